@@ -2,7 +2,6 @@
 
 #include "kernels/codec.h"
 #include "kernels/cuda/v4/choices.h"
-#include "kernels/regime.h"
 
 #include <float.h>
 #include <math.h>
@@ -260,41 +259,4 @@ BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem) {
     if (kernel->access.owner == BEV_OWNS_TILE)
         return tile_traffic(problem);
     return access_traffic(kernel, problem);
-}
-
-/* ---- memory regimes -------------------------------------------------------------------------- */
-
-const BevRegimeInfo bev_regimes[REGIME_COUNT] = {
-    [REGIME_RESIDENT] = {"resident", "it fits half the L2 and stays there"},
-    [REGIME_CONTESTED] = {"contested", "it fits the L2 but not half of it, and may be evicted"},
-    [REGIME_STREAMING] = {"streaming", "it is larger than the L2 and comes from memory"},
-};
-
-BevRegime bev_regime(double footprint_bytes, double l2_bytes) {
-    if (footprint_bytes <= l2_bytes / 2 && l2_bytes > 0)
-        return REGIME_RESIDENT;
-    return footprint_bytes <= l2_bytes ? REGIME_CONTESTED : REGIME_STREAMING;
-}
-
-const BevKernel *bev_v3(void) {
-    int i = 0;
-    while (bev_kernels[i] && !bev_kernels[i]->large_l2)
-        i++;
-    return bev_kernels[i];
-}
-
-const BevKernel *bev_v3_form(double footprint_bytes, double l2_bytes) {
-    const BevKernel *v3 = bev_v3();
-    bool streams = bev_regime(footprint_bytes, l2_bytes) == REGIME_STREAMING;
-    return streams ? v3->small_l2 : v3->large_l2;
-}
-
-BevV3Choice bev_v3_choose(const BevProblem *problem, double l2_bytes) {
-    double footprint = bev_footprint_total(bev_footprint(problem));
-    BevV3Choice choice = {.regime = bev_regime(footprint, l2_bytes)};
-    choice.kernel = bev_v3_form(footprint, l2_bytes);
-    snprintf(choice.why, sizeof choice.why, "%s: footprint %.1f MB, L2 %.1f MB: %s",
-             choice.kernel->name, footprint / 1e6, l2_bytes / 1e6,
-             bev_regimes[choice.regime].meaning);
-    return choice;
 }

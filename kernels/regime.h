@@ -1,5 +1,5 @@
-/* Memory regimes: where do the distinct bytes of a problem live while it runs? Plain arithmetic, so
- * that a machine without a GPU can ask "what if". */
+/* Memory regimes: where do the distinct bytes of a problem live while it runs, and which form of V3
+ * is faster then? Plain arithmetic, so that a machine without a GPU can ask "what if". */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -21,20 +21,54 @@ extern const BevRegimeInfo bev_regimes[REGIME_COUNT];
 /* `footprint_bytes` <= L2 / 2, <= L2, or more. An unknown L2 (0) counts as streaming. */
 BevRegime bev_regime(double footprint_bytes, double l2_bytes);
 
-/* Which form of V3 suits a problem on a GPU with that L2, and why, in one line. */
+/* Latencies in cycles, measured on an H200 (samples/experiments/model.md): of L1 and of L2; of a
+ * warp's instruction that needs the result of the one before. And the share of four instructions a
+ * cycle that a multiprocessor issues. */
+static const double BEV_L1_CYCLES = 50, BEV_L2_CYCLES = 288, BEV_CHAIN_CYCLES = 3;
+static const double BEV_ISSUE_SHARE = 0.6;
+
+/* A GPU as an estimate sees it. */
+typedef struct {
+    double l2_bytes;
+    int multiprocessors;
+    bool converts_fp8, decodes_fp4; /* in hardware */
+} BevGpuFacts;
+
+/* What a problem's time depends on, apart from the GPU. */
+typedef struct {
+    BevDtype dtype;
+    int64_t channels, points, longest; /* longest: points of the longest interval */
+    double footprint_bytes;
+} BevWorkload;
+
+/* `longest`: as bev_longest_interval says; that function reads the map, this one does not. */
+BevWorkload bev_workload(const BevProblem *problem, int64_t longest);
+
+/* Points of the longest interval, 0 without any. The map's arrays lie on the host. */
+int64_t bev_longest_interval(const BevMap *map);
+
+/* Instructions of a warp for each channel and point beside the load: conversion and multiply-add. */
+double bev_channel_instructions(const BevAccess *access, BevDtype dtype, const BevGpuFacts *gpu);
+
+/* A first estimate of a kernel's time whose owners are cells or intervals, in cycles: the chain of
+ * the longest interval, whose points wait for the L2, and the instructions of all points, taken
+ * together as the root of the sum of squares. Right for ranking forms of one kernel only. */
+double bev_estimated_cycles(const BevAccess *access, const BevWorkload *workload,
+                            const BevGpuFacts *gpu);
+
+/* Which form of V3 a problem gets on a GPU: the one with the shorter estimate. `published` is the
+ * form by the published rule: for small L2s where the footprint exceeds the L2. `why` is one line
+ * that says both. */
 typedef struct {
     BevRegime regime;
-    const BevKernel *kernel;
-    char why[160];
+    const BevKernel *kernel, *published;
+    char why[240];
 } BevV3Choice;
 
-/* The row that has two forms, one for each side of the L2: V3. */
+/* The row that has two forms: V3. */
 const BevKernel *bev_v3(void);
 
-/* The form of V3 for that footprint and L2. */
-const BevKernel *bev_v3_form(double footprint_bytes, double l2_bytes);
-
-BevV3Choice bev_v3_choose(const BevProblem *problem, double l2_bytes);
+BevV3Choice bev_v3_choose(const BevWorkload *workload, const BevGpuFacts *gpu);
 
 #ifdef __cplusplus
 }

@@ -177,7 +177,11 @@ static inline const MemoryModel *fixture_model(void) {
         fixture_kernel(&model, &model.kernels[i], i, &fixture_kernels[i]);
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         ModelFormat *format = &model.formats[dtype];
-        *format = (ModelFormat){.known = dtype != BEV_NVFP4, .footprint_bytes = 17e6 / (dtype + 1)};
+        *format = (ModelFormat){.known = dtype != BEV_NVFP4, .workload = {.dtype = (BevDtype)dtype,
+                                             .channels = 80,
+                                             .points = 209019,
+                                             .longest = 352,
+                                             .footprint_bytes = 17e6 / (dtype + 1)}};
         fixture_kernel(&model, &format->small_l2, 6, &fixture_kernels[6]);
         fixture_kernel(&model, &format->large_l2, 7, &fixture_kernels[7]);
     }

@@ -634,7 +634,7 @@ static void test_speed(void) {
 
 static bool has_model(const EngineFrame *frame) {
     const LiveData *live = &frame->live;
-    return live->model && model_of_kernel(live->model, live->job.config.kernel, gpus[0].l2_bytes);
+    return live->model && model_of_kernel(live->model, live->job.config.kernel, &gpus[0]);
 }
 
 /* Of another problem than the frame's, or without the frame's owning it. */

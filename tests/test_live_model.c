@@ -88,7 +88,7 @@ static void test_digest(const Scenery *toy) {
     const MemoryModel *model = live_model_known(live_model);
     const int h200 = (int)(gpu_find("h200") - gpus);
     const PredictedKernel *known =
-        model_of_kernel(model, bev_kernel_find("cpu_v2_do"), gpus[h200].l2_bytes);
+        model_of_kernel(model, bev_kernel_find("cpu_v2_do"), &gpus[h200]);
     need(problem_init(&problem, &toy->workload.scene.shape, BEV_FP16, BEV_NEAREST, &toy->map->map,
                       &err) &&
              profile_make(row, &problem.view, NULL, &profile, &err),
@@ -182,7 +182,7 @@ static void test_published_v2(void) {
     step_all(live_model, DEPTH_SELECTION);
     const MemoryModel *model = live_model_known(live_model);
     const PredictedKernel *published = model_kernel(model, bev_kernel_find("v2_tiles"));
-    const PredictedKernel *v2 = model_of_kernel(model, bev_kernel_find("cpu_v2"), gpus[0].l2_bytes);
+    const PredictedKernel *v2 = model_of_kernel(model, bev_kernel_find("cpu_v2"), &gpus[0]);
     tap_ok(published && fabs(published->rank_bytes / model->gather.index - 10) < 1e-9,
            "the published V2 reads its ranks ten times: %.1f MB for %.2f",
            published ? published->rank_bytes * 1e-6 : NAN, model->gather.index * 1e-6);
@@ -215,14 +215,14 @@ static void test_depth(const Scenery *toy) {
     const BevKernel *v3 = bev_kernel_find("cpu_v3");
     aim(live_model, toy, "cpu_v3", BEV_FP16);
     const MemoryModel *model = live_model_known(live_model);
-    tap_ok(model && known_kernels(model) == 0 && !model_of_kernel(model, v3, gpus[0].l2_bytes),
+    tap_ok(model && known_kernels(model) == 0 && !model_of_kernel(model, v3, &gpus[0]),
            "before the first replay no kernel is known");
     int steps = step_all(live_model, DEPTH_SELECTION);
     model = live_model_known(live_model);
-    tap_ok(steps == 2 && known_kernels(model) == 2 && model_of_kernel(model, v3, gpus[0].l2_bytes),
+    tap_ok(steps == 2 && known_kernels(model) == 2 && model_of_kernel(model, v3, &gpus[0]),
            "V3 is two kernels: which one depends on the L2");
-    tap_ok(!strcmp(model_of_kernel(model, v3, 256 << 20)->name, "v3_large_l2"),
-           "with a large L2 it is the one for a large L2");
+    tap_ok(!strcmp(model_of_kernel(model, v3, &gpus[0])->name, "v3_large_l2"),
+           "where an interval is long it is the one that loads ahead");
     step_all(live_model, DEPTH_KERNELS);
     model = live_model_known(live_model);
     tap_ok(known_kernels(model) == possible_kernels(toy, BEV_FP16) &&

@@ -16,12 +16,18 @@ static BevProblem canonical(BevDtype dtype) {
     return p;
 }
 
-static void chooses(double l2_mb, BevRegime regime, const char *kernel) {
-    BevProblem p = canonical(BEV_FP16);
-    BevV3Choice choice = bev_v3_choose(&p, l2_mb * 1e6);
-    tap_ok(choice.regime == regime && !strcmp(choice.kernel->name, kernel) &&
-               strstr(choice.why, bev_regimes[regime].meaning),
-           "canonical FP16 with %g MB of L2 is %s: %s", l2_mb, bev_regimes[regime].name, kernel);
+/* An RTX A6000 and an H200. */
+static const BevGpuFacts a6000 = {6 << 20, 84, false, false}, h200 = {60 << 20, 132, true, false};
+
+static void chooses(const BevGpuFacts *gpu, BevDtype dtype, int64_t longest, const char *kernel,
+                    const char *published) {
+    BevProblem p = canonical(dtype);
+    BevWorkload workload = bev_workload(&p, longest);
+    BevV3Choice choice = bev_v3_choose(&workload, gpu);
+    tap_ok(!strcmp(choice.kernel->name, kernel) && !strcmp(choice.published->name, published) &&
+               strstr(choice.why, bev_regimes[choice.regime].meaning),
+           "canonical %s, longest interval %d, L2 %g MB: %s, published %s",
+           bev_dtypes[dtype].title, (int)longest, gpu->l2_bytes * 1e-6, kernel, published);
     tap_note("%s", choice.why);
 }
 
@@ -31,9 +37,12 @@ int main(void) {
     tap_ok(bev_regime(20, 20) == REGIME_CONTESTED, "the whole L2 is contested");
     tap_ok(bev_regime(20.1, 20) == REGIME_STREAMING, "more than the L2 streams");
     tap_ok(bev_regime(1, 0) == REGIME_STREAMING, "an unknown L2 counts as none");
-    chooses(6, REGIME_STREAMING, "v3_small_l2");
-    chooses(16, REGIME_CONTESTED, "v3_large_l2");
-    chooses(60, REGIME_RESIDENT, "v3_large_l2");
-    chooses(128, REGIME_RESIDENT, "v3_large_l2");
+    chooses(&a6000, BEV_FP16, 352, "v3_large_l2", "v3_small_l2");
+    chooses(&h200, BEV_FP16, 352, "v3_large_l2", "v3_large_l2");
+    chooses(&h200, BEV_FP16, 5, "v3_small_l2", "v3_large_l2"); /* fewer instructions: halves */
+    chooses(&h200, BEV_FP32, 5, "v3_large_l2", "v3_large_l2"); /* no halves */
+    BevMap map = {.intervals = 3, .interval_lengths = (int32_t[]){2, 7, 5}};
+    tap_ok(bev_longest_interval(&map) == 7 && bev_longest_interval(&(BevMap){0}) == 0,
+           "the longest interval is found");
     return tap_done();
 }

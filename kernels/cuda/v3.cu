@@ -1,20 +1,26 @@
-/* IDEA    One operator, two kernels: ask where the problem's bytes will live, then run the form of
- *         V3 made for that. The published kernel dispatches so by GPU class.
- * WHO     `prepare` asks the GPU for its L2 and calls bev_v3_choose (regime.h), which anybody can
- *         call with any GPU's figures; `launch` passes on to the choice.
+/* IDEA    One operator, two kernels: estimate both on this GPU, then run the form of V3 that should
+ *         take less time. The published kernel dispatches by GPU class, from where the bytes live.
+ * WHO     `prepare` finds the longest interval, asks the GPU for its figures and calls
+ *         bev_v3_choose (regime.h), which anybody can call with any GPU's figures; `launch` passes
+ *         on to the choice.
+ *
+ *             cycles = root( (longest interval * cycles a point)^2 + (all instructions / rate)^2 )
+ *
+ *         in which a point of v3_small_l2 waits for the L2 each time and one of v3_large_l2 every
+ *         fourth, while v3_small_l2 needs fewer instructions where it sums in halves.
+ * MEMORY  As the chosen kernel's.
+ * COST    As the chosen kernel's; choosing costs nothing in the launch, and `prepare` one pass over
+ *         the interval lengths.
+ * LIMITS  The published rule goes by the footprint alone:
  *
  *             footprint <= L2 / 2    resident     v3_large_l2
  *             footprint <= L2        contested    v3_large_l2
  *             else                   streaming    v3_small_l2
  *
- * MEMORY  As the chosen kernel's.
- * COST    As the chosen kernel's; choosing costs nothing in the launch.
- * LIMITS  The footprint counts distinct bytes, not gathered ones: 10 MB, not 49, for the published
- *         configuration. Sums may be halves, as in v3_small_l2, so the gates allow for that.
- *         The rule, as published, does not see how long intervals are. On an H200 that decides:
- *         with a real rig's longest intervals the small form takes 1.2 to 3.2 times as long
- *         whatever the cache, so beyond the L2 (xlarge in FP32) this choice loses; with 5 points
- *         a cell it is 5 to 36 % faster in the formats that it sums in halves, though all fits.
+ *         It does not see how long intervals are: with a real rig's, the small form takes 1.2 to
+ *         3.2 times as long on an H200, whatever the cache. With 5 points a cell it is 5 to 36 %
+ *         faster in the formats that it sums in halves; the estimate sees that for FP16 only. Sums
+ *         may be halves, as in v3_small_l2, so the gates allow for that.
  * TRY     `regime canonical --gpu a6000,rtx4090`: L2 caches of 6 and of 72 MiB. */
 #include "kernels/cuda/row.h"
 
@@ -41,11 +47,52 @@ struct Plan {
     }
 };
 
-bool v3_choice_build(const BevProblem *problem, Plan *plan, Err *err) {
-    int device, l2_bytes;
-    TRY_CUDA("v3", cudaGetDevice(&device));
+__global__ void longest_kernel(const int32_t *lengths, int64_t intervals, int32_t *longest) {
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < intervals)
+        atomicMax(longest, lengths[i]);
+}
+
+bool find_longest(const BevMap &map, int32_t *on_device, int32_t *longest, Err *err) {
+    TRY_CUDA("v3", cudaMemsetAsync(on_device, 0, sizeof *on_device, 0));
+    if (map.intervals)
+        longest_kernel<<<blocks_for(map.intervals, 256), 256>>>(map.interval_lengths, map.intervals,
+                                                                on_device);
+    TRY_CUDA("v3", cudaGetLastError());
+    TRY_CUDA("v3", cudaMemcpy(longest, on_device, sizeof *longest, cudaMemcpyDeviceToHost));
+    return true;
+}
+
+bool longest_interval(const BevMap &map, int32_t *longest, Err *err) {
+    int32_t *on_device;
+    if (!cuda_allocate((void **)&on_device, sizeof *on_device, "v3", err))
+        return false;
+    bool ok = find_longest(map, on_device, longest, err);
+    cudaFree(on_device);
+    return ok;
+}
+
+bool gpu_facts_of(int device, BevGpuFacts *gpu, Err *err) {
+    int l2_bytes, major, minor;
     TRY_CUDA("v3", cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device));
-    plan->chosen = bev_v3_choose(problem, l2_bytes).kernel;
+    TRY_CUDA("v3", cudaDeviceGetAttribute(&gpu->multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    TRY_CUDA("v3", cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    TRY_CUDA("v3", cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+    gpu->l2_bytes = l2_bytes;
+    gpu->converts_fp8 = 10 * major + minor >= 89;
+    gpu->decodes_fp4 = major >= 10;
+    return true;
+}
+
+bool v3_choice_build(const BevProblem *problem, Plan *plan, Err *err) {
+    int device;
+    int32_t longest;
+    BevGpuFacts gpu;
+    TRY_CUDA("v3", cudaGetDevice(&device));
+    if (!gpu_facts_of(device, &gpu, err) || !longest_interval(problem->map, &longest, err))
+        return false;
+    BevWorkload workload = bev_workload(problem, longest);
+    plan->chosen = bev_v3_choose(&workload, &gpu).kernel;
     return plan->chosen->prepare(problem, &plan->inner, err);
 }
 
@@ -60,7 +107,7 @@ bool v3_choice_launch(const BevProblem *problem, const BevPlan *opaque, void *st
 /* clang-format off */
 CUDA_ROW(v3) = {
     .name = "v3", .title = "V3",
-    .idea = "Picks the V3 form for where the bytes live: does the problem fit the L2?",
+    .idea = "Picks the V3 form that should take less time: long intervals or many instructions?",
     .published = "V3", .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16}, .deterministic = true,
     .small_l2 = &kernel_v3_small_l2, .large_l2 = &kernel_v3_large_l2,

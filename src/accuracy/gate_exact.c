@@ -3,6 +3,7 @@
 #include "src/accuracy/gates_internal.h"
 
 #include "kernels/codec.h"
+#include "kernels/regime.h"
 #include "src/base/random.h"
 
 #include <math.h>
@@ -17,12 +18,9 @@ typedef struct {
     int weight, depth, feat;
 } Span;
 
-static int32_t longest_interval(const BevMap *map) {
-    int32_t longest = 1;
-    for (int64_t i = 0; i < map->intervals; i++)
-        if (map->interval_lengths[i] > longest)
-            longest = map->interval_lengths[i];
-    return longest;
+static int64_t longest_interval(const BevMap *map) {
+    int64_t longest = bev_longest_interval(map);
+    return longest > 1 ? longest : 1;
 }
 
 static int limited(int value, int low, int high) {
@@ -31,7 +29,7 @@ static int limited(int value, int low, int high) {
 
 static Span span_of(BevDtype dtype, const BevMap *map) {
     int significant = dtype == BEV_FP32 ? 24 : 11;
-    int left = significant - (int)ceil(log2(longest_interval(map)));
+    int left = significant - (int)ceil(log2((double)longest_interval(map)));
     Span span = {.weight = map->weights ? 1 : 0};
     left -= span.weight;
     span.depth = limited(left / 2, 0, 3);
@@ -96,7 +94,7 @@ static void set_scales(BevProblem *view, Span span) {
     if (view->out.dtype != BEV_FP8)
         return;
     double largest =
-        ldexp(longest_interval(&view->map), span.feat) * view->feat.scale * view->depth.scale;
+        ldexp((double)longest_interval(&view->map), span.feat) * view->feat.scale * view->depth.scale;
     view->out.scale = (float)exp2(ceil(log2(largest / bev_dtypes[BEV_FP8].largest)));
 }
 

@@ -220,8 +220,8 @@ int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
                 const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]) {
     static void (*const rules[])(const Facts *, Findings *) = {binding_term, repeated_indices,
                                                                wasted_sectors, launches};
-    const PredictedKernel *predicted =
-        model_of_kernel(model, kernel, model_gpu(model, gpu, edit).l2_bytes);
+    const Gpu on = model_gpu(model, gpu, edit);
+    const PredictedKernel *predicted = model_of_kernel(model, kernel, &on);
     Findings all = {.count = 0};
     if (!predicted)
         return 0;

@@ -57,6 +57,10 @@ double gpu_clock_ghz(const Gpu *gpu) {
     return isfinite(ghz) ? ghz : USUAL_GHZ;
 }
 
+BevGpuFacts gpu_facts(const Gpu *gpu) {
+    return (BevGpuFacts){gpu->l2_bytes, gpu->sms, gpu->converts_fp8, gpu->cc_major >= 10};
+}
+
 static double own_l2(const Gpu *gpu) {
     return gpu->l2_bytes / MB(1);
 }

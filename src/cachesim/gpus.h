@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/err.h"
+#include "kernels/regime.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,6 +36,9 @@ const Gpu *gpu_of_device(const char *device_name);
 
 /* Clock of the multiprocessors: from the FP32 rate, or a usual one where that is not published. */
 double gpu_clock_ghz(const Gpu *gpu);
+
+/* What an estimate needs of it. */
+BevGpuFacts gpu_facts(const Gpu *gpu);
 
 /* What if: figures of a GPU that the user changes; 0: its own. */
 typedef struct {

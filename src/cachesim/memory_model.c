@@ -75,24 +75,25 @@ const PredictedKernel *model_kernel(const MemoryModel *model, const BevKernel *k
     return NULL;
 }
 
-const PredictedKernel *model_v3(const ModelFormat *format, double l2_bytes) {
-    bool large = bev_v3_form(format->footprint_bytes, l2_bytes) == bev_v3()->large_l2;
+const PredictedKernel *model_v3(const ModelFormat *format, const Gpu *gpu) {
+    BevGpuFacts facts = gpu_facts(gpu);
+    bool large = bev_v3_choose(&format->workload, &facts).kernel == bev_v3()->large_l2;
     const PredictedKernel *form = large ? &format->large_l2 : &format->small_l2;
     return form->kernel ? form : NULL;
 }
 
 const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel *kernel,
-                                       double l2_bytes) {
+                                       const Gpu *gpu) {
     const BevKernel *row = model_row(kernel);
     if (row && row->large_l2)
-        return model_v3(&model->formats[model->dtype], l2_bytes);
+        return model_v3(&model->formats[model->dtype], gpu);
     return row ? model_kernel(model, row) : NULL;
 }
 
 /* ---- filling it ------------------------------------------------------------------------------ */
 
-static double footprint_of(const BevProblem *problem) {
-    return bev_footprint_total(bev_footprint(problem));
+static BevWorkload workload_of(const BevProblem *problem) {
+    return bev_workload(problem, bev_longest_interval(&problem->map));
 }
 
 void model_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, int count) {
@@ -116,7 +117,7 @@ void model_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, i
         model->gpus[gpu] = on[gpu];
         model->ceilings[gpu] = ceilings_of_data_sheet(&on[gpu]);
     }
-    model->formats[problem->dtype].footprint_bytes = footprint_of(problem);
+    model->formats[problem->dtype].workload = workload_of(problem);
 }
 
 void model_set_ceilings(MemoryModel *model, int gpu, const Limits *limits, FigureSource source) {
@@ -185,7 +186,7 @@ void model_add(MemoryModel *model, const BevProblem *problem, const Profile *pro
     if (problem->dtype == model->dtype)
         model->kernels[traced_place(row)] = kernel;
     if (row == v3->small_l2 || row == v3->large_l2) {
-        format->footprint_bytes = footprint_of(problem);
+        format->workload = workload_of(problem);
         *(row == v3->small_l2 ? &format->small_l2 : &format->large_l2) = kernel;
         format->known = format->small_l2.kernel && format->large_l2.kernel;
     }

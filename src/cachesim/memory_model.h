@@ -44,10 +44,10 @@ typedef struct {
     L2Answer what_if_l2[2][MODEL_L2S];  /* the same, of one partition and of two */
 } PredictedKernel;
 
-/* V3 in one number format: which of its two forms it takes depends on the L2. */
+/* V3 in one number format: which of its two forms it takes depends on the GPU. */
 typedef struct {
     bool known; /* both forms were replayed */
-    double footprint_bytes;
+    BevWorkload workload;
     PredictedKernel small_l2, large_l2;
 } ModelFormat;
 
@@ -97,10 +97,10 @@ const PredictedKernel *model_kernel(const MemoryModel *model, const BevKernel *k
 /* What is known of the row that stands for a kernel, with an L2 of that size; NULL: none, or not
  * yet. */
 const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel *kernel,
-                                       double l2_bytes);
+                                       const Gpu *gpu);
 
-/* The form of V3 that runs with that L2; NULL: not replayed (yet). */
-const PredictedKernel *model_v3(const ModelFormat *format, double l2_bytes);
+/* The form of V3 that runs there; NULL: not replayed (yet). */
+const PredictedKernel *model_v3(const ModelFormat *format, const Gpu *gpu);
 
 /* ---- filling it ------------------------------------------------------------------------------ */
 

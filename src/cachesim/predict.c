@@ -7,11 +7,12 @@
 const char *const term_names[TERM_COUNT] = {"DRAM", "L2", "issue", "chain"};
 
 /* What data sheets do not say, from this program's own probes on an H200 (`info --probe`, run 1 in
- * samples/experiments/model.md), taken to grow with multiprocessors and clock. A copy reaches
+ * samples/experiments/model.md), taken to grow with multiprocessors and clock; more of them stand in
+ * regime.h. A copy reaches
  * 4,220 of 4,800 GB/s of DRAM. Multiprocessors read 9,250 GB/s from L2; clears, as recorded beside
  * the ladder, write 5,160 GB/s. Additions spread over many sectors are 104 a nanosecond, stores of
  * 4 bytes 105, reads with a store behind them 95 (the same notes, *Slices*). Latencies in cycles:
- * L1, L2, what only the other partition has on top of that, and DRAM. An instruction of a
+ * what only the other partition has on top of an L2 hit, and DRAM. An instruction of a
  * warp alone takes 4 cycles if it needs the result of the one before, as most do; V2+DO, whose 80
  * instructions a point outweigh its loads, takes 3: the one figure from a recorded latency
  * (canonical). The time of a launch is that of
@@ -21,32 +22,8 @@ static const double DRAM_SHARE = 0.88;
 static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and multiprocessor */
 static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364;        /* likewise, of sectors */
 static const double ENCODED = 1.57; /* elements a cycle and multiprocessor */
-static const double L1_CYCLES = 50, L2_CYCLES = 288, FAR_CYCLES = 175, DRAM_CYCLES = 412;
-static const double CHAIN_CYCLES = 3;
-static const double ISSUE_SHARE = 0.6; /* of four instructions a cycle and multiprocessor */
+static const double FAR_CYCLES = 175, DRAM_CYCLES = 412;
 static const double LAUNCH_US = 0.6, CLEAR_US = 0.7;
-
-/* Instructions a channel and point beside the load: conversion and multiply-add. An E2M1
- * block of sixteen with its scale takes 148 instructions to decode, 58 on Blackwell. */
-static double channel_instructions(const Profile *profile, const Gpu *gpu) {
-    bool halves = profile->counts.form->halves || profile->dtype == BEV_NVFP4;
-    double sum = halves ? 0.5 : 1;
-    switch (profile->dtype) {
-    case BEV_FP32:
-        return 1;
-    case BEV_FP16:
-        return halves ? sum : sum + 0.75;
-    case BEV_BF16:
-        return 2;
-    case BEV_FP8:
-        return sum + (gpu->converts_fp8 ? 0.75 : 4);
-    case BEV_NVFP4:
-        return sum + (gpu->cc_major >= 10 ? 58.0 : 148.0) / BEV_BLOCK;
-    case BEV_DTYPE_COUNT:
-        break;
-    }
-    return 1;
-}
 
 double predict_dram_gbps(const Gpu *gpu) {
     return gpu->dram_gbps * DRAM_SHARE;
@@ -116,7 +93,7 @@ void profile_free(Profile *profile) {
 /* Warp instructions, or the lines that they touch, of which L1 takes one a cycle: the longer, on
  * the busiest multiprocessor. */
 static double issue_us(const Profile *profile, const Gpu *gpu, double instructions_a_step) {
-    double cycles = profile->counts.busy_steps * instructions_a_step / (4 * ISSUE_SHARE);
+    double cycles = profile->counts.busy_steps * instructions_a_step / (4 * BEV_ISSUE_SHARE);
     return fmax(cycles, profile->counts.busy_lines) / (gpu->sms * gpu_clock_ghz(gpu) * 1e3);
 }
 
@@ -166,12 +143,12 @@ static double chain_us(const Profile *profile, const Gpu *gpu, double instructio
                        const L2Answer *l2) {
     const TraceCounts *counts = &profile->counts;
     double beyond =
-        L2_CYCLES - L1_CYCLES + FAR_CYCLES * l2->crossed + DRAM_CYCLES * l2->missed;
-    double longest = (double)counts->longest, near = L1_CYCLES * longest;
+        BEV_L2_CYCLES - BEV_L1_CYCLES + FAR_CYCLES * l2->crossed + DRAM_CYCLES * l2->missed;
+    double longest = (double)counts->longest, near = BEV_L1_CYCLES * longest;
     double indices = near + beyond * (double)counts->index_waits;
     double values = near + beyond * (double)counts->waits;
     double cycles = indices / counts->form->indices_ahead + values / in_flight(profile) +
-                    CHAIN_CYCLES * instructions_a_step * longest;
+                    BEV_CHAIN_CYCLES * instructions_a_step * longest;
     return cycles / (gpu_clock_ghz(gpu) * 1e3);
 }
 
@@ -192,9 +169,10 @@ Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
 }
 
 Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2) {
+    BevGpuFacts facts = gpu_facts(gpu);
     double loads = ceil((double)profile->tile / profile->counts.form->load);
     double instructions = profile->counts.form->point_instructions + loads +
-                          profile->tile * channel_instructions(profile, gpu);
+                          profile->tile * bev_channel_instructions(profile->counts.form, profile->dtype, &facts);
     if (profile->counts.step_instructions > 0)
         instructions = profile->counts.step_instructions;
     Prediction p = {.hit_rate = l2->hit_rate, .in_phases = profile->counts.form->in_phases};

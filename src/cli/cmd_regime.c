@@ -161,7 +161,7 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
     for (int g = 0; g < regime->chosen.count && problem->direction == BEV_FORWARD; g++) {
         const Gpu *gpu = &regime->chosen.gpus[g];
         char v4[160];
-        fprintf(out, "V3 on %s takes %s\n", gpu->title, bev_v3_choose(problem, gpu->l2_bytes).why);
+        fprintf(out, "V3 on %s takes %s\n", gpu->title, scene_model_v3_choice(model, gpu).why);
         scene_model_v4_choice(model, gpu, v4, sizeof v4);
         if (v4[0])
             fprintf(out, "V4 on %s takes %s\n", gpu->title, v4);

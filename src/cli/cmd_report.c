@@ -47,7 +47,7 @@ static void put_head(const Page *page) {
         const Gpu *gpu = &page->chosen.gpus[g];
         fprintf(out, "<li>V3 on ");
         html_text(out, gpu->title);
-        fprintf(out, " takes %s</li>\n", bev_v3_choose(problem, gpu->l2_bytes).why);
+        fprintf(out, " takes %s</li>\n", scene_model_v3_choice(&page->model, gpu).why);
         char v4[160];
         scene_model_v4_choice(&page->model, gpu, v4, sizeof v4);
         if (v4[0])

@@ -32,7 +32,7 @@ static void add_latencies(Comparison *comparison, const SceneModel *model, const
         for (int i = 0; i < model->profile_count; i++) {
             const Profile *profile = &model->profiles[i];
             const BevKernel *kernel = profile->kernel;
-            const BevKernel *choice = bev_v3_choose(&model->problem.view, gpus[g].l2_bytes).kernel;
+            const BevKernel *choice = scene_model_v3_choice(model, &gpus[g]).published;
             double known_us = recorded ? chosen_recorded_us(chosen, &gpus[g], model, kernel->name)
                                        : chosen_published_us(&gpus[g], model, kernel);
             ComparisonRow row = {.gpu = &gpus[g],

@@ -53,6 +53,9 @@ bool scene_model_is(const SceneModel *model, const char *scene, const char *dtyp
 /* A sentence about how much was sampled, to stand above the tables; "" when all was followed. */
 const char *scene_model_sampling(const SceneModel *model);
 
+/* Which of its forms V3 takes on that GPU, and why. */
+BevV3Choice scene_model_v3_choice(const SceneModel *model, const Gpu *gpu);
+
 /* Which of its forms V4 takes on that GPU and why, as bev_v3_choose says it of V3; "" when V4 was
  * not replayed. */
 void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, size_t size);

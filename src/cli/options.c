@@ -38,11 +38,12 @@ const Subcommand commands[COMMAND_COUNT] = {
      "Without SCENE: the machine, the devices and the kernels. With SCENE: shapes, points, "
      "intervals, gather traffic and footprint.",
      0, OPTIONS_MAX_ARGUMENTS, cmd_info},
-    {"export", "SCENE OUT.npz", "write a scene's tensors for NumPy",
+    {"export", "SCENE [OUT.npz]", "write a scene's tensors for NumPy",
      "Writes depth, feat, the calibration, the five index arrays and bev_shape, as numpy.load and "
      "bevscope itself read them; and what the scene's car recorded besides, which a world has "
-     "rendered: images, camera_names, boxes, box_labels, lidar, timestamps.",
-     2, 2, cmd_export},
+     "rendered: images, camera_names, boxes, box_labels, lidar, timestamps. With --pooled also, or "
+     "only, what a kernel computes.",
+     1, 2, cmd_export},
     {"regime", "SCENE", "model a scene's memory traffic on any GPU",
      "Follows the accesses of every CUDA kernel in the order of its blocks and warps, counts them, "
      "finds the hit rate of an L2 of every size, and predicts DRAM bytes and the latency with its "
@@ -148,17 +149,17 @@ static const OptionRow rows[] = {
     {"png", 0, "FILE", KIND_TEXT, ON(STEPS), FIELD(png), "draw them instead, as PNG"},
     {"kernel", 'k', "LIST", KIND_LIST, ON(VERIFY) | ON(BENCH) | ON(REGIME), FIELD(kernel),
      "kernels by name or title (default: all)", CHOICE_KERNEL},
-    {"kernel", 'k', "NAME", KIND_CHOICE, ON(TRAIN), FIELD(kernel),
+    {"kernel", 'k', "NAME", KIND_CHOICE, ON(TRAIN) | ON(EXPORT), FIELD(kernel),
      "forward kernel by name or title; backward goes the row of the same title (default: the best "
      "of the device)", CHOICE_KERNEL},
     {"steps", 'n', "N", KIND_INT, ON(TRAIN), FIELD(steps), "so many steps (default: 200)",
      CHOICE_NONE, 1, 100000},
-    {"direction", 0, "WHICH", KIND_CHOICE, ON(VERIFY) | ON(BENCH) | ON(REGIME), FIELD(direction),
+    {"direction", 0, "WHICH", KIND_CHOICE, ON(VERIFY) | ON(BENCH) | ON(REGIME) | ON(EXPORT), FIELD(direction),
      "forward (pooling), backward (its gradients, in fp32, fp16 and bf16) or both (default: forward, "
      "or that of the kernels named)", CHOICE_DIRECTION},
     {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO) | ON(STEPS), FIELD(dtype),
      "number formats (bench: fp32,fp16; verify: all; else fp16)", CHOICE_DTYPE},
-    {"dtype", 'd', "NAME", KIND_CHOICE, ON(TRAIN), FIELD(dtype),
+    {"dtype", 'd', "NAME", KIND_CHOICE, ON(TRAIN) | ON(EXPORT), FIELD(dtype),
      "number format (default: fp32)", CHOICE_DTYPE},
     {"align", 'a', "LIST", KIND_LIST, SCENES | ON(TRAIN), FIELD(align),
      "how points meet cells (verify: all; else nearest)", CHOICE_ALIGN},
@@ -198,6 +199,9 @@ static const OptionRow rows[] = {
     {"counters", 0, NULL, KIND_FLAG, ON(REGIME), FIELD(counters),
      "beside the model what this GPU's hardware counters say; without a GPU or the permission, "
      "what they said on named machines (csv: that table alone)"},
+    {"pooled", 0, "FILE.npy", KIND_TEXT, ON(EXPORT), FIELD(pooled),
+     "write the grid that --kernel pools: float32 (ny, nx, C), as --dtype stores it; backward also "
+     "FILE-grad_out.npy (random), FILE-grad_depth.npy and FILE-grad_feat.npy"},
     {"half", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(half), "write float16 tensors"},
     {"photo-features", 0, NULL, KIND_FLAG, ON(SNAPSHOT) | ON(EXPORT), FIELD(photo_features),
      "features made from the photographs in place of a network's: mean colour, differences of "

@@ -37,7 +37,7 @@ typedef struct {
     double time_s, temperature, evenness;
     int64_t channels;
 
-    const char *output, *format, *cache, *timing, *l2_carveout;
+    const char *output, *format, *cache, *timing, *l2_carveout, *pooled;
     bool quick, single, recorded, half, bare, photo_features, kernels, probe;
 
     const char *view, *colormap, *range, *compare, *theme, *title;

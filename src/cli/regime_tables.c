@@ -72,11 +72,13 @@ static void add_prediction(Report *report, const SceneModel *model, const Chosen
     double warm_dram = warm.dram_read_bytes + warm.dram_write_bytes;
     double cold_dram = cold.dram_read_bytes + cold.dram_write_bytes;
     BevRegime regime = bev_regime(bev_footprint_total(bev_footprint(problem)), gpu->l2_bytes);
+    BevV3Choice choice = scene_model_v3_choice(model, gpu);
     report_add(report, "gpu", "GPU", 0, cell_text(gpu->title));
     report_add(report, "l2_mib", "L2 MiB", 3, cell_real(gpu->l2_bytes / 1048576));
     report_add(report, "regime", "regime", 0, cell_text(bev_regimes[regime].name));
     report_add(report, "v3_choice", NULL, 0,
-               cell_text(bev_v3_choose(problem, gpu->l2_bytes).kernel->name));
+               cell_text(choice.kernel->name));
+    report_add(report, "v3_published_choice", NULL, 0, cell_text(choice.published->name));
     report_add(report, "l2_hit_rate_warm", "L2 hits", 3, cell_real(warm.hit_rate));
     report_add(report, "dram_mb_warm", "DRAM MB", 3, cell_mb(warm_dram));
     report_add(report, "l2_hit_rate_cold", NULL, 3, cell_real(cold.hit_rate));
@@ -223,14 +225,13 @@ static double percent_off(double model, double counted) {
     return 100 * (model / counted - 1);
 }
 
-/* V3 is one of two kernels, by the L2's size. */
+/* V3 is one of two kernels. */
 static const Profile *profile_of(const Counted *counted) {
-    const BevProblem *problem = &counted->model->problem.view;
     if (!counted->gpu)
         return NULL;
     const char *kernel = counted->kernel;
     if (!strcmp(kernel, bev_v3()->name))
-        kernel = bev_v3_choose(problem, counted->gpu->l2_bytes).kernel->name;
+        kernel = scene_model_v3_choice(counted->model, counted->gpu).kernel->name;
     return scene_model_profile(counted->model, kernel);
 }
 

@@ -72,6 +72,13 @@ const char *scene_model_sampling(const SceneModel *model) {
     return sampled ? text : "";
 }
 
+BevV3Choice scene_model_v3_choice(const SceneModel *model, const Gpu *gpu) {
+    const BevProblem *problem = &model->problem.view;
+    BevWorkload workload = bev_workload(problem, bev_longest_interval(&problem->map));
+    BevGpuFacts facts = gpu_facts(gpu);
+    return bev_v3_choose(&workload, &facts);
+}
+
 void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, size_t size) {
     const BevProblem *problem = &model->problem.view;
     const Profile *profile = NULL;
@@ -205,7 +212,7 @@ double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKer
     if (!known || !gpu_same(known, gpu) || problem->align != BEV_NEAREST ||
         model->workload.options.evenness)
         return NAN;
-    const BevKernel *choice = bev_v3_choose(problem, gpu->l2_bytes).kernel;
+    const BevKernel *choice = scene_model_v3_choice(model, gpu).published;
     const Published *row =
         published_find(gpu->name, model->scene, published_column(kernel, choice), problem->dtype);
     return row ? row->latency_us : NAN;

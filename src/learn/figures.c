@@ -38,8 +38,8 @@ static BevDtype dtype_of(const FigureQuery *query) {
 
 static const PredictedKernel *known_to_model(const FigureQuery *query) {
     const MemoryModel *model = query->live->model;
-    const PredictedKernel *kernel =
-        model ? model_of_kernel(model, kernel_of(query), state_gpu(query->state).l2_bytes) : NULL;
+    Gpu gpu = state_gpu(query->state);
+    const PredictedKernel *kernel = model ? model_of_kernel(model, kernel_of(query), &gpu) : NULL;
     if (!kernel)
         unknown(query, "the memory model does not know %s here", kernel_of(query)->title);
     return kernel;

@@ -15,21 +15,24 @@ static void destroy_steps(void *contents) {
     ref_drop(recorded->map);
 }
 
-/* The CUDA kernel that does the same, in the form that it takes for this L2. NULL: none. `named`: a
+/* The CUDA kernel that does the same, in the form that it takes on this GPU. NULL: none. `named`: a
  * kernel of any kind that was asked for, or NULL. */
 static const BevKernel *kernel_of(const KernelConfig *config, const BevKernel *named,
-                                  const BevProblem *problem, double l2_bytes) {
+                                  const BevProblem *problem, const BevGpuFacts *gpu) {
     const BevKernel *kernel = named ? named : bev_twin(config->kernel, BEV_CUDA);
-    return kernel && kernel->small_l2 ? bev_v3_choose(problem, l2_bytes).kernel : kernel;
+    if (!kernel || !kernel->small_l2)
+        return kernel;
+    BevWorkload workload = bev_workload(problem, bev_longest_interval(&problem->map));
+    return bev_v3_choose(&workload, gpu).kernel;
 }
 
 /* False: no steps, and `error_text` says why. */
 static bool record(const FrameInputs *inputs, const KernelConfig *config, const BevKernel *named,
-                   const StepChoice *choice, double l2_bytes, Steps *steps, char *error_text,
+                   const StepChoice *choice, const BevGpuFacts *gpu, Steps *steps, char *error_text,
                    size_t size) {
     const KernelConfig forward = inputs_forward_config(config);
     BevProblem problem = inputs_bare_problem(inputs, &forward);
-    const BevKernel *kernel = kernel_of(config, named, &problem, l2_bytes);
+    const BevKernel *kernel = kernel_of(config, named, &problem, gpu);
     Err err;
     if ((named ? named : config->kernel)->direction == BEV_BACKWARD)
         snprintf(error_text, size, "the steps follow forward kernels only");
@@ -50,13 +53,14 @@ static bool same_request(const RecordedSteps *a, const RecordedSteps *b) {
     return baseline && a->map == b->map && !memcmp(&a->shape, &b->shape, sizeof a->shape) &&
            kernel_config_equal(&a->config, &b->config) && a->probe_cell == b->probe_cell &&
            a->kernels[0] == b->kernels[0] && a->kernels[1] == b->kernels[1] &&
-           a->block == b->block && a->warp == b->warp && a->l2_bytes == b->l2_bytes;
+           a->block == b->block && a->warp == b->warp && !memcmp(&a->gpu, &b->gpu, sizeof a->gpu);
 }
 
 /* A baseline with another align or rig has another map, and so other points: it has no place
  * here. */
 static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
     const Job *job = &state->job;
+    Gpu gpu = state_gpu(state);
     RecordedSteps request = {.map = inputs->map,
                              .shape = inputs->features->shape,
                              .config = job->config,
@@ -64,7 +68,7 @@ static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
                              .kernels = {job->steps_kernels[0], job->steps_kernels[1]},
                              .block = job->steps_block,
                              .warp = job->steps_warp,
-                             .l2_bytes = gpu_edited(&gpus[state->gpu], &state->edit).l2_bytes};
+                             .gpu = gpu_facts(&gpu)};
     if (request.kernels[0]) {
         if (request.kernels[1])
             request.baseline = job->config;
@@ -88,14 +92,14 @@ static void record_both(RecordedSteps *made, const FrameInputs *inputs) {
         snprintf(steps->error_text, sizeof steps->error_text, "the map has no points");
         return;
     }
-    if (!record(inputs, &made->config, made->kernels[0], &choice, made->l2_bytes, &steps->selection,
+    if (!record(inputs, &made->config, made->kernels[0], &choice, &made->gpu, &steps->selection,
                 steps->error_text, sizeof steps->error_text))
         return;
     if (own)
         steps->cell = steps_first_cell(&steps->selection);
     choice = (StepChoice){steps->cell, -1, -1, MOST_SHOWN_WARPS, false};
     if (made->baseline.kernel && steps->cell >= 0)
-        record(inputs, &made->baseline, made->kernels[1], &choice, made->l2_bytes, &steps->baseline,
+        record(inputs, &made->baseline, made->kernels[1], &choice, &made->gpu, &steps->baseline,
                steps->baseline_text, sizeof steps->baseline_text);
 }
 

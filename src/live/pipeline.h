@@ -93,7 +93,7 @@ typedef struct {
     const BevKernel *kernels[2]; /* instead of theirs; NULL: theirs */
     int64_t probe_cell, block; /* -1: none */
     int warp;
-    double l2_bytes; /* V3 takes one of its forms by it */
+    BevGpuFacts gpu; /* V3 takes one of its forms by it */
 } RecordedSteps;
 
 enum { FRAME_INPUTS = 9 };

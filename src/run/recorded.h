@@ -73,8 +73,8 @@ typedef struct {
 extern const Published published[];
 extern const int published_count;
 
-/* The published column that a row stands for, or NULL. `v3_choice` is the form that V3 takes on
- * that GPU (NULL: unknown): it stands for V3's column. */
+/* The published column that a row stands for, or NULL. `v3_choice` is the form that the
+ * published V3 takes on that GPU (NULL: unknown): it stands for V3's column. */
 const char *published_column(const BevKernel *kernel, const BevKernel *v3_choice);
 
 /* The column that the model's chain is calibrated by: the kernel that waits for little else. */

@@ -125,9 +125,8 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
 
 const PredictedKernel *prediction_kernel(const State *state, const LiveData *live) {
     const BevKernel *kernel = live->job.config.kernel;
-    return live->model && kernel
-               ? model_of_kernel(live->model, kernel, state_gpu(state).l2_bytes)
-               : NULL;
+    Gpu gpu = state_gpu(state);
+    return live->model && kernel ? model_of_kernel(live->model, kernel, &gpu) : NULL;
 }
 
 Prediction prediction_of(const State *state, const LiveData *live,

@@ -60,8 +60,12 @@ static const GpuEdit *edit_of(const ChartInput *input, int gpu) {
     return gpu == input->gpu ? &input->edit : NULL;
 }
 
+static Gpu gpu_of(const ChartInput *input, int gpu) {
+    return model_gpu(input->model, gpu, edit_of(input, gpu));
+}
+
 static double l2_bytes(const ChartInput *input, int gpu) {
-    return model_gpu(input->model, gpu, edit_of(input, gpu)).l2_bytes;
+    return gpu_of(input, gpu).l2_bytes;
 }
 
 static Prediction prediction(const ChartInput *input, const PredictedKernel *kernel, int gpu) {
@@ -76,7 +80,8 @@ static double round_up(double value) {
 /* What the model predicts for the kernel on a GPU; NULL: nothing yet. */
 static const PredictedKernel *predicted_of(const ChartInput *input, const BevKernel *kernel,
                                            int gpu) {
-    return kernel ? model_of_kernel(input->model, kernel, l2_bytes(input, gpu)) : NULL;
+    Gpu on = gpu_of(input, gpu);
+    return kernel ? model_of_kernel(input->model, kernel, &on) : NULL;
 }
 
 static bool is_kernel(const ChartInput *input, const PredictedKernel *row,
@@ -333,7 +338,7 @@ static void describe_format(const ChartInput *input, int dtype, const PredictedK
                             char *text) {
     const ModelFormat *format = &input->model->formats[dtype];
     double us = prediction(input, v3, input->gpu).latency_us;
-    double mb = format->footprint_bytes * 1e-6;
+    double mb = format->workload.footprint_bytes * 1e-6;
     char error[32] = "n/a";
     if (isfinite(input->rel_l2[dtype]))
         snprintf(error, sizeof error, "%.1g", input->rel_l2[dtype]);
@@ -380,7 +385,7 @@ static void latency_bar(ChartData *data, int dtype, const PredictedKernel *v3, d
     Prediction p = prediction(input, v3, input->gpu);
     bar->parts[p.binding] = p.latency_us;
     figure_text(UNIT_US, p.latency_us, us, sizeof us);
-    unit_text(UNIT_BYTES, input->model->formats[dtype].footprint_bytes, bytes, sizeof bytes);
+    unit_text(UNIT_BYTES, input->model->formats[dtype].workload.footprint_bytes, bytes, sizeof bytes);
     snprintf(bar->text, sizeof bar->text, "%s, %s binds, %s, %s", us, term_names[p.binding], bytes,
              v3->title);
     *longest = fmax(*longest, p.latency_us);
@@ -392,10 +397,10 @@ static void fill_dtype(ChartData *data) {
     char on[128];
     double longest = 1;
     bool low = input->room == ROOM_LOW;
+    Gpu gpu = gpu_of(input, input->gpu);
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         const ModelFormat *format = &input->model->formats[dtype];
-        const PredictedKernel *v3 =
-            format->known ? model_v3(format, l2_bytes(input, input->gpu)) : NULL;
+        const PredictedKernel *v3 = format->known ? model_v3(format, &gpu) : NULL;
         (low ? latency_bar : term_bars)(data, dtype, v3, &longest);
     }
     describe_gpu(input, on, sizeof on);

@@ -1,0 +1,95 @@
+#include "kernels/regime.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { WARP = 32 };
+
+const BevRegimeInfo bev_regimes[REGIME_COUNT] = {
+    [REGIME_RESIDENT] = {"resident", "it fits half the L2 and stays there"},
+    [REGIME_CONTESTED] = {"contested", "it fits the L2 but not half of it, and may be evicted"},
+    [REGIME_STREAMING] = {"streaming", "it is larger than the L2 and comes from memory"},
+};
+
+BevRegime bev_regime(double footprint_bytes, double l2_bytes) {
+    if (footprint_bytes <= l2_bytes / 2 && l2_bytes > 0)
+        return REGIME_RESIDENT;
+    return footprint_bytes <= l2_bytes ? REGIME_CONTESTED : REGIME_STREAMING;
+}
+
+const BevKernel *bev_v3(void) {
+    int i = 0;
+    while (bev_kernels[i] && !bev_kernels[i]->large_l2)
+        i++;
+    return bev_kernels[i];
+}
+
+/* ---- an estimate ----------------------------------------------------------------------------- */
+
+BevWorkload bev_workload(const BevProblem *problem, int64_t longest) {
+    return (BevWorkload){problem->dtype, problem->shape.channels, problem->map.points, longest,
+                         bev_footprint_total(bev_footprint(problem))};
+}
+
+int64_t bev_longest_interval(const BevMap *map) {
+    int32_t longest = 0;
+    for (int64_t i = 0; i < map->intervals; i++)
+        if (map->interval_lengths[i] > longest)
+            longest = map->interval_lengths[i];
+    return longest;
+}
+
+/* An E2M1 block of sixteen with its scale takes 148 instructions to decode, 58 in hardware. */
+double bev_channel_instructions(const BevAccess *access, BevDtype dtype, const BevGpuFacts *gpu) {
+    bool halves = access->halves || dtype == BEV_NVFP4;
+    double sum = halves ? 0.5 : 1;
+    switch (dtype) {
+    case BEV_FP32:
+        return 1;
+    case BEV_FP16:
+        return halves ? sum : sum + 0.75;
+    case BEV_BF16:
+        return 2;
+    case BEV_FP8:
+        return sum + (gpu->converts_fp8 ? 0.75 : 4);
+    case BEV_NVFP4:
+        return sum + (gpu->decodes_fp4 ? 58.0 : 148.0) / BEV_BLOCK;
+    case BEV_DTYPE_COUNT:
+        break;
+    }
+    return 1;
+}
+
+double bev_estimated_cycles(const BevAccess *access, const BevWorkload *workload,
+                            const BevGpuFacts *gpu) {
+    BevProblem problem = {.dtype = workload->dtype, .shape.channels = workload->channels};
+    double tile = bev_access_tile(access, &problem);
+    double instructions = access->point_instructions + ceil(tile / access->load) +
+                          tile * bev_channel_instructions(access, workload->dtype, gpu);
+    bool fp8 = workload->dtype == BEV_FP8 && access->in_flight_fp8;
+    double in_flight = fp8 ? access->in_flight_fp8 : access->in_flight;
+    double a_point = BEV_L1_CYCLES / access->indices_ahead + BEV_L2_CYCLES / in_flight +
+                     BEV_CHAIN_CYCLES * instructions;
+    double threads = (double)workload->points * ceil((double)workload->channels / tile);
+    double issued = threads / WARP * instructions;
+    return hypot((double)workload->longest * a_point,
+                 issued / (4 * BEV_ISSUE_SHARE * gpu->multiprocessors));
+}
+
+BevV3Choice bev_v3_choose(const BevWorkload *workload, const BevGpuFacts *gpu) {
+    const BevKernel *v3 = bev_v3();
+    double small = bev_estimated_cycles(&v3->small_l2->access, workload, gpu);
+    double large = bev_estimated_cycles(&v3->large_l2->access, workload, gpu);
+    BevV3Choice choice = {.regime = bev_regime(workload->footprint_bytes, gpu->l2_bytes)};
+    choice.kernel = small < large ? v3->small_l2 : v3->large_l2;
+    choice.published = choice.regime == REGIME_STREAMING ? v3->small_l2 : v3->large_l2;
+    snprintf(choice.why, sizeof choice.why,
+             "%s: about %.0f thousand cycles against %.0f, longest interval %lld points; the "
+             "published rule takes %s: footprint %.1f MB, L2 %.1f MB, %s",
+             choice.kernel->name, fmin(small, large) * 1e-3, fmax(small, large) * 1e-3,
+             (long long)workload->longest,
+             choice.published == choice.kernel ? "the same" : choice.published->name,
+             workload->footprint_bytes * 1e-6, gpu->l2_bytes * 1e-6,
+             bev_regimes[choice.regime].meaning);
+    return choice;
+}

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""A moment of nuScenes as a scene for bevscope. Needs NumPy and Pillow, not nuscenes-devkit.
+
+    from_nuscenes.py DIR                                   # what is there: scenes, first samples
+    from_nuscenes.py DIR --sample TOKEN -o moment.npz
+    from_nuscenes.py DIR --sample TOKEN --picture out.png  # calls bevscope snapshot
+    from_nuscenes.py DIR --scene scene-0061 -o clip        # a folder: clip/0000.npz, ...
+
+DIR is v1.0-mini as downloaded: v1.0-mini/*.json, samples/CAM_*/*.jpg, samples/LIDAR_TOP/*.pcd.bin.
+moment.py, beside this file, says what depth and features are, and how to take those of a network.
+
+Frame. Everything is in the ego frame at the time of the LiDAR sweep: x forward, y left, z up,
+metres. A camera's picture is some milliseconds older or newer: its pose goes from the camera to the
+ego frame of its own time, to the world, and to the ego frame of the sweep. Boxes come from the
+world, with length before width, and velocities over the ground.
+"""
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+
+from moment import (COMPLETE, Camera, Moment, Refused, check, options_of, program, read_picture,
+                    read_points, save_clip, save_moment)
+
+
+# ---- nuScenes ------------------------------------------------------------------------------------
+
+ORDER = ["CAM_FRONT_LEFT", "CAM_FRONT", "CAM_FRONT_RIGHT",
+         "CAM_BACK_LEFT", "CAM_BACK", "CAM_BACK_RIGHT"]
+
+
+class Row(dict):
+    """A row of a table; a field that is not there is refused by name."""
+    table = ""
+
+    def where(self):
+        return f"{self.table}, row {self.get('token')}"
+
+    def __missing__(self, field):
+        raise Refused(self.where(), f"no field {field!r}", COMPLETE)
+
+
+def numbers(row, field, *shape):
+    """A field as an array of finite numbers of that shape."""
+    try:
+        array = np.array(row[field], float)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    if array.shape != shape or not np.isfinite(array).all():
+        count = " x ".join(map(str, shape or (1,)))
+        raise Refused(row.where(), f"{field}: {row[field]}, must be {count} numbers", COMPLETE)
+    return array
+
+
+def rotation(quaternion):
+    """The rotation matrix of a quaternion w, x, y, z."""
+    w, x, y, z = quaternion / np.linalg.norm(quaternion)
+    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+
+
+def pose(row):
+    """The (4, 4) matrix from a sensor, an ego frame or a box to the frame that its row is in."""
+    matrix, quaternion = np.eye(4), numbers(row, "rotation", 4)
+    length = np.linalg.norm(quaternion)
+    if abs(length - 1) > 0.01:
+        raise Refused(row.where(), f"a quaternion of length {length:g}, must be 1", COMPLETE)
+    matrix[:3, :3] = rotation(quaternion)
+    matrix[:3, 3] = numbers(row, "translation", 3)
+    return matrix
+
+
+class NuScenes:
+    """The tables, each a dictionary by token, read when they are asked for."""
+
+    def __init__(self, root, version):
+        self.root, self.tables, self.by_sample = Path(root), {}, {}
+        found = sorted(path.parent.name for path in self.root.glob("v1.0-*/sample.json"))
+        if not found:
+            raise Refused(root, "no v1.0-*/sample.json there", "name the folder of v1.0-mini")
+        if version not in found and (version or len(found) > 1):
+            raise Refused(root, f"has {', '.join(found)}", "choose one with --version")
+        self.version = version or found[0]
+
+    def table(self, name):
+        if name not in self.tables:
+            path = self.root / self.version / f"{name}.json"
+            kind = type("Row", (Row,), {"table": path})
+            try:
+                rows = json.loads(path.read_bytes(), object_hook=kind)
+                self.tables[name] = {row["token"]: row for row in rows}
+            except OSError as error:
+                raise Refused(path, f"cannot be read: {error.strerror}", COMPLETE) from None
+            except (ValueError, TypeError) as error:
+                raise Refused(path, f"no table: {error}", COMPLETE) from None
+        return self.tables[name]
+
+    def row(self, table, token):
+        rows = self.table(table)
+        if not isinstance(token, str) or token not in rows:
+            raise Refused(self.root / self.version / f"{table}.json", f"no token {token!r}",
+                          "DIR alone lists tokens" if table == "sample" else COMPLETE)
+        return rows[token]
+
+    def of_sample(self, table, token):
+        """The rows of that table which belong to a sample."""
+        if table not in self.by_sample:
+            index = self.by_sample[table] = {}
+            for row in self.table(table).values():
+                index.setdefault(row["sample_token"], []).append(row)
+        return self.by_sample[table].get(token, [])
+
+    def scene_samples(self, name):
+        for scene in self.table("scene").values():
+            if name in (scene["name"], scene["token"]):
+                tokens, token = [], scene["first_sample_token"]
+                while token and token not in tokens:
+                    tokens.append(token)
+                    token = self.row("sample", token)["next"]
+                return tokens
+        raise Refused(f"{self.version}/scene.json", f"no scene {name!r}", "DIR alone lists them")
+
+    def velocity(self, annotation):
+        """Of a box in the world, m/s, from its neighbours in time; 0 where they are not known."""
+        ends = [self.row("sample_annotation", annotation[way]) if annotation[way] else annotation
+                for way in ("prev", "next")]
+        times = [numbers(self.row("sample", end["sample_token"]), "timestamp") for end in ends]
+        moved = numbers(ends[1], "translation", 3) - numbers(ends[0], "translation", 3)
+        seconds = (times[1] - times[0]) * 1e-6
+        most = 1.5 * sum(end is not annotation for end in ends)
+        return moved / seconds if 0 < seconds <= most else 0 * moved
+
+    def box(self, annotation, world2ego):
+        """x, y, z, length, width, height, yaw, and the velocity along x and y."""
+        box2ego = world2ego @ pose(annotation)
+        width, length, height = numbers(annotation, "size", 3)
+        velocity = world2ego[:3, :3] @ self.velocity(annotation)
+        yaw = math.atan2(box2ego[1, 0], box2ego[0, 0])
+        return [*box2ego[:3, 3], length, width, height, yaw, *velocity[:2]]
+
+    def label(self, annotation):
+        instance = self.row("instance", annotation["instance_token"])
+        return self.row("category", instance["category_token"])["name"]
+
+    def key_frames(self, token):
+        """Of each camera and the LiDAR: its row of sample_data, its mount, its ego2world."""
+        frames = {}
+        for row in self.of_sample("sample_data", token):
+            if row["is_key_frame"]:
+                mount = self.row("calibrated_sensor", row["calibrated_sensor_token"])
+                channel = self.row("sensor", mount["sensor_token"])["channel"]
+                frames[channel] = row, mount, pose(self.row("ego_pose", row["ego_pose_token"]))
+        cameras = {name: frames[name] for name in frames if name.startswith("CAM_")}
+        if not cameras or "LIDAR_TOP" not in frames:
+            raise Refused(f"sample {token}", f"has {', '.join(sorted(frames)) or 'no key frames'}, "
+                          "must have cameras and LIDAR_TOP", COMPLETE)
+        return cameras, frames["LIDAR_TOP"]
+
+    def camera(self, channel, frame, world2ego):
+        row, mount, ego2world = frame
+        size = int(numbers(row, "width")), int(numbers(row, "height"))
+        return Camera(channel[4:].lower().replace("_", "-"),
+                      read_picture(self.root / row["filename"], size),
+                      numbers(mount, "camera_intrinsic", 3, 3),
+                      world2ego @ ego2world @ pose(mount), numbers(row, "timestamp") * 1e-6)
+
+    def sweep(self, frame):
+        """LiDAR points x, y, z, intensity in the ego frame of their own time."""
+        row, mount, _ = frame
+        points = read_points(self.root / row["filename"], 5)
+        points = points[np.abs(points[:, :2]).max(1) > 1]  # closer is the vehicle's own roof
+        lidar2ego = pose(mount)
+        place = points[:, :3] @ lidar2ego[:3, :3].T + lidar2ego[:3, 3]
+        return np.hstack([place, points[:, 3:4]])
+
+    def moment(self, token):
+        self.row("sample", token)
+        cameras, lidar = self.key_frames(token)
+        world2ego = np.linalg.inv(lidar[2])
+        notes = self.of_sample("sample_annotation", token)
+        names = sorted(cameras, key=lambda name: (ORDER + [name]).index(name))
+        return Moment(token, [self.camera(name, cameras[name], world2ego) for name in names],
+                      self.sweep(lidar), [self.box(note, world2ego) for note in notes],
+                      [self.label(note) for note in notes])
+
+    def list(self):
+        for scene in self.table("scene").values():
+            print(f"{scene['name']}  {scene['nbr_samples']:3} samples, the first: "
+                  f"{scene['first_sample_token']}  {scene['description']}")
+
+
+def main():
+    parser = options_of("A moment of nuScenes as a scene for bevscope.",
+                        "the folder that v1.0-mini and samples lie in")
+    parser.add_argument("--version", help="of several data sets in DIR the one to read")
+    parser.add_argument("--sample", metavar="TOKEN", help="one moment")
+    parser.add_argument("--scene", metavar="NAME", help="all moments of a scene, by name or token")
+    options = parser.parse_args()
+    check(parser, options)
+    if options.sample and not (options.output or options.picture):
+        parser.error("--sample: add -o FILE.npz or --picture FILE.png")
+    if options.scene and (options.sample or options.picture or not options.output):
+        parser.error("--scene: add -o FOLDER, no --sample and no --picture")
+    data = NuScenes(options.folder, options.version)
+    if options.sample:
+        save_moment(data.moment(options.sample), options)
+    elif options.scene:
+        tokens = data.scene_samples(options.scene)
+        save_clip(options.output, (data.moment(token) for token in tokens), options)
+    else:
+        data.list()
+
+
+if __name__ == "__main__":
+    program(main)

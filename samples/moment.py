@@ -1,0 +1,451 @@
+"""What every data set's reader shares: from cameras, LiDAR and boxes of one moment to a .npz for
+bevscope. Needs NumPy and Pillow. from_nuscenes.py and from_kitti360.py use it; for a data set of
+your own write such a file: it makes Cameras and a Moment, all in one ego frame, and calls
+save_moment.
+
+Depth. A feature pixel stands for the part of the picture that is nearer to it than to other feature
+pixels. Each LiDAR point in it adds a Gaussian around its depth, with a standard deviation of
+0.08 m * (depth / 10 m)^2, at least a quarter bin; the pixel has their mean. What lies beyond the
+last bin is left out. A pixel without points takes the mean of its neighbours above, below, left and
+right, --fill times over; a pixel that is still empty, such as sky, has no depth and adds nothing to
+the grid. --depth takes a network's distribution instead: depth (camera, D, h, w) in a .npy file, or
+a folder of TOKEN.npy.
+
+Features, of the same parts of the picture: channels 0 to 2 mean red, green and blue, 0 to 1; 3 and
+4 mean steepness of the grey picture across and down; the others a fixed random projection of 4 x 4
+means of each colour. --channels 3 has only the colours: pooled, they are the picture as seen from
+above.
+
+--network FILE.py takes features, and depth if it gives one, from a network:
+
+    import torch, mynet
+    net = mynet.load("weights.pth").eval()
+
+    def network(images, moment):           # images: uint8 (camera, H, W, 3), the network's input
+        x = torch.from_numpy(images).permute(0, 3, 1, 2).float() / 255
+        with torch.no_grad():
+            depth, feat = net(x)           # (camera, D, h, w), (camera, C, h, w)
+        return {"depth": depth.softmax(1), "feat": feat.permute(0, 2, 3, 1)}
+
+moment.cameras has intrinsics and cam2ego of each camera, should the network ask for them.
+"""
+import argparse
+import math
+import os
+import runpy
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+import numpy as np
+
+
+class Refused(Exception):
+    """Bad input: where, what, what to do; the program ends with this line and status 1."""
+
+    def __init__(self, where, what, advice):
+        super().__init__(f"{where}: {what} ({advice})")
+
+
+class Camera:
+    """A picture, (H, W, 3) uint8; K (3, 3) in its pixels; cam2ego (4, 4); seconds."""
+
+    def __init__(self, name, picture, intrinsics, cam2ego, time_s):
+        self.name, self.picture, self.time_s = name, picture, time_s
+        self.intrinsics, self.cam2ego = intrinsics, cam2ego
+
+
+class Moment:
+    """Cameras, LiDAR (n, 3 or more) and boxes (n, 9) with labels, all in one ego frame."""
+
+    def __init__(self, token, cameras, lidar, boxes=(), labels=()):
+        self.token, self.cameras, self.lidar = token, cameras, lidar
+        self.boxes = np.array(boxes, float).reshape(len(boxes), 9)
+        self.labels = list(labels)
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+COMPLETE = "the download is not complete: unpack it again"
+
+
+def read_picture(path, size):
+    """The picture as (H, W, 3) uint8; size: the (W, H) that it must have."""
+    try:
+        from PIL import Image
+    except ImportError:
+        raise Refused("Pillow", "is missing", "apt install python3-pil") from None
+    try:
+        with Image.open(path) as image:
+            found = image.size
+            pixels = np.asarray(image.convert("RGB")) if found == size else None
+    except FileNotFoundError:
+        raise Refused(path, "the picture is missing", COMPLETE) from None
+    except (OSError, SyntaxError, ValueError) as error:
+        raise Refused(path, f"the picture cannot be read: {error}", COMPLETE) from None
+    if pixels is None:
+        raise Refused(path, f"{found[0]} x {found[1]} pixels, must be {size[0]} x {size[1]}",
+                      "its table and the picture are not of one data set")
+    return pixels
+
+
+def read_points(path, columns):
+    """LiDAR points (n, columns) of a file of float32."""
+    try:
+        values = path.read_bytes()
+    except OSError as error:
+        raise Refused(path, f"the LiDAR sweep cannot be read: {error.strerror}", COMPLETE) from None
+    if not values or len(values) % (4 * columns):
+        raise Refused(path, f"{len(values)} bytes, must be points of {4 * columns} bytes",
+                      "the file is cut off: " + COMPLETE)
+    points = np.frombuffer(values, "<f4").reshape(-1, columns)
+    bad = np.flatnonzero(~np.isfinite(points[:, :3]).all(1))
+    if len(bad):
+        raise Refused(path, f"point {bad[0]} is {points[bad[0], :3]}, must be finite", COMPLETE)
+    return points
+
+
+def cannot_write(path, error):
+    return Refused(path, f"cannot be written: {error.strerror}", "choose another place")
+
+
+def written(path, write):
+    """Calls write(file) on a temporary file beside `path` and then moves it there."""
+    path = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix="." + path.name)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+# ---- from a moment to arrays ---------------------------------------------------------------------
+
+
+class Rig:
+    """What all cameras share: network input, feature map, depth bins, grid, from the options."""
+
+    def __init__(self, options):
+        self.height, self.width = options.input
+        self.rows, self.columns = options.feat
+        self.start, self.stop, self.step = options.depth_range
+        self.bins = len(np.arange(self.start, self.stop, self.step))
+        x, cell = options.reach_m, options.cell_m
+        self.grid = [(-x, x, cell), (-x, x, cell), (-10, 10, 20)]
+        self.resize = self.crop_y = None
+
+    def fit(self, cameras):
+        """The resize to the input's width; of the height the lower part is kept."""
+        sizes = {camera.picture.shape[:2] for camera in cameras}
+        if len(sizes) != 1:
+            raise Refused("cameras", f"pictures of {len(sizes)} sizes", "all must have one size")
+        height, width = sizes.pop()
+        self.resize = self.width / width
+        self.crop_y = round(height * self.resize) - self.height
+        if self.crop_y < 0:
+            raise Refused("--input", f"{self.height} rows, but pictures have "
+                          f"{self.height + self.crop_y} after the resize", "take fewer rows")
+
+    def input_picture(self, picture):
+        from PIL import Image
+        height = self.crop_y + self.height
+        image = Image.fromarray(picture).resize((self.width, height), Image.BILINEAR)
+        return np.asarray(image)[self.crop_y:]
+
+
+def nearest_feature(at, size, count):
+    """The number of the feature row or column nearest to input pixel `at`; they are at
+    linspace(0, size - 1, count)."""
+    return np.rint(np.asarray(at) / (size - 1) * (count - 1)).astype(int)
+
+
+def feature_means(picture, rig):
+    """(rows, columns, k): the mean of picture (H, W, k) over what each feature pixel stands for."""
+    sums, counts = picture.astype(float), []
+    for axis, count in enumerate((rig.rows, rig.columns)):
+        owner = nearest_feature(np.arange(picture.shape[axis]), picture.shape[axis], count)
+        starts = np.searchsorted(owner, np.arange(count))
+        sums = np.add.reduceat(sums, starts, axis)
+        counts.append(np.diff(starts, append=len(owner)))
+    return sums / (counts[0][:, None] * counts[1])[..., None]
+
+
+def picture_features(picture, rig, channels):
+    """(rows, columns, channels) of an input picture, as the head of this file says."""
+    from PIL import Image
+    grey = picture.mean(2) / 255
+    down, across = (np.abs(step) for step in np.gradient(grey))
+    plain = np.concatenate([picture / 255, across[..., None], down[..., None]], 2)
+    small = Image.fromarray(picture).resize((4 * rig.columns, 4 * rig.rows), Image.BOX)
+    patches = np.asarray(small).reshape(rig.rows, 4, rig.columns, 4, 3) / 255
+    patches = patches.transpose(0, 2, 1, 3, 4).reshape(rig.rows, rig.columns, 48)
+    projection = np.random.RandomState(16).standard_normal((1024, 48))[:max(channels - 5, 0)] / 7
+    return np.concatenate([feature_means(plain, rig), patches @ projection.T], 2)[..., :channels]
+
+
+# The cumulative normal distribution, to be interpolated.
+NORMAL_X = np.linspace(-6, 6, 4801)
+NORMAL = np.array([0.5 + 0.5 * math.erf(x / math.sqrt(2)) for x in NORMAL_X])
+
+
+def project(points, camera, rig):
+    """Feature row, column and depth of points (n, 3) of the ego frame that the camera sees."""
+    rotation, position = camera.cam2ego[:3, :3], camera.cam2ego[:3, 3]
+    seen = (points - position) @ rotation  # the rows are rotation^T (p - position)
+    seen = seen[seen[:, 2] > 0.1]
+    pixel = seen @ camera.intrinsics.T
+    u = rig.resize * pixel[:, 0] / pixel[:, 2]
+    v = rig.resize * pixel[:, 1] / pixel[:, 2] - rig.crop_y
+    inside = (np.abs(u) < 1e6) & (np.abs(v) < 1e6)
+    row = nearest_feature(v[inside], rig.height, rig.rows)
+    column = nearest_feature(u[inside], rig.width, rig.columns)
+    kept = (row >= 0) & (row < rig.rows) & (column >= 0) & (column < rig.columns)
+    return row[kept], column[kept], seen[inside][kept, 2]
+
+
+def fill_holes(depth, known, rings):
+    """Gives unknown pixels of depth (rows, columns, bins) the mean of their known neighbours."""
+    for _ in range(rings):
+        total, count = np.zeros_like(depth), np.zeros(known.shape)
+        for axis, step in (0, 1), (0, -1), (1, 1), (1, -1):
+            there = np.roll(known, step, axis)
+            edge = [slice(None)] * 2
+            edge[axis] = 0 if step > 0 else -1
+            there[tuple(edge)] = False  # np.roll takes these from the other side
+            total += np.roll(depth, step, axis) * there[..., None]
+            count += there
+        new = ~known & (count > 0)
+        depth[new] = total[new] / count[new][:, None]
+        known = known | new
+    return known
+
+
+def lidar_depth(points, camera, rig, rings):
+    """Depth (bins, rows, columns) of one camera from LiDAR, as the head of this file says."""
+    row, column, z = project(points, camera, rig)
+    pixel = row * rig.columns + column
+    order = np.argsort(pixel, kind="stable")
+    pixel, z = pixel[order], z[order]
+    sigma = np.maximum(0.08 * (z / 10) ** 2, rig.step / 4)
+    edges = rig.start + rig.step * (np.arange(rig.bins + 1) - 0.5)
+    edges[0] = -1e9  # the first bin takes all that is nearer
+    below = np.interp((edges - z[:, None]) / sigma[:, None], NORMAL_X, NORMAL)
+    depth = np.zeros((rig.rows * rig.columns, rig.bins))
+    owner, first, count = np.unique(pixel, return_index=True, return_counts=True)
+    if len(owner):
+        depth[owner] = np.add.reduceat(np.diff(below, axis=1), first) / count[:, None]
+    known = np.zeros(len(depth), bool)
+    known[owner] = True
+    depth, known = (a.reshape(rig.rows, rig.columns, *a.shape[1:]) for a in (depth, known))
+    fill_holes(depth, known, rings)
+    return depth.transpose(2, 0, 1)
+
+
+def tensor(name, value, shape, advice):
+    """A user's tensor as float32 of that shape; 0 in `shape` stands for any length."""
+    value = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value, np.float32)
+    if value.ndim != len(shape) or any(a and a != b for a, b in zip(shape, value.shape)):
+        text = ", ".join(str(n) if n else "any" for n in shape)
+        raise Refused(name, f"shape {value.shape}, must be ({text})", advice)
+    if not np.isfinite(value).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(value))[0])
+        raise Refused(name, f"element {place} is {value[place]}, must be finite", "look at it there")
+    return np.ascontiguousarray(value)
+
+
+def user_depth(path, token):
+    path = Path(path)
+    path = path / f"{token}.npy" if path.is_dir() else path
+    try:
+        return path, np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise Refused(path, f"no depth there: {error}",
+                      "a .npy file, or a folder of TOKEN.npy") from None
+
+
+def run_network(path, images, moment):
+    try:
+        return dict(runpy.run_path(str(path))["network"](images, moment))
+    except Exception as error:
+        traceback.print_exc()
+        raise Refused(path, f"{type(error).__name__}: {error}",
+                      "network(images, moment) returns a dictionary with feat, depth") from None
+
+
+def arrays(moment, options):
+    """The arrays of the .npz."""
+    rig, cameras, count = Rig(options), moment.cameras, len(moment.cameras)
+    rig.fit(cameras)
+    images = np.stack([rig.input_picture(camera.picture) for camera in cameras])
+    said = run_network(options.network, images, moment) if options.network else {}
+    if "feat" in said:
+        feat = tensor("feat", said["feat"], (count, 0, 0, 0), "(camera, h, w, C)")
+        rig.rows, rig.columns = feat.shape[1:3]
+    else:
+        feat = np.stack([picture_features(image, rig, options.channels) for image in images])
+    shape = (count, rig.bins, rig.rows, rig.columns)
+    advice = f"--feat and --depth-range say (camera, {shape[1]}, {shape[2]}, {shape[3]})"
+    if options.depth:
+        depth = tensor(*user_depth(options.depth, moment.token), shape, advice)
+    elif "depth" in said:
+        depth = tensor("depth", said["depth"], shape, advice)
+    else:
+        depth = np.stack([lidar_depth(moment.lidar[:, :3], camera, rig, options.fill)
+                          for camera in cameras])
+    made = dict(depth=np.ascontiguousarray(depth, np.float32), feat=feat.astype(np.float32),
+                intrinsics=np.stack([camera.intrinsics for camera in cameras]),
+                cam2ego=np.stack([camera.cam2ego for camera in cameras]),
+                image_size=np.array([rig.height, rig.width]), resize=np.float64(rig.resize),
+                crop=np.array([0.0, rig.crop_y]),
+                depth_range=np.array([rig.start, rig.stop, rig.step]), grid=np.array(rig.grid))
+    if not options.bare:
+        made.update(images=images, camera_names=np.array([camera.name for camera in cameras]),
+                    timestamps=np.array([camera.time_s for camera in cameras]),
+                    lidar=np.ascontiguousarray(moment.lidar[:, :4], np.float32))
+        if len(moment.boxes):
+            made.update(boxes=moment.boxes, box_labels=np.array(moment.labels))
+    return made
+
+
+# ---- the command line ----------------------------------------------------------------------------
+
+
+def sizes(separator, kind, count):
+    """Parses count numbers with a separator between them, for argparse."""
+    def size(text):
+        values = tuple(kind(word) for word in text.split(separator))
+        if len(values) != count or not all(map(math.isfinite, values)):
+            raise ValueError
+        return values
+    return size
+
+
+def find_bevscope():
+    """The program: $BEVSCOPE, on the PATH, or where this folder's own build or installation is."""
+    here = Path(__file__).resolve().parent
+    places = [here.parent / "build/bevscope", here.parents[2] / "bin/bevscope"]
+    return (os.environ.get("BEVSCOPE") or shutil.which("bevscope")
+            or next((str(place) for place in places if place.exists()), "bevscope"))
+
+
+def options_of(description, what):
+    """A parser with the options that all data sets share."""
+    parser = argparse.ArgumentParser(description=description, epilog="The heads of this file and "
+                                     "of moment.py say what is written.")
+    add = parser.add_argument
+    add("folder", metavar="DIR", help=what)
+    add("-o", "--output", metavar="OUT",
+        help="the .npz file; of a clip the folder, which must not exist yet")
+    add("--picture", metavar="FILE", help="draw it with bevscope snapshot, as PNG or SVG")
+    add("--snapshot", metavar="OPTIONS", default="--view norm",
+        help="of bevscope snapshot, in one word: --snapshot='--view channel --channel 2'")
+    add("--bevscope", metavar="PATH", default=find_bevscope(), help="the program (%(default)s)")
+    add("--input", metavar="HxW", type=sizes("x", int, 2), default=(256, 704),
+        help="network input (default: 256x704)")
+    add("--feat", metavar="HxW", type=sizes("x", int, 2), default=(16, 44),
+        help="feature map (default: 16x44)")
+    add("--depth-range", metavar="START:STOP:STEP", type=sizes(":", float, 3), default=(1, 60, 1),
+        help="depth bins in metres (default: 1:60:1)")
+    add("--reach-m", metavar="M", type=float, default=54,
+        help="the grid goes from -M to M (default: 54)")
+    add("--cell-m", metavar="M", type=float, default=0.54, help="side of a cell (default: 0.54)")
+    add("--channels", metavar="C", type=int, default=80,
+        help="of the picture's features (default: 80)")
+    add("--fill", metavar="N", type=int, default=2,
+        help="fill holes in depth so many pixels deep (default: 2)")
+    add("--depth", metavar="PATH",
+        help="depth from a .npy file, or a folder of TOKEN.npy, instead of LiDAR")
+    add("--network", metavar="FILE.py",
+        help="features, and depth if it gives one, from network() in that file")
+    add("--bare", action="store_true",
+        help="leave out pictures, names, times, boxes and LiDAR")
+    return parser
+
+
+def check(parser, options):
+    """Ends with status 2 where options make no sense."""
+    height, width, rows, columns = *options.input, *options.feat
+    start, stop, step = options.depth_range
+    cells = 2 * options.reach_m / options.cell_m if options.cell_m > 0 else 0
+    if not (2 <= rows <= height and 2 <= columns <= width <= 65536):
+        parser.error("--feat: from 2x2 to --input")
+    if not (0 < start < stop and step > 0 and (stop - start) / step <= 1024):
+        parser.error("--depth-range: 0 < START < STOP, at most 1024 bins")
+    if not (1 <= cells <= 4096 and abs(cells - round(cells)) < 1e-3):
+        parser.error(f"--cell-m: {cells:g} cells, must be a whole number, 1 to 4096")
+    if not (1 <= options.channels <= 1024 and 0 <= options.fill <= 1024):
+        parser.error("--channels: 1 to 1024; --fill: 0 to 1024")
+
+
+def save(path, moment, options, name=None):
+    """Writes one moment and says what is in it, under its path or another name."""
+    made = arrays(moment, options)
+    written(path, lambda file: np.savez(file, **made))
+    seen = (made["depth"].sum(1) > 0).mean()
+    print(f"{name or path}: {len(moment.cameras)} cameras, depth {made['depth'].shape} in {seen:.0%} of "
+          f"the pixels, feat {made['feat'].shape}, {len(moment.lidar)} LiDAR points, "
+          f"{len(moment.boxes)} boxes", flush=True)
+
+
+def save_clip(folder, moments, options):
+    """Writes a folder of moments, all of them or none."""
+    folder = Path(folder)
+    if folder.exists():
+        raise Refused(folder, "is there already", "choose another name for the clip, or remove it")
+    try:
+        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix="." + folder.name))
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    try:
+        for number, moment in enumerate(moments):
+            file = f"{number:04}.npz"
+            save(temporary / file, moment, options, folder / file)
+        temporary.chmod(0o755)
+        temporary.rename(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    print(f"{folder}: {number + 1} moments")
+
+
+def draw(scene, options):
+    command = [options.bevscope, "snapshot", str(scene), "-o", options.picture,
+               *options.snapshot.split()]
+    try:
+        status = subprocess.run(command, check=False).returncode
+    except OSError as error:
+        raise Refused(options.bevscope, error.strerror, "name it with --bevscope PATH") from None
+    if status:
+        raise Refused(options.picture, f"bevscope snapshot ended with status {status}",
+                      "its line says why")
+
+
+def save_moment(moment, options):
+    """Writes the .npz, or one that is removed again, and draws it if that is asked for."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = options.output or Path(folder) / "moment.npz"
+        save(path, moment, options)
+        if options.picture:
+            draw(path, options)
+
+
+def program(main):
+    """Runs a reader's main(): bad input ends it with one line and status 1."""
+    try:
+        main()
+    except Refused as refused:
+        sys.exit(f"{Path(sys.argv[0]).stem}: {refused}")
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,216 @@
+"""A street for tests of samples/from_*.py: a bevscope world, and pictures and LiDAR sweeps of it by a
+ray caster of its own, so that what a reader makes of them can be compared with what bevscope makes
+of the world. Shares no code with bevscope."""
+import json
+import math
+import subprocess
+
+import numpy as np
+
+# The nuScenes vehicle's rig at half its picture size: yaw, pitch, roll, f, cx, cy, position.
+RIG = {
+    "front-left": (55.2, 0.1, 0.1, 636.5, 413.5, 240, 1.52, 0.49, 1.51),
+    "front": (0.3, -0.3, 0, 633, 408, 246, 1.70, 0.02, 1.51),
+    "front-right": (-56.4, -0.8, 0.5, 630.5, 404, 247.5, 1.55, -0.49, 1.50),
+    "back-left": (108.6, -0.9, -0.2, 628.5, 396, 246.5, 1.04, 0.48, 1.59),
+    "back": (179.9, 1.0, 0.2, 404.5, 414.5, 241, 0.03, 0.00, 1.58),
+    "back-right": (-110.8, -0.9, 0.6, 630, 403.5, 250.5, 1.01, -0.48, 1.56),
+}
+WIDTH, HEIGHT = 800, 450
+REACH_M, CELL_M = 40, 0.8  # the last depth bin, 59 m, lies outside
+
+
+def thing(kind, name, color, center, size, **more):
+    return {"kind": kind, "class": name, "color": color, "center_m": center, "size_m": size, **more}
+
+
+def world(rig=None):
+    """No two sides of it are alike. Trucks only: cars and buildings have windows in bevscope."""
+    rig = rig or RIG
+    names = "yaw_deg pitch_deg roll_deg focal_px".split()
+    return {
+        "bevscope": 1, "title": "A street for readers", "channels": 32, "seed": 5,
+        "frustum": {"image_px": [WIDTH, HEIGHT], "resize": 704 / WIDTH, "crop_px": [0, 140],
+                    "input_px": [704, 256], "features": [44, 16], "depth_m": [1, 60, 1]},
+        "grid": {"x_m": [-REACH_M, REACH_M], "y_m": [-REACH_M, REACH_M], "z_m": [-10, 10],
+                 "cells": [round(2 * REACH_M / CELL_M)] * 2},
+        "cameras": [{"name": name, **dict(zip(names, row)), "center_px": row[4:6],
+                     "position_m": row[6:]} for name, row in rig.items()],
+        "world": {
+            "ground": {"class": "terrain", "color": [0.10, 0.30, 0.10]},
+            "patches": [
+                thing("rect", "road", [0.35, 0.35, 0.38], [0, -1], [120, 9]),
+                thing("rect", "lane", [0.90, 0.88, 0.80], [0, -1], [120, 0.6]),
+                thing("rect", "sidewalk", [0.75, 0.45, 0.20], [9, 10], [10, 6], yaw_deg=25),
+                thing("rect", "crossing", [0.95, 0.95, 0.90], [-12, -1], [3, 9]),
+            ],
+            "solids": [
+                thing("box", "truck", [0.85, 0.10, 0.10], [14, 2.5], [8, 2.6, 3.2], yaw_deg=8),
+                thing("box", "truck", [0.15, 0.25, 0.90], [-16, -4], [6, 2.4, 2.8], yaw_deg=170,
+                      velocity_mps=[-6, 1]),
+                thing("box", "truck", [0.80, 0.70, 0.20], [4, -16], [9, 5, 4], yaw_deg=-20),
+                thing("box", "truck", [0.70, 0.20, 0.75], [-7, 14], [5, 2.2, 2.5], yaw_deg=100),
+                thing("cylinder", "pedestrian", [0.95, 0.55, 0.10], [8, -5], [0.8, 0.8, 1.8]),
+                thing("cylinder", "tree", [0.10, 0.60, 0.55], [22, -9], [2.4, 2.4, 5]),
+            ],
+        },
+    }
+
+
+# ---- poses ---------------------------------------------------------------------------------------
+
+
+def turn(yaw, pitch=0.0, roll=0.0):
+    """Rotation by angles in radians about z, then y, then x of the body (x forward, z up)."""
+    (a, b), (c, d), (e, f) = ((math.cos(t), math.sin(t)) for t in (yaw, pitch, roll))
+    about_z = np.array([[a, -b, 0], [b, a, 0], [0, 0, 1]])
+    about_y = np.array([[c, 0, d], [0, 1, 0], [-d, 0, c]])
+    about_x = np.array([[1, 0, 0], [0, e, -f], [0, f, e]])
+    return about_z @ about_y @ about_x
+
+
+def matrix(rotation, position):
+    made = np.eye(4)
+    made[:3, :3], made[:3, 3] = rotation, position
+    return made
+
+
+def camera_pose(row):
+    """cam2ego (4, 4) of a row of a rig; camera axes right, down, forward; positive pitch looks up,
+    positive roll turns the right axis down."""
+    yaw, pitch, roll = (math.radians(angle) for angle in row[:3])
+    body = turn(yaw, -pitch, 0) @ turn(0, 0, roll)
+    return matrix(np.stack([-body[:, 1], -body[:, 2], body[:, 0]], 1), row[6:])
+
+
+def camera_matrix(row):
+    return np.array([[row[3], 0, row[4]], [0, row[3], row[5]], [0, 0, 1.0]])
+
+
+# ---- rays ----------------------------------------------------------------------------------------
+
+
+def light(nx, ny):
+    """Brightness of a wall with that normal; tops and ground have 1."""
+    return 0.78 + 0.17 * (0.8 * nx + 0.6 * ny)
+
+
+def cast_solid(solid, time_s, origin, rays, near, color):
+    """Takes over what rays (n, 3) from `origin` hit of the solid, where it is nearer than `near`."""
+    yaw = math.radians(solid.get("yaw_deg", 0))
+    to_solid = turn(yaw).T
+    center = np.array(solid["center_m"]) + time_s * np.array(solid.get("velocity_mps", [0, 0]))
+    o = to_solid @ (origin - [*center, solid.get("z_m", 0)])
+    d = rays @ to_solid.T
+    length, width, height = solid["size_m"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        flat = (np.array([0, height]) - o[2])[:, None] / d[:, 2]
+        if solid["kind"] == "box":
+            x, y = ((np.array([-s, s]) / 2 - o[i])[:, None] / d[:, i]
+                    for i, s in enumerate((length, width)))
+            pairs = [x, y, flat]
+        else:
+            a, b = (d[:, :2] ** 2).sum(1), d[:, :2] @ o[:2]
+            root = np.sqrt(b * b - a * (o[0] ** 2 + o[1] ** 2 - length ** 2 / 4))
+            pairs = [np.stack([-b - root, -b + root]) / a, flat]
+        enters = np.stack([pair.min(0) for pair in pairs])
+        leaves = np.stack([pair.max(0) for pair in pairs])
+    enter, face = enters.max(0), enters.argmax(0)
+    hit = (enter > 0) & (enter <= leaves.min(0)) & (enter < near)
+    at = (o + enter[hit, None] * d[hit])[:, :2]
+    if solid["kind"] == "box":
+        normal = np.where(face[hit, None] == [0, 1], -np.sign(d[hit, :2]), 0)
+    else:
+        normal = at / (length / 2)
+    normal = normal @ turn(yaw)[:2, :2].T
+    top = face[hit] == len(pairs) - 1
+    near[hit] = enter[hit]
+    color[hit] = np.where(top, 1, light(normal[:, 0], normal[:, 1]))[:, None] * solid["color"]
+
+
+def paint_ground(scene, at):
+    """Colours of ground points (n, 2)."""
+    color = np.tile(np.array(scene["ground"]["color"], float), (len(at), 1))
+    for patch in scene["patches"]:
+        own = (at - patch["center_m"]) @ turn(math.radians(patch.get("yaw_deg", 0)))[:2, :2]
+        color[(np.abs(own) <= np.array(patch["size_m"]) / 2).all(1)] = patch["color"]
+    return color
+
+
+def cast(scene, time_s, origin, rays, far=400.0):
+    """What rays (n, 3) from a point hit: the length of each in units of its vector, inf for sky, and
+    its colour (n, 3), black for sky."""
+    color, near = np.zeros((len(rays), 3)), np.full(len(rays), np.inf)
+    down = rays[:, 2] < -1e-9
+    near[down] = -origin[2] / rays[down, 2]
+    near[near > far] = np.inf
+    ground = np.isfinite(near)
+    color[ground] = paint_ground(scene, (origin + near[ground, None] * rays[ground])[:, :2])
+    for solid in scene["solids"]:
+        cast_solid(solid, time_s, np.asarray(origin, float), rays, near, color)
+    return near, color
+
+
+def photograph(scene, row, time_s=0.0):
+    """The picture (HEIGHT, WIDTH, 3) uint8 of a camera of a rig."""
+    v, u = np.mgrid[:HEIGHT, :WIDTH]
+    pose = camera_pose(row)
+    rays = np.stack([u, v, np.ones_like(u)], -1).reshape(-1, 3) @ np.linalg.inv(camera_matrix(row)).T
+    _, color = cast(scene, time_s, pose[:3, 3], rays @ pose[:3, :3].T)
+    return np.rint(color * 255).astype(np.uint8).reshape(HEIGHT, WIDTH, 3)
+
+
+def sweep(scene, lidar2ego, time_s=0.0, beams=64, steps=1800):
+    """LiDAR points (n, 3) in the sensor's own frame."""
+    up = np.radians(np.linspace(-30, 10, beams))[:, None]
+    round_ = np.linspace(0, 2 * np.pi, steps, endpoint=False)
+    own = np.stack(np.broadcast_arrays(np.cos(up) * np.cos(round_), np.cos(up) * np.sin(round_),
+                                       np.sin(up)), -1).reshape(-1, 3)
+    length, _ = cast(scene, time_s, lidar2ego[:3, 3], own @ lidar2ego[:3, :3].T, 100.0)
+    hit = np.isfinite(length) & (length < 100)
+    return own[hit] * length[hit, None]
+
+
+# ---- pooling, and bevscope's own view of the street ----------------------------------------------
+
+
+def pool(npz):
+    """The pooled grid (ny, nx, C) of a .npz in FP64, from its calibration: BEVDet's steps."""
+    z = np.load(npz)
+    (n, bins, h, w), (H, W), (x0, y0) = z["depth"].shape, z["image_size"], z["crop"][:2]
+    d, v, u = np.meshgrid(np.arange(*z["depth_range"]), np.linspace(0, H - 1, h),
+                          np.linspace(0, W - 1, w), indexing="ij")
+    pixel = np.stack([(u + x0) / z["resize"], (v + y0) / z["resize"], np.ones_like(u)], -1)
+    lower, cell = z["grid"][:, 0], z["grid"][:, 2]
+    nx, ny = np.rint((z["grid"][:2, 1] - lower[:2]) / cell[:2]).astype(int)
+    grid = np.zeros((ny * nx, z["feat"].shape[-1]))
+    for camera in range(n):
+        pose = z["cam2ego"][camera]
+        ego = (pixel * d[..., None]) @ np.linalg.inv(z["intrinsics"][camera]).T @ pose[:3, :3].T
+        at = np.floor((ego + pose[:3, 3] - lower) / cell).astype(int)
+        kept = ((at >= 0) & (at < [nx, ny, 1])).all(-1)
+        parts = (z["depth"][camera].astype(float)[..., None] * z["feat"][camera])[kept]
+        np.add.at(grid, at[kept][:, 1] * nx + at[kept][:, 0], parts)
+    return grid.reshape(ny, nx, -1)
+
+
+def run(*command):
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def colour_rows(bevscope, folder):
+    """The rows (3, C) of bevscope's embedding that carry red, green and blue: the difference that the
+    ground's colour makes to a pixel which sees only ground."""
+    feats = []
+    for name, color in ("k", [0, 0, 0]), ("r", [1, 0, 0]), ("g", [0, 1, 0]), ("b", [0, 0, 1]):
+        scene = world()
+        scene["world"].update(ground={"class": "terrain", "color": color}, patches=[], solids=[])
+        (folder / f"{name}.json").write_text(json.dumps(scene))
+        run(bevscope, "export", str(folder / f"{name}.json"), str(folder / f"{name}.npz"))
+        feats.append(np.load(folder / f"{name}.npz")["feat"][0, -1, 0].astype(float))
+    return np.stack(feats[1:]) - feats[0]
+
+
+def off(grid, reference):
+    """Relative difference of two grids: sum |grid - reference| / sum |reference|."""
+    return np.abs(grid - reference).sum() / np.abs(reference).sum()

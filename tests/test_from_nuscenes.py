@@ -1,0 +1,304 @@
+"""samples/from_nuscenes.py on a data set that this test writes itself: the street of street.py. What
+bevscope pools of the street and what it pools of the reader's .npz must agree, and must disagree for
+every sign and axis that is got wrong. One line of TAP a check.
+    test_from_nuscenes.py BEVSCOPE FOLDER"""
+import contextlib
+import io
+import json
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+
+import from_nuscenes
+import moment
+import nuscenes_street
+import street
+
+bevscope, folder = sys.argv[1], Path(sys.argv[2])
+reader = Path(from_nuscenes.__file__)
+count = failures = 0
+
+# Bounds of street.off: how far the pooled colours may be from those of the world. With the world's own
+# depth what is left are JPEG pictures of 8 bits and the edge of the crop; from LiDAR, its sampling.
+BOUND_DEPTH, BOUND_LIDAR = 0.02, 0.15
+
+
+def ok(passed, name):
+    global count, failures
+    count, failures = count + 1, failures + (not passed)
+    print(f"{'' if passed else 'not '}ok {count} - {name}", flush=True)
+
+
+def read(*arguments):
+    """Runs the reader in this process, so that parts of it can be replaced."""
+    said = io.StringIO()
+    with mock.patch("sys.argv", ["from_nuscenes.py", *map(str, arguments)]), \
+            contextlib.redirect_stdout(said):
+        from_nuscenes.main()
+    return said.getvalue()
+
+
+def outside(*arguments):
+    """Runs it as a program."""
+    return subprocess.run([sys.executable, reader, *map(str, arguments)], capture_output=True,
+                          text=True, check=False)
+
+
+# ---- the street, as bevscope and as the reader see it --------------------------------------------
+
+scene = street.world()
+(folder / "world.json").write_text(json.dumps(scene))
+street.run(bevscope, "export", folder / "world.json", folder / "world.npz")
+world = np.load(folder / "world.npz")
+reference = street.pool(folder / "world.npz") @ street.colour_rows(bevscope, folder).T
+np.save(folder / "depth.npy", world["depth"])
+data, made = folder / "data", folder / "made.npz"
+tokens = nuscenes_street.write(data, street.RIG, scene["world"])
+GRID = ["--reach-m", street.REACH_M, "--cell-m", street.CELL_M]
+COLOURS = [data, "--sample", tokens[0], "-o", made, "--channels", "3", *GRID]
+
+
+def boxes_off(z):
+    """The largest difference of boxes from the world's solids, yaw as an angle."""
+    solids = scene["world"]["solids"]
+    wanted = np.array([[*s["center_m"], s["size_m"][2] / 2, *s["size_m"],
+                        np.radians(s.get("yaw_deg", 0)), *s.get("velocity_mps", [0, 0])] for s in solids])
+    difference = z["boxes"] - wanted
+    difference[:, 6] = np.abs(np.exp(1j * z["boxes"][:, 6]) - np.exp(1j * wanted[:, 6]))
+    return np.abs(difference).max()
+
+
+def offs():
+    """How far pictures, LiDAR and boxes put the street from where it is."""
+    read(*COLOURS, "--depth", folder / "depth.npy")
+    by_depth = street.off(street.pool(made), reference)
+    read(*COLOURS)
+    return by_depth, street.off(street.pool(made), reference), boxes_off(np.load(made))
+
+
+def holds(by_depth, by_lidar, boxes):
+    return by_depth <= BOUND_DEPTH and by_lidar <= BOUND_LIDAR and boxes <= 1e-4
+
+
+right = offs()
+print("# off: pictures with true depth {:.4f}, with LiDAR {:.4f}, boxes {:.1e}".format(*right))
+read(*COLOURS, "--bare")
+street.run(bevscope, "export", made, "--pooled", folder / "grid.npy")
+pooled = street.off(np.load(folder / "grid.npy"), reference)
+ok(abs(pooled - right[1]) < 1e-5, "bevscope reads the .npz and pools the same grid")
+read(*COLOURS)
+ok(holds(*right), "the pooled street is that of the JSON world, and so are its boxes")
+z = np.load(made)
+ok(np.abs(z["cam2ego"] - world["cam2ego"]).max() < 1e-9 and
+   np.abs(z["intrinsics"] - world["intrinsics"]).max() < 1e-9 and
+   all(np.allclose(z[name].ravel(), world[name].ravel()[:z[name].size])
+       for name in ("image_size", "resize", "crop", "depth_range", "grid")), "so is its calibration")
+ok(z["camera_names"].tolist() == list(street.RIG) and
+   z["box_labels"].tolist() == [f"vehicle.{i}" for i in range(6)], "names of cameras and boxes")
+ok(z["images"].dtype == np.uint8 and z["images"].shape == (6, 256, 704, 3) and
+   np.allclose(np.diff(z["timestamps"]), 0.009, atol=1e-6), "pictures and times")
+up = street.cast(scene["world"], 0, np.array([0.94, 0.05, 1.84]),
+                 z["lidar"][:, :3] - [0.94, 0.05, 1.84])[0]
+ok(len(up) > 50000 and np.abs(up - 1).max() < 1e-3, "each LiDAR point lies on a surface of the world")
+
+
+# ---- every sign and axis -------------------------------------------------------------------------
+
+picture, points, turned, fit, key_frames, project, box = (
+    from_nuscenes.read_picture, from_nuscenes.read_points, from_nuscenes.rotation, moment.Rig.fit,
+    from_nuscenes.NuScenes.key_frames, moment.project, from_nuscenes.NuScenes.box)
+
+
+def flipped(*signs):
+    return lambda path, columns: points(path, columns) * np.array([*signs, 1, 1], np.float32)
+
+
+def one_ego(self, token):
+    cameras, lidar = key_frames(self, token)
+    return {name: (row, mount, lidar[2]) for name, (row, mount, _) in cameras.items()}, lidar
+
+
+def no_crop(self, cameras):
+    fit(self, cameras)
+    self.crop_y = 0
+
+
+def along_the_ray(at, camera, rig):
+    row, column, z_m = project(at, camera, rig)
+    u = np.linspace(0, rig.width - 1, rig.columns)[column] / rig.resize - camera.intrinsics[0, 2]
+    return row, column, z_m * np.hypot(1, u / camera.intrinsics[0, 0])
+
+
+def changed_box(change):
+    def changed(self, annotation, world2ego):
+        values = box(self, annotation, world2ego)
+        change(values)
+        return values
+    return changed
+
+
+def swap(values):
+    values[3], values[4] = values[4], values[3]
+
+
+WRONG = [
+    ("pictures mirrored", from_nuscenes, "read_picture", lambda *a: picture(*a)[:, ::-1]),
+    ("pictures upside down", from_nuscenes, "read_picture", lambda *a: picture(*a)[::-1]),
+    ("blue before red", from_nuscenes, "read_picture", lambda *a: picture(*a)[..., ::-1]),
+    ("LiDAR with x the other way", from_nuscenes, "read_points", flipped(-1, 1, 1)),
+    ("LiDAR with y the other way", from_nuscenes, "read_points", flipped(1, -1, 1)),
+    ("LiDAR with z the other way", from_nuscenes, "read_points", flipped(1, 1, -1)),
+    ("LiDAR with x and y swapped", from_nuscenes, "read_points",
+     lambda *a: points(*a)[:, [1, 0, 2, 3, 4]]),
+    ("quaternions the other way round", from_nuscenes, "rotation", lambda q: turned(q).T),
+    ("quaternions with w last", from_nuscenes, "rotation", lambda q: turned(q[[3, 0, 1, 2]])),
+    ("the sign of x in quaternions", from_nuscenes, "rotation", lambda q: turned(q * [1, -1, 1, 1])),
+    ("the sign of y in quaternions", from_nuscenes, "rotation", lambda q: turned(q * [1, 1, -1, 1])),
+    ("the sign of z in quaternions", from_nuscenes, "rotation", lambda q: turned(q * [1, 1, 1, -1])),
+    ("one ego pose for all sensors", from_nuscenes.NuScenes, "key_frames", one_ego),
+    ("no crop", moment.Rig, "fit", no_crop),
+    ("depth along the ray", moment, "project", along_the_ray),
+    ("length and width of boxes swapped", from_nuscenes.NuScenes, "box", changed_box(swap)),
+    ("yaw of boxes the other way", from_nuscenes.NuScenes, "box",
+     changed_box(lambda values: values.__setitem__(6, -values[6]))),
+    ("velocities in the world's frame", from_nuscenes.NuScenes, "box", lambda self, a, e: [
+        *box(self, a, e)[:7], *self.velocity(a)[:2]]),
+]
+for name, owner, part, wrong in WRONG:
+    with mock.patch.object(owner, part, wrong):
+        found = offs()
+    ok(not holds(*found), "told: {} (off {:.3f}, {:.3f}, {:.2g})".format(name, *found))
+with mock.patch.object(from_nuscenes, "rotation", lambda q: turned(-q)):
+    ok(holds(*offs()), "a quaternion and its negative are the same rotation")
+
+
+# ---- features, networks, clips, pictures ---------------------------------------------------------
+
+read(*COLOURS[:5], *GRID)
+full = np.load(made)
+ok(full["feat"].shape == (6, 16, 44, 80) and full["feat"].std((0, 1, 2)).min() > 1e-3 and
+   np.array_equal(full["feat"][..., :3], z["feat"]), "80 channels, none idle, the first three colours")
+(folder / "net.py").write_text('''import numpy as np
+def network(images, moment):
+    feat = images.reshape(6, 32, 8, 88, 8, 3).mean((2, 4)) / 255
+    depth = np.zeros((6, 59, 32, 88)) + moment.cameras[0].cam2ego[3, 3] / 59
+    return {"feat": feat, "depth": depth}
+''')
+read(*COLOURS, "--network", folder / "net.py")
+net = np.load(made)
+ok(net["feat"].shape == (6, 32, 88, 3) and np.allclose(net["depth"], 1 / 59) and
+   np.allclose(net["feat"].mean((1, 2)), net["images"].mean((1, 2)) / 255, atol=1e-5),
+   "features and depth of a network, in its own shape")
+read(data, "--scene", "scene-0001", "-o", folder / "clip", "--channels", "3", *GRID)
+clip = [np.load(path) for path in sorted((folder / "clip").iterdir())]
+shapes = [{name: a[name].shape for name in a.files if name != "lidar"} for a in clip]
+ok(len(clip) == 2 and shapes[0] == shapes[1] and
+   np.allclose(clip[1]["boxes"][1, :2] - clip[0]["boxes"][1, :2], [-3, 0.5], atol=1e-4),
+   "a scene is a folder of moments of one shape, in their order")
+said = read(data)
+ok("scene-0001" in said and tokens[0] in said and "a street" in said, "DIR alone lists scenes")
+
+before = resource.getrusage(resource.RUSAGE_CHILDREN)
+result = outside(*COLOURS[:3], "--picture", folder / "made.png", "--bare",
+                 "--bevscope", bevscope)
+after = resource.getrusage(resource.RUSAGE_CHILDREN)
+seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+print(f"# from the folder to a picture: {seconds:.2f} s of processor time")
+ok(result.returncode == 0 and (folder / "made.png").read_bytes()[1:4] == b"PNG" and seconds < 5,
+   "one command from the folder to a picture, below 5 s")
+
+
+# ---- bad input: one line, status 1, nothing written ----------------------------------------------
+
+
+def refuses(words, name, spoil=None, *arguments):
+    """`spoil` damages a copy of the data set (pictures and sweeps are links)."""
+    copy, out = folder / "spoilt", folder / "out"
+    shutil.rmtree(copy, ignore_errors=True)
+    out.mkdir(exist_ok=True)
+    shutil.copytree(data, copy, copy_function=lambda a, b: Path(b).symlink_to(a))
+    if spoil:
+        spoil(copy)
+    result = outside(copy, "-o", out / "never.npz", *(arguments or ("--sample", tokens[0])))
+    lines = result.stderr.splitlines()
+    passed = (result.returncode == 1 and len(lines) == 1 and words in lines[0] and
+              not list(out.iterdir()))
+    if not passed:
+        print(f"# status {result.returncode}: {result.stderr}")
+    ok(passed, f"{name}: {lines[-1].replace(str(folder), '...') if lines else 'nothing said'}")
+
+
+def replace(path, change):
+    """Puts a file in place of a link: change(bytes)."""
+    content = path.read_bytes()
+    path.unlink()
+    path.write_bytes(change(content))
+
+
+def table(name, change):
+    def spoil(copy):
+        def rewrite(content):
+            rows = json.loads(content)
+            change(rows)
+            return json.dumps(rows).encode()
+        replace(copy / "v1.0-mini" / f"{name}.json", rewrite)
+    return spoil
+
+
+def cut(place, keep):
+    return lambda copy: replace(copy / place, lambda content: content[:keep])
+
+
+def gone(place):
+    return lambda copy: (copy / place).unlink()
+
+
+FRONT, SWEEP = "samples/CAM_FRONT/sample0.jpg", "samples/LIDAR_TOP/sample0.pcd.bin"
+refuses("no token 'nobody'", "an unknown sample", None, "--sample", "nobody")
+refuses("no scene 'nobody'", "an unknown scene", None, "--scene", "nobody")
+refuses("no v1.0-*/sample.json there", "no data set", gone("v1.0-mini/sample.json"))
+refuses("ego_pose.json: cannot be read", "a table is missing", gone("v1.0-mini/ego_pose.json"))
+refuses("sensor.json: no table", "a table is cut off", cut("v1.0-mini/sensor.json", 99))
+refuses("no field 'filename'", "a field is missing",
+        table("sample_data", lambda rows: [row.pop("filename") for row in rows]))
+refuses("no token 'mount CAM_BACK'", "a row is missing",
+        table("calibrated_sensor", lambda rows: rows.remove(
+            next(row for row in rows if row["token"] == "mount CAM_BACK"))))
+refuses("rotation: [1, 0], must be 4 numbers", "half a quaternion",
+        table("calibrated_sensor", lambda rows: rows[0].update(rotation=[1, 0])))
+refuses("a quaternion of length 0", "no rotation",
+        table("calibrated_sensor", lambda rows: rows[0].update(rotation=[0, 0, 0, 0])))
+refuses("must have cameras and LIDAR_TOP", "a sample without key frames",
+        table("sample_data", lambda rows: [row.update(is_key_frame=False) for row in rows]))
+refuses("CAM_FRONT/sample0.jpg: the picture is missing", "a picture is missing", gone(FRONT))
+refuses("the picture cannot be read", "half a picture", cut(FRONT, 9000))
+refuses("800 x 450 pixels, must be 1600 x 450", "a picture of another size",
+        table("sample_data", lambda rows: [row.update(width=1600) for row in rows]))
+refuses("the LiDAR sweep cannot be read", "a sweep is missing", gone(SWEEP))
+refuses("9999 bytes, must be points of 20 bytes", "half a sweep", cut(SWEEP, 9999))
+refuses("0 bytes, must be points", "an empty sweep", cut(SWEEP, 0))
+refuses("point 2 is", "no number in a sweep", lambda copy: replace(
+    copy / SWEEP, lambda content: content[:40] + b"\xff" * 8 + content[48:]))
+refuses("no depth there", "no such depth", None, "--sample", tokens[0], "--depth", "/nowhere.npy")
+refuses("must be (6, 30, 16, 44)", "depth of other bins", None, "--sample", tokens[0],
+        "--depth", folder / "depth.npy", "--depth-range", "1:60:2")
+refuses("must be finite", "NaN in depth", lambda copy: np.save(copy / "n.npy", world["depth"] * np.nan),
+        "--sample", tokens[0], "--depth", folder / "spoilt/n.npy")
+refuses("is there already", "a clip of a name that is taken", None, "--scene", "scene-0001",
+        "-o", folder / "clip")
+result = outside(data, "--sample", tokens[0], "--picture", folder / "never.png", "--bevscope",
+                 "/nowhere/bevscope")
+ok(result.returncode == 1 and "name it with --bevscope" in result.stderr.splitlines()[0] and
+   not (folder / "never.png").exists(), "no such program")
+half = outside(data, "--scene", "scene-0001", "-o", folder / "half", "--depth", folder / "depth.npy",
+               "--depth-range", "1:60:2")
+ok(half.returncode == 1 and not list(folder.glob("*half*")), "nothing is left of half a clip")
+result = outside(data, "--sample", tokens[0])
+ok(result.returncode == 2 and "add -o" in result.stderr, "no output: status 2")
+print(f"1..{count}")
+sys.exit(failures > 0)
