@@ -30,8 +30,8 @@ static void draw_box(Pen *pen, const Figure *figure, const FigurePanel *panel, c
 /* Squares of whole pixels, which cairo draws fast. */
 static void draw_sweep(Pen *pen, const Figure *figure, const FigurePanel *panel,
                        const Photos *photos) {
-    const double side = 1.5;
-    pen_color(pen, truth_lidar, 0.8);
+    const double side = 1.2;
+    pen_color(pen, truth_lidar, 0.6);
     for (int64_t i = 0; i < photos->sweep_count; i++) {
         const float *p = photos->sweep_m + 3 * i;
         double px, py;
