@@ -453,8 +453,9 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .time_s = features->time_s,
     };
     if (inputs->baseline && inputs->baseline->features->scene != inputs->scene) {
-        frame->scene_name = inputs->scene->facts.name;
-        frame->other_name = inputs->baseline->features->scene->facts.name;
+        const SceneFacts *other = &inputs->baseline->features->scene->facts;
+        memcpy(frame->scene_name, inputs->scene->facts.name, sizeof frame->scene_name);
+        memcpy(frame->other_name, other->name, sizeof frame->other_name);
     }
     if (inputs->gradients)
         frame->gradients = inputs_live_gradients(inputs->gradients);

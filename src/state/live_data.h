@@ -179,7 +179,7 @@ typedef struct {
     const Rig *rig;             /* as calibrated: calibration errors included */
     const World *world;
     const Photos *photos; /* what the car saw besides: photographs, boxes, LiDAR */
-    const char *scene_name, *other_name; /* of a comparison of two scenes; else NULL */
+    char scene_name[64], other_name[64]; /* of a comparison of two scenes; else "" */
     bool photo_features; /* made from photographs: channels 0 to 2 are linear light */
     double time_s;
     LiveGradients gradients; /* backward only */

@@ -114,8 +114,9 @@ static void lay_over(const StripInput *input, Strip strip, const float *values,
 
 bool strip_camera(const StripInput *input, Strip strip, const float *values,
                   const ValueRange *range, int64_t camera, int64_t most_w, Image *image, Err *err) {
-    const Frustum *size = &input->rig->frustum;
-    const float *own = values ? values + camera * size->feat_h * size->feat_w : NULL;
+    const float *own = values;
+    if (values)
+        own += camera * input->rig->frustum.feat_h * input->rig->frustum.feat_w;
     bool photo = input->seen && input->seen->srgb;
     if (!photo && own)
         return value_camera(input, strip, own, range, image, err);
