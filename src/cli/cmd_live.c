@@ -63,6 +63,7 @@ static void add_gpu(LoopOptions *loop) {
 static bool run_script(const Options *options, const LoopOptions *loop, Err *err) {
     ScriptOptions script = {
         .scene = loop->scene,
+        .other = loop->other,
         .file = options->script,
         .frames = options->frames ? options->frames : "frames",
         .ascii = options->ascii,
@@ -85,6 +86,7 @@ bool cmd_live(const Options *options, Err *err) {
         .color = (TermColor)choices_find(CHOICE_COLOR, options->color),
         .ascii = options->ascii,
         .no_window = options->no_window,
+        .other = options->compare,
         .no_terminal = options->plain,
         .time_s = options->time_s,
     };
@@ -100,6 +102,8 @@ bool cmd_live(const Options *options, Err *err) {
     add_word(&loop, "align", options->align);
     add_word(&loop, "view", options->view);
     add_word(&loop, "slice", options->slice);
+    add_word(&loop, "channel", options->rgb);
+    add_word(&loop, "view", options->rgb && !options->view ? "rgb" : NULL);
     add_word(&loop, "colormap", options->colormap);
     add_number(&loop, "channels", (double)options->channels);
     add_number(&loop, "temperature", options->temperature);

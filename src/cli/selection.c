@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
@@ -122,6 +123,14 @@ bool select_single(const Options *options, const char *says, const char *hint, E
     return true;
 }
 
+bool select_is_scene(const char *text) {
+    size_t length = strlen(text);
+    const char *dot = strrchr(text, '.');
+    struct stat status;
+    return strchr(text, '/') || (dot && (!strcmp(dot, ".npz") || !strcmp(dot, ".json"))) ||
+           (length && stat(text, &status) == 0);
+}
+
 bool select_changed(const char *words, unsigned where, KernelConfig *config, Err *err) {
     char copy[128];
     snprintf(copy, sizeof copy, "%s", words);
@@ -226,7 +235,7 @@ WorkloadOptions select_workload(const Options *options) {
                              .temperature = options->temperature,
                              .channels = options->channels,
                              .sizes = {options->skew >= 0, options->skew, options->points},
-                             .evenness = options->evenness};
+                             .evenness = options->evenness, .photo_features = options->photo_features};
 }
 
 /* The rows that `word` means in these directions (0: in the row's own, or forward) as bits by

@@ -4,6 +4,7 @@
  * scripts and tests all run the same one. */
 #pragma once
 
+#include "src/live/moments.h"
 #include "src/run/cuda/device.h"
 #include "src/scene/scene.h"
 #include "src/state/live_data.h"
@@ -18,17 +19,19 @@ typedef struct {
     OperatorChange sizes;
     Scene scene;
     SceneFacts facts;
+    Moments *moments; /* of a clip; else NULL */
 } LoadedScene;
 
 typedef struct SeenFeatures SeenFeatures;
 struct SeenFeatures {
     SeenFeatures *base; /* these with the depth of a training; NULL: they are as seen */
     LoadedScene *scene;
+    Moment *moment; /* of a clip: the one whose tensors these are; else NULL */
     double time_s, temperature;
     bool draft; /* rendered with fewer rays */
     BevShape shape;
     Features values; /* borrowed from the scene where the scene has tensors */
-    CameraViews views;
+    CameraViews views, photos; /* `photos` is borrowed from the scene */
     Embedding embedding; /* channels 0: the features are no embedding */
     double took_us;      /* to make */
 };
@@ -47,6 +50,7 @@ typedef struct {
 
 typedef struct {
     LoadedScene *scene;
+    Moment *moment; /* of a clip: whose rig or map this is; else NULL */
     BevAlign align;
     double evenness;
     uint32_t camera_mask;

@@ -1,6 +1,7 @@
 #include "src/scene/workload.h"
 
 #include "src/base/clock.h"
+#include "src/scene/clip.h"
 #include "src/scene/scatter.h"
 
 #include <stdio.h>
@@ -23,6 +24,21 @@ static bool override_scene(Scene *scene, const WorkloadOptions *options, Err *er
     return true;
 }
 
+/* A world's features were rendered into `features`, those of a file belong to the scene. */
+static bool use_photo_features(Workload *workload, Err *err) {
+    Scene *scene = &workload->scene;
+    if (!scene_take_photos(scene, workload->options.time_s, err) ||
+        !scene_use_photo_features(scene, err))
+        return false;
+    if (scene->has_world) {
+        free(workload->features.feat);
+        workload->features.feat = scene->tensors.feat;
+        scene->tensors.feat = NULL;
+    } else
+        workload->features = scene->tensors;
+    return true;
+}
+
 bool workload_open(Workload *workload, const char *name, const WorkloadOptions *options, Err *err) {
     memset(workload, 0, sizeof *workload);
     if (options)
@@ -31,6 +47,7 @@ bool workload_open(Workload *workload, const char *name, const WorkloadOptions *
     if (!scene_load(name, scene, err))
         return false;
     bool ok = operator_change(scene, &workload->options.sizes, err) &&
+              clip_move(scene, workload->options.time_s, err) &&
               override_scene(scene, &workload->options, err);
     const FeaturesRequest request = {.rig = &scene->rig,
                                      .world = &scene->world,
@@ -44,6 +61,7 @@ bool workload_open(Workload *workload, const char *name, const WorkloadOptions *
                              workload->options.views ? &workload->views : NULL, err);
     else if (ok)
         workload->features = scene->tensors;
+    ok = ok && (!workload->options.photo_features || use_photo_features(workload, err));
     if (!ok)
         workload_close(workload);
     return ok;

@@ -12,6 +12,7 @@ typedef struct {
     int64_t channels;   /* 0: the scene's own; only world scenes can change it */
     OperatorChange sizes; /* only operator scenes can change them */
     double evenness;    /* of the intervals: scatter_even() */
+    bool photo_features; /* made from the photographs, of a world from its pictures */
     bool views;         /* also render camera views */
     const GradOutFile *grad_out; /* backward: instead of a random one; borrowed */
 } WorkloadOptions;

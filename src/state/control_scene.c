@@ -17,6 +17,7 @@
 /* Selects a scene. Channels, sizes, pinned cell and cursor belonged to the scene before. */
 static unsigned use_scene(State *state, Action action, int scene) {
     state->job.scene = scene;
+    state->job.other = 0; /* it was compared with the scene before */
     state->job.channels = 0;
     state->job.sizes = (OperatorChange){.points = 0};
     state->pinned = state->cursor_shown = false;
@@ -123,6 +124,21 @@ bool job_rigs_differ(const Job *job) {
     return job->baseline_pinned && !same;
 }
 
+bool job_inputs_differ(const Job *job) {
+    return job->other || job_rigs_differ(job);
+}
+
+KernelConfig job_baseline_config(const Job *job) {
+    return job->other ? job->config : job->baseline;
+}
+
+void state_compare_with(State *state, int scene) {
+    state->job.other = scene + 1;
+    state->job.pool_baseline = true;
+    state->compare = COMPARE_WIPE;
+    control_changed(state);
+}
+
 void job_repair(Job *job) {
     job->camera_mask = UINT32_MAX;
     job->temperature = 1;
@@ -159,7 +175,8 @@ unsigned control_play(State *state, const Command *command) {
 
 unsigned control_step(State *state, const Command *command) {
     state->playing = false;
-    double by = command->step ? command->step * STEP_S : strtod(command->argument, NULL);
+    double step_s = state->scene.moment_s > 0 ? state->scene.moment_s : STEP_S;
+    double by = command->step ? command->step * step_s : strtod(command->argument, NULL);
     state->job.time_s = fmax(state->job.time_s + by, 0);
     SAY(state, command->action, "paused at %.2f s", state->job.time_s);
     return control_changed(state);

@@ -15,7 +15,9 @@
 #include "src/scene/grid_loss.h"
 #include "src/scene/operator.h"
 #include "src/scene/slice.h"
+#include "src/scene/photos.h"
 #include "src/state/keys.h"
+#include "src/state/rgb.h"
 #include "src/state/lesson_pane.h"
 #include "src/cachesim/memory_model.h"
 #include "src/base/units.h"
@@ -35,6 +37,8 @@ typedef struct {
     int preset_count;             /* how many of `scenes` are presets */
     Menu views;                   /* src/view/bev/decode.h, in its order */
     int error_view, channel_view; /* positions in `views`; -1: none */
+    int rgb_view, plain_view;     /* the same: three channels; what every scene can show */
+    unsigned world_views;         /* bit mask of those that only rendered features have */
     Menu colormaps; /* "auto" first: each view's usual one; then colormaps[] in its order */
     unsigned where; /* backends that can run here: 1u << BEV_CPU | ... */
 } StateMenu;
@@ -69,6 +73,8 @@ typedef struct {
     KernelConfig baseline; /* what speed-ups and comparisons refer to */
     bool pool_baseline;    /* a comparison is on: pool the baseline, too */
     int scene;             /* position in StateMenu.scenes */
+    int other; /* 1 + position of the scene that the baseline pools, as the selection does; 0: the
+                  same scene */
     int64_t channels;      /* 0: the scene's own */
     double time_s;         /* moment of the moving world, from 0 */
     double temperature;    /* of the depth distribution, times the scene's own; 1: as rendered */
@@ -93,13 +99,20 @@ typedef struct {
 RigState job_rig(const Job *job);
 void job_use_rig(Job *job, const RigState *rig);
 
+/* Whether the baseline's values have another origin than the selection's: another scene, or the rig
+ * as it was pinned. */
+bool job_inputs_differ(const Job *job);
+
+/* What pools the baseline. */
+KernelConfig job_baseline_config(const Job *job);
+
+/* Compares the selection's scene with the one at this position. */
+void state_compare_with(State *state, int scene);
+
 /* Whether the baseline was pinned with another rig than the job has now. */
 bool job_rigs_differ(const Job *job);
 
 /* ---- the state ------------------------------------------------------------------------------- */
-
-typedef enum { STRIP_IMAGE, STRIP_NORM, STRIP_DEPTH, STRIP_COUNT } Strip;
-extern const char *const strip_names[STRIP_COUNT]; /* "image", "norm", "depth" */
 
 /* What the terminal shows: dashboard and BEV, or one of them. With a window open it starts with the
  * dashboard alone, because the window shows the BEV. */
@@ -112,6 +125,9 @@ typedef struct {
     char name[64], title[128];
     int64_t nx, ny, channels; /* cells of the picture: of a slice, or as seen from the side */
     bool has_rig;    /* its cameras are known: metres, switching them off, calibration errors */
+    double moment_s;     /* of a clip: between two of its moments; 0: it is none */
+    bool photo_features; /* its features are made from photographs */
+    bool has_truth;  /* boxes or LiDAR came with it */
     bool has_world;  /* rendered, not loaded: it moves; channels and temperature can be changed */
     unsigned aligns; /* bit mask: those with a map */
     bool has_operator; /* made by a rule (operator.h): no cameras; sizes and skew can be changed */
@@ -191,9 +207,11 @@ struct State {
 
     int view, view_before_error; /* positions in menu.views */
     int64_t channel;             /* the one that VIEW_CHANNEL shows */
+    RgbChoice rgb;               /* those that VIEW_RGB shows */
     int colormap;                /* position in menu.colormaps */
     bool range_locked;           /* the colour bar keeps its range */
     Strip strip;
+    unsigned truth; /* what is drawn of true boxes and LiDAR: TRUTH_... */
     bool light;      /* theme; false: dark */
     uint64_t counts; /* how often hardware counters were asked for */
     int gpu;         /* predicted: a row of gpus[], */

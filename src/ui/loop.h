@@ -10,10 +10,11 @@
 #include "src/ui/lesson_desk.h"
 #include "src/ui/term.h"
 
-enum { LOOP_MAX_WORDS = 8 };
+enum { LOOP_MAX_WORDS = 16 };
 
 typedef struct {
     const char *scene; /* a name or a path */
+    const char *other; /* the scene that it is compared with; NULL: none */
     unsigned where;    /* backends that run here: a mask of 1u << BevWhere */
     TermColor color;
     bool ascii;
