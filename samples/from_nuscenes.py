@@ -141,8 +141,9 @@ class NuScenes:
         return [*box2ego[:3, 3], length, width, height, yaw, *velocity[:2]]
 
     def label(self, annotation):
+        """The name of its category without the first word: "car", "pedestrian.adult"."""
         instance = self.row("instance", annotation["instance_token"])
-        return self.row("category", instance["category_token"])["name"]
+        return self.row("category", instance["category_token"])["name"].split(".", 1)[-1]
 
     def key_frames(self, token):
         """Of each camera and the LiDAR: its row of sample_data, its mount, its ego2world."""

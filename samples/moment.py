@@ -51,9 +51,9 @@ class Refused(Exception):
 
 
 class Camera:
-    """A picture, (H, W, 3) uint8; K (3, 3) in its pixels; cam2ego (4, 4); seconds."""
+    """A picture, (H, W, 3) uint8; K (3, 3) in its pixels; cam2ego (4, 4); seconds, if known."""
 
-    def __init__(self, name, picture, intrinsics, cam2ego, time_s):
+    def __init__(self, name, picture, intrinsics, cam2ego, time_s=None):
         self.name, self.picture, self.time_s = name, picture, time_s
         self.intrinsics, self.cam2ego = intrinsics, cam2ego
 
@@ -262,7 +262,7 @@ def tensor(name, value, shape, advice):
         raise Refused(name, f"shape {value.shape}, must be ({text})", advice)
     if not np.isfinite(value).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(value))[0])
-        raise Refused(name, f"element {place} is {value[place]}, must be finite", "look at it there")
+        raise Refused(name, f"element {place} is {value[place]}, must be finite", advice)
     return np.ascontiguousarray(value)
 
 
@@ -313,8 +313,9 @@ def arrays(moment, options):
                 depth_range=np.array([rig.start, rig.stop, rig.step]), grid=np.array(rig.grid))
     if not options.bare:
         made.update(images=images, camera_names=np.array([camera.name for camera in cameras]),
-                    timestamps=np.array([camera.time_s for camera in cameras]),
                     lidar=np.ascontiguousarray(moment.lidar[:, :4], np.float32))
+        if all(camera.time_s is not None for camera in cameras):
+            made["timestamps"] = np.array([camera.time_s for camera in cameras])
         if len(moment.boxes):
             made.update(boxes=moment.boxes, box_labels=np.array(moment.labels))
     return made
