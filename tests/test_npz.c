@@ -17,7 +17,7 @@
 typedef struct {
     const char *name, *descr, *shape;
     int count;
-    double values[48];
+    double values[80];
     const char *header; /* replaces the header made from descr and shape */
     size_t extra;       /* bytes beyond the elements */
 } Array;
@@ -44,7 +44,18 @@ static const Array base[] = {
 };
 enum { BASE = sizeof base / sizeof *base, CALIBRATION = 2, INDEX = 9 };
 
-static Array arrays[BASE + 2];
+/* What a car saw besides: 2 photographs of 2 x 3 pixels, the shape of image_size. */
+static const Array car[] = {
+    {"images", "|u1", "(2, 2, 3, 3)", 36, .values = {[0] = 200, [4] = 100, [35] = 255}},
+    {"camera_names", "<U5", "(2,)", 10, .values = {'l', 'e', 0xe9, 't', 0, 'a', 7, 'b', 0, 0}},
+    {"boxes", "<f4", "(2, 7)", 14, .values = {3, -2, 1, 4, 2, 1.5, 0.5, 0, 0, 0, 0.5, 0.5, 2, 0}},
+    {"box_labels", "|S3", "(2,)", 6, .values = {'c', 'a', 'r', 'm', 0, 0}},
+    {"lidar", "<f4", "(3, 4)", 12, .values = {1, 2, 3, 9, NAN, 0, 0, 9, -4, -5, -6, 9}},
+    {"timestamps", "<f8", "(2,)", 2, .values = {10, 10.5}},
+};
+enum { CAR = sizeof car / sizeof *car };
+
+static Array arrays[BASE + CAR + 2];
 static int array_count;
 
 /* The base without the arrays of a group: "cal" or "idx"; or without none. */
@@ -69,6 +80,11 @@ static void add_weights(void) {
     arrays[array_count++] = (Array){"weights", "<f4", "(5,)", 5, {1, 0.5, 0.25, 1, 0.75}, NULL, 0};
 }
 
+static void add_car(void) {
+    for (int i = 0; i < CAR; i++)
+        arrays[array_count++] = car[i];
+}
+
 static void drop(const char *name) {
     Array *array = get(name);
     *array = arrays[--array_count];
@@ -79,7 +95,12 @@ static size_t encode(const Array *array, int i, unsigned char bytes[8]) {
     float single = (float)value;
     uint16_t half = bev_fp16_encode(single);
     int64_t whole = isfinite(value) ? (int64_t)value : 0;
+    uint32_t code = (uint32_t)whole;
+    if (array->descr[1] == 'U' || array->descr[1] == 'S') /* an element is a character */
+        return memcpy(bytes, &code, 4), array->descr[1] == 'U' ? 4 : 1;
     switch (array->descr[1] * 10 + array->descr[2] - '0') {
+    case 'u' * 10 + 1:
+        return bytes[0] = (unsigned char)whole, 1;
     case 'f' * 10 + 2:
         return memcpy(bytes, &half, 2), 2;
     case 'f' * 10 + 4:
@@ -302,7 +323,26 @@ static const Form forms[] = {
     {"unsigned", "ranks_feat", "<u4", NULL, 0, "ranks_feat", "unknown dtype \"<u4\""},
     {"complex", "feat", "<c8", NULL, 0, "feat", "unknown dtype \"<c8\""},
     {"booleans", "feat", "|b1", NULL, 0, "feat", "unknown dtype \"|b1\""},
-    {"text", "feat", "<U8", NULL, 0, "feat", "unknown dtype \"<U8\""},
+    {"text", "feat", "<U1", NULL, 0, "feat", "str, must be float16 or float32"},
+    {"text of no length", "feat", "<U", NULL, 0, "feat", "must be at most 1024"},
+    {"text too long", "feat", "|S1025", NULL, 0, "feat", "must be at most 1024"},
+    {"float images", "images", "<f4", NULL, 0, "images", "float32, must be uint8"},
+    {"images of another count", "images", NULL, "(1, 2, 3, 3)", 18, "images: 1 cameras", "has 2"},
+    {"grey images", "images", NULL, "(2, 2, 3)", 12, "images: shape (2, 2, 3)",
+     "must be (cameras, image rows, image columns, 3)"},
+    {"images with alpha", "images", NULL, "(2, 2, 3, 4)", 48, "images: shape (2, 2, 3, 4)", "3)"},
+    {"square images", "images", NULL, "(2, 2, 2, 3)", 24, "images: 2 x 2 pixels",
+     "the shape of image_size, 32 x 48, or hold the 84 x 96"},
+    {"images of no rows", "images", NULL, "(2, 0, 3, 3)", -1, "images: 0 image rows", "1 to 8192"},
+    {"huge images", "images", NULL, "(2, 8000, 8000, 3)", 0, "images: shape", "384000000 bytes"},
+    {"whole names", "camera_names", "<i4", NULL, 2, "camera_names", "int32, must be bytes or str"},
+    {"a name less", "camera_names", NULL, "(1,)", 5, "camera_names: 1 cameras", "has 2"},
+    {"boxes of eight", "boxes", NULL, "(2, 8)", 16, "boxes: shape (2, 8)",
+     "must be (boxes, 7) or (boxes, 9)"},
+    {"whole boxes", "boxes", "<i4", NULL, 0, "boxes", "int32, must be float32 or float64"},
+    {"a label too many", "box_labels", NULL, "(3,)", 9, "box_labels: 3 boxes", "boxes has 2"},
+    {"flat lidar", "lidar", NULL, "(3, 2)", 6, "lidar: 2 LiDAR columns", "3 to 16"},
+    {"three times", "timestamps", NULL, "(3,)", 3, "timestamps: 3 cameras", "has 2"},
     {"objects", "feat", "|O", NULL, 0, "feat", "object dtype \"|O\""},
     {"big-endian", "depth", ">f4", NULL, 0, "depth", "big-endian dtype \">f4\""},
     {"bfloat16", "feat", "|V2", NULL, 0, "feat", "bfloat16"},
@@ -342,6 +382,7 @@ static void test_forms(void) {
         const Form *form = &forms[i];
         start("");
         add_weights();
+        add_car();
         Array *array = get(form->array);
         if (form->descr)
             array->descr = form->descr;
@@ -479,12 +520,18 @@ static const struct {
      "4 x 4 cells (ny, nx), but grid has 3 x 4"},
     {"no columns", "bev_shape", 3, 0, "bev_shape[3]", "0 is outside 1 to 4096"},
     {"other channels", "bev_shape", 4, 8, "bev_shape[4]", "8 is outside 4 to 4"},
+    {"NaN in a box", "boxes", 8, NAN, "boxes[1, 1]", "nan, must be finite"},
+    {"a box of infinite yaw", "boxes", 6, INFINITY, "boxes[0, 6]", "inf, must be finite"},
+    {"a negative length", "boxes", 3, -4, "boxes[0, 3]", "-4 is outside 0 to 10000"},
+    {"a box far away", "boxes", 0, 1e6, "boxes[0, 0]", "1000000 is outside -10000 to 10000"},
+    {"microseconds", "timestamps", 1, 1.5e15, "timestamps[1]", "1.5e+15 is outside 0 to 1e+12"},
 };
 
 static void test_elements(void) {
     for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
         start("");
         add_weights();
+        add_car();
         get(elements[i].array)->values[elements[i].element] = elements[i].value;
         char place[64];
         snprintf(place, sizeof place, "net.npz: %s:", elements[i].place);
@@ -521,6 +568,92 @@ static void test_sets(void) {
     start("");
     arrays[array_count++] = (Array){"labels", "|O", "(1,)", 1, {0}, NULL, 0};
     refuses("an array too many", "net.npz: labels: unknown array", "nearest known");
+}
+
+/* ---- photographs, boxes, LiDAR --------------------------------------------------------------- */
+
+static void check_car(const Scene *scene) {
+    const Photos *photos = &scene->photos;
+    const TrueBox *box = photos->boxes;
+    tap_ok(!strcmp(scene->rig.cameras[0].name, "le\xc3\xa9t") &&
+               !strcmp(scene->rig.cameras[1].name, "a?b"),
+           "names, without control characters: \"%s\", \"%s\"", scene->rig.cameras[0].name,
+           scene->rig.cameras[1].name);
+    tap_ok(photos->box_count == 2 && box->center_m[1] == -2 && box->size_m[0] == 4 &&
+               box->yaw == 0.5 && !strcmp(box->label, "car") && !strcmp(box[1].label, "m"),
+           "boxes and their labels");
+    tap_ok(photos->sweep_count == 2 && photos->sweep_m[2] == 3 && photos->sweep_m[3] == -4,
+           "LiDAR without what had no echo");
+    tap_ok(photos->has_time && photos->time_s == 10.25, "the mean of the times");
+    /* 32 x 48 pixels are kept; each of the file's 2 x 3 covers 16 x 16 of them. */
+    const uint8_t *last = photos->srgb + 3 * (2 * 32 * 48 - 1);
+    tap_ok(photos->cameras == 2 && photos->h == 32 && photos->w == 48 && photos->srgb[0] == 200 &&
+               photos->srgb[3 * (15 * 48 + 15)] == 200 && photos->srgb[3 * 16 + 1] == 100 &&
+               last[2] == 255 && last[1] == 0,
+           "photographs at the size of the network's input");
+}
+
+/* A whole image of the camera: 100 x 110 pixels, of which resize and crop take (0, 20) to
+ * (96, 84). */
+static void test_own_image(void) {
+    enum { H = 100, W = 110 };
+    ZipMaker zip = {0};
+    Buffer data = {0}, npy = {0};
+    Scene scene;
+    for (int i = 0; i < 2 * H * W * 3; i++) {
+        int x = i / 3 % W, y = i / 3 / W % H;
+        buffer_add(&data, &(unsigned char){(unsigned char)(i % 3 == 0 ? x : i % 3 == 1 ? y : 0)}, 1);
+    }
+    npy_add(&npy, "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 100, 110, 3), }\n",
+            data.bytes, data.length);
+    start("");
+    for (int i = 0; i < array_count; i++)
+        add_to(&zip, &arrays[i]);
+    zip_stored(&zip, "images.npy", npy.bytes, npy.length);
+    zip_end(&zip);
+    bool ok = read_bytes(zip.archive, &scene);
+    const uint8_t *srgb = scene.photos.srgb, *pixel = ok ? srgb + 3 * (5 * 48 + 7) : NULL;
+    /* Input pixel (7, 5) is the mean of the image's columns 14, 15 and rows 30, 31. */
+    if (!tap_ok(ok && pixel[0] == 15 && pixel[1] == 31, "the camera's own image is cut as the "
+                                                        "network's input was"))
+        tap_note("got: %s %d %d", line, ok ? pixel[0] : 0, ok ? pixel[1] : 0);
+    scene_free(&scene);
+    free(data.bytes);
+    free(npy.bytes);
+    free(zip.archive.bytes);
+}
+
+static void test_car(void) {
+    Scene scene;
+    start("");
+    add_car();
+    if (accepts(&scene, "with photographs, boxes and LiDAR"))
+        check_car(&scene);
+    scene_free(&scene);
+    drop("feat");
+    get("bev_shape")->values[4] = 8;
+    if (accepts(&scene, "without features: those of the photographs"))
+        tap_ok(scene.photo_features && scene.channels == 8 && scene.tensors.feat[3] == 1,
+               "eight channels, the fourth 1");
+    scene_free(&scene);
+    start("cal");
+    add_car();
+    if (accepts(&scene, "without a calibration"))
+        tap_ok(scene.photos.h == 2 && scene.photos.w == 3, "photographs as they are");
+    scene_free(&scene);
+    drop("feat");
+    refuses("neither features nor calibration", "net.npz: feat: is missing", "images and a cal");
+    start("");
+    add_car();
+    drop("boxes");
+    refuses("labels without boxes", "net.npz: box_labels", "labels without boxes");
+    start("");
+    arrays[array_count++] = (Array){"camera_names", "<U40", "(2,)", 80, {[0] = 'x'}, NULL, 0};
+    for (int i = 0; i < 32; i++)
+        arrays[array_count - 1].values[i] = 'x';
+    arrays[array_count - 1].count = 80;
+    refuses("a name too long", "net.npz: camera_names[0]:", "32 bytes, must be at most 31");
+    test_own_image();
 }
 
 /* ---- the zip around them --------------------------------------------------------------------- */
@@ -871,6 +1004,7 @@ int main(void) {
     test_prefix();
     test_elements();
     test_sets();
+    test_car();
     test_zip_bytes();
     test_entries();
     if (MEMORY_MEASURED)

@@ -3,6 +3,7 @@
 #include "src/cachesim/gpus.h"
 #include "src/base/nearest.h"
 #include "src/scene/grid_loss.h"
+#include "src/scene/photos.h"
 #include "src/view/draw/color.h"
 #include "src/view/bev/decode.h"
 
@@ -26,6 +27,14 @@ NAMES_OF(losses, LOSS_COUNT)
 
 static const char *cache_at(int i) {
     return i <= CACHE_COLD ? cache_names[i] : NULL;
+}
+
+static const char *strip_at(int i) {
+    return i < STRIP_COUNT ? strip_names[i] : NULL;
+}
+
+static const char *truth_at(int i) {
+    return i < TRUTH_COUNT ? truth_names[i] : NULL;
 }
 
 static const char *const formats[] = {"table", "markdown", "csv", "json", NULL};
@@ -54,6 +63,8 @@ static const struct {
     [CHOICE_SWEEP] = {.words = sweep_names, .listed = true},
     [CHOICE_DIRECTION] = {.words = directions},
     [CHOICE_LOSS] = {.at = losses_at},
+    [CHOICE_STRIP] = {.at = strip_at},
+    [CHOICE_TRUTH] = {.at = truth_at},
 };
 
 static const char *name_at(ChoiceSet set, int i) {

@@ -16,10 +16,12 @@ static bool check_options(const Options *options, Err *err) {
 }
 
 /* Writes OUT.npz. */
-static bool write_tensors(const Options *options, const Workload *workload, const BevMap *map,
+static bool write_tensors(const Options *options, Workload *workload, const BevMap *map,
                           Err *err) {
     const BevShape *shape = &workload->scene.shape;
     long long cameras = shape->cameras, h = shape->feat_h, w = shape->feat_w;
+    if (!options->bare && !scene_take_photos(&workload->scene, options->time_s, err))
+        return false;
     if (!scene_write_npz(options->arguments[1], &workload->scene, &workload->features, map,
                          options->half, err))
         return false;

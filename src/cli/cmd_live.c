@@ -95,6 +95,8 @@ bool cmd_live(const Options *options, Err *err) {
     add_word(&loop, "dtype", options->dtype);
     add_word(&loop, "align", options->align);
     add_word(&loop, "view", options->view);
+    add_word(&loop, "channel", options->rgb);
+    add_word(&loop, "view", options->rgb && !options->view ? "rgb" : NULL);
     add_word(&loop, "colormap", options->colormap);
     add_number(&loop, "channels", (double)options->channels);
     add_number(&loop, "temperature", options->temperature);

@@ -5,6 +5,7 @@
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 #include "src/cli/snapshot_backward.h"
+#include "src/state/rgb.h"
 
 #include <math.h>
 
@@ -16,7 +17,8 @@ typedef struct {
     Machine machine;
     RecordedSet recorded;
     LatencyWanted latency;
-    Workload workload;
+    Workload workload, other; /* `other`: of a second scene, where two are compared */
+    bool has_other;
     Embedding embedding;
     CameraViews cameras;
     Pooled pooled[FIGURE_MAX_SELECTIONS];
@@ -40,6 +42,8 @@ static void snapshot_free(Snapshot *snapshot) {
     camera_views_free(&snapshot->cameras);
     embedding_free(&snapshot->embedding);
     workload_close(&snapshot->workload);
+    if (snapshot->has_other)
+        workload_close(&snapshot->other);
     recorded_free(&snapshot->recorded);
     report_free(&snapshot->table);
     free(snapshot->table_text);
@@ -55,6 +59,24 @@ static bool parse_range(const char *text, FigureSpec *spec, Err *err) {
               spec->range_lo < spec->range_hi;
     spec->range_locked = true;
     return ok || err_set(err, ERR_USAGE, "--range", "such as 0:2.5", "'%s' is not LOW:HIGH", text);
+}
+
+/* The channels of the view rgb, which --rgb also chooses. */
+static bool choose_rgb(const Options *options, const Scene *scene, FigureSpec *spec, Err *err) {
+    spec->rgb = rgb_from(0, spec->channels);
+    spec->light = scene->photo_features;
+    if (!options->rgb)
+        return true;
+    if (!options->view)
+        spec->view = VIEW_RGB;
+    if (!rgb_parse(options->rgb, &spec->rgb))
+        return err_set(err, ERR_USAGE, "--rgb", "such as 0,1,2 or 0:0:1,1:0:1,2:0:1",
+                       "'%s' is not three channels", options->rgb);
+    for (int k = 0; k < 3; k++)
+        if (spec->rgb.channel[k] >= spec->channels)
+            return err_set(err, ERR_USAGE, "--rgb", "", "%lld is not below the %lld channels",
+                           (long long)spec->rgb.channel[k], (long long)spec->channels);
+    return true;
 }
 
 /* By default the best kernel that runs here, in FP16, the format that is deployed. */
@@ -78,17 +100,18 @@ static bool first_selection(const Snapshot *snapshot, KernelConfig *config, Err 
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
+static bool pool(Snapshot *snapshot, Workload *workload, const char *scene, KernelConfig config,
+                 Err *err) {
     FigureSpec *spec = &snapshot->spec;
     int i = spec->selection_count++;
     Pooled *pooled = &snapshot->pooled[i];
     LatencyWanted latency = snapshot->options->backward ? LATENCY_OFF : snapshot->latency;
-    if (!pooled_run(pooled, &snapshot->workload, snapshot->scene, config, latency,
+    if (!pooled_run(pooled, workload, scene, config, latency,
                     &snapshot->recorded, err))
         return false;
-    select_say_if_empty(snapshot->scene, config.align, pooled->problem.view.map.points);
+    select_say_if_empty(scene, config.align, pooled->problem.view.map.points);
     if (views[spec->view].needs & NEEDS_FP64 &&
-        !(snapshot->fp64_original[i] = fp64_of(&snapshot->workload, config.align, err)))
+        !(snapshot->fp64_original[i] = fp64_of(workload, config.align, err)))
         return false;
     const Machine *machine = &snapshot->machine;
     if (config.kernel->where == BEV_CPU)
@@ -108,8 +131,37 @@ static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
         .pooled = pooled->values,
         .fp64_original = snapshot->fp64_original[i],
         .map = &pooled->problem.view.map,
+        .depth = workload->features.depth,
     };
     return true;
+}
+
+/* What the cameras saw: photographs, or views rendered of the world; backward at least black ones. */
+static bool fill_cameras(Snapshot *snapshot, Err *err) {
+    enum { STRIP_PIXELS_PER_FEATURE = 12 };
+    const Options *options = snapshot->options;
+    const Scene *scene = &snapshot->workload.scene;
+    const BevShape *shape = &scene->shape;
+    FigureSpec *spec = &snapshot->spec;
+    spec->cameras = &snapshot->cameras;
+    if (options->strip && options->backward)
+        return err_set(err, ERR_USAGE, "--strip", "leave it out",
+                       "the way back lights the camera views itself");
+    if (spec->strip != STRIP_IMAGE && !scene->has_rig)
+        return err_set(err, ERR_USAGE, "--strip", "export the scene with its calibration",
+                       "this scene came without its cameras");
+    snapshot->cameras = camera_views_of_photos(&scene->photos);
+    if (snapshot->cameras.srgb)
+        return true;
+    if (scene->has_world)
+        return camera_views_render(&scene->rig, &scene->world,
+                                   shape->feat_h * STRIP_PIXELS_PER_FEATURE,
+                                   shape->feat_w * STRIP_PIXELS_PER_FEATURE, spec->time_s, NULL,
+                                   &snapshot->cameras, err);
+    if (options->backward || spec->strip != STRIP_IMAGE)
+        return snapshot_backward_views(shape, &snapshot->cameras, err);
+    return err_set(err, ERR_USAGE, "--cameras", "leave it out, or add the array images",
+                   "tensors from a file have no camera pictures");
 }
 
 static bool fill_scene(Snapshot *snapshot, Err *err) {
@@ -125,6 +177,10 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
     spec->outlines = !options->no_outlines;
     spec->theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
     spec->colormap = options->colormap ? colormap_find(options->colormap) : NULL;
+    spec->photos = &scene->photos;
+    spec->truth = options->truth ? (unsigned)choices_find(CHOICE_TRUTH, options->truth) : TRUTH_BOXES;
+    spec->strip = options->strip ? (Strip)choices_find(CHOICE_STRIP, options->strip) : STRIP_IMAGE;
+    spec->features = &snapshot->workload.features;
     spec->rig = scene->has_rig ? &scene->rig : NULL;
     spec->world = scene->has_world ? &scene->world : NULL;
     if (scene->has_world && scene->channels >= EMBED_DIMS) {
@@ -133,27 +189,56 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
         spec->embedding = &snapshot->embedding;
     }
     /* The features of a world can be decoded into colour; those of a network only have a norm. */
-    spec->view = spec->embedding ? VIEW_COLOR : VIEW_NORM;
+    spec->view = spec->embedding        ? VIEW_COLOR
+                 : scene->photo_features ? VIEW_RGB
+                                         : VIEW_NORM;
     if (options->view)
         spec->view = (ViewKind)choices_find(CHOICE_VIEW, options->view);
+    if (!choose_rgb(options, scene, spec, err))
+        return false;
     if (options->channel >= spec->channels)
         return err_set(err, ERR_USAGE, "--channel", "", "%lld is not below the %lld channels",
                        (long long)options->channel, (long long)spec->channels);
     if (options->range && !parse_range(options->range, spec, err))
         return false;
-    if (!options->cameras && !options->backward)
+    return !(options->cameras || options->strip || options->backward) || fill_cameras(snapshot, err);
+}
+
+/* ---- a second selection, or a second scene --------------------------------------------------- */
+
+/* A comparison of two grids needs the same cells and channels. */
+static bool check_same_grid(const Snapshot *snapshot, const char *name, Err *err) {
+    const BevShape *a = &snapshot->workload.scene.shape, *b = &snapshot->other.scene.shape;
+    if (a->nx == b->nx && a->ny == b->ny && a->channels == b->channels)
         return true;
-    enum { STRIP_PIXELS_PER_FEATURE = 12 };
-    spec->cameras = &snapshot->cameras;
-    if (!scene->has_world && options->backward)
-        return snapshot_backward_views(&scene->shape, &snapshot->cameras, err);
-    if (!scene->has_world)
-        return err_set(err, ERR_USAGE, "--cameras", "leave it out",
-                       "tensors from a file have no camera pictures");
-    return camera_views_render(&scene->rig, &scene->world,
-                               scene->shape.feat_h * STRIP_PIXELS_PER_FEATURE,
-                               scene->shape.feat_w * STRIP_PIXELS_PER_FEATURE, spec->time_s, NULL,
-                               &snapshot->cameras, err);
+    return err_set(err, ERR_FAILED, name, "compare two of the same grid",
+                   "(ny, nx, c) is (%lld, %lld, %lld), but %s has (%lld, %lld, %lld)",
+                   (long long)b->ny, (long long)b->nx, (long long)b->channels,
+                   snapshot->workload.scene.name, (long long)a->ny, (long long)a->nx,
+                   (long long)a->channels);
+}
+
+static bool compare_scenes(Snapshot *snapshot, KernelConfig config, Err *err) {
+    const char *name = snapshot->options->compare;
+    WorkloadOptions options = select_workload(snapshot->options);
+    FigureSpec *spec = &snapshot->spec;
+    if (!workload_open(&snapshot->other, name, &options, err))
+        return false;
+    snapshot->has_other = true;
+    if (!check_same_grid(snapshot, name, err) ||
+        !pool(snapshot, &snapshot->other, name, config, err))
+        return false;
+    spec->selections[0].scene = snapshot->workload.scene.name;
+    spec->selections[1].scene = snapshot->other.scene.name;
+    return true;
+}
+
+static bool compare(Snapshot *snapshot, KernelConfig config, Err *err) {
+    const char *with = snapshot->options->compare;
+    if (select_is_scene(with))
+        return compare_scenes(snapshot, config, err);
+    return select_changed(with, snapshot->where, &config, err) &&
+           pool(snapshot, &snapshot->workload, snapshot->scene, config, err);
 }
 
 /* ---- the table beside the picture ------------------------------------------------------------ */
@@ -362,12 +447,11 @@ static bool make(Snapshot *snapshot, Err *err) {
          !recorded_load_samples(&snapshot->recorded, err)) ||
         !workload_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
         !fill_scene(snapshot, err) || !first_selection(snapshot, &config, err) ||
-        !pool(snapshot, config, err))
+        !pool(snapshot, &snapshot->workload, snapshot->scene, config, err))
         return false;
     if (options->backward && !go_back(snapshot, config, err))
         return false;
-    if (options->compare && (!select_changed(options->compare, snapshot->where, &config, err) ||
-                             !pool(snapshot, config, err)))
+    if (options->compare && !compare(snapshot, config, err))
         return false;
     if (options->table && !fill_table(snapshot, err))
         return false;

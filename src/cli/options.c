@@ -40,7 +40,9 @@ const Subcommand commands[COMMAND_COUNT] = {
      0, OPTIONS_MAX_ARGUMENTS, cmd_info},
     {"export", "SCENE [OUT.npz]", "write a scene's tensors for NumPy",
      "Writes depth, feat, the calibration, the five index arrays and bev_shape, as numpy.load and "
-     "bevscope itself read them; with --pooled also, or only, what a kernel computes.",
+     "bevscope itself read them; and what the scene's car recorded besides, which a world has "
+     "rendered: images, camera_names, boxes, box_labels, lidar, timestamps. With --pooled also, or "
+     "only, what a kernel computes.",
      1, 2, cmd_export},
     {"regime", "SCENE", "model a scene's memory traffic on any GPU",
      "Follows the accesses of every CUDA kernel in the order of its blocks and warps, counts them, "
@@ -201,6 +203,8 @@ static const OptionRow rows[] = {
      "write the grid that --kernel pools: float32 (ny, nx, C), as --dtype stores it; backward also "
      "FILE-grad_out.npy (random), FILE-grad_depth.npy and FILE-grad_feat.npy"},
     {"half", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(half), "write float16 tensors"},
+    {"bare", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(bare),
+     "leave out what a world's car would record besides: images, boxes, lidar, timestamps"},
     {"kernels", 0, NULL, KIND_FLAG, ON(INFO), FIELD(kernels),
      "registers, shared memory and occupancy of every CUDA kernel"},
     {"probe", 0, NULL, KIND_FLAG, ON(INFO), FIELD(probe),
@@ -210,13 +214,17 @@ static const OptionRow rows[] = {
      "what the cells show (default: color)", CHOICE_VIEW},
     {"channel", 0, "N", KIND_INT, ON(SNAPSHOT), FIELD(channel),
      "which channel --view channel shows (default: 0)", CHOICE_NONE, 0, 1023},
+    {"rgb", 0, "CHANNELS", KIND_TEXT, ON(LIVE) | ON(SNAPSHOT), FIELD(rgb),
+     "which three channels --view rgb shows as red, green and blue, such as 0,1,2; each may have a "
+     "range: 0:0:1,1:0:1,2:0:1 (default: 0,1,2, ranges by their values)"},
     {"colormap", 'm', "MAP", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(colormap),
      "colours of scalar views (default: viridis; errors: the diverging map)", CHOICE_COLORMAP},
     {"range", 0, "LOW:HIGH", KIND_TEXT, ON(SNAPSHOT), FIELD(range),
      "lock the colour range instead of fitting it"},
     {"compare", 0, "SELECTION", KIND_TEXT, ON(SNAPSHOT), FIELD(compare),
      "a second selection beside the first, with the difference: kernel, dtype and align in any "
-     "combination, such as fp8 or v2,bilinear"},
+     "combination, such as fp8 or v2,bilinear; or a second file, another checkpoint or calibration "
+     "of the same grid, such as other.npz"},
     {"backward", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(backward),
      "the way back: which pixels feed a loss, half the squared norm of what is pooled into the "
      "cells of --cell and --loss; they are lit in the camera views, and bars show grad_depth of the "
@@ -225,6 +233,12 @@ static const OptionRow rows[] = {
      "with --backward: the cell alone, box (the cells of the object that covers it) or class (all "
      "cells of its class) (default: cell)", CHOICE_LOSS},
     {"cameras", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(cameras), "add the strip of camera views"},
+    {"strip", 0, "WHAT", KIND_CHOICE, ON(SNAPSHOT), FIELD(strip),
+     "add it with this over the photographs: image (nothing), norm (of the features) or depth (mean "
+     "of the distribution) (default: image)", CHOICE_STRIP},
+    {"truth", 0, "WHAT", KIND_CHOICE, ON(SNAPSHOT), FIELD(truth),
+     "what to draw of a file's true objects and LiDAR: boxes, lidar, both or off (default: boxes)",
+     CHOICE_TRUTH},
     {"table", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(table),
      "add a table of every kernel's latency and accuracy, also printed"},
     {"timing", 0, "SOURCE", KIND_CHOICE, ON(SNAPSHOT), FIELD(timing),

@@ -20,7 +20,7 @@ typedef enum {
 typedef enum {
     CHOICE_NONE, CHOICE_KERNEL, CHOICE_DTYPE, CHOICE_ALIGN, CHOICE_VIEW, CHOICE_COLORMAP,
     CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
-    CHOICE_SWEEP, CHOICE_DIRECTION, CHOICE_LOSS, CHOICE_SET_COUNT
+    CHOICE_SWEEP, CHOICE_DIRECTION, CHOICE_LOSS, CHOICE_STRIP, CHOICE_TRUTH, CHOICE_SET_COUNT
 } ChoiceSet;
 // clang-format on
 
@@ -38,11 +38,12 @@ typedef struct {
     int64_t channels;
 
     const char *output, *format, *cache, *timing, *l2_carveout, *pooled;
-    bool quick, single, recorded, half, kernels, probe;
+    bool quick, single, recorded, half, bare, kernels, probe;
 
     const char *view, *colormap, *range, *compare, *theme, *title;
     int64_t channel, width;
     bool cameras, table, no_outlines, backward;
+    const char *strip, *truth, *rgb;
     const char *loss; /* "cell", "box", "class"; NULL: not given */
 
     const char *gpu, *gpu_file, *over;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
@@ -120,6 +121,14 @@ bool select_single(const Options *options, const char *says, const char *hint, E
             return err_set(err, ERR_USAGE, i ? "--align" : "--dtype", hint, "%s, not '%s'", says,
                            lists[i]);
     return true;
+}
+
+bool select_is_scene(const char *text) {
+    size_t length = strlen(text);
+    const char *dot = strrchr(text, '.');
+    struct stat status;
+    return strchr(text, '/') || (dot && (!strcmp(dot, ".npz") || !strcmp(dot, ".json"))) ||
+           (length && stat(text, &status) == 0);
 }
 
 bool select_changed(const char *words, unsigned where, KernelConfig *config, Err *err) {

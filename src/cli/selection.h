@@ -26,6 +26,9 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, Bench
 /* Refuses a list in --dtype and --align where only one value makes sense: "SAYS, not 'LIST'". */
 bool select_single(const Options *options, const char *says, const char *hint, Err *err);
 
+/* Whether what is to be compared names a file or a folder, not words of a selection. */
+bool select_is_scene(const char *text);
+
 /* Replaces fields of `*config` by the words of "fp8" or "v2,bilinear". */
 bool select_changed(const char *words, unsigned where, KernelConfig *config, Err *err);
 

@@ -28,6 +28,7 @@ bool inputs_no_memory(const char *where, Err *err) {
 
 static void scene_destroy(void *contents) {
     LoadedScene *loaded = contents;
+    moments_close(loaded->moments);
     scene_free(&loaded->scene);
 }
 
@@ -45,6 +46,9 @@ static void fill_facts(LoadedScene *loaded) {
     facts->channels = scene->channels;
     facts->has_rig = scene->has_rig;
     facts->has_world = scene->has_world;
+    facts->moment_s = scene->clip ? scene->clip->period_s : 0;
+    facts->photo_features = scene->photo_features;
+    facts->has_truth = scene->photos.box_count || scene->photos.sweep_count;
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         if (scene->has_rig || inputs_scene_has_map(scene, (BevAlign)align))
             facts->aligns |= 1u << align;
@@ -69,7 +73,7 @@ bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err 
     if (!scene_load(state->menu.scenes.names[number], &loaded->scene, err))
         return false;
     fill_facts(loaded);
-    return true;
+    return !loaded->scene.clip || moments_open(loaded->scene.clip, &loaded->moments, err);
 }
 
 /* ---- features -------------------------------------------------------------------------------- */
@@ -97,15 +101,34 @@ static void features_destroy(void *contents) {
     }
     camera_views_free(&seen->views);
     embedding_free(&seen->embedding);
+    ref_drop(seen->moment);
     ref_drop(seen->scene);
+}
+
+const Scene *inputs_scene_at(const SeenFeatures *features) {
+    return features->moment ? &features->moment->scene : &features->scene->scene;
+}
+
+/* Takes the tensors of the scene, or of the moment of a clip. */
+static bool take_tensors(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
+    const LoadedScene *loaded = seen->scene;
+    const Clip *clip = loaded->scene.clip;
+    if (clip) {
+        int number = clip_at(clip, seen->time_s);
+        seen->moment = moments_take(loaded->moments, number, give_up, err);
+    }
+    if (clip && !seen->moment)
+        return false;
+    const Scene *scene = inputs_scene_at(seen);
+    seen->values = scene->tensors;
+    seen->photos = camera_views_of_photos(&scene->photos);
+    return true;
 }
 
 static bool render(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const Scene *scene = &seen->scene->scene;
-    if (!scene->has_world) {
-        seen->values = scene->tensors;
-        return true;
-    }
+    if (!scene->has_world)
+        return take_tensors(seen, give_up, err);
     seen->values.depth = mem_pool_take(&depths, depth_bytes(seen));
     seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
     if (!seen->values.depth || !seen->values.feat)
@@ -132,6 +155,8 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
         want.shape.channels = job->channels ? job->channels : scene->channels;
         want.draft = draft;
     }
+    if (scene->clip) /* the same for all times of a moment */
+        want.time_s = clip_at(scene->clip, job->time_s) * scene->clip->period_s;
     if (have && have->scene == want.scene && have->time_s == want.time_s &&
         have->temperature == want.temperature && have->shape.channels == want.shape.channels &&
         (want.draft || !have->draft)) {

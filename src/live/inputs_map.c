@@ -86,6 +86,7 @@ static void map_destroy(void *contents) {
     if (!built->pinned.memory && !built->borrowed)
         scatter_free(&built->map);
     give_back(&built->pinned);
+    ref_drop(built->moment);
     ref_drop(built->scene);
 }
 
@@ -98,6 +99,31 @@ static bool same_errors(const BuiltMap *a, const BuiltMap *b) {
     return true;
 }
 
+static bool same_maps(const BevMap *a, const BevMap *b) {
+    size_t points = (size_t)a->points * sizeof *a->ranks_bev;
+    size_t intervals = (size_t)a->intervals * sizeof *a->interval_starts;
+    return a->points == b->points && a->intervals == b->intervals && !a->weights == !b->weights &&
+           !memcmp(a->ranks_depth, b->ranks_depth, points) &&
+           !memcmp(a->ranks_feat, b->ranks_feat, points) &&
+           !memcmp(a->ranks_bev, b->ranks_bev, points) &&
+           !memcmp(a->interval_lengths, b->interval_lengths, intervals) &&
+           (!a->weights || !memcmp(a->weights, b->weights, points));
+}
+
+/* Whether a map of one moment of a clip is that of another: rigs and maps of a drive rarely change. */
+static bool same_moments(const Scene *a, const Scene *b, BevAlign align) {
+    if (a == b)
+        return true;
+    if (inputs_scene_has_map(a, align) != inputs_scene_has_map(b, align) ||
+        (a->has_rig && memcmp(&a->rig, &b->rig, sizeof a->rig)))
+        return false;
+    return !inputs_scene_has_map(a, align) || same_maps(&a->map, &b->map);
+}
+
+static const Scene *scene_of(const BuiltMap *built) {
+    return built->moment ? &built->moment->scene : &built->scene->scene;
+}
+
 static bool as_calibrated(const BuiltMap *built) {
     for (int i = 0; i < built->rig.camera_count; i++)
         if (!camera_error_is_zero(&built->errors[i]) || !(built->camera_mask >> i & 1))
@@ -108,7 +134,7 @@ static bool as_calibrated(const BuiltMap *built) {
 /* The map as it is used: the scene's own, a copy of it that can be made even, or one of the rig. */
 static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, const GiveUp *give_up,
                   Err *err) {
-    const Scene *scene = &built->scene->scene;
+    const Scene *scene = scene_of(built);
     bool own = inputs_scene_has_map(scene, built->align) && as_calibrated(built);
     built->borrowed = own && !built->evenness;
     if (built->borrowed)
@@ -133,16 +159,17 @@ static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, const Gi
 
 bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, const GiveUp *give_up,
                 FrameInputs *next, Err *err) {
-    const Scene *scene = &next->scene->scene;
+    const Scene *scene = inputs_scene_at(next->features);
     BuiltMap want = {
-        .scene = next->scene, .align = job->config.align, .evenness = job->evenness};
+        .scene = next->scene, .moment = next->features->moment, .align = job->config.align, .evenness = job->evenness};
     if (scene->has_rig) {
         want.rig = scene->rig;
         want.camera_mask = job->camera_mask;
         memcpy(want.errors, job->camera_errors, sizeof want.errors);
     }
     const BuiltMap *last = *have;
-    if (last && last->scene == want.scene && last->camera_mask == want.camera_mask &&
+    if (last && last->scene == want.scene && same_moments(scene_of(last), scene, want.align) &&
+        last->camera_mask == want.camera_mask &&
         last->evenness == want.evenness && same_errors(last, &want)) {
         next->map = ref_keep(*have);
         return true;
@@ -152,6 +179,7 @@ bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, const Give
         return inputs_no_memory("map", err);
     *next->map = want;
     ref_keep(want.scene);
+    ref_keep(want.moment);
     if (!build(next->map, builder, job->config.kernel->where, give_up, err)) {
         ref_drop(next->map);
         next->map = NULL;

@@ -367,7 +367,7 @@ static const BevTensor *codes_of(const PooledGrid *grid) {
 static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
     const Fp64Grid *fp64 = inputs->fp64_original;
     const SeenFeatures *features = inputs->features;
-    const Scene *scene = &inputs->scene->scene;
+    const Scene *scene = inputs_scene_at(features);
     *frame = (LiveFrame){
         .nx = features->shape.nx,
         .ny = features->shape.ny,
@@ -387,9 +387,12 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .features = &features->values,
         .cameras = inputs->views             ? &inputs->views->views
                    : features->views.cameras ? &features->views
+                   : features->photos.srgb   ? &features->photos
                                              : NULL,
         .rig = scene->has_rig ? &inputs->map->rig : NULL,
         .world = scene->has_world ? &scene->world : NULL,
+        .photos = &scene->photos,
+        .photo_features = scene->photo_features,
         .time_s = features->time_s,
     };
     if (inputs->gradients)

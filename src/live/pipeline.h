@@ -4,6 +4,7 @@
  * scripts and tests all run the same one. */
 #pragma once
 
+#include "src/live/moments.h"
 #include "src/run/cuda/device.h"
 #include "src/scene/scene.h"
 #include "src/state/live_data.h"
@@ -17,15 +18,17 @@ typedef struct {
     int number; /* in StateMenu.scenes */
     Scene scene;
     SceneFacts facts;
+    Moments *moments; /* of a clip; else NULL */
 } LoadedScene;
 
 typedef struct {
     LoadedScene *scene;
+    Moment *moment; /* of a clip: the one whose tensors these are; else NULL */
     double time_s, temperature;
     bool draft; /* rendered with fewer rays */
     BevShape shape;
     Features values; /* borrowed from the scene where the scene has tensors */
-    CameraViews views;
+    CameraViews views, photos; /* `photos` is borrowed from the scene */
     Embedding embedding; /* channels 0: the features are no embedding */
     double took_us;      /* to make */
 } SeenFeatures;
@@ -39,6 +42,7 @@ typedef struct {
 
 typedef struct {
     LoadedScene *scene;
+    Moment *moment; /* of a clip: whose rig or map this is; else NULL */
     BevAlign align;
     double evenness;
     uint32_t camera_mask;

@@ -17,6 +17,9 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
                      FrameInputs *next, Err *err);
 bool inputs_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameInputs *next, Err *err);
 
+/* The scene whose tensors, rig, map and photographs these features belong to: of a clip the moment's. */
+const Scene *inputs_scene_at(const SeenFeatures *features);
+
 /* Whether the scene's file has a map of this align. */
 bool inputs_scene_has_map(const Scene *scene, BevAlign align);
 

@@ -95,6 +95,11 @@ static bool camera_views_alloc(CameraViews *views, int64_t cameras, int64_t h, i
     return err_set(err, ERR_FAILED, "camera views", "", "out of memory for %zu pixels", pixels);
 }
 
+CameraViews camera_views_of_photos(const Photos *photos) {
+    return (CameraViews){
+        .cameras = photos->cameras, .h = photos->h, .w = photos->w, .srgb = photos->srgb};
+}
+
 void camera_views_free(CameraViews *views) {
     if (!views)
         return;

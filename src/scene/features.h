@@ -4,6 +4,7 @@
 
 #include "src/base/give_up.h"
 #include "src/scene/geometry.h"
+#include "src/scene/photos.h"
 #include "src/scene/world.h"
 
 /* ---- embedding: class, colour and height as a vector of C channels --------------------------- */
@@ -46,7 +47,12 @@ typedef struct {
     float *color;   /* (camera, h, w, 3), linear 0..1, sky included */
     uint8_t *class; /* (camera, h, w), the most frequent class of the pixel; CLASS_COUNT: sky */
     float *depth_m; /* (camera, h, w), mean over the sub-rays that hit something; NaN: sky */
+    /* (camera, h, w, 3): photographs, borrowed; then the others are NULL. NULL: there are none. */
+    const uint8_t *srgb;
 } CameraViews;
+
+/* Photographs as views of the cameras; empty where there are none. Borrows them. */
+CameraViews camera_views_of_photos(const Photos *photos);
 
 /* Rays per feature pixel. Figures and measurements use sub_rays_full (4 x 12). sub_rays_draft
  * (2 x 4) costs a sixth, for moving pictures whose next frame comes at once. */

@@ -1,6 +1,7 @@
 #include "src/scene/npz.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -10,8 +11,13 @@
 const NpyTypeInfo npy_types[NPY_TYPE_COUNT] = {
     [NPY_F2] = {"<f2", "float16", 2}, [NPY_F4] = {"<f4", "float32", 4},
     [NPY_F8] = {"<f8", "float64", 8}, [NPY_I4] = {"<i4", "int32", 4},
-    [NPY_I8] = {"<i8", "int64", 8},
+    [NPY_I8] = {"<i8", "int64", 8},   [NPY_U1] = {"|u1", "uint8", 1},
+    [NPY_S] = {"|S", "bytes", 1},     [NPY_U] = {"<U", "str", 4},
 };
+
+size_t npy_element_bytes(const NpyArray *array) {
+    return npy_types[array->type].bytes * (size_t)array->characters;
+}
 
 static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
@@ -85,7 +91,7 @@ static bool parse_string(Parser *parser, char *text, size_t size) {
 }
 
 static bool refuse_type(const Parser *parser, const char *descr) {
-    const char *hint = "known: float16, float32, float64, int32, int64", *kind = "unknown dtype";
+    const char *hint = "known: float16, float32, float64, int32, int64, uint8, str", *kind = "unknown dtype";
     if (strchr(descr, 'O')) {
         kind = "object dtype";
         hint = "objects are Python pickles, which are not read; save plain numbers";
@@ -99,6 +105,17 @@ static bool refuse_type(const Parser *parser, const char *descr) {
     return err_set(parser->err, ERR_FAILED, parser->where, hint, "%s \"%.40s\"", kind, descr);
 }
 
+/* The number behind "<U" or "|S". */
+static bool parse_characters(const Parser *parser, const char *digits, NpyArray *array) {
+    char *end;
+    long count = *digits >= '0' && *digits <= '9' ? strtol(digits, &end, 10) : -1;
+    if (count < 0 || *end || count > NPY_MAX_TEXT)
+        return err_set(parser->err, ERR_FAILED, parser->where, "",
+                       "text of \"%.40s\" characters, must be at most %d", digits, NPY_MAX_TEXT);
+    array->characters = (int)count;
+    return true;
+}
+
 static bool parse_type(Parser *parser, NpyArray *array) {
     char descr[64];
     if (peek(parser) == '[')
@@ -106,11 +123,15 @@ static bool parse_type(Parser *parser, NpyArray *array) {
                        "structured dtype");
     if (!parse_string(parser, descr, sizeof descr))
         return false;
-    for (int type = 0; type < NPY_TYPE_COUNT; type++)
-        if (strcmp(descr, npy_types[type].descr) == 0) {
-            array->type = (NpyType)type;
+    array->characters = 1;
+    for (int type = 0; type < NPY_TYPE_COUNT; type++) {
+        bool text = type == NPY_S || type == NPY_U;
+        array->type = (NpyType)type;
+        if (text && strncmp(descr, npy_types[type].descr, 2) == 0)
+            return parse_characters(parser, descr + 2, array);
+        if (!text && strcmp(descr, npy_types[type].descr) == 0)
             return true;
-        }
+    }
     return refuse_type(parser, descr);
 }
 
@@ -151,7 +172,7 @@ static bool parse_shape(Parser *parser, NpyArray *array) {
 }
 
 static bool multiply_shape(const Parser *parser, NpyArray *array) {
-    int64_t bytes = (int64_t)npy_types[array->type].bytes;
+    int64_t bytes = (int64_t)npy_element_bytes(array);
     array->count = 1;
     bool wraps = false;
     for (int i = 0; i < array->rank; i++)
@@ -213,11 +234,13 @@ void npy_shape_text(const NpyArray *array, char *text, size_t size) {
 
 size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]) {
     enum { PREFIX = 10, ALIGN = 64 };
-    char shape[NPY_MAX_RANK * 22];
+    char shape[NPY_MAX_RANK * 22], length[16] = "";
     npy_shape_text(array, shape, sizeof shape);
+    if (array->type == NPY_S || array->type == NPY_U)
+        snprintf(length, sizeof length, "%d", array->characters);
     int text = snprintf(header + PREFIX, NPY_WRITTEN_BYTES - PREFIX,
-                        "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
-                        npy_types[array->type].descr, shape);
+                        "{'descr': '%s%s', 'fortran_order': False, 'shape': %s, }",
+                        npy_types[array->type].descr, length, shape);
     size_t total = ((size_t)PREFIX + (size_t)text + 1 + ALIGN - 1) / ALIGN * ALIGN;
     memset(header + PREFIX + text, ' ', total - PREFIX - (size_t)text);
     header[total - 1] = '\n';

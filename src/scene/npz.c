@@ -200,7 +200,7 @@ static bool read_header(Stream *stream, NpyArray *array, Err *err) {
     free(text);
     if (!ok)
         return false;
-    uint64_t needed = (uint64_t)array->count * npy_types[array->type].bytes;
+    uint64_t needed = (uint64_t)array->count * npy_element_bytes(array);
     if (needed == stream->left)
         return true;
     char shape[128];
@@ -226,12 +226,14 @@ static double element_at(NpyType type, const unsigned char *bytes) {
         double f8;
         int32_t i4;
         int64_t i8;
+        uint8_t u1;
     } value;
     memcpy(&value, bytes, npy_types[type].bytes);
     return type == NPY_F2   ? bev_fp16_decode(value.f2)
            : type == NPY_F4 ? value.f4
            : type == NPY_F8 ? value.f8
            : type == NPY_I4 ? value.i4
+           : type == NPY_U1 ? value.u1
                             : (double)value.i8; /* beyond 2^53 rounded, but still above int32 */
 }
 
@@ -249,53 +251,81 @@ NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
     return place;
 }
 
+/* Where npz_read puts what it converts. */
+typedef struct {
+    const Npz *npz;
+    int member;
+    const NpyArray *array;
+    NpyType type;
+    void *elements;
+} Converted;
+
 /* Converts elements [first, first + count) from their bytes in the file. */
-static bool convert(const Npz *npz, int member, const NpyArray *array, NpyType type,
-                    const unsigned char *bytes, int64_t first, int64_t count, void *elements,
+static bool convert(void *context, int64_t first, int64_t count, const unsigned char *bytes,
                     Err *err) {
-    size_t size = npy_types[array->type].bytes;
+    const Converted *to = context;
+    size_t size = npy_types[to->array->type].bytes;
     for (int64_t i = 0; i < count; i++) {
-        double value = element_at(array->type, bytes + (size_t)i * size);
-        if (type == NPY_F4)
-            ((float *)elements)[first + i] = (float)value;
-        else if (type == NPY_F8)
-            ((double *)elements)[first + i] = value;
+        double value = element_at(to->array->type, bytes + (size_t)i * size);
+        if (to->type == NPY_F4)
+            ((float *)to->elements)[first + i] = (float)value;
+        else if (to->type == NPY_F8)
+            ((double *)to->elements)[first + i] = value;
         else if (value >= INT32_MIN && value <= INT32_MAX)
-            ((int32_t *)elements)[first + i] = (int32_t)value;
+            ((int32_t *)to->elements)[first + i] = (int32_t)value;
         else
-            return data_refuse(err, npz->where,
-                               npz_place(npz->members[member].name, array, first + i).text, "",
-                               "%.0f does not fit int32", value);
+            return data_refuse(
+                err, to->npz->where,
+                npz_place(to->npz->members[to->member].name, to->array, first + i).text, "",
+                "%.0f does not fit int32", value);
     }
     return true;
 }
 
-static bool read_converted(Stream *stream, const Npz *npz, int member, const NpyArray *array,
-                           NpyType type, void *elements, Err *err) {
-    unsigned char bytes[16384];
-    size_t size = npy_types[array->type].bytes;
-    int64_t most = (int64_t)(sizeof bytes / size);
-    for (int64_t first = 0; first < array->count; first += most) {
+static bool read_pieces(Stream *stream, const NpyArray *array, int64_t most, NpzTake *take,
+                        void *context, Err *err) {
+    size_t size = npy_element_bytes(array);
+    unsigned char *bytes = malloc((size_t)most * size + 1);
+    bool ok = bytes || err_set(err, ERR_FAILED, stream->where, "", "out of memory");
+    for (int64_t first = 0; ok && first < array->count; first += most) {
         int64_t count = array->count - first < most ? array->count - first : most;
-        if (!stream_read(stream, bytes, (size_t)count * size, err) ||
-            !convert(npz, member, array, type, bytes, first, count, elements, err))
-            return false;
+        ok = stream_read(stream, bytes, (size_t)count * size, err) &&
+             take(context, first, count, bytes, err);
     }
-    return true;
+    free(bytes);
+    return ok;
+}
+
+/* Opens a member behind its header, which must be the one that was checked. */
+static bool open_elements(Stream *stream, const Npz *npz, int member, const NpyArray *array,
+                          Err *err) {
+    NpyArray again;
+    if (!stream_open(stream, npz, member, err) || !read_header(stream, &again, err))
+        return false;
+    return (again.type == array->type && again.count == array->count &&
+            again.characters == array->characters) ||
+           err_set(err, ERR_FAILED, stream->where, "", "the file changed while it was read");
+}
+
+bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t most, NpzTake *take,
+                     void *context, Err *err) {
+    Stream stream;
+    bool ok = open_elements(&stream, npz, member, array, err) &&
+              read_pieces(&stream, array, most, take, context, err) && stream_finish(&stream, err);
+    stream_close(&stream);
+    return ok;
 }
 
 bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
               Err *err) {
+    enum { PIECE = 2048 };
+    Converted to = {npz, member, array, type, elements};
     Stream stream;
-    NpyArray again;
-    bool ok = stream_open(&stream, npz, member, err) && read_header(&stream, &again, err);
-    if (ok && (again.type != array->type || again.count != array->count))
-        ok = err_set(err, ERR_FAILED, stream.where, "", "the file changed while it was read");
-    if (ok && array->type == type)
-        ok = stream_read(&stream, elements, (size_t)array->count * npy_types[type].bytes, err);
-    else if (ok)
-        ok = read_converted(&stream, npz, member, array, type, elements, err);
-    ok = ok && stream_finish(&stream, err);
+    if (array->type != type)
+        return npz_read_pieces(npz, member, array, PIECE, convert, &to, err);
+    bool ok = open_elements(&stream, npz, member, array, err) &&
+              stream_read(&stream, elements, (size_t)array->count * npy_element_bytes(array), err) &&
+              stream_finish(&stream, err);
     stream_close(&stream);
     return ok;
 }
@@ -330,7 +360,7 @@ bool npz_writer_open(NpzWriter *writer, Err *err) {
 static zip_source_t *array_source(NpzWriter *writer, const NpyArray *array, const void *elements) {
     char header[NPY_WRITTEN_BYTES];
     size_t start = npy_write_header(array, header);
-    size_t bytes = (size_t)array->count * npy_types[array->type].bytes;
+    size_t bytes = (size_t)array->count * npy_element_bytes(array);
     char *block = malloc(start + bytes);
     if (!block || writer->block_count == NPZ_MAX_MEMBERS) {
         free(block);
@@ -343,17 +373,12 @@ static zip_source_t *array_source(NpzWriter *writer, const NpyArray *array, cons
     return zip_source_buffer(writer->zip, block, start + bytes, 0);
 }
 
-bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
-                    const int64_t *shape, const void *elements, Err *err) {
+static bool add_array(NpzWriter *writer, const char *name, const NpyArray *array,
+                      const void *elements, Err *err) {
     enum { DATE_1980_01_01 = 1 << 5 | 1 };
-    NpyArray array = {.type = type, .rank = rank, .count = 1};
-    for (int i = 0; i < rank; i++) {
-        array.shape[i] = shape[i];
-        array.count *= shape[i];
-    }
     char file[NPZ_MAX_NAME + 4];
     snprintf(file, sizeof file, "%.*s.npy", NPZ_MAX_NAME - 1, name);
-    zip_source_t *source = array_source(writer, &array, elements);
+    zip_source_t *source = array_source(writer, array, elements);
     if (!source)
         return err_set(err, ERR_FAILED, name, "", "out of memory");
     zip_int64_t index = zip_file_add(writer->zip, file, source, ZIP_FL_ENC_UTF_8);
@@ -365,6 +390,29 @@ bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
         zip_file_set_dostime(writer->zip, (zip_uint64_t)index, 0, DATE_1980_01_01, 0) != 0)
         return refuse_writing("add an array", zip_get_error(writer->zip), err);
     return true;
+}
+
+bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
+                    const int64_t *shape, const void *elements, Err *err) {
+    NpyArray array = {.type = type, .rank = rank, .count = 1, .characters = 1};
+    for (int i = 0; i < rank; i++) {
+        array.shape[i] = shape[i];
+        array.count *= shape[i];
+    }
+    return add_array(writer, name, &array, elements, err);
+}
+
+bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, const char *texts,
+                          size_t size, Err *err) {
+    NpyArray array = {NPY_U, 1, {count}, count, (int)size};
+    uint32_t *codes = calloc((size_t)count * size + 1, sizeof *codes);
+    if (!codes)
+        return err_set(err, ERR_FAILED, name, "", "out of memory");
+    for (int64_t i = 0; i < count; i++)
+        npz_text_codes(texts + (size_t)i * size, codes + (size_t)i * size);
+    bool ok = add_array(writer, name, &array, codes, err);
+    free(codes);
+    return ok;
 }
 
 static bool read_bytes(zip_source_t *source, char **bytes, size_t *length, Err *err) {

@@ -9,13 +9,14 @@
 
 /* ---- .npy: the header of one array (npy.c) --------------------------------------------------- */
 
-/* The element types that can be read; all little-endian. */
-typedef enum { NPY_F2, NPY_F4, NPY_F8, NPY_I4, NPY_I8, NPY_TYPE_COUNT } NpyType;
+/* The element types that can be read; all little-endian. NPY_S are texts of bytes, NPY_U of code
+ * points of 4 bytes, both padded with zeros. */
+typedef enum { NPY_F2, NPY_F4, NPY_F8, NPY_I4, NPY_I8, NPY_U1, NPY_S, NPY_U, NPY_TYPE_COUNT } NpyType;
 
 typedef struct {
-    const char *descr; /* in headers: "<f4" */
+    const char *descr; /* in headers: "<f4"; of texts what stands before their length */
     const char *name;  /* in messages: "float32" */
-    size_t bytes;      /* of one element */
+    size_t bytes;      /* of one element; of texts of one character */
 } NpyTypeInfo;
 
 extern const NpyTypeInfo npy_types[NPY_TYPE_COUNT];
@@ -24,15 +25,20 @@ enum {
     NPY_MAX_RANK = 8,
     NPY_PREFIX_BYTES = 12,            /* magic bytes, version and length, at most */
     NPY_MAX_HEADER_BYTES = 64 * 1024, /* NumPy's own headers are below 1 KiB */
-    NPY_WRITTEN_BYTES = 256           /* a header that npy_write_header writes, at most */
+    NPY_WRITTEN_BYTES = 256,          /* a header that npy_write_header writes, at most */
+    NPY_MAX_TEXT = 1024               /* characters of a text */
 };
 
 typedef struct {
     NpyType type;
     int rank; /* 0: a scalar */
     int64_t shape[NPY_MAX_RANK];
-    int64_t count; /* elements */
+    int64_t count;  /* elements */
+    int characters; /* of a text; 1 of numbers */
 } NpyArray;
+
+/* Bytes of one element. */
+size_t npy_element_bytes(const NpyArray *array);
 
 /* Reads the first bytes of a .npy file: where the header's text starts, and its length. */
 bool npy_read_prefix(const unsigned char prefix[NPY_PREFIX_BYTES], const char *where,
@@ -82,6 +88,18 @@ bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err);
 bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
               Err *err);
 
+/* Reads all elements in their order, in pieces of at most `most`, as the bytes that the file has.
+ * `take` returns false, with an error, to end it. */
+typedef bool NpzTake(void *context, int64_t first, int64_t count, const unsigned char *bytes,
+                     Err *err);
+bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t most, NpzTake *take,
+                     void *context, Err *err);
+
+/* Reads texts into `texts`, array->count of `size` bytes each, as clean UTF-8 (kernels/clean.h). A
+ * text that does not fit is an error. */
+bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t size,
+                    Err *err);
+
 /* An element for error messages: "name[c, d, h, w]" for element i in C order. */
 typedef struct {
     char text[256];
@@ -102,6 +120,11 @@ typedef struct {
 bool npz_writer_open(NpzWriter *writer, Err *err);
 bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
                     const int64_t *shape, const void *elements, Err *err);
+/* UTF-8 as code points; `codes` has room for as many as `text` has bytes. */
+void npz_text_codes(const char *text, uint32_t *codes);
+/* Adds `count` texts of `size` bytes each, as numpy's str. */
+bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, const char *texts,
+                          size_t size, Err *err);
 /* Closes the writer, also on failure. The caller frees *bytes. */
 bool npz_writer_finish(NpzWriter *writer, char **bytes, size_t *length, Err *err);
 void npz_writer_abort(NpzWriter *writer);

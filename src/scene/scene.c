@@ -2,6 +2,7 @@
 
 #include "src/base/data.h"
 #include "src/base/nearest.h"
+#include "src/scene/clip.h"
 #include "src/scene/scatter.h"
 
 #include <dirent.h>
@@ -20,6 +21,8 @@ void scene_free(Scene *scene) {
     world_free(&scene->world);
     features_free(&scene->tensors);
     scatter_free(&scene->map);
+    photos_free(&scene->photos);
+    clip_free(scene->clip);
     memset(scene, 0, sizeof *scene);
 }
 
@@ -34,6 +37,30 @@ bool scene_check_size(const BevShape *shape, const char *where, Err *err) {
     return err_set(err, ERR_FAILED, where, "use fewer cells, channels or depth bins",
                    "depth, features and output take %.4g bytes in FP32, at most %.4g", bytes,
                    (double)SCENE_MAX_TENSOR_BYTES);
+}
+
+/* ---- photographs ----------------------------------------------------------------------------- */
+
+bool scene_take_photos(Scene *scene, double time_s, Err *err) {
+    return !scene->has_world || scene->photos.srgb ||
+           photos_of_world(&scene->rig, &scene->world, time_s, &scene->photos, err);
+}
+
+bool scene_use_photo_features(Scene *scene, Err *err) {
+    const BevShape *shape = &scene->shape;
+    if (!scene->has_rig || !scene->photos.srgb)
+        return err_set(err, ERR_USAGE, scene->name, "save images and the calibration",
+                       "there are no photographs to make features from");
+    size_t pixels = (size_t)(shape->cameras * shape->feat_h * shape->feat_w);
+    float *feat = malloc(pixels * PHOTO_CHANNELS * sizeof *feat);
+    if (!feat)
+        return err_set(err, ERR_FAILED, scene->name, "", "out of memory");
+    photos_features(&scene->photos, &scene->rig.frustum, feat);
+    free(scene->tensors.feat);
+    scene->tensors.feat = feat;
+    scene->photo_features = true;
+    scene->channels = scene->shape.channels = PHOTO_CHANNELS;
+    return true;
 }
 
 /* ---- presets --------------------------------------------------------------------------------- */
@@ -80,6 +107,17 @@ static void set_name(char name[64], const char *path) {
     const char *dot = strrchr(stem, '.');
     int length = dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem);
     snprintf(name, 64, "%.*s", length, stem);
+}
+
+/* The same of a folder, which may end in a slash. */
+static void set_folder_name(char name[64], const char *path) {
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    size_t start = end;
+    while (start > 0 && path[start - 1] != '/')
+        start--;
+    snprintf(name, 64, "%.*s", (int)(end - start), path + start);
 }
 
 static bool has_suffix(const char *text, const char *suffix) {
@@ -159,8 +197,28 @@ static bool load_json(const char *path, Scene *scene, Err *err) {
     return ok;
 }
 
+static bool is_folder(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool load_folder(const char *path, Scene *scene, Err *err) {
+    Clip *clip;
+    if (!clip_open(path, &clip, err))
+        return false;
+    if (!clip_load(clip, 0, scene, err)) {
+        clip_free(clip);
+        return false;
+    }
+    scene->clip = clip;
+    set_folder_name(scene->name, path);
+    return true;
+}
+
 static bool load_file(const char *path, Scene *scene, Err *err) {
     char start[4];
+    if (is_folder(path))
+        return load_folder(path, scene, err);
     if (!read_start(path, start, err))
         return false;
     bool ok = start[0] == 'P' && start[1] == 'K' ? scene_load_npz(path, scene, err)

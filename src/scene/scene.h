@@ -20,11 +20,23 @@
  * With both, index arrays without weights are the map of align nearest. Index arrays with weights
  * are checked and then ignored, because a file does not say whether they belong to bilinear or to
  * lattice: the maps of these two are built from the rig. An incomplete set is an error, and so are
- * unknown arrays. */
+ * unknown arrays.
+ *
+ * What the car saw besides; the pictures show it (photos.h):
+ *   images (camera, H, W, 3)     uint8, RGB. With the shape of image_size, at any resolution, what
+ *                                the network saw; else the whole image of the camera. Where feat is
+ *                                missing, features are made from them
+ *   camera_names (camera)        str
+ *   boxes (n, 7 or 9)            x, y, z of the centre, length, width, height in metres, yaw in
+ *                                radians, in the ego frame; a velocity is not read
+ *   box_labels (n)               str
+ *   lidar (n, 3 or more)         x, y, z in metres, in the ego frame; NaN: no echo
+ *   timestamps (camera) or (1)   seconds */
 #pragma once
 
 #include "src/scene/features.h"
 #include "src/scene/geometry.h"
+#include "src/scene/photos.h"
 #include "src/scene/world.h"
 
 /* Limits for scene files. The limit for cameras is RIG_MAX_CAMERAS. */
@@ -53,14 +65,17 @@ typedef struct {
     uint64_t seed;      /* of the feature embedding */
     double temperature; /* of the depth distribution: < 1 sharper, > 1 smoother; default 1 */
     Features tensors;   /* !has_world: depth and feat from the file, in FP32 */
+    Photos photos;      /* from the file; of a world empty until scene_take_photos() */
+    struct Clip *clip;   /* of a folder: this is one of its moments (clip.h); NULL: none */
+    bool photo_features; /* the features are made from the photographs */
     bool has_map;       /* the map from the file is used: always without a rig; see above */
     BevMap map;         /* has_map: the map from the file; else empty */
     BevShape shape;     /* of the pooling problem */
     int64_t non_finite; /* number of NaN and Inf in the tensors; reported, no error */
 } Scene;
 
-/* Loads a scene by preset name ("canonical"), by sample name ("highway") or from a .json or .npz
- * file, recognised by its content. The first bad field is reported in one line. */
+/* Loads a scene by preset name ("canonical"), by sample name ("highway"), from a .json or .npz file,
+ * recognised by its content, or from a folder of .npz files: its first moment. The first bad field is reported in one line. */
 bool scene_load(const char *name_or_path, Scene *scene, Err *err);
 
 /* Frees what the scene owns and zeroes it. */
@@ -83,11 +98,19 @@ bool scene_read_npz(const void *bytes, size_t length, const char *where, Scene *
 /* The same from a file, read array by array: a bad file needs little memory. */
 bool scene_load_npz(const char *path, Scene *scene, Err *err);
 
+/* Fills the photos of a world at a moment; does nothing where there are some, or no world. */
+bool scene_take_photos(Scene *scene, double time_s, Err *err);
+
+/* Replaces the features of a scene that came from a file by ones made from its photographs, of
+ * PHOTO_CHANNELS channels: pooled, they are the street as seen from above. Needs a rig and
+ * photographs. */
+bool scene_use_photo_features(Scene *scene, Err *err);
+
 /* Error when the tensors of this shape need more than SCENE_MAX_TENSOR_BYTES. */
 bool scene_check_size(const BevShape *shape, const char *where, Err *err);
 
 /* Writes a .npz file that numpy.load and scene_load can read: depth, feat, the calibration when the
- * scene has one, the five index arrays of `map` and bev_shape. `half`: tensors in float16. The
+ * scene has one, the five index arrays of `map` and bev_shape, and its photos. `half`: tensors in float16. The
  * write is atomic (data_write), and the same input gives the same bytes. */
 bool scene_write_npz(const char *path, const Scene *scene, const Features *features,
                      const BevMap *map, bool half, Err *err);

@@ -12,7 +12,7 @@
     {name, GROUP_##group, types, NPY_##written, __VA_ARGS__},
 const ArrayRow scene_arrays[ARRAY_COUNT] = {SCENE_ARRAYS(ARRAY_ROW)};
 
-static const char letters[] = "NDhwCPI"; /* by ArraySize */
+static const char letters[] = "NDhwCPIHWBLK"; /* by ArraySize */
 
 static const struct {
     const char *title;
@@ -25,6 +25,11 @@ static const struct {
     [SIZE_CHANNELS] = {"channels", 1, SCENE_MAX_CHANNELS},
     [SIZE_POINTS] = {"points", 0, INT32_MAX},
     [SIZE_INTERVALS] = {"intervals", 0, INT32_MAX},
+    [SIZE_IMAGE_ROWS] = {"image rows", 1, PHOTOS_MAX_PIXELS},
+    [SIZE_IMAGE_COLUMNS] = {"image columns", 1, PHOTOS_MAX_PIXELS},
+    [SIZE_BOXES] = {"boxes", 0, PHOTOS_MAX_BOXES},
+    [SIZE_SWEEP] = {"LiDAR points", 0, PHOTOS_MAX_SWEEP},
+    [SIZE_SWEEP_COLUMNS] = {"LiDAR columns", 3, 16},
 };
 
 /* The ArraySize of a letter; -1 for a digit. */
@@ -106,8 +111,9 @@ static bool fits(const NpyArray *array, const char *shape) {
 
 static bool check_shape(ArrayReader *reader, int id) {
     const NpyArray *array = &reader->array[id];
-    const char *shape =
-        fits(array, scene_arrays[id].shape) ? scene_arrays[id].shape : scene_arrays[id].other_shape;
+    const char *other = scene_arrays[id].other_shape, *shape = scene_arrays[id].shape;
+    if (fits(array, other)) /* the more exact one of two that fit */
+        shape = other;
     if (!fits(array, shape))
         return refuse_shape(reader, id);
     for (int i = 0; i < array->rank; i++)
@@ -163,16 +169,31 @@ static bool check_group(const ArrayReader *reader, ArrayGroup group, const char 
     return true;
 }
 
+bool arrays_has(const ArrayReader *reader, ArrayId id) {
+    return reader->member[id] >= 0;
+}
+
+/* Depth and features; the features of photographs can be made from them. */
+static bool check_tensors(const ArrayReader *reader) {
+    bool photos = arrays_has(reader, ARRAY_IMAGES) && reader->has_calibration;
+    if (!arrays_has(reader, ARRAY_DEPTH))
+        return ARRAYS_REFUSE(reader, ARRAY_DEPTH, "a scene needs both depth and feat",
+                             "is missing");
+    if (!arrays_has(reader, ARRAY_FEAT) && !photos)
+        return ARRAYS_REFUSE(reader, ARRAY_FEAT,
+                             "a scene needs both depth and feat; feat may be missing where images "
+                             "and a calibration are there",
+                             "is missing");
+    return true;
+}
+
 static bool check_groups(ArrayReader *reader) {
-    bool tensors;
-    if (!check_group(reader, GROUP_TENSORS, "a scene needs both depth and feat", &tensors) ||
-        !check_group(reader, GROUP_CALIBRATION, "other arrays of the calibration are present",
+    if (!check_group(reader, GROUP_CALIBRATION, "other arrays of the calibration are present",
                      &reader->has_calibration) ||
         !check_group(reader, GROUP_INDEX, "other index arrays are present", &reader->has_index))
         return false;
-    if (!tensors)
-        return ARRAYS_REFUSE(reader, ARRAY_DEPTH, "a scene needs both depth and feat",
-                             "is missing");
+    if (!check_tensors(reader))
+        return false;
     if (!reader->has_calibration && !reader->has_index)
         return ARRAYS_REFUSE(reader, ARRAY_INTRINSICS,
                              "save the calibration, or the five index arrays and bev_shape",
@@ -180,6 +201,9 @@ static bool check_groups(ArrayReader *reader) {
     if (reader->member[ARRAY_WEIGHTS] >= 0 && !reader->has_index)
         return ARRAYS_REFUSE(reader, ARRAY_WEIGHTS, "save the index arrays too",
                              "weights without index arrays");
+    if (arrays_has(reader, ARRAY_BOX_LABELS) && !arrays_has(reader, ARRAY_BOXES))
+        return ARRAYS_REFUSE(reader, ARRAY_BOX_LABELS, "save the boxes too",
+                             "labels without boxes");
     return true;
 }
 

@@ -8,6 +8,7 @@
 
 enum { HALF = 1u << NPY_F2, SINGLE = 1u << NPY_F4, DOUBLES = SINGLE | 1u << NPY_F8 };
 enum { WHOLE = 1u << NPY_I4 | 1u << NPY_I8, NUMBERS = DOUBLES | WHOLE };
+enum { BYTES = 1u << NPY_U1, TEXTS = 1u << NPY_S | 1u << NPY_U };
 
 /* The arrays, as ROW(id, members of ArrayRow). */
 /* clang-format off */
@@ -28,7 +29,13 @@ enum { WHOLE = 1u << NPY_I4 | 1u << NPY_I8, NUMBERS = DOUBLES | WHOLE };
     ROW(INTERVAL_STARTS, "interval_starts", INDEX, WHOLE, I4, "I", NULL, 0, 0)                 \
     ROW(INTERVAL_LENGTHS, "interval_lengths", INDEX, WHOLE, I4, "I", NULL, 0, 0)               \
     ROW(BEV_SHAPE, "bev_shape", INDEX, WHOLE, I4, "2", "5", 0, 0)                              \
-    ROW(WEIGHTS, "weights", EXTRA, SINGLE, F4, "P", NULL, 0, 0)
+    ROW(WEIGHTS, "weights", EXTRA, SINGLE, F4, "P", NULL, 0, 0)                                \
+    ROW(IMAGES, "images", EXTRA, BYTES, U1, "NHW3", NULL, 0, 0)                                \
+    ROW(CAMERA_NAMES, "camera_names", EXTRA, TEXTS, U, "N", NULL, 0, 0)                        \
+    ROW(BOXES, "boxes", EXTRA, DOUBLES, F4, "B7", "B9", -SCENE_FAR_M, SCENE_FAR_M)              \
+    ROW(BOX_LABELS, "box_labels", EXTRA, TEXTS, U, "B", NULL, 0, 0)                            \
+    ROW(LIDAR, "lidar", EXTRA, HALF | DOUBLES, F4, "LK", NULL, 0, 0)                            \
+    ROW(TIMESTAMPS, "timestamps", EXTRA, DOUBLES, F8, "N", "1", 0, 1e12)
 /* clang-format on */
 
 #define ARRAY_ID(id, ...) ARRAY_##id,
@@ -50,10 +57,11 @@ typedef struct {
 
 extern const ArrayRow scene_arrays[ARRAY_COUNT];
 
-/* Sizes that must be equal in all arrays, and their letters: N D h w C P I. */
+/* Sizes that must be equal in all arrays, and their letters: N D h w C P I H W B L K. */
 /* clang-format off */
 typedef enum {
     SIZE_CAMERAS, SIZE_BINS, SIZE_ROWS, SIZE_COLUMNS, SIZE_CHANNELS, SIZE_POINTS, SIZE_INTERVALS,
+    SIZE_IMAGE_ROWS, SIZE_IMAGE_COLUMNS, SIZE_BOXES, SIZE_SWEEP, SIZE_SWEEP_COLUMNS,
     SIZE_COUNT
 } ArraySize;
 /* clang-format on */
@@ -79,9 +87,21 @@ bool arrays_open(ArrayReader *reader, const Npz *npz, Err *err);
 /* Reads all elements of a small array and checks that they are finite and within the bounds. */
 bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values);
 
+/* Whether the archive has the array. */
+bool arrays_has(const ArrayReader *reader, ArrayId id);
+
 /* Checks that element i of an array, `value`, lies between the bounds. */
 bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, double value,
                           double min, double max);
+
+/* ---- photos_npz.c: photographs, boxes and LiDAR ---------------------------------------------- */
+
+/* Reads what a moment has beside its tensors; the scene's rig is known. Photographs are cut to the
+ * network's input and reduced while they are read. */
+bool photos_read(const ArrayReader *reader, Scene *scene);
+
+/* Adds the arrays of the scene's moment to an archive; none where there is none. */
+bool photos_write(NpzWriter *npz, const Scene *scene, Err *err);
 
 /* Report an error in an array or in its element i: (hint and) printf format, arguments. Yield
  * false. */

@@ -248,9 +248,17 @@ static int64_t count_non_finite(const float *values, int64_t count) {
     return bad;
 }
 
+/* The features of the file, or where it has none those of its photographs. */
+static bool read_features(const ArrayReader *reader, Scene *scene) {
+    if (arrays_has(reader, ARRAY_FEAT))
+        return read_floats(reader, ARRAY_FEAT, &scene->tensors.feat);
+    return scene_use_photo_features(scene, reader->err);
+}
+
 /* Reads the small arrays first, so that a bad file fails before memory is allocated for tensors. */
 static bool read_scene(const ArrayReader *reader, Scene *scene) {
-    scene->channels = reader->size[SIZE_CHANNELS];
+    bool has_feat = arrays_has(reader, ARRAY_FEAT);
+    scene->channels = has_feat ? reader->size[SIZE_CHANNELS] : PHOTO_CHANNELS;
     scene->temperature = 1;
     scene->shape = (BevShape){.cameras = reader->size[SIZE_CAMERAS],
                               .depth_bins = reader->size[SIZE_BINS],
@@ -260,12 +268,12 @@ static bool read_scene(const ArrayReader *reader, Scene *scene) {
     if ((reader->has_calibration && !read_rig(reader, scene)) ||
         (reader->has_index && !read_bev_shape(reader, &scene->shape)) ||
         !scene_check_size(&scene->shape, reader->npz->where, reader->err) ||
-        (reader->has_index && !read_map(reader, scene)) ||
-        !read_floats(reader, ARRAY_DEPTH, &scene->tensors.depth) ||
-        !read_floats(reader, ARRAY_FEAT, &scene->tensors.feat))
+        (reader->has_index && !read_map(reader, scene)) || !photos_read(reader, scene) ||
+        !read_floats(reader, ARRAY_DEPTH, &scene->tensors.depth) || !read_features(reader, scene))
         return false;
-    scene->non_finite = count_non_finite(scene->tensors.depth, reader->array[ARRAY_DEPTH].count) +
-                        count_non_finite(scene->tensors.feat, reader->array[ARRAY_FEAT].count);
+    scene->non_finite = count_non_finite(scene->tensors.depth, reader->array[ARRAY_DEPTH].count);
+    if (has_feat)
+        scene->non_finite += count_non_finite(scene->tensors.feat, reader->array[ARRAY_FEAT].count);
     return true;
 }
 
@@ -343,7 +351,7 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
         if (!add_array(npz, id, type, sizes, elements[id], err))
             return false;
     }
-    return true;
+    return photos_write(npz, scene, err);
 }
 
 bool scene_write_npz(const char *path, const Scene *scene, const Features *features,

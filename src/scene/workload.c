@@ -1,6 +1,7 @@
 #include "src/scene/workload.h"
 
 #include "src/base/clock.h"
+#include "src/scene/clip.h"
 #include "src/scene/scatter.h"
 
 #include <stdio.h>
@@ -30,7 +31,8 @@ bool workload_open(Workload *workload, const char *name, const WorkloadOptions *
     Scene *scene = &workload->scene;
     if (!scene_load(name, scene, err))
         return false;
-    bool ok = override_scene(scene, &workload->options, err);
+    bool ok = clip_move(scene, workload->options.time_s, err) &&
+              override_scene(scene, &workload->options, err);
     const FeaturesRequest request = {.rig = &scene->rig,
                                      .world = &scene->world,
                                      .channels = scene->channels,

@@ -6,7 +6,6 @@
 #include <string.h>
 
 const char *const compare_names[COMPARE_COUNT] = {"off", "wipe", "difference"};
-const char *const strip_names[STRIP_COUNT] = {"image", "norm", "depth"};
 static const char *const theme_names[] = {"dark", "light"};
 
 unsigned control_baseline(State *state, const Command *command) {
@@ -71,13 +70,35 @@ unsigned control_view(State *state, const Command *command) {
     return view < 0 ? STEP_REDRAW : use_view(state, command->action, view);
 }
 
+/* Three channels by name, "0,5,9" or with ranges. */
+static unsigned use_rgb(State *state, const Command *command) {
+    int64_t count = state_channels(state);
+    RgbChoice rgb;
+    if (!rgb_parse(command->argument, &rgb))
+        return SAY(state, command->action, "channel: \"%s\" is no channel, nor three as 0,1,2",
+                   command->argument);
+    for (int k = 0; k < 3; k++)
+        if (count > 0 && rgb.channel[k] >= count)
+            return SAY(state, command->action, "channel: %lld is not below %lld",
+                       (long long)rgb.channel[k], (long long)count);
+    state->rgb = rgb;
+    bool seen = state->view == state->menu.rgb_view;
+    return SAY(state, command->action, "red, green, blue: %s%s", command->argument,
+               seen ? "" : " (the rgb view shows them)") |
+           STEP_LOOK;
+}
+
 unsigned control_channel(State *state, const Command *command) {
     int64_t count = state_channels(state);
+    char *end = NULL;
+    if (!command->step && (strtod(command->argument, &end), *end || end == command->argument))
+        return use_rgb(state, command);
     int64_t channel = (int64_t)clamp(control_moved(command, (double)state->channel, 1), -1, 1e9);
     if (count > 0)
         channel = (channel % count + count) % count;
     state->channel = channel > 0 ? channel : 0;
-    bool seen = state->view == state->menu.channel_view;
+    state->rgb = rgb_from(state->channel, count);
+    bool seen = state->view == state->menu.channel_view || state->view == state->menu.rgb_view;
     return SAY(state, command->action, "channel %lld%s", (long long)state->channel,
                seen ? "" : " (the channel view shows it)") |
            STEP_LOOK;
@@ -105,6 +126,15 @@ unsigned control_strip(State *state, const Command *command) {
         return STEP_REDRAW;
     state->strip = (Strip)strip;
     return SAY(state, command->action, "camera strip: %s", strip_names[strip]) | STEP_LOOK;
+}
+
+unsigned control_truth(State *state, const Command *command) {
+    int truth = control_pick(state, command, (Menu){truth_names, TRUTH_COUNT}, (int)state->truth);
+    if (truth < 0)
+        return STEP_REDRAW;
+    state->truth = (unsigned)truth;
+    return SAY(state, command->action, "truth on the BEV: %s%s", truth_names[truth],
+               state->scene.has_truth ? "" : " (this scene came with neither boxes nor LiDAR)");
 }
 
 unsigned control_chart(State *state, const Command *command) {

@@ -96,7 +96,8 @@ unsigned control_play(State *state, const Command *command) {
 
 unsigned control_step(State *state, const Command *command) {
     state->playing = false;
-    double by = command->step ? command->step * STEP_S : strtod(command->argument, NULL);
+    double step_s = state->scene.moment_s > 0 ? state->scene.moment_s : STEP_S;
+    double by = command->step ? command->step * step_s : strtod(command->argument, NULL);
     state->job.time_s = fmax(state->job.time_s + by, 0);
     SAY(state, command->action, "paused at %.2f s", state->job.time_s);
     return control_changed(state);

@@ -134,7 +134,7 @@ static const struct {
     int32_t key;
     const char *name;
 } special[] = {
-    {' ', "Space"}, {KEYCODE_ENTER, "Enter"}, {KEYCODE_TAB, "Tab"}, {KEYCODE_ESCAPE, "Esc"},
+    {' ', "Space"}, {KEYCODE_ENTER, "Enter"}, {KEYCODE_TAB, "Tab"}, {KEYCODE_BACK_TAB, "S-Tab"}, {KEYCODE_ESCAPE, "Esc"},
     {KEYCODE_BACKSPACE, "Backspace"},
     {KEYCODE_UP, "Up"}, {KEYCODE_DOWN, "Down"}, {KEYCODE_LEFT, "Left"}, {KEYCODE_RIGHT, "Right"},
     {KEYCODE_SHIFT_UP, "S-Up"}, {KEYCODE_SHIFT_DOWN, "S-Down"}, {KEYCODE_SHIFT_LEFT, "S-Left"},

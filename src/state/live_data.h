@@ -177,6 +177,8 @@ typedef struct {
     const CameraViews *cameras; /* for the strip: what the cameras see */
     const Rig *rig;             /* as calibrated: calibration errors included */
     const World *world;
+    const Photos *photos; /* what the car saw besides: photographs, boxes, LiDAR */
+    bool photo_features; /* made from photographs: channels 0 to 2 are linear light */
     double time_s;
     LiveGradients gradients; /* backward only */
 } LiveFrame;

@@ -18,6 +18,8 @@ void state_init(State *state, const StateMenu *menu, int scene) {
     state->job.serial = 1;
     state->job.probe_cell = -1;
     state->viewport.zoom = 1;
+    state->truth = TRUTH_BOXES;
+    state->rgb = rgb_from(0, 0);
     job_repair(&state->job);
     control_steps_reset(state);
 }
@@ -112,7 +114,8 @@ void state_frame_name(const State *state, char *text, size_t size) {
 static unsigned on_tick(State *state, double seconds) {
     state->frames++;
     state->recorded_frames += state->recording;
-    bool moves = state->playing && state->scene.has_world && seconds > 0;
+    bool still = !state->scene.has_world && !state->scene.moment_s;
+    bool moves = state->playing && !still && seconds > 0;
     unsigned stepped = control_steps_tick(state, seconds);
     if (!moves)
         return state->recording ? STEP_REDRAW : stepped;
@@ -132,6 +135,18 @@ static unsigned on_result(State *state, const Headline *headline, const ShownWar
     return STEP_REDRAW;
 }
 
+/* A network's features have no known colours: another view is shown in place of those. */
+static unsigned choose_view(State *state) {
+    const StateMenu *menu = &state->menu;
+    bool shown = state->scene.has_world || !(menu->world_views >> state->view & 1);
+    if (shown)
+        return 0;
+    state->view = state->scene.photo_features ? menu->rgb_view : menu->plain_view;
+    return SAY(state, ACTION_VIEW, "view %s: these features are no known colours",
+               menu_name(&menu->views, state->view)) |
+           STEP_LOOK;
+}
+
 static unsigned on_scene(State *state, const SceneFacts *scene) {
     state->scene = *scene;
     state->cursor_x = scene->nx / 2;
@@ -140,6 +155,7 @@ static unsigned on_scene(State *state, const SceneFacts *scene) {
     state->camera = state->camera < scene->camera_count ? state->camera : 0;
     unsigned look = state->channel && state->channel >= scene->channels ? STEP_LOOK : 0;
     state->channel = look ? 0 : state->channel;
+    look |= choose_view(state);
     KernelConfig config = state->job.config;
     char said[160] = "";
     kernel_config_make_valid(&config, control_aligns(state), said, sizeof said);

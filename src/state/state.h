@@ -13,7 +13,9 @@
 #include "src/base/kernel_config.h"
 #include "src/scene/geometry.h"
 #include "src/scene/grid_loss.h"
+#include "src/scene/photos.h"
 #include "src/state/keys.h"
+#include "src/state/rgb.h"
 #include "src/state/lesson_pane.h"
 #include "src/cachesim/memory_model.h"
 #include "src/base/units.h"
@@ -33,6 +35,8 @@ typedef struct {
     int preset_count;             /* how many of `scenes` are presets */
     Menu views;                   /* src/view/bev/decode.h, in its order */
     int error_view, channel_view; /* positions in `views`; -1: none */
+    int rgb_view, plain_view;     /* the same: three channels; what every scene can show */
+    unsigned world_views;         /* bit mask of those that only rendered features have */
     Menu colormaps; /* "auto" first: each view's usual one; then colormaps[] in its order */
     unsigned where; /* backends that can run here: 1u << BEV_CPU | ... */
 } StateMenu;
@@ -90,9 +94,6 @@ bool job_rigs_differ(const Job *job);
 
 /* ---- the state ------------------------------------------------------------------------------- */
 
-typedef enum { STRIP_IMAGE, STRIP_NORM, STRIP_DEPTH, STRIP_COUNT } Strip;
-extern const char *const strip_names[STRIP_COUNT]; /* "image", "norm", "depth" */
-
 /* What the terminal shows: dashboard and BEV, or one of them. With a window open it starts with the
  * dashboard alone, because the window shows the BEV. */
 typedef enum { PAGE_BOTH, PAGE_DASHBOARD, PAGE_BEV, PAGE_COUNT } Page;
@@ -104,6 +105,9 @@ typedef struct {
     char name[64], title[128];
     int64_t nx, ny, channels;
     bool has_rig;    /* its cameras are known: metres, switching them off, calibration errors */
+    double moment_s;     /* of a clip: between two of its moments; 0: it is none */
+    bool photo_features; /* its features are made from photographs */
+    bool has_truth;  /* boxes or LiDAR came with it */
     bool has_world;  /* rendered, not loaded: it moves; channels and temperature can be changed */
     unsigned aligns; /* bit mask: those with a map */
     int camera_count;
@@ -178,9 +182,11 @@ struct State {
 
     int view, view_before_error; /* positions in menu.views */
     int64_t channel;             /* the one that VIEW_CHANNEL shows */
+    RgbChoice rgb;               /* those that VIEW_RGB shows */
     int colormap;                /* position in menu.colormaps */
     bool range_locked;           /* the colour bar keeps its range */
     Strip strip;
+    unsigned truth; /* what is drawn of true boxes and LiDAR: TRUTH_... */
     bool light;      /* theme; false: dark */
     uint64_t counts; /* how often hardware counters were asked for */
     int gpu;         /* predicted: a row of gpus[], */

@@ -10,7 +10,7 @@
 #include "src/ui/lesson_desk.h"
 #include "src/ui/term.h"
 
-enum { LOOP_MAX_WORDS = 8 };
+enum { LOOP_MAX_WORDS = 16 };
 
 typedef struct {
     const char *scene; /* a name or a path */

@@ -35,6 +35,7 @@ static const struct {
     {'b', KEYCODE_SHIFT_DOWN, KEYCODE_SHIFT_DOWN},
     {'c', KEYCODE_SHIFT_RIGHT, KEYCODE_SHIFT_RIGHT},
     {'d', KEYCODE_SHIFT_LEFT, KEYCODE_SHIFT_LEFT},
+    {'Z', KEYCODE_BACK_TAB, KEYCODE_BACK_TAB},
     {'H', KEYCODE_HOME, KEYCODE_HOME},
     {'F', KEYCODE_END, KEYCODE_END},
     {'P', KEYCODE_F1, 0}, /* these after ESC O only */
@@ -64,7 +65,7 @@ static const struct {
     {"kcuu1", KEYCODE_UP},   {"kcud1", KEYCODE_DOWN},       {"kcuf1", KEYCODE_RIGHT},
     {"kcub1", KEYCODE_LEFT}, {"kri", KEYCODE_SHIFT_UP},     {"kind", KEYCODE_SHIFT_DOWN},
     {"khome", KEYCODE_HOME}, {"kRIT", KEYCODE_SHIFT_RIGHT}, {"kLFT", KEYCODE_SHIFT_LEFT},
-    {"kent", KEYCODE_ENTER}, {"kpp", KEYCODE_PAGE_UP},      {"knp", KEYCODE_PAGE_DOWN},
+    {"kcbt", KEYCODE_BACK_TAB}, {"kent", KEYCODE_ENTER}, {"kpp", KEYCODE_PAGE_UP},      {"knp", KEYCODE_PAGE_DOWN},
     {"kend", KEYCODE_END},
 };
 

@@ -4,6 +4,7 @@
 #include "src/scene/scatter.h"
 #include "src/scene/scene.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static inline void check_refusal(const Scene *scene, const Err *err) {
     for (const char *c = line; *c; c++)
         must((unsigned char)*c >= 0x20 && *c != 0x7f, "one line without control codes", line);
     must(memcmp(&scene->shape, &nothing.shape, sizeof scene->shape) == 0 && !scene->world.patches &&
-             !scene->tensors.depth && !scene->map.ranks_bev,
+             !scene->tensors.depth && !scene->map.ranks_bev && !scene->photos.srgb &&
+             !scene->photos.boxes && !scene->photos.sweep_m,
          "nothing is kept of what was refused", line);
 }
 
@@ -42,6 +44,15 @@ static inline void check_accepted(Scene *scene) {
     must(!scene->has_rig || rig_check(&scene->rig, "fuzz", &err), "a sound rig", "");
     must(scene->has_rig || scene->has_map, "a rig or a map", "");
     must(!scene->has_map || scatter_check(&scene->map, s, "fuzz", &err), "a sound map", "");
+    const Photos *photos = &scene->photos;
+    must(!photos->srgb || (photos->cameras == s->cameras && photos->h >= 1 && photos->w >= 1),
+         "photographs of every camera", "");
+    for (int64_t i = 0; i < photos->box_count; i++)
+        must(isfinite(photos->boxes[i].yaw) && photos->boxes[i].size_m[0] >= 0 &&
+                 strlen(photos->boxes[i].label) < sizeof photos->boxes->label,
+             "a sound box", "");
+    for (int64_t i = 0; i < 3 * photos->sweep_count; i++)
+        must(isfinite(photos->sweep_m[i]), "a sound sweep", "");
     must(scene->has_world || (scene->tensors.depth && scene->tensors.feat), "contents", "");
     scene_free(scene);
 }

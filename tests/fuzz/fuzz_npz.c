@@ -25,6 +25,12 @@ static const char *const names[] = {
     "weights.npy",
     "interval_starts.npy",
     "interval_lengths.npy",
+    "images.npy",
+    "camera_names.npy",
+    "boxes.npy",
+    "box_labels.npy",
+    "lidar.npy",
+    "timestamps.npy",
 };
 enum { NAMES = sizeof names / sizeof *names };
 

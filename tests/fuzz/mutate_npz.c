@@ -15,7 +15,8 @@ static const char *const names[] = {
     "depth.npy",           "feat.npy",      "intrinsics.npy",  "cam2ego.npy", "image_size.npy",
     "resize.npy",          "crop.npy",      "depth_range.npy", "grid.npy",    "ranks_depth.npy",
     "ranks_feat.npy",      "ranks_bev.npy", "bev_shape.npy",   "weights.npy", "interval_starts.npy",
-    "interval_lengths.npy"};
+    "interval_lengths.npy", "images.npy", "camera_names.npy", "boxes.npy", "box_labels.npy",
+    "lidar.npy", "timestamps.npy"};
 enum { NAMES = sizeof names / sizeof *names };
 
 typedef struct {

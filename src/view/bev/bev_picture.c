@@ -15,6 +15,10 @@ void bev_picture_menus(StateMenu *menu) {
     menu->colormaps = (Menu){map_names, maps + 1};
     menu->error_view = VIEW_ERROR;
     menu->channel_view = VIEW_CHANNEL;
+    menu->rgb_view = VIEW_RGB;
+    menu->plain_view = VIEW_NORM;
+    for (int i = 0; i < VIEW_COUNT; i++)
+        menu->world_views |= (unsigned)(views[i].needs & NEEDS_EMBEDDING ? 1 : 0) << i;
 }
 
 void bev_picture_free(BevPicture *picture) {
@@ -39,7 +43,10 @@ static BevContent content_of(const State *state, const LiveFrame *frame, bool of
                         .fp64_rows = other_rig ? (Fp64Rows){NULL, NULL} : frame->fp64_rows,
                         .map = of_baseline ? frame->baseline_map : frame->map,
                         .embedding = frame->embedding,
-                        .channel = state->channel < frame->channels ? state->channel : 0};
+                        .channel = state->channel < frame->channels ? state->channel : 0,
+                        .rgb = state->rgb,
+                        .depth = frame->features ? frame->features->depth : NULL,
+                        .light = frame->photo_features};
 }
 
 /* Why there is nothing to show; NULL: there is something. */
@@ -57,9 +64,10 @@ static const char *missing(const BevContent *content, const State *state, const 
 }
 
 /* Whether decoding the baseline would give what `last` has. Its vectors alone decide that, except
- * in the PCA view, whose components are those of the selection. */
+ * in the views pca and rgb, whose components and ranges are those of the selection. */
 static bool same_other(const BevPicture *next, const BevPicture *last) {
     return last && last->other.nx && last->view == next->view && next->view != VIEW_PCA &&
+           next->view != VIEW_RGB &&
            last->other_content == next->other_content &&
            last->other_channel == next->other_channel &&
            !(views[next->view].needs & (NEEDS_MAP | NEEDS_FP64));
@@ -85,8 +93,9 @@ static bool decode_all(BevPicture *next, const BevPicture *last, const State *st
     bool ok = next->view != VIEW_PCA || decode_fit_pca(&content, &pca, err);
     if (pca.axes)
         content.pca = baseline.pca = &pca; /* both sides have the same colours */
-    ok = ok && decode_view(next->view, &content, &next->field, err) && !given_up(give_up) &&
-         decode_other(next, last, &baseline, frame, err);
+    ok = ok && decode_view(next->view, &content, &next->field, err) && !given_up(give_up);
+    baseline.rgb = ok && next->view == VIEW_RGB ? next->field.rgb : baseline.rgb;
+    ok = ok && decode_other(next, last, &baseline, frame, err);
     pca_free(&pca);
     return ok;
 }

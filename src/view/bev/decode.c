@@ -1,8 +1,7 @@
-#include "src/view/bev/decode.h"
+#include "src/view/bev/decode_internal.h"
 
 #include "kernels/codec.h"
 #include "kernels/vector.h"
-#include "src/scene/scene.h"
 
 #include <assert.h>
 #include <math.h>
@@ -60,12 +59,7 @@ static void field_count(CellField *field) {
     }
 }
 
-/* The vector of a cell, in `room` where it has to be decoded. */
-typedef struct {
-    float values[SCENE_MAX_CHANNELS];
-} Room;
-
-static const float *vector_at(const BevContent *content, size_t cell, Room *room) {
+const float *decode_vector(const BevContent *content, size_t cell, VectorRoom *room) {
     if (content->pooled)
         return content->pooled + cell * (size_t)content->channels;
     bev_tensor_decode(content->pooled_codes, (int64_t)cell, 1, room->values);
@@ -99,8 +93,8 @@ static CellState state_of(const float *vector, int64_t channels) {
 static void field_states(const BevContent *content, CellField *field) {
 #pragma omp parallel for schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
-        Room room;
-        const float *vector = vector_at(content, cell, &room);
+        VectorRoom room;
+        const float *vector = decode_vector(content, cell, &room);
         field->state[cell] = (uint8_t)state_of(vector, content->channels);
     }
 }
@@ -122,8 +116,7 @@ double decode_strength(double share) {
     return share > 0 ? sqrt(fmin(share, 1)) : 0;
 }
 
-/* Turns depth masses into strengths. */
-static bool masses_to_strengths(const BevContent *content, CellField *field, Err *err) {
+bool decode_strengths(const BevContent *content, CellField *field, Err *err) {
     size_t cells = cells_of(content);
     float *scratch = malloc(cells * sizeof *scratch);
     if (!scratch)
@@ -160,9 +153,9 @@ static bool decode_embedding(const BevContent *content, CellField *field, Err *e
 #pragma omp parallel for schedule(dynamic, 256)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         float parts[EMBED_DIMS];
-        Room room;
+        VectorRoom room;
         if (field->state[cell] != CELL_VALUE ||
-            !embedding_decode(content->embedding, vector_at(content, cell, &room), parts))
+            !embedding_decode(content->embedding, decode_vector(content, cell, &room), parts))
             continue;
         double mass = class_mass(parts);
         field->value[cell] = (float)mass;
@@ -172,7 +165,7 @@ static bool decode_embedding(const BevContent *content, CellField *field, Err *e
             field->color[cell] = rgb_from_linear(parts[EMBED_R] / mass, parts[EMBED_G] / mass,
                                                  parts[EMBED_B] / mass);
     }
-    return masses_to_strengths(content, field, err);
+    return decode_strengths(content, field, err);
 }
 
 /* ---- numbers -------------------------------------------------------------------------------- */
@@ -181,8 +174,8 @@ static bool decode_norm(const BevContent *content, CellField *field, Err *err) {
     (void)err;
 #pragma omp parallel for schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
-        Room room;
-        const float *vector = vector_at(content, cell, &room);
+        VectorRoom room;
+        const float *vector = decode_vector(content, cell, &room);
         double sum = 0;
         for (int64_t c = 0; c < content->channels; c++)
             sum += (double)vector[c] * vector[c];
@@ -195,8 +188,8 @@ static bool decode_channel(const BevContent *content, CellField *field, Err *err
     (void)err;
 #pragma omp parallel for schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
-        Room room;
-        field->value[cell] = vector_at(content, cell, &room)[content->channel];
+        VectorRoom room;
+        field->value[cell] = decode_vector(content, cell, &room)[content->channel];
     }
     return true;
 }
@@ -260,9 +253,9 @@ static void worst_differences(const BevContent *content, const BevContent *other
     size_t channels = (size_t)content->channels;
 #pragma omp parallel for schedule(dynamic, 64)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
-        Room room, other_room;
-        const float *got = vector_at(content, cell, &room);
-        Difference d = other ? from_other(got, vector_at(other, cell, &other_room), channels)
+        VectorRoom room, other_room;
+        const float *got = decode_vector(content, cell, &room);
+        Difference d = other ? from_other(got, decode_vector(other, cell, &other_room), channels)
                              : from_fp64_cell(content, cell, got);
         double worst = d.highest >= -d.lowest ? d.highest : d.lowest;
         field->value[cell] = (float)worst;
@@ -299,9 +292,9 @@ static void unit_vector(const float *restrict vector, int64_t channels, float *r
 /* Lists the cells that hold a value, in order; returns their number. */
 static int64_t filled_cells(const BevContent *content, size_t *filled) {
     int64_t count = 0;
-    Room room;
+    VectorRoom room;
     for (size_t cell = 0; cell < cells_of(content); cell++)
-        if (state_of(vector_at(content, cell, &room), content->channels) == CELL_VALUE)
+        if (state_of(decode_vector(content, cell, &room), content->channels) == CELL_VALUE)
             filled[count++] = cell;
     return count;
 }
@@ -315,9 +308,9 @@ bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err) {
     if (!done)
         err_set(err, ERR_FAILED, "pca", "", "no memory for %zu values", values);
     int64_t count = done ? filled_cells(content, filled) : 0, samples = 0;
-    Room room;
+    VectorRoom room;
     for (int64_t i = 0; i < count; i += count / PCA_SAMPLES + 1)
-        unit_vector(vector_at(content, filled[i], &room), channels,
+        unit_vector(decode_vector(content, filled[i], &room), channels,
                     units + samples++ * channels);
     done = done && pca_fit(units, samples, channels, pca, err);
     free(filled);
@@ -333,8 +326,8 @@ static uint8_t component_level(double sigmas) {
 static void color_cell(const BevContent *content, const Pca *pca, size_t cell, float *unit,
                        CellField *field) {
     double at[PCA_COMPONENTS];
-    Room room;
-    unit_vector(vector_at(content, cell, &room), content->channels, unit);
+    VectorRoom room;
+    unit_vector(decode_vector(content, cell, &room), content->channels, unit);
     pca_project(pca, unit, at);
     field->color[cell] =
         (Rgb){component_level(at[0]), component_level(at[1]), component_level(at[2])};
@@ -383,6 +376,8 @@ const ViewInfo views[VIEW_COUNT] = {
                       NEEDS_POOLED, LEGEND_BAR, "viridis", false, false, decode_channel},
     [VIEW_PCA] = {"pca", "Principal components", "three leading components as red, green, blue",
                   NULL, NEEDS_POOLED, LEGEND_COMPONENTS, NULL, false, false, decode_pca},
+    [VIEW_RGB] = {"rgb", "Three channels", "their means as red, green, blue", NULL, NEEDS_POOLED,
+                  LEGEND_CHANNELS, NULL, false, false, decode_rgb},
     [VIEW_POINTS] = {"points", "Points per cell", "how many points the scatter map sends to a cell",
                      "points", NEEDS_MAP, LEGEND_BAR, "viridis", true, false, decode_points},
     [VIEW_ERROR] = {"error", "Error against FP64", "signed error of the channel that is most off",

@@ -4,12 +4,13 @@
 
 #include "kernels/bevpool.h"
 #include "src/scene/features.h"
+#include "src/state/rgb.h"
 #include "src/view/draw/color.h"
 #include "src/view/bev/stats.h"
 
 /* clang-format off */
 typedef enum {
-    VIEW_COLOR, VIEW_CLASS, VIEW_NORM, VIEW_CHANNEL, VIEW_PCA, VIEW_POINTS, VIEW_ERROR, VIEW_COUNT
+    VIEW_COLOR, VIEW_CLASS, VIEW_NORM, VIEW_CHANNEL, VIEW_PCA, VIEW_RGB, VIEW_POINTS, VIEW_ERROR, VIEW_COUNT
 } ViewKind;
 /* clang-format on */
 
@@ -17,7 +18,13 @@ typedef enum {
 enum { NEEDS_POOLED = 1, NEEDS_EMBEDDING = 2, NEEDS_MAP = 4, NEEDS_FP64 = 8 };
 
 /* How a view's colours are explained. */
-typedef enum { LEGEND_BRIGHTNESS, LEGEND_CLASSES, LEGEND_COMPONENTS, LEGEND_BAR } LegendKind;
+typedef enum {
+    LEGEND_BRIGHTNESS,
+    LEGEND_CLASSES,
+    LEGEND_COMPONENTS,
+    LEGEND_CHANNELS,
+    LEGEND_BAR
+} LegendKind;
 
 /* What a view is decoded from. Parts that are unknown are NULL. */
 typedef struct {
@@ -29,6 +36,10 @@ typedef struct {
     const BevMap *map;
     const Embedding *embedding; /* of a scene whose features are an embedding */
     int64_t channel;            /* VIEW_CHANNEL */
+    RgbChoice rgb;              /* VIEW_RGB */
+    const float *depth;         /* VIEW_RGB, (camera, depth, h, w): means instead of sums; needs
+                                   `map` */
+    bool light;                 /* VIEW_RGB: the channels are linear light */
     /* Pictures that are compared must share these; otherwise each finds its own. */
     double full_mass; /* colour and class: depth mass drawn at full strength; 0: the median of
                          the occupied cells */
@@ -47,6 +58,7 @@ typedef struct {
     Rgb *color;       /* colour views; else NULL */
     int64_t nan_cells, inf_cells;
     double full_mass;    /* LEGEND_BRIGHTNESS: depth mass drawn at full strength, else NaN */
+    RgbChoice rgb;       /* LEGEND_CHANNELS: the channels and their ranges as they are shown */
     double explained[3]; /* LEGEND_COMPONENTS: shares of the variance; NaN where unknown */
 } CellField;
 

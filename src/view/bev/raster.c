@@ -133,14 +133,20 @@ bool raster_render(const CellField *field, const RasterStyle *style, Image *imag
     return true;
 }
 
+Rgb raster_camera_pixel(const CameraViews *seen, int64_t camera, int64_t y, int64_t x) {
+    int64_t at = 3 * ((camera * seen->h + y) * seen->w + x);
+    if (seen->srgb)
+        return (Rgb){seen->srgb[at], seen->srgb[at + 1], seen->srgb[at + 2]};
+    const float *p = seen->color + at;
+    bool bad = !isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]);
+    return bad ? panel_dark.bad : rgb_from_linear(p[0], p[1], p[2]);
+}
+
 bool raster_camera(const CameraViews *seen, int64_t camera, Image *image, Err *err) {
     if (!image_init(image, seen->w, seen->h, err))
         return false;
     for (int y = 0; y < image->h; y++)
-        for (int x = 0; x < image->w; x++) {
-            const float *p = seen->color + 3 * ((camera * seen->h + y) * seen->w + x);
-            bool bad = !isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]);
-            image_set(image, x, y, bad ? panel_dark.bad : rgb_from_linear(p[0], p[1], p[2]));
-        }
+        for (int x = 0; x < image->w; x++)
+            image_set(image, x, y, raster_camera_pixel(seen, camera, y, x));
     return true;
 }

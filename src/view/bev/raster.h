@@ -39,6 +39,9 @@ RasterStyle raster_style(const Colormap *colormap, ValueRange range);
 /* A picture of ny x nx pixels. */
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err);
 
+/* A pixel of what a camera saw; of those that are not finite a mark. */
+Rgb raster_camera_pixel(const CameraViews *views, int64_t camera, int64_t y, int64_t x);
+
 /* What a camera sees, as its features were made from; pixels that are not finite are marked. */
 bool raster_camera(const CameraViews *views, int64_t camera, Image *image, Err *err);
 

@@ -17,7 +17,9 @@ static void describe(const FigureSpec *spec, char *text, size_t size) {
     char channel[32] = "";
     if (spec->view == VIEW_CHANNEL)
         snprintf(channel, sizeof channel, " %lld", (long long)spec->channel);
-    if (spec->selection_count == 2)
+    if (b->scene)
+        snprintf(text, size, "%s%s: A is %s, B %s", view, channel, known(a->scene), b->scene);
+    else if (spec->selection_count == 2)
         snprintf(text, size, "%s%s: A %s (%s, %s), B %s (%s, %s)", view, channel, known(a->kernel),
                  known(a->dtype), known(a->align), known(b->kernel), known(b->dtype),
                  known(b->align));
@@ -64,7 +66,9 @@ static void draw_camera(Pen *pen, const Figure *figure, int64_t camera, Box box)
     if (pen->measuring || pen->failed)
         return;
     pen->failed = spec->backward ? !lit_camera(spec, camera, &image, &pen->err)
-                                 : !raster_camera(spec->cameras, camera, &image, &pen->err);
+                                 : !strip_camera(&figure->strip, spec->strip, figure->strip_values,
+                                                 &figure->strip_range, camera, spec->cameras->w,
+                                                 &image, &pen->err);
     pen_picture(pen, box, &image);
     image_free(&image);
     strongest_draw(pen, spec, camera, box);
@@ -75,6 +79,25 @@ static double aspect_of(const FigureSpec *spec) {
     if (spec->rig)
         return (double)spec->rig->frustum.input_w / spec->rig->frustum.input_h;
     return (double)spec->cameras->w / (double)spec->cameras->h;
+}
+
+/* What the colours over the camera views mean. */
+static double strip_key(Pen *pen, const Figure *figure, double x, double top, double w) {
+    enum { BAR_W = 160, BAR_H = 10 };
+    const FigureSpec *spec = figure->spec;
+    const Colormap *map = strip_colormap(spec->strip);
+    TextStyle style = style_muted(pen);
+    char text[96];
+    if (!figure->strip_values)
+        return 0;
+    for (int i = 0; i < BAR_W && !pen->measuring; i++)
+        pen_fill(pen, (Box){x + i, top, 1, BAR_H}, colormap_at(map, i / (BAR_W - 1.0)), 1);
+    snprintf(text, sizeof text,
+             spec->strip == STRIP_DEPTH ? "mean of the depth distribution, 0 to %.4g m"
+                                        : "norm of the features, 0 to %.3g",
+             figure->strip_range.hi);
+    pen_text(pen, x + BAR_W + 10, top + BAR_H, w - BAR_W - 10, &style, text);
+    return BAR_H + 6;
 }
 
 double strip_block(Pen *pen, const Figure *figure, double x, double top, double w) {
@@ -92,7 +115,7 @@ double strip_block(Pen *pen, const Figure *figure, double x, double top, double 
         draw_camera(pen, figure, camera,
                     (Box){x + (double)(camera % columns) * (picture_w + PICTURE_GAP),
                           top + (double)(camera / columns) * row_h, picture_w, picture_h});
-    return rows * row_h;
+    return rows * row_h + strip_key(pen, figure, x, top + rows * row_h, w);
 }
 
 /* ---- facts: what was run, on what, how fast; unknown is "n/a", never 0 ---------------------- */

@@ -65,8 +65,8 @@ static void panel_title(Pen *pen, const Figure *figure, const FigurePanel *panel
     if (panel->difference)
         snprintf(text, sizeof text, "%s   Difference", panel->letter);
     else
-        snprintf(text, sizeof text, "%s   %s, %s, %s", panel->letter, known(s->kernel),
-                 known(s->dtype), known(s->align));
+        snprintf(text, sizeof text, "%s   %s%s%s, %s, %s", panel->letter, s->scene ? s->scene : "",
+                 s->scene ? ": " : "", known(s->kernel), known(s->dtype), known(s->align));
     pen_text(pen, panel->box.x, panel->box.y - figure->band - TICK_SPACE - 8,
              fmax(panel->box.w, 100), &style, text);
 }

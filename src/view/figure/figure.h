@@ -8,17 +8,20 @@
 #include "src/scene/world.h"
 #include "src/view/draw/color.h"
 #include "src/view/bev/decode.h"
+#include "src/view/bev/strip.h"
 #include "src/view/draw/image.h"
 #include "src/view/draw/pen.h"
 
 /* One pooling result. Strings that are NULL print "n/a". */
 typedef struct {
+    const char *scene; /* where two are compared; else NULL */
     const char *kernel, *dtype, *align, *device;
     double latency_us;
     FigureSource latency_source;
     const float *pooled;         /* (cell, c) */
     const double *fp64_original; /* (cell, c) in FP64, or NULL */
     const BevMap *map;           /* or NULL */
+    const float *depth;          /* VIEW_RGB, (camera, depth, h, w), or NULL */
 } FigureSelection;
 
 /* A table beside or under the picture. The first column is left-aligned, the others right. */
@@ -49,6 +52,8 @@ typedef struct {
     const char *subtitle; /* NULL: made from the view */
     ViewKind view;
     int64_t channel;          /* VIEW_CHANNEL */
+    RgbChoice rgb;            /* VIEW_RGB */
+    bool light;               /* VIEW_RGB: the channels are linear light */
     const Colormap *colormap; /* NULL: the view's own */
     bool range_locked;        /* else automatic */
     double range_lo, range_hi;
@@ -63,6 +68,10 @@ typedef struct {
     const CameraViews *cameras; /* NULL: no strip of camera views */
     double time_s;
     bool outlines; /* footprints of the true solids */
+    const Photos *photos; /* NULL: no boxes and no LiDAR */
+    unsigned truth;       /* which of them: TRUTH_... */
+    Strip strip;          /* what the strip shows; of the features of: */
+    const Features *features;
 
     const FigureBackward *backward; /* or NULL; needs `cameras` */
     const FigureTable *table;       /* or NULL */

@@ -28,6 +28,9 @@ typedef struct {
     double ring_step_m; /* 0: no rings */
     int panel_count;
     FigurePanel panels[MAX_PANELS];
+    StripInput strip;
+    float *strip_values; /* NULL: the strip shows what the cameras saw */
+    ValueRange strip_range;
 } Figure;
 
 /* Decodes and renders the panels and sizes them. Free with figure_free, also on failure. */
@@ -51,6 +54,11 @@ double panel_px_per_m(const Figure *figure); /* 0 without a rig */
 double axes_left(const Figure *figure, bool labelled);
 double axes_bottom(const Figure *figure);
 void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled);
+
+extern const Rgb truth_lidar; /* the dots */
+
+/* Boxes and LiDAR of the moment, cut to the panel. */
+void truth_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
 
 /* Rings, camera wedges, outlines, ego vehicle. */
 void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);

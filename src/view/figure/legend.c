@@ -212,6 +212,20 @@ static double components(Pen *pen, const FigurePanel *panel, double x, double to
     return 3 * ROW;
 }
 
+static double channels(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
+    static const Rgb colors[3] = {{230, 60, 60}, {60, 190, 80}, {70, 110, 240}};
+    const RgbChoice *rgb = &panel->field.rgb;
+    for (int k = 0; k < 3; k++) {
+        char text[96];
+        snprintf(text, sizeof text, "channel %lld: %.3g to %.3g", (long long)rgb->channel[k],
+                 rgb->lo[k], rgb->hi[k]);
+        swatch(pen, x, top + k * ROW, colors[k]);
+        row_text(pen, x + SWATCH + 8, top + k * ROW, w - SWATCH - 8, text);
+    }
+    double y = top + 3 * ROW + 6;
+    return isnan(panel->field.full_mass) ? 3 * ROW : y + strength_bar(pen, panel, x, y, w) - top;
+}
+
 static double bad_cells(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     if (!panel->field.nan_cells && !panel->field.inf_cells)
         return 0;
@@ -252,6 +266,8 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
         y += color_bar(pen, figure, panel, x, y, w);
     else if (view->legend == LEGEND_COMPONENTS)
         y += components(pen, panel, x, y, w);
+    else if (view->legend == LEGEND_CHANNELS)
+        y += channels(pen, panel, x, y, w);
     else
         y += strength_bar(pen, panel, x, y, w);
     return y + bad_cells(pen, panel, x, y, w) - top;
@@ -278,6 +294,9 @@ static const double sketch_ego[] = {11.5, 15,  11.5, 7,   14, 7, 14,   2.5, 12, 
                                     16,   4.5, 14,   2.5, 14, 7, 16.5, 7,   16.5, 15,  11.5, 15};
 static const double sketch_box[] = {6.5, 4.5, 21.5, 4.5, 21.5, 12.5, 6.5, 12.5, 6.5, 4.5};
 
+static const double sketch_true_box[] = {14, 8.5, 21.5, 8.5, 21.5, 4.5, 6.5,
+                                         4.5, 6.5, 12.5, 21.5, 12.5, 21.5, 8.5};
+
 static double line_row(Pen *pen, const Figure *figure, double x, double top, double w,
                        const double *sketch, int points, const char *text) {
     chip(pen, figure, x, top, sketch, points);
@@ -302,6 +321,16 @@ double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, d
     if (spec->world && spec->outlines) {
         snprintf(text, sizeof text, "true outlines at t = %.2f s", spec->time_s);
         y += line_row(pen, figure, x, y, w, sketch_box, 5, text);
+    }
+    if (spec->photos && spec->photos->box_count && spec->truth & TRUTH_BOXES)
+        y += line_row(pen, figure, x, y, w, sketch_true_box, 7, "true boxes, a line to their front");
+    if (spec->photos && spec->photos->sweep_count && spec->truth & TRUTH_LIDAR) {
+        char count[32];
+        unit_text(UNIT_COUNT, (double)spec->photos->sweep_count, count, sizeof count);
+        snprintf(text, sizeof text, "LiDAR, %s points", count);
+        swatch(pen, x + (CHIP_W - SWATCH) / 2.0, y, truth_lidar);
+        row_text(pen, x + CHIP_W + 10, y, w - CHIP_W - 10, text);
+        y += ROW;
     }
     return y - top;
 }

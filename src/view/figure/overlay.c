@@ -185,6 +185,7 @@ void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     wedges(pen, figure, panel);
     if (figure->spec->world && figure->spec->outlines)
         outlines(pen, figure, panel);
+    truth_draw(pen, figure, panel);
     rings(pen, figure, panel, false);
     ego_body(pen, figure, panel);
     front_arrow(pen, figure, panel);

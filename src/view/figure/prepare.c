@@ -2,6 +2,7 @@
 #include "src/view/figure/figure_internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Space for the BEV: one large panel, or three in a row on a page of at most 2,400 units. */
 enum { PANEL_TARGET = 1000, PANEL_MAX = 1100, COMPARE_TARGET = 640, COMPARE_MAX = 720 };
@@ -15,10 +16,13 @@ static BevContent content_of(const FigureSpec *spec, const FigureSelection *conf
                         .fp64_original = config->fp64_original,
                         .map = config->map,
                         .embedding = spec->embedding,
-                        .channel = spec->channel};
+                        .channel = spec->channel,
+                        .rgb = spec->rgb,
+                        .depth = config->map ? config->depth : NULL,
+                        .light = spec->light};
 }
 
-/* B takes the brightness and the principal components of A. */
+/* B takes the brightness, the principal components and the ranges of A. */
 static bool decode_selections(const FigureSpec *spec, Figure *figure, Pca *pca, Err *err) {
     BevContent shared = content_of(spec, &spec->selections[0]);
     if (spec->view == VIEW_PCA && shared.pooled && !decode_fit_pca(&shared, pca, err))
@@ -27,6 +31,8 @@ static bool decode_selections(const FigureSpec *spec, Figure *figure, Pca *pca, 
         BevContent content = content_of(spec, &spec->selections[i]);
         content.pca = pca->axes ? pca : NULL;
         content.full_mass = i ? figure->panels[0].field.full_mass : 0;
+        if (i && spec->view == VIEW_RGB)
+            content.rgb = figure->panels[0].field.rgb;
         if (!decode_view(spec->view, &content, &figure->panels[i].field, err))
             return false;
         figure->panel_count++;
@@ -124,13 +130,24 @@ static void size_panels(const FigureSpec *spec, Figure *figure) {
     figure->ring_step_m = overlay_ring_step(figure);
 }
 
+/* The colours over the camera views. */
+static bool prepare_strip(const FigureSpec *spec, Figure *figure, Err *err) {
+    figure->strip = (StripInput){spec->rig, spec->features, spec->channels, spec->cameras};
+    if (!spec->cameras || spec->strip == STRIP_IMAGE)
+        return true;
+    figure->strip_values = strip_values(&figure->strip, spec->strip, &figure->strip_range, err);
+    return figure->strip_values != NULL;
+}
+
 bool figure_prepare(const FigureSpec *spec, Figure *figure, Err *err) {
     *figure = (Figure){.spec = spec, .theme = &themes[spec->theme], .grid = figure_grid(spec)};
     return decode_panels(spec, figure, err) && choose_ranges(spec, figure, err) &&
-           render_panels(spec, figure, err) && (size_panels(spec, figure), true);
+           render_panels(spec, figure, err) && prepare_strip(spec, figure, err) &&
+           (size_panels(spec, figure), true);
 }
 
 void figure_free(Figure *figure) {
+    free(figure->strip_values);
     for (int i = 0; i < MAX_PANELS; i++) {
         cell_field_free(&figure->panels[i].field);
         image_free(&figure->panels[i].raster);

@@ -264,6 +264,45 @@ static void draw_loss(Cells *cells, Area used, const Part *part, const PanelData
                       data->state, '*', ink_rgb(gradient_light));
 }
 
+/* Signs along the edge from one corner of a box to the next. */
+static void draw_edge(Cells *cells, Area used, const Part *part, const State *state,
+                      const double from[2], const double to[2]) {
+    enum { MOST = 400 };
+    double x = to[0] - from[0], y = to[1] - from[1];
+    int steps = (int)fmin(fmax(ceil(2 * hypot(x, y) * used.w / part->w), 1), MOST);
+    for (int i = 0; i < steps; i++)
+        draw_sign(cells, used, part, from[0] + x * i / steps, from[1] + y * i / steps, state, '+',
+                  INK_RGB | 0xb0b8c0);
+}
+
+/* A point in metres as cell coordinates. */
+static void cell_of(const Grid *grid, double x_m, double y_m, double cell[2]) {
+    cell[0] = (x_m - grid->x_min_m) / (grid->x_max_m - grid->x_min_m) * grid->nx;
+    cell[1] = (y_m - grid->y_min_m) / (grid->y_max_m - grid->y_min_m) * grid->ny;
+}
+
+/* True boxes and LiDAR, as far as a terminal resolves them. */
+static void draw_truth(Cells *cells, Area used, const Part *part, const PanelData *data) {
+    const State *state = data->state;
+    const Photos *photos = data->live->frame.photos;
+    const Grid *grid = &state->scene.grid;
+    if (!photos || !state->scene.has_rig)
+        return;
+    for (int64_t i = 0; state->truth & TRUTH_LIDAR && i < photos->sweep_count; i++) {
+        double cell[2];
+        cell_of(grid, photos->sweep_m[3 * i], photos->sweep_m[3 * i + 1], cell);
+        draw_sign(cells, used, part, cell[0], cell[1], state, ':', INK_RGB | 0xff8fa3);
+    }
+    for (int64_t i = 0; state->truth & TRUTH_BOXES && i < photos->box_count; i++) {
+        double corners[4][2], cell[4][2];
+        photos_box_corners(&photos->boxes[i], corners);
+        for (int k = 0; k < 4; k++)
+            cell_of(grid, corners[k][0], corners[k][1], cell[k]);
+        for (int k = 0; k < 4; k++)
+            draw_edge(cells, used, part, state, cell[k], cell[(k + 1) % 4]);
+    }
+}
+
 static void bev_draw(Cells *cells, Area area, const PanelData *data) {
     const State *state = data->state;
     bool difference = state->compare == COMPARE_DIFFERENCE;
@@ -290,6 +329,7 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
     picture.h -= 2;
     Area used = bev_cells_draw(cells, picture, data->picture, state);
     Part part = part_of(state);
+    draw_truth(cells, used, &part, data);
     draw_step(cells, used, &part, data);
     draw_loss(cells, used, &part, data);
     draw_waiting(cells, (Area){picture.x, picture.y, picture.w, used.h}, state->waiting);

@@ -42,11 +42,10 @@ static int camera_want(const PanelData *data, int width) {
 static Rgb pixel_color(const LiveFrame *frame, int camera, int64_t h, int64_t w) {
     const BevShape *shape = &frame->shape;
     const CameraViews *seen = frame->cameras;
-    if (seen && seen->color) {
+    if (seen && seen->cameras) {
         int64_t y = (2 * h + 1) * seen->h / (2 * shape->feat_h);
         int64_t x = (2 * w + 1) * seen->w / (2 * shape->feat_w);
-        const float *p = seen->color + 3 * ((camera * seen->h + y) * seen->w + x);
-        return rgb_from_linear(p[0], p[1], p[2]);
+        return raster_camera_pixel(seen, camera, y, x);
     }
     double sum = 0;
     const float *row = frame->features->feat +

@@ -177,6 +177,8 @@ static void prepare(WindowView *view) {
         .selection_count = 1,
         .rig = frame->rig,
         .world = frame->world,
+        .photos = frame->photos,
+        .truth = view->state->truth,
         .embedding = frame->embedding,
         .time_s = frame->time_s,
         .outlines = true,

@@ -11,6 +11,7 @@ typedef struct {
     uint64_t content; /* of the frame it was made from */
     int colormap;     /* position in the state's menu */
     int64_t channel;
+    RgbChoice rgb;
     bool lock; /* the state asked to keep the range of the picture before */
     Compare compare;
     Strip strip;

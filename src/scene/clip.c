@@ -1,0 +1,210 @@
+#include "src/scene/clip.h"
+
+#include "src/scene/scene_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double default_period_s = 0.5; /* people mark nuScenes twice a second */
+
+/* ---- the folder ------------------------------------------------------------------------------ */
+
+static bool is_moment(const char *name) {
+    size_t length = strlen(name);
+    return name[0] != '.' && length > 4 && !strcmp(name + length - 4, ".npz");
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(a, b);
+}
+
+static bool add_name(Clip *clip, const char *name, Err *err) {
+    if (clip->count == CLIP_MAX_MOMENTS || strlen(name) >= sizeof clip->names[0])
+        return err_set(err, ERR_FAILED, clip->folder, "",
+                       "more than %d moments, or a name of more than %zu bytes", CLIP_MAX_MOMENTS,
+                       sizeof clip->names[0] - 1);
+    if (!(clip->count & (clip->count - 1))) { /* room for twice as many */
+        size_t room = clip->count ? 2 * (size_t)clip->count : 1;
+        void *more = realloc(clip->names, room * sizeof clip->names[0]);
+        if (!more)
+            return err_set(err, ERR_FAILED, clip->folder, "", "out of memory");
+        clip->names = more;
+    }
+    strcpy(clip->names[clip->count++], name);
+    return true;
+}
+
+static bool list_folder(Clip *clip, Err *err) {
+    DIR *directory = opendir(clip->folder);
+    bool ok = directory ||
+              err_set(err, ERR_FAILED, clip->folder, "", "cannot be listed: %s", strerror(errno));
+    for (struct dirent *entry; ok && (entry = readdir(directory));)
+        if (is_moment(entry->d_name))
+            ok = add_name(clip, entry->d_name, err);
+    if (directory)
+        closedir(directory);
+    if (ok && !clip->count)
+        return err_set(err, ERR_FAILED, clip->folder, "one .npz a moment",
+                       "a folder without .npz files");
+    if (ok)
+        qsort(clip->names, (size_t)clip->count, sizeof clip->names[0], compare_names);
+    return ok;
+}
+
+static void path_of(const Clip *clip, int moment, char path[PATH_MAX]) {
+    snprintf(path, PATH_MAX, "%s/%s", clip->folder, clip->names[moment]);
+}
+
+/* ---- headers --------------------------------------------------------------------------------- */
+
+/* What must be the same in all moments, and the time. */
+typedef struct {
+    bool has[ARRAY_COUNT];
+    NpyArray array[ARRAY_COUNT];
+    double grid[9], bev_shape[5], time_s;
+} Header;
+
+static bool fill_header(const ArrayReader *reader, Header *header) {
+    double times[RIG_MAX_CAMERAS];
+    memset(header, 0, sizeof *header);
+    header->time_s = NAN;
+    for (int id = 0; id < ARRAY_COUNT; id++)
+        header->has[id] = arrays_has(reader, (ArrayId)id);
+    memcpy(header->array, reader->array, sizeof header->array);
+    if ((header->has[ARRAY_GRID] && !arrays_read_doubles(reader, ARRAY_GRID, header->grid)) ||
+        (header->has[ARRAY_BEV_SHAPE] &&
+         !arrays_read_doubles(reader, ARRAY_BEV_SHAPE, header->bev_shape)))
+        return false;
+    if (!header->has[ARRAY_TIMESTAMPS])
+        return true;
+    if (!arrays_read_doubles(reader, ARRAY_TIMESTAMPS, times))
+        return false;
+    header->time_s = times[0];
+    return true;
+}
+
+static bool may_differ(int id) {
+    return id == ARRAY_BOXES || id == ARRAY_BOX_LABELS || id == ARRAY_LIDAR ||
+           scene_arrays[id].group == GROUP_INDEX || id == ARRAY_WEIGHTS;
+}
+
+static bool same_shape(const NpyArray *a, const NpyArray *b) {
+    return a->rank == b->rank && !memcmp(a->shape, b->shape, sizeof a->shape);
+}
+
+static bool check_values(const ArrayReader *reader, ArrayId id, const double *values,
+                         const double *wanted, const char *first) {
+    for (int64_t i = 0; i < reader->array[id].count; i++)
+        if (values[i] != wanted[i])
+            return ARRAYS_REFUSE_ELEMENT(reader, id, i, "%.9g, but %s has %.9g", values[i], first,
+                                         wanted[i]);
+    return true;
+}
+
+static bool check_same(const ArrayReader *reader, const Header *header, const Header *wanted,
+                       const char *first) {
+    for (int id = 0; id < ARRAY_COUNT; id++) {
+        char found[96], shape[96];
+        if (header->has[id] != wanted->has[id] && id != ARRAY_BOXES && id != ARRAY_BOX_LABELS)
+            return ARRAYS_REFUSE(reader, id, "moments have the same arrays", "is %s, but %s has %s",
+                                 header->has[id] ? "there" : "missing", first,
+                                 wanted->has[id] ? "it" : "none");
+        npy_shape_text(&header->array[id], found, sizeof found);
+        npy_shape_text(&wanted->array[id], shape, sizeof shape);
+        if (header->has[id] && !may_differ(id) &&
+            !same_shape(&header->array[id], &wanted->array[id]))
+            return ARRAYS_REFUSE(reader, id, "moments have the same shapes",
+                                 "shape %s, but %s has %s", found, first, shape);
+    }
+    return check_values(reader, ARRAY_GRID, header->grid, wanted->grid, first) &&
+           check_values(reader, ARRAY_BEV_SHAPE, header->bev_shape, wanted->bev_shape, first);
+}
+
+/* Reads the header of a moment and compares it with the first one's. */
+static bool read_header(const Clip *clip, int moment, Header *header, const Header *wanted,
+                        Err *err) {
+    char path[PATH_MAX];
+    Npz npz;
+    ArrayReader *reader = malloc(sizeof *reader);
+    path_of(clip, moment, path);
+    bool ok = reader || err_set(err, ERR_FAILED, path, "", "out of memory");
+    if (ok && npz_open_file(&npz, path, SCENE_MAX_FILE_BYTES, err)) {
+        ok = arrays_open(reader, &npz, err) && fill_header(reader, header) &&
+             (!moment || check_same(reader, header, wanted, clip->names[0]));
+        npz_close(&npz);
+    } else
+        ok = false;
+    free(reader);
+    return ok;
+}
+
+static bool read_headers(Clip *clip, Err *err) {
+    Header *headers = malloc(2 * sizeof *headers);
+    double last_s = NAN;
+    bool ok = headers || err_set(err, ERR_FAILED, clip->folder, "", "out of memory");
+    for (int i = 0; ok && i < clip->count; i++) {
+        ok = read_header(clip, i, &headers[i > 0], headers, err);
+        last_s = headers[i > 0].time_s;
+    }
+    double period_s = ok && clip->count > 1 ? (last_s - headers->time_s) / (clip->count - 1) : NAN;
+    clip->period_s = period_s > 1e-3 && period_s < 3600 ? period_s : default_period_s;
+    free(headers);
+    return ok;
+}
+
+/* ---- for others ------------------------------------------------------------------------------ */
+
+bool clip_open(const char *folder, Clip **out, Err *err) {
+    Clip *clip = calloc(1, sizeof *clip);
+    *out = NULL;
+    if (clip)
+        clip->folder = strdup(folder);
+    bool ok = (clip && clip->folder) || err_set(err, ERR_FAILED, folder, "", "out of memory");
+    if (ok && list_folder(clip, err) && read_headers(clip, err)) {
+        *out = clip;
+        return true;
+    }
+    clip_free(clip);
+    return false;
+}
+
+void clip_free(Clip *clip) {
+    if (!clip)
+        return;
+    free(clip->folder);
+    free(clip->names);
+    free(clip);
+}
+
+int clip_at(const Clip *clip, double time_s) {
+    const double rounding = 1e-6; /* ten steps of 0.1 are the moment 1 */
+    double moment = floor(time_s / clip->period_s + rounding);
+    return moment > 0 ? (int)fmod(moment, clip->count) : 0;
+}
+
+bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err) {
+    char path[PATH_MAX];
+    path_of(clip, moment, path);
+    return scene_load_npz(path, scene, err);
+}
+
+bool clip_move(Scene *scene, double time_s, Err *err) {
+    Clip *clip = scene->clip;
+    int moment = clip ? clip_at(clip, time_s) : 0;
+    Scene next;
+    if (!moment)
+        return true;
+    if (!clip_load(clip, moment, &next, err))
+        return false;
+    memcpy(next.name, scene->name, sizeof next.name);
+    next.clip = clip;
+    scene->clip = NULL;
+    scene_free(scene);
+    *scene = next;
+    return true;
+}

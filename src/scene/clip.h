@@ -1,0 +1,27 @@
+/* A clip: a folder of .npz files, each a moment of the same drive, in the order of their names. */
+#pragma once
+
+#include "src/scene/scene.h"
+
+enum { CLIP_MAX_MOMENTS = 10000 };
+
+typedef struct Clip {
+    char *folder;
+    int count;
+    char (*names)[256]; /* of the files */
+    double period_s;    /* between two moments: by their timestamps, else half a second */
+} Clip;
+
+/* Lists the folder and checks the headers of all files against those of the first: the same arrays,
+ * the same shapes, the same grid; only the numbers of points, boxes and LiDAR points may differ. */
+bool clip_open(const char *folder, Clip **clip, Err *err);
+void clip_free(Clip *clip); /* accepts NULL */
+
+/* The moment at a time; after the last one the clip begins again. */
+int clip_at(const Clip *clip, double time_s);
+
+/* Loads a moment. Its scene has no clip of its own. */
+bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err);
+
+/* Replaces the scene of a clip by its moment at `time_s`; does nothing where there is no clip. */
+bool clip_move(Scene *scene, double time_s, Err *err);

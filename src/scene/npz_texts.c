@@ -1,0 +1,90 @@
+/* Arrays of texts: from numpy's bytes and str to UTF-8, and back. */
+#include "kernels/clean.h"
+#include "src/base/data.h"
+#include "src/scene/npz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- UTF-8 ----------------------------------------------------------------------------------- */
+
+/* Writes a code point, at most 4 bytes; returns their number. What is no code point becomes '?'. */
+static int encode(uint32_t code, char text[4]) {
+    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+        code = '?';
+    if (code < 0x80)
+        return text[0] = (char)code, 1;
+    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    for (int i = more; i > 0; i--, code >>= 6)
+        text[i] = (char)(0x80 | (code & 0x3f));
+    text[0] = (char)((0xff << (7 - more) & 0xff) | code);
+    return more + 1;
+}
+
+void npz_text_codes(const char *text, uint32_t *codes) {
+    const unsigned char *at = (const unsigned char *)text;
+    for (; *at; codes++) {
+        int more = *at < 0x80 ? 0 : *at < 0xe0 ? 1 : *at < 0xf0 ? 2 : 3;
+        *codes = more ? *at & (0x3fu >> more) : *at;
+        for (at++; more > 0 && (*at & 0xc0) == 0x80; at++, more--)
+            *codes = *codes << 6 | (*at & 0x3f);
+    }
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+typedef struct {
+    const Npz *npz;
+    const char *name;
+    const NpyArray *array;
+    char *texts;
+    size_t size;
+} Texts;
+
+/* Characters without the zeros at the end. */
+static int length_of(const NpyArray *array, const unsigned char *bytes) {
+    size_t width = npy_types[array->type].bytes;
+    int length = array->characters;
+    while (length > 0 && !memcmp(bytes + (size_t)(length - 1) * width, "\0\0\0", width))
+        length--;
+    return length;
+}
+
+/* UTF-8 of one text: of bytes they themselves, of code points 4 bytes each at most. */
+static size_t to_utf8(const NpyArray *array, const unsigned char *bytes, int length, char *text) {
+    size_t used = 0;
+    for (int i = 0; i < length; i++) {
+        uint32_t code = bytes[i];
+        if (array->type == NPY_U)
+            memcpy(&code, bytes + 4 * (size_t)i, sizeof code);
+        if (array->type == NPY_U && code)
+            used += (size_t)encode(code, text + used);
+        else
+            text[used++] = code ? (char)code : '?'; /* a zero inside would end the text */
+    }
+    text[used] = '\0';
+    return used;
+}
+
+static bool take_texts(void *context, int64_t first, int64_t count, const unsigned char *bytes,
+                       Err *err) {
+    const Texts *to = context;
+    char text[4 * NPY_MAX_TEXT + 1];
+    for (int64_t i = 0; i < count; i++) {
+        const unsigned char *at = bytes + (size_t)i * npy_element_bytes(to->array);
+        size_t used = to_utf8(to->array, at, length_of(to->array, at), text);
+        if (used >= to->size)
+            return data_refuse(err, to->npz->where, npz_place(to->name, to->array, first + i).text,
+                               "shorten it", "a text of %zu bytes, must be at most %zu", used,
+                               to->size - 1);
+        clean_text(text, to->texts + (size_t)(first + i) * to->size, to->size);
+    }
+    return true;
+}
+
+bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t size,
+                    Err *err) {
+    enum { PIECE = 16 };
+    Texts to = {npz, npz->members[member].name, array, texts, size};
+    return npz_read_pieces(npz, member, array, PIECE, take_texts, &to, err);
+}

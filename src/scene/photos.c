@@ -1,0 +1,107 @@
+#include "src/scene/photos.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const strip_names[STRIP_COUNT] = {"image", "norm", "depth"};
+const char *const truth_names[TRUTH_COUNT] = {"off", "boxes", "lidar", "both"};
+
+void photos_free(Photos *photos) {
+    if (!photos)
+        return;
+    free(photos->srgb);
+    free(photos->boxes);
+    free(photos->sweep_m);
+    memset(photos, 0, sizeof *photos);
+}
+
+void photos_box_corners(const TrueBox *box, double corners[4][2]) {
+    static const double unit[4][2] = {{0.5, 0.5}, {-0.5, 0.5}, {-0.5, -0.5}, {0.5, -0.5}};
+    double c = cos(box->yaw), s = sin(box->yaw);
+    for (int i = 0; i < 4; i++) {
+        double along = unit[i][0] * box->size_m[0], across = unit[i][1] * box->size_m[1];
+        corners[i][0] = box->center_m[0] + along * c - across * s;
+        corners[i][1] = box->center_m[1] + along * s + across * c;
+    }
+}
+
+void photos_kept_size(int64_t input_h, int64_t input_w, int64_t *h, int64_t *w) {
+    double scale = fmin(1, (double)PHOTOS_KEPT_W / (double)(input_w > input_h ? input_w : input_h));
+    *h = (int64_t)fmax(1, round((double)input_h * scale));
+    *w = (int64_t)fmax(1, round((double)input_w * scale));
+}
+
+/* ---- features of photographs ----------------------------------------------------------------- */
+
+static double linear_of(uint8_t level) {
+    double v = level / 255.0;
+    return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+}
+
+/* The pixels of a photograph that belong to feature pixel `at` of `count`: those nearer to it than
+ * to its neighbours, which sit at linspace(0, input - 1, count). */
+static void part_of(int64_t size, int input, int count, int at, int64_t part[2]) {
+    double gap = count > 1 ? (double)(input - 1) / (count - 1) : input;
+    double scale = (double)size / input, middle = count > 1 ? at * gap + 0.5 : input / 2.0;
+    part[0] = (int64_t)fmax(0, floor((middle - gap / 2) * scale));
+    part[1] = (int64_t)fmin((double)size, ceil((middle + gap / 2) * scale));
+    part[0] = part[0] < size ? part[0] : size - 1;
+    part[1] = part[1] > part[0] ? part[1] : part[0] + 1;
+}
+
+typedef struct {
+    const uint8_t *srgb; /* of one camera */
+    int64_t h, w;
+    double linear[256];
+} Photo;
+
+static double brightness(const Photo *photo, int64_t y, int64_t x) {
+    const uint8_t *p = photo->srgb + 3 * ((y < photo->h ? y : photo->h - 1) * photo->w +
+                                          (x < photo->w ? x : photo->w - 1));
+    return (0.2126 * p[0] + 0.7152 * p[1] + 0.0722 * p[2]) / 255;
+}
+
+static void pixel_features(const Photo *photo, const int64_t rows[2], const int64_t columns[2],
+                           float *feat) {
+    double color[3] = {0}, right = 0, down = 0, sum = 0, squares = 0;
+    double count = (double)((rows[1] - rows[0]) * (columns[1] - columns[0]));
+    for (int64_t y = rows[0]; y < rows[1]; y++)
+        for (int64_t x = columns[0]; x < columns[1]; x++) {
+            double here = brightness(photo, y, x);
+            for (int i = 0; i < 3; i++)
+                color[i] += photo->linear[photo->srgb[3 * (y * photo->w + x) + i]];
+            right += brightness(photo, y, x + 1) - here;
+            down += brightness(photo, y + 1, x) - here;
+            sum += here;
+            squares += here * here;
+        }
+    double mean = sum / count;
+    const double values[PHOTO_CHANNELS] = {color[0] / count,
+                                           color[1] / count,
+                                           color[2] / count,
+                                           1,
+                                           right / count,
+                                           down / count,
+                                           hypot(right, down) / count,
+                                           sqrt(fmax(squares / count - mean * mean, 0))};
+    for (int c = 0; c < PHOTO_CHANNELS; c++)
+        feat[c] = (float)values[c];
+}
+
+void photos_features(const Photos *photos, const Frustum *frustum, float *feat) {
+    Photo photo = {.h = photos->h, .w = photos->w};
+    for (int level = 0; level < 256; level++)
+        photo.linear[level] = linear_of((uint8_t)level);
+#pragma omp parallel for schedule(static) firstprivate(photo)
+    for (int64_t row = 0; row < photos->cameras * frustum->feat_h; row++) {
+        int64_t camera = row / frustum->feat_h, rows[2], columns[2];
+        photo.srgb = photos->srgb + 3 * camera * photos->h * photos->w;
+        part_of(photos->h, frustum->input_h, frustum->feat_h, (int)(row % frustum->feat_h), rows);
+        for (int x = 0; x < frustum->feat_w; x++) {
+            part_of(photos->w, frustum->input_w, frustum->feat_w, x, columns);
+            pixel_features(&photo, rows, columns,
+                           feat + (row * frustum->feat_w + x) * PHOTO_CHANNELS);
+        }
+    }
+}

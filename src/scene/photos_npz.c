@@ -1,0 +1,275 @@
+/* Photographs, boxes and LiDAR from .npz and to .npz. */
+#include "src/scene/scene_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool no_memory(const ArrayReader *reader, ArrayId id) {
+    return ARRAYS_REFUSE(reader, id, "", "out of memory");
+}
+
+/* ---- photographs ----------------------------------------------------------------------------- */
+
+/* Which part of a file's image is kept: pixel x of the network's input lies at (x + from) / scale
+ * of the image. */
+typedef struct {
+    int64_t image_h, image_w;
+    double input[2], from[2], scale[2]; /* rows, columns */
+    Photos *photos;
+    int64_t done; /* cameras */
+} Cut;
+
+/* An image with the shape of the network's input, at any resolution, shows that input; any other is
+ * the camera's own, in the pixels of `intrinsics`, and must hold what resize and crop take. */
+static bool choose_cut(const ArrayReader *reader, const Scene *scene, Cut *cut) {
+    const Frustum *f = &scene->rig.frustum;
+    double h = (double)cut->image_h, w = (double)cut->image_w;
+    cut->input[0] = scene->has_rig ? f->input_h : h;
+    cut->input[1] = scene->has_rig ? f->input_w : w;
+    cut->scale[0] = h / cut->input[0];
+    cut->scale[1] = w / cut->input[1];
+    for (int axis = 0; axis < 2; axis++)
+        cut->scale[axis] = 1 / cut->scale[axis];
+    if (fabs(cut->scale[0] - cut->scale[1]) <= 0.01 * cut->scale[0])
+        return true;
+    if (h + 2 < f->image_h || w + 2 < f->image_w)
+        return ARRAYS_REFUSE(reader, ARRAY_IMAGES,
+                             "save what the network saw, or the camera's whole image",
+                             "%lld x %lld pixels, must have the shape of image_size, %d x %d, or "
+                             "hold the %d x %d that resize and crop take",
+                             (long long)cut->image_h, (long long)cut->image_w, f->input_h,
+                             f->input_w, f->image_h, f->image_w);
+    cut->scale[0] = cut->scale[1] = f->resize;
+    cut->from[0] = f->crop_y;
+    cut->from[1] = f->crop_x;
+    return true;
+}
+
+/* The image's pixels under pixel `at` of `kept`, along an axis of `size`; none outside the image.
+ */
+static void pixels_under(const Cut *cut, int axis, int64_t at, int64_t kept, int64_t size,
+                         int64_t range[2]) {
+    double step = cut->input[axis] / (double)kept;
+    double low = ((double)at * step + cut->from[axis]) / cut->scale[axis];
+    double high = ((double)(at + 1) * step + cut->from[axis]) / cut->scale[axis];
+    range[0] = (int64_t)fmax(0, floor(low + 1e-6));
+    range[1] = (int64_t)fmin((double)size, fmax(ceil(high - 1e-6), (double)range[0] + 1));
+}
+
+static void mean_pixel(const unsigned char *image, int64_t image_w, const int64_t rows[2],
+                       const int64_t columns[2], uint8_t *pixel) {
+    uint32_t sum[3] = {0};
+    int64_t count = (rows[1] - rows[0]) * (columns[1] - columns[0]);
+    for (int64_t y = rows[0]; y < rows[1]; y++)
+        for (const unsigned char *p = image + 3 * (y * image_w + columns[0]),
+                                 *end = image + 3 * (y * image_w + columns[1]);
+             p < end; p += 3)
+            for (int i = 0; i < 3; i++)
+                sum[i] += p[i];
+    for (int i = 0; i < 3; i++)
+        pixel[i] = count > 0 ? (uint8_t)((sum[i] + count / 2) / count) : 0;
+}
+
+/* Takes whole images, one camera at a time. */
+static bool take_image(void *context, int64_t first, int64_t count, const unsigned char *bytes,
+                       Err *err) {
+    (void)first, (void)count, (void)err;
+    Cut *cut = context;
+    const Photos *photos = cut->photos;
+    uint8_t *kept = photos->srgb + 3 * photos->h * photos->w * cut->done++;
+#pragma omp parallel for schedule(static)
+    for (int64_t y = 0; y < photos->h; y++) {
+        int64_t rows[2], columns[2];
+        pixels_under(cut, 0, y, photos->h, cut->image_h, rows);
+        for (int64_t x = 0; x < photos->w; x++) {
+            pixels_under(cut, 1, x, photos->w, cut->image_w, columns);
+            mean_pixel(bytes, cut->image_w, rows, columns, kept + 3 * (y * photos->w + x));
+        }
+    }
+    return true;
+}
+
+static bool read_images(const ArrayReader *reader, Scene *scene) {
+    enum { MOST_PIXELS = 1 << 24 };
+    Photos *photos = &scene->photos;
+    Cut cut = {reader->size[SIZE_IMAGE_ROWS], reader->size[SIZE_IMAGE_COLUMNS], .photos = photos};
+    if (!arrays_has(reader, ARRAY_IMAGES))
+        return true;
+    if (cut.image_h * cut.image_w > MOST_PIXELS)
+        return ARRAYS_REFUSE(reader, ARRAY_IMAGES, "save smaller ones",
+                             "%lld x %lld pixels, must be at most %d in all",
+                             (long long)cut.image_h, (long long)cut.image_w, MOST_PIXELS);
+    if (!choose_cut(reader, scene, &cut))
+        return false;
+    photos->cameras = reader->size[SIZE_CAMERAS];
+    photos_kept_size((int64_t)cut.input[0], (int64_t)cut.input[1], &photos->h, &photos->w);
+    photos->srgb = malloc((size_t)(photos->cameras * photos->h * photos->w * 3));
+    if (!photos->srgb)
+        return no_memory(reader, ARRAY_IMAGES);
+    return npz_read_pieces(reader->npz, reader->member[ARRAY_IMAGES], &reader->array[ARRAY_IMAGES],
+                           cut.image_h * cut.image_w * 3, take_image, &cut, reader->err);
+}
+
+/* ---- names, boxes, LiDAR, time --------------------------------------------------------------- */
+
+static bool read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t size) {
+    return npz_read_texts(reader->npz, reader->member[id], &reader->array[id], texts, size,
+                          reader->err);
+}
+
+static bool read_names(const ArrayReader *reader, Rig *rig) {
+    enum { SIZE = sizeof rig->cameras[0].name };
+    char names[RIG_MAX_CAMERAS][SIZE] = {{0}};
+    if (!arrays_has(reader, ARRAY_CAMERA_NAMES))
+        return true;
+    if (!read_texts(reader, ARRAY_CAMERA_NAMES, names[0], SIZE))
+        return false;
+    for (int i = 0; i < rig->camera_count; i++)
+        if (names[i][0])
+            memcpy(rig->cameras[i].name, names[i], SIZE);
+    return true;
+}
+
+static bool fill_boxes(const ArrayReader *reader, const double *rows, Photos *photos) {
+    int64_t columns = reader->array[ARRAY_BOXES].shape[1];
+    for (int64_t i = 0; i < photos->box_count; i++) {
+        const double *row = rows + i * columns;
+        TrueBox *box = &photos->boxes[i];
+        for (int k = 3; k < 6; k++)
+            if (!arrays_check_between(reader, ARRAY_BOXES, i * columns + k, row[k], 0, SCENE_FAR_M))
+                return false;
+        memcpy(box->center_m, row, sizeof box->center_m);
+        memcpy(box->size_m, row + 3, sizeof box->size_m);
+        box->yaw = row[6];
+    }
+    return true;
+}
+
+static bool read_labels(const ArrayReader *reader, Photos *photos) {
+    enum { SIZE = sizeof photos->boxes->label };
+    if (!arrays_has(reader, ARRAY_BOX_LABELS))
+        return true;
+    char *labels = calloc((size_t)photos->box_count + 1, SIZE);
+    bool ok = labels ? read_texts(reader, ARRAY_BOX_LABELS, labels, SIZE)
+                     : no_memory(reader, ARRAY_BOX_LABELS);
+    for (int64_t i = 0; ok && i < photos->box_count; i++)
+        memcpy(photos->boxes[i].label, labels + i * SIZE, SIZE);
+    free(labels);
+    return ok;
+}
+
+static bool read_boxes(const ArrayReader *reader, Photos *photos) {
+    if (!arrays_has(reader, ARRAY_BOXES))
+        return true;
+    photos->box_count = reader->size[SIZE_BOXES];
+    photos->boxes = calloc((size_t)photos->box_count + 1, sizeof *photos->boxes);
+    double *rows = malloc((size_t)reader->array[ARRAY_BOXES].count * sizeof *rows + 1);
+    bool ok = photos->boxes && rows ? arrays_read_doubles(reader, ARRAY_BOXES, rows) &&
+                                          fill_boxes(reader, rows, photos)
+                                    : no_memory(reader, ARRAY_BOXES);
+    free(rows);
+    return ok && read_labels(reader, photos);
+}
+
+/* Keeps x, y, z; a return without an echo may be NaN, and is left out. */
+static bool read_sweep(const ArrayReader *reader, Photos *photos) {
+    const NpyArray *array = &reader->array[ARRAY_LIDAR];
+    if (!arrays_has(reader, ARRAY_LIDAR))
+        return true;
+    float *values = malloc((size_t)array->count * sizeof *values + 1);
+    if (!values)
+        return no_memory(reader, ARRAY_LIDAR);
+    photos->sweep_m = values;
+    if (!npz_read(reader->npz, reader->member[ARRAY_LIDAR], array, NPY_F4, values, reader->err))
+        return false;
+    for (int64_t i = 0; i < array->shape[0]; i++) {
+        const float *p = values + i * array->shape[1];
+        if (isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]))
+            memmove(values + 3 * photos->sweep_count++, p, 3 * sizeof *values);
+    }
+    float *less = realloc(values, (size_t)photos->sweep_count * 3 * sizeof *values + 1);
+    photos->sweep_m = less ? less : values;
+    return true;
+}
+
+static bool read_time(const ArrayReader *reader, Photos *photos) {
+    double times[RIG_MAX_CAMERAS];
+    if (!arrays_has(reader, ARRAY_TIMESTAMPS))
+        return true;
+    if (!arrays_read_doubles(reader, ARRAY_TIMESTAMPS, times))
+        return false;
+    int64_t count = reader->array[ARRAY_TIMESTAMPS].count;
+    photos->has_time = true;
+    for (int64_t i = 0; i < count; i++)
+        photos->time_s += times[i] / (double)count;
+    return true;
+}
+
+bool photos_read(const ArrayReader *reader, Scene *scene) {
+    Photos *photos = &scene->photos;
+    return read_names(reader, &scene->rig) && read_time(reader, photos) &&
+           read_boxes(reader, photos) && read_sweep(reader, photos) && read_images(reader, scene);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static bool add(NpzWriter *npz, ArrayId id, int64_t rows, const void *elements, Err *err) {
+    const int64_t shape[] = {rows, id == ARRAY_BOXES ? 7 : 3};
+    return npz_writer_add(npz, scene_arrays[id].name, scene_arrays[id].written, 2, shape, elements,
+                          err);
+}
+
+static bool add_boxes(NpzWriter *npz, const Photos *photos, Err *err) {
+    enum { SIZE = sizeof photos->boxes->label };
+    size_t count = (size_t)photos->box_count;
+    float *rows = malloc(count * 7 * sizeof *rows + 1);
+    char *labels = malloc(count * SIZE + 1);
+    bool ok = (rows && labels) ||
+              err_set(err, ERR_FAILED, scene_arrays[ARRAY_BOXES].name, "", "out of memory");
+    for (size_t i = 0; ok && i < count; i++) {
+        const TrueBox *box = &photos->boxes[i];
+        for (int k = 0; k < 3; k++) {
+            rows[7 * i + (size_t)k] = (float)box->center_m[k];
+            rows[7 * i + 3 + (size_t)k] = (float)box->size_m[k];
+        }
+        rows[7 * i + 6] = (float)box->yaw;
+        memcpy(labels + i * SIZE, box->label, SIZE);
+    }
+    ok = ok && add(npz, ARRAY_BOXES, photos->box_count, rows, err) &&
+         npz_writer_add_texts(npz, scene_arrays[ARRAY_BOX_LABELS].name, photos->box_count, labels,
+                              SIZE, err);
+    free(labels);
+    free(rows);
+    return ok;
+}
+
+/* Names that say more than "camera 0". */
+static bool has_names(const Scene *scene) {
+    bool named = false;
+    for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++)
+        named |= strncmp(scene->rig.cameras[i].name, "camera ", 7) != 0;
+    return named;
+}
+
+static bool add_names(NpzWriter *npz, const Rig *rig, Err *err) {
+    enum { SIZE = sizeof rig->cameras[0].name };
+    char names[RIG_MAX_CAMERAS][SIZE];
+    for (int i = 0; i < rig->camera_count; i++)
+        memcpy(names[i], rig->cameras[i].name, SIZE);
+    return npz_writer_add_texts(npz, scene_arrays[ARRAY_CAMERA_NAMES].name, rig->camera_count,
+                                names[0], SIZE, err);
+}
+
+bool photos_write(NpzWriter *npz, const Scene *scene, Err *err) {
+    const Photos *photos = &scene->photos;
+    const int64_t images[] = {photos->cameras, photos->h, photos->w, 3}, one[] = {1};
+    return (!photos->srgb || npz_writer_add(npz, scene_arrays[ARRAY_IMAGES].name, NPY_U1, 4, images,
+                                            photos->srgb, err)) &&
+           (!has_names(scene) || add_names(npz, &scene->rig, err)) &&
+           (!photos->box_count || add_boxes(npz, photos, err)) &&
+           (!photos->sweep_count ||
+            add(npz, ARRAY_LIDAR, photos->sweep_count, photos->sweep_m, err)) &&
+           (!photos->has_time || npz_writer_add(npz, scene_arrays[ARRAY_TIMESTAMPS].name, NPY_F8, 1,
+                                                one, &photos->time_s, err));
+}

@@ -1,0 +1,110 @@
+/* What a car in a world would record. */
+#include "src/scene/features.h"
+#include "src/scene/photos.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool no_memory(Err *err) {
+    return err_set(err, ERR_FAILED, "photos", "choose a smaller scene", "out of memory");
+}
+
+/* ---- photographs ----------------------------------------------------------------------------- */
+
+static uint8_t level_of(double linear) {
+    double v = fmin(fmax(linear, 0), 1);
+    v = v <= 0.0031308 ? 12.92 * v : 1.055 * pow(v, 1 / 2.4) - 0.055;
+    return (uint8_t)lround(255 * v);
+}
+
+static bool take_pictures(const Rig *rig, const World *world, double time_s, Photos *photos,
+                          Err *err) {
+    CameraViews views;
+    photos_kept_size(rig->frustum.input_h, rig->frustum.input_w, &photos->h, &photos->w);
+    if (!camera_views_render(rig, world, photos->h, photos->w, time_s, NULL, &views, err))
+        return false;
+    photos->cameras = rig->camera_count;
+    int64_t values = photos->cameras * photos->h * photos->w * 3;
+    photos->srgb = malloc((size_t)values);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < (photos->srgb ? values : 0); i++)
+        photos->srgb[i] = level_of(views.color[i]);
+    camera_views_free(&views);
+    return photos->srgb || no_memory(err);
+}
+
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+static TrueBox box_of(const World *world, int solid, double time_s) {
+    const Solid *s = &world->solids[solid];
+    TrueBox box = {.yaw = s->yaw_deg * M_PI / 180};
+    world_solid_center(world, solid, time_s, box.center_m);
+    box.center_m[2] = s->z_m + s->size_m[2] / 2;
+    box.size_m[0] = s->size_m[0];
+    box.size_m[1] = s->kind == SOLID_BOX ? s->size_m[1] : s->size_m[0];
+    box.size_m[2] = s->size_m[2];
+    snprintf(box.label, sizeof box.label, "%s", world_classes[s->class].name);
+    return box;
+}
+
+/* What people mark in recordings: what can move. */
+static bool is_object(const Solid *solid) {
+    return solid->class == CLASS_CAR || solid->class == CLASS_TRUCK ||
+           solid->class == CLASS_PEDESTRIAN;
+}
+
+static bool mark_boxes(const World *world, double time_s, Photos *photos, Err *err) {
+    photos->boxes = malloc((size_t)world->solid_count * sizeof *photos->boxes + 1);
+    if (!photos->boxes)
+        return no_memory(err);
+    for (int i = 0; i < world->solid_count; i++)
+        if (is_object(&world->solids[i]))
+            photos->boxes[photos->box_count++] = box_of(world, i, time_s);
+    return true;
+}
+
+/* ---- LiDAR ----------------------------------------------------------------------------------- */
+
+/* Elevations as on the nuScenes vehicle; the sensor is on the roof, above the rear axle. */
+enum { BEAMS = 32, TURNS = 1080 };
+static const double sensor_m[3] = {0.94, 0, 1.84}, lowest_deg = -30.67, highest_deg = 10.67,
+                    reach_m = 100;
+
+static bool sweep(const World *world, double time_s, Photos *photos, Err *err) {
+    WorldSnapshot *snapshot;
+    if (!world_snapshot(world, time_s, &snapshot, err))
+        return false;
+    const WorldSight all = {.count = -1};
+    float *points = malloc(sizeof(float[BEAMS * TURNS][3]));
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < (points ? BEAMS * TURNS : 0); i++) {
+        double up = lowest_deg + (highest_deg - lowest_deg) * (i % BEAMS) / (BEAMS - 1);
+        double around = 2 * M_PI * (i / BEAMS) / TURNS, rise = up * M_PI / 180;
+        const double ray[3] = {cos(rise) * cos(around), cos(rise) * sin(around), sin(rise)};
+        WorldHit hit = world_cast(snapshot, &all, sensor_m, ray, reach_m);
+        for (int axis = 0; axis < 3; axis++)
+            points[3 * i + axis] =
+                hit.hit ? (float)(sensor_m[axis] + hit.depth_m * ray[axis]) : NAN;
+    }
+    world_snapshot_free(snapshot);
+    if (!points)
+        return no_memory(err);
+    photos->sweep_m = points;
+    for (int i = 0; i < BEAMS * TURNS; i++)
+        if (!isnan(points[3 * i])) {
+            for (int axis = 0; axis < 3; axis++)
+                points[3 * photos->sweep_count + axis] = points[3 * i + axis];
+            photos->sweep_count++;
+        }
+    return true;
+}
+
+bool photos_of_world(const Rig *rig, const World *world, double time_s, Photos *photos, Err *err) {
+    *photos = (Photos){.has_time = true, .time_s = time_s};
+    if (take_pictures(rig, world, time_s, photos, err) && mark_boxes(world, time_s, photos, err) &&
+        sweep(world, time_s, photos, err))
+        return true;
+    photos_free(photos);
+    return false;
+}

@@ -1,0 +1,129 @@
+#include "src/view/bev/strip.h"
+
+#include "src/view/bev/gradient_strip.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* The L2 norm of the features, or the mean of the depth distribution in metres. */
+static double pixel_value(const StripInput *input, Strip strip, int64_t camera, int64_t y,
+                          int64_t x) {
+    const Frustum *size = &input->rig->frustum;
+    double sum = 0, mass = 0;
+    if (strip == STRIP_NORM) {
+        const float *feat = input->features->feat +
+                            ((camera * size->feat_h + y) * size->feat_w + x) * input->channels;
+        for (int64_t c = 0; c < input->channels; c++)
+            sum += (double)feat[c] * feat[c];
+        return sqrt(sum);
+    }
+    int64_t bins = frustum_depth_bins(size);
+    for (int64_t d = 0; d < bins; d++) {
+        double p =
+            input->features->depth[((camera * bins + d) * size->feat_h + y) * size->feat_w + x];
+        sum += p * frustum_depth_m(size, d);
+        mass += p;
+    }
+    return mass > 0 ? sum / mass : NAN;
+}
+
+float *strip_values(const StripInput *input, Strip strip, ValueRange *range, Err *err) {
+    const Frustum *size = &input->rig->frustum;
+    int64_t pixels = (int64_t)size->feat_w * size->feat_h,
+            total = pixels * input->rig->camera_count;
+    float *values = malloc((size_t)total * sizeof *values);
+    *range = (ValueRange){.hi = 0};
+    if (!values) {
+        err_set(err, ERR_FAILED, "camera views", "", "out of memory");
+        return NULL;
+    }
+    for (int64_t i = 0; i < total; i++) {
+        int64_t pixel = i % pixels;
+        double value =
+            pixel_value(input, strip, i / pixels, pixel / size->feat_w, pixel % size->feat_w);
+        values[i] = (float)value;
+        if (isfinite(value))
+            range->hi = fmax(range->hi, value);
+    }
+    if (strip == STRIP_DEPTH)
+        range->hi = size->depth_stop_m; /* fixed: a colour means the same at every moment */
+    return values;
+}
+
+const Colormap *strip_colormap(Strip strip) {
+    return colormap_find(strip == STRIP_NORM ? "viridis" : "turbo");
+}
+
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+static Rgb value_color(Strip strip, float value, const ValueRange *range) {
+    double t = isfinite(value) ? range_position(range, value) : NAN;
+    return isnan(t) ? panel_dark.bad : colormap_at(strip_colormap(strip), t);
+}
+
+static bool value_camera(const StripInput *input, Strip strip, const float *values,
+                         const ValueRange *range, Image *image, Err *err) {
+    const Frustum *size = &input->rig->frustum;
+    if (!image_init(image, size->feat_w, size->feat_h, err))
+        return false;
+    for (int64_t i = 0; i < (int64_t)size->feat_w * size->feat_h; i++)
+        image_set(image, (int)(i % size->feat_w), (int)(i / size->feat_w),
+                  value_color(strip, values[i], range));
+    return true;
+}
+
+/* The mean of a square of `side` pixels, less at the edges. */
+static Rgb mean_of(const uint8_t *srgb, int64_t h, int64_t w, int64_t y, int64_t x, int64_t side) {
+    int64_t bottom = y + side < h ? y + side : h, right = x + side < w ? x + side : w;
+    int64_t count = (bottom - y) * (right - x), sum[3] = {0};
+    for (int64_t row = y; row < bottom; row++)
+        for (int64_t column = x; column < right; column++)
+            for (int i = 0; i < 3; i++)
+                sum[i] += srgb[3 * (row * w + column) + i];
+    return (Rgb){(uint8_t)(sum[0] / count), (uint8_t)(sum[1] / count), (uint8_t)(sum[2] / count)};
+}
+
+static bool photo_camera(const CameraViews *seen, int64_t camera, int64_t most_w, Image *image,
+                         Err *err) {
+    int64_t side = (seen->w + most_w - 1) / most_w;
+    const uint8_t *srgb = seen->srgb + 3 * camera * seen->h * seen->w;
+    if (!image_init(image, (seen->w + side - 1) / side, (seen->h + side - 1) / side, err))
+        return false;
+    for (int y = 0; y < image->h; y++)
+        for (int x = 0; x < image->w; x++)
+            image_set(image, x, y, mean_of(srgb, seen->h, seen->w, y * side, x * side, side));
+    return true;
+}
+
+/* The colours of the values over a grey photograph. */
+static void lay_over(const StripInput *input, Strip strip, const float *values,
+                     const ValueRange *range, Image *image) {
+    const double share = 0.6;
+    for (int y = 0; y < image->h; y++)
+        for (int x = 0; x < image->w; x++) {
+            int64_t pixel = gradient_pixel(&input->rig->frustum, image->w, image->h, x, y);
+            Rgb seen = image_get(image, x, y);
+            uint8_t grey = (uint8_t)lround(0.2126 * seen.r + 0.7152 * seen.g + 0.0722 * seen.b);
+            image_set(
+                image, x, y,
+                rgb_mix((Rgb){grey, grey, grey}, value_color(strip, values[pixel], range), share));
+        }
+}
+
+bool strip_camera(const StripInput *input, Strip strip, const float *values,
+                  const ValueRange *range, int64_t camera, int64_t most_w, Image *image, Err *err) {
+    const Frustum *size = &input->rig->frustum;
+    const float *own = values ? values + camera * size->feat_h * size->feat_w : NULL;
+    bool photo = input->seen && input->seen->srgb;
+    if (!photo && own)
+        return value_camera(input, strip, own, range, image, err);
+    if (!photo)
+        return raster_camera(input->seen, camera, image, err);
+    if (!photo_camera(input->seen, camera, most_w, image, err))
+        return false;
+    if (own)
+        lay_over(input, strip, own, range, image);
+    return true;
+}
