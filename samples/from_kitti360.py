@@ -80,7 +80,7 @@ class Kitti360:
         cam2lidar = rigid(self.numbers("calib_cam_to_velo.txt", "", 12))
         lidar2ego = self.camera_pose("00", unrectify=False) @ np.linalg.inv(cam2lidar)
         place = points[:, :3] @ lidar2ego[:3, :3].T + lidar2ego[:3, 3]
-        return Moment(f"{frame:010}", cameras, np.hstack([place, points[:, 3:]]))
+        return Moment(f"{frame:010}", f"KITTI-360 {sequence}, frame {frame}", cameras, np.hstack([place, points[:, 3:]]))
 
     def list(self):
         for folder in sorted((self.root / "data_3d_raw").glob("*/velodyne_points/data")):

@@ -177,12 +177,13 @@ class NuScenes:
         return np.hstack([place, points[:, 3:4]])
 
     def moment(self, token):
-        self.row("sample", token)
+        scene = self.row("scene", self.row("sample", token)["scene_token"])
         cameras, lidar = self.key_frames(token)
         world2ego = np.linalg.inv(lidar[2])
         notes = self.of_sample("sample_annotation", token)
         names = sorted(cameras, key=lambda name: (ORDER + [name]).index(name))
-        return Moment(token, [self.camera(name, cameras[name], world2ego) for name in names],
+        return Moment(token, f"nuScenes {scene['name']}, sample {token}",
+                      [self.camera(name, cameras[name], world2ego) for name in names],
                       self.sweep(lidar), [self.box(note, world2ego) for note in notes],
                       [self.label(note) for note in notes])
 

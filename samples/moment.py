@@ -6,10 +6,11 @@ save_moment.
 Depth. A feature pixel stands for the part of the picture that is nearer to it than to other feature
 pixels. Each LiDAR point in it adds a Gaussian around its depth, with a standard deviation of
 0.08 m * (depth / 10 m)^2, at least a quarter bin; the pixel has their mean. What lies beyond the
-last bin is left out. A pixel without points takes the mean of its neighbours above, below, left and
-right, --fill times over; a pixel that is still empty, such as sky, has no depth and adds nothing to
-the grid. --depth takes a network's distribution instead: depth (camera, D, h, w) in a .npy file, or
-a folder of TOKEN.npy.
+last bin is left out. A pixel without points takes the mean of the nearest pixels with points above
+and below it, left and right of it, at most --fill pixels away: of such a pair both must be there, but
+for the lower edge of the picture. Other pixels without points, such as sky, have no depth and add
+nothing to the grid. --depth takes a network's distribution instead: depth (camera, D, h, w) in a
+.npy file, or a folder of TOKEN.npy.
 
 Features, of the same parts of the picture: channels 0 to 2 mean red, green and blue, 0 to 1; 3 and
 4 mean steepness of the grey picture across and down; the others a fixed random projection of 4 x 4
@@ -59,10 +60,11 @@ class Camera:
 
 
 class Moment:
-    """Cameras, LiDAR (n, 3 or more) and boxes (n, 9) with labels, all in one ego frame."""
+    """Cameras, LiDAR (n, 3 or more) and boxes (n, 9) with labels, all in one ego frame; the name that
+    --depth asks for, and a title for pictures."""
 
-    def __init__(self, token, cameras, lidar, boxes=(), labels=()):
-        self.token, self.cameras, self.lidar = token, cameras, lidar
+    def __init__(self, token, title, cameras, lidar, boxes=(), labels=()):
+        self.token, self.title, self.cameras, self.lidar = token, title, cameras, lidar
         self.boxes = np.array(boxes, float).reshape(len(boxes), 9)
         self.labels = list(labels)
 
@@ -216,21 +218,38 @@ def project(points, camera, rig):
     return row[kept], column[kept], seen[inside][kept, 2]
 
 
-def fill_holes(depth, known, rings):
-    """Gives unknown pixels of depth (rows, columns, bins) the mean of their known neighbours."""
+def shifted(array, axis, step):
+    """The array moved by one row or column; zeros come in."""
+    moved = np.roll(array, step, axis)
+    edge = [slice(None)] * 2
+    edge[axis] = 0 if step > 0 else -1
+    moved[tuple(edge)] = 0
+    return moved
+
+
+def nearest_known(depth, known, rings, axis, step):
+    """Of each pixel the nearest known one in one direction, at most `rings` away, and if there is."""
+    found, there = np.zeros_like(depth), np.zeros_like(known)
     for _ in range(rings):
-        total, count = np.zeros_like(depth), np.zeros(known.shape)
-        for axis, step in (0, 1), (0, -1), (1, 1), (1, -1):
-            there = np.roll(known, step, axis)
-            edge = [slice(None)] * 2
-            edge[axis] = 0 if step > 0 else -1
-            there[tuple(edge)] = False  # np.roll takes these from the other side
-            total += np.roll(depth, step, axis) * there[..., None]
-            count += there
-        new = ~known & (count > 0)
-        depth[new] = total[new] / count[new][:, None]
-        known = known | new
-    return known
+        depth, known = shifted(depth, axis, step), shifted(known, axis, step)
+        take = known & ~there
+        found[take] = depth[take]
+        there |= take
+    return found, there
+
+
+def fill_holes(depth, known, rings):
+    """Fills unknown pixels of depth (rows, columns, bins) that lie between known ones."""
+    total, count = np.zeros_like(depth), np.zeros(known.shape)
+    lowest = ~np.logical_or.accumulate(known[::-1])[::-1]  # nothing known there and below
+    for axis in 0, 1:
+        before, there = nearest_known(depth, known, rings, axis, 1)
+        after, too = nearest_known(depth, known, rings, axis, -1)
+        between, edge = there & too, there & lowest & (axis == 0)
+        total += between[..., None] * (before + after) + edge[..., None] * before
+        count += 2 * between + edge
+    new = ~known & (count > 0)
+    depth[new] = total[new] / count[new][:, None]
 
 
 def lidar_depth(points, camera, rig, rings):
@@ -351,8 +370,8 @@ def options_of(description, what):
     add("-o", "--output", metavar="OUT",
         help="the .npz file; of a clip the folder, which must not exist yet")
     add("--picture", metavar="FILE", help="draw it with bevscope snapshot, as PNG or SVG")
-    add("--snapshot", metavar="OPTIONS", default="--view norm",
-        help="of bevscope snapshot, in one word: --snapshot='--view channel --channel 2'")
+    add("--snapshot", metavar="OPTIONS", default="",
+        help="more for bevscope snapshot, in one word: --snapshot='--view norm --truth both'")
     add("--bevscope", metavar="PATH", default=find_bevscope(), help="the program (%(default)s)")
     add("--input", metavar="HxW", type=sizes("x", int, 2), default=(256, 704),
         help="network input (default: 256x704)")
@@ -366,7 +385,7 @@ def options_of(description, what):
     add("--channels", metavar="C", type=int, default=80,
         help="of the picture's features (default: 80)")
     add("--fill", metavar="N", type=int, default=2,
-        help="fill holes in depth so many pixels deep (default: 2)")
+        help="fill holes in depth from so many pixels away (default: 2)")
     add("--depth", metavar="PATH",
         help="depth from a .npy file, or a folder of TOKEN.npy, instead of LiDAR")
     add("--network", metavar="FILE.py",
@@ -387,6 +406,8 @@ def check(parser, options):
         parser.error("--depth-range: 0 < START < STOP, at most 1024 bins")
     if not (1 <= cells <= 4096 and abs(cells - round(cells)) < 1e-3):
         parser.error(f"--cell-m: {cells:g} cells, must be a whole number, 1 to 4096")
+    if options.channels < 3 and options.picture and "--view" not in options.snapshot:
+        parser.error("--channels: a picture in colours needs 3")
     if not (1 <= options.channels <= 1024 and 0 <= options.fill <= 1024):
         parser.error("--channels: 1 to 1024; --fill: 0 to 1024")
 
@@ -421,9 +442,12 @@ def save_clip(folder, moments, options):
     print(f"{folder}: {number + 1} moments")
 
 
-def draw(scene, options):
-    command = [options.bevscope, "snapshot", str(scene), "-o", options.picture,
-               *options.snapshot.split()]
+def draw(scene, title, options):
+    """The usual picture has the colours of the photographs, or the norm of a network's features."""
+    view = "--view norm" if options.network else "--view rgb --rgb 0:0:1,1:0:1,2:0:1"
+    usual = f"{view} --align bilinear {'' if options.bare else '--cameras'}".split()
+    command = [options.bevscope, "snapshot", str(scene), "-o", options.picture, *usual,
+               "--title", title, *options.snapshot.split()]
     try:
         status = subprocess.run(command, check=False).returncode
     except OSError as error:
@@ -439,7 +463,7 @@ def save_moment(moment, options):
         path = options.output or Path(folder) / "moment.npz"
         save(path, moment, options)
         if options.picture:
-            draw(path, options)
+            draw(path, moment.title, options)
 
 
 def program(main):

@@ -133,7 +133,7 @@ ok(SEQUENCE in said and "1 frames" in said, "DIR alone lists sequences")
 readers.read(from_kitti360, data, "--sequence", SEQUENCE, "--frames", "250:250", "-o",
              folder / "clip")
 ok([path.name for path in (folder / "clip").iterdir()] == ["0000.npz"], "a clip")
-result = readers.outside(from_kitti360, data, *USUAL, "--bare", "--picture", folder / "made.png",
+result = readers.outside(from_kitti360, data, *USUAL, "--picture", folder / "made.png",
                          "--bevscope", bevscope)
 ok(result.returncode == 0 and (folder / "made.png").exists(), "a picture")
 

@@ -191,8 +191,7 @@ said = read(data)
 ok("scene-0001" in said and tokens[0] in said and "a street" in said, "DIR alone lists scenes")
 
 before = resource.getrusage(resource.RUSAGE_CHILDREN)
-result = outside(*COLOURS[:3], "--picture", folder / "made.png", "--bare",
-                 "--bevscope", bevscope)
+result = outside(*COLOURS[:3], "--picture", folder / "made.png", "--bevscope", bevscope)
 after = resource.getrusage(resource.RUSAGE_CHILDREN)
 seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 print(f"# from the folder to a picture: {seconds:.2f} s of processor time")
