@@ -22,6 +22,17 @@ sensor2egos (the grid is then in the lidar frame), xbound, ybound, zbound are th
 
 Then: bevscope snapshot net.npz -o net.png --view norm
 
+What the car saw besides (all optional) makes the pictures look like your car: pass to both functions
+
+    images=images,                 # (N, H, W, 3) uint8, RGB: what the network saw, or whole images
+    camera_names=["front", ...],
+    boxes=gt_boxes,                # (n, 7 or 9): x, y, z of the centre, l, w, h, yaw in the ego frame
+    box_labels=gt_names,
+    lidar=points,                  # (n, 3 or more): x, y, z in the ego frame
+    timestamps=[seconds]
+
+A folder of such files, one a moment, in the order of their names, plays as a clip: bevscope folder
+
 All cameras share one resize and one crop. The format has no flips and rotations of images or of the
 BEV: export in test mode, without random augmentation.
 """
@@ -57,16 +68,34 @@ def tensors(depth, feat):
     return {"depth": depth, "feat": feat}
 
 
+def seen(images=None, camera_names=None, boxes=None, box_labels=None, lidar=None, timestamps=None):
+    """What the car saw besides its tensors, as arrays: see the head of this file."""
+    arrays = {}
+    if images is not None:
+        arrays["images"] = to_numpy(images)
+        if arrays["images"].dtype != np.uint8:
+            raise ValueError(f"images: dtype {arrays['images'].dtype}, must be uint8, 0 to 255")
+    for name, texts in ("camera_names", camera_names), ("box_labels", box_labels):
+        if texts is not None:
+            arrays[name] = np.asarray(texts, str)
+    for name, values in ("boxes", boxes), ("lidar", lidar):
+        if values is not None:
+            arrays[name] = to_numpy(values).astype(np.float32)
+    if timestamps is not None:
+        arrays["timestamps"] = np.atleast_1d(np.asarray(timestamps, np.float64))
+    return arrays
+
+
 def export_scene(path, depth, feat, intrinsics, cam2ego, image_size, resize, crop, depth_range,
-                 grid):
+                 grid, **what_was_seen):
     """Saves tensors and the rig that they were made with.
 
     intrinsics (camera, 3, 3) in pixels of the camera's own image; cam2ego (camera, 4, 4) in metres;
     image_size (H, W) of the network input; resize and crop (x, y) map the camera's image to it:
     u_in = resize * u - crop_x; depth_range (start, stop, step); grid: rows x, y, z of (lower, upper,
-    cell), with a single cell in z.
+    cell), with a single cell in z. what_was_seen: see seen().
     """
-    np.savez(path, **tensors(depth, feat),
+    np.savez(path, **tensors(depth, feat), **seen(**what_was_seen),
              intrinsics=to_numpy(intrinsics).astype(np.float64),
              cam2ego=to_numpy(cam2ego).astype(np.float64),
              image_size=np.asarray(image_size, np.int64),
@@ -77,15 +106,15 @@ def export_scene(path, depth, feat, intrinsics, cam2ego, image_size, resize, cro
 
 
 def export_ranks(path, depth, feat, ranks_depth, ranks_feat, ranks_bev, interval_starts,
-                 interval_lengths, bev_shape, weights=None):
+                 interval_lengths, bev_shape, weights=None, **what_was_seen):
     """Saves tensors and the five index arrays of BEVDet; bev_shape (ny, nx) or BEVDet's
-    (1, 1, ny, nx, C)."""
+    (1, 1, ny, nx, C). what_was_seen: see seen()."""
     arrays = dict(ranks_depth=ranks_depth, ranks_feat=ranks_feat, ranks_bev=ranks_bev,
                   interval_starts=interval_starts, interval_lengths=interval_lengths)
     arrays = {name: to_numpy(array).astype(np.int32) for name, array in arrays.items()}
     if weights is not None:
         arrays["weights"] = to_numpy(weights).astype(np.float32)
-    np.savez(path, **tensors(depth, feat), **arrays, bev_shape=np.asarray(bev_shape, np.int64))
+    np.savez(path, **tensors(depth, feat), **seen(**what_was_seen), **arrays, bev_shape=np.asarray(bev_shape, np.int64))
 
 
 def demo(path):

@@ -116,7 +116,7 @@ static void test_unknown(void) {
     refuses("", "neither a file nor a known scene");
     refuses("../samples/corner", "neither a file nor a known scene");
     refuses("/dev/zero", "not a regular file");
-    refuses(folder, "not a regular file");
+    refuses(folder, "a folder without .npz files");
     chmod(in_folder("plain"), 0);
     if (geteuid() != 0)
         refuses(in_folder("plain"), "Permission denied");

@@ -309,6 +309,51 @@ static void test_decode(void) {
     }
 }
 
+/* Two points of depth 0.5 and 0.25 in one cell, one of depth 0.5 in another: means, not sums. */
+static void test_rgb(void) {
+    int32_t bev[] = {0, 0, 3}, depth_rank[] = {0, 1, 2}, starts[] = {0, 2}, lengths[] = {2, 1};
+    float depth[] = {0.5f, 0.25f, 0.5f}, pooled[4 * 3] = {0.75f, 0.375f, 0};
+    const BevMap map = {.points = 3, .intervals = 2, .ranks_depth = depth_rank, .ranks_bev = bev,
+                        .interval_starts = starts, .interval_lengths = lengths};
+    BevContent content = {.nx = 2, .ny = 2, .channels = 3, .pooled = pooled, .map = &map,
+                          .depth = depth, .rgb = {{0, 1, 2}, {0, 0, 0}, {1, 1, 1}}};
+    CellField field;
+    Err err;
+    pooled[9] = 0.25f; /* a mean of 0.5, 0, 1 */
+    pooled[11] = 0.5f;
+    if (tap_ok(decode_view(VIEW_RGB, &content, &field, &err), "decodes three channels")) {
+        tap_ok(same(field.color[0], 0xff8000) && same(field.color[3], 0x8000ff),
+               "the mean over the depth mass, in the given ranges");
+        tap_ok(field.value[0] == 1 && fabsf(field.value[3] - sqrtf(0.5f / 0.75f)) < 1e-6f,
+               "brightness is the depth mass");
+        cell_field_free(&field);
+    }
+    content.rgb = (RgbChoice){.channel = {2, 1, 0}};
+    if (tap_ok(decode_view(VIEW_RGB, &content, &field, &err), "with their own ranges")) {
+        tap_ok(same(field.color[0], 0x00ffff) && same(field.color[3], 0xff0000) &&
+                   field.rgb.lo[2] == 0.5 && field.rgb.hi[2] == 1,
+               "from the least to the largest mean of each");
+        cell_field_free(&field);
+    }
+    content.light = true;
+    content.rgb = (RgbChoice){.channel = {0, 1, 2}};
+    if (tap_ok(decode_view(VIEW_RGB, &content, &field, &err), "light")) {
+        tap_ok(field.rgb.lo[0] == 0 && field.rgb.hi[1] == 1 && same(field.color[0], 0xffbc00),
+               "shares one range, and is shown as light");
+        cell_field_free(&field);
+    }
+    RgbChoice rgb;
+    char text[96];
+    tap_ok(rgb_parse("3,0:-1:2.5,12", &rgb) && rgb.channel[2] == 12 && rgb.lo[1] == -1 &&
+               rgb.hi[1] == 2.5 && (rgb_text(&rgb, text, sizeof text), true) &&
+               !strcmp(text, "3,0:-1:2.5,12"),
+           "channels and ranges are read and written");
+    static const char *const wrong[] = {"", "1", "1,2", "1,2,3,4", "1,2,-3", "1,2,3:1:1", "1,2,x",
+                                        "1,2,3:0:inf", " 1,2,3", "1, 2,3"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        tap_ok(!rgb_parse(wrong[i], &rgb), "\"%s\" is refused", wrong[i]);
+}
+
 static void test_missing(void) {
     float rows[CHANNELS * CHANNELS], pooled[4 * CHANNELS] = {0};
     Embedding embedding = unit_embedding(rows);
@@ -635,6 +680,7 @@ int main(void) {
     test_not_finite();
     test_nth();
     test_ranges();
+    test_rgb();
     test_pca();
     test_shared_pca();
     test_ticks();

@@ -59,6 +59,7 @@ static void add_gpu(LoopOptions *loop) {
 static bool run_script(const Options *options, const LoopOptions *loop, Err *err) {
     ScriptOptions script = {
         .scene = loop->scene,
+        .other = loop->other,
         .file = options->script,
         .frames = options->frames ? options->frames : "frames",
         .ascii = options->ascii,
@@ -81,6 +82,7 @@ bool cmd_live(const Options *options, Err *err) {
         .color = (TermColor)choices_find(CHOICE_COLOR, options->color),
         .ascii = options->ascii,
         .no_window = options->no_window,
+        .other = options->compare,
         .no_terminal = options->plain,
         .time_s = options->time_s,
     };

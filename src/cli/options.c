@@ -203,6 +203,10 @@ static const OptionRow rows[] = {
      "write the grid that --kernel pools: float32 (ny, nx, C), as --dtype stores it; backward also "
      "FILE-grad_out.npy (random), FILE-grad_depth.npy and FILE-grad_feat.npy"},
     {"half", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(half), "write float16 tensors"},
+    {"photo-features", 0, NULL, KIND_FLAG, ON(SNAPSHOT) | ON(EXPORT), FIELD(photo_features),
+     "features made from the photographs in place of a network's: mean colour, differences of "
+     "brightness. Pooled, they are the street from above; where a file has images but no feat they "
+     "are made anyway"},
     {"bare", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(bare),
      "leave out what a world's car would record besides: images, boxes, lidar, timestamps"},
     {"kernels", 0, NULL, KIND_FLAG, ON(INFO), FIELD(kernels),
@@ -225,6 +229,9 @@ static const OptionRow rows[] = {
      "a second selection beside the first, with the difference: kernel, dtype and align in any "
      "combination, such as fp8 or v2,bilinear; or a second file, another checkpoint or calibration "
      "of the same grid, such as other.npz"},
+    {"compare", 0, "SCENE", KIND_TEXT, ON(LIVE), FIELD(compare),
+     "a second scene or file beside the first, such as another checkpoint or calibration of the same "
+     "grid"},
     {"backward", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(backward),
      "the way back: which pixels feed a loss, half the squared norm of what is pooled into the "
      "cells of --cell and --loss; they are lit in the camera views, and bars show grad_depth of the "

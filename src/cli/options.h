@@ -38,7 +38,7 @@ typedef struct {
     int64_t channels;
 
     const char *output, *format, *cache, *timing, *l2_carveout, *pooled;
-    bool quick, single, recorded, half, bare, kernels, probe;
+    bool quick, single, recorded, half, bare, photo_features, kernels, probe;
 
     const char *view, *colormap, *range, *compare, *theme, *title;
     int64_t channel, width;

@@ -175,7 +175,7 @@ WorkloadOptions select_workload(const Options *options) {
     return (WorkloadOptions){.time_s = options->time_s,
                              .temperature = options->temperature,
                              .channels = options->channels,
-                             .evenness = options->evenness};
+                             .evenness = options->evenness, .photo_features = options->photo_features};
 }
 
 /* The rows that `word` means in these directions (0: in the row's own, or forward) as bits by

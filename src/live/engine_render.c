@@ -127,7 +127,9 @@ static PipelineNeeds needs_of(Engine *engine) {
         .fp64_original = state_shows_errors(state),
         .stand_in = stand_in_for(engine, &pools),
         .baseline_stand_in =
-            state->job.pool_baseline ? stand_in_for(engine, &state->job.baseline) : NULL,
+            state->job.pool_baseline && !state->job.other
+                ? stand_in_for(engine, &state->job.baseline)
+                : NULL,
         .gradients_later = engine->measure && state->job.config.kernel->where == BEV_CPU &&
                            measure_is_slow(engine->measure, &state->job.config),
         .give_up = {gives_way, engine},

@@ -420,6 +420,8 @@ void measure_fill(const Measure *measure, LiveData *live) {
     live->timed = true;
     live->kernel_count = 0;
     live->baseline_us = (Reading){.value = 0};
+    if (!measure->job.config.kernel) /* no scene was loaded yet */
+        return;
     if (has_baseline(&measure->job))
         live->baseline_us = live_latency(live, &measure->baseline.live);
     for (int i = 0; i < measure->kernel_count; i++) {

@@ -19,6 +19,7 @@ struct Pipeline {
     Runner runners[2];               /* the selection's and the baseline's */
     BuiltMap *maps[BEV_ALIGN_COUNT]; /* the last of each align, so that going back is free */
     BuiltMap *pinned_map;            /* of a baseline with a rig of its own */
+    LoadedScene *other;              /* of a baseline that is another scene */
     MapBuilder builder;
     bool forget_scene;
     bool lacks;
@@ -39,6 +40,7 @@ void pipeline_close(Pipeline *pipeline) {
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         ref_drop(pipeline->maps[align]);
     ref_drop(pipeline->pinned_map);
+    ref_drop(pipeline->other);
     for (int i = 0; i < OFFERS; i++)
         ref_drop(pipeline->offers[i]);
     ref_drop(pipeline->offered_gradients);
@@ -174,12 +176,60 @@ static bool baseline_features(Run *run, const Job *job, const Job *other, FrameI
     return inputs_features(have, other, run->needs->draft, &run->needs->give_up, with, run->err);
 }
 
+/* The scene that the selection's is compared with. */
+static bool load_other(Run *run, const State *state, LoadedScene **other) {
+    State of_other = *state;
+    FrameInputs with = {.scene = NULL};
+    of_other.job.scene = state->job.other - 1;
+    if (!inputs_scene(*other, &of_other, &with, run->err)) {
+        ref_drop(with.scene);
+        return false;
+    }
+    ref_drop(*other);
+    *other = with.scene;
+    return true;
+}
+
+static bool check_same_grid(Run *run, const FrameInputs *with) {
+    const BevShape *a = &run->next.features->shape, *b = &with->features->shape;
+    return (a->nx == b->nx && a->ny == b->ny && a->channels == b->channels) ||
+           err_set(run->err, ERR_FAILED, with->scene->facts.name, "compare two of the same grid",
+                   "(ny, nx, c) is (%lld, %lld, %lld), but %s has (%lld, %lld, %lld)",
+                   (long long)b->ny, (long long)b->nx, (long long)b->channels,
+                   run->next.scene->facts.name, (long long)a->ny, (long long)a->nx,
+                   (long long)a->channels);
+}
+
+/* Pools another scene as the selection is pooled. */
+static bool make_other(Run *run, const State *state) {
+    Pipeline *pipeline = run->pipeline;
+    const Job *job = &state->job;
+    const GiveUp *give_up = &run->needs->give_up;
+    StageTimes unused = {{0}};
+    if (!load_other(run, state, &pipeline->other))
+        return false;
+    FrameInputs with = {.scene = pipeline->other};
+    PooledGrid *before = pipeline->made.baseline;
+    bool ok = inputs_features(before ? before->features : NULL, job, run->needs->draft, give_up,
+                              &with, run->err) &&
+              check_same_grid(run, &with) &&
+              inputs_map(&pipeline->pinned_map, &pipeline->builder, job, give_up, &with,
+                         run->err) &&
+              get_grid(run, 1, &with, job_baseline_config(job), run->needs->baseline_stand_in,
+                       &run->next.baseline, &unused);
+    ref_drop(with.features);
+    ref_drop(with.map);
+    return ok;
+}
+
 /* A baseline with a rig of its own has no launch in the background that would bring its grid: where
  * a kernel stands in for it, that remains so. */
 static bool make_baseline(Run *run, const State *state) {
     const Job *job = &state->job;
     if (!job->pool_baseline)
         return true;
+    if (job->other)
+        return make_other(run, state);
     bool own_rig = job_rigs_differ(job), lacks = run->lacks;
     KernelConfig lacking = run->lacking;
     Job other = *job;
@@ -208,7 +258,8 @@ static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
             ref_drop(pipeline->maps[align]);
             pipeline->maps[align] = NULL;
         }
-    if (pipeline->pinned_map && pipeline->pinned_map->scene != scene) {
+    if (pipeline->pinned_map && pipeline->pinned_map->scene != scene &&
+        pipeline->pinned_map->scene != pipeline->other) {
         ref_drop(pipeline->pinned_map);
         pipeline->pinned_map = NULL;
     }
@@ -224,7 +275,8 @@ static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
     if (pipeline->gradient_runner.features && pipeline->gradient_runner.features->scene != scene)
         runner_clear(&pipeline->gradient_runner);
     for (int i = 0; i < 2; i++)
-        if (pipeline->runners[i].features && pipeline->runners[i].features->scene != scene)
+        if (pipeline->runners[i].features && pipeline->runners[i].features->scene != scene &&
+            pipeline->runners[i].features->scene != pipeline->other)
             runner_clear(&pipeline->runners[i]);
 }
 
@@ -238,6 +290,10 @@ static bool make_features(Run *run, const State *state) {
     if (next->scene != made->scene) {
         inputs_free_feature_memory();
         inputs_free_grid_memory();
+    }
+    if (!state->job.other) {
+        ref_drop(pipeline->other);
+        pipeline->other = NULL;
     }
     drop_other_scenes(pipeline, next->scene);
     double start = clock_us();
@@ -392,9 +448,14 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .rig = scene->has_rig ? &inputs->map->rig : NULL,
         .world = scene->has_world ? &scene->world : NULL,
         .photos = &scene->photos,
+        .baseline_depth = inputs->baseline ? inputs->baseline->features->values.depth : NULL,
         .photo_features = scene->photo_features,
         .time_s = features->time_s,
     };
+    if (inputs->baseline && inputs->baseline->features->scene != inputs->scene) {
+        frame->scene_name = inputs->scene->facts.name;
+        frame->other_name = inputs->baseline->features->scene->facts.name;
+    }
     if (inputs->gradients)
         frame->gradients = inputs_live_gradients(inputs->gradients);
 }

@@ -24,6 +24,21 @@ static bool override_scene(Scene *scene, const WorkloadOptions *options, Err *er
     return true;
 }
 
+/* A world's features were rendered into `features`, those of a file belong to the scene. */
+static bool use_photo_features(Workload *workload, Err *err) {
+    Scene *scene = &workload->scene;
+    if (!scene_take_photos(scene, workload->options.time_s, err) ||
+        !scene_use_photo_features(scene, err))
+        return false;
+    if (scene->has_world) {
+        free(workload->features.feat);
+        workload->features.feat = scene->tensors.feat;
+        scene->tensors.feat = NULL;
+    } else
+        workload->features = scene->tensors;
+    return true;
+}
+
 bool workload_open(Workload *workload, const char *name, const WorkloadOptions *options, Err *err) {
     memset(workload, 0, sizeof *workload);
     if (options)
@@ -45,6 +60,7 @@ bool workload_open(Workload *workload, const char *name, const WorkloadOptions *
                              workload->options.views ? &workload->views : NULL, err);
     else if (ok)
         workload->features = scene->tensors;
+    ok = ok && (!workload->options.photo_features || use_photo_features(workload, err));
     if (!ok)
         workload_close(workload);
     return ok;

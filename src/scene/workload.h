@@ -10,6 +10,7 @@ typedef struct {
     double temperature; /* of the depth distribution; 0: the scene's own */
     int64_t channels;   /* 0: the scene's own; only world scenes can change it */
     double evenness;    /* of the intervals: scatter_even() */
+    bool photo_features; /* made from the photographs, of a world from its pictures */
     bool views;         /* also render camera views */
 } WorkloadOptions;
 

@@ -35,7 +35,10 @@ unsigned control_compare(State *state, const Command *command) {
     state->job.pool_baseline = mode != COMPARE_OFF;
     char label[64];
     kernel_config_label(&state->job.baseline, label, sizeof label);
-    if (mode && kernel_config_equal(&state->job.baseline, &state->job.config))
+    if (state->job.other)
+        snprintf(label, sizeof label, "%s",
+                 menu_name(&state->menu.scenes, state->job.other - 1));
+    if (mode && !state->job.other && kernel_config_equal(&state->job.baseline, &state->job.config))
         SAY(state, command->action, "compare %s: %s with itself; pin with %s, then change %s",
             compare_names[mode], label, key_of(ACTION_BASELINE).name, key_of(ACTION_DTYPE).name);
     else

@@ -16,6 +16,7 @@
 /* Selects a scene. Channels, pinned cell and cursor belonged to the scene before. */
 static unsigned use_scene(State *state, Action action, int scene) {
     state->job.scene = scene;
+    state->job.other = 0; /* it was compared with the scene before */
     state->job.channels = 0;
     state->pinned = state->cursor_shown = false;
     state->job.probe_cell = -1;
@@ -59,6 +60,21 @@ bool job_rigs_differ(const Job *job) {
     for (int i = 0; same && i < RIG_MAX_CAMERAS; i++)
         same = same_error(&rig->camera_errors[i], &job->camera_errors[i]);
     return job->baseline_pinned && !same;
+}
+
+bool job_inputs_differ(const Job *job) {
+    return job->other || job_rigs_differ(job);
+}
+
+KernelConfig job_baseline_config(const Job *job) {
+    return job->other ? job->config : job->baseline;
+}
+
+void state_compare_with(State *state, int scene) {
+    state->job.other = scene + 1;
+    state->job.pool_baseline = true;
+    state->compare = COMPARE_WIPE;
+    control_changed(state);
 }
 
 void job_repair(Job *job) {

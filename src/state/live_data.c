@@ -41,6 +41,10 @@ void live_side_label(const LiveData *live, bool baseline, char *text, size_t siz
     const KernelConfig *config = baseline ? &live->job.baseline : &live->job.config;
     const BevKernel *by = live->stand_in;
     char label[96] = "n/a";
+    if (live->frame.other_name) {
+        snprintf(text, size, "%s", baseline ? live->frame.other_name : live->frame.scene_name);
+        return;
+    }
     if (job_rigs_differ(&live->job) &&
         kernel_config_equal(&live->job.config, &live->job.baseline)) {
         snprintf(text, size, baseline ? "rig as pinned" : "rig now");

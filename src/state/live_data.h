@@ -173,11 +173,13 @@ typedef struct {
     const BevMap *map, *baseline_map;
     const LiveSteps *steps; /* where the job asks for them */
     const Embedding *embedding;
+    const float *baseline_depth; /* (camera, depth, h, w), while a comparison is on */
     const Features *features;   /* for the strip: feature norm, expected depth */
     const CameraViews *cameras; /* for the strip: what the cameras see */
     const Rig *rig;             /* as calibrated: calibration errors included */
     const World *world;
     const Photos *photos; /* what the car saw besides: photographs, boxes, LiDAR */
+    const char *scene_name, *other_name; /* of a comparison of two scenes; else NULL */
     bool photo_features; /* made from photographs: channels 0 to 2 are linear light */
     double time_s;
     LiveGradients gradients; /* backward only */

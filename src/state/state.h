@@ -69,6 +69,8 @@ typedef struct {
     KernelConfig baseline; /* what speed-ups and comparisons refer to */
     bool pool_baseline;    /* a comparison is on: pool the baseline, too */
     int scene;             /* position in StateMenu.scenes */
+    int other; /* 1 + position of the scene that the baseline pools, as the selection does; 0: the
+                  same scene */
     int64_t channels;      /* 0: the scene's own */
     double time_s;         /* moment of the moving world, from 0 */
     double temperature;    /* of the depth distribution, times the scene's own; 1: as rendered */
@@ -88,6 +90,16 @@ typedef struct {
 /* The rig of a job, and the job with another one. */
 RigState job_rig(const Job *job);
 void job_use_rig(Job *job, const RigState *rig);
+
+/* Whether the baseline's values have another origin than the selection's: another scene, or the rig
+ * as it was pinned. */
+bool job_inputs_differ(const Job *job);
+
+/* What pools the baseline. */
+KernelConfig job_baseline_config(const Job *job);
+
+/* Compares the selection's scene with the one at this position. */
+void state_compare_with(State *state, int scene);
 
 /* Whether the baseline was pinned with another rig than the job has now. */
 bool job_rigs_differ(const Job *job);

@@ -163,6 +163,19 @@ void live_menu(LiveMenu *live, const char *scene, unsigned where, int *chosen) {
     bev_picture_menus(&live->menu);
 }
 
+void live_compare(LiveMenu *live, const char *other, State *state) {
+    Menu *scenes = &live->menu.scenes;
+    int found = other ? menu_find(scenes, other) : -1;
+    if (!other)
+        return;
+    if (found < 0) {
+        found = scenes->count;
+        live->names[scenes->count++] = other;
+    }
+    state->menu = live->menu;
+    state_compare_with(state, found);
+}
+
 static bool apply_words(Loop *loop, Err *err) {
     char why[200];
     for (int i = 0; i < loop->options->word_count; i++) {
@@ -182,6 +195,7 @@ static bool open_all(Loop *loop, Err *err) {
     live_init(&loop->nothing);
     live_menu(&loop->menu, loop->options->scene, loop->options->where, &scene);
     state_init(&loop->state, &loop->menu.menu, scene);
+    live_compare(&loop->menu, loop->options->other, &loop->state);
     bool plain = loop->options->no_terminal || term_impossible() != NULL;
     if (plain)
         loop->state.playing = false; /* printed lines need figures that settle */

@@ -14,6 +14,7 @@ enum { LOOP_MAX_WORDS = 16 };
 
 typedef struct {
     const char *scene; /* a name or a path */
+    const char *other; /* the scene that it is compared with; NULL: none */
     unsigned where;    /* backends that run here: a mask of 1u << BevWhere */
     TermColor color;
     bool ascii;

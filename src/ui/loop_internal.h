@@ -13,12 +13,16 @@ enum { MENU_MAX_SCENES = 64 };
 typedef struct {
     StateMenu menu;
     SceneName scenes[MENU_MAX_SCENES];
-    const char *names[MENU_MAX_SCENES + 1];
+    const char *names[MENU_MAX_SCENES + 2];
 } LiveMenu;
 
 /* Lists all known scenes, and behind them `scene` (a name or a path; it must outlive the menu)
  * where it is none of these. *chosen is its position. `where`: a mask of 1u << BevWhere. */
 void live_menu(LiveMenu *live, const char *scene, unsigned where, int *chosen);
+
+/* Compares with the scene `other` (NULL: with none), which the menu then has too, and is compared
+ * with until another scene is chosen. */
+void live_compare(LiveMenu *live, const char *other, State *state);
 
 /* ---- pace.c: how fast the display answers, measured when a screen has got its pixels --------- */
 

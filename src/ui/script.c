@@ -296,6 +296,7 @@ bool script_open(Script *script, const ScriptOptions *options, Err *err) {
     script->options = options;
     live_menu(&script->menu, options->scene, 1u << BEV_CPU, &chosen);
     state_init(&script->state, &script->menu.menu, chosen);
+    live_compare(&script->menu, options->other, &script->state);
     live_init(&script->live);
     script->loaded = -1;
     if (!cells_init(&script->cells, options->columns, options->rows, err))

@@ -21,6 +21,7 @@ enum { SCRIPT_WORD = 80 };
 
 typedef struct {
     const char *scene;  /* a name or a path */
+    const char *other;  /* the scene that it is compared with; NULL: none */
     const char *file;   /* the script; "-": standard input */
     const char *frames; /* folder for the frames; is made where it is missing */
     int columns, rows;

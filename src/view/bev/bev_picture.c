@@ -33,7 +33,7 @@ void bev_picture_free(BevPicture *picture) {
 
 /* What is to be decoded. FP64 belongs to the selection's rig. */
 static BevContent content_of(const State *state, const LiveFrame *frame, bool of_baseline) {
-    bool other_rig = of_baseline && job_rigs_differ(&state->job);
+    bool other_rig = of_baseline && job_inputs_differ(&state->job);
     return (BevContent){.nx = frame->nx,
                         .ny = frame->ny,
                         .channels = frame->channels,
@@ -45,7 +45,9 @@ static BevContent content_of(const State *state, const LiveFrame *frame, bool of
                         .embedding = frame->embedding,
                         .channel = state->channel < frame->channels ? state->channel : 0,
                         .rgb = state->rgb,
-                        .depth = frame->features ? frame->features->depth : NULL,
+                        .depth = of_baseline         ? frame->baseline_depth
+                                 : frame->features ? frame->features->depth
+                                                   : NULL,
                         .light = frame->photo_features};
 }
 
@@ -58,8 +60,8 @@ static const char *missing(const BevContent *content, const State *state, const 
     if (state->compare == COMPARE_DIFFERENCE)
         return NULL;
     if (state->compare == COMPARE_WIPE && views[state->view].needs & NEEDS_FP64 &&
-        job_rigs_differ(&state->job))
-        return "no error for two rigs: FP64 is that of the selection's";
+        job_inputs_differ(&state->job))
+        return "no error for two rigs or files: FP64 is that of the selection's";
     return view_missing((ViewKind)state->view, content);
 }
 

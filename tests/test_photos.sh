@@ -1,0 +1,103 @@
+#!/bin/sh
+# From a world to a .npz with photographs, boxes and LiDAR, and from there to pictures; folders of such
+# files as clips; comparisons of two files; what is refused.
+. "${SRCDIR:-.}/tests/tap.sh"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+quiet() {
+    "$@" >out
+}
+
+# refuses WORDS NAME COMMAND...: fails with one line that contains WORDS.
+refuses() {
+    words=$1 name=$2
+    shift 2
+    ! "$@" >out 2>err && [ "$(wc -l <err)" = 1 ] && grep -qF -e "$words" err
+    status=$?
+    [ $status = 0 ] || sed 's/^/# /' err
+    tap_ok $status "$name"
+}
+
+# larger A B: file A is larger: it shows more.
+larger() {
+    [ "$(wc -c <"$1")" -gt "$(wc -c <"$2")" ]
+}
+
+frames() {
+    rm -rf frames
+    "$BEVSCOPE" "$@" --script keys --frames frames --size 120x40 >out
+}
+
+tap_run "a world with what its car recorded" quiet "$BEVSCOPE" export intersection a.npz
+tap_run "and without" quiet "$BEVSCOPE" export intersection --bare bare.npz
+tap_run "which is smaller" larger a.npz bare.npz
+tap_run "read and written again" quiet "$BEVSCOPE" export a.npz b.npz
+tap_run "gives the same bytes" cmp a.npz b.npz
+
+# The file's pooled cells are the world's: the same pixels, but for title, outlines and boxes.
+tap_run "the world's grid" "$BEVSCOPE" snapshot intersection --title T --no-outlines --timing off -v norm -o world.png
+tap_run "the file's grid" "$BEVSCOPE" snapshot a.npz --title T --truth off --timing off -v norm -o file.png
+tap_run "are the same picture" cmp world.png file.png
+tap_run "true boxes" "$BEVSCOPE" snapshot a.npz --title T --truth boxes -v norm -o boxes.png
+tap_run "and LiDAR" "$BEVSCOPE" snapshot a.npz --title T --truth both -v norm -o both.png
+tap_run "show more" larger both.png boxes.png
+for strip in image norm depth; do
+    tap_run "photographs, $strip" "$BEVSCOPE" snapshot a.npz --strip $strip -o $strip.png
+done
+tap_run "depth lies over them" sh -c '! cmp -s image.png depth.png && ! cmp -s norm.png depth.png'
+refuses "add the array images" "no photographs" "$BEVSCOPE" snapshot bare.npz --cameras -o never.png
+refuses "not known" "an unknown strip" "$BEVSCOPE" snapshot a.npz --strip heat -o never.png
+
+tap_run "three channels" "$BEVSCOPE" snapshot a.npz --rgb 3,1,2:0:1 -o rgb.png
+refuses "'3,1' is not three channels" "two channels" "$BEVSCOPE" snapshot a.npz --rgb 3,1 -o never.png
+refuses "is not three channels" "an empty range" "$BEVSCOPE" snapshot a.npz --rgb 0:1:1,1,2 -o never.png
+refuses "is not below" "a channel too far" "$BEVSCOPE" snapshot a.npz --rgb 0,1,5000 -o never.png
+tap_run "pooled photographs" "$BEVSCOPE" snapshot a.npz --photo-features --title T -o above.png
+tap_run "the same of the world" "$BEVSCOPE" snapshot intersection --photo-features --title T --no-outlines \
+    -o above-world.png
+refuses "no photographs to make features" "of none" "$BEVSCOPE" snapshot bare.npz --photo-features -o n.png
+
+# ---- comparisons ---------------------------------------------------------------------------------
+tap_run "another file" quiet "$BEVSCOPE" export intersection c.npz --temperature 4
+tap_run "beside the first" "$BEVSCOPE" snapshot a.npz --compare c.npz -o compare.png
+"$BEVSCOPE" export intersection --channels 16 fewer.npz >out
+refuses "compare two of the same grid" "another grid" \
+    "$BEVSCOPE" snapshot a.npz --compare fewer.npz -o never.png
+printf 'tick 0.1\n' >keys
+tap_run "in the display" frames a.npz --compare c.npz
+tap_run "which names both" grep -q 'c | a' frames/frame-0001.txt
+
+# ---- clips ---------------------------------------------------------------------------------------
+mkdir clip
+for i in 0 1 2; do
+    "$BEVSCOPE" export intersection clip/$i.npz --time $((i / 2)).$((5 * i % 10)) >out
+done
+printf 'tick 0.01\ntick 0.5\ntick 0.5\ntick 0.5\nstep\ntick 0.1\nstep -\ntick 0.1\n' >keys
+tap_run "a clip" frames clip
+# state N: what frame N says of time and play, and its picture.
+state() {
+    sed -n '1s/.*\(. t [0-9.]* s\).*/\1/p' "frames/frame-000$1.txt"
+}
+tap_run "plays" [ "$(state 2 | tr -d '[:space:]' | tail -c 6)" = t0.51s ]
+tap_run "a step is a moment" [ "$(state 5 | tr -d '[:space:]' | tail -c 6)" = t2.01s ]
+printf 'pause\n' | sed 's/pause/play off\ntick 0.1/' >keys
+frames clip/2.npz --view norm && mv frames/frame-0001.png last.png
+frames clip --view norm && mv frames/frame-0001.png first.png
+tap_run "its first moment is not its last" sh -c '! cmp -s first.png last.png'
+tap_run "a moment of it" "$BEVSCOPE" snapshot clip --time 1 --title T -o moment.png
+tap_run "the file itself" "$BEVSCOPE" snapshot clip/2.npz --title T -o itself.png
+tap_run "are the same picture" cmp moment.png itself.png
+cp c.npz clip/3.npz
+cp fewer.npz clip/4.npz
+refuses "4.npz: feat: shape" "another shape" "$BEVSCOPE" snapshot clip -o never.png
+"$BEVSCOPE" export intersection --bare clip/4.npz >out
+refuses "4.npz: images: is missing, but 0.npz has it" "no images" "$BEVSCOPE" snapshot clip -o never.png
+head -c 1000 a.npz >clip/4.npz
+refuses "4.npz: truncated zip" "half a file" "$BEVSCOPE" snapshot clip -o never.png
+mkdir empty
+refuses "a folder without .npz files" "an empty folder" "$BEVSCOPE" snapshot ./empty -o never.png
+[ ! -e never.png ]
+tap_ok $? "nothing was written"
+tap_done
