@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from moment import (COMPLETE, Camera, Moment, Refused, check, options_of, program, read_picture,
-                    read_points, save_clip, save_moment)
+from moment import COMPLETE, Camera, Moment, Refused, read_picture, read_points
+from reader import check, options_of, program, save_clip, save_moment
 
 IMU2EGO = np.diag([1.0, -1, -1, 1])
 

@@ -244,4 +244,7 @@ half = outside(data, "--scene", "scene-0001", "-o", folder / "half", "--depth", 
 ok(half.returncode == 1 and not list(folder.glob("*half*")), "nothing is left of half a clip")
 result = outside(data, "--sample", tokens[0])
 ok(result.returncode == 2 and "add -o" in result.stderr, "no output: status 2")
+result = outside(data, "--sample", tokens[0], "--picture", folder / "x.png", "--snapshot", "'")
+ok(result.returncode == 2 and "--snapshot: No closing quotation" in result.stderr,
+   "half a word for snapshot: status 2")
 readers.done()
