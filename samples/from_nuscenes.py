@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from moment import (COMPLETE, Camera, Moment, Refused, check, options_of, program, read_picture,
-                    read_points, save_clip, save_moment)
+from moment import COMPLETE, Camera, Moment, Refused, read_picture, read_points
+from reader import check, options_of, program, save_clip, save_moment
 
 
 # ---- nuScenes ------------------------------------------------------------------------------------
@@ -141,8 +141,9 @@ class NuScenes:
         return [*box2ego[:3, 3], length, width, height, yaw, *velocity[:2]]
 
     def label(self, annotation):
+        """The name of its category without the first word: "car", "pedestrian.adult"."""
         instance = self.row("instance", annotation["instance_token"])
-        return self.row("category", instance["category_token"])["name"]
+        return self.row("category", instance["category_token"])["name"].split(".", 1)[-1]
 
     def key_frames(self, token):
         """Of each camera and the LiDAR: its row of sample_data, its mount, its ego2world."""
@@ -176,12 +177,13 @@ class NuScenes:
         return np.hstack([place, points[:, 3:4]])
 
     def moment(self, token):
-        self.row("sample", token)
+        scene = self.row("scene", self.row("sample", token)["scene_token"])
         cameras, lidar = self.key_frames(token)
         world2ego = np.linalg.inv(lidar[2])
         notes = self.of_sample("sample_annotation", token)
         names = sorted(cameras, key=lambda name: (ORDER + [name]).index(name))
-        return Moment(token, [self.camera(name, cameras[name], world2ego) for name in names],
+        return Moment(token, f"nuScenes {scene['name']}, sample {token}",
+                      [self.camera(name, cameras[name], world2ego) for name in names],
                       self.sweep(lidar), [self.box(note, world2ego) for note in notes],
                       [self.label(note) for note in notes])
 

@@ -1,15 +1,16 @@
 """What every data set's reader shares: from cameras, LiDAR and boxes of one moment to a .npz for
 bevscope. Needs NumPy and Pillow. from_nuscenes.py and from_kitti360.py use it; for a data set of
 your own write such a file: it makes Cameras and a Moment, all in one ego frame, and calls
-save_moment.
+reader.save_moment.
 
 Depth. A feature pixel stands for the part of the picture that is nearer to it than to other feature
 pixels. Each LiDAR point in it adds a Gaussian around its depth, with a standard deviation of
 0.08 m * (depth / 10 m)^2, at least a quarter bin; the pixel has their mean. What lies beyond the
-last bin is left out. A pixel without points takes the mean of its neighbours above, below, left and
-right, --fill times over; a pixel that is still empty, such as sky, has no depth and adds nothing to
-the grid. --depth takes a network's distribution instead: depth (camera, D, h, w) in a .npy file, or
-a folder of TOKEN.npy.
+last bin is left out. A pixel without points takes the mean of the nearest pixels with points above
+and below it, left and right of it, at most --fill pixels away: of such a pair both must be there, but
+for the lower edge of the picture. Other pixels without points, such as sky, have no depth and add
+nothing to the grid. --depth takes a network's distribution instead: depth (camera, D, h, w) in a
+.npy file, or a folder of TOKEN.npy.
 
 Features, of the same parts of the picture: channels 0 to 2 mean red, green and blue, 0 to 1; 3 and
 4 mean steepness of the grey picture across and down; the others a fixed random projection of 4 x 4
@@ -29,14 +30,8 @@ above.
 
 moment.cameras has intrinsics and cam2ego of each camera, should the network ask for them.
 """
-import argparse
 import math
-import os
 import runpy
-import shutil
-import subprocess
-import sys
-import tempfile
 import traceback
 from pathlib import Path
 
@@ -51,18 +46,19 @@ class Refused(Exception):
 
 
 class Camera:
-    """A picture, (H, W, 3) uint8; K (3, 3) in its pixels; cam2ego (4, 4); seconds."""
+    """A picture, (H, W, 3) uint8; K (3, 3) in its pixels; cam2ego (4, 4); seconds, if known."""
 
-    def __init__(self, name, picture, intrinsics, cam2ego, time_s):
+    def __init__(self, name, picture, intrinsics, cam2ego, time_s=None):
         self.name, self.picture, self.time_s = name, picture, time_s
         self.intrinsics, self.cam2ego = intrinsics, cam2ego
 
 
 class Moment:
-    """Cameras, LiDAR (n, 3 or more) and boxes (n, 9) with labels, all in one ego frame."""
+    """Cameras, LiDAR (n, 3 or more) and boxes (n, 9) with labels, all in one ego frame; the name that
+    --depth asks for, and a title for pictures."""
 
-    def __init__(self, token, cameras, lidar, boxes=(), labels=()):
-        self.token, self.cameras, self.lidar = token, cameras, lidar
+    def __init__(self, token, title, cameras, lidar, boxes=(), labels=()):
+        self.token, self.title, self.cameras, self.lidar = token, title, cameras, lidar
         self.boxes = np.array(boxes, float).reshape(len(boxes), 9)
         self.labels = list(labels)
 
@@ -106,30 +102,6 @@ def read_points(path, columns):
     if len(bad):
         raise Refused(path, f"point {bad[0]} is {points[bad[0], :3]}, must be finite", COMPLETE)
     return points
-
-
-def cannot_write(path, error):
-    return Refused(path, f"cannot be written: {error.strerror}", "choose another place")
-
-
-def written(path, write):
-    """Calls write(file) on a temporary file beside `path` and then moves it there."""
-    path = Path(path)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix="." + path.name)
-    except OSError as error:
-        raise cannot_write(path, error) from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            write(file)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise cannot_write(path, error) from None
-    finally:
-        Path(temporary).unlink(missing_ok=True)
 
 
 # ---- from a moment to arrays ---------------------------------------------------------------------
@@ -216,21 +188,38 @@ def project(points, camera, rig):
     return row[kept], column[kept], seen[inside][kept, 2]
 
 
-def fill_holes(depth, known, rings):
-    """Gives unknown pixels of depth (rows, columns, bins) the mean of their known neighbours."""
+def shifted(array, axis, step):
+    """The array moved by one row or column; zeros come in."""
+    moved = np.roll(array, step, axis)
+    edge = [slice(None)] * 2
+    edge[axis] = 0 if step > 0 else -1
+    moved[tuple(edge)] = 0
+    return moved
+
+
+def nearest_known(depth, known, rings, axis, step):
+    """Of each pixel the nearest known one in one direction, at most `rings` away, and if there is."""
+    found, there = np.zeros_like(depth), np.zeros_like(known)
     for _ in range(rings):
-        total, count = np.zeros_like(depth), np.zeros(known.shape)
-        for axis, step in (0, 1), (0, -1), (1, 1), (1, -1):
-            there = np.roll(known, step, axis)
-            edge = [slice(None)] * 2
-            edge[axis] = 0 if step > 0 else -1
-            there[tuple(edge)] = False  # np.roll takes these from the other side
-            total += np.roll(depth, step, axis) * there[..., None]
-            count += there
-        new = ~known & (count > 0)
-        depth[new] = total[new] / count[new][:, None]
-        known = known | new
-    return known
+        depth, known = shifted(depth, axis, step), shifted(known, axis, step)
+        take = known & ~there
+        found[take] = depth[take]
+        there |= take
+    return found, there
+
+
+def fill_holes(depth, known, rings):
+    """Fills unknown pixels of depth (rows, columns, bins) that lie between known ones."""
+    total, count = np.zeros_like(depth), np.zeros(known.shape)
+    lowest = ~np.logical_or.accumulate(known[::-1])[::-1]  # nothing known there and below
+    for axis in 0, 1:
+        before, there = nearest_known(depth, known, rings, axis, 1)
+        after, too = nearest_known(depth, known, rings, axis, -1)
+        between, edge = there & too, there & lowest & (axis == 0)
+        total += between[..., None] * (before + after) + edge[..., None] * before
+        count += 2 * between + edge
+    new = ~known & (count > 0)
+    depth[new] = total[new] / count[new][:, None]
 
 
 def lidar_depth(points, camera, rig, rings):
@@ -262,7 +251,7 @@ def tensor(name, value, shape, advice):
         raise Refused(name, f"shape {value.shape}, must be ({text})", advice)
     if not np.isfinite(value).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(value))[0])
-        raise Refused(name, f"element {place} is {value[place]}, must be finite", "look at it there")
+        raise Refused(name, f"element {place} is {value[place]}, must be finite", advice)
     return np.ascontiguousarray(value)
 
 
@@ -313,139 +302,9 @@ def arrays(moment, options):
                 depth_range=np.array([rig.start, rig.stop, rig.step]), grid=np.array(rig.grid))
     if not options.bare:
         made.update(images=images, camera_names=np.array([camera.name for camera in cameras]),
-                    timestamps=np.array([camera.time_s for camera in cameras]),
                     lidar=np.ascontiguousarray(moment.lidar[:, :4], np.float32))
+        if all(camera.time_s is not None for camera in cameras):
+            made["timestamps"] = np.array([camera.time_s for camera in cameras])
         if len(moment.boxes):
             made.update(boxes=moment.boxes, box_labels=np.array(moment.labels))
     return made
-
-
-# ---- the command line ----------------------------------------------------------------------------
-
-
-def sizes(separator, kind, count):
-    """Parses count numbers with a separator between them, for argparse."""
-    def size(text):
-        values = tuple(kind(word) for word in text.split(separator))
-        if len(values) != count or not all(map(math.isfinite, values)):
-            raise ValueError
-        return values
-    return size
-
-
-def find_bevscope():
-    """The program: $BEVSCOPE, on the PATH, or where this folder's own build or installation is."""
-    here = Path(__file__).resolve().parent
-    places = [here.parent / "build/bevscope", here.parents[2] / "bin/bevscope"]
-    return (os.environ.get("BEVSCOPE") or shutil.which("bevscope")
-            or next((str(place) for place in places if place.exists()), "bevscope"))
-
-
-def options_of(description, what):
-    """A parser with the options that all data sets share."""
-    parser = argparse.ArgumentParser(description=description, epilog="The heads of this file and "
-                                     "of moment.py say what is written.")
-    add = parser.add_argument
-    add("folder", metavar="DIR", help=what)
-    add("-o", "--output", metavar="OUT",
-        help="the .npz file; of a clip the folder, which must not exist yet")
-    add("--picture", metavar="FILE", help="draw it with bevscope snapshot, as PNG or SVG")
-    add("--snapshot", metavar="OPTIONS", default="--view norm",
-        help="of bevscope snapshot, in one word: --snapshot='--view channel --channel 2'")
-    add("--bevscope", metavar="PATH", default=find_bevscope(), help="the program (%(default)s)")
-    add("--input", metavar="HxW", type=sizes("x", int, 2), default=(256, 704),
-        help="network input (default: 256x704)")
-    add("--feat", metavar="HxW", type=sizes("x", int, 2), default=(16, 44),
-        help="feature map (default: 16x44)")
-    add("--depth-range", metavar="START:STOP:STEP", type=sizes(":", float, 3), default=(1, 60, 1),
-        help="depth bins in metres (default: 1:60:1)")
-    add("--reach-m", metavar="M", type=float, default=54,
-        help="the grid goes from -M to M (default: 54)")
-    add("--cell-m", metavar="M", type=float, default=0.54, help="side of a cell (default: 0.54)")
-    add("--channels", metavar="C", type=int, default=80,
-        help="of the picture's features (default: 80)")
-    add("--fill", metavar="N", type=int, default=2,
-        help="fill holes in depth so many pixels deep (default: 2)")
-    add("--depth", metavar="PATH",
-        help="depth from a .npy file, or a folder of TOKEN.npy, instead of LiDAR")
-    add("--network", metavar="FILE.py",
-        help="features, and depth if it gives one, from network() in that file")
-    add("--bare", action="store_true",
-        help="leave out pictures, names, times, boxes and LiDAR")
-    return parser
-
-
-def check(parser, options):
-    """Ends with status 2 where options make no sense."""
-    height, width, rows, columns = *options.input, *options.feat
-    start, stop, step = options.depth_range
-    cells = 2 * options.reach_m / options.cell_m if options.cell_m > 0 else 0
-    if not (2 <= rows <= height and 2 <= columns <= width <= 65536):
-        parser.error("--feat: from 2x2 to --input")
-    if not (0 < start < stop and step > 0 and (stop - start) / step <= 1024):
-        parser.error("--depth-range: 0 < START < STOP, at most 1024 bins")
-    if not (1 <= cells <= 4096 and abs(cells - round(cells)) < 1e-3):
-        parser.error(f"--cell-m: {cells:g} cells, must be a whole number, 1 to 4096")
-    if not (1 <= options.channels <= 1024 and 0 <= options.fill <= 1024):
-        parser.error("--channels: 1 to 1024; --fill: 0 to 1024")
-
-
-def save(path, moment, options, name=None):
-    """Writes one moment and says what is in it, under its path or another name."""
-    made = arrays(moment, options)
-    written(path, lambda file: np.savez(file, **made))
-    seen = (made["depth"].sum(1) > 0).mean()
-    print(f"{name or path}: {len(moment.cameras)} cameras, depth {made['depth'].shape} in {seen:.0%} of "
-          f"the pixels, feat {made['feat'].shape}, {len(moment.lidar)} LiDAR points, "
-          f"{len(moment.boxes)} boxes", flush=True)
-
-
-def save_clip(folder, moments, options):
-    """Writes a folder of moments, all of them or none."""
-    folder = Path(folder)
-    if folder.exists():
-        raise Refused(folder, "is there already", "choose another name for the clip, or remove it")
-    try:
-        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix="." + folder.name))
-    except OSError as error:
-        raise cannot_write(folder, error) from None
-    try:
-        for number, moment in enumerate(moments):
-            file = f"{number:04}.npz"
-            save(temporary / file, moment, options, folder / file)
-        temporary.chmod(0o755)
-        temporary.rename(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-    print(f"{folder}: {number + 1} moments")
-
-
-def draw(scene, options):
-    command = [options.bevscope, "snapshot", str(scene), "-o", options.picture,
-               *options.snapshot.split()]
-    try:
-        status = subprocess.run(command, check=False).returncode
-    except OSError as error:
-        raise Refused(options.bevscope, error.strerror, "name it with --bevscope PATH") from None
-    if status:
-        raise Refused(options.picture, f"bevscope snapshot ended with status {status}",
-                      "its line says why")
-
-
-def save_moment(moment, options):
-    """Writes the .npz, or one that is removed again, and draws it if that is asked for."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = options.output or Path(folder) / "moment.npz"
-        save(path, moment, options)
-        if options.picture:
-            draw(path, options)
-
-
-def program(main):
-    """Runs a reader's main(): bad input ends it with one line and status 1."""
-    try:
-        main()
-    except Refused as refused:
-        sys.exit(f"{Path(sys.argv[0]).stem}: {refused}")
-    except KeyboardInterrupt:
-        sys.exit(130)

@@ -58,7 +58,8 @@ class Tables:
     def annotate(self, samples, times):
         """The solids as boxes: the centre, not the base; width before length."""
         for number, solid in enumerate(self.scene["solids"]):
-            self.rows["category"].append({"token": f"category {number}", "name": f"vehicle.{number}"})
+            self.rows["category"].append({"token": f"category {number}",
+                                          "name": f"vehicle.kind.{number}"})
             self.rows["instance"].append({"token": f"instance {number}",
                                           "category_token": f"category {number}"})
             length, width, height = solid["size_m"]
@@ -69,8 +70,8 @@ class Tables:
                                                  [*center, height / 2])
                 near = {"prev": k - 1, "next": k + 1}
                 self.rows["sample_annotation"].append(placed(
-                    f"note {number} {k}", pose, sample_token=samples[k], size=[width, length, height],
-                    instance_token=f"instance {number}",
+                    f"note {number} {k}", pose, sample_token=samples[k],
+                    size=[width, length, height], instance_token=f"instance {number}",
                     **{way: f"note {number} {i}" if 0 <= i < len(times) else ""
                        for way, i in near.items()}))
 
@@ -101,10 +102,11 @@ def write(folder, rig, scene, times=(0.0, 0.5), version="v1.0-mini"):
             picture = Image.fromarray(street.photograph(scene, row, time_s))
             picture.save(folder / path, quality=95, subsampling=0)
             tables.data(sample, channels[name], ego_at(camera), path, time_us + 9000 * camera,
-                        width=street.WIDTH, height=street.HEIGHT)
+                        width=street.PICTURE[0], height=street.PICTURE[1])
     tables.annotate(samples, times)
-    tables.rows["scene"].append({"token": "scene 1", "name": "scene-0001", "nbr_samples": len(times),
-                                 "description": "a street", "first_sample_token": samples[0]})
+    tables.rows["scene"].append({
+        "token": "scene 1", "name": "scene-0001", "nbr_samples": len(times),
+        "description": "a street", "first_sample_token": samples[0]})
     (folder / version).mkdir(parents=True)
     for name, rows in tables.rows.items():
         (folder / version / f"{name}.json").write_text(json.dumps(rows))

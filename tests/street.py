@@ -16,7 +16,7 @@ RIG = {
     "back": (179.9, 1.0, 0.2, 404.5, 414.5, 241, 0.03, 0.00, 1.58),
     "back-right": (-110.8, -0.9, 0.6, 630, 403.5, 250.5, 1.01, -0.48, 1.56),
 }
-WIDTH, HEIGHT = 800, 450
+PICTURE = 800, 450  # width, height
 REACH_M, CELL_M = 40, 0.8  # the last depth bin, 59 m, lies outside
 
 
@@ -24,14 +24,16 @@ def thing(kind, name, color, center, size, **more):
     return {"kind": kind, "class": name, "color": color, "center_m": center, "size_m": size, **more}
 
 
-def world(rig=None):
-    """No two sides of it are alike. Trucks only: cars and buildings have windows in bevscope."""
-    rig = rig or RIG
+def world(rig, picture=PICTURE, input_px=(704, 256), features=(44, 16)):
+    """No two sides of it are alike. Trucks only: cars and buildings have windows in bevscope. The
+    lower part of the pictures is kept."""
+    resize = input_px[0] / picture[0]
+    crop_y = round(picture[1] * resize) - input_px[1]
     names = "yaw_deg pitch_deg roll_deg focal_px".split()
     return {
         "bevscope": 1, "title": "A street for readers", "channels": 32, "seed": 5,
-        "frustum": {"image_px": [WIDTH, HEIGHT], "resize": 704 / WIDTH, "crop_px": [0, 140],
-                    "input_px": [704, 256], "features": [44, 16], "depth_m": [1, 60, 1]},
+        "frustum": {"image_px": picture, "resize": resize, "crop_px": [0, crop_y],
+                    "input_px": input_px, "features": features, "depth_m": [1, 60, 1]},
         "grid": {"x_m": [-REACH_M, REACH_M], "y_m": [-REACH_M, REACH_M], "z_m": [-10, 10],
                  "cells": [round(2 * REACH_M / CELL_M)] * 2},
         "cameras": [{"name": name, **dict(zip(names, row)), "center_px": row[4:6],
@@ -151,13 +153,13 @@ def cast(scene, time_s, origin, rays, far=400.0):
     return near, color
 
 
-def photograph(scene, row, time_s=0.0):
-    """The picture (HEIGHT, WIDTH, 3) uint8 of a camera of a rig."""
-    v, u = np.mgrid[:HEIGHT, :WIDTH]
-    pose = camera_pose(row)
-    rays = np.stack([u, v, np.ones_like(u)], -1).reshape(-1, 3) @ np.linalg.inv(camera_matrix(row)).T
+def photograph(scene, row, time_s=0.0, picture=PICTURE):
+    """The picture (height, width, 3) uint8 of a camera of a rig."""
+    v, u = np.mgrid[:picture[1], :picture[0]]
+    pose, unproject = camera_pose(row), np.linalg.inv(camera_matrix(row))
+    rays = np.stack([u, v, np.ones_like(u)], -1).reshape(-1, 3) @ unproject.T
     _, color = cast(scene, time_s, pose[:3, 3], rays @ pose[:3, :3].T)
-    return np.rint(color * 255).astype(np.uint8).reshape(HEIGHT, WIDTH, 3)
+    return np.rint(color * 255).astype(np.uint8).reshape(*picture[::-1], 3)
 
 
 def sweep(scene, lidar2ego, time_s=0.0, beams=64, steps=1800):
@@ -203,7 +205,7 @@ def colour_rows(bevscope, folder):
     ground's colour makes to a pixel which sees only ground."""
     feats = []
     for name, color in ("k", [0, 0, 0]), ("r", [1, 0, 0]), ("g", [0, 1, 0]), ("b", [0, 0, 1]):
-        scene = world()
+        scene = world(RIG)
         scene["world"].update(ground={"class": "terrain", "color": color}, patches=[], solids=[])
         (folder / f"{name}.json").write_text(json.dumps(scene))
         run(bevscope, "export", str(folder / f"{name}.json"), str(folder / f"{name}.npz"))

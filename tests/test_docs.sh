@@ -67,10 +67,18 @@ while read -r _ command rest; do
     done
 done <"$folder/commands" >"$folder/unknown-options"
 "$src/configure" --help >"$folder/configure"
-grep -v -e pkg-config -e trtexec -e onnx_bevpool "$readme" | grep -oE -e '--[a-z][a-z0-9-]+' | sort -u | while read -r word; do
+grep -v -e pkg-config -e trtexec -e onnx_bevpool -e '^python3 samples/' "$readme" | grep -oE -e '--[a-z][a-z0-9-]+' | sort -u | while read -r word; do
     with=$(printf '%s\n' "$word" | sed 's/^--without/--with/')
     grep -q -e "fB$word\\\\" "$folder/plain" || grep -qE -e "^  $word( |$)" "$folder/help" ||
         grep -qE -e "$word|$with" "$folder/configure" || echo "$word"
+done >>"$folder/unknown-options"
+# Those of a program in samples stand in its source, or in what such programs share.
+grep '^python3 samples/' "$readme" | while read -r _ script rest; do
+    for word in $rest; do
+        case $word in
+            --*) grep -qF "\"$word\"" "$src/$script" "$src/samples/reader.py" || echo "$script $word" ;;
+        esac
+    done
 done >>"$folder/unknown-options"
 tap_run "every option that README.md names is known" absent unknown-options
 

@@ -1,0 +1,84 @@
+"""What the tests of samples/from_*.py share: lines of TAP, running a reader, damaging its data."""
+import contextlib
+import io
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from unittest import mock
+
+count = failures = 0
+
+
+def ok(passed, name):
+    global count, failures
+    count, failures = count + 1, failures + (not passed)
+    print(f"{'' if passed else 'not '}ok {count} - {name}", flush=True)
+
+
+def done():
+    print(f"1..{count}")
+    sys.exit(failures > 0)
+
+
+def read(reader, *arguments):
+    """Runs a reader, a module, in this process, so that parts of it can be replaced."""
+    said = io.StringIO()
+    with mock.patch("sys.argv", [reader.__file__, *map(str, arguments)]), \
+            contextlib.redirect_stdout(said):
+        reader.main()
+    return said.getvalue()
+
+
+def outside(reader, *arguments):
+    """Runs it as a program."""
+    return subprocess.run([sys.executable, reader.__file__, *map(str, arguments)],
+                          capture_output=True, text=True, check=False)
+
+
+class Refusals:
+    """Bad input: one line, status 1, nothing written."""
+
+    def __init__(self, reader, data, folder, usual):
+        self.reader, self.data, self.folder, self.usual = reader, data, folder, usual
+
+    def __call__(self, words, name, spoil=None, *arguments):
+        """`spoil` damages a copy of the data set (its files are links)."""
+        copy, out = self.folder / "spoilt", self.folder / "out"
+        shutil.rmtree(copy, ignore_errors=True)
+        out.mkdir(exist_ok=True)
+        shutil.copytree(self.data, copy, copy_function=lambda a, b: Path(b).symlink_to(a))
+        if spoil:
+            spoil(copy)
+        result = outside(self.reader, copy, "-o", out / "never.npz", *(arguments or self.usual))
+        lines = result.stderr.splitlines()
+        passed = (result.returncode == 1 and len(lines) == 1 and words in lines[0] and
+                  not list(out.iterdir()))
+        if not passed:
+            print(f"# status {result.returncode}: {result.stderr}")
+        ok(passed, f"{name}: {lines[-1].replace(str(self.folder), '...') if lines else ''}")
+
+
+def replace(path, change):
+    """Puts a file in place of a link: change(bytes)."""
+    content = path.read_bytes()
+    path.unlink()
+    path.write_bytes(change(content))
+
+
+def table(path, change):
+    """Damage to the rows of a JSON table."""
+    def rewrite(content):
+        rows = json.loads(content)
+        change(rows)
+        return json.dumps(rows).encode()
+    return lambda copy: replace(copy / path, rewrite)
+
+
+def cut(place, keep):
+    return lambda copy: replace(copy / place, lambda content: content[:keep])
+
+
+def gone(place):
+    return lambda copy: (copy / place).unlink()
