@@ -665,7 +665,7 @@ static void test_lessons(void) {
     tap_ok(use(&state, "explain 2") & STEP_LESSON && state.lesson_wish == WISH_EXPLAIN &&
                state.finding == 1,
            "or by the finding that it explains");
-    tap_ok(!(use(&state, "explain 10") & STEP_LESSON) && state.finding == 1,
+    tap_ok(!(use(&state, "explain 11") & STEP_LESSON) && state.finding == 1,
            "of which there are not so many");
     state.lesson.open = true;
     tap_ok(use(&state, "skip") & STEP_LESSON && state.lesson_wish == WISH_SKIP, "skip");
