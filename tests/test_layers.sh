@@ -15,6 +15,7 @@ kernels/cuda/v4     kernels
 kernels/cuda/grad_v4 kernels
 src/base            base      kernels
 src/scene           scene     kernels base
+src/scene/operator  scene     kernels base
 src/lib             api       kernels base scene
 src/lib/tensorrt    trt       api
 src/cachesim        cachesim  kernels base

@@ -141,10 +141,10 @@ static void test_training(void) {
     use(&state, "train 20");
     tap_ok(state.job.train_steps == 20 && state.job.train_run == run + 2,
            "fewer steps than were taken begin anew");
-    tap_ok(use(&state, "train -") & STEP_RUN && !state.job.train_steps &&
+    tap_ok(use(&state, "train 0") & STEP_RUN && !state.job.train_steps &&
                state.job.temperature == 2,
-           "a step back: the scene's own depth");
-    tap_ok(!(use(&state, "train -") & STEP_RUN), "which is the last step back");
+           "0 steps: the scene's own depth");
+    tap_ok(!(use(&state, "train 0") & STEP_RUN), "which is the last step back");
     use(&state, "train");
     use(&state, "direction forward");
     tap_ok(!state.job.train_steps && strstr(said(&state), "training ends"),

@@ -3,7 +3,7 @@
 #include "src/base/data.h"
 #include "src/base/nearest.h"
 #include "src/scene/clip.h"
-#include "src/scene/operator_internal.h"
+#include "src/scene/operator/operator_internal.h"
 #include "src/scene/scatter.h"
 
 #include <dirent.h>

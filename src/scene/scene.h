@@ -45,7 +45,7 @@
 
 #include "src/scene/features.h"
 #include "src/scene/geometry.h"
-#include "src/scene/operator.h"
+#include "src/scene/operator/operator.h"
 #include "src/scene/photos.h"
 #include "src/scene/world.h"
 

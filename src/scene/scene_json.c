@@ -2,7 +2,7 @@
  * than one field follow after them. */
 #include "src/base/json_fields.h"
 #include "src/scene/features.h"
-#include "src/scene/operator_internal.h"
+#include "src/scene/operator/operator_internal.h"
 #include "src/scene/scene.h"
 
 #include <math.h>

@@ -13,7 +13,7 @@
 #include "src/base/kernel_config.h"
 #include "src/scene/geometry.h"
 #include "src/scene/grid_loss.h"
-#include "src/scene/operator.h"
+#include "src/scene/operator/operator.h"
 #include "src/scene/slice.h"
 #include "src/scene/photos.h"
 #include "src/state/keys.h"

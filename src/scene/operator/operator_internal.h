@@ -2,7 +2,7 @@
 #pragma once
 
 #include "src/base/json_fields.h"
-#include "src/scene/operator.h"
+#include "src/scene/operator/operator.h"
 #include "src/scene/scene.h"
 
 /* Reads the fields of an operator scene and builds it. */

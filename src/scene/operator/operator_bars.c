@@ -1,5 +1,5 @@
 /* What the display shows of an operator scene in the place of cameras: bars. */
-#include "src/scene/operator.h"
+#include "src/scene/operator/operator.h"
 
 #include "src/base/units.h"
 

@@ -1,5 +1,5 @@
 /* A LiDAR's sweep of a sample's world: the points of `voxelize`. */
-#include "src/scene/operator_internal.h"
+#include "src/scene/operator/operator_internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Operator scenes from JSON. */
-#include "src/scene/operator_internal.h"
+#include "src/scene/operator/operator_internal.h"
 
 #include <string.h>
 

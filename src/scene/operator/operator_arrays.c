@@ -1,7 +1,7 @@
 /* An operator of the user's own: a folder of .npy files. All headers are checked before elements
  * are read. */
 #include "src/scene/npz.h"
-#include "src/scene/operator_internal.h"
+#include "src/scene/operator/operator_internal.h"
 #include "src/scene/scatter.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "src/scene/operator_internal.h"
+#include "src/scene/operator/operator_internal.h"
 
 #include "src/base/random.h"
 #include "src/base/units.h"
