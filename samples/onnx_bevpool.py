@@ -95,6 +95,23 @@ def network(scene, fp16=False, map_inputs=False, seed=1):
 # ---- models of PyTorch ---------------------------------------------------------------------------
 
 
+def register_schema():
+    """Tells onnx what a BevPool node looks like: the exporter writes no node that it does not know."""
+    schema = onnx.defs.OpSchema
+    if onnx.defs.has("BevPool", VERSION, DOMAIN):
+        return
+    words = attributes(1, 1, False, kernel="v4")
+    kinds = {int: schema.AttrType.INT, str: schema.AttrType.STRING}
+    onnx.defs.register_schema(schema(
+        "BevPool", DOMAIN, VERSION, doc="BEV pooling by libbevpool_trt.so",
+        inputs=[schema.FormalParameter(name, "T", "") for name in ("depth", "feat")]
+        + [schema.FormalParameter(name, "tensor(int32)", "") for name in MAP],
+        outputs=[schema.FormalParameter("pooled", "T", "")],
+        type_constraints=[("T", ["tensor(float)", "tensor(float16)", "tensor(bfloat16)"], "")],
+        attributes=[schema.Attribute(word, kinds[type(value)], "", required=False)
+                    for word, value in words.items()]))
+
+
 def translations(static_map, align="nearest"):
     """For torch.onnx.export(..., dynamo=True, custom_translation_table=...): what becomes of
     bevpool.bev_pool_v2. static_map: the map is the same in all calls. Needs torch and onnxscript,
@@ -102,6 +119,7 @@ def translations(static_map, align="nearest"):
     import onnxscript
     import torch
 
+    register_schema()
     standard = onnxscript.values.Opset("", OPSET)
     own = onnxscript.values.Opset(DOMAIN, VERSION)
 
