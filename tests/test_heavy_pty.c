@@ -60,9 +60,9 @@ static void test_answers(int count, double most_ms) {
     tap_ok_unless_loaded(p99 <= most_ms, &before, "help among heavy keys within %.0f ms", most_ms);
 }
 
-/* From `canonical` the size before the smallest is the largest. */
+/* From `canonical`: before the smallest size come, from the end, `occ` and `dense`. */
 static void test_slow_picture(double most_ms) {
-    pty_type(&pty, "GG");
+    pty_type(&pty, "GGG");
     bool said = pty_wait_text(&pty, "computing dense", 0, HEAVY_S);
     tap_ok(said, "a picture that takes long says so");
     const Load before = load_now();

@@ -59,13 +59,12 @@ static void field_count(CellField *field) {
     }
 }
 
-/* The row of a cell in pooled grids and maps. */
-static size_t row_of(const BevContent *content, size_t cell) {
+size_t decode_row(const BevContent *content, size_t cell) {
     return content->shown ? (size_t)content->shown[cell] : cell;
 }
 
 const float *decode_vector(const BevContent *content, size_t cell, VectorRoom *room) {
-    size_t row = row_of(content, cell);
+    size_t row = decode_row(content, cell);
     if (content->pooled)
         return content->pooled + row * (size_t)content->channels;
     bev_tensor_decode(content->pooled_codes, (int64_t)row, 1, room->values);
@@ -267,7 +266,7 @@ static Difference from_other(const float *got, const float *other, size_t channe
 
 /* From the cell's FP64 values, which are computed here where there is no grid of them. */
 static Difference from_fp64_cell(const BevContent *content, size_t cell, const float *got) {
-    size_t channels = (size_t)content->channels, row = row_of(content, cell);
+    size_t channels = (size_t)content->channels, row = decode_row(content, cell);
     double values[SCENE_MAX_CHANNELS];
     if (content->fp64_original)
         return from_fp64(got, content->fp64_original + row * channels, channels);

@@ -9,6 +9,10 @@ typedef struct {
     float values[SCENE_MAX_CHANNELS];
 } VectorRoom;
 
+/* The row of a cell in pooled grids and maps: of a grid with height another one than the cell's number
+ * in the picture. */
+size_t decode_row(const BevContent *content, size_t cell);
+
 /* The vector of a cell, in `room` where it has to be decoded. */
 const float *decode_vector(const BevContent *content, size_t cell, VectorRoom *room);
 

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The depth mass of each cell: the sum of depth times weight over its points. A cell's vector over
- * its mass is the mean feature of what was seen there, however many points saw it. */
+/* The depth mass of each row of the map: the sum of depth times weight over its points. */
 static void sum_masses(const BevContent *content, float *mass) {
     const BevMap *map = content->map;
 #pragma omp parallel for schedule(dynamic, 64)
@@ -17,6 +16,27 @@ static void sum_masses(const BevContent *content, float *mass) {
                    (map->weights ? (double)map->weights[t] : 1);
         mass[map->ranks_bev[first]] = (float)sum;
     }
+}
+
+/* The mass of each cell that is shown. A cell's vector over its mass is the mean feature of what was
+ * seen there, however many points saw it. */
+static bool find_masses(const BevContent *content, CellField *field, Err *err) {
+    const BevMap *map = content->map;
+    size_t cells = (size_t)(field->nx * field->ny), rows = cells;
+    for (int64_t i = 0; i < map->intervals; i++) {
+        size_t row = (size_t)map->ranks_bev[map->interval_starts[i]];
+        rows = row < rows ? rows : row + 1;
+    }
+    for (size_t cell = 0; cell < cells; cell++)
+        rows = decode_row(content, cell) < rows ? rows : decode_row(content, cell) + 1;
+    float *mass = calloc(rows, sizeof *mass);
+    if (!mass)
+        return err_set(err, ERR_FAILED, "rgb", "", "no memory for a mass a cell");
+    sum_masses(content, mass);
+    for (size_t cell = 0; cell < cells; cell++)
+        field->value[cell] = mass[decode_row(content, cell)];
+    free(mass);
+    return true;
 }
 
 /* The mean of a channel in a cell, or its sum where the mass is unknown. */
@@ -84,8 +104,10 @@ bool decode_rgb(const BevContent *content, CellField *field, Err *err) {
     if (!values)
         return err_set(err, ERR_FAILED, "rgb", "", "no memory for a value a cell");
     field->rgb = content->rgb;
-    if (content->depth)
-        sum_masses(content, field->value);
+    if (content->depth && !find_masses(content, field, err)) {
+        free(values);
+        return false;
+    }
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
         if (content->depth && field->state[cell] == CELL_VALUE && !(field->value[cell] > 0))
             field->state[cell] = CELL_EMPTY;
