@@ -109,7 +109,7 @@ static void test_stop(Engine *engine, State *state, const EngineFrame *frame) {
 
 static void test_end(Engine *engine, State *state) {
     const EngineFrame *frame;
-    use(state, "train -");
+    use(state, "train 0");
     engine_request(engine, state);
     while ((frame = take(engine, clock_ms() + PATIENCE_MS)) &&
            frame->state.job.serial != state->job.serial) {
