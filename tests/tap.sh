@@ -31,6 +31,15 @@ tap_skip_all() {
     exit 0
 }
 
+# tap_python MODULES PACKAGES: sets python to one that has the modules ("numpy, PIL"); without any, all is
+# skipped, with PACKAGES as the reason.
+tap_python() {
+    for python in python3 /usr/bin/python3; do
+        "$python" -c "import $1" 2>/dev/null && return
+    done
+    tap_skip_all "no Python with $2"
+}
+
 tap_done() {
     [ "$tap_count" -gt 0 ] || tap_ok 1 "no check ran"
     echo "1..$tap_count"

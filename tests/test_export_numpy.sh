@@ -3,11 +3,7 @@
 # what bevscope writes; and NumPy code that follows BEVDet finds the same points as bevscope.
 . "${SRCDIR:-.}/tests/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples"
-for python in python3 /usr/bin/python3; do
-    "$python" -c 'import numpy' 2>/dev/null && break
-    python=
-done
-[ -n "$python" ] || tap_skip_all "no Python with NumPy (python3-numpy)"
+tap_python "numpy" "NumPy (python3-numpy)"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1

@@ -2,11 +2,7 @@
 # bevscope export --pooled: the grid and both gradients that it writes are those which NumPy finds in
 # FP64 from the exported tensors and map, within what rounding may cost. Shares no code with bevscope.
 . "${SRCDIR:-.}/tests/tap.sh"
-for python in python3 /usr/bin/python3; do
-    "$python" -c 'import numpy' 2>/dev/null && break
-    python=
-done
-[ -n "$python" ] || tap_skip_all "no Python with NumPy (python3-numpy)"
+tap_python "numpy" "NumPy (python3-numpy)"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1

@@ -2,11 +2,7 @@
 # samples/from_nuscenes.py, on a data set that the test makes: see test_from_nuscenes.py.
 . "${SRCDIR:-.}/tests/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples:$SRCDIR/tests"
-for python in python3 /usr/bin/python3; do
-    "$python" -c 'import numpy, PIL' 2>/dev/null && break
-    python=
-done
-[ -n "$python" ] || tap_skip_all "no Python with NumPy and Pillow (python3-numpy python3-pil)"
+tap_python "numpy, PIL" "NumPy and Pillow (python3-numpy python3-pil)"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$python" "$SRCDIR/tests/test_from_nuscenes.py" "$BEVSCOPE" "$folder" 2>"$folder/errors"

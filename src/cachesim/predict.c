@@ -172,7 +172,8 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     BevGpuFacts facts = gpu_facts(gpu);
     double loads = ceil((double)profile->tile / profile->counts.form->load);
     double instructions = profile->counts.form->point_instructions + loads +
-                          profile->tile * bev_channel_instructions(profile->counts.form, profile->dtype, &facts);
+                          profile->tile * bev_channel_instructions(profile->counts.form,
+                                                                   profile->dtype, &facts);
     if (profile->counts.step_instructions > 0)
         instructions = profile->counts.step_instructions;
     Prediction p = {.hit_rate = l2->hit_rate, .in_phases = profile->counts.form->in_phases};

@@ -2,6 +2,8 @@
  * memory regime, remove redundant traffic, map it to the GPU, validate. */
 #include "src/cachesim/findings.h"
 
+#include "kernels/regime.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -19,12 +21,16 @@ typedef struct {
     bool counts;
 } Facts;
 
+static const char *const regime_texts[REGIME_COUNT] = {
+    [REGIME_RESIDENT] = "stays in L2",
+    [REGIME_CONTESTED] = "fits barely",
+    [REGIME_STREAMING] = "bound by DRAM",
+};
+
 static void classify(const Facts *facts, Finding *step) {
     double footprint = bev_footprint_total(facts->model->footprint);
     double gathered = bev_traffic_total(facts->model->gather), share = footprint / facts->l2_bytes;
-    const char *regime = share <= 0.5 ? "stays in L2"
-                         : share <= 1 ? "fits barely"
-                                      : "bound by DRAM";
+    const char *regime = regime_texts[bev_regime(footprint, facts->l2_bytes)];
     snprintf(step->text, sizeof step->text, "classify: footprint %.1f MB, %.0f %% of L2: %s",
              footprint * 1e-6, 100 * share, regime);
     snprintf(step->evidence, sizeof step->evidence,
