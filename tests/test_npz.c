@@ -154,7 +154,7 @@ static char line[800];
 static bool read_bytes(Buffer bytes, Scene *scene) {
     Err err = {0};
     line[0] = '\0';
-    bool ok = scene_read_npz(bytes.bytes, bytes.length, "net.npz", scene, &err);
+    bool ok = scene_read_npz(bytes.bytes, bytes.length, "net.npz", 0, scene, &err);
     if (!ok)
         err_line(&err, line, sizeof line);
     return ok;
@@ -964,7 +964,7 @@ static void round_trip(const char *without, bool half, bool weights, const char 
 static bool refuses_file(const char *path, const char *words) {
     Scene scene;
     Err err = {0};
-    bool ok = !scene_load_npz(path, &scene, &err);
+    bool ok = !scene_load_npz(path, 0, &scene, &err);
     err_line(&err, line, sizeof line);
     scene_free(&scene);
     return ok && strstr(line, words) && !strchr(line, '\n');
@@ -979,7 +979,7 @@ static void test_files(void) {
     FILE *file = fopen(path, "wb");
     fwrite(archive.bytes, 1, archive.length, file);
     fclose(file);
-    tap_ok(scene_load_npz(path, &scene, &err) && scene.tensors.depth[5] == 0.25f, "from a file");
+    tap_ok(scene_load_npz(path, 0, &scene, &err) && scene.tensors.depth[5] == 0.25f, "from a file");
     BevMap map = scene.map;
     tap_ok(!scene_write_npz("/dev/full", &scene, &scene.tensors, &map, false, &err) &&
                strstr(err.what, "No space left"),

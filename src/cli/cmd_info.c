@@ -3,6 +3,7 @@
 #include "config.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
+#include "src/scene/clip.h"
 #include "src/scene/scatter.h"
 
 #ifdef HAVE_CUDA
@@ -64,6 +65,7 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
                         Err *err) {
     Facts *facts = context;
     Report *report = &facts->report;
+    const Clip *clip = workload->scene.clip;
     ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
     BevFootprint footprint = bev_footprint(problem);
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
@@ -72,6 +74,7 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     select_say_if_empty(facts->scene, problem->align, stats.points);
     report_row(report);
     report_add(report, "scene", "scene", 0, cell_text(facts->scene));
+    report_add(report, "moments", "moments", 0, cell_if(clip, cell_int(clip ? clip->count : 0)));
     report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->dtype].name));
     report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
     add_shape(report, &problem->shape);

@@ -86,7 +86,7 @@ static void load(Moments *moments, int number) {
     if (moment)
         moment->number = number;
     bool ok = moment ? clip_load(moments->clip, number, &moment->scene, &err)
-                     : err_set(&err, ERR_FAILED, moments->clip->folder, "", "out of memory");
+                     : err_set(&err, ERR_FAILED, moments->clip->path, "", "out of memory");
     worker_lock(&moments->worker);
     if (ok)
         keep(moments, moment);
@@ -119,7 +119,7 @@ bool moments_open(const Clip *clip, Moments **out, Err *err) {
               (moments->bytes = calloc(count, sizeof(size_t)));
     *out = NULL;
     if (!ok)
-        err_set(err, ERR_FAILED, clip->folder, "", "out of memory");
+        err_set(err, ERR_FAILED, clip->path, "", "out of memory");
     else {
         moments->clip = clip;
         moments->failed = -1;

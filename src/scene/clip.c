@@ -25,14 +25,14 @@ static int compare_names(const void *a, const void *b) {
 
 static bool add_name(Clip *clip, const char *name, Err *err) {
     if (clip->count == CLIP_MAX_MOMENTS || strlen(name) >= sizeof clip->names[0])
-        return err_set(err, ERR_FAILED, clip->folder, "",
+        return err_set(err, ERR_FAILED, clip->path, "",
                        "more than %d moments, or a name of more than %zu bytes", CLIP_MAX_MOMENTS,
                        sizeof clip->names[0] - 1);
     if (!(clip->count & (clip->count - 1))) { /* room for twice as many */
         size_t room = clip->count ? 2 * (size_t)clip->count : 1;
         void *more = realloc(clip->names, room * sizeof clip->names[0]);
         if (!more)
-            return err_set(err, ERR_FAILED, clip->folder, "", "out of memory");
+            return err_set(err, ERR_FAILED, clip->path, "", "out of memory");
         clip->names = more;
     }
     strcpy(clip->names[clip->count++], name);
@@ -40,16 +40,16 @@ static bool add_name(Clip *clip, const char *name, Err *err) {
 }
 
 static bool list_folder(Clip *clip, Err *err) {
-    DIR *directory = opendir(clip->folder);
+    DIR *directory = opendir(clip->path);
     bool ok = directory ||
-              err_set(err, ERR_FAILED, clip->folder, "", "cannot be listed: %s", strerror(errno));
+              err_set(err, ERR_FAILED, clip->path, "", "cannot be listed: %s", strerror(errno));
     for (struct dirent *entry; ok && (entry = readdir(directory));)
         if (is_moment(entry->d_name))
             ok = add_name(clip, entry->d_name, err);
     if (directory)
         closedir(directory);
     if (ok && !clip->count)
-        return err_set(err, ERR_FAILED, clip->folder, "one .npz a moment, or an operator's five .npy",
+        return err_set(err, ERR_FAILED, clip->path, "one .npz a moment, or an operator's five .npy",
                        "a folder without .npz files");
     if (ok)
         qsort(clip->names, (size_t)clip->count, sizeof clip->names[0], compare_names);
@@ -57,10 +57,25 @@ static bool list_folder(Clip *clip, Err *err) {
 }
 
 static void path_of(const Clip *clip, int moment, char path[PATH_MAX]) {
-    snprintf(path, PATH_MAX, "%s/%s", clip->folder, clip->names[moment]);
+    snprintf(path, PATH_MAX, "%s/%s", clip->path, clip->names[moment]);
 }
 
 /* ---- headers --------------------------------------------------------------------------------- */
+
+/* The time of a moment: that of its first camera; NaN: none. */
+static bool read_time(const ArrayReader *reader, double *time_s) {
+    double times[RIG_MAX_CAMERAS] = {NAN};
+    bool ok = !arrays_has(reader, ARRAY_TIMESTAMPS) ||
+              arrays_read_doubles(reader, ARRAY_TIMESTAMPS, times);
+    *time_s = times[0];
+    return ok;
+}
+
+/* The time between two moments, from that of the first and the last one. */
+static void set_period(Clip *clip, double first_s, double last_s) {
+    double period_s = clip->count > 1 ? (last_s - first_s) / (clip->count - 1) : NAN;
+    clip->period_s = period_s > 1e-3 && period_s < 3600 ? period_s : default_period_s;
+}
 
 /* What must be the same in all moments, and the time. */
 typedef struct {
@@ -70,9 +85,7 @@ typedef struct {
 } Header;
 
 static bool fill_header(const ArrayReader *reader, Header *header) {
-    double times[RIG_MAX_CAMERAS];
     memset(header, 0, sizeof *header);
-    header->time_s = NAN;
     for (int id = 0; id < ARRAY_COUNT; id++)
         header->has[id] = arrays_has(reader, (ArrayId)id);
     memcpy(header->array, reader->array, sizeof header->array);
@@ -80,12 +93,7 @@ static bool fill_header(const ArrayReader *reader, Header *header) {
         (header->has[ARRAY_BEV_SHAPE] &&
          !arrays_read_doubles(reader, ARRAY_BEV_SHAPE, header->bev_shape)))
         return false;
-    if (!header->has[ARRAY_TIMESTAMPS])
-        return true;
-    if (!arrays_read_doubles(reader, ARRAY_TIMESTAMPS, times))
-        return false;
-    header->time_s = times[0];
-    return true;
+    return read_time(reader, &header->time_s);
 }
 
 static bool may_differ(int id) {
@@ -108,6 +116,10 @@ static bool check_values(const ArrayReader *reader, ArrayId id, const double *va
 
 static bool check_same(const ArrayReader *reader, const Header *header, const Header *wanted,
                        const char *first) {
+    if (arrays_moments(reader) > 1)
+        return ARRAYS_REFUSE(reader, ARRAY_DEPTH, "open the file itself, or save a file a moment",
+                             "%lld moments, a file in a folder of moments has one",
+                             (long long)arrays_moments(reader));
     for (int id = 0; id < ARRAY_COUNT; id++) {
         char found[96], shape[96];
         if (header->has[id] != wanted->has[id] && id != ARRAY_BOXES && id != ARRAY_BOX_LABELS)
@@ -135,7 +147,7 @@ static bool read_header(const Clip *clip, int moment, Header *header, const Head
     bool ok = reader || err_set(err, ERR_FAILED, path, "", "out of memory");
     if (ok && npz_open_file(&npz, path, SCENE_MAX_FILE_BYTES, err)) {
         ok = arrays_open(reader, &npz, err) && fill_header(reader, header) &&
-             (!moment || check_same(reader, header, wanted, clip->names[0]));
+             check_same(reader, header, moment ? wanted : header, clip->names[0]);
         npz_close(&npz);
     } else
         ok = false;
@@ -146,26 +158,51 @@ static bool read_header(const Clip *clip, int moment, Header *header, const Head
 static bool read_headers(Clip *clip, Err *err) {
     Header *headers = malloc(2 * sizeof *headers);
     double last_s = NAN;
-    bool ok = headers || err_set(err, ERR_FAILED, clip->folder, "", "out of memory");
+    bool ok = headers || err_set(err, ERR_FAILED, clip->path, "", "out of memory");
     for (int i = 0; ok && i < clip->count; i++) {
         ok = read_header(clip, i, &headers[i > 0], headers, err);
         last_s = headers[i > 0].time_s;
     }
-    double period_s = ok && clip->count > 1 ? (last_s - headers->time_s) / (clip->count - 1) : NAN;
-    clip->period_s = period_s > 1e-3 && period_s < 3600 ? period_s : default_period_s;
+    if (ok)
+        set_period(clip, headers->time_s, last_s);
     free(headers);
+    return ok;
+}
+
+/* ---- one file -------------------------------------------------------------------------------- */
+
+/* Reads the number of moments and the time of the first and the last one. */
+static bool read_moments(Clip *clip, Err *err) {
+    double first_s, last_s;
+    Npz npz;
+    ArrayReader *reader = malloc(sizeof *reader);
+    if (!reader)
+        return err_set(err, ERR_FAILED, clip->path, "", "out of memory");
+    bool ok = npz_open_file(&npz, clip->path, SCENE_MAX_FILE_BYTES, err);
+    if (ok) {
+        ok = arrays_open(reader, &npz, err) && read_time(reader, &first_s) &&
+             arrays_choose_moment(reader, arrays_moments(reader) - 1) &&
+             read_time(reader, &last_s);
+        npz_close(&npz);
+    }
+    if (ok) {
+        clip->count = (int)arrays_moments(reader);
+        set_period(clip, first_s, last_s);
+    }
+    free(reader);
     return ok;
 }
 
 /* ---- for others ------------------------------------------------------------------------------ */
 
-bool clip_open(const char *folder, Clip **out, Err *err) {
+static bool open_clip(const char *path, bool is_folder, Clip **out, Err *err) {
     Clip *clip = calloc(1, sizeof *clip);
     *out = NULL;
     if (clip)
-        clip->folder = strdup(folder);
-    bool ok = (clip && clip->folder) || err_set(err, ERR_FAILED, folder, "", "out of memory");
-    if (ok && list_folder(clip, err) && read_headers(clip, err)) {
+        clip->path = strdup(path);
+    bool ok = (clip && clip->path) || err_set(err, ERR_FAILED, path, "", "out of memory");
+    if (ok && (is_folder ? list_folder(clip, err) && read_headers(clip, err)
+                         : read_moments(clip, err))) {
         *out = clip;
         return true;
     }
@@ -173,10 +210,18 @@ bool clip_open(const char *folder, Clip **out, Err *err) {
     return false;
 }
 
+bool clip_open(const char *folder, Clip **clip, Err *err) {
+    return open_clip(folder, true, clip, err);
+}
+
+bool clip_open_file(const char *path, Clip **clip, Err *err) {
+    return open_clip(path, false, clip, err);
+}
+
 void clip_free(Clip *clip) {
     if (!clip)
         return;
-    free(clip->folder);
+    free(clip->path);
     free(clip->names);
     free(clip);
 }
@@ -189,8 +234,10 @@ int clip_at(const Clip *clip, double time_s) {
 
 bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err) {
     char path[PATH_MAX];
+    if (!clip->names)
+        return scene_load_npz(clip->path, moment, scene, err);
     path_of(clip, moment, path);
-    return scene_load_npz(path, scene, err);
+    return scene_load_npz(path, 0, scene, err);
 }
 
 bool clip_move(Scene *scene, double time_s, Err *err) {

@@ -47,6 +47,7 @@ static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
     NpzMember *member = &npz->members[npz->count];
     snprintf(member->name, sizeof member->name, "%.*s", (int)(length - 4), stat.name);
     member->bytes = stat.size;
+    member->stored = stat.comp_method == ZIP_CM_STORE;
     npz->count++;
     return true;
 }
@@ -137,6 +138,7 @@ int npz_find(const Npz *npz, const char *name) {
 typedef struct {
     zip_file_t *file;
     uint64_t left;
+    bool stored;
     char where[256];
 } Stream;
 
@@ -144,6 +146,7 @@ static bool stream_open(Stream *stream, const Npz *npz, int member, Err *err) {
     const NpzMember *row = &npz->members[member];
     snprintf(stream->where, sizeof stream->where, "%s: %s", npz->where, row->name);
     stream->left = row->bytes;
+    stream->stored = row->stored;
     stream->file = zip_fopen_index(npz->zip, (zip_uint64_t)member, 0);
     return stream->file ||
            err_set(err, ERR_FAILED, stream->where, "", "cannot read: %s", zip_strerror(npz->zip));
@@ -169,9 +172,29 @@ static bool stream_read(Stream *stream, void *to, size_t count, Err *err) {
     return true;
 }
 
-/* Reads past the end of the data, where libzip verifies the checksum. */
+/* Passes over `count` bytes. */
+static bool stream_skip(Stream *stream, uint64_t count, Err *err) {
+    unsigned char passed[16 * 1024];
+    if (stream->stored && count > 0 && count <= stream->left) {
+        if (zip_fseek(stream->file, (zip_int64_t)count, SEEK_CUR) != 0)
+            return err_set(err, ERR_FAILED, stream->where, "", "cannot read: %s",
+                           zip_file_strerror(stream->file));
+        stream->left -= count;
+        return true;
+    }
+    for (uint64_t piece; count > 0; count -= piece) {
+        piece = count < sizeof passed ? count : sizeof passed;
+        if (!stream_read(stream, passed, (size_t)piece, err))
+            return false;
+    }
+    return true;
+}
+
+/* At the end of the data reads past it, where libzip verifies the checksum. */
 static bool stream_finish(Stream *stream, Err *err) {
     char more;
+    if (stream->left > 0)
+        return true;
     zip_int64_t got = zip_fread(stream->file, &more, 1);
     if (got < 0)
         return err_set(err, ERR_FAILED, stream->where, "the file is damaged", "%s",
@@ -254,8 +277,7 @@ NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
 /* Where npz_read puts what it converts. */
 typedef struct {
     const Npz *npz;
-    int member;
-    const NpyArray *array;
+    const NpzPart *part;
     NpyType type;
     void *elements;
 } Converted;
@@ -264,67 +286,69 @@ typedef struct {
 static bool convert(void *context, int64_t first, int64_t count, const unsigned char *bytes,
                     Err *err) {
     const Converted *to = context;
-    size_t size = npy_types[to->array->type].bytes;
-    for (int64_t i = 0; i < count; i++) {
-        double value = npy_element(to->array->type, bytes + (size_t)i * size);
+    const NpzPart *part = to->part;
+    NpyType from = part->array->type;
+    for (int64_t i = 0, at = first - part->first; i < count; i++, at++) {
+        double value = npy_element(from, bytes + (size_t)i * npy_types[from].bytes);
         if (to->type == NPY_F4)
-            ((float *)to->elements)[first + i] = (float)value;
+            ((float *)to->elements)[at] = (float)value;
         else if (to->type == NPY_F8)
-            ((double *)to->elements)[first + i] = value;
+            ((double *)to->elements)[at] = value;
         else if (value >= INT32_MIN && value <= INT32_MAX)
-            ((int32_t *)to->elements)[first + i] = (int32_t)value;
+            ((int32_t *)to->elements)[at] = (int32_t)value;
         else
             return data_refuse(
                 err, to->npz->where,
-                npz_place(to->npz->members[to->member].name, to->array, first + i).text, "",
+                npz_place(to->npz->members[part->member].name, part->array, first + i).text, "",
                 "%.0f does not fit int32", value);
     }
     return true;
 }
 
-static bool read_pieces(Stream *stream, const NpyArray *array, int64_t most, NpzTake *take,
+static bool read_pieces(Stream *stream, const NpzPart *part, int64_t most, NpzTake *take,
                         void *context, Err *err) {
-    size_t size = npy_element_bytes(array);
+    size_t size = npy_element_bytes(part->array);
     unsigned char *bytes = malloc((size_t)most * size + 1);
     bool ok = bytes || err_set(err, ERR_FAILED, stream->where, "", "out of memory");
-    for (int64_t first = 0; ok && first < array->count; first += most) {
-        int64_t count = array->count - first < most ? array->count - first : most;
+    for (int64_t done = 0; ok && done < part->count; done += most) {
+        int64_t count = part->count - done < most ? part->count - done : most;
         ok = stream_read(stream, bytes, (size_t)count * size, err) &&
-             take(context, first, count, bytes, err);
+             take(context, part->first + done, count, bytes, err);
     }
     free(bytes);
     return ok;
 }
 
-/* Opens a member behind its header, which must be the one that was checked. */
-static bool open_elements(Stream *stream, const Npz *npz, int member, const NpyArray *array,
-                          Err *err) {
+/* Opens a member at the begin of a part. Its header must be the one that was checked. */
+static bool open_part(Stream *stream, const Npz *npz, const NpzPart *part, Err *err) {
+    const NpyArray *array = part->array;
     NpyArray again;
-    if (!stream_open(stream, npz, member, err) || !read_header(stream, &again, err))
+    if (!stream_open(stream, npz, part->member, err) || !read_header(stream, &again, err))
         return false;
-    return (again.type == array->type && again.count == array->count &&
-            again.characters == array->characters) ||
-           err_set(err, ERR_FAILED, stream->where, "", "the file changed while it was read");
+    if (again.type != array->type || again.count != array->count ||
+        again.characters != array->characters)
+        return err_set(err, ERR_FAILED, stream->where, "", "the file changed while it was read");
+    return stream_skip(stream, (uint64_t)part->first * npy_element_bytes(array), err);
 }
 
-bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t most, NpzTake *take,
-                     void *context, Err *err) {
+bool npz_read_pieces(const Npz *npz, const NpzPart *part, int64_t most, NpzTake *take, void *context,
+                     Err *err) {
     Stream stream;
-    bool ok = open_elements(&stream, npz, member, array, err) &&
-              read_pieces(&stream, array, most, take, context, err) && stream_finish(&stream, err);
+    bool ok = open_part(&stream, npz, part, err) &&
+              read_pieces(&stream, part, most, take, context, err) && stream_finish(&stream, err);
     stream_close(&stream);
     return ok;
 }
 
-bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
-              Err *err) {
+bool npz_read(const Npz *npz, const NpzPart *part, NpyType type, void *elements, Err *err) {
     enum { PIECE = 2048 };
-    Converted to = {npz, member, array, type, elements};
+    Converted to = {npz, part, type, elements};
     Stream stream;
-    if (array->type != type)
-        return npz_read_pieces(npz, member, array, PIECE, convert, &to, err);
-    bool ok = open_elements(&stream, npz, member, array, err) &&
-              stream_read(&stream, elements, (size_t)array->count * npy_element_bytes(array), err) &&
+    if (part->array->type != type)
+        return npz_read_pieces(npz, part, PIECE, convert, &to, err);
+    bool ok = open_part(&stream, npz, part, err) &&
+              stream_read(&stream, elements,
+                          (size_t)part->count * npy_element_bytes(part->array), err) &&
               stream_finish(&stream, err);
     stream_close(&stream);
     return ok;

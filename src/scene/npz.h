@@ -64,6 +64,7 @@ enum { NPZ_MAX_MEMBERS = 64, NPZ_MAX_NAME = 64 };
 typedef struct {
     char name[NPZ_MAX_NAME]; /* without ".npy" */
     uint64_t bytes;          /* of the .npy file, uncompressed */
+    bool stored;             /* not deflated: reading can begin anywhere */
 } NpzMember;
 
 typedef struct {
@@ -86,22 +87,30 @@ int npz_find(const Npz *npz, const char *name);
 /* Reads a member's header and checks that the data after it has exactly the size that it says. */
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err);
 
-/* Reads all array->count elements as `type`: F4 from F2 or F4; F8 from any type; I4 from I4 or I8,
- * where a value that does not fit is an error. The checksum of the member is verified. */
-bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
-              Err *err);
+/* Elements [first, first + count) of the member's array, in C order. What lies before them is passed
+ * over: a stored member is read from there on, a deflated one is inflated up to there. The checksum
+ * of a member is verified when all of it is read, of a deflated one also when its end is. */
+typedef struct {
+    int member;
+    const NpyArray *array; /* as npz_read_array gave it */
+    int64_t first, count;
+} NpzPart;
 
-/* Reads all elements in their order, in pieces of at most `most`, as the bytes that the file has.
- * `take` returns false, with an error, to end it. */
+/* Reads the elements of a part as `type`: F4 from F2 or F4; F8 from any type; I4 from I4 or I8, where
+ * a value that does not fit is an error. */
+bool npz_read(const Npz *npz, const NpzPart *part, NpyType type, void *elements, Err *err);
+
+/* Reads the elements of a part in their order, in pieces of at most `most`, as the bytes that the
+ * file has. `first` counts from the begin of the array. `take` returns false, with an error, to end
+ * it. */
 typedef bool NpzTake(void *context, int64_t first, int64_t count, const unsigned char *bytes,
                      Err *err);
-bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t most, NpzTake *take,
-                     void *context, Err *err);
+bool npz_read_pieces(const Npz *npz, const NpzPart *part, int64_t most, NpzTake *take, void *context,
+                     Err *err);
 
-/* Reads texts into `texts`, array->count of `size` bytes each, as clean UTF-8 (kernels/clean.h). A
+/* Reads texts into `texts`, part->count of `size` bytes each, as clean UTF-8 (kernels/clean.h). A
  * text that does not fit is an error. */
-bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t size,
-                    Err *err);
+bool npz_read_texts(const Npz *npz, const NpzPart *part, char *texts, size_t size, Err *err);
 
 /* An element for error messages: "name[c, d, h, w]" for element i in C order. */
 typedef struct {

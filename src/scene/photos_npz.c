@@ -107,23 +107,18 @@ static bool read_images(const ArrayReader *reader, Scene *scene) {
     photos->srgb = malloc((size_t)(photos->cameras * photos->h * photos->w * 3));
     if (!photos->srgb)
         return no_memory(reader, ARRAY_IMAGES);
-    return npz_read_pieces(reader->npz, reader->member[ARRAY_IMAGES], &reader->array[ARRAY_IMAGES],
-                           cut.image_h * cut.image_w * 3, take_image, &cut, reader->err);
+    return arrays_read_pieces(reader, ARRAY_IMAGES, cut.image_h * cut.image_w * 3, take_image,
+                              &cut);
 }
 
 /* ---- names, boxes, LiDAR, time --------------------------------------------------------------- */
-
-static bool read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t size) {
-    return npz_read_texts(reader->npz, reader->member[id], &reader->array[id], texts, size,
-                          reader->err);
-}
 
 static bool read_names(const ArrayReader *reader, Rig *rig) {
     enum { SIZE = sizeof rig->cameras[0].name };
     char names[RIG_MAX_CAMERAS][SIZE] = {{0}};
     if (!arrays_has(reader, ARRAY_CAMERA_NAMES))
         return true;
-    if (!read_texts(reader, ARRAY_CAMERA_NAMES, names[0], SIZE))
+    if (!arrays_read_texts(reader, ARRAY_CAMERA_NAMES, names[0], SIZE))
         return false;
     for (int i = 0; i < rig->camera_count; i++)
         if (names[i][0])
@@ -151,7 +146,7 @@ static bool read_labels(const ArrayReader *reader, Photos *photos) {
     if (!arrays_has(reader, ARRAY_BOX_LABELS))
         return true;
     char *labels = calloc((size_t)photos->box_count + 1, SIZE);
-    bool ok = labels ? read_texts(reader, ARRAY_BOX_LABELS, labels, SIZE)
+    bool ok = labels ? arrays_read_texts(reader, ARRAY_BOX_LABELS, labels, SIZE)
                      : no_memory(reader, ARRAY_BOX_LABELS);
     for (int64_t i = 0; ok && i < photos->box_count; i++)
         memcpy(photos->boxes[i].label, labels + i * SIZE, SIZE);
@@ -181,7 +176,7 @@ static bool read_sweep(const ArrayReader *reader, Photos *photos) {
     if (!values)
         return no_memory(reader, ARRAY_LIDAR);
     photos->sweep_m = values;
-    if (!npz_read(reader->npz, reader->member[ARRAY_LIDAR], array, NPY_F4, values, reader->err))
+    if (!arrays_read(reader, ARRAY_LIDAR, NPY_F4, values))
         return false;
     for (int64_t i = 0; i < array->shape[0]; i++) {
         const float *p = values + i * array->shape[1];

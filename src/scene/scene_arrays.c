@@ -1,6 +1,7 @@
 #include "src/scene/scene_internal.h"
 
 #include "src/base/nearest.h"
+#include "src/scene/clip.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
     {name, GROUP_##group, types, NPY_##written, __VA_ARGS__},
 const ArrayRow scene_arrays[ARRAY_COUNT] = {SCENE_ARRAYS(ARRAY_ROW)};
 
-static const char letters[] = "NDhwCPIHWBLK"; /* by ArraySize */
+static const char letters[] = "NDhwCPIHWBLKTbl"; /* by ArraySize */
 
 static const struct {
     const char *title;
@@ -30,6 +31,9 @@ static const struct {
     [SIZE_BOXES] = {"boxes", 0, PHOTOS_MAX_BOXES},
     [SIZE_SWEEP] = {"LiDAR points", 0, PHOTOS_MAX_SWEEP},
     [SIZE_SWEEP_COLUMNS] = {"LiDAR columns", 3, 16},
+    [SIZE_MOMENTS] = {"moments", 1, CLIP_MAX_MOMENTS},
+    [SIZE_ALL_BOXES] = {"boxes of all moments", 0, INT32_MAX},
+    [SIZE_ALL_SWEEP] = {"LiDAR points of all moments", 0, INT32_MAX},
 };
 
 /* The ArraySize of a letter; -1 for a digit. */
@@ -73,20 +77,35 @@ static void describe_shape(const char *shape, char *text, size_t size) {
     snprintf(text + used, size - used, ")");
 }
 
-static bool refuse_shape(const ArrayReader *reader, int id) {
+enum { SHAPES = 3 };
+
+/* The shapes that an array can have in this file; those behind the last one are NULL. */
+static void wanted_shapes(const ArrayReader *reader, int id, const char *shapes[SHAPES]) {
     const ArrayRow *row = &scene_arrays[id];
-    char found[96], wanted[112], other[16] = "";
-    npy_shape_text(&reader->array[id], found, sizeof found);
-    describe_shape(row->shape, wanted, sizeof wanted);
-    if (row->other_shape)
-        describe_shape(row->other_shape, other, sizeof other);
-    bool batch = reader->array[id].rank == (int)strlen(row->shape) + 1;
-    return ARRAYS_REFUSE(reader, id, batch ? "save one sample, without a batch axis" : "",
-                         "shape %s, must be %s%s%s", found, wanted, other[0] ? " or " : "", other);
+    const char *const alone[SHAPES] = {row->shape, row->other_shape};
+    memcpy(shapes, reader->is_clip && row->clip_shapes[0] ? row->clip_shapes : alone, sizeof alone);
 }
 
-/* Checks size e of an array against its bounds and against the arrays before it. */
-static bool bind_size(ArrayReader *reader, int id, int e, int64_t value) {
+static bool refuse_shape(const ArrayReader *reader, int id, const char *const shapes[SHAPES]) {
+    char found[96], wanted[192], depth[96], why[144] = "";
+    const char *hint = "";
+    size_t used = 0;
+    npy_shape_text(&reader->whole[id], found, sizeof found);
+    npy_shape_text(&reader->whole[ARRAY_DEPTH], depth, sizeof depth);
+    for (int i = 0; i < SHAPES && shapes[i]; i++) {
+        used += (size_t)snprintf(wanted + used, sizeof wanted - used, i ? " or " : "");
+        describe_shape(shapes[i], wanted + used, sizeof wanted - used);
+        used += strlen(wanted + used);
+    }
+    if (reader->is_clip && id != ARRAY_DEPTH) {
+        snprintf(why, sizeof why, ", because depth %s has an axis of moments", depth);
+        hint = "save one sample, without a batch axis, or all of its moments";
+    } else if (reader->whole[id].rank == (int)strlen(shapes[0]) + 1)
+        hint = "save one sample, without a batch axis";
+    return ARRAYS_REFUSE(reader, id, hint, "shape %s, must be %s%s", found, wanted, why);
+}
+
+bool arrays_bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t value) {
     if (value < sizes[e].min || value > sizes[e].max)
         return ARRAYS_REFUSE(reader, id, "", "%lld %s, must be %lld to %lld", (long long)value,
                              sizes[e].title, (long long)sizes[e].min, (long long)sizes[e].max);
@@ -110,21 +129,29 @@ static bool fits(const NpyArray *array, const char *shape) {
 }
 
 static bool check_shape(ArrayReader *reader, int id) {
-    const NpyArray *array = &reader->array[id];
-    const char *other = scene_arrays[id].other_shape, *shape = scene_arrays[id].shape;
-    if (fits(array, other)) /* the more exact one of two that fit */
-        shape = other;
-    if (!fits(array, shape))
-        return refuse_shape(reader, id);
-    for (int i = 0; i < array->rank; i++)
-        if (size_of(shape[i]) >= 0 && !bind_size(reader, id, size_of(shape[i]), array->shape[i]))
+    const NpyArray *array = &reader->whole[id];
+    const char *shapes[SHAPES], *shape = NULL;
+    wanted_shapes(reader, id, shapes);
+    if (!shapes[0])
+        return ARRAYS_REFUSE(reader, id, "give depth an axis of moments, or leave this array out",
+                             "only a file of several moments has it");
+    for (int i = 0; i < SHAPES; i++)
+        if (fits(array, shapes[i])) /* of two that fit the second is the more exact one */
+            shape = shapes[i];
+    if (!shape)
+        return refuse_shape(reader, id, shapes);
+    reader->shape[id] = shape;
+    for (int i = 0; i < array->rank; i++) {
+        int size = size_of(shape[i]);
+        if (size >= 0 && !arrays_bind_size(reader, (ArrayId)id, (ArraySize)size, array->shape[i]))
             return false;
+    }
     return true;
 }
 
 static bool check_type(const ArrayReader *reader, int id) {
     unsigned types = scene_arrays[id].types;
-    if (types & 1u << reader->array[id].type)
+    if (types & 1u << reader->whole[id].type)
         return true;
     char wanted[128];
     int used = 0;
@@ -133,9 +160,19 @@ static bool check_type(const ArrayReader *reader, int id) {
             used += snprintf(wanted + used, sizeof wanted - (size_t)used, " %s%s",
                              npy_types[type].name, types >> (type + 1) ? " or" : "");
     return ARRAYS_REFUSE(reader, id, "convert it with astype", "dtype %s, must be%s",
-                         npy_types[reader->array[id].type].name, wanted);
+                         npy_types[reader->whole[id].type].name, wanted);
 }
 
+static bool read_header(ArrayReader *reader, int id) {
+    NpyArray *array = &reader->whole[id];
+    if (!npz_read_array(reader->npz, reader->member[id], array, reader->err))
+        return false;
+    if (id == ARRAY_DEPTH)
+        reader->is_clip = array->rank == (int)strlen(scene_arrays[id].clip_shapes[0]);
+    return check_type(reader, id) && check_shape(reader, id);
+}
+
+/* Depth is the first: its axes say whether the file has several moments. */
 static bool read_headers(ArrayReader *reader) {
     for (int e = 0; e < SIZE_COUNT; e++)
         reader->size[e] = -1;
@@ -143,9 +180,7 @@ static bool read_headers(ArrayReader *reader) {
         return false;
     for (int id = 0; id < ARRAY_COUNT; id++) {
         reader->member[id] = npz_find(reader->npz, scene_arrays[id].name);
-        if (reader->member[id] >= 0 &&
-            (!npz_read_array(reader->npz, reader->member[id], &reader->array[id], reader->err) ||
-             !check_type(reader, id) || !check_shape(reader, id)))
+        if (reader->member[id] >= 0 && !read_header(reader, id))
             return false;
     }
     return true;
@@ -209,13 +244,36 @@ static bool check_groups(ArrayReader *reader) {
 
 bool arrays_open(ArrayReader *reader, const Npz *npz, Err *err) {
     *reader = (ArrayReader){.npz = npz, .err = err};
-    return read_headers(reader) && check_groups(reader);
+    return read_headers(reader) && check_groups(reader) && arrays_choose_moment(reader, 0);
+}
+
+/* ---- elements -------------------------------------------------------------------------------- */
+
+static NpzPart part_of(const ArrayReader *reader, ArrayId id) {
+    return (NpzPart){reader->member[id], &reader->whole[id], reader->before[id],
+                     reader->array[id].count};
+}
+
+bool arrays_read(const ArrayReader *reader, ArrayId id, NpyType type, void *elements) {
+    const NpzPart part = part_of(reader, id);
+    return npz_read(reader->npz, &part, type, elements, reader->err);
+}
+
+bool arrays_read_pieces(const ArrayReader *reader, ArrayId id, int64_t most, NpzTake *take,
+                        void *context) {
+    const NpzPart part = part_of(reader, id);
+    return npz_read_pieces(reader->npz, &part, most, take, context, reader->err);
+}
+
+bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t size) {
+    const NpzPart part = part_of(reader, id);
+    return npz_read_texts(reader->npz, &part, texts, size, reader->err);
 }
 
 bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values) {
     const ArrayRow *row = &scene_arrays[id];
     const NpyArray *array = &reader->array[id];
-    if (!npz_read(reader->npz, reader->member[id], array, NPY_F8, values, reader->err))
+    if (!arrays_read(reader, id, NPY_F8, values))
         return false;
     for (int64_t i = 0; i < array->count; i++) {
         if (!isfinite(values[i]))
