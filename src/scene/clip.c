@@ -171,26 +171,27 @@ static bool read_headers(Clip *clip, Err *err) {
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-/* Reads the number of moments and the time of the first and the last one. */
-static bool read_moments(Clip *clip, Err *err) {
-    double first_s, last_s;
+/* Stays open, so that deflated arrays go on from moment to moment. */
+struct ClipFile {
     Npz npz;
-    ArrayReader *reader = malloc(sizeof *reader);
-    if (!reader)
+    ArrayReader reader;
+};
+
+/* Opens the file, counts its moments and reads the time of the first and the last one. */
+static bool open_file(Clip *clip, Err *err) {
+    double first_s, last_s;
+    struct ClipFile *file = calloc(1, sizeof *file);
+    clip->file = file;
+    if (!file)
         return err_set(err, ERR_FAILED, clip->path, "", "out of memory");
-    bool ok = npz_open_file(&npz, clip->path, SCENE_MAX_FILE_BYTES, err);
-    if (ok) {
-        ok = arrays_open(reader, &npz, err) && read_time(reader, &first_s) &&
-             arrays_choose_moment(reader, arrays_moments(reader) - 1) &&
-             read_time(reader, &last_s);
-        npz_close(&npz);
-    }
-    if (ok) {
-        clip->count = (int)arrays_moments(reader);
-        set_period(clip, first_s, last_s);
-    }
-    free(reader);
-    return ok;
+    ArrayReader *reader = &file->reader;
+    if (!npz_open_file(&file->npz, clip->path, SCENE_MAX_FILE_BYTES, err) ||
+        !arrays_open(reader, &file->npz, err) || !read_time(reader, &first_s) ||
+        !arrays_choose_moment(reader, arrays_moments(reader) - 1) || !read_time(reader, &last_s))
+        return false;
+    clip->count = (int)arrays_moments(reader);
+    set_period(clip, first_s, last_s);
+    return true;
 }
 
 /* ---- for others ------------------------------------------------------------------------------ */
@@ -201,8 +202,8 @@ static bool open_clip(const char *path, bool is_folder, Clip **out, Err *err) {
     if (clip)
         clip->path = strdup(path);
     bool ok = (clip && clip->path) || err_set(err, ERR_FAILED, path, "", "out of memory");
-    if (ok && (is_folder ? list_folder(clip, err) && read_headers(clip, err)
-                         : read_moments(clip, err))) {
+    if (ok &&
+        (is_folder ? list_folder(clip, err) && read_headers(clip, err) : open_file(clip, err))) {
         *out = clip;
         return true;
     }
@@ -223,6 +224,9 @@ void clip_free(Clip *clip) {
         return;
     free(clip->path);
     free(clip->names);
+    if (clip->file)
+        npz_close(&clip->file->npz);
+    free(clip->file);
     free(clip);
 }
 
@@ -234,8 +238,10 @@ int clip_at(const Clip *clip, double time_s) {
 
 bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err) {
     char path[PATH_MAX];
-    if (!clip->names)
-        return scene_load_npz(clip->path, moment, scene, err);
+    if (clip->file) {
+        clip->file->reader.err = err;
+        return arrays_read_scene(&clip->file->reader, moment, scene);
+    }
     path_of(clip, moment, path);
     return scene_load_npz(path, 0, scene, err);
 }

@@ -9,8 +9,9 @@ enum { CLIP_MAX_MOMENTS = 10000 };
 typedef struct Clip {
     char *path; /* of the folder or the file */
     int count;
-    char (*names)[256]; /* of the files in the folder; NULL: there is one file */
-    double period_s;    /* between two moments: by their timestamps, else half a second */
+    char (*names)[256];    /* of the files in the folder; NULL: there is one file */
+    struct ClipFile *file; /* that file, open; NULL: a folder */
+    double period_s;       /* between two moments: by their timestamps, else half a second */
 } Clip;
 
 /* Lists the folder and checks the headers of all files against those of the first: the same arrays,
@@ -23,9 +24,10 @@ void clip_free(Clip *clip); /* accepts NULL */
 /* The moment at a time; after the last one the clip begins again. */
 int clip_at(const Clip *clip, double time_s);
 
-/* Loads a moment, and of one file only the elements of that moment. They begin at once where arrays
- * are stored, as np.savez does; those that np.savez_compressed deflates are inflated from the first
- * moment on each time. The scene has no clip of its own. */
+/* Loads a moment, and of one file only the elements of that moment: at once where arrays are
+ * stored, as by np.savez. Deflated ones (np.savez_compressed) must be inflated in their order: from
+ * the last moment that was loaded on, or from the first where that one is later. The scene has no
+ * clip of its own. One thread at a time may load. */
 bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err);
 
 /* Replaces the scene of a clip by its moment at `time_s`; does nothing where there is no clip. */

@@ -14,6 +14,8 @@ static bool refuse_zip(const Npz *npz, const char *what, Err *err) {
     return err_set(err, ERR_FAILED, npz->where, "", "%s", what);
 }
 
+static void stream_free(struct NpzStream *stream);
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 /* Deflate compresses by a factor of 1032 at most. */
@@ -121,6 +123,8 @@ bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
 void npz_close(Npz *npz) {
     if (!npz)
         return;
+    for (int i = 0; i < npz->count; i++)
+        stream_free(npz->kept[i]);
     if (npz->zip)
         zip_discard(npz->zip);
     memset(npz, 0, sizeof *npz);
@@ -135,7 +139,7 @@ int npz_find(const Npz *npz, const char *name) {
 
 /* ---- reading a member ------------------------------------------------------------------------ */
 
-typedef struct {
+typedef struct NpzStream {
     zip_file_t *file;
     uint64_t left;
     bool stored;
@@ -206,6 +210,12 @@ static bool stream_finish(Stream *stream, Err *err) {
 static void stream_close(Stream *stream) {
     if (stream->file)
         zip_fclose(stream->file);
+}
+
+static void stream_free(Stream *stream) {
+    if (stream)
+        stream_close(stream);
+    free(stream);
 }
 
 static bool read_header(Stream *stream, NpyArray *array, Err *err) {
@@ -319,38 +329,71 @@ static bool read_pieces(Stream *stream, const NpzPart *part, int64_t most, NpzTa
     return ok;
 }
 
-/* Opens a member at the begin of a part. Its header must be the one that was checked. */
-static bool open_part(Stream *stream, const Npz *npz, const NpzPart *part, Err *err) {
+/* Opens a member behind its header, which must be the one that was checked. */
+static Stream *open_elements(const Npz *npz, const NpzPart *part, Err *err) {
     const NpyArray *array = part->array;
     NpyArray again;
-    if (!stream_open(stream, npz, part->member, err) || !read_header(stream, &again, err))
-        return false;
-    if (again.type != array->type || again.count != array->count ||
-        again.characters != array->characters)
-        return err_set(err, ERR_FAILED, stream->where, "", "the file changed while it was read");
-    return stream_skip(stream, (uint64_t)part->first * npy_element_bytes(array), err);
+    Stream *stream = calloc(1, sizeof *stream);
+    if (!stream) {
+        err_set(err, ERR_FAILED, npz->where, "", "out of memory");
+        return NULL;
+    }
+    if (stream_open(stream, npz, part->member, err) && read_header(stream, &again, err)) {
+        if (again.type == array->type && again.count == array->count &&
+            again.characters == array->characters)
+            return stream;
+        err_set(err, ERR_FAILED, stream->where, "", "the file changed while it was read");
+    }
+    stream_free(stream);
+    return NULL;
 }
 
-bool npz_read_pieces(const Npz *npz, const NpzPart *part, int64_t most, NpzTake *take, void *context,
+/* A stream at the begin of a part. NULL on failure. */
+static Stream *open_part(Npz *npz, const NpzPart *part, Err *err) {
+    uint64_t left = (uint64_t)(part->array->count - part->first) * npy_element_bytes(part->array);
+    Stream *stream = npz->kept[part->member];
+    npz->kept[part->member] = NULL;
+    if (stream && stream->left < left) { /* it is beyond the part */
+        stream_free(stream);
+        stream = NULL;
+    }
+    if (!stream)
+        stream = open_elements(npz, part, err);
+    if (!stream || stream_skip(stream, stream->left - left, err))
+        return stream;
+    stream_free(stream);
+    return NULL;
+}
+
+/* Keeps a deflated stream for the part behind this one; a stored one opens quickly anywhere. */
+static void close_part(Npz *npz, const NpzPart *part, Stream *stream, bool ok) {
+    if (ok && !stream->stored && stream->left > 0)
+        npz->kept[part->member] = stream;
+    else
+        stream_free(stream);
+}
+
+bool npz_read_pieces(Npz *npz, const NpzPart *part, int64_t most, NpzTake *take, void *context,
                      Err *err) {
-    Stream stream;
-    bool ok = open_part(&stream, npz, part, err) &&
-              read_pieces(&stream, part, most, take, context, err) && stream_finish(&stream, err);
-    stream_close(&stream);
+    Stream *stream = open_part(npz, part, err);
+    if (!stream)
+        return false;
+    bool ok = read_pieces(stream, part, most, take, context, err) && stream_finish(stream, err);
+    close_part(npz, part, stream, ok);
     return ok;
 }
 
-bool npz_read(const Npz *npz, const NpzPart *part, NpyType type, void *elements, Err *err) {
+bool npz_read(Npz *npz, const NpzPart *part, NpyType type, void *elements, Err *err) {
     enum { PIECE = 2048 };
     Converted to = {npz, part, type, elements};
-    Stream stream;
     if (part->array->type != type)
         return npz_read_pieces(npz, part, PIECE, convert, &to, err);
-    bool ok = open_part(&stream, npz, part, err) &&
-              stream_read(&stream, elements,
-                          (size_t)part->count * npy_element_bytes(part->array), err) &&
-              stream_finish(&stream, err);
-    stream_close(&stream);
+    size_t bytes = (size_t)part->count * npy_element_bytes(part->array);
+    Stream *stream = open_part(npz, part, err);
+    if (!stream)
+        return false;
+    bool ok = stream_read(stream, elements, bytes, err) && stream_finish(stream, err);
+    close_part(npz, part, stream, ok);
     return ok;
 }
 

@@ -72,6 +72,7 @@ typedef struct {
     char where[128]; /* start of error messages: the end of the path */
     int count;
     NpzMember members[NPZ_MAX_MEMBERS];
+    struct NpzStream *kept[NPZ_MAX_MEMBERS]; /* deflated members of which a part was read */
 } Npz;
 
 /* Opens an archive and checks its directory: at most NPZ_MAX_MEMBERS arrays, all names different,
@@ -88,8 +89,9 @@ int npz_find(const Npz *npz, const char *name);
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err);
 
 /* Elements [first, first + count) of the member's array, in C order. What lies before them is passed
- * over: a stored member is read from there on, a deflated one is inflated up to there. The checksum
- * of a member is verified when all of it is read, of a deflated one also when its end is. */
+ * over: a stored member is read from there on, a deflated one is inflated up to there, or goes on
+ * where the last part of it ended. The checksum of a member is verified when all of it was read, of a
+ * deflated one also when its end is. */
 typedef struct {
     int member;
     const NpyArray *array; /* as npz_read_array gave it */
@@ -98,19 +100,19 @@ typedef struct {
 
 /* Reads the elements of a part as `type`: F4 from F2 or F4; F8 from any type; I4 from I4 or I8, where
  * a value that does not fit is an error. */
-bool npz_read(const Npz *npz, const NpzPart *part, NpyType type, void *elements, Err *err);
+bool npz_read(Npz *npz, const NpzPart *part, NpyType type, void *elements, Err *err);
 
 /* Reads the elements of a part in their order, in pieces of at most `most`, as the bytes that the
  * file has. `first` counts from the begin of the array. `take` returns false, with an error, to end
  * it. */
 typedef bool NpzTake(void *context, int64_t first, int64_t count, const unsigned char *bytes,
                      Err *err);
-bool npz_read_pieces(const Npz *npz, const NpzPart *part, int64_t most, NpzTake *take, void *context,
+bool npz_read_pieces(Npz *npz, const NpzPart *part, int64_t most, NpzTake *take, void *context,
                      Err *err);
 
 /* Reads texts into `texts`, part->count of `size` bytes each, as clean UTF-8 (kernels/clean.h). A
  * text that does not fit is an error. */
-bool npz_read_texts(const Npz *npz, const NpzPart *part, char *texts, size_t size, Err *err);
+bool npz_read_texts(Npz *npz, const NpzPart *part, char *texts, size_t size, Err *err);
 
 /* An element for error messages: "name[c, d, h, w]" for element i in C order. */
 typedef struct {

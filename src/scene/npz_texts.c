@@ -83,7 +83,7 @@ static bool take_texts(void *context, int64_t first, int64_t count, const unsign
     return true;
 }
 
-bool npz_read_texts(const Npz *npz, const NpzPart *part, char *texts, size_t size, Err *err) {
+bool npz_read_texts(Npz *npz, const NpzPart *part, char *texts, size_t size, Err *err) {
     enum { PIECE = 16 };
     Texts to = {npz, part, texts, size};
     return npz_read_pieces(npz, part, PIECE, take_texts, &to, err);

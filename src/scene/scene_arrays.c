@@ -242,7 +242,7 @@ static bool check_groups(ArrayReader *reader) {
     return true;
 }
 
-bool arrays_open(ArrayReader *reader, const Npz *npz, Err *err) {
+bool arrays_open(ArrayReader *reader, Npz *npz, Err *err) {
     *reader = (ArrayReader){.npz = npz, .err = err};
     return read_headers(reader) && check_groups(reader) && arrays_choose_moment(reader, 0);
 }

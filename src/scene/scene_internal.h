@@ -75,7 +75,7 @@ typedef enum {
 
 /* An archive whose headers have been checked, and one moment of it. */
 typedef struct {
-    const Npz *npz;
+    Npz *npz;
     Err *err;
     int member[ARRAY_COUNT];          /* index in the archive; -1: missing */
     NpyArray whole[ARRAY_COUNT];      /* in the archive */
@@ -93,7 +93,7 @@ int arrays_axes(ArrayId id, const int64_t sizes[SIZE_COUNT], int64_t axes[NPY_MA
 
 /* Reads all headers. Unknown and missing arrays, wrong types and shapes, and sizes that are out of
  * bounds or differ between arrays are errors. Chooses the first moment. */
-bool arrays_open(ArrayReader *reader, const Npz *npz, Err *err);
+bool arrays_open(ArrayReader *reader, Npz *npz, Err *err);
 
 /* The moments of the file: 1 unless it is a clip. */
 int64_t arrays_moments(const ArrayReader *reader);
@@ -119,6 +119,9 @@ bool arrays_has(const ArrayReader *reader, ArrayId id);
 /* Checks that element i of an array, `value`, lies between the bounds. */
 bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, double value,
                           double min, double max);
+
+/* Reads a moment of an archive that arrays_open has checked. On failure the scene is empty. */
+bool arrays_read_scene(ArrayReader *reader, int64_t moment, Scene *scene);
 
 /* ---- photos_npz.c: photographs, boxes and LiDAR ---------------------------------------------- */
 

@@ -301,13 +301,18 @@ static bool read_scene(const ArrayReader *reader, int64_t moment, Scene *scene) 
     return true;
 }
 
+bool arrays_read_scene(ArrayReader *reader, int64_t moment, Scene *scene) {
+    memset(scene, 0, sizeof *scene);
+    bool ok = arrays_choose_moment(reader, moment) && read_scene(reader, moment, scene);
+    if (!ok)
+        scene_free(scene);
+    return ok;
+}
+
 /* Reads a moment of an open archive and closes it. */
 static bool read_archive(Npz *npz, int64_t moment, Scene *scene, Err *err) {
     ArrayReader reader;
-    bool ok = arrays_open(&reader, npz, err) && arrays_choose_moment(&reader, moment) &&
-              read_scene(&reader, moment, scene);
-    if (!ok)
-        scene_free(scene);
+    bool ok = arrays_open(&reader, npz, err) && arrays_read_scene(&reader, moment, scene);
     npz_close(npz);
     return ok;
 }
