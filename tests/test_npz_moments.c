@@ -283,13 +283,46 @@ static void write_file(const char *path, Buffer archive) {
     free(archive.bytes);
 }
 
+static void make_path(char path[]) {
+    int fd = mkstemp(path);
+    tap_need(fd >= 0, "a temporary file");
+    close(fd);
+}
+
+/* Deflated arrays go on where the last moment ended, and begin again for an earlier one. */
+static void test_order(void) {
+    static const int order[] = {0, 1, 1, 0, 1, 0, 0};
+    char path[] = "/tmp/bevscope-moments-XXXXXX";
+    Clip *clip = NULL;
+    Err err = {0};
+    make_path(path);
+    start_clip();
+    deflated = true;
+    write_file(path, make_archive());
+    deflated = false;
+    bool ok = clip_open_file(path, &clip, &err) && clip->count == 2;
+    for (size_t i = 0; ok && i < sizeof order / sizeof *order; i++) {
+        Scene scene;
+        ok = clip_load(clip, order[i], &scene, &err) &&
+             scene.tensors.depth[7] == (order[i] ? 0.125f : 1) &&
+             scene.tensors.feat[47] == (order[i] ? -50 : 100) &&
+             scene.photos.box_count == (order[i] ? 1 : FIRST_BOXES);
+        scene_free(&scene);
+    }
+    if (!tap_ok(ok, "deflated moments in any order"))
+        tap_note("%s", err.what);
+    Scene none;
+    tap_ok(clip && !clip_load(clip, 2, &none, &err) && strstr(err.what, "outside 0 to 1"),
+           "but not one that is not there");
+    clip_free(clip);
+    unlink(path);
+}
+
 static void test_file(void) {
     char path[] = "/tmp/bevscope-moments-XXXXXX";
     Scene scene;
     Err err = {0};
-    int fd = mkstemp(path);
-    tap_need(fd >= 0, "a temporary file");
-    close(fd);
+    make_path(path);
     Buffer archive = long_clip();
     write_file(path, archive);
     long mark = memory_mark();
@@ -323,6 +356,7 @@ int main(void) {
     if (MEMORY_MEASURED)
         tap_ok(memory_growth_kb(mark) < 1024, "all refused within 1 MB (%ld kB)",
                memory_growth_kb(mark));
+    test_order();
     test_file();
     return tap_done();
 }

@@ -24,7 +24,7 @@ if [ ! -x "$folder/fuzz_$target" ]; then
     # shellcheck disable=SC2046,SC2086
     ${FUZZ_CC:-clang} -g -O1 -D_GNU_SOURCE -DPKGDATADIR='"."' -DSOURCEDIR='"."' -I. \
         -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $sources \
-        src/base/json_fields.c src/base/data.c $(ls src/scene/[a-z]*.c | grep -vE 'problem|workload') \
+        src/base/json_fields.c src/base/data.c $(ls src/scene/[a-z]*.c src/scene/operator/*.c | grep -vE 'problem|workload') \
         "$build/libbase.a" "$build/libkernels.a" -ljansson -lzip -lz -lm -lgomp -lpthread \
         -o "$folder/fuzz_$target"
 fi

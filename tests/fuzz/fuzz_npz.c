@@ -31,6 +31,8 @@ static const char *const names[] = {
     "box_labels.npy",
     "lidar.npy",
     "timestamps.npy",
+    "boxes_count.npy",
+    "lidar_count.npy",
 };
 enum { NAMES = sizeof names / sizeof *names };
 
@@ -51,16 +53,27 @@ static Buffer wrap(const uint8_t *data, size_t size) {
     return zip.archive;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    bool is_zip = size >= 2 && memcmp(data, "PK", 2) == 0;
-    Buffer archive = is_zip ? (Buffer){0} : wrap(data, size);
+/* Reads a moment and returns how many there are; 0: it was refused. */
+static int64_t read_moment(const void *bytes, size_t length, int64_t moment) {
     Scene scene;
     Err err = {0};
-    if (scene_read_npz(is_zip ? data : archive.bytes, is_zip ? size : archive.length, "fuzz.npz",
-                       &scene, &err))
+    bool ok = scene_read_npz(bytes, length, "fuzz.npz", moment, &scene, &err);
+    int64_t moments = ok ? scene.moments : 0;
+    if (ok)
         check_accepted(&scene);
     else
         check_refusal(&scene, &err);
+    return moments;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    bool is_zip = size >= 2 && memcmp(data, "PK", 2) == 0;
+    Buffer archive = is_zip ? (Buffer){0} : wrap(data, size);
+    const void *bytes = is_zip ? data : archive.bytes;
+    size_t length = is_zip ? size : archive.length;
+    int64_t moments = read_moment(bytes, length, 0);
+    if (moments > 1)
+        read_moment(bytes, length, moments - 1);
     free(archive.bytes);
     return 0;
 }

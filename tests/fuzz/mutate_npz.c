@@ -16,7 +16,7 @@ static const char *const names[] = {
     "resize.npy",          "crop.npy",      "depth_range.npy", "grid.npy",    "ranks_depth.npy",
     "ranks_feat.npy",      "ranks_bev.npy", "bev_shape.npy",   "weights.npy", "interval_starts.npy",
     "interval_lengths.npy", "images.npy", "camera_names.npy", "boxes.npy", "box_labels.npy",
-    "lidar.npy", "timestamps.npy"};
+    "lidar.npy", "timestamps.npy", "boxes_count.npy", "lidar_count.npy"};
 enum { NAMES = sizeof names / sizeof *names };
 
 typedef struct {
