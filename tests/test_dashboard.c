@@ -21,6 +21,7 @@ static State state;
 static LiveData live;
 static BevPicture picture;
 static Cells cells;
+static DashSpots spots; /* of the last drawing */
 
 static void use(const char *line) {
     Event event = {.kind = EVENT_COMMAND};
@@ -44,7 +45,7 @@ static void begin(int columns, int rows) {
 
 static void draw(void) {
     cells.light = state.light;
-    dashboard_draw(&cells, &state, &live, &picture);
+    dashboard_draw(&cells, &state, &live, &picture, &spots);
 }
 
 static bool shows(const char *text) {
