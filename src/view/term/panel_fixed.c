@@ -243,8 +243,12 @@ void help_draw(Cells *cells, Area area, const PanelData *data) {
                  turn.name, close.name);
     else
         snprintf(note, sizeof note, "keys work here, too; %s or %s closes", turn.name, close.name);
+    const char *title = state->glossary ? "Glossary" : "Help";
+    const char *select = "; Shift + mouse selects text";
+    if (cells_width(title) + cells_width(note) + cells_width(select) + 4 <= area.w)
+        strcat(note, select);
     cells_erase(cells, area, INK_DEFAULT);
-    area = panel_title(cells, area, state->glossary ? "Glossary" : "Help", note);
+    area = panel_title(cells, area, title, note);
     if (state->glossary)
         draw_glossary(cells, area, page, state->glossary_row);
     else
