@@ -149,6 +149,19 @@ static void test_reports(void) {
             right &= reports_in_two(&reports[i], cut, cut < 3 ? ESCAPE_WAITS : MOUSE_WAITS);
         tap_ok(right, "report %s, cut anywhere", reports[i].bytes + 1);
     }
+    static TermKeys typed;
+    int32_t found[16];
+    memset(&typed, 0, sizeof typed);
+    type("\033", 1);
+    int count = read_keys(&typed, 1, found);
+    count += read_keys(&typed, 1000, found + count);
+    type("[<0;3;", 6);
+    count += read_keys(&typed, 1000, found + count);
+    type("4M", 2);
+    count += read_keys(&typed, 1001, found + count);
+    tap_ok(count == 2 && found[0] == KEYCODE_ESCAPE && found[1] == TERM_MOUSE &&
+               typed.mouse.row == 3,
+           "a report whose Escape came a second before: no other key");
 }
 
 /* Reports as terminals send them, and such that are wrong: none of them is a key. */

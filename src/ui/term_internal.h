@@ -97,6 +97,7 @@ typedef struct {
      * a mouse report, 0 neither. */
     char skipping;
     int skip; /* 'M': so many bytes */
+    bool escaped; /* the last bytes were an Escape, and nothing followed it in time */
     MouseReport mouse; /* the newest report */
 } TermKeys;
 

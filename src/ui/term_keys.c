@@ -285,11 +285,24 @@ double term_keys_in_ms(const TermKeys *typed, double now_ms) {
 static Found give_up_waiting(TermKeys *typed) {
     bool escape = typed->bytes[0] == '\033' && typed->length <= 2 && !typed->skipping;
     typed->skipping = 0;
+    typed->escaped = escape && typed->length == 1;
     return escape ? (Found){KEYCODE_ESCAPE, 1} : (Found){.used = typed->length};
+}
+
+/* Puts a report together again whose Escape came so long before the rest that it was a key. */
+static void join_report(TermKeys *typed) {
+    const char *bytes = typed->bytes;
+    bool rest = typed->escaped && !strncmp(bytes, "[<", 2) && bytes[2] >= '0' && bytes[2] <= '9';
+    typed->escaped = typed->escaped && !typed->length;
+    if (!rest || typed->length + 2 > sizeof typed->bytes)
+        return;
+    memmove(typed->bytes + 1, typed->bytes, ++typed->length);
+    typed->bytes[0] = '\033';
 }
 
 int32_t term_keys_next(TermKeys *typed, double now_ms) {
     while (typed->length || typed->skipping) {
+        join_report(typed);
         if (typed->skipping)
             drop(typed, skip(typed));
         Found found = {.used = 0};
