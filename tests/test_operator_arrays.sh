@@ -54,7 +54,7 @@ assert np.abs(got[:77] - want).max() < 1e-12 and not got[77:].any()"
 refuses() {
     rm -rf bad && cp -r mine bad
     { echo 'import numpy as np, os'; echo "$3"; } >script.py
-    "$python" script.py && "$BEVSCOPE" info bad >out 2>err
+    "$python" script.py && "$BEVSCOPE" info bad --device cpu >out 2>err
     [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && grep -qF -e "$1" err
     status=$?
     [ $status = 0 ] || sed 's/^/# /' err
@@ -81,7 +81,7 @@ refuses "bev_shape.npy" "a grid too small" "np.save('bad/bev_shape', np.array([0
 one_line() {
     words=$1
     shift
-    "$BEVSCOPE" "$@" >out 2>err
+    "$BEVSCOPE" "$@" --device cpu >out 2>err
     [ $? = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -qF -e "$words" err
     tap_ok $? "$*: $(cat err)"
 }
