@@ -18,8 +18,8 @@
 
 enum { PATIENCE_S = 30 }; /* the machine may be busy with other tests */
 
-/* After the last visit to the other screen: left, cursor shown, nothing drawn any more, and the mouse
- * is no longer reported. */
+/* After the last visit to the other screen: left, cursor shown, nothing drawn any more, and the
+ * mouse is no longer reported. */
 static inline bool came_back(const Pty *pty) {
     size_t left = pty_last(pty, LEAVE), entered = pty_last(pty, ENTER);
     bool mouse = pty_last(pty, MOUSE_ON) > pty_last(pty, MOUSE_OFF);

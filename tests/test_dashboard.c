@@ -209,7 +209,8 @@ static void test_camera_place(void) {
         }
     tap_ok(at.w > 20 && at.h > 3 && !wrong,
            "each of %d x %d signs of a camera is the feature pixel there", at.w, at.h);
-    tap_ok(dash_pixel_at(&spots, at.x - 1, at.y) < 0 && dash_pixel_at(&spots, at.x, at.y + at.h) < 0,
+    tap_ok(dash_pixel_at(&spots, at.x - 1, at.y) < 0 &&
+               dash_pixel_at(&spots, at.x, at.y + at.h) < 0,
            "beside the camera there is none");
 }
 

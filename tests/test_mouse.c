@@ -190,6 +190,23 @@ static void test_wipe(void) {
     picture.baseline = (Image){.w = 0};
 }
 
+/* Backward: a press on a camera chooses the feature pixel, and a drag goes on from there. */
+static void test_pixel(void) {
+    Event event;
+    begin(120, 40);
+    spots.camera = (Area){4, 20, 10, 4};
+    spots.squares = 2;
+    spots.first_pixel = 100;
+    spots.feat_w = 5;
+    tap_ok(follow(MOUSE_PRESS, 6, 21, 0, &event) && event.kind == EVENT_PIXEL && event.x == 106,
+           "a press on a camera chooses its pixel");
+    tap_ok(follow(MOUSE_MOVE, 8, 22, 0, &event) && event.kind == EVENT_PIXEL && event.x == 112,
+           "and so does a drag");
+    tap_ok(!follow(MOUSE_MOVE, 14, 22, 0, &event) && !follow(MOUSE_MOVE, 6, 24, 0, &event),
+           "beside the camera there is none");
+    tap_ok(!follow(MOUSE_RELEASE, 6, 24, 0, &event), "released elsewhere: nothing");
+}
+
 /* Whatever is reported, drawn or not since then: the view stays in the grid. */
 static void test_random(void) {
     enum { REPORTS = 10000 };
@@ -230,6 +247,7 @@ int main(void) {
     test_drag();
     test_wheel();
     test_wipe();
+    test_pixel();
     test_random();
     bev_picture_free(&picture);
     cells_free(&cells);

@@ -104,9 +104,9 @@ typedef struct {
 /* Reads what waits on `fd`. False: nothing was there. */
 bool term_keys_read(TermKeys *typed, int fd, double now_ms);
 
-/* The next key, a code of src/state/keys.h, or TERM_MOUSE (src/ui/term.h) with typed->mouse; 0: none
- * is complete. Sequences that mean no key here (focus, paste, answers, reports of other buttons, and
- * those that are wrong or in the old form) are passed over. */
+/* The next key, a code of src/state/keys.h, or TERM_MOUSE (src/ui/term.h) with typed->mouse; 0:
+ * none is complete. Sequences that mean no key here (focus, paste, answers, reports of other
+ * buttons, and those that are wrong or in the old form) are passed over. */
 int32_t term_keys_next(TermKeys *typed, double now_ms);
 
 /* Milliseconds until bytes that wait for more count as they are; INFINITY: none wait. */

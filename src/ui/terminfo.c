@@ -105,7 +105,8 @@ const char *terminfo_key(const char *capability) {
 /* Modes of xterm, each by itself for terminals that know only some: 1000 press and release, 1002
  * also moves while pressed, 1006 as numbers. XM of the database asks for no moves. */
 void terminfo_add_mouse(Bytes *bytes, bool on) {
-    const char *text = on ? "\033[?1000h\033[?1002h\033[?1006h" : "\033[?1006l\033[?1002l\033[?1000l";
+    const char *text =
+        on ? "\033[?1000h\033[?1002h\033[?1006h" : "\033[?1006l\033[?1002l\033[?1000l";
     bytes_add(bytes, text, strlen(text));
 }
 

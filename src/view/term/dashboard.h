@@ -11,8 +11,8 @@
 #include "src/view/term/spots.h"
 
 /* Draws a whole screen at the size of `cells`, whose ascii, color and light say how. `picture` is
- * drawn where the state's page asks for the BEV; it may be NULL. `spots` (may be NULL) receives what
- * the mouse can act on. */
+ * drawn where the state's page asks for the BEV; it may be NULL. `spots` (may be NULL) receives
+ * what the mouse can act on. */
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
                     const BevPicture *picture, DashSpots *spots);
 
