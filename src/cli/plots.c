@@ -197,7 +197,7 @@ const PlotKind plot_kinds[] = {
     {"mrc", "which reads miss an L2 of each size, with every GPU's L2", true, false, CHART_MRC,
      NULL},
     {"roofline", "every kernel under the ceilings of a GPU", true, false, CHART_ROOFLINE, NULL},
-    {"working-set", "footprint and gather traffic against each GPU's L2", false, false,
+    {"working-set", "the working set against each GPU's L2", false, false,
      CHART_WORKING_SET, NULL},
     {"sweep", "latency against grid, channels or points, with the knee", false, false, CHART_NONE,
      plot_sweep},
@@ -235,10 +235,9 @@ bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-/* Charts that are drawn from other problems than the scene's own, or from the bytes of a pooling, are
- * of the way forward. */
+/* Charts that are drawn from other problems than the scene's own are of the way forward. */
 bool plot_goes_back(const PlotKind *kind) {
-    return !kind->draw && kind->chart != CHART_WORKING_SET;
+    return !kind->draw;
 }
 
 static bool plot_direction(const PlotKind *kind, const Options *options, BevDirection *direction,
@@ -249,7 +248,7 @@ static bool plot_direction(const PlotKind *kind, const Options *options, BevDire
         return err_set(err, ERR_USAGE, "--direction", "forward or backward",
                        "a chart shows one direction");
     if (*direction == BEV_BACKWARD && !plot_goes_back(kind))
-        return err_set(err, ERR_USAGE, kind->name, "mrc, roofline and terms go backward",
+        return err_set(err, ERR_USAGE, kind->name, "working-set, mrc, roofline and terms go backward",
                        "this chart follows forward kernels only");
     return true;
 }
