@@ -1,6 +1,6 @@
 #!/bin/sh
-# Several moments in one .npz, as NumPy writes it from a folder of moments: the same pictures as that
-# folder, by the same keys and options, stored and deflated; what is refused.
+# Several moments in one .npz, as NumPy writes it from a folder of moments: the same pictures as
+# that folder, by the same keys and options, stored and deflated; what is refused.
 . "${SRCDIR:-.}/tests/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1
 tap_python "numpy" "NumPy (python3-numpy)"

@@ -88,18 +88,18 @@ int npz_find(const Npz *npz, const char *name);
 /* Reads a member's header and checks that the data after it has exactly the size that it says. */
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err);
 
-/* Elements [first, first + count) of the member's array, in C order. What lies before them is passed
- * over: a stored member is read from there on, a deflated one is inflated up to there, or goes on
- * where the last part of it ended. The checksum of a member is verified when all of it was read, of a
- * deflated one also when its end is. */
+/* Elements [first, first + count) of the member's array, in C order. What lies before them is
+ * passed over: a stored member is read from there on, a deflated one is inflated up to there, or
+ * goes on where the last part of it ended. The checksum of a member is verified when all of it was
+ * read, of a deflated one also when its end is. */
 typedef struct {
     int member;
     const NpyArray *array; /* as npz_read_array gave it */
     int64_t first, count;
 } NpzPart;
 
-/* Reads the elements of a part as `type`: F4 from F2 or F4; F8 from any type; I4 from I4 or I8, where
- * a value that does not fit is an error. */
+/* Reads the elements of a part as `type`: F4 from F2 or F4; F8 from any type; I4 from I4 or I8,
+ * where a value that does not fit is an error. */
 bool npz_read(Npz *npz, const NpzPart *part, NpyType type, void *elements, Err *err);
 
 /* Reads the elements of a part in their order, in pieces of at most `most`, as the bytes that the

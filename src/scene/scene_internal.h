@@ -132,8 +132,8 @@ bool photos_read(const ArrayReader *reader, Scene *scene);
 /* Adds the arrays of the scene's moment to an archive; none where there is none. */
 bool photos_write(NpzWriter *npz, const Scene *scene, Err *err);
 
-/* Report an error in an array or in its element i of the moment: (hint and) printf format, arguments. Yield
- * false. */
+/* Report an error in an array or in its element i of the moment: (hint and) printf format,
+ * arguments. Yield false. */
 #define ARRAYS_REFUSE(reader_, id_, ...)                                                           \
     data_refuse((reader_)->err, (reader_)->npz->where, scene_arrays[id_].name, __VA_ARGS__)
 #define ARRAYS_REFUSE_ELEMENT(reader_, id_, i_, ...)                                               \

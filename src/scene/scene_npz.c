@@ -139,8 +139,7 @@ static bool read_rig(const ArrayReader *reader, int64_t moment, Scene *scene) {
              (long long)moment);
     if (!read_calibration(reader, &calibration) || !set_cameras(reader, &calibration, rig) ||
         !set_frustum(reader, &calibration, &rig->frustum) ||
-        !set_grid(reader, calibration.grid, &rig->grid) ||
-        !rig_check(rig, where, reader->err))
+        !set_grid(reader, calibration.grid, &rig->grid) || !rig_check(rig, where, reader->err))
         return false;
     scene->has_rig = true;
     scene->shape = rig_shape(rig, scene->channels);
