@@ -57,11 +57,13 @@ static void note_budget(Engine *engine, const FrameInputs *inputs) {
     Err note;
     if (same || !inputs_large(shape, inputs->map))
         return;
+    const BevMap *map = &inputs->map->map;
+    int64_t weighted = map->weights ? map->points : 4 * map->points; /* of a bilinear map */
     err_set(&note, ERR_FAILED, inputs->scene->scene.name, "",
-            "grids of %.0f MB, budget %d MB: none kept for later, errors and gates in parts%s",
+            "grids of %.0f MB, budget %d MB: none kept, gates in parts; backward no gates, no loss%s%s",
             grid_mb, LIVE_BUDGET_MB,
-            inputs_crowded(&(Job){.pool_baseline = true}, shape) ? ", no timing beside a comparison"
-                                                                 : "");
+            inputs_crowded(shape, 0, true, false) ? "; no timing beside a comparison" : "",
+            inputs_crowded(shape, weighted, false, true) ? ", nor of weighted gradients" : "");
     err_line(&note, engine->note, sizeof engine->note);
     engine->notes++;
 }

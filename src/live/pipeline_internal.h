@@ -72,9 +72,10 @@ bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *co
  * the grid alone decides. */
 bool inputs_large(const BevShape *shape, const BuiltMap *map);
 
-/* Whether there is no memory for a launch in the background beside this comparison: two large grids
- * are held for the picture. */
-bool inputs_crowded(const Job *job, const BevShape *shape);
+/* Whether there is no memory for a launch in the background: beside a comparison (`compares`) two
+ * large grids are held for the picture; gradients (`backward`) of a large grid take as much again
+ * as the picture where the map has four points for one. */
+bool inputs_crowded(const BevShape *shape, int64_t points, bool compares, bool backward);
 
 /* Reads back what the runner's session has just pooled from these inputs. NULL: failed. A large
  * grid takes the runner's memory with it, and the runner is empty then. */
