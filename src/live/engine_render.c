@@ -87,9 +87,10 @@ static void notice_changes(Engine *engine) {
     const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
     const KernelConfig *config = &engine->state.job.config;
     note_budget(engine, inputs);
+    bool cpu_gradients =
+        config->kernel->direction == BEV_BACKWARD && config->kernel->where == BEV_CPU;
     engine->live.crowded = inputs_crowded(&inputs->features->shape, inputs->map->map.points,
-                                          engine->state.job.pool_baseline,
-                                          config->kernel->direction == BEV_BACKWARD);
+                                          engine->state.job.pool_baseline, cpu_gradients);
     if (inputs->scene != engine->shown.scene) {
         engine->loads++;
         engine_watch_file(&engine->file, engine->state.menu.scenes.names[engine->state.job.scene]);

@@ -73,8 +73,8 @@ bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *co
 bool inputs_large(const BevShape *shape, const BuiltMap *map);
 
 /* Whether there is no memory for a launch in the background: beside a comparison (`compares`) two
- * large grids are held for the picture; gradients (`backward`) of a large grid take as much again
- * as the picture where the map has four points for one. */
+ * large grids are held for the picture; gradients (`backward`, on the CPU) of a large grid take as
+ * much again as the picture where the map has four points for one. */
 bool inputs_crowded(const BevShape *shape, int64_t points, bool compares, bool backward);
 
 /* Reads back what the runner's session has just pooled from these inputs. NULL: failed. A large
