@@ -48,8 +48,13 @@ typedef struct {
     Counts cold, warm;
 } Cache;
 
+/* Caches, their stacks and counts number the lines that are followed, in their order, and the
+ * sectors of those. */
 struct Reuse {
     uint32_t sectors, lines, one_in;
+    uint32_t followed_lines; /* of `lines` */
+    uint32_t *number_of;     /* [lines] of a line that is followed, its number among those */
+    uint32_t *line_of;       /* [followed_lines] and back */
     uint8_t *first_kind; /* [sectors] ReuseKind, or NO_ACCESS */
     uint64_t touched, fetches, writes, far_stores;
     uint64_t followed_fetches, followed; /* of the accesses to lines that are followed */
@@ -108,10 +113,30 @@ static void cache_free(Cache *cache) {
 void reuse_free(Reuse *reuse) {
     if (!reuse)
         return;
+    free(reuse->number_of);
+    free(reuse->line_of);
     free(reuse->first_kind);
     cache_free(&reuse->whole);
     cache_free(&reuse->divided);
     free(reuse);
+}
+
+static bool is_followed(const Reuse *reuse, uint32_t line) {
+    return reuse->one_in == 1 || ((uint64_t)(line * 2654435769u) * reuse->one_in >> 32) == 0;
+}
+
+static bool number_lines(Reuse *reuse) {
+    for (uint32_t line = 0; line < reuse->lines; line++)
+        reuse->followed_lines += is_followed(reuse, line);
+    reuse->number_of = malloc((size_t)reuse->lines * sizeof *reuse->number_of);
+    reuse->line_of = malloc(((size_t)reuse->followed_lines + 1) * sizeof *reuse->line_of);
+    uint32_t number = 0;
+    for (uint32_t line = 0; reuse->number_of && reuse->line_of && line < reuse->lines; line++)
+        if (is_followed(reuse, line)) {
+            reuse->line_of[number] = line;
+            reuse->number_of[line] = number++;
+        }
+    return reuse->number_of && reuse->line_of;
 }
 
 Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err) {
@@ -123,8 +148,9 @@ Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err) {
         reuse->lines = lines;
         reuse->one_in = one_in;
         reuse->first_kind = malloc((size_t)sectors + 1);
-        ok = reuse->first_kind && cache_init(&reuse->whole, 1, lines) &&
-             cache_init(&reuse->divided, 2, lines);
+        ok = reuse->first_kind && number_lines(reuse) &&
+             cache_init(&reuse->whole, 1, reuse->followed_lines) &&
+             cache_init(&reuse->divided, 2, reuse->followed_lines);
     }
     if (!ok) {
         err_set(err, ERR_FAILED, "reuse distances", "choose a smaller scene",
@@ -236,11 +262,6 @@ static void cache_access(Cache *cache, int side, int home, uint32_t number, Reus
         cache->cold.at[0].fetches += repeats - 1;
 }
 
-static bool is_followed(const Reuse *reuse, uint32_t sector) {
-    return reuse->one_in == 1 ||
-           ((uint64_t)(sector / LINE_SECTORS * 2654435769u) * reuse->one_in >> 32) == 0;
-}
-
 void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint32_t repeats) {
     bool first = reuse->first_kind[sector] == NO_ACCESS;
     int home = reuse_home(sector);
@@ -251,13 +272,15 @@ void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
     *(overwrites(kind) ? &reuse->writes : &reuse->fetches) += repeats;
     if (kind != REUSE_READ && side != home)
         reuse->far_stores += repeats;
-    if (!is_followed(reuse, sector))
+    if (!is_followed(reuse, sector / LINE_SECTORS))
         return;
+    uint32_t number =
+        reuse->number_of[sector / LINE_SECTORS] * LINE_SECTORS + sector % LINE_SECTORS;
     reuse->followed += repeats;
     if (!overwrites(kind))
         reuse->followed_fetches += repeats;
-    cache_access(&reuse->whole, 0, 0, sector, kind, first, repeats);
-    cache_access(&reuse->divided, side, home, sector, kind, first, repeats);
+    cache_access(&reuse->whole, 0, 0, number, kind, first, repeats);
+    cache_access(&reuse->divided, side, home, number, kind, first, repeats);
 }
 
 /* ---- the second pass ------------------------------------------------------------------------ */
@@ -280,14 +303,15 @@ static void second_lines(const Reuse *reuse, Cache *cache, int part, ReuseKind k
         kind == REUSE_EVICT_FIRST ? &cache->evict_first[part] : &cache->stack[part];
     for (uint32_t i = 0; i < stack->distinct; i++) {
         uint32_t line = stack->order[i], distance = touch_line(cache, part, line, kind);
-        uint32_t number = line * LINE_SECTORS;
-        bool home = cache->partitions == 1 || reuse_home(number) == part;
-        for (; number < (line + 1) * LINE_SECTORS && number < reuse->sectors; number++)
+        uint32_t number = line * LINE_SECTORS, sector = reuse->line_of[line] * LINE_SECTORS;
+        uint32_t end = smaller(sector + LINE_SECTORS, reuse->sectors);
+        bool home = cache->partitions == 1 || reuse_home(sector) == part;
+        for (; sector < end; sector++, number++)
             if (!home)
                 cache->copies[number].reach = larger(cache->copies[number].reach, distance);
-            else if (reuse->first_kind[number] != NO_ACCESS)
+            else if (reuse->first_kind[sector] != NO_ACCESS)
                 second_access(&cache->warm, &cache->sectors[number],
-                              (ReuseKind)reuse->first_kind[number], distance);
+                              (ReuseKind)reuse->first_kind[sector], distance);
     }
 }
 
@@ -305,13 +329,14 @@ static void second_copy(Counts *counts, const Copy *copy, const Sector *sector) 
 
 static void second_pass(const Reuse *reuse, Cache *cache) {
     Counts *warm = &cache->warm;
-    memcpy(warm->at, cache->cold.at, ((size_t)reuse->lines + 2) * sizeof *warm->at);
+    memcpy(warm->at, cache->cold.at, ((size_t)reuse->followed_lines + 2) * sizeof *warm->at);
     warm->first_crossings = cache->cold.first_crossings;
     for (int part = 0; part < cache->partitions; part++) {
         second_lines(reuse, cache, part, REUSE_READ);
         second_lines(reuse, cache, part, REUSE_EVICT_FIRST);
     }
-    for (uint32_t number = 0; cache->partitions == 2 && number < reuse->sectors; number++)
+    uint32_t sectors = cache->partitions == 2 ? reuse->followed_lines * LINE_SECTORS : 0;
+    for (uint32_t number = 0; number < sectors; number++)
         second_copy(warm, &cache->copies[number], &cache->sectors[number]);
 }
 
@@ -322,12 +347,12 @@ static uint32_t lines_in(const Cache *cache, int part) {
 }
 
 /* Of the lines in a partition, those that are copies of the other's. */
-static uint32_t copies_in(const Cache *cache, int part) {
+static uint32_t copies_in(const Reuse *reuse, const Cache *cache, int part) {
     const LruStack *stacks[] = {&cache->stack[part], &cache->evict_first[part]};
     uint32_t copies = 0;
     for (int s = 0; s < 2; s++)
         for (uint32_t i = 0; i < stacks[s]->distinct; i++)
-            copies += reuse_home(stacks[s]->order[i] * LINE_SECTORS) != part;
+            copies += reuse_home(reuse->line_of[stacks[s]->order[i]] * LINE_SECTORS) != part;
     return copies;
 }
 
@@ -335,8 +360,8 @@ static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *cou
                        ReuseCurve *curve) {
     int part = lines_in(cache, 1) > lines_in(cache, 0);
     uint32_t lines = lines_in(cache, part);
-    uint32_t copies = cache->partitions == 2 ? copies_in(cache, part) : 0;
-    uint32_t others = lines_in(cache, !part) - (copies ? copies_in(cache, !part) : 0);
+    uint32_t copies = cache->partitions == 2 ? copies_in(reuse, cache, part) : 0;
+    uint32_t others = lines_in(cache, !part) - (copies ? copies_in(reuse, cache, !part) : 0);
     size_t sizes = (size_t)lines + 1;
     *curve = (ReuseCurve){.partitions = cache->partitions,
                           .one_in = reuse->one_in,

@@ -201,7 +201,7 @@ static TaskEnd count_selection(Engine *engine, bool idle) {
 /* Timings are taken while the slot is empty: its job would disturb them. */
 static TaskEnd time_kernel(Engine *engine, MeasureScope scope, bool idle) {
     Err err = {.kind = ERR_FAILED};
-    if (inputs_crowded(&engine->state.job, &pipeline_inputs(engine->pipeline)->features->shape))
+    if (engine->live.crowded)
         return TASK_NONE;
     measure_want_grid(engine->measure, idle ? pipeline_lacks(engine->pipeline) : NULL);
     TimedKernel *timed = measure_next(engine->measure, scope, idle);

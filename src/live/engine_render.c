@@ -57,11 +57,13 @@ static void note_budget(Engine *engine, const FrameInputs *inputs) {
     Err note;
     if (same || !inputs_large(shape, inputs->map))
         return;
+    const BevMap *map = &inputs->map->map;
+    int64_t weighted = map->weights ? map->points : 4 * map->points; /* of a bilinear map */
     err_set(&note, ERR_FAILED, inputs->scene->scene.name, "",
-            "grids of %.0f MB, budget %d MB: none kept for later, errors and gates in parts%s",
+            "grids of %.0f MB, budget %d MB: none kept, gates in parts; backward no gates, no loss%s%s",
             grid_mb, LIVE_BUDGET_MB,
-            inputs_crowded(&(Job){.pool_baseline = true}, shape) ? ", no timing beside a comparison"
-                                                                 : "");
+            inputs_crowded(shape, 0, true, false) ? "; no timing beside a comparison" : "",
+            inputs_crowded(shape, weighted, false, true) ? ", nor of weighted gradients" : "");
     err_line(&note, engine->note, sizeof engine->note);
     engine->notes++;
 }
@@ -85,6 +87,10 @@ static void notice_changes(Engine *engine) {
     const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
     const KernelConfig *config = &engine->state.job.config;
     note_budget(engine, inputs);
+    bool cpu_gradients =
+        config->kernel->direction == BEV_BACKWARD && config->kernel->where == BEV_CPU;
+    engine->live.crowded = inputs_crowded(&inputs->features->shape, inputs->map->map.points,
+                                          engine->state.job.pool_baseline, cpu_gradients);
     if (inputs->scene != engine->shown.scene) {
         engine->loads++;
         engine_watch_file(&engine->file, engine->state.menu.scenes.names[engine->state.job.scene]);

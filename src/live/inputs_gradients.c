@@ -18,7 +18,8 @@ static void destroy(void *contents) {
 }
 
 bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const Job *job) {
-    return have && have->pooled == pooled && have->kind == job->loss &&
+    bool same = have && (have->pooled ? have->pooled == pooled : !pooled->values);
+    return same && have->kind == job->loss &&
            (have->kind == LOSS_ALL ||
             (have->probe_cell == job->probe_cell && have->slice == job->slice)) &&
            kernel_config_equal(&have->config, &job->config);
@@ -57,7 +58,7 @@ bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *
     if (!made)
         return inputs_no_memory("gradients", err);
     *out = made;
-    made->pooled = ref_keep(with->pooled);
+    made->pooled = with->pooled->values ? ref_keep(with->pooled) : NULL;
     made->config = job->config;
     made->kind = job->loss;
     made->cell = inputs_probe_cell(with, job);

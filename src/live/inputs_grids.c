@@ -103,8 +103,13 @@ bool inputs_large(const BevShape *shape, const BuiltMap *map) {
     return grid + (map ? (size_t)map->map.points * indices : 0) > LIVE_LARGE_BYTES;
 }
 
-bool inputs_crowded(const Job *job, const BevShape *shape) {
-    return job->pool_baseline && grid_values(shape) * sizeof(float) > 2 * LIVE_LARGE_BYTES;
+/* Of a point: what the plans and the scratch of the CPU's kernels of gradients take. */
+static const size_t GRADIENT_POINT_BYTES = 40;
+
+bool inputs_crowded(const BevShape *shape, int64_t points, bool compares, bool backward) {
+    size_t grid = grid_values(shape) * sizeof(float);
+    size_t gradients = backward ? grid + (size_t)points * GRADIENT_POINT_BYTES : 0;
+    return (compares && grid > 2 * LIVE_LARGE_BYTES) || gradients > 6 * LIVE_LARGE_BYTES;
 }
 
 static void pooled_destroy(void *contents) {

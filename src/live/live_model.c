@@ -1,10 +1,9 @@
 #include "src/live/live_model.h"
 
 #include "kernels/regime.h"
-
-#include "src/run/recorded.h"
 #include "src/base/ref.h"
-#include "src/scene/problem.h"
+#include "src/live/pipeline_internal.h"
+#include "src/run/recorded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,15 +112,9 @@ static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
 }
 
 /* A problem without values: traces do not depend on them. */
-static bool open_problem(const LiveModel *live_model, BevDirection direction, BevDtype dtype,
-                         HostProblem *problem, Err *err) {
+static BevProblem problem_of(const LiveModel *live_model, BevDirection direction, BevDtype dtype) {
     const ProblemKey *key = &live_model->now->key;
-    if (!problem_init(problem, &key->shape, dtype, key->align, &live_model->map->map, err))
-        return false;
-    if (direction == BEV_FORWARD || problem_turn_backward(problem, err))
-        return true;
-    problem_free(problem);
-    return false;
+    return inputs_bare_problem(&key->shape, &live_model->map->map, direction, dtype, key->align);
 }
 
 static void destroy_model(void *contents) {
@@ -151,16 +144,13 @@ static void read_limits(LiveModel *live_model) {
 
 static bool begin_model(LiveModel *live_model, Err *err) {
     KnownProblem *now = live_model->now;
-    HostProblem problem;
-    if (!open_problem(live_model, BEV_FORWARD, now->key.dtype, &problem, err))
-        return false;
+    const BevProblem problem = problem_of(live_model, BEV_FORWARD, now->key.dtype);
     now->model = new_model(err);
     if (now->model)
-        model_begin(now->model, &problem.view, gpus, gpu_count);
+        model_begin(now->model, &problem, gpus, gpu_count);
     read_limits(live_model);
     for (int i = 0; now->model && i < gpu_count; i++)
         model_set_ceilings(now->model, i, &live_model->limits[i], live_model->sources[i]);
-    problem_free(&problem);
     return now->model != NULL;
 }
 
@@ -246,16 +236,16 @@ static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *r
 
 /* ---- a replay -------------------------------------------------------------------------------- */
 
-static bool add_replay(LiveModel *live_model, const Replay *replay, const HostProblem *problem,
+static bool add_replay(LiveModel *live_model, const Replay *replay, const BevProblem *problem,
                        const TraceWatch *watch, Err *err) {
     KnownProblem *now = live_model->now;
     Profile profile;
-    if (!profile_make(replay->kernel, &problem->view, watch, &profile, err))
+    if (!profile_make(replay->kernel, problem, watch, &profile, err))
         return false;
     MemoryModel *next = new_model(err);
     if (next) {
         *next = *now->model;
-        model_add(next, &problem->view, &profile);
+        model_add(next, problem, &profile);
         ref_drop(now->model);
         now->model = next;
     }
@@ -265,16 +255,12 @@ static bool add_replay(LiveModel *live_model, const Replay *replay, const HostPr
 
 bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *watch) {
     Replay replay;
-    HostProblem problem;
     Err err; /* a kernel that cannot be replayed has no curve; the views say n/a */
     if (!live_model->now || !next_replay(live_model, depth, &replay))
         return false;
-    bool ok = false;
-    if (open_problem(live_model, replay.kernel->direction, replay.dtype, &problem, &err)) {
-        ok = !bev_refuses(replay.kernel, &problem.view) &&
-             add_replay(live_model, &replay, &problem, watch, &err);
-        problem_free(&problem);
-    }
+    const BevProblem problem = problem_of(live_model, replay.kernel->direction, replay.dtype);
+    bool ok = !bev_refuses(replay.kernel, &problem) &&
+              add_replay(live_model, &replay, &problem, watch, &err);
     bool ended = !ok && watch && !watch->go_on(watch->context);
     if (!ok && !ended)
         live_model->now->failed[replay.dtype] |= 1u << traced_place(replay.kernel);

@@ -83,7 +83,7 @@ typedef struct {
 
 /* A loss on some cells of a pooled grid, and the gradients that a kernel computes from it. */
 typedef struct {
-    PooledGrid *pooled;
+    PooledGrid *pooled;  /* NULL: it is large, and there are none */
     KernelConfig config; /* goes backward */
     int kind;            /* LossKind, or LOSS_ALL */
     int64_t cell;                 /* of the grid; */

@@ -72,9 +72,10 @@ bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *co
  * the grid alone decides. */
 bool inputs_large(const BevShape *shape, const BuiltMap *map);
 
-/* Whether there is no memory for a launch in the background beside this comparison: two large grids
- * are held for the picture. */
-bool inputs_crowded(const Job *job, const BevShape *shape);
+/* Whether there is no memory for a launch in the background: beside a comparison (`compares`) two
+ * large grids are held for the picture; gradients (`backward`, on the CPU) of a large grid take as
+ * much again as the picture where the map has four points for one. */
+bool inputs_crowded(const BevShape *shape, int64_t points, bool compares, bool backward);
 
 /* Reads back what the runner's session has just pooled from these inputs. NULL: failed. A large
  * grid takes the runner's memory with it, and the runner is empty then. */
@@ -101,8 +102,9 @@ int64_t inputs_probe_cell(const FrameInputs *inputs, const Job *job);
 
 /* ---- inputs_backward.c ----------------------------------------------------------------------- */
 
-/* The problem of `config` without values: shapes, formats, the map. */
-BevProblem inputs_bare_problem(const FrameInputs *inputs, const KernelConfig *config);
+/* A problem without values: shapes, formats, and the map, which it borrows. */
+BevProblem inputs_bare_problem(const BevShape *shape, const BevMap *map, BevDirection direction,
+                               BevDtype dtype, BevAlign align);
 
 /* What pools the picture: the selection, or where that goes backward the default kernel. */
 KernelConfig inputs_forward_config(const KernelConfig *config);
@@ -115,7 +117,8 @@ bool inputs_pixel_runs(const FrameInputs *inputs, LiveIntervals *intervals, Err 
 
 /* ---- inputs_gradients.c ---------------------------------------------------------------------- */
 
-/* Whether these are of that grid, and of the job's loss, cell and kernel. */
+/* Whether these are of that grid, and of the job's loss, cell and kernel. All large grids fit: of
+ * those there are none. */
 bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const Job *job);
 
 /* The job's loss on the pooled grid of `with`; its gradients still wait, or `text` says why there

@@ -4,6 +4,7 @@
 #include "kernels/codec.h"
 #include "src/base/random.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -252,26 +253,28 @@ const unsigned backward_dtypes = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF1
 
 bool problem_turn_backward(HostProblem *problem, Err *err) {
     BevProblem *view = &problem->view;
-    const BevTensor *like[] = {&view->out, &view->depth, &view->feat};
-    BevTensor grads[3] = {{0}};
+    const BevTensor *like[] = {&view->depth, &view->feat};
+    BevTensor grads[2] = {{0}};
     if (!(backward_dtypes & 1u << view->dtype))
         return err_set(err, ERR_USAGE, "gradients", "choose fp32, fp16 or bf16",
                        "there are none in %s", bev_dtypes[view->dtype].title);
     bool ok = true;
-    for (int i = 0; ok && i < 3; i++) {
+    for (int i = 0; ok && i < 2; i++) {
         ok = tensor_init(&grads[i], view->dtype, like[i]->rows, like[i]->row_len);
         if (ok)
             tensor_clear(&grads[i]);
     }
     if (!ok) {
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 2; i++)
             tensor_free(&grads[i]);
         return err_set(err, ERR_FAILED, "gradients", "choose a smaller scene", "out of memory");
     }
-    view->grad_out = grads[0];
-    view->grad_depth = grads[1];
-    view->grad_feat = grads[2];
-    free(view->out.data);
+    assert(view->out.dtype == view->dtype); /* of all backward_dtypes */
+    view->grad_out = view->out;             /* it takes over the memory */
+    view->grad_out.scale = 1;
+    tensor_clear(&view->grad_out);
+    view->grad_depth = grads[0];
+    view->grad_feat = grads[1];
     view->out.data = NULL;
     view->direction = BEV_BACKWARD;
     return true;

@@ -213,6 +213,7 @@ typedef struct {
     const MemoryModel *model; /* of this scene and map, borrowed like `frame`; NULL: none yet */
     bool timed;               /* kernels are timed now; false: a script, which measures nothing */
     bool machine_busy;        /* other programs take many of the cores */
+    bool crowded;             /* the memory budget leaves none for timed launches */
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
     /* Kernels that this build or machine cannot launch, as they were recorded elsewhere. */
