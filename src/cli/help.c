@@ -146,8 +146,9 @@ static void man_files(FILE *out) {
     fputs(".SH FILES\nA .npz scene, as numpy.savez writes it and \\fBbevscope export\\fR does, holds "
           "the arrays below under these names and no others; samples/export_scene.py writes one. "
           "D depth bins, h x w feature pixels, C channels, H x W image pixels. A folder of "
-          "such files, one a moment, in the order of their names, is a clip: timestamps time it, "
-          "else a moment lasts 0.5 s, and after the last moment the first follows.\n",
+          "such files, one a moment, in the order of their names, is a clip: they follow each "
+          "other evenly, as their timestamps do on average (without: every 0.5 s), and after the "
+          "last the first comes again.\n",
           out);
     for (int i = 0; scene_array_help(i, &help); i++) {
         if (help.group != group) {

@@ -172,10 +172,18 @@ bool scene_names(SceneName *names, size_t max, size_t *count, Err *err) {
     return add_samples(names, max, *count, count, err);
 }
 
+static bool ends_with(const char *name, const char *suffix) {
+    size_t length = strlen(name), end = strlen(suffix);
+    return length > end && !strcmp(name + length - end, suffix);
+}
+
 static bool unknown_name(const char *name, Err *err) {
     SceneName known[128];
     const char *words[128];
     size_t count;
+    if (strchr(name, '/') || ends_with(name, ".npz") || ends_with(name, ".json"))
+        return err_set(err, ERR_USAGE, name, "bevscope --list shows the scenes that have names",
+                       "neither a file nor a known scene");
     if (!scene_names(known, 128, &count, err))
         return false;
     for (size_t i = 0; i < count; i++)
@@ -198,6 +206,18 @@ static bool read_start(const char *path, char start[4], Err *err) {
     if (got < 0)
         return err_set(err, ERR_FAILED, path, "", "not a regular file");
     memset(start + got, 0, (size_t)(4 - got));
+    return true;
+}
+
+/* A .npz that is neither archive nor JSON, and a single .npy: errors of JSON would not help. */
+static bool refuse_other(const char *path, const char start[4], Err *err) {
+    if (!memcmp(start, "\x93NUM", 4))
+        return err_set(err, ERR_FAILED, path, "save depth, feat and the others with numpy.savez",
+                       "one array, but a scene is a .npz of several");
+    if (ends_with(path, ".npz") && (!start[0] || !strchr("{[ \t\r\n", start[0])))
+        return err_set(err, ERR_FAILED, path, "write it again with numpy.savez",
+                       start[0] ? "not a .npz: it does not begin as a zip archive"
+                                : "an empty file");
     return true;
 }
 
@@ -255,8 +275,10 @@ static bool load_file(const char *path, Scene *scene, Err *err) {
         return load_folder(path, scene, err);
     if (!read_start(path, start, err))
         return false;
-    bool ok = start[0] == 'P' && start[1] == 'K' ? scene_load_npz(path, scene, err)
-                                                 : load_json(path, scene, err);
+    bool zip = start[0] == 'P' && start[1] == 'K';
+    if (!zip && !refuse_other(path, start, err))
+        return false;
+    bool ok = zip ? scene_load_npz(path, scene, err) : load_json(path, scene, err);
     if (ok)
         set_name(scene->name, path);
     return ok;

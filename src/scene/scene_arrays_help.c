@@ -26,7 +26,7 @@ static const char *const meanings[ARRAY_COUNT] = {
     [ARRAY_BOXES] = "centre x, y, z, length, width, height, yaw in the ego frame; velocity is not read",
     [ARRAY_BOX_LABELS] = "class of each box",
     [ARRAY_LIDAR] = "x, y, z in the ego frame, metres; NaN: no echo",
-    [ARRAY_TIMESTAMPS] = "seconds; they time a clip",
+    [ARRAY_TIMESTAMPS] = "seconds; a clip begins at 0 with the first",
 };
 
 static const char *const groups[] = {
