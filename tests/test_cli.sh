@@ -45,6 +45,8 @@ expect 2 "known: .*viridis|did you mean viridis" snapshot toy --colormap virdis 
 expect 2 'no picture is named' snapshot toy
 expect 2 'usage: bevscope snapshot' snapshot -o "$folder/x.png"
 expect 2 'suffix' snapshot toy -o "$folder/x.jpg"
+expect 2 'this grid is flat' snapshot toy --device cpu --slice 3 -o "$folder/x.png"
+expect 2 'is no slice: 0 to 15' snapshot occupancy --device cpu --slice 16 -o "$folder/x.png"
 expect 2 'LOW:HIGH' snapshot toy --device cpu --range 3:1 -o "$folder/x.png"
 expect 2 'not a whole number' snapshot toy --channels 2.5 -o "$folder/x.png"
 expect 2 'not a whole number' snapshot toy --channels 0 -o "$folder/x.png"
@@ -78,6 +80,12 @@ fi
 expect 2 'nearest known is .intersection' info intersektion --device cpu
 expect 1 'folder|directory' snapshot toy --device cpu -o "$folder/none/x.png"
 
+expect 0 '' info histogram --skew 2 --device cpu
+grep -q '^operator  *Histogram.*1,024 bins, skew 2$' "$folder/out"
+tap_ok $? 'info says what an operator scene is'
+expect 0 '' info toy --device cpu
+! grep -q '^operator' "$folder/out"
+tap_ok $? 'and nothing of it where there are cameras'
 expect 0 '' info toy --format json --device cpu
 tap_run 'info --format json is JSON' python3 -m json.tool "$folder/out" /dev/null
 
