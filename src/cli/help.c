@@ -175,8 +175,7 @@ void help_man(FILE *out) {
           "Pools the features of a camera rig into a bird\\(aqs\\-eye\\-view grid with each of "
           "the known kernels, draws the result, times it and judges its accuracy.\n"
           ".PP\nA \\fISCENE\\fR is a .json file (a world and a rig), a .npz file (tensors from "
-          "a network; see FILES), a folder of .npz files (a clip), a folder of an operator\\(aqs "
-          ".npy files, the name of a sample, or the name of a configuration; "
+          "a network), the name of a sample, or the name of a configuration; "
           "\\fBbevscope \\-\\-list\\fR shows the names.\n.SH COMMANDS\n",
           out);
     for (int command = 0; command < COMMAND_COUNT; command++) {

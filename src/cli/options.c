@@ -172,8 +172,7 @@ static const OptionRow rows[] = {
     {"device", 0, "WHICH", KIND_TEXT, ALL & ~ON(GLOSSARY) & ~ON(TRY) & ~ON(STEPS), FIELD(device),
      "auto, cpu, cuda or a GPU's number (default: auto)"},
     {"time", 't', "SECONDS", KIND_REAL, SCENES | ON(TRY) | ON(TRAIN), FIELD(time_s),
-     "moment of a moving world or of a clip, which begins again after its last "
-     "(default: 0)", CHOICE_NONE, 0, 1e6},
+     "moment of a moving world or a clip (default: 0)", CHOICE_NONE, 0, 1e6},
     {"temperature", 0, "T", KIND_REAL, SCENES | ON(TRY), FIELD(temperature),
      "of the depth distribution: below 1 sharpens, above 1 smears", CHOICE_NONE, 0.01, 100},
     {"temperature", 0, "T", KIND_REAL, ON(TRAIN), FIELD(temperature),

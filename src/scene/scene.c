@@ -195,7 +195,21 @@ static bool unknown_name(const char *name, Err *err) {
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-/* Reads the first four bytes of a file, which tell its kind. */
+/* A .npz that is neither archive nor JSON, and a single .npy: errors of JSON would not help. */
+static bool refuse_other(const char *path, const char start[4], Err *err) {
+    if (!memcmp(start, "PK", 2))
+        return true;
+    if (!memcmp(start, "\x93NUM", 4))
+        return err_set(err, ERR_FAILED, path, "save depth, feat and the others with numpy.savez",
+                       "one array, but a scene is a .npz of several");
+    if (ends_with(path, ".npz") && (!start[0] || !strchr("{[ \t\r\n", start[0])))
+        return err_set(err, ERR_FAILED, path, "write it again with numpy.savez",
+                       start[0] ? "not a .npz: it does not begin as a zip archive"
+                                : "an empty file");
+    return true;
+}
+
+/* Reads the first four bytes of a file, which tell its kind; refuses what can be no scene. */
 static bool read_start(const char *path, char start[4], Err *err) {
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not wait for a pipe */
@@ -206,19 +220,7 @@ static bool read_start(const char *path, char start[4], Err *err) {
     if (got < 0)
         return err_set(err, ERR_FAILED, path, "", "not a regular file");
     memset(start + got, 0, (size_t)(4 - got));
-    return true;
-}
-
-/* A .npz that is neither archive nor JSON, and a single .npy: errors of JSON would not help. */
-static bool refuse_other(const char *path, const char start[4], Err *err) {
-    if (!memcmp(start, "\x93NUM", 4))
-        return err_set(err, ERR_FAILED, path, "save depth, feat and the others with numpy.savez",
-                       "one array, but a scene is a .npz of several");
-    if (ends_with(path, ".npz") && (!start[0] || !strchr("{[ \t\r\n", start[0])))
-        return err_set(err, ERR_FAILED, path, "write it again with numpy.savez",
-                       start[0] ? "not a .npz: it does not begin as a zip archive"
-                                : "an empty file");
-    return true;
+    return refuse_other(path, start, err);
 }
 
 static bool load_json(const char *path, Scene *scene, Err *err) {
@@ -275,10 +277,8 @@ static bool load_file(const char *path, Scene *scene, Err *err) {
         return load_folder(path, scene, err);
     if (!read_start(path, start, err))
         return false;
-    bool zip = start[0] == 'P' && start[1] == 'K';
-    if (!zip && !refuse_other(path, start, err))
-        return false;
-    bool ok = zip ? scene_load_npz(path, scene, err) : load_json(path, scene, err);
+    bool ok = start[0] == 'P' && start[1] == 'K' ? scene_load_npz(path, scene, err)
+                                                 : load_json(path, scene, err);
     if (ok)
         set_name(scene->name, path);
     return ok;
