@@ -23,6 +23,17 @@ expect() {
 expect 0 '' --help
 expect 0 '' --version
 expect 0 '' --list
+cp "$folder/out" "$folder/list"
+"$BEVSCOPE" --man >"$folder/man"
+"$BEVSCOPE" export toy "$folder/arrays.npz" --device cpu >/dev/null
+missing=
+names=$(LC_ALL=C grep -ao '[a-z0-9_]*\.npy' "$folder/arrays.npz" | sed 's/\.npy$//' | sort -u)
+for name in $names; do
+    grep -q "^  $name  *(" "$folder/list" && grep -q "^.fB$name.fR (" "$folder/man" ||
+        missing="$missing $name"
+done
+[ -n "$names" ] && [ -z "$missing" ]
+tap_ok $? "--list and the manual have every array that export writes:$missing"
 expect 0 '' --man
 for command in snapshot verify bench info export; do
     expect 0 '' $command --help
@@ -34,6 +45,8 @@ expect 2 "known: .*viridis|did you mean viridis" snapshot toy --colormap virdis 
 expect 2 'no picture is named' snapshot toy
 expect 2 'usage: bevscope snapshot' snapshot -o "$folder/x.png"
 expect 2 'suffix' snapshot toy -o "$folder/x.jpg"
+expect 2 'this grid is flat' snapshot toy --device cpu --slice 3 -o "$folder/x.png"
+expect 2 'is no slice: 0 to 15' snapshot occupancy --device cpu --slice 16 -o "$folder/x.png"
 expect 2 'LOW:HIGH' snapshot toy --device cpu --range 3:1 -o "$folder/x.png"
 expect 2 'not a whole number' snapshot toy --channels 2.5 -o "$folder/x.png"
 expect 2 'not a whole number' snapshot toy --channels 0 -o "$folder/x.png"
@@ -60,13 +73,19 @@ expect 2 'needs a value' bench toy --dtype
 expect 2 'is no device' info --device tpu
 expect 4 'cuda|CUDA|driver|device' info --device 7
 if "$BEVSCOPE" --version | grep -q 'CUDA kernels: yes'; then
-    expect 4 'does not run' bench toy --device cpu --kernel race
+    expect 4 'does not run on the CPU .on the CPU: cpu_race' bench toy --device cpu --kernel race
 else
-    expect 4 'needs a build with CUDA' bench toy --device cpu --kernel race
+    expect 4 'needs a build with CUDA .on the CPU: cpu_race' bench toy --device cpu --kernel race
 fi
 expect 2 'nearest known is .intersection' info intersektion --device cpu
 expect 1 'folder|directory' snapshot toy --device cpu -o "$folder/none/x.png"
 
+expect 0 '' info histogram --skew 2 --device cpu
+grep -q '^operator  *Histogram.*1,024 bins, skew 2$' "$folder/out"
+tap_ok $? 'info says what an operator scene is'
+expect 0 '' info toy --device cpu
+! grep -q '^operator' "$folder/out"
+tap_ok $? 'and nothing of it where there are cameras'
 expect 0 '' info toy --format json --device cpu
 tap_run 'info --format json is JSON' python3 -m json.tool "$folder/out" /dev/null
 
@@ -132,6 +151,15 @@ tap_ok $? 'bench --recorded --l2-carveout shows the experiment'
 expect 0 '' bench --recorded canonical --dtype fp16 --align nearest
 ! grep -q 'L2 left MB' "$folder/out" && [ "$(grep -c 'v3_small_l2 .* warm' "$folder/out")" = 1 ]
 tap_ok $? 'bench --recorded shows the whole L2 only'
+expect 0 '' bench --recorded histogram --skew 2 --dtype fp16
+grep -q 'histogram, skew 2  *v4 ' "$folder/out" && ! grep -q 'histogram  ' "$folder/out"
+tap_ok $? 'bench --recorded --skew shows that skew only'
+expect 0 '' bench --recorded histogram --skew 1 --dtype fp16
+grep -q 'histogram  *v4 ' "$folder/out" && ! grep -q 'skew' "$folder/out"
+tap_ok $? "bench --recorded: the scene's own skew is no other scene"
+expect 1 'nothing recorded fits .bench --recorded alone' bench --recorded histogram --skew 3
+expect 2 'need a scene' bench --recorded --skew 2
+expect 2 'for operator scenes' bench --recorded canonical --skew 2
 expect 0 '' info --probe --device cpu
 grep -q 'L2 read .*GB/s' "$folder/out" && grep -q recorded "$folder/out"
 tap_ok $? 'info --probe without a GPU: what was recorded, and it says so'

@@ -5,6 +5,8 @@
 . "${SRCDIR:-.}/tests/lib_prefix.sh"
 
 tap_run "a manual page" test -s "$(find "$root" -name 'bevpool.3*')"
+! grep -qE '^ *\*?/$' "$(find "$root" -name 'bevpool.3*')"
+tap_ok $? "it has no ends of comments"
 
 # ---- names -------------------------------------------------------------------------------------
 

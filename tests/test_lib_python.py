@@ -92,6 +92,10 @@ def test_numpy():
             *arrays[1:])
     refuses("ranks_feat has shape", bevpool.Map, grid.shape, ranks_depth, ranks_feat[1:], ranks_bev)
     refuses("feat has shape", bevpool.pool, depth, feat[:, :, 1:], grid)
+    refuses(f"expected ({B}, {N}, {H}, {W}, channels)", bevpool.pool, depth,
+            feat.transpose(0, 1, 4, 2, 3), grid)
+    refuses("expected (B, Z, Y, X, C)", bevpool.bev_pool_v2, depth, feat, *arrays, (Y, X), starts,
+            lengths)
     refuses("features of float64", bevpool.pool, depth, feat.astype(np.float64), grid)
     refuses("kernel v9", lambda: bevpool.pool(depth, feat, grid, kernel="v9"))
     refuses("bev_feat_shape", bevpool.bev_pool_v2, depth, feat, *arrays, (B, Z, Y, X, C + 1),

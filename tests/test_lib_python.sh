@@ -33,6 +33,9 @@ python=$(having numpy)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 judged "$python" numpy
+BEVPOOL_LIBRARY=$folder/none.so "$python" -c 'import bevpool' >"$folder/said" 2>&1
+tail -n 1 "$folder/said" | grep -q 'ImportError: .*none.so.*(make install and ldconfig, or name the file'
+tap_ok $? "without the library: what to do"
 
 # compared PYTHON DEVICE: samples/torch/compare.py on the toy scene; every row must be right.
 compared() {

@@ -77,7 +77,7 @@ static void test_maps(void) {
     WITH(a.points = -1);
     REFUSED(BEVPOOL_BAD_MAP, "points: -1");
     WITH(a.intervals = 9);
-    REFUSED(BEVPOOL_BAD_MAP, "intervals: 9");
+    REFUSED(BEVPOOL_BAD_MAP, "intervals: 9, expected 1 to 3, at most one a point");
     WITH(a.ranks_feat = NULL);
     REFUSED(BEVPOOL_BAD_ARGUMENT, "ranks_feat is NULL");
     WITH(a.interval_lengths = NULL);

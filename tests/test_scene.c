@@ -106,13 +106,19 @@ static void test_sources(void) {
     put("empty", "");
     refuses("empty", "line 1, column 0");
     refuses("./canonical", "line 1");
+    put("text.npz", "hello");
+    refuses("text.npz", "not a .npz: it does not begin as a zip archive (write it again");
+    put("empty.npz", "");
+    refuses("empty.npz", "an empty file (write it again");
+    put("depth.npy", "\x93NUMPY and no more");
+    refuses("depth.npy", "one array, but a scene is a .npz of several (save depth");
     tap_need(chdir("/") == 0, "chdir");
 }
 
 static void test_unknown(void) {
     refuses("canonicla", "the nearest known is \"canonical\" (bevscope --list");
     refuses("cornre", "the nearest known is \"corner\"");
-    refuses("/nowhere/scene.npz", "neither a file nor a known scene");
+    refuses("/nowhere/scene.npz", "neither a file nor a known scene (bevscope --list");
     refuses("", "neither a file nor a known scene");
     refuses("../samples/corner", "neither a file nor a known scene");
     refuses("/dev/zero", "not a regular file");
@@ -146,7 +152,7 @@ int main(void) {
         "world.npz",
         "plain",
         "canonical",
-        "archive.json",
+        "archive.json", "text.npz", "empty.npz", "depth.npy",
         "empty",
         "pipe",
     };

@@ -85,7 +85,12 @@ _GRADIENTS = [_DATA[role] for role in (DEPTH, FEAT, GRAD_OUT, GRAD_DEPTH, GRAD_F
 
 
 def _load():
-    library = ctypes.CDLL(os.environ.get("BEVPOOL_LIBRARY", "libbevpool.so.0"))
+    name = os.environ.get("BEVPOOL_LIBRARY", "libbevpool.so.0")
+    try:
+        library = ctypes.CDLL(name)
+    except OSError as error:
+        raise ImportError(f"{error} (make install and ldconfig, or name the file: "
+                          "BEVPOOL_LIBRARY=PREFIX/lib/libbevpool.so.0)") from None
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
     for name, result, *arguments in (
             ("status_name", ctypes.c_char_p, i32),
@@ -294,7 +299,8 @@ def _check_arrays(grid, depth, feat):
     b, n, d, h, w = grid.shape[:5]
     for name, array, shape in ("depth", depth, (d, h, w)), ("feat", feat, (h, w, feat.shape[-1])):
         if array.shape != (b, n, *shape) and array.shape != (b * n, *shape):
-            raise ValueError(f"{name} has shape {tuple(array.shape)}, expected {(b, n, *shape)}")
+            expected = f"{(b, n, *shape)}" if name == "depth" else f"({b}, {n}, {h}, {w}, channels)"
+            raise ValueError(f"{name} has shape {tuple(array.shape)}, expected {expected}")
         if _device(array) != grid.device:
             raise ValueError(f"the map is on device {grid.device}, {name} is not")
 
@@ -396,6 +402,8 @@ def _v2_map(depth, feat, arrays, bev_feat_shape):
     if found is not None:
         return found
     b, n, d, h, w = depth.shape
+    if len(bev_feat_shape) != 5:
+        raise ValueError(f"bev_feat_shape is {tuple(bev_feat_shape)}, expected (B, Z, Y, X, C)")
     its_batch, z, y, x, channels = map(int, bev_feat_shape)
     shape, device = (b, n, d, h, w, z, y, x), _device(feat)
     if its_batch != b or channels != feat.shape[-1]:

@@ -154,9 +154,38 @@ static bool wanted(const char *value, const char *list) {
     return !list || !strcmp(list, "all") || strstr(list, value);
 }
 
-static bool scene_wanted(const Options *options, const char *scene) {
+typedef char SceneLabel[128];
+
+/* The names of the scenes asked for as recordings have them: "histogram, skew 2". */
+static bool recorded_names(const Options *options, SceneLabel names[OPTIONS_MAX_ARGUMENTS],
+                           Err *err) {
+    const OperatorChange asked = select_workload(options).sizes;
+    if (operator_is_changed(&asked) && !options->argument_count)
+        return err_set(err, ERR_USAGE, "--recorded", "such as bench --recorded histogram --skew 2",
+                       "--skew and --points need a scene");
+    for (int i = 0; i < options->argument_count; i++) {
+        OperatorChange change = asked;
+        Scene scene;
+        snprintf(names[i], sizeof names[i], "%s", options->arguments[i]);
+        if (!operator_is_changed(&change))
+            continue;
+        if (!scene_load(options->arguments[i], &scene, err))
+            return false;
+        const OperatorSpec own = scene.operator_spec;
+        bool ok = operator_change(&scene, &change, err); /* refuses scenes with cameras */
+        scene_free(&scene);
+        if (!ok)
+            return false;
+        change.skewed = change.skewed && change.skew != own.skew;
+        change.points = change.points == own.points ? 0 : change.points;
+        operator_label(&change, names[i], sizeof names[i]);
+    }
+    return true;
+}
+
+static bool scene_wanted(const Options *options, const SceneLabel *names, const char *scene) {
     for (int i = 0; i < options->argument_count; i++)
-        if (!strcmp(options->arguments[i], scene))
+        if (!strcmp(names[i], scene))
             return true;
     return options->argument_count == 0;
 }
@@ -177,9 +206,9 @@ static bool direction_wanted(const Options *options, const RecordedRow *row) {
 
 /* --l2-carveout shows the experiments with a smaller L2 and nothing else; without it they are left
  * out. */
-static bool row_wanted(const Options *options, const RecordedRow *row) {
+static bool row_wanted(const Options *options, const SceneLabel *names, const RecordedRow *row) {
     return !options->evenness && recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
-           scene_wanted(options, row->scene) && kernel_wanted(options, row->kernel) &&
+           scene_wanted(options, names, row->scene) && kernel_wanted(options, row->kernel) &&
            direction_wanted(options, row) &&
            wanted(row->dtype, options->dtype) &&
            wanted(row->align, options->align) && wanted(row->cache, options->cache);
@@ -207,17 +236,18 @@ static void add_recorded(Report *report, const Options *options, const char *mac
 static bool show_recorded(const Options *options, Err *err) {
     RecordedSet set;
     Report report = {0};
-    if (!recorded_load_samples(&set, err))
+    SceneLabel names[OPTIONS_MAX_ARGUMENTS];
+    if (!recorded_names(options, names, err) || !recorded_load_samples(&set, err))
         return false;
     for (int i = 0; i < set.count; i++)
         for (int j = 0; j < set.recordings[i].row_count; j++)
-            if (row_wanted(options, &set.recordings[i].rows[j]))
+            if (row_wanted(options, names, &set.recordings[i].rows[j]))
                 add_recorded(&report, options, set.recordings[i].label,
                              &set.recordings[i].rows[j]);
     recorded_free(&set);
     bool ok = report.row_count > 0 ? output_report(options, &report, json_object(), err)
                                    : err_set(err, ERR_FAILED, "samples/recorded",
-                                             "leave filters out", "nothing recorded fits");
+                                             "bench --recorded alone shows all", "nothing recorded fits");
     report_free(&report);
     return ok;
 }

@@ -38,6 +38,14 @@ typedef struct {
     const char *scene;
 } Facts;
 
+/* What an operator's numbers are; scenes with cameras have no such line. */
+static void add_operator(Report *report, const Scene *scene) {
+    char text[160] = "";
+    if (scene->has_operator)
+        operator_describe(&scene->operator_spec, text, sizeof text);
+    report_add(report, "operator", NULL, 0, cell_text(scene->has_operator ? text : NULL));
+}
+
 static void add_shape(Report *report, const BevShape *shape) {
     report_add(report, "cameras", "cameras", 0, cell_int(shape->cameras));
     report_add(report, "depth_bins", "depth bins", 0, cell_int(shape->depth_bins));
@@ -77,6 +85,7 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     report_add(report, "moments", "moments", 0, cell_if(clip, cell_int(clip ? clip->count : 0)));
     report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->dtype].name));
     report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
+    add_operator(report, &workload->scene);
     add_shape(report, &problem->shape);
     add_intervals(report, &stats);
     report_add(report, "gather_traffic_mb", "gather traffic MB", 4,
@@ -92,14 +101,19 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     return true;
 }
 
-/* For people, a list of facts: a table of twenty-five columns would be too wide. */
+/* For people, a list of facts: a table of twenty-five columns would be too wide. A column without a
+ * heading is left out where it is not known. */
 static void print_facts(const Report *report, FILE *out) {
     for (int row = 0; row < report->row_count; row++)
         for (int column = 0; column < report->column_count; column++) {
             char text[256];
+            const ReportColumn *shown = &report->columns[column];
+            size_t cell = (size_t)row * (size_t)report->column_count + (size_t)column;
+            if (!shown->heading && report->cells[cell].kind == CELL_NONE)
+                continue;
             report_cell(report, row, column, text, sizeof text);
             fprintf(out, "%s%-20s %s\n", row && !column ? "\n" : "",
-                    report->columns[column].heading, text);
+                    shown->heading ? shown->heading : shown->key, text);
         }
 }
 

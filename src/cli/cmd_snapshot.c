@@ -142,12 +142,13 @@ static bool choose_slice(const Options *options, const BevShape *shape, FigureSp
                          Err *err) {
     Slice whole = slice_of(shape, SLICE_MAX);
     int slice = SLICE_MAX;
-    if (options->slice && !slice_parse(options->slice, whole.slices, &slice))
-        return err_set(err, ERR_USAGE, "--slice", "max, side or a number",
-                       "'%s' is no slice: 0 to %lld", options->slice, (long long)whole.slices - 1);
-    if (options->slice && whole.slices == 1 && slice != 0)
+    bool known = !options->slice || slice_parse(options->slice, whole.slices, &slice);
+    if (options->slice && whole.slices == 1 && (!known || slice != 0))
         return err_set(err, ERR_USAGE, "--slice", "leave it out",
                        "'%s': this grid is flat, nz is 1", options->slice);
+    if (!known)
+        return err_set(err, ERR_USAGE, "--slice", "max, side or a number",
+                       "'%s' is no slice: 0 to %lld", options->slice, (long long)whole.slices - 1);
     spec->slice = slice_of(shape, slice);
     spec->nx = spec->slice.nx;
     spec->ny = spec->slice.ny;

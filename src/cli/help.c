@@ -53,8 +53,9 @@ void help_command(CommandId command, FILE *out) {
     for (int i = 0; options_describe(command, i, &option); i++)
         print_option(&option, out);
     if (strstr(commands[command].synopsis, "SCENE"))
-        fputs("\nSCENE is a .json or .npz file, a sample or a configuration: see bevscope "
-              "--list.\n",
+        fputs("\nSCENE is a .json or .npz file, a folder of .npz files (a clip) or of an operator's\n"
+              "arrays, a sample or a configuration: see bevscope --list, which also names the\n"
+              "arrays of a .npz.\n",
               out);
 }
 
@@ -138,6 +139,35 @@ static void man_glossary(FILE *out) {
     }
 }
 
+static const char operator_files[] =
+    "An operator is a folder of ranks_depth.npy, ranks_feat.npy, ranks_bev.npy (point), depth.npy "
+    "(n) and feat.npy (row, C), where n is a multiple of the rows; weights.npy and bev_shape.npy may "
+    "be there.";
+
+static void man_files(FILE *out) {
+    SceneArrayHelp help;
+    const char *group = "";
+    fputs(".SH FILES\nA .npz scene, as numpy.savez writes it and \\fBbevscope export\\fR does, holds "
+          "the arrays below under these names and no others; samples/export_scene.py writes one. "
+          "D depth bins, h x w feature pixels, C channels, H x W image pixels. A folder of "
+          "such files, one a moment, in the order of their names, is a clip: they follow each "
+          "other evenly, as their timestamps do on average (without: every 0.5 s), and after the "
+          "last the first comes again.\n",
+          out);
+    for (int i = 0; scene_array_help(i, &help); i++) {
+        if (help.group != group) {
+            group = help.group;
+            fprintf(out, ".SS \"%s\"\n", group);
+        }
+        fprintf(out, ".TP\n\\fB%s\\fR %s, %s\n", help.name, help.shapes, help.types);
+        print_roff(out, help.meaning);
+        fputc('\n', out);
+    }
+    fputs(".SS \"Operators\"\n", out);
+    print_roff(out, operator_files);
+    fputc('\n', out);
+}
+
 void help_man(FILE *out) {
     fputs(".TH BEVSCOPE 1\n.SH NAME\nbevscope \\- see how camera features become a "
           "bird\\(aqs\\-eye\\-view grid\n.SH SYNOPSIS\n.B bevscope\n.I COMMAND\n"
@@ -156,6 +186,7 @@ void help_man(FILE *out) {
         for (int i = 0; options_describe((CommandId)command, i, &option); i++)
             man_option(&option, out);
     }
+    man_files(out);
     man_controls(out);
     man_glossary(out);
     fputs(
@@ -213,6 +244,14 @@ static void list_configs(FILE *out) {
                 presets[i].slices, (long long)presets[i].channels);
 }
 
+/* The arrays of a .npz scene. */
+static void list_arrays(FILE *out) {
+    SceneArrayHelp help;
+    fputs("\nArrays of a .npz scene (man bevscope, FILES):\n", out);
+    for (int i = 0; scene_array_help(i, &help); i++)
+        fprintf(out, "  %-16s %s, %s\n", help.name, help.shapes, help.types);
+}
+
 static void list_defects(FILE *out, BevDirection direction) {
     int count;
     const Defect *list = defects_of(direction, &count);
@@ -238,6 +277,7 @@ bool help_list(FILE *out, Err *err) {
                 bev_kernels[i]->model_only ? " (model only: no kernel here)" : "");
     for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
         list_defects(out, (BevDirection)direction);
+    list_arrays(out);
     fputs("\nNumber formats:\n", out);
     for (int i = 0; i < BEV_DTYPE_COUNT; i++)
         fprintf(out, "  %-16s %2d bits, scale %s\n", bev_dtypes[i].name, bev_dtypes[i].bits,

@@ -227,7 +227,8 @@ static const OptionRow rows[] = {
      "what a GPU reaches at best: bandwidths, rates and latencies by small kernels that do nothing "
      "else, beside the data sheet; without a GPU, what was recorded of others"},
     {"view", 'v', "VIEW", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(view),
-     "what the cells show (default: color)", CHOICE_VIEW},
+     "what the cells show (default: color; a network's features and operators: norm; features of "
+     "photographs: rgb)", CHOICE_VIEW},
     {"slice", 0, "K", KIND_TEXT, ON(LIVE) | ON(SNAPSHOT), FIELD(slice),
      "what is shown of a grid with height: slice K from 0, max (the strongest cell of each column), "
      "or side, as seen from the left (default: max)"},
@@ -267,7 +268,8 @@ static const OptionRow rows[] = {
     {"table", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(table),
      "add a table of every kernel's latency and accuracy, also printed"},
     {"timing", 0, "SOURCE", KIND_CHOICE, ON(SNAPSHOT), FIELD(timing),
-     "latencies shown: recorded (same pixels every time), measured now, or off (default: recorded)",
+     "latencies shown: recorded (same pixels every time; n/a for scenes of your own), measured now, "
+     "or off (default: recorded)",
      CHOICE_TIMING},
     {"no-outlines", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(no_outlines),
      "leave out the true outlines of the world's objects"},

@@ -85,11 +85,24 @@ static const BevKernel *find_kernel(const char *word, unsigned where, BevDirecti
 }
 
 /* Says why find_kernel found nothing. */
+/* Where there is one, names the kernel of the same title that runs on the CPU. */
+static const char *twin_hint(const BevKernel *named, char *text, size_t size) {
+    for (int i = 0; named && bev_kernels[i]; i++)
+        if (bev_kernels[i]->where == BEV_CPU && bev_kernels[i]->launch &&
+            bev_kernels[i]->direction == named->direction &&
+            !strcmp(bev_kernels[i]->title, named->title)) {
+            snprintf(text, size, "on the CPU: %s", bev_kernels[i]->name);
+            return text;
+        }
+    return "see bevscope --list";
+}
+
 static bool no_kernel(const char *word, unsigned where, unsigned directions, Err *err) {
     const BevKernel *named = bev_kernel_find(word);
     bool fits = named && directions >> named->direction & 1;
+    char hint[96];
     if (fits && bev_unavailable(named))
-        return err_set(err, ERR_DEVICE, word, "see bevscope --list", "this kernel %s",
+        return err_set(err, ERR_DEVICE, word, twin_hint(named, hint, sizeof hint), "this kernel %s",
                        bev_unavailable(named));
     if (named && named->direction == BEV_BACKWARD && !fits)
         return err_set(err, ERR_USAGE, word, "bench and verify run it, --direction backward",
@@ -97,7 +110,8 @@ static bool no_kernel(const char *word, unsigned where, unsigned directions, Err
     if (!(directions & 1u << BEV_FORWARD))
         return err_set(err, ERR_USAGE, word, "see bevscope --list",
                        "this kernel has no way back on the chosen device");
-    return err_set(err, ERR_DEVICE, word, "see bevscope --list", "this kernel does not run on %s",
+    return err_set(err, ERR_DEVICE, word, twin_hint(named, hint, sizeof hint),
+                   "this kernel does not run on %s",
                    where == 1u << BEV_CPU ? "the CPU" : "the chosen device");
 }
 

@@ -42,8 +42,8 @@ function mode(wanted) {
 
 comment {
     last = /\*\/$/
-    sub(/^ \* ?/, "")
     sub(/ ?\*\/$/, "")
+    sub(/^ \* ?/, "")
     if ($0 ~ /^    /)
         print ".nf\n" plain($0) "\n.fi"
     else if ($0 == "")

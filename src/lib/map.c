@@ -155,7 +155,7 @@ static BevpoolStatus check_arrays(const BevpoolArrays *a, int32_t device, Bevpoo
                         (long long)a->points);
     bool found_here = !a->interval_starts && !a->interval_lengths;
     if (!found_here && (a->intervals < (a->points > 0) || a->intervals > a->points))
-        return lib_fail(error, BEVPOOL_BAD_MAP, "intervals: %lld, expected %d to %lld points",
+        return lib_fail(error, BEVPOOL_BAD_MAP, "intervals: %lld, expected %d to %lld, at most one a point",
                         (long long)a->intervals, a->points > 0, (long long)a->points);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         if (arrays[i].needed && !arrays[i].array)

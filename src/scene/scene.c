@@ -172,10 +172,18 @@ bool scene_names(SceneName *names, size_t max, size_t *count, Err *err) {
     return add_samples(names, max, *count, count, err);
 }
 
+static bool ends_with(const char *name, const char *suffix) {
+    size_t length = strlen(name), end = strlen(suffix);
+    return length > end && !strcmp(name + length - end, suffix);
+}
+
 static bool unknown_name(const char *name, Err *err) {
     SceneName known[128];
     const char *words[128];
     size_t count;
+    if (strchr(name, '/') || ends_with(name, ".npz") || ends_with(name, ".json"))
+        return err_set(err, ERR_USAGE, name, "bevscope --list shows the scenes that have names",
+                       "neither a file nor a known scene");
     if (!scene_names(known, 128, &count, err))
         return false;
     for (size_t i = 0; i < count; i++)
@@ -187,7 +195,21 @@ static bool unknown_name(const char *name, Err *err) {
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-/* Reads the first four bytes of a file, which tell its kind. */
+/* A .npz that is neither archive nor JSON, and a single .npy: errors of JSON would not help. */
+static bool refuse_other(const char *path, const char start[4], Err *err) {
+    if (!memcmp(start, "PK", 2))
+        return true;
+    if (!memcmp(start, "\x93NUM", 4))
+        return err_set(err, ERR_FAILED, path, "save depth, feat and the others with numpy.savez",
+                       "one array, but a scene is a .npz of several");
+    if (ends_with(path, ".npz") && (!start[0] || !strchr("{[ \t\r\n", start[0])))
+        return err_set(err, ERR_FAILED, path, "write it again with numpy.savez",
+                       start[0] ? "not a .npz: it does not begin as a zip archive"
+                                : "an empty file");
+    return true;
+}
+
+/* Reads the first four bytes of a file, which tell its kind; refuses what can be no scene. */
 static bool read_start(const char *path, char start[4], Err *err) {
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not wait for a pipe */
@@ -198,7 +220,7 @@ static bool read_start(const char *path, char start[4], Err *err) {
     if (got < 0)
         return err_set(err, ERR_FAILED, path, "", "not a regular file");
     memset(start + got, 0, (size_t)(4 - got));
-    return true;
+    return refuse_other(path, start, err);
 }
 
 static bool load_json(const char *path, Scene *scene, Err *err) {

@@ -163,3 +163,12 @@ const Preset *preset_find(const char *name);
 
 /* Changes a loaded scene of preset_world to the sizes of a preset. */
 void preset_apply(const Preset *preset, Scene *scene);
+
+/* One array of a .npz scene, for help texts (scene_arrays_help.c). */
+typedef struct {
+    const char *name, *group, *meaning; /* meaning: "" where none is written yet */
+    char types[64], shapes[96];         /* "float16 or float32", "(camera, D, h, w)" */
+} SceneArrayHelp;
+
+/* Describes array i, in the order of the table; false past the last. */
+bool scene_array_help(int i, SceneArrayHelp *help);

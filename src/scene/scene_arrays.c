@@ -110,7 +110,10 @@ bool arrays_bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t valu
         return ARRAYS_REFUSE(reader, id, "", "%lld %s, must be %lld to %lld", (long long)value,
                              sizes[e].title, (long long)sizes[e].min, (long long)sizes[e].max);
     if (reader->size[e] >= 0 && reader->size[e] != value)
-        return ARRAYS_REFUSE(reader, id, "", "%lld %s, but %s has %lld", (long long)value,
+        return ARRAYS_REFUSE(reader, id,
+                             id == ARRAY_FEAT ? "depth is (camera, D, h, w), feat (camera, h, w, C)"
+                                              : "",
+                             "%lld %s, but %s has %lld", (long long)value,
                              sizes[e].title, reader->first[e], (long long)reader->size[e]);
     if (reader->size[e] < 0) {
         reader->size[e] = value;
