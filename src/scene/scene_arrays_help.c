@@ -27,6 +27,8 @@ static const char *const meanings[ARRAY_COUNT] = {
     [ARRAY_BOX_LABELS] = "class of each box",
     [ARRAY_LIDAR] = "x, y, z in the ego frame, metres; NaN: no echo",
     [ARRAY_TIMESTAMPS] = "seconds; a clip begins at 0 with the first",
+    [ARRAY_BOXES_COUNT] = "of several moments: how many boxes each has, one after another",
+    [ARRAY_LIDAR_COUNT] = "of several moments: how many LiDAR points each has, one after another",
 };
 
 static const char *const groups[] = {
@@ -41,6 +43,8 @@ static const char *axis_name(char letter) {
     switch (letter) {
     case 'N':
         return "camera";
+    case 'T':
+        return "moment";
     case 'P':
         return "point";
     case 'I':
@@ -79,7 +83,7 @@ bool scene_array_help(int i, SceneArrayHelp *help) {
         if (row->types & 1u << type)
             used += snprintf(help->types + used, sizeof help->types - (size_t)used, "%s%s",
                              used ? " or " : "", npy_types[type].name);
-    const char *shapes[] = {row->shape, row->other_shape};
+    const char *shapes[] = {row->shape ? row->shape : row->clip_shapes[0], row->other_shape};
     for (int s = 0; s < 2; s++)
         if (shapes[s]) {
             size_t length = strlen(help->shapes);
