@@ -155,17 +155,20 @@ static void test_broken(Pty *pty) {
                                          "\033[<3;5;5M",
                                          "\033[<0;",
                                          "999;999M"};
-    pty_read(pty, 0.5);
-    replay(pty, &before);
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-        pty_type(pty, pieces[i]);
-        pty_read(pty, 0.1);
+    int changed = 1; /* a figure that settles meanwhile changes rows as well, but not three times */
+    for (int attempt = 0; changed && attempt < 3; attempt++) {
+        pty_read(pty, 0.5);
+        replay(pty, &before);
+        for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+            pty_type(pty, pieces[i]);
+            pty_read(pty, 0.1);
+        }
+        pty_read(pty, 0.5);
+        replay(pty, &after);
+        changed = 0;
+        for (int y = ROWS - 6; y < ROWS; y++)
+            changed += strcmp(before.rows[y], after.rows[y]) != 0;
     }
-    pty_read(pty, 0.5);
-    replay(pty, &after);
-    int changed = 0;
-    for (int y = ROWS - 6; y < ROWS; y++)
-        changed += strcmp(before.rows[y], after.rows[y]) != 0;
     tap_ok(!changed, "broken reports, in pieces, say and do nothing (%d rows changed)", changed);
 }
 
@@ -177,7 +180,7 @@ static void test_clicks(void) {
     pty_type(&pty, " ");
     test_kernel(&pty);
     test_hint(&pty);
-    bool bev = find(&pty, "BEV,", 0, &x, &y);
+    bool bev = shows_soon(&pty, " m left", 0) && find(&pty, "BEV,", 0, &x, &y);
     tap_ok(bev, "the BEV is shown");
     test_cell(&pty, x + 8, y + 5);
     test_wheel(&pty, x + 8, y + 5);
