@@ -69,6 +69,10 @@ refuses "ranks_bev.npy: element 3 is -1" "a cell below 0" \
     "a = np.load('bad/ranks_bev.npy'); a[3] = -1; np.save('bad/ranks_bev', a)"
 refuses "ranks_bev.npy: dtype float64" "ranks that are no whole numbers" \
     "np.save('bad/ranks_bev', np.load('bad/ranks_bev.npy') * 1.0)"
+refuses "feat.npy: dtype str, must be float32" "features that are texts" \
+    "np.save('bad/feat', np.full((1500, 8), 'a'))"
+refuses "depth.npy: dtype uint8, must be float32" "depths that are bytes" \
+    "np.save('bad/depth', np.ones(4500, np.uint8))"
 refuses "ranks_depth.npy: 4999 points, but ranks_bev.npy has 5000" "another number of points" \
     "np.save('bad/ranks_depth', np.load('bad/ranks_depth.npy')[:-1])"
 refuses "must have 2 axes" "features without channels" "np.save('bad/feat', np.ones(1500, np.float32))"
@@ -76,6 +80,11 @@ refuses "feat.npy: needs" "a truncated file" "os.truncate('bad/feat.npy', 300)"
 refuses "have one camera and pixel" "a depth of another row" \
     "a = np.load('bad/ranks_depth.npy'); a[0] = (a[0] + 1) % 4500; np.save('bad/ranks_depth', a)"
 refuses "bev_shape.npy" "a grid too small" "np.save('bad/bev_shape', np.array([0, 5]))"
+
+sed 's/"intersection"/"segments"/' "$SRCDIR/samples/voxelize.json" >world.json
+"$BEVSCOPE" info world.json >out 2>err
+[ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && grep -q 'segments.json: .* is an operator, must be a scene with cameras' err
+tap_ok $? "voxelize in the world of an operator: $(cat err)"
 
 # one_line WORDS ARGUMENT...: usage, status 2, one line with the words.
 one_line() {
