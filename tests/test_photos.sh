@@ -106,15 +106,16 @@ moments() {
     cp "$SRCDIR/tests/fuzz/corpus_npz/$1" moments/1.npz
 }
 moments seed-car-no-labels
-tap_run "boxes without labels in one moment" quiet "$BEVSCOPE" info moments --time 1
+tap_run "boxes without labels in one moment" quiet "$BEVSCOPE" snapshot moments --time 0.5 -o labels.png
 moments seed-car-time-nan
 refuses "timestamps[0]: nan, must be finite" "a time that is none" "$BEVSCOPE" info moments
 moments seed-car-grid-whole
 refuses "grid[0, 0]: -4, but 0.npz has" "another grid" "$BEVSCOPE" info moments
 moments seed-car-huge-cells
-refuses "bev_shape: shape (5,), but 0.npz has (2,)" "another shape of the grid" "$BEVSCOPE" info moments
+refuses "bev_shape[0]: 1, but 0.npz has 5" "another shape of the grid" "$BEVSCOPE" info moments
 moments seed-car-box-negative
-refuses "boxes[0, 4]: -1 is outside" "a box of negative size" "$BEVSCOPE" info moments --time 1
+refuses "boxes[0, 4]: -1 is outside" "a box of negative size" \
+    "$BEVSCOPE" snapshot moments --time 0.5 -o never.png
 "$BEVSCOPE" export "$SRCDIR/tests/fuzz/corpus_npz/seed-car-code-points" names.npz >out &&
     "$BEVSCOPE" export names.npz again.npz >out && cmp names.npz again.npz &&
     LC_ALL=C grep -aqP '\x61\0\0\0\xe9\0\0\0\xac\x20\0\0\0\xf6\x01\0\x3f\0\0\0\x62\0\0\0' again.npz
