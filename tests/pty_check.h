@@ -11,15 +11,19 @@
 #define LEAVE       "\033[?1049l"
 #define HIDE_CURSOR "\033[?25l"
 #define SHOW_CURSOR "\033[?25h"
+#define MOUSE_ON    "\033[?1000h\033[?1002h\033[?1006h"
+#define MOUSE_OFF   "\033[?1006l\033[?1002l\033[?1000l"
 #define READY       "kernel" /* on the key bar */
 #define REDRAW      "\014"   /* Ctrl-L */
 
 enum { PATIENCE_S = 30 }; /* the machine may be busy with other tests */
 
-/* After the last visit to the other screen: left, cursor shown, nothing drawn any more. */
+/* After the last visit to the other screen: left, cursor shown, nothing drawn any more, and the
+ * mouse is no longer reported. */
 static inline bool came_back(const Pty *pty) {
     size_t left = pty_last(pty, LEAVE), entered = pty_last(pty, ENTER);
-    return entered && left > entered && pty_last(pty, SHOW_CURSOR) > entered &&
+    bool mouse = pty_last(pty, MOUSE_ON) > pty_last(pty, MOUSE_OFF);
+    return entered && left > entered && !mouse && pty_last(pty, SHOW_CURSOR) > entered &&
            !memmem(pty->output + left, pty->length - left, HIDE_CURSOR, strlen(HIDE_CURSOR)) &&
            pty_same_modes(pty);
 }

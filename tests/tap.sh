@@ -40,6 +40,15 @@ tap_python() {
     tap_skip_all "no Python with $2"
 }
 
+# tap_script NAME SCRIPT: passes when the Python script does. "$imports" is put before it.
+tap_script() {
+    { echo "import $imports"; echo "$2"; } >script.py
+    "$python" script.py >out 2>&1
+    tap_status=$?
+    [ $tap_status = 0 ] || sed 's/^/# /' out
+    tap_ok $tap_status "$1"
+}
+
 tap_done() {
     [ "$tap_count" -gt 0 ] || tap_ok 1 "no check ran"
     echo "1..$tap_count"

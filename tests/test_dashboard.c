@@ -21,6 +21,7 @@ static State state;
 static LiveData live;
 static BevPicture picture;
 static Cells cells;
+static DashSpots spots; /* of the last drawing */
 
 static void use(const char *line) {
     Event event = {.kind = EVENT_COMMAND};
@@ -44,7 +45,7 @@ static void begin(int columns, int rows) {
 
 static void draw(void) {
     cells.light = state.light;
-    dashboard_draw(&cells, &state, &live, &picture);
+    dashboard_draw(&cells, &state, &live, &picture, &spots);
 }
 
 static bool shows(const char *text) {
@@ -195,6 +196,24 @@ static void test_height(void) {
            "from the side z is up");
 }
 
+/* The feature pixel that a click chooses is the white one in the next drawing. */
+static void test_camera_place(void) {
+    const Area at = spots.camera;
+    int wrong = 0;
+    for (int y = at.y; y < at.y + at.h; y++)
+        for (int x = at.x; x < at.x + at.w; x++) {
+            int64_t pixel = dash_pixel_at(&spots, x, y);
+            state_step(&state, &(Event){.kind = EVENT_PIXEL, .x = (double)pixel});
+            draw();
+            wrong += cells_at(&cells, x, y)->style.ink != (INK_RGB | 0xffffff);
+        }
+    tap_ok(at.w > 20 && at.h > 3 && !wrong,
+           "each of %d x %d signs of a camera is the feature pixel there", at.w, at.h);
+    tap_ok(dash_pixel_at(&spots, at.x - 1, at.y) < 0 &&
+               dash_pixel_at(&spots, at.x, at.y + at.h) < 0,
+           "beside the camera there is none");
+}
+
 static void test_backward(void) {
     static const int sizes[][2] = {{80, 24}, {120, 40}, {160, 50}};
     BevKernel kernel = fixture_kernels[FIXTURE_KERNELS - 1];
@@ -213,6 +232,7 @@ static void test_backward(void) {
     check_golden("backward-80x24-bev");
     tap_ok(shows("3 pixels would have to change") && shows("camera 1 10, 3"),
            "which pixels would have to change, and the first of them");
+    test_camera_place();
     begin_backward(160, 50, &kernel);
     live.model = fixture_model();
     use("chart mrc");

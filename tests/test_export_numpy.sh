@@ -8,14 +8,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 
-# numpy NAME SCRIPT: passes when the Python script does.
-numpy() {
-    { echo 'import numpy as np, export_scene as ex'; echo "$2"; } >script.py
-    "$python" script.py >out 2>&1
-    status=$?
-    [ $status = 0 ] || sed 's/^/# /' out
-    tap_ok $status "$1"
-}
+imports='numpy as np, export_scene as ex'
 
 quiet() {
     "$@" >out
@@ -41,44 +34,47 @@ same='def same(a, b):
 
 tap_run "the exporter's demo" "$python" "$SRCDIR/samples/export_scene.py" demo.npz
 tap_run "bevscope reads it and writes its own" quiet "$BEVSCOPE" export demo.npz ours.npz
-numpy "NumPy reads the same arrays" "$same
+tap_script "NumPy reads the same arrays" "$same
 a, b = same('demo.npz', 'ours.npz')
 assert set(b) - set(a) == {'ranks_depth', 'ranks_feat', 'ranks_bev', 'interval_starts',
                            'interval_lengths', 'bev_shape'}, set(b) - set(a)
 assert b['depth'].dtype == np.float32 and b['ranks_bev'].dtype == np.int32
 assert b['bev_shape'].tolist() == [128, 128] and len(b['ranks_bev']) > 5000"
 
-numpy "the same, compressed" "np.savez_compressed('packed.npz', **np.load('ours.npz'))"
+tap_script "the same, compressed" "np.savez_compressed('packed.npz', **np.load('ours.npz'))"
 tap_run "bevscope reads it" quiet "$BEVSCOPE" export packed.npz again.npz
 tap_run "and writes the same bytes" cmp ours.npz again.npz
 
-numpy "index arrays without calibration, int64, by the exporter" "z = np.load('ours.npz')
+tap_script "index arrays without calibration, int64, by the exporter" "z = np.load('ours.npz')
 names = 'ranks_depth ranks_feat ranks_bev interval_starts interval_lengths'.split()
 ex.export_ranks('ranks.npz', z['depth'][None], z['feat'][None], *[z[n].astype(np.int64) for n in names],
                 (1, 1, 128, 128, 16))"
 tap_run "bevscope reads them" quiet "$BEVSCOPE" export ranks.npz ranks-again.npz
-numpy "and keeps them" "$same
+tap_script "and keeps them" "$same
 a, b = same('ours.npz', 'ranks-again.npz')
 assert 'intrinsics' not in b and len(b['ranks_bev']) == len(a['ranks_bev'])"
 
-numpy "float16 tensors" "d = dict(np.load('demo.npz'))
+tap_script "float16 tensors" "d = dict(np.load('demo.npz'))
 d['depth'], d['feat'] = d['depth'].astype(np.float16), d['feat'].astype(np.float16)
 np.savez('half.npz', **d)"
 tap_run "bevscope reads them" quiet "$BEVSCOPE" export --half half.npz half-again.npz
-numpy "and writes the same" "$same
+tap_script "and writes the same" "$same
 a, b = same('half.npz', 'half-again.npz')
 assert b['feat'].dtype == np.float16"
 
-tap_run "the flagship" quiet "$BEVSCOPE" export intersection flagship.npz
-numpy "NumPy finds its points by BEVDet's steps" "z = np.load('flagship.npz')
-n, bins, h, w = z['depth'].shape
+# BEVDet's steps: the cell (x, y, z) of each point of z, (camera, depth, h, w, 3).
+steps="n, bins, h, w = z['depth'].shape
 (H, W), (x0, y0) = z['image_size'], z['crop'][:2]
 u, v, d = np.linspace(0, W - 1, w), np.linspace(0, H - 1, h), np.arange(*z['depth_range'])
 d, v, u = np.meshgrid(d, v, u, indexing='ij')
 pixel = np.stack([(u + x0) / z['resize'], (v + y0) / z['resize'], np.ones_like(u)], -1) * d[..., None]
 ego = np.einsum('nij,njk,dhwk->ndhwi', z['cam2ego'][:, :3, :3], np.linalg.inv(z['intrinsics']), pixel)
 ego += z['cam2ego'][:, None, None, None, :3, 3]
-cell = np.floor((ego - z['grid'][:, 0]) / z['grid'][:, 2]).astype(np.int64)
+cell = np.floor((ego - z['grid'][:, 0]) / z['grid'][:, 2]).astype(np.int64)"
+
+tap_run "the flagship" quiet "$BEVSCOPE" export intersection flagship.npz
+tap_script "NumPy finds its points by BEVDet's steps" "z = np.load('flagship.npz')
+$steps
 ny, nx = z['bev_shape']
 kept = ((cell >= 0) & (cell < [nx, ny, 1])).all(-1).ravel()
 bev = (cell[..., 1] * nx + cell[..., 0]).ravel()
@@ -96,15 +92,8 @@ assert np.array_equal(z['interval_lengths'], np.diff(starts, append=ours.shape[1
 tap_run "a grid with height" quiet "$BEVSCOPE" export occupancy tall.npz
 tap_run "goes there and back" quiet "$BEVSCOPE" export tall.npz tall-again.npz
 tap_run "with the same bytes" cmp tall.npz tall-again.npz
-numpy "NumPy finds its points and cells by BEVDet's steps" "z = np.load('tall.npz')
-n, bins, h, w = z['depth'].shape
-(H, W), (x0, y0) = z['image_size'], z['crop'][:2]
-u, v, d = np.linspace(0, W - 1, w), np.linspace(0, H - 1, h), np.arange(*z['depth_range'])
-d, v, u = np.meshgrid(d, v, u, indexing='ij')
-pixel = np.stack([(u + x0) / z['resize'], (v + y0) / z['resize'], np.ones_like(u)], -1) * d[..., None]
-ego = np.einsum('nij,njk,dhwk->ndhwi', z['cam2ego'][:, :3, :3], np.linalg.inv(z['intrinsics']), pixel)
-ego += z['cam2ego'][:, None, None, None, :3, 3]
-cell = np.floor((ego - z['grid'][:, 0]) / z['grid'][:, 2]).astype(np.int64)
+tap_script "NumPy finds its points and cells by BEVDet's steps" "z = np.load('tall.npz')
+$steps
 B, Z, Y, X, C = z['bev_shape']
 assert (B, Z, Y, X, C) == (1, 16, 200, 200, z['feat'].shape[-1])
 kept = ((cell >= 0) & (cell < [X, Y, Z])).all(-1).ravel()
@@ -114,16 +103,16 @@ ours = np.stack([z['ranks_depth'], z['ranks_bev']])
 odd = set(map(tuple, theirs.T.tolist())) ^ set(map(tuple, ours.T.tolist()))
 print(theirs.shape, ours.shape, len(odd))
 assert ours.shape[1] > 500000 and len(odd) <= 60  # rounding at cell edges"
-numpy "index arrays alone, with BEVDet's shape" "z = np.load('tall.npz')
+tap_script "index arrays alone, with BEVDet's shape" "z = np.load('tall.npz')
 names = 'ranks_depth ranks_feat ranks_bev interval_starts interval_lengths'.split()
 ex.export_ranks('tall-ranks.npz', z['depth'], z['feat'], *[z[n] for n in names],
                 tuple(z['bev_shape'].tolist()))"
 tap_run "bevscope reads them" quiet "$BEVSCOPE" export tall-ranks.npz tall-ranks-again.npz
-numpy "and keeps them" "$same
+tap_script "and keeps them" "$same
 a, b = same('tall.npz', 'tall-ranks-again.npz')
 assert b['bev_shape'].tolist() == a['bev_shape'].tolist()"
 
-numpy "the exporter checks shapes" "z = np.load('demo.npz')
+tap_script "the exporter checks shapes" "z = np.load('demo.npz')
 try:
     ex.export_ranks('x.npz', z['depth'], z['feat'].transpose(0, 3, 1, 2), [], [], [], [], [], (1, 1))
 except ValueError as error:

@@ -8,13 +8,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 
-numpy() {
-    { echo 'import numpy as np, os'; echo "$2"; } >script.py
-    "$python" script.py >out 2>&1
-    status=$?
-    [ $status = 0 ] || sed 's/^/# /' out
-    tap_ok $status "$1"
-}
+imports='numpy as np, os'
 
 sum='def pooled(z):
     depth, feat = z["depth"].ravel().astype(float), z["feat"].reshape(-1, z["feat"].shape[-1])
@@ -23,18 +17,18 @@ sum='def pooled(z):
     return out'
 
 tap_run "export: a histogram" "$BEVSCOPE" export histogram histogram.npz --points 4096 --skew 0.5
-numpy "its sum is NumPy's histogram of its bins" "$sum
+tap_script "its sum is NumPy's histogram of its bins" "$sum
 z = np.load('histogram.npz')
 counts = np.bincount(z['ranks_bev'], minlength=1024)
 assert counts.sum() == 4096 and np.array_equal(pooled(z)[:, 0], counts * 0.25), counts"
 tap_run "export: embedding bags" "$BEVSCOPE" export embedding_bag bags.npz --points 16384
-numpy "its sum is that of each bag's rows" "$sum
+tap_script "its sum is that of each bag's rows" "$sum
 z = np.load('bags.npz')
 table, out = z['feat'].reshape(-1, 64).astype(float), pooled(z)
 for bag, start, n in zip(range(8192), z['interval_starts'], z['interval_lengths']):
     assert n == 2 and np.allclose(out[bag], table[z['ranks_feat'][start:start + n]].sum(0)), bag"
 
-numpy "five arrays, points in any order, 1,500 rows with 3 depths each" "$sum
+tap_script "five arrays, points in any order, 1,500 rows with 3 depths each" "$sum
 r, p = np.random.default_rng(1), 5000
 rf, rb = r.integers(0, 1500, p), r.integers(0, 77, p)
 a = dict(ranks_feat=rf, ranks_depth=rf + 1500 * r.integers(0, 3, p), ranks_bev=rb,
@@ -46,7 +40,7 @@ np.save('want', pooled(dict(a, bev_shape=[1, 77])))"
 tap_run "are a scene: all kernels pass the gates" "$BEVSCOPE" verify mine/ --device cpu --align nearest \
     --dtype fp32,fp16 --direction both
 tap_run "which can be exported" "$BEVSCOPE" export mine back.npz
-numpy "and has the same sum" "$sum
+tap_script "and has the same sum" "$sum
 got, want = pooled(np.load('back.npz')), np.load('want.npy')
 assert np.abs(got[:77] - want).max() < 1e-12 and not got[77:].any()"
 
@@ -54,7 +48,7 @@ assert np.abs(got[:77] - want).max() < 1e-12 and not got[77:].any()"
 refuses() {
     rm -rf bad && cp -r mine bad
     { echo 'import numpy as np, os'; echo "$3"; } >script.py
-    "$python" script.py && "$BEVSCOPE" info bad >out 2>err
+    "$python" script.py && "$BEVSCOPE" info bad --device cpu >out 2>err
     [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && grep -qF -e "$1" err
     status=$?
     [ $status = 0 ] || sed 's/^/# /' err
@@ -124,7 +118,7 @@ tap_ok $? "voxelize in the world of an operator: $(cat err)"
 one_line() {
     words=$1
     shift
-    "$BEVSCOPE" "$@" >out 2>err
+    "$BEVSCOPE" "$@" --device cpu >out 2>err
     [ $? = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -qF -e "$words" err
     tap_ok $? "$*: $(cat err)"
 }

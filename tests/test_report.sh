@@ -142,13 +142,13 @@ for word in published 'No such experiment was recorded' 'model / known' 'RTX PRO
     tap_run "it says: $word" grep -q "$word" "$page"
 done
 # The way back: charts and tables of the kernels of the gradients.
-for kind in mrc roofline terms; do
+for kind in working-set mrc roofline terms; do
     tap_run "plot $kind backward" "$BEVSCOPE" plot $kind toy --direction backward -o "$folder/$kind.svg"
     "$BEVSCOPE" plot $kind toy -o "$folder/forward.svg" &&
         ! cmp -s "$folder/$kind.svg" "$folder/forward.svg"
     tap_ok $? "$kind: not that of the way forward"
 done
-for kind in working-set sweep dtype published; do
+for kind in sweep dtype published; do
     refuse 2 'follows forward kernels only' plot $kind toy --direction backward -o "$folder/x.png"
 done
 refuse 2 'shows one direction' plot mrc toy --direction both -o "$folder/x.png"

@@ -3,6 +3,7 @@
 #include "tests/tap.h"
 
 #include "src/state/keys.h"
+#include "src/ui/term.h"
 #include "src/ui/term_internal.h"
 
 #include <locale.h>
@@ -78,7 +79,15 @@ static const Row rows[] = {
     {"focus in and out", "\033[I\033[Ok", {'k'}},
     {"pasted text is typed text", "\033[200~d\033[201~", {'d'}},
     {"mouse, old", "\033[M !!\033[M#qqk", {'k'}},
-    {"mouse, new", "\033[<0;10;20M\033[<0;10;20mk", {'k'}},
+    {"mouse, new", "\033[<0;10;20M\033[<0;10;20mk", {TERM_MOUSE, TERM_MOUSE, 'k'}},
+    {"mouse: other buttons, moves without one", "\033[<1;5;5M\033[<2;5;5m\033[<35;5;5Mk", {'k'}},
+    {"mouse: to the left and right, further buttons", "\033[<66;5;5M\033[<128;5;5Mk", {'k'}},
+    {"mouse: column or row 0", "\033[<0;0;5M\033[<0;5;0M\033[<0;0;0mk", {'k'}},
+    {"mouse: numbers beyond all sense", "\033[<0;99999999999999999999;5M\033[<99999;5;5Mk", {'k'}},
+    {"mouse: too few numbers, too many, none, signs",
+     "\033[<0;5M\033[<0;5;5;5M\033[<M\033[<;;M\033[<-1;5;5M\033[<0;+5;5Mk",
+     {'k'}},
+    {"mouse: a report within a report", "\033[<0;1\033[<0;2;3Mk", {TERM_MOUSE, 'k'}},
     {"answers: device, position, mode", "\033[?62;22c\033[24;80R\033[1;1R\033[?2026;2$yk", {'k'}},
     {"answers: colour, name", "\033]11;rgb:ffff/ffff/ffff\033\\\033P>|qxterm(1)\033\\k", {'k'}},
     {"a colour, ended by BEL", "\033]11;rgb:dq/q\007k", {'k'}},
@@ -99,6 +108,92 @@ static void test_rows(void) {
         if (!tap_ok(whole && pieces, "%s", row->name))
             tap_note("whole: %d, byte by byte: %d", whole, pieces);
     }
+}
+
+typedef struct {
+    const char *bytes;
+    MouseReport report;
+} ReportRow;
+
+static const ReportRow reports[] = {
+    {"\033[<0;1;1M", {MOUSE_PRESS, 0, 0, 0}},
+    {"\033[<0;10;20m", {MOUSE_RELEASE, 9, 19, 0}},
+    {"\033[<32;200;3M", {MOUSE_MOVE, 199, 2, 0}},
+    {"\033[<64;7;8M", {MOUSE_WHEEL, 6, 7, 1}},
+    {"\033[<65;7;8M", {MOUSE_WHEEL, 6, 7, -1}},
+    {"\033[<16;7;8M", {MOUSE_PRESS, 6, 7, 0}}, /* with Control */
+    {"\033[<0;9999;1M", {MOUSE_PRESS, 9998, 0, 0}},
+};
+
+/* Sends a report in two pieces, the second one `pause_ms` later; true: it is the one that is wanted,
+ * and nothing else came. */
+static bool reports_in_two(const ReportRow *row, size_t cut, double pause_ms) {
+    static TermKeys typed;
+    int32_t found[16];
+    memset(&typed, 0, sizeof typed);
+    type(row->bytes, cut);
+    int count = read_keys(&typed, 1, found);
+    count += read_keys(&typed, 1 + pause_ms, found + count);
+    type(row->bytes + cut, strlen(row->bytes) - cut);
+    count += read_keys(&typed, 1 + pause_ms, found + count);
+    const MouseReport *got = &typed.mouse, *want = &row->report;
+    return count == 1 && found[0] == TERM_MOUSE && got->kind == want->kind &&
+           got->column == want->column && got->row == want->row && got->steps == want->steps;
+}
+
+static void test_reports(void) {
+    enum { ESCAPE_WAITS = 20, MOUSE_WAITS = 1500 };
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
+        bool right = true;
+        for (size_t cut = 1; cut < strlen(reports[i].bytes); cut++)
+            right &= reports_in_two(&reports[i], cut, cut < 3 ? ESCAPE_WAITS : MOUSE_WAITS);
+        tap_ok(right, "report %s, cut anywhere", reports[i].bytes + 1);
+    }
+    static TermKeys typed;
+    int32_t found[16];
+    memset(&typed, 0, sizeof typed);
+    type("\033", 1);
+    int count = read_keys(&typed, 1, found);
+    count += read_keys(&typed, 1000, found + count);
+    type("[<0;3;", 6);
+    count += read_keys(&typed, 1000, found + count);
+    type("4M", 2);
+    count += read_keys(&typed, 1001, found + count);
+    tap_ok(count == 2 && found[0] == KEYCODE_ESCAPE && found[1] == TERM_MOUSE &&
+               typed.mouse.row == 3,
+           "a report whose Escape came a second before: no other key");
+}
+
+/* Reports as terminals send them, and such that are wrong: none of them is a key. */
+static void test_random_reports(void) {
+    enum { REPORTS = 10000 };
+    static TermKeys typed;
+    static const char *const forms[] = {"\033[<%d;%d;%dM", "\033[<%d;%d;%dm", "\033[<%d;%d;%d;7M",
+                                        "\033[<%d;%d;-%dM", "\033[<%d;0%d;%d99999m"};
+    int keys_found = 0, mouse_found = 0, outside = 0;
+    double now_ms = 1;
+    srand(2);
+    memset(&typed, 0, sizeof typed);
+    for (int i = 0; i < REPORTS; i++) {
+        char bytes[64];
+        int32_t key;
+        int form = rand() % 8;
+        snprintf(bytes, sizeof bytes, forms[form < 5 ? form : 0], rand() % 70, rand() % 300,
+                 rand() % (i % 10 ? 100 : 100000));
+        size_t length = strlen(bytes), cut = 1 + (size_t)rand() % (length - 1);
+        for (size_t at = 0; at < length; at = at ? length : cut) {
+            type(bytes + at, at ? length - cut : cut);
+            term_keys_read(&typed, ends[0], now_ms += 1);
+            while ((key = term_keys_next(&typed, now_ms))) {
+                mouse_found += key == TERM_MOUSE;
+                keys_found += key != TERM_MOUSE;
+                outside += typed.mouse.column < 0 || typed.mouse.row < 0;
+            }
+        }
+    }
+    tap_ok(!keys_found && !outside && mouse_found > REPORTS / 100 && !typed.length,
+           "%d random reports, each in two pieces: %d of them of the first button or the wheel, no key",
+           REPORTS, mouse_found);
 }
 
 /* What never ends must not hold back keys for ever, nor be kept without end. */
@@ -157,6 +252,8 @@ int main(void) {
     if (pipe(ends) < 0)
         return 1;
     test_rows();
+    test_reports();
+    test_random_reports();
     test_endless();
     test_random();
     return tap_done();

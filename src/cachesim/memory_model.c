@@ -107,6 +107,8 @@ void model_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, i
         .channels = problem->shape.channels,
         .points = problem->map.points,
         .footprint = bev_footprint(problem),
+        .gradient_bytes =
+            (double)(bev_tensor_bytes(&problem->depth) + bev_tensor_bytes(&problem->feat)),
         .gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits),
         .gpu_count = count,
         .kernel_count = kernels,
@@ -158,8 +160,8 @@ static PredictedKernel kernel_of(const MemoryModel *model, const Profile *profil
         .requested = requested_of(counts, profile->kernel->direction == BEV_BACKWARD),
         .rank_bytes = counts->read[TRACE_RANKS].bytes,
         .sectors_per_request = features->sectors / features->requests,
-        .sector_use = features->sectors > 0 ? features->bytes / (MODEL_SECTOR * features->sectors)
-                                            : 0,
+        .sector_use =
+            features->sectors > 0 ? features->bytes / (MODEL_SECTOR * features->sectors) : 0,
         .l2_sectors = counts->l2_sectors,
         .sampled = profile_is_sampled(profile),
     };

@@ -73,6 +73,7 @@ static bool take_live(const Options *options, Err *err) {
                         .color = (TermColor)choices_find(CHOICE_COLOR, options->color),
                         .ascii = options->ascii,
                         .no_window = options->no_window,
+                        .no_mouse = options->no_mouse,
                         .lesson = options->arguments[0],
                         .memory = options->again ? DESK_RENEWS : DESK_KEEPS};
     if (!select_devices(options->device, &loop.where, err))

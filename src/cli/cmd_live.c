@@ -86,6 +86,7 @@ bool cmd_live(const Options *options, Err *err) {
         .color = (TermColor)choices_find(CHOICE_COLOR, options->color),
         .ascii = options->ascii,
         .no_window = options->no_window,
+        .no_mouse = options->no_mouse,
         .other = options->compare,
         .no_terminal = options->plain,
         .time_s = options->time_s,

@@ -269,7 +269,8 @@ static bool put_way_back(Page *page, const SceneModel *model, Err *err) {
             bev_footprint_total(bev_footprint(problem)) * 1e-6,
             bev_traffic_total(bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits)) *
                 1e-6);
-    if (!put_picture_of(page, model, "mrc", err))
+    if (!put_picture_of(page, model, "working-set", err) ||
+        !put_picture_of(page, model, "mrc", err))
         return false;
     put_traffic(page, model);
     put_predictions(page, model);

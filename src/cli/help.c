@@ -106,7 +106,11 @@ static void man_controls(FILE *out) {
           "with \\- (a step back) or with an argument. Scripts also know \\fBtick\\fR "
           "[\\fISECONDS\\fR [\\fITIMES\\fR]], \\fBkey\\fR \\fIKEY\\fR, \\fBsize\\fR "
           "\\fICOLUMNS ROWS\\fR, \\fBpixel\\fR \\fICAMERA X Y\\fR for the mouse over a camera view, \\fBanswer\\fR \\fIANSWER\\fR to the question of a lesson, and # for "
-          "comments.\n",
+          "comments.\n.PP\nThe mouse: kernels, camera views and the hints on the key bar can be "
+          "clicked; over the grid the wheel zooms and a drag moves. In the window a click pins the "
+          "cell; in the terminal it puts the cursor there, and another one there pins it. Where "
+          "terminals report the mouse, they select text with Shift held down; "
+          "\\fB\\-\\-no\\-mouse\\fR leaves the mouse to the terminal.\n",
           out);
     for (int i = 0; i < ACTION_COUNT; i++) {
         char label[64];

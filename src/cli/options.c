@@ -279,6 +279,8 @@ static const OptionRow rows[] = {
     {"title", 0, "TEXT", KIND_TEXT, ON(SNAPSHOT), FIELD(title), "instead of the scene's title"},
     {"no-window", 0, NULL, KIND_FLAG, SCREENS, FIELD(no_window),
      "stay in the terminal, which then shows the BEV too"},
+    {"no-mouse", 0, NULL, KIND_FLAG, SCREENS, FIELD(no_mouse),
+     "leave the mouse to the terminal, which then selects text without Shift"},
     {"plain", 0, NULL, KIND_FLAG, SCREENS, FIELD(plain),
      "plain lines instead of a dashboard, as where there is no terminal"},
     {"ascii", 0, NULL, KIND_FLAG, SCREENS, FIELD(ascii),

@@ -197,8 +197,7 @@ const PlotKind plot_kinds[] = {
     {"mrc", "which reads miss an L2 of each size, with every GPU's L2", true, false, CHART_MRC,
      NULL},
     {"roofline", "every kernel under the ceilings of a GPU", true, false, CHART_ROOFLINE, NULL},
-    {"working-set", "footprint and gather traffic against each GPU's L2", false, false,
-     CHART_WORKING_SET, NULL},
+    {"working-set", "the working set against each GPU's L2", false, false, CHART_WORKING_SET, NULL},
     {"sweep", "latency against grid, channels or points, with the knee", false, false, CHART_NONE,
      plot_sweep},
     {"dtype", "the parts of the latency for each number format", false, false, CHART_DTYPE,
@@ -235,10 +234,9 @@ bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-/* Charts that are drawn from other problems than the scene's own, or from the bytes of a pooling, are
- * of the way forward. */
+/* Charts that are drawn from other problems than the scene's own are of the way forward. */
 bool plot_goes_back(const PlotKind *kind) {
-    return !kind->draw && kind->chart != CHART_WORKING_SET;
+    return !kind->draw;
 }
 
 static bool plot_direction(const PlotKind *kind, const Options *options, BevDirection *direction,
@@ -249,7 +247,8 @@ static bool plot_direction(const PlotKind *kind, const Options *options, BevDire
         return err_set(err, ERR_USAGE, "--direction", "forward or backward",
                        "a chart shows one direction");
     if (*direction == BEV_BACKWARD && !plot_goes_back(kind))
-        return err_set(err, ERR_USAGE, kind->name, "mrc, roofline and terms go backward",
+        return err_set(err, ERR_USAGE, kind->name,
+                       "working-set, mrc, roofline and terms go backward",
                        "this chart follows forward kernels only");
     return true;
 }
@@ -281,8 +280,8 @@ bool cmd_plot(const Options *options, Err *err) {
     progress_begin("plot", options->quiet);
     progress_step("the scene", 0, kind->needs_profiles ? 0.95 : 0.05);
     bool ok = chosen_open(options, usual, &chosen, err) &&
-              scene_model_open(&model, options->arguments[1], &workload, dtype, align,
-                               direction, kind->needs_profiles ? ALL_KERNELS : 0, err);
+              scene_model_open(&model, options->arguments[1], &workload, dtype, align, direction,
+                               kind->needs_profiles ? ALL_KERNELS : 0, err);
     progress_step(kind->name, kind->needs_profiles ? 0.95 : 0.05, 1);
     ok = ok && (!kind->needs_comparison || comparison_make(&chosen, false, &comparison, err)) &&
          plot_kind_draw(kind, &request, &bytes, &length, err) &&

@@ -18,7 +18,7 @@ typedef struct {
     unsigned where;    /* backends that run here: a mask of 1u << BevWhere */
     TermColor color;
     bool ascii;
-    bool no_window, no_terminal;
+    bool no_window, no_terminal, no_mouse;
     double time_s; /* moment of the moving world to begin with */
     const char *lesson; /* opened first, by number, name or path; "": the next one; NULL: none */
     DeskMemory memory;  /* whether its progress is kept */

@@ -123,6 +123,8 @@ typedef struct {
     PaceMeter pace;
     SlowMeter slow;
     Cells cells;
+    DashSpots spots; /* of the newest drawing of the terminal */
+    TermPointer pointer;
     uint64_t sent_request;               /* of the drawing that is on its way to the terminal ... */
     double sent_time_s;                  /* ... and its moment of the world */
     bool sending;                        /* the terminal has not taken all of it yet */

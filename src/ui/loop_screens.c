@@ -41,7 +41,7 @@ void loop_fit_terminal(Loop *loop) {
 }
 
 bool loop_open_terminal(Loop *loop, Err *err) {
-    if (!term_open(&loop->term, loop->options->color, err))
+    if (!term_open(&loop->term, loop->options->color, !loop->options->no_mouse, err))
         return false;
     if (!cells_init(&loop->cells, 1, 1, err))
         return false;
@@ -58,7 +58,8 @@ static void draw_terminal(Loop *loop) {
     loop->term_ms = clock_ms();
     const WindowPicture *picture = loop_picture(loop);
     loop->cells.light = loop->state.light;
-    dashboard_draw(&loop->cells, &loop->state, loop_live(loop), picture ? &picture->bev : NULL);
+    dashboard_draw(&loop->cells, &loop->state, loop_live(loop), picture ? &picture->bev : NULL,
+                   &loop->spots);
     bool has_picture = loop->frame && loop->frame->picture;
     loop->sent_request = has_picture ? loop->frame->request : 0;
     loop->sent_time_s = has_picture ? loop->frame->live.job.time_s : 0;
@@ -79,12 +80,26 @@ void loop_send(Loop *loop) {
     note_shown(loop, SCREEN_TERMINAL, loop->sent_request, loop->sent_time_s);
 }
 
+/* A click is answered as a key is; the wheel and a drag only draw anew, once for all that came. */
+static void read_mouse(Loop *loop) {
+    Event event;
+    MouseReport report = term_mouse(loop->term);
+    if (!term_pointer_follow(&loop->pointer, &report, &loop->spots, &loop->state, &event))
+        return;
+    if (event.kind == EVENT_WHEEL || event.kind == EVENT_DRAG || event.kind == EVENT_WIPE)
+        loop_step(loop, &event);
+    else
+        loop_click(loop, &event, loop->typed_ms);
+}
+
 void loop_read_keys(Loop *loop) {
     for (int32_t key; (key = term_key(loop->term));)
         if (key == TERM_REDRAW) {
             term_redraw(loop->term);
             loop->term_dirty = true;
-        } else
+        } else if (key == TERM_MOUSE)
+            read_mouse(loop);
+        else
             loop_key(loop, key, loop->typed_ms);
 }
 

@@ -14,7 +14,7 @@ const char *term_impossible(void) {
     return "this program was built without ncurses";
 }
 
-bool term_open(Term **term, TermColor color, Err *err) {
+bool term_open(Term **term, TermColor color, bool mouse, Err *err) {
     *term = NULL;
     return err_set(err, ERR_FAILED, "terminal", "configure it --with-ncurses", "%s",
                    term_impossible());
@@ -34,7 +34,7 @@ TermFacts term_facts(const Term *term) {
 void term_resized(Term *term) {}
 
 bool term_draw(Term *term, const Cells *cells, Err *err) {
-    return term_open(&term, TERM_COLOR_NEVER, err);
+    return term_open(&term, TERM_COLOR_NEVER, false, err);
 }
 
 bool term_sending(const Term *term) {
@@ -45,6 +45,10 @@ void term_send(Term *term) {}
 
 int32_t term_key(Term *term) {
     return 0;
+}
+
+MouseReport term_mouse(const Term *term) {
+    return (MouseReport){.column = -1};
 }
 
 double term_key_in_ms(const Term *term) {

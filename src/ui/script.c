@@ -92,7 +92,8 @@ static void draw_said(Script *script) {
 
 void script_draw(Script *script) {
     script->cells.light = script->state.light;
-    dashboard_draw(&script->cells, &script->state, &script->live, &script->picture.bev);
+    dashboard_draw(&script->cells, &script->state, &script->live, &script->picture.bev,
+                   NULL);
 }
 
 bool script_write_frame(Script *script, Err *err) {

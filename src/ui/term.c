@@ -33,6 +33,7 @@ struct Term {
     Bytes out;   /* a drawing on its way to the terminal */
     size_t sent; /* so much of it is there */
     TermKeys keys;
+    bool mouse; /* the terminal is asked for its reports */
 };
 
 const char *term_impossible(void) {
@@ -79,10 +80,17 @@ static void set_modes(const Term *term) {
     tcsetattr(STDIN_FILENO, TCSANOW, &modes);
 }
 
+static Bytes reset_of(const Term *term) {
+    Bytes reset = {.text = NULL};
+    if (term->mouse)
+        terminfo_add_mouse(&reset, false);
+    terminfo_add_reset(&reset, term->rows);
+    return reset;
+}
+
 /* Prepares the bytes that a crash handler writes: inside a handler nothing can be looked up. */
 static void arm(const Term *term) {
-    Bytes reset = {.text = NULL};
-    terminfo_add_reset(&reset, term->rows);
+    Bytes reset = reset_of(term);
     size_t length = reset.length < RESCUE_RESET_MAX ? reset.length : RESCUE_RESET_MAX;
     rescue_arm(STDOUT_FILENO, &term->modes, reset.text ? reset.text : "", length,
                term->capture.memory, term->capture.errors);
@@ -114,9 +122,11 @@ static void take_over(Term *term) {
     terminfo_add(&term->out, "smcup");
     terminfo_add(&term->out, "smkx");
     terminfo_add(&term->out, "civis");
+    if (term->mouse)
+        terminfo_add_mouse(&term->out, true);
 }
 
-bool term_open(Term **out, TermColor color, Err *err) {
+bool term_open(Term **out, TermColor color, bool mouse, Err *err) {
     Term *term = calloc(1, sizeof *term);
     if (!term)
         return err_set(err, ERR_FAILED, "terminal", "", "out of memory");
@@ -131,6 +141,7 @@ bool term_open(Term **out, TermColor color, Err *err) {
         return err_set(err, ERR_FAILED, "terminal", "set TERM", "ncurses does not know this type");
     }
     term->type = terminfo_facts();
+    term->mouse = mouse && term->type.mouse;
     if (!choose_colors(term, color, err)) {
         terminfo_close();
         capture_end(&term->capture);
@@ -144,8 +155,7 @@ bool term_open(Term **out, TermColor color, Err *err) {
 
 /* What was not sent yet is not worth waiting for. */
 static void give_back(Term *term) {
-    Bytes reset = {.text = NULL};
-    terminfo_add_reset(&reset, term->rows);
+    Bytes reset = reset_of(term);
     rescue_restore(STDOUT_FILENO, &term->modes, reset.text ? reset.text : "", reset.length);
     bytes_free(&reset);
     rescue_disarm();
@@ -320,11 +330,18 @@ void term_send(Term *term) {
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 int32_t term_key(Term *term) {
+    /* What has arrived meanwhile may end the sequence that was cut. */
+    if (term->keys.length)
+        term_keys_read(&term->keys, STDIN_FILENO, clock_ms());
     for (;;) {
         int32_t key = term_keys_next(&term->keys, clock_ms());
         if (key || !term_keys_read(&term->keys, STDIN_FILENO, clock_ms()))
             return key;
     }
+}
+
+MouseReport term_mouse(const Term *term) {
+    return term->keys.mouse;
 }
 
 double term_key_in_ms(const Term *term) {

@@ -3,6 +3,7 @@
  * time. */
 #pragma once
 
+#include "src/ui/term_mouse.h"
 #include "src/view/term/cells.h"
 
 typedef struct Term Term;
@@ -14,8 +15,9 @@ typedef enum { TERM_COLOR_AUTO, TERM_COLOR_ALWAYS, TERM_COLOR_NEVER } TermColor;
 const char *term_impossible(void);
 
 /* Takes the terminal over and captures standard error; call rescue_install first. AUTO: colours
- * unless NO_COLOR is set; ALWAYS: an error where this type of terminal has none. */
-bool term_open(Term **term, TermColor color, Err *err);
+ * unless NO_COLOR is set; ALWAYS: an error where this type of terminal has none. `mouse`: asks for
+ * reports of the mouse where this type of terminal has them. */
+bool term_open(Term **term, TermColor color, bool mouse, Err *err);
 
 /* Gives the terminal back exactly as it was, within a second even if it does not read. Accepts
  * NULL. */
@@ -45,10 +47,16 @@ bool term_sending(const Term *term);
 /* Sends what the terminal takes now. */
 void term_send(Term *term);
 
-/* The next key that was typed, a code of src/state/keys.h or TERM_REDRAW; 0: none is waiting.
- * Standard input can be polled for them. */
-enum { TERM_REDRAW = 'L' & 0x1f }; /* Ctrl-L: something else has written on the screen */
+/* The next key that was typed, a code of src/state/keys.h, TERM_REDRAW or TERM_MOUSE; 0: none is
+ * waiting. Standard input can be polled for them. */
+enum {
+    TERM_REDRAW = 'L' & 0x1f, /* Ctrl-L: something else has written on the screen */
+    TERM_MOUSE = 0x120000     /* no key: the mouse, as term_mouse says */
+};
 int32_t term_key(Term *term);
+
+/* What the mouse did when term_key returned TERM_MOUSE. */
+MouseReport term_mouse(const Term *term);
 
 /* Milliseconds until bytes that may be the beginning of a key count without it; INFINITY: none. */
 double term_key_in_ms(const Term *term);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/err.h"
+#include "src/ui/term_mouse.h"
 #include "src/view/draw/color.h"
 #include "src/view/term/cells.h"
 
@@ -45,6 +46,7 @@ typedef struct {
         default_rows;       /* what the type has where the size is not known; -1: does not say */
     int colors;             /* 0: none */
     bool last_cell_scrolls; /* a glyph in the lower right corner moves everything up */
+    bool mouse;             /* reports what the mouse does */
 } TerminfoFacts;
 
 TerminfoFacts terminfo_facts(void);
@@ -53,6 +55,9 @@ TerminfoFacts terminfo_facts(void);
 void terminfo_add(Bytes *bytes, const char *capability);
 void terminfo_add_number(Bytes *bytes, const char *capability, int number);
 void terminfo_add_move(Bytes *bytes, int x, int y); /* of the cursor; from 0 */
+
+/* Adds what makes the terminal report the mouse, or no longer. Only where `mouse` is a fact. */
+void terminfo_add_mouse(Bytes *bytes, bool on);
 
 /* Adds what resets the terminal: cursor, colours, keypad, the shell's screen. */
 void terminfo_add_reset(Bytes *bytes, int rows);
@@ -92,13 +97,16 @@ typedef struct {
      * a mouse report, 0 neither. */
     char skipping;
     int skip; /* 'M': so many bytes */
+    bool escaped; /* the last bytes were an Escape, and nothing followed it in time */
+    MouseReport mouse; /* the newest report */
 } TermKeys;
 
 /* Reads what waits on `fd`. False: nothing was there. */
 bool term_keys_read(TermKeys *typed, int fd, double now_ms);
 
-/* The next key, a code of src/state/keys.h; 0: none is complete. Sequences that mean no key here
- * (focus, paste, mouse, answers) are passed over. */
+/* The next key, a code of src/state/keys.h, or TERM_MOUSE (src/ui/term.h) with typed->mouse; 0:
+ * none is complete. Sequences that mean no key here (focus, paste, answers, reports of other
+ * buttons, and those that are wrong or in the old form) are passed over. */
 int32_t term_keys_next(TermKeys *typed, double now_ms);
 
 /* Milliseconds until bytes that wait for more count as they are; INFINITY: none wait. */

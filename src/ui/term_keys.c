@@ -4,11 +4,12 @@
  *     ESC O letter                keys in application mode               SS3
  *     ESC ] P X ^ _ ... end       answers, ended by BEL or ESC \         strings
  *
- * What is known becomes a key, what is not is passed over as a whole: none of its letters may act
- * as a key. Escape alone is a key when nothing follows it for a moment. */
+ * What is known becomes a key or a report of the mouse, what is not is passed over as a whole: none
+ * of its letters may act as a key. Escape alone is a key when nothing follows it for a moment. */
 #include "src/ui/term_internal.h"
 
 #include "src/state/keys.h"
+#include "src/ui/term.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,7 +19,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-enum { ESCAPE_MS = 25, SEQUENCE_MS = 250, MOUSE_BYTES = 3 };
+enum { ESCAPE_MS = 25, SEQUENCE_MS = 250, MOUSE_MS = 2000, MOUSE_BYTES = 3 };
 
 /* ---- keys that have names -------------------------------------------------------------------- */
 
@@ -93,6 +94,41 @@ typedef struct {
     size_t used;
 } Found;
 
+/* A number of a report: its digits, at most four. */
+static bool read_number(const char **text, char end, int *number) {
+    const char *at = *text;
+    int value = 0;
+    for (; *at >= '0' && *at <= '9' && at - *text < 4; at++)
+        value = 10 * value + (*at - '0');
+    bool found = at > *text && *at == end;
+    *text = at + 1;
+    *number = value;
+    return found;
+}
+
+/* "0;10;20M": button, column and row from 1, M or m for release. Bits of the button: 4, 8 and 16
+ * are Shift, Alt and Control, which do not matter, 32 says that the mouse moved, 64 that it is the
+ * wheel. False: it is none, or of another button. */
+static bool read_mouse(const char *text, char letter, MouseReport *report) {
+    enum { KEYS = 4 | 8 | 16, MOVED = 32, WHEEL_UP = 64, WHEEL_DOWN = 65 };
+    int button, column, row;
+    if (!read_number(&text, ';', &button) || !read_number(&text, ';', &column) ||
+        !read_number(&text, letter, &row) || !column || !row)
+        return false;
+    button &= ~KEYS;
+    bool wheel = letter == 'M' && (button == WHEEL_UP || button == WHEEL_DOWN);
+    if (!wheel && (button & ~MOVED) != 0)
+        return false;
+    *report = (MouseReport){.kind = wheel             ? MOUSE_WHEEL
+                                    : letter == 'm'   ? MOUSE_RELEASE
+                                    : button == MOVED ? MOUSE_MOVE
+                                                      : MOUSE_PRESS,
+                            .column = column - 1,
+                            .row = row - 1,
+                            .steps = wheel ? (button == WHEEL_UP ? 1 : -1) : 0};
+    return true;
+}
+
 /* Behind ESC [: parameters up to a letter. A control character ends a sequence that was cut. */
 static Found find_csi(TermKeys *typed, const char *bytes, size_t length) {
     enum { HEAD = 2, SHIFT = 2 };
@@ -114,6 +150,10 @@ static Found find_csi(TermKeys *typed, const char *bytes, size_t length) {
     if (letter == 'M' && end == HEAD) { /* a mouse report: three bytes follow */
         typed->skipping = 'M';
         typed->skip = MOUSE_BYTES;
+        return found;
+    }
+    if (bytes[HEAD] == '<' && (letter == 'M' || letter == 'm')) {
+        found.key = read_mouse(bytes + HEAD + 1, letter, &typed->mouse) ? TERM_MOUSE : 0;
         return found;
     }
     char *rest;
@@ -228,8 +268,10 @@ bool term_keys_read(TermKeys *typed, int fd, double now_ms) {
     return true;
 }
 
-/* How long the bytes that are here wait for more. */
+/* How long the bytes that are here wait for more. Nobody types the beginning of a report. */
 static double patience_ms(const TermKeys *typed) {
+    if (!strncmp(typed->bytes, "\033[<", 3))
+        return MOUSE_MS;
     return typed->length == 1 && typed->bytes[0] == '\033' ? ESCAPE_MS : SEQUENCE_MS;
 }
 
@@ -243,11 +285,24 @@ double term_keys_in_ms(const TermKeys *typed, double now_ms) {
 static Found give_up_waiting(TermKeys *typed) {
     bool escape = typed->bytes[0] == '\033' && typed->length <= 2 && !typed->skipping;
     typed->skipping = 0;
+    typed->escaped = escape && typed->length == 1;
     return escape ? (Found){KEYCODE_ESCAPE, 1} : (Found){.used = typed->length};
+}
+
+/* Puts a report together again whose Escape came so long before the rest that it was a key. */
+static void join_report(TermKeys *typed) {
+    const char *bytes = typed->bytes;
+    bool rest = typed->escaped && !strncmp(bytes, "[<", 2) && bytes[2] >= '0' && bytes[2] <= '9';
+    typed->escaped = typed->escaped && !typed->length;
+    if (!rest || typed->length + 2 > sizeof typed->bytes)
+        return;
+    memmove(typed->bytes + 1, typed->bytes, ++typed->length);
+    typed->bytes[0] = '\033';
 }
 
 int32_t term_keys_next(TermKeys *typed, double now_ms) {
     while (typed->length || typed->skipping) {
+        join_report(typed);
         if (typed->skipping)
             drop(typed, skip(typed));
         Found found = {.used = 0};

@@ -92,12 +92,22 @@ TerminfoFacts terminfo_facts(void) {
     TerminfoFacts facts = {.default_columns = tigetnum("cols"), .default_rows = tigetnum("lines")};
     if (colors >= 8 && look_up("setaf") && look_up("setab"))
         facts.colors = colors;
+    /* The Linux console has kmous, but neither another screen nor these reports. */
+    facts.mouse = (look_up("XM") || look_up("kmous")) && look_up("smcup");
     facts.last_cell_scrolls = tigetflag("am") > 0 && tigetflag("xenl") <= 0;
     return facts;
 }
 
 const char *terminfo_key(const char *capability) {
     return look_up(capability);
+}
+
+/* Modes of xterm, each by itself for terminals that know only some: 1000 press and release, 1002
+ * also moves while pressed, 1006 as numbers. XM of the database asks for no moves. */
+void terminfo_add_mouse(Bytes *bytes, bool on) {
+    const char *text =
+        on ? "\033[?1000h\033[?1002h\033[?1006h" : "\033[?1006l\033[?1002l\033[?1000l";
+    bytes_add(bytes, text, strlen(text));
 }
 
 void terminfo_add_reset(Bytes *bytes, int rows) {

@@ -10,7 +10,7 @@
 
 #define MIB 1048576.0
 
-enum { TEXT = 200, ARRAYS = 4, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 3 };
+enum { TEXT = 200, ARRAYS = 5, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 3 };
 
 /* A spec with the room for its texts and values, so that one free() frees all. */
 typedef struct {
@@ -36,7 +36,7 @@ static void describe(const ChartInput *input, char text[TEXT]) {
     unit_text(UNIT_COUNT, (double)model->points, points, sizeof points);
     snprintf(text, TEXT, "%s, %s, %s%s, C = %lld, %s points", input->scene,
              bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
-             direction_of(input) == BEV_BACKWARD ? " backward" : "", (long long)model->channels,
+             direction_of(input) == BEV_BACKWARD ? ", backward" : "", (long long)model->channels,
              points);
 }
 
@@ -276,10 +276,9 @@ static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS]
     const PredictedKernel *predicted = predicted_of(input, input->kernel, gpu);
     double bytes = l2_bytes(input, gpu);
     const char *title = input->model->gpus[gpu].title;
-    const char *regime =
-        bev_regimes[bev_regime(bev_footprint_total(input->model->footprint), bytes)].name;
     *bar = (PlotBar){.label = "footprint", .strong = gpu == input->gpu};
     double percent = share_of(touched, bytes, bar);
+    const char *regime = bev_regimes[bev_regime(percent / 100 * bytes, bytes)].name;
     if (input->room == ROOM_PAGE) {
         snprintf(label, TEXT, "%s, %g MiB: %s", title, bytes / MIB, regime);
         bar->group = label;
@@ -294,16 +293,29 @@ static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS]
     snprintf(bar->text, sizeof bar->text, "%.0f %%, %s, %s", percent, us, regime);
 }
 
+/* What is read and written, each access once. Forward that is the published gather traffic, the
+ * same for all kernels; backward there is none published: what the selected kernel's threads ask
+ * for. */
+static const BevTraffic *accesses_of(const ChartInput *input) {
+    if (direction_of(input) == BEV_FORWARD)
+        return &input->model->gather;
+    const PredictedKernel *predicted = predicted_of(input, input->kernel, input->gpu);
+    return predicted ? &predicted->requested : NULL;
+}
+
 static void fill_working_set(ChartData *data) {
-    static const char *const arrays[ARRAYS] = {"features", "depth", "indices and weights",
-                                               "output"};
+    static const char *const forward_arrays[] = {"features", "depth", "indices and weights",
+                                                 "output"};
+    static const char *const backward_arrays[] = {"features", "depth", "indices and weights",
+                                                  "grad_out", "gradients"};
     static const PlotMark marks[] = {{50, "half", false}, {100, "L2 is full", true}};
     static const PlotMark short_marks[] = {{50, "half", false}, {100, "full", true}};
     const ChartInput *input = data->input;
     const BevFootprint *f = &input->model->footprint;
-    const BevTraffic *t = &input->model->gather;
-    const double touched[ARRAYS] = {f->feat, f->depth, f->index + f->weight, f->out};
-    const double gathered[ARRAYS] = {t->feat, t->depth, t->index + t->weight, t->out_write};
+    const BevTraffic *t = accesses_of(input);
+    bool backward = direction_of(input) == BEV_BACKWARD;
+    const double touched[ARRAYS] = {f->feat, f->depth, f->index + f->weight, f->out,
+                                    backward ? input->model->gradient_bytes : 0};
     ChartSpec *spec = &data->spec;
     bool page = input->room == ROOM_PAGE, low = input->room == ROOM_LOW;
     int count = 0;
@@ -312,22 +324,31 @@ static void fill_working_set(ChartData *data) {
             continue;
         footprint_bar(data, gpu, touched, &data->bars[count], data->labels[count]);
         count++;
-        if (low)
+        if (low || !t)
             continue;
+        const double accessed[ARRAYS] = {t->feat, t->depth, t->index + t->weight,
+                                         t->out_read + t->out_write, t->grad_read + t->grad_write};
         PlotBar *bar = &data->bars[count++];
-        *bar = (PlotBar){.label = page ? "gather traffic" : "gathered", .faint = true};
-        share_of(gathered, l2_bytes(input, gpu), bar);
+        *bar = (PlotBar){.label = backward ? "requested"
+                                  : page   ? "gather traffic"
+                                           : "gathered",
+                         .faint = true};
+        share_of(accessed, l2_bytes(input, gpu), bar);
     }
     describe(input, data->subtitle);
-    snprintf(data->note, sizeof data->note,
-             "Footprint: distinct bytes, each array once. Gather traffic: the published way of "
-             "counting, features and depth once a point. Which of the two is compared with L2 "
-             "decides what a GPU is said to be; what stays in a cache is the footprint.");
+    snprintf(data->note, sizeof data->note, "Footprint: distinct bytes, each array once. %s",
+             !t ? "What stays in a cache is the footprint."
+             : backward
+                 ? "Requested: what the threads of the selected kernel ask for, before any "
+                   "cache. What stays in a cache is the footprint."
+                 : "Gather traffic: the published way of counting, features and depth once a "
+                   "point. Which of the two is compared with L2 decides what a GPU is said to "
+                   "be; what stays in a cache is the footprint.");
     if (!low)
         spec->title = page ? "Working set against L2" : "Working set against each L2, MiB";
     spec->x = (PlotAxis){"% of L2", false, 0, 200, "%"};
-    spec->part_names = arrays;
-    spec->part_count = ARRAYS;
+    spec->part_names = backward ? backward_arrays : forward_arrays;
+    spec->part_count = backward ? ARRAYS : ARRAYS - 1;
     spec->bar_count = count;
     spec->marks = low ? short_marks : marks;
     spec->mark_count = 2;
@@ -387,7 +408,8 @@ static void latency_bar(ChartData *data, int dtype, const PredictedKernel *v3, d
     Prediction p = prediction(input, v3, input->gpu);
     bar->parts[p.binding] = p.latency_us;
     figure_text(UNIT_US, p.latency_us, us, sizeof us);
-    unit_text(UNIT_BYTES, input->model->formats[dtype].workload.footprint_bytes, bytes, sizeof bytes);
+    unit_text(UNIT_BYTES, input->model->formats[dtype].workload.footprint_bytes, bytes,
+              sizeof bytes);
     snprintf(bar->text, sizeof bar->text, "%s, %s binds, %s, %s", us, term_names[p.binding], bytes,
              v3->title);
     *longest = fmax(*longest, p.latency_us);

@@ -312,7 +312,7 @@ int dashboard_draw_panel(Cells *cells, LessonPanel point, const State *state, co
     static const DashPanel *const panels[] = {&kernels_panel,  &memory_panel,   &intervals_panel,
                                               &accuracy_panel, &pipeline_panel, &model_panel,
                                               &bev_panel,     &steps_panel};
-    const PanelData data = {state, live, picture};
+    const PanelData data = {.state = state, .live = live, .picture = picture};
     cells_clear(cells);
     for (size_t i = 0; i < sizeof panels / sizeof *panels; i++) {
         if (panels[i]->point != point || point == PANEL_NONE)
@@ -326,9 +326,11 @@ int dashboard_draw_panel(Cells *cells, LessonPanel point, const State *state, co
 }
 
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
-                    const BevPicture *picture) {
-    PanelData data = {state, live, picture};
+                    const BevPicture *picture, DashSpots *spots) {
+    PanelData data = {state, live, picture, spots};
     cells_clear(cells);
+    if (spots)
+        *spots = (DashSpots){.count = 0};
     if (cells->columns < 40 || cells->rows < 10) {
         tiny_draw(cells, &data);
         return;

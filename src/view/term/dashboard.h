@@ -8,11 +8,13 @@
 
 #include "src/view/bev/bev_picture.h"
 #include "src/view/term/cells.h"
+#include "src/view/term/spots.h"
 
 /* Draws a whole screen at the size of `cells`, whose ascii, color and light say how. `picture` is
- * drawn where the state's page asks for the BEV; it may be NULL. */
+ * drawn where the state's page asks for the BEV; it may be NULL. `spots` (may be NULL) receives
+ * what the mouse can act on. */
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
-                    const BevPicture *picture);
+                    const BevPicture *picture, DashSpots *spots);
 
 /* Draws the panel that a lesson calls `point`, alone, from the first row on. Returns its rows, at most
  * those of `cells`; 0: that is no panel of the body. */

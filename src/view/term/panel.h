@@ -5,12 +5,14 @@
 #include "src/state/live_data.h"
 #include "src/view/bev/bev_picture.h"
 #include "src/view/term/cells.h"
+#include "src/view/term/spots.h"
 
 /* What a panel draws from. */
 typedef struct {
     const State *state;
     const LiveData *live;
     const BevPicture *picture; /* may be NULL: none yet */
+    DashSpots *spots;          /* receives what can be clicked; may be NULL */
 } PanelData;
 
 typedef struct {

@@ -146,13 +146,19 @@ static void draw_step(Cells *cells, Area used, const Part *part, const PanelData
     }
 }
 
-/* Between the baseline on the left and the selection on the right: they often look alike. */
+/* The column between the baseline on the left and the selection on the right; -1: not in view. */
+static int divider_of(Area used, const BevPicture *picture, const State *state, const Part *part) {
+    double column = (state->wipe * picture->image.w - part->left) / part->w * used.w;
+    bool seen = picture->baseline.w && column >= 0 && column < used.w;
+    return seen ? used.x + (int)floor(column) : -1;
+}
+
+/* A line there: the two sides often look alike. */
 static void draw_divider(Cells *cells, Area used, const BevPicture *picture, const State *state,
                          const Part *part) {
-    double column = (state->wipe * picture->image.w - part->left) / part->w * used.w;
-    if (!picture->baseline.w || column < 0 || column >= used.w)
+    int x = divider_of(used, picture, state, part);
+    if (x < 0)
         return;
-    int x = used.x + (int)floor(column);
     cells_erase(cells, (Area){x, used.y, 1, used.h}, INK_DEFAULT);
     for (int y = 0; y < used.h; y++)
         cells_put(cells, x, used.y + y, 0x2502, cell_bold(INK_ACCENT));
@@ -318,6 +324,21 @@ static void draw_truth(Cells *cells, Area used, const Part *part, const PanelDat
     }
 }
 
+/* Notes for the mouse which cells stand where. */
+static void note_place(const PanelData *data, Area used, const Part *part) {
+    DashSpots *spots = data->spots;
+    const State *state = data->state;
+    if (!spots)
+        return;
+    spots->bev = used;
+    spots->x_hi = (double)state->scene.nx - part->top;
+    spots->x_lo = spots->x_hi - part->h;
+    spots->y_hi = (double)state->scene.ny - part->left;
+    spots->y_lo = spots->y_hi - part->w;
+    spots->wipe_column = divider_of(used, data->picture, state, part);
+    spots->has_wipe = spots->wipe_column >= 0;
+}
+
 static void bev_draw(Cells *cells, Area area, const PanelData *data) {
     const State *state = data->state;
     bool difference = state->compare == COMPARE_DIFFERENCE;
@@ -348,6 +369,7 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
     picture.h -= 2;
     Area used = bev_cells_draw(cells, picture, data->picture, state);
     Part part = part_of(state);
+    note_place(data, used, &part);
     draw_truth(cells, used, &part, data);
     draw_step(cells, used, &part, data);
     draw_loss(cells, used, &part, data);

@@ -116,6 +116,21 @@ static int scale_of(const BevShape *shape, Area area) {
     return scale;
 }
 
+/* Notes for the mouse where the camera stands; backward its pixels, too. */
+static void note_place(const Seen *seen, Area used, int scale) {
+    const LiveFrame *frame = &seen->data->live->frame;
+    const BevShape *shape = &frame->shape;
+    DashSpots *spots = seen->data->spots;
+    if (frame->rig && seen->camera < frame->rig->camera_count)
+        dash_spot(spots, used, ACTION_CAMERA, 0, frame->rig->cameras[seen->camera].name);
+    if (!spots || !seen->strength)
+        return;
+    spots->camera = used;
+    spots->squares = scale;
+    spots->first_pixel = seen->camera * shape->feat_h * shape->feat_w;
+    spots->feat_w = shape->feat_w;
+}
+
 static void camera_draw(Cells *cells, Area area, const PanelData *data) {
     const LiveFrame *frame = &data->live->frame;
     const BevShape *shape = &frame->shape;
@@ -140,9 +155,13 @@ static void camera_draw(Cells *cells, Area area, const PanelData *data) {
         return;
     }
     int scale = scale_of(shape, area), columns = scale * (int)shape->feat_w;
-    for (int y = 0; 2 * y < scale * shape->feat_h && y < area.h; y++)
-        for (int x = 0; x < columns && x < area.w; x++)
+    int rows = (scale * (int)shape->feat_h + 1) / 2;
+    Area used = {area.x, area.y, columns < area.w ? columns : area.w,
+                 rows < area.h ? rows : area.h};
+    for (int y = 0; y < used.h; y++)
+        for (int x = 0; x < used.w; x++)
             put_squares(cells, x, y, &seen, area, scale);
+    note_place(&seen, used, scale);
     free(seen.strength);
 }
 

@@ -161,7 +161,6 @@ void log_draw(Cells *cells, Area area, const PanelData *data) {
 /* The keys by rank, as many as fit; help and quit have low ranks and are never left out. */
 void key_bar_draw(Cells *cells, Area area, const PanelData *data) {
     int x = area.x;
-    (void)data;
     unsigned attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE);
     for (const KeyRow *row = keys_next(NULL); row; row = keys_next(row)) {
         char key[32];
@@ -173,6 +172,7 @@ void key_bar_draw(Cells *cells, Area area, const PanelData *data) {
         cells_text(cells, x + 1, area.y, key_w, (CellStyle){INK_TITLE, INK_KEY, attributes}, key);
         cells_put(cells, x + 1 + key_w, area.y, ' ', (CellStyle){.paper = INK_KEY});
         cells_text(cells, x + key_w + 3, area.y, label_w, cell_style(INK_MUTED), row->label);
+        dash_spot(data->spots, (Area){x, area.y, key_w + label_w + 3, 1}, row->action, 1, "");
         x += key_w + label_w + 5;
     }
 }
@@ -243,8 +243,12 @@ void help_draw(Cells *cells, Area area, const PanelData *data) {
                  turn.name, close.name);
     else
         snprintf(note, sizeof note, "keys work here, too; %s or %s closes", turn.name, close.name);
+    const char *title = state->glossary ? "Glossary" : "Help";
+    const char *select = "; Shift + mouse selects text";
+    if (cells_width(title) + cells_width(note) + cells_width(select) + 4 <= area.w)
+        strcat(note, select);
     cells_erase(cells, area, INK_DEFAULT);
-    area = panel_title(cells, area, state->glossary ? "Glossary" : "Help", note);
+    area = panel_title(cells, area, title, note);
     if (state->glossary)
         draw_glossary(cells, area, page, state->glossary_row);
     else

@@ -84,6 +84,8 @@ static void draw_row(Table *table, Cells *cells, Area area, const PanelData *dat
     const LiveKernel *row = ladder->kernels[number];
     bool selected = row->kernel == data->state->job.config.kernel;
     char text[64];
+    dash_spot(data->spots, (Area){area.x, table->y, area.w, 1}, ACTION_KERNEL, 0,
+              row->kernel->name);
     if (selected)
         cells_erase(cells, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
     table->style = (CellStyle){.ink = row_ink(data, row), .attributes = selected ? CELL_BOLD : 0};

@@ -1,0 +1,25 @@
+/* The mouse in the terminal: from what the terminal reports and from what was drawn where to the
+ * events of the display, the same as the window's. */
+#pragma once
+
+#include "src/view/term/spots.h"
+
+/* A report, in columns and rows from 0. Only the first button counts. */
+typedef struct {
+    enum { MOUSE_PRESS, MOUSE_RELEASE, MOUSE_MOVE, MOUSE_WHEEL } kind; /* MOVE: while pressed */
+    int column, row;
+    int steps; /* WHEEL: up (+) or down (-) */
+} MouseReport;
+
+/* What the pressed button does; all zero: it is not pressed. */
+typedef struct {
+    enum { POINTER_UP, POINTER_CLICK, POINTER_PIXEL, POINTER_PAN, POINTER_WIPE } doing;
+    bool on_bev, has_command;
+    Command command; /* of the spot that it was pressed on */
+    int column, row; /* where it was last */
+} TermPointer;
+
+/* Follows a report. `spots` are those of the drawing that is on the screen. True: *event is to be
+ * applied; false: nothing is under the mouse, or the report lies outside the screen. */
+bool term_pointer_follow(TermPointer *pointer, const MouseReport *report, const DashSpots *spots,
+                         const State *state, Event *event);
