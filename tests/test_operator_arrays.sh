@@ -97,7 +97,7 @@ refuses "weights[7]: nan, must be finite" "a weight that is none" \
     "a = np.ones(5000, np.float32); a[7] = np.nan; np.save('bad/weights', a[np.argsort(np.argsort(np.load('bad/ranks_bev.npy'), kind='stable'))])"
 
 rm -rf weighted && cp -r mine weighted
-numpy "weights and a grid of one's own" "$sum
+tap_script "weights and a grid of one's own" "$sum
 a = {name: np.load('weighted/%s.npy' % name) for name in ('ranks_feat', 'ranks_depth', 'ranks_bev', 'depth', 'feat')}
 weights = np.random.default_rng(2).random(5000, dtype=np.float32)
 np.save('weighted/weights', weights)
@@ -106,11 +106,11 @@ want = np.zeros((77, 8))
 np.add.at(want, a['ranks_bev'], (weights * a['depth'][a['ranks_depth']])[:, None] * a['feat'][a['ranks_feat']])
 np.save('want', want)"
 tap_run "can be pooled" "$BEVSCOPE" export weighted --pooled pooled.npy --kernel cpu_v3 --dtype fp32
-numpy "and give NumPy's sum" "got, want = np.load('pooled.npy').reshape(77, 8), np.load('want.npy')
+tap_script "and give NumPy's sum" "got, want = np.load('pooled.npy').reshape(77, 8), np.load('want.npy')
 assert np.abs(got - want).max() < 1e-4 * np.abs(want).max(), np.abs(got - want).max()"
 
 sed 's/"intersection"/"segments"/' "$SRCDIR/samples/voxelize.json" >world.json
-"$BEVSCOPE" info world.json >out 2>err
+"$BEVSCOPE" info world.json --device cpu >out 2>err
 [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && grep -q 'segments.json: .* is an operator, must be a scene with cameras' err
 tap_ok $? "voxelize in the world of an operator: $(cat err)"
 
