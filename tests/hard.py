@@ -4,7 +4,8 @@
 
 PART: signals (each signal that ends a process, N times in all, at random moments), sizes (N sizes
 from 1 x 1 to 32768 x 32768), slow (a terminal that reads N bytes at a time, or stops reading), keys
-(N random keys; with --window, which needs a display, in a window as well), driver (the N first calls of the driver library fail in turn, with every error).
+(N random keys; with --window, which needs a display, in a window as well), driver (the N first calls
+of the driver library fail in turn, with every error).
 Prints a row of a Markdown table and, for what was wrong, a line on standard error. Exit 1: something
 was."""
 import argparse

@@ -1,6 +1,7 @@
 #!/bin/sh
 # A quick sample of the attacks on the live display: signals at random moments, sizes, terminals that
-# read slowly, random keys, a driver whose calls fail, the corpus of the fuzzer. tests/hard.sh has many more of each.
+# read slowly, random keys, a driver whose calls fail, the corpus of the fuzzer. tests/hard.sh has many
+# more of each.
 . "${SRCDIR:-.}/tests/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1
 command -v python3 >/dev/null || tap_skip_all "no python3"
