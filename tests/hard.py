@@ -1,16 +1,18 @@
 """Attacks the live display on a terminal of its own, and the question for a GPU, many times.
 
-    hard.py PART BEVSCOPE [--times N] [--seed N] [--line DEVICE_LINE --library FOLDER]
+    hard.py PART BEVSCOPE [--times N] [--seed N] [--window] [--line DEVICE_LINE --library FOLDER]
 
 PART: signals (each signal that ends a process, N times in all, at random moments), sizes (N sizes
 from 1 x 1 to 32768 x 32768), slow (a terminal that reads N bytes at a time, or stops reading), keys
-(N random keys), driver (the N first calls of the driver library fail in turn, with every error).
+(N random keys; with --window, which needs a display, in a window as well), driver (the N first calls
+of the driver library fail in turn, with every error).
 Prints a row of a Markdown table and, for what was wrong, a line on standard error. Exit 1: something
 was."""
 import argparse
 import fcntl
 import os
 import random
+import re
 import select
 import signal
 import struct
@@ -22,6 +24,7 @@ import time
 PATIENCE_S = 30
 ENTER, LEAVE, SHOW = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 READY = b"kernel"
+HELP = b"Esc close"  # at the top of the page of keys
 # Controls that leave (q), write files (P, R), count with the hardware (*) or open a lesson (B).
 KEYS = [chr(c) for c in range(32, 127) if chr(c) not in "qPR*B"] + \
     ["\x1b", "\t", "\r", "\x1bOA", "\x1bOB", "\x1bOC", "\x1bOD"]
@@ -37,14 +40,15 @@ def begin_job():
 class Terminal:
     """The program on a terminal."""
 
-    def __init__(self, program, scene="toy", columns=100, rows=30):
+    def __init__(self, program, scene="toy", columns=100, rows=30, window=False):
         self.master, self.slave = os.openpty()
         self.output = b""
         self.resize(columns, rows)
         self.modes = termios.tcgetattr(self.slave)
         env = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8")
         self.process = subprocess.Popen(
-            [program, scene, "--no-window", "--device", "cpu"], env=env, stdin=self.slave,
+            [program, scene, "--device", "cpu"] + ([] if window else ["--no-window"]), env=env,
+            stdin=self.slave,
             stdout=self.slave, stderr=self.slave, start_new_session=True,
             preexec_fn=begin_job)
 
@@ -222,9 +226,28 @@ def resident_mb(pid, field):
     return 0
 
 
+def help_ms(terminal):
+    """Median of the times from "?" to its page on the terminal; "n/a": it did not come."""
+    times = []
+    for _ in range(9):
+        terminal.type("\x1b\x1b")
+        terminal.read(0.3)
+        terminal.output = b""
+        begun = time.monotonic()
+        terminal.type("?")
+        while HELP not in terminal.output and time.monotonic() - begun < 5:
+            terminal.read(0.002)
+        if HELP in terminal.output:
+            times.append((time.monotonic() - begun) * 1e3)
+    terminal.type("\x1b\x1b")
+    return "%.0f" % sorted(times)[len(times) // 2] if len(times) > 4 else "n/a"
+
+
 def run_keys(args, count):
-    terminal = Terminal(args.program)
+    terminal = Terminal(args.program, window=args.window)
     terminal.wait_text(READY)
+    terminal.read(2)
+    first_mb, first_ms = resident_mb(terminal.process.pid, "VmRSS"), help_ms(terminal)
     begun, typed = time.monotonic(), 0
     while typed < args.times and terminal.process.poll() is None:
         terminal.type(random.choice(KEYS))
@@ -234,6 +257,7 @@ def run_keys(args, count):
     alive = terminal.process.poll() is None
     peak = resident_mb(terminal.process.pid, "VmHWM") if alive else 0
     seconds = time.monotonic() - begun
+    last_mb, last_ms = (resident_mb(terminal.process.pid, "VmRSS"), help_ms(terminal)) if alive else (0, "")
     terminal.output = ENTER
     for key in "\x1b\x1bq":
         if alive:
@@ -243,7 +267,10 @@ def run_keys(args, count):
     count.check("key %d" % typed, end_problem(terminal, status, 0) if alive
                 else "ended with %s" % status)
     count.cases = typed
-    count.note = "%.0f s, all scenes, at most %d MB" % (seconds, peak)
+    told = re.search(rb"key to picture [^,]*, p99 [^(\r\n]*", terminal.output)
+    count.note = "%.0f s, all scenes, %d MB at the start, %d at the end, at most %d; help after %s ms" \
+        " and %s; %s" % (seconds, first_mb, last_mb, peak, first_ms, last_ms,
+                         told.group().decode().strip() if told else "no key timed")
     terminal.close()
 
 
@@ -279,12 +306,13 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--ms", type=float, default=20, help="between two keys")
+    parser.add_argument("--window", action="store_true", help="keys: a window beside the terminal")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--line", help="tests/device_line")
     parser.add_argument("--library", help="folder of the fake libcuda.so.1")
     args = parser.parse_args()
     random.seed(args.seed)
-    count = Count(args.part)
+    count = Count(args.part + (", window" if args.window else ""))
     parts[args.part](args, count)
     return count.row()
 

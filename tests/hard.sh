@@ -11,7 +11,9 @@
 #     HARD_SLOW (20)  terminals that hardly read       HARD_KEYS (3000)  random keys, HARD_MS (20)
 #     HARD_BUDGET (300)  random keys on xlarge_c256    HARD_FUZZ (60)  seconds of each fuzz target
 #     HARD_DRIVER (8)  calls of a fake libcuda that fail in turn
-# An hour of keys: HARD_KEYS=36000 HARD_MS=100. Needs a build with its tests (`make check TESTS=`).
+# An hour of keys, on a terminal and then with a window on an X server of its own (xvfb-run):
+# HARD_KEYS=36000 HARD_MS=100. Fuzzing that goes on where the last run ended: HARD_CORPUS=FOLDER keeps
+# the inputs that it finds. Needs a build with its tests (`make check TESTS=`).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 SRCDIR=$PWD
@@ -34,12 +36,14 @@ echo
 BUILD=$(dirname "$BEVSCOPE")
 export PYTHONDONTWRITEBYTECODE=1
 
+python=python3
 # part NAME TIMES [WORDS...]: a row of hard.py.
 part() {
     name=$1 times=$2
     shift 2
     [ "$times" = 0 ] && return
-    python3 tests/hard.py "$name" "$BEVSCOPE" --times "$times" "$@" || failures=$((failures + 1))
+    # shellcheck disable=SC2086
+    $python tests/hard.py "$name" "$BEVSCOPE" --times "$times" "$@" || failures=$((failures + 1))
 }
 
 # row NAME CASES STATUS NOTE: of a part with a program of its own.
@@ -56,19 +60,30 @@ part signals "${HARD_SIGNALS:-100}"
 part sizes "${HARD_SIZES:-40}"
 part slow "${HARD_SLOW:-20}"
 part keys "${HARD_KEYS:-3000}" --ms "${HARD_MS:-20}"
+if command -v xvfb-run >/dev/null; then
+    python="xvfb-run -a python3"
+    part keys "${HARD_KEYS:-3000}" --ms "${HARD_MS:-20}" --window
+    python=python3
+else
+    echo "| keys, window | 0 | 0 | not run: there is no xvfb-run |"
+fi
 ${CC:-cc} -std=gnu11 -shared -fPIC -o "$folder/libcuda.so.1" tests/fake_cuda/fake_cuda.c
 part driver "${HARD_DRIVER:-8}" --line "$BUILD/tests/device_line" --library "$folder"
 if [ "${HARD_BUDGET:-300}" != 0 ]; then
     BEVSCOPE=$BEVSCOPE BUDGET_KEYS=${HARD_BUDGET:-300} BUDGET_MS=150 "$BUILD/tests/test_budget" \
         >"$folder/out"
-    row "memory budget" "${HARD_BUDGET:-300}" $? \
+    status=$? # before the next $(...), which sets it in some shells
+    row "memory budget" "${HARD_BUDGET:-300}" $status \
         "xlarge_c256: $(sed -n 's/.*random keys: //p' "$folder/out" | tail -1)"
 fi
-for target in npz json; do
+corpus=${HARD_CORPUS:-$folder}
+for target in npz json npy; do
     [ "${HARD_FUZZ:-60}" = 0 ] && break
-    BUILD=$BUILD tests/fuzz/fuzz.sh "$target" "${HARD_FUZZ:-60}" "$folder" >"$folder/out" 2>&1
-    row "fuzzing .$target" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$folder/out")" $? \
-        "${HARD_FUZZ:-60} s, $(sed -n 's/.* cov: \([0-9]*\).*/\1/p' "$folder/out" | tail -1) edges"
+    BUILD=$BUILD tests/fuzz/fuzz.sh "$target" "${HARD_FUZZ:-60}" "$corpus" >"$folder/out" 2>&1
+    status=$?
+    row "fuzzing .$target" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$folder/out")" $status \
+        "${HARD_FUZZ:-60} s, $(sed -n 's/.* cov: \([0-9]*\).*/\1/p' "$folder/out" | tail -1) edges, \
+$(cat "$corpus/count-$target") in all"
 done
 [ "${1:-200}" = 0 ] && exit $((failures > 0))
 echo

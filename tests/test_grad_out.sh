@@ -47,6 +47,14 @@ npy "$folder/rank.npy" "($count,)" "$count" "$one"
 verify "$folder/rank.npy"
 [ $? = 1 ] && says "grad_out has the shape ($count,), must be (ny, nx, channels)"
 tap_ok $? 'and another rank'
+for type in '<U1' '|S4' '|u1' '<i4'; do
+    printf '\223NUMPY\001\000\166\000%-117s\n' \
+        "{'descr': '$type', 'fortran_order': False, 'shape': ($ny, $nx, $c), }" >"$folder/type.npy"
+    head -c $((4 * count)) /dev/zero >>"$folder/type.npy"
+    verify "$folder/type.npy"
+    [ $? = 1 ] && says "must be float16, float32 or float64"
+    tap_ok $? "texts and whole numbers are refused: $type"
+done
 head -c 500 "$folder/right.npy" >"$folder/short.npy"
 verify "$folder/short.npy"
 [ $? = 1 ] && says "but has 372"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # A quick sample of the attacks on the live display: signals at random moments, sizes, terminals that
-# read slowly, random keys, a driver whose calls fail. tests/hard.sh has many more of each.
+# read slowly, random keys, a driver whose calls fail, the corpus of the fuzzer. tests/hard.sh has many
+# more of each.
 . "${SRCDIR:-.}/tests/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1
 command -v python3 >/dev/null || tap_skip_all "no python3"
@@ -22,4 +23,14 @@ part slow 2 "a terminal that reads slowly or not at all: a signal ends it soon"
 part keys 60 "random keys: it goes on and quits in order"
 ${CC:-cc} -std=gnu11 -shared -fPIC -o "$folder/libcuda.so.1" "$SRCDIR/tests/fake_cuda/fake_cuda.c"
 part driver 8 "each call of the driver fails in turn: one line, exit 0 or 4"
+if grep -qE '__(asan|tsan|msan)_init' "$BEVSCOPE"; then
+    tap_skip "the fuzzer of .npz" "a build with sanitizers of its own"
+elif ! echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
+    clang -fsanitize=fuzzer -x c - -o "$folder/probe" 2>"$folder/out"; then
+    tap_skip "the fuzzer of .npz" "no clang with libFuzzer"
+else
+    BUILD=$BUILDDIR "$SRCDIR/tests/fuzz/fuzz.sh" npz 0 "$folder" >"$folder/out" 2>&1
+    tap_ok $? "the fuzzer of .npz builds, and its corpus breaks no promise"
+    tail -3 "$folder/out" | sed 's/^/# /'
+fi
 tap_done

@@ -63,6 +63,10 @@ refuses "ranks_bev.npy: element 3 is -1" "a cell below 0" \
     "a = np.load('bad/ranks_bev.npy'); a[3] = -1; np.save('bad/ranks_bev', a)"
 refuses "ranks_bev.npy: dtype float64" "ranks that are no whole numbers" \
     "np.save('bad/ranks_bev', np.load('bad/ranks_bev.npy') * 1.0)"
+refuses "feat.npy: dtype str, must be float32" "features that are texts" \
+    "np.save('bad/feat', np.full((1500, 8), 'a'))"
+refuses "depth.npy: dtype uint8, must be float32" "depths that are bytes" \
+    "np.save('bad/depth', np.ones(4500, np.uint8))"
 refuses "ranks_depth.npy: 4999 points, but ranks_bev.npy has 5000" "another number of points" \
     "np.save('bad/ranks_depth', np.load('bad/ranks_depth.npy')[:-1])"
 refuses "must have 2 axes" "features without channels" "np.save('bad/feat', np.ones(1500, np.float32))"
@@ -70,6 +74,45 @@ refuses "feat.npy: needs" "a truncated file" "os.truncate('bad/feat.npy', 300)"
 refuses "have one camera and pixel" "a depth of another row" \
     "a = np.load('bad/ranks_depth.npy'); a[0] = (a[0] + 1) % 4500; np.save('bad/ranks_depth', a)"
 refuses "bev_shape.npy" "a grid too small" "np.save('bad/bev_shape', np.array([0, 5]))"
+
+refuses "feat.npy: not an .npy array" "a file of another kind" "open('bad/feat.npy', 'w').write('x' * 99)"
+refuses "feat.npy: no .npy file" "an empty file" "open('bad/feat.npy', 'w').close()"
+refuses "feat.npy: no .npy file" "a folder in its place" "os.remove('bad/feat.npy'); os.mkdir('bad/feat.npy')"
+refuses "feat.npy: ends in its header" "a cut header" "os.truncate('bad/feat.npy', 50)"
+refuses "broken npy header" "a broken header" \
+    "f = open('bad/feat.npy', 'r+b'); f.seek(10); f.write(b'?'); f.close()"
+refuses "feat.npy: 0 rows" "no rows" "np.save('bad/feat', np.ones((0, 8), np.float32))"
+refuses "feat.npy: 0 channels" "no channels" "np.save('bad/feat', np.ones((1500, 0), np.float32))"
+refuses "ranks_bev.npy: 0 points" "no points" "np.save('bad/ranks_bev', np.zeros(0, np.int32))"
+refuses "depth.npy: 3000000 depths" "too many depths of a row" \
+    "np.save('bad/depth', np.ones(3000000, np.float16))"
+refuses "depth.npy: 2 depths" "fewer depths than rows" "np.save('bad/depth', np.ones(2, np.float32))"
+refuses "depth.npy: shape (1500, 3), must have 1 axis" "depths in rows" \
+    "np.save('bad/depth', np.ones((1500, 3), np.float32))"
+refuses "bev_shape.npy: 3 numbers" "a grid of three sizes" "np.save('bad/bev_shape', np.array([1, 7, 11]))"
+refuses "bev_shape.npy: element 1 is 5000" "a grid too large" "np.save('bad/bev_shape', np.array([7, 5000]))"
+refuses "ranks_bev.npy: element" "a cell outside its grid" "np.save('bad/bev_shape', np.array([1, 5]))"
+refuses "weights.npy: 3 points" "another number of weights" "np.save('bad/weights', np.ones(3, np.float32))"
+refuses "weights[7]: nan, must be finite" "a weight that is none" \
+    "a = np.ones(5000, np.float32); a[7] = np.nan; np.save('bad/weights', a[np.argsort(np.argsort(np.load('bad/ranks_bev.npy'), kind='stable'))])"
+
+rm -rf weighted && cp -r mine weighted
+tap_script "weights and a grid of one's own" "$sum
+a = {name: np.load('weighted/%s.npy' % name) for name in ('ranks_feat', 'ranks_depth', 'ranks_bev', 'depth', 'feat')}
+weights = np.random.default_rng(2).random(5000, dtype=np.float32)
+np.save('weighted/weights', weights)
+np.save('weighted/bev_shape', np.array([11, 7], np.int64))
+want = np.zeros((77, 8))
+np.add.at(want, a['ranks_bev'], (weights * a['depth'][a['ranks_depth']])[:, None] * a['feat'][a['ranks_feat']])
+np.save('want', want)"
+tap_run "can be pooled" "$BEVSCOPE" export weighted --pooled pooled.npy --kernel cpu_v3 --dtype fp32
+tap_script "and give NumPy's sum" "got, want = np.load('pooled.npy').reshape(77, 8), np.load('want.npy')
+assert np.abs(got - want).max() < 1e-4 * np.abs(want).max(), np.abs(got - want).max()"
+
+sed 's/"intersection"/"segments"/' "$SRCDIR/samples/voxelize.json" >world.json
+"$BEVSCOPE" info world.json --device cpu >out 2>err
+[ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && grep -q 'segments.json: .* is an operator, must be a scene with cameras' err
+tap_ok $? "voxelize in the world of an operator: $(cat err)"
 
 # one_line WORDS ARGUMENT...: usage, status 2, one line with the words.
 one_line() {

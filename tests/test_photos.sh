@@ -99,6 +99,28 @@ head -c 1000 a.npz >clip/4.npz
 refuses "4.npz: truncated zip" "half a file" snapshot clip -o never.png
 mkdir empty
 refuses "a folder without .npz files" "an empty folder" snapshot ./empty -o never.png
+
+# moments NAME: a clip of two small moments, the second of them the corpus's NAME.
+moments() {
+    rm -rf moments && mkdir moments
+    cp "$SRCDIR/tests/fuzz/corpus_npz/seed-car" moments/0.npz
+    cp "$SRCDIR/tests/fuzz/corpus_npz/$1" moments/1.npz
+}
+moments seed-car-no-labels
+tap_run "boxes without labels in one moment" quiet "$BEVSCOPE" snapshot moments --time 0.5 -o labels.png
+moments seed-car-time-nan
+refuses "timestamps[0]: nan, must be finite" "a time that is none" info moments
+moments seed-car-grid-whole
+refuses "grid[0, 0]: -4, but 0.npz has" "another grid" info moments
+moments seed-car-huge-cells
+refuses "bev_shape[0]: 1, but 0.npz has 5" "another shape of the grid" info moments
+moments seed-car-box-negative
+refuses "boxes[0, 4]: -1 is outside" "a box of negative size" \
+    snapshot moments --time 0.5 -o never.png
+"$BEVSCOPE" export "$SRCDIR/tests/fuzz/corpus_npz/seed-car-code-points" names.npz >out &&
+    "$BEVSCOPE" export names.npz again.npz >out && cmp names.npz again.npz &&
+    LC_ALL=C grep -aqP '\x61\0\0\0\xe9\0\0\0\xac\x20\0\0\0\xf6\x01\0\x3f\0\0\0\x62\0\0\0' again.npz
+tap_ok $? "names beyond ASCII are written as they were read"
 [ ! -e never.png ]
 tap_ok $? "nothing was written"
 tap_done

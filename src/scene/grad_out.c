@@ -33,7 +33,7 @@ static bool check_header(const GradOutFile *file, size_t data_bytes, Err *err) {
     const NpyTypeInfo *type = &npy_types[array->type];
     char shape[128];
     npy_shape_text(array, shape, sizeof shape);
-    if (array->type == NPY_I4 || array->type == NPY_I8)
+    if (!npy_is_float(array->type))
         return err_set(err, ERR_FAILED, file->where, "save grad_out.astype(numpy.float32)",
                        "grad_out is of %s, must be float16, float32 or float64", type->name);
     if (array->rank != AXES || array->count < 1)

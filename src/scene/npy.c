@@ -15,6 +15,10 @@ const NpyTypeInfo npy_types[NPY_TYPE_COUNT] = {
     [NPY_S] = {"|S", "bytes", 1},     [NPY_U] = {"<U", "str", 4},
 };
 
+bool npy_is_float(NpyType type) {
+    return type == NPY_F2 || type == NPY_F4 || type == NPY_F8;
+}
+
 size_t npy_element_bytes(const NpyArray *array) {
     return npy_types[array->type].bytes * (size_t)array->characters;
 }

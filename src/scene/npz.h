@@ -37,6 +37,9 @@ typedef struct {
     int characters; /* of a text; 1 of numbers */
 } NpyArray;
 
+/* Whether it is float16, float32 or float64. */
+bool npy_is_float(NpyType type);
+
 /* Bytes of one element. */
 size_t npy_element_bytes(const NpyArray *array);
 

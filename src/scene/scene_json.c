@@ -337,8 +337,10 @@ static bool read_any(const char *text, size_t length, const char *where, bool op
     size_t name = strlen(where), most = 100; /* shows the end of a long path */
     const Check check = {name > most ? where + name - most : where, err};
     json_t *json = parse(&check, text, length);
-    bool is_operator = operators_too && json && json_object_get(json, "operator");
-    bool ok = json && (is_operator ? operator_read_json : read_world)(&check, json, scene);
+    bool is_operator = json && json_object_get(json, "operator"), ok = json != NULL;
+    if (is_operator && !operators_too)
+        ok = FIELD_REFUSE(&check, root, "", "is an operator, must be a scene with cameras");
+    ok = ok && (is_operator ? operator_read_json : read_world)(&check, json, scene);
     json_decref(json);
     if (!ok)
         scene_free(scene);

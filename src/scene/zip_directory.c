@@ -34,11 +34,10 @@ static bool read_at(const ZipBytes *bytes, uint64_t offset, unsigned char *to, s
 /* Finds an end record before the last one, or a zip64 one, that libzip would use instead. Array
  * data does not look like one by chance: 10 bytes would have to match. */
 static bool has_other_end(const unsigned char *tail, size_t length) {
-    for (size_t i = 0; i + END_BYTES < length; i++) {
-        const unsigned char *at = tail + i;
-        if (memcmp(at, "PK\5\6\0\0\0\0", 8) == 0 && le16(at + 8) == le16(at + 10))
+    const unsigned char *at = tail, *last = tail + length - END_BYTES;
+    for (; (at = memmem(at, (size_t)(last + 7 - at), "PK\5\6\0\0\0\0", 8)); at++)
+        if (le16(at + 8) == le16(at + 10))
             return true;
-    }
     return length >= END_BYTES + END64_LOCATOR_BYTES &&
            memcmp(tail + length - END_BYTES - END64_LOCATOR_BYTES, "PK\6\7", 4) == 0;
 }

@@ -14,6 +14,7 @@ static void check_values(const GradOutFile *file) {
             odd++;
             first = first < 0 ? i : first;
         }
+    must(npy_is_float(file->array.type), "only fractions are taken", "");
     must(file->array.rank == 3 && file->array.count == shape[0] * shape[1] * shape[2], "three axes",
          "");
     must(odd == file->nan + file->infinite && first == file->first, "odd values are counted", "");

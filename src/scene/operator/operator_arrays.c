@@ -81,13 +81,14 @@ static bool read_header(Folder *folder, int id) {
 
 static bool check_header(Folder *folder, int id) {
     const NpyArray *array = &folder->array[id];
-    bool whole = array->type == NPY_I4 || array->type == NPY_I8;
+    bool fits = files[id].whole ? array->type == NPY_I4 || array->type == NPY_I8
+                                : npy_is_float(array->type);
     char shape[128];
     npy_shape_text(array, shape, sizeof shape);
     if (array->rank != files[id].rank)
         return REFUSE(folder, id, "reshape it", "shape %s, must have %d ax%s", shape,
                       files[id].rank, files[id].rank == 1 ? "is" : "es");
-    return whole == files[id].whole ||
+    return fits ||
            REFUSE(folder, id, "convert it with astype", "dtype %s, must be %s",
                   npy_types[array->type].name, files[id].whole ? "int32 or int64" : "float32");
 }
