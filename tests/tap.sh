@@ -40,6 +40,30 @@ tap_python() {
     tap_skip_all "no Python with $2"
 }
 
+# tap_folder: makes a folder that goes when the test ends, and enters it.
+tap_folder() {
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    cd "$folder" || exit 1
+}
+
+# tap_quiet COMMAND...: its output goes into the file out.
+tap_quiet() {
+    "$@" >out
+}
+
+# tap_refuses WORDS NAME ARGUMENT...: the program fails with one line that contains WORDS. On the CPU:
+# a build for GPUs has a line about a missing driver.
+tap_refuses() {
+    tap_words=$1 tap_name=$2
+    shift 2
+    ! "$BEVSCOPE" "$@" --device cpu >out 2>err && [ "$(wc -l <err)" = 1 ] &&
+        grep -qF -e "$tap_words" err
+    tap_status=$?
+    [ $tap_status = 0 ] || sed 's/^/# /' err
+    tap_ok $tap_status "$tap_name"
+}
+
 # tap_script NAME SCRIPT: passes when the Python script does. "$imports" is put before it.
 tap_script() {
     { echo "import $imports"; echo "$2"; } >script.py

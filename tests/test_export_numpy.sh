@@ -4,15 +4,9 @@
 . "${SRCDIR:-.}/tests/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples"
 tap_python "numpy" "NumPy (python3-numpy)"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+tap_folder
 
 imports='numpy as np, export_scene as ex'
-
-quiet() {
-    "$@" >out
-}
 
 # refuses WORDS NAME SCRIPT: NumPy writes bad.npz, bevscope reports it in one line that contains WORDS.
 refuses() {
@@ -33,7 +27,7 @@ same='def same(a, b):
     return a, b'
 
 tap_run "the exporter's demo" "$python" "$SRCDIR/samples/export_scene.py" demo.npz
-tap_run "bevscope reads it and writes its own" quiet "$BEVSCOPE" export demo.npz ours.npz
+tap_run "bevscope reads it and writes its own" tap_quiet "$BEVSCOPE" export demo.npz ours.npz
 tap_script "NumPy reads the same arrays" "$same
 a, b = same('demo.npz', 'ours.npz')
 assert set(b) - set(a) == {'ranks_depth', 'ranks_feat', 'ranks_bev', 'interval_starts',
@@ -42,14 +36,14 @@ assert b['depth'].dtype == np.float32 and b['ranks_bev'].dtype == np.int32
 assert b['bev_shape'].tolist() == [128, 128] and len(b['ranks_bev']) > 5000"
 
 tap_script "the same, compressed" "np.savez_compressed('packed.npz', **np.load('ours.npz'))"
-tap_run "bevscope reads it" quiet "$BEVSCOPE" export packed.npz again.npz
+tap_run "bevscope reads it" tap_quiet "$BEVSCOPE" export packed.npz again.npz
 tap_run "and writes the same bytes" cmp ours.npz again.npz
 
 tap_script "index arrays without calibration, int64, by the exporter" "z = np.load('ours.npz')
 names = 'ranks_depth ranks_feat ranks_bev interval_starts interval_lengths'.split()
 ex.export_ranks('ranks.npz', z['depth'][None], z['feat'][None], *[z[n].astype(np.int64) for n in names],
                 (1, 1, 128, 128, 16))"
-tap_run "bevscope reads them" quiet "$BEVSCOPE" export ranks.npz ranks-again.npz
+tap_run "bevscope reads them" tap_quiet "$BEVSCOPE" export ranks.npz ranks-again.npz
 tap_script "and keeps them" "$same
 a, b = same('ours.npz', 'ranks-again.npz')
 assert 'intrinsics' not in b and len(b['ranks_bev']) == len(a['ranks_bev'])"
@@ -57,7 +51,7 @@ assert 'intrinsics' not in b and len(b['ranks_bev']) == len(a['ranks_bev'])"
 tap_script "float16 tensors" "d = dict(np.load('demo.npz'))
 d['depth'], d['feat'] = d['depth'].astype(np.float16), d['feat'].astype(np.float16)
 np.savez('half.npz', **d)"
-tap_run "bevscope reads them" quiet "$BEVSCOPE" export --half half.npz half-again.npz
+tap_run "bevscope reads them" tap_quiet "$BEVSCOPE" export --half half.npz half-again.npz
 tap_script "and writes the same" "$same
 a, b = same('half.npz', 'half-again.npz')
 assert b['feat'].dtype == np.float16"
@@ -72,7 +66,7 @@ ego = np.einsum('nij,njk,dhwk->ndhwi', z['cam2ego'][:, :3, :3], np.linalg.inv(z[
 ego += z['cam2ego'][:, None, None, None, :3, 3]
 cell = np.floor((ego - z['grid'][:, 0]) / z['grid'][:, 2]).astype(np.int64)"
 
-tap_run "the flagship" quiet "$BEVSCOPE" export intersection flagship.npz
+tap_run "the flagship" tap_quiet "$BEVSCOPE" export intersection flagship.npz
 tap_script "NumPy finds its points by BEVDet's steps" "z = np.load('flagship.npz')
 $steps
 ny, nx = z['bev_shape']
@@ -89,8 +83,8 @@ starts = np.flatnonzero(np.diff(ours[2], prepend=-1))
 assert np.array_equal(z['interval_starts'], starts)
 assert np.array_equal(z['interval_lengths'], np.diff(starts, append=ours.shape[1]))"
 
-tap_run "a grid with height" quiet "$BEVSCOPE" export occupancy tall.npz
-tap_run "goes there and back" quiet "$BEVSCOPE" export tall.npz tall-again.npz
+tap_run "a grid with height" tap_quiet "$BEVSCOPE" export occupancy tall.npz
+tap_run "goes there and back" tap_quiet "$BEVSCOPE" export tall.npz tall-again.npz
 tap_run "with the same bytes" cmp tall.npz tall-again.npz
 tap_script "NumPy finds its points and cells by BEVDet's steps" "z = np.load('tall.npz')
 $steps
@@ -107,7 +101,7 @@ tap_script "index arrays alone, with BEVDet's shape" "z = np.load('tall.npz')
 names = 'ranks_depth ranks_feat ranks_bev interval_starts interval_lengths'.split()
 ex.export_ranks('tall-ranks.npz', z['depth'], z['feat'], *[z[n] for n in names],
                 tuple(z['bev_shape'].tolist()))"
-tap_run "bevscope reads them" quiet "$BEVSCOPE" export tall-ranks.npz tall-ranks-again.npz
+tap_run "bevscope reads them" tap_quiet "$BEVSCOPE" export tall-ranks.npz tall-ranks-again.npz
 tap_script "and keeps them" "$same
 a, b = same('tall.npz', 'tall-ranks-again.npz')
 assert b['bev_shape'].tolist() == a['bev_shape'].tolist()"

@@ -3,9 +3,7 @@
 # FP64 from the exported tensors and map, within what rounding may cost. Shares no code with bevscope.
 . "${SRCDIR:-.}/tests/tap.sh"
 tap_python "numpy" "NumPy (python3-numpy)"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+tap_folder
 
 cat >judge.py <<'E'
 """judge.py SCENE.npz FORMAT NAME [backward]: the arrays NAME.npy, ... against FP64."""

@@ -2,24 +2,7 @@
 # From a world to a .npz with photographs, boxes and LiDAR, and from there to pictures; folders of such
 # files as clips; comparisons of two files; what is refused.
 . "${SRCDIR:-.}/tests/tap.sh"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-
-quiet() {
-    "$@" >out
-}
-
-# refuses WORDS NAME ARGUMENT...: the program fails with one line that contains WORDS. On the CPU: a
-# build for GPUs has a line about a missing driver.
-refuses() {
-    words=$1 name=$2
-    shift 2
-    ! "$BEVSCOPE" "$@" --device cpu >out 2>err && [ "$(wc -l <err)" = 1 ] && grep -qF -e "$words" err
-    status=$?
-    [ $status = 0 ] || sed 's/^/# /' err
-    tap_ok $status "$name"
-}
+tap_folder
 
 # larger A B: file A is larger: it shows more.
 larger() {
@@ -31,10 +14,10 @@ frames() {
     "$BEVSCOPE" "$@" --script keys --frames frames --size 120x40 >out
 }
 
-tap_run "a world with what its car recorded" quiet "$BEVSCOPE" export intersection a.npz
-tap_run "and without" quiet "$BEVSCOPE" export intersection --bare bare.npz
+tap_run "a world with what its car recorded" tap_quiet "$BEVSCOPE" export intersection a.npz
+tap_run "and without" tap_quiet "$BEVSCOPE" export intersection --bare bare.npz
 tap_run "which is smaller" larger a.npz bare.npz
-tap_run "read and written again" quiet "$BEVSCOPE" export a.npz b.npz
+tap_run "read and written again" tap_quiet "$BEVSCOPE" export a.npz b.npz
 tap_run "gives the same bytes" cmp a.npz b.npz
 
 # The file's pooled cells are the world's: the same pixels, but for title, outlines and boxes.
@@ -48,23 +31,23 @@ for strip in image norm depth; do
     tap_run "photographs, $strip" "$BEVSCOPE" snapshot a.npz --strip $strip -o $strip.png
 done
 tap_run "depth lies over them" sh -c '! cmp -s image.png depth.png && ! cmp -s norm.png depth.png'
-refuses "add the array images" "no photographs" snapshot bare.npz --cameras -o never.png
-refuses "not known" "an unknown strip" snapshot a.npz --strip heat -o never.png
+tap_refuses "add the array images" "no photographs" snapshot bare.npz --cameras -o never.png
+tap_refuses "not known" "an unknown strip" snapshot a.npz --strip heat -o never.png
 
 tap_run "three channels" "$BEVSCOPE" snapshot a.npz --rgb 3,1,2:0:1 -o rgb.png
-refuses "'3,1' is not three channels" "two channels" snapshot a.npz --rgb 3,1 -o never.png
-refuses "is not three channels" "an empty range" snapshot a.npz --rgb 0:1:1,1,2 -o never.png
-refuses "is not below" "a channel too far" snapshot a.npz --rgb 0,1,5000 -o never.png
+tap_refuses "'3,1' is not three channels" "two channels" snapshot a.npz --rgb 3,1 -o never.png
+tap_refuses "is not three channels" "an empty range" snapshot a.npz --rgb 0:1:1,1,2 -o never.png
+tap_refuses "is not below" "a channel too far" snapshot a.npz --rgb 0,1,5000 -o never.png
 tap_run "pooled photographs" "$BEVSCOPE" snapshot a.npz --photo-features --title T -o above.png
 tap_run "the same of the world" "$BEVSCOPE" snapshot intersection --photo-features --title T --no-outlines \
     -o above-world.png
-refuses "no photographs to make features" "of none" snapshot bare.npz --photo-features -o n.png
+tap_refuses "no photographs to make features" "of none" snapshot bare.npz --photo-features -o n.png
 
 # ---- comparisons ---------------------------------------------------------------------------------
-tap_run "another file" quiet "$BEVSCOPE" export intersection c.npz --temperature 4
+tap_run "another file" tap_quiet "$BEVSCOPE" export intersection c.npz --temperature 4
 tap_run "beside the first" "$BEVSCOPE" snapshot a.npz --compare c.npz -o compare.png
 "$BEVSCOPE" export intersection --channels 16 fewer.npz >out
-refuses "compare two of the same grid" "another grid" \
+tap_refuses "compare two of the same grid" "another grid" \
     snapshot a.npz --compare fewer.npz -o never.png
 printf 'tick 0.1\n' >keys
 tap_run "in the display" frames a.npz --compare c.npz
@@ -92,13 +75,13 @@ tap_run "the file itself" "$BEVSCOPE" snapshot clip/2.npz --title T -o itself.pn
 tap_run "are the same picture" cmp moment.png itself.png
 cp c.npz clip/3.npz
 cp fewer.npz clip/4.npz
-refuses "4.npz: feat: shape" "another shape" snapshot clip -o never.png
+tap_refuses "4.npz: feat: shape" "another shape" snapshot clip -o never.png
 "$BEVSCOPE" export intersection --bare clip/4.npz >out
-refuses "4.npz: images: is missing, but 0.npz has it" "no images" snapshot clip -o never.png
+tap_refuses "4.npz: images: is missing, but 0.npz has it" "no images" snapshot clip -o never.png
 head -c 1000 a.npz >clip/4.npz
-refuses "4.npz: truncated zip" "half a file" snapshot clip -o never.png
+tap_refuses "4.npz: truncated zip" "half a file" snapshot clip -o never.png
 mkdir empty
-refuses "a folder without .npz files" "an empty folder" snapshot ./empty -o never.png
+tap_refuses "a folder without .npz files" "an empty folder" snapshot ./empty -o never.png
 
 # moments NAME: a clip of two small moments, the second of them the corpus's NAME.
 moments() {
@@ -107,15 +90,15 @@ moments() {
     cp "$SRCDIR/tests/fuzz/corpus_npz/$1" moments/1.npz
 }
 moments seed-car-no-labels
-tap_run "boxes without labels in one moment" quiet "$BEVSCOPE" snapshot moments --time 0.5 -o labels.png
+tap_run "boxes without labels in one moment" tap_quiet "$BEVSCOPE" snapshot moments --time 0.5 -o labels.png
 moments seed-car-time-nan
-refuses "timestamps[0]: nan, must be finite" "a time that is none" info moments
+tap_refuses "timestamps[0]: nan, must be finite" "a time that is none" info moments
 moments seed-car-grid-whole
-refuses "grid[0, 0]: -4, but 0.npz has" "another grid" info moments
+tap_refuses "grid[0, 0]: -4, but 0.npz has" "another grid" info moments
 moments seed-car-huge-cells
-refuses "bev_shape[0]: 1, but 0.npz has 5" "another shape of the grid" info moments
+tap_refuses "bev_shape[0]: 1, but 0.npz has 5" "another shape of the grid" info moments
 moments seed-car-box-negative
-refuses "boxes[0, 4]: -1 is outside" "a box of negative size" \
+tap_refuses "boxes[0, 4]: -1 is outside" "a box of negative size" \
     snapshot moments --time 0.5 -o never.png
 "$BEVSCOPE" export "$SRCDIR/tests/fuzz/corpus_npz/seed-car-code-points" names.npz >out &&
     "$BEVSCOPE" export names.npz again.npz >out && cmp names.npz again.npz &&

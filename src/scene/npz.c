@@ -2,6 +2,7 @@
 
 #include "kernels/codec.h"
 #include "src/base/data.h"
+#include "src/scene/npz_stream.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,8 +14,6 @@
 static bool refuse_zip(const Npz *npz, const char *what, Err *err) {
     return err_set(err, ERR_FAILED, npz->where, "", "%s", what);
 }
-
-static void stream_free(struct NpzStream *stream);
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -124,7 +123,7 @@ void npz_close(Npz *npz) {
     if (!npz)
         return;
     for (int i = 0; i < npz->count; i++)
-        stream_free(npz->kept[i]);
+        npz_stream_free(npz->kept[i]);
     if (npz->zip)
         zip_discard(npz->zip);
     memset(npz, 0, sizeof *npz);
@@ -139,96 +138,17 @@ int npz_find(const Npz *npz, const char *name) {
 
 /* ---- reading a member ------------------------------------------------------------------------ */
 
-typedef struct NpzStream {
-    zip_file_t *file;
-    uint64_t left;
-    bool stored;
-    char where[256];
-} Stream;
-
-static bool stream_open(Stream *stream, const Npz *npz, int member, Err *err) {
-    const NpzMember *row = &npz->members[member];
-    snprintf(stream->where, sizeof stream->where, "%s: %s", npz->where, row->name);
-    stream->left = row->bytes;
-    stream->stored = row->stored;
-    stream->file = zip_fopen_index(npz->zip, (zip_uint64_t)member, 0);
-    return stream->file ||
-           err_set(err, ERR_FAILED, stream->where, "", "cannot read: %s", zip_strerror(npz->zip));
-}
-
-/* Reads exactly `count` bytes. Never inflates beyond the declared size (zip bombs). */
-static bool stream_read(Stream *stream, void *to, size_t count, Err *err) {
-    if (count > stream->left)
-        return err_set(err, ERR_FAILED, stream->where, "", "truncated: %llu bytes left of %zu",
-                       (unsigned long long)stream->left, count);
-    for (char *at = to; count > 0;) {
-        zip_int64_t got = zip_fread(stream->file, at, count);
-        if (got < 0)
-            return err_set(err, ERR_FAILED, stream->where, "", "cannot read: %s",
-                           zip_file_strerror(stream->file));
-        if (got == 0)
-            return err_set(err, ERR_FAILED, stream->where, "", "truncated: %llu bytes are missing",
-                           (unsigned long long)stream->left);
-        at += got;
-        count -= (size_t)got;
-        stream->left -= (uint64_t)got;
-    }
-    return true;
-}
-
-/* Passes over `count` bytes. */
-static bool stream_skip(Stream *stream, uint64_t count, Err *err) {
-    unsigned char passed[16 * 1024];
-    if (stream->stored && count > 0 && count <= stream->left) {
-        if (zip_fseek(stream->file, (zip_int64_t)count, SEEK_CUR) != 0)
-            return err_set(err, ERR_FAILED, stream->where, "", "cannot read: %s",
-                           zip_file_strerror(stream->file));
-        stream->left -= count;
-        return true;
-    }
-    for (uint64_t piece; count > 0; count -= piece) {
-        piece = count < sizeof passed ? count : sizeof passed;
-        if (!stream_read(stream, passed, (size_t)piece, err))
-            return false;
-    }
-    return true;
-}
-
-/* At the end of the data reads past it, where libzip verifies the checksum. */
-static bool stream_finish(Stream *stream, Err *err) {
-    char more;
-    if (stream->left > 0)
-        return true;
-    zip_int64_t got = zip_fread(stream->file, &more, 1);
-    if (got < 0)
-        return err_set(err, ERR_FAILED, stream->where, "the file is damaged", "%s",
-                       zip_file_strerror(stream->file));
-    return got == 0 || err_set(err, ERR_FAILED, stream->where, "",
-                               "has more data than its directory entry says");
-}
-
-static void stream_close(Stream *stream) {
-    if (stream->file)
-        zip_fclose(stream->file);
-}
-
-static void stream_free(Stream *stream) {
-    if (stream)
-        stream_close(stream);
-    free(stream);
-}
-
-static bool read_header(Stream *stream, NpyArray *array, Err *err) {
+static bool read_header(NpzStream *stream, NpyArray *array, Err *err) {
     unsigned char prefix[NPY_PREFIX_BYTES] = {0};
     size_t start_at, length;
-    if (!stream_read(stream, prefix, 10, err) ||
-        (prefix[6] > 1 && !stream_read(stream, prefix + 10, 2, err)) ||
+    if (!npz_stream_read(stream, prefix, 10, err) ||
+        (prefix[6] > 1 && !npz_stream_read(stream, prefix + 10, 2, err)) ||
         !npy_read_prefix(prefix, stream->where, &start_at, &length, err))
         return false;
     char *text = malloc(length + 1);
     if (!text)
         return err_set(err, ERR_FAILED, stream->where, "", "out of memory");
-    bool ok = stream_read(stream, text, length, err) &&
+    bool ok = npz_stream_read(stream, text, length, err) &&
               npy_read_header(text, length, stream->where, array, err);
     free(text);
     if (!ok)
@@ -244,9 +164,9 @@ static bool read_header(Stream *stream, NpyArray *array, Err *err) {
 }
 
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
-    Stream stream;
-    bool ok = stream_open(&stream, npz, member, err) && read_header(&stream, array, err);
-    stream_close(&stream);
+    NpzStream stream;
+    bool ok = npz_stream_open(&stream, npz, member, err) && read_header(&stream, array, err);
+    npz_stream_close(&stream);
     return ok;
 }
 
@@ -315,14 +235,14 @@ static bool convert(void *context, int64_t first, int64_t count, const unsigned 
     return true;
 }
 
-static bool read_pieces(Stream *stream, const NpzPart *part, int64_t most, NpzTake *take,
+static bool read_pieces(NpzStream *stream, const NpzPart *part, int64_t most, NpzTake *take,
                         void *context, Err *err) {
     size_t size = npy_element_bytes(part->array);
     unsigned char *bytes = malloc((size_t)most * size + 1);
     bool ok = bytes || err_set(err, ERR_FAILED, stream->where, "", "out of memory");
     for (int64_t done = 0; ok && done < part->count; done += most) {
         int64_t count = part->count - done < most ? part->count - done : most;
-        ok = stream_read(stream, bytes, (size_t)count * size, err) &&
+        ok = npz_stream_read(stream, bytes, (size_t)count * size, err) &&
              take(context, part->first + done, count, bytes, err);
     }
     free(bytes);
@@ -330,55 +250,55 @@ static bool read_pieces(Stream *stream, const NpzPart *part, int64_t most, NpzTa
 }
 
 /* Opens a member behind its header, which must be the one that was checked. */
-static Stream *open_elements(const Npz *npz, const NpzPart *part, Err *err) {
+static NpzStream *open_elements(const Npz *npz, const NpzPart *part, Err *err) {
     const NpyArray *array = part->array;
     NpyArray again;
-    Stream *stream = calloc(1, sizeof *stream);
+    NpzStream *stream = calloc(1, sizeof *stream);
     if (!stream) {
         err_set(err, ERR_FAILED, npz->where, "", "out of memory");
         return NULL;
     }
-    if (stream_open(stream, npz, part->member, err) && read_header(stream, &again, err)) {
+    if (npz_stream_open(stream, npz, part->member, err) && read_header(stream, &again, err)) {
         if (again.type == array->type && again.count == array->count &&
             again.characters == array->characters)
             return stream;
         err_set(err, ERR_FAILED, stream->where, "", "the file changed while it was read");
     }
-    stream_free(stream);
+    npz_stream_free(stream);
     return NULL;
 }
 
 /* A stream at the begin of a part. NULL on failure. */
-static Stream *open_part(Npz *npz, const NpzPart *part, Err *err) {
+static NpzStream *open_part(Npz *npz, const NpzPart *part, Err *err) {
     uint64_t left = (uint64_t)(part->array->count - part->first) * npy_element_bytes(part->array);
-    Stream *stream = npz->kept[part->member];
+    NpzStream *stream = npz->kept[part->member];
     npz->kept[part->member] = NULL;
     if (stream && stream->left < left) { /* it is beyond the part */
-        stream_free(stream);
+        npz_stream_free(stream);
         stream = NULL;
     }
     if (!stream)
         stream = open_elements(npz, part, err);
-    if (!stream || stream_skip(stream, stream->left - left, err))
+    if (!stream || npz_stream_skip(stream, stream->left - left, err))
         return stream;
-    stream_free(stream);
+    npz_stream_free(stream);
     return NULL;
 }
 
 /* Keeps a deflated stream for the part behind this one; a stored one opens quickly anywhere. */
-static void close_part(Npz *npz, const NpzPart *part, Stream *stream, bool ok) {
+static void close_part(Npz *npz, const NpzPart *part, NpzStream *stream, bool ok) {
     if (ok && !stream->stored && stream->left > 0)
         npz->kept[part->member] = stream;
     else
-        stream_free(stream);
+        npz_stream_free(stream);
 }
 
 bool npz_read_pieces(Npz *npz, const NpzPart *part, int64_t most, NpzTake *take, void *context,
                      Err *err) {
-    Stream *stream = open_part(npz, part, err);
+    NpzStream *stream = open_part(npz, part, err);
     if (!stream)
         return false;
-    bool ok = read_pieces(stream, part, most, take, context, err) && stream_finish(stream, err);
+    bool ok = read_pieces(stream, part, most, take, context, err) && npz_stream_finish(stream, err);
     close_part(npz, part, stream, ok);
     return ok;
 }
@@ -389,136 +309,10 @@ bool npz_read(Npz *npz, const NpzPart *part, NpyType type, void *elements, Err *
     if (part->array->type != type)
         return npz_read_pieces(npz, part, PIECE, convert, &to, err);
     size_t bytes = (size_t)part->count * npy_element_bytes(part->array);
-    Stream *stream = open_part(npz, part, err);
+    NpzStream *stream = open_part(npz, part, err);
     if (!stream)
         return false;
-    bool ok = stream_read(stream, elements, bytes, err) && stream_finish(stream, err);
+    bool ok = npz_stream_read(stream, elements, bytes, err) && npz_stream_finish(stream, err);
     close_part(npz, part, stream, ok);
     return ok;
-}
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-static bool refuse_writing(const char *doing, zip_error_t *error, Err *err) {
-    return err_set(err, ERR_FAILED, "npz", "", "cannot %s: %s", doing, zip_error_strerror(error));
-}
-
-bool npz_writer_open(NpzWriter *writer, Err *err) {
-    zip_error_t error;
-    *writer = (NpzWriter){0};
-    zip_error_init(&error);
-    writer->source = zip_source_buffer_create(NULL, 0, 0, &error);
-    writer->zip =
-        writer->source ? zip_open_from_source(writer->source, ZIP_TRUNCATE, &error) : NULL;
-    bool ok = writer->zip != NULL;
-    if (ok) {
-        zip_source_keep(writer->source); /* keep it after zip_close, to read the bytes */
-    } else {
-        refuse_writing("start an archive", &error, err);
-        zip_source_free(writer->source);
-        writer->source = NULL;
-    }
-    zip_error_fini(&error);
-    return ok;
-}
-
-/* Header and elements in one block of memory. The writer owns it: libzip frees what it was given
- * in some of its failures, and not in others. */
-static zip_source_t *array_source(NpzWriter *writer, const NpyArray *array, const void *elements) {
-    char header[NPY_WRITTEN_BYTES];
-    size_t start = npy_write_header(array, header);
-    size_t bytes = (size_t)array->count * npy_element_bytes(array);
-    char *block = malloc(start + bytes);
-    if (!block || writer->block_count == NPZ_MAX_MEMBERS) {
-        free(block);
-        return NULL;
-    }
-    writer->blocks[writer->block_count++] = block;
-    memcpy(block, header, start);
-    if (bytes > 0)
-        memcpy(block + start, elements, bytes);
-    return zip_source_buffer(writer->zip, block, start + bytes, 0);
-}
-
-static bool add_array(NpzWriter *writer, const char *name, const NpyArray *array,
-                      const void *elements, Err *err) {
-    enum { DATE_1980_01_01 = 1 << 5 | 1 };
-    char file[NPZ_MAX_NAME + 4];
-    snprintf(file, sizeof file, "%.*s.npy", NPZ_MAX_NAME - 1, name);
-    zip_source_t *source = array_source(writer, array, elements);
-    if (!source)
-        return err_set(err, ERR_FAILED, name, "", "out of memory");
-    zip_int64_t index = zip_file_add(writer->zip, file, source, ZIP_FL_ENC_UTF_8);
-    if (index < 0) {
-        zip_source_free(source);
-        return refuse_writing("add an array", zip_get_error(writer->zip), err);
-    }
-    if (zip_set_file_compression(writer->zip, (zip_uint64_t)index, ZIP_CM_STORE, 0) != 0 ||
-        zip_file_set_dostime(writer->zip, (zip_uint64_t)index, 0, DATE_1980_01_01, 0) != 0)
-        return refuse_writing("add an array", zip_get_error(writer->zip), err);
-    return true;
-}
-
-bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
-                    const int64_t *shape, const void *elements, Err *err) {
-    NpyArray array = {.type = type, .rank = rank, .count = 1, .characters = 1};
-    for (int i = 0; i < rank; i++) {
-        array.shape[i] = shape[i];
-        array.count *= shape[i];
-    }
-    return add_array(writer, name, &array, elements, err);
-}
-
-bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, const char *texts,
-                          size_t size, Err *err) {
-    NpyArray array = {NPY_U, 1, {count}, count, (int)size};
-    uint32_t *codes = calloc((size_t)count * size + 1, sizeof *codes);
-    if (!codes)
-        return err_set(err, ERR_FAILED, name, "", "out of memory");
-    for (int64_t i = 0; i < count; i++)
-        npz_text_codes(texts + (size_t)i * size, codes + (size_t)i * size);
-    bool ok = add_array(writer, name, &array, codes, err);
-    free(codes);
-    return ok;
-}
-
-static bool read_bytes(zip_source_t *source, char **bytes, size_t *length, Err *err) {
-    struct zip_stat stat;
-    if (zip_source_stat(source, &stat) != 0 || !(stat.valid & ZIP_STAT_SIZE) ||
-        zip_source_open(source) != 0)
-        return refuse_writing("read the archive", zip_source_error(source), err);
-    *length = (size_t)stat.size;
-    *bytes = malloc(*length);
-    bool ok = *bytes && zip_source_read(source, *bytes, stat.size) == (zip_int64_t)stat.size;
-    zip_source_close(source);
-    return ok || err_set(err, ERR_FAILED, "npz", "", "out of memory for %zu bytes", *length);
-}
-
-bool npz_writer_finish(NpzWriter *writer, char **bytes, size_t *length, Err *err) {
-    *bytes = NULL;
-    *length = 0;
-    bool ok = zip_close(writer->zip) == 0;
-    if (ok)
-        writer->zip = NULL;
-    else
-        refuse_writing("write the archive", zip_get_error(writer->zip), err);
-    ok = ok && read_bytes(writer->source, bytes, length, err);
-    if (!ok) {
-        free(*bytes);
-        *bytes = NULL;
-    }
-    npz_writer_abort(writer);
-    return ok;
-}
-
-void npz_writer_abort(NpzWriter *writer) {
-    if (!writer)
-        return;
-    if (writer->zip)
-        zip_discard(writer->zip);
-    if (writer->source)
-        zip_source_free(writer->source);
-    for (int i = 0; i < writer->block_count; i++)
-        free(writer->blocks[i]);
-    memset(writer, 0, sizeof *writer);
 }

@@ -1,0 +1,131 @@
+/* Writes archives. */
+#include "src/scene/npz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zip.h>
+
+static bool refuse_writing(const char *doing, zip_error_t *error, Err *err) {
+    return err_set(err, ERR_FAILED, "npz", "", "cannot %s: %s", doing, zip_error_strerror(error));
+}
+
+bool npz_writer_open(NpzWriter *writer, Err *err) {
+    zip_error_t error;
+    *writer = (NpzWriter){0};
+    zip_error_init(&error);
+    writer->source = zip_source_buffer_create(NULL, 0, 0, &error);
+    writer->zip =
+        writer->source ? zip_open_from_source(writer->source, ZIP_TRUNCATE, &error) : NULL;
+    bool ok = writer->zip != NULL;
+    if (ok) {
+        zip_source_keep(writer->source); /* keep it after zip_close, to read the bytes */
+    } else {
+        refuse_writing("start an archive", &error, err);
+        zip_source_free(writer->source);
+        writer->source = NULL;
+    }
+    zip_error_fini(&error);
+    return ok;
+}
+
+/* Header and elements in one block of memory. The writer owns it: libzip frees what it was given
+ * in some of its failures, and not in others. */
+static zip_source_t *array_source(NpzWriter *writer, const NpyArray *array, const void *elements) {
+    char header[NPY_WRITTEN_BYTES];
+    size_t start = npy_write_header(array, header);
+    size_t bytes = (size_t)array->count * npy_element_bytes(array);
+    char *block = malloc(start + bytes);
+    if (!block || writer->block_count == NPZ_MAX_MEMBERS) {
+        free(block);
+        return NULL;
+    }
+    writer->blocks[writer->block_count++] = block;
+    memcpy(block, header, start);
+    if (bytes > 0)
+        memcpy(block + start, elements, bytes);
+    return zip_source_buffer(writer->zip, block, start + bytes, 0);
+}
+
+static bool add_array(NpzWriter *writer, const char *name, const NpyArray *array,
+                      const void *elements, Err *err) {
+    enum { DATE_1980_01_01 = 1 << 5 | 1 };
+    char file[NPZ_MAX_NAME + 4];
+    snprintf(file, sizeof file, "%.*s.npy", NPZ_MAX_NAME - 1, name);
+    zip_source_t *source = array_source(writer, array, elements);
+    if (!source)
+        return err_set(err, ERR_FAILED, name, "", "out of memory");
+    zip_int64_t index = zip_file_add(writer->zip, file, source, ZIP_FL_ENC_UTF_8);
+    if (index < 0) {
+        zip_source_free(source);
+        return refuse_writing("add an array", zip_get_error(writer->zip), err);
+    }
+    if (zip_set_file_compression(writer->zip, (zip_uint64_t)index, ZIP_CM_STORE, 0) != 0 ||
+        zip_file_set_dostime(writer->zip, (zip_uint64_t)index, 0, DATE_1980_01_01, 0) != 0)
+        return refuse_writing("add an array", zip_get_error(writer->zip), err);
+    return true;
+}
+
+bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
+                    const int64_t *shape, const void *elements, Err *err) {
+    NpyArray array = {.type = type, .rank = rank, .count = 1, .characters = 1};
+    for (int i = 0; i < rank; i++) {
+        array.shape[i] = shape[i];
+        array.count *= shape[i];
+    }
+    return add_array(writer, name, &array, elements, err);
+}
+
+bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, const char *texts,
+                          size_t size, Err *err) {
+    NpyArray array = {NPY_U, 1, {count}, count, (int)size};
+    uint32_t *codes = calloc((size_t)count * size + 1, sizeof *codes);
+    if (!codes)
+        return err_set(err, ERR_FAILED, name, "", "out of memory");
+    for (int64_t i = 0; i < count; i++)
+        npz_text_codes(texts + (size_t)i * size, codes + (size_t)i * size);
+    bool ok = add_array(writer, name, &array, codes, err);
+    free(codes);
+    return ok;
+}
+
+static bool read_bytes(zip_source_t *source, char **bytes, size_t *length, Err *err) {
+    struct zip_stat stat;
+    if (zip_source_stat(source, &stat) != 0 || !(stat.valid & ZIP_STAT_SIZE) ||
+        zip_source_open(source) != 0)
+        return refuse_writing("read the archive", zip_source_error(source), err);
+    *length = (size_t)stat.size;
+    *bytes = malloc(*length);
+    bool ok = *bytes && zip_source_read(source, *bytes, stat.size) == (zip_int64_t)stat.size;
+    zip_source_close(source);
+    return ok || err_set(err, ERR_FAILED, "npz", "", "out of memory for %zu bytes", *length);
+}
+
+bool npz_writer_finish(NpzWriter *writer, char **bytes, size_t *length, Err *err) {
+    *bytes = NULL;
+    *length = 0;
+    bool ok = zip_close(writer->zip) == 0;
+    if (ok)
+        writer->zip = NULL;
+    else
+        refuse_writing("write the archive", zip_get_error(writer->zip), err);
+    ok = ok && read_bytes(writer->source, bytes, length, err);
+    if (!ok) {
+        free(*bytes);
+        *bytes = NULL;
+    }
+    npz_writer_abort(writer);
+    return ok;
+}
+
+void npz_writer_abort(NpzWriter *writer) {
+    if (!writer)
+        return;
+    if (writer->zip)
+        zip_discard(writer->zip);
+    if (writer->source)
+        zip_source_free(writer->source);
+    for (int i = 0; i < writer->block_count; i++)
+        free(writer->blocks[i]);
+    memset(writer, 0, sizeof *writer);
+}
