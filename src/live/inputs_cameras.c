@@ -49,6 +49,7 @@ static void fill_facts(LoadedScene *loaded) {
     facts->has_rig = scene->has_rig;
     facts->has_world = scene->has_world;
     facts->moment_s = scene->clip ? scene->clip->period_s : 0;
+    facts->moments = scene->clip ? scene->clip->count : 0;
     facts->photo_features = scene->photo_features;
     facts->has_truth = scene->photos.box_count || scene->photos.sweep_count;
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)

@@ -245,6 +245,9 @@ const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kerne
  * because the selected one is too slow. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size);
 
+/* "t 3.20 s", the time that was asked for; of a clip the moment that is shown, "moment 2 of 40". */
+void live_time_text(const LiveData *live, const SceneFacts *scene, char *text, size_t size);
+
 /* "DRAM 0.12 MB, L2 1.60 M sectors, ..."; false where the counters are not of this job. */
 bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size);
 

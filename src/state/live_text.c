@@ -208,3 +208,11 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
                              findings + count);
     return count;
 }
+
+void live_time_text(const LiveData *live, const SceneFacts *scene, char *text, size_t size) {
+    if (scene->moment_s > 0)
+        snprintf(text, size, "moment %ld of %d", 1 + lround(live->frame.time_s / scene->moment_s),
+                 scene->moments);
+    else
+        snprintf(text, size, "t %.2f s", live->job.time_s);
+}

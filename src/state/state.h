@@ -126,6 +126,7 @@ typedef struct {
     int64_t nx, ny, channels; /* cells of the picture: of a slice, or as seen from the side */
     bool has_rig;    /* its cameras are known: metres, switching them off, calibration errors */
     double moment_s;     /* of a clip: between two of its moments; 0: it is none */
+    int moments;         /* of a clip */
     bool photo_features; /* its features are made from photographs */
     bool has_truth;  /* boxes or LiDAR came with it */
     bool has_world;  /* rendered, not loaded: it moves; channels and temperature can be changed */

@@ -45,8 +45,10 @@ static void draw_first(Cells *cells, Area area, const PanelData *data) {
     Piece right[3] = {{.style = cell_style(INK_TEXT)},
                       {.style = cell_style(INK_TEXT)},
                       {.style = cell_style(INK_MUTED)}};
-    snprintf(right[0].text, sizeof right[0].text, "%s t %.2f s",
-             state->playing ? "\u25b6" : "\u2016", data->live->job.time_s);
+    char time[32];
+    live_time_text(data->live, &state->scene, time, sizeof time);
+    snprintf(right[0].text, sizeof right[0].text, "%s %s", state->playing ? "\u25b6" : "\u2016",
+             time);
     snprintf(right[1].text, sizeof right[1].text, "%g\u00d7", state->speed);
     snprintf(right[2].text, sizeof right[2].text, data->live->fps.source ? "%.0f fps" : "n/a fps",
              data->live->fps.value);

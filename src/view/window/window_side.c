@@ -297,14 +297,14 @@ static void header_facts(const WindowView *view, Brevity brevity, char *text, si
     if (row)
         latency_text(live, row, latency, sizeof latency);
     if (brevity < NO_TIME)
-        snprintf(time, sizeof time, "   t = %.2f s", live->frame.time_s);
+        live_time_text(live, &view->state->scene, time, sizeof time);
     if (live->fps.source != SOURCE_UNKNOWN && brevity < NO_RATE)
         snprintf(fps, sizeof fps, "   %.0f frames/s", live->fps.value);
     if (live->stand_in)
         snprintf(by, sizeof by, " (%s by %s)",
                  live->stand_in == live->job.config.kernel ? "baseline" : "picture",
                  live->stand_in->title);
-    snprintf(text, size, "%s%s   %s%s%s", label, by, latency, time, fps);
+    snprintf(text, size, "%s%s   %s%s%s%s", label, by, latency, time[0] ? "   " : "", time, fps);
 }
 
 void window_draw_header(const WindowView *view) {
