@@ -16,6 +16,9 @@ frames() {
 
 tap_run "a world with what its car recorded" tap_quiet "$BEVSCOPE" export intersection a.npz
 tap_run "and without" tap_quiet "$BEVSCOPE" export intersection --bare bare.npz
+tap_run "told" tap_quiet "$BEVSCOPE" info a.npz bare.npz
+[ "$(grep -cE '^(photographs +6 of 704 x 256|boxes +[0-9]+|lidar +[0-9]+)$' out)" = 3 ]
+tap_ok $? "what it recorded is told of the first, and of it alone"
 tap_run "which is smaller" larger a.npz bare.npz
 tap_run "read and written again" tap_quiet "$BEVSCOPE" export a.npz b.npz
 tap_run "gives the same bytes" cmp a.npz b.npz

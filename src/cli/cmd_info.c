@@ -69,6 +69,17 @@ static void add_intervals(Report *report, const ScatterStats *stats) {
     report_add(report, "occupied_share", "occupied", 3, cell_real(occupied));
 }
 
+/* What a car recorded beside the tensors. */
+static void add_photos(Report *report, const Photos *photos) {
+    char text[64];
+    snprintf(text, sizeof text, "%lld of %lld x %lld", (long long)photos->cameras,
+             (long long)photos->w, (long long)photos->h);
+    report_add(report, "photographs", NULL, 0, cell_text(photos->cameras ? text : NULL));
+    report_add(report, "boxes", NULL, 0, cell_if(photos->box_count, cell_int(photos->box_count)));
+    report_add(report, "lidar", NULL, 0,
+               cell_if(photos->sweep_count, cell_int(photos->sweep_count)));
+}
+
 static bool add_problem(const Workload *workload, const BevProblem *problem, void *context,
                         Err *err) {
     Facts *facts = context;
@@ -82,10 +93,11 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     select_say_if_empty(facts->scene, problem->align, stats.points);
     report_row(report);
     report_add(report, "scene", "scene", 0, cell_text(facts->scene));
-    report_add(report, "moments", "moments", 0, cell_if(clip, cell_int(clip ? clip->count : 0)));
+    report_add(report, "moments", NULL, 0, cell_if(clip, cell_int(clip ? clip->count : 0)));
     report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->dtype].name));
     report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
     add_operator(report, &workload->scene);
+    add_photos(report, &workload->scene.photos);
     add_shape(report, &problem->shape);
     add_intervals(report, &stats);
     report_add(report, "gather_traffic_mb", "gather traffic MB", 4,
@@ -101,7 +113,7 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     return true;
 }
 
-/* For people, a list of facts: a table of twenty-five columns would be too wide. A column without a
+/* For people, a list of facts: a table of thirty columns would be too wide. A column without a
  * heading is left out where it is not known. */
 static void print_facts(const Report *report, FILE *out) {
     for (int row = 0; row < report->row_count; row++)
@@ -155,8 +167,8 @@ static void print_machine(const Machine *machine, FILE *out) {
     fprintf(out, "CPU        %s, %d cores, %d threads\n", machine->cpu, machine->cores,
             machine->threads);
     if (machine->l2_bytes > 0 && machine->l3_bytes > 0)
-        fprintf(out, "caches     L2 %.3g MiB, L3 %.3g MiB\n",
-                (double)machine->l2_bytes / (1 << 20), (double)machine->l3_bytes / (1 << 20));
+        fprintf(out, "caches     L2 %.3g MiB, L3 %.3g MiB\n", (double)machine->l2_bytes / (1 << 20),
+                (double)machine->l3_bytes / (1 << 20));
     if (machine->gpu[0])
         fprintf(out, "GPU        %s, driver %s, CUDA %s\n", machine->gpu, machine->driver,
                 machine->cuda);
