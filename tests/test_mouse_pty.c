@@ -29,8 +29,8 @@ static void put(Screen *screen, unsigned char byte) {
     screen->rows[screen->y][screen->x++] = byte < 0x80 ? (char)byte : '?';
 }
 
-/* Behind ESC: what ends a sequence, or the output, where the rest of it did not come yet. Only moves
- * and the clearing of the screen matter. */
+/* Behind ESC: what ends a sequence, or the output, where the rest of it did not come yet. Only
+ * moves and the clearing of the screen matter. */
 static const char *obey(Screen *screen, const char *at) {
     int row, column;
     if (*at == '(' && at[1])
