@@ -25,6 +25,8 @@ ${CC:-cc} -std=gnu11 -shared -fPIC -o "$folder/libcuda.so.1" "$SRCDIR/tests/fake
 part driver 8 "each call of the driver fails in turn: one line, exit 0 or 4"
 if grep -qE '__(asan|tsan|msan)_init' "$BEVSCOPE"; then
     tap_skip "the fuzzer of .npz" "a build with sanitizers of its own"
+elif grep -q __cudaRegisterFatBinary "$BUILDDIR/libkernels.a"; then
+    tap_skip "the fuzzer of .npz" "its kernels need the CUDA runtime: build --without-cuda"
 elif ! echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
     clang -fsanitize=fuzzer -x c - -o "$folder/probe" 2>"$folder/out"; then
     tap_skip "the fuzzer of .npz" "no clang with libFuzzer"
