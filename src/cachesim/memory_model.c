@@ -107,8 +107,6 @@ void model_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, i
         .channels = problem->shape.channels,
         .points = problem->map.points,
         .footprint = bev_footprint(problem),
-        .gradient_bytes =
-            (double)(bev_tensor_bytes(&problem->depth) + bev_tensor_bytes(&problem->feat)),
         .gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits),
         .gpu_count = count,
         .kernel_count = kernels,

@@ -63,7 +63,6 @@ typedef struct {
     BevAlign align;
     int64_t channels, points;
     BevFootprint footprint;
-    double gradient_bytes; /* of both gradients: shapes and format are those of depth and features */
     BevTraffic gather;
     int gpu_count;
     Gpu gpus[MODEL_GPUS];

@@ -314,8 +314,9 @@ static void fill_working_set(ChartData *data) {
     const BevFootprint *f = &input->model->footprint;
     const BevTraffic *t = accesses_of(input);
     bool backward = direction_of(input) == BEV_BACKWARD;
+    /* The gradients of depth and features have their shapes and format. */
     const double touched[ARRAYS] = {f->feat, f->depth, f->index + f->weight, f->out,
-                                    backward ? input->model->gradient_bytes : 0};
+                                    backward ? f->depth + f->feat : 0};
     ChartSpec *spec = &data->spec;
     bool page = input->room == ROOM_PAGE, low = input->room == ROOM_LOW;
     int count = 0;
