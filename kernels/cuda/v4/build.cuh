@@ -52,7 +52,7 @@ int choose_portion(const Findings &findings, int64_t steps, int64_t passes, int 
     for (int i = 0; i < PORTIONS; i++) {
         int64_t workers = shares_from(findings.tile_classes[i]).workers;
         double time = v4_tiles_time(portion_of(i), workers, steps, passes, multiprocessors);
-        if (i == 0 || time < least) {
+        if (i == 0 || time <= least) { // of equal ones the largest: fewer sums to join
             least = time;
             config = i;
         }

@@ -1,5 +1,5 @@
 // Programmatic dependent launch: V4's kernels start while the kernel in front of them in the stream
-// still runs, and let the next one do so.
+// still runs, and most let the next one do so.
 //
 // They wait for its end, and for all that it wrote, before they touch memory that a launch shares
 // with others: depth, features, output and workspace. Before that they read only what the plan
@@ -11,7 +11,8 @@
 //   wait, so none ends before the one in front of it. So the output may be written again, and the
 //   workspace, which the launch before this one read.
 // - the transposing kernel lets the tiles start only after it has waited itself. They may then read
-//   features, and clear empty cells, before it has ended, but not read the depth.
+//   features, and clear empty cells, before it has ended, but not read the depth. These tiles let
+//   nobody start: small maps were slower so.
 // - kernels launched without the attribute, copies, memsets and events start after the end of all
 //   blocks, as ever. After a memset or a copy, as the first node of a graph, and where two streams
 //   join, the launch itself waits for all that is in front of it.

@@ -241,7 +241,8 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     v4_tiles_kernel(const __grid_constant__ Pool pool_, const __grid_constant__ TileMap map) {
     using Sums = TileSums<D, GROUPS, TAILS>;
     __shared__ float4 partial[TILE_WARPS / 2][Sums::COUNT][WARP];
-    let_next_kernel_start();
+    if constexpr (!T)
+        let_next_kernel_start();
     Pool pool = pool_;
     if constexpr (TAILS > 0)
         pool.channels = Sums::CHANNELS; // a constant from here on
@@ -283,10 +284,10 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
         depths.finish(depth);
         sums.add(features, depth);
     }
-    if ((int)blockIdx.x * TILE_WARPS < map.shares.first_worker[0]) // the block has a shared tile
-        join_parts(
-            share, warp, TILE_WARPS, [&](int slot) { sums.put(partial[slot], lane); },
-            [&](int slot) { sums.add(partial[slot], lane); });
+    int largest = share_of<TILE_LARGEST>(map.shares, worker - warp).log_parts; // of the block
+    join_parts(
+        share, warp, 1 << largest, [&](int slot) { sums.put(partial[slot], lane); },
+        [&](int slot) { sums.add(partial[slot], lane); });
     if (share.part > 0)
         return;
 #pragma unroll
