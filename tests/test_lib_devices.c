@@ -263,7 +263,7 @@ static void test_two(BevpoolPlan *plan) {
     refused(bevpool_run(plan, &bad, &error), BEVPOOL_BAD_ARGUMENT, "out: is memory of another GPU");
     bad = call;
     bad.stream = stream;
-    refused(bevpool_run(plan, &bad, &error), BEVPOOL_DEVICE_FAILED, "CUDA error");
+    refused(bevpool_run(plan, &bad, &error), BEVPOOL_WRONG_DEVICE, "stream: it is of GPU 1");
     arrays.ranks_bev = other;
     refused(bevpool_map_from_arrays(&map, &shape, &arrays, 0, 0, &error), BEVPOOL_BAD_ARGUMENT,
             "ranks_bev: is memory of another GPU");
