@@ -346,6 +346,7 @@ int main(int argc, char **argv) {
     test_maps("toy", 2, 1000);
     test_maps("canonical", 1, 0);
     test_maps("canonical", MOST_BATCH, 0);
+    test_maps("occupancy", 2, 0);
     prepare();
     BevpoolMap *map = map_of(&host, 0);
     BevpoolPlan *plan = plan_of(&host, map, NULL, BEVPOOL_CHANNELS_LAST);

@@ -122,7 +122,7 @@ typedef struct BevpoolRig {
     int32_t input_w, input_h, feat_w, feat_h;
     double depth_start_m, depth_stop_m, depth_step_m;
     double x_min_m, x_max_m, y_min_m, y_max_m, z_min_m, z_max_m;
-    int32_t nx, ny; /* one layer of cells: nz is 1 */
+    int32_t nx, ny, nz; /* cells along x, y and z; an nz of 0 counts as 1 */
 } BevpoolRig;
 
 typedef struct BevpoolMap BevpoolMap;
