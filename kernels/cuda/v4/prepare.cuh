@@ -28,7 +28,9 @@ static __global__ void v4_cells_kernel(Pool pool, int largest, int *cell_interva
     __shared__ int classes[CLASSES], longest; // of the block, so that few atomics meet in memory
     int64_t i = thread_number();              // [0, intervals)
     if (threadIdx.x < CLASSES)
-        classes[threadIdx.x] = longest = 0;
+        classes[threadIdx.x] = 0;
+    if (threadIdx.x == 0)
+        longest = 0;
     __syncthreads();
     if (i < pool.intervals) {
         cell_intervals[pool.ranks_bev[pool.starts[i]]] = (int)i;

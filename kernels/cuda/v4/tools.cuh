@@ -152,8 +152,8 @@ static __device__ void sort_keys(uint64_t *keys, int n, int thread, int threads,
         }
 }
 
-// A warp a list: reads the keys list.key(number, i), sorts them, and calls list.put(number, keys, n)
-// with all its lanes. A list too long for a warp is sorted by the block, one too long for shared
+// A warp a list: reads the keys list.key(number, i), sorts them, and calls list.put(number, keys,
+// n) with all its lanes. A list too long for a warp is sorted by the block, one too long for shared
 // memory in list.room(number), where its keys may lie already.
 template <typename Lists>
 __global__ void __launch_bounds__(SORT_THREADS, 4)
