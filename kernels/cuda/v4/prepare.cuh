@@ -2,23 +2,7 @@
 // counters is counted or sorted afterwards, never used in order of arrival.
 #pragma once
 
-#include "kernels/cuda/v4/pieces.cuh"
-#include "kernels/cuda/v4/tiles.cuh"
-#include "kernels/cuda/v4/tools.cuh"
-
-// ---- what the host reads back ------------------------------------------------------------------
-
-constexpr int LARGEST_PORTION = portion_of(PORTIONS - 1);
-// From so many steps on, a tile is in the largest class whatever the portion.
-constexpr int MANY_STEPS = (LARGEST_PORTION << (TILE_LARGEST - 1)) + 1;
-
-struct Findings {
-    int irregular;                  // a depth and a feature of one point are of different pixels
-    int longest;                    // points of the fullest cell
-    int piece_classes[CLASSES];     // cells by class
-    int entries, steps;             // in all; entries of weighted maps only
-    int tile_steps[MANY_STEPS + 1]; // tiles of so many steps; the last: or more
-};
+#include "kernels/cuda/v4/entries.cuh"
 
 // ---- cells -------------------------------------------------------------------------------------
 
@@ -77,98 +61,6 @@ struct EmptySort {
     }
 };
 
-// ---- points: their place in transposed depth, and entries ---------------------------------------
-
-struct Entry {
-    int column;    // slab of a feature column: (camera * w + w) * slabs + slab
-    uint32_t code; // bin << 16 | rows
-};
-
-// Whether a sorted key starts an entry: another bin or slab, or the same point once more.
-static __device__ bool starts_entry(const uint64_t *keys, int i) {
-    if (i == 0)
-        return true;
-    uint32_t place = (uint32_t)(keys[i] >> 32), before = (uint32_t)(keys[i - 1] >> 32);
-    return place / SLAB != before / SLAB || place == before;
-}
-
-// The points of a cell as a list to sort: place << 32 | number in the cell. Places of one cell are
-// in the order that tiles want: by column slab, then bin, then image row.
-struct CellPoints {
-    Pool pool;
-    Frustums f;
-    Findings *findings;
-    Entry *entries;     // of a cell from where its points start; at most one a point
-    int *entry_counts;  // [intervals]
-    uint16_t *slots;    // [points]: entry of the cell << 4 | row; NULL: no weights
-    int *column_counts; // cells by the column of their first entry
-
-    // Cells too full to sort get an entry of nothing; the map is not used then.
-    __device__ int size(int interval) const {
-        int n = pool.lengths[interval];
-        return n <= LONGEST_SORTED ? n : 0;
-    }
-    // Place of the point in (camera, w, slab, bin, 16).
-    __device__ uint64_t key(int interval, int i) const {
-        int64_t t = (int64_t)pool.starts[interval] + i;
-        int w, h, bin;
-        int64_t rest = divide(pool.ranks_depth[t], f.width, &w);
-        rest = divide(rest, f.height, &h);
-        int64_t camera = divide(rest, f.bins, &bin);
-        if ((camera * f.height + h) * f.width + w != pool.ranks_feat[t])
-            findings->irregular = 1;
-        int64_t slab = (camera * f.width + w) * f.slabs + h / SLAB;
-        return (uint64_t)((slab * f.bins + bin) * SLAB + h % SLAB) << 32 | (uint32_t)i;
-    }
-    __device__ uint64_t *room(int) const {
-        return NULL; // BLOCK_KEYS are enough
-    }
-    // The entry that starts at key i; `number` of the cell.
-    __device__ void put_entry(int64_t first, int number, const uint64_t *keys, int i, int n) const {
-        uint32_t bundle = (uint32_t)(keys[i] >> 32) / SLAB, rows = 0;
-        do {
-            int row = (int)(keys[i] >> 32) % SLAB;
-            rows |= 1u << row;
-            if (slots)
-                slots[first + (uint32_t)keys[i]] = (uint16_t)(number * SLAB + row);
-            i++;
-        } while (i < n && !starts_entry(keys, i));
-        uint32_t column = bundle / (uint32_t)f.bins;
-        entries[first + number] = {(int)column, (bundle - column * (uint32_t)f.bins) << 16 | rows};
-    }
-    __device__ void put(int interval, const uint64_t *keys, int n) const {
-        int64_t first = pool.starts[interval];
-        int lane = (int)threadIdx.x % WARP, count = 0;
-        for (int base = 0; base < n; base += WARP) {
-            int i = base + lane;
-            bool head = i < n && starts_entry(keys, i);
-            unsigned heads = __ballot_sync(~0u, head);
-            if (head)
-                put_entry(first, count + __popc(heads & ((1u << lane) - 1)), keys, i, n);
-            count += __popc(heads);
-        }
-        if (lane)
-            return;
-        if (count == 0)
-            entries[first] = {};
-        entry_counts[interval] = max(count, 1);
-        int column = count ? (int)((uint32_t)(keys[0] >> 32) / SLAB / (uint32_t)f.bins) : 0;
-        atomicAdd(&column_counts[column], 1);
-    }
-};
-static_assert(LONGEST_SORTED <= BLOCK_KEYS && LONGEST_SORTED * SLAB <= 65536);
-
-// Weights row by row, 16 an entry (zeroed before). A thread a point.
-static __global__ void v4_weights_kernel(Pool pool, const int *cell_intervals,
-                                         const int *entry_starts, const uint16_t *slots,
-                                         float *weights) {
-    int64_t t = thread_number(); // [0, points)
-    if (t >= pool.points)
-        return;
-    int64_t entry = entry_starts[cell_intervals[pool.ranks_bev[t]]];
-    weights[entry * SLAB + slots[t]] = pool.weights[t];
-}
-
 // ---- the order of cells: those that see the same columns are neighbours ------------------------
 
 // Intervals into buckets by the column of their first entry, in any order, as keys to sort by: last
@@ -194,15 +86,16 @@ struct Buckets {
     __device__ int size(int bucket) const {
         return starts[bucket + 1] - starts[bucket];
     }
-    __device__ uint64_t key(int bucket, int i) const {
-        return keys[starts[bucket] + i];
-    }
     __device__ uint64_t *room(int bucket) const {
         return keys + starts[bucket];
     }
-    __device__ void put(int bucket, const uint64_t *sorted, int n) const {
-        for (int i = (int)threadIdx.x % WARP; i < n; i += WARP)
-            order[starts[bucket] + i] = (int)(uint32_t)sorted[i];
+    __device__ void work(const Team &team, int bucket, uint64_t *sorted, int n) const {
+        int first = starts[bucket];
+        for (int i = team.thread; i < n; i += team.threads)
+            sorted[i] = keys[first + i];
+        sort_keys(sorted, n, team);
+        for (int i = team.thread; i < n; i += team.threads)
+            order[first + i] = (int)(uint32_t)sorted[i];
     }
 };
 

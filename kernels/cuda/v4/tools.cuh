@@ -125,6 +125,30 @@ constexpr int SORT_WARPS = 8, SORT_THREADS = SORT_WARPS * WARP;
 constexpr int BLOCK_KEYS = 4096;                   // as many sorts a block in shared memory,
 constexpr int WARP_KEYS = BLOCK_KEYS / SORT_WARPS; // and a warp in its share of that
 
+// The threads that work on a list together: a warp, or the block.
+struct Team {
+    int thread, threads;
+    int *word; // in shared memory, of this team
+
+    __device__ void wait() const {
+        if (threads == WARP)
+            __syncwarp();
+        else
+            __syncthreads();
+    }
+    __device__ bool any(bool mine) const {
+        wait();
+        return threads == WARP ? __any_sync(~0u, mine) : __syncthreads_or(mine);
+    }
+    // What thread 0 has, for all.
+    __device__ int from_first(int value) const {
+        if (thread == 0)
+            *word = value;
+        wait();
+        return *word;
+    }
+};
+
 static __device__ void put_in_order(uint64_t *keys, int i, int j) {
     uint64_t a = keys[i], b = keys[j];
     if (a > b) {
@@ -133,56 +157,44 @@ static __device__ void put_in_order(uint64_t *keys, int i, int j) {
     }
 }
 
-// Bitonic sort by `threads` threads, all of which call it; `wait` is their barrier. A comparison
-// never moves the smaller key up, so that keys from n on, the largest, need not exist.
-template <typename Wait>
-static __device__ void sort_keys(uint64_t *keys, int n, int thread, int threads, Wait wait) {
+// Bitonic sort by the team. A comparison never moves the smaller key up, so that keys from n on,
+// the largest, need not exist.
+static __device__ void sort_keys(uint64_t *keys, int n, const Team &team) {
     int pairs = 1; // half the power of two that n fits
     while (2 * pairs < n)
         pairs *= 2;
+    team.wait();
     for (int half = 1; half < n; half *= 2)
         for (int distance = half; distance >= 1; distance /= 2) {
-            for (int pair = thread; pair < pairs; pair += threads) {
+            for (int pair = team.thread; pair < pairs; pair += team.threads) {
                 int within = pair & (distance - 1), low = 2 * pair - within;
                 int high = distance == half ? low - within + 2 * half - 1 - within : low + distance;
                 if (high < n)
                     put_in_order(keys, low, high);
             }
-            wait();
+            team.wait();
         }
 }
 
-// A warp a list: reads the keys list.key(number, i), sorts them, and calls list.put(number, keys,
-// n) with all its lanes. A list too long for a warp is sorted by the block, one too long for shared
-// memory in list.room(number), where its keys may lie already.
+// A warp a list calls lists.work(team, number, keys, n), where `keys` has room for the list. Lists
+// too long for a warp get the block; those too long for shared memory get lists.room(number).
 template <typename Lists>
 __global__ void __launch_bounds__(SORT_THREADS, 4)
     v4_sort_kernel(int count, const __grid_constant__ Lists lists) {
     __shared__ uint64_t shared[BLOCK_KEYS];
+    __shared__ int words[SORT_WARPS];
     int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP;
     int first = (int)blockIdx.x * SORT_WARPS, number = first + warp;
     int n = number < count ? lists.size(number) : 0;
-    if (number < count && n <= WARP_KEYS) {
-        uint64_t *keys = shared + warp * WARP_KEYS;
-        for (int i = lane; i < n; i += WARP)
-            keys[i] = lists.key(number, i);
-        __syncwarp();
-        sort_keys(keys, n, lane, WARP, [] { __syncwarp(); });
-        lists.put(number, keys, n);
-    }
+    if (number < count && n <= WARP_KEYS)
+        lists.work({lane, WARP, words + warp}, number, shared + warp * WARP_KEYS, n);
     if (!__syncthreads_or(n > WARP_KEYS))
         return;
     for (number = first; number < min(count, first + SORT_WARPS); number++) {
         n = lists.size(number);
-        if (n <= WARP_KEYS)
-            continue;
-        uint64_t *keys = n <= BLOCK_KEYS ? shared : lists.room(number);
-        for (int i = (int)threadIdx.x; i < n; i += SORT_THREADS)
-            keys[i] = lists.key(number, i);
-        __syncthreads();
-        sort_keys(keys, n, (int)threadIdx.x, SORT_THREADS, [] { __syncthreads(); });
-        if (number == first + warp)
-            lists.put(number, keys, n);
+        if (n > WARP_KEYS)
+            lists.work({(int)threadIdx.x, SORT_THREADS, words}, number,
+                       n <= BLOCK_KEYS ? shared : lists.room(number), n);
         __syncthreads();
     }
 }

@@ -79,12 +79,16 @@ bool device_usable(Err *err) {
 }
 
 // What a kernel's `prepare` frees stays in the device's memory pool up to this size, so that the next
-// one need not ask the driver for it. The process owns the pool; the library never sets this.
+// one need not ask the driver for it. The process owns the pool; the library never sets this. The
+// first allocation takes milliseconds, which no `prepare` should be timed with.
 static void keep_pool(int index) {
     uint64_t kept_bytes = 256 << 20;
     cudaMemPool_t pool;
+    void *first;
     if (cudaDeviceGetDefaultMemPool(&pool, index) != cudaSuccess ||
-        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept_bytes) != cudaSuccess)
+        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept_bytes) !=
+            cudaSuccess ||
+        cudaMallocAsync(&first, 1, 0) != cudaSuccess || cudaFreeAsync(first, 0) != cudaSuccess)
         cudaGetLastError(); // a GPU without pools
 }
 
