@@ -78,9 +78,9 @@ bool device_usable(Err *err) {
     return device.open ? cuda_ok(cudaSetDevice(device.index), "cuda", err) : device_open(0, err);
 }
 
-// What a kernel's `prepare` frees stays in the device's memory pool up to this size, so that the next
-// one need not ask the driver for it. The process owns the pool; the library never sets this. The
-// first allocation takes milliseconds, which no `prepare` should be timed with.
+// What a kernel's `prepare` frees stays in the device's memory pool up to this size, so that the
+// next one need not ask the driver for it. The process owns the pool; the library never sets this.
+// The first allocation takes milliseconds, which no `prepare` should be timed with.
 static void keep_pool(int index) {
     uint64_t kept_bytes = 256 << 20;
     cudaMemPool_t pool;
