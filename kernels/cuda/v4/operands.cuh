@@ -53,7 +53,7 @@ template <BevDtype D> __device__ inline float2 floats_from_pair(uint32_t bits) {
     }
 }
 
-// A plain load: __ldg could be moved before the wait for the kernel in front (tiles.cuh).
+// A plain load: __ldg could be moved before the wait for the kernel in front (overlap.cuh).
 template <int BYTES> __device__ inline void load_words(uint32_t *words, const void *p) {
     if constexpr (BYTES == 16) {
         uint4 raw = *(const uint4 *)p;
