@@ -17,11 +17,12 @@ world, with length before width, and velocities over the ground.
 """
 import json
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
 
-from moment import COMPLETE, Camera, Moment, Refused, read_picture, read_points
+from moment import CHANGED, COMPLETE, Camera, Moment, Refused, read_picture, read_points
 from reader import check, options_of, program, save_clip, save_moment
 
 
@@ -50,7 +51,7 @@ def numbers(row, field, *shape):
         array = np.array(np.nan)
     if array.shape != shape or not np.isfinite(array).all():
         count = " x ".join(map(str, shape or (1,)))
-        raise Refused(row.where(), f"{field}: {row[field]}, must be {count} numbers", COMPLETE)
+        raise Refused(row.where(), f"{field}: {row[field]}, must be {count} numbers", CHANGED)
     return array
 
 
@@ -67,7 +68,7 @@ def pose(row):
     matrix, quaternion = np.eye(4), numbers(row, "rotation", 4)
     length = np.linalg.norm(quaternion)
     if abs(length - 1) > 0.01:
-        raise Refused(row.where(), f"a quaternion of length {length:g}, must be 1", COMPLETE)
+        raise Refused(row.where(), f"a quaternion of length {length:g}, must be 1", CHANGED)
     matrix[:3, :3] = rotation(quaternion)
     matrix[:3, 3] = numbers(row, "translation", 3)
     return matrix
@@ -182,6 +183,10 @@ class NuScenes:
         cameras, lidar = self.key_frames(token)
         world2ego = np.linalg.inv(lidar[2])
         notes = self.of_sample("sample_annotation", token)
+        absent = [name for name in ORDER if name not in cameras]
+        if absent:
+            print(f"from_nuscenes.py: sample {token} has no {', '.join(absent)}: the scene is made "
+                  f"of {len(cameras)} cameras", file=sys.stderr)
         names = sorted(cameras, key=lambda name: (ORDER + [name]).index(name))
         return Moment(token, f"nuScenes {scene['name']}, sample {token}",
                       [self.camera(name, cameras[name], world2ego) for name in names],

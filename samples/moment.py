@@ -66,6 +66,7 @@ class Moment:
 # ---- files ---------------------------------------------------------------------------------------
 
 COMPLETE = "the download is not complete: unpack it again"
+CHANGED = "the file is not as it was downloaded: unpack it again"
 
 
 def read_picture(path, size):
@@ -100,7 +101,7 @@ def read_points(path, columns):
     points = np.frombuffer(values, "<f4").reshape(-1, columns)
     bad = np.flatnonzero(~np.isfinite(points[:, :3]).all(1))
     if len(bad):
-        raise Refused(path, f"point {bad[0]} is {points[bad[0], :3]}, must be finite", COMPLETE)
+        raise Refused(path, f"point {bad[0]} is {points[bad[0], :3]}, must be finite", CHANGED)
     return points
 
 

@@ -36,7 +36,7 @@ static inline void lib_rig_from(const Rig *rig, BevpoolCamera *cameras, BevpoolR
         sizeof *to,       cameras,         rig->camera_count, f->image_w, f->image_h, f->resize,
         f->crop_x,        f->crop_y,       f->input_w,        f->input_h, f->feat_w,  f->feat_h,
         f->depth_start_m, f->depth_stop_m, f->depth_step_m,   g->x_min_m, g->x_max_m, g->y_min_m,
-        g->y_max_m,       g->z_min_m,      g->z_max_m,        g->nx,      g->ny};
+        g->y_max_m,       g->z_min_m,      g->z_max_m,        g->nx,      g->ny,      g->nz};
 }
 
 static inline void *lib_aligned(size_t bytes) {

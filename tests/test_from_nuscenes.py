@@ -5,6 +5,7 @@ every sign and axis that is got wrong. One line of TAP a check.
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -254,6 +255,13 @@ ok(result.returncode == 1 and "name it with --bevscope" in result.stderr.splitli
 half = outside(data, "--scene", "scene-0001", "-o", folder / "half", "--depth", folder / "depth.npy",
                "--depth-range", "1:60:2")
 ok(half.returncode == 1 and not list(folder.glob("*half*")), "nothing is left of half a clip")
+copy = folder / "five"
+shutil.copytree(data, copy)
+table("sample_data", lambda rows: [row.update(is_key_frame=False) for row in rows
+                                   if "CAM_BACK/" in row["filename"]])(copy)
+result = outside(copy, "--sample", tokens[0], "-o", folder / "five.npz", *GRID)
+ok(result.returncode == 0 and "has no CAM_BACK: the scene is made of 5 cameras" in result.stderr and
+   len(np.load(folder / "five.npz")["images"]) == 5, "a camera that a sample lacks is named")
 result = outside(data, "--sample", tokens[0])
 ok(result.returncode == 2 and "add -o" in result.stderr, "no output: status 2")
 result = outside(data, "--sample", tokens[0], "--picture", folder / "x.png", "--snapshot", "'")

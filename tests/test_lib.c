@@ -101,9 +101,9 @@ static bool is_sample(const BevpoolArrays *all, const BevMap *one, const BevShap
 
 enum { B = 2 }; /* samples */
 
-static void test_rigs(void) {
+static void test_rigs(const char *name) {
     Err err;
-    Scene *scene = load_scene("toy");
+    Scene *scene = load_scene(name);
     BevpoolCamera cameras[RIG_MAX_CAMERAS];
     BevpoolRig rigs[B];
     lib_rig_from(&scene->rig, cameras, &rigs[0]);
@@ -112,14 +112,16 @@ static void test_rigs(void) {
     for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
         BevpoolMap *map = NULL;
         BevpoolArrays arrays;
+        BevpoolShape its;
         BevMap one;
         fine(bevpool_map_from_rigs(&map, rigs, B, align, BEVPOOL_CPU, &error), "a map of rigs");
         fine(bevpool_map_arrays(map, &arrays, &error), "its arrays");
+        fine(bevpool_map_shape(map, &its, &error), "its shape");
         need(scatter_build(&scene->rig, (BevAlign)align, ~0u, &one, &err), &err);
         tap_ok(arrays.points == B * one.points && arrays.intervals == B * one.intervals &&
-                   one.points > 0 && is_sample(&arrays, &one, &shape, 0) &&
-                   is_sample(&arrays, &one, &shape, 1),
-               "two calibrations, %s: %lld points, as the program finds them",
+                   its.nz == shape.nz && its.ny * its.nz == shape.ny && one.points > 0 &&
+                   is_sample(&arrays, &one, &shape, 0) && is_sample(&arrays, &one, &shape, 1),
+               "%s, two calibrations, %s: %lld points, as the program finds them", name,
                bev_aligns[align].name, (long long)arrays.points);
         scatter_free(&one);
         bevpool_map_destroy(map);
@@ -245,7 +247,8 @@ int main(int argc, char **argv) {
     bool threads_only = argc > 1 && !strcmp(argv[1], "threads");
     if (!threads_only) {
         test_bits();
-        test_rigs();
+        test_rigs("toy");
+        test_rigs("occupancy");
     }
     test_threads();
     if (!threads_only)

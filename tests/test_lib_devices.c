@@ -263,7 +263,7 @@ static void test_two(BevpoolPlan *plan) {
     refused(bevpool_run(plan, &bad, &error), BEVPOOL_BAD_ARGUMENT, "out: is memory of another GPU");
     bad = call;
     bad.stream = stream;
-    refused(bevpool_run(plan, &bad, &error), BEVPOOL_DEVICE_FAILED, "CUDA error");
+    refused(bevpool_run(plan, &bad, &error), BEVPOOL_WRONG_DEVICE, "stream: it is of GPU 1");
     arrays.ranks_bev = other;
     refused(bevpool_map_from_arrays(&map, &shape, &arrays, 0, 0, &error), BEVPOOL_BAD_ARGUMENT,
             "ranks_bev: is memory of another GPU");
@@ -346,6 +346,7 @@ int main(int argc, char **argv) {
     test_maps("toy", 2, 1000);
     test_maps("canonical", 1, 0);
     test_maps("canonical", MOST_BATCH, 0);
+    test_maps("occupancy", 2, 0);
     prepare();
     BevpoolMap *map = map_of(&host, 0);
     BevpoolPlan *plan = plan_of(&host, map, NULL, BEVPOOL_CHANNELS_LAST);

@@ -118,7 +118,7 @@ static void test_lies(void) {
 static void test_rigs(void) {
     BevpoolCamera camera = {{100, 0, 50, 0, 100, 50, 0, 0, 1}, {0, 0, 1, -1, 0, 0, 0, -1, 0}, {0}};
     const BevpoolRig right = {sizeof right, &camera, 1,   100, 100, 1,  0,  0, 100, 100, 10, 10, 1,
-                              20,           1,       -20, 20,  -20, 20, -5, 5, 40,  40};
+                              20,           1,       -20, 20,  -20, 20, -5, 5, 40,  40,  0};
     BevpoolMap *map = NULL;
     BevpoolRig rigs[2] = {right, right};
     BevpoolStatus status = bevpool_map_from_rigs(&map, rigs, 2, 0, BEVPOOL_CPU, &error);
@@ -127,6 +127,11 @@ static void test_rigs(void) {
     refused(bevpool_map_from_rigs(&map, NULL, 1, 0, -1, &error), BEVPOOL_BAD_ARGUMENT, "rigs");
     refused(bevpool_map_from_rigs(&map, rigs, 0, 0, -1, &error), BEVPOOL_BAD_ARGUMENT, "batch");
     refused(bevpool_map_from_rigs(&map, rigs, 1, 9, -1, &error), BEVPOOL_BAD_ARGUMENT, "align");
+    rigs[1].nz = -1;
+    refused(bevpool_map_from_rigs(&map, rigs, 2, 0, -1, &error), BEVPOOL_BAD_ARGUMENT, "nz is -1");
+    rigs[1].nz = 2;
+    refused(bevpool_map_from_rigs(&map, rigs, 2, 0, -1, &error), BEVPOOL_BAD_MAP, "rigs[1] has");
+    rigs[1] = right;
     rigs[1].nx = 20;
     refused(bevpool_map_from_rigs(&map, rigs, 2, 0, -1, &error), BEVPOOL_BAD_MAP, "rigs[1] has");
     rigs[1] = right;

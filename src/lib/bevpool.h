@@ -35,7 +35,7 @@ typedef enum BevpoolStatus {
     BEVPOOL_UNSUPPORTED = 3,  /* no kernel of this build does that, or not the one named */
     BEVPOOL_NO_MEMORY = 4,    /* the host has no memory left */
     BEVPOOL_NO_DEVICE = 5,    /* no such GPU, no driver, or a build without CUDA */
-    BEVPOOL_WRONG_DEVICE = 6, /* the calling thread's current GPU is not the plan's */
+    BEVPOOL_WRONG_DEVICE = 6, /* the thread's current GPU or the stream's is not the plan's */
     BEVPOOL_WORKSPACE = 7,    /* the workspace is missing, too small or not aligned */
     BEVPOOL_DEVICE_FAILED = 8 /* CUDA reported an error; the text has its number and name */
 } BevpoolStatus;
@@ -122,7 +122,7 @@ typedef struct BevpoolRig {
     int32_t input_w, input_h, feat_w, feat_h;
     double depth_start_m, depth_stop_m, depth_step_m;
     double x_min_m, x_max_m, y_min_m, y_max_m, z_min_m, z_max_m;
-    int32_t nx, ny; /* one layer of cells: nz is 1 */
+    int32_t nx, ny, nz; /* cells along x, y and z; an nz of 0 counts as 1 */
 } BevpoolRig;
 
 typedef struct BevpoolMap BevpoolMap;

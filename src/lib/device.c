@@ -157,6 +157,11 @@ BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error
                         (int)device, current);
     if (device != BEVPOOL_CPU && !lib_cuda_ready(stream, &err))
         return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
+    int its_gpu = device == BEVPOOL_CPU ? -1 : lib_cuda_stream_gpu(stream);
+    if (its_gpu >= 0 && its_gpu != device)
+        return lib_fail(error, BEVPOOL_WRONG_DEVICE,
+                        "stream: it is of GPU %d, the plan of GPU %d: create it on the plan's GPU",
+                        its_gpu, (int)device);
 #endif
     (void)device, (void)stream, (void)error;
     return BEVPOOL_OK;

@@ -151,6 +151,23 @@ bool lib_cuda_ready(void *stream, Err *err) {
     return true;
 }
 
+// A stream that is being captured is not asked: the question would end the capture. The default
+// streams (NULL, 1 and 2) are of every GPU, and drivers older than CUDA 12.8 do not know.
+int lib_cuda_stream_gpu(void *stream) {
+#if CUDART_VERSION >= 12080
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    int device;
+    if (stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread &&
+        cudaStreamIsCapturing((cudaStream_t)stream, &capture) == cudaSuccess &&
+        capture == cudaStreamCaptureStatusNone &&
+        cudaStreamGetDevice((cudaStream_t)stream, &device) == cudaSuccess)
+        return device;
+    cudaGetLastError(); // not a lasting error
+#endif
+    (void)stream;
+    return -1;
+}
+
 bool lib_cuda_transpose(const void *from, void *to, size_t bytes, int64_t outer, int64_t a,
                         int64_t b, void *stream, Err *err) {
     if (bytes == 1)

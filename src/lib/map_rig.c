@@ -15,7 +15,7 @@ static Rig rig_of(const BevpoolRig *from) {
                     from->input_w, from->input_h, from->feat_w, from->feat_h, from->depth_start_m,
                     from->depth_stop_m, from->depth_step_m},
         .grid = {from->x_min_m, from->x_max_m, from->y_min_m, from->y_max_m, from->z_min_m,
-                 from->z_max_m, from->nx, from->ny, 1},
+                 from->z_max_m, from->nx, from->ny, from->nz},
     };
     for (int i = 0; i < from->camera_count; i++) {
         Camera *camera = &rig.cameras[i];
@@ -40,14 +40,17 @@ static BevpoolStatus check_rig(const BevpoolRig *from, int64_t sample, Rig *rig,
     if (from->camera_count < 1 || from->camera_count > RIG_MAX_CAMERAS)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s.camera_count is %d, expected 1 to %d",
                         where, (int)from->camera_count, RIG_MAX_CAMERAS);
+    if (from->nz < 0)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s.nz is %d, expected at least 0", where,
+                        (int)from->nz);
     *rig = rig_of(from);
     return rig_check(rig, where, &err) ? BEVPOOL_OK : lib_pass(error, BEVPOOL_BAD_MAP, &err);
 }
 
 static BevpoolShape shape_of(const Rig *rig, int64_t batch) {
     BevShape one = rig_shape(rig, 1);
-    return (BevpoolShape){batch,      one.cameras, one.depth_bins, one.feat_h,
-                          one.feat_w, 1,           one.ny,         one.nx};
+    return (BevpoolShape){batch,      one.cameras, one.depth_bins,  one.feat_h,
+                          one.feat_w, one.nz,      one.ny / one.nz, one.nx};
 }
 
 /* ---- joining the samples --------------------------------------------------------------------- */
@@ -102,7 +105,7 @@ static BevpoolStatus build(const Rig *rig, int32_t align, const BevpoolShape *sh
 
 static bool same_sizes(const BevpoolShape *a, const BevpoolShape *b) {
     return a->cameras == b->cameras && a->depth_bins == b->depth_bins && a->feat_h == b->feat_h &&
-           a->feat_w == b->feat_w && a->ny == b->ny && a->nx == b->nx;
+           a->feat_w == b->feat_w && a->nz == b->nz && a->ny == b->ny && a->nx == b->nx;
 }
 
 /* Checks all calibrations, and brings them into the form of scene/geometry.h. */
