@@ -51,6 +51,15 @@ typedef struct {
     void *codes;
 } Case;
 
+/* Whether a name is in a list with commas. */
+static bool listed(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)
+        if (!strncmp(list, name, length) && (list[length] == ',' || !list[length]))
+            return true;
+    return false;
+}
+
 /* Poisons the output, runs once and applies gate A; a kernel that is wrong on purpose is only run.
  */
 static bool right(Session *session, const BevKernel *kernel, Case *c, Err *err) {
@@ -240,14 +249,6 @@ static bool climb_workload(Ladder *ladder, Workload *workload, const char *name,
 }
 
 /* Whether a list with commas has the name. */
-static bool listed(const char *list, const char *name) {
-    size_t length = strlen(name);
-    for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)
-        if (!strncmp(list, name, length) && (list[length] == ',' || !list[length]))
-            return true;
-    return false;
-}
-
 static bool climb_config(Ladder *ladder, const char *name, Err *err) {
     Workload workload;
     WorkloadOptions options = {0};
