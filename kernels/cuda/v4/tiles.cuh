@@ -101,7 +101,7 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int ti
                     sum += d * feat_at<D>(pool, slab.x + (int64_t)k * map.feat_w, c);
                 }
             }
-            out_put<D>(pool, cell, c, sum * SPLIT_SCALE<D, W>);
+            out_put<D>(pool, cell, c, sum * SPLIT_SCALE<D, W> * FEATURE_SCALE<D>);
         }
     }
 }
@@ -252,6 +252,7 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     using Sums = TileSums<D, GROUPS, TAILS>;
     __shared__ float4 partial[TILE_WARPS / 2][Sums::COUNT][WARP];
     Pool pool = pool_;
+    pool.scale *= 1 / FEATURE_SCALE<D>;
     if constexpr (TAILS > 0)
         pool.channels = Sums::CHANNELS; // a constant from here on
     int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP, g = lane / 4, q = lane % 4;
