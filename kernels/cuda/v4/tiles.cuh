@@ -80,7 +80,7 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int ti
     using Depth = Codec<DEPTH_OF<D>>;
     __syncwarp(); // after the stores that this replaces
     Pool unsplit = pool;
-    unsplit.scale *= SPLIT_SCALE<D, W>;
+    unsplit.scale *= SPLIT_SCALE<D, W> * FEATURE_SCALE<D>;
     const DepthCode<D> *codes = (const DepthCode<D> *)(T ? map.transposed : pool.depth);
     for (int m = 0; m < TILE_CELLS; m++) {
         int cell = map.cells[tile * TILE_CELLS + m];
@@ -264,6 +264,7 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     using Sums = TileSums<D, GROUPS, TAILS>;
     __shared__ float4 partial[TILE_WARPS / 2][Sums::COUNT][WARP];
     Pool pool = pool_;
+    pool.scale *= 1 / FEATURE_SCALE<D>;
     if constexpr (TAILS > 0)
         pool.channels = 80; // a constant from here on
     int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP, g = lane / 4, q = lane % 4;
