@@ -53,19 +53,20 @@ template <BevDtype D> __device__ inline float2 floats_from_pair(uint32_t bits) {
     }
 }
 
+// A plain load: __ldg could be moved before the wait for the kernel in front (overlap.cuh).
 template <int BYTES> __device__ inline void load_words(uint32_t *words, const void *p) {
     if constexpr (BYTES == 16) {
-        uint4 raw = __ldg((const uint4 *)p);
+        uint4 raw = *(const uint4 *)p;
         words[0] = raw.x, words[1] = raw.y, words[2] = raw.z, words[3] = raw.w;
     } else if constexpr (BYTES == 8) {
-        uint2 raw = __ldg((const uint2 *)p);
+        uint2 raw = *(const uint2 *)p;
         words[0] = raw.x, words[1] = raw.y;
     } else if constexpr (BYTES == 4) {
-        words[0] = __ldg((const uint32_t *)p);
+        words[0] = *(const uint32_t *)p;
     } else if constexpr (BYTES == 2) {
-        words[0] = __ldg((const uint16_t *)p);
+        words[0] = *(const uint16_t *)p;
     } else {
-        words[0] = __ldg((const uint8_t *)p);
+        words[0] = *(const uint8_t *)p;
     }
 }
 
@@ -91,8 +92,8 @@ template <BevDtype D, int V> struct Features {
         if constexpr (D == BEV_NVFP4) { // c is even, channels a multiple of 16
             load_words<BYTES>(raw[i], (const char *)pool.feat + (unsigned)c / 2 +
                                           row * ((unsigned)pool.channels / 2));
-            scale[i] = __ldg(pool.feat_scales + (unsigned)c / BEV_BLOCK +
-                             row * ((unsigned)pool.channels / BEV_BLOCK));
+            scale[i] = pool.feat_scales[(unsigned)c / BEV_BLOCK +
+                                        row * ((unsigned)pool.channels / BEV_BLOCK)];
         } else {
             int64_t element = row * pool.channels + c;
             load_words<BYTES>(raw[i], (const char *)pool.feat + element * BYTES / V);
@@ -228,7 +229,7 @@ __device__ inline void gather_depths(const Pool &pool, const TileMap &map, int c
     for (int i = 0; i < 4; i++) {
         codes[i] = 0;
         if (entry >> (4 * q + i) & 1)
-            codes[i] = __ldg((const DepthBits<D> *)pool.depth + at + (4 * q + i) * map.feat_w);
+            codes[i] = ((const DepthBits<D> *)pool.depth)[at + (4 * q + i) * map.feat_w];
     }
     pairs_from_codes<D>(codes, pairs);
 }
