@@ -70,6 +70,15 @@ template <int BYTES> __device__ inline void load_words(uint32_t *words, const vo
     }
 }
 
+template <BevDtype D> constexpr int LANE_CHANNELS = v4_lane_channels(D);
+
+// Operands are this times the features, where that saves instructions of decoding; the output's
+// scale undoes it.
+template <BevDtype D>
+constexpr float FEATURE_SCALE = D == BEV_NVFP4                       ? 1.0f / 128
+                                : D == BEV_FP8 && !BEV_HARDWARE_FP8 ? 1.0f / 256
+                                                                     : 1.0f;
+
 // ---- features of four image rows, V channels of each -------------------------------------------
 
 // Eight lanes hold a group of 8 V channels, V each.
@@ -80,16 +89,22 @@ template <BevDtype D, int V> struct Features {
 
     // Channels [c, c + V) of a feature row into raw[i].
     __device__ void load(int i, const Pool &pool, int64_t row, int c) {
-        int64_t element = row * pool.channels + c; // channels is a multiple of 16
-        load_words<BYTES>(raw[i], (const char *)pool.feat + element * BYTES / V);
-        if constexpr (D == BEV_NVFP4)
-            scale[i] = pool.feat_scales[element / BEV_BLOCK];
+        if constexpr (D == BEV_NVFP4) { // c is even, channels a multiple of 16
+            load_words<BYTES>(raw[i], (const char *)pool.feat + (unsigned)c / 2 +
+                                          row * ((unsigned)pool.channels / 2));
+            scale[i] = pool.feat_scales[(unsigned)c / BEV_BLOCK +
+                                        row * ((unsigned)pool.channels / BEV_BLOCK)];
+        } else {
+            int64_t element = row * pool.channels + c;
+            load_words<BYTES>(raw[i], (const char *)pool.feat + element * BYTES / V);
+        }
     }
 
     // Row i as V / 2 pairs of operands, channels 2j and 2j + 1.
     __device__ void unpack(int i, uint32_t pairs[V / 2]) const {
         if constexpr (D == BEV_NVFP4) { // 2 bits times 4 bits of mantissa: exact in a half
             __half2 values[4], factor = __half2half2(__low2half(half2_from_e4m3(scale[i])));
+            factor = __hmul2(factor, __float2half2_rn(FEATURE_SCALE<D>));
             half2_from_e2m1x8(raw[i][0], values);
 #pragma unroll
             for (int j = 0; j < V / 2; j++)
@@ -104,6 +119,7 @@ template <BevDtype D, int V> struct Features {
     // across[j][h]: channel j of rows 2h and 2h + 1, as the product wants them.
     __device__ void transpose(uint32_t across[V][2]) const {
         if constexpr (D == BEV_FP8) { // bytes change places before they become halves
+#if BEV_HARDWARE_FP8
 #pragma unroll
             for (int j = 0; j < V; j += 2)
 #pragma unroll
@@ -113,6 +129,29 @@ template <BevDtype D, int V> struct Features {
                     across[j][h] = bits_of(half2_from_e4m3((uint16_t)bytes));
                     across[j + 1][h] = bits_of(half2_from_e4m3((uint16_t)(bytes >> 16)));
                 }
+#else
+#pragma unroll
+            for (int j = 0; j < V; j++)
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    uint32_t bytes = __byte_perm(raw[2 * h][j / 4], raw[2 * h + 1][j / 4],
+                                                 (4 + j % 4) << 12 | j % 4 << 4);
+                    across[j][h] = bits_of(small_from_high_bytes(bytes));
+                }
+#endif
+        } else if constexpr (D == BEV_NVFP4 && !BEV_HARDWARE_FP4) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) { // 2^7 of the missing 2^14 fit the scales
+                __half2 scales = half2_from_e4m3((uint16_t)(scale[2 * h] | scale[2 * h + 1] << 8));
+                __half2 factor = __hmul2(scales, __float2half2_rn(16384 * FEATURE_SCALE<D>));
+                E2m1Bytes low(raw[2 * h][0]), high(raw[2 * h + 1][0]);
+#pragma unroll
+                for (int j = 0; j < V; j++) {
+                    __half2 tiny = half2_from_bytes(j % 2 ? low.odd : low.even,
+                                                    j % 2 ? high.odd : high.even, j / 2);
+                    across[j][h] = bits_of(__hmul2(tiny, factor));
+                }
+            }
         } else {
             uint32_t rows[4][V / 2];
 #pragma unroll
@@ -127,11 +166,25 @@ template <BevDtype D, int V> struct Features {
         }
     }
 
+    // Whether a NaN is among the codes that transpose() does not carry over.
+    __device__ bool nan_unseen() const {
+        uint32_t marks = 0;
+        if constexpr (D == BEV_FP8 && !BEV_HARDWARE_FP8)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int j = 0; j < (BYTES + 3) / 4; j++)
+                    marks |= nan_marks(raw[i][j]);
+        return marks & NAN_MARKS;
+    }
+
     // sums[j] (16 cells x 8 lane groups, channel j of each) += depth x features.
     template <int N>
     __device__ void multiply(float (*sums)[4], const uint32_t (&depth)[N][4]) const {
         uint32_t across[V][2];
         transpose(across);
+        if (nan_unseen())
+            sums[0][0] = NAN; // the tile starts again
 #pragma unroll
         for (int j = 0; j < V; j++)
 #pragma unroll
@@ -142,14 +195,24 @@ template <BevDtype D, int V> struct Features {
 
 // ---- depths of a step --------------------------------------------------------------------------
 
-using DepthPair = uint32_t; // two depths as operands
+using DepthPair = uint32_t; // two depths as operands, or one FP32 depth
 
-// Four codes as two pairs.
+template <BevDtype D> constexpr int DEPTH_PAIRS = D == BEV_FP32 ? 4 : 2; // for four image rows
+
+// An unsigned integer as wide as a depth code.
 template <BevDtype D>
-__device__ inline void pairs_from_codes(const uint32_t codes[4], DepthPair pairs[2]) {
+using DepthBits = typename std::conditional<
+    sizeof(DepthCode<D>) == 1, uint8_t,
+    typename std::conditional<sizeof(DepthCode<D>) == 2, uint16_t, uint32_t>::type>::type;
+
+// Four codes as pairs.
+template <BevDtype D>
+__device__ inline void pairs_from_codes(const uint32_t codes[4], DepthPair pairs[DEPTH_PAIRS<D>]) {
 #pragma unroll
-    for (int j = 0; j < 2; j++) {
-        if constexpr (DEPTH_OF<D> == BEV_FP8)
+    for (int j = 0; j < DEPTH_PAIRS<D>; j++) {
+        if constexpr (D == BEV_FP32)
+            pairs[j] = codes[j];
+        else if constexpr (DEPTH_OF<D> == BEV_FP8)
             pairs[j] = bits_of(half2_from_e4m3((uint16_t)(codes[2 * j] | codes[2 * j + 1] << 8)));
         else
             pairs[j] = codes[2 * j] | codes[2 * j + 1] << 16;
@@ -159,15 +222,14 @@ __device__ inline void pairs_from_codes(const uint32_t codes[4], DepthPair pairs
 // Depths of image rows [4q, 4q + 4) straight from (camera, bin, h, w): each its own load.
 template <BevDtype D>
 __device__ inline void gather_depths(const Pool &pool, const TileMap &map, int column,
-                                     uint32_t entry, int q, DepthPair pairs[2]) {
-    using Bits = typename std::conditional<DEPTH_OF<D> == BEV_FP8, uint8_t, uint16_t>::type;
+                                     uint32_t entry, int q, DepthPair pairs[DEPTH_PAIRS<D>]) {
     int at = column + (int)(entry >> 16) * map.bin_stride;
     uint32_t codes[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         codes[i] = 0;
         if (entry >> (4 * q + i) & 1)
-            codes[i] = ((const Bits *)pool.depth)[at + (4 * q + i) * map.feat_w];
+            codes[i] = ((const DepthBits<D> *)pool.depth)[at + (4 * q + i) * map.feat_w];
     }
     pairs_from_codes<D>(codes, pairs);
 }
@@ -176,13 +238,21 @@ __device__ inline void gather_depths(const Pool &pool, const TileMap &map, int c
 // 0.
 template <BevDtype D>
 __device__ inline void load_transposed(const TileMap &map, int column, uint32_t entry, int q,
-                                       DepthPair pairs[2]) {
+                                       DepthPair pairs[DEPTH_PAIRS<D>]) {
     uint32_t rows = entry >> 4 * q & 0xf;
     int64_t at = (int64_t)(column + (int)(entry >> 16)) * SLAB + 4 * q;
-    pairs[0] = pairs[1] = 0;
+#pragma unroll
+    for (int j = 0; j < DEPTH_PAIRS<D>; j++)
+        pairs[j] = 0;
     if (!rows)
         return;
-    if constexpr (DEPTH_OF<D> == BEV_FP8) {
+    if constexpr (D == BEV_FP32) {
+        uint4 codes = *(const uint4 *)((const uint32_t *)map.transposed + at);
+        pairs[0] = rows & 1 ? codes.x : 0;
+        pairs[1] = rows & 2 ? codes.y : 0;
+        pairs[2] = rows & 4 ? codes.z : 0;
+        pairs[3] = rows & 8 ? codes.w : 0;
+    } else if constexpr (DEPTH_OF<D> == BEV_FP8) {
         uint32_t keep = (rows * 0x00204081u & 0x01010101u) * 0xffu; // bit i -> byte i
         uint32_t codes = *(const uint32_t *)((const uint8_t *)map.transposed + at) & keep;
         pairs[0] = bits_of(half2_from_e4m3((uint16_t)codes));
@@ -191,31 +261,5 @@ __device__ inline void load_transposed(const TileMap &map, int column, uint32_t 
         uint2 codes = *(const uint2 *)((const uint16_t *)map.transposed + at);
         pairs[0] = codes.x & ((rows & 1) * 0xffffu | (rows & 2) * 0x7fff8000u);
         pairs[1] = codes.y & ((rows >> 2 & 1) * 0xffffu | (rows >> 2 & 2) * 0x7fff8000u);
-    }
-}
-
-// depth x weight has more bits than an operand: it is split into operands that add up to it, 22 of
-// its 24 bits in two halves, all of them in three BF16. Halves are first scaled so that the second
-// one does not underflow; the output's scale undoes it.
-template <BevDtype D, bool W> constexpr int SPLIT = !W ? 1 : D == BEV_BF16 ? 3 : 2;
-template <BevDtype D, bool W>
-constexpr float SPLIT_SCALE = !W || D == BEV_BF16      ? 1.0f
-                              : DEPTH_OF<D> == BEV_FP8 ? 128.0f
-                                                       : 4096.0f;
-
-template <BevDtype D, int N>
-__device__ inline void split_weighted(const DepthPair pairs[2], float4 weights, int row,
-                                      uint32_t (&depth)[N][4]) {
-#pragma unroll
-    for (int j = 0; j < 2; j++) {
-        float2 d = floats_from_pair<D>(pairs[j]);
-        d.x *= (j ? weights.z : weights.x) * SPLIT_SCALE<D, true>;
-        d.y *= (j ? weights.w : weights.y) * SPLIT_SCALE<D, true>;
-#pragma unroll
-        for (int n = 0; n < N; n++) {
-            depth[n][row + 2 * j] = pair_from_floats<D>(d);
-            float2 taken = floats_from_pair<D>(depth[n][row + 2 * j]);
-            d.x -= taken.x, d.y -= taken.y;
-        }
     }
 }
