@@ -39,8 +39,8 @@ int64_t bev_longest_interval(const BevMap *map) {
     return longest;
 }
 
-/* An E2M1 block of sixteen with its scale takes 113 instructions to decode, 58 in hardware. Sums in
- * halves convert E4M3 value by value for NaN's sake, sums in FP32 mark NaN for four at once. */
+/* An E2M1 block of sixteen with its scale takes 113 instructions to decode, 58 in hardware. Without
+ * hardware for E4M3, sums in FP32 test four codes for NaN together, sums in halves two. */
 double bev_channel_instructions(const BevAccess *access, BevDtype dtype, const BevGpuFacts *gpu) {
     bool halves = access->halves || dtype == BEV_NVFP4;
     double sum = halves ? 0.5 : 1;
