@@ -45,6 +45,23 @@ static inline bool cuda_allocate(void **pointer, size_t bytes, const char *where
                    (double)free_bytes * 1e-6);
 }
 
+// The same from the device's memory pool, for work on the default stream; cudaFree takes it back.
+// Quick where the pool keeps what was freed: its release threshold is the application's to set.
+static inline bool cuda_allocate_pooled(void **pointer, size_t bytes, const char *where, Err *err) {
+    if (cudaMallocAsync(pointer, bytes ? bytes : 1, 0) == cudaSuccess)
+        return true;
+    cudaGetLastError(); // no pool, or no room in it
+    return cuda_allocate(pointer, bytes, where, err);
+}
+
+// Frees such memory once the work on the default stream so far is done, without waiting for that.
+static inline void cuda_free_pooled(void *pointer) {
+    if (!pointer || cudaFreeAsync(pointer, 0) == cudaSuccess)
+        return;
+    cudaGetLastError(); // not from the pool
+    cudaFree(pointer);
+}
+
 // ---- number formats ---------------------------------------------------------------------------
 
 // Which conversions the code compiled for this architecture has as instructions. Where it has

@@ -222,7 +222,7 @@ template <typename Layout>
 static inline bool grad_allocate(void **memory, const char *where, Layout layout, Err *err) {
     GradArena arena = {};
     layout(arena);
-    if (!cuda_allocate(memory, arena.used, where, err))
+    if (!cuda_allocate_pooled(memory, arena.used, where, err))
         return false;
     arena = {(char *)*memory, 0};
     layout(arena);
@@ -284,7 +284,7 @@ static inline bool order_build_at(const BevProblem *problem, PixelOrder *order, 
               grad_allocate(&draft, where, draft_layout, err) &&
               order_fill(problem, keys, irregular, order, where, err) &&
               cuda_ok(cudaStreamSynchronize(0), where, err);
-    cudaFree(draft);
+    cuda_free_pooled(draft);
     return ok;
 }
 

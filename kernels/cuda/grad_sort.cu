@@ -18,27 +18,25 @@ bool grad_sort(GradKeys *keys, int64_t points, uint64_t largest, const char *whe
     size_t bytes = 0;
     TRY_CUDA(where, cub::DeviceRadixSort::SortPairs(NULL, bytes, sorted_keys, sorted_points, points,
                                                     0, bits));
-    if (!cuda_allocate(&memory, bytes, where, err))
+    if (!cuda_allocate_pooled(&memory, bytes, where, err))
         return false;
     cudaError_t status = cub::DeviceRadixSort::SortPairs(memory, bytes, sorted_keys, sorted_points,
                                                          points, 0, bits);
-    cudaError_t done = cudaStreamSynchronize(0);
-    cudaFree(memory);
+    cuda_free_pooled(memory);
     *keys = {sorted_keys.Current(), sorted_keys.Alternate(), sorted_points.Current(),
              sorted_points.Alternate()};
-    return cuda_ok(status, where, err) && cuda_ok(done, where, err);
+    return cuda_ok(status, where, err);
 }
 
 bool grad_scan(int *values, int64_t count, const char *where, Err *err) {
     void *memory = NULL;
     size_t bytes = 0;
     TRY_CUDA(where, cub::DeviceScan::ExclusiveSum(NULL, bytes, values, values, count));
-    if (!cuda_allocate(&memory, bytes, where, err))
+    if (!cuda_allocate_pooled(&memory, bytes, where, err))
         return false;
     cudaError_t status = cub::DeviceScan::ExclusiveSum(memory, bytes, values, values, count);
-    cudaError_t done = cudaStreamSynchronize(0);
-    cudaFree(memory);
-    return cuda_ok(status, where, err) && cuda_ok(done, where, err);
+    cuda_free_pooled(memory);
+    return cuda_ok(status, where, err);
 }
 #else
 typedef int grad_sort_is_cuda; /* a file of plain C holds at least one declaration */

@@ -179,9 +179,11 @@ typedef struct BevpoolOptions {
 
 typedef struct BevpoolPlan BevpoolPlan;
 
-/* Prepares a kernel for a map, on the map's device, and waits for it. Takes memory there; launches
- * take none. A plan of the CPU uses as many threads as OpenMP has when it is made. The plan keeps
- * the map alive. The caller destroys *plan. */
+/* Prepares a kernel for a map, on the map's device, and waits for it. Takes memory there, some of
+ * it from the device's default memory pool: where that keeps what is freed (its release threshold,
+ * which is the caller's to set) or holds another plan, this is quicker. Launches take none. A plan
+ * of the CPU uses as many threads as OpenMP has when it is made. The plan keeps the map alive. The
+ * caller destroys *plan. */
 BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
                                   const BevpoolOptions *options, BevpoolError *error);
 

@@ -202,11 +202,11 @@ bool build_columns(const BevProblem *problem, Draft *draft, GradV4Plan *plan, Er
 bool grad_v4_build(const BevProblem *problem, GradV4Plan *plan, Err *err) {
     Draft draft = {};
     plan->map.shape = column_shape(problem->shape);
-    bool ok = build_columns(problem, &draft, plan, err) &&
-              cuda_ok(cudaGetLastError(), NAME, err) &&
-              cuda_ok(cudaStreamSynchronize(0), NAME, err);
-    cudaFree(draft.memory);
-    cudaFree(draft.entry_memory);
+    bool ok = build_columns(problem, &draft, plan, err) && cuda_ok(cudaGetLastError(), NAME, err);
+    cuda_free_pooled(draft.memory);
+    cuda_free_pooled(draft.entry_memory);
+    cudaError_t done = cudaStreamSynchronize(0);
+    ok = ok && cuda_ok(done, NAME, err);
     if (ok && !plan->in_columns)
         ok = regular_order_build<NAME>(problem, &plan->order, err);
     return ok;

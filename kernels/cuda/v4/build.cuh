@@ -11,10 +11,9 @@ struct V4Plan {
     TileMap tiles;
     PieceMap pieces;
     Frustums frustums;
-    void *map_memory, *weights;
+    void *map_memory;
     ~V4Plan() {
         cudaFree(map_memory);
-        cudaFree(weights);
     }
 };
 
@@ -23,11 +22,10 @@ struct Draft {
     void *memory;
     Findings *findings;
     int *cell_intervals;
-    uint32_t *places, *sorted;
-    float *sorted_weights;
     Entry *entries;
-    int *entry_counts, *entry_starts, *order, *bucket_intervals, *step_counts, *step_starts;
-    int *column_counts, *column_starts, *column_used;
+    uint16_t *slots;
+    int *entry_counts, *entry_starts, *order, *step_counts, *column_counts, *column_starts;
+    uint64_t *bucket_keys;
     int columns, tiles;
 };
 
@@ -45,19 +43,27 @@ bool multiprocessor_count(int *count, Err *err) {
     return true;
 }
 
+Shares tile_shares(const Findings &findings, int portion) {
+    int counts[CLASSES] = {};
+    for (int steps = 0; steps <= MANY_STEPS; steps++)
+        counts[class_of(steps, portion, TILE_LARGEST)] += findings.tile_steps[steps];
+    return shares_from(counts);
+}
+
 // Which portion of steps a warp should get.
-int choose_portion(const Findings &findings, int64_t steps, int64_t passes, int multiprocessors) {
+int choose_portion(const Findings &findings, int64_t passes, int multiprocessors) {
     double least = 0;
-    int config = 0;
+    int best = 0;
     for (int i = 0; i < PORTIONS; i++) {
-        int64_t workers = shares_from(findings.tile_classes[i]).workers;
-        double time = v4_tiles_time(portion_of(i), workers, steps, passes, multiprocessors);
+        int64_t workers = tile_shares(findings, portion_of(i)).workers;
+        double time =
+            v4_tiles_time(portion_of(i), workers, findings.steps, passes, multiprocessors);
         if (i == 0 || time < least) {
             least = time;
-            config = i;
+            best = portion_of(i);
         }
     }
-    return config;
+    return best;
 }
 
 // ---- pieces ------------------------------------------------------------------------------------
@@ -79,100 +85,89 @@ bool build_pieces(const BevProblem *problem, const Pool &pool, const Draft &draf
                      largest,
                      plan->pieces.shares.owners - empties,
                      (int4 *)plan->pieces.owners};
-    v4_partition_kernel<<<CLASSES + 1, TOOL_THREADS>>>((int)pool.cells, sort);
+    partition(CLASSES + 1, (int)pool.cells, sort);
     return true;
 }
 
 // ---- tiles -------------------------------------------------------------------------------------
 
-// Sorts points and cells and counts steps; false in *worth_it when pieces are the better way.
-bool draft_tiles(const Pool &pool, const Frustums &f, Draft *draft, V4Plan *plan, bool *worth_it,
-                 Err *err) {
+// Sorts points and cells and counts steps.
+void draft_tiles(const Pool &pool, const Frustums &f, const Draft &d) {
     int intervals = (int)pool.intervals;
-    unsigned interval_blocks = blocks_for(pool.intervals * WARP, 256);
-    *worth_it = false;
-    v4_sort_kernel<<<interval_blocks, 256>>>(pool, draft->places, draft->sorted,
-                                             draft->sorted_weights, draft->entry_counts);
-    v4_scan_kernel<<<1, TOOL_THREADS>>>(draft->entry_counts, NULL, intervals, draft->entry_starts);
-    int entries;
-    if (!read_back(&entries, draft->entry_starts + intervals, err))
-        return false;
-    if (pool.weights) {
-        size_t bytes = (size_t)entries * SLAB * sizeof(float);
-        if (!cuda_allocate(&plan->weights, bytes, "v4", err))
-            return false;
-        TRY_CUDA("v4", cudaMemsetAsync(plan->weights, 0, bytes, 0));
-    }
-    v4_entries_kernel<<<interval_blocks, 256>>>(pool, f, draft->sorted, draft->sorted_weights,
-                                                draft->entry_starts, draft->entries,
-                                                (float *)plan->weights, draft->column_counts);
-    v4_scan_kernel<<<1, TOOL_THREADS>>>(draft->column_counts, NULL, draft->columns,
-                                        draft->column_starts);
+    CellPoints points = {pool, f, d.findings, d.entries, d.entry_counts, d.slots, d.column_counts};
+    sort_lists(intervals, points);
+    if (pool.weights)
+        scan(d.entry_counts, NULL, intervals, d.entry_starts, &d.findings->entries);
+    scan(d.column_counts, NULL, d.columns, d.column_starts, NULL);
     v4_bucket_kernel<<<blocks_for(intervals, 256), 256>>>(
-        intervals, draft->entries, draft->entry_starts, draft->column_starts, draft->column_used,
-        draft->bucket_intervals);
-    v4_order_kernel<<<blocks_for((int64_t)draft->columns * WARP, 256), 256>>>(
-        draft->columns, draft->entries, draft->entry_starts, draft->column_starts,
-        draft->bucket_intervals, draft->order);
-    v4_count_steps_kernel<<<blocks_for((int64_t)draft->tiles * WARP, 256), 256>>>(
-        draft->tiles, intervals, draft->order, draft->entry_starts, draft->entries,
-        draft->step_counts, draft->findings);
-    v4_scan_kernel<<<1, TOOL_THREADS>>>(draft->step_counts, NULL, draft->tiles, draft->step_starts);
-    int steps;
-    if (!read_back(&steps, draft->step_starts + draft->tiles, err))
-        return false;
-    *worth_it = pool.points >= (int64_t)POINTS_A_STEP * steps;
-    return true;
+        pool, f, d.entries, d.entry_counts, d.column_starts, d.column_counts, d.bucket_keys);
+    sort_lists(d.columns, Buckets{d.column_starts, d.bucket_keys, d.order});
+    v4_count_steps_kernel<<<blocks_for((int64_t)d.tiles * WARP, 256), 256>>>(
+        pool, d.tiles, d.order, d.entry_counts, d.entries, d.step_counts, d.findings);
 }
 
-bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft, V4Plan *plan,
-                 Err *err) {
-    const Frustums &f = plan->frustums;
-    TileMap &map = plan->tiles;
-    TileArrays out = {};
-    Findings findings;
-    int *empty, multiprocessors, steps;
-    if (!read_back(&findings, draft.findings, err) ||
-        !read_back(&steps, draft.step_starts + draft.tiles, err) ||
-        !multiprocessor_count(&multiprocessors, err))
-        return false;
-    bool weighted = pool.weights != NULL;
-    plan->transposed = v4_transposes(&problem->map, multiprocessors);
-    int64_t passes = pool.channels / v4_tile_channels(problem);
-    int config = choose_portion(findings, steps, passes, multiprocessors);
+bool worth_tiles(const Pool &pool, const Findings &findings) {
+    return !findings.irregular && findings.longest <= LONGEST_SORTED &&
+           pool.points >= (int64_t)POINTS_A_STEP * findings.steps;
+}
+
+bool allocate_tiles(const Pool &pool, const Draft &draft, const Findings &findings, int **empty,
+                    TileArrays *out, V4Plan *plan, Err *err) {
+    int64_t steps = findings.steps, weights = (int64_t)findings.entries * SLAB;
     auto layout = [&](Arena &arena) {
-        arena.take(&out.starts, draft.tiles + 1);
-        arena.take(&out.cells, (int64_t)draft.tiles * TILE_CELLS);
-        arena.take(&out.tiles, draft.tiles);
-        arena.take(&out.slabs, steps);
-        arena.take(&out.entries, (int64_t)steps * TILE_CELLS);
-        arena.take(&out.weight_rows, weighted ? (int64_t)steps * TILE_CELLS : 0);
-        arena.take(&empty, pool.cells - pool.intervals);
+        arena.take(&out->starts, draft.tiles + 1);
+        arena.take(&out->cells, (int64_t)draft.tiles * TILE_CELLS);
+        arena.take(&out->tiles, draft.tiles);
+        arena.take(&out->slabs, steps);
+        arena.take(&out->entries, steps * TILE_CELLS);
+        arena.take(&out->weight_rows, pool.weights ? steps * TILE_CELLS : 0);
+        arena.take(&out->weights, weights);
+        arena.take(empty, pool.cells - pool.intervals);
     };
     if (!arena_allocate(&plan->map_memory, layout, err))
         return false;
+    if (pool.weights)
+        TRY_CUDA("v4", cudaMemsetAsync(out->weights, 0, (size_t)weights * sizeof(float), 0));
+    return true;
+}
 
-    Shares shares = shares_from(findings.tile_classes[config]);
-    int portion = portion_of(config);
-    v4_partition_kernel<<<portion + TILE_LARGEST + 1, TOOL_THREADS>>>(
-        draft.tiles, tile_sort(shares, findings.tile_steps, portion, draft.step_counts, out.tiles));
-    EmptySort empty_sort = {draft.cell_intervals, empty};
-    v4_partition_kernel<<<1, TOOL_THREADS>>>((int)pool.cells, empty_sort);
-    v4_scan_kernel<<<1, TOOL_THREADS>>>(draft.step_counts, out.tiles, draft.tiles, out.starts);
-    v4_fill_kernel<<<blocks_for((int64_t)draft.tiles * WARP, 256), 256>>>(
-        pool, f, out, draft.tiles, draft.order, draft.entry_starts, draft.entries,
-        plan->transposed);
+void fill_tiles(const Pool &pool, const Frustums &f, const Draft &d, const TileSort &sort,
+                const TileArrays &out, int *empty, bool transposed) {
+    if (pool.weights)
+        v4_weights_kernel<<<blocks_for(pool.points, 256), 256>>>(
+            pool, d.cell_intervals, d.entry_starts, d.slots, out.weights);
+    partition(1, (int)pool.cells, EmptySort{d.cell_intervals, empty});
+    partition(sort.portion + TILE_LARGEST + 1, d.tiles, sort);
+    scan(d.step_counts, out.tiles, d.tiles, out.starts, NULL);
+    v4_fill_kernel<<<blocks_for((int64_t)d.tiles * WARP, 256), 256>>>(
+        pool, f, out, d.tiles, d.order, d.entry_counts, d.entry_starts, d.entries, transposed);
+}
 
-    map.shares = shares;
+bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft,
+                 const Findings &findings, V4Plan *plan, Err *err) {
+    const Frustums &f = plan->frustums;
+    TileMap &map = plan->tiles;
+    TileArrays out = {};
+    int *empty, multiprocessors;
+    if (!multiprocessor_count(&multiprocessors, err) ||
+        !allocate_tiles(pool, draft, findings, &empty, &out, plan, err))
+        return false;
+    int64_t passes = pool.channels / v4_tile_channels(problem);
+    int portion = choose_portion(findings, passes, multiprocessors);
+    plan->transposed = v4_transposes(&problem->map, multiprocessors);
+    map.shares = tile_shares(findings, portion);
+    fill_tiles(pool, f, draft,
+               tile_sort(map.shares, findings.tile_steps, portion, draft.step_counts, out.tiles),
+               out, empty, plan->transposed);
     map.starts = out.starts;
     map.cells = out.cells;
     map.slabs = out.slabs;
     map.entries = out.entries;
     map.weight_rows = out.weight_rows;
-    map.weights = (const float4 *)plan->weights;
+    map.weights = pool.weights ? (const float4 *)out.weights : NULL;
     map.empty = empty;
     map.empties = (int)(pool.cells - pool.intervals);
-    map.tile_blocks = (int)blocks_for(shares.workers, TILE_WARPS);
+    map.tile_blocks = (int)blocks_for(map.shares.workers, TILE_WARPS);
     map.feat_w = f.width;
     map.bin_stride = f.height * f.width;
     map.last_feat_row = f.cameras * f.height * f.width - 1;
@@ -188,24 +183,22 @@ bool allocate_draft(const Pool &pool, const Frustums &f, bool tiles, Draft *draf
     draft->tiles = (int)blocks_for(intervals, TILE_CELLS);
     auto layout = [&](Arena &arena) {
         arena.take(&draft->findings, 1);
-        // Zeroed: column_counts, column_used, cell_intervals.
+        // Zeroed: findings, column_counts. Filled with NO_CELL: cell_intervals.
         arena.take(&draft->column_counts, draft->columns);
-        arena.take(&draft->column_used, draft->columns);
         arena.take(&draft->cell_intervals, pool.cells);
-        arena.take(&draft->places, points);
-        arena.take(&draft->sorted, points);
-        arena.take(&draft->sorted_weights, pool.weights ? points : 0);
-        arena.take(&draft->entries, points); // at most one a point
+        arena.take(&draft->entries, points);
+        arena.take(&draft->slots, pool.weights ? points : 0);
         arena.take(&draft->entry_counts, intervals);
-        arena.take(&draft->entry_starts, intervals + 1);
+        arena.take(&draft->entry_starts, pool.weights ? intervals + 1 : 0);
         arena.take(&draft->order, intervals);
-        arena.take(&draft->bucket_intervals, intervals);
+        arena.take(&draft->bucket_keys, intervals);
         arena.take(&draft->step_counts, draft->tiles);
-        arena.take(&draft->step_starts, draft->tiles + 1);
         arena.take(&draft->column_starts, draft->columns + 1);
     };
     if (!arena_allocate(&draft->memory, layout, err))
         return false;
+    if (!pool.weights)
+        draft->slots = NULL;
     size_t zeroed = (size_t)((char *)draft->cell_intervals - (char *)draft->memory);
     TRY_CUDA("v4", cudaMemsetAsync(draft->memory, 0, zeroed, 0));
     TRY_CUDA("v4", cudaMemsetAsync(draft->cell_intervals, 0xff, (size_t)pool.cells * sizeof(int),
@@ -215,7 +208,7 @@ bool allocate_draft(const Pool &pool, const Frustums &f, bool tiles, Draft *draf
 
 bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err) {
     Pool pool = pool_of(problem);
-    bool tiles = v4_tiles_possible(problem), worth_it = false;
+    bool tiles = v4_tiles_possible(problem);
     int device, major;
     TRY_CUDA("v4", cudaGetDevice(&device));
     TRY_CUDA("v4", cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
@@ -228,20 +221,13 @@ bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err)
             pool, piece_largest(problem->dtype, pool.channels), draft->cell_intervals,
             draft->findings);
     if (tiles)
-        v4_places_kernel<<<blocks_for(pool.points, 256), 256>>>(pool, plan->frustums, draft->places,
-                                                                draft->findings);
+        draft_tiles(pool, plan->frustums, *draft);
     Findings findings;
     if (!read_back(&findings, draft->findings, err))
         return false;
-    tiles = tiles && !findings.irregular && findings.longest <= LONGEST_SORTED;
-    if (tiles && !draft_tiles(pool, plan->frustums, draft, plan, &worth_it, err))
-        return false;
-    if (!worth_it) {
-        cudaFree(plan->weights);
-        plan->weights = NULL;
-    }
-    return worth_it ? build_tiles(problem, pool, *draft, plan, err)
-                    : build_pieces(problem, pool, *draft, findings, plan, err);
+    return tiles && worth_tiles(pool, findings)
+               ? build_tiles(problem, pool, *draft, findings, plan, err)
+               : build_pieces(problem, pool, *draft, findings, plan, err);
 }
 
 // The depth, transposed: what a plan needs if it does that, which is known of a plan only.
@@ -255,10 +241,10 @@ size_t v4_workspace_bytes(const BevProblem *problem, const BevPlan *opaque) {
 
 bool v4_build(const BevProblem *problem, V4Plan *plan, Err *err) {
     Draft draft = {};
-    bool ok = build_with(problem, &draft, plan, err) && cuda_ok(cudaGetLastError(), "v4", err) &&
-              cuda_ok(cudaStreamSynchronize(0), "v4", err);
-    cudaFree(draft.memory);
-    return ok;
+    bool ok = build_with(problem, &draft, plan, err) && cuda_ok(cudaGetLastError(), "v4", err);
+    cuda_free_pooled(draft.memory);
+    cudaError_t done = cudaStreamSynchronize(0);
+    return ok && cuda_ok(done, "v4", err);
 }
 
 } // namespace

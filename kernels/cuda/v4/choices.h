@@ -26,7 +26,7 @@ V4_CONST(PORTIONS, 3);             /* a warp gets at most 2, 4 or 8 steps: three
 V4_CONST(WAVE_STEPS, 3);           /* what a wave of blocks costs beside its steps, in steps */
 V4_CONST(POINTS_A_STEP, 32);       /* fewer: a step costs more than its points one by one */
 V4_CONST(USUAL_POINTS_A_STEP, 90); /* on camera rigs, for the traffic formula */
-V4_CONST(LONGEST_SORTED, 4096);    /* points of a cell that one warp sorts */
+V4_CONST(LONGEST_SORTED, 4096);    /* points of a cell that a block sorts */
 V4_CONST(GATHERED_POINTS, 8000);   /* a multiprocessor gathers so many depths one by one in the time
                                       of the kernel that transposes the depth */
 V4_CONST(PIECE_THREADS, 512);      /* of a block, at most */

@@ -78,6 +78,20 @@ bool device_usable(Err *err) {
     return device.open ? cuda_ok(cudaSetDevice(device.index), "cuda", err) : device_open(0, err);
 }
 
+// What a kernel's `prepare` frees stays in the device's memory pool up to this size, so that the
+// next one need not ask the driver for it. The process owns the pool; the library never sets this.
+// The first allocation takes milliseconds, which no `prepare` should be timed with.
+static void keep_pool(int index) {
+    uint64_t kept_bytes = 256 << 20;
+    cudaMemPool_t pool;
+    void *first;
+    if (cudaDeviceGetDefaultMemPool(&pool, index) != cudaSuccess ||
+        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept_bytes) !=
+            cudaSuccess ||
+        cudaMallocAsync(&first, 1, 0) != cudaSuccess || cudaFreeAsync(first, 0) != cudaSuccess)
+        cudaGetLastError(); // a GPU without pools
+}
+
 bool device_open(int index, Err *err) {
     if (device.dead || (device.open && device.index == index))
         return device_usable(err);
@@ -86,6 +100,7 @@ bool device_open(int index, Err *err) {
     cudaFuncAttributes attributes;
     TRY(cudaSetDevice(index));
     TRY(cudaFuncGetAttributes(&attributes, compiled_kernel)); // fails if no code fits this GPU
+    keep_pool(index);
     device.open = true;
     device.index = index;
     return true;

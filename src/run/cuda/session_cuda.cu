@@ -318,6 +318,8 @@ bool cuda_session_open(void **state, const BevKernel *kernel, const BevProblem *
 void cuda_session_close(void *state) {
     CudaSession *s = (CudaSession *)state;
     if (s && device_opened()) {
+        if (s->stream)
+            cudaStreamSynchronize(s->stream); // a plan's memory is freed without waiting
         if (s->kernel->release)
             s->kernel->release(s->plan);
         cudaFree(s->arena);
