@@ -3,8 +3,8 @@
 # hardware counters, times the ladder, plays the live display, and prints a short table last.
 #
 #     tests/gpu.sh [BUILD]   BUILD: a folder with bevscope, tests/checkbev, tests/test_device_gpu,
-#                            tests/test_lib_gpu, tests/test_lib_devices, tests/test_gradients_gpu and
-#                            tests/ladder; configured and made if they are missing. Default:
+#                            tests/test_lib_gpu, tests/test_lib_devices, tests/test_gradients_gpu,
+#                            tests/test_range_gpu and tests/ladder; configured and made if they are missing. Default:
 #                            build-gpu, or build-ptx86 with GPU_PTX=86
 #     OUT=DIR                where gpu.log, gpu.json, gpu-bilinear.json, gpu-counters.json go;
 #                            default: here
@@ -47,7 +47,7 @@ arch=CUDA_ARCH=${CUDA_ARCH:-$(native_arch)}
 ptx=${GPU_PTX:+CUDA_GENCODE=-gencode=arch=compute_$GPU_PTX,code=compute_$GPU_PTX}
 : >"$out/gpu.log"
 build_programs "$source" "$build" "${ptx:-$arch}" \
-    bevscope tests/checkbev tests/test_device_gpu tests/test_lib_gpu tests/test_lib_devices tests/test_gradients_gpu tests/ladder
+    bevscope tests/checkbev tests/test_device_gpu tests/test_lib_gpu tests/test_lib_devices tests/test_gradients_gpu tests/test_range_gpu tests/ladder
 if [ -n "${OLD:-}" ] && ! [ -x "$OLD/bevscope" ]; then
     [ -f "$OLD/configure.ac" ] || { echo "OLD=$OLD is no checkout and has no bevscope" && exit 2; }
     OLD=$(cd "$OLD" && pwd)
@@ -84,6 +84,7 @@ step checkbev 600 "$build/tests/checkbev" --where cuda
 step device 300 "$build/tests/test_device_gpu"
 # A hundred runs of each row of the way back, and more than 2^31 elements.
 step gradients 600 "$build/tests/test_gradients_gpu"
+step range 120 "$build/tests/test_range_gpu"
 step library 300 "$build/tests/test_lib_gpu"
 step library-devices 300 "$build/tests/test_lib_devices"
 # The TensorRT plugin, where it is built and BEVPOOL_NVINFER names TensorRT's runtime library.

@@ -1,7 +1,7 @@
 /* Times the CUDA kernels on the six configurations and on an even map; gate A checks each one
  * first. Prints one table, and with a file name writes all figures as JSON.
  *
- *     ladder [--dtypes fp16,fp8] [--aligns nearest,bilinear] [--only NAME] [--quick] [FILE.json]
+ *     ladder [--dtypes fp16,fp8] [--aligns nearest,bilinear] [--only v3,v4] [--quick] [FILE.json]
  *     ladder --counters ... [FILE.json]   reads the hardware counters of each kernel, caches warm;
  *                                         without --quick on the larger configurations too
  *     --backward       the kernels of the way back; --scenes canonical,xlarge  only these
@@ -50,6 +50,15 @@ typedef struct {
     int32_t *points;             /* of each cell */
     void *codes;
 } Case;
+
+/* Whether a name is in a list with commas. */
+static bool listed(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)
+        if (!strncmp(list, name, length) && (list[length] == ',' || !list[length]))
+            return true;
+    return false;
+}
 
 /* Poisons the output, runs once and applies gate A; a kernel that is wrong on purpose is only run.
  */
@@ -207,7 +216,7 @@ static bool climb(Ladder *ladder, Case *c, Err *err) {
     }
     for (int i = 0; ok && bev_kernels[i]; i++) {
         const BevKernel *kernel = bev_kernels[i];
-        bool wanted = !ladder->only || !strcmp(ladder->only, kernel->name);
+        bool wanted = !ladder->only || listed(ladder->only, kernel->name);
         if (kernel->where != BEV_CUDA || !wanted || bev_unsupported(kernel, p))
             continue;
         Err why = {0};
@@ -240,14 +249,6 @@ static bool climb_workload(Ladder *ladder, Workload *workload, const char *name,
 }
 
 /* Whether a list with commas has the name. */
-static bool listed(const char *list, const char *name) {
-    size_t length = strlen(name);
-    for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)
-        if (!strncmp(list, name, length) && (list[length] == ',' || !list[length]))
-            return true;
-    return false;
-}
-
 static bool climb_config(Ladder *ladder, const char *name, Err *err) {
     Workload workload;
     WorkloadOptions options = {0};

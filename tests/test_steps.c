@@ -326,6 +326,7 @@ int main(void) {
     test_scene("asymmetric", 16, BEV_FP16, BEV_NEAREST, NULL);
     test_scene("asymmetric", 8, BEV_FP16, BEV_BILINEAR, "bev_align");
     test_scene("asymmetric", 64, BEV_NVFP4, BEV_NEAREST, "v4");
+    test_scene("asymmetric", 64, BEV_FP32, BEV_NEAREST, "v4");
     test_scene("asymmetric", 64, BEV_FP16, BEV_BILINEAR, "v4");
     test_canonical();
     return tap_done();

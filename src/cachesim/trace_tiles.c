@@ -5,7 +5,7 @@
 
 #include "kernels/codec.h"
 
-enum { HALF = TILE_CELLS / 2, QUADS = 4, GROUP = 64, TAIL = 16, WORD = 16, SLAB_BYTES = 8 };
+enum { HALF = TILE_CELLS / 2, QUADS = 4, WORD = 16, SLAB_BYTES = 8 };
 
 typedef enum { TURN_FIND, TURN_MAP, TURN_STEP, TURN_JOIN, TURN_STORE, TURN_CLEAR } Turn;
 
@@ -106,9 +106,11 @@ static void read_channels(TilesReplay *replay, int sm, Slab slab, int c, int cou
 }
 
 static void read_features(TilesReplay *replay, int sm, Slab slab, int first_channel) {
-    for (int c = 0; c < replay->channels; c += GROUP)
-        read_channels(replay, sm, slab, first_channel + c,
-                      replay->channels - c < GROUP ? TAIL : GROUP);
+    int group = HALF * v4_lane_channels(replay->problem->dtype), count;
+    for (int c = 0; c < replay->channels; c += count) {
+        count = replay->channels - c < group ? group / 4 : group;
+        read_channels(replay, sm, slab, first_channel + c, count);
+    }
 }
 
 /* Reads depths from (camera, bin, h, w) without a transpose: each lane loads one, of image row
@@ -443,6 +445,12 @@ static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err)
     return ok;
 }
 
+/* Warp instructions of a turn in FP32, where features are split into parts: on average over steps
+ * and the shorter turns between them, fitted to the times in samples/experiments/v4.md. */
+static double fp32_instructions(int channels) {
+    return 90 + 3.2 * channels;
+}
+
 bool tiles_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err) {
     const BevProblem *problem = memory->problem;
     TilesReplay replay = {.memory = memory,
@@ -459,6 +467,8 @@ bool tiles_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err 
     if (ok) {
         place_arrays(&replay);
         ok = memory_start(memory, with_reuse, err) && run_launches(&replay, watch, err);
+        if (problem->dtype == BEV_FP32)
+            memory->counts->step_instructions = fp32_instructions(replay.channels);
     }
     tile_map_free(&replay.map);
     return ok;

@@ -88,7 +88,7 @@ void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, 
     if (!profile)
         snprintf(text, size, "%s", "");
     else if (!v4_tile_channels(problem))
-        snprintf(text, size, "pieces: the format or number of channels is none for tensor cores");
+        snprintf(text, size, "pieces: the number of channels is none for tensor cores");
     else if (profile->counts.form->owner == BEV_OWNS_PIECE)
         snprintf(text, size, "pieces: too few points a step of tensor cores");
     else if (problem->map.weights)

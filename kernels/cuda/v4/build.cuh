@@ -235,7 +235,7 @@ size_t v4_workspace_bytes(const BevProblem *problem, const BevPlan *opaque) {
     const V4Plan *plan = (const V4Plan *)opaque;
     Frustums f = frustums_of(problem->shape);
     size_t columns = (size_t)f.cameras * (size_t)f.width * (size_t)f.slabs;
-    size_t code_bytes = problem->depth.dtype == BEV_FP8 ? 1 : 2;
+    size_t code_bytes = (size_t)bev_dtypes[problem->depth.dtype].bits / 8;
     return plan && !plan->transposed ? 0 : columns * (size_t)f.bins * SLAB * code_bytes;
 }
 

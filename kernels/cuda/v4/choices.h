@@ -44,14 +44,20 @@ V4_BOTH int class_of(int size, int portion, int largest) {
     return k;
 }
 
-/* Channels that a block takes; 0: the format or the number of channels needs pieces. */
+/* Channels that a lane takes of a group of channels, which is 8 lanes wide: 16 bytes in FP32 and in
+ * the 16-bit formats. */
+V4_BOTH int v4_lane_channels(BevDtype dtype) {
+    return dtype == BEV_FP32 ? 4 : 8;
+}
+
+/* Channels that a block takes, in FP32 half as many; 0: their number needs pieces. */
 static inline int v4_tile_channels(const BevProblem *problem) {
     int64_t channels = problem->shape.channels;
-    if (problem->dtype == BEV_FP32)
-        return 0;
+    int group = 8 * v4_lane_channels(problem->dtype);
     if (channels == 80)
-        return 80;
-    return channels % 128 == 0 && !problem->map.weights ? 128 : channels % 64 == 0 ? 64 : 0;
+        return group + group / 4;
+    bool pairs = channels % 128 == 0 && !problem->map.weights;
+    return pairs ? 2 * group : channels % 64 == 0 ? group : 0;
 }
 
 /* Slabs of a feature column. */
@@ -59,8 +65,7 @@ static inline int64_t v4_slabs(const BevShape *shape) {
     return (shape->feat_h + SLAB - 1) / SLAB;
 }
 
-/* Whether tiles can be tried: formats that tensor cores multiply exactly, channels in whole groups,
- * numbers that fit their fields. */
+/* Whether tiles can be tried: channels in whole groups, numbers that fit their fields. */
 static inline bool v4_tiles_possible(const BevProblem *problem) {
     const BevShape *s = &problem->shape;
     double places =

@@ -69,6 +69,8 @@ template <int BYTES> __device__ inline void load_words(uint32_t *words, const vo
     }
 }
 
+template <BevDtype D> constexpr int LANE_CHANNELS = v4_lane_channels(D);
+
 // ---- features of four image rows, V channels of each -------------------------------------------
 
 // Eight lanes hold a group of 8 V channels, V each.
@@ -141,14 +143,24 @@ template <BevDtype D, int V> struct Features {
 
 // ---- depths of a step --------------------------------------------------------------------------
 
-using DepthPair = uint32_t; // two depths as operands
+using DepthPair = uint32_t; // two depths as operands, or one FP32 depth
 
-// Four codes as two pairs.
+template <BevDtype D> constexpr int DEPTH_PAIRS = D == BEV_FP32 ? 4 : 2; // for four image rows
+
+// An unsigned integer as wide as a depth code.
 template <BevDtype D>
-__device__ inline void pairs_from_codes(const uint32_t codes[4], DepthPair pairs[2]) {
+using DepthBits = typename std::conditional<
+    sizeof(DepthCode<D>) == 1, uint8_t,
+    typename std::conditional<sizeof(DepthCode<D>) == 2, uint16_t, uint32_t>::type>::type;
+
+// Four codes as pairs.
+template <BevDtype D>
+__device__ inline void pairs_from_codes(const uint32_t codes[4], DepthPair pairs[DEPTH_PAIRS<D>]) {
 #pragma unroll
-    for (int j = 0; j < 2; j++) {
-        if constexpr (DEPTH_OF<D> == BEV_FP8)
+    for (int j = 0; j < DEPTH_PAIRS<D>; j++) {
+        if constexpr (D == BEV_FP32)
+            pairs[j] = codes[j];
+        else if constexpr (DEPTH_OF<D> == BEV_FP8)
             pairs[j] = bits_of(half2_from_e4m3((uint16_t)(codes[2 * j] | codes[2 * j + 1] << 8)));
         else
             pairs[j] = codes[2 * j] | codes[2 * j + 1] << 16;
@@ -158,15 +170,14 @@ __device__ inline void pairs_from_codes(const uint32_t codes[4], DepthPair pairs
 // Depths of image rows [4q, 4q + 4) straight from (camera, bin, h, w): each its own load.
 template <BevDtype D>
 __device__ inline void gather_depths(const Pool &pool, const TileMap &map, int column,
-                                     uint32_t entry, int q, DepthPair pairs[2]) {
-    using Bits = typename std::conditional<DEPTH_OF<D> == BEV_FP8, uint8_t, uint16_t>::type;
+                                     uint32_t entry, int q, DepthPair pairs[DEPTH_PAIRS<D>]) {
     int at = column + (int)(entry >> 16) * map.bin_stride;
     uint32_t codes[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         codes[i] = 0;
         if (entry >> (4 * q + i) & 1)
-            codes[i] = __ldg((const Bits *)pool.depth + at + (4 * q + i) * map.feat_w);
+            codes[i] = __ldg((const DepthBits<D> *)pool.depth + at + (4 * q + i) * map.feat_w);
     }
     pairs_from_codes<D>(codes, pairs);
 }
@@ -175,13 +186,21 @@ __device__ inline void gather_depths(const Pool &pool, const TileMap &map, int c
 // 0.
 template <BevDtype D>
 __device__ inline void load_transposed(const TileMap &map, int column, uint32_t entry, int q,
-                                       DepthPair pairs[2]) {
+                                       DepthPair pairs[DEPTH_PAIRS<D>]) {
     uint32_t rows = entry >> 4 * q & 0xf;
     int64_t at = (int64_t)(column + (int)(entry >> 16)) * SLAB + 4 * q;
-    pairs[0] = pairs[1] = 0;
+#pragma unroll
+    for (int j = 0; j < DEPTH_PAIRS<D>; j++)
+        pairs[j] = 0;
     if (!rows)
         return;
-    if constexpr (DEPTH_OF<D> == BEV_FP8) {
+    if constexpr (D == BEV_FP32) {
+        uint4 codes = *(const uint4 *)((const uint32_t *)map.transposed + at);
+        pairs[0] = rows & 1 ? codes.x : 0;
+        pairs[1] = rows & 2 ? codes.y : 0;
+        pairs[2] = rows & 4 ? codes.z : 0;
+        pairs[3] = rows & 8 ? codes.w : 0;
+    } else if constexpr (DEPTH_OF<D> == BEV_FP8) {
         uint32_t keep = (rows * 0x00204081u & 0x01010101u) * 0xffu; // bit i -> byte i
         uint32_t codes = *(const uint32_t *)((const uint8_t *)map.transposed + at) & keep;
         pairs[0] = bits_of(half2_from_e4m3((uint16_t)codes));
@@ -190,31 +209,5 @@ __device__ inline void load_transposed(const TileMap &map, int column, uint32_t 
         uint2 codes = *(const uint2 *)((const uint16_t *)map.transposed + at);
         pairs[0] = codes.x & ((rows & 1) * 0xffffu | (rows & 2) * 0x7fff8000u);
         pairs[1] = codes.y & ((rows >> 2 & 1) * 0xffffu | (rows >> 2 & 2) * 0x7fff8000u);
-    }
-}
-
-// depth x weight has more bits than an operand: it is split into operands that add up to it, 22 of
-// its 24 bits in two halves, all of them in three BF16. Halves are first scaled so that the second
-// one does not underflow; the output's scale undoes it.
-template <BevDtype D, bool W> constexpr int SPLIT = !W ? 1 : D == BEV_BF16 ? 3 : 2;
-template <BevDtype D, bool W>
-constexpr float SPLIT_SCALE = !W || D == BEV_BF16      ? 1.0f
-                              : DEPTH_OF<D> == BEV_FP8 ? 128.0f
-                                                       : 4096.0f;
-
-template <BevDtype D, int N>
-__device__ inline void split_weighted(const DepthPair pairs[2], float4 weights, int row,
-                                      uint32_t (&depth)[N][4]) {
-#pragma unroll
-    for (int j = 0; j < 2; j++) {
-        float2 d = floats_from_pair<D>(pairs[j]);
-        d.x *= (j ? weights.z : weights.x) * SPLIT_SCALE<D, true>;
-        d.y *= (j ? weights.w : weights.y) * SPLIT_SCALE<D, true>;
-#pragma unroll
-        for (int n = 0; n < N; n++) {
-            depth[n][row + 2 * j] = pair_from_floats<D>(d);
-            float2 taken = floats_from_pair<D>(depth[n][row + 2 * j]);
-            d.x -= taken.x, d.y -= taken.y;
-        }
     }
 }

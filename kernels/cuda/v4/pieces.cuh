@@ -1,4 +1,4 @@
-// V4 where tensor cores do not help: FP32, odd channel counts, maps without a camera's structure.
+// V4 where tensor cores do not help: odd channel counts, maps without a camera's structure.
 // A row of threads, 8 channels each, adds a share of a cell's points; long cells have many rows.
 #pragma once
 

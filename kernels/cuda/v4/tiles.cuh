@@ -1,7 +1,7 @@
 // V4 on tensor cores: the points of a camera's column as a small dense matrix product.
 #pragma once
 
-#include "kernels/cuda/v4/operands.cuh"
+#include "kernels/cuda/v4/split.cuh"
 
 constexpr int TILE_THREADS = TILE_WARPS * WARP;
 constexpr int EMPTY_CELLS = WARP; // empty cells that a warp clears
@@ -39,7 +39,9 @@ __device__ inline void store_sums(const Pool &pool, int cell, int c, const float
     uint32_t words[WORDS];
 #pragma unroll
     for (int i = 0; i < WORDS; i++) {
-        if constexpr (sizeof(OutCode<D>) == 1) {
+        if constexpr (D == BEV_FP32) {
+            words[i] = __float_as_uint(v[i] * pool.scale);
+        } else if constexpr (sizeof(OutCode<D>) == 1) {
             uint32_t low = e4m3_from_floats(v[4 * i] * pool.scale, v[4 * i + 1] * pool.scale);
             uint32_t high = e4m3_from_floats(v[4 * i + 2] * pool.scale, v[4 * i + 3] * pool.scale);
             words[i] = low | high << 16;
@@ -77,6 +79,8 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int ti
                                     int channels) {
     using Depth = Codec<DEPTH_OF<D>>;
     __syncwarp(); // after the stores that this replaces
+    Pool unsplit = pool;
+    unsplit.scale *= SPLIT_SCALE<D, W>;
     const DepthCode<D> *codes = (const DepthCode<D> *)(T ? map.transposed : pool.depth);
     for (int m = 0; m < TILE_CELLS; m++) {
         int cell = map.cells[tile * TILE_CELLS + m];
@@ -101,7 +105,7 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int ti
                     sum += d * feat_at<D>(pool, slab.x + (int64_t)k * map.feat_w, c);
                 }
             }
-            out_put<D>(pool, cell, c, sum * SPLIT_SCALE<D, W>);
+            out_put<D>(unsplit, cell, c, sum);
         }
     }
 }
@@ -126,12 +130,13 @@ template <bool W> struct Step {
     }
 };
 
-// A step's features: image rows [4q, 4q + 4) of a slab, 64 GROUPS + 16 TAILS channels.
+// A step's features: image rows [4q, 4q + 4) of a slab, GROUPS groups and TAILS quarters of one.
 template <BevDtype D, int GROUPS, int TAILS> struct SlabFeatures {
-    Features<D, 8> groups[GROUPS];
-    Features<D, 2> tails[TAILS > 0 ? TAILS : 1];
+    static constexpr int V = LANE_CHANNELS<D>;
+    Features<D, V> groups[GROUPS];
+    Features<D, V / 4> tails[TAILS > 0 ? TAILS : 1];
 
-    // Of a group's 64 channels a lane takes 8 such that the four lanes of a cell later store
+    // Of a group's 8 V channels a lane takes V such that the four lanes of a cell later store
     // 16-byte words that lie side by side.
     __device__ void load(const Pool &pool, const TileMap &map, int slab_row, int c0, int g, int q) {
         int chunk = sizeof(OutCode<D>) == 1 ? g : g / 2 + g % 2 * 4;
@@ -140,17 +145,17 @@ template <BevDtype D, int GROUPS, int TAILS> struct SlabFeatures {
             int64_t row = min(slab_row + (4 * q + i) * map.feat_w, map.last_feat_row);
 #pragma unroll
             for (int n = 0; n < GROUPS; n++)
-                groups[n].load(i, pool, row, c0 + 64 * n + 8 * chunk);
+                groups[n].load(i, pool, row, c0 + 8 * V * n + V * chunk);
 #pragma unroll
             for (int n = 0; n < TAILS; n++)
-                tails[n].load(i, pool, row, c0 + 64 * GROUPS + 16 * n + 2 * g);
+                tails[n].load(i, pool, row, c0 + 8 * V * GROUPS + 2 * V * n + V / 4 * g);
         }
     }
 };
 
 // A step's depths: those of cells g and g + 8 in image rows [4q, 4q + 4).
 template <BevDtype D, bool T, bool W> struct SlabDepths {
-    DepthPair pairs[2][2];
+    DepthPair pairs[2][DEPTH_PAIRS<D>];
     float4 weights[2];
 
     __device__ void load(const Pool &pool, const TileMap &map, const Step<W> &step, int q) {
@@ -170,7 +175,9 @@ template <BevDtype D, bool T, bool W> struct SlabDepths {
 #pragma unroll
         for (int r = 0; r < 2; r++) {
             if constexpr (W)
-                split_weighted<D>(pairs[r], weights[r], r, depth);
+                split_depths<D, W>(pairs[r], weights[r], r, depth);
+            else if constexpr (D == BEV_FP32)
+                split_depths<D, W>(pairs[r], make_float4(1, 1, 1, 1), r, depth);
             else
                 depth[0][r] = pairs[r][0], depth[0][r + 2] = pairs[r][1];
         }
@@ -179,7 +186,9 @@ template <BevDtype D, bool T, bool W> struct SlabDepths {
 
 // Sums of 16 cells: v[j][2r + u] is the j-th channel of lane 2q + u's in cell g + 8r.
 template <BevDtype D, int GROUPS, int TAILS> struct TileSums {
-    static constexpr int CHANNELS = 64 * GROUPS + 16 * TAILS, COUNT = 8 * GROUPS + 2 * TAILS;
+    static constexpr int V = LANE_CHANNELS<D>;
+    static constexpr int CHANNELS = 8 * V * GROUPS + 2 * V * TAILS;
+    static constexpr int COUNT = V * GROUPS + V / 4 * TAILS;
     float v[COUNT][4];
 
     template <int N>
@@ -187,10 +196,10 @@ template <BevDtype D, int GROUPS, int TAILS> struct TileSums {
                         const uint32_t (&depth)[N][4]) {
 #pragma unroll
         for (int n = 0; n < GROUPS; n++)
-            features.groups[n].multiply(v + 8 * n, depth);
+            features.groups[n].multiply(v + V * n, depth);
 #pragma unroll
         for (int n = 0; n < TAILS; n++)
-            features.tails[n].multiply(v + 8 * GROUPS + 2 * n, depth);
+            features.tails[n].multiply(v + V * GROUPS + V / 4 * n, depth);
     }
 
     __device__ void put(float4 (*slot)[WARP], int lane) const {
@@ -211,23 +220,26 @@ template <BevDtype D, int GROUPS, int TAILS> struct TileSums {
     __device__ void store(const Pool &pool, int cell, int c0, int q, int r) const {
 #pragma unroll
         for (int n = 0; n < GROUPS; n++) {
-            float out[16];
+            float out[2 * V];
 #pragma unroll
-            for (int j = 0; j < 16; j++)
-                out[j] = v[8 * n + j % 8][2 * r + j / 8];
-            int c = c0 + 64 * n;
+            for (int j = 0; j < 2 * V; j++)
+                out[j] = v[V * n + j % V][2 * r + j / V];
+            int c = c0 + 8 * V * n;
             if constexpr (sizeof(OutCode<D>) == 1) {
                 store_sums<D, 16>(pool, cell, c + 16 * q, out);
             } else {
-                store_sums<D, 8>(pool, cell, c + 8 * q, out);
-                store_sums<D, 8>(pool, cell, c + 32 + 8 * q, out + 8);
+                store_sums<D, V>(pool, cell, c + V * q, out);
+                store_sums<D, V>(pool, cell, c + 4 * V + V * q, out + V);
             }
         }
 #pragma unroll
         for (int n = 0; n < TAILS; n++) {
-            const float(*s)[4] = v + 8 * GROUPS + 2 * n;
-            float out[4] = {s[0][2 * r], s[1][2 * r], s[0][2 * r + 1], s[1][2 * r + 1]};
-            store_sums<D, 4>(pool, cell, c0 + 64 * GROUPS + 16 * n + 4 * q, out);
+            const float(*s)[4] = v + V * GROUPS + V / 4 * n;
+            float out[V / 2];
+#pragma unroll
+            for (int j = 0; j < V / 2; j++)
+                out[j] = s[j % (V / 4)][2 * r + j / (V / 4)];
+            store_sums<D, V / 2>(pool, cell, c0 + 8 * V * GROUPS + 2 * V * n + V / 2 * q, out);
         }
     }
 
@@ -253,7 +265,7 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     __shared__ float4 partial[TILE_WARPS / 2][Sums::COUNT][WARP];
     Pool pool = pool_;
     if constexpr (TAILS > 0)
-        pool.channels = Sums::CHANNELS; // a constant from here on
+        pool.channels = 80; // a constant from here on
     int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP, g = lane / 4, q = lane % 4;
     int worker = (int)blockIdx.x * TILE_WARPS + warp, c0 = (int)blockIdx.y * Sums::CHANNELS;
     if ((int)blockIdx.x >= map.tile_blocks) {
@@ -349,7 +361,7 @@ static inline cudaError_t tiles_enter(Pool pool, const TileMap &map, bool overla
     cudaLaunchConfig_t config = {};
     unsigned clear_blocks = blocks_for(map.empties, EMPTY_CELLS * TILE_WARPS);
     config.gridDim = dim3((unsigned)map.tile_blocks + clear_blocks,
-                          (unsigned)pool.channels / (64 * GROUPS + 16 * TAILS));
+                          (unsigned)pool.channels / TileSums<D, GROUPS, TAILS>::CHANNELS);
     config.blockDim = TILE_THREADS;
     config.stream = stream;
     config.attrs = &attribute;
@@ -363,7 +375,8 @@ template <BevDtype D>
 static inline cudaError_t tiles_launch(const BevProblem *problem, const TileMap &map,
                                        const Frustums &frustums, bool overlap,
                                        cudaStream_t stream) {
-    using Bits = typename std::conditional<DEPTH_OF<D> == BEV_FP8, uint8_t, uint16_t>::type;
+    using Bits = DepthBits<D>;
+    constexpr int GROUP = 8 * LANE_CHANNELS<D>;
     Pool pool = pool_of(problem);
     int channels = v4_tile_channels(problem);
     cudaError_t status;
@@ -374,12 +387,12 @@ static inline cudaError_t tiles_launch(const BevProblem *problem, const TileMap 
             (const Bits *)pool.depth, frustums, (uint4 *)map.transposed);
     }
     if (pool.weights)
-        return channels == 80 ? tiles_enter<D, 1, 1, true, true>(pool, map, overlap, stream)
-                              : tiles_enter<D, 1, 0, true, true>(pool, map, overlap, stream);
+        return channels % GROUP ? tiles_enter<D, 1, 1, true, true>(pool, map, overlap, stream)
+                                : tiles_enter<D, 1, 0, true, true>(pool, map, overlap, stream);
     with_flag(map.transposed, [&]<bool T>() {
-        status = channels == 80    ? tiles_enter<D, 1, 1, T, false>(pool, map, overlap, stream)
-                 : channels == 128 ? tiles_enter<D, 2, 0, T, false>(pool, map, overlap, stream)
-                                   : tiles_enter<D, 1, 0, T, false>(pool, map, overlap, stream);
+        status = channels % GROUP    ? tiles_enter<D, 1, 1, T, false>(pool, map, overlap, stream)
+                 : channels > GROUP ? tiles_enter<D, 2, 0, T, false>(pool, map, overlap, stream)
+                                    : tiles_enter<D, 1, 0, T, false>(pool, map, overlap, stream);
     });
     return status;
 }

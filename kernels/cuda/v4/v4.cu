@@ -3,11 +3,14 @@
  *         cell's sum is a short row of depths times the column's features, and 16 cells that the
  *         same columns look at are a matrix product, which tensor cores do with FP32 sums. The work
  *         is cut into equal steps and dealt out to 1, 2, 4 or 8 warps a tile of 16 cells, so that
- *         nobody waits for the longest interval. Maps without that structure, FP32 and odd channel
- *         counts are dealt out the same way without tensor cores, in pieces of a cell's points.
- * WHO     A warp owns steps of a tile: 16 cells by 64 to 128 channels. A tile with many steps has
- *         several warps of one block, which add their sums in fixed order in shared memory; a block
- *         of tiles with one warp each holds tiles with equal numbers of steps.
+ *         nobody waits for the longest interval. A number in FP32 is exactly the sum of three BF16:
+ *         six of the nine products of such parts are added, the other three are too small to be
+ *         seen. Maps without that structure and odd channel counts are dealt out the same way
+ *         without tensor cores, in pieces of a cell's points.
+ * WHO     A warp owns steps of a tile: 16 cells by 64 to 128 channels, in FP32 32 to 64. A tile
+ *         with many steps has several warps of one block, which add their sums in fixed order in
+ *         shared memory; a block of tiles with one warp each holds tiles with equal numbers of
+ *         steps.
  *
  *             one step           16 image rows          channels 0 ..
  *                  cell  0    [ d d d d . . . . ]     [ f f f f f f ]  row 0
@@ -50,7 +53,7 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
     with_dtype_or_fp4(problem->dtype, [&]<BevDtype D>() {
         if (!plan->tiled)
             pieces_launch<D>(problem, plan->pieces, stream);
-        else if constexpr (D != BEV_FP32)
+        else
             status = tiles_launch<D>(problem, tiles, plan->frustums, plan->overlap, stream);
     });
     return cuda_ok(status, "v4", err) && cuda_ok(cudaGetLastError(), "v4", err);
