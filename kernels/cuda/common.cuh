@@ -77,71 +77,143 @@ static inline void cuda_free_pooled(void *pointer) {
 #define BEV_HARDWARE_FP4 0
 #endif
 
-// A pair of E4M3 codes -> a pair of halves; exact, subnormals included, since every E4M3 value is a
-// half. Without an instruction: sign, exponent and mantissa move into a half's own fields, and 2^8
-// corrects the exponent bias (7 against 15). NaN, the code with all seven bits set, is the only one
-// in which adding 1 carries into the bit above: that bit completes a half's exponent of all ones.
+// E4M3 without an instruction for it: two codes, in the upper bytes of the halves of `high`, whose
+// lower bytes do not matter. Sign, exponent and mantissa move into a half's own fields, exact for
+// subnormals too. The exponent biases are 7 and 15: the halves are 2^-8 times the values. NaN, the
+// code with all seven bits set, looks like 480.
+__device__ inline __half2 small_from_high_bytes(uint32_t high) {
+    uint32_t bits = (high >> 1 & 0x3f803f80) | (high & 0x80008000);
+    __half2 small;
+    memcpy(&small, &bits, sizeof small);
+    return small;
+}
+
+// Of four codes one or more are NaN if and only if their marks have one of these bits: each is the
+// upper bit of a code, which adding 1 to the code changes.
+constexpr uint32_t NAN_MARKS = 0x80808080;
+__device__ inline uint32_t nan_marks(uint32_t codes) {
+    return (codes + 0x01010101) ^ codes;
+}
+
+// The same two codes as their values. Only 480 times 140 is beyond a half's 65,504; 0 times that
+// infinity is NaN.
+__device__ inline __half2 half2_from_high_bytes(uint32_t high) {
+    __half2 small = small_from_high_bytes(high);
+    __half2 overflow = __hmul2(small, __float2half2_rn(256.0f * 140.0f));
+    __half2 value = __hmul2(small, __float2half2_rn(256.0f));
+    return __hfma2(overflow, __float2half2_rn(0.0f), value);
+}
+
+// A pair of E4M3 codes -> a pair of halves.
 __device__ inline __half2 half2_from_e4m3(uint16_t codes) {
 #if BEV_HARDWARE_FP8
     return __half2(__nv_cvt_fp8x2_to_halfraw2(codes, __NV_E4M3));
 #else
-    uint32_t high = __byte_perm(codes, 0, 0x1404); // each code in the upper byte of its half
-    uint32_t bits = high >> 1 & 0x3f803f80;
-    bits |= (bits + 0x00800080) & 0x40004000;
-    bits |= high & 0x80008000;
-    __half2 small;
-    memcpy(&small, &bits, sizeof small);
-    return __hmul2(small, __float2half2_rn(256.0f));
+    return half2_from_high_bytes(__byte_perm(codes, 0, 0x1404));
 #endif
 }
 
-__device__ inline float float_from_e4m3(uint8_t code) {
-    return __low2float(half2_from_e4m3(code));
+// Four of them -> floats. Without an instruction codes 1 and 3 are taken as they lie, 0 and 2 after
+// one shift. small4_from_e4m3: 2^-8 times the values and without NaN.
+__device__ inline void float4_of_pairs(__half2 even, __half2 odd, float values[4]) {
+    float2 evens = __half22float2(even), odds = __half22float2(odd);
+    values[0] = evens.x, values[1] = odds.x, values[2] = evens.y, values[3] = odds.y;
 }
 
-// FP32 -> E4M3: to nearest, ties to even; beyond the format's range its largest value; NaN is 0x7f.
-// Without an instruction: an integer addition rounds the mantissa to three bits; below 2^-6, where
-// codes are equally spaced, a float addition to 2^14, whose last place is their distance 2^-9.
-__device__ inline uint8_t e4m3_from_float(float value) {
+__device__ inline void small4_from_e4m3(uint32_t codes, float values[4]) {
+    float4_of_pairs(small_from_high_bytes(codes << 8), small_from_high_bytes(codes), values);
+}
+
+__device__ inline void float4_from_e4m3(uint32_t codes, float values[4]) {
 #if BEV_HARDWARE_FP8
-    return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E4M3);
+    float2 low = __half22float2(half2_from_e4m3((uint16_t)codes));
+    float2 high = __half22float2(half2_from_e4m3((uint16_t)(codes >> 16)));
+    values[0] = low.x, values[1] = low.y, values[2] = high.x, values[3] = high.y;
 #else
-    uint32_t bits = __float_as_uint(value), sign = bits >> 24 & 0x80;
-    float size = fminf(fabsf(value), 448.0f);
-    uint32_t normal = __float_as_uint(size);
-    normal = (normal + 0x7ffff + (normal >> 20 & 1) >> 20) - ((127 - 7) << 3);
-    uint32_t subnormal = __float_as_uint(size + 16384.0f) - __float_as_uint(16384.0f);
-    uint32_t code = size < 0.015625f ? subnormal : normal;
-    return (uint8_t)(value != value ? 0x7f : sign | code);
+    float4_of_pairs(half2_from_high_bytes(codes << 8), half2_from_high_bytes(codes), values);
 #endif
 }
 
-// Two of them, `low` in the lower byte.
+// One of them. Without an instruction: the same with the fields and the range of a float, whose
+// exponent bias is 127 and which 480 * 1.125 * 2^119 overflows.
+__device__ inline float float_from_e4m3(uint8_t code) {
+#if BEV_HARDWARE_FP8
+    return __low2float(half2_from_e4m3(code));
+#else
+    uint32_t bits = (uint32_t)(int8_t)code << 20 & 0x87f00000; // the sign's copies are masked out
+    float value = __uint_as_float(bits) * 0x1p120f;
+    return fmaf(value * 0x1.2p119f, 0.0f, value);
+#endif
+}
+
+// Two floats -> E4M3, `low` in the lower byte: to nearest, ties to even; beyond the format's range
+// its largest value; NaN is 0x7f. Without an instruction: take the power of two below a value, at
+// least that of subnormals (2^-6), times 2^20. The last place of this number is the distance of
+// neighbouring codes there, so adding it rounds the value to 8 to 16 such distances (subnormals to
+// fewer), which are the sum's last bits. The sum's exponent adds 8 for each power of two. All of it
+// times 8, so that the exponent biases cancel in the code's seven bits.
 __device__ inline uint32_t e4m3_from_floats(float low, float high) {
 #if BEV_HARDWARE_FP8
     return __nv_cvt_float2_to_fp8x2(make_float2(low, high), __NV_SATFINITE, __NV_E4M3);
 #else
-    return e4m3_from_float(low) | (uint32_t)e4m3_from_float(high) << 8;
+    const float scaled[2] = {low * 8.0f, high * 8.0f};
+    uint32_t sums[2];
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        float size; // NaN becomes 480, which would be the code 0x7f
+        asm("min.NaN.f32 %0, %1, %2;" : "=f"(size) : "f"(fabsf(scaled[i])), "f"(8 * 448.0f));
+        size = fminf(size, 8 * 480.0f);
+        float power = fmaxf(__uint_as_float(__float_as_uint(size) & 0x7f800000), 8 * 0x1p-6f);
+        sums[i] = __float_as_uint(fmaf(power, 0x1p20f, size));
+        sums[i] += sums[i] >> 20;
+    }
+    uint32_t sizes = __byte_perm(sums[0], sums[1], 0x0040);
+    uint32_t signs = __byte_perm(__float_as_uint(scaled[0]), __float_as_uint(scaled[1]), 0x0073);
+    return (sizes & 0x7f7f) | (signs & 0x8080);
 #endif
 }
 
-// Eight E2M1 codes (low nibble first) -> four half pairs; exact. Without an instruction: exponent
-// and mantissa land in a half's own fields, 2^14 corrects the exponent bias (1 against 15), and
-// subnormals come out right because the multiplication normalises them.
-__device__ inline void half2_from_e2m1x8(uint32_t codes, __half2 values[4]) {
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        uint32_t pair = codes >> (8 * i);
-#if BEV_HARDWARE_FP4
-        values[i] = __half2(__nv_cvt_fp4x2_to_halfraw2((uint8_t)pair, __NV_E2M1));
+__device__ inline uint8_t e4m3_from_float(float value) {
+#if BEV_HARDWARE_FP8
+    return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E4M3);
 #else
-        uint32_t bits =
-            (pair & 0x7) << 9 | (pair & 0x8) << 12 | (pair & 0x70) << 21 | (pair & 0x80) << 24;
-        __half2 tiny;
-        memcpy(&tiny, &bits, sizeof tiny);
-        values[i] = __hmul2(tiny, __float2half2_rn(16384.0f));
+    return (uint8_t)e4m3_from_floats(value, 0.0f);
 #endif
+}
+
+// Eight E2M1 codes (low nibble first), without an instruction for it -> the upper bytes of eight
+// halves: a code's sign, exponent and mantissa in a half's own fields. `even` holds codes 0, 2, 4
+// and 6. The exponent biases are 1 and 15: the halves are 2^-14 times the values.
+struct E2m1Bytes {
+    uint32_t even, odd;
+
+    __device__ explicit E2m1Bytes(uint32_t codes)
+        : even((codes << 1 & 0x0e0e0e0e) | (codes << 4 & 0x80808080)),
+          odd((codes >> 3 & 0x0e0e0e0e) | (codes & 0x80808080)) {
     }
+};
+
+// Byte i of `low` and of `high` as the upper bytes of two halves.
+__device__ inline __half2 half2_from_bytes(uint32_t low, uint32_t high, unsigned i) {
+    uint32_t bits = __byte_perm(low, high, (4 + i) << 12 | i << 4) & 0xff00ff00;
+    __half2 pair;
+    memcpy(&pair, &bits, sizeof pair);
+    return pair;
+}
+
+// Eight E2M1 codes -> four half pairs; exact. The multiplication normalises subnormals.
+__device__ inline void half2_from_e2m1x8(uint32_t codes, __half2 values[4]) {
+#if BEV_HARDWARE_FP4
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        values[i] = __half2(__nv_cvt_fp4x2_to_halfraw2((uint8_t)(codes >> 8 * i), __NV_E2M1));
+#else
+    E2m1Bytes bytes(codes);
+#pragma unroll
+    for (unsigned i = 0; i < 4; i++)
+        values[i] =
+            __hmul2(half2_from_bytes(bytes.even, bytes.odd, i), __float2half2_rn(16384.0f));
+#endif
 }
 
 // One number format: Code is its storage, decode and encode work on one element.
@@ -335,6 +407,9 @@ __device__ inline void feat8(const Pool &pool, int row, int c, float values[8]) 
             values[2 * i] = __uint_as_float(words[i] << 16);
             values[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
         }
+    } else if constexpr (D == BEV_FP8) {
+        uint2 raw = load_codes<uint2, uint8_t>(pool, row, c);
+        float4_from_e4m3(raw.x, values), float4_from_e4m3(raw.y, values + 4);
     } else {
         __half2 pairs[4];
         feat8_half2<D, A>(pool, row, c, pairs);
@@ -351,12 +426,8 @@ __device__ inline void feat8(const Pool &pool, int row, int c, float values[8]) 
 // FP8: sixteen features (row, c .. c + 15) in one load; channels a multiple of 16.
 __device__ inline void feat16_fp8(const Pool &pool, int row, int c, float values[16]) {
     uint4 raw = load_codes<uint4, uint8_t>(pool, row, c);
-    const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
-#pragma unroll
-    for (int j = 0; j < 8; j++) {
-        float2 pair = __half22float2(half2_from_e4m3((uint16_t)(words[j / 2] >> 16 * (j % 2))));
-        values[2 * j] = pair.x, values[2 * j + 1] = pair.y;
-    }
+    float4_from_e4m3(raw.x, values), float4_from_e4m3(raw.y, values + 4);
+    float4_from_e4m3(raw.z, values + 8), float4_from_e4m3(raw.w, values + 12);
 }
 
 // ---- outputs ------------------------------------------------------------------------------------
@@ -375,8 +446,15 @@ __device__ inline void out8_put(const Pool &pool, int64_t cell, int c, const flo
     using Out = Codec<OUT_OF<D>>;
     alignas(16) OutCode<D> codes[8];
 #pragma unroll
-    for (int i = 0; i < 8; i++)
-        codes[i] = Out::encode(sums[i] * pool.scale);
+    for (int i = 0; i < 8; i += 2) {
+        float low = sums[i] * pool.scale, high = sums[i + 1] * pool.scale;
+        if constexpr (OUT_OF<D> == BEV_FP8) {
+            uint32_t pair = e4m3_from_floats(low, high);
+            codes[i] = (uint8_t)pair, codes[i + 1] = (uint8_t)(pair >> 8);
+        } else {
+            codes[i] = Out::encode(low), codes[i + 1] = Out::encode(high);
+        }
+    }
     OutCode<D> *p = (OutCode<D> *)pool.out + cell * pool.channels + c;
     if constexpr (sizeof codes == 8) {
         uint2 raw;

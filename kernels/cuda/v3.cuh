@@ -68,6 +68,10 @@ constexpr int CHUNK = 8;
 template <BevDtype D> constexpr float SHRINK = DEPTH_OF<D> == BEV_FP8 ? 1.0f / 256 : 1.0f;
 
 template <BevDtype D, bool A> struct HalfSums {
+    // Without a branch between them the loads of several points are under way together. With little
+    // to decode a branch costs less than the address of something to read instead.
+    static constexpr bool TESTED = !A || (D == BEV_FP8 && BEV_HARDWARE_FP8);
+
     __half2 pairs[8];
 
     __device__ void clear() {
@@ -86,9 +90,12 @@ template <BevDtype D, bool A> struct HalfSums {
 #pragma unroll
         for (int part = 0; part < 2; part++) {
             __half2 f[4];
-            if (part && c + 8 >= pool.channels)
+            int at = c + 8 * part; // of a second part past the row's end no sum is written
+            if (TESTED && part && at >= pool.channels)
                 break;
-            feat8_half2<D, A>(pool, row, c + 8 * part, f);
+            if (!TESTED && D != BEV_NVFP4) // whose rows have whole blocks of sixteen
+                at = min(at, pool.channels - 8);
+            feat8_half2<D, A>(pool, row, at, f);
 #pragma unroll
             for (int j = 0; j < 4; j++)
                 pairs[4 * part + j] = __hfma2(factor, f[j], pairs[4 * part + j]);

@@ -24,6 +24,8 @@
 #ifdef __CUDACC__
 #include "kernels/cuda/v3.cuh"
 
+#include <type_traits>
+
 namespace {
 
 constexpr int THREADS = 256;
@@ -52,6 +54,26 @@ __device__ void add_floats(const Pool &pool, int row, int c, float d, float sums
         sums[j] += d * f[j];
 }
 
+// The same in FP8 without an instruction that converts it: features come as 2^-8 times their
+// values, and a NaN is only marked, in marks that all points share.
+template <int TILE>
+__device__ void add_small(const Pool &pool, int row, int c, float d, float sums[TILE],
+                          uint32_t *marks) {
+    using Word = typename std::conditional<TILE == 16, uint4, uint2>::type;
+    Word raw = load_codes<Word, uint8_t>(pool, row, c);
+    uint32_t codes[TILE / 4];
+    float f[TILE];
+    memcpy(codes, &raw, sizeof raw);
+#pragma unroll
+    for (int i = 0; i < TILE / 4; i++) {
+        *marks |= nan_marks(codes[i]);
+        small4_from_e4m3(codes[i], f + 4 * i);
+    }
+#pragma unroll
+    for (int j = 0; j < TILE; j++)
+        sums[j] += 256.0f * d * f[j];
+}
+
 template <BevDtype D, bool W> __device__ float depth_of(const Pool &pool, int rank, int t) {
     float d = Codec<DEPTH_OF<D>>::decode(((const DepthCode<D> *)pool.depth)[rank]);
     return W ? d * pool.weights[t] : d;
@@ -74,6 +96,24 @@ __device__ void for_each_point(const Pool &pool, int t, int end, Add add) {
     }
     if (t < end)
         add(pool.ranks_feat[t], depth_of<D, W>(pool, pool.ranks_depth[t], t));
+}
+
+// Points [t, end) of an FP8 cell that may have a NaN: again, one by one, where one was marked.
+template <bool W, int TILE>
+__device__ void sum_marked(const Pool &pool, int t, int end, int c, float sums[TILE]) {
+    uint32_t marks = 0;
+    for_each_point<BEV_FP8, W>(pool, t, end, [&](int row, float d) {
+        add_small<TILE>(pool, row, c, d, sums, &marks);
+    });
+    if (!(marks & NAN_MARKS))
+        return;
+#pragma unroll
+    for (int j = 0; j < TILE; j++)
+        sums[j] = 0;
+#pragma unroll 1
+    for (; t < end; t++)
+        add_floats<BEV_FP8, true, TILE>(pool, pool.ranks_feat[t], c,
+                                        depth_of<BEV_FP8, W>(pool, pool.ranks_depth[t], t), sums);
 }
 
 template <BevDtype D, bool W, bool A, int C>
@@ -100,6 +140,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<TILE_OF<D, C>, A>)
             halves.fold(sums);
             t = stop;
         }
+    } else if constexpr (D == BEV_FP8 && A && !BEV_HARDWARE_FP8) {
+        sum_marked<W, TILE>(pool, t, end, c, sums);
     } else {
         for_each_point<D, W>(
             pool, t, end, [&](int row, float d) { add_floats<D, A, TILE>(pool, row, c, d, sums); });

@@ -29,6 +29,9 @@ namespace {
 
 constexpr int TILE = 16, THREADS = 256;
 
+// Points whose loads are under way together, whatever it takes to decode them.
+template <bool A> constexpr int UNROLL = A ? 4 : 1;
+
 template <BevDtype D> constexpr bool IN_HALVES = D == BEV_FP16 || D == BEV_FP8 || D == BEV_NVFP4;
 
 // Adds d * features (row, c .. c + 15) in FP32.
@@ -60,6 +63,7 @@ __global__ void __launch_bounds__(THREADS) v3_small_l2_kernel(Pool pool, const i
         if constexpr (IN_HALVES<D>) {
             HalfSums<D, A> halves;
             halves.clear();
+#pragma unroll UNROLL<A>
             for (int stop = t + min(CHUNK, end - t); t < stop; t++)
                 halves.add(pool, pool.ranks_feat[t], c, depth_at<D, W>(pool, t));
             halves.fold(sums);

@@ -53,23 +53,31 @@ template <BevDtype D> __device__ inline float2 floats_from_pair(uint32_t bits) {
     }
 }
 
+// A plain load: __ldg could be moved before the wait for the kernel in front (overlap.cuh).
 template <int BYTES> __device__ inline void load_words(uint32_t *words, const void *p) {
     if constexpr (BYTES == 16) {
-        uint4 raw = __ldg((const uint4 *)p);
+        uint4 raw = *(const uint4 *)p;
         words[0] = raw.x, words[1] = raw.y, words[2] = raw.z, words[3] = raw.w;
     } else if constexpr (BYTES == 8) {
-        uint2 raw = __ldg((const uint2 *)p);
+        uint2 raw = *(const uint2 *)p;
         words[0] = raw.x, words[1] = raw.y;
     } else if constexpr (BYTES == 4) {
-        words[0] = __ldg((const uint32_t *)p);
+        words[0] = *(const uint32_t *)p;
     } else if constexpr (BYTES == 2) {
-        words[0] = __ldg((const uint16_t *)p);
+        words[0] = *(const uint16_t *)p;
     } else {
-        words[0] = __ldg((const uint8_t *)p);
+        words[0] = *(const uint8_t *)p;
     }
 }
 
 template <BevDtype D> constexpr int LANE_CHANNELS = v4_lane_channels(D);
+
+// Operands are this times the features, where that saves instructions of decoding; the output's
+// scale undoes it.
+template <BevDtype D>
+constexpr float FEATURE_SCALE = D == BEV_NVFP4                       ? 1.0f / 128
+                                : D == BEV_FP8 && !BEV_HARDWARE_FP8 ? 1.0f / 256
+                                                                     : 1.0f;
 
 // ---- features of four image rows, V channels of each -------------------------------------------
 
@@ -81,16 +89,22 @@ template <BevDtype D, int V> struct Features {
 
     // Channels [c, c + V) of a feature row into raw[i].
     __device__ void load(int i, const Pool &pool, int64_t row, int c) {
-        int64_t element = row * pool.channels + c; // channels is a multiple of 16
-        load_words<BYTES>(raw[i], (const char *)pool.feat + element * BYTES / V);
-        if constexpr (D == BEV_NVFP4)
-            scale[i] = __ldg(pool.feat_scales + element / BEV_BLOCK);
+        if constexpr (D == BEV_NVFP4) { // c is even, channels a multiple of 16
+            load_words<BYTES>(raw[i], (const char *)pool.feat + (unsigned)c / 2 +
+                                          row * ((unsigned)pool.channels / 2));
+            scale[i] = pool.feat_scales[(unsigned)c / BEV_BLOCK +
+                                        row * ((unsigned)pool.channels / BEV_BLOCK)];
+        } else {
+            int64_t element = row * pool.channels + c;
+            load_words<BYTES>(raw[i], (const char *)pool.feat + element * BYTES / V);
+        }
     }
 
     // Row i as V / 2 pairs of operands, channels 2j and 2j + 1.
     __device__ void unpack(int i, uint32_t pairs[V / 2]) const {
         if constexpr (D == BEV_NVFP4) { // 2 bits times 4 bits of mantissa: exact in a half
             __half2 values[4], factor = __half2half2(__low2half(half2_from_e4m3(scale[i])));
+            factor = __hmul2(factor, __float2half2_rn(FEATURE_SCALE<D>));
             half2_from_e2m1x8(raw[i][0], values);
 #pragma unroll
             for (int j = 0; j < V / 2; j++)
@@ -105,6 +119,7 @@ template <BevDtype D, int V> struct Features {
     // across[j][h]: channel j of rows 2h and 2h + 1, as the product wants them.
     __device__ void transpose(uint32_t across[V][2]) const {
         if constexpr (D == BEV_FP8) { // bytes change places before they become halves
+#if BEV_HARDWARE_FP8
 #pragma unroll
             for (int j = 0; j < V; j += 2)
 #pragma unroll
@@ -114,6 +129,29 @@ template <BevDtype D, int V> struct Features {
                     across[j][h] = bits_of(half2_from_e4m3((uint16_t)bytes));
                     across[j + 1][h] = bits_of(half2_from_e4m3((uint16_t)(bytes >> 16)));
                 }
+#else
+#pragma unroll
+            for (int j = 0; j < V; j++)
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    uint32_t bytes = __byte_perm(raw[2 * h][j / 4], raw[2 * h + 1][j / 4],
+                                                 (4 + j % 4) << 12 | j % 4 << 4);
+                    across[j][h] = bits_of(small_from_high_bytes(bytes));
+                }
+#endif
+        } else if constexpr (D == BEV_NVFP4 && !BEV_HARDWARE_FP4) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) { // 2^7 of the missing 2^14 fit the scales
+                __half2 scales = half2_from_e4m3((uint16_t)(scale[2 * h] | scale[2 * h + 1] << 8));
+                __half2 factor = __hmul2(scales, __float2half2_rn(16384 * FEATURE_SCALE<D>));
+                E2m1Bytes low(raw[2 * h][0]), high(raw[2 * h + 1][0]);
+#pragma unroll
+                for (int j = 0; j < V; j++) {
+                    __half2 tiny = half2_from_bytes(j % 2 ? low.odd : low.even,
+                                                    j % 2 ? high.odd : high.even, j / 2);
+                    across[j][h] = bits_of(__hmul2(tiny, factor));
+                }
+            }
         } else {
             uint32_t rows[4][V / 2];
 #pragma unroll
@@ -128,11 +166,25 @@ template <BevDtype D, int V> struct Features {
         }
     }
 
+    // Whether a NaN is among the codes that transpose() does not carry over.
+    __device__ bool nan_unseen() const {
+        uint32_t marks = 0;
+        if constexpr (D == BEV_FP8 && !BEV_HARDWARE_FP8)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int j = 0; j < (BYTES + 3) / 4; j++)
+                    marks |= nan_marks(raw[i][j]);
+        return marks & NAN_MARKS;
+    }
+
     // sums[j] (16 cells x 8 lane groups, channel j of each) += depth x features.
     template <int N>
     __device__ void multiply(float (*sums)[4], const uint32_t (&depth)[N][4]) const {
         uint32_t across[V][2];
         transpose(across);
+        if (nan_unseen())
+            sums[0][0] = NAN; // the tile starts again
 #pragma unroll
         for (int j = 0; j < V; j++)
 #pragma unroll
@@ -177,7 +229,7 @@ __device__ inline void gather_depths(const Pool &pool, const TileMap &map, int c
     for (int i = 0; i < 4; i++) {
         codes[i] = 0;
         if (entry >> (4 * q + i) & 1)
-            codes[i] = __ldg((const DepthBits<D> *)pool.depth + at + (4 * q + i) * map.feat_w);
+            codes[i] = ((const DepthBits<D> *)pool.depth)[at + (4 * q + i) * map.feat_w];
     }
     pairs_from_codes<D>(codes, pairs);
 }

@@ -1,24 +1,11 @@
 // V4 on tensor cores: the points of a camera's column as a small dense matrix product.
 #pragma once
 
+#include "kernels/cuda/v4/overlap.cuh"
 #include "kernels/cuda/v4/split.cuh"
 
 constexpr int TILE_THREADS = TILE_WARPS * WARP;
 constexpr int EMPTY_CELLS = WARP; // empty cells that a warp clears
-
-// ---- programmatic dependent launch: the next kernel starts while this one still runs -----------
-
-__device__ inline void let_next_kernel_start() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
-__device__ inline void wait_for_previous_kernel() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
 
 // ---- outputs -----------------------------------------------------------------------------------
 
@@ -57,11 +44,14 @@ __device__ inline void store_sums(const Pool &pool, int cell, int c, const float
 }
 
 // Zeroes channels [c0, c0 + CHANNELS) of up to 32 empty cells, 16 bytes a lane in each iteration.
-template <BevDtype D, int CHANNELS>
+// WAITS: the output may still be read or written by the kernel before.
+template <BevDtype D, int CHANNELS, bool WAITS>
 __device__ inline void clear_empty(const Pool &pool, const TileMap &map, int c0, int first) {
     constexpr int WORDS = CHANNELS * (int)sizeof(OutCode<D>) / 16; // 16-byte words a cell
     int lane = (int)threadIdx.x % WARP, count = min(EMPTY_CELLS, map.empties - first);
     int mine = lane < count ? map.empty[first + lane] : 0;
+    if constexpr (WAITS)
+        wait_for_previous_kernel();
 #pragma unroll
     for (int base = 0; base < EMPTY_CELLS * WORDS; base += WARP) {
         int i = base + lane;
@@ -80,7 +70,7 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int ti
     using Depth = Codec<DEPTH_OF<D>>;
     __syncwarp(); // after the stores that this replaces
     Pool unsplit = pool;
-    unsplit.scale *= SPLIT_SCALE<D, W>;
+    unsplit.scale *= SPLIT_SCALE<D, W> * FEATURE_SCALE<D>;
     const DepthCode<D> *codes = (const DepthCode<D> *)(T ? map.transposed : pool.depth);
     for (int m = 0; m < TILE_CELLS; m++) {
         int cell = map.cells[tile * TILE_CELLS + m];
@@ -119,13 +109,13 @@ template <bool W> struct Step {
     int weight_rows[2];
 
     __device__ void read(const TileMap &map, int step, int g) {
-        slab = __ldg(map.slabs + step);
+        slab = map.slabs[step];
 #pragma unroll
         for (int r = 0; r < 2; r++) {
             int64_t at = (int64_t)step * TILE_CELLS + g + 8 * r;
-            entries[r] = __ldg(map.entries + at);
+            entries[r] = map.entries[at];
             if constexpr (W)
-                weight_rows[r] = __ldg(map.weight_rows + at);
+                weight_rows[r] = map.weight_rows[at];
         }
     }
 };
@@ -263,14 +253,17 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     v4_tiles_kernel(const __grid_constant__ Pool pool_, const __grid_constant__ TileMap map) {
     using Sums = TileSums<D, GROUPS, TAILS>;
     __shared__ float4 partial[TILE_WARPS / 2][Sums::COUNT][WARP];
+    if constexpr (!T)
+        let_next_kernel_start();
     Pool pool = pool_;
+    pool.scale *= 1 / FEATURE_SCALE<D>;
     if constexpr (TAILS > 0)
         pool.channels = 80; // a constant from here on
     int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP, g = lane / 4, q = lane % 4;
     int worker = (int)blockIdx.x * TILE_WARPS + warp, c0 = (int)blockIdx.y * Sums::CHANNELS;
     if ((int)blockIdx.x >= map.tile_blocks) {
         int first = (worker - map.tile_blocks * TILE_WARPS) * EMPTY_CELLS;
-        clear_empty<D, Sums::CHANNELS>(pool, map, c0, first);
+        clear_empty<D, Sums::CHANNELS, !T>(pool, map, c0, first);
         return;
     }
     Share share = share_of<TILE_LARGEST>(map.shares, worker);
@@ -286,6 +279,8 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
         step.read(map, at, g);
 
     Sums sums = {};
+    if constexpr (!T)
+        wait_for_previous_kernel();
     bool waited = !T; // for the kernel that transposes the depth
     while (at < end) {
         SlabFeatures<D, GROUPS, TAILS> features;
@@ -302,10 +297,10 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
         depths.finish(depth);
         sums.add(features, depth);
     }
-    if ((int)blockIdx.x * TILE_WARPS < map.shares.first_worker[0]) // the block has a shared tile
-        join_parts(
-            share, warp, TILE_WARPS, [&](int slot) { sums.put(partial[slot], lane); },
-            [&](int slot) { sums.add(partial[slot], lane); });
+    int largest = share_of<TILE_LARGEST>(map.shares, worker - warp).log_parts; // of the block
+    join_parts(
+        share, warp, 1 << largest, [&](int slot) { sums.put(partial[slot], lane); },
+        [&](int slot) { sums.add(partial[slot], lane); });
     if (share.part > 0)
         return;
 #pragma unroll
@@ -326,6 +321,7 @@ struct Frustums {
 // w, and writes them side by side; rows past the image are 0. Thread (camera, bin, slab, w).
 template <typename Code>
 __global__ void v4_transpose_kernel(const Code *depth, Frustums f, uint4 *transposed) {
+    wait_for_previous_kernel();
     let_next_kernel_start();
     int64_t i = thread_number();
     if (i >= (int64_t)f.cameras * f.bins * f.slabs * f.width)
@@ -339,7 +335,7 @@ __global__ void v4_transpose_kernel(const Code *depth, Frustums f, uint4 *transp
     alignas(16) Code codes[SLAB];
 #pragma unroll
     for (int k = 0; k < SLAB; k++)
-        codes[k] = slab * SLAB + k < f.height ? __ldg(from + (int64_t)k * f.width) : Code(0);
+        codes[k] = slab * SLAB + k < f.height ? from[(int64_t)k * f.width] : Code(0);
     constexpr int WORDS = sizeof codes / sizeof(uint4);
     int64_t to = (((int64_t)camera * f.width + w) * f.slabs + slab) * f.bins + bin;
 #pragma unroll
@@ -355,22 +351,23 @@ __global__ void v4_transpose_kernel(const Code *depth, Frustums f, uint4 *transp
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
 static inline cudaError_t tiles_enter(Pool pool, const TileMap &map, bool overlap,
                                       cudaStream_t stream) {
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
     unsigned clear_blocks = blocks_for(map.empties, EMPTY_CELLS * TILE_WARPS);
-    config.gridDim = dim3((unsigned)map.tile_blocks + clear_blocks,
-                          (unsigned)pool.channels / TileSums<D, GROUPS, TAILS>::CHANNELS);
-    config.blockDim = TILE_THREADS;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = T && overlap;
+    dim3 grid((unsigned)map.tile_blocks + clear_blocks,
+              (unsigned)pool.channels / TileSums<D, GROUPS, TAILS>::CHANNELS);
     pool.scale /= SPLIT_SCALE<D, W>;
-    return cudaLaunchKernelEx(&config, v4_tiles_kernel<D, GROUPS, TAILS, T, W>, pool, map);
+    return launch_overlapped(v4_tiles_kernel<D, GROUPS, TAILS, T, W>, grid, TILE_THREADS, overlap,
+                             stream, pool, map);
 }
 
-// `overlap`: the device can start a kernel before the one before it has ended.
+template <typename Code>
+static inline cudaError_t transpose_enter(const void *depth, const Frustums &f, void *transposed,
+                                          bool overlap, cudaStream_t stream) {
+    int64_t threads = (int64_t)f.cameras * f.bins * f.slabs * f.width;
+    return launch_overlapped(v4_transpose_kernel<Code>, dim3(blocks_for(threads, 256)), 256,
+                             overlap, stream, (const Code *)depth, f, (uint4 *)transposed);
+}
+
+// `overlap`: this build and the device know programmatic dependent launches.
 template <BevDtype D>
 static inline cudaError_t tiles_launch(const BevProblem *problem, const TileMap &map,
                                        const Frustums &frustums, bool overlap,
@@ -379,13 +376,11 @@ static inline cudaError_t tiles_launch(const BevProblem *problem, const TileMap 
     constexpr int GROUP = 8 * LANE_CHANNELS<D>;
     Pool pool = pool_of(problem);
     int channels = v4_tile_channels(problem);
-    cudaError_t status;
-    if (map.transposed) {
-        int64_t threads =
-            (int64_t)frustums.cameras * frustums.bins * frustums.slabs * frustums.width;
-        v4_transpose_kernel<Bits><<<blocks_for(threads, 256), 256, 0, stream>>>(
-            (const Bits *)pool.depth, frustums, (uint4 *)map.transposed);
-    }
+    cudaError_t status = cudaSuccess;
+    if (map.transposed)
+        status = transpose_enter<Bits>(pool.depth, frustums, map.transposed, overlap, stream);
+    if (status != cudaSuccess)
+        return status;
     if (pool.weights)
         return channels % GROUP ? tiles_enter<D, 1, 1, true, true>(pool, map, overlap, stream)
                                 : tiles_enter<D, 1, 0, true, true>(pool, map, overlap, stream);
