@@ -33,7 +33,8 @@ static inline BevpoolTensor tensor_on_device(const BevTensor *t, bool output) {
     return tensor;
 }
 
-/* A call on copies of the problem's tensors, with an output and a workspace full of NaN. */
+/* A call on copies of the problem's tensors, with an output and a workspace full of NaN. Waits for
+ * them: streams that do not wait for the default stream use the call as well. */
 static inline BevpoolCall gpu_call(const HostProblem *host, const BevpoolPlan *plan) {
     const BevProblem *view = &host->view;
     size_t scales = bev_block_scale_bytes(view->feat.dtype, view->feat.rows, view->feat.row_len);
@@ -52,6 +53,7 @@ static inline BevpoolCall gpu_call(const HostProblem *host, const BevpoolPlan *p
             (BevpoolTensor){on_device(view->feat.block_scales, scales), scales, BEVPOOL_FP8, 0};
     call.workspace = on_device(NULL, call.workspace_bytes);
     CUDA(cudaMemset(call.workspace, 0xff, call.workspace_bytes));
+    CUDA(cudaStreamSynchronize(NULL));
     return call;
 }
 

@@ -367,7 +367,8 @@ static inline cudaError_t transpose_enter(const void *depth, const Frustums &f, 
                              overlap, stream, (const Code *)depth, f, (uint4 *)transposed);
 }
 
-// `overlap`: this build and the device know programmatic dependent launches.
+// `overlap`: this build and the device know programmatic dependent launches. The tiles always use
+// them behind the transposing kernel.
 template <BevDtype D>
 static inline cudaError_t tiles_launch(const BevProblem *problem, const TileMap &map,
                                        const Frustums &frustums, bool overlap,
@@ -377,17 +378,19 @@ static inline cudaError_t tiles_launch(const BevProblem *problem, const TileMap 
     Pool pool = pool_of(problem);
     int channels = v4_tile_channels(problem);
     cudaError_t status = cudaSuccess;
+    bool early = overlap && gains_by_overlap(stream);
     if (map.transposed)
-        status = transpose_enter<Bits>(pool.depth, frustums, map.transposed, overlap, stream);
+        status = transpose_enter<Bits>(pool.depth, frustums, map.transposed, early, stream);
     if (status != cudaSuccess)
         return status;
     if (pool.weights)
         return channels % GROUP ? tiles_enter<D, 1, 1, true, true>(pool, map, overlap, stream)
                                 : tiles_enter<D, 1, 0, true, true>(pool, map, overlap, stream);
     with_flag(map.transposed, [&]<bool T>() {
-        status = channels % GROUP    ? tiles_enter<D, 1, 1, T, false>(pool, map, overlap, stream)
-                 : channels > GROUP ? tiles_enter<D, 2, 0, T, false>(pool, map, overlap, stream)
-                                    : tiles_enter<D, 1, 0, T, false>(pool, map, overlap, stream);
+        bool starts = T ? overlap : early;
+        status = channels % GROUP   ? tiles_enter<D, 1, 1, T, false>(pool, map, starts, stream)
+                 : channels > GROUP ? tiles_enter<D, 2, 0, T, false>(pool, map, starts, stream)
+                                    : tiles_enter<D, 1, 0, T, false>(pool, map, starts, stream);
     });
     return status;
 }

@@ -31,8 +31,8 @@
  * LIMITS  Fewer than 32 points a step (a camera that rolls, random ranks) and pieces serve instead.
  *         A NaN or an infinity makes a tile start again point by point. What is left is waiting:
  *         three loads that depend on each other and the joins, with a quarter of the warps that a
- *         multiprocessor could hold. On SM90 and later the first two of these loads do not wait
- *         for the kernel in front (overlap.cuh).
+ *         multiprocessor could hold. On SM90 and later, in a stream, the first two of these loads
+ *         do not wait for the kernel in front (overlap.cuh).
  * TRY     Tiles of 8 cells (features as the left operand, 20 sums a lane instead of 40): 1.5
  *         times as many steps, each with half the sums; which configurations gain? Sort the tiles
  *         by class only, not by steps: what do warps of unequal length in a block cost? Clear the
