@@ -94,6 +94,7 @@ tap_run 'the same chart gives the same bytes' cmp "$folder/a.svg" "$folder/b.svg
 mkdir "$folder/data"
 cp -r "$BEVSCOPE_DATA/samples" "$folder/data/"
 chmod -R u+w "$folder/data"
+rm "$folder"/data/samples/recorded/*.json
 cat >"$folder/data/samples/recorded/h200.json" <<'JSON'
 {"machine": {"gpu": "NVIDIA H200", "driver": "1", "cuda": "13.0", "date": "2026-11-20T00:00:00Z"},
  "results": [
