@@ -4,8 +4,8 @@
 #
 #     tests/gpu.sh [BUILD]   BUILD: a folder with bevscope, tests/checkbev, tests/test_device_gpu,
 #                            tests/test_lib_gpu, tests/test_lib_devices, tests/test_gradients_gpu,
-#                            tests/test_range_gpu and tests/ladder; configured and made if they are missing. Default:
-#                            build-gpu, or build-ptx86 with GPU_PTX=86
+#                            tests/test_range_gpu and tests/ladder; configured and made if they are
+#                            missing. Default: build-gpu, or build-ptx86 with GPU_PTX=86
 #     OUT=DIR                where gpu.log, gpu.json, gpu-bilinear.json, gpu-counters.json go;
 #                            default: here
 #     QUICK=1                fewer samples, FP16 only, no sanitizers
@@ -47,7 +47,8 @@ arch=CUDA_ARCH=${CUDA_ARCH:-$(native_arch)}
 ptx=${GPU_PTX:+CUDA_GENCODE=-gencode=arch=compute_$GPU_PTX,code=compute_$GPU_PTX}
 : >"$out/gpu.log"
 build_programs "$source" "$build" "${ptx:-$arch}" \
-    bevscope tests/checkbev tests/test_device_gpu tests/test_lib_gpu tests/test_lib_devices tests/test_gradients_gpu tests/test_range_gpu tests/ladder
+    bevscope tests/checkbev tests/test_device_gpu tests/test_lib_gpu tests/test_lib_devices \
+    tests/test_gradients_gpu tests/test_range_gpu tests/ladder
 if [ -n "${OLD:-}" ] && ! [ -x "$OLD/bevscope" ]; then
     [ -f "$OLD/configure.ac" ] || { echo "OLD=$OLD is no checkout and has no bevscope" && exit 2; }
     OLD=$(cd "$OLD" && pwd)
