@@ -11,21 +11,13 @@
 #include "src/scene/scatter.h"
 #include "src/scene/workload.h"
 #include "tests/maps.h"
-#include "tests/tap.h"
+#include "tests/ok_or_note.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 enum { SEED = 7, REPEATS = 100 };
-
-static bool ok_or_note(bool ok, const Err *err) {
-    char line[1024];
-    err_line(err, line, sizeof line);
-    if (!ok)
-        tap_note("%s", line);
-    return ok;
-}
 
 /* ---- maps ------------------------------------------------------------------------------------ */
 

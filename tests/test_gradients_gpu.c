@@ -5,19 +5,11 @@
 #include "src/run/cuda/device.h"
 #include "src/run/session.h"
 #include "src/scene/workload.h"
-#include "tests/tap.h"
+#include "tests/ok_or_note.h"
 
 #include <unistd.h>
 
 enum { REPEATS = 100 };
-
-static bool ok_or_note(bool ok, const Err *err) {
-    char line[1024];
-    err_line(err, line, sizeof line);
-    if (!ok)
-        tap_note("%s", line);
-    return ok;
-}
 
 /* ---- the same bits --------------------------------------------------------------------------- */
 

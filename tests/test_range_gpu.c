@@ -6,7 +6,7 @@
 #include "src/base/random.h"
 #include "src/run/cuda/device.h"
 #include "src/run/session.h"
-#include "tests/tap.h"
+#include "tests/ok_or_note.h"
 
 #include <float.h>
 #include <math.h>
@@ -28,14 +28,6 @@ static const struct {
     {"a few NaN", 0, 0, 10000, NAN},
 };
 enum { RANGES = sizeof ranges / sizeof *ranges };
-
-static bool ok_or_note(bool ok, const Err *err) {
-    char line[1024];
-    err_line(err, line, sizeof line);
-    if (!ok)
-        tap_note("%s", line);
-    return ok;
-}
 
 static void shift(const BevShape *s, int range, Features *features) {
     int64_t pixels = s->cameras * s->feat_h * s->feat_w;
