@@ -7,6 +7,8 @@
 
 #include <math.h>
 #include <poll.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 enum { PATIENCE_MS = 120000, TERMINAL = 1u << SCREEN_TERMINAL, WINDOW = 1u << SCREEN_WINDOW };
 
@@ -113,7 +115,7 @@ static void test_slow(void) {
 
 enum { GOOD_LAUNCHES = 3 };
 static BevKernel gpu; /* V3, for so many launches */
-static int launches;
+static atomic_int launches;
 
 /* The row says CPU at first, so that the test runs without a GPU, and CUDA when the launch fails.
  */
@@ -187,11 +189,40 @@ static void test_device_lost(void) {
     engine_close(loop.engine);
 }
 
+/* The launch that fails is one of the timings between two frames; the next frames, sharper than the
+ * one before, need no launch and are made without an error. Only the last one is taken. */
+static void test_lost_aside(void) {
+    static const LoopOptions options = {.scene = "toy", .where = 1u << BEV_CPU};
+    const EngineOptions timing = {.where = 1u << BEV_CPU, .background = true};
+    static Loop loop;
+    Err err = {.what = ""};
+    launches = GOOD_LAUNCHES - 1;
+    begin_loop(&loop, &options, &err);
+    loop.state.playing = false;
+    if (!engine_open(&loop.engine, &timing, &err)) {
+        tap_ok(false, "%s: %s", err.where, err.what);
+        return;
+    }
+    loop_submit(&loop);
+    double end = clock_ms() + PATIENCE_MS;
+    while (launches <= GOOD_LAUNCHES && clock_ms() < end)
+        usleep(10000);
+    usleep(1000000);
+    struct pollfd waiting = {.fd = engine_fd(loop.engine), .events = POLLIN};
+    while (loop.state.job.config.kernel == &gpu && clock_ms() < end)
+        if (poll(&waiting, 1, 100) == 1)
+            loop_take_frame(&loop);
+    tap_ok(log_says(&loop, "gpu_v3: CUDA error 700") && log_says(&loop, "CPU, "),
+           "the GPU fails between two frames: the log says why the CPU takes over");
+    engine_close(loop.engine);
+}
+
 int main(void) {
     test_keys();
     test_percentiles();
     test_moments();
     test_slow();
     test_device_lost();
+    test_lost_aside();
     return tap_done();
 }

@@ -65,7 +65,8 @@ typedef struct {
     FrameInputs inputs; /* owned */
     MemoryModel *model; /* owned; NULL: not simulated yet */
     void *picture;      /* owned: what options.make_picture returned */
-    Err err;            /* live.error_text in full */
+    Err err;            /* the newest; live.error_text in full where that is not empty */
+    uint64_t errors;    /* grows with every `err` */
     bool device_lost;   /* `err` is the end of this backend */
     uint64_t notes;     /* grows with every `note` */
     char note[200];     /* for the user, and no failure */

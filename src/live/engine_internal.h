@@ -67,9 +67,9 @@ struct Engine {
     bool has_frame;
     bool given_up; /* the newest render was given up for a newer request */
     uint64_t loads;
-    Err err; /* live.error_text in full */
+    Err err; /* the newest */
     bool device_lost;
-    uint64_t notes;
+    uint64_t errors, notes;
     char note[sizeof((EngineFrame *)0)->note];
     bool news; /* figures that were not published yet */
 
@@ -115,7 +115,7 @@ void engine_render(Engine *engine, const State *request);
 /* Renders the newest request's frame once more, and publishes it unless a new request came. */
 PipelineEnd engine_render_again(Engine *engine, Quality quality);
 
-/* Keeps an error for the next frame. */
+/* Keeps an error for the next frame. It is told even if that frame is without it again. */
 void engine_report_error(Engine *engine, const Err *err);
 
 /* ---- engine_idle.c: what is done while no request waits -------------------------------------- */

@@ -86,6 +86,7 @@ static EngineFrame *frame_new(Engine *engine) {
     frame->live = engine->live;
     frame->loads = engine->loads;
     frame->err = engine->err;
+    frame->errors = engine->errors;
     frame->notes = engine->notes;
     memcpy(frame->note, engine->note, sizeof frame->note);
     frame->device_lost = engine->device_lost;

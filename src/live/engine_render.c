@@ -10,11 +10,16 @@
 
 enum { GIVE_WAY_MS = 50 }; /* a key that has waited so long does not give way to the next one */
 
+/* After a lost device other errors only follow from that one. */
 void engine_report_error(Engine *engine, const Err *err) {
+    if (engine->device_lost)
+        return;
     char line[sizeof engine->live.error_text + 1];
     err_line(err, line, (int)sizeof engine->live.error_text);
     memcpy(engine->live.error_text, line, sizeof engine->live.error_text);
     engine->err = *err;
+    engine->errors++;
+    engine->news = true;
     engine->device_lost = err->kind == ERR_DEVICE;
 }
 
@@ -230,7 +235,7 @@ void engine_render(Engine *engine, const State *request) {
     engine->request_ms = clock_ms();
     bool key = !moved || engine->taken > 1; /* moments alone do not follow each other so fast */
     engine->give_way_ms = key ? engine->request_ms + GIVE_WAY_MS : INFINITY;
-    engine->device_lost = false;
+    engine->device_lost &= request->job.config.kernel->where == BEV_CUDA;
     pause_simulation(engine, true);
     if (make_frame(engine, QUALITY_ROUGH) == PIPELINE_GIVEN_UP)
         return;

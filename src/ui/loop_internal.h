@@ -110,7 +110,7 @@ typedef struct {
     LiveData nothing; /* shown before the first frame */
     Engine *engine;
     const EngineFrame *frame; /* the newest; NULL: none yet */
-    uint64_t loads, notes;    /* of the newest frame: scenes loaded and notes so far */
+    uint64_t loads, errors, notes; /* of the newest frame: scenes loaded, told so far */
     bool empty; /* the map of the last frame has no point */
     char error_text[sizeof((LiveData *)0)->error_text];
     Term *term;        /* NULL: no terminal to draw on */

@@ -177,6 +177,20 @@ static void leave_device(Loop *loop) {
     loop_words(loop, "backend cpu", why, sizeof why);
 }
 
+/* Each error once, also where a newer picture came before it was told; again after a frame without
+ * it. */
+static void note_error(Loop *loop, const EngineFrame *frame) {
+    char line[sizeof loop->error_text];
+    if (frame->errors != loop->errors)
+        err_line(&frame->err, line, sizeof line);
+    else
+        memcpy(line, frame->live.error_text, sizeof loop->error_text);
+    loop->errors = frame->errors;
+    if (line[0] && strcmp(loop->error_text, line) != 0)
+        loop_note(loop, line);
+    memcpy(loop->error_text, line, sizeof loop->error_text);
+}
+
 void loop_take_frame(Loop *loop) {
     const EngineFrame *frame = engine_take(loop->engine);
     if (!frame)
@@ -201,11 +215,7 @@ void loop_take_frame(Loop *loop) {
     loop_step(loop, &(Event){.kind = EVENT_RESULT,
                              .headline = &headline,
                              .warps = recorded ? &warps : NULL});
-    if (strcmp(loop->error_text, frame->live.error_text) != 0) {
-        memcpy(loop->error_text, frame->live.error_text, sizeof loop->error_text);
-        if (loop->error_text[0])
-            loop_note(loop, loop->error_text);
-    }
+    note_error(loop, frame);
     bool empty = frame->inputs.map && frame->inputs.map->map.points == 0;
     if (empty && !loop->empty)
         loop_note(loop, scatter_empty);
