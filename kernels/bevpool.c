@@ -315,7 +315,7 @@ static double v4_rank_bytes(const BevKernel *kernel, const BevProblem *problem) 
     return bytes;
 }
 
-/* ---- the traffic of any kernel ---------------------------------------------------------------- */
+/* ---- the traffic of any kernel --------------------------------------------------------------- */
 
 bool bev_traffic_counts(const BevKernel *kernel) {
     return kernel->access.owner == BEV_OWNS_TILE;

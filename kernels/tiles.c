@@ -130,13 +130,17 @@ bool tile_cursor_step(const TileDraft *draft, TileCursor *cursor) {
     return cursor->column < INT32_MAX;
 }
 
-static void count_steps(TileDraft *draft) {
+/* Of all tiles; or, false, of some: with so many steps already pieces are the better way. */
+static bool count_steps(TileDraft *draft) {
     for (int64_t tile = 0; tile < draft->tiles; tile++) {
         TileCursor cursor = tile_cursor(draft, tile);
         while (tile_cursor_step(draft, &cursor))
             draft->step_counts[tile]++;
         draft->steps += draft->step_counts[tile];
+        if (draft->problem->map.points < POINTS_A_STEP * draft->steps)
+            return false;
     }
+    return true;
 }
 
 /* How tiles are dealt out to warps when a warp should get `portion` steps. */
@@ -186,8 +190,7 @@ static bool build(TileDraft *draft, int multiprocessors) {
     if (ok && find_places(draft, places)) {
         find_entries(draft, places);
         order_intervals(draft, keys);
-        count_steps(draft);
-        draft->serves = map->points >= POINTS_A_STEP * draft->steps;
+        draft->serves = count_steps(draft);
     }
     if (draft->serves)
         choose_portion(draft, multiprocessors);

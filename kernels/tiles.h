@@ -18,7 +18,7 @@ typedef struct {
 
 typedef struct {
     const BevProblem *problem;
-    bool serves;     /* false: pieces are the better way */
+    bool serves;     /* false: pieces are the better way, and the rest may be unfinished */
     bool transposed; /* a kernel of its own transposes the depth first */
     int portion;     /* steps that a warp should get */
     int64_t tiles, steps;

@@ -17,7 +17,7 @@
  *         one. Each output row is written once, yet no longer in one straight line: the order
  *         follows the columns, and rows of the output only within a few of them.
  *
- * COST    16 bytes an entry (10 to 18 points on camera rigs) and 8 a cell instead of 12 a point; P
+ * COST    16 bytes an entry (10 to 22 points on camera rigs) and 8 a cell instead of 12 a point; P
  *         depths, P C features, cells C outputs. No atomics, no divisions.
  *
  * LIMITS  A cell has one owner, however many points it has. A map without columns has an entry a
