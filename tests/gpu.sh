@@ -96,6 +96,8 @@ fi
 for test in $plugin_tests; do
     BUILDDIR=$build step "$test" 300 "$build/tests/$test"
 done
+# The program's own use of the library: the bits of sessions, both directions.
+[ ! -x "$build/tests/test_library_run" ] || step library-run 300 "$build/tests/test_library_run"
 # Maps that were made more even: a cell may hold one depth twice there.
 [ ! -x "$build/tests/test_even" ] || step even 300 "$build/tests/test_even"
 BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/test_try.sh"
