@@ -9,6 +9,7 @@
 #include "src/run/cuda/device.h"
 #endif
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,6 +156,7 @@ static bool place_arrays(Run *run, void *codes, Err *err) {
         placed->dtype = tensor ? (int32_t)tensor->dtype : BEVPOOL_FP8;
         placed->scale = tensor ? tensor->scale : 1;
         if (is_output(role)) {
+            assert(bytes == 0 || bytes == bev_tensor_bytes(tensor));
             memset(next, 0xff, bytes);
             next += bytes;
         }
