@@ -1,18 +1,10 @@
-/* The BEV in cells of the terminal: its place, its edges, sparse cells, the wipe and its baseline.
- */
+/* The BEV in cells of the terminal: its place, its edges, sparse cells, wipe and baseline. */
 #include "src/view/term/cells.h"
 #include "src/view/term/panel.h"
 #include "tests/live_fixture.h"
 #include "tests/screen.h"
 #include "tests/tap.h"
-
-/* The number of cells that are not empty. */
-static int64_t occupied(const CellField *field) {
-    int64_t count = 0;
-    for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
-        count += field->state[cell] != CELL_EMPTY;
-    return count;
-}
+#include "tests/view_check.h"
 
 static void test_bev(void) {
     begin(100, 60);
