@@ -1,5 +1,4 @@
-/* Cells of the terminal: texts, cuts and collisions, contrast of the inks, a picture of a screen.
- */
+/* Cells of the terminal: texts, cuts and collisions, contrast of inks, a picture of a screen. */
 #include "src/view/term/cells.h"
 #include "tests/screen.h"
 #include "tests/tap.h"

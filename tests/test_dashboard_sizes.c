@@ -1,5 +1,4 @@
-/* The dashboard at every size: nothing drawn twice, nothing cut, panels that fold in their order.
- */
+/* The dashboard at every size: nothing drawn twice, nothing cut, panels fold in their order. */
 #include "src/state/glossary.h"
 #include "src/state/help.h"
 #include "tests/live_fixture.h"

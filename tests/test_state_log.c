@@ -1,5 +1,4 @@
-/* The log: every control says in a line what it did, and the line is completed when figures come.
- */
+/* The log: each control says in a line what it did, completed when figures come. */
 #include "tests/state_fixture.h"
 #include "tests/tap.h"
 
