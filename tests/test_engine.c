@@ -7,23 +7,29 @@
 #include "src/base/clock.h"
 #include "src/scene/workload.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { PATIENCE_MS = 150000 }; /* other tests may have the machine */
 
-static const char *const scenes[] = {"toy", "asymmetric", "intersection", "no-such-scene.json"};
-enum { TOY, ASYMMETRIC, INTERSECTION, MISSING };
+static char own_file[64]; /* a copy of intersection.json, while a test has one */
+static const char *const scenes[] = {"toy", "asymmetric", "intersection", "no-such-scene.json",
+                                     own_file};
+enum { TOY, ASYMMETRIC, INTERSECTION, MISSING, OWN_FILE, SCENES };
 
 static State fresh(int scene) {
     static const char *const views[] = {"color", "error"};
     static const char *const colormaps[] = {"auto"};
-    const StateMenu menu = {.scenes = {scenes, 4},
+    const StateMenu menu = {.scenes = {scenes, SCENES},
                             .views = {views, 2},
                             .error_view = 1,
                             .channel_view = -1,
@@ -273,6 +279,84 @@ static void test_bad_scene(void) {
     tap_ok(frame && frame->live.error_text[0] && frame->live.frame.pooled &&
                sum_of(&frame->live.frame) == sum,
            "after a failure the last good picture stays");
+    engine_close(engine);
+}
+
+static bool no_thread_begin(Err *err) {
+    return err_set(err, ERR_FAILED, "trial", "", "the thread cannot begin");
+}
+
+/* The thread has something to tell before anything was asked. */
+static void test_begin_fails(void) {
+    enum { SOON_MS = 300 };
+    const EngineOptions options = {.where = 1u << BEV_CPU, .thread_begin = no_thread_begin};
+    Engine *engine;
+    Err err;
+    tap_need(engine_open(&engine, &options, &err), "an engine");
+    struct pollfd waiting = {.fd = engine_fd(engine), .events = POLLIN};
+    bool quiet = poll(&waiting, 1, SOON_MS) == 0;
+    State state = fresh(TOY);
+    const EngineFrame *frame = ask(engine, &state);
+    tap_ok(quiet && frame && frame->loads == 1 && frame->errors == 1 &&
+               !strcmp(frame->err.what, "the thread cannot begin"),
+           "what fails before the first request is told with its frame");
+    engine_close(engine);
+}
+
+/* ---- the scene's file ------------------------------------------------------------------------ */
+
+static void write_own_file(void) {
+    char command[1024];
+    strcpy(own_file, "/tmp/engine-XXXXXX");
+    int file = mkstemp(own_file);
+    snprintf(command, sizeof command, "cp '%s/samples/intersection.json' %s",
+             getenv("BEVSCOPE_DATA"), own_file);
+    tap_need(file >= 0 && system(command) == 0, "a file of a scene");
+    close(file);
+}
+
+/* The note that comes within so long; "": none does. */
+static const char *note_within(Engine *engine, double ms) {
+    double end = clock_ms() + ms;
+    struct pollfd waiting = {.fd = engine_fd(engine), .events = POLLIN};
+    for (double left = ms; left > 0; left = end - clock_ms()) {
+        const EngineFrame *frame = poll(&waiting, 1, (int)left + 1) == 1 ? engine_take(engine) : NULL;
+        if (frame && frame->notes)
+            return frame->note[frame->notes % ENGINE_NOTES];
+    }
+    return "";
+}
+
+/* The file changes when it has been read, and its first picture is still computed. */
+static void test_file_changes_early(void) {
+    Engine *engine = open_engine(false);
+    write_own_file();
+    State state = fresh(OWN_FILE);
+    state.view = state.menu.error_view;
+    engine_request(engine, &state);
+    const char *doing;
+    while (doing = engine_doing(engine), !strcmp(doing, "scene") || !strcmp(doing, "features"))
+        sched_yield();
+    bool changed = utimensat(AT_FDCWD, own_file, (struct timespec[2]){{1, 0}, {1, 0}}, 0) == 0;
+    tap_ok(changed && strstr(note_within(engine, PATIENCE_MS), "it has changed, read again"),
+           "a file that changes before its first picture is there is read again");
+    unlink(own_file);
+    engine_close(engine);
+}
+
+static void test_file_stays(void) {
+    enum { LOOKS_MS = 1500 };
+    Engine *engine = open_engine(false);
+    write_own_file();
+    State state = fresh(OWN_FILE);
+    const EngineFrame *frame = ask(engine, &state);
+    bool shown = frame && frame->loads == 1;
+    state.job.scene = MISSING;
+    frame = ask(engine, &state);
+    tap_ok(shown && frame && frame->live.error_text[0] &&
+               !strcmp(note_within(engine, LOOKS_MS), ""),
+           "a scene that is not there says nothing about the file of the one that is shown");
+    unlink(own_file);
     engine_close(engine);
 }
 
@@ -673,7 +757,7 @@ static void test_counters(void) {
     engine_request(engine, &state);
     while (frame && !frame->notes)
         frame = take(engine);
-    tap_ok(quiet && frame && strstr(frame->note, "counters: only a GPU has them") &&
+    tap_ok(quiet && frame && strstr(frame->note[1], "counters: only a GPU has them") &&
                frame->live.counters.source == SOURCE_UNKNOWN && !frame->device_lost,
            "counters: asked for once, refused with the reason");
     engine_close(engine);
@@ -689,6 +773,9 @@ int main(void) {
     test_pinned_rig();
     test_probe();
     test_bad_scene();
+    test_begin_fails();
+    test_file_changes_early();
+    test_file_stays();
     test_mailbox();
     test_background();
     test_fair();
