@@ -58,6 +58,26 @@ static void test_cameras(void) {
            "without a rig there is nothing to turn");
 }
 
+static void test_camera_errors(void) {
+    Camera camera;
+    const double at[3] = {1, 2, 1.5};
+    camera_set_pose(&camera, 30, 0, 0, at);
+    camera_apply_error(&camera, &(CameraError){.yaw_deg = 5, .height_m = 0.25});
+    Camera want;
+    camera_set_pose(&want, 35, 0, 0, (double[]){1, 2, 1.75});
+    double worst = 0;
+    for (int i = 0; i < 9; i++)
+        worst = fmax(worst, fabs(camera.rotation[i] - want.rotation[i]));
+    tap_ok(worst < 1e-12 && camera.position_m[2] == 1.75, "yaw and height errors move a camera");
+    camera_set_pose(&camera, 30, 1, 0, at);
+    camera_apply_error(&camera, &(CameraError){.pitch_deg = 2});
+    camera_set_pose(&want, 30, 3, 0, at);
+    worst = 0;
+    for (int i = 0; i < 9; i++)
+        worst = fmax(worst, fabs(camera.rotation[i] - want.rotation[i]));
+    tap_ok(worst < 1e-12, "a positive pitch error looks up");
+}
+
 static void test_evenness(void) {
     State state = make_state();
     tap_ok(use(&state, "evenness 0.4") & STEP_RUN && state.job.evenness == 0.4 &&
@@ -114,6 +134,7 @@ static void test_training(void) {
 int main(void) {
     test_time();
     test_cameras();
+    test_camera_errors();
     test_evenness();
     test_training();
     return tap_done();
