@@ -1,4 +1,4 @@
-/* Views of a pooled vector: from its channels to colours and values, by hand-made answers. */
+/* Views of a pooled vector: from its channels to colours and values, worked out by hand. */
 #include "src/view/bev/decode.h"
 #include "src/view/bev/raster.h"
 #include "src/view/bev/stats.h"
