@@ -125,6 +125,23 @@ static void test_period(void) {
     scene_free(&scene);
 }
 
+/* Named after its last part, with slashes behind it or without. */
+static void test_names(void) {
+    static const char *const paths[] = {"drive", "drive/", "./drive//"};
+    Scene scene;
+    Err err = {0};
+    start("");
+    tap_need(mkdir(in_folder("drive"), 0777) == 0 && chdir(folder) == 0, "a folder");
+    save("drive/0.npz");
+    for (int i = 0; i < 3; i++) {
+        tap_ok(scene_load(paths[i], &scene, &err) && !strcmp(scene.name, "drive"), "\"%s\"",
+               paths[i]);
+        scene_free(&scene);
+    }
+    unlink("drive/0.npz");
+    tap_need(chdir("/") == 0 && rmdir(in_folder("drive")) == 0, "the folder goes");
+}
+
 /* ---- what may differ ------------------------------------------------------------------------- */
 
 static void test_differs(void) {
@@ -331,6 +348,7 @@ int main(void) {
         return tap_skip_all("no temporary folder");
     test_moments();
     test_period();
+    test_names();
     test_differs();
     test_same();
     test_wrong();

@@ -249,6 +249,17 @@ static void test_elements(void) {
     get("ranks_feat")->descr = "<i8";
     get("ranks_feat")->values[2] = 2147483648.0;
     refuses("int64 beyond int32", "net.npz: ranks_feat[2]:", "2147483648 does not fit int32");
+    get("ranks_feat")->values[2] = -2147483649.0;
+    refuses("int64 below int32", "net.npz: ranks_feat[2]:", "-2147483649 does not fit int32");
+    start("cal");
+    get("bev_shape")->shape = "(2,)";
+    get("bev_shape")->count = 2;
+    get("bev_shape")->values[0] = get("bev_shape")->values[1] = 4096;
+    get("feat")->shape = "(2, 2, 3, 100)";
+    get("feat")->count = 0;
+    get("feat")->extra = (size_t)2 * 2 * 3 * 100 * 4;
+    refuses("an output of 6.7 GB", "net.npz: depth, features and output",
+            "1 x 4096 x 4096 x 100) take 6.711e+09 bytes in FP32, at most 2.147e+09");
 }
 
 /* ---- sets of arrays -------------------------------------------------------------------------- */

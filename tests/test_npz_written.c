@@ -112,6 +112,115 @@ static void test_files(void) {
     free(archive.bytes);
 }
 
+/* Writes the current arrays as a scene, and reads that again. */
+static bool write_and_read(Scene *scene, Scene *again) {
+    Err err = {0};
+    const char *path = in_folder("c.npz");
+    *again = (Scene){.channels = 0};
+    bool ok = read_arrays(scene) &&
+              scene_write_npz(path, scene, &scene->tensors, &scene->map, false, &err) &&
+              scene_load(path, again, &err);
+    if (!ok && err.what[0])
+        err_line(&err, line, sizeof line);
+    if (!ok)
+        tap_note("got: %s", line);
+    unlink(path);
+    return ok;
+}
+
+static void test_height(void) {
+    Scene scene, again;
+    start("");
+    get("grid")->values[8] = 5; /* two slices */
+    get("bev_shape")->values[1] = 2;
+    tap_ok(write_and_read(&scene, &again) && again.shape.nz == 2 && again.shape.ny == 6 &&
+               again.shape.nx == 4 && again.rig.grid.nz == 2 && again.map.points == 5,
+           "two slices");
+    scene_free(&scene);
+    scene_free(&again);
+}
+
+static void test_no_points(void) {
+    Scene scene, again;
+    start("cal");
+    for (int i = CALIBRATION; i < array_count - 1; i++) {
+        arrays[i].count = 0;
+        arrays[i].shape = "(0,)";
+    }
+    tap_ok(write_and_read(&scene, &again) && again.has_map && again.map.points == 0,
+           "a map without points");
+    scene_free(&scene);
+    scene_free(&again);
+}
+
+/* Names of 1, 2, 3 and 4 bytes a letter; half a pair of UTF-16 and numbers beyond Unicode are no
+ * letters. */
+static void test_names(void) {
+    static const struct {
+        uint32_t code;
+        const char *utf8;
+    } letters[] = {{'a', "a"},
+                   {0x7ff, "\xdf\xbf"},
+                   {0x20ac, "\xe2\x82\xac"},
+                   {0xe000, "\xee\x80\x80"},
+                   {0x1f697, "\xf0\x9f\x9a\x97"},
+                   {0xd800, "?"},
+                   {0xdfff, "?"},
+                   {0x110000, "?"}};
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
+        Scene scene, again;
+        char want[16];
+        start("");
+        arrays[array_count++] = (Array){
+            "camera_names", "<U3", "(2,)", 6, {letters[i].code, 'b', 0, 'c', 0, 0}, NULL, 0};
+        snprintf(want, sizeof want, "%sb", letters[i].utf8);
+        bool ok = write_and_read(&scene, &again);
+        tap_ok(ok && !strcmp(scene.rig.cameras[0].name, again.rig.cameras[0].name) &&
+                   (letters[i].code == 0xe000 || !strcmp(again.rig.cameras[0].name, want)) &&
+                   !strcmp(again.rig.cameras[1].name, "c"),
+               "a name with U+%04X: %s", (unsigned)letters[i].code, again.rig.cameras[0].name);
+        scene_free(&scene);
+        scene_free(&again);
+    }
+}
+
+/* Everything that a car saw, and that it did not see everything. */
+static void test_car(void) {
+    static const char *const left_out[] = {NULL,         "images", "camera_names",
+                                           "box_labels", "lidar",  "timestamps"};
+    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
+        Scene scene, again;
+        start("");
+        add_car();
+        if (left_out[i])
+            drop(left_out[i]);
+        bool ok = write_and_read(&scene, &again);
+        const Photos *a = &scene.photos, *b = &again.photos;
+        ok = ok && a->cameras == b->cameras && a->box_count == 2 && b->box_count == 2 &&
+             !memcmp(a->boxes, b->boxes, 2 * sizeof *a->boxes) && a->has_time == b->has_time &&
+             a->time_s == b->time_s && a->sweep_count == b->sweep_count &&
+             !strcmp(scene.rig.cameras[1].name, again.rig.cameras[1].name) &&
+             !a->srgb == !b->srgb &&
+             (!a->srgb || !memcmp(a->srgb, b->srgb, (size_t)(a->cameras * a->h * a->w * 3)));
+        tap_ok(ok, "what a car saw, without %s", left_out[i] ? left_out[i] : "nothing");
+        scene_free(&scene);
+        scene_free(&again);
+    }
+}
+
+/* Errors name the end of a long path, which tells more than its begin. */
+static void test_long_path(void) {
+    char path[400] = "/";
+    Scene scene;
+    Err err = {0};
+    for (int i = 0; i < 30; i++)
+        strcat(path, "nowhere/");
+    strcat(path, "net.npz");
+    tap_ok(!scene_load_npz(path, 0, &scene, &err) && strlen(err.where) < 128 &&
+               strstr(err.where, "nowhere/net.npz") && strstr(err.what, "No such file"),
+           "a long path: %s: %s", err.where, err.what);
+}
+
 int main(void) {
     if (!mkdtemp(folder))
         return tap_skip_all("no temporary folder");
@@ -119,6 +228,11 @@ int main(void) {
     round_trip("", true, false, "the same in float16");
     round_trip("idx", false, false, "calibration and a bilinear map");
     round_trip("cal", false, true, "a weighted map without calibration");
+    test_height();
+    test_no_points();
+    test_names();
+    test_car();
+    test_long_path();
     test_files();
     tap_ok(rmdir(folder) == 0, "the folder is empty at the end");
     return tap_done();

@@ -62,6 +62,28 @@ static void refuses_entry(const char *title, const char *name, int method, int f
     free(zip.archive.bytes);
 }
 
+/* Names of 100 letters twice, and a directory of which only a part is declared. */
+static void test_counts(void) {
+    char name[101];
+    memset(name, 'b', 100);
+    name[100] = '\0';
+    ZipMaker zip = {0};
+    zip_stored(&zip, name, "", 0);
+    zip_stored(&zip, name, "", 0);
+    zip_end(&zip);
+    name[80] = '\0';
+    refuses_bytes(zip.archive, "a long name twice", name, "b is in the archive twice");
+    free(zip.archive.bytes);
+
+    start("");
+    Buffer archive = make_archive();
+    archive.bytes[archive.length - 12]--; /* entries in all, and on this disk */
+    archive.bytes[archive.length - 14]--;
+    refuses_bytes(archive, "fewer entries than there are", "net.npz", "more directory entries");
+    free(archive.bytes);
+    refuses_bytes((Buffer){NULL, 0, 0}, "no bytes at all", "net.npz", "truncated zip");
+}
+
 static void test_entries(void) {
     refuses_entry("an encrypted member", "depth.npy", 0, 1, 100, "depth.npy", "encrypted");
     refuses_entry("bzip2", "depth.npy", 12, 0, 100, "depth.npy", "zip method 12");
@@ -82,6 +104,10 @@ static void test_entries(void) {
     arrays[array_count++] = *get("feat");
     refuses("a member twice", "feat.npy", "twice");
 
+    refuses_entry("a name of four letters", ".npy", 0, 0, 100, "net.npz: .npy", "be short");
+    refuses_entry("a name of 64 letters",
+                  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.npy", 0, 0, 100,
+                  "aaaa.npy", "be short");
     ZipMaker zip = {0};
     for (int i = 0; i < 65; i++) {
         char name[32];
@@ -91,6 +117,7 @@ static void test_entries(void) {
     zip_end(&zip);
     refuses_bytes(zip.archive, "65 members", "65 entries", "at most 64");
     free(zip.archive.bytes);
+    test_counts();
 
     start("");
     Buffer archive = make_archive(), twice = {0};
