@@ -133,33 +133,84 @@ static void check_car(const Scene *scene) {
            "photographs at the size of the network's input");
 }
 
-/* A whole image of the camera: 100 x 110 pixels, of which resize and crop take (0, 20) to
- * (96, 84). */
-static void test_own_image(void) {
-    enum { H = 100, W = 110 };
+/* The base with images of h x w pixels, whose colours are their column and row. */
+static Buffer archive_with_images(int h, int w) {
     ZipMaker zip = {0};
     Buffer data = {0}, npy = {0};
-    Scene scene;
-    for (int i = 0; i < 2 * H * W * 3; i++) {
-        int x = i / 3 % W, y = i / 3 / W % H;
-        buffer_add(&data, &(unsigned char){(unsigned char)(i % 3 == 0 ? x : i % 3 == 1 ? y : 0)}, 1);
+    char header[96];
+    for (int i = 0; i < 2 * h * w * 3; i++) {
+        int x = i / 3 % w, y = i / 3 / w % h;
+        buffer_add(&data,
+                   &(unsigned char){(unsigned char)(i % 3 == 0   ? x
+                                                    : i % 3 == 1 ? y
+                                                                 : 0)},
+                   1);
     }
-    npy_add(&npy, "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 100, 110, 3), }\n",
-            data.bytes, data.length);
+    snprintf(header, sizeof header,
+             "{'descr': '|u1', 'fortran_order': False, 'shape': (2, %d, %d, 3), }\n", h, w);
+    npy_add(&npy, header, data.bytes, data.length);
     start("");
     for (int i = 0; i < array_count; i++)
         add_to(&zip, &arrays[i]);
     zip_stored(&zip, "images.npy", npy.bytes, npy.length);
     zip_end(&zip);
-    bool ok = read_bytes(zip.archive, &scene);
+    free(data.bytes);
+    free(npy.bytes);
+    return zip.archive;
+}
+
+/* A whole image of the camera, of which resize and crop take columns 0 to 96 and rows 20 to 84. */
+static void test_own_image(void) {
+    Scene scene;
+    Buffer archive = archive_with_images(100, 110);
+    bool ok = read_bytes(archive, &scene);
     const uint8_t *srgb = scene.photos.srgb, *pixel = ok ? srgb + 3 * (5 * 48 + 7) : NULL;
     /* Input pixel (7, 5) is the mean of the image's columns 14, 15 and rows 30, 31. */
     if (!tap_ok(ok && pixel[0] == 15 && pixel[1] == 31, "the camera's own image is cut as the "
                                                         "network's input was"))
         tap_note("got: %s %d %d", line, ok ? pixel[0] : 0, ok ? pixel[1] : 0);
     scene_free(&scene);
-    free(data.bytes);
+    free(archive.bytes);
+
+    archive = archive_with_images(84, 94);
+    ok = read_bytes(archive, &scene);
+    pixel = ok ? scene.photos.srgb + 3 * (5 * 48 + 46) : NULL;
+    tap_ok(ok && pixel[0] == 93 && pixel[3] == 0 && pixel[4] == 0,
+           "one that is two columns narrower is black there");
+    scene_free(&scene);
+    free(archive.bytes);
+
+    archive = archive_with_images(84, 90);
+    refuses_bytes(archive, "one that is six columns narrower",
+                  "net.npz: images: 84 x 90 pixels, must have the shape of image_size, 32 x 48",
+                  "or hold the 84 x 96 that resize and crop take");
+    free(archive.bytes);
+}
+
+/* The header of images of 50 MB each, and no more data than deflate needs for them: refused before
+ * memory is allocated. */
+static void test_many_pixels(void) {
+    ZipMaker zip = {0};
+    Buffer npy = {0}, block = {0};
+    npy_add(&npy, "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 4097, 4097, 3), }\n", "",
+            0);
+    buffer_add(&block, "\0", 1); /* not the last block, not compressed */
+    buffer_add_le(&block, npy.length, 2);
+    buffer_add_le(&block, ~npy.length, 2);
+    buffer_add(&block, npy.bytes, npy.length);
+    for (int i = 0; i < 19600; i++) /* empty blocks: deflate makes at most 1032 bytes of one */
+        buffer_add(&block, "\0\0\0\xff\xff", 5);
+    start("");
+    for (int i = 0; i < array_count; i++)
+        add_to(&zip, &arrays[i]);
+    zip_entry(&zip, "images.npy", block.bytes, block.length, 8, 0,
+              (uint32_t)npy.length + 2u * 4097 * 4097 * 3, 0);
+    zip_end(&zip);
+    refuses_bytes(zip.archive, "images of 16.8 million pixels",
+                  "net.npz: images: 4097 x 4097 pixels, must be at most 16777216 in all",
+                  "save smaller ones");
     free(npy.bytes);
+    free(block.bytes);
     free(zip.archive.bytes);
 }
 
@@ -194,6 +245,7 @@ static void test_car(void) {
     arrays[array_count - 1].count = 80;
     refuses("a name too long", "net.npz: camera_names[0]:", "32 bytes, must be at most 31");
     test_own_image();
+    test_many_pixels();
 }
 
 int main(void) {
