@@ -217,6 +217,38 @@ static void test_lost_aside(void) {
     engine_close(loop.engine);
 }
 
+/* Two things to note between two pictures that are taken: counters that nobody has, and the scene's
+ * file vanishes. */
+static void test_notes(void) {
+    char path[] = "/tmp/loop-XXXXXX", command[1024];
+    const LoopOptions options = {.scene = path, .where = 1u << BEV_CPU};
+    const EngineOptions working = {.where = 1u << BEV_CPU, .background = true};
+    static Loop loop;
+    Err err = {.what = ""};
+    int file = mkstemp(path);
+    snprintf(command, sizeof command, "cp '%s/samples/toy.json' %s", getenv("BEVSCOPE_DATA"), path);
+    tap_need(file >= 0 && system(command) == 0, "a file of a scene");
+    close(file);
+    begin_loop(&loop, &options, &err);
+    loop.state.job.config.kernel = bev_kernel_find("cpu_v3");
+    loop.state.playing = false;
+    tap_need(engine_open(&loop.engine, &working, &err), "an engine");
+    loop_submit(&loop);
+    tap_need(wait_for_frame(&loop), "a picture");
+    loop.state.counts++;
+    loop_submit(&loop);
+    unlink(path);
+    usleep(3000000); /* two pictures, the second in place of the first */
+    double end = clock_ms() + PATIENCE_MS;
+    struct pollfd waiting = {.fd = engine_fd(loop.engine), .events = POLLIN};
+    while (loop.notes < 2 && clock_ms() < end)
+        if (poll(&waiting, 1, 100) == 1)
+            loop_take_frame(&loop);
+    tap_ok(log_says(&loop, "only a GPU has them") && log_says(&loop, "it has vanished"),
+           "of two notes between two pictures both are told");
+    engine_close(loop.engine);
+}
+
 int main(void) {
     test_keys();
     test_percentiles();
@@ -224,5 +256,6 @@ int main(void) {
     test_slow();
     test_device_lost();
     test_lost_aside();
+    test_notes();
     return tap_done();
 }

@@ -37,7 +37,8 @@ static void work(Engine *engine) {
         bool busy = engine_idle_work(engine);
         if (engine->given_up)
             continue;
-        if (engine->news && clock_ms() - engine->published_ms > NEWS_MS)
+        bool asked = engine->answered > 0; /* before the first request there is no frame */
+        if (engine->news && asked && clock_ms() - engine->published_ms > NEWS_MS)
             engine_publish(engine);
         if (!busy)
             engine_wait(engine);

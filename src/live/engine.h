@@ -55,6 +55,8 @@
 
 typedef struct Engine Engine;
 
+enum { ENGINE_NOTES = 4 };
+
 /* A finished frame. It does not change; it belongs to the caller until the next one is taken. */
 typedef struct {
     State state;        /* that it was rendered for */
@@ -68,8 +70,8 @@ typedef struct {
     Err err;            /* the newest; live.error_text in full where that is not empty */
     uint64_t errors;    /* grows with every `err` */
     bool device_lost;   /* `err` is the end of this backend */
-    uint64_t notes;     /* grows with every `note` */
-    char note[200];     /* for the user, and no failure */
+    uint64_t notes;     /* for the user, and no failures: so many so far */
+    char note[ENGINE_NOTES][200]; /* the newest; the n-th, from 1, is at n % ENGINE_NOTES */
 } EngineFrame;
 
 typedef struct {

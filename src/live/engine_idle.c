@@ -9,17 +9,11 @@ enum { IDLE_MS = 200 };              /* without a request: time for what takes l
 static const double LOOK_MS = 1000;  /* between two looks at the scene's file */
 static const double SLICE_PAUSE = 5; /* moving: no slice of timing for so many times its duration */
 
-/* Adds a note for the user. */
-static void note(Engine *engine, const Err *err) {
-    err_line(err, engine->note, sizeof engine->note);
-    engine->notes++;
-    engine->news = true;
-}
-
 /* ---- the scene's file ------------------------------------------------------------------------ */
 
-void engine_watch_file(SceneFile *file, const char *name) {
-    file->watched = stat(name, &file->then) == 0 && S_ISREG(file->then.st_mode);
+void engine_watch_file(SceneFile *file, const LoadedScene *scene) {
+    file->watched = scene->is_file;
+    file->then = scene->file;
     file->gone = false;
     file->looked_ms = clock_ms();
 }
@@ -32,14 +26,16 @@ static bool same_file(const struct stat *a, const struct stat *b) {
 static void note_file(Engine *engine, const char *what) {
     Err err;
     err_set(&err, ERR_FAILED, "the scene's file", "", "%s", what);
-    note(engine, &err);
+    engine_note(engine, &err);
 }
 
-/* Each change is told once; a file that comes back has changed. */
+/* Each change is told once; a file that comes back has changed. A scene that could not be shown
+ * has another name than the file that is watched. */
 static void look_at_file(Engine *engine) {
     SceneFile *file = &engine->file;
     struct stat now;
-    if (!file->watched || clock_ms() - file->looked_ms < LOOK_MS)
+    if (!file->watched || engine->shown.scene->number != engine->state.job.scene ||
+        clock_ms() - file->looked_ms < LOOK_MS)
         return;
     bool was_gone = file->gone;
     file->looked_ms = clock_ms();
@@ -194,7 +190,7 @@ static TaskEnd count_selection(Engine *engine, bool idle) {
         live_counters_line(&engine->live.counters, &engine->state.job, line, sizeof line);
         err_set(&err, ERR_FAILED, "counters, measured", "", "%s", line);
     }
-    note(engine, &err);
+    engine_note(engine, &err);
     return TASK_WORKED;
 }
 

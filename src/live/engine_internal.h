@@ -26,7 +26,7 @@ typedef struct {
     EngineFrame *ready, *front, *retired;
 } Mailbox;
 
-/* The file of the scene, which may change while it is shown. */
+/* The file of the scene that is shown, which may change meanwhile. */
 typedef struct {
     bool watched, gone;
     double looked_ms;
@@ -70,7 +70,7 @@ struct Engine {
     Err err; /* the newest */
     bool device_lost;
     uint64_t errors, notes;
-    char note[sizeof((EngineFrame *)0)->note];
+    char note[ENGINE_NOTES][sizeof((EngineFrame *)0)->note[0]];
     bool news; /* figures that were not published yet */
 
     uint64_t accuracy_tag; /* grows when the accuracy figures become stale */
@@ -118,11 +118,14 @@ PipelineEnd engine_render_again(Engine *engine, Quality quality);
 /* Keeps an error for the next frame. It is told even if that frame is without it again. */
 void engine_report_error(Engine *engine, const Err *err);
 
+/* Adds a note for the user. */
+void engine_note(Engine *engine, const Err *err);
+
 /* ---- engine_idle.c: what is done while no request waits -------------------------------------- */
 
 /* One short piece of work. False: there is nothing to do on this thread for the moment. */
 bool engine_idle_work(Engine *engine);
 
-/* Watches the file of this name from now on; a name that is no regular file, such as that of a
- * built-in scene, is not watched. */
-void engine_watch_file(SceneFile *file, const char *name);
+/* Watches the file of this scene from now on, for changes since it was read; a scene without a
+ * regular file, such as a built-in one, is not watched. */
+void engine_watch_file(SceneFile *file, const LoadedScene *scene);

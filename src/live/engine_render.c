@@ -23,6 +23,12 @@ void engine_report_error(Engine *engine, const Err *err) {
     engine->device_lost = err->kind == ERR_DEVICE;
 }
 
+void engine_note(Engine *engine, const Err *err) {
+    char *line = engine->note[++engine->notes % ENGINE_NOTES];
+    err_line(err, line, sizeof *engine->note);
+    engine->news = true;
+}
+
 /* ---- what a new frame means for the figures -------------------------------------------------- */
 
 static void mark_stale(Engine *engine) {
@@ -69,8 +75,7 @@ static void note_budget(Engine *engine, const FrameInputs *inputs) {
             grid_mb, LIVE_BUDGET_MB,
             inputs_crowded(shape, 0, true, false) ? "; no timing beside a comparison" : "",
             inputs_crowded(shape, weighted, false, true) ? ", nor of weighted gradients" : "");
-    err_line(&note, engine->note, sizeof engine->note);
-    engine->notes++;
+    engine_note(engine, &note);
 }
 
 /* Whether the accuracy on the screen is of other values. While the world moves, or depth is trained,
@@ -98,7 +103,7 @@ static void notice_changes(Engine *engine) {
                                           engine->state.job.pool_baseline, cpu_gradients);
     if (inputs->scene != engine->shown.scene) {
         engine->loads++;
-        engine_watch_file(&engine->file, engine->state.menu.scenes.names[engine->state.job.scene]);
+        engine_watch_file(&engine->file, inputs->scene);
     }
     if (has_other_values(engine, inputs, config))
         mark_stale(engine);

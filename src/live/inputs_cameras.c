@@ -66,6 +66,7 @@ static void fill_facts(LoadedScene *loaded) {
 
 bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *err) {
     int number = state->job.scene;
+    const char *name = state->menu.scenes.names[number];
     const OperatorChange *sizes = &state->job.sizes;
     if (have && have->number == number && operator_same_change(&have->sizes, sizes)) {
         next->scene = ref_keep(have);
@@ -77,7 +78,8 @@ bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err 
     next->scene = loaded;
     loaded->number = number;
     loaded->sizes = *sizes;
-    if (!scene_load(state->menu.scenes.names[number], &loaded->scene, err) ||
+    loaded->is_file = stat(name, &loaded->file) == 0 && S_ISREG(loaded->file.st_mode);
+    if (!scene_load(name, &loaded->scene, err) ||
         !operator_change(&loaded->scene, sizes, err))
         return false;
     fill_facts(loaded);

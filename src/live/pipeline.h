@@ -9,6 +9,8 @@
 #include "src/scene/scene.h"
 #include "src/state/live_data.h"
 
+#include <sys/stat.h>
+
 /* ---- the inputs of a frame ------------------------------------------------------------------- */
 
 /* Each of these is reference counted (src/base/ref.h): frames in which it is the same share it. It
@@ -20,6 +22,8 @@ typedef struct {
     Scene scene;
     SceneFacts facts;
     Moments *moments; /* of a clip; else NULL */
+    bool is_file;     /* it has a regular file of its own, which was like this before it was read */
+    struct stat file;
 } LoadedScene;
 
 typedef struct SeenFeatures SeenFeatures;

@@ -191,6 +191,14 @@ static void note_error(Loop *loop, const EngineFrame *frame) {
     memcpy(loop->error_text, line, sizeof loop->error_text);
 }
 
+/* Each note once, also those of frames that newer ones replaced before they were taken. */
+static void note_notes(Loop *loop, const EngineFrame *frame) {
+    if (frame->notes > loop->notes + ENGINE_NOTES)
+        loop->notes = frame->notes - ENGINE_NOTES;
+    while (loop->notes < frame->notes)
+        loop_note(loop, frame->note[++loop->notes % ENGINE_NOTES]);
+}
+
 void loop_take_frame(Loop *loop) {
     const EngineFrame *frame = engine_take(loop->engine);
     if (!frame)
@@ -220,9 +228,7 @@ void loop_take_frame(Loop *loop) {
     if (empty && !loop->empty)
         loop_note(loop, scatter_empty);
     loop->empty = empty;
-    if (frame->notes != loop->notes)
-        loop_note(loop, frame->note);
-    loop->notes = frame->notes;
+    note_notes(loop, frame);
     if (frame->device_lost)
         leave_device(loop);
 }
