@@ -24,7 +24,8 @@ FILES = ["src/base/json_fields.c"] + ["src/scene/%s.c" % name for name in (
     "operator/operator_sweep")]
 TESTS = ["tests/" + name for name in (
     "test_npy", "test_npz", "test_npz_refused", "test_npz_zip", "test_npz_written",
-    "test_npz_changed", "test_npz_moments", "test_clip", "test_scene", "test_scene_json", "test_data",
+    "test_npz_changed", "test_npz_moments", "test_clip", "test_scene", "test_scene_json",
+    "test_scene_json_fields", "test_scene_json_edits", "test_scene_json_sizes", "test_data",
     "test_scatter", "test_scatter_foreign", "test_operators", "fuzz/replay_json", "fuzz/replay_npz",
     "fuzz/replay_npy", "test_operator_arrays.sh", "test_grad_out.sh")]
 
