@@ -63,6 +63,16 @@ head -c 50 "$folder/right.npy" >"$folder/header.npy"
 verify "$folder/header.npy"
 [ $? = 1 ] && says "truncated: its header has no end"
 tap_ok $? 'and one whose header is cut'
+head -c 9 "$folder/right.npy" >"$folder/prefix.npy"
+verify "$folder/prefix.npy"
+[ $? = 1 ] && says "truncated: its header has no end"
+tap_ok $? 'and one of nine bytes'
+deep=$folder/$(printf '%0120d' 0)/$(printf '%0120d' 1)
+mkdir -p "$deep"
+cp "$folder/shape.npy" "$deep/shape.npy"
+verify "$deep/shape.npy"
+[ $? = 1 ] && says "1/shape.npy: grad_out has the shape"
+tap_ok $? 'a long path ends with the name of the file'
 verify "$folder/none.npy"
 [ $? = 1 ] && says none.npy
 tap_ok $? 'and none at all'

@@ -87,6 +87,19 @@ refuses "depth.npy: shape (1500, 3), must have 1 axis" "depths in rows" \
 refuses "bev_shape.npy: 3 numbers" "a grid of three sizes" "np.save('bad/bev_shape', np.array([1, 7, 11]))"
 refuses "bev_shape.npy: element 1 is 5000" "a grid too large" "np.save('bad/bev_shape', np.array([7, 5000]))"
 refuses "ranks_bev.npy: element" "a cell outside its grid" "np.save('bad/bev_shape', np.array([1, 5]))"
+refuses "bev_shape.npy: 5 x 0 cells" "a grid without columns" "np.save('bad/bev_shape', np.array([5, 0]))"
+refuses "depth, features and output (nz, ny, nx, c: 1 x 4096 x 4096 x 64)" "an output of 4 GB" \
+    "np.save('bad/bev_shape', np.array([4096, 4096])); np.save('bad/feat', np.ones((1500, 64), np.float16))"
+refuses "feat.npy: 1000001 rows, must be 1 to 1000000" "too many rows" \
+    "np.save('bad/feat', np.ones((1000001, 1), np.float16))"
+refuses "feat.npy: 1025 channels, must be 1 to 1024" "too many channels" \
+    "np.save('bad/feat', np.ones((1500, 1025), np.float16))"
+refuses "feat.npy: needs 12000 bytes" "more bytes than its shape has" \
+    "np.save('bad/feat', np.ones((1500, 2), np.float32)); open('bad/feat.npy', 'ab').write(b'1234')"
+refuses "weights.npy: cannot open: Too many levels of symbolic links" "weights that are a loop of links" \
+    "os.symlink('weights.npy', 'bad/weights.npy')"
+refuses "ranks_depth.npy: element 2 is 4500, must be 0 to 4499" "a depth out of range" \
+    "a = np.load('bad/ranks_depth.npy'); a[2] = 4500; np.save('bad/ranks_depth', a)"
 refuses "weights.npy: 3 points" "another number of weights" "np.save('bad/weights', np.ones(3, np.float32))"
 refuses "weights[7]: nan, must be finite" "a weight that is none" \
     "a = np.ones(5000, np.float32); a[7] = np.nan; np.save('bad/weights', a[np.argsort(np.argsort(np.load('bad/ranks_bev.npy'), kind='stable'))])"

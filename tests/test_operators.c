@@ -1,8 +1,9 @@
-/* Operator scenes: each map against a loop that follows the documented rule point by point, all CPU
- * kernels by the gates in both directions, what a seed decides, and bad sizes. */
-#include "src/accuracy/verify.h"
+/* Operator scenes: each map against a loop that follows the documented rule point by point, what a
+ * seed decides, changes, and bad sizes. */
 #include "src/base/random.h"
+#include "src/scene/operator/operator.h"
 #include "src/scene/scatter.h"
+#include "src/scene/scene.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -197,6 +198,11 @@ static void test_change(void) {
     change.skew = 1;
     tap_ok(!operator_change(&scene, &change, &err) && err.kind == ERR_USAGE, "toy: %s", err.what);
     scene_free(&scene);
+    scene.has_map = true;
+    tap_ok(!operator_change(&scene, &change, &err) && strstr(err.what, "has a map from a file"),
+           "arrays without cameras: %s", err.what);
+    change = (OperatorChange){.points = 0};
+    tap_ok(operator_change(&scene, &change, &err), "no change is right for every scene");
 }
 
 static void refuse(const char *what, OperatorSpec spec, const char *words) {
@@ -226,6 +232,21 @@ static void test_bad(void) {
     bad = good;
     bad.cells = POINTS + 1;
     refuse("more bags than look-ups", bad, "points");
+    bad = good;
+    bad.rows = 0;
+    refuse("no rows", bad, "rows");
+    bad = good;
+    bad.channels = SCENE_MAX_CHANNELS + 1;
+    refuse("too many channels", bad, "channels");
+    bad = good;
+    bad.skew = -0.5;
+    refuse("skew below 0", bad, "skew");
+    bad.skew = OPERATOR_MAX_SKEW + 0.5;
+    refuse("skew above 4", bad, "skew");
+    bad = good;
+    bad.points = bad.rows = OPERATOR_MAX_ROWS;
+    bad.channels = SCENE_MAX_CHANNELS;
+    refuse("tensors of 4 GB", bad, "file");
     bad = spec_of(OPERATOR_HISTOGRAM, 1);
     bad.channels = 2;
     refuse("two channels", bad, "channels");
@@ -237,6 +258,41 @@ static void test_bad(void) {
     refuse("no such world", bad, "world");
     snprintf(bad.world, sizeof bad.world, "voxelize");
     refuse("a sweep of a sweep", bad, "voxelize.json");
+    snprintf(bad.world, sizeof bad.world, "../samples/toy");
+    refuse("a world by its path", bad, "world");
+    snprintf(bad.world, sizeof bad.world, "toy");
+    bad.channels = EMBED_DIMS - 1;
+    refuse("too few channels for class, colour and height", bad, "channels");
+}
+
+/* What a scene says of itself. */
+static void test_described(void) {
+    char text[128];
+    OperatorSpec bags = spec_of(OPERATOR_EMBEDDING_BAG, 1.5);
+    OperatorSpec bins = spec_of(OPERATOR_HISTOGRAM, 0);
+    operator_describe(&bags, text, sizeof text);
+    tap_ok(!strcmp(text, "Embedding bag, no cameras: 600 look-ups of 70 rows, 49 bags, skew 1.5"),
+           "%s", text);
+    operator_describe(&bins, text, sizeof text);
+    tap_ok(!strcmp(text, "Histogram, no cameras: 600 values, 49 bins, skew 0"), "%s", text);
+    const OperatorChange changes[] = {{false, 0, 0}, {true, 1.2, 0}, {false, 0, 65536}, {true, 0, 1}};
+    static const char *const labels[] = {"x", "x, skew 1.2", "x, 65536 points",
+                                         "x, skew 0, 1 points"};
+    for (int i = 0; i < 4; i++) {
+        snprintf(text, sizeof text, "x");
+        operator_label(&changes[i], text, sizeof text);
+        tap_ok(!strcmp(text, labels[i]), "%s", text);
+    }
+    for (int kind = 0; kind < OPERATOR_COUNT; kind++) {
+        OperatorSpec spec = spec_of((OperatorKind)kind, 1);
+        Scene scene;
+        tap_ok(build(&spec, &scene) && scene_has_embedding(&scene) == (kind == OPERATOR_VOXELIZE),
+               "%s: features are %s", operator_kinds[kind].name,
+               kind == OPERATOR_VOXELIZE ? "class, colour and height" : "numbers");
+        scene_free(&scene);
+    }
+    Scene plain = {.channels = 1};
+    tap_ok(!scene_has_embedding(&plain), "and none of a scene that is neither world nor operator");
 }
 
 static void test_bars(OperatorKind kind) {
@@ -256,32 +312,6 @@ static void test_bars(OperatorKind kind) {
     scene_free(&scene);
 }
 
-/* ---- gates ----------------------------------------------------------------------------------- */
-
-static void note_row(const VerifyRow *row, void *context) {
-    (void)context;
-    if (!row->passed && !row->skipped[0])
-        tap_note("%s %s %s: gates A %s, B %s, C %s", row->scene, row->config.kernel->name,
-                 bev_dtypes[row->config.dtype].name, verdict_names[row->kernel.verdict],
-                 verdict_names[row->format_verdict], verdict_names[row->exact.verdict]);
-}
-
-static void test_gates(const char *scene, double skew) {
-    const BenchPlan plan = {.scenes = &scene,
-                            .scene_count = 1,
-                            .where = 1u << BEV_CPU,
-                            .dtypes = (1u << BEV_DTYPE_COUNT) - 1,
-                            .aligns = 1u << BEV_NEAREST,
-                            .directions = (1u << BEV_DIRECTION_COUNT) - 1,
-                            .workload = {.sizes = {true, skew, 10000}}};
-    VerifyCount count = {0};
-    Err err = {0};
-    bool ok = verify_run(&plan, note_row, NULL, &count, &err);
-    tap_ok(ok && count.passed >= 30 && !count.failed && !count.skipped,
-           "%s, skew %g: %d selections pass the gates, %d fail, %d skipped %s", scene, skew,
-           count.passed, count.failed, count.skipped, err.what);
-}
-
 int main(void) {
     test_map(OPERATOR_HISTOGRAM, pairs_of_histogram);
     test_map(OPERATOR_EMBEDDING_BAG, pairs_of_bags);
@@ -291,10 +321,9 @@ int main(void) {
         test_seed((OperatorKind)kind);
         if (kind != OPERATOR_VOXELIZE)
             test_bars((OperatorKind)kind);
-        test_gates(operator_kinds[kind].name, 1);
     }
-    test_gates("histogram", 3);
     test_change();
     test_bad();
+    test_described();
     return tap_done();
 }

@@ -3,7 +3,10 @@
 #include "src/scene/scene.h"
 #include "tests/tap.h"
 
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/bevscope-scene-XXXXXX";
@@ -130,6 +133,75 @@ static void test_unknown(void) {
     refuses(in_folder("pipe"), "not a regular file");
 }
 
+/* A socket can be named, but not opened. */
+static void make_socket(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    tap_need(fd >= 0 && !bind(fd, (struct sockaddr *)&address, sizeof address), "a socket");
+    close(fd);
+}
+
+static void test_files(void) {
+    Scene scene;
+    tap_need(chdir(folder) == 0, "chdir");
+    put(".world", text);
+    tap_ok(load("./.world", &scene) && strcmp(scene.name, ".world") == 0,
+           "a hidden file has its whole name");
+    scene_free(&scene);
+    put("Parking", "Parking on the left");
+    refuses("Parking", "line 1");
+    put("long.json", "{");
+    tap_need(truncate("long.json", 1 + (1 << 20)) == 0, "truncate");
+    refuses("long.json", "long.json: longer than the limit of 1048576 bytes");
+    make_socket("socket");
+    refuses("socket", "socket: cannot open: No such device or address");
+    refuses("missing.npz", "neither a file nor a known scene (bevscope --list");
+    refuses("missing.json", "neither a file nor a known scene (bevscope --list");
+    put("samples/intersection.json", "{\"bevscope\": 2}");
+    refuses("canonical", "samples/intersection.json: ");
+    put("samples/intersection.json", text);
+    tap_need(chdir("/") == 0, "chdir");
+}
+
+/* Files that the process may have open are used up. */
+static void test_no_files(void) {
+    struct rlimit before, none;
+    getrlimit(RLIMIT_NOFILE, &before);
+    none = before;
+    none.rlim_cur = 3; /* 0 to 2 are open */
+    setrlimit(RLIMIT_NOFILE, &none);
+    refuses("canonicla", "samples: cannot be listed: Too many open files");
+    refuses("corner", "samples/corner.json: cannot open: Too many open files");
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
+static void test_photographs(void) {
+    Scene scene;
+    Err err = {0};
+    tap_need(load("corner", &scene), "corner");
+    tap_ok(!scene_use_photo_features(&scene, &err) && scene.channels == 80 &&
+               err.kind == ERR_USAGE,
+           "features of no photographs: %s (%s)", err.what, err.hint);
+    tap_ok(scene_take_photos(&scene, 0, &err) && scene.photos.cameras == 1, "a world's photographs");
+    const uint8_t *srgb = scene.photos.srgb;
+    tap_ok(scene_take_photos(&scene, 0, &err) && scene.photos.srgb == srgb, "are taken once");
+    tap_ok(scene_use_photo_features(&scene, &err) && scene.shape.channels == PHOTO_CHANNELS,
+           "and are features");
+    scene_free(&scene);
+    scene_free(NULL);
+}
+
+static void test_size(void) {
+    Err err = {0};
+    const BevShape flat = {1, 1, 1, 1, .nx = 4096, .ny = 4096, .channels = 64};
+    const BevShape high = {1, 1, 1, 1, .nx = 4096, .ny = 16 * 4096, .nz = 16, .channels = 8};
+    tap_ok(!scene_check_size(&flat, "x", &err) && strstr(err.what, "1 x 4096 x 4096 x 64"),
+           "too many cells: %s", err.what);
+    tap_ok(!scene_check_size(&high, "x", &err) && strstr(err.what, "16 x 4096 x 4096 x 8"),
+           "too many slices: %s", err.what);
+}
+
 int main(void) {
     if (!mkdtemp(folder))
         return tap_skip_all("no temporary folder");
@@ -143,6 +215,10 @@ int main(void) {
     test_names();
     test_sources();
     test_unknown();
+    test_files();
+    test_no_files();
+    test_photographs();
+    test_size();
     static const char *const files[] = {
         "samples/corner.json",
         "samples/intersection.json",
@@ -155,6 +231,10 @@ int main(void) {
         "archive.json", "text.npz", "empty.npz", "depth.npy",
         "empty",
         "pipe",
+        ".world",
+        "Parking",
+        "long.json",
+        "socket",
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         remove(in_folder(files[i]));

@@ -24,10 +24,10 @@ static int compare_names(const void *a, const void *b) {
 }
 
 static bool add_name(Clip *clip, const char *name, Err *err) {
-    if (clip->count == CLIP_MAX_MOMENTS || strlen(name) >= sizeof clip->names[0])
-        return err_set(err, ERR_FAILED, clip->path, "",
-                       "more than %d moments, or a name of more than %zu bytes", CLIP_MAX_MOMENTS,
-                       sizeof clip->names[0] - 1);
+    _Static_assert(sizeof clip->names[0] >= sizeof((struct dirent *)0)->d_name, "a name fits");
+    if (clip->count == CLIP_MAX_MOMENTS)
+        return err_set(err, ERR_FAILED, clip->path, "split it, or save fewer",
+                       "more than %d moments", CLIP_MAX_MOMENTS);
     if (!(clip->count & (clip->count - 1))) { /* room for twice as many */
         size_t room = clip->count ? 2 * (size_t)clip->count : 1;
         void *more = realloc(clip->names, room * sizeof clip->names[0]);

@@ -65,7 +65,7 @@ static char peek(Parser *parser) {
 }
 
 static bool accept(Parser *parser, char wanted) {
-    if (peek(parser) != wanted || parser->at == parser->end)
+    if (peek(parser) != wanted)
         return false;
     parser->at++;
     return true;
@@ -73,8 +73,8 @@ static bool accept(Parser *parser, char wanted) {
 
 static bool accept_word(Parser *parser, const char *word) {
     size_t length = strlen(word);
-    if (!peek(parser) || (size_t)(parser->end - parser->at) < length ||
-        memcmp(parser->at, word, length) != 0)
+    skip_space(parser);
+    if ((size_t)(parser->end - parser->at) < length || memcmp(parser->at, word, length) != 0)
         return false;
     parser->at += length;
     return true;

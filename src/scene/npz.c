@@ -68,7 +68,7 @@ static bool open_source(Npz *npz, zip_source_t *source, Err *err) {
     if (!npz->zip)
         return false;
     zip_int64_t count = zip_get_num_entries(npz->zip, 0);
-    bool ok = count >= 0 && count <= NPZ_MAX_MEMBERS;
+    bool ok = count <= NPZ_MAX_MEMBERS;
     if (!ok)
         refuse_zip(npz, "broken zip: not as many entries as declared", err);
     for (zip_int64_t i = 0; ok && i < count; i++)
@@ -86,7 +86,7 @@ static void init(Npz *npz, const char *where) {
 
 bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err) {
     init(npz, where);
-    const ZipBytes archive = {bytes ? bytes : "", -1, length};
+    const ZipBytes archive = {bytes, -1, length};
     if (!zip_check_directory(&archive, npz->where, err))
         return false;
     return open_source(npz, zip_source_buffer_create(bytes, length, 0, NULL), err);
@@ -198,7 +198,7 @@ NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
     }
     NpzPlace place;
     size_t size = sizeof place.text, used = (size_t)snprintf(place.text, size, "%s", name);
-    for (int axis = 0; axis < array->rank && used < size; axis++)
+    for (int axis = 0; axis < array->rank; axis++) /* at most 8 times 22 bytes: they fit */
         used += (size_t)snprintf(place.text + used, size - used, "%s%lld%s", axis ? ", " : "[",
                                  (long long)index[axis], axis == array->rank - 1 ? "]" : "");
     return place;

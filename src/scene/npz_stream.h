@@ -17,7 +17,7 @@ bool npz_stream_open(NpzStream *stream, const Npz *npz, int member, Err *err);
 /* Reads exactly `count` bytes. Never inflates beyond the declared size (zip bombs). */
 bool npz_stream_read(NpzStream *stream, void *to, size_t count, Err *err);
 
-/* Passes over `count` bytes: at once in a stored array, inflating them in a deflated one. */
+/* Passes over `count` bytes, at most `left`: at once in a stored array, inflating them in a deflated one. */
 bool npz_stream_skip(NpzStream *stream, uint64_t count, Err *err);
 
 /* At the end of the data reads past it, where libzip verifies the checksum. */

@@ -1,6 +1,7 @@
 /* Writes archives. */
 #include "src/scene/npz.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +37,9 @@ static zip_source_t *array_source(NpzWriter *writer, const NpyArray *array, cons
     size_t start = npy_write_header(array, header);
     size_t bytes = (size_t)array->count * npy_element_bytes(array);
     char *block = malloc(start + bytes);
-    if (!block || writer->block_count == NPZ_MAX_MEMBERS) {
-        free(block);
+    assert(writer->block_count < NPZ_MAX_MEMBERS);
+    if (!block)
         return NULL;
-    }
     writer->blocks[writer->block_count++] = block;
     memcpy(block, header, start);
     if (bytes > 0)

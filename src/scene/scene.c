@@ -172,16 +172,11 @@ bool scene_names(SceneName *names, size_t max, size_t *count, Err *err) {
     return add_samples(names, max, *count, count, err);
 }
 
-static bool ends_with(const char *name, const char *suffix) {
-    size_t length = strlen(name), end = strlen(suffix);
-    return length > end && !strcmp(name + length - end, suffix);
-}
-
 static bool unknown_name(const char *name, Err *err) {
     SceneName known[128];
     const char *words[128];
     size_t count;
-    if (strchr(name, '/') || ends_with(name, ".npz") || ends_with(name, ".json"))
+    if (strchr(name, '/') || has_suffix(name, ".npz") || has_suffix(name, ".json"))
         return err_set(err, ERR_USAGE, name, "bevscope --list shows the scenes that have names",
                        "neither a file nor a known scene");
     if (!scene_names(known, 128, &count, err))
@@ -190,7 +185,7 @@ static bool unknown_name(const char *name, Err *err) {
         words[i] = known[i].name;
     return err_set(err, ERR_USAGE, name, "bevscope --list shows all of them",
                    "neither a file nor a known scene; the nearest known is \"%s\"",
-                   count ? nearest_name(name, words, count) : "none");
+                   nearest_name(name, words, count));
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -202,7 +197,7 @@ static bool refuse_other(const char *path, const char start[4], Err *err) {
     if (!memcmp(start, "\x93NUM", 4))
         return err_set(err, ERR_FAILED, path, "save depth, feat and the others with numpy.savez",
                        "one array, but a scene is a .npz of several");
-    if (ends_with(path, ".npz") && (!start[0] || !strchr("{[ \t\r\n", start[0])))
+    if (has_suffix(path, ".npz") && (!start[0] || !strchr("{[ \t\r\n", start[0])))
         return err_set(err, ERR_FAILED, path, "write it again with numpy.savez",
                        start[0] ? "not a .npz: it does not begin as a zip archive"
                                 : "an empty file");
@@ -243,10 +238,8 @@ static bool holds_arrays(const char *path) {
     DIR *directory = opendir(path);
     struct dirent *entry;
     bool found = false;
-    while (directory && !found && (entry = readdir(directory))) {
-        size_t length = strlen(entry->d_name);
-        found = length > 4 && !strcmp(entry->d_name + length - 4, ".npy");
-    }
+    while (directory && !found && (entry = readdir(directory)))
+        found = has_suffix(entry->d_name, ".npy");
     if (directory)
         closedir(directory);
     return found;

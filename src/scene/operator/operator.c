@@ -60,13 +60,6 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
          .bars_title = "rows of a segment, most first"},
 };
 
-OperatorKind operator_find(const char *name) {
-    int kind = 0;
-    while (kind < OPERATOR_COUNT && strcmp(operator_kinds[kind].name, name) != 0)
-        kind++;
-    return (OperatorKind)kind;
-}
-
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 static bool out_of_memory(const char *where, Err *err) {

@@ -35,9 +35,6 @@ typedef struct {
 
 extern const OperatorInfo operator_kinds[OPERATOR_COUNT]; /* by OperatorKind */
 
-/* The operator with that name, or OPERATOR_COUNT. */
-OperatorKind operator_find(const char *name);
-
 enum {
     OPERATOR_MAX_POINTS = 1000000,
     OPERATOR_MAX_CELLS = 1000000,
