@@ -4,8 +4,9 @@
 #
 #     tests/gpu.sh [BUILD]   BUILD: a folder with bevscope, tests/checkbev, tests/test_device_gpu,
 #                            tests/test_lib_gpu, tests/test_lib_devices, tests/test_gradients_gpu,
-#                            tests/test_range_gpu and tests/ladder; configured and made if they are
-#                            missing. Default: build-gpu, or build-ptx86 with GPU_PTX=86
+#                            tests/test_range_gpu, tests/test_library_run and tests/ladder; configured
+#                            and made if they are missing. Default: build-gpu, or build-ptx86 with
+#                            GPU_PTX=86
 #     OUT=DIR                where gpu.log, gpu.json, gpu-bilinear.json, gpu-counters.json go;
 #                            default: here
 #     QUICK=1                fewer samples, FP16 only, no sanitizers
@@ -48,7 +49,7 @@ ptx=${GPU_PTX:+CUDA_GENCODE=-gencode=arch=compute_$GPU_PTX,code=compute_$GPU_PTX
 : >"$out/gpu.log"
 build_programs "$source" "$build" "${ptx:-$arch}" \
     bevscope tests/checkbev tests/test_device_gpu tests/test_lib_gpu tests/test_lib_devices \
-    tests/test_gradients_gpu tests/test_range_gpu tests/ladder
+    tests/test_gradients_gpu tests/test_range_gpu tests/test_library_run tests/ladder
 if [ -n "${OLD:-}" ] && ! [ -x "$OLD/bevscope" ]; then
     [ -f "$OLD/configure.ac" ] || { echo "OLD=$OLD is no checkout and has no bevscope" && exit 2; }
     OLD=$(cd "$OLD" && pwd)
@@ -96,6 +97,8 @@ fi
 for test in $plugin_tests; do
     BUILDDIR=$build step "$test" 300 "$build/tests/$test"
 done
+# The program's own use of the library: the bits of sessions, both directions.
+step library-run 300 "$build/tests/test_library_run"
 # Maps that were made more even: a cell may hold one depth twice there.
 [ ! -x "$build/tests/test_even" ] || step even 300 "$build/tests/test_even"
 BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/test_try.sh"

@@ -66,12 +66,14 @@ if len(sys.argv) > 4:
     judge("grad_feat", np.load(name + "-grad_feat.npy"), f, parts, abs(parts), 1, feat.shape)
 E
 
-# same SCENE FORMAT ALIGN KERNEL [backward]: what it writes passes; the message says what was judged.
+# same SCENE FORMAT ALIGN KERNEL [backward]: what it writes passes, and libbevpool computed it; the
+# message says what was judged.
 same() {
     rm -f grid*.npy
     "$BEVSCOPE" export "$1" scene.npz --align "$3" --pooled grid.npy --kernel "$4" --dtype "$2" \
         --device cpu --direction "${5:-forward}" >out 2>judged &&
-        "$python" judge.py scene.npz "$2" grid ${5:+backward} >judged 2>&1
+        "$python" judge.py scene.npz "$2" grid ${5:+backward} >judged 2>&1 &&
+        grep -q "by $4 of libbevpool" out && ! grep ' by ' out | grep -v ' of libbevpool'
     status=$?
     sed 's/^/# /' judged
     tap_ok $status "$*"
@@ -98,6 +100,8 @@ same occupancy fp16 nearest cpu_v4
 
 # A kernel that loses updates must not pass: the judge can say no.
 "$BEVSCOPE" export canonical scene.npz --pooled grid.npy --kernel cpu_race --device cpu >out
+grep -q ' by cpu_race, ' out
+tap_ok $? "kernels that are wrong on purpose are not the library's"
 ! "$python" judge.py scene.npz fp32 grid >out 2>&1 && grep -q 'AssertionError: pooled' out
 tap_ok $? "lost updates are told"
 # The exported depth of one pixel changed by a hundredth is told as well.

@@ -34,7 +34,7 @@ src/view/chart      chart     kernels base scene cachesim state draw
 src/view/term       term      kernels base scene cachesim state draw bev chart
 src/view/window     window    kernels base scene cachesim state draw bev figure chart
 src/ui              ui        kernels base scene cachesim run accuracy train state learn live draw bev figure chart term window
-src/cli             cli       kernels base scene cachesim run accuracy try train state learn live draw bev figure chart term window ui
+src/cli             cli       kernels base scene api cachesim run accuracy try train state learn live draw bev figure chart term window ui
 TABLE
 }
 
@@ -118,4 +118,6 @@ only() { # PATTERN FOLDER: the pattern occurs in that folder only
 only '#include <(ncurses|curses|SDL)' src/ui/
 only '#include <cairo' src/view/
 only '#include <zip.h>' src/scene/
+# The program knows of the library what its users know.
+only '#include "src/lib/lib_' src/lib/
 tap_done

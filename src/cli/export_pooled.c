@@ -3,6 +3,7 @@
 #include "kernels/clean.h"
 #include "kernels/codec.h"
 #include "src/base/data.h"
+#include "src/cli/library_run.h"
 #include "src/cli/snapshot_backward.h"
 #include "src/run/session.h"
 #include "src/scene/npz.h"
@@ -11,15 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One direction. */
+typedef struct {
+    const BevKernel *kernel; /* NULL: not wanted */
+    HostProblem problem;
+    void *codes; /* the grid, or both gradients, as stored */
+} Side;
+
 /* What was computed, until it is written. */
 typedef struct {
     const Options *options;
-    const BevKernel *forward, *backward; /* backward: NULL when no gradients are wanted */
     BevDtype dtype;
     BevAlign align;
-    Pooled pooled;
-    HostProblem problem; /* of the way back */
-    void *codes;         /* both gradients, as stored */
+    Side forward, backward;
 } Export;
 
 static bool choose(Export *export, Err *err) {
@@ -35,28 +40,42 @@ static bool choose(Export *export, Err *err) {
     if (options->dtype)
         export->dtype = (BevDtype)choices_find(CHOICE_DTYPE, options->dtype);
     if (direction == BEV_FORWARD)
-        export->forward =
+        export->forward.kernel =
             options->kernel ? select_kernel(options->kernel, where, err) : select_best(where);
     else
-        export->forward = snapshot_backward_kernels(options, where, &export->backward, err);
-    return export->forward != NULL;
+        export->forward.kernel =
+            snapshot_backward_kernels(options, where, &export->backward.kernel, err);
+    return export->forward.kernel != NULL;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static bool go_back(Export *export, Workload *workload, Err *err) {
-    HostProblem *problem = &export->problem;
-    if (!workload_problem_backward(workload, export->dtype, export->align, problem, err))
-        return false;
-    export->codes = malloc(bev_output_bytes(&problem->view));
-    if (!export->codes)
-        return err_set(err, ERR_FAILED, "gradients", "choose a smaller scene", "out of memory");
+static bool run_session(const Side *side, Err *err) {
     Session *session = NULL;
-    bool ok = session_open(&session, export->backward, &problem->view, err) &&
+    bool ok = session_open(&session, side->kernel, &side->problem.view, err) &&
               session_poison(session, err) && session_run(session, err) &&
-              session_read(session, export->codes, err);
+              session_read(session, side->codes, err);
     session_close(session);
     return ok;
+}
+
+static bool run(Side *side, Err *err) {
+    const BevProblem *view = &side->problem.view;
+    side->codes = malloc(bev_output_bytes(view));
+    if (!side->codes)
+        return err_set(err, ERR_FAILED, "output", "choose a smaller scene", "out of memory");
+    return library_has(side->kernel) ? library_run(side->kernel, view, side->codes, err)
+                                     : run_session(side, err);
+}
+
+static bool run_all(Export *export, Workload *workload, Err *err) {
+    Side *forward = &export->forward, *backward = &export->backward;
+    BevDtype dtype = export->dtype;
+    return workload_problem(workload, dtype, export->align, &forward->problem, err) &&
+           run(forward, err) &&
+           (!backward->kernel ||
+            (workload_problem_backward(workload, dtype, export->align, &backward->problem, err) &&
+             run(backward, err)));
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -106,12 +125,18 @@ static int grid_axes(const BevShape *shape, int64_t axes[4]) {
     return flat ? 3 : 4;
 }
 
+/* Says where a kernel ran that the library has. */
+static const char *whose(const BevKernel *kernel) {
+    return library_has(kernel) ? " of libbevpool" : "";
+}
+
 static bool write_gradients(const Export *export, Err *err) {
-    const BevProblem *view = &export->problem.view;
+    const Side *side = &export->backward;
+    const BevProblem *view = &side->problem.view;
     const BevShape *s = &view->shape;
     BevTensor depth = view->grad_depth, feat = view->grad_feat;
-    depth.data = export->codes;
-    feat.data = (char *)export->codes + bev_tensor_bytes(&depth);
+    depth.data = side->codes;
+    feat.data = (char *)side->codes + bev_tensor_bytes(&depth);
     int64_t out_axes[4];
     int out_rank = grid_axes(s, out_axes);
     const int64_t depth_axes[] = {s->cameras, s->depth_bins, s->feat_h, s->feat_w};
@@ -121,35 +146,36 @@ static bool write_gradients(const Export *export, Err *err) {
     printf(", random\n");
     if (!write_beside(export, "grad_depth", &depth, 4, depth_axes, err))
         return false;
-    printf(", by %s\n", export->backward->name);
+    printf(", by %s%s\n", side->kernel->name, whose(side->kernel));
     if (!write_beside(export, "grad_feat", &feat, 4, feat_axes, err))
         return false;
-    printf(", by %s\n", export->backward->name);
+    printf(", by %s%s\n", side->kernel->name, whose(side->kernel));
     return true;
 }
 
 static bool write_all(const Export *export, Err *err) {
-    const BevProblem *view = &export->pooled.problem.view;
+    const Side *side = &export->forward;
+    const BevProblem *view = &side->problem.view;
     BevTensor out = view->out;
-    out.data = export->pooled.codes;
+    out.data = side->codes;
     int64_t axes[4];
     int rank = grid_axes(&view->shape, axes);
     if (!write_npy(export->options->pooled, &out, rank, axes, err))
         return false;
-    printf(", pooled by %s, %s, %s\n", export->forward->name, bev_dtypes[export->dtype].title,
-           bev_aligns[export->align].title);
-    return !export->backward || write_gradients(export, err);
+    printf(", pooled by %s%s, %s, %s\n", side->kernel->name, whose(side->kernel),
+           bev_dtypes[export->dtype].title, bev_aligns[export->align].title);
+    return !export->backward.kernel || write_gradients(export, err);
+}
+
+static void free_side(Side *side) {
+    problem_free(&side->problem);
+    free(side->codes);
 }
 
 bool export_pooled(const Options *options, Workload *workload, BevAlign align, Err *err) {
     Export export = {.options = options, .dtype = BEV_FP32, .align = align};
-    bool ok =
-        choose(&export, err) &&
-        pooled_run(&export.pooled, workload, options->arguments[0],
-                   (KernelConfig){export.forward, export.dtype, align}, LATENCY_OFF, NULL, err) &&
-        (!export.backward || go_back(&export, workload, err)) && write_all(&export, err);
-    pooled_free(&export.pooled);
-    problem_free(&export.problem);
-    free(export.codes);
+    bool ok = choose(&export, err) && run_all(&export, workload, err) && write_all(&export, err);
+    free_side(&export.forward);
+    free_side(&export.backward);
     return ok;
 }

@@ -211,8 +211,8 @@ static const OptionRow rows[] = {
      "beside the model what this GPU's hardware counters say; without a GPU or the permission, "
      "what they said on named machines (csv: that table alone)"},
     {"pooled", 0, "FILE.npy", KIND_TEXT, ON(EXPORT), FIELD(pooled),
-     "write the grid that --kernel pools: float32 (ny, nx, C), with slices (nz, ny, nx, C), as --dtype "
-     "stores it; backward also "
+     "write the grid that --kernel pools, through libbevpool: float32 (ny, nx, C), with slices "
+     "(nz, ny, nx, C), as --dtype stores it; backward also "
      "FILE-grad_out.npy (random), FILE-grad_depth.npy and FILE-grad_feat.npy"},
     {"half", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(half), "write float16 tensors"},
     {"photo-features", 0, NULL, KIND_FLAG, ON(SNAPSHOT) | ON(EXPORT), FIELD(photo_features),

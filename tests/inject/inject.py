@@ -50,6 +50,7 @@ COMMANDS = [
     command("info, machine", "info --device cpu --format json -o {}", "x.json"),
     command("verify", "verify {npz} --device cpu --dtype fp16 --format json -o {}", "x.json"),
     command("export", "export toy {}", "x.npz"),
+    command("export --pooled", "export toy --pooled {} --device cpu --dtype fp16", "x.npy"),
     command("bench", "bench {npz} --device cpu --quick --kernel cpu_v3 --dtype fp16 "
             "--cache warm --format json -o {}", "x.json", TIMES, 4),
     command("bench --recorded", "bench --recorded small --format json -o {}", "x.json"),
