@@ -109,7 +109,7 @@ tap_run "every key that README.md names means something" absent unknown-keys
 done >"$folder/missing-files"
 tap_run "every file that README.md names is there" absent missing-files
 
-grep -rhoE 'samples/[a-z]*/[A-Za-z0-9_-]+\.(md|json|keys|py)|[A-Za-z0-9_/-]*NOTES[A-Za-z0-9_.-]*' \
+grep -rhoE 'samples/[a-z]*/[A-Za-z0-9_-]+\.(md|json|keys|py)|[A-Za-z0-9_/-]*NOTES\.[a-z]+' \
     "$src/kernels" "$src/src" "$src/Makefile.am" "$src/samples" "$readme" | sort -u |
     while read -r path; do
         [ -e "$src/$path" ] || echo "$path"

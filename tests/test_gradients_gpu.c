@@ -136,7 +136,7 @@ static bool wide_init(Wide *wide) {
                    .starts = malloc(COLUMNS * each),
                    .lengths = malloc(COLUMNS * each)};
     BevProblem *p = &wide->problem;
-    p->shape = (BevShape){1, 1, HEIGHT, COLUMNS, CHANNELS, PIXELS, 1};
+    p->shape = (BevShape){1, 1, HEIGHT, COLUMNS, CHANNELS, PIXELS, 1, 1};
     p->dtype = BEV_FP16;
     p->direction = BEV_BACKWARD;
     p->map = (BevMap){PIXELS,      COLUMNS,      wide->ranks,   wide->ranks,

@@ -1,6 +1,6 @@
 #!/bin/sh
 # bevscope steps, and the steps in the live display: text as agreed, same bytes twice, bad input.
-# BEVSCOPE_UPDATE_GOLDEN=1 writes the texts anew.
+# `make goldens` writes the texts anew.
 . "${SRCDIR:-.}/tests/tap.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -23,8 +23,8 @@ void progress_plan(double work);
 /* So much work begins; adds to what is known of a step without a plan. */
 void progress_expect(double work);
 
+/* So much work of the step is done. May be called by any thread. */
+void progress_done(double work);
+
 /* Removes the line until it is drawn again: before something else is written there. */
 void progress_hide(void);
-
-/* So much of it is done. May be called by any thread. */
-void progress_done(double work);

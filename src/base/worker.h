@@ -25,22 +25,23 @@ void worker_close(Worker *worker);
 bool worker_run(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
                 Err *err);
 
-/* Tells the thread to stop and waits for its end; does nothing if none runs. */
-void worker_stop(Worker *worker);
-
 /* Opens the lock and calls `run(owner)` on a new thread. False: no thread could be created, and
  * nothing is left to end. */
 bool worker_start(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
                   Err *err);
 
-/* The same, but waits no longer than `patience_ms`. False: the thread still runs and uses its lock
- * and its owner; it may be waited for again. */
+/* Tells the thread to stop and waits for its end; does nothing if none runs. */
+void worker_stop(Worker *worker);
+
+/* As worker_stop, but waits no longer than `patience_ms`. False: the thread still runs and uses its
+ * lock and its owner; it may be waited for again. */
 bool worker_stop_within(Worker *worker, double patience_ms);
 
 /* Stops the thread and closes the lock. */
 void worker_end(Worker *worker);
 
-/* The same, within `patience_ms`. False: the thread hangs and is left alone. It may still use its lock and its owner, which nobody may free then. */
+/* As worker_end, but waits no longer than `patience_ms`. False: the thread hangs and is left alone.
+ * It may still use its lock and its owner, which nobody may free then. */
 bool worker_end_within(Worker *worker, double patience_ms);
 
 /* Gives the calling thread and its children the lowest priority: for work that can wait. */

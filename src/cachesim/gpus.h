@@ -1,7 +1,7 @@
 /* Published facts of GPUs, to ask "what if". On a real device the driver is asked instead.
  *
  * To add a GPU: one row in gpus.c, anywhere after the first two; the key u and `--list` follow that
- * order. Pictures of tests that list all GPUs change (BEVSCOPE_UPDATE_GOLDEN=1, test_dashboard).
+ * order. Pictures of tests that list all GPUs change: `make goldens`.
  * For a GPU of your own no code is needed: --gpu-file below. */
 #pragma once
 

@@ -11,7 +11,7 @@
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-static void progress_text(const ProgressRow *row, char *text, size_t size) {
+static void progress_text(const CourseProgressRow *row, char *text, size_t size) {
     if (!row)
         snprintf(text, size, "new");
     else if (row->page > 0)
@@ -23,7 +23,7 @@ static void progress_text(const ProgressRow *row, char *text, size_t size) {
         snprintf(text, size, "begun");
 }
 
-static void list_lesson(const char *name, const Progress *progress) {
+static void list_lesson(const char *name, const CourseProgress *progress) {
     char path[COURSE_PATH], text[64];
     Lesson lesson;
     Err err;
@@ -35,17 +35,17 @@ static void list_lesson(const char *name, const Progress *progress) {
         printf("%-34s cannot be taken: %s\n", name, line);
         return;
     }
-    progress_text(progress_find(progress, name), text, sizeof text);
+    progress_text(course_progress_find(progress, name), text, sizeof text);
     printf("%-34s %2d min  %-28s %s\n", name, lesson.minutes, text, lesson.title);
     lesson_free(&lesson);
 }
 
 static bool list_lessons(Err *err) {
     static Course course;
-    static Progress progress;
+    static CourseProgress progress;
     char complaint[512];
     course_read(&course);
-    progress_read(&progress, complaint, sizeof complaint);
+    course_progress_read(&progress, complaint, sizeof complaint);
     for (int i = 0; i < course.count; i++)
         list_lesson(course.names[i], &progress);
     if (complaint[0])

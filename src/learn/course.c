@@ -64,10 +64,10 @@ bool course_find(const Course *course, const char *word, char *path, size_t size
     return err_set(err, ERR_USAGE, word, hint, "no such lesson");
 }
 
-const char *course_next(const Course *course, const Progress *progress) {
+const char *course_next(const Course *course, const CourseProgress *progress) {
     const char *fresh = NULL;
     for (int i = 0; i < course->count; i++) {
-        const ProgressRow *row = progress_find(progress, course->names[i]);
+        const CourseProgressRow *row = course_progress_find(progress, course->names[i]);
         if (row && row->page > 0)
             return course->names[i];
         if (!fresh && !(row && row->done))

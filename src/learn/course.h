@@ -27,29 +27,29 @@ typedef struct {
     int answered;    /* questions on the pages in front of this one were counted */
     int right, asked;
     bool done; /* was taken to its end at least once */
-} ProgressRow;
+} CourseProgressRow;
 
-enum { PROGRESS_ROWS = 256 };
+enum { COURSE_PROGRESS_ROWS = 256 };
 
 typedef struct {
     int count;
-    ProgressRow rows[PROGRESS_ROWS];
-} Progress;
+    CourseProgressRow rows[COURSE_PROGRESS_ROWS];
+} CourseProgress;
 
 /* $XDG_STATE_HOME/bevscope/progress, else ~/.local/state/bevscope/progress. False: neither variable
  * is set. */
-bool progress_path(char *path, size_t size);
+bool course_progress_path(char *path, size_t size);
 
 /* Reads the file; a missing one is empty. Damaged lines are left out, and `complaint` (may be NULL)
  * says so; "" where nothing is wrong. */
-void progress_read(Progress *progress, char *complaint, size_t size);
+void course_progress_read(CourseProgress *progress, char *complaint, size_t size);
 
 /* Reads the file again, replaces one row and writes it, in one piece. Makes the folder. */
-bool progress_save(const ProgressRow *row, Err *err);
+bool course_progress_save(const CourseProgressRow *row, Err *err);
 
 /* The row of a lesson; NULL: it was never taken. */
-const ProgressRow *progress_find(const Progress *progress, const char *name);
+const CourseProgressRow *course_progress_find(const CourseProgress *progress, const char *name);
 
 /* The lesson to take next: one that was begun, else the first that is not done; the first where all
  * are. NULL: there are none. */
-const char *course_next(const Course *course, const Progress *progress);
+const char *course_next(const Course *course, const CourseProgress *progress);

@@ -36,7 +36,12 @@ typedef struct {
     int dtype;
 } Op;
 
-enum { EXPRESSION_OPS = 64, EXPRESSION_NAMES = 16, EXPRESSION_NAME = 32, EXPRESSION_POOL = 8192 };
+enum {
+    EXPRESSION_OPS = 64,   /* operations of an expression */
+    EXPRESSION_NAMES = 16, /* names of a lesson */
+    EXPRESSION_NAME = 32,  /* bytes of a name, with its NUL */
+    EXPRESSION_POOL = 8192 /* operations of a lesson */
+};
 
 /* Where the operations of all expressions of a lesson are. free(ops). */
 typedef struct {
@@ -74,6 +79,7 @@ bool expression_value(const OpPool *pool, Expression expression, Evaluation *eva
 
 /* Whether no figure and no name stands in it: it has the same value always. */
 bool expression_is_constant(const OpPool *pool, Expression expression);
-/* The kernels, but for the selection, whose memory model it asks for: bits by place in
- * bev_kernels[]. */
+
+/* The kernels whose memory model it asks for by name, 1u << place in bev_kernels[]. The selection
+ * is left out: it has a model anyway. */
 uint32_t expression_model_kernels(const OpPool *pool, Expression expression);

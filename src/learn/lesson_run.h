@@ -131,6 +131,9 @@ void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text);
 /* Adds file, line numbers and lines of a source. */
 void lesson_add_code(PaneText *pane, const LessonCode *code);
 
-/* "4 1 2" into an order of `count`. False: `note` says what is wrong. */
-bool lesson_read_order(LessonRun *run, const char *text);
+/* Reads an answer to the question of this page: a choice ("3", from 1), a number, or an order. False:
+ * `note` says what is wrong. */
 bool lesson_read_answer(LessonRun *run, const char *text);
+
+/* The same of an order alone: "4 1 2", the first place first. */
+bool lesson_read_order(LessonRun *run, const char *text);

@@ -12,11 +12,11 @@ static const char first_scene[] = "canonical";
 
 static bool find_path(const char *word, char *path, size_t size, Err *err) {
     static Course course; /* large; only the main thread opens lessons */
-    static Progress progress;
+    static CourseProgress progress;
     course_read(&course);
     if (word[0])
         return course_find(&course, word, path, size, err);
-    progress_read(&progress, NULL, 0);
+    course_progress_read(&progress, NULL, 0);
     const char *next = course_next(&course, &progress);
     return next ? course_find(&course, next, path, size, err)
                 : err_set(err, ERR_FAILED, "lesson", "bevscope learn FILE takes one",
@@ -25,12 +25,12 @@ static bool find_path(const char *word, char *path, size_t size, Err *err) {
 
 /* Where the learner left it; a lesson that was changed since begins anew. */
 static void take_up(LessonDesk *desk) {
-    static Progress progress;
+    static CourseProgress progress;
     lesson_run_init(&desk->run, &desk->lesson, 0);
     if (desk->memory != DESK_KEEPS)
         return;
-    progress_read(&progress, NULL, 0);
-    const ProgressRow *row = progress_find(&progress, desk->lesson.name);
+    course_progress_read(&progress, NULL, 0);
+    const CourseProgressRow *row = course_progress_find(&progress, desk->lesson.name);
     bool same = row && row->pages == desk->lesson.page_count && row->page < row->pages;
     if (!same || row->page == 0)
         return;
@@ -60,17 +60,17 @@ bool lesson_desk_open(LessonDesk *desk, const char *word, DeskMemory memory, Sta
 /* Saves where the learner stands, where that has changed. A lesson that was only looked at leaves no
  * trace. */
 static bool save(LessonDesk *desk, Err *err) {
-    static Progress progress;
+    static CourseProgress progress;
     const LessonRun *run = &desk->run;
     int page = lesson_run_ended(run) ? run->lesson->page_count : run->page;
     bool looked = page == 0 && desk->saved_page <= 0 && !run->asked;
     if (desk->memory == DESK_FORGETS || looked || page == desk->saved_page ||
         run->page < run->target)
         return true;
-    progress_read(&progress, NULL, 0);
-    const ProgressRow *before = progress_find(&progress, desk->lesson.name);
+    course_progress_read(&progress, NULL, 0);
+    const CourseProgressRow *before = course_progress_find(&progress, desk->lesson.name);
     bool ended = lesson_run_ended(run);
-    ProgressRow row = {.page = ended ? 0 : page,
+    CourseProgressRow row = {.page = ended ? 0 : page,
                        .pages = desk->lesson.page_count,
                        .answered = ended ? desk->lesson.page_count : run->answered,
                        .right = run->right,
@@ -78,7 +78,7 @@ static bool save(LessonDesk *desk, Err *err) {
                        .done = ended || (before && before->done)};
     snprintf(row.name, sizeof row.name, "%s", desk->lesson.name);
     desk->saved_page = page; /* a failure is told once, not at every page */
-    return progress_save(&row, err);
+    return course_progress_save(&row, err);
 }
 
 bool lesson_desk_close(LessonDesk *desk, State *state, Err *err) {

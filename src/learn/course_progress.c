@@ -12,7 +12,7 @@
 
 enum { PROGRESS_BYTES = 1 << 16, LINE = 160 };
 
-bool progress_path(char *path, size_t size) {
+bool course_progress_path(char *path, size_t size) {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     if (state && state[0] == '/')
         return snprintf(path, size, "%s/bevscope/progress", state) < (int)size;
@@ -20,10 +20,10 @@ bool progress_path(char *path, size_t size) {
            snprintf(path, size, "%s/.local/state/bevscope/progress", home) < (int)size;
 }
 
-static bool read_line(const char *line, ProgressRow *row) {
+static bool read_line(const char *line, CourseProgressRow *row) {
     int done;
     char more[2];
-    *row = (ProgressRow){.page = 0};
+    *row = (CourseProgressRow){.page = 0};
     return sscanf(line, "%63s %d %d %d %d %d %d %1s", row->name, &row->page, &row->pages,
                   &row->answered, &row->right, &row->asked, &done, more) == 7 &&
            (row->done = done == 1, done == 0 || done == 1) && row->page >= 0 &&
@@ -31,36 +31,36 @@ static bool read_line(const char *line, ProgressRow *row) {
            row->right >= 0 && row->right <= row->asked;
 }
 
-static ProgressRow *find(Progress *progress, const char *name) {
+static CourseProgressRow *find(CourseProgress *progress, const char *name) {
     for (int i = 0; i < progress->count; i++)
         if (!strcmp(progress->rows[i].name, name))
             return &progress->rows[i];
     return NULL;
 }
 
-const ProgressRow *progress_find(const Progress *progress, const char *name) {
-    return find((Progress *)progress, name);
+const CourseProgressRow *course_progress_find(const CourseProgress *progress, const char *name) {
+    return find((CourseProgress *)progress, name);
 }
 
-static bool put(Progress *progress, const ProgressRow *row) {
-    ProgressRow *place = find(progress, row->name);
-    if (!place && progress->count < PROGRESS_ROWS)
+static bool put(CourseProgress *progress, const CourseProgressRow *row) {
+    CourseProgressRow *place = find(progress, row->name);
+    if (!place && progress->count < COURSE_PROGRESS_ROWS)
         place = &progress->rows[progress->count++];
     if (place)
         *place = *row;
     return place != NULL;
 }
 
-void progress_read(Progress *progress, char *complaint, size_t size) {
+void course_progress_read(CourseProgress *progress, char *complaint, size_t size) {
     char path[COURSE_PATH], *text = NULL;
     size_t length;
     int damaged = 0;
     Err err;
     struct stat status;
-    *progress = (Progress){.count = 0};
+    *progress = (CourseProgress){.count = 0};
     if (complaint)
         complaint[0] = '\0';
-    if (!progress_path(path, sizeof path) || (stat(path, &status) != 0 && errno == ENOENT))
+    if (!course_progress_path(path, sizeof path) || (stat(path, &status) != 0 && errno == ENOENT))
         return;
     if (!data_read(path, PROGRESS_BYTES, &text, &length, &err)) {
         if (complaint)
@@ -68,7 +68,7 @@ void progress_read(Progress *progress, char *complaint, size_t size) {
         return;
     }
     for (char *line = text, *next; line; line = next) {
-        ProgressRow row;
+        CourseProgressRow row;
         next = strchr(line, '\n');
         if (next)
             *next++ = '\0';
@@ -95,12 +95,12 @@ static bool make_folders(const char *path, Err *err) {
     return true;
 }
 
-bool progress_save(const ProgressRow *row, Err *err) {
+bool course_progress_save(const CourseProgressRow *row, Err *err) {
     char path[COURSE_PATH];
-    Progress progress;
-    if (!progress_path(path, sizeof path))
+    CourseProgress progress;
+    if (!course_progress_path(path, sizeof path))
         return err_set(err, ERR_FAILED, "progress", "set HOME", "there is no folder to keep it in");
-    progress_read(&progress, NULL, 0);
+    course_progress_read(&progress, NULL, 0);
     if (!put(&progress, row))
         return err_set(err, ERR_FAILED, path, "delete it", "there is no room for another lesson");
     char *text = malloc((size_t)progress.count * LINE + 1);
@@ -108,7 +108,7 @@ bool progress_save(const ProgressRow *row, Err *err) {
         return err_set(err, ERR_FAILED, path, "", "out of memory");
     size_t used = 0;
     for (int i = 0; i < progress.count; i++) {
-        const ProgressRow *r = &progress.rows[i];
+        const CourseProgressRow *r = &progress.rows[i];
         used += (size_t)snprintf(text + used, LINE, "%s %d %d %d %d %d %d\n", r->name, r->page,
                                  r->pages, r->answered, r->right, r->asked, (int)r->done);
     }
