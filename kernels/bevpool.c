@@ -1,7 +1,7 @@
 #include "kernels/bevpool.h"
 
 #include "kernels/codec.h"
-#include "kernels/cuda/v4/choices.h"
+#include "kernels/tiles.h"
 
 #include <float.h>
 #include <math.h>
@@ -169,45 +169,9 @@ double bev_warps_an_owner(const BevAccess *access, const BevProblem *problem) {
     return (double)(tiles + WARP - common_divisor(tiles, WARP)) / WARP;
 }
 
-/* V4 on tensor cores: how often a step's words are read. */
-static double tile_passes(const BevProblem *problem) {
-    return (double)(problem->shape.channels / v4_tile_channels(problem));
-}
-
-/* V4: a column's slab, and for each cell an entry and, weighted, a row of weights. */
-static double tile_rank_bytes(const BevProblem *problem) {
-    int words = problem->map.weights ? 2 : 1;
-    double steps = (double)problem->map.points / USUAL_POINTS_A_STEP;
-    if (!v4_tiles_possible(problem))
-        return 2 * WORD * (double)problem->map.points;
-    return tile_passes(problem) * steps * (2 * WORD + TILE_CELLS * words * WORD);
-}
-
-/* V4: tiles with the usual number of points a step, else pieces. */
-static BevTraffic tile_traffic(const BevProblem *problem) {
-    double cells = (double)(problem->shape.nx * problem->shape.ny);
-    BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
-    traffic.index = tile_rank_bytes(problem);
-    if (!v4_tiles_possible(problem)) {
-        traffic.index += BEV_PIECE_BYTES * cells;
-        return traffic;
-    }
-    traffic.index += WORD * cells;
-    traffic.feat *= (double)SLAB / USUAL_POINTS_A_STEP;
-    traffic.depth *= tile_passes(problem);
-    traffic.weight *= tile_passes(problem);
-    if (problem->map.weights) /* transposed first: all read and all written */
-        traffic.depth += 2 * (double)bev_tensor_bytes(&problem->depth);
-    return traffic;
-}
-
-double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem) {
-    const BevAccess *access = &kernel->access;
+/* Index bytes of points. */
+static double access_rank_bytes(const BevAccess *access, const BevProblem *problem) {
     double points = (double)problem->map.points;
-    if (kernel->direction == BEV_BACKWARD)
-        return bev_traffic(kernel, problem).index;
-    if (access->owner == BEV_OWNS_TILE)
-        return tile_rank_bytes(problem);
     if (access->owner == BEV_OWNS_SPLAT)
         points /= BEV_SPLAT_CELLS; /* all four cells inside the grid */
     return WORD * access->ranks * points * bev_warps_an_owner(access, problem);
@@ -227,19 +191,41 @@ static void sums_traffic(const BevAccess *access, const BevProblem *problem, Bev
         WORD * adds + sums + (workspace ? (double)bev_tensor_bytes(&problem->out) : 0);
 }
 
-static BevTraffic access_traffic(const BevKernel *kernel, const BevProblem *problem) {
-    const BevAccess *access = &kernel->access;
+/* V4's pieces: 2^k for a cell of class k, and one for a cell without points. A block has a power of
+ * two of them. */
+static double pieces_of(const BevAccess *access, const BevProblem *problem) {
+    const BevMap *map = &problem->map;
+    int tile = bev_access_tile(access, problem), largest = 0;
+    int64_t lanes = (problem->shape.channels + tile - 1) / tile;
+    int64_t pieces = problem->shape.nx * problem->shape.ny - map->intervals;
+    while ((2 << largest) * lanes <= access->block)
+        largest++;
+    for (int64_t i = 0; i < map->intervals; i++)
+        pieces += (int64_t)1 << class_of(map->interval_lengths[i], PIECE_POINTS, largest);
+    return (double)pieces;
+}
+
+/* Of a feature row, without the padding of NVFP4 rows to whole blocks. */
+static double asked_row_bytes(const BevTensor *feat) {
+    double codes = ceil((double)feat->row_len * bev_dtypes[feat->dtype].bits / 8);
+    return codes + (double)bev_block_scale_bytes(feat->dtype, 1, feat->row_len);
+}
+
+static BevTraffic access_traffic(const BevAccess *access, const BevProblem *problem) {
     double intervals = (double)problem->map.intervals, n = bev_warps_an_owner(access, problem);
     double cells = (double)(problem->shape.nx * problem->shape.ny);
     int out_bits = bev_dtypes[problem->out.dtype].bits;
     BevTraffic traffic = bev_gather_traffic(problem, out_bits);
+    traffic.feat = (double)problem->map.points * asked_row_bytes(&problem->feat);
     traffic.depth *= n;
     traffic.weight *= n;
-    traffic.index = bev_rank_bytes(kernel, problem);
+    traffic.index = access_rank_bytes(access, problem);
     if (access->owner == BEV_OWNS_INTERVAL)
         traffic.index += intervals * access->owner_bytes * n;
     if (access->owner == BEV_OWNS_CELL)
         traffic.index += (cells * access->owner_bytes + intervals * 2 * WORD) * n;
+    if (access->owner == BEV_OWNS_PIECE)
+        traffic.index += pieces_of(access, problem) * access->owner_bytes * n;
     if (access->owner == BEV_OWNS_SPLAT) {
         traffic.feat /= BEV_SPLAT_CELLS;
         traffic.depth /= BEV_SPLAT_CELLS; /* as many weights a splat as it has points */
@@ -251,12 +237,104 @@ static BevTraffic access_traffic(const BevKernel *kernel, const BevProblem *prob
     return traffic;
 }
 
+/* ---- V4's traffic ---------------------------------------------------------------------------- */
+
+/* How often a tile's map is read: once for each group of channels. */
+static double tile_passes(const BevProblem *problem) {
+    return (double)(problem->shape.channels / v4_tile_channels(problem));
+}
+
+/* A step: where a column's slab begins, and of each cell an entry and, weighted, where its weights
+ * are. */
+static double step_bytes(const BevProblem *problem) {
+    return WORD * (2 + TILE_CELLS * (problem->map.weights ? 2 : 1));
+}
+
+/* The depth by columns, whole slabs. */
+static double transposed_bytes(const BevProblem *problem) {
+    const BevShape *s = &problem->shape;
+    int64_t rows = s->cameras * s->feat_w * v4_slabs(s) * s->depth_bins;
+    return (double)bev_code_bytes(problem->depth.dtype, rows, SLAB);
+}
+
+/* Depths that the lanes of a pass ask for: those of the points, or, of a transposed depth, four
+ * image rows for each lane that has a point in them. */
+static double tile_depths(const TileDraft *draft) {
+    const BevMap *map = &draft->problem->map;
+    int64_t lanes = 0;
+    if (!draft->transposed)
+        return (double)map->points;
+    for (int32_t e = 0; e < draft->entry_starts[map->intervals]; e++)
+        for (uint32_t rows = draft->entries[e].code & ((1u << SLAB) - 1); rows; rows >>= 4)
+            lanes += (rows & 0xf) != 0;
+    return 4 * (double)lanes;
+}
+
+static BevTraffic tile_traffic(const TileDraft *draft) {
+    const BevProblem *problem = draft->problem;
+    const BevMap *map = &problem->map;
+    BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
+    double passes = tile_passes(problem), steps = (double)draft->steps;
+    double empties = (double)(problem->shape.nx * problem->shape.ny - map->intervals);
+    double owners = (double)draft->shares.workers * (2 + TILE_CELLS) + empties;
+    traffic.index = passes * (steps * step_bytes(problem) + WORD * owners);
+    traffic.feat *= SLAB * steps / (double)map->points;
+    traffic.depth *= passes * tile_depths(draft) / (double)map->points;
+    if (draft->transposed)
+        traffic.depth += (double)bev_tensor_bytes(&problem->depth) + transposed_bytes(problem);
+    if (map->weights) /* of every cell, also of one without an entry in the step */
+        traffic.weight = passes * steps * TILE_CELLS * SLAB * WORD;
+    return traffic;
+}
+
+/* Whether V4's formula can be computed: it reads the map's arrays. */
+static bool v4_draft(const BevProblem *problem, TileDraft *draft) {
+    *draft = (TileDraft){0};
+    return problem->map.points == 0 ||
+           (problem->map.ranks_depth && problem->map.interval_lengths &&
+            tile_draft_make(problem, BEV_MULTIPROCESSORS, draft));
+}
+
+static BevTraffic v4_traffic(const BevKernel *kernel, const BevProblem *problem) {
+    TileDraft draft;
+    BevTraffic traffic = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    if (v4_draft(problem, &draft))
+        traffic = draft.serves ? tile_traffic(&draft) : access_traffic(&kernel->fallback, problem);
+    tile_draft_free(&draft);
+    return traffic;
+}
+
+static double v4_rank_bytes(const BevKernel *kernel, const BevProblem *problem) {
+    TileDraft draft;
+    double bytes = NAN;
+    if (v4_draft(problem, &draft))
+        bytes = draft.serves
+                    ? tile_passes(problem) * (double)draft.steps * step_bytes(problem)
+                    : access_rank_bytes(&kernel->fallback, problem);
+    tile_draft_free(&draft);
+    return bytes;
+}
+
+/* ---- the traffic of any kernel --------------------------------------------------------------- */
+
+bool bev_traffic_counts(const BevKernel *kernel) {
+    return kernel->access.owner == BEV_OWNS_TILE;
+}
+
+double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem) {
+    if (kernel->direction == BEV_BACKWARD)
+        return bev_traffic(kernel, problem).index;
+    if (bev_traffic_counts(kernel))
+        return v4_rank_bytes(kernel, problem);
+    return access_rank_bytes(&kernel->access, problem);
+}
+
 BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem) {
     if (kernel->bytes)
         return kernel->bytes(problem);
     if (kernel->large_l2) /* the form for problems that fit the L2 */
         return bev_traffic(kernel->large_l2, problem);
-    if (kernel->access.owner == BEV_OWNS_TILE)
-        return tile_traffic(problem);
-    return access_traffic(kernel, problem);
+    if (bev_traffic_counts(kernel))
+        return v4_traffic(kernel, problem);
+    return access_traffic(&kernel->access, problem);
 }

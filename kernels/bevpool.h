@@ -128,7 +128,9 @@ typedef struct {
 
 /* Bytes that a kernel asks the memory system for, caches not considered. */
 typedef struct {
-    double feat, depth, index, weight; /* reads; index = the five arrays or what replaces them */
+    /* Reads; index = the five arrays or what replaces them; depth of V4: with all that transposing
+     * it first reads and writes. */
+    double feat, depth, index, weight;
     double out_read, out_write;        /* read-modify-write of the output counts in both */
     double grad_read, grad_write;      /* backward: of both gradients; grad_out is out_read */
     double atomics;                    /* a count, not bytes */
@@ -250,7 +252,7 @@ typedef struct BevKernel {
      * `stream` (a cudaStream_t) and never synchronises. Never falls back to another kernel.
      * NULL: not in this build (CUDA), or nowhere (model_only). */
     bool (*launch)(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err);
-    /* The traffic model, from shapes alone. NULL: it follows from `access`; ask bev_traffic(). */
+    /* The traffic model. NULL: it follows from `access`; ask bev_traffic(). */
     BevTraffic (*bytes)(const BevProblem *problem);
 } BevKernel;
 
@@ -279,11 +281,18 @@ const char *bev_refuses(const BevKernel *kernel, const BevProblem *problem);
 /* Why this build cannot launch `kernel` on any machine, or NULL. */
 const char *bev_unavailable(const BevKernel *kernel);
 
-/* The traffic model of `kernel`: its own formula, or one that follows from its accesses. */
+enum { BEV_MULTIPROCESSORS = 132 }; /* of an H200, which formulas and the cache model assume */
+
+/* The traffic model of `kernel`: its own formula, or one that follows from its accesses. V4's count
+ * in the map's arrays, which lie on the host: on the CPU entries, on a GPU tiles, steps and pieces,
+ * at about 50 ns a point. Bytes are NaN where these arrays are NULL or there is no memory. */
 BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem);
 
+/* Whether that counts in the map's arrays at such a cost. */
+bool bev_traffic_counts(const BevKernel *kernel);
+
 /* Index bytes of that which belong to points, not to owners; backward all of them. Kernels with
- * accesses only. */
+ * accesses only. V4: as bev_traffic. */
 double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem);
 
 /* How many warps read an owner's words: its lanes begin at any multiple of what their number and a

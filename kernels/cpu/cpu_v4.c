@@ -17,7 +17,7 @@
  *         one. Each output row is written once, yet no longer in one straight line: the order
  *         follows the columns, and rows of the output only within a few of them.
  *
- * COST    16 bytes an entry (10 to 18 points on camera rigs) and 8 a cell instead of 12 a point; P
+ * COST    16 bytes an entry (10 to 22 points on camera rigs) and 8 a cell instead of 12 a point; P
  *         depths, P C features, cells C outputs. No atomics, no divisions.
  *
  * LIMITS  A cell has one owner, however many points it has. A map without columns has an entry a
@@ -28,7 +28,9 @@
  *         both? Our answers are in samples/experiments/cpu.md. */
 #include "kernels/codec.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/regime.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -337,9 +339,7 @@ static bool part_alloc(Part *part, const BevProblem *problem, int32_t longest) {
 
 static bool draft_alloc(Draft *draft, const BevProblem *problem, int threads) {
     const BevMap *map = &problem->map;
-    int32_t longest = 0;
-    for (int64_t i = 0; i < map->intervals; i++)
-        longest = map->interval_lengths[i] > longest ? map->interval_lengths[i] : longest;
+    int32_t longest = (int32_t)bev_longest_interval(map);
     draft->wedges = calloc((size_t)wedges_of(&problem->shape).count + 1, sizeof *draft->wedges);
     draft->order = malloc(((size_t)map->intervals + 1) * sizeof *draft->order);
     draft->part_count = parts_for(map, threads);
@@ -435,12 +435,32 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
     return true;
 }
 
-enum { USUAL_ROWS = 11 }; /* of an entry on camera rigs, for the model of traffic */
+/* As `prepare` cuts them, each interval on its own. -1: no memory. */
+static int64_t count_entries(const BevProblem *problem) {
+    const BevMap *map = &problem->map;
+    Part part = {0};
+    int64_t count = 0, longest = bev_longest_interval(map);
+    V4Entry *entries = malloc(((size_t)longest + 1) * sizeof *entries);
+    bool ok = part_alloc(&part, problem, (int32_t)longest) && entries;
+    for (int64_t i = 0; ok && i < map->intervals; i++) {
+        const int32_t *feat = map->ranks_feat + map->interval_starts[i];
+        count += cut_interval(problem, i, &part, entries, 0);
+        for (int64_t t = 0; t < map->interval_lengths[i]; t++)
+            part.next[feat[t] + problem->shape.feat_w] = NONE;
+    }
+    free(entries);
+    free(part.next);
+    free(part.places);
+    return ok ? count : -1;
+}
 
 static BevTraffic bytes(const BevProblem *problem) {
     BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
-    traffic.index = (double)problem->map.points / USUAL_ROWS * sizeof(V4Entry) +
+    int64_t entries = problem->map.ranks_feat ? count_entries(problem) : -1;
+    traffic.index = (double)entries * sizeof(V4Entry) +
                     (double)problem->map.intervals * sizeof(V4Owner);
+    if (entries < 0)
+        traffic.index = NAN;
     return traffic;
 }
 

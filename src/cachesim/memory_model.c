@@ -112,7 +112,8 @@ void model_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, i
         .kernel_count = kernels,
     };
     for (int i = 0; i < kernels; i++)
-        model->rank_bytes[i] = bev_rank_bytes(traced_kernel(i), problem);
+        if (traced_kernel(i)->model_only)
+            model->rank_bytes[i] = bev_rank_bytes(traced_kernel(i), problem);
     for (int gpu = 0; gpu < count; gpu++) {
         model->gpus[gpu] = on[gpu];
         model->ceilings[gpu] = ceilings_of_data_sheet(&on[gpu]);
@@ -135,7 +136,7 @@ static BevTraffic requested_of(const TraceCounts *counts, bool backward) {
     double added = sizeof(float) * counts->atomics;
     return (BevTraffic){
         .feat = read[TRACE_FEAT].bytes,
-        .depth = read[TRACE_DEPTH].bytes,
+        .depth = read[TRACE_DEPTH].bytes + write[TRACE_DEPTH].bytes,
         .index = read[TRACE_RANKS].bytes + read[TRACE_OWNERS].bytes,
         .weight = read[TRACE_WEIGHT].bytes,
         .out_read = read[TRACE_OUT].bytes + read[TRACE_GRAD_OUT].bytes +

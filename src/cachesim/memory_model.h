@@ -69,7 +69,7 @@ typedef struct {
     ModelCeilings ceilings[MODEL_GPUS];
     int kernel_count; /* rows that have accesses; kernels[traced_place(row)] */
     PredictedKernel kernels[MODEL_KERNELS];
-    double rank_bytes[MODEL_KERNELS]; /* by formula, of each of these rows: needs no replay */
+    double rank_bytes[MODEL_KERNELS]; /* by formula, of those without code: needs no replay */
     ModelFormat formats[BEV_DTYPE_COUNT];
 } MemoryModel;
 

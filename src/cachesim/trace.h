@@ -10,7 +10,7 @@
 #include "kernels/bevpool.h"
 #include "src/cachesim/reuse.h"
 
-enum { TRACE_MULTIPROCESSORS = 132 };
+enum { TRACE_MULTIPROCESSORS = BEV_MULTIPROCESSORS };
 
 /* The rows whose accesses can be replayed, numbered in the order of bev_kernels[]; NULL past the
  * last. A row fits problems of its own direction only (bev_refuses). */

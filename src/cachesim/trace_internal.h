@@ -2,7 +2,7 @@
  * that two kernels build on the device. */
 #pragma once
 
-#include "kernels/cuda/v4/choices.h"
+#include "kernels/tiles.h"
 #include "src/cachesim/steps.h"
 #include "src/cachesim/trace.h"
 
@@ -264,14 +264,13 @@ void warp_write(OwnersReplay *replay, int sm, const Warp *warp);
 
 /* ---- V4's tiles ------------------------------------------------------------------------------ */
 
-/* Tiles in the order of the launch. Those of class k have 2^k warps each; the largest come first.
- * A step is one slab (16 image rows of a feature column) with an entry for each cell of the tile:
+/* Tiles in the order of the launch. A step is one slab (16 image rows of a feature column) with an entry for each cell of the tile:
  * bin << 16 | rows, 0 for none. */
 typedef struct {
     bool serves;     /* false: pieces are the better way, and the rest is empty */
     bool transposed; /* a kernel of its own transposes the depth first */
     int64_t tiles, steps, empties, entry_count;
-    int64_t first_worker[TILE_LARGEST + 1], first_tile[TILE_LARGEST + 1], workers;
+    TileShares shares;
     int32_t *starts;      /* [tiles + 1] first step */
     int32_t *cells;       /* [tiles][TILE_CELLS] cell, or -1 */
     int32_t *columns;     /* [steps] (camera * w + column) * slabs + slab */

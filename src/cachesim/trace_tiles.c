@@ -305,11 +305,11 @@ static bool tile_begin(void *opaque, int64_t block, int number, void *state) {
         warp->tile = (worker - replay->tile_blocks * TILE_WARPS) * WARP;
         return warp->tile < map->empties;
     }
-    while (k < TILE_LARGEST && worker < map->first_worker[k])
+    while (k < TILE_LARGEST && worker < map->shares.first_worker[k])
         k++;
-    int64_t rank = worker - map->first_worker[k];
+    int64_t rank = worker - map->shares.first_worker[k];
     int part = (int)(rank & ((1 << k) - 1));
-    warp->tile = map->first_tile[k] + (rank >> k);
+    warp->tile = map->shares.first_tile[k] + (rank >> k);
     if (warp->tile >= map->tiles)
         return false;
     warp->parts = 1 << k;
@@ -425,7 +425,7 @@ static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err)
                         .state_bytes = sizeof(TransposeWarp),
                         .begin = transpose_begin,
                         .turn = transpose_turn};
-    replay->tile_blocks = (map->workers + TILE_WARPS - 1) / TILE_WARPS;
+    replay->tile_blocks = (map->shares.workers + TILE_WARPS - 1) / TILE_WARPS;
     replay->blocks_a_pass = replay->tile_blocks + (map->empties + a_block - 1) / a_block;
     Launch tiles = {.name = replay->memory->kernel->name,
                     .pools = true,

@@ -227,6 +227,8 @@ static Reading requested(const FigureQuery *query) {
     if (query->array == ARRAY_RANKS)
         return computed(bev_rank_bytes(kernel, &problem));
     const BevTraffic traffic = bev_traffic(kernel, &problem);
+    if (isnan(bev_traffic_total(traffic)))
+        return unknown(query, "%s: no memory to count in the map", kernel->title);
     return computed(of_array(&traffic, query->array));
 }
 

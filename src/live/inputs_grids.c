@@ -160,7 +160,6 @@ PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const Kern
     }
     pooled->footprint = bev_footprint(view);
     pooled->gather = bev_gather_traffic(view, bev_dtypes[view->out.dtype].bits);
-    pooled->own = bev_traffic(config->kernel, view);
     if (inputs_large(&view->shape, pooled->map))
         runner_clear(runner);
     return pooled;

@@ -508,7 +508,8 @@ static bool fill_memory(const FrameInputs *next, const KernelConfig *config, boo
         return (same_map && live->intervals.of_pixels) ||
                inputs_pixel_runs(next, &live->intervals, err);
     }
-    live->memory = (LiveMemory){true, pooled->footprint, pooled->gather, pooled->own};
+    live->memory =
+        (LiveMemory){.known = true, .footprint = pooled->footprint, .gather = pooled->gather};
     live->intervals = next->map->intervals;
     return true;
 }

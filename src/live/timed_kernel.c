@@ -36,6 +36,7 @@ void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config) {
     if (kernel)
         timed->config.kernel = kernel;
     timed->count = 0;
+    timed->own_bytes = 0;
     timed->complete = timed->failed = timed->disturbed = false;
     timed->done_ms = 0;
     go_stale(&timed->live);
@@ -63,8 +64,8 @@ void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_b
     live->unsettled = !timing->settled;
     live->protocol = TIMING_SERIES;
     live->recorded_on[0] = '\0';
-    if (own_bytes > 0)
-        live->effective_gbps = reading(own_bytes / timing->median_us * 1e-3, SOURCE_MEASURED);
+    double gbps = own_bytes / timing->median_us * 1e-3;
+    live->effective_gbps = own_bytes > 0 ? reading(gbps, SOURCE_MEASURED) : (Reading){0};
 }
 
 void timed_kernel_publish_samples(TimedKernel *timed, double own_bytes) {

@@ -31,7 +31,7 @@ typedef struct {
     bool known;
     BevFootprint footprint; /* distinct bytes of the selection, computed from shapes */
     BevTraffic gather;      /* gather traffic: the published way of counting */
-    BevTraffic own;         /* what the selected kernel requests, by its own formula */
+    BevTraffic own; /* backward: what the selected kernel requests, by its own formula */
 } LiveMemory;
 
 /* How a latency was measured. CPU kernels that take longer than a key can wait are launched one by

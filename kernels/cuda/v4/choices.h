@@ -1,5 +1,5 @@
 /* What V4's prepare decides by, in CUDA and plain C: the kernel and its simulation
- * (src/cachesim/tile_map.c) must come to the same map. */
+ * (kernels/tiles.c) must come to the same map. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -25,7 +25,6 @@ V4_CONST(TILE_BLOCKS, 2);          /* blocks that a multiprocessor holds */
 V4_CONST(PORTIONS, 3);             /* a warp gets at most 2, 4 or 8 steps: three choices */
 V4_CONST(WAVE_STEPS, 3);           /* what a wave of blocks costs beside its steps, in steps */
 V4_CONST(POINTS_A_STEP, 32);       /* fewer: a step costs more than its points one by one */
-V4_CONST(USUAL_POINTS_A_STEP, 90); /* on camera rigs, for the traffic formula */
 V4_CONST(LONGEST_SORTED, 4096);    /* points of a cell that a block sorts */
 V4_CONST(GATHERED_POINTS, 8000);   /* a multiprocessor gathers so many depths one by one in the time
                                       of the kernel that transposes the depth */

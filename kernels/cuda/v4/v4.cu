@@ -25,9 +25,12 @@
  *         a first kernel transposes the depth, so that a column's 16 rows are contiguous; the
  *         second one loads its features meanwhile. Each output is written once, in words of 16
  *         bytes where the format allows; empty cells are zeroed by blocks of the same launch.
- * COST    Per step: 16 x channels features, 72 bytes of map (136 weighted). Per point one depth, or
- *         all depths twice more when they are transposed. On camera rigs there are points / 65 to
- *         points / 100 steps; V3 loads points x channels features, 8 x points bytes of map.
+ * COST    Per step: 16 x channels features, 72 bytes of map; weighted 136, and 16 weights for each
+ *         of the 16 cells, also for those without an entry. Per point one depth; of a transposed
+ *         depth four for each group of four image rows with a point in it, and all depths twice
+ *         more. On camera rigs there are points / 65 to points / 100 steps. V3 loads points x
+ *         channels features, 8 x points bytes of map. So do pieces, and 16 bytes each: a cell has
+ *         one for up to 8 points, two for up to 16, four for up to 32, and so on.
  * LIMITS  Fewer than 32 points a step (a camera that rolls, random ranks) and pieces serve instead.
  *         A NaN or an infinity makes a tile start again point by point. What is left is waiting:
  *         three loads that depend on each other and the joins, with a quarter of the warps that a

@@ -1,0 +1,216 @@
+#include "kernels/tiles.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- points and entries --------------------------------------------------------------------- */
+
+enum { SHORT = 32 }; /* lists that are sorted by insertion */
+
+static int by_place(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_places(uint32_t *places, int32_t count) {
+    if (count > SHORT) {
+        qsort(places, (size_t)count, sizeof *places, by_place);
+        return;
+    }
+    for (int32_t i = 1; i < count; i++) {
+        uint32_t place = places[i];
+        int32_t at = i;
+        for (; at > 0 && places[at - 1] > place; at--)
+            places[at] = places[at - 1];
+        places[at] = place;
+    }
+}
+
+/* Of each point (column * bins + bin) * 16 + row, ascending in an interval. False: a depth and a
+ * feature of one point are of different pixels, or an interval is too long. */
+static bool find_places(const TileDraft *draft, uint32_t *places) {
+    const BevShape *s = &draft->problem->shape;
+    const BevMap *map = &draft->problem->map;
+    /* 32 bits suffice (v4_tiles_possible), and divide faster. */
+    uint32_t width = (uint32_t)s->feat_w, height = (uint32_t)s->feat_h;
+    uint32_t bins = (uint32_t)s->depth_bins, slabs = (uint32_t)v4_slabs(s);
+    for (int64_t t = 0; t < map->points; t++) {
+        uint32_t rest = (uint32_t)map->ranks_depth[t], w = rest % width;
+        uint32_t h = (rest /= width) % height;
+        uint32_t bin = (rest /= height) % bins, camera = rest / bins;
+        if ((camera * height + h) * width + w != (uint32_t)map->ranks_feat[t])
+            return false;
+        uint32_t column = (camera * width + w) * slabs + h / SLAB;
+        places[t] = (column * bins + bin) * SLAB + h % SLAB;
+    }
+    for (int64_t i = 0; i < map->intervals; i++) {
+        if (map->interval_lengths[i] > LONGEST_SORTED)
+            return false;
+        sort_places(places + map->interval_starts[i], map->interval_lengths[i]);
+    }
+    return true;
+}
+
+/* Points of one bin and slab are an entry; the same point once more starts another. */
+static void find_entries(TileDraft *draft, const uint32_t *all) {
+    const BevMap *map = &draft->problem->map;
+    uint32_t bins = (uint32_t)draft->problem->shape.depth_bins;
+    int32_t count = 0;
+    for (int64_t i = 0; i < map->intervals; i++) {
+        const uint32_t *places = all + map->interval_starts[i];
+        draft->entry_starts[i] = count;
+        for (int32_t p = 0; p < map->interval_lengths[i]; p++) {
+            uint32_t bundle = places[p] / SLAB, row = 1u << places[p] % SLAB;
+            if (p == 0 || bundle != places[p - 1] / SLAB || places[p] == places[p - 1])
+                draft->entries[count++] =
+                    (TileEntry){(int32_t)(bundle / bins), bundle % bins << SLAB};
+            draft->entries[count - 1].code |= row;
+        }
+    }
+    draft->entry_starts[map->intervals] = count;
+}
+
+/* ---- the order of cells --------------------------------------------------------------------- */
+
+typedef struct {
+    int32_t first, last, bin, interval;
+} OrderKey;
+
+static int compare(int32_t a, int32_t b) {
+    return (a > b) - (a < b);
+}
+
+/* By first column, last column, first bin and number. */
+static int by_columns(const void *a, const void *b) {
+    const OrderKey *x = a, *y = b;
+    if (x->first != y->first)
+        return compare(x->first, y->first);
+    if (x->last != y->last)
+        return compare(x->last, y->last);
+    return x->bin != y->bin ? compare(x->bin, y->bin) : compare(x->interval, y->interval);
+}
+
+static void order_intervals(TileDraft *draft, OrderKey *keys) {
+    int64_t intervals = draft->problem->map.intervals;
+    for (int64_t i = 0; i < intervals; i++) {
+        const TileEntry *first = &draft->entries[draft->entry_starts[i]];
+        const TileEntry *last = &draft->entries[draft->entry_starts[i + 1] - 1];
+        keys[i] =
+            (OrderKey){first->column, last->column, (int32_t)(first->code >> SLAB), (int32_t)i};
+    }
+    qsort(keys, (size_t)intervals, sizeof *keys, by_columns);
+    for (int64_t i = 0; i < intervals; i++)
+        draft->order[i] = keys[i].interval;
+}
+
+/* ---- tiles ---------------------------------------------------------------------------------- */
+
+TileCursor tile_cursor(const TileDraft *draft, int64_t tile) {
+    TileCursor cursor;
+    for (int m = 0; m < TILE_CELLS; m++) {
+        int64_t i = tile * TILE_CELLS + m;
+        cursor.interval[m] = i < draft->problem->map.intervals ? draft->order[i] : -1;
+        cursor.next[m] = cursor.interval[m] < 0 ? 0 : draft->entry_starts[cursor.interval[m]];
+        cursor.end[m] = cursor.interval[m] < 0 ? 0 : draft->entry_starts[cursor.interval[m] + 1];
+    }
+    return cursor;
+}
+
+bool tile_cursor_step(const TileDraft *draft, TileCursor *cursor) {
+    cursor->column = INT32_MAX;
+    for (int m = 0; m < TILE_CELLS; m++)
+        if (cursor->next[m] < cursor->end[m] &&
+            draft->entries[cursor->next[m]].column < cursor->column)
+            cursor->column = draft->entries[cursor->next[m]].column;
+    for (int m = 0; m < TILE_CELLS; m++) {
+        bool takes = cursor->next[m] < cursor->end[m] &&
+                     draft->entries[cursor->next[m]].column == cursor->column;
+        cursor->mine[m] = takes ? cursor->next[m]++ : -1;
+    }
+    return cursor->column < INT32_MAX;
+}
+
+/* Of all tiles; or, false, of some: with so many steps already pieces are the better way. */
+static bool count_steps(TileDraft *draft) {
+    for (int64_t tile = 0; tile < draft->tiles; tile++) {
+        TileCursor cursor = tile_cursor(draft, tile);
+        while (tile_cursor_step(draft, &cursor))
+            draft->step_counts[tile]++;
+        draft->steps += draft->step_counts[tile];
+        if (draft->problem->map.points < POINTS_A_STEP * draft->steps)
+            return false;
+    }
+    return true;
+}
+
+/* How tiles are dealt out to warps when a warp should get `portion` steps. */
+static void share_out(const TileDraft *draft, int portion, TileShares *shares) {
+    int64_t counts[TILE_LARGEST + 1] = {0}, tiles = 0;
+    for (int64_t tile = 0; tile < draft->tiles; tile++)
+        counts[class_of(draft->step_counts[tile], portion, TILE_LARGEST)]++;
+    shares->workers = 0;
+    for (int k = TILE_LARGEST; k >= 0; k--) {
+        shares->first_worker[k] = shares->workers;
+        shares->first_tile[k] = tiles;
+        shares->workers += counts[k] << k;
+        tiles += counts[k];
+    }
+}
+
+static void choose_portion(TileDraft *draft, int multiprocessors) {
+    int64_t passes = draft->problem->shape.channels / v4_tile_channels(draft->problem);
+    double least = INFINITY;
+    for (int i = 0; i < PORTIONS; i++) {
+        int portion = portion_of(i);
+        share_out(draft, portion, &draft->shares);
+        double time =
+            v4_tiles_time(portion, draft->shares.workers, draft->steps, passes, multiprocessors);
+        if (time <= least) { /* of equal ones the largest, as the kernel */
+            least = time;
+            draft->portion = portion;
+        }
+    }
+    share_out(draft, draft->portion, &draft->shares);
+}
+
+/* ---- all together --------------------------------------------------------------------------- */
+
+static bool build(TileDraft *draft, int multiprocessors) {
+    const BevMap *map = &draft->problem->map;
+    size_t points = (size_t)map->points, intervals = (size_t)map->intervals;
+    draft->tiles = (map->intervals + TILE_CELLS - 1) / TILE_CELLS;
+    draft->entries = malloc((points + 1) * sizeof *draft->entries);
+    draft->entry_starts = malloc((intervals + 1) * sizeof *draft->entry_starts);
+    draft->order = malloc((intervals + 1) * sizeof *draft->order);
+    draft->step_counts = calloc((size_t)draft->tiles + 1, sizeof *draft->step_counts);
+    uint32_t *places = malloc((points + 1) * sizeof *places);
+    OrderKey *keys = malloc((intervals + 1) * sizeof *keys);
+    bool ok = draft->entries && draft->entry_starts && draft->order && draft->step_counts &&
+              places && keys;
+    if (ok && find_places(draft, places)) {
+        find_entries(draft, places);
+        order_intervals(draft, keys);
+        draft->serves = count_steps(draft);
+    }
+    if (draft->serves)
+        choose_portion(draft, multiprocessors);
+    free(places);
+    free(keys);
+    return ok;
+}
+
+bool tile_draft_make(const BevProblem *problem, int multiprocessors, TileDraft *draft) {
+    *draft = (TileDraft){.problem = problem};
+    if (!v4_tiles_possible(problem))
+        return true;
+    draft->transposed = v4_transposes(&problem->map, multiprocessors);
+    return build(draft, multiprocessors);
+}
+
+void tile_draft_free(TileDraft *draft) {
+    free(draft->entries);
+    free(draft->entry_starts);
+    free(draft->order);
+    free(draft->step_counts);
+    *draft = (TileDraft){0};
+}

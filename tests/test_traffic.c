@@ -1,0 +1,116 @@
+/* V4's bytes by formula against bytes by counting: scenes with columns, with few, and other
+ * operators, in all formats and aligns. */
+#include "src/cachesim/trace_internal.h"
+#include "src/scene/workload.h"
+#include "tests/tap.h"
+#include "tests/trace_check.h"
+
+/* Of tiles the formula is exact. Of pieces it is an average over the places that a piece's threads
+ * have in their warps. */
+static double nearness(const BevAccess *form) {
+    return form->owner == BEV_OWNS_TILE ? 1e-9 : 0.02;
+}
+
+static bool agree(const char *what, double counted, double formula, double near) {
+    if (close_to(formula, counted, near))
+        return true;
+    tap_note("%s by formula", what);
+    return false;
+}
+
+static bool same_bytes(const BevKernel *v4, const BevProblem *problem, const TraceCounts *counts) {
+    const TraceCount *read = counts->read, *write = counts->write;
+    BevTraffic formula = bev_traffic(v4, problem);
+    double near = nearness(counts->form);
+    double depth = read[TRACE_DEPTH].bytes + write[TRACE_DEPTH].bytes;
+    bool features = agree("features", read[TRACE_FEAT].bytes, formula.feat, near);
+    bool depths = agree("depth", depth, formula.depth, near);
+    bool weights = agree("weights", read[TRACE_WEIGHT].bytes, formula.weight, near);
+    bool ranks = agree("ranks", read[TRACE_RANKS].bytes, bev_rank_bytes(v4, problem), near);
+    bool owners = agree("owners", read[TRACE_OWNERS].bytes,
+                        formula.index - bev_rank_bytes(v4, problem), near);
+    bool writes = agree("writes", write[TRACE_OUT].bytes, formula.out_write, 1e-9);
+    return features && depths && weights && ranks && owners && writes;
+}
+
+static void test_problem(const char *scene, Workload *workload, BevDtype dtype, BevAlign align) {
+    Err err = {0};
+    HostProblem problem;
+    const BevKernel *v4 = bev_kernel_find("v4");
+    need(workload_problem(workload, dtype, align, &problem, &err), &err);
+    TraceCounts counts = count("v4", &problem.view);
+    bool tiles = counts.form->owner == BEV_OWNS_TILE;
+    tap_ok(same_bytes(v4, &problem.view, &counts), "%s %s %s: %s", scene, bev_dtypes[dtype].name,
+           bev_aligns[align].name, tiles ? "tiles" : "pieces");
+    problem_free(&problem);
+}
+
+static void test_scene(const char *scene, unsigned dtypes) {
+    Err err = {0};
+    Workload workload;
+    need(workload_open(&workload, scene, NULL, &err), &err);
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+            if (dtypes & 1u << dtype && workload_has_align(&workload, (BevAlign)align))
+                test_problem(scene, &workload, (BevDtype)dtype, (BevAlign)align);
+    workload_close(&workload);
+}
+
+/* On the CPU an entry is a run of image rows. Two columns of three pixels, one bin: cell 1 sees the
+ * whole first column, cell 2 the first and the last pixel of the second. */
+static void test_entries(void) {
+    int32_t ranks[] = {0, 2, 4, 1, 5}, cells[] = {1, 1, 1, 2, 2}, starts[] = {0, 3};
+    int32_t lengths[] = {3, 2};
+    float weights[5] = {1, 1, 1, 1, 1};
+    BevProblem problem = {
+        .shape = {.cameras = 1,
+                  .depth_bins = 1,
+                  .feat_h = 3,
+                  .feat_w = 2,
+                  .channels = 8,
+                  .nx = 3,
+                  .ny = 1},
+        .map = {5, 2, ranks, ranks, cells, starts, lengths, NULL},
+        .depth = {.rows = 1, .row_len = 6},
+        .feat = {.rows = 6, .row_len = 8},
+        .out = {.rows = 3, .row_len = 8},
+    };
+    const BevKernel *v4 = bev_kernel_find("cpu_v4");
+    tap_ok(bev_traffic(v4, &problem).index == 3 * 16 + 2 * 8, "three entries and two cells");
+    problem.map.weights = weights;
+    tap_ok(bev_traffic(v4, &problem).index == 3 * 16 + 2 * 8, "weighted the same");
+    problem.map.points = problem.map.intervals = 0;
+    tap_ok(bev_traffic(v4, &problem).index == 0 &&
+               bev_traffic(bev_kernel_find("v4"), &problem).feat == 0,
+           "without points nothing is read");
+}
+
+static void test_canonical(void) {
+    Err err = {0};
+    Workload workload;
+    HostProblem problem;
+    need(workload_open(&workload, "canonical", NULL, &err), &err);
+    need(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), &err);
+    BevTraffic v4 = bev_traffic(bev_kernel_find("cpu_v4"), &problem.view);
+    BevTraffic v3 = bev_traffic(bev_kernel_find("cpu_v3"), &problem.view);
+    tap_ok(v4.index < v3.index / 5, "on the CPU V4 has less than a fifth of V3's index traffic");
+    problem_free(&problem);
+    workload_close(&workload);
+}
+
+int main(void) {
+    /* Of xlarge the depth is transposed also where the map has no weights. */
+    static const char *const in_fp16[] = {"canonical", "highway",   "target",    "intersection",
+                                          "large",     "wide_c128", "wide_c256", "xlarge"};
+    static const char *const in_all[] = {"toy",       "asymmetric", "embedding_bag",
+                                         "histogram", "segments",   "voxelize"};
+    test_entries();
+    test_canonical();
+    for (size_t i = 0; i < sizeof in_fp16 / sizeof *in_fp16; i++)
+        test_scene(in_fp16[i], 1u << BEV_FP16);
+    test_scene("parking", 1u << BEV_FP16 | 1u << BEV_FP32);
+    for (size_t i = 0; i < sizeof in_all / sizeof *in_all; i++)
+        test_scene(in_all[i], (1u << BEV_DTYPE_COUNT) - 1);
+    test_scene("occupancy", 1u << BEV_FP8);
+    return tap_done();
+}
