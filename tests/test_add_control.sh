@@ -50,7 +50,7 @@ tap_ok $? 'the sources compile'
 sed 's/^/# /' log | head -20
 # shellcheck disable=SC2046,SC2086
 eval $(variable CC) $(variable SANITIZE_FLAGS) $(variable OPENMP_CFLAGS) -o toy src_*.o \
-    $(for library in chart draw try train accuracy run cachesim scene base kernels; do
+    $(for library in api chart draw try train accuracy run cachesim scene base kernels; do
         echo "$build/lib$library.a"
     done) $(variable NCURSES_LIBS) $(variable SDL_LIBS) $(variable CAIRO_LIBS) \
     $(variable LIBZIP_LIBS) $(variable JANSSON_LIBS) $(variable CUDA_LIBS) -lm 2>log

@@ -71,10 +71,26 @@ static int live(void) {
 
 /* ---- this side ------------------------------------------------------------------------------- */
 
+/* Without a display the log is printed, all of it. */
+static void test_lines(char *again[]) {
+    char *const environment[] = {"TERM=dumb", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy", NULL};
+    Pty pty;
+    bool ok = pty_start(&pty, 120, 40, again, environment);
+    pty_type(&pty, "dtype fp8\n");
+    ok = ok && pty_wait_text(&pty, "FP8: ", 0, PATIENCE_S);
+    kill(pty.program, SIGURG);
+    ok = ok && pty_wait_text(&pty, "CPU, V3", 0, PATIENCE_S);
+    tap_ok(ok && strstr(pty.output, "gpu_v3: CUDA error 700"),
+           "as lines: why the CPU takes over, and that it does");
+    pty_type(&pty, "quit\n");
+    tap_ok(exits_with(&pty, 0), "and it goes on until the end");
+    pty_end(&pty);
+}
+
 int main(int argc, char *argv[]) {
     if (argc > 1)
         return live();
-    char *const again[] = {argv[0], "live", NULL};
+    char *again[] = {argv[0], "live", NULL};
     char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
                                  NULL};
     Pty pty;
@@ -89,5 +105,6 @@ int main(int argc, char *argv[]) {
     pty_type(&pty, "q");
     check_end(&pty, "quit after that", "bevscope: quit", exits_with(&pty, 0));
     pty_end(&pty);
+    test_lines(again);
     return tap_done();
 }

@@ -67,24 +67,37 @@ static void test_cpu_limit(void) {
     pty_end(&pty);
 }
 
+/* In this folder, where no file may be larger than 512 bytes. */
+static bool start_limited(Pty *pty, char *folder) {
+    char *argv[] = {
+        "/bin/sh", "-c",   "cd \"$1\" && ulimit -f 1; exec \"$0\" toy --no-window --device cpu",
+        program,   folder, NULL};
+    bool ok = pty_start(pty, 100, 30, argv, xterm) && pty_wait_text(pty, READY, 0, PATIENCE_S);
+    pty_read(pty, 0.5);
+    return ok;
+}
+
 /* A snapshot that is too large for the limit costs the snapshot, not the display. */
 static void test_file_limit(void) {
     char folder[] = "/tmp/bevscope-XXXXXX";
     if (!mkdtemp(folder))
         abort();
-    char *argv[] = {
-        "/bin/sh", "-c",   "cd \"$1\" && ulimit -f 1; exec \"$0\" toy --no-window --device cpu",
-        program,   folder, NULL};
     Pty pty;
-    bool ok = pty_start(&pty, 100, 30, argv, xterm) && pty_wait_text(&pty, READY, 0, PATIENCE_S);
-    pty_read(&pty, 0.5);
+    bool ok = start_limited(&pty, folder);
     pty_type(&pty, "P");
     ok = ok && screen_says(&pty, "File too large");
     tap_ok(ok, "ulimit -f 1: a snapshot fails with one line");
     pty_type(&pty, "q");
     check_end(&pty, "and the display goes on until q", "bevscope: quit", exits_with(&pty, 0));
     pty_end(&pty);
-    tap_ok(rmdir(folder) == 0, "nothing is left of the snapshot");
+    ok = start_limited(&pty, folder);
+    pty_type(&pty, "Pq");
+    ok = exits_with(&pty, 0) && ok;
+    const char *end = pty.output + pty_last(&pty, LEAVE);
+    tap_ok(ok && strstr(end, "bevscope: quit") && strstr(end, "File too large"),
+           "left at once after the key: the snapshot's failure is said behind the display");
+    pty_end(&pty);
+    tap_ok(rmdir(folder) == 0, "nothing is left of the snapshots");
 }
 
 /* ---- a terminal that does not read ------------------------------------------------------------

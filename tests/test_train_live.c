@@ -96,8 +96,11 @@ static void test_stop(Engine *engine, State *state, const EngineFrame *frame) {
     state->shown.train_step = step_of(frame);
     use(state, "train");
     engine_request(engine, state);
-    int stopped = state->job.train_steps, last = 0;
-    double until_ms = clock_ms() + 2000;
+    while ((frame = take(engine, clock_ms() + PATIENCE_MS)) &&
+           frame->state.job.serial != state->job.serial) {
+    }
+    int stopped = state->job.train_steps, last = step_of(frame);
+    double until_ms = clock_ms() + 2000; /* the steps in hand are finished */
     while ((frame = take(engine, until_ms)))
         last = step_of(frame);
     until_ms = clock_ms() + 1000;

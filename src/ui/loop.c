@@ -254,8 +254,12 @@ static void say_goodbye(const Loop *loop, bool had_terminal) {
  * the user asked for get more time. False: threads are left. */
 static bool close_work(Loop *loop) {
     int left;
+    char error[512];
     bool ended = engine_close_within(loop->engine, ENGINE_END_MS);
-    bool written = loop_close_writer(loop, loop->signal ? SIGNAL_END_MS : WRITER_END_MS, &left);
+    bool written = loop_close_writer(loop, loop->signal ? SIGNAL_END_MS : WRITER_END_MS, &left,
+                                     error, sizeof error);
+    if (error[0])
+        say("bevscope: %s\n", error);
     if (!written)
         say("bevscope: %d pictures were not written: there was no time\n", left);
     return ended && written;

@@ -141,6 +141,7 @@ typedef struct {
     double typed_ms;                     /* what is read from the terminal now came later */
     char recording[64];                  /* folder of the recording; "": none */
     int64_t recorded;                    /* number of the frame written last */
+    bool frame_lost;                     /* it was told that one could not be written */
     char line[512];                      /* a line of standard input, so far */
     size_t line_length;
     char printed[LOG_LENGTH]; /* the log line that was printed last, */
@@ -224,8 +225,9 @@ void loop_print_plain(const Loop *loop); /* prints the dashboard as text */
 bool loop_open_writer(Loop *loop, Err *err);
 
 /* Finishes what is waiting. False: that took longer than `patience_ms`; *left pictures are missing,
- * and the process can only be left with _exit(). */
-bool loop_close_writer(Loop *loop, double patience_ms, int *left);
+ * and the process can only be left with _exit(). `error`: why one was not written, where nobody was
+ * told yet; "": none. */
+bool loop_close_writer(Loop *loop, double patience_ms, int *left, char *error, size_t size);
 void loop_snapshot(Loop *loop);
 void loop_recording(Loop *loop); /* recording was switched on or off */
 void loop_record_frame(Loop *loop);

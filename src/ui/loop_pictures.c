@@ -20,30 +20,44 @@ typedef struct {
     char path[PATH_SIZE];
 } Item;
 
+typedef struct {
+    bool failed; /* `text` says why; else what was written */
+    char text[MESSAGE_SIZE];
+} Message;
+
 struct Writer {
     Worker worker;
     Item items[WAITING_MAX];
     int count;
-    bool has_message;
-    char message[MESSAGE_SIZE];
+    Message messages[WAITING_MAX]; /* oldest first */
+    int message_count;
 };
 
-static void write_item(const Item *item, char *message) {
+static void write_item(const Item *item, Message *message) {
     uint8_t *bytes = NULL;
     size_t length;
     Err err;
     bool ok = image_png(&item->image, &bytes, &length, &err) &&
               data_write(item->path, bytes, length, &err);
     free(bytes);
+    message->failed = !ok;
     if (ok)
-        snprintf(message, MESSAGE_SIZE, "wrote %.280s", item->path);
+        snprintf(message->text, MESSAGE_SIZE, "wrote %.280s", item->path);
     else
-        err_line(&err, message, MESSAGE_SIZE);
+        err_line(&err, message->text, MESSAGE_SIZE);
+}
+
+/* Under the lock. Where too many wait, an error takes the place of the newest. */
+static void leave_message(Writer *writer, const Message *message) {
+    if (writer->message_count < WAITING_MAX)
+        writer->messages[writer->message_count++] = *message;
+    else if (message->failed)
+        writer->messages[WAITING_MAX - 1] = *message;
 }
 
 static void *writer_main(void *argument) {
     Writer *writer = argument;
-    char message[MESSAGE_SIZE];
+    Message message;
     worker_lock(&writer->worker);
     while (writer->count || !writer->worker.stop) {
         if (!writer->count) {
@@ -55,11 +69,10 @@ static void *writer_main(void *argument) {
         writer->count--;
         worker_tell(&writer->worker);
         worker_unlock(&writer->worker);
-        write_item(&item, message);
+        write_item(&item, &message);
         image_free(&item.image);
         worker_lock(&writer->worker);
-        memcpy(writer->message, message, sizeof message);
-        writer->has_message = true;
+        leave_message(writer, &message);
     }
     worker_unlock(&writer->worker);
     return NULL;
@@ -77,9 +90,25 @@ bool loop_open_writer(Loop *loop, Err *err) {
     return true;
 }
 
-bool loop_close_writer(Loop *loop, double patience_ms, int *left) {
+/* The oldest message that nobody took yet; false: there is none. */
+static bool take_message(Writer *writer, Message *message) {
+    worker_lock(&writer->worker);
+    bool waits = writer->message_count > 0;
+    if (waits) {
+        *message = writer->messages[0];
+        writer->message_count--;
+        memmove(writer->messages, writer->messages + 1,
+                (size_t)writer->message_count * sizeof *message);
+    }
+    worker_unlock(&writer->worker);
+    return waits;
+}
+
+bool loop_close_writer(Loop *loop, double patience_ms, int *left, char *error, size_t size) {
     Writer *writer = loop->writer;
+    Message message;
     *left = 0;
+    error[0] = '\0';
     if (!writer)
         return true;
     if (!worker_stop_within(&writer->worker, patience_ms)) {
@@ -88,6 +117,9 @@ bool loop_close_writer(Loop *loop, double patience_ms, int *left) {
         worker_unlock(&writer->worker);
         return false;
     }
+    while (!error[0] && take_message(writer, &message))
+        if (message.failed)
+            snprintf(error, size, "%s", message.text);
     worker_close(&writer->worker);
     free(writer);
     loop->writer = NULL;
@@ -105,17 +137,6 @@ static void writer_put(Writer *writer, Image *image, const char *path) {
     *image = (Image){.w = 0};
     worker_tell(&writer->worker);
     worker_unlock(&writer->worker);
-}
-
-/* A message about what was written, or why it was not; false: none is waiting. */
-static bool writer_message(Writer *writer, char *text, size_t size) {
-    worker_lock(&writer->worker);
-    bool has_message = writer->has_message;
-    if (has_message)
-        snprintf(text, size, "%s", writer->message);
-    writer->has_message = false;
-    worker_unlock(&writer->worker);
-    return has_message;
 }
 
 /* ---- pictures -------------------------------------------------------------------------------- */
@@ -149,6 +170,7 @@ void loop_recording(Loop *loop) {
     for (int i = 1; loop->state.recording && i < MAX_RECORDINGS; i++) {
         snprintf(loop->recording, sizeof loop->recording, "recording-%03d", i);
         loop->recorded = -1;
+        loop->frame_lost = false;
         if (mkdir(loop->recording, 0777) == 0)
             return;
         if (errno != EEXIST)
@@ -173,10 +195,15 @@ void loop_record_frame(Loop *loop) {
     write_picture(loop, path);
 }
 
+/* Of a recording only its first error is told. */
 void loop_take_messages(Loop *loop) {
+    Message message;
     char text[512];
-    if (writer_message(loop->writer, text, sizeof text) && !loop->recording[0])
-        loop_note(loop, text);
+    while (take_message(loop->writer, &message)) {
+        if (!loop->recording[0] || (message.failed && !loop->frame_lost))
+            loop_note(loop, message.text);
+        loop->frame_lost |= message.failed;
+    }
     if (loop->term && term_error_line(loop->term, text, sizeof text))
         loop_note(loop, text);
 }

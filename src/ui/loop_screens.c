@@ -221,11 +221,15 @@ double loop_draw_in_ms(const Loop *loop) {
 
 /* ---- lines, without a terminal --------------------------------------------------------------- */
 
+/* The newest line of the log, and before it those that came since the last time. */
 static void print_line(Loop *loop) {
     const Log *log = &loop->state.log;
     const LogLine *line = &log->lines[0];
-    if (!log->count || (loop->printed_said == log->said && !strcmp(loop->printed, line->text)))
+    uint64_t missed = log->said - loop->printed_said;
+    if (!log->count || (!missed && !strcmp(loop->printed, line->text)))
         return;
+    for (uint64_t i = missed < (uint64_t)log->count ? missed : (uint64_t)log->count; i > 1; i--)
+        puts(log->lines[i - 1].text);
     loop->printed_said = log->said;
     memcpy(loop->printed, line->text, sizeof loop->printed);
     puts(loop->printed);
