@@ -71,11 +71,11 @@ static bool save(LessonDesk *desk, Err *err) {
     const CourseProgressRow *before = course_progress_find(&progress, desk->lesson.name);
     bool ended = lesson_run_ended(run);
     CourseProgressRow row = {.page = ended ? 0 : page,
-                       .pages = desk->lesson.page_count,
-                       .answered = ended ? desk->lesson.page_count : run->answered,
-                       .right = run->right,
-                       .asked = run->asked,
-                       .done = ended || (before && before->done)};
+                             .pages = desk->lesson.page_count,
+                             .answered = ended ? desk->lesson.page_count : run->answered,
+                             .right = run->right,
+                             .asked = run->asked,
+                             .done = ended || (before && before->done)};
     snprintf(row.name, sizeof row.name, "%s", desk->lesson.name);
     desk->saved_page = page; /* a failure is told once, not at every page */
     return course_progress_save(&row, err);
