@@ -112,6 +112,12 @@ static void test_owner(const BevProblem *problem) {
     }
 }
 
+#ifdef __SANITIZE_ADDRESS__
+static const double MOST_MS = 400; /* takes three times as long, or more */
+#else
+static const double MOST_MS = 100;
+#endif
+
 /* A key must not wait: the longest cell's steps of any kernel, the best of five. Processor time, so
  * that other programs do not count. */
 static void test_time(const BevProblem *problem) {
@@ -131,7 +137,7 @@ static void test_time(const BevProblem *problem) {
         }
         slowest = isfinite(best) ? fmax(slowest, best) : slowest;
     }
-    tap_ok(slowest < 100, "recorded in less than 100 ms: %.0f", slowest);
+    tap_ok(slowest < MOST_MS, "recorded in less than %.0f ms: %.0f", MOST_MS, slowest);
 }
 
 /* ---- what lanes hold ------------------------------------------------------------------------- */

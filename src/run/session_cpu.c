@@ -190,13 +190,14 @@ static int enough_launches(double launch_us) {
 }
 
 /* Chooses t->inner. The warm-up overestimates the time of a launch, because it reads the clock
- * after each one and may be interrupted, so a first sample that is not kept corrects it. */
+ * after each one and may be interrupted, and so does a sample of few launches: samples that are not
+ * kept correct it, until one is at least half as long as it should be. */
 static bool choose_inner(Timed *t, double launch_us, Err *err) {
-    t->inner = enough_launches(launch_us);
-    if (!sample(t, &launch_us, err))
-        return false;
-    if (t->inner < enough_launches(launch_us) / 2)
+    do {
         t->inner = enough_launches(launch_us);
+        if (!sample(t, &launch_us, err))
+            return false;
+    } while (t->inner < enough_launches(launch_us) / 2);
     return true;
 }
 
