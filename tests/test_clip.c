@@ -2,6 +2,7 @@
  * and each kind of folder that is none. */
 #include "src/scene/clip.h"
 #include "tests/npz_arrays.h"
+#include "tests/path_in.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,11 +11,7 @@
 static char folder[] = "/tmp/bevscope-clip-XXXXXX";
 
 static const char *in_folder(const char *name) {
-    static char paths[4][128];
-    static int next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof *paths, "%s/%s", folder, name);
-    return path;
+    return path_in(folder, name);
 }
 
 static void write_bytes(const char *name, const void *bytes, size_t length) {

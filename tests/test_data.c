@@ -2,6 +2,7 @@
  * temporary file is left. */
 #include "src/base/data.h"
 #include "src/base/nearest.h"
+#include "tests/path_in.h"
 #include "tests/tap.h"
 
 #include <dirent.h>
@@ -36,11 +37,7 @@ int open(const char *path, int flags, ...) {
 }
 
 static const char *in_folder(const char *name) {
-    static char paths[32][320];
-    static int next;
-    char *path = paths[next++ % 32];
-    snprintf(path, sizeof *paths, "%s/%s", folder, name);
-    return path;
+    return path_in(folder, name);
 }
 
 static bool holds(const char *path, const char *text) {

@@ -1,6 +1,7 @@
 /* Tensor scenes in files: written, read back and written again; files that are no scene. */
 #include "src/scene/scatter.h"
 #include "tests/npz_arrays.h"
+#include "tests/path_in.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -8,11 +9,7 @@
 static char folder[] = "/tmp/bevscope-npz-XXXXXX";
 
 static const char *in_folder(const char *name) {
-    static char paths[8][128];
-    static int next;
-    char *path = paths[next++ % 8];
-    snprintf(path, sizeof *paths, "%s/%s", folder, name);
-    return path;
+    return path_in(folder, name);
 }
 
 static bool same_bytes(const char *a, const char *b) {

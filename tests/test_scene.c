@@ -1,6 +1,7 @@
 /* Where scenes come from: presets, samples, files recognised by their content; and unknown names.
  */
 #include "src/scene/scene.h"
+#include "tests/path_in.h"
 #include "tests/tap.h"
 
 #include <sys/resource.h>
@@ -23,11 +24,7 @@ static const char text[] =
     "   \"solids\": []}}\n";
 
 static const char *in_folder(const char *name) {
-    static char paths[8][128];
-    static int next;
-    char *path = paths[next++ % 8];
-    snprintf(path, sizeof *paths, "%s/%s", folder, name);
-    return path;
+    return path_in(folder, name);
 }
 
 static void put(const char *name, const char *content) {
