@@ -73,32 +73,31 @@ static void find_entries(TileDraft *draft, const uint32_t *all) {
 /* ---- the order of cells --------------------------------------------------------------------- */
 
 typedef struct {
-    int32_t first, last, bin, interval;
+    int32_t strip, interval;
+    uint32_t key;
 } OrderKey;
 
-static int compare(int32_t a, int32_t b) {
-    return (a > b) - (a < b);
-}
-
-/* By first column, last column, first bin and number. */
-static int by_columns(const void *a, const void *b) {
+/* By strip, key and number. */
+static int by_strip(const void *a, const void *b) {
     const OrderKey *x = a, *y = b;
-    if (x->first != y->first)
-        return compare(x->first, y->first);
-    if (x->last != y->last)
-        return compare(x->last, y->last);
-    return x->bin != y->bin ? compare(x->bin, y->bin) : compare(x->interval, y->interval);
+    if (x->strip != y->strip)
+        return x->strip < y->strip ? -1 : 1;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->interval < y->interval ? -1 : 1;
 }
 
 static void order_intervals(TileDraft *draft, OrderKey *keys) {
+    const BevShape *s = &draft->problem->shape;
     int64_t intervals = draft->problem->map.intervals;
+    int slabs = (int)v4_slabs(s), columns = (int)(s->cameras * s->feat_w) * slabs;
     for (int64_t i = 0; i < intervals; i++) {
-        const TileEntry *first = &draft->entries[draft->entry_starts[i]];
-        const TileEntry *last = &draft->entries[draft->entry_starts[i + 1] - 1];
-        keys[i] =
-            (OrderKey){first->column, last->column, (int32_t)(first->code >> SLAB), (int32_t)i};
+        int32_t start = draft->entry_starts[i], end = draft->entry_starts[i + 1];
+        int first = draft->entries[start].column, last = draft->entries[end - 1].column;
+        keys[i] = (OrderKey){v4_strip(first, slabs), (int32_t)i,
+                             v4_cell_key(first, last, end - start, slabs, columns)};
     }
-    qsort(keys, (size_t)intervals, sizeof *keys, by_columns);
+    qsort(keys, (size_t)intervals, sizeof *keys, by_strip);
     for (int64_t i = 0; i < intervals; i++)
         draft->order[i] = keys[i].interval;
 }

@@ -105,23 +105,37 @@ BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/test_try.
 
 # Small cases, because the sanitizers make kernels slow: ragged and long intervals, channels that are
 # a multiple of the vector width and channels that are not.
+sanitize() { # sanitize TOOL
+    local tool=$1 filter test
+    for filter in ragged_c83 ragged_c256 long_interval; do
+        step "$tool-$filter" 600 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+            "$build/tests/checkbev" --where cuda --filter $filter
+        [ ! -f "$logs/$tool-$filter" ] || grep -q '^ok.*cases' "$logs/$tool-$filter" || {
+            echo "FAIL  $tool-$filter checked nothing"
+            failed=1
+        }
+    done
+    # One plan on eight streams, and all that the library checks.
+    step "$tool-library" 600 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+        --report-api-errors no "$build/tests/test_lib_gpu" streams
+    for test in $plugin_tests; do
+        BUILDDIR=$build step "$tool-$test" 600 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+            --report-api-errors no "$build/tests/$test" small
+    done
+    return $failed
+}
+
+# The tools side by side, since each is slow and none is timed.
 if [ -z "${QUICK:-}" ] && command -v compute-sanitizer >/dev/null; then
-    for tool in memcheck racecheck initcheck synccheck; do
-        for filter in ragged_c83 ragged_c256 long_interval; do
-            step "$tool-$filter" 300 compute-sanitizer --tool $tool --error-exitcode 9 \
-                "$build/tests/checkbev" --where cuda --filter $filter
-            [ ! -f "$logs/$tool-$filter" ] || grep -q '^ok.*cases' "$logs/$tool-$filter" || {
-                echo "FAIL  $tool-$filter checked nothing"
-                failed=1
-            }
-        done
-        # One plan on eight streams, and all that the library checks.
-        step "$tool-library" 300 compute-sanitizer --tool $tool --error-exitcode 9 \
-            --report-api-errors no "$build/tests/test_lib_gpu" streams
-        for test in $plugin_tests; do
-            BUILDDIR=$build step "$tool-$test" 300 compute-sanitizer --tool $tool --error-exitcode 9 \
-                --report-api-errors no "$build/tests/$test" small
-        done
+    tools="memcheck racecheck initcheck synccheck"
+    declare -A running
+    for tool in $tools; do
+        sanitize $tool >"$logs/said-$tool" &
+        running[$tool]=$!
+    done
+    for tool in $tools; do
+        wait "${running[$tool]}" || failed=1
+        cat "$logs/said-$tool"
     done
 else
     echo "skip  compute-sanitizer"

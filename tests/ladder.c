@@ -4,7 +4,7 @@
  *     ladder [--dtypes fp16,fp8] [--aligns nearest,bilinear] [--only v3,v4] [--quick] [FILE.json]
  *     ladder --counters ... [FILE.json]   reads the hardware counters of each kernel, caches warm;
  *                                         without --quick on the larger configurations too
- *     --backward       the kernels of the way back; --scenes canonical,xlarge  only these
+ *     --backward       the kernels of the way back; --scenes canonical,hires  only these
  *
  * Exits with 77 if there is no GPU, with 1 if a gate fails. */
 #include "src/run/counters.h"
@@ -396,8 +396,8 @@ int main(int argc, char **argv) {
         return 1;
     }
     write_machine(&ladder, &info, &limits);
-    bool ok = true;
-    for (int i = 0; ok && i < (ladder.reader && !ladder.quick ? preset_total : preset_count); i++)
+    bool ok = true, all = ladder.scenes || (ladder.reader && !ladder.quick);
+    for (int i = 0; ok && i < (all ? preset_total : preset_count); i++)
         ok = climb_config(&ladder, presets[i].name, &err);
     if (ok && !ladder.backward && !ladder.scenes && ladder.aligns & 1u << BEV_NEAREST)
         ok = climb_even(&ladder, &err);

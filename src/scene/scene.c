@@ -78,14 +78,15 @@ bool scene_use_photo_features(Scene *scene, Err *err) {
 
 const char *const preset_world = "intersection";
 
-/* The number of points was published only for canonical; the other sizes are our definitions. The
- * next three exceed the L2 cache of an H200: by channels, by cells, by points. The last has the grid
- * of BEVDet-Occ.
+/* The number of points was published only for canonical; the other sizes are our definitions. Behind
+ * the first six come features of stride 8, then three that exceed the L2 cache of an H200: by
+ * channels, by cells, by points. The last has the grid of BEVDet-Occ.
  * Columns: name, depth step in metres, feature columns and rows, cells per axis, channels, slices. */
 const Preset presets[] = {
     {"small", 2, 44, 16, 200, 80, 0},          {"canonical", 1, 44, 16, 200, 80, 0},
     {"large", 0.5, 44, 16, 200, 80, 0},        {"xlarge", 0.5, 88, 32, 360, 80, 0},
     {"wide_c128", 1, 44, 16, 200, 128, 0},     {"wide_c256", 1, 44, 16, 200, 256, 0},
+    {"hires", 1, 88, 32, 200, 80, 0},          {"coarse", 1, 88, 32, 135, 64, 0},
     {"xlarge_c256", 0.5, 88, 32, 360, 256, 0}, {"fine", 0.5, 88, 32, 720, 80, 0},
     {"dense", 0.5, 176, 64, 360, 80, 0},       {"occ", 0.5, 44, 16, 200, 80, 16},
 };

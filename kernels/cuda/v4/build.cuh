@@ -24,9 +24,9 @@ struct Draft {
     int *cell_intervals;
     Entry *entries;
     uint16_t *slots;
-    int *entry_counts, *entry_starts, *order, *step_counts, *column_counts, *column_starts;
-    uint64_t *bucket_keys;
-    int columns, tiles;
+    int *entry_counts, *entry_starts, *order, *step_counts, *strip_counts, *strip_starts;
+    uint64_t *strip_keys;
+    int columns, strips, tiles; // columns: of all slabs
 };
 
 // ---- choices -----------------------------------------------------------------------------------
@@ -94,14 +94,15 @@ bool build_pieces(const BevProblem *problem, const Pool &pool, const Draft &draf
 // Sorts points and cells and counts steps.
 void draft_tiles(const Pool &pool, const Frustums &f, const Draft &d) {
     int intervals = (int)pool.intervals;
-    CellPoints points = {pool, f, d.findings, d.entries, d.entry_counts, d.slots, d.column_counts};
+    CellPoints points = {pool, f, d.findings, d.entries, d.entry_counts, d.slots, d.strip_counts};
     sort_lists(intervals, points);
     if (pool.weights)
         scan(d.entry_counts, NULL, intervals, d.entry_starts, &d.findings->entries);
-    scan(d.column_counts, NULL, d.columns, d.column_starts, NULL);
-    v4_bucket_kernel<<<blocks_for(intervals, 256), 256>>>(
-        pool, f, d.entries, d.entry_counts, d.column_starts, d.column_counts, d.bucket_keys);
-    sort_lists(d.columns, Buckets{d.column_starts, d.bucket_keys, d.order});
+    scan(d.strip_counts, NULL, d.strips, d.strip_starts, NULL);
+    v4_strip_kernel<<<blocks_for(intervals, 256), 256>>>(pool, f, d.columns, d.entries,
+                                                         d.entry_counts, d.strip_starts,
+                                                         d.strip_counts, d.strip_keys);
+    sort_lists(d.strips, Strips{d.strip_starts, d.strip_keys, d.order});
     v4_count_steps_kernel<<<blocks_for((int64_t)d.tiles * WARP, 256), 256>>>(
         pool, d.tiles, d.order, d.entry_counts, d.entries, d.step_counts, d.findings);
 }
@@ -180,20 +181,21 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
 bool allocate_draft(const Pool &pool, const Frustums &f, bool tiles, Draft *draft, Err *err) {
     int64_t points = tiles ? pool.points : 0, intervals = tiles ? pool.intervals : 0;
     draft->columns = tiles ? f.cameras * f.width * f.slabs : 0;
+    draft->strips = tiles ? v4_strip(draft->columns - 1, f.slabs) + 1 : 0;
     draft->tiles = (int)blocks_for(intervals, TILE_CELLS);
     auto layout = [&](Arena &arena) {
         arena.take(&draft->findings, 1);
-        // Zeroed: findings, column_counts. Filled with NO_CELL: cell_intervals.
-        arena.take(&draft->column_counts, draft->columns);
+        // Zeroed: findings, strip_counts. Filled with NO_CELL: cell_intervals.
+        arena.take(&draft->strip_counts, draft->strips);
         arena.take(&draft->cell_intervals, pool.cells);
         arena.take(&draft->entries, points);
         arena.take(&draft->slots, pool.weights ? points : 0);
         arena.take(&draft->entry_counts, intervals);
         arena.take(&draft->entry_starts, pool.weights ? intervals + 1 : 0);
         arena.take(&draft->order, intervals);
-        arena.take(&draft->bucket_keys, intervals);
+        arena.take(&draft->strip_keys, intervals);
         arena.take(&draft->step_counts, draft->tiles);
-        arena.take(&draft->column_starts, draft->columns + 1);
+        arena.take(&draft->strip_starts, draft->strips + 1);
     };
     if (!arena_allocate(&draft->memory, layout, err))
         return false;

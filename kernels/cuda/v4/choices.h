@@ -25,6 +25,7 @@ V4_CONST(TILE_BLOCKS, 2);          /* blocks that a multiprocessor holds */
 V4_CONST(PORTIONS, 3);             /* a warp gets at most 2, 4 or 8 steps: three choices */
 V4_CONST(WAVE_STEPS, 3);           /* what a wave of blocks costs beside its steps, in steps */
 V4_CONST(POINTS_A_STEP, 32);       /* fewer: a step costs more than its points one by one */
+V4_CONST(STRIP, 4);                /* feature columns side by side, by which cells are sorted */
 V4_CONST(LONGEST_SORTED, 4096);    /* points of a cell that a block sorts */
 V4_CONST(GATHERED_POINTS, 8000);   /* a multiprocessor gathers so many depths one by one in the time
                                       of the kernel that transposes the depth */
@@ -41,6 +42,22 @@ V4_BOTH int class_of(int size, int portion, int largest) {
     while (k < largest && (portion << k) < size)
         k++;
     return k;
+}
+
+/* Strip of a cell whose first entry is in slab column `first`. */
+V4_BOTH int v4_strip(int first, int slabs) {
+    return first / slabs / STRIP;
+}
+
+/* The order of cells, with which neighbours see nearly the same columns: strip by strip; within a
+ * strip by last column, forward and in the next strip backward; of the same last column by first
+ * column, forward and backward in turns; then by number of entries. `columns`: of all slabs. */
+V4_BOTH uint32_t v4_cell_key(int first, int last, int entries, int slabs, int columns) {
+    int along = v4_strip(first, slabs) % 2 ? columns - 1 - last : last;
+    int across = first / slabs % STRIP;
+    if (last / slabs % 2)
+        across = STRIP - 1 - across;
+    return (uint32_t)(along * STRIP + across) << 6 | (uint32_t)(entries < 63 ? entries : 63);
 }
 
 /* Channels that a lane takes of a group of channels, which is 8 lanes wide: 16 bytes in FP32 and in
@@ -67,10 +84,10 @@ static inline int64_t v4_slabs(const BevShape *shape) {
 /* Whether tiles can be tried: channels in whole groups, numbers that fit their fields. */
 static inline bool v4_tiles_possible(const BevProblem *problem) {
     const BevShape *s = &problem->shape;
-    double places =
-        (double)s->cameras * (double)s->feat_w * (double)v4_slabs(s) * (double)s->depth_bins * SLAB;
-    return problem->map.points > 0 && places < 2147483648.0 && s->depth_bins < 65536 &&
-           v4_tile_channels(problem) > 0;
+    double columns = (double)s->cameras * (double)s->feat_w * (double)v4_slabs(s);
+    double places = columns * (double)s->depth_bins * SLAB;
+    return problem->map.points > 0 && columns < 1 << 24 && places < 2147483648.0 &&
+           s->depth_bins < 65536 && v4_tile_channels(problem) > 0;
 }
 
 /* Whether to transpose the depth by a kernel of its own first. Weighted maps read each depth about

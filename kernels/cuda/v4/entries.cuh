@@ -76,13 +76,14 @@ static __device__ bool starts_entry(const uint64_t *keys, int i) {
 // The points of a cell as a list. Their places, and so a cell's entries, are in the order that
 // tiles want: by column slab, then bin, then image row.
 struct CellPoints {
+    static constexpr bool FEW_AND_LONG = false;
     Pool pool;
     Frustums f;
     Findings *findings;
     Entry *entries;     // of a cell from where its points start; at most one a point
     int *entry_counts;  // [intervals]
     uint16_t *slots;    // [points]: entry of the cell << 4 | row; NULL: no weights
-    int *column_counts; // cells by the column of their first entry
+    int *strip_counts;  // cells by the strip of their first entry
 
     // Cells too full to sort get an entry of nothing; the map is not used then.
     __device__ int size(int interval) const {
@@ -114,7 +115,7 @@ struct CellPoints {
     }
     __device__ void put_count(int interval, int count, int first_column) const {
         entry_counts[interval] = count;
-        atomicAdd(&column_counts[first_column], 1);
+        atomicAdd(&strip_counts[v4_strip(first_column, f.slabs)], 1);
     }
     // The entry that starts at sorted key i; `number` of the cell.
     __device__ void put_sorted(int64_t first, int number, const uint64_t *keys, int i,

@@ -63,34 +63,34 @@ struct EmptySort {
 
 // ---- the order of cells: those that see the same columns are neighbours ------------------------
 
-// Intervals into buckets by the column of their first entry, in any order, as keys to sort by: last
-// column, first bin and number. column_counts are used up.
-static __global__ void v4_bucket_kernel(Pool pool, Frustums f, const Entry *entries,
-                                        const int *entry_counts, const int *bucket_starts,
-                                        int *column_counts, uint64_t *bucket_keys) {
+// Intervals into strips, in any order, as keys to sort by. strip_counts are used up.
+static __global__ void v4_strip_kernel(Pool pool, Frustums f, int columns, const Entry *entries,
+                                       const int *entry_counts, const int *strip_starts,
+                                       int *strip_counts, uint64_t *keys) {
     int64_t i = thread_number();
     if (i >= pool.intervals)
         return;
-    Entry first = entries[pool.starts[i]];
-    int last = entries[pool.starts[i] + entry_counts[i] - 1].column;
-    int slot = atomicSub(&column_counts[first.column], 1) - 1;
-    uint32_t columns_and_bin = (uint32_t)last * (uint32_t)f.bins + (first.code >> 16);
-    bucket_keys[bucket_starts[first.column] + slot] = (uint64_t)columns_and_bin << 32 | (uint32_t)i;
+    int count = entry_counts[i], first = entries[pool.starts[i]].column;
+    int last = entries[pool.starts[i] + count - 1].column, strip = v4_strip(first, f.slabs);
+    int slot = atomicSub(&strip_counts[strip], 1) - 1;
+    uint64_t key = v4_cell_key(first, last, count, f.slabs, columns);
+    keys[strip_starts[strip] + slot] = key << 32 | (uint32_t)i;
 }
 
-struct Buckets {
-    const int *starts; // [columns + 1]
+struct Strips {
+    static constexpr bool FEW_AND_LONG = true;
+    const int *starts; // [strips + 1]
     uint64_t *keys;
     int *order;
 
-    __device__ int size(int bucket) const {
-        return starts[bucket + 1] - starts[bucket];
+    __device__ int size(int strip) const {
+        return starts[strip + 1] - starts[strip];
     }
-    __device__ uint64_t *room(int bucket) const {
-        return keys + starts[bucket];
+    __device__ uint64_t *room(int strip) const {
+        return keys + starts[strip];
     }
-    __device__ void work(const Team &team, int bucket, uint64_t *sorted, int n) const {
-        int first = starts[bucket];
+    __device__ void work(const Team &team, int strip, uint64_t *sorted, int n) const {
+        int first = starts[strip];
         for (int i = team.thread; i < n; i += team.threads)
             sorted[i] = keys[first + i];
         sort_keys(sorted, n, team);

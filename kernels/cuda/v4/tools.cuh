@@ -177,22 +177,25 @@ static __device__ void sort_keys(uint64_t *keys, int n, const Team &team) {
 }
 
 // A warp a list calls lists.work(team, number, keys, n), where `keys` has room for the list. Lists
-// too long for a warp get the block; those too long for shared memory get lists.room(number).
+// too long for a warp get the block, and so do all where lists are few and long; those too long for
+// shared memory get lists.room(number).
 template <typename Lists>
 __global__ void __launch_bounds__(SORT_THREADS, 4)
     v4_sort_kernel(int count, const __grid_constant__ Lists lists) {
     __shared__ uint64_t shared[BLOCK_KEYS];
     __shared__ int words[SORT_WARPS];
+    constexpr int LISTS = Lists::FEW_AND_LONG ? 1 : SORT_WARPS; // of a block
+    constexpr int SHORT = Lists::FEW_AND_LONG ? -1 : WARP_KEYS; // for a warp
     int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP;
-    int first = (int)blockIdx.x * SORT_WARPS, number = first + warp;
-    int n = number < count ? lists.size(number) : 0;
-    if (number < count && n <= WARP_KEYS)
+    int first = (int)blockIdx.x * LISTS, number = first + warp;
+    int n = warp < LISTS && number < count ? lists.size(number) : 0;
+    if (number < count && n <= SHORT)
         lists.work({lane, WARP, words + warp}, number, shared + warp * WARP_KEYS, n);
-    if (!__syncthreads_or(n > WARP_KEYS))
+    if (!__syncthreads_or(n > SHORT))
         return;
-    for (number = first; number < min(count, first + SORT_WARPS); number++) {
+    for (number = first; number < min(count, first + LISTS); number++) {
         n = lists.size(number);
-        if (n > WARP_KEYS)
+        if (n > SHORT)
             lists.work({(int)threadIdx.x, SORT_THREADS, words}, number,
                        n <= BLOCK_KEYS ? shared : lists.room(number), n);
         __syncthreads();
@@ -200,5 +203,6 @@ __global__ void __launch_bounds__(SORT_THREADS, 4)
 }
 
 template <typename Lists> static inline void sort_lists(int count, const Lists &lists) {
-    v4_sort_kernel<<<blocks_for(count, SORT_WARPS), SORT_THREADS>>>(count, lists);
+    unsigned blocks = Lists::FEW_AND_LONG ? count : blocks_for(count, SORT_WARPS);
+    v4_sort_kernel<<<blocks, SORT_THREADS>>>(count, lists);
 }
