@@ -53,6 +53,20 @@ template <BevDtype D> __device__ inline float2 floats_from_pair(uint32_t bits) {
     }
 }
 
+// Four E4M3 codes as two pairs of halves. In assembly the upper two are read where they lie; the
+// compiler would shift them first.
+__device__ inline void pairs_from_e4m3(uint32_t codes, uint32_t &low, uint32_t &high) {
+#if BEV_HARDWARE_FP8
+    asm("{ .reg .b16 l, h; mov.b32 {l, h}, %2;"
+        "  cvt.rn.f16x2.e4m3x2 %0, l; cvt.rn.f16x2.e4m3x2 %1, h; }"
+        : "=r"(low), "=r"(high)
+        : "r"(codes));
+#else
+    low = bits_of(half2_from_e4m3((uint16_t)codes));
+    high = bits_of(half2_from_e4m3((uint16_t)(codes >> 16)));
+#endif
+}
+
 // A plain load: __ldg could be moved before the wait for the kernel in front (overlap.cuh).
 template <int BYTES> __device__ inline void load_words(uint32_t *words, const void *p) {
     if constexpr (BYTES == 16) {
@@ -70,6 +84,14 @@ template <int BYTES> __device__ inline void load_words(uint32_t *words, const vo
     }
 }
 
+// A lane's own address in global memory, kept in registers: else the compiler would put it together
+// again in each step.
+template <typename T> __device__ inline const T *kept(const T *p) {
+    asm("" : "+l"(p));
+    __builtin_assume(__isGlobal(p));
+    return p;
+}
+
 template <BevDtype D> constexpr int LANE_CHANNELS = v4_lane_channels(D);
 
 // Operands are this times the features, where that saves instructions of decoding; the output's
@@ -81,23 +103,32 @@ constexpr float FEATURE_SCALE = D == BEV_NVFP4                       ? 1.0f / 12
 
 // ---- features of four image rows, V channels of each -------------------------------------------
 
+template <BevDtype D>
+constexpr int FEATURE_BITS = D == BEV_NVFP4 ? 4 : 8 * (int)sizeof(DepthCode<D>);
+
+// Where a lane's channels, from c on, begin in feature row 0.
+template <BevDtype D> struct LaneFeatures {
+    const char *codes;
+    const uint8_t *scales; // NVFP4
+
+    __device__ LaneFeatures(const Pool &pool, int c)
+        : codes(kept((const char *)pool.feat + c * FEATURE_BITS<D> / 8)),
+          scales(D == BEV_NVFP4 ? kept(pool.feat_scales + c / BEV_BLOCK) : NULL) {
+    }
+};
+
 // Eight lanes hold a group of 8 V channels, V each.
 template <BevDtype D, int V> struct Features {
-    static constexpr int BYTES = V * (D == BEV_NVFP4 ? 4 : sizeof(DepthCode<D>) * 8) / 8;
+    static constexpr int BYTES = V * FEATURE_BITS<D> / 8;
     uint32_t raw[4][(BYTES + 3) / 4];
     uint8_t scale[4]; // NVFP4: of the block that holds the V channels
 
-    // Channels [c, c + V) of a feature row into raw[i].
-    __device__ void load(int i, const Pool &pool, int64_t row, int c) {
-        if constexpr (D == BEV_NVFP4) { // c is even, channels a multiple of 16
-            load_words<BYTES>(raw[i], (const char *)pool.feat + (unsigned)c / 2 +
-                                          row * ((unsigned)pool.channels / 2));
-            scale[i] = pool.feat_scales[(unsigned)c / BEV_BLOCK +
-                                        row * ((unsigned)pool.channels / BEV_BLOCK)];
-        } else {
-            int64_t element = row * pool.channels + c;
-            load_words<BYTES>(raw[i], (const char *)pool.feat + element * BYTES / V);
-        }
+    // Of a feature row the lane's channels [c, c + V) into raw[i].
+    __device__ void load(int i, const LaneFeatures<D> &lane, int channels, int row, int c) {
+        load_words<BYTES>(raw[i], lane.codes + (int64_t)row * (channels * FEATURE_BITS<D> / 8) +
+                                      c * FEATURE_BITS<D> / 8);
+        if constexpr (D == BEV_NVFP4)
+            scale[i] = lane.scales[(int64_t)row * (channels / BEV_BLOCK) + c / BEV_BLOCK];
     }
 
     // Row i as V / 2 pairs of operands, channels 2j and 2j + 1.
@@ -126,8 +157,7 @@ template <BevDtype D, int V> struct Features {
                 for (int h = 0; h < 2; h++) {
                     uint32_t bytes = __byte_perm(raw[2 * h][j / 4], raw[2 * h + 1][j / 4],
                                                  j % 4 ? 0x7362 : 0x5140);
-                    across[j][h] = bits_of(half2_from_e4m3((uint16_t)bytes));
-                    across[j + 1][h] = bits_of(half2_from_e4m3((uint16_t)(bytes >> 16)));
+                    pairs_from_e4m3(bytes, across[j][h], across[j + 1][h]);
                 }
 #else
 #pragma unroll
@@ -205,61 +235,75 @@ using DepthBits = typename std::conditional<
     sizeof(DepthCode<D>) == 1, uint8_t,
     typename std::conditional<sizeof(DepthCode<D>) == 2, uint16_t, uint32_t>::type>::type;
 
+// The code at `p`, or 0 if it is not wanted, by a load with a predicate: behind a branch an address
+// is computed again. Volatile: not before the wait for the kernel in front (overlap.cuh).
+template <typename Bits> __device__ inline uint32_t load_if(const Bits *p, uint32_t wanted) {
+    uint32_t code;
+    asm volatile("{ .reg .pred w; setp.ne.u32 w, %2, 0; mov.u32 %0, 0;"
+                 "  @w ld.global.u%3 %0, [%1]; }"
+                 : "=r"(code)
+                 : "l"(p), "r"(wanted), "n"(8 * sizeof(Bits)));
+    return code;
+}
+
 // Four codes as pairs.
 template <BevDtype D>
 __device__ inline void pairs_from_codes(const uint32_t codes[4], DepthPair pairs[DEPTH_PAIRS<D>]) {
 #pragma unroll
     for (int j = 0; j < DEPTH_PAIRS<D>; j++) {
-        if constexpr (D == BEV_FP32)
+        if constexpr (D == BEV_FP32) {
             pairs[j] = codes[j];
-        else if constexpr (DEPTH_OF<D> == BEV_FP8)
-            pairs[j] = bits_of(half2_from_e4m3((uint16_t)(codes[2 * j] | codes[2 * j + 1] << 8)));
-        else
-            pairs[j] = codes[2 * j] | codes[2 * j + 1] << 16;
+        } else if constexpr (DEPTH_OF<D> == BEV_FP8) {
+            uint32_t bytes = __byte_perm(codes[2 * j], codes[2 * j + 1], 0x0040);
+            pairs[j] = bits_of(half2_from_e4m3((uint16_t)bytes));
+        } else {
+            pairs[j] = __byte_perm(codes[2 * j], codes[2 * j + 1], 0x5410);
+        }
     }
 }
 
-// Depths of image rows [4q, 4q + 4) straight from (camera, bin, h, w): each its own load.
+// Depths of image rows [4q, 4q + 4) straight from (camera, bin, h, w): each its own load. rows[i]:
+// row 4q + i; bit i of `wanted`: it is in the entry.
 template <BevDtype D>
-__device__ inline void gather_depths(const Pool &pool, const TileMap &map, int column,
-                                     uint32_t entry, int q, DepthPair pairs[DEPTH_PAIRS<D>]) {
-    int at = column + (int)(entry >> 16) * map.bin_stride;
+__device__ inline void gather_depths(const DepthBits<D> *const rows[4], uint32_t at,
+                                     uint32_t wanted, DepthPair pairs[DEPTH_PAIRS<D>]) {
     uint32_t codes[4];
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        codes[i] = 0;
-        if (entry >> (4 * q + i) & 1)
-            codes[i] = ((const DepthBits<D> *)pool.depth)[at + (4 * q + i) * map.feat_w];
-    }
+    for (int i = 0; i < 4; i++)
+        codes[i] = load_if(rows[i] + at, wanted & 1u << i);
     pairs_from_codes<D>(codes, pairs);
 }
 
-// The same from transposed depth (camera, w, slab, bin, 16): one load; rows not in the entry become
-// 0.
+// A mask of whole bytes. Digit 8 + j of SELECTOR: eight times the upper bit of byte j of `marks`.
+template <int SELECTOR> __device__ inline uint32_t spread(uint32_t marks) {
+    uint32_t mask;
+    asm("prmt.b32 %0, %1, 0, %2;" : "=r"(mask) : "r"(marks), "n"(SELECTOR));
+    return mask;
+}
+
+// The same from transposed depth (camera, w, slab, bin, 16): one load at `p`; rows not in the entry
+// become 0.
 template <BevDtype D>
-__device__ inline void load_transposed(const TileMap &map, int column, uint32_t entry, int q,
+__device__ inline void load_transposed(const DepthBits<D> *p, uint32_t wanted,
                                        DepthPair pairs[DEPTH_PAIRS<D>]) {
-    uint32_t rows = entry >> 4 * q & 0xf;
-    int64_t at = (int64_t)(column + (int)(entry >> 16)) * SLAB + 4 * q;
+    uint32_t rows = wanted & 0xf, marks = rows * 0x10204080; // bit i -> upper bit of byte i
 #pragma unroll
     for (int j = 0; j < DEPTH_PAIRS<D>; j++)
         pairs[j] = 0;
     if (!rows)
         return;
     if constexpr (D == BEV_FP32) {
-        uint4 codes = *(const uint4 *)((const uint32_t *)map.transposed + at);
+        uint4 codes = *(const uint4 *)p;
         pairs[0] = rows & 1 ? codes.x : 0;
         pairs[1] = rows & 2 ? codes.y : 0;
         pairs[2] = rows & 4 ? codes.z : 0;
         pairs[3] = rows & 8 ? codes.w : 0;
     } else if constexpr (DEPTH_OF<D> == BEV_FP8) {
-        uint32_t keep = (rows * 0x00204081u & 0x01010101u) * 0xffu; // bit i -> byte i
-        uint32_t codes = *(const uint32_t *)((const uint8_t *)map.transposed + at) & keep;
-        pairs[0] = bits_of(half2_from_e4m3((uint16_t)codes));
-        pairs[1] = bits_of(half2_from_e4m3((uint16_t)(codes >> 16)));
+        uint32_t codes = *(const uint32_t *)p & spread<0xba98>(marks);
+        pairs_from_e4m3(codes, pairs[0], pairs[1]);
     } else {
-        uint2 codes = *(const uint2 *)((const uint16_t *)map.transposed + at);
-        pairs[0] = codes.x & ((rows & 1) * 0xffffu | (rows & 2) * 0x7fff8000u);
-        pairs[1] = codes.y & ((rows >> 2 & 1) * 0xffffu | (rows >> 2 & 2) * 0x7fff8000u);
+        uint2 codes = *(const uint2 *)p;
+        pairs[0] = codes.x & spread<0x9988>(marks);
+        pairs[1] = codes.y & spread<0xbbaa>(marks);
     }
 }

@@ -59,8 +59,8 @@ __device__ inline void split_depths(const DepthPair *pairs, float4 weights, int 
 template <int V> struct Features<BEV_FP32, V> {
     uint32_t raw[4][V];
 
-    __device__ void load(int i, const Pool &pool, int64_t row, int c) {
-        load_words<4 * V>(raw[i], (const float *)pool.feat + row * pool.channels + c);
+    __device__ void load(int i, const LaneFeatures<BEV_FP32> &lane, int channels, int row, int c) {
+        load_words<4 * V>(raw[i], lane.codes + (int64_t)row * (channels * 4) + c * 4);
     }
 
     // sums[j] += depth x features. Part n, counted from 0, has at most 2^-8n of a number. Products

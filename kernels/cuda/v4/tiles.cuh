@@ -100,22 +100,30 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int ti
     }
 }
 
-// ---- a warp's registers ------------------------------------------------------------------------
+// ---- a warp's registers: each constructor makes ready what stays the same from step to step ----
 
 // One step of the map, as lane 4 g + q needs it: cells g and g + 8 of the tile.
 template <bool W> struct Step {
-    int2 slab;
-    uint32_t entries[2];
-    int weight_rows[2];
+    const int2 *first_slab;
+    const uint32_t *first_entry;
+    const int *first_weight_row;
+    int2 slab = {};
+    uint32_t entries[2] = {};
+    int weight_rows[2] = {};
 
-    __device__ void read(const TileMap &map, int step, int g) {
-        slab = map.slabs[step];
+    __device__ Step(const TileMap &map, int g)
+        : first_slab(kept(map.slabs)), first_entry(kept(map.entries + g)),
+          first_weight_row(W ? kept(map.weight_rows + g) : NULL) {
+    }
+
+    __device__ void read(int step) {
+        slab = first_slab[step];
 #pragma unroll
         for (int r = 0; r < 2; r++) {
-            int64_t at = (int64_t)step * TILE_CELLS + g + 8 * r;
-            entries[r] = map.entries[at];
+            int64_t at = (int64_t)step * TILE_CELLS + 8 * r;
+            entries[r] = first_entry[at];
             if constexpr (W)
-                weight_rows[r] = map.weight_rows[at];
+                weight_rows[r] = first_weight_row[at];
         }
     }
 };
@@ -123,40 +131,62 @@ template <bool W> struct Step {
 // A step's features: image rows [4q, 4q + 4) of a slab, GROUPS groups and TAILS quarters of one.
 template <BevDtype D, int GROUPS, int TAILS> struct SlabFeatures {
     static constexpr int V = LANE_CHANNELS<D>;
+    LaneFeatures<D> group, tail;
+    int channels, first_row, row_distance, last_row; // rows past the image: TileMap
     Features<D, V> groups[GROUPS];
     Features<D, V / 4> tails[TAILS > 0 ? TAILS : 1];
 
     // Of a group's 8 V channels a lane takes V such that the four lanes of a cell later store
     // 16-byte words that lie side by side.
-    __device__ void load(const Pool &pool, const TileMap &map, int slab_row, int c0, int g, int q) {
-        int chunk = sizeof(OutCode<D>) == 1 ? g : g / 2 + g % 2 * 4;
+    __device__ SlabFeatures(const Pool &pool, const TileMap &map, int c0, int g, int q)
+        : group(pool, c0 + V * (sizeof(OutCode<D>) == 1 ? g : g / 2 + g % 2 * 4)),
+          tail(pool, c0 + 8 * V * GROUPS + V / 4 * g), channels(pool.channels),
+          first_row(4 * q * map.feat_w), row_distance(map.feat_w), last_row(map.last_feat_row) {
+    }
+
+    __device__ void load(int slab_row) {
+        int row = min(slab_row + first_row, last_row);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            int64_t row = min(slab_row + (4 * q + i) * map.feat_w, map.last_feat_row);
 #pragma unroll
             for (int n = 0; n < GROUPS; n++)
-                groups[n].load(i, pool, row, c0 + 8 * V * n + V * chunk);
+                groups[n].load(i, group, channels, row, 8 * V * n);
 #pragma unroll
             for (int n = 0; n < TAILS; n++)
-                tails[n].load(i, pool, row, c0 + 8 * V * GROUPS + 2 * V * n + V / 4 * g);
+                tails[n].load(i, tail, channels, row, 2 * V * n);
+            row = min(row + row_distance, last_row);
         }
     }
 };
 
 // A step's depths: those of cells g and g + 8 in image rows [4q, 4q + 4).
 template <BevDtype D, bool T, bool W> struct SlabDepths {
+    const DepthBits<D> *rows[4]; // 4q + i of the first slab, in bin 0; T: they lie side by side
+    const float4 *first_weights;
+    int bin_stride, shift;
     DepthPair pairs[2][DEPTH_PAIRS<D>];
     float4 weights[2];
 
-    __device__ void load(const Pool &pool, const TileMap &map, const Step<W> &step, int q) {
+    __device__ SlabDepths(const Pool &pool, const TileMap &map, int q)
+        : first_weights(W ? kept(map.weights + q) : NULL), bin_stride(map.bin_stride),
+          shift(4 * q) {
+        const DepthBits<D> *depth = (const DepthBits<D> *)(T ? map.transposed : pool.depth);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            rows[i] = kept(depth + (4 * q + i) * (T ? 1 : map.feat_w));
+    }
+
+    __device__ void load(const Step<W> &step) {
 #pragma unroll
         for (int r = 0; r < 2; r++) {
+            uint32_t bin = step.entries[r] >> 16, wanted = step.entries[r] >> shift;
+            uint32_t at = step.slab.y + bin * (T ? 1 : bin_stride);
             if constexpr (T)
-                load_transposed<D>(map, step.slab.y, step.entries[r], q, pairs[r]);
+                load_transposed<D>(rows[0] + (int64_t)at * SLAB, wanted, pairs[r]);
             else
-                gather_depths<D>(pool, map, step.slab.y, step.entries[r], q, pairs[r]);
+                gather_depths<D>(rows, at, wanted, pairs[r]);
             if constexpr (W)
-                weights[r] = __ldg(map.weights + (int64_t)step.weight_rows[r] * 4 + q);
+                weights[r] = __ldg(first_weights + (int64_t)step.weight_rows[r] * 4);
         }
     }
 
@@ -267,33 +297,33 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
         return;
     }
     Share share = share_of<TILE_LARGEST>(map.shares, worker);
-    int at = 0, end = 0, cells[2] = {NO_CELL, NO_CELL};
+    int at = 0, end = 0, parts = 1 << share.log_parts, cells[2] = {NO_CELL, NO_CELL};
     if (share.owner < map.shares.owners) {
         at = map.starts[share.owner] + share.part;
         end = map.starts[share.owner + 1];
         cells[0] = map.cells[share.owner * TILE_CELLS + g];
         cells[1] = map.cells[share.owner * TILE_CELLS + g + 8];
     }
-    Step<W> step = {};
+    Step<W> step(map, g);
     if (at < end)
-        step.read(map, at, g);
+        step.read(at);
+    SlabFeatures<D, GROUPS, TAILS> features(pool, map, c0, g, q);
+    SlabDepths<D, T, W> depths(pool, map, q);
 
     Sums sums = {};
     if constexpr (!T)
         wait_for_previous_kernel();
     bool waited = !T; // for the kernel that transposes the depth
     while (at < end) {
-        SlabFeatures<D, GROUPS, TAILS> features;
-        SlabDepths<D, T, W> depths;
         uint32_t depth[SPLIT<D, W>][4];
-        features.load(pool, map, step.slab.x, c0, g, q);
+        features.load(step.slab.x);
         if (!waited)
             wait_for_previous_kernel();
         waited = true;
-        depths.load(pool, map, step, q);
-        at += 1 << share.log_parts;
+        depths.load(step);
+        at += parts;
         if (at < end)
-            step.read(map, at, g); // the next one, while this one's loads are under way
+            step.read(at); // the next one, while this one's loads are under way
         depths.finish(depth);
         sums.add(features, depth);
     }
