@@ -258,15 +258,15 @@ static double transposed_bytes(const BevProblem *problem) {
 }
 
 /* Depths that the lanes of a pass ask for: those of the points, or, of a transposed depth, four
- * image rows for each lane that has a point in them. */
+ * image rows, each the fourth from the last, for each lane that has a point in them. */
 static double tile_depths(const TileDraft *draft) {
     const BevMap *map = &draft->problem->map;
     int64_t lanes = 0;
     if (!draft->transposed)
         return (double)map->points;
     for (int32_t e = 0; e < draft->entry_starts[map->intervals]; e++)
-        for (uint32_t rows = draft->entries[e].code & ((1u << SLAB) - 1); rows; rows >>= 4)
-            lanes += (rows & 0xf) != 0;
+        for (int lane = 0; lane < 4; lane++)
+            lanes += (draft->entries[e].code & 0x1111u << lane) != 0;
     return 4 * (double)lanes;
 }
 

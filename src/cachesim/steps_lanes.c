@@ -1,5 +1,7 @@
 #include "src/cachesim/steps_lanes.h"
 
+#include "kernels/cuda/v4/choices.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -14,11 +16,9 @@ static bool is_tile(const Steps *steps) {
     return steps->form->owner == BEV_OWNS_TILE;
 }
 
-/* V4 deals a group of 64 channels out so that each lane stores 16 bytes in one go: its first
- * register is of channel 8 q, or 16 q where an output has one byte. */
+/* Lane q of four has the channels that lanes 2 q and 2 q + 1 of eight load. */
 static int tile_channel(const Steps *steps, const StepPoint *point, int lane) {
-    int bytes = bev_dtypes[steps->out].bits / 8;
-    return point->first + lane % QUAD * (bytes == 1 ? 2 * HALF_TILE : HALF_TILE);
+    return point->first + lane % QUAD * 2 * v4_lane_channels(steps->out);
 }
 
 int step_lane_channel(const Steps *steps, const StepPoint *point, int lane) {

@@ -27,7 +27,7 @@ typedef struct {
         empty;
     int channels; /* of a block */
     int feat_bits, out_bytes, depth_bytes;
-    int64_t tile_blocks, blocks_a_pass;
+    int64_t tile_blocks, passes;
 } TilesReplay;
 
 /* ---- reads ---------------------------------------------------------------------------------- */
@@ -77,8 +77,8 @@ static Slab slab_of(const TilesReplay *replay, int64_t column) {
     return (Slab){column / slabs / s->feat_w, column % slabs * SLAB, column / slabs % s->feat_w};
 }
 
-/* Each instruction reads `count` channels from c on of image rows i, 4 + i, 8 + i and 12 + i: their
- * codes, or their block scales. */
+/* Instruction i reads `count` channels from c on of image rows 4i to 4i + 3: their codes, or their
+ * block scales. */
 static void read_rows(TilesReplay *replay, int sm, Slab slab, int i, int c, int count,
                       bool scales) {
     const BevShape *s = &replay->problem->shape;
@@ -86,7 +86,8 @@ static void read_rows(TilesReplay *replay, int sm, Slab slab, int i, int c, int 
     int64_t last = s->cameras * s->feat_h * s->feat_w - 1;
     Instruction in = memory_read(replay->memory, sm, scales ? replay->scales : replay->feat);
     for (int q = 0; q < QUADS; q++) {
-        int64_t row = (slab.camera * s->feat_h + slab.row + 4 * q + i) * s->feat_w + slab.w;
+        int64_t row = (slab.camera * s->feat_h + slab.row + v4_place(4 * q + i)) * s->feat_w +
+                      slab.w;
         row = row < last ? row : last;
         in.lanes = (StepLanes){.first = (int8_t)q, .count = HALF, .stride = QUADS};
         if (scales)
@@ -113,8 +114,8 @@ static void read_features(TilesReplay *replay, int sm, Slab slab, int first_chan
     }
 }
 
-/* Reads depths from (camera, bin, h, w) without a transpose: each lane loads one, of image row
- * 4q + i. */
+/* Reads depths from (camera, bin, h, w) without a transpose: each lane loads one, in instruction i
+ * that of image row 4i + q. */
 static void gather_depths(TilesReplay *replay, int sm, Slab slab, const uint32_t *entries) {
     const BevShape *s = &replay->problem->shape;
     int64_t plane = s->feat_h * s->feat_w;
@@ -123,7 +124,7 @@ static void gather_depths(TilesReplay *replay, int sm, Slab slab, const uint32_t
         Instruction in = memory_read(replay->memory, sm, replay->depth);
         for (int lane = 0; lane < WARP; lane++) {
             uint32_t entry = entries[load / QUADS * HALF + lane / QUADS];
-            int row = lane % QUADS * 4 + load % QUADS;
+            int row = v4_place(lane % QUADS * 4 + load % QUADS);
             in.lanes = one_lane(lane);
             if (entry >> row & 1)
                 memory_span(&in,
@@ -133,17 +134,17 @@ static void gather_depths(TilesReplay *replay, int sm, Slab slab, const uint32_t
     }
 }
 
-/* The same from (camera, w, slab, bin, 16): four rows a lane. */
+/* The same from (camera, w, slab, bin, place): four rows a lane, q and every fourth after it. */
 static void read_transposed(TilesReplay *replay, int sm, int64_t column, const uint32_t *entries) {
     int64_t at = column * replay->problem->shape.depth_bins;
     for (int half = 0; half < 2; half++) {
         Instruction in = memory_read(replay->memory, sm, replay->transposed);
         for (int lane = 0; lane < WARP; lane++) {
             uint32_t entry = entries[half * HALF + lane / QUADS];
-            int row = lane % QUADS * 4;
+            int q = lane % QUADS;
             in.lanes = one_lane(lane);
-            if (entry >> row & 0xf)
-                memory_span(&in, ((at + (entry >> SLAB)) * SLAB + row) * replay->depth_bytes,
+            if (entry & 0x1111u << q)
+                memory_span(&in, ((at + (entry >> SLAB)) * SLAB + 4 * q) * replay->depth_bytes,
                             4 * replay->depth_bytes);
         }
     }
@@ -204,22 +205,35 @@ static void do_step(TilesReplay *replay, int sm, TileWarp *warp) {
         read_map(replay, sm, warp->step);
 }
 
-/* Four lanes write a cell's channels, 16 bytes each and instruction. */
-static void store_tile(TilesReplay *replay, int sm, const TileWarp *warp) {
+/* One instruction for `count` spans of each cell's row, from byte `at` on, `stride` apart. */
+static void store_spans(TilesReplay *replay, int sm, const int32_t *cells, int64_t at,
+                        int64_t bytes, int count, int64_t stride) {
     int64_t row = replay->problem->shape.channels * replay->out_bytes;
-    int64_t first = warp->first_channel * replay->out_bytes,
-            bytes = replay->channels * replay->out_bytes;
-    for (int half = 0; half < 2; half++)
-        for (int64_t at = 0; at < bytes; at += QUADS * WORD) {
-            Instruction in = memory_write(replay->memory, sm, replay->out);
-            int64_t span = bytes - at < QUADS * WORD ? bytes - at : QUADS * WORD;
-            for (int g = 0; g < HALF; g++) {
-                int32_t cell = replay->map.cells[warp->tile * TILE_CELLS + half * HALF + g];
-                in.lanes = of_cell(g);
-                if (cell >= 0)
-                    memory_span(&in, cell * row + first + at, span);
+    Instruction in = memory_write(replay->memory, sm, replay->out);
+    for (int g = 0; g < HALF; g++) {
+        in.lanes = of_cell(g);
+        for (int i = 0; i < count && cells[g] >= 0; i++)
+            memory_span(&in, cells[g] * row + at + i * stride, bytes);
+    }
+}
+
+/* Four lanes write a cell's channels, 16 bytes each and instruction, in sectors: of two and four
+ * bytes a channel every other sector of 128 bytes, then the rest. */
+static void store_tile(TilesReplay *replay, int sm, const TileWarp *warp) {
+    int64_t first = warp->first_channel * replay->out_bytes;
+    int64_t end = first + replay->channels * replay->out_bytes;
+    int64_t group = HALF * v4_lane_channels(replay->problem->dtype) * replay->out_bytes;
+    for (int half = 0; half < 2; half++) {
+        const int32_t *cells = replay->map.cells + warp->tile * TILE_CELLS + half * HALF;
+        for (int64_t at = first; at < end; at += group) {
+            if (end - at < group || group == QUADS * WORD) {
+                store_spans(replay, sm, cells, at, end - at < group ? end - at : group, 1, 0);
+                continue;
             }
+            store_spans(replay, sm, cells, at, SECTOR, 2, 2 * SECTOR);
+            store_spans(replay, sm, cells, at + SECTOR, SECTOR, 2, 2 * SECTOR);
         }
+    }
 }
 
 /* A warp's empty cells, 16 bytes a lane and instruction. */
@@ -297,10 +311,12 @@ static bool tile_begin(void *opaque, int64_t block, int number, void *state) {
     const TilesReplay *replay = opaque;
     const TileMap *map = &replay->map;
     TileWarp *warp = state;
-    int64_t in_pass = block % replay->blocks_a_pass, worker = in_pass * TILE_WARPS + number;
-    int k = 0;
-    *warp = (TileWarp){.first_channel = (int)(block / replay->blocks_a_pass) * replay->channels};
-    if (in_pass >= replay->tile_blocks) {
+    int passes = (int)replay->passes, k = 0;
+    int64_t turn = v4_turn((int)block / passes, (int)replay->tile_blocks,
+                           TRACE_MULTIPROCESSORS / passes);
+    int64_t worker = turn * TILE_WARPS + number;
+    *warp = (TileWarp){.first_channel = (int)block % passes * replay->channels};
+    if (turn >= replay->tile_blocks) {
         warp->next = TURN_CLEAR;
         warp->tile = (worker - replay->tile_blocks * TILE_WARPS) * WARP;
         return warp->tile < map->empties;
@@ -416,7 +432,6 @@ static void place_arrays(TilesReplay *replay) {
 static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err) {
     const TileMap *map = &replay->map;
     int64_t threads = transpose_threads(&replay->problem->shape);
-    int64_t passes = replay->problem->shape.channels / replay->channels;
     int64_t a_block = TILE_WARPS * WARP; /* empty cells */
     Launch transpose = {.name = "transpose the depth",
                         .blocks = (threads + TRANSPOSE_BLOCK - 1) / TRANSPOSE_BLOCK,
@@ -426,10 +441,11 @@ static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err)
                         .begin = transpose_begin,
                         .turn = transpose_turn};
     replay->tile_blocks = (map->shares.workers + TILE_WARPS - 1) / TILE_WARPS;
-    replay->blocks_a_pass = replay->tile_blocks + (map->empties + a_block - 1) / a_block;
+    replay->passes = replay->problem->shape.channels / replay->channels;
+    int64_t clear_blocks = (map->empties + a_block - 1) / a_block;
     Launch tiles = {.name = replay->memory->kernel->name,
                     .pools = true,
-                    .blocks = replay->blocks_a_pass * passes,
+                    .blocks = (replay->tile_blocks + clear_blocks) * replay->passes,
                     .warps = TILE_WARPS,
                     .resident = TILE_BLOCKS,
                     .state_bytes = sizeof(TileWarp),

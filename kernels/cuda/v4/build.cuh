@@ -169,6 +169,7 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     map.empty = empty;
     map.empties = (int)(pool.cells - pool.intervals);
     map.tile_blocks = (int)blocks_for(map.shares.workers, TILE_WARPS);
+    map.round = multiprocessors / (int)passes;
     map.feat_w = f.width;
     map.bin_stride = f.height * f.width;
     map.last_feat_row = f.cameras * f.height * f.width - 1;

@@ -44,6 +44,12 @@ V4_BOTH int class_of(int size, int portion, int largest) {
     return k;
 }
 
+/* At which of 16 places an image row of a slab stands, and which row stands at a place: the same. A
+ * lane multiplies four places side by side, so four lanes load four neighbouring rows at once. */
+V4_BOTH int v4_place(int row) {
+    return row % 4 * 4 + row / 4;
+}
+
 /* Strip of a cell whose first entry is in slab column `first`. */
 V4_BOTH int v4_strip(int first, int slabs) {
     return first / slabs / STRIP;
@@ -76,6 +82,14 @@ static inline int v4_tile_channels(const BevProblem *problem) {
     return pairs ? 2 * group : channels % 64 == 0 ? group : 0;
 }
 
+/* Whose work the block takes that starts as number `block` of a pass. `blocks` of them have tiles,
+ * the largest first. They go round the multiprocessors: each gets one, then each another, and so
+ * on. The first round takes its work backwards, so that the largest share with the smallest or with
+ * nobody. */
+V4_BOTH int v4_turn(int block, int blocks, int round) {
+    return block < round && round < blocks ? round - 1 - block : block;
+}
+
 /* Slabs of a feature column. */
 static inline int64_t v4_slabs(const BevShape *shape) {
     return (shape->feat_h + SLAB - 1) / SLAB;
@@ -97,11 +111,11 @@ static inline bool v4_transposes(const BevMap *map, int multiprocessors) {
 }
 
 /* How long tiles take, in steps, when their warps get `portion` steps each. No tile is done before
- * its warps' portions are. */
+ * its warps' portions are, which costs less beside them than a wave does. */
 static inline double v4_tiles_time(int portion, int64_t workers, int64_t steps, int64_t passes,
                                    int multiprocessors) {
     double resident = (double)TILE_BLOCKS * multiprocessors; /* blocks at once */
     double work = (double)(steps * passes) / (resident * TILE_WARPS);
     double blocks = (double)((workers + TILE_WARPS - 1) / TILE_WARPS) * (double)passes;
-    return fmax(WAVE_STEPS + portion, WAVE_STEPS * ceil(blocks / resident) + work);
+    return fmax(WAVE_STEPS - 1 + portion, WAVE_STEPS * ceil(blocks / resident) + work);
 }

@@ -74,16 +74,16 @@ static __device__ bool starts_entry(const uint64_t *keys, int i) {
 }
 
 // The points of a cell as a list. Their places, and so a cell's entries, are in the order that
-// tiles want: by column slab, then bin, then image row.
+// tiles want: by column slab, then bin, then place in the slab.
 struct CellPoints {
     static constexpr bool FEW_AND_LONG = false;
     Pool pool;
     Frustums f;
     Findings *findings;
-    Entry *entries;     // of a cell from where its points start; at most one a point
-    int *entry_counts;  // [intervals]
-    uint16_t *slots;    // [points]: entry of the cell << 4 | row; NULL: no weights
-    int *strip_counts;  // cells by the strip of their first entry
+    Entry *entries;    // of a cell from where its points start; at most one a point
+    int *entry_counts; // [intervals]
+    uint16_t *slots;   // [points]: entry of the cell << 4 | row; NULL: no weights
+    int *strip_counts; // cells by the strip of their first entry
 
     // Cells too full to sort get an entry of nothing; the map is not used then.
     __device__ int size(int interval) const {
@@ -101,7 +101,7 @@ struct CellPoints {
         int64_t camera = divide(rest, f.bins, &bin);
         *irregular |= (camera * f.height + h) * f.width + w != pool.ranks_feat[t];
         int64_t slab = (camera * f.width + w) * f.slabs + h / SLAB;
-        return (uint32_t)((slab * f.bins + bin) * SLAB + h % SLAB);
+        return (uint32_t)((slab * f.bins + bin) * SLAB + v4_place(h % SLAB));
     }
     __device__ int column(uint32_t bundle) const {
         return (int)(bundle / (uint32_t)f.bins);

@@ -9,7 +9,7 @@
 
 // c (16 x 8, FP32) += a (16 x 16) b (16 x 8). Lane 4 g + q holds rows g and g + 8 of a and c and
 // column g of b; of a's columns and b's rows it holds 2q, 2q + 1, 2q + 8 and 2q + 9. The callers
-// put image rows 4q to 4q + 3 there, in a and b alike, so that a sum has the same terms.
+// put places 4q to 4q + 3 of a slab there, in a and b alike, so that a sum has the same terms.
 template <BevDtype D>
 __device__ inline void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
                                     uint32_t b1) {
@@ -97,9 +97,9 @@ template <BevDtype D> constexpr int LANE_CHANNELS = v4_lane_channels(D);
 // Operands are this times the features, where that saves instructions of decoding; the output's
 // scale undoes it.
 template <BevDtype D>
-constexpr float FEATURE_SCALE = D == BEV_NVFP4                       ? 1.0f / 128
+constexpr float FEATURE_SCALE = D == BEV_NVFP4                      ? 1.0f / 128
                                 : D == BEV_FP8 && !BEV_HARDWARE_FP8 ? 1.0f / 256
-                                                                     : 1.0f;
+                                                                    : 1.0f;
 
 // ---- features of four image rows, V channels of each -------------------------------------------
 
@@ -113,8 +113,7 @@ template <BevDtype D> struct LaneFeatures {
 
     __device__ LaneFeatures(const Pool &pool, int c)
         : codes(kept((const char *)pool.feat + c * FEATURE_BITS<D> / 8)),
-          scales(D == BEV_NVFP4 ? kept(pool.feat_scales + c / BEV_BLOCK) : NULL) {
-    }
+          scales(D == BEV_NVFP4 ? kept(pool.feat_scales + c / BEV_BLOCK) : NULL) {}
 };
 
 // Eight lanes hold a group of 8 V channels, V each.
@@ -262,15 +261,15 @@ __device__ inline void pairs_from_codes(const uint32_t codes[4], DepthPair pairs
     }
 }
 
-// Depths of image rows [4q, 4q + 4) straight from (camera, bin, h, w): each its own load. rows[i]:
-// row 4q + i; bit i of `wanted`: it is in the entry.
+// Depths at places [4q, 4q + 4) straight from (camera, bin, h, w): each its own load. The first is
+// `at` codes behind `first`; bit i of `wanted`: place 4q + i is in the entry.
 template <BevDtype D>
-__device__ inline void gather_depths(const DepthBits<D> *const rows[4], uint32_t at,
+__device__ inline void gather_depths(const DepthBits<D> *first, uint32_t at, uint32_t row_distance,
                                      uint32_t wanted, DepthPair pairs[DEPTH_PAIRS<D>]) {
     uint32_t codes[4];
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        codes[i] = load_if(rows[i] + at, wanted & 1u << i);
+    for (int i = 0; i < 4; i++, at += row_distance)
+        codes[i] = load_if(first + at, wanted & 1u << i);
     pairs_from_codes<D>(codes, pairs);
 }
 
@@ -281,8 +280,8 @@ template <int SELECTOR> __device__ inline uint32_t spread(uint32_t marks) {
     return mask;
 }
 
-// The same from transposed depth (camera, w, slab, bin, 16): one load at `p`; rows not in the entry
-// become 0.
+// The same from transposed depth (camera, w, slab, bin, place): one load at `p`; rows not in the
+// entry become 0.
 template <BevDtype D>
 __device__ inline void load_transposed(const DepthBits<D> *p, uint32_t wanted,
                                        DepthPair pairs[DEPTH_PAIRS<D>]) {

@@ -62,8 +62,7 @@ __global__ void __launch_bounds__(PIECE_THREADS, TILE == 8 ? 3 : 2)
     // Wide codes do better with more threads than with more points in flight.
     constexpr int UNROLL = TILE == 8 ? 1 : 2;
 #pragma unroll UNROLL
-    for (int64_t t = owner.x + share.part; t < (int64_t)owner.x + owner.y;
-         t += 1 << share.log_parts) {
+    for (int64_t t = owner.x + share.part; t < (int64_t)owner.x + owner.y; t += share.parts) {
         float f[TILE], d = pool.weights ? depth_at<D, true>(pool, t) : depth_at<D, false>(pool, t);
         piece_features<D, A, TILE>(pool, pool.ranks_feat[t], c, f);
 #pragma unroll

@@ -18,29 +18,33 @@ template <int BYTES> __device__ inline void store_words(void *p, const uint32_t 
         __stcs((uint32_t *)p, words[0]);
 }
 
-// Writes sums of one cell: channels [c, c + V) from `v`.
+// Sums of V channels as codes.
 template <BevDtype D, int V>
-__device__ inline void store_sums(const Pool &pool, int cell, int c, const float v[V]) {
-    OutCode<D> *p = (OutCode<D> *)pool.out + (int64_t)cell * pool.channels + c;
-    constexpr int WORDS = V * (int)sizeof(OutCode<D>) / 4;
-    uint32_t words[WORDS];
+__device__ inline void encode_sums(const float v[V], float scale, uint32_t *words) {
 #pragma unroll
-    for (int i = 0; i < WORDS; i++) {
+    for (int i = 0; i < V * (int)sizeof(OutCode<D>) / 4; i++) {
         if constexpr (D == BEV_FP32) {
-            words[i] = __float_as_uint(v[i] * pool.scale);
+            words[i] = __float_as_uint(v[i] * scale);
         } else if constexpr (sizeof(OutCode<D>) == 1) {
-            uint32_t low = e4m3_from_floats(v[4 * i] * pool.scale, v[4 * i + 1] * pool.scale);
-            uint32_t high = e4m3_from_floats(v[4 * i + 2] * pool.scale, v[4 * i + 3] * pool.scale);
+            uint32_t low = e4m3_from_floats(v[4 * i] * scale, v[4 * i + 1] * scale);
+            uint32_t high = e4m3_from_floats(v[4 * i + 2] * scale, v[4 * i + 3] * scale);
             words[i] = low | high << 16;
         } else {
-            words[i] =
-                pair_from_floats<D>(make_float2(v[2 * i] * pool.scale, v[2 * i + 1] * pool.scale));
+            words[i] = pair_from_floats<D>(make_float2(v[2 * i] * scale, v[2 * i + 1] * scale));
         }
     }
-    constexpr int BYTES = WORDS * 4 < 16 ? WORDS * 4 : 16;
+}
+
+// Of two words of 16 bytes that a lane holds, and two of the next lane, the first lane gets the
+// first of each, the second lane the second of each. All lanes of the warp.
+__device__ inline void exchange_words(uint32_t (&words)[2][4]) {
+    bool odd = threadIdx.x % 2;
 #pragma unroll
-    for (int i = 0; i < WORDS; i += BYTES / 4)
-        store_words<BYTES>((uint32_t *)p + i, words + i);
+    for (int i = 0; i < 4; i++) {
+        uint32_t other = __shfl_xor_sync(~0u, odd ? words[0][i] : words[1][i], 1);
+        words[0][i] = odd ? other : words[0][i];
+        words[1][i] = odd ? words[1][i] : other;
+    }
 }
 
 // Zeroes channels [c0, c0 + CHANNELS) of up to 32 empty cells, 16 bytes a lane in each iteration.
@@ -86,13 +90,14 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int ti
                         continue;
                     int bin = (int)(entry >> 16);
                     int64_t at = T ? (int64_t)(slab.y + bin) * SLAB + k
-                                   : slab.y + bin * map.bin_stride + k * map.feat_w;
+                                   : slab.y + bin * map.bin_stride + v4_place(k) * map.feat_w;
                     float d = Depth::decode(codes[at]);
                     if (W)
                         d *=
                             ((const float *)map
                                  .weights)[(int64_t)map.weight_rows[s * TILE_CELLS + m] * SLAB + k];
-                    sum += d * feat_at<D>(pool, slab.x + (int64_t)k * map.feat_w, c);
+                    int64_t row = slab.x + (int64_t)v4_place(k) * map.feat_w;
+                    sum += d * feat_at<D>(pool, row, c);
                 }
             }
             out_put<D>(unsplit, cell, c, sum);
@@ -104,7 +109,7 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int ti
 
 // One step of the map, as lane 4 g + q needs it: cells g and g + 8 of the tile.
 template <bool W> struct Step {
-    const int2 *first_slab;
+    const int2 *slabs;
     const uint32_t *first_entry;
     const int *first_weight_row;
     int2 slab = {};
@@ -112,12 +117,11 @@ template <bool W> struct Step {
     int weight_rows[2] = {};
 
     __device__ Step(const TileMap &map, int g)
-        : first_slab(kept(map.slabs)), first_entry(kept(map.entries + g)),
-          first_weight_row(W ? kept(map.weight_rows + g) : NULL) {
-    }
+        : slabs(map.slabs), first_entry(kept(map.entries + g)),
+          first_weight_row(W ? kept(map.weight_rows + g) : NULL) {}
 
     __device__ void read(int step) {
-        slab = first_slab[step];
+        slab = slabs[step];
 #pragma unroll
         for (int r = 0; r < 2; r++) {
             int64_t at = (int64_t)step * TILE_CELLS + 8 * r;
@@ -128,7 +132,7 @@ template <bool W> struct Step {
     }
 };
 
-// A step's features: image rows [4q, 4q + 4) of a slab, GROUPS groups and TAILS quarters of one.
+// A step's features: places [4q, 4q + 4) of a slab, GROUPS groups and TAILS quarters of one.
 template <BevDtype D, int GROUPS, int TAILS> struct SlabFeatures {
     static constexpr int V = LANE_CHANNELS<D>;
     LaneFeatures<D> group, tail;
@@ -136,13 +140,10 @@ template <BevDtype D, int GROUPS, int TAILS> struct SlabFeatures {
     Features<D, V> groups[GROUPS];
     Features<D, V / 4> tails[TAILS > 0 ? TAILS : 1];
 
-    // Of a group's 8 V channels a lane takes V such that the four lanes of a cell later store
-    // 16-byte words that lie side by side.
     __device__ SlabFeatures(const Pool &pool, const TileMap &map, int c0, int g, int q)
-        : group(pool, c0 + V * (sizeof(OutCode<D>) == 1 ? g : g / 2 + g % 2 * 4)),
-          tail(pool, c0 + 8 * V * GROUPS + V / 4 * g), channels(pool.channels),
-          first_row(4 * q * map.feat_w), row_distance(map.feat_w), last_row(map.last_feat_row) {
-    }
+        : group(pool, c0 + V * g), tail(pool, c0 + 8 * V * GROUPS + V / 4 * g),
+          channels(pool.channels), first_row(q * map.feat_w), row_distance(4 * map.feat_w),
+          last_row(map.last_feat_row) {}
 
     __device__ void load(int slab_row) {
         int row = min(slab_row + first_row, last_row);
@@ -159,22 +160,19 @@ template <BevDtype D, int GROUPS, int TAILS> struct SlabFeatures {
     }
 };
 
-// A step's depths: those of cells g and g + 8 in image rows [4q, 4q + 4).
+// A step's depths: those of cells g and g + 8 at places [4q, 4q + 4).
 template <BevDtype D, bool T, bool W> struct SlabDepths {
-    const DepthBits<D> *rows[4]; // 4q + i of the first slab, in bin 0; T: they lie side by side
+    const DepthBits<D> *first; // at place 4q of the first slab, bin 0
     const float4 *first_weights;
-    int bin_stride, shift;
+    int bin_stride, row_distance, shift;
     DepthPair pairs[2][DEPTH_PAIRS<D>];
     float4 weights[2];
 
     __device__ SlabDepths(const Pool &pool, const TileMap &map, int q)
-        : first_weights(W ? kept(map.weights + q) : NULL), bin_stride(map.bin_stride),
-          shift(4 * q) {
-        const DepthBits<D> *depth = (const DepthBits<D> *)(T ? map.transposed : pool.depth);
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            rows[i] = kept(depth + (4 * q + i) * (T ? 1 : map.feat_w));
-    }
+        : first(kept(T ? (const DepthBits<D> *)map.transposed + 4 * q
+                       : (const DepthBits<D> *)pool.depth + q * map.feat_w)),
+          first_weights(W ? kept(map.weights + q) : NULL), bin_stride(map.bin_stride),
+          row_distance(4 * map.feat_w), shift(4 * q) {}
 
     __device__ void load(const Step<W> &step) {
 #pragma unroll
@@ -182,9 +180,9 @@ template <BevDtype D, bool T, bool W> struct SlabDepths {
             uint32_t bin = step.entries[r] >> 16, wanted = step.entries[r] >> shift;
             uint32_t at = step.slab.y + bin * (T ? 1 : bin_stride);
             if constexpr (T)
-                load_transposed<D>(rows[0] + (int64_t)at * SLAB, wanted, pairs[r]);
+                load_transposed<D>(first + (int64_t)at * SLAB, wanted, pairs[r]);
             else
-                gather_depths<D>(rows, at, wanted, pairs[r]);
+                gather_depths<D>(first, at, row_distance, wanted, pairs[r]);
             if constexpr (W)
                 weights[r] = __ldg(first_weights + (int64_t)step.weight_rows[r] * 4);
         }
@@ -236,30 +234,44 @@ template <BevDtype D, int GROUPS, int TAILS> struct TileSums {
         }
     }
 
-    // Writes cell g + 8r.
+    // Writes cell g + 8r, if it is one, in instructions that fill whole sectors of 32 bytes. All
+    // lanes of the warp.
     __device__ void store(const Pool &pool, int cell, int c0, int q, int r) const {
+        using Code = OutCode<D>;
+        Code *out = (Code *)pool.out + (int64_t)cell * pool.channels + c0;
 #pragma unroll
-        for (int n = 0; n < GROUPS; n++) {
-            float out[2 * V];
+        for (int n = 0; n < GROUPS; n++, out += 8 * V) {
+            float mine[2 * V];
 #pragma unroll
             for (int j = 0; j < 2 * V; j++)
-                out[j] = v[V * n + j % V][2 * r + j / V];
-            int c = c0 + 8 * V * n;
-            if constexpr (sizeof(OutCode<D>) == 1) {
-                store_sums<D, 16>(pool, cell, c + 16 * q, out);
+                mine[j] = v[V * n + j % V][2 * r + j / V];
+            uint32_t words[2][4];
+            if constexpr (sizeof(Code) == 1) {
+                encode_sums<D, 16>(mine, pool.scale, words[0]);
+                if (cell != NO_CELL)
+                    store_words<16>(out + 16 * q, words[0]);
             } else {
-                store_sums<D, V>(pool, cell, c + V * q, out);
-                store_sums<D, V>(pool, cell, c + 4 * V + V * q, out + V);
+                encode_sums<D, V>(mine, pool.scale, words[0]);
+                encode_sums<D, V>(mine + V, pool.scale, words[1]);
+                exchange_words(words);
+                if (cell != NO_CELL) {
+                    store_words<16>(out + V * (2 * q - q % 2), words[0]);
+                    store_words<16>(out + V * (2 * q - q % 2 + 2), words[1]);
+                }
             }
         }
 #pragma unroll
-        for (int n = 0; n < TAILS; n++) {
+        for (int n = 0; n < TAILS; n++, out += 2 * V) {
             const float(*s)[4] = v + V * GROUPS + V / 4 * n;
-            float out[V / 2];
+            float mine[V / 2];
 #pragma unroll
             for (int j = 0; j < V / 2; j++)
-                out[j] = s[j % (V / 4)][2 * r + j / (V / 4)];
-            store_sums<D, V / 2>(pool, cell, c0 + 8 * V * GROUPS + 2 * V * n + V / 2 * q, out);
+                mine[j] = s[j % (V / 4)][2 * r + j / (V / 4)];
+            constexpr int BYTES = V / 2 * (int)sizeof(Code);
+            uint32_t words[BYTES / 4];
+            encode_sums<D, V / 2>(mine, pool.scale, words);
+            if (cell != NO_CELL)
+                store_words<BYTES>(out + V / 2 * q, words);
         }
     }
 
@@ -276,8 +288,9 @@ template <BevDtype D, int GROUPS, int TAILS> struct TileSums {
 
 // ---- the kernel --------------------------------------------------------------------------------
 
-// blockIdx.x: 8 warps, 1 to 8 of them a tile; blockIdx.y: which CHANNELS channels. T: the depth is
-// transposed, W: the map has weights.
+// Blocks of 8 warps, 1 to 8 of them a tile. blockIdx.x: which CHANNELS channels, so that the passes
+// of a block, which read the same map and depths, start side by side. T: the depth is transposed,
+// W: the map has weights.
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
 __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     v4_tiles_kernel(const __grid_constant__ Pool pool_, const __grid_constant__ TileMap map) {
@@ -290,14 +303,15 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     if constexpr (TAILS > 0)
         pool.channels = 80; // a constant from here on
     int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP, g = lane / 4, q = lane % 4;
-    int worker = (int)blockIdx.x * TILE_WARPS + warp, c0 = (int)blockIdx.y * Sums::CHANNELS;
-    if ((int)blockIdx.x >= map.tile_blocks) {
+    int started = (int)(blockIdx.z * gridDim.y + blockIdx.y), c0 = (int)blockIdx.x * Sums::CHANNELS;
+    int block = v4_turn(started, map.tile_blocks, map.round), worker = block * TILE_WARPS + warp;
+    if (block >= map.tile_blocks) {
         int first = (worker - map.tile_blocks * TILE_WARPS) * EMPTY_CELLS;
         clear_empty<D, Sums::CHANNELS, !T>(pool, map, c0, first);
         return;
     }
     Share share = share_of<TILE_LARGEST>(map.shares, worker);
-    int at = 0, end = 0, parts = 1 << share.log_parts, cells[2] = {NO_CELL, NO_CELL};
+    int at = 0, end = 0, cells[2] = {NO_CELL, NO_CELL};
     if (share.owner < map.shares.owners) {
         at = map.starts[share.owner] + share.part;
         end = map.starts[share.owner + 1];
@@ -321,22 +335,21 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
             wait_for_previous_kernel();
         waited = true;
         depths.load(step);
-        at += parts;
+        at += share.parts;
         if (at < end)
             step.read(at); // the next one, while this one's loads are under way
         depths.finish(depth);
         sums.add(features, depth);
     }
-    int largest = share_of<TILE_LARGEST>(map.shares, worker - warp).log_parts; // of the block
+    int largest = share_of<TILE_LARGEST>(map.shares, worker - warp).parts; // of the block
     join_parts(
-        share, warp, 1 << largest, [&](int slot) { sums.put(partial[slot], lane); },
+        share, warp, largest, [&](int slot) { sums.put(partial[slot], lane); },
         [&](int slot) { sums.add(partial[slot], lane); });
     if (share.part > 0)
         return;
 #pragma unroll
     for (int r = 0; r < 2; r++)
-        if (cells[r] != NO_CELL)
-            sums.store(pool, cells[r], c0, q, r);
+        sums.store(pool, cells[r], c0, q, r);
     if (__any_sync(~0u, !sums.finite()))
         pool_point_by_point<D, T, W>(pool, map, share.owner, c0, Sums::CHANNELS);
 }
@@ -347,8 +360,8 @@ struct Frustums {
     int cameras, bins, height, width, slabs; // slabs = ceil(height / 16)
 };
 
-// (camera, bin, h, w) -> (camera, w, slab, bin, 16): a thread gathers 16 image rows, coalesced over
-// w, and writes them side by side; rows past the image are 0. Thread (camera, bin, slab, w).
+// (camera, bin, h, w) -> (camera, w, slab, bin, place): a thread gathers 16 image rows, coalesced
+// over w, and writes them side by side; rows past the image are 0. Thread (camera, bin, slab, w).
 template <typename Code>
 __global__ void v4_transpose_kernel(const Code *depth, Frustums f, uint4 *transposed) {
     wait_for_previous_kernel();
@@ -365,7 +378,7 @@ __global__ void v4_transpose_kernel(const Code *depth, Frustums f, uint4 *transp
     alignas(16) Code codes[SLAB];
 #pragma unroll
     for (int k = 0; k < SLAB; k++)
-        codes[k] = slab * SLAB + k < f.height ? from[(int64_t)k * f.width] : Code(0);
+        codes[k] = slab * SLAB + v4_place(k) < f.height ? from[v4_place(k) * f.width] : Code(0);
     constexpr int WORDS = sizeof codes / sizeof(uint4);
     int64_t to = (((int64_t)camera * f.width + w) * f.slabs + slab) * f.bins + bin;
 #pragma unroll
@@ -381,9 +394,11 @@ __global__ void v4_transpose_kernel(const Code *depth, Frustums f, uint4 *transp
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
 static inline cudaError_t tiles_enter(Pool pool, const TileMap &map, bool overlap,
                                       cudaStream_t stream) {
-    unsigned clear_blocks = blocks_for(map.empties, EMPTY_CELLS * TILE_WARPS);
-    dim3 grid((unsigned)map.tile_blocks + clear_blocks,
-              (unsigned)pool.channels / TileSums<D, GROUPS, TAILS>::CHANNELS);
+    constexpr int MOST_ROWS = 65535; // of a grid
+    unsigned passes = (unsigned)pool.channels / TileSums<D, GROUPS, TAILS>::CHANNELS;
+    unsigned blocks = (unsigned)map.tile_blocks + blocks_for(map.empties, EMPTY_CELLS * TILE_WARPS);
+    unsigned layers = blocks_for(blocks, MOST_ROWS);
+    dim3 grid(passes, blocks_for(blocks, layers), layers); // a last block may have nothing to do
     pool.scale /= SPLIT_SCALE<D, W>;
     return launch_overlapped(v4_tiles_kernel<D, GROUPS, TAILS, T, W>, grid, TILE_THREADS, overlap,
                              stream, pool, map);

@@ -20,26 +20,30 @@
  *
  * MEMORY  Features of a column are read once for 16 cells, not once a point. A step's map is 72
  *         bytes: where the column begins, and per cell a depth bin and a mask of the 16 rows.
- *         Depths are gathered one by one, each its own sector. Where that would take longer than
- *         one more kernel (large maps, and weighted ones, which read each depth about four times)
- *         a first kernel transposes the depth, so that a column's 16 rows are contiguous; the
- *         second one loads its features meanwhile. Each output is written once, in words of 16
- *         bytes where the format allows; empty cells are zeroed by blocks of the same launch.
+ *         Depths are gathered one by one, four neighbouring rows at once. Where that would take
+ *         longer than one more kernel (large maps, and weighted ones, which read each depth about
+ *         four times) a first kernel transposes the depth, so that a column's 16 rows are
+ *         contiguous; the second one loads its features meanwhile. Each output is written once, in
+ *         words of 16 bytes where the format allows; empty cells are zeroed by blocks of the same
+ *         launch.
  * COST    Per step: 16 x channels features, 72 bytes of map; weighted 136, and 16 weights for each
  *         of the 16 cells, also for those without an entry. Per point one depth; of a transposed
- *         depth four for each group of four image rows with a point in it, and all depths twice
- *         more. On camera rigs there are points / 65 to points / 100 steps. V3 loads points x
+ *         depth four for each set of four image rows with a point in it, and all depths twice
+ *         more. On camera rigs there are points / 75 to points / 110 steps. V3 loads points x
  *         channels features, 8 x points bytes of map. So do pieces, and 16 bytes each: a cell has
  *         one for up to 8 points, two for up to 16, four for up to 32, and so on.
  * LIMITS  Fewer than 32 points a step (a camera that rolls, random ranks) and pieces serve instead.
- *         A NaN or an infinity makes a tile start again point by point. What is left is waiting:
- *         three loads that depend on each other and the joins, with a quarter of the warps that a
- *         multiprocessor could hold. On SM90 and later, in a stream, the first two of these loads
- *         do not wait for the kernel in front (overlap.cuh).
+ *         A NaN or an infinity makes a tile start again point by point. Small maps wait: three
+ *         loads that depend on each other, and the joins, with a quarter of the warps that a
+ *         multiprocessor could hold. On large maps the first cache is busy: neighbouring lanes load
+ *         different rows, so a step makes several times the requests that its bytes would need.
+ *         On SM90 and later, in a stream, the first two loads do not wait for the kernel in front
+ *         (overlap.cuh).
  * TRY     Tiles of 8 cells (features as the left operand, 20 sums a lane instead of 40): 1.5
- *         times as many steps, each with half the sums; which configurations gain? Sort the tiles
- *         by class only, not by steps: what do warps of unequal length in a block cost? Clear the
- *         empty cells before the steps instead of in blocks of their own: why is that slower?
+ *         times as many steps, each with half the sums; which configurations gain? Let the blocks
+ *         start in plain order (v4_turn): which maps lose? Bring a step's features into shared
+ *         memory by the copy engine: how many of the requests to the first cache are left? Clear
+ *         the empty cells before the steps instead of in blocks of their own: why is that slower?
  *         The answers that we got are in samples/experiments/v4.md. */
 #include "kernels/cuda/row.h"
 

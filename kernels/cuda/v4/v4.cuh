@@ -18,7 +18,7 @@ struct Shares {
 };
 
 struct Share {
-    int owner, part, log_parts; // owner in [0, owners], part in [0, 2^log_parts)
+    int owner, part, parts; // owner in [0, owners], part in [0, parts), parts a power of two
 };
 
 // `worker` past the last one gets an owner that does not exist: Shares::owners. LARGEST: classes
@@ -34,7 +34,7 @@ template <int LARGEST> __device__ inline Share share_of(const Shares &shares, in
         }
     int rank = worker - first_worker;
     int owner = min(first_owner + (rank >> k), shares.owners);
-    return {owner, rank & ((1 << k) - 1), k};
+    return {owner, rank & ((1 << k) - 1), 1 << k};
 }
 
 // Shares of owners counted by class.
@@ -56,7 +56,7 @@ static inline Shares shares_from(const int counts[CLASSES]) {
 template <typename Put, typename Add>
 __device__ inline void join_parts(const Share &share, int worker, int workers, Put put, Add add) {
     for (int half = workers / 2; half >= 1; half /= 2) {
-        bool joins = (1 << share.log_parts) > half;
+        bool joins = share.parts > half;
         int slot = (worker - share.part) / (2 * half) * half + share.part;
         __syncthreads();
         if (joins && share.part >= half && share.part < 2 * half)
@@ -71,7 +71,7 @@ __device__ inline void join_parts(const Share &share, int worker, int workers, P
 
 // A tile is 16 cells that look at the same image columns. A step multiplies the depths of one slab
 // (16 image rows of one column) for these cells by the slab's features. An entry says which bin of
-// the column falls into the cell, and which of the 16 rows: bin << 16 | rows.
+// the column falls into the cell, and which of the 16 rows, by place (v4_place): bin << 16 | rows.
 struct TileMap {
     Shares shares;           // owners are tiles
     const int *starts;       // [tiles + 1]: first step
@@ -79,11 +79,12 @@ struct TileMap {
     const int2 *slabs;       // [steps]: feature row of image row 0; where depth bin 0 begins
     const uint32_t *entries; // [steps * 16], by cell of the tile
     const int *weight_rows;  // [steps * 16]: row of `weights`; weighted maps only
-    const float4 *weights;   // [rows * 4]: 16 weights, 0 where a row is not in the entry
-    void *transposed;        // depth as (camera, w, slab, bin, 16); a launch sets it, or NULL
+    const float4 *weights;   // [rows * 4]: 16 weights by place, 0 where the entry has no row
+    void *transposed;        // depth as (camera, w, slab, bin, place); a launch sets it, or NULL
     const int *empty;        // [empties]: cells without a point
     int empties;
     int tile_blocks;        // blocks of tiles; those after them clear empty cells
+    int round;              // blocks that start before a multiprocessor gets its second one
     int feat_w, bin_stride; // distance of image rows and of depth bins in `depth`
     int last_feat_row;      // rows past the image are read there and multiplied by 0
 };
