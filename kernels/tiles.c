@@ -26,7 +26,7 @@ static void sort_places(uint32_t *places, int32_t count) {
     }
 }
 
-/* Of each point (column * bins + bin) * 16 + row, ascending in an interval. False: a depth and a
+/* Of each point (column * bins + bin) * 16 + place, ascending in an interval. False: a depth and a
  * feature of one point are of different pixels, or an interval is too long. */
 static bool find_places(const TileDraft *draft, uint32_t *places) {
     const BevShape *s = &draft->problem->shape;
@@ -41,7 +41,7 @@ static bool find_places(const TileDraft *draft, uint32_t *places) {
         if ((camera * height + h) * width + w != (uint32_t)map->ranks_feat[t])
             return false;
         uint32_t column = (camera * width + w) * slabs + h / SLAB;
-        places[t] = (column * bins + bin) * SLAB + h % SLAB;
+        places[t] = (column * bins + bin) * SLAB + (uint32_t)v4_place((int)(h % SLAB));
     }
     for (int64_t i = 0; i < map->intervals; i++) {
         if (map->interval_lengths[i] > LONGEST_SORTED)
@@ -60,7 +60,7 @@ static void find_entries(TileDraft *draft, const uint32_t *all) {
         const uint32_t *places = all + map->interval_starts[i];
         draft->entry_starts[i] = count;
         for (int32_t p = 0; p < map->interval_lengths[i]; p++) {
-            uint32_t bundle = places[p] / SLAB, row = 1u << places[p] % SLAB;
+            uint32_t bundle = places[p] / SLAB, row = 1u << v4_place((int)(places[p] % SLAB));
             if (p == 0 || bundle != places[p - 1] / SLAB || places[p] == places[p - 1])
                 draft->entries[count++] =
                     (TileEntry){(int32_t)(bundle / bins), bundle % bins << SLAB};

@@ -8,7 +8,7 @@
 /* A bin of a column slab that falls into a cell. */
 typedef struct {
     int32_t column; /* (camera * w + column) * slabs + slab */
-    uint32_t code;  /* bin << 16 | image rows of the slab */
+    uint32_t code;  /* bin << 16 | image rows of the slab; the kernel's has their places */
 } TileEntry;
 
 /* Tiles of class k have 2^k warps each; the largest come first. */

@@ -22,7 +22,7 @@ V4_CONST(SLAB, 16);                /* image rows multiplied at once: a slab of a
 V4_CONST(TILE_WARPS, 8);           /* warps a block; a tile has 1, 2, 4 or 8 of them */
 V4_CONST(TILE_LARGEST, 3);         /* the largest class: 2^3 warps a tile */
 V4_CONST(TILE_BLOCKS, 2);          /* blocks that a multiprocessor holds */
-V4_CONST(PORTIONS, 3);             /* a warp gets at most 2, 4 or 8 steps: three choices */
+V4_CONST(PORTIONS, 3);             /* a warp should get at most 2, 4 or 8 steps: three choices */
 V4_CONST(WAVE_STEPS, 3);           /* what a wave of blocks costs beside its steps, in steps */
 V4_CONST(POINTS_A_STEP, 32);       /* fewer: a step costs more than its points one by one */
 V4_CONST(STRIP, 4);                /* feature columns side by side, by which cells are sorted */
@@ -44,8 +44,9 @@ V4_BOTH int class_of(int size, int portion, int largest) {
     return k;
 }
 
-/* At which of 16 places an image row of a slab stands, and which row stands at a place: the same. A
- * lane multiplies four places side by side, so four lanes load four neighbouring rows at once. */
+/* At which of 16 places an image row of a slab stands, and which row stands at a place: the same.
+ * Lane q multiplies places 4q to 4q + 3, which are rows q, q + 4, q + 8 and q + 12. Its load number
+ * i is of row 4i + q, so that four lanes load four neighbouring rows at once. */
 V4_BOTH int v4_place(int row) {
     return row % 4 * 4 + row / 4;
 }
@@ -55,9 +56,10 @@ V4_BOTH int v4_strip(int first, int slabs) {
     return first / slabs / STRIP;
 }
 
-/* The order of cells, with which neighbours see nearly the same columns: strip by strip; within a
- * strip by last column, forward and in the next strip backward; of the same last column by first
- * column, forward and backward in turns; then by number of entries. `columns`: of all slabs. */
+/* The order of cells within a strip, with which neighbours see nearly the same columns: by last
+ * slab column, ascending in even strips and descending in odd ones; of the same last column by
+ * first column, ascending and descending in turns; then by number of entries. Who sorts takes the
+ * strips one after the other, and equal cells by interval. `columns`: of all slabs. */
 V4_BOTH uint32_t v4_cell_key(int first, int last, int entries, int slabs, int columns) {
     int along = v4_strip(first, slabs) % 2 ? columns - 1 - last : last;
     int across = first / slabs % STRIP;
@@ -84,8 +86,8 @@ static inline int v4_tile_channels(const BevProblem *problem) {
 
 /* Whose work the block takes that starts as number `block` of a pass. `blocks` of them have tiles,
  * the largest first. They go round the multiprocessors: each gets one, then each another, and so
- * on. The first round takes its work backwards, so that the largest share with the smallest or with
- * nobody. */
+ * on. The first round takes its work backwards, so that the multiprocessor with the largest block
+ * gets the smallest block of the second round, or none. */
 V4_BOTH int v4_turn(int block, int blocks, int round) {
     return block < round && round < blocks ? round - 1 - block : block;
 }
@@ -110,8 +112,8 @@ static inline bool v4_transposes(const BevMap *map, int multiprocessors) {
     return map->weights || map->points > (int64_t)GATHERED_POINTS * multiprocessors;
 }
 
-/* How long tiles take, in steps, when their warps get `portion` steps each. No tile is done before
- * its warps' portions are, which costs less beside them than a wave does. */
+/* How long tiles take, in steps, when their warps get `portion` steps each. At least a warp's
+ * portion and its start, which counts a step less than a wave of blocks does. */
 static inline double v4_tiles_time(int portion, int64_t workers, int64_t steps, int64_t passes,
                                    int multiprocessors) {
     double resident = (double)TILE_BLOCKS * multiprocessors; /* blocks at once */

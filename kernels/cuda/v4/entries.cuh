@@ -22,8 +22,8 @@ struct Findings {
 // ---- points: their place in transposed depth, and entries ---------------------------------------
 
 struct Entry {
-    int column;    // slab of a feature column: (camera * w + w) * slabs + slab
-    uint32_t code; // bin << 16 | rows
+    int column;    // slab of a feature column: (camera * width + w) * slabs + slab
+    uint32_t code; // bin << 16 | rows, each a bit at its place (v4_place)
 };
 
 // A hash table of bundles, the points of a cell in one bin of a column slab: (bundle + 1) << 32 |

@@ -35,8 +35,8 @@ __device__ inline void encode_sums(const float v[V], float scale, uint32_t *word
     }
 }
 
-// Of two words of 16 bytes that a lane holds, and two of the next lane, the first lane gets the
-// first of each, the second lane the second of each. All lanes of the warp.
+// Each lane holds two words of 16 bytes. Of two neighbouring lanes the even one ends with the first
+// word of both, the odd one with the second word of both. All lanes of the warp.
 __device__ inline void exchange_words(uint32_t (&words)[2][4]) {
     bool odd = threadIdx.x % 2;
 #pragma unroll
@@ -234,8 +234,8 @@ template <BevDtype D, int GROUPS, int TAILS> struct TileSums {
         }
     }
 
-    // Writes cell g + 8r, if it is one, in instructions that fill whole sectors of 32 bytes. All
-    // lanes of the warp.
+    // Writes cell g + 8r, if it is one. With two or four bytes a channel, an instruction writes
+    // whole sectors of 32 bytes of a group. All lanes of the warp.
     __device__ void store(const Pool &pool, int cell, int c0, int q, int r) const {
         using Code = OutCode<D>;
         Code *out = (Code *)pool.out + (int64_t)cell * pool.channels + c0;

@@ -5,8 +5,8 @@
  *         is cut into equal steps and dealt out to 1, 2, 4 or 8 warps a tile of 16 cells, so that
  *         nobody waits for the longest interval. A number in FP32 is exactly the sum of three BF16:
  *         six of the nine products of such parts are added, the other three are too small to be
- *         seen. Maps without that structure and odd channel counts are dealt out the same way
- *         without tensor cores, in pieces of a cell's points.
+ *         seen. Maps without that structure, and channel counts other than 80 and multiples of 64,
+ *         are dealt out the same way without tensor cores, in pieces of a cell's points.
  * WHO     A warp owns steps of a tile: 16 cells by 64 to 128 channels, in FP32 32 to 64. A tile
  *         with many steps has several warps of one block, which add their sums in fixed order in
  *         shared memory; a block of tiles with one warp each holds tiles with equal numbers of
@@ -28,10 +28,10 @@
  *         launch.
  * COST    Per step: 16 x channels features, 72 bytes of map; weighted 136, and 16 weights for each
  *         of the 16 cells, also for those without an entry. Per point one depth; of a transposed
- *         depth four for each set of four image rows with a point in it, and all depths twice
- *         more. On camera rigs there are points / 75 to points / 110 steps. V3 loads points x
- *         channels features, 8 x points bytes of map. So do pieces, and 16 bytes each: a cell has
- *         one for up to 8 points, two for up to 16, four for up to 32, and so on.
+ *         depth four for each set of rows q, q + 4, q + 8, q + 12 with a point in it, and all
+ *         depths twice more. On camera rigs there are points / 75 to points / 110 steps. V3 loads
+ *         points x channels features, 8 x points bytes of map. So do pieces, and 16 bytes each: a
+ *         cell has one for up to 8 points, two for up to 16, four for up to 32, and so on.
  * LIMITS  Fewer than 32 points a step (a camera that rolls, random ranks) and pieces serve instead.
  *         A NaN or an infinity makes a tile start again point by point. Small maps wait: three
  *         loads that depend on each other, and the joins, with a quarter of the warps that a
@@ -44,7 +44,7 @@
  *         start in plain order (v4_turn): which maps lose? Bring a step's features into shared
  *         memory by the copy engine: how many of the requests to the first cache are left? Clear
  *         the empty cells before the steps instead of in blocks of their own: why is that slower?
- *         The answers that we got are in samples/experiments/v4.md. */
+ *         What we found of it is in samples/experiments/v4.md. */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__

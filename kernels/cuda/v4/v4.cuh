@@ -50,9 +50,10 @@ static inline Shares shares_from(const int counts[CLASSES]) {
 }
 
 // Adds the sums of a group's parts pairwise, in an order that depends on nothing but their number:
-// part 0 ends with the total. `partial` holds half as many slots as the block has workers; `put`
-// writes this worker's sums to a slot and `add` adds a slot's sums to its own. All threads of the
-// block call it; `slot_of_worker` is the worker's number in the block.
+// part 0 ends with the total. `worker`: the number in the block. `workers`: a power of two, at
+// least the parts of the block's largest group. There are half as many slots as the block has
+// workers; `put` writes this worker's sums to a slot and `add` adds a slot's sums to its own. All
+// threads of the block call it.
 template <typename Put, typename Add>
 __device__ inline void join_parts(const Share &share, int worker, int workers, Put put, Add add) {
     for (int half = workers / 2; half >= 1; half /= 2) {
@@ -84,9 +85,9 @@ struct TileMap {
     const int *empty;        // [empties]: cells without a point
     int empties;
     int tile_blocks;        // blocks of tiles; those after them clear empty cells
-    int round;              // blocks that start before a multiprocessor gets its second one
+    int round;              // blocks of a pass that start before a multiprocessor gets another
     int feat_w, bin_stride; // distance of image rows and of depth bins in `depth`
-    int last_feat_row;      // rows past the image are read there and multiplied by 0
+    int last_feat_row;      // rows past the last image are read there, and multiplied by 0
 };
 
 constexpr int NO_CELL = -1;
