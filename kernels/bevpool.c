@@ -258,7 +258,7 @@ static double transposed_bytes(const BevProblem *problem) {
 }
 
 /* Depths that the lanes of a pass ask for: those of the points, or, of a transposed depth, four
- * image rows, each the fourth from the last, for each lane that has a point in them. */
+ * image rows (q, q + 4, q + 8, q + 12) for each lane q that has a point in them. */
 static double tile_depths(const TileDraft *draft) {
     const BevMap *map = &draft->problem->map;
     int64_t lanes = 0;
