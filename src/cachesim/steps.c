@@ -5,9 +5,10 @@
 #include <string.h>
 
 const char *const step_phases[PHASE_COUNT] = {
-    [PHASE_OWNERS] = "find owners",  [PHASE_POINTS] = "points",     [PHASE_STORE] = "store sums",
-    [PHASE_TILE] = "find tile",      [PHASE_MAP] = "read map",      [PHASE_MULTIPLY] = "multiply",
-    [PHASE_JOIN] = "add other sums", [PHASE_CLEAR] = "clear cells", [PHASE_TRANSPOSE] = "transpose",
+    [PHASE_OWNERS] = "find owners", [PHASE_POINTS] = "points",
+    [PHASE_STORE] = "store sums",   [PHASE_TILE] = "find tile",
+    [PHASE_MULTIPLY] = "multiply",  [PHASE_JOIN] = "add other sums",
+    [PHASE_CLEAR] = "clear cells",  [PHASE_TRANSPOSE] = "transpose",
     [PHASE_PASS] = "pass",
 };
 
@@ -90,8 +91,7 @@ static bool on_wants(TraceObserver *observer, const Launch *launch, const void *
 /* Whether the loads of a phase need those of the step before. An owner's next point does not: the
  * warp counts it up by itself. */
 static bool waits_for_last(StepPhase phase, StepPhase before) {
-    return phase == PHASE_MAP || phase == PHASE_MULTIPLY ||
-           (phase == PHASE_POINTS && before == PHASE_OWNERS);
+    return phase == PHASE_MULTIPLY || (phase == PHASE_POINTS && before == PHASE_OWNERS);
 }
 
 static void on_phase(TraceObserver *observer, StepPhase phase) {

@@ -12,8 +12,7 @@ typedef enum {
     PHASE_OWNERS,    /* its threads find their intervals or cells */
     PHASE_POINTS,    /* each owner takes its next point */
     PHASE_STORE,     /* finished sums are stored */
-    PHASE_TILE,      /* V4: finds its tile of 16 cells */
-    PHASE_MAP,       /* V4: reads which image column and depths come next */
+    PHASE_TILE,      /* V4: finds its tile of 16 cells and its first step */
     PHASE_MULTIPLY,  /* V4: 16 cells x 16 image rows times 16 image rows x channels */
     PHASE_JOIN,      /* V4: adds the sums of another warp, through shared memory */
     PHASE_CLEAR,     /* V4: clears cells without a point */

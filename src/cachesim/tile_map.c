@@ -17,20 +17,23 @@ static void sort_tiles(const TileDraft *draft, int32_t *sorted) {
                 sorted[at++] = (int32_t)tile;
 }
 
-/* `tile` as drafted, `at` as launched. */
-static void fill_tile(const TileDraft *draft, int64_t tile, int64_t at, int32_t *step,
-                      TileMap *map) {
+/* `tile` as drafted, `at` as launched; its workers' first steps start at *first, its other steps at
+ * *other. Both go on to the next tile. */
+static void fill_tile(const TileDraft *draft, int64_t tile, int64_t at, int32_t *first,
+                      int32_t *other, TileMap *map) {
     const BevMap *points = &draft->problem->map;
     TileCursor cursor = tile_cursor(draft, tile);
-    map->starts[at] = *step;
+    int parts = 1 << class_of(draft->step_counts[tile], draft->portion, TILE_LARGEST);
+    map->starts[at] = *other;
     for (int m = 0; m < TILE_CELLS; m++)
         map->cells[at * TILE_CELLS + m] =
             cursor.interval[m] < 0 ? -1
                                    : points->ranks_bev[points->interval_starts[cursor.interval[m]]];
-    for (; tile_cursor_step(draft, &cursor); ++*step) {
-        map->columns[*step] = cursor.column;
+    for (int i = 0; tile_cursor_step(draft, &cursor); i++) {
+        int64_t step = i < parts ? (*first)++ : (*other)++;
+        map->columns[step] = cursor.column;
         for (int m = 0; m < TILE_CELLS; m++) {
-            int64_t slot = (int64_t)*step * TILE_CELLS + m;
+            int64_t slot = step * TILE_CELLS + m;
             map->entries[slot] = cursor.mine[m] < 0 ? 0 : draft->entries[cursor.mine[m]].code;
             map->weight_rows[slot] = cursor.mine[m] < 0 ? 0 : cursor.mine[m];
         }
@@ -67,11 +70,11 @@ static bool fill(const TileDraft *draft, TileMap *map) {
     bool ok = used && sorted && map->starts && map->cells && map->columns && map->entries &&
               map->weight_rows && map->empty;
     if (ok) {
-        int32_t step = 0;
+        int32_t first = 0, other = (int32_t)draft->shares.workers;
         sort_tiles(draft, sorted);
         for (int64_t tile = 0; tile < draft->tiles; tile++)
-            fill_tile(draft, sorted[tile], tile, &step, map);
-        map->starts[draft->tiles] = step;
+            fill_tile(draft, sorted[tile], tile, &first, &other, map);
+        map->starts[draft->tiles] = other;
         find_empty(problem, used, map);
     }
     free(used);

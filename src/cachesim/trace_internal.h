@@ -265,13 +265,13 @@ void warp_write(OwnersReplay *replay, int sm, const Warp *warp);
 /* ---- V4's tiles ------------------------------------------------------------------------------ */
 
 /* Tiles in the order of the launch. A step is one slab (16 image rows of a feature column) with an entry for each cell of the tile:
- * bin << 16 | rows, 0 for none. */
+ * bin << 16 | rows, 0 for none. A worker's first step has its number; the other steps follow. */
 typedef struct {
     bool serves;     /* false: pieces are the better way, and the rest is empty */
     bool transposed; /* a kernel of its own transposes the depth first */
     int64_t tiles, steps, empties, entry_count;
     TileShares shares;
-    int32_t *starts;      /* [tiles + 1] first step */
+    int32_t *starts;      /* [tiles + 1] first of a tile's other steps */
     int32_t *cells;       /* [tiles][TILE_CELLS] cell, or -1 */
     int32_t *columns;     /* [steps] (camera * w + column) * slabs + slab */
     uint32_t *entries;    /* [steps][TILE_CELLS] */

@@ -1,5 +1,5 @@
 /* Replays V4 on tensor cores: warps that take steps of tiles, and warps that clear empty cells. In
- * one turn a warp does what it can do without waiting for another load: it finds its tile, reads
+ * one turn a warp does what it can do without waiting for another load: it finds its tile and reads
  * the map of its first step, does a step, adds the sums of another warp, or stores. */
 #include "src/cachesim/trace_internal.h"
 
@@ -7,7 +7,7 @@
 
 enum { HALF = TILE_CELLS / 2, QUADS = 4, WORD = 16, SLAB_BYTES = 8 };
 
-typedef enum { TURN_FIND, TURN_MAP, TURN_STEP, TURN_JOIN, TURN_STORE, TURN_CLEAR } Turn;
+typedef enum { TURN_FIND, TURN_STEP, TURN_JOIN, TURN_STORE, TURN_CLEAR } Turn;
 
 typedef struct {
     Turn next;
@@ -16,7 +16,7 @@ typedef struct {
     int first_channel, parts;
     bool stores;
     int64_t tile; /* a warp that clears: its first empty cell */
-    int32_t step, end;
+    int32_t step, next_step, end; /* step: the one whose map it has read */
 } TileWarp;
 
 typedef struct {
@@ -200,9 +200,10 @@ static void do_step(TilesReplay *replay, int sm, TileWarp *warp) {
         gather_depths(replay, sm, slab, map->entries + slot);
     if (replay->problem->map.weights)
         read_weights(replay, sm, map->weight_rows + slot);
-    warp->step += warp->parts;
+    warp->step = warp->next_step;
     if (warp->step < warp->end)
         read_map(replay, sm, warp->step);
+    warp->next_step += warp->parts;
 }
 
 /* One instruction for `count` spans of each cell's row, from byte `at` on, `stride` apart. */
@@ -257,8 +258,8 @@ static void clear_cells(TilesReplay *replay, int sm, const TileWarp *warp) {
 }
 
 static const StepPhase turn_phases[] = {
-    [TURN_FIND] = PHASE_TILE, [TURN_MAP] = PHASE_MAP,     [TURN_STEP] = PHASE_MULTIPLY,
-    [TURN_JOIN] = PHASE_JOIN, [TURN_STORE] = PHASE_STORE, [TURN_CLEAR] = PHASE_CLEAR,
+    [TURN_FIND] = PHASE_TILE, [TURN_STEP] = PHASE_MULTIPLY, [TURN_JOIN] = PHASE_JOIN,
+    [TURN_STORE] = PHASE_STORE, [TURN_CLEAR] = PHASE_CLEAR,
 };
 
 static Turn after_steps(const TileWarp *warp) {
@@ -275,9 +276,6 @@ static bool tile_turn(void *opaque, int sm, void *state) {
     case TURN_FIND:
         read_once(replay, sm, replay->starts, all_the_same, warp->tile * INDEX, 2 * INDEX);
         read_by_cell(replay, sm, replay->cells, warp->tile);
-        warp->next = warp->step < warp->end ? TURN_MAP : after_steps(warp);
-        break;
-    case TURN_MAP:
         read_map(replay, sm, warp->step);
         warp->next = TURN_STEP;
         break;
@@ -331,7 +329,8 @@ static bool tile_begin(void *opaque, int64_t block, int number, void *state) {
     warp->parts = 1 << k;
     warp->joins = k;
     warp->stores = part == 0;
-    warp->step = map->starts[warp->tile] + part;
+    warp->step = (int32_t)worker;
+    warp->next_step = map->starts[warp->tile] + part;
     warp->end = map->starts[warp->tile + 1];
     return true;
 }
@@ -352,56 +351,88 @@ static bool tile_touches(const void *opaque, const void *state, int32_t cell) {
 
 /* ---- transposing the depth ------------------------------------------------------------------- */
 
-enum { TRANSPOSE_BLOCK = 256, TRANSPOSE_RESIDENT = 8 };
+/* A block takes 32 columns by TRANSPOSE_BINS bins of a slab: a warp gathers the 16 image rows of a
+ * bin, then the block writes, for each column, its bins side by side. */
+enum { TRANSPOSE_RESIDENT = 8 };
 
 typedef struct {
-    int64_t first, count; /* threads */
+    Slab slab; /* its first column */
+    int64_t columns, first_bin, bins;
+    int number;
+    bool gathered;
 } TransposeWarp;
 
-static int64_t transpose_threads(const BevShape *s) {
-    return s->cameras * s->depth_bins * v4_slabs(s) * s->feat_w;
+static int64_t blocks_across(const BevShape *s) {
+    return (s->feat_w + WARP - 1) / WARP;
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t transpose_blocks(const BevShape *s) {
+    int64_t bin_groups = (s->depth_bins + TRANSPOSE_BINS - 1) / TRANSPOSE_BINS;
+    return s->cameras * v4_slabs(s) * blocks_across(s) * bin_groups;
 }
 
 static bool transpose_begin(void *opaque, int64_t block, int number, void *state) {
     const TilesReplay *replay = opaque;
+    const BevShape *s = &replay->problem->shape;
+    int64_t across = blocks_across(s), slabs = v4_slabs(s), images = s->cameras * slabs * across;
+    int64_t first_w = block % across * WARP, image = block % images / across;
     TransposeWarp *warp = state;
-    warp->first = block * TRANSPOSE_BLOCK + number * WARP;
-    warp->count = transpose_threads(&replay->problem->shape) - warp->first;
-    if (warp->count > WARP)
-        warp->count = WARP;
-    return warp->count > 0;
+    *warp = (TransposeWarp){.slab = {image / slabs, image % slabs * SLAB, first_w},
+                            .columns = least(s->feat_w - first_w, WARP),
+                            .first_bin = block / images * TRANSPOSE_BINS,
+                            .number = number};
+    warp->bins = least(s->depth_bins - warp->first_bin, TRANSPOSE_BINS);
+    return true;
 }
 
-/* Thread (camera, bin, slab, w) gathers 16 image rows and writes them side by side. */
+static void gather_rows(TilesReplay *replay, int sm, const TransposeWarp *warp) {
+    const BevShape *s = &replay->problem->shape;
+    int64_t plane = warp->slab.camera * s->depth_bins + warp->first_bin + warp->number;
+    for (int k = 0; k < SLAB && warp->number < warp->bins; k++) {
+        int64_t h = warp->slab.row + k;
+        Instruction in = memory_read(replay->memory, sm, replay->depth);
+        in.lanes = (StepLanes){.count = (int8_t)warp->columns, .stride = 1};
+        if (h < s->feat_h)
+            memory_span(&in,
+                        ((plane * s->feat_h + h) * s->feat_w + warp->slab.w) * replay->depth_bytes,
+                        warp->columns * replay->depth_bytes);
+    }
+}
+
+/* In each instruction the block's warps write, 16 bytes a lane, the next of its words. */
+static void write_columns(TilesReplay *replay, int sm, const TransposeWarp *warp) {
+    const BevShape *s = &replay->problem->shape;
+    int64_t words = SLAB * replay->depth_bytes / WORD, column_words = TRANSPOSE_BINS * words;
+    for (int64_t base = warp->number * WARP; base < WARP * column_words;
+         base += TRANSPOSE_BINS * WARP) {
+        Instruction in = memory_write(replay->memory, sm, replay->transposed);
+        for (int lane = 0; lane < WARP; lane++) {
+            int64_t column = (base + lane) / column_words, word = (base + lane) % column_words;
+            int64_t w = warp->slab.camera * s->feat_w + warp->slab.w + column;
+            int64_t to = (w * v4_slabs(s) + warp->slab.row / SLAB) * s->depth_bins +
+                         warp->first_bin;
+            in.lanes = one_lane(lane);
+            if (column < warp->columns && word < warp->bins * words)
+                memory_span(&in, (to * words + word) * WORD, WORD);
+        }
+    }
+}
+
 static bool transpose_turn(void *opaque, int sm, void *state) {
     TilesReplay *replay = opaque;
-    const BevShape *s = &replay->problem->shape;
-    const TransposeWarp *warp = state;
-    int64_t slabs = v4_slabs(s), bytes = replay->depth_bytes;
+    TransposeWarp *warp = state;
     memory_phase(replay->memory, PHASE_TRANSPOSE);
-    for (int k = 0; k < SLAB; k++) {
-        Instruction in = memory_read(replay->memory, sm, replay->depth);
-        for (int64_t i = warp->first; i < warp->first + warp->count; i++) {
-            int64_t slab = i / s->feat_w % slabs, plane = i / s->feat_w / slabs;
-            int64_t h = slab * SLAB + k;
-            in.lanes = one_lane(i - warp->first);
-            if (h < s->feat_h)
-                memory_span(&in, ((plane * s->feat_h + h) * s->feat_w + i % s->feat_w) * bytes,
-                            bytes);
-        }
-    }
-    for (int64_t word = 0; word < SLAB * bytes; word += WORD) {
-        Instruction in = memory_write(replay->memory, sm, replay->transposed);
-        for (int64_t i = warp->first; i < warp->first + warp->count; i++) {
-            int64_t slab = i / s->feat_w % slabs, plane = i / s->feat_w / slabs;
-            int64_t camera = plane / s->depth_bins, bin = plane % s->depth_bins;
-            int64_t to =
-                ((camera * s->feat_w + i % s->feat_w) * slabs + slab) * s->depth_bins + bin;
-            in.lanes = one_lane(i - warp->first);
-            memory_span(&in, to * SLAB * bytes + word, WORD);
-        }
-    }
-    return false;
+    if (warp->gathered)
+        write_columns(replay, sm, warp);
+    else
+        gather_rows(replay, sm, warp);
+    bool last = warp->gathered;
+    warp->gathered = true;
+    return !last;
 }
 
 /* ---- the launches --------------------------------------------------------------------------- */
@@ -411,7 +442,9 @@ static void place_arrays(TilesReplay *replay) {
     const BevProblem *p = replay->problem;
     const TileMap *map = &replay->map;
     size_t tiles = (size_t)map->tiles, slots = (size_t)map->steps * TILE_CELLS;
-    size_t transposed = (size_t)transpose_threads(&p->shape) * SLAB * (size_t)replay->depth_bytes;
+    size_t columns = (size_t)(p->shape.cameras * p->shape.feat_w * v4_slabs(&p->shape));
+    size_t transposed =
+        columns * (size_t)p->shape.depth_bins * SLAB * (size_t)replay->depth_bytes;
     size_t weights = (size_t)map->entry_count * SLAB * FLOAT;
     replay->feat =
         memory_place(memory, TRACE_FEAT, "features", bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
@@ -431,11 +464,10 @@ static void place_arrays(TilesReplay *replay) {
 
 static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err) {
     const TileMap *map = &replay->map;
-    int64_t threads = transpose_threads(&replay->problem->shape);
     int64_t a_block = TILE_WARPS * WARP; /* empty cells */
     Launch transpose = {.name = "transpose the depth",
-                        .blocks = (threads + TRANSPOSE_BLOCK - 1) / TRANSPOSE_BLOCK,
-                        .warps = TRANSPOSE_BLOCK / WARP,
+                        .blocks = transpose_blocks(&replay->problem->shape),
+                        .warps = TRANSPOSE_BINS,
                         .resident = TRANSPOSE_RESIDENT,
                         .state_bytes = sizeof(TransposeWarp),
                         .begin = transpose_begin,

@@ -132,8 +132,8 @@ bool allocate_tiles(const Pool &pool, const Draft &draft, const Findings &findin
     return true;
 }
 
-void fill_tiles(const Pool &pool, const Frustums &f, const Draft &d, const TileSort &sort,
-                const TileArrays &out, int *empty, bool transposed) {
+void fill_tiles(const Pool &pool, const Frustums &f, const Draft &d, const Shares &shares,
+                const TileSort &sort, const TileArrays &out, int *empty, bool transposed) {
     if (pool.weights)
         v4_weights_kernel<<<blocks_for(pool.points, 256), 256>>>(
             pool, d.cell_intervals, d.entry_starts, d.slots, out.weights);
@@ -141,7 +141,7 @@ void fill_tiles(const Pool &pool, const Frustums &f, const Draft &d, const TileS
     partition(sort.portion + TILE_LARGEST + 1, d.tiles, sort);
     scan(d.step_counts, out.tiles, d.tiles, out.starts, NULL);
     v4_fill_kernel<<<blocks_for((int64_t)d.tiles * WARP, 256), 256>>>(
-        pool, f, out, d.tiles, d.order, d.entry_counts, d.entry_starts, d.entries, transposed);
+        pool, f, out, shares, d.order, d.entry_counts, d.entry_starts, d.entries, transposed);
 }
 
 bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft,
@@ -157,7 +157,7 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     int portion = choose_portion(findings, passes, multiprocessors);
     plan->transposed = v4_transposes(&problem->map, multiprocessors);
     map.shares = tile_shares(findings, portion);
-    fill_tiles(pool, f, draft,
+    fill_tiles(pool, f, draft, map.shares,
                tile_sort(map.shares, findings.tile_steps, portion, draft.step_counts, out.tiles),
                out, empty, plan->transposed);
     map.starts = out.starts;

@@ -27,8 +27,9 @@ V4_CONST(WAVE_STEPS, 3);           /* what a wave of blocks costs beside its ste
 V4_CONST(POINTS_A_STEP, 32);       /* fewer: a step costs more than its points one by one */
 V4_CONST(STRIP, 4);                /* feature columns side by side, by which cells are sorted */
 V4_CONST(LONGEST_SORTED, 4096);    /* points of a cell that a block sorts */
-V4_CONST(GATHERED_POINTS, 8000);   /* a multiprocessor gathers so many depths one by one in the time
+V4_CONST(GATHERED_POINTS, 5000);   /* a multiprocessor gathers so many depths one by one in the time
                                       of the kernel that transposes the depth */
+V4_CONST(TRANSPOSE_BINS, 8);       /* depth bins of 32 columns that a block transposes */
 V4_CONST(PIECE_THREADS, 512);      /* of a block, at most */
 V4_CONST(PIECE_POINTS, 8);         /* points that a worker should get */
 

@@ -179,13 +179,19 @@ struct TileArrays {
     float *weights;
 };
 
-static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, int tiles,
+// A warp a tile. `starts` holds how many steps there are before the tile's, and ends as in TileMap.
+static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, Shares shares,
                                       const int *order, const int *entry_counts,
                                       const int *entry_starts, const Entry *entries,
                                       bool transposed) {
     int at = (int)(thread_number() / WARP), lane = (int)threadIdx.x % WARP;
-    if (at >= tiles)
+    if (at >= shares.owners)
         return;
+    int first = first_worker_of(shares, at), parts = first_worker_of(shares, at + 1) - first;
+    int64_t start = shares.workers + (out.starts[at] - first);
+    __syncwarp();
+    if (lane == 0)
+        out.starts[at] = (int)start;
     ColumnCursor cursor(out.tiles[at], pool, order, entry_counts);
     bool has_cell = cursor.interval != NO_CELL;
     if (lane < TILE_CELLS)
@@ -193,7 +199,8 @@ static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, int
     // From an entry's place in `entries` to its number.
     int shift = pool.weights && has_cell ? entry_starts[cursor.interval] - cursor.e : 0;
     int mine, column;
-    for (int64_t step = out.starts[at]; (column = cursor.next(entries, &mine)) >= 0; step++) {
+    for (int64_t i = 0; (column = cursor.next(entries, &mine)) >= 0; i++) {
+        int64_t step = i < parts ? first + i : start + i - parts;
         if (lane < TILE_CELLS) {
             out.entries[step * TILE_CELLS + lane] = mine < 0 ? 0 : entries[mine].code;
             if (pool.weights)

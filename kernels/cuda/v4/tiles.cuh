@@ -69,19 +69,21 @@ __device__ inline void clear_empty(const Pool &pool, const TileMap &map, int c0,
 // A tile with a sum that is no finite number, point by point: multiplying a whole slab lets an
 // infinite or NaN feature reach cells that do not see it, as 0 x infinity.
 template <BevDtype D, bool T, bool W>
-__device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int tile, int c0,
-                                    int channels) {
+__device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int tile, int parts,
+                                    int c0, int channels) {
     using Depth = Codec<DEPTH_OF<D>>;
     __syncwarp(); // after the stores that this replaces
     Pool unsplit = pool;
     unsplit.scale *= SPLIT_SCALE<D, W> * FEATURE_SCALE<D>;
+    int first = first_worker_of(map.shares, tile);
     const DepthCode<D> *codes = (const DepthCode<D> *)(T ? map.transposed : pool.depth);
     for (int m = 0; m < TILE_CELLS; m++) {
         int cell = map.cells[tile * TILE_CELLS + m];
         for (int c = c0 + (int)threadIdx.x % WARP; cell != NO_CELL && c < c0 + channels;
              c += WARP) {
             float sum = 0;
-            for (int64_t s = map.starts[tile]; s < map.starts[tile + 1]; s++) {
+            for (int i = -parts; i < map.starts[tile + 1] - map.starts[tile]; i++) {
+                int64_t s = i < 0 ? first + parts + i : map.starts[tile] + i;
                 int2 slab = map.slabs[s];
                 uint32_t entry = map.entries[s * TILE_CELLS + m];
 #pragma unroll 1
@@ -311,16 +313,16 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
         return;
     }
     Share share = share_of<TILE_LARGEST>(map.shares, worker);
-    int at = 0, end = 0, cells[2] = {NO_CELL, NO_CELL};
-    if (share.owner < map.shares.owners) {
-        at = map.starts[share.owner] + share.part;
+    bool more = share.owner < map.shares.owners;
+    int next = 0, end = 0, cells[2] = {NO_CELL, NO_CELL};
+    Step<W> step(map, g);
+    if (more) {
+        step.read(worker);
+        next = map.starts[share.owner] + share.part;
         end = map.starts[share.owner + 1];
         cells[0] = map.cells[share.owner * TILE_CELLS + g];
         cells[1] = map.cells[share.owner * TILE_CELLS + g + 8];
     }
-    Step<W> step(map, g);
-    if (at < end)
-        step.read(at);
     SlabFeatures<D, GROUPS, TAILS> features(pool, map, c0, g, q);
     SlabDepths<D, T, W> depths(pool, map, q);
 
@@ -328,20 +330,21 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     if constexpr (!T)
         wait_for_previous_kernel();
     bool waited = !T; // for the kernel that transposes the depth
-    while (at < end) {
+    while (more) {
         uint32_t depth[SPLIT<D, W>][4];
         features.load(step.slab.x);
         if (!waited)
             wait_for_previous_kernel();
         waited = true;
         depths.load(step);
-        at += share.parts;
-        if (at < end)
-            step.read(at); // the next one, while this one's loads are under way
+        more = next < end;
+        if (more)
+            step.read(next); // while this one's loads are under way
+        next += share.parts;
         depths.finish(depth);
         sums.add(features, depth);
     }
-    int largest = share_of<TILE_LARGEST>(map.shares, worker - warp).parts; // of the block
+    int largest = share_of<TILE_LARGEST>(map.shares, block * TILE_WARPS).parts; // of the block
     join_parts(
         share, warp, largest, [&](int slot) { sums.put(partial[slot], lane); },
         [&](int slot) { sums.add(partial[slot], lane); });
@@ -351,7 +354,7 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     for (int r = 0; r < 2; r++)
         sums.store(pool, cells[r], c0, q, r);
     if (__any_sync(~0u, !sums.finite()))
-        pool_point_by_point<D, T, W>(pool, map, share.owner, c0, Sums::CHANNELS);
+        pool_point_by_point<D, T, W>(pool, map, share.owner, share.parts, c0, Sums::CHANNELS);
 }
 
 // ---- transposing the depth ---------------------------------------------------------------------
@@ -360,32 +363,44 @@ struct Frustums {
     int cameras, bins, height, width, slabs; // slabs = ceil(height / 16)
 };
 
-// (camera, bin, h, w) -> (camera, w, slab, bin, place): a thread gathers 16 image rows, coalesced
-// over w, and writes them side by side; rows past the image are 0. Thread (camera, bin, slab, w).
+// Blocks side by side over the width of the image.
+__host__ __device__ inline int blocks_across(const Frustums &f) {
+    return (f.width + WARP - 1) / WARP;
+}
+
+// (camera, bin, h, w) -> (camera, w, slab, bin, place). A block takes 32 columns by 8 bins of a
+// slab: a thread gathers the 16 image rows of one column and bin, coalesced over w; rows past the
+// image are 0. Through shared memory a column's bins are written side by side.
 template <typename Code>
-__global__ void v4_transpose_kernel(const Code *depth, Frustums f, uint4 *transposed) {
+__global__ void __launch_bounds__(TRANSPOSE_BINS *WARP)
+    v4_transpose_kernel(const Code *depth, Frustums f, uint4 *transposed) {
+    constexpr int WORDS = SLAB * (int)sizeof(Code) / (int)sizeof(uint4); // of a column and bin
+    constexpr int COLUMN = TRANSPOSE_BINS * WORDS;
+    __shared__ uint4 words[WARP][COLUMN + 1]; // + 1: lanes write to different banks
     wait_for_previous_kernel();
     let_next_kernel_start();
-    int64_t i = thread_number();
-    if (i >= (int64_t)f.cameras * f.bins * f.slabs * f.width)
-        return;
-    int w, slab, bin;
-    int64_t rest = divide(i, f.width, &w);
-    rest = divide(rest, f.slabs, &slab);
-    int camera = (int)divide(rest, f.bins, &bin);
-    const Code *from =
-        depth + (((int64_t)camera * f.bins + bin) * f.height + slab * SLAB) * f.width + w;
-    alignas(16) Code codes[SLAB];
+    int across, slab, bin0 = (int)blockIdx.y * TRANSPOSE_BINS;
+    int camera = (int)divide(divide(blockIdx.x, blocks_across(f), &across), f.slabs, &slab);
+    int first_w = across * WARP;
+    int lane = (int)threadIdx.x % WARP, bin = (int)threadIdx.x / WARP, w = first_w + lane;
+    if (w < f.width && bin0 + bin < f.bins) {
+        int64_t plane = (int64_t)camera * f.bins + bin0 + bin;
+        const Code *from = depth + (plane * f.height + slab * SLAB) * f.width + w;
+        alignas(16) Code codes[SLAB];
 #pragma unroll
-    for (int k = 0; k < SLAB; k++)
-        codes[k] = slab * SLAB + v4_place(k) < f.height ? from[v4_place(k) * f.width] : Code(0);
-    constexpr int WORDS = sizeof codes / sizeof(uint4);
-    int64_t to = (((int64_t)camera * f.width + w) * f.slabs + slab) * f.bins + bin;
+        for (int k = 0; k < SLAB; k++)
+            codes[k] = slab * SLAB + v4_place(k) < f.height ? from[v4_place(k) * f.width] : Code(0);
 #pragma unroll
-    for (int j = 0; j < WORDS; j++) {
-        uint4 word;
-        memcpy(&word, (const char *)codes + 16 * j, sizeof word);
-        transposed[to * WORDS + j] = word;
+        for (int j = 0; j < WORDS; j++)
+            memcpy(&words[lane][bin * WORDS + j], (const char *)codes + 16 * j, sizeof(uint4));
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = (int)threadIdx.x; i < WARP * COLUMN; i += TRANSPOSE_BINS * WARP) {
+        int word = i % COLUMN, column = first_w + i / COLUMN;
+        int64_t to = (((int64_t)camera * f.width + column) * f.slabs + slab) * f.bins + bin0;
+        if (column < f.width && bin0 + word / WORDS < f.bins)
+            transposed[to * WORDS + word] = words[i / COLUMN][word];
     }
 }
 
@@ -407,9 +422,9 @@ static inline cudaError_t tiles_enter(Pool pool, const TileMap &map, bool overla
 template <typename Code>
 static inline cudaError_t transpose_enter(const void *depth, const Frustums &f, void *transposed,
                                           bool overlap, cudaStream_t stream) {
-    int64_t threads = (int64_t)f.cameras * f.bins * f.slabs * f.width;
-    return launch_overlapped(v4_transpose_kernel<Code>, dim3(blocks_for(threads, 256)), 256,
-                             overlap, stream, (const Code *)depth, f, (uint4 *)transposed);
+    dim3 grid(f.cameras * f.slabs * blocks_across(f), blocks_for(f.bins, TRANSPOSE_BINS));
+    return launch_overlapped(v4_transpose_kernel<Code>, grid, TRANSPOSE_BINS * WARP, overlap,
+                             stream, (const Code *)depth, f, (uint4 *)transposed);
 }
 
 // `overlap`: this build and the device know programmatic dependent launches. The tiles always use

@@ -33,18 +33,19 @@
  *         points x channels features, 8 x points bytes of map. So do pieces, and 16 bytes each: a
  *         cell has one for up to 8 points, two for up to 16, four for up to 32, and so on.
  * LIMITS  Fewer than 32 points a step (a camera that rolls, random ranks) and pieces serve instead.
- *         A NaN or an infinity makes a tile start again point by point. Small maps wait: three
- *         loads that depend on each other, and the joins, with a quarter of the warps that a
- *         multiprocessor could hold. On large maps the first cache is busy: neighbouring lanes load
- *         different rows, so a step makes several times the requests that its bytes would need.
- *         On SM90 and later, in a stream, the first two loads do not wait for the kernel in front
- *         (overlap.cuh).
+ *         A NaN or an infinity makes a tile start again point by point. Small maps wait: two loads
+ *         that depend on each other, and the joins, with a quarter of the warps that a
+ *         multiprocessor could hold; half of their time is the launch and the clearing of empty
+ *         cells. Large maps wait for features and depths from the second cache.
+ *         On SM90 and later, in a stream, the first load, of the map, does not wait for the kernel
+ *         in front (overlap.cuh).
  * TRY     Tiles of 8 cells (features as the left operand, 20 sums a lane instead of 40): 1.5
  *         times as many steps, each with half the sums; which configurations gain? Let the blocks
  *         start in plain order (v4_turn): which maps lose? Bring a step's features into shared
- *         memory by the copy engine: how many of the requests to the first cache are left? Clear
- *         the empty cells before the steps instead of in blocks of their own: why is that slower?
- *         What we found of it is in samples/experiments/v4.md. */
+ *         memory by the copy engine: why is that slower? Load a column's features once for two bins
+ *         that fall into the same cell: which maps have fewer steps then? Clear the empty cells
+ *         before the steps instead of in blocks of their own: why is that slower? What we found of
+ *         it is in samples/experiments/v4.md. */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__

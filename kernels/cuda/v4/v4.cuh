@@ -37,6 +37,14 @@ template <int LARGEST> __device__ inline Share share_of(const Shares &shares, in
     return {owner, rank & ((1 << k) - 1), 1 << k};
 }
 
+// The first of an owner's workers. One owner past the last: Shares::workers.
+__device__ inline int first_worker_of(const Shares &shares, int owner) {
+    int k = 0;
+    while (owner < shares.first_owner[k])
+        k++;
+    return shares.first_worker[k] + ((owner - shares.first_owner[k]) << k);
+}
+
 // Shares of owners counted by class.
 static inline Shares shares_from(const int counts[CLASSES]) {
     Shares shares = {};
@@ -73,9 +81,11 @@ __device__ inline void join_parts(const Share &share, int worker, int workers, P
 // A tile is 16 cells that look at the same image columns. A step multiplies the depths of one slab
 // (16 image rows of one column) for these cells by the slab's features. An entry says which bin of
 // the column falls into the cell, and which of the 16 rows, by place (v4_place): bin << 16 | rows.
+// A worker's first step has its number, so that it can be read before anything else is known. Its
+// tile's other steps follow behind all these.
 struct TileMap {
     Shares shares;           // owners are tiles
-    const int *starts;       // [tiles + 1]: first step
+    const int *starts;       // [tiles + 1]: first of a tile's other steps
     const int *cells;        // [tiles * 16]: cell, or NO_CELL
     const int2 *slabs;       // [steps]: feature row of image row 0; where depth bin 0 begins
     const uint32_t *entries; // [steps * 16], by cell of the tile
