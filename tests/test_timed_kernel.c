@@ -1,9 +1,11 @@
 /* When a kernel of the live display is timed again. */
+#include "src/base/clock.h"
 #include "src/live/timed_kernel.h"
 #include "src/state/live_text.h"
 #include "tests/tap.h"
 
 #include <math.h>
+#include <pthread.h>
 
 enum { MANY = 100 };
 
@@ -44,6 +46,27 @@ static void test_background(void) {
            "and with others like it all that is wanted");
     tap_ok(timed.live.protocol == TIMING_BACKGROUND && !timed.live.unsettled,
            "a figure of single launches says so");
+}
+
+/* The calling thread waits while the others work, as where another program holds its core. */
+static void test_team_time(void) {
+    const double work_us = 30e3;
+    const char *name = "work that other threads of the team do counts";
+    TeamTime begun = clock_team();
+    pthread_t caller = pthread_self();
+    int helpers = 0;
+#pragma omp parallel reduction(+ : helpers)
+    {
+        double start_us = clock_thread_us();
+        bool helps = !pthread_equal(pthread_self(), caller);
+        helpers += helps;
+        while (helps && clock_thread_us() - start_us < work_us)
+            ;
+    }
+    if (helpers == 0)
+        tap_skip(name, "one thread");
+    else
+        tap_ok(clock_team_since_us(begun) >= work_us * helpers / (helpers + 1), "%s", name);
 }
 
 /* A launch at the border of what keys can wait for is slow once and then not. */
@@ -170,6 +193,7 @@ int main(void) {
     test_reasons();
     test_marks();
     test_background();
+    test_team_time();
     test_from_background_to_row();
     return tap_done();
 }

@@ -29,6 +29,22 @@ double clock_threads_us(void) {
     return read_us(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+TeamTime clock_team(void) {
+    double sum_us = 0;
+    int threads = 0;
+#pragma omp parallel reduction(+ : sum_us, threads)
+    {
+        sum_us += clock_thread_us();
+        threads++;
+    }
+    return (TeamTime){clock_thread_us(), sum_us / threads};
+}
+
+double clock_team_since_us(TeamTime begun) {
+    TeamTime now = clock_team();
+    return fmax(now.own_us - begun.own_us, now.mean_us - begun.mean_us);
+}
+
 /* Field 22 of /proc/self/stat. Field 2, "(name)", may contain spaces and brackets. */
 double clock_process_us(void) {
     enum { NAME = 2, STARTED = 22 };

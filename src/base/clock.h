@@ -13,6 +13,19 @@ double clock_ms(void);
 double clock_thread_us(void);
 double clock_threads_us(void);
 
+/* CPU time so far of the threads that share the caller's parallel work (OpenMP): the caller's own,
+ * and the mean of all. */
+typedef struct {
+    double own_us, mean_us;
+} TeamTime;
+
+TeamTime clock_team(void);
+
+/* How long the caller's work since `begun` takes if every thread has a core: the caller's own CPU
+ * time, which is all of it where it works alone, or the mean, where the others did more because the
+ * caller had to wait for a core. */
+double clock_team_since_us(TeamTime begun);
+
 /* Microseconds since this process started, accurate to 10 ms; NaN when unknown. */
 double clock_process_us(void);
 

@@ -30,7 +30,7 @@ typedef struct {
     bool failed; /* `err` says why */
     Err err;
     double launch_us, prepare_us, own_bytes; /* LAUNCH */
-    double busy_us;        /* LAUNCH: the part of launch_us in which the thread had a core */
+    double busy_us;        /* LAUNCH: what it would be with a core for each thread */
     PooledGrid *grid;      /* LAUNCH: where it was wanted */
     Training *training;    /* TRAIN: where it stands now */
     Job job;               /* GRADIENTS: whose loss; TRAIN */

@@ -36,10 +36,11 @@ static bool refresh(Runner *kept, const BackgroundJob *job, Err *err) {
 }
 
 static bool launch(Session *session, BackgroundJob *job, Err *err) {
-    double begun = clock_us(), busy = clock_thread_us();
+    TeamTime team = clock_team();
+    double begun = clock_us();
     bool ok = session_run(session, err);
     job->launch_us = clock_us() - begun;
-    job->busy_us = clock_thread_us() - busy;
+    job->busy_us = clock_team_since_us(team);
     return ok;
 }
 

@@ -81,7 +81,7 @@ void timed_kernel_done(TimedKernel *timed) {
     live_remember(&timed->live, timed->live.median_us.value);
 }
 
-/* Beside pictures the clock counts their time as the launch's own; the time in which the thread had
+/* Beside pictures the clock counts their time as the launch's own; the time in which its threads had
  * a core is nearer to the truth. */
 void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed) {
     if (disturbed && timed->count && !timed->disturbed)
