@@ -17,8 +17,8 @@ static void sort_tiles(const TileDraft *draft, int32_t *sorted) {
                 sorted[at++] = (int32_t)tile;
 }
 
-/* `tile` as drafted, `at` as launched; its workers' first steps start at *first, its other steps at
- * *other. Both go on to the next tile. */
+/* `tile` as drafted, `at` as launched. Its workers' first steps are written from *first on, its other
+ * steps from *other on; both then stand where the next tile's begin. */
 static void fill_tile(const TileDraft *draft, int64_t tile, int64_t at, int32_t *first,
                       int32_t *other, TileMap *map) {
     const BevMap *points = &draft->problem->map;

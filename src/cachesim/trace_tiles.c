@@ -274,9 +274,9 @@ static bool tile_turn(void *opaque, int sm, void *state) {
     memory_phase(replay->memory, turn_phases[warp->next]);
     switch (warp->next) {
     case TURN_FIND:
+        read_map(replay, sm, warp->step);
         read_once(replay, sm, replay->starts, all_the_same, warp->tile * INDEX, 2 * INDEX);
         read_by_cell(replay, sm, replay->cells, warp->tile);
-        read_map(replay, sm, warp->step);
         warp->next = TURN_STEP;
         break;
     case TURN_STEP:
@@ -392,22 +392,22 @@ static bool transpose_begin(void *opaque, int64_t block, int number, void *state
 static void gather_rows(TilesReplay *replay, int sm, const TransposeWarp *warp) {
     const BevShape *s = &replay->problem->shape;
     int64_t plane = warp->slab.camera * s->depth_bins + warp->first_bin + warp->number;
-    for (int k = 0; k < SLAB && warp->number < warp->bins; k++) {
-        int64_t h = warp->slab.row + k;
+    int64_t rows = warp->number < warp->bins ? least(s->feat_h - warp->slab.row, SLAB) : 0;
+    for (int64_t h = warp->slab.row; h < warp->slab.row + rows; h++) {
         Instruction in = memory_read(replay->memory, sm, replay->depth);
         in.lanes = (StepLanes){.count = (int8_t)warp->columns, .stride = 1};
-        if (h < s->feat_h)
-            memory_span(&in,
-                        ((plane * s->feat_h + h) * s->feat_w + warp->slab.w) * replay->depth_bytes,
-                        warp->columns * replay->depth_bytes);
+        memory_span(&in,
+                    ((plane * s->feat_h + h) * s->feat_w + warp->slab.w) * replay->depth_bytes,
+                    warp->columns * replay->depth_bytes);
     }
 }
 
-/* In each instruction the block's warps write, 16 bytes a lane, the next of its words. */
+/* The block writes words of 16 bytes, column after column. An instruction of its eight warps writes
+ * the next 256 of them, one a lane. */
 static void write_columns(TilesReplay *replay, int sm, const TransposeWarp *warp) {
     const BevShape *s = &replay->problem->shape;
     int64_t words = SLAB * replay->depth_bytes / WORD, column_words = TRANSPOSE_BINS * words;
-    for (int64_t base = warp->number * WARP; base < WARP * column_words;
+    for (int64_t base = warp->number * WARP; base < warp->columns * column_words;
          base += TRANSPOSE_BINS * WARP) {
         Instruction in = memory_write(replay->memory, sm, replay->transposed);
         for (int lane = 0; lane < WARP; lane++) {
@@ -494,7 +494,8 @@ static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err)
 }
 
 /* Warp instructions of a turn in FP32, where features are split into parts: on average over steps
- * and the shorter turns between them, fitted to the times in samples/experiments/v4.md. */
+ * and the shorter turns between them, fitted to the times in samples/experiments/v4.md
+ * when a warp had one short turn more. */
 static double fp32_instructions(int channels) {
     return 90 + 3.2 * channels;
 }

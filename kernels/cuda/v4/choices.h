@@ -33,6 +33,7 @@ V4_CONST(TRANSPOSE_BINS, 8);       /* depth bins of 32 columns that a block tran
 V4_CONST(PIECE_THREADS, 512);      /* of a block, at most */
 V4_CONST(PIECE_POINTS, 8);         /* points that a worker should get */
 
+/* At least 2: so every worker of a tile has a step. */
 V4_BOTH int portion_of(int config) {
     return 2 << config;
 }

@@ -179,7 +179,8 @@ struct TileArrays {
     float *weights;
 };
 
-// A warp a tile. `starts` holds how many steps there are before the tile's, and ends as in TileMap.
+// A warp a tile. At first starts[at] is the number of steps of the tiles before; the kernel turns it
+// into what TileMap has. No other warp touches it. starts[tiles], all steps, is the same in both.
 static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, Shares shares,
                                       const int *order, const int *entry_counts,
                                       const int *entry_starts, const Entry *entries,
@@ -189,7 +190,7 @@ static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, Sha
         return;
     int first = first_worker_of(shares, at), parts = first_worker_of(shares, at + 1) - first;
     int64_t start = shares.workers + (out.starts[at] - first);
-    __syncwarp();
+    __syncwarp(); // all lanes have read starts[at]
     if (lane == 0)
         out.starts[at] = (int)start;
     ColumnCursor cursor(out.tiles[at], pool, order, entry_counts);

@@ -82,6 +82,7 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int ti
         for (int c = c0 + (int)threadIdx.x % WARP; cell != NO_CELL && c < c0 + channels;
              c += WARP) {
             float sum = 0;
+            // Its workers' first steps (i < 0), then the others.
             for (int i = -parts; i < map.starts[tile + 1] - map.starts[tile]; i++) {
                 int64_t s = i < 0 ? first + parts + i : map.starts[tile] + i;
                 int2 slab = map.slabs[s];

@@ -37,7 +37,7 @@ template <int LARGEST> __device__ inline Share share_of(const Shares &shares, in
     return {owner, rank & ((1 << k) - 1), 1 << k};
 }
 
-// The first of an owner's workers. One owner past the last: Shares::workers.
+// The first of an owner's workers; of Shares::owners, one past the last, it is Shares::workers.
 __device__ inline int first_worker_of(const Shares &shares, int owner) {
     int k = 0;
     while (owner < shares.first_owner[k])
@@ -81,8 +81,9 @@ __device__ inline void join_parts(const Share &share, int worker, int workers, P
 // A tile is 16 cells that look at the same image columns. A step multiplies the depths of one slab
 // (16 image rows of one column) for these cells by the slab's features. An entry says which bin of
 // the column falls into the cell, and which of the 16 rows, by place (v4_place): bin << 16 | rows.
-// A worker's first step has its number, so that it can be read before anything else is known. Its
-// tile's other steps follow behind all these.
+// Step w is the first step of worker w, who can so read it before it knows its tile. The other
+// steps follow behind these, tile by tile. Every worker has a first step: a tile of class k > 0 has
+// more than 2^k steps, as portions are at least 2.
 struct TileMap {
     Shares shares;           // owners are tiles
     const int *starts;       // [tiles + 1]: first of a tile's other steps
