@@ -250,13 +250,6 @@ static double step_bytes(const BevProblem *problem) {
     return WORD * (2 + TILE_CELLS * (problem->map.weights ? 2 : 1));
 }
 
-/* The depth by columns, whole slabs. */
-static double transposed_bytes(const BevProblem *problem) {
-    const BevShape *s = &problem->shape;
-    int64_t rows = s->cameras * s->feat_w * v4_slabs(s) * s->depth_bins;
-    return (double)bev_code_bytes(problem->depth.dtype, rows, SLAB);
-}
-
 /* Depths that the lanes of a pass ask for: those of the points, or, of a transposed depth, four
  * image rows (q, q + 4, q + 8, q + 12) for each lane q that has a point in them. */
 static double tile_depths(const TileDraft *draft) {
@@ -281,7 +274,8 @@ static BevTraffic tile_traffic(const TileDraft *draft) {
     traffic.feat *= SLAB * steps / (double)map->points;
     traffic.depth *= passes * tile_depths(draft) / (double)map->points;
     if (draft->transposed)
-        traffic.depth += (double)bev_tensor_bytes(&problem->depth) + transposed_bytes(problem);
+        traffic.depth +=
+            (double)(bev_tensor_bytes(&problem->depth) + tile_transposed_bytes(problem));
     if (map->weights) /* of every cell, also of one without an entry in the step */
         traffic.weight = passes * steps * TILE_CELLS * SLAB * WORD;
     return traffic;

@@ -1,5 +1,7 @@
 #include "kernels/tiles.h"
 
+#include "kernels/codec.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -170,6 +172,12 @@ static void choose_portion(TileDraft *draft, int multiprocessors) {
         }
     }
     share_out(draft, draft->portion, &draft->shares);
+}
+
+size_t tile_transposed_bytes(const BevProblem *problem) {
+    const BevShape *s = &problem->shape;
+    int64_t rows = s->cameras * s->feat_w * v4_slabs(s) * s->depth_bins;
+    return bev_code_bytes(problem->depth.dtype, rows, SLAB);
 }
 
 /* ---- all together --------------------------------------------------------------------------- */

@@ -34,6 +34,9 @@ typedef struct {
 bool tile_draft_make(const BevProblem *problem, int multiprocessors, TileDraft *draft);
 void tile_draft_free(TileDraft *draft);
 
+/* Bytes of the depth by columns, whole slabs: (camera, w, slab, bin, place). */
+size_t tile_transposed_bytes(const BevProblem *problem);
+
 /* A cursor over the columns of a tile: a step takes the smallest column that any of its cells still
  * has; a cell with two bins in it takes two steps. */
 typedef struct {

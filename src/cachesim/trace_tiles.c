@@ -30,6 +30,10 @@ typedef struct {
     int64_t tile_blocks, passes;
 } TilesReplay;
 
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
 /* ---- reads ---------------------------------------------------------------------------------- */
 
 /* All lanes ask for the same bytes, or each for a share. */
@@ -88,7 +92,7 @@ static void read_rows(TilesReplay *replay, int sm, Slab slab, int i, int c, int 
     for (int q = 0; q < QUADS; q++) {
         int64_t row = (slab.camera * s->feat_h + slab.row + v4_place(4 * q + i)) * s->feat_w +
                       slab.w;
-        row = row < last ? row : last;
+        row = least(row, last);
         in.lanes = (StepLanes){.first = (int8_t)q, .count = HALF, .stride = QUADS};
         if (scales)
             memory_span(&in, (row * s->channels + c) / BEV_BLOCK, count / BEV_BLOCK);
@@ -228,7 +232,7 @@ static void store_tile(TilesReplay *replay, int sm, const TileWarp *warp) {
         const int32_t *cells = replay->map.cells + warp->tile * TILE_CELLS + half * HALF;
         for (int64_t at = first; at < end; at += group) {
             if (end - at < group || group == QUADS * WORD) {
-                store_spans(replay, sm, cells, at, end - at < group ? end - at : group, 1, 0);
+                store_spans(replay, sm, cells, at, least(end - at, group), 1, 0);
                 continue;
             }
             store_spans(replay, sm, cells, at, SECTOR, 2, 2 * SECTOR);
@@ -240,7 +244,7 @@ static void store_tile(TilesReplay *replay, int sm, const TileWarp *warp) {
 /* A warp's empty cells, 16 bytes a lane and instruction. */
 static void clear_cells(TilesReplay *replay, int sm, const TileWarp *warp) {
     const TileMap *map = &replay->map;
-    int64_t left = map->empties - warp->tile, count = left < WARP ? left : WARP;
+    int64_t count = least(map->empties - warp->tile, WARP);
     int64_t row = replay->problem->shape.channels * replay->out_bytes;
     int words = replay->channels * replay->out_bytes / WORD;
     read_once(replay, sm, replay->empty, (StepLanes){.count = (int8_t)count, .stride = 1},
@@ -262,10 +266,6 @@ static const StepPhase turn_phases[] = {
     [TURN_STORE] = PHASE_STORE, [TURN_CLEAR] = PHASE_CLEAR,
 };
 
-static Turn after_steps(const TileWarp *warp) {
-    return warp->joins ? TURN_JOIN : TURN_STORE;
-}
-
 static bool tile_turn(void *opaque, int sm, void *state) {
     TilesReplay *replay = opaque;
     TileWarp *warp = state;
@@ -282,7 +282,7 @@ static bool tile_turn(void *opaque, int sm, void *state) {
     case TURN_STEP:
         do_step(replay, sm, warp);
         if (warp->step >= warp->end)
-            warp->next = after_steps(warp);
+            warp->next = warp->joins ? TURN_JOIN : TURN_STORE;
         break;
     case TURN_JOIN:
         if (--warp->joins == 0)
@@ -340,8 +340,7 @@ static bool tile_touches(const void *opaque, const void *state, int32_t cell) {
     const TileMap *map = &replay->map;
     const TileWarp *warp = state;
     bool clears = warp->next == TURN_CLEAR;
-    int64_t left = map->empties - warp->tile;
-    int64_t count = !clears ? TILE_CELLS : left < WARP ? left : WARP;
+    int64_t count = clears ? least(map->empties - warp->tile, WARP) : TILE_CELLS;
     const int32_t *cells = clears ? map->empty + warp->tile : map->cells + warp->tile * TILE_CELLS;
     for (int64_t i = 0; i < count; i++)
         if (cells[i] == cell)
@@ -364,10 +363,6 @@ typedef struct {
 
 static int64_t blocks_across(const BevShape *s) {
     return (s->feat_w + WARP - 1) / WARP;
-}
-
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
 }
 
 static int64_t transpose_blocks(const BevShape *s) {
@@ -442,16 +437,13 @@ static void place_arrays(TilesReplay *replay) {
     const BevProblem *p = replay->problem;
     const TileMap *map = &replay->map;
     size_t tiles = (size_t)map->tiles, slots = (size_t)map->steps * TILE_CELLS;
-    size_t columns = (size_t)(p->shape.cameras * p->shape.feat_w * v4_slabs(&p->shape));
-    size_t transposed =
-        columns * (size_t)p->shape.depth_bins * SLAB * (size_t)replay->depth_bytes;
     size_t weights = (size_t)map->entry_count * SLAB * FLOAT;
     replay->feat =
         memory_place(memory, TRACE_FEAT, "features", bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
     replay->scales = memory_place(memory, TRACE_FEAT, "block scales",
                                   bev_block_scale_bytes(p->dtype, p->feat.rows, p->feat.row_len));
     replay->depth = memory_place(memory, TRACE_DEPTH, "depth", bev_tensor_bytes(&p->depth));
-    replay->transposed = memory_place(memory, TRACE_DEPTH, "depth by column", map->transposed ? transposed : 0);
+    replay->transposed = memory_place(memory, TRACE_DEPTH, "depth by column", map->transposed ? tile_transposed_bytes(p) : 0);
     replay->starts = memory_place(memory, TRACE_OWNERS, "tile starts", (tiles + 1) * INDEX);
     replay->cells = memory_place(memory, TRACE_OWNERS, "tile cells", tiles * TILE_CELLS * INDEX);
     replay->empty = memory_place(memory, TRACE_OWNERS, "empty cells", (size_t)map->empties * INDEX);
