@@ -144,34 +144,30 @@ static bool count_steps(TileDraft *draft) {
     return true;
 }
 
-/* How tiles are dealt out to warps when a warp should get `portion` steps. */
-static void share_out(const TileDraft *draft, int portion, TileShares *shares) {
-    int64_t counts[TILE_LARGEST + 1] = {0}, tiles = 0;
+/* When a warp should get `portion` steps. */
+static TileShares share_out(const TileDraft *draft, int portion) {
+    int64_t counts[PAIR_CLASS + 1] = {0};
     for (int64_t tile = 0; tile < draft->tiles; tile++)
-        counts[class_of(draft->step_counts[tile], portion, TILE_LARGEST)]++;
-    shares->workers = 0;
-    for (int k = TILE_LARGEST; k >= 0; k--) {
-        shares->first_worker[k] = shares->workers;
-        shares->first_tile[k] = tiles;
-        shares->workers += counts[k] << k;
-        tiles += counts[k];
-    }
+        counts[class_of(draft->step_counts[tile], portion, PAIR_CLASS)]++;
+    TileShares shares = {portion, v4_largest_class(draft->transposed, counts[PAIR_CLASS]), 0, 0};
+    for (int k = 0; k <= PAIR_CLASS; k++)
+        shares.workers += counts[k] << (k < shares.largest ? k : shares.largest);
+    shares.pairs = shares.largest == PAIR_CLASS ? counts[PAIR_CLASS] : 0;
+    return shares;
 }
 
 static void choose_portion(TileDraft *draft, int multiprocessors) {
     int64_t passes = draft->problem->shape.channels / v4_tile_channels(draft->problem);
     double least = INFINITY;
     for (int i = 0; i < PORTIONS; i++) {
-        int portion = portion_of(i);
-        share_out(draft, portion, &draft->shares);
+        TileShares shares = share_out(draft, portion_of(i));
         double time =
-            v4_tiles_time(portion, draft->shares.workers, draft->steps, passes, multiprocessors);
+            v4_tiles_time(shares.portion, shares.workers, draft->steps, passes, multiprocessors);
         if (time <= least) { /* of equal ones the largest, as the kernel */
             least = time;
-            draft->portion = portion;
+            draft->shares = shares;
         }
     }
-    share_out(draft, draft->portion, &draft->shares);
 }
 
 size_t tile_transposed_bytes(const BevProblem *problem) {

@@ -11,16 +11,16 @@ typedef struct {
     uint32_t code;  /* bin << 16 | image rows of the slab; the kernel's has their places */
 } TileEntry;
 
-/* Tiles of class k have 2^k warps each; the largest come first. */
+/* How tiles are dealt out to warps. Those of class k have 2^k each; the largest come first. */
 typedef struct {
-    int64_t first_worker[TILE_LARGEST + 1], first_tile[TILE_LARGEST + 1], workers;
+    int portion, largest;   /* steps that a warp should get; the largest class */
+    int64_t workers, pairs; /* pairs: tiles with two blocks */
 } TileShares;
 
 typedef struct {
     const BevProblem *problem;
     bool serves;     /* false: pieces are the better way, and the rest may be unfinished */
     bool transposed; /* a kernel of its own transposes the depth first */
-    int portion;     /* steps that a warp should get */
     int64_t tiles, steps;
     TileShares shares;
     TileEntry *entries;    /* by interval */

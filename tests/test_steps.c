@@ -1,5 +1,6 @@
 /* Steps of single warps: all of them add up to what the replay counts, for every traced kernel. */
 #include "src/cachesim/steps_lanes.h"
+#include "src/cachesim/trace_internal.h"
 #include "src/scene/workload.h"
 #include "tests/tap.h"
 
@@ -179,25 +180,61 @@ static bool stored_right(const Steps *steps, const BevProblem *problem, const St
     return right;
 }
 
-static void test_registers(const BevProblem *problem, const StepValues *values, int64_t cell) {
+static void test_kernel_registers(const BevKernel *kernel, const BevProblem *problem,
+                                  const StepValues *values, int64_t cell) {
     Err err = {0};
+    StepChoice choice = {.cell = cell, .block = -1, .warp = -1};
+    Steps steps;
+    bool right = true;
+    int compared = 0;
+    need(steps_record(kernel, problem, &choice, &steps, &err), &err);
+    for (int n = 0; n < steps.step_count && !steps.form->sums; n++)
+        if (steps.steps[n].phase == PHASE_STORE)
+            right &= stored_right(&steps, problem, values, n, &compared);
+    if (!steps.form->sums)
+        tap_ok(right && compared > 0, "%s: registers hold their cells' sums when stored (%d)",
+               kernel->name, compared);
+    steps_free(&steps);
+}
+
+static void test_registers(const BevProblem *problem, const StepValues *values, int64_t cell) {
     const BevKernel *kernel;
-    for (int i = 0; (kernel = traced_kernel(i)); i++) {
-        StepChoice choice = {.cell = cell, .block = -1, .warp = -1};
-        Steps steps;
-        bool right = true;
-        int compared = 0;
-        if (bev_refuses(kernel, problem))
-            continue;
-        need(steps_record(kernel, problem, &choice, &steps, &err), &err);
-        for (int n = 0; n < steps.step_count && !steps.form->sums; n++)
-            if (steps.steps[n].phase == PHASE_STORE)
-                right &= stored_right(&steps, problem, values, n, &compared);
-        if (!steps.form->sums)
-            tap_ok(right && compared > 0, "%s: registers hold their cells' sums when stored (%d)",
-                   kernel->name, compared);
-        steps_free(&steps);
-    }
+    for (int i = 0; (kernel = traced_kernel(i)); i++)
+        if (!bev_refuses(kernel, problem))
+            test_kernel_registers(kernel, problem, values, cell);
+}
+
+/* A cell of a tile with two blocks, and one of these blocks alone, which does not know the sum. */
+static void test_pair(void) {
+    Err err = {0};
+    Workload workload;
+    HostProblem problem;
+    TileMap map;
+    Steps steps;
+    LaneRegisters lanes[WARP_LANES];
+    const BevKernel *v4 = bev_kernel_find("v4");
+    need(workload_open(&workload, "canonical", NULL, &err), &err);
+    need(workload_problem(&workload, BEV_FP16, BEV_BILINEAR, &problem, &err), &err);
+    need(tile_map_build(&problem.view, BEV_MULTIPROCESSORS, &map, &err), &err);
+    tap_ok(map.pairs > 0, "bilinear canonical has tiles with two blocks: %lld",
+           (long long)map.pairs);
+    StepValues values = {workload.features.depth, workload.features.feat};
+    test_kernel_registers(v4, &problem.view, &values, map.cells[0]);
+    StepChoice choice = {.cell = map.cells[0], .block = -1, .warp = -1};
+    need(steps_record(v4, &problem.view, &choice, &steps, &err), &err);
+    choice = (StepChoice){.cell = -1, .block = steps.warps[0].block, .warp = -1};
+    steps_free(&steps);
+    need(steps_record(v4, &problem.view, &choice, &steps, &err), &err);
+    int unknown = 0, last = steps.step_count - 1;
+    steps_lanes(&steps, &values, last, lanes);
+    for (int i = 0; i < WARP_LANES; i++)
+        unknown += lanes[i].cell >= 0 && isnan(lanes[i].sum);
+    tap_ok(steps.steps[last].phase == PHASE_STORE && unknown > 0,
+           "a block of two does not show its half as the sum");
+    steps_free(&steps);
+    tile_map_free(&map);
+    problem_free(&problem);
+    workload_close(&workload);
 }
 
 /* Ones in, so that a sum counts its points: each first lane of a run has the run's length, exactly,
@@ -335,5 +372,6 @@ int main(void) {
     test_scene("asymmetric", 64, BEV_FP32, BEV_NEAREST, "v4");
     test_scene("asymmetric", 64, BEV_FP16, BEV_BILINEAR, "v4");
     test_canonical();
+    test_pair();
     return tap_done();
 }

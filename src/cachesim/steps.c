@@ -5,10 +5,9 @@
 #include <string.h>
 
 const char *const step_phases[PHASE_COUNT] = {
-    [PHASE_OWNERS] = "find owners", [PHASE_POINTS] = "points",
-    [PHASE_STORE] = "store sums",   [PHASE_TILE] = "find tile",
-    [PHASE_MULTIPLY] = "multiply",  [PHASE_JOIN] = "add other sums",
-    [PHASE_CLEAR] = "clear cells",  [PHASE_TRANSPOSE] = "transpose",
+    [PHASE_OWNERS] = "find owners", [PHASE_POINTS] = "points",     [PHASE_STORE] = "store sums",
+    [PHASE_TILE] = "find tile",     [PHASE_MULTIPLY] = "multiply", [PHASE_JOIN] = "add other sums",
+    [PHASE_MEET] = "meet block",    [PHASE_CLEAR] = "clear cells", [PHASE_TRANSPOSE] = "transpose",
     [PHASE_PASS] = "pass",
 };
 

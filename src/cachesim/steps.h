@@ -15,6 +15,7 @@ typedef enum {
     PHASE_TILE,      /* V4: finds its tile of 16 cells and its first step */
     PHASE_MULTIPLY,  /* V4: 16 cells x 16 image rows times 16 image rows x channels */
     PHASE_JOIN,      /* V4: adds the sums of another warp, through shared memory */
+    PHASE_MEET,      /* V4: the two blocks of a tile add their sums, through the workspace */
     PHASE_CLEAR,     /* V4: clears cells without a point */
     PHASE_TRANSPOSE, /* V4: a launch before it transposes the depth */
     PHASE_PASS,      /* a launch of its own goes over an array: clears it, or encodes sums */

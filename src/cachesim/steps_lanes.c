@@ -79,17 +79,25 @@ static void take_points(const Steps *steps, const StepValues *values, const Step
     }
 }
 
-/* The sum of a cell's channel over all warps of a block; NaN where only one of them was recorded.
- */
-static float block_sum(const Steps *steps, const StepValues *values, int64_t block, int32_t cell,
-                       int channel) {
+/* Whether a recorded warp meets one of another block. */
+static bool meets(const Steps *steps) {
+    for (int i = 0; i < steps->step_count; i++)
+        if (steps->steps[i].phase == PHASE_MEET)
+            return true;
+    return false;
+}
+
+/* The sum of a cell's channel over all warps that share the cell, in V4 those of up to two blocks;
+ * NaN where only some of them were recorded. */
+static float cell_sum(const Steps *steps, const StepValues *values, int32_t cell, int channel) {
     float sum = 0;
-    if (steps->choice.warp >= 0 || steps->asked > steps->warp_count)
+    if (steps->choice.warp >= 0 || steps->asked > steps->warp_count ||
+        (steps->choice.block >= 0 && meets(steps)))
         return NAN;
     for (int w = 0; w < steps->warp_count; w++) {
         const StepWarp *warp = &steps->warps[w];
         const Step *first = &steps->steps[warp->first_step], *end = first + warp->step_count;
-        for (const Step *step = first; warp->block == block && step < end; step++)
+        for (const Step *step = first; step < end; step++)
             for (int i = 0; i < step->point_count; i++) {
                 const StepPoint *point = &steps->points[step->first_point + i];
                 if (point->cell == cell && channel >= point->first && channel < point->last)
@@ -100,16 +108,15 @@ static float block_sum(const Steps *steps, const StepValues *values, int64_t blo
     return sum;
 }
 
-/* Workers of one cell have added their sums up in shared memory when they are stored. */
-static void join(const Steps *steps, const StepValues *values, int64_t block,
-                 LaneRegisters lanes[WARP_LANES]) {
+/* Workers of one cell have added their sums up when they are stored. */
+static void join(const Steps *steps, const StepValues *values, LaneRegisters lanes[WARP_LANES]) {
     for (int lane = 0; lane < WARP_LANES; lane++) {
         LaneRegisters *held = &lanes[lane];
         held->joined = held->channel >= 0;
         if (held->cell >= 0)
-            held->sum = block_sum(steps, values, block, held->cell, held->channel);
+            held->sum = cell_sum(steps, values, held->cell, held->channel);
         if (held->upper_cell >= 0)
-            held->upper_sum = block_sum(steps, values, block, held->upper_cell, held->channel);
+            held->upper_sum = cell_sum(steps, values, held->upper_cell, held->channel);
     }
 }
 
@@ -123,7 +130,7 @@ void steps_lanes(const Steps *steps, const StepValues *values, int number,
     for (int i = steps->form->sums ? number : warp->first_step; i <= number; i++)
         take_points(steps, values, &steps->steps[i], i == number, lanes);
     if (parts && step->phase == PHASE_STORE)
-        join(steps, values, warp->block, lanes);
+        join(steps, values, lanes);
 }
 
 /* ---- how sums meet --------------------------------------------------------------------------- */

@@ -6,38 +6,67 @@
 
 /* Tiles by class, the largest first, those of class 0 by steps; equal ones in order. */
 static void sort_tiles(const TileDraft *draft, int32_t *sorted) {
+    int portion = draft->shares.portion, largest = draft->shares.largest;
     int64_t at = 0;
-    for (int k = TILE_LARGEST; k > 0; k--)
+    for (int k = largest; k > 0; k--)
         for (int64_t tile = 0; tile < draft->tiles; tile++)
-            if (class_of(draft->step_counts[tile], draft->portion, TILE_LARGEST) == k)
+            if (class_of(draft->step_counts[tile], portion, largest) == k)
                 sorted[at++] = (int32_t)tile;
-    for (int32_t steps = draft->portion; steps >= 0; steps--)
+    for (int32_t steps = portion; steps >= 0; steps--)
         for (int64_t tile = 0; tile < draft->tiles; tile++)
             if (draft->step_counts[tile] == steps)
                 sorted[at++] = (int32_t)tile;
 }
 
-/* `tile` as drafted, `at` as launched. Its workers' first steps are written from *first on, its other
- * steps from *other on; both then stand where the next tile's begin. */
-static void fill_tile(const TileDraft *draft, int64_t tile, int64_t at, int32_t *first,
-                      int32_t *other, TileMap *map) {
+/* Where the next tile's workers and other steps begin, and how workers are numbered. */
+typedef struct {
+    int32_t worker, other;
+    int blocks, round;
+} TileFill;
+
+/* The number with which a worker starts. */
+static int32_t number_of(const TileFill *fill, int32_t worker) {
+    return (int32_t)(v4_turn(worker / TILE_WARPS, fill->blocks, fill->round) * TILE_WARPS +
+                     worker % TILE_WARPS);
+}
+
+static void fill_step(const TileDraft *draft, const TileCursor *cursor, int64_t step,
+                      TileMap *map) {
+    map->columns[step] = cursor->column;
+    for (int m = 0; m < TILE_CELLS; m++) {
+        int64_t slot = step * TILE_CELLS + m;
+        map->entries[slot] = cursor->mine[m] < 0 ? 0 : draft->entries[cursor->mine[m]].code;
+        map->weight_rows[slot] = cursor->mine[m] < 0 ? 0 : cursor->mine[m];
+    }
+}
+
+/* `tile` as drafted, `at` as launched. */
+static void fill_tile(const TileDraft *draft, int64_t tile, int64_t at, TileFill *fill,
+                      TileMap *map) {
     const BevMap *points = &draft->problem->map;
     TileCursor cursor = tile_cursor(draft, tile);
-    int parts = 1 << class_of(draft->step_counts[tile], draft->portion, TILE_LARGEST);
-    map->starts[at] = *other;
+    int32_t count = draft->step_counts[tile];
+    int parts = 1 << class_of(count, draft->shares.portion, draft->shares.largest);
     for (int m = 0; m < TILE_CELLS; m++)
         map->cells[at * TILE_CELLS + m] =
             cursor.interval[m] < 0 ? -1
                                    : points->ranks_bev[points->interval_starts[cursor.interval[m]]];
-    for (int i = 0; tile_cursor_step(draft, &cursor); i++) {
-        int64_t step = i < parts ? (*first)++ : (*other)++;
-        map->columns[step] = cursor.column;
-        for (int m = 0; m < TILE_CELLS; m++) {
-            int64_t slot = step * TILE_CELLS + m;
-            map->entries[slot] = cursor.mine[m] < 0 ? 0 : draft->entries[cursor.mine[m]].code;
-            map->weight_rows[slot] = cursor.mine[m] < 0 ? 0 : cursor.mine[m];
-        }
-    }
+    for (int part = 0; part < parts; part++)
+        map->work[number_of(fill, fill->worker + part)] =
+            (TileWork){(int32_t)at, fill->other + part, fill->other + count - parts, part, parts};
+    for (int i = 0; tile_cursor_step(draft, &cursor); i++)
+        fill_step(draft, &cursor,
+                  i < parts ? number_of(fill, fill->worker + i) : fill->other + i - parts, map);
+    fill->worker += parts;
+    fill->other += count - parts;
+}
+
+static void fill_tiles(const TileDraft *draft, const int32_t *sorted, int round, TileMap *map) {
+    TileFill fill = {0, (int32_t)map->workers, (int)(map->workers / TILE_WARPS), round};
+    for (int64_t i = 0; i < map->workers; i++)
+        map->work[i] = (TileWork){.tile = -1};
+    for (int64_t tile = 0; tile < draft->tiles; tile++)
+        fill_tile(draft, sorted[tile], tile, &fill, map);
 }
 
 /* Cells that no interval names; `used` has a byte for each. */
@@ -50,31 +79,31 @@ static void find_empty(const BevProblem *problem, uint8_t *used, TileMap *map) {
             map->empty[at++] = (int32_t)cell;
 }
 
-static bool fill(const TileDraft *draft, TileMap *map) {
+static bool fill(const TileDraft *draft, int multiprocessors, TileMap *map) {
     const BevProblem *problem = draft->problem;
     size_t cells = (size_t)(problem->shape.nx * problem->shape.ny), tiles = (size_t)draft->tiles;
-    size_t slots = (size_t)draft->steps * TILE_CELLS;
+    int64_t blocks = (draft->shares.workers + TILE_WARPS - 1) / TILE_WARPS;
+    int64_t passes = problem->shape.channels / v4_tile_channels(problem);
     uint8_t *used = calloc(cells + 1, 1);
     int32_t *sorted = malloc((tiles + 1) * sizeof *sorted);
-    map->shares = draft->shares;
+    map->workers = blocks * TILE_WARPS;
+    map->pairs = draft->shares.pairs;
     map->tiles = draft->tiles;
-    map->steps = draft->steps;
+    map->steps = draft->steps + map->workers - draft->shares.workers;
+    size_t slots = (size_t)map->steps * TILE_CELLS;
     map->entry_count = draft->entry_starts[problem->map.intervals];
     map->empties = (int64_t)cells - problem->map.intervals;
-    map->starts = malloc((tiles + 1) * sizeof *map->starts);
+    map->work = malloc((size_t)map->workers * sizeof *map->work);
     map->cells = malloc(tiles * TILE_CELLS * sizeof *map->cells);
-    map->columns = malloc((size_t)draft->steps * sizeof *map->columns);
+    map->columns = malloc((size_t)map->steps * sizeof *map->columns);
     map->entries = malloc(slots * sizeof *map->entries);
     map->weight_rows = malloc(slots * sizeof *map->weight_rows);
     map->empty = malloc(cells * sizeof *map->empty);
-    bool ok = used && sorted && map->starts && map->cells && map->columns && map->entries &&
+    bool ok = used && sorted && map->work && map->cells && map->columns && map->entries &&
               map->weight_rows && map->empty;
     if (ok) {
-        int32_t first = 0, other = (int32_t)draft->shares.workers;
         sort_tiles(draft, sorted);
-        for (int64_t tile = 0; tile < draft->tiles; tile++)
-            fill_tile(draft, sorted[tile], tile, &first, &other, map);
-        map->starts[draft->tiles] = other;
+        fill_tiles(draft, sorted, multiprocessors / (int)passes, map);
         find_empty(problem, used, map);
     }
     free(used);
@@ -88,7 +117,7 @@ bool tile_map_build(const BevProblem *problem, int multiprocessors, TileMap *map
     bool ok = tile_draft_make(problem, multiprocessors, &draft);
     map->serves = draft.serves;
     map->transposed = draft.transposed;
-    ok = ok && (!draft.serves || fill(&draft, map));
+    ok = ok && (!draft.serves || fill(&draft, multiprocessors, map));
     tile_draft_free(&draft);
     if (ok)
         return true;
@@ -98,7 +127,7 @@ bool tile_map_build(const BevProblem *problem, int multiprocessors, TileMap *map
 }
 
 void tile_map_free(TileMap *map) {
-    free(map->starts);
+    free(map->work);
     free(map->cells);
     free(map->columns);
     free(map->entries);

@@ -264,14 +264,22 @@ void warp_write(OwnersReplay *replay, int sm, const Warp *warp);
 
 /* ---- V4's tiles ------------------------------------------------------------------------------ */
 
-/* Tiles in the order of the launch. A step is one slab (16 image rows of a feature column) with an entry for each cell of the tile:
+/* What a worker does: the step of its own number, then steps next, next + parts ... before end. */
+typedef struct {
+    int32_t tile; /* or -1: the last block may have workers without one */
+    int32_t next, end;
+    int32_t part, parts;
+} TileWork;
+
+/* Workers in the order of the launch. A step is one slab (16 image rows of a feature column) with an entry for each cell of the tile:
  * bin << 16 | rows, 0 for none. Step w is the first of worker w; the tiles' other steps follow, tile by tile. */
 typedef struct {
     bool serves;     /* false: pieces are the better way, and the rest is empty */
     bool transposed; /* a kernel of its own transposes the depth first */
     int64_t tiles, steps, empties, entry_count;
-    TileShares shares;
-    int32_t *starts;      /* [tiles + 1] first of a tile's other steps */
+    int64_t workers;      /* of whole blocks */
+    int64_t pairs;        /* tiles with two blocks, the first ones */
+    TileWork *work;       /* [workers] */
     int32_t *cells;       /* [tiles][TILE_CELLS] cell, or -1 */
     int32_t *columns;     /* [steps] (camera * w + column) * slabs + slab */
     uint32_t *entries;    /* [steps][TILE_CELLS] */

@@ -1,20 +1,23 @@
 /* Replays V4 on tensor cores: warps that take steps of tiles, and warps that clear empty cells. In
  * one turn a warp does what it can do without waiting for another load: it finds its tile and reads
- * the map of its first step, does a step, adds the sums of another warp, or stores. */
+ * the map of its first step, does a step, adds the sums of another warp, or stores. Where a tile
+ * has two blocks, the second one is taken to be there last. Left out: that blocks of 128 channels
+ * (FP32: 64) read their cells after their steps, what warps without a tile read, and the counters
+ * by which two blocks meet. */
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"
 
 enum { HALF = TILE_CELLS / 2, QUADS = 4, WORD = 16, SLAB_BYTES = 8 };
+enum { WORK_BYTES = TILE_WORK_WORDS * INDEX };
 
-typedef enum { TURN_FIND, TURN_STEP, TURN_JOIN, TURN_STORE, TURN_CLEAR } Turn;
+typedef enum { TURN_FIND, TURN_STEP, TURN_JOIN, TURN_MEET, TURN_STORE, TURN_CLEAR } Turn;
 
 typedef struct {
     Turn next;
     int turns; /* so far */
     int joins; /* still to come */
-    int first_channel, parts;
-    bool stores;
+    int first_channel, part, parts;
     int64_t tile; /* a warp that clears: its first empty cell */
     int32_t step, next_step, end; /* step: the one whose map it has read */
 } TileWarp;
@@ -23,11 +26,11 @@ typedef struct {
     Memory *memory;
     const BevProblem *problem;
     TileMap map;
-    Place feat, scales, depth, transposed, starts, cells, slabs, entries, weight_rows, weights, out,
-        empty;
+    Place feat, scales, depth, transposed, work, cells, slabs, entries, weight_rows, weights, out,
+        halves, empty;
     int channels; /* of a block */
     int feat_bits, out_bytes, depth_bytes;
-    int64_t tile_blocks, passes;
+    int64_t passes;
 } TilesReplay;
 
 static int64_t least(int64_t a, int64_t b) {
@@ -195,6 +198,8 @@ static void do_step(TilesReplay *replay, int sm, TileWarp *warp) {
     const TileMap *map = &replay->map;
     int64_t slot = (int64_t)warp->step * TILE_CELLS;
     Slab slab = slab_of(replay, map->columns[warp->step]);
+    if (warp->turns == 1) /* it knows its tile since the turn before */
+        read_by_cell(replay, sm, replay->cells, warp->tile);
     if (replay->memory->observer)
         show_points(replay, warp, slab);
     read_features(replay, sm, slab, warp->first_channel);
@@ -241,6 +246,27 @@ static void store_tile(TilesReplay *replay, int sm, const TileWarp *warp) {
     }
 }
 
+/* All sums of a warp, to or from where the blocks of its tile meet. */
+static void move_sums(TilesReplay *replay, int sm, const TileWarp *warp, int half, bool reads) {
+    int64_t bytes = TILE_CELLS * (int64_t)replay->channels * FLOAT;
+    int64_t meeting = warp->tile * replay->passes + warp->first_channel / replay->channels;
+    int64_t at = (2 * meeting + half) * bytes;
+    for (int64_t word = 0; word < bytes; word += WARP * WORD) {
+        Instruction in = reads ? memory_read(replay->memory, sm, replay->halves)
+                               : memory_write(replay->memory, sm, replay->halves);
+        in.lanes = shares;
+        memory_span(&in, at + word, WARP * WORD);
+    }
+}
+
+/* The first warp of each block of a pair. */
+static void meet(TilesReplay *replay, int sm, TileWarp *warp) {
+    bool last = warp->part > 0;
+    move_sums(replay, sm, warp, last, false);
+    if (last)
+        move_sums(replay, sm, warp, 0, true);
+}
+
 /* A warp's empty cells, 16 bytes a lane and instruction. */
 static void clear_cells(TilesReplay *replay, int sm, const TileWarp *warp) {
     const TileMap *map = &replay->map;
@@ -262,9 +288,20 @@ static void clear_cells(TilesReplay *replay, int sm, const TileWarp *warp) {
 }
 
 static const StepPhase turn_phases[] = {
-    [TURN_FIND] = PHASE_TILE, [TURN_STEP] = PHASE_MULTIPLY, [TURN_JOIN] = PHASE_JOIN,
-    [TURN_STORE] = PHASE_STORE, [TURN_CLEAR] = PHASE_CLEAR,
+    [TURN_FIND] = PHASE_TILE,   [TURN_STEP] = PHASE_MULTIPLY, [TURN_JOIN] = PHASE_JOIN,
+    [TURN_MEET] = PHASE_MEET,   [TURN_STORE] = PHASE_STORE,   [TURN_CLEAR] = PHASE_CLEAR,
 };
+
+/* What a warp does once it has its own sums; joins are over when none are to come. */
+static Turn after_joins(const TileWarp *warp) {
+    bool meets = warp->parts > TILE_WARPS && warp->part % TILE_WARPS == 0;
+    return warp->joins ? TURN_JOIN : meets ? TURN_MEET : TURN_STORE;
+}
+
+/* Part 0 of a tile stores, of two blocks the part that meets the other last. */
+static bool stores(const TileWarp *warp) {
+    return warp->part == (warp->parts > TILE_WARPS ? TILE_WARPS : 0);
+}
 
 static bool tile_turn(void *opaque, int sm, void *state) {
     TilesReplay *replay = opaque;
@@ -274,22 +311,26 @@ static bool tile_turn(void *opaque, int sm, void *state) {
     memory_phase(replay->memory, turn_phases[warp->next]);
     switch (warp->next) {
     case TURN_FIND:
+        /* Its first step has its own number. */
+        read_once(replay, sm, replay->work, all_the_same, warp->step * WORK_BYTES, WORK_BYTES);
         read_map(replay, sm, warp->step);
-        read_once(replay, sm, replay->starts, all_the_same, warp->tile * INDEX, 2 * INDEX);
-        read_by_cell(replay, sm, replay->cells, warp->tile);
         warp->next = TURN_STEP;
         break;
     case TURN_STEP:
         do_step(replay, sm, warp);
         if (warp->step >= warp->end)
-            warp->next = warp->joins ? TURN_JOIN : TURN_STORE;
+            warp->next = after_joins(warp);
         break;
     case TURN_JOIN:
-        if (--warp->joins == 0)
-            warp->next = TURN_STORE;
+        warp->joins--;
+        warp->next = after_joins(warp);
+        break;
+    case TURN_MEET:
+        meet(replay, sm, warp);
+        warp->next = TURN_STORE;
         break;
     case TURN_STORE:
-        if (warp->stores)
+        if (stores(warp))
             store_tile(replay, sm, warp);
         last = true;
         break;
@@ -304,35 +345,28 @@ static bool tile_turn(void *opaque, int sm, void *state) {
     return !last;
 }
 
-/* Which tile and which of its steps: as the kernel's share_of. */
 static bool tile_begin(void *opaque, int64_t block, int number, void *state) {
     const TilesReplay *replay = opaque;
     const TileMap *map = &replay->map;
     TileWarp *warp = state;
-    int passes = (int)replay->passes, k = 0;
-    int64_t turn = v4_turn((int)block / passes, (int)replay->tile_blocks,
-                           TRACE_MULTIPROCESSORS / passes);
-    int64_t worker = turn * TILE_WARPS + number;
+    int passes = (int)replay->passes;
+    int64_t worker = block / passes * TILE_WARPS + number;
     *warp = (TileWarp){.first_channel = (int)block % passes * replay->channels};
-    if (turn >= replay->tile_blocks) {
+    if (worker >= map->workers) {
         warp->next = TURN_CLEAR;
-        warp->tile = (worker - replay->tile_blocks * TILE_WARPS) * WARP;
+        warp->tile = (worker - map->workers) * WARP;
         return warp->tile < map->empties;
     }
-    while (k < TILE_LARGEST && worker < map->shares.first_worker[k])
-        k++;
-    int64_t rank = worker - map->shares.first_worker[k];
-    int part = (int)(rank & ((1 << k) - 1));
-    warp->tile = map->shares.first_tile[k] + (rank >> k);
-    if (warp->tile >= map->tiles)
-        return false;
-    warp->parts = 1 << k;
-    warp->joins = k;
-    warp->stores = part == 0;
+    const TileWork *work = &map->work[worker];
+    warp->tile = work->tile;
+    warp->part = work->part;
+    warp->parts = work->parts;
+    while (1 << (warp->joins + 1) <= work->parts && warp->joins < TILE_LARGEST)
+        warp->joins++;
     warp->step = (int32_t)worker;
-    warp->next_step = map->starts[warp->tile] + part;
-    warp->end = map->starts[warp->tile + 1];
-    return true;
+    warp->next_step = work->next;
+    warp->end = work->end;
+    return work->tile >= 0;
 }
 
 static bool tile_touches(const void *opaque, const void *state, int32_t cell) {
@@ -444,7 +478,7 @@ static void place_arrays(TilesReplay *replay) {
                                   bev_block_scale_bytes(p->dtype, p->feat.rows, p->feat.row_len));
     replay->depth = memory_place(memory, TRACE_DEPTH, "depth", bev_tensor_bytes(&p->depth));
     replay->transposed = memory_place(memory, TRACE_DEPTH, "depth by column", map->transposed ? tile_transposed_bytes(p) : 0);
-    replay->starts = memory_place(memory, TRACE_OWNERS, "tile starts", (tiles + 1) * INDEX);
+    replay->work = memory_place(memory, TRACE_OWNERS, "work", (size_t)map->workers * WORK_BYTES);
     replay->cells = memory_place(memory, TRACE_OWNERS, "tile cells", tiles * TILE_CELLS * INDEX);
     replay->empty = memory_place(memory, TRACE_OWNERS, "empty cells", (size_t)map->empties * INDEX);
     replay->slabs = memory_place(memory, TRACE_RANKS, "slabs", (size_t)map->steps * SLAB_BYTES);
@@ -452,6 +486,7 @@ static void place_arrays(TilesReplay *replay) {
     replay->weight_rows = memory_place(memory, TRACE_RANKS, "weight rows", p->map.weights ? slots * INDEX : 0);
     replay->weights = memory_place(memory, TRACE_WEIGHT, "weights", p->map.weights ? weights : 0);
     replay->out = memory_place(memory, TRACE_OUT, "output", bev_tensor_bytes(&p->out));
+    replay->halves = memory_place(memory, TRACE_SUMS, "sums of pairs", (size_t)(2 * map->pairs * TILE_CELLS * p->shape.channels) * FLOAT);
 }
 
 static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err) {
@@ -464,12 +499,12 @@ static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err)
                         .state_bytes = sizeof(TransposeWarp),
                         .begin = transpose_begin,
                         .turn = transpose_turn};
-    replay->tile_blocks = (map->shares.workers + TILE_WARPS - 1) / TILE_WARPS;
     replay->passes = replay->problem->shape.channels / replay->channels;
+    int64_t tile_blocks = map->workers / TILE_WARPS;
     int64_t clear_blocks = (map->empties + a_block - 1) / a_block;
     Launch tiles = {.name = replay->memory->kernel->name,
                     .pools = true,
-                    .blocks = (replay->tile_blocks + clear_blocks) * replay->passes,
+                    .blocks = (tile_blocks + clear_blocks) * replay->passes,
                     .warps = TILE_WARPS,
                     .resident = TILE_BLOCKS,
                     .state_bytes = sizeof(TileWarp),

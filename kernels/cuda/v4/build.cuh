@@ -8,6 +8,7 @@ namespace {
 struct V4Plan {
     bool tiled, overlap;
     bool transposed; // the depth, by a kernel of its own, into the workspace
+    int pairs;       // tiles that have two blocks
     TileMap tiles;
     PieceMap pieces;
     Frustums frustums;
@@ -25,6 +26,7 @@ struct Draft {
     Entry *entries;
     uint16_t *slots;
     int *entry_counts, *entry_starts, *order, *step_counts, *strip_counts, *strip_starts;
+    int *step_starts; // [tiles + 1] as they are launched
     uint64_t *strip_keys;
     int columns, strips, tiles; // columns: of all slabs
 };
@@ -36,6 +38,21 @@ Frustums frustums_of(const BevShape &shape) {
             (int)v4_slabs(&shape)};
 }
 
+// What a launch that transposes the depth has in its workspace.
+Workspace workspace_of(const BevProblem *problem, const Frustums &f, int pairs, Arena &arena) {
+    Workspace workspace = {};
+    int64_t codes = (int64_t)f.cameras * f.width * f.slabs * f.bins * SLAB;
+    int64_t channels = v4_tile_channels(problem); // of a pass
+    int64_t meetings = channels ? pairs * problem->shape.channels / channels : 0;
+    char *transposed;
+    arena.take(&transposed, codes * bev_dtypes[problem->depth.dtype].bits / 8);
+    workspace.transposed = transposed;
+    arena.take(&workspace.halves, meetings * 2 * TILE_CELLS * channels / 4);
+    arena.take(&workspace.met, meetings);
+    workspace.meetings = (int)meetings;
+    return workspace;
+}
+
 bool multiprocessor_count(int *count, Err *err) {
     int device;
     TRY_CUDA("v4", cudaGetDevice(&device));
@@ -43,19 +60,27 @@ bool multiprocessor_count(int *count, Err *err) {
     return true;
 }
 
-Shares tile_shares(const Findings &findings, int portion) {
+int largest_class(const Findings &findings, int portion, bool transposes) {
+    int64_t longest = 0;
+    for (int steps = portion * TILE_WARPS + 1; steps <= MANY_STEPS; steps++)
+        longest += findings.tile_steps[steps];
+    return v4_largest_class(transposes, longest);
+}
+
+Shares tile_shares(const Findings &findings, int portion, int largest) {
     int counts[CLASSES] = {};
     for (int steps = 0; steps <= MANY_STEPS; steps++)
-        counts[class_of(steps, portion, TILE_LARGEST)] += findings.tile_steps[steps];
+        counts[class_of(steps, portion, largest)] += findings.tile_steps[steps];
     return shares_from(counts);
 }
 
 // Which portion of steps a warp should get.
-int choose_portion(const Findings &findings, int64_t passes, int multiprocessors) {
+int choose_portion(const Findings &findings, bool transposes, int64_t passes, int multiprocessors) {
     double least = 0;
     int best = 0;
     for (int i = 0; i < PORTIONS; i++) {
-        int64_t workers = tile_shares(findings, portion_of(i)).workers;
+        int largest = largest_class(findings, portion_of(i), transposes);
+        int64_t workers = tile_shares(findings, portion_of(i), largest).workers;
         double time =
             v4_tiles_time(portion_of(i), workers, findings.steps, passes, multiprocessors);
         if (i == 0 || time <= least) { // of equal ones the largest: fewer sums to join
@@ -112,11 +137,13 @@ bool worth_tiles(const Pool &pool, const Findings &findings) {
            pool.points >= (int64_t)POINTS_A_STEP * findings.steps;
 }
 
-bool allocate_tiles(const Pool &pool, const Draft &draft, const Findings &findings, int **empty,
-                    TileArrays *out, V4Plan *plan, Err *err) {
-    int64_t steps = findings.steps, weights = (int64_t)findings.entries * SLAB;
+bool allocate_tiles(const Pool &pool, const Draft &draft, const Findings &findings,
+                    const Numbers &numbers, int **empty, TileArrays *out, V4Plan *plan, Err *err) {
+    int workers = numbers.blocks * TILE_WARPS;
+    int64_t steps = findings.steps - numbers.shares.workers + workers;
+    int64_t weights = (int64_t)findings.entries * SLAB;
     auto layout = [&](Arena &arena) {
-        arena.take(&out->starts, draft.tiles + 1);
+        arena.take(&out->work, workers);
         arena.take(&out->cells, (int64_t)draft.tiles * TILE_CELLS);
         arena.take(&out->tiles, draft.tiles);
         arena.take(&out->slabs, steps);
@@ -132,16 +159,17 @@ bool allocate_tiles(const Pool &pool, const Draft &draft, const Findings &findin
     return true;
 }
 
-void fill_tiles(const Pool &pool, const Frustums &f, const Draft &d, const Shares &shares,
+void fill_tiles(const Pool &pool, const Frustums &f, const Draft &d, const Numbers &numbers,
                 const TileSort &sort, const TileArrays &out, int *empty, bool transposed) {
     if (pool.weights)
         v4_weights_kernel<<<blocks_for(pool.points, 256), 256>>>(
             pool, d.cell_intervals, d.entry_starts, d.slots, out.weights);
     partition(1, (int)pool.cells, EmptySort{d.cell_intervals, empty});
-    partition(sort.portion + TILE_LARGEST + 1, d.tiles, sort);
-    scan(d.step_counts, out.tiles, d.tiles, out.starts, NULL);
+    partition(sort.portion + sort.largest + 1, d.tiles, sort);
+    scan(d.step_counts, out.tiles, d.tiles, d.step_starts, NULL);
     v4_fill_kernel<<<blocks_for((int64_t)d.tiles * WARP, 256), 256>>>(
-        pool, f, out, shares, d.order, d.entry_counts, d.entry_starts, d.entries, transposed);
+        pool, f, out, numbers, d.step_starts, d.order, d.entry_counts, d.entry_starts, d.entries,
+        transposed);
 }
 
 bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft,
@@ -150,17 +178,23 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     TileMap &map = plan->tiles;
     TileArrays out = {};
     int *empty, multiprocessors;
-    if (!multiprocessor_count(&multiprocessors, err) ||
-        !allocate_tiles(pool, draft, findings, &empty, &out, plan, err))
+    if (!multiprocessor_count(&multiprocessors, err))
         return false;
     int64_t passes = pool.channels / v4_tile_channels(problem);
-    int portion = choose_portion(findings, passes, multiprocessors);
-    plan->transposed = v4_transposes(&problem->map, multiprocessors);
-    map.shares = tile_shares(findings, portion);
-    fill_tiles(pool, f, draft, map.shares,
-               tile_sort(map.shares, findings.tile_steps, portion, draft.step_counts, out.tiles),
-               out, empty, plan->transposed);
-    map.starts = out.starts;
+    bool transposes = v4_transposes(&problem->map, multiprocessors);
+    int portion = choose_portion(findings, transposes, passes, multiprocessors);
+    int largest = largest_class(findings, portion, transposes);
+    Numbers numbers = {tile_shares(findings, portion, largest), 0, multiprocessors / (int)passes};
+    numbers.blocks = (int)blocks_for(numbers.shares.workers, TILE_WARPS);
+    if (!allocate_tiles(pool, draft, findings, numbers, &empty, &out, plan, err))
+        return false;
+    plan->transposed = transposes;
+    plan->pairs = numbers.shares.first_owner[TILE_LARGEST];
+    fill_tiles(pool, f, draft, numbers,
+               tile_sort(numbers.shares, findings.tile_steps, portion, largest, draft.step_counts,
+                         out.tiles),
+               out, empty, transposes);
+    map.work = out.work;
     map.cells = out.cells;
     map.slabs = out.slabs;
     map.entries = out.entries;
@@ -168,8 +202,7 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     map.weights = pool.weights ? (const float4 *)out.weights : NULL;
     map.empty = empty;
     map.empties = (int)(pool.cells - pool.intervals);
-    map.tile_blocks = (int)blocks_for(map.shares.workers, TILE_WARPS);
-    map.round = multiprocessors / (int)passes;
+    map.workers = numbers.blocks * TILE_WARPS;
     map.feat_w = f.width;
     map.bin_stride = f.height * f.width;
     map.last_feat_row = f.cameras * f.height * f.width - 1;
@@ -196,6 +229,7 @@ bool allocate_draft(const Pool &pool, const Frustums &f, bool tiles, Draft *draf
         arena.take(&draft->order, intervals);
         arena.take(&draft->strip_keys, intervals);
         arena.take(&draft->step_counts, draft->tiles);
+        arena.take(&draft->step_starts, draft->tiles + 1);
         arena.take(&draft->strip_starts, draft->strips + 1);
     };
     if (!arena_allocate(&draft->memory, layout, err))
@@ -232,13 +266,14 @@ bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err)
                : build_pieces(problem, pool, *draft, findings, plan, err);
 }
 
-// The depth, transposed: what a plan needs if it does that, which is known of a plan only.
+// What a plan needs that transposes the depth, which is known of a plan only.
 size_t v4_workspace_bytes(const BevProblem *problem, const BevPlan *opaque) {
     const V4Plan *plan = (const V4Plan *)opaque;
-    Frustums f = frustums_of(problem->shape);
-    size_t columns = (size_t)f.cameras * (size_t)f.width * (size_t)f.slabs;
-    size_t code_bytes = (size_t)bev_dtypes[problem->depth.dtype].bits / 8;
-    return plan && !plan->transposed ? 0 : columns * (size_t)f.bins * SLAB * code_bytes;
+    if (plan && !plan->transposed)
+        return 0;
+    Arena arena = {};
+    workspace_of(problem, frustums_of(problem->shape), plan ? plan->pairs : PAIRS, arena);
+    return arena.used;
 }
 
 bool v4_build(const BevProblem *problem, V4Plan *plan, Err *err) {

@@ -18,9 +18,12 @@
 #endif
 
 V4_CONST(TILE_CELLS, 16);          /* cells of a tile */
+V4_CONST(TILE_WORK_WORDS, 4);      /* of what a warp reads about its tile */
 V4_CONST(SLAB, 16);                /* image rows multiplied at once: a slab of a feature column */
-V4_CONST(TILE_WARPS, 8);           /* warps a block; a tile has 1, 2, 4 or 8 of them */
-V4_CONST(TILE_LARGEST, 3);         /* the largest class: 2^3 warps a tile */
+V4_CONST(TILE_WARPS, 8);           /* warps a block; a tile has 1, 2, 4 or 8, or two blocks */
+V4_CONST(TILE_LARGEST, 3);         /* the largest class that one block holds: 2^3 warps a tile */
+V4_CONST(PAIR_CLASS, 4);           /* the class of tiles with two blocks: 2^4 warps */
+V4_CONST(PAIRS, 128);              /* at most so many tiles have two blocks */
 V4_CONST(TILE_BLOCKS, 2);          /* blocks that a multiprocessor holds */
 V4_CONST(PORTIONS, 3);             /* a warp should get at most 2, 4 or 8 steps: three choices */
 V4_CONST(WAVE_STEPS, 3);           /* what a wave of blocks costs beside its steps, in steps */
@@ -44,6 +47,13 @@ V4_BOTH int class_of(int size, int portion, int largest) {
     while (k < largest && (portion << k) < size)
         k++;
     return k;
+}
+
+/* The largest class of a map's tiles if `longest` of them have more steps than eight portions. If
+ * these are few, all else would wait for them, so each gets two blocks. Their sums meet in the
+ * workspace, which the kernel that transposes the depth makes ready. */
+V4_BOTH int v4_largest_class(bool transposes, int64_t longest) {
+    return transposes && longest <= PAIRS ? PAIR_CLASS : TILE_LARGEST;
 }
 
 /* At which of 16 places an image row of a slab stands, and which row stands at a place: the same.
@@ -86,10 +96,11 @@ static inline int v4_tile_channels(const BevProblem *problem) {
     return pairs ? 2 * group : channels % 64 == 0 ? group : 0;
 }
 
-/* Whose work the block takes that starts as number `block` of a pass. `blocks` of them have tiles,
- * the largest first. They go round the multiprocessors: each gets one, then each another, and so
- * on. The first round takes its work backwards, so that the multiprocessor with the largest block
- * gets the smallest block of the second round, or none. */
+/* The place at which a block of tiles starts in its pass. `block`: its number when the blocks are
+ * sorted, the largest tiles first. Also the other way round, as turning twice changes nothing.
+ * `blocks` of them have tiles. They go round the multiprocessors: each gets one, then each another,
+ * and so on. The first round is turned, so that the multiprocessor with the largest block gets the
+ * smallest block of the second round, or none. */
 V4_BOTH int v4_turn(int block, int blocks, int round) {
     return block < round && round < blocks ? round - 1 - block : block;
 }

@@ -10,10 +10,10 @@
 //   hold back __ldg, so these kernels use __ldg for nothing but the plan's arrays.
 // - who waits for the kernel in front waits for all before it: every kernel here has threads that
 //   wait, so none ends before the one in front of it. So the output may be written again, and the
-//   workspace, which the launch before this one read.
+//   workspace, which the launch before this one read and wrote.
 // - the transposing kernel lets the tiles start only after it has waited itself. They may then read
-//   features, and clear empty cells, before it has ended, but not read the depth. These tiles let
-//   nobody start: small maps were slower so.
+//   features, and clear empty cells, before it has ended, but neither read the depth nor touch
+//   where blocks meet. These tiles let nobody start: small maps were slower so.
 // - kernels launched without the attribute, copies, memsets and events start after the end of all
 //   blocks, as ever. After a memset or a copy, as the first node of a graph, and where two streams
 //   join, the launch itself waits for all that is in front of it.

@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(PIECE_THREADS, TILE == 8 ? 3 : 2)
     extern __shared__ float partial[]; // [rows / 2][TILE][lanes]
     int row = (int)threadIdx.y, rows = (int)blockDim.y, lanes = (int)blockDim.x;
     int lane = (int)threadIdx.x, c = lane * TILE; // c in [0, channels)
-    Share share = share_of<CLASSES - 1>(map.shares, (int)blockIdx.x * rows + row);
+    Share share = share_of(map.shares, (int)blockIdx.x * rows + row);
     int4 owner = make_int4(0, 0, NO_CELL, 0);
     if (share.owner < map.shares.owners)
         owner = __ldg(map.owners + share.owner);
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(PIECE_THREADS, TILE == 8 ? 3 : 2)
     }
     if ((int)blockIdx.x * rows < map.shares.first_worker[0]) // the block has a shared cell
         join_parts(
-            share, row, rows,
+            share, row, rows, [] { __syncthreads(); },
             [&](int slot) {
 #pragma unroll
                 for (int j = 0; j < TILE; j++)

@@ -146,12 +146,12 @@ static __global__ void v4_count_steps_kernel(Pool pool, int tiles, const int *or
 // Tiles by class; those of class 0, which have a warp each, by steps, the most first: warps that
 // share a block should end together.
 struct TileSort {
-    int first[LARGEST_PORTION + TILE_LARGEST + 1]; // by bin: steps in class 0, else portion + class
+    int first[LARGEST_PORTION + PAIR_CLASS + 1]; // by bin: steps in class 0, else portion + class
     const int *step_counts;
-    int portion, *tiles;
+    int portion, largest, *tiles;
 
     __device__ int bin(int tile) const {
-        int steps = step_counts[tile], k = class_of(steps, portion, TILE_LARGEST);
+        int steps = step_counts[tile], k = class_of(steps, portion, largest);
         return k ? portion + k : steps;
     }
     __device__ void put(int bin, int rank, int tile) const {
@@ -160,9 +160,9 @@ struct TileSort {
 };
 
 static inline TileSort tile_sort(const Shares &shares, const int tile_steps[], int portion,
-                                 const int *step_counts, int *tiles) {
-    TileSort sort = {{}, step_counts, portion, tiles};
-    for (int k = 1; k <= TILE_LARGEST; k++)
+                                 int largest, const int *step_counts, int *tiles) {
+    TileSort sort = {{}, step_counts, portion, largest, tiles};
+    for (int k = 1; k <= largest; k++)
         sort.first[portion + k] = shares.first_owner[k];
     for (int steps = portion, at = shares.first_owner[0]; steps >= 0; steps--) {
         sort.first[steps] = at;
@@ -172,27 +172,46 @@ static inline TileSort tile_sort(const Shares &shares, const int tile_steps[], i
 }
 
 struct TileArrays {
-    int *starts, *cells, *tiles; // tiles: [tiles] of the cell order, sorted by class
+    TileWork *work;
+    int *cells, *tiles; // tiles: [tiles] of the cell order, sorted by class
     int2 *slabs;
     uint32_t *entries;
     int *weight_rows;
     float *weights;
 };
 
-// A warp a tile. At first starts[at] is the number of steps of the tiles before; the kernel turns it
-// into what TileMap has. No other warp touches it. starts[tiles], all steps, is the same in both.
-static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, Shares shares,
-                                      const int *order, const int *entry_counts,
+// The first of an owner's workers; of Shares::owners, one past the last, it is Shares::workers.
+__device__ inline int first_worker_of(const Shares &shares, int owner) {
+    int k = 0;
+    while (owner < shares.first_owner[k])
+        k++;
+    return shares.first_worker[k] + ((owner - shares.first_owner[k]) << k);
+}
+
+// How workers are numbered: in the order in which their blocks start (v4_turn).
+struct Numbers {
+    Shares shares;
+    int blocks, round;
+
+    __device__ int of(int worker) const {
+        return v4_turn(worker / TILE_WARPS, blocks, round) * TILE_WARPS + worker % TILE_WARPS;
+    }
+};
+
+// A warp a tile. starts[at]: steps of the tiles before.
+static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, Numbers numbers,
+                                      const int *starts, const int *order, const int *entry_counts,
                                       const int *entry_starts, const Entry *entries,
                                       bool transposed) {
     int at = (int)(thread_number() / WARP), lane = (int)threadIdx.x % WARP;
+    const Shares &shares = numbers.shares;
+    int workers = numbers.blocks * TILE_WARPS;
     if (at >= shares.owners)
         return;
     int first = first_worker_of(shares, at), parts = first_worker_of(shares, at + 1) - first;
-    int64_t start = shares.workers + (out.starts[at] - first);
-    __syncwarp(); // all lanes have read starts[at]
-    if (lane == 0)
-        out.starts[at] = (int)start;
+    int other = workers + starts[at] - first, end = workers + starts[at + 1] - first - parts;
+    if (lane < parts)
+        out.work[numbers.of(first + lane)] = {at, other + lane, end, lane << 8 | parts};
     ColumnCursor cursor(out.tiles[at], pool, order, entry_counts);
     bool has_cell = cursor.interval != NO_CELL;
     if (lane < TILE_CELLS)
@@ -200,19 +219,30 @@ static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, Sha
     // From an entry's place in `entries` to its number.
     int shift = pool.weights && has_cell ? entry_starts[cursor.interval] - cursor.e : 0;
     int mine, column;
-    for (int64_t i = 0; (column = cursor.next(entries, &mine)) >= 0; i++) {
-        int64_t step = i < parts ? first + i : start + i - parts;
-        if (lane < TILE_CELLS) {
-            out.entries[step * TILE_CELLS + lane] = mine < 0 ? 0 : entries[mine].code;
-            if (pool.weights)
-                out.weight_rows[step * TILE_CELLS + lane] = mine < 0 ? 0 : mine + shift;
-        }
+    auto put_entries = [&](int64_t step) {
+        if (lane >= TILE_CELLS)
+            return;
+        out.entries[step * TILE_CELLS + lane] = mine < 0 ? 0 : entries[mine].code;
+        if (pool.weights)
+            out.weight_rows[step * TILE_CELLS + lane] = mine < 0 ? 0 : mine + shift;
+    };
+    for (int i = 0; (column = cursor.next(entries, &mine)) >= 0; i++) {
+        int64_t step = i < parts ? numbers.of(first + i) : other + i - parts;
+        put_entries(step);
         if (lane == 0) {
             int slab = column % f.slabs, w = column / f.slabs % f.width;
             int camera = column / f.slabs / f.width;
             int row = (camera * f.height + slab * SLAB) * f.width + w;
             int depth = (camera * f.bins * f.height + slab * SLAB) * f.width + w;
             out.slabs[step] = make_int2(row, transposed ? column * f.bins : depth);
+        }
+    }
+    // The last block may have workers without a tile; they still read a step.
+    for (int w = shares.workers; at == shares.owners - 1 && w < workers; w++) {
+        put_entries(numbers.of(w)); // mine is -1
+        if (lane == 0) {
+            out.work[numbers.of(w)] = {NO_TILE};
+            out.slabs[numbers.of(w)] = make_int2(0, 0);
         }
     }
 }

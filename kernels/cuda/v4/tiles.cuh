@@ -67,24 +67,26 @@ __device__ inline void clear_empty(const Pool &pool, const TileMap &map, int c0,
 }
 
 // A tile with a sum that is no finite number, point by point: multiplying a whole slab lets an
-// infinite or NaN feature reach cells that do not see it, as 0 x infinity.
+// infinite or NaN feature reach cells that do not see it, as 0 x infinity. Its workers begin with
+// `number`, those of a second block with `second`.
 template <BevDtype D, bool T, bool W>
-__device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int tile, int parts,
-                                    int c0, int channels) {
+__device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int number, int second,
+                                    int parts, int c0, int channels) {
     using Depth = Codec<DEPTH_OF<D>>;
     __syncwarp(); // after the stores that this replaces
     Pool unsplit = pool;
     unsplit.scale *= SPLIT_SCALE<D, W> * FEATURE_SCALE<D>;
-    int first = first_worker_of(map.shares, tile);
-    const DepthCode<D> *codes = (const DepthCode<D> *)(T ? map.transposed : pool.depth);
+    TileWork work = map.work[number];
+    const DepthCode<D> *codes = (const DepthCode<D> *)(T ? map.workspace.transposed : pool.depth);
     for (int m = 0; m < TILE_CELLS; m++) {
-        int cell = map.cells[tile * TILE_CELLS + m];
+        int cell = map.cells[work.tile * TILE_CELLS + m];
         for (int c = c0 + (int)threadIdx.x % WARP; cell != NO_CELL && c < c0 + channels;
              c += WARP) {
             float sum = 0;
-            // Its workers' first steps (i < 0), then the others.
-            for (int i = -parts; i < map.starts[tile + 1] - map.starts[tile]; i++) {
-                int64_t s = i < 0 ? first + parts + i : map.starts[tile] + i;
+            // Its workers' first steps, then the others.
+            for (int i = 0; i < parts + work.end - work.next; i++) {
+                int first = (i < TILE_WARPS ? number : second) + i % TILE_WARPS;
+                int64_t s = i < parts ? first : work.next + i - parts;
                 int2 slab = map.slabs[s];
                 uint32_t entry = map.entries[s * TILE_CELLS + m];
 #pragma unroll 1
@@ -172,7 +174,7 @@ template <BevDtype D, bool T, bool W> struct SlabDepths {
     float4 weights[2];
 
     __device__ SlabDepths(const Pool &pool, const TileMap &map, int q)
-        : first(kept(T ? (const DepthBits<D> *)map.transposed + 4 * q
+        : first(kept(T ? (const DepthBits<D> *)map.workspace.transposed + 4 * q
                        : (const DepthBits<D> *)pool.depth + q * map.feat_w)),
           first_weights(W ? kept(map.weights + q) : NULL), bin_stride(map.bin_stride),
           row_distance(4 * map.feat_w), shift(4 * q) {}
@@ -291,9 +293,33 @@ template <BevDtype D, int GROUPS, int TAILS> struct TileSums {
 
 // ---- the kernel --------------------------------------------------------------------------------
 
-// Blocks of 8 warps, 1 to 8 of them a tile. blockIdx.x: which CHANNELS channels, so that the passes
-// of a block, which read the same map and depths, start side by side. T: the depth is transposed,
-// W: the map has weights.
+// Waits for the other warps of a tile, which begin with warp `first` of the block.
+__device__ inline void wait_for_group(int first, int warps) {
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + first), "r"(warps * WARP) : "memory");
+}
+
+// The first warps of a tile's two blocks meet; neither waits. Each leaves its sums, then says that
+// it was there. Who is there first gets -1 and is done; the other adds the first one's sums to its
+// own and gets the first one's number. a + b has the bits of b + a, so that the order does not
+// show.
+template <typename Sums>
+__device__ inline int meet(Sums &sums, const Workspace &workspace, int tile, int half, int number) {
+    int lane = (int)threadIdx.x % WARP, meeting = tile * (int)gridDim.x + (int)blockIdx.x;
+    float4(*slots)[Sums::COUNT][WARP] = (float4(*)[Sums::COUNT][WARP])workspace.halves;
+    sums.put(slots[2 * meeting + half], lane);
+    __threadfence();
+    __syncwarp();
+    int before = lane == 0 ? atomicExch(&workspace.met[meeting], number + 1) : 0;
+    before = __shfl_sync(~0u, before, 0);
+    __threadfence();
+    if (before > 0)
+        sums.add(slots[2 * meeting + 1 - half], lane);
+    return before - 1;
+}
+
+// Blocks of 8 warps; a tile has 1 to 8 of them, or all of two blocks. blockIdx.x: which CHANNELS
+// channels, so that the passes of a block, which read the same map and depths, start side by side.
+// T: the depth is transposed, W: the map has weights.
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
 __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     v4_tiles_kernel(const __grid_constant__ Pool pool_, const __grid_constant__ TileMap map) {
@@ -306,56 +332,70 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     if constexpr (TAILS > 0)
         pool.channels = 80; // a constant from here on
     int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP, g = lane / 4, q = lane % 4;
-    int started = (int)(blockIdx.z * gridDim.y + blockIdx.y), c0 = (int)blockIdx.x * Sums::CHANNELS;
-    int block = v4_turn(started, map.tile_blocks, map.round), worker = block * TILE_WARPS + warp;
-    if (block >= map.tile_blocks) {
-        int first = (worker - map.tile_blocks * TILE_WARPS) * EMPTY_CELLS;
+    int number = (int)(blockIdx.z * gridDim.y + blockIdx.y) * TILE_WARPS + warp;
+    int c0 = (int)blockIdx.x * Sums::CHANNELS;
+    if (number >= map.workers) {
+        int first = (number - map.workers) * EMPTY_CELLS;
         clear_empty<D, Sums::CHANNELS, !T>(pool, map, c0, first);
         return;
     }
-    Share share = share_of<TILE_LARGEST>(map.shares, worker);
-    bool more = share.owner < map.shares.owners;
-    int next = 0, end = 0, cells[2] = {NO_CELL, NO_CELL};
+    TileWork work = map.work[number];
     Step<W> step(map, g);
-    if (more) {
-        step.read(worker);
-        next = map.starts[share.owner] + share.part;
-        end = map.starts[share.owner + 1];
-        cells[0] = map.cells[share.owner * TILE_CELLS + g];
-        cells[1] = map.cells[share.owner * TILE_CELLS + g + 8];
-    }
+    step.read(number);
+    if (work.tile == NO_TILE)
+        return;
+    int cells[2];
+    auto read_cells = [&] {
+#pragma unroll
+        for (int r = 0; r < 2; r++)
+            cells[r] = map.cells[work.tile * TILE_CELLS + g + 8 * r];
+    };
+    constexpr bool EARLY = GROUPS == 1; // else there are no registers for them yet
+    if constexpr (EARLY)
+        read_cells();
     SlabFeatures<D, GROUPS, TAILS> features(pool, map, c0, g, q);
     SlabDepths<D, T, W> depths(pool, map, q);
 
     Sums sums = {};
     if constexpr (!T)
         wait_for_previous_kernel();
-    bool waited = !T; // for the kernel that transposes the depth
-    while (more) {
+    bool waited = !T, more; // for the kernel that transposes the depth
+    do {
         uint32_t depth[SPLIT<D, W>][4];
         features.load(step.slab.x);
         if (!waited)
             wait_for_previous_kernel();
         waited = true;
         depths.load(step);
-        more = next < end;
+        more = work.next < work.end;
         if (more)
-            step.read(next); // while this one's loads are under way
-        next += share.parts;
+            step.read(work.next); // while this one's loads are under way
+        work.next += work.parts();
         depths.finish(depth);
         sums.add(features, depth);
-    }
-    int largest = share_of<TILE_LARGEST>(map.shares, block * TILE_WARPS).parts; // of the block
+    } while (more);
+    if constexpr (!EARLY)
+        read_cells();
+    // In this block.
+    Share share = {work.tile, work.part() % TILE_WARPS, min(work.parts(), TILE_WARPS)};
     join_parts(
-        share, warp, largest, [&](int slot) { sums.put(partial[slot], lane); },
+        share, warp, share.parts, [&] { wait_for_group(warp - share.part, share.parts); },
+        [&](int slot) { sums.put(partial[slot], lane); },
         [&](int slot) { sums.add(partial[slot], lane); });
     if (share.part > 0)
+        return;
+    bool second = work.part() > 0; // of the tile's blocks
+    int other = number;
+    if (T && work.parts() > TILE_WARPS)
+        other = meet(sums, map.workspace, work.tile, second, number);
+    if (other < 0)
         return;
 #pragma unroll
     for (int r = 0; r < 2; r++)
         sums.store(pool, cells[r], c0, q, r);
     if (__any_sync(~0u, !sums.finite()))
-        pool_point_by_point<D, T, W>(pool, map, share.owner, share.parts, c0, Sums::CHANNELS);
+        pool_point_by_point<D, T, W>(pool, map, second ? other : number, second ? number : other,
+                                     work.parts(), c0, Sums::CHANNELS);
 }
 
 // ---- transposing the depth ---------------------------------------------------------------------
@@ -371,15 +411,21 @@ __host__ __device__ inline int blocks_across(const Frustums &f) {
 
 // (camera, bin, h, w) -> (camera, w, slab, bin, place). A block takes 32 columns by 8 bins of a
 // slab: a thread gathers the 16 image rows of one column and bin, coalesced over w; rows past the
-// image are 0. Through shared memory a column's bins are written side by side.
+// image are 0. Through shared memory a column's bins are written side by side. Also makes ready
+// where the blocks of a tile meet.
 template <typename Code>
 __global__ void __launch_bounds__(TRANSPOSE_BINS *WARP)
-    v4_transpose_kernel(const Code *depth, Frustums f, uint4 *transposed) {
+    v4_transpose_kernel(const Code *depth, Frustums f,
+                        const __grid_constant__ Workspace workspace) {
     constexpr int WORDS = SLAB * (int)sizeof(Code) / (int)sizeof(uint4); // of a column and bin
     constexpr int COLUMN = TRANSPOSE_BINS * WORDS;
     __shared__ uint4 words[WARP][COLUMN + 1]; // + 1: lanes write to different banks
     wait_for_previous_kernel();
     let_next_kernel_start();
+    uint4 *transposed = (uint4 *)workspace.transposed;
+    for (int i = (int)thread_number(); blockIdx.y == 0 && i < workspace.meetings;
+         i += (int)(gridDim.x * blockDim.x))
+        workspace.met[i] = 0;
     int across, slab, bin0 = (int)blockIdx.y * TRANSPOSE_BINS;
     int camera = (int)divide(divide(blockIdx.x, blocks_across(f), &across), f.slabs, &slab);
     int first_w = across * WARP;
@@ -412,7 +458,8 @@ static inline cudaError_t tiles_enter(Pool pool, const TileMap &map, bool overla
                                       cudaStream_t stream) {
     constexpr int MOST_ROWS = 65535; // of a grid
     unsigned passes = (unsigned)pool.channels / TileSums<D, GROUPS, TAILS>::CHANNELS;
-    unsigned blocks = (unsigned)map.tile_blocks + blocks_for(map.empties, EMPTY_CELLS * TILE_WARPS);
+    unsigned blocks =
+        blocks_for(map.workers, TILE_WARPS) + blocks_for(map.empties, EMPTY_CELLS * TILE_WARPS);
     unsigned layers = blocks_for(blocks, MOST_ROWS);
     dim3 grid(passes, blocks_for(blocks, layers), layers); // a last block may have nothing to do
     pool.scale /= SPLIT_SCALE<D, W>;
@@ -421,11 +468,12 @@ static inline cudaError_t tiles_enter(Pool pool, const TileMap &map, bool overla
 }
 
 template <typename Code>
-static inline cudaError_t transpose_enter(const void *depth, const Frustums &f, void *transposed,
-                                          bool overlap, cudaStream_t stream) {
+static inline cudaError_t transpose_enter(const void *depth, const Frustums &f,
+                                          const Workspace &workspace, bool overlap,
+                                          cudaStream_t stream) {
     dim3 grid(f.cameras * f.slabs * blocks_across(f), blocks_for(f.bins, TRANSPOSE_BINS));
     return launch_overlapped(v4_transpose_kernel<Code>, grid, TRANSPOSE_BINS * WARP, overlap,
-                             stream, (const Code *)depth, f, (uint4 *)transposed);
+                             stream, (const Code *)depth, f, workspace);
 }
 
 // `overlap`: this build and the device know programmatic dependent launches. The tiles always use
@@ -440,14 +488,15 @@ static inline cudaError_t tiles_launch(const BevProblem *problem, const TileMap 
     int channels = v4_tile_channels(problem);
     cudaError_t status = cudaSuccess;
     bool early = overlap && gains_by_overlap(stream);
-    if (map.transposed)
-        status = transpose_enter<Bits>(pool.depth, frustums, map.transposed, early, stream);
+    bool transposes = map.workspace.transposed;
+    if (transposes)
+        status = transpose_enter<Bits>(pool.depth, frustums, map.workspace, early, stream);
     if (status != cudaSuccess)
         return status;
     if (pool.weights)
         return channels % GROUP ? tiles_enter<D, 1, 1, true, true>(pool, map, overlap, stream)
                                 : tiles_enter<D, 1, 0, true, true>(pool, map, overlap, stream);
-    with_flag(map.transposed, [&]<bool T>() {
+    with_flag(transposes, [&]<bool T>() {
         bool starts = T ? overlap : early;
         status = channels % GROUP   ? tiles_enter<D, 1, 1, T, false>(pool, map, starts, stream)
                  : channels > GROUP ? tiles_enter<D, 2, 0, T, false>(pool, map, starts, stream)

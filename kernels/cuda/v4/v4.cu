@@ -2,7 +2,7 @@
  *         plane in the world: its 16 pixels at one depth land in the same one or two cells. So a
  *         cell's sum is a short row of depths times the column's features, and 16 cells that the
  *         same columns look at are a matrix product, which tensor cores do with FP32 sums. The work
- *         is cut into equal steps and dealt out to 1, 2, 4 or 8 warps a tile of 16 cells, so that
+ *         is cut into equal steps and dealt out to 1 to 16 warps a tile of 16 cells, so that
  *         nobody waits for the longest interval. A number in FP32 is exactly the sum of three BF16:
  *         six of the nine products of such parts are added, the other three are too small to be
  *         seen. Maps without that structure, and channel counts other than 80 and multiples of 64,
@@ -10,7 +10,9 @@
  * WHO     A warp owns steps of a tile: 16 cells by 64 to 128 channels, in FP32 32 to 64. A tile
  *         with many steps has several warps of one block, which add their sums in fixed order in
  *         shared memory; a block of tiles with one warp each holds tiles with equal numbers of
- *         steps.
+ *         steps. A cell near a camera sees nearly all of its columns; where a first kernel runs
+ *         (MEMORY), the few tiles with such a cell have two blocks, whose sums meet in the
+ *         workspace: who is there last adds both.
  *
  *             one step           16 image rows          channels 0 ..
  *                  cell  0    [ d d d d . . . . ]     [ f f f f f f ]  row 0
@@ -33,10 +35,10 @@
  *         points x channels features, 8 x points bytes of map. So do pieces, and 16 bytes each: a
  *         cell has one for up to 8 points, two for up to 16, four for up to 32, and so on.
  * LIMITS  Fewer than 32 points a step (a camera that rolls, random ranks) and pieces serve instead.
- *         A NaN or an infinity makes a tile start again point by point. Small maps wait: two loads
- *         that depend on each other, and the joins, with a quarter of the warps that a
- *         multiprocessor could hold; half of their time is the launch and the clearing of empty
- *         cells. Large maps wait for features and depths from the second cache.
+ *         A NaN or an infinity makes a tile start again point by point. Small maps wait for their
+ *         longest tile: two loads that depend on each other, three or four steps, three rounds of
+ *         joining; while it runs, half of the multiprocessors have already ended. Large maps wait
+ *         for features and depths from the second cache.
  *         On SM90 and later, in a stream, the first load, of the map, does not wait for the kernel
  *         in front (overlap.cuh).
  * TRY     Tiles of 8 cells (features as the left operand, 20 sums a lane instead of 40): 1.5
@@ -44,8 +46,9 @@
  *         start in plain order (v4_turn): which maps lose? Bring a step's features into shared
  *         memory by the copy engine: why is that slower? Load a column's features once for two bins
  *         that fall into the same cell: which maps have fewer steps then? Clear the empty cells
- *         before the steps instead of in blocks of their own: why is that slower? What we found of
- *         it is in samples/experiments/v4.md. */
+ *         before the steps instead of in blocks of their own: why is that slower? Or after them, by
+ *         the warps that did them: which maps gain, and which lose? What we found of it is in
+ *         samples/experiments/v4.md. */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__
@@ -58,7 +61,9 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
     cudaStream_t stream = (cudaStream_t)stream_;
     cudaError_t status = cudaSuccess;
     TileMap tiles = plan->tiles;
-    tiles.transposed = plan->transposed ? problem->workspace : NULL;
+    Arena arena = {(char *)problem->workspace, 0};
+    if (plan->transposed)
+        tiles.workspace = workspace_of(problem, plan->frustums, plan->pairs, arena);
     with_dtype_or_fp4(problem->dtype, [&]<BevDtype D>() {
         if (!plan->tiled)
             pieces_launch<D>(problem, plan->pieces, stream);

@@ -21,12 +21,12 @@ struct Share {
     int owner, part, parts; // owner in [0, owners], part in [0, parts), parts a power of two
 };
 
-// `worker` past the last one gets an owner that does not exist: Shares::owners. LARGEST: classes
-// above it are empty. No loop over the arrays: their elements are operands at fixed places.
-template <int LARGEST> __device__ inline Share share_of(const Shares &shares, int worker) {
+// `worker` past the last one gets an owner that does not exist: Shares::owners. No loop over the
+// arrays: their elements are operands at fixed places.
+__device__ inline Share share_of(const Shares &shares, int worker) {
     int k = 0, first_worker = shares.first_worker[0], first_owner = shares.first_owner[0];
 #pragma unroll
-    for (int i = 1; i <= LARGEST; i++)
+    for (int i = 1; i < CLASSES; i++)
         if (worker < shares.first_worker[i - 1]) {
             k = i;
             first_worker = shares.first_worker[i];
@@ -35,14 +35,6 @@ template <int LARGEST> __device__ inline Share share_of(const Shares &shares, in
     int rank = worker - first_worker;
     int owner = min(first_owner + (rank >> k), shares.owners);
     return {owner, rank & ((1 << k) - 1), 1 << k};
-}
-
-// The first of an owner's workers; of Shares::owners, one past the last, it is Shares::workers.
-__device__ inline int first_worker_of(const Shares &shares, int owner) {
-    int k = 0;
-    while (owner < shares.first_owner[k])
-        k++;
-    return shares.first_worker[k] + ((owner - shares.first_owner[k]) << k);
 }
 
 // Shares of owners counted by class.
@@ -59,44 +51,72 @@ static inline Shares shares_from(const int counts[CLASSES]) {
 
 // Adds the sums of a group's parts pairwise, in an order that depends on nothing but their number:
 // part 0 ends with the total. `worker`: the number in the block. `workers`: a power of two, at
-// least the parts of the block's largest group. There are half as many slots as the block has
-// workers; `put` writes this worker's sums to a slot and `add` adds a slot's sums to its own. All
-// threads of the block call it.
-template <typename Put, typename Add>
-__device__ inline void join_parts(const Share &share, int worker, int workers, Put put, Add add) {
+// least the group's. There are half as many slots as the block has workers: `put` writes this
+// worker's sums to a slot and `add` adds a slot's sums to its own. `wait` waits for all that read
+// or write the group's slots. In the first round the upper half of a group puts its sums where the
+// lower half reads. In every later round a worker puts them where it read in the first: nobody else
+// has used that slot since, so that one wait a round is enough.
+template <typename Wait, typename Put, typename Add>
+__device__ inline void join_parts(const Share &share, int worker, int workers, Wait wait, Put put,
+                                  Add add) {
+    int slots = (worker - share.part) / 2; // where the group's begin
     for (int half = workers / 2; half >= 1; half /= 2) {
-        bool joins = share.parts > half;
-        int slot = (worker - share.part) / (2 * half) * half + share.part;
-        __syncthreads();
+        bool joins = share.parts > half, first = share.parts == 2 * half;
         if (joins && share.part >= half && share.part < 2 * half)
-            put(slot - half);
-        __syncthreads();
+            put(slots + share.part - (first ? half : 0));
+        wait();
         if (joins && share.part < half)
-            add(slot);
+            add(slots + share.part + (first ? 0 : half));
     }
 }
 
 // ---- the map as tiles, for tensor cores --------------------------------------------------------
 
+// What a worker does: the step of its own number, which it can so read before it knows its tile,
+// then steps next, next + parts and so on, up to `end`.
+struct alignas(16) TileWork {
+    int tile; // or NO_TILE
+    int next, end;
+    int share; // part << 8 | parts
+
+    __device__ int part() const {
+        return share >> 8;
+    }
+    __device__ int parts() const {
+        return share & 0xff;
+    }
+};
+
+static_assert(sizeof(TileWork) == TILE_WORK_WORDS * sizeof(int));
+
+constexpr int NO_TILE = -1;
+
+// A launch's own memory. The sums of a tile that has two blocks meet there, those of each channel
+// pass for themselves.
+struct Workspace {
+    void *transposed; // depth as (camera, w, slab, bin, place), or NULL
+    float4 *halves;   // [meetings * 2 * 16 * channels of a pass / 4]: sums of each block
+    int *met;         // [meetings]: 0, or 1 + the number of who was there first
+    int meetings;     // tiles with two blocks, which come first, times passes: tile * passes + pass
+};
+
 // A tile is 16 cells that look at the same image columns. A step multiplies the depths of one slab
 // (16 image rows of one column) for these cells by the slab's features. An entry says which bin of
 // the column falls into the cell, and which of the 16 rows, by place (v4_place): bin << 16 | rows.
-// Step w is the first step of worker w, who can so read it before it knows its tile. The other
-// steps follow behind these, tile by tile. Every worker has a first step: a tile of class k > 0 has
-// more than 2^k steps, as portions are at least 2.
+// Workers are numbered as they start; those behind the last one clear empty cells. Step w is the
+// first step of worker w. Behind these follow the others, tile by tile. Who has a tile has a first
+// step: a tile of class k > 0 has more than 2^k steps, as portions are at least 2.
 struct TileMap {
-    Shares shares;           // owners are tiles
-    const int *starts;       // [tiles + 1]: first of a tile's other steps
+    const TileWork *work;    // [workers]
     const int *cells;        // [tiles * 16]: cell, or NO_CELL
     const int2 *slabs;       // [steps]: feature row of image row 0; where depth bin 0 begins
     const uint32_t *entries; // [steps * 16], by cell of the tile
     const int *weight_rows;  // [steps * 16]: row of `weights`; weighted maps only
     const float4 *weights;   // [rows * 4]: 16 weights by place, 0 where the entry has no row
-    void *transposed;        // depth as (camera, w, slab, bin, place); a launch sets it, or NULL
+    Workspace workspace;     // of a launch that transposes the depth
     const int *empty;        // [empties]: cells without a point
     int empties;
-    int tile_blocks;        // blocks of tiles; those after them clear empty cells
-    int round;              // blocks of a pass that start before a multiprocessor gets another
+    int workers;            // a multiple of TILE_WARPS
     int feat_w, bin_stride; // distance of image rows and of depth bins in `depth`
     int last_feat_row;      // rows past the last image are read there, and multiplied by 0
 };

@@ -350,7 +350,8 @@ void register_rows(Rows *rows, const StepsView *view, int number) {
     LaneRegisters lanes[STEP_LANES];
     StepValues values = values_of(view);
     bool own = step->phase == PHASE_POINTS || step->phase == PHASE_STORE ||
-               step->phase == PHASE_MULTIPLY || step->phase == PHASE_JOIN;
+               step->phase == PHASE_MULTIPLY || step->phase == PHASE_JOIN ||
+               step->phase == PHASE_MEET;
     if (!own)
         return;
     steps_lanes(view->steps, &values, number, lanes);
