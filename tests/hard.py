@@ -27,6 +27,9 @@ PATIENCE_S = 30
 ENTER, LEAVE, SHOW = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 READY = b"kernel"
 HELP = b"Esc close"  # at the top of the page of keys
+# AddressSanitizer's handlers, which end with 1, would stand until the program's own are there.
+OWN_SIGNALS = ":".join([os.environ.get("ASAN_OPTIONS", "")] + [
+    "handle_%s=0" % name for name in ("abort", "segv", "sigbus", "sigfpe", "sigill", "sigtrap")])
 # Controls that leave (q), write files (P, R), count with the hardware (*) or open a lesson (B).
 KEYS = [chr(c) for c in range(32, 127) if chr(c) not in "qPR*B"] + \
     ["\x1b", "\t", "\r", "\x1bOA", "\x1bOB", "\x1bOC", "\x1bOD"]
@@ -47,7 +50,7 @@ class Terminal:
         self.output = b""
         self.resize(columns, rows)
         self.modes = termios.tcgetattr(self.slave)
-        env = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8")
+        env = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", ASAN_OPTIONS=OWN_SIGNALS)
         self.process = subprocess.Popen(
             [program, scene, "--device", device] + ([] if window else ["--no-window"]), env=env,
             stdin=self.slave,
