@@ -54,6 +54,18 @@ tap_ok $? 'in ASCII when asked for'
     [ "$(wc -l <"$folder/d/frame-0001.txt")" = 40 ]
 tap_ok $? 'from standard input, on 120x40, beginning as the options say'
 
+# A map of a file has the aligns that it was made with: another scene's are left, aloud.
+printf '%s\n' 'align lattice' 'baseline on' 'compare wipe' 'tick 1' 'scene voxelize' 'tick 1' \
+    >"$folder/aligns.keys"
+"$BEVSCOPE" live toy --script "$folder/aligns.keys" --frames "$folder/aligns" --size 120x40 \
+    >"$folder/out" 2>"$folder/err"
+tap_ok $? 'a scene without the align of the selection and of the pinned baseline is shown'
+sed 's/^/# /' "$folder/err"
+grep -q 'FP16 lattice' "$folder/aligns/frame-0001.txt" &&
+    grep -q 'FP16 nearest  voxelize' "$folder/aligns/frame-0002.txt" &&
+    grep -q 'this scene has no Lattice: Nearest' "$folder/aligns/frame-0002.txt"
+tap_ok $? 'with one that it has, and a line says so'
+
 # The memory model, simulated within the script: the same curve with one thread and with two.
 printf 'kernel v2\nchart mrc\ngpu h200\nl2 2\ntick 0.5\nsnapshot\nchart dtype\ntick 0\n' \
     >"$folder/model.keys"

@@ -111,6 +111,10 @@ static void test_settling(void) {
     tap_ok(bits & STEP_RUN && state.job.config.align == BEV_NEAREST &&
                strstr(said(&state), "this scene has no"),
            "a scene with one map takes the align along, aloud");
+    state.job.baseline.align = BEV_LATTICE; /* pinned at another scene */
+    state.job.baseline_pinned = true;
+    state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &fixed});
+    tap_ok(state.job.baseline.align == BEV_NEAREST, "and that of a pinned baseline");
 }
 
 static void test_settle_alone(void) {
@@ -126,6 +130,11 @@ static void test_settle_alone(void) {
            "a kernel that takes neither gets what it takes: %s", text);
     kernel_config_label(&config, text, sizeof text);
     tap_ok(!strcmp(text, "Coarse FP8 lattice"), "a selection's name");
+    text[0] = '\0';
+    kernel_config_make_valid(&config, 1u << BEV_NEAREST, text, sizeof text);
+    tap_ok(config.kernel == bev_default(BEV_CPU, BEV_FORWARD) && config.align == BEV_NEAREST &&
+               !strncmp(text, "; Coarse has no align of this scene: ", 37),
+           "a kernel without an align of the scene gives way to the default: %s", text);
 }
 
 /* ---- directions and defects ------------------------------------------------------------------ */

@@ -80,6 +80,11 @@ static void append(char *said, size_t size, const char *who, const char *lacks, 
 void kernel_config_make_valid(KernelConfig *config, unsigned aligns, char *said, size_t size) {
     const BevKernel *kernel = config->kernel;
     BevDtype dtype = config->dtype;
+    if (!(kernel->aligns & aligns)) {
+        config->kernel = bev_default(kernel->where, kernel->direction);
+        append(said, size, kernel->title, "align of this scene", config->kernel->title);
+        kernel = config->kernel;
+    }
     if (!(kernel->dtypes & 1u << dtype)) {
         config->dtype = (BevDtype)first_of(kernel->dtypes, BEV_FP16, BEV_DTYPE_COUNT);
         append(said, size, kernel->title, bev_dtypes[dtype].title, bev_dtypes[config->dtype].title);

@@ -36,6 +36,7 @@ const char *kernel_way(const BevKernel *kernel);
 /* The default baseline: that of the backend, at the same format and align. */
 KernelConfig kernel_config_baseline(const KernelConfig *config);
 
-/* Changes format and align where the kernel or the scene (`aligns`, a bit mask) does not support
- * them. Appends each change to the text `said` ("; V4 has no NVFP4: FP8"). */
+/* Changes format and align where the kernel or the scene (`aligns`, a bit mask, not 0) does not
+ * support them, and the kernel where it has none of these aligns. Appends each change to the text
+ * `said` ("; V4 has no NVFP4: FP8"). */
 void kernel_config_make_valid(KernelConfig *config, unsigned aligns, char *said, size_t size);

@@ -237,7 +237,7 @@ static bool make_other(Run *run, const State *state) {
 
 /* A baseline with a rig of its own has no launch in the background that would bring its grid: where
  * a kernel stands in for it, that remains so. */
-static bool make_baseline(Run *run, const State *state) {
+static bool make_baseline(Run *run, State *state) {
     const Job *job = &state->job;
     if (!job->pool_baseline)
         return true;
@@ -297,10 +297,12 @@ static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
             runner_clear(&pipeline->runners[i]);
 }
 
-static bool make_features(Run *run, const State *state) {
+/* Loads the scene, and leaves the aligns that it has no map for. */
+static bool make_scene(Run *run, State *state) {
     Pipeline *pipeline = run->pipeline;
     FrameInputs *made = &pipeline->made, *next = &run->next;
     bool forget = pipeline->forget_scene;
+    char unsaid[160] = "";
     pipeline->forget_scene = false;
     if (!inputs_scene(forget ? NULL : made->scene, state, next, run->err))
         return false;
@@ -308,6 +310,15 @@ static bool make_features(Run *run, const State *state) {
         inputs_free_feature_memory();
         inputs_free_grid_memory();
     }
+    unsigned aligns = next->scene->facts.aligns;
+    kernel_config_make_valid(&state->job.config, aligns, unsaid, sizeof unsaid);
+    kernel_config_make_valid(&state->job.baseline, aligns, unsaid, sizeof unsaid);
+    return true;
+}
+
+static bool make_features(Run *run, State *state) {
+    Pipeline *pipeline = run->pipeline;
+    FrameInputs *made = &pipeline->made, *next = &run->next;
     if (!state->job.other) {
         ref_drop(pipeline->other);
         pipeline->other = NULL;
@@ -325,7 +336,7 @@ static bool make_features(Run *run, const State *state) {
     return ok;
 }
 
-static bool make_map(Run *run, const State *state) {
+static bool make_map(Run *run, State *state) {
     Pipeline *pipeline = run->pipeline;
     const Job *job = &state->job;
     double start = clock_us();
@@ -345,7 +356,7 @@ static bool make_map(Run *run, const State *state) {
     return ok;
 }
 
-static bool make_training(Run *run, const State *state) {
+static bool make_training(Run *run, State *state) {
     Pipeline *pipeline = run->pipeline;
     if (!state->job.train_steps)
         pipeline_offer_training(pipeline, NULL);
@@ -353,7 +364,7 @@ static bool make_training(Run *run, const State *state) {
     return inputs_training(there, &state->job, &run->next, run->err);
 }
 
-static bool make_grid(Run *run, const State *state) {
+static bool make_grid(Run *run, State *state) {
     const KernelConfig config = inputs_forward_config(&state->job.config);
     if (config.kernel != state->job.config.kernel)
         run->stood_in = config.kernel;
@@ -361,14 +372,14 @@ static bool make_grid(Run *run, const State *state) {
                     &run->times);
 }
 
-static bool make_fp64(Run *run, const State *state) {
+static bool make_fp64(Run *run, State *state) {
     (void)state;
     return !run->needs->fp64_original || inputs_fp64(run->pipeline->made.fp64_original,
                                                      &run->needs->give_up, &run->next, run->err);
 }
 
 /* Those that wait are waited for again until the background thread has offered them. */
-static bool make_gradients(Run *run, const State *state) {
+static bool make_gradients(Run *run, State *state) {
     Pipeline *pipeline = run->pipeline;
     Gradients *const there[] = {pipeline->offered_gradients, pipeline->made.gradients};
     Gradients **next = &run->next.gradients;
@@ -388,15 +399,16 @@ static bool make_gradients(Run *run, const State *state) {
     return true;
 }
 
-static bool make_steps(Run *run, const State *state) {
+static bool make_steps(Run *run, State *state) {
     return inputs_steps(run->pipeline->made.steps, state, &run->next, run->err);
 }
 
-static PipelineEnd run_stages(Run *run, const State *state) {
+static PipelineEnd run_stages(Run *run, State *state) {
     static const struct {
         const char *name;
-        bool (*make)(Run *run, const State *state);
-    } stages[] = {{"features", make_features},  {"map", make_map},
+        bool (*make)(Run *run, State *state);
+    } stages[] = {{"scene", make_scene},
+                  {"features", make_features},  {"map", make_map},
                   {"training", make_training},  {"pooling", make_grid},
                   {"pooling the baseline", make_baseline},
                   {"FP64", make_fp64},          {"steps", make_steps},
@@ -537,7 +549,7 @@ static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveDat
     return inputs_probe(next, inputs_probe_cell(next, &state->job), &live->probe, err);
 }
 
-PipelineEnd pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs,
+PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs,
                          LiveData *live, Err *err) {
     Run run = {.pipeline = pipeline, .needs = &needs, .live = live, .err = err};
     PipelineEnd end = run_stages(&run, state);

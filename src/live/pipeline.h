@@ -167,8 +167,9 @@ void pipeline_close(Pipeline *pipeline); /* accepts NULL */
 /* Fills what depends on the job into `live`: the job itself, memory, intervals, stage times, probe,
  * frame; the measured figures stay. live->frame borrows from pipeline_inputs(), which hold until
  * the next run; keep them to have them longer. Unless the run ends with PIPELINE_DONE, `live` still
- * shows the last good frame. */
-PipelineEnd pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs,
+ * shows the last good frame. An align of the selection or the baseline that the scene has no map for
+ * is replaced in *state by one that it has. */
+PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs,
                          LiveData *live, Err *err);
 
 /* The inputs of the last frame, borrowed. */

@@ -146,7 +146,7 @@ static void describe_device(const Job *job, LiveData *live) {
 }
 
 /* Takes all steps that the job asks for, and renders what they lead to. */
-static bool train(ScriptRenderer *renderer, const State *state, PipelineNeeds needs, LiveData *live,
+static bool train(ScriptRenderer *renderer, State *state, PipelineNeeds needs, LiveData *live,
                   Err *err) {
     Training *training;
     if (!pipeline_lacks_training(renderer->pipeline, &state->job))
@@ -158,8 +158,9 @@ static bool train(ScriptRenderer *renderer, const State *state, PipelineNeeds ne
     return pipeline_run(renderer->pipeline, state, needs, live, err) == PIPELINE_DONE;
 }
 
-bool script_renderer_run(ScriptRenderer *renderer, const State *state, LiveData *live,
+bool script_renderer_run(ScriptRenderer *renderer, const State *asked, LiveData *live,
                          SceneFacts *facts, Err *err) {
+    State valid = *asked, *state = &valid;
     PipelineNeeds needs = {.fp64_original = state_shows_errors(state)};
     if (pipeline_run(renderer->pipeline, state, needs, live, err) != PIPELINE_DONE)
         return false;
