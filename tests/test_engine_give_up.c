@@ -7,6 +7,7 @@
 
 #include <limits.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -80,6 +81,31 @@ static void test_giving_up(void) {
     pipeline_close(fresh_one);
 }
 
+/* A scene that cannot be loaded is not kept, not even where the run was given up meanwhile. */
+static void test_no_scene(void) {
+    static const char *const missing[] = {"no/such/scene.json"};
+    Pipeline *pipeline;
+    Err err;
+    State state = fresh(ASYMMETRIC);
+    LiveData live;
+    Impatience impatience = {.patience = 0};
+    PipelineNeeds hurried = {.give_up = {is_impatient, &impatience}};
+    live_init(&live);
+    state.menu.scenes = (Menu){missing, 1};
+    state.job.scene = 0;
+    bool ok = pipeline_open(&pipeline, &err);
+    tap_ok(ok && pipeline_run(pipeline, &state, hurried, &live, &err) == PIPELINE_GIVEN_UP,
+           "a run is given up while its scene fails to load");
+    for (int i = 0; i < 2; i++) {
+        err = (Err){0};
+        PipelineEnd end = ok ? pipeline_run(pipeline, &state, (PipelineNeeds){0}, &live, &err)
+                             : PIPELINE_DONE;
+        tap_ok(end == PIPELINE_FAILED && !strcmp(err.where, missing[0]),
+               "it was not kept, the next one fails to load it: %s", err.what);
+    }
+    pipeline_close(pipeline);
+}
+
 /* ---- pictures -------------------------------------------------------------------------------- */
 
 enum {
@@ -150,6 +176,7 @@ static void test_giving_up_the_picture(void) {
 
 int main(void) {
     test_giving_up();
+    test_no_scene();
     test_giving_up_the_picture();
     return tap_done();
 }

@@ -75,15 +75,17 @@ bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err 
     LoadedScene *loaded = ref_new(sizeof *loaded, scene_destroy);
     if (!loaded)
         return inputs_no_memory("scene", err);
-    next->scene = loaded;
     loaded->number = number;
     loaded->sizes = *sizes;
     loaded->is_file = stat(name, &loaded->file) == 0 && S_ISREG(loaded->file.st_mode);
-    if (!scene_load(name, &loaded->scene, err) ||
-        !operator_change(&loaded->scene, sizes, err))
+    if (!scene_load(name, &loaded->scene, err) || !operator_change(&loaded->scene, sizes, err) ||
+        (loaded->scene.clip && !moments_open(loaded->scene.clip, &loaded->moments, err))) {
+        ref_drop(loaded);
         return false;
+    }
     fill_facts(loaded);
-    return !loaded->scene.clip || moments_open(loaded->scene.clip, &loaded->moments, err);
+    next->scene = loaded;
+    return true;
 }
 
 /* ---- features -------------------------------------------------------------------------------- */

@@ -194,10 +194,8 @@ static bool load_other(Run *run, const State *state, LoadedScene **other) {
     State of_other = *state;
     FrameInputs with = {.scene = NULL};
     of_other.job.scene = state->job.other - 1;
-    if (!inputs_scene(*other, &of_other, &with, run->err)) {
-        ref_drop(with.scene);
+    if (!inputs_scene(*other, &of_other, &with, run->err))
         return false;
-    }
     ref_drop(*other);
     *other = with.scene;
     return true;
