@@ -23,7 +23,7 @@ static bool is_impatient(void *context) {
 }
 
 /* How often a run asks whether it is to be given up. */
-static int count_asked(const State *state) {
+static int count_asked(State *state) {
     Pipeline *pipeline;
     Err err;
     LiveData live;
