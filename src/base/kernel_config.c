@@ -73,6 +73,8 @@ static int first_of(unsigned mask, int preferred, int count) {
 }
 
 static void append(char *said, size_t size, const char *who, const char *lacks, const char *takes) {
+    if (!said)
+        return;
     size_t length = strlen(said);
     snprintf(said + length, size - length, "; %s has no %s: %s", who, lacks, takes);
 }

@@ -38,5 +38,5 @@ KernelConfig kernel_config_baseline(const KernelConfig *config);
 
 /* Changes format and align where the kernel or the scene (`aligns`, a bit mask, not 0) does not
  * support them, and the kernel where it has none of these aligns. Appends each change to the text
- * `said` ("; V4 has no NVFP4: FP8"). */
+ * `said` ("; V4 has no NVFP4: FP8"), or says nothing where that is NULL. */
 void kernel_config_make_valid(KernelConfig *config, unsigned aligns, char *said, size_t size);

@@ -300,7 +300,6 @@ static bool make_scene(Run *run, State *state) {
     Pipeline *pipeline = run->pipeline;
     FrameInputs *made = &pipeline->made, *next = &run->next;
     bool forget = pipeline->forget_scene;
-    char unsaid[160] = "";
     pipeline->forget_scene = false;
     if (!inputs_scene(forget ? NULL : made->scene, state, next, run->err))
         return false;
@@ -309,8 +308,8 @@ static bool make_scene(Run *run, State *state) {
         inputs_free_grid_memory();
     }
     unsigned aligns = next->scene->facts.aligns;
-    kernel_config_make_valid(&state->job.config, aligns, unsaid, sizeof unsaid);
-    kernel_config_make_valid(&state->job.baseline, aligns, unsaid, sizeof unsaid);
+    kernel_config_make_valid(&state->job.config, aligns, NULL, 0);
+    kernel_config_make_valid(&state->job.baseline, aligns, NULL, 0);
     return true;
 }
 

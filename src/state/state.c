@@ -158,8 +158,8 @@ static unsigned on_scene(State *state, const SceneFacts *scene) {
     state->channel = look ? 0 : state->channel;
     look |= choose_view(state);
     KernelConfig config = state->job.config;
-    char said[160] = "", unsaid[160] = "";
-    kernel_config_make_valid(&state->job.baseline, control_aligns(state), unsaid, sizeof unsaid);
+    char said[160] = "";
+    kernel_config_make_valid(&state->job.baseline, control_aligns(state), NULL, 0);
     kernel_config_make_valid(&config, control_aligns(state), said, sizeof said);
     if (kernel_config_equal(&config, &state->job.config))
         return STEP_REDRAW | look;
