@@ -269,8 +269,9 @@ static BevTraffic tile_traffic(const TileDraft *draft) {
     BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     double passes = tile_passes(problem), steps = (double)draft->steps;
     double empties = (double)(problem->shape.nx * problem->shape.ny - map->intervals);
-    double owners = (double)draft->shares.workers * (TILE_WORK_WORDS + TILE_CELLS) + empties;
-    double sums = (double)(draft->shares.pairs * TILE_CELLS * problem->shape.channels) * WORD;
+    double owners = (double)draft->deal.workers * (TILE_WORK_WORDS + TILE_CELLS) + empties;
+    double sums = (double)(draft->deal.counts[PAIR_CLASS] * TILE_CELLS * problem->shape.channels) *
+                  WORD;
     traffic.index = passes * (steps * step_bytes(problem) + WORD * owners);
     traffic.out_write += 2 * sums; /* of both blocks of a pair; one reads the other's */
     traffic.out_read += sums;

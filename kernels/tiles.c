@@ -2,7 +2,6 @@
 
 #include "kernels/codec.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* ---- points and entries --------------------------------------------------------------------- */
@@ -144,30 +143,15 @@ static bool count_steps(TileDraft *draft) {
     return true;
 }
 
-/* When a warp should get `portion` steps. */
-static TileShares share_out(const TileDraft *draft, int portion) {
-    int64_t counts[PAIR_CLASS + 1] = {0};
-    for (int64_t tile = 0; tile < draft->tiles; tile++)
-        counts[class_of(draft->step_counts[tile], portion, PAIR_CLASS)]++;
-    TileShares shares = {portion, v4_largest_class(draft->transposed, counts[PAIR_CLASS]), 0, 0};
-    for (int k = 0; k <= PAIR_CLASS; k++)
-        shares.workers += counts[k] << (k < shares.largest ? k : shares.largest);
-    shares.pairs = shares.largest == PAIR_CLASS ? counts[PAIR_CLASS] : 0;
-    return shares;
-}
-
-static void choose_portion(TileDraft *draft, int multiprocessors) {
+static void deal_out(TileDraft *draft, int multiprocessors) {
     int64_t passes = draft->problem->shape.channels / v4_tile_channels(draft->problem);
-    double least = INFINITY;
-    for (int i = 0; i < PORTIONS; i++) {
-        TileShares shares = share_out(draft, portion_of(i));
-        double time =
-            v4_tiles_time(shares.portion, shares.workers, draft->steps, passes, multiprocessors);
-        if (time <= least) { /* of equal ones the largest, as the kernel */
-            least = time;
-            draft->shares = shares;
-        }
+    int tile_steps[MANY_STEPS + 1] = {0};
+    for (int64_t tile = 0; tile < draft->tiles; tile++) {
+        int32_t steps = draft->step_counts[tile];
+        tile_steps[steps < MANY_STEPS ? steps : MANY_STEPS]++;
     }
+    draft->deal =
+        v4_best_deal(tile_steps, draft->transposed, draft->steps, passes, multiprocessors);
 }
 
 size_t tile_transposed_bytes(const BevProblem *problem) {
@@ -196,7 +180,7 @@ static bool build(TileDraft *draft, int multiprocessors) {
         draft->serves = count_steps(draft);
     }
     if (draft->serves)
-        choose_portion(draft, multiprocessors);
+        deal_out(draft, multiprocessors);
     free(places);
     free(keys);
     return ok;

@@ -11,18 +11,12 @@ typedef struct {
     uint32_t code;  /* bin << 16 | image rows of the slab; the kernel's has their places */
 } TileEntry;
 
-/* How tiles are dealt out to warps. Those of class k have 2^k each; the largest come first. */
-typedef struct {
-    int portion, largest;   /* steps that a warp should get; the largest class */
-    int64_t workers, pairs; /* pairs: tiles with two blocks */
-} TileShares;
-
 typedef struct {
     const BevProblem *problem;
     bool serves;     /* false: pieces are the better way, and the rest may be unfinished */
     bool transposed; /* a kernel of its own transposes the depth first */
     int64_t tiles, steps;
-    TileShares shares;
+    V4Deal deal;
     TileEntry *entries;    /* by interval */
     int32_t *entry_starts; /* [intervals + 1] */
     int32_t *order;        /* [intervals] those that see the same columns are neighbours */

@@ -213,10 +213,10 @@ static void test_pair(void) {
     Steps steps;
     LaneRegisters lanes[WARP_LANES];
     const BevKernel *v4 = bev_kernel_find("v4");
-    need(workload_open(&workload, "canonical", NULL, &err), &err);
+    need(workload_open(&workload, "small", NULL, &err), &err);
     need(workload_problem(&workload, BEV_FP16, BEV_BILINEAR, &problem, &err), &err);
     need(tile_map_build(&problem.view, BEV_MULTIPROCESSORS, &map, &err), &err);
-    tap_ok(map.pairs > 0, "bilinear canonical has tiles with two blocks: %lld",
+    tap_ok(map.pairs > 0, "bilinear small has tiles with two blocks: %lld",
            (long long)map.pairs);
     StepValues values = {workload.features.depth, workload.features.feat};
     test_kernel_registers(v4, &problem.view, &values, map.cells[0]);

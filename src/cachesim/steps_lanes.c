@@ -16,9 +16,9 @@ static bool is_tile(const Steps *steps) {
     return steps->form->owner == BEV_OWNS_TILE;
 }
 
-/* Lane q of four has the channels that lanes 2 q and 2 q + 1 of eight load. */
+/* Lane q of four has the channels that lane q of four loads. */
 static int tile_channel(const Steps *steps, const StepPoint *point, int lane) {
-    return point->first + lane % QUAD * 2 * v4_lane_channels(steps->out);
+    return point->first + lane % QUAD * v4_lane_channels(steps->out);
 }
 
 int step_lane_channel(const Steps *steps, const StepPoint *point, int lane) {

@@ -84,21 +84,22 @@ static Slab slab_of(const TilesReplay *replay, int64_t column) {
     return (Slab){column / slabs / s->feat_w, column % slabs * SLAB, column / slabs % s->feat_w};
 }
 
-/* Instruction i reads `count` channels from c on of image rows 4i to 4i + 3: their codes, or their
- * block scales. */
+/* Instruction i reads `count` channels from c on of eight image rows, each by four lanes: their codes,
+ * or their block scales. */
 static void read_rows(TilesReplay *replay, int sm, Slab slab, int i, int c, int count,
                       bool scales) {
     const BevShape *s = &replay->problem->shape;
     int64_t row_bytes = (int64_t)bev_code_bytes(replay->problem->dtype, 1, s->channels);
     int64_t last = s->cameras * s->feat_h * s->feat_w - 1;
     Instruction in = memory_read(replay->memory, sm, scales ? replay->scales : replay->feat);
-    for (int q = 0; q < QUADS; q++) {
-        int64_t row = (slab.camera * s->feat_h + slab.row + v4_place(4 * q + i)) * s->feat_w +
+    for (int k = 0; k < HALF; k++) {
+        int64_t row = (slab.camera * s->feat_h + slab.row + HALF * i + k / 2 + k % 2 * QUADS) *
+                          s->feat_w +
                       slab.w;
         row = least(row, last);
-        in.lanes = (StepLanes){.first = (int8_t)q, .count = HALF, .stride = QUADS};
+        in.lanes = of_cell(k);
         if (scales)
-            memory_span(&in, (row * s->channels + c) / BEV_BLOCK, count / BEV_BLOCK);
+            memory_span(&in, (row * s->channels + c) / BEV_BLOCK, (count + BEV_BLOCK - 1) / BEV_BLOCK);
         else
             memory_span(&in, row * row_bytes + c * replay->feat_bits / 8,
                         count * replay->feat_bits / 8);
@@ -106,17 +107,21 @@ static void read_rows(TilesReplay *replay, int sm, Slab slab, int i, int c, int 
 }
 
 static void read_channels(TilesReplay *replay, int sm, Slab slab, int c, int count) {
-    for (int i = 0; i < QUADS; i++) {
+    for (int i = 0; i < 2; i++) {
         read_rows(replay, sm, slab, i, c, count, false);
         if (replay->problem->dtype == BEV_NVFP4)
             read_rows(replay, sm, slab, i, c, count, true);
     }
 }
 
+/* Channels of four lanes' loads, side by side. */
+static int chunk_of(const TilesReplay *replay) {
+    return QUADS * v4_lane_channels(replay->problem->dtype);
+}
+
 static void read_features(TilesReplay *replay, int sm, Slab slab, int first_channel) {
-    int group = HALF * v4_lane_channels(replay->problem->dtype), count;
-    for (int c = 0; c < replay->channels; c += count) {
-        count = replay->channels - c < group ? group / 4 : group;
+    for (int c = 0, count; c < replay->channels; c += count) {
+        count = (int)least(replay->channels - c, chunk_of(replay));
         read_channels(replay, sm, slab, first_channel + c, count);
     }
 }
@@ -215,33 +220,20 @@ static void do_step(TilesReplay *replay, int sm, TileWarp *warp) {
     warp->next_step += warp->parts;
 }
 
-/* One instruction for `count` spans of each cell's row, from byte `at` on, `stride` apart. */
-static void store_spans(TilesReplay *replay, int sm, const int32_t *cells, int64_t at,
-                        int64_t bytes, int count, int64_t stride) {
-    int64_t row = replay->problem->shape.channels * replay->out_bytes;
-    Instruction in = memory_write(replay->memory, sm, replay->out);
-    for (int g = 0; g < HALF; g++) {
-        in.lanes = of_cell(g);
-        for (int i = 0; i < count && cells[g] >= 0; i++)
-            memory_span(&in, cells[g] * row + at + i * stride, bytes);
-    }
-}
-
-/* Four lanes write a cell's channels, 16 bytes each and instruction, in sectors: of two and four
- * bytes a channel every other sector of 128 bytes, then the rest. */
+/* Four lanes write a cell's channels, in chunks as they are loaded. */
 static void store_tile(TilesReplay *replay, int sm, const TileWarp *warp) {
-    int64_t first = warp->first_channel * replay->out_bytes;
-    int64_t end = first + replay->channels * replay->out_bytes;
-    int64_t group = HALF * v4_lane_channels(replay->problem->dtype) * replay->out_bytes;
+    int64_t row = replay->problem->shape.channels * replay->out_bytes;
     for (int half = 0; half < 2; half++) {
         const int32_t *cells = replay->map.cells + warp->tile * TILE_CELLS + half * HALF;
-        for (int64_t at = first; at < end; at += group) {
-            if (end - at < group || group == QUADS * WORD) {
-                store_spans(replay, sm, cells, at, least(end - at, group), 1, 0);
-                continue;
+        for (int c = 0, count; c < replay->channels; c += count) {
+            count = (int)least(replay->channels - c, chunk_of(replay));
+            Instruction in = memory_write(replay->memory, sm, replay->out);
+            for (int g = 0; g < HALF; g++) {
+                in.lanes = of_cell(g);
+                if (cells[g] >= 0)
+                    memory_span(&in, cells[g] * row + (warp->first_channel + c) * replay->out_bytes,
+                                count * replay->out_bytes);
             }
-            store_spans(replay, sm, cells, at, SECTOR, 2, 2 * SECTOR);
-            store_spans(replay, sm, cells, at + SECTOR, SECTOR, 2, 2 * SECTOR);
         }
     }
 }
@@ -385,7 +377,8 @@ static bool tile_touches(const void *opaque, const void *state, int32_t cell) {
 /* ---- transposing the depth ------------------------------------------------------------------- */
 
 /* A block takes 32 columns by TRANSPOSE_BINS bins of a slab: a warp gathers the 16 image rows of a
- * bin, then the block writes, for each column, its bins side by side. */
+ * bin, or of two if a lane loads two columns at once; then the block writes, for each column, its
+ * bins side by side. */
 enum { TRANSPOSE_RESIDENT = 8 };
 
 typedef struct {
@@ -418,26 +411,35 @@ static bool transpose_begin(void *opaque, int64_t block, int number, void *state
     return true;
 }
 
+/* Columns that a lane loads at once, and so bins that a warp gathers. */
+static int across(const TilesReplay *replay) {
+    return v4_across(replay->depth_bytes, replay->problem->shape.feat_w);
+}
+
 static void gather_rows(TilesReplay *replay, int sm, const TransposeWarp *warp) {
     const BevShape *s = &replay->problem->shape;
-    int64_t plane = warp->slab.camera * s->depth_bins + warp->first_bin + warp->number;
-    int64_t rows = warp->number < warp->bins ? least(s->feat_h - warp->slab.row, SLAB) : 0;
+    int bins = across(replay);
+    int64_t lanes = WARP / bins, plane = warp->slab.camera * s->depth_bins + warp->first_bin;
+    int64_t rows = least(s->feat_h - warp->slab.row, SLAB);
     for (int64_t h = warp->slab.row; h < warp->slab.row + rows; h++) {
         Instruction in = memory_read(replay->memory, sm, replay->depth);
-        in.lanes = (StepLanes){.count = (int8_t)warp->columns, .stride = 1};
-        memory_span(&in,
-                    ((plane * s->feat_h + h) * s->feat_w + warp->slab.w) * replay->depth_bytes,
-                    warp->columns * replay->depth_bytes);
+        for (int64_t i = 0, bin = warp->number * bins; i < bins && bin < warp->bins; i++, bin++) {
+            int64_t row = ((plane + bin) * s->feat_h + h) * s->feat_w + warp->slab.w;
+            in.lanes = (StepLanes){.first = (int8_t)(i * lanes),
+                                   .count = (int8_t)(warp->columns / bins),
+                                   .stride = 1};
+            memory_span(&in, row * replay->depth_bytes, warp->columns * replay->depth_bytes);
+        }
     }
 }
 
-/* The block writes words of 16 bytes, column after column. An instruction of its eight warps writes
- * the next 256 of them, one a lane. */
+/* The block writes words of 16 bytes, column after column. An instruction of its warps writes the
+ * next ones, one a lane. */
 static void write_columns(TilesReplay *replay, int sm, const TransposeWarp *warp) {
     const BevShape *s = &replay->problem->shape;
     int64_t words = SLAB * replay->depth_bytes / WORD, column_words = TRANSPOSE_BINS * words;
     for (int64_t base = warp->number * WARP; base < warp->columns * column_words;
-         base += TRANSPOSE_BINS * WARP) {
+         base += TRANSPOSE_BINS / across(replay) * WARP) {
         Instruction in = memory_write(replay->memory, sm, replay->transposed);
         for (int lane = 0; lane < WARP; lane++) {
             int64_t column = (base + lane) / column_words, word = (base + lane) % column_words;
@@ -494,8 +496,8 @@ static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err)
     int64_t a_block = TILE_WARPS * WARP; /* empty cells */
     Launch transpose = {.name = "transpose the depth",
                         .blocks = transpose_blocks(&replay->problem->shape),
-                        .warps = TRANSPOSE_BINS,
-                        .resident = TRANSPOSE_RESIDENT,
+                        .warps = TRANSPOSE_BINS / across(replay),
+                        .resident = TRANSPOSE_RESIDENT * across(replay),
                         .state_bytes = sizeof(TransposeWarp),
                         .begin = transpose_begin,
                         .turn = transpose_turn};

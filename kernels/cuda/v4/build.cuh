@@ -53,42 +53,22 @@ Workspace workspace_of(const BevProblem *problem, const Frustums &f, int pairs, 
     return workspace;
 }
 
+// The map with what differs from launch to launch, but for the workspace.
+TileMap of_launch(TileMap map, const Pool &pool) {
+    map.out = pool.out;
+    map.feat = pool.feat;
+    map.depth = pool.depth;
+    map.feat_scales = pool.feat_scales;
+    map.channels = pool.channels;
+    map.scale = pool.scale;
+    return map;
+}
+
 bool multiprocessor_count(int *count, Err *err) {
     int device;
     TRY_CUDA("v4", cudaGetDevice(&device));
     TRY_CUDA("v4", cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device));
     return true;
-}
-
-int largest_class(const Findings &findings, int portion, bool transposes) {
-    int64_t longest = 0;
-    for (int steps = portion * TILE_WARPS + 1; steps <= MANY_STEPS; steps++)
-        longest += findings.tile_steps[steps];
-    return v4_largest_class(transposes, longest);
-}
-
-Shares tile_shares(const Findings &findings, int portion, int largest) {
-    int counts[CLASSES] = {};
-    for (int steps = 0; steps <= MANY_STEPS; steps++)
-        counts[class_of(steps, portion, largest)] += findings.tile_steps[steps];
-    return shares_from(counts);
-}
-
-// Which portion of steps a warp should get.
-int choose_portion(const Findings &findings, bool transposes, int64_t passes, int multiprocessors) {
-    double least = 0;
-    int best = 0;
-    for (int i = 0; i < PORTIONS; i++) {
-        int largest = largest_class(findings, portion_of(i), transposes);
-        int64_t workers = tile_shares(findings, portion_of(i), largest).workers;
-        double time =
-            v4_tiles_time(portion_of(i), workers, findings.steps, passes, multiprocessors);
-        if (i == 0 || time <= least) { // of equal ones the largest: fewer sums to join
-            least = time;
-            best = portion_of(i);
-        }
-    }
-    return best;
 }
 
 // ---- pieces ------------------------------------------------------------------------------------
@@ -182,17 +162,18 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
         return false;
     int64_t passes = pool.channels / v4_tile_channels(problem);
     bool transposes = v4_transposes(&problem->map, multiprocessors);
-    int portion = choose_portion(findings, transposes, passes, multiprocessors);
-    int largest = largest_class(findings, portion, transposes);
-    Numbers numbers = {tile_shares(findings, portion, largest), 0, multiprocessors / (int)passes};
-    numbers.blocks = (int)blocks_for(numbers.shares.workers, TILE_WARPS);
+    V4Deal deal =
+        v4_best_deal(findings.tile_steps, transposes, findings.steps, passes, multiprocessors);
+    int counts[CLASSES] = {};
+    memcpy(counts, deal.counts, sizeof deal.counts);
+    Numbers numbers = {shares_from(counts), (int)blocks_for(deal.workers, TILE_WARPS),
+                       multiprocessors / (int)passes};
     if (!allocate_tiles(pool, draft, findings, numbers, &empty, &out, plan, err))
         return false;
     plan->transposed = transposes;
-    plan->pairs = numbers.shares.first_owner[TILE_LARGEST];
+    plan->pairs = deal.counts[PAIR_CLASS];
     fill_tiles(pool, f, draft, numbers,
-               tile_sort(numbers.shares, findings.tile_steps, portion, largest, draft.step_counts,
-                         out.tiles),
+               tile_sort(numbers.shares, findings.tile_steps, deal, draft.step_counts, out.tiles),
                out, empty, transposes);
     map.work = out.work;
     map.cells = out.cells;
@@ -247,7 +228,7 @@ bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err)
     Pool pool = pool_of(problem);
     bool tiles = v4_tiles_possible(problem);
     cudaFuncAttributes code;
-    TRY_CUDA("v4", cudaFuncGetAttributes(&code, v4_transpose_kernel<uint16_t>));
+    TRY_CUDA("v4", cudaFuncGetAttributes(&code, v4_transpose_kernel<uint16_t, 1>));
     plan->overlap = code.ptxVersion >= 90; // what it was compiled for, not where it runs
     plan->frustums = frustums_of(problem->shape);
     if (!allocate_draft(pool, plan->frustums, tiles, draft, err))

@@ -25,8 +25,8 @@ V4_CONST(TILE_LARGEST, 3);         /* the largest class that one block holds: 2^
 V4_CONST(PAIR_CLASS, 4);           /* the class of tiles with two blocks: 2^4 warps */
 V4_CONST(PAIRS, 128);              /* at most so many tiles have two blocks */
 V4_CONST(TILE_BLOCKS, 2);          /* blocks that a multiprocessor holds */
-V4_CONST(PORTIONS, 3);             /* a warp should get at most 2, 4 or 8 steps: three choices */
-V4_CONST(WAVE_STEPS, 3);           /* what a wave of blocks costs beside its steps, in steps */
+V4_CONST(PORTIONS, 5);             /* a warp should get at most 3, 4, 6, 8 or 12 steps: choices */
+V4_CONST(MANY_STEPS, 256);         /* tiles of so many steps or more are counted together */
 V4_CONST(POINTS_A_STEP, 32);       /* fewer: a step costs more than its points one by one */
 V4_CONST(STRIP, 4);                /* feature columns side by side, by which cells are sorted */
 V4_CONST(LONGEST_SORTED, 4096);    /* points of a cell that a block sorts */
@@ -38,7 +38,7 @@ V4_CONST(PIECE_POINTS, 8);         /* points that a worker should get */
 
 /* At least 2: so every worker of a tile has a step. */
 V4_BOTH int portion_of(int config) {
-    return 2 << config;
+    return (3 + config % 2) << config / 2;
 }
 
 /* Class of an owner with `size` units of work when a worker should get `portion` of them. */
@@ -47,13 +47,6 @@ V4_BOTH int class_of(int size, int portion, int largest) {
     while (k < largest && (portion << k) < size)
         k++;
     return k;
-}
-
-/* The largest class of a map's tiles if `longest` of them have more steps than eight portions. If
- * these are few, all else would wait for them, so each gets two blocks. Their sums meet in the
- * workspace, which the kernel that transposes the depth makes ready. */
-V4_BOTH int v4_largest_class(bool transposes, int64_t longest) {
-    return transposes && longest <= PAIRS ? PAIR_CLASS : TILE_LARGEST;
 }
 
 /* At which of 16 places an image row of a slab stands, and which row stands at a place: the same.
@@ -80,16 +73,21 @@ V4_BOTH uint32_t v4_cell_key(int first, int last, int entries, int slabs, int co
     return (uint32_t)(along * STRIP + across) << 6 | (uint32_t)(entries < 63 ? entries : 63);
 }
 
-/* Channels that a lane takes of a group of channels, which is 8 lanes wide: 16 bytes in FP32 and in
- * the 16-bit formats. */
+/* Channels of an image row that a lane loads at once: 16 bytes, in NVFP4 8. Four lanes load side by
+ * side. */
 V4_BOTH int v4_lane_channels(BevDtype dtype) {
-    return dtype == BEV_FP32 ? 4 : 8;
+    return dtype == BEV_FP32 ? 4 : dtype == BEV_FP8 || dtype == BEV_NVFP4 ? 16 : 8;
+}
+
+/* Channels of a group. A block takes one or two, or one and a quarter. */
+V4_BOTH int v4_group(BevDtype dtype) {
+    return dtype == BEV_FP32 ? 32 : 64;
 }
 
 /* Channels that a block takes, in FP32 half as many; 0: their number needs pieces. */
 static inline int v4_tile_channels(const BevProblem *problem) {
     int64_t channels = problem->shape.channels;
-    int group = 8 * v4_lane_channels(problem->dtype);
+    int group = v4_group(problem->dtype);
     if (channels == 80)
         return group + group / 4;
     bool pairs = channels % 128 == 0 && !problem->map.weights;
@@ -125,12 +123,72 @@ static inline bool v4_transposes(const BevMap *map, int multiprocessors) {
     return map->weights || map->points > (int64_t)GATHERED_POINTS * multiprocessors;
 }
 
-/* How long tiles take, in steps, when their warps get `portion` steps each. At least a warp's
- * portion and its start, which counts a step less than a wave of blocks does. */
-static inline double v4_tiles_time(int portion, int64_t workers, int64_t steps, int64_t passes,
-                                   int multiprocessors) {
+/* Neighbouring columns that a lane of the transposing kernel loads at once. `code_bytes`: of a
+ * depth. */
+V4_BOTH int v4_across(int code_bytes, int64_t width) {
+    return code_bytes == 2 && width % 2 == 0 ? 2 : 1;
+}
+
+/* How tiles are dealt out: those of class k have 2^k warps each. */
+typedef struct {
+    int portion, largest;       /* steps that a warp should get; the largest class */
+    int counts[PAIR_CLASS + 1]; /* tiles by class */
+    int workers;                /* warps of all tiles */
+} V4Deal;
+
+/* Deals out tiles when a warp should get `portion` steps. tile_steps[n], n in [0, MANY_STEPS]: tiles
+ * of n steps. If few tiles have more steps than eight portions, all else would wait for them, so
+ * each gets two blocks. Their sums meet in the workspace, which the kernel that transposes the depth
+ * makes ready. */
+static inline V4Deal v4_deal(const int *tile_steps, int portion, bool transposes) {
+    V4Deal deal = {portion, TILE_LARGEST, {0}, 0};
+    int longest = 0;
+    for (int steps = portion * TILE_WARPS + 1; steps <= MANY_STEPS; steps++)
+        longest += tile_steps[steps];
+    if (transposes && longest <= PAIRS)
+        deal.largest = PAIR_CLASS;
+    for (int steps = 0; steps <= MANY_STEPS; steps++)
+        deal.counts[class_of(steps, portion, deal.largest)] += tile_steps[steps];
+    for (int k = 0; k <= PAIR_CLASS; k++)
+        deal.workers += deal.counts[k] << k;
+    return deal;
+}
+
+/* The steps one after the other of the tile that takes longest, and its joins: an eighth of a
+ * step for two warps, half of one for four, one for eight, two for two blocks. */
+static inline double v4_longest_chain(const int *tile_steps, const V4Deal *deal) {
+    double longest = 0;
+    for (int steps = 1; steps <= MANY_STEPS; steps++) {
+        int k = class_of(steps, deal->portion, deal->largest), warps = 1 << k;
+        if (tile_steps[steps])
+            longest = fmax(longest, (steps + warps - 1) / warps + k * k / 8.0);
+    }
+    return longest;
+}
+
+/* How long tiles take, in steps: at least as long as the longest one, which starts three steps before
+ * its first, and as long as all blocks and steps take side by side. The three numbers are fitted to
+ * the times of all portions on an H200 (samples/experiments/v4.md). */
+static inline double v4_tiles_time(const int *tile_steps, const V4Deal *deal, int64_t steps,
+                                   int64_t passes, int multiprocessors) {
     double resident = (double)TILE_BLOCKS * multiprocessors; /* blocks at once */
+    double blocks = (double)((deal->workers + TILE_WARPS - 1) / TILE_WARPS) * (double)passes;
     double work = (double)(steps * passes) / (resident * TILE_WARPS);
-    double blocks = (double)((workers + TILE_WARPS - 1) / TILE_WARPS) * (double)passes;
-    return fmax(WAVE_STEPS - 1 + portion, WAVE_STEPS * ceil(blocks / resident) + work);
+    return fmax(3 + v4_longest_chain(tile_steps, deal), 5.5 * blocks / resident + 1.5 * work);
+}
+
+/* The best portion; of equal ones the smallest. `steps`: of all tiles, each done `passes` times. */
+static inline V4Deal v4_best_deal(const int *tile_steps, bool transposes, int64_t steps,
+                                  int64_t passes, int multiprocessors) {
+    V4Deal best = v4_deal(tile_steps, portion_of(0), transposes);
+    double least = v4_tiles_time(tile_steps, &best, steps, passes, multiprocessors);
+    for (int i = 1; i < PORTIONS; i++) {
+        V4Deal deal = v4_deal(tile_steps, portion_of(i), transposes);
+        double time = v4_tiles_time(tile_steps, &deal, steps, passes, multiprocessors);
+        if (time < least) {
+            least = time;
+            best = deal;
+        }
+    }
+    return best;
 }

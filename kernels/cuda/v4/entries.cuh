@@ -7,10 +7,6 @@
 
 // ---- what the host reads back ------------------------------------------------------------------
 
-constexpr int LARGEST_PORTION = portion_of(PORTIONS - 1);
-// From so many steps on, a tile is in the largest class whatever the portion.
-constexpr int MANY_STEPS = (LARGEST_PORTION << (PAIR_CLASS - 1)) + 1;
-
 struct Findings {
     int irregular;                  // a depth and a feature of one point are of different pixels
     int longest;                    // points of the fullest cell

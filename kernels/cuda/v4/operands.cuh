@@ -101,7 +101,15 @@ constexpr float FEATURE_SCALE = D == BEV_NVFP4                      ? 1.0f / 128
                                 : D == BEV_FP8 && !BEV_HARDWARE_FP8 ? 1.0f / 256
                                                                     : 1.0f;
 
-// ---- features of four image rows, V channels of each -------------------------------------------
+// ---- features of two image rows, V channels of each --------------------------------------------
+
+// An 8 x 8 matrix of 16-bit numbers across the warp, transposed: lane 4 i + j gives elements 2j and
+// 2j + 1 of row i and gets elements 2j and 2j + 1 of column i.
+__device__ inline uint32_t transpose_pairs(uint32_t pair) {
+    uint32_t turned;
+    asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(turned) : "r"(pair));
+    return turned;
+}
 
 template <BevDtype D>
 constexpr int FEATURE_BITS = D == BEV_NVFP4 ? 4 : 8 * (int)sizeof(DepthCode<D>);
@@ -116,11 +124,21 @@ template <BevDtype D> struct LaneFeatures {
           scales(D == BEV_NVFP4 ? kept(pool.feat_scales + c / BEV_BLOCK) : NULL) {}
 };
 
-// Eight lanes hold a group of 8 V channels, V each.
+// Of a lane's channels, of which four lanes hold V each of an image row: which sum and which of its
+// two columns channel j is in. Two neighbouring channels are transposed as a pair; in FP8 they are
+// one number then, and become columns of two sums.
+template <BevDtype D> __device__ constexpr int sum_of(int j) {
+    return D == BEV_FP8 ? j / 4 * 2 + j % 2 : j / 2;
+}
+template <BevDtype D> __device__ constexpr int column_of(int j) {
+    return D == BEV_FP8 ? j / 2 % 2 : j % 2;
+}
+
+// Four lanes hold 4 V channels of an image row, V each.
 template <BevDtype D, int V> struct Features {
     static constexpr int BYTES = V * FEATURE_BITS<D> / 8;
-    uint32_t raw[4][(BYTES + 3) / 4];
-    uint8_t scale[4]; // NVFP4: of the block that holds the V channels
+    uint32_t raw[2][(BYTES + 3) / 4];
+    uint8_t scale[2]; // NVFP4: of the block that holds the V channels
 
     // Of a feature row the lane's channels [c, c + V) into raw[i].
     __device__ void load(int i, const LaneFeatures<D> &lane, int channels, int row, int c) {
@@ -130,68 +148,18 @@ template <BevDtype D, int V> struct Features {
             scale[i] = lane.scales[(int64_t)row * (channels / BEV_BLOCK) + c / BEV_BLOCK];
     }
 
-    // Row i as V / 2 pairs of operands, channels 2j and 2j + 1.
-    __device__ void unpack(int i, uint32_t pairs[V / 2]) const {
+    // Of row i channels 4j to 4j + 3 as two pairs of operands.
+    __device__ void unpack(int i, int j, uint32_t pairs[2]) const {
         if constexpr (D == BEV_NVFP4) { // 2 bits times 4 bits of mantissa: exact in a half
-            __half2 values[4], factor = __half2half2(__low2half(half2_from_e4m3(scale[i])));
+            __half2 factor = __half2half2(__low2half(half2_from_e4m3(scale[i])));
             factor = __hmul2(factor, __float2half2_rn(FEATURE_SCALE<D>));
-            half2_from_e2m1x8(raw[i][0], values);
-#pragma unroll
-            for (int j = 0; j < V / 2; j++)
-                pairs[j] = bits_of(__hmul2(values[j], factor));
+            __half2 values[4];
+            half2_from_e2m1x8(raw[i][j / 2], values);
+            pairs[0] = bits_of(__hmul2(values[j % 2 * 2], factor));
+            pairs[1] = bits_of(__hmul2(values[j % 2 * 2 + 1], factor));
         } else {
-#pragma unroll
-            for (int j = 0; j < V / 2; j++)
-                pairs[j] = raw[i][j];
-        }
-    }
-
-    // across[j][h]: channel j of rows 2h and 2h + 1, as the product wants them.
-    __device__ void transpose(uint32_t across[V][2]) const {
-        if constexpr (D == BEV_FP8) { // bytes change places before they become halves
-#if BEV_HARDWARE_FP8
-#pragma unroll
-            for (int j = 0; j < V; j += 2)
-#pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    uint32_t bytes = __byte_perm(raw[2 * h][j / 4], raw[2 * h + 1][j / 4],
-                                                 j % 4 ? 0x7362 : 0x5140);
-                    pairs_from_e4m3(bytes, across[j][h], across[j + 1][h]);
-                }
-#else
-#pragma unroll
-            for (int j = 0; j < V; j++)
-#pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    uint32_t bytes = __byte_perm(raw[2 * h][j / 4], raw[2 * h + 1][j / 4],
-                                                 (4 + j % 4) << 12 | j % 4 << 4);
-                    across[j][h] = bits_of(small_from_high_bytes(bytes));
-                }
-#endif
-        } else if constexpr (D == BEV_NVFP4 && !BEV_HARDWARE_FP4) {
-#pragma unroll
-            for (int h = 0; h < 2; h++) { // 2^7 of the missing 2^14 fit the scales
-                __half2 scales = half2_from_e4m3((uint16_t)(scale[2 * h] | scale[2 * h + 1] << 8));
-                __half2 factor = __hmul2(scales, __float2half2_rn(16384 * FEATURE_SCALE<D>));
-                E2m1Bytes low(raw[2 * h][0]), high(raw[2 * h + 1][0]);
-#pragma unroll
-                for (int j = 0; j < V; j++) {
-                    __half2 tiny = half2_from_bytes(j % 2 ? low.odd : low.even,
-                                                    j % 2 ? high.odd : high.even, j / 2);
-                    across[j][h] = bits_of(__hmul2(tiny, factor));
-                }
-            }
-        } else {
-            uint32_t rows[4][V / 2];
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                unpack(i, rows[i]);
-#pragma unroll
-            for (int j = 0; j < V; j++)
-#pragma unroll
-                for (int h = 0; h < 2; h++)
-                    across[j][h] = __byte_perm(rows[2 * h][j / 2], rows[2 * h + 1][j / 2],
-                                               j % 2 ? 0x7632 : 0x5410);
+            pairs[0] = raw[i][2 * j];
+            pairs[1] = raw[i][2 * j + 1];
         }
     }
 
@@ -200,25 +168,49 @@ template <BevDtype D, int V> struct Features {
         uint32_t marks = 0;
         if constexpr (D == BEV_FP8 && !BEV_HARDWARE_FP8)
 #pragma unroll
-            for (int i = 0; i < 4; i++)
+            for (int i = 0; i < 2; i++)
 #pragma unroll
                 for (int j = 0; j < (BYTES + 3) / 4; j++)
                     marks |= nan_marks(raw[i][j]);
         return marks & NAN_MARKS;
     }
 
-    // sums[j] (16 cells x 8 lane groups, channel j of each) += depth x features.
+    // Operands of 2 x 8 channels, as sum_of and column_of say.
+    __device__ void transpose(int j, uint32_t operands[2][2]) const {
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            if constexpr (D == BEV_FP8) { // first transposed, as two codes are one 16-bit number
+                uint32_t codes = transpose_pairs(raw[i][j]);
+#if BEV_HARDWARE_FP8
+                pairs_from_e4m3(__byte_perm(codes, 0, 0x3120), operands[0][i], operands[1][i]);
+#else
+                operands[0][i] = bits_of(small_from_high_bytes(codes << 8));
+                operands[1][i] = bits_of(small_from_high_bytes(codes));
+#endif
+            } else {
+                uint32_t pairs[2];
+                unpack(i, j, pairs);
+                operands[0][i] = transpose_pairs(pairs[0]);
+                operands[1][i] = transpose_pairs(pairs[1]);
+            }
+        }
+    }
+
+    // sums[j] (16 cells x 8 channels) += depth x features.
     template <int N>
     __device__ void multiply(float (*sums)[4], const uint32_t (&depth)[N][4]) const {
-        uint32_t across[V][2];
-        transpose(across);
         if (nan_unseen())
             sums[0][0] = NAN; // the tile starts again
 #pragma unroll
-        for (int j = 0; j < V; j++)
+        for (int j = 0; j < V / 4; j++) {
+            uint32_t operands[2][2];
+            transpose(j, operands);
 #pragma unroll
-            for (int n = 0; n < N; n++)
-                multiply_add<D>(sums[j], depth[n], across[j][0], across[j][1]);
+            for (int e = 0; e < 2; e++)
+#pragma unroll
+                for (int n = 0; n < N; n++)
+                    multiply_add<D>(sums[2 * j + e], depth[n], operands[e][0], operands[e][1]);
+        }
     }
 };
 

@@ -146,7 +146,8 @@ static __global__ void v4_count_steps_kernel(Pool pool, int tiles, const int *or
 // Tiles by class; those of class 0, which have a warp each, by steps, the most first: warps that
 // share a block should end together.
 struct TileSort {
-    int first[LARGEST_PORTION + PAIR_CLASS + 1]; // by bin: steps in class 0, else portion + class
+    // By bin: steps in class 0, else portion + class.
+    int first[portion_of(PORTIONS - 1) + PAIR_CLASS + 1];
     const int *step_counts;
     int portion, largest, *tiles;
 
@@ -159,12 +160,12 @@ struct TileSort {
     }
 };
 
-static inline TileSort tile_sort(const Shares &shares, const int tile_steps[], int portion,
-                                 int largest, const int *step_counts, int *tiles) {
-    TileSort sort = {{}, step_counts, portion, largest, tiles};
-    for (int k = 1; k <= largest; k++)
-        sort.first[portion + k] = shares.first_owner[k];
-    for (int steps = portion, at = shares.first_owner[0]; steps >= 0; steps--) {
+static inline TileSort tile_sort(const Shares &shares, const int tile_steps[], const V4Deal &deal,
+                                 const int *step_counts, int *tiles) {
+    TileSort sort = {{}, step_counts, deal.portion, deal.largest, tiles};
+    for (int k = 1; k <= deal.largest; k++)
+        sort.first[deal.portion + k] = shares.first_owner[k];
+    for (int steps = deal.portion, at = shares.first_owner[0]; steps >= 0; steps--) {
         sort.first[steps] = at;
         at += tile_steps[steps];
     }

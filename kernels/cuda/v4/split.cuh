@@ -55,9 +55,9 @@ __device__ inline void split_depths(const DepthPair *pairs, float4 weights, int 
     }
 }
 
-// FP32 features of four image rows, V channels of each.
+// FP32 features of two image rows, V channels of each.
 template <int V> struct Features<BEV_FP32, V> {
-    uint32_t raw[4][V];
+    uint32_t raw[2][V];
 
     __device__ void load(int i, const LaneFeatures<BEV_FP32> &lane, int channels, int row, int c) {
         load_words<4 * V>(raw[i], lane.codes + (int64_t)row * (channels * 4) + c * 4);
@@ -69,13 +69,16 @@ template <int V> struct Features<BEV_FP32, V> {
     // smallest products come first and a step has a sum of its own.
     __device__ void multiply(float (*sums)[4], const uint32_t (&depth)[3][4]) const {
 #pragma unroll
-        for (int j = 0; j < V; j++) {
-            uint32_t parts[2][3]; // of rows 0 and 1, of rows 2 and 3
+        for (int j = 0; j < V / 2; j++) {
+            uint32_t parts[2][3];
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                float low = __uint_as_float(raw[2 * h][j]) * FLOAT_SCALE;
-                float high = __uint_as_float(raw[2 * h + 1][j]) * FLOAT_SCALE;
+                float low = __uint_as_float(raw[h][2 * j]) * FLOAT_SCALE;
+                float high = __uint_as_float(raw[h][2 * j + 1]) * FLOAT_SCALE;
                 split_pair<BEV_BF16, 3>(make_float2(low, high), parts[h]);
+#pragma unroll
+                for (int n = 0; n < 3; n++)
+                    parts[h][n] = transpose_pairs(parts[h][n]);
             }
             float step[4] = {};
 #pragma unroll

@@ -35,20 +35,9 @@ __device__ inline void encode_sums(const float v[V], float scale, uint32_t *word
     }
 }
 
-// Each lane holds two words of 16 bytes. Of two neighbouring lanes the even one ends with the first
-// word of both, the odd one with the second word of both. All lanes of the warp.
-__device__ inline void exchange_words(uint32_t (&words)[2][4]) {
-    bool odd = threadIdx.x % 2;
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        uint32_t other = __shfl_xor_sync(~0u, odd ? words[0][i] : words[1][i], 1);
-        words[0][i] = odd ? other : words[0][i];
-        words[1][i] = odd ? words[1][i] : other;
-    }
-}
-
 // Zeroes channels [c0, c0 + CHANNELS) of up to 32 empty cells, 16 bytes a lane in each iteration.
-// WAITS: the output may still be read or written by the kernel before.
+// Not unrolled: a burst of stores would hold up the loads of all others. WAITS: the output may
+// still be read or written by the kernel before.
 template <BevDtype D, int CHANNELS, bool WAITS>
 __device__ inline void clear_empty(const Pool &pool, const TileMap &map, int c0, int first) {
     constexpr int WORDS = CHANNELS * (int)sizeof(OutCode<D>) / 16; // 16-byte words a cell
@@ -56,7 +45,7 @@ __device__ inline void clear_empty(const Pool &pool, const TileMap &map, int c0,
     int mine = lane < count ? map.empty[first + lane] : 0;
     if constexpr (WAITS)
         wait_for_previous_kernel();
-#pragma unroll
+#pragma unroll 1
     for (int base = 0; base < EMPTY_CELLS * WORDS; base += WARP) {
         int i = base + lane;
         int64_t cell = __shfl_sync(~0u, mine, i / WORDS);
@@ -137,29 +126,38 @@ template <bool W> struct Step {
     }
 };
 
-// A step's features: places [4q, 4q + 4) of a slab, GROUPS groups and TAILS quarters of one.
-template <BevDtype D, int GROUPS, int TAILS> struct SlabFeatures {
-    static constexpr int V = LANE_CHANNELS<D>;
-    LaneFeatures<D> group, tail;
-    int channels, first_row, row_distance, last_row; // rows past the image: TileMap
-    Features<D, V> groups[GROUPS];
-    Features<D, V / 4> tails[TAILS > 0 ? TAILS : 1];
+// Channels of a block: GROUPS groups and TAILS quarters of one, as CHUNKS of 4 V channels and a
+// last one of 4 LAST.
+template <BevDtype D, int GROUPS, int TAILS> struct Chunks {
+    static constexpr int V = LANE_CHANNELS<D>, LAST = v4_group(D) / 16;
+    static constexpr int COUNT = GROUPS * v4_group(D) / (4 * V);
+    static constexpr int CHANNELS = 4 * (V * COUNT + LAST * TAILS);
+};
 
-    __device__ SlabFeatures(const Pool &pool, const TileMap &map, int c0, int g, int q)
-        : group(pool, c0 + V * g), tail(pool, c0 + 8 * V * GROUPS + V / 4 * g),
-          channels(pool.channels), first_row(q * map.feat_w), row_distance(4 * map.feat_w),
-          last_row(map.last_feat_row) {}
+// A step's features: lane 4 k + q loads channels of image rows k / 2 + k % 2 * 4 and, 8 rows
+// further, of another one, so that after transposing lane 4 g + q has those of places
+// [4q, 4q + 4).
+template <BevDtype D, int GROUPS, int TAILS> struct SlabFeatures {
+    using C = Chunks<D, GROUPS, TAILS>;
+    LaneFeatures<D> chunk, last;
+    int channels, first_row, row_distance, last_row; // rows past the image: TileMap
+    Features<D, C::V> chunks[C::COUNT];
+    Features<D, C::LAST> lasts[TAILS > 0 ? TAILS : 1];
+
+    __device__ SlabFeatures(const Pool &pool, const TileMap &map, int c0, int k, int q)
+        : chunk(pool, c0 + C::V * q), last(pool, c0 + 4 * C::V * C::COUNT + C::LAST * q),
+          channels(pool.channels), first_row((k / 2 + k % 2 * 4) * map.feat_w),
+          row_distance(8 * map.feat_w), last_row(map.last_feat_row) {}
 
     __device__ void load(int slab_row) {
         int row = min(slab_row + first_row, last_row);
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 2; i++) {
 #pragma unroll
-            for (int n = 0; n < GROUPS; n++)
-                groups[n].load(i, group, channels, row, 8 * V * n);
-#pragma unroll
-            for (int n = 0; n < TAILS; n++)
-                tails[n].load(i, tail, channels, row, 2 * V * n);
+            for (int n = 0; n < C::COUNT; n++)
+                chunks[n].load(i, chunk, channels, row, 4 * C::V * n);
+            if constexpr (TAILS > 0)
+                lasts[0].load(i, last, channels, row, 0);
             row = min(row + row_distance, last_row);
         }
     }
@@ -207,22 +205,30 @@ template <BevDtype D, bool T, bool W> struct SlabDepths {
     }
 };
 
-// Sums of 16 cells: v[j][2r + u] is the j-th channel of lane 2q + u's in cell g + 8r.
+// What a step multiplies.
+template <BevDtype D, int GROUPS, int TAILS, bool T, bool W> struct StepData {
+    SlabFeatures<D, GROUPS, TAILS> features;
+    SlabDepths<D, T, W> depths;
+
+    __device__ StepData(const Pool &pool, const TileMap &map, int c0, int g, int q)
+        : features(pool, map, c0, g, q), depths(pool, map, q) {}
+};
+
+// Sums of 16 cells: v[V / 2 * n + sum_of(j)][2r + column_of(j)] is channel j of lane q's in chunk
+// n, in cell g + 8r.
 template <BevDtype D, int GROUPS, int TAILS> struct TileSums {
-    static constexpr int V = LANE_CHANNELS<D>;
-    static constexpr int CHANNELS = 8 * V * GROUPS + 2 * V * TAILS;
-    static constexpr int COUNT = V * GROUPS + V / 4 * TAILS;
+    using C = Chunks<D, GROUPS, TAILS>;
+    static constexpr int V = C::V, CHANNELS = C::CHANNELS, COUNT = CHANNELS / 8;
     float v[COUNT][4];
 
-    template <int N>
-    __device__ void add(const SlabFeatures<D, GROUPS, TAILS> &features,
-                        const uint32_t (&depth)[N][4]) {
+    template <bool T, bool W> __device__ void add(const StepData<D, GROUPS, TAILS, T, W> &data) {
+        uint32_t depth[SPLIT<D, W>][4];
+        data.depths.finish(depth);
 #pragma unroll
-        for (int n = 0; n < GROUPS; n++)
-            features.groups[n].multiply(v + V * n, depth);
-#pragma unroll
-        for (int n = 0; n < TAILS; n++)
-            features.tails[n].multiply(v + V * GROUPS + V / 4 * n, depth);
+        for (int n = 0; n < C::COUNT; n++)
+            data.features.chunks[n].multiply(v + V / 2 * n, depth);
+        if constexpr (TAILS > 0)
+            data.features.lasts[0].multiply(v + V / 2 * C::COUNT, depth);
     }
 
     __device__ void put(float4 (*slot)[WARP], int lane) const {
@@ -239,45 +245,31 @@ template <BevDtype D, int GROUPS, int TAILS> struct TileSums {
         }
     }
 
-    // Writes cell g + 8r, if it is one. With two or four bytes a channel, an instruction writes
-    // whole sectors of 32 bytes of a group. All lanes of the warp.
+    // Writes a lane's N channels of a chunk.
+    template <int N>
+    __device__ static void store_chunk(const float (*sums)[4], int r, float scale,
+                                       OutCode<D> *out) {
+        float mine[N];
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            mine[j] = sums[sum_of<D>(j)][2 * r + column_of<D>(j)];
+        constexpr int BYTES = N * (int)sizeof(OutCode<D>);
+        uint32_t words[BYTES / 4];
+        encode_sums<D, N>(mine, scale, words);
+        store_words<BYTES>(out, words);
+    }
+
+    // Writes cell g + 8r, if it is one; four lanes whole sectors of 32 bytes.
     __device__ void store(const Pool &pool, int cell, int c0, int q, int r) const {
-        using Code = OutCode<D>;
-        Code *out = (Code *)pool.out + (int64_t)cell * pool.channels + c0;
+        if (cell == NO_CELL)
+            return;
+        OutCode<D> *out = (OutCode<D> *)pool.out + (int64_t)cell * pool.channels + c0;
 #pragma unroll
-        for (int n = 0; n < GROUPS; n++, out += 8 * V) {
-            float mine[2 * V];
-#pragma unroll
-            for (int j = 0; j < 2 * V; j++)
-                mine[j] = v[V * n + j % V][2 * r + j / V];
-            uint32_t words[2][4];
-            if constexpr (sizeof(Code) == 1) {
-                encode_sums<D, 16>(mine, pool.scale, words[0]);
-                if (cell != NO_CELL)
-                    store_words<16>(out + 16 * q, words[0]);
-            } else {
-                encode_sums<D, V>(mine, pool.scale, words[0]);
-                encode_sums<D, V>(mine + V, pool.scale, words[1]);
-                exchange_words(words);
-                if (cell != NO_CELL) {
-                    store_words<16>(out + V * (2 * q - q % 2), words[0]);
-                    store_words<16>(out + V * (2 * q - q % 2 + 2), words[1]);
-                }
-            }
-        }
-#pragma unroll
-        for (int n = 0; n < TAILS; n++, out += 2 * V) {
-            const float(*s)[4] = v + V * GROUPS + V / 4 * n;
-            float mine[V / 2];
-#pragma unroll
-            for (int j = 0; j < V / 2; j++)
-                mine[j] = s[j % (V / 4)][2 * r + j / (V / 4)];
-            constexpr int BYTES = V / 2 * (int)sizeof(Code);
-            uint32_t words[BYTES / 4];
-            encode_sums<D, V / 2>(mine, pool.scale, words);
-            if (cell != NO_CELL)
-                store_words<BYTES>(out + V / 2 * q, words);
-        }
+        for (int n = 0; n < C::COUNT; n++)
+            store_chunk<V>(v + V / 2 * n, r, pool.scale, out + V * (4 * n + q));
+        if constexpr (TAILS > 0)
+            store_chunk<C::LAST>(v + V / 2 * C::COUNT, r, pool.scale,
+                                 out + 4 * V * C::COUNT + C::LAST * q);
     }
 
     __device__ bool finite() const {
@@ -307,27 +299,37 @@ __device__ inline int meet(Sums &sums, const Workspace &workspace, int tile, int
     int lane = (int)threadIdx.x % WARP, meeting = tile * (int)gridDim.x + (int)blockIdx.x;
     float4(*slots)[Sums::COUNT][WARP] = (float4(*)[Sums::COUNT][WARP])workspace.halves;
     sums.put(slots[2 * meeting + half], lane);
-    __threadfence();
     __syncwarp();
-    int before = lane == 0 ? atomicExch(&workspace.met[meeting], number + 1) : 0;
+    int before = 0;
+    if (lane == 0) {
+        __threadfence();
+        before = atomicExch(&workspace.met[meeting], number + 1);
+        __threadfence();
+    }
+    __syncwarp();
     before = __shfl_sync(~0u, before, 0);
-    __threadfence();
     if (before > 0)
         sums.add(slots[2 * meeting + 1 - half], lane);
     return before - 1;
 }
+
+// Whether a warp loads a step while it waits for the one before. Wider formats, weights and two
+// groups of channels leave no registers for that.
+template <BevDtype D, int GROUPS, bool W>
+constexpr bool TWO_STEPS = FEATURE_BITS<D> <= 8 && GROUPS == 1 && !W;
 
 // Blocks of 8 warps; a tile has 1 to 8 of them, or all of two blocks. blockIdx.x: which CHANNELS
 // channels, so that the passes of a block, which read the same map and depths, start side by side.
 // T: the depth is transposed, W: the map has weights.
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
 __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
-    v4_tiles_kernel(const __grid_constant__ Pool pool_, const __grid_constant__ TileMap map) {
+    v4_tiles_kernel(const __grid_constant__ TileMap map) {
     using Sums = TileSums<D, GROUPS, TAILS>;
+    using Data = StepData<D, GROUPS, TAILS, T, W>;
     __shared__ float4 partial[TILE_WARPS / 2][Sums::COUNT][WARP];
     if constexpr (!T)
         let_next_kernel_start();
-    Pool pool = pool_;
+    Pool pool = map.pool();
     pool.scale *= 1 / FEATURE_SCALE<D>;
     if constexpr (TAILS > 0)
         pool.channels = 80; // a constant from here on
@@ -353,27 +355,52 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     constexpr bool EARLY = GROUPS == 1; // else there are no registers for them yet
     if constexpr (EARLY)
         read_cells();
-    SlabFeatures<D, GROUPS, TAILS> features(pool, map, c0, g, q);
-    SlabDepths<D, T, W> depths(pool, map, q);
-
+    Data data(pool, map, c0, g, q);
     Sums sums = {};
     if constexpr (!T)
         wait_for_previous_kernel();
-    bool waited = !T, more; // for the kernel that transposes the depth
-    do {
-        uint32_t depth[SPLIT<D, W>][4];
-        features.load(step.slab.x);
+    bool waited = !T, more; // waited for the kernel that transposes the depth
+    auto load = [&](Data &to, const Step<W> &from) {
+        to.features.load(from.slab.x);
         if (!waited)
             wait_for_previous_kernel();
         waited = true;
-        depths.load(step);
+        to.depths.load(from);
+    };
+    auto read_next = [&](Step<W> &to) {
         more = work.next < work.end;
         if (more)
-            step.read(work.next); // while this one's loads are under way
+            to.read(work.next);
         work.next += work.parts();
-        depths.finish(depth);
-        sums.add(features, depth);
-    } while (more);
+    };
+    if constexpr (!TWO_STEPS<D, GROUPS, W>) {
+        do {
+            load(data, step);
+            read_next(step); // while this one's loads are under way
+            sums.add(data);
+        } while (more);
+    } else {
+        Data other(pool, map, c0, g, q);
+        Step<W> next(map, g);
+        read_next(next);
+        load(data, step);
+        for (;;) {
+            if (!more) {
+                sums.add(data);
+                break;
+            }
+            load(other, next);
+            read_next(step);
+            sums.add(data);
+            if (!more) {
+                sums.add(other);
+                break;
+            }
+            load(data, step);
+            read_next(next);
+            sums.add(other);
+        }
+    }
     if constexpr (!EARLY)
         read_cells();
     // In this block.
@@ -409,16 +436,21 @@ __host__ __device__ inline int blocks_across(const Frustums &f) {
     return (f.width + WARP - 1) / WARP;
 }
 
+// Codes of neighbouring columns, in one load.
+template <typename Code, int ACROSS> struct alignas(ACROSS * sizeof(Code)) Neighbours {
+    Code of[ACROSS];
+};
+
 // (camera, bin, h, w) -> (camera, w, slab, bin, place). A block takes 32 columns by 8 bins of a
-// slab: a thread gathers the 16 image rows of one column and bin, coalesced over w; rows past the
-// image are 0. Through shared memory a column's bins are written side by side. Also makes ready
-// where the blocks of a tile meet.
-template <typename Code>
-__global__ void __launch_bounds__(TRANSPOSE_BINS *WARP)
+// slab: a thread gathers the 16 image rows of ACROSS columns and one bin, coalesced over w; rows
+// past the image are 0. Through shared memory a column's bins are written side by side. Also makes
+// ready where the blocks of a tile meet. Rows and `depth` begin at multiples of ACROSS codes.
+template <typename Code, int ACROSS>
+__global__ void __launch_bounds__(TRANSPOSE_BINS *WARP / ACROSS)
     v4_transpose_kernel(const Code *depth, Frustums f,
                         const __grid_constant__ Workspace workspace) {
     constexpr int WORDS = SLAB * (int)sizeof(Code) / (int)sizeof(uint4); // of a column and bin
-    constexpr int COLUMN = TRANSPOSE_BINS * WORDS;
+    constexpr int COLUMN = TRANSPOSE_BINS * WORDS, LANES = WARP / ACROSS;
     __shared__ uint4 words[WARP][COLUMN + 1]; // + 1: lanes write to different banks
     wait_for_previous_kernel();
     let_next_kernel_start();
@@ -428,22 +460,34 @@ __global__ void __launch_bounds__(TRANSPOSE_BINS *WARP)
         workspace.met[i] = 0;
     int across, slab, bin0 = (int)blockIdx.y * TRANSPOSE_BINS;
     int camera = (int)divide(divide(blockIdx.x, blocks_across(f), &across), f.slabs, &slab);
-    int first_w = across * WARP;
-    int lane = (int)threadIdx.x % WARP, bin = (int)threadIdx.x / WARP, w = first_w + lane;
+    int first_w = across * WARP, bin = (int)threadIdx.x / LANES;
+    int mine = (int)threadIdx.x % LANES * ACROSS, w = first_w + mine;
     if (w < f.width && bin0 + bin < f.bins) {
         int64_t plane = (int64_t)camera * f.bins + bin0 + bin;
         const Code *from = depth + (plane * f.height + slab * SLAB) * f.width + w;
-        alignas(16) Code codes[SLAB];
+        Neighbours<Code, ACROSS> rows[SLAB];
 #pragma unroll
-        for (int k = 0; k < SLAB; k++)
-            codes[k] = slab * SLAB + v4_place(k) < f.height ? from[v4_place(k) * f.width] : Code(0);
+        for (int k = 0; k < SLAB; k++) {
+            int row = v4_place(k);
+            rows[k] = {};
+            if (slab * SLAB + row < f.height)
+                rows[k] = *(const Neighbours<Code, ACROSS> *)(from + row * f.width);
+        }
 #pragma unroll
-        for (int j = 0; j < WORDS; j++)
-            memcpy(&words[lane][bin * WORDS + j], (const char *)codes + 16 * j, sizeof(uint4));
+        for (int i = 0; i < ACROSS; i++) {
+            alignas(16) Code codes[SLAB];
+#pragma unroll
+            for (int k = 0; k < SLAB; k++)
+                codes[k] = rows[k].of[i];
+#pragma unroll
+            for (int j = 0; j < WORDS; j++)
+                memcpy(&words[mine + i][bin * WORDS + j], (const char *)codes + 16 * j,
+                       sizeof(uint4));
+        }
     }
     __syncthreads();
 #pragma unroll
-    for (int i = (int)threadIdx.x; i < WARP * COLUMN; i += TRANSPOSE_BINS * WARP) {
+    for (int i = (int)threadIdx.x; i < WARP * COLUMN; i += TRANSPOSE_BINS * LANES) {
         int word = i % COLUMN, column = first_w + i / COLUMN;
         int64_t to = (((int64_t)camera * f.width + column) * f.slabs + slab) * f.bins + bin0;
         if (column < f.width && bin0 + word / WORDS < f.bins)
@@ -454,26 +498,37 @@ __global__ void __launch_bounds__(TRANSPOSE_BINS *WARP)
 // ---- launching ---------------------------------------------------------------------------------
 
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
-static inline cudaError_t tiles_enter(Pool pool, const TileMap &map, bool overlap,
-                                      cudaStream_t stream) {
+static inline cudaError_t tiles_enter(TileMap map, bool overlap, cudaStream_t stream) {
     constexpr int MOST_ROWS = 65535; // of a grid
-    unsigned passes = (unsigned)pool.channels / TileSums<D, GROUPS, TAILS>::CHANNELS;
+    unsigned passes = (unsigned)map.channels / TileSums<D, GROUPS, TAILS>::CHANNELS;
     unsigned blocks =
         blocks_for(map.workers, TILE_WARPS) + blocks_for(map.empties, EMPTY_CELLS * TILE_WARPS);
     unsigned layers = blocks_for(blocks, MOST_ROWS);
     dim3 grid(passes, blocks_for(blocks, layers), layers); // a last block may have nothing to do
-    pool.scale /= SPLIT_SCALE<D, W>;
+    map.scale /= SPLIT_SCALE<D, W>;
     return launch_overlapped(v4_tiles_kernel<D, GROUPS, TAILS, T, W>, grid, TILE_THREADS, overlap,
-                             stream, pool, map);
+                             stream, map);
+}
+
+template <typename Code, int ACROSS>
+static inline cudaError_t transpose_across(const Code *depth, const Frustums &f,
+                                           const Workspace &workspace, bool overlap,
+                                           cudaStream_t stream) {
+    dim3 grid(f.cameras * f.slabs * blocks_across(f), blocks_for(f.bins, TRANSPOSE_BINS));
+    return launch_overlapped(v4_transpose_kernel<Code, ACROSS>, grid,
+                             TRANSPOSE_BINS * WARP / ACROSS, overlap, stream, depth, f, workspace);
 }
 
 template <typename Code>
 static inline cudaError_t transpose_enter(const void *depth, const Frustums &f,
                                           const Workspace &workspace, bool overlap,
                                           cudaStream_t stream) {
-    dim3 grid(f.cameras * f.slabs * blocks_across(f), blocks_for(f.bins, TRANSPOSE_BINS));
-    return launch_overlapped(v4_transpose_kernel<Code>, grid, TRANSPOSE_BINS * WARP, overlap,
-                             stream, (const Code *)depth, f, workspace);
+    constexpr int ACROSS = v4_across(sizeof(Code), 0);
+    const Code *codes = (const Code *)depth;
+    if (v4_across(sizeof(Code), f.width) == ACROSS &&
+        (uintptr_t)depth % (ACROSS * sizeof(Code)) == 0)
+        return transpose_across<Code, ACROSS>(codes, f, workspace, overlap, stream);
+    return transpose_across<Code, 1>(codes, f, workspace, overlap, stream);
 }
 
 // `overlap`: this build and the device know programmatic dependent launches. The tiles always use
@@ -483,24 +538,23 @@ static inline cudaError_t tiles_launch(const BevProblem *problem, const TileMap 
                                        const Frustums &frustums, bool overlap,
                                        cudaStream_t stream) {
     using Bits = DepthBits<D>;
-    constexpr int GROUP = 8 * LANE_CHANNELS<D>;
-    Pool pool = pool_of(problem);
+    constexpr int GROUP = v4_group(D);
     int channels = v4_tile_channels(problem);
     cudaError_t status = cudaSuccess;
     bool early = overlap && gains_by_overlap(stream);
     bool transposes = map.workspace.transposed;
     if (transposes)
-        status = transpose_enter<Bits>(pool.depth, frustums, map.workspace, early, stream);
+        status = transpose_enter<Bits>(map.depth, frustums, map.workspace, early, stream);
     if (status != cudaSuccess)
         return status;
-    if (pool.weights)
-        return channels % GROUP ? tiles_enter<D, 1, 1, true, true>(pool, map, overlap, stream)
-                                : tiles_enter<D, 1, 0, true, true>(pool, map, overlap, stream);
+    if (map.weights)
+        return channels % GROUP ? tiles_enter<D, 1, 1, true, true>(map, overlap, stream)
+                                : tiles_enter<D, 1, 0, true, true>(map, overlap, stream);
     with_flag(transposes, [&]<bool T>() {
         bool starts = T ? overlap : early;
-        status = channels % GROUP   ? tiles_enter<D, 1, 1, T, false>(pool, map, starts, stream)
-                 : channels > GROUP ? tiles_enter<D, 2, 0, T, false>(pool, map, starts, stream)
-                                    : tiles_enter<D, 1, 0, T, false>(pool, map, starts, stream);
+        status = channels % GROUP   ? tiles_enter<D, 1, 1, T, false>(map, starts, stream)
+                 : channels > GROUP ? tiles_enter<D, 2, 0, T, false>(map, starts, stream)
+                                    : tiles_enter<D, 1, 0, T, false>(map, starts, stream);
     });
     return status;
 }

@@ -60,7 +60,7 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
     const V4Plan *plan = (const V4Plan *)opaque;
     cudaStream_t stream = (cudaStream_t)stream_;
     cudaError_t status = cudaSuccess;
-    TileMap tiles = plan->tiles;
+    TileMap tiles = of_launch(plan->tiles, pool_of(problem));
     Arena arena = {(char *)problem->workspace, 0};
     if (plan->transposed)
         tiles.workspace = workspace_of(problem, plan->frustums, plan->pairs, arena);

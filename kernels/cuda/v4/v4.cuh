@@ -106,19 +106,41 @@ struct Workspace {
 // Workers are numbered as they start; those behind the last one clear empty cells. Step w is the
 // first step of worker w. Behind these follow the others, tile by tile. Who has a tile has a first
 // step: a tile of class k > 0 has more than 2^k steps, as portions are at least 2.
+//
+// These are all arguments of a launch. They arrive by lines of 64 bytes, so what a warp needs first
+// comes first.
 struct TileMap {
     const TileWork *work;    // [workers]
-    const int *cells;        // [tiles * 16]: cell, or NO_CELL
     const int2 *slabs;       // [steps]: feature row of image row 0; where depth bin 0 begins
     const uint32_t *entries; // [steps * 16], by cell of the tile
-    const int *weight_rows;  // [steps * 16]: row of `weights`; weighted maps only
-    const float4 *weights;   // [rows * 4]: 16 weights by place, 0 where the entry has no row
-    Workspace workspace;     // of a launch that transposes the depth
-    const int *empty;        // [empties]: cells without a point
+    int workers;             // a multiple of TILE_WARPS
     int empties;
-    int workers;            // a multiple of TILE_WARPS
+    const int *empty; // [empties]: cells without a point
+
+    // Of a launch; as in Pool.
+    void *out;
+    const void *feat, *depth;
+    const uint8_t *feat_scales;
+    int channels;
+    float scale;
+
+    const int *cells;       // [tiles * 16]: cell, or NO_CELL
     int feat_w, bin_stride; // distance of image rows and of depth bins in `depth`
     int last_feat_row;      // rows past the last image are read there, and multiplied by 0
+    const int *weight_rows; // [steps * 16]: row of `weights`; weighted maps only
+    const float4 *weights;  // [rows * 4]: 16 weights by place, 0 where the entry has no row
+    Workspace workspace;    // of a launch that transposes the depth
+
+    __device__ Pool pool() const {
+        Pool pool = {};
+        pool.out = out;
+        pool.feat = feat;
+        pool.depth = depth;
+        pool.feat_scales = feat_scales;
+        pool.channels = channels;
+        pool.scale = scale;
+        return pool;
+    }
 };
 
 constexpr int NO_CELL = -1;
