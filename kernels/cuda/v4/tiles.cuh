@@ -134,9 +134,8 @@ template <BevDtype D, int GROUPS, int TAILS> struct Chunks {
     static constexpr int CHANNELS = 4 * (V * COUNT + LAST * TAILS);
 };
 
-// A step's features: lane 4 k + q loads channels of image rows k / 2 + k % 2 * 4 and, 8 rows
-// further, of another one, so that after transposing lane 4 g + q has those of places
-// [4q, 4q + 4).
+// A step's features. Lane 4 k + q loads channels of two image rows of the slab, k / 2 + k % 2 * 4
+// and the one 8 further: so lane 4 g + q has places [4q, 4q + 4) once they are transposed.
 template <BevDtype D, int GROUPS, int TAILS> struct SlabFeatures {
     using C = Chunks<D, GROUPS, TAILS>;
     LaneFeatures<D> chunk, last;
@@ -259,7 +258,7 @@ template <BevDtype D, int GROUPS, int TAILS> struct TileSums {
         store_words<BYTES>(out, words);
     }
 
-    // Writes cell g + 8r, if it is one; four lanes whole sectors of 32 bytes.
+    // Writes cell g + 8r, if it is one: of a chunk four lanes write 64 bytes side by side.
     __device__ void store(const Pool &pool, int cell, int c0, int q, int r) const {
         if (cell == NO_CELL)
             return;

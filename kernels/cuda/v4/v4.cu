@@ -20,8 +20,11 @@
  *                   ...       [ depths of a bin ]     [     ...     ]   ...
  *                  cell 15    [ d d d d d d d d ]     [ f f f f f f ]  row 15
  *
- * MEMORY  Features of a column are read once for 16 cells, not once a point. A step's map is 72
- *         bytes: where the column begins, and per cell a depth bin and a mask of the 16 rows.
+ * MEMORY  Features of a column are read once for 16 cells, not once a point. Four lanes read 64
+ *         bytes of an image row side by side, as the cache likes it, and movmatrix brings two rows
+ *         of a channel into one lane, as tensor cores want it. In FP8 and NVFP4 the next step is
+ *         loaded meanwhile. A step's map is 72 bytes: where the column begins, and per cell a depth
+ *         bin and a mask of the 16 rows.
  *         Depths are gathered one by one, four neighbouring rows at once. Where that would take
  *         longer than one more kernel (large maps, and weighted ones, which read each depth about
  *         four times) a first kernel transposes the depth, so that a column's 16 rows are
@@ -41,14 +44,15 @@
  *         for features and depths from the second cache.
  *         On SM90 and later, in a stream, the first load, of the map, does not wait for the kernel
  *         in front (overlap.cuh).
- * TRY     Tiles of 8 cells (features as the left operand, 20 sums a lane instead of 40): 1.5
- *         times as many steps, each with half the sums; which configurations gain? Let the blocks
- *         start in plain order (v4_turn): which maps lose? Bring a step's features into shared
- *         memory by the copy engine: why is that slower? Load a column's features once for two bins
- *         that fall into the same cell: which maps have fewer steps then? Clear the empty cells
- *         before the steps instead of in blocks of their own: why is that slower? Or after them, by
- *         the warps that did them: which maps gain, and which lose? What we found of it is in
- *         samples/experiments/v4.md. */
+ * TRY     Tiles of 8 cells (features as the left operand, 20 sums a lane instead of 40): 1.5 times
+ *         as many steps, each with half the sums; which configurations gain? Let the blocks start
+ *         in plain order (v4_turn): which maps lose? Give a warp two steps more or less
+ *         (portion_of): when does the longest tile decide, and when the number of blocks? Bring a
+ *         step's features into shared memory by the copy engine: why is that slower? Load a
+ *         column's features once for two bins that fall into the same cell: which maps have fewer
+ *         steps then? Clear the empty cells before the steps instead of in blocks of their own:
+ *         why is that slower? Or after them, by the warps that did them: which maps gain, and
+ *         which lose? What we found of it is in samples/experiments/v4.md. */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__
