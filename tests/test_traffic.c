@@ -1,5 +1,6 @@
 /* V4's bytes by formula against bytes by counting: scenes with columns, with few, and other
  * operators, in all formats and aligns. */
+#include "src/base/random.h"
 #include "src/cachesim/trace_internal.h"
 #include "src/scene/workload.h"
 #include "tests/tap.h"
@@ -100,6 +101,40 @@ static void test_canonical(void) {
     workload_close(&workload);
 }
 
+/* Each tile gets its warps, each warp a step, and no portion would be faster by the same estimate.
+ */
+static void test_deal(void) {
+    uint64_t seed = 17;
+    int bad = 0, pairs = 0;
+    for (int round = 0; round < 200; round++) {
+        int tile_steps[MANY_STEPS + 1] = {0}, tiles = 0, dealt = 0, workers = 0;
+        int64_t steps = 0, passes = 1 + round % 4;
+        for (int64_t i = 1 + random_below(&seed, 3000); i > 0; i--, tiles++) {
+            int64_t most = random_below(&seed, 40) ? 12 : MANY_STEPS;
+            int count = 1 + (int)random_below(&seed, most);
+            tile_steps[count]++;
+            steps += count;
+        }
+        V4Deal best = v4_best_deal(tile_steps, round % 2, steps, passes, BEV_MULTIPROCESSORS);
+        double time = v4_tiles_time(tile_steps, &best, steps, passes, BEV_MULTIPROCESSORS);
+        for (int k = 0; k <= PAIR_CLASS; k++) {
+            dealt += best.counts[k];
+            workers += best.counts[k] << k;
+        }
+        bad += dealt != tiles || workers != best.workers;
+        bad += best.counts[PAIR_CLASS] && (round % 2 == 0 || best.counts[PAIR_CLASS] > PAIRS);
+        for (int count = 1; count <= MANY_STEPS; count++)
+            bad += tile_steps[count] && count < 1 << class_of(count, best.portion, best.largest);
+        for (int i = 0; i < PORTIONS; i++) {
+            V4Deal other = v4_deal(tile_steps, portion_of(i), round % 2);
+            bad += v4_tiles_time(tile_steps, &other, steps, passes, BEV_MULTIPROCESSORS) < time;
+        }
+        pairs += best.counts[PAIR_CLASS] > 0;
+    }
+    tap_ok(bad == 0, "200 maps are dealt out whole and at the least time: %d wrong", bad);
+    tap_ok(pairs > 10, "%d of them have tiles with two blocks", pairs);
+}
+
 int main(void) {
     /* Of xlarge and hires the depth is transposed also where the map has no weights; hires has
      * tiles with two blocks. */
@@ -109,6 +144,7 @@ int main(void) {
     static const char *const in_all[] = {"toy",       "asymmetric", "embedding_bag",
                                          "histogram", "segments",   "voxelize"};
     test_entries();
+    test_deal();
     test_canonical();
     for (size_t i = 0; i < sizeof in_fp16 / sizeof *in_fp16; i++)
         test_scene(in_fp16[i], 1u << BEV_FP16);
