@@ -16,7 +16,7 @@ static bool is_tile(const Steps *steps) {
     return steps->form->owner == BEV_OWNS_TILE;
 }
 
-/* Lane q of four has the channels that lane q of four loads. */
+/* Of a cell's four lanes number q has the channels that number q of an image row's four loads. */
 static int tile_channel(const Steps *steps, const StepPoint *point, int lane) {
     return point->first + lane % QUAD * v4_lane_channels(steps->out);
 }

@@ -84,8 +84,8 @@ static Slab slab_of(const TilesReplay *replay, int64_t column) {
     return (Slab){column / slabs / s->feat_w, column % slabs * SLAB, column / slabs % s->feat_w};
 }
 
-/* Instruction i reads `count` channels from c on of eight image rows, each by four lanes: their codes,
- * or their block scales. */
+/* Instruction i reads `count` channels from c on of eight image rows, each by four lanes: their
+ * codes, or their block scales. */
 static void read_rows(TilesReplay *replay, int sm, Slab slab, int i, int c, int count,
                       bool scales) {
     const BevShape *s = &replay->problem->shape;
@@ -99,7 +99,8 @@ static void read_rows(TilesReplay *replay, int sm, Slab slab, int i, int c, int 
         row = least(row, last);
         in.lanes = of_cell(k);
         if (scales)
-            memory_span(&in, (row * s->channels + c) / BEV_BLOCK, (count + BEV_BLOCK - 1) / BEV_BLOCK);
+            memory_span(&in, (row * s->channels + c) / BEV_BLOCK,
+                        (count + BEV_BLOCK - 1) / BEV_BLOCK);
         else
             memory_span(&in, row * row_bytes + c * replay->feat_bits / 8,
                         count * replay->feat_bits / 8);
@@ -412,13 +413,13 @@ static bool transpose_begin(void *opaque, int64_t block, int number, void *state
 }
 
 /* Columns that a lane loads at once, and so bins that a warp gathers. */
-static int across(const TilesReplay *replay) {
+static int columns_a_lane(const TilesReplay *replay) {
     return v4_across(replay->depth_bytes, replay->problem->shape.feat_w);
 }
 
 static void gather_rows(TilesReplay *replay, int sm, const TransposeWarp *warp) {
     const BevShape *s = &replay->problem->shape;
-    int bins = across(replay);
+    int bins = columns_a_lane(replay);
     int64_t lanes = WARP / bins, plane = warp->slab.camera * s->depth_bins + warp->first_bin;
     int64_t rows = least(s->feat_h - warp->slab.row, SLAB);
     for (int64_t h = warp->slab.row; h < warp->slab.row + rows; h++) {
@@ -439,7 +440,7 @@ static void write_columns(TilesReplay *replay, int sm, const TransposeWarp *warp
     const BevShape *s = &replay->problem->shape;
     int64_t words = SLAB * replay->depth_bytes / WORD, column_words = TRANSPOSE_BINS * words;
     for (int64_t base = warp->number * WARP; base < warp->columns * column_words;
-         base += TRANSPOSE_BINS / across(replay) * WARP) {
+         base += TRANSPOSE_BINS / columns_a_lane(replay) * WARP) {
         Instruction in = memory_write(replay->memory, sm, replay->transposed);
         for (int lane = 0; lane < WARP; lane++) {
             int64_t column = (base + lane) / column_words, word = (base + lane) % column_words;
@@ -496,8 +497,8 @@ static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err)
     int64_t a_block = TILE_WARPS * WARP; /* empty cells */
     Launch transpose = {.name = "transpose the depth",
                         .blocks = transpose_blocks(&replay->problem->shape),
-                        .warps = TRANSPOSE_BINS / across(replay),
-                        .resident = TRANSPOSE_RESIDENT * across(replay),
+                        .warps = TRANSPOSE_BINS / columns_a_lane(replay),
+                        .resident = TRANSPOSE_RESIDENT * columns_a_lane(replay),
                         .state_bytes = sizeof(TransposeWarp),
                         .begin = transpose_begin,
                         .turn = transpose_turn};

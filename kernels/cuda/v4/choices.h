@@ -136,10 +136,10 @@ typedef struct {
     int workers;                /* warps of all tiles */
 } V4Deal;
 
-/* Deals out tiles when a warp should get `portion` steps. tile_steps[n], n in [0, MANY_STEPS]: tiles
- * of n steps. If few tiles have more steps than eight portions, all else would wait for them, so
- * each gets two blocks. Their sums meet in the workspace, which the kernel that transposes the depth
- * makes ready. */
+/* Deals out tiles when a warp should get `portion` steps. tile_steps[n], n in [0, MANY_STEPS]:
+ * tiles of n steps. If few tiles have more steps than eight portions, all else would wait for them,
+ * so each gets two blocks. Their sums meet in the workspace, which the kernel that transposes the
+ * depth makes ready. */
 static inline V4Deal v4_deal(const int *tile_steps, int portion, bool transposes) {
     V4Deal deal = {portion, TILE_LARGEST, {0}, 0};
     int longest = 0;
@@ -166,9 +166,9 @@ static inline double v4_longest_chain(const int *tile_steps, const V4Deal *deal)
     return longest;
 }
 
-/* How long tiles take, in steps: at least as long as the longest one, which starts three steps before
- * its first, and as long as all blocks and steps take side by side. The three numbers are fitted to
- * the times of all portions on an H200 (samples/experiments/v4.md). */
+/* How long tiles take, in steps: at least as long as the longest one, which starts three steps
+ * before its first, and as long as all blocks and steps take side by side. The three numbers are
+ * fitted to the times of all portions on an H200 (samples/experiments/v4.md). */
 static inline double v4_tiles_time(const int *tile_steps, const V4Deal *deal, int64_t steps,
                                    int64_t passes, int multiprocessors) {
     double resident = (double)TILE_BLOCKS * multiprocessors; /* blocks at once */

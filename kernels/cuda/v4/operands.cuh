@@ -106,9 +106,9 @@ constexpr float FEATURE_SCALE = D == BEV_NVFP4                      ? 1.0f / 128
 // An 8 x 8 matrix of 16-bit numbers across the warp, transposed: lane 4 i + j gives elements 2j and
 // 2j + 1 of row i and gets elements 2j and 2j + 1 of column i.
 __device__ inline uint32_t transpose_pairs(uint32_t pair) {
-    uint32_t turned;
-    asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(turned) : "r"(pair));
-    return turned;
+    uint32_t transposed;
+    asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(transposed) : "r"(pair));
+    return transposed;
 }
 
 template <BevDtype D>

@@ -126,8 +126,8 @@ template <bool W> struct Step {
     }
 };
 
-// Channels of a block: GROUPS groups and TAILS quarters of one, as CHUNKS of 4 V channels and a
-// last one of 4 LAST.
+// Channels of a block: GROUPS groups and TAILS quarters of one, as COUNT chunks of 4 V channels
+// and a last one of 4 LAST.
 template <BevDtype D, int GROUPS, int TAILS> struct Chunks {
     static constexpr int V = LANE_CHANNELS<D>, LAST = v4_group(D) / 16;
     static constexpr int COUNT = GROUPS * v4_group(D) / (4 * V);
