@@ -59,8 +59,11 @@ static const Row rows[] = {
     {"bytes that are no character", "\xff\xfek", {'k'}},
     {"Enter", "\r", {KEYCODE_ENTER}},
     {"Escape", "\033", {KEYCODE_ESCAPE}},
-    {"Escape and a key", "\033k", {KEYCODE_ESCAPE, 'k'}},
-    {"Escape and [", "\033[", {KEYCODE_ESCAPE, '['}},
+    {"Escape twice", "\033\033", {KEYCODE_ESCAPE, KEYCODE_ESCAPE}},
+    {"a key with Alt means nothing", "\033q\033\xc3\xa4\033\r\033Ok", {0}},
+    {"[ with Alt", "\033[", {0}},
+    {"O with Alt", "\033O", {0}},
+    {"arrows with Alt, as rxvt sends them", "\033\033[A\033\033OBk", {'k'}},
     {"arrows", "\033[A\033OB\033[C", {KEYCODE_UP, KEYCODE_DOWN, KEYCODE_RIGHT}},
     {"arrows with Shift", "\033[1;2D\033[a", {KEYCODE_SHIFT_LEFT, KEYCODE_SHIFT_UP}},
     {"arrows with Control mean nothing", "\033[1;5D\033[1;3A", {0}},
@@ -77,7 +80,8 @@ static const Row rows[] = {
     {"F5, F12", "\033[15~\033[24~", {KEYCODE_F1 + 4, KEYCODE_F12}},
     {"Shift and Tab", "\033[Z", {KEYCODE_SHIFT_TAB}},
     {"focus in and out", "\033[I\033[Ok", {'k'}},
-    {"pasted text is typed text", "\033[200~d\033[201~", {'d'}},
+    {"what is pasted is no key", "\033[200~xyz\r\033[A\033[201~k", {'k'}},
+    {"another key's end within a paste", "\033[200~q\033[20q\033[21~q\033[201~k", {'k'}},
     {"mouse, old", "\033[M !!\033[M#qqk", {'k'}},
     {"mouse, new", "\033[<0;10;20M\033[<0;10;20mk", {TERM_MOUSE, TERM_MOUSE, 'k'}},
     {"mouse: other buttons, moves without one", "\033[<1;5;5M\033[<2;5;5m\033[<35;5;5Mk", {'k'}},
@@ -124,6 +128,21 @@ static const ReportRow reports[] = {
     {"\033[<16;7;8M", {MOUSE_PRESS, 6, 7, 0}}, /* with Control */
     {"\033[<0;9999;1M", {MOUSE_PRESS, 9998, 0, 0}},
 };
+
+/* Escape is a key once nothing followed it for a moment; what comes after that is typed. */
+static void test_escape(void) {
+    enum { MOMENT = 30 };
+    static TermKeys typed;
+    int32_t found[16];
+    memset(&typed, 0, sizeof typed);
+    type("\033", 1);
+    int early = read_keys(&typed, 1, found);
+    int count = read_keys(&typed, 1 + MOMENT, found);
+    type("k", 1);
+    count += read_keys(&typed, 2 + MOMENT, found + count);
+    tap_ok(early == 0 && count == 2 && found[0] == KEYCODE_ESCAPE && found[1] == 'k',
+           "Escape, and a key a moment later");
+}
 
 /* Sends a report in two pieces, the second one `pause_ms` later; true: it is the one that is wanted,
  * and nothing else came. */
@@ -217,6 +236,14 @@ static void test_endless(void) {
     type("k", 1);
     count = read_keys(&typed, 5000, found);
     tap_ok(count == 1 && found[0] == 'k', "a string without end is given up");
+    type("\033[200~qq", 8);
+    count = read_keys(&typed, 6000, found);
+    type("qq", 2);
+    count += read_keys(&typed, 7000, found);
+    count += read_keys(&typed, 10000, found);
+    type("k", 1);
+    count += read_keys(&typed, 10001, found);
+    tap_ok(count == 1 && found[0] == 'k', "a paste without end is given up");
 }
 
 /* Random bytes: no crash, and a key that is typed a second later arrives. */
@@ -252,6 +279,7 @@ int main(void) {
     if (pipe(ends) < 0)
         return 1;
     test_rows();
+    test_escape();
     test_reports();
     test_random_reports();
     test_endless();

@@ -94,7 +94,7 @@ typedef struct {
     size_t length;
     double since_ms; /* when the last of them came */
     /* Where the terminal's strings end: 'S' a string with its terminator to come, 'M' the rest of
-     * a mouse report, 0 neither. */
+     * a mouse report, 'P' what is pasted, 0 nothing. */
     char skipping;
     int skip; /* 'M': so many bytes */
     bool escaped; /* the last bytes were an Escape, and nothing followed it in time */
@@ -105,7 +105,7 @@ typedef struct {
 bool term_keys_read(TermKeys *typed, int fd, double now_ms);
 
 /* The next key, a code of src/state/keys.h, or TERM_MOUSE (src/ui/term.h) with typed->mouse; 0:
- * none is complete. Sequences that mean no key here (focus, paste, answers, reports of other
+ * none is complete. Sequences that mean no key here (Alt, focus, paste, answers, reports of other
  * buttons, and those that are wrong or in the old form) are passed over. */
 int32_t term_keys_next(TermKeys *typed, double now_ms);
 

@@ -4,8 +4,9 @@
  *     ESC O letter                keys in application mode               SS3
  *     ESC ] P X ^ _ ... end       answers, ended by BEL or ESC \         strings
  *
- * What is known becomes a key or a report of the mouse, what is not is passed over as a whole: none
- * of its letters may act as a key. Escape alone is a key when nothing follows it for a moment. */
+ * What is known becomes a key or a report of the mouse. What is not is passed over as a whole, as is
+ * a key with Alt, which comes as Escape and the key, and all that is pasted: none of their letters
+ * may act as a key. Escape alone is a key when nothing follows it for a moment. */
 #include "src/ui/term_internal.h"
 
 #include "src/state/keys.h"
@@ -19,7 +20,10 @@
 #include <unistd.h>
 #include <wchar.h>
 
-enum { ESCAPE_MS = 25, SEQUENCE_MS = 250, MOUSE_MS = 2000, MOUSE_BYTES = 3 };
+enum { ESCAPE_MS = 25, SEQUENCE_MS = 250, REPORT_MS = 2000, MOUSE_BYTES = 3 };
+
+static const char paste_begins[] = "\033[200~", paste_ends[] = "\033[201~";
+enum { PASTE_MARK = sizeof paste_ends - 1 };
 
 /* ---- keys that have names -------------------------------------------------------------------- */
 
@@ -147,6 +151,10 @@ static Found find_csi(TermKeys *typed, const char *bytes, size_t length) {
     if (letter < '@' || letter > '~')
         return (Found){.used = end};
     Found found = {.used = end + 1};
+    if (found.used == PASTE_MARK && !memcmp(bytes, paste_begins, PASTE_MARK)) {
+        typed->skipping = 'P';
+        return found;
+    }
     if (letter == 'M' && end == HEAD) { /* a mouse report: three bytes follow */
         typed->skipping = 'M';
         typed->skip = MOUSE_BYTES;
@@ -179,6 +187,8 @@ static Found find_ss3(const char *bytes, size_t length) {
     return (Found){end == 2 ? key_of_letter(bytes[end], false) : 0, end + 1};
 }
 
+static Found find_sequence(TermKeys *typed, const char *bytes, size_t length);
+
 /* A key that the terminal database knows. */
 static Found find_named(const char *bytes, size_t length) {
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
@@ -188,6 +198,34 @@ static Found find_named(const char *bytes, size_t length) {
             return (Found){named[i].key, used};
     }
     return (Found){.used = 0};
+}
+
+/* One character in the encoding of the locale. */
+static Found find_character(const char *bytes, size_t length) {
+    wchar_t character;
+    mbstate_t begin = {0};
+    size_t used = mbrtowc(&character, bytes, length, &begin);
+    if (used == (size_t)-2)
+        return (Found){.used = 0};
+    if (used == (size_t)-1 || used == 0)
+        return (Found){.used = 1};
+    int32_t key = character == '\r'   ? KEYCODE_ENTER
+                  : character == '\b' ? KEYCODE_BACKSPACE
+                                      : (int32_t)character;
+    return (Found){key, used};
+}
+
+/* Escape and one more key, which the terminal sends for that key with Alt: nothing here. Behind two
+ * Escapes an arrow or another key of several bytes is one with Alt; else the first one is a key. */
+static Found find_alt(TermKeys *typed, const char *bytes, size_t length) {
+    Found found = {.used = 0};
+    if (bytes[1] != '\033')
+        found = find_character(bytes + 1, length - 1);
+    else if (length > 2 && (bytes[2] == '[' || bytes[2] == 'O'))
+        found = find_sequence(typed, bytes + 1, length - 1);
+    else if (length > 2)
+        return (Found){KEYCODE_ESCAPE, 1};
+    return (Found){.used = found.used ? found.used + 1 : 0};
 }
 
 static Found find_sequence(TermKeys *typed, const char *bytes, size_t length) {
@@ -207,29 +245,28 @@ static Found find_sequence(TermKeys *typed, const char *bytes, size_t length) {
         typed->skipping = 'S';
         return (Found){.used = 2};
     default:
-        return (Found){KEYCODE_ESCAPE, 1}; /* Alt with a key, or Escape and a key */
+        return find_alt(typed, bytes, length);
     }
 }
 
-/* One character in the encoding of the locale. */
-static Found find_character(const char *bytes, size_t length) {
-    wchar_t character;
-    mbstate_t begin = {0};
-    size_t used = mbrtowc(&character, bytes, length, &begin);
-    if (used == (size_t)-2)
-        return (Found){.used = 0};
-    if (used == (size_t)-1 || used == 0)
-        return (Found){.used = 1};
-    int32_t key = character == '\r'   ? KEYCODE_ENTER
-                  : character == '\b' ? KEYCODE_BACKSPACE
-                                      : (int32_t)character;
-    return (Found){key, used};
+/* The bytes up to the end of what is pasted; what may be the beginning of its mark stays. */
+static size_t skip_paste(TermKeys *typed) {
+    size_t used = 0;
+    while (used < typed->length && strncmp(typed->bytes + used, paste_ends,
+                                           typed->length - used < PASTE_MARK ? typed->length - used
+                                                                             : PASTE_MARK) != 0)
+        used++;
+    bool ends = used + PASTE_MARK <= typed->length;
+    typed->skipping = ends ? 0 : 'P';
+    return used + (ends ? PASTE_MARK : 0);
 }
 
-/* How many bytes belong to a string or mouse report that is passed over; sets typed->skipping to 0
- * where it ends. A string ends with BEL, with ESC \, or where another sequence begins. */
+/* How many bytes belong to a string, mouse report or paste that is passed over; sets typed->skipping
+ * to 0 where it ends. A string ends with BEL, with ESC \, or where another sequence begins. */
 static size_t skip(TermKeys *typed) {
     size_t used = 0;
+    if (typed->skipping == 'P')
+        return skip_paste(typed);
     if (typed->skipping == 'M') {
         used = typed->length < (size_t)typed->skip ? typed->length : (size_t)typed->skip;
         typed->skip -= (int)used;
@@ -268,11 +305,15 @@ bool term_keys_read(TermKeys *typed, int fd, double now_ms) {
     return true;
 }
 
+static bool only_escapes(const TermKeys *typed) {
+    return typed->length > 0 && !typed->skipping && strspn(typed->bytes, "\033") == typed->length;
+}
+
 /* How long the bytes that are here wait for more. Nobody types the beginning of a report. */
 static double patience_ms(const TermKeys *typed) {
-    if (!strncmp(typed->bytes, "\033[<", 3))
-        return MOUSE_MS;
-    return typed->length == 1 && typed->bytes[0] == '\033' ? ESCAPE_MS : SEQUENCE_MS;
+    if (typed->skipping == 'P' || !strncmp(typed->bytes, "\033[<", 3))
+        return REPORT_MS;
+    return only_escapes(typed) ? ESCAPE_MS : SEQUENCE_MS;
 }
 
 double term_keys_in_ms(const TermKeys *typed, double now_ms) {
@@ -280,10 +321,9 @@ double term_keys_in_ms(const TermKeys *typed, double now_ms) {
                                             : INFINITY;
 }
 
-/* Nothing more came: Escape is a key, and what follows it stands for itself; what was cut or never
- * ended is dropped. */
+/* Nothing more came: Escape alone is a key; what was cut or never ended is dropped. */
 static Found give_up_waiting(TermKeys *typed) {
-    bool escape = typed->bytes[0] == '\033' && typed->length <= 2 && !typed->skipping;
+    bool escape = only_escapes(typed);
     typed->skipping = 0;
     typed->escaped = escape && typed->length == 1;
     return escape ? (Found){KEYCODE_ESCAPE, 1} : (Found){.used = typed->length};
