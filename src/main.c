@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "src/cli/options.h"
+#include "src/cli/report.h"
 #include "src/try/try.h"
 
 #include <errno.h>
@@ -34,20 +35,32 @@ static int print_error(const Err *err) {
     return err->kind;
 }
 
+/* --list also shows what could be loaded where something could not. */
+static int print_list(void) {
+    MemoryStream list;
+    Err err = {0}, broken = {0};
+    if (!memory_stream_open(&list, &err))
+        return print_error(&err);
+    bool whole = help_list(list.stream, &broken);
+    report_screen_columns = output_screen_columns();
+    if (!output_close(&list, true, NULL, &err))
+        return print_error(&err);
+    return whole ? 0 : print_error(&broken);
+}
+
 /* Handles --help, --version, --list and --man; false when `word` is none of them. */
 static bool answer(const char *word, int *status) {
-    Err err = {0};
+    *status = 0;
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
         help_program(stdout);
     else if (!strcmp(word, "--version") || !strcmp(word, "-V"))
         print_version();
     else if (!strcmp(word, "--list") || !strcmp(word, "-l"))
-        *status = help_list(stdout, &err) ? 0 : print_error(&err);
+        *status = print_list();
     else if (!strcmp(word, "--man"))
         help_man(stdout);
     else
         return false;
-    *status = 0;
     return true;
 }
 

@@ -47,12 +47,12 @@ static void add_row(const BenchRow *row, void *context) {
     report_add_config(report, row->scene, &row->config);
     report_add(report, "direction", backward ? "direction" : NULL, 0,
                cell_text(bev_directions[row->config.kernel->direction].name));
-    report_add(report, "channels", NULL, 0, cell_int(row->channels));
-    report_add(report, "points", "points", 0, cell_int(row->points));
-    report_add(report, "intervals", NULL, 0, cell_int(row->intervals));
     add_l2(report, bench->plan->carveout_count > 0, ran ? row->l2_carveout_mib : NAN,
            ran ? row->l2_left_mib : NAN);
     report_add(report, "cache", "cache", 0, cell_text(ran ? cache_names[row->cache] : NULL));
+    report_add(report, "channels", NULL, 0, cell_int(row->channels));
+    report_add(report, "points", "points", 0, cell_int(row->points));
+    report_add(report, "intervals", NULL, 0, cell_int(row->intervals));
     report_add(report, "median_us", "median us", 4, cell_if(ran, cell_real(timing->median_us)));
     report_add(report, "p95_us", "p95 us", 4, cell_if(ran, cell_real(timing->p95_us)));
     report_add(report, "p99_us", "p99 us", 4, cell_if(ran, cell_real(timing->p99_us)));
@@ -137,7 +137,7 @@ static bool measure(const Options *options, Err *err) {
     plan.carveout_count = carveout_count;
     plan.timing = options->quick ? timing_quick : timing_default;
     plan.timing.single = options->single;
-    Bench bench = {.plan = &plan};
+    Bench bench = {.plan = &plan, .report = {.names_to = "cache"}};
     bool ok = bench_run(&plan, add_row, &bench, err);
     grad_out_free(&grad_out);
     if (isatty(STDERR_FILENO))
@@ -235,7 +235,7 @@ static void add_recorded(Report *report, const Options *options, const char *mac
 
 static bool show_recorded(const Options *options, Err *err) {
     RecordedSet set;
-    Report report = {0};
+    Report report = {.names_to = "cache", .group = "machine"};
     SceneLabel names[OPTIONS_MAX_ARGUMENTS];
     if (!recorded_names(options, names, err) || !recorded_load_samples(&set, err))
         return false;

@@ -176,7 +176,7 @@ static void print_machine(const Machine *machine, FILE *out) {
 }
 
 static bool describe_machine(const Options *options, Err *err) {
-    Report report = {0};
+    Report report = {.names_to = "kernel"};
     for (int i = 0; bev_kernels[i]; i++) {
         const BevKernel *kernel = bev_kernels[i];
         char names[64];
@@ -248,7 +248,7 @@ static bool print_measured(const Options *options, Report *report, Err *err) {
 #endif
 
 static bool describe_limits(const Options *options, Err *err) {
-    Report report = {.folds = true};
+    Report report = {.folds = true, .names_to = "title"};
     bool (*print)(const Options *, Report *, Err *) = print_recorded;
 #ifdef HAVE_CUDA
     if (device_opened())

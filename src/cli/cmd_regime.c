@@ -172,7 +172,7 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
 static bool print_small_l2(const Regime *regime, const SceneModel *model, ReportPrinter *print,
                            FILE *out) {
     char verdict[256];
-    Report report = {.folds = true};
+    Report report = {.folds = true, .names_to = "kernel"};
     if (small_l2_add(&report, model, &regime->chosen, verdict, sizeof verdict) > 0) {
         fprintf(out,
                 "\nWith less L2, a part of it set aside (recorded, and the model beside it). "

@@ -93,7 +93,7 @@ static bool is_round(int step, int last) {
 
 static bool report(const Training *training, Err *err) {
     bool all = !output_printer(training->options);
-    Report table = {0};
+    Report table = {.names_to = "step"};
     for (int i = 0; i < training->count; i++) {
         const TrainStep *step = &training->steps[i];
         if (!all && !is_round(i, training->count - 1))

@@ -98,7 +98,8 @@ bool cmd_verify(const Options *options, Err *err) {
         return false;
     plan.scenes = named ? options->arguments : usual;
     plan.scene_count = named ? options->argument_count : (int)(sizeof usual / sizeof *usual);
-    Table table = {.backward = plan.directions >> BEV_BACKWARD & 1};
+    Table table = {.report = {.names_to = "direction"},
+                   .backward = plan.directions >> BEV_BACKWARD & 1};
     VerifyCount count;
     bool ok = verify_run(&plan, add_row, &table, &count, err);
     grad_out_free(&grad_out);

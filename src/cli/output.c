@@ -8,31 +8,93 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+/* The characters of UTF-8 text. */
+static int characters(const char *text, size_t length) {
+    int count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return count;
+}
+
+/* Where a line that is too long goes on: below its last column, which two blanks come before. */
+static int hanging_indent(const char *line, size_t length) {
+    int indent = 0;
+    for (size_t i = 2; i < length; i++)
+        if (line[i - 2] == ' ' && line[i - 1] == ' ' && line[i] != ' ' &&
+            characters(line, i) <= report_screen_columns / 2)
+            indent = characters(line, i);
+    return indent;
+}
+
+/* How many bytes fit into so many columns: whole words, at least one. */
+static size_t words_that_fit(const char *text, size_t length, int columns) {
+    size_t fits = 0;
+    for (size_t end = strspn(text, " "); end < length;) {
+        end += strcspn(text + end, " \n");
+        if (fits && characters(text, end) > columns)
+            break;
+        fits = end;
+        end += strspn(text + end, " ");
+    }
+    return fits;
+}
+
+/* One line for a terminal: blanks at its end are no reason to break it. */
+static bool print_line(const char *line, size_t length) {
+    while (length && line[length - 1] == ' ')
+        length--;
+    const int indent = hanging_indent(line, length);
+    size_t used = words_that_fit(line, length, report_screen_columns);
+    bool ok = fwrite(line, 1, used, stdout) == used;
+    while (used < length) {
+        used += strspn(line + used, " ");
+        size_t more = words_that_fit(line + used, length - used, report_screen_columns - indent);
+        ok = ok && printf("\n%*s%.*s", indent, "", (int)more, line + used) > 0;
+        used += more;
+    }
+    return ok && putchar('\n') != EOF;
+}
+
+static bool print_lines(const char *text) {
+    bool ok = true;
+    while (ok && *text) {
+        size_t length = strcspn(text, "\n");
+        ok = print_line(text, length);
+        text += length + (text[length] == '\n');
+    }
+    return ok;
+}
+
+static bool print_result(const MemoryStream *output) {
+    bool ok = report_screen_columns
+                  ? print_lines(output->bytes)
+                  : fwrite(output->bytes, 1, output->length, stdout) == output->length;
+    return fflush(stdout) == 0 && ok;
+}
+
 bool output_close(MemoryStream *output, bool whole, const char *path, Err *err) {
     if (!memory_stream_close(output, path ? path : "standard output", err))
         return false;
     bool ok = whole || err_set(err, ERR_FAILED, "output", "", "out of memory");
     if (ok && path)
         ok = data_write(path, output->bytes, output->length, err);
-    else if (ok && (fwrite(output->bytes, 1, output->length, stdout) != output->length ||
-                    fflush(stdout) != 0))
+    else if (ok && !print_result(output))
         ok = err_set(err, ERR_FAILED, "standard output", "", "cannot be written");
     free(output->bytes);
     return ok;
 }
 
-/* Where results go to a terminal, its width. */
-static void look_at_screen(const Options *options) {
+int output_screen_columns(void) {
     struct winsize size;
-    bool on_screen = !options->output && isatty(STDOUT_FILENO);
-    bool known = on_screen && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
-    report_screen_columns = known ? size.ws_col : 0;
+    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 static ReportPrinter *printer_of(const Options *options) {
-    look_at_screen(options);
     static ReportPrinter *const printers[] = {report_text, report_markdown, report_csv, NULL};
-    return printers[choices_find(CHOICE_FORMAT, options->format)];
+    ReportPrinter *print = printers[choices_find(CHOICE_FORMAT, options->format)];
+    report_screen_columns =
+        print == report_text && !options->output ? output_screen_columns() : 0;
+    return print;
 }
 
 ReportPrinter *output_printer(const Options *options) {

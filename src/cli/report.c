@@ -171,8 +171,10 @@ static bool same_words(const Report *report, int column) {
     return true;
 }
 
+/* Of a single row only the column that tables are grouped by. */
 static bool is_folded(const Report *report, int column) {
-    return report->folds && report->row_count > 1 && report->columns[column].heading &&
+    bool groups = report->group && !strcmp(report->columns[column].key, report->group);
+    return report->folds && (report->row_count > 1 || groups) && report->columns[column].heading &&
            same_words(report, column);
 }
 
@@ -233,78 +235,128 @@ static void escape_bars(char *text, size_t size) {
         }
 }
 
-static void print_columns(const Report *report, const bool *shown, bool markdown, FILE *out) {
+/* `widths` of the columns; 0: not shown. */
+static void print_row(const Report *report, int row, const int *widths, bool markdown, FILE *out) {
     char text[256];
-    for (int row = -1; row < report->row_count; row++) {
-        const char *before = markdown ? "| " : "";
-        for (int column = 0; column < report->column_count; column++) {
-            if (!shown[column])
-                continue;
-            report_cell(report, row, column, text, sizeof text);
-            if (markdown)
-                escape_bars(text, sizeof text);
-            fputs(before, out);
-            print_padded(out, text, column_width(report, column), report_is_text(report, column));
-            before = markdown ? " | " : "  ";
-        }
-        fputs(markdown ? " |\n" : "\n", out);
-        for (int column = 0; markdown && row < 0 && column < report->column_count; column++)
-            if (shown[column])
-                fputs(report_is_text(report, column) ? "|---" : "|---:", out);
-        fputs(markdown && row < 0 ? "|\n" : "", out);
+    const char *before = markdown ? "| " : "";
+    for (int column = 0; column < report->column_count; column++) {
+        if (!widths[column])
+            continue;
+        report_cell(report, row, column, text, sizeof text);
+        if (markdown)
+            escape_bars(text, sizeof text);
+        fputs(before, out);
+        print_padded(out, text, widths[column], report_is_text(report, column));
+        before = markdown ? " | " : "  ";
     }
+    fputs(markdown ? " |\n" : "\n", out);
+}
+
+static void print_columns(const Report *report, const int *widths, bool markdown, FILE *out) {
+    print_row(report, -1, widths, markdown, out);
+    for (int column = 0; markdown && column < report->column_count; column++)
+        if (widths[column])
+            fputs(report_is_text(report, column) ? "|---" : "|---:", out);
+    fputs(markdown ? "|\n" : "", out);
+    for (int row = 0; row < report->row_count; row++)
+        print_row(report, row, widths, markdown, out);
 }
 
 enum { BETWEEN = 2 }; /* blanks between two columns */
 
-/* As many columns from `next` on as fit into the screen, at least one. Returns the one after. */
-static int fill_screen(const Report *report, int next, int used, bool *shown) {
-    bool any = false;
-    for (; next < report->column_count; next++) {
-        int width = report_shows(report, next) ? column_width(report, next) + BETWEEN : 0;
+/* Sets the width of each column that is shown, 0 elsewhere; returns that of the table. */
+static int measure_columns(const Report *report, int *widths) {
+    int width = -BETWEEN;
+    for (int column = 0; column < report->column_count; column++) {
+        widths[column] = report_shows(report, column) ? column_width(report, column) : 0;
+        width += widths[column] ? widths[column] + BETWEEN : 0;
+    }
+    return width;
+}
+
+/* How many columns at the beginning tell the rows apart. */
+static int names_of(const Report *report) {
+    int names = 0;
+    if (report->names_to)
+        return report_column(report, report->names_to) + 1;
+    while (names < report->column_count &&
+           (!report_shows(report, names) || report_is_text(report, names)))
+        names++;
+    return names;
+}
+
+/* Takes as many columns from `next` on as fit into the screen, at least one. Returns the one after. */
+static int fill_screen(int next, int column_count, int used, const int *widths, int *taken) {
+    for (bool any = false; next < column_count; next++) {
+        int width = widths[next] ? widths[next] + BETWEEN : 0;
         if (any && used + width > report_screen_columns + BETWEEN)
             break;
         used += width;
-        shown[next] = width > 0;
+        taken[next] = widths[next];
         any |= width > 0;
     }
     return next;
 }
 
-/* A table that is wider than the screen becomes several, each of which begins with the words that
- * name the rows. */
-static void print_for_screen(const Report *report, FILE *out) {
-    int names = 0, used = 0;
-    while (names < report->column_count &&
-           (!report_shows(report, names) || report_is_text(report, names))) {
-        used += report_shows(report, names) ? column_width(report, names) + BETWEEN : 0;
-        names++;
-    }
+/* Several tables that fit the screen, each of which begins with the columns that tell rows apart. */
+static void print_split(const Report *report, const int *widths, FILE *out) {
+    const int names = names_of(report);
+    int used = 0;
+    for (int column = 0; column < names; column++)
+        used += widths[column] ? widths[column] + BETWEEN : 0;
     for (int next = names; next < report->column_count;) {
-        bool shown[REPORT_COLUMNS] = {false};
-        for (int column = 0; column < names; column++)
-            shown[column] = report_shows(report, column);
+        int taken[REPORT_COLUMNS] = {0};
+        memcpy(taken, widths, (size_t)names * sizeof *taken);
         fputs(next > names ? "\n" : "", out);
-        next = fill_screen(report, next, used, shown);
-        print_columns(report, shown, false, out);
+        next = fill_screen(next, report->column_count, used, widths, taken);
+        print_columns(report, taken, false, out);
+    }
+}
+
+/* What all rows say alike, then the table; `narrow`: as several where it is too wide. */
+static void print_whole(const Report *report, bool markdown, bool narrow, FILE *out) {
+    int widths[REPORT_COLUMNS];
+    char folded[512];
+    int width = measure_columns(report, widths);
+    report_folded(report, folded, sizeof folded);
+    if (folded[0])
+        fprintf(out, "In every row: %s.\n\n", folded);
+    if (narrow && width > report_screen_columns)
+        print_split(report, widths, out);
+    else
+        print_columns(report, widths, markdown, out);
+}
+
+/* For a narrow screen: each run of rows with the same value in the column `group` as a table of its own. */
+static void print_groups(const Report *report, FILE *out) {
+    const int group = report_column(report, report->group);
+    for (int first = 0, end; first < report->row_count; first = end) {
+        char text[256], other[256];
+        report_cell(report, first, group, text, sizeof text);
+        for (end = first + 1; end < report->row_count; end++) {
+            report_cell(report, end, group, other, sizeof other);
+            if (strcmp(text, other) != 0)
+                break;
+        }
+        Report part = *report;
+        part.cells += (size_t)first * (size_t)part.column_count;
+        part.row_count = end - first;
+        part.cell_count = (size_t)part.row_count * (size_t)part.column_count;
+        fputs(first ? "\n" : "", out);
+        print_whole(&part, false, true, out);
     }
 }
 
 static void print_table(const Report *report, bool markdown, FILE *out) {
-    bool shown[REPORT_COLUMNS];
-    char folded[256];
-    int used = 0;
-    report_folded(report, folded, sizeof folded);
-    if (folded[0])
-        fprintf(out, "In every row: %s.\n\n", folded);
-    for (int column = 0; column < report->column_count; column++) {
-        shown[column] = report_shows(report, column);
-        used += shown[column] ? column_width(report, column) + BETWEEN : 0;
-    }
-    if (!markdown && report_screen_columns && used > report_screen_columns + BETWEEN)
-        print_for_screen(report, out);
+    int widths[REPORT_COLUMNS];
+    Report table = *report;
+    bool narrow = !markdown && report_screen_columns &&
+                  measure_columns(report, widths) > report_screen_columns;
+    table.folds = report->folds || narrow;
+    if (narrow && report->group)
+        print_groups(&table, out);
     else
-        print_columns(report, shown, markdown, out);
+        print_whole(&table, markdown, narrow, out);
 }
 
 void report_text(const Report *report, FILE *out) {

@@ -43,6 +43,9 @@ typedef struct {
     int column_count, row_count;
     size_t cell_count, capacity;
     bool folds;         /* say once, before the table, what all rows say alike in words */
+    /* For a terminal too narrow for all columns, keys: the last column that tells rows apart (NULL:
+     * the words that rows begin with), and one that becomes a line above its rows (NULL: none). */
+    const char *names_to, *group;
     bool out_of_memory; /* some cells are missing; output_report then fails */
 } Report;
 
@@ -78,14 +81,17 @@ void report_number(char *text, size_t size, double value, int digits);
 typedef void ReportPrinter(const Report *report, FILE *out);
 ReportPrinter report_text, report_markdown, report_csv;
 
-/* Width of the terminal that tables go to; 0: they go elsewhere. Wider ones are folded. */
+/* Width of the terminal that tables and prose for people go to; 0: they go elsewhere. A table that
+ * is wider is split, and longer lines are broken at blanks. */
 extern int report_screen_columns;
-
 
 /* The rows as an array of objects. The caller owns it. NULL: out of memory. */
 json_t *report_json(const Report *report);
 
 /* ---- where a result goes --------------------------------------------------------------------- */
+
+/* The width of the terminal that is standard output; 0: it is none. */
+int output_screen_columns(void);
 
 /* Ends a result that was collected in memory, so that a file is replaced as a whole or not at all:
  * writes to `path`, or to standard output when `path` is NULL. `whole` is false where a report that
