@@ -146,10 +146,10 @@ expect 2 'no list of sizes' bench toy --l2-carveout -1 --device cpu
 expect 2 'more than 16' bench toy --l2-carveout 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 --device cpu
 expect 4 'needs a GPU' bench toy --l2-carveout 0 --device cpu
 expect 0 '' bench --recorded --l2-carveout all canonical --dtype fp16
-grep -q 'L2 left MB' "$folder/out" && grep -q 'v3_small_l2' "$folder/out"
+grep -q 'L2 left MiB' "$folder/out" && grep -q 'v3_small_l2' "$folder/out"
 tap_ok $? 'bench --recorded --l2-carveout shows the experiment'
 expect 0 '' bench --recorded canonical --dtype fp16 --align nearest
-! grep -q 'L2 left MB' "$folder/out" && [ "$(grep -c 'v3_small_l2 .* warm' "$folder/out")" = 1 ]
+! grep -q 'L2 left MiB' "$folder/out" && [ "$(grep -c 'v3_small_l2 .* warm' "$folder/out")" = 1 ]
 tap_ok $? 'bench --recorded shows the whole L2 only'
 expect 0 '' bench --recorded histogram --skew 2 --dtype fp16
 grep -q 'histogram, skew 2  *v4 ' "$folder/out" && ! grep -q 'histogram  ' "$folder/out"

@@ -16,9 +16,9 @@
 
 /* The two columns of the L2 are for people only where a part of it was set aside. */
 static void add_l2(Report *report, bool for_people, double carveout_mib, double left_mib) {
-    report_add(report, "l2_carveout_mib", for_people ? "aside MB" : NULL, 3,
+    report_add(report, "l2_carveout_mib", for_people ? "aside MiB" : NULL, 3,
                cell_real(carveout_mib));
-    report_add(report, "l2_left_mib", for_people ? "L2 left MB" : NULL, 3, cell_real(left_mib));
+    report_add(report, "l2_left_mib", for_people ? "L2 left MiB" : NULL, 3, cell_real(left_mib));
 }
 
 /* ---- measured here --------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static bool choose_carveouts(const char *list, double carveouts_mib[MAX_CARVEOUT
         double mib = strtod(at, &end);
         if (end == at || (*end && *end != ',') || !(mib >= 0 && mib <= 100000))
             return err_set(err, ERR_USAGE, "--l2-carveout", "such as 0,16,32",
-                           "'%s' is no list of sizes in MB", list);
+                           "'%s' is no list of sizes in MiB", list);
         carveouts_mib[(*count)++] = mib;
         at = end;
         if (!*at)

@@ -202,7 +202,7 @@ static const OptionRow rows[] = {
      "time single launches, waited for one by one, instead of CUDA graphs: the difference is what "
      "a launch costs"},
     {"l2-carveout", 0, "LIST", KIND_TEXT, ON(BENCH), FIELD(l2_carveout),
-     "as if the GPU's L2 were smaller: sets so many MB of it (2^20 bytes) aside, fills them with "
+     "as if the GPU's L2 were smaller: sets so many MiB of it aside, fills them with "
      "lines that nobody uses, and says what was left; several one after the other, such as "
      "0,16,32"},
     {"recorded", 'r', NULL, KIND_FLAG, ON(BENCH), FIELD(recorded),
@@ -307,13 +307,13 @@ static const OptionRow rows[] = {
      "GPUs to model (default: the article's two and the one that results were recorded on)",
      CHOICE_GPU},
     {"gpu-file", 0, "FILE", KIND_TEXT, MODELS, FIELD(gpu_file),
-     "a GPU of your own: JSON with name, compute_capability, multiprocessors, l2_mb, dram_gbps "
+     "a GPU of your own: JSON with name, compute_capability, multiprocessors, l2_mb (MiB), dram_gbps "
      "and, if known, l2_gbps, l2_partitions, fp32_tflops and converts_fp8; begin with a copy of "
      "samples/gpus/l40.json"},
     {"over", 0, "WHAT", KIND_CHOICE, ON(PLOT), FIELD(over), "what a sweep varies (default: grid)",
      CHOICE_SWEEP},
-    {"l2-mb", 0, "MB", KIND_REAL, MODELS, FIELD(l2_mb),
-     "what if their L2 had this size (2^20 bytes)", CHOICE_NONE, 0.01, 100000},
+    {"l2-mb", 0, "MIB", KIND_REAL, MODELS, FIELD(l2_mb),
+     "what if their L2 had this size in MiB", CHOICE_NONE, 0.01, 100000},
     {"new", 'n', NULL, KIND_FLAG, ON(TRY), FIELD(create),
      "write a right and slow kernel to FILE, which must not exist yet; with --edit go on from it"},
     {"edit", 'e', NULL, KIND_FLAG, ON(TRY), FIELD(edit),

@@ -198,8 +198,8 @@ int small_l2_add(Report *report, const SceneModel *model, const ChosenGpus *chos
         double ratio = rows[i].model_us / recorded->median_us;
         report_row(report);
         report_add(report, "gpu", "GPU", 0, cell_text(rows[i].gpu->title));
-        report_add(report, "l2_carveout_mib", "aside MB", 3, cell_real(recorded->l2_carveout_mib));
-        report_add(report, "l2_left_mib", "L2 left MB", 3, cell_real(recorded->l2_left_mib));
+        report_add(report, "l2_carveout_mib", "aside MiB", 3, cell_real(recorded->l2_carveout_mib));
+        report_add(report, "l2_left_mib", "L2 left MiB", 3, cell_real(recorded->l2_left_mib));
         report_add(report, "kernel", "kernel", 0, cell_text(recorded->kernel));
         report_add(report, "recorded_us", "recorded us", 4, cell_real(recorded->median_us));
         report_add(report, "model_us", "model us", 3, cell_real(rows[i].model_us));
