@@ -235,7 +235,7 @@ tap_ok $? 'closed standard output is an error'
 tap_ok $? 'bench takes a list of kernels'
 "$BEVSCOPE" regime toy --gpu a6000 -k v2,V4 >"$folder/out" &&
     grep -q "^Findings (model" "$folder/out" &&
-    grep -q '^V2 on RTX A6000, .* us:' "$folder/out" && ! grep -q 'V3 LARGE on' "$folder/out"
+    grep -qE '^V2 on RTX A6000, [0-9.]+ .?.s:' "$folder/out" && ! grep -q 'V3 LARGE on' "$folder/out"
 tap_ok $? 'and so does regime, with what binds each'
 "$BEVSCOPE" regime toy --gpu a6000 -k v2 --format json >"$folder/out" &&
     grep -q evidence "$folder/out"
@@ -243,6 +243,28 @@ tap_ok $? 'findings are in the JSON, too'
 "$BEVSCOPE" regime toy -k reference >"$folder/out" 2>"$folder/err"
 [ $? = 2 ] && grep -q 'has no accesses' "$folder/err"
 tap_ok $? 'a kernel that is not simulated is refused'
+# Without a terminal: at once what it is; help and the glossary answer.
+{ sleep 1; printf 'help\nglossary ridge\nglossary xyzzy\nquit\n'; } |
+    "$BEVSCOPE" toy --plain --device cpu --no-window >"$folder/out" 2>"$folder/err"
+[ "$(head -n 1 "$folder/err" | grep -c 'help lists them')" = 1 ]
+tap_ok $? 'plain: says at once what it is'
+grep -qE '^  kernel NAME +' "$folder/out" && grep -qE '^  wipe ' "$folder/out" &&
+    [ "$(awk 'length > 80' "$folder/out" | grep -c '^  ')" = 0 ]
+tap_ok $? 'plain: help lists the words'
+grep -q '^roofline  *The most' "$folder/out" && grep -q '^xyzzy: not in the glossary' "$folder/out"
+tap_ok $? 'plain: glossary tells what they mean'
+# Microseconds: with their sign where the locale has it, in ASCII elsewhere; keys stay.
+for locale in C.UTF-8:µs C:us; do
+    LC_ALL=${locale%:*} "$BEVSCOPE" bench --recorded canonical --cache cold >"$folder/out"
+    LC_ALL=${locale%:*} "$BEVSCOPE" regime toy --gpu h200 -k v2 >>"$folder/out"
+    LC_ALL=${locale%:*} "$BEVSCOPE" bench --recorded canonical --format csv >"$folder/csv"
+    LC_ALL=${locale%:*} "$BEVSCOPE" toy --plain --device cpu --no-window </dev/null 2>/dev/null \
+        >>"$folder/out"
+    wrong=$([ "${locale#*:}" = us ] && echo µs || echo us)
+    grep -q "median ${locale#*:}" "$folder/out" && grep -q "latency [0-9.]* ${locale#*:}" "$folder/out" &&
+        ! grep -qE "(^|[ 0-9])$wrong( |\$)" "$folder/out" && grep -q ',median_us,' "$folder/csv"
+    tap_ok $? "times are in ${locale#*:} in the locale ${locale%:*}"
+done
 # Without a terminal every word has its answer, however soon the next one comes.
 printf 'wipe 30\ntheme light\nxyzzy\nxyzzy\nq\n' |
     "$BEVSCOPE" toy --device cpu --no-window >"$folder/out" 2>/dev/null

@@ -66,6 +66,8 @@ static void test_texts(void) {
     tap_ok(!strcmp(text, "a?b????z\u20ac\U0001f600"),
            "so do marks that turn the writing or show nothing, and what is no character (%s)",
            text);
+    text_micro("us, median us, bus us2 us_off", text, sizeof text);
+    tap_ok(!strcmp(text, "\u00b5s, median \u00b5s, bus us2 us_off"), "us alone is a unit, within a word not");
     text_micro("12.6 to 11.0 us, used", text, sizeof text);
     tap_ok(!strcmp(text, "12.6 to 11.0 \u00b5s, used"), "microseconds have their sign");
     clean_text(NULL, text, sizeof text);

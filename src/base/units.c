@@ -1,6 +1,7 @@
 #include "src/base/units.h"
 
 #include <ctype.h>
+#include <langinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,16 +93,28 @@ void unit_change(Unit unit, double before, double after, char *text, size_t size
 const char *const source_names[] = {"n/a",   "measured",  "recorded",
                                     "model", "published", "computed"};
 
+static bool is_micro(const char *text) {
+    return text[0] == 'u' && text[1] == 's' && !isalnum((unsigned char)text[2]) &&
+           text[2] != '_';
+}
+
 void text_micro(const char *text, char *copy, size_t size) {
     size_t used = 0;
-    for (; *text && used + 1 < size; text++)
-        if (!strncmp(text, " us", 3) && !isalnum((unsigned char)text[3]) && used + 4 < size) {
-            memcpy(copy + used, " \u00b5s", 4);
-            used += 4;
-            text += 2;
+    for (char before = ' '; *text && used + 1 < size; before = *text++)
+        if (before == ' ' && is_micro(text) && used + 3 < size) {
+            memcpy(copy + used, "\u00b5s", 3);
+            used += 3;
+            text++;
         } else
             copy[used++] = *text;
     copy[used] = '\0';
+}
+
+void text_for_locale(const char *text, char *copy, size_t size) {
+    if (!strcmp(nl_langinfo(CODESET), "UTF-8"))
+        text_micro(text, copy, size);
+    else
+        snprintf(copy, size, "%s", text);
 }
 
 void figure_text(Unit unit, double value, char *text, size_t size) {

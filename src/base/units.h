@@ -14,7 +14,7 @@ typedef enum {
     UNIT_COUNT  /* "209,019" */
 } Unit;
 
-/* ASCII only, because logs and plain terminals print these texts too. NaN, infinities and negative
+/* ASCII only; what shows UTF-8 passes the text through text_micro or text_for_locale. NaN, infinities and negative
  * values are unknown. */
 void unit_text(Unit unit, double value, char *text, size_t size);
 
@@ -54,6 +54,9 @@ void figure_text(Unit unit, double value, char *text, size_t size);
 /* Copies an ASCII text with every unit "us" written as "µs", for screens that show UTF-8: all of them
  * use this function. `copy` needs a byte more for each unit; else the text is cut. */
 void text_micro(const char *text, char *copy, size_t size);
+
+/* The same for text that is printed: with "µs" only where the locale is UTF-8. */
+void text_for_locale(const char *text, char *copy, size_t size);
 
 /* Sorts numbers, the smallest first. None is NaN. */
 void sort_ascending(double *values, int count);

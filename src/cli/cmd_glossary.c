@@ -2,19 +2,6 @@
 #include "src/cli/options.h"
 #include "src/state/glossary.h"
 
-static const int WIDTH = 80;
-
-static void print_row(const GlossaryRow *row) {
-    const char *text = row->text, *word = row->word;
-    while (*text) {
-        size_t length = glossary_line(text, WIDTH - GLOSSARY_INDENT);
-        printf("%-*s%.*s\n", GLOSSARY_INDENT, word, (int)length, text);
-        text += length;
-        text += *text == ' ';
-        word = "";
-    }
-}
-
 bool cmd_glossary(const Options *options, Err *err) {
     for (int i = 0; i < options->argument_count; i++) {
         const char *word = options->arguments[i];
@@ -26,10 +13,10 @@ bool cmd_glossary(const Options *options, Err *err) {
                      nearest);
             return err_set(err, ERR_USAGE, word, hint, "not in the glossary");
         }
-        print_row(row);
+        glossary_print(row, stdout);
     }
     for (int i = 0; !options->argument_count && i < glossary_count; i++)
-        print_row(&glossary[i]);
+        glossary_print(&glossary[i], stdout);
     if (fflush(stdout) == 0)
         return true;
     return err_set(err, ERR_FAILED, "standard output", "", "cannot be written");

@@ -23,19 +23,28 @@ static IntervalLengths lengths_of(const SceneModel *scene) {
                              problem->shape.nz};
 }
 
+static void print_finding(const Finding *finding, const char *before, bool evidence, FILE *out) {
+    char text[sizeof finding->text + 16], why[sizeof finding->evidence + 16];
+    text_for_locale(finding->text, text, sizeof text);
+    text_for_locale(finding->evidence, why, sizeof why);
+    fprintf(out, "%s%s (lesson %d)\n", before, text, finding->lesson);
+    if (evidence)
+        fprintf(out, "      %s\n", why);
+}
+
 static void print_kernel(const Finding *findings, int count, const PredictedKernel *kernel,
                          const MemoryModel *model, int gpu, bool all, FILE *out) {
-    char us[24];
-    unit_text(UNIT_US, model_predict(model, kernel, gpu, NULL).latency_us, us, sizeof us);
+    char text[48], us[48];
+    unit_text(UNIT_US, model_predict(model, kernel, gpu, NULL).latency_us, text, sizeof text);
+    text_for_locale(text, us, sizeof us);
     fprintf(out, "%s on %s, %s:", kernel->title, model->gpus[gpu].title, us);
     if (!count)
         fputs(" no term stands out", out);
     else if (!all)
-        fprintf(out, " %s (lesson %d)", findings->text, findings->lesson);
-    fputs("\n", out);
+        print_finding(findings, " ", false, out);
+    fputs(count && !all ? "" : "\n", out);
     for (int i = 0; all && i < count; i++)
-        fprintf(out, "  %s (lesson %d)\n      %s\n", findings[i].text, findings[i].lesson,
-                findings[i].evidence);
+        print_finding(&findings[i], "  ", true, out);
 }
 
 /* Of an operator scene the workflow, with its fastest kernel; *kernel NULL: there is none. */
@@ -57,8 +66,12 @@ static void print_workflow(const SceneModel *scene, const MemoryModel *model, in
     if (count)
         fprintf(out, "Workflow on %s, with %s (lesson %d):\n", model->gpus[gpu].title,
                 kernel->title, steps->lesson);
-    for (int i = 0; i < count; i++)
-        fprintf(out, "  %s\n      %s\n", steps[i].text, steps[i].evidence);
+    for (int i = 0; i < count; i++) {
+        char text[sizeof steps[i].text + 16], why[sizeof steps[i].evidence + 16];
+        text_for_locale(steps[i].text, text, sizeof text);
+        text_for_locale(steps[i].evidence, why, sizeof why);
+        fprintf(out, "  %s\n      %s\n", text, why);
+    }
 }
 
 void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all, FILE *out) {

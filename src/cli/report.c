@@ -2,6 +2,7 @@
 
 #include "kernels/clean.h"
 #include "src/base/data.h"
+#include "src/base/units.h"
 #include "src/run/bench.h"
 
 #include <assert.h>
@@ -152,7 +153,7 @@ void report_cell(const Report *report, int row, int column, char *text, size_t s
     const ReportColumn *head = &report->columns[column];
     const Cell *cell = cell_at(report, row < 0 ? 0 : row, column);
     if (row < 0)
-        snprintf(text, size, "%s", head->heading);
+        text_micro(head->heading, text, size);
     else if (cell->kind == CELL_TEXT)
         clean_text(cell->text, text, size);
     else
@@ -243,6 +244,8 @@ static void print_row(const Report *report, int row, const int *widths, bool mar
         if (!widths[column])
             continue;
         report_cell(report, row, column, text, sizeof text);
+        if (row < 0)
+            text_for_locale(report->columns[column].heading, text, sizeof text);
         if (markdown)
             escape_bars(text, sizeof text);
         fputs(before, out);

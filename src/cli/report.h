@@ -63,7 +63,7 @@ void report_free(Report *report);
 /* The column with that key; -1: none. */
 int report_column(const Report *report, const char *key);
 
-/* One cell as people see it; row -1 holds the headings. */
+/* One cell as people see it; row -1 holds the headings, with "µs". */
 void report_cell(const Report *report, int row, int column, char *text, size_t size);
 
 /* Whether people see the column: it has a heading and is not folded. */

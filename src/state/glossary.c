@@ -207,3 +207,15 @@ int glossary_lines(const char *text, int width) {
     }
     return lines;
 }
+
+void glossary_print(const GlossaryRow *row, FILE *out) {
+    enum { WIDTH = 80 };
+    const char *text = row->text, *word = row->word;
+    while (*text) {
+        size_t length = glossary_line(text, WIDTH - GLOSSARY_INDENT);
+        fprintf(out, "%-*s%.*s\n", GLOSSARY_INDENT, word, (int)length, text);
+        text += length;
+        text += *text == ' ';
+        word = "";
+    }
+}

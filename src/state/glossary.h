@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdio.h>
 
 enum { GLOSSARY_WORD_MAX = 18, GLOSSARY_TEXT_MAX = 200 };
 
@@ -32,6 +33,9 @@ enum { GLOSSARY_INDENT = GLOSSARY_WORD_MAX + 1 }; /* columns from a word to its 
 
 /* The length of the longest beginning of `text` that fits `width` columns and ends with a word. */
 size_t glossary_line(const char *text, int width);
+
+/* Prints a row on lines of 80 columns. */
+void glossary_print(const GlossaryRow *row, FILE *out);
 
 /* The lines into which that breaks `text`. */
 int glossary_lines(const char *text, int width);

@@ -15,7 +15,10 @@ enum { TEXT_WIDTH = 78, PANEL_ROWS = 28 };
 
 /* ---- plain text ------------------------------------------------------------------------------ */
 
-static void print_wrapped(const char *text, int indent) {
+static void print_wrapped(const char *ascii, int indent) {
+    char line[PANE_BYTES];
+    text_for_locale(ascii, line, sizeof line);
+    const char *text = line;
     while (*text) {
         size_t length = glossary_line(text, TEXT_WIDTH - indent);
         printf("%*s%.*s\n", indent, "", (int)length, text);

@@ -225,7 +225,7 @@ static void say(const char *format, ...) {
 
 /* Says how fast the display answered, as far as that was measured. */
 static void say_quit(const Pace *pace) {
-    char first[32], key[32], p99[32], text[400] = "";
+    char first[32], key[32], p99[32], text[400] = "", shown[sizeof text + 16];
     int used = 0, size = sizeof text;
     unit_text(UNIT_US, pace->first_us.value, first, sizeof first);
     unit_text(UNIT_US, pace->key_us.value, key, sizeof key);
@@ -238,7 +238,8 @@ static void say_quit(const Pace *pace) {
     if (pace->keys)
         snprintf(text + used, (size_t)(size - used), ", key to picture %s, p99 %s (%lld keys)", key,
                  p99, (long long)pace->keys);
-    say("bevscope: quit%s\n", text);
+    text_for_locale(text, shown, sizeof shown);
+    say("bevscope: quit%s\n", shown);
 }
 
 /* The last line says what happened. */

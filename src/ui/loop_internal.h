@@ -148,7 +148,7 @@ typedef struct {
     uint64_t printed_said;    /* and how many lines there had been */
     uint64_t told;            /* the open line that was printed before its figures were known */
     double said_ms;           /* when the newest word came, or the program began */
-    bool greeted;             /* it was said what the first figures wait for */
+    bool greeted, waits;      /* it was said what this is, what the first figures wait for */
     Err *err;                 /* of loop_run: why the first frame is impossible */
 } Loop;
 
@@ -200,7 +200,7 @@ bool loop_lesson_key(Loop *loop, int32_t key);
 /* Milliseconds until its animation goes on; INFINITY: there is none. */
 double loop_lesson_in_ms(const Loop *loop);
 
-/* ---- loop_screens.c: terminal and window, or lines where there is neither -------------------- */
+/* ---- loop_screens.c: terminal and window ------------------------------------------------------ */
 
 unsigned loop_screens(const Loop *loop); /* those that are open: a mask of 1u << Screen */
 bool loop_open_terminal(Loop *loop, Err *err);
@@ -215,6 +215,8 @@ void loop_draw(Loop *loop);
 
 /* Milliseconds until a dirty screen may be drawn; INFINITY: none is dirty. */
 double loop_draw_in_ms(const Loop *loop);
+
+/* ---- loop_plain.c: lines where there is no terminal ------------------------------------------- */
 
 void loop_read_lines(Loop *loop); /* controls on standard input, a line each, as in scripts */
 void loop_plain_step(Loop *loop); /* prints the log; leaves when all figures are known */

@@ -1,5 +1,4 @@
-/* The screens of the live display: reads keys and mouse from terminal and window, draws both. Where
- * there is no terminal to draw on: lines from standard input, the log and a summary as text. */
+/* The screens of the live display: reads keys and mouse from terminal and window, draws both. */
 #include "src/base/clock.h"
 #include "src/ui/loop_internal.h"
 #include "src/view/draw/pen.h"
@@ -13,9 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DRAWING_MS = 8 };            /* the least time from one drawing of a screen to the next */
-enum { PLAIN_PATIENCE_MS = 20000 }; /* without a terminal: how long figures are waited for, */
-enum { PLAIN_SILENCE_MS = 2000 };  /* and how long nothing is said of them */
+enum { DRAWING_MS = 8 }; /* the least time from one drawing of a screen to the next */
 
 unsigned loop_screens(const Loop *loop) {
     return (loop->term ? 1u << SCREEN_TERMINAL : 0) | (loop->window ? 1u << SCREEN_WINDOW : 0);
@@ -217,104 +214,4 @@ double loop_draw_in_ms(const Loop *loop) {
     if (loop->window && loop->window_dirty)
         wait = fmin(wait, loop->window_ms + DRAWING_MS - now);
     return wait;
-}
-
-/* ---- lines, without a terminal --------------------------------------------------------------- */
-
-/* The newest line of the log, and before it those that came since the last time. */
-static void print_line(Loop *loop) {
-    const Log *log = &loop->state.log;
-    const LogLine *line = &log->lines[0];
-    uint64_t missed = log->said - loop->printed_said;
-    if (!log->count || (!missed && !strcmp(loop->printed, line->text)))
-        return;
-    for (uint64_t i = missed < (uint64_t)log->count ? missed : (uint64_t)log->count; i > 1; i--)
-        puts(log->lines[i - 1].text);
-    loop->printed_said = log->said;
-    memcpy(loop->printed, line->text, sizeof loop->printed);
-    puts(loop->printed);
-    fflush(stdout);
-}
-
-/* Prints the newest line of the log once its figures are known; before that as it stands where they
- * take long, and then again. */
-static void print_log(Loop *loop) {
-    uint64_t open = loop->state.log.lines[0].open;
-    bool late = open != loop->told && clock_ms() - loop->said_ms > PLAIN_SILENCE_MS;
-    if (open && !late)
-        return;
-    loop->told = open;
-    print_line(loop);
-}
-
-/* A word that comes before the figures of the one before must not cost that one its answer. */
-static void print_before_next(Loop *loop) {
-    print_line(loop);
-    loop->told = 0;
-    loop->said_ms = clock_ms();
-}
-
-/* People wait for the first figures: what for. */
-static void greet(Loop *loop) {
-    if (loop->greeted || clock_ms() - loop->start_ms < PLAIN_SILENCE_MS)
-        return;
-    loop->greeted = true;
-    char *text = isatty(STDERR_FILENO) && !loop->printed[0]
-                     ? dashboard_plain(&loop->state, loop_live(loop))
-                     : NULL;
-    if (text)
-        fprintf(stderr, "bevscope: %s", text);
-    free(text);
-}
-
-static void use_line(Loop *loop) {
-    char why[200];
-    loop->line[loop->line_length] = '\0';
-    loop->line_length = 0;
-    loop->line[strcspn(loop->line, "#\r")] = '\0';
-    print_before_next(loop);
-    if (loop->line[strspn(loop->line, " \t")] && !loop_words(loop, loop->line, why, sizeof why))
-        loop_note(loop, why);
-}
-
-void loop_read_lines(Loop *loop) {
-    char block[256];
-    ssize_t n = read(STDIN_FILENO, block, sizeof block);
-    loop->input_ended = n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
-    for (ssize_t i = 0; i < n; i++)
-        if (block[i] == '\n')
-            use_line(loop);
-        else if (loop->line_length + 1 < sizeof loop->line)
-            loop->line[loop->line_length++] = block[i];
-    if (loop->input_ended && loop->line_length)
-        use_line(loop);
-}
-
-/* Whether all figures of the selection are known, or waiting for them has become pointless. */
-static bool settled(const Loop *loop) {
-    const LiveData *live = loop_live(loop);
-    const LiveKernel *row = live_kernel(live, loop->state.job.config.kernel);
-    const LiveAccuracy *accuracy = &live->accuracy[loop->state.job.config.dtype];
-    if (clock_ms() - loop->start_ms > PLAIN_PATIENCE_MS || live->error_text[0])
-        return true;
-    return live->serial == loop->state.job.serial && row &&
-           row->median_us.source == SOURCE_MEASURED && !row->median_us.stale &&
-           accuracy->source != SOURCE_UNKNOWN && !accuracy->stale;
-}
-
-void loop_print_plain(const Loop *loop) {
-    char *text = dashboard_plain(&loop->state, loop_live(loop));
-    if (text)
-        fputs(text, stdout);
-    free(text);
-    fflush(stdout);
-}
-
-void loop_plain_step(Loop *loop) {
-    greet(loop);
-    print_log(loop);
-    if (loop->input_ended && !loop->window && settled(loop)) {
-        print_line(loop);
-        loop->quit = true;
-    }
 }

@@ -1,0 +1,185 @@
+/* The live display without a terminal: words from standard input, a line each, and lines of the log
+ * as answers. */
+#include "src/base/clock.h"
+#include "src/state/glossary.h"
+#include "src/ui/loop_internal.h"
+#include "src/view/term/dashboard.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PLAIN_PATIENCE_MS = 20000 }; /* how long figures are waited for, */
+enum { PLAIN_SILENCE_MS = 2000 };   /* and how long nothing is said of them */
+
+/* ---- the log --------------------------------------------------------------------------------- */
+
+static void put_text(const char *text, FILE *out) {
+    char line[1024];
+    text_for_locale(text, line, sizeof line);
+    fputs(line, out);
+}
+
+static void put_line(const char *text) {
+    put_text(text, stdout);
+    putchar('\n');
+}
+
+/* The newest line of the log, and before it those that came since the last time. */
+static void print_line(Loop *loop) {
+    const Log *log = &loop->state.log;
+    const LogLine *line = &log->lines[0];
+    uint64_t missed = log->said - loop->printed_said;
+    if (!log->count || (!missed && !strcmp(loop->printed, line->text)))
+        return;
+    for (uint64_t i = missed < (uint64_t)log->count ? missed : (uint64_t)log->count; i > 1; i--)
+        put_line(log->lines[i - 1].text);
+    loop->printed_said = log->said;
+    memcpy(loop->printed, line->text, sizeof loop->printed);
+    put_line(loop->printed);
+    fflush(stdout);
+}
+
+/* Prints the newest line of the log once its figures are known; before that as it stands where they
+ * take long, and then again. */
+static void print_log(Loop *loop) {
+    uint64_t open = loop->state.log.lines[0].open;
+    bool late = open != loop->told && clock_ms() - loop->said_ms > PLAIN_SILENCE_MS;
+    if (open && !late)
+        return;
+    loop->told = open;
+    print_line(loop);
+}
+
+/* A word that comes before the figures of the one before must not cost that one its answer. */
+static void print_before_next(Loop *loop) {
+    print_line(loop);
+    loop->told = 0;
+    loop->said_ms = clock_ms();
+}
+
+/* What this is, and which words work. */
+static void greet(Loop *loop) {
+    if (!loop->greeted)
+        fputs("bevscope: the live display as lines. Its words work on standard input, one a line; "
+              "help lists them, quit ends.\n",
+              stderr);
+    loop->greeted = true;
+}
+
+/* People wait for the first figures: what for. */
+static void say_what_waits(Loop *loop) {
+    if (loop->waits || clock_ms() - loop->start_ms < PLAIN_SILENCE_MS)
+        return;
+    loop->waits = true;
+    char *text = isatty(STDERR_FILENO) && !loop->printed[0]
+                     ? dashboard_plain(&loop->state, loop_live(loop))
+                     : NULL;
+    if (text) {
+        fputs("bevscope: ", stderr);
+        put_text(text, stderr);
+    }
+    free(text);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static void print_controls(void) {
+    static const char *const arguments[] = {[ARGUMENT_NONE] = "",
+                                            [ARGUMENT_NAME] = " NAME",
+                                            [ARGUMENT_NUMBER] = " NUMBER",
+                                            [ARGUMENT_SWITCH] = " on|off",
+                                            [ARGUMENT_DIGIT] = " NUMBER"};
+    puts("A word alone is a step on, with - a step back, or it takes an argument.");
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        char word[64];
+        if (i == 0 || keys[i].group != keys[i - 1].group)
+            printf("%s\n", key_groups[keys[i].group]);
+        snprintf(word, sizeof word, "%s%s", keys[i].word, arguments[keys[i].argument]);
+        printf("  %-20s %s\n", word, keys[i].help);
+    }
+    puts("glossary [WORD]: what the words on the lines mean");
+}
+
+static void print_glossary(const char *word) {
+    const GlossaryRow *row = glossary_find(word);
+    if (row)
+        glossary_print(row, stdout);
+    else if (word[0])
+        printf("%s: not in the glossary; glossary alone shows all of it\n", word);
+    for (int i = 0; !word[0] && i < glossary_count; i++)
+        glossary_print(&glossary[i], stdout);
+}
+
+/* The two words that open a screen of the terminal have their text printed instead; with on or off
+ * they mean the screen of the window. */
+static bool print_text_of(const char *line) {
+    char word[16] = "", argument[64] = "";
+    sscanf(line, "%15s %63[^\n]", word, argument);
+    if (!strcmp(argument, "on") || !strcmp(argument, "off"))
+        return false;
+    if (!strcmp(word, keys[ACTION_HELP].word))
+        print_controls();
+    else if (!strcmp(word, keys[ACTION_GLOSSARY].word))
+        print_glossary(argument);
+    else
+        return false;
+    fflush(stdout);
+    return true;
+}
+
+static void use_line(Loop *loop) {
+    char why[200];
+    loop->line[loop->line_length] = '\0';
+    loop->line_length = 0;
+    loop->line[strcspn(loop->line, "#\r")] = '\0';
+    print_before_next(loop);
+    if (loop->line[strspn(loop->line, " \t")] && !print_text_of(loop->line) &&
+        !loop_words(loop, loop->line, why, sizeof why))
+        loop_note(loop, why);
+}
+
+void loop_read_lines(Loop *loop) {
+    char block[256];
+    ssize_t n = read(STDIN_FILENO, block, sizeof block);
+    loop->input_ended = n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
+    for (ssize_t i = 0; i < n; i++)
+        if (block[i] == '\n')
+            use_line(loop);
+        else if (loop->line_length + 1 < sizeof loop->line)
+            loop->line[loop->line_length++] = block[i];
+    if (loop->input_ended && loop->line_length)
+        use_line(loop);
+}
+
+/* Whether all figures of the selection are known, or waiting for them has become pointless. */
+static bool settled(const Loop *loop) {
+    const LiveData *live = loop_live(loop);
+    const LiveKernel *row = live_kernel(live, loop->state.job.config.kernel);
+    const LiveAccuracy *accuracy = &live->accuracy[loop->state.job.config.dtype];
+    if (clock_ms() - loop->start_ms > PLAIN_PATIENCE_MS || live->error_text[0])
+        return true;
+    return live->serial == loop->state.job.serial && row &&
+           row->median_us.source == SOURCE_MEASURED && !row->median_us.stale &&
+           accuracy->source != SOURCE_UNKNOWN && !accuracy->stale;
+}
+
+void loop_print_plain(const Loop *loop) {
+    char *text = dashboard_plain(&loop->state, loop_live(loop));
+    if (text)
+        put_text(text, stdout);
+    free(text);
+    fflush(stdout);
+}
+
+void loop_plain_step(Loop *loop) {
+    greet(loop);
+    say_what_waits(loop);
+    print_log(loop);
+    if (loop->input_ended && !loop->window && settled(loop)) {
+        print_line(loop);
+        loop->quit = true;
+    }
+}
