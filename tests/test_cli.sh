@@ -40,6 +40,9 @@ for command in snapshot verify bench info export; do
 done
 expect 2 'did you mean bench' bnech
 expect 2 'did you mean --dtype' bench --dtpye fp8
+expect 2 'bevscope --help shows the commands, --list the scenes' qq
+expect 2 'known: .*h200' regime toy --gpu xx
+expect 2 'known: reference, ' bench toy -k nonsense
 expect 2 'did you mean fp16' bench toy --dtype fp61
 expect 2 "known: .*viridis|did you mean viridis" snapshot toy --colormap virdis -o "$folder/x.png"
 expect 2 'no picture is named' snapshot toy
@@ -77,7 +80,7 @@ if "$BEVSCOPE" --version | grep -q 'CUDA kernels: yes'; then
 else
     expect 4 'needs a build with CUDA .on the CPU: cpu_race' bench toy --device cpu --kernel race
 fi
-expect 2 'nearest known is .intersection' info intersektion --device cpu
+expect 2 'did you mean intersection' info intersektion --device cpu
 expect 1 'folder|directory' snapshot toy --device cpu -o "$folder/none/x.png"
 
 expect 0 '' info histogram --skew 2 --device cpu

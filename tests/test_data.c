@@ -118,6 +118,19 @@ static void test_nearest(void) {
                strcmp(nearest_name("taget", names, 4), "target") == 0 &&
                !nearest_name("any", names, 0),
            "the nearest of several names, and of none");
+    static const char *const far[][2] = {
+        {"qq", "l2"}, {"foo", "zoom"}, {"xx", "orin"}, {"nonsense", "reference"}, {"", "a"}};
+    bool none = true;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++)
+        none = none && !nearest_name(far[i][0], &far[i][1], 1);
+    tap_ok(none, "names that are not near are not the nearest");
+    char hint[64];
+    nearest_hint("taget", names, 4, NULL, hint, sizeof hint);
+    bool right = !strcmp(hint, "did you mean target?");
+    nearest_hint("qq", names, 4, NULL, hint, sizeof hint);
+    right = right && !strcmp(hint, "known: canonical, highway, parking, target");
+    nearest_hint("qq", names, 4, "see --list", hint, sizeof hint);
+    tap_ok(right && !strcmp(hint, "see --list"), "a hint names one, or all, or says where");
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -144,7 +144,7 @@ static void test_arguments(void) {
     tap_ok(parses("dtype fp8", ACTION_DTYPE, "fp8"), "a name");
     tap_ok(parses("  yaw   -1.5 ", ACTION_YAW, "-1.5"), "a number, blanks around it");
     tap_ok(parses("help on", ACTION_HELP, "on"), "a switch");
-    tap_ok(refuses("dtpye fp8", "\"dtype\""), "a mistyped word names the nearest one");
+    tap_ok(refuses("dtpye fp8", "did you mean dtype?"), "a mistyped word names the nearest one");
     tap_ok(refuses("", "empty"), "nothing at all");
     tap_ok(refuses("yaw east", "number"), "a name for a number");
     tap_ok(refuses("yaw nan", "number") && refuses("zoom inf", "number"), "numbers that are none");

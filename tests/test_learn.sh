@@ -130,7 +130,7 @@ refused() {
     [ $status = "$1" ] || sed "s/^/# $status: /" "$folder/err"
 }
 printf 'title x\nsay y\npiont at kernels\n' >"$folder/bad.lesson"
-refused 1 'bad.lesson:3: .*did you mean "point"' "$folder/bad.lesson"
+refused 1 'bad.lesson:3: .*did you mean point' "$folder/bad.lesson"
 head -c 5000 "$BEVSCOPE" >"$folder/binary.lesson"
 refused 1 'binary.lesson:[0-9]*: a byte' "$folder/binary.lesson"
 head -c 200000 /dev/zero | tr '\0' 'x' >"$folder/huge.lesson"

@@ -133,5 +133,5 @@ one_line() {
 one_line "'nan' is not a number from 0 to 4" info histogram --skew nan
 one_line "'0' is not a whole number" info histogram --points 0
 one_line "are for operator scenes" info toy --skew 1
-one_line 'the nearest known is "histogram"' info histgram
+one_line 'did you mean histogram' info histgram
 tap_done

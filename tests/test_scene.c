@@ -116,8 +116,8 @@ static void test_sources(void) {
 }
 
 static void test_unknown(void) {
-    refuses("canonicla", "the nearest known is \"canonical\" (bevscope --list");
-    refuses("cornre", "the nearest known is \"corner\"");
+    refuses("canonicla", "did you mean canonical?");
+    refuses("cornre", "did you mean corner?");
     refuses("/nowhere/scene.npz", "neither a file nor a known scene (bevscope --list");
     refuses("", "neither a file nor a known scene");
     refuses("../samples/corner", "neither a file nor a known scene");

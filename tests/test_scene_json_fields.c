@@ -135,7 +135,7 @@ static bool break_key(json_t *root, json_t *parent, const char *key, size_t inde
     char typo[80], typo_path[256], words[128];
     snprintf(typo, sizeof typo, "%sx", key);
     snprintf(typo_path, sizeof typo_path, "%sx", path);
-    snprintf(words, sizeof words, "the nearest known is \"%s\"", key);
+    snprintf(words, sizeof words, "did you mean %s?", key);
     json_object_set(parent, typo, value);
     bool ok = refused_at(root, typo_path, words);
     json_object_del(parent, typo);

@@ -102,7 +102,7 @@ refused() {
     [ $ok = 0 ] || { echo "# exit $got:"; sed 's/^/# /' "$folder/err"; }
     tap_ok $ok "exit $status: $pattern"
 }
-refused 'tick\ndtpye fp8\n' 1 'bad.keys:2: .*"dtype"'
+refused 'tick\ndtpye fp8\n' 1 'bad.keys:2: .*did you mean dtype'
 refused 'tick -1\n' 1 'bad.keys:1: tick takes seconds'
 refused 'tick 0.1 x\n' 1 'bad.keys:1: tick takes seconds'
 refused 'tick 0.1 2 3\n' 1 'bad.keys:1: tick takes seconds'

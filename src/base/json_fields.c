@@ -112,8 +112,9 @@ static bool read_word(const Check *check, FieldPath path, const Field *field, co
     for (*target = 0; *target < count; ++*target)
         if (strcmp(text, words[*target]) == 0)
             return true;
-    return FIELD_REFUSE(check, path, "", "unknown word \"%.60s\", the nearest known is \"%s\"",
-                        text, nearest_name(text, words, (size_t)count));
+    char hint[256];
+    nearest_hint(text, words, (size_t)count, NULL, hint, sizeof hint);
+    return FIELD_REFUSE(check, path, hint, "unknown word \"%.60s\"", text);
 }
 
 static bool read_list(const Check *check, FieldPath path, const Field *field, const json_t *value,
@@ -158,9 +159,11 @@ static bool refuse_unknown_keys(const Check *check, FieldPath path, const FieldT
         keys[i] = table->fields[i].key;
     json_object_foreach((json_t *)object, key, value) {
         const char *nearest = nearest_name(key, keys, table->count);
-        if (strcmp(key, nearest) != 0)
-            return FIELD_REFUSE(check, field_path_key(path, key), "",
-                                "unknown key, the nearest known is \"%s\"", nearest);
+        char hint[256];
+        if (nearest && strcmp(key, nearest) == 0)
+            continue;
+        nearest_hint(key, keys, table->count, NULL, hint, sizeof hint);
+        return FIELD_REFUSE(check, field_path_key(path, key), hint, "unknown key");
     }
     return true;
 }

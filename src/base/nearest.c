@@ -1,6 +1,8 @@
 #include "src/base/nearest.h"
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_BYTES = 63 };
@@ -30,6 +32,14 @@ int edit_distance(const char *a, const char *b) {
     return rows[a_length % 3][b_length];
 }
 
+/* Whether a mistyped `name` may have become `word`. */
+static bool is_near(const char *word, const char *name, int distance) {
+    size_t length = strnlen(word, MAX_BYTES), other = strnlen(name, MAX_BYTES);
+    size_t longer = length > other ? length : other;
+    return length && other && 3 * (size_t)distance <= longer &&
+           (word[0] == name[0] || word[length - 1] == name[other - 1]);
+}
+
 const char *nearest_name(const char *word, const char *const *names, size_t count) {
     const char *nearest = NULL;
     int nearest_distance = INT_MAX;
@@ -38,10 +48,28 @@ const char *nearest_name(const char *word, const char *const *names, size_t coun
             return names[i];
     for (size_t i = 0; i < count; i++) {
         int distance = edit_distance(word, names[i]);
-        if (distance < nearest_distance) {
+        if (distance < nearest_distance && is_near(word, names[i], distance)) {
             nearest = names[i];
             nearest_distance = distance;
         }
     }
     return nearest;
+}
+
+void nearest_hint(const char *word, const char *const *names, size_t count, const char *otherwise,
+                  char *hint, size_t size) {
+    const char *nearest = nearest_name(word, names, count);
+    if (nearest || otherwise) {
+        snprintf(hint, size, nearest ? "did you mean %s?" : "%s", nearest ? nearest : otherwise);
+        return;
+    }
+    static const char more[] = ", ...";
+    size_t used = (size_t)snprintf(hint, size, "known:");
+    for (size_t i = 0; i < count && used < size; i++) {
+        if (used + strlen(names[i]) + 2 + sizeof more > size) {
+            snprintf(hint + used, size - used, "%s", more);
+            return;
+        }
+        used += (size_t)snprintf(hint + used, size - used, "%s %s", i ? "," : "", names[i]);
+    }
 }

@@ -103,16 +103,13 @@ static void join_names(ChoiceSet set, char *text, int size) {
 static bool check_word(ChoiceSet set, const char *word, const char *option, Err *err) {
     if (choices_find(set, word) >= 0 || (set == CHOICE_KERNEL && is_title(word)))
         return true;
-    char where[64], hint[256], known[192];
+    char where[64], hint[256];
     const char *names[64];
     int count = 0;
     while (count < 64 && (names[count] = name_at(set, count)))
         count++;
-    const char *nearest = nearest_name(word, names, (size_t)count);
-    join_names(set, known, sizeof known);
     snprintf(where, sizeof where, "--%s", option);
-    snprintf(hint, sizeof hint, nearest ? "did you mean %s?" : "known: %s",
-             nearest ? nearest : known);
+    nearest_hint(word, names, (size_t)count, NULL, hint, sizeof hint);
     return err_set(err, ERR_USAGE, where, hint, "'%s' is not known", word);
 }
 

@@ -479,8 +479,8 @@ static bool find_command(Options *options, int argc, char **argv, int *first, Er
     for (size_t i = 0; i < count; i++)
         names[COMMAND_COUNT + i] = scenes[i].name;
     char hint[96];
-    snprintf(hint, sizeof hint, "did you mean %s?",
-             nearest_name(argv[1], names, COMMAND_COUNT + count));
+    nearest_hint(argv[1], names, COMMAND_COUNT + count,
+                 "bevscope --help shows the commands, --list the scenes", hint, sizeof hint);
     return err_set(err, ERR_USAGE, argv[1], hint, "no such command or scene");
 }
 

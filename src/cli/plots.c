@@ -210,14 +210,13 @@ const int plot_kind_count = sizeof plot_kinds / sizeof *plot_kinds;
 const PlotKind *plot_kind_find(const char *name, Err *err) {
     enum { MAX_KINDS = 16 };
     const char *names[MAX_KINDS];
-    char hint[96];
+    char hint[256];
     for (int i = 0; i < plot_kind_count; i++) {
         names[i] = plot_kinds[i].name;
         if (!strcmp(names[i], name))
             return &plot_kinds[i];
     }
-    snprintf(hint, sizeof hint, "did you mean %s?",
-             nearest_name(name, names, (size_t)plot_kind_count));
+    nearest_hint(name, names, (size_t)plot_kind_count, NULL, hint, sizeof hint);
     err_set(err, ERR_USAGE, "plot", hint, "'%s' is not a kind of chart", name);
     return NULL;
 }

@@ -59,8 +59,8 @@ bool course_find(const Course *course, const char *word, char *path, size_t size
         return true;
     }
     if (course->count)
-        snprintf(hint, sizeof hint, "did you mean %s? bevscope learn lists them",
-                 nearest_name(word, names, (size_t)course->count));
+        nearest_hint(word, names, (size_t)course->count, "bevscope learn lists them", hint,
+                     sizeof hint);
     return err_set(err, ERR_USAGE, word, hint, "no such lesson");
 }
 

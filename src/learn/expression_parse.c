@@ -89,6 +89,13 @@ static int find_name(const NameTable *names, const char *word) {
     return -1;
 }
 
+static void refuse_nearest(Parser *parser, const char *what, const char *word,
+                           const char *const *names, size_t count, const char *otherwise) {
+    char hint[128];
+    nearest_hint(word, names, count, otherwise, hint, sizeof hint);
+    refuse(parser, "no %s is called \"%s\"; %s", what, word, hint);
+}
+
 static void refuse_word(Parser *parser, const char *word) {
     const char *words[MAX_WORDS];
     size_t count = 0;
@@ -96,8 +103,8 @@ static void refuse_word(Parser *parser, const char *word) {
         words[count++] = figures[i].name;
     for (int i = 0; i < parser->names->count; i++)
         words[count++] = parser->names->names[i];
-    refuse(parser, "no figure or name is called \"%s\"; did you mean \"%s\"?", word,
-           nearest_name(word, words, count));
+    refuse_nearest(parser, "figure or name", word, words, count,
+                   "samples/lessons/README.md lists the figures");
 }
 
 /* ---- arguments of figures -------------------------------------------------------------------- */
@@ -115,8 +122,7 @@ static void read_kernel(Parser *parser, Op *op) {
         count++;
     }
     if (!op->kernel)
-        refuse(parser, "no kernel is called \"%s\"; did you mean \"%s\"?", word,
-               nearest_name(word, names, count));
+        refuse_nearest(parser, "kernel", word, names, count, "bevscope --list shows them");
 }
 
 static void read_array(Parser *parser, Op *op) {
@@ -127,8 +133,7 @@ static void read_array(Parser *parser, Op *op) {
             op->array = (FigureArray)i;
             return;
         }
-    refuse(parser, "no array is called \"%s\"; did you mean \"%s\"?", word,
-           nearest_name(word, figure_arrays, ARRAY_COUNT));
+    refuse_nearest(parser, "array", word, figure_arrays, ARRAY_COUNT, NULL);
 }
 
 static void read_format(Parser *parser, Op *op) {
@@ -142,8 +147,7 @@ static void read_format(Parser *parser, Op *op) {
             return;
         }
     }
-    refuse(parser, "no number format is called \"%s\"; did you mean \"%s\"?", word,
-           nearest_name(word, names, BEV_DTYPE_COUNT));
+    refuse_nearest(parser, "number format", word, names, BEV_DTYPE_COUNT, NULL);
 }
 
 static void read_number(Parser *parser, Op *op) {

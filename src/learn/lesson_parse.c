@@ -126,12 +126,13 @@ static bool read_say(Reader *reader, char *rest) {
 }
 
 static bool read_term(Reader *reader, char *rest) {
-    char nearest[64];
+    char nearest[64], hint[96];
     const GlossaryRow *row = glossary_find(rest);
     glossary_nearest(rest, nearest, sizeof nearest);
+    snprintf(hint, sizeof hint, nearest[0] ? "did you mean %s?" : "bevscope glossary lists them",
+             nearest);
     if (!row)
-        return reader_refuse(reader, "", "not in the glossary: \"%s\"; did you mean \"%s\"?", rest,
-                             nearest);
+        return reader_refuse(reader, hint, "not in the glossary: \"%s\"", rest);
     LessonStep *step = add_step(reader, LESSON_TERM, rest);
     if (step)
         step->number = (int)(row - glossary);
@@ -149,8 +150,9 @@ static bool read_point(Reader *reader, char *rest) {
                 step->number = i;
             return step != NULL;
         }
-    return reader_refuse(reader, "", "no panel is called \"%s\"; did you mean \"%s\"?", rest,
-                         nearest_name(rest, lesson_panels + 1, PANEL_COUNT - 1));
+    char hint[256];
+    nearest_hint(rest, lesson_panels + 1, PANEL_COUNT - 1, NULL, hint, sizeof hint);
+    return reader_refuse(reader, hint, "no panel is called \"%s\"", rest);
 }
 
 /* A name once defined may be given a new value. */
@@ -277,8 +279,9 @@ static bool refuse_word(Reader *reader, const char *word) {
         words[count++] = lesson_words[i];
     for (int i = 0; i < ACTION_COUNT; i++)
         words[count++] = keys[i].word;
-    return reader_refuse(reader, "", "no word of lessons is called \"%s\"; did you mean \"%s\"?",
-                         word, nearest_name(word, words, count));
+    char hint[128];
+    nearest_hint(word, words, count, "samples/lessons/README.md lists them", hint, sizeof hint);
+    return reader_refuse(reader, hint, "no word of lessons is called \"%s\"", word);
 }
 
 /* One word with its continuation lines joined. */

@@ -184,9 +184,9 @@ static bool unknown_name(const char *name, Err *err) {
         return false;
     for (size_t i = 0; i < count; i++)
         words[i] = known[i].name;
-    return err_set(err, ERR_USAGE, name, "bevscope --list shows all of them",
-                   "neither a file nor a known scene; the nearest known is \"%s\"",
-                   nearest_name(name, words, count));
+    char hint[128];
+    nearest_hint(name, words, count, "bevscope --list shows the names", hint, sizeof hint);
+    return err_set(err, ERR_USAGE, name, hint, "neither a file nor a known scene");
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */

@@ -58,9 +58,11 @@ static bool refuse_unknown(const ArrayReader *reader) {
     for (int m = 0; m < reader->npz->count; m++) {
         const char *name = reader->npz->members[m].name;
         const char *nearest = nearest_name(name, names, ARRAY_COUNT);
-        if (strcmp(name, nearest) != 0)
-            return data_refuse(reader->err, reader->npz->where, name, "",
-                               "unknown array, the nearest known is \"%s\"", nearest);
+        char hint[256];
+        if (nearest && strcmp(name, nearest) == 0)
+            continue;
+        nearest_hint(name, names, ARRAY_COUNT, NULL, hint, sizeof hint);
+        return data_refuse(reader->err, reader->npz->where, name, hint, "unknown array");
     }
     return true;
 }

@@ -72,6 +72,7 @@ static const KeyRow *find_word(const char *word) {
 
 static bool refuse_word(const char *word, char *why, size_t size) {
     const char *words[ACTION_COUNT];
+    char hint[96];
     Command meant;
     for (int i = 0; i < ACTION_COUNT; i++)
         words[i] = keys[i].word;
@@ -80,8 +81,9 @@ static bool refuse_word(const char *word, char *why, size_t size) {
                  words[meant.action]);
         return false;
     }
-    snprintf(why, size, "no control is called \"%s\"; did you mean \"%s\"?", word,
-             nearest_name(word, words, ACTION_COUNT));
+    nearest_hint(word, words, ACTION_COUNT, "man bevscope lists them, in CONTROLS", hint,
+                 sizeof hint);
+    snprintf(why, size, "no control is called \"%s\"; %s", word, hint);
     return false;
 }
 
