@@ -46,6 +46,9 @@ expect 2 'known: reference, ' bench toy -k nonsense
 expect 2 'did you mean fp16' bench toy --dtype fp61
 expect 2 "known: .*viridis|did you mean viridis" snapshot toy --colormap virdis -o "$folder/x.png"
 expect 2 'no picture is named' snapshot toy
+expect 2 "'v2,v4' names several .snapshot draws one; --compare draws a second" snapshot toy -k v2,v4 \
+    -o "$folder/x.png"
+expect 2 'names several .live takes one' toy -k v2,v4 --plain
 expect 2 'usage: bevscope snapshot' snapshot -o "$folder/x.png"
 expect 2 'suffix' snapshot toy -o "$folder/x.jpg"
 expect 2 'this grid is flat' snapshot toy --device cpu --slice 3 -o "$folder/x.png"

@@ -363,6 +363,17 @@ static bool store_number(Options *options, const OptionRow *row, const char *val
     return true;
 }
 
+/* A list where one name is wanted. */
+static bool refuse_list(CommandId command, const OptionRow *row, const char *value, Err *err) {
+    char where[64], hint[96];
+    const char *name = commands[command].name;
+    bool compares = command == COMMAND_SNAPSHOT && row->choices == CHOICE_KERNEL;
+    snprintf(where, sizeof where, "--%s", row->name);
+    snprintf(hint, sizeof hint,
+             compares ? "%s draws one; --compare draws a second beside it" : "%s takes one", name);
+    return err_set(err, ERR_USAGE, where, hint, "'%s' names several", value);
+}
+
 /* Choices are checked here, so that a typo costs no computation. */
 static bool store(Options *options, const OptionRow *row, const char *value, Err *err) {
     void *field = (char *)options + row->offset;
@@ -375,6 +386,8 @@ static bool store(Options *options, const OptionRow *row, const char *value, Err
         return store_number(options, row, value, err);
     case KIND_CHOICE:
     case KIND_LIST:
+        if (row->kind == KIND_CHOICE && strchr(value, ','))
+            return refuse_list(options->command, row, value, err);
         if (!choices_check(row->choices, value, row->kind == KIND_LIST, row->name, err))
             return false;
         break;
