@@ -107,7 +107,7 @@ static void test_training(void) {
     tap_ok(!strcmp(value, "on"), "it is on: %s", value);
     state.shown.train_step = 57;
     tap_ok(use(&state, "train") & STEP_RUN && state.job.train_steps == 57 &&
-               strstr(said(&state), "stopped at step 57"),
+               strstr(said(&state), "stopped at step 57; forward (PgUp) it is"),
            "the same key stops: %s", said(&state));
     tap_ok(use(&state, "train") & STEP_RUN && state.job.train_steps == LIVE_TRAIN_STEPS &&
                state.job.train_run == run + 1 && strstr(said(&state), "goes on from step 57"),
@@ -116,13 +116,20 @@ static void test_training(void) {
     tap_ok(state.job.train_steps == 20 && state.job.train_run == run + 2,
            "fewer steps than were taken begin anew");
     tap_ok(use(&state, "train 0") & STEP_RUN && !state.job.train_steps &&
-               state.job.temperature == 2,
-           "0 steps: the scene's own depth");
+               state.job.temperature == 2 && state.playing,
+           "0 steps: the scene's own depth, and the world plays on");
     tap_ok(!(use(&state, "train 0") & STEP_RUN), "which is the last step back");
     use(&state, "train");
     use(&state, "direction forward");
-    tap_ok(!state.job.train_steps && strstr(said(&state), "training ends"),
+    tap_ok(!state.job.train_steps && state.playing &&
+               strstr(said(&state), "training ends, the world plays on"),
            "forward there is no training: %s", said(&state));
+    use(&state, "play off");
+    use(&state, "train");
+    use(&state, "train");
+    use(&state, "direction forward");
+    tap_ok(!state.playing && !strstr(said(&state), "plays on"),
+           "a world that was paused stays so: %s", said(&state));
     use(&state, "train");
     tap_ok(use(&state, "play on") & STEP_RUN && !state.job.train_steps,
            "a world that moves ends it: %s", said(&state));

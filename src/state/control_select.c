@@ -29,7 +29,9 @@ static void drop_other_direction(State *state, char *line, size_t size) {
     bool trained = !backward && control_end_training(state);
     snprintf(line + used, size - used, "%s%s%s",
              state->job.baseline_pinned ? "; baseline let go" : "",
-             backward && compares ? "; comparison off" : "", trained ? "; training ends" : "");
+             backward && compares ? "; comparison off" : "", !trained         ? ""
+             : state->playing ? "; training ends, the world plays on"
+                              : "; training ends");
     state->job.baseline_pinned = false;
     if (backward) {
         state->compare = COMPARE_OFF;

@@ -17,13 +17,15 @@ bool control_end_training(State *state) {
     state->job.train_steps = 0;
     state->shown.train_step = 0;
     state->job.temperature = state->untrained_temperature;
+    state->playing = state->playing || state->untrained_playing;
     return true;
 }
 
 static unsigned end(State *state, Action action) {
     if (!control_end_training(state))
         return SAY(state, action, "train: the depth is the scene's own");
-    SAY(state, action, "train: the scene's own depth again");
+    SAY(state, action, "train: the scene's own depth again%s",
+        state->playing ? "; the world plays on" : "");
     return control_changed(state);
 }
 
@@ -35,8 +37,10 @@ static unsigned begin(State *state, Action action, int steps) {
     config.kernel = kernel_in_direction(config.kernel, BEV_BACKWARD);
     if (!config.kernel)
         return SAY(state, action, "train: this build has no backward kernel for that device");
-    if (!job->train_steps)
+    if (!job->train_steps) {
         state->untrained_temperature = job->temperature;
+        state->untrained_playing = state->playing;
+    }
     job->temperature = fmax(job->temperature, SMEARED);
     job->train_steps = steps;
     job->train_run++;
@@ -57,13 +61,13 @@ static unsigned go_on(State *state, Action action, int steps) {
 static unsigned stop(State *state, Action action) {
     int step = state->shown.train_step;
     state->job.train_steps = step > 0 ? step : 1;
-    SAY(state, action, "train: stopped at step %d; %s: the scene's own depth", step,
-        key_back(action).name);
+    SAY(state, action, "train: stopped at step %d; forward (%s) it is the scene's own depth", step,
+        key_back(ACTION_DIRECTION).name);
     return control_changed(state);
 }
 
 /* Steps: a number, from the start where there have been more; 0 ends. The key starts, stops and
- * goes on; its step back ends. */
+ * goes on; pooling forward ends, and lets a world that played play on. */
 unsigned control_train(State *state, const Command *command) {
     int now = state->shown.train_step, most = LIVE_TRAIN_STEPS;
     bool runs = state->job.train_steps > now;

@@ -224,6 +224,7 @@ struct State {
     int64_t frames; /* ticks so far */
 
     double untrained_temperature; /* of the job, before training */
+    bool untrained_playing;       /* the world played before training */
 
     int camera; /* the one that camera controls act on */
 
