@@ -29,6 +29,14 @@ static void test_units(void) {
     tap_ok(reads(UNIT_US, NAN, "n/a") && reads(UNIT_BYTES, -1, "n/a") &&
                reads(UNIT_ERROR, INFINITY, "n/a"),
            "what is unknown is not 0");
+    char change[64];
+    unit_change(UNIT_BYTES, 10.2e6, 6.1e6, change, sizeof change);
+    bool right = !strcmp(change, "10.2 to 6.10 MB");
+    unit_change(UNIT_BYTES, 900, 8.66e6, change, sizeof change);
+    right = right && !strcmp(change, "900 B to 8.66 MB");
+    unit_change(UNIT_BYTES, 8.66e6, 900, change, sizeof change);
+    tap_ok(right && !strcmp(change, "8.66 MB to 900 B"),
+           "a change: in one unit where that keeps the digits of both");
 }
 
 /* ---- history --------------------------------------------------------------------------------- */

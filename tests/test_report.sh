@@ -24,6 +24,8 @@ refuse 2 'suffix' plot mrc toy -o "$folder/x.gif"
 refuse 2 'no folder is named' report toy
 refuse 2 'more than one format' plot mrc toy -d fp8,fp16 -o "$folder/x.png"
 refuse 2 'more than one align' report toy -a all -o "$folder/x"
+"$BEVSCOPE" regime toy --gpu h200 >"$folder/toy" && grep -q 'footprint 900 B, gather traffic 1.03 kB' "$folder/toy"
+tap_ok $? 'regime: a small footprint is no zero'
 refuse 2 'is not a number from 0.01' regime toy --l2-mb 0
 refuse 1 'cannot be made|Not a directory|File exists' report toy -o "$0/x"
 

@@ -84,7 +84,7 @@ tap_ok $? 'they say whose prediction they are, and that it is a model'
 printf 'kernel v2\ngpu h200\ntick 0.5\nsnapshot\n' >"$folder/v2.keys"
 "$BEVSCOPE" live toy --script "$folder/v2.keys" --frames "$folder/v2" --size 200x60 \
     >"$folder/out" 2>"$folder/err" &&
-    grep -qE 'indices [0-9.]+ [kM]B for [0-9.]+.*, V2 as published [0-9.]+ [kM]B' \
+    grep -qE 'indices [0-9.]+ [kM]?B for [0-9.]+.*, V2 as published [0-9.]+ [kM]?B' \
         "$folder/v2"/frame-*.txt
 tap_ok $? 'V2 and V2 as published are two rows, each by its name'
 

@@ -108,6 +108,11 @@ static void test_lessons(void) {
     use(&state, "chart mrc");
     use(&state, "play on");
     uint64_t serial = state.job.serial;
+    state.shown.footprint_bytes = reading(1, SOURCE_MODEL);
+    State other = state;
+    state_begin_lesson(&other, state.job.scene + 1);
+    tap_ok(!other.shown.footprint_bytes.source,
+           "figures of another scene are not those before a lesson's first change");
     state_begin_lesson(&state, state.job.scene);
     tap_ok(state.job.config.dtype == BEV_FP16 && state.job.camera_errors[0].yaw_deg == 0 &&
                state.chart == CHART_NONE && !state.playing && state.job.serial > serial &&

@@ -75,6 +75,9 @@ void unit_text(Unit unit, double value, char *text, size_t size) {
     snprintf(text, size, "%s%s", number, step->suffix);
 }
 
+/* Less than this of a unit would lose its digits. */
+static const double MIN_SHARE = 0.1;
+
 void unit_change(Unit unit, double before, double after, char *text, size_t size) {
     if (!known(before) || !known(after)) {
         unit_text(unit, after, text, size);
@@ -82,6 +85,13 @@ void unit_change(Unit unit, double before, double after, char *text, size_t size
     }
     const Step *step = step_for(unit, fmax(before, after));
     char from[32], to[32];
+    const double least = fmin(before, after);
+    if (least > 0 && least < MIN_SHARE * step->divisor && step_for(unit, least) != step) {
+        unit_text(unit, before, from, sizeof from);
+        unit_text(unit, after, to, sizeof to);
+        snprintf(text, size, "%s to %s", from, to);
+        return;
+    }
     number_text(unit, step, before, from, sizeof from);
     number_text(unit, step, after, to, sizeof to);
     if (!strcmp(from, to))

@@ -18,7 +18,8 @@ typedef enum {
  * values are unknown. */
 void unit_text(Unit unit, double value, char *text, size_t size);
 
-/* A change: "10.2 to 6.1 MB", both in the unit of the larger value. "still 6.1 MB" when both print
+/* A change: "10.2 to 6.1 MB", both in the unit of the larger value; "900 B to 8.66 MB" where that
+ * would leave no digits of the other. "still 6.1 MB" when both print
  * the same. Only `after` when one of them is unknown. */
 void unit_change(Unit unit, double before, double after, char *text, size_t size);
 

@@ -151,13 +151,14 @@ static bool print_counters(const Regime *regime, ReportPrinter *print, FILE *out
 static void print_head(const Regime *regime, const SceneModel *model, FILE *out) {
     const BevProblem *problem = &model->problem.view;
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
-    char scene[320], points[32];
+    char scene[320], points[32], footprint[32], gathered[32];
     clean_text(model->label, scene, sizeof scene);
     unit_text(UNIT_COUNT, (double)problem->map.points, points, sizeof points);
-    fprintf(out, "%s, %s, %s, C = %lld: %s points, footprint %.1f MB, gather traffic %.1f MB\n",
-            scene, bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
-            (long long)problem->shape.channels, points,
-            bev_footprint_total(bev_footprint(problem)) * 1e-6, bev_traffic_total(gather) * 1e-6);
+    unit_text(UNIT_BYTES, bev_footprint_total(bev_footprint(problem)), footprint, sizeof footprint);
+    unit_text(UNIT_BYTES, bev_traffic_total(gather), gathered, sizeof gathered);
+    fprintf(out, "%s, %s, %s, C = %lld: %s points, footprint %s, gather traffic %s\n", scene,
+            bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
+            (long long)problem->shape.channels, points, footprint, gathered);
     for (int g = 0; g < regime->chosen.count && problem->direction == BEV_FORWARD; g++) {
         const Gpu *gpu = &regime->chosen.gpus[g];
         char v4[160];

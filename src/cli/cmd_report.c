@@ -22,22 +22,27 @@ typedef struct {
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
+/* The two ways to count a problem's bytes, as text. */
+static void bytes_text(const BevProblem *problem, char footprint[32], char gathered[32]) {
+    BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
+    unit_text(UNIT_BYTES, bev_footprint_total(bev_footprint(problem)), footprint, 32);
+    unit_text(UNIT_BYTES, bev_traffic_total(gather), gathered, 32);
+}
+
 static void put_head(const Page *page) {
     const BevProblem *problem = &page->model.problem.view;
     FILE *out = page->out;
-    char title[360], points[32], intervals[32];
+    char title[360], points[32], intervals[32], footprint[32], gathered[32];
+    bytes_text(problem, footprint, gathered);
     unit_text(UNIT_COUNT, (double)problem->map.points, points, sizeof points);
     unit_text(UNIT_COUNT, (double)problem->map.intervals, intervals, sizeof intervals);
     snprintf(title, sizeof title, "%s: memory regimes of BEV pooling", page->model.label);
     html_begin(out, title, (FigureTheme)choices_find(CHOICE_THEME, page->options->theme));
     fprintf(out,
-            "<p>%s, %s, C = %lld, %s points, %s intervals. Footprint (distinct bytes) %.1f MB, "
-            "gather traffic (the published way of counting) %.1f MB.</p>\n",
+            "<p>%s, %s, C = %lld, %s points, %s intervals. Footprint (distinct bytes) %s, "
+            "gather traffic (the published way of counting) %s.</p>\n",
             bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
-            (long long)problem->shape.channels, points, intervals,
-            bev_footprint_total(bev_footprint(problem)) * 1e-6,
-            bev_traffic_total(bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits)) *
-                1e-6);
+            (long long)problem->shape.channels, points, intervals, footprint, gathered);
     fputs(
         "<p>Every figure here is one of four, and never a mixture: <b>model</b> (computed, no GPU "
         "needed), <b>recorded</b> (measured earlier on the GPU named), <b>published</b> (from the "
@@ -263,12 +268,12 @@ static void put_machine(const Page *page) {
 /* Both gradients: the same tables, and the charts that follow any kernel. */
 static bool put_way_back(Page *page, const SceneModel *model, Err *err) {
     const BevProblem *problem = &model->problem.view;
+    char footprint[32], gathered[32];
+    bytes_text(problem, footprint, gathered);
     fprintf(page->out,
             "<h2>The way back</h2>\n<p>Both gradients: grad_out is read, those of depth and features "
-            "are written. Footprint %.1f MB, gather traffic %.1f MB.</p>\n",
-            bev_footprint_total(bev_footprint(problem)) * 1e-6,
-            bev_traffic_total(bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits)) *
-                1e-6);
+            "are written. Footprint %s, gather traffic %s.</p>\n",
+            footprint, gathered);
     if (!put_picture_of(page, model, "working-set", err) ||
         !put_picture_of(page, model, "mrc", err))
         return false;

@@ -32,7 +32,8 @@ void state_begin_lesson(State *state, int scene) {
     next.playing = false;
     next.job.serial = state->job.serial + 1;
     next.scene = state->scene;
-    next.shown = state->shown;
+    if (scene == state->job.scene) /* figures of another scene are nothing to compare with */
+        next.shown = state->shown;
     control_use_slice(&next, SLICE_MAX);
     next.light = state->light;
     next.counts = state->counts;

@@ -94,8 +94,22 @@ bool lesson_desk_close(LessonDesk *desk, State *state, Err *err) {
 
 /* ---- serving it ------------------------------------------------------------------------------ */
 
-static bool begin(const LessonHost *host, Err *err) {
-    int scene = menu_find(&host->state->menu.scenes, first_scene);
+/* The scene that the lesson names first; it may wish for another later. */
+static int scene_of(const Lesson *lesson, const Menu *scenes) {
+    char name[64];
+    for (int i = 0; i < lesson->step_count; i++)
+        if (lesson->steps[i].kind == LESSON_CONTROL &&
+            sscanf(lesson->steps[i].text, "scene %63s", name) == 1)
+            return menu_find(scenes, name);
+    return -1;
+}
+
+/* At once on the lesson's own scene: no figures of another one come between. */
+static bool begin(const LessonDesk *desk, const LessonHost *host, Err *err) {
+    const Menu *scenes = &host->state->menu.scenes;
+    int scene = scene_of(&desk->lesson, scenes);
+    if (scene < 0)
+        scene = menu_find(scenes, first_scene);
     return host->reset(host->context, scene < 0 ? 0 : scene, err);
 }
 
@@ -118,7 +132,7 @@ bool lesson_desk_turn(LessonDesk *desk, const LessonHost *host, Err *err) {
         switch (lesson_run_wants(&desk->run)) {
         case LESSON_WANTS_RESET:
             lesson_run_done(&desk->run);
-            ok = begin(host, err);
+            ok = begin(desk, host, err);
             break;
         case LESSON_WANTS_CONTROL:
             more = host->scene_known(host->context);

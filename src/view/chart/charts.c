@@ -265,7 +265,9 @@ static double share_of(const double array_bytes[ARRAYS], double of_bytes, PlotBa
         bar->parts[i] = 100 * array_bytes[i] / of_bytes;
         sum += array_bytes[i];
     }
-    snprintf(bar->text, sizeof bar->text, "%.0f %% (%.1f MB)", 100 * sum / of_bytes, sum * 1e-6);
+    char bytes[32];
+    unit_text(UNIT_BYTES, sum, bytes, sizeof bytes);
+    snprintf(bar->text, sizeof bar->text, "%.0f %% (%s)", 100 * sum / of_bytes, bytes);
     return 100 * sum / of_bytes;
 }
 
@@ -362,16 +364,16 @@ static void describe_format(const ChartInput *input, int dtype, const PredictedK
                             char *text) {
     const ModelFormat *format = &input->model->formats[dtype];
     double us = prediction(input, v3, input->gpu).latency_us;
-    double mb = format->workload.footprint_bytes * 1e-6;
-    char error[32] = "n/a";
+    char error[32] = "n/a", bytes[32];
+    unit_text(UNIT_BYTES, format->workload.footprint_bytes, bytes, sizeof bytes);
     if (isfinite(input->rel_l2[dtype]))
         snprintf(error, sizeof error, "%.1g", input->rel_l2[dtype]);
     if (input->room == ROOM_BOX)
-        snprintf(text, TEXT, "%s: %.1f µs, %s, %.1f MB, error %s", bev_dtypes[dtype].title, us,
-                 v3->title, mb, error);
+        snprintf(text, TEXT, "%s: %.1f µs, %s, %s, error %s", bev_dtypes[dtype].title, us,
+                 v3->title, bytes, error);
     else
-        snprintf(text, TEXT, "%s: %.1f µs with %s, footprint %.1f MB, %.1f M sectors, error %s",
-                 bev_dtypes[dtype].title, us, v3->name, mb, v3->l2_sectors * 1e-6, error);
+        snprintf(text, TEXT, "%s: %.1f µs with %s, footprint %s, %.1f M sectors, error %s",
+                 bev_dtypes[dtype].title, us, v3->name, bytes, v3->l2_sectors * 1e-6, error);
 }
 
 /* A bar for each term of the latency, under a heading that says what they come to. */

@@ -43,9 +43,11 @@ static double total(const Segment segments[TENSORS]) {
 
 /* ---- the figures ---------------------------------------------------------------------------- */
 
-/* In MB, so that columns can be compared; in kB where MB would show zeros. */
+/* In MB, so that columns can be compared; in kB and B where MB would show zeros. */
 static void megabytes(double bytes, char *text, size_t size) {
-    if (bytes > 0 && bytes < 9995)
+    if (bytes < 1000)
+        snprintf(text, size, "%.0f B", bytes);
+    else if (bytes < 9995)
         snprintf(text, size, "%.2f kB", bytes / 1e3);
     else
         snprintf(text, size, bytes < 9.995e6 ? "%.2f MB" : "%.1f MB", bytes / 1e6);
