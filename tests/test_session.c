@@ -314,6 +314,11 @@ static void test_summary(void) {
         samples[i] = i % 2 ? 10 : 12;
     timing_summarize(samples, N, 0.15, &t);
     tap_ok(drifted && t.settled, "halves that differ have not settled, mixed samples have");
+    for (int i = 0; i < N; i++)
+        samples[i] = i == N / 3 ? 1 : 4000;
+    timing_summarize(samples, N, 0.15, &t);
+    tap_ok(!t.settled && t.min_us == 1 && t.noise == 0,
+           "equal samples far above the least one have not settled, either");
     samples[0] = 7;
     timing_summarize(samples, 1, 0.15, &t);
     tap_ok(t.median_us == 7 && t.p99_us == 7 && t.noise == 0 && t.samples == 1,

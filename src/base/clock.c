@@ -25,10 +25,6 @@ double clock_thread_us(void) {
     return read_us(CLOCK_THREAD_CPUTIME_ID);
 }
 
-double clock_threads_us(void) {
-    return read_us(CLOCK_PROCESS_CPUTIME_ID);
-}
-
 TeamTime clock_team(void) {
     double sum_us = 0;
     int threads = 0;

@@ -9,9 +9,8 @@ extern "C" {
 double clock_us(void);
 double clock_ms(void);
 
-/* CPU time of the calling thread, and of all threads of this process, in microseconds. */
+/* CPU time of the calling thread, in microseconds. */
 double clock_thread_us(void);
-double clock_threads_us(void);
 
 /* CPU time so far of the threads that share the caller's parallel work (OpenMP): the caller's own,
  * and the mean of all. */

@@ -158,6 +158,10 @@ double timing_median(double *values, int count) {
     return percentile(values, count, 0.5);
 }
 
+/* A median further above the least sample is that of waiting, as for a core that another program has:
+ * it comes in steps of the scheduler's clock, and such steps differ little among themselves. */
+static const double MOST_OVER_LEAST = 3;
+
 void timing_summarize(double *samples_us, int count, double settle, Timing *timing) {
     assert(count >= 1);
     int half = count / 2;
@@ -174,7 +178,7 @@ void timing_summarize(double *samples_us, int count, double settle, Timing *timi
     timing->p99_us = percentile(samples_us, count, 0.99);
     timing->min_us = samples_us[0];
     timing->noise = spread / median;
-    timing->settled = drift <= settle;
+    timing->settled = drift <= settle && median <= MOST_OVER_LEAST * samples_us[0];
     timing->drift_limit = settle;
     timing->samples = count;
 }

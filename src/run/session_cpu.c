@@ -204,13 +204,14 @@ static bool choose_inner(Timed *t, double launch_us, Err *err) {
 static bool cpu_time(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
                      Err *err) {
     Timed t = {.s = state, .inner = 1};
-    double launch_us, start = clock_us(), busy_us = clock_threads_us();
+    const TeamTime begun = clock_team();
+    double launch_us, start = clock_us();
     if (cache == CACHE_COLD && !(t.flushed = calloc(1, flush_bytes())))
         return err_set(err, ERR_FAILED, t.s->kernel->name, "", "out of memory");
     bool ok = warm_up(t.s, options->min_warm_ms, &launch_us, err) &&
               (t.flushed || choose_inner(&t, launch_us, err)) &&
               timing_collect(options, start, SETTLE, sample, &t, timing, err);
-    if (ok && clock_threads_us() - busy_us < LEAST_BUSY * (clock_us() - start))
+    if (ok && clock_team_since_us(begun) < LEAST_BUSY * (clock_us() - start))
         timing->settled = false;
     timing->inner = t.inner;
     free(t.flushed);
