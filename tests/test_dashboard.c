@@ -42,6 +42,15 @@ static void test_forms(void) {
            "without colour the tensors are told apart by texture");
 }
 
+/* Where two columns of panels just fit, neither loses a column of its tables. */
+static void test_narrow(void) {
+    begin(110, 34);
+    use("page dashboard");
+    draw();
+    tap_ok(shows("max abs at 1e-2") && shows("\u25a0 features \u25a0 depth \u25a0 indices \u25a0 output"),
+           "110 x 34: the tolerance, and the colours of the working set");
+}
+
 /* In the terminal nothing but the BEV shows that a camera is off: its title says which. */
 static void test_faults(void) {
     begin(120, 40);
@@ -127,6 +136,7 @@ int main(void) {
     test_golden();
     test_forms();
     test_faults();
+    test_narrow();
     test_idea();
     test_unknown();
     test_labels();

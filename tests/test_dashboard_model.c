@@ -53,7 +53,7 @@ static void test_model(void) {
     cells.ascii = false;
     live.model = NULL;
     draw();
-    tap_ok(shows("Reads that miss") && shows("requested        n/a"),
+    tap_ok(shows("Reads that miss") && shows("requested       n/a"),
            "before the first simulation nothing is made up");
     MemoryModel model = *fixture_model();
     for (int i = 0; i < model.kernel_count; i++)

@@ -50,12 +50,16 @@ static void megabytes(double bytes, char *text, size_t size) {
     else if (bytes < 9995)
         snprintf(text, size, "%.2f kB", bytes / 1e3);
     else
-        snprintf(text, size, bytes < 9.995e6 ? "%.2f MB" : "%.1f MB", bytes / 1e6);
+        snprintf(text, size,
+                 bytes < 9.995e6   ? "%.2f MB"
+                 : bytes < 99.95e6 ? "%.1f MB"
+                                   : "%.0f MB",
+                 bytes / 1e6);
 }
 
-static const Column figure_columns[] = {{"", 9, 0, true},           {"total", 8, 0, false},
-                                        {"features", 10, 1, false}, {"depth", 9, 1, false},
-                                        {"indices", 9, 1, false},   {"output", 9, 1, false}};
+static const Column figure_columns[] = {{"", 9, 0, true},           {"total", 7, 0, false},
+                                        {"features", 10, 1, false}, {"depth", 7, 1, false},
+                                        {"indices", 9, 1, false},   {"output", 8, 1, false}};
 static const Column backward_columns[] = {{"", 9, 0, true},           {"total", 8, 0, false},
                                           {"features", 10, 1, false}, {"depth", 9, 2, false},
                                           {"indices", 9, 2, false},   {"grad_out", 10, 1, false},
