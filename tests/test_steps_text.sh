@@ -99,6 +99,8 @@ grep -q 'no twin on a GPU' "$folder/one/frame-0004.txt" &&
 tap_ok $? 'a kernel without steps says so'
 live plain --size 80x24 --ascii --color never && ! LC_ALL=C grep -q '[^ -~]' "$folder"/plain/*.txt
 tap_ok $? 'without colour, in ASCII'
+grep -A 1 -h '^ step 1 of 4' "$folder/plain/frame-0001.txt" | grep -q 'array  *access  *bytes lines'
+tap_ok $? 'in 80 x 24 its columns have their names'
 
 grep -q 'step 1 of .* pass 1 of 10' "$folder/passes.txt" || grep -q 'pass 2 of 10' "$folder/passes.txt"
 tap_ok $? 'the passes of channel tiles are counted'

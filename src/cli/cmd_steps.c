@@ -82,9 +82,13 @@ static bool record(StepsCommand *command, Err *err) {
         StepChoice choice = choice_of(command, i);
         ok = steps_record(command->kernels[i], &command->problem.view, &choice, &command->steps[i],
                           err);
-        command->views[i] = (StepsView){
-            &command->steps[i], &command->problem.view.map, &command->workload.features, rig,
-            choice.cell,        (int)options->lane,         options->count == 1};
+        command->views[i] = (StepsView){.steps = &command->steps[i],
+                                        .map = &command->problem.view.map,
+                                        .values = &command->workload.features,
+                                        .rig = rig,
+                                        .cell = choice.cell,
+                                        .lane = (int)options->lane,
+                                        .table = options->count == 1};
     }
     return ok;
 }

@@ -19,11 +19,13 @@ static int totals_height(Area area) {
 
 static void side_draw(Cells *cells, Area area, const StepsView *view, int number) {
     int head = area.h < ROOMY ? 1 : 4, blank = area.h >= ROOMY;
+    StepsView shown = *view;
+    shown.headings = head == 1;
     int top = steps_head_draw(cells, (Area){area.x, area.y, area.w, head}, view) + blank;
     int totals =
         steps_totals_draw(NULL, (Area){.w = area.w, .h = totals_height(area)}, view, number);
     Area step = {area.x, area.y + top, area.w, area.h - top - totals - blank};
-    int used = steps_step_draw(cells, step, view, number);
+    int used = steps_step_draw(cells, step, &shown, number);
     steps_totals_draw(cells, (Area){area.x, step.y + used + blank, area.w, totals}, view, number);
 }
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LETTERS = 26, SECTOR_INDICES = 8, LOW_H = 18, FEW_H = 15 };
+enum { LETTERS = 26, SECTOR_INDICES = 8, LOW_H = 18, FEW_H = 15, SPARE_ROWS = 3 };
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
@@ -24,6 +24,12 @@ static void owner_text(const Steps *steps, char *text, size_t size) {
         snprintf(text, size, "a thread owns %d channel%s of %s%s", form->tile,
                  form->tile == 1 ? "" : "s", owners[form->owner],
                  form->tiles_outside ? ", tiles outside" : "");
+}
+
+/* The columns of a step's instructions. */
+static void headings_row(Rows *rows) {
+    rows_say(rows, cell_style(INK_MUTED),
+             "  array          access      bytes lines sect. used lanes 0-v per 4 B");
 }
 
 int steps_head_draw(Cells *cells, Area area, const StepsView *view) {
@@ -47,8 +53,7 @@ int steps_head_draw(Cells *cells, Area area, const StepsView *view) {
         snprintf(text, sizeof text, "one point a step here; compiled, %d %s on the way at once",
                  steps->form->in_flight, steps->form->in_flight == 1 ? "is" : "are");
     rows_say(&rows, cell_style(INK_MUTED), text);
-    rows_say(&rows, cell_style(INK_MUTED),
-             "  array          access      bytes lines sect. used lanes 0-v per 4 B");
+    headings_row(&rows);
     return rows.row + 1;
 }
 
@@ -231,6 +236,8 @@ int steps_step_draw(Cells *cells, Area area, const StepsView *view, int number) 
     }
     if (step->point_count && few)
         meeting_rows(&rows, view, number);
+    if (view->headings && rows_left(&rows) >= step->instruction_count + SPARE_ROWS)
+        headings_row(&rows);
     instruction_rows(&rows, steps, step);
     if (step->point_count && !few)
         meeting_rows(&rows, view, number);

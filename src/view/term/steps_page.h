@@ -16,6 +16,8 @@ typedef struct {
     int64_t cell;           /* the one that is looked at; -1: none */
     int lane;               /* likewise, of each warp; -1: all alike */
     bool table;             /* a row a lane of what it holds, where there is room */
+    bool headings; /* the columns of a step's table are named in the step, where there is room: its
+                      head has none */
 } StepsView;
 
 /* Which warps were recorded: four rows. Returns the rows used. */
