@@ -239,11 +239,6 @@ static BevTraffic access_traffic(const BevAccess *access, const BevProblem *prob
 
 /* ---- V4's traffic ---------------------------------------------------------------------------- */
 
-/* How often a tile's map is read: once for each group of channels. */
-static double tile_passes(const BevProblem *problem) {
-    return (double)(problem->shape.channels / v4_tile_channels(problem));
-}
-
 /* A step: where a column's slab begins, and of each cell an entry and, weighted, where its weights
  * are. */
 static double step_bytes(const BevProblem *problem) {
@@ -267,7 +262,8 @@ static BevTraffic tile_traffic(const TileDraft *draft) {
     const BevProblem *problem = draft->problem;
     const BevMap *map = &problem->map;
     BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
-    double passes = tile_passes(problem), steps = (double)draft->steps;
+    /* A tile's map is read once a pass over the channels. */
+    double passes = (double)draft->deal.passes, steps = (double)draft->steps;
     double empties = (double)(problem->shape.nx * problem->shape.ny - map->intervals);
     double owners = (double)draft->deal.workers * (TILE_WORK_WORDS + TILE_CELLS) + empties;
     double sums = (double)(draft->deal.counts[PAIR_CLASS] * TILE_CELLS * problem->shape.channels) *
@@ -307,7 +303,7 @@ static double v4_rank_bytes(const BevKernel *kernel, const BevProblem *problem) 
     double bytes = NAN;
     if (v4_draft(problem, &draft))
         bytes = draft.serves
-                    ? tile_passes(problem) * (double)draft.steps * step_bytes(problem)
+                    ? (double)(draft.deal.passes * draft.steps) * step_bytes(problem)
                     : access_rank_bytes(&kernel->fallback, problem);
     tile_draft_free(&draft);
     return bytes;

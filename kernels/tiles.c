@@ -144,14 +144,13 @@ static bool count_steps(TileDraft *draft) {
 }
 
 static void deal_out(TileDraft *draft, int multiprocessors) {
-    int64_t passes = draft->problem->shape.channels / v4_tile_channels(draft->problem);
+    V4Load load = {draft->problem, draft->steps, draft->transposed, multiprocessors};
     int tile_steps[MANY_STEPS + 1] = {0};
     for (int64_t tile = 0; tile < draft->tiles; tile++) {
         int32_t steps = draft->step_counts[tile];
         tile_steps[steps < MANY_STEPS ? steps : MANY_STEPS]++;
     }
-    draft->deal =
-        v4_best_deal(tile_steps, draft->transposed, draft->steps, passes, multiprocessors);
+    draft->deal = v4_best_deal(tile_steps, &load);
 }
 
 size_t tile_transposed_bytes(const BevProblem *problem) {

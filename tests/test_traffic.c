@@ -101,38 +101,46 @@ static void test_canonical(void) {
     workload_close(&workload);
 }
 
-/* Each tile gets its warps, each warp a step, and no portion would be faster by the same estimate.
- */
+/* Each tile gets its warps, each warp a step, each channel a block, and nothing else that is allowed
+ * would be faster by the same estimate. */
 static void test_deal(void) {
     uint64_t seed = 17;
-    int bad = 0, pairs = 0;
+    int bad = 0, pairs = 0, twos = 0;
     for (int round = 0; round < 200; round++) {
         int tile_steps[MANY_STEPS + 1] = {0}, tiles = 0, dealt = 0, workers = 0;
-        int64_t steps = 0, passes = 1 + round % 4;
+        float weight = 1;
+        BevProblem problem = {.dtype = (BevDtype)(round % BEV_DTYPE_COUNT),
+                              .shape.channels = round % 4 ? 64 * (round % 4) : 80,
+                              .map.weights = round % 3 ? NULL : &weight};
+        V4Load load = {&problem, 0, round % 2, BEV_MULTIPROCESSORS};
         for (int64_t i = 1 + random_below(&seed, 3000); i > 0; i--, tiles++) {
             int64_t most = random_below(&seed, 40) ? 12 : MANY_STEPS;
             int count = 1 + (int)random_below(&seed, most);
             tile_steps[count]++;
-            steps += count;
+            load.steps += count;
         }
-        V4Deal best = v4_best_deal(tile_steps, round % 2, steps, passes, BEV_MULTIPROCESSORS);
-        double time = v4_tiles_time(tile_steps, &best, steps, passes, BEV_MULTIPROCESSORS);
+        V4Deal best = v4_best_deal(tile_steps, &load);
+        double time = v4_tiles_time(tile_steps, &best, &load);
         for (int k = 0; k <= PAIR_CLASS; k++) {
             dealt += best.counts[k];
             workers += best.counts[k] << k;
         }
         bad += dealt != tiles || workers != best.workers;
+        bad += best.passes * v4_block_channels(&problem, best.groups) != problem.shape.channels;
         bad += best.counts[PAIR_CLASS] && (round % 2 == 0 || best.counts[PAIR_CLASS] > PAIRS);
         for (int count = 1; count <= MANY_STEPS; count++)
             bad += tile_steps[count] && count < 1 << class_of(count, best.portion, best.largest);
-        for (int i = 0; i < PORTIONS; i++) {
-            V4Deal other = v4_deal(tile_steps, portion_of(i), round % 2);
-            bad += v4_tiles_time(tile_steps, &other, steps, passes, BEV_MULTIPROCESSORS) < time;
+        for (int i = 0; i < 2 * PORTIONS; i++) {
+            V4Deal other = v4_deal(tile_steps, &load, portion_of(i / 2), 1 + i % 2);
+            bad += v4_groups_allowed(&problem, 1 + i % 2) &&
+                   v4_tiles_time(tile_steps, &other, &load) < time;
         }
         pairs += best.counts[PAIR_CLASS] > 0;
+        twos += best.groups == 2;
     }
     tap_ok(bad == 0, "200 maps are dealt out whole and at the least time: %d wrong", bad);
     tap_ok(pairs > 10, "%d of them have tiles with two blocks", pairs);
+    tap_ok(twos > 3, "in %d a block takes two groups of channels", twos);
 }
 
 int main(void) {

@@ -83,11 +83,11 @@ static bool fill(const TileDraft *draft, int multiprocessors, TileMap *map) {
     const BevProblem *problem = draft->problem;
     size_t cells = (size_t)(problem->shape.nx * problem->shape.ny), tiles = (size_t)draft->tiles;
     int64_t blocks = (draft->deal.workers + TILE_WARPS - 1) / TILE_WARPS;
-    int64_t passes = problem->shape.channels / v4_tile_channels(problem);
     uint8_t *used = calloc(cells + 1, 1);
     int32_t *sorted = malloc((tiles + 1) * sizeof *sorted);
     map->workers = blocks * TILE_WARPS;
     map->pairs = draft->deal.counts[PAIR_CLASS];
+    map->passes = draft->deal.passes;
     map->tiles = draft->tiles;
     map->steps = draft->steps + map->workers - draft->deal.workers;
     size_t slots = (size_t)map->steps * TILE_CELLS;
@@ -103,7 +103,7 @@ static bool fill(const TileDraft *draft, int multiprocessors, TileMap *map) {
               map->weight_rows && map->empty;
     if (ok) {
         sort_tiles(draft, sorted);
-        fill_tiles(draft, sorted, multiprocessors / (int)passes, map);
+        fill_tiles(draft, sorted, multiprocessors / (int)draft->deal.passes, map);
         find_empty(problem, used, map);
     }
     free(used);

@@ -279,6 +279,7 @@ typedef struct {
     int64_t tiles, steps, empties, entry_count;
     int64_t workers;      /* of whole blocks */
     int64_t pairs;        /* tiles with two blocks, the first ones */
+    int64_t passes;       /* over the channels, each by blocks of its own */
     TileWork *work;       /* [workers] */
     int32_t *cells;       /* [tiles][TILE_CELLS] cell, or -1 */
     int32_t *columns;     /* [steps] (camera * w + column) * slabs + slab */

@@ -30,7 +30,6 @@ typedef struct {
         halves, empty;
     int channels; /* of a block */
     int feat_bits, out_bytes, depth_bytes;
-    int64_t passes;
 } TilesReplay;
 
 static int64_t least(int64_t a, int64_t b) {
@@ -242,7 +241,7 @@ static void store_tile(TilesReplay *replay, int sm, const TileWarp *warp) {
 /* All sums of a warp, to or from where the blocks of its tile meet. */
 static void move_sums(TilesReplay *replay, int sm, const TileWarp *warp, int half, bool reads) {
     int64_t bytes = TILE_CELLS * (int64_t)replay->channels * FLOAT;
-    int64_t meeting = warp->tile * replay->passes + warp->first_channel / replay->channels;
+    int64_t meeting = warp->tile * replay->map.passes + warp->first_channel / replay->channels;
     int64_t at = (2 * meeting + half) * bytes;
     for (int64_t word = 0; word < bytes; word += WARP * WORD) {
         Instruction in = reads ? memory_read(replay->memory, sm, replay->halves)
@@ -342,7 +341,7 @@ static bool tile_begin(void *opaque, int64_t block, int number, void *state) {
     const TilesReplay *replay = opaque;
     const TileMap *map = &replay->map;
     TileWarp *warp = state;
-    int passes = (int)replay->passes;
+    int passes = (int)replay->map.passes;
     int64_t worker = block / passes * TILE_WARPS + number;
     *warp = (TileWarp){.first_channel = (int)block % passes * replay->channels};
     if (worker >= map->workers) {
@@ -378,9 +377,9 @@ static bool tile_touches(const void *opaque, const void *state, int32_t cell) {
 /* ---- transposing the depth ------------------------------------------------------------------- */
 
 /* A block takes 32 columns by TRANSPOSE_BINS bins of a slab: a warp gathers the 16 image rows of a
- * bin, or of two if a lane loads two columns at once; then the block writes, for each column, its
+ * bin, four rows at once if a lane loads four columns; then the block writes, for each column, its
  * bins side by side. */
-enum { TRANSPOSE_RESIDENT = 8 };
+enum { TRANSPOSE_RESIDENT = 16, ROW_GROUPS = 4 };
 
 typedef struct {
     Slab slab; /* its first column */
@@ -412,24 +411,26 @@ static bool transpose_begin(void *opaque, int64_t block, int number, void *state
     return true;
 }
 
-/* Columns that a lane loads at once, and so bins that a warp gathers. */
+/* Columns that a lane loads at once, and so row groups that a warp's instruction reads. */
 static int columns_a_lane(const TilesReplay *replay) {
-    return v4_across(replay->depth_bytes, replay->problem->shape.feat_w);
+    return v4_across(replay->problem->shape.feat_w);
 }
 
 static void gather_rows(TilesReplay *replay, int sm, const TransposeWarp *warp) {
     const BevShape *s = &replay->problem->shape;
-    int bins = columns_a_lane(replay);
-    int64_t lanes = WARP / bins, plane = warp->slab.camera * s->depth_bins + warp->first_bin;
-    int64_t rows = least(s->feat_h - warp->slab.row, SLAB);
-    for (int64_t h = warp->slab.row; h < warp->slab.row + rows; h++) {
+    int across = columns_a_lane(replay), lanes = WARP / across;
+    int64_t plane = warp->slab.camera * s->depth_bins + warp->first_bin + warp->number;
+    for (int i = 0; warp->number < warp->bins && i < SLAB / across; i++) {
         Instruction in = memory_read(replay->memory, sm, replay->depth);
-        for (int64_t i = 0, bin = warp->number * bins; i < bins && bin < warp->bins; i++, bin++) {
-            int64_t row = ((plane + bin) * s->feat_h + h) * s->feat_w + warp->slab.w;
-            in.lanes = (StepLanes){.first = (int8_t)(i * lanes),
-                                   .count = (int8_t)(warp->columns / bins),
+        int first_group = i / ROW_GROUPS * across;
+        for (int group = 0; group < across; group++) {
+            int64_t h = warp->slab.row + first_group + group + i % ROW_GROUPS * ROW_GROUPS;
+            int64_t row = (plane * s->feat_h + h) * s->feat_w + warp->slab.w;
+            in.lanes = (StepLanes){.first = (int8_t)(group * lanes),
+                                   .count = (int8_t)(warp->columns / across),
                                    .stride = 1};
-            memory_span(&in, row * replay->depth_bytes, warp->columns * replay->depth_bytes);
+            if (h < s->feat_h)
+                memory_span(&in, row * replay->depth_bytes, warp->columns * replay->depth_bytes);
         }
     }
 }
@@ -439,11 +440,13 @@ static void gather_rows(TilesReplay *replay, int sm, const TransposeWarp *warp) 
 static void write_columns(TilesReplay *replay, int sm, const TransposeWarp *warp) {
     const BevShape *s = &replay->problem->shape;
     int64_t words = SLAB * replay->depth_bytes / WORD, column_words = TRANSPOSE_BINS * words;
-    for (int64_t base = warp->number * WARP; base < warp->columns * column_words;
-         base += TRANSPOSE_BINS / columns_a_lane(replay) * WARP) {
+    for (int64_t base = warp->number * WARP; base < WARP * column_words;
+         base += TRANSPOSE_BINS * WARP) {
         Instruction in = memory_write(replay->memory, sm, replay->transposed);
         for (int lane = 0; lane < WARP; lane++) {
-            int64_t column = (base + lane) / column_words, word = (base + lane) % column_words;
+            int64_t word = (base + lane) % column_words;
+            int64_t column =
+                v4_column_of((int)((base + lane) / column_words), columns_a_lane(replay));
             int64_t w = warp->slab.camera * s->feat_w + warp->slab.w + column;
             int64_t to = (w * v4_slabs(s) + warp->slab.row / SLAB) * s->depth_bins +
                          warp->first_bin;
@@ -497,17 +500,16 @@ static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err)
     int64_t a_block = TILE_WARPS * WARP; /* empty cells */
     Launch transpose = {.name = "transpose the depth",
                         .blocks = transpose_blocks(&replay->problem->shape),
-                        .warps = TRANSPOSE_BINS / columns_a_lane(replay),
-                        .resident = TRANSPOSE_RESIDENT * columns_a_lane(replay),
+                        .warps = TRANSPOSE_BINS,
+                        .resident = TRANSPOSE_RESIDENT,
                         .state_bytes = sizeof(TransposeWarp),
                         .begin = transpose_begin,
                         .turn = transpose_turn};
-    replay->passes = replay->problem->shape.channels / replay->channels;
     int64_t tile_blocks = map->workers / TILE_WARPS;
     int64_t clear_blocks = (map->empties + a_block - 1) / a_block;
     Launch tiles = {.name = replay->memory->kernel->name,
                     .pools = true,
-                    .blocks = (tile_blocks + clear_blocks) * replay->passes,
+                    .blocks = (tile_blocks + clear_blocks) * replay->map.passes,
                     .warps = TILE_WARPS,
                     .resident = TILE_BLOCKS,
                     .state_bytes = sizeof(TileWarp),
@@ -534,7 +536,6 @@ bool tiles_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err 
     const BevProblem *problem = memory->problem;
     TilesReplay replay = {.memory = memory,
                           .problem = problem,
-                          .channels = v4_tile_channels(problem),
                           .feat_bits = bev_dtypes[problem->dtype].bits,
                           .out_bytes = bev_dtypes[problem->out.dtype].bits / 8,
                           .depth_bytes = bev_dtypes[problem->depth.dtype].bits / 8};
@@ -544,6 +545,7 @@ bool tiles_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err 
         return owners_replay(memory, with_reuse, watch, err);
     }
     if (ok) {
+        replay.channels = (int)(problem->shape.channels / replay.map.passes);
         place_arrays(&replay);
         ok = memory_start(memory, with_reuse, err) && run_launches(&replay, watch, err);
         if (problem->dtype == BEV_FP32)

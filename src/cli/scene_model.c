@@ -87,7 +87,7 @@ void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, 
             profile = &model->profiles[i];
     if (!profile)
         snprintf(text, size, "%s", "");
-    else if (!v4_tile_channels(problem))
+    else if (!v4_channels_fit(problem))
         snprintf(text, size, "pieces: the number of channels is none for tensor cores");
     else if (profile->counts.form->owner == BEV_OWNS_PIECE)
         snprintf(text, size, "pieces: too few points a step of tensor cores");

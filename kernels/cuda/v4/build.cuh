@@ -8,7 +8,7 @@ namespace {
 struct V4Plan {
     bool tiled, overlap;
     bool transposed; // the depth, by a kernel of its own, into the workspace
-    int pairs;       // tiles that have two blocks
+    V4Deal deal;
     TileMap tiles;
     PieceMap pieces;
     Frustums frustums;
@@ -39,15 +39,15 @@ Frustums frustums_of(const BevShape &shape) {
 }
 
 // What a launch that transposes the depth has in its workspace.
-Workspace workspace_of(const BevProblem *problem, const Frustums &f, int pairs, Arena &arena) {
+Workspace workspace_of(const BevProblem *problem, const Frustums &f, int pairs, int64_t passes,
+                       Arena &arena) {
     Workspace workspace = {};
     int64_t codes = (int64_t)f.cameras * f.width * f.slabs * f.bins * SLAB;
-    int64_t channels = v4_tile_channels(problem); // of a pass
-    int64_t meetings = channels ? pairs * problem->shape.channels / channels : 0;
+    int64_t meetings = pairs * passes;
     char *transposed;
     arena.take(&transposed, codes * bev_dtypes[problem->depth.dtype].bits / 8);
     workspace.transposed = transposed;
-    arena.take(&workspace.halves, meetings * 2 * TILE_CELLS * channels / 4);
+    arena.take(&workspace.halves, pairs * 2 * TILE_CELLS * problem->shape.channels / 4);
     arena.take(&workspace.met, meetings);
     workspace.meetings = (int)meetings;
     return workspace;
@@ -160,18 +160,17 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     int *empty, multiprocessors;
     if (!multiprocessor_count(&multiprocessors, err))
         return false;
-    int64_t passes = pool.channels / v4_tile_channels(problem);
     bool transposes = v4_transposes(&problem->map, multiprocessors);
-    V4Deal deal =
-        v4_best_deal(findings.tile_steps, transposes, findings.steps, passes, multiprocessors);
+    V4Load load = {problem, findings.steps, transposes, multiprocessors};
+    V4Deal deal = v4_best_deal(findings.tile_steps, &load);
     int counts[CLASSES] = {};
     memcpy(counts, deal.counts, sizeof deal.counts);
     Numbers numbers = {shares_from(counts), (int)blocks_for(deal.workers, TILE_WARPS),
-                       multiprocessors / (int)passes};
+                       multiprocessors / (int)deal.passes};
     if (!allocate_tiles(pool, draft, findings, numbers, &empty, &out, plan, err))
         return false;
     plan->transposed = transposes;
-    plan->pairs = deal.counts[PAIR_CLASS];
+    plan->deal = deal;
     fill_tiles(pool, f, draft, numbers,
                tile_sort(numbers.shares, findings.tile_steps, deal, draft.step_counts, out.tiles),
                out, empty, transposes);
@@ -247,13 +246,17 @@ bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err)
                : build_pieces(problem, pool, *draft, findings, plan, err);
 }
 
-// What a plan needs that transposes the depth, which is known of a plan only.
+// What a plan needs that transposes the depth, which is known of a plan only; without one the most.
 size_t v4_workspace_bytes(const BevProblem *problem, const BevPlan *opaque) {
     const V4Plan *plan = (const V4Plan *)opaque;
     if (plan && !plan->transposed)
         return 0;
+    int pairs = v4_channels_fit(problem) ? PAIRS : 0;
+    int64_t passes = problem->shape.channels / v4_block_channels(problem, 1);
+    if (plan)
+        pairs = plan->deal.counts[PAIR_CLASS], passes = plan->deal.passes;
     Arena arena = {};
-    workspace_of(problem, frustums_of(problem->shape), plan ? plan->pairs : PAIRS, arena);
+    workspace_of(problem, frustums_of(problem->shape), pairs, passes, arena);
     return arena.used;
 }
 

@@ -32,7 +32,8 @@ V4_CONST(STRIP, 4);                /* feature columns side by side, by which cel
 V4_CONST(LONGEST_SORTED, 4096);    /* points of a cell that a block sorts */
 V4_CONST(GATHERED_POINTS, 5000);   /* a multiprocessor gathers so many depths one by one in the time
                                       of the kernel that transposes the depth */
-V4_CONST(TRANSPOSE_BINS, 8);       /* depth bins of 32 columns that a block transposes */
+V4_CONST(TRANSPOSE_BINS, 4);       /* depth bins of 32 columns that a block transposes */
+V4_CONST(TRANSPOSE_ACROSS, 4);     /* columns that a lane then loads at once, if the width allows */
 V4_CONST(PIECE_THREADS, 512);      /* of a block, at most */
 V4_CONST(PIECE_POINTS, 8);         /* points that a worker should get */
 
@@ -84,14 +85,15 @@ V4_BOTH int v4_group(BevDtype dtype) {
     return dtype == BEV_FP32 ? 32 : 64;
 }
 
-/* Channels that a block takes, in FP32 half as many; 0: their number needs pieces. */
-static inline int v4_tile_channels(const BevProblem *problem) {
-    int64_t channels = problem->shape.channels;
+/* Whether blocks can take the channels in whole groups, or 80 as they do; else they need pieces. */
+static inline bool v4_channels_fit(const BevProblem *problem) {
+    return problem->shape.channels == 80 || problem->shape.channels % 64 == 0;
+}
+
+/* Channels that a block of so many groups takes; of 80 a group and a quarter. */
+static inline int v4_block_channels(const BevProblem *problem, int groups) {
     int group = v4_group(problem->dtype);
-    if (channels == 80)
-        return group + group / 4;
-    bool pairs = channels % 128 == 0 && !problem->map.weights;
-    return pairs ? 2 * group : channels % 64 == 0 ? group : 0;
+    return problem->shape.channels == 80 ? group + group / 4 : groups * group;
 }
 
 /* The place at which a block of tiles starts in its pass. `block`: its number when the blocks are
@@ -114,7 +116,7 @@ static inline bool v4_tiles_possible(const BevProblem *problem) {
     double columns = (double)s->cameras * (double)s->feat_w * (double)v4_slabs(s);
     double places = columns * (double)s->depth_bins * SLAB;
     return problem->map.points > 0 && columns < 1 << 24 && places < 2147483648.0 &&
-           s->depth_bins < 65536 && v4_tile_channels(problem) > 0;
+           s->depth_bins < 65536 && v4_channels_fit(problem);
 }
 
 /* Whether to transpose the depth by a kernel of its own first. Weighted maps read each depth about
@@ -123,29 +125,44 @@ static inline bool v4_transposes(const BevMap *map, int multiprocessors) {
     return map->weights || map->points > (int64_t)GATHERED_POINTS * multiprocessors;
 }
 
-/* Neighbouring columns that a lane of the transposing kernel loads at once. `code_bytes`: of a
- * depth. */
-V4_BOTH int v4_across(int code_bytes, int64_t width) {
-    return code_bytes == 2 && width % 2 == 0 ? 2 : 1;
+/* Neighbouring columns that a lane of the transposing kernel loads at once. */
+V4_BOTH int v4_across(int64_t width) {
+    return width % TRANSPOSE_ACROSS ? 1 : TRANSPOSE_ACROSS;
 }
+
+/* Which of a block's 32 columns is the transposing kernel's number `slot` in shared memory. */
+V4_BOTH int v4_column_of(int slot, int across) {
+    return slot % (32 / across) * across + slot / (32 / across);
+}
+
+/* What decides how tiles are dealt out. */
+typedef struct {
+    const BevProblem *problem;
+    int64_t steps; /* of all tiles, in one pass over the channels */
+    bool transposes;
+    int multiprocessors;
+} V4Load;
 
 /* How tiles are dealt out: those of class k have 2^k warps each. */
 typedef struct {
     int portion, largest;       /* steps that a warp should get; the largest class */
+    int groups;                 /* groups of channels that a block takes: 1 or 2 */
+    int64_t passes;             /* over the channels */
     int counts[PAIR_CLASS + 1]; /* tiles by class */
-    int workers;                /* warps of all tiles */
+    int workers;                /* warps of all tiles, in each pass */
 } V4Deal;
 
 /* Deals out tiles when a warp should get `portion` steps. tile_steps[n], n in [0, MANY_STEPS]:
  * tiles of n steps. If few tiles have more steps than eight portions, all else would wait for them,
  * so each gets two blocks. Their sums meet in the workspace, which the kernel that transposes the
  * depth makes ready. */
-static inline V4Deal v4_deal(const int *tile_steps, int portion, bool transposes) {
-    V4Deal deal = {portion, TILE_LARGEST, {0}, 0};
+static inline V4Deal v4_deal(const int *tile_steps, const V4Load *load, int portion, int groups) {
+    int64_t passes = load->problem->shape.channels / v4_block_channels(load->problem, groups);
+    V4Deal deal = {portion, TILE_LARGEST, groups, passes, {0}, 0};
     int longest = 0;
     for (int steps = portion * TILE_WARPS + 1; steps <= MANY_STEPS; steps++)
         longest += tile_steps[steps];
-    if (transposes && longest <= PAIRS)
+    if (load->transposes && longest <= PAIRS)
         deal.largest = PAIR_CLASS;
     for (int steps = 0; steps <= MANY_STEPS; steps++)
         deal.counts[class_of(steps, portion, deal.largest)] += tile_steps[steps];
@@ -166,28 +183,45 @@ static inline double v4_longest_chain(const int *tile_steps, const V4Deal *deal)
     return longest;
 }
 
-/* How long tiles take, in steps: at least as long as the longest one, which starts three steps
- * before its first, and as long as all blocks and steps take side by side. The three numbers are
- * fitted to the times of all portions on an H200 (samples/experiments/v4.md). */
-static inline double v4_tiles_time(const int *tile_steps, const V4Deal *deal, int64_t steps,
-                                   int64_t passes, int multiprocessors) {
-    double resident = (double)TILE_BLOCKS * multiprocessors; /* blocks at once */
-    double blocks = (double)((deal->workers + TILE_WARPS - 1) / TILE_WARPS) * (double)passes;
-    double work = (double)(steps * passes) / (resident * TILE_WARPS);
-    return fmax(3 + v4_longest_chain(tile_steps, deal), 5.5 * blocks / resident + 1.5 * work);
+/* How long a step takes; 1: one in FP16 without weights, of one group or of 80 channels. */
+static inline double v4_step_time(const BevProblem *problem) {
+    BevDtype dtype = problem->dtype;
+    return dtype == BEV_FP32 || problem->map.weights ? 2.5 : dtype == BEV_NVFP4 ? 1.5 : 1;
 }
 
-/* The best portion; of equal ones the smallest. `steps`: of all tiles, each done `passes` times. */
-static inline V4Deal v4_best_deal(const int *tile_steps, bool transposes, int64_t steps,
-                                  int64_t passes, int multiprocessors) {
-    V4Deal best = v4_deal(tile_steps, portion_of(0), transposes);
-    double least = v4_tiles_time(tile_steps, &best, steps, passes, multiprocessors);
-    for (int i = 1; i < PORTIONS; i++) {
-        V4Deal deal = v4_deal(tile_steps, portion_of(i), transposes);
-        double time = v4_tiles_time(tile_steps, &deal, steps, passes, multiprocessors);
-        if (time < least) {
-            least = time;
-            best = deal;
+/* How long tiles take, in steps of FP16: at least as long as the longest one, which starts three
+ * steps before its first, and as long as all blocks and steps take side by side. A step of two
+ * groups takes twice as long, and 2.7 times where others run beside it; in FP32 one does, too. The
+ * numbers are fitted to the times of all portions on an H200 (samples/experiments/v4.md). */
+static inline double v4_tiles_time(const int *tile_steps, const V4Deal *deal, const V4Load *load) {
+    double resident = (double)TILE_BLOCKS * load->multiprocessors; /* blocks at once */
+    double blocks = (double)((deal->workers + TILE_WARPS - 1) / TILE_WARPS) * (double)deal->passes;
+    double work = (double)(load->steps * deal->passes) / (resident * TILE_WARPS);
+    double step = v4_step_time(load->problem);
+    bool twice = deal->groups > 1 && load->problem->dtype != BEV_FP32;
+    return fmax(3 + step * (twice ? 2 : 1) * v4_longest_chain(tile_steps, deal),
+                5.5 * blocks / resident + 1.5 * step * (twice ? 2.7 : 1) * work);
+}
+
+/* Groups of channels that a block may take: two in FP32, one where a map has weights, which leave no
+ * registers for two. */
+static inline bool v4_groups_allowed(const BevProblem *problem, int groups) {
+    bool two = problem->shape.channels % 128 == 0 && !problem->map.weights;
+    return groups == 2 ? two : !two || problem->dtype != BEV_FP32;
+}
+
+/* The best portion and groups; of equal ones the first. */
+static inline V4Deal v4_best_deal(const int *tile_steps, const V4Load *load) {
+    V4Deal best = {0};
+    double least = INFINITY;
+    for (int groups = 1; groups <= 2; groups++) {
+        for (int i = 0; i < PORTIONS && v4_groups_allowed(load->problem, groups); i++) {
+            V4Deal deal = v4_deal(tile_steps, load, portion_of(i), groups);
+            double time = v4_tiles_time(tile_steps, &deal, load);
+            if (time < least) {
+                least = time;
+                best = deal;
+            }
         }
     }
     return best;

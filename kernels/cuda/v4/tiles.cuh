@@ -3,6 +3,7 @@
 
 #include "kernels/cuda/v4/overlap.cuh"
 #include "kernels/cuda/v4/split.cuh"
+#include "kernels/cuda/v4/transpose.cuh"
 
 constexpr int TILE_THREADS = TILE_WARPS * WARP;
 constexpr int EMPTY_CELLS = WARP; // empty cells that a warp clears
@@ -312,50 +313,39 @@ __device__ inline int meet(Sums &sums, const Workspace &workspace, int tile, int
     return before - 1;
 }
 
-// Whether a warp loads a step while it waits for the one before. Wider formats, weights and two
-// groups of channels leave no registers for that.
-template <BevDtype D, int GROUPS, bool W>
-constexpr bool TWO_STEPS = FEATURE_BITS<D> <= 8 && GROUPS == 1 && !W;
+// Who a thread is: lane 4 g + q of worker `number`, for the channels from c0 on.
+struct Worker {
+    int warp, lane, g, q, number, c0;
 
-// Blocks of 8 warps; a tile has 1 to 8 of them, or all of two blocks. blockIdx.x: which CHANNELS
-// channels, so that the passes of a block, which read the same map and depths, start side by side.
-// T: the depth is transposed, W: the map has weights.
-template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
-__global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
-    v4_tiles_kernel(const __grid_constant__ TileMap map) {
-    using Sums = TileSums<D, GROUPS, TAILS>;
-    using Data = StepData<D, GROUPS, TAILS, T, W>;
-    __shared__ float4 partial[TILE_WARPS / 2][Sums::COUNT][WARP];
-    if constexpr (!T)
-        let_next_kernel_start();
-    Pool pool = map.pool();
-    pool.scale *= 1 / FEATURE_SCALE<D>;
-    if constexpr (TAILS > 0)
-        pool.channels = 80; // a constant from here on
-    int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP, g = lane / 4, q = lane % 4;
-    int number = (int)(blockIdx.z * gridDim.y + blockIdx.y) * TILE_WARPS + warp;
-    int c0 = (int)blockIdx.x * Sums::CHANNELS;
-    if (number >= map.workers) {
-        int first = (number - map.workers) * EMPTY_CELLS;
-        clear_empty<D, Sums::CHANNELS, !T>(pool, map, c0, first);
-        return;
+    __device__ Worker(unsigned thread, dim3 block, int channels)
+        : warp((int)thread / WARP), lane((int)thread % WARP), g(lane / 4), q(lane % 4),
+          number((int)(block.z * gridDim.y + block.y) * TILE_WARPS + warp),
+          c0((int)block.x * channels) {}
+
+    // Reads the special registers, also if they were read before: so nothing has to be kept.
+    __device__ static Worker asked(int channels) {
+        unsigned thread;
+        dim3 block;
+        asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+        asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block.x));
+        asm volatile("mov.u32 %0, %%ctaid.y;" : "=r"(block.y));
+        asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(block.z));
+        return Worker(thread, block, channels);
     }
-    TileWork work = map.work[number];
-    Step<W> step(map, g);
-    step.read(number);
-    if (work.tile == NO_TILE)
-        return;
-    int cells[2];
-    auto read_cells = [&] {
-#pragma unroll
-        for (int r = 0; r < 2; r++)
-            cells[r] = map.cells[work.tile * TILE_CELLS + g + 8 * r];
-    };
-    constexpr bool EARLY = GROUPS == 1; // else there are no registers for them yet
-    if constexpr (EARLY)
-        read_cells();
-    Data data(pool, map, c0, g, q);
-    Sums sums = {};
+};
+
+// Whether a warp loads a step while it waits for the one before. Weights and two groups of channels
+// leave no registers for that; in 16-bit formats some maps gain, and others lose more.
+template <BevDtype D, int GROUPS, bool W>
+constexpr bool TWO_STEPS = FEATURE_BITS<D> != 16 && GROUPS == 1 && !W;
+
+// Adds up a worker's steps. `step` holds the first one.
+template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
+__device__ inline void add_steps(TileSums<D, GROUPS, TAILS> &sums, const Pool &pool,
+                                 const TileMap &map, const Worker &me, TileWork work,
+                                 Step<W> &step) {
+    using Data = StepData<D, GROUPS, TAILS, T, W>;
+    Data data(pool, map, me.c0, me.g, me.q);
     if constexpr (!T)
         wait_for_previous_kernel();
     bool waited = !T, more; // waited for the kernel that transposes the depth
@@ -379,8 +369,8 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
             sums.add(data);
         } while (more);
     } else {
-        Data other(pool, map, c0, g, q);
-        Step<W> next(map, g);
+        Data other(pool, map, me.c0, me.g, me.q);
+        Step<W> next(map, me.g);
         read_next(next);
         load(data, step);
         for (;;) {
@@ -400,98 +390,81 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
             sums.add(other);
         }
     }
-    if constexpr (!EARLY)
-        read_cells();
+}
+
+// Brings the sums of a tile's workers together and writes them to its cells. cells[r]: g + 8r.
+template <bool T, bool W, BevDtype D, int GROUPS, int TAILS>
+__device__ inline void finish_tile(TileSums<D, GROUPS, TAILS> &sums, const Pool &pool,
+                                   const TileMap &map, const Worker &me, const TileWork &work,
+                                   const int cells[2]) {
+    using Sums = TileSums<D, GROUPS, TAILS>;
+    __shared__ float4 partial[TILE_WARPS / 2][Sums::COUNT][WARP];
     // In this block.
     Share share = {work.tile, work.part() % TILE_WARPS, min(work.parts(), TILE_WARPS)};
     join_parts(
-        share, warp, share.parts, [&] { wait_for_group(warp - share.part, share.parts); },
-        [&](int slot) { sums.put(partial[slot], lane); },
-        [&](int slot) { sums.add(partial[slot], lane); });
+        share, me.warp, share.parts, [&] { wait_for_group(me.warp - share.part, share.parts); },
+        [&](int slot) { sums.put(partial[slot], me.lane); },
+        [&](int slot) { sums.add(partial[slot], me.lane); });
     if (share.part > 0)
         return;
     bool second = work.part() > 0; // of the tile's blocks
-    int other = number;
+    int other = me.number;
     if (T && work.parts() > TILE_WARPS)
-        other = meet(sums, map.workspace, work.tile, second, number);
+        other = meet(sums, map.workspace, work.tile, second, me.number);
     if (other < 0)
         return;
 #pragma unroll
     for (int r = 0; r < 2; r++)
-        sums.store(pool, cells[r], c0, q, r);
+        sums.store(pool, cells[r], me.c0, me.q, r);
     if (__any_sync(~0u, !sums.finite()))
-        pool_point_by_point<D, T, W>(pool, map, second ? other : number, second ? number : other,
-                                     work.parts(), c0, Sums::CHANNELS);
+        pool_point_by_point<D, T, W>(pool, map, second ? other : me.number,
+                                     second ? me.number : other, work.parts(), me.c0,
+                                     Sums::CHANNELS);
 }
 
-// ---- transposing the depth ---------------------------------------------------------------------
-
-struct Frustums {
-    int cameras, bins, height, width, slabs; // slabs = ceil(height / 16)
-};
-
-// Blocks side by side over the width of the image.
-__host__ __device__ inline int blocks_across(const Frustums &f) {
-    return (f.width + WARP - 1) / WARP;
-}
-
-// Codes of neighbouring columns, in one load.
-template <typename Code, int ACROSS> struct alignas(ACROSS * sizeof(Code)) Neighbours {
-    Code of[ACROSS];
-};
-
-// (camera, bin, h, w) -> (camera, w, slab, bin, place). A block takes 32 columns by 8 bins of a
-// slab: a thread gathers the 16 image rows of ACROSS columns and one bin, coalesced over w; rows
-// past the image are 0. Through shared memory a column's bins are written side by side. Also makes
-// ready where the blocks of a tile meet. Rows and `depth` begin at multiples of ACROSS codes.
-template <typename Code, int ACROSS>
-__global__ void __launch_bounds__(TRANSPOSE_BINS *WARP / ACROSS)
-    v4_transpose_kernel(const Code *depth, Frustums f,
-                        const __grid_constant__ Workspace workspace) {
-    constexpr int WORDS = SLAB * (int)sizeof(Code) / (int)sizeof(uint4); // of a column and bin
-    constexpr int COLUMN = TRANSPOSE_BINS * WORDS, LANES = WARP / ACROSS;
-    __shared__ uint4 words[WARP][COLUMN + 1]; // + 1: lanes write to different banks
-    wait_for_previous_kernel();
-    let_next_kernel_start();
-    uint4 *transposed = (uint4 *)workspace.transposed;
-    for (int i = (int)thread_number(); blockIdx.y == 0 && i < workspace.meetings;
-         i += (int)(gridDim.x * blockDim.x))
-        workspace.met[i] = 0;
-    int across, slab, bin0 = (int)blockIdx.y * TRANSPOSE_BINS;
-    int camera = (int)divide(divide(blockIdx.x, blocks_across(f), &across), f.slabs, &slab);
-    int first_w = across * WARP, bin = (int)threadIdx.x / LANES;
-    int mine = (int)threadIdx.x % LANES * ACROSS, w = first_w + mine;
-    if (w < f.width && bin0 + bin < f.bins) {
-        int64_t plane = (int64_t)camera * f.bins + bin0 + bin;
-        const Code *from = depth + (plane * f.height + slab * SLAB) * f.width + w;
-        Neighbours<Code, ACROSS> rows[SLAB];
-#pragma unroll
-        for (int k = 0; k < SLAB; k++) {
-            int row = v4_place(k);
-            rows[k] = {};
-            if (slab * SLAB + row < f.height)
-                rows[k] = *(const Neighbours<Code, ACROSS> *)(from + row * f.width);
-        }
-#pragma unroll
-        for (int i = 0; i < ACROSS; i++) {
-            alignas(16) Code codes[SLAB];
-#pragma unroll
-            for (int k = 0; k < SLAB; k++)
-                codes[k] = rows[k].of[i];
-#pragma unroll
-            for (int j = 0; j < WORDS; j++)
-                memcpy(&words[mine + i][bin * WORDS + j], (const char *)codes + 16 * j,
-                       sizeof(uint4));
-        }
+// Blocks of 8 warps; a tile has 1 to 8 of them, or all of two blocks. blockIdx.x: which CHANNELS
+// channels, so that the passes of a block, which read the same map and depths, start side by side.
+// T: the depth is transposed, W: the map has weights.
+template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
+__global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
+    v4_tiles_kernel(const __grid_constant__ TileMap map) {
+    using Sums = TileSums<D, GROUPS, TAILS>;
+    if constexpr (!T)
+        let_next_kernel_start();
+    Pool pool = map.pool();
+    pool.scale *= 1 / FEATURE_SCALE<D>;
+    if constexpr (TAILS > 0)
+        pool.channels = 80; // a constant from here on
+    // Two groups of channels leave no registers for what is needed only after the steps.
+    constexpr bool KEEPS = GROUPS == 1;
+    Worker me = KEEPS ? Worker(threadIdx.x, blockIdx, Sums::CHANNELS)
+                      : Worker::asked(Sums::CHANNELS);
+    if (me.number >= map.workers) {
+        int first = (me.number - map.workers) * EMPTY_CELLS;
+        clear_empty<D, Sums::CHANNELS, !T>(pool, map, me.c0, first);
+        return;
     }
-    __syncthreads();
+    TileWork work = map.work[me.number];
+    Step<W> step(map, me.g);
+    step.read(me.number);
+    if (work.tile == NO_TILE)
+        return;
+    int cells[2];
+    auto read_cells = [&] {
 #pragma unroll
-    for (int i = (int)threadIdx.x; i < WARP * COLUMN; i += TRANSPOSE_BINS * LANES) {
-        int word = i % COLUMN, column = first_w + i / COLUMN;
-        int64_t to = (((int64_t)camera * f.width + column) * f.slabs + slab) * f.bins + bin0;
-        if (column < f.width && bin0 + word / WORDS < f.bins)
-            transposed[to * WORDS + word] = words[i / COLUMN][word];
+        for (int r = 0; r < 2; r++)
+            cells[r] = map.cells[work.tile * TILE_CELLS + me.g + 8 * r];
+    };
+    if constexpr (KEEPS)
+        read_cells();
+    Sums sums = {};
+    add_steps<D, GROUPS, TAILS, T, W>(sums, pool, map, me, work, step);
+    if constexpr (!KEEPS) {
+        me = Worker::asked(Sums::CHANNELS);
+        work = map.work[me.number];
+        read_cells();
     }
+    finish_tile<T, W>(sums, pool, map, me, work, cells);
 }
 
 // ---- launching ---------------------------------------------------------------------------------
@@ -509,36 +482,13 @@ static inline cudaError_t tiles_enter(TileMap map, bool overlap, cudaStream_t st
                              stream, map);
 }
 
-template <typename Code, int ACROSS>
-static inline cudaError_t transpose_across(const Code *depth, const Frustums &f,
-                                           const Workspace &workspace, bool overlap,
-                                           cudaStream_t stream) {
-    dim3 grid(f.cameras * f.slabs * blocks_across(f), blocks_for(f.bins, TRANSPOSE_BINS));
-    return launch_overlapped(v4_transpose_kernel<Code, ACROSS>, grid,
-                             TRANSPOSE_BINS * WARP / ACROSS, overlap, stream, depth, f, workspace);
-}
-
-template <typename Code>
-static inline cudaError_t transpose_enter(const void *depth, const Frustums &f,
-                                          const Workspace &workspace, bool overlap,
-                                          cudaStream_t stream) {
-    constexpr int ACROSS = v4_across(sizeof(Code), 0);
-    const Code *codes = (const Code *)depth;
-    if (v4_across(sizeof(Code), f.width) == ACROSS &&
-        (uintptr_t)depth % (ACROSS * sizeof(Code)) == 0)
-        return transpose_across<Code, ACROSS>(codes, f, workspace, overlap, stream);
-    return transpose_across<Code, 1>(codes, f, workspace, overlap, stream);
-}
-
-// `overlap`: this build and the device know programmatic dependent launches. The tiles always use
-// them behind the transposing kernel.
+// `groups`: of channels, that a block takes. `overlap`: this build and the device know programmatic
+// dependent launches. The tiles always use them behind the transposing kernel.
 template <BevDtype D>
-static inline cudaError_t tiles_launch(const BevProblem *problem, const TileMap &map,
-                                       const Frustums &frustums, bool overlap,
-                                       cudaStream_t stream) {
+static inline cudaError_t tiles_launch(const TileMap &map, int groups, const Frustums &frustums,
+                                       bool overlap, cudaStream_t stream) {
     using Bits = DepthBits<D>;
-    constexpr int GROUP = v4_group(D);
-    int channels = v4_tile_channels(problem);
+    bool tail = map.channels % v4_group(D);
     cudaError_t status = cudaSuccess;
     bool early = overlap && gains_by_overlap(stream);
     bool transposes = map.workspace.transposed;
@@ -547,13 +497,13 @@ static inline cudaError_t tiles_launch(const BevProblem *problem, const TileMap 
     if (status != cudaSuccess)
         return status;
     if (map.weights)
-        return channels % GROUP ? tiles_enter<D, 1, 1, true, true>(map, overlap, stream)
-                                : tiles_enter<D, 1, 0, true, true>(map, overlap, stream);
+        return tail ? tiles_enter<D, 1, 1, true, true>(map, overlap, stream)
+                    : tiles_enter<D, 1, 0, true, true>(map, overlap, stream);
     with_flag(transposes, [&]<bool T>() {
         bool starts = T ? overlap : early;
-        status = channels % GROUP   ? tiles_enter<D, 1, 1, T, false>(map, starts, stream)
-                 : channels > GROUP ? tiles_enter<D, 2, 0, T, false>(map, starts, stream)
-                                    : tiles_enter<D, 1, 0, T, false>(map, starts, stream);
+        status = tail         ? tiles_enter<D, 1, 1, T, false>(map, starts, stream)
+                 : groups > 1 ? tiles_enter<D, 2, 0, T, false>(map, starts, stream)
+                              : tiles_enter<D, 1, 0, T, false>(map, starts, stream);
     });
     return status;
 }

@@ -22,9 +22,9 @@
  *
  * MEMORY  Features of a column are read once for 16 cells, not once a point. Four lanes read 64
  *         bytes of an image row side by side, as the cache likes it, and movmatrix brings two rows
- *         of a channel into one lane, as tensor cores want it. In FP8 and NVFP4 the next step is
- *         loaded meanwhile. A step's map is 72 bytes: where the column begins, and per cell a depth
- *         bin and a mask of the 16 rows.
+ *         of a channel into one lane, as tensor cores want it. In FP32, FP8 and NVFP4 the next step
+ *         is loaded meanwhile. A step's map is 72 bytes: where the column begins, and per cell a
+ *         depth bin and a mask of the 16 rows.
  *         Depths are gathered one by one, four neighbouring rows at once. Where that would take
  *         longer than one more kernel (large maps, and weighted ones, which read each depth about
  *         four times) a first kernel transposes the depth, so that a column's 16 rows are
@@ -67,12 +67,14 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
     TileMap tiles = of_launch(plan->tiles, pool_of(problem));
     Arena arena = {(char *)problem->workspace, 0};
     if (plan->transposed)
-        tiles.workspace = workspace_of(problem, plan->frustums, plan->pairs, arena);
+        tiles.workspace = workspace_of(problem, plan->frustums, plan->deal.counts[PAIR_CLASS],
+                                       plan->deal.passes, arena);
     with_dtype_or_fp4(problem->dtype, [&]<BevDtype D>() {
         if (!plan->tiled)
             pieces_launch<D>(problem, plan->pieces, stream);
         else
-            status = tiles_launch<D>(problem, tiles, plan->frustums, plan->overlap, stream);
+            status = tiles_launch<D>(tiles, plan->deal.groups, plan->frustums, plan->overlap,
+                                     stream);
     });
     return cuda_ok(status, "v4", err) && cuda_ok(cudaGetLastError(), "v4", err);
 }
