@@ -18,6 +18,7 @@
 set -uo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)
 build=${1:-$source/build-${GPU_PTX:+ptx}${GPU_PTX:-gpu}}
+build=$(mkdir -p "$build" && cd "$build" && pwd) # some steps leave this folder
 out=$(mkdir -p "${OUT:-.}" && cd "${OUT:-.}" && pwd)
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
@@ -99,6 +100,10 @@ for test in $plugin_tests; do
 done
 # The program's own use of the library: the bits of sessions, both directions.
 step library-run 300 "$build/tests/test_library_run"
+# Each form of V4: one group of channels a block or two, depth gathered or transposed first; which of
+# these scenes takes which is checked by test_traffic.
+step forms 300 "$build/tests/ladder" --quick --only v4 --dtypes fp32,fp16,bf16,fp8,nvfp4 \
+    --channels 128 --scenes canonical,large,hires,xlarge
 # Maps that were made more even: a cell may hold one depth twice there.
 [ ! -x "$build/tests/test_even" ] || step even 300 "$build/tests/test_even"
 BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/test_try.sh"

@@ -5,6 +5,7 @@
  *     ladder --counters ... [FILE.json]   reads the hardware counters of each kernel, caches warm;
  *                                         without --quick on the larger configurations too
  *     --backward       the kernels of the way back; --scenes canonical,hires  only these
+ *     --channels 128   instead of each configuration's own
  *
  * Exits with 77 if there is no GPU, with 1 if a gate fails. */
 #include "src/run/counters.h"
@@ -27,6 +28,7 @@ enum { SKIP = 77, SEED = 2026, EVEN_POINTS = 209000, EVEN_CELLS = 200, EVEN_CHAN
 typedef struct {
     unsigned dtypes, aligns;
     const char *only, *scenes;
+    int64_t channels; /* 0: each configuration's own */
     bool quick, counters, backward;
     CounterReader *reader; /* open if `counters` */
     TimingOptions timing;
@@ -251,7 +253,7 @@ static bool climb_workload(Ladder *ladder, Workload *workload, const char *name,
 /* Whether a list with commas has the name. */
 static bool climb_config(Ladder *ladder, const char *name, Err *err) {
     Workload workload;
-    WorkloadOptions options = {0};
+    WorkloadOptions options = {.channels = ladder->channels};
     if (ladder->scenes && !listed(ladder->scenes, name))
         return true;
     if (!workload_open(&workload, name, &options, err))
@@ -366,6 +368,8 @@ static const char *parse(Ladder *ladder, int argc, char **argv) {
             ladder->only = argv[++i];
         else if (!strcmp(argv[i], "--scenes") && i + 1 < argc)
             ladder->scenes = argv[++i];
+        else if (!strcmp(argv[i], "--channels") && i + 1 < argc)
+            ladder->channels = atoi(argv[++i]);
         else if (!strcmp(argv[i], "--backward"))
             ladder->backward = true;
         else if (!strcmp(argv[i], "--aligns") && i + 1 < argc)

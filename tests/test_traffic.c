@@ -143,6 +143,28 @@ static void test_deal(void) {
     tap_ok(twos > 3, "in %d a block takes two groups of channels", twos);
 }
 
+/* tests/gpu.sh runs V4 on these scenes with 128 channels so that each form of its kernel is run. */
+static void test_forms(void) {
+    static const char *const scenes[] = {"canonical", "large", "hires", "xlarge"};
+    WorkloadOptions options = {.channels = 128};
+    bool seen[2][2] = {0};
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+        Err err = {0};
+        Workload workload;
+        HostProblem problem;
+        TileDraft draft;
+        need(workload_open(&workload, scenes[i], &options, &err), &err);
+        need(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), &err);
+        need(tile_draft_make(&problem.view, BEV_MULTIPROCESSORS, &draft), &err);
+        seen[draft.transposed][draft.deal.groups - 1] = true;
+        tile_draft_free(&draft);
+        problem_free(&problem);
+        workload_close(&workload);
+    }
+    tap_ok(seen[0][0] && seen[0][1] && seen[1][0] && seen[1][1],
+           "one group of channels and two, depth gathered and transposed: all four forms");
+}
+
 int main(void) {
     /* Of xlarge and hires the depth is transposed also where the map has no weights; hires has
      * tiles with two blocks. */
@@ -153,6 +175,7 @@ int main(void) {
                                          "histogram", "segments",   "voxelize"};
     test_entries();
     test_deal();
+    test_forms();
     test_canonical();
     for (size_t i = 0; i < sizeof in_fp16 / sizeof *in_fp16; i++)
         test_scene(in_fp16[i], 1u << BEV_FP16);
