@@ -86,11 +86,11 @@ BevV3Choice bev_v3_choose(const BevWorkload *workload, const BevGpuFacts *gpu) {
     choice.published = choice.regime == REGIME_STREAMING ? v3->small_l2 : v3->large_l2;
     snprintf(choice.why, sizeof choice.why,
              "%s: about %.0f thousand cycles against %.0f, longest interval %lld points; the "
-             "published rule takes %s: footprint %.1f MB, L2 %.1f MB, %s",
+             "published rule takes %s: footprint %.1f MB, L2 %.3g MiB, %s",
              choice.kernel->name, fmin(small, large) * 1e-3, fmax(small, large) * 1e-3,
              (long long)workload->longest,
              choice.published == choice.kernel ? "the same" : choice.published->name,
-             workload->footprint_bytes * 1e-6, gpu->l2_bytes * 1e-6,
+             workload->footprint_bytes * 1e-6, gpu->l2_bytes / 1048576,
              bev_regimes[choice.regime].meaning);
     return choice;
 }
