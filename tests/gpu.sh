@@ -109,10 +109,10 @@ step forms 300 "$build/tests/ladder" --quick --only v4 --dtypes fp32,fp16,bf16,f
 BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/test_try.sh"
 
 # Small cases, because the sanitizers make kernels slow: ragged and long intervals, channels that are
-# a multiple of the vector width and channels that are not.
+# a multiple of the vector width and channels that are not, and columns, which V4 takes as tiles.
 sanitize() { # sanitize TOOL
     local tool=$1 filter test
-    for filter in ragged_c83 ragged_c256 long_interval; do
+    for filter in ragged_c83 ragged_c256 long_interval columns; do
         step "$tool-$filter" 600 compute-sanitizer --tool "$tool" --error-exitcode 9 \
             "$build/tests/checkbev" --where cuda --filter $filter
         [ ! -f "$logs/$tool-$filter" ] || grep -q '^ok.*cases' "$logs/$tool-$filter" || {

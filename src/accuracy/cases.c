@@ -49,6 +49,14 @@ static int64_t one_long(const BevShape *shape, int64_t point, uint64_t *state) {
     return point % 2 == 0 && point < 4000 ? 3 : ragged(shape, point, state);
 }
 
+/* As on a level rig: the pixels of an image column at one depth share a cell, and neighbouring columns
+ * share cells. */
+static int64_t columns(const BevShape *shape, int64_t point, uint64_t *state) {
+    (void)state;
+    int64_t bin = point / (shape->feat_w * shape->feat_h) % shape->depth_bins;
+    return bin + shape->depth_bins * (point % shape->feat_w / 4);
+}
+
 #define SMALL(channels)                                                                            \
     { 2, 7, 4, 9, channels, 13, 11, 1 }
 #define RIG                                                                                        \
@@ -73,6 +81,8 @@ static const Case corners[] = {
     {"ragged_c1024", SMALL(1024), ragged, false, NULL},
     {"long_interval", {2, 30, 10, 8, 80, 13, 11, 1}, one_long, true, NULL},
     {"long_interval_c19", {2, 30, 10, 8, 19, 13, 11, 1}, one_long, true, NULL},
+    {"columns", {2, 6, 19, 7, 80, 13, 11, 1}, columns, true, NULL},
+    {"columns_c128", {2, 6, 19, 8, 128, 13, 11, 1}, columns, true, NULL},
     {"all_outside", {0}, NULL, false, NULL},
 };
 enum { CORNERS = sizeof corners / sizeof *corners };
