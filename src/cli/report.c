@@ -319,11 +319,12 @@ static void print_split(const Report *report, const int *widths, FILE *out) {
 /* What all rows say alike, then the table; `narrow`: as several where it is too wide. */
 static void print_whole(const Report *report, bool markdown, bool narrow, FILE *out) {
     int widths[REPORT_COLUMNS];
-    char folded[512];
+    char folded[512], shown[sizeof folded];
     int width = measure_columns(report, widths);
     report_folded(report, folded, sizeof folded);
+    text_for_locale(folded, shown, sizeof shown);
     if (folded[0])
-        fprintf(out, "In every row: %s.\n\n", folded);
+        fprintf(out, "In every row: %s.\n\n", shown);
     if (narrow && width > report_screen_columns)
         print_split(report, widths, out);
     else
