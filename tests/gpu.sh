@@ -220,6 +220,22 @@ print_ladder() {
          }' "$logs/ladder"
 }
 
+# The same of FP8 over FP16: below 1 where fewer bytes pay, above where decoding costs more.
+print_formats() {
+    echo
+    awk '/, nearest:/ { split($0, a, ", "); scene = a[1]; dtype = a[2]; scenes[scene] = 1; on = 1; next }
+         /^$/ { on = 0 }
+         on && NF >= 2 && $1 ~ /^v[234]/ { us[$1, scene, dtype] = $2; names[$1] = 1 }
+         END {
+             printf "%-14s %-10s %8s\n", "kernel", "scene", "fp8/fp16"
+             for (name in names)
+                 for (scene in scenes)
+                     if (us[name, scene, "fp8"] && us[name, scene, "fp16"])
+                         printf "%-14s %-10s %8.2f\n", name, scene,
+                             us[name, scene, "fp8"] / us[name, scene, "fp16"] | "sort"
+         }' "$logs/ladder"
+}
+
 # New and old, one line per scene and kernel: medians of the three rounds, and their ratio.
 print_ratios() {
     echo
@@ -240,5 +256,6 @@ print_ratios() {
 }
 
 [ ! -f "$logs/ladder" ] || print_ladder
+[ ! -f "$logs/ladder" ] || [ -n "${QUICK:-}" ] || print_formats
 [ ! -f "$logs/old-3" ] || print_ratios
 exit $failed
