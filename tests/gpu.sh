@@ -101,9 +101,11 @@ done
 # The program's own use of the library: the bits of sessions, both directions.
 step library-run 300 "$build/tests/test_library_run"
 # Each form of V4: one group of channels a block or two, depth gathered or transposed first; which of
-# these scenes takes which is checked by test_traffic.
+# these scenes takes which on a GPU with 132 multiprocessors is checked by test_traffic.
 step forms 300 "$build/tests/ladder" --quick --only v4 --dtypes fp32,fp16,bf16,fp8,nvfp4 \
     --channels 128 --scenes canonical,large,hires,xlarge
+step forms-64 300 "$build/tests/ladder" --quick --only v4 --dtypes fp32,fp16,bf16,fp8,nvfp4 \
+    --channels 64 --scenes canonical,hires
 # Maps that were made more even: a cell may hold one depth twice there.
 [ ! -x "$build/tests/test_even" ] || step even 300 "$build/tests/test_even"
 BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/test_try.sh"
@@ -111,7 +113,7 @@ BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/test_try.
 # Small cases, because the sanitizers make kernels slow: ragged and long intervals, channels that are
 # a multiple of the vector width and channels that are not, and columns, which V4 takes as tiles.
 sanitize() { # sanitize TOOL
-    local tool=$1 filter test
+    local tool=$1 filter scene test
     for filter in ragged_c83 ragged_c256 long_interval columns; do
         step "$tool-$filter" 600 compute-sanitizer --tool "$tool" --error-exitcode 9 \
             "$build/tests/checkbev" --where cuda --filter $filter
@@ -119,6 +121,12 @@ sanitize() { # sanitize TOOL
             echo "FAIL  $tool-$filter checked nothing"
             failed=1
         }
+    done
+    # V4 with two groups of channels a block, depth gathered (large) and transposed (xlarge).
+    for scene in large xlarge; do
+        step "$tool-two-groups-$scene" 600 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+            "$build/bevscope" export $scene --device cuda -k v4 -d fp16 -c 128 \
+            --pooled "$logs/$tool-$scene.npy"
     done
     # One plan on eight streams, and all that the library checks.
     step "$tool-library" 600 compute-sanitizer --tool "$tool" --error-exitcode 9 \

@@ -1,5 +1,6 @@
 /* V4's bytes by formula against bytes by counting: scenes with columns, with few, and other
  * operators, in all formats and aligns. */
+#include "src/accuracy/cases.h"
 #include "src/base/random.h"
 #include "src/cachesim/trace_internal.h"
 #include "src/scene/workload.h"
@@ -101,8 +102,8 @@ static void test_canonical(void) {
     workload_close(&workload);
 }
 
-/* Each tile gets its warps, each warp a step, each channel a block, and nothing else that is allowed
- * would be faster by the same estimate. */
+/* Each tile gets its warps, each warp a step, each channel a block, and nothing else that is
+ * allowed would be faster by the same estimate. */
 static void test_deal(void) {
     uint64_t seed = 17;
     int bad = 0, pairs = 0, twos = 0;
@@ -143,26 +144,67 @@ static void test_deal(void) {
     tap_ok(twos > 3, "in %d a block takes two groups of channels", twos);
 }
 
-/* tests/gpu.sh runs V4 on these scenes with 128 channels so that each form of its kernel is run. */
+/* What V4 makes of a scene. */
+static void note_form(Workload *workload, BevDtype dtype, bool seen[2][2]) {
+    Err err = {0};
+    HostProblem problem;
+    TileDraft draft;
+    need(workload_problem(workload, dtype, BEV_NEAREST, &problem, &err), &err);
+    need(tile_draft_make(&problem.view, BEV_MULTIPROCESSORS, &draft), &err);
+    seen[draft.transposed][draft.deal.groups - 1] = true;
+    tile_draft_free(&draft);
+    problem_free(&problem);
+}
+
+/* tests/gpu.sh runs V4 on these scenes, with 128 channels but for the last, so that each form of its
+ * kernel is run. In FP32 a block takes two groups of them, always. */
 static void test_forms(void) {
-    static const char *const scenes[] = {"canonical", "large", "hires", "xlarge"};
-    WorkloadOptions options = {.channels = 128};
-    bool seen[2][2] = {0};
+    static const char *const scenes[] = {"canonical", "large", "hires", "xlarge", "wide_c256"};
+    bool seen[BEV_DTYPE_COUNT][2][2] = {0};
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
         Err err = {0};
         Workload workload;
-        HostProblem problem;
-        TileDraft draft;
+        WorkloadOptions options = {.channels = strcmp(scenes[i], "wide_c256") ? 128 : 0};
         need(workload_open(&workload, scenes[i], &options, &err), &err);
-        need(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), &err);
-        need(tile_draft_make(&problem.view, BEV_MULTIPROCESSORS, &draft), &err);
-        seen[draft.transposed][draft.deal.groups - 1] = true;
-        tile_draft_free(&draft);
-        problem_free(&problem);
+        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+            note_form(&workload, (BevDtype)dtype, seen[dtype]);
         workload_close(&workload);
     }
-    tap_ok(seen[0][0] && seen[0][1] && seen[1][0] && seen[1][1],
-           "one group of channels and two, depth gathered and transposed: all four forms");
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        bool one = seen[dtype][0][0] && seen[dtype][1][0];
+        tap_ok(seen[dtype][0][1] && seen[dtype][1][1] && (one || dtype == BEV_FP32),
+               "%s: depth gathered and transposed, a block with each number of groups",
+               bev_dtypes[dtype].name);
+    }
+}
+
+/* The cases that bring tiles before the sanitizers do so. */
+static void test_columns(void) {
+    int found = 0;
+    for (int i = 0; i < case_count(); i++) {
+        Case c = case_at(i);
+        for (int align = 0; !strncmp(c.name, "columns", 7) && align <= BEV_BILINEAR; align++) {
+            Err err = {0};
+            CaseData data;
+            HostProblem problem;
+            TileDraft draft;
+            need(case_build(&c, (BevAlign)align, 1, 1, &data, &err), &err);
+            need(problem_encode(&problem, &data.shape, BEV_FP16, (BevAlign)align, &data.features,
+                                &data.map, &err),
+                 &err);
+            need(tile_draft_make(&problem.view, BEV_MULTIPROCESSORS, &draft), &err);
+            bool pairs = draft.deal.counts[PAIR_CLASS] > 0;
+            tap_ok(draft.serves && draft.transposed == (align == BEV_BILINEAR) &&
+                       pairs == draft.transposed,
+                   "%s, %s: tiles%s", c.name, bev_aligns[align].name,
+                   pairs ? ", some with two blocks" : "");
+            tile_draft_free(&draft);
+            problem_free(&problem);
+            case_free(&data);
+            found++;
+        }
+    }
+    tap_ok(found == 4, "%d of them", found);
 }
 
 int main(void) {
@@ -176,6 +218,7 @@ int main(void) {
     test_entries();
     test_deal();
     test_forms();
+    test_columns();
     test_canonical();
     for (size_t i = 0; i < sizeof in_fp16 / sizeof *in_fp16; i++)
         test_scene(in_fp16[i], 1u << BEV_FP16);

@@ -49,8 +49,8 @@ static int64_t one_long(const BevShape *shape, int64_t point, uint64_t *state) {
     return point % 2 == 0 && point < 4000 ? 3 : ragged(shape, point, state);
 }
 
-/* As on a level rig: the pixels of an image column at one depth share a cell, and neighbouring columns
- * share cells. */
+/* As on a level rig: the pixels of an image column at one depth share a cell, and neighbouring
+ * columns share cells. */
 static int64_t columns(const BevShape *shape, int64_t point, uint64_t *state) {
     (void)state;
     int64_t bin = point / (shape->feat_w * shape->feat_h) % shape->depth_bins;

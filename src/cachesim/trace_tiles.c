@@ -379,7 +379,7 @@ static bool tile_touches(const void *opaque, const void *state, int32_t cell) {
 /* A block takes 32 columns by TRANSPOSE_BINS bins of a slab: a warp gathers the 16 image rows of a
  * bin, four rows at once if a lane loads four columns; then the block writes, for each column, its
  * bins side by side. */
-enum { TRANSPOSE_RESIDENT = 16, ROW_GROUPS = 4 };
+enum { TRANSPOSE_RESIDENT = 16 };
 
 typedef struct {
     Slab slab; /* its first column */

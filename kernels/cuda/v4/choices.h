@@ -33,7 +33,8 @@ V4_CONST(LONGEST_SORTED, 4096);    /* points of a cell that a block sorts */
 V4_CONST(GATHERED_POINTS, 5000);   /* a multiprocessor gathers so many depths one by one in the time
                                       of the kernel that transposes the depth */
 V4_CONST(TRANSPOSE_BINS, 4);       /* depth bins of 32 columns that a block transposes */
-V4_CONST(TRANSPOSE_ACROSS, 4);     /* columns that a lane then loads at once, if the width allows */
+V4_CONST(TRANSPOSE_ACROSS, 4);     /* columns that one of its lanes loads at once, or 1 */
+V4_CONST(ROW_GROUPS, 4);           /* of a slab: image rows g, g + 4, g + 8 and g + 12 (v4_place) */
 V4_CONST(PIECE_THREADS, 512);      /* of a block, at most */
 V4_CONST(PIECE_POINTS, 8);         /* points that a worker should get */
 
@@ -191,8 +192,9 @@ static inline double v4_step_time(const BevProblem *problem) {
 
 /* How long tiles take, in steps of FP16: at least as long as the longest one, which starts three
  * steps before its first, and as long as all blocks and steps take side by side. A step of two
- * groups takes twice as long, and 2.7 times where others run beside it; in FP32 one does, too. The
- * numbers are fitted to the times of all portions on an H200 (samples/experiments/v4.md). */
+ * groups counts twice in the longest tile and 2.7 times in the work of all; in FP32, which always
+ * takes two where it can, v4_step_time says it. The numbers are fitted to the times of all portions
+ * on an H200 (samples/experiments/v4.md). */
 static inline double v4_tiles_time(const int *tile_steps, const V4Deal *deal, const V4Load *load) {
     double resident = (double)TILE_BLOCKS * load->multiprocessors; /* blocks at once */
     double blocks = (double)((deal->workers + TILE_WARPS - 1) / TILE_WARPS) * (double)deal->passes;
@@ -203,8 +205,8 @@ static inline double v4_tiles_time(const int *tile_steps, const V4Deal *deal, co
                 5.5 * blocks / resident + 1.5 * step * (twice ? 2.7 : 1) * work);
 }
 
-/* Groups of channels that a block may take: two in FP32, one where a map has weights, which leave no
- * registers for two. */
+/* Multiples of 128 channels: one group a block or two, in FP32 two. All others one; so do maps with
+ * weights, which leave no registers for two. */
 static inline bool v4_groups_allowed(const BevProblem *problem, int groups) {
     bool two = problem->shape.channels % 128 == 0 && !problem->map.weights;
     return groups == 2 ? two : !two || problem->dtype != BEV_FP32;

@@ -6,7 +6,6 @@
 #include "kernels/cuda/v4/v4.cuh"
 
 constexpr int TRANSPOSE_THREADS = TRANSPOSE_BINS * WARP; // a warp has a bin
-constexpr int ROW_GROUPS = 4; // image rows g, g + 4, g + 8 and g + 12 of a slab: v4_place
 
 struct Frustums {
     int cameras, bins, height, width, slabs; // slabs = ceil(height / 16)
@@ -33,10 +32,11 @@ __global__ void __launch_bounds__(TRANSPOSE_THREADS)
     using Places = Neighbours<Code, SLAB / ROW_GROUPS>; // of a row group
     constexpr int LANES = WARP / ACROSS;                // over the width
     constexpr int TURNS = ROW_GROUPS / ACROSS;
+    static_assert(ROW_GROUPS % ACROSS == 0);
     constexpr int WORDS = SLAB * (int)sizeof(Code) / (int)sizeof(uint4); // of a column and bin
     constexpr int COLUMN = TRANSPOSE_BINS * WORDS;
-    // Column LANES * i + lane is the lane's i-th: so, and by the word more, lanes write to
-    // different banks.
+    // Slot LANES * i + lane holds the lane's i-th column (v4_column_of): so, and by the word more,
+    // lanes that load four columns write to different banks.
     __shared__ uint4 words[WARP][COLUMN + 1];
     wait_for_previous_kernel();
     let_next_kernel_start();

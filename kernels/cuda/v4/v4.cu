@@ -22,8 +22,8 @@
  *
  * MEMORY  Features of a column are read once for 16 cells, not once a point. Four lanes read 64
  *         bytes of an image row side by side, as the cache likes it, and movmatrix brings two rows
- *         of a channel into one lane, as tensor cores want it. In FP32, FP8 and NVFP4 the next step
- *         is loaded meanwhile. A step's map is 72 bytes: where the column begins, and per cell a
+ *         of a channel into one lane, as tensor cores want it. Where registers are left the next
+ *         step is loaded meanwhile. A step's map is 72 bytes: where the column begins, and per cell a
  *         depth bin and a mask of the 16 rows.
  *         Depths are gathered one by one, four neighbouring rows at once. Where that would take
  *         longer than one more kernel (large maps, and weighted ones, which read each depth about
