@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 enum { COLUMNS = 130, ROWS = 44, PATIENCE_S = 120, SETTLE_S = 300 };
-enum { FINGER_MS = 30, LEAVE_S = 2, MANY_STEPS = 64 };
+enum { FINGER_MS = 30, ALONE_MS = 150, LEAVE_S = 2, MANY_STEPS = 64 };
 /* The limit for an hour; in the first minutes buffers still grow to their size. */
 enum { HOUR_KB = 1024, MINUTE_KB = 32768 };
 enum { GPU_MB = 64 }; /* the inputs of the kernels that are timed come and go */
@@ -63,12 +63,15 @@ static void tell_scene(void) {
     state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &facts});
 }
 
+/* Esc and a key that come together would be one key with Alt. */
 static void type(int32_t key) {
     Event event = {.kind = EVENT_COMMAND};
     char text[TYPED_TEXT];
     int scene = state.job.scene;
     typed_text(key, text);
     pty_type(&pty, text);
+    if (key == KEYCODE_ESCAPE)
+        pty_read(&pty, ALONE_MS * 1e-3);
     if (keys_find(key, &event.command))
         state_step(&state, &event);
     if (state.job.scene != scene)
@@ -103,17 +106,23 @@ static void controls_home(void) {
         }
 }
 
-/* A change of scene resets its time and its cameras. The other controls go home first: what they
- * make on the way belongs to the old scene and is freed with it. */
-static void go_home(void) {
-    bool config = home.job.scene < home.menu.preset_count;
+static void pause_world(void) {
     if (state.playing)
         type(' ');
+}
+
+/* A change of scene resets its time and its cameras. The other controls go home first: what they
+ * make on the way belongs to the old scene and is freed with it. A world that played before it was
+ * trained on plays on when that ends. */
+static void go_home(void) {
+    bool config = home.job.scene < home.menu.preset_count;
+    pause_world();
     while (state.help)
         type(KEYCODE_ESCAPE);
     if (state.job.baseline_pinned)
         type('p');
     controls_home();
+    pause_world();
     type('s');
     pty_read(&pty, LEAVE_S);
     step_home(config ? ACTION_CONFIG : ACTION_SCENE, config ? 'g' : 's');
