@@ -120,11 +120,31 @@ void text_micro(const char *text, char *copy, size_t size) {
     copy[used] = '\0';
 }
 
+static bool locale_is_utf8(void) {
+    return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
 void text_for_locale(const char *text, char *copy, size_t size) {
-    if (!strcmp(nl_langinfo(CODESET), "UTF-8"))
+    if (locale_is_utf8())
         text_micro(text, copy, size);
     else
         snprintf(copy, size, "%s", text);
+}
+
+void text_put(const char *text, FILE *out) {
+    bool micro = locale_is_utf8();
+    for (char before = ' '; *text; before = *text++)
+        if (micro && before == ' ' && is_micro(text))
+            fputs("\u00b5", out); /* the s follows */
+        else
+            putc(*text, out);
+}
+
+int text_characters(const char *text, size_t length) {
+    int count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return count;
 }
 
 void figure_text(Unit unit, double value, char *text, size_t size) {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 typedef enum {
     UNIT_BYTES, /* "6.1 MB" (10^6), "820 kB" */
@@ -14,13 +15,13 @@ typedef enum {
     UNIT_COUNT  /* "209,019" */
 } Unit;
 
-/* ASCII only; what shows UTF-8 passes the text through text_micro or text_for_locale. NaN, infinities and negative
- * values are unknown. */
+/* ASCII only; what shows UTF-8 passes the text through text_micro, text_for_locale or text_put. NaN,
+ * infinities and negative values are unknown. */
 void unit_text(Unit unit, double value, char *text, size_t size);
 
 /* A change: "10.2 to 6.1 MB", both in the unit of the larger value; "900 B to 8.66 MB" where that
- * would leave no digits of the other. "still 6.1 MB" when both print
- * the same. Only `after` when one of them is unknown. */
+ * would leave no digits of the other. "still 6.1 MB" when both print the same. Only `after` when one
+ * of them is unknown. */
 void unit_change(Unit unit, double before, double after, char *text, size_t size);
 
 /* Where a number comes from. Every screen shows it beside the number. */
@@ -58,6 +59,10 @@ void text_micro(const char *text, char *copy, size_t size);
 
 /* The same for text that is printed: with "µs" only where the locale is UTF-8. */
 void text_for_locale(const char *text, char *copy, size_t size);
+void text_put(const char *text, FILE *out);
+
+/* How many characters `length` bytes of UTF-8 text have. */
+int text_characters(const char *text, size_t length);
 
 /* Sorts numbers, the smallest first. None is NaN. */
 void sort_ascending(double *values, int count);

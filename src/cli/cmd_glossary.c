@@ -7,10 +7,8 @@ bool cmd_glossary(const Options *options, Err *err) {
         const char *word = options->arguments[i];
         const GlossaryRow *row = glossary_find(word);
         if (!row) {
-            char nearest[64], hint[128];
-            glossary_nearest(word, nearest, sizeof nearest);
-            snprintf(hint, sizeof hint, nearest[0] ? "did you mean %s?" : "see bevscope glossary",
-                     nearest);
+            char hint[128];
+            glossary_hint(word, "see bevscope glossary", hint, sizeof hint);
             return err_set(err, ERR_USAGE, word, hint, "not in the glossary");
         }
         glossary_print(row, stdout);

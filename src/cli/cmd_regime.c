@@ -150,12 +150,10 @@ static bool print_counters(const Regime *regime, ReportPrinter *print, FILE *out
 
 static void print_head(const Regime *regime, const SceneModel *model, FILE *out) {
     const BevProblem *problem = &model->problem.view;
-    BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     char scene[320], points[32], footprint[32], gathered[32];
     clean_text(model->label, scene, sizeof scene);
     unit_text(UNIT_COUNT, (double)problem->map.points, points, sizeof points);
-    unit_text(UNIT_BYTES, bev_footprint_total(bev_footprint(problem)), footprint, sizeof footprint);
-    unit_text(UNIT_BYTES, bev_traffic_total(gather), gathered, sizeof gathered);
+    scene_model_bytes(model, footprint, gathered);
     fprintf(out, "%s, %s, %s, C = %lld: %s points, footprint %s, gather traffic %s\n", scene,
             bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
             (long long)problem->shape.channels, points, footprint, gathered);

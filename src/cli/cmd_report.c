@@ -22,18 +22,11 @@ typedef struct {
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
-/* The two ways to count a problem's bytes, as text. */
-static void bytes_text(const BevProblem *problem, char footprint[32], char gathered[32]) {
-    BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
-    unit_text(UNIT_BYTES, bev_footprint_total(bev_footprint(problem)), footprint, 32);
-    unit_text(UNIT_BYTES, bev_traffic_total(gather), gathered, 32);
-}
-
 static void put_head(const Page *page) {
     const BevProblem *problem = &page->model.problem.view;
     FILE *out = page->out;
     char title[360], points[32], intervals[32], footprint[32], gathered[32];
-    bytes_text(problem, footprint, gathered);
+    scene_model_bytes(&page->model, footprint, gathered);
     unit_text(UNIT_COUNT, (double)problem->map.points, points, sizeof points);
     unit_text(UNIT_COUNT, (double)problem->map.intervals, intervals, sizeof intervals);
     snprintf(title, sizeof title, "%s: memory regimes of BEV pooling", page->model.label);
@@ -267,9 +260,8 @@ static void put_machine(const Page *page) {
 
 /* Both gradients: the same tables, and the charts that follow any kernel. */
 static bool put_way_back(Page *page, const SceneModel *model, Err *err) {
-    const BevProblem *problem = &model->problem.view;
     char footprint[32], gathered[32];
-    bytes_text(problem, footprint, gathered);
+    scene_model_bytes(model, footprint, gathered);
     fprintf(page->out,
             "<h2>The way back</h2>\n<p>Both gradients: grad_out is read, those of depth and features "
             "are written. Footprint %s, gather traffic %s.</p>\n",

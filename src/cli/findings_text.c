@@ -23,21 +23,27 @@ static IntervalLengths lengths_of(const SceneModel *scene) {
                              problem->shape.nz};
 }
 
+static void print_evidence(const Finding *finding, FILE *out) {
+    fputs("      ", out);
+    text_put(finding->evidence, out);
+    fputs("\n", out);
+}
+
 static void print_finding(const Finding *finding, const char *before, bool evidence, FILE *out) {
-    char text[sizeof finding->text + 16], why[sizeof finding->evidence + 16];
-    text_for_locale(finding->text, text, sizeof text);
-    text_for_locale(finding->evidence, why, sizeof why);
-    fprintf(out, "%s%s (lesson %d)\n", before, text, finding->lesson);
+    fputs(before, out);
+    text_put(finding->text, out);
+    fprintf(out, " (lesson %d)\n", finding->lesson);
     if (evidence)
-        fprintf(out, "      %s\n", why);
+        print_evidence(finding, out);
 }
 
 static void print_kernel(const Finding *findings, int count, const PredictedKernel *kernel,
                          const MemoryModel *model, int gpu, bool all, FILE *out) {
-    char text[48], us[48];
-    unit_text(UNIT_US, model_predict(model, kernel, gpu, NULL).latency_us, text, sizeof text);
-    text_for_locale(text, us, sizeof us);
-    fprintf(out, "%s on %s, %s:", kernel->title, model->gpus[gpu].title, us);
+    char us[24];
+    unit_text(UNIT_US, model_predict(model, kernel, gpu, NULL).latency_us, us, sizeof us);
+    fprintf(out, "%s on %s, ", kernel->title, model->gpus[gpu].title);
+    text_put(us, out);
+    fputs(":", out);
     if (!count)
         fputs(" no term stands out", out);
     else if (!all)
@@ -67,10 +73,10 @@ static void print_workflow(const SceneModel *scene, const MemoryModel *model, in
         fprintf(out, "Workflow on %s, with %s (lesson %d):\n", model->gpus[gpu].title,
                 kernel->title, steps->lesson);
     for (int i = 0; i < count; i++) {
-        char text[sizeof steps[i].text + 16], why[sizeof steps[i].evidence + 16];
-        text_for_locale(steps[i].text, text, sizeof text);
-        text_for_locale(steps[i].evidence, why, sizeof why);
-        fprintf(out, "  %s\n      %s\n", text, why);
+        fputs("  ", out);
+        text_put(steps[i].text, out);
+        fputs("\n", out);
+        print_evidence(&steps[i], out);
     }
 }
 

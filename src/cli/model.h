@@ -60,6 +60,9 @@ BevV3Choice scene_model_v3_choice(const SceneModel *model, const Gpu *gpu);
  * not replayed. */
 void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, size_t size);
 
+/* The two ways to count its bytes, as text: distinct ones, and those of the published formula. */
+void scene_model_bytes(const SceneModel *model, char footprint[32], char gathered[32]);
+
 /* The one dtype and align of a chart or a page, FP16 and nearest by default. Fails when the options
  * name more than one. */
 bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *align, Err *err);

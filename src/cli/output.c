@@ -1,5 +1,6 @@
 /* Where a result goes: to a file, as a whole or not at all, or to standard output. */
 #include "src/base/data.h"
+#include "src/base/units.h"
 #include "src/cli/report.h"
 
 #include <stdlib.h>
@@ -8,21 +9,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* The characters of UTF-8 text. */
-static int characters(const char *text, size_t length) {
-    int count = 0;
-    for (size_t i = 0; i < length; i++)
-        count += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return count;
-}
-
 /* Where a line that is too long goes on: below its last column, which two blanks come before. */
 static int hanging_indent(const char *line, size_t length) {
     int indent = 0;
     for (size_t i = 2; i < length; i++)
         if (line[i - 2] == ' ' && line[i - 1] == ' ' && line[i] != ' ' &&
-            characters(line, i) <= report_screen_columns / 2)
-            indent = characters(line, i);
+            text_characters(line, i) <= report_screen_columns / 2)
+            indent = text_characters(line, i);
     return indent;
 }
 
@@ -31,7 +24,7 @@ static size_t words_that_fit(const char *text, size_t length, int columns) {
     size_t fits = 0;
     for (size_t end = strspn(text, " "); end < length;) {
         end += strcspn(text + end, " \n");
-        if (fits && characters(text, end) > columns)
+        if (fits && text_characters(text, end) > columns)
             break;
         fits = end;
         end += strspn(text + end, " ");

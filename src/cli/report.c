@@ -196,12 +196,9 @@ void report_folded(const Report *report, char *text, size_t size) {
     }
 }
 
-/* Display width of UTF-8 text: its code points, each one column wide. */
+/* Each character is one column wide. */
 static int width_of(const char *text) {
-    int width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
+    return text_characters(text, strlen(text));
 }
 
 static int column_width(const Report *report, int column) {
@@ -319,19 +316,22 @@ static void print_split(const Report *report, const int *widths, FILE *out) {
 /* What all rows say alike, then the table; `narrow`: as several where it is too wide. */
 static void print_whole(const Report *report, bool markdown, bool narrow, FILE *out) {
     int widths[REPORT_COLUMNS];
-    char folded[512], shown[sizeof folded];
+    char folded[512];
     int width = measure_columns(report, widths);
     report_folded(report, folded, sizeof folded);
-    text_for_locale(folded, shown, sizeof shown);
-    if (folded[0])
-        fprintf(out, "In every row: %s.\n\n", shown);
+    if (folded[0]) {
+        fputs("In every row: ", out);
+        text_put(folded, out);
+        fputs(".\n\n", out);
+    }
     if (narrow && width > report_screen_columns)
         print_split(report, widths, out);
     else
         print_columns(report, widths, markdown, out);
 }
 
-/* For a narrow screen: each run of rows with the same value in the column `group` as a table of its own. */
+/* For a narrow screen: each run of rows with the same value in the column `group` as a table of its
+ * own. */
 static void print_groups(const Report *report, FILE *out) {
     const int group = report_column(report, report->group);
     for (int first = 0, end; first < report->row_count; first = end) {

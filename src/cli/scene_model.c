@@ -79,6 +79,13 @@ BevV3Choice scene_model_v3_choice(const SceneModel *model, const Gpu *gpu) {
     return bev_v3_choose(&workload, &facts);
 }
 
+void scene_model_bytes(const SceneModel *model, char footprint[32], char gathered[32]) {
+    const BevProblem *problem = &model->problem.view;
+    BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
+    unit_text(UNIT_BYTES, bev_footprint_total(bev_footprint(problem)), footprint, 32);
+    unit_text(UNIT_BYTES, bev_traffic_total(gather), gathered, 32);
+}
+
 void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, size_t size) {
     const BevProblem *problem = &model->problem.view;
     const Profile *profile = NULL;

@@ -126,11 +126,9 @@ static bool read_say(Reader *reader, char *rest) {
 }
 
 static bool read_term(Reader *reader, char *rest) {
-    char nearest[64], hint[96];
+    char hint[96];
     const GlossaryRow *row = glossary_find(rest);
-    glossary_nearest(rest, nearest, sizeof nearest);
-    snprintf(hint, sizeof hint, nearest[0] ? "did you mean %s?" : "bevscope glossary lists them",
-             nearest);
+    glossary_hint(rest, "bevscope glossary lists them", hint, sizeof hint);
     if (!row)
         return reader_refuse(reader, hint, "not in the glossary: \"%s\"", rest);
     LessonStep *step = add_step(reader, LESSON_TERM, rest);

@@ -27,11 +27,10 @@ static void drop_other_direction(State *state, char *line, size_t size) {
         return;
     size_t used = strlen(line);
     bool trained = !backward && control_end_training(state);
-    snprintf(line + used, size - used, "%s%s%s",
+    snprintf(line + used, size - used, "%s%s%s%s",
              state->job.baseline_pinned ? "; baseline let go" : "",
-             backward && compares ? "; comparison off" : "", !trained         ? ""
-             : state->playing ? "; training ends, the world plays on"
-                              : "; training ends");
+             backward && compares ? "; comparison off" : "", trained ? "; training ends" : "",
+             trained && state->playing ? ", the world plays on" : "");
     state->job.baseline_pinned = false;
     if (backward) {
         state->compare = COMPARE_OFF;

@@ -189,6 +189,12 @@ void glossary_nearest(const char *word, char *nearest, size_t size) {
         }
 }
 
+void glossary_hint(const char *word, const char *otherwise, char *hint, size_t size) {
+    char nearest[64];
+    glossary_nearest(word, nearest, sizeof nearest);
+    snprintf(hint, size, nearest[0] ? "did you mean %s?" : "%s", nearest[0] ? nearest : otherwise);
+}
+
 size_t glossary_line(const char *text, int width) {
     size_t fits = 0, length = strlen(text);
     if (length <= (size_t)width)

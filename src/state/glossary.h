@@ -29,6 +29,9 @@ const GlossaryRow *glossary_mentioned(const char *text);
  * by more than two letters. */
 void glossary_nearest(const char *word, char *nearest, size_t size);
 
+/* "did you mean WORD?" for it; where none is near, `otherwise`. */
+void glossary_hint(const char *word, const char *otherwise, char *hint, size_t size);
+
 enum { GLOSSARY_INDENT = GLOSSARY_WORD_MAX + 1 }; /* columns from a word to its text */
 
 /* The length of the longest beginning of `text` that fits `width` columns and ends with a word. */

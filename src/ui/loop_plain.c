@@ -16,14 +16,8 @@ enum { PLAIN_SILENCE_MS = 2000 };   /* and how long nothing is said of them */
 
 /* ---- the log --------------------------------------------------------------------------------- */
 
-static void put_text(const char *text, FILE *out) {
-    char line[1024];
-    text_for_locale(text, line, sizeof line);
-    fputs(line, out);
-}
-
 static void put_line(const char *text) {
-    put_text(text, stdout);
+    text_put(text, stdout);
     putchar('\n');
 }
 
@@ -79,7 +73,7 @@ static void say_what_waits(Loop *loop) {
                      : NULL;
     if (text) {
         fputs("bevscope: ", stderr);
-        put_text(text, stderr);
+        text_put(text, stderr);
     }
     free(text);
 }
@@ -169,7 +163,7 @@ static bool settled(const Loop *loop) {
 void loop_print_plain(const Loop *loop) {
     char *text = dashboard_plain(&loop->state, loop_live(loop));
     if (text)
-        put_text(text, stdout);
+        text_put(text, stdout);
     free(text);
     fflush(stdout);
 }
