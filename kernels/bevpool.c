@@ -150,11 +150,19 @@ BevTraffic bev_gather_traffic(const BevProblem *problem, int out_bits) {
 enum { WARP = 32, WORD = 4 };
 
 int bev_access_tile(const BevAccess *access, const BevProblem *problem) {
-    int64_t channels = problem->shape.channels;
-    bool sixteens =
-        access->owner == BEV_OWNS_PIECE ? channels % 16 == 0 : channels == 128 || channels == 256;
-    bool whole_words = problem->dtype == BEV_NVFP4 || (problem->dtype == BEV_FP8 && sixteens);
-    return access->widens && whole_words ? 16 : access->tile;
+    bool pieces = access->owner == BEV_OWNS_PIECE, fp8 = problem->dtype == BEV_FP8;
+    bool sixteens = pieces ? problem->shape.channels % 16 == 0 : !fp8;
+    bool wide = problem->dtype == BEV_NVFP4 || fp8;
+    return access->widens && wide && sixteens ? 16 : access->tile;
+}
+
+int bev_points_in_flight(const BevAccess *access, BevDtype dtype) {
+    return dtype == BEV_FP8 && access->in_flight_fp8 ? access->in_flight_fp8 : access->in_flight;
+}
+
+int bev_indices_ahead(const BevAccess *access, BevDtype dtype) {
+    int in_flight = bev_points_in_flight(access, dtype);
+    return in_flight > access->indices_ahead ? in_flight : access->indices_ahead;
 }
 
 static int64_t common_divisor(int64_t a, int64_t b) {

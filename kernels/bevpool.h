@@ -181,7 +181,7 @@ typedef struct {
     BevOwner owner;
     BevSums sums;
     int tile;               /* the channel tile: channels a thread */
-    bool widens;            /* 16 instead of 8 for 128 and 256 channels of 8 bits or fewer */
+    bool widens;            /* 16 instead of 8: cells in NVFP4; pieces of whole sixteens, FP8 too */
     bool tiles_outside;     /* a grid row per tile; else the tiles of an owner are neighbours */
     int block;              /* threads a block */
     bool whole;             /* blocks hold whole owners; else an owner may lie across two */
@@ -301,6 +301,12 @@ double bev_warps_an_owner(const BevAccess *access, const BevProblem *problem);
 
 /* Channels that a thread owns in this problem: its channel tile. */
 int bev_access_tile(const BevAccess *access, const BevProblem *problem);
+
+/* Points whose depths and features are loaded together in this format. */
+int bev_points_in_flight(const BevAccess *access, BevDtype dtype);
+
+/* Points whose indices are loaded together: at least those in flight. */
+int bev_indices_ahead(const BevAccess *access, BevDtype dtype);
 
 /* ---- helpers over a problem ------------------------------------------------------------------ */
 

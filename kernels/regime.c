@@ -67,9 +67,8 @@ double bev_estimated_cycles(const BevAccess *access, const BevWorkload *workload
     double tile = bev_access_tile(access, &problem);
     double instructions = access->point_instructions + ceil(tile / access->load) +
                           tile * bev_channel_instructions(access, workload->dtype, gpu);
-    bool fp8 = workload->dtype == BEV_FP8 && access->in_flight_fp8;
-    double in_flight = fp8 ? access->in_flight_fp8 : access->in_flight;
-    double a_point = BEV_L1_CYCLES / access->indices_ahead + BEV_L2_CYCLES / in_flight +
+    double a_point = BEV_L1_CYCLES / bev_indices_ahead(access, workload->dtype) +
+                     BEV_L2_CYCLES / bev_points_in_flight(access, workload->dtype) +
                      BEV_CHAIN_CYCLES * instructions;
     double threads = (double)workload->points * ceil((double)workload->channels / tile);
     double issued = threads / WARP * instructions;

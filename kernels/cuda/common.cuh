@@ -423,13 +423,6 @@ __device__ inline void feat8(const Pool &pool, int row, int c, float values[8]) 
     }
 }
 
-// FP8: sixteen features (row, c .. c + 15) in one load; channels a multiple of 16.
-__device__ inline void feat16_fp8(const Pool &pool, int row, int c, float values[16]) {
-    uint4 raw = load_codes<uint4, uint8_t>(pool, row, c);
-    float4_from_e4m3(raw.x, values), float4_from_e4m3(raw.y, values + 4);
-    float4_from_e4m3(raw.z, values + 8), float4_from_e4m3(raw.w, values + 12);
-}
-
 // ---- outputs ------------------------------------------------------------------------------------
 
 // Writes the finished sum of (cell, c), scaled and encoded. D is the problem's format.

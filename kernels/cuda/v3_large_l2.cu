@@ -2,75 +2,65 @@
  *         are not. Keep V2+DO's launch shape with many threads in flight, then take instructions
  *         out: no division, indices of two points in one load, wide feature loads, and entry points
  *         compiled for the usual channel counts.
- * WHO     A thread owns 8 channels of a cell (16 where 16 codes are one load: FP8 with 128 or 256
- *         channels, NVFP4); a block of 256 threads holds 256 / ceil(channels / 8) cells.
+ * WHO     A thread owns 8 channels of a cell (in NVFP4 a block of 16, which share a scale); a block
+ *         of 256 threads holds 256 / ceil(channels / 8) cells.
  *
  *             threadIdx.x     0        1       ...    9            (C = 80)
  *             channels      0..7     8..15          72..79
- *             points        t, t+1 | t+2, t+3 | ...    pairs, t even; two pairs under way
+ *             points        t, t+1 | t+2, t+3 | ...    pairs, t even; four under way, in FP8 eight
  *
  * MEMORY  ranks_depth and ranks_feat of two points in one 8-byte load each: possible because they
  *         are separate arrays; a 12-byte record fits no vector load. Features 16 bytes a load in
  *         FP16 (8 in FP8). Each output element is written once; empty cells as zeros, no clear.
  * COST    Per point: 8 index bytes in half as many instructions, one depth, channels features;
  *         channels conversions and FP32 multiply-adds (NVFP4: channels / 2 half2 ones).
- * LIMITS  Ten threads (C = 80) share an interval, four points a step: on a real rig the longest
- *         interval still decides. NVFP4 saves bytes that an L2-resident problem does not miss and
- *         pays for it in decoding; it sums in halves, folded into FP32 every 8 points.
- * TRY     Set PAIRS to 1 and to 4, and look at `info --kernels`: registers, local bytes, occupancy.
- *         The published kernel lost by unrolling; where does this one begin to? */
+ * LIMITS  Ten threads (C = 80) share an interval, eight points a step (FP8 16): on a real rig the
+ *         longest interval still decides. NVFP4 saves bytes that an L2-resident problem does not
+ *         miss and pays for it in decoding; it sums in halves, folded into FP32 every 8 points.
+ * TRY     Set PAIRS to 1 and to 8 for all formats, then BLOCKS to 5, and look at `info --kernels`:
+ *         registers, local bytes, occupancy. Why are 24 warps with 80 registers faster than 40 with
+ *         48? The published kernel lost by unrolling; where does this one begin? */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__
 #include "kernels/cuda/v3.cuh"
 
-#include <type_traits>
-
 namespace {
 
 constexpr int THREADS = 256;
 
-// Pairs of points whose loads are under way together.
-constexpr int PAIRS = 2;
+// Pairs of points whose loads are under way together. FP8 codes take half the registers of halves.
+template <BevDtype D> constexpr int PAIRS = D == BEV_FP8 ? 8 : 4;
 
-// Channels a thread, for problems of C channels (0: not known at compile time).
-template <BevDtype D, int C>
-constexpr int TILE_OF = D == BEV_NVFP4 || (D == BEV_FP8 && C >= 128) ? 16 : 8;
+// Channels a thread.
+template <BevDtype D> constexpr int TILE_OF = D == BEV_NVFP4 ? 16 : 8;
 
-// Blocks of 256 that must fit a multiprocessor: 5 leave a thread 48 registers, 4 leave it 64. One
-// more would spill.
-template <int TILE, bool A> constexpr int BLOCKS = TILE == 8 && A ? 5 : 4;
+// Blocks that must fit a multiprocessor: 3 leave a thread 80 registers, in which the loads of eight
+// points fit; rows that are read code by code need more. With 48 registers (5 blocks) some of these
+// loads wait for others.
+template <bool A> constexpr int BLOCKS = A ? 3 : 2;
 
-// Adds d * features (row, c ..) in FP32; TILE channels.
-template <BevDtype D, bool A, int TILE>
-__device__ void add_floats(const Pool &pool, int row, int c, float d, float sums[TILE]) {
-    float f[TILE];
-    if constexpr (TILE == 16)
-        feat16_fp8(pool, row, c, f);
-    else
-        feat8<D, A>(pool, row, c, f);
+// Adds d * features (row, c .. c + 7) in FP32.
+template <BevDtype D, bool A>
+__device__ void add_floats(const Pool &pool, int row, int c, float d, float sums[8]) {
+    float f[8];
+    feat8<D, A>(pool, row, c, f);
 #pragma unroll
-    for (int j = 0; j < TILE; j++)
+    for (int j = 0; j < 8; j++)
         sums[j] += d * f[j];
 }
 
 // The same in FP8 without an instruction that converts it: features come as 2^-8 times their
 // values, and a NaN is only marked, in marks that all points share.
-template <int TILE>
-__device__ void add_small(const Pool &pool, int row, int c, float d, float sums[TILE],
-                          uint32_t *marks) {
-    using Word = typename std::conditional<TILE == 16, uint4, uint2>::type;
-    Word raw = load_codes<Word, uint8_t>(pool, row, c);
-    uint32_t codes[TILE / 4];
-    float f[TILE];
-    memcpy(codes, &raw, sizeof raw);
+[[maybe_unused]] __device__ void add_small(const Pool &pool, int row, int c, float d, float sums[8],
+                                           uint32_t *marks) {
+    uint2 codes = load_codes<uint2, uint8_t>(pool, row, c);
+    float f[8];
+    *marks |= nan_marks(codes.x);
+    *marks |= nan_marks(codes.y);
+    small4_from_e4m3(codes.x, f), small4_from_e4m3(codes.y, f + 4);
 #pragma unroll
-    for (int i = 0; i < TILE / 4; i++) {
-        *marks |= nan_marks(codes[i]);
-        small4_from_e4m3(codes[i], f + 4 * i);
-    }
-#pragma unroll
-    for (int j = 0; j < TILE; j++)
+    for (int j = 0; j < 8; j++)
         sums[j] += 256.0f * d * f[j];
 }
 
@@ -87,7 +77,7 @@ __device__ void for_each_point(const Pool &pool, int t, int end, Add add) {
         t++;
     }
     int pairs = (end - t) / 2; // known ahead, so that no exit stands between the loads
-#pragma unroll PAIRS
+#pragma unroll PAIRS<D>
     for (int i = 0; i < pairs; i++, t += 2) {
         int2 depths = __ldg((const int2 *)(pool.ranks_depth + t));
         int2 feats = __ldg((const int2 *)(pool.ranks_feat + t));
@@ -99,27 +89,26 @@ __device__ void for_each_point(const Pool &pool, int t, int end, Add add) {
 }
 
 // Points [t, end) of an FP8 cell that may have a NaN: again, one by one, where one was marked.
-template <bool W, int TILE>
-__device__ void sum_marked(const Pool &pool, int t, int end, int c, float sums[TILE]) {
+template <bool W>
+__device__ void sum_marked(const Pool &pool, int t, int end, int c, float sums[8]) {
     uint32_t marks = 0;
-    for_each_point<BEV_FP8, W>(pool, t, end, [&](int row, float d) {
-        add_small<TILE>(pool, row, c, d, sums, &marks);
-    });
+    for_each_point<BEV_FP8, W>(pool, t, end,
+                               [&](int row, float d) { add_small(pool, row, c, d, sums, &marks); });
     if (!(marks & NAN_MARKS))
         return;
 #pragma unroll
-    for (int j = 0; j < TILE; j++)
+    for (int j = 0; j < 8; j++)
         sums[j] = 0;
 #pragma unroll 1
     for (; t < end; t++)
-        add_floats<BEV_FP8, true, TILE>(pool, pool.ranks_feat[t], c,
-                                        depth_of<BEV_FP8, W>(pool, pool.ranks_depth[t], t), sums);
+        add_floats<BEV_FP8, true>(pool, pool.ranks_feat[t], c,
+                                  depth_of<BEV_FP8, W>(pool, pool.ranks_depth[t], t), sums);
 }
 
 template <BevDtype D, bool W, bool A, int C>
-__global__ void __launch_bounds__(THREADS, BLOCKS<TILE_OF<D, C>, A>)
+__global__ void __launch_bounds__(THREADS, BLOCKS<A>)
     v3_large_l2_kernel(Pool pool, const int *interval_of) {
-    constexpr int TILE = TILE_OF<D, C>;
+    constexpr int TILE = TILE_OF<D>;
     if constexpr (C > 0)
         pool.channels = C;                                         // a constant from here on
     int64_t cell = (int64_t)blockIdx.x * blockDim.y + threadIdx.y; // [0, cells)
@@ -141,10 +130,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<TILE_OF<D, C>, A>)
             t = stop;
         }
     } else if constexpr (D == BEV_FP8 && A && !BEV_HARDWARE_FP8) {
-        sum_marked<W, TILE>(pool, t, end, c, sums);
+        sum_marked<W>(pool, t, end, c, sums);
     } else {
-        for_each_point<D, W>(
-            pool, t, end, [&](int row, float d) { add_floats<D, A, TILE>(pool, row, c, d, sums); });
+        for_each_point<D, W>(pool, t, end,
+                             [&](int row, float d) { add_floats<D, A>(pool, row, c, d, sums); });
     }
     out8<D, A>(pool, cell, c, sums);
     if (TILE > 8 && c + 8 < pool.channels)
@@ -153,7 +142,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<TILE_OF<D, C>, A>)
 
 template <BevDtype D, bool W, bool A, int C>
 void enter(Pool pool, const int *interval_of, cudaStream_t stream) {
-    unsigned tiles = blocks_for(pool.channels, TILE_OF<D, C>);
+    unsigned tiles = blocks_for(pool.channels, TILE_OF<D>);
     dim3 threads(tiles, THREADS / tiles);
     if (D == BEV_NVFP4)
         pool.scale /= SHRINK<D>;
@@ -195,8 +184,9 @@ CUDA_ROW(v3_large_l2) = {
     .accumulate = {BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP16}, .deterministic = true,
     .plan_optional = true,
     .access = {.owner = BEV_OWNS_CELL, .tile = 8, .widens = true, .block = 256, .whole = true,
-               .resident = 40, .load = 8, .store = 8, .ranks = 2, .owner_bytes = BEV_CELL_BYTES,
-               .indices_ahead = 4, .in_flight = 4, .point_instructions = 10},
+               .resident = 24, .load = 8, .store = 8, .ranks = 2, .owner_bytes = BEV_CELL_BYTES,
+               .indices_ahead = 8, .in_flight = 8, .in_flight_fp8 = 16,
+               .point_instructions = 10},
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V3Plan, v3_build>),
     .release = ON_CUDA(release_plan<V3Plan>), .workspace_bytes = ON_CUDA(v3_workspace_bytes),
     .launch = ON_CUDA(v3_large_l2_launch),

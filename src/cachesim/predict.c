@@ -130,12 +130,6 @@ static double l2_us(const Profile *profile, const Gpu *gpu) {
            l2_a_cycle_us(gpu, counts->l2_partial, L2_ADDITIONS) + additions_us(profile, gpu);
 }
 
-static double in_flight(const Profile *profile) {
-    const BevAccess *form = profile->counts.form;
-    bool fp8 = profile->dtype == BEV_FP8 && form->in_flight_fp8;
-    return fp8 ? form->in_flight_fp8 : form->in_flight;
-}
-
 /* The chain: for each point of the longest interval an index, then depth and features together,
  * from L1 or from beyond it. As many points overlap as the kernel loads together; their arithmetic
  * does not overlap. */
@@ -147,7 +141,8 @@ static double chain_us(const Profile *profile, const Gpu *gpu, double instructio
     double longest = (double)counts->longest, near = BEV_L1_CYCLES * longest;
     double indices = near + beyond * (double)counts->index_waits;
     double values = near + beyond * (double)counts->waits;
-    double cycles = indices / counts->form->indices_ahead + values / in_flight(profile) +
+    double cycles = indices / bev_indices_ahead(counts->form, profile->dtype) +
+                    values / bev_points_in_flight(counts->form, profile->dtype) +
                     BEV_CHAIN_CYCLES * instructions_a_step * longest;
     return cycles / (gpu_clock_ghz(gpu) * 1e3);
 }

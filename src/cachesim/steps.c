@@ -242,6 +242,7 @@ static bool find_intervals(Recorder *recorder, int64_t cells) {
 static void describe_form(Steps *steps, const BevAccess *form, const BevProblem *problem) {
     int tile = bev_access_tile(form, problem);
     steps->form = form;
+    steps->in_flight = bev_points_in_flight(form, problem->dtype);
     steps->passes = form->tiles_outside ? (int)((problem->shape.channels + tile - 1) / tile) : 1;
 }
 

@@ -31,7 +31,9 @@ __device__ inline void piece_features(const Pool &pool, int row, int c, float f[
     if constexpr (TILE == 8) {
         feat8<D, A>(pool, row, c, f);
     } else if constexpr (D == BEV_FP8) {
-        feat16_fp8(pool, row, c, f);
+        uint4 raw = load_codes<uint4, uint8_t>(pool, row, c);
+        float4_from_e4m3(raw.x, f), float4_from_e4m3(raw.y, f + 4);
+        float4_from_e4m3(raw.z, f + 8), float4_from_e4m3(raw.w, f + 12);
     } else { // NVFP4: one block of codes and its scale
         int64_t block = ((int64_t)row * pool.channels + c) / BEV_BLOCK;
         uint2 raw = __ldg((const uint2 *)pool.feat + block);

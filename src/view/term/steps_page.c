@@ -51,7 +51,7 @@ int steps_head_draw(Cells *cells, Area area, const StepsView *view) {
         snprintf(text, sizeof text, "a step multiplies up to 16 image rows with 16 cells");
     else
         snprintf(text, sizeof text, "one point a step here; compiled, %d %s on the way at once",
-                 steps->form->in_flight, steps->form->in_flight == 1 ? "is" : "are");
+                 steps->in_flight, steps->in_flight == 1 ? "is" : "are");
     rows_say(&rows, cell_style(INK_MUTED), text);
     headings_row(&rows);
     return rows.row + 1;
