@@ -249,9 +249,9 @@ bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err)
 // What a plan needs that transposes the depth, which is known of a plan only; without one the most.
 size_t v4_workspace_bytes(const BevProblem *problem, const BevPlan *opaque) {
     const V4Plan *plan = (const V4Plan *)opaque;
-    if (plan && !plan->transposed)
+    if (plan ? !plan->transposed : !v4_tiles_possible(problem))
         return 0;
-    int pairs = v4_channels_fit(problem) ? PAIRS : 0;
+    int pairs = PAIRS;
     int64_t passes = problem->shape.channels / v4_block_channels(problem, 1);
     if (plan)
         pairs = plan->deal.counts[PAIR_CLASS], passes = plan->deal.passes;

@@ -21,65 +21,93 @@ template <typename Code, int COUNT> struct alignas(COUNT * sizeof(Code)) Neighbo
     Code of[COUNT];
 };
 
-// A block takes 32 columns by 4 bins of a slab. A thread gathers 16 codes: ACROSS columns, 4 or 1,
-// of as many row groups as that leaves, rows past the image as 0. Through shared memory a column's
-// bins are written side by side. Also makes ready where the blocks of a tile meet. Rows and `depth`
-// begin at multiples of ACROSS codes.
+// A block takes 32 columns by 4 bins of a slab.
+struct TransposeBlock {
+    int camera, slab, bin, w; // the first bin and column
+
+    __device__ explicit TransposeBlock(const Frustums &f) {
+        int across;
+        camera = (int)divide(divide(blockIdx.x, blocks_across(f), &across), f.slabs, &slab);
+        bin = (int)blockIdx.y * TRANSPOSE_BINS;
+        w = across * WARP;
+    }
+};
+
+// The block's depths in shared memory, column by column. Slot LANES * i + lane holds the lane's
+// i-th column (v4_column_of): so, and by the word more, lanes that load four columns write to
+// different banks.
+template <typename Code> struct TransposeBuffer {
+    static constexpr int WORDS = SLAB * (int)sizeof(Code) / (int)sizeof(uint4); // column and bin
+    static constexpr int COLUMN = TRANSPOSE_BINS * WORDS;
+    uint4 words[WARP][COLUMN + 1];
+};
+
+// A thread gathers 16 codes of a bin: ACROSS columns, 4 or 1, of as many row groups as that leaves,
+// rows past the image as 0. Rows and `depth` begin at multiples of ACROSS codes.
+template <typename Code, int ACROSS>
+__device__ inline void gather_columns(const Code *depth, const Frustums &f,
+                                      const TransposeBlock &block, TransposeBuffer<Code> *buffer) {
+    constexpr int LANES = WARP / ACROSS; // over the width
+    constexpr int TURNS = ROW_GROUPS / ACROSS;
+    static_assert(ROW_GROUPS % ACROSS == 0);
+    using Places = Neighbours<Code, SLAB / ROW_GROUPS>; // of a row group
+    int bin = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % LANES;
+    int first_group = (int)threadIdx.x % WARP / LANES, w = block.w + lane * ACROSS;
+    if (w >= f.width || block.bin + bin >= f.bins)
+        return;
+    int64_t plane = (int64_t)block.camera * f.bins + block.bin + bin;
+    const Code *from = depth + (plane * f.height + block.slab * SLAB) * f.width + w;
+    Neighbours<Code, ACROSS> rows[TURNS][SLAB / ROW_GROUPS] = {};
+#pragma unroll
+    for (int turn = 0; turn < TURNS; turn++)
+#pragma unroll
+        for (int k = 0; k < SLAB / ROW_GROUPS; k++) {
+            int row = first_group + turn * ACROSS + k * ROW_GROUPS;
+            if (block.slab * SLAB + row < f.height)
+                rows[turn][k] = *(const Neighbours<Code, ACROSS> *)(from + row * f.width);
+        }
+#pragma unroll
+    for (int turn = 0; turn < TURNS; turn++)
+#pragma unroll
+        for (int i = 0; i < ACROSS; i++) {
+            Places places;
+#pragma unroll
+            for (int k = 0; k < SLAB / ROW_GROUPS; k++)
+                places.of[k] = rows[turn][k].of[i];
+            uint4 *column = &buffer->words[LANES * i + lane][bin * buffer->WORDS];
+            ((Places *)column)[first_group + turn * ACROSS] = places;
+        }
+}
+
+// A column's bins are written side by side.
+template <typename Code, int ACROSS>
+__device__ inline void write_columns(const TransposeBuffer<Code> &buffer, const Frustums &f,
+                                     const TransposeBlock &block, uint4 *transposed) {
+    constexpr int WORDS = buffer.WORDS, COLUMN = buffer.COLUMN;
+#pragma unroll
+    for (int i = (int)threadIdx.x; i < WARP * COLUMN; i += TRANSPOSE_THREADS) {
+        int slot = i / COLUMN, word = i % COLUMN, w = block.w + v4_column_of(slot, ACROSS);
+        int64_t to = (((int64_t)block.camera * f.width + w) * f.slabs + block.slab) * f.bins;
+        if (w < f.width && block.bin + word / WORDS < f.bins)
+            transposed[(to + block.bin) * WORDS + word] = buffer.words[slot][word];
+    }
+}
+
+// Also makes ready where the blocks of a tile meet.
 template <typename Code, int ACROSS>
 __global__ void __launch_bounds__(TRANSPOSE_THREADS)
     v4_transpose_kernel(const Code *depth, Frustums f,
                         const __grid_constant__ Workspace workspace) {
-    using Places = Neighbours<Code, SLAB / ROW_GROUPS>; // of a row group
-    constexpr int LANES = WARP / ACROSS;                // over the width
-    constexpr int TURNS = ROW_GROUPS / ACROSS;
-    static_assert(ROW_GROUPS % ACROSS == 0);
-    constexpr int WORDS = SLAB * (int)sizeof(Code) / (int)sizeof(uint4); // of a column and bin
-    constexpr int COLUMN = TRANSPOSE_BINS * WORDS;
-    // Slot LANES * i + lane holds the lane's i-th column (v4_column_of): so, and by the word more,
-    // lanes that load four columns write to different banks.
-    __shared__ uint4 words[WARP][COLUMN + 1];
+    __shared__ TransposeBuffer<Code> buffer;
     wait_for_previous_kernel();
     let_next_kernel_start();
     for (int i = (int)thread_number(); blockIdx.y == 0 && i < workspace.meetings;
          i += (int)(gridDim.x * blockDim.x))
         workspace.met[i] = 0;
-    int across, slab, bin0 = (int)blockIdx.y * TRANSPOSE_BINS;
-    int camera = (int)divide(divide(blockIdx.x, blocks_across(f), &across), f.slabs, &slab);
-    int bin = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % LANES, first_w = across * WARP;
-    int first_group = (int)threadIdx.x % WARP / LANES, w = first_w + lane * ACROSS;
-    if (w < f.width && bin0 + bin < f.bins) {
-        int64_t plane = (int64_t)camera * f.bins + bin0 + bin;
-        const Code *from = depth + (plane * f.height + slab * SLAB) * f.width + w;
-        Neighbours<Code, ACROSS> rows[TURNS][SLAB / ROW_GROUPS] = {};
-#pragma unroll
-        for (int turn = 0; turn < TURNS; turn++)
-#pragma unroll
-            for (int k = 0; k < SLAB / ROW_GROUPS; k++) {
-                int row = first_group + turn * ACROSS + k * ROW_GROUPS;
-                if (slab * SLAB + row < f.height)
-                    rows[turn][k] = *(const Neighbours<Code, ACROSS> *)(from + row * f.width);
-            }
-#pragma unroll
-        for (int turn = 0; turn < TURNS; turn++)
-#pragma unroll
-            for (int i = 0; i < ACROSS; i++) {
-                Places places;
-#pragma unroll
-                for (int k = 0; k < SLAB / ROW_GROUPS; k++)
-                    places.of[k] = rows[turn][k].of[i];
-                int group = first_group + turn * ACROSS;
-                ((Places *)&words[LANES * i + lane][bin * WORDS])[group] = places;
-            }
-    }
+    TransposeBlock block(f);
+    gather_columns<Code, ACROSS>(depth, f, block, &buffer);
     __syncthreads();
-#pragma unroll
-    for (int i = (int)threadIdx.x; i < WARP * COLUMN; i += TRANSPOSE_THREADS) {
-        int slot = i / COLUMN, word = i % COLUMN;
-        int column = first_w + v4_column_of(slot, ACROSS);
-        int64_t to = (((int64_t)camera * f.width + column) * f.slabs + slab) * f.bins + bin0;
-        if (column < f.width && bin0 + word / WORDS < f.bins)
-            ((uint4 *)workspace.transposed)[to * WORDS + word] = words[slot][word];
-    }
+    write_columns<Code, ACROSS>(buffer, f, block, (uint4 *)workspace.transposed);
 }
 
 template <typename Code, int ACROSS>
