@@ -33,11 +33,13 @@ tap_run 'all hit rates and DRAM bytes agree, most latencies and orders do' \
 mkdir -p "$folder/data/samples/recorded" &&
     cp "$SRCDIR"/samples/*.json "$folder/data/samples/" &&
     python3 - "$SRCDIR/samples/recorded/h200-counters.json" \
+        "$SRCDIR/samples/recorded/h200-counters-v3-large.json" \
         "$SRCDIR/samples/recorded/h200-counters-v4.json" \
         "$folder/data/samples/recorded/doctored.json" <<'PY'
 import json, sys
 recorded = json.load(open(sys.argv[1]))
-recorded["counters"] += json.load(open(sys.argv[2]))["counters"]
+for other in sys.argv[2:-1]:
+    recorded["counters"] += json.load(open(other))["counters"]
 for row in recorded["counters"]:
     if row["kernel"] == "v2":
         row["l2_miss_sectors"] += row["l2_hit_sectors"]
@@ -45,7 +47,7 @@ for row in recorded["counters"]:
         row["dram_read_bytes"] += 50e6
     if row["kernel"] == "v2_do":
         row["median_us"] *= 3
-json.dump(recorded, open(sys.argv[3], "w"))
+json.dump(recorded, open(sys.argv[-1], "w"))
 PY
 BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" agreement small >"$folder/doctored"
 grep -Eq '^v2 .* hits *$' "$folder/doctored" &&

@@ -6,6 +6,7 @@ trap 'rm -rf "$folder"' EXIT
 
 recorded="$SRCDIR/samples/recorded/h200-counters.json"
 recorded_v4="$SRCDIR/samples/recorded/h200-counters-v4.json"
+recorded_v3="$SRCDIR/samples/recorded/h200-counters-v3-large.json"
 regime() { "$BEVSCOPE" regime "$@" --counters --device cpu --gpu h200; }
 
 regime small >"$folder/table" 2>"$folder/err"
@@ -46,11 +47,11 @@ for row, was in zip(shown, recorded):
 assert modelled >= 6, modelled
 PY
 tap_run 'JSON: recorded figures, the model, their difference' \
-    python3 "$folder/check.py" "$folder/small.json" "$recorded" "$recorded_v4"
+    python3 "$folder/check.py" "$folder/small.json" "$recorded" "$recorded_v3" "$recorded_v4"
 
 regime small -f csv >"$folder/csv"
 head -n 1 "$folder/csv" | grep -q '^scene,kernel,.*source,machine,l2_hit_rate' &&
-    [ "$(wc -l <"$folder/csv")" = "$(($(cat "$recorded" "$recorded_v4" | grep -c '"scene": "small"') + 1))" ]
+    [ "$(wc -l <"$folder/csv")" = "$(($(cat "$recorded" "$recorded_v3" "$recorded_v4" | grep -c '"scene": "small"') + 1))" ]
 tap_ok $? 'CSV: the counters alone'
 
 regime toy >"$folder/toy" && grep -q '^n/a: nothing was recorded' "$folder/toy"
