@@ -15,8 +15,9 @@
  * COST    Per point: 8 index bytes in half as many instructions, one depth, channels features;
  *         channels conversions and FP32 multiply-adds (NVFP4: channels / 2 half2 ones).
  * LIMITS  Ten threads (C = 80) share an interval, eight points a step (FP8 16): on a real rig the
- *         longest interval still decides. NVFP4 saves bytes that an L2-resident problem does not
- *         miss and pays for it in decoding; it sums in halves, folded into FP32 every 8 points.
+ *         longest interval still decides. What is left of it goes pair by pair, and so does all of
+ *         a shorter one. NVFP4 saves bytes that an L2-resident problem does not miss and pays for
+ *         it in decoding; it sums in halves, folded into FP32 every 8 points.
  * TRY     Set PAIRS to 1 and to 8 for all formats, then BLOCKS to 5, and look at `info --kernels`:
  *         registers, local bytes, occupancy. Why are 24 warps with 80 registers faster than 40 with
  *         48? The published kernel lost by unrolling; where does this one begin? */
