@@ -170,7 +170,7 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
 /* Prints nothing where the experiment with a smaller L2 was not recorded. */
 static bool print_small_l2(const Regime *regime, const SceneModel *model, ReportPrinter *print,
                            FILE *out) {
-    char verdict[256];
+    char verdict[512];
     Report report = {.folds = true, .names_to = "kernel"};
     if (small_l2_add(&report, model, &regime->chosen, verdict, sizeof verdict) > 0) {
         fprintf(out,

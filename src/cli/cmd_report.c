@@ -110,7 +110,7 @@ static void put_predictions(Page *page, const SceneModel *model) {
 }
 
 static void put_small_l2(Page *page) {
-    char verdict[256];
+    char verdict[512];
     Report report = {0};
     fputs("<h2>With less L2</h2>\n<p>", page->out);
     if (!small_l2_add(&report, &page->model, &page->chosen, verdict, sizeof verdict)) {
@@ -119,8 +119,9 @@ static void put_small_l2(Page *page) {
               page->out);
         return;
     }
-    fprintf(page->out,
-            "A part of the L2 set aside and filled with lines that nobody uses. %s</p>\n", verdict);
+    fputs("A part of the L2 set aside and filled with lines that nobody uses. ", page->out);
+    html_text(page->out, verdict);
+    fputs("</p>\n", page->out);
     put_table(page, &report, "l2_carveout_mib");
 }
 

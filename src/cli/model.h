@@ -118,8 +118,8 @@ void findings_print(const SceneModel *model, const ChosenGpus *chosen, bool all,
 json_t *findings_json(const SceneModel *model, const ChosenGpus *chosen);
 
 /* The recorded experiment with a smaller L2 (`bench --l2-carveout`) beside the model. Adds a row
- * for each kernel and size, caches warm, and writes one sentence on whether the form of V3 for
- * small L2s won. Returns the number of rows. */
+ * for each kernel and size, caches warm, and writes two sentences: whether the form of V3 for small
+ * L2s won, and what it was recorded on. Returns the number of rows. */
 int small_l2_add(Report *report, const SceneModel *model, const ChosenGpus *chosen, char *verdict,
                  size_t size);
 

@@ -120,6 +120,7 @@ enum { SMALL_L2_ROWS = 256 };
 /* A kernel with a part of the L2 set aside. */
 typedef struct {
     const Gpu *gpu;
+    const Recording *recording;
     const RecordedRow *recorded;
     double model_us; /* with an L2 of the size that was left */
 } SmallL2Row;
@@ -153,7 +154,8 @@ static int find_small_l2(const SceneModel *model, const ChosenGpus *chosen,
             Gpu smaller = *gpu;
             smaller.l2_bytes = row->l2_left_mib * 1048576;
             const Profile *profile = scene_model_profile(model, row->kernel);
-            found[count++] = (SmallL2Row){gpu, row, predict(profile, &smaller, true).latency_us};
+            double model_us = predict(profile, &smaller, true).latency_us;
+            found[count++] = (SmallL2Row){gpu, recording, row, model_us};
         }
     }
     return count;
@@ -185,8 +187,9 @@ static void small_l2_verdict(const SmallL2Row *rows, int count, char *text, size
     }
     snprintf(text, size,
              "The form of V3 made for small L2s beat the one for large L2s at %d of %d sizes "
-             "(recorded); the model says at %d, and has the faster one right at %d of %d.",
-             recorded, sizes, model, agreed, sizes);
+             "(recorded); the model says at %d, and has the faster one right at %d of %d. Recorded "
+             "on %s; the model is of today's kernels.",
+             recorded, sizes, model, agreed, sizes, rows->recording->label);
 }
 
 int small_l2_add(Report *report, const SceneModel *model, const ChosenGpus *chosen, char *verdict,
@@ -205,7 +208,8 @@ int small_l2_add(Report *report, const SceneModel *model, const ChosenGpus *chos
         report_add(report, "model_us", "model us", 3, cell_real(rows[i].model_us));
         report_add(report, "ratio", "model / recorded", 3, cell_real(ratio));
     }
-    small_l2_verdict(rows, count, verdict, size);
+    if (count > 0)
+        small_l2_verdict(rows, count, verdict, size);
     return count;
 }
 
