@@ -150,10 +150,10 @@ BevTraffic bev_gather_traffic(const BevProblem *problem, int out_bits) {
 enum { WARP = 32, WORD = 4 };
 
 int bev_access_tile(const BevAccess *access, const BevProblem *problem) {
-    bool pieces = access->owner == BEV_OWNS_PIECE, fp8 = problem->dtype == BEV_FP8;
-    bool sixteens = pieces ? problem->shape.channels % 16 == 0 : !fp8;
-    bool wide = problem->dtype == BEV_NVFP4 || fp8;
-    return access->widens && wide && sixteens ? 16 : access->tile;
+    bool sixteens = problem->dtype == BEV_NVFP4;
+    if (access->owner == BEV_OWNS_PIECE)
+        sixteens = (sixteens || problem->dtype == BEV_FP8) && problem->shape.channels % 16 == 0;
+    return access->widens && sixteens ? 16 : access->tile;
 }
 
 int bev_points_in_flight(const BevAccess *access, BevDtype dtype) {
