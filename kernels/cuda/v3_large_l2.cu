@@ -177,6 +177,7 @@ bool v3_large_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 } // namespace
 #endif
 
+/* indices_ahead and in_flight are twice PAIRS, not read in the disassembly. */
 /* clang-format off */
 CUDA_ROW(v3_large_l2) = {
     .name = "v3_large_l2", .title = "V3 LARGE",
