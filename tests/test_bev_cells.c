@@ -1,6 +1,6 @@
 /* The BEV in cells of the terminal: its place, its edges, sparse cells, wipe and baseline. */
 #include "src/view/term/cells.h"
-#include "src/view/term/panel.h"
+#include "src/view/term/dashboard_internal.h"
 #include "tests/live_fixture.h"
 #include "tests/screen.h"
 #include "tests/tap.h"

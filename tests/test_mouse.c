@@ -10,6 +10,11 @@ static LiveData live;
 static BevPicture picture;
 static Cells cells;
 static DashSpots spots;
+
+static Area spots_area(int spot) {
+    const Box *box = &spots.clicks.list[spot].box;
+    return (Area){(int)box->x, (int)box->y, (int)box->w, (int)box->h};
+}
 static TermPointer pointer;
 
 static void draw(void) {
@@ -65,9 +70,9 @@ static void test_places(void) {
     for (int columns = 60; columns <= 220; columns += 40)
         for (int rows = 24; rows <= 64; rows += 10) {
             begin(columns, rows);
-            for (int i = 0; i < spots.count; i++) {
-                const Area at = spots.list[i].area;
-                const Command wanted = spots.list[i].command;
+            for (int i = 0; i < spots.clicks.count; i++) {
+                const Area at = spots_area(i);
+                const Command wanted = spots.clicks.list[i].command;
                 bool hint = wanted.step == 1;
                 char text[300];
                 Event event;
@@ -88,15 +93,15 @@ static void test_places(void) {
     Event event;
     begin(120, 40);
     tap_ok(!click(0, 0, &event) && !click(119, 39, &event), "elsewhere a click does nothing");
-    const Area first = spots.list[0].area, second = spots.list[1].area;
+    const Area first = spots_area(0), second = spots_area(1);
     follow(MOUSE_PRESS, first.x, first.y, 0, &event);
     tap_ok(!follow(MOUSE_RELEASE, second.x, second.y, 0, &event) && first.y == second.y,
            "pressed on one hint and released on another: neither");
     use("help");
     draw();
     int others = 0;
-    for (int i = 0; i < spots.count; i++)
-        others += spots.list[i].command.step != 1;
+    for (int i = 0; i < spots.clicks.count; i++)
+        others += spots.clicks.list[i].command.step != 1;
     tap_ok(!others && !spots.bev.w && !spots.camera.w, "under the help screen nothing is clicked");
 }
 

@@ -317,7 +317,7 @@ static void test_mouse(void) {
 
 /* Clicks on what stands beside the BEV are the controls that it shows. */
 static void test_spots(void) {
-    static WindowSpots spots;
+    static Spots spots;
     Err err;
     Image image;
     cairo_t *cr = pen_begin(&image, 1280, 860, &err);

@@ -1,7 +1,8 @@
 /* bevscope steps: what the warps of a kernel do, step by step, as text or as a picture. */
 #include "src/base/data.h"
 #include "src/cli/selection.h"
-#include "src/view/term/steps_page.h"
+#include "src/view/panel/steps_page.h"
+#include "src/view/term/cells_sheet.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,20 +96,21 @@ static bool record(StepsCommand *command, Err *err) {
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-typedef int DrawPart(Cells *cells, Area area, const StepsView *view, int number);
+typedef int DrawPart(Sheet *sheet, Area area, const StepsView *view, int number);
 
-static int draw_head(Cells *cells, Area area, const StepsView *view, int number) {
+static int draw_head(Sheet *sheet, Area area, const StepsView *view, int number) {
     (void)number;
-    return steps_head_draw(cells, area, view);
+    return steps_head_draw(sheet, area, view);
 }
 
 /* Both sides of a part of the page; returns the rows of the longer one. */
 static int draw_sides(const StepsCommand *command, Cells *cells, int y, DrawPart *draw,
                       int number) {
+    Sheet sheet = cells_sheet(cells);
     int most = 0;
     for (int i = 0; i < command->sides; i++) {
         Area area = {i * (SIDE_W + 2), y, SIDE_W, cells->rows - y};
-        int rows = draw(cells, area, &command->views[i], number);
+        int rows = draw(&sheet, area, &command->views[i], number);
         most = rows > most ? rows : most;
     }
     return most;

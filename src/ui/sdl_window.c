@@ -17,7 +17,7 @@ struct SdlWindow {
     int w, h;                                /* of texture and surface, pixels */
     Drag drag;                               /* what the pressed mouse button does */
     double press_x, press_y, last_x, last_y; /* of the mouse, in units of the picture */
-    WindowSpots spots;                       /* of the picture that is shown */
+    Spots spots;                       /* of the picture that is shown */
     const Command *pressed; /* the spot that the button was pressed on; NULL: none */
 };
 
@@ -172,7 +172,7 @@ bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live
         return false;
     cairo_t *cr = cairo_create(window->surface);
     cairo_scale(cr, scale, scale);
-    WindowSpots spots;
+    Spots spots;
     bool drawn = window_paint(cr, w / scale, h / scale, state, live, picture, &spots, give_up, err);
     cairo_destroy(cr);
     if (!drawn || given_up(give_up))
@@ -260,7 +260,7 @@ static bool press(SdlWindow *window, const WindowLayout *layout, const State *st
     window->press_x = window->last_x = x;
     window->press_y = window->last_y = y;
     window->drag = DRAG_NONE;
-    window->pressed = window_spot_at(&window->spots, x, y);
+    window->pressed = spots_at(&window->spots, x, y);
     if (window_cell_at(layout, x, y, &cell_x, &cell_y))
         window->drag = near_wipe(layout, state, x) ? DRAG_WIPE : DRAG_PRESSED;
     return false;
@@ -269,7 +269,7 @@ static bool press(SdlWindow *window, const WindowLayout *layout, const State *st
 static bool release(SdlWindow *window, const WindowLayout *layout, double x, double y,
                     Event *event) {
     bool click = window->drag == DRAG_PRESSED, stayed = window->drag == DRAG_NONE;
-    const Command *command = window_spot_at(&window->spots, x, y);
+    const Command *command = spots_at(&window->spots, x, y);
     window->drag = DRAG_NONE;
     if (click)
         *event = at_cell(EVENT_CLICK, layout, x, y);

@@ -17,7 +17,7 @@ static bool at_pixel(const DashSpots *spots, const MouseReport *report, Event *e
 static bool press(TermPointer *pointer, const MouseReport *report, const DashSpots *spots,
                   Event *event) {
     double x, y;
-    const Command *command = dash_spot_at(spots, report->column, report->row);
+    const Command *command = spots_at(&spots->clicks, report->column, report->row);
     *pointer = (TermPointer){.doing = POINTER_CLICK, .has_command = command != NULL};
     pointer->column = report->column;
     pointer->row = report->row;
@@ -47,7 +47,7 @@ static bool click_cell(const MouseReport *report, const DashSpots *spots, const 
 static bool release(TermPointer *pointer, const MouseReport *report, const DashSpots *spots,
                     const State *state, Event *event) {
     const TermPointer was = *pointer;
-    const Command *command = dash_spot_at(spots, report->column, report->row);
+    const Command *command = spots_at(&spots->clicks, report->column, report->row);
     pointer->doing = POINTER_UP;
     if (was.doing != POINTER_CLICK && was.doing != POINTER_PIXEL)
         return false;

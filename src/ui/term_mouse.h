@@ -2,7 +2,7 @@
  * events of the display, the same as the window's. */
 #pragma once
 
-#include "src/view/term/spots.h"
+#include "src/view/term/dash_spots.h"
 
 /* A report, in columns and rows from 0. Only the first button counts. */
 typedef struct {

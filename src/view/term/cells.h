@@ -4,42 +4,16 @@
 
 #include "kernels/err.h"
 #include "src/view/draw/image.h"
+#include "src/view/draw/ink.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A colour: one of these roles, whose colour depends on the theme, or INK_RGB | 0xRRGGBB. */
-typedef uint32_t Ink;
-#define INK_RGB ((Ink)1 << 24)
-
-/* clang-format off */
-enum {
-    INK_DEFAULT, /* as paper: the page; as ink: plain text */
-    INK_TEXT, INK_MUTED, INK_RULE, INK_TITLE, INK_GOOD, INK_WARN, INK_BAD,
-    INK_SELECTED, INK_KEY, /* papers: of the selected row, of keys on the key bar */
-    INK_ACCENT, INK_BASELINE, /* the selection: titles, cursor, its latency; the pinned baseline */
-    INK_FEATURES, INK_DEPTH, INK_INDEX, INK_OUTPUT, /* tensors, everywhere the same */
-    INK_COUNT
-};
-/* clang-format on */
-
-enum { CELL_BOLD = 1, CELL_REVERSE = 2, CELL_UNDERLINE = 4 };
-
-typedef struct {
-    Ink ink, paper;
-    unsigned attributes; /* CELL_... */
-} CellStyle;
-
 typedef struct {
     uint32_t glyph; /* Unicode code point; ' ' where nothing was drawn */
     CellStyle style;
 } Cell;
-
-/* A part of the grid, in columns and rows. */
-typedef struct {
-    int x, y, w, h;
-} Area;
 
 typedef struct {
     int columns, rows;
@@ -80,16 +54,9 @@ int cells_line(Cells *cells, Area area, CellStyle style, const char *text);
 /* Columns that a text takes. */
 int cells_width(const char *text);
 
-CellStyle cell_style(Ink ink);
-CellStyle cell_bold(Ink ink);
-
 /* Braille glyphs: BRAILLE + bits, two by four dots; the bit of the dot at (row, column). */
 enum { BRAILLE = 0x2800, BRAILLE_W = 2, BRAILLE_H = 4 };
 extern const uint8_t braille_bits[BRAILLE_H][BRAILLE_W];
-
-/* The colour of an ink in a theme; INK_DEFAULT as `paper` or as text. */
-Rgb ink_color(Ink ink, bool light, bool paper);
-Ink ink_rgb(Rgb color);
 
 /* Writes a glyph as UTF-8, without a terminating zero; returns the bytes used. */
 size_t cells_utf8(uint32_t glyph, char out[3]);

@@ -1,7 +1,7 @@
 #include "src/view/term/chart_cells.h"
 
 #include "src/view/draw/ticks.h"
-#include "src/view/term/panel.h"
+#include "src/view/term/cells_sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -316,7 +316,8 @@ static void draw_bar_row(Cells *cells, Area row, const ChartSpec *spec, const Pl
     cells_text(cells, row.x, row.y, columns->label_w - 1, style, bar->label);
     int bar_w = columns->bar_w > 0 ? columns->bar_w : 0, end = row.x + columns->label_w;
     if (sum > 0) { /* else the text says why there is none */
-        draw_stack(cells, end, row.y, bar_w, segments, spec->part_count, 1, limit);
+        Sheet sheet = cells_sheet(cells);
+        sheet_stack(&sheet, end, row.y, bar_w, segments, spec->part_count, 1, limit);
         end += bar_w + 1;
     }
     cells_text(cells, end, row.y, row.x + row.w - end, style, text);
@@ -365,6 +366,7 @@ int chart_cells_want(const ChartSpec *spec) {
 }
 
 void chart_cells_draw(Cells *cells, Area area, const ChartSpec *spec, const char *note) {
-    (spec->part_count ? draw_bars : draw_lines)(cells, panel_title(cells, area, spec->title, note),
-                                                spec);
+    Sheet sheet = cells_sheet(cells);
+    area = sheet_title(&sheet, area, spec->title, note);
+    (spec->part_count ? draw_bars : draw_lines)(cells, area, spec);
 }

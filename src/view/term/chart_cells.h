@@ -5,8 +5,7 @@
 #include "src/view/chart/chart.h"
 #include "src/view/term/cells.h"
 
-/* Rows, title included: what the chart needs at least, and what it would like to have. */
-enum { CHART_CELLS_LEAST = 8 };
+/* Rows that the chart would like to have, title included. */
 int chart_cells_want(const ChartSpec *spec);
 
 /* The title with `note` at its end, the chart, and a legend where there is a row for it. Bars that

@@ -1,110 +1,14 @@
 #include "src/view/term/dashboard.h"
 
 #include "src/state/live_text.h"
-#include "src/view/term/panel.h"
 #include "kernels/clean.h"
+#include "src/view/term/dashboard_internal.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_PANELS = 9, MAX_STACKS = 3, GAP = 1, COLUMN_GAP = 3 };
-
-/* ---- panels above one another --------------------------------------------------------------- */
-
-typedef struct {
-    const DashPanel *panels[MAX_PANELS];
-    int count;
-    Area area;
-    LessonPanel point; /* a lesson points at this panel: it stays */
-} Stack;
-
-static void stack_remove(Stack *stack, int at) {
-    memmove(stack->panels + at, stack->panels + at + 1,
-            sizeof *stack->panels * (size_t)(stack->count - at - 1));
-    stack->count--;
-}
-
-static int least_height(const Stack *stack) {
-    int height = GAP * (stack->count - 1);
-    for (int i = 0; i < stack->count; i++)
-        height += stack->panels[i]->height;
-    return height;
-}
-
-/* Leaves out panels until the rest has room. The last one stays and is drawn into what there is. */
-static int fold_rank(const Stack *stack, int i) {
-    bool pointed = stack->point != PANEL_NONE && stack->panels[i]->point == stack->point;
-    return pointed ? INT_MAX : stack->panels[i]->fold;
-}
-
-static void fold(Stack *stack) {
-    while (stack->count > 1 && least_height(stack) > stack->area.h) {
-        int first = 0;
-        for (int i = 1; i < stack->count; i++)
-            if (fold_rank(stack, i) < fold_rank(stack, first))
-                first = i;
-        stack_remove(stack, first);
-    }
-}
-
-enum { GROWS_FIRST = 2 }; /* kernels and accuracy */
-
-static bool is_short(const Stack *stack, const PanelData *data, const int heights[MAX_PANELS]) {
-    for (int i = 0; i < stack->count; i++)
-        if (stack->panels[i]->grow <= GROWS_FIRST &&
-            heights[i] < stack->panels[i]->want(data, stack->area.w))
-            return true;
-    return false;
-}
-
-/* Takes out a panel that can be spared; false: there is none. */
-static bool spare(Stack *stack) {
-    for (int i = 0; i < stack->count; i++)
-        if (stack->panels[i]->spare && stack->count > 1 && fold_rank(stack, i) < INT_MAX) {
-            stack_remove(stack, i);
-            return true;
-        }
-    return false;
-}
-
-/* Gives rows beyond the least height to the panels in the order of `grow`, then to the gaps. */
-static void share_rows(const Stack *stack, const PanelData *data, int heights[MAX_PANELS],
-                       int *gap) {
-    int spare = stack->area.h - least_height(stack);
-    for (int i = 0; i < stack->count; i++)
-        heights[i] = stack->panels[i]->height;
-    for (int rank = 1; rank <= MAX_PANELS; rank++)
-        for (int i = 0; i < stack->count; i++) {
-            if (stack->panels[i]->grow != rank)
-                continue;
-            int more = stack->panels[i]->want(data, stack->area.w) - heights[i];
-            more = more > spare ? spare : more;
-            heights[i] += more > 0 ? more : 0;
-            spare -= more > 0 ? more : 0;
-        }
-    int roomy = stack->count > 1 ? spare / (stack->count - 1) : 0;
-    *gap = GAP + (roomy > 2 ? 2 : roomy);
-}
-
-static void stack_draw(Cells *cells, Stack *stack, const PanelData *data) {
-    if (!stack->count || stack->area.h < 1 || stack->area.w < 1)
-        return;
-    fold(stack);
-    int heights[MAX_PANELS], gap, y = stack->area.y;
-    share_rows(stack, data, heights, &gap);
-    while (is_short(stack, data, heights) && spare(stack))
-        share_rows(stack, data, heights, &gap);
-    for (int i = 0; i < stack->count; i++) {
-        int room = stack->area.y + stack->area.h - y;
-        Area area = {stack->area.x, y, stack->area.w, heights[i] < room ? heights[i] : room};
-        stack->panels[i]->draw(cells, area, data);
-        if (fold_rank(stack, i) == INT_MAX)
-            lesson_frame(cells, area);
-        y += heights[i] + gap;
-    }
-}
+enum { MAX_STACKS = 3, GAP = 1, COLUMN_GAP = 3 };
 
 /* ---- arrangements --------------------------------------------------------------------------- */
 
@@ -114,7 +18,7 @@ typedef struct {
     int columns; /* of the terminal, at least */
     struct {
         int share;                           /* of the width, in percent */
-        const DashPanel *panels[MAX_PANELS]; /* NULL ends */
+        const Panel *panels[STACK_PANELS]; /* NULL ends */
     } stacks[MAX_STACKS];
 } Arrangement;
 
@@ -195,7 +99,7 @@ static bool two_steps(const PanelData *data, int columns) {
 }
 
 /* The panels of `page`, as a screen of so many columns arranges them. */
-static void body_draw(Cells *cells, Area area, Page page, int columns, const PanelData *data) {
+static void body_draw(Sheet *sheet, Area area, Page page, int columns, const PanelData *data) {
     if (page == PAGE_BOTH && two_steps(data, columns))
         page = PAGE_DASHBOARD;
     const Arrangement *arrangement = choose(data->state, page, columns);
@@ -208,12 +112,11 @@ static void body_draw(Cells *cells, Area area, Page page, int columns, const Pan
         if (i == count - 1)
             w = area.x + area.w - x;
         Stack stack = {.area = {x, area.y, w, area.h}, .point = pointed_at(data->state)};
-        for (int p = 0; p < MAX_PANELS && arrangement->stacks[i].panels[p]; p++) {
-            const DashPanel *panel = arrangement->stacks[i].panels[p];
-            if (!panel->shown || panel->shown(data))
-                stack.panels[stack.count++] = panel;
+        for (int p = 0; p < STACK_PANELS && arrangement->stacks[i].panels[p]; p++) {
+            const Panel *panel = arrangement->stacks[i].panels[p];
+            stack_add(&stack, panel, data);
         }
-        stack_draw(cells, &stack, data);
+        stack_draw(sheet, &stack, data);
         x += w + COLUMN_GAP;
     }
 }
@@ -233,29 +136,29 @@ static Page lesson_page(const State *state, int columns) {
 }
 
 /* A column of its own on the left. */
-static void lesson_beside(Cells *cells, Area area, const PanelData *data) {
+static void lesson_beside(Sheet *sheet, Area area, const PanelData *data) {
     int w = area.w * LESSON_SHARE / 100;
     w = w < LESSON_LEAST_W ? LESSON_LEAST_W : w > LESSON_MOST_W ? LESSON_MOST_W : w;
-    lesson_draw(cells, (Area){area.x, area.y, w, area.h}, data);
+    lesson_draw(sheet, (Area){area.x, area.y, w, area.h}, data);
     Area rest = {area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h};
-    body_draw(cells, rest, lesson_page(data->state, rest.w), rest.w, data);
+    body_draw(sheet, rest, lesson_page(data->state, rest.w), rest.w, data);
 }
 
 /* On the page "both", with what it points at under it where there are rows left; the other pages
  * are as always. */
-static void lesson_above(Cells *cells, Area area, const PanelData *data) {
+static void lesson_above(Sheet *sheet, Area area, const PanelData *data) {
     if (data->state->page != PAGE_BOTH) {
-        body_draw(cells, area, data->state->page, cells->columns, data);
+        body_draw(sheet, area, data->state->page, sheet->columns, data);
         return;
     }
-    int want = lesson_want(data, area.w - 2), rest = area.h - want - GAP;
+    int want = lesson_want(sheet, data, area.w - 2), rest = area.h - want - GAP;
     if (rest < LESSON_UNDER || data->state->lesson.point == PANEL_NONE) {
-        lesson_draw(cells, area, data);
+        lesson_draw(sheet, area, data);
         return;
     }
-    lesson_draw(cells, (Area){area.x, area.y, area.w, want}, data);
+    lesson_draw(sheet, (Area){area.x, area.y, area.w, want}, data);
     Area under = {area.x, area.y + want + GAP, area.w, rest};
-    body_draw(cells, under, lesson_page(data->state, area.w), cells->columns, data);
+    body_draw(sheet, under, lesson_page(data->state, area.w), sheet->columns, data);
 }
 
 /* ---- the screen ----------------------------------------------------------------------------- */
@@ -265,61 +168,69 @@ static int log_height(int rows) {
 }
 
 /* A screen that is too small for more than one fact. */
-static void tiny_draw(Cells *cells, const PanelData *data) {
+static void tiny_draw(Sheet *sheet, const PanelData *data) {
     char text[96];
     kernel_config_label(&data->state->job.config, text, sizeof text);
-    if (cells_width(text) > cells->columns)
+    if (sheet_width(sheet, text) > sheet->columns)
         snprintf(text, sizeof text, "%s", data->state->job.config.kernel->title);
-    if (cells_width(text) <= cells->columns)
-        cells_text(cells, 0, 0, cells->columns, cell_bold(INK_ACCENT), text);
+    if (sheet_width(sheet, text) <= sheet->columns)
+        sheet_text(sheet, 0, 0, sheet->columns, cell_bold(INK_ACCENT), text);
 }
 
-static int draw_top(Cells *cells, Area area, const PanelData *data) {
-    int used = header_draw(cells, area, data);
+static int draw_top(Sheet *sheet, Area area, const PanelData *data) {
+    int used = header_draw(sheet, area, data);
     Area line = {area.x, area.y + used, area.w, 1};
     used += area.h >= 22;
-    int headline = headline_height(cells->columns, cells->rows);
+    int headline = headline_height(sheet->columns, sheet->rows);
     if (headline) {
         Area at = {area.x, area.y + used, area.w, headline};
-        headline_draw(cells, at, data);
+        headline_draw(sheet, at, data);
         if (pointed_at(data->state) == PANEL_HEADLINE)
-            lesson_frame(cells, at);
+            sheet_frame(sheet, at);
         used += headline + 1;
         line.y = area.y + used - 1;
     }
     if (area.h >= 22)
-        findings_line_draw(cells, line, data);
+        findings_line_draw(sheet, line, data);
     return used;
 }
 
 /* The help lists all keys: on small screens it takes the row of the key bar. */
-static int draw_bottom(Cells *cells, Area area, const PanelData *data) {
-    int log = log_height(cells->rows), blank = cells->rows >= 34;
+static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
+    int log = log_height(sheet->rows), blank = sheet->rows >= 34;
     int bar = !data->state->help || blank;
     int last = area.y + area.h - 1;
     if (bar)
-        key_bar_draw(cells, (Area){area.x, last, area.w, 1}, data);
+        key_bar_draw(sheet, (Area){area.x, last, area.w, 1});
     int used = bar + blank + log;
     Area at = {area.x, area.y + area.h - used, area.w, log};
-    log_draw(cells, at, data);
+    log_draw(sheet, at, data);
     if (pointed_at(data->state) == PANEL_LOG)
-        lesson_frame(cells, at);
+        sheet_frame(sheet, at);
     return used + 1;
+}
+
+static DashSheet sheet_of(Cells *cells, const BevPicture *picture, DashSpots *spots) {
+    DashSheet dash = {cells_sheet(cells), picture, spots};
+    dash.sheet.spots = spots ? &spots->clicks : NULL;
+    return dash;
 }
 
 int dashboard_draw_panel(Cells *cells, LessonPanel point, const State *state, const LiveData *live,
                          const BevPicture *picture) {
-    static const DashPanel *const panels[] = {&kernels_panel,  &memory_panel,   &intervals_panel,
+    static const Panel *const panels[] = {&kernels_panel,  &memory_panel,   &intervals_panel,
                                               &accuracy_panel, &pipeline_panel, &model_panel,
                                               &bev_panel,     &steps_panel};
-    const PanelData data = {.state = state, .live = live, .picture = picture};
+    const PanelData data = {state, live};
+    DashSheet dash = sheet_of(cells, picture, NULL);
     cells_clear(cells);
     for (size_t i = 0; i < sizeof panels / sizeof *panels; i++) {
         if (panels[i]->point != point || point == PANEL_NONE)
             continue;
-        int want = panels[i]->want(&data, cells->columns);
+        Sheet quiet = sheet_quiet(&dash.sheet);
+        int want = panels[i]->want(&quiet, &data, cells->columns);
         int rows = want < cells->rows ? want : cells->rows;
-        panels[i]->draw(cells, (Area){0, 0, cells->columns, rows}, &data);
+        panels[i]->draw(&dash.sheet, (Area){0, 0, cells->columns, rows}, &data);
         return rows;
     }
     return 0;
@@ -327,33 +238,35 @@ int dashboard_draw_panel(Cells *cells, LessonPanel point, const State *state, co
 
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
                     const BevPicture *picture, DashSpots *spots) {
-    PanelData data = {state, live, picture, spots};
+    const PanelData data = {state, live};
+    DashSheet dash = sheet_of(cells, picture, spots);
+    Sheet *sheet = &dash.sheet;
     cells_clear(cells);
     if (spots)
-        *spots = (DashSpots){.count = 0};
-    if (cells->columns < 40 || cells->rows < 10) {
-        tiny_draw(cells, &data);
+        *spots = (DashSpots){.clicks.count = 0};
+    if (sheet->columns < 40 || sheet->rows < 10) {
+        tiny_draw(sheet, &data);
         return;
     }
-    int margin = cells->columns >= 110 ? 2 : 1;
-    Area area = {margin, 0, cells->columns - 2 * margin, cells->rows};
-    if (cells->rows >= 54) {
+    int margin = sheet->columns >= 110 ? 2 : 1;
+    Area area = {margin, 0, sheet->columns - 2 * margin, sheet->rows};
+    if (sheet->rows >= 54) {
         area.y++;
         area.h -= 2;
     }
-    int bottom = draw_bottom(cells, area, &data);
+    int bottom = draw_bottom(sheet, area, &data);
     if (state->help) {
-        help_draw(cells, (Area){area.x, area.y, area.w, area.h - bottom + 1}, &data);
+        help_draw(sheet, (Area){area.x, area.y, area.w, area.h - bottom + 1}, &data);
         return;
     }
-    int top = draw_top(cells, area, &data);
+    int top = draw_top(sheet, area, &data);
     Area body = {area.x, area.y + top, area.w, area.h - top - bottom};
     if (!state->lesson.open)
-        body_draw(cells, body, state->page, cells->columns, &data);
-    else if (cells->columns >= PAGE_BOTH_COLUMNS)
-        lesson_beside(cells, body, &data);
+        body_draw(sheet, body, state->page, sheet->columns, &data);
+    else if (sheet->columns >= PAGE_BOTH_COLUMNS)
+        lesson_beside(sheet, body, &data);
     else
-        lesson_above(cells, body, &data);
+        lesson_above(sheet, body, &data);
 }
 
 /* ---- without a screen ----------------------------------------------------------------------- */

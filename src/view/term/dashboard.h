@@ -8,7 +8,7 @@
 
 #include "src/view/bev/bev_picture.h"
 #include "src/view/term/cells.h"
-#include "src/view/term/spots.h"
+#include "src/view/term/dash_spots.h"
 
 /* Draws a whole screen at the size of `cells`, whose ascii, color and light say how. `picture` is
  * drawn where the state's page asks for the BEV; it may be NULL. `spots` (may be NULL) receives

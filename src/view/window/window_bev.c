@@ -251,7 +251,7 @@ static void draw_camera(const WindowView *view, int camera) {
     if (camera == view->state->camera)
         pen_frame(pen, box, pen->theme->accent, 1, 2);
     camera_name(view, camera);
-    window_spot(view, box, ACTION_CAMERA, 0, view->live->frame.rig->cameras[camera].name);
+    spots_add(view->spots, box, ACTION_CAMERA, 0, view->live->frame.rig->cameras[camera].name);
 }
 
 /* Feature pixels sit at linspace(0, input - 1, feat) of the input that the picture covers. */

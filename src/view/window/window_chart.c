@@ -79,7 +79,7 @@ void window_draw_ladder(const WindowView *view, Box at) {
     for (int i = 0; i < ladder.count; i++) {
         Box box = {at.x, at.y + LADDER_HEAD + i * row, at.w, row};
         draw_kernel(view, box, ladder.kernels[i], ladder.scale_us);
-        window_spot(view, box, ACTION_KERNEL, 0, ladder.kernels[i]->kernel->name);
+        spots_add(view->spots, box, ACTION_KERNEL, 0, ladder.kernels[i]->kernel->name);
     }
 }
 

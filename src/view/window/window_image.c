@@ -140,25 +140,6 @@ void window_raster(Pen *pen, Box box, const Image *image, double left, double to
     cairo_surface_destroy(surface);
 }
 
-void window_spot(const WindowView *view, Box box, Action action, int step, const char *argument) {
-    WindowSpots *spots = view->spots;
-    if (!spots || spots->count == WINDOW_SPOTS)
-        return;
-    Command *command = &spots->list[spots->count].command;
-    *command = (Command){.action = action, .step = step};
-    snprintf(command->argument, sizeof command->argument, "%s", argument);
-    spots->list[spots->count++].box = box;
-}
-
-const Command *window_spot_at(const WindowSpots *spots, double px, double py) {
-    for (int i = 0; i < spots->count; i++) {
-        const Box *box = &spots->list[i].box;
-        if (px >= box->x && px < box->x + box->w && py >= box->y && py < box->y + box->h)
-            return &spots->list[i].command;
-    }
-    return NULL;
-}
-
 /* The part of the grid that is in view. */
 static Grid part_of(Grid grid, const WindowLayout *at) {
     if (!grid.nx)
@@ -214,7 +195,7 @@ static void (*const parts[])(const WindowView *) = {
 };
 
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
-                  const WindowPicture *picture, WindowSpots *spots, const GiveUp *give_up,
+                  const WindowPicture *picture, Spots *spots, const GiveUp *give_up,
                   Err *err) {
     Pen pen;
     WindowView view = {

@@ -4,6 +4,7 @@
 
 #include "src/view/bev/bev_picture.h"
 #include "src/view/draw/pen.h"
+#include "src/view/panel/spots.h"
 
 /* What a live frame shows, decoded into pixels of one cell or one camera pixel each: the costly
  * half of a picture, independent of the window's size, zoom and mouse. */
@@ -52,24 +53,11 @@ bool window_cell_at(const WindowLayout *layout, double px, double py, double *x,
  * units; -1: there is none, or no gradient. */
 int64_t window_pixel_at(const WindowLayout *layout, const LiveFrame *frame, double px, double py);
 
-/* What was drawn that a click uses: camera views, kernels, hints on the key bar. */
-enum { WINDOW_SPOTS = 64 };
-typedef struct {
-    int count;
-    struct {
-        Box box;
-        Command command;
-    } list[WINDOW_SPOTS];
-} WindowSpots;
-
-/* The command of the spot under a point in units; NULL: there is none. */
-const Command *window_spot_at(const WindowSpots *spots, double px, double py);
-
 /* Draws on a cairo surface of w x h units. `picture` may be NULL: nothing is computed yet. `spots`
  * (may be NULL) receives what a click uses. Returns false on an error, or when `give_up` was set,
  * which leaves `err` as it is. */
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
-                  const WindowPicture *picture, WindowSpots *spots, const GiveUp *give_up,
+                  const WindowPicture *picture, Spots *spots, const GiveUp *give_up,
                   Err *err);
 
 /* The same as an Image of w x h pixels. */

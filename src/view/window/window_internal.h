@@ -16,14 +16,11 @@ typedef struct {
     const LiveData *live;
     const WindowPicture *picture; /* NULL: nothing is computed yet */
     WindowLayout layout;
-    WindowSpots *spots; /* NULL: nobody clicks */
+    Spots *spots; /* NULL: nobody clicks */
     Pen *pen;
     FigureSpec spec;
     Figure visible, whole; /* the part of the grid in view, and all of it */
 } WindowView;
-
-/* Notes that a click into the box is the command. */
-void window_spot(const WindowView *view, Box box, Action action, int step, const char *argument);
 
 /* Whether there is a BEV to draw; then it as the figure's parts know one: they draw its legend,
  * lines and axes. */

@@ -24,7 +24,7 @@ void window_draw_keys(const WindowView *view) {
         double w = pen_text_width(pen, &key, text) + 5 + pen_text_width(pen, &label, row->label);
         if (x + w > bar.w - WINDOW_MARGIN)
             return;
-        window_spot(view, (Box){x, bar.y, w, bar.h}, row->action, 1, "");
+        spots_add(view->spots, (Box){x, bar.y, w, bar.h}, row->action, 1, "");
         x += pen_text(pen, x, baseline, w, &key, text) + 5;
         x += pen_text(pen, x, baseline, w, &label, row->label) + 16;
     }

@@ -1,6 +1,6 @@
 /* What the lanes of a warp hold after a step, and how their sums meet. */
 #include "src/scene/slice.h"
-#include "src/view/term/steps_rows.h"
+#include "src/view/panel/steps_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -76,18 +76,18 @@ static void tree_row(Rows *rows, const StepsView *view, const Step *step, const 
     if (!row.h)
         return;
     snprintf(text, sizeof text, level ? "down %-4d" : "product", level ? 1 << (level - 1) : 0);
-    cells_text(rows->cells, row.x, row.y, LABEL_W, cell_style(INK_MUTED), text);
+    sheet_text(rows->sheet, row.x, row.y, LABEL_W, cell_style(INK_MUTED), text);
     for (int i = 0; i < STEP_LANES && i + LABEL_W < row.w; i++) {
         bool here = counts >> i & 1;
         char sign = here ? cell_letter(view->steps, step, tree->cells[i]) : '.';
-        CellStyle style = cell_style(here ? steps_lane_ink(rows->cells, sign) : INK_MUTED);
+        CellStyle style = cell_style(here ? steps_lane_ink(rows->sheet, sign) : INK_MUTED);
         style.attributes = here && i == view->lane ? CELL_BOLD | CELL_REVERSE : 0;
-        cells_put(rows->cells, row.x + LABEL_W + i, row.y, (uint32_t)sign, style);
+        sheet_sign(rows->sheet, row.x + LABEL_W + i, row.y, (uint32_t)sign, style);
     }
     number_text(tree->sums[level][lane], number, sizeof number);
     snprintf(text, sizeof text, "%2d sums; lane %d: %s", __builtin_popcount(counts), lane,
              number + strspn(number, " "));
-    cells_text(rows->cells, row.x + LABEL_W + STEP_LANES + 2, row.y,
+    sheet_text(rows->sheet, row.x + LABEL_W + STEP_LANES + 2, row.y,
                row.w - LABEL_W - STEP_LANES - 2, cell_style(INK_OUTPUT), text);
 }
 
@@ -171,21 +171,21 @@ static void matrix_row(Rows *rows, const StepsView *view, const Product *product
     if (!row.h)
         return;
     snprintf(text, sizeof text, "%4lld ", (long long)product->top.h + 2 * line);
-    int x = row.x + cells_text(rows->cells, row.x, row.y, LABEL_W, cell_style(INK_MUTED), text);
+    int x = row.x + sheet_text(rows->sheet, row.x, row.y, LABEL_W, cell_style(INK_MUTED), text);
     for (int k = 0; k < MATRIX; k++) {
         bool up = product->lit[2 * line][k], down = product->lit[2 * line + 1][k];
         uint32_t glyph = up && down ? 0x2588 : up ? 0x2580 : down ? 0x2584 : '.';
         CellStyle style = cell_style(!(up || down)                     ? INK_MUTED
                                      : product->cells[k] == view->cell ? INK_ACCENT
                                                                        : INK_DEPTH);
-        cells_put(rows->cells, x++, row.y, glyph, style);
+        sheet_sign(rows->sheet, x++, row.y, glyph, style);
     }
     for (int k = 2 * line; k < 2 * line + 2; k++) {
         number_text(product->features[k], number, sizeof number);
         n += snprintf(text + n, sizeof text - (size_t)n, "%s %8s", k % 2 ? "" : " x", number);
     }
-    x += cells_text(rows->cells, x, row.y, row.x + row.w - x, cell_style(INK_FEATURES), text);
-    x += cells_text(rows->cells, x, row.y, row.x + row.w - x, cell_style(INK_MUTED), "  =");
+    x += sheet_text(rows->sheet, x, row.y, row.x + row.w - x, cell_style(INK_FEATURES), text);
+    x += sheet_text(rows->sheet, x, row.y, row.x + row.w - x, cell_style(INK_MUTED), "  =");
     for (int k = 2 * line; k < 2 * line + 2; k++) {
         number_text(product->sums[k], number, sizeof number);
         CellPlace place = cell_place(&view->steps->shape, product->cells[k], ",");
@@ -194,7 +194,7 @@ static void matrix_row(Rows *rows, const StepsView *view, const Product *product
         if (product->cells[k] < 0)
             snprintf(text, sizeof text, " %-16s", "  .");
         x +=
-            cells_text(rows->cells, x, row.y, row.x + row.w - x,
+            sheet_text(rows->sheet, x, row.y, row.x + row.w - x,
                        cell_style(product->cells[k] == view->cell ? INK_ACCENT : INK_OUTPUT), text);
     }
 }
@@ -232,10 +232,10 @@ static char sign_of(const StepsView *view, const Step *step, const LaneRegisters
     return held->point && !is_tile(view) ? cell_letter(view->steps, step, held->point->cell) : ' ';
 }
 
-static CellStyle held_style(const Cells *cells, const StepsView *view, const LaneRegisters *held,
+static CellStyle held_style(const Sheet *sheet, const StepsView *view, const LaneRegisters *held,
                             int lane, char sign) {
     CellStyle style = cell_style(!held->terms && held->channel < 0 ? INK_MUTED
-                                 : sign != ' '                     ? steps_lane_ink(cells, sign)
+                                 : sign != ' '                     ? steps_lane_ink(sheet, sign)
                                                                    : INK_OUTPUT);
     style.attributes = lane == view->lane ? CELL_BOLD | CELL_REVERSE : 0;
     return style;
@@ -250,15 +250,15 @@ static void sum_rows(Rows *rows, const StepsView *view, const Step *step,
         if (!row.h)
             return;
         snprintf(text, sizeof text, "%2d-%d", first, first + SUMS_A_ROW - 1);
-        cells_text(rows->cells, row.x, row.y, 6, cell_style(INK_MUTED), text);
+        sheet_text(rows->sheet, row.x, row.y, 6, cell_style(INK_MUTED), text);
         for (int lane = first; lane < first + SUMS_A_ROW; lane++) {
             const LaneRegisters *held = &lanes[lane];
             bool none = upper ? held->upper_cell < 0 : held->cell < 0;
             number_text(upper ? held->upper_sum : held->sum, number, sizeof number);
             snprintf(text, sizeof text, "%8s", none ? "." : number);
             int x = row.x + 6 + (lane - first) * SUM_W;
-            cells_text(rows->cells, x, row.y, row.x + row.w - x,
-                       held_style(rows->cells, view, held, lane, sign_of(view, step, held)), text);
+            sheet_text(rows->sheet, x, row.y, row.x + row.w - x,
+                       held_style(rows->sheet, view, held, lane, sign_of(view, step, held)), text);
         }
     }
 }
@@ -285,7 +285,7 @@ static void table_rows(Rows *rows, const StepsView *view, const Step *step,
     int height = (STEP_LANES + columns - 1) / columns;
     Area head = rows_next(rows);
     for (int i = 0; i < columns && head.h; i++)
-        cells_text(rows->cells, head.x + i * TABLE_W, head.y, TABLE_W, cell_style(INK_MUTED),
+        sheet_text(rows->sheet, head.x + i * TABLE_W, head.y, TABLE_W, cell_style(INK_MUTED),
                    view->steps->form->sums ? "ln    ch    depth  feature  product"
                                            : "ln    ch    depth  feature      sum");
     for (int i = 0; i < height; i++) {
@@ -294,8 +294,8 @@ static void table_rows(Rows *rows, const StepsView *view, const Step *step,
             char text[80];
             int x = row.x + lane / height * TABLE_W;
             table_cell_text(view, step, &lanes[lane], lane, text, sizeof text);
-            cells_text(rows->cells, x, row.y, row.x + row.w - x,
-                       held_style(rows->cells, view, &lanes[lane], lane,
+            sheet_text(rows->sheet, x, row.y, row.x + row.w - x,
+                       held_style(rows->sheet, view, &lanes[lane], lane,
                                   sign_of(view, step, &lanes[lane])),
                        text);
         }

@@ -5,7 +5,7 @@
 #include "src/cachesim/steps.h"
 #include "src/scene/features.h"
 #include "src/scene/geometry.h"
-#include "src/view/term/cells.h"
+#include "src/view/panel/sheet.h"
 
 /* What a page shows. */
 typedef struct {
@@ -21,13 +21,13 @@ typedef struct {
 } StepsView;
 
 /* Which warps were recorded: four rows. Returns the rows used. */
-int steps_head_draw(Cells *cells, Area area, const StepsView *view);
+int steps_head_draw(Sheet *sheet, Area area, const StepsView *view);
 
 /* Step `number`, from 0, in as many rows as it takes or as the area has: a low area gets fewer
  * points and no registers. Returns the rows used; a step past the last one draws one row that says
  * so. */
-int steps_step_draw(Cells *cells, Area area, const StepsView *view, int number);
+int steps_step_draw(Sheet *sheet, Area area, const StepsView *view, int number);
 
 /* The counters over all steps up to and with `number`: three rows, or more where the area is
  * narrow. Returns the rows used. */
-int steps_totals_draw(Cells *cells, Area area, const StepsView *view, int number);
+int steps_totals_draw(Sheet *sheet, Area area, const StepsView *view, int number);

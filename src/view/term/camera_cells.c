@@ -2,13 +2,14 @@
  * pixels whose points the step takes. Backward: the camera that feeds the loss most, and in it the
  * pixels that feed it. */
 #include "src/view/bev/gradient_strip.h"
-#include "src/view/term/panel.h"
+#include "src/view/term/dashboard_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef struct {
+    DashSheet *dash;
     const PanelData *data;
     const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
     int count, camera;
@@ -16,8 +17,8 @@ typedef struct {
     int64_t pixel;   /* with `strength`: the one that is looked at, or -1 */
 } Seen;
 
-static Seen seen_of(const PanelData *data) {
-    Seen seen = {.data = data, .camera = data->state->camera};
+static Seen seen_of(Sheet *sheet, const PanelData *data) {
+    Seen seen = {.dash = (DashSheet *)sheet, .data = data, .camera = data->state->camera};
     seen.count = live_step_points(data->live, data->state, seen.points);
     if (seen.count)
         seen.camera = (int)step_pixel(&data->live->frame.shape, seen.points[0]->depth).camera;
@@ -34,9 +35,9 @@ static Seen seen_of(const PanelData *data) {
     return seen;
 }
 
-static int camera_want(const PanelData *data, int width) {
+static int camera_want(Sheet *sheet, const PanelData *data, int width) {
     const BevShape *shape = &data->live->frame.shape;
-    (void)width;
+    (void)sheet, (void)width;
     return 2 + (int)(shape->feat_h + 1) / 2;
 }
 
@@ -120,9 +121,9 @@ static int scale_of(const BevShape *shape, Area area) {
 static void note_place(const Seen *seen, Area used, int scale) {
     const LiveFrame *frame = &seen->data->live->frame;
     const BevShape *shape = &frame->shape;
-    DashSpots *spots = seen->data->spots;
+    DashSpots *spots = seen->dash->spots;
     if (frame->rig && seen->camera < frame->rig->camera_count)
-        dash_spot(spots, used, ACTION_CAMERA, 0, frame->rig->cameras[seen->camera].name);
+        sheet_spot(&seen->dash->sheet, used, ACTION_CAMERA, 0, frame->rig->cameras[seen->camera].name);
     if (!spots || !seen->strength)
         return;
     spots->camera = used;
@@ -131,10 +132,11 @@ static void note_place(const Seen *seen, Area used, int scale) {
     spots->feat_w = shape->feat_w;
 }
 
-static void camera_draw(Cells *cells, Area area, const PanelData *data) {
+static void camera_draw(Sheet *sheet, Area area, const PanelData *data) {
+    Cells *cells = sheet->surface;
     const LiveFrame *frame = &data->live->frame;
     const BevShape *shape = &frame->shape;
-    Seen seen = seen_of(data);
+    Seen seen = seen_of(sheet, data);
     char title[64], note[48] = "";
     if (frame->rig && seen.camera < frame->rig->camera_count)
         snprintf(title, sizeof title, "Camera %.31s", frame->rig->cameras[seen.camera].name);
@@ -148,7 +150,7 @@ static void camera_draw(Cells *cells, Area area, const PanelData *data) {
                  (long long)(shape->cameras * shape->feat_h * shape->feat_w));
     else if (!data->state->job.steps)
         note[0] = '\0';
-    area = panel_title(cells, area, title, note);
+    area = sheet_title(sheet, area, title, note);
     if (!frame->features || shape->feat_w <= 0) {
         cells_line(cells, area, cell_style(INK_MUTED), "n/a");
         free(seen.strength);
@@ -165,12 +167,12 @@ static void camera_draw(Cells *cells, Area area, const PanelData *data) {
     free(seen.strength);
 }
 
-/* Operator scenes have bars in its place (panel_operator.c). */
+/* Operator scenes have bars in its place (src/view/panel/operator.c). */
 static bool camera_shown(const PanelData *data) {
     return !data->state->scene.has_operator;
 }
 
-const DashPanel camera_panel = {.point = PANEL_STRIP,
+const Panel camera_panel = {.point = PANEL_STRIP,
                                 .shown = camera_shown,
                                 .fold = 8,
                                 .grow = 2,

@@ -1,6 +1,6 @@
 /* Four large figures, legible from some metres away. */
 #include "src/state/live_text.h"
-#include "src/view/term/panel.h"
+#include "src/view/panel/panel.h"
 
 #include "kernels/defects.h"
 #include "kernels/regime.h"
@@ -33,7 +33,7 @@ static bool big_pixel(char glyph, int column, int row) {
 }
 
 /* zoom 1: a pixel is one column and half a row; 2: two columns and one row. */
-static void big_glyph(Cells *cells, int x, int y, int zoom, char glyph, CellStyle style) {
+static void big_glyph(Sheet *sheet, int x, int y, int zoom, char glyph, CellStyle style) {
     int rows = zoom == 1 ? (PIXELS_H + 1) / 2 : PIXELS_H;
     for (int row = 0; row < rows; row++)
         for (int column = 0; column < PIXELS_W * zoom; column++) {
@@ -41,7 +41,7 @@ static void big_glyph(Cells *cells, int x, int y, int zoom, char glyph, CellStyl
             bool upper = big_pixel(glyph, column / zoom, top);
             bool lower = big_pixel(glyph, column / zoom, bottom);
             if (upper || lower)
-                cells_put(cells, x + column, y + row,
+                sheet_sign(sheet, x + column, y + row,
                           upper && lower ? 0x2588
                           : upper        ? 0x2580
                                          : 0x2584,
@@ -49,12 +49,12 @@ static void big_glyph(Cells *cells, int x, int y, int zoom, char glyph, CellStyl
         }
 }
 
-/* A point is one pixel wide. Returns the columns used; with `cells` NULL they are only counted. */
-static int big_text(Cells *cells, int x, int y, int zoom, const char *text, CellStyle style) {
+/* A point is one pixel wide. Returns the columns used; on a quiet sheet they are only counted. */
+static int big_text(Sheet *sheet, int x, int y, int zoom, const char *text, CellStyle style) {
     int start = x;
     for (; *text; text++) {
-        if (cells)
-            big_glyph(cells, x, y, zoom, *text, style);
+        if (sheet)
+            big_glyph(sheet, x, y, zoom, *text, style);
         x += (*text == '.' || *text == ',' ? 1 : PIXELS_W) * zoom + 1;
     }
     return x - start - 1;
@@ -153,25 +153,26 @@ static BigFigure error_figure(const PanelData *data) {
 }
 
 /* In large glyphs where these exist and have room; else as bold text. */
-static void figure_draw(Cells *cells, Area area, int zoom, const BigFigure *figure) {
-    cells_line(cells, area, cell_style(INK_MUTED), figure->title);
+static void figure_draw(Sheet *sheet, Area area, int zoom, const BigFigure *figure) {
+    sheet_line(sheet, area, cell_style(INK_MUTED), figure->title);
     int rows = zoom == 1 ? (PIXELS_H + 1) / 2 : PIXELS_H;
     CellStyle style = cell_style(figure->ink);
-    int width = big_text(NULL, 0, 0, zoom, figure->number, style),
-        unit_w = cells_width(figure->unit);
-    bool large = !cells->ascii && figure->number[0] != 'n' && width + 1 + unit_w <= area.w;
+    Sheet quiet = sheet_quiet(sheet);
+    int width = big_text(&quiet, 0, 0, zoom, figure->number, style),
+        unit_w = sheet_width(sheet, figure->unit);
+    bool large = !sheet->ascii && figure->number[0] != 'n' && width + 1 + unit_w <= area.w;
     int y = area.y + 1;
     if (large) {
-        big_text(cells, area.x, y, zoom, figure->number, style);
-        cells_text(cells, area.x + width + 1, y + rows - 1, unit_w, cell_bold(figure->ink),
+        big_text(sheet, area.x, y, zoom, figure->number, style);
+        sheet_text(sheet, area.x + width + 1, y + rows - 1, unit_w, cell_bold(figure->ink),
                    figure->unit);
     } else {
         char text[48];
         snprintf(text, sizeof text, "%s %s", figure->number, figure->unit);
-        cells_text(cells, area.x, y + rows / 2, area.w, cell_bold(figure->ink), text);
+        sheet_text(sheet, area.x, y + rows / 2, area.w, cell_bold(figure->ink), text);
     }
-    if (cells_width(figure->note) <= area.w)
-        cells_text(cells, area.x, y + rows, area.w, cell_style(INK_MUTED), figure->note);
+    if (sheet_width(sheet, figure->note) <= area.w)
+        sheet_text(sheet, area.x, y + rows, area.w, cell_style(INK_MUTED), figure->note);
 }
 
 static int zoom_for(int columns, int rows) {
@@ -185,11 +186,11 @@ int headline_height(int columns, int rows) {
     return zoom_for(columns, rows) == 2 ? 7 : 5;
 }
 
-void headline_draw(Cells *cells, Area area, const PanelData *data) {
+void headline_draw(Sheet *sheet, Area area, const PanelData *data) {
     BigFigure figures[] = {latency_figure(data), speedup_figure(data), footprint_figure(data),
                            error_figure(data)};
     int gap = 2, w = (area.w - 3 * gap) / 4;
     for (int i = 0; i < 4; i++)
-        figure_draw(cells, (Area){area.x + i * (w + gap), area.y, w, area.h},
-                    zoom_for(cells->columns, cells->rows), &figures[i]);
+        figure_draw(sheet, (Area){area.x + i * (w + gap), area.y, w, area.h},
+                    zoom_for(sheet->columns, sheet->rows), &figures[i]);
 }

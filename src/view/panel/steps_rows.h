@@ -2,13 +2,13 @@
 #pragma once
 
 #include "src/cachesim/steps_lanes.h"
-#include "src/view/term/steps_page.h"
+#include "src/view/panel/steps_page.h"
 
 enum { STEP_LANES = WARP_LANES, LABEL_W = 9 };
 
 /* The page that is being drawn, row after row; rows past the area's end are not drawn. */
 typedef struct {
-    Cells *cells;
+    Sheet *sheet;
     Area area;
     int row;
 } Rows;
@@ -36,7 +36,7 @@ const StepPoint *focus_of(const StepsView *view, const Step *step);
 char lane_sign(int lane);
 
 /* Eight colours in turn, so that neighbouring lanes can be told apart. */
-Ink steps_lane_ink(const Cells *cells, int lane);
+Ink steps_lane_ink(const Sheet *sheet, int lane);
 
 /* V4's step as a product of small matrices: 16 image rows by 16 cells, times their features. */
 void matrix_rows(Rows *rows, const StepsView *view, int number);

@@ -1,5 +1,5 @@
 /* Working set versus L2: the bytes that pooling touches, and whether they fit into a cache. */
-#include "src/view/term/panel.h"
+#include "src/view/panel/panel.h"
 
 #include "kernels/regime.h"
 #include "src/state/live_text.h"
@@ -70,42 +70,43 @@ static bool goes_backward(const PanelData *data) {
            data->live->job.config.kernel->direction == BEV_BACKWARD;
 }
 
-static void figure_row(Table *table, Cells *cells, const char *name, const Segment *segments) {
+static void figure_row(Table *table, const char *name, const Segment *segments) {
     char text[32];
     table->style = cell_style(INK_TEXT);
-    table_cell(table, cells, 0, name);
+    table_cell(table, 0, name);
     megabytes(total(segments), text, sizeof text);
     table->style = cell_bold(INK_TITLE);
-    table_cell(table, cells, 1, text);
+    table_cell(table, 1, text);
     for (int i = 0; 2 + i < table->count; i++) {
         megabytes(segments[i].value, text, sizeof text);
         table->style = cell_style(tensors[i].ink);
-        table_cell(table, cells, 2 + i, text);
+        table_cell(table, 2 + i, text);
     }
     table->y++;
 }
 
 /* What the threads request according to the model of the selection, before any cache. */
-static void requested_row(Table *table, Cells *cells, const PredictedKernel *predicted) {
+static void requested_row(Table *table, const PredictedKernel *predicted) {
     Segment segments[TENSORS];
     if (predicted) {
         traffic_segments(&predicted->requested, segments);
-        figure_row(table, cells, "requested", segments);
+        figure_row(table, "requested", segments);
         return;
     }
     table->style = cell_style(INK_MUTED);
-    table_cell(table, cells, 0, "requested");
-    table_cell(table, cells, 1, "n/a");
+    table_cell(table, 0, "requested");
+    table_cell(table, 1, "n/a");
     table->y++;
 }
 
 /* Above each column the colour, or texture, that stands for it in the bars. */
-static void draw_keys(const Table *table, Cells *cells) {
+static void draw_keys(const Table *table) {
     for (int i = 0; 2 + i < table->count; i++)
         if (table_has(table, 2 + i)) {
             int end = table->x[2 + i] + table->columns[2 + i].width;
-            cells_put(cells, end - cells_width(table->columns[2 + i].title) - 2, table->y - 1,
-                      cells->color ? 0x25a0 : tensors[i].texture, cell_style(tensors[i].ink));
+            sheet_key(table->sheet,
+                      end - sheet_width(table->sheet, table->columns[2 + i].title) - 2, table->y - 1,
+                      tensors[i].ink, tensors[i].texture);
         }
 }
 
@@ -140,31 +141,31 @@ enum { NAME_W = 22, CLASS_W = 17, BAR_MIN = 10 };
 
 /* The footprint against the cache, or what is gathered. The bar's full width is 1.6 times the
  * cache, so that it shows what is too large. */
-static void draw_cache(Cells *cells, Area area, const Cache *cache, const Segment *segments,
+static void draw_cache(Sheet *sheet, Area area, const Cache *cache, const Segment *segments,
                        const char *gathered) {
     CellStyle style = cell_style(gathered ? INK_MUTED : INK_TEXT);
     char text[64] = "n/a";
     bool known = !isnan(cache->bytes);
     if (known)
         snprintf(text, sizeof text, "%.4g MiB", cache->bytes / (1 << 20));
-    cells_text_right(cells, area.x + NAME_W - 9, area.y, 8, style, gathered ? gathered : text);
+    sheet_right(sheet, area.x + NAME_W - 9, area.y, 8, style, gathered ? gathered : text);
     if (!gathered)
-        cells_text(cells, area.x, area.y, NAME_W - 8, style, cache->name);
+        sheet_text(sheet, area.x, area.y, NAME_W - 8, style, cache->name);
     if (!known)
         return;
-    draw_stack(cells, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, TENSORS,
+    sheet_stack(sheet, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, TENSORS,
                1.6 * cache->bytes, cache->bytes);
     snprintf(text, sizeof text, "%.0f %%", 100 * total(segments) / cache->bytes);
-    cells_text_right(cells, area.x + area.w - CLASS_W, area.y, 7, style, text);
+    sheet_right(sheet, area.x + area.w - CLASS_W, area.y, 7, style, text);
     BevRegime regime = bev_regime(total(segments), cache->bytes);
     if (!gathered)
-        cells_text(cells, area.x + area.w - 9, area.y, 9, cell_bold(regime_ink(regime)),
+        sheet_text(sheet, area.x + area.w - 9, area.y, 9, cell_bold(regime_ink(regime)),
                    bev_regimes[regime].name);
 }
 
 /* What the class of the predicted GPU's L2 means for the choice of a kernel. Where only the output
  * is too large, nearly all lookups hit nevertheless. */
-static void draw_meaning(Cells *cells, Area area, const PanelData *data) {
+static void draw_meaning(Sheet *sheet, Area area, const PanelData *data) {
     static const char *const advice[REGIME_COUNT] = {
         [REGIME_RESIDENT] = "fits; loads are cheap, occupancy decides",
         [REGIME_CONTESTED] = "fits barely; keep the output out of it",
@@ -179,8 +180,8 @@ static void draw_meaning(Cells *cells, Area area, const PanelData *data) {
         snprintf(text, sizeof text, "%s: inputs fit (%s), the output does not", on, inputs);
     else
         snprintf(text, sizeof text, "%s: %s", on, advice[regime]);
-    if (cells_width(text) <= area.w)
-        cells_line(cells, area, cell_style(INK_MUTED), text);
+    if (sheet_width(sheet, text) <= area.w)
+        sheet_line(sheet, area, cell_style(INK_MUTED), text);
 }
 
 /* The row, without code here, of the article's kernel with that title: its place in the model, or
@@ -194,7 +195,7 @@ static int published_place(const char *title) {
 }
 
 /* How many requests hit the predicted GPU's L2, and how many bytes of indices are among them. */
-static void draw_requests(Cells *cells, Area area, const PanelData *data,
+static void draw_requests(Sheet *sheet, Area area, const PanelData *data,
                           const PredictedKernel *predicted) {
     char line[400], ranks[32], once[32], on[128], note[64] = "", sectors[48];
     if (!predicted)
@@ -213,37 +214,37 @@ static void draw_requests(Cells *cells, Area area, const PanelData *data,
     snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s%s, %s", on,
              100 * prediction_of(data->state, data->live, predicted).hit_rate, ranks, once, note,
              sectors);
-    draw_figure_line(cells, area, INK_MUTED, line);
+    sheet_figures(sheet, area, INK_MUTED, line);
 }
 
 /* What hardware counters counted, where the user asked for them. */
-static bool draw_counted(Cells *cells, Area area, const PanelData *data) {
+static bool draw_counted(Sheet *sheet, Area area, const PanelData *data) {
     const LiveCounters *counters = &data->live->counters;
     char text[160], line[192];
     if (!live_counters_line(counters, &data->live->job, text, sizeof text))
         return false;
     snprintf(line, sizeof line, "%s%s: %s", counters->stale ? "stale, " : "",
              source_names[counters->source], text);
-    draw_figure_line(cells, area, counters->stale ? INK_MUTED : INK_TEXT, line);
+    sheet_figures(sheet, area, counters->stale ? INK_MUTED : INK_TEXT, line);
     return true;
 }
 
-static int memory_want(const PanelData *data, int width) {
-    (void)width;
+static int memory_want(Sheet *sheet, const PanelData *data, int width) {
+    (void)sheet, (void)width;
     Cache caches[MAX_CACHES];
     bool counted = data->live->counters.source != SOURCE_UNKNOWN;
     return 5 + 2 * list_caches(data, caches) + 3 + counted;
 }
 
-static void memory_draw(Cells *cells, Area area, const PanelData *data) {
+static void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveMemory *memory = &data->live->memory;
-    int full = memory_want(data, area.w);
-    area = panel_title(cells, area, "Working set versus L2", "model");
+    int full = memory_want(sheet, data, area.w);
+    area = sheet_title(sheet, area, "Working set versus L2", "model");
     if (!memory->known) {
-        cells_line(cells, area, cell_style(INK_MUTED), "n/a");
+        sheet_line(sheet, area, cell_style(INK_MUTED), "n/a");
         return;
     }
-    if (draw_counted(cells, (Area){area.x, area.y + area.h - 1, area.w, 1}, data))
+    if (draw_counted(sheet, (Area){area.x, area.y + area.h - 1, area.w, 1}, data))
         area.h--;
     Segment footprint[TENSORS], gather[TENSORS];
     footprint_segments(&memory->footprint, footprint);
@@ -251,35 +252,35 @@ static void memory_draw(Cells *cells, Area area, const PanelData *data) {
     const char *gathered = backward ? "traffic" : "gathered";
     traffic_segments(backward ? &memory->own : &memory->gather, gather);
     Table table;
-    table_begin(&table, cells, area, backward ? backward_columns : figure_columns, 6 + backward);
-    draw_keys(&table, cells);
-    figure_row(&table, cells, "footprint", footprint);
-    figure_row(&table, cells, gathered, gather);
+    table_begin(&table, sheet, area, backward ? backward_columns : figure_columns, 6 + backward);
+    draw_keys(&table);
+    figure_row(&table, "footprint", footprint);
+    figure_row(&table, gathered, gather);
     Cache caches[MAX_CACHES];
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     int count = list_caches(data, caches);
     if (area.h >= 4 + count && !backward)
-        requested_row(&table, cells, predicted);
+        requested_row(&table, predicted);
     int left = area.y + area.h - table.y;
     bool tall = left >= 2 * count;
     Area line = {area.x, table.y, area.w, 1};
     bool airy = area.h + 1 >= full;
     line.y += airy;
     for (int i = 0; i < count && line.y < area.y + area.h; i++, line.y++) {
-        draw_cache(cells, line, &caches[i], footprint, NULL);
+        draw_cache(sheet, line, &caches[i], footprint, NULL);
         if (tall && !isnan(caches[i].bytes)) {
             line.y++;
-            draw_cache(cells, line, &caches[i], gather, gathered);
+            draw_cache(sheet, line, &caches[i], gather, gathered);
         }
     }
     if (line.y < area.y + area.h && !backward)
-        draw_meaning(cells, line, data);
+        draw_meaning(sheet, line, data);
     line.y++;
     if (line.y < area.y + area.h)
-        draw_requests(cells, line, data, predicted);
+        draw_requests(sheet, line, data, predicted);
 }
 
-const DashPanel memory_panel = {.point = PANEL_MEMORY,
+const Panel memory_panel = {.point = PANEL_MEMORY,
                                 .fold = 4,
                                 .grow = 4,
                                 .height = 7,

@@ -1,6 +1,6 @@
 /* The error of each number format, and whether the selected kernel passes the gates in it. */
 #include "src/state/live_text.h"
-#include "src/view/term/panel.h"
+#include "src/view/panel/panel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,30 +34,30 @@ static const struct {
                 [LIVE_FAIL] = {"FAIL", INK_BAD},
                 [LIVE_SKIP] = {"skip", INK_MUTED}};
 
-static void verdict_cell(Table *table, Cells *cells, int column, LiveVerdict verdict) {
+static void verdict_cell(Table *table, int column, LiveVerdict verdict) {
     CellStyle style = table->style;
     table->style.ink = verdicts[verdict].ink;
     if (verdict == LIVE_FAIL)
         table->style.attributes |= CELL_BOLD;
-    table_cell(table, cells, column, verdicts[verdict].text);
+    table_cell(table, column, verdicts[verdict].text);
     table->style = style;
 }
 
-static void error_cell(Table *table, Cells *cells, int column, double value) {
+static void error_cell(Table *table, int column, double value) {
     char text[32];
     unit_text(UNIT_ERROR, value, text, sizeof text);
-    table_cell(table, cells, column, text);
+    table_cell(table, column, text);
 }
 
-static void draw_figures(Table *table, Cells *cells, const PanelData *data,
+static void draw_figures(Table *table, const PanelData *data,
                          const LiveAccuracy *accuracy) {
     char text[48];
-    error_cell(table, cells, COL_MAX, accuracy->max_abs);
-    error_cell(table, cells, COL_REL, accuracy->rel_l2);
+    error_cell(table, COL_MAX, accuracy->max_abs);
+    error_cell(table, COL_REL, accuracy->rel_l2);
     snprintf(text, sizeof text, isfinite(accuracy->cosine) ? "%.6f" : "n/a", accuracy->cosine);
-    table_cell(table, cells, COL_COSINE, text);
+    table_cell(table, COL_COSINE, text);
     snprintf(text, sizeof text, "%lld", (long long)(accuracy->nan_count + accuracy->inf_count));
-    table_cell(table, cells, COL_SPECIAL, text);
+    table_cell(table, COL_SPECIAL, text);
     int64_t nx = data->state->scene.nx;
     if (accuracy->output)
         snprintf(text, sizeof text, "%s", accuracy->output);
@@ -66,42 +66,42 @@ static void draw_figures(Table *table, Cells *cells, const PanelData *data,
                  state_cell_place(data->state, accuracy->worst_cell).text);
     else
         snprintf(text, sizeof text, "none");
-    table_cell(table, cells, COL_WORST, text);
+    table_cell(table, COL_WORST, text);
 }
 
-static void draw_row(Table *table, Cells *cells, Area area, const PanelData *data, BevDtype dtype) {
+static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dtype) {
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
     const KernelConfig *config = &data->state->job.config;
     bool selected = dtype == config->dtype;
     if (selected)
-        cells_erase(cells, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
+        sheet_paper(table->sheet, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
     table->style = (CellStyle){.ink = selected ? INK_ACCENT : INK_TEXT,
                                .attributes = selected ? CELL_BOLD : 0};
     char name[32];
     snprintf(name, sizeof name, "%s%s", bev_dtypes[dtype].title, accuracy->stale ? "~" : "");
-    table_cell(table, cells, COL_DTYPE, name);
+    table_cell(table, COL_DTYPE, name);
     const LiveKernel *row = live_kernel(data->live, config->kernel);
     bool supported = config->kernel->dtypes >> dtype & 1;
     if (!supported || accuracy->source == SOURCE_UNKNOWN) {
         table->style.ink = INK_MUTED;
-        cells_text(cells, table->x[COL_A], table->y, area.x + area.w - table->x[COL_A],
+        sheet_text(table->sheet, table->x[COL_A], table->y, area.x + area.w - table->x[COL_A],
                    table->style, unknown_reason(UNKNOWN_ACCURACY, data->live, row, dtype));
     } else {
-        verdict_cell(table, cells, COL_A, accuracy->gate_a);
-        verdict_cell(table, cells, COL_B, accuracy->gate_b);
-        verdict_cell(table, cells, COL_C, accuracy->gate_c);
-        draw_figures(table, cells, data, accuracy);
-        verdict_cell(table, cells, COL_ATOL, accuracy->atol_1e2);
+        verdict_cell(table, COL_A, accuracy->gate_a);
+        verdict_cell(table, COL_B, accuracy->gate_b);
+        verdict_cell(table, COL_C, accuracy->gate_c);
+        draw_figures(table, data, accuracy);
+        verdict_cell(table, COL_ATOL, accuracy->atol_1e2);
     }
     table->y++;
 }
 
-static int accuracy_want(const PanelData *data, int width) {
-    (void)data, (void)width;
+static int accuracy_want(Sheet *sheet, const PanelData *data, int width) {
+    (void)sheet, (void)data, (void)width;
     return 2 + BEV_DTYPE_COUNT;
 }
 
-static void accuracy_draw(Cells *cells, Area area, const PanelData *data) {
+static void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     char title[96];
     snprintf(title, sizeof title, "Accuracy of %s, %s%s", config->kernel->title,
@@ -110,20 +110,20 @@ static void accuracy_draw(Cells *cells, Area area, const PanelData *data) {
     char note[64];
     snprintf(note, sizeof note, accuracy->source ? "%s against FP64%s" : "not checked",
              source_names[accuracy->source], accuracy->stale ? ", ~ stale" : "");
-    area = panel_title(cells, area, title, note);
+    area = sheet_title(sheet, area, title, note);
     Table table;
     Column shown[COL_COUNT];
     memcpy(shown, columns, sizeof shown);
     if (config->kernel->direction == BEV_BACKWARD)
         shown[COL_WORST].title = "worst in";
-    table_begin(&table, cells, area, shown, COL_COUNT);
+    table_begin(&table, sheet, area, shown, COL_COUNT);
     /* Where not all formats fit: those around the selected one. */
     int rows = area.h - 1 < BEV_DTYPE_COUNT ? area.h - 1 : BEV_DTYPE_COUNT;
     int first = (int)config->dtype - rows / 2;
     first = first > BEV_DTYPE_COUNT - rows ? BEV_DTYPE_COUNT - rows : first < 0 ? 0 : first;
     for (int dtype = first; dtype < first + rows; dtype++)
-        draw_row(&table, cells, area, data, (BevDtype)dtype);
+        draw_row(&table, area, data, (BevDtype)dtype);
 }
 
-const DashPanel accuracy_panel = {
+const Panel accuracy_panel = {
     .point = PANEL_ACCURACY, .fold = 3, .grow = 2, .height = 3, .want = accuracy_want, .draw = accuracy_draw};

@@ -2,7 +2,7 @@
  * screen, the first one in a line on others. */
 #include "src/state/keys.h"
 #include "src/state/live_text.h"
-#include "src/view/term/panel.h"
+#include "src/view/panel/panel.h"
 
 #include <stdio.h>
 
@@ -15,27 +15,27 @@ static bool findings_shown(const PanelData *data) {
            live_findings(data->state, data->live, findings) > 0;
 }
 
-/* The finding with its number and its lesson, and its evidence below it. Returns the rows; with
- * `cells` NULL it only counts. */
-static int draw_finding(Cells *cells, Area area, const Finding *finding, int number) {
+/* The finding with its number and its lesson, and its evidence below it. Returns the rows; on
+ * a quiet sheet it only counts. */
+static int draw_finding(Sheet *sheet, Area area, const Finding *finding, int number) {
     char text[sizeof finding->evidence + 48], line[sizeof finding->text + 40];
     snprintf(line, sizeof line, "%d  %s (lesson %d)", number, finding->text, finding->lesson);
     text_micro(line, text, sizeof text);
-    int rows = draw_paragraph(cells, area, INK_TEXT, text);
+    int rows = sheet_paragraph(sheet, area, INK_TEXT, text);
     Area below = {area.x + INDENT, area.y + rows, area.w - INDENT, area.h - rows};
     text_micro(finding->evidence, text, sizeof text);
-    return rows + (below.h > 0 ? draw_paragraph(cells, below, INK_MUTED, text) : 0);
+    return rows + (below.h > 0 ? sheet_paragraph(sheet, below, INK_MUTED, text) : 0);
 }
 
-static int findings_want(const PanelData *data, int width) {
+static int findings_want(Sheet *sheet, const PanelData *data, int width) {
     Finding findings[FINDINGS_MAX];
     int count = live_findings(data->state, data->live, findings), rows = 1;
     for (int i = 0; i < count; i++)
-        rows += draw_finding(NULL, (Area){0, 0, width, 4}, &findings[i], i + 1);
+        rows += draw_finding(sheet, (Area){0, 0, width, 4}, &findings[i], i + 1);
     return rows;
 }
 
-static void findings_draw(Cells *cells, Area area, const PanelData *data) {
+static void findings_draw(Sheet *sheet, Area area, const PanelData *data) {
     Finding findings[FINDINGS_MAX];
     int count = live_findings(data->state, data->live, findings);
     char title[96], on[64], note[64];
@@ -43,18 +43,19 @@ static void findings_draw(Cells *cells, Area area, const PanelData *data) {
     snprintf(title, sizeof title, "Findings on %s", on);
     snprintf(note, sizeof note, "model, estimated gain; %s explains",
              key_of(ACTION_EXPLAIN).name);
-    area = panel_title(cells, area, title, note);
+    area = sheet_title(sheet, area, title, note);
+    Sheet quiet = sheet_quiet(sheet);
     for (int i = 0; i < count; i++) {
-        int rows = draw_finding(NULL, (Area){0, 0, area.w, 4}, &findings[i], i + 1);
+        int rows = draw_finding(&quiet, (Area){0, 0, area.w, 4}, &findings[i], i + 1);
         if (rows > area.h)
             return;
-        draw_finding(cells, area, &findings[i], i + 1);
+        draw_finding(sheet, area, &findings[i], i + 1);
         area.y += rows;
         area.h -= rows;
     }
 }
 
-const DashPanel findings_panel = {.fold = 0,
+const Panel findings_panel = {.fold = 0,
                                   .spare = true,
                                   .grow = 6,
                                   .height = 4,
@@ -62,7 +63,7 @@ const DashPanel findings_panel = {.fold = 0,
                                   .shown = findings_shown,
                                   .draw = findings_draw};
 
-void findings_line_draw(Cells *cells, Area area, const PanelData *data) {
+void findings_line_draw(Sheet *sheet, Area area, const PanelData *data) {
     Finding findings[FINDINGS_MAX];
     if (findings_shown(data))
         return;
@@ -74,10 +75,10 @@ void findings_line_draw(Cells *cells, Area area, const PanelData *data) {
     snprintf(lesson, sizeof lesson, ": lesson %d (%s)", findings[0].lesson,
              key_of(ACTION_EXPLAIN).name);
     snprintf(text, sizeof text, "Model, %s: %s%s", on, brief, lesson);
-    if (cells_width(text) > area.w)
+    if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "Model: %s%s", brief, lesson);
-    if (cells_width(text) > area.w)
+    if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "Model: %s", brief);
-    if (cells_width(text) <= area.w)
-        cells_line(cells, area, cell_style(INK_WARN), text);
+    if (sheet_width(sheet, text) <= area.w)
+        sheet_line(sheet, area, cell_style(INK_WARN), text);
 }

@@ -1,6 +1,6 @@
 /* The lesson on the dashboard: its rows, wrapped; and the frame around the panel that it points
  * at. */
-#include "src/view/term/panel.h"
+#include "src/view/panel/panel.h"
 
 #include "src/state/glossary.h"
 
@@ -76,7 +76,7 @@ static void make_lines(Lines *lines, const PaneText *body, int width, bool blank
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-static CellStyle style_of(const Cells *cells, const Line *line) {
+static CellStyle style_of(const Sheet *sheet, const Line *line) {
     static const Ink inks[PANE_KIND_COUNT] = {
         [PANE_TEXT] = INK_TEXT,   [PANE_TERM] = INK_MUTED,   [PANE_QUESTION] = INK_TITLE,
         [PANE_CHOICE] = INK_TEXT, [PANE_INPUT] = INK_ACCENT, [PANE_RIGHT] = INK_GOOD,
@@ -86,15 +86,15 @@ static CellStyle style_of(const Cells *cells, const Line *line) {
     bool bold = line->kind == PANE_QUESTION || line->kind == PANE_INPUT ||
                 line->kind == PANE_RIGHT || line->kind == PANE_WRONG || line->marked;
     CellStyle style = bold ? cell_bold(inks[line->kind]) : cell_style(inks[line->kind]);
-    if (line->marked && cells->color)
+    if (line->marked && sheet->color)
         style.paper = INK_SELECTED;
-    if (line->marked && !cells->color)
+    if (line->marked && !sheet->color)
         style.attributes |= CELL_REVERSE;
     return style;
 }
 
 /* The unit at the beginning of a line belongs to the number at the end of the one before. */
-static void draw_line(Cells *cells, int x, int y, int w, const Line *line) {
+static void draw_line(Sheet *sheet, int x, int y, int w, const Line *line) {
     char ascii[256], micro[300];
     const char *text = micro + 1;
     if (!line->text)
@@ -105,22 +105,23 @@ static void draw_line(Cells *cells, int x, int y, int w, const Line *line) {
     else
         text_micro(ascii, micro, sizeof micro);
     if (line->first && line->marked)
-        cells_put(cells, x, y, 0x203a, cell_bold(INK_ACCENT));
-    cells_text(cells, x + line->indent, y, w - line->indent, style_of(cells, line), text);
+        sheet_sign(sheet, x, y, 0x203a, cell_bold(INK_ACCENT));
+    sheet_text(sheet, x + line->indent, y, w - line->indent, style_of(sheet, line), text);
 }
 
-int lesson_want(const PanelData *data, int width) {
+int lesson_want(Sheet *sheet, const PanelData *data, int width) {
+    (void)sheet;
     static Lines lines; /* large; screens are drawn by one thread */
     make_lines(&lines, &data->state->lesson.body, width, true);
     return lines.count + 3;
 }
 
 /* "3 of 9, 2 of 2 right", or without the score where that leaves no room for the title. */
-static void progress_note(const LessonPane *pane, int width, char *text, size_t size) {
-    int title = cells_width(pane->title);
+static void progress_note(const Sheet *sheet, const LessonPane *pane, int width, char *text, size_t size) {
+    int title = sheet_width(sheet, pane->title);
     snprintf(text, size, "%d of %d, %d of %d right", pane->step, pane->steps, pane->right,
              pane->asked);
-    if (!pane->asked || title + cells_width(text) + 4 > width)
+    if (!pane->asked || title + sheet_width(sheet, text) + 4 > width)
         snprintf(text, size, "%d of %d", pane->step, pane->steps);
 }
 
@@ -136,33 +137,33 @@ static int first_line(const LessonPane *pane, int count, int rows) {
 }
 
 /* Tells at the right edge that there is more. */
-static void draw_more(Cells *cells, Area area, int first, int count) {
+static void draw_more(Sheet *sheet, Area area, int first, int count) {
     if (first > 0)
-        cells_put(cells, area.x + area.w - 1, area.y, 0x2191, cell_bold(INK_ACCENT));
+        sheet_sign(sheet, area.x + area.w - 1, area.y, 0x2191, cell_bold(INK_ACCENT));
     if (first + area.h < count)
-        cells_put(cells, area.x + area.w - 1, area.y + area.h - 1, 0x2193, cell_bold(INK_ACCENT));
+        sheet_sign(sheet, area.x + area.w - 1, area.y + area.h - 1, 0x2193, cell_bold(INK_ACCENT));
 }
 
 /* The last row: what the keys do. On a small screen the figures are a page of their own. */
-static void draw_keys(Cells *cells, Area area, const LessonPane *pane) {
+static void draw_keys(Sheet *sheet, Area area, const LessonPane *pane) {
     char text[256], page[48] = "";
     const char *tab = key_of(ACTION_PAGE).name;
-    if (cells->columns < PAGE_BOTH_COLUMNS && pane->point == PANEL_BEV)
+    if (sheet->columns < PAGE_BOTH_COLUMNS && pane->point == PANEL_BEV)
         snprintf(page, sizeof page, ", %s %s: picture", tab, tab);
-    else if (cells->columns < PAGE_BOTH_COLUMNS)
+    else if (sheet->columns < PAGE_BOTH_COLUMNS)
         snprintf(page, sizeof page, ", %s: figures", tab);
     snprintf(text, sizeof text, "%.200s%s", pane_row(&pane->body, pane->body.count - 1), page);
-    cells_line(cells, area, cell_style(INK_MUTED), text);
+    sheet_line(sheet, area, cell_style(INK_MUTED), text);
 }
 
-void lesson_draw(Cells *cells, Area area, const PanelData *data) {
+void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
     static Lines lines;
     const LessonPane *pane = &data->state->lesson;
     char note[64];
-    progress_note(pane, area.w, note, sizeof note);
-    area = panel_title(cells, area, pane->title, note);
+    progress_note(sheet, pane, area.w, note, sizeof note);
+    area = sheet_title(sheet, area, pane->title, note);
     if (pane->body.count && area.h > 1) {
-        draw_keys(cells, (Area){area.x, area.y + area.h - 1, area.w, 1}, pane);
+        draw_keys(sheet, (Area){area.x, area.y + area.h - 1, area.w, 1}, pane);
         area.h--;
     }
     int width = area.w - 2; /* room for the arrows */
@@ -171,30 +172,6 @@ void lesson_draw(Cells *cells, Area area, const PanelData *data) {
         make_lines(&lines, &pane->body, width, false);
     int first = first_line(pane, lines.count, area.h);
     for (int i = 0; i < area.h && first + i < lines.count; i++)
-        draw_line(cells, area.x, area.y + i, width, &lines.lines[first + i]);
-    draw_more(cells, area, first, lines.count);
-}
-
-/* ---- what it points at ----------------------------------------------------------------------- */
-
-static void put_blank(Cells *cells, int x, int y, uint32_t glyph) {
-    bool inside = x >= 0 && y >= 0 && x < cells->columns && y < cells->rows;
-    if (inside && !cells->drawn[(size_t)y * (size_t)cells->columns + (size_t)x])
-        cells_put(cells, x, y, glyph, cell_bold(INK_WARN));
-}
-
-void lesson_frame(Cells *cells, Area area) {
-    int left = area.x - 1, right = area.x + area.w, top = area.y - 1, bottom = area.y + area.h;
-    for (int x = left + 1; x < right; x++) {
-        put_blank(cells, x, top, 0x2501);
-        put_blank(cells, x, bottom, 0x2501);
-    }
-    for (int y = top + 1; y < bottom; y++) {
-        put_blank(cells, left, y, 0x2503);
-        put_blank(cells, right, y, 0x2503);
-    }
-    put_blank(cells, left, top, 0x250f);
-    put_blank(cells, right, top, 0x2513);
-    put_blank(cells, left, bottom, 0x2517);
-    put_blank(cells, right, bottom, 0x251b);
+        draw_line(sheet, area.x, area.y + i, width, &lines.lines[first + i]);
+    draw_more(sheet, area, first, lines.count);
 }

@@ -1,6 +1,6 @@
 /* How long the intervals are, backward how many points a pixel has: why one owner each does not
  * balance the work. */
-#include "src/view/term/panel.h"
+#include "src/view/panel/panel.h"
 
 #include <stdio.h>
 
@@ -34,7 +34,7 @@ static void count_text(int64_t count, char *text, size_t size) {
 enum { NAME_W = 9, COUNT_W = 7 };
 
 /* A bucket's number of intervals, and its share of the points, which are the work. */
-static void draw_bucket(Cells *cells, Area line, const LiveIntervals *intervals, int bucket,
+static void draw_bucket(Sheet *sheet, Area line, const LiveIntervals *intervals, int bucket,
                         int group) {
     int64_t count = 0, points = 0;
     for (int i = bucket; i < bucket + group && i < LIVE_BUCKETS; i++) {
@@ -47,31 +47,31 @@ static void draw_bucket(Cells *cells, Area line, const LiveIntervals *intervals,
     else
         snprintf(text, sizeof text, "%d-%d", 1 << bucket, (1 << (bucket + group)) - 1);
     bool longest = bucket + group > last_bucket(intervals);
-    cells_text_right(cells, line.x, line.y, NAME_W, cell_style(longest ? INK_WARN : INK_MUTED),
+    sheet_right(sheet, line.x, line.y, NAME_W, cell_style(longest ? INK_WARN : INK_MUTED),
                      text);
     count_text(count, text, sizeof text);
     int bar_w = (line.w - NAME_W - 2 * COUNT_W - 4) / 2, x = line.x + NAME_W + 1;
-    cells_text_right(cells, x, line.y, COUNT_W, cell_style(INK_TEXT), text);
+    sheet_right(sheet, x, line.y, COUNT_W, cell_style(INK_TEXT), text);
     x += COUNT_W + 1;
-    draw_bar(cells, x, line.y, bar_w, (double)count, (double)fullest(intervals) * group,
+    sheet_bar(sheet, x, line.y, bar_w, (double)count, (double)fullest(intervals) * group,
              longest ? INK_WARN : INK_INDEX);
     x += bar_w + 1;
     snprintf(text, sizeof text, "%.0f %%",
              100.0 * (double)points / (double)intervals->stats.points);
-    cells_text_right(cells, x, line.y, COUNT_W, cell_style(INK_TEXT), text);
-    draw_bar(cells, x + COUNT_W + 1, line.y, bar_w, (double)points,
+    sheet_right(sheet, x, line.y, COUNT_W, cell_style(INK_TEXT), text);
+    sheet_bar(sheet, x + COUNT_W + 1, line.y, bar_w, (double)points,
              0.5 * (double)intervals->stats.points, longest ? INK_WARN : INK_FEATURES);
 }
 
-static int intervals_want(const PanelData *data, int width) {
-    (void)width;
+static int intervals_want(Sheet *sheet, const PanelData *data, int width) {
+    (void)sheet, (void)width;
     return data->live->intervals.known ? 5 + last_bucket(&data->live->intervals) -
                                                first_bucket(&data->live->intervals)
                                          : 2;
 }
 
 /* Slices of the grid: they leave cells without a point, and short intervals. */
-static void draw_summary(Cells *cells, Area area, const LiveIntervals *of, int64_t slices) {
+static void draw_summary(Sheet *sheet, Area area, const LiveIntervals *of, int64_t slices) {
     const ScatterStats *stats = &of->stats;
     char points[32], intervals[32], text[128];
     count_text(stats->points, points, sizeof points);
@@ -83,13 +83,13 @@ static void draw_summary(Cells *cells, Area area, const LiveIntervals *of, int64
         snprintf(text, sizeof text, "nz %lld: %.0f %% of the cells filled, median %d, p99 %d",
                  (long long)slices, 100.0 * (double)stats->intervals / (double)stats->cells,
                  stats->median, stats->p99);
-    if (cells_width(text) > area.w)
+    if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "median %d, p99 %d", stats->median, stats->p99);
-    cells_line(cells, area, cell_style(INK_TEXT), text);
+    sheet_line(sheet, area, cell_style(INK_TEXT), text);
 }
 
 /* The pixel with the most points, all of which its owner adds. */
-static void draw_busiest(Cells *cells, Area area, const PanelData *data) {
+static void draw_busiest(Sheet *sheet, Area area, const PanelData *data) {
     const ScatterStats *stats = &data->live->intervals.stats;
     const BevShape *shape = &data->live->frame.shape;
     int64_t pixels = shape->feat_h * shape->feat_w;
@@ -103,13 +103,13 @@ static void draw_busiest(Cells *cells, Area area, const PanelData *data) {
              stats->longest, camera < scene->camera_count ? scene->cameras[camera] : "pixel",
              (long long)(stats->longest_cell % shape->feat_w),
              (long long)(stats->longest_cell % pixels / shape->feat_w), times);
-    if (cells_width(text) > area.w)
+    if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "longest %d = %.1f medians", stats->longest, times);
-    cells_line(cells, area, cell_bold(INK_WARN), text);
+    sheet_line(sheet, area, cell_bold(INK_WARN), text);
 }
 
 /* The longest interval, which V4 cuts on a GPU; in a short form where the long one does not fit. */
-static void draw_longest(Cells *cells, Area area, const PanelData *data) {
+static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
     const ScatterStats *stats = &data->live->intervals.stats;
     char text[160];
     double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
@@ -118,50 +118,50 @@ static void draw_longest(Cells *cells, Area area, const PanelData *data) {
              "longest %d at cell %s: %.0f medians, summed by one owner%s", stats->longest,
              state_cell_place(data->state, stats->longest_cell).text, times,
              cut ? "; V4 cuts it" : "");
-    if (cells_width(text) > area.w)
+    if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "longest %d = %.0f medians%s", stats->longest, times,
                  cut ? ": why V4 cuts" : "");
-    if (cells_width(text) > area.w)
+    if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "longest %d", stats->longest);
-    cells_line(cells, area, cell_bold(INK_WARN), text);
+    sheet_line(sheet, area, cell_bold(INK_WARN), text);
 }
 
-static void draw_titles(Cells *cells, Area line, bool of_pixels) {
+static void draw_titles(Sheet *sheet, Area line, bool of_pixels) {
     int bar_w = (line.w - NAME_W - 2 * COUNT_W - 4) / 2, x = line.x + NAME_W + 1;
     CellStyle style = cell_style(INK_MUTED);
-    cells_text_right(cells, line.x, line.y, NAME_W, style, "length");
-    cells_text(cells, x + COUNT_W - 5, line.y, bar_w + 5, style,
+    sheet_right(sheet, line.x, line.y, NAME_W, style, "length");
+    sheet_text(sheet, x + COUNT_W - 5, line.y, bar_w + 5, style,
                of_pixels        ? "pixels"
                : bar_w + 5 >= 9 ? "intervals"
                                 : "cells");
-    cells_text(cells, x + COUNT_W + 1 + bar_w + 1 + COUNT_W - 5, line.y, bar_w + 5, style,
+    sheet_text(sheet, x + COUNT_W + 1 + bar_w + 1 + COUNT_W - 5, line.y, bar_w + 5, style,
                bar_w + 5 >= 15 ? "share of points" : "points");
 }
 
-static void intervals_draw(Cells *cells, Area area, const PanelData *data) {
+static void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveIntervals *intervals = &data->live->intervals;
     char note[40] = "";
     if (intervals->known)
         snprintf(note, sizeof note, "counted%s", data->live->job.evenness ? ", made even" : "");
-    area = panel_title(cells, area, intervals->of_pixels ? "Points of a pixel" : "Intervals", note);
+    area = sheet_title(sheet, area, intervals->of_pixels ? "Points of a pixel" : "Intervals", note);
     if (!intervals->known || !intervals->stats.intervals) {
-        cells_line(cells, area, cell_style(INK_MUTED),
+        sheet_line(sheet, area, cell_style(INK_MUTED),
                    intervals->known ? "no point falls into the grid" : "n/a");
         return;
     }
-    draw_summary(cells, area, intervals, data->live->frame.shape.nz);
+    draw_summary(sheet, area, intervals, data->live->frame.shape.nz);
     int rows = area.h - 3, first = first_bucket(intervals), end = last_bucket(intervals) + 1;
     Area line = {area.x, area.y + 1, area.w, 1};
     if (rows >= 3 || rows >= end - first) {
-        draw_titles(cells, line, intervals->of_pixels);
+        draw_titles(sheet, line, intervals->of_pixels);
         line.y++;
         int group = (end - first + rows - 1) / rows;
         for (int bucket = first; bucket < end; bucket += group, line.y++)
-            draw_bucket(cells, line, intervals, bucket, group);
+            draw_bucket(sheet, line, intervals, bucket, group);
     }
     if (area.h >= 2)
-        (intervals->of_pixels ? draw_busiest : draw_longest)(cells, line, data);
+        (intervals->of_pixels ? draw_busiest : draw_longest)(sheet, line, data);
 }
 
-const DashPanel intervals_panel = {
+const Panel intervals_panel = {
     .point = PANEL_INTERVALS, .fold = 2, .grow = 3, .height = 3, .want = intervals_want, .draw = intervals_draw};

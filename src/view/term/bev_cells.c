@@ -1,7 +1,7 @@
 /* The BEV in a terminal: two pixels a cell as half blocks, or one character without colour. */
 #include "src/state/live_text.h"
 #include "src/view/bev/gradient_strip.h"
-#include "src/view/term/panel.h"
+#include "src/view/term/dashboard_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -185,7 +185,8 @@ Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const St
 
 /* ---- as a panel ----------------------------------------------------------------------------- */
 
-static int bev_want(const PanelData *data, int width) {
+static int bev_want(Sheet *sheet, const PanelData *data, int width) {
+    (void)sheet;
     const SceneFacts *scene = &data->state->scene;
     double ratio = scene->ny > 0 ? (double)scene->nx / (double)scene->ny : 1;
     return 3 + (int)ceil(width * ratio * stretch_of(data->state) / 2);
@@ -206,9 +207,9 @@ static void edges_text(const State *state, char *text, size_t size) {
 }
 
 /* The edges in metres and the range of the colours; where both have no room, the colours. */
-static void scale_text(const PanelData *data, int w, char *text, size_t size) {
+static void scale_text(const DashSheet *dash, const PanelData *data, int w, char *text, size_t size) {
     const State *state = data->state;
-    const BevPicture *picture = data->picture;
+    const BevPicture *picture = dash->picture;
     char range[96] = "", edges[96];
     if (picture->colormap && picture->difference && !picture->range.hi)
         snprintf(range, sizeof range, "99 %% of it equal");
@@ -325,8 +326,8 @@ static void draw_truth(Cells *cells, Area used, const Part *part, const PanelDat
 }
 
 /* Notes for the mouse which cells stand where. */
-static void note_place(const PanelData *data, Area used, const Part *part) {
-    DashSpots *spots = data->spots;
+static void note_place(const DashSheet *dash, const PanelData *data, Area used, const Part *part) {
+    DashSpots *spots = dash->spots;
     const State *state = data->state;
     if (!spots)
         return;
@@ -335,11 +336,13 @@ static void note_place(const PanelData *data, Area used, const Part *part) {
     spots->x_lo = spots->x_hi - part->h;
     spots->y_hi = (double)state->scene.ny - part->left;
     spots->y_lo = spots->y_hi - part->w;
-    spots->wipe_column = divider_of(used, data->picture, state, part);
+    spots->wipe_column = divider_of(used, dash->picture, state, part);
     spots->has_wipe = spots->wipe_column >= 0;
 }
 
-static void bev_draw(Cells *cells, Area area, const PanelData *data) {
+static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const DashSheet *dash = (const DashSheet *)sheet;
+    Cells *cells = sheet->surface;
     const State *state = data->state;
     bool difference = state->compare == COMPARE_DIFFERENCE;
     char title[176], text[300] = "", baseline[128], config[128];
@@ -357,25 +360,25 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
         snprintf(text, sizeof text, "%s | %s", baseline, config);
     else if (!lesson_asks(&state->lesson))
         faults_text(data, text, sizeof text);
-    area = panel_title(cells, area, title, text);
-    if (!data->picture || !data->picture->ready) {
+    area = sheet_title(sheet, area, title, text);
+    if (!dash->picture || !dash->picture->ready) {
         const char *reason = state->waiting[0]                           ? state->waiting
-                             : data->picture && data->picture->reason[0] ? data->picture->reason
+                             : dash->picture && dash->picture->reason[0] ? dash->picture->reason
                                                                          : "n/a";
         cells_line(cells, area, cell_style(INK_MUTED), reason);
         return;
     }
     Area picture = area;
     picture.h -= 2;
-    Area used = bev_cells_draw(cells, picture, data->picture, state);
+    Area used = bev_cells_draw(cells, picture, dash->picture, state);
     Part part = part_of(state);
-    note_place(data, used, &part);
+    note_place(dash, data, used, &part);
     draw_truth(cells, used, &part, data);
     draw_step(cells, used, &part, data);
     draw_loss(cells, used, &part, data);
     draw_waiting(cells, (Area){picture.x, picture.y, picture.w, used.h}, state->waiting);
     int y = used.y + used.h;
-    scale_text(data, area.w, text, sizeof text);
+    scale_text(dash, data, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)
         cells_text(cells, area.x, y, area.w, cell_style(INK_MUTED), text);
     probe_text(data, area.w, text, sizeof text);
@@ -383,5 +386,5 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
         cells_text(cells, area.x, y + 1, area.w, cell_style(INK_TEXT), text);
 }
 
-const DashPanel bev_panel = {
+const Panel bev_panel = {
     .point = PANEL_BEV, .fold = 7, .grow = 1, .height = 10, .want = bev_want, .draw = bev_draw};

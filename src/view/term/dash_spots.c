@@ -1,26 +1,8 @@
-#include "src/view/term/spots.h"
-
-#include <stdio.h>
+#include "src/view/term/dash_spots.h"
 
 static bool inside(const Area *area, int column, int row) {
     return column >= area->x && row >= area->y && column < area->x + area->w &&
            row < area->y + area->h;
-}
-
-void dash_spot(DashSpots *spots, Area area, Action action, int step, const char *argument) {
-    if (!spots || spots->count == DASH_SPOTS)
-        return;
-    Command *command = &spots->list[spots->count].command;
-    *command = (Command){.action = action, .step = step};
-    snprintf(command->argument, sizeof command->argument, "%s", argument);
-    spots->list[spots->count++].area = area;
-}
-
-const Command *dash_spot_at(const DashSpots *spots, int column, int row) {
-    for (int i = 0; i < spots->count; i++)
-        if (inside(&spots->list[i].area, column, row))
-            return &spots->list[i].command;
-    return NULL;
 }
 
 bool dash_cell_at(const DashSpots *spots, int column, int row, double *x, double *y) {

@@ -1,6 +1,6 @@
 /* Backward: the loss, what its gradient reaches, and the depths of the pixel that feeds it most. */
 #include "src/view/bev/gradient_strip.h"
-#include "src/view/term/panel.h"
+#include "src/view/panel/panel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,13 +8,13 @@
 
 enum { HEAD_ROWS = 4, BAR_X = 22, NAME_W = 8, VALUE_W = 12 };
 
-static int gradients_want(const PanelData *data, int width) {
-    (void)width;
+static int gradients_want(Sheet *sheet, const PanelData *data, int width) {
+    (void)sheet, (void)width;
     return data->live->frame.gradients.grad_depth ? HEAD_ROWS + 8 : 3;
 }
 
 /* "loss 12.3, half the squared norm of 14 cells, car"; shorter where that has no room. */
-static void loss_text(const PanelData *data, int width, char *text, size_t size) {
+static void loss_text(const Sheet *sheet, const PanelData *data, int width, char *text, size_t size) {
     const GridLoss *loss = data->live->frame.gradients.loss;
     char value[32] = "", cells[64] = "all cells";
     if (loss->inside) {
@@ -26,12 +26,12 @@ static void loss_text(const PanelData *data, int width, char *text, size_t size)
                  loss->class < CLASS_COUNT ? ", " : "",
                  loss->class < CLASS_COUNT ? world_classes[loss->class].name : "");
     snprintf(text, size, "loss%s, half the squared norm of %s", value, cells);
-    if (cells_width(text) > width)
+    if (sheet_width(sheet, text) > width)
         snprintf(text, size, "loss%s, of %s", value, cells);
 }
 
 /* One bin: its depth, its gradient, a bar, in another colour where the gradient is negative. */
-static void draw_bin(Cells *cells, Area line, const PanelData *data, int64_t bin, double value,
+static void draw_bin(Sheet *sheet, Area line, const PanelData *data, int64_t bin, double value,
                      double largest) {
     const Rig *rig = data->live->frame.rig;
     char text[32];
@@ -39,16 +39,16 @@ static void draw_bin(Cells *cells, Area line, const PanelData *data, int64_t bin
         snprintf(text, sizeof text, "%.1f m", frustum_depth_m(&rig->frustum, bin));
     else
         snprintf(text, sizeof text, "bin %lld", (long long)bin);
-    cells_text_right(cells, line.x, line.y, NAME_W, cell_style(INK_MUTED), text);
+    sheet_right(sheet, line.x, line.y, NAME_W, cell_style(INK_MUTED), text);
     snprintf(text, sizeof text, "%+.3g", value);
-    cells_text_right(cells, line.x + NAME_W + 1, line.y, VALUE_W, cell_style(INK_TEXT), text);
+    sheet_right(sheet, line.x + NAME_W + 1, line.y, VALUE_W, cell_style(INK_TEXT), text);
     if (line.w > BAR_X)
-        draw_bar(cells, line.x + BAR_X, line.y, line.w - BAR_X, fabs(value), largest,
+        sheet_bar(sheet, line.x + BAR_X, line.y, line.w - BAR_X, fabs(value), largest,
                  value < 0 ? INK_WARN : INK_ACCENT);
 }
 
 /* The bins with the largest gradients of one pixel, in the order of their depths. */
-static void draw_bins(Cells *cells, Area area, const PanelData *data, int64_t pixel) {
+static void draw_bins(Sheet *sheet, Area area, const PanelData *data, int64_t pixel) {
     const LiveFrame *frame = &data->live->frame;
     const BevShape *shape = &frame->shape;
     int64_t plane = shape->feat_h * shape->feat_w, camera = pixel / plane;
@@ -60,11 +60,11 @@ static void draw_bins(Cells *cells, Area area, const PanelData *data, int64_t pi
         largest = fmax(largest, fabs(grads[bin * plane]));
     for (int64_t bin = 0; bin < shape->depth_bins && shown < area.h; bin++)
         if (fabs(grads[bin * plane]) > least)
-            draw_bin(cells, (Area){area.x, area.y + shown++, area.w, 1}, data, bin,
+            draw_bin(sheet, (Area){area.x, area.y + shown++, area.w, 1}, data, bin,
                      grads[bin * plane], largest);
 }
 
-static void draw_reach(Cells *cells, Area area, const PanelData *data, const float *strength) {
+static void draw_reach(Sheet *sheet, Area area, const PanelData *data, const float *strength) {
     const LiveFrame *frame = &data->live->frame;
     const BevShape *shape = &frame->shape;
     int64_t plane = shape->feat_h * shape->feat_w;
@@ -72,7 +72,7 @@ static void draw_reach(Cells *cells, Area area, const PanelData *data, const flo
     int64_t count = gradient_count(shape, frame->gradients.grad_feat);
     char text[160], camera[48];
     snprintf(text, sizeof text, "%lld pixels would have to change", (long long)count);
-    cells_line(cells, area, cell_bold(INK_TITLE), text);
+    sheet_line(sheet, area, cell_bold(INK_TITLE), text);
     if (pixel < 0 || area.h < 2)
         return;
     snprintf(camera, sizeof camera, "camera %lld", (long long)(pixel / plane));
@@ -81,29 +81,29 @@ static void draw_reach(Cells *cells, Area area, const PanelData *data, const flo
     snprintf(text, sizeof text, "%s: %s %lld, %lld, its grad_depth",
              pixel == data->state->pixel ? "mouse" : "most", camera,
              (long long)(pixel % shape->feat_w), (long long)(pixel % plane / shape->feat_w));
-    cells_line(cells, (Area){area.x, area.y + 1, area.w, 1}, cell_style(INK_MUTED), text);
-    draw_bins(cells, (Area){area.x, area.y + 2, area.w, area.h - 2}, data, pixel);
+    sheet_line(sheet, (Area){area.x, area.y + 1, area.w, 1}, cell_style(INK_MUTED), text);
+    draw_bins(sheet, (Area){area.x, area.y + 2, area.w, area.h - 2}, data, pixel);
 }
 
-static void gradients_draw(Cells *cells, Area area, const PanelData *data) {
+static void gradients_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveGradients *gradients = &data->live->frame.gradients;
     char text[160], note[48];
     Err err;
     snprintf(note, sizeof note, "by %s",
              data->live->job.config.kernel ? data->live->job.config.kernel->title : "n/a");
-    area = panel_title(cells, area, "Gradients of a loss", gradients->grad_feat ? note : "");
+    area = sheet_title(sheet, area, "Gradients of a loss", gradients->grad_feat ? note : "");
     if (!gradients->grad_feat) {
-        draw_paragraph(cells, area, INK_MUTED, gradients->text ? gradients->text : "n/a");
+        sheet_paragraph(sheet, area, INK_MUTED, gradients->text ? gradients->text : "n/a");
         return;
     }
-    loss_text(data, area.w, text, sizeof text);
-    cells_line(cells, area, cell_style(INK_TEXT), text);
+    loss_text(sheet, data, area.w, text, sizeof text);
+    sheet_line(sheet, area, cell_style(INK_TEXT), text);
     float *strength = gradient_strengths(&data->live->frame.shape, gradients->grad_feat, &err);
     Area below = {area.x, area.y + 1, area.w, area.h - 1};
     if (strength && below.h > 0)
-        draw_reach(cells, below, data, strength);
+        draw_reach(sheet, below, data, strength);
     else if (!strength)
-        cells_line(cells, below, cell_style(INK_MUTED), "n/a: no pixel has a finite gradient");
+        sheet_line(sheet, below, cell_style(INK_MUTED), "n/a: no pixel has a finite gradient");
     free(strength);
 }
 
@@ -112,7 +112,7 @@ static bool gradients_shown(const PanelData *data) {
     return !data->live->frame.training;
 }
 
-const DashPanel gradients_panel = {.point = PANEL_STRIP,
+const Panel gradients_panel = {.point = PANEL_STRIP,
                                    .fold = 2,
                                    .grow = 2,
                                    .height = 4,

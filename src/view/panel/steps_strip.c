@@ -1,5 +1,5 @@
 /* The instructions of a step: what each asks for, and its lanes on the sectors that they touch. */
-#include "src/view/term/steps_rows.h"
+#include "src/view/panel/steps_rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,12 +21,12 @@ static Ink array_ink(TraceArray array) {
     }
 }
 
-Ink steps_lane_ink(const Cells *cells, int lane) {
+Ink steps_lane_ink(const Sheet *sheet, int lane) {
     static const uint32_t dark[] = {0x7fd1ff, 0xffd479, 0x9be28a, 0xff9f9f,
                                     0xcfb3ff, 0x7fe3d4, 0xffb97a, 0xf0a6e0};
     static const uint32_t light[] = {0x00558f, 0x7a5200, 0x1f6b1f, 0xa32020,
                                      0x5b35a8, 0x00695c, 0x9a4a00, 0x8f2a78};
-    return INK_RGB | (cells->light ? light : dark)[lane % 8];
+    return INK_RGB | (sheet->light ? light : dark)[lane % 8];
 }
 
 char lane_sign(int lane) {
@@ -44,15 +44,15 @@ Area rows_next(Rows *rows) {
 void rows_say(Rows *rows, CellStyle style, const char *text) {
     Area row = rows_next(rows);
     if (row.h)
-        cells_text(rows->cells, row.x, row.y, row.w, style, text);
+        sheet_text(rows->sheet, row.x, row.y, row.w, style, text);
 }
 
 void rows_label(Rows *rows, const char *label, CellStyle style, const char *text) {
     Area row = rows_next(rows);
     if (!row.h)
         return;
-    cells_text(rows->cells, row.x, row.y, LABEL_W, cell_style(INK_MUTED), label);
-    cells_text(rows->cells, row.x + LABEL_W, row.y, row.w - LABEL_W, style, text);
+    sheet_text(rows->sheet, row.x, row.y, LABEL_W, cell_style(INK_MUTED), label);
+    sheet_text(rows->sheet, row.x + LABEL_W, row.y, row.w - LABEL_W, style, text);
 }
 
 int rows_left(const Rows *rows) {
@@ -118,13 +118,13 @@ static int show_sectors(const Steps *steps, const Group *group, Shown shown[MAX_
 
 /* Sectors side by side, as many characters each as there is room for; a blank between two that lie
  * in different lines. */
-static void strip_draw(Cells *cells, int x, int y, int w, const Shown *shown, int count) {
+static void strip_draw(Sheet *sheet, int x, int y, int w, const Shown *shown, int count) {
     int signs = SECTOR_WORDS;
     while (signs > 1 && count * (signs + 1) > w)
         signs /= 2;
     for (int s = 0, end = x + w; s < count; s++) {
         if (x + signs >= end && s + 1 < count) {
-            cells_put(cells, x, y, '>', cell_style(INK_MUTED));
+            sheet_sign(sheet, x, y, '>', cell_style(INK_MUTED));
             return;
         }
         for (int i = 0; i < signs; i++) {
@@ -132,12 +132,12 @@ static void strip_draw(Cells *cells, int x, int y, int w, const Shown *shown, in
             for (int word = i * SECTOR_WORDS / signs; word < (i + 1) * SECTOR_WORDS / signs; word++)
                 lane = lane < 0 ? shown[s].lanes[word] : lane;
             uint32_t sign = lane < 0 ? '.' : lane == STEP_LANES ? '*' : (uint32_t)lane_sign(lane);
-            cells_put(cells, x++, y, sign,
-                      lane < 0 ? cell_style(INK_MUTED) : cell_bold(steps_lane_ink(cells, lane)));
+            sheet_sign(sheet, x++, y, sign,
+                      lane < 0 ? cell_style(INK_MUTED) : cell_bold(steps_lane_ink(sheet, lane)));
         }
         if (signs > 1 && s + 1 < count) {
             bool same = shown[s].sector / LINE_SECTORS == shown[s + 1].sector / LINE_SECTORS;
-            cells_put(cells, x++, y, same ? '|' : ' ', cell_style(INK_RULE));
+            sheet_sign(sheet, x++, y, same ? '|' : ' ', cell_style(INK_RULE));
         }
     }
 }
@@ -176,10 +176,10 @@ static void group_row(Rows *rows, const Steps *steps, const Step *step, const Gr
     snprintf(text, sizeof text, "%c %-14.14s %-6s %-4s%6.0f%5d%5.0f %5s ", waits ? '>' : ' ',
              group->first->name, step_accesses[group->first->access], times, bytes, lines, sectors,
              share);
-    int used_w = cells_text(rows->cells, row.x, row.y, row.w,
+    int used_w = sheet_text(rows->sheet, row.x, row.y, row.w,
                             cell_style(array_ink(group->first->array)), text);
     if (used_w < row.w)
-        strip_draw(rows->cells, row.x + used_w, row.y, row.w - used_w, shown, count);
+        strip_draw(rows->sheet, row.x + used_w, row.y, row.w - used_w, shown, count);
 }
 
 void instruction_rows(Rows *rows, const Steps *steps, const Step *step) {

@@ -1,7 +1,7 @@
 /* One row a kernel: its latency, against the baseline and against the machine's ceiling. Below, the
  * idea of the selected kernel. */
 #include "src/state/live_text.h"
-#include "src/view/term/panel.h"
+#include "src/view/panel/panel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,83 +32,83 @@ static Ink row_ink(const PanelData *data, const LiveKernel *row) {
     return row->skipped ? INK_MUTED : INK_TEXT;
 }
 
-static void cell_reading(Table *table, Cells *cells, int column, Unit unit,
+static void cell_reading(Table *table, int column, Unit unit,
                          const Reading *reading) {
     char text[32];
     reading_text(unit, reading, text, sizeof text);
-    table_cell(table, cells, column, text);
+    table_cell(table, column, text);
 }
 
 /* A number whose unit stands above the column. */
-static void cell_number(Table *table, Cells *cells, int column, const char *format, double value) {
+static void cell_number(Table *table, int column, const char *format, double value) {
     char text[32];
     snprintf(text, sizeof text, isfinite(value) ? format : "n/a", value);
-    table_cell(table, cells, column, text);
+    table_cell(table, column, text);
 }
 
 static double value_of(const Reading *reading) {
     return reading->source ? reading->value : NAN;
 }
 
-static void draw_figures(Table *table, Cells *cells, const PanelData *data, const LiveKernel *row,
+static void draw_figures(Table *table, const PanelData *data, const LiveKernel *row,
                          double scale_us) {
     const LiveData *live = data->live;
     double median = value_of(&row->median_us);
-    cell_reading(table, cells, COL_MEDIAN, UNIT_US, &row->median_us);
-    table_cell(table, cells, COL_MARK, ladder_mark(row));
+    cell_reading(table, COL_MEDIAN, UNIT_US, &row->median_us);
+    table_cell(table, COL_MARK, ladder_mark(row));
     char number[16], unit[8], text[48];
     Reading speedup = live_speedup(live, row);
     speedup_text(&speedup, number, unit);
     /* The mark has its own place, so that the figures stay below one another. */
     snprintf(text, sizeof text, "%s%s%s", number, speedup.source ? "\u00d7" : "",
              speedup.doubtful ? "?" : " ");
-    table_cell(table, cells, COL_SPEEDUP, text);
-    cell_reading(table, cells, COL_P95, UNIT_US, &row->p95_us);
-    cell_reading(table, cells, COL_P99, UNIT_US, &row->p99_us);
+    table_cell(table, COL_SPEEDUP, text);
+    cell_reading(table, COL_P95, UNIT_US, &row->p95_us);
+    cell_reading(table, COL_P99, UNIT_US, &row->p99_us);
     double gbps = value_of(&row->effective_gbps);
-    cell_number(table, cells, COL_GBPS, "%.0f", gbps);
+    cell_number(table, COL_GBPS, "%.0f", gbps);
     const Reading *ceiling = row->recorded_on[0] ? &row->ceiling_gbps : &live->device.ceiling_gbps;
-    cell_number(table, cells, COL_CEILING, "%.0f %%", 100 * gbps / value_of(ceiling));
-    cell_number(table, cells, COL_REGISTERS, "%.0f", value_of(&row->registers));
-    cell_number(table, cells, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
+    cell_number(table, COL_CEILING, "%.0f %%", 100 * gbps / value_of(ceiling));
+    cell_number(table, COL_REGISTERS, "%.0f", value_of(&row->registers));
+    cell_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
     if (table_has(table, COL_BAR) && isfinite(median))
-        draw_bar(cells, table->x[COL_BAR], table->y, columns[COL_BAR].width, median, scale_us,
+        sheet_bar(table->sheet, table->x[COL_BAR], table->y, columns[COL_BAR].width, median, scale_us,
                  table->style.ink == INK_TEXT ? INK_RULE : table->style.ink);
     if (table_has(table, COL_TREND))
-        draw_sparkline(cells, table->x[COL_TREND], table->y, columns[COL_TREND].width,
+        sheet_sparkline(table->sheet, table->x[COL_TREND], table->y, columns[COL_TREND].width,
                        row->history_us, row->history_count, table->style.ink);
 }
 
-static void draw_row(Table *table, Cells *cells, Area area, const PanelData *data,
+static void draw_row(Table *table, Area area, const PanelData *data,
                      const Ladder *ladder, int number) {
     const LiveKernel *row = ladder->kernels[number];
     bool selected = row->kernel == data->state->job.config.kernel;
     char text[64];
-    dash_spot(data->spots, (Area){area.x, table->y, area.w, 1}, ACTION_KERNEL, 0,
+    sheet_spot(table->sheet, (Area){area.x, table->y, area.w, 1}, ACTION_KERNEL, 0,
               row->kernel->name);
     if (selected)
-        cells_erase(cells, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
+        sheet_paper(table->sheet, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
     table->style = (CellStyle){.ink = row_ink(data, row), .attributes = selected ? CELL_BOLD : 0};
-    snprintf(text, sizeof text, selected && !cells->color ? ">%d" : "%d", number + 1);
-    table_cell(table, cells, COL_NUMBER, text);
-    table_cell(table, cells, COL_KERNEL, row->kernel->title);
+    snprintf(text, sizeof text, selected && !table->sheet->color ? ">%d" : "%d", number + 1);
+    table_cell(table, COL_NUMBER, text);
+    table_cell(table, COL_KERNEL, row->kernel->title);
     if (!row->median_us.source) {
         const char *why = unknown_reason(UNKNOWN_LATENCY, data->live, row, BEV_FP32);
         int x = table->x[COL_MEDIAN], w = area.x + area.w - x;
-        cells_text(cells, x, table->y, w, table->style,
-                   cells_width(why) <= w ? why : "not for this problem");
+        sheet_text(table->sheet, x, table->y, w, table->style,
+                   sheet_width(table->sheet, why) <= w ? why : "not for this problem");
     } else {
-        draw_figures(table, cells, data, row, ladder->scale_us);
+        draw_figures(table, data, row, ladder->scale_us);
         const char *bits = row->kernel->wrong_on_purpose ? "wrong"
                            : row->kernel->deterministic  ? "same"
                                                          : "vary";
-        table_cell(table, cells, COL_BITS, bits);
+        table_cell(table, COL_BITS, bits);
     }
     table->y++;
 }
 
-static int kernels_want(const PanelData *data, int width) {
-    (void)width;
+static int kernels_want(Sheet *sheet, const PanelData *data, int width) {
+    (void)sheet, (void)width;
     Ladder ladder = ladder_of(data->state, data->live);
     return 2 + (ladder.count ? ladder.count : 1);
 }
@@ -137,7 +137,7 @@ static int visible_rows(const Ladder *ladder, const PanelData *data, int room,
     return rows;
 }
 
-static void draw_title(Cells *cells, Area *area, const PanelData *data, const Ladder *ladder) {
+static void draw_title(Sheet *sheet, Area *area, const PanelData *data, const Ladder *ladder) {
     char note[96], title[96];
     ladder_note(ladder, note, sizeof note);
     const KernelConfig *config = &data->state->job.config;
@@ -146,25 +146,25 @@ static void draw_title(Cells *cells, Area *area, const PanelData *data, const La
     /* Where the note is too long, "measured" goes: the explanations of the marks are needed more.
      */
     const char *marks = strchr(note, ',');
-    bool too_long = marks && cells_width(title) + cells_width(note) + 4 > area->w;
-    *area = panel_title(cells, *area, title, too_long ? marks + 2 : note);
+    bool too_long = marks && sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area->w;
+    *area = sheet_title(sheet, *area, title, too_long ? marks + 2 : note);
 }
 
-static void kernels_draw(Cells *cells, Area area, const PanelData *data) {
+static void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
     Ladder ladder = ladder_of(data->state, data->live);
-    draw_title(cells, &area, data, &ladder);
+    draw_title(sheet, &area, data, &ladder);
     if (!ladder.count) {
-        cells_line(cells, area, cell_style(INK_MUTED), "n/a");
+        sheet_line(sheet, area, cell_style(INK_MUTED), "n/a");
         return;
     }
     Table table;
-    table_begin(&table, cells, area, columns, COL_COUNT);
+    table_begin(&table, sheet, area, columns, COL_COUNT);
     int shown[LIVE_MAX_KERNELS], rows = visible_rows(&ladder, data, area.h - 1, shown);
     for (int i = 0; i < rows; i++)
-        draw_row(&table, cells, area, data, &ladder, shown[i]);
+        draw_row(&table, area, data, &ladder, shown[i]);
 }
 
-const DashPanel kernels_panel = {
+const Panel kernels_panel = {
     .point = PANEL_KERNELS, .fold = 6, .grow = 1, .height = 5, .want = kernels_want, .draw = kernels_draw};
 
 /* ---- the idea of the selected kernel -------------------------------------------------------- */
@@ -176,9 +176,9 @@ static bool idea_shown(const PanelData *data) {
     return data->state->chart == CHART_NONE;
 }
 
-static int idea_want(const PanelData *data, int width) {
+static int idea_want(Sheet *sheet, const PanelData *data, int width) {
     const BevKernel *kernel = data->state->job.config.kernel;
-    return 1 + draw_paragraph(NULL, (Area){0, 0, width, MAX_LINES}, INK_TEXT, kernel->idea);
+    return 1 + sheet_paragraph_rows(sheet, (Area){0, 0, width, MAX_LINES}, INK_TEXT, kernel->idea);
 }
 
 /* The time to prepare: once a calibration, never part of the latency. */
@@ -191,15 +191,15 @@ static void prepared_text(const LiveKernel *row, char *text, size_t size) {
     snprintf(text, size, "prepared once: %s, %s", time, source_names[row->prepare_us.source]);
 }
 
-static void idea_draw(Cells *cells, Area area, const PanelData *data) {
+static void idea_draw(Sheet *sheet, Area area, const PanelData *data) {
     const BevKernel *kernel = data->state->job.config.kernel;
     char title[64], note[64];
     snprintf(title, sizeof title, "The idea of %s", kernel->title);
     prepared_text(live_kernel(data->live, kernel), note, sizeof note);
-    draw_paragraph(cells, panel_title(cells, area, title, note), INK_TEXT, kernel->idea);
+    sheet_paragraph(sheet, sheet_title(sheet, area, title, note), INK_TEXT, kernel->idea);
 }
 
-const DashPanel idea_panel = {.fold = 0,
+const Panel idea_panel = {.fold = 0,
                               .spare = true,
                               .grow = 7,
                               .height = 3,

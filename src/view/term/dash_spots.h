@@ -1,19 +1,12 @@
-/* What a drawing of the dashboard shows where, for the mouse: a panel that draws something that can
- * be clicked notes its place here. Places are columns and rows of the screen, from 0. */
+/* What a drawing of the dashboard shows where, for the mouse. Places are columns and rows of the
+ * screen, from 0. */
 #pragma once
 
-#include "src/state/state.h"
-#include "src/view/term/cells.h"
-
-enum { DASH_SPOTS = 64 };
+#include "src/view/panel/sheet.h"
 
 /* All zero: nothing can be clicked. */
 typedef struct {
-    int count;
-    struct {
-        Area area;
-        Command command;
-    } list[DASH_SPOTS];            /* kernels, the camera, hints on the key bar */
+    Spots clicks;                  /* kernels, the camera, hints on the key bar */
     Area bev;                      /* the picture seen from above; w 0: none */
     double x_lo, x_hi, y_lo, y_hi; /* cells in view: bottom, top, right and left edge of `bev` */
     bool has_wipe;                 /* `bev` is divided, */
@@ -22,12 +15,6 @@ typedef struct {
     int squares;                   /* columns, and half rows, of one of its pixels */
     int64_t first_pixel, feat_w;   /* the pixel in its upper left corner; pixels a row */
 } DashSpots;
-
-/* Notes that a click into the area is the command; `spots` NULL: nobody clicks. */
-void dash_spot(DashSpots *spots, Area area, Action action, int step, const char *argument);
-
-/* The command of the spot there; NULL: there is none. */
-const Command *dash_spot_at(const DashSpots *spots, int column, int row);
 
 /* Cell coordinates (fractions included) under the middle of a sign; false outside the BEV, which
  * still sets them where there is a BEV. */

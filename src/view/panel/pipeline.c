@@ -1,5 +1,5 @@
 /* How long each stage of a frame takes, from features to pixels. */
-#include "src/view/term/panel.h"
+#include "src/view/panel/panel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,36 +38,35 @@ static void entry_text(const LiveData *live, Stage stage, char *text, size_t siz
              reading_mark(&live->stages_us[stage]));
 }
 
-/* Where the next entry goes; with `cells` NULL rows are only counted. */
+/* Where the next entry goes; on a quiet sheet rows are only counted. */
 typedef struct {
-    Cells *cells;
+    Sheet *sheet;
     Area area;
     int x, rows;
 } Legend;
 
 /* Entries are not broken. `stage` STAGE_COUNT: an entry without a colour. */
 static void put_entry(Legend *legend, Stage stage, const char *text) {
-    Cells *cells = legend->cells;
+    Sheet *sheet = legend->sheet;
     Area area = legend->area;
-    int mark = stage < STAGE_COUNT ? 2 : 0, width = cells_width(text) + mark;
+    int mark = stage < STAGE_COUNT ? 2 : 0, width = sheet_width(sheet, text) + mark;
     if (legend->x + width > area.x + area.w) {
         legend->x = area.x;
         legend->rows++;
     }
     int y = area.y + legend->rows - 1;
-    if (cells && legend->rows <= area.h) {
+    if (legend->rows <= area.h) {
         if (mark)
-            cells_put(cells, legend->x, y, cells->color ? 0x25a0 : looks[stage].texture,
-                      cell_style(looks[stage].ink));
-        cells_text(cells, legend->x + mark, y, width, cell_style(mark ? INK_TEXT : INK_MUTED),
+            sheet_key(sheet, legend->x, y, looks[stage].ink, looks[stage].texture);
+        sheet_text(sheet, legend->x + mark, y, width, cell_style(mark ? INK_TEXT : INK_MUTED),
                    text);
     }
     legend->x += width + 2;
 }
 
 /* Each known stage with its time, then the time from key to picture. Returns the rows needed. */
-static int draw_legend(Cells *cells, Area area, const PanelData *data) {
-    Legend legend = {cells, area, area.x, 1};
+static int draw_legend(Sheet *sheet, Area area, const PanelData *data) {
+    Legend legend = {sheet, area, area.x, 1};
     const Pace *pace = &data->state->pace;
     char text[96], key[32], p99[32];
     for (int i = 0; i < STAGE_COUNT; i++) {
@@ -92,23 +91,23 @@ static bool pipeline_shown(const PanelData *data) {
     return collect(data->live, segments, &total) > 0;
 }
 
-static int pipeline_want(const PanelData *data, int width) {
-    return 2 + draw_legend(NULL, (Area){0, 0, width, 0}, data);
+static int pipeline_want(Sheet *sheet, const PanelData *data, int width) {
+    return 2 + draw_legend(sheet, (Area){0, 0, width, 0}, data);
 }
 
-static void pipeline_draw(Cells *cells, Area area, const PanelData *data) {
+static void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
     Segment segments[STAGE_COUNT];
     double total;
     char note[64], time[32];
     collect(data->live, segments, &total);
     figure_text(UNIT_US, total, time, sizeof time);
     snprintf(note, sizeof note, "%s a frame", time);
-    area = panel_title(cells, area, "Pipeline, features to pixels", note);
-    draw_stack(cells, area.x, area.y, area.w, segments, STAGE_COUNT, total, NAN);
-    draw_legend(cells, (Area){area.x, area.y + 1, area.w, area.h - 1}, data);
+    area = sheet_title(sheet, area, "Pipeline, features to pixels", note);
+    sheet_stack(sheet, area.x, area.y, area.w, segments, STAGE_COUNT, total, NAN);
+    draw_legend(sheet, (Area){area.x, area.y + 1, area.w, area.h - 1}, data);
 }
 
-const DashPanel pipeline_panel = {.point = PANEL_PIPELINE,
+const Panel pipeline_panel = {.point = PANEL_PIPELINE,
                                   .fold = 1,
                                   .spare = true,
                                   .grow = 5,

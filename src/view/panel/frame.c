@@ -1,6 +1,6 @@
 /* The parts of the screen that never fold away: the header (what is shown, on what machine), the
  * log, the key bar, and the help screen in the place of the panels. */
-#include "src/view/term/panel.h"
+#include "src/view/panel/panel.h"
 
 #include "kernels/defects.h"
 
@@ -20,27 +20,27 @@ typedef struct {
 } Piece;
 
 /* Whole pieces only, `gap` blanks apart. Returns the columns used. */
-static int pieces_draw(Cells *cells, int x, int y, int w, const Piece *pieces, int count, int gap) {
+static int pieces_draw(Sheet *sheet, int x, int y, int w, const Piece *pieces, int count, int gap) {
     int used = 0;
     for (int i = 0; i < count; i++) {
-        int width = cells_width(pieces[i].text);
+        int width = sheet_width(sheet, pieces[i].text);
         int indent = used && width ? gap : 0;
         if (used + indent + width > w)
             break;
-        cells_text(cells, x + used + indent, y, width, pieces[i].style, pieces[i].text);
+        sheet_text(sheet, x + used + indent, y, width, pieces[i].style, pieces[i].text);
         used += indent + width;
     }
     return used;
 }
 
-static int pieces_width(const Piece *pieces, int count, int gap) {
+static int pieces_width(const Sheet *sheet, const Piece *pieces, int count, int gap) {
     int width = 0;
     for (int i = 0; i < count; i++)
-        width += cells_width(pieces[i].text) + (i ? gap : 0);
+        width += sheet_width(sheet, pieces[i].text) + (i ? gap : 0);
     return width;
 }
 
-static void draw_first(Cells *cells, Area area, const PanelData *data) {
+static void draw_first(Sheet *sheet, Area area, const PanelData *data) {
     const State *state = data->state;
     Piece right[3] = {{.style = cell_style(INK_TEXT)},
                       {.style = cell_style(INK_TEXT)},
@@ -53,9 +53,9 @@ static void draw_first(Cells *cells, Area area, const PanelData *data) {
     snprintf(right[2].text, sizeof right[2].text, data->live->fps.source ? "%.0f fps" : "n/a fps",
              data->live->fps.value);
     int shown = 3;
-    while (shown > 1 && pieces_width(right, shown, 2) > area.w / 3)
+    while (shown > 1 && pieces_width(sheet, right, shown, 2) > area.w / 3)
         shown--;
-    int right_w = pieces_width(right, shown, 2);
+    int right_w = pieces_width(sheet, right, shown, 2);
     Piece left[4] = {{.text = "bevscope", .style = cell_bold(INK_TITLE)},
                      {.style = cell_bold(INK_ACCENT)},
                      {.style = cell_style(INK_TEXT)},
@@ -70,9 +70,9 @@ static void draw_first(Cells *cells, Area area, const PanelData *data) {
                  data->live->stand_in->title);
     else
         snprintf(left[3].text, sizeof left[3].text, "%s", data->live->busy ? "working" : "");
-    pieces_draw(cells, area.x, area.y, area.w - right_w - 2, left, 4, 2);
+    pieces_draw(sheet, area.x, area.y, area.w - right_w - 2, left, 4, 2);
     if (right_w < area.w)
-        pieces_draw(cells, area.x + area.w - right_w, area.y, right_w, right, shown, 2);
+        pieces_draw(sheet, area.x + area.w - right_w, area.y, right_w, right, shown, 2);
 }
 
 /* The reading in that format, or `unknown`. */
@@ -89,7 +89,7 @@ static Piece text_piece(const char *label, const char *text) {
 }
 
 /* Figures of a GPU that are unknown say so; a CPU has none of these figures. */
-static void draw_second(Cells *cells, Area area, const LiveDevice *device) {
+static void draw_second(Sheet *sheet, Area area, const LiveDevice *device) {
     const Reading gib =
         reading(device->memory_bytes.value / (1 << 30), device->memory_bytes.source);
     Piece pieces[] = {
@@ -113,36 +113,36 @@ static void draw_second(Cells *cells, Area area, const LiveDevice *device) {
                  device->power_limit_w.value);
     if (device->throttle[0] && strcmp(device->throttle, "none") != 0)
         pieces[4].style = cell_bold(INK_WARN);
-    pieces_draw(cells, area.x, area.y, area.w, pieces, count, 2);
+    pieces_draw(sheet, area.x, area.y, area.w, pieces, count, 2);
 }
 
-int header_draw(Cells *cells, Area area, const PanelData *data) {
-    draw_first(cells, area, data);
+int header_draw(Sheet *sheet, Area area, const PanelData *data) {
+    draw_first(sheet, area, data);
     area.y++;
     if (data->live->error_text[0])
-        cells_line(cells, area, cell_bold(INK_BAD), data->live->error_text);
+        sheet_line(sheet, area, cell_bold(INK_BAD), data->live->error_text);
     else
-        draw_second(cells, area, &data->live->device);
+        draw_second(sheet, area, &data->live->device);
     return 2;
 }
 
 /* ---- log and key bar ------------------------------------------------------------------------ */
 
 /* Takes out words that the units tell as well, until the text fits into one row. */
-static void shorten(char *text, int width) {
+static void shorten(const Sheet *sheet, char *text, int width) {
     static const char *const words[] = {"footprint ", "latency ", "max "};
-    for (size_t i = 0; i < sizeof words / sizeof *words && cells_width(text) > width; i++) {
+    for (size_t i = 0; i < sizeof words / sizeof *words && sheet_width(sheet, text) > width; i++) {
         char *at = strstr(text, words[i]);
         if (at)
             memmove(at, at + strlen(words[i]), strlen(at + strlen(words[i])) + 1);
     }
 }
 
-void log_draw(Cells *cells, Area area, const PanelData *data) {
+void log_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Log *log = &data->state->log;
     const char *waiting = data->state->waiting;
     if (waiting[0] && area.h > 0) {
-        cells_line(cells, (Area){area.x, area.y, area.w, 1}, cell_style(INK_ACCENT), waiting);
+        sheet_line(sheet, (Area){area.x, area.y, area.w, 1}, cell_style(INK_ACCENT), waiting);
         area.y++;
         area.h--;
     }
@@ -150,92 +150,92 @@ void log_draw(Cells *cells, Area area, const PanelData *data) {
         char text[LOG_LENGTH];
         text_micro(log->lines[i].text, text, sizeof text);
         if (area.h == 1)
-            shorten(text, area.w);
-        int rows = draw_paragraph(cells, area, i ? INK_MUTED : INK_TEXT, text);
+            shorten(sheet, text, area.w);
+        int rows = sheet_paragraph(sheet, area, i ? INK_MUTED : INK_TEXT, text);
         area.y += rows;
         area.h -= rows;
     }
     if (!log->count && area.h > 0)
-        cells_line(cells, area, cell_style(INK_MUTED),
+        sheet_line(sheet, area, cell_style(INK_MUTED),
                    "Every control says here what it did and what changed.");
 }
 
 /* The keys by rank, as many as fit; help and quit have low ranks and are never left out. */
-void key_bar_draw(Cells *cells, Area area, const PanelData *data) {
+void key_bar_draw(Sheet *sheet, Area area) {
     int x = area.x;
-    unsigned attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE);
+    unsigned attributes = CELL_BOLD | (sheet->color ? 0 : CELL_REVERSE);
     for (const KeyRow *row = keys_next(NULL); row; row = keys_next(row)) {
         char key[32];
         keys_name(row->keys[0], key, sizeof key);
-        int key_w = cells_width(key), label_w = cells_width(row->label);
+        int key_w = sheet_width(sheet, key), label_w = sheet_width(sheet, row->label);
         if (x + key_w + 3 + label_w > area.x + area.w)
             return;
-        cells_put(cells, x, area.y, ' ', (CellStyle){.paper = INK_KEY});
-        cells_text(cells, x + 1, area.y, key_w, (CellStyle){INK_TITLE, INK_KEY, attributes}, key);
-        cells_put(cells, x + 1 + key_w, area.y, ' ', (CellStyle){.paper = INK_KEY});
-        cells_text(cells, x + key_w + 3, area.y, label_w, cell_style(INK_MUTED), row->label);
-        dash_spot(data->spots, (Area){x, area.y, key_w + label_w + 3, 1}, row->action, 1, "");
+        sheet_sign(sheet, x, area.y, ' ', (CellStyle){.paper = INK_KEY});
+        sheet_text(sheet, x + 1, area.y, key_w, (CellStyle){INK_TITLE, INK_KEY, attributes}, key);
+        sheet_sign(sheet, x + 1 + key_w, area.y, ' ', (CellStyle){.paper = INK_KEY});
+        sheet_text(sheet, x + key_w + 3, area.y, label_w, cell_style(INK_MUTED), row->label);
+        sheet_spot(sheet, (Area){x, area.y, key_w + label_w + 3, 1}, row->action, 1, "");
         x += key_w + label_w + 5;
     }
 }
 
 /* ---- help ----------------------------------------------------------------------------------- */
 
-static void draw_control(Cells *cells, int x, int y, const State *state, const KeyRow *row) {
+static void draw_control(Sheet *sheet, int x, int y, const State *state, const KeyRow *row) {
     char text[64];
     keys_label(row, text, sizeof text);
-    cells_text(cells, x, y, HELP_KEYS_W - 1, cell_bold(INK_ACCENT), text);
+    sheet_text(sheet, x, y, HELP_KEYS_W - 1, cell_bold(INK_ACCENT), text);
     x += HELP_KEYS_W;
-    cells_text(cells, x, y, HELP_WORD_W - 1, cell_style(INK_TEXT), row->word);
+    sheet_text(sheet, x, y, HELP_WORD_W - 1, cell_style(INK_TEXT), row->word);
     x += HELP_WORD_W;
     state_value(state, row->action, text, sizeof text);
-    cells_text(cells, x, y, HELP_VALUE_W, cell_bold(INK_TITLE), text);
+    sheet_text(sheet, x, y, HELP_VALUE_W, cell_bold(INK_TITLE), text);
     x += HELP_VALUE_W;
-    cells_text(cells, x + 1, y, HELP_TEXT_W - 1, cell_style(INK_MUTED), row->help);
+    sheet_text(sheet, x + 1, y, HELP_TEXT_W - 1, cell_style(INK_MUTED), row->help);
 }
 
-static void draw_controls(Cells *cells, Area area, const State *state, int page) {
-    HelpLayout layout = help_layout(cells->columns, cells->rows);
+static void draw_controls(Sheet *sheet, Area area, const State *state, int page) {
+    HelpLayout layout = help_layout(sheet->columns, sheet->rows);
     for (int i = 0; i < ACTION_COUNT; i++) {
         HelpPlace place = help_place(&layout, (Action)i);
         int x = area.x + place.column * (HELP_COLUMN_W + HELP_GAP), y = area.y + place.row;
         if (place.page != page || y >= area.y + area.h)
             continue;
         if (place.heading)
-            cells_text(cells, x, y - 1, HELP_COLUMN_W, cell_bold(INK_TITLE),
+            sheet_text(sheet, x, y - 1, HELP_COLUMN_W, cell_bold(INK_TITLE),
                        key_groups[keys[i].group]);
-        draw_control(cells, x, y, state, &keys[i]);
+        draw_control(sheet, x, y, state, &keys[i]);
     }
 }
 
 /* The entry that the glossary was opened at stands on the paper of a selection. */
-static void draw_glossary(Cells *cells, Area area, int page, int opened_at) {
-    HelpLayout layout = help_glossary(cells->columns, cells->rows);
-    int width = help_glossary_width(&layout, cells->columns);
+static void draw_glossary(Sheet *sheet, Area area, int page, int opened_at) {
+    HelpLayout layout = help_glossary(sheet->columns, sheet->rows);
+    int width = help_glossary_width(&layout, sheet->columns);
     for (int i = 0; i < glossary_count; i++) {
         int height;
-        HelpPlace place = help_glossary_place(&layout, cells->columns, i, &height);
+        HelpPlace place = help_glossary_place(&layout, sheet->columns, i, &height);
         int x = area.x + place.column * (width + HELP_GAP), y = area.y + place.row;
         int room = area.y + area.h - y;
         if (place.page != page || room <= 0)
             continue;
         CellStyle word = cell_bold(INK_ACCENT);
         if (i == opened_at) {
-            cells_erase(cells, (Area){x, y, width, height < room ? height : room}, INK_SELECTED);
-            word.attributes |= cells->color ? 0 : CELL_REVERSE;
+            sheet_paper(sheet, (Area){x, y, width, height < room ? height : room}, INK_SELECTED);
+            word.attributes |= sheet->color ? 0 : CELL_REVERSE;
         }
-        cells_text(cells, x, y, GLOSSARY_WORD_MAX, word, glossary[i].word);
-        draw_paragraph(
-            cells,
+        sheet_text(sheet, x, y, GLOSSARY_WORD_MAX, word, glossary[i].word);
+        sheet_paragraph(
+            sheet,
             (Area){x + GLOSSARY_INDENT, y, width - GLOSSARY_INDENT, height < room ? height : room},
             INK_TEXT, glossary[i].text);
     }
 }
 
-void help_draw(Cells *cells, Area area, const PanelData *data) {
+void help_draw(Sheet *sheet, Area area, const PanelData *data) {
     const State *state = data->state;
-    HelpLayout layout = state->glossary ? help_glossary(cells->columns, cells->rows)
-                                        : help_layout(cells->columns, cells->rows);
+    HelpLayout layout = state->glossary ? help_glossary(sheet->columns, sheet->rows)
+                                        : help_layout(sheet->columns, sheet->rows);
     int page = state->help_page % layout.pages;
     KeyText turn = key_of(state->glossary ? ACTION_GLOSSARY : ACTION_HELP);
     KeyText close = key_of(ACTION_ESCAPE);
@@ -247,12 +247,12 @@ void help_draw(Cells *cells, Area area, const PanelData *data) {
         snprintf(note, sizeof note, "keys work here, too; %s or %s closes", turn.name, close.name);
     const char *title = state->glossary ? "Glossary" : "Help";
     const char *select = "; Shift + mouse selects text";
-    if (cells_width(title) + cells_width(note) + cells_width(select) + 4 <= area.w)
+    if (sheet_width(sheet, title) + sheet_width(sheet, note) + sheet_width(sheet, select) + 4 <= area.w)
         strcat(note, select);
-    cells_erase(cells, area, INK_DEFAULT);
-    area = panel_title(cells, area, title, note);
+    sheet_paper(sheet, area, INK_DEFAULT);
+    area = sheet_title(sheet, area, title, note);
     if (state->glossary)
-        draw_glossary(cells, area, page, state->glossary_row);
+        draw_glossary(sheet, area, page, state->glossary_row);
     else
-        draw_controls(cells, area, state, page);
+        draw_controls(sheet, area, state, page);
 }

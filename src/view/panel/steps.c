@@ -1,14 +1,14 @@
 /* The recorded steps in the place of the panels: the selection, and a pinned baseline beside it,
  * below it, or its counters where there is no room. */
-#include "src/view/term/panel.h"
-#include "src/view/term/steps_page.h"
+#include "src/view/panel/panel.h"
+#include "src/view/panel/steps_page.h"
 
 #include <stdio.h>
 
 enum { TOTALS_H = 3, ROOMY = 24, SIDES_GAP = 2, SIDE_LEAST_W = 60, SIDE_LEAST_H = 14 };
 
-static int steps_want(const PanelData *data, int width) {
-    (void)data, (void)width;
+static int steps_want(Sheet *sheet, const PanelData *data, int width) {
+    (void)sheet, (void)data, (void)width;
     return 60;
 }
 
@@ -17,34 +17,35 @@ static int totals_height(Area area) {
     return area.h < ROOMY / 2 + 2 ? 1 : TOTALS_H;
 }
 
-static void side_draw(Cells *cells, Area area, const StepsView *view, int number) {
+static void side_draw(Sheet *sheet, Area area, const StepsView *view, int number) {
+    Sheet quiet = sheet_quiet(sheet);
     int head = area.h < ROOMY ? 1 : 4, blank = area.h >= ROOMY;
     StepsView shown = *view;
     shown.headings = head == 1;
-    int top = steps_head_draw(cells, (Area){area.x, area.y, area.w, head}, view) + blank;
+    int top = steps_head_draw(sheet, (Area){area.x, area.y, area.w, head}, view) + blank;
     int totals =
-        steps_totals_draw(NULL, (Area){.w = area.w, .h = totals_height(area)}, view, number);
+        steps_totals_draw(&quiet, (Area){.w = area.w, .h = totals_height(area)}, view, number);
     Area step = {area.x, area.y + top, area.w, area.h - top - totals - blank};
-    int used = steps_step_draw(cells, step, &shown, number);
-    steps_totals_draw(cells, (Area){area.x, step.y + used + blank, area.w, totals}, view, number);
+    int used = steps_step_draw(sheet, step, &shown, number);
+    steps_totals_draw(sheet, (Area){area.x, step.y + used + blank, area.w, totals}, view, number);
 }
 
 /* The baseline's counters at the same step. */
-static int short_side_draw(Cells *cells, Area area, const StepsView *view, int number) {
+static int short_side_draw(Sheet *sheet, Area area, const StepsView *view, int number) {
     char text[400];
     int n = snprintf(text, sizeof text, "%s %s", view->steps->kernel->title,
                      number < view->steps->step_count ? "" : "(done) ");
     steps_totals_text(view->steps, number, text + n, sizeof text - (size_t)n);
-    return draw_paragraph(cells, area, INK_BASELINE, text);
+    return sheet_paragraph(sheet, area, INK_BASELINE, text);
 }
 
-static void steps_draw(Cells *cells, Area area, const PanelData *data) {
+static void steps_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveFrame *frame = &data->live->frame;
     const LiveSteps *live = frame->steps;
     const State *state = data->state;
     if (!live || !live->selection.step_count) {
-        area = panel_title(cells, area, "Steps", "");
-        draw_paragraph(cells, area, INK_MUTED, live ? live->error_text : "n/a: being recorded");
+        area = sheet_title(sheet, area, "Steps", "");
+        sheet_paragraph(sheet, area, INK_MUTED, live ? live->error_text : "n/a: being recorded");
         return;
     }
     StepsView view = {.steps = &live->selection,
@@ -61,27 +62,28 @@ static void steps_draw(Cells *cells, Area area, const PanelData *data) {
     if (both && beside) {
         first.w = second.w = (area.w - SIDES_GAP) / 2;
         second.x += area.w - second.w;
-        side_draw(cells, second, &other, state->step_at);
+        side_draw(sheet, second, &other, state->step_at);
     } else if (both && area.h > 2 * SIDE_LEAST_H) {
         first.h = (area.h - 1) / 2;
         second.y += first.h + 1;
         second.h -= first.h + 1;
-        side_draw(cells, second, &other, state->step_at);
+        side_draw(sheet, second, &other, state->step_at);
     } else if (live->baseline_text[0]) {
         first.h--;
-        cells_text(cells, area.x, area.y + first.h, area.w, cell_style(INK_MUTED),
+        sheet_text(sheet, area.x, area.y + first.h, area.w, cell_style(INK_MUTED),
                    live->baseline_text);
     } else if (both) {
+        Sheet quiet = sheet_quiet(sheet);
         second.h = totals_height(area);
-        second.h = short_side_draw(NULL, second, &other, state->step_at);
+        second.h = short_side_draw(&quiet, second, &other, state->step_at);
         first.h -= second.h;
         second.y += first.h;
-        short_side_draw(cells, second, &other, state->step_at);
+        short_side_draw(sheet, second, &other, state->step_at);
     }
-    side_draw(cells, first, &view, state->step_at);
+    side_draw(sheet, first, &view, state->step_at);
 }
 
-const DashPanel steps_panel = {.point = PANEL_STEPS,
+const Panel steps_panel = {.point = PANEL_STEPS,
                                .fold = 9,
                                .grow = 1,
                                .height = 10,

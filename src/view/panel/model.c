@@ -2,8 +2,7 @@
  * what-if GPU would take, with the terms of that latency. */
 #include "src/state/live_text.h"
 #include "src/view/chart/live_chart.h"
-#include "src/view/term/chart_cells.h"
-#include "src/view/term/panel.h"
+#include "src/view/panel/panel.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 enum { WORD_ROWS = 3 };
 
 /* The terms of the latency overlap in time: a bar each, not one stacked on the other. */
-static void draw_terms(Cells *cells, Area row, const PanelData *data) {
+static void draw_terms(Sheet *sheet, Area row, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     int w = row.w / TERM_COUNT, bar_w = w >= 24 ? w - 16 : 0;
     if (!predicted)
@@ -23,20 +22,20 @@ static void draw_terms(Cells *cells, Area row, const PanelData *data) {
         char number[24], text[48];
         figure_text(UNIT_US, p.term_us[term], number, sizeof number);
         snprintf(text, sizeof text, "%s %s", term_names[term], number);
-        cells_text(cells, row.x + term * w, row.y, w - 1, style, text);
+        sheet_text(sheet, row.x + term * w, row.y, w - 1, style, text);
         if (bar_w)
-            draw_bar(cells, row.x + term * w + 15, row.y, bar_w, p.term_us[term],
+            sheet_bar(sheet, row.x + term * w + 15, row.y, bar_w, p.term_us[term],
                      p.term_us[p.binding], binds ? INK_WARN : INK_RULE);
     }
 }
 
-static void draw_words(Cells *cells, Area area, const PanelData *data) {
+static void draw_words(Sheet *sheet, Area area, const PanelData *data) {
     char text[160];
     prediction_latency(data->state, data->live, text, sizeof text);
-    cells_line(cells, area, cell_bold(INK_ACCENT), text);
+    sheet_line(sheet, area, cell_bold(INK_ACCENT), text);
     prediction_memory(data->state, data->live, text, sizeof text);
-    draw_figure_line(cells, (Area){area.x, area.y + 1, area.w, 1}, INK_TEXT, text);
-    draw_terms(cells, (Area){area.x, area.y + 2, area.w, 1}, data);
+    sheet_figures(sheet, (Area){area.x, area.y + 1, area.w, 1}, INK_TEXT, text);
+    draw_terms(sheet, (Area){area.x, area.y + 2, area.w, 1}, data);
 }
 
 static bool model_shown(const PanelData *data) {
@@ -51,15 +50,15 @@ static ChartSpec *spec_of(const PanelData *data) {
     return input.model ? chart_make(&input, &err) : NULL;
 }
 
-static int model_want(const PanelData *data, int width) {
-    (void)width;
+static int model_want(Sheet *sheet, const PanelData *data, int width) {
+    (void)sheet, (void)width;
     ChartSpec *spec = spec_of(data);
-    int rows = spec ? chart_cells_want(spec) : CHART_CELLS_LEAST;
+    int rows = spec ? sheet_chart_rows(sheet, spec) : CHART_CELLS_LEAST;
     free(spec);
     return rows + WORD_ROWS;
 }
 
-static void model_draw(Cells *cells, Area area, const PanelData *data) {
+static void model_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveData *live = data->live;
     bool unfollowed = live->job.config.kernel && !model_follows(&live->job.config);
     bool on_cpu = live->job.config.kernel && live->job.config.kernel->where == BEV_CPU;
@@ -68,17 +67,17 @@ static void model_draw(Cells *cells, Area area, const PanelData *data) {
                                   : "model";
     ChartSpec *spec = spec_of(data);
     if (!spec) {
-        area = panel_title(cells, area, chart_title(data->state->chart), note);
-        cells_line(cells, area, cell_style(INK_MUTED), "n/a");
+        area = sheet_title(sheet, area, chart_title(data->state->chart), note);
+        sheet_line(sheet, area, cell_style(INK_MUTED), "n/a");
         return;
     }
     int rows = area.h - WORD_ROWS;
-    chart_cells_draw(cells, (Area){area.x, area.y, area.w, rows}, spec, note);
-    draw_words(cells, (Area){area.x, area.y + rows, area.w, WORD_ROWS}, data);
+    sheet_chart(sheet, (Area){area.x, area.y, area.w, rows}, spec, note);
+    draw_words(sheet, (Area){area.x, area.y + rows, area.w, WORD_ROWS}, data);
     free(spec);
 }
 
-const DashPanel model_panel = {.point = PANEL_MODEL,
+const Panel model_panel = {.point = PANEL_MODEL,
                                .fold = 5,
                                .grow = 3,
                                .height = CHART_CELLS_LEAST + WORD_ROWS,

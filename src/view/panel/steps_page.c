@@ -1,8 +1,8 @@
 #include "src/scene/slice.h"
-#include "src/view/term/steps_page.h"
+#include "src/view/panel/steps_page.h"
 
-#include "src/view/term/panel.h"
-#include "src/view/term/steps_rows.h"
+#include "src/view/panel/panel.h"
+#include "src/view/panel/steps_rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,14 +32,14 @@ static void headings_row(Rows *rows) {
              "  array          access      bytes lines sect. used lanes 0-v per 4 B");
 }
 
-int steps_head_draw(Cells *cells, Area area, const StepsView *view) {
+int steps_head_draw(Sheet *sheet, Area area, const StepsView *view) {
     const Steps *steps = view->steps;
     char title[128], text[160], owner[96];
     int n = snprintf(title, sizeof title, "%s", steps->kernel->title);
     if (view->cell >= 0)
         snprintf(title + n, sizeof title - (size_t)n, ", cell %s",
                  cell_place(&steps->shape, view->cell, ",").text);
-    Rows rows = {cells, panel_title(cells, area, title, "steps, model"), 0};
+    Rows rows = {sheet, sheet_title(sheet, area, title, "steps, model"), 0};
     owner_text(steps, owner, sizeof owner);
     snprintf(text, sizeof text, "%lld warp%s%s: %s", (long long)steps->asked,
              steps->asked == 1 ? "" : "s", view->cell >= 0 ? " at work on it" : "", owner);
@@ -88,8 +88,8 @@ const StepPoint *focus_of(const StepsView *view, const Step *step) {
     return step->point_count ? points : NULL;
 }
 
-static CellStyle lane_style(const Cells *cells, char sign, bool chosen) {
-    CellStyle style = cell_style(sign == '.' ? INK_MUTED : steps_lane_ink(cells, sign));
+static CellStyle lane_style(const Sheet *sheet, char sign, bool chosen) {
+    CellStyle style = cell_style(sign == '.' ? INK_MUTED : steps_lane_ink(sheet, sign));
     style.attributes = chosen ? CELL_BOLD | CELL_REVERSE : 0;
     return style;
 }
@@ -107,10 +107,10 @@ static void lanes_row(Rows *rows, const StepsView *view, const Step *step) {
     }
     if (!row.h)
         return;
-    cells_text(rows->cells, row.x, row.y, 9, cell_style(INK_MUTED), "lanes");
+    sheet_text(rows->sheet, row.x, row.y, 9, cell_style(INK_MUTED), "lanes");
     for (int lane = 0; lane < STEP_LANES && lane + 9 < row.w; lane++)
-        cells_put(rows->cells, row.x + 9 + lane, row.y, (uint32_t)signs[lane],
-                  lane_style(rows->cells, signs[lane], lane == view->lane));
+        sheet_sign(rows->sheet, row.x + 9 + lane, row.y, (uint32_t)signs[lane],
+                  lane_style(rows->sheet, signs[lane], lane == view->lane));
 }
 
 static void point_text(const StepsView *view, const Step *step, const StepPoint *point, char *text,
@@ -171,22 +171,22 @@ static void index_row(Rows *rows, const StepsView *view, const Step *step) {
     steps_interval(map, focus->number, &first, &end);
     char text[48];
     snprintf(text, sizeof text, " %d of %d", focus->number - first + 1, end - first);
-    int room = row.w - 9 - cells_width(text),
+    int room = row.w - 9 - sheet_width(rows->sheet, text),
         most = room * SECTOR_INDICES / (SECTOR_INDICES + 1) - 1;
     int32_t from = first;
     if (end - first > most)
         from = focus->number - most / 2 < first ? first : focus->number - most / 2;
-    cells_text(rows->cells, row.x, row.y, 9, cell_style(INK_MUTED), "indices");
+    sheet_text(rows->sheet, row.x, row.y, 9, cell_style(INK_MUTED), "indices");
     int x = row.x + 9;
     for (int32_t t = from; t < end && t < from + most; t++) {
         char sign = index_sign(view->steps, step, t);
         if (t % SECTOR_INDICES == 0)
-            cells_put(rows->cells, x++, row.y, '|', cell_style(INK_RULE));
-        cells_put(rows->cells, x++, row.y, (uint32_t)sign,
+            sheet_sign(rows->sheet, x++, row.y, '|', cell_style(INK_RULE));
+        sheet_sign(rows->sheet, x++, row.y, (uint32_t)sign,
                   sign == '#' ? cell_bold(INK_ACCENT)
                               : cell_style(sign != '.' ? INK_INDEX : INK_MUTED));
     }
-    cells_text(rows->cells, x, row.y, row.x + row.w - x, cell_style(INK_MUTED), text);
+    sheet_text(rows->sheet, x, row.y, row.x + row.w - x, cell_style(INK_MUTED), text);
 }
 
 /* ---- a step ---------------------------------------------------------------------------------- */
@@ -206,8 +206,8 @@ static void title_row(Rows *rows, const StepsView *view, int number) {
     rows_say(rows, cell_bold(INK_TITLE), text);
 }
 
-static int done_draw(Cells *cells, Area area, const Steps *steps) {
-    Rows rows = {cells, area, 0};
+static int done_draw(Sheet *sheet, Area area, const Steps *steps) {
+    Rows rows = {sheet, area, 0};
     char text[96];
     snprintf(text, sizeof text, "done: its %d steps are over", steps->step_count);
     rows_say(&rows, cell_bold(INK_TITLE), text);
@@ -216,11 +216,11 @@ static int done_draw(Cells *cells, Area area, const Steps *steps) {
 
 /* A low area leaves out what says least: first the lanes, which the tree of a reduction has in its
  * first row, then the points; and in a few rows how sums meet comes before the instructions. */
-int steps_step_draw(Cells *cells, Area area, const StepsView *view, int number) {
+int steps_step_draw(Sheet *sheet, Area area, const StepsView *view, int number) {
     const Steps *steps = view->steps;
-    Rows rows = {cells, area, 0};
+    Rows rows = {sheet, area, 0};
     if (number >= steps->step_count)
-        return done_draw(cells, area, steps);
+        return done_draw(sheet, area, steps);
     const Step *step = &steps->steps[number];
     bool low = area.h < LOW_H, few = area.h < FEW_H, reduces = steps->form->merges && view->values;
     title_row(&rows, view, number);
@@ -246,8 +246,8 @@ int steps_step_draw(Cells *cells, Area area, const StepsView *view, int number) 
     return rows.row;
 }
 
-int steps_totals_draw(Cells *cells, Area area, const StepsView *view, int number) {
+int steps_totals_draw(Sheet *sheet, Area area, const StepsView *view, int number) {
     char text[320];
     steps_totals_text(view->steps, number, text, sizeof text);
-    return draw_paragraph(cells, area, INK_TEXT, text);
+    return sheet_paragraph(sheet, area, INK_TEXT, text);
 }

@@ -1,0 +1,53 @@
+/* Of an operator scene, in the place of cameras: that there are none, and the bars of its cells or
+ * rows. */
+#include "src/view/panel/panel.h"
+
+#include <stdlib.h>
+
+static bool operator_shown(const PanelData *data) {
+    return data->state->scene.has_operator;
+}
+
+static int operator_want(Sheet *sheet, const PanelData *data, int width) {
+    (void)sheet, (void)data, (void)width;
+    return 8;
+}
+
+/* Bars that share a column of the screen are one bar, as high as the highest. */
+static void draw_bars(Sheet *sheet, Area area, const OperatorBars *bars) {
+    double *heights = malloc((size_t)bars->count * sizeof *heights);
+    for (int i = 0; heights && i < bars->count; i++)
+        heights[i] = operator_bar_height(bars, i);
+    if (heights)
+        sheet_bars(sheet, area, heights, bars->count, INK_ACCENT);
+    free(heights);
+}
+
+static void operator_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const OperatorSpec *spec = &data->state->scene.operator_spec;
+    const OperatorBars *bars = data->live->frame.bars;
+    char text[160];
+    area = sheet_title(sheet, area, "No cameras", operator_kinds[spec->kind].title);
+    operator_describe(spec, text, sizeof text);
+    int rows = sheet_paragraph_rows(sheet, area, INK_TEXT, text);
+    if (rows < area.h || !bars)
+        sheet_paragraph(sheet, area, INK_TEXT, text);
+    area.y += rows;
+    area.h -= rows;
+    if (!bars || area.h < 1)
+        return;
+    operator_bars_title(spec, bars, text, sizeof text);
+    if (area.h > 2 && sheet_width(sheet, text) <= area.w) {
+        sheet_text(sheet, area.x, area.y++, area.w, cell_style(INK_MUTED), text);
+        area.h--;
+    }
+    draw_bars(sheet, area, bars);
+}
+
+const Panel operator_panel = {.point = PANEL_STRIP,
+                                  .fold = 6,
+                                  .grow = 2,
+                                  .height = 6,
+                                  .want = operator_want,
+                                  .shown = operator_shown,
+                                  .draw = operator_draw};

@@ -1,0 +1,60 @@
+/* Panels: what the screens show besides pictures, each laid out once, on a Sheet. Terminal and window
+ * arrange them in stacks.
+ *
+ * To add a panel
+ *   1. a file of this folder with a row of Panel: how many rows it would like, whether it is shown,
+ *      and how it is drawn;
+ *   2. its name in the list below;
+ *   3. its place in an arrangement, of src/view/term/dashboard.c, src/view/window/window_side.c, or
+ *      both. */
+#pragma once
+
+#include "src/state/live_data.h"
+#include "src/view/panel/sheet.h"
+
+/* What a panel draws from. */
+typedef struct {
+    const State *state;
+    const LiveData *live;
+} PanelData;
+
+typedef struct {
+    LessonPanel point; /* what lessons call it */
+    int fold;          /* the lowest is left out first when there is no room */
+    bool spare; /* also left out where kernels and accuracy would not show all their rows */
+    int grow;   /* the lowest is first to get more rows than `height` */
+    int height; /* rows, at least */
+    int (*want)(Sheet *sheet, const PanelData *data, int width);
+    bool (*shown)(const PanelData *data); /* NULL: always */
+    void (*draw)(Sheet *sheet, Area area, const PanelData *data);
+} Panel;
+
+extern const Panel memory_panel, kernels_panel, accuracy_panel, intervals_panel, pipeline_panel,
+    model_panel, idea_panel, steps_panel, gradients_panel, training_panel, findings_panel,
+    operator_panel;
+
+/* Panels above one another: those without room are left out, the others share the rows. */
+enum { STACK_PANELS = 9 };
+
+typedef struct {
+    const Panel *panels[STACK_PANELS];
+    int count;
+    Area area;
+    LessonPanel point; /* a lesson points at this panel: it stays, in a frame */
+} Stack;
+
+void stack_add(Stack *stack, const Panel *panel, const PanelData *data);
+void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data);
+
+/* The fixed parts, which are never left out. header_draw returns the rows that it used. */
+int header_draw(Sheet *sheet, Area area, const PanelData *data);
+int headline_height(int columns, int rows);
+void headline_draw(Sheet *sheet, Area area, const PanelData *data);
+void findings_line_draw(Sheet *sheet, Area area, const PanelData *data); /* the first, where no panel is */
+void log_draw(Sheet *sheet, Area area, const PanelData *data);
+void key_bar_draw(Sheet *sheet, Area area);
+void help_draw(Sheet *sheet, Area area, const PanelData *data);
+
+/* The lesson, and how many rows it would like. */
+int lesson_want(Sheet *sheet, const PanelData *data, int width);
+void lesson_draw(Sheet *sheet, Area area, const PanelData *data);

@@ -1,0 +1,200 @@
+#include "src/view/panel/sheet.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int min_int(int a, int b) {
+    return a < b ? a : b;
+}
+
+Sheet sheet_quiet(const Sheet *sheet) {
+    Sheet quiet = *sheet;
+    quiet.quiet = true;
+    return quiet;
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+int sheet_width(const Sheet *sheet, const char *text) {
+    return sheet->back->width(sheet, text);
+}
+
+int sheet_text(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
+    return sheet->quiet ? min_int(sheet_width(sheet, text), w)
+                        : sheet->back->text(sheet, x, y, w, style, text);
+}
+
+int sheet_right(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
+    return sheet->quiet ? min_int(sheet_width(sheet, text), w)
+                        : sheet->back->text_right(sheet, x, y, w, style, text);
+}
+
+int sheet_line(Sheet *sheet, Area area, CellStyle style, const char *text) {
+    return sheet_text(sheet, area.x, area.y, area.w, style, text);
+}
+
+int sheet_fit(const Sheet *sheet, const char *text, int w) {
+    char begin[512];
+    int length = (int)strlen(text), fit = 0;
+    if (sheet_width(sheet, text) <= w)
+        return length;
+    for (int i = 0; i < length && i < (int)sizeof begin - 1; begin[i] = text[i], i++) {
+        begin[i] = '\0';
+        if (text[i] == ' ' && sheet_width(sheet, begin) > w)
+            break;
+        fit = text[i] == ' ' ? i : fit;
+    }
+    return fit ? fit : length;
+}
+
+int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text) {
+    int row = 0;
+    for (; *text && row < area.h; row++) {
+        char line[512];
+        int length = row == area.h - 1 ? (int)strlen(text) : sheet_fit(sheet, text, area.w);
+        snprintf(line, sizeof line, "%.*s", length, text);
+        sheet_text(sheet, area.x, area.y + row, area.w, cell_style(ink), line);
+        text += length;
+        text += *text == ' ';
+    }
+    return row;
+}
+
+int sheet_paragraph_rows(Sheet *sheet, Area area, Ink ink, const char *text) {
+    Sheet quiet = sheet_quiet(sheet);
+    return sheet_paragraph(&quiet, area, ink, text);
+}
+
+void sheet_figures(Sheet *sheet, Area area, Ink ink, char *line) {
+    for (char *comma; sheet_width(sheet, line) > area.w && (comma = strrchr(line, ','));)
+        *comma = '\0';
+    sheet_line(sheet, area, cell_style(ink), line);
+}
+
+Area sheet_title(Sheet *sheet, Area area, const char *title, const char *note) {
+    if (!sheet->quiet)
+        sheet->back->title(sheet, area, title, note);
+    return (Area){area.x, area.y + 1, area.w, area.h - 1};
+}
+
+/* ---- marks ---------------------------------------------------------------------------------- */
+
+void sheet_sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
+    if (!sheet->quiet)
+        sheet->back->sign(sheet, x, y, glyph, style);
+}
+
+void sheet_key(Sheet *sheet, int x, int y, Ink ink, uint32_t texture) {
+    sheet_sign(sheet, x, y, sheet->color ? 0x25a0 : texture, cell_style(ink));
+}
+
+void sheet_paper(Sheet *sheet, Area area, Ink paper) {
+    if (!sheet->quiet)
+        sheet->back->paper(sheet, area, paper);
+}
+
+void sheet_stack(Sheet *sheet, int x, int y, int w, const Segment *segments, int count,
+                 double scale, double limit) {
+    if (w > 0 && scale > 0 && !sheet->quiet)
+        sheet->back->stack(sheet, (Area){x, y, w, 1}, segments, count, scale, limit);
+}
+
+void sheet_bar(Sheet *sheet, int x, int y, int w, double value, double scale, Ink ink) {
+    Segment segment = {value, ink, 0x2588};
+    sheet_stack(sheet, x, y, w, &segment, 1, scale, NAN);
+}
+
+void sheet_bars(Sheet *sheet, Area area, const double *heights, int count, Ink ink) {
+    if (area.w > 0 && area.h > 0 && !sheet->quiet)
+        sheet->back->bars(sheet, area, heights, count, ink);
+}
+
+void sheet_sparkline(Sheet *sheet, int x, int y, int w, const float *values, int count, Ink ink) {
+    enum { MOST = 64, LEVELS = 8 };
+    double heights[MOST], lo = INFINITY, hi = 0;
+    w = min_int(w, MOST);
+    if (count > w) {
+        values += count - w;
+        count = w;
+    }
+    for (int i = 0; i < count; i++) {
+        lo = fmin(lo, values[i]);
+        hi = fmax(hi, values[i]);
+    }
+    /* A scale of at least a quarter of the largest value: noise of a few percent must look flat. */
+    double span = fmax(hi - lo, 0.25 * hi);
+    for (int i = 0; i < count; i++) {
+        double level = span > 0 ? floor((values[i] - lo) / span * 7.999) : 0;
+        heights[i] = (fmin(level, LEVELS - 1) + 1) / LEVELS;
+    }
+    sheet_bars(sheet, (Area){x + w - count, y, count, 1}, heights, count, ink);
+}
+
+void sheet_frame(Sheet *sheet, Area area) {
+    if (!sheet->quiet)
+        sheet->back->frame(sheet, area);
+}
+
+int sheet_chart_rows(const Sheet *sheet, const ChartSpec *spec) {
+    return sheet->back->chart_rows(spec);
+}
+
+void sheet_chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
+    if (!sheet->quiet)
+        sheet->back->chart(sheet, area, spec, note);
+}
+
+void sheet_spot(Sheet *sheet, Area area, Action action, int step, const char *argument) {
+    const Box box = {sheet->left + area.x * sheet->column_w, sheet->top + area.y * sheet->row_h,
+                     area.w * sheet->column_w, area.h * sheet->row_h};
+    if (!sheet->quiet)
+        spots_add(sheet->spots, box, action, step, argument);
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static int total_width(const Column *columns, int count, int rank) {
+    int width = 0;
+    for (int i = 0; i < count; i++)
+        width += columns[i].rank <= rank ? columns[i].width + (width > 0) : 0;
+    return width;
+}
+
+void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, int count) {
+    *table = (Table){.sheet = sheet, .columns = columns, .count = count, .y = area.y};
+    int rank = count, x = area.x;
+    while (rank > 0 && total_width(columns, count, rank) > area.w)
+        rank--;
+    /* Room that is left goes between the columns, up to two more blanks each. */
+    int shown = 0;
+    for (int i = 0; i < count; i++)
+        shown += columns[i].rank <= rank;
+    int spare = area.w - total_width(columns, count, rank);
+    int gap = 1 + (shown > 1 ? min_int(spare / (shown - 1), 2) : 0);
+    gap = gap < 1 ? 1 : gap;
+    for (int i = 0; i < count; i++) {
+        bool fits = columns[i].rank <= rank && x + columns[i].width <= area.x + area.w;
+        table->x[i] = fits ? x : -1;
+        x += fits ? columns[i].width + gap : 0;
+    }
+    table->style = cell_style(INK_MUTED);
+    for (int i = 0; i < count; i++)
+        table_cell(table, i, columns[i].title);
+    table->y++;
+    table->style = cell_style(INK_TEXT);
+}
+
+bool table_has(const Table *table, int column) {
+    return table->x[column] >= 0;
+}
+
+void table_cell(const Table *table, int column, const char *text) {
+    const Column *c = &table->columns[column];
+    if (!table_has(table, column))
+        return;
+    if (c->left)
+        sheet_text(table->sheet, table->x[column], table->y, c->width, table->style, text);
+    else
+        sheet_right(table->sheet, table->x[column], table->y, c->width, table->style, text);
+}

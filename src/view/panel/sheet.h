@@ -1,0 +1,125 @@
+/* What a panel is drawn on: columns and rows of text with bars, curves and signs between them, each
+ * in the ink of its role. A back end brings it on a screen: src/view/term/cells_sheet.c in character
+ * cells, src/view/window/pen_sheet.c with a pen and a proportional font. */
+#pragma once
+
+#include "src/state/keys.h"
+#include "src/view/chart/chart.h"
+#include "src/view/draw/ink.h"
+#include "src/view/panel/spots.h"
+
+/* A part of a stacked bar; the texture stands for the ink on screens without colour. */
+typedef struct {
+    double value;
+    Ink ink;
+    uint32_t texture;
+} Segment;
+
+typedef struct Sheet Sheet;
+
+/* Texts longer than `w` columns end with an ellipsis; `text` returns the columns used. A stack's
+ * full width stands for `scale`; `limit` (NaN: none) is a mark across it, and a bar that is longer
+ * than the scale ends with an arrow. Heights of bars are parts of the area, 0 to 1; signed ones
+ * stand on its middle. */
+typedef struct {
+    int (*width)(const Sheet *sheet, const char *text);
+    int (*text)(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text);
+    int (*text_right)(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text);
+    void (*sign)(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style);
+    void (*paper)(Sheet *sheet, Area area, Ink paper);
+    void (*title)(Sheet *sheet, Area area, const char *title, const char *note);
+    void (*stack)(Sheet *sheet, Area row, const Segment *segments, int count, double scale,
+                  double limit);
+    void (*bars)(Sheet *sheet, Area area, const double *heights, int count, Ink ink);
+    void (*frame)(Sheet *sheet, Area area); /* around it, where nothing stands */
+    int (*chart_rows)(const ChartSpec *spec);
+    void (*chart)(Sheet *sheet, Area area, const ChartSpec *spec, const char *note);
+} SheetBackEnd;
+
+struct Sheet {
+    const SheetBackEnd *back;
+    void *surface; /* what the back end draws on */
+    int columns, rows;
+    double left, top, column_w, row_h; /* where it lies on the screen, and the size of its cells */
+    bool color, ascii; /* whether there are colours; whether all glyphs are ASCII */
+    bool light;        /* theme */
+    bool pixels;       /* bars and charts are exact and text is proportional */
+    bool quiet;        /* sizes are found out: nothing is drawn or noted */
+    Spots *spots;      /* receives what can be clicked; may be NULL */
+};
+
+/* A sheet that only finds out sizes. */
+Sheet sheet_quiet(const Sheet *sheet);
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+/* Columns that a text takes. */
+int sheet_width(const Sheet *sheet, const char *text);
+int sheet_text(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text);
+/* Ends at column x + w - 1. */
+int sheet_right(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text);
+/* From the left of the area's first row. */
+int sheet_line(Sheet *sheet, Area area, CellStyle style, const char *text);
+
+/* Bytes of the words that fit into `w` columns; all of them where no word fits. */
+int sheet_fit(const Sheet *sheet, const char *text, int w);
+
+/* Text broken at spaces into at most area.h rows; the last one ends with an ellipsis where text is
+ * left over. Returns the rows used. */
+int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text);
+/* The rows that it would use. */
+int sheet_paragraph_rows(Sheet *sheet, Area area, Ink ink, const char *text);
+
+/* As many figures of a line, separated by commas, as there is room for; cuts `line` at a comma. */
+void sheet_figures(Sheet *sheet, Area area, Ink ink, char *line);
+
+/* "Title ------------ note": the first row of a panel. Returns the area below. */
+Area sheet_title(Sheet *sheet, Area area, const char *title, const char *note);
+
+/* ---- marks ---------------------------------------------------------------------------------- */
+
+void sheet_sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style);
+/* A square in an ink; its texture on screens without colour. */
+void sheet_key(Sheet *sheet, int x, int y, Ink ink, uint32_t texture);
+/* Blank rows for what is drawn next, on `paper`. */
+void sheet_paper(Sheet *sheet, Area area, Ink paper);
+void sheet_stack(Sheet *sheet, int x, int y, int w, const Segment *segments, int count,
+                 double scale, double limit);
+/* A stack of one segment. */
+void sheet_bar(Sheet *sheet, int x, int y, int w, double value, double scale, Ink ink);
+void sheet_bars(Sheet *sheet, Area area, const double *heights, int count, Ink ink);
+/* The newest `w` values as a curve of bars, the oldest on the left. */
+void sheet_sparkline(Sheet *sheet, int x, int y, int w, const float *values, int count, Ink ink);
+void sheet_frame(Sheet *sheet, Area area);
+/* Rows that a chart would like to have, title included; and the chart. */
+enum { CHART_CELLS_LEAST = 8 };
+int sheet_chart_rows(const Sheet *sheet, const ChartSpec *spec);
+void sheet_chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note);
+
+/* A click into the area is the command. */
+void sheet_spot(Sheet *sheet, Area area, Action action, int step, const char *argument);
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+/* A column is left out, the highest rank first, until the rest fits. */
+typedef struct {
+    const char *title;
+    int width, rank; /* rank 0: always there */
+    bool left;       /* text; else right-aligned figures */
+} Column;
+
+enum { TABLE_MAX_COLUMNS = 16 };
+
+typedef struct {
+    Sheet *sheet;
+    const Column *columns;
+    int count;
+    int x[TABLE_MAX_COLUMNS]; /* -1: left out */
+    int y;                    /* the row to be written next */
+    CellStyle style;          /* of that row */
+} Table;
+
+/* Chooses the columns that fit into the area's width and writes their titles. */
+void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, int count);
+bool table_has(const Table *table, int column);
+void table_cell(const Table *table, int column, const char *text);

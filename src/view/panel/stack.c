@@ -1,0 +1,104 @@
+/* Panels above one another. */
+#include "src/view/panel/panel.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { GAP = 1 };
+
+void stack_add(Stack *stack, const Panel *panel, const PanelData *data) {
+    if (!panel->shown || panel->shown(data))
+        stack->panels[stack->count++] = panel;
+}
+
+static void stack_remove(Stack *stack, int at) {
+    memmove(stack->panels + at, stack->panels + at + 1,
+            sizeof *stack->panels * (size_t)(stack->count - at - 1));
+    stack->count--;
+}
+
+static int least_height(const Stack *stack) {
+    int height = GAP * (stack->count - 1);
+    for (int i = 0; i < stack->count; i++)
+        height += stack->panels[i]->height;
+    return height;
+}
+
+/* Leaves out panels until the rest has room. The last one stays and is drawn into what there is. */
+static int fold_rank(const Stack *stack, int i) {
+    bool pointed = stack->point != PANEL_NONE && stack->panels[i]->point == stack->point;
+    return pointed ? INT_MAX : stack->panels[i]->fold;
+}
+
+static void fold(Stack *stack) {
+    while (stack->count > 1 && least_height(stack) > stack->area.h) {
+        int first = 0;
+        for (int i = 1; i < stack->count; i++)
+            if (fold_rank(stack, i) < fold_rank(stack, first))
+                first = i;
+        stack_remove(stack, first);
+    }
+}
+
+static int wanted(Sheet *sheet, const Stack *stack, int i, const PanelData *data) {
+    Sheet quiet = sheet_quiet(sheet);
+    return stack->panels[i]->want(&quiet, data, stack->area.w);
+}
+
+enum { GROWS_FIRST = 2 }; /* kernels and accuracy */
+
+static bool is_short(Sheet *sheet, const Stack *stack, const PanelData *data, const int heights[STACK_PANELS]) {
+    for (int i = 0; i < stack->count; i++)
+        if (stack->panels[i]->grow <= GROWS_FIRST &&
+            heights[i] < wanted(sheet, stack, i, data))
+            return true;
+    return false;
+}
+
+/* Takes out a panel that can be spared; false: there is none. */
+static bool spare(Stack *stack) {
+    for (int i = 0; i < stack->count; i++)
+        if (stack->panels[i]->spare && stack->count > 1 && fold_rank(stack, i) < INT_MAX) {
+            stack_remove(stack, i);
+            return true;
+        }
+    return false;
+}
+
+/* Gives rows beyond the least height to the panels in the order of `grow`, then to the gaps. */
+static void share_rows(Sheet *sheet, const Stack *stack, const PanelData *data, int heights[STACK_PANELS],
+                       int *gap) {
+    int spare = stack->area.h - least_height(stack);
+    for (int i = 0; i < stack->count; i++)
+        heights[i] = stack->panels[i]->height;
+    for (int rank = 1; rank <= STACK_PANELS; rank++)
+        for (int i = 0; i < stack->count; i++) {
+            if (stack->panels[i]->grow != rank)
+                continue;
+            int more = wanted(sheet, stack, i, data) - heights[i];
+            more = more > spare ? spare : more;
+            heights[i] += more > 0 ? more : 0;
+            spare -= more > 0 ? more : 0;
+        }
+    int roomy = stack->count > 1 ? spare / (stack->count - 1) : 0;
+    *gap = GAP + (roomy > 2 ? 2 : roomy);
+}
+
+void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data) {
+    if (!stack->count || stack->area.h < 1 || stack->area.w < 1)
+        return;
+    fold(stack);
+    int heights[STACK_PANELS], gap, y = stack->area.y;
+    share_rows(sheet, stack, data, heights, &gap);
+    while (is_short(sheet, stack, data, heights) && spare(stack))
+        share_rows(sheet, stack, data, heights, &gap);
+    for (int i = 0; i < stack->count; i++) {
+        int room = stack->area.y + stack->area.h - y;
+        Area area = {stack->area.x, y, stack->area.w, heights[i] < room ? heights[i] : room};
+        stack->panels[i]->draw(sheet, area, data);
+        if (fold_rank(stack, i) == INT_MAX)
+            sheet_frame(sheet, area);
+        y += heights[i] + gap;
+    }
+}
+

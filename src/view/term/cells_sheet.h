@@ -1,0 +1,8 @@
+/* The back end of panels for character cells. */
+#pragma once
+
+#include "src/view/panel/sheet.h"
+#include "src/view/term/cells.h"
+
+/* A sheet that covers `cells`. */
+Sheet cells_sheet(Cells *cells);

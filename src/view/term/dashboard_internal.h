@@ -1,0 +1,20 @@
+/* The panels that only the terminal has, drawn in cells: pictures, which the window shows by itself. */
+#pragma once
+
+#include "src/view/bev/bev_picture.h"
+#include "src/view/panel/panel.h"
+#include "src/view/term/cells_sheet.h"
+#include "src/view/term/dash_spots.h"
+
+/* What their `draw` gets as a Sheet. */
+typedef struct {
+    Sheet sheet;               /* first */
+    const BevPicture *picture; /* may be NULL: none yet */
+    DashSpots *spots;          /* receives where pictures stand; may be NULL */
+} DashSheet;
+
+extern const Panel bev_panel, camera_panel;
+
+/* Draws the part of the picture that the viewport shows, as large as it fits into `area` with
+ * square grid cells, with ego vehicle, cursor and pinned cell. Returns the area used. */
+Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const State *state);
