@@ -342,18 +342,20 @@ static void conclude_all(void) {
 static void time_kernel(const Case *c, const BevProblem *problem, const BevKernel *kernel) {
     Session *session;
     Timing warm, cold;
+    double prepare_us;
     Err err;
     if (bev_unsupported(kernel, problem))
         return;
     if (!session_open(&session, kernel, problem, &err))
         return; /* no device: its rows said so */
-    if (session_time(session, CACHE_WARM, &timing_quick, &warm, &err) &&
+    if (session_prepare_us(session, &prepare_us, &err) &&
+        session_time(session, CACHE_WARM, &timing_quick, &warm, &err) &&
         session_time(session, CACHE_COLD, &timing_quick, &cold, &err))
         tap_note("%-12s %-10s %-6s %-9s warm %9.1f us (p99 %9.1f%s)  cold %9.1f us  prepare %9.1f "
                  "us",
                  c->name, kernel->name, bev_dtypes[problem->dtype].name,
                  bev_aligns[problem->align].name, warm.median_us, warm.p99_us,
-                 warm.settled ? "" : ", not settled", cold.median_us, session_prepare_us(session));
+                 warm.settled ? "" : ", not settled", cold.median_us, prepare_us);
     else
         tap_ok(false, "%s could not be timed: %s", kernel->name, err.what);
     session_close(session);

@@ -112,9 +112,10 @@ static bool measure(Ladder *ladder, Session *session, const BevKernel *kernel, c
     Timing warm, cold, single;
     TimingOptions one_by_one = ladder->timing;
     one_by_one.single = true;
-    const Timed timed = {kernel->name, session_prepare_us(session),
-                         bev_traffic_total(bev_traffic(kernel, &c->problem.view)) * 1e-6};
-    if (!session_time(session, CACHE_WARM, &ladder->timing, &warm, err) ||
+    Timed timed = {.kernel = kernel->name};
+    timed.traffic_mb = bev_traffic_total(bev_traffic(kernel, &c->problem.view)) * 1e-6;
+    if (!session_prepare_us(session, &timed.prepare_us, err) ||
+        !session_time(session, CACHE_WARM, &ladder->timing, &warm, err) ||
         !session_time(session, CACHE_COLD, &ladder->timing, &cold, err) ||
         !session_time(session, CACHE_WARM, &one_by_one, &single, err))
         return false;

@@ -188,7 +188,7 @@ static void test_kernels(const BevKernel *kernel, const BevProblem *problem) {
     CudaFunction kernels[8];
     int count = 0;
     Session *session;
-    bool ok = session_open_once(&session, kernel, problem, &err) &&
+    bool ok = session_open(&session, kernel, problem, &err) &&
               session_functions(session, kernels, 8, &count, &err) && count > 0;
     session_close(session);
     for (int i = 0; i < count; i++) {

@@ -1,15 +1,18 @@
 /* What the engine does while nobody waits for a frame: it times kernels, judges them and simulates
  * caches, on a busy machine and beside a world that moves, too. And what a frame costs. */
 #include "src/base/clock.h"
+#include "src/live/background_job.h"
 #include "src/live/engine.h"
 #include "tests/engine_fixture.h"
 #include "tests/load.h"
 #include "tests/tap.h"
 
 #include <limits.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
+#include <time.h>
 
 /* ---- memory model ---------------------------------------------------------------------------- */
 
@@ -58,6 +61,101 @@ static void test_counters(void) {
                frame->live.counters.source == SOURCE_UNKNOWN && !frame->device_lost,
            "counters: asked for once, refused with the reason");
     engine_close(engine);
+}
+
+/* ---- the slot's jobs in every order ---------------------------------------------------------- */
+
+static const struct {
+    JobKind kind;
+    const char *kernel; /* NULL: the selection, which goes backward */
+} slot_jobs[] = {{JOB_GRADIENTS, NULL},   {JOB_LAUNCH, NULL},     {JOB_ACCURACY, NULL},
+                 {JOB_LAUNCH, "cpu_v2"},  {JOB_LAUNCH, "cpu_v4"}, {JOB_ACCURACY, "cpu_v3"}};
+enum { SLOT_JOBS = sizeof slot_jobs / sizeof *slot_jobs };
+
+static void wake_nobody(void *context) {
+    (void)context;
+}
+
+static Background *open_background(void) {
+    Background *background;
+    Err err;
+    tap_need(background_open(&background, wake_nobody, NULL, &err), "a slot");
+    return background;
+}
+
+static double weighted_sum(const float *values, int64_t count) {
+    double sum = values ? 0 : NAN;
+    for (int64_t i = 0; values && i < count; i++)
+        sum += (double)values[i] * (double)(i % 97 + 1);
+    return sum;
+}
+
+/* What a job brought, as one number; NAN: it failed. */
+static double result_of(const BackgroundJob *job) {
+    const BevShape *s = &job->inputs.features->shape;
+    if (job->failed || (job->kind == JOB_LAUNCH && !(job->launch_us > 0)))
+        return NAN;
+    if (job->kind == JOB_ACCURACY)
+        return job->accuracy.max_abs;
+    if (job->kind == JOB_GRADIENTS)
+        return weighted_sum(job->gradients->grad_feat,
+                            s->cameras * s->feat_h * s->feat_w * s->channels);
+    return job->wants_grid ? weighted_sum(job->grid->values, s->nx * s->ny * s->channels) : 0;
+}
+
+static double run_job(Background *background, int i, const FrameInputs *inputs, const State *state) {
+    BackgroundJob job = {.kind = slot_jobs[i].kind,
+                         .inputs = frame_inputs_keep(inputs),
+                         .config = state->job.config,
+                         .job = state->job};
+    if (slot_jobs[i].kernel)
+        job.config.kernel = bev_kernel_find(slot_jobs[i].kernel);
+    job.wants_grid = slot_jobs[i].kernel != NULL;
+    background_start(background, &job);
+    while (!background_take(background, &job))
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    double result = result_of(&job);
+    background_job_drop(&job);
+    return result;
+}
+
+/* Each job alone, then each behind each other one: they share what the last one left in the slot. */
+static void test_slot_in_any_order(const FrameInputs *inputs, const State *state) {
+    double alone[SLOT_JOBS];
+    int wrong = 0;
+    for (int i = 0; i < SLOT_JOBS; i++) {
+        Background *background = open_background();
+        alone[i] = run_job(background, i, inputs, state);
+        wrong += isnan(alone[i]);
+        background_close(background);
+    }
+    Background *background = open_background();
+    for (int i = 0; i < SLOT_JOBS; i++)
+        for (int j = 0; j < SLOT_JOBS; j++) {
+            wrong += run_job(background, i, inputs, state) != alone[i];
+            wrong += run_job(background, j, inputs, state) != alone[j];
+        }
+    background_close(background);
+    tap_ok(!wrong, "%s: whatever a job finds in the slot, it brings the same",
+           state->job.config.kernel->name);
+}
+
+static void test_slot(void) {
+    static LiveData live;
+    Pipeline *pipeline;
+    Err err;
+    tap_need(pipeline_open(&pipeline, &err), "a pipeline");
+    State state = fresh(TOY);
+    state.job.loss = LOSS_ALL;
+    for (int i = 0; bev_kernels[i]; i++) {
+        const PipelineNeeds needs = {.draft = true, .gradients_later = true};
+        state.job.config.kernel = bev_kernels[i];
+        if (bev_kernels[i]->where != BEV_CPU || bev_kernels[i]->direction != BEV_BACKWARD)
+            continue;
+        tap_need(pipeline_run(pipeline, &state, needs, &live, &err) == PIPELINE_DONE, "a frame");
+        test_slot_in_any_order(pipeline_inputs(pipeline), &state);
+    }
+    pipeline_close(pipeline);
 }
 
 /* ---- timing and accuracy --------------------------------------------------------------------- */
@@ -247,6 +345,7 @@ static void test_speed(void) {
 int main(void) {
     test_model();
     test_counters();
+    test_slot();
     test_background();
     test_fair();
     test_playing();

@@ -209,7 +209,7 @@ static void test_wide(const BevKernel *kernel, const Wide *wide) {
         tap_skip(name, reason);
         return;
     }
-    bool ok = session_open_once(&session, kernel, &wide->problem, &err) &&
+    bool ok = session_open(&session, kernel, &wide->problem, &err) &&
               session_poison(session, &err) && session_run(session, &err) &&
               session_output(session, &codes, &err);
     int wrong = ok_or_note(ok, &err) ? first_wrong(wide, codes) : -1;

@@ -300,7 +300,7 @@ static bool add_functions(const Workload *workload, const BevProblem *problem, v
         int count;
         if (kernel->where != BEV_CUDA || bev_unsupported(kernel, problem))
             continue;
-        ok = session_open_once(&session, kernel, problem, err) &&
+        ok = session_open(&session, kernel, problem, err) &&
              session_functions(session, started, FUNCTIONS_MAX, &count, err);
         session_close(session);
         for (int k = 0; ok && k < count; k++)

@@ -275,7 +275,7 @@ static void counted_add(Report *report, const Counted *counted) {
 static bool measure(CounterReader *reader, const BevKernel *kernel, Counted *counted, Err *err) {
     Session *session;
     Timing timing;
-    if (!session_open_once(&session, kernel, &counted->model->problem.view, err))
+    if (!session_open(&session, kernel, &counted->model->problem.view, err))
         return false;
     bool ok = session_time(session, CACHE_WARM, &timing_default, &timing, err) &&
               counters_read(reader, session, &counted->counters, err);

@@ -48,9 +48,9 @@ static bool run(Runner *kept, BackgroundJob *job, Err *err) {
     bool again = can_run_again(kept, job);
     if (!(again ? refresh(kept, job, err) : prepare(kept, job, err)))
         return false;
-    job->prepare_us = session_prepare_us(kept->session);
     job->own_bytes = bev_traffic_total(bev_traffic(job->config.kernel, &kept->problem.view));
-    if (!launch(kept->session, job, err))
+    if (!session_prepare_us(kept->session, &job->prepare_us, err) ||
+        !launch(kept->session, job, err))
         return false;
     bool cold = !again && job->launch_us <= WARM_UP_US;
     return !cold || launch(kept->session, job, err);

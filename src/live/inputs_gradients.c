@@ -94,7 +94,7 @@ static bool run(Runner *runner, const Gradients *made, Err *err) {
         return false;
     bool ready =
         goes_on ? session_update(runner->session, err)
-                : session_open_once(&runner->session, config->kernel, &runner->problem.view, err);
+                : session_open(&runner->session, config->kernel, &runner->problem.view, err);
     return ready && session_run(runner->session, err);
 }
 

@@ -79,7 +79,7 @@ static bool runner_prepare(Runner *runner, const FrameInputs *next, const Kernel
     runner->config = *config;
     bool ok = goes_on
                   ? session_update(runner->session, err)
-                  : session_open_once(&runner->session, config->kernel, &runner->problem.view, err);
+                  : session_open(&runner->session, config->kernel, &runner->problem.view, err);
     times->us[STAGE_UPLOAD] += clock_us() - encoded;
     return ok;
 }

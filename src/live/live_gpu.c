@@ -172,7 +172,7 @@ bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveC
     if (config->kernel->where != BEV_CUDA)
         return err_set(err, ERR_FAILED, "counters", "choose backend cuda", "only a GPU has them");
     bool ok = inputs_encode(&problem, inputs->features, inputs->map, config, err) &&
-              session_open_once(&session, config->kernel, &problem.view, err) &&
+              session_open(&session, config->kernel, &problem.view, err) &&
               counters_open(&reader, COUNTERS_LIVE, err) &&
               counters_read(reader, session, &counted, err);
     if (ok)

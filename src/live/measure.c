@@ -301,6 +301,7 @@ static bool open_problem(Measure *measure, const KernelConfig *config, Err *err)
 /* Encoding and preparing are a slice each. */
 static bool start(Measure *measure, TimedKernel *timed, Err *err) {
     Runner *runner = &measure->runner;
+    double prepare_us;
     timed->turn = ++measure->turns;
     if (!problem_fits(measure, &timed->config))
         return open_problem(measure, &timed->config, err);
@@ -308,7 +309,9 @@ static bool start(Measure *measure, TimedKernel *timed, Err *err) {
         return false;
     measure->current = timed;
     timed_kernel_begin(timed);
-    timed->live.prepare_us = reading(session_prepare_us(runner->session), SOURCE_MEASURED);
+    if (!session_prepare_us(runner->session, &prepare_us, err))
+        return false;
+    timed->live.prepare_us = reading(prepare_us, SOURCE_MEASURED);
     bool described = timed->live.registers.source && !timed->live.registers.stale;
     if (timed->config.kernel->where == BEV_CUDA && !described)
         live_gpu_kernel(runner->session, &timed->live);

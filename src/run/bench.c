@@ -115,10 +115,9 @@ static bool time_kernel(Bench *bench, const BevKernel *kernel, Err *err) {
         bench->emit(row, bench->context);
         return true;
     }
-    row->prepare_us = session_prepare_us(session);
     row->traffic_mb = bev_traffic_total(bev_traffic(kernel, problem)) * 1e-6;
     row->footprint_mb = bev_footprint_total(bev_footprint(problem)) * 1e-6;
-    bool ok = time_caches(bench, session, err);
+    bool ok = session_prepare_us(session, &row->prepare_us, err) && time_caches(bench, session, err);
     session_close(session);
     return ok;
 }

@@ -24,28 +24,22 @@ static const SessionBackend *const backends[BEV_CUDA + 1] = {
 #endif
 };
 
+enum { PREPARE_REPEATS = 3 };
+
 struct Session {
     const SessionBackend *backend;
     void *state;
-    double prepare_us;
-    bool once;
+    double prepare_us[PREPARE_REPEATS]; /* the times of the prepare steps that were run */
+    int prepared;                       /* their number; 0: the kernel has no prepare step */
 };
 
-enum { PREPARE_REPEATS = 3 };
 static const double LONG_PREPARE_US = 5e3; /* far above the clock's noise: one run is enough */
 
 static bool prepare(Session *s, Err *err) {
-    double times[PREPARE_REPEATS];
-    int taken = 0, repeats = s->once ? 1 : PREPARE_REPEATS;
-    while (taken < repeats && (taken == 0 || times[taken - 1] < LONG_PREPARE_US))
-        if (!s->backend->prepare(s->state, &times[taken++], err))
-            return false;
-    s->prepare_us = timing_median(times, taken);
-    return true;
+    return s->backend->prepare(s->state, &s->prepare_us[s->prepared++], err);
 }
 
-static bool begin(Session **session, const BevKernel *kernel, const BevProblem *host, bool once,
-                  Err *err) {
+bool session_open(Session **session, const BevKernel *kernel, const BevProblem *host, Err *err) {
     *session = NULL;
     const SessionBackend *backend = backends[kernel->where];
     if (!backend)
@@ -58,7 +52,6 @@ static bool begin(Session **session, const BevKernel *kernel, const BevProblem *
     if (!s)
         return err_set(err, ERR_FAILED, kernel->name, "", "out of memory");
     s->backend = backend;
-    s->once = once;
     bool opened = backend->open(&s->state, kernel, host, err);
     if (!opened || (kernel->prepare && !prepare(s, err))) {
         if (opened)
@@ -68,10 +61,6 @@ static bool begin(Session **session, const BevKernel *kernel, const BevProblem *
     }
     *session = s;
     return true;
-}
-
-bool session_open(Session **session, const BevKernel *kernel, const BevProblem *host, Err *err) {
-    return begin(session, kernel, host, false, err);
 }
 
 bool session_open_or_skip(Session **session, const BevKernel *kernel, const BevProblem *host,
@@ -91,20 +80,20 @@ bool session_open_or_skip(Session **session, const BevKernel *kernel, const BevP
     return false;
 }
 
-bool session_open_once(Session **session, const BevKernel *kernel, const BevProblem *host,
-                       Err *err) {
-    return begin(session, kernel, host, true, err);
-}
-
 void session_close(Session *session) {
     if (session)
         session->backend->close(session->state);
     free(session);
 }
 
-double session_prepare_us(const Session *session) {
-    assert(!session->once);
-    return session->prepare_us;
+bool session_prepare_us(Session *session, double *us, Err *err) {
+    Session *s = session;
+    while (s->prepared && s->prepared < PREPARE_REPEATS &&
+           s->prepare_us[s->prepared - 1] < LONG_PREPARE_US)
+        if (!prepare(s, err))
+            return false;
+    *us = s->prepared ? timing_median(s->prepare_us, s->prepared) : 0;
+    return true;
 }
 
 bool session_update(Session *session, Err *err) {

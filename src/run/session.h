@@ -11,7 +11,7 @@ extern "C" {
 typedef struct Session Session;
 
 /* Copies `host`, which must outlive the session, to where `kernel` runs (the CPU uses it in place)
- * and runs the kernel's prepare step. Fails with ERR_DEVICE if the device is missing, with
+ * and runs the kernel's prepare step once. Fails with ERR_DEVICE if the device is missing, with
  * ERR_FAILED and the reason if the kernel does not support the problem (bev_unsupported). */
 bool session_open(Session **session, const BevKernel *kernel, const BevProblem *host, Err *err);
 
@@ -23,15 +23,12 @@ enum { REFUSAL_SIZE = 512 }; /* bytes of a reason */
 bool session_open_or_skip(Session **session, const BevKernel *kernel, const BevProblem *host,
                           char *skipped, Err *err);
 
-/* The same for one picture, faster: prepares once. Do not call session_prepare_us on it. */
-bool session_open_once(Session **session, const BevKernel *kernel, const BevProblem *host,
-                       Err *err);
-
 void session_close(Session *session); /* accepts NULL */
 
 /* The time of the kernel's prepare step, microseconds: the median of a few repetitions, or one run
- * if it takes milliseconds. 0 if the kernel has none. */
-double session_prepare_us(const Session *session);
+ * if it takes milliseconds. 0 if the kernel has none. The first call repeats the step, beginning
+ * with the run that opened the session; later calls give the same figure. */
+bool session_prepare_us(Session *session, double *us, Err *err);
 
 /* Takes over the host problem's current depth, features, scales and, backward, grad_out. Map, shape
  * and formats must be those that the session was opened with; the plan depends on nothing else and

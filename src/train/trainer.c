@@ -237,8 +237,8 @@ static bool open_sessions(Trainer *t, const BevMap *map, Err *err) {
     return problem_encode(&t->forward, &t->shape, k->dtype, k->align, &t->now, map, err) &&
            problem_encode(&t->backward, &t->shape, k->dtype, k->align, &t->now, map, err) &&
            set_grad_out(t, err) &&
-           session_open_once(&t->pools, k->forward, &t->forward.view, err) &&
-           session_open_once(&t->returns, k->backward, &t->backward.view, err);
+           session_open(&t->pools, k->forward, &t->forward.view, err) &&
+           session_open(&t->returns, k->backward, &t->backward.view, err);
 }
 
 /* Pools the true depth. */
