@@ -19,7 +19,7 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What reads a scene, an operator or a gradient, and the writer that the tests of .npz read back.
 FILES = ["src/base/json_fields.c"] + ["src/scene/%s.c" % name for name in (
     "scene", "scene_json", "scene_arrays", "scene_moments", "scene_npz", "npy", "npz", "npz_stream",
-    "npz_texts", "npz_write", "zip_directory", "photos_npz", "clip", "scatter_check", "grad_out",
+    "npz_texts", "npz_write", "photos_npz", "clip", "scatter_check", "grad_out",
     "operator/operator", "operator/operator_arrays", "operator/operator_json",
     "operator/operator_sweep")]
 TESTS = ["tests/" + name for name in (

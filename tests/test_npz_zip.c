@@ -134,6 +134,66 @@ static void test_entries(void) {
     free(archive.bytes);
 }
 
+/* ---- ends that NumPy reads as well ----------------------------------------------------------- */
+
+/* The archive of all arrays with an end of `comment` bytes, and `behind` others after it. Of zip64:
+ * a record that declares `entries`, as end and directory are taken from there. */
+static Buffer archive_with_end(bool zip64, uint64_t entries, uint32_t comment, size_t behind) {
+    Buffer archive = make_archive();
+    unsigned char end[22];
+    archive.length -= sizeof end;
+    memcpy(end, archive.bytes + archive.length, sizeof end);
+    const uint64_t at = archive.length;
+    if (zip64) {
+        buffer_add(&archive, "PK\6\6\54\0\0\0\0\0\0\0\55\0\55\0\0\0\0\0\0\0\0\0", 24);
+        buffer_add_le(&archive, entries, 8);
+        buffer_add_le(&archive, entries, 8);
+        buffer_add_le(&archive, le32(end + 12), 8);
+        buffer_add_le(&archive, le32(end + 16), 8);
+        buffer_add(&archive, "PK\6\7\0\0\0\0", 8);
+        buffer_add_le(&archive, at, 8);
+        buffer_add_le(&archive, 1, 4);
+        memset(end + 8, 0xff, 12);
+    }
+    end[20] = (unsigned char)comment;
+    end[21] = (unsigned char)(comment >> 8);
+    buffer_add(&archive, end, sizeof end);
+    for (size_t i = 0; i < comment + behind; i++)
+        buffer_add(&archive, "c", 1);
+    return archive;
+}
+
+static void test_ends(void) {
+    static const uint32_t comments[] = {0, 1, 22, 5000, 65535};
+    static const size_t behind[] = {0, 1, 21, 22, 300};
+    enum { COMMENTS = sizeof comments / sizeof *comments, BEHIND = sizeof behind / sizeof *behind };
+    int read = 0;
+    start("");
+    for (int i = 0; i < 2 * COMMENTS * BEHIND; i++) {
+        Buffer archive = archive_with_end(i % 2, (uint64_t)array_count, comments[i / 2 % COMMENTS],
+                                          behind[i / 2 / COMMENTS]);
+        Scene scene;
+        read += read_bytes(archive, &scene) && scene.tensors.depth[35] == 0.5f;
+        scene_free(&scene);
+        free(archive.bytes);
+    }
+    /* An end is looked for in the last 65,577 bytes, where NumPy takes 65,557: the longest comment
+     * leaves room for 20. */
+    tap_ok(read == 2 * (COMMENTS * BEHIND - 3),
+           "zip64, comments and bytes behind the end: %d of %d are read", read,
+           2 * COMMENTS * BEHIND);
+    const struct {
+        uint64_t entries;
+        const char *words;
+    } lies[] = {{1ull << 40, "1099511627776 entries"}, {65, "65 entries"}, {1, "more directory"},
+                {64, "fewer directory"}};
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        Buffer archive = archive_with_end(true, lies[i].entries, 0, 0);
+        refuses_bytes(archive, "zip64 that lies of its entries", "net.npz", lies[i].words);
+        free(archive.bytes);
+    }
+}
+
 /* ---- deflated members that are not what they declare ----------------------------------------- */
 
 /* Zeros compressed by libzip: only the bytes of the member. */
@@ -254,6 +314,7 @@ int main(void) {
     long mark = memory_mark();
     test_zip_bytes();
     test_entries();
+    test_ends();
     if (MEMORY_MEASURED)
         tap_ok(memory_growth_kb(mark) < 1024, "all refused within 1 MB (%ld kB)",
                memory_growth_kb(mark));

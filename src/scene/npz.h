@@ -78,9 +78,9 @@ typedef struct {
     struct NpzStream *kept[NPZ_MAX_MEMBERS]; /* deflated members of which a part was read */
 } Npz;
 
-/* Opens an archive and checks its directory: at most NPZ_MAX_MEMBERS arrays, all names different,
- * nothing encrypted, each stored or deflated, no size that the file cannot hold. `bytes` must stay
- * valid until npz_close. */
+/* Opens an archive, zip64 too, with a comment or other bytes behind its end. Checks its directory: at
+ * most NPZ_MAX_MEMBERS arrays, all names different, nothing encrypted, each stored or deflated, no
+ * size that the file cannot hold. `bytes` must stay valid until npz_close. */
 bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err);
 bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err);
 void npz_close(Npz *npz);
@@ -145,18 +145,3 @@ bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, co
 /* Closes the writer, also on failure. The caller frees *bytes. */
 bool npz_writer_finish(NpzWriter *writer, char **bytes, size_t *length, Err *err);
 void npz_writer_abort(NpzWriter *writer);
-
-/* ---- the directory of a zip file (zip_directory.c) ------------------------------------------- */
-
-/* A zip file in memory, or an open file when `memory` is NULL. */
-typedef struct {
-    const unsigned char *memory;
-    int fd;
-    uint64_t length;
-} ZipBytes;
-
-/* Checks a zip file's directory before libzip reads it: libzip allocates memory for as many entries
- * as the end record declares (up to 65,536), and it tries every end record in the last 64 KiB.
- * Accepts what np.savez writes: one end record, no comment, the directory directly before it, as
- * many entries as declared, all names different, no entry longer than the file. */
-bool zip_check_directory(const ZipBytes *bytes, const char *where, Err *err);

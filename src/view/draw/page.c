@@ -34,8 +34,9 @@ bool page_image(const PageSpec *page, Image *image, Err *err) {
 /* ---- SVG ------------------------------------------------------------------------------------ */
 
 /* cairo numbers the images and groups of an SVG by a counter of the process: the same figure drawn
- * twice would differ. Renumbered in order of appearance, it does not. */
-static const char *const prefixes[] = {"image", "surface"};
+ * twice would differ. Renumbered in order of appearance, it does not. Up to cairo 1.16 their names
+ * are image1 and surface1, since 1.18 source-1. */
+static const char *const prefixes[] = {"image", "surface", "source-"};
 
 typedef struct {
     unsigned long *old; /* index = new number */
