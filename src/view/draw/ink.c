@@ -16,8 +16,8 @@ static const uint32_t ink_colors[INK_COUNT][2] = {
     [INK_MUTED] = {0x98a2b0, 0x5a6472},    [INK_RULE] = {0x4a5361, 0xb4bcc6},
     [INK_TITLE] = {0xffffff, 0x000000},    [INK_GOOD] = {0x4fd09b, 0x00735a},
     [INK_WARN] = {0xf2b33d, 0x8a5a00},     [INK_BAD] = {0xff7b72, 0xb3261e},
-    [INK_SELECTED] = {0x28384f, 0xd9e7f8}, [INK_ACCENT] = {0xffd866, 0x6a1fd0},
-    [INK_BASELINE] = {0xb8a5ff, 0x6b5900}, [INK_FEATURES] = {0x56b4e9, 0x0068a8},
+    [INK_SELECTED] = {0x28384f, 0xd9e7f8}, [INK_ACCENT] = {0xffd866, 0x7a5c00},
+    [INK_BASELINE] = {0xb8a5ff, 0x6a1fd0}, [INK_FEATURES] = {0x56b4e9, 0x0068a8},
     [INK_DEPTH] = {0xe69f00, 0xa55a00},    [INK_INDEX] = {0x22c195, 0x00735a},
     [INK_OUTPUT] = {0xdb8fbb, 0xa33c77},   [INK_KEY] = {0x39485e, 0xcfd9e6},
 };

@@ -109,7 +109,8 @@ static void gradients_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 /* Where a training is shown, it has its place. */
 static bool gradients_shown(const PanelData *data) {
-    return !data->live->frame.training;
+    const BevKernel *kernel = data->state->job.config.kernel;
+    return !data->live->frame.training && kernel && kernel->direction == BEV_BACKWARD;
 }
 
 const Panel gradients_panel = {.point = PANEL_STRIP,

@@ -109,7 +109,7 @@ static void draw_line(Sheet *sheet, int x, int y, int w, const Line *line) {
     sheet_text(sheet, x + line->indent, y, w - line->indent, style_of(sheet, line), text);
 }
 
-int lesson_want(Sheet *sheet, const PanelData *data, int width) {
+static int lesson_want(Sheet *sheet, const PanelData *data, int width) {
     (void)sheet;
     static Lines lines; /* large; screens are drawn by one thread */
     make_lines(&lines, &data->state->lesson.body, width, true);
@@ -148,15 +148,16 @@ static void draw_more(Sheet *sheet, Area area, int first, int count) {
 static void draw_keys(Sheet *sheet, Area area, const LessonPane *pane) {
     char text[256], page[48] = "";
     const char *tab = key_of(ACTION_PAGE).name;
-    if (sheet->columns < PAGE_BOTH_COLUMNS && pane->point == PANEL_BEV)
+    bool small = !sheet->pixels && sheet->columns < PAGE_BOTH_COLUMNS;
+    if (small && pane->point == PANEL_BEV)
         snprintf(page, sizeof page, ", %s %s: picture", tab, tab);
-    else if (sheet->columns < PAGE_BOTH_COLUMNS)
+    else if (small)
         snprintf(page, sizeof page, ", %s: figures", tab);
     snprintf(text, sizeof text, "%.200s%s", pane_row(&pane->body, pane->body.count - 1), page);
     sheet_line(sheet, area, cell_style(INK_MUTED), text);
 }
 
-void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
+static void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
     static Lines lines;
     const LessonPane *pane = &data->state->lesson;
     char note[64];
@@ -175,3 +176,9 @@ void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_line(sheet, area.x, area.y + i, width, &lines.lines[first + i]);
     draw_more(sheet, area, first, lines.count);
 }
+
+const Panel lesson_panel = {.fold = 9,
+                            .grow = 1,
+                            .height = 6,
+                            .want = lesson_want,
+                            .draw = lesson_draw};

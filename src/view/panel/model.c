@@ -43,16 +43,18 @@ static bool model_shown(const PanelData *data) {
 }
 
 /* The chart's spec; NULL: nothing is predicted yet, or no memory. free() it. */
-static ChartSpec *spec_of(const PanelData *data) {
+static ChartSpec *spec_of(const Sheet *sheet, const PanelData *data, int rows) {
+    enum { BOX_ROWS = 24 };
     Err err;
     FigureTheme theme = data->state->light ? THEME_LIGHT : THEME_DARK;
-    ChartInput input = chart_live_input(data->state, data->live, ROOM_LOW, theme);
+    ChartRoom room = sheet->pixels && rows >= BOX_ROWS ? ROOM_BOX : ROOM_LOW;
+    ChartInput input = chart_live_input(data->state, data->live, room, theme);
     return input.model ? chart_make(&input, &err) : NULL;
 }
 
 static int model_want(Sheet *sheet, const PanelData *data, int width) {
-    (void)sheet, (void)width;
-    ChartSpec *spec = spec_of(data);
+    (void)width;
+    ChartSpec *spec = spec_of(sheet, data, 0);
     int rows = spec ? sheet_chart_rows(sheet, spec) : CHART_CELLS_LEAST;
     free(spec);
     return rows + WORD_ROWS;
@@ -65,7 +67,7 @@ static void model_draw(Sheet *sheet, Area area, const PanelData *data) {
     const char *note = unfollowed ? "model, not of this kernel"
                        : on_cpu   ? "model of the CUDA twin"
                                   : "model";
-    ChartSpec *spec = spec_of(data);
+    ChartSpec *spec = spec_of(sheet, data, area.h);
     if (!spec) {
         area = sheet_title(sheet, area, chart_title(data->state->chart), note);
         sheet_line(sheet, area, cell_style(INK_MUTED), "n/a");

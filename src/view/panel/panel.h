@@ -31,7 +31,7 @@ typedef struct {
 
 extern const Panel memory_panel, kernels_panel, accuracy_panel, intervals_panel, pipeline_panel,
     model_panel, idea_panel, steps_panel, gradients_panel, training_panel, findings_panel,
-    operator_panel;
+    operator_panel, cell_panel, course_panel, lesson_panel;
 
 /* Panels above one another: those without room are left out, the others share the rows. */
 enum { STACK_PANELS = 9 };
@@ -44,6 +44,8 @@ typedef struct {
 } Stack;
 
 void stack_add(Stack *stack, const Panel *panel, const PanelData *data);
+/* Adds the panel where it has room for all its rows, one that folds late for the least of them. */
+void stack_add_whole(Sheet *sheet, Stack *stack, const Panel *panel, const PanelData *data);
 void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data);
 
 /* The fixed parts, which are never left out. header_draw returns the rows that it used. */
@@ -54,7 +56,3 @@ void findings_line_draw(Sheet *sheet, Area area, const PanelData *data); /* the 
 void log_draw(Sheet *sheet, Area area, const PanelData *data);
 void key_bar_draw(Sheet *sheet, Area area);
 void help_draw(Sheet *sheet, Area area, const PanelData *data);
-
-/* The lesson, and how many rows it would like. */
-int lesson_want(Sheet *sheet, const PanelData *data, int width);
-void lesson_draw(Sheet *sheet, Area area, const PanelData *data);

@@ -11,6 +11,27 @@ void stack_add(Stack *stack, const Panel *panel, const PanelData *data) {
         stack->panels[stack->count++] = panel;
 }
 
+static int wanted(Sheet *sheet, const Panel *panel, int width, const PanelData *data) {
+    Sheet quiet = sheet_quiet(sheet);
+    return panel->want(&quiet, data, width);
+}
+
+void stack_add_whole(Sheet *sheet, Stack *stack, const Panel *panel, const PanelData *data) {
+    enum { LATE = 6 };
+    int room = stack->area.h;
+    if (stack->count == STACK_PANELS || (panel->shown && !panel->shown(data)))
+        return;
+    for (int i = 0; i < stack->count; i++) {
+        int want = wanted(sheet, stack->panels[i], stack->area.w, data);
+        room -= GAP + (want > stack->panels[i]->height ? want : stack->panels[i]->height);
+        if (stack->panels[i] == panel)
+            return;
+    }
+    int want = wanted(sheet, panel, stack->area.w, data);
+    if (!stack->count || room >= (panel->fold >= LATE ? panel->height : want))
+        stack->panels[stack->count++] = panel;
+}
+
 static void stack_remove(Stack *stack, int at) {
     memmove(stack->panels + at, stack->panels + at + 1,
             sizeof *stack->panels * (size_t)(stack->count - at - 1));
@@ -40,17 +61,12 @@ static void fold(Stack *stack) {
     }
 }
 
-static int wanted(Sheet *sheet, const Stack *stack, int i, const PanelData *data) {
-    Sheet quiet = sheet_quiet(sheet);
-    return stack->panels[i]->want(&quiet, data, stack->area.w);
-}
-
 enum { GROWS_FIRST = 2 }; /* kernels and accuracy */
 
 static bool is_short(Sheet *sheet, const Stack *stack, const PanelData *data, const int heights[STACK_PANELS]) {
     for (int i = 0; i < stack->count; i++)
         if (stack->panels[i]->grow <= GROWS_FIRST &&
-            heights[i] < wanted(sheet, stack, i, data))
+            heights[i] < wanted(sheet, stack->panels[i], stack->area.w, data))
             return true;
     return false;
 }
@@ -75,7 +91,7 @@ static void share_rows(Sheet *sheet, const Stack *stack, const PanelData *data, 
         for (int i = 0; i < stack->count; i++) {
             if (stack->panels[i]->grow != rank)
                 continue;
-            int more = wanted(sheet, stack, i, data) - heights[i];
+            int more = wanted(sheet, stack->panels[i], stack->area.w, data) - heights[i];
             more = more > spare ? spare : more;
             heights[i] += more > 0 ? more : 0;
             spare -= more > 0 ? more : 0;

@@ -28,8 +28,15 @@ static void owner_text(const Steps *steps, char *text, size_t size) {
 
 /* The columns of a step's instructions. */
 static void headings_row(Rows *rows) {
-    rows_say(rows, cell_style(INK_MUTED),
-             "  array          access      bytes lines sect. used lanes 0-v per 4 B");
+    static const struct {
+        int x;
+        const char *text;
+    } headings[] = {{2, "array"},  {17, "access"}, {29, "bytes"},
+                    {35, "lines"}, {41, "sect."},  {47, "used"}, {52, "lanes 0-v per 4 B"}};
+    Area row = rows_next(rows);
+    for (size_t i = 0; row.h && i < sizeof headings / sizeof *headings; i++)
+        sheet_text(rows->sheet, row.x + headings[i].x, row.y, row.w - headings[i].x,
+                   cell_style(INK_MUTED), headings[i].text);
 }
 
 int steps_head_draw(Sheet *sheet, Area area, const StepsView *view) {

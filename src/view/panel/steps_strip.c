@@ -142,10 +142,34 @@ static void strip_draw(Sheet *sheet, int x, int y, int w, const Shown *shown, in
     }
 }
 
+enum { COL_WAITS, COL_NAME, COL_ACCESS, COL_TIMES, COL_BYTES, COL_LINES, COL_SECTORS, COL_SHARE };
+enum { STRIP_X = 51 };
+
+/* Where a column of the instructions begins, or where right-aligned figures end. */
+static const struct {
+    int x, w;
+    bool left;
+} places[] = {[COL_WAITS] = {0, 1, true},   [COL_NAME] = {2, 14, true},
+              [COL_ACCESS] = {17, 6, true}, [COL_TIMES] = {24, 4, true},
+              [COL_BYTES] = {28, 6, false}, [COL_LINES] = {34, 5, false},
+              [COL_SECTORS] = {39, 5, false}, [COL_SHARE] = {45, 5, false}};
+
+static void put(Sheet *sheet, Area row, int column, CellStyle style, const char *text) {
+    int x = places[column].x, w = places[column].w;
+    if (x + w <= row.w)
+        (places[column].left ? sheet_text : sheet_right)(sheet, row.x + x, row.y, w, style, text);
+}
+
+static void put_number(Sheet *sheet, Area row, int column, CellStyle style, double number) {
+    char text[24];
+    snprintf(text, sizeof text, "%.0f", number);
+    put(sheet, row, column, style, text);
+}
+
 /* ">" before the name: it needs what loads before have brought. */
 static void group_row(Rows *rows, const Steps *steps, const Step *step, const Group *group) {
     Shown shown[MAX_SHOWN];
-    char text[96], share[16], times[12] = "";
+    char text[32], share[16], times[12] = "";
     double bytes = 0, sectors = 0, used = 0;
     int repeats = 0, queue = 0, lines = 0, count = show_sectors(steps, group, shown);
     bool addition = group->first->access >= ACCESS_ADD;
@@ -166,6 +190,7 @@ static void group_row(Rows *rows, const Steps *steps, const Step *step, const Gr
         return;
     bool ahead = step->phase == PHASE_MULTIPLY && group->first->array == TRACE_RANKS;
     bool waits = group->first->wave > 0 || (step->waits && !ahead);
+    CellStyle style = cell_style(array_ink(group->first->array));
     if (repeats > 1)
         snprintf(times, sizeof times, "x%d", repeats);
     if (addition)
@@ -173,13 +198,17 @@ static void group_row(Rows *rows, const Steps *steps, const Step *step, const Gr
     else
         snprintf(share, sizeof share, "%.0f%%",
                  sectors > 0 ? 100 * used / (sectors * SECTOR_WORDS * WORD_BYTES) : 0);
-    snprintf(text, sizeof text, "%c %-14.14s %-6s %-4s%6.0f%5d%5.0f %5s ", waits ? '>' : ' ',
-             group->first->name, step_accesses[group->first->access], times, bytes, lines, sectors,
-             share);
-    int used_w = sheet_text(rows->sheet, row.x, row.y, row.w,
-                            cell_style(array_ink(group->first->array)), text);
-    if (used_w < row.w)
-        strip_draw(rows->sheet, row.x + used_w, row.y, row.w - used_w, shown, count);
+    snprintf(text, sizeof text, "%.14s", group->first->name);
+    put(rows->sheet, row, COL_NAME, style, text);
+    put(rows->sheet, row, COL_WAITS, style, waits ? ">" : "");
+    put(rows->sheet, row, COL_ACCESS, style, step_accesses[group->first->access]);
+    put(rows->sheet, row, COL_TIMES, style, times);
+    put_number(rows->sheet, row, COL_BYTES, style, bytes);
+    put_number(rows->sheet, row, COL_LINES, style, lines);
+    put_number(rows->sheet, row, COL_SECTORS, style, sectors);
+    put(rows->sheet, row, COL_SHARE, style, share);
+    if (row.w > STRIP_X)
+        strip_draw(rows->sheet, row.x + STRIP_X, row.y, row.w - STRIP_X, shown, count);
 }
 
 void instruction_rows(Rows *rows, const Steps *steps, const Step *step) {

@@ -199,22 +199,6 @@ int cells_line(Cells *cells, Area area, CellStyle style, const char *text) {
 
 /* ---- as text -------------------------------------------------------------------------------- */
 
-size_t cells_utf8(uint32_t glyph, char out[3]) {
-    if (glyph < 0x80) {
-        out[0] = (char)glyph;
-        return 1;
-    }
-    if (glyph < 0x800) {
-        out[0] = (char)(0xc0 | glyph >> 6);
-        out[1] = (char)(0x80 | (glyph & 0x3f));
-        return 2;
-    }
-    out[0] = (char)(0xe0 | glyph >> 12);
-    out[1] = (char)(0x80 | (glyph >> 6 & 0x3f));
-    out[2] = (char)(0x80 | (glyph & 0x3f));
-    return 3;
-}
-
 char *cells_to_text(const Cells *cells) {
     char *text = malloc(area_of(cells) * 3 + (size_t)cells->rows + 1);
     size_t length = 0;

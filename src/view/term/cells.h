@@ -5,6 +5,7 @@
 #include "kernels/err.h"
 #include "src/view/draw/image.h"
 #include "src/view/draw/ink.h"
+#include "src/view/draw/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,9 +58,6 @@ int cells_width(const char *text);
 /* Braille glyphs: BRAILLE + bits, two by four dots; the bit of the dot at (row, column). */
 enum { BRAILLE = 0x2800, BRAILLE_W = 2, BRAILLE_H = 4 };
 extern const uint8_t braille_bits[BRAILLE_H][BRAILLE_W];
-
-/* Writes a glyph as UTF-8, without a terminating zero; returns the bytes used. */
-size_t cells_utf8(uint32_t glyph, char out[3]);
 
 /* UTF-8 lines without trailing blanks, malloc'd; NULL without memory. */
 char *cells_to_text(const Cells *cells);

@@ -139,7 +139,7 @@ static Page lesson_page(const State *state, int columns) {
 static void lesson_beside(Sheet *sheet, Area area, const PanelData *data) {
     int w = area.w * LESSON_SHARE / 100;
     w = w < LESSON_LEAST_W ? LESSON_LEAST_W : w > LESSON_MOST_W ? LESSON_MOST_W : w;
-    lesson_draw(sheet, (Area){area.x, area.y, w, area.h}, data);
+    lesson_panel.draw(sheet, (Area){area.x, area.y, w, area.h}, data);
     Area rest = {area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h};
     body_draw(sheet, rest, lesson_page(data->state, rest.w), rest.w, data);
 }
@@ -151,12 +151,12 @@ static void lesson_above(Sheet *sheet, Area area, const PanelData *data) {
         body_draw(sheet, area, data->state->page, sheet->columns, data);
         return;
     }
-    int want = lesson_want(sheet, data, area.w - 2), rest = area.h - want - GAP;
+    int want = lesson_panel.want(sheet, data, area.w - 2), rest = area.h - want - GAP;
     if (rest < LESSON_UNDER || data->state->lesson.point == PANEL_NONE) {
-        lesson_draw(sheet, area, data);
+        lesson_panel.draw(sheet, area, data);
         return;
     }
-    lesson_draw(sheet, (Area){area.x, area.y, area.w, want}, data);
+    lesson_panel.draw(sheet, (Area){area.x, area.y, area.w, want}, data);
     Area under = {area.x, area.y + want + GAP, area.w, rest};
     body_draw(sheet, under, lesson_page(data->state, area.w), sheet->columns, data);
 }

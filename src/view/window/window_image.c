@@ -185,13 +185,24 @@ static void prepare(WindowView *view) {
     view->visible.ring_step_m = overlay_ring_step(&view->visible);
 }
 
+static void draw_pointer(const WindowView *view) {
+    const WindowLayout *at = &view->layout;
+    const LessonPane *pane = &view->state->lesson;
+    Box box = pane->point == PANEL_BEV     ? at->bev
+              : pane->point == PANEL_STRIP ? at->strip
+              : pane->point == PANEL_LOG   ? at->log
+                                           : (Box){.w = 0};
+    if (pane->open && box.w > 0)
+        pen_frame(view->pen, box, window_mark, 1, 3);
+}
+
 /* ---- drawing -------------------------------------------------------------------------------- */
 
 /* Drawn in this order; later ones cover earlier ones. */
 static void (*const parts[])(const WindowView *) = {
     window_draw_header,   window_draw_strip, window_draw_bev,
     window_draw_over_bev, window_draw_side,  window_draw_chart_over,
-    window_draw_pointer,  window_draw_log,      window_draw_keys,  window_draw_help,
+    draw_pointer,  window_draw_log,      window_draw_keys,  window_draw_help,
 };
 
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,

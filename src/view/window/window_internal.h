@@ -2,6 +2,7 @@
 #pragma once
 
 #include "src/view/figure/figure_internal.h"
+#include "src/view/panel/panel.h"
 #include "src/view/window/window_image.h"
 
 enum { WINDOW_MARGIN = 12, WINDOW_GAP = 10, WINDOW_SIDE_W = 320, WINDOW_LINE = 22 };
@@ -35,11 +36,6 @@ void window_raster(Pen *pen, Box box, const Image *image, double left, double to
 /* Position of a cell coordinate in the BEV box. */
 void window_point(const WindowView *view, double x, double y, double *px, double *py);
 
-/* A heading in the side column, and a line of small text; both return their height. */
-double window_heading(const WindowView *view, Box at, const char *text);
-double window_line(const WindowView *view, Box at, const char *text);
-enum { WINDOW_ROW = 18 }; /* of small text */
-
 /* ---- parts ---------------------------------------------------------------------------------- */
 
 void window_draw_header(const WindowView *view);
@@ -51,34 +47,14 @@ void window_draw_log(const WindowView *view);
 void window_draw_keys(const WindowView *view);
 void window_draw_help(const WindowView *view); /* where the state asks for it */
 
-/* The lesson that is open, in the side column; returns its height. Where it is too long its end is
- * shown. And the frame around what it points at. */
-double window_draw_lesson(const WindowView *view, Box at);
-void window_draw_pointer(const WindowView *view);
-
 /* The chart of the memory model: whether the state asks for one (a pinned cell takes its place),
  * and whether it has room in the side column; else it is drawn in the place of the BEV. */
 bool window_has_chart(const WindowView *view);
 bool window_chart_fits(const WindowView *view);
-void window_draw_chart(const WindowView *view, Box box);
 void window_draw_chart_over(const WindowView *view);
 
-/* The step that is shown, where steps were recorded; returns the height. */
-/* Backward: a frame around the pixel that is looked at, and its bins of depth; returns the height
- * used, 0 without gradients or room. */
+/* Backward: a frame around the pixel that is looked at. */
 void window_mark_gradient_pixel(const WindowView *view);
-double window_draw_bins(const WindowView *view, Box at);
 
-double window_draw_steps(const WindowView *view, Box at);
-
-/* Its points in the index array, its lanes' sums, and how they meet; returns the height. */
-double window_draw_lanes(const WindowView *view, Box at, int number);
-
-/* A bar a kernel, taller where there is room. The height is the least one; 0: none to show. */
-double window_ladder_height(const WindowView *view);
-void window_draw_ladder(const WindowView *view, Box at);
-
-/* Latency over time; not for a recorded latency, which is one figure. */
-enum { WINDOW_COURSE_H = 142 };
-bool window_has_course(const WindowView *view);
-void window_draw_course(const WindowView *view, Box at);
+/* Panels above one another, up to NULL. */
+void window_draw_panels(const WindowView *view, Box box, const Panel *const *panels);

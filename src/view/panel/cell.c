@@ -1,0 +1,197 @@
+/* The probed cell and the points in it; where no cell is probed, the selection. */
+#include "src/state/live_text.h"
+#include "src/view/bev/gradient_strip.h"
+#include "src/view/panel/panel.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Rows of a panel from above; those without room are left out. */
+typedef struct {
+    Sheet *sheet;
+    Area area; /* what is left */
+} Lines;
+
+static void say(Lines *lines, const char *text) {
+    int rows = sheet_paragraph(lines->sheet, lines->area, INK_TEXT, text);
+    lines->area.y += rows;
+    lines->area.h -= rows;
+}
+
+/* ---- a cell --------------------------------------------------------------------------------- */
+
+static void where_text(const PanelData *data, char *text, size_t size) {
+    const LiveFrame *frame = &data->live->frame;
+    const Slice slice = live_slice(frame, data->state->job.slice);
+    int64_t x = data->live->probe.cell % frame->nx, row = data->live->probe.cell / frame->nx;
+    int64_t y = row % slice.rows, z = row / slice.rows;
+    int n = snprintf(text, size, "cell x %lld, y %lld", (long long)x, (long long)y);
+    if (slice.slices > 1)
+        n += snprintf(text + n, size - (size_t)n, ", z %lld", (long long)z);
+    if (!frame->rig || n < 0 || (size_t)n >= size)
+        return;
+    const Grid *grid = &frame->rig->grid;
+    double forward = grid->x_min_m + ((double)x + 0.5) * (grid->x_max_m - grid->x_min_m) / grid->nx;
+    double left = grid->y_min_m + ((double)y + 0.5) * (grid->y_max_m - grid->y_min_m) / grid->ny;
+    snprintf(text + n, size - (size_t)n, ":  %.2f m %s, %.2f m %s", fabs(forward),
+             forward < 0 ? "back" : "forward", fabs(left), left < 0 ? "right" : "left");
+}
+
+static const Column columns[] = {{"camera", 14, 0, true},
+                                 {"pixel", 8, 0, false},
+                                 {"depth", 8, 0, false},
+                                 {"probability", 11, 1, false},
+                                 {"weight", 7, 2, false}};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static void contribution_row(Table *table, const Rig *rig, const LiveContribution *one) {
+    char text[48];
+    bool named = rig && one->camera < rig->camera_count;
+    table_cell(table, 0, named ? rig->cameras[one->camera].name : "camera");
+    snprintf(text, sizeof text, "%d, %d", one->w, one->h);
+    table_cell(table, 1, text);
+    if (rig)
+        snprintf(text, sizeof text, "%.1f m", frustum_depth_m(&rig->frustum, one->depth_bin));
+    else
+        snprintf(text, sizeof text, "bin %d", one->depth_bin);
+    table_cell(table, 2, text);
+    snprintf(text, sizeof text, "%.4f", one->depth);
+    table_cell(table, 3, text);
+    snprintf(text, sizeof text, "%.3f", one->weight);
+    table_cell(table, 4, text);
+    table->y++;
+}
+
+static void contributions(Lines *lines, const PanelData *data) {
+    const LiveProbe *probe = &data->live->probe;
+    int room = lines->area.h - 1, shown = probe->contribution_count;
+    Table table;
+    if (room < 2)
+        return;
+    if (shown > room || shown < probe->points)
+        shown = shown < room ? shown : room - 1;
+    table_begin(&table, lines->sheet, lines->area, columns, COLUMNS);
+    for (int i = 0; i < shown; i++)
+        contribution_row(&table, data->live->frame.rig, &probe->contributions[i]);
+    lines->area.y += shown + 1;
+    lines->area.h -= shown + 1;
+    if (shown < probe->points) {
+        char text[64];
+        snprintf(text, sizeof text, "and %lld more, none heavier",
+                 (long long)(probe->points - shown));
+        say(lines, text);
+    }
+}
+
+/* What the loss on this cell reaches, or why that is not known. */
+static void loss_text(const LiveFrame *frame, char *text, size_t size) {
+    const LiveGradients *gradients = &frame->gradients;
+    if (!gradients->grad_feat)
+        snprintf(text, size, "loss: %s", gradients->text);
+    else
+        snprintf(text, size, "loss on %s: %lld pixels would have to change",
+                 !gradients->loss->inside      ? "all cells"
+                 : gradients->loss->count == 1 ? "this cell"
+                                               : "the yellow cells",
+                 (long long)gradient_count(&frame->shape, gradients->grad_feat));
+}
+
+static void readout(Lines *lines, const PanelData *data) {
+    const LiveProbe *probe = &data->live->probe;
+    const LiveFrame *frame = &data->live->frame;
+    const char *dtype = bev_dtypes[data->live->job.config.dtype].title;
+    char text[160];
+    where_text(data, text, sizeof text);
+    say(lines, text);
+    if (probe->interval >= 0)
+        snprintf(text, sizeof text, "%lld points, interval %lld", (long long)probe->points,
+                 (long long)probe->interval);
+    else
+        snprintf(text, sizeof text, "no point falls into it");
+    say(lines, text);
+    snprintf(text, sizeof text, "norm  %s %.6g   FP64 %.6g", dtype, probe->value,
+             probe->fp64_original);
+    say(lines, text);
+    if (probe->channel >= 0) {
+        snprintf(text, sizeof text, "channel %lld  %s %.6g   FP64 %.6g", (long long)probe->channel,
+                 dtype, probe->channel_value, probe->channel_fp64);
+        say(lines, text);
+    }
+    if (frame->gradients.loss) {
+        loss_text(frame, text, sizeof text);
+        say(lines, text);
+    }
+    if (data->state->pinned && !frame->gradients.grad_depth && probe->contribution_count)
+        contributions(lines, data);
+}
+
+/* ---- the selection -------------------------------------------------------------------------- */
+
+/* "largest error against FP64 0.021", or why it is not known. */
+static void error_text(const LiveData *live, char *text, size_t size) {
+    const KernelConfig *config = &live->job.config;
+    const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
+    char number[64];
+    if (accuracy->source != SOURCE_UNKNOWN)
+        unit_text(UNIT_ERROR, accuracy->max_abs, number, sizeof number);
+    else
+        snprintf(number, sizeof number, "n/a: %s",
+                 unknown_reason(UNKNOWN_ACCURACY, live, live_kernel(live, config->kernel),
+                                config->dtype));
+    snprintf(text, size, "largest error against FP64 %s%s", number,
+             accuracy->source != SOURCE_UNKNOWN && accuracy->stale ? " (stale)" : "");
+}
+
+/* Which kernels the legend of a difference calls A and B; else the kernel's idea. */
+static void idea_text(const PanelData *data, char *text, size_t size) {
+    char a[128], b[128];
+    live_side_label(data->live, false, a, sizeof a);
+    live_side_label(data->live, true, b, sizeof b);
+    if (data->state->compare == COMPARE_DIFFERENCE)
+        snprintf(text, size, "A: %s   B: %s", a, b);
+    else if (data->live->job.config.kernel)
+        snprintf(text, size, "%s", data->live->job.config.kernel->idea);
+}
+
+static void overview(Lines *lines, const PanelData *data) {
+    const LiveData *live = data->live;
+    const ScatterStats *stats = &live->intervals.stats;
+    char text[300] = "", number[32] = "n/a", points[32], cells[32];
+    idea_text(data, text, sizeof text);
+    say(lines, text);
+    if (live->memory.known)
+        unit_text(UNIT_BYTES, bev_footprint_total(live->memory.footprint), number, sizeof number);
+    snprintf(text, sizeof text, "footprint %s", number);
+    say(lines, text);
+    unit_text(UNIT_COUNT, (double)stats->points, points, sizeof points);
+    unit_text(UNIT_COUNT, (double)stats->intervals, cells, sizeof cells);
+    snprintf(text, sizeof text, "%s points in %s %s, the fullest holds %d", points, cells,
+             live->intervals.of_pixels ? "pixels" : "cells", stats->longest);
+    say(lines, live->intervals.known ? text : "points n/a");
+    error_text(live, text, sizeof text);
+    say(lines, text);
+    say(lines, "Point at a cell to read it, click to see its rays.");
+}
+
+/* ---- the panel ------------------------------------------------------------------------------ */
+
+static void cell_draw(Sheet *sheet, Area area, const PanelData *data) {
+    bool probed = data->live->probe.cell >= 0;
+    const char *title = !probed ? "Selection" : data->state->pinned ? "Pinned cell" : "Cell";
+    Lines lines = {sheet, sheet_title(sheet, area, title, "")};
+    (probed ? readout : overview)(&lines, data);
+}
+
+static int cell_want(Sheet *sheet, const PanelData *data, int width) {
+    enum { MOST = 200 };
+    Lines lines = {sheet, {0, 1, width, MOST}};
+    (data->live->probe.cell >= 0 ? readout : overview)(&lines, data);
+    return lines.area.y;
+}
+
+const Panel cell_panel = {.point = PANEL_NONE,
+                          .fold = 9,
+                          .grow = 1,
+                          .height = 5,
+                          .want = cell_want,
+                          .draw = cell_draw};

@@ -1,0 +1,71 @@
+/* Latency over time, of the selection and its baseline. */
+#include "src/view/bev/stats.h"
+#include "src/view/panel/panel.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A recorded latency is one figure, without a history. */
+static bool course_shown(const PanelData *data) {
+    const LiveKernel *selected = live_kernel(data->live, data->live->job.config.kernel);
+    return selected && selected->median_us.source != SOURCE_RECORDED && selected->history_count > 1;
+}
+
+static int course_want(Sheet *sheet, const PanelData *data, int width) {
+    (void)sheet, (void)data, (void)width;
+    return 12;
+}
+
+/* 90 % of the values lie below: one slow launch must not flatten the curve. */
+static double usual_us(const LiveKernel *row) {
+    float values[LIVE_HISTORY];
+    if (!row || !row->history_count)
+        return 0;
+    size_t count = (size_t)row->history_count;
+    memcpy(values, row->history_us, count * sizeof *values);
+    return nth_smallest(values, count, (count - 1) * 9 / 10);
+}
+
+/* The newest measurement stands at 0. */
+static PlotSeries series_of(const LiveKernel *row, bool selected, double x[LIVE_HISTORY],
+                            double y[LIVE_HISTORY], double top_us) {
+    for (int i = 0; i < row->history_count; i++) {
+        x[i] = i + 1 - row->history_count;
+        y[i] = fmin(row->history_us[i], top_us);
+    }
+    return (PlotSeries){.name = row->kernel->title,
+                        .x = x,
+                        .y = y,
+                        .count = row->history_count,
+                        .strong = selected,
+                        .baseline = !selected};
+}
+
+static void course_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const Job *job = &data->live->job;
+    const LiveKernel *rows[] = {live_kernel(data->live, job->baseline.kernel),
+                                live_kernel(data->live, job->config.kernel)};
+    double top_us = 1.3 * fmax(usual_us(rows[0]), usual_us(rows[1]));
+    double x[2][LIVE_HISTORY], y[2][LIVE_HISTORY];
+    PlotSeries series[2];
+    int count = 0;
+    for (int i = rows[0] == rows[1]; i < 2; i++)
+        if (rows[i] && rows[i]->history_count)
+            series[count++] = series_of(rows[i], i == 1, x[i], y[i], top_us);
+    const ChartSpec spec = {.title = "Latency over time",
+                            .x = {.title = "measurements ago", .lo = 1 - LIVE_HISTORY, .hi = 0},
+                            .y = {.title = "us", .lo = 0, .hi = top_us},
+                            .series = series,
+                            .series_count = count,
+                            .theme = sheet->light ? THEME_LIGHT : THEME_DARK};
+    sheet_chart(sheet, area, &spec, "");
+}
+
+const Panel course_panel = {.point = PANEL_NONE,
+                            .fold = 1,
+                            .grow = 8,
+                            .height = 10,
+                            .want = course_want,
+                            .shown = course_shown,
+                            .draw = course_draw};

@@ -1,0 +1,236 @@
+#include "src/view/window/pen_sheet.h"
+
+#include "src/view/draw/text.h"
+
+#include <math.h>
+#include <string.h>
+
+static Pen *pen_of(Sheet *sheet) {
+    return sheet->surface;
+}
+
+static Box box_of(const Sheet *sheet, Area area) {
+    return (Box){sheet->left + area.x * sheet->column_w, sheet->top + area.y * sheet->row_h,
+                 area.w * sheet->column_w, area.h * sheet->row_h};
+}
+
+static Rgb color_of(const Sheet *sheet, Ink ink) {
+    return ink_color(ink, sheet->light, false);
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static TextStyle style_of(const Sheet *sheet, CellStyle style) {
+    const Theme *theme = &themes[sheet->light ? THEME_LIGHT : THEME_DARK];
+    bool reverse = style.attributes & CELL_REVERSE;
+    return (TextStyle){.size = fmin(SIZE_SMALL, 0.75 * sheet->row_h),
+                       .bold = style.attributes & CELL_BOLD,
+                       .color = reverse ? theme->page : color_of(sheet, style.ink)};
+}
+
+static int columns_of(const Sheet *sheet, double width) {
+    return (int)ceil(width / sheet->column_w - 0.01);
+}
+
+static int width(const Sheet *sheet, const char *text) {
+    TextStyle style = style_of(sheet, cell_style(INK_TEXT));
+    return columns_of(sheet, pen_text_width(sheet->surface, &style, text));
+}
+
+static double baseline_of(const Sheet *sheet, int y) {
+    return sheet->top + (y + 0.72) * sheet->row_h;
+}
+
+static int write_text(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign align,
+                      const char *text) {
+    TextStyle look = aligned(style_of(sheet, style), align);
+    Box box = box_of(sheet, (Area){x, y, w, 1});
+    double room = box.w + 0.9 * sheet->column_w; /* bold digits are wider than a column */
+    bool paper = style.paper != INK_DEFAULT || style.attributes & CELL_REVERSE;
+    if (w <= 0)
+        return 0;
+    if (paper) {
+        double used = fmin(pen_text_width(pen_of(sheet), &look, text), room);
+        box.x -= align == ALIGN_RIGHT ? used - box.w + 2 : 2;
+        box.w = used + 4;
+        pen_fill(pen_of(sheet), box,
+                 style.attributes & CELL_REVERSE ? color_of(sheet, style.ink)
+                                                 : ink_color(style.paper, sheet->light, true),
+                 1);
+    }
+    box = box_of(sheet, (Area){x, y, w, 1});
+    return columns_of(sheet, pen_text(pen_of(sheet), align == ALIGN_RIGHT ? box.x + box.w : box.x,
+                                      baseline_of(sheet, y), room, &look, text));
+}
+
+static int text(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
+    return write_text(sheet, x, y, w, style, ALIGN_LEFT, text);
+}
+
+static int text_right(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
+    return write_text(sheet, x, y, w, style, ALIGN_RIGHT, text);
+}
+
+static void title(Sheet *sheet, Area area, const char *title, const char *note) {
+    Box box = box_of(sheet, (Area){area.x, area.y, area.w, 1});
+    TextStyle heading = style_heading(pen_of(sheet));
+    TextStyle muted = aligned(style_of(sheet, cell_style(INK_MUTED)), ALIGN_RIGHT);
+    double used = pen_text(pen_of(sheet), box.x, baseline_of(sheet, area.y), box.w, &heading, title);
+    double room = box.w - used - 2 * sheet->column_w;
+    if (note[0] && pen_text_width(pen_of(sheet), &muted, note) <= room)
+        pen_text(pen_of(sheet), box.x + box.w, baseline_of(sheet, area.y), room, &muted, note);
+}
+
+/* ---- signs ---------------------------------------------------------------------------------- */
+
+/* A tile of a row of signs, a little apart from its neighbours. */
+static Box tile_of(const Sheet *sheet, int x, int y) {
+    Box box = box_of(sheet, (Area){x, y, 1, 1});
+    return (Box){box.x, box.y + 0.2 * box.h, box.w - 1, 0.65 * box.h};
+}
+
+/* Halves of a cell: those of a picture in blocks. */
+static bool block(Sheet *sheet, int x, int y, uint32_t glyph, Rgb color) {
+    Box box = box_of(sheet, (Area){x, y, 1, 1});
+    if (glyph != 0x2580 && glyph != 0x2584 && glyph != 0x2588)
+        return false;
+    box.y += glyph == 0x2584 ? box.h / 2 : 0;
+    box.h /= glyph == 0x2588 ? 1 : 2;
+    pen_fill(pen_of(sheet), box, color, 1);
+    return true;
+}
+
+/* What is in a place of a row: nothing ('.'), something, or something that a character names. */
+static void tile(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
+    Pen *pen = pen_of(sheet);
+    Box box = tile_of(sheet, x, y);
+    bool named = glyph != '.' && glyph != '#' && glyph != '=';
+    pen_fill(pen, box, color_of(sheet, glyph == '.' ? INK_RULE : style.ink), 1);
+    if (style.attributes & CELL_REVERSE)
+        pen_frame(pen, box, color_of(sheet, INK_TITLE), 1, 1.5);
+    if (!named)
+        return;
+    TextStyle look = {.size = 0.55 * sheet->row_h,
+                      .bold = true,
+                      .color = pen->theme->page,
+                      .align = ALIGN_CENTER};
+    pen_text(pen, box.x + box.w / 2, box.y + 0.8 * box.h, 2 * box.w, &look,
+             (char[]){(char)glyph, '\0'});
+}
+
+static void sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
+    Box box = tile_of(sheet, x, y);
+    Rgb color = color_of(sheet, style.ink);
+    char name[4];
+    if (style.paper != INK_DEFAULT)
+        sheet->back->paper(sheet, (Area){x, y, 1, 1}, style.paper);
+    if (glyph == ' ' || block(sheet, x, y, glyph, color))
+        return;
+    if (glyph == 0x25a0)
+        pen_fill(pen_of(sheet), (Box){box.x, box.y + 2, box.w + 1, box.w + 1}, color, 1);
+    else if (glyph == '|')
+        pen_fill(pen_of(sheet), (Box){box.x + box.w / 2, box.y, 1, box.h}, color, 1);
+    else if (glyph < 0x80 && glyph != '>' && glyph != '+')
+        tile(sheet, x, y, glyph, style);
+    else {
+        name[cells_utf8(glyph, name)] = '\0';
+        write_text(sheet, x, y, 1, style, ALIGN_LEFT, name);
+    }
+}
+
+/* ---- bars ----------------------------------------------------------------------------------- */
+
+static void paper(Sheet *sheet, Area area, Ink paper) {
+    Rgb page = pen_of(sheet)->theme->page;
+    pen_fill(pen_of(sheet), box_of(sheet, area),
+             paper == INK_DEFAULT ? page : ink_color(paper, sheet->light, true), 1);
+}
+
+static void arrow(Pen *pen, double x, Box box, Rgb color) {
+    cairo_move_to(pen->cr, x, box.y);
+    cairo_rel_line_to(pen->cr, box.h / 2, box.h / 2);
+    cairo_line_to(pen->cr, x, box.y + box.h);
+    pen_color(pen, color, 1);
+    cairo_fill(pen->cr);
+}
+
+static void stack(Sheet *sheet, Area row, const Segment *segments, int count, double scale,
+                  double limit) {
+    Pen *pen = pen_of(sheet);
+    Box box = box_of(sheet, row);
+    box.y += 0.17 * box.h;
+    box.h *= 0.66;
+    double room = box.w - box.h / 2, at = 0;
+    Ink last = INK_RULE;
+    for (int i = 0; i < count; i++) {
+        double end = fmin((at + segments[i].value) / scale, 1) * room;
+        double begin = fmin(at / scale, 1) * room;
+        at += segments[i].value;
+        last = segments[i].value > 0 ? segments[i].ink : last;
+        pen_fill(pen, (Box){box.x + begin, box.y, fmax(end - begin, end > begin), box.h},
+                 color_of(sheet, segments[i].ink), 1);
+    }
+    if (at > scale * (1 + 1e-9))
+        arrow(pen, box.x + room, box, color_of(sheet, last));
+    if (isfinite(limit) && limit <= scale)
+        pen_line(pen, box.x + limit / scale * room, box.y - 2, box.x + limit / scale * room,
+                 box.y + box.h + 2, color_of(sheet, INK_TITLE), 1, 1.5);
+}
+
+/* Signed heights stand on the middle of the area, others on its lower edge. */
+static void bars(Sheet *sheet, Area area, const double *heights, int count, Ink ink) {
+    Box box = box_of(sheet, area);
+    double each = box.w / count, foot = box.y + box.h - 2, room = box.h - 3;
+    for (int i = 0; i < count; i++)
+        if (heights[i] < 0) {
+            foot = box.y + box.h / 2;
+            room = box.h / 2;
+        }
+    for (int i = 0; i < count; i++) {
+        double h = fmax(fabs(heights[i]) * room, 1);
+        pen_fill(pen_of(sheet),
+                 (Box){box.x + i * each, heights[i] < 0 ? foot : foot - h,
+                       fmax(each - 1, 0.75 * each), h},
+                 color_of(sheet, ink), 1);
+    }
+}
+
+/* ---- frame, chart --------------------------------------------------------------------------- */
+
+static void frame(Sheet *sheet, Area area) {
+    Box box = box_of(sheet, area);
+    pen_frame(pen_of(sheet), (Box){box.x - 6, box.y - 2, box.w + 12, box.h + 6},
+              color_of(sheet, INK_WARN), 1, 2);
+}
+
+enum { CHART_ROWS = 60 }; /* as many as there are */
+
+static int chart_rows(const ChartSpec *spec) {
+    (void)spec;
+    return CHART_ROWS;
+}
+
+static void chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
+    (void)note; /* a chart says it below */
+    plot_draw(pen_of(sheet), box_of(sheet, area), spec);
+}
+
+static const SheetBackEnd in_pixels = {width, text, text_right, sign,       paper, title,
+                                       stack, bars, frame,      chart_rows, chart};
+
+Sheet pen_sheet(Pen *pen, Box box, double row_h, Spots *spots) {
+    const double digit = 7.7; /* the width of a digit, which is wider than most letters */
+    int columns = (int)fmax(floor(box.w / digit), 1);
+    return (Sheet){.back = &in_pixels,
+                   .surface = pen,
+                   .columns = columns,
+                   .rows = (int)fmax(floor(box.h / row_h), 0),
+                   .left = box.x,
+                   .top = box.y,
+                   .column_w = box.w / columns,
+                   .row_h = row_h,
+                   .color = true,
+                   .light = pen->theme == &themes[THEME_LIGHT],
+                   .pixels = true,
+                   .spots = spots};
+}
