@@ -6,7 +6,7 @@
  *   2. Name it below, at its place in the lesson, and its file in Makefile.am's list of kernels.
  *
  * Nothing else names kernels: `--list`, checkbev, bench, verify, regime, the live display, the help
- * and the manual page read this table. tests/test_add_kernel.sh follows this recipe. */
+ * and the manual page read this table. tests/house/test_add_kernel.sh follows this recipe. */
 #include "kernels/bevpool.h"
 
 #include <string.h>

@@ -2,10 +2,8 @@
 # Everything that needs a GPU, in one go: checks every kernel, also under compute-sanitizer, reads the
 # hardware counters, times the ladder, plays the live display, and prints a short table last.
 #
-#     tests/gpu.sh [BUILD]   BUILD: a folder with bevscope, tests/checkbev, tests/test_device_gpu,
-#                            tests/test_lib_gpu, tests/test_lib_devices, tests/test_gradients_gpu,
-#                            tests/test_range_gpu, tests/test_library_run and tests/ladder; configured
-#                            and made if they are missing. Default: build-gpu, or build-ptx86 with
+#     tests/gpu.sh [BUILD]   BUILD: a folder with bevscope, tests/checkbev, tests/check_gpu,
+#                            tests/check_lib and tests/ladder; configured and made if they are missing. Default: build-gpu, or build-ptx86 with
 #                            GPU_PTX=86
 #     OUT=DIR                where gpu.log, gpu.json, gpu-bilinear.json, gpu-counters.json go;
 #                            default: here
@@ -49,8 +47,7 @@ arch=CUDA_ARCH=${CUDA_ARCH:-$(native_arch)}
 ptx=${GPU_PTX:+CUDA_GENCODE=-gencode=arch=compute_$GPU_PTX,code=compute_$GPU_PTX}
 : >"$out/gpu.log"
 build_programs "$source" "$build" "${ptx:-$arch}" \
-    bevscope tests/checkbev tests/test_device_gpu tests/test_lib_gpu tests/test_lib_devices \
-    tests/test_gradients_gpu tests/test_range_gpu tests/test_library_run tests/ladder
+    bevscope tests/checkbev tests/check_gpu tests/check_lib tests/ladder
 if [ -n "${OLD:-}" ] && ! [ -x "$OLD/bevscope" ]; then
     [ -f "$OLD/configure.ac" ] || { echo "OLD=$OLD is no checkout and has no bevscope" && exit 2; }
     OLD=$(cd "$OLD" && pwd)
@@ -84,22 +81,22 @@ step() {
 }
 
 step checkbev 600 "$build/tests/checkbev" --where cuda
-step device 300 "$build/tests/test_device_gpu"
+step device 300 "$build/tests/check_gpu" --filter device_gpu
 # A hundred runs of each row of the way back, and more than 2^31 elements.
-step gradients 600 "$build/tests/test_gradients_gpu"
-step range 120 "$build/tests/test_range_gpu"
-step library 300 "$build/tests/test_lib_gpu"
-step library-devices 300 "$build/tests/test_lib_devices"
+step gradients 600 "$build/tests/check_gpu" --filter gradients_gpu
+step range 120 "$build/tests/check_gpu" --filter range_gpu
+step library 300 "$build/tests/check_gpu" --filter lib_gpu
+step library-devices 300 "$build/tests/check_gpu" --filter lib_devices
 # The TensorRT plugin, where it is built and BEVPOOL_NVINFER names TensorRT's runtime library.
 plugin_tests=
-if [ -x "$build/tests/test_trt_gpu" ] && [ -n "${BEVPOOL_NVINFER:-}" ]; then
-    plugin_tests="test_trt_gpu test_trt_streams"
+if "$build/tests/check_gpu" --list | grep -q trt_gpu && [ -n "${BEVPOOL_NVINFER:-}" ]; then
+    plugin_tests="trt_gpu trt_streams"
 fi
 for test in $plugin_tests; do
-    BUILDDIR=$build step "$test" 300 "$build/tests/$test"
+    BUILDDIR=$build step "$test" 300 "$build/tests/check_gpu" --filter "$test"
 done
 # The program's own use of the library: the bits of sessions, both directions.
-step library-run 300 "$build/tests/test_library_run"
+step library-run 300 "$build/tests/check_lib" --filter library_run
 # Each form of V4: one group of channels a block or two, depth gathered or transposed first; which of
 # these scenes takes which on a GPU with 132 multiprocessors is checked by test_traffic.
 step forms 300 "$build/tests/ladder" --quick --only v4 --dtypes fp32,fp16,bf16,fp8,nvfp4 \
@@ -107,8 +104,8 @@ step forms 300 "$build/tests/ladder" --quick --only v4 --dtypes fp32,fp16,bf16,f
 step forms-64 300 "$build/tests/ladder" --quick --only v4 --dtypes fp32,fp16,bf16,fp8,nvfp4 \
     --channels 64 --scenes canonical,hires
 # Maps that were made more even: a cell may hold one depth twice there.
-[ ! -x "$build/tests/test_even" ] || step even 300 "$build/tests/test_even"
-BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/test_try.sh"
+[ ! -x "$build/tests/check_kernels" ] || step even 300 "$build/tests/check_kernels" --filter even
+BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/cli/test_try.sh"
 
 # Small cases, because the sanitizers make kernels slow: ragged and long intervals, channels that are
 # a multiple of the vector width and channels that are not, and columns, which V4 takes as tiles.
@@ -129,11 +126,12 @@ sanitize() { # sanitize TOOL
             --pooled "$logs/$tool-$scene.npy"
     done
     # One plan on eight streams, and all that the library checks.
-    step "$tool-library" 600 compute-sanitizer --tool "$tool" --error-exitcode 9 \
-        --report-api-errors no "$build/tests/test_lib_gpu" streams
+    SMALL=1 step "$tool-library" 600 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+        --target-processes all --report-api-errors no "$build/tests/check_gpu" --filter lib_gpu
     for test in $plugin_tests; do
-        BUILDDIR=$build step "$tool-$test" 600 compute-sanitizer --tool "$tool" --error-exitcode 9 \
-            --report-api-errors no "$build/tests/$test" small
+        SMALL=1 BUILDDIR=$build step "$tool-$test" 600 compute-sanitizer --tool "$tool" \
+            --error-exitcode 9 --target-processes all --report-api-errors no \
+            "$build/tests/check_gpu" --filter "$test"
     done
     return $failed
 }
@@ -180,7 +178,7 @@ fi
 # The live display on a terminal of 200 x 60: 60 pictures a second while nobody types, and each key
 # answered in time.
 if command -v python3 >/dev/null; then
-    live=(python3 "$source/tests/live_latency.py")
+    live=(python3 "$source/tests/gpu/live_latency.py")
     step live-play 60 "${live[@]}" --fps 60 --every 0 --seconds 8 "$build/bevscope" canonical --no-window
     step live-keys 90 "${live[@]}" --key-ms 40 --seconds 30 --every 0.1 \
         --keys kKdDxXeEvVhHmMiItTcCoyYjJzZr+-fpL "$build/bevscope" canonical --no-window
@@ -199,12 +197,12 @@ else
 fi
 
 # Random keys on the terminal; one line each for memory, descriptors and device memory.
-if [ -x "$build/tests/test_soak" ]; then
+if [ -x "$build/tests/check_hard" ]; then
     BEVSCOPE=$build/bevscope SOAK_DEVICE=cuda SOAK_WINDOW=0 SOAK_SCENE=canonical SOAK_KEYS=600 \
-        SOAK_MS=20 SOAK_ROUNDS=3 step soak 180 "$build/tests/test_soak"
+        SOAK_MS=20 SOAK_ROUNDS=3 step soak 180 "$build/tests/check_hard" --filter soak
     grep -s '^# ' "$logs/soak"
 else
-    echo "skip  soak: no tests/test_soak"
+    echo "skip  soak: no tests/check_hard"
 fi
 # One line per kernel, one column per scene: FP16, nearest, warm medians.
 print_ladder() {

@@ -43,7 +43,7 @@ part() {
     shift 2
     [ "$times" = 0 ] && return
     # shellcheck disable=SC2086
-    $python tests/hard.py "$name" "$BEVSCOPE" --times "$times" "$@" || failures=$((failures + 1))
+    $python tests/hard/hard.py "$name" "$BEVSCOPE" --times "$times" "$@" || failures=$((failures + 1))
 }
 
 # row NAME CASES STATUS NOTE: of a part with a program of its own.
@@ -67,10 +67,10 @@ if command -v xvfb-run >/dev/null; then
 else
     echo "| keys, window | 0 | 0 | not run: there is no xvfb-run |"
 fi
-${CC:-cc} -std=gnu11 -shared -fPIC -o "$folder/libcuda.so.1" tests/fake_cuda/fake_cuda.c
+${CC:-cc} -std=gnu11 -shared -fPIC -o "$folder/libcuda.so.1" tests/run/fake_cuda.c
 part driver "${HARD_DRIVER:-8}" --line "$BUILD/tests/device_line" --library "$folder"
 if [ "${HARD_BUDGET:-300}" != 0 ]; then
-    BEVSCOPE=$BEVSCOPE BUDGET_KEYS=${HARD_BUDGET:-300} BUDGET_MS=150 "$BUILD/tests/test_budget" \
+    BEVSCOPE=$BEVSCOPE BUDGET_KEYS=${HARD_BUDGET:-300} BUDGET_MS=150 "$BUILD/tests/check_hard" --filter budget \
         >"$folder/out"
     status=$? # before the next $(...), which sets it in some shells
     row "memory budget" "${HARD_BUDGET:-300}" $status \
@@ -95,7 +95,7 @@ echo "same result to the byte. Refused: exit 1, a line, the old file as it was, 
 echo "it. In a library: fontconfig, cairo or OpenMP ended the process at their own failed call."
 echo
 ${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -shared -fPIC -o "$folder/inject.so" \
-    tests/inject/inject.c -ldl || exit 1
-python3 tests/inject/inject.py "$BEVSCOPE" "$folder/inject.so" --most "${1:-200}" ||
+    tests/hard/inject.c -ldl || exit 1
+python3 tests/hard/inject.py "$BEVSCOPE" "$folder/inject.so" --most "${1:-200}" ||
     failures=$((failures + 1))
 exit $((failures > 0))

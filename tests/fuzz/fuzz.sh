@@ -32,7 +32,7 @@ compile() {
 # Only the loaders count as coverage: not the target, and not the mutator, which is without
 # sanitizers as well.
 if [ ! -x "$fuzzer" ]; then
-    compile -fsanitize=address,undefined -c "tests/fuzz/fuzz_$target.c" -o "$fuzzer.o"
+    compile -DFUZZING -fsanitize=address,undefined -c "tests/fuzz/fuzz_$target.c" -o "$fuzzer.o"
     mutator=
     if [ "$target" = npz ]; then
         mutator=$folder/mutate_npz.o

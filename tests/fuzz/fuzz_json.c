@@ -2,8 +2,6 @@
 #include "tests/fuzz/check_scene.h"
 #include "tests/fuzz/fuzz.h"
 
-const char *const fuzz_corpus = "tests/fuzz/corpus_json";
-
 /* An operator with so many points that drawing them would be most of the work. */
 static bool is_slow(const char *text, size_t size) {
     enum { DIGITS = 5 };
@@ -13,7 +11,7 @@ static bool is_slow(const char *text, size_t size) {
     return digits == DIGITS && memmem(text, size, "operator", strlen("operator"));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+FUZZ_TARGET(json) {
     Scene scene;
     Err err = {0};
     if (is_slow((const char *)data, size))

@@ -3,8 +3,6 @@
 #include "tests/fuzz/check_scene.h"
 #include "tests/fuzz/fuzz.h"
 
-const char *const fuzz_corpus = "tests/fuzz/corpus_npy";
-
 static void check_values(const GradOutFile *file) {
     const int64_t *shape = file->array.shape;
     int64_t odd = 0, first = -1;
@@ -22,7 +20,7 @@ static void check_values(const GradOutFile *file) {
     must(!text[0] == !odd, "and told", text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+FUZZ_TARGET(npy) {
     GradOutFile file;
     Err err = {0};
     char line[800];

@@ -4,9 +4,7 @@
  * bits, little-endian, at most what is left), the .npy. */
 #include "tests/fuzz/check_scene.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/zipmaker.h"
-
-const char *const fuzz_corpus = "tests/fuzz/corpus_npz";
+#include "tests/scene/zipmaker.h"
 
 static const char *const names[] = {
     "depth.npy",
@@ -66,7 +64,7 @@ static int64_t read_moment(const void *bytes, size_t length, int64_t moment) {
     return moments;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+FUZZ_TARGET(npz) {
     bool is_zip = size >= 2 && memcmp(data, "PK", 2) == 0;
     Buffer archive = is_zip ? (Buffer){0} : wrap(data, size);
     const void *bytes = is_zip ? data : archive.bytes;

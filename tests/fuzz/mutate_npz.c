@@ -1,7 +1,7 @@
 /* A mutator for .npz, for libFuzzer: it unpacks the archive, changes an array's header or data, a
  * name, or the list of arrays, and packs it again with right lengths and CRCs. A quarter of the
  * changes are made to the packed bytes: the directory, its entries, the end record. */
-#include "tests/zipmaker.h"
+#include "tests/scene/zipmaker.h"
 
 #include <stdbool.h>
 #include <zlib.h>

@@ -1,11 +1,12 @@
 /* Runs a fuzz target on the saved inputs, so that old findings are tested without clang. */
 #include "src/base/data.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 #include <dirent.h>
 
-static int replay(const char *path, const char *name) {
+static int replay(const char *path, const char *name,
+                  int (*target)(const uint8_t *data, size_t size)) {
     char *bytes;
     size_t length;
     Err err;
@@ -17,7 +18,7 @@ static int replay(const char *path, const char *name) {
     uint8_t *copy = malloc(length ? length : 1);
     memcpy(copy, bytes, length);
     free(bytes);
-    tap_ok(LLVMFuzzerTestOneInput(copy, length) == 0, "%s (%zu bytes)", name, length);
+    tap_ok(target(copy, length) == 0, "%s (%zu bytes)", name, length);
     free(copy);
     return 1;
 }
@@ -26,19 +27,18 @@ static int is_input(const struct dirent *entry) {
     return entry->d_name[0] != '.';
 }
 
-int main(void) {
+void fuzz_replay(const char *corpus, int (*target)(const uint8_t *data, size_t size)) {
     char folder[1024], path[2048];
     struct dirent **entries;
     const char *source = getenv("SRCDIR");
-    snprintf(folder, sizeof folder, "%s/%s", source ? source : ".", fuzz_corpus);
+    snprintf(folder, sizeof folder, "%s/%s", source ? source : ".", corpus);
     int count = scandir(folder, &entries, is_input, alphasort), replayed = 0;
     for (int i = 0; i < count; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        replayed += replay(path, entries[i]->d_name);
+        replayed += replay(path, entries[i]->d_name, target);
         free(entries[i]);
     }
     if (count >= 0)
         free(entries);
-    tap_ok(replayed >= 10, "%s: %d inputs", fuzz_corpus, replayed);
-    return tap_done();
+    tap_ok(replayed >= 10, "%s: %d inputs", corpus, replayed);
 }

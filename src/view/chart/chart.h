@@ -7,7 +7,7 @@
  *      draw it then, and the key / and its script word know it;
  *   3. a row of plot_kinds in src/cli/plots.c: the word and help line of `bevscope plot`;
  *   4. live_model_depth() in src/live/live_model.c, where it needs more replays than the others.
- * tests/test_plot.c fails while a step is missing. The same input gives the same bytes. */
+ * tests/view/test_plot.c fails while a step is missing. The same input gives the same bytes. */
 #pragma once
 
 #include "src/cachesim/memory_model.h"

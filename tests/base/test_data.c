@@ -1,0 +1,475 @@
+/* Finding, reading and replacing files. After any failure the old file is unchanged and no
+ * temporary file is left. */
+#include "src/base/data.h"
+#include "src/base/nearest.h"
+#include "tests/support/path_in.h"
+#include "tests/support/tap.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/bevscope-data-XXXXXX";
+
+/* The open() below replaces the C library's. With this flag set it behaves like a file system without
+ * O_TMPFILE. */
+static bool refuse_nameless;
+
+int open(const char *path, int flags, ...) {
+    va_list args;
+    va_start(args, flags);
+    int mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, int) : 0;
+    va_end(args);
+    if (refuse_nameless && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return openat(AT_FDCWD, path, flags, mode);
+}
+
+static const char *in_folder(const char *name) {
+    return path_in(folder, name);
+}
+
+static bool holds(const char *path, const char *text) {
+    char *bytes;
+    size_t length;
+    bool same = data_read(path, 1 << 20, &bytes, &length, NULL) && strcmp(bytes, text) == 0;
+    free(bytes);
+    return same;
+}
+
+static bool found(const char *relative) {
+    char path[PATH_MAX];
+    return data_path(relative, path, sizeof path, NULL);
+}
+
+/* Number of files in a folder, hidden ones included. */
+static int entries(const char *path) {
+    DIR *directory = opendir(path);
+    int count = 0;
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    if (directory)
+        closedir(directory);
+    return count;
+}
+
+static void put(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    fputs(text, file);
+    fclose(file);
+}
+
+static bool refused(const char *path, const char *words) {
+    Err err = {0};
+    char line[800];
+    bool ok = !data_write(path, "new", 3, &err);
+    err_line(&err, line, sizeof line);
+    ok = ok && strncmp(line, path, strlen(path)) == 0 && strstr(line, words);
+    if (!ok)
+        tap_note("got: %s", line);
+    return ok;
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+static void test_path(void) {
+    char path[256];
+    Err err;
+    unsetenv("BEVSCOPE_DATA");
+    tap_ok(!found("bevscope-no-such/file.json"), "a file that nobody has");
+    tap_ok(!data_path("bevscope-no-such/file.json", path, sizeof path, &err) &&
+               strstr(err.hint, "BEVSCOPE_DATA"),
+           "the error says how to help");
+    mkdir(in_folder("bevscope-no-such"), 0777);
+    put(in_folder("bevscope-no-such/file.json"), "{}");
+    setenv("BEVSCOPE_DATA", folder, 1);
+    tap_ok(data_path("bevscope-no-such/file.json", path, sizeof path, NULL) &&
+               strcmp(path, in_folder("bevscope-no-such/file.json")) == 0,
+           "BEVSCOPE_DATA is searched first");
+    tap_ok(data_path("bevscope-no-such", path, sizeof path, NULL), "folders are found as well");
+    tap_ok(!data_path("bevscope-no-such/file.json", path, 20, NULL), "a short buffer is no match");
+    tap_ok(found("kernels/bevpool.h"), "what BEVSCOPE_DATA lacks is in the source folder");
+    unlink(in_folder("bevscope-no-such/file.json"));
+    rmdir(in_folder("bevscope-no-such"));
+}
+
+static void test_nearest(void) {
+    static const char *const names[] = {"canonical", "highway", "parking", "target"};
+    tap_ok(edit_distance("", "") == 0 && edit_distance("abc", "abc") == 0 &&
+               edit_distance("", "abc") == 3 && edit_distance("kitten", "sitting") == 3 &&
+               edit_distance("grid", "gird") == 1,
+           "distances: equal, insertions, substitutions, a swap");
+    char longest[300];
+    memset(longest, 'x', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    tap_ok(edit_distance(longest, "") == 63, "long words count to their 63rd byte");
+    tap_ok(strcmp(nearest_name("hihgway", names, 4), "highway") == 0 &&
+               strcmp(nearest_name("taget", names, 4), "target") == 0 &&
+               !nearest_name("any", names, 0),
+           "the nearest of several names, and of none");
+    static const char *const far[][2] = {
+        {"qq", "l2"}, {"foo", "zoom"}, {"xx", "orin"}, {"nonsense", "reference"}, {"", "a"}};
+    bool none = true;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++)
+        none = none && !nearest_name(far[i][0], &far[i][1], 1);
+    tap_ok(none, "names that are not near are not the nearest");
+    char hint[64];
+    nearest_hint("taget", names, 4, NULL, hint, sizeof hint);
+    bool right = !strcmp(hint, "did you mean target?");
+    nearest_hint("qq", names, 4, NULL, hint, sizeof hint);
+    right = right && !strcmp(hint, "known: canonical, highway, parking, target");
+    nearest_hint("qq", names, 4, "see --list", hint, sizeof hint);
+    tap_ok(right && !strcmp(hint, "see --list"), "a hint names one, or all, or says where");
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static void test_read(void) {
+    char *bytes;
+    size_t length;
+    Err err;
+    const char *path = in_folder("read");
+    put(path, "twelve bytes");
+    tap_ok(data_read(path, 12, &bytes, &length, NULL) && length == 12 &&
+               strcmp(bytes, "twelve bytes") == 0,
+           "a file of just the limit");
+    free(bytes);
+    tap_ok(!data_read(path, 11, &bytes, &length, &err) && !bytes && length == 0 &&
+               strstr(err.what, "11 bytes"),
+           "a byte more than the limit");
+    tap_ok(!data_read("/dev/zero", 100000, &bytes, &length, &err) && !bytes,
+           "an endless file ends at the limit");
+    tap_ok(!data_read(folder, 100, &bytes, &length, &err) && strstr(err.what, "directory"),
+           "a folder");
+    tap_ok(!data_read(in_folder("absent"), 100, &bytes, &length, &err) &&
+               strstr(err.what, "No such file"),
+           "a file that is not there");
+    unlink(path);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static void test_write(void) {
+    const char *path = in_folder("figure.png");
+    struct stat status;
+    umask(022);
+    tap_ok(data_write(path, "first", 5, NULL) && holds(path, "first"), "a new file");
+    stat(path, &status);
+    tap_ok((status.st_mode & 0777) == 0644, "it has the mode that the umask leaves");
+    chmod(path, 0640);
+    tap_ok(data_write(path, "second", 6, NULL) && holds(path, "second"), "it is replaced");
+    stat(path, &status);
+    tap_ok((status.st_mode & 0777) == 0640, "and keeps its mode");
+    tap_ok(data_write(path, "", 0, NULL) && holds(path, ""), "by an empty file");
+    tap_ok(entries(folder) == 1, "nothing lies beside it");
+    tap_need(symlink("figure.png", in_folder("link")) == 0, "symlink");
+    tap_ok(data_write(in_folder("link"), "third", 5, NULL) && holds(path, "third") &&
+               lstat(in_folder("link"), &status) == 0 && S_ISLNK(status.st_mode),
+           "through a symbolic link, which stays one");
+    unlink(in_folder("link"));
+    tap_need(chdir(folder) == 0, "chdir");
+    tap_ok(data_write("figure.png", "fourth", 6, NULL) && holds(path, "fourth") &&
+               data_write("bare", "new", 3, NULL) && holds(in_folder("bare"), "new"),
+           "by a bare name in the current folder");
+    unlink(in_folder("bare"));
+    char longest[NAME_MAX + 1];
+    memset(longest, 'n', NAME_MAX);
+    longest[NAME_MAX] = '\0';
+    tap_ok(data_write(longest, "1", 1, NULL) && data_write(longest, "2", 1, NULL) &&
+               holds(longest, "2"),
+           "a name as long as names can be");
+    unlink(longest);
+    tap_ok(entries(folder) == 1, "nothing lies beside them");
+    tap_need(chdir("/") == 0, "chdir");
+    unlink(path);
+}
+
+/* In place of the C library's: a system where nameless files cannot be linked, as without /proc. */
+static bool links_fail;
+
+int linkat(int from, const char *old_path, int to, const char *new_path, int flags) {
+    if (links_fail) {
+        errno = ENOENT;
+        return -1;
+    }
+    return (int)syscall(SYS_linkat, from, old_path, to, new_path, flags);
+}
+
+static void test_no_links(void) {
+    const char *path = in_folder("figure.png");
+    links_fail = true;
+    tap_ok(data_write(path, "first", 5, NULL) && holds(path, "first") &&
+               data_write(path, "second", 6, NULL) && holds(path, "second") && entries(folder) == 1,
+           "where linkat() through /proc fails: a new file, and one that is replaced");
+    links_fail = false;
+    unlink(path);
+}
+
+/* As root: somebody else's program with the setuid bit. */
+static void test_owner(void) {
+    enum { NOBODY = 65534 };
+    const char *path = in_folder("figure.png");
+    struct stat status = {0};
+    put(path, "old");
+    if (chown(path, NOBODY, NOBODY) != 0)
+        tap_skip("a replaced file keeps its owner", "only root gives files away");
+    else {
+        chmod(path, 06755);
+        tap_ok(data_write(path, "new", 3, NULL) && stat(path, &status) == 0 &&
+                   status.st_uid == NOBODY && status.st_gid == NOBODY &&
+                   (status.st_mode & 07777) == 0755,
+               "a replaced file keeps its owner, and lends nobody's rights any more");
+    }
+    unlink(path);
+}
+
+/* A pipe that ends, one whose writer comes late, and files of the system without an end. */
+static void test_endless(void) {
+    const char *path = in_folder("pipe");
+    char *bytes;
+    size_t length;
+    Err err;
+    tap_need(mkfifo(path, 0600) == 0, "mkfifo");
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        usleep(200000);
+        int fd = open(path, O_WRONLY);
+        usleep(200000);
+        _exit(write(fd, "late", 4) != 4);
+    }
+    bool ok = data_read(path, 100, &bytes, &length, &err);
+    tap_ok(ok && length == 4 && !memcmp(bytes, "late", 4), "a pipe whose writer comes late");
+    free(ok ? bytes : NULL);
+    waitpid(child, NULL, 0);
+    unlink(path);
+    ok = data_read("/dev/zero", 1000, &bytes, &length, &err);
+    tap_ok(!ok && strstr(err.what, "limit of 1000 bytes"), "a device without end");
+    ok = data_read("/proc/kmsg", 1 << 20, &bytes, &length, &err);
+    tap_ok(!ok || length < 1 << 20, "/proc/kmsg does not keep its reader");
+    free(ok ? bytes : NULL);
+}
+
+/* The result of a child process, which runs with limits and a user that the test must not have. */
+static bool in_child(bool (*action)(void)) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(!action());
+    int status;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool write_beyond_the_limit(void) {
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){1, 1});
+    return refused(in_folder("figure.png"), "cannot write: File too large");
+}
+
+static bool write_killed_by_the_limit(void) {
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){1, 1});
+    data_write(in_folder("figure.png"), "new", 3, NULL);
+    return false; /* the signal came first */
+}
+
+/* Root may write anywhere, so the child runs as another user. */
+static bool drop_root(void) {
+    return geteuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0);
+}
+
+static bool write_into_a_read_only_folder(void) {
+    return drop_root() && refused(in_folder("other.png"), "Permission denied");
+}
+
+static bool replace_in_a_read_only_folder(void) {
+    return drop_root() && refused(in_folder("open.png"), "Permission denied");
+}
+
+static bool replace_a_read_only_file(void) {
+    return drop_root() && refused(in_folder("figure.png"), "the old file is unchanged");
+}
+
+static void test_read_only(const char *path) {
+    if (!in_child(drop_root)) {
+        tap_skip("read-only folders and files", "root that cannot become anybody else");
+        return;
+    }
+    put(in_folder("open.png"), "old");
+    chmod(in_folder("open.png"), 0666);
+    chmod(path, 0444);
+    chmod(folder, 0555);
+    tap_ok(in_child(write_into_a_read_only_folder), "a read-only folder");
+    tap_ok(in_child(replace_in_a_read_only_folder), "a file in a read-only folder");
+    chmod(folder, 0777);
+    tap_ok(in_child(replace_a_read_only_file), "a read-only file, though its folder is not");
+    tap_ok(holds(path, "old") && holds(in_folder("open.png"), "old") && entries(folder) == 2,
+           "all old files survive, alone");
+    unlink(in_folder("open.png"));
+    chmod(path, 0644);
+}
+
+static void test_refusals(void) {
+    const char *path = in_folder("figure.png");
+    put(path, "old");
+    tap_ok(refused("/dev/full", "No space left on device"), "a full disk is reported");
+    struct stat status;
+    tap_ok(stat("/dev/full", &status) == 0 && S_ISCHR(status.st_mode), "and stays a device");
+    tap_ok(in_child(write_beyond_the_limit), "a file limit is reported");
+    tap_ok(!in_child(write_killed_by_the_limit), "or kills");
+    tap_ok(holds(path, "old") && entries(folder) == 1, "the old file survives both, alone");
+    test_read_only(path);
+    tap_ok(refused(folder, "is a folder"), "a folder");
+    tap_ok(refused(in_folder("absent/figure.png"), "No such file"), "a folder that is not there");
+    tap_ok(refused(in_folder("figure.png/figure.png"), "Not a directory"), "a file as a folder");
+    char name[PATH_MAX + 100];
+    memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = '\0';
+    tap_ok(!data_write(name, "new", 3, NULL), "a name that is too long");
+    unlink(path);
+}
+
+/* ---- killed while it writes ------------------------------------------------------------------ */
+
+enum { PAYLOAD = 1 << 20 };
+static char payload[2][PAYLOAD + 1];
+
+static bool holds_a_payload(const char *path) {
+    return holds(path, payload[0]) || holds(path, payload[1]);
+}
+
+static void write_forever(const char *path, bool afresh) {
+    for (int i = 0;; i++) {
+        if (afresh)
+            unlink(path);
+        if (!data_write(path, payload[i % 2], PAYLOAD, NULL))
+            _exit(9);
+    }
+}
+
+/* Kills a writer at many different moments; counts the errors found afterwards. */
+static int count_damage(int signal_number, bool afresh, int rounds, int *leftovers) {
+    const char *path = in_folder("killed.png");
+    int damaged = 0;
+    *leftovers = 0;
+    put(path, payload[0]);
+    for (int i = 0; i < rounds; i++) {
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0)
+            write_forever(path, afresh);
+        nanosleep(&(struct timespec){0, 300000 + 137000L * i}, NULL);
+        kill(child, signal_number);
+        int status;
+        waitpid(child, &status, 0);
+        damaged += !WIFSIGNALED(status) || WTERMSIG(status) != signal_number;
+        bool present = access(path, F_OK) == 0;
+        damaged += present ? !holds_a_payload(path) : !afresh;
+        *leftovers += entries(folder) - present;
+    }
+    unlink(path);
+    return damaged;
+}
+
+/* Removes the temporary files of killed writers; returns how many of these were incomplete. */
+static int remove_leftovers(void) {
+    DIR *directory = opendir(folder);
+    int torn = 0;
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        const char *suffix = strrchr(entry->d_name, '.');
+        if (!suffix || strcmp(suffix, ".tmp") != 0)
+            continue;
+        const char *path = in_folder(entry->d_name);
+        torn += !holds_a_payload(path);
+        unlink(path);
+    }
+    if (directory)
+        closedir(directory);
+    return torn;
+}
+
+static void test_signals(void) {
+    const struct {
+        int number;
+        const char *name;
+    } signals[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}};
+    int leftovers;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        /* nohup and background shells ignore some; children must not from their first moment. */
+        signal(signals[i].number, SIG_DFL);
+        int damaged = count_damage(signals[i].number, false, 40, &leftovers);
+        tap_ok(damaged == 0 && leftovers == 0,
+               "40 times %s while replacing: %d damaged, %d left over", signals[i].name, damaged,
+               leftovers);
+    }
+}
+
+static void test_kill(void) {
+    int leftovers;
+    int damaged = count_damage(SIGKILL, true, 40, &leftovers);
+    tap_ok(damaged == 0 && leftovers == 0,
+           "40 times SIGKILL while creating: %d damaged, %d left over", damaged, leftovers);
+    /* Between linking and renaming SIGKILL can leave a complete file beside it: see data.c. */
+    damaged = count_damage(SIGKILL, false, 40, &leftovers);
+    int torn = remove_leftovers();
+    tap_ok(damaged == 0 && torn == 0,
+           "40 times SIGKILL while replacing: %d damaged, %d left over incomplete", damaged, torn);
+}
+
+static volatile sig_atomic_t handled;
+
+static void note_signal(int number) {
+    (void)number;
+    handled = 1;
+}
+
+/* A program keeps its own signal handlers. */
+static void test_handlers(void) {
+    struct sigaction action = {.sa_handler = note_signal}, now;
+    sigaction(SIGINT, &action, NULL);
+    const char *path = in_folder("handlers.png");
+    put(path, "old");
+    data_write(path, "new", 3, NULL);
+    sigaction(SIGINT, NULL, &now);
+    tap_ok(now.sa_handler == note_signal, "a handler of the program stays");
+    signal(SIGINT, SIG_DFL);
+    data_write(path, "new", 3, NULL);
+    sigaction(SIGINT, NULL, &now);
+    tap_ok(now.sa_handler == SIG_DFL, "the default comes back");
+    unlink(path);
+}
+
+TAP_SUITE(data) {
+    if (!mkdtemp(folder))
+        tap_skip_suite("no temporary folder");
+    chmod(folder, 0777);
+    test_path();
+    test_nearest();
+    test_read();
+    test_endless();
+    memset(payload[0], 'a', PAYLOAD);
+    memset(payload[1], 'b', PAYLOAD);
+    for (int named = 0; named < 2; named++) {
+        refuse_nameless = named;
+        tap_note("the file system has %s files", named ? "only named" : "nameless");
+        test_write();
+        test_no_links();
+        test_owner();
+        test_refusals();
+        test_signals();
+        test_handlers();
+    }
+    refuse_nameless = false;
+    test_kill();
+    tap_ok(entries(folder) == 0 && rmdir(folder) == 0, "the folder is empty at the end");
+}

@@ -1,0 +1,81 @@
+/* How teams wait for work, seen by the processor time that they take while there is none. */
+#include "src/base/omp_wait.h"
+#include "tests/support/tap.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROUNDS = 21, WAIT_MS = 6 };
+
+static double processor_ms(void) {
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (double)used.tv_sec * 1e3 + (double)used.tv_nsec * 1e-6;
+}
+
+static void work_together(void) {
+    int members = 0;
+#pragma omp parallel reduction(+ : members)
+    members++;
+    (void)members;
+}
+
+/* Processor time of next to no work and a wait of WAIT_MS, in most of ROUNDS. A thread may well
+ * spin before the other one, on the same core, comes to end the work. */
+static double waiting_ms(void) {
+    double sorted[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        double begun = processor_ms();
+        work_together();
+        nanosleep(&(struct timespec){0, WAIT_MS * 1000000}, NULL);
+        double took = processor_ms() - begun;
+        int place = i;
+        for (; place > 0 && sorted[place - 1] > took; place--)
+            sorted[place] = sorted[place - 1];
+        sorted[place] = took;
+    }
+    return sorted[ROUNDS / 2];
+}
+
+/* Prints what was measured. A process of its own: libgomp reads the policy before main(). */
+TAP_ALONE(omp_wait) {
+    Err err = {0};
+    OmpWait *omp_wait = NULL;
+    double before_ms = waiting_ms();
+    if (!omp_wait_open(&omp_wait, &err))
+        return EXIT_FAILURE;
+    omp_wait_active(omp_wait);
+    omp_wait_passive(omp_wait);
+    work_together();
+    nanosleep(&(struct timespec){0, 20 * 1000000}, NULL);
+    double passive_ms = waiting_ms();
+    omp_wait_active(omp_wait);
+    double active_ms = waiting_ms();
+    omp_wait_passive(omp_wait);
+    omp_wait_close(omp_wait);
+    printf("%f %f %f %f\n", before_ms, passive_ms, active_ms, waiting_ms());
+    return EXIT_SUCCESS;
+}
+
+TAP_SUITE(omp_wait) {
+    const double least_ms = 0.5; /* of spinning, that is told apart from going to sleep */
+    double before_ms, passive_ms, active_ms, after_ms;
+#ifdef __clang__
+    tap_skip_suite("clang's OpenMP library is not libgomp");
+#endif
+    FILE *measured =
+        popen("exec env -u OMP_WAIT_POLICY /proc/$PPID/exe --alone omp_wait", "r");
+    tap_need(measured, "a process");
+    bool said = fscanf(measured, "%lf %lf %lf %lf", &before_ms, &passive_ms, &active_ms,
+                       &after_ms) == 4;
+    tap_need(pclose(measured) == 0 && said, "the policy is changed by a process of its own");
+    if (before_ms < least_ms)
+        tap_skip_suite("teams of this OpenMP library do not spin here");
+    tap_note(
+        "processor time of %d ms with next to no work: %.2f ms, passive %.2f, active %.2f, after %.2f",
+        WAIT_MS, before_ms, passive_ms, active_ms, after_ms);
+    tap_ok(passive_ms < least_ms, "teams sleep while they wait");
+    tap_ok(active_ms >= least_ms, "where the policy is active they spin");
+    tap_ok(after_ms >= least_ms, "and afterwards as before");
+}

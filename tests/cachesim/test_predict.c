@@ -1,0 +1,264 @@
+/* The latency model: laws that it must obey, and its distance from what was recorded on an H200. */
+#include "src/cachesim/predict.h"
+#include "src/run/recorded.h"
+#include "src/scene/workload.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+#include <time.h>
+
+static void need(bool ok, const Err *err) {
+    if (ok)
+        return;
+    printf("Bail out! %s: %s\n", err->where, err->what);
+    exit(EXIT_FAILURE);
+}
+
+static Profile profile_of(const char *kernel, const HostProblem *problem) {
+    Err err = {0};
+    Profile profile;
+    need(profile_make(bev_kernel_find(kernel), &problem->view, NULL, &profile, &err), &err);
+    return profile;
+}
+
+static double longest_part(const Prediction *p) {
+    double longest = 0;
+    for (int part = 0; part < TERM_COUNT; part++)
+        longest = fmax(longest, p->term_us[part]);
+    return longest;
+}
+
+static void test_laws(const HostProblem *problem) {
+    Profile profile = profile_of("v3_large_l2", problem);
+    double touched = (double)profile.whole.cold.touched * SECTOR;
+    double before = INFINITY;
+    bool falls = true, adds_up = true, cold_costs = true;
+    for (double mb = 0.25; mb < 300; mb *= 1.3) {
+        Gpu gpu = *gpu_find("h200");
+        gpu.l2_bytes = mb * 1048576;
+        Prediction warm = predict(&profile, &gpu, true), cold = predict(&profile, &gpu, false);
+        double dram = warm.dram_read_bytes + warm.dram_write_bytes;
+        falls &= dram <= before;
+        before = dram;
+        double parts = warm.latency_us - warm.launch_us;
+        adds_up &= parts >= longest_part(&warm) && parts <= TERM_COUNT * longest_part(&warm) &&
+                   warm.term_us[warm.binding] == longest_part(&warm);
+        cold_costs &= cold.dram_read_bytes >= warm.dram_read_bytes;
+    }
+    Gpu faster = *gpu_find("h200");
+    double us = predict(&profile, &faster, true).term_us[TERM_L2];
+    faster.l2_gbps *= 2;
+    tap_ok(fabs(predict(&profile, &faster, true).term_us[TERM_L2] / us - 0.5) < 1e-9,
+           "an L2 twice as fast takes half as long");
+    tap_ok(falls, "a larger L2 never means more DRAM traffic");
+    tap_ok(before == 0, "and one that holds everything means none when warm");
+    tap_ok(adds_up, "the latency is at least the binding part and the launch");
+    tap_ok(cold_costs, "a cold L2 never means fewer reads from DRAM");
+    Prediction cold = predict(&profile, gpu_find("pro6000"), false);
+    tap_ok(cold.dram_read_bytes <= touched && cold.dram_read_bytes > 0.2 * touched,
+           "cold in a large L2: each sector that is read comes once");
+    profile_free(&profile);
+}
+
+/* Run 4 of samples/experiments/ladder.md: H200, FP16, warm, the clear counted unless the table
+ * there leaves it out. */
+typedef struct {
+    const char *config, *kernel;
+    double us;
+    bool without_launch;
+} Recorded;
+
+static const Recorded recorded[] = {
+    {"canonical", "atomic", 253, false},
+    {"canonical", "block_atomic", 46, false},
+    {"canonical", "v2_chw", 126.7, false},
+    {"canonical", "v2", 39.0, false},
+    {"canonical", "v2_do", 80.6, false},
+    {"canonical", "v3_small_l2", 80.5, false},
+    {"canonical", "v3_large_l2", 27.5, false},
+    {"small", "v2_chw", 84.1, true},
+    {"small", "v2", 31.2, true},
+    {"small", "v2_do", 77.7, true},
+    {"large", "v2", 47.7, true},
+    {"large", "v2_do", 76.5, true},
+    {"xlarge", "v2", 137.6, true},
+    {"xlarge", "v2_do", 210.3, true},
+    {"xlarge", "v3_large_l2", 91.7, false},
+    {"wide_c128", "v2", 41.0, true},
+    {"wide_c128", "v2_do", 72.9, true},
+    {"wide_c256", "v2", 58.0, true},
+    {"wide_c256", "v2_do", 82.8, true},
+};
+enum { RECORDED = sizeof recorded / sizeof *recorded };
+
+static void predict_config(const char *config, double predicted[RECORDED]) {
+    Err err = {0};
+    Workload workload;
+    HostProblem problem;
+    need(workload_open(&workload, config, NULL, &err), &err);
+    need(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), &err);
+    for (int i = 0; i < RECORDED; i++) {
+        if (strcmp(recorded[i].config, config))
+            continue;
+        Profile profile = profile_of(recorded[i].kernel, &problem);
+        Prediction p = predict(&profile, gpu_find("h200"), true);
+        predicted[i] = p.latency_us - (recorded[i].without_launch ? p.launch_us : 0);
+        profile_free(&profile);
+    }
+    problem_free(&problem);
+    workload_close(&workload);
+}
+
+static void test_recorded(void) {
+    double predicted[RECORDED];
+    int close = 0, right = 0, pairs = 0;
+    for (int i = 0; i < RECORDED; i++)
+        if (i == 0 || strcmp(recorded[i].config, recorded[i - 1].config))
+            predict_config(recorded[i].config, predicted);
+    for (int i = 0; i < RECORDED; i++) {
+        double error = predicted[i] / recorded[i].us - 1;
+        close += fabs(error) <= 0.3;
+        tap_ok(error > -0.3 && error < 0.3, "%s, %s: %.1f us predicted, %.1f recorded, %+.0f %%",
+               recorded[i].config, recorded[i].kernel, predicted[i], recorded[i].us, 100 * error);
+        for (int j = 0; j < i; j++)
+            if (!strcmp(recorded[i].config, recorded[j].config)) {
+                pairs++;
+                right += (predicted[i] < predicted[j]) == (recorded[i].us < recorded[j].us);
+            }
+    }
+    tap_ok(10 * close >= 9 * RECORDED, "within 30 %%: %d of %d", close, RECORDED);
+    tap_ok(10 * right >= 9 * pairs, "the order is right in %d of %d pairs", right, pairs);
+}
+
+/* The way back: samples/experiments/gradients.md, H200, warm, clears and encodings counted. */
+static const struct {
+    const char *config, *kernel;
+    BevDtype dtype;
+    BevAlign align;
+    double us;
+} backward[] = {
+    {"canonical", "grad_atomic", BEV_FP16, BEV_NEAREST, 226},
+    {"canonical", "grad_block", BEV_FP16, BEV_NEAREST, 35.6},
+    {"canonical", "grad_v2", BEV_FP16, BEV_NEAREST, 1666},
+    {"canonical", "grad_owner", BEV_FP16, BEV_NEAREST, 30},
+    {"canonical", "grad_v4", BEV_FP16, BEV_NEAREST, 8.6},
+    {"canonical", "grad_v4", BEV_BF16, BEV_NEAREST, 12.4},
+    {"canonical", "grad_v4", BEV_FP32, BEV_NEAREST, 17},
+    {"canonical", "grad_v4", BEV_FP16, BEV_BILINEAR, 18.8},
+    {"canonical", "grad_owner", BEV_FP16, BEV_BILINEAR, 119},
+    {"xlarge", "grad_block", BEV_FP16, BEV_NEAREST, 179},
+    {"xlarge", "grad_owner", BEV_FP16, BEV_NEAREST, 196},
+    {"xlarge", "grad_v4", BEV_FP16, BEV_NEAREST, 29.2},
+};
+enum { BACKWARD = sizeof backward / sizeof *backward };
+
+static void test_backward(void) {
+    int close = 0;
+    for (int i = 0; i < BACKWARD; i++) {
+        Err err = {0};
+        Workload workload;
+        HostProblem problem;
+        need(workload_open(&workload, backward[i].config, NULL, &err), &err);
+        need(workload_problem_backward(&workload, backward[i].dtype, backward[i].align, &problem,
+                                       &err),
+             &err);
+        Profile profile = profile_of(backward[i].kernel, &problem);
+        Prediction p = predict(&profile, gpu_find("h200"), true);
+        double error = p.latency_us / backward[i].us - 1;
+        close += fabs(error) <= 0.3;
+        tap_note("%s, %s, %s, %s: %.1f us predicted, %.1f measured, %+.0f %%", backward[i].config,
+                 backward[i].kernel, bev_dtypes[backward[i].dtype].title,
+                 bev_aligns[backward[i].align].name, p.latency_us, backward[i].us, 100 * error);
+        profile_free(&profile);
+        problem_free(&problem);
+        workload_close(&workload);
+    }
+    tap_ok(10 * close >= 9 * BACKWARD, "backward within 30 %%: %d of %d", close, BACKWARD);
+}
+
+/* The one hardware counter that was written down there: v2_do, canonical, caches cleared. */
+static void test_counted(const HostProblem *problem) {
+    Profile profile = profile_of("v2_do", problem);
+    Prediction p = predict(&profile, gpu_find("h200"), false);
+    tap_ok(fabs(p.hit_rate - 0.95) < 0.05, "L2 hits %.3f, counted 0.95", p.hit_rate);
+    tap_ok(fabs(p.dram_read_bytes / 2e6 - 1) < 0.15, "from memory %.2f MB, counted 2",
+           p.dram_read_bytes * 1e-6);
+    profile_free(&profile);
+}
+
+static void test_published(void) {
+    const BevKernel *v3 = bev_kernel_find("v3");
+    int found = 0;
+    for (int i = 0; i < published_count; i++)
+        found += gpu_find(published[i].gpu) != NULL && published[i].latency_us > 0;
+    tap_ok(found == 26 && found == published_count, "every published row names a known GPU");
+    tap_ok(published_find("pro6000", "canonical", published_column(bev_kernel_find("v2_do"), NULL),
+                          BEV_FP16)
+                   ->latency_us == 37.8,
+           "V2+DO at canonical is 37.8 us");
+    tap_ok(!published_column(v3->small_l2, v3->large_l2) &&
+               !strcmp(published_column(v3->large_l2, v3->large_l2), "V3"),
+           "V3 is the form that is chosen");
+    const Prediction walks[] = {{.term_us[TERM_CHAIN] = 10, .launch_us = 1},
+                                {.term_us[TERM_CHAIN] = 10, .term_us[TERM_L2] = 30}};
+    const double known_us[] = {21, 40};
+    tap_ok(predict_with_chain(&walks[1], 4) == 50 && predict_with_chain(&walks[1], 0) == 30,
+           "only the walk is scaled");
+    tap_ok(fabs(predict_calibration(walks, known_us, 1) - 2) < 1e-9 &&
+               fabs(predict_calibration(walks + 1, known_us + 1, 1) - sqrt(7)) < 1e-9 &&
+               isnan(predict_calibration(walks, known_us, 0)),
+           "the calibration is what brings it to the known latency, of something");
+}
+
+/* DRAM bytes and hits where one line in eight is followed, beside all. */
+static void test_sampled(const HostProblem *problem) {
+    const char *const kernels[] = {"block_atomic", "v2", "v2_chw", "v3_large_l2", "v4"};
+    const TraceWatch sampled = {.one_in = TRACE_ONE_IN};
+    double worst = 0, worst_hits = 0;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        Err err = {0};
+        Profile all = profile_of(kernels[i], problem), some;
+        need(profile_make(bev_kernel_find(kernels[i]), &problem->view, &sampled, &some, &err),
+             &err);
+        for (double mb = 1; mb < 64; mb *= 1.5) {
+            Gpu gpu = *gpu_find("h200");
+            gpu.l2_bytes = mb * 1048576;
+            Prediction a = predict(&all, &gpu, true), b = predict(&some, &gpu, true);
+            double exact = a.dram_read_bytes + a.dram_write_bytes;
+            double off = b.dram_read_bytes + b.dram_write_bytes - exact;
+            worst = fmax(worst, fabs(off) / fmax(exact, 1e6));
+            worst_hits = fmax(worst_hits, fabs(b.hit_rate - a.hit_rate));
+        }
+        profile_free(&all);
+        profile_free(&some);
+    }
+    tap_ok(worst < 0.05, "sampled, DRAM bytes are within 5 %% at any L2 (%.1f)", 100 * worst);
+    tap_ok(worst_hits < 0.01, "and hits within a point (%.2f)", 100 * worst_hits);
+}
+
+static void test_speed(const HostProblem *problem) {
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    Profile profile = profile_of("v3_large_l2", problem);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    double s = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+    profile_free(&profile);
+    tap_ok(s < 8, "the curve of canonical takes %.2f s", s); /* 0.2 s; 40 times that when busy */
+}
+
+TAP_SUITE(predict) {
+    Err err = {0};
+    Workload workload;
+    HostProblem problem;
+    need(workload_open(&workload, "canonical", NULL, &err), &err);
+    need(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), &err);
+    test_laws(&problem);
+    test_recorded();
+    test_backward();
+    test_counted(&problem);
+    test_published();
+    test_sampled(&problem);
+    test_speed(&problem);
+    problem_free(&problem);
+    workload_close(&workload);
+}

@@ -1,0 +1,376 @@
+/* Steps of single warps: all of them add up to what the replay counts, for every traced kernel. */
+#include "src/cachesim/steps_lanes.h"
+#include "src/cachesim/trace_internal.h"
+#include "src/scene/workload.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static void need(bool ok, const Err *err) {
+    if (ok)
+        return;
+    printf("Bail out! %s: %s\n", err->where, err->what);
+    exit(EXIT_FAILURE);
+}
+
+static const StepChoice everything = {.cell = -1, .block = -1, .warp = -1, .passes = true};
+
+static bool same(const TraceCount *steps, const TraceCount *replay, const char *array,
+                 const char *what) {
+    bool equal = steps->bytes == replay->bytes && steps->requests == replay->requests &&
+                 steps->sectors == replay->sectors;
+    if (!equal)
+        tap_note("%s %s: steps %.0f bytes, %.0f requests, %.0f sectors; replay %.0f, %.0f, %.0f",
+                 array, what, steps->bytes, steps->requests, steps->sectors, replay->bytes,
+                 replay->requests, replay->sectors);
+    return equal;
+}
+
+/* A warp asks for each sector once in an instruction: the sectors that a picture shows are those
+ * that are counted. */
+static bool each_once(const Steps *steps) {
+    for (int i = 0; i < steps->instruction_count; i++) {
+        const StepInstruction *in = &steps->instructions[i];
+        double times = 0;
+        for (int s = 0; s < in->sector_count; s++)
+            times += steps->sectors[in->first_sector + s].times;
+        if (times != in->sectors)
+            return false;
+    }
+    return true;
+}
+
+static void test_sums(const char *scene, const BevProblem *problem, const char *only) {
+    Err err = {0};
+    const BevKernel *kernel;
+    for (int i = 0; (kernel = traced_kernel(i)); i++) {
+        TraceCounts counts;
+        Steps steps;
+        bool equal = true;
+        if (bev_refuses(kernel, problem) || (only && strcmp(only, kernel->name)))
+            continue;
+        need(trace_replay(kernel, problem, NULL, &counts, NULL, &err), &err);
+        need(steps_record(kernel, problem, &everything, &steps, &err), &err);
+        for (int a = 0; a < TRACE_ARRAY_COUNT; a++) {
+            TraceCount read = steps_count(&steps, (TraceArray)a, false);
+            TraceCount write = steps_count(&steps, (TraceArray)a, true);
+            equal &= same(&read, &counts.read[a], trace_arrays[a], "read");
+            equal &= same(&write, &counts.write[a], trace_arrays[a], "written");
+        }
+        StepTotals totals = steps_totals(&steps, steps.step_count);
+        bool atomic = steps.form->sums != BEV_SUMS_PLAIN;
+        tap_ok(equal, "%s %s %s: the steps add up to the counts", scene,
+               bev_dtypes[problem->dtype].name, kernel->name);
+        tap_ok(!atomic || totals.atomics == counts.atomics, "and so do the atomics");
+        tap_ok(each_once(&steps), "sectors shown are sectors counted");
+        steps_free(&steps);
+    }
+}
+
+/* All kernels, or the one of that name. */
+static void test_scene(const char *name, int64_t channels, BevDtype dtype, BevAlign align,
+                       const char *kernel) {
+    Err err = {0};
+    Workload workload;
+    HostProblem problem;
+    WorkloadOptions options = {.channels = channels};
+    need(workload_open(&workload, name, &options, &err), &err);
+    need(workload_problem(&workload, dtype, align, &problem, &err), &err);
+    test_sums(name, &problem.view, kernel);
+    problem_free(&problem);
+    workload_close(&workload);
+}
+
+static int64_t map_points(const BevMap *map, int64_t cell) {
+    int64_t points = 0;
+    for (int64_t t = 0; t < map->points; t++)
+        points += map->ranks_bev[t] == cell;
+    return points;
+}
+
+/* The warps that work on a cell are those that have a point of it, or store it. */
+static void test_owner(const BevProblem *problem) {
+    Err err = {0};
+    int64_t cell = steps_longest_cell(&problem->map);
+    const BevKernel *kernel;
+    for (int i = 0; (kernel = traced_kernel(i)); i++) {
+        StepChoice choice = {.cell = cell, .block = -1, .warp = -1};
+        Steps steps;
+        if (bev_refuses(kernel, problem))
+            continue;
+        need(steps_record(kernel, problem, &choice, &steps, &err), &err);
+        int points = 0, tiles = (int)(problem->shape.channels / steps.form->tile);
+        for (int p = 0; p < steps.point_count; p++)
+            points += steps.points[p].cell == cell;
+        bool all = points >= map_points(&problem->map, cell) && steps.asked == steps.warp_count;
+        if (steps.form->tiles_outside)
+            all &= points == map_points(&problem->map, cell) * tiles;
+        tap_ok(all, "%s: its warps take all points of a cell%s", kernel->name,
+               steps.form->tiles_outside ? ", once a tile of channels" : "");
+        steps_free(&steps);
+    }
+}
+
+#ifdef __SANITIZE_ADDRESS__
+static const double MOST_MS = 400; /* takes three times as long, or more */
+#else
+static const double MOST_MS = 100;
+#endif
+
+/* A key must not wait: the longest cell's steps of any kernel, the best of five. Processor time, so
+ * that other programs do not count. */
+static void test_time(const BevProblem *problem) {
+    Err err = {0};
+    StepChoice choice = {
+        .cell = steps_longest_cell(&problem->map), .block = -1, .warp = -1, .most = 128};
+    double slowest = 0;
+    const BevKernel *kernel;
+    for (int i = 0; (kernel = traced_kernel(i)); i++) {
+        double best = INFINITY;
+        for (int run = 0; run < 5 && !bev_refuses(kernel, problem); run++) {
+            Steps steps;
+            clock_t begun = clock();
+            need(steps_record(kernel, problem, &choice, &steps, &err), &err);
+            best = fmin(best, 1e3 * (double)(clock() - begun) / CLOCKS_PER_SEC);
+            steps_free(&steps);
+        }
+        slowest = isfinite(best) ? fmax(slowest, best) : slowest;
+    }
+    tap_ok(slowest < MOST_MS, "recorded in less than %.0f ms: %.0f", MOST_MS, slowest);
+}
+
+/* ---- what lanes hold ------------------------------------------------------------------------- */
+
+/* The sum of a cell's channel, from the map alone. */
+static double sum_of(const BevProblem *problem, const StepValues *values, int32_t cell,
+                     int channel) {
+    const BevMap *map = &problem->map;
+    double sum = 0;
+    for (int64_t t = 0; t < map->points; t++)
+        if (map->ranks_bev[t] == cell)
+            sum += (double)values->depth[map->ranks_depth[t]] *
+                   (map->weights ? (double)map->weights[t] : 1.0) *
+                   (double)values->feat[map->ranks_feat[t] * problem->shape.channels + channel];
+    return sum;
+}
+
+static bool near(double a, double b) {
+    return fabs(a - b) <= 1e-5 * (1 + fabs(a));
+}
+
+/* When its sums are stored, a register holds its cell's sum. */
+static bool stored_right(const Steps *steps, const BevProblem *problem, const StepValues *values,
+                         int number, int *compared) {
+    LaneRegisters lanes[WARP_LANES];
+    bool right = true;
+    steps_lanes(steps, values, number, lanes);
+    for (int i = 0; i < WARP_LANES; i++) {
+        const LaneRegisters *held = &lanes[i];
+        if (held->channel < 0 || held->channel >= problem->shape.channels)
+            continue;
+        if (held->cell >= 0)
+            right &= near(sum_of(problem, values, held->cell, held->channel), held->sum);
+        if (held->upper_cell >= 0)
+            right &=
+                near(sum_of(problem, values, held->upper_cell, held->channel), held->upper_sum);
+        *compared += (held->cell >= 0) + (held->upper_cell >= 0);
+    }
+    return right;
+}
+
+static void test_kernel_registers(const BevKernel *kernel, const BevProblem *problem,
+                                  const StepValues *values, int64_t cell) {
+    Err err = {0};
+    StepChoice choice = {.cell = cell, .block = -1, .warp = -1};
+    Steps steps;
+    bool right = true;
+    int compared = 0;
+    need(steps_record(kernel, problem, &choice, &steps, &err), &err);
+    for (int n = 0; n < steps.step_count && !steps.form->sums; n++)
+        if (steps.steps[n].phase == PHASE_STORE)
+            right &= stored_right(&steps, problem, values, n, &compared);
+    if (!steps.form->sums)
+        tap_ok(right && compared > 0, "%s: registers hold their cells' sums when stored (%d)",
+               kernel->name, compared);
+    steps_free(&steps);
+}
+
+static void test_registers(const BevProblem *problem, const StepValues *values, int64_t cell) {
+    const BevKernel *kernel;
+    for (int i = 0; (kernel = traced_kernel(i)); i++)
+        if (!bev_refuses(kernel, problem))
+            test_kernel_registers(kernel, problem, values, cell);
+}
+
+/* A cell of a tile with two blocks, and one of these blocks alone, which does not know the sum. */
+static void test_pair(void) {
+    Err err = {0};
+    Workload workload;
+    HostProblem problem;
+    TileMap map;
+    Steps steps;
+    LaneRegisters lanes[WARP_LANES];
+    const BevKernel *v4 = bev_kernel_find("v4");
+    need(workload_open(&workload, "small", NULL, &err), &err);
+    need(workload_problem(&workload, BEV_FP16, BEV_BILINEAR, &problem, &err), &err);
+    need(tile_map_build(&problem.view, BEV_MULTIPROCESSORS, &map, &err), &err);
+    tap_ok(map.pairs > 0, "bilinear small has tiles with two blocks: %lld",
+           (long long)map.pairs);
+    StepValues values = {workload.features.depth, workload.features.feat};
+    test_kernel_registers(v4, &problem.view, &values, map.cells[0]);
+    StepChoice choice = {.cell = map.cells[0], .block = -1, .warp = -1};
+    need(steps_record(v4, &problem.view, &choice, &steps, &err), &err);
+    choice = (StepChoice){.cell = -1, .block = steps.warps[0].block, .warp = -1};
+    steps_free(&steps);
+    need(steps_record(v4, &problem.view, &choice, &steps, &err), &err);
+    int unknown = 0, last = steps.step_count - 1;
+    steps_lanes(&steps, &values, last, lanes);
+    for (int i = 0; i < WARP_LANES; i++)
+        unknown += lanes[i].cell >= 0 && isnan(lanes[i].sum);
+    tap_ok(steps.steps[last].phase == PHASE_STORE && unknown > 0,
+           "a block of two does not show its half as the sum");
+    steps_free(&steps);
+    tile_map_free(&map);
+    problem_free(&problem);
+    workload_close(&workload);
+}
+
+/* Ones in, so that a sum counts its points: each first lane of a run has the run's length, exactly,
+ * and lanes that add are such lanes. */
+static bool tree_right(const StepTree *tree) {
+    bool right = true;
+    for (int lane = 0, head = 0; lane < WARP_LANES; lane++) {
+        bool first = !lane || tree->cells[lane] != tree->cells[lane - 1];
+        bool last = lane + 1 == WARP_LANES || tree->cells[lane + 1] != tree->cells[lane];
+        uint32_t bit = (uint32_t)1 << lane;
+        head = first ? lane : head;
+        if (tree->cells[lane] < 0)
+            continue;
+        right &= !(tree->counts[TREE_LEVELS - 1] & bit) == !first && (first || !(tree->adds & bit));
+        right &= !first || !lane || tree->adds & bit; /* only lane 0's run may have begun before */
+        if (last)
+            right &= tree->sums[TREE_LEVELS - 1][head] == (float)(lane - head + 1);
+    }
+    return right;
+}
+
+static void test_meetings(const BevProblem *problem) {
+    Err err = {0};
+    size_t depths = (size_t)problem->depth.row_len;
+    size_t feats = (size_t)(problem->feat.rows * problem->feat.row_len), most = depths + feats;
+    float *ones = malloc(most * sizeof *ones);
+    for (size_t i = 0; ones && i < most; i++)
+        ones[i] = 1;
+    StepValues values = {ones, ones};
+    StepChoice choice = {
+        .cell = steps_longest_cell(&problem->map), .block = -1, .warp = -1, .most = 128};
+    Steps trees, queues;
+    StepTree tree;
+    bool right = ones != NULL, whole = false, queued = true;
+    need(steps_record(bev_kernel_find("block_atomic"), problem, &choice, &trees, &err), &err);
+    need(steps_record(bev_kernel_find("v2_tiles"), problem, &choice, &queues, &err), &err);
+    for (int n = 0; n < trees.step_count && right; n++) {
+        right = steps_tree(&trees, &values, n, &tree) && tree_right(&tree);
+        int left[TREE_LEVELS];
+        for (int level = 0; level < TREE_LEVELS; level++)
+            left[level] = __builtin_popcount(tree.counts[level]);
+        whole |= !memcmp(left, (int[]){32, 16, 8, 4, 2, 1}, sizeof left);
+    }
+    tap_ok(right, "shuffles leave each run's sum in its first lane, which adds it");
+    tap_ok(whole, "32 lanes of one cell become 16, 8, 4, 2, 1");
+    for (int n = 0; n < queues.step_count; n++) {
+        const StepInstruction *add = &queues.instructions[queues.steps[n].first_instruction +
+                                                          queues.steps[n].instruction_count - 1];
+        int longest = 0, times = 0;
+        for (int lane = 0; lane < WARP_LANES; lane++) {
+            int lanes = __builtin_popcount(steps_queue(&queues, n, lane));
+            longest = lanes > longest ? lanes : longest;
+        }
+        for (int s = 0; s < add->sector_count; s++) {
+            int of_sector = queues.sectors[add->first_sector + s].times;
+            times = of_sector > times ? of_sector : times;
+        }
+        queued &= times == 8 * longest; /* a sector holds a lane's 8 channels */
+    }
+    tap_ok(queued, "lanes queue as the replay counts additions to a sector");
+    tap_ok(queues.passes == 10 && steps_pass(&queues, 0) == 1 &&
+               steps_pass(&queues, queues.step_count - 1) == 10,
+           "tiles outside: ten passes, the first and the last one shown");
+    int32_t number = queues.points[0].number;
+    tap_ok(steps_read_before(&queues, &queues.steps[0], number) == -1 &&
+               steps_read_before(&queues, &queues.steps[queues.step_count - 1], number) > 8,
+           "a point's indices are read again in each pass");
+    steps_free(&trees);
+    steps_free(&queues);
+    free(ones);
+}
+
+static void test_lines(const BevProblem *problem) {
+    Err err = {0};
+    StepChoice choice = {
+        .cell = steps_longest_cell(&problem->map), .block = -1, .warp = -1, .most = 128};
+    Steps steps;
+    bool right = true;
+    need(steps_record(bev_kernel_find("v2_chw"), problem, &choice, &steps, &err), &err);
+    for (int i = 0; i < steps.instruction_count; i++) {
+        const StepInstruction *in = &steps.instructions[i];
+        int lines = step_lines(&steps, in);
+        right &= lines >= 1 && lines <= in->sector_count;
+        if (in->array == TRACE_FEAT) /* planes lie far apart */
+            right &= lines == in->sector_count && lines == in->span_count;
+    }
+    tap_ok(right, "channels first: a line for each lane");
+    steps_free(&steps);
+}
+
+static void test_refusals(const BevProblem *problem) {
+    Err err = {0};
+    Steps steps;
+    const BevKernel *v2 = bev_kernel_find("v2");
+    StepChoice choices[] = {
+        {.cell = problem->shape.nx * problem->shape.ny, .block = -1, .warp = -1},
+        {.cell = -1, .block = 1 << 30, .warp = -1},
+        {.cell = -1, .block = 0, .warp = 31}};
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        bool ok = steps_record(v2, problem, &choices[i], &steps, &err);
+        tap_ok(!ok && err.kind == ERR_USAGE, "refused: %s", err.what);
+        steps_free(&steps);
+    }
+    tap_ok(steps_unavailable(bev_kernel_find("cpu_v2"), problem) &&
+               steps_unavailable(bev_kernel_find("v3"), problem) && !steps_unavailable(v2, problem),
+           "kernels without a record of accesses say why");
+}
+
+static void test_canonical(void) {
+    Err err = {0};
+    Workload workload;
+    HostProblem problem;
+    need(workload_open(&workload, "canonical", NULL, &err), &err);
+    need(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), &err);
+    test_owner(&problem.view);
+    test_refusals(&problem.view);
+    test_time(&problem.view);
+    StepValues values = {workload.features.depth, workload.features.feat};
+    test_registers(&problem.view, &values, 100 * problem.view.shape.nx + 125);
+    test_meetings(&problem.view);
+    test_lines(&problem.view);
+    problem_free(&problem);
+    workload_close(&workload);
+}
+
+TAP_SUITE(steps) {
+    test_scene("toy", 0, BEV_FP16, BEV_BILINEAR, NULL);
+    test_scene("toy", 0, BEV_FP16, BEV_NEAREST, NULL);
+    test_scene("toy", 0, BEV_FP32, BEV_NEAREST, NULL);
+    test_scene("toy", 0, BEV_FP8, BEV_BILINEAR, NULL);
+    test_scene("toy", 64, BEV_FP16, BEV_NEAREST, "v4");
+    test_scene("asymmetric", 16, BEV_FP16, BEV_NEAREST, NULL);
+    test_scene("asymmetric", 8, BEV_FP16, BEV_BILINEAR, "bev_align");
+    test_scene("asymmetric", 64, BEV_NVFP4, BEV_NEAREST, "v4");
+    test_scene("asymmetric", 64, BEV_FP32, BEV_NEAREST, "v4");
+    test_scene("asymmetric", 64, BEV_FP16, BEV_BILINEAR, "v4");
+    test_canonical();
+    test_pair();
+}

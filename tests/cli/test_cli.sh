@@ -1,0 +1,283 @@
+#!/bin/sh
+# The command line as users and scripts meet it: exit status, one-line errors, formats.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# expect STATUS PATTERN ARGUMENTS...: exit status, and the one line on standard error.
+expect() {
+    status=$1 pattern=$2
+    shift 2
+    "$BEVSCOPE" "$@" >"$folder/out" 2>"$folder/err"
+    got=$?
+    ok=0
+    [ "$got" = "$status" ] || ok=1
+    if [ -n "$pattern" ]; then
+        grep -qE -e "$pattern" "$folder/err" || ok=1
+        [ "$(wc -l <"$folder/err")" = 1 ] || ok=1
+    fi
+    [ $ok = 0 ] || { echo "# exit $got instead of $status:"; sed 's/^/# /' "$folder/err"; }
+    tap_ok $ok "bevscope $*: exit $status $pattern"
+}
+
+expect 0 '' --help
+expect 0 '' --version
+expect 0 '' --list
+cp "$folder/out" "$folder/list"
+"$BEVSCOPE" --man >"$folder/man"
+"$BEVSCOPE" export toy "$folder/arrays.npz" --device cpu >/dev/null
+missing=
+names=$(LC_ALL=C grep -ao '[a-z0-9_]*\.npy' "$folder/arrays.npz" | sed 's/\.npy$//' | sort -u)
+for name in $names; do
+    grep -q "^  $name  *(" "$folder/list" && grep -q "^.fB$name.fR (" "$folder/man" ||
+        missing="$missing $name"
+done
+[ -n "$names" ] && [ -z "$missing" ]
+tap_ok $? "--list and the manual have every array that export writes:$missing"
+expect 0 '' --man
+for command in snapshot verify bench info export; do
+    expect 0 '' $command --help
+done
+expect 2 'did you mean bench' bnech
+expect 2 'did you mean --dtype' bench --dtpye fp8
+expect 2 'bevscope --help shows the commands, --list the scenes' qq
+expect 2 'known: .*h200' regime toy --gpu xx
+expect 2 'known: reference, ' bench toy -k nonsense
+expect 2 'did you mean fp16' bench toy --dtype fp61
+expect 2 "known: .*viridis|did you mean viridis" snapshot toy --colormap virdis -o "$folder/x.png"
+expect 2 'no picture is named' snapshot toy
+expect 2 "'v2,v4' names several .snapshot draws one; --compare draws a second" snapshot toy -k v2,v4 \
+    -o "$folder/x.png"
+expect 2 'names several .live takes one' toy -k v2,v4 --plain
+expect 2 'usage: bevscope snapshot' snapshot -o "$folder/x.png"
+expect 2 'suffix' snapshot toy -o "$folder/x.jpg"
+expect 2 'this grid is flat' snapshot toy --device cpu --slice 3 -o "$folder/x.png"
+expect 2 'is no slice: 0 to 15' snapshot occupancy --device cpu --slice 16 -o "$folder/x.png"
+expect 2 'LOW:HIGH' snapshot toy --device cpu --range 3:1 -o "$folder/x.png"
+expect 2 'not a whole number' snapshot toy --channels 2.5 -o "$folder/x.png"
+expect 2 'not a whole number' snapshot toy --channels 0 -o "$folder/x.png"
+expect 2 'takes no value' snapshot toy --table=3 -o "$folder/x.png"
+expect 2 'add --backward' snapshot toy --cell 1,1 -o "$folder/x.png"
+expect 2 'add --backward' snapshot toy --loss box -o "$folder/x.png"
+for words in '--compare fp8' '--table'; do
+    # shellcheck disable=SC2086
+    expect 2 'shows one run' snapshot toy --backward $words -o "$folder/x.png"
+done
+expect 2 'cells are 0,0 to 199,199' snapshot canonical --backward --cell 200,3 -o "$folder/x.png" \
+    --device cpu
+expect 2 'is not X,Y' snapshot canonical --backward --cell 7 -o "$folder/x.png" --device cpu
+expect 2 'no point falls into that cell' snapshot canonical --backward --cell 0,0 --device cpu \
+    -o "$folder/x.png"
+expect 2 'none in FP8 .choose fp32' snapshot canonical --backward --dtype fp8 --device cpu \
+    -o "$folder/x.png"
+expect 2 "'circle' is not known" snapshot toy --backward --loss circle -o "$folder/x.png"
+expect 2 'none in FP8 .choose fp32' train toy --dtype fp8 --device cpu
+expect 2 'computes gradients' train toy --kernel grad_reference --device cpu
+expect 2 'the suffix does not say' train toy --device cpu -o "$folder/x.txt"
+expect 2 "'0' is not a whole number" train toy --steps 0 --device cpu
+expect 2 'needs a value' bench toy --dtype
+expect 2 'is no device' info --device tpu
+expect 4 'cuda|CUDA|driver|device' info --device 7
+if "$BEVSCOPE" --version | grep -q 'CUDA kernels: yes'; then
+    expect 4 'does not run on the CPU .on the CPU: cpu_race' bench toy --device cpu --kernel race
+else
+    expect 4 'needs a build with CUDA .on the CPU: cpu_race' bench toy --device cpu --kernel race
+fi
+expect 2 'did you mean intersection' info intersektion --device cpu
+expect 1 'folder|directory' snapshot toy --device cpu -o "$folder/none/x.png"
+
+expect 0 '' info histogram --skew 2 --device cpu
+grep -q '^operator  *Histogram.*1,024 bins, skew 2$' "$folder/out"
+tap_ok $? 'info says what an operator scene is'
+expect 0 '' info toy --device cpu
+! grep -q '^operator' "$folder/out"
+tap_ok $? 'and nothing of it where there are cameras'
+expect 0 '' info toy --format json --device cpu
+tap_run 'info --format json is JSON' python3 -m json.tool "$folder/out" /dev/null
+
+expect 0 '' verify toy --format json --device cpu
+cat >"$folder/verify.py" <<'PY'
+import json, sys
+report = json.load(open(sys.argv[1]))
+rows = report["results"]
+assert report["failed"] == 0 and report["passed"] == len(rows) - report["skipped"] > 0, report
+for row in rows:
+    assert row["gate_a"] == row["gate_b"] == row["gate_c"] == "pass", row
+    for key in ("max_abs", "rel_l2", "cosine"):
+        assert isinstance(row[key], (int, float)), (key, row)
+    for key in ("scene", "kernel", "where", "dtype", "align"):
+        assert isinstance(row[key], str), (key, row)
+PY
+tap_run 'verify --format json: every gate passes, numbers are numbers' \
+    python3 "$folder/verify.py" "$folder/out"
+
+expect 0 '' bench toy --quick --format json --device cpu --dtype all --align nearest,bilinear
+cat >"$folder/bench.py" <<'PY'
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["machine"]["threads"] >= 1
+rows = report["results"]
+assert {row["kernel"] for row in rows} >= {"reference", "cpu_v2", "cpu_v2_do", "cpu_v3", "cpu_v4"}
+assert {row["cache"] for row in rows} == {"warm", "cold"}
+assert {row["align"] for row in rows} == {"nearest", "bilinear"}
+assert len({row["dtype"] for row in rows}) == 5
+for row in rows:
+    assert row["p99_us"] >= row["p95_us"] >= row["median_us"] > 0, row
+    assert row["points"] > 0 and row["intervals"] > 0 and row["channels"] > 0, row
+    assert row["prepare_us"] >= 0 and row["speedup_over_v2"] > 0, row
+PY
+tap_run 'bench --format json: percentiles in order, every selection there' \
+    python3 "$folder/bench.py" "$folder/out"
+
+for format in table markdown csv; do
+    expect 0 '' bench toy --quick --format $format --device cpu --dtype fp16
+    [ "$(grep -c cpu_v3 "$folder/out")" = 2 ]
+    tap_ok $? "bench --format $format shows both cache states"
+done
+
+# A smaller L2 needs a GPU; without one, the recorded experiment is shown.
+# Control codes in a file's name do not reach the terminal.
+evil="$folder/$(printf '\033]0;evil\007\302\2332Jx').json"
+cp "$SRCDIR/samples/toy.json" "$evil"
+for command in "info" "bench --quick" "verify" "regime" "live --plain --no-window"; do
+    "$BEVSCOPE" $command "$evil" --device cpu --dtype fp16 </dev/null >"$folder/out" 2>&1
+    status=$?
+    grep -q '?]0;evil??2Jx.json' "$folder/out" &&
+        ! grep -q "$(printf '[\001-\010\013-\037\177]')" "$folder/out" &&
+        ! grep -q "$(printf '\302\233')" "$folder/out"
+    tap_ok $? "$command: control characters in a file's name stay out (exit $status)"
+done
+expect 2 'no list of sizes' bench toy --l2-carveout 1,x --device cpu
+expect 2 'no list of sizes' bench toy --l2-carveout -1 --device cpu
+expect 2 'more than 16' bench toy --l2-carveout 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 --device cpu
+expect 4 'needs a GPU' bench toy --l2-carveout 0 --device cpu
+expect 0 '' bench --recorded --l2-carveout all canonical --dtype fp16
+grep -q 'L2 left MiB' "$folder/out" && grep -q 'v3_small_l2' "$folder/out"
+tap_ok $? 'bench --recorded --l2-carveout shows the experiment'
+expect 0 '' bench --recorded canonical --dtype fp16 --align nearest
+! grep -q 'L2 left MiB' "$folder/out" && [ "$(grep -c 'v3_small_l2 .* warm' "$folder/out")" = 1 ]
+tap_ok $? 'bench --recorded shows the whole L2 only'
+expect 0 '' bench --recorded histogram --skew 2 --dtype fp16
+grep -q 'histogram, skew 2  *v4 ' "$folder/out" && ! grep -q 'histogram  ' "$folder/out"
+tap_ok $? 'bench --recorded --skew shows that skew only'
+expect 0 '' bench --recorded histogram --skew 1 --dtype fp16
+grep -q 'histogram  *v4 ' "$folder/out" && ! grep -q 'skew' "$folder/out"
+tap_ok $? "bench --recorded: the scene's own skew is no other scene"
+expect 1 'nothing recorded fits .bench --recorded alone' bench --recorded histogram --skew 3
+expect 2 'need a scene' bench --recorded --skew 2
+expect 2 'for operator scenes' bench --recorded canonical --skew 2
+expect 0 '' info --probe --device cpu
+grep -q 'L2 read .*GB/s' "$folder/out" && grep -q recorded "$folder/out"
+tap_ok $? 'info --probe without a GPU: what was recorded, and it says so'
+
+# Pictures: same scene, same options, same bytes; nothing but the picture is left behind.
+for name in a.png b.png a.svg b.svg; do
+    expect 0 '' snapshot toy -o "$folder/$name" --device cpu
+done
+tap_run 'same options, same PNG' cmp "$folder/a.png" "$folder/b.png"
+tap_run 'same options, same SVG' cmp "$folder/a.svg" "$folder/b.svg"
+for name in c.png d.png c.svg d.svg; do
+    expect 0 '' snapshot toy --backward -o "$folder/$name" --device cpu
+done
+grep -q '^pixels .* feed it; the brightest: front, column 2' "$folder/out" &&
+    grep -q 'chosen: the strongest features of all' "$folder/out"
+tap_ok $? 'snapshot --backward says what it chose and found'
+tap_run 'backward: same options, same PNG' cmp "$folder/c.png" "$folder/d.png"
+tap_run 'backward: same options, same SVG' cmp "$folder/c.svg" "$folder/d.svg"
+! cmp -s "$folder/a.png" "$folder/c.png"
+tap_ok $? 'and another one than forward'
+expect 0 '' train toy --steps 3 --device cpu --format csv -o "$folder/train.png"
+awk -F, 'NR == 2 { first = $2 } NR > 1 && $2 < least + 0 || NR == 2 { least = $2 }
+    END { exit !(NR == 5 && least < first / 2) }' "$folder/out"
+tap_ok $? 'train descends, and csv has every step'
+[ "$(head -c 4 "$folder/train.png" | tail -c 3)" = PNG ]
+tap_ok $? 'and draws start, end and truth'
+for kernel in cpu_grad_owner grad_reference; do
+    expect 0 '' snapshot toy --backward -k $kernel --timing measured -d fp32 -a bilinear \
+        --loss class -o "$folder/c.png" --device cpu
+    grep -q "back by $kernel" "$folder/out"
+    tap_ok $? "--kernel names the way back: $kernel"
+done
+expect 0 '' snapshot toy --compare bilinear,fp8 --view norm -o "$folder/a.png" --device cpu
+expect 0 '' snapshot toy --view error --dtype nvfp4 --theme dark -o "$folder/a.png" --device cpu
+! cmp -s "$folder/a.png" "$folder/b.png"
+tap_ok $? 'another view gives another picture'
+
+# A scene exported to NumPy's format and read back gives the same picture.
+expect 0 '' export toy "$folder/toy.npz"
+expect 0 '' snapshot "$folder/toy.npz" --view norm --dtype fp32 --title same -o "$folder/npz.png" \
+    --device cpu --timing off --no-outlines
+expect 0 '' snapshot toy --view norm --dtype fp32 --title same -o "$folder/json.png" \
+    --device cpu --timing off --no-outlines
+expect 0 '' snapshot "$folder/toy.npz" --backward -o "$folder/back.png" --device cpu
+expect 2 'no objects' snapshot "$folder/toy.npz" --backward --loss box -o "$folder/back.png" \
+    --device cpu
+
+# Every failed write is reported.
+if [ -w /dev/full ]; then
+    for words in --list --help --man --version 'bench --help' 'info toy' info 'glossary' \
+        'bench --recorded canonical' 'regime toy --gpu h200' 'toy --plain --device cpu'; do
+        # shellcheck disable=SC2086
+        "$BEVSCOPE" $words </dev/null >/dev/full 2>"$folder/said"
+        [ $? = 1 ] && [ "$(grep -c '^bevscope: standard output: ' "$folder/said")" = 1 ]
+        tap_ok $? "a full disk is not silent: $words" || sed 's/^/# /' "$folder/said"
+    done
+fi
+
+# Closed standard files: nothing that is opened later takes their place, and output that goes
+# nowhere is an error.
+for closed in '<&-' '2>&-' '<&- 2>&-'; do
+    eval "\"\$BEVSCOPE\" info toy $closed" >"$folder/out"
+    [ $? = 0 ] && grep -q points "$folder/out"
+    tap_ok $? "info toy $closed"
+done
+"$BEVSCOPE" --version >&- 2>/dev/null
+[ $? = 1 ]
+tap_ok $? 'closed standard output is an error'
+# A list of kernels, by name or title; findings say what binds them.
+"$BEVSCOPE" bench toy --quick --dtype fp16 --cache warm --device cpu \
+    -k REF,cpu_v4 --format csv >"$folder/out"
+[ "$(cut -d, -f2 "$folder/out" | tr '\n' ' ')" = 'kernel reference cpu_v4 ' ]
+tap_ok $? 'bench takes a list of kernels'
+"$BEVSCOPE" regime toy --gpu a6000 -k v2,V4 >"$folder/out" &&
+    grep -q "^Findings (model" "$folder/out" &&
+    grep -qE '^V2 on RTX A6000, [0-9.]+ .?.s:' "$folder/out" && ! grep -q 'V3 LARGE on' "$folder/out"
+tap_ok $? 'and so does regime, with what binds each'
+"$BEVSCOPE" regime toy --gpu a6000 -k v2 --format json >"$folder/out" &&
+    grep -q evidence "$folder/out"
+tap_ok $? 'findings are in the JSON, too'
+"$BEVSCOPE" regime toy -k reference >"$folder/out" 2>"$folder/err"
+[ $? = 2 ] && grep -q 'has no accesses' "$folder/err"
+tap_ok $? 'a kernel that is not simulated is refused'
+# Without a terminal: at once what it is; help and the glossary answer.
+{ sleep 1; printf 'help\nglossary ridge\nglossary xyzzy\nquit\n'; } |
+    "$BEVSCOPE" toy --plain --device cpu --no-window >"$folder/out" 2>"$folder/err"
+[ "$(head -n 1 "$folder/err" | grep -c 'help lists them')" = 1 ]
+tap_ok $? 'plain: says at once what it is'
+grep -qE '^  kernel NAME +' "$folder/out" && grep -qE '^  wipe ' "$folder/out" &&
+    [ "$(awk 'length > 80' "$folder/out" | grep -c '^  ')" = 0 ]
+tap_ok $? 'plain: help lists the words'
+grep -q '^roofline  *The most' "$folder/out" && grep -q '^xyzzy: not in the glossary' "$folder/out"
+tap_ok $? 'plain: glossary tells what they mean'
+# Microseconds: with their sign where the locale has it, in ASCII elsewhere; keys stay.
+for locale in C.UTF-8:µs C:us; do
+    LC_ALL=${locale%:*} "$BEVSCOPE" bench --recorded canonical --cache cold >"$folder/out"
+    LC_ALL=${locale%:*} "$BEVSCOPE" regime toy --gpu h200 -k v2 >>"$folder/out"
+    LC_ALL=${locale%:*} "$BEVSCOPE" bench --recorded canonical --format csv >"$folder/csv"
+    LC_ALL=${locale%:*} "$BEVSCOPE" toy --plain --device cpu --no-window </dev/null 2>/dev/null \
+        >>"$folder/out"
+    wrong=$([ "${locale#*:}" = us ] && echo µs || echo us)
+    grep -q "median ${locale#*:}" "$folder/out" && grep -q "latency [0-9.]* ${locale#*:}" "$folder/out" &&
+        ! grep -qE "(^|[ 0-9])$wrong( |\$)" "$folder/out" && grep -q ',median_us,' "$folder/csv"
+    tap_ok $? "times are in ${locale#*:} in the locale ${locale%:*}"
+done
+# Without a terminal every word has its answer, however soon the next one comes.
+printf 'wipe 30\ntheme light\nxyzzy\nxyzzy\nq\n' |
+    "$BEVSCOPE" toy --device cpu --no-window >"$folder/out" 2>/dev/null
+grep -q '^wipe at 30 %' "$folder/out" && grep -q '^theme light' "$folder/out" &&
+    [ "$(grep -c 'no control is called "xyzzy"' "$folder/out")" = 2 ]
+tap_ok $? 'plain: quick words lose no answer'
+grep -q '^"q" is a key; its word here is "quit"$' "$folder/out"
+tap_ok $? 'plain: a key is told its word'
+
+tap_done

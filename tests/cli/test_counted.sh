@@ -1,0 +1,74 @@
+#!/bin/sh
+# Hardware counters on the command line without a GPU: recorded ones, beside the model.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+recorded="$SRCDIR/samples/recorded/h200-counters.json"
+recorded_v4="$SRCDIR/samples/recorded/h200-counters-v4.json"
+recorded_v3="$SRCDIR/samples/recorded/h200-counters-v3-large.json"
+regime() { "$BEVSCOPE" regime "$@" --counters --device cpu --gpu h200; }
+
+regime small >"$folder/table" 2>"$folder/err"
+tap_run 'a table of its own, with the machine' \
+    grep -q '^recorded on NVIDIA H200, driver' "$folder/table"
+tap_run 'every row says recorded' \
+    grep -Eq '^v2 +fp16 +nearest +recorded +[01]\.[0-9]+ ' "$folder/table"
+[ ! -s "$folder/err" ]
+tap_ok $? 'no complaint where the CPU was asked for'
+
+regime small -f json -o "$folder/small.json"
+cat >"$folder/check.py" <<'PY'
+import json, math, sys
+shown = json.load(open(sys.argv[1]))["counters"]
+recorded = [row for file in sys.argv[2:] for row in json.load(open(file))["counters"]
+            if row["scene"] == "small"]
+shown.sort(key=lambda row: row["kernel"])
+recorded.sort(key=lambda row: row["kernel"])
+assert [row["kernel"] for row in shown] == [row["kernel"] for row in recorded] and shown
+def near(a, b):
+    return a == b or math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-7)  # ten digits are printed
+modelled = 0
+for row, was in zip(shown, recorded):
+    assert row["source"] == "recorded" and row["machine"].startswith("NVIDIA H200"), row
+    assert row["cache"] == "warm"
+    for key in ("dram_read_bytes", "l2_sectors", "l2_miss_sectors", "median_us"):
+        assert near(row[key], was[key]), (key, row, was)
+    reads = was["l2_read_hit_sectors"] + was["l2_read_miss_sectors"]
+    assert near(row["l2_read_hit_rate"], was["l2_read_hit_sectors"] / reads)
+    assert near(row["dram_mb"], (was["dram_read_bytes"] + was["dram_write_bytes"]) * 1e-6)
+    if row["predicted_us"] is None:
+        assert row["latency_off_percent"] is None and row["l2_hit_off_points"] is None
+        continue
+    modelled += 1
+    off = 100 * (row["l2_hit_rate_model"] - row["l2_hit_rate"])
+    assert near(row["l2_hit_off_points"], off), row
+    assert near(row["latency_off_percent"], 100 * (row["predicted_us"] / row["median_us"] - 1))
+assert modelled >= 6, modelled
+PY
+tap_run 'JSON: recorded figures, the model, their difference' \
+    python3 "$folder/check.py" "$folder/small.json" "$recorded" "$recorded_v3" "$recorded_v4"
+
+regime small -f csv >"$folder/csv"
+head -n 1 "$folder/csv" | grep -q '^scene,kernel,.*source,machine,l2_hit_rate' &&
+    [ "$(wc -l <"$folder/csv")" = "$(($(cat "$recorded" "$recorded_v3" "$recorded_v4" | grep -c '"scene": "small"') + 1))" ]
+tap_ok $? 'CSV: the counters alone'
+
+regime toy >"$folder/toy" && grep -q '^n/a: nothing was recorded' "$folder/toy"
+tap_ok $? 'a scene that nobody counted'
+regime small --l2-mb 1 >"$folder/what_if" && grep -q '^n/a: nothing was recorded' "$folder/what_if"
+tap_ok $? 'a what-if GPU has no counters'
+
+BEVSCOPE_CUPTI=/nowhere/libcupti.so "$BEVSCOPE" regime small --counters --gpu h200 \
+    >"$folder/table" 2>"$folder/err"
+[ $? = 0 ] && [ "$(wc -l <"$folder/err")" = 1 ] && grep -q '^recorded on' "$folder/table" &&
+    grep -Eq '(libcupti.so was not found|built without CUPTI).*recorded counters' "$folder/err"
+tap_ok $? 'without CUPTI: one line, and what was recorded'
+
+mkdir -p "$folder/data/samples/recorded"
+echo '{"machine": {"gpu": "X"}, "counters": [{"scene": "small", "kernel": "v2"}]}' \
+    >"$folder/data/samples/recorded/empty.json"
+BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" bench --recorded >/dev/null 2>"$folder/err"
+[ $? = 1 ] && grep -q 'empty.json.*no recorded result' "$folder/err"
+tap_ok $? 'a file without a figure is named'
+tap_done

@@ -1,0 +1,168 @@
+#!/bin/sh
+# The memory model on the command line: regime, plot and report, and what they refuse.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# refuse STATUS PATTERN ARGUMENTS...: one line on standard error.
+refuse() {
+    status=$1 pattern=$2
+    shift 2
+    "$BEVSCOPE" "$@" >"$folder/out" 2>"$folder/err"
+    got=$?
+    [ "$got" = "$status" ] && grep -qE -e "$pattern" "$folder/err" &&
+        [ "$(wc -l <"$folder/err")" = 1 ]
+    ok=$?
+    [ $ok = 0 ] || { echo "# exit $got:"; sed 's/^/# /' "$folder/err"; }
+    tap_ok $ok "bevscope $*: exit $status, $pattern"
+}
+
+refuse 2 'did you mean a6000' regime toy --gpu a600
+refuse 2 'did you mean roofline' plot rofline toy -o "$folder/x.png"
+refuse 2 'no picture is named' plot mrc toy
+refuse 2 'suffix' plot mrc toy -o "$folder/x.gif"
+refuse 2 'no folder is named' report toy
+refuse 2 'more than one format' plot mrc toy -d fp8,fp16 -o "$folder/x.png"
+refuse 2 'more than one align' report toy -a all -o "$folder/x"
+"$BEVSCOPE" regime toy --gpu h200 >"$folder/toy" && grep -q 'footprint 900 B, gather traffic 1.03 kB' "$folder/toy"
+tap_ok $? 'regime: a small footprint is no zero'
+refuse 2 'is not a number from 0.01' regime toy --l2-mb 0
+refuse 1 'cannot be made|Not a directory|File exists' report toy -o "$0/x"
+
+good='"name": "mine", "compute_capability": [8, 6], "multiprocessors": 84, "dram_gbps": 768'
+gpu_file() { echo "{$1}" >"$folder/gpu.json"; }
+gpu_file "$good, \"l2_mb\": 6, \"fp32_tflops\": 38.7, \"converts_fp8\": \"no\""
+"$BEVSCOPE" regime toy -k v4 --gpu-file "$SRCDIR/samples/gpus/l40.json" >"$folder/out" &&
+    grep -q 'V4 on L40, ' "$folder/out"
+tap_ok $? 'the sample of a GPU of your own'
+tap_run 'a GPU from a file' "$BEVSCOPE" regime toy --gpu-file "$folder/gpu.json" -f json \
+    -o "$folder/mine.json"
+for case in "$good|l2_mb" "$good, \"l2_mb\": -6|l2_mb.*-6" "$good, \"l2_mb\": \"6\"|l2_mb" \
+    "$good, \"l2_mb\": 6, \"l3_mb\": 1|l3_mb.*l2_mb" \
+    "$good, \"l2_mb\": 6, \"l2_gbps\": 0|l2_gbps.*0" \
+    "$good, \"l2_mb\": 6, \"converts_fp8\": \"maybe\"|converts_fp8.*maybe"; do
+    gpu_file "${case%|*}"
+    refuse 1 "gpu.json.*${case##*|}" regime toy --gpu-file "$folder/gpu.json"
+done
+echo 'no JSON' >"$folder/gpu.json"
+refuse 1 'gpu.json.*line 1' regime toy --gpu-file "$folder/gpu.json"
+echo '[1]' >"$folder/gpu.json"
+refuse 1 'is not an object' regime toy --gpu-file "$folder/gpu.json"
+refuse 1 'none.json' regime toy --gpu-file "$folder/none.json"
+
+# The same GPU from the table: the same predictions. A small L2 misses, a huge one does not.
+"$BEVSCOPE" regime toy --gpu a6000 -f json -o "$folder/a6000.json"
+"$BEVSCOPE" regime canonical --gpu a6000 --l2-mb 0.5 -f json -o "$folder/small.json"
+"$BEVSCOPE" regime canonical --gpu a6000 --l2-mb 500 -f json -o "$folder/huge.json"
+cat >"$folder/check.py" <<'PY'
+import json, sys
+def rows(name): return json.load(open(f"{sys.argv[1]}/{name}.json"))["results"]
+mine, table = rows("mine"), rows("a6000")
+assert len(mine) == len(table) >= 8
+for a, b in zip(mine, table):
+    assert a["gpu"] == "mine" and b["gpu"] == "RTX A6000"
+    assert {**a, "gpu": 0, "published_us": 0} == {**b, "gpu": 0, "published_us": 0}, (a, b)
+for small, huge in zip(rows("small"), rows("huge")):
+    assert small["kernel"] == huge["kernel"] and small["source"] == "model"
+    assert small["dram_mb_warm"] > huge["dram_mb_warm"] >= 0, small
+    assert small["l2_hit_rate_warm"] < huge["l2_hit_rate_warm"] == 1, small
+    assert small["regime"] == "streaming" and huge["regime"] == "resident"
+    assert huge["published_us"] is None, "published for another L2"
+by_name = {row["kernel"]: row for row in rows("small")}
+assert round(by_name["v2_tiles"]["ranks_mb"], 1) == 25.1
+assert round(by_name["v2_tiles"]["ranks_formula_mb"], 1) == 25.1
+PY
+tap_run 'GPU file, what-if L2 and index traffic in JSON' python3 "$folder/check.py" "$folder"
+
+"$BEVSCOPE" regime toy >"$folder/table" 2>&1
+tap_run 'the table says model' grep -q 'Prediction (model' "$folder/table"
+"$BEVSCOPE" regime toy -f markdown >"$folder/markdown" 2>&1
+tap_run 'Markdown has tables' grep -q '^| v3_large_l2' "$folder/markdown"
+"$BEVSCOPE" regime toy -f csv >"$folder/csv" 2>&1
+tap_run 'CSV begins with its header' grep -q '^scene,kernel,dtype' "$folder/csv"
+
+kinds=$("$BEVSCOPE" --list | sed -n '/^Charts/,/^$/s/^  \([a-z-]*\) .*/\1/p')
+[ "$(echo "$kinds" | wc -w)" -ge 6 ]
+tap_ok $? "--list names the charts"
+for kind in $kinds; do
+    [ "$kind" = published ] && continue # half a minute: the report below has it
+    tap_run "plot $kind: PNG" "$BEVSCOPE" plot "$kind" toy -o "$folder/$kind.png"
+    tap_run "plot $kind: really PNG" grep -q PNG "$folder/$kind.png"
+done
+"$BEVSCOPE" plot mrc toy -o "$folder/a.svg" && "$BEVSCOPE" plot mrc toy -o "$folder/b.svg"
+tap_run 'the same chart gives the same bytes' cmp "$folder/a.svg" "$folder/b.svg"
+
+# Recorded latencies stand beside the model of the GPU they were recorded on, and of no other.
+mkdir "$folder/data"
+cp -r "$BEVSCOPE_DATA/samples" "$folder/data/"
+chmod -R u+w "$folder/data"
+rm "$folder"/data/samples/recorded/*.json
+cat >"$folder/data/samples/recorded/h200.json" <<'JSON'
+{"machine": {"gpu": "NVIDIA H200", "driver": "1", "cuda": "13.0", "date": "2026-11-20T00:00:00Z"},
+ "results": [
+  {"scene": "canonical", "kernel": "v2", "dtype": "fp16", "align": "nearest", "cache": "warm",
+   "median_us": 39.0},
+  {"scene": "canonical", "kernel": "v2_do", "dtype": "fp16", "align": "nearest", "cache": "warm",
+   "median_us": 1.5}]}
+JSON
+cat >"$folder/recorded.py" <<'PY'
+import json, sys
+rows = json.load(open(sys.argv[1]))["results"]
+known = {(r["gpu"], r["kernel"]): r["recorded_us"] for r in rows if r["recorded_us"] is not None}
+assert known == {("H200", "v2"): 39.0, ("H200", "v2_do"): 1.5}, known
+PY
+BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime canonical -f json -o "$folder/recorded.json"
+tap_run 'recorded beside the model' python3 "$folder/recorded.py" "$folder/recorded.json"
+
+# The experiment with a smaller L2: two sizes; at one of them the form for small L2s won.
+python3 - "$folder/data/samples/recorded" <<'PY'
+import json, sys
+row = {"scene": "canonical", "dtype": "fp16", "align": "nearest", "channels": 80, "cache": "warm"}
+def at(carveout, left, kernel, us):
+    return dict(row, kernel=kernel, l2_carveout_mib=carveout, l2_left_mib=left, median_us=us)
+rows = [at(0, 60, "v3_small_l2", 80), at(0, 60, "v3_large_l2", 40),
+        at(30, 31, "v3_small_l2", 41), at(30, 31, "v3_large_l2", 42)]
+json.dump({"machine": {"gpu": "NVIDIA H200", "driver": "1", "cuda": "13.0", "date": "2026-11-21"},
+           "results": rows}, open(sys.argv[1] + "/h200-small-l2.json", "w"))
+PY
+BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime canonical -o "$folder/small"
+tap_run 'less L2: the verdict counts' grep -q 'at 1 of 2 sizes (recorded)' "$folder/small"
+[ "$(grep -cE '^ +(0|30.0) +(60.0|31.0) +v3_(small|large)_l2' "$folder/small")" = 4 ]
+tap_ok $? 'less L2: recorded beside the model, a row each'
+BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime canonical -g a6000 -o "$folder/small"
+! grep -q 'With less L2' "$folder/small"
+tap_ok $? 'less L2: of the GPU that was asked for, or not at all'
+
+# The whole report of the flagship takes half a minute; this one compares on canonical only.
+tap_run 'a report' env BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" report toy --quick -o "$folder/report"
+page=$folder/report/report.html
+[ "$(grep -c 'data:image/png;base64' "$page")" = 6 ]
+tap_ok $? "six pictures inside"
+! grep -qE '(src|href)="(http|/|[a-z]*\.)' "$page"
+tap_ok $? "and nothing outside"
+for word in published 'No such experiment was recorded' 'model / known' 'RTX PRO 6000' 'bevscope report toy' 'none was read for this page' \
+    'Recorded: 1 of 2 are off by more than 1.3 times' 'right in 0 of 1'; do
+    tap_run "it says: $word" grep -q "$word" "$page"
+done
+# The way back: charts and tables of the kernels of the gradients.
+for kind in working-set mrc roofline terms; do
+    tap_run "plot $kind backward" "$BEVSCOPE" plot $kind toy --direction backward -o "$folder/$kind.svg"
+    "$BEVSCOPE" plot $kind toy -o "$folder/forward.svg" &&
+        ! cmp -s "$folder/$kind.svg" "$folder/forward.svg"
+    tap_ok $? "$kind: not that of the way forward"
+done
+for kind in sweep dtype published; do
+    refuse 2 'follows forward kernels only' plot $kind toy --direction backward -o "$folder/x.png"
+done
+refuse 2 'shows one direction' plot mrc toy --direction both -o "$folder/x.png"
+tap_run 'a report of the way back' "$BEVSCOPE" report toy --direction backward -o "$folder/back"
+grep -q 'The way back' "$folder/back/report.html" && grep -q grad_owner "$folder/back/report.html" &&
+    ! grep -q 'How far off' "$folder/back/report.html" &&
+    grep -q 'plot terms toy --direction backward' "$folder/back/report.html" &&
+    ! grep -q 'plot sweep' "$folder/back/report.html"
+tap_ok $? 'it has the kernels of the gradients and nothing of the way forward'
+tap_run 'a report of both' "$BEVSCOPE" report toy --quick --direction both -o "$folder/both"
+grep -q 'The way back' "$folder/both/report.html" && grep -q 'How far off' "$folder/both/report.html" &&
+    ! grep -q 'plot .* --direction' "$folder/both/report.html"
+tap_ok $? 'it has both'
+tap_done

@@ -1,0 +1,131 @@
+#!/bin/sh
+# The live display without a screen: same script, same bytes; the demo runs; bad scripts are refused.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+cat >"$folder/short.keys" <<'KEYS'
+# V2, then V3, in FP8
+kernel v2
+tick 0.5
+kernel v3
+dtype fp8   # a smaller working set
+tick 0.5 2
+key Up
+snapshot
+size 120 40
+view points
+tick 0
+KEYS
+
+run() { # FOLDER ARGUMENTS...
+    frames=$1
+    shift
+    "$BEVSCOPE" live canonical --script "$folder/short.keys" --frames "$folder/$frames" "$@" \
+        >"$folder/out" 2>"$folder/err"
+}
+
+run a --size 80x24
+tap_ok $? 'a script runs'
+[ -s "$folder/err" ] && sed 's/^/# /' "$folder/err"
+[ "$(ls "$folder"/a/frame-*.txt | wc -l)" = 4 ] && [ "$(ls "$folder"/a/frame-*.png | wc -l)" = 4 ]
+tap_ok $? 'a frame a tick, as text and as PNG'
+OMP_NUM_THREADS=1 run b --size 80x24 && diff -r "$folder/a" "$folder/b" >"$folder/out"
+tap_ok $? 'the same script gives the same bytes, with one thread as well'
+[ "$(wc -l <"$folder/a/frame-0003.txt")" = 24 ] && [ "$(wc -l <"$folder/a/frame-0004.txt")" = 40 ]
+tap_ok $? 'frames have the rows asked for'
+grep -q 'bevscope  V3 FP8 nearest  canonical' "$folder/a/frame-0002.txt" &&
+    grep -q 't 1.50 s' "$folder/a/frame-0003.txt"
+tap_ok $? 'words select, ticks move the world'
+grep -qE 'FP8: (footprint )?10.2 to 6.42 MB, latency .*, max error 0\.[0-9]+ to 0\.[0-9]+' \
+    "$folder/a/frame-0002.txt"
+tap_ok $? 'the log says what a control changed'
+[ -s "$folder/a/frame-0001.txt" ] && ! grep -q 'measured, \|[0-9] fps' "$folder"/a/*.txt
+tap_ok $? 'no timing was measured'
+run e --size 200x60 && grep -q ' V3  *[0-9.]* .s r .* [0-9.]* .s  *[0-9.]* .s  *[0-9]' \
+    "$folder/e/frame-0001.txt"
+tap_ok $? 'recorded figures have their percentiles and GB/s'
+[ "$(head -c 4 "$folder"/a/canonical-cpu_v3-fp8-nearest-t001.50-001.png | tail -c 3)" = PNG ]
+tap_ok $? 'the snapshot is there, under its name'
+run c --size 80x24 --ascii --color never && ! LC_ALL=C grep -q '[^ -~]' "$folder"/c/*.txt
+tap_ok $? 'in ASCII when asked for'
+"$BEVSCOPE" live canonical --script - --frames "$folder/d" --dtype fp32 <"$folder/short.keys" \
+    >"$folder/out" 2>&1 && grep -q 'V2 FP32 nearest' "$folder/d/frame-0001.txt" &&
+    [ "$(wc -l <"$folder/d/frame-0001.txt")" = 40 ]
+tap_ok $? 'from standard input, on 120x40, beginning as the options say'
+
+# A map of a file has the aligns that it was made with: another scene's are left, aloud.
+printf '%s\n' 'align lattice' 'baseline on' 'compare wipe' 'tick 1' 'scene voxelize' 'tick 1' \
+    >"$folder/aligns.keys"
+"$BEVSCOPE" live toy --script "$folder/aligns.keys" --frames "$folder/aligns" --size 120x40 \
+    >"$folder/out" 2>"$folder/err"
+tap_ok $? 'a scene without the align of the selection and of the pinned baseline is shown'
+sed 's/^/# /' "$folder/err"
+grep -q 'FP16 lattice' "$folder/aligns/frame-0001.txt" &&
+    grep -q 'FP16 nearest  voxelize' "$folder/aligns/frame-0002.txt" &&
+    grep -q 'this scene has no Lattice: Nearest' "$folder/aligns/frame-0002.txt"
+tap_ok $? 'with one that it has, and a line says so'
+
+# The memory model, simulated within the script: the same curve with one thread and with two.
+printf 'kernel v2\nchart mrc\ngpu h200\nl2 2\ntick 0.5\nsnapshot\nchart dtype\ntick 0\n' \
+    >"$folder/model.keys"
+for threads in 1 2; do
+    OMP_NUM_THREADS=$threads "$BEVSCOPE" live toy --script "$folder/model.keys" \
+        --frames "$folder/model$threads" --size 120x40 >"$folder/out" 2>"$folder/err" || break
+done
+diff -r "$folder/model1" "$folder/model2" >"$folder/out" &&
+    grep -q 'Reads that miss, by L2 size' "$folder/model1/frame-0001.txt"
+tap_ok $? 'charts of the memory model are the same bytes, too'
+grep -qE 'V2 on H200 with 2 MiB of L2: [0-9.]+ ' "$folder/model1/frame-0001.txt" &&
+    grep -q 'model of the CUDA twin' "$folder/model1/frame-0001.txt" &&
+    grep -qE 'NVFP4 .* [0-9.]+ [^ ]+s, [A-Za-z0-9]+ binds' "$folder/model1/frame-0002.txt"
+tap_ok $? 'they say whose prediction they are, and that it is a model'
+
+printf 'kernel v2\ngpu h200\ntick 0.5\nsnapshot\n' >"$folder/v2.keys"
+"$BEVSCOPE" live toy --script "$folder/v2.keys" --frames "$folder/v2" --size 200x60 \
+    >"$folder/out" 2>"$folder/err" &&
+    grep -qE 'indices [0-9.]+ [kM]?B for [0-9.]+.*, V2 as published [0-9.]+ [kM]?B' \
+        "$folder/v2"/frame-*.txt
+tap_ok $? 'V2 and V2 as published are two rows, each by its name'
+
+# refused SCRIPT STATUS PATTERN ARGUMENTS...: nothing but one line on standard error.
+refused() {
+    printf '%b' "$1" >"$folder/bad.keys"
+    status=$2 pattern=$3
+    shift 3
+    "$BEVSCOPE" live toy --script "$folder/bad.keys" --frames "$folder/bad" "$@" \
+        >"$folder/out" 2>"$folder/err"
+    got=$?
+    [ $got = "$status" ] && grep -q -e "$pattern" "$folder/err" &&
+        [ "$(wc -l <"$folder/err")" = 1 ] && [ ! -s "$folder/out" ]
+    ok=$?
+    [ $ok = 0 ] || { echo "# exit $got:"; sed 's/^/# /' "$folder/err"; }
+    tap_ok $ok "exit $status: $pattern"
+}
+refused 'tick\ndtpye fp8\n' 1 'bad.keys:2: .*did you mean dtype'
+refused 'tick -1\n' 1 'bad.keys:1: tick takes seconds'
+refused 'tick 0.1 x\n' 1 'bad.keys:1: tick takes seconds'
+refused 'tick 0.1 2 3\n' 1 'bad.keys:1: tick takes seconds'
+refused 'tick nan\n' 1 'bad.keys:1: tick takes seconds'
+long=$(printf '%0200d' 0)
+refused "say $long\\n" 1 'bad.keys:1: say takes one line'
+refused 'size 0 0\n' 1 'bad.keys:1: size takes'
+refused 'key Hyper\n' 1 'bad.keys:1: key takes'
+refused 'dtype fp8\n' 1 'no tick in it'
+refused 'tick\n' 2 'takes COLUMNSxROWS' --size 80
+refused 'tick\n' 2 'takes COLUMNSxROWS' --size 0x24
+refused 'tick\n' 1 'cannot be made' --frames "$folder/no/such/folder"
+"$BEVSCOPE" live toy --script "$folder/missing.keys" --frames "$folder/bad" >"$folder/out" \
+    2>"$folder/err"
+[ $? = 1 ] && grep -q 'missing.keys' "$folder/err"
+tap_ok $? 'a script that is not there'
+
+# The demo's words are all known, on any scene; toy is the quickest.
+"$BEVSCOPE" live toy --script "${SRCDIR:-.}/samples/demo.keys" --frames "$folder/demo" --size 80x24 \
+    >"$folder/out" 2>"$folder/err"
+tap_ok $? 'the demo runs to its end'
+[ "$(ls "$folder"/demo/frame-*.txt | wc -l)" = 180 ]
+tap_ok $? 'three minutes of it, a frame a second'
+[ "$(ls "$folder"/demo | grep -vc '^frame')" -ge 8 ]
+tap_ok $? 'and it leaves its snapshots behind'
+tap_done

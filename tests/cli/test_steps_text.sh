@@ -1,0 +1,163 @@
+#!/bin/sh
+# bevscope steps, and the steps in the live display: text as agreed, same bytes twice, bad input.
+# `make goldens` writes the texts anew.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+golden() { # NAME ARGUMENTS...
+    name=$1
+    shift
+    file="${SRCDIR:-.}/tests/golden/steps-$name.txt"
+    "$BEVSCOPE" steps "$@" >"$folder/$name.txt" 2>"$folder/err"
+    [ -n "$BEVSCOPE_UPDATE_GOLDEN" ] && cp "$folder/$name.txt" "$file"
+    tap_run "steps $*: the agreed text" diff "$file" "$folder/$name.txt"
+}
+
+golden v2 toy -k v2
+golden v3 toy -k v3_large_l2 --cell 1,0
+golden atomic toy -k atomic --cell 0,1 --count 3
+golden v4 toy -k v4
+golden tiles canonical -k v4 --from 3 --count 2
+golden chw toy --channels 64 -k v2_chw,v2 --from 2 --count 2
+golden queue canonical -k v2_tiles,block_atomic --count 2
+golden passes canonical -k v2_tiles,v2_do --cell 125,100 --from 3 --count 1
+golden lane toy -k v2 --lane 17 --from 3 --count 1
+
+! LC_ALL=C grep -q '[^ -~]' "$folder"/*.txt
+tap_ok $? 'in ASCII'
+[ "$(awk '{ if (length > most) most = length } END { print most }' "$folder/v2.txt" \
+    "$folder/v4.txt" "$folder/tiles.txt")" -le 80 ] &&
+    [ "$(awk '{ if (length > most) most = length } END { print most }' "$folder/chw.txt" \
+        "$folder/queue.txt")" -le 160 ]
+tap_ok $? '80 columns for a kernel, 160 for two'
+
+"$BEVSCOPE" steps -k v4 --from 3 --count 2 --png "$folder/a.png" &&
+    "$BEVSCOPE" steps -k v4 --from 3 --count 2 --png "$folder/b.png" &&
+    cmp "$folder/a.png" "$folder/b.png" && [ "$(head -c 4 "$folder/a.png" | tail -c 3)" = PNG ]
+tap_ok $? 'the picture is a PNG, the same twice'
+
+# expect STATUS PATTERN ARGUMENTS...: exit status, and the one line on standard error.
+expect() {
+    status=$1 pattern=$2
+    shift 2
+    "$BEVSCOPE" steps "$@" >"$folder/out" 2>"$folder/err"
+    got=$?
+    [ $got = "$status" ] && [ "$(wc -l <"$folder/err")" = 1 ] && grep -qE -e "$pattern" "$folder/err"
+    tap_ok $? "steps $*: exit $status, $pattern"
+}
+expect 2 'cells are 0,0 to 2,4' toy --cell 3,0
+expect 2 'is not X,Y' toy --cell 3
+expect 2 'is not X,Y' toy --cell 1,2,3
+expect 2 'no warp works on cell' toy -k v2 --cell 2,4
+expect 2 'has blocks 0 to' toy -k v2 --block 99
+expect 2 'a block has warps 0 to 7' toy -k v2 --block 0 --warp 9
+expect 2 'owns anything' toy -k v2 --block 0 --warp 7
+expect 2 'not known' toy -k v9
+expect 2 'not one kernel or two' toy -k v2,v2_do,v4
+expect 2 'only those of CUDA kernels' toy -k cpu_v2
+expect 2 'choose v3_small_l2 or v3_large_l2' toy -k v3
+expect 2 'steps 1 to 4' toy -k v2 --from 99
+expect 1 'folder|directory' toy -k v2 --png "$folder/none/a.png"
+
+cat >"$folder/steps.keys" <<'KEYS'
+steps-at 2
+kernel v2
+steps on
+tick 0
+steps-at
+steps-at 4
+tick 0
+steps-at -
+baseline on
+kernel v2_do
+size 160 50
+tick 0
+kernel reference
+tick 0
+steps off
+tick 0
+KEYS
+live() { # FOLDER ARGUMENTS...
+    frames=$1
+    shift
+    "$BEVSCOPE" live toy --device cpu --script "$folder/steps.keys" --frames "$folder/$frames" \
+        "$@" >"$folder/out" 2>"$folder/err"
+}
+live one --size 80x24 && OMP_NUM_THREADS=1 live two --size 80x24 &&
+    diff -r "$folder/one" "$folder/two"
+tap_ok $? 'in the live display: the same bytes twice'
+grep -q 'step 1 of 4: find owners' "$folder/one/frame-0001.txt" &&
+    grep -q 'step 4 of 4: store sums' "$folder/one/frame-0002.txt" &&
+    grep -q 'step 3 of 4: points' "$folder/one/frame-0003.txt"
+tap_ok $? 'forward and back'
+grep -q 'V2+DO, cell 1,0' "$folder/one/frame-0003.txt" &&
+    grep -q 'V2, cell 1,0' "$folder/one/frame-0003.txt"
+tap_ok $? 'the pinned baseline stands beside it'
+grep -q 'no twin on a GPU' "$folder/one/frame-0004.txt" &&
+    ! grep -q 'Steps' "$folder/one/frame-0005.txt"
+tap_ok $? 'a kernel without steps says so'
+live plain --size 80x24 --ascii --color never && ! LC_ALL=C grep -q '[^ -~]' "$folder"/plain/*.txt
+tap_ok $? 'without colour, in ASCII'
+grep -A 1 -h '^ step 1 of 4' "$folder/plain/frame-0001.txt" | grep -q 'array  *access  *bytes lines'
+tap_ok $? 'in 80 x 24 its columns have their names'
+
+grep -q 'step 1 of .* pass 1 of 10' "$folder/passes.txt" || grep -q 'pass 2 of 10' "$folder/passes.txt"
+tap_ok $? 'the passes of channel tiles are counted'
+"$BEVSCOPE" steps canonical -k v2,v2_do --block 2632 --warp 1 --count 2 >"$folder/block.txt" &&
+    [ "$(grep -o 'cell 123,100' "$folder/block.txt" | wc -l)" -ge 2 ]
+tap_ok $? 'of a block, the second kernel follows the same cell'
+expect 2 '0 to 31' toy -k v2 --lane 32
+
+cat >"$folder/run.keys" <<'KEYS'
+kernel v2
+steps on
+tick 0
+steps-speed 4
+tick 0.25 2
+steps-speed -4
+tick 0.25
+steps-pair v2_chw,v2
+steps-at 2
+tick 0
+steps-of
+tick 0
+steps-of
+steps-of
+steps-at 2
+tick 0
+steps-pair own
+page bev
+steps-at 2
+tick 0
+page both
+steps-of 99
+tick 0
+KEYS
+run() { # FOLDER ARGUMENTS...
+    frames=$1
+    shift
+    "$BEVSCOPE" live toy --device cpu --script "$folder/run.keys" --frames "$folder/$frames" \
+        --channels 64 "$@" >"$folder/out" 2>"$folder/err"
+}
+run wide --size 160x50 && run narrow --size 80x24 && run again --size 80x24 &&
+    diff -r "$folder/narrow" "$folder/again"
+tap_ok $? 'running, and whose steps: the same bytes twice'
+shows() { # FRAME TEXT FOLDER...
+    frame=$1 text=$2
+    shift 2
+    for in in "$@"; do
+        grep -qe "$text" "$folder/$in/frame-000$frame.txt"
+        tap_ok $? "$in, frame $frame: $text"
+    done
+}
+shows 2 'step 2 of ' wide narrow
+shows 3 'step 3 of ' wide narrow
+shows 4 'step 2 of ' wide narrow
+shows 5 'V2 CHW, cell .*V2, cell' wide
+shows 5 'V2 so far: ' narrow
+shows 6 'steps of block 0' wide narrow
+shows 7 'lane 0)' narrow
+shows 8 'Camera front .* 1 point' wide narrow
+shows 9 'there is no block 99' wide narrow
+tap_done

@@ -1,0 +1,291 @@
+#!/bin/sh
+# bevscope try: kernels that are right, wrong, or worse. Each ends with the right exit status and one
+# line that says why, and leaves nothing behind: no temporary folder, no process, no file.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/tmp"
+TMPDIR=$folder/tmp
+OMP_NUM_THREADS=2
+export TMPDIR OMP_NUM_THREADS
+unset CFLAGS
+cd "$folder" || exit 1
+[ -n "$CC" ] || unset CC
+command -v "${CC%% *}" >/dev/null || tap_skip_all "there is no C compiler"
+asan=no
+grep -q __asan_init "$BEVSCOPE" && asan=yes
+
+# kernel NAME CODE: a file with the sample's kernel under the name `right`, and the code behind it.
+kernel() {
+    sed 's/^void pool/static void right/' "$SRCDIR/samples/try/pool.c" >"$1.c"
+    printf '#include <assert.h>\n#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n' >>"$1.c"
+    printf '#include <unistd.h>\n%s\n' "$2" >>"$1.c"
+}
+
+# judge STATUS PATTERN FILE OPTIONS...: exit status, a line of either output, and nothing left.
+judge() {
+    status=$1 pattern=$2
+    shift 2
+    timeout 300 "$BEVSCOPE" try "$@" >out 2>err
+    got=$?
+    ok=0
+    [ $got = "$status" ] && cat out err | grep -qE -e "$pattern" && [ -z "$(ls -A tmp)" ] || ok=1
+    [ "$status" = 0 ] || [ "$(grep -c '^bevscope: ' err)" = 1 ] || ok=1
+    [ $ok = 0 ] || { echo "# exit $got instead of $status, in tmp: $(ls tmp)"; sed 's/^/# /' out err; }
+    tap_ok $ok "$1: exit $status, $pattern"
+}
+
+# body STATUS PATTERN NAME STATEMENTS [LIMIT]: a kernel that is right, and then does that.
+body() {
+    kernel "$3" "void pool(const Pool *p) { right(p); $4 }"
+    judge "$1" "$2" "$3.c" toy -q --limit "${5:-60}"
+}
+
+# ---- right ---------------------------------------------------------------------------------------
+
+"$BEVSCOPE" try --new mine.c >out && cmp -s mine.c "$SRCDIR/samples/try/pool.c"
+tap_ok $? "--new writes the sample"
+judge 1 'there is such a file already' --new mine.c
+judge 0 'All [0-9]+ cases are right; two runs gave the same bits' mine.c toy -q --limit 60 -o bars.png
+[ ! -s err ] || { sed 's/^/# /' err && false; }
+tap_ok $? "the sample compiles without a word"
+[ "$(grep -cE '^(V2|V2.DO|V3|V4|yours) .* times V2$' out)" -ge 5 ] && grep -q '^yours ' out
+tap_ok $? "a bar for each kernel of the ladder, and for yours"
+[ "$(head -c 4 bars.png | tail -c 3)" = PNG ]
+tap_ok $? "-o FILE.png is a picture"
+body 0 'points [0-9]+ \?\[31m' prints 'printf("points %ld \033[31m\n", p->points);'
+
+# ---- wrong: status 3, and what is wrong ------------------------------------------------------------
+
+body 3 'gate A: 1 of 11440 values wrong, .* cell 71, channel 40: 1 instead of 0' sum \
+    'p->out[p->cells * p->channels / 2] += 1;'
+grep -q '^ *\.*x\.*$' out && grep -qE ': 2[0-9] of 2[0-9] cases wrong' err
+tap_ok $? "the wrong cell is shown on a map"
+body 3 'WRONG  no_points: it wrote out\[11440\], after the end of out' after \
+    'p->out[p->cells * p->channels] = 1;'
+body 3 'WRONG  no_points: it wrote out\[-1\], before the start of out' before 'p->out[-1] = 1;'
+body 3 'it wrote out\[-5000\], before the start of out' far_before 'p->out[-5000] = 1;'
+body 3 'WRONG  one_point: it wrote to an input, depth\[3\]' input \
+    'if (p->points) ((float *)p->depth)[3] = 1;'
+grep -q '^right  no_points' out
+tap_ok $? "cases in which it does not do so are right"
+body 3 'it read ranks_bev\[0\], after the end of ranks_bev' read_after \
+    'volatile int cell = p->ranks_bev[p->points]; (void)cell;'
+body 3 'NaN instead of 0' nan 'p->out[0] = (float)strtod("nan", NULL);'
+kernel unwritten 'void pool(const Pool *p) { if (p->points) right(p); }'
+judge 3 'was this element written' unwritten.c toy
+kernel dropped 'void pool(const Pool *p) { Pool q = *p; q.points -= p->points > 1; right(&q); }'
+judge 3 'WRONG  one_cell: gate C' dropped.c toy
+
+# ---- worse: status 1, and what happened ------------------------------------------------------------
+
+body 1 'case [a-z_]+: it did not end within 3 s' loop 'for (;;) __asm__ volatile("");' 3
+body 1 'it did not end within 3 s' sleeps 'for (;;) sleep(100);' 3
+body 1 'it did not end within 3 s' flood 'for (;;) puts("words, words, words");' 3
+grep -qE '\([0-9]{7,} more bytes are cut\)' out && [ "$(wc -c <out)" -lt 4000 ]
+tap_ok $? "what it prints is cut"
+body 1 'it crashed: .*through a NULL pointer' null '*(volatile int *)0 = 1;'
+body 1 'an address outside of every array' wild '*(volatile int *)0x123456789000 = 1;'
+body 1 'the stack overflowed' stack 'volatile char big[64 << 20]; big[0] = 1;'
+body 1 'case no_points: it crashed: Aborted' aborts 'abort();'
+body 1 "Assertion .*p->points > 5" asserts 'assert(p->points > 5);'
+if [ $asan = yes ]; then
+    tap_skip "exit" "AddressSanitizer looks for leaks then, in a process that is refused"
+else
+    body 1 'case one_cell: it ended the program itself, with exit status 0' exits \
+        'if (p->points > 10) exit(0);'
+fi
+body 1 'it ended the program itself, with exit status 0' exits_now '_exit(0);'
+body 1 'it was ended by a signal: Killed' kills_itself 'kill(getpid(), SIGKILL);'
+if [ $asan = yes ]; then
+    tap_skip "memory without end" "AddressSanitizer reserves more address space than a limit allows"
+else
+    body 1 'it crashed: Aborted' memory \
+        'for (;;) { char *more = malloc(1 << 24); if (!more) abort(); more[0] = 1; }'
+fi
+case $(uname -m)-$(grep -c '^Seccomp:' /proc/self/status) in
+    x86_64-1 | aarch64-1)
+        body 1 'it tried to start a process' bomb 'for (;;) fork();'
+        body 1 'it tried to start a process' shell 'if (system("echo >evil")) abort();'
+        body 1 'it tried to write to a file' writes 'fopen("'"$folder"'/evil", "w");'
+        body 1 'it tried to write to a file' removes 'unlink("'"$folder"'/mine.c");'
+        body 1 'it tried to send a signal' kills 'kill(getppid(), SIGKILL);'
+        [ ! -e evil ] && [ -e mine.c ]
+        tap_ok $? "nothing was written or removed"
+        ;;
+    *) tap_skip "forks and files" "the filter of system calls is for x86-64 and AArch64" ;;
+esac
+
+# ---- it does not even compile ------------------------------------------------------------------------
+
+printf '#include "pool.h"\n\nvoid pool(const Pool *p) {\n    p->out[0] = 0\n}\n' >syntax.c
+judge 1 '^bevscope: syntax.c:4: does not compile' syntax.c toy
+grep -q '^syntax.c:4:.* error:' err
+tap_ok $? "the compiler's own words are shown"
+printf '#include "pool.h"\nvoid helper(void);\nvoid pool(const Pool *p) {\n    helper();\n}\n' >undefined.c
+judge 1 '^bevscope: undefined.c:4: does not compile' undefined.c toy
+printf '#include "pool.h"\nvoid pol(const Pool *p) { p->out[0] = 0; }\n' >misnamed.c
+judge 1 'misnamed.c: has no function void pool' misnamed.c toy
+: >empty.c
+judge 1 'empty.c: has no function void pool' empty.c toy
+head -c 3000 /dev/urandom >binary.c
+printf '\0' >>binary.c
+judge 1 'binary.c: holds a zero byte' binary.c toy
+head -c 2000000 /dev/zero | tr '\0' ' ' >huge.c
+judge 1 'huge.c: longer than the limit' huge.c toy
+judge 1 'No such file' none.c toy
+mkdir folder.c
+judge 1 'directory' folder.c toy
+judge 2 'name ends in .c or .cu' mine.cpp toy
+judge 2 'usage: bevscope try' --limit 3
+judge 2 'not a number from' mine.c toy --limit 0
+judge 2 'suffix' mine.c toy -o bars.jpg
+judge 2 'neither a file nor a known scene' mine.c nowhere/toy.json
+judge 2 'it needs a terminal' mine.c toy --edit
+(
+    unset CC
+    PATH=$folder/nothing
+    "$BEVSCOPE" try mine.c toy 2>err >out
+    echo $? >status
+)
+[ "$(cat status)" = 4 ] && grep -q 'no C compiler on PATH' err
+tap_ok $? "no compiler on PATH: exit 4"
+CC=no-such-compiler "$BEVSCOPE" try mine.c toy 2>err >out
+[ $? = 4 ] && grep -q "CC: 'no-such-compiler' is not there" err
+tap_ok $? "CC names none: exit 4"
+"$BEVSCOPE" --try-runner 2>err
+[ $? = 2 ] && [ "$(wc -l <err)" = 1 ]
+tap_ok $? "nobody else starts the runner"
+
+# ---- CUDA --------------------------------------------------------------------------------------------
+
+# cuda STATUS PATTERN NAME TEXT: a file in CUDA with that kernel.
+cuda() {
+    printf '#include "pool.h"\n%s\n' "$4" >"$3.cu"
+    judge "$1" "$2" "$3.cu" toy -q --limit 20
+}
+"$BEVSCOPE" try --new mine.cu >out && cmp -s mine.cu "$SRCDIR/samples/try/pool.cu"
+tap_ok $? "--new writes the sample in CUDA"
+if ! "$BEVSCOPE" --version | grep -q 'CUDA kernels: yes'; then
+    judge 4 'this build has no CUDA kernels' mine.cu toy
+    tap_skip "kernels in CUDA" "this build has no CUDA kernels"
+elif ! "$BEVSCOPE" info --device cuda >/dev/null 2>&1; then
+    judge 4 'no NVIDIA driver|no GPU' mine.cu toy
+    # The compiler needs no GPU, but the driver's word on which one to compile for.
+    ${CC:-cc} -std=c11 -shared -fPIC -o libcuda.so.1 "$SRCDIR/tests/run/fake_cuda.c"
+    LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export LD_LIBRARY_PATH
+    if "$BEVSCOPE" try mine.cu toy 2>&1 | grep -q 'libnvrtc.so was not found'; then
+        tap_skip "compile errors in CUDA" "there is no libnvrtc"
+    else
+        cuda 1 'syntax.cu:3: does not compile' syntax 'extern "C" __global__ void pool(Pool p) {
+    p.out[0] = 0 }'
+    fi
+    FAKE_CUDA_INIT=100 "$BEVSCOPE" try mine.cu toy >out 2>err
+    [ $? = 4 ] && grep -q 'there is no GPU' err
+    tap_ok $? "a driver without a GPU: exit 4"
+    tap_skip "kernels in CUDA" "there is no GPU"
+else
+    head='extern "C" __global__ void pool(Pool p) { long i = blockIdx.x * (long)blockDim.x + threadIdx.x;'
+    judge 0 'All [0-9]+ cases are right' mine.cu toy -q --limit 60
+    cuda 3 'gate A' nothing "$head }"
+    cuda 3 'outside its buffers' past "$head if (i == 0) p.out[p.cells * p.channels + 1] = 1; }"
+    cuda 3 'changed its inputs' inputs "$head if (i == 0) ((float *)p.depth)[0] = 3; }"
+    cuda 1 'crashed on the GPU' wild "$head if (i == 0) p.out[1L << 45] = 1; }"
+    cuda 1 'did not end within 20 s' endless "$head while (*(volatile float *)p.depth < 1e30f) {} }"
+    cuda 1 'syntax.cu:3: does not compile' syntax "$head
+    p.out[0] = 0 }"
+    cuda 1 'cannot be loaded' misnamed '__global__ void pools(Pool p) { p.out[0] = 0; }'
+fi
+
+# ---- signals and the editor --------------------------------------------------------------------------
+
+printf '#!/bin/sh\n: >"$TMPDIR/part.o"\nexec sleep 60\n' >slow-cc
+chmod +x slow-cc
+kernel slow 'void pool(const Pool *p) { right(p); for (;;) sleep(1); }'
+cat >signals.py <<'PY'
+"""A signal ends the program as it would without it, its folder is gone, and so are its processes."""
+import os, signal, subprocess, sys, time
+program, phase, number = sys.argv[1], sys.argv[2], getattr(signal, sys.argv[3])
+mark = "BEVSCOPE_MARK=%d" % os.getpid()
+env = dict([mark.split("=")], **{k: v for k, v in os.environ.items()})
+if phase == "compile":
+    env["CC"] = os.getcwd() + "/slow-cc"
+
+def marked():
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                words = file.read().split(b"\0")
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                command = file.read()
+        except OSError:
+            continue
+        if mark.encode() in words:
+            found.append(command)
+    return found
+
+def wait_for(condition):
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.05)
+    sys.exit("waited in vain: %s" % marked())
+
+child = subprocess.Popen([program, "try", "slow.c", "toy", "--limit", "60"], env=env,
+                         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+word = b"sleep" if phase == "compile" else b"--try-runner"
+wait_for(lambda: any(word in command for command in marked()))
+child.send_signal(number)
+child.wait()
+wait_for(lambda: not marked())
+assert child.returncode == -number, child.returncode
+assert os.listdir("tmp") == [], os.listdir("tmp")
+PY
+for phase in compile run; do
+    for signal in SIGINT SIGTERM; do
+        timeout 100 python3 signals.py "$BEVSCOPE" $phase $signal >log 2>&1
+        status=$?
+        [ $status = 0 ] || sed 's/^/# /' log
+        tap_ok $status "$signal while it is in $phase"
+    done
+done
+
+cat >editor <<'SH'
+#!/bin/sh
+# The first time it spoils the kernel, the second time it mends it.
+if [ -e spoiled ]; then cp right.c "$1"; else cp "$1" right.c; echo 'void' >>"$1"; : >spoiled; fi
+SH
+chmod +x editor
+cat >edit.py <<'PY'
+"""--edit on a terminal: edit, a verdict, Enter, edit, a verdict, q."""
+import os, pty, subprocess, sys
+main, side = pty.openpty()
+env = dict(os.environ, VISUAL="", EDITOR="./editor")
+child = subprocess.Popen([sys.argv[1], "try", "--edit", "mine.c", "toy", "-q", "--limit", "60"],
+                         stdin=side, stdout=side, stderr=side, env=env)
+os.close(side)
+text, prompts = b"", 0
+while True:
+    try:
+        part = os.read(main, 65536)
+    except OSError:
+        break
+    if not part:
+        break
+    text += part
+    while text.count(b"q: quit.") > prompts:
+        prompts += 1
+        os.write(main, b"\n" if prompts == 1 else b"q\n")
+sys.stdout.buffer.write(text)
+sys.exit(child.wait() or prompts != 2)
+PY
+timeout 200 python3 edit.py "$BEVSCOPE" >log 2>&1
+status=$?
+[ $status = 0 ] && grep -q 'mine.c:.*does not compile' log && grep -q 'cases are right' log
+status=$?
+[ $status = 0 ] || sed 's/^/# /' log
+tap_ok $status "--edit: spoiled, a verdict, mended, a verdict, quit"
+
+tap_done

@@ -1,0 +1,147 @@
+#!/bin/sh
+# bevscope export --pooled: the grid and both gradients that it writes are those which NumPy finds in
+# FP64 from the exported tensors and map, within what rounding may cost. Shares no code with bevscope.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+tap_python "numpy" "NumPy (python3-numpy)"
+tap_folder
+
+cat >judge.py <<'E'
+"""judge.py SCENE.npz FORMAT NAME [backward]: the arrays NAME.npy, ... against FP64."""
+import sys
+import numpy as np
+
+scene, dtype, name = np.load(sys.argv[1]), sys.argv[2], sys.argv[3]
+FP32 = 2.0 ** -24
+UNIT = {"fp32": FP32, "fp16": 2.0 ** -11, "bf16": 2.0 ** -8}[dtype]  # of one rounding
+TINY = {"fp32": 2.0 ** -149, "fp16": 2.0 ** -24, "bf16": 2.0 ** -133}[dtype]
+
+
+def stored(values):
+    """What the format keeps of float32 values, to nearest, ties to even."""
+    if dtype == "fp16":
+        return values.astype(np.float16).astype(float)
+    if dtype == "bf16":
+        bits = values.view(np.uint32)
+        bits = (bits + 0x7FFF + (bits >> 16 & 1)) & np.uint32(0xFFFF0000)
+        return bits.view(np.float32).astype(float)
+    return values.astype(float)
+
+
+def sums(index, parts, rows):
+    """out[index[t]] += parts[t] for each t, (rows, parts.shape[1])."""
+    columns = [np.bincount(index, column, rows) for column in parts.T]
+    return np.stack(columns, 1)
+
+
+def judge(what, array, index, parts, size, terms, shape):
+    """array[index[t]] must be the sum of the rows parts[t], which have `terms` terms of that size."""
+    rows = int(np.prod(shape)) // parts.shape[1]
+    truth, size = sums(index, parts, rows), sums(index, size, rows)
+    count = terms * np.bincount(index, minlength=rows)[:, None] + 8
+    bound = UNIT * np.abs(truth) + (1 + UNIT) * count * FP32 * size + TINY
+    assert array.dtype == np.float32 and array.shape == shape, (what, array.dtype, array.shape)
+    over = np.abs(array.reshape(truth.shape) - truth) / bound
+    print(f"{what}: {np.max(over):.3f} of the bound, {np.count_nonzero(truth)} values")
+    assert np.count_nonzero(truth) >= 12 and np.max(over) <= 1, what
+
+
+with open(name + ".npy", "rb") as file:
+    assert np.lib.format.read_magic(file) == (1, 0)
+depth, feat = stored(scene["depth"]), stored(scene["feat"])
+d, f, b = scene["ranks_depth"], scene["ranks_feat"], scene["ranks_bev"]
+weight = scene["weights"].astype(float) if "weights" in scene else np.ones(len(d))
+channels, shape = feat.shape[-1], scene["bev_shape"].tolist()
+grid = tuple(shape[1:] if len(shape) == 5 else shape + [channels])  # (ny, nx, C), with height (nz, ...)
+amount, rows = weight * depth.ravel()[d], feat.reshape(-1, channels)[f]
+parts = amount[:, None] * rows
+judge("pooled", np.load(name + ".npy"), b, parts, abs(parts), 1, grid)
+if len(sys.argv) > 4:
+    grad = np.load(name + "-grad_out.npy")
+    assert grad.dtype == np.float32 and grad.shape == grid and grad.std() > 0.1
+    back = grad.reshape(-1, channels)[b].astype(float)
+    parts = weight[:, None] * rows * back
+    judge("grad_depth", np.load(name + "-grad_depth.npy"), d, parts.sum(1, keepdims=True),
+          abs(parts).sum(1, keepdims=True), channels, depth.shape)
+    parts = amount[:, None] * back
+    judge("grad_feat", np.load(name + "-grad_feat.npy"), f, parts, abs(parts), 1, feat.shape)
+E
+
+# same SCENE FORMAT ALIGN KERNEL [backward]: what it writes passes, and libbevpool computed it; the
+# message says what was judged.
+same() {
+    rm -f grid*.npy
+    "$BEVSCOPE" export "$1" scene.npz --align "$3" --pooled grid.npy --kernel "$4" --dtype "$2" \
+        --device cpu --direction "${5:-forward}" >out 2>judged &&
+        "$python" judge.py scene.npz "$2" grid ${5:+backward} >judged 2>&1 &&
+        grep -q "by $4 of libbevpool" out && ! grep ' by ' out | grep -v ' of libbevpool'
+    status=$?
+    sed 's/^/# /' judged
+    tap_ok $status "$*"
+}
+
+for kernel in reference cpu_atomic cpu_v2 cpu_v2_do cpu_v3 cpu_v4; do
+    same toy fp32 nearest $kernel
+done
+for dtype in fp32 fp16 bf16; do
+    same canonical $dtype nearest cpu_v4
+done
+same canonical fp16 bilinear cpu_v3
+for kernel in grad_reference cpu_grad_owner cpu_grad_v4; do
+    same toy fp32 bilinear $kernel backward
+    same toy fp16 nearest $kernel backward
+done
+same target fp32 nearest cpu_v4 both
+sed 's/"cells": \[3, 5\]/&, "nz": 5/' "$SRCDIR/samples/toy.json" >tall.json # slices of 0.5 m
+for kernel in cpu_v2 cpu_v3 cpu_v4; do
+    same tall.json fp32 bilinear $kernel
+done
+same tall.json fp16 nearest cpu_grad_v4 backward
+same occupancy fp16 nearest cpu_v4
+
+# A kernel that loses updates must not pass: the judge can say no.
+"$BEVSCOPE" export canonical scene.npz --pooled grid.npy --kernel cpu_race --device cpu >out
+grep -q ' by cpu_race, ' out
+tap_ok $? "kernels that are wrong on purpose are not the library's"
+! "$python" judge.py scene.npz fp32 grid >out 2>&1 && grep -q 'AssertionError: pooled' out
+tap_ok $? "lost updates are told"
+# The exported depth of one pixel changed by a hundredth is told as well.
+"$BEVSCOPE" export toy scene.npz --pooled grid.npy --device cpu >out
+"$python" -c 'import numpy as np
+d = dict(np.load("scene.npz"))
+d["depth"][0, 0, 1, 1] *= np.float32(1.01)
+np.savez("changed.npz", **d)'
+! "$python" judge.py changed.npz fp32 grid >out 2>&1 && grep -q 'AssertionError: pooled' out
+tap_ok $? "a hundredth of one depth is told"
+
+# FP8 is coarser than FP32, and near it.
+for dtype in fp32 fp8; do
+    "$BEVSCOPE" export canonical --pooled $dtype.npy --dtype $dtype --device cpu >out
+done
+"$python" -c 'import numpy as np
+a, b = np.load("fp32.npy"), np.load("fp8.npy")
+off = np.linalg.norm(a - b) / np.linalg.norm(a)
+assert 1e-4 < off < 0.1, off'
+tap_ok $? "FP8 is near FP32 and not the same"
+
+# refuses STATUS WORDS ARGUMENTS...: one line with these words, and no file is written.
+refuses() {
+    wanted=$1 words=$2
+    shift 2
+    mkdir none
+    (cd none && "$BEVSCOPE" "$@" --device cpu >../out 2>../err)
+    [ $? = "$wanted" ] && [ "$(wc -l <err)" = 1 ] && grep -qF -e "$words" err && rmdir none
+    status=$?
+    [ $status = 0 ] || sed 's/^/# /' err
+    rm -rf none
+    tap_ok $status "bevscope $*: $words"
+}
+
+refuses 2 'no file is named' export toy
+refuses 2 'name it FILE.npy' export toy --pooled grid.npz
+refuses 2 'add --pooled' export toy a.npz --dtype fp16
+refuses 2 'add --pooled' export toy a.npz --direction backward
+refuses 2 'call it once for each' export toy a.npz --align nearest,bilinear
+refuses 2 'none in FP8' export toy --pooled a.npy --dtype fp8 --direction backward
+refuses 2 'computes gradients' export toy --pooled a.npy --kernel grad_reference
+refuses 1 'cannot create' export toy --pooled /nowhere/a.npy
+tap_done

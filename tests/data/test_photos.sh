@@ -1,0 +1,113 @@
+#!/bin/sh
+# From a world to a .npz with photographs, boxes and LiDAR, and from there to pictures; folders of such
+# files as clips; comparisons of two files; what is refused.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+tap_folder
+
+# larger A B: file A is larger: it shows more.
+larger() {
+    [ "$(wc -c <"$1")" -gt "$(wc -c <"$2")" ]
+}
+
+frames() {
+    rm -rf frames
+    "$BEVSCOPE" "$@" --script keys --frames frames --size 120x40 >out
+}
+
+tap_run "a world with what its car recorded" tap_quiet "$BEVSCOPE" export intersection a.npz
+tap_run "and without" tap_quiet "$BEVSCOPE" export intersection --bare bare.npz
+tap_run "told" tap_quiet "$BEVSCOPE" info a.npz bare.npz
+[ "$(grep -cE '^(photographs +6 of 704 x 256|boxes +[0-9]+|lidar +[0-9]+)$' out)" = 3 ]
+tap_ok $? "what it recorded is told of the first, and of it alone"
+tap_run "which is smaller" larger a.npz bare.npz
+tap_run "read and written again" tap_quiet "$BEVSCOPE" export a.npz b.npz
+tap_run "gives the same bytes" cmp a.npz b.npz
+
+# The file's pooled cells are the world's: the same pixels, but for title, outlines and boxes.
+tap_run "the world's grid" "$BEVSCOPE" snapshot intersection --title T --no-outlines --timing off -v norm -o world.png
+tap_run "the file's grid" "$BEVSCOPE" snapshot a.npz --title T --truth off --timing off -v norm -o file.png
+tap_run "are the same picture" cmp world.png file.png
+tap_run "true boxes" "$BEVSCOPE" snapshot a.npz --title T --truth boxes -v norm -o boxes.png
+tap_run "and LiDAR" "$BEVSCOPE" snapshot a.npz --title T --truth both -v norm -o both.png
+tap_run "show more" larger both.png boxes.png
+for strip in image norm depth; do
+    tap_run "photographs, $strip" "$BEVSCOPE" snapshot a.npz --strip $strip -o $strip.png
+done
+tap_run "depth lies over them" sh -c '! cmp -s image.png depth.png && ! cmp -s norm.png depth.png'
+tap_refuses "add the array images" "no photographs" snapshot bare.npz --cameras -o never.png
+tap_refuses "not known" "an unknown strip" snapshot a.npz --strip heat -o never.png
+
+tap_run "three channels" "$BEVSCOPE" snapshot a.npz --rgb 3,1,2:0:1 -o rgb.png
+tap_refuses "'3,1' is not three channels" "two channels" snapshot a.npz --rgb 3,1 -o never.png
+tap_refuses "is not three channels" "an empty range" snapshot a.npz --rgb 0:1:1,1,2 -o never.png
+tap_refuses "is not below" "a channel too far" snapshot a.npz --rgb 0,1,5000 -o never.png
+tap_run "pooled photographs" "$BEVSCOPE" snapshot a.npz --photo-features --title T -o above.png
+tap_run "the same of the world" "$BEVSCOPE" snapshot intersection --photo-features --title T --no-outlines \
+    -o above-world.png
+tap_refuses "no photographs to make features" "of none" snapshot bare.npz --photo-features -o n.png
+
+# ---- comparisons ---------------------------------------------------------------------------------
+tap_run "another file" tap_quiet "$BEVSCOPE" export intersection c.npz --temperature 4
+tap_run "beside the first" "$BEVSCOPE" snapshot a.npz --compare c.npz -o compare.png
+"$BEVSCOPE" export intersection --channels 16 fewer.npz >out
+tap_refuses "compare two of the same grid" "another grid" \
+    snapshot a.npz --compare fewer.npz -o never.png
+printf 'tick 0.1\n' >keys
+tap_run "in the display" frames a.npz --compare c.npz
+tap_run "which names both" grep -q 'c | a' frames/frame-0001.txt
+
+# ---- clips ---------------------------------------------------------------------------------------
+mkdir clip
+for i in 0 1 2; do
+    "$BEVSCOPE" export intersection clip/$i.npz --time $((i / 2)).$((5 * i % 10)) >out
+done
+printf 'tick 0.01\ntick 0.5\ntick 0.5\ntick 0.5\nstep\ntick 0.1\nstep -\ntick 0.1\n' >keys
+tap_run "a clip" frames clip
+# shown N: the moment that frame N shows.
+shown() {
+    sed -n '1s/.*moment \([0-9]* of [0-9]*\).*/\1/p' "frames/frame-000$1.txt"
+}
+tap_run "plays" [ "$(shown 2)" = "2 of 3" ]
+tap_run "a step is a moment" [ "$(shown 5)" = "2 of 3" ]
+tap_run "back as well" [ "$(shown 6)" = "1 of 3" ]
+printf 'pause\n' | sed 's/pause/play off\ntick 0.1/' >keys
+frames clip/2.npz --view norm && mv frames/frame-0001.png last.png
+frames clip --view norm && mv frames/frame-0001.png first.png
+tap_run "its first moment is not its last" sh -c '! cmp -s first.png last.png'
+tap_run "a moment of it" "$BEVSCOPE" snapshot clip --time 1 --title T -o moment.png
+tap_run "the file itself" "$BEVSCOPE" snapshot clip/2.npz --title T -o itself.png
+tap_run "are the same picture" cmp moment.png itself.png
+cp c.npz clip/3.npz
+cp fewer.npz clip/4.npz
+tap_refuses "4.npz: feat: shape" "another shape" snapshot clip -o never.png
+"$BEVSCOPE" export intersection --bare clip/4.npz >out
+tap_refuses "4.npz: images: is missing, but 0.npz has it" "no images" snapshot clip -o never.png
+head -c 1000 a.npz >clip/4.npz
+tap_refuses "4.npz: truncated zip" "half a file" snapshot clip -o never.png
+mkdir empty
+tap_refuses "a folder without .npz files" "an empty folder" snapshot ./empty -o never.png
+
+# moments NAME: a clip of two small moments, the second of them the corpus's NAME.
+moments() {
+    rm -rf moments && mkdir moments
+    cp "$SRCDIR/tests/fuzz/corpus_npz/seed-car" moments/0.npz
+    cp "$SRCDIR/tests/fuzz/corpus_npz/$1" moments/1.npz
+}
+moments seed-car-no-labels
+tap_run "boxes without labels in one moment" tap_quiet "$BEVSCOPE" snapshot moments --time 0.5 -o labels.png
+moments seed-car-time-nan
+tap_refuses "timestamps[0]: nan, must be finite" "a time that is none" info moments
+moments seed-car-grid-whole
+tap_refuses "grid[0, 0]: -4, but 0.npz has" "another grid" info moments
+moments seed-car-huge-cells
+tap_refuses "bev_shape[0]: 1, but 0.npz has 5" "another shape of the grid" info moments
+moments seed-car-box-negative
+tap_refuses "boxes[0, 4]: -1 is outside" "a box of negative size" \
+    snapshot moments --time 0.5 -o never.png
+"$BEVSCOPE" export "$SRCDIR/tests/fuzz/corpus_npz/seed-car-code-points" names.npz >out &&
+    "$BEVSCOPE" export names.npz again.npz >out && cmp names.npz again.npz &&
+    LC_ALL=C grep -aqP '\x61\0\0\0\xe9\0\0\0\xac\x20\0\0\0\xf6\x01\0\x3f\0\0\0\x62\0\0\0' again.npz
+tap_ok $? "names beyond ASCII are written as they were read"
+[ ! -e never.png ]
+tap_ok $? "nothing was written"
+tap_done

@@ -1,0 +1,107 @@
+/* A problem of the judges' cases on a GPU, as a program sees it that uses the library: a call on
+ * memory of the thread's current GPU, and whether its outputs are the expected ones. */
+#pragma once
+
+#include "tests/lib/lib_case.h"
+#include "tests/support/tap.h"
+
+#include <cuda_runtime_api.h>
+
+static BevpoolError error;
+
+static inline void fine(BevpoolStatus status, const char *step) {
+    if (status)
+        tap_note("%s: %s", bevpool_status_name(status), error.text);
+    tap_need(status == BEVPOOL_OK, step);
+}
+
+#define CUDA(call) tap_need((call) == cudaSuccess, #call)
+
+static inline void *on_device(const void *host, size_t bytes) {
+    void *memory = NULL;
+    CUDA(cudaMalloc(&memory, bytes + 1));
+    if (host && bytes)
+        CUDA(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice));
+    return memory;
+}
+
+static inline BevpoolTensor tensor_on_device(const BevTensor *t, bool output) {
+    BevpoolTensor tensor = lib_tensor_of(t);
+    tensor.data = on_device(output ? NULL : t->data, tensor.bytes);
+    if (output)
+        CUDA(cudaMemset(tensor.data, 0xff, tensor.bytes));
+    return tensor;
+}
+
+/* A call on copies of the problem's tensors, with an output and a workspace full of NaN. Waits for
+ * them: streams that do not wait for the default stream use the call as well. */
+static inline BevpoolCall gpu_call(const HostProblem *host, const BevpoolPlan *plan) {
+    const BevProblem *view = &host->view;
+    size_t scales = bev_block_scale_bytes(view->feat.dtype, view->feat.rows, view->feat.row_len);
+    BevpoolCall call = {.size = sizeof call, .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
+    call.tensors[BEVPOOL_DEPTH] = tensor_on_device(&view->depth, false);
+    call.tensors[BEVPOOL_FEAT] = tensor_on_device(&view->feat, false);
+    if (view->direction == BEV_FORWARD) {
+        call.tensors[BEVPOOL_OUT] = tensor_on_device(&view->out, true);
+    } else {
+        call.tensors[BEVPOOL_GRAD_OUT] = tensor_on_device(&view->grad_out, false);
+        call.tensors[BEVPOOL_GRAD_DEPTH] = tensor_on_device(&view->grad_depth, true);
+        call.tensors[BEVPOOL_GRAD_FEAT] = tensor_on_device(&view->grad_feat, true);
+    }
+    if (scales)
+        call.tensors[BEVPOOL_FEAT_BLOCK_SCALES] =
+            (BevpoolTensor){on_device(view->feat.block_scales, scales), scales, BEVPOOL_FP8, 0};
+    call.workspace = on_device(NULL, call.workspace_bytes);
+    CUDA(cudaMemset(call.workspace, 0xff, call.workspace_bytes));
+    CUDA(cudaStreamSynchronize(NULL));
+    return call;
+}
+
+static inline void call_free(BevpoolCall *call) {
+    for (int role = 0; role < BEVPOOL_ROLES; role++)
+        cudaFree(call->tensors[role].data);
+    cudaFree(call->workspace);
+}
+
+/* Whether the call's outputs are `expected`, one behind the other. */
+static inline bool is_output(const BevpoolCall *call, const void *expected) {
+    static const BevpoolRole outputs[] = {BEVPOOL_OUT, BEVPOOL_GRAD_DEPTH, BEVPOOL_GRAD_FEAT};
+    const char *next = expected;
+    bool same = true;
+    for (int i = 0; i < 3; i++) {
+        const BevpoolTensor *out = &call->tensors[outputs[i]];
+        void *found = malloc(out->bytes + 1);
+        if (out->bytes)
+            CUDA(cudaMemcpy(found, out->data, out->bytes, cudaMemcpyDeviceToHost));
+        same = same && !memcmp(found, next, out->bytes);
+        next += out->bytes;
+        free(found);
+    }
+    return same;
+}
+
+static inline BevpoolMap *map_of(const HostProblem *host, int32_t device) {
+    BevpoolMap *map = NULL;
+    BevpoolShape shape = lib_case_shape(&host->view.shape);
+    BevpoolArrays arrays = lib_case_arrays(&host->view.map);
+    fine(bevpool_map_from_arrays(&map, &shape, &arrays, device, 0, &error), "a map");
+    return map;
+}
+
+static inline BevpoolPlan *plan_of(const HostProblem *host, BevpoolMap *map, const char *kernel,
+                                   int32_t out_layout) {
+    BevpoolPlan *plan = NULL;
+    BevpoolOptions options = {.size = sizeof options,
+                              .channels = host->view.shape.channels,
+                              .dtype = (int32_t)host->view.dtype,
+                              .direction = (int32_t)host->view.direction,
+                              .out_layout = out_layout,
+                              .kernel = kernel};
+    fine(bevpool_plan_create(&plan, map, &options, &error), "a plan");
+    return plan;
+}
+
+static inline void refused(BevpoolStatus status, BevpoolStatus wanted, const char *words) {
+    tap_ok(status == wanted && strstr(error.text, words), "%s: %s", bevpool_status_name(wanted),
+           error.text);
+}

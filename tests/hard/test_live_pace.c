@@ -1,0 +1,155 @@
+/* The live display at its full size, on a terminal and in a window at once: how fast it answers
+ * keys and how many pictures it shows in a second. The program measures both and says them when it
+ * quits.
+ *
+ * PACE_STRICT=1 compares with the limits for two quiet cores. Without it the limits are several
+ * times wider, for other machines and sanitizers. PACE_KEYS sets the number of keys, PACE_SEED
+ * which ones; PACE_MODE ("paused") runs one mode alone. */
+#include "tests/support/load.h"
+#include "tests/support/pty.h"
+#include "tests/support/typed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { COLUMNS = 200, ROWS = 60, WARM_S = 4, PATIENCE_S = 60 };
+
+/* How keys are typed; HELD: they come faster than any screen is drawn. */
+typedef enum { UNTOUCHED, PLAYING, PAUSED, HELD, MODE_COUNT } Mode;
+static const char *const modes[MODE_COUNT] = {"untouched", "playing", "paused", "held"};
+static const double key_ms[MODE_COUNT] = {0, 100, 100, 1};
+enum { HELD_KEYS = 3000 };
+
+typedef struct {
+    double first_ms, fps, key_ms, p99_ms;
+    long keys;
+} Figures;
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+/* All controls but those that leave, write files or select another size, and but `play`, which this
+ * test uses itself. */
+static TypedControls typed_controls(void) {
+    static const Action out[] = {ACTION_QUIT,  ACTION_SNAPSHOT, ACTION_RECORD, ACTION_CONFIG,
+                                 ACTION_SCENE, ACTION_CHANNELS, ACTION_PLAY,   ACTION_STEP,
+                                 ACTION_LESSON};
+    TypedControls controls;
+    memset(controls.has, true, sizeof controls.has);
+    for (size_t i = 0; i < sizeof out / sizeof *out; i++)
+        controls.has[out[i]] = false;
+    return controls;
+}
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+/* A number with its unit behind `label`, in ms; -1: not there. */
+static double duration_after(const char *line, const char *label) {
+    const char *at = strstr(line, label);
+    double value;
+    char unit[4] = "";
+    if (!at || sscanf(at + strlen(label), " %lf %3[a-z]", &value, unit) != 2)
+        return -1;
+    return !strcmp(unit, "us") ? value * 1e-3 : !strcmp(unit, "s") ? value * 1e3 : value;
+}
+
+static bool read_figures(const char *line, Figures *figures) {
+    const char *moments = strstr(line, " moments a second"), *start = moments;
+    while (start && start > line && start[-1] != ' ')
+        start--;
+    *figures = (Figures){duration_after(line, "first picture after"), start ? atof(start) : -1,
+                         duration_after(line, "key to picture"), duration_after(line, "p99"), 0};
+    const char *count = strchr(line, '(');
+    figures->keys = count ? atol(count + 1) : 0;
+    return figures->first_ms > 0;
+}
+
+static bool run(const char *program, int count, Mode mode, Figures *figures) {
+    char *argv[] = {(char *)program, "--device", "cpu", NULL};
+    char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
+                                 NULL};
+    char line[512], text[TYPED_TEXT];
+    int status = 0;
+    const TypedControls controls = typed_controls();
+    Pty pty;
+    bool ok = pty_start(&pty, COLUMNS, ROWS, argv, environment) &&
+              pty_wait_text(&pty, "kernel", 0, PATIENCE_S);
+    pty_read(&pty, WARM_S);
+    if (mode == PAUSED)
+        pty_type(&pty, " ");
+    for (int i = 0; ok && i < count; i++) {
+        typed_text(typed_random(&controls), text);
+        pty_type(&pty, text);
+        pty_read(&pty, key_ms[mode] * 1e-3);
+    }
+    pty_read(&pty, 1);
+    pty_type(&pty, "q");
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
+    pty_last_line(&pty, line, sizeof line);
+    const char *said = strstr(line, "bevscope: ");
+    tap_note("%s: %s", modes[mode], said ? said : line);
+    pty_end(&pty);
+    return ok && read_figures(line, figures);
+}
+
+/* ---- what is asked for ----------------------------------------------------------------------- */
+
+typedef struct {
+    double first_ms, p99_ms, fps;
+    int keys;
+} Limits;
+
+/* If every drawing gave way to keys, the first answer would come after the last key. */
+static void check_held(const Figures *figures, const Load *before) {
+    const double most_ms = HELD_KEYS * key_ms[HELD] / 3;
+#ifdef __SANITIZE_ADDRESS__
+    tap_skip("held: keys are answered while others come", "a sanitizer's drawings take too long");
+    (void)figures, (void)before, (void)most_ms;
+#else
+    tap_ok_unless_loaded(figures->keys > 0 && figures->p99_ms < most_ms, before,
+                         "held: keys are answered while others come");
+#endif
+}
+
+static void check(const Figures *figures, Mode mode, const Limits *limits, const Load *before) {
+    tap_ok_unless_loaded(figures->first_ms <= limits->first_ms, before,
+                         "%s: first picture within %.1f s", modes[mode], limits->first_ms * 1e-3);
+    if (mode == UNTOUCHED)
+        tap_ok_unless_loaded(figures->fps >= limits->fps, before, "%.0f pictures a second",
+                             limits->fps);
+    else if (mode == HELD)
+        check_held(figures, before);
+    else
+        tap_ok_unless_loaded(figures->keys >= limits->keys && figures->key_ms > 0 &&
+                                 figures->key_ms <= figures->p99_ms &&
+                                 figures->p99_ms <= limits->p99_ms,
+                             before, "%s: key to picture within %.1f s for 99 of 100", modes[mode],
+                             limits->p99_ms * 1e-3);
+}
+
+TAP_HARD_SUITE(live_pace) {
+    const char *program = getenv("BEVSCOPE"), *wanted = getenv("PACE_KEYS");
+    bool strict = getenv("PACE_STRICT") != NULL;
+    int count = wanted ? atoi(wanted) : strict ? 300 : 40;
+    const int least = count / 2; /* some controls change nothing here */
+    const Limits lenient = {10000, 2000, 2, least}, strictly = {1500, 100, 20, least};
+    if (!program)
+        tap_skip_suite("BEVSCOPE names the program: use make check");
+    const char *seed = getenv("PACE_SEED"), *only = getenv("PACE_MODE");
+    for (Mode mode = 0; mode < MODE_COUNT; mode++) {
+        if (only && strcmp(only, modes[mode]) != 0)
+            continue;
+        srand(seed ? (unsigned)atoi(seed) : 1);
+        Figures figures = {.keys = 0};
+        int typed = mode == UNTOUCHED ? 0 : mode == HELD ? HELD_KEYS : count;
+        const Load before = load_now();
+        bool ok = run(program, typed, mode, &figures);
+        tap_note("others had %.0f%% of the cores", 100 * load_of_others(&before));
+        tap_ok(ok, "%s: runs, quits, and says how it went", modes[mode]);
+        if (ok)
+            check(&figures, mode, strict ? &strictly : &lenient, &before);
+    }
+}

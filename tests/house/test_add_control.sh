@@ -1,0 +1,75 @@
+#!/bin/sh
+# The recipe at the head of src/state/controls.inc, followed in a copy of the sources: a row and a
+# handler make a control that help screen, key bar, manual and scripts know.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+build=$(cd "${BUILDDIR:-.}" && pwd)
+cd "${SRCDIR:-.}" || exit 1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+variable() { sed -n "s/^$1 = //p" "$build/Makefile" | tail -1; }
+
+cp -r src "$folder/src"
+chmod -R u+w "$folder/src"
+for unchanged in kernels assets; do
+    ln -s "$PWD/$unchanged" "$folder/$unchanged"
+done
+
+# 1. The row: in front of `quit`, with a place on the key bar.
+awk '/^CONTROL\(QUIT,/ {
+    print "CONTROL(TOY, \"toy\", NUMBER, KEYS(\047~\047), 0, PROGRAM, \"toy\", 18,"
+    print "        TAP, \"a toy of the tests\", control_toy, \"%d toys\", state->frames > 0)"
+} { print }' src/state/controls.inc >"$folder/src/state/controls.inc"
+# 2. The handler and its value.
+cat >>"$folder/src/state/control_program.c" <<'HANDLER'
+
+unsigned control_toy(State *state, const Command *command) {
+    SAY(state, command->action, "the toy heard %s", command->argument);
+    return STEP_REDRAW;
+}
+HANDLER
+changed=$(diff -rq src "$folder/src" | wc -l)
+[ "$changed" = 2 ]
+tap_ok $? "a control touches two files ($changed)"
+
+# Libraries that may know of controls are compiled again; the others are linked as they were built.
+cd "$folder" || exit 1
+for library in state learn live bev figure term window ui cli; do
+    for object in $(ar t "$build/lib$library.a"); do
+        find src/base src/$library src/view/$library -name "${object%.o}.c" 2>/dev/null
+    done
+done >sources
+echo src/main.c >>sources
+cat >compile <<COMPILE
+$(variable CC) -std=gnu11 -O0 -w -D_GNU_SOURCE -I. -I$build $(variable CAIRO_CFLAGS) \
+    $(variable JANSSON_CFLAGS) $(variable LIBZIP_CFLAGS) $(variable NCURSES_CFLAGS) \
+    $(variable SDL_CFLAGS) $(variable X11_CFLAGS) -c "\$1" -o "\$(echo "\$1" | tr / _).o"
+COMPILE
+xargs -P 2 -n 1 sh compile <sources 2>log
+tap_ok $? 'the sources compile'
+sed 's/^/# /' log | head -20
+# shellcheck disable=SC2046,SC2086
+eval $(variable CC) $(variable SANITIZE_FLAGS) $(variable OPENMP_CFLAGS) -o toy src_*.o \
+    $(for library in api chart draw try train accuracy run cachesim scene base kernels; do
+        echo "$build/lib$library.a"
+    done) $(variable NCURSES_LIBS) $(variable SDL_LIBS) $(variable CAIRO_LIBS) \
+    $(variable LIBZIP_LIBS) $(variable JANSSON_LIBS) $(variable CUDA_LIBS) -lm 2>log
+tap_ok $? 'and link with the other libraries'
+sed 's/^/# /' log | head -20
+
+printf 'toy 7\nsize 240 64\ntick 0\nhelp on\ntick 0\nkey ~\n' >toy.keys
+./toy live toy --script toy.keys --frames frames >out 2>&1
+tap_ok $? 'scripts know its word and its key'
+sed 's/^/# /' out
+grep -q 'the toy heard 7' frames/frame-0001.txt
+tap_ok $? 'its handler speaks in the log'
+grep -q '~  *toy  *[0-9]* toys  *a toy of the tests' frames/frame-0002.txt
+tap_ok $? 'the help screen has its key, word, value and text'
+grep -q ' ~  toy$' frames/frame-0001.txt
+tap_ok $? 'the key bar has it'
+./toy --man | grep -A 1 '^.fB~.*toy$' | grep -q 'a toy of the tests'
+tap_ok $? 'so has the manual'
+key=$(./toy live --help | tr -s '\n ' ' ' | grep -o "'.' lists them" | cut -c 2)
+[ -n "$key" ] && ./toy --man | grep -qF "fB$key F1\\fR \\(em help"
+tap_ok $? "the key that bevscope live --help names ($key) is that of the help screen"
+tap_done

@@ -1,0 +1,90 @@
+#!/bin/sh
+# The recipe in kernels/variants.c, followed in a copy of the tree: a kernel is its file and one row.
+# A kernel on the CPU and the row of one on CUDA are added, nothing else is touched, and every place
+# that names kernels has them. And what the recipe asks of a file: the heads of all kernels.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+build=${BUILDDIR:-.}
+tree=$folder/tree
+
+# ---- heads --------------------------------------------------------------------------------------
+cd "${SRCDIR:-.}" || exit 1
+for file in $(grep -lE '^(const BevKernel kernel_|CUDA_ROW\()' -r kernels | sort); do
+    heads=$(sed '/\*\//q' "$file" | grep -oE '^(/\*| \*) +[A-Z]+  ' | tr -d '/* \n')
+    [ "$heads" = IDEAWHOMEMORYCOSTLIMITSTRY ]
+    tap_ok $? "$file begins with IDEA, WHO, MEMORY, COST, LIMITS and TRY"
+done
+
+# ---- two files, two rows ------------------------------------------------------------------------
+mkdir -p "$tree"
+cp -R kernels src "$tree"
+sed -e 's/kernel_cpu_v3 = {/kernel_toy = {/' -e 's/\.name = "cpu_v3"/.name = "toy"/' \
+    -e 's/\.title = "V3"/.title = "TOY"/' -e 's/\.twin = "[^"]*", //' \
+    -e 's/\.idea = .*/.idea = "A kernel that a test adds.",/' \
+    kernels/cpu/cpu_v3.c >"$tree/kernels/cpu/toy.c"
+sed -e 's/CUDA_ROW(v2)/CUDA_ROW(toy_gpu)/' -e 's/\.name = "v2"/.name = "toy_gpu"/' \
+    -e 's/\.title = "V2"/.title = "TOY GPU"/' -e 's/\.is_baseline = true, //' \
+    kernels/cuda/v2.cu >"$tree/kernels/cuda/toy_gpu.cu"
+sed -e 's/ROW(cpu_v4)/ROW(cpu_v4) ROW(toy)/' -e 's/ROW(v2_do)/ROW(v2_do) ROW(toy_gpu)/' \
+    kernels/variants.c >"$tree/kernels/variants.c"
+changed=$(diff -rq kernels "$tree/kernels" | wc -l)
+[ "$changed" = 3 ] && diff -rq src "$tree/src" >/dev/null
+tap_ok $? 'two files and the table: nothing else of the tree is touched'
+
+# ---- built with the flags of this build, linked with its libraries --------------------------------
+value() { # OF A VARIABLE OF THE MAKEFILE
+    printf 'include Makefile\nshow-it: ; @:$(info $(%s))\n' "$1" |
+        env -u MAKEFLAGS -u MFLAGS make -s --no-print-directory -C "$build" -f - show-it
+}
+compile=$(value COMPILE)
+link="$(value CCLD) $(value AM_CFLAGS) $(value CFLAGS) $(value AM_LDFLAGS) $(value LDFLAGS)"
+libs=$(value LIBS)
+compile_here() { # SOURCE OBJECT
+    (cd "$build" && eval "$compile -I'$tree' -x c -c -o '$folder/$2' '$tree/$1'")
+}
+compile_here kernels/cpu/toy.c toy.o && compile_here kernels/cuda/toy_gpu.cu toy_gpu.o &&
+    compile_here kernels/variants.c variants.o
+tap_ok $? 'they compile, the CUDA kernel as plain C'
+# The table is linked before the library that has the other one.
+link_here() { # PROGRAM PREFIX
+    (cd "$build" && eval "$link -o '$folder/$1' $(value "$2_OBJECTS") '$folder/toy.o'" \
+        "'$folder/toy_gpu.o' '$folder/variants.o' $(value "$2_LDADD") $libs")
+}
+env -u MAKEFLAGS -u MFLAGS make -s --no-print-directory -C "$build" bevscope tests/checkbev >"$folder/out" 2>&1 &&
+    link_here bevscope bevscope && link_here checkbev tests_checkbev
+tap_ok $? 'the programs link'
+
+# ---- found --------------------------------------------------------------------------------------
+found() { # PATTERN NAME COMMAND...
+    pattern=$1 name=$2
+    shift 2
+    "$@" >"$folder/out" 2>&1
+    grep -qE -e "$pattern" "$folder/out" || { head -n 5 "$folder/out" | sed 's/^/# /' && false; }
+    tap_ok $? "$name"
+}
+bevscope=$folder/bevscope
+found '^  toy +cpu +forward +A kernel that a test adds' '--list has it' "$bevscope" --list
+found '^  toy_gpu +cuda +forward ' '--list has the one on CUDA' "$bevscope" --list
+found '[ ,]toy,' 'help has its name' "$bevscope" bench --help
+found 'toy, race' 'the manual page has its name' "$bevscope" --man
+found '^ok .*[ :]toy ' 'checkbev tries it' "$folder/checkbev" --filter toy
+grep -q '^not ok' "$folder/out"
+[ $? = 1 ]
+tap_ok $? 'and it passes the gates'
+found '^toy,' 'bench times it' "$bevscope" bench toy --quick --device cpu --dtype fp16 \
+    --kernel toy --format csv
+found '"toy"' 'verify judges it' "$bevscope" verify toy --device cpu --dtype fp16 --align nearest \
+    --format json
+found 'toy_gpu' 'regime simulates the one on CUDA' "$bevscope" regime toy --gpu h200
+found 'needs a build with CUDA|does not run' 'which cannot be run here' \
+    "$bevscope" bench toy --device cpu --kernel toy_gpu
+printf 'tick 0.1\nsnapshot\n' >"$folder/keys"
+"$bevscope" live toy --script "$folder/keys" --frames "$folder/frames" --size 200x60 \
+    >"$folder/live" 2>&1
+found '[0-9] +TOY ' 'the live ladder shows it' cat "$folder/frames"/*.txt
+printf 'kernel toy\ntick 0.1\nsnapshot\n' >"$folder/keys"
+"$bevscope" live toy --script "$folder/keys" --frames "$folder/chosen" --size 120x40 \
+    >"$folder/live" 2>&1
+found 'TOY' 'and it can be chosen there' cat "$folder/chosen"/*.txt
+tap_done

@@ -1,0 +1,142 @@
+#!/bin/sh
+# README.md and the program say the same: its commands run, and the files, options and keys that it
+# names are there. The pages of samples/experiments are in `make dist`; comments cite pages that exist.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+src=$(cd "${SRCDIR:-.}" && pwd) || exit 1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+readme=$src/README.md
+XDG_STATE_HOME=$folder/state # lessons keep progress
+export XDG_STATE_HOME
+
+# absent NAME: passes when the file of that name, a list of what is missing, is empty.
+absent() {
+    [ ! -s "$folder/$1" ] || sed "s/^/# $1: /" "$folder/$1"
+    [ ! -s "$folder/$1" ]
+}
+
+"$BEVSCOPE" --man >"$folder/man"
+"$BEVSCOPE" --help >"$folder/help"
+sed 's/\\-/-/g; s/\\e/\\/g' "$folder/man" >"$folder/plain"
+
+# ---- commands ----------------------------------------------------------------------------------
+
+# The commands of the fenced blocks, without comments.
+awk '/^```/ { inside = !inside; next } inside && /^bevscope / { sub(/ *#.*/, ""); print }' "$readme" \
+    >"$folder/commands"
+tap_ok $((1 - ($(wc -l <"$folder/commands") >= 10))) "$(wc -l <"$folder/commands") commands in README.md"
+
+# As typed, but small: the toy scene in the place of large ones, one kernel where all take long, one
+# frame in the place of the tour, which tests/cli/test_script.sh plays.
+mkdir "$folder/run"
+printf 'tick 0 1\nquit\n' >"$folder/run/short.keys"
+ln -s "$src/samples" "$folder/run/samples"
+while read -r command; do
+    small=$(printf '%s\n' "$command" | sed -E 's/ (intersection|canonical|xlarge)( |$)/ toy\2/
+        s/ verify$/ verify toy/; s/( bench toy .*)/\1 -q --kernel cpu_v3/
+        s/ bench --recorded toy/ bench --recorded canonical/; s/ --script [^ ]*/ toy --size 80x24 --script short.keys/')
+    case $command in
+        *--l2-carveout*) tap_skip "$command" "needs a GPU" && continue ;;
+        *--list | *glossary* | *" steps "*) ;;
+        *) small="$small --device cpu" ;;
+    esac
+    (cd "$folder/run" && eval "\"\$BEVSCOPE\" ${small#bevscope }" >"$folder/out" 2>&1 </dev/null)
+    status=$?
+    [ $status = 0 ] || { echo "# $small: exit $status" && sed 's/^/# /' "$folder/out"; }
+    tap_ok $status "$command"
+done <"$folder/commands"
+
+# Each word after `bevscope` is a command, a scene's placeholder or an option.
+{ cat "$folder/commands" && grep -oE '`bevscope [a-z]+' "$readme"; } | awk '{ print $2 }' |
+    grep -v '^-' | sort -u |
+    while read -r word; do
+        grep -q "^  $word " "$folder/help" || echo "$word"
+    done >"$folder/unknown-commands"
+tap_run "every command that README.md names is known" absent unknown-commands
+
+# ---- options -----------------------------------------------------------------------------------
+
+# Those on a line of a command belong to it; others to some command, or to configure.
+while read -r _ command rest; do
+    case $command in -*) command=live ;; esac
+    "$BEVSCOPE" "$command" --help >"$folder/command-help" 2>&1
+    for word in $rest; do
+        case $word in
+            --*) grep -q -e "$word\$" -e "$word " "$folder/command-help" || echo "$command $word" ;;
+        esac
+    done
+done <"$folder/commands" >"$folder/unknown-options"
+"$src/configure" --help >"$folder/configure"
+grep -v -e pkg-config -e trtexec -e onnx_bevpool -e '^python3 samples/' "$readme" | grep -oE -e '--[a-z][a-z0-9-]+' | sort -u | while read -r word; do
+    with=$(printf '%s\n' "$word" | sed 's/^--without/--with/')
+    grep -q -e "fB$word\\\\" "$folder/plain" || grep -qE -e "^  $word( |$)" "$folder/help" ||
+        grep -qE -e "$word|$with" "$folder/configure" || echo "$word"
+done >>"$folder/unknown-options"
+# Those of a program in samples stand in its source, or in what such programs share.
+grep '^python3 samples/' "$readme" | while read -r _ script rest; do
+    for word in $rest; do
+        case $word in
+            --*) grep -qF "\"$word\"" "$src/$script" "$src/samples/reader.py" || echo "$script $word" ;;
+        esac
+    done
+done >>"$folder/unknown-options"
+tap_run "every option that README.md names is known" absent unknown-options
+
+# ---- keys --------------------------------------------------------------------------------------
+
+awk '/^\.SH CONTROLS/ { inside = 1; next } /^\.SH/ { inside = 0 } inside && /^\\fB/' "$folder/plain" |
+    sed 's/^\\fB//; s/\\fR.*//' | tr ' ' '\n' | sort -u >"$folder/keys"
+sed -n '/^## The live display/,/^## Use/p; /^In the live display/,/^$/p' "$readme" |
+    grep -oE '`([^` ]|Space)`' | tr -d '`' | sort -u >"$folder/named"
+while read -r key; do
+    grep -qxF -e "$key" "$folder/keys" || echo "$key"
+done <"$folder/named" >"$folder/unknown-keys"
+[ "$(wc -l <"$folder/named")" -ge 12 ] || echo "(too few are found)" >>"$folder/unknown-keys"
+tap_run "every key that README.md names means something" absent unknown-keys
+
+# ---- files -------------------------------------------------------------------------------------
+
+# Links, and what stands in backquotes and begins with a folder of the sources.
+{
+    grep -oE '\]\([^):]+\)' "$readme" | sed 's/^](//; s/)$//'
+    grep -oE '`(kernels|src|samples|assets|tests)/[^` ]*`' "$readme" | tr -d '`'
+    grep -oE 'TESTS=tests/check_[a-z]+ FILTER=[a-z_]+' "$readme" |
+        sed -E 's|.*check_([a-z]+) FILTER=(.*)|tests/\1/test_\2.c|'
+    grep -oE '`[a-z_0-9]+\.(c|h|py|md)`' "$readme" | tr -d '`' | while read -r name; do
+        find "$src/kernels" "$src/src" -name "$name" | grep -q . || echo "$name"
+    done
+} | sort -u | while read -r path; do
+    [ -e "$src/$path" ] || echo "$path"
+done >"$folder/missing-files"
+tap_run "every file that README.md names is there" absent missing-files
+
+grep -rhoE 'samples/[a-z]*/[A-Za-z0-9_-]+\.(md|json|keys|py)|[A-Za-z0-9_/-]*NOTES\.[a-z]+' \
+    "$src/kernels" "$src/src" "$src/Makefile.am" "$src/samples" "$readme" | sort -u |
+    while read -r path; do
+        [ -e "$src/$path" ] || echo "$path"
+    done >"$folder/missing-pages"
+tap_run "every page and sample that comments name is there" absent missing-pages
+
+for page in "$src"/samples/experiments/*.md; do
+    grep -qF "samples/experiments/${page##*/}" "$src/Makefile.am" || echo "${page##*/}"
+done >"$folder/not-in-dist"
+awk '/_DATA =/ { inside = 1 } inside && /experiments\/.*\.md/ { print "installed:", $0 } !/\\$/ { inside = 0 }' \
+    "$src/Makefile.am" >>"$folder/not-in-dist"
+tap_run "the pages of experiments are in make dist, and not installed" absent not-in-dist
+
+# ---- glossary ----------------------------------------------------------------------------------
+
+"$BEVSCOPE" glossary | grep '^[^ ]' | cut -c1-18 | sed 's/ *$//' >"$folder/words"
+awk '/^\.SH GLOSSARY/ { inside = 1; next } /^\.SH/ { inside = 0 } inside && /^\\fB/' "$folder/plain" |
+    sed "s/^\\\\fB//; s/\\\\fR.*//; s/\\\\(aq/'/g" >"$folder/man-words"
+[ "$(wc -l <"$folder/words")" -ge 30 ] && [ -z "$(sort "$folder/words" | uniq -d)" ]
+tap_ok $? "the glossary says each word once"
+cmp -s "$folder/words" "$folder/man-words"
+tap_ok $? "so does the manual, in the same order"
+"$BEVSCOPE" glossary ridge mrc >"$folder/out" && [ "$(grep -c '^[^ ]' "$folder/out")" = 2 ]
+tap_ok $? "words are found, other names of a word, too"
+"$BEVSCOPE" glossary rigde 2>"$folder/err"
+[ $? = 2 ] && grep -q 'did you mean ridge' "$folder/err"
+tap_ok $? "a mistyped word gets the nearest one"
+
+tap_done

@@ -1,0 +1,474 @@
+/* checkbev: every kernel, format and align on every case, against the reference; then its speed.
+ *
+ * Each kernel runs on poisoned outputs between guard bands. Gate A judges random inputs, on which
+ * the kernel runs twice, and gate C judges exact inputs. Inputs depend only on the case and the
+ * seed, so that a failure can be repeated. One TAP line per (kernel, format, align). */
+#include "src/accuracy/gates.h"
+#include "src/run/session.h"
+#include "kernels/codec.h"
+#include "src/accuracy/cases.h"
+#include "tests/support/guard.h"
+#include "tests/support/tap.h"
+
+#include <getopt.h>
+
+enum { MAX_VARIANTS = 64, EXIT_SKIP = 77, EXIT_USAGE = 2, MAP_COLUMNS = 60, MAP_ROWS = 20 };
+
+/* The results of one (kernel, format, align). */
+typedef struct {
+    int cases, failures;
+    int errors;  /* of the failures: it could not run, or wrote where it must not */
+    int crowded; /* cases in which a race is likely */
+    bool varies;
+    char skipped[256]; /* a reason, or empty */
+} Tally;
+
+static struct {
+    bool where_given, bench, full;
+    BevWhere where;
+    const char *filter;
+    uint64_t seed;
+    Tally tallies[MAX_VARIANTS][BEV_DTYPE_COUNT][BEV_ALIGN_COUNT];
+} check = {.seed = 1};
+
+static bool matches(const char *name) {
+    return !check.filter || strstr(name, check.filter);
+}
+
+static bool kernel_wanted(const BevKernel *kernel) {
+    return kernel->launch && (!check.where_given || kernel->where == check.where);
+}
+
+/* ---- one problem and its reference ----------------------------------------------------------- */
+
+/* A problem with guard bands, and FP64 over its stored inputs. */
+typedef struct {
+    HostProblem host;
+    Guarded guarded;
+    double *reference, *abs_sum;
+    int32_t *terms; /* of each row */
+} Subject;
+
+static void subject_free(Subject *subject) {
+    guard_free(&subject->guarded);
+    problem_free(&subject->host);
+    free(subject->reference);
+    free(subject->abs_sum);
+    free(subject->terms);
+    memset(subject, 0, sizeof *subject);
+}
+
+/* subject->host is set. */
+static bool subject_init(Subject *subject, Err *err) {
+    size_t bytes = (size_t)gate_values(&subject->host.view) * sizeof(double);
+    subject->reference = malloc(bytes);
+    subject->abs_sum = malloc(bytes);
+    if (!subject->reference || !subject->abs_sum ||
+        !guard_init(&subject->guarded, &subject->host.view))
+        return err_set(err, ERR_FAILED, "checkbev", "", "out of memory");
+    subject->terms = gate_terms(&subject->host.view, err);
+    if (!subject->terms)
+        return false;
+    gate_reference(&subject->guarded.view, subject->reference, subject->abs_sum);
+    return true;
+}
+
+/* One case in one direction, format and align, for all kernels. */
+typedef struct {
+    const Case *c;
+    BevDirection direction;
+    BevDtype dtype;
+    BevAlign align;
+    float *grad_out; /* backward: of `random` */
+    Subject random, exact;
+    void *codes, *again; /* outputs as read back */
+    size_t code_bytes;
+    uint8_t *bad; /* one flag per row */
+} Trial;
+
+static void trial_free(Trial *trial) {
+    subject_free(&trial->random);
+    subject_free(&trial->exact);
+    free(trial->codes);
+    free(trial->again);
+    free(trial->bad);
+    free(trial->grad_out);
+}
+
+/* Gives a problem a random gradient of the output, which *grad_out then owns. */
+static bool turn_backward(HostProblem *problem, float **grad_out, Err *err) {
+    const BevShape *shape = &problem->view.shape;
+    *grad_out = random_grad_out(shape, check.seed);
+    const GradOut given = {*grad_out, shape->ny, shape->nx, shape->channels};
+    return *grad_out ? problem_set_grad_out(problem, &given, err)
+                     : err_set(err, ERR_FAILED, "checkbev", "", "out of memory");
+}
+
+static bool trial_init(Trial *trial, const CaseData *data, Err *err) {
+    BevDtype dtype = trial->dtype;
+    BevAlign align = trial->align;
+    bool backward = trial->direction == BEV_BACKWARD;
+    if (!problem_encode(&trial->random.host, &data->shape, dtype, align, &data->features,
+                        &data->map, err) ||
+        (backward && !turn_backward(&trial->random.host, &trial->grad_out, err)) ||
+        !(backward ? gate_exact_backward : gate_exact_problem)(
+            &trial->exact.host, &data->shape, dtype, align, &data->map, check.seed, err) ||
+        !subject_init(&trial->random, err) || !subject_init(&trial->exact, err))
+        return false;
+    trial->code_bytes = bev_output_bytes(&trial->random.host.view);
+    trial->codes = malloc(trial->code_bytes);
+    trial->again = malloc(trial->code_bytes);
+    trial->bad = malloc((size_t)gate_rows(&trial->random.host.view));
+    if (trial->codes && trial->again && trial->bad)
+        return true;
+    return err_set(err, ERR_FAILED, "checkbev", "", "out of memory");
+}
+
+/* ---- one kernel on one problem -------------------------------------------------------------- */
+
+static void note_error(const Trial *trial, const BevKernel *kernel, const char *step,
+                       const Err *err) {
+    char line[1024];
+    err_line(err, line, sizeof line);
+    tap_note("%s %s %s, case %s, %s: %s", kernel->name, bev_dtypes[trial->dtype].name,
+             bev_aligns[trial->align].name, trial->c->name, step, line);
+}
+
+static void note_gate(const Trial *trial, const BevKernel *kernel, const char *gate,
+                      const GateResult *result) {
+    const BevShape *shape = &trial->random.host.view.shape;
+    char place[96];
+    gate_describe_place(result, place, sizeof place);
+    tap_note("%s %s %s, case %s, gate %s: %lld of %lld bad, first (%s): got %.9g, want %.9g +- %.3g",
+             kernel->name, bev_dtypes[trial->dtype].name, bev_aligns[trial->align].name,
+             trial->c->name, gate, (long long)result->bad, (long long)result->checked, place,
+             result->got, result->want, result->bound);
+    if (trial->direction == BEV_BACKWARD)
+        return; /* its rows are no cells */
+    char *map = bad_cells_map(trial->bad, shape->nx, shape->ny, MAP_COLUMNS, MAP_ROWS);
+    for (char *line = map ? strtok(map, "\n") : NULL; line; line = strtok(NULL, "\n"))
+        tap_note("  %s", line);
+    free(map);
+}
+
+/* Poisons the outputs, runs and reads them. Fails if the kernel changed an input or wrote outside an
+ * array. */
+static bool run_clean(Session *session, const Subject *subject, void *codes, Err *err) {
+    if (!session_poison(session, err) || !session_run(session, err) ||
+        !session_read(session, codes, err) || !session_inputs_untouched(session, err))
+        return false;
+    const char *broken = guard_broken(&subject->guarded);
+    const char *changed = guard_changed(&subject->guarded);
+    if (changed)
+        return err_set(err, ERR_FAILED, changed, "", "the kernel changed its inputs");
+    return !broken || err_set(err, ERR_FAILED, broken, "", "written past an end");
+}
+
+/* Runs the kernel on one problem, twice if `again` is given; false with an error if that failed. */
+static bool run_kernel(const BevKernel *kernel, const Subject *subject, void *codes, void *again,
+                       Err *err) {
+    Session *session;
+    if (!session_open(&session, kernel, &subject->guarded.view, err))
+        return false;
+    bool ok = run_clean(session, subject, codes, err);
+    ok = ok && (!again || run_clean(session, subject, again, err));
+    session_close(session);
+    return ok;
+}
+
+/* Whether the adjoint identity holds for the gradients of gate C's problem in trial->codes. */
+static bool judge_adjoint(const Trial *trial, const BevKernel *kernel, bool quiet, Err *err) {
+    GateAdjoint adjoint = {.verdict = GATE_SKIP};
+    if (trial->direction == BEV_BACKWARD &&
+        !gate_adjoint(&trial->exact.host.view, trial->codes, trial->exact.reference, &adjoint, err))
+        return false;
+    bool holds = adjoint.verdict != GATE_FAIL;
+    if (!holds && !quiet)
+        tap_note("%s: case %s, adjoint: %.17g, %.17g, %.17g", kernel->name, trial->c->name,
+                 adjoint.pooled, adjoint.depth, adjoint.feat);
+    return holds;
+}
+
+/* Whether the kernel is right on the trial. Prints notes on its first failure, unless it is wrong
+ * on purpose. */
+static bool judge(Trial *trial, const BevKernel *kernel, Tally *tally, Err *err) {
+    bool quiet = kernel->wrong_on_purpose || tally->failures > 0;
+    const BevProblem *random = &trial->random.host.view, *exact = &trial->exact.host.view;
+    if (!run_kernel(kernel, &trial->random, trial->codes, trial->again, err))
+        return false;
+    bool same = !memcmp(trial->codes, trial->again, trial->code_bytes);
+    tally->varies = tally->varies || !same;
+    GateResult a = gate_kernel(random, kernel->accumulate[trial->dtype], trial->codes,
+                               trial->random.reference, trial->random.abs_sum, trial->random.terms,
+                               trial->bad);
+    if (!gate_passes(&a, &random->map) && !quiet)
+        note_gate(trial, kernel, "A", &a);
+    if (!same && kernel->deterministic && !quiet)
+        tap_note("%s: two runs differ on case %s", kernel->name, trial->c->name);
+    if (!run_kernel(kernel, &trial->exact, trial->codes, NULL, err))
+        return false;
+    GateResult c = gate_exact(exact, trial->codes, trial->exact.reference, trial->exact.terms,
+                              trial->bad);
+    if (!gate_passes(&c, &exact->map) && !quiet)
+        note_gate(trial, kernel, "C", &c);
+    return gate_passes(&a, &random->map) && gate_passes(&c, &exact->map) &&
+           judge_adjoint(trial, kernel, quiet, err) && (same || !kernel->deterministic);
+}
+
+static void try_kernel(Trial *trial, const BevKernel *kernel, Tally *tally) {
+    Err err = {.kind = 0};
+    const char *reason = bev_unsupported(kernel, &trial->random.host.view);
+    if (reason || tally->skipped[0]) {
+        if (reason && !tally->cases)
+            snprintf(tally->skipped, sizeof tally->skipped, "%s", reason);
+        return;
+    }
+    bool right = judge(trial, kernel, tally, &err);
+    if (!right && err.kind == ERR_DEVICE && tally->cases == 0) {
+        err_line(&err, tally->skipped, sizeof tally->skipped);
+        return;
+    }
+    if (!right && err.kind)
+        note_error(trial, kernel, "failed", &err);
+    tally->cases++;
+    tally->failures += !right;
+    tally->errors += !right && err.kind;
+    tally->crowded += trial->c->crowded;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static void abandon(const Case *c, const Err *err) {
+    char line[1024];
+    err_line(err, line, sizeof line);
+    tap_ok(false, "case %s could not be built: %s", c->name, line);
+}
+
+static bool trial_wants(const Trial *trial, const BevKernel *kernel) {
+    return kernel_wanted(kernel) && kernel->direction == trial->direction &&
+           (matches(trial->c->name) || matches(kernel->name));
+}
+
+/* Whether the format has this direction and some kernel is to be tried. */
+static bool direction_wanted(const Trial *trial) {
+    bool wanted = false;
+    if (trial->direction == BEV_BACKWARD && !(backward_dtypes & 1u << trial->dtype))
+        return false;
+    for (int v = 0; bev_kernels[v]; v++)
+        wanted = wanted || trial_wants(trial, bev_kernels[v]);
+    return wanted;
+}
+
+static bool try_kernels(Trial *trial, const CaseData *data) {
+    Err err;
+    bool ok = trial_init(trial, data, &err);
+    if (!ok)
+        abandon(trial->c, &err);
+    for (int v = 0; ok && bev_kernels[v]; v++)
+        if (trial_wants(trial, bev_kernels[v]))
+            try_kernel(trial, bev_kernels[v], &check.tallies[v][trial->dtype][trial->align]);
+    trial_free(trial);
+    return ok;
+}
+
+/* A case is run by the kernels whose name matches the filter, or by all if its own name does. */
+static bool try_case(const Case *c, BevAlign align) {
+    CaseData data;
+    Err err;
+    if (!case_build(c, align, check.full ? 1 : CASE_SHORTENED, check.seed, &data, &err)) {
+        abandon(c, &err);
+        return false;
+    }
+    bool ok = true;
+    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
+        for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
+            Trial trial = {
+                .c = c, .direction = (BevDirection)direction, .dtype = (BevDtype)dtype, .align = align};
+            if (direction_wanted(&trial))
+                ok = try_kernels(&trial, &data);
+        }
+    case_free(&data);
+    return ok;
+}
+
+static bool any_kernel_matches(void) {
+    for (int v = 0; bev_kernels[v]; v++)
+        if (kernel_wanted(bev_kernels[v]) && matches(bev_kernels[v]->name))
+            return true;
+    return false;
+}
+
+static void try_cases(void) {
+    for (int i = 0; i < case_count(); i++) {
+        Case c = case_at(i);
+        if (!matches(c.name) && !any_kernel_matches())
+            continue;
+        for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+            if (align == BEV_NEAREST || !c.config || check.full)
+                if (!try_case(&c, (BevAlign)align))
+                    break;
+    }
+}
+
+/* One TAP line for a (kernel, format, align). */
+static void conclude(const BevKernel *kernel, int dtype, int align, const Tally *tally) {
+    char name[128];
+    snprintf(name, sizeof name, "%s %s %s", kernel->name, bev_dtypes[dtype].name,
+             bev_aligns[align].name);
+    const char *bits = tally->varies ? "varies" : "same bits";
+    if (tally->skipped[0])
+        tap_skip(name, tally->skipped);
+    else if (tally->cases == 0)
+        return; /* filtered out */
+    else if (!kernel->wrong_on_purpose)
+        tap_ok(tally->failures == 0, "%s: %d cases, %s", name, tally->cases, bits);
+    else if (tally->crowded == 0 && !tally->errors)
+        tap_skip(name, "wrong on purpose, and no case ran that would show it");
+    else
+        tap_ok(tally->failures > 0 && !tally->errors,
+               "%s: fails as intended, on %d of %d cases, %s", name, tally->failures, tally->cases,
+               bits);
+}
+
+static void conclude_all(void) {
+    for (int v = 0; bev_kernels[v]; v++)
+        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+            for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+                conclude(bev_kernels[v], dtype, align, &check.tallies[v][dtype][align]);
+}
+
+/* ---- speed ----------------------------------------------------------------------------------- */
+
+static void time_kernel(const Case *c, const BevProblem *problem, const BevKernel *kernel) {
+    Session *session;
+    Timing warm, cold;
+    double prepare_us;
+    Err err;
+    if (bev_unsupported(kernel, problem))
+        return;
+    if (!session_open(&session, kernel, problem, &err))
+        return; /* no device: its rows said so */
+    if (session_prepare_us(session, &prepare_us, &err) &&
+        session_time(session, CACHE_WARM, &timing_quick, &warm, &err) &&
+        session_time(session, CACHE_COLD, &timing_quick, &cold, &err))
+        tap_note("%-12s %-10s %-6s %-9s warm %9.1f us (p99 %9.1f%s)  cold %9.1f us  prepare %9.1f "
+                 "us",
+                 c->name, kernel->name, bev_dtypes[problem->dtype].name,
+                 bev_aligns[problem->align].name, warm.median_us, warm.p99_us,
+                 warm.settled ? "" : ", not settled", cold.median_us, prepare_us);
+    else
+        tap_ok(false, "%s could not be timed: %s", kernel->name, err.what);
+    session_close(session);
+}
+
+static void time_kernels(const Case *c, const BevProblem *problem) {
+    for (int v = 0; bev_kernels[v]; v++)
+        if (kernel_wanted(bev_kernels[v]) && (matches(c->name) || matches(bev_kernels[v]->name)))
+            time_kernel(c, problem, bev_kernels[v]);
+}
+
+static void time_case(const Case *c, BevAlign align) {
+    CaseData data;
+    Err err;
+    if (!case_build(c, align, 1, check.seed, &data, &err)) {
+        abandon(c, &err);
+        return;
+    }
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        HostProblem problem;
+        float *grad_out = NULL;
+        if (!problem_encode(&problem, &data.shape, (BevDtype)dtype, align, &data.features,
+                            &data.map, &err)) {
+            abandon(c, &err);
+            break;
+        }
+        time_kernels(c, &problem.view);
+        if (backward_dtypes & 1u << dtype && turn_backward(&problem, &grad_out, &err))
+            time_kernels(c, &problem.view);
+        problem_free(&problem);
+        free(grad_out);
+    }
+    case_free(&data);
+}
+
+static void time_cases(void) {
+    for (int i = 0; i < case_count(); i++) {
+        Case c = case_at(i);
+        if (!c.config || (!matches(c.name) && !any_kernel_matches()))
+            continue;
+        for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+            time_case(&c, (BevAlign)align);
+    }
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static const struct option options[] = {
+    {"where", required_argument, NULL, 'w'}, {"filter", required_argument, NULL, 'f'},
+    {"bench", no_argument, NULL, 'b'},       {"full", no_argument, NULL, 'l'},
+    {"seed", required_argument, NULL, 's'},  {NULL, 0, NULL, 0},
+};
+
+static const char usage[] =
+    "usage: checkbev [--where cpu|cuda] [--filter NAME] [--full] [--bench] [--seed N]\n"
+    "  --where   only kernels that run there; exit 77 where there is no such device\n"
+    "  --filter  only kernels or cases whose name contains NAME\n"
+    "  --full    the published configurations with all their channels and every align\n"
+    "  --bench   time the published configurations, if all checks passed\n"
+    "  --seed    other random inputs (default 1)\n";
+
+static bool parse(int argc, char **argv) {
+    for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        if (o == 'w') {
+            check.where_given = true;
+            check.where = !strcmp(optarg, "cuda") ? BEV_CUDA : BEV_CPU;
+            if (check.where == BEV_CPU && strcmp(optarg, "cpu"))
+                return false;
+        } else if (o == 'f')
+            check.filter = optarg;
+        else if (o == 'b')
+            check.bench = true;
+        else if (o == 'l')
+            check.full = true;
+        else if (o == 's')
+            check.seed = strtoull(optarg, NULL, 0);
+        else
+            return false;
+    }
+    return optind == argc;
+}
+
+/* Why nothing can run where --where asked for it, or NULL: every line was skipped for that. */
+static const char *device_missing(void) {
+    static const char none[] = "no kernel for this device in this build";
+    const char *reason = none;
+    for (int v = 0; bev_kernels[v]; v++)
+        for (int dtype = 0; kernel_wanted(bev_kernels[v]) && dtype < BEV_DTYPE_COUNT; dtype++)
+            for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
+                const Tally *tally = &check.tallies[v][dtype][align];
+                if (tally->cases)
+                    return NULL;
+                if (tally->skipped[0])
+                    reason = tally->skipped;
+            }
+    return reason;
+}
+
+int main(int argc, char **argv) {
+    if (!parse(argc, argv)) {
+        fputs(usage, stderr);
+        return EXIT_USAGE;
+    }
+    tap_note("seed %llu", (unsigned long long)check.seed);
+    try_cases();
+    if (check.where_given && check.where == BEV_CUDA && !tap_totals->failures && device_missing()) {
+        printf("1..0 # SKIP %s\n", device_missing());
+        return EXIT_SKIP;
+    }
+    conclude_all();
+    if (check.bench && tap_totals->count && !tap_totals->failures)
+        time_cases();
+    else if (check.bench)
+        tap_note("nothing is timed: a check failed");
+    return tap_done();
+}

@@ -1,0 +1,151 @@
+/* More even intervals: what must stay, what must change, and that every kernel still pools the map
+ * right. */
+#include "src/accuracy/gates.h"
+#include "src/run/session.h"
+#include "src/scene/scatter.h"
+#include "src/scene/workload.h"
+#include "src/accuracy/cases.h"
+#include "tests/support/maps.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+
+static int by_value(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Whether both hold the same values, in any order: the distinct bytes that are read. */
+static bool same_values(const int32_t *a, const int32_t *b, int64_t count) {
+    size_t bytes = (size_t)count * sizeof *a;
+    int32_t *x = malloc(bytes + 1), *y = malloc(bytes + 1);
+    memcpy(x, a, bytes);
+    memcpy(y, b, bytes);
+    qsort(x, (size_t)count, sizeof *x, by_value);
+    qsort(y, (size_t)count, sizeof *y, by_value);
+    bool same = !memcmp(x, y, bytes);
+    free(x);
+    free(y);
+    return same;
+}
+
+static bool same_cells(const BevMap *a, const BevMap *b) {
+    bool same = a->intervals == b->intervals;
+    for (int64_t i = 0; same && i < a->intervals; i++)
+        same = a->ranks_bev[a->interval_starts[i]] == b->ranks_bev[b->interval_starts[i]];
+    return same;
+}
+
+static double weight_sum(const BevMap *map) {
+    double sum = 0;
+    for (int64_t t = 0; map->weights && t < map->points; t++)
+        sum += map->weights[t];
+    return sum;
+}
+
+/* Sum of the squared differences from the mean length. */
+static double unevenness(const BevMap *map) {
+    double sum = 0, mean = (double)map->points / (double)map->intervals;
+    for (int64_t i = 0; i < map->intervals; i++)
+        sum += (map->interval_lengths[i] - mean) * (map->interval_lengths[i] - mean);
+    return sum;
+}
+
+/* Lengths lie between the own one and the mean, to a point. */
+static bool lengths_between(const BevMap *own, const BevMap *even, double evenness) {
+    double mean = (double)own->points / (double)own->intervals;
+    bool between = true;
+    for (int64_t i = 0; between && i < own->intervals; i++) {
+        double want = (1 - evenness) * own->interval_lengths[i] + evenness * mean;
+        between = fabs(even->interval_lengths[i] - want) <= 1 + 1e-6;
+    }
+    return between;
+}
+
+static void test_map(const CaseData *data, const char *name, BevAlign align) {
+    static const double steps[] = {0, 0.25, 0.5, 0.75, 1};
+    double last = INFINITY;
+    for (int i = 0; i < 5; i++) {
+        BevMap even;
+        Err err = {0};
+        bool ok = scatter_copy(&data->map, &even, &err) && scatter_even(&even, steps[i], &err) &&
+                  scatter_check(&even, &data->shape, name, &err);
+        tap_ok(ok, "%s %s, evenness %.2f: the map is valid %s", name, bev_aligns[align].name,
+               steps[i], err.what);
+        tap_ok(ok && even.points == data->map.points && same_cells(&even, &data->map) &&
+                   same_values(even.ranks_depth, data->map.ranks_depth, even.points) &&
+                   same_values(even.ranks_feat, data->map.ranks_feat, even.points) &&
+                   fabs(weight_sum(&even) - weight_sum(&data->map)) < 1e-3,
+               "points, cells, depths, features and weights stay");
+        tap_ok(ok && lengths_between(&data->map, &even, steps[i]) && unevenness(&even) <= last,
+               "lengths lie between their own and the mean");
+        tap_ok(steps[i] > 0 || same_map(&even, &data->map), "0 changes nothing");
+        last = unevenness(&even);
+        scatter_free(&even);
+    }
+}
+
+/* No device, or a format or align that it does not take: nothing to say. */
+static void test_kernel(const BevKernel *kernel, const BevProblem *problem, const double *reference,
+                        void *codes) {
+    Session *session;
+    Err err;
+    if (kernel->wrong_on_purpose || bev_unsupported(kernel, problem))
+        return;
+    if (!session_open(&session, kernel, problem, &err)) {
+        tap_ok(err.kind == ERR_DEVICE, "%s opens, or has no device", kernel->name);
+        return;
+    }
+    int32_t *points = gate_terms(problem, &err);
+    bool ok = points && session_poison(session, &err) && session_run(session, &err) &&
+              session_read(session, codes, &err) &&
+              gate_exact(problem, codes, reference, points, NULL).verdict == GATE_PASS;
+    free(points);
+    session_close(session);
+    tap_ok(ok, "%s pools it right", kernel->name);
+}
+
+/* All points of a feature pixel at a depth have one place in a rig's map; in an even one a cell may
+ * have several. */
+static void test_kernels(const CaseData *data, const char *name, BevAlign align) {
+    BevMap even;
+    HostProblem host;
+    Err err = {0};
+    if (!tap_ok(scatter_copy(&data->map, &even, &err) && scatter_even(&even, 0.6, &err) &&
+                    gate_exact_problem(&host, &data->shape, BEV_FP16, align, &even, 3, &err),
+                "%s %s: an even problem %s", name, bev_aligns[align].name, err.what))
+        return;
+    double *reference =
+        malloc((size_t)(host.view.out.rows * host.view.out.row_len) * sizeof(double));
+    void *codes = malloc(bev_tensor_bytes(&host.view.out));
+    bev_reference(&host.view, reference, NULL);
+    for (int i = 0; bev_kernels[i]; i++)
+        test_kernel(bev_kernels[i], &host.view, reference, codes);
+    free(reference);
+    free(codes);
+    problem_free(&host);
+    scatter_free(&even);
+}
+
+static void test_case(const char *name, BevAlign align, int divisor) {
+    int number = 0;
+    CaseData data;
+    Err err = {0};
+    while (strcmp(case_at(number).name, name) != 0)
+        number++;
+    Case c = case_at(number);
+    if (!tap_ok(case_build(&c, align, divisor, 5, &data, &err), "%s is built", name))
+        return;
+    test_map(&data, name, align);
+    test_kernels(&data, name, align);
+    case_free(&data);
+}
+
+TAP_SUITE(even) {
+    test_case("ragged", BEV_NEAREST, 1);
+    test_case("long_interval", BEV_BILINEAR, 1);
+    test_case("one_per_cell", BEV_NEAREST, 1);
+    test_case("small", BEV_NEAREST, 10);
+    test_case("small", BEV_BILINEAR, 10);
+    test_case("small", BEV_LATTICE, 10);
+}

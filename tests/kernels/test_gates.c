@@ -1,0 +1,493 @@
+/* The gates catch the defects of wrong kernels, or do not, as the table of defects says of each: it
+ * is planted in an otherwise right result, in every format. */
+#include "src/accuracy/gates.h"
+#include "kernels/codec.h"
+#include "kernels/defects.h"
+#include "src/accuracy/cases.h"
+#include "src/accuracy/fp64.h"
+#include "src/accuracy/verify.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+
+enum { SEED = 7 };
+
+/* ---- a right result to spoil ----------------------------------------------------------------- */
+
+typedef struct {
+    HostProblem host;
+    double *reference, *abs_sum;
+    int32_t *points;
+    uint8_t *bad;
+} Subject;
+
+static int64_t outputs(const BevProblem *problem) {
+    return problem->out.rows * problem->out.row_len;
+}
+
+static void subject_init(Subject *s) {
+    size_t count = (size_t)outputs(&s->host.view);
+    s->reference = malloc(count * sizeof *s->reference);
+    s->abs_sum = malloc(count * sizeof *s->abs_sum);
+    s->bad = calloc((size_t)s->host.view.out.rows, 1);
+    s->points = gate_terms(&s->host.view, NULL);
+    bev_reference(&s->host.view, s->reference, s->abs_sum);
+}
+
+static void subject_free(Subject *s) {
+    problem_free(&s->host);
+    free(s->reference);
+    free(s->abs_sum);
+    free(s->points);
+    free(s->bad);
+}
+
+/* Pools `problem` into its own output. */
+static void pool_with(const BevKernel *kernel, const BevProblem *problem) {
+    Err err;
+    if (!problem_pool(kernel, problem, &err))
+        tap_ok(false, "pooling: %s", err.what);
+}
+
+static void pool(const BevProblem *problem) {
+    pool_with(bev_kernel_find("cpu_v3"), problem);
+}
+
+static GateResult gate_a(Subject *s) {
+    return gate_kernel(&s->host.view, BEV_FP32, s->host.view.out.data, s->reference, s->abs_sum,
+                       s->points, s->bad);
+}
+
+static GateResult gate_c(Subject *s) {
+    return gate_exact(&s->host.view, s->host.view.out.data, s->reference, s->points, s->bad);
+}
+
+static void out_set(const BevProblem *problem, int64_t cell, int64_t c, float value) {
+    bev_span_encode(&problem->out, cell, c, 1, &value);
+}
+
+/* ---- defects --------------------------------------------------------------------------------- */
+
+static const char *const caught_words[] = {
+    [CAUGHT_NEVER] = "never", [CAUGHT_FINE] = "in fine formats", [CAUGHT_ALWAYS] = "always"};
+
+/* What the table says of a gate holds in this format; FP32 hides nothing. */
+static bool as_said(DefectCaught said, BevDtype dtype, bool caught) {
+    return said == CAUGHT_ALWAYS  ? caught
+           : said == CAUGHT_NEVER ? !caught
+                                  : caught || dtype != BEV_FP32;
+}
+
+static bool catches(const GateResult *result, const Subject *s) {
+    return result->verdict == GATE_FAIL && result->bad > 0 && s->bad[result->cell];
+}
+
+static void test_defect(const Defect *defect, Subject *random, Subject *exact) {
+    const BevProblem *problem = &random->host.view;
+    pool_with(&defect->kernel, problem);
+    pool_with(&defect->kernel, &exact->host.view);
+    GateResult a = gate_a(random), c = gate_c(exact);
+    tap_ok(as_said(defect->gate_a, problem->dtype, catches(&a, random)) &&
+               as_said(defect->gate_c, problem->dtype, catches(&c, exact)),
+           "%s %s: %s: gate A catches it %s (%lld bad here), gate C %s (%lld)",
+           bev_dtypes[problem->dtype].name, bev_aligns[problem->align].name, defect->name,
+           caught_words[defect->gate_a], (long long)a.bad, caught_words[defect->gate_c],
+           (long long)c.bad);
+}
+
+static void test_format(const CaseData *data, BevDtype dtype, BevAlign align) {
+    Subject random = {0}, exact = {0};
+    Err err;
+    const char *name = bev_dtypes[dtype].name, *aligned = bev_aligns[align].name;
+    if (!tap_ok(
+            problem_encode(&random.host, &data->shape, dtype, align, &data->features, &data->map,
+                           &err) &&
+                gate_exact_problem(&exact.host, &data->shape, dtype, align, &data->map, SEED, &err),
+            "%s %s: problems", name, aligned))
+        return;
+    subject_init(&random);
+    subject_init(&exact);
+    pool(&random.host.view);
+    pool(&exact.host.view);
+    GateResult a = gate_a(&random), c = gate_c(&exact);
+    tap_ok(a.verdict == GATE_PASS && c.verdict == GATE_PASS && a.worst_ratio > 0.01,
+           "%s %s: the right result passes A (%.2f of the bound) and C", name, aligned,
+           a.worst_ratio);
+    for (int i = 0; i < defect_count; i++)
+        test_defect(&defects[i], &random, &exact);
+    subject_free(&random);
+    subject_free(&exact);
+}
+
+static void test_defects(BevAlign align) {
+    Case c = {0};
+    CaseData data;
+    Err err;
+    for (int i = 0; i < case_count() && !c.name; i++)
+        if (!strcmp(case_at(i).name, "ragged_c19"))
+            c = case_at(i);
+    if (!tap_ok(c.name && case_build(&c, align, 1, SEED, &data, &err), "the case to spoil"))
+        return;
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        test_format(&data, (BevDtype)dtype, align);
+    case_free(&data);
+}
+
+/* ---- what the published line lets pass ------------------------------------------------------- */
+
+typedef struct {
+    double norm;
+    int64_t cell;
+} Faint;
+
+static int by_norm(const void *a, const void *b) {
+    const Faint *x = a, *y = b;
+    return (x->norm > y->norm) - (x->norm < y->norm);
+}
+
+/* Zeroes the cells with points whose largest value is the least, as many as `part` says. */
+static void zero_faint(const Subject *s, double part) {
+    const BevProblem *problem = &s->host.view;
+    int64_t channels = problem->out.row_len, count = problem->map.intervals;
+    Faint *faint = malloc((size_t)count * sizeof *faint);
+    for (int64_t i = 0; i < count; i++) {
+        faint[i] = (Faint){0, problem->map.ranks_bev[problem->map.interval_starts[i]]};
+        for (int64_t c = 0; c < channels; c++)
+            faint[i].norm = fmax(faint[i].norm, fabs(s->reference[faint[i].cell * channels + c]));
+    }
+    qsort(faint, (size_t)count, sizeof *faint, by_norm);
+    for (int64_t i = 0; i < (int64_t)(part * (double)count); i++)
+        for (int64_t c = 0; c < channels; c++)
+            out_set(problem, faint[i].cell, c, 0);
+    free(faint);
+}
+
+/* Canonical map, depths that add up to 1 along a ray: a network's output, most of it faint. */
+static bool faint_subject(Subject *s, Subject *exact, CaseData *data, Err *err) {
+    Case c = {0};
+    for (int i = 0; i < case_count(); i++)
+        if (!strcmp(case_at(i).name, "canonical"))
+            c = case_at(i);
+    if (!case_build(&c, BEV_NEAREST, 8, SEED, data, err))
+        return false;
+    const BevShape *shape = &data->shape;
+    int64_t pixels = shape->feat_h * shape->feat_w, stride = shape->depth_bins * pixels;
+    for (int64_t ray = 0; ray < shape->cameras * pixels; ray++) {
+        float *depth = data->features.depth + ray / pixels * stride + ray % pixels, sum = 0;
+        for (int64_t d = 0; d < shape->depth_bins; d++)
+            sum += depth[d * pixels] = powf(depth[d * pixels], 4);
+        for (int64_t d = 0; d < shape->depth_bins; d++)
+            depth[d * pixels] /= sum;
+    }
+    if (!problem_encode(&s->host, shape, BEV_FP16, BEV_NEAREST, &data->features, &data->map, err) ||
+        !gate_exact_problem(&exact->host, shape, BEV_FP16, BEV_NEAREST, &data->map, SEED, err))
+        return false;
+    subject_init(s);
+    subject_init(exact);
+    return true;
+}
+
+static void test_faint_cells(void) {
+    Subject s = {0}, exact = {0};
+    CaseData data;
+    Err err;
+    if (!tap_ok(faint_subject(&s, &exact, &data, &err), "a faint scene"))
+        return;
+    pool(&s.host.view);
+    GateResult right = gate_a(&s);
+    zero_faint(&s, 0.12);
+    FormatError error = format_error(&s.host.view, s.host.view.out.data, s.reference, s.points);
+    tap_ok(right.verdict == GATE_PASS && error.atol_1e2 && error.cosine >= 0.999,
+           "12 %% of the cells dropped pass the published line: max error %.4f, cosine %.6f",
+           error.max_abs, error.cosine);
+    GateResult a = gate_a(&s);
+    pool(&exact.host.view);
+    GateResult before = gate_c(&exact);
+    zero_faint(&exact, 0.12);
+    GateResult c = gate_c(&exact);
+    tap_ok(a.verdict == GATE_FAIL && before.verdict == GATE_PASS && c.verdict == GATE_FAIL,
+           "and are caught by A (%lld) and C (%lld)", (long long)a.bad, (long long)c.bad);
+    subject_free(&s);
+    subject_free(&exact);
+    case_free(&data);
+}
+
+/* ---- gate A in detail ------------------------------------------------------------------------ */
+
+/* One cell, one channel, `n` points of depth 1. */
+typedef struct {
+    float depth[64], feat[64], out;
+    int32_t ranks[64], zeros[64], start, length;
+    BevProblem problem;
+} Toy;
+
+static void toy_init(Toy *toy, int n, const float *feat) {
+    *toy = (Toy){.length = n};
+    for (int t = 0; t < n; t++) {
+        toy->depth[t] = 1;
+        toy->feat[t] = feat[t];
+        toy->ranks[t] = t;
+    }
+    toy->problem = (BevProblem){
+        .shape = {1, 1, 1, n, 1, 1, 1},
+        .map = {n, 1, toy->ranks, toy->ranks, toy->zeros, &toy->start, &toy->length, NULL},
+        .depth = {BEV_FP32, 1, n, toy->depth, NULL, 1},
+        .feat = {BEV_FP32, n, 1, toy->feat, NULL, 1},
+        .out = {BEV_FP32, 1, 1, &toy->out, NULL, 1},
+    };
+}
+
+static GateVerdict toy_verdict(Toy *toy, BevDtype accumulate, float got) {
+    double reference, abs_sum;
+    bev_reference(&toy->problem, &reference, &abs_sum);
+    return gate_kernel(&toy->problem, accumulate, &got, &reference, &abs_sum, &toy->length, NULL)
+        .verdict;
+}
+
+static void test_bound(void) {
+    Toy toy;
+    float feat[64];
+    for (int t = 0; t < 64; t++)
+        feat[t] = t % 2 ? 0.1f : 0.3f;
+    toy_init(&toy, 64, feat);
+    float single = 0, half = 0;
+    for (int t = 0; t < 64; t++) {
+        single += feat[t];
+        half = bev_fp16_decode(bev_fp16_encode(half + feat[t]));
+    }
+    tap_ok(toy_verdict(&toy, BEV_FP32, single) == GATE_PASS, "sums in FP32 pass as FP32");
+    tap_ok(toy_verdict(&toy, BEV_FP32, half) == GATE_FAIL, "sums in halves do not pass as FP32");
+    tap_ok(toy_verdict(&toy, BEV_FP16, half) == GATE_PASS, "but they do as halves");
+    tap_ok(toy_verdict(&toy, BEV_FP32, NAN) == GATE_FAIL &&
+               toy_verdict(&toy, BEV_FP32, INFINITY) == GATE_FAIL,
+           "NaN and infinity fail where the reference is finite");
+    feat[3] = NAN;
+    toy_init(&toy, 64, feat);
+    tap_ok(toy_verdict(&toy, BEV_FP32, NAN) == GATE_FAIL &&
+               toy_verdict(&toy, BEV_FP32, single) == GATE_FAIL,
+           "NaN against NaN alone compares nothing: no verdict but fail");
+}
+
+/* The bound is the formula of gates.h, term by term, and README.md states the same line. */
+static void test_formula(void) {
+    enum { POINTS = 5 };
+    Toy toy;
+    const float feat[POINTS] = {0.5f, -3, 7, 11, -0.25f};
+    uint16_t code = bev_fp16_encode(-1); /* far off, so that the bound is noted */
+    double r, S;
+    toy_init(&toy, POINTS, feat);
+    toy.problem.depth.scale = 16;
+    toy.problem.out = (BevTensor){BEV_FP16, 1, 1, &code, NULL, 4};
+    bev_reference(&toy.problem, &r, &S);
+    double bound = gate_kernel(&toy.problem, BEV_FP16, &code, &r, &S, &toy.length, NULL).bound;
+    const BevDtypeInfo *half = &bev_dtypes[BEV_FP16];
+    double u = half->unit_roundoff, eta_acc = half->smallest * 16, eta_out = half->smallest * 4 / 2;
+    double want = u * fabs(r) + (1 + u) * ((POINTS + 4) * u * S + POINTS * eta_acc) + eta_out;
+    tap_ok(S > fabs(r) && fabs(bound - want) <= 1e-12 * want, "the bound is %g, as gates.h has it",
+           bound);
+}
+
+/* The first line of a file of the sources that holds `text`, from there on; "" if there is none. */
+static void find_line(const char *file, const char *text, char *line, int size) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", SOURCEDIR, file);
+    FILE *stream = fopen(path, "r");
+    line[0] = '\0';
+    while (stream && fgets(line, size, stream) && !strstr(line, text))
+        line[0] = '\0';
+    if (stream)
+        fclose(stream);
+    if (line[0])
+        memmove(line, strstr(line, text), strlen(strstr(line, text)) + 1);
+    line[strcspn(line, "`\n")] = '\0';
+}
+
+static void test_formula_is_documented(void) {
+    char header[256], readme[256];
+    find_line("src/accuracy/gates.h", "|e| ≤", header, sizeof header);
+    find_line("README.md", "|e| ≤", readme, sizeof readme);
+    tap_ok(header[0] && !strcmp(header, readme), "README.md and gates.h state the same bound: %s",
+           readme);
+}
+
+static void test_overflow(void) {
+    Toy toy;
+    float feat[2] = {60000, 60000};
+    uint16_t code;
+    double reference, abs_sum;
+    toy_init(&toy, 2, feat);
+    toy.problem.out = (BevTensor){BEV_FP16, 1, 1, &code, NULL, 1};
+    bev_reference(&toy.problem, &reference, &abs_sum);
+    GateVerdict verdicts[3];
+    const float got[3] = {INFINITY, -INFINITY, 65504};
+    for (int i = 0; i < 3; i++) {
+        code = bev_fp16_encode(got[i]);
+        verdicts[i] =
+            gate_kernel(&toy.problem, BEV_FP32, &code, &reference, &abs_sum, &toy.length, NULL)
+                .verdict;
+    }
+    tap_ok(verdicts[0] == GATE_PASS && verdicts[1] == GATE_FAIL && verdicts[2] == GATE_FAIL,
+           "past FP16's range infinity of the right sign is right, and nothing else");
+}
+
+/* ---- gate B ---------------------------------------------------------------------------------- */
+
+static void test_format_error(void) {
+    float got[4] = {3, 4.5f, 0, 0};
+    const double want[4] = {3, 4, 0, 0};
+    const int32_t points[2] = {3, 1};
+    BevProblem problem = {.out = {BEV_FP32, 2, 2, got, NULL, 1}};
+    FormatError error = format_error(&problem, got, want, points);
+    double cosine = 27 / (sqrt(9 + 20.25) * 5);
+    tap_ok(error.max_abs == 0.5 && fabs(error.rel_l2 - 0.1) < 1e-12 &&
+               fabs(error.cosine - cosine) < 1e-12 && error.worst_cell == 0 &&
+               error.worst_channel == 1 && !error.atol_1e2,
+           "error figures of a case computed by hand");
+    got[1] = 4;
+    error = format_error(&problem, got, want, points);
+    tap_ok(error.rel_l2 == 0 && error.cosine == 1 && error.atol_1e2 &&
+               gate_format(BEV_FP32, &error) == GATE_PASS,
+           "no error is no error");
+    got[2] = NAN;
+    got[3] = -INFINITY;
+    error = format_error(&problem, got, want, points);
+    tap_ok(error.nan_count == 1 && error.inf_count == 1 && !error.atol_1e2 &&
+               gate_format(BEV_NVFP4, &error) == GATE_FAIL,
+           "NaN and infinity are counted and fail");
+}
+
+static void test_format_limits(void) {
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        const GateBLimits *limits = &gate_b_limits[dtype];
+        FormatError at = {.judged = 1, .rel_l2 = limits->rel_l2, .cosine = limits->cosine};
+        FormatError over = at, under = at;
+        over.rel_l2 *= 1.001;
+        under.cosine -= 1e-3 * (1 - limits->cosine);
+        tap_ok(limits->rel_l2 > 0 && gate_format((BevDtype)dtype, &at) == GATE_PASS &&
+                   gate_format((BevDtype)dtype, &over) == GATE_FAIL &&
+                   gate_format((BevDtype)dtype, &under) == GATE_FAIL,
+               "gate B of %s fails just past its limits", bev_dtypes[dtype].name);
+    }
+    FormatError nothing = {.worst_cell = -1, .cosine = 1};
+    tap_ok(gate_format(BEV_NVFP4, &nothing) == GATE_FAIL,
+           "gate B fails where nothing was compared");
+}
+
+/* ---- nothing to compare ---------------------------------------------------------------------- */
+
+/* Two cells of two channels; only the first has points. */
+static void test_nothing_compared(void) {
+    float got[4] = {NAN, NAN, 0, 0};
+    const double nan_only[4] = {NAN, NAN, 0, 0}, half[4] = {NAN, 2, 0, 0}, sums[4] = {4, 4, 0, 0};
+    const int32_t points[2] = {3, 0}, none[2] = {0, 0};
+    BevProblem problem = {.depth.scale = 1, .feat.scale = 1, .out = {BEV_FP32, 2, 2, got, NULL, 1}};
+    GateResult a = gate_kernel(&problem, BEV_FP32, got, nan_only, sums, points, NULL);
+    tap_ok(a.verdict == GATE_FAIL && a.bad == 0 && a.judged == 0 && a.nan_both == 2,
+           "gate A: NaN against NaN is counted (%lld) and proves nothing", (long long)a.nan_both);
+    GateResult c = gate_exact(&problem, got, nan_only, points, NULL);
+    tap_ok(c.verdict == GATE_FAIL && c.judged == 0, "gate C neither");
+    FormatError error = format_error(&problem, got, nan_only, points);
+    tap_ok(error.judged == 0 && error.left_out == 2 && isnan(error.max_abs) && !error.atol_1e2 &&
+               isnan(error.cosine) && gate_format(BEV_FP32, &error) == GATE_FAIL,
+           "gate B: no figure of an error where nothing was compared");
+    got[1] = 2;
+    a = gate_kernel(&problem, BEV_FP32, got, half, sums, points, NULL);
+    error = format_error(&problem, got, half, points);
+    tap_ok(a.verdict == GATE_PASS && a.judged == 1 && a.nan_both == 1 && error.judged == 1 &&
+               gate_format(BEV_FP32, &error) == GATE_PASS,
+           "one value that was compared is enough, and the gates say that it was one");
+    const double zeros[4] = {0, 0, 0, 0};
+    got[0] = got[1] = 0;
+    a = gate_kernel(&problem, BEV_FP32, got, zeros, zeros, none, NULL);
+    error = format_error(&problem, got, zeros, none);
+    tap_ok(a.verdict == GATE_FAIL && a.checked == 4 && gate_format(BEV_FP32, &error) == GATE_FAIL,
+           "cells without points are checked, but without any point nothing was compared");
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static bool always_given_up(void *context) {
+    (void)context;
+    return true;
+}
+
+static bool same_gate(const GateResult *a, const GateResult *b) {
+    return a->verdict == b->verdict && a->bad == b->bad && a->checked == b->checked &&
+           a->judged == b->judged && a->cell == b->cell && a->channel == b->channel;
+}
+
+/* A grid judged in parts has the verdicts and figures of the whole one. */
+static void test_parts(const char *kernel, BevAlign align) {
+    const KernelConfig config = {bev_kernel_find(kernel), BEV_FP16, align};
+    const GiveUp always = {always_given_up, NULL};
+    Workload workload;
+    VerifyRow whole, parts;
+    Err err;
+    bool ok = workload_open(&workload, "toy", &(WorkloadOptions){0}, &err);
+    double *fp64 = ok ? fp64_of(&workload, align, &err) : NULL;
+    ok = fp64 && verify_one(&workload, &config, fp64, &whole, &err) &&
+         verify_in_parts(&workload, &config, 3, NULL, &parts, &err);
+    const FormatError *a = &whole.format, *b = &parts.format;
+    tap_ok(ok && whole.passed == parts.passed && same_gate(&whole.kernel, &parts.kernel) &&
+               same_gate(&whole.exact, &parts.exact),
+           "%s: gates A and C in parts of 3 rows find what they find in the whole grid", kernel);
+    tap_ok(ok && a->judged == b->judged && a->max_abs == b->max_abs &&
+               a->worst_cell == b->worst_cell && a->worst_channel == b->worst_channel &&
+               fabs(a->rel_l2 - b->rel_l2) <= 1e-12 * a->rel_l2 &&
+               fabs(a->cosine - b->cosine) <= 1e-12,
+           "%s: and the figures of gate B are the same", kernel);
+    tap_ok(ok && !verify_in_parts(&workload, &config, 3, &always, &parts, &err) &&
+               strstr(err.what, "given up"),
+           "%s: it can be given up between two parts", kernel);
+    free(fp64);
+    workload_close(&workload);
+}
+
+/* A kernel that loses updates, others in each part than in the whole. */
+static void test_wrong_parts(void) {
+    const KernelConfig config = {bev_kernel_find("cpu_race"), BEV_FP32, BEV_NEAREST};
+    Workload workload;
+    VerifyRow row = {.passed = true};
+    Err err;
+    bool ok = workload_open(&workload, "toy", &(WorkloadOptions){0}, &err) &&
+              workload_map(&workload, config.align, &err) &&
+              verify_in_parts(&workload, &config, 3, NULL, &row, &err);
+    const BevShape *shape = &workload.scene.shape;
+    tap_ok(ok && !row.passed && row.kernel.bad > 0 && row.exact.bad > 0 &&
+               row.kernel.cell < shape->nx * shape->ny &&
+               row.kernel.checked == shape->nx * shape->ny * shape->channels,
+           "a wrong kernel fails in parts, every output is looked at: %lld are wrong",
+           (long long)row.kernel.bad);
+    workload_close(&workload);
+}
+
+/* ---- the map --------------------------------------------------------------------------------- */
+
+static void test_map(void) {
+    /* nx = 3 forward, ny = 4 to the left; bad: (x 2, y 0), front right, and (x 0, y 3), back left
+     */
+    uint8_t bad[12] = {[0 * 3 + 2] = 1, [3 * 3 + 0] = 1};
+    char *whole = bad_cells_map(bad, 3, 4, 60, 20), *small = bad_cells_map(bad, 3, 4, 2, 1);
+    tap_ok(whole && !strcmp(whole, "...x\n....\nx...\n"),
+           "the map has x forward up, y to the left");
+    tap_ok(small && !strcmp(small, "xx\n"), "a smaller map loses no bad cell");
+    free(whole);
+    free(small);
+}
+
+TAP_SUITE(gates) {
+    test_defects(BEV_NEAREST);
+    test_defects(BEV_BILINEAR);
+    test_faint_cells();
+    test_bound();
+    test_formula();
+    test_formula_is_documented();
+    test_overflow();
+    test_format_error();
+    test_format_limits();
+    test_nothing_compared();
+    test_parts("cpu_v3", BEV_NEAREST);
+    test_parts("cpu_v4", BEV_BILINEAR);
+    test_wrong_parts();
+    test_map();
+}

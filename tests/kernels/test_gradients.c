@@ -1,0 +1,260 @@
+/* The way back: gradients against finite differences, the adjoint identity, what the gates make of
+ * wrong gradients, sessions, and gradients of the output that do not fit. */
+#include "kernels/defects.h"
+#include "src/accuracy/cases.h"
+#include "src/accuracy/gates.h"
+#include "src/run/session.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+
+enum { SEED = 14 };
+
+static bool build_case(const char *name, BevAlign align, CaseData *data) {
+    for (int i = 0; i < case_count(); i++) {
+        Case c = case_at(i);
+        if (!strcmp(c.name, name))
+            return case_build(&c, align, 1, SEED, data, NULL);
+    }
+    return false;
+}
+
+/* ---- finite differences ---------------------------------------------------------------------- */
+
+/* The loss whose gradient with respect to the output is grad_out: sum(out * grad_out), in FP64. */
+static double loss(const BevProblem *problem, double *out) {
+    double sum = 0;
+    bev_reference(problem, out, NULL);
+    for (int64_t i = 0; i < problem->out.rows * problem->out.row_len; i++)
+        sum += out[i] * ((const float *)problem->grad_out.data)[i];
+    return sum;
+}
+
+/* The largest difference between `grads` and central differences over all `values`, relative to the
+ * largest gradient. The loss is linear in each value, so that the step may be large. */
+static double difference(const BevProblem *problem, float *values, int64_t count,
+                         const double *grads, double *out) {
+    double worst = 0, largest = 0;
+    for (int64_t i = 0; i < count; i++) {
+        float value = values[i];
+        values[i] = value + 0.5f;
+        double above = loss(problem, out), step = values[i];
+        values[i] = value - 0.5f;
+        double below = loss(problem, out);
+        step -= values[i];
+        values[i] = value;
+        worst = fmax(worst, fabs((above - below) / step - grads[i]));
+        largest = fmax(largest, fabs(grads[i]));
+    }
+    return worst / largest;
+}
+
+static void test_differences(const char *name, BevAlign align) {
+    CaseData data;
+    HostProblem host;
+    tap_need(build_case(name, align, &data) && problem_encode(&host, &data.shape, BEV_FP32, align,
+                                                              &data.features, &data.map, NULL),
+             "a small case");
+    float *values = random_grad_out(&data.shape, SEED);
+    const GradOut grad_out = {values, data.shape.ny, data.shape.nx, data.shape.channels};
+    tap_need(problem_set_grad_out(&host, &grad_out, NULL), "its grad_out");
+    BevProblem *view = &host.view;
+    int64_t depths = view->depth.row_len, feats = view->feat.rows * view->feat.row_len;
+    double *grads = malloc((size_t)(depths + feats) * sizeof *grads);
+    double *out = malloc((size_t)(view->out.rows * view->out.row_len) * sizeof *out);
+    tap_need(grads && out, "memory");
+    bev_reference_backward(view, grads, grads + depths, NULL, NULL);
+    double of_depth = difference(view, view->depth.data, depths, grads, out);
+    double of_feat = difference(view, view->feat.data, feats, grads + depths, out);
+    tap_ok(of_depth < 1e-11, "%s %s: grad_depth is the slope of the loss (off by %.1e)", name,
+           bev_aligns[align].name, of_depth);
+    tap_ok(of_feat < 1e-11, "%s %s: grad_feat is the slope of the loss (off by %.1e)", name,
+           bev_aligns[align].name, of_feat);
+    free(grads);
+    free(out);
+    free(values);
+    problem_free(&host);
+    case_free(&data);
+}
+
+/* ---- defects --------------------------------------------------------------------------------- */
+
+/* One problem, its right gradients, and room for wrong ones. */
+typedef struct {
+    HostProblem host;
+    int64_t values;
+    double *reference, *abs_sum;
+    int32_t *terms;
+    unsigned char *codes;
+} Subject;
+
+static void subject_init(Subject *s) {
+    const BevProblem *view = &s->host.view;
+    s->values = gate_values(view);
+    size_t bytes = (size_t)s->values * sizeof(double);
+    s->reference = malloc(bytes);
+    s->abs_sum = malloc(bytes);
+    s->codes = malloc(bev_output_bytes(view));
+    s->terms = gate_terms(view, NULL);
+    tap_need(s->reference && s->abs_sum && s->codes && s->terms, "memory");
+    gate_reference(view, s->reference, s->abs_sum);
+}
+
+static void subject_free(Subject *s) {
+    problem_free(&s->host);
+    free(s->reference);
+    free(s->abs_sum);
+    free(s->terms);
+    free(s->codes);
+}
+
+/* Gradients of the subject, by this kernel, in s->codes. */
+static void compute(Subject *s, const BevKernel *kernel) {
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    unsigned char *to = s->codes;
+    Err err = {0};
+    tap_need(problem_pool(kernel, &s->host.view, &err), kernel->name);
+    int count = bev_outputs(&s->host.view, outputs);
+    for (int i = 0; i < count; i++) {
+        memcpy(to, outputs[i]->data, bev_tensor_bytes(outputs[i]));
+        to += bev_tensor_bytes(outputs[i]);
+    }
+}
+
+static GateResult gate_a(Subject *s, const BevKernel *kernel) {
+    compute(s, kernel);
+    return gate_kernel(&s->host.view, BEV_FP32, s->codes, s->reference, s->abs_sum, s->terms, NULL);
+}
+
+static GateResult gate_c(Subject *s, const BevKernel *kernel, GateVerdict *adjoint) {
+    GateAdjoint sums;
+    compute(s, kernel);
+    *adjoint =
+        gate_adjoint(&s->host.view, s->codes, s->reference, &sums, NULL) ? sums.verdict : GATE_SKIP;
+    return gate_exact(&s->host.view, s->codes, s->reference, s->terms, NULL);
+}
+
+static void test_defects(BevDtype dtype, BevAlign align) {
+    CaseData data;
+    Subject random = {0}, exact = {0};
+    const char *label = bev_dtypes[dtype].name, *points = bev_aligns[align].name;
+    tap_need(build_case("ragged_c19", align, &data), "the case to spoil");
+    float *values = random_grad_out(&data.shape, SEED);
+    const GradOut grad_out = {values, data.shape.ny, data.shape.nx, data.shape.channels};
+    tap_need(
+        problem_encode(&random.host, &data.shape, dtype, align, &data.features, &data.map, NULL) &&
+            problem_set_grad_out(&random.host, &grad_out, NULL) &&
+            gate_exact_backward(&exact.host, &data.shape, dtype, align, &data.map, SEED, NULL),
+        "problems");
+    subject_init(&random);
+    subject_init(&exact);
+    GateVerdict adjoint;
+    const BevKernel *right = bev_baseline(BEV_CPU, BEV_BACKWARD);
+    GateResult a = gate_a(&random, right), c = gate_c(&exact, right, &adjoint);
+    tap_ok(a.verdict == GATE_PASS && c.verdict == GATE_PASS && adjoint == GATE_PASS,
+           "%s %s: right gradients pass A (%.2f of the bound), C and the adjoint", label, points,
+           a.worst_ratio);
+    for (int d = 0; d < grad_defect_count; d++) {
+        const Defect *defect = &grad_defects[d];
+        if (!(defect->kernel.aligns >> align & 1))
+            continue;
+        bool must = dtype == BEV_FP32 || defect->gate_a == CAUGHT_ALWAYS;
+        a = gate_a(&random, &defect->kernel);
+        c = gate_c(&exact, &defect->kernel, &adjoint);
+        bool named = !defect->output || (!strcmp(c.output, defect->output) &&
+                                         (a.verdict == GATE_PASS || !strcmp(a.output, c.output)));
+        tap_ok((!must || a.verdict == GATE_FAIL) && c.verdict == GATE_FAIL && named,
+               "%s %s: %s: gate A %s, gate C fails it (%s)", label, points, defect->name,
+               a.verdict == GATE_FAIL ? "fails it" : "cannot tell", c.output);
+        tap_ok(adjoint == GATE_FAIL, "%s %s: %s: the adjoint identity does not hold", label, points,
+               defect->name);
+    }
+    subject_free(&random);
+    subject_free(&exact);
+    free(values);
+    case_free(&data);
+}
+
+/* ---- sessions and bad input ------------------------------------------------------------------ */
+
+/* A session takes over another grad_out; both ways of reading give the same bytes. */
+static void test_session(const BevKernel *kernel, HostProblem *host, float *values) {
+    const BevShape *shape = &host->view.shape;
+    const GradOut grad_out = {values, shape->ny, shape->nx, shape->channels};
+    size_t bytes = bev_output_bytes(&host->view);
+    unsigned char *first = malloc(bytes), *later = malloc(bytes);
+    const void *codes = NULL;
+    Session *session = NULL;
+    Err err = {0};
+    bool ok = first && later && session_open(&session, kernel, &host->view, &err) &&
+              session_poison(session, &err) && session_run(session, &err) &&
+              session_read(session, first, &err) && session_output(session, &codes, &err);
+    tap_ok(ok && !memcmp(first, codes, bytes), "%s: read and output agree %s", kernel->name,
+           err.what);
+    for (int64_t i = 0; i < shape->ny * shape->nx * shape->channels; i++)
+        values[i] *= 2;
+    ok = ok && problem_set_grad_out(host, &grad_out, &err) && session_update(session, &err) &&
+         session_run(session, &err) && session_read(session, later, &err) &&
+         session_inputs_untouched(session, &err);
+    bool twice = ok;
+    for (size_t i = 0; twice && i < bytes / sizeof(float); i++)
+        twice = ((float *)later)[i] == 2 * ((float *)first)[i];
+    tap_ok(twice, "%s: twice the grad_out gives twice the gradients", kernel->name);
+    session_close(session);
+    free(first);
+    free(later);
+}
+
+static void test_bad_input(HostProblem *host, float *values) {
+    const BevShape *shape = &host->view.shape;
+    GradOut grad_out = {values, shape->ny, shape->nx, shape->channels + 1};
+    Err err = {0};
+    char text[128];
+    tap_ok(!problem_set_grad_out(host, &grad_out, &err) && err.kind == ERR_USAGE,
+           "a grad_out of another shape is refused: %s", err.what);
+    grad_out.channels--;
+    values[3] = NAN;
+    values[5] = INFINITY;
+    values[6] = -INFINITY;
+    bool ok = problem_set_grad_out(host, &grad_out, &err);
+    problem_describe_grad_out(host, text, sizeof text);
+    tap_ok(ok && host->grad_out_nan == 1 && host->grad_out_infinite == 2, "%s", text);
+    tap_ok(bev_unsupported(bev_kernel_find("cpu_v3"), &host->view) != NULL,
+           "a forward kernel refuses a problem of the way back");
+}
+
+static void test_use(void) {
+    CaseData data;
+    HostProblem host, coarse;
+    Err err = {0};
+    tap_need(build_case("ragged_c19", BEV_BILINEAR, &data) &&
+                 problem_encode(&host, &data.shape, BEV_FP32, BEV_BILINEAR, &data.features,
+                                &data.map, NULL) &&
+                 problem_init(&coarse, &data.shape, BEV_FP8, BEV_BILINEAR, &data.map, NULL),
+             "problems");
+    float *values = random_grad_out(&data.shape, SEED);
+    const GradOut grad_out = {values, data.shape.ny, data.shape.nx, data.shape.channels};
+    tap_need(values && problem_set_grad_out(&host, &grad_out, NULL), "a grad_out");
+    for (int i = 0; bev_kernels[i]; i++)
+        if (bev_kernels[i]->where == BEV_CPU && !bev_unsupported(bev_kernels[i], &host.view))
+            test_session(bev_kernels[i], &host, values);
+    tap_ok(!problem_turn_backward(&coarse, &err) && err.kind == ERR_USAGE && coarse.view.out.data,
+           "FP8 has no gradients: %s", err.what);
+    test_bad_input(&host, values);
+    problem_free(&coarse);
+    problem_free(&host);
+    free(values);
+    case_free(&data);
+}
+
+TAP_SUITE(gradients) {
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
+        test_differences("ragged_c7", (BevAlign)align);
+        test_differences("one_cell_grid", (BevAlign)align);
+    }
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        for (int align = 0; align < BEV_LATTICE; align++)
+            if (backward_dtypes >> dtype & 1)
+                test_defects((BevDtype)dtype, (BevAlign)align);
+    test_use();
+}

@@ -1,0 +1,437 @@
+/* Grids with height: the scatter map against a loop over all points and cells, every CPU kernel by
+ * the gates in both directions, which cell a picture shows, what the slices of a ray-cast street
+ * hold, and bad sizes. */
+#include "src/accuracy/fp64.h"
+#include "src/accuracy/verify.h"
+#include "src/base/data.h"
+#include "src/live/pipeline.h"
+#include "src/scene/scatter.h"
+#include "src/scene/slice.h"
+#include "tests/support/memory.h"
+#include "tests/support/scenes.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/bevscope-height-XXXXXX";
+
+/* ---- the map against a loop over all points and cells ---------------------------------------- */
+
+/* The weight of a point in a cell: 1 or 0, or that of bilinear pooling between centres (`offset`
+ * 0.5) or lower edges (0). Neighbours lie in the point's own slice. */
+static double weight_of(const Grid *g, BevAlign align, const double p[3], int64_t x, int64_t y,
+                        int64_t z) {
+    double at_x = (p[0] - g->x_min_m) / (g->x_max_m - g->x_min_m) * g->nx;
+    double at_y = (p[1] - g->y_min_m) / (g->y_max_m - g->y_min_m) * g->ny;
+    double at_z = (p[2] - g->z_min_m) / (g->z_max_m - g->z_min_m) * g->nz;
+    if (floor(at_z) != (double)z)
+        return 0;
+    if (align == BEV_NEAREST)
+        return floor(at_x) == (double)x && floor(at_y) == (double)y;
+    double offset = align == BEV_BILINEAR ? 0.5 : 0;
+    double away_x = fabs(at_x - offset - (double)x), away_y = fabs(at_y - offset - (double)y);
+    return away_x < 1 && away_y < 1 ? (1 - away_x) * (1 - away_y) : 0;
+}
+
+/* Takes the weights of the map away from those of the loop; what is left is their difference. */
+static double left_over(const Rig *rig, BevAlign align, const BevMap *map, double *left) {
+    const BevShape s = rig_shape(rig, 1);
+    const Grid *g = &rig->grid;
+    int64_t cells = s.nx * s.ny, ranks = s.cameras * s.depth_bins * s.feat_h * s.feat_w;
+    double most = 0, p[3];
+    for (int64_t rank = 0; rank < ranks; rank++) {
+        int64_t pixel = rank % (s.feat_h * s.feat_w), plane = rank / (s.feat_h * s.feat_w);
+        rig_point(rig, (int)(plane / s.depth_bins), plane % s.depth_bins, pixel / s.feat_w,
+                  pixel % s.feat_w, p);
+        for (int64_t z = 0; z < g->nz; z++)
+            for (int64_t y = 0; y < g->ny; y++)
+                for (int64_t x = 0; x < g->nx; x++)
+                    left[rank * cells + (z * g->ny + y) * g->nx + x] =
+                        weight_of(g, align, p, x, y, z);
+    }
+    for (int64_t t = 0; t < map->points; t++)
+        left[map->ranks_depth[t] * cells + map->ranks_bev[t]] -= map->weights ? map->weights[t] : 1;
+    for (int64_t i = 0; i < ranks * cells; i++)
+        most = fmax(most, fabs(left[i]));
+    return most;
+}
+
+/* The toy scene, its two rows of points in slices of 0.5 m. */
+static void test_map(void) {
+    Scene *toy = load_scene("toy");
+    toy->rig.grid.nz = 5;
+    toy->rig.cameras[0].position_m[0] -= 0.21; /* off the cells' centres */
+    toy->rig.cameras[0].position_m[1] += 0.37;
+    const BevShape shape = rig_shape(&toy->rig, 16);
+    tap_ok(shape.nx == 3 && shape.ny == 25 && shape.nz == 5,
+           "a shape counts the rows of all slices");
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
+        Err err = {0};
+        BevMap map;
+        double *left = calloc((size_t)(shape.depth_bins * 6 * 75), sizeof *left);
+        need(scatter_build(&toy->rig, (BevAlign)align, ~0u, &map, &err), &err);
+        double most = left_over(&toy->rig, (BevAlign)align, &map, left);
+        tap_ok(map.points > 0 && most < 1e-6, "toy, %s: %lld points as a loop finds them, to %.1g",
+               bev_aligns[align].name, (long long)map.points, most);
+        bool sound = scatter_check(&map, &shape, "toy", &err);
+        tap_ok(sound && map.ranks_bev[map.points - 1] >= 15, "and sound, with cells above slice 0");
+        scatter_free(&map);
+        free(left);
+    }
+    drop_scene(toy);
+}
+
+/* Slices only part the points of a flat grid: the sum over height is the flat grid. */
+static void test_sum(void) {
+    Scene *flat = load_scene("asymmetric");
+    Err err = {0};
+    BevMap one, many;
+    need(scatter_build(&flat->rig, BEV_BILINEAR, ~0u, &one, &err), &err);
+    BevShape low = rig_shape(&flat->rig, 1);
+    flat->rig.grid.nz = 9;
+    need(scatter_build(&flat->rig, BEV_BILINEAR, ~0u, &many, &err), &err);
+    BevShape tall = rig_shape(&flat->rig, 1);
+    int64_t cells = low.nx * low.ny, wrong = 0;
+    double *sums = calloc((size_t)cells, sizeof *sums);
+    for (int64_t t = 0; t < one.points; t++)
+        sums[one.ranks_bev[t]] += one.weights[t];
+    for (int64_t t = 0; t < many.points; t++)
+        sums[many.ranks_bev[t] % cells] -= many.weights[t];
+    for (int64_t cell = 0; cell < cells; cell++)
+        wrong += fabs(sums[cell]) > 1e-3;
+    ScatterStats a = scatter_stats(&one, cells), b = scatter_stats(&many, tall.nx * tall.ny);
+    tap_ok(one.points == many.points && !wrong && tall.ny == 9 * low.ny,
+           "asymmetric: 9 slices hold the %lld points of one", (long long)one.points);
+    tap_ok(b.intervals > 2 * a.intervals && b.median < a.median && b.longest <= a.longest,
+           "in more and shorter intervals: median %d for %d", b.median, a.median);
+    free(sums);
+    scatter_free(&one);
+    scatter_free(&many);
+    drop_scene(flat);
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+/* Writes a sample with another grid into a file of its own. */
+static void write_scene(const char *name, const char *from, const char *to) {
+    char file[512], relative[64], *text;
+    size_t length;
+    Err err = {0};
+    snprintf(relative, sizeof relative, "samples/%s.json", name);
+    need(data_path(relative, file, sizeof file, &err), &err);
+    need(data_read(file, 1 << 20, &text, &length, &err), &err);
+    char *at = strstr(text, from);
+    tap_need(at != NULL, "the sample has the text that is replaced");
+    FILE *out = fopen(path, "w");
+    tap_need(out != NULL, "a file to write to");
+    fprintf(out, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    fclose(out);
+    free(text);
+}
+
+static void note_failure(const VerifyRow *row, void *context) {
+    (void)context;
+    if (!row->passed && !row->skipped[0])
+        tap_note("%s %s %s fails", row->config.kernel->name, bev_dtypes[row->config.dtype].name,
+                 bev_aligns[row->config.align].name);
+}
+
+static void test_kernels(void) {
+    const char *const scenes[] = {path};
+    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
+        BenchPlan plan = {.scenes = scenes,
+                          .scene_count = 1,
+                          .where = 1u << BEV_CPU,
+                          .dtypes = direction == BEV_FORWARD ? (1u << BEV_DTYPE_COUNT) - 1
+                                                             : backward_dtypes,
+                          .aligns = (1u << BEV_ALIGN_COUNT) - 1,
+                          .directions = 1u << direction};
+        VerifyCount count = {0};
+        Err err = {0};
+        bool ran = verify_run(&plan, note_failure, NULL, &count, &err);
+        tap_ok(ran && count.passed > 10 && !count.failed,
+               "%s: %d rows of CPU kernels pass the gates on 7 slices, %d fail",
+               bev_directions[direction].name, count.passed, count.failed);
+    }
+}
+
+/* ---- which cell a picture shows -------------------------------------------------------------- */
+
+/* Every cell of the grid is behind one cell of the picture, and slice_place finds it. */
+static void test_runs(void) {
+    const BevShape shape = {.nx = 7, .ny = 5 * 4, .nz = 4, .channels = 1};
+    for (int kind = SLICE_SIDE; kind < 4; kind++) {
+        Slice slice = slice_of(&shape, kind);
+        int seen[7 * 5 * 4] = {0}, wrong = 0, total = 0;
+        for (int64_t place = 0; place < slice.nx * slice.ny; place++) {
+            SliceRun run = slice_run(&slice, place);
+            for (int64_t i = 0; i < run.count; i++) {
+                int64_t cell = run.first + i * run.step;
+                seen[cell]++;
+                total++;
+                wrong += slice_place(&slice, cell) != place;
+            }
+        }
+        for (int cell = 0; cell < 140; cell++)
+            wrong += seen[cell] > 1 || (!seen[cell] && slice_place(&slice, cell) >= 0);
+        char name[16];
+        slice_name(kind, name, sizeof name);
+        tap_ok(!wrong && total == (kind < 0 ? 140 : 35) && slice.nx == (kind == SLICE_SIDE ? 4 : 7),
+               "slice %s: %lld x %lld cells of the picture show %d of 140", name,
+               (long long)slice.nx, (long long)slice.ny, total);
+    }
+    tap_ok(slice_of(&shape, 4).slice == SLICE_MAX && slice_of(&shape, -3).slice == SLICE_MAX,
+           "a slice that is not there shows the maximum");
+}
+
+static const float *value_of(const void *context, int64_t cell, float *room) {
+    (void)room;
+    return (const float *)context + cell;
+}
+
+static void test_strongest(void) {
+    const BevShape shape = {.nx = 1, .ny = 3, .nz = 3, .channels = 1};
+    int32_t bev[3] = {0, 1, 2}, starts[3] = {0, 1, 2}, lengths[3] = {1, 1, 1}, shown = -1;
+    const BevMap map = {3, 3, NULL, NULL, bev, starts, lengths, NULL};
+    const Slice max = slice_of(&shape, SLICE_MAX), low = slice_of(&shape, 0);
+    float values[3] = {2, -5, 3}, infinite[3] = {2, 1, INFINITY}, none[3] = {2, NAN, 30};
+    slice_choose(&max, &map, 1, value_of, values, &shown);
+    tap_ok(shown == 1 && slice_strongest(&max, 0, &map, 1, value_of, values) == 1,
+           "the maximum shows the largest norm");
+    tap_ok(slice_strongest(&max, 0, &map, 1, value_of, infinite) == 2 &&
+               slice_strongest(&max, 0, &map, 1, value_of, none) == 1,
+           "infinity and NaN are not hidden by it");
+    slice_choose(&low, &map, 1, value_of, values, &shown);
+    tap_ok(shown == 0, "a slice shows its own cell");
+    tap_ok(slice_strongest(&max, 0, NULL, 1, value_of, values) == 1,
+           "without a map all are compared");
+    lengths[2] = 7;
+    tap_ok(slice_strongest(&max, 0, &map, 1, NULL, NULL) == 2, "without values: the most points");
+}
+
+static void test_words(void) {
+    const BevShape shape = {.nx = 200, .ny = 200 * 16, .nz = 16};
+    const Grid grid = {-40, 40, -40, 40, -1, 5.4, 200, 200, 16};
+    const Slice third = slice_of(&shape, 3), side = slice_of(&shape, SLICE_SIDE);
+    char text[80];
+    int slice = -9;
+    slice_describe(&third, &grid, text, sizeof text);
+    tap_ok(!strcmp(text, "slice 3 of 16, z 0.2 to 0.6 m"), "described as \"%s\"", text);
+    tap_ok(slice_parse("side", 16, &slice) && slice == SLICE_SIDE &&
+               slice_parse("15", 16, &slice) && slice == 15 && !slice_parse("16", 16, &slice) &&
+               !slice_parse("-1", 16, &slice) && !slice_parse("3x", 16, &slice) &&
+               !slice_parse("", 16, &slice),
+           "max, side and 0 to 15 are read, nothing else");
+    Grid turned = slice_grid(&side, &grid);
+    tap_ok(turned.x_min_m == -1 && turned.x_max_m == 5.4 && turned.nx == 16 && turned.ny == 200 &&
+               slice_stretch(&side, &turned) == 5 && slice_stretch(&third, &grid) == 1,
+           "from the side: z up, x across, heights five times");
+    tap_ok(!strcmp(cell_place(&shape, (9 * 200 + 130) * 200 + 64, ",").text, "64,130,9"),
+           "a cell is named by x, y and z");
+}
+
+/* The largest norm of the grid's cells that lie behind a cell of the picture. */
+static double largest_norm(const LiveFrame *frame, const Slice *slice, int64_t place) {
+    SliceRun run = slice_run(slice, place);
+    double most = 0;
+    for (int64_t i = 0; i < run.count; i++) {
+        const float *row = frame->pooled + (run.first + i * run.step) * frame->channels;
+        double sum = 0;
+        for (int64_t c = 0; c < frame->channels; c++)
+            sum += (double)row[c] * row[c];
+        most = fmax(most, sqrt(sum));
+    }
+    return most;
+}
+
+/* The display probes the cell of the grid that the picture shows, in every kind of slice. */
+static void test_probe(void) {
+    static const char *const names[] = {"color"}, *const scenes[] = {path};
+    const StateMenu menu = {.scenes = {scenes, 1},
+                            .views = {names, 1},
+                            .error_view = -1,
+                            .channel_view = -1,
+                            .colormaps = {names, 1},
+                            .where = 1u << BEV_CPU};
+    static LiveData live;
+    State state;
+    Pipeline *pipeline;
+    Err err = {0};
+    state_init(&state, &menu, 0);
+    need(pipeline_open(&pipeline, &err), &err);
+    for (int kind = SLICE_SIDE; kind < 7; kind++) {
+        int wrong = 0, filled = 0;
+        state.job.slice = kind;
+        for (int place = 0; place < (kind == SLICE_SIDE ? 21 : 15); place++) {
+            state.job.probe_cell = place;
+            state.job.serial++;
+            need(pipeline_run(pipeline, &state, (PipelineNeeds){0}, &live, &err) == PIPELINE_DONE,
+                 &err);
+            Slice slice = live_slice(&live.frame, kind);
+            double want = largest_norm(&live.frame, &slice, place);
+            wrong += slice_place(&slice, live.probe.cell) != place ||
+                     fabs(live.probe.value - want) > 1e-6;
+            filled += want > 0;
+        }
+        char name[16];
+        slice_name(kind, name, sizeof name);
+        tap_ok(!wrong,
+               "slice %s: every cell of the picture is probed where it is strongest (%d filled)",
+               name, filled);
+    }
+    pipeline_close(pipeline);
+}
+
+/* ---- what the slices of a street hold -------------------------------------------------------- */
+
+typedef struct {
+    Workload workload;
+    Embedding embedding;
+    double *pooled;
+} Street;
+
+/* The depth mass of a class in the cells whose centres lie within these bounds, in metres. */
+static double mass_in(const Street *street, WorldClass class, const double x[2], const double y[2],
+                      const double z[2]) {
+    const Scene *scene = &street->workload.scene;
+    const Grid *g = &scene->rig.grid;
+    double mass = 0, step = 0.4;
+    for (int64_t cell = 0; cell < scene->shape.nx * scene->shape.ny; cell++) {
+        double at_x = g->x_min_m + ((double)(cell % g->nx) + 0.5) * step;
+        double at_y = g->y_min_m + ((double)(cell / g->nx % g->ny) + 0.5) * step;
+        double at_z = g->z_min_m + ((double)(cell / g->nx / g->ny) + 0.5) * step;
+        if (at_x < x[0] || at_x > x[1] || at_y < y[0] || at_y > y[1] || at_z < z[0] || at_z > z[1])
+            continue;
+        float vector[SCENE_MAX_CHANNELS], parts[EMBED_DIMS];
+        for (int64_t c = 0; c < scene->channels; c++)
+            vector[c] = (float)street->pooled[cell * scene->channels + c];
+        if (embedding_decode(&street->embedding, vector, parts))
+            mass += fmax(parts[class], 0);
+    }
+    return mass;
+}
+
+static void open_street(Street *street) {
+    const WorkloadOptions sharp = {.temperature = 0.1};
+    Err err = {0};
+    need(workload_open(&street->workload, "occupancy", &sharp, &err), &err);
+    const Scene *scene = &street->workload.scene;
+    need(embedding_init(&street->embedding, scene->channels, scene->seed, &err), &err);
+    street->pooled = fp64_of(&street->workload, BEV_NEAREST, &err);
+    need(street->pooled != NULL, &err);
+}
+
+/* A depth bin of 0.5 m and a pixel of a degree blur an edge over about a slice of 0.4 m. */
+static void test_street(void) {
+    Street street = {.pooled = NULL};
+    open_street(&street);
+    const double all[2] = {-40, 40}, ahead[2] = {5, 11}, lane[2] = {-1.4, 1.6}, above[2] = {2, 5.4};
+    const double body[2] = {0.2, 1.6}, wall_x[2] = {-14, 18}, wall_y[2] = {-10, -8.4};
+    const double wall_low[2] = {0.2, 1.6}, wall_top[2] = {1.8, 2.6}, wall_above[2] = {3, 5.4};
+    const double deck_x[2] = {23, 29}, deck_y[2] = {-6, 6}, deck[2] = {3.8, 5.2},
+                 under[2] = {0.6, 3};
+    const double ground[2] = {-0.6, 0.6};
+    double car = mass_in(&street, CLASS_CAR, ahead, lane, body);
+    double over = mass_in(&street, CLASS_CAR, ahead, lane, above);
+    tap_ok(car > 1 && over < 0.01 * car, "a car ahead: mass %.3g below 1.6 m, %.2g above 2 m", car,
+           over);
+    car = mass_in(&street, CLASS_CAR, all, all, body);
+    over = mass_in(&street, CLASS_CAR, all, all, above);
+    tap_ok(over < 0.01 * car, "all cars: mass %.3g below 1.6 m, %.2g above 2 m", car, over);
+    double low = mass_in(&street, CLASS_BUILDING, wall_x, wall_y, wall_low);
+    double top = mass_in(&street, CLASS_BUILDING, wall_x, wall_y, wall_top);
+    over = mass_in(&street, CLASS_BUILDING, wall_x, wall_y, wall_above);
+    tap_ok(low > 1 && top > 0.2 * low && over < 0.01 * low,
+           "a wall of 2.6 m is higher: %.3g, then %.3g from 1.8 m, %.2g above", low, top, over);
+    double span = mass_in(&street, CLASS_BUILDING, deck_x, deck_y, deck);
+    double air = mass_in(&street, CLASS_BUILDING, deck_x, deck_y, under);
+    tap_ok(span > 1 && air < 0.05 * span, "a footbridge: %.3g at its deck, %.2g under it", span,
+           air);
+    double road = mass_in(&street, CLASS_ROAD, all, all, ground);
+    double flying = mass_in(&street, CLASS_ROAD, all, all, (const double[2]){1, 5.4});
+    tap_ok(road > 10 && flying < 0.01 * road, "the road lies on the ground: %.3g, %.2g above 1 m",
+           road, flying);
+    free(street.pooled);
+    embedding_free(&street.embedding);
+    workload_close(&street.workload);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* A grid with height goes to .npz and comes back with the same map. */
+static void test_round_trip(void) {
+    char file[64];
+    Err err = {0};
+    Workload workload;
+    Scene again;
+    const WorkloadOptions options = {0};
+    snprintf(file, sizeof file, "%s.npz", path);
+    need(workload_open(&workload, path, &options, &err), &err);
+    const BevMap *map = workload_map(&workload, BEV_NEAREST, &err);
+    need(map && scene_write_npz(file, &workload.scene, &workload.features, map, false, &err), &err);
+    need(scene_load(file, &again, &err), &err);
+    const BevShape *a = &workload.scene.shape, *b = &again.shape;
+    tap_ok(!memcmp(a, b, sizeof *a) && again.rig.grid.nz == 7 && again.has_map &&
+               again.map.points == map->points &&
+               !memcmp(again.map.ranks_bev, map->ranks_bev, (size_t)map->points * 4),
+           "written and read: %lld x %lld x %d cells, the same map", (long long)b->nx,
+           (long long)b->ny / b->nz, (int)b->nz);
+    scene_free(&again);
+    workload_close(&workload);
+    unlink(file);
+}
+
+static const struct {
+    const char *title, *grid, *place, *words;
+} bad[] = {
+    {"no slice", "\"z_m\": [0.75, 3.25], \"cells\": [3, 5], \"nz\": 0", "$.grid.nz",
+     "0 is outside 1 to 4096"},
+    {"slices below 0", "\"z_m\": [0.75, 3.25], \"cells\": [3, 5], \"nz\": -4", "$.grid.nz",
+     "-4 is outside 1 to 4096"},
+    {"half a slice", "\"z_m\": [0.75, 3.25], \"cells\": [3, 5], \"nz\": 2.5", "$.grid.nz",
+     "is a fraction"},
+    {"too many", "\"z_m\": [0.75, 3.25], \"cells\": [3, 5], \"nz\": 5000", "$.grid.nz",
+     "5000 is outside 1 to 4096"},
+    {"a reversed height", "\"z_m\": [3.25, 0.75], \"cells\": [3, 5], \"nz\": 4", "$.grid.z_m",
+     "the lower end 3.25 is not below the upper end 0.75"},
+    {"cells beyond int32", "\"z_m\": [0.75, 3.25], \"cells\": [4096, 4096], \"nz\": 128", "grid.nz",
+     "4096 x 4096 x 128 cells (nx, ny, nz): the product of the sizes is above 2147483647"},
+    {"elements beyond memory", "\"z_m\": [0.75, 3.25], \"cells\": [2000, 2000], \"nz\": 64",
+     "(nz, ny, nx, c: 64 x 2000 x 2000 x 16)", "1.638e+10 bytes in FP32, at most 2.147e+09"},
+};
+
+static void test_bad(void) {
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_scene("toy", "\"z_m\": [0.75, 3.25], \"cells\": [3, 5]", bad[i].grid);
+        Scene *scene = calloc(1, sizeof *scene);
+        Err err = {0};
+        char line[800];
+        long mark = memory_mark();
+        bool loaded = scene_load(path, scene, &err);
+        long growth_kb = memory_growth_kb(mark);
+        err_line(&err, line, sizeof line);
+        tap_ok(!loaded && strstr(line, bad[i].place) && strstr(line, bad[i].words) &&
+                   !strchr(line, '\n') && (!MEMORY_MEASURED || growth_kb < 1024),
+               "%s: %s", bad[i].title, line);
+        drop_scene(scene);
+    }
+}
+
+TAP_SUITE(height) {
+    int fd = mkstemp(path);
+    tap_need(fd >= 0, "a temporary file");
+    close(fd);
+    test_map();
+    test_sum();
+    write_scene("toy", "\"cells\": [3, 5]", "\"cells\": [3, 5], \"nz\": 7");
+    test_kernels();
+    test_round_trip();
+    test_probe();
+    test_runs();
+    test_strongest();
+    test_words();
+    test_street();
+    test_bad();
+    unlink(path);
+}

@@ -1,0 +1,47 @@
+/* Where a problem's bytes live, and which form of V3 follows from that. No GPU needed. */
+#include "kernels/regime.h"
+#include "tests/support/tap.h"
+
+/* The published choiceuration's sizes: 209,019 points, 15,928 intervals. */
+static BevProblem canonical(BevDtype dtype) {
+    static int32_t index;
+    BevShape shape = {6, 59, 16, 44, 80, 200, 200, 1};
+    BevProblem p = {.shape = shape, .dtype = dtype};
+    p.map = (BevMap){209019, 15928, &index, &index, &index, &index, &index, NULL};
+    p.depth = (BevTensor){
+        .dtype = bev_dtypes[dtype].depth, .rows = 1, .row_len = 6 * 59 * 16 * 44, .scale = 1};
+    p.feat = (BevTensor){.dtype = dtype, .rows = 6 * 16 * 44, .row_len = 80, .scale = 1};
+    p.out =
+        (BevTensor){.dtype = bev_dtypes[dtype].out, .rows = 200 * 200, .row_len = 80, .scale = 1};
+    return p;
+}
+
+/* An RTX A6000 and an H200. */
+static const BevGpuFacts a6000 = {6 << 20, 84, false, false}, h200 = {60 << 20, 132, true, false};
+
+static void chooses(const BevGpuFacts *gpu, BevDtype dtype, int64_t longest, const char *kernel,
+                    const char *published) {
+    BevProblem p = canonical(dtype);
+    BevWorkload workload = bev_workload(&p, longest);
+    BevV3Choice choice = bev_v3_choose(&workload, gpu);
+    tap_ok(!strcmp(choice.kernel->name, kernel) && !strcmp(choice.published->name, published) &&
+               strstr(choice.why, bev_regimes[choice.regime].meaning),
+           "canonical %s, longest interval %d, L2 %g MB: %s, published %s",
+           bev_dtypes[dtype].title, (int)longest, gpu->l2_bytes * 1e-6, kernel, published);
+    tap_note("%s", choice.why);
+}
+
+TAP_SUITE(regime) {
+    tap_ok(bev_regime(10, 20) == REGIME_RESIDENT, "half the L2 is resident");
+    tap_ok(bev_regime(10.1, 20) == REGIME_CONTESTED, "more than half is contested");
+    tap_ok(bev_regime(20, 20) == REGIME_CONTESTED, "the whole L2 is contested");
+    tap_ok(bev_regime(20.1, 20) == REGIME_STREAMING, "more than the L2 streams");
+    tap_ok(bev_regime(1, 0) == REGIME_STREAMING, "an unknown L2 counts as none");
+    chooses(&a6000, BEV_FP16, 352, "v3_large_l2", "v3_small_l2");
+    chooses(&h200, BEV_FP16, 352, "v3_large_l2", "v3_large_l2");
+    chooses(&h200, BEV_FP16, 5, "v3_small_l2", "v3_large_l2"); /* fewer instructions: halves */
+    chooses(&h200, BEV_FP32, 5, "v3_large_l2", "v3_large_l2"); /* no halves */
+    BevMap map = {.intervals = 3, .interval_lengths = (int32_t[]){2, 7, 5}};
+    tap_ok(bev_longest_interval(&map) == 7 && bev_longest_interval(&(BevMap){0}) == 0,
+           "the longest interval is found");
+}

@@ -1,0 +1,255 @@
+/* libbevpool on the CPU: the bits of the program's own kernels, maps of calibrations, threads, and
+ * memory that stays flat. Layouts and gradients: test_lib_layouts.c; bad input:
+ * test_lib_refuses.c. With the argument "threads" threads alone, for the thread sanitizer. */
+#include "src/scene/scatter.h"
+#include "tests/lib/lib_case.h"
+#include "tests/support/maps.h"
+#include "tests/support/memory.h"
+#include "tests/support/scenes.h"
+#include "tests/support/tap.h"
+
+#include <pthread.h>
+
+static BevpoolError error;
+
+static void fine(BevpoolStatus status, const char *step) {
+    if (status)
+        tap_note("%s: %s", bevpool_status_name(status), error.text);
+    tap_need(status == BEVPOOL_OK, step);
+}
+
+static BevpoolPlan *plan_of(BevpoolMap *map, BevpoolOptions options) {
+    BevpoolPlan *plan = NULL;
+    options.size = sizeof options;
+    fine(bevpool_plan_create(&plan, map, &options, &error), "a plan");
+    return plan;
+}
+
+static BevpoolMap *map_of(const BevpoolShape *shape, const BevMap *arrays) {
+    BevpoolMap *map = NULL;
+    BevpoolArrays given = lib_case_arrays(arrays);
+    fine(bevpool_map_from_arrays(&map, shape, &given, BEVPOOL_CPU, 0, &error), "a map");
+    return map;
+}
+
+/* ---- the same bits --------------------------------------------------------------------------- */
+
+/* A kernel of the library and of the program on one problem. */
+static bool same_bits(const BevKernel *kernel, HostProblem *host) {
+    Err err;
+    BevpoolShape shape = lib_case_shape(&host->view.shape);
+    BevpoolMap *map = map_of(&shape, &host->view.map);
+    BevpoolPlan *plan = plan_of(map, (BevpoolOptions){.channels = host->view.shape.channels,
+                                                      .dtype = (int32_t)host->view.dtype,
+                                                      .kernel = kernel->name});
+    bevpool_map_destroy(map); /* the plan keeps it */
+    BevpoolCall call = lib_call(host, plan);
+    fine(bevpool_run(plan, &call, &error), "a launch");
+    bool same = problem_pool(kernel, &host->view, &err) && lib_same_output(&call, &host->view);
+    lib_call_free(&call);
+    bevpool_plan_destroy(plan);
+    return same;
+}
+
+static void test_bits(void) {
+    Err err;
+    for (int k = 0; bevpool_kernel_name(BEVPOOL_CPU, BEVPOOL_FORWARD, k); k++) {
+        const BevKernel *kernel =
+            bev_kernel_find(bevpool_kernel_name(BEVPOOL_CPU, BEVPOOL_FORWARD, k));
+        int compared = 0, differ = 0;
+        for (int number = 0; number < case_count() && kernel->deterministic; number++) {
+            Case c = case_at(number);
+            CaseData data;
+            BevAlign align = number % 2 ? BEV_BILINEAR : BEV_NEAREST;
+            if (c.config || !case_build(&c, align, 1, 7, &data, &err))
+                continue;
+            for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+                HostProblem host;
+                tap_need(problem_encode(&host, &data.shape, (BevDtype)dtype, align, &data.features,
+                                        &data.map, &err),
+                         "a problem");
+                differ += !same_bits(kernel, &host);
+                compared++;
+                problem_free(&host);
+            }
+            case_free(&data);
+        }
+        if (kernel->deterministic)
+            tap_ok(compared > 20 && !differ, "%s: %d problems, %d differ from the program's kernel",
+                   kernel->name, compared, differ);
+    }
+}
+
+/* ---- calibrations ---------------------------------------------------------------------------- */
+
+/* Whether sample `b` of a map of two equal rigs is `one`, moved. */
+static bool is_sample(const BevpoolArrays *all, const BevMap *one, const BevShape *shape, int b) {
+    int64_t feats = shape->cameras * shape->feat_h * shape->feat_w;
+    bool same = true;
+    for (int64_t t = 0; t < one->points; t++) {
+        int64_t at = b * one->points + t;
+        same = same && all->ranks_bev[at] == one->ranks_bev[t] + b * shape->nx * shape->ny &&
+               all->ranks_feat[at] == one->ranks_feat[t] + b * feats &&
+               all->ranks_depth[at] == one->ranks_depth[t] + b * feats * shape->depth_bins &&
+               (!one->weights || all->weights[at] == one->weights[t]);
+    }
+    for (int64_t i = 0; i < one->intervals; i++)
+        same = same && all->interval_starts[b * one->intervals + i] ==
+                           one->interval_starts[i] + b * one->points;
+    return same;
+}
+
+enum { B = 2 }; /* samples */
+
+static void test_rigs(const char *name) {
+    Err err;
+    Scene *scene = load_scene(name);
+    BevpoolCamera cameras[RIG_MAX_CAMERAS];
+    BevpoolRig rigs[B];
+    lib_rig_from(&scene->rig, cameras, &rigs[0]);
+    rigs[1] = rigs[0];
+    BevShape shape = rig_shape(&scene->rig, 1);
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
+        BevpoolMap *map = NULL;
+        BevpoolArrays arrays;
+        BevpoolShape its;
+        BevMap one;
+        fine(bevpool_map_from_rigs(&map, rigs, B, align, BEVPOOL_CPU, &error), "a map of rigs");
+        fine(bevpool_map_arrays(map, &arrays, &error), "its arrays");
+        fine(bevpool_map_shape(map, &its, &error), "its shape");
+        need(scatter_build(&scene->rig, (BevAlign)align, ~0u, &one, &err), &err);
+        tap_ok(arrays.points == B * one.points && arrays.intervals == B * one.intervals &&
+                   its.nz == shape.nz && its.ny * its.nz == shape.ny && one.points > 0 &&
+                   is_sample(&arrays, &one, &shape, 0) && is_sample(&arrays, &one, &shape, 1),
+               "%s, two calibrations, %s: %lld points, as the program finds them", name,
+               bev_aligns[align].name, (long long)arrays.points);
+        scatter_free(&one);
+        bevpool_map_destroy(map);
+    }
+    drop_scene(scene);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+enum { THREADS = 8, ROUNDS = 40 };
+
+typedef struct {
+    HostProblem *host;
+    BevpoolMap *map;
+    BevpoolPlan *plan; /* NULL: the thread makes its own */
+    bool same;
+} Job;
+
+static void *run_rounds(void *context) {
+    Job *job = context;
+    BevpoolPlan *plan = job->plan;
+    BevpoolOptions options = {.size = sizeof options,
+                              .channels = job->host->view.shape.channels,
+                              .dtype = (int32_t)job->host->view.dtype};
+    job->same = plan || bevpool_plan_create(&plan, job->map, &options, NULL) == BEVPOOL_OK;
+    for (int i = 0; job->same && i < ROUNDS; i++) {
+        BevpoolCall call = lib_call(job->host, plan);
+        job->same = bevpool_run(plan, &call, NULL) == BEVPOOL_OK &&
+                    lib_same_output(&call, &job->host->view);
+        lib_call_free(&call);
+    }
+    if (!job->plan)
+        bevpool_plan_destroy(plan);
+    return NULL;
+}
+
+static void run_threads(HostProblem *host, BevpoolMap *map, BevpoolPlan *plan, const char *what) {
+    pthread_t threads[THREADS];
+    Job jobs[THREADS];
+    bool same = true;
+    for (int i = 0; i < THREADS; i++) {
+        jobs[i] = (Job){host, map, plan, false};
+        tap_need(!pthread_create(&threads[i], NULL, run_rounds, &jobs[i]), "a thread");
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        same = same && jobs[i].same;
+    }
+    tap_ok(same, "8 threads, %s: each launch gives the same bits", what);
+}
+
+/* The first case with points; FP16, so that launches decode into their workspace. */
+static void first_case(CaseData *data, HostProblem *host) {
+    Err err;
+    int number = 0;
+    for (; number < case_count(); number++, case_free(data)) {
+        Case c = case_at(number);
+        tap_need(case_build(&c, BEV_NEAREST, 1, 7, data, &err), "a case");
+        if (data->map.points > 0)
+            break;
+    }
+    tap_need(number < case_count(), "a case with points");
+    tap_need(problem_encode(host, &data->shape, BEV_FP16, BEV_NEAREST, &data->features, &data->map,
+                            &err),
+             "a problem");
+    tap_need(problem_pool(bev_kernel_find("cpu_v4"), &host->view, &err), "its pooling");
+}
+
+static void test_threads(void) {
+    CaseData data;
+    HostProblem host;
+    first_case(&data, &host);
+    BevpoolShape shape = lib_case_shape(&data.shape);
+    BevpoolMap *map = map_of(&shape, &data.map);
+    BevpoolPlan *plan =
+        plan_of(map, (BevpoolOptions){.channels = data.shape.channels, .dtype = BEVPOOL_FP16});
+    tap_ok(!strcmp(bevpool_plan_kernel(plan), "cpu_v4"), "the best kernel of the CPU is cpu_v4");
+    run_threads(&host, map, NULL, "a plan each");
+    run_threads(&host, map, plan, "one plan");
+    bevpool_plan_destroy(plan);
+    bevpool_map_destroy(map);
+    problem_free(&host);
+    case_free(&data);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+enum { LIVES = 10000, WARM_LIVES = 500, MOST_KB = 512 };
+
+static void live(const HostProblem *host, const BevpoolShape *shape, BevpoolCall *call) {
+    BevpoolMap *map = map_of(shape, &host->view.map);
+    BevpoolPlan *plan = plan_of(
+        map, (BevpoolOptions){.channels = host->view.shape.channels, .dtype = BEVPOOL_FP16});
+    bevpool_map_destroy(map);
+    if (!call->size)
+        *call = lib_call(host, plan);
+    fine(bevpool_run(plan, call, &error), "a launch");
+    bevpool_plan_destroy(plan);
+}
+
+static void test_lives(void) {
+    CaseData data;
+    HostProblem host;
+    first_case(&data, &host);
+    BevpoolShape shape = lib_case_shape(&data.shape);
+    BevpoolCall call = {0};
+    for (int i = 0; i < WARM_LIVES; i++)
+        live(&host, &shape, &call);
+    long mark = memory_mark();
+    for (int i = WARM_LIVES; i < LIVES; i++)
+        live(&host, &shape, &call);
+    long grown = memory_growth_kb(mark);
+    if (MEMORY_MEASURED)
+        tap_ok(grown < MOST_KB, "%d times a map, a plan, a launch: %ld kB more", LIVES, grown);
+    else
+        tap_ok(true, "%d times a map, a plan, a launch # SKIP no memory to measure", LIVES);
+    lib_call_free(&call);
+    problem_free(&host);
+    case_free(&data);
+}
+
+TAP_SUITE(lib) {
+    test_bits();
+    test_rigs("toy");
+    test_rigs("occupancy");
+    test_lives();
+}
+
+TAP_SUITE(lib_threads) {
+    test_threads();
+}

@@ -1,0 +1,78 @@
+#!/bin/sh
+# samples/torch/bevpool.py: NumPy always, PyTorch where it is.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples/torch"
+BEVPOOL_LIBRARY=$(ls "${BUILDDIR:-.}"/lib/libbevpool.so.*.*)
+export BEVPOOL_LIBRARY
+[ -z "${SANITIZED:-}" ] || tap_skip_all "Python loads no library with AddressSanitizer"
+# having MODULE: the first Python that has it.
+having() {
+    for python in python3 /usr/bin/python3; do
+        "$python" -c "import $1" 2>/dev/null && echo "$python" && return
+    done
+}
+
+# judged PYTHON PART: each of its lines is a check.
+judged() {
+    "$1" "$SRCDIR/tests/lib/test_lib_python.py" "$2" >"$folder/said" 2>"$folder/errors"
+    status=$?
+    while read -r line; do
+        case $line in
+        *"# SKIP"*) name=${line#*- } && tap_skip "${name% # SKIP*}" "${line#*# SKIP }" ;;
+        "ok "*) tap_ok 0 "${line#*- }" ;;
+        "not ok "*) tap_ok 1 "${line#*- }" ;;
+        "# "*) echo "$line" ;;
+        esac
+    done <"$folder/said"
+    [ $status = 0 ] || sed 's/^/# /' "$folder/errors"
+    tap_ok $status "$2: ended well"
+}
+
+python=$(having numpy)
+[ -n "$python" ] || tap_skip_all "no Python with NumPy (python3-numpy)"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+judged "$python" numpy
+BEVPOOL_LIBRARY=$folder/none.so "$python" -c 'import bevpool' >"$folder/said" 2>&1
+tail -n 1 "$folder/said" | grep -q 'ImportError: .*none.so.*(make install and ldconfig, or name the file'
+tap_ok $? "without the library: what to do"
+
+# compared PYTHON DEVICE: samples/torch/compare.py on the toy scene; every row must be right.
+compared() {
+    "$1" "$SRCDIR/samples/torch/compare.py" "$folder/toy.npz" --device "$2" \
+        --json "$folder/toy.json" --markdown "$folder/toy.md" >"$folder/said" 2>&1 &&
+        "$1" - "$folder" >>"$folder/said" 2>&1 <<'END'
+import json, sys
+rows = json.load(open(sys.argv[1] + "/toy.json"))["rows"]
+table = open(sys.argv[1] + "/toy.md").read().splitlines()
+# A way that PyTorch does not have on this device says so; ours would have failed above.
+assert all("failed" in row or (row["error"] < 5e-3 and row["eager_us"] > 0) for row in rows), rows
+assert len({row["way"] for row in rows}) == len(table) - 2 >= 3, table
+END
+    status=$?
+    [ $status = 0 ] || sed 's/^/# /' "$folder/said"
+    tap_ok $status "compare.py: every way on the $2 is right, and stands in the table"
+}
+"$BEVSCOPE" export toy "$folder/toy.npz" >/dev/null
+tap_ok $? "bevscope export"
+compared "$python" numpy
+# README's table is that of the recorded run.
+PYTHONPATH=$SRCDIR/samples/torch "$python" - >"$folder/said" 2>&1 <<'END'
+import json, os, compare
+source = os.environ["SRCDIR"]
+with open(source + "/samples/recorded/compare/h200.json") as file:
+    recorded = json.load(file)
+with open(source + "/README.md") as file:
+    assert compare.table_of(recorded["rows"]) in file.read()
+END
+status=$?
+[ $status = 0 ] || sed 's/^/# /' "$folder/said"
+tap_ok $status "README's table of what people use is the recorded one"
+python=$(having numpy,torch)
+if [ -n "$python" ]; then
+    judged "$python" torch
+    compared "$python" cpu
+else
+    tap_skip "PyTorch" "no Python with torch and NumPy"
+fi
+tap_done

@@ -1,0 +1,267 @@
+/* libbevpool and bad input: a status and a text that names what is wrong, never a crash. */
+#include "src/lib/bevpool.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+#include <stdint.h>
+
+/* 1 camera, 2 bins, 1 x 2 pixels, 2 x 1 cells; 3 points in 2 cells. */
+static const BevpoolShape shape = {1, 1, 2, 1, 2, 1, 1, 2};
+static int32_t ranks_depth[] = {0, 3, 1}, ranks_feat[] = {0, 1, 1}, ranks_bev[] = {0, 0, 1};
+static int32_t starts[] = {0, 2}, lengths[] = {2, 1};
+static float weights[] = {1, 1, 1};
+enum { CHANNELS = 4 };
+
+static BevpoolArrays arrays_of(void) {
+    return (BevpoolArrays){3, 2, ranks_depth, ranks_feat, ranks_bev, starts, lengths, NULL};
+}
+
+static BevpoolError error;
+
+/* Passes when the status is the wanted one and the text has the words. */
+static void refused(BevpoolStatus status, BevpoolStatus wanted, const char *words) {
+    tap_ok(status == wanted && error.status == (int32_t)wanted && strstr(error.text, words),
+           "%s: %s", bevpool_status_name(wanted), error.text);
+}
+
+static BevpoolMap *map_of(BevpoolArrays arrays, BevpoolShape its_shape, BevpoolStatus *status) {
+    BevpoolMap *map = (BevpoolMap *)&error; /* must not stay */
+    *status = bevpool_map_from_arrays(&map, &its_shape, &arrays, BEVPOOL_CPU, 0, &error);
+    if ((*status == BEVPOOL_OK) != (map != NULL))
+        tap_ok(false, "the handle is NULL after an error, and only then");
+    return map;
+}
+
+static void map_refused(BevpoolArrays arrays, BevpoolShape its_shape, BevpoolStatus wanted,
+                        const char *words) {
+    BevpoolStatus status;
+    bevpool_map_destroy(map_of(arrays, its_shape, &status));
+    refused(status, wanted, words);
+}
+
+/* ---- maps ------------------------------------------------------------------------------------ */
+
+#define WITH(change)                                                                               \
+    do {                                                                                           \
+        BevpoolArrays a = arrays_of();                                                             \
+        BevpoolShape s = shape;                                                                    \
+        change;                                                                                    \
+    (void)a, (void)s
+
+#define REFUSED(wanted, words)                                                                     \
+    map_refused(a, s, wanted, words);                                                              \
+    }                                                                                              \
+    while (0)
+
+static void test_maps(void) {
+    BevpoolArrays arrays = arrays_of();
+    BevpoolMap *map;
+    refused(bevpool_map_from_arrays(NULL, &shape, &arrays, -1, 0, &error), BEVPOOL_BAD_ARGUMENT,
+            "map is NULL");
+    refused(bevpool_map_from_arrays(&map, NULL, &arrays, -1, 0, &error), BEVPOOL_BAD_ARGUMENT,
+            "shape is NULL");
+    refused(bevpool_map_from_arrays(&map, &shape, NULL, -1, 0, &error), BEVPOOL_BAD_ARGUMENT,
+            "arrays is NULL");
+    refused(bevpool_map_from_arrays(&map, &shape, &arrays, -1, 64, &error), BEVPOOL_BAD_ARGUMENT,
+            "flags");
+    refused(bevpool_map_from_arrays(&map, &shape, &arrays, -7, 0, &error), BEVPOOL_BAD_ARGUMENT,
+            "device -7");
+    refused(bevpool_map_from_arrays(&map, &shape, &arrays, 99, 0, &error), BEVPOOL_NO_DEVICE,
+            "device 99");
+    WITH(s.nx = 0);
+    REFUSED(BEVPOOL_BAD_ARGUMENT, "shape.nx is 0");
+    WITH(s.cameras = 1 << 20; s.depth_bins = 1 << 20);
+    REFUSED(BEVPOOL_BAD_ARGUMENT, "exceeds int32");
+    WITH(s.batch = INT64_MAX);
+    REFUSED(BEVPOOL_BAD_ARGUMENT, "exceeds int32");
+    WITH(a.points = -1);
+    REFUSED(BEVPOOL_BAD_MAP, "points: -1");
+    WITH(a.intervals = 9);
+    REFUSED(BEVPOOL_BAD_MAP, "intervals: 9, expected 1 to 3, at most one a point");
+    WITH(a.ranks_feat = NULL);
+    REFUSED(BEVPOOL_BAD_ARGUMENT, "ranks_feat is NULL");
+    WITH(a.interval_lengths = NULL);
+    REFUSED(BEVPOOL_BAD_ARGUMENT, "interval_lengths is NULL");
+    WITH(a.ranks_bev = (int32_t *)((char *)ranks_bev + 1));
+    REFUSED(BEVPOOL_BAD_ARGUMENT, "ranks_bev does not begin on a multiple of 4");
+}
+
+/* Maps that lie: each element by itself is wrong once. */
+static void test_lies(void) {
+    static const struct {
+        int32_t *array;
+        int at;
+        int32_t value;
+        const char *words;
+    } lies[] = {
+        {ranks_depth, 1, 4, "ranks_depth[1]"}, {ranks_depth, 1, -1, "ranks_depth[1]"},
+        {ranks_feat, 2, 0, "ranks_feat[2]"},   {ranks_bev, 2, 2, "ranks_bev[2]"},
+        {ranks_bev, 0, -5, "ranks_bev[0]"},    {starts, 1, 1, "interval_starts[1]"},
+        {lengths, 0, 1000000, "interval"},     {lengths, 1, 0, "interval_lengths[1]"},
+        {ranks_bev, 1, 1, "ranks_bev"},
+    };
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        int32_t right = lies[i].array[lies[i].at];
+        lies[i].array[lies[i].at] = lies[i].value;
+        map_refused(arrays_of(), shape, BEVPOOL_BAD_MAP, lies[i].words);
+        lies[i].array[lies[i].at] = right;
+    }
+    WITH(weights[1] = NAN; a.weights = weights);
+    REFUSED(BEVPOOL_BAD_MAP, "weights[1]");
+    weights[1] = 1;
+    ranks_bev[0] = 1;
+    WITH(a.interval_starts = a.interval_lengths = NULL);
+    REFUSED(BEVPOOL_BAD_MAP, "sort points by cell");
+    ranks_bev[0] = 0;
+}
+
+static void test_rigs(void) {
+    BevpoolCamera camera = {{100, 0, 50, 0, 100, 50, 0, 0, 1}, {0, 0, 1, -1, 0, 0, 0, -1, 0}, {0}};
+    const BevpoolRig right = {sizeof right, &camera, 1,   100, 100, 1,  0,  0, 100, 100, 10, 10, 1,
+                              20,           1,       -20, 20,  -20, 20, -5, 5, 40,  40,  0};
+    BevpoolMap *map = NULL;
+    BevpoolRig rigs[2] = {right, right};
+    BevpoolStatus status = bevpool_map_from_rigs(&map, rigs, 2, 0, BEVPOOL_CPU, &error);
+    tap_ok(status == BEVPOOL_OK && !error.text[0], "a right pair of rigs is taken: %s", error.text);
+    bevpool_map_destroy(map);
+    refused(bevpool_map_from_rigs(&map, NULL, 1, 0, -1, &error), BEVPOOL_BAD_ARGUMENT, "rigs");
+    refused(bevpool_map_from_rigs(&map, rigs, 0, 0, -1, &error), BEVPOOL_BAD_ARGUMENT, "batch");
+    refused(bevpool_map_from_rigs(&map, rigs, 1, 9, -1, &error), BEVPOOL_BAD_ARGUMENT, "align");
+    rigs[1].nz = -1;
+    refused(bevpool_map_from_rigs(&map, rigs, 2, 0, -1, &error), BEVPOOL_BAD_ARGUMENT, "nz is -1");
+    rigs[1].nz = 2;
+    refused(bevpool_map_from_rigs(&map, rigs, 2, 0, -1, &error), BEVPOOL_BAD_MAP, "rigs[1] has");
+    rigs[1] = right;
+    rigs[1].nx = 20;
+    refused(bevpool_map_from_rigs(&map, rigs, 2, 0, -1, &error), BEVPOOL_BAD_MAP, "rigs[1] has");
+    rigs[1] = right;
+    rigs[1].size = 3;
+    refused(bevpool_map_from_rigs(&map, rigs, 2, 0, -1, &error), BEVPOOL_BAD_ARGUMENT, "size");
+    rigs[0].cameras = NULL;
+    refused(bevpool_map_from_rigs(&map, rigs, 1, 0, -1, &error), BEVPOOL_BAD_ARGUMENT, "cameras");
+    rigs[0] = right;
+    rigs[0].camera_count = 33;
+    refused(bevpool_map_from_rigs(&map, rigs, 1, 0, -1, &error), BEVPOOL_BAD_ARGUMENT, "count");
+    rigs[0] = right;
+    rigs[0].resize = NAN;
+    refused(bevpool_map_from_rigs(&map, rigs, 1, 0, -1, &error), BEVPOOL_BAD_MAP, "rigs[0]");
+    camera.rotation[0] = 5;
+    rigs[0] = right;
+    refused(bevpool_map_from_rigs(&map, rigs, 1, 0, -1, &error), BEVPOOL_BAD_MAP, "rigs[0]");
+}
+
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+static void plan_refused(BevpoolMap *map, BevpoolOptions options, BevpoolStatus wanted,
+                         const char *words) {
+    BevpoolPlan *plan = (BevpoolPlan *)&error;
+    refused(bevpool_plan_create(&plan, map, &options, &error), wanted, words);
+    if (plan)
+        tap_ok(false, "the handle is NULL after an error");
+}
+
+static void test_plans(BevpoolMap *map) {
+    const size_t size = sizeof(BevpoolOptions);
+    BevpoolPlan *plan;
+    BevpoolOptions options = {.size = size, .channels = CHANNELS};
+    refused(bevpool_plan_create(NULL, map, &options, &error), BEVPOOL_BAD_ARGUMENT, "plan is NULL");
+    refused(bevpool_plan_create(&plan, NULL, &options, &error), BEVPOOL_BAD_ARGUMENT, "map");
+    refused(bevpool_plan_create(&plan, map, NULL, &error), BEVPOOL_BAD_ARGUMENT, "options");
+    const struct {
+        BevpoolOptions options;
+        BevpoolStatus wanted;
+        const char *words;
+    } bad[] = {
+        {{.channels = 4}, BEVPOOL_BAD_ARGUMENT, "options.size is 0"},
+        {{.size = size}, BEVPOOL_BAD_ARGUMENT, "options.channels is 0"},
+        {{.size = size, .channels = INT64_MAX}, BEVPOOL_BAD_ARGUMENT, "options.channels"},
+        {{.size = size, .channels = 4, .dtype = 17}, BEVPOOL_BAD_ARGUMENT, "options.dtype is 17"},
+        {{.size = size, .channels = 4, .direction = 2}, BEVPOOL_BAD_ARGUMENT, "direction is 2"},
+        {{.size = size, .channels = 4, .out_layout = -1}, BEVPOOL_BAD_ARGUMENT, "out_layout is -1"},
+        {{.size = size, .channels = 4, .kernel = "v9"}, BEVPOOL_UNSUPPORTED, "kernel v9"},
+        {{.size = size, .channels = 4, .kernel = "cpu_race"}, BEVPOOL_UNSUPPORTED, "cpu_race"},
+        {{.size = size, .channels = 4, .kernel = "v4"}, BEVPOOL_UNSUPPORTED, "kernel v4"},
+        {{.size = size, .channels = 4, .dtype = BEVPOOL_FP8, .direction = BEVPOOL_BACKWARD},
+         BEVPOOL_UNSUPPORTED,
+         "gradients"},
+        {{.size = size,
+          .channels = 4,
+          .dtype = BEVPOOL_NVFP4,
+          .feat_layout = BEVPOOL_CHANNELS_FIRST},
+         BEVPOOL_UNSUPPORTED,
+         "NVFP4"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        plan_refused(map, bad[i].options, bad[i].wanted, bad[i].words);
+    bevpool_plan_destroy(NULL);
+    bevpool_map_destroy(NULL);
+    tap_ok(!bevpool_plan_kernel(NULL) && !bevpool_plan_workspace_bytes(NULL) &&
+               !bevpool_plan_bytes(NULL, 0) && !bevpool_kernel_name(BEVPOOL_CPU, 0, 1000) &&
+               !bevpool_kernel_name(BEVPOOL_CPU, 0, -1),
+           "questions about nothing have an answer");
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static float depth[4], feat[2][CHANNELS], out[2][CHANNELS];
+static _Alignas(256) char workspace[1 << 16];
+
+static BevpoolCall call_of(void) {
+    BevpoolCall call = {
+        .size = sizeof call, .workspace = workspace, .workspace_bytes = sizeof workspace};
+    call.tensors[BEVPOOL_DEPTH] = (BevpoolTensor){depth, sizeof depth, BEVPOOL_FP32, 1};
+    call.tensors[BEVPOOL_FEAT] = (BevpoolTensor){feat, sizeof feat, BEVPOOL_FP32, 1};
+    call.tensors[BEVPOOL_OUT] = (BevpoolTensor){out, sizeof out, BEVPOOL_FP32, 1};
+    return call;
+}
+
+static void call_refused(const BevpoolPlan *plan, BevpoolCall call, BevpoolStatus wanted,
+                         const char *words) {
+    refused(bevpool_run(plan, &call, &error), wanted, words);
+}
+
+#define CALL_WITH(change, wanted, words)                                                           \
+    do {                                                                                           \
+        BevpoolCall call = call_of();                                                              \
+        BevpoolTensor *t = call.tensors;                                                           \
+        change;                                                                                    \
+        (void)t;                                                                                   \
+        call_refused(plan, call, wanted, words);                                                   \
+    } while (0)
+
+static void test_calls(BevpoolMap *map) {
+    BevpoolOptions options = {.size = sizeof options, .channels = CHANNELS};
+    BevpoolPlan *plan = NULL;
+    BevpoolCall right = call_of();
+    tap_need(!bevpool_plan_create(&plan, map, &options, &error), "a plan");
+    size_t needed = bevpool_plan_workspace_bytes(plan);
+    tap_ok(!bevpool_run(plan, &right, &error) && !bevpool_run(plan, &right, NULL) && needed > 0 &&
+               needed < sizeof workspace,
+           "a right call runs, with %zu bytes of workspace", needed);
+    refused(bevpool_run(NULL, &right, &error), BEVPOOL_BAD_ARGUMENT, "plan is NULL");
+    refused(bevpool_run(plan, NULL, &error), BEVPOOL_BAD_ARGUMENT, "call is NULL");
+    CALL_WITH(call.size = 1, BEVPOOL_BAD_ARGUMENT, "call.size is 1");
+    CALL_WITH(t[BEVPOOL_DEPTH].data = NULL, BEVPOOL_BAD_ARGUMENT, "depth: is NULL");
+    CALL_WITH(t[BEVPOOL_OUT].data = NULL, BEVPOOL_BAD_ARGUMENT, "out: is NULL");
+    CALL_WITH(t[BEVPOOL_FEAT].bytes = 16, BEVPOOL_BAD_ARGUMENT, "feat: has 16 bytes, expected 32");
+    CALL_WITH(t[BEVPOOL_FEAT].dtype = BEVPOOL_FP16, BEVPOOL_BAD_ARGUMENT, "feat: has dtype 1");
+    CALL_WITH(t[BEVPOOL_OUT].data = (char *)out + 2, BEVPOOL_BAD_ARGUMENT, "out: does not begin");
+    CALL_WITH(t[BEVPOOL_DEPTH].scale = 2, BEVPOOL_BAD_ARGUMENT, "depth: has scale 2");
+    CALL_WITH(t[BEVPOOL_DEPTH].scale = NAN, BEVPOOL_BAD_ARGUMENT, "depth: has scale");
+    CALL_WITH(call.workspace = NULL, BEVPOOL_WORKSPACE, "workspace: has 0 bytes, needs");
+    CALL_WITH(call.workspace_bytes = needed - 1, BEVPOOL_WORKSPACE, "workspace: has");
+    CALL_WITH(call.workspace = workspace + 16, BEVPOOL_WORKSPACE, "workspace: does not begin");
+    bevpool_plan_destroy(plan);
+}
+
+TAP_SUITE(lib_refuses) {
+    BevpoolStatus status;
+    test_maps();
+    test_lies();
+    test_rigs();
+    BevpoolMap *map = map_of(arrays_of(), shape, &status);
+    tap_need(status == BEVPOOL_OK, "the right map");
+    test_plans(map);
+    test_calls(map);
+    bevpool_map_destroy(map);
+}

@@ -1,0 +1,160 @@
+/* libbevpool: maps that change between launches, and plans asked for before there is a map. On the
+ * CPU; test_trt_gpu does the same on a GPU. */
+#include "src/lib/bevpool.h"
+#include "tests/support/tap.h"
+
+/* 1 camera, 2 bins, 1 x 2 pixels, 2 x 1 cells; 3 points in 2 cells. */
+enum { CHANNELS = 2, POINTS = 3, INTERVALS = 2, CELLS = 2 };
+static const BevpoolShape shape = {1, 1, 2, 1, 2, 1, 1, CELLS};
+static int32_t ranks_depth[POINTS] = {0, 3, 1}, ranks_feat[POINTS] = {0, 1, 1};
+static int32_t ranks_bev[POINTS] = {0, 0, 1}, starts[INTERVALS] = {0, 2};
+static int32_t lengths[INTERVALS] = {2, 1};
+static float depth[4] = {1, 2, 3, 4}, feat[2][CHANNELS] = {{1, 10}, {100, 1000}};
+static BevpoolError error;
+
+static BevpoolArrays arrays_of(void) {
+    return (BevpoolArrays){POINTS,    INTERVALS, ranks_depth, ranks_feat,
+                           ranks_bev, starts,    lengths,     NULL};
+}
+
+static BevpoolOptions options_of(const char *kernel) {
+    return (BevpoolOptions){.size = sizeof(BevpoolOptions), .channels = CHANNELS, .kernel = kernel};
+}
+
+static void refused(BevpoolStatus status, BevpoolStatus wanted, const char *words) {
+    tap_ok(status == wanted && error.status == (int32_t)wanted && strstr(error.text, words),
+           "%s: %s", bevpool_status_name(wanted), error.text);
+}
+
+/* ---- views ----------------------------------------------------------------------------------- */
+
+/* What the arrays say now, pooled by hand. */
+static void pool_by_hand(float out[CELLS][CHANNELS]) {
+    memset(out, 0, sizeof(float[CELLS][CHANNELS]));
+    for (int t = 0; t < POINTS; t++)
+        for (int c = 0; c < CHANNELS; c++)
+            out[ranks_bev[t]][c] += depth[ranks_depth[t]] * feat[ranks_feat[t]][c];
+}
+
+static bool pools_right(const BevpoolPlan *plan) {
+    float out[CELLS][CHANNELS], wanted[CELLS][CHANNELS];
+    memset(out, 0xff, sizeof out);
+    BevpoolCall call = {.size = sizeof call, .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
+    call.tensors[BEVPOOL_DEPTH] = (BevpoolTensor){depth, sizeof depth, BEVPOOL_FP32, 0};
+    call.tensors[BEVPOOL_FEAT] = (BevpoolTensor){feat, sizeof feat, BEVPOOL_FP32, 0};
+    call.tensors[BEVPOOL_OUT] = (BevpoolTensor){out, sizeof out, BEVPOOL_FP32, 0};
+    call.workspace = aligned_alloc(256, (call.workspace_bytes / 256 + 1) * 256);
+    bool ran = bevpool_run(plan, &call, &error) == BEVPOOL_OK;
+    free(call.workspace);
+    pool_by_hand(wanted);
+    return ran && !memcmp(out, wanted, sizeof out);
+}
+
+static void test_follows(void) {
+    BevpoolMap *map;
+    BevpoolPlan *plan;
+    BevpoolArrays arrays = arrays_of();
+    BevpoolOptions options = options_of("reference");
+    tap_need(!bevpool_map_view(&map, &shape, &arrays, BEVPOOL_CPU, &error), "a view");
+    tap_need(!bevpool_plan_create(&plan, map, &options, &error), "a plan on it");
+    BevpoolArrays seen;
+    tap_ok(!bevpool_map_arrays(map, &seen, &error) && seen.ranks_bev == ranks_bev,
+           "a view stands on the caller's arrays");
+    bevpool_map_destroy(map); /* the plan keeps it */
+    bool before = pools_right(plan);
+    ranks_depth[0] = 2, ranks_depth[1] = 1;       /* other depths */
+    ranks_bev[1] = 1, starts[1] = lengths[0] = 1; /* and the second point in the other cell */
+    lengths[1] = 2;
+    tap_ok(before && pools_right(plan), "one plan pools what the arrays hold at each launch");
+    bevpool_plan_destroy(plan);
+    tap_ok(ranks_depth[0] == 2 && lengths[1] == 2, "and leaves them to the caller");
+}
+
+static void test_refuses(void) {
+    BevpoolMap *map;
+    BevpoolPlan *plan;
+    BevpoolArrays arrays = arrays_of(), bad = arrays;
+    BevpoolOptions options = options_of("cpu_v3");
+    tap_need(!bevpool_map_view(&map, &shape, &arrays, BEVPOOL_CPU, &error), "a view");
+    refused(bevpool_plan_create(&plan, map, &options, &error), BEVPOOL_UNSUPPORTED,
+            "cpu_v3: it prepares for one map");
+    bevpool_map_destroy(map);
+    bad.interval_starts = bad.interval_lengths = NULL;
+    refused(bevpool_map_view(&map, &shape, &bad, BEVPOOL_CPU, &error), BEVPOOL_BAD_ARGUMENT,
+            "interval_starts is NULL");
+    bad = arrays;
+    bad.ranks_feat = NULL;
+    refused(bevpool_map_view(&map, &shape, &bad, BEVPOOL_CPU, &error), BEVPOOL_BAD_ARGUMENT,
+            "ranks_feat is NULL");
+    bad = arrays;
+    bad.points = -1;
+    refused(bevpool_map_view(&map, &shape, &bad, BEVPOOL_CPU, &error), BEVPOOL_BAD_MAP, "-1");
+    refused(bevpool_map_view(&map, NULL, &arrays, BEVPOOL_CPU, &error), BEVPOOL_BAD_ARGUMENT,
+            "shape is NULL");
+    refused(bevpool_map_view(NULL, &shape, &arrays, BEVPOOL_CPU, &error), BEVPOOL_BAD_ARGUMENT,
+            "map is NULL");
+    tap_ok(map == NULL, "the handle is NULL after an error");
+}
+
+/* ---- before there is a map ------------------------------------------------------------------- */
+
+static void test_check_refuses(void) {
+    size_t bytes;
+    BevpoolArrays arrays = arrays_of();
+    BevpoolOptions options = options_of("v5"), bad = options;
+    BevpoolShape flat = shape;
+    refused(bevpool_plan_check(&shape, &arrays, &options, 0, &bytes, &error), BEVPOOL_UNSUPPORTED,
+            "kernel v5");
+    bad.channels = 0;
+    refused(bevpool_plan_check(&shape, &arrays, &bad, 0, &bytes, &error), BEVPOOL_BAD_ARGUMENT,
+            "channels");
+    flat.ny = 0;
+    refused(bevpool_plan_check(&flat, &arrays, &options, 0, &bytes, &error), BEVPOOL_BAD_ARGUMENT,
+            "shape.ny");
+    refused(bevpool_plan_check(&shape, &arrays, &options, 8, &bytes, &error), BEVPOOL_BAD_ARGUMENT,
+            "0x8");
+    refused(bevpool_plan_check(&shape, &arrays, &options, 0, NULL, &error), BEVPOOL_BAD_ARGUMENT,
+            "workspace_bytes is NULL");
+}
+
+/* Which kernels of a GPU fit, with a map that stays and with one that may change. */
+static void test_check(void) {
+    int kernels = 0, staying = 0, changing = 0;
+    size_t most = 0, bytes, largest = 0;
+    BevpoolArrays arrays = arrays_of();
+    BevpoolOptions options = options_of(NULL);
+    while ((options.kernel = bevpool_kernel_name(0, BEVPOOL_FORWARD, kernels))) {
+        kernels++;
+        staying += !bevpool_plan_check(&shape, &arrays, &options, 0, &bytes, &error);
+        largest = error.status == BEVPOOL_OK && bytes > largest ? bytes : largest;
+        changing += !bevpool_plan_check(&shape, &arrays, &options, BEVPOOL_ON_VIEW, &bytes, &error);
+    }
+    if (!kernels) {
+        refused(bevpool_plan_check(&shape, &arrays, &options, 0, &bytes, &error),
+                BEVPOOL_UNSUPPORTED, "no kernel of this build");
+        return;
+    }
+    bool fits = !bevpool_plan_check(&shape, &arrays, &options, 0, &most, &error) &&
+                !bevpool_plan_check(&shape, &arrays, &options, BEVPOOL_ON_VIEW, &bytes, &error);
+    tap_ok(fits && most >= largest && most >= bytes,
+           "without a name it is the most of all: %zu bytes", most);
+    tap_ok(staying > changing && changing > 2, "%d of %d kernels fit, %d of them maps that change",
+           staying, kernels, changing);
+    options.kernel = "v3_large_l2";
+    fits = !bevpool_plan_check(&shape, &arrays, &options, BEVPOOL_ON_VIEW, &bytes, &error);
+    tap_ok(fits && bytes == CELLS * sizeof(int32_t),
+           "v3_large_l2 finds the intervals in %zu bytes of workspace", bytes);
+    float weights[POINTS] = {1, 1, 1};
+    options.kernel = "bev_align";
+    bool refuses = bevpool_plan_check(&shape, &arrays, &options, 0, &bytes, &error);
+    arrays.weights = weights;
+    tap_ok(refuses && !bevpool_plan_check(&shape, &arrays, &options, 0, &bytes, &error),
+           "bev_align fits maps with weights alone");
+}
+
+TAP_SUITE(lib_view) {
+    test_follows();
+    test_refuses();
+    test_check_refuses();
+    test_check();
+}

@@ -1,0 +1,354 @@
+/* What the engine does while nobody waits for a frame: it times kernels, judges them and simulates
+ * caches, on a busy machine and beside a world that moves, too. And what a frame costs. */
+#include "src/base/clock.h"
+#include "src/live/background_job.h"
+#include "src/live/engine.h"
+#include "tests/live/engine_fixture.h"
+#include "tests/support/load.h"
+#include "tests/support/tap.h"
+
+#include <limits.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <time.h>
+
+/* ---- memory model ---------------------------------------------------------------------------- */
+
+static bool has_model(const EngineFrame *frame) {
+    const LiveData *live = &frame->live;
+    return live->model && model_of_kernel(live->model, live->job.config.kernel, &gpus[0]);
+}
+
+/* Of another problem than the frame's, or without the frame's owning it. */
+static bool has_wrong_model(const EngineFrame *frame) {
+    const MemoryModel *model = frame->live.model;
+    return model != frame->model || (model && model->dtype != frame->live.job.config.dtype);
+}
+
+static void test_model(void) {
+    Engine *engine = open_engine(true);
+    State state = fresh(TOY);
+    const EngineFrame *frame = ask(engine, &state);
+    bool wrong = false;
+    while (frame && !has_model(frame)) {
+        wrong |= has_wrong_model(frame);
+        frame = take(engine);
+    }
+    tap_ok(frame && frame->live.model->points == frame->live.frame.map->points,
+           "the selection's memory model comes by itself");
+    state.job.config.dtype = BEV_FP8;
+    for (frame = ask(engine, &state); frame && !has_model(frame); frame = take(engine))
+        wrong |= has_wrong_model(frame);
+    tap_ok(frame && !wrong && !has_wrong_model(frame), "and is never that of another problem");
+    engine_close(engine);
+}
+
+/* ---- hardware counters ----------------------------------------------------------------------- */
+
+/* Without a GPU the answer is a note that says why. */
+static void test_counters(void) {
+    Engine *engine = open_engine(true);
+    State state = fresh(TOY);
+    const EngineFrame *frame = ask(engine, &state);
+    bool quiet = frame && frame->notes == 0;
+    state.counts++;
+    engine_request(engine, &state);
+    while (frame && !frame->notes)
+        frame = take(engine);
+    tap_ok(quiet && frame && strstr(frame->note[1], "counters: only a GPU has them") &&
+               frame->live.counters.source == SOURCE_UNKNOWN && !frame->device_lost,
+           "counters: asked for once, refused with the reason");
+    engine_close(engine);
+}
+
+/* ---- the slot's jobs in every order ---------------------------------------------------------- */
+
+static const struct {
+    JobKind kind;
+    const char *kernel; /* NULL: the selection, which goes backward */
+} slot_jobs[] = {{JOB_GRADIENTS, NULL},   {JOB_LAUNCH, NULL},     {JOB_ACCURACY, NULL},
+                 {JOB_LAUNCH, "cpu_v2"},  {JOB_LAUNCH, "cpu_v4"}, {JOB_ACCURACY, "cpu_v3"}};
+enum { SLOT_JOBS = sizeof slot_jobs / sizeof *slot_jobs };
+
+static void wake_nobody(void *context) {
+    (void)context;
+}
+
+static Background *open_background(void) {
+    Background *background;
+    Err err;
+    tap_need(background_open(&background, wake_nobody, NULL, &err), "a slot");
+    return background;
+}
+
+static double weighted_sum(const float *values, int64_t count) {
+    double sum = values ? 0 : NAN;
+    for (int64_t i = 0; values && i < count; i++)
+        sum += (double)values[i] * (double)(i % 97 + 1);
+    return sum;
+}
+
+/* What a job brought, as one number; NAN: it failed. */
+static double result_of(const BackgroundJob *job) {
+    const BevShape *s = &job->inputs.features->shape;
+    if (job->failed || (job->kind == JOB_LAUNCH && !(job->launch_us > 0)))
+        return NAN;
+    if (job->kind == JOB_ACCURACY)
+        return job->accuracy.max_abs;
+    if (job->kind == JOB_GRADIENTS)
+        return weighted_sum(job->gradients->grad_feat,
+                            s->cameras * s->feat_h * s->feat_w * s->channels);
+    return job->wants_grid ? weighted_sum(job->grid->values, s->nx * s->ny * s->channels) : 0;
+}
+
+static double run_job(Background *background, int i, const FrameInputs *inputs, const State *state) {
+    BackgroundJob job = {.kind = slot_jobs[i].kind,
+                         .inputs = frame_inputs_keep(inputs),
+                         .config = state->job.config,
+                         .job = state->job};
+    if (slot_jobs[i].kernel)
+        job.config.kernel = bev_kernel_find(slot_jobs[i].kernel);
+    job.wants_grid = slot_jobs[i].kernel != NULL;
+    background_start(background, &job);
+    while (!background_take(background, &job))
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    double result = result_of(&job);
+    background_job_drop(&job);
+    return result;
+}
+
+/* Each job alone, then each behind each other one: they share what the last one left in the slot. */
+static void test_slot_in_any_order(const FrameInputs *inputs, const State *state) {
+    double alone[SLOT_JOBS];
+    int wrong = 0;
+    for (int i = 0; i < SLOT_JOBS; i++) {
+        Background *background = open_background();
+        alone[i] = run_job(background, i, inputs, state);
+        wrong += isnan(alone[i]);
+        background_close(background);
+    }
+    Background *background = open_background();
+    for (int i = 0; i < SLOT_JOBS; i++)
+        for (int j = 0; j < SLOT_JOBS; j++) {
+            wrong += run_job(background, i, inputs, state) != alone[i];
+            wrong += run_job(background, j, inputs, state) != alone[j];
+        }
+    background_close(background);
+    tap_ok(!wrong, "%s: whatever a job finds in the slot, it brings the same",
+           state->job.config.kernel->name);
+}
+
+static void test_slot(void) {
+    static LiveData live;
+    Pipeline *pipeline;
+    Err err;
+    tap_need(pipeline_open(&pipeline, &err), "a pipeline");
+    State state = fresh(TOY);
+    state.job.loss = LOSS_ALL;
+    for (int i = 0; bev_kernels[i]; i++) {
+        const PipelineNeeds needs = {.draft = true, .gradients_later = true};
+        state.job.config.kernel = bev_kernels[i];
+        if (bev_kernels[i]->where != BEV_CPU || bev_kernels[i]->direction != BEV_BACKWARD)
+            continue;
+        tap_need(pipeline_run(pipeline, &state, needs, &live, &err) == PIPELINE_DONE, "a frame");
+        test_slot_in_any_order(pipeline_inputs(pipeline), &state);
+    }
+    pipeline_close(pipeline);
+}
+
+/* ---- timing and accuracy --------------------------------------------------------------------- */
+
+static bool all_known(const LiveData *live) {
+    for (int i = 0; i < live->kernel_count; i++) {
+        const LiveKernel *row = &live->kernels[i];
+        if (!row->skipped && (row->median_us.source != SOURCE_MEASURED || row->median_us.stale))
+            return false;
+    }
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        if (live->accuracy[dtype].source == SOURCE_UNKNOWN || live->accuracy[dtype].stale)
+            return false;
+    return live->kernel_count > 0 && live->baseline_us.source == SOURCE_MEASURED;
+}
+
+static bool all_pass(const LiveData *live) {
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        const LiveAccuracy *accuracy = &live->accuracy[dtype];
+        if (accuracy->gate_a != LIVE_PASS || accuracy->gate_b != LIVE_PASS ||
+            accuracy->gate_c != LIVE_PASS)
+            return false;
+    }
+    return true;
+}
+
+static void test_background(void) {
+    const Load before = load_now();
+    Engine *engine = open_engine(true);
+    State state = fresh(ASYMMETRIC);
+    const EngineFrame *frame = ask(engine, &state);
+    double end = clock_ms() + PATIENCE_MS;
+    while (frame && !all_known(&frame->live) && clock_ms() < end)
+        frame = take(engine);
+    bool known = frame && all_known(&frame->live);
+    tap_ok_unless_loaded(known, &before, "every kernel is timed, every format judged");
+    if (known) {
+        tap_ok(all_pass(&frame->live), "all gates of V3 pass");
+        state.job.temperature = 2;
+        frame = ask(engine, &state);
+        tap_ok(frame && frame->live.accuracy[BEV_FP16].stale,
+               "other values in the same cells: the old error stays, marked stale");
+        state.job.temperature = 1;
+        frame = ask(engine, &state);
+        while (frame && !all_known(&frame->live) && clock_ms() < end)
+            frame = take(engine);
+        state.job.config.align = BEV_BILINEAR;
+        frame = ask(engine, &state);
+        tap_ok(frame && frame->live.accuracy[BEV_FP16].stale &&
+                   live_kernel(&frame->live, state.job.config.kernel)->median_us.stale,
+               "another align: the old figures stay, marked stale");
+    }
+    engine_close(engine);
+}
+
+/* How often the kernel was timed that was timed least, of those that can run. */
+static int least_turns(const LiveData *live) {
+    int least = INT_MAX;
+    for (int i = 0; i < live->kernel_count; i++)
+        if (!live->kernels[i].skipped && live->kernels[i].history_count < least)
+            least = live->kernels[i].history_count;
+    return least;
+}
+
+static void *spin(void *stop) {
+    while (!atomic_load((atomic_bool *)stop)) {
+    }
+    return NULL;
+}
+
+/* On a machine whose cores are taken, every kernel is timed, again and again. */
+static void test_fair(void) {
+    enum { SPINNERS = 3, TURNS = 3 };
+    pthread_t threads[SPINNERS];
+    atomic_bool stop = false;
+    const Load before = load_now();
+    Engine *engine = open_engine(true);
+    State state = fresh(TOY);
+    int started = 0;
+    while (started < SPINNERS && !pthread_create(&threads[started], NULL, spin, &stop))
+        started++;
+    const EngineFrame *frame = ask(engine, &state);
+    double end = clock_ms() + PATIENCE_MS;
+    while (frame && least_turns(&frame->live) < TURNS && clock_ms() < end)
+        frame = take(engine);
+    atomic_store(&stop, true);
+    for (int i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    int turns = frame ? least_turns(&frame->live) : 0;
+    tap_ok_unless_loaded(turns >= TURNS && started == SPINNERS, &before,
+                         "on taken cores every kernel has its turns (%d)", turns);
+    engine_close(engine);
+}
+
+static bool all_timed(const LiveData *live) {
+    bool timed = live->kernel_count > 0;
+    for (int i = 0; i < live->kernel_count; i++)
+        timed = timed &&
+                (live->kernels[i].skipped || live->kernels[i].median_us.source == SOURCE_MEASURED);
+    return timed;
+}
+
+/* The reference takes many frames' time; it is timed beside them and said to be unsettled. */
+static void test_playing(void) {
+    const Load before = load_now();
+    Engine *engine = open_engine(true);
+    State state = fresh(INTERSECTION);
+    state.playing = true;
+    const EngineFrame *frame = ask(engine, &state);
+    double end = clock_ms() + PATIENCE_MS;
+    while (frame && !all_timed(&frame->live) && clock_ms() < end) {
+        state.job.time_s += 0.05;
+        frame = ask(engine, &state);
+    }
+    bool timed = frame && all_timed(&frame->live);
+    tap_ok_unless_loaded(timed, &before, "every kernel has a figure while the street moves");
+    const LiveKernel *slow = timed ? live_kernel(&frame->live, bev_kernel_find("reference")) : NULL;
+    tap_ok_unless_loaded(slow && slow->unsettled && slow->median_us.value > 0, &before,
+                         "that of the reference is not to be quoted yet");
+    engine_close(engine);
+}
+
+/* The last kernel stands in for the reference until the background thread has pooled it: the
+ * engine's thread, which keys wait for, never runs it. */
+static void test_slow_kernel(void) {
+    const Load before = load_now();
+    Engine *engine = open_engine(true);
+    State state = fresh(INTERSECTION);
+    state.job.config.kernel = bev_kernel_find("reference");
+    const EngineFrame *frame = ask(engine, &state);
+    tap_ok(frame && frame->live.stand_in, "a kernel that was never run keeps nobody waiting");
+    double end = clock_ms() + PATIENCE_MS;
+    while (frame && frame->live.stand_in && clock_ms() < end)
+        frame = take(engine);
+    const LiveKernel *slow = frame ? live_kernel(&frame->live, state.job.config.kernel) : NULL;
+    tap_ok_unless_loaded(frame && !frame->live.stand_in &&
+                             frame->inputs.pooled->config.kernel == state.job.config.kernel,
+                         &before, "its own picture comes");
+    tap_ok_unless_loaded(slow && slow->median_us.value > 0 &&
+                             frame->live.stages_us[STAGE_POOL].value < slow->median_us.value / 2,
+                         &before, "and the engine's thread did not pool it");
+    state.job.probe_cell = 5;
+    frame = ask(engine, &state);
+    tap_ok_unless_loaded(frame && !frame->live.stand_in, &before,
+                         "it stays for the next key that pools the same");
+    engine_close(engine);
+}
+
+/* ---- speed ----------------------------------------------------------------------------------- */
+
+static double cpu_ms(void) {
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-3;
+}
+
+/* 20 frames a second on two cores are 100 ms of processor time a frame for everything; drawing
+ * takes a part of that. Wall-clock time would depend on what else runs here. */
+static void test_speed(void) {
+    enum { FRAMES = 20, MAX_MS = 70 };
+    Engine *engine = open_engine(false);
+    State state = fresh(INTERSECTION);
+    state.playing = true;
+    const EngineFrame *frame = ask(engine, &state);
+    const Load before = load_now();
+    double cpu = cpu_ms(), wall = clock_ms();
+    for (int i = 0; frame && i < FRAMES; i++) {
+        state.job.time_s += 0.05;
+        frame = ask(engine, &state);
+    }
+    cpu = (cpu_ms() - cpu) / FRAMES;
+    wall = (clock_ms() - wall) / FRAMES;
+    const char *waiting = getenv("OMP_WAIT_POLICY");
+#ifdef __SANITIZE_ADDRESS__
+    waiting = NULL;
+#endif
+    if (!waiting || strcmp(waiting, "passive") != 0)
+        tap_skip("time of a frame", "sanitized, or threads that wait spin (OMP_WAIT_POLICY)");
+    else
+        tap_ok_unless_loaded(frame && cpu < MAX_MS, &before,
+                             "a moment of the flagship takes %d ms of processor time", MAX_MS);
+    tap_note("%.1f ms of processor time, %.1f ms", cpu, wall);
+    engine_close(engine);
+}
+
+TAP_SUITE(engine_background) {
+    test_model();
+    test_counters();
+    test_slot();
+    test_background();
+    test_fair();
+    test_playing();
+    test_slow_kernel();
+    test_speed();
+}

@@ -1,0 +1,198 @@
+/* When a kernel of the live display is timed again. */
+#include "src/base/clock.h"
+#include "src/live/timed_kernel.h"
+#include "src/state/live_text.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+#include <pthread.h>
+
+enum { MANY = 100 };
+
+static const BevKernel row = {.name = "v", .where = BEV_CPU};
+
+static TimedKernel fresh_kernel(void) {
+    TimedKernel timed = {.cost_us = 0};
+    KernelConfig config = {.kernel = &row};
+    timed_kernel_restart(&timed, &config);
+    return timed;
+}
+
+/* Adds background launches until the kernel is complete, or MANY; returns how many it took. */
+static int fill(TimedKernel *timed, double us, bool disturbed) {
+    BackgroundJob job = {.launch_us = us, .busy_us = us};
+    int taken = 0;
+    for (; taken < MANY && !timed->complete; taken++)
+        timed_kernel_add_launch(timed, &job, disturbed);
+    return taken;
+}
+
+static void test_background(void) {
+    TimedKernel timed = fresh_kernel();
+    tap_ok(timed_kernel_due(&timed, true) && timed_kernel_due(&timed, false),
+           "a kernel without a figure is due");
+    timed.cost_us = 50e3;
+    tap_ok(timed_kernel_needs_background(&timed),
+           "one that takes 50 ms is launched in the background");
+    tap_ok(fill(&timed, 50e3, true) < MANY, "samples beside pictures complete it");
+    tap_ok(timed.live.protocol == TIMING_BESIDE_PICTURES && timed.live.unsettled,
+           "the figure says so, and is not to be quoted");
+    tap_ok(!timed_kernel_due(&timed, false), "which will do while they go on");
+    tap_ok(timed_kernel_due(&timed, true), "but not once they stand");
+    timed_kernel_add_launch(&timed, &(BackgroundJob){.launch_us = 40e3, .busy_us = 40e3}, false);
+    tap_ok(timed.count == 1 && !timed.complete, "the first sample taken alone is the only one");
+    fill(&timed, 40e3, false);
+    tap_ok(!timed_kernel_due(&timed, true) && timed.live.median_us.value == 40e3,
+           "and with others like it all that is wanted");
+    tap_ok(timed.live.protocol == TIMING_BACKGROUND && !timed.live.unsettled,
+           "a figure of single launches says so");
+}
+
+/* The calling thread waits while the others work, as where another program holds its core. */
+static void test_team_time(void) {
+    const double work_us = 30e3;
+    const char *name = "work that other threads of the team do counts";
+    TeamTime begun = clock_team();
+    pthread_t caller = pthread_self();
+    int helpers = 0;
+#pragma omp parallel reduction(+ : helpers)
+    {
+        double start_us = clock_thread_us();
+        bool helps = !pthread_equal(pthread_self(), caller);
+        helpers += helps;
+        while (helps && clock_thread_us() - start_us < work_us)
+            ;
+    }
+    if (helpers == 0)
+        tap_skip(name, "one thread");
+    else
+        tap_ok(clock_team_since_us(begun) >= work_us * helpers / (helpers + 1), "%s", name);
+}
+
+/* A launch at the border of what keys can wait for is slow once and then not. */
+static void test_from_background_to_row(void) {
+    TimedKernel timed = fresh_kernel();
+    timed.cost_us = 11e3;
+    fill(&timed, 11e3, true);
+    timed.cost_us = 9e3;
+    tap_ok(!timed_kernel_needs_background(&timed) && timed_kernel_due(&timed, true),
+           "faster than was thought: due in a row");
+    timed_kernel_begin(&timed);
+    for (int i = 0; i < TIMED_KERNEL_SAMPLES; i++)
+        timed_kernel_add_sample(&timed, 9e3);
+    timed_kernel_publish_samples(&timed, 0);
+    timed.complete = true;
+    timed_kernel_done(&timed);
+    tap_ok(!timed_kernel_due(&timed, true), "a row is taken alone: then it rests");
+    tap_ok(timed.live.median_us.value == 9e3 && timed.live.protocol == TIMING_SERIES,
+           "with the row's median, as of a warm series");
+}
+
+/* The protocol of a latency stands beside it, and under the table. */
+static void test_marks(void) {
+    LiveKernel kernels[] = {{.protocol = TIMING_SERIES},
+                            {.protocol = TIMING_BACKGROUND},
+                            {.protocol = TIMING_BESIDE_PICTURES}};
+    Ladder ladder = {.count = 3};
+    char marks[4] = "", note[96];
+    for (int i = 0; i < ladder.count; i++) {
+        kernels[i].median_us = reading(1, SOURCE_MEASURED);
+        ladder.kernels[i] = &kernels[i];
+        strcat(marks, ladder_mark(&kernels[i]));
+    }
+    ladder_note(&ladder, note, sizeof note);
+    tap_ok(!strcmp(marks, "sb") && !strcmp(note, "measured, s single launches, b beside pictures"),
+           "marks say how it was timed");
+}
+
+/* What was recorded of a problem stands in until it is timed here. */
+static void test_stand_in(void) {
+    RecordedRow results[] = {{.scene = "canonical",
+                              .kernel = "v",
+                              .dtype = "fp32",
+                              .align = "nearest",
+                              .cache = "warm",
+                              .median_us = 70,
+                              .p95_us = 71,
+                              .p99_us = 72,
+                              .l2_carveout_mib = NAN}};
+    Recording recording = {.label = "a machine", .rows = results, .row_count = 1};
+    const RecordedSet set = {&recording, 1};
+    TimedKernel timed = fresh_kernel();
+    const KernelConfig config = timed.config;
+    timed.live.kernel = config.kernel;
+    timed_kernel_stand_in(&set, "canonical", 80, &config, &timed.live);
+    LiveData live = {.timed = true, .baseline_us = reading(140, SOURCE_RECORDED)};
+    Reading latency = live_latency(&live, &timed.live), speedup = live_speedup(&live, &timed.live);
+    tap_ok(latency.value == 70 && latency.doubtful && !strcmp(ladder_mark(&timed.live), "r"),
+           "a recorded figure stands in, marked");
+    tap_ok(!timed_kernel_has_figure(&timed) && timed_kernel_due(&timed, true),
+           "and the kernel is still to be timed");
+    tap_ok(speedup.value == 2 && speedup.doubtful, "its speed-up is doubtful");
+    live.timed = false;
+    tap_ok(!live_speedup(&live, &timed.live).doubtful, "but not in a script, which times nothing");
+    live.timed = true;
+    for (int i = 0; i < TIMED_KERNEL_SAMPLES; i++)
+        timed_kernel_add_sample(&timed, 35);
+    timed_kernel_publish_samples(&timed, 0);
+    latency = live_latency(&live, &timed.live);
+    tap_ok(latency.value == 35 && !latency.doubtful && !ladder_mark(&timed.live)[0],
+           "the measured one replaces it");
+    tap_ok(live_speedup(&live, &timed.live).doubtful,
+           "a speed-up of a measured over a recorded figure is doubtful");
+    live.baseline_us = reading(70, SOURCE_MEASURED);
+    speedup = live_speedup(&live, &timed.live);
+    tap_ok(speedup.value == 2 && !speedup.doubtful, "that of two measured ones is not");
+    live.baseline_us.doubtful = true;
+    tap_ok(live_speedup(&live, &timed.live).doubtful, "unless one of them has not settled");
+    timed_kernel_restart(&timed, &config);
+    timed_kernel_stand_in(&set, "large", 80, &config, &timed.live);
+    tap_ok(timed.live.median_us.value == 35 && timed.live.median_us.stale,
+           "where nothing was recorded the old figure stays, stale");
+    timed_kernel_stand_in(&set, "canonical", 80, &config, &timed.live);
+    timed_kernel_stand_in(&set, "large", 80, &config, &timed.live);
+    tap_ok(!timed.live.median_us.source, "but no recorded one of another problem");
+}
+
+/* Each reason is short enough for a row of the table on a terminal of 80 columns. */
+static void test_reasons(void) {
+    const BevKernel kernel = {.name = "v", .dtypes = 1u << BEV_FP16};
+    LiveKernel live_row = {.kernel = &kernel};
+    LiveData live = {.timed = false};
+    const struct {
+        bool timed, busy, being_timed, failed;
+        const char *skipped;
+        Unknown unknown;
+        const char *reason;
+    } cases[] = {
+        {false, false, false, false, NULL, UNKNOWN_LATENCY, "not recorded"},
+        {true, false, false, false, NULL, UNKNOWN_LATENCY, "waits for its turn"},
+        {true, true, false, false, NULL, UNKNOWN_LATENCY, "waits: machine busy"},
+        {true, true, true, false, NULL, UNKNOWN_LATENCY, "being timed"},
+        {true, true, true, true, NULL, UNKNOWN_LATENCY, "failed on this problem"},
+        {true, false, false, false, "needs a GPU", UNKNOWN_LATENCY, "needs a GPU"},
+        {true, false, false, false, NULL, UNKNOWN_ACCURACY, "not in this kernel"},
+        {true, false, false, false, NULL, UNKNOWN_MODEL, "waits for the simulation"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        live.timed = cases[i].timed;
+        live.machine_busy = cases[i].busy;
+        live_row.being_timed = cases[i].being_timed;
+        live_row.failed = cases[i].failed;
+        live_row.skipped = cases[i].skipped;
+        const char *reason = unknown_reason(cases[i].unknown, &live, &live_row, BEV_FP8);
+        tap_ok(!strcmp(reason, cases[i].reason), "n/a says why: %s", reason);
+    }
+    tap_ok(!strcmp(unknown_reason(UNKNOWN_ACCURACY, &live, &live_row, BEV_FP16),
+                   "waits for its turn"),
+           "a format that the kernel has waits");
+}
+
+TAP_SUITE(timed_kernel) {
+    test_stand_in();
+    test_reasons();
+    test_marks();
+    test_background();
+    test_team_time();
+    test_from_background_to_row();
+}

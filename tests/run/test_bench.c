@@ -1,0 +1,215 @@
+/* Tables of many kernels: the baseline of a speed-up is measured beside each row and judged as the
+ * row is; a kernel that refuses a problem is a skipped row. With a table of the test's own kernels
+ * in place of kernels/variants.c. */
+#include "src/accuracy/verify.h"
+#include "src/base/clock.h"
+#include "src/run/bench.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+#include <time.h>
+
+/* ---- the kernels ----------------------------------------------------------------------------- */
+
+static const double FAST_US = 50, SLOW_US = 3000;
+static bool disturbed; /* as if another program had the cores: V2 takes as long as that */
+static int slow_launches;
+
+static void spend(double us) {
+    for (double end = clock_us() + us; clock_us() < end;)
+        ;
+}
+
+static bool launch_v2(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    (void)problem, (void)plan, (void)stream, (void)err;
+    slow_launches += disturbed;
+    spend(disturbed ? SLOW_US : FAST_US);
+    return true;
+}
+
+/* The other program ends with the first launch of another kernel. */
+static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    (void)problem, (void)plan, (void)stream, (void)err;
+    disturbed = false;
+    spend(FAST_US);
+    return true;
+}
+
+static bool refuse(const BevProblem *problem, BevPlan **plan, Err *err) {
+    (void)problem, (void)plan;
+    return err_set(err, ERR_USAGE, "picky", "use another kernel", "does not like this map");
+}
+
+static bool no_memory(const BevProblem *problem, BevPlan **plan, Err *err) {
+    (void)problem, (void)plan;
+    return err_set(err, ERR_FAILED, "greedy", "", "out of memory");
+}
+
+static void release(BevPlan *plan) {
+    (void)plan;
+}
+
+static BevTraffic traffic(const BevProblem *problem) {
+    (void)problem;
+    return (BevTraffic){.feat = 1000};
+}
+
+#define ROW(name_, ...)                                                                            \
+    static const BevKernel kernel_##name_ = {.name = #name_,                                       \
+                                             .title = #name_,                                      \
+                                             .where = BEV_CPU,                                     \
+                                             .dtypes = ~0u,                                        \
+                                             .aligns = ~0u,                                        \
+                                             .bytes = traffic,                                     \
+                                             __VA_ARGS__}
+ROW(first, .launch = launch);
+ROW(v2, .launch = launch_v2, .is_baseline = true);
+ROW(picky, .launch = launch, .prepare = refuse, .release = release);
+ROW(second, .launch = launch);
+ROW(greedy, .launch = launch, .prepare = no_memory, .release = release);
+
+const BevKernel *const bev_kernels[] = {&kernel_first, &kernel_v2, &kernel_picky, &kernel_second,
+                                        NULL};
+
+const BevKernel *bev_kernel_find(const char *name) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (!strcmp(bev_kernels[i]->name, name))
+            return bev_kernels[i];
+    return NULL;
+}
+
+static const char *const toy[] = {"toy"};
+static const BenchPlan toy_plan = {.scenes = toy,
+                                   .scene_count = 1,
+                                   .where = 1u << BEV_CPU,
+                                   .dtypes = 1u << BEV_FP32,
+                                   .aligns = 1u << BEV_NEAREST,
+                                   .caches = 1u << CACHE_WARM,
+                                   .timing = {.samples = 20, .min_warm_ms = 1, .max_s = 0.5}};
+
+/* ---- bench ----------------------------------------------------------------------------------- */
+
+enum { MOST_ROWS = 8 };
+static BenchRow rows[MOST_ROWS];
+static int row_count;
+
+static void keep_row(const BenchRow *row, void *context) {
+    (void)context;
+    if (row_count < MOST_ROWS)
+        rows[row_count++] = *row;
+}
+
+static const BenchRow *row_of(const BevKernel *kernel) {
+    for (int i = 0; i < row_count; i++)
+        if (rows[i].config.kernel == kernel)
+            return &rows[i];
+    return NULL;
+}
+
+static void note_row(const BenchRow *row) {
+    tap_note("%s: %.1f us, V2 %.1f us (%ssettled), %.2f times", row->config.kernel->name,
+             row->timing.median_us, row->baseline.median_us, row->baseline.settled ? "" : "not ",
+             row->speedup);
+}
+
+static void test_bench(void) {
+    Err err = {0};
+    disturbed = true;
+    bool ok = bench_run(&toy_plan, keep_row, NULL, &err);
+    if (!tap_ok(ok && row_count == 4 && slow_launches > 5, "bench: four rows, V2 slow at first: %s",
+                err.what))
+        return;
+    const BenchRow *first = row_of(&kernel_first), *second = row_of(&kernel_second),
+                   *v2 = row_of(&kernel_v2), *picky = row_of(&kernel_picky);
+    note_row(first);
+    note_row(second);
+    tap_ok(first->speedup < 3 && !first->baseline.settled,
+           "where V2 was slow and is not any more it did not settle, and the ratio overstates "
+           "nothing");
+    tap_ok(second->speedup < 3 && second->baseline.median_us < SLOW_US / 3,
+           "the next row has a baseline of its own time");
+    tap_ok(second->baseline.samples >= 10 && isfinite(second->baseline.noise) &&
+               fabs(second->baseline.median_us / second->timing.median_us - second->speedup) < 1e-9,
+           "it is measured, and the ratio stands on what is shown");
+    tap_ok(v2->speedup == 1 && v2->baseline.median_us == v2->timing.median_us,
+           "V2's own row is its own baseline");
+    tap_ok(strstr(picky->skipped, "does not like this map") && !second->skipped[0],
+           "a kernel that refuses the map is a skipped row with its reason: %s", picky->skipped);
+}
+
+/* A team that waits for a core: time passes, and nobody of this process computes. */
+static bool launch_waiting(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    (void)problem, (void)plan, (void)stream, (void)err;
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return true;
+}
+
+ROW(waiting, .launch = launch_waiting);
+
+static void test_waiting(void) {
+    Timing timing = {0};
+    Session *session = NULL;
+    Workload workload;
+    HostProblem problem = {0};
+    Err err = {0};
+    bool ok = workload_open(&workload, "toy", NULL, &err) &&
+              workload_problem(&workload, BEV_FP32, BEV_NEAREST, &problem, &err) &&
+              session_open(&session, &kernel_waiting, &problem.view, &err) &&
+              session_time(session, CACHE_WARM, &toy_plan.timing, &timing, &err);
+    tap_ok(ok && timing.median_us >= 1000 && !timing.settled,
+           "launches that wait for a core, however evenly, did not settle: %.0f us",
+           timing.median_us);
+    session_close(session);
+    problem_free(&problem);
+    workload_close(&workload);
+}
+
+static void test_join(void) {
+    Timing a = {.median_us = 10, .settled = true, .drift_limit = 0.15, .samples = 5}, b = a;
+    b.median_us = 11;
+    tap_ok(timing_join(&a, &b).settled && timing_join(&a, &b).median_us == 10.5 &&
+               timing_join(&a, &b).samples == 10,
+           "two timings that agree are one");
+    b.median_us = 12;
+    tap_ok(!timing_join(&a, &b).settled && timing_join(&a, &b).median_us == 10,
+           "two that differ did not settle, and the faster one counts");
+    b.median_us = 10;
+    b.settled = false;
+    tap_ok(!timing_join(&a, &b).settled, "nor where one of them did not");
+}
+
+/* ---- verify ---------------------------------------------------------------------------------- */
+
+static int judged, skipped;
+
+static void count_row(const VerifyRow *row, void *context) {
+    (void)context;
+    judged += !row->skipped[0];
+    skipped += strstr(row->skipped, "does not like this map") != NULL;
+}
+
+static void test_verify(void) {
+    VerifyCount count;
+    Err err = {0};
+    bool ok = verify_run(&toy_plan, count_row, NULL, &count, &err);
+    tap_ok(ok && judged == 3 && skipped == 1 && count.skipped == 1 && count.failed == 3,
+           "verify: the kernel that refuses is skipped, the others are judged: %s", err.what);
+    Session *session;
+    char reason[REFUSAL_SIZE];
+    Workload workload;
+    HostProblem problem = {0};
+    ok = workload_open(&workload, "toy", NULL, &err) &&
+         workload_problem(&workload, BEV_FP32, BEV_NEAREST, &problem, &err);
+    tap_ok(ok && !session_open_or_skip(&session, &kernel_greedy, &problem.view, reason, &err) &&
+               err.kind == ERR_FAILED && !reason[0],
+           "a lack of memory is no refusal: %s", err.what);
+    problem_free(&problem);
+    workload_close(&workload);
+}
+
+TAP_SUITE(bench) {
+    test_bench();
+    test_join();
+    test_waiting();
+    test_verify();
+}

@@ -1,0 +1,85 @@
+#!/bin/sh
+# Every reason why a machine has no usable GPU gives a line of its own (with a fake driver library),
+# and the program continues on the CPU.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+line=$BUILDDIR/tests/device_line
+
+# says STATUS PATTERN ARGUMENTS...: the exit status and the one line of device_line.
+says() {
+    status=$1 pattern=$2
+    shift 2
+    got=$("$line" "$@")
+    result=$?
+    ok=0
+    [ $result = "$status" ] && [ "$(echo "$got" | wc -l)" = 1 ] && echo "$got" | grep -qE "$pattern" ||
+        ok=1
+    [ $ok = 0 ] || echo "# exit $result: $got"
+    tap_ok $ok "says: $pattern"
+}
+
+# Where a real driver is installed, its absence can only be tested by hiding it from the loader.
+if "$line" | grep -q 'libcuda.so.1 was not found'; then
+    says 4 'no NVIDIA driver: libcuda.so.1 was not found' 0
+else
+    tap_skip 'no driver' 'this machine has one'
+fi
+
+# The fake is built without sanitizers: a sanitized shared object would have to be loaded first.
+${CC:-cc} -std=gnu11 -shared -fPIC -o "$folder/libcuda.so.1" "$SRCDIR/tests/run/fake_cuda.c"
+tap_ok $? 'the fake driver library compiles'
+LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+
+# fake SETTING... -- STATUS PATTERN ARGUMENTS...
+fake() {
+    (
+        while [ "$1" != -- ]; do
+            export "FAKE_CUDA_$1"
+            shift
+        done
+        shift
+        tap_count=$tap_count tap_failures=0
+        says "$@"
+        exit $tap_failures
+    )
+    tap_failures=$((tap_failures + $?))
+    tap_count=$((tap_count + 1))
+}
+
+fake -- 0 '^usable, CUDA 13000$' 0
+fake VERSION=12040 -- 4 'driver is too old: it supports CUDA 12.4, needed is 13.0' 0
+fake INIT=100 -- 4 'driver finds no GPU' 0
+fake HANG=1 -- 4 'the NVIDIA driver hangs: no answer within 10 s' 0
+fake CRASH=1 -- 4 'the NVIDIA driver crashes as it starts' 0
+fake DEVICES=0 -- 4 'driver finds no GPU' 0
+fake INIT=803 -- 4 'driver does not start: error 803' 0
+fake DEVICES=2 -- 4 'GPU 2 was asked for, the last one is 1' 2
+fake DEVICES=2 -- 0 '^usable' 1
+fake CAPABILITY=52 -- 4 'no code for GPU 0, Fake GPU 0, compute capability 5.2: built for 8.6, 8.9, 9.0, 12.0 .*CUDA_ARCH=52' 0
+fake CAPABILITY=80 -- 4 'no code for GPU 0' 0
+fake CAPABILITY=100 -- 4 'no code for GPU 0' 0
+fake CAPABILITY=87 -- 0 '^usable' 0
+fake CAPABILITY=121 -- 0 '^usable' 0
+
+# A driver that lacks its functions, or is no library at all, is broken, not absent.
+mkdir "$folder/broken"
+echo 'int nothing;' >"$folder/broken.c"
+${CC:-cc} -shared -fPIC -o "$folder/broken/libcuda.so.1" "$folder/broken.c"
+LD_LIBRARY_PATH=$folder/broken says 4 'the NVIDIA driver is broken: libcuda.so.1 cannot be used' 0
+echo 'no library' >"$folder/broken/libcuda.so.1"
+LD_LIBRARY_PATH=$folder/broken says 4 'the NVIDIA driver is broken: libcuda.so.1 cannot be used' 0
+
+# The program itself: a GPU asked for by name is exit 4, otherwise the CPU takes over.
+if [ -x "$BEVSCOPE" ] && "$BEVSCOPE" --version | grep -q 'CUDA kernels: yes'; then
+    FAKE_CUDA_VERSION=11000 "$BEVSCOPE" info --device cuda >"$folder/out" 2>"$folder/err"
+    status=$?
+    [ $status = 4 ] && grep -q 'driver is too old' "$folder/err"
+    tap_ok $? 'bevscope info --device cuda: exit 4 and the reason'
+    FAKE_CUDA_VERSION=11000 "$BEVSCOPE" info >"$folder/out" 2>"$folder/err"
+    tap_ok $? 'bevscope info: exit 0 on the CPU'
+else
+    tap_skip 'bevscope without a usable GPU' 'built without CUDA'
+fi
+tap_done

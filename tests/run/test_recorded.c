@@ -1,0 +1,116 @@
+/* Recorded results: what a file holds is read, what it lacks stays unknown, and results with an L2
+ * carve-out are not taken for results of the whole GPU. */
+#include "src/live/timed_kernel.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#define MACHINE                                                                                    \
+    "\"gpu\": \"NVIDIA H200\", \"driver\": \"1\", \"cuda\": \"13.0\", \"date\": \"2026-11-20T\""
+#define ROW(kernel, rest)                                                                          \
+    "{\"scene\": \"canonical\", \"kernel\": \"" kernel "\", \"dtype\": \"fp16\", "                 \
+    "\"align\": \"nearest\", \"channels\": 80, \"cache\": \"warm\", " rest "}"
+
+static const char full[] =
+    "{\"machine\": {" MACHINE ", \"limits\": {\"dram_copy_gbps\": 4000, \"dram_read_gbps\": 4500, "
+    "\"l2_copy_gbps\": 6000, \"l2_read_gbps\": 9000, \"fp32_tflops\": null}}, "
+    "\"results\": [" ROW("cpu_v3",
+                         "\"l2_carveout_mib\": 30, \"l2_left_mib\": 31.5, "
+                         "\"median_us\": 99") ", " ROW("cpu_v3",
+                                                       "\"l2_carveout_mib\": null, \"median_us\": "
+                                                       "10, \"p95_us\": 11, \"p99_us\": 12, "
+                                                       "\"effective_gbps\": 900, \"footprint_mb\": "
+                                                       "20") ", " ROW("cpu_v2",
+                                                                      "\"median_us\": 30, "
+                                                                      "\"effective_gbps\": "
+                                                                      "900, \"footprint_mb\": "
+                                                                      "200") ", " ROW("referen"
+                                                                                      "ce",
+                                                                                      "\"media"
+                                                                                      "n_us\":"
+                                                                                      " null") "]}";
+
+static bool load(const char *folder, RecordedSet *set) {
+    char path[256], line[1024];
+    Err err = {0};
+    snprintf(path, sizeof path, "%s/h200.json", folder);
+    FILE *file = fopen(path, "w");
+    bool ok = file && fputs(full, file) >= 0;
+    ok = file && !fclose(file) && ok && recorded_load(set, folder, &err);
+    unlink(path);
+    rmdir(folder);
+    err_line(&err, line, sizeof line);
+    if (!ok)
+        tap_note("%s", line);
+    return ok;
+}
+
+static const RecordedRow *find(const RecordedSet *set, const char *kernel, int64_t channels) {
+    const KernelConfig config = {bev_kernel_find(kernel), BEV_FP16, BEV_NEAREST};
+    const Recording *from;
+    return recorded_find(set, "canonical", channels, &config, CACHE_WARM, &from);
+}
+
+static void test_rows(const RecordedSet *set) {
+    const RecordedRow *row = find(set, "cpu_v3", 80), *sparse = find(set, "cpu_v2", 80);
+    tap_ok(set->recordings[0].row_count == 3, "a row without a median is passed over");
+    tap_ok(row && row->median_us == 10 && row->p95_us == 11 && row->p99_us == 12 &&
+               row->effective_gbps == 900,
+           "the whole L2's row is found, with all its figures");
+    tap_ok(sparse && isnan(sparse->p95_us) && isnan(sparse->p99_us), "what is missing is unknown");
+    tap_ok(!find(set, "cpu_v3", 256), "another number of channels is another problem");
+    tap_ok(recorded_is_experiment(&set->recordings[0].rows[0]) &&
+               set->recordings[0].rows[0].l2_left_mib == 31.5,
+           "the experiment's row is there too");
+}
+
+static void test_limits(const RecordedSet *set) {
+    Limits limits = recorded_limits(set, gpu_find("h200")), none;
+    tap_ok(limits.value[LIMIT_L2_READ] == 9000 && isnan(limits.value[LIMIT_FP32]) &&
+               isnan(limits.value[LIMIT_TENSOR]),
+           "limits: those in the file, the others unknown");
+    none = recorded_limits(set, gpu_find("a6000"));
+    tap_ok(!limits_any(&none), "nothing is known of another GPU");
+    tap_ok(limits_ceiling_gbps(&limits, 1e6, 6e7) == 9000 &&
+               limits_ceiling_gbps(&limits, 6.1e7, 6e7) == 4500,
+           "the ceiling is L2's for what fits, else DRAM's; the better of copy and loads");
+    json_t *object = limits_json(&limits);
+    Limits again = limits_read(object);
+    tap_ok(json_object_size(object) == 4 && again.value[LIMIT_DRAM_COPY] == 4000 &&
+               isnan(again.value[LIMIT_FP32]),
+           "written and read again");
+    json_decref(object);
+    Limits sheet = limits_of_data_sheet(gpu_find("h200"));
+    tap_ok(sheet.value[LIMIT_DRAM_COPY] == 4800 && sheet.value[LIMIT_FP32] == 67 &&
+               isnan(sheet.value[LIMIT_L2_READ]),
+           "a data sheet promises a few of them");
+}
+
+static void test_shown(const RecordedSet *set) {
+    LiveKernel v3 = {.kernel = bev_kernel_find("cpu_v3")};
+    LiveKernel v2 = {.kernel = bev_kernel_find("cpu_v2")};
+    timed_kernel_show_recorded(set, "canonical", 80, BEV_FP16, BEV_NEAREST, &v3);
+    timed_kernel_show_recorded(set, "canonical", 80, BEV_FP16, BEV_NEAREST, &v2);
+    tap_ok(v3.p95_us.source == SOURCE_RECORDED && v3.p95_us.value == 11 && v3.p99_us.value == 12 &&
+               v3.effective_gbps.value == 900 && strstr(v3.recorded_on, "H200"),
+           "the display gets every figure, labelled recorded, and whose it is");
+    tap_ok(v3.ceiling_gbps.value == 9000 && v2.ceiling_gbps.value == 4500,
+           "and the ceiling of that machine, by what the row touches");
+    tap_ok(v2.median_us.value == 30 && v2.p95_us.source == SOURCE_UNKNOWN, "gaps stay unknown");
+    timed_kernel_show_recorded(set, "canonical", 80, BEV_FP8, BEV_NEAREST, &v3);
+    tap_ok(v3.median_us.source == SOURCE_UNKNOWN && v3.p99_us.source == SOURCE_UNKNOWN &&
+               v3.ceiling_gbps.source == SOURCE_UNKNOWN && !v3.recorded_on[0],
+           "nothing of the last selection stays where nothing was recorded");
+}
+
+TAP_SUITE(recorded) {
+    char folder[] = "/tmp/bev-recorded-XXXXXX";
+    RecordedSet set = {0};
+    bool read = tap_ok(mkdtemp(folder) && load(folder, &set), "a recording is read");
+    tap_need(read, "the recording");
+    test_rows(&set);
+    test_limits(&set);
+    test_shown(&set);
+    recorded_free(&set);
+}

@@ -1,0 +1,428 @@
+/* Sessions: poison, run, read, later values, times, whatever the number of threads; and the guard.
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "src/run/backend.h"
+#include "src/accuracy/cases.h"
+#include "tests/support/guard.h"
+#include "kernels/codec.h"
+#include "src/scene/problem.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+#include <time.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* ---- a problem ------------------------------------------------------------------------------- */
+
+static CaseData data;
+
+static bool encode(HostProblem *problem, BevDtype dtype) {
+    Err err;
+    return problem_encode(problem, &data.shape, dtype, BEV_NEAREST, &data.features, &data.map,
+                          &err);
+}
+
+/* ---- kernels of the test's own -------------------------------------------------------------- */
+
+enum { NAP_US = 2000 };
+
+static void nap(void) {
+    nanosleep(&(struct timespec){.tv_nsec = NAP_US * 1000}, NULL);
+}
+
+static bool sleep_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    (void)problem, (void)plan, (void)stream, (void)err;
+    nap();
+    return true;
+}
+
+static int prepares;
+
+static bool sleep_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    (void)problem, (void)err;
+    *plan = NULL;
+    prepares++;
+    nap();
+    return true;
+}
+
+static void no_release(BevPlan *plan) {
+    (void)plan;
+}
+
+static bool failing_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    (void)problem, (void)plan;
+    return err_set(err, ERR_FAILED, "test", "", "no plan today");
+}
+
+static int idle_launches;
+
+static bool idle_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    (void)problem, (void)plan, (void)stream, (void)err;
+    idle_launches++;
+    return true;
+}
+
+/* The first launch takes long, as if another program had used the core. */
+static bool interrupted_launch(const BevProblem *problem, const BevPlan *plan, void *stream,
+                               Err *err) {
+    (void)problem, (void)plan, (void)stream, (void)err;
+    if (idle_launches++ == 0)
+        nap();
+    return true;
+}
+
+/* Each call flips the same bit of one input. */
+static bool meddling_launch(const BevProblem *problem, const BevPlan *plan, void *stream,
+                            Err *err) {
+    (void)plan, (void)stream, (void)err;
+    ((unsigned char *)problem->feat.data)[bev_tensor_bytes(&problem->feat) - 1] ^= 1;
+    return true;
+}
+
+static BevKernel kernel_of(bool (*launch)(const BevProblem *, const BevPlan *, void *, Err *)) {
+    return (BevKernel){
+        .name = "test", .where = BEV_CPU, .dtypes = ~0u, .aligns = ~0u, .launch = launch};
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static bool all_bytes(const unsigned char *bytes, size_t count, unsigned char value) {
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != value)
+            return false;
+    return count > 0;
+}
+
+static void test_run(const HostProblem *problem) {
+    size_t count = bev_tensor_bytes(&problem->view.out);
+    unsigned char *codes = malloc(count), *again = malloc(count);
+    Guarded guarded;
+    Session *session = NULL;
+    Err err;
+    bool opened = guard_init(&guarded, &problem->view) &&
+                  session_open(&session, bev_kernel_find("cpu_v3"), &guarded.view, &err);
+    if (tap_ok(opened, "a session opens")) {
+        session_poison(session, &err);
+        session_read(session, codes, &err);
+        tap_ok(all_bytes(codes, count, 0xff), "poison is in every byte of the output");
+        session_run(session, &err);
+        session_read(session, codes, &err);
+        int64_t nans = 0;
+        for (int64_t i = 0; i < data.shape.nx * data.shape.ny * data.shape.channels; i++)
+            nans += isnan(((float *)codes)[i]);
+        tap_ok(nans == 0, "a run leaves none of it");
+        session_poison(session, &err);
+        session_run(session, &err);
+        session_read(session, again, &err);
+        tap_ok(!memcmp(codes, again, count), "two runs give the same bits");
+        tap_ok(!guard_changed(&guarded) && !guard_broken(&guarded), "inputs are untouched");
+    }
+    session_close(session);
+    session_close(NULL);
+    guard_free(&guarded);
+    free(codes);
+    free(again);
+}
+
+/* ---- later values ---------------------------------------------------------------------------- */
+
+/* Other values of the same shape. The largest value differs, and with it every scale. */
+static Features later_features(void) {
+    int64_t depths =
+        data.shape.cameras * data.shape.depth_bins * data.shape.feat_h * data.shape.feat_w;
+    int64_t feats =
+        data.shape.cameras * data.shape.feat_h * data.shape.feat_w * data.shape.channels;
+    Features later = {malloc((size_t)depths * sizeof(float)),
+                      malloc((size_t)feats * sizeof(float))};
+    for (int64_t i = 0; i < depths; i++)
+        later.depth[i] = 0.375F * data.features.depth[depths - 1 - i];
+    for (int64_t i = 0; i < feats; i++)
+        later.feat[i] = 1.5F * data.features.feat[feats - 1 - i];
+    return later;
+}
+
+/* Whether a session that was opened on other values gives the same bits as `want`. */
+static bool updated_gives(const BevKernel *kernel, BevDtype dtype, const Features *later,
+                          const void *want) {
+    HostProblem problem;
+    Session *session;
+    Err err;
+    const void *got;
+    bool ok = encode(&problem, dtype) && session_open(&session, kernel, &problem.view, &err) &&
+              session_run(session, &err) && problem_update(&problem, later, &err) &&
+              session_update(session, &err) && session_poison(session, &err) &&
+              session_run(session, &err) && session_output(session, &got, &err) &&
+              !memcmp(got, want, bev_tensor_bytes(&problem.view.out));
+    session_close(session);
+    problem_free(&problem);
+    return ok;
+}
+
+static void test_update(BevDtype dtype) {
+    Features later = later_features();
+    HostProblem fresh;
+    Err err;
+    bool ok = problem_encode(&fresh, &data.shape, dtype, BEV_NEAREST, &later, &data.map, &err);
+    void *want = malloc(bev_tensor_bytes(&fresh.view.out));
+    int good = 0, tried = 0;
+    for (int i = 0; ok && bev_kernels[i]; i++) {
+        Session *session;
+        if (bev_kernels[i]->where != BEV_CPU || !bev_kernels[i]->deterministic ||
+            bev_unsupported(bev_kernels[i], &fresh.view))
+            continue;
+        ok = session_open(&session, bev_kernels[i], &fresh.view, &err) &&
+             session_run(session, &err) && session_read(session, want, &err);
+        session_close(session);
+        good += ok && updated_gives(bev_kernels[i], dtype, &later, want);
+        tried++;
+    }
+    tap_ok(ok && tried >= 3 && good == tried,
+           "%s: later values give the bits of a fresh session, %d of %d kernels",
+           bev_dtypes[dtype].name, good, tried);
+    free(want);
+    problem_free(&fresh);
+    free(later.depth);
+    free(later.feat);
+}
+
+static void test_meddling(const HostProblem *problem) {
+    BevKernel kernel = kernel_of(meddling_launch);
+    Guarded guarded;
+    Session *session = NULL;
+    Err err;
+    if (tap_ok(guard_init(&guarded, &problem->view) &&
+                   session_open(&session, &kernel, &guarded.view, &err),
+               "a session opens whose kernel changes an input")) {
+        session_run(session, &err);
+        tap_ok(guard_changed(&guarded) != NULL, "one bit changed in an input is noticed");
+        session_run(session, &err);
+        tap_ok(guard_changed(&guarded) == NULL, "and that it is changed back");
+    }
+    session_close(session);
+    guard_free(&guarded);
+}
+
+/* A change of any input is noticed, under its name; the output may change. */
+static void test_every_input_guarded(const HostProblem *problem) {
+    Guarded guarded;
+    int missed = 0, tried = 0, inputs = 0;
+    bool ok = guard_init(&guarded, &problem->view);
+    for (int i = 0; ok && i < guarded.count; i++) {
+        size_t count = guarded.buffers[i].bytes;
+        bool input = strcmp(guarded.buffers[i].name, "out") != 0;
+        inputs += input;
+        for (size_t at = 0; at < count; at += count / 5 + 1, tried++) {
+            unsigned char *byte = guarded.buffers[i].memory + GUARD_BYTES + at;
+            *byte ^= 0x10;
+            const char *changed = guard_changed(&guarded);
+            missed += input ? changed != guarded.buffers[i].name : changed != NULL;
+            *byte ^= 0x10;
+        }
+    }
+    tap_ok(ok && inputs == 8 && tried > 30 && missed == 0 && !guard_changed(&guarded),
+           "%d changes in all eight arrays noticed, %d missed", tried, missed);
+    guard_free(&guarded);
+}
+
+static void test_threads(void) {
+#ifdef _OPENMP
+    const char *const names[] = {"cpu_v2", "cpu_v2_do", "cpu_v3", "cpu_v4"};
+    int before = omp_get_max_threads(), different = 0, runs = 0;
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        HostProblem problem;
+        if (!tap_ok(encode(&problem, (BevDtype)dtype), "%s encodes", bev_dtypes[dtype].name))
+            continue;
+        size_t count = bev_tensor_bytes(&problem.view.out);
+        void *first = malloc(count), *codes = malloc(count);
+        for (int i = 0; i < 4; i++)
+            for (int threads = 1; threads <= 5; threads += 2) {
+                Session *session;
+                Err err;
+                omp_set_num_threads(threads);
+                if (!session_open(&session, bev_kernel_find(names[i]), &problem.view, &err))
+                    continue;
+                omp_set_num_threads(threads + 1); /* between prepare and launch */
+                session_poison(session, &err);
+                session_run(session, &err);
+                bool begins = threads == 1 && (i == 0 || i == 3); /* V4 adds in another order */
+                session_read(session, begins ? first : codes, &err);
+                different += !begins && memcmp(first, codes, count);
+                runs++;
+                session_close(session);
+            }
+        free(first);
+        free(codes);
+        problem_free(&problem);
+    }
+    omp_set_num_threads(before);
+    tap_ok(runs == 12 * BEV_DTYPE_COUNT && different == 0,
+           "1, 3 and 5 threads give the same bits, and V2, V2+DO and V3 those of each other");
+#else
+    tap_skip("any number of threads", "built without OpenMP");
+#endif
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+static void test_refusals(const HostProblem *problem) {
+    BevKernel kernel = kernel_of(idle_launch);
+    Session *session = (Session *)&kernel;
+    Err err;
+    kernel.dtypes = 0;
+    tap_ok(!session_open(&session, &kernel, &problem->view, &err) && !session &&
+               err.kind == ERR_FAILED && err.what[0],
+           "an unsupported format is refused: %s", err.what);
+    kernel = kernel_of(idle_launch);
+    kernel.prepare = failing_prepare;
+    kernel.release = no_release;
+    tap_ok(!session_open(&session, &kernel, &problem->view, &err) && !session &&
+               !strcmp(err.what, "no plan today"),
+           "a failing prepare step is reported");
+#ifndef HAVE_CUDA
+    kernel = kernel_of(idle_launch);
+    kernel.where = BEV_CUDA;
+    tap_ok(!session_open(&session, &kernel, &problem->view, &err) && err.kind == ERR_DEVICE,
+           "a device that is not there is refused as such: %s", err.what);
+#endif
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static void test_summary(void) {
+    enum { N = 100 };
+    double samples[N];
+    for (int i = 0; i < N; i++)
+        samples[i] = 1 + (i * 37) % N; /* 1 to 100, shuffled */
+    Timing t = {.inner = 3};
+    timing_summarize(samples, N, 0.15, &t);
+    tap_ok(t.median_us == 50 && t.p95_us == 95 && t.p99_us == 99 && t.min_us == 1 && t.noise == 1 &&
+               t.samples == N && t.inner == 3,
+           "median, percentiles and noise by nearest rank");
+    for (int i = 0; i < N; i++)
+        samples[i] = i < N / 2 ? 10 : 12;
+    timing_summarize(samples, N, 0.15, &t);
+    bool drifted = !t.settled;
+    for (int i = 0; i < N; i++)
+        samples[i] = i % 2 ? 10 : 12;
+    timing_summarize(samples, N, 0.15, &t);
+    tap_ok(drifted && t.settled, "halves that differ have not settled, mixed samples have");
+    for (int i = 0; i < N; i++)
+        samples[i] = i == N / 3 ? 1 : 4000;
+    timing_summarize(samples, N, 0.15, &t);
+    tap_ok(!t.settled && t.min_us == 1 && t.noise == 0,
+           "equal samples far above the least one have not settled, either");
+    samples[0] = 7;
+    timing_summarize(samples, 1, 0.15, &t);
+    tap_ok(t.median_us == 7 && t.p99_us == 7 && t.noise == 0 && t.samples == 1,
+           "one sample is a summary too");
+}
+
+static void test_time(const HostProblem *problem) {
+    const TimingOptions options = {.samples = 8, .min_warm_ms = 1, .max_s = 1};
+    BevKernel kernel = kernel_of(sleep_launch);
+    kernel.prepare = sleep_prepare;
+    kernel.release = no_release;
+    Session *session;
+    Timing warm, cold;
+    double prepare_us = 0, again_us = 0;
+    Err err;
+    prepares = 0;
+    if (!tap_ok(session_open(&session, &kernel, &problem->view, &err) && prepares == 1,
+                "a sleeper opens, and prepares once"))
+        return;
+    bool ok = session_time(session, CACHE_WARM, &options, &warm, &err) &&
+              session_time(session, CACHE_COLD, &options, &cold, &err);
+    tap_ok(session_prepare_us(session, &prepare_us, &err) && prepare_us >= NAP_US && prepares <= 3,
+           "prepare took %.0f us of %d asleep", prepare_us, NAP_US);
+    int taken = prepares;
+    tap_ok(session_prepare_us(session, &again_us, &err) && again_us == prepare_us &&
+               prepares == taken,
+           "asked again, the same figure without another run");
+    tap_ok(ok && warm.median_us >= NAP_US && warm.inner == 1 && warm.samples >= 5 &&
+               warm.min_us <= warm.median_us && warm.median_us <= warm.p95_us &&
+               warm.p95_us <= warm.p99_us,
+           "warm: %.0f us of %d asleep", warm.median_us, NAP_US);
+    tap_ok(ok && cold.median_us >= NAP_US && cold.min_us < 10 * NAP_US,
+           "cold: flushing is not counted (%.0f us)", cold.min_us);
+    session_close(session);
+}
+
+static void test_short_launches(const HostProblem *problem) {
+    const TimingOptions options = {.samples = 10, .min_warm_ms = 1, .max_s = 1};
+    BevKernel kernel = kernel_of(idle_launch);
+    Session *session;
+    Timing t;
+    double prepare_us;
+    Err err;
+    if (!tap_ok(session_open(&session, &kernel, &problem->view, &err), "an idler opens"))
+        return;
+    idle_launches = 0;
+    bool ok = session_time(session, CACHE_WARM, &options, &t, &err);
+    tap_ok(ok && t.inner > 10 && t.median_us < 1 && idle_launches > t.inner * t.samples &&
+               session_prepare_us(session, &prepare_us, &err) && prepare_us == 0,
+           "launches too short for the clock are timed %d at a time", t.inner);
+    session_close(session);
+}
+
+/* An interruption in the warm-up must not pass for a long launch. */
+static void test_interruption(const HostProblem *problem) {
+    const TimingOptions options = {.samples = 10, .min_warm_ms = 1, .max_s = 1};
+    BevKernel kernel = kernel_of(interrupted_launch);
+    Session *session;
+    Timing t;
+    Err err;
+    if (!tap_ok(session_open(&session, &kernel, &problem->view, &err), "one that is interrupted"))
+        return;
+    idle_launches = 0;
+    bool ok = session_time(session, CACHE_WARM, &options, &t, &err);
+    tap_ok(ok && t.inner > 10 && t.median_us < 1 && t.samples == options.samples,
+           "is timed like any other, %d launches at a time", t.inner);
+    session_close(session);
+}
+
+static void test_time_limit(const HostProblem *problem) {
+    const TimingOptions options = {.samples = 1000000, .min_warm_ms = 1, .max_s = 0.05};
+    BevKernel kernel = kernel_of(sleep_launch);
+    Session *session;
+    Timing t;
+    Err err;
+    if (!tap_ok(session_open(&session, &kernel, &problem->view, &err), "a slow one opens"))
+        return;
+    bool ok = session_time(session, CACHE_WARM, &options, &t, &err);
+    tap_ok(ok && t.samples >= 5 && t.samples < 100, "past max_s it stops at %d samples", t.samples);
+    session_close(session);
+}
+
+TAP_SUITE(session) {
+    Case c = case_at(0);
+    for (int i = 0; i < case_count() && strcmp(c.name, "ragged_c83"); i++)
+        c = case_at(i);
+    HostProblem fp32, nvfp4;
+    Err err;
+    if (!case_build(&c, BEV_NEAREST, 1, 1, &data, &err) || !encode(&fp32, BEV_FP32) ||
+        !encode(&nvfp4, BEV_NVFP4)) {
+        tap_ok(false, "a problem to run");
+        return;
+    }
+    test_run(&fp32);
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        test_update((BevDtype)dtype);
+    test_meddling(&fp32);
+    test_every_input_guarded(&nvfp4);
+    test_threads();
+    test_refusals(&fp32);
+    test_summary();
+    test_time(&fp32);
+    test_short_launches(&fp32);
+    test_interruption(&fp32);
+    test_time_limit(&fp32);
+    problem_free(&fp32);
+    problem_free(&nvfp4);
+    case_free(&data);
+}

@@ -1,0 +1,224 @@
+/* A small scene for tests of .npz: its arrays, which a test changes, the archive of them, and what
+ * reading it says. */
+#pragma once
+
+#include "kernels/codec.h"
+#include "src/scene/npz.h"
+#include "src/scene/scene.h"
+#include "tests/support/tap.h"
+#include "tests/scene/zipmaker.h"
+
+#include <math.h>
+
+/* ---- a small scene: 2 cameras, 3 bins, 2 x 3 features of 4 channels, 3 x 4 cells ------------- */
+
+typedef struct {
+    const char *name, *descr, *shape;
+    int count;
+    double values[160];
+    const char *header; /* replaces the header made from descr and shape */
+    size_t extra;       /* bytes beyond the elements */
+} Array;
+
+static const Array base[] = {
+    {"depth", "<f4", "(2, 3, 2, 3)", 36, .values = {[5] = 0.25, [7] = 1, [35] = 0.5}},
+    {"feat", "<f4", "(2, 2, 3, 4)", 48, .values = {[0] = 1, [1] = -2.5, [47] = 100}},
+    {"intrinsics", "<f8", "(2, 3, 3)", 18,
+     .values = {60, 0, 48, 0, 60, 30, 0, 0, 1, 50, 0, 48, 0, 50, 30, 0, 0, 1}},
+    {"cam2ego", "<f8", "(2, 4, 4)", 32,
+     .values = {0, 0, 1,  1.5, -1, 0, 0, 0.25, 0, -1, 0, 1.25, 0, 0, 0, 1,
+                0, 0, -1, -1,  1,  0, 0, 0,    0, -1, 0, 1.25, 0, 0, 0, 1}},
+    {"image_size", "<i8", "(2,)", 2, .values = {32, 48}},
+    {"resize", "<f8", "()", 1, .values = {0.5}},
+    {"crop", "<i8", "(4,)", 4, .values = {0, 10, 48, 42}},
+    {"depth_range", "<f4", "(3,)", 3, .values = {1, 4, 1}},
+    {"grid", "<f8", "(3, 3)", 9, .values = {-4, 4, 2, -3, 3, 2, -5, 5, 10}},
+    {"ranks_depth", "<i4", "(5,)", 5, .values = {5, 7, 0, 35, 1}},
+    {"ranks_feat", "<i4", "(5,)", 5, .values = {5, 1, 0, 11, 1}},
+    {"ranks_bev", "<i4", "(5,)", 5, .values = {1, 1, 4, 11, 11}},
+    {"interval_starts", "<i4", "(3,)", 3, .values = {0, 2, 3}},
+    {"interval_lengths", "<i4", "(3,)", 3, .values = {2, 1, 2}},
+    {"bev_shape", "<i8", "(5,)", 5, .values = {1, 1, 3, 4, 4}},
+};
+enum { BASE = sizeof base / sizeof *base, CALIBRATION = 2, INDEX = 9 };
+
+/* What a car saw besides: 2 photographs of 2 x 3 pixels, the shape of image_size. */
+static const Array car[] = {
+    {"images", "|u1", "(2, 2, 3, 3)", 36, .values = {[0] = 200, [4] = 100, [35] = 255}},
+    {"camera_names", "<U5", "(2,)", 10, .values = {'l', 'e', 0xe9, 't', 0, 'a', 7, 'b', 0, 0}},
+    {"boxes", "<f4", "(2, 7)", 14, .values = {3, -2, 1, 4, 2, 1.5, 0.5, 0, 0, 0, 0.5, 0.5, 2, 0}},
+    {"box_labels", "|S3", "(2,)", 6, .values = {'c', 'a', 'r', 'm', 0, 0}},
+    {"lidar", "<f4", "(3, 4)", 12, .values = {1, 2, 3, 9, NAN, 0, 0, 9, -4, -5, -6, 9}},
+    {"timestamps", "<f8", "(2,)", 2, .values = {10, 10.5}},
+};
+enum { CAR = sizeof car / sizeof *car };
+
+static Array arrays[BASE + CAR + 4];
+static int array_count;
+
+/* The base without the arrays of a group: "cal" or "idx"; or without none. */
+static inline void start(const char *without) {
+    array_count = 0;
+    for (int i = 0; i < BASE; i++) {
+        bool calibration = i >= CALIBRATION && i < INDEX, index = i >= INDEX;
+        if (!(calibration && strcmp(without, "cal") == 0) &&
+            !(index && strcmp(without, "idx") == 0))
+            arrays[array_count++] = base[i];
+    }
+}
+
+static inline Array *get(const char *name) {
+    for (int i = 0; i < array_count; i++)
+        if (strcmp(arrays[i].name, name) == 0)
+            return &arrays[i];
+    return NULL;
+}
+
+static inline void add_weights(void) {
+    arrays[array_count++] = (Array){"weights", "<f4", "(5,)", 5, {1, 0.5, 0.25, 1, 0.75}, NULL, 0};
+}
+
+static inline void add_car(void) {
+    for (int i = 0; i < CAR; i++)
+        arrays[array_count++] = car[i];
+}
+
+static inline void drop(const char *name) {
+    Array *array = get(name);
+    *array = arrays[--array_count];
+}
+
+static inline size_t encode(const Array *array, int i, unsigned char bytes[8]) {
+    double value = array->values[i];
+    float single = (float)value;
+    uint16_t half = bev_fp16_encode(single);
+    int64_t whole = isfinite(value) ? (int64_t)value : 0;
+    uint32_t code = (uint32_t)whole;
+    if (array->descr[1] == 'U' || array->descr[1] == 'S') /* an element is a character */
+        return memcpy(bytes, &code, 4), array->descr[1] == 'U' ? 4 : 1;
+    switch (array->descr[1] * 10 + array->descr[2] - '0') {
+    case 'u' * 10 + 1:
+        return bytes[0] = (unsigned char)whole, 1;
+    case 'f' * 10 + 2:
+        return memcpy(bytes, &half, 2), 2;
+    case 'f' * 10 + 4:
+        return memcpy(bytes, &single, 4), 4;
+    case 'f' * 10 + 8:
+        return memcpy(bytes, &value, 8), 8;
+    case 'i' * 10 + 4:
+        return memcpy(bytes, &whole, 4), 4;
+    case 'i' * 10 + 8:
+        return memcpy(bytes, &whole, 8), 8;
+    default:
+        return memset(bytes, 0, 4), 4; /* an unsupported type; the elements do not matter */
+    }
+}
+
+static inline Buffer make_npy(const Array *array) {
+    Buffer npy = {0}, data = {0};
+    char header[256];
+    unsigned char element[8] = {0};
+    for (int i = 0; i < array->count; i++)
+        buffer_add(&data, element, encode(array, i, element));
+    for (size_t i = 0; i < array->extra; i++)
+        buffer_add(&data, "", 1);
+    snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n",
+             array->descr, array->shape);
+    npy_add(&npy, array->header ? array->header : header, data.bytes, data.length);
+    free(data.bytes);
+    return npy;
+}
+
+/* Adds a member that is deflated into one block, which is not compressed: at most 64 KiB.
+ * `declared`: its length by the directory. */
+static inline void add_deflated(ZipMaker *zip, const char *file, Buffer npy, uint32_t declared) {
+    Buffer block = {0};
+    buffer_add(&block, "\1", 1); /* the last block, not compressed */
+    buffer_add_le(&block, npy.length, 2);
+    buffer_add_le(&block, ~npy.length, 2);
+    buffer_add(&block, npy.bytes, npy.length);
+    zip_entry(zip, file, block.bytes, block.length, 8, 0, declared,
+              crc32_of(npy.bytes, npy.length));
+    free(block.bytes);
+}
+
+static bool deflated; /* all arrays, not stored */
+
+static inline void add_to(ZipMaker *zip, const Array *array) {
+    char file[80];
+    Buffer npy = make_npy(array);
+    snprintf(file, sizeof file, "%s.npy", array->name);
+    if (deflated)
+        add_deflated(zip, file, npy, (uint32_t)npy.length);
+    else
+        zip_stored(zip, file, npy.bytes, npy.length);
+    free(npy.bytes);
+}
+
+static inline Buffer make_archive(void) {
+    ZipMaker zip = {0};
+    for (int i = 0; i < array_count; i++)
+        add_to(&zip, &arrays[i]);
+    zip_end(&zip);
+    return zip.archive;
+}
+
+/* ---- reading and refusing -------------------------------------------------------------------- */
+
+static char line[800];
+static int64_t moment; /* to read */
+
+static inline bool read_bytes(Buffer bytes, Scene *scene) {
+    Err err = {0};
+    line[0] = '\0';
+    bool ok = scene_read_npz(bytes.bytes, bytes.length, "net.npz", moment, scene, &err);
+    if (!ok)
+        err_line(&err, line, sizeof line);
+    return ok;
+}
+
+/* Reads a scene from the current arrays. */
+static inline bool read_arrays(Scene *scene) {
+    Buffer archive = make_archive();
+    bool ok = read_bytes(archive, scene);
+    free(archive.bytes);
+    return ok;
+}
+
+/* Reads the base and drops it: the first scene can make libzip allocate for good, which is no memory
+ * of what a test measures after it. */
+static inline void read_base_once(void) {
+    Scene scene;
+    start("");
+    read_arrays(&scene);
+    scene_free(&scene);
+}
+
+static inline bool one_line_with(const char *const words[], int count) {
+    bool ok = strncmp(line, "net.npz", 7) == 0 && !strchr(line, '\n');
+    for (int i = 0; i < count && words[i]; i++)
+        ok = ok && strstr(line, words[i]);
+    return ok;
+}
+
+static inline void refuses_bytes(Buffer bytes, const char *title, const char *first,
+                                 const char *second) {
+    Scene scene;
+    bool ok = !read_bytes(bytes, &scene) && one_line_with((const char *[]){first, second}, 2);
+    if (!tap_ok(ok, "%s", title))
+        tap_note("got: %s", line[0] ? line : "accepted");
+    scene_free(&scene);
+}
+
+static inline void refuses(const char *title, const char *first, const char *second) {
+    Buffer archive = make_archive();
+    refuses_bytes(archive, title, first, second);
+    free(archive.bytes);
+}
+
+static inline bool accepts(Scene *scene, const char *title) {
+    bool ok = read_arrays(scene);
+    if (!tap_ok(ok, "%s", title))
+        tap_note("got: %s", line);
+    return ok;
+}

@@ -1,0 +1,451 @@
+/* Features: the embedding, depth distributions compared with their definition, the toy scene pooled
+ * by hand, and sample intersection decoded back into its objects. */
+#include "src/scene/features.h"
+#include "src/scene/scatter.h"
+#include "tests/support/scenes.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+#include <omp.h>
+
+/* ---- the embedding -------------------------------------------------------------------------- */
+
+static Embedding embedding_of(int64_t channels, uint64_t seed) {
+    Err err = {0};
+    Embedding embedding;
+    need(embedding_init(&embedding, channels, seed, &err), &err);
+    return embedding;
+}
+
+static double row_dot(const Embedding *e, int i, int j) {
+    double sum = 0;
+    for (int64_t c = 0; c < e->channels; c++)
+        sum += (double)e->rows[i * e->channels + c] * e->rows[j * e->channels + c];
+    return sum;
+}
+
+static void test_embedding(int64_t channels) {
+    Embedding e = embedding_of(channels, 1), same = embedding_of(channels, 1);
+    Embedding other = embedding_of(channels, 2);
+    bool orthogonal = channels >= EMBED_DIMS;
+    double unit = 0, across = 0;
+    for (int i = 0; i < EMBED_DIMS; i++)
+        for (int j = 0; j <= i; j++) {
+            double dot = row_dot(&e, i, j);
+            unit = i == j ? fmax(unit, fabs(dot - 1)) : unit;
+            across = i != j ? fmax(across, fabs(dot)) : across;
+        }
+    tap_ok(unit < 1e-6 && (across < 1e-6) == orthogonal, "%lld channels: rows of length 1, %s",
+           (long long)channels, orthogonal ? "at right angles" : "not all at right angles");
+    float parts[EMBED_DIMS], back[EMBED_DIMS], worst = 0, *vector = malloc(sizeof(float[1024]));
+    for (int i = 0; i < EMBED_DIMS; i++)
+        parts[i] = (float)(i % 4) - 1.25F;
+    embedding_encode(&e, parts, vector);
+    bool decodes = embedding_decode(&e, vector, back);
+    for (int i = 0; i < EMBED_DIMS; i++)
+        worst = fmaxf(worst, fabsf(parts[i] - back[i]));
+    tap_ok(decodes == orthogonal && (worst < 1e-5F) == orthogonal,
+           orthogonal ? "%lld channels: what goes in comes out"
+                      : "%lld channels: it does not decode",
+           (long long)channels);
+    size_t bytes = (size_t)channels * EMBED_DIMS * sizeof(float);
+    tap_ok(memcmp(e.rows, same.rows, bytes) == 0 && memcmp(e.rows, other.rows, bytes) != 0,
+           "%lld channels: the seed decides", (long long)channels);
+    free(vector);
+    embedding_free(&e);
+    embedding_free(&same);
+    embedding_free(&other);
+    embedding_free(NULL);
+}
+
+/* ---- depth ---------------------------------------------------------------------------------- */
+
+static Features render_with(const Scene *scene, double temperature, double time_s, SubRays rays,
+                            CameraViews *views) {
+    Err err = {0};
+    Features features;
+    const FeaturesRequest request = {.rig = &scene->rig,
+                                     .world = &scene->world,
+                                     .channels = scene->channels,
+                                     .seed = scene->seed,
+                                     .temperature = temperature,
+                                     .time_s = time_s,
+                                     .rays = rays};
+    need(features_render(&request, &features, views, &err), &err);
+    return features;
+}
+
+static Features render(const Scene *scene, double temperature, double time_s, CameraViews *views) {
+    return render_with(scene, temperature, time_s, sub_rays_full, views);
+}
+
+/* The distribution of pixel (camera 0, h, w), `stride` apart. */
+static const float *depth_of(const Scene *scene, const Features *features, int64_t h, int64_t w,
+                             int64_t *stride) {
+    *stride = scene->shape.feat_h * scene->shape.feat_w;
+    return features->depth + h * scene->shape.feat_w + w;
+}
+
+static void test_distributions(const Scene *scene, const Features *features) {
+    const BevShape *s = &scene->shape;
+    int64_t pixels = s->feat_h * s->feat_w, bad = 0;
+    for (int64_t c = 0; c < s->cameras; c++)
+        for (int64_t pixel = 0; pixel < pixels; pixel++) {
+            double sum = 0;
+            bool sound = true;
+            for (int64_t d = 0; d < s->depth_bins; d++) {
+                double p = features->depth[(c * s->depth_bins + d) * pixels + pixel];
+                sound &= p >= 0 && p <= 1;
+                sum += p;
+            }
+            bad += !sound || fabs(sum - 1) > 1e-5;
+        }
+    tap_ok(bad == 0, "%s: all %lld depth distributions sum to 1", scene->name,
+           (long long)(s->cameras * pixels));
+}
+
+/* A wall across the toy camera's view, seen in fine bins: its distribution is one Gaussian, so its
+ * mean is the wall and its variance sigma^2 + step^2 / 12, the share of the bins' width. */
+static void test_width(const Scene *toy) {
+    static const double walls_m[] = {20, 25, 30, 40};
+    Scene scene = *toy;
+    Solid wall = {SOLID_BOX, CLASS_BUILDING, {1, 1, 1}, {0, 0}, 0, {1, 400, 400}, 0, {0, 0}};
+    scene.world = (World){.solid_count = 1, .solids = &wall};
+    Frustum *f = &scene.rig.frustum;
+    f->depth_start_m = 1;
+    f->depth_stop_m = 60;
+    f->depth_step_m = 0.25;
+    scene.rig.cameras[0].position_m[2] = 30;
+    scene.shape = rig_shape(&scene.rig, scene.channels);
+    for (size_t i = 0; i < sizeof walls_m / sizeof *walls_m; i++) {
+        wall.center_m[0] = walls_m[i] + 0.5;
+        Features features = render(&scene, 1, 0, NULL);
+        double mean = 0, square = 0, z = walls_m[i], sigma = SIGMA_AT_10M_M * z * z / 100;
+        int64_t stride;
+        const float *depth = depth_of(&scene, &features, 1, 1, &stride);
+        for (int64_t d = 0; d < scene.shape.depth_bins; d++)
+            mean += depth[d * stride] * frustum_depth_m(f, d);
+        for (int64_t d = 0; d < scene.shape.depth_bins; d++)
+            square += depth[d * stride] * pow(frustum_depth_m(f, d) - mean, 2);
+        sigma = fmax(sigma, f->depth_step_m / 4);
+        double want = sigma * sigma + f->depth_step_m * f->depth_step_m / 12;
+        tap_ok(fabs(mean - z) < 1e-3 && fabs(square / want - 1) < 0.01,
+               "a wall at %g m: mean %.3f m, width %.3f m", z, mean, sqrt(square));
+        features_free(&features);
+    }
+}
+
+/* The part of a Gaussian beyond the last bin belongs to the last bin. */
+static void test_tail(const Scene *toy) {
+    Scene scene = *toy;
+    Solid wall = {SOLID_BOX, CLASS_BUILDING, {1, 1, 1}, {59.5, 0}, 0, {1, 400, 400}, 0, {0, 0}};
+    scene.world = (World){.solid_count = 1, .solids = &wall};
+    scene.rig.frustum.depth_start_m = 1;
+    scene.rig.frustum.depth_stop_m = 60;
+    scene.rig.frustum.depth_step_m = 1;
+    scene.rig.cameras[0].position_m[2] = 60;
+    scene.shape = rig_shape(&scene.rig, scene.channels);
+    Features features = render(&scene, 1, 0, NULL);
+    int64_t stride;
+    const float *depth = depth_of(&scene, &features, 1, 1, &stride);
+    double sigma = SIGMA_AT_10M_M * 5.9 * 5.9, want = 0.5 * erfc(-0.5 / sigma / sqrt(2));
+    tap_ok(fabs(depth[58 * stride] - want) < 1e-5,
+           "a wall at the last bin, 59 m: %.3f fall into it", depth[58 * stride]);
+    features_free(&features);
+}
+
+/* Pixels that see a wall at 4 m and sky. The pixel u = 2, v = 0 reaches from u = 1 to 3 and v = -1
+ * to 1, on the wall from y = 1 to -1 and z = 4 to 2. A wall up to z = 2.5 fills a quarter of it,
+ * one from y = -0.4 on to the left three quarters. The rest is sky: no feature, last bin. */
+static void test_partial(const Scene *toy) {
+    static const Solid walls[] = {
+        {SOLID_BOX, CLASS_TRUCK, {1, 1, 1}, {4.5, 0}, 0, {1, 12, 2.5}, 0, {0, 0}},
+        {SOLID_BOX, CLASS_TRUCK, {1, 1, 1}, {4.5, 5.6}, 0, {1, 12, 8}, 0, {0, 0}},
+    };
+    static const double filled[] = {0.25, 0.75};
+    const double tail = 0.022750132;
+    Embedding embedding = embedding_of(toy->channels, toy->seed);
+    for (int i = 0; i < 2; i++) {
+        Scene scene = *toy;
+        Solid wall = walls[i];
+        scene.world = (World){.solid_count = 1, .solids = &wall};
+        Features features = render(&scene, 1, 0, NULL);
+        float parts[EMBED_DIMS];
+        int64_t stride;
+        const float *depth = depth_of(&scene, &features, 0, 1, &stride);
+        embedding_decode(&embedding, features.feat + scene.channels, parts);
+        tap_ok(fabs(parts[CLASS_TRUCK] - filled[i]) < 1e-5, "a wall fills %.0f%% of a pixel",
+               100 * parts[CLASS_TRUCK]);
+        tap_ok(fabs(depth[2 * stride] - (1 - filled[i] + filled[i] * tail)) < 1e-5,
+               "and leaves %.0f%% of its depth to the last bin", 100 * depth[2 * stride]);
+        features_free(&features);
+    }
+    embedding_free(&embedding);
+}
+
+/* Temperature T turns p into p^(1/T), renormalised. */
+static void test_temperature(const Scene *scene, const Features *plain) {
+    const BevShape *s = &scene->shape;
+    static const double temperatures[] = {0.25, 2};
+    for (int i = 0; i < 2; i++) {
+        double worst = 0, t = temperatures[i];
+        Features features = render(scene, t, 0, NULL);
+        for (int64_t h = 0; h < s->feat_h; h++)
+            for (int64_t w = 0; w < s->feat_w; w++) {
+                int64_t stride;
+                const float *got = depth_of(scene, &features, h, w, &stride);
+                const float *from = depth_of(scene, plain, h, w, &stride);
+                double sum = 0;
+                for (int64_t d = 0; d < s->depth_bins; d++)
+                    sum += pow(from[d * stride], 1 / t);
+                for (int64_t d = 0; d < s->depth_bins; d++) {
+                    double want = pow(from[d * stride], 1 / t) / sum;
+                    worst = fmax(worst, fabs(got[d * stride] - want));
+                }
+            }
+        size_t bytes = (size_t)(s->cameras * s->feat_h * s->feat_w * s->channels) * sizeof(float);
+        tap_ok(worst < 1e-5 && memcmp(features.feat, plain->feat, bytes) == 0,
+               "temperature %g: depths to the power of %g, features as they were", t, 1 / t);
+        features_free(&features);
+    }
+}
+
+/* ---- sky, threads, views -------------------------------------------------------------------- */
+
+static void test_sky(const Scene *toy) {
+    Scene scene = *toy;
+    scene.world = (World){.ground_class = CLASS_ROAD};
+    camera_set_pose(&scene.rig.cameras[0], 0, 60, 0, scene.rig.cameras[0].position_m);
+    CameraViews views;
+    Features features = render(&scene, 1, 0, &views);
+    bool empty = true, last = true, sky = true;
+    int64_t pixels = scene.shape.feat_h * scene.shape.feat_w;
+    for (int64_t i = 0; i < pixels * scene.channels; i++)
+        empty &= features.feat[i] == 0;
+    for (int64_t i = 0; i < pixels * scene.shape.depth_bins; i++)
+        last &= features.depth[i] == (i / pixels == scene.shape.depth_bins - 1);
+    for (int64_t i = 0; i < pixels; i++)
+        sky &= views.class[i] == CLASS_COUNT && isnan(views.depth_m[i]) && views.color[3 * i] > 0;
+    tap_ok(empty && last, "sky: no feature, all depth in the last bin");
+    tap_ok(sky, "and the views know it for sky");
+    features_free(&features);
+    camera_views_free(&views);
+    camera_views_free(&views);
+    camera_views_free(NULL);
+    features_free(NULL);
+}
+
+static void test_threads(const Scene *scene, const Features *plain) {
+    const BevShape *s = &scene->shape;
+    size_t pixels = (size_t)(s->cameras * s->feat_h * s->feat_w) * sizeof(float);
+    int usual = omp_get_max_threads();
+    omp_set_num_threads(usual == 3 ? 4 : 3);
+    Features again = render(scene, 1, 0, NULL);
+    omp_set_num_threads(usual);
+    tap_ok(memcmp(again.depth, plain->depth, pixels * (size_t)s->depth_bins) == 0 &&
+               memcmp(again.feat, plain->feat, pixels * (size_t)s->channels) == 0,
+           "another number of threads renders the same bits");
+    features_free(&again);
+}
+
+/* A draft is coarser, but most of each pixel's depth lies in the same place. */
+static void test_draft(const Scene *scene, const Features *full) {
+    const BevShape *s = &scene->shape;
+    Features draft = render_with(scene, 1, 0, sub_rays_draft, NULL);
+    test_distributions(scene, &draft);
+    double shared = 0;
+    int64_t pixels = s->cameras * s->feat_h * s->feat_w;
+    for (int64_t i = 0; i < pixels * s->depth_bins; i++)
+        shared += fminf(draft.depth[i], full->depth[i]);
+    shared /= (double)pixels;
+    tap_ok(shared > 0.85 && shared < 0.999, "a draft shares %.0f%% of its depth with the full one",
+           100 * shared);
+    features_free(&draft);
+}
+
+static void test_views(const Scene *scene, const CameraViews *coarse) {
+    Err err = {0};
+    CameraViews views;
+    need(camera_views_render(&scene->rig, &scene->world, 64, 176, 0, NULL, &views, &err), &err);
+    int64_t seen[CLASS_COUNT + 1] = {0}, kinds = 0, differ = 0;
+    for (int64_t i = 0; i < views.cameras * views.h * views.w; i++)
+        seen[views.class[i]]++;
+    for (int i = 0; i <= CLASS_COUNT; i++)
+        kinds += seen[i] > 0;
+    tap_ok(views.cameras == 6 && views.h == 64 && views.w == 176 && kinds == CLASS_COUNT + 1,
+           "six views of 64 x 176 show every class, and sky");
+    tap_ok(seen[CLASS_COUNT] * 20 < views.cameras * views.h * views.w * 10, "and not only sky");
+    for (int64_t c = 0; c < 6; c++)
+        for (int64_t h = 0; h < coarse->h; h++)
+            for (int64_t w = 0; w < coarse->w; w++)
+                differ += coarse->class[(c * coarse->h + h) * coarse->w + w] !=
+                          views.class[(c * 64 + h * 63 / 15) * 176 + w * 175 / 43];
+    tap_ok(differ * 4 < 6 * coarse->h * coarse->w,
+           "they agree with the feature pixels: %lld differ", (long long)differ);
+    camera_views_free(&views);
+}
+
+/* ---- pooled and decoded --------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t cells;
+    float (*parts)[EMBED_DIMS]; /* of each cell */
+} Decoded;
+
+static Decoded pool(const Scene *scene, const Features *features, BevAlign align) {
+    Err err = {0};
+    BevMap map;
+    need(scatter_build(&scene->rig, align, UINT32_MAX, &map, &err), &err);
+    Embedding embedding = embedding_of(scene->channels, scene->seed);
+    int64_t channels = scene->channels;
+    Decoded decoded = {.cells = scene->shape.nx * scene->shape.ny};
+    float *bev = calloc((size_t)(decoded.cells * channels), sizeof *bev);
+    for (int64_t t = 0; t < map.points; t++) {
+        float weight = features->depth[map.ranks_depth[t]] * (map.weights ? map.weights[t] : 1);
+        for (int64_t c = 0; c < channels; c++)
+            bev[map.ranks_bev[t] * channels + c] +=
+                weight * features->feat[map.ranks_feat[t] * channels + c];
+    }
+    decoded.parts = calloc((size_t)decoded.cells, sizeof *decoded.parts);
+    for (int64_t cell = 0; cell < decoded.cells; cell++)
+        embedding_decode(&embedding, bev + cell * channels, decoded.parts[cell]);
+    embedding_free(&embedding);
+    scatter_free(&map);
+    free(bev);
+    return decoded;
+}
+
+/* The toy scene, by hand. test_scatter derives its points: cells 3, 6, 9 hold depth 2 m of the
+ * pixels u = 4, 2, 0, cells 1, 7, 13 depth 4 m of the same, each for v = 0 and v = 2.
+ * A wall, by class a truck, stands at x = 4, so its depth is 4 for every ray. It reaches y = -6 to
+ * 6 and z = 0 to 8, and the view at 4 m only y = -3 to 3 and z = 0 to 4: every ray meets it. Depth:
+ * sigma is a quarter of the 2 m bins, 0.5 m; the bins meet at 3 m and 5 m, two sigma off the wall.
+ * So the bin of 4 m holds P(|Z| < 2) = 0.9545, and those of 2 m and 6 m 0.02275 each. Class: both
+ * pixels of a cell show truck only, so its mass is twice the bin's share. Colour: (1, 0.5, 0.25),
+ * and the wall faces -x, where light is 0.78 - 0.17 * 0.8 = 0.644. Height: the sub-rays spread
+ * evenly around v = 0 and v = 2, whose rays are at z = 3 and z = 1 when they meet the wall: means 3
+ * and 1, so the sum over both pixels is 4 m, times the bin's share. */
+static void test_toy(const Scene *toy) {
+    static const int near_cells[] = {3, 6, 9}, wall_cells[] = {1, 7, 13};
+    const double at_wall = 0.954499736, before = 0.022750132;
+    Features features = render(toy, 1, 0, NULL);
+    Decoded decoded = pool(toy, &features, BEV_NEAREST);
+    double want[15][EMBED_DIMS] = {{0}}, worst = 0;
+    for (int i = 0; i < 3; i++)
+        for (int far = 0; far < 2; far++) {
+            double *parts = want[far ? wall_cells[i] : near_cells[i]];
+            double mass = 2 * (far ? at_wall : before);
+            parts[CLASS_TRUCK] = mass;
+            parts[EMBED_R] = mass * 0.644 * 1;
+            parts[EMBED_G] = mass * 0.644 * 0.5;
+            parts[EMBED_B] = mass * 0.644 * 0.25;
+            parts[EMBED_HEIGHT] = mass / 2 * 4 / 10;
+        }
+    for (int cell = 0; cell < 15; cell++)
+        for (int i = 0; i < EMBED_DIMS; i++)
+            worst = fmax(worst, fabs(decoded.parts[cell][i] - want[cell][i]));
+    if (!tap_ok(decoded.cells == 15 && worst < 2e-6, "toy: pooled as by hand, worst %.1e", worst))
+        for (int cell = 0; cell < 15; cell++)
+            tap_note("cell %d: truck %g, want %g; red %g, want %g; height %g, want %g", cell,
+                     decoded.parts[cell][CLASS_TRUCK], want[cell][CLASS_TRUCK],
+                     decoded.parts[cell][EMBED_R], want[cell][EMBED_R],
+                     decoded.parts[cell][EMBED_HEIGHT], want[cell][EMBED_HEIGHT]);
+    free(decoded.parts);
+    features_free(&features);
+}
+
+/* What the decoded sample contains at a place. */
+static int class_at(const Scene *scene, const Decoded *decoded, double x_m, double y_m) {
+    const Grid *g = &scene->rig.grid;
+    int64_t x = (int64_t)((x_m - g->x_min_m) / (g->x_max_m - g->x_min_m) * g->nx);
+    int64_t y = (int64_t)((y_m - g->y_min_m) / (g->y_max_m - g->y_min_m) * g->ny);
+    const float *parts = decoded->parts[y * g->nx + x];
+    int best = 0;
+    for (int i = 1; i < CLASS_COUNT; i++)
+        if (parts[i] > parts[best])
+            best = i;
+    return parts[best] > 0.02F ? best : CLASS_COUNT;
+}
+
+/* Cells of `class` within the solid's footprint, grown by 0.6 m. */
+static int cells_on_solid(const Scene *scene, const Decoded *decoded, int solid, double time_s) {
+    const Solid *s = &scene->world.solids[solid];
+    double center[2], cell = 0.54, yaw = s->yaw_deg * M_PI / 180;
+    int found = 0;
+    world_solid_center(&scene->world, solid, time_s, center);
+    for (double along = -s->size_m[0] / 2 - 0.6; along < s->size_m[0] / 2 + 0.6; along += cell)
+        for (double across = -s->size_m[1] / 2 - 0.6; across < s->size_m[1] / 2 + 0.6;
+             across += cell) {
+            double x = center[0] + along * cos(yaw) - across * sin(yaw);
+            double y = center[1] + along * sin(yaw) + across * cos(yaw);
+            found += class_at(scene, decoded, x, y) == (int)s->class;
+        }
+    return found;
+}
+
+/* The nearest vehicles are decoded at their true positions, at two moments. */
+static void test_vehicles(const Scene *scene, double time_s) {
+    Features features = render(scene, 1, time_s, NULL);
+    Decoded decoded = pool(scene, &features, BEV_BILINEAR);
+    int found = 0, nearby = 0;
+    for (int i = 0; i < scene->world.solid_count; i++) {
+        const Solid *s = &scene->world.solids[i];
+        double center[2];
+        world_solid_center(&scene->world, i, time_s, center);
+        if ((s->class != CLASS_CAR && s->class != CLASS_TRUCK) || hypot(center[0], center[1]) > 20)
+            continue;
+        int cells = cells_on_solid(scene, &decoded, i, time_s);
+        nearby++;
+        found += cells >= 4;
+        if (cells < 4)
+            tap_note("%s at %.1f, %.1f: %d cells", world_classes[s->class].name, center[0],
+                     center[1], cells);
+    }
+    tap_ok(nearby >= 6 && found >= nearby - 1, "at %g s %d of %d vehicles within 20 m are found",
+           time_s, found, nearby);
+    free(decoded.parts);
+    features_free(&features);
+}
+
+static void test_flagship(const Scene *scene, const Features *features) {
+    Decoded decoded = pool(scene, features, BEV_BILINEAR);
+    tap_ok(class_at(scene, &decoded, 6, -2.5) == CLASS_ROAD &&
+               class_at(scene, &decoded, -3, 6) == CLASS_ROAD,
+           "flagship: the crossing's middle decodes as road");
+    tap_ok(class_at(scene, &decoded, -9.5, -7.2) == CLASS_SIDEWALK, "its corner as sidewalk");
+    int stripes = 0, gaps = 0;
+    for (int k = 0; k < 8; k++) {
+        stripes += class_at(scene, &decoded, -7.25, -4.55 + 1.8 * k) == CLASS_CROSSING;
+        gaps += class_at(scene, &decoded, -7.25, -3.65 + 1.8 * k) == CLASS_CROSSING;
+    }
+    tap_ok(stripes >= 6 && gaps < stripes, "behind, %d of 8 stripes are crossing, %d gaps are",
+           stripes, gaps);
+    free(decoded.parts);
+    test_vehicles(scene, 0);
+    test_vehicles(scene, 9);
+}
+
+TAP_SUITE(features) {
+    Scene *toy = load_scene("toy"), *flagship = load_scene("intersection");
+    test_embedding(80);
+    test_embedding(EMBED_DIMS);
+    test_embedding(EMBED_DIMS - 1);
+    test_embedding(1);
+    CameraViews views;
+    Features features = render(flagship, 1, 0, &views);
+    test_distributions(flagship, &features);
+    test_temperature(flagship, &features);
+    test_threads(flagship, &features);
+    test_draft(flagship, &features);
+    test_views(flagship, &views);
+    test_width(toy);
+    test_tail(toy);
+    test_partial(toy);
+    test_sky(toy);
+    test_toy(toy);
+    test_flagship(flagship, &features);
+    camera_views_free(&views);
+    features_free(&features);
+    drop_scene(flagship);
+    drop_scene(toy);
+}

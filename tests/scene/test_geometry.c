@@ -1,0 +1,270 @@
+/* Cameras, frustum and grid: the conventions are compared with explicit matrices, and every invalid
+ * rig is an error. */
+#include "src/scene/geometry.h"
+#include "tests/support/scenes.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+
+static bool near(double a, double b, double tolerance) {
+    return fabs(a - b) <= tolerance;
+}
+
+static bool near3(const double a[3], double x, double y, double z) {
+    return near(a[0], x, 1e-12) && near(a[1], y, 1e-12) && near(a[2], z, 1e-12);
+}
+
+/* ---- conventions ---------------------------------------------------------------------------- */
+
+/* Column 0: right, 1: down, 2: forward. */
+static void column(const Camera *camera, int which, double out[3]) {
+    for (int axis = 0; axis < 3; axis++)
+        out[axis] = camera->rotation[3 * axis + which];
+}
+
+static void test_pose(void) {
+    const double at[3] = {1, 2, 3};
+    double right[3], down[3], forward[3];
+    Camera camera = {.name = ""};
+    camera_set_pose(&camera, 0, 0, 0, at);
+    column(&camera, 0, right);
+    column(&camera, 1, down);
+    column(&camera, 2, forward);
+    tap_ok(near3(forward, 1, 0, 0) && near3(right, 0, -1, 0) && near3(down, 0, 0, -1),
+           "a level camera looks along x, its right is -y, its down is -z");
+    tap_ok(near3(camera.position_m, 1, 2, 3), "position is taken over");
+    camera_set_pose(&camera, 90, 0, 0, at);
+    column(&camera, 2, forward);
+    tap_ok(near3(forward, 0, 1, 0), "yaw turns anticlockwise: 90 degrees look along y, left");
+    camera_set_pose(&camera, 0, 30, 0, at);
+    column(&camera, 2, forward);
+    tap_ok(near3(forward, sqrt(0.75), 0, 0.5), "positive pitch looks up");
+    camera_set_pose(&camera, 0, 0, 30, at);
+    column(&camera, 0, right);
+    tap_ok(near3(right, 0, -sqrt(0.75), -0.5), "positive roll turns the right axis downwards");
+}
+
+static void test_frustum(void) {
+    Frustum f = {1600, 900, 0.44, 0, 140, 704, 256, 44, 16, 1, 60, 1};
+    tap_ok(frustum_u_px(&f, 0) == 0 && near(frustum_u_px(&f, 43), 703, 1e-9) &&
+               near(frustum_v_px(&f, 15), 255, 1e-9),
+           "feature pixels run from 0 to the input's last pixel");
+    tap_ok(near(frustum_u_px(&f, 1), 703.0 / 43, 1e-12), "and lie evenly in between");
+    f.feat_w = f.feat_h = 1;
+    tap_ok(frustum_u_px(&f, 0) == 0 && frustum_v_px(&f, 0) == 0, "a single one lies at 0");
+    tap_ok(frustum_depth_bins(&f) == 59, "1 to 60 m by 1 m are 59 bins");
+    tap_ok(frustum_depth_m(&f, 0) == 1 && frustum_depth_m(&f, 58) == 59, "of 1 m to 59 m");
+    f.depth_step_m = 2;
+    tap_ok(frustum_depth_bins(&f) == 30, "by 2 m 30, the last at 59 m");
+    f.depth_step_m = 100;
+    tap_ok(frustum_depth_bins(&f) == 1, "one bin where the step is longer than the range");
+    f.depth_stop_m = 1;
+    tap_ok(frustum_depth_bins(&f) == 0, "none in an empty range");
+    f.depth_stop_m = NAN;
+    tap_ok(frustum_depth_bins(&f) == 0, "none up to NaN");
+}
+
+/* ---- against explicit matrices -------------------------------------------------------------- */
+
+static void invert(const double m[9], double out[9]) {
+    double det = 0;
+    for (int i = 0; i < 3; i++)
+        det += m[i] *
+               (m[3 + (i + 1) % 3] * m[6 + (i + 2) % 3] - m[3 + (i + 2) % 3] * m[6 + (i + 1) % 3]);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            int a = (c + 1) % 3, b = (c + 2) % 3, p = (r + 1) % 3, q = (r + 2) % 3;
+            out[3 * r + c] = (m[3 * a + p] * m[3 * b + q] - m[3 * a + q] * m[3 * b + p]) / det;
+        }
+}
+
+static void multiply(const double m[9], const double v[3], double out[3]) {
+    for (int r = 0; r < 3; r++)
+        out[r] = m[3 * r] * v[0] + m[3 * r + 1] * v[1] + m[3 * r + 2] * v[2];
+}
+
+/* BEVDet: undo the augmentation on (u, v), scale to (u d, v d, d), then rotation * K^-1. */
+static void bevdet_point(const Rig *rig, int c, int d, int h, int w, double ego[3]) {
+    const Frustum *f = &rig->frustum;
+    double u = (f->input_w - 1.0) * w / (f->feat_w - 1),
+           v = (f->input_h - 1.0) * h / (f->feat_h - 1);
+    double depth = f->depth_start_m + d * f->depth_step_m;
+    const double scaled[3] = {(u + f->crop_x) / f->resize * depth,
+                              (v + f->crop_y) / f->resize * depth, depth};
+    double inverse[9], seen[3];
+    invert(rig->cameras[c].intrinsics, inverse);
+    multiply(inverse, scaled, seen);
+    multiply(rig->cameras[c].rotation, seen, ego);
+    for (int axis = 0; axis < 3; axis++)
+        ego[axis] += rig->cameras[c].position_m[axis];
+}
+
+/* The inverse of camera_ray: network input pixel and depth of an ego point. False when the point is
+ * behind the camera. */
+static bool camera_project(const Camera *camera, const Frustum *frustum, const double ego_m[3],
+                           double *u_px, double *v_px, double *depth_m) {
+    double seen[3] = {0, 0, 0}; /* camera axes: transposed rotation times (ego - position) */
+    for (int axis = 0; axis < 3; axis++)
+        for (int column = 0; column < 3; column++)
+            seen[column] +=
+                camera->rotation[3 * axis + column] * (ego_m[axis] - camera->position_m[axis]);
+    if (!(seen[2] > 0))
+        return false;
+    const double *k = camera->intrinsics;
+    double right = seen[0] / seen[2], down = seen[1] / seen[2];
+    *u_px = frustum->resize * (k[0] * right + k[1] * down + k[2]) - frustum->crop_x;
+    *v_px = frustum->resize * (k[3] * right + k[4] * down + k[5]) - frustum->crop_y;
+    *depth_m = seen[2];
+    return true;
+}
+
+static void test_points(Rig *rig) {
+    double worst = 0, worst_back = 0;
+    int seen = 0;
+    for (int c = 0; c < rig->camera_count; c++)
+        for (int d = 0; d < 59; d += 7)
+            for (int h = 0; h < rig->frustum.feat_h; h += 5)
+                for (int w = 0; w < rig->frustum.feat_w; w += 3) {
+                    double want[3], got[3], u, v, depth;
+                    bevdet_point(rig, c, d, h, w, want);
+                    rig_point(rig, c, d, h, w, got);
+                    for (int axis = 0; axis < 3; axis++)
+                        worst = fmax(worst, fabs(got[axis] - want[axis]));
+                    seen += camera_project(&rig->cameras[c], &rig->frustum, got, &u, &v, &depth);
+                    worst_back = fmax(worst_back, fabs(u - frustum_u_px(&rig->frustum, w)));
+                    worst_back = fmax(worst_back, fabs(v - frustum_v_px(&rig->frustum, h)));
+                    worst_back = fmax(worst_back, fabs(depth - frustum_depth_m(&rig->frustum, d)));
+                }
+    tap_ok(seen > 1000 && worst < 1e-11, "points agree with BEVDet's matrices: %d, worst %.1e m",
+           seen, worst);
+    tap_ok(worst_back < 1e-9, "and project back to their pixel and depth: worst %.1e", worst_back);
+}
+
+static void test_behind(const Rig *rig) {
+    double u, v, depth, ego[3], origin[3], direction[3];
+    camera_ray(&rig->cameras[0], &rig->frustum, 100, 100, origin, direction);
+    for (int axis = 0; axis < 3; axis++)
+        ego[axis] = origin[axis] - 5 * direction[axis];
+    tap_ok(!camera_project(&rig->cameras[0], &rig->frustum, ego, &u, &v, &depth),
+           "a point behind the camera is not projected");
+    tap_ok(!camera_project(&rig->cameras[0], &rig->frustum, origin, &u, &v, &depth),
+           "nor is the camera's own place");
+}
+
+/* A yaw error of 1 degree moves a point straight ahead by 0.17 m at 10 m and by 0.87 m at 50 m. */
+static void test_yaw_error(void) {
+    const double at[3] = {0, 0, 0};
+    Camera camera = {.name = ""};
+    camera_set_pose(&camera, 1, 0, 0, at);
+    tap_ok(near(10 * camera.rotation[3 + 2], 0.17, 0.005) &&
+               near(50 * camera.rotation[3 + 2], 0.87, 0.005),
+           "1 degree of yaw moves a point 0.17 m at 10 m, 0.87 m at 50 m");
+}
+
+/* ---- what is refused ------------------------------------------------------------------------ */
+
+typedef struct {
+    const char *name, *path;
+    void (*spoil)(Rig *rig);
+} Bad;
+
+#define SPOIL(name_, change_)                                                                      \
+    static void name_(Rig *rig) {                                                                  \
+        change_;                                                                                   \
+    }
+SPOIL(no_camera, rig->camera_count = 0)
+SPOIL(many_cameras, rig->camera_count = RIG_MAX_CAMERAS + 1)
+SPOIL(zero_focal, rig->cameras[1].intrinsics[0] = 0)
+SPOIL(zero_k, rig->cameras[1].intrinsics[0] = rig->cameras[1].intrinsics[4] = 0)
+SPOIL(nan_k, rig->cameras[2].intrinsics[2] = NAN)
+SPOIL(bottom_k, rig->cameras[2].intrinsics[8] = 0)
+SPOIL(stretched, rig->cameras[0].rotation[0] *= 1.1)
+SPOIL(zero_rotation, memset(rig->cameras[0].rotation, 0, sizeof rig->cameras[0].rotation))
+SPOIL(mirrored, for (int i = 0; i < 9; i += 3) rig->cameras[5].rotation[i] *= -1)
+SPOIL(nan_rotation, rig->cameras[0].rotation[4] = NAN)
+SPOIL(inf_position, rig->cameras[3].position_m[1] = INFINITY)
+SPOIL(zero_resize, rig->frustum.resize = 0)
+SPOIL(nan_resize, rig->frustum.resize = NAN)
+SPOIL(nan_crop, rig->frustum.crop_y = NAN)
+SPOIL(no_feature, rig->frustum.feat_h = 0)
+SPOIL(negative_feature, rig->frustum.feat_w = -44)
+SPOIL(no_input, rig->frustum.input_w = 0)
+SPOIL(no_image, rig->frustum.image_h = 0)
+SPOIL(zero_step, rig->frustum.depth_step_m = 0)
+SPOIL(negative_step, rig->frustum.depth_step_m = -1)
+SPOIL(inverted_depth, rig->frustum.depth_stop_m = 0.5)
+SPOIL(zero_start, rig->frustum.depth_start_m = 0)
+SPOIL(many_bins, rig->frustum.depth_step_m = 1e-9)
+SPOIL(wrapping, rig->frustum.feat_w = rig->frustum.feat_h = 65536)
+SPOIL(wrapping_64, rig->frustum.feat_w = rig->frustum.feat_h = 1 << 30)
+SPOIL(inverted_x, rig->grid.x_max_m = -60)
+SPOIL(empty_y, rig->grid.y_max_m = rig->grid.y_min_m)
+SPOIL(nan_z, rig->grid.z_min_m = NAN)
+SPOIL(wide_x, rig->grid.x_min_m = -1.7e308; rig->grid.x_max_m = 1.7e308)
+SPOIL(no_cell, rig->grid.nx = 0)
+SPOIL(wrapping_cells, rig->grid.nx = rig->grid.ny = 65536)
+
+static const Bad bad[] = {
+    {"no camera", "cameras", no_camera},
+    {"too many cameras", "cameras", many_cameras},
+    {"focal length 0", "cameras[1].intrinsics", zero_focal},
+    {"both focal lengths 0", "cameras[1].intrinsics", zero_k},
+    {"NaN in K", "cameras[2].intrinsics", nan_k},
+    {"K without its last row", "cameras[2].intrinsics", bottom_k},
+    {"a stretched rotation", "cameras[0].rotation", stretched},
+    {"a rotation of zeros", "cameras[0].rotation", zero_rotation},
+    {"a mirror image", "cameras[5].rotation", mirrored},
+    {"NaN in a rotation", "cameras[0].rotation", nan_rotation},
+    {"a camera at infinity", "cameras[3].position_m", inf_position},
+    {"resize 0", "frustum.resize", zero_resize},
+    {"resize NaN", "frustum.resize", nan_resize},
+    {"crop NaN", "frustum.crop_px", nan_crop},
+    {"no feature row", "frustum.features", no_feature},
+    {"negative feature columns", "frustum.features", negative_feature},
+    {"no input column", "frustum.input_px", no_input},
+    {"no image row", "frustum.image_px", no_image},
+    {"depth step 0", "frustum.depth_m", zero_step},
+    {"negative depth step", "frustum.depth_m", negative_step},
+    {"inverted depth range", "frustum.depth_m", inverted_depth},
+    {"depth from 0", "frustum.depth_m", zero_start},
+    {"more bins than int32 ranks", "frustum", many_bins},
+    {"a frustum beyond int32", "frustum", wrapping},
+    {"a frustum that wraps in 64 bits", "frustum", wrapping_64},
+    {"inverted x", "grid.x_m", inverted_x},
+    {"empty y", "grid.y_m", empty_y},
+    {"NaN in z", "grid.z_m", nan_z},
+    {"x wider than a double", "grid.x_m", wide_x},
+    {"no cell", "grid.cells", no_cell},
+    {"cells beyond int32", "grid.cells", wrapping_cells},
+};
+
+static void test_refused(const Rig *good) {
+    Err err = {0};
+    tap_ok(rig_check(good, "scene.json", &err), "the flagship's rig is accepted");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        Rig rig = *good;
+        char want[128], line[800] = "";
+        bad[i].spoil(&rig);
+        bool accepted = rig_check(&rig, "scene.json", &err);
+        snprintf(want, sizeof want, "scene.json: %s: ", bad[i].path);
+        if (!accepted)
+            err_line(&err, line, sizeof line);
+        if (!tap_ok(!accepted && strncmp(line, want, strlen(want)) == 0, "refused: %s",
+                    bad[i].name))
+            tap_note("said: %s", accepted ? "nothing" : line);
+    }
+}
+
+TAP_SUITE(geometry) {
+    Scene *scene = load_scene("intersection");
+    test_pose();
+    test_frustum();
+    test_points(&scene->rig);
+    test_behind(&scene->rig);
+    scene->rig.cameras[1].intrinsics[1] = 3; /* skew, and unlike focal lengths */
+    scene->rig.cameras[1].intrinsics[0] = 1400;
+    test_points(&scene->rig);
+    test_yaw_error();
+    test_refused(&scene->rig);
+    drop_scene(scene);
+}

@@ -1,0 +1,132 @@
+/* The header of one array: each type and shape that is written is read again, and what is odd or
+ * wrong in a header's text is said in one line. */
+#include "kernels/codec.h"
+#include "src/scene/npz.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+
+static char line[400];
+
+static bool read_text(const char *text, size_t length, NpyArray *array) {
+    Err err = {0};
+    line[0] = '\0';
+    bool ok = npy_read_header(text, length, "a.npy", array, &err);
+    if (!ok)
+        err_line(&err, line, sizeof line);
+    return ok;
+}
+
+/* ---- written and read ------------------------------------------------------------------------ */
+
+static bool comes_back(const NpyArray *array) {
+    char header[NPY_WRITTEN_BYTES];
+    NpyArray again;
+    Err err = {0};
+    size_t length = npy_write_header(array, header), start, bytes;
+    return length % 64 == 0 && header[length - 1] == '\n' &&
+           npy_read_prefix((unsigned char *)header, "a.npy", &start, &bytes, &err) &&
+           start + bytes == length && read_text(header + start, bytes, &again) &&
+           again.type == array->type && again.rank == array->rank && again.count == array->count &&
+           again.characters == array->characters &&
+           !memcmp(again.shape, array->shape, sizeof again.shape);
+}
+
+static void test_written(void) {
+    for (int type = 0; type < NPY_TYPE_COUNT; type++) {
+        bool text = type == NPY_S || type == NPY_U;
+        NpyArray array = {(NpyType)type, 0, {0}, 1, text ? 31 : 1};
+        bool ok = comes_back(&array);
+        for (array.rank = 1; ok && array.rank <= NPY_MAX_RANK; array.rank++) {
+            array.shape[array.rank - 1] = array.rank + 1;
+            array.count *= array.rank + 1;
+            ok = comes_back(&array);
+        }
+        tap_ok(ok, "%s, 0 to %d axes, is read as it was written", npy_types[type].name,
+               NPY_MAX_RANK);
+    }
+}
+
+/* ---- elements -------------------------------------------------------------------------------- */
+
+static void test_elements(void) {
+    const uint16_t f2 = bev_fp16_encode(-1.5f);
+    const float f4 = 0.1f;
+    const double f8 = 0.1;
+    const int32_t i4 = INT32_MIN;
+    const int64_t i8 = -5000000000;
+    const uint8_t u1 = 255;
+    const struct {
+        NpyType type;
+        const void *bytes;
+        double value;
+    } elements[] = {{NPY_F2, &f2, -1.5},      {NPY_F4, &f4, 0.1f}, {NPY_F8, &f8, 0.1},
+                    {NPY_I4, &i4, INT32_MIN}, {NPY_I8, &i8, -5e9}, {NPY_U1, &u1, 255}};
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
+        tap_ok(npy_element(elements[i].type, elements[i].bytes) == elements[i].value, "%s: %.9g",
+               npy_types[elements[i].type].name, elements[i].value);
+}
+
+/* ---- texts of headers ------------------------------------------------------------------------ */
+
+#define LONG "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define HEADER(descr_, shape_)                                                                     \
+    "{'descr': '" descr_ "', 'fortran_order': False, 'shape': " shape_ ", }"
+
+static const struct {
+    const char *title, *text, *words;
+} refused[] = {
+    {"a type of 288 letters", HEADER(LONG LONG LONG LONG, "(1,)"), "unknown dtype \"aaaa"},
+    {"a key of 288 letters", "{'" LONG LONG LONG LONG "': 1}", "a key that is not descr"},
+    {"a length of letters", HEADER("<Ux", "(1,)"),
+     "text of \"x\" characters, must be at most 1024"},
+    {"a length below 0", HEADER("|S-1", "(1,)"), "text of \"-1\" characters"},
+    {"a length and more", HEADER("|S5x", "(1,)"), "text of \"5x\" characters"},
+    {"a length beyond all", HEADER("<U99999999999999999999", "(1,)"), "must be at most 1024"},
+    {"an order that ends", "{'fortran_order': Fal", "neither True nor False"},
+    {"an order that is missing", "{'fortran_order':", "neither True nor False"},
+    {"a shape that ends in a number", "{'shape': (2, 3", "shape is not a tuple"},
+    {"a shape that ends behind a comma", "{'shape': (2,", "not a tuple of whole numbers"},
+    {"a shape with a colon", HEADER("<f4", "(2:3)"), "shape is not a tuple"},
+    {"a size that begins with a colon", HEADER("<f4", "(:3)"), "not a tuple of whole numbers"},
+    {"a size of 2^63", HEADER("<f4", "(9223372036854775808,)"), "does not fit 64 bits"},
+    {"a key that ends", "{'descr': '<f4', 'sha", "a string without an end"},
+    {"a zero byte behind it", HEADER("<f4", "(1,)") "\0x", "text after the dictionary"},
+};
+
+static void test_refused(void) {
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        NpyArray array;
+        bool zero = strstr(refused[i].title, "zero byte") != NULL; /* strlen would end there */
+        bool ok = !read_text(refused[i].text, strlen(refused[i].text) + (zero ? 2 : 0), &array);
+        if (!tap_ok(ok && !strncmp(line, "a.npy: ", 7) && strstr(line, refused[i].words) &&
+                        !strchr(line, '\n'),
+                    "%s", refused[i].title))
+            tap_note("got: %s", line[0] ? line : "accepted");
+    }
+}
+
+/* Sizes whose text is longer than the room for it: a product of 0 fits 64 bits. */
+static void test_long_shape(void) {
+    NpyArray array;
+    char text[128], brief[8];
+#define HUGE_ "9223372036854775807, "
+    tap_ok(read_text(HEADER("<f4", "(0, " HUGE_ HUGE_ HUGE_ HUGE_ HUGE_ HUGE_ "3)"),
+                     strlen(HEADER("<f4", "(0, " HUGE_ HUGE_ HUGE_ HUGE_ HUGE_ HUGE_ "3)")),
+                     &array) &&
+               array.count == 0,
+           "eight axes, the largest that fit");
+    npy_shape_text(&array, text, sizeof text);
+    tap_ok(strlen(text) == sizeof text - 1 && !strncmp(text, "(0, 9223372036854775807, ", 25),
+           "their text is cut: %s", text);
+    array = (NpyArray){NPY_F4, 1, {12345}, 12345, 1};
+    npy_shape_text(&array, brief, sizeof brief);
+    tap_ok(!strcmp(brief, "(12345,"), "a bracket that has no room: %s", brief);
+}
+
+TAP_SUITE(npy) {
+    test_written();
+    test_elements();
+    test_refused();
+    test_long_shape();
+}

@@ -1,0 +1,323 @@
+/* The zip around the arrays: directories that lie, deflated members, any damage. */
+#include "tests/support/memory.h"
+#include "tests/scene/npz_arrays.h"
+
+#include <zip.h>
+
+/* ---- the zip around them --------------------------------------------------------------------- */
+
+static uint32_t le32(const unsigned char *bytes) {
+    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+/* Offset in the archive of directory entry i. */
+static size_t entry_at(Buffer archive, int i) {
+    size_t at = le32(archive.bytes + archive.length - 6);
+    while (i-- > 0)
+        at += 46u + archive.bytes[at + 28] + archive.bytes[at + 30] + archive.bytes[at + 32];
+    return at;
+}
+
+typedef struct {
+    const char *title;
+    int from_end; /* 1: at is counted back from the end; 0: from directory entry 0 */
+    size_t at;
+    unsigned char byte;
+    const char *words;
+} ZipByte;
+
+static const ZipByte zip_bytes[] = {
+    {"encrypted", 0, 8, 1, ""},
+    {"more entries than there are", 1, 12, 200, ""},
+    {"a second disk", 1, 18, 1, "several disks"},
+    {"a comment that is not there", 1, 2, 9, "comment"},
+    {"a directory elsewhere", 1, 6, 1, "not where it is declared"},
+    {"a directory of another size", 1, 10, 1, ""},
+    {"a name that runs out", 0, 28, 255, ""},
+    {"a comment in an entry", 0, 32, 255, ""},
+    {"a member beyond the end", 0, 44, 1, ""},
+    {"a size of 4 GiB", 0, 27, 255, ""},
+};
+
+static void test_zip_bytes(void) {
+    for (size_t i = 0; i < sizeof zip_bytes / sizeof *zip_bytes; i++) {
+        const ZipByte *change = &zip_bytes[i];
+        start("");
+        Buffer archive = make_archive();
+        size_t at =
+            change->from_end ? archive.length - change->at : entry_at(archive, 0) + change->at;
+        archive.bytes[at] = change->byte;
+        refuses_bytes(archive, change->title, change->words, "");
+        free(archive.bytes);
+    }
+}
+
+static void refuses_entry(const char *title, const char *name, int method, int flags, uint32_t size,
+                          const char *first, const char *second) {
+    static const unsigned char data[100];
+    ZipMaker zip = {0};
+    zip_entry(&zip, name, data, sizeof data, method, flags, size, 0);
+    zip_end(&zip);
+    refuses_bytes(zip.archive, title, first, second);
+    free(zip.archive.bytes);
+}
+
+/* Names of 100 letters twice, and a directory of which only a part is declared. */
+static void test_counts(void) {
+    char name[101];
+    memset(name, 'b', 100);
+    name[100] = '\0';
+    ZipMaker zip = {0};
+    zip_stored(&zip, name, "", 0);
+    zip_stored(&zip, name, "", 0);
+    zip_end(&zip);
+    name[80] = '\0';
+    refuses_bytes(zip.archive, "a long name twice", name, "b is in the archive twice");
+    free(zip.archive.bytes);
+
+    start("");
+    Buffer archive = make_archive();
+    archive.bytes[archive.length - 12]--; /* entries in all, and on this disk */
+    archive.bytes[archive.length - 14]--;
+    refuses_bytes(archive, "fewer entries than there are", "net.npz", "more directory entries");
+    free(archive.bytes);
+    refuses_bytes((Buffer){NULL, 0, 0}, "no bytes at all", "net.npz", "truncated zip");
+}
+
+static void test_entries(void) {
+    refuses_entry("an encrypted member", "depth.npy", 0, 1, 100, "depth.npy", "encrypted");
+    refuses_entry("bzip2", "depth.npy", 12, 0, 100, "depth.npy", "zip method 12");
+    refuses_entry("stored, longer than it is", "depth.npy", 0, 0, 1000000, "depth.npy", "can hold");
+    refuses_entry("a bomb beyond what deflate can", "depth.npy", 8, 0, 4000000000u, "depth.npy",
+                  "4000000000 bytes, more than its 100 compressed bytes can hold");
+    refuses_entry("not an array", "depth.txt", 0, 0, 100, "depth.txt", "not an array");
+    refuses_entry("a folder", "depth/", 0, 0, 100, "depth/", "not an array");
+    refuses_entry("a path", "../depth.npy", 0, 0, 100, "../depth", "");
+    refuses_entry("a name of control codes", "\33[2Jdep.npy", 0, 0, 100, "?[2Jdep", "");
+    refuses_entry(
+        "a name of 200 letters",
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.npy",
+        0, 0, 100, "not an array", "be short");
+    start("");
+    arrays[array_count++] = *get("feat");
+    refuses("a member twice", "feat.npy", "twice");
+
+    refuses_entry("a name of four letters", ".npy", 0, 0, 100, "net.npz: .npy", "be short");
+    refuses_entry("a name of 64 letters",
+                  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.npy", 0, 0, 100,
+                  "aaaa.npy", "be short");
+    ZipMaker zip = {0};
+    for (int i = 0; i < 65; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "a%d.npy", i);
+        zip_stored(&zip, name, "", 0);
+    }
+    zip_end(&zip);
+    refuses_bytes(zip.archive, "65 members", "65 entries", "at most 64");
+    free(zip.archive.bytes);
+    test_counts();
+
+    start("");
+    Buffer archive = make_archive(), twice = {0};
+    buffer_add(&twice, archive.bytes, archive.length);
+    buffer_add(&twice, archive.bytes + archive.length - 22, 22);
+    refuses_bytes(twice, "two end records", "", "");
+    free(twice.bytes);
+    Buffer zip64 = {0};
+    buffer_add(&zip64, archive.bytes, archive.length - 22);
+    buffer_add(&zip64, "PK\6\7\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0", 20);
+    buffer_add(&zip64, archive.bytes + archive.length - 22, 22);
+    refuses_bytes(zip64, "a zip64 end record", "zip64", "");
+    free(zip64.bytes);
+    free(archive.bytes);
+}
+
+/* ---- ends that NumPy reads as well ----------------------------------------------------------- */
+
+/* The archive of all arrays with an end of `comment` bytes, and `behind` others after it. Of zip64:
+ * a record that declares `entries`, as end and directory are taken from there. */
+static Buffer archive_with_end(bool zip64, uint64_t entries, uint32_t comment, size_t behind) {
+    Buffer archive = make_archive();
+    unsigned char end[22];
+    archive.length -= sizeof end;
+    memcpy(end, archive.bytes + archive.length, sizeof end);
+    const uint64_t at = archive.length;
+    if (zip64) {
+        buffer_add(&archive, "PK\6\6\54\0\0\0\0\0\0\0\55\0\55\0\0\0\0\0\0\0\0\0", 24);
+        buffer_add_le(&archive, entries, 8);
+        buffer_add_le(&archive, entries, 8);
+        buffer_add_le(&archive, le32(end + 12), 8);
+        buffer_add_le(&archive, le32(end + 16), 8);
+        buffer_add(&archive, "PK\6\7\0\0\0\0", 8);
+        buffer_add_le(&archive, at, 8);
+        buffer_add_le(&archive, 1, 4);
+        memset(end + 8, 0xff, 12);
+    }
+    end[20] = (unsigned char)comment;
+    end[21] = (unsigned char)(comment >> 8);
+    buffer_add(&archive, end, sizeof end);
+    for (size_t i = 0; i < comment + behind; i++)
+        buffer_add(&archive, "c", 1);
+    return archive;
+}
+
+static void test_ends(void) {
+    static const uint32_t comments[] = {0, 1, 22, 5000, 65535};
+    static const size_t behind[] = {0, 1, 21, 22, 300};
+    enum { COMMENTS = sizeof comments / sizeof *comments, BEHIND = sizeof behind / sizeof *behind };
+    int read = 0;
+    start("");
+    for (int i = 0; i < 2 * COMMENTS * BEHIND; i++) {
+        Buffer archive = archive_with_end(i % 2, (uint64_t)array_count, comments[i / 2 % COMMENTS],
+                                          behind[i / 2 / COMMENTS]);
+        Scene scene;
+        read += read_bytes(archive, &scene) && scene.tensors.depth[35] == 0.5f;
+        scene_free(&scene);
+        free(archive.bytes);
+    }
+    /* An end is looked for in the last 65,577 bytes, where NumPy takes 65,557: the longest comment
+     * leaves room for 20. */
+    tap_ok(read == 2 * (COMMENTS * BEHIND - 3),
+           "zip64, comments and bytes behind the end: %d of %d are read", read,
+           2 * COMMENTS * BEHIND);
+    const struct {
+        uint64_t entries;
+        const char *words;
+    } lies[] = {{1ull << 40, "1099511627776 entries"}, {65, "65 entries"}, {1, "more directory"},
+                {64, "fewer directory"}};
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        Buffer archive = archive_with_end(true, lies[i].entries, 0, 0);
+        refuses_bytes(archive, "zip64 that lies of its entries", "net.npz", lies[i].words);
+        free(archive.bytes);
+    }
+}
+
+/* ---- deflated members that are not what they declare ----------------------------------------- */
+
+/* Zeros compressed by libzip: only the bytes of the member. */
+static Buffer deflated_zeros(size_t size) {
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *into = zip_source_buffer_create(NULL, 0, 0, &error);
+    zip_source_keep(into);
+    zip_t *zip = zip_open_from_source(into, ZIP_TRUNCATE, &error);
+    char *zeros = calloc(1, size);
+    zip_set_file_compression(
+        zip, (zip_uint64_t)zip_file_add(zip, "z", zip_source_buffer(zip, zeros, size, 1), 0),
+        ZIP_CM_DEFLATE, 9);
+    zip_close(zip);
+    Buffer archive = {0}, data = {0};
+    struct zip_stat stat;
+    zip_source_stat(into, &stat);
+    archive.length = stat.size;
+    archive.bytes = malloc(archive.length);
+    zip_source_open(into);
+    zip_source_read(into, archive.bytes, archive.length);
+    zip_source_close(into);
+    zip_source_free(into);
+    size_t start_at = 30u + archive.bytes[26] + archive.bytes[28];
+    size_t length = le32(archive.bytes + entry_at(archive, 0) + 20);
+    buffer_add(&data, archive.bytes + start_at, length);
+    free(archive.bytes);
+    return data;
+}
+
+/* An archive whose depth is `npy`, deflated here into one stored block, with a declared size. */
+static Buffer archive_of_depth(Buffer npy, uint32_t declared) {
+    ZipMaker zip = {0};
+    add_deflated(&zip, "depth.npy", npy, declared);
+    for (int i = 0; i < array_count; i++)
+        if (strcmp(arrays[i].name, "depth") != 0)
+            add_to(&zip, &arrays[i]);
+    zip_end(&zip);
+    return zip.archive;
+}
+
+static void test_deflated(void) {
+    start("");
+    Buffer npy = make_npy(get("depth"));
+    Buffer archive = archive_of_depth(npy, (uint32_t)npy.length);
+    Scene scene;
+    tap_ok(read_bytes(archive, &scene) && scene.tensors.depth[35] == 0.5f, "a deflated member");
+    scene_free(&scene);
+    archive.bytes[30 + 9 + 5 + npy.length - 1] ^= 1;
+    refuses_bytes(archive, "a bit flipped in it", "net.npz: depth", "CRC");
+    free(archive.bytes);
+
+    archive = archive_of_depth(npy, (uint32_t)npy.length + 16);
+    refuses_bytes(archive, "16 bytes less than declared", "net.npz: depth", "but has 160");
+    free(archive.bytes);
+    free(npy.bytes);
+
+    get("depth")->count = 35; /* of the 36 that shape and directory declare */
+    npy = make_npy(get("depth"));
+    archive = archive_of_depth(npy, (uint32_t)npy.length + 4);
+    refuses_bytes(archive, "data that ends early", "net.npz: depth", "4 bytes are missing");
+    free(archive.bytes);
+    free(npy.bytes);
+
+    start("");
+    get("depth")->extra = 4000;
+    npy = make_npy(get("depth"));
+    archive = archive_of_depth(npy, (uint32_t)npy.length - 4000);
+    refuses_bytes(archive, "data that goes on", "net.npz: depth", "more data");
+    free(archive.bytes);
+    free(npy.bytes);
+
+    /* A real zip bomb: 256 KiB that inflate to the declared size. */
+    Buffer zeros = deflated_zeros((size_t)1 << 28);
+    ZipMaker zip = {0};
+    zip_entry(&zip, "depth.npy", zeros.bytes, zeros.length, 8, 0, 1u << 28, 0);
+    zip_end(&zip);
+    long mark = memory_mark();
+    refuses_bytes(zip.archive, "256 MiB of zeros", "net.npz: depth", "wrong magic");
+    if (MEMORY_MEASURED)
+        tap_ok(memory_growth_kb(mark) < 1024, "within 1 MB (%ld kB)", memory_growth_kb(mark));
+    free(zip.archive.bytes);
+    free(zeros.bytes);
+}
+
+/* ---- any damage ------------------------------------------------------------------------------ */
+
+static void test_damage(void) {
+    start("");
+    Buffer archive = make_archive();
+    Scene scene;
+    bool ok = true;
+    size_t full = archive.length;
+    for (archive.length = 0; ok && archive.length < full; archive.length++) {
+        ok = !read_bytes(archive, &scene) && one_line_with(NULL, 0);
+        scene_free(&scene);
+    }
+    tap_ok(ok, "every prefix is refused (%zu of %zu bytes)", archive.length, full);
+    archive.length = full;
+    size_t accepted = 0, bad_lines = 0;
+    for (size_t i = 0; i < full; i++) {
+        archive.bytes[i] ^= 0xff;
+        if (read_bytes(archive, &scene))
+            accepted++;
+        else
+            bad_lines += !one_line_with(NULL, 0);
+        scene_free(&scene);
+        archive.bytes[i] ^= 0xff;
+    }
+    /* dates, versions and attributes of the 15 entries are never read */
+    tap_ok(bad_lines == 0 && accepted < 15 * 32, "every flipped byte but %zu of %zu is refused",
+           accepted, full);
+    free(archive.bytes);
+}
+
+TAP_SUITE(npz_zip) {
+    read_base_once();
+    long mark = memory_mark();
+    test_zip_bytes();
+    test_entries();
+    test_ends();
+    if (MEMORY_MEASURED)
+        tap_ok(memory_growth_kb(mark) < 1024, "all refused within 1 MB (%ld kB)",
+               memory_growth_kb(mark));
+    test_deflated();
+    test_damage();
+}

@@ -1,0 +1,344 @@
+/* The scatter map: published sizes, every point compared with its geometry, bilinear weights by the
+ * functions that they must reproduce. */
+#include "src/scene/scene.h"
+#include "src/scene/scatter.h"
+#include "tests/support/maps.h"
+#include "tests/support/scenes.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static BevMap build(const Rig *rig, BevAlign align, uint32_t mask) {
+    Err err = {0};
+    BevMap map;
+    need(scatter_build(rig, align, mask, &map, &err), &err);
+    return map;
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+/* Points of a real nuScenes calibration. The rig of the sample is that of the same car, rounded. */
+static const struct {
+    const char *name;
+    int64_t points;
+} published[] = {
+    {"small", 105640},   {"canonical", 209009}, {"large", 416015},
+    {"xlarge", 1674778}, {"wide_c128", 209009}, {"wide_c256", 209009},
+};
+
+static bool within(double got, double want, double share) {
+    return fabs(got - want) <= share * want;
+}
+
+static void test_sizes(Scene *scene) {
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        preset_apply(preset_find(published[i].name), scene);
+        BevMap map = build(&scene->rig, BEV_NEAREST, UINT32_MAX);
+        tap_ok(within((double)map.points, (double)published[i].points, 1e-3),
+               "%s: %lld points, %lld on the real calibration", published[i].name,
+               (long long)map.points, (long long)published[i].points);
+        scatter_free(&map);
+    }
+    preset_apply(preset_find("canonical"), scene);
+    BevMap map = build(&scene->rig, BEV_NEAREST, UINT32_MAX);
+    ScatterStats stats = scatter_stats(&map, (int64_t)scene->rig.grid.nx * scene->rig.grid.ny);
+    tap_ok(within((double)stats.points, 209019, 1e-3) &&
+               within((double)stats.intervals, 15928, 1e-3) && within(stats.longest, 352, 3e-3),
+           "canonical: %lld points, %lld intervals, longest %d", (long long)stats.points,
+           (long long)stats.intervals, stats.longest);
+    tap_ok(stats.median == 12 && stats.p90 == 20 && stats.p99 == 64 && stats.cells == 40000,
+           "its lengths are skewed: median %d, p90 %d, p99 %d", stats.median, stats.p90, stats.p99);
+    scatter_free(&map);
+    tap_ok(preset_find("canonica") == NULL && preset_find("") == NULL, "unknown sizes are unknown");
+}
+
+/* ---- every point ---------------------------------------------------------------------------- */
+
+typedef struct {
+    const Rig *rig;
+    BevShape shape;
+} Site;
+
+static void point_of_rank(const Site *site, int64_t rank, double ego[3]) {
+    const BevShape *s = &site->shape;
+    int64_t w = rank % s->feat_w, h = rank / s->feat_w % s->feat_h;
+    int64_t d = rank / (s->feat_w * s->feat_h) % s->depth_bins;
+    int64_t c = rank / (s->feat_w * s->feat_h * s->depth_bins);
+    rig_point(site->rig, (int)c, d, h, w, ego);
+}
+
+static int64_t feature_of_rank(const Site *site, int64_t rank) {
+    const BevShape *s = &site->shape;
+    int64_t pixels = s->feat_w * s->feat_h;
+    return rank / (pixels * s->depth_bins) * pixels + rank % pixels;
+}
+
+/* The cell of a point; -1: outside the grid. */
+static int64_t cell_of_point(const Grid *g, const double p[3]) {
+    if (p[0] < g->x_min_m || p[0] >= g->x_max_m || p[1] < g->y_min_m || p[1] >= g->y_max_m ||
+        p[2] < g->z_min_m || p[2] >= g->z_max_m)
+        return -1;
+    int64_t x = (int64_t)floor((p[0] - g->x_min_m) / ((g->x_max_m - g->x_min_m) / g->nx));
+    int64_t y = (int64_t)floor((p[1] - g->y_min_m) / ((g->y_max_m - g->y_min_m) / g->ny));
+    return y * g->nx + x;
+}
+
+/* Points are sorted by cell, and within a cell by ranks_depth. With the right cells, this defines
+ * the whole map. */
+static bool is_sorted(const BevMap *map) {
+    for (int64_t t = 1; t < map->points; t++) {
+        int32_t a = map->ranks_bev[t - 1], b = map->ranks_bev[t];
+        if (a > b || (a == b && map->ranks_depth[t - 1] >= map->ranks_depth[t]))
+            return false;
+    }
+    return true;
+}
+
+static void test_nearest(const Scene *scene) {
+    const Site site = {&scene->rig, rig_shape(&scene->rig, 1)};
+    const BevShape *s = &site.shape;
+    BevMap map = build(site.rig, BEV_NEAREST, UINT32_MAX);
+    int64_t inside = 0, wrong = 0;
+    for (int64_t rank = 0; rank < s->cameras * s->depth_bins * s->feat_h * s->feat_w; rank++) {
+        double p[3];
+        point_of_rank(&site, rank, p);
+        inside += cell_of_point(&site.rig->grid, p) >= 0;
+    }
+    for (int64_t t = 0; t < map.points; t++) {
+        double p[3];
+        point_of_rank(&site, map.ranks_depth[t], p);
+        wrong += map.ranks_bev[t] != cell_of_point(&site.rig->grid, p) ||
+                 map.ranks_feat[t] != feature_of_rank(&site, map.ranks_depth[t]);
+    }
+    Err err = {0};
+    tap_ok(inside > 0 && inside == map.points && wrong == 0 && is_sorted(&map) && !map.weights,
+           "%s, nearest: exactly the %lld points inside, in their cells, stably sorted",
+           scene->name, (long long)inside);
+    tap_ok(scatter_check(&map, s, scene->name, &err), "%s: passes the check", scene->name);
+    scatter_free(&map);
+}
+
+/* Bilinear weights reproduce linear functions: over the four neighbours of an interior point they
+ * sum to 1, and the neighbours' positions average to the point. `offset` is the position of a
+ * neighbour in its cell: 0.5 its centre, 0 the published form's lower edge. */
+static void test_bilinear(const Scene *scene, BevAlign align, double offset) {
+    const Site site = {&scene->rig, rig_shape(&scene->rig, 1)};
+    const Grid *g = &site.rig->grid;
+    const BevShape *s = &site.shape;
+    int64_t ranks = s->cameras * s->depth_bins * s->feat_h * s->feat_w, interior = 0, edge = 0;
+    double cell_x = (g->x_max_m - g->x_min_m) / g->nx, cell_y = (g->y_max_m - g->y_min_m) / g->ny;
+    double *sum = calloc((size_t)ranks * 3, sizeof *sum), worst = 0;
+    BevMap map = build(site.rig, align, UINT32_MAX);
+    bool positive = true, right_feature = true;
+    for (int64_t t = 0; t < map.points; t++) {
+        double weight = map.weights[t], *of = sum + 3 * (int64_t)map.ranks_depth[t];
+        of[0] += weight;
+        of[1] += weight * (map.ranks_bev[t] % g->nx + offset);
+        of[2] += weight * (map.ranks_bev[t] / g->nx + offset);
+        positive &= weight > 0 && weight <= 1;
+        right_feature &= map.ranks_feat[t] == feature_of_rank(&site, map.ranks_depth[t]);
+    }
+    for (int64_t rank = 0; rank < ranks; rank++) {
+        double p[3], *of = sum + 3 * rank;
+        point_of_rank(&site, rank, p);
+        double x = (p[0] - g->x_min_m) / cell_x, y = (p[1] - g->y_min_m) / cell_y;
+        bool z = p[2] >= g->z_min_m && p[2] < g->z_max_m;
+        double inner =
+            fmin(fmin(x, g->nx - 1 + 2 * offset - x), fmin(y, g->ny - 1 + 2 * offset - y));
+        if (z && inner >= offset) {
+            worst = fmax(worst, fmax(fabs(of[0] - 1), fmax(fabs(of[1] - x), fabs(of[2] - y))));
+            interior++;
+        } else if (!z || inner <= offset - 1) {
+            worst = fmax(worst, of[0]);
+        } else {
+            worst = fmax(worst, of[0] - 1);
+            edge++;
+        }
+    }
+    Err err = {0};
+    tap_ok(interior > 0 && worst < 1e-4 && positive,
+           "%s, %s: %lld interior points keep weight and place, %lld at the edge lose some",
+           scene->name, bev_aligns[align].name, (long long)interior, (long long)edge);
+    tap_ok(right_feature && is_sorted(&map) && scatter_check(&map, s, scene->name, &err),
+           "%s, %s: sorted, and passes the check", scene->name, bev_aligns[align].name);
+    free(sum);
+    scatter_free(&map);
+}
+
+/* ---- by hand -------------------------------------------------------------------------------- */
+
+/* The toy scene. Camera at (0, 0, 2), looking along x, f = 4, centre (2, 1); no resize, no crop.
+ * Pixels u = 0, 2, 4 and v = 0, 2, so for depth d
+ *     x = d,   y = -(u - 2) / 4 * d = d/2, 0, -d/2,   z = 2 - (v - 1) / 4 * d = 2 + d/4, 2 - d/4.
+ * d = 2: y = 1, 0, -1;  z = 2.5, 1.5      d = 4: y = 2, 0, -2;  z = 3, 1
+ * d = 6: z = 3.5, 0.5, both outside 0.75 to 3.25, so nothing is left of it.
+ * Cells of 2 m from x = 1, of 1 m from y = -2.5: d = 2 is column 0, d = 4 column 1;
+ * y = 1, 0, -1 are rows 3, 2, 1 and y = 2, 0, -2 rows 4, 2, 0. Cell = row * 3 + column:
+ * d = 2: 9, 6, 3;  d = 4: 13, 7, 1. Each holds two points, one of v = 0 and one of v = 2.
+ * ranks_depth = (bin * 2 + v row) * 3 + u column, ranks_feat = v row * 3 + u column. */
+static void test_toy(const Scene *toy) {
+    static const int32_t cell[] = {1, 1, 3, 3, 6, 6, 7, 7, 9, 9, 13, 13};
+    static const int32_t depth[] = {8, 11, 2, 5, 1, 4, 7, 10, 0, 3, 6, 9};
+    static const int32_t feat[] = {2, 5, 2, 5, 1, 4, 1, 4, 0, 3, 0, 3};
+    static const int32_t starts[] = {0, 2, 4, 6, 8, 10}, lengths[] = {2, 2, 2, 2, 2, 2};
+    BevMap map = build(&toy->rig, BEV_NEAREST, UINT32_MAX);
+    bool sizes = tap_ok(map.points == 12 && map.intervals == 6, "toy: 12 points, 6 intervals");
+    tap_ok(sizes && memcmp(map.ranks_bev, cell, sizeof cell) == 0, "toy: ranks_bev as by hand");
+    tap_ok(sizes && memcmp(map.ranks_depth, depth, sizeof depth) == 0,
+           "toy: ranks_depth as by hand");
+    tap_ok(sizes && memcmp(map.ranks_feat, feat, sizeof feat) == 0, "toy: ranks_feat as by hand");
+    tap_ok(sizes && memcmp(map.interval_starts, starts, sizeof starts) == 0 &&
+               memcmp(map.interval_lengths, lengths, sizeof lengths) == 0,
+           "toy: intervals as by hand");
+    scatter_free(&map);
+}
+
+/* In the toy's grid all points lie in the middle of their cells. Moving the grid by 1.5 m puts
+ * d = 2 before the first column, where truncation instead of floor would give it to column 0 as a
+ * whole, and d = 4 between columns. */
+static void test_edges(const Scene *toy) {
+    Rig rig = toy->rig;
+    BevMap map = build(&rig, BEV_BILINEAR, UINT32_MAX);
+    bool ones = map.points == 12;
+    for (int64_t t = 0; t < map.points; t++)
+        ones &= map.weights[t] == 1;
+    tap_ok(ones, "toy, bilinear: points in the middle of a cell keep it to themselves");
+    scatter_free(&map);
+    rig.grid.x_min_m = 2.5; /* cells of 2 m: d = 2 at -0.25, d = 4 at 0.75 */
+    rig.grid.x_max_m = 8.5;
+    const struct {
+        BevAlign align;
+        float d2, d4_0, d4_1; /* weight that cell column 0 or 1 gets from y = 0 of d = 2 and 4 */
+    } want[] = {{BEV_NEAREST, 0, 1, 0},
+                {BEV_BILINEAR, 0.25F, 0.75F, 0.25F},
+                {BEV_LATTICE, 0.75F, 0.25F, 0.75F}};
+    for (size_t i = 0; i < 3; i++) {
+        map = build(&rig, want[i].align, UINT32_MAX);
+        float d2 = 0, d4_0 = 0, d4_1 = 0;
+        for (int64_t t = 0; t < map.points; t++) {
+            float weight = map.weights ? map.weights[t] : 1;
+            bool first = map.ranks_bev[t] % 3 == 0;
+            if (map.ranks_feat[t] != 1) /* u = 2, v = 0: y = 0 */
+                continue;
+            if (map.ranks_depth[t] == 1)
+                d2 += weight;
+            else
+                *(first ? &d4_0 : &d4_1) += weight;
+        }
+        tap_ok(d2 == want[i].d2 && d4_0 == want[i].d4_0 && d4_1 == want[i].d4_1,
+               "%s at x = -0.25 and 0.75 cells: %g; %g and %g", bev_aligns[want[i].align].name, d2,
+               d4_0, d4_1);
+        scatter_free(&map);
+    }
+}
+
+/* ---- cameras, nothing - --------------------------------------------------------------------- */
+
+static void test_mask(const Scene *scene) {
+    BevMap all = build(&scene->rig, BEV_NEAREST, UINT32_MAX), none, one;
+    int64_t together = 0;
+    bool own = true;
+    for (int c = 0; c < scene->rig.camera_count; c++) {
+        one = build(&scene->rig, BEV_NEAREST, 1u << c);
+        together += one.points;
+        int64_t features = (int64_t)scene->rig.frustum.feat_h * scene->rig.frustum.feat_w;
+        for (int64_t t = 0; t < one.points; t++)
+            own &= one.ranks_feat[t] / features == c;
+        scatter_free(&one);
+    }
+    tap_ok(own && together == all.points, "a mask keeps the points of its cameras, all others go");
+    none = build(&scene->rig, BEV_BILINEAR, 0);
+    Err err = {0};
+    BevShape shape = rig_shape(&scene->rig, 1);
+    ScatterStats stats = scatter_stats(&none, 40000);
+    tap_ok(none.points == 0 && none.intervals == 0 && scatter_check(&none, &shape, "none", &err),
+           "without cameras the map is empty, which is no error");
+    tap_ok(stats.longest == 0 && stats.median == 0 && stats.longest_cell == -1,
+           "and so are its statistics");
+    scatter_free(&none);
+    scatter_free(&none);
+    scatter_free(NULL);
+    scatter_free(&all);
+}
+
+/* ---- statistics ----------------------------------------------------------------------------- */
+
+static void test_stats(void) {
+    int32_t cells[100], starts[100], lengths[100], next = 0;
+    for (int i = 0; i < 100; i++) {
+        lengths[i] = (i * 37) % 100 + 1; /* 1 to 100 in some order */
+        starts[i] = next;
+        next += lengths[i];
+    }
+    int32_t *bev = malloc((size_t)next * sizeof *bev);
+    for (int i = 0; i < 100; i++)
+        for (int32_t t = starts[i]; t < starts[i] + lengths[i]; t++)
+            bev[t] = cells[i] = 3 * i;
+    BevMap map = {.points = next, .intervals = 100, .ranks_bev = bev};
+    map.interval_starts = starts;
+    map.interval_lengths = lengths;
+    ScatterStats stats = scatter_stats(&map, 300);
+    tap_ok(stats.median == 50 && stats.p90 == 90 && stats.p99 == 99 && stats.longest == 100,
+           "of lengths 1 to 100: median 50, p90 90, p99 99, longest 100");
+    tap_ok(stats.longest_cell == cells[27], "the longest is found: 27 * 37 mod 100 = 99");
+    map.interval_starts = map.interval_lengths = NULL;
+    Err err = {0};
+    bool found = scatter_find_intervals(&map, &err);
+    tap_ok(found && map.intervals == 100 &&
+               memcmp(map.interval_starts, starts, sizeof starts) == 0 &&
+               memcmp(map.interval_lengths, lengths, sizeof lengths) == 0,
+           "intervals are found again from ranks_bev");
+    free(map.interval_starts);
+    free(map.interval_lengths);
+    free(bev);
+}
+
+/* ---- giving up ------------------------------------------------------------------------------- */
+
+/* Asks so many times before it says so. */
+static bool after_some(void *context) {
+    int *left = context;
+    return --*left < 0;
+}
+
+static void test_give_up(const Scene *scene) {
+    BevMap map;
+    Err err = {.what = "as before"};
+    bool ends = true;
+    int asked = 0;
+    for (int planes = 0; planes < 60; planes += 20) {
+        int left = planes;
+        ends &= !scatter_build_or_give_up(&scene->rig, BEV_NEAREST, ~0u,
+                                          &(GiveUp){after_some, &left}, &map, &err) &&
+                !map.points && !map.ranks_bev && !strcmp(err.what, "as before");
+        asked = planes - left;
+    }
+    tap_ok(ends && asked == 41, "a map that is no longer wanted is given up within a plane");
+    int never = 1 << 20;
+    bool whole = scatter_build_or_give_up(&scene->rig, BEV_BILINEAR, ~0u,
+                                          &(GiveUp){after_some, &never}, &map, &err);
+    tap_ok(whole && map.points > 0, "one that stays wanted is whole");
+    scatter_free(&map);
+}
+
+TAP_SUITE(scatter) {
+    static const char *const names[] = {"intersection", "asymmetric", "parking", "toy"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        Scene *scene = load_scene(names[i]);
+        test_nearest(scene);
+        test_bilinear(scene, BEV_BILINEAR, 0.5);
+        test_bilinear(scene, BEV_LATTICE, 0);
+        drop_scene(scene);
+    }
+    Scene *toy = load_scene("toy"), *flagship = load_scene("intersection");
+    test_toy(toy);
+    test_edges(toy);
+    test_mask(flagship);
+    test_give_up(flagship);
+    test_sizes(flagship);
+    test_stats();
+    drop_scene(toy);
+    drop_scene(flagship);
+}

@@ -1,0 +1,239 @@
+/* Where scenes come from: presets, samples, files recognised by their content; and unknown names.
+ */
+#include "src/scene/scene.h"
+#include "tests/support/path_in.h"
+#include "tests/support/tap.h"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/bevscope-scene-XXXXXX";
+
+static const char text[] =
+    "{\"bevscope\": 1, \"frustum\": {\"image_px\": [1600, 900], \"resize\": 0.44,\n"
+    "  \"crop_px\": [0, 140], \"input_px\": [704, 256], \"features\": [8, 4], \"depth_m\": [1, 60, "
+    "4]},\n"
+    " \"grid\": {\"x_m\": [-54, 54], \"y_m\": [-54, 54], \"z_m\": [-10, 10], \"cells\": [20, "
+    "20]},\n"
+    " \"cameras\": [{\"name\": \"front\", \"focal_px\": 1266, \"center_px\": [816, 492],\n"
+    "   \"position_m\": [1.7, 0.02, 1.51]}],\n"
+    " \"world\": {\"ground\": {\"class\": \"terrain\", \"color\": [0, 0, 0]}, \"patches\": [],\n"
+    "   \"solids\": []}}\n";
+
+static const char *in_folder(const char *name) {
+    return path_in(folder, name);
+}
+
+static void put(const char *name, const char *content) {
+    FILE *file = fopen(in_folder(name), "w");
+    fputs(content, file);
+    fclose(file);
+}
+
+static char line[800];
+
+static bool load(const char *name, Scene *scene) {
+    Err err = {0};
+    line[0] = '\0';
+    bool ok = scene_load(name, scene, &err);
+    if (!ok)
+        err_line(&err, line, sizeof line);
+    return ok;
+}
+
+static void refuses(const char *name, const char *words) {
+    Scene scene;
+    bool ok = !load(name, &scene) && strstr(line, words) && !strchr(line, '\n');
+    if (!tap_ok(ok, "%s: %s", name, words))
+        tap_note("got: %s", line[0] ? line : "accepted");
+    scene_free(&scene);
+}
+
+static void test_configs(void) {
+    for (int i = 0; i < preset_total; i++) {
+        Scene scene;
+        const Preset *config = &presets[i];
+        bool ok = load(config->name, &scene);
+        tap_ok(ok && strcmp(scene.name, config->name) == 0 && scene.channels == config->channels &&
+                   scene.shape.channels == config->channels &&
+                   scene.shape.feat_w == config->feat_w && scene.shape.nx == config->cells &&
+                   scene.rig.frustum.depth_step_m == config->depth_step_m && scene.has_world,
+               "%s: the flagship's world at that size", config->name);
+        scene_free(&scene);
+    }
+}
+
+static void test_names(void) {
+    SceneName names[64];
+    size_t count;
+    scene_names(names, 64, &count, NULL);
+    bool configs_first = count == (size_t)preset_total + 2;
+    for (int i = 0; configs_first && i < preset_total; i++)
+        configs_first = names[i].is_preset && strcmp(names[i].name, presets[i].name) == 0;
+    tap_ok(configs_first, "the configurations, in their order");
+    tap_ok(count == (size_t)preset_total + 2 && !names[preset_total].is_preset &&
+               strcmp(names[preset_total].name, "corner") == 0 &&
+               strcmp(names[preset_total + 1].name, "intersection") == 0,
+           "then the samples, by name; no hidden file, no other suffix");
+    tap_ok(scene_names(names, 3, &count, NULL) && count == 3,
+           "at most as many as there is room for");
+}
+
+static void test_sources(void) {
+    Scene scene;
+    tap_ok(load("corner", &scene) && strcmp(scene.name, "corner") == 0 && scene.channels == 80,
+           "a sample by its name");
+    scene_free(&scene);
+    tap_ok(load(in_folder("samples/corner.json"), &scene) && strcmp(scene.name, "corner") == 0,
+           "a file by its path");
+    scene_free(&scene);
+    put("world.npz", text);
+    tap_ok(load(in_folder("world.npz"), &scene) && scene.has_world, "JSON under another suffix");
+    scene_free(&scene);
+    tap_need(chdir(folder) == 0, "chdir");
+    put("plain", text);
+    tap_ok(load("plain", &scene) && strcmp(scene.name, "plain") == 0,
+           "a file in this folder, without suffix");
+    scene_free(&scene);
+    put("canonical", "not this one");
+    tap_ok(load("canonical", &scene) && scene.shape.nx == 200, "a configuration comes first");
+    scene_free(&scene);
+    put("archive.json", "PK\3\4 and no more");
+    refuses("archive.json", "truncated zip");
+    put("empty", "");
+    refuses("empty", "line 1, column 0");
+    refuses("./canonical", "line 1");
+    put("text.npz", "hello");
+    refuses("text.npz", "not a .npz: it does not begin as a zip archive (write it again");
+    put("empty.npz", "");
+    refuses("empty.npz", "an empty file (write it again");
+    put("depth.npy", "\x93NUMPY and no more");
+    refuses("depth.npy", "one array, but a scene is a .npz of several (save depth");
+    tap_need(chdir("/") == 0, "chdir");
+}
+
+static void test_unknown(void) {
+    refuses("canonicla", "did you mean canonical?");
+    refuses("cornre", "did you mean corner?");
+    refuses("/nowhere/scene.npz", "neither a file nor a known scene (bevscope --list");
+    refuses("", "neither a file nor a known scene");
+    refuses("../samples/corner", "neither a file nor a known scene");
+    refuses("/dev/zero", "not a regular file");
+    refuses(in_folder("samples"), "a folder without .npz files");
+    chmod(in_folder("plain"), 0);
+    if (geteuid() != 0)
+        refuses(in_folder("plain"), "Permission denied");
+    mkfifo(in_folder("pipe"), 0666);
+    refuses(in_folder("pipe"), "not a regular file");
+}
+
+/* A socket can be named, but not opened. */
+static void make_socket(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    tap_need(fd >= 0 && !bind(fd, (struct sockaddr *)&address, sizeof address), "a socket");
+    close(fd);
+}
+
+static void test_files(void) {
+    Scene scene;
+    tap_need(chdir(folder) == 0, "chdir");
+    put(".world", text);
+    tap_ok(load("./.world", &scene) && strcmp(scene.name, ".world") == 0,
+           "a hidden file has its whole name");
+    scene_free(&scene);
+    put("Parking", "Parking on the left");
+    refuses("Parking", "line 1");
+    put("long.json", "{");
+    tap_need(truncate("long.json", 1 + (1 << 20)) == 0, "truncate");
+    refuses("long.json", "long.json: longer than the limit of 1048576 bytes");
+    make_socket("socket");
+    refuses("socket", "socket: cannot open: No such device or address");
+    refuses("missing.npz", "neither a file nor a known scene (bevscope --list");
+    refuses("missing.json", "neither a file nor a known scene (bevscope --list");
+    put("samples/intersection.json", "{\"bevscope\": 2}");
+    refuses("canonical", "samples/intersection.json: ");
+    put("samples/intersection.json", text);
+    tap_need(chdir("/") == 0, "chdir");
+}
+
+/* Files that the process may have open are used up. */
+static void test_no_files(void) {
+    struct rlimit before, none;
+    getrlimit(RLIMIT_NOFILE, &before);
+    none = before;
+    none.rlim_cur = 3; /* 0 to 2 are open */
+    setrlimit(RLIMIT_NOFILE, &none);
+    refuses("canonicla", "samples: cannot be listed: Too many open files");
+    refuses("corner", "samples/corner.json: cannot open: Too many open files");
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
+static void test_photographs(void) {
+    Scene scene;
+    Err err = {0};
+    tap_need(load("corner", &scene), "corner");
+    tap_ok(!scene_use_photo_features(&scene, &err) && scene.channels == 80 &&
+               err.kind == ERR_USAGE,
+           "features of no photographs: %s (%s)", err.what, err.hint);
+    tap_ok(scene_take_photos(&scene, 0, &err) && scene.photos.cameras == 1, "a world's photographs");
+    const uint8_t *srgb = scene.photos.srgb;
+    tap_ok(scene_take_photos(&scene, 0, &err) && scene.photos.srgb == srgb, "are taken once");
+    tap_ok(scene_use_photo_features(&scene, &err) && scene.shape.channels == PHOTO_CHANNELS,
+           "and are features");
+    scene_free(&scene);
+    scene_free(NULL);
+}
+
+static void test_size(void) {
+    Err err = {0};
+    const BevShape flat = {1, 1, 1, 1, .nx = 4096, .ny = 4096, .channels = 64};
+    const BevShape high = {1, 1, 1, 1, .nx = 4096, .ny = 16 * 4096, .nz = 16, .channels = 8};
+    tap_ok(!scene_check_size(&flat, "x", &err) && strstr(err.what, "1 x 4096 x 4096 x 64"),
+           "too many cells: %s", err.what);
+    tap_ok(!scene_check_size(&high, "x", &err) && strstr(err.what, "16 x 4096 x 4096 x 8"),
+           "too many slices: %s", err.what);
+}
+
+TAP_SUITE(scene) {
+    if (!mkdtemp(folder))
+        tap_skip_suite("no temporary folder");
+    setenv("BEVSCOPE_DATA", folder, 1);
+    mkdir(in_folder("samples"), 0777);
+    put("samples/corner.json", text);
+    put("samples/intersection.json", text);
+    put("samples/.hidden.json", text);
+    put("samples/export.py", "");
+    test_configs();
+    test_names();
+    test_sources();
+    test_unknown();
+    test_files();
+    test_no_files();
+    test_photographs();
+    test_size();
+    static const char *const files[] = {
+        "samples/corner.json",
+        "samples/intersection.json",
+        "samples/.hidden.json",
+        "samples/export.py",
+        "samples",
+        "world.npz",
+        "plain",
+        "canonical",
+        "archive.json", "text.npz", "empty.npz", "depth.npy",
+        "empty",
+        "pipe",
+        ".world",
+        "Parking",
+        "long.json",
+        "socket",
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        remove(in_folder(files[i]));
+    tap_ok(rmdir(folder) == 0, "the folder is empty at the end");
+}

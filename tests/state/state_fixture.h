@@ -1,0 +1,79 @@
+/* A state of the live display for tests of its controls: a small menu, a made-up scene, and what
+ * the log says. */
+#pragma once
+
+#include "src/state/state.h"
+#include "tests/support/tap.h"
+
+static const char *const scenes[] = {"small", "canonical", "highway", "samples/my scene.json"};
+static const char *const view_names[] = {"color", "norm", "channel", "error"};
+static const char *const map_names[] = {"auto", "viridis"};
+
+/* Four scenes, of which two are presets; four views; the CPU alone. */
+static inline StateMenu make_menu(void) {
+    return (StateMenu){.scenes = {scenes, 4},
+                       .preset_count = 2,
+                       .views = {view_names, 4},
+                       .error_view = 3,
+                       .channel_view = 2,
+                       .colormaps = {map_names, 2},
+                       .where = 1u << BEV_CPU};
+}
+
+/* 200 x 100 cells of 0.54 m, two cameras. */
+static inline SceneFacts make_scene(void) {
+    SceneFacts scene = {.name = "canonical",
+                        .nx = 200,
+                        .ny = 100,
+                        .channels = 80,
+                        .has_rig = true,
+                        .has_world = true,
+                        .aligns = 7,
+                        .camera_count = 2,
+                        .cameras = {"front", "back"},
+                        .grid = {-54, 54, -27, 27, -10, 10, 200, 100}};
+    return scene;
+}
+
+/* The state as it is at first, with that scene. */
+static inline State make_state(void) {
+    StateMenu menu = make_menu();
+    SceneFacts scene = make_scene();
+    State state;
+    state_init(&state, &menu, 1);
+    state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &scene});
+    return state;
+}
+
+/* A line of a script, as "dtype fp8". Returns what state_step asks for; 0 where it is no command.
+ */
+static inline unsigned use(State *state, const char *line) {
+    Event event = {.kind = EVENT_COMMAND};
+    char why[200];
+    if (!keys_parse(line, &event.command, why, sizeof why)) {
+        tap_note("%s", why);
+        return 0;
+    }
+    return state_step(state, &event);
+}
+
+/* The newest line of the log. */
+static inline const char *said(const State *state) {
+    return state->log.count ? state->log.lines[0].text : "";
+}
+
+/* Whether it is this text; a note tells what it is otherwise. */
+static inline bool says(const State *state, const char *text) {
+    bool same = !strcmp(said(state), text);
+    if (!same)
+        tap_note("said '%s', wanted '%s'", said(state), text);
+    return same;
+}
+
+/* Figures of the state's job: bytes, microseconds, largest error. */
+static inline Headline headline(const State *state, double bytes, double us, double error) {
+    return (Headline){.serial = state->job.serial,
+                      .footprint_bytes = reading(bytes, SOURCE_MODEL),
+                      .latency_us = reading(us, SOURCE_MEASURED),
+                      .max_abs = reading(error, SOURCE_MEASURED)};
+}

@@ -1,0 +1,329 @@
+/* The table of controls (src/state/controls.inc): complete and without clashes; keys and script
+ * lines become the right commands. The glossary: complete, within its limits, found by every word. */
+#include "src/state/glossary.h"
+#include "src/state/help.h"
+#include "src/cachesim/predict.h"
+#include "kernels/bevpool.h"
+#include "kernels/regime.h"
+#include "tests/support/tap.h"
+
+#include <ctype.h>
+
+static bool is_function_key(int32_t key) {
+    return key >= KEYCODE_F1 && key <= KEYCODE_F12;
+}
+
+static void test_rows(void) {
+    int in_order = 0, complete = 0, twins = 0, short_enough = 0;
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        const KeyRow *row = &keys[i];
+        bool letter = false, function = false;
+        for (int k = 0; k < KEYS_PER_ROW; k++) {
+            function |= is_function_key(row->keys[k]);
+            letter |= row->keys[k] && !is_function_key(row->keys[k]);
+        }
+        in_order += (int)row->action == i;
+        complete += row->word && row->word[0] && row->label && row->help && row->help[0] &&
+                    row->keys[0] && row->group < GROUP_COUNT;
+        twins += !function || letter;
+        short_enough += strlen(row->help) < HELP_TEXT_W && strlen(row->word) < 12;
+    }
+    tap_ok(in_order == ACTION_COUNT, "rows stand in the order of the actions");
+    tap_ok(complete == ACTION_COUNT, "each has word, key, group, label and help");
+    tap_ok(twins == ACTION_COUNT, "each function key has a twin that terminals do not steal");
+    tap_ok(short_enough == ACTION_COUNT, "words and help fit their columns");
+}
+
+static bool same_place(HelpPlace a, HelpPlace b) {
+    return a.page == b.page && a.column == b.column && a.row == b.row;
+}
+
+/* On every screen each control has a place of its own on some page of the help. */
+static void test_help(void) {
+    int screens = 0, outside = 0, shared = 0;
+    for (int columns = 80; columns <= 240; columns += 40)
+        for (int rows = 24; rows <= 64; rows += 5, screens++) {
+            HelpLayout layout = help_layout(columns, rows);
+            for (int i = 0; i < ACTION_COUNT; i++) {
+                HelpPlace place = help_place(&layout, (Action)i);
+                outside += place.page >= layout.pages || place.column >= layout.columns ||
+                           place.row >= layout.rows || place.row < place.heading;
+                for (int j = 0; j < i; j++)
+                    shared += same_place(place, help_place(&layout, (Action)j));
+            }
+        }
+    tap_ok(!outside, "%d screens: every control is on a page of the help (%d are not)", screens,
+           outside);
+    tap_ok(!shared, "and none stands on another (%d do)", shared);
+    tap_ok(help_layout(80, 24).pages > 1 && help_layout(240, 64).pages == 1 &&
+               help_layout(0, 0).pages == 1,
+           "small screens turn pages, large ones need not");
+}
+
+/* Calls `use` for every key of every row. */
+static int for_each_key(bool (*use)(const KeyRow *row, int32_t key, bool back)) {
+    int bad = 0, count = 0;
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        for (int k = 0; k < KEYS_PER_ROW && keys[i].keys[k]; k++, count++)
+            bad += !use(&keys[i], keys[i].keys[k], false);
+        if (keys[i].back) {
+            bad += !use(&keys[i], keys[i].back, true);
+            count++;
+        }
+    }
+    return count >= ACTION_COUNT ? bad : -1;
+}
+
+static bool finds_itself(const KeyRow *row, int32_t key, bool back) {
+    Command command;
+    if (!keys_find(key, &command) || command.action != row->action)
+        return false;
+    return row->argument == ARGUMENT_DIGIT
+               ? command.step == 0 && atoi(command.argument) == key - '0'
+               : command.step == (back ? -1 : 1);
+}
+
+static bool found_by_name(const KeyRow *row, int32_t key, bool back) {
+    Command command;
+    char name[16];
+    (void)back;
+    keys_name(key, name, sizeof name);
+    return keys_find(keys_named(name), &command) && command.action == row->action;
+}
+
+/* Where two rows have the same key, keys_find returns the first: the second fails here. */
+static void test_keys(void) {
+    Command command;
+    tap_ok(for_each_key(finds_itself) == 0, "every key means one control, and that one");
+    tap_ok(for_each_key(found_by_name) == 0, "every key is found by its name");
+    tap_ok(!keys_find(0, &command) && !keys_find(0x1d, &command) &&
+               !keys_find(KEYCODE_F12 + 1, &command),
+           "other keys mean nothing");
+    tap_ok(!keys_named("Hyper") && !keys_named(""), "other names mean nothing");
+}
+
+static void test_words(void) {
+    int same = 0, parsed = 0, back = 0;
+    char why[200];
+    Command command;
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        for (int k = 0; k < i; k++)
+            same += !strcmp(keys[i].word, keys[k].word);
+        parsed += keys[i].argument == ARGUMENT_DIGIT ||
+                  (keys_parse(keys[i].word, &command, why, sizeof why) &&
+                   (int)command.action == i && command.step == 1);
+        char line[32];
+        snprintf(line, sizeof line, "%s -", keys[i].word);
+        bool ok = keys_parse(line, &command, why, sizeof why);
+        back += keys[i].back ? ok && command.step == -1 : !ok;
+        same += !strcmp(keys[i].word, "tick") || !strcmp(keys[i].word, "size") ||
+                !strcmp(keys[i].word, "key");
+    }
+    tap_ok(same == 0, "words are unique, and none is a word of scripts");
+    tap_ok(parsed == ACTION_COUNT, "every word is understood");
+    tap_ok(back == ACTION_COUNT, "'-' steps back where there is a way back");
+}
+
+static bool parses(const char *line, Action action, const char *argument) {
+    char why[200];
+    Command command;
+    return keys_parse(line, &command, why, sizeof why) && command.action == action &&
+           command.step == 0 && !strcmp(command.argument, argument);
+}
+
+static bool refuses(const char *line, const char *part) {
+    char why[200] = "";
+    Command command;
+    bool refused = !keys_parse(line, &command, why, sizeof why) && strstr(why, part);
+    if (!refused)
+        tap_note("'%s' gave '%s'", line, why);
+    return refused && !strchr(why, '\n');
+}
+
+static void test_arguments(void) {
+    tap_ok(parses("dtype fp8", ACTION_DTYPE, "fp8"), "a name");
+    tap_ok(parses("  yaw   -1.5 ", ACTION_YAW, "-1.5"), "a number, blanks around it");
+    tap_ok(parses("help on", ACTION_HELP, "on"), "a switch");
+    tap_ok(refuses("dtpye fp8", "did you mean dtype?"), "a mistyped word names the nearest one");
+    tap_ok(refuses("", "empty"), "nothing at all");
+    tap_ok(refuses("yaw east", "number"), "a name for a number");
+    tap_ok(refuses("yaw nan", "number") && refuses("zoom inf", "number"), "numbers that are none");
+    tap_ok(refuses("help maybe", "on or off"), "neither on nor off");
+    tap_ok(refuses("fit all", "no argument"), "an argument too many");
+    tap_ok(refuses("dtype fp8 fp16", "at most one"), "two arguments");
+    tap_ok(refuses("kernel-row", "number"), "a kernel without its number");
+}
+
+static void test_labels(void) {
+    char text[64];
+    keys_label(&keys[ACTION_KERNEL_ROW], text, sizeof text);
+    tap_ok(!strcmp(text, "1-9"), "digits as a range");
+    keys_label(&keys[ACTION_KERNEL], text, sizeof text);
+    tap_ok(!strcmp(text, "k K F2"), "forward, back, function key");
+    keys_label(&keys[ACTION_PAN_Y], text, sizeof text);
+    tap_ok(!strcmp(text, "S-Left/Right"), "shifted arrows in short");
+    keys_label(&keys[ACTION_PLAY], text, sizeof text);
+    tap_ok(!strcmp(text, "Space"), "keys without a glyph by name");
+}
+
+static void test_ranks(void) {
+    int seen[ACTION_COUNT + 1] = {0}, twice = 0, most = 0;
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        int rank = keys[i].rank;
+        if (rank > 0 && rank <= ACTION_COUNT)
+            twice += seen[rank]++ > 0;
+        most = rank > most ? rank : most;
+    }
+    int gaps = 0;
+    for (int rank = 1; rank <= most; rank++)
+        gaps += !seen[rank];
+    tap_ok(most > 0 && !twice && !gaps, "the key bar's order is one, without gaps");
+}
+
+/* ---- glossary -------------------------------------------------------------------------------- */
+
+static bool is_ascii(const char *text) {
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~')
+            return false;
+    return true;
+}
+
+/* Whether the text of row `row` says each of the row's other words, and each leads to that row. */
+static bool also_told(int row) {
+    char also[128], *rest = NULL;
+    snprintf(also, sizeof also, "%s", glossary[row].also);
+    for (char *word = strtok_r(also, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        word += *word == ' ';
+        if (!strcasestr(glossary[row].text, word) || glossary_find(word) != &glossary[row]) {
+            tap_note("%s: %s", glossary[row].word, word);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void test_glossary_rows(void) {
+    int limits = 0, order = 0, also = 0;
+    for (int i = 0; i < glossary_count; i++) {
+        const GlossaryRow *row = &glossary[i];
+        size_t word = strlen(row->word), text = strlen(row->text);
+        limits += word > 0 && word <= GLOSSARY_WORD_MAX && text > 20 && text <= GLOSSARY_TEXT_MAX &&
+                  row->text[text - 1] == '.' && is_ascii(row->text) && is_ascii(row->word);
+        order += i == 0 || strcasecmp(glossary[i - 1].word, row->word) < 0;
+        also += also_told(i) && glossary_find(row->word) == row;
+    }
+    tap_ok(limits == glossary_count && limits >= 30, "%d words with short texts", limits);
+    tap_ok(order == glossary_count, "in alphabetical order, each once");
+    tap_ok(also == glossary_count, "other words lead to the text that says them");
+}
+
+/* What the program's tables and screens call things. */
+static void test_glossary_words(void) {
+    static const char *const words[] = {"point",
+                                        "frustum",
+                                        "depth bin",
+                                        "extrinsics",
+                                        "intrinsics",
+                                        "rank",
+                                        "ranks_depth",
+                                        "ranks_feat",
+                                        "ranks_bev",
+                                        "scatter map",
+                                        "interval",
+                                        "cell",
+                                        "BEV grid",
+                                        "camera features",
+                                        "gather",
+                                        "scatter",
+                                        "pooling",
+                                        "footprint",
+                                        "gather traffic",
+                                        "requested",
+                                        "sector",
+                                        "line",
+                                        "L1",
+                                        "L2",
+                                        "hit rate",
+                                        "miss-ratio curve",
+                                        "mrc",
+                                        "DO",
+                                        "depth outer",
+                                        "channel tile",
+                                        "atomic",
+                                        "block reduction",
+                                        "chain",
+                                        "issue",
+                                        "occupancy",
+                                        "roofline",
+                                        "ridge",
+                                        "warp",
+                                        "tensor core",
+                                        "align",
+                                        "FP8",
+                                        "E4M3",
+                                        "NVFP4",
+                                        "block scale",
+                                        "gate A",
+                                        "gate B",
+                                        "gate C",
+                                        "prepare",
+                                        "cold",
+                                        "warm",
+                                        "median",
+                                        "p99",
+                                        "CUDA graph",
+                                        "carve-out"};
+    int missing = 0, count = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++, count++)
+        if (!glossary_find(words[i]) && ++missing)
+            tap_note("%s", words[i]);
+    for (int i = 0; i < TERM_COUNT; i++, count++)
+        missing += !glossary_find(term_names[i]);
+    for (int i = 0; i < REGIME_COUNT; i++, count++)
+        missing += !glossary_find(bev_regimes[i].name);
+    for (int i = 0; i < BEV_ALIGN_COUNT; i++, count++)
+        missing += !glossary_find(bev_aligns[i].name);
+    tap_ok(!missing, "%d words of the screens are found (%d are not)", count, missing);
+    char nearest[64];
+    glossary_nearest("fotprint", nearest, sizeof nearest);
+    tap_ok(!glossary_find("fotprint") && !glossary_find("") && !strcmp(nearest, "footprint"),
+           "a mistyped word is not, and the nearest is named");
+}
+
+/* On every screen each row has a place of its own that fits a page. */
+static void test_glossary_help(void) {
+    int screens = 0, wrong = 0;
+    for (int columns = 40; columns <= 240; columns += 10)
+        for (int rows = 10; rows <= 80; rows += 5, screens++) {
+            HelpLayout layout = help_glossary(columns, rows);
+            HelpPlace last = {0, 0, 0, false};
+            int end = 0, height;
+            for (int i = 0; i < glossary_count; i++) {
+                HelpPlace place = help_glossary_place(&layout, columns, i, &height);
+                bool same = place.page == last.page && place.column == last.column;
+                wrong += place.page >= layout.pages || place.column >= layout.columns ||
+                         place.row != (same ? end : 0) || height < 1 ||
+                         (place.row > 0 && place.row + height > layout.rows);
+                last = place;
+                end = place.row + height;
+            }
+        }
+    tap_ok(!wrong, "%d screens: every word has a place (%d have not)", screens, wrong);
+    tap_ok(help_glossary(80, 24).pages > 1 && help_glossary(0, 0).pages > 1 &&
+               help_glossary(240, 64).pages == 1,
+           "small screens turn pages, large ones need not");
+}
+
+TAP_SUITE(keys) {
+    test_glossary_rows();
+    test_glossary_words();
+    test_glossary_help();
+    test_rows();
+    test_help();
+    test_keys();
+    test_words();
+    test_arguments();
+    test_labels();
+    test_ranks();
+}

@@ -1,0 +1,77 @@
+/* Figures of the live display: their units, their history, what is unknown. */
+#include "src/base/units.h"
+#include "src/cachesim/gpus.h"
+#include "src/state/live_data.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+
+/* ---- units ----------------------------------------------------------------------------------- */
+
+static bool reads(Unit unit, double value, const char *want) {
+    char text[32];
+    unit_text(unit, value, text, sizeof text);
+    if (strcmp(text, want))
+        tap_note("'%s', wanted '%s'", text, want);
+    return !strcmp(text, want);
+}
+
+static void test_units(void) {
+    tap_ok(reads(UNIT_US, 7.1, "7.10 us") && reads(UNIT_US, 873.4, "873 us") &&
+               reads(UNIT_US, 12345, "12.3 ms") && reads(UNIT_US, 1.2e6, "1.20 s"),
+           "times in the unit that suits them");
+    tap_ok(reads(UNIT_BYTES, 6.1e6, "6.10 MB") && reads(UNIT_BYTES, 49.2e6, "49.2 MB"), "bytes");
+    tap_ok(reads(UNIT_ERROR, 3.8e-9, "3.8e-09") && reads(UNIT_ERROR, 0, "0") &&
+               reads(UNIT_ERROR, 0.0065, "0.0065") && reads(UNIT_ERROR, 1.02, "1.0"),
+           "errors");
+    tap_ok(reads(UNIT_COUNT, 209019, "209,019") && reads(UNIT_GBPS, 4300, "4,300 GB/s"),
+           "large numbers in groups");
+    tap_ok(reads(UNIT_US, NAN, "n/a") && reads(UNIT_BYTES, -1, "n/a") &&
+               reads(UNIT_ERROR, INFINITY, "n/a"),
+           "what is unknown is not 0");
+    char change[64];
+    unit_change(UNIT_BYTES, 10.2e6, 6.1e6, change, sizeof change);
+    bool right = !strcmp(change, "10.2 to 6.10 MB");
+    unit_change(UNIT_BYTES, 900, 8.66e6, change, sizeof change);
+    right = right && !strcmp(change, "900 B to 8.66 MB");
+    unit_change(UNIT_BYTES, 8.66e6, 900, change, sizeof change);
+    tap_ok(right && !strcmp(change, "8.66 MB to 900 B"),
+           "a change: in one unit where that keeps the digits of both");
+}
+
+/* ---- history --------------------------------------------------------------------------------- */
+
+static void test_live(void) {
+    static LiveData live;
+    live_init(&live);
+    Headline none = live_headline(&live);
+    tap_ok(none.footprint_bytes.source == SOURCE_UNKNOWN &&
+               none.latency_us.source == SOURCE_UNKNOWN && none.max_abs.source == SOURCE_UNKNOWN,
+           "fresh figures are unknown");
+    static LiveKernel kernel;
+    for (int i = 0; i < 2 * LIVE_HISTORY; i++)
+        live_remember(&kernel, i);
+    tap_ok(kernel.history_count == LIVE_HISTORY &&
+               kernel.history_us[LIVE_HISTORY - 1] == 2 * LIVE_HISTORY - 1 &&
+               kernel.history_us[0] == LIVE_HISTORY,
+           "history forgets the oldest");
+    int32_t starts[] = {0, 1, 3}, lengths[] = {1, 2, 5}, cells[8] = {0, 4, 4, 9, 9, 9, 9, 9};
+    BevMap map = {.points = 8,
+                  .intervals = 3,
+                  .ranks_bev = cells,
+                  .interval_starts = starts,
+                  .interval_lengths = lengths};
+    live_intervals(&live.intervals, &map, 10);
+    tap_ok(live.intervals.intervals[0] == 1 && live.intervals.intervals[1] == 1 &&
+               live.intervals.intervals[2] == 1 && live.intervals.points[2] == 5 &&
+               live.intervals.stats.longest_cell == 9,
+           "lengths fall into their buckets");
+    tap_ok(gpu_of_device("NVIDIA H200") == gpu_find("h200") && !gpu_of_device("GTX 9") &&
+               gpu_find("a6000")->l2_bytes == 6 * 1048576,
+           "GPUs by name and by the driver's name");
+}
+
+TAP_SUITE(live_data) {
+    test_units();
+    test_live();
+}

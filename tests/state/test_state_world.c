@@ -1,0 +1,147 @@
+/* Controls of the world: time, cameras and their errors, how even intervals are, depth that is
+ * trained. */
+#include "src/state/live_data.h"
+#include "tests/state/state_fixture.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+
+static void test_time(void) {
+    State state = make_state();
+    Event tick = {.kind = EVENT_TICK, .seconds = 0.5};
+    tap_ok(state_step(&state, &tick) & STEP_RUN && state.job.time_s == 0.5, "it plays at once");
+    use(&state, "speed");
+    state_step(&state, &tick);
+    tap_ok(state.job.time_s == 1.5, "twice as fast");
+    use(&state, "play off");
+    tap_ok(state_step(&state, &tick) == 0 && state.job.time_s == 1.5, "paused, a tick is nothing");
+    use(&state, "step");
+    tap_ok(fabs(state.job.time_s - 1.6) < 1e-12, "a step is 0.1 s");
+    use(&state, "step -100");
+    tap_ok(state.job.time_s == 0, "time does not go below 0");
+    use(&state, "speed 1000");
+    tap_ok(state.speed == 8, "speed has a limit");
+    for (int i = 0; i < 3; i++)
+        use(&state, "temperature");
+    for (int i = 0; i < 3; i++)
+        use(&state, "temperature -");
+    tap_ok(state.job.temperature == 1, "temperature there and back is exactly 1");
+}
+
+static void test_cameras(void) {
+    State state = make_state();
+    use(&state, "camera back");
+    use(&state, "dirty");
+    tap_ok(!(state.job.camera_mask & 2) && state.job.camera_mask & 1,
+           "the selected camera is off, the other on");
+    for (int i = 0; i < 10; i++)
+        use(&state, "yaw");
+    for (int i = 0; i < 10; i++)
+        use(&state, "yaw -");
+    tap_ok(state.job.camera_errors[1].yaw_deg == 0 && !signbit(state.job.camera_errors[1].yaw_deg),
+           "ten steps there and back are 0");
+    use(&state, "pitch 99");
+    tap_ok(state.job.camera_errors[1].pitch_deg == 15 && state.job.camera_errors[0].pitch_deg == 0,
+           "an error is bounded, and of one camera");
+    use(&state, "height 0.5");
+    use(&state, "temperature 2");
+    use(&state, "repair");
+    tap_ok(state.job.camera_mask == UINT32_MAX && state.job.camera_errors[1].pitch_deg == 0 &&
+               state.job.camera_errors[1].height_m == 0 && state.job.temperature == 1,
+           "repair undoes all of it");
+    SceneFacts flat = make_scene();
+    flat.has_rig = false;
+    flat.camera_count = 0;
+    state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &flat});
+    tap_ok(use(&state, "yaw") == STEP_REDRAW &&
+               says(&state, "yaw: this scene came without its cameras"),
+           "without a rig there is nothing to turn");
+}
+
+static void test_camera_errors(void) {
+    Camera camera;
+    const double at[3] = {1, 2, 1.5};
+    camera_set_pose(&camera, 30, 0, 0, at);
+    camera_apply_error(&camera, &(CameraError){.yaw_deg = 5, .height_m = 0.25});
+    Camera want;
+    camera_set_pose(&want, 35, 0, 0, (double[]){1, 2, 1.75});
+    double worst = 0;
+    for (int i = 0; i < 9; i++)
+        worst = fmax(worst, fabs(camera.rotation[i] - want.rotation[i]));
+    tap_ok(worst < 1e-12 && camera.position_m[2] == 1.75, "yaw and height errors move a camera");
+    camera_set_pose(&camera, 30, 1, 0, at);
+    camera_apply_error(&camera, &(CameraError){.pitch_deg = 2});
+    camera_set_pose(&want, 30, 3, 0, at);
+    worst = 0;
+    for (int i = 0; i < 9; i++)
+        worst = fmax(worst, fabs(camera.rotation[i] - want.rotation[i]));
+    tap_ok(worst < 1e-12, "a positive pitch error looks up");
+}
+
+static void test_evenness(void) {
+    State state = make_state();
+    tap_ok(use(&state, "evenness 0.4") & STEP_RUN && state.job.evenness == 0.4 &&
+               says(&state, "evenness 0.40: intervals nearer to their mean length"),
+           "intervals can be made more even");
+    tap_ok(!(use(&state, "evenness 1.5") & STEP_RUN) && state.job.evenness == 0.4 &&
+               says(&state, "evenness: 1.5 is not from 0 to 1: still 0.40"),
+           "beyond its ends it says so");
+    for (int i = 0; i < 4; i++)
+        use(&state, "evenness");
+    tap_ok(state.job.evenness == 1, "steps end at 1");
+}
+
+/* Depth that follows the gradient: backward, from smeared depth, so many steps; and the way home.
+ */
+static void test_training(void) {
+    State state = make_state();
+    char value[32];
+    state.job.temperature = 2;
+    state.playing = true;
+    uint64_t run = state.job.train_run;
+    tap_ok(use(&state, "train") & STEP_RUN && state.job.train_steps == LIVE_TRAIN_STEPS &&
+               state.job.temperature == 8 && !state.playing && state.job.train_run == run + 1 &&
+               state.job.config.kernel->direction == BEV_BACKWARD,
+           "training begins at smeared depth, backward, and the world stands still");
+    state_value(&state, ACTION_TRAIN, value, sizeof value);
+    tap_ok(!strcmp(value, "on"), "it is on: %s", value);
+    state.shown.train_step = 57;
+    tap_ok(use(&state, "train") & STEP_RUN && state.job.train_steps == 57 &&
+               strstr(said(&state), "stopped at step 57; forward (PgUp) it is"),
+           "the same key stops: %s", said(&state));
+    tap_ok(use(&state, "train") & STEP_RUN && state.job.train_steps == LIVE_TRAIN_STEPS &&
+               state.job.train_run == run + 1 && strstr(said(&state), "goes on from step 57"),
+           "and goes on: %s", said(&state));
+    use(&state, "train 20");
+    tap_ok(state.job.train_steps == 20 && state.job.train_run == run + 2,
+           "fewer steps than were taken begin anew");
+    tap_ok(use(&state, "train 0") & STEP_RUN && !state.job.train_steps &&
+               state.job.temperature == 2 && state.playing,
+           "0 steps: the scene's own depth, and the world plays on");
+    tap_ok(!(use(&state, "train 0") & STEP_RUN), "which is the last step back");
+    use(&state, "train");
+    use(&state, "direction forward");
+    tap_ok(!state.job.train_steps && state.playing &&
+               strstr(said(&state), "training ends, the world plays on"),
+           "forward there is no training: %s", said(&state));
+    use(&state, "play off");
+    use(&state, "train");
+    use(&state, "train");
+    use(&state, "direction forward");
+    tap_ok(!state.playing && !strstr(said(&state), "plays on"),
+           "a world that was paused stays so: %s", said(&state));
+    use(&state, "train");
+    tap_ok(use(&state, "play on") & STEP_RUN && !state.job.train_steps,
+           "a world that moves ends it: %s", said(&state));
+    state.scene.has_world = false;
+    tap_ok(!(use(&state, "train") & STEP_RUN) && strstr(said(&state), "no true depth"),
+           "tensors of a file are not trained: %s", said(&state));
+}
+
+TAP_SUITE(state_world) {
+    test_time();
+    test_cameras();
+    test_camera_errors();
+    test_evenness();
+    test_training();
+}

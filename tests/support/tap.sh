@@ -1,0 +1,90 @@
+# Test Anything Protocol for shell tests; source it. The counterpart of tap.h.
+tap_count=0
+tap_begun=$(date +%s%N)
+tap_failures=0
+
+# tap_ok STATUS NAME
+tap_ok() {
+    tap_count=$((tap_count + 1))
+    if [ "$1" = 0 ]; then
+        echo "ok $tap_count - $2"
+    else
+        tap_failures=$((tap_failures + 1))
+        echo "not ok $tap_count - $2"
+    fi
+}
+
+# tap_run NAME COMMAND...: passes when the command does.
+tap_run() {
+    tap_name=$1
+    shift
+    "$@"
+    tap_ok $? "$tap_name"
+}
+
+tap_skip() { # NAME REASON
+    tap_count=$((tap_count + 1))
+    echo "ok $tap_count - $1 # SKIP $2"
+}
+
+tap_skip_all() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+
+# tap_python MODULES PACKAGES: sets python to one that has the modules ("numpy, PIL"); without any, all is
+# skipped, with PACKAGES as the reason.
+tap_python() {
+    for python in python3 /usr/bin/python3; do
+        "$python" -c "import $1" 2>/dev/null && return
+    done
+    tap_skip_all "no Python with $2"
+}
+
+# tap_folder: makes a folder that goes when the test ends, and enters it.
+tap_folder() {
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    cd "$folder" || exit 1
+}
+
+# tap_quiet COMMAND...: its output goes into the file out.
+tap_quiet() {
+    "$@" >out
+}
+
+# tap_refuses WORDS NAME ARGUMENT...: the program fails with one line that contains WORDS. On the CPU:
+# a build for GPUs has a line about a missing driver.
+tap_refuses() {
+    tap_words=$1 tap_name=$2
+    shift 2
+    ! "$BEVSCOPE" "$@" --device cpu >out 2>err && [ "$(wc -l <err)" = 1 ] &&
+        grep -qF -e "$tap_words" err
+    tap_status=$?
+    [ $tap_status = 0 ] || sed 's/^/# /' err
+    tap_ok $tap_status "$tap_name"
+}
+
+# tap_script NAME SCRIPT: passes when the Python script does. "$imports" is put before it.
+tap_script() {
+    { echo "import $imports"; echo "$2"; } >script.py
+    "$python" script.py >out 2>&1
+    tap_status=$?
+    [ $tap_status = 0 ] || sed 's/^/# /' out
+    tap_ok $tap_status "$1"
+}
+
+tap_done() {
+    [ "$tap_count" -gt 0 ] || tap_ok 1 "no check ran"
+    echo "1..$tap_count"
+    tap_time
+    [ "$tap_failures" = 0 ]
+    exit
+}
+
+# tap_time: says how long the test took; before an exit of its own.
+tap_time() {
+    tap_ms=$((($(date +%s%N) - tap_begun) / 1000000))
+    tap_name=${0##*/}
+    printf '# suite %s %d.%02d s\n' "${tap_name%.sh}" $((tap_ms / 1000)) $((tap_ms % 1000 / 10))
+}

@@ -1,0 +1,39 @@
+#include "tests/support/typed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void typed_text(int32_t key, char text[TYPED_TEXT]) {
+    static const struct {
+        int32_t key;
+        const char *text;
+    } special[] = {{KEYCODE_UP, "\033OA"},   {KEYCODE_DOWN, "\033OB"}, {KEYCODE_RIGHT, "\033OC"},
+                   {KEYCODE_LEFT, "\033OD"}, {KEYCODE_ENTER, "\r"},    {KEYCODE_TAB, "\t"},
+                   {KEYCODE_ESCAPE, "\033"}};
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if (special[i].key == key)
+            snprintf(text, TYPED_TEXT, "%s", special[i].text);
+    if (key >= ' ' && key < 0x7f)
+        snprintf(text, TYPED_TEXT, "%c", (char)key);
+}
+
+static int32_t random_key_of(const KeyRow *row) {
+    int count = 0;
+    while (count < KEYS_PER_ROW && row->keys[count])
+        count++;
+    if (row->back && rand() % 2)
+        return row->back;
+    return count ? row->keys[rand() % count] : 0;
+}
+
+int32_t typed_random(const TypedControls *controls) {
+    char text[TYPED_TEXT];
+    for (;;) {
+        const KeyRow *row = &keys[rand() % ACTION_COUNT];
+        int32_t key = controls->has[row->action] ? random_key_of(row) : 0;
+        typed_text(key, text);
+        if (text[0])
+            return key;
+    }
+}

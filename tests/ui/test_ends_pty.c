@@ -1,0 +1,251 @@
+/* Whatever ends the live display, the terminal is as it was before: every signal that ends a
+ * program, limits of the shell, a terminal that does not read, sizes beyond all sense, standard
+ * files that are closed. And it ends soon, whatever it computes. */
+#include "tests/support/pty_check.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static char *program;
+static char *const xterm[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", NULL};
+
+static bool start_scene(Pty *pty, const char *scene) {
+    char *argv[] = {program, (char *)scene, "--no-window", "--device", "cpu", NULL};
+    return pty_start(pty, 100, 30, argv, xterm) && pty_wait_text(pty, READY, 0, PATIENCE_S);
+}
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+/* Those whose default action ends a program, as signal(7) lists them. */
+static bool ends_programs(int number) {
+    static const int stay[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGTSTP,
+                               SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH};
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
+        if (stay[i] == number)
+            return false;
+    return number <= 31 || (number >= SIGRTMIN && number <= SIGRTMAX);
+}
+
+static void test_signal(int number) {
+    Pty pty;
+    int status = 0;
+    char name[32];
+    snprintf(name, sizeof name, "signal %d", number);
+    bool ok = start_scene(&pty, "toy") && !pty_same_modes(&pty);
+    kill(pty.program, number);
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status) &&
+         WTERMSIG(status) == number;
+    check_end(&pty, name, "bevscope: ", ok);
+    pty_end(&pty);
+}
+
+/* All of them with BEVSCOPE_HARD, else one of each kind beyond those of test_term_pty. */
+static void test_signals(void) {
+    const int some[] = {SIGPIPE, SIGUSR1, SIGALRM, SIGTRAP, SIGSYS, SIGXCPU, SIGRTMIN + 3};
+    if (!getenv("BEVSCOPE_HARD"))
+        for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+            test_signal(some[i]);
+    else
+        for (int number = 1; number <= SIGRTMAX; number++)
+            if (ends_programs(number))
+                test_signal(number);
+}
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+/* `ulimit -t` sets the soft and the hard limit: the system would send SIGKILL. */
+static void test_cpu_limit(void) {
+    char *argv[] = {"/bin/sh", "-c", "ulimit -t 2; exec \"$0\" canonical --no-window --device cpu",
+                    program, NULL};
+    Pty pty;
+    int status = 0;
+    bool ok = pty_start(&pty, 100, 30, argv, xterm) && pty_wait_status(&pty, &status, PATIENCE_S);
+    check_end(&pty, "ulimit -t 2", "SIGXCPU",
+              ok && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
+    pty_end(&pty);
+}
+
+/* In this folder, where no file may be larger than 512 bytes. */
+static bool start_limited(Pty *pty, char *folder) {
+    char *argv[] = {
+        "/bin/sh", "-c",   "cd \"$1\" && ulimit -f 1; exec \"$0\" toy --no-window --device cpu",
+        program,   folder, NULL};
+    bool ok = pty_start(pty, 100, 30, argv, xterm) && pty_wait_text(pty, READY, 0, PATIENCE_S);
+    pty_read(pty, 0.5);
+    return ok;
+}
+
+/* A snapshot that is too large for the limit costs the snapshot, not the display. */
+static void test_file_limit(void) {
+    char folder[] = "/tmp/bevscope-XXXXXX";
+    if (!mkdtemp(folder))
+        abort();
+    Pty pty;
+    bool ok = start_limited(&pty, folder);
+    pty_type(&pty, "P");
+    ok = ok && screen_says(&pty, "File too large");
+    tap_ok(ok, "ulimit -f 1: a snapshot fails with one line");
+    pty_type(&pty, "q");
+    check_end(&pty, "and the display goes on until q", "bevscope: quit", exits_with(&pty, 0));
+    pty_end(&pty);
+    ok = start_limited(&pty, folder);
+    pty_type(&pty, "Pq");
+    ok = exits_with(&pty, 0) && ok;
+    const char *end = pty.output + pty_last(&pty, LEAVE);
+    tap_ok(ok && strstr(end, "bevscope: quit") && strstr(end, "File too large"),
+           "left at once after the key: the snapshot's failure is said behind the display");
+    pty_end(&pty);
+    tap_ok(rmdir(folder) == 0, "nothing is left of the snapshots");
+}
+
+/* ---- a terminal that does not read ------------------------------------------------------------
+ */
+
+/* The next change of state of the program, while nothing that it writes is read. */
+static bool wait_unread(Pty *pty, int *status, double seconds) {
+    int master = pty->master;
+    pty->master = -1;
+    bool ended = pty_wait_status(pty, status, seconds);
+    pty->master = master;
+    return ended;
+}
+
+/* Resizing makes it draw until the terminal's buffer is full, while nobody reads. */
+static void fill(Pty *pty) {
+    for (int i = 0; i < 12; i++) {
+        pty_resize(pty, 200 + i % 2, 60);
+        usleep(100000);
+    }
+}
+
+static void test_unread(int number) {
+    Pty pty;
+    int status = 0;
+    bool ok = start_scene(&pty, "toy");
+    fill(&pty);
+    double begun = pty_now_s();
+    kill(pty.program, number);
+    ok = ok && wait_unread(&pty, &status, PATIENCE_S) && WIFSIGNALED(status) &&
+         WTERMSIG(status) == number;
+    double took_s = pty_now_s() - begun;
+    pty_read(&pty, 0.3);
+    tap_ok(ok && took_s < 2 && came_back(&pty),
+           "a terminal that does not read: signal %d ends it within 2 s, and resets what is read "
+           "later",
+           number);
+    tap_note("%.2f s; ended as expected: %d; back: %d, modes %d", took_s, ok, came_back(&pty),
+             pty_same_modes(&pty));
+    pty_end(&pty);
+}
+
+static void test_stopped(void) {
+    Pty pty;
+    int status = 0;
+    bool ok = start_scene(&pty, "toy");
+    pty_type(&pty, "\023"); /* Ctrl-S */
+    pty_read(&pty, 1);
+    double begun = pty_now_s();
+    kill(pty.program, SIGTERM);
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status);
+    double took_s = pty_now_s() - begun;
+    check_end(&pty, "Ctrl-S, then SIGTERM", "terminated", ok && took_s < 3);
+    pty_end(&pty);
+}
+
+/* Keys work on while the terminal does not read, and it catches up when it reads again. */
+static void test_catches_up(void) {
+    Pty pty;
+    bool ok = start_scene(&pty, "toy");
+    fill(&pty);
+    pty_type(&pty, "?");
+    usleep(300000);
+    size_t before = pty.length;
+    ok = ok && pty_wait_text(&pty, "Help", before, PATIENCE_S);
+    tap_ok(ok, "a terminal that reads again gets the newest screen");
+    pty_type(&pty, "q");
+    check_end(&pty, "and q ends it", "bevscope: quit", exits_with(&pty, 0));
+    pty_end(&pty);
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+static void test_huge(void) {
+    static const struct {
+        int columns, rows;
+    } sizes[] = {{32768, 1}, {1, 32768}, {65535, 65535}, {40, 40000}, {100, 30}};
+    Pty pty;
+    bool ok = start_scene(&pty, "toy");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        pty_resize(&pty, sizes[i].columns, sizes[i].rows);
+        pty_read(&pty, 0.3);
+    }
+    tap_ok(ok && screen_says(&pty, READY), "sizes up to 65535 x 65535, and back to 100 x 30");
+    pty_type(&pty, "q");
+    check_end(&pty, "after huge sizes", "bevscope: quit", exits_with(&pty, 0));
+    pty_end(&pty);
+}
+
+/* ---- closed files ---------------------------------------------------------------------------- */
+
+static void test_closed(const char *redirection) {
+    char script[128];
+    snprintf(script, sizeof script, "exec \"$0\" toy --no-window --device cpu %s", redirection);
+    char *argv[] = {"/bin/sh", "-c", script, program, NULL};
+    Pty pty;
+    int status = 0;
+    bool ok = pty_start(&pty, 100, 30, argv, xterm) && pty_wait_status(&pty, &status, PATIENCE_S);
+    tap_ok(ok && WIFEXITED(status) && pty_same_modes(&pty), "%s: ends by itself", redirection);
+    pty_end(&pty);
+}
+
+/* ---- soon ------------------------------------------------------------------------------------ */
+
+/* Seconds from the key to the moment when the terminal is the shell's again, and to the end. */
+static void test_soon(const char *scene, double typed_s) {
+    enum { SLOW = 4 }; /* other tests may have the cores */
+    Pty pty;
+    int status = 0;
+    char *argv[] = {program, (char *)scene, "--no-window", "--device", "cpu", NULL};
+    bool ok = pty_start(&pty, 100, 30, argv, xterm) && pty_wait_text(&pty, ENTER, 0, PATIENCE_S);
+    pty_read(&pty, typed_s);
+    double begun = pty_now_s();
+    pty_type(&pty, "q");
+    ok = ok && pty_wait_text(&pty, LEAVE, 0, PATIENCE_S);
+    double left_s = pty_now_s() - begun;
+    while (ok && !kill(pty.program, 0) && pty_now_s() - begun < PATIENCE_S)
+        pty_read(&pty, 0.002);
+    double took_s = pty_now_s() - begun;
+    double limit_s = getenv("PACE_STRICT") ? 0.3 : 0.3 * SLOW;
+    check_end(&pty, scene, "bevscope: quit", ok && took_s < limit_s);
+    tap_note("%s, q after %.1f s: terminal back after %.0f ms, ended after %.0f ms", scene, typed_s,
+             left_s * 1e3, took_s * 1e3);
+    if (!ok)
+        tap_note("status %d", status);
+    pty_end(&pty);
+}
+
+TAP_SUITE(ends_pty) {
+    program = getenv("BEVSCOPE");
+    if (!program)
+        tap_skip_suite("BEVSCOPE names the program: use make check");
+    signal(SIGPIPE, SIG_IGN);
+    test_signals();
+    test_cpu_limit();
+    test_file_limit();
+    test_unread(SIGTERM);
+    test_unread(SIGINT);
+    test_unread(SIGHUP);
+    test_unread(SIGQUIT);
+    test_unread(SIGSEGV);
+    test_stopped();
+    test_catches_up();
+    test_huge();
+    test_closed("<&-");
+    test_closed("<&- >&- 2>&-");
+    test_soon("toy", 1);
+    test_soon("xlarge_c256", 0.2);
+    test_soon("xlarge_c256", 2.5);
+    test_soon("xlarge_c256", 6);
+}

@@ -1,0 +1,260 @@
+/* The live display's loop without any screen: how it times its answers, and what it does when the
+ * GPU is lost in the middle of a frame. */
+#include "tests/support/tap.h"
+
+#include "src/base/clock.h"
+#include "src/ui/loop_internal.h"
+
+#include <math.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 120000, TERMINAL = 1u << SCREEN_TERMINAL, WINDOW = 1u << SCREEN_WINDOW };
+
+/* ---- the pace -------------------------------------------------------------------------------- */
+
+static void test_keys(void) {
+    PaceMeter meter = {.keys = 0};
+    double now = clock_ms();
+    pace_key(&meter, now - 50, 7, TERMINAL | WINDOW);
+    pace_shown(&meter, SCREEN_TERMINAL, TERMINAL | WINDOW, 6, 0);
+    pace_shown(&meter, SCREEN_WINDOW, TERMINAL | WINDOW, 7, 0);
+    pace_key(&meter, now, 8, TERMINAL | WINDOW);
+    tap_ok(!pace_answers(&meter, SCREEN_WINDOW, 7) && pace_answers(&meter, SCREEN_TERMINAL, 7) &&
+               pace_answers(&meter, SCREEN_WINDOW, 8),
+           "it is known which picture answers a key");
+    tap_ok(pace_figures(&meter).keys == 0, "a key waits for its own picture on every screen");
+    pace_shown(&meter, SCREEN_TERMINAL, TERMINAL | WINDOW, 8, 0);
+    Pace pace = pace_figures(&meter);
+    tap_ok(pace.keys == 1 && pace.key_us.value >= 50e3 && pace.key_us.value < 50e3 + 1e6,
+           "and is timed from its arrival");
+    pace_key(&meter, now - 20, 0, TERMINAL | WINDOW);
+    pace_shown(&meter, SCREEN_TERMINAL, TERMINAL | WINDOW, 8, 0);
+    pace_closed(&meter, SCREEN_WINDOW);
+    pace_shown(&meter, SCREEN_TERMINAL, TERMINAL, 8, 0);
+    pace_key(&meter, now - 20, 9, TERMINAL);
+    pace_shown(&meter, SCREEN_TERMINAL, TERMINAL, 9, 0);
+    tap_ok(pace_figures(&meter).keys == 2, "a screen that was closed is waited for no more");
+}
+
+static void test_percentiles(void) {
+    PaceMeter meter = {.keys = 0};
+    double now = clock_ms();
+    for (int i = 0; i < 2 * PACE_KEYS; i++) {
+        bool slow = i % 50 == 0; /* two of a hundred */
+        pace_key(&meter, now - (slow ? 9e6 : 1e6), 0, TERMINAL);
+        pace_shown(&meter, SCREEN_TERMINAL, TERMINAL, 0, 0);
+    }
+    Pace pace = pace_figures(&meter);
+    tap_ok(pace.keys == 2 * PACE_KEYS && pace.key_us.value < 2e9 && pace.key_p99_us.value > 8e9,
+           "the median is that of most keys, the 99th percentile that of the slow ones");
+}
+
+static void test_moments(void) {
+    PaceMeter meter = {.keys = 0};
+    pace_shown(&meter, SCREEN_TERMINAL, TERMINAL | WINDOW, 1, 0);
+    tap_ok(pace_figures(&meter).first_us.source == SOURCE_UNKNOWN &&
+               pace_figures(&meter).fps.source == SOURCE_UNKNOWN,
+           "the first picture is there when every screen has it; nothing moves yet");
+    pace_shown(&meter, SCREEN_WINDOW, TERMINAL | WINDOW, 1, 0);
+    double first = pace_figures(&meter).first_us.value, process = clock_process_us();
+    tap_ok(first > 0 && process >= first && process < 1e9, "it counts from the process's start");
+    for (int i = 1; i <= 3; i++) {
+        poll(NULL, 0, 5);
+        pace_shown(&meter, SCREEN_TERMINAL, TERMINAL | WINDOW, 1, 0.1 * i);
+        pace_shown(&meter, SCREEN_TERMINAL, TERMINAL | WINDOW, 1, 0.1 * i); /* drawn again */
+    }
+    double fps = pace_figures(&meter).fps.value;
+    tap_ok(fps > 0 && fps <= 200, "moments are counted once, however often they are drawn");
+}
+
+/* ---- a slow picture --------------------------------------------------------------------------- */
+
+static bool says(const SlowMeter *meter, const Menu *scenes, double now_ms, const char *wanted) {
+    char text[96];
+    slow_text(meter, scenes, "map", now_ms, text, sizeof text);
+    if (strcmp(text, wanted) != 0)
+        tap_note("\"%s\" instead of \"%s\"", text, wanted);
+    return !strcmp(text, wanted);
+}
+
+static void test_slow(void) {
+    static const char *const names[] = {"canonical", "dense", "mine.json"};
+    const Menu scenes = {names, 3};
+    SlowMeter meter = {.request = 0};
+    LiveData live;
+    live_init(&live);
+    tap_ok(says(&meter, &scenes, 5000, "") && isinf(slow_in_ms(&meter, 5000)),
+           "nothing is computed, nothing is said");
+    slow_asked(&meter, 1, true, 7, 1000);
+    tap_ok(says(&meter, &scenes, 1100, "") && slow_in_ms(&meter, 1100) == 300,
+           "a quick picture is not announced");
+    tap_ok(says(&meter, &scenes, 2200, "computing dense: map, 1.2 s"), "a slow one is");
+    live.job.scene = 0;
+    live.stages_us[STAGE_FEATURES] = reading(50e3, SOURCE_MEASURED);
+    slow_shown(&meter, &live);
+    tap_ok(says(&meter, &scenes, 2200, "computing dense: map, 1.2 s of about 1.6"),
+           "32 times the points of what is shown: about 32 times as long");
+    slow_asked(&meter, 1, true, 8, 1500);
+    slow_answered(&meter, 7, 2500);
+    tap_ok(says(&meter, &scenes, 2500, "computing dense: map, 1.5 s of about 1.6"),
+           "the picture of a key before is no answer");
+    tap_ok(says(&meter, &scenes, 3500, "computing dense: map, 2.5 s"),
+           "an estimate that was too short is dropped");
+    slow_answered(&meter, 8, 4000);
+    slow_asked(&meter, 1, true, 9, 5000);
+    tap_ok(says(&meter, &scenes, 6000, "computing dense: map, 1.0 s of about 3"),
+           "the next time it is known how long it takes");
+    slow_asked(&meter, 2, true, 10, 6000);
+    tap_ok(says(&meter, &scenes, 6500, "computing mine.json: map, 0.5 s"),
+           "another scene begins anew; of a file nothing is known");
+}
+
+/* ---- a device that is lost ------------------------------------------------------------------- */
+
+enum { GOOD_LAUNCHES = 3 };
+static BevKernel gpu; /* V3, for so many launches */
+static atomic_int launches;
+
+/* The row says CPU at first, so that the test runs without a GPU, and CUDA when the launch fails.
+ */
+static bool launch_and_fail(const BevProblem *problem, const BevPlan *plan, void *stream,
+                            Err *err) {
+    if (launches++ < GOOD_LAUNCHES)
+        return bev_kernel_find("cpu_v3")->launch(problem, plan, stream, err);
+    gpu.where = BEV_CUDA;
+    return err_set(err, ERR_DEVICE, gpu.name, "", "CUDA error 700: an illegal memory access");
+}
+
+static bool log_says(const Loop *loop, const char *words) {
+    for (int i = 0; i < loop->state.log.count; i++)
+        if (strstr(loop->state.log.lines[i].text, words))
+            return true;
+    return false;
+}
+
+/* Waits until the frame of the newest job has come. */
+static bool wait_for_frame(Loop *loop) {
+    double end = clock_ms() + PATIENCE_MS;
+    struct pollfd waiting = {.fd = engine_fd(loop->engine), .events = POLLIN};
+    while (loop_live(loop)->serial != loop->state.job.serial && clock_ms() < end)
+        if (poll(&waiting, 1, 100) == 1)
+            loop_take_frame(loop);
+    return loop_live(loop)->serial == loop->state.job.serial;
+}
+
+static void begin_loop(Loop *loop, const LoopOptions *options, Err *err) {
+    int scene;
+    loop->options = options;
+    loop->err = err;
+    live_init(&loop->nothing);
+    live_menu(&loop->menu, options->scene, options->where, &scene);
+    state_init(&loop->state, &loop->menu.menu, scene);
+    gpu = *bev_kernel_find("cpu_v3");
+    gpu.name = "gpu_v3";
+    gpu.launch = launch_and_fail;
+    loop->state.job.config.kernel = &gpu;
+    loop->state.menu.where |= 1u << BEV_CUDA;
+}
+
+static void test_device_lost(void) {
+    static const LoopOptions options = {.scene = "toy", .where = 1u << BEV_CPU};
+    const EngineOptions quiet = {.where = 1u << BEV_CPU};
+    static Loop loop;
+    Err err = {.what = ""};
+    begin_loop(&loop, &options, &err);
+    if (!engine_open(&loop.engine, &quiet, &err)) {
+        tap_ok(false, "%s: %s", err.where, err.what);
+        return;
+    }
+    loop_submit(&loop);
+    bool good = true;
+    for (int i = 0; i < GOOD_LAUNCHES; i++) {
+        good = good && wait_for_frame(&loop) && loop_live(&loop)->frame.pooled;
+        loop_step(&loop, &(Event){.kind = EVENT_TICK, .seconds = 0.1});
+    }
+    tap_ok(good, "the world moves for a while");
+    good = wait_for_frame(&loop);
+    tap_ok(good && launches == GOOD_LAUNCHES + 1 &&
+               loop.state.job.config.kernel->where == BEV_CPU &&
+               !(loop.state.menu.where & 1u << BEV_CUDA),
+           "the GPU fails in the middle of a frame: the CPU takes over, for good");
+    if (!tap_ok(log_says(&loop, "gpu_v3: CUDA error 700") && log_says(&loop, "CPU, "),
+                "the log says both"))
+        for (int i = 0; i < loop.state.log.count; i++)
+            tap_note("%s", loop.state.log.lines[i].text);
+    tap_ok(loop_live(&loop)->frame.pooled && !loop_live(&loop)->error_text[0] && !loop.quit,
+           "the same moment is pooled again, and the problem is over");
+    engine_close(loop.engine);
+}
+
+/* The launch that fails is one of the timings between two frames; the next frames, sharper than the
+ * one before, need no launch and are made without an error. Only the last one is taken. */
+static void test_lost_aside(void) {
+    static const LoopOptions options = {.scene = "toy", .where = 1u << BEV_CPU};
+    const EngineOptions timing = {.where = 1u << BEV_CPU, .background = true};
+    static Loop loop;
+    Err err = {.what = ""};
+    launches = GOOD_LAUNCHES - 1;
+    begin_loop(&loop, &options, &err);
+    loop.state.playing = false;
+    if (!engine_open(&loop.engine, &timing, &err)) {
+        tap_ok(false, "%s: %s", err.where, err.what);
+        return;
+    }
+    loop_submit(&loop);
+    double end = clock_ms() + PATIENCE_MS;
+    while (launches <= GOOD_LAUNCHES && clock_ms() < end)
+        usleep(10000);
+    usleep(1000000);
+    struct pollfd waiting = {.fd = engine_fd(loop.engine), .events = POLLIN};
+    while (loop.state.job.config.kernel == &gpu && clock_ms() < end)
+        if (poll(&waiting, 1, 100) == 1)
+            loop_take_frame(&loop);
+    tap_ok(log_says(&loop, "gpu_v3: CUDA error 700") && log_says(&loop, "CPU, "),
+           "the GPU fails between two frames: the log says why the CPU takes over");
+    engine_close(loop.engine);
+}
+
+/* Two things to note between two pictures that are taken: counters that nobody has, and the scene's
+ * file vanishes. */
+static void test_notes(void) {
+    char path[] = "/tmp/loop-XXXXXX", command[1024];
+    const LoopOptions options = {.scene = path, .where = 1u << BEV_CPU};
+    const EngineOptions working = {.where = 1u << BEV_CPU, .background = true};
+    static Loop loop;
+    Err err = {.what = ""};
+    int file = mkstemp(path);
+    snprintf(command, sizeof command, "cp '%s/samples/toy.json' %s", getenv("BEVSCOPE_DATA"), path);
+    tap_need(file >= 0 && system(command) == 0, "a file of a scene");
+    close(file);
+    begin_loop(&loop, &options, &err);
+    loop.state.job.config.kernel = bev_kernel_find("cpu_v3");
+    loop.state.playing = false;
+    tap_need(engine_open(&loop.engine, &working, &err), "an engine");
+    loop_submit(&loop);
+    tap_need(wait_for_frame(&loop), "a picture");
+    loop.state.counts++;
+    loop_submit(&loop);
+    unlink(path);
+    usleep(3000000); /* two pictures, the second in place of the first */
+    double end = clock_ms() + PATIENCE_MS;
+    struct pollfd waiting = {.fd = engine_fd(loop.engine), .events = POLLIN};
+    while (loop.notes < 2 && clock_ms() < end)
+        if (poll(&waiting, 1, 100) == 1)
+            loop_take_frame(&loop);
+    tap_ok(log_says(&loop, "only a GPU has them") && log_says(&loop, "it has vanished"),
+           "of two notes between two pictures both are told");
+    engine_close(loop.engine);
+}
+
+TAP_SUITE(loop) {
+    test_keys();
+    test_percentiles();
+    test_moments();
+    test_slow();
+    test_device_lost();
+    test_lost_aside();
+    test_notes();
+}

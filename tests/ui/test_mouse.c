@@ -1,0 +1,259 @@
+/* The mouse in the terminal: what was drawn is what a click finds, presses and releases become the
+ * window's events, and nothing that a terminal may report leads out of the grid. */
+#include "src/ui/term_mouse.h"
+#include "src/view/term/dashboard.h"
+#include "tests/support/live_fixture.h"
+#include "tests/support/tap.h"
+
+static State state;
+static LiveData live;
+static BevPicture picture;
+static Cells cells;
+static DashSpots spots;
+
+static Area spots_area(int spot) {
+    const Box *box = &spots.clicks.list[spot].box;
+    return (Area){(int)box->x, (int)box->y, (int)box->w, (int)box->h};
+}
+static TermPointer pointer;
+
+static void draw(void) {
+    dashboard_draw(&cells, &state, &live, &picture, &spots);
+}
+
+static void use(const char *line) {
+    Event event = {.kind = EVENT_COMMAND};
+    char why[200];
+    tap_need(keys_parse(line, &event.command, why, sizeof why), line);
+    state_step(&state, &event);
+}
+
+static void begin(int columns, int rows) {
+    Err err;
+    tap_need(cells_resize(&cells, columns, rows, &err), "cells");
+    state = fixture_state(columns, rows);
+    live = fixture_live(&state);
+    pointer = (TermPointer){.doing = POINTER_UP};
+    draw();
+}
+
+static bool follow(int kind, int column, int row, int steps, Event *event) {
+    const MouseReport report = {kind, column, row, steps};
+    *event = (Event){.kind = EVENT_TICK};
+    return term_pointer_follow(&pointer, &report, &spots, &state, event);
+}
+
+static bool click(int column, int row, Event *event) {
+    return !follow(MOUSE_PRESS, column, row, 0, event) &&
+           follow(MOUSE_RELEASE, column, row, 0, event);
+}
+
+/* The text of a row of the screen from a column on; the signs beyond ASCII are left out. */
+static void text_at(int column, int row, char *text, size_t size) {
+    size_t length = 0;
+    for (int x = column; x < cells.columns && length + 1 < size; x++)
+        if (cells_at(&cells, x, row)->glyph < 0x80)
+            text[length++] = (char)cells_at(&cells, x, row)->glyph;
+    text[length] = '\0';
+}
+
+static const char *title_of(const char *name) {
+    for (int i = 0; i < FIXTURE_KERNELS; i++)
+        if (!strcmp(fixture_kernels[i].name, name))
+            return fixture_kernels[i].title;
+    return "none";
+}
+
+/* Every place is where its text stands, whatever the size, and a click there is the command. */
+static void test_places(void) {
+    int kernels = 0, hints = 0, wrong = 0;
+    for (int columns = 60; columns <= 220; columns += 40)
+        for (int rows = 24; rows <= 64; rows += 10) {
+            begin(columns, rows);
+            for (int i = 0; i < spots.clicks.count; i++) {
+                const Area at = spots_area(i);
+                const Command wanted = spots.clicks.list[i].command;
+                bool hint = wanted.step == 1;
+                char text[300];
+                Event event;
+                text_at(at.x, at.y, text, sizeof text);
+                const char *name = hint ? keys[wanted.action].label : title_of(wanted.argument);
+                const char *found = strstr(text, name);
+                wrong += !found || found - text > at.w;
+                wrong += !click(at.x + at.w - 1, at.y, &event) || event.kind != EVENT_COMMAND ||
+                         event.command.action != wanted.action ||
+                         strcmp(event.command.argument, wanted.argument) != 0;
+                hints += hint;
+                kernels += wanted.action == ACTION_KERNEL && !hint;
+            }
+        }
+    tap_ok(!wrong && kernels > 100 && hints > 100,
+           "%d kernels and %d hints stand where they can be clicked, %d do not", kernels, hints,
+           wrong);
+    Event event;
+    begin(120, 40);
+    tap_ok(!click(0, 0, &event) && !click(119, 39, &event), "elsewhere a click does nothing");
+    const Area first = spots_area(0), second = spots_area(1);
+    follow(MOUSE_PRESS, first.x, first.y, 0, &event);
+    tap_ok(!follow(MOUSE_RELEASE, second.x, second.y, 0, &event) && first.y == second.y,
+           "pressed on one hint and released on another: neither");
+    use("help");
+    draw();
+    int others = 0;
+    for (int i = 0; i < spots.clicks.count; i++)
+        others += spots.clicks.list[i].command.step != 1;
+    tap_ok(!others && !spots.bev.w && !spots.camera.w, "under the help screen nothing is clicked");
+}
+
+/* The cursor's sign appears under the click, the whole grid in view and a part of it. */
+static void test_cursor(void) {
+    int wrong = 0, tried = 0;
+    for (int zoom = 1; zoom <= 4; zoom *= 2) {
+        begin(120, 40);
+        use(zoom == 1 ? "zoom 1" : zoom == 2 ? "zoom 2" : "zoom 4");
+        draw();
+        const Area bev = spots.bev;
+        for (int row = bev.y; row < bev.y + bev.h; row += 3)
+            for (int column = bev.x; column < bev.x + bev.w; column += 5) {
+                Event event;
+                state.cursor_shown = false;
+                bool right = click(column, row, &event) && event.kind == EVENT_HOVER;
+                state_step(&state, &event);
+                draw();
+                wrong += !right || cells_at(&cells, column, row)->glyph != 0x253c;
+                tried++;
+            }
+    }
+    tap_ok(!wrong && tried > 100, "%d clicks on the BEV: the cursor appears there", tried);
+    Event event;
+    const Area bev = spots.bev;
+    click(bev.x + 3, bev.y + 3, &event);
+    state_step(&state, &event);
+    tap_ok(event.kind == EVENT_HOVER && !state.pinned, "the first click pins nothing");
+    click(bev.x + 3, bev.y + 3, &event);
+    state_step(&state, &event);
+    tap_ok(event.kind == EVENT_CLICK && state.pinned, "the second one pins");
+    click(bev.x + 3, bev.y + 3, &event);
+    state_step(&state, &event);
+    tap_ok(event.kind == EVENT_CLICK && !state.pinned, "the third one lets go");
+}
+
+static void test_drag(void) {
+    Event event;
+    double x, y, moved_x, moved_y;
+    begin(120, 40);
+    use("zoom 4");
+    draw();
+    int column = spots.bev.x + spots.bev.w / 2, row = spots.bev.y + spots.bev.h / 2;
+    dash_cell_at(&spots, column, row, &x, &y);
+    follow(MOUSE_PRESS, column, row, 0, &event);
+    tap_ok(!follow(MOUSE_MOVE, column, row, 0, &event), "a move within a sign is none");
+    tap_ok(follow(MOUSE_MOVE, column + 4, row + 2, 0, &event) && event.kind == EVENT_DRAG,
+           "a drag moves");
+    state_step(&state, &event);
+    draw();
+    dash_cell_at(&spots, column + 4, row + 2, &moved_x, &moved_y);
+    tap_ok(fabs(moved_x - x) < 1e-6 && fabs(moved_y - y) < 1e-6, "the cell stays under the mouse");
+    tap_ok(!follow(MOUSE_RELEASE, column + 4, row + 2, 0, &event) && !state.cursor_shown,
+           "the end of a drag is no click");
+    tap_ok(!follow(MOUSE_MOVE, column, row, 0, &event), "nothing is dragged any more");
+}
+
+static void test_wheel(void) {
+    Event event;
+    double x, y, after_x, after_y;
+    begin(120, 40);
+    int column = spots.bev.x + spots.bev.w / 3, row = spots.bev.y + spots.bev.h / 3;
+    dash_cell_at(&spots, column, row, &x, &y);
+    tap_ok(follow(MOUSE_WHEEL, column, row, 1, &event) && event.kind == EVENT_WHEEL,
+           "the wheel zooms over the BEV");
+    state_step(&state, &event);
+    draw();
+    dash_cell_at(&spots, column, row, &after_x, &after_y);
+    tap_ok(state.viewport.zoom > 1 && fabs(after_x - x) < 1e-6 && fabs(after_y - y) < 1e-6,
+           "about the cell under the mouse");
+    tap_ok(!follow(MOUSE_WHEEL, 0, 0, 1, &event), "elsewhere it does nothing");
+}
+
+/* Pushes the line between the two pictures from the middle to a fifth before the right edge. */
+static void test_wipe(void) {
+    Event event;
+    Err err;
+    begin(120, 40);
+    tap_need(image_init(&picture.baseline, 200, 200, &err), "a second picture");
+    state.compare = COMPARE_WIPE;
+    draw();
+    int to = spots.bev.x + spots.bev.w * 8 / 10, row = spots.bev.y + 2, from = spots.wipe_column;
+    follow(MOUSE_PRESS, from, row, 0, &event);
+    bool wiped =
+        spots.has_wipe && follow(MOUSE_MOVE, to, row, 0, &event) && event.kind == EVENT_WIPE;
+    state_step(&state, &event);
+    draw();
+    tap_ok(wiped && from != to && abs(spots.wipe_column - to) <= 1,
+           "the wipe follows the mouse from column %d to %d", from, spots.wipe_column);
+    image_free(&picture.baseline);
+    picture.baseline = (Image){.w = 0};
+}
+
+/* Backward: a press on a camera chooses the feature pixel, and a drag goes on from there. */
+static void test_pixel(void) {
+    Event event;
+    begin(120, 40);
+    spots.camera = (Area){4, 20, 10, 4};
+    spots.squares = 2;
+    spots.first_pixel = 100;
+    spots.feat_w = 5;
+    tap_ok(follow(MOUSE_PRESS, 6, 21, 0, &event) && event.kind == EVENT_PIXEL && event.x == 106,
+           "a press on a camera chooses its pixel");
+    tap_ok(follow(MOUSE_MOVE, 8, 22, 0, &event) && event.kind == EVENT_PIXEL && event.x == 112,
+           "and so does a drag");
+    tap_ok(!follow(MOUSE_MOVE, 14, 22, 0, &event) && !follow(MOUSE_MOVE, 6, 24, 0, &event),
+           "beside the camera there is none");
+    tap_ok(!follow(MOUSE_RELEASE, 6, 24, 0, &event), "released elsewhere: nothing");
+}
+
+/* Whatever is reported, drawn or not since then: the view stays in the grid. */
+static void test_random(void) {
+    enum { REPORTS = 10000 };
+    int applied = 0, wrong = 0;
+    srand(3);
+    begin(120, 40);
+    for (int i = 0; i < REPORTS; i++) {
+        Event event;
+        int column = rand() % 140 - 5, row = rand() % 50 - 5;
+        if (i % 2) {
+            column = spots.bev.x + rand() % spots.bev.w;
+            row = spots.bev.y + rand() % spots.bev.h;
+        } else if (i % 50 == 0)
+            column = rand() - 1000;
+        if (!follow(rand() % 4, column, row, rand() % 2 ? 1 : -1, &event))
+            continue;
+        applied++;
+        wrong += event.kind != EVENT_COMMAND && !(isfinite(event.x) && isfinite(event.y));
+        if (event.kind != EVENT_COMMAND)
+            state_step(&state, &event);
+        const Viewport *view = &state.viewport;
+        wrong += !(view->zoom >= 1 && view->center_x >= 0 && view->center_x <= 200 &&
+                   view->center_y >= 0 && view->center_y <= 200);
+        wrong += state.cursor_shown && (state.cursor_x < 0 || state.cursor_x >= 200 ||
+                                        state.cursor_y < 0 || state.cursor_y >= 200);
+        if (i % 20 == 0)
+            draw();
+    }
+    tap_ok(!wrong && applied > REPORTS / 5, "%d random reports, %d of them act: all in the grid",
+           REPORTS, applied);
+}
+
+TAP_SUITE(mouse) {
+    Err err;
+    tap_need(cells_init(&cells, 1, 1, &err) && fixture_picture(&picture, &err), "a picture");
+    test_places();
+    test_cursor();
+    test_drag();
+    test_wheel();
+    test_wipe();
+    test_pixel();
+    test_random();
+    bev_picture_free(&picture);
+    cells_free(&cells);
+}

@@ -1,0 +1,284 @@
+/* The mouse on a terminal, with the real program: clicks on what the screen shows, the wheel,
+ * broken reports; and whatever ends the program, the terminal reports the mouse no longer. */
+#include "tests/support/pty_check.h"
+
+#include <signal.h>
+
+enum { COLUMNS = 120, ROWS = 40 };
+
+static char *program;
+static char *const xterm[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", NULL};
+
+static bool start(Pty *pty, const char *option, char *const environment[]) {
+    char *argv[] = {program, "toy", "--no-window", "--device", "cpu", (char *)option, NULL};
+    return pty_start(pty, COLUMNS, ROWS, argv, environment) &&
+           pty_wait_text(pty, READY, 0, PATIENCE_S);
+}
+
+/* ---- what the screen shows ------------------------------------------------------------------- */
+
+typedef struct {
+    char rows[ROWS][COLUMNS + 1]; /* '?' for what is beyond ASCII */
+    int x, y;
+} Screen;
+
+static void put(Screen *screen, unsigned char byte) {
+    bool continues = (byte & 0xc0) == 0x80; /* of a character in UTF-8 */
+    if (byte < ' ' || continues || screen->y >= ROWS || screen->x >= COLUMNS)
+        return;
+    screen->rows[screen->y][screen->x++] = byte < 0x80 ? (char)byte : '?';
+}
+
+/* Behind ESC: what ends a sequence, or the output, where the rest of it did not come yet. Only
+ * moves and the clearing of the screen matter. */
+static const char *obey(Screen *screen, const char *at) {
+    int row, column;
+    if (*at == '(' && at[1])
+        return at + 2;
+    if (!*at)
+        return at;
+    const char *end = at + 1;
+    while (*end && (*end < '@' || *end > '~'))
+        end++;
+    if (*end == 'H' && sscanf(at, "[%d;%dH", &row, &column) == 2) {
+        screen->x = column - 1;
+        screen->y = row - 1;
+    } else if (*end == 'J')
+        for (int y = 0; y < ROWS; y++)
+            memset(screen->rows[y], ' ', COLUMNS);
+    return *end ? end + 1 : end;
+}
+
+static void replay(const Pty *pty, Screen *screen) {
+    memset(screen, 0, sizeof *screen);
+    for (const char *at = pty->output; *at;)
+        if (*at == '\033')
+            at = obey(screen, at + 1);
+        else
+            put(screen, (unsigned char)*at++);
+}
+
+/* Where `text` stands below row `from`; false: nowhere. */
+static bool find(const Pty *pty, const char *text, int from, int *x, int *y) {
+    static Screen screen;
+    replay(pty, &screen);
+    for (*y = from; *y < ROWS; ++*y) {
+        const char *found = strstr(screen.rows[*y], text);
+        if (found) {
+            *x = (int)(found - screen.rows[*y]);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool shows_soon(Pty *pty, const char *text, int from) {
+    double end = pty_now_s() + PATIENCE_S;
+    for (int x, y; pty_now_s() < end; pty_read(pty, 0.005))
+        if (find(pty, text, from, &x, &y))
+            return true;
+    return false;
+}
+
+static bool gone_soon(Pty *pty, const char *text) {
+    double end = pty_now_s() + PATIENCE_S;
+    for (int x, y; pty_now_s() < end; pty_read(pty, 0.005))
+        if (!find(pty, text, 0, &x, &y))
+            return true;
+    return false;
+}
+
+/* The screen, where a check of it failed. */
+static void show(const Pty *pty) {
+    static Screen screen;
+    replay(pty, &screen);
+    for (int y = 0; y < ROWS; y++)
+        tap_note("%s", screen.rows[y]);
+}
+
+static void click(Pty *pty, int x, int y) {
+    char report[64];
+    snprintf(report, sizeof report, "\033[<0;%d;%dM\033[<0;%d;%dm", x + 1, y + 1, x + 1, y + 1);
+    pty_type(pty, report);
+}
+
+/* ---- clicks ---------------------------------------------------------------------------------- */
+
+static void test_kernel(Pty *pty) {
+    enum { BELOW_HEADER = 8 };
+    int x = 0, y = 0, other_x, other_y;
+    bool found =
+        shows_soon(pty, "V2+DO ", BELOW_HEADER) && find(pty, "V2+DO ", BELOW_HEADER, &x, &y);
+    double clicked = pty_now_s();
+    click(pty, x, y);
+    tap_ok(found && shows_soon(pty, "V2+DO FP16 nearest", 0),
+           "a click on row %d selects the kernel that stands there", y);
+    tap_note("%.0f ms from the click to the name in the header", (pty_now_s() - clicked) * 1e3);
+    tap_ok(find(pty, "V2+DO FP16", 0, &other_x, &other_y) && other_y == 0, "the header says so");
+}
+
+static void test_hint(Pty *pty) {
+    int x = 0, y = 0;
+    bool found = find(pty, "?  help", ROWS - 2, &x, &y);
+    click(pty, x + 4, y);
+    tap_ok(found && shows_soon(pty, "Shift + mouse selects text", 0),
+           "a click on a key hint presses the key");
+    pty_read(pty, 0.5); /* the rest of the page */
+    pty_type(pty, "\033");
+    tap_ok(gone_soon(pty, "Shift + mouse selects text") && shows_soon(pty, "Kernels,", 0),
+           "and Escape goes back");
+}
+
+static void test_cell(Pty *pty, int x, int y) {
+    click(pty, x, y);
+    tap_ok(shows_soon(pty, "cell ", 0) && shows_soon(pty, " points, norm", 0),
+           "a click on the BEV puts the cursor on a cell");
+    click(pty, x, y);
+    tap_ok(shows_soon(pty, "pinned ", ROWS - 5), "another one there pins it");
+    click(pty, x, y);
+    tap_ok(shows_soon(pty, "cell let go", ROWS - 5), "and a third one lets it go");
+}
+
+/* A hundred reports in one piece: drawn once, or twice where the program read them in two. */
+static void test_wheel(Pty *pty, int x, int y) {
+    enum { TURNS = 50 };
+    char storm[TURNS * 40];
+    size_t used = 0, from = pty->length;
+    pty_type(pty, REDRAW);
+    pty_read(pty, 0.5);
+    size_t whole = pty->length - from;
+    for (int i = 0; i < TURNS; i++)
+        used += (size_t)snprintf(storm + used, sizeof storm - used,
+                                 "\033[<64;%d;%dM\033[<65;%d;%dM", x + 1, y + 1, x + 1, y + 1);
+    snprintf(storm + used, sizeof storm - used, "\033[<64;%d;%dM", x + 1, y + 1);
+    from = pty->length;
+    pty_type(pty, storm);
+    bool zoomed = shows_soon(pty, "zoom 1.", ROWS - 5);
+    pty_read(pty, 0.5);
+    tap_ok(zoomed && pty->length - from < 3 * whole,
+           "%d turns of the wheel in one piece: zoomed, %zu bytes drawn; a screen has %zu",
+           2 * TURNS + 1, pty->length - from, whole);
+}
+
+static void test_broken(Pty *pty) {
+    static Screen before, after;
+    static const char *const pieces[] = {"\033[<0;0;0M",
+                                         "\033[<0;999;999M",
+                                         "\033[<0;999;999m",
+                                         "\033[<64;500;1M",
+                                         "\033[<0;123456789;1M",
+                                         "\033[<;;M",
+                                         "\033[M qq",
+                                         "\033[<0;1",
+                                         ";2M\033[<0;1;2m",
+                                         "\033[<32;9999;1M",
+                                         "\033[<0;5;5;5;5;5;5M",
+                                         "\033[<3;5;5M",
+                                         "\033[<0;",
+                                         "999;999M"};
+    int changed = 1; /* a figure that settles meanwhile changes rows as well, but not three times */
+    for (int attempt = 0; changed && attempt < 3; attempt++) {
+        pty_read(pty, 0.5);
+        replay(pty, &before);
+        for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+            pty_type(pty, pieces[i]);
+            pty_read(pty, 0.1);
+        }
+        pty_read(pty, 0.5);
+        replay(pty, &after);
+        changed = 0;
+        for (int y = ROWS - 6; y < ROWS; y++)
+            changed += strcmp(before.rows[y], after.rows[y]) != 0;
+    }
+    tap_ok(!changed, "broken reports, in pieces, say and do nothing (%d rows changed)", changed);
+}
+
+static void test_clicks(void) {
+    Pty pty;
+    int x = 0, y = 0;
+    tap_need(start(&pty, NULL, xterm), "the display is open");
+    tap_ok(pty_last(&pty, MOUSE_ON) > pty_last(&pty, ENTER), "the terminal is asked for reports");
+    pty_type(&pty, " ");
+    test_kernel(&pty);
+    test_hint(&pty);
+    bool bev = shows_soon(&pty, " m left", 0) && find(&pty, "BEV,", 0, &x, &y);
+    tap_ok(bev, "the BEV is shown");
+    if (!bev)
+        show(&pty);
+    test_cell(&pty, x + 8, y + 5);
+    test_wheel(&pty, x + 8, y + 5);
+    test_broken(&pty);
+    pty_type(&pty, "q");
+    check_end(&pty, "quit after clicks", "bevscope: quit", exits_with(&pty, 0));
+    pty_end(&pty);
+}
+
+/* ---- the way out ----------------------------------------------------------------------------- */
+
+static void test_ends(void) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        Pty pty;
+        int status = 0;
+        bool ok = start(&pty, NULL, xterm) && pty_last(&pty, MOUSE_ON);
+        kill(pty.program, signals[i]);
+        ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status);
+        tap_ok(ok && pty_last(&pty, MOUSE_OFF) > pty_last(&pty, MOUSE_ON) && came_back(&pty),
+               "signal %d: the mouse is no longer reported", signals[i]);
+        pty_end(&pty);
+    }
+}
+
+static void test_suspend(void) {
+    Pty pty;
+    int status = 0;
+    bool ok = start(&pty, NULL, xterm);
+    pty_type(&pty, "\032");
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSTOPPED(status);
+    tap_ok(ok && pty_last(&pty, MOUSE_OFF) > pty_last(&pty, MOUSE_ON), "stopped: no reports");
+    size_t stopped = pty.length;
+    kill(pty.program, SIGCONT);
+    ok = pty_wait_text(&pty, MOUSE_ON, stopped, PATIENCE_S);
+    tap_ok(ok, "continued: reports again");
+    pty_wait_status(&pty, &status, PATIENCE_S);
+    pty_type(&pty, "q");
+    check_end(&pty, "quit", "bevscope: quit", exits_with(&pty, 0));
+    pty_end(&pty);
+}
+
+/* ---- who is asked ---------------------------------------------------------------------------- */
+
+static void test_asked(void) {
+    static const struct {
+        char *type;
+        const char *option;
+        bool asked;
+    } cases[] = {{"TERM=xterm-256color", "--no-mouse", false},
+                 {"TERM=linux", NULL, false},
+                 {"TERM=vt100", NULL, false},
+                 {"TERM=tmux-256color", NULL, true},
+                 {"TERM=screen-256color", NULL, true},
+                 {"TERM=xterm", NULL, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Pty pty;
+        char *const environment[] = {cases[i].type, "LC_ALL=C.UTF-8", NULL};
+        bool ok = start(&pty, cases[i].option, environment);
+        pty_type(&pty, "q");
+        ok = exits_with(&pty, 0) && ok;
+        bool on = strstr(pty.output, MOUSE_ON), off = strstr(pty.output, MOUSE_OFF);
+        tap_ok(ok && on == cases[i].asked && off == on, "%s %s: %s", cases[i].type,
+               cases[i].option ? cases[i].option : "", on ? "reports" : "no reports");
+        pty_end(&pty);
+    }
+}
+
+TAP_SUITE(mouse_pty) {
+    program = getenv("BEVSCOPE");
+    if (!program)
+        tap_skip_suite("BEVSCOPE names the program: use make check");
+    signal(SIGPIPE, SIG_IGN);
+    test_clicks();
+    test_ends();
+    test_suspend();
+    test_asked();
+}

@@ -1,0 +1,79 @@
+/* Colours of the terminal: exact ones stay, greys stay grey, pale colours keep their hue. */
+#include "src/ui/term_internal.h"
+#include "tests/support/tap.h"
+
+static Rgb rgb(int r, int g, int b) {
+    return (Rgb){(uint8_t)r, (uint8_t)g, (uint8_t)b};
+}
+
+/* What xterm shows for a number from 16 on. */
+static Rgb shown(int number) {
+    static const int levels[] = {0, 95, 135, 175, 215, 255};
+    int n = number - 16, shade = 8 + 10 * (number - 232);
+    return number < 232 ? rgb(levels[n / 36], levels[n / 6 % 6], levels[n % 6])
+                        : rgb(shade, shade, shade);
+}
+
+static bool same(Rgb a, Rgb b) {
+    return a.r == b.r && a.g == b.g && a.b == b.b;
+}
+
+static void test_256(void) {
+    int exact = 0, grey = 0, far = 0;
+    for (int number = 16; number < 256; number++)
+        exact += same(shown(palette_nearest(shown(number), 256)), shown(number));
+    tap_ok(exact == 240, "the colours of the palette are their own nearest (%d of 240)", exact);
+    for (int v = 0; v < 256; v++) {
+        Rgb near = shown(palette_nearest(rgb(v, v, v), 256));
+        grey += near.r == near.g && near.g == near.b;
+        far += abs(near.r - v) > 10;
+    }
+    tap_ok(grey == 256 && !far, "greys stay grey and as bright (%d, %d far)", grey, far);
+}
+
+static void test_pictures(void) {
+    const Rgb olive = {104, 100, 62}, brick = {120, 84, 78}, dusk = {74, 80, 108};
+    Rgb near = shown(palette_nearest(palette_vivid(olive), 256));
+    tap_ok(near.b < near.r && near.b < near.g, "pale olive is not grey");
+    near = shown(palette_nearest(palette_vivid(brick), 256));
+    tap_ok(near.r > near.g && near.r > near.b, "pale brick is reddish");
+    near = shown(palette_nearest(palette_vivid(dusk), 256));
+    tap_ok(near.b > near.r, "pale blue is bluish");
+    int kept = 0;
+    for (int v = 0; v < 256; v++)
+        kept += same(palette_vivid(rgb(v, v, v)), rgb(v, v, v));
+    tap_ok(kept == 256, "what has no hue is given none");
+    Rgb most = palette_vivid(rgb(255, 0, 10));
+    tap_ok(most.r == 255 && most.g == 0, "and nothing leaves the range");
+}
+
+static void test_few(void) {
+    bool inside = true;
+    for (int i = 0; i < 4096; i++) {
+        Rgb color = rgb(i % 16 * 17, i / 16 % 16 * 17, i / 256 * 17);
+        int of8 = palette_nearest(color, 8), of16 = palette_nearest(color, 16);
+        inside &= of8 >= 0 && of8 < 8 && of16 >= 0 && of16 < 16;
+    }
+    tap_ok(inside, "8 and 16 colours suffice where there are no more");
+    tap_ok(palette_nearest(rgb(20, 24, 30), 8) == 0 && palette_nearest(rgb(251, 251, 249), 8) == 7,
+           "the papers of both themes are black and white there");
+}
+
+static void test_tensors(void) {
+    static const Ink tensors[] = {INK_FEATURES, INK_DEPTH, INK_INDEX, INK_OUTPUT};
+    for (int light = 0; light < 2; light++) {
+        unsigned seen = 0;
+        for (int i = 0; i < 4; i++)
+            seen |= 1u << palette_tensor(tensors[i], light);
+        tap_ok(__builtin_popcount(seen) == 4 && !(seen & (1u | 1u << 7)),
+               "eight colours tell the four tensors apart, %s", light ? "light" : "dark");
+    }
+    tap_ok(palette_tensor(INK_TEXT, false) < 0, "other inks are no tensor's");
+}
+
+TAP_SUITE(palette) {
+    test_tensors();
+    test_256();
+    test_pictures();
+    test_few();
+}

@@ -1,0 +1,104 @@
+/* Tables and prose on a terminal: no line is wider than it, rows can be told apart in every part of a
+ * table that is split, words stay whole. Elsewhere nothing is broken. */
+#include "tests/support/pty_check.h"
+
+#include <stdlib.h>
+
+static char *program;
+
+/* Runs the program with these words until it ends by itself; true: with 0. */
+static bool run(Pty *pty, int columns, const char *words) {
+    static char *const environment[] = {"LC_ALL=C.UTF-8", NULL};
+    char script[512];
+    snprintf(script, sizeof script, "exec \"$0\" %s 2>/dev/null", words);
+    char *argv[] = {"/bin/sh", "-c", script, program, NULL};
+    return pty_start(pty, columns, 30, argv, environment) && exits_with(pty, 0);
+}
+
+/* The characters of the widest line. */
+static int widest(const char *text) {
+    int width = 0, most = 0;
+    for (; *text; text++) {
+        bool ends = *text == '\n' || *text == '\r';
+        width = ends ? 0 : width + (((unsigned char)*text & 0xc0) != 0x80);
+        most = width > most ? width : most;
+    }
+    return most;
+}
+
+static int count(const char *text, const char *word) {
+    int found = 0;
+    for (; (text = strstr(text, word)); text += strlen(word))
+        found++;
+    return found;
+}
+
+static void test_widths(void) {
+    static const char *const commands[] = {"--list",
+                                           "info",
+                                           "info toy",
+                                           "info --probe --device cpu",
+                                           "bench --recorded",
+                                           "bench --recorded canonical --dtype fp16",
+                                           "regime toy",
+                                           "regime toy --kernel v2 --gpu h200 --counters",
+                                           "train toy --device cpu",
+                                           "agreement small"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        int widths[2] = {80, 100}, found[2];
+        bool ok = true;
+        for (int k = 0; k < 2; k++) {
+            Pty pty;
+            ok = run(&pty, widths[k], commands[i]) && ok;
+            found[k] = widest(pty.output);
+            ok = ok && found[k] > 0 && found[k] <= widths[k];
+            pty_end(&pty);
+        }
+        if (!tap_ok(ok, "%s: in 80 and in 100 columns", commands[i]))
+            tap_note("widest lines: %d, %d", found[0], found[1]);
+    }
+}
+
+/* bench: warm and cold in every part. */
+static void test_parts(void) {
+    Pty pty;
+    bool ok = run(&pty, 80, "bench toy --quick --device cpu --kernel cpu_v2,cpu_v3 --dtype all");
+    int parts = count(pty.output, "kernel  ");
+    tap_ok(ok && parts > 1 && count(pty.output, "  warm  ") == 10 * parts &&
+               count(pty.output, "  cold  ") == 10 * parts &&
+               count(pty.output, "  nvfp4  ") == 4 * parts && widest(pty.output) <= 80,
+           "bench: every part of its table has all that tells rows apart");
+    tap_note("%d parts, %d columns", parts, widest(pty.output));
+    tap_ok(ok && strstr(pty.output, "In every row: scene toy, where cpu, align nearest"),
+           "what all rows say alike stands above");
+    pty_end(&pty);
+    ok = run(&pty, 80, "bench --recorded canonical --dtype fp16 --align nearest");
+    tap_ok(ok && count(pty.output, "recorded on NVIDIA H200") >= 2,
+           "bench --recorded: the machine stands above its rows");
+    pty_end(&pty);
+}
+
+static void test_words(void) {
+    Pty pty;
+    bool ok = run(&pty, 80, "regime small --kernel v2 --gpu h200");
+    tap_ok(ok && count(pty.output, "interval") >= 2 && widest(pty.output) <= 80 &&
+               !strstr(pty.output, "in\r\nterval"),
+           "prose is broken between words");
+    pty_end(&pty);
+    ok = run(&pty, 80, "bench --recorded canonical --dtype fp16 --format csv");
+    tap_ok(ok && widest(pty.output) > 80, "CSV keeps its lines");
+    pty_end(&pty);
+    ok = run(&pty, 80, "bench --recorded canonical --dtype fp16 | cat");
+    tap_ok(ok && widest(pty.output) > 80 && !strstr(pty.output, "In every row"),
+           "and so does a table in a pipe");
+    pty_end(&pty);
+}
+
+TAP_SUITE(tables_pty) {
+    program = getenv("BEVSCOPE");
+    if (!program)
+        tap_skip_suite("BEVSCOPE names the program: use make check");
+    test_widths();
+    test_parts();
+    test_words();
+}

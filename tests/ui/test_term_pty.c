@@ -1,0 +1,340 @@
+/* The live display on a terminal, as the real program: however it ends, the terminal has its old
+ * modes again, and the last line says what happened. */
+#include "config.h"
+
+#include "tests/support/process.h"
+#include "tests/support/pty_check.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static char *program;
+static char *const xterm[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", NULL};
+
+/* The display of the smallest scene, without a window, further options behind it. */
+static bool start(Pty *pty, int columns, int rows, const char *option, char *const environment[]) {
+    char *argv[] = {program, "toy", "--no-window", "--device", "cpu", (char *)option, NULL};
+    return pty_start(pty, columns, rows, argv, environment);
+}
+
+static bool start_ready(Pty *pty) {
+    return start(pty, 100, 30, NULL, xterm) && pty_wait_text(pty, READY, 0, PATIENCE_S);
+}
+
+/* ---- what ends it ---------------------------------------------------------------------------- */
+
+static const struct {
+    int signal;
+    const char *name, *last_line;
+} signals[] = {
+    {SIGINT, "SIGINT", "interrupted"},      {SIGTERM, "SIGTERM", "terminated"},
+    {SIGHUP, "SIGHUP", "hung up"},          {SIGQUIT, "SIGQUIT", "quit signal"},
+    {SIGSEGV, "SIGSEGV", "(SIGSEGV); the"}, {SIGABRT, "SIGABRT", "(SIGABRT); the"},
+    {SIGBUS, "SIGBUS", "(SIGBUS); the"},    {SIGFPE, "SIGFPE", "(SIGFPE); the"},
+};
+
+static void test_signals(void) {
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        Pty pty;
+        int status = 0;
+        bool ok = start_ready(&pty) && !pty_same_modes(&pty);
+        kill(pty.program, signals[i].signal);
+        ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status) &&
+             WTERMSIG(status) == signals[i].signal;
+        check_end(&pty, signals[i].name, signals[i].last_line, ok);
+        pty_end(&pty);
+    }
+}
+
+#if defined HAVE_EXECINFO_H && defined SYS_tgkill
+/* The lines before the last contain addresses in the program: "bevscope(+0x1f)[0x55...]", or
+ * "bevscope()[0x40...]" where it is loaded at a fixed address. Asks addr2line for the names of
+ * their functions; false: there is no addr2line. */
+static bool name_functions(const Pty *pty, char *names, size_t size) {
+    char command[4096];
+    int used = snprintf(command, sizeof command, "addr2line -i -f -e '%s' 0", program);
+    for (const char *line = pty->output + pty_last(pty, LEAVE); line; line = strchr(line, '\n')) {
+        unsigned long offset = 0;
+        line += *line == '\n';
+        const char *call = !strncmp(line, program, strlen(program)) ? line + strlen(program) : "";
+        if (sscanf(call, "(+%lx)", &offset) == 1 || sscanf(call, "() [%lx]", &offset) == 1)
+            used += snprintf(command + used, sizeof command - (size_t)used, " 0x%lx", offset);
+    }
+    FILE *answer = popen(command, "r");
+    size_t length = answer ? fread(names, 1, size - 1, answer) : 0;
+    names[length] = '\0';
+    return answer && pclose(answer) == 0;
+}
+#endif
+
+static void test_backtrace(void) {
+#if defined HAVE_EXECINFO_H && defined SYS_tgkill
+    Pty pty;
+    char functions[16384];
+    int status = 0;
+    bool ok = start_ready(&pty);
+    /* To the first thread: with kill() the system chooses the thread. */
+    syscall(SYS_tgkill, pty.program, pty.program, SIGSEGV);
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status);
+    if (!name_functions(&pty, functions, sizeof functions))
+        tap_skip("a crash says where it happened", "there is no addr2line");
+    else if (!tap_ok(ok && strstr(functions, "\nloop_run\n") && strstr(functions, "\ncmd_live\n"),
+                     "a crash says where it happened, in addresses that addr2line resolves"))
+        tap_note("%s", pty.output + pty_last(&pty, LEAVE));
+    pty_end(&pty);
+#else
+    tap_skip("a crash says where it happened", "this C library has no execinfo.h or no tgkill");
+#endif
+}
+
+static void test_keys(void) {
+    static const struct {
+        const char *keys, *name, *last_line;
+        int signal;
+    } ends[] = {{"q", "key q", "bevscope: quit", 0},
+                {"\003", "Ctrl-C", "interrupted", SIGINT},
+                {"\034", "Ctrl-\\", "quit signal", SIGQUIT}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        Pty pty;
+        int status = 0;
+        bool ok = start_ready(&pty);
+        pty_type(&pty, ends[i].keys);
+        ok = ok && pty_wait_status(&pty, &status, PATIENCE_S);
+        ok = ok && (ends[i].signal ? WIFSIGNALED(status) && WTERMSIG(status) == ends[i].signal
+                                   : WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        check_end(&pty, ends[i].name, ends[i].last_line, ok);
+        pty_end(&pty);
+    }
+}
+
+static void test_suspend(void) {
+    Pty pty;
+    int status = 0;
+    bool ok = start_ready(&pty);
+    pty_type(&pty, "\032");
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSTOPPED(status);
+    tap_ok(ok && came_back(&pty), "Ctrl-Z: stopped, and the shell finds its terminal as before");
+    size_t stopped = pty.length;
+    kill(pty.program, SIGCONT);
+    ok = pty_wait_text(&pty, READY, stopped, PATIENCE_S);
+    tap_ok(ok && !pty_same_modes(&pty), "continued: drawn again");
+    pty_wait_status(&pty, &status, PATIENCE_S); /* continued */
+    pty_type(&pty, "q");
+    ok = pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status);
+    check_end(&pty, "quit after a suspension", "bevscope: quit", ok);
+    pty_end(&pty);
+}
+
+/* The terminal disappears, so the last line is read from a file: standard error goes there. */
+static void test_gone(void) {
+    char errors[] = "/tmp/bevscope-XXXXXX", said[256] = "";
+    int file = mkstemp(errors), status = 0;
+    char *argv[] = {"/bin/sh", "-c",   "exec \"$0\" toy --no-window --device cpu 2>\"$1\"",
+                    program,   errors, NULL};
+    Pty pty;
+    bool ok = file >= 0 && pty_start(&pty, 100, 30, argv, xterm) &&
+              pty_wait_text(&pty, READY, 0, PATIENCE_S);
+    close(pty.slave);
+    close(pty.master);
+    pty.slave = pty.master = -1;
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S);
+    ok = ok && read(file, said, sizeof said - 1) > 0;
+    tap_ok(ok && WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP &&
+               (strstr(said, "bevscope: hung up") || strstr(said, "the terminal is gone")),
+           "the terminal is gone: ends as hung up, and soon, and says so where it can");
+    pty_end(&pty);
+    close(file);
+    unlink(errors);
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+static void test_tiny(void) {
+    Pty pty;
+    int status = 0;
+    bool ok = start(&pty, 1, 1, NULL, xterm) && pty_wait_text(&pty, ENTER, 0, PATIENCE_S);
+    pty_read(&pty, 0.5);
+    pty_type(&pty, "kdavx?");
+    pty_read(&pty, 0.5);
+    size_t tiny = pty.length;
+    pty_resize(&pty, 100, 30);
+    ok = ok && pty_wait_text(&pty, "Help", tiny, PATIENCE_S);
+    pty_type(&pty, "q");
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status);
+    check_end(&pty, "1 x 1, then 100 x 30", "bevscope: quit", ok);
+    pty_end(&pty);
+}
+
+static double now_s(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* A new size every ten milliseconds; on a busy machine the program may see fewer of them. */
+static double resize_often(Pty *pty, int times) {
+    const double begun = now_s();
+    for (int i = 0; i < times; i++) {
+        pty_resize(pty, 1 + rand() % 250, 1 + rand() % 80);
+        double left = begun + 0.01 * (i + 1) - now_s();
+        if (left > 0)
+            pty_read(pty, left);
+    }
+    return now_s() - begun;
+}
+
+static void test_resize_storm(void) {
+    /* Some files and threads come and go: those of jobs in the background, of the first picture. */
+    enum { RESIZES = 1000, SOME_KB = 16384, SOME = 8 };
+    Pty pty;
+    Holdings before, after;
+    int status = 0;
+    bool ok = start_ready(&pty);
+    srand(1);
+    resize_often(&pty, RESIZES / 10); /* buffers reach their largest size */
+    ok = ok && process_holdings(pty.program, &before);
+    double took_s = resize_often(&pty, RESIZES);
+    tap_ok(took_s < 12, "%d resizes in %.1f s", RESIZES, took_s);
+    pty_resize(&pty, 100, 30);
+    size_t last = pty.length;
+    ok = ok && pty_wait_text(&pty, READY, last, PATIENCE_S);
+    pty_read(&pty, 0.5);
+    ok = ok && process_holdings(pty.program, &after);
+    if (!tap_ok(ok && after.files - before.files < SOME && after.threads - before.threads < SOME,
+                "open files and threads as before"))
+        tap_note("%d and %d, then %d and %d", before.files, before.threads, after.files,
+                 after.threads);
+#ifndef __SANITIZE_ADDRESS__
+    tap_ok(ok && after.resident_kb - before.resident_kb < SOME_KB, "memory as before");
+    tap_note("%ld kB, then %ld kB", before.resident_kb, after.resident_kb);
+#endif
+    pty_type(&pty, "q");
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status);
+    check_end(&pty, "1,000 resizes", "bevscope: quit", ok);
+    pty_end(&pty);
+}
+
+/* ---- kinds of terminals ---------------------------------------------------------------------- */
+
+static bool has_bytes_above_ascii(const Pty *pty) {
+    for (size_t i = 0; i < pty->length; i++)
+        if ((unsigned char)pty->output[i] >= 0x80)
+            return true;
+    return false;
+}
+
+/* Runs until the screen is there, quits, and says whether all went well. */
+static bool visit(Pty *pty, const char *option, char *const environment[]) {
+    int status = 0;
+    bool ok = start(pty, 100, 30, option, environment) && pty_wait_text(pty, READY, 0, PATIENCE_S);
+    pty_read(pty, 0.3);
+    pty_type(pty, "q");
+    return ok && pty_wait_status(pty, &status, PATIENCE_S) && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
+static void test_colors(void) {
+    static char *const no_color[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "NO_COLOR=1", NULL};
+    Pty pty;
+    bool ok = visit(&pty, NULL, xterm);
+    tap_ok(ok && strstr(pty.output, "\033[38;5;"), "256 colours where the terminal has them");
+    tap_ok(ok && has_bytes_above_ascii(&pty), "block characters in a UTF-8 locale");
+    pty_end(&pty);
+    ok = visit(&pty, NULL, no_color);
+    tap_ok(ok && !strstr(pty.output, ";5;"), "NO_COLOR: none");
+    pty_end(&pty);
+    ok = visit(&pty, "--color=never", xterm);
+    tap_ok(ok && !strstr(pty.output, ";5;"), "--color=never: none");
+    pty_end(&pty);
+    ok = visit(&pty, "--ascii", xterm);
+    tap_ok(ok && !has_bytes_above_ascii(&pty), "--ascii: nothing beyond ASCII");
+    pty_end(&pty);
+    static char *const c_locale[] = {"TERM=xterm", "LC_ALL=C", NULL};
+    ok = visit(&pty, NULL, c_locale);
+    tap_ok(ok && !has_bytes_above_ascii(&pty), "locale C, 8 colours: nothing beyond ASCII");
+    pty_end(&pty);
+    static char *const vt100[] = {"TERM=vt100", "LC_ALL=C", NULL};
+    ok = visit(&pty, NULL, vt100);
+    tap_ok(ok && pty_same_modes(&pty), "a terminal without colours");
+    pty_end(&pty);
+}
+
+static void test_refusals(void) {
+    static char *const vt100[] = {"TERM=vt100", "LC_ALL=C", NULL};
+    static char *const dumb[] = {"TERM=dumb", "LC_ALL=C", NULL};
+    Pty pty;
+    int status = 0;
+    bool ok =
+        start(&pty, 80, 24, "--color=always", vt100) && pty_wait_status(&pty, &status, PATIENCE_S);
+    tap_ok(ok && WIFEXITED(status) && WEXITSTATUS(status) == 2 && pty_same_modes(&pty) &&
+               strstr(pty.output, "no colours"),
+           "--color=always without colours: one line, exit 2");
+    pty_end(&pty);
+    ok = start(&pty, 80, 24, NULL, dumb);
+    pty_type(&pty, "dtype fp8\n\004");
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S);
+    ok = ok && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    tap_ok(ok && !strchr(pty.output, '\033') && strstr(pty.output, "FP8") && pty_same_modes(&pty),
+           "TERM=dumb: plain lines, words for keys");
+    pty_end(&pty);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static void write_nonsense(const char *path) {
+    FILE *file = fopen(path, "w");
+    if (!file)
+        abort();
+    fputs("{ nonsense", file);
+    fclose(file);
+}
+
+/* A scene file whose name would set the terminal's title; it is replaced, removed and damaged. */
+static void test_file(void) {
+    char folder[] = "/tmp/bevscope-XXXXXX", path[128], copy[512];
+    if (!mkdtemp(folder))
+        abort();
+    snprintf(path, sizeof path, "%s/\033]0;evil\007x.json", folder);
+    snprintf(copy, sizeof copy, "cp '%s/samples/toy.json' '%s'", getenv("SRCDIR"), path);
+    bool ok = system(copy) == 0;
+    char *argv[] = {program, path, "--no-window", "--device", "cpu", NULL};
+    Pty pty;
+    ok = ok && pty_start(&pty, 100, 30, argv, xterm) && pty_wait_text(&pty, READY, 0, PATIENCE_S);
+    pty_read(&pty, 0.3);
+    ok = ok && system(copy) == 0 && screen_says(&pty, "it has changed, read again");
+    tap_ok(ok, "a scene's file is replaced: said, and read again");
+    unlink(path);
+    ok = ok && screen_says(&pty, "it has vanished, the copy in memory stays");
+    tap_ok(ok, "it vanishes: said, and the picture stays");
+    write_nonsense(path);
+    ok = ok && screen_says(&pty, "line 1, column 10");
+    tap_ok(ok, "it comes back as something else: said, and the picture stays");
+    size_t shown = pty.length;
+    ok = ok && system(copy) == 0 && pty_wait_text(&pty, "read again", shown, PATIENCE_S);
+    tap_ok(ok, "it is a scene again: read again");
+    pty_type(&pty, "q");
+    check_end(&pty, "quit after all that", "bevscope: quit", exits_with(&pty, 0));
+    tap_ok(!strstr(pty.output, "\033]0;evil"), "control characters in its name stay out");
+    pty_end(&pty);
+    unlink(path);
+    rmdir(folder);
+}
+
+TAP_SUITE(term_pty) {
+    program = getenv("BEVSCOPE");
+    if (!program || !getenv("SRCDIR"))
+        tap_skip_suite("BEVSCOPE and SRCDIR name the program and its sources: use make check");
+    signal(SIGPIPE, SIG_IGN);
+    test_signals();
+    test_backtrace();
+    test_keys();
+    test_suspend();
+    test_gone();
+    test_tiny();
+    test_resize_storm();
+    test_colors();
+    test_refusals();
+    test_file();
+}

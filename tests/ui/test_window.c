@@ -1,0 +1,425 @@
+/* The window without a display: SDL's dummy driver, its software renderer, events from a queue. */
+#include "tests/support/tap.h"
+
+#include "src/live/pipeline.h"
+#include "src/ui/loop_internal.h"
+
+#include <SDL.h>
+#include <math.h>
+
+static LiveMenu menu;
+static State state;
+static LiveData live;
+static WindowPicture picture;
+static SdlWindow *window;
+
+/* A finished frame of the toy scene, compared with its baseline. */
+static bool prepare(Pipeline **pipeline, Err *err) {
+    bool same;
+    int scene;
+    live_menu(&menu, "asymmetric", 1u << BEV_CPU, &scene);
+    state_init(&state, &menu.menu, scene);
+    state.job.config.kernel = bev_kernel_find("cpu_v3");
+    state.job.config.dtype = BEV_FP16;
+    state.job.baseline = state.job.config;
+    state.job.baseline.dtype = BEV_FP8;
+    state.job.pool_baseline = true;
+    live_init(&live);
+    if (!pipeline_open(pipeline, err) ||
+        !pipeline_run(*pipeline, &state, (PipelineNeeds){.fp64_original = true}, &live, err))
+        return false;
+    const Event scene_event = {.kind = EVENT_SCENE,
+                               .scene = &pipeline_inputs(*pipeline)->scene->facts};
+    state_step(&state, &scene_event);
+    return window_picture(&state, &live, NULL, NULL, &picture, &same, err) && !same;
+}
+
+/* ---- whether there is one -------------------------------------------------------------------- */
+
+static void test_no_display(void) {
+    Err err;
+    unsetenv("SDL_VIDEODRIVER");
+    unsetenv("DISPLAY");
+    unsetenv("WAYLAND_DISPLAY");
+    const char *reason = sdl_window_impossible();
+    tap_ok(reason && strstr(reason, "no display"), "no display: no window");
+    setenv("DISPLAY", ":4711", 1);
+    bool opened = sdl_window_open(&window, "test", &err);
+    tap_ok(!opened && !window, "a display that does not answer: no window either");
+    sdl_window_close(window);
+    unsetenv("DISPLAY");
+    setenv("SDL_VIDEODRIVER", "dummy", 1);
+}
+
+/* ---- pixels ---------------------------------------------------------------------------------- */
+
+static SDL_Window *sdl_window(void) {
+    for (Uint32 id = 1; id < 100; id++)
+        if (SDL_GetWindowFromID(id))
+            return SDL_GetWindowFromID(id);
+    return NULL;
+}
+
+/* Pixels of the window that differ from what a snapshot would have; -1: cannot be compared. */
+static int64_t pixels_unlike_snapshot(void) {
+    Image image;
+    Err err;
+    int64_t differing = 0;
+    SDL_Renderer *renderer = SDL_GetRenderer(sdl_window());
+    if (!sdl_window_capture(window, &state, &live, &picture, &image, &err))
+        return -1;
+    uint8_t *shown = malloc((size_t)image.w * (size_t)image.h * 4);
+    if (SDL_RenderReadPixels(renderer, NULL, SDL_PIXELFORMAT_RGBA32, shown, image.w * 4) < 0)
+        differing = -1;
+    for (int64_t i = 0; differing >= 0 && i < (int64_t)image.w * image.h; i++)
+        differing += memcmp(shown + 4 * i, image.rgba + 4 * i, 3) != 0;
+    free(shown);
+    image_free(&image);
+    return differing;
+}
+
+static int64_t differing_pixels(void) {
+    Err err;
+    return sdl_window_draw(window, &state, &live, &picture, NULL, &err) ? pixels_unlike_snapshot()
+                                                                        : -1;
+}
+
+static void test_pixels(void) {
+    static const int sizes[][2] = {{1280, 860}, {1920, 1080}, {800, 600}, {420, 900}, {64, 64}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        SDL_SetWindowSize(sdl_window(), sizes[i][0], sizes[i][1]);
+        tap_ok(differing_pixels() == 0, "%d x %d: a snapshot has the window's pixels", sizes[i][0],
+               sizes[i][1]);
+    }
+    SDL_SetWindowSize(sdl_window(), 1280, 860);
+    state.help = true;
+    tap_ok(differing_pixels() == 0, "with the help screen, too");
+    state.glossary = true;
+    tap_ok(differing_pixels() == 0, "with the glossary, too");
+    state.help = state.glossary = false;
+}
+
+static bool asked_often(void *context) {
+    return --*(int *)context <= 0;
+}
+
+/* Wherever drawing is given up, the picture before stays on the screen. */
+static void test_given_up(void) {
+    int drawn = 0, changed = 0, times = 0;
+    bool given_up = true;
+    tap_ok(differing_pixels() == 0, "a picture is there");
+    state.help = true;
+    for (; given_up && times < 100; times += given_up) {
+        int left = times + 1;
+        const GiveUp give_up = {asked_often, &left};
+        Err err = {.kind = ERR_USAGE};
+        given_up = !sdl_window_draw(window, &state, &live, &picture, &give_up, &err);
+        drawn += pixels_unlike_snapshot() == 0;
+        state.help = false;
+        changed += given_up && (pixels_unlike_snapshot() != 0 || err.kind != ERR_USAGE);
+        state.help = true;
+    }
+    tap_ok(times >= 8 && drawn == 1 && !given_up && !changed,
+           "drawing can be given up at %d places, nothing of it is seen", times);
+    state.help = false;
+}
+
+static bool lies_in(Box inner, double w, double top, double bottom) {
+    return inner.x >= 0 && inner.x + inner.w <= w && inner.y >= top && inner.y + inner.h <= bottom;
+}
+
+/* Text stands beside the BEV or under it where there is room, and overlaps nothing. */
+static void test_words(void) {
+    int wrong = 0, beside = 0, under = 0;
+    for (int w = 240; w <= 1600; w += 20)
+        for (int h = 240; h <= 1200; h += 20) {
+            WindowLayout at;
+            window_layout(&state, &live, w, h, &at);
+            if (at.side.w <= 0)
+                continue;
+            bool fits = lies_in(at.side, w, at.strip.y + at.strip.h, at.log.y);
+            wrong += !fits || boxes_overlap(at.side, at.bev) || at.side.w < 120;
+            beside += at.side.x > at.bev.x + at.bev.w;
+            under += at.side.y > at.bev.y + at.bev.h;
+        }
+    tap_ok(!wrong && beside > 100 && under > 100, "words beside the BEV (%d sizes), under it (%d)",
+           beside, under);
+}
+
+static int reddish_pixels(void) {
+    Image image;
+    Err err;
+    int count = 0;
+    WindowLayout at;
+    window_layout(&state, &live, 1280, 860, &at);
+    if (!window_image(1280, 860, 1, &state, &live, &picture, &image, &err))
+        return -1;
+    int names = (int)(at.strip.y + at.strip.h) - 14;
+    for (int y = names; y < names + 16; y++)
+        for (int x = 0; x < image.w; x++) {
+            Rgb p = image_get(&image, x, y);
+            count += p.r > 150 && p.g < 90 && p.b < 90;
+        }
+    image_free(&image);
+    return count;
+}
+
+/* A wrong calibration does not change what the camera sees: its name in the strip says it. */
+static void test_faults(void) {
+    int right = reddish_pixels();
+    live.job.camera_errors[0].yaw_deg = 3;
+    int bent = reddish_pixels();
+    live.job.camera_errors[0].yaw_deg = 0;
+    tap_ok(right == 0 && bent > 20, "a camera that is off says so (%d, %d)", right, bent);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static WindowLayout layout(void) {
+    WindowLayout at;
+    window_layout(&state, &live, 1280, 860, &at);
+    return at;
+}
+
+/* The next input, other than SDL's own events (exposed, resized). SDL puts a mark into its queue
+ * where a round of polling ended, and reports once that the queue is empty when it meets the mark.
+ */
+static WindowInput next(Event *event, int32_t *key) {
+    WindowInput word = WINDOW_NOTHING;
+    for (int nothing = 0; nothing < 3 && (word == WINDOW_NOTHING || word == WINDOW_REDRAW);) {
+        word = sdl_window_next(window, &state, &live, event, key);
+        nothing += word == WINDOW_NOTHING;
+    }
+    return word;
+}
+
+static void drain(void) {
+    Event event;
+    int32_t key;
+    while (sdl_window_next(window, &state, &live, &event, &key) != WINDOW_NOTHING) {
+    }
+}
+
+static void push_key(SDL_Keycode code, Uint16 modifiers) {
+    SDL_Event event = {.type = SDL_KEYDOWN};
+    event.key.keysym.sym = code;
+    event.key.keysym.mod = modifiers;
+    SDL_PushEvent(&event);
+}
+
+static void push_motion(double x, double y) {
+    SDL_Event event = {.type = SDL_MOUSEMOTION};
+    event.motion.x = (int)x;
+    event.motion.y = (int)y;
+    SDL_PushEvent(&event);
+}
+
+static void push_text(const char *text) {
+    SDL_Event event = {.type = SDL_TEXTINPUT};
+    SDL_strlcpy(event.text.text, text, sizeof event.text.text);
+    SDL_PushEvent(&event);
+}
+
+static void test_keys(void) {
+    Event event;
+    int32_t key = 0;
+    drain();
+    push_motion(20, 20);
+    bool before = sdl_window_key_waits(window);
+    drain();
+    push_key(SDLK_k, 0);
+    push_text("k");
+    tap_ok(!before && sdl_window_key_waits(window), "a key waits, not so a mouse that moved");
+    tap_ok(next(&event, &key) == WINDOW_KEY && key == 'k' && next(&event, &key) == WINDOW_NOTHING,
+           "a letter is one key");
+    push_text("?");
+    tap_ok(next(&event, &key) == WINDOW_KEY && key == '?', "characters as the layout types them");
+    push_text("\u00e9");
+    tap_ok(next(&event, &key) == WINDOW_KEY && key == 0xe9, "beyond ASCII, too");
+    push_key(SDLK_LEFT, KMOD_LSHIFT);
+    tap_ok(next(&event, &key) == WINDOW_KEY && key == KEYCODE_SHIFT_LEFT, "Shift-Left");
+    push_key(SDLK_F11, 0);
+    tap_ok(next(&event, &key) == WINDOW_KEY && key == KEYCODE_F1 + 10, "F11");
+    push_key(SDLK_ESCAPE, 0);
+    tap_ok(next(&event, &key) == WINDOW_KEY && key == KEYCODE_ESCAPE, "Escape");
+}
+
+static void push_button(Uint32 type, double x, double y) {
+    SDL_Event event = {.type = type};
+    event.button.button = SDL_BUTTON_LEFT;
+    event.button.x = (int)x;
+    event.button.y = (int)y;
+    SDL_PushEvent(&event);
+}
+
+/* Over a camera view: a pixel of its features where there are gradients, else nothing. */
+static void test_pixel(const WindowLayout *at) {
+    static float none;
+    const Frustum *frustum = &live.frame.rig->frustum;
+    const Box *camera = &at->cameras[1];
+    double x = camera->x + 0.5 * camera->w, y = camera->y + 0.999 * camera->h;
+    Event event = {.kind = EVENT_TICK};
+    int32_t key;
+    live.frame.gradients.grad_feat = &none;
+    push_motion(x, y);
+    bool there = next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_PIXEL;
+    int64_t pixel = (int64_t)event.x, plane = (int64_t)frustum->feat_w * frustum->feat_h;
+    tap_ok(there && pixel / plane == 1 && llabs(pixel % frustum->feat_w - frustum->feat_w / 2) <= 1 &&
+               pixel % plane / frustum->feat_w == frustum->feat_h - 1,
+           "a pixel at the foot of the second camera: %lld", (long long)pixel);
+    live.frame.gradients.grad_feat = NULL;
+    push_motion(x + 1, y);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_HOVER,
+           "without gradients it is none");
+}
+
+static void test_mouse(void) {
+    const WindowLayout at = layout();
+    double x = at.bev.x + 0.25 * at.bev.w, y = at.bev.y + 0.75 * at.bev.h;
+    double cell_x = 0.25 * (double)live.frame.nx, cell_y = 0.75 * (double)live.frame.ny;
+    Event event = {.kind = EVENT_TICK};
+    int32_t key;
+    push_motion(x, y);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_HOVER &&
+               fabs(event.x - cell_x) < 1 && fabs(event.y - cell_y) < 1,
+           "hover: x forward is up, y left is left");
+    push_motion(at.bev.x - 20, y);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.x < 0, "beside the grid there is no cell");
+    test_pixel(&at);
+    push_button(SDL_MOUSEBUTTONDOWN, x, y);
+    push_button(SDL_MOUSEBUTTONUP, x, y);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_CLICK &&
+               fabs(event.x - cell_x) < 1,
+           "a click pins");
+    push_button(SDL_MOUSEBUTTONDOWN, x, y);
+    push_motion(x + 40, y + 30);
+    push_button(SDL_MOUSEBUTTONUP, x + 40, y + 30);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_DRAG && event.x < 0 &&
+               event.y < 0 && next(&event, &key) == WINDOW_NOTHING,
+           "a drag moves the picture and pins nothing");
+    state.compare = COMPARE_WIPE;
+    double wipe = at.bev.x + state.wipe * at.bev.w;
+    push_button(SDL_MOUSEBUTTONDOWN, wipe, y);
+    push_motion(at.bev.x + 0.8 * at.bev.w, y);
+    push_button(SDL_MOUSEBUTTONUP, at.bev.x + 0.8 * at.bev.w, y);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_WIPE &&
+               fabs(event.x - 0.8) < 0.01,
+           "the wipe can be dragged");
+    state.compare = COMPARE_OFF;
+    drain();
+    SDL_Event transposed = {.type = SDL_MOUSEWHEEL};
+    transposed.wheel.y = 1;
+    transposed.wheel.preciseY = 1;
+    SDL_PushEvent(&transposed);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_WHEEL && event.steps == 1,
+           "the wheel zooms");
+}
+
+/* Clicks on what stands beside the BEV are the controls that it shows. */
+static void test_spots(void) {
+    static Spots spots;
+    Err err;
+    Image image;
+    cairo_t *cr = pen_begin(&image, 1280, 860, &err);
+    bool seen[ACTION_COUNT] = {false};
+    int wrong = 0, hints = 0;
+    bool drawn = cr && window_paint(cr, 1280, 860, &state, &live, &picture, &spots, NULL, &err);
+    drawn = pen_finish(cr, drawn, &image);
+    image_free(&image);
+    sdl_window_draw(window, &state, &live, &picture, NULL, &err);
+    drain();
+    for (int i = 0; drawn && i < spots.count; i++) {
+        const Command *wanted = &spots.list[i].command;
+        double x = spots.list[i].box.x + 4, y = spots.list[i].box.y + 4;
+        Event event = {.kind = EVENT_TICK};
+        int32_t key;
+        push_button(SDL_MOUSEBUTTONDOWN, x, y);
+        push_button(SDL_MOUSEBUTTONUP, x, y);
+        wrong += next(&event, &key) != WINDOW_EVENT || event.kind != EVENT_COMMAND ||
+                 event.command.action != wanted->action ||
+                 strcmp(event.command.argument, wanted->argument) != 0;
+        seen[wanted->action] = true;
+        hints += wanted->step == 1;
+    }
+    tap_ok(!wrong && seen[ACTION_CAMERA] && seen[ACTION_KERNEL] && seen[ACTION_QUIT] && hints > 5,
+           "cameras, kernels and %d hints can be clicked, %d places", hints, spots.count);
+    Event event = {.kind = EVENT_TICK};
+    int32_t key;
+    push_button(SDL_MOUSEBUTTONDOWN, spots.list[0].box.x + 4, spots.list[0].box.y + 4);
+    push_button(SDL_MOUSEBUTTONUP, spots.list[1].box.x + 4, spots.list[1].box.y + 4);
+    tap_ok(next(&event, &key) == WINDOW_NOTHING, "not so where the button is released elsewhere");
+    state.help = true;
+    sdl_window_draw(window, &state, &live, &picture, NULL, &err);
+    push_button(SDL_MOUSEBUTTONDOWN, spots.list[0].box.x + 4, spots.list[0].box.y + 4);
+    push_button(SDL_MOUSEBUTTONUP, spots.list[0].box.x + 4, spots.list[0].box.y + 4);
+    tap_ok(next(&event, &key) == WINDOW_NOTHING, "nor under the help");
+    state.help = false;
+    drain();
+}
+
+/* In a window of twice the size the picture is twice as large; mouse positions must follow. */
+static void test_large(void) {
+    const WindowLayout at = layout();
+    double x = at.bev.x + 0.25 * at.bev.w, y = at.bev.y + 0.75 * at.bev.h;
+    Event event = {.kind = EVENT_TICK};
+    int32_t key;
+    SDL_SetWindowSize(sdl_window(), 2560, 1720);
+    drain();
+    push_motion(2 * x, 2 * y);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_HOVER &&
+               fabs(event.x - 0.25 * (double)live.frame.nx) < 1 &&
+               fabs(event.y - 0.75 * (double)live.frame.ny) < 1,
+           "a large window is drawn larger, and the mouse follows");
+    SDL_SetWindowSize(sdl_window(), 1280, 860);
+    drain();
+}
+
+/* What lies under a point follows zoom and pan. */
+static void test_zoom(void) {
+    state.viewport = (Viewport){20, 30, 4};
+    const WindowLayout at = layout();
+    double x, y;
+    bool inside = window_cell_at(&at, at.bev.x + at.bev.w / 2, at.bev.y + at.bev.h / 2, &x, &y);
+    tap_ok(inside && fabs(x - 20) < 0.01 && fabs(y - 30) < 0.01,
+           "zoomed: the centre is the centre");
+    state.viewport.zoom = 1;
+}
+
+static void test_closing(void) {
+    Event event;
+    int32_t key;
+    SDL_Event closed = {.type = SDL_WINDOWEVENT};
+    closed.window.event = SDL_WINDOWEVENT_CLOSE;
+    drain();
+    SDL_PushEvent(&closed);
+    tap_ok(next(&event, &key) == WINDOW_CLOSED, "closing it is the caller's to do");
+    sdl_window_fullscreen(window, true);
+    tap_ok(differing_pixels() == 0, "full screen");
+    sdl_window_close(window);
+    Err err;
+    tap_ok(sdl_window_open(&window, "again", &err), "it can be opened again");
+    sdl_window_close(window);
+}
+
+TAP_SUITE(window) {
+    Pipeline *pipeline = NULL;
+    Err err = {.what = ""};
+    test_no_display();
+    if (!prepare(&pipeline, &err) || !sdl_window_open(&window, "test", &err)) {
+        tap_ok(false, "%s: %s", err.where, err.what);
+        return;
+    }
+    test_pixels();
+    test_given_up();
+    test_words();
+    test_faults();
+    test_keys();
+    test_mouse();
+    test_spots();
+    test_large();
+    test_zoom();
+    test_closing();
+    window_picture_free(&picture);
+    pipeline_close(pipeline);
+    SDL_Quit();
+}

@@ -1,0 +1,128 @@
+/* The window of the running program: impossible, closed by the user, or lost with its display. The
+ * terminal takes over where it can and has its old modes again afterwards. */
+#include "tests/support/pty_check.h"
+#include "tests/ui/xserver.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+enum { COLUMNS = 100, ROWS = 30 };
+
+static char *program;
+
+/* The display of the smallest scene with a window, if `display` ("DISPLAY=...") has one. */
+static bool start(Pty *pty, const char *display, const char *terminal) {
+    char *argv[] = {program, "toy", "--device", "cpu", NULL};
+    char *const environment[] = {
+        (char *)terminal,   "LC_ALL=C.UTF-8", "NO_COLOR=1", "WAYLAND_DISPLAY=",
+        "SDL_VIDEODRIVER=", (char *)display,  NULL};
+    return pty_start(pty, COLUMNS, ROWS, argv, environment);
+}
+
+static bool start_ready(Pty *pty, const char *display) {
+    return start(pty, display, "TERM=xterm-256color") && pty_wait_text(pty, READY, 0, PATIENCE_S);
+}
+
+/* ---- never possible -------------------------------------------------------------------------- */
+
+static void test_never_possible(const char *display, const char *why) {
+    Pty pty;
+    bool ok = start_ready(&pty, display) && screen_says(&pty, why);
+    pty_type(&pty, "q");
+    check_end(&pty, why, "bevscope: quit", exits_with(&pty, 0) && ok);
+    pty_end(&pty);
+}
+
+/* ---- without fonts --------------------------------------------------------------------------- */
+
+static int occurrences(const char *text, const char *part) {
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++)
+        count++;
+    return count;
+}
+
+/* Without a terminal each log line is printed once; SDL's driver opens a window that nobody sees.
+ */
+static void test_no_font(void) {
+    char fonts[] = "/tmp/bevscope-XXXXXX", variable[64];
+    int file = mkstemp(fonts);
+    ssize_t written = write(file, "<fontconfig/>", 13);
+    snprintf(variable, sizeof variable, "FONTCONFIG_FILE=%s", fonts);
+    char *argv[] = {program, "toy", "--device", "cpu", NULL};
+    char *const environment[] = {"TERM=dumb", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy", variable,
+                                 NULL};
+    Pty pty;
+    bool ok = written == 13 && pty_start(&pty, COLUMNS, ROWS, argv, environment) &&
+              pty_wait_text(&pty, "install fonts-dejavu-core", 0, PATIENCE_S);
+    pty_type(&pty, "dtype fp8\nview norm\nquit\n");
+    ok = exits_with(&pty, 0) && ok;
+    tap_ok(ok && occurrences(pty.output, "no scalable font found") == 1,
+           "no font for the window: said, once");
+    pty_end(&pty);
+    close(file);
+    unlink(fonts);
+}
+
+/* ---- closed ---------------------------------------------------------------------------------- */
+
+static void test_closed(const XServer *server) {
+    Pty pty;
+    bool ok =
+        start_ready(&pty, server->display) && xserver_close_window(server, "bevscope", PATIENCE_S);
+    tap_ok(ok && screen_says(&pty, "window closed: the BEV is here now"),
+           "the window is closed: said, and the terminal goes on");
+    pty_type(&pty, "?");
+    tap_ok(screen_says(&pty, "Help"), "and obeys keys");
+    pty_type(&pty, "q");
+    check_end(&pty, "quit after that", "bevscope: quit", exits_with(&pty, 0));
+    pty_end(&pty);
+}
+
+/* There is a window and no terminal. */
+static void test_closed_alone(const XServer *server) {
+    Pty pty;
+    bool ok = start(&pty, server->display, "TERM=dumb") &&
+              xserver_close_window(server, "bevscope", PATIENCE_S);
+    ok = exits_with(&pty, 0) && ok;
+    tap_ok(ok && strstr(pty.output, "window closed") && !strchr(pty.output, '\033') &&
+               pty_same_modes(&pty),
+           "without a dashboard, closing it is quitting");
+    pty_end(&pty);
+}
+
+/* ---- lost ------------------------------------------------------------------------------------ */
+
+static void test_display_gone(void) {
+    XServer server;
+    Pty pty;
+    if (xserver_start(&server)) {
+        tap_ok(false, "a second X server");
+        return;
+    }
+    bool ok = start_ready(&pty, server.display) && screen_says(&pty, "window open");
+    xserver_stop(&server);
+    check_end(&pty, "the window's display is gone", "ended by a library",
+              exits_with(&pty, 1) && ok);
+    pty_end(&pty);
+}
+
+TAP_SUITE(window_pty) {
+    XServer server;
+    program = getenv("BEVSCOPE");
+    if (!program)
+        tap_skip_suite("BEVSCOPE names the program: use make check");
+    signal(SIGPIPE, SIG_IGN);
+    test_never_possible("DISPLAY=", "no display: neither DISPLAY nor WAYLAND_DISPLAY is set");
+    test_never_possible("DISPLAY=:4711", "window: no display answers");
+    test_no_font();
+    const char *reason = xserver_start(&server);
+    if (reason) {
+        tap_skip("the window is closed", reason);
+        return;
+    }
+    test_closed(&server);
+    test_closed_alone(&server);
+    xserver_stop(&server);
+    test_display_gone();
+}

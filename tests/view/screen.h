@@ -1,0 +1,151 @@
+/* A screen of the dashboard for its tests: one state, one set of figures, drawn at any size, and
+ * compared with what it was. */
+#pragma once
+
+#include "src/view/term/cells.h"
+#include "src/view/term/dashboard.h"
+#include "tests/support/live_fixture.h"
+#include "tests/support/tap.h"
+
+static State state;
+static LiveData live;
+static BevPicture picture;
+static Cells cells;
+static DashSpots spots; /* of the last drawing */
+
+/* Call first; stops the program without memory. screen_close frees what it made. */
+static inline void screen_open(void) {
+    Err err;
+    if (!cells_init(&cells, 1, 1, &err) || !fixture_picture(&picture, &err))
+        exit(EXIT_FAILURE);
+}
+
+static inline void screen_close(void) {
+    bev_picture_free(&picture);
+    cells_free(&cells);
+}
+
+/* A line of a script, as "page bev". */
+static inline void use(const char *line) {
+    Event event = {.kind = EVENT_COMMAND};
+    char why[200];
+    if (!keys_parse(line, &event.command, why, sizeof why))
+        tap_note("%s", why);
+    state_step(&state, &event);
+}
+
+/* A fresh state and screen of that size. */
+static inline void begin(int columns, int rows) {
+    Err err;
+    bool ok = cells_resize(&cells, columns, rows, &err);
+    if (!ok)
+        exit(EXIT_FAILURE);
+    state = fixture_state(columns, rows);
+    live = fixture_live(&state);
+    cells.ascii = cells.light = false;
+    cells.color = true;
+}
+
+/* Draws the dashboard; `spots` then says where its parts are. */
+static inline void draw(void) {
+    cells.light = state.light;
+    dashboard_draw(&cells, &state, &live, &picture, &spots);
+}
+
+/* Whether the screen has this text, within a row. */
+static inline bool shows(const char *text) {
+    char *screen = cells_to_text(&cells);
+    bool found = screen && strstr(screen, text);
+    free(screen);
+    return found;
+}
+
+/* Whether every glyph is printable ASCII, and none is the '?' of a glyph without a twin in ASCII.
+ */
+static inline bool only_ascii(void) {
+    for (int y = 0; y < cells.rows; y++)
+        for (int x = 0; x < cells.columns; x++) {
+            uint32_t glyph = cells_at(&cells, x, y)->glyph;
+            if (glyph < 0x20 || glyph > 0x7e || glyph == '?') {
+                /* The key of the help and the mark of a doubtful speed-up are question marks. */
+                if (glyph == '?' && cells_at(&cells, x - 1, y)->glyph == 'x')
+                    continue;
+                if (glyph == '?' && (cells_at(&cells, x + 2, y)->glyph == ' ' ||
+                                     cells_at(&cells, x + 2, y)->glyph == 'u'))
+                    continue;
+                tap_note("glyph %x at %d, %d", glyph, x, y);
+                return false;
+            }
+        }
+    return true;
+}
+
+/* Whether every cell has the terminal's own colours. */
+static inline bool no_colors(void) {
+    for (int y = 0; y < cells.rows; y++)
+        for (int x = 0; x < cells.columns; x++) {
+            CellStyle style = cells_at(&cells, x, y)->style;
+            if (style.ink != INK_DEFAULT || style.paper != INK_DEFAULT)
+                return false;
+        }
+    return true;
+}
+
+/* ---- golden screens -------------------------------------------------------------------------- */
+
+static inline char *read_golden(const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    char *text = calloc(1, 1 << 20);
+    if (text && fread(text, 1, (1 << 20) - 1, file) == 0)
+        text[0] = '\0';
+    fclose(file);
+    return text;
+}
+
+static inline void note_difference(const char *got, const char *want) {
+    int line = 1;
+    while (*got && *got == *want) {
+        line += *got == '\n';
+        got++;
+        want++;
+    }
+    tap_note("first difference in line %d: got '%.60s'", line, got);
+}
+
+/* Compares the screen with tests/golden/NAME.txt, and checks that nothing overlaps and nothing is
+ * cut. With BEVSCOPE_UPDATE_GOLDEN=1 in the environment (`make goldens`) it writes the file first.
+ */
+static inline void check_golden(const char *name) {
+    char path[4096];
+    const char *folder = getenv("SRCDIR") ? getenv("SRCDIR") : ".";
+    snprintf(path, sizeof path, "%s/tests/golden/%s.txt", folder, name);
+    char *got = cells_to_text(&cells);
+    if (got && getenv("BEVSCOPE_UPDATE_GOLDEN")) {
+        FILE *file = fopen(path, "wb");
+        if (file) {
+            fputs(got, file);
+            fclose(file);
+        }
+    }
+    char *want = read_golden(path);
+    bool same = got && want && !strcmp(got, want);
+    tap_ok(same, "%s is as it was", name);
+    if (!same && got && want)
+        note_difference(got, want);
+    tap_ok(!cells.collisions && !cells.cuts, "%s: nothing overlaps (%d), nothing is cut (%d)", name,
+           cells.collisions, cells.cuts);
+    free(got);
+    free(want);
+}
+
+/* A control and what it changed: a log of one complete line. */
+static inline void finish_log(void) {
+    use("dtype fp8");
+    Headline headline = live_headline(&live);
+    state.log.lines[0].before = headline;
+    state.log.lines[0].before.latency_us.value = 12.6;
+    headline.serial = state.job.serial;
+    state_step(&state, &(Event){.kind = EVENT_RESULT, .headline = &headline});
+}

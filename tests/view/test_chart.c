@@ -1,0 +1,363 @@
+/* Charts: a made-up spec by both back ends; those of the memory model in any box, every text inside
+ * and none on another; and in the window, beside the BEV or in its place. */
+#include "src/view/chart/live_chart.h"
+#include "src/view/draw/page.h"
+#include "src/view/term/chart_cells.h"
+#include "src/view/window/window_image.h"
+#include "tests/support/live_fixture.h"
+#include "tests/support/tap.h"
+
+/* ---- boxes ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    ChartInput input;
+    Box box;
+} Boxed;
+
+static void draw_boxed(Pen *pen, const void *context) {
+    const Boxed *boxed = context;
+    ChartSpec *spec = chart_make(&boxed->input, &pen->err);
+    if (spec)
+        plot_draw(pen, boxed->box, spec);
+    free(spec);
+}
+
+static ChartInput input_of(Chart chart, ChartRoom room) {
+    ChartInput input = {.chart = chart,
+                        .scene = "canonical",
+                        .model = fixture_model(),
+                        .asked = 1,
+                        .kernel = &fixture_kernels[FIXTURE_KERNELS - 1],
+                        .room = room,
+                        .theme = THEME_DARK};
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        input.rel_l2[dtype] = dtype ? 3e-4 : NAN;
+    return input;
+}
+
+static bool apart(const FigureText *a, const FigureText *b) {
+    return a->x + a->w <= b->x || b->x + b->w <= a->x || a->y + a->h <= b->y || b->y + b->h <= a->y;
+}
+
+static bool within(const FigureText *text, Box box) {
+    return text->x >= box.x - 0.5 && text->y >= box.y - 0.5 &&
+           text->x + text->w <= box.x + box.w + 0.5 && text->y + text->h <= box.y + box.h + 0.5;
+}
+
+/* Counts texts outside the box and pairs that overlap. */
+static int faults(const Boxed *boxed, int *texts) {
+    const PageSpec page = {boxed->box.w + 60, boxed->box.h + 60, 1, THEME_DARK, draw_boxed, boxed};
+    FigureLayout layout;
+    Err err;
+    int found = 0;
+    if (!page_layout(&page, &layout, &err))
+        return 1;
+    *texts += (int)layout.count;
+    for (size_t i = 0; i < layout.count; i++) {
+        const FigureText *a = &layout.texts[i];
+        bool bad = !within(a, boxed->box);
+        for (size_t j = 0; j < i; j++)
+            bad = bad || !apart(a, &layout.texts[j]);
+        if (bad && !found++)
+            tap_note("%s in %.0f x %.0f: '%s'", chart_names[boxed->input.chart], boxed->box.w,
+                     boxed->box.h, a->text);
+    }
+    figure_layout_free(&layout);
+    return found;
+}
+
+static void test_boxes(Chart chart) {
+    int found = 0, texts = 0, boxes = 0;
+    for (int w = 320; w <= 1100; w += 60)
+        for (int h = 230; h <= 900; h += 67, boxes++) {
+            Boxed boxed = {input_of(chart, h < 480 ? ROOM_LOW : ROOM_BOX), {30, 30, w, h}};
+            found += faults(&boxed, &texts);
+        }
+    tap_ok(!found && texts > 20 * boxes, "%s in %d boxes: %d texts, all inside, none on another",
+           chart_names[chart], boxes, texts);
+}
+
+/* What `bevscope plot` writes: wordier, on a page of its own. */
+static void test_pages(void) {
+    int drawn = 0;
+    for (int chart = 1; chart < CHART_COUNT; chart++) {
+        ChartInput input = input_of((Chart)chart, ROOM_PAGE);
+        uint8_t *svg = NULL;
+        size_t length;
+        Err err;
+        ChartSpec *spec = chart_make(&input, &err);
+        drawn += spec && plot_svg(spec, &svg, &length, &err) && length > 3000;
+        free(svg);
+        free(spec);
+    }
+    tap_ok(drawn == CHART_COUNT - 1, "each is a page, too");
+}
+
+/* ---- any spec, by both back ends ------------------------------------------------------------ */
+
+static const PlotMark toy_marks[] = {{2, "a weak mark", false}, {3, "the mark", true}};
+
+static ChartSpec toy_lines(void) {
+    static const double x[] = {0, 2, 4}, up[] = {0, 5, 10}, down[] = {10, 5, 0}, dot[] = {3};
+    static const PlotSeries series[] = {
+        {.name = "rising", .x = x, .y = up, .count = 3},
+        {.name = "falling", .x = x, .y = down, .count = 3, .color = 1, .faint = true},
+        {.name = "a dot", .x = dot, .y = dot, .count = 1, .color = 2, .dots = true}};
+    return (ChartSpec){.title = "Toy lines",
+                       .x = {"time, s", false, 0, 4, "s"},
+                       .y = {"share, %", false, 0, 10, "%"},
+                       .series = series,
+                       .series_count = 3,
+                       .marks = toy_marks,
+                       .mark_count = 2};
+}
+
+static ChartSpec toy_bars(void) {
+    static const char *const parts[] = {"this", "that"};
+    static const PlotBar bars[] = {
+        {.group = "a group", .label = "one", .parts = {1, 2}, .text = "3, in words"},
+        {.label = "two", .parts = {4, NAN}, .text = "4", .strong = true},
+        {.label = "none", .parts = {NAN, NAN}, .text = "n/a"}};
+    return (ChartSpec){.title = "Toy bars",
+                       .x = {"s", false, 0, 4, "s"},
+                       .part_names = parts,
+                       .part_count = 2,
+                       .bars = bars,
+                       .bar_count = 3,
+                       .marks = toy_marks,
+                       .mark_count = 2};
+}
+
+/* How many of the words stand in the spec's picture, by each back end. */
+static int in_pixels(const ChartSpec *spec, const char *const *words) {
+    FigureLayout layout;
+    Err err;
+    int found = 0;
+    if (!plot_layout(spec, &layout, &err))
+        return 0;
+    for (; *words; words++)
+        for (size_t i = 0; i < layout.count; i++)
+            if (strstr(layout.texts[i].text, *words)) {
+                found++;
+                break;
+            }
+    figure_layout_free(&layout);
+    return found;
+}
+
+static int in_cells(const ChartSpec *spec, const char *const *words, bool plain) {
+    Cells cells;
+    Err err;
+    int found = 0;
+    if (!cells_init(&cells, 60, 12, &err))
+        return 0;
+    cells.color = !plain;
+    cells.ascii = plain;
+    chart_cells_draw(&cells, (Area){0, 0, 60, 12}, spec, "note");
+    char *text = cells_to_text(&cells);
+    for (; text && *words; words++)
+        found += strstr(text, *words) != NULL;
+    if (cells.collisions || cells.cuts || !text)
+        found = 0;
+    free(text);
+    cells_free(&cells);
+    return found;
+}
+
+static void test_toys(void) {
+    static const char *const line_words[] = {"Toy lines", "rising",   "falling",
+                                             "a dot",     "the mark", NULL};
+    static const char *const bar_words[] = {"Toy bars", "a group",     "one",  "two",
+                                            "none",     "n/a",         "this", "that",
+                                            "the mark", "3, in words", NULL};
+    static const char *const dots[] = {"\u25cf", "\u250a", "\u25b2", "10 %", "4 s", NULL};
+    static const char *const blocks[] = {"\u2588", "\u2502", NULL};
+    static const char *const plain_dots[] = {"o", "^", "10 %", NULL};
+    ChartSpec lines = toy_lines(), bars = toy_bars();
+    tap_ok(in_pixels(&lines, line_words) == 5, "a chart of lines in pixels: title, series, marks");
+    tap_ok(in_cells(&lines, line_words, false) == 5 && in_cells(&lines, dots, false) == 5,
+           "and in cells, with its line, dot, marks and axes");
+    tap_ok(in_cells(&lines, line_words, true) == 5 && in_cells(&lines, plain_dots, true) == 3,
+           "and in ASCII without colour");
+    tap_ok(in_pixels(&bars, bar_words) == 10,
+           "a chart of bars in pixels: title, bars, parts, mark");
+    tap_ok(in_cells(&bars, bar_words, false) == 10 && in_cells(&bars, blocks, false) == 2,
+           "and in cells");
+    tap_ok(in_cells(&bars, bar_words, true) == 10, "and in ASCII without colour");
+}
+
+/* Each name has a row in the table, which draws something by both back ends. */
+static void test_all_charts(void) {
+    int drawn = 0;
+    for (int chart = 1; chart < CHART_COUNT; chart++) {
+        ChartInput input = input_of((Chart)chart, ROOM_LOW);
+        Err err;
+        ChartSpec *spec = chart_make(&input, &err);
+        const char *words[] = {spec ? spec->title : "?", NULL};
+        drawn += spec && in_pixels(spec, words) && in_cells(spec, words, false) &&
+                 in_cells(spec, words, true);
+        free(spec);
+    }
+    tap_ok(drawn == CHART_COUNT - 1, "every chart of the memory model by both back ends");
+}
+
+/* ---- the window ----------------------------------------------------------------------------- */
+
+static State state;
+static LiveData live;
+
+static Image window_of(int w, int h) {
+    Image image = {0};
+    Err err;
+    if (!window_image(w, h, 1, &state, &live, NULL, &image, &err))
+        tap_note("%s", err.what);
+    return image;
+}
+
+static void use(const char *line) {
+    Event event = {.kind = EVENT_COMMAND};
+    char why[200];
+    if (!keys_parse(line, &event.command, why, sizeof why))
+        tap_note("%s", why);
+    state_step(&state, &event);
+}
+
+/* Pixels that differ in the rectangle; the images are of one size. */
+static int differing(const Image *a, const Image *b, int x0, int y0, int x1, int y1) {
+    int count = 0;
+    for (int y = y0; y < y1; y++)
+        for (int x = x0; x < x1; x++) {
+            Rgb p = image_get(a, x, y), q = image_get(b, x, y);
+            count += p.r != q.r || p.g != q.g || p.b != q.b;
+        }
+    return count;
+}
+
+/* The chart that ranks kernels does so by latency, on the changed GPU; its parts add up. */
+static void test_terms(void) {
+    static const char *const edits[] = {"bandwidth 100", "bandwidth 10", "clock 0.2"};
+    double last_us = 0;
+    use("chart terms");
+    for (int e = 0; e < 3; e++) {
+        Err err;
+        use(edits[e]);
+        ChartInput input = chart_live_input(&state, &live, ROOM_BOX, THEME_DARK);
+        ChartSpec *spec = chart_make(&input, &err);
+        bool sorted = spec && spec->bar_count > 3, race = false;
+        double before = 0;
+        for (int i = 0; spec && i < spec->bar_count; i++) {
+            double sum = 0;
+            for (int part = 0; part < spec->part_count; part++)
+                sum += spec->bars[i].parts[part];
+            sorted = sorted && sum >= before && fabs(sum - atof(spec->bars[i].text)) < 0.06 * sum;
+            before = sum;
+            race = race || !strcmp(spec->bars[i].label, "race");
+        }
+        tap_ok(sorted && !race, "%s: the fastest first, parts add up, no race", edits[e]);
+        tap_ok(before > last_us, "and the slowest takes longer than before, %.1f us", before);
+        last_us = before;
+        free(spec);
+    }
+    use("clock 0");
+    use("bandwidth 0");
+    use("chart none");
+}
+
+static void test_beside(void) {
+    enum { W = 1280, H = 860 };
+    Image before = window_of(W, H);
+    use("chart mrc");
+    Image with = window_of(W, H), again = window_of(W, H);
+    WindowLayout layout;
+    window_layout(&state, &live, W, H, &layout);
+    int side = (int)layout.side.x, log = (int)layout.log.y;
+    tap_ok(differing(&before, &with, side, 0, W, log) > 5000, "a chart fills the side");
+    tap_ok(!differing(&before, &with, 0, 0, side - 1, log), "and leaves the rest alone");
+    tap_ok(!differing(&with, &again, 0, 0, W, H), "the same one every time");
+    use("l2 64");
+    Image larger = window_of(W, H);
+    tap_ok(differing(&with, &larger, side, 0, W, log) > 100, "another L2 moves its mark");
+    use("l2 0");
+    state.pinned = true;
+    Image pinned = window_of(W, H);
+    tap_ok(differing(&with, &pinned, side, 0, W, log) > 5000, "a pinned cell takes its place");
+    state.pinned = false;
+    live.model = NULL;
+    Image nothing = window_of(W, H);
+    tap_ok(differing(&with, &nothing, side, 0, W, log) > 1000, "before the first simulation it says so");
+    live.model = fixture_model();
+    use("chart none");
+    Image after = window_of(W, H);
+    tap_ok(!differing(&before, &after, side, 0, W, log), "and goes as it came");
+    Image *all[] = {&before, &with, &again, &larger, &pinned, &nothing, &after};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        image_free(all[i]);
+}
+
+static int pixels_of(const Image *image, Rgb color, int x0) {
+    int count = 0;
+    for (int y = 0; y < image->h; y++)
+        for (int x = x0; x < image->w; x++) {
+            Rgb p = image_get(image, x, y);
+            count += p.r == color.r && p.g == color.g && p.b == color.b;
+        }
+    return count;
+}
+
+/* The bars of the ladder: the baseline's has a colour of its own. */
+static void test_ladder(void) {
+    enum { W = 1280, H = 860 };
+    const Rgb baseline_color = {214, 140, 60};
+    WindowLayout layout;
+    window_layout(&state, &live, W, H, &layout);
+    int side = (int)layout.side.x;
+    LiveKernel *baseline = (LiveKernel *)live_kernel(&live, live.job.baseline.kernel);
+    LiveKernel kept = *baseline;
+    baseline->history_count = 0;
+    Image fast = window_of(W, H);
+    baseline->median_us.value *= 1.5;
+    Image slow = window_of(W, H);
+    baseline->median_us.source = SOURCE_UNKNOWN;
+    Image unknown = window_of(W, H);
+    int a = pixels_of(&fast, baseline_color, side), b = pixels_of(&slow, baseline_color, side);
+    tap_ok(a > 500 && b > a * 13 / 10, "a kernel has a bar as long as it takes (%d, %d)", a, b);
+    tap_ok(!pixels_of(&unknown, baseline_color, side), "and none before it was timed");
+    *baseline = kept;
+    Image *all[] = {&fast, &slow, &unknown};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        image_free(all[i]);
+}
+
+static void test_small_windows(void) {
+    static const int sizes[][2] = {{900, 600}, {700, 520}, {480, 360}, {320, 240}, {64, 64}};
+    int drawn = 0, changed = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int w = sizes[i][0], h = sizes[i][1];
+        use("chart none");
+        Image without = window_of(w, h);
+        use("chart dtype");
+        Image with = window_of(w, h);
+        drawn += with.rgba != NULL;
+        changed +=
+            with.rgba && without.rgba && differing(&without, &with, 0, 0, w, h) > w * h / 100;
+        image_free(&without);
+        image_free(&with);
+    }
+    tap_ok(drawn == 5 && changed >= 4, "small windows show it in the BEV's place (%d of 5)",
+           changed);
+}
+
+TAP_SUITE(chart) {
+    for (int chart = 1; chart < CHART_COUNT; chart++)
+        test_boxes((Chart)chart);
+    test_pages();
+    test_toys();
+    test_all_charts();
+    state = fixture_state(200, 60);
+    live = fixture_live(&state);
+    live.model = fixture_model();
+    test_ladder();
+    test_terms();
+    test_beside();
+    test_small_windows();
+}

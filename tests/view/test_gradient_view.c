@@ -1,0 +1,311 @@
+/* The way back as pictures show it: strengths of gradients, their light over camera pictures, and
+ * losses over cells of the grid, whose gradient is held against the loss itself. */
+#include "src/scene/grid_loss.h"
+#include "src/scene/workload.h"
+#include "src/view/bev/gradient_strip.h"
+#include "src/view/bev/raster.h"
+#include "tests/support/scenes.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- strengths --------------------------------------------------------------------------------
+ */
+
+enum { PIXELS = 12 };
+static const BevShape shape = {2, 4, 2, 3, 2, 1, 1, 1}; /* 2 cameras of 2 x 3 pixels, 2 channels */
+
+static void test_strength(void) {
+    float grads[2 * PIXELS] = {0}, strength[PIXELS];
+    Err err = {0};
+    tap_ok(gradient_strength(&shape, grads, strength, &err) && strength[0] == 0 &&
+               gradient_strongest(&shape, strength) == -1,
+           "no gradient anywhere: all strengths are 0, and no pixel is the strongest");
+    grads[2 * 3] = 3, grads[2 * 3 + 1] = -4; /* norm 5 */
+    grads[2 * 9 + 1] = -10;
+    tap_ok(gradient_strength(&shape, grads, strength, &err) && strength[3] == 0.5F &&
+               strength[9] == 1 && strength[0] == 0 && gradient_strongest(&shape, strength) == 9,
+           "the norm over channels, as a share of the largest of all cameras");
+    grads[2 * 9] = NAN, grads[2 * 5] = INFINITY;
+    tap_ok(gradient_strength(&shape, grads, strength, &err) && isnan(strength[9]) &&
+               isnan(strength[5]) && strength[3] == 1 && gradient_strongest(&shape, strength) == 3,
+           "NaN and Inf mark their pixel and leave the others");
+    for (int i = 0; i < 2 * PIXELS; i++)
+        grads[i] = NAN;
+    tap_ok(!gradient_strength(&shape, grads, strength, &err) && strstr(err.what, "finite"),
+           "no finite gradient at all is an error");
+}
+
+/* ---- light ------------------------------------------------------------------------------------
+ */
+
+/* A reader who sees no colours must see the light too: it is told by brightness alone. */
+static void test_light(void) {
+    double least = INFINITY;
+    bool rises = true;
+    for (int r = 0; r < 256; r += 15)
+        for (int g = 0; g < 256; g += 15)
+            for (int b = 0; b < 256; b += 15) {
+                Rgb picture = {(uint8_t)r, (uint8_t)g, (uint8_t)b}, dim = gradient_lit(picture, 0);
+                double before = rgb_luminance(dim);
+                least = fmin(least, rgb_contrast(dim, gradient_lit(picture, 1)));
+                for (float s = 0.1F; s <= 1; s += 0.1F) {
+                    double now = rgb_luminance(gradient_lit(picture, s));
+                    rises = rises && now > before;
+                    before = now;
+                }
+            }
+    tap_ok(least >= 3, "full light has contrast %.2f with any dimmed picture", least);
+    tap_ok(rises, "a larger gradient is brighter, on any picture");
+    Rgb bad = gradient_lit((Rgb){9, 9, 9}, NAN);
+    tap_ok(!memcmp(&bad, &panel_dark.bad, sizeof bad), "NaN has the colour of bad values");
+}
+
+/* Every feature owns an equal share of a larger picture, but for the pixels at the rims. */
+static void test_pixels(int w, int h) {
+    const Frustum frustum = {.input_w = 704, .input_h = 256, .feat_w = 44, .feat_h = 16};
+    int counts[16][44] = {{0}}, wrong = 0;
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            int64_t pixel = gradient_pixel(&frustum, w, h, x, y);
+            counts[pixel / 44][pixel % 44]++;
+            /* linspace puts feature 0 at input pixel 0 and feature 43 at 703. */
+            double u = (x + 0.5) * 704 / w - 0.5, v = (y + 0.5) * 256 / h - 0.5;
+            double off_u = fabs(u - (double)(pixel % 44) * 703 / 43);
+            double off_v = fabs(v - (double)(pixel / 44) * 255 / 15);
+            wrong += off_u > 703.0 / 86 + 1e-9 || off_v > 255.0 / 30 + 1e-9;
+        }
+    int missing = 0;
+    for (int i = 0; i < 16 * 44; i++)
+        missing += counts[i / 44][i % 44] == 0;
+    tap_ok(wrong == 0 && missing == 0,
+           "%d x %d: each pixel shows the feature next to it, and none is left out", w, h);
+    if (w == 44)
+        tap_ok(gradient_pixel(&frustum, w, h, 7, 5) == 5 * 44 + 7,
+               "a picture of the features' size: pixel for pixel");
+}
+
+static void test_camera(void) {
+    const Frustum frustum = {.input_w = 6, .input_h = 4, .feat_w = 3, .feat_h = 2};
+    float color[2 * 8 * 12 * 3], strength[PIXELS] = {0};
+    for (size_t i = 0; i < sizeof color / sizeof *color; i++)
+        color[i] = 0.5F;
+    strength[6 + 4] = 1; /* camera 1, row 1, column 1 */
+    CameraViews seen = {.cameras = 2, .h = 8, .w = 12, .color = color};
+    Image images[2] = {{0}};
+    Err err = {0};
+    bool ok = gradient_camera(&seen, &frustum, strength, 0, &images[0], &err) &&
+              gradient_camera(&seen, &frustum, strength, 1, &images[1], &err);
+    int lit[2] = {0};
+    for (int i = 0; ok && i < 2; i++)
+        for (int p = 0; p < 8 * 12; p++) {
+            Rgb at = image_get(&images[i], p % 12, p / 12);
+            lit[i] += at.r == gradient_light.r && at.b == gradient_light.b;
+        }
+    Rgb there = ok ? image_get(&images[1], 6, 7) : (Rgb){0};
+    tap_ok(ok && lit[0] == 0 && lit[1] > 8 && lit[1] < 40 && there.r == gradient_light.r,
+           "only the pixel of its own camera is lit (%d pixels of the picture)", lit[1]);
+    image_free(&images[0]);
+    image_free(&images[1]);
+}
+
+/* ---- losses -----------------------------------------------------------------------------------
+ */
+
+typedef struct {
+    Workload workload;
+    HostProblem problem;
+    Embedding embedding;
+    float *pooled;
+    GridContent content;
+} Street;
+
+static void open_street(Street *street, BevAlign align) {
+    Err err = {0};
+    *street = (Street){0};
+    const WorkloadOptions options = {.channels = 16};
+    need(workload_open(&street->workload, "intersection", &options, &err), &err);
+    const Scene *scene = &street->workload.scene;
+    need(workload_problem(&street->workload, BEV_FP32, align, &street->problem, &err) &&
+             problem_pool(bev_default(BEV_CPU, BEV_FORWARD), &street->problem.view, &err) &&
+             embedding_init(&street->embedding, 16, scene->seed, &err),
+         &err);
+    const BevTensor *out = &street->problem.view.out;
+    size_t bytes = (size_t)(out->rows * out->row_len) * sizeof(float);
+    street->pooled = malloc(bytes);
+    memcpy(street->pooled, out->data, bytes);
+    street->content = (GridContent){.nx = scene->shape.nx,
+                                    .ny = scene->shape.ny,
+                                    .channels = 16,
+                                    .pooled = street->pooled,
+                                    .map = workload_map(&street->workload, align, &err),
+                                    .rig = &scene->rig,
+                                    .world = &scene->world,
+                                    .embedding = &street->embedding};
+}
+
+static void close_street(Street *street) {
+    problem_free(&street->problem);
+    embedding_free(&street->embedding);
+    workload_close(&street->workload);
+    free(street->pooled);
+}
+
+/* The loss is quadratic in the features, and in the depth: both scalar products with the gradient
+ * are twice the loss. */
+static void check_gradient(Street *street, const GridLoss *loss, const char *name) {
+    Err err = {0};
+    const BevShape *s = &street->workload.scene.shape;
+    const GradOut grad_out = {loss->grad_out, s->ny, s->nx, s->channels};
+    bool ok = problem_set_grad_out(&street->problem, &grad_out, &err) &&
+              problem_pool(bev_default(BEV_CPU, BEV_BACKWARD), &street->problem.view, &err);
+    const float *grad_feat = street->problem.view.grad_feat.data;
+    const float *grad_depth = street->problem.view.grad_depth.data;
+    const Features *features = &street->workload.features;
+    double by_feat = 0, by_depth = 0;
+    for (size_t i = 0; ok && i < features_feat_count(s); i++)
+        by_feat += (double)features->feat[i] * grad_feat[i];
+    for (size_t i = 0; ok && i < features_depth_count(s); i++)
+        by_depth += (double)features->depth[i] * grad_depth[i];
+    double twice = 2 * loss->value;
+    tap_ok(ok && fabs(by_feat - twice) < 1e-5 * twice && fabs(by_depth - twice) < 1e-5 * twice,
+           "%s: <feat, grad_feat> = <depth, grad_depth> = twice the loss: %g, %g, %g", name,
+           by_feat, by_depth, twice);
+}
+
+static void check_cells(const Street *street, const GridLoss *loss, const char *name) {
+    const GridContent *content = &street->content;
+    int64_t count = 0, wrong = 0;
+    double value = 0;
+    for (int64_t i = 0; i < content->nx * content->ny * content->channels; i++) {
+        bool inside = loss->inside[i / content->channels];
+        count += inside && i % content->channels == 0;
+        wrong += loss->grad_out[i] != (inside ? content->pooled[i] : 0);
+        value += inside ? 0.5 * content->pooled[i] * content->pooled[i] : 0;
+    }
+    tap_ok(wrong == 0 && count == loss->count && loss->inside[loss->cell] &&
+               fabs(value - loss->value) <= 1e-9 * value,
+           "%s: the gradient is what is pooled into its %lld cells, 0 elsewhere", name,
+           (long long)count);
+}
+
+static int64_t cell_at(const Street *street, double x_m, double y_m) {
+    const Grid *grid = &street->workload.scene.rig.grid;
+    int64_t x = (int64_t)((x_m - grid->x_min_m) / (grid->x_max_m - grid->x_min_m) * grid->nx);
+    int64_t y = (int64_t)((y_m - grid->y_min_m) / (grid->y_max_m - grid->y_min_m) * grid->ny);
+    return y * grid->nx + x;
+}
+
+/* The middle of a car that something is pooled into, and the area of its outline in cells. */
+static int64_t find_car(const Street *street, double *cells) {
+    const World *world = street->content.world;
+    const Grid *grid = &street->workload.scene.rig.grid;
+    double cell_m2 =
+        (grid->x_max_m - grid->x_min_m) / grid->nx * (grid->y_max_m - grid->y_min_m) / grid->ny;
+    for (int i = 0; i < world->solid_count; i++) {
+        const Solid *solid = &world->solids[i];
+        GridLoss loss;
+        Err err = {0};
+        int64_t cell = cell_at(street, solid->center_m[0], solid->center_m[1]);
+        if (solid->class != CLASS_CAR ||
+            !grid_loss_make(&loss, &street->content, LOSS_CELL, cell, &err))
+            continue;
+        grid_loss_free(&loss);
+        *cells = solid->size_m[0] * solid->size_m[1] / cell_m2;
+        return cell;
+    }
+    return -1;
+}
+
+static void test_losses(BevAlign align) {
+    Street street;
+    open_street(&street, align);
+    double area = 0;
+    int64_t car = find_car(&street, &area);
+    int64_t counts[LOSS_COUNT] = {0};
+    tap_ok(car >= 0, "%s: a car is seen", bev_aligns[align].name);
+    for (int kind = 0; car >= 0 && kind < LOSS_COUNT; kind++) {
+        GridLoss loss;
+        Err err = {0};
+        if (!tap_ok(grid_loss_make(&loss, &street.content, (LossKind)kind, car, &err), "%s, %s",
+                    bev_aligns[align].name, losses[kind].name))
+            continue;
+        counts[kind] = loss.count;
+        check_cells(&street, &loss, losses[kind].name);
+        check_gradient(&street, &loss, losses[kind].name);
+        tap_ok(kind != LOSS_BOX || loss.class == CLASS_CAR, "%s: its class", losses[kind].name);
+        grid_loss_free(&loss);
+    }
+    tap_ok(counts[LOSS_CELL] == 1, "one cell");
+    tap_ok(fabs((double)counts[LOSS_BOX] - area) < 0.4 * area, "the car covers %lld cells of %.1f",
+           (long long)counts[LOSS_BOX], area);
+    tap_ok(counts[LOSS_CLASS] > 1, "its class has %lld cells", (long long)counts[LOSS_CLASS]);
+    close_street(&street);
+}
+
+/* A cell straight ahead that something is pooled into; the street there is empty. */
+static int64_t road_cell(const Street *street) {
+    for (double x_m = 9; x_m < 14; x_m += 0.25) {
+        GridLoss loss;
+        Err err = {0};
+        int64_t cell = cell_at(street, x_m, 0);
+        if (grid_loss_make(&loss, &street->content, LOSS_CELL, cell, &err)) {
+            grid_loss_free(&loss);
+            return cell;
+        }
+    }
+    return -1;
+}
+
+static void refused(const Street *street, LossKind kind, int64_t cell, const char *says) {
+    GridLoss loss;
+    Err err = {0};
+    bool made = grid_loss_make(&loss, &street->content, kind, cell, &err);
+    tap_ok(!made && err.kind == ERR_USAGE && strstr(err.what, says), "%s: %s", losses[kind].name,
+           err.what);
+    if (made)
+        grid_loss_free(&loss);
+}
+
+static void test_refusals(void) {
+    Street street;
+    open_street(&street, BEV_NEAREST);
+    bool there = false;
+    int64_t strongest = grid_strongest(&street.content, 15, &there);
+    double center[2];
+    grid_center(&street.workload.scene.rig.grid, strongest, center);
+    tap_ok(strongest >= 0 && there && fabs(hypot(center[0], center[1]) - 15) <= 1.5,
+           "the cell to begin with lies %.1f m away", hypot(center[0], center[1]));
+    refused(&street, LOSS_CELL, 0, "no point falls into that cell");
+    int64_t road = road_cell(&street);
+    if (tap_ok(road >= 0, "the road ahead is seen"))
+        refused(&street, LOSS_BOX, road, "no object covers");
+    memset(street.pooled + strongest * 16, 0, 16 * sizeof *street.pooled);
+    refused(&street, LOSS_CELL, strongest, "are 0");
+    refused(&street, LOSS_CLASS, strongest, "no known embedding");
+    street.content.world = NULL;
+    street.content.embedding = NULL;
+    refused(&street, LOSS_BOX, strongest, "no objects");
+    refused(&street, LOSS_CLASS, strongest, "no known embedding");
+    memset(street.pooled, 0, (size_t)(street.content.nx * street.content.ny) * 16 * sizeof(float));
+    street.pooled[0] = 1;
+    tap_ok(grid_strongest(&street.content, 15, &there) == 0 && !there,
+           "nothing is pooled there: the strongest of all cells");
+    street.pooled[0] = 0;
+    tap_ok(grid_strongest(&street.content, 15, &there) == -1,
+           "nothing pooled: no cell to begin with");
+    close_street(&street);
+}
+
+TAP_SUITE(gradient_view) {
+    test_strength();
+    test_light();
+    test_pixels(44, 16);
+    test_pixels(528, 192);
+    test_pixels(97, 31);
+    test_camera();
+    test_losses(BEV_NEAREST);
+    test_losses(BEV_BILINEAR);
+    test_refusals();
+}

@@ -1,0 +1,114 @@
+/* Pictures of pixels: PNG that another reader understands, sizes, scaling. */
+#include "src/view/draw/color.h"
+#include "src/view/draw/image.h"
+#include "tests/support/tap.h"
+#include "tests/view/view_check.h"
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STBI_ONLY_PNG
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#include <stb/stb_image.h>
+#pragma GCC diagnostic pop
+
+/* ---- PNG ------------------------------------------------------------------------------------- */
+
+static uint32_t big_endian(const uint8_t *p) {
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static uint32_t crc32(const uint8_t *p, size_t length) {
+    uint32_t crc = ~0u;
+    for (size_t i = 0; i < length; i++) {
+        crc ^= p[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+    }
+    return ~crc;
+}
+
+/* Goes through the chunks; returns how many have the right CRC, or -1. */
+static int chunks_valid(const uint8_t *png, size_t length) {
+    int chunks = 0;
+    size_t at = 8;
+    while (at + 12 <= length) {
+        size_t size = big_endian(png + at);
+        if (size > length - at - 12 ||
+            crc32(png + at + 4, size + 4) != big_endian(png + at + 8 + size))
+            return -1;
+        chunks++;
+        at += 12 + size;
+    }
+    return at == length ? chunks : -1;
+}
+
+static void paint_test_image(Image *image, bool translucent) {
+    for (int y = 0; y < image->h; y++)
+        for (int x = 0; x < image->w; x++)
+            image_set(image, x, y, (Rgb){(uint8_t)(7 * x), (uint8_t)(13 * y), (uint8_t)(x * y)});
+    if (translucent)
+        image->rgba[3] = 40;
+}
+
+static void test_png(bool translucent) {
+    const char *kind = translucent ? "with alpha" : "opaque";
+    Image image;
+    Err err;
+    uint8_t *png, *again;
+    size_t length, length_again;
+    if (!tap_ok(image_init(&image, 37, 23, &err), "%s: a picture", kind))
+        return;
+    paint_test_image(&image, translucent);
+    bool encoded =
+        image_png(&image, &png, &length, &err) && image_png(&image, &again, &length_again, &err);
+    if (!tap_ok(encoded, "%s: encodes", kind))
+        return;
+    tap_ok(length == length_again && !memcmp(png, again, length), "%s: same bytes twice", kind);
+    tap_ok(length > 33 && !memcmp(png, "\x89PNG\r\n\x1a\n", 8), "%s: signature", kind);
+    tap_ok(!memcmp(png + 12, "IHDR", 4) && big_endian(png + 16) == 37 &&
+               big_endian(png + 20) == 23 && png[24] == 8 && png[25] == (translucent ? 6 : 2),
+           "%s: header", kind);
+    tap_ok(chunks_valid(png, length) >= 3, "%s: every chunk has its CRC", kind);
+    int w = 0, h = 0, channels = 0;
+    uint8_t *pixels = stbi_load_from_memory(png, (int)length, &w, &h, &channels, 4);
+    tap_ok(pixels && w == 37 && h == 23 && channels == (translucent ? 4 : 3) &&
+               !memcmp(pixels, image.rgba, (size_t)w * (size_t)h * 4),
+           "%s: decodes to the same pixels", kind);
+    stbi_image_free(pixels);
+    png[20]++;
+    tap_ok(chunks_valid(png, length) < 0, "%s: a broken header is noticed", kind);
+    free(png);
+    free(again);
+    image_free(&image);
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+static void test_image_limits(void) {
+    Image image;
+    Err err;
+    tap_ok(!image_init(&image, 0, 5, &err) && !image.rgba, "an empty picture is refused");
+    tap_ok(!image_init(&image, IMAGE_MAX_EDGE + 1, 1, &err) && strstr(err.what, "8193"),
+           "a huge picture is refused by its size");
+    image_free(NULL);
+    Image small, large;
+    if (!tap_ok(image_init(&small, 2, 1, &err), "a picture of two pixels"))
+        return;
+    image_set(&small, 0, 0, rgb_hex(0xff0000));
+    image_set(&small, 1, 0, rgb_hex(0x0000ff));
+    if (tap_ok(image_scale(&small, 6, 3, &large, &err), "scales up")) {
+        tap_ok(same(image_get(&large, 2, 2), 0xff0000) && same(image_get(&large, 3, 0), 0x0000ff),
+               "with an edge as sharp as before");
+        image_free(&large);
+    }
+    image_free(&small);
+}
+
+TAP_SUITE(image) {
+    test_png(false);
+    test_png(true);
+    test_image_limits();
+}

@@ -1,0 +1,161 @@
+/* Charts: every text on the page and none on another, values where they belong, the same bytes
+ * twice. */
+#include "src/view/chart/chart.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+
+enum { POINTS = 50 };
+
+static double line_x[POINTS], line_y[POINTS];
+static const double dot_x[] = {10}, dot_y[] = {100};
+
+static const PlotMark marks[] = {{4, "AGX Orin, 4 MiB", false},
+                                 {50, "H100, 50 MiB", false},
+                                 {51, "H200, nearly the same place", true},
+                                 {128, "RTX PRO 6000, 128 MiB", true},
+                                 {1e9, "beyond the axis", false}};
+
+static ChartSpec lines_spec(PlotSeries series[2]) {
+    for (int i = 0; i < POINTS; i++) {
+        line_x[i] = 0.1 * pow(2, i / 4.0);
+        line_y[i] = i == 20 ? NAN : 1000.0 / (1 + i);
+    }
+    series[0] =
+        (PlotSeries){.name = "a line with a gap", .x = line_x, .y = line_y, .count = POINTS};
+    series[1] =
+        (PlotSeries){.name = "a dot", .x = dot_x, .y = dot_y, .count = 1, .color = 1, .dots = true};
+    return (ChartSpec){.title = "A chart",
+                       .subtitle = "with a subtitle",
+                       .note = "Model: first paragraph.\nSecond paragraph.",
+                       .x = {"size, MiB", true, 0.1, 1000},
+                       .y = {"latency, us", true, 1, 10000},
+                       .series = series,
+                       .series_count = 2,
+                       .marks = marks,
+                       .mark_count = 5};
+}
+
+static ChartSpec bars_spec(PlotBar *bars) {
+    static const char *const parts[] = {"features", "output"};
+    bars[0] = (PlotBar){.group = "first group", .label = "inside", .parts = {20, 30}};
+    bars[1] = (PlotBar){.label = "cut", .parts = {20, 500}, .faint = true};
+    bars[2] = (PlotBar){.group = "second group with a long heading that goes on and on",
+                        .label = "absent",
+                        .parts = {NAN, 40}};
+    for (int i = 0; i < 3; i++)
+        snprintf(bars[i].text, sizeof bars[i].text, "text %d", i);
+    return (ChartSpec){.title = "Bars",
+                       .note = "A note.",
+                       .x = {"%", false, 0, 100},
+                       .part_names = parts,
+                       .part_count = 2,
+                       .bars = bars,
+                       .bar_count = 3,
+                       .marks = marks,
+                       .mark_count = 2};
+}
+
+static bool apart(const FigureText *a, const FigureText *b) {
+    return a->x + a->w <= b->x || b->x + b->w <= a->x || a->y + a->h <= b->y || b->y + b->h <= a->y;
+}
+
+static const FigureText *text_of(const FigureLayout *layout, const char *text) {
+    for (size_t i = 0; i < layout->count; i++)
+        if (!strcmp(layout->texts[i].text, text))
+            return &layout->texts[i];
+    return NULL;
+}
+
+static void check_layout(const char *name, const FigureLayout *layout) {
+    bool inside = layout->count > 10, clear = true;
+    for (size_t i = 0; i < layout->count; i++) {
+        const FigureText *a = &layout->texts[i];
+        if (a->x < 0 || a->y < 0 || a->x + a->w > layout->w || a->y + a->h > layout->h) {
+            tap_note("'%s' leaves the page", a->text);
+            inside = false;
+        }
+        for (size_t j = 0; j < i; j++)
+            if (!apart(a, &layout->texts[j])) {
+                tap_note("'%s' lies on '%s'", a->text, layout->texts[j].text);
+                clear = false;
+            }
+    }
+    tap_ok(inside, "%s: every text is on the page", name);
+    tap_ok(clear, "%s: no text lies on another", name);
+}
+
+static int count_color(const Image *image, Rgb color) {
+    int count = 0;
+    for (int y = 0; y < image->h; y++)
+        for (int x = 0; x < image->w; x++) {
+            Rgb p = image_get(image, x, y);
+            count += p.r == color.r && p.g == color.g && p.b == color.b;
+        }
+    return count;
+}
+
+static void test_lines(void) {
+    Err err = {0};
+    PlotSeries series[2];
+    ChartSpec spec = lines_spec(series);
+    FigureLayout layout;
+    Image light, dark;
+    tap_ok(plot_layout(&spec, &layout, &err), "a chart of lines is laid out");
+    check_layout("lines", &layout);
+    tap_ok(!text_of(&layout, "beyond the axis"), "a mark beyond the axis is left out");
+    const FigureText *h100 = text_of(&layout, "H100, 50 MiB");
+    const FigureText *h200 = text_of(&layout, "H200, nearly the same place");
+    tap_ok(h100 && h200 && h200->x > h100->x, "labels of near marks stand side by side");
+    tap_ok(text_of(&layout, "Second paragraph."), "a note may have paragraphs");
+    figure_layout_free(&layout);
+    tap_ok(plot_image(&spec, &light, &err) && count_color(&light, plot_color(0, THEME_LIGHT)) > 200,
+           "the line is drawn in its colour");
+    tap_ok(count_color(&light, plot_color(1, THEME_LIGHT)) > 60, "and so is the dot");
+    spec.theme = THEME_DARK;
+    tap_ok(plot_image(&spec, &dark, &err) && count_color(&dark, (Rgb){255, 255, 255}) == 0,
+           "a dark page has no white on it");
+    image_free(&light);
+    image_free(&dark);
+}
+
+static void test_bars(void) {
+    Err err = {0};
+    PlotBar bars[3];
+    ChartSpec spec = bars_spec(bars);
+    FigureLayout layout;
+    Image image;
+    tap_ok(plot_layout(&spec, &layout, &err), "a chart of bars is laid out");
+    check_layout("bars", &layout);
+    const FigureText *inside = text_of(&layout, "text 0"), *cut = text_of(&layout, "text 1");
+    const FigureText *third = text_of(&layout, "text 2");
+    tap_ok(inside && cut && third && cut->x > inside->x && inside->x > third->x,
+           "texts stand at the ends of their bars, an absent part counts nothing");
+    figure_layout_free(&layout);
+    tap_ok(plot_image(&spec, &image, &err), "bars become pixels");
+    double feature = count_color(&image, plot_color(0, THEME_LIGHT));
+    double output = count_color(&image, plot_color(1, THEME_LIGHT));
+    /* 20 solid units of the first part, 30 and 40 of the second, and the keys. */
+    tap_ok(fabs(output / feature - 3.5) < 0.25, "areas are as the values: %.2f", output / feature);
+    image_free(&image);
+}
+
+static void test_same_bytes(void) {
+    Err err = {0};
+    PlotSeries series[2];
+    ChartSpec spec = lines_spec(series);
+    uint8_t *a, *b;
+    size_t a_length, b_length;
+    tap_ok(plot_svg(&spec, &a, &a_length, &err) && plot_svg(&spec, &b, &b_length, &err) &&
+               a_length == b_length && !memcmp(a, b, a_length),
+           "the same chart gives the same SVG");
+    tap_ok(a_length > 1000 && strstr((char *)a, "<svg"), "which is one");
+    free(a);
+    free(b);
+}
+
+TAP_SUITE(plot) {
+    test_lines();
+    test_bars();
+    test_same_bytes();
+}

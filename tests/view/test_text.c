@@ -1,0 +1,85 @@
+/* Texts of figures: ticks of an axis, units, cleaned and cut characters. */
+#include "kernels/clean.h"
+#include "src/base/units.h"
+#include "src/view/draw/text.h"
+#include "src/view/draw/ticks.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+
+/* ---- ticks ----------------------------------------------------------------------------------- */
+
+static bool label_is(const Ticks *ticks, int i, const char *label) {
+    return i < ticks->count && !strcmp(ticks->label[i], label);
+}
+
+static void test_ticks(void) {
+    Ticks ticks = ticks_linear(-54, 54, 12);
+    tap_ok(ticks.count == 11 && ticks.at[0] == -50 && label_is(&ticks, 0, "\u221250") &&
+               label_is(&ticks, 5, "0"),
+           "a metre axis counts in tens, with a true minus sign");
+    ticks = ticks_linear(-9e-7, 9e-7, 4);
+    tap_ok(ticks.exponent == -7 && label_is(&ticks, ticks.count - 1, "5"),
+           "tiny numbers share a power of ten");
+    ticks = ticks_linear(0, 1, 5);
+    tap_ok(label_is(&ticks, 1, "0.2") && label_is(&ticks, 0, "0.0"), "decimals agree");
+    ticks = ticks_linear(3, 3, 5);
+    tap_ok(ticks.count == 1, "an empty range has one tick");
+    ticks = ticks_log(1, 352, 4);
+    tap_ok(label_is(&ticks, 0, "1") && label_is(&ticks, ticks.count - 1, "100"),
+           "a logarithmic bar counts in powers of ten");
+    ticks = ticks_log(0.02, 20, 12);
+    tap_ok(label_is(&ticks, 0, "0.02") && label_is(&ticks, 1, "0.05") &&
+               label_is(&ticks, ticks.count - 1, "20"),
+           "or in 1, 2, 5 where there is room");
+    char text[64];
+    ticks_multiplier(-7, text, sizeof text);
+    tap_ok(!strcmp(text, "×10⁻⁷"), "the power of ten is printed");
+    ticks_short(0.09911, 0, text, sizeof text);
+    tap_ok(!strcmp(text, "0.0991"), "three digits");
+    ticks_short(-20, 0, text, sizeof text);
+    tap_ok(!strcmp(text, "\u221220"), "whole numbers keep their zeros (%s)", text);
+    ticks_number(-0.001, 1, text, sizeof text);
+    tap_ok(!strcmp(text, "0.0"), "no minus zero");
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+static void test_texts(void) {
+    char text[64];
+    unit_text(UNIT_COUNT, 209019, text, sizeof text);
+    tap_ok(!strcmp(text, "209,019"), "thousands are grouped");
+    unit_text(UNIT_COUNT, -1, text, sizeof text);
+    tap_ok(!strcmp(text, "n/a"), "an unknown count is n/a");
+    figure_text(UNIT_US, NAN, text, sizeof text);
+    tap_ok(!strcmp(text, "n/a"), "an unknown time is n/a");
+    figure_text(UNIT_US, 4312, text, sizeof text);
+    tap_ok(!strcmp(text, "4.31 ms"), "milliseconds");
+    figure_text(UNIT_US, 17.3, text, sizeof text);
+    tap_ok(!strcmp(text, "17.3 \u00b5s"), "microseconds");
+    clean_text("a\x01\xff\xc3(\xed\xa0\x80z\xc3\xa9", text, sizeof text);
+    tap_ok(!strcmp(text, "a??\?(??\?z\u00e9"), "control bytes and broken UTF-8 become '?' (%s)",
+           text);
+    clean_text("a\xc2\x9bJb\u00a0", text, sizeof text);
+    tap_ok(!strcmp(text, "a?Jb\u00a0"), "those of two bytes in UTF-8, too");
+    clean_text("a\u202eb\u200b\ufffe\U000e0041\u2028z\u20ac\U0001f600", text, sizeof text);
+    tap_ok(!strcmp(text, "a?b????z\u20ac\U0001f600"),
+           "so do marks that turn the writing or show nothing, and what is no character (%s)",
+           text);
+    text_micro("us, median us, bus us2 us_off", text, sizeof text);
+    tap_ok(!strcmp(text, "\u00b5s, median \u00b5s, bus us2 us_off"), "us alone is a unit, within a word not");
+    text_micro("12.6 to 11.0 us, used", text, sizeof text);
+    tap_ok(!strcmp(text, "12.6 to 11.0 \u00b5s, used"), "microseconds have their sign");
+    clean_text(NULL, text, sizeof text);
+    tap_ok(!strcmp(text, "n/a"), "no text is n/a");
+    clean_text("abc\u00e9", text, 5);
+    tap_ok(!strcmp(text, "abc"), "a character is not cut in two");
+    strcpy(text, "a\u2026");
+    tap_ok(text_drop_last(text) && !strcmp(text, "a") && !text_drop_last(text),
+           "characters are dropped whole");
+}
+
+TAP_SUITE(text) {
+    test_ticks();
+    test_texts();
+}

@@ -1,0 +1,283 @@
+/* Views of a pooled vector: from its channels to colours and values, worked out by hand. */
+#include "src/view/bev/decode.h"
+#include "src/view/bev/raster.h"
+#include "src/view/bev/stats.h"
+#include "src/view/draw/color.h"
+#include "src/view/draw/image.h"
+#include "tests/support/tap.h"
+#include "tests/view/view_check.h"
+
+#include <math.h>
+
+enum { CHANNELS = EMBED_DIMS };
+
+/* An embedding whose rows are the unit vectors: coordinates are channels. */
+static Embedding unit_embedding(float rows[CHANNELS * CHANNELS]) {
+    static double columns[CHANNELS * CHANNELS]; /* the same: the matrix is symmetric */
+    for (int i = 0; i < CHANNELS; i++)
+        for (int c = 0; c < CHANNELS; c++)
+            columns[i * CHANNELS + c] = rows[i * CHANNELS + c] = i == c;
+    return (Embedding){.channels = CHANNELS, .rows = rows, .columns = columns};
+}
+
+/* Two cells ahead of each other. Cell 0: mass 2 of car, mass 1 of road, red light. Cell 1: the
+ * same with a quarter of the mass. Cells 2 and 3: nothing. */
+static void fill_pooled(float pooled[4 * CHANNELS]) {
+    memset(pooled, 0, sizeof(float) * 4 * CHANNELS);
+    for (int cell = 0; cell < 2; cell++) {
+        float scale = cell ? 0.25f : 1;
+        pooled[cell * CHANNELS + CLASS_CAR] = 2 * scale;
+        pooled[cell * CHANNELS + CLASS_ROAD] = 1 * scale;
+        pooled[cell * CHANNELS + EMBED_R] = 3 * scale; /* red 1.0 */
+        pooled[cell * CHANNELS + EMBED_G] = 1.5f * scale;
+    }
+}
+
+static BevContent content_of(const float *pooled, const Embedding *embedding) {
+    return (BevContent){
+        .nx = 2, .ny = 2, .channels = CHANNELS, .pooled = pooled, .embedding = embedding};
+}
+
+static void test_decode(void) {
+    float rows[CHANNELS * CHANNELS], pooled[4 * CHANNELS];
+    Embedding embedding = unit_embedding(rows);
+    fill_pooled(pooled);
+    BevContent content = content_of(pooled, &embedding);
+    CellField field;
+    Err err;
+    if (tap_ok(decode_view(VIEW_COLOR, &content, &field, &err), "decodes colour")) {
+        tap_ok(same(field.color[0], 0xffbc00) && same(field.color[1], 0xffbc00),
+               "colour is the colour parts over the mass, whatever the mass");
+        tap_ok(field.state[2] == CELL_EMPTY && field.value[2] == 0 && occupied(&field) == 2,
+               "cells that caught nothing are empty");
+        tap_ok(field.full_mass == 3 && field.value[0] == 1 && field.value[1] == 0.5f,
+               "a quarter of the full mass shows at half strength");
+        cell_field_free(&field);
+    }
+    if (tap_ok(decode_view(VIEW_CLASS, &content, &field, &err), "decodes classes")) {
+        const uint8_t *car = world_classes[CLASS_CAR].color;
+        tap_ok(field.color[0].r == car[0] && field.color[0].g == car[1] &&
+                   field.color[0].b == car[2],
+               "the class with most mass wins");
+        cell_field_free(&field);
+    }
+    if (tap_ok(decode_view(VIEW_NORM, &content, &field, &err), "decodes the norm")) {
+        tap_ok(fabsf(field.value[0] - sqrtf(4 + 1 + 9 + 2.25f)) < 1e-6f && field.value[2] == 0,
+               "norm of the vector");
+        cell_field_free(&field);
+    }
+    content.full_mass = 12;
+    if (tap_ok(decode_view(VIEW_COLOR, &content, &field, &err), "decodes with a given full mass")) {
+        tap_ok(field.full_mass == 12 && field.value[0] == 0.5f && field.value[1] == 0.25f,
+               "brightness follows the given mass: pictures can share it");
+        cell_field_free(&field);
+    }
+    content.channel = CLASS_ROAD;
+    if (tap_ok(decode_view(VIEW_CHANNEL, &content, &field, &err), "decodes a channel")) {
+        tap_ok(field.value[0] == 1 && field.value[1] == 0.25f, "its numbers");
+        cell_field_free(&field);
+    }
+}
+
+/* Two points of depth 0.5 and 0.25 in one cell, one of depth 0.5 in another: means, not sums. */
+static void test_rgb(void) {
+    int32_t bev[] = {0, 0, 3}, depth_rank[] = {0, 1, 2}, starts[] = {0, 2}, lengths[] = {2, 1};
+    float depth[] = {0.5f, 0.25f, 0.5f}, pooled[4 * 3] = {0.75f, 0.375f, 0};
+    const BevMap map = {.points = 3,
+                        .intervals = 2,
+                        .ranks_depth = depth_rank,
+                        .ranks_bev = bev,
+                        .interval_starts = starts,
+                        .interval_lengths = lengths};
+    BevContent content = {.nx = 2,
+                          .ny = 2,
+                          .channels = 3,
+                          .pooled = pooled,
+                          .map = &map,
+                          .depth = depth,
+                          .rgb = {{0, 1, 2}, {0, 0, 0}, {1, 1, 1}}};
+    CellField field;
+    Err err;
+    pooled[9] = 0.25f; /* a mean of 0.5, 0, 1 */
+    pooled[11] = 0.5f;
+    if (tap_ok(decode_view(VIEW_RGB, &content, &field, &err), "decodes three channels")) {
+        tap_ok(same(field.color[0], 0xff8000) && same(field.color[3], 0x8000ff),
+               "the mean over the depth mass, in the given ranges");
+        tap_ok(field.value[0] == 1 && fabsf(field.value[3] - sqrtf(0.5f / 0.75f)) < 1e-6f,
+               "brightness is the depth mass");
+        cell_field_free(&field);
+    }
+    content.rgb = (RgbChoice){.channel = {2, 1, 0}};
+    if (tap_ok(decode_view(VIEW_RGB, &content, &field, &err), "with their own ranges")) {
+        tap_ok(same(field.color[0], 0x00ffff) && same(field.color[3], 0xff0000) &&
+                   field.rgb.lo[2] == 0.5 && field.rgb.hi[2] == 1,
+               "from the least to the largest mean of each");
+        cell_field_free(&field);
+    }
+    content.light = true;
+    content.rgb = (RgbChoice){.channel = {0, 1, 2}};
+    if (tap_ok(decode_view(VIEW_RGB, &content, &field, &err), "light")) {
+        tap_ok(field.rgb.lo[0] == 0 && field.rgb.hi[1] == 1 && same(field.color[0], 0xffbc00),
+               "shares one range, and is shown as light");
+        cell_field_free(&field);
+    }
+    RgbChoice rgb;
+    char text[96];
+    tap_ok(rgb_parse("3,0:-1:2.5,12", &rgb) && rgb.channel[2] == 12 && rgb.lo[1] == -1 &&
+               rgb.hi[1] == 2.5 && (rgb_text(&rgb, text, sizeof text), true) &&
+               !strcmp(text, "3,0:-1:2.5,12"),
+           "channels and ranges are read and written");
+    static const char *const wrong[] = {"",          "1",     "1,2",         "1,2,3,4", "1,2,-3",
+                                        "1,2,3:1:1", "1,2,x", "1,2,3:0:inf", " 1,2,3",  "1, 2,3"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        tap_ok(!rgb_parse(wrong[i], &rgb), "\"%s\" is refused", wrong[i]);
+}
+
+static void test_missing(void) {
+    float rows[CHANNELS * CHANNELS], pooled[4 * CHANNELS] = {0};
+    Embedding embedding = unit_embedding(rows);
+    BevContent content = content_of(pooled, NULL);
+    CellField field;
+    Err err;
+    tap_ok(!decode_view(VIEW_COLOR, &content, &field, &err) && strstr(err.what, "embedding"),
+           "colour without an embedding is refused");
+    tap_ok(!decode_view(VIEW_POINTS, &content, &field, &err) && strstr(err.what, "map"),
+           "points without a map are refused");
+    tap_ok(!decode_view(VIEW_ERROR, &content, &field, &err) && strstr(err.what, "FP64"),
+           "error without a reference is refused");
+    content.channel = CHANNELS;
+    tap_ok(!decode_view(VIEW_CHANNEL, &content, &field, &err), "a channel too many is refused");
+    embedding.channels = EMBED_DIMS - 1;
+    content = content_of(pooled, &embedding);
+    tap_ok(!decode_view(VIEW_CLASS, &content, &field, &err) && strstr(err.what, "few channels"),
+           "classes in too few channels are refused");
+    for (int i = 0; i < VIEW_COUNT; i++)
+        tap_ok(views[i].name && views[i].decode, "view %d has its row", i);
+}
+
+static void test_points(void) {
+    int32_t bev[] = {1, 1, 1, 2}, starts[] = {0, 3}, lengths[] = {3, 1};
+    BevMap map = {.points = 4,
+                  .intervals = 2,
+                  .ranks_bev = bev,
+                  .interval_starts = starts,
+                  .interval_lengths = lengths};
+    BevContent content = {.nx = 2, .ny = 2, .channels = 1, .map = &map};
+    BevMap fewer = map;
+    fewer.intervals = 1;
+    BevContent other = {.nx = 2, .ny = 2, .channels = 1, .map = &fewer};
+    CellField field;
+    Err err;
+    if (tap_ok(decode_view(VIEW_POINTS, &content, &field, &err), "decodes points per cell")) {
+        tap_ok(field.value[1] == 3 && field.value[2] == 1 && field.state[0] == CELL_EMPTY &&
+                   occupied(&field) == 2,
+               "points per cell");
+        cell_field_free(&field);
+    }
+    if (tap_ok(decode_difference(VIEW_POINTS, &other, &content, &field, &err), "and their "
+                                                                               "difference")) {
+        tap_ok(field.value[1] == 0 && field.value[2] == -1 && occupied(&field) == 2,
+               "cells of either map count");
+        cell_field_free(&field);
+    }
+}
+
+static void test_error(void) {
+    float pooled[] = {1, 2, 0, 0, 3, 3, 0, 0};
+    double fp64_original[] = {1.5, 2.25, 0, 0, 3, 2, 0, 1};
+    BevContent content = {
+        .nx = 2, .ny = 2, .channels = 2, .pooled = pooled, .fp64_original = fp64_original};
+    CellField field;
+    Err err;
+    if (tap_ok(decode_view(VIEW_ERROR, &content, &field, &err), "decodes errors")) {
+        tap_ok(field.value[0] == -0.5f && field.value[2] == 1, "the largest error with its sign");
+        tap_ok(field.state[1] == CELL_EMPTY && field.state[3] == CELL_VALUE && field.value[3] == -1,
+               "a cell that should not be empty is an error, not empty");
+        cell_field_free(&field);
+    }
+    float other[] = {1, 4, 0, 0, 3, 3, 0, 0};
+    BevContent second = {.nx = 2, .ny = 2, .channels = 2, .pooled = other};
+    if (tap_ok(decode_difference(VIEW_NORM, &content, &second, &field, &err), "two results")) {
+        tap_ok(field.value[0] == -2 && field.value[2] == 0 && field.view == VIEW_ERROR,
+               "differ by the channel that differs most");
+        cell_field_free(&field);
+    }
+    other[0] = INFINITY;
+    other[5] = NAN;
+    if (tap_ok(decode_difference(VIEW_NORM, &content, &second, &field, &err), "a broken second")) {
+        tap_ok(field.state[0] == CELL_INF && field.state[2] == CELL_NAN && field.inf_cells == 1 &&
+                   field.nan_cells == 1,
+               "result breaks the difference where it is broken");
+        cell_field_free(&field);
+    }
+}
+
+static void test_not_finite(void) {
+    float rows[CHANNELS * CHANNELS], pooled[4 * CHANNELS];
+    Embedding embedding = unit_embedding(rows);
+    fill_pooled(pooled);
+    pooled[1 * CHANNELS + 5] = INFINITY;
+    pooled[1 * CHANNELS + 6] = NAN;
+    pooled[2 * CHANNELS + 5] = -INFINITY;
+    BevContent content = content_of(pooled, &embedding);
+    double fp64_original[4 * CHANNELS] = {0};
+    content.fp64_original = fp64_original;
+    for (ViewKind view = 0; view < VIEW_COUNT; view++) {
+        CellField field;
+        Err err;
+        if (!(views[view].needs & NEEDS_POOLED))
+            continue;
+        if (!tap_ok(decode_view(view, &content, &field, &err), "%s: decodes NaN", views[view].name))
+            continue;
+        tap_ok(field.nan_cells == 1 && field.inf_cells == 1 && field.state[1] == CELL_NAN &&
+                   field.state[2] == CELL_INF && field.state[0] == CELL_VALUE,
+               "%s: NaN and Inf are counted, the rest stays", views[view].name);
+        RasterStyle style = {.colormap = colormap_find("vik"),
+                             .range = {.lo = -1, .hi = 1},
+                             .background = panel_dark.background,
+                             .bad = panel_dark.bad};
+        Image image;
+        if (raster_render(&field, &style, &image, &err)) {
+            Rgb nan = image_get(&image, 1, 0); /* cell 1: x = 1, y = 0 */
+            tap_ok(same(nan, 0xff00ff), "%s: NaN has its own colour", views[view].name);
+            image_free(&image);
+        }
+        cell_field_free(&field);
+    }
+}
+
+/* Two results compared must be coloured by the same components. */
+static void test_shared_pca(void) {
+    float first[4 * 2] = {1, 0, 0, 1, 1, 1, 0, 0}, second[4 * 2] = {1, 0, 1, 0.1f, 1, 0.2f, 0, 0};
+    BevContent a = {.nx = 2, .ny = 2, .channels = 2, .pooled = first};
+    BevContent b = {.nx = 2, .ny = 2, .channels = 2, .pooled = second};
+    Pca pca;
+    Err err;
+    CellField of_a, of_b, of_own;
+    if (!tap_ok(decode_fit_pca(&a, &pca, &err), "components of the first result"))
+        return;
+    a.pca = b.pca = &pca;
+    bool decoded = decode_view(VIEW_PCA, &a, &of_a, &err) && decode_view(VIEW_PCA, &b, &of_b, &err);
+    b.pca = NULL;
+    if (tap_ok(decoded && decode_view(VIEW_PCA, &b, &of_own, &err), "colour both results")) {
+        tap_ok(!memcmp(&of_a.color[0], &of_b.color[0], sizeof(Rgb)),
+               "the same vector has the same colour in both");
+        tap_ok(memcmp(&of_a.color[0], &of_own.color[0], sizeof(Rgb)) != 0,
+               "by its own components it would not");
+        tap_ok(of_a.state[3] == CELL_EMPTY && of_a.value[3] == 0, "empty cells stay empty");
+        cell_field_free(&of_a);
+        cell_field_free(&of_b);
+        cell_field_free(&of_own);
+    }
+    pca_free(&pca);
+}
+
+TAP_SUITE(view) {
+    test_decode();
+    test_rgb();
+    test_missing();
+    test_points();
+    test_error();
+    test_not_finite();
+    test_shared_pca();
+}
