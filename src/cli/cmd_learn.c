@@ -69,13 +69,13 @@ static bool take_script(const Options *options, const ScriptOptions *script, Err
 }
 
 static bool take_live(const Options *options, Err *err) {
-    LoopOptions loop = {.scene = preset_world,
+    LoopOptions loop = {.app = {.scene = preset_world,
+                                .lesson = options->arguments[0],
+                                .memory = options->again ? DESK_RENEWS : DESK_KEEPS},
                         .color = (TermColor)choices_find(CHOICE_COLOR, options->color),
                         .ascii = options->ascii,
                         .no_window = options->no_window,
-                        .no_mouse = options->no_mouse,
-                        .lesson = options->arguments[0],
-                        .memory = options->again ? DESK_RENEWS : DESK_KEEPS};
+                        .no_mouse = options->no_mouse};
     if (!select_devices(options->device, &loop.where, err))
         return false;
     return live_run(&loop, err);
@@ -85,14 +85,13 @@ bool cmd_learn(const Options *options, Err *err) {
     if (!options->argument_count)
         return list_lessons(err);
     const ScriptOptions script = {
-        .scene = "canonical",
+        .app = {.scene = "canonical", .lesson = options->arguments[0]},
         .file = options->script,
         .frames = options->frames ? options->frames : "frames",
         .columns = 120,
         .rows = 40,
         .ascii = options->ascii,
         .no_color = choices_find(CHOICE_COLOR, options->color) == TERM_COLOR_NEVER,
-        .lesson = options->arguments[0],
     };
     if (options->export)
         return lesson_export(&script, options->export, err);
@@ -100,7 +99,7 @@ bool cmd_learn(const Options *options, Err *err) {
         return take_script(options, &script, err);
     if (options->plain || term_impossible()) {
         ScriptOptions plain = script;
-        plain.memory = options->again ? DESK_RENEWS : DESK_KEEPS;
+        plain.app.memory = options->again ? DESK_RENEWS : DESK_KEEPS;
         return lesson_plain(&plain, err);
     }
     return take_live(options, err);

@@ -33,22 +33,6 @@ bool live_run(const LoopOptions *options, Err *err) {
     return ok;
 }
 
-static void add_word(LoopOptions *loop, const char *control, const char *value) {
-    if (value)
-        snprintf(loop->words[loop->word_count++], sizeof loop->words[0], "%s %s", control, value);
-}
-
-static void add_number_if(LoopOptions *loop, bool given, const char *control, double value) {
-    char text[32];
-    snprintf(text, sizeof text, "%.9g", value);
-    if (given)
-        add_word(loop, control, text);
-}
-
-static void add_number(LoopOptions *loop, const char *control, double value) {
-    add_number_if(loop, value > 0, control, value);
-}
-
 /* The memory model begins with the GPU of this machine, when the table has it. */
 static void add_gpu(LoopOptions *loop) {
     if (!(loop->where & 1u << BEV_CUDA))
@@ -56,20 +40,17 @@ static void add_gpu(LoopOptions *loop) {
     Machine machine;
     machine_read(&machine);
     const Gpu *gpu = gpu_of_device(machine.gpu);
-    add_word(loop, "gpu", gpu ? gpu->name : NULL);
+    app_word(&loop->app, "gpu", gpu ? gpu->name : NULL);
 }
 
 /* Scripts run on the CPU on every machine, so that the same input gives the same bytes. */
 static bool run_script(const Options *options, const LoopOptions *loop, Err *err) {
     ScriptOptions script = {
-        .scene = loop->scene,
-        .other = loop->other,
+        .app = loop->app,
         .file = options->script,
         .frames = options->frames ? options->frames : "frames",
         .ascii = options->ascii,
         .no_color = loop->color == TERM_COLOR_NEVER,
-        .word_count = loop->word_count,
-        .words = loop->words,
     };
     progress_begin("script", options->quiet);
     progress_step("frames", 0, 1);
@@ -82,37 +63,22 @@ static bool run_script(const Options *options, const LoopOptions *loop, Err *err
 
 bool cmd_live(const Options *options, Err *err) {
     LoopOptions loop = {
-        .scene = options->argument_count ? options->arguments[0] : preset_world,
+        .app = {.scene = options->argument_count ? options->arguments[0] : preset_world,
+                .other = options->compare,
+                .time_s = options->time_s},
         .color = (TermColor)choices_find(CHOICE_COLOR, options->color),
         .ascii = options->ascii,
         .no_window = options->no_window,
         .no_mouse = options->no_mouse,
-        .other = options->compare,
-        .no_terminal = options->plain,
-        .time_s = options->time_s,
+        .no_terminal = options->plain || term_impossible() != NULL,
     };
     if (!select_single(options, "takes one name", "keys change it later", err) ||
-        !select_devices(options->script ? "cpu" : options->device, &loop.where, err))
+        !select_devices(options->script ? "cpu" : options->device, &loop.where, err) ||
+        !select_words(options, loop.where, &loop.app, err))
         return false;
-    const BevKernel *kernel =
-        options->kernel ? select_kernel(options->kernel, loop.where, err) : select_best(loop.where);
-    if (!kernel)
-        return false;
-    add_word(&loop, "kernel", kernel->name);
-    add_word(&loop, "dtype", options->dtype);
-    add_word(&loop, "align", options->align);
-    add_word(&loop, "view", options->view);
-    add_word(&loop, "slice", options->slice);
-    add_word(&loop, "channel", options->rgb);
-    add_word(&loop, "view", options->rgb && !options->view ? "rgb" : NULL);
-    add_word(&loop, "colormap", options->colormap);
-    add_number(&loop, "channels", (double)options->channels);
-    add_number(&loop, "temperature", options->temperature);
-    add_number(&loop, "evenness", options->evenness);
-    add_number(&loop, "config", (double)options->points);
-    add_number_if(&loop, options->skew >= 0, "skew", options->skew);
     if (options->script)
         return run_script(options, &loop, err);
+    loop.app.paused = loop.no_terminal; /* printed lines need figures that settle */
     add_gpu(&loop);
     return live_run(&loop, err);
 }

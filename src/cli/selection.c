@@ -3,6 +3,7 @@
 #include "config.h"
 #include "kernels/clean.h"
 #include "kernels/codec.h"
+#include "src/app/app.h"
 #include "src/base/progress.h"
 #include "src/scene/scatter.h"
 
@@ -241,6 +242,27 @@ bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64
         return err_set(err, ERR_USAGE, "--pixel", "", "%lld,%lld is outside of %lld x %lld pixels", x,
                        y, (long long)shape->feat_w, (long long)shape->feat_h);
     *pixel = (camera * shape->feat_h + y) * shape->feat_w + x;
+    return true;
+}
+
+bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err) {
+    const BevKernel *kernel =
+        options->kernel ? select_kernel(options->kernel, where, err) : select_best(where);
+    if (!kernel)
+        return false;
+    app_word(app, "kernel", kernel->name);
+    app_word(app, "dtype", options->dtype);
+    app_word(app, "align", options->align);
+    app_word(app, "view", options->view);
+    app_word(app, "slice", options->slice);
+    app_word(app, "channel", options->rgb);
+    app_word(app, "view", options->rgb && !options->view ? "rgb" : NULL);
+    app_word(app, "colormap", options->colormap);
+    app_number(app, "channels", options->channels > 0, (double)options->channels);
+    app_number(app, "temperature", options->temperature > 0, options->temperature);
+    app_number(app, "evenness", options->evenness > 0, options->evenness);
+    app_number(app, "config", options->points > 0, (double)options->points);
+    app_number(app, "skew", options->skew >= 0, options->skew);
     return true;
 }
 

@@ -51,6 +51,10 @@ bool select_plan_grad_out(const Options *options, BenchPlan *plan, GradOutFile *
 bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64_t *pixel,
                   Err *err);
 
+/* The controls that the options are, in the words of scripts. */
+typedef struct AppOptions AppOptions; /* src/app/app.h */
+bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err);
+
 /* The options that every command with a workload shares. */
 WorkloadOptions select_workload(const Options *options);
 

@@ -80,12 +80,15 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
     engine->options = *options;
     live_init(&engine->live);
     describe_cpu(&engine->cpu);
-    bool ok = engine_open_mailbox(&engine->mailbox, err) && pipeline_open(&engine->pipeline, err);
+    bool ok = engine_open_mailbox(&engine->mailbox, err) &&
+              pipeline_open(&engine->pipeline, err) &&
+              (!options->script || engine_open_script(engine, err));
     if (ok && options->background)
         ok = measure_open(&engine->measure, options->where, err) &&
              live_model_open(&engine->live_model, err) &&
              background_open(&engine->background, engine_wake, engine, err);
-    ok = ok && worker_run(&engine->mailbox.worker, engine_main, engine, "engine", err);
+    ok = ok && (options->script ||
+                worker_run(&engine->mailbox.worker, engine_main, engine, "engine", err));
     if (!ok) {
         engine_close(engine);
         *out = NULL;
@@ -114,6 +117,7 @@ void engine_close(Engine *engine) {
     measure_close(engine->measure);
     frame_inputs_drop(&engine->shown);
     pipeline_close(engine->pipeline);
+    recorded_free(&engine->recorded);
     ref_drop(engine->picture);
     ref_drop(engine->model);
     engine_close_mailbox(&engine->mailbox);

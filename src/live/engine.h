@@ -2,7 +2,7 @@
  * frame and publishes it; while nobody waits for a frame it times the kernels, checks their
  * accuracy and simulates the caches. The caller never waits for it, and never sees half a frame.
  *
- *   main thread: src/ui             engine thread: src/live           background thread
+ *   main thread: src/app, src/ui    engine thread: src/live           background thread
  *   ---------------------           -----------------------           -----------------
  *   key, mouse, tick
  *      |
@@ -48,12 +48,16 @@
  * A latency is the median of warm launches. LiveKernel.protocol says how they were timed, and the
  * screens show it: a series of launches back to back, as in `bevscope bench` (no mark); single
  * launches, one by one on the background thread, for kernels that a key cannot wait for (mark s);
- * launches beside which pictures were made (mark b). */
+ * launches beside which pictures were made (mark b).
+ *
+ * A script has the same engine without threads: engine_request() returns when the frame is there,
+ * and nothing is measured (engine_script.c). */
 #pragma once
 
 #include "src/live/pipeline.h"
 
 typedef struct Engine Engine;
+typedef struct Picture Picture; /* src/view/bev/picture.h; here no more than reference counted */
 
 enum { ENGINE_NOTES = 4 };
 
@@ -66,7 +70,7 @@ typedef struct {
     uint64_t loads;     /* grows with every scene that is loaded, even the same one again */
     FrameInputs inputs; /* owned */
     MemoryModel *model; /* owned; NULL: not simulated yet */
-    void *picture;      /* owned: what options.make_picture returned */
+    Picture *picture;   /* owned; NULL: none could be made */
     Err err;            /* the newest; live.error_text in full where that is not empty */
     uint64_t errors;    /* grows with every `err` */
     bool device_lost;   /* `err` is the end of this backend */
@@ -77,11 +81,11 @@ typedef struct {
 typedef struct {
     unsigned where;  /* backends that run here: 1u << BEV_CPU | ... */
     bool background; /* time kernels, check accuracy and simulate caches while there is time */
-    /* Makes the picture, on the engine's thread: a new reference counted object, or one more
-     * reference to `previous`. NULL: given up, or failed with `err` set; the previous picture
-     * stays. May itself be NULL: no pictures. */
-    void *(*make_picture)(const State *state, const LiveData *live, void *previous,
-                          const GiveUp *give_up, Err *err);
+    /* picture_make(), on the engine's thread; a new one or one more reference to `previous`. NULL:
+     * given up, or failed with `err` set; the previous picture stays. May be NULL: no pictures. */
+    Picture *(*make_picture)(const State *state, const LiveData *live, Picture *previous,
+                             const GiveUp *give_up, Err *err);
+    bool script;     /* render at once, measure nothing */
     /* Called at the beginning and the end of the engine's thread; may be NULL. */
     bool (*thread_begin)(Err *err);
     void (*thread_end)(void);

@@ -44,6 +44,7 @@ struct Engine {
     Background *background;
     LiveTrainer trainer; /* of kernels on the GPU */
     int trained_in_turn; /* jobs of training since another task had its turn */
+    RecordedSet recorded;  /* of a script */
     LiveModel *live_model; /* not to be touched while a JOB_CACHESIM is in the slot */
     LiveDevice cpu;
     LiveGpu *gpu; /* NULL: none */
@@ -62,7 +63,7 @@ struct Engine {
     KernelConfig shown_config;
     LiveData live;
     MemoryModel *model;
-    void *picture;
+    Picture *picture;
     Quality quality;
     bool has_frame;
     bool given_up; /* the newest render was given up for a newer request */
@@ -120,6 +121,11 @@ void engine_report_error(Engine *engine, const Err *err);
 
 /* Adds a note for the user. */
 void engine_note(Engine *engine, const Err *err);
+
+/* ---- engine_script.c: the frames of a script ------------------------------------------------- */
+
+bool engine_open_script(Engine *engine, Err *err);
+void engine_render_script(Engine *engine, const State *request);
 
 /* ---- engine_idle.c: what is done while no request waits -------------------------------------- */
 

@@ -179,8 +179,8 @@ static bool make_picture(Engine *engine) {
         return true;
     double begun = clock_ms();
     engine->doing = "picture";
-    void *picture = engine->options.make_picture(&engine->state, &engine->live, engine->picture,
-                                                 &give_up, &err);
+    Picture *picture = engine->options.make_picture(&engine->state, &engine->live, engine->picture,
+                                                    &give_up, &err);
     if (!picture && given_up(&give_up))
         return false;
     if (!picture) {

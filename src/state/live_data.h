@@ -273,7 +273,7 @@ Reading live_speedup(const LiveData *live, const LiveKernel *row);
 /* What a picture of the frame shows of its grid; job.slice says what is wanted. */
 Slice live_slice(const LiveFrame *frame, int slice);
 
-/* The figures that EVENT_RESULT carries. */
+/* The figures that EVENT_FRAME carries. */
 Headline live_headline(const LiveData *live);
 
 /* Computes statistics and buckets of a map's intervals. */

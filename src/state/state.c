@@ -167,6 +167,13 @@ static unsigned on_scene(State *state, const SceneFacts *scene) {
     return look | control_use_config(state, ACTION_ALIGN, config, said + 2);
 }
 
+static unsigned on_frame(State *state, const Event *event) {
+    unsigned bits = event->scene ? on_scene(state, event->scene) : 0;
+    if (event->pace)
+        state->pace = *event->pace;
+    return event->headline ? bits | on_result(state, event->headline, event->warps) : bits;
+}
+
 static bool cell_at(const State *state, const Event *event, int64_t *x, int64_t *y) {
     *x = (int64_t)floor(event->x);
     *y = (int64_t)floor(event->y);
@@ -221,10 +228,8 @@ unsigned state_step(State *state, const Event *event) {
         return keys[event->command.action].handler(state, &event->command);
     case EVENT_TICK:
         return on_tick(state, event->seconds);
-    case EVENT_RESULT:
-        return on_result(state, event->headline, event->warps);
-    case EVENT_SCENE:
-        return on_scene(state, event->scene);
+    case EVENT_FRAME:
+        return on_frame(state, event);
     case EVENT_PIXEL:
         return on_pixel(state, (int64_t)event->x);
     case EVENT_HOVER:
@@ -245,9 +250,6 @@ unsigned state_step(State *state, const Event *event) {
         return STEP_REDRAW;
     case EVENT_WINDOW:
         return on_window(state, event->on);
-    case EVENT_PACE:
-        state->pace = *event->pace;
-        return 0; /* shown with the next picture; not worth one of its own */
     case EVENT_WAITING:
         snprintf(state->waiting, sizeof state->waiting, "%s", event->text);
         return STEP_REDRAW;

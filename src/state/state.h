@@ -7,7 +7,7 @@
  *
  * Every control adds one line to the log that says what it did. Where it changed the job, the line
  * is completed with what that changed ("FP8: footprint 10.2 to 6.1 MB, latency 8.0 to 7.1 us,
- * ..."), as soon as EVENT_RESULT brings the figures. */
+ * ..."), as soon as EVENT_FRAME brings the figures. */
 #pragma once
 
 #include "src/base/kernel_config.h"
@@ -200,7 +200,7 @@ typedef struct {
 struct State {
     StateMenu menu;
     Job job;
-    SceneFacts scene; /* zeroed until EVENT_SCENE */
+    SceneFacts scene; /* zeroed until EVENT_FRAME brings them */
     Headline shown;   /* newest result */
 
     Compare compare;
@@ -256,7 +256,7 @@ struct State {
     char lesson_name[64];   /* WISH_OPEN: which lesson; "": the next one */
     int finding;            /* WISH_EXPLAIN: which one, from 0 */
 
-    Pace pace; /* newest EVENT_PACE */
+    Pace pace; /* as the newest EVENT_FRAME brought it */
     char waiting[96]; /* what a slow picture waits for: "computing dense: map, 1.2 s"; "": none */
     Log log;
 };
@@ -266,17 +266,15 @@ struct State {
 typedef enum {
     EVENT_COMMAND, /* a key or script word: `command` */
     EVENT_TICK,    /* `seconds` have passed; moves the world when playing */
-    EVENT_RESULT,  /* the engine has results: `headline` */
-    EVENT_SCENE,   /* the engine loaded job.scene: `scene` */
     EVENT_PIXEL,   /* mouse over a camera view: feature pixel `x`, as State.pixel */
     EVENT_HOVER,   /* mouse over cell coordinates (x, y); outside the grid: no cell */
     EVENT_CLICK,   /* pins the cell at (x, y), or releases it */
+    EVENT_FRAME,   /* the engine has a frame: `scene`, if it was loaded for it, and `headline` */
     EVENT_DRAG,    /* the picture was dragged by (x, y) cells */
     EVENT_WHEEL,   /* `steps` up (+) or down (-): zooms about (x, y) */
     EVENT_WIPE,    /* the wipe was dragged to `x` in 0..1 */
     EVENT_RESIZE,  /* the terminal has `columns` x `rows` */
     EVENT_WINDOW,  /* a window was opened or closed: `on` */
-    EVENT_PACE,    /* newest answer times: `pace` */
     EVENT_WAITING, /* a picture takes long, or came: `text` is State.waiting */
     EVENT_NOTE     /* something to log: `text` (a device error, a file written, stderr) */
 } EventKind;
@@ -288,8 +286,9 @@ typedef struct {
     double x, y, steps; /* x, y in cells, fractions included */
     int columns, rows;
     bool on;
+    /* EVENT_FRAME; each may be NULL: nothing new, and no recorded warps. */
     const Headline *headline;
-    const ShownWarps *warps; /* EVENT_RESULT; NULL: none were recorded */
+    const ShownWarps *warps;
     const SceneFacts *scene;
     const Pace *pace;
     const char *text;

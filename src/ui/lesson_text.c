@@ -71,13 +71,13 @@ static char *panel_text(Script *script) {
     Cells cells = {.rows = 0};
     Err unused;
     char *text = NULL;
-    if (script->state.lesson.point == PANEL_NONE ||
+    if (script->app.state.lesson.point == PANEL_NONE ||
         !cells_init(&cells, TEXT_WIDTH, PANEL_ROWS, &unused))
         return NULL;
     cells.ascii = true;
     cells.color = false;
-    if (dashboard_draw_panel(&cells, script->state.lesson.point, &script->state, &script->live,
-                             &script->picture.bev))
+    if (dashboard_draw_panel(&cells, script->app.state.lesson.point, &script->app.state, app_live(&script->app),
+                             &app_picture(&script->app)->bev))
         text = cells_to_text(&cells);
     cells_free(&cells);
     return text;
@@ -127,7 +127,7 @@ static bool use_plain_line(Script *script, char *line, Err *err) {
 /* Pictures are not seen here: an animation is over at once. */
 static bool end_animations(Script *script, Err *err) {
     bool ok = true;
-    while (ok && script->desk.open && lesson_run_wants(&script->desk.run) == LESSON_WANTS_PAUSE)
+    while (ok && script->app.desk.open && lesson_run_wants(&script->app.desk.run) == LESSON_WANTS_PAUSE)
         ok = script_lesson_tick(script, err);
     return ok;
 }
@@ -138,16 +138,16 @@ static bool take_plain(Script *script, Err *err) {
     if (!end_animations(script, err))
         return false;
     for (;;) {
-        print_log(&script->state.log, said);
-        const LessonPane *pane = &script->state.lesson;
-        if (script->desk.open && !(pane->asks != ASKS_NOTHING && print_note(&pane->body))) {
-            print_title(&script->state.lesson);
+        print_log(&script->app.state.log, said);
+        const LessonPane *pane = &script->app.state.lesson;
+        if (script->app.desk.open && !(pane->asks != ASKS_NOTHING && print_note(&pane->body))) {
+            print_title(&script->app.state.lesson);
             print_panel(script, &shown);
-            print_pane(&script->state.lesson);
+            print_pane(&script->app.state.lesson);
         }
         fputs("> ", stdout);
         fflush(stdout);
-        if (!script->desk.open || script->quit || script->state.lesson.ended ||
+        if (!script->app.desk.open || script->quit || script->app.state.lesson.ended ||
             !fgets(line, sizeof line, stdin))
             break;
         Err slip;
@@ -242,22 +242,22 @@ static bool put_picture(Export *export, Err *err) {
     Script *script = export->script;
     char name[300];
     Image image = {0};
-    bool same = export->pictures && export->drawn == script->state.job.serial &&
-                export->chart == script->state.chart && export->view == script->state.view &&
-                export->compare == script->state.compare;
+    bool same = export->pictures && export->drawn == script->app.state.job.serial &&
+                export->chart == script->app.state.chart && export->view == script->app.state.view &&
+                export->compare == script->app.state.compare;
     if (same)
         return true;
-    export->drawn = script->state.job.serial;
-    export->chart = script->state.chart;
-    export->view = script->state.view;
-    export->compare = script->state.compare;
+    export->drawn = script->app.state.job.serial;
+    export->chart = script->app.state.chart;
+    export->view = script->app.state.view;
+    export->compare = script->app.state.compare;
     snprintf(name, sizeof name, "%s-%02d.png", export->stem, ++export->pictures);
-    LessonPane pane = script->state.lesson;
-    script->state.lesson.open = false;
+    LessonPane pane = script->app.state.lesson;
+    script->app.state.lesson.open = false;
     bool ok =
-        window_image(1280, 860, 1, &script->state, &script->live, &script->picture, &image, err) &&
+        window_image(1280, 860, 1, &script->app.state, app_live(&script->app), app_picture(&script->app), &image, err) &&
         script_write_image(script, name, &image, err);
-    script->state.lesson = pane;
+    script->app.state.lesson = pane;
     image_free(&image);
     fprintf(export->out, "![%s](%s)\n\n", "what the display shows", name);
     return ok;
@@ -265,7 +265,7 @@ static bool put_picture(Export *export, Err *err) {
 
 /* Some answer that is in range: the right one is what is written. */
 static bool answer_somehow(Script *script, Err *err) {
-    const LessonQuestion *question = lesson_run_question(&script->desk.run);
+    const LessonQuestion *question = lesson_run_question(&script->app.desk.run);
     char answer[32] = "1";
     if (question->asks == ASKS_NUMBER)
         snprintf(answer, sizeof answer, "%.6g", question->lo);
@@ -279,7 +279,7 @@ static bool put_answer(Export *export, Err *err) {
     fputs("<details><summary>The answer</summary>\n\n", export->out);
     if (!answer_somehow(script, err) || !put_picture(export, err))
         return false;
-    const LessonRun *run = &script->desk.run;
+    const LessonRun *run = &script->app.desk.run;
     put_text(export->out, run->solution);
     fputs("\n\n", export->out);
     put_rows(export->out, &run->reveal);
@@ -289,7 +289,7 @@ static bool put_answer(Export *export, Err *err) {
 
 static bool put_page(Export *export, Err *err) {
     Script *script = export->script;
-    const LessonPane *pane = &script->state.lesson;
+    const LessonPane *pane = &script->app.state.lesson;
     bool looks = pane->asks == ASKS_NOTHING || pane->point == PANEL_BEV;
     if (looks && !put_picture(export, err))
         return false;
@@ -301,14 +301,14 @@ static bool put_page(Export *export, Err *err) {
 
 static bool put_lesson(Export *export, Err *err) {
     Script *script = export->script;
-    const Lesson *lesson = &script->desk.lesson;
+    const Lesson *lesson = &script->app.desk.lesson;
     fprintf(export->out,
             "# %s\n\n%d minutes. Written by `bevscope learn %s --export`; figures are "
             "of formulas, recordings and the model, as they say.\n\n",
             lesson->title, lesson->minutes, lesson->name);
     if (!end_animations(script, err))
         return false;
-    while (!script->state.lesson.ended)
+    while (!script->app.state.lesson.ended)
         if (!put_page(export, err))
             return false;
     return true;

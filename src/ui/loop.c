@@ -5,7 +5,6 @@
 #include "src/ui/loop_internal.h"
 #include "src/ui/rescue.h"
 #include "src/ui/tty.h"
-#include "src/view/bev/bev_picture.h"
 
 #include <math.h>
 #include <poll.h>
@@ -31,9 +30,11 @@ enum {
 /* Time advances when the frame of the moment before has come: a slow machine shows fewer moments,
  * but each of them at its time. */
 static double tick_in_ms(const Loop *loop, double now) {
-    bool steps = loop->state.job.steps && loop->state.step_speed != 0;
-    bool moving = loop->state.playing || loop->state.recording || steps;
-    bool ready = loop->frame && loop->frame->state.job.serial == loop->state.job.serial;
+    const State *state = &loop->app.state;
+    const EngineFrame *frame = loop->app.frame;
+    bool steps = state->job.steps && state->step_speed != 0;
+    bool moving = state->playing || state->recording || steps;
+    bool ready = frame && frame->state.job.serial == state->job.serial;
     return !moving ? INFINITY : (ready ? loop->moment_ms : loop->tick_ms + LOST_MS) - now;
 }
 
@@ -43,16 +44,11 @@ static void tick(Loop *loop) {
     if (tick_in_ms(loop, now) > 0)
         return;
     loop->tick_ms = now;
-    bool cpu = loop->state.job.config.kernel->where == BEV_CPU;
+    bool cpu = loop->app.state.job.config.kernel->where == BEV_CPU;
     loop->moment_ms = fmax(loop->moment_ms + (cpu ? CPU_MOMENT_MS : MOMENT_MS), now);
     loop_record_frame(loop);
-    bool term_dirty = loop->term_dirty, window_dirty = loop->window_dirty;
-    int step = loop->state.step_at;
-    loop_step(loop, &(Event){.kind = EVENT_TICK, .seconds = fmin(passed, 250) * 1e-3});
-    if (loop->state.step_at != step)
-        return;
-    loop->term_dirty = term_dirty; /* nothing new to see until its frame comes */
-    loop->window_dirty = window_dirty;
+    app_step(&loop->app, &(Event){.kind = EVENT_TICK, .seconds = fmin(passed, 250) * 1e-3});
+    loop_serve(loop);
 }
 
 static void obey_signals(Loop *loop) {
@@ -83,7 +79,7 @@ static struct timespec patience(const Loop *loop) {
     double wait = loop->window ? WINDOW_POLL_MS : IDLE_POLL_MS;
     wait = fmin(wait, tick_in_ms(loop, clock_ms()));
     wait = fmin(wait, fmin(loop_draw_in_ms(loop), loop_echo_in_ms(loop)));
-    wait = fmin(wait, loop_lesson_in_ms(loop));
+    wait = fmin(wait, app_lesson_in_ms(&loop->app));
     wait = fmin(wait, slow_in_ms(&loop->slow, clock_ms()));
     if (loop->term)
         wait = fmin(wait, term_key_in_ms(loop->term));
@@ -105,7 +101,7 @@ static int wait_for_input(Loop *loop, struct pollfd *waiting, nfds_t count) {
 static void wait_for_something(Loop *loop) {
     struct pollfd waiting[] = {
         {.fd = rescue_fd(), .events = POLLIN},
-        {.fd = engine_fd(loop->engine), .events = POLLIN},
+        {.fd = engine_fd(loop->app.engine), .events = POLLIN},
         {.fd = loop->term || !loop->input_ended ? STDIN_FILENO : -1, .events = POLLIN},
         {.fd = loop->term && term_sending(loop->term) ? STDOUT_FILENO : -1, .events = POLLOUT},
     };
@@ -137,7 +133,8 @@ static void live(Loop *loop) {
         loop_take_frame(loop);
         loop_take_messages(loop);
         tick(loop);
-        loop_lesson_turn(loop);
+        app_lesson_turn(&loop->app, app_lesson_in_ms(&loop->app) <= 0);
+        loop_serve(loop);
         if (!loop->term)
             loop_plain_step(loop);
     }
@@ -145,66 +142,17 @@ static void live(Loop *loop) {
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-void live_menu(LiveMenu *live, const char *scene, unsigned where, int *chosen) {
-    *live = (LiveMenu){.menu.where = where};
-    Menu *scenes = &live->menu.scenes;
-    size_t count;
-    scene_names(live->scenes, MENU_MAX_SCENES, &count, NULL); /* without samples: fewer to choose */
-    scenes->names = live->names;
-    for (size_t i = 0; i < count; i++) {
-        live->names[scenes->count++] = live->scenes[i].name;
-        live->menu.preset_count += live->scenes[i].is_preset;
-    }
-    *chosen = menu_find(scenes, scene);
-    if (*chosen < 0) {
-        *chosen = scenes->count;
-        live->names[scenes->count++] = scene;
-    }
-    bev_picture_menus(&live->menu);
-}
-
-void live_compare(LiveMenu *live, const char *other, State *state) {
-    Menu *scenes = &live->menu.scenes;
-    int found = other ? menu_find(scenes, other) : -1;
-    if (!other)
-        return;
-    if (found < 0) {
-        found = scenes->count;
-        live->names[scenes->count++] = other;
-    }
-    state->menu = live->menu;
-    state_compare_with(state, found);
-}
-
-static bool apply_words(Loop *loop, Err *err) {
-    char why[200];
-    for (int i = 0; i < loop->options->word_count; i++) {
-        Event event = {.kind = EVENT_COMMAND};
-        if (!keys_parse(loop->options->words[i], &event.command, why, sizeof why))
-            return err_set(err, ERR_USAGE, loop->options->words[i], "", "%s", why);
-        state_step(&loop->state, &event);
-    }
-    loop->state.job.time_s = loop->options->time_s;
-    loop->state.log = (Log){.count = 0};
-    return true;
-}
-
 static bool open_all(Loop *loop, Err *err) {
-    int scene;
     loop->start_ms = loop->tick_ms = clock_ms();
-    live_init(&loop->nothing);
-    live_menu(&loop->menu, loop->options->scene, loop->options->where, &scene);
-    state_init(&loop->state, &loop->menu.menu, scene);
-    live_compare(&loop->menu, loop->options->other, &loop->state);
+    const EngineOptions engine = {.where = loop->options->where,
+                                  .background = true,
+                                  .make_picture = picture_make,
+                                  .thread_begin = rescue_thread_begin,
+                                  .thread_end = rescue_thread_end};
     bool plain = loop->options->no_terminal || term_impossible() != NULL;
-    if (plain)
-        loop->state.playing = false; /* printed lines need figures that settle */
-    if (!apply_words(loop, err) || !loop_open_writer(loop, err) || !loop_open_engine(loop, err))
+    if (!loop_open_writer(loop, err) || !app_open(&loop->app, &loop->options->app, &engine, err))
         return false;
-    if (loop->options->lesson &&
-        !loop_open_lesson(loop, loop->options->lesson, loop->options->memory, err))
-        return false;
-    loop_submit_first(loop); /* it computes while the screens open */
+    loop_serve_first(loop);
     if (!plain && !loop_open_terminal(loop, err))
         return false;
     loop_open_window(loop);
@@ -244,11 +192,12 @@ static void say_quit(const Pace *pace) {
 
 /* The last line says what happened. */
 static void say_goodbye(const Loop *loop, bool had_terminal) {
+    const Pace pace = pace_figures(&loop->pace);
     if (loop->signal)
         say("bevscope: %s, everything was put back\n",
             loop->hung_up ? "the terminal is gone" : rescue_what(loop->signal));
     else if (had_terminal)
-        say_quit(&loop->state.pace);
+        say_quit(&pace);
 }
 
 /* Work in hand is not finished: after a short time its threads are left to _exit(). Pictures that
@@ -256,7 +205,7 @@ static void say_goodbye(const Loop *loop, bool had_terminal) {
 static bool close_work(Loop *loop) {
     int left;
     char error[512];
-    bool ended = engine_close_within(loop->engine, ENGINE_END_MS);
+    bool ended = app_close(&loop->app, ENGINE_END_MS);
     bool written = loop_close_writer(loop, loop->signal ? SIGNAL_END_MS : WRITER_END_MS, &left,
                                      error, sizeof error);
     if (error[0])
@@ -272,15 +221,16 @@ bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err) {
     if (!loop)
         return err_set(err, ERR_FAILED, "live", "", "out of memory");
     loop->options = options;
-    loop->err = err;
     bool ok = rescue_install(err) && open_all(loop, err);
     bool had_terminal = loop->term != NULL;
     if (ok)
         live(loop);
-    ok = ok && !loop->failed;
+    if (ok && loop->app.failed) {
+        *err = loop->app.err;
+        ok = false;
+    }
     if (ok && !loop->signal && !had_terminal)
         loop_print_plain(loop);
-    lesson_desk_close(&loop->desk, &loop->state, &(Err){.kind = ERR_FAILED}); /* told before */
     term_close(loop->term); /* the user sees the end of the display at once */
     if (ok)
         say_goodbye(loop, had_terminal);

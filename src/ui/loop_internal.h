@@ -1,28 +1,8 @@
-/* What the parts of the live display share. Private to src/ui: loop*.c, pace.c, script.c. */
+/* What the parts of the live display share. Private to src/ui: loop*.c, pace.c, slow.c. */
 #pragma once
 
-#include "src/live/engine.h"
-#include "src/scene/scene.h"
-#include "src/ui/lesson_desk.h"
 #include "src/ui/loop.h"
 #include "src/ui/sdl_window.h"
-
-enum { MENU_MAX_SCENES = 64 };
-
-/* What the user can choose from; owns the names that `menu` borrows. */
-typedef struct {
-    StateMenu menu;
-    SceneName scenes[MENU_MAX_SCENES];
-    const char *names[MENU_MAX_SCENES + 2];
-} LiveMenu;
-
-/* Lists all known scenes, and behind them `scene` (a name or a path; it must outlive the menu)
- * where it is none of these. *chosen is its position. `where`: a mask of 1u << BevWhere. */
-void live_menu(LiveMenu *live, const char *scene, unsigned where, int *chosen);
-
-/* Compares with the scene `other` (NULL: with none), which the menu then has too, and is compared
- * with until another scene is chosen. */
-void live_compare(LiveMenu *live, const char *other, State *state);
 
 /* ---- pace.c: how fast the display answers, measured when a screen has got its pixels --------- */
 
@@ -79,7 +59,7 @@ typedef struct {
     int scene;        /* its position in the menu, */
     bool loads;       /* which must be loaded first */
     double since_ms;  /* when the first of them came */
-    double took_ms[2][MENU_MAX_SCENES + 1]; /* the last one of each scene; [1]: loaded for it */
+    double took_ms[2][APP_MAX_SCENES + 1]; /* the last one of each scene; [1]: loaded for it */
     int shown_scene; /* the scene on the screens, */
     double shown_ms; /* and all stages of its pipeline; 0: none yet */
 } SlowMeter;
@@ -104,22 +84,10 @@ typedef struct Writer Writer; /* loop_pictures.c */
 
 typedef struct {
     const LoopOptions *options;
-    LiveMenu menu;
-    State state;
-    uint64_t request; /* the engine's number of the newest request */
-    LiveData nothing; /* shown before the first frame */
-    Engine *engine;
-    const EngineFrame *frame; /* the newest; NULL: none yet */
-    uint64_t loads, errors, notes; /* of the newest frame: scenes loaded, told so far */
-    bool empty; /* the map of the last frame has no point */
-    char error_text[sizeof((LiveData *)0)->error_text];
+    App app;
     Term *term;        /* NULL: no terminal to draw on */
     SdlWindow *window; /* NULL: not open */
     Writer *writer;
-    LessonDesk desk;
-    bool lesson_waits;       /* the lesson waits for figures, ... */
-    double lesson_ms;        /* ... since then */
-    double lesson_pause_ms;  /* the next frame of its animation */
     PaceMeter pace;
     SlowMeter slow;
     Cells cells;
@@ -131,7 +99,7 @@ typedef struct {
     bool term_dirty, window_dirty;       /* something new is to be drawn there */
     double term_ms, window_ms;           /* when each was drawn last */
     bool gave_way;                       /* the window's last drawing gave way to a key */
-    bool quit, failed;                   /* leave; because no first frame is possible */
+    bool quit;
     bool hung_up, input_ended;           /* of the terminal; of standard input */
     int signal;                          /* that asks to leave; 0: none */
     bool echoes;                         /* a key waits for its picture ... */
@@ -149,56 +117,26 @@ typedef struct {
     uint64_t told;            /* the open line that was printed before its figures were known */
     double said_ms;           /* when the newest word came, or the program began */
     bool greeted, waits;      /* it was said what this is, what the first figures wait for */
-    Err *err;                 /* of loop_run: why the first frame is impossible */
 } Loop;
 
-/* ---- loop_state.c: events to the state, requests to the engine, frames from it --------------- */
+/* ---- loop_app.c: what the App leaves to the screens -------------------------------------------- */
 
-bool loop_open_engine(Loop *loop, Err *err);
+/* Does what events and notes so far ask of the screens. */
+void loop_serve(Loop *loop);
 
-/* Asks the engine for a frame of the state as it is now. */
-void loop_submit(Loop *loop);
+/* The same after a key or a click that came at `arrived_ms`, or later, after the mouse moved, and
+ * for the picture that the display opens with: their frames may take long. Keys are timed. */
+void loop_serve_key(Loop *loop, double arrived_ms);
+void loop_serve_mouse(Loop *loop);
+void loop_serve_first(Loop *loop);
 
-void loop_submit_first(Loop *loop); /* the same, of the picture that the display opens with */
-
-/* Takes the newest frame, if there is one, and tells the state of it. */
 void loop_take_frame(Loop *loop);
-
-const LiveData *loop_live(const Loop *loop);
-const WindowPicture *loop_picture(const Loop *loop); /* NULL before the first frame */
-
-/* Applies an event and does what it asks for. Returns whether there is something to draw. */
-bool loop_step(Loop *loop, const Event *event);
-void loop_note(Loop *loop, const char *text);
-void loop_note_error(Loop *loop, const Err *err);
-
-/* A key that was typed at `arrived_ms` or later. */
-void loop_key(Loop *loop, int32_t key, double arrived_ms);
-
-/* The same for a control that was clicked: EVENT_COMMAND. */
-void loop_click(Loop *loop, const Event *event, double arrived_ms);
-
-/* A line as in a script: a control and its argument. False: `why` says what is wrong with it. */
-bool loop_words(Loop *loop, const char *line, char *why, size_t size);
 
 /* A key whose picture takes long is acknowledged before it: the screens are drawn with the
  * control's new value and the old picture. Milliseconds until then; INFINITY: no key waits. */
 double loop_echo_in_ms(const Loop *loop);
 void loop_slow(Loop *loop); /* says what a slow picture waits for */
 void loop_echo(Loop *loop); /* marks the screens as dirty when it is time */
-
-/* ---- loop_lesson.c: the lesson that is open -------------------------------------------------- */
-
-/* By number, name or path; "": the next one. */
-bool loop_open_lesson(Loop *loop, const char *word, DeskMemory memory, Err *err);
-void loop_lesson_turn(Loop *loop); /* goes on with it as far as it can */
-void loop_lesson_wish(Loop *loop); /* does what the state asks of it */
-
-/* A key for the lesson. False: it is a control as always. */
-bool loop_lesson_key(Loop *loop, int32_t key);
-
-/* Milliseconds until its animation goes on; INFINITY: there is none. */
-double loop_lesson_in_ms(const Loop *loop);
 
 /* ---- loop_screens.c: terminal and window ------------------------------------------------------ */
 

@@ -143,10 +143,10 @@ static void writer_put(Writer *writer, Image *image, const char *path) {
 
 static bool make_image(const Loop *loop, Image *image, Err *err) {
     if (loop->window)
-        return sdl_window_capture(loop->window, &loop->state, loop_live(loop), loop_picture(loop),
+        return sdl_window_capture(loop->window, &loop->app.state, app_live(&loop->app), app_picture(&loop->app),
                                   image, err);
-    return window_image(SNAPSHOT_W, SNAPSHOT_H, 1, &loop->state, loop_live(loop),
-                        loop_picture(loop), image, err);
+    return window_image(SNAPSHOT_W, SNAPSHOT_H, 1, &loop->app.state, app_live(&loop->app),
+                        app_picture(&loop->app), image, err);
 }
 
 static void write_picture(Loop *loop, const char *path) {
@@ -155,19 +155,19 @@ static void write_picture(Loop *loop, const char *path) {
     if (make_image(loop, &image, &err))
         writer_put(loop->writer, &image, path);
     else
-        loop_note_error(loop, &err);
+        app_note_error(&loop->app, &err);
 }
 
 void loop_snapshot(Loop *loop) {
     char name[256];
-    state_snapshot_name(&loop->state, name, sizeof name);
+    state_snapshot_name(&loop->app.state, name, sizeof name);
     write_picture(loop, name);
 }
 
 /* Each recording gets a new folder, so that no older frames are overwritten. */
 void loop_recording(Loop *loop) {
     loop->recording[0] = '\0';
-    for (int i = 1; loop->state.recording && i < MAX_RECORDINGS; i++) {
+    for (int i = 1; loop->app.state.recording && i < MAX_RECORDINGS; i++) {
         snprintf(loop->recording, sizeof loop->recording, "recording-%03d", i);
         loop->recorded = -1;
         loop->frame_lost = false;
@@ -176,21 +176,21 @@ void loop_recording(Loop *loop) {
         if (errno != EEXIST)
             break;
     }
-    if (loop->state.recording) {
+    if (loop->app.state.recording) {
         Err err;
         err_set(&err, ERR_FAILED, loop->recording, "", "no folder for the recording: %s",
                 strerror(errno));
         loop->recording[0] = '\0';
-        loop_note_error(loop, &err);
+        app_note_error(&loop->app, &err);
     }
 }
 
 void loop_record_frame(Loop *loop) {
     char name[64], path[160];
-    if (!loop->recording[0] || loop->recorded == loop->state.recorded_frames)
+    if (!loop->recording[0] || loop->recorded == loop->app.state.recorded_frames)
         return;
-    loop->recorded = loop->state.recorded_frames;
-    state_frame_name(&loop->state, name, sizeof name);
+    loop->recorded = loop->app.state.recorded_frames;
+    state_frame_name(&loop->app.state, name, sizeof name);
     snprintf(path, sizeof path, "%s/%s", loop->recording, name);
     write_picture(loop, path);
 }
@@ -201,9 +201,9 @@ void loop_take_messages(Loop *loop) {
     char text[512];
     while (take_message(loop->writer, &message)) {
         if (!loop->recording[0] || (message.failed && !loop->frame_lost))
-            loop_note(loop, message.text);
+            app_note(&loop->app, message.text);
         loop->frame_lost |= message.failed;
     }
     if (loop->term && term_error_line(loop->term, text, sizeof text))
-        loop_note(loop, text);
+        app_note(&loop->app, text);
 }

@@ -23,7 +23,7 @@ static void put_line(const char *text) {
 
 /* The newest line of the log, and before it those that came since the last time. */
 static void print_line(Loop *loop) {
-    const Log *log = &loop->state.log;
+    const Log *log = &loop->app.state.log;
     const LogLine *line = &log->lines[0];
     uint64_t missed = log->said - loop->printed_said;
     if (!log->count || (!missed && !strcmp(loop->printed, line->text)))
@@ -39,7 +39,7 @@ static void print_line(Loop *loop) {
 /* Prints the newest line of the log once its figures are known; before that as it stands where they
  * take long, and then again. */
 static void print_log(Loop *loop) {
-    uint64_t open = loop->state.log.lines[0].open;
+    uint64_t open = loop->app.state.log.lines[0].open;
     bool late = open != loop->told && clock_ms() - loop->said_ms > PLAIN_SILENCE_MS;
     if (open && !late)
         return;
@@ -69,7 +69,7 @@ static void say_what_waits(Loop *loop) {
         return;
     loop->waits = true;
     char *text = isatty(STDERR_FILENO) && !loop->printed[0]
-                     ? dashboard_plain(&loop->state, loop_live(loop))
+                     ? dashboard_plain(&loop->app.state, app_live(&loop->app))
                      : NULL;
     if (text) {
         fputs("bevscope: ", stderr);
@@ -125,14 +125,15 @@ static bool print_text_of(const char *line) {
 }
 
 static void use_line(Loop *loop) {
-    char why[200];
+    Err err;
     loop->line[loop->line_length] = '\0';
     loop->line_length = 0;
     loop->line[strcspn(loop->line, "#\r")] = '\0';
     print_before_next(loop);
     if (loop->line[strspn(loop->line, " \t")] && !print_text_of(loop->line) &&
-        !loop_words(loop, loop->line, why, sizeof why))
-        loop_note(loop, why);
+        !app_words(&loop->app, loop->line, &err))
+        app_note(&loop->app, err.what);
+    loop_serve(loop);
 }
 
 void loop_read_lines(Loop *loop) {
@@ -150,18 +151,18 @@ void loop_read_lines(Loop *loop) {
 
 /* Whether all figures of the selection are known, or waiting for them has become pointless. */
 static bool settled(const Loop *loop) {
-    const LiveData *live = loop_live(loop);
-    const LiveKernel *row = live_kernel(live, loop->state.job.config.kernel);
-    const LiveAccuracy *accuracy = &live->accuracy[loop->state.job.config.dtype];
+    const LiveData *live = app_live(&loop->app);
+    const LiveKernel *row = live_kernel(live, loop->app.state.job.config.kernel);
+    const LiveAccuracy *accuracy = &live->accuracy[loop->app.state.job.config.dtype];
     if (clock_ms() - loop->start_ms > PLAIN_PATIENCE_MS || live->error_text[0])
         return true;
-    return live->serial == loop->state.job.serial && row &&
+    return live->serial == loop->app.state.job.serial && row &&
            row->median_us.source == SOURCE_MEASURED && !row->median_us.stale &&
            accuracy->source != SOURCE_UNKNOWN && !accuracy->stale;
 }
 
 void loop_print_plain(const Loop *loop) {
-    char *text = dashboard_plain(&loop->state, loop_live(loop));
+    char *text = dashboard_plain(&loop->app.state, app_live(&loop->app));
     if (text)
         text_put(text, stdout);
     free(text);

@@ -18,11 +18,9 @@ unsigned loop_screens(const Loop *loop) {
     return (loop->term ? 1u << SCREEN_TERMINAL : 0) | (loop->window ? 1u << SCREEN_WINDOW : 0);
 }
 
-/* Notes that a screen shows a frame, and tells the state the new answer times. */
-static void note_shown(Loop *loop, Screen screen, uint64_t request, double time_s) {
-    pace_shown(&loop->pace, screen, loop_screens(loop), request, time_s);
-    const Pace pace = pace_figures(&loop->pace);
-    loop_step(loop, &(Event){.kind = EVENT_PACE, .pace = &pace});
+static void use_key(Loop *loop, int32_t key, double arrived_ms) {
+    if (app_key(&loop->app, key))
+        loop_serve_key(loop, arrived_ms);
 }
 
 /* ---- terminal -------------------------------------------------------------------------------- */
@@ -32,8 +30,8 @@ void loop_fit_terminal(Loop *loop) {
     Err err;
     term_size(loop->term, &columns, &rows);
     if (!cells_resize(&loop->cells, columns, rows, &err))
-        loop_note_error(loop, &err);
-    loop_step(loop, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows});
+        app_note_error(&loop->app, &err);
+    app_step(&loop->app, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows});
     loop->term_dirty = true;
 }
 
@@ -45,7 +43,7 @@ bool loop_open_terminal(Loop *loop, Err *err) {
     const TermFacts facts = term_facts(loop->term);
     loop->cells.ascii = loop->options->ascii || !facts.unicode;
     loop->cells.color = facts.color;
-    loop->state.light = facts.light;
+    loop->app.state.light = facts.light;
     loop_fit_terminal(loop);
     return true;
 }
@@ -53,17 +51,17 @@ bool loop_open_terminal(Loop *loop, Err *err) {
 static void draw_terminal(Loop *loop) {
     Err err;
     loop->term_ms = clock_ms();
-    const WindowPicture *picture = loop_picture(loop);
-    loop->cells.light = loop->state.light;
-    dashboard_draw(&loop->cells, &loop->state, loop_live(loop), picture ? &picture->bev : NULL,
+    const Picture *picture = app_picture(&loop->app);
+    loop->cells.light = loop->app.state.light;
+    dashboard_draw(&loop->cells, &loop->app.state, app_live(&loop->app), picture ? &picture->bev : NULL,
                    &loop->spots);
-    bool has_picture = loop->frame && loop->frame->picture;
-    loop->sent_request = has_picture ? loop->frame->request : 0;
-    loop->sent_time_s = has_picture ? loop->frame->live.job.time_s : 0;
+    bool has_picture = loop->app.frame && loop->app.frame->picture;
+    loop->sent_request = has_picture ? loop->app.frame->request : 0;
+    loop->sent_time_s = has_picture ? loop->app.frame->live.job.time_s : 0;
     loop->term_dirty = false;
     bool drawn = term_draw(loop->term, &loop->cells, &err);
     if (!drawn)
-        loop_note_error(loop, &err);
+        app_note_error(&loop->app, &err);
     loop->sending = drawn && has_picture;
     loop_send(loop);
 }
@@ -74,19 +72,21 @@ void loop_send(Loop *loop) {
     if (!loop->sending || term_sending(loop->term))
         return;
     loop->sending = false;
-    note_shown(loop, SCREEN_TERMINAL, loop->sent_request, loop->sent_time_s);
+    pace_shown(&loop->pace, SCREEN_TERMINAL, loop_screens(loop), loop->sent_request,
+               loop->sent_time_s);
 }
 
 /* A click is answered as a key is; the wheel and a drag only draw anew, once for all that came. */
 static void read_mouse(Loop *loop) {
     Event event;
     MouseReport report = term_mouse(loop->term);
-    if (!term_pointer_follow(&loop->pointer, &report, &loop->spots, &loop->state, &event))
+    if (!term_pointer_follow(&loop->pointer, &report, &loop->spots, &loop->app.state, &event))
         return;
+    app_step(&loop->app, &event);
     if (event.kind == EVENT_WHEEL || event.kind == EVENT_DRAG || event.kind == EVENT_WIPE)
-        loop_step(loop, &event);
+        loop_serve(loop);
     else
-        loop_click(loop, &event, loop->typed_ms);
+        loop_serve_key(loop, loop->typed_ms);
 }
 
 void loop_read_keys(Loop *loop) {
@@ -97,7 +97,7 @@ void loop_read_keys(Loop *loop) {
         } else if (key == TERM_MOUSE)
             read_mouse(loop);
         else
-            loop_key(loop, key, loop->typed_ms);
+            use_key(loop, key, loop->typed_ms);
 }
 
 /* ---- window ---------------------------------------------------------------------------------- */
@@ -108,21 +108,21 @@ void loop_open_window(Loop *loop) {
     if (loop->options->no_window)
         return;
     if (reason)
-        loop_note(loop, reason);
+        app_note(&loop->app, reason);
     else if (sdl_window_open(&loop->window, "bevscope", &err)) {
-        loop_step(loop, &(Event){.kind = EVENT_WINDOW, .on = true});
+        app_step(&loop->app, &(Event){.kind = EVENT_WINDOW, .on = true});
         font_missing = pen_font_missing();
         if (font_missing)
-            loop_note(loop, font_missing);
+            app_note(&loop->app, font_missing);
     } else
-        loop_note_error(loop, &err);
+        app_note_error(&loop->app, &err);
 }
 
 static void close_window(Loop *loop) {
     sdl_window_close(loop->window);
     loop->window = NULL;
     pace_closed(&loop->pace, SCREEN_WINDOW);
-    loop_step(loop, &(Event){.kind = EVENT_WINDOW, .on = false});
+    app_step(&loop->app, &(Event){.kind = EVENT_WINDOW, .on = false});
     loop->quit = loop->quit || !loop->term;
 }
 
@@ -133,18 +133,19 @@ void loop_read_window(Loop *loop) {
     loop->pumped_ms = clock_ms();
     while (loop->window) {
         WindowInput input =
-            sdl_window_next(loop->window, &loop->state, loop_live(loop), &event, &key);
+            sdl_window_next(loop->window, &loop->app.state, app_live(&loop->app), &event, &key);
         switch (input) {
         case WINDOW_NOTHING:
             return;
         case WINDOW_EVENT:
+            app_step(&loop->app, &event);
             if (event.kind == EVENT_COMMAND)
-                loop_click(loop, &event, typed_ms);
+                loop_serve_key(loop, typed_ms);
             else
-                loop_step(loop, &event);
+                loop_serve_mouse(loop);
             break;
         case WINDOW_KEY:
-            loop_key(loop, key, typed_ms);
+            use_key(loop, key, typed_ms);
             break;
         case WINDOW_REDRAW:
             loop->window_dirty = true;
@@ -175,7 +176,7 @@ static bool stop_for_key(void *context) {
 /* A drawing of the window stops when a key arrives. But a drawing that answers a key is finished,
  * and so is one after a drawing that was stopped: keys held down must not stop the world. */
 static GiveUp give_up_drawing(Loop *loop) {
-    bool owed = loop->frame && pace_answers(&loop->pace, SCREEN_WINDOW, loop->frame->request);
+    bool owed = loop->app.frame && pace_answers(&loop->pace, SCREEN_WINDOW, loop->app.frame->request);
     return (GiveUp){owed || loop->gave_way ? NULL : stop_for_key, loop};
 }
 
@@ -185,15 +186,16 @@ static bool draw_window(Loop *loop) {
     Err err;
     loop->window_ms = clock_ms();
     loop->gave_way = false;
-    loop->window_dirty = !sdl_window_draw(loop->window, &loop->state, loop_live(loop),
-                                          loop_picture(loop), &give_up, &err);
+    loop->window_dirty = !sdl_window_draw(loop->window, &loop->app.state, app_live(&loop->app),
+                                          app_picture(&loop->app), &give_up, &err);
     if (loop->gave_way)
         return false;
     if (loop->window_dirty) {
         close_window(loop);
-        loop_note_error(loop, &err);
-    } else if (loop->frame && loop->frame->picture)
-        note_shown(loop, SCREEN_WINDOW, loop->frame->request, loop->frame->live.job.time_s);
+        app_note_error(&loop->app, &err);
+    } else if (loop->app.frame && loop->app.frame->picture)
+        pace_shown(&loop->pace, SCREEN_WINDOW, loop_screens(loop), loop->app.frame->request,
+                   loop->app.frame->live.job.time_s);
     return true;
 }
 

@@ -80,12 +80,12 @@ bool sdl_window_open(SdlWindow **window, const char *title, Err *err) {
 void sdl_window_close(SdlWindow *window) {}
 
 bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live,
-                     const WindowPicture *picture, const GiveUp *give_up, Err *err) {
+                     const Picture *picture, const GiveUp *give_up, Err *err) {
     return sdl_window_open(&window, NULL, err);
 }
 
 bool sdl_window_capture(const SdlWindow *window, const State *state, const LiveData *live,
-                        const WindowPicture *picture, Image *image, Err *err) {
+                        const Picture *picture, Image *image, Err *err) {
     return err_set(err, ERR_FAILED, "window", "", "%s", sdl_window_impossible());
 }
 

@@ -16,44 +16,6 @@ enum { SNAPSHOT_W = 1280, SNAPSHOT_H = 860, MAX_SCRIPT_BYTES = 1 << 20, MAX_TICK
 
 /* ---- a frame --------------------------------------------------------------------------------- */
 
-static bool refresh_picture(Script *script, Err *err) {
-    WindowPicture next;
-    bool same;
-    if (!window_picture(&script->state, &script->live, &script->picture, NULL, &next, &same, err))
-        return false;
-    if (!same) {
-        window_picture_free(&script->picture);
-        script->picture = next;
-    }
-    return true;
-}
-
-static void tell_figures(Script *script) {
-    Headline headline = live_headline(&script->live);
-    ShownWarps warps;
-    bool recorded = live_warps(&script->live, &warps);
-    state_step(&script->state, &(Event){.kind = EVENT_RESULT,
-                                        .headline = &headline,
-                                        .warps = recorded ? &warps : NULL});
-}
-
-/* Computes the job of the state; again where a new scene has changed the selection. */
-static bool compute(Script *script, Err *err) {
-    SceneFacts facts;
-    if (!script_renderer_run(script->renderer, &script->state, &script->live, &facts, err))
-        return false;
-    if (script->loaded != script->state.job.scene ||
-        !operator_same_change(&script->loaded_sizes, &script->state.job.sizes)) {
-        script->loaded = script->state.job.scene;
-        script->loaded_sizes = script->state.job.sizes;
-        Event event = {.kind = EVENT_SCENE, .scene = &facts};
-        if (state_step(&script->state, &event) & STEP_RUN)
-            return compute(script, err);
-    }
-    tell_figures(script);
-    return true;
-}
-
 bool script_write_file(const Script *script, const char *name, const void *bytes, size_t length,
                        Err *err) {
     char path[4096];
@@ -91,9 +53,9 @@ static void draw_said(Script *script) {
 }
 
 void script_draw(Script *script) {
-    script->cells.light = script->state.light;
-    dashboard_draw(&script->cells, &script->state, &script->live, &script->picture.bev,
-                   NULL);
+    const App *app = &script->app;
+    script->cells.light = app->state.light;
+    dashboard_draw(&script->cells, &app->state, app_live(app), &app_picture(app)->bev, NULL);
 }
 
 bool script_write_frame(Script *script, Err *err) {
@@ -115,9 +77,9 @@ bool script_write_frame(Script *script, Err *err) {
 static bool write_snapshot(Script *script, Err *err) {
     char name[256];
     Image image = {0};
-    state_snapshot_name(&script->state, name, sizeof name);
-    bool ok = window_image(SNAPSHOT_W, SNAPSHOT_H, 1, &script->state, &script->live,
-                           &script->picture, &image, err) &&
+    state_snapshot_name(&script->app.state, name, sizeof name);
+    bool ok = window_image(SNAPSHOT_W, SNAPSHOT_H, 1, &script->app.state,
+                           app_live(&script->app), app_picture(&script->app), &image, err) &&
               script_write_image(script, name, &image, err);
     image_free(&image);
     return ok;
@@ -125,30 +87,21 @@ static bool write_snapshot(Script *script, Err *err) {
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* The log of these groups compares figures before and after. Brings the figures before up to date
- * with this moment of the world. */
-static bool catch_up(Script *script, const Command *command, Err *err) {
-    KeyGroup group = keys[command->action].group;
-    if (group != GROUP_SELECTION && group != GROUP_CAMERAS && group != GROUP_SCENE)
-        return true;
-    if (!script_renderer_check_accuracy(script->renderer, &script->state, &script->live, err))
+bool script_serve(Script *script, Err *err) {
+    App *app = &script->app;
+    unsigned bits = app_todo(app);
+    script->quit |= (bits & STEP_QUIT) != 0;
+    if (app->failed) {
+        *err = app->err;
+        app->failed = false;
         return false;
-    tell_figures(script);
-    return true;
+    }
+    return !(bits & STEP_SNAPSHOT) || write_snapshot(script, err);
 }
 
-bool script_step(Script *script, const Event *event, Err *err) {
-    if (event->kind == EVENT_COMMAND && !catch_up(script, &event->command, err))
-        return false;
-    Chart chart = script->state.chart;
-    unsigned bits = state_step(&script->state, event);
-    bool changed = bits & STEP_RUN || script->state.chart != chart;
-    script->quit |= (bits & STEP_QUIT) != 0;
-    if ((changed && !compute(script, err)) || !refresh_picture(script, err))
-        return false;
-    if (bits & STEP_SNAPSHOT && !write_snapshot(script, err))
-        return false;
-    return !(bits & STEP_LESSON) || script_lesson_wish(script, err);
+static bool step(Script *script, const Event *event, Err *err) {
+    app_step(&script->app, event);
+    return script_serve(script, err);
 }
 
 bool script_refuse(const Script *script, const char *what, Err *err) {
@@ -175,7 +128,7 @@ static bool use_tick(Script *script, const char *rest, Err *err) {
         return script_refuse(script, "tick takes seconds, at least 0, and how often, at least 1",
                              err);
     for (int i = 0; i < count; i++)
-        if (!script_step(script, &(Event){.kind = EVENT_TICK, .seconds = seconds}, err) ||
+        if (!step(script, &(Event){.kind = EVENT_TICK, .seconds = seconds}, err) ||
             !script_write_frame(script, err) || !script_lesson_tick(script, err))
             return false;
     return true;
@@ -188,25 +141,21 @@ static bool use_size(Script *script, const char *rest, Err *err) {
         columns > CELLS_MAX_EDGE || rows > CELLS_MAX_EDGE)
         return script_refuse(script, "size takes columns and rows, each from 1 to 1000", err);
     return cells_resize(&script->cells, columns, rows, err) &&
-           script_step(script, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows},
+           step(script, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows},
                        err);
 }
 
 static bool use_key(Script *script, const char *rest, Err *err) {
     char name[16], more[2];
-    Event event = {.kind = EVENT_COMMAND};
-    LessonInput input;
     int32_t key = sscanf(rest, "%15s %1s", name, more) == 1 ? keys_named(name) : 0;
-    if (lesson_desk_key(&script->state.lesson, key, &input))
-        return script_lesson_input(script, &input, err);
-    if (!keys_find(key, &event.command))
+    if (!app_key(&script->app, key))
         return script_refuse(script, "key takes the name of one key that means something", err);
-    return script_step(script, &event, err);
+    return script_serve(script, err);
 }
 
 /* The mouse over a pixel of a camera view, by the camera's number. */
 static bool use_pixel(Script *script, const char *rest, Err *err) {
-    const BevShape *shape = &script->live.frame.shape;
+    const BevShape *shape = &app_live(&script->app)->frame.shape;
     int camera, x, y;
     char more[2];
     if (sscanf(rest, "%d %d %d %1s", &camera, &x, &y, more) != 3 || camera < 0 || x < 0 || y < 0 ||
@@ -214,7 +163,7 @@ static bool use_pixel(Script *script, const char *rest, Err *err) {
         return script_refuse(script, "pixel takes a camera from 0, a column and a row of its features",
                              err);
     int64_t pixel = (camera * shape->feat_h + y) * shape->feat_w + x;
-    return script_step(script, &(Event){.kind = EVENT_PIXEL, .x = (double)pixel}, err);
+    return step(script, &(Event){.kind = EVENT_PIXEL, .x = (double)pixel}, err);
 }
 
 /* One line of text on the frames that follow; without text there is none. */
@@ -227,12 +176,30 @@ static bool use_say(Script *script, const char *rest, Err *err) {
 }
 
 static bool use_control(Script *script, const char *line, Err *err) {
-    char why[200];
-    Event event = {.kind = EVENT_COMMAND};
-    if (!keys_parse(line, &event.command, why, sizeof why))
-        return script_refuse(script, why, err);
-    return script_step(script, &event, err);
+    if (!app_words(&script->app, line, err))
+        return script_refuse(script, err->what, err);
+    return script_serve(script, err);
 }
+
+/* ---- lessons --------------------------------------------------------------------------------- */
+
+bool script_lesson_input(Script *script, const LessonInput *input, Err *err) {
+    app_lesson_input(&script->app, input);
+    return script_serve(script, err);
+}
+
+bool script_answer(Script *script, const char *rest, Err *err) {
+    if (!script->app.desk.open)
+        return script_refuse(script, "answer: no lesson is open; lesson NAME opens one", err);
+    return script_lesson_input(script, &(LessonInput){.kind = INPUT_ANSWER, .text = rest}, err);
+}
+
+bool script_lesson_tick(Script *script, Err *err) {
+    app_lesson_turn(&script->app, true);
+    return script_serve(script, err);
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 bool script_use_line(Script *script, char *line, Err *err) {
     static const struct {
@@ -270,13 +237,6 @@ static int count_frames(const char *text) {
     return frames;
 }
 
-static bool use_words(Script *script, Err *err) {
-    for (int i = 0; i < script->options->word_count; i++)
-        if (!use_control(script, script->options->words[i], err))
-            return false;
-    return !script->options->lesson || script_open_lesson(script, script->options->lesson, err);
-}
-
 static bool play(Script *script, char *text, Err *err) {
     progress_plan(count_frames(text));
     for (char *line = text; line && !script->quit;) {
@@ -309,28 +269,21 @@ bool script_make_folder(const char *path, Err *err) {
 }
 
 bool script_open(Script *script, const ScriptOptions *options, Err *err) {
-    int chosen;
+    const EngineOptions engine = {.where = 1u << BEV_CPU, .script = true, .make_picture = picture_make};
     script->options = options;
-    live_menu(&script->menu, options->scene, 1u << BEV_CPU, &chosen);
-    state_init(&script->state, &script->menu.menu, chosen);
-    live_compare(&script->menu, options->other, &script->state);
-    live_init(&script->live);
-    script->loaded = -1;
     if (!cells_init(&script->cells, options->columns, options->rows, err))
         return false;
     script->cells.ascii = options->ascii;
     script->cells.color = !options->no_color;
-    state_step(&script->state,
-               &(Event){.kind = EVENT_RESIZE, .columns = options->columns, .rows = options->rows});
-    return script_renderer_open(&script->renderer, err) && compute(script, err) &&
-           refresh_picture(script, err) && use_words(script, err);
+    if (!app_open(&script->app, &options->app, &engine, err))
+        return false;
+    return step(script,
+                &(Event){.kind = EVENT_RESIZE, .columns = options->columns, .rows = options->rows},
+                err);
 }
 
 void script_close(Script *script) {
-    Err err;
-    lesson_desk_close(&script->desk, &script->state, &err);
-    window_picture_free(&script->picture);
-    script_renderer_close(script->renderer);
+    app_close(&script->app, 0);
     cells_free(&script->cells);
 }
 

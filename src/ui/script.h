@@ -14,24 +14,16 @@
 #pragma once
 
 #include "kernels/err.h"
-#include "src/ui/lesson_desk.h"
+#include "src/app/app.h"
 
 #include <stdbool.h>
 
-enum { SCRIPT_WORD = 80 };
-
 typedef struct {
-    const char *scene;  /* a name or a path */
-    const char *other;  /* the scene that it is compared with; NULL: none */
+    AppOptions app;
     const char *file;   /* the script; "-": standard input */
     const char *frames; /* folder for the frames; is made where it is missing */
     int columns, rows;
     bool ascii, no_color;
-    /* Controls used before the script begins: "dtype fp8". */
-    int word_count;
-    const char (*words)[SCRIPT_WORD];
-    const char *lesson; /* opened before the script begins, as lesson_desk_open takes it, or NULL */
-    DeskMemory memory;  /* whether its progress is kept */
 } ScriptOptions;
 
 /* "200x60" into columns and rows, each 1 to 1000. */

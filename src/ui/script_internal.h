@@ -1,24 +1,15 @@
-/* What the parts of script playing share. Private to src/ui: script.c, script_lesson.c, and the
- * test that takes every lesson. */
+/* What scripts and lessons as text share. Private to src/ui: script.c, lesson_text.c, and the test
+ * that takes every lesson. */
 #pragma once
 
-#include "src/live/script_renderer.h"
-#include "src/ui/lesson_desk.h"
-#include "src/ui/loop_internal.h"
 #include "src/ui/script.h"
+#include "src/view/term/cells.h"
 #include "src/view/window/window_image.h"
 
 typedef struct {
     const ScriptOptions *options;
-    LiveMenu menu;
-    State state;
-    LiveData live;
-    ScriptRenderer *renderer;
-    WindowPicture picture;
+    App app;
     Cells cells;
-    LessonDesk desk;
-    int loaded; /* the scene whose facts the state has; -1: none */
-    OperatorChange loaded_sizes;
     char said[200]; /* stands on the frames; "": nothing */
     int frames, line;
     bool quit;
@@ -28,8 +19,8 @@ typedef struct {
 bool script_open(Script *script, const ScriptOptions *options, Err *err);
 void script_close(Script *script);
 
-/* Applies an event and computes what it changes. */
-bool script_step(Script *script, const Event *event, Err *err);
+/* Does what events and inputs so far ask for; an error of theirs is the line's. */
+bool script_serve(Script *script, Err *err);
 
 /* A line as scripts have it, with its comment. */
 bool script_use_line(Script *script, char *line, Err *err);
@@ -47,12 +38,7 @@ bool script_make_folder(const char *path, Err *err);
 /* Refuses the line that is read now. */
 bool script_refuse(const Script *script, const char *what, Err *err);
 
-/* ---- script_lesson.c ------------------------------------------------------------------------- */
-
-bool script_open_lesson(Script *script, const char *word, Err *err);
 bool script_lesson_input(Script *script, const LessonInput *input, Err *err);
-/* What the state asks of the lesson, after a step with STEP_LESSON. */
-bool script_lesson_wish(Script *script, Err *err);
 /* `answer ...` */
 bool script_answer(Script *script, const char *rest, Err *err);
 /* A frame of an animation is over. */

@@ -165,7 +165,7 @@ static bool fit_canvas(SdlWindow *window, int w, int h, Err *err) {
 }
 
 bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live,
-                     const WindowPicture *picture, const GiveUp *give_up, Err *err) {
+                     const Picture *picture, const GiveUp *give_up, Err *err) {
     int w, h;
     double scale = pixel_size(window, &w, &h);
     if (!fit_canvas(window, w, h, err))
@@ -187,7 +187,7 @@ bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live
 }
 
 bool sdl_window_capture(const SdlWindow *window, const State *state, const LiveData *live,
-                        const WindowPicture *picture, Image *image, Err *err) {
+                        const Picture *picture, Image *image, Err *err) {
     int w, h;
     double scale = pixel_size(window, &w, &h);
     return window_image(w, h, scale, state, live, picture, image, err);

@@ -15,11 +15,11 @@ void sdl_window_close(SdlWindow *window); /* accepts NULL */
 
 /* Draws the picture. False: an error; or given up, which changes neither `err` nor what is seen. */
 bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live,
-                     const WindowPicture *picture, const GiveUp *give_up, Err *err);
+                     const Picture *picture, const GiveUp *give_up, Err *err);
 
 /* The same pixels as an Image, for snapshots. */
 bool sdl_window_capture(const SdlWindow *window, const State *state, const LiveData *live,
-                        const WindowPicture *picture, Image *image, Err *err);
+                        const Picture *picture, Image *image, Err *err);
 
 typedef enum {
     WINDOW_NOTHING, /* no event is waiting */

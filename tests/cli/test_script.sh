@@ -54,6 +54,29 @@ tap_ok $? 'in ASCII when asked for'
     [ "$(wc -l <"$folder/d/frame-0001.txt")" = 40 ]
 tap_ok $? 'from standard input, on 120x40, beginning as the options say'
 
+# A frame shows the accuracy of its own moment, as the live display does where it pauses.
+printf 'dtype fp8\ntick 1\ntick 1\ntick 1\n' >"$folder/moments.keys"
+"$BEVSCOPE" live canonical --script "$folder/moments.keys" --frames "$folder/moments" \
+    >"$folder/out" 2>"$folder/err"
+for t in 1 2 3; do
+    "$BEVSCOPE" verify canonical --kernel cpu_v4 --dtype fp8 --align nearest --device cpu \
+        --time $t --format json |
+        sed -n 's/.*"max_abs": \([0-9.]*\).*/\1/p'
+done >"$folder/wanted"
+awk '$1 == "FP8" && $2 == "pass" { print $5 }' "$folder"/moments/frame-*.txt >"$folder/shown"
+paste "$folder/wanted" "$folder/shown" | awk '
+    NF != 2 || $1 / $2 < 0.95 || $1 / $2 > 1.05 { print "# " $0; bad = 1 }
+    END { exit bad || NR != 3 }'
+tap_ok $? 'the error of FP8 is that of each moment'
+
+# What needs a new picture, but no other job: the errors are there, also while the world stands still.
+printf 'play off\nerror on\ntick 0\n' >"$folder/errors.keys"
+"$BEVSCOPE" live toy --script "$folder/errors.keys" --frames "$folder/errors" --size 120x40 \
+    >"$folder/out" 2>"$folder/err"
+grep -q 'BEV, error' "$folder/errors/frame-0001.txt" &&
+    ! grep -q 'no FP64 reference' "$folder/errors/frame-0001.txt"
+tap_ok $? 'errors against FP64 are shown while paused'
+
 # A map of a file has the aligns that it was made with: another scene's are left, aloud.
 printf '%s\n' 'align lattice' 'baseline on' 'compare wipe' 'tick 1' 'scene voxelize' 'tick 1' \
     >"$folder/aligns.keys"

@@ -41,7 +41,7 @@ static struct {
 
 /* The program, and a State that follows its controls. */
 static Pty pty;
-static LiveMenu menu;
+static AppMenu menu;
 static State state, home;
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -60,7 +60,7 @@ static void tell_scene(void) {
     facts.has_world = scene.has_world;
     facts.camera_count = scene.has_rig ? scene.rig.camera_count : 0;
     scene_free(&scene);
-    state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &facts});
+    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &facts});
 }
 
 /* Esc and a key that come together would be one key with Alt. */
@@ -227,8 +227,8 @@ static bool start(void) {
     char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
                                  NULL};
     unsigned where = 1u << (strcmp(plan.device, "cpu") ? BEV_CUDA : BEV_CPU);
-    int scene;
-    live_menu(&menu, plan.scene, where, &scene);
+    app_menu_open(&menu, where);
+    int scene = app_menu_scene(&menu, plan.scene);
     state_init(&state, &menu.menu, scene);
     tell_scene();
     state_step(&state, &(Event){.kind = EVENT_RESIZE, .columns = COLUMNS, .rows = ROWS});

@@ -29,13 +29,14 @@ src/learn           learn     kernels base scene cachesim state
 src/live            live      kernels base scene cachesim run accuracy train state
 src/view/draw       draw      kernels base
 src/view/bev        bev       kernels base scene cachesim state draw
+src/app             app       kernels base scene cachesim run accuracy train state learn live draw bev
 src/view/figure     figure    kernels base scene draw bev
 src/view/chart      chart     kernels base scene cachesim state draw
 src/view/panel      panel     kernels base scene cachesim state draw bev chart
 src/view/term       term      kernels base scene cachesim state draw bev chart panel
 src/view/window     window    kernels base scene cachesim state draw bev figure chart panel
-src/ui              ui        kernels base scene cachesim run accuracy train state learn live draw bev figure chart panel term window
-src/cli             cli       kernels base scene api cachesim run accuracy try train state learn live draw bev figure chart panel term window ui
+src/ui              ui        kernels base scene cachesim run accuracy train state learn live app draw bev figure chart panel term window
+src/cli             cli       kernels base scene api cachesim run accuracy try train state learn live app draw bev figure chart panel term window ui
 TABLE
 }
 

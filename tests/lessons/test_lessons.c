@@ -29,7 +29,7 @@ static char seen[1 << 20];           /* all that was shown */
 static size_t seen_length;
 
 static void remember(void) {
-    const PaneText *body = &script->state.lesson.body;
+    const PaneText *body = &script->app.state.lesson.body;
     for (int i = 0; i < body->count; i++) {
         int n = snprintf(seen + seen_length, sizeof seen - seen_length, "%s\n", pane_row(body, i));
         if (n > 0 && seen_length + (size_t)n < sizeof seen)
@@ -96,7 +96,7 @@ static bool act(LessonInputKind kind, const char *text, Err *err) {
 
 /* Answers the question that is asked. */
 static bool give_answer(Way way, Counts *counts, Err *err) {
-    LessonRun *run = &script->desk.run;
+    LessonRun *run = &script->app.desk.run;
     const LessonQuestion *question = lesson_run_question(run);
     const Answer *before = &answers[run->page];
     char text[64] = "";
@@ -110,7 +110,7 @@ static bool give_answer(Way way, Counts *counts, Err *err) {
     if (!act(INPUT_ANSWER, text, err))
         return false;
     if (run->phase != PHASE_VERDICT)
-        return err_set(err, ERR_FAILED, script->desk.lesson.name, "", "page %d: \"%s\": %s",
+        return err_set(err, ERR_FAILED, script->app.desk.lesson.name, "", "page %d: \"%s\": %s",
                        run->page + 1, text, run->note);
     if (way == FIRST)
         keep_answer(run);
@@ -124,7 +124,7 @@ static bool give_answer(Way way, Counts *counts, Err *err) {
 /* After a wrong answer the question is asked again, once for each change: also then it is judged.
  */
 static bool ask_again(Err *err) {
-    LessonRun *run = &script->desk.run;
+    LessonRun *run = &script->app.desk.run;
     const LessonQuestion *question = lesson_run_question(run);
     int page = run->page;
     for (int i = 0; run->verdict == VERDICT_WRONG && i < question->again_count; i++) {
@@ -142,9 +142,9 @@ static bool ask_again(Err *err) {
 
 /* One input: an answer, and again after each change; or on. */
 static bool go_on(Way way, Counts *counts, Err *err) {
-    if (lesson_run_wants(&script->desk.run) == LESSON_WANTS_PAUSE)
+    if (lesson_run_wants(&script->app.desk.run) == LESSON_WANTS_PAUSE)
         return act(INPUT_NEXT, NULL, err) && script_lesson_tick(script, err);
-    if (script->state.lesson.asks == ASKS_NOTHING)
+    if (script->app.state.lesson.asks == ASKS_NOTHING)
         return act(INPUT_SKIP, NULL, err);
     return give_answer(way, counts, err) && ask_again(err);
 }
@@ -154,16 +154,16 @@ static bool take(const char *name, Way way, Counts *counts) {
     char line[700];
     *counts = (Counts){0};
     seen_length = 0;
-    bool ok = script_open_lesson(script, name, &err);
-    for (int i = 0; ok && i < MAX_INPUTS && !script->state.lesson.ended; i++) {
+    bool ok = app_open_lesson(&script->app, name, DESK_FORGETS, &err) && script_serve(script, &err);
+    for (int i = 0; ok && i < MAX_INPUTS && !script->app.state.lesson.ended; i++) {
         remember();
         ok = go_on(way, counts, &err);
     }
     remember();
     err_line(&err, line, sizeof line);
-    if (!ok || !script->state.lesson.ended)
+    if (!ok || !script->app.state.lesson.ended)
         tap_note("%s", ok ? "it does not come to its end" : line);
-    return ok && script->state.lesson.ended;
+    return ok && script->app.state.lesson.ended;
 }
 
 /* `seen` has the texts of the last time. */
@@ -179,7 +179,7 @@ static void test_twice(const char *name) {
 static void test_lesson(const char *name, bool twice) {
     Counts first, other = {0};
     bool ok = take(name, FIRST, &first);
-    int questions = script->desk.lesson.question_count;
+    int questions = script->app.desk.lesson.question_count;
     tap_ok(ok && first.judged == questions && questions > 0, "%s: %d of %d questions can be judged",
            name, first.judged, questions);
     ok = ok && take(name, OTHERWISE, &other);
@@ -195,7 +195,7 @@ TAP_SUITE(lessons) {
     static Course course;
     Err err;
     const ScriptOptions options = {
-        .scene = "toy", .file = "test", .frames = ".", .columns = 80, .rows = 24};
+        .app = {.scene = "toy"}, .file = "test", .frames = ".", .columns = 80, .rows = 24};
     course_read(&course);
     script = calloc(1, sizeof *script);
     tap_need(script && script_open(script, &options, &err), "a script opens");

@@ -124,8 +124,8 @@ static void no_contents(void *contents) {
     (void)contents;
 }
 
-static void *make_picture(const State *state, const LiveData *live, void *previous,
-                          const GiveUp *give_up, Err *err) {
+static Picture *make_picture(const State *state, const LiveData *live, Picture *previous,
+                             const GiveUp *give_up, Err *err) {
     (void)state, (void)live, (void)previous, (void)err;
     if (atomic_fetch_add(&interrupting.begun, 1) < INTERRUPTED) {
         for (double end = clock_ms() + LONG_MS; !interrupting.moves && clock_ms() < end;)

@@ -2,7 +2,6 @@
  * for, the same in a script; other keys are answered meanwhile; and the scene's own depth again. */
 #include "src/base/clock.h"
 #include "src/live/engine.h"
-#include "src/live/script_renderer.h"
 #include "tests/support/tap.h"
 
 #include <poll.h>
@@ -73,21 +72,20 @@ static bool falls(const LiveTraining *training) {
 
 /* The loss that a script shows after so many steps. */
 static float loss_of_script(State state) {
-    ScriptRenderer *renderer;
-    static LiveData live;
-    SceneFacts facts;
+    const EngineOptions options = {.where = 1u << BEV_CPU, .script = true};
+    Engine *script;
     Err err = {0};
-    live_init(&live);
-    tap_need(script_renderer_open(&renderer, &err) &&
-                 script_renderer_run(renderer, &state, &live, &facts, &err),
-             "a script renders");
-    const LiveTraining *training = live.frame.training;
+    tap_need(engine_open(&script, &options, &err), "a script's engine opens");
+    engine_request(script, &state);
+    const EngineFrame *frame = engine_take(script);
+    tap_need(frame && !frame->errors, "a script renders");
+    const LiveTraining *training = frame->live.frame.training;
     tap_ok(training && training->step == STEPS && falls(training),
            "a script takes all steps at once, and the loss falls");
     tap_ok(training && !training->forward_us.source && !training->backward_us.source,
            "and says nothing about time");
     float loss = training ? training->losses[STEPS] : -1;
-    script_renderer_close(renderer);
+    engine_close(script);
     return loss;
 }
 

@@ -41,7 +41,7 @@ static inline State make_state(void) {
     SceneFacts scene = make_scene();
     State state;
     state_init(&state, &menu, 1);
-    state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &scene});
+    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &scene});
     return state;
 }
 

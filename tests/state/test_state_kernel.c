@@ -107,13 +107,13 @@ static void test_settling(void) {
     use(&state, "align bilinear");
     SceneFacts fixed = make_scene();
     fixed.aligns = 1u << BEV_NEAREST;
-    unsigned bits = state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &fixed});
+    unsigned bits = state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &fixed});
     tap_ok(bits & STEP_RUN && state.job.config.align == BEV_NEAREST &&
                strstr(said(&state), "this scene has no"),
            "a scene with one map takes the align along, aloud");
     state.job.baseline.align = BEV_LATTICE; /* pinned at another scene */
     state.job.baseline_pinned = true;
-    state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &fixed});
+    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &fixed});
     tap_ok(state.job.baseline.align == BEV_NEAREST, "and that of a pinned baseline");
 }
 

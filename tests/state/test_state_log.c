@@ -3,7 +3,7 @@
 #include "tests/support/tap.h"
 
 static void deliver(State *state, const Headline *figures) {
-    state_step(state, &(Event){.kind = EVENT_RESULT, .headline = figures});
+    state_step(state, &(Event){.kind = EVENT_FRAME, .headline = figures});
 }
 
 static void test_log(void) {

@@ -82,7 +82,7 @@ static void test_slices(void) {
     scene.whole.z_min_m = -1;
     scene.whole.z_max_m = 5;
     scene.whole.nz = 3;
-    state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &scene});
+    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &scene});
     use(&state, "cursor-x 130");
     unsigned bits = use(&state, "slice 1");
     tap_ok(says(&state, "slice 1 of 3, z 1 to 3 m") && bits & STEP_RUN && bits & STEP_LOOK &&
@@ -103,7 +103,7 @@ static void test_slices(void) {
     tap_ok(order[0] == SLICE_SIDE && state.job.slice == SLICE_SIDE && order[1] == SLICE_MAX &&
                order[2] == 0 && order[4] == 2,
            "the key goes around: side, max, 0, 1, 2");
-    state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &(SceneFacts){.nx = 4, .ny = 3}});
+    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &(SceneFacts){.nx = 4, .ny = 3}});
     tap_ok(state.scene.nx == 4 && state.scene.ny == 3 && state_slice(&state).slices == 1,
            "a flat scene after it is whole");
 }

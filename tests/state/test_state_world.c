@@ -52,7 +52,7 @@ static void test_cameras(void) {
     SceneFacts flat = make_scene();
     flat.has_rig = false;
     flat.camera_count = 0;
-    state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &flat});
+    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &flat});
     tap_ok(use(&state, "yaw") == STEP_REDRAW &&
                says(&state, "yaw: this scene came without its cameras"),
            "without a rig there is nothing to turn");

@@ -66,7 +66,7 @@ static inline State fixture_state(int columns, int rows) {
     SceneFacts scene = fixture_scene();
     state.job.config = (KernelConfig){&fixture_kernels[FIXTURE_KERNELS - 1], BEV_FP16, BEV_NEAREST};
     state.job.baseline = (KernelConfig){&fixture_kernels[FIXTURE_V2], BEV_FP16, BEV_NEAREST};
-    state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &scene});
+    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &scene});
     state_step(&state, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows});
     state.job.baseline_pinned = true;
     state.job.time_s = 3.2;

@@ -44,10 +44,10 @@ static void lose_device(int signal) {
 }
 
 TAP_ALONE(device_lost) {
-    const LoopOptions options = {.scene = "toy",
-                                 .where = 1u << BEV_CPU | 1u << BEV_CUDA,
-                                 .word_count = 1,
-                                 .words = {"kernel gpu_v3"}};
+    const LoopOptions options = {
+        .app = {.scene = "toy", .word_count = 1, .words = {"kernel gpu_v3"}},
+        .where = 1u << BEV_CPU | 1u << BEV_CUDA,
+        .no_terminal = term_impossible() != NULL};
     Err err = {.what = ""};
     LoopEnd end;
     setlocale(LC_ALL, "");

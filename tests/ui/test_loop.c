@@ -128,8 +128,8 @@ static bool launch_and_fail(const BevProblem *problem, const BevPlan *plan, void
 }
 
 static bool log_says(const Loop *loop, const char *words) {
-    for (int i = 0; i < loop->state.log.count; i++)
-        if (strstr(loop->state.log.lines[i].text, words))
+    for (int i = 0; i < loop->app.state.log.count; i++)
+        if (strstr(loop->app.state.log.lines[i].text, words))
             return true;
     return false;
 }
@@ -137,91 +137,91 @@ static bool log_says(const Loop *loop, const char *words) {
 /* Waits until the frame of the newest job has come. */
 static bool wait_for_frame(Loop *loop) {
     double end = clock_ms() + PATIENCE_MS;
-    struct pollfd waiting = {.fd = engine_fd(loop->engine), .events = POLLIN};
-    while (loop_live(loop)->serial != loop->state.job.serial && clock_ms() < end)
+    struct pollfd waiting = {.fd = engine_fd(loop->app.engine), .events = POLLIN};
+    while (app_live(&loop->app)->serial != loop->app.state.job.serial && clock_ms() < end)
         if (poll(&waiting, 1, 100) == 1)
             loop_take_frame(loop);
-    return loop_live(loop)->serial == loop->state.job.serial;
+    return app_live(&loop->app)->serial == loop->app.state.job.serial;
 }
 
-static void begin_loop(Loop *loop, const LoopOptions *options, Err *err) {
-    int scene;
+static void begin_loop(Loop *loop, const LoopOptions *options) {
+    App *app = &loop->app;
     loop->options = options;
-    loop->err = err;
-    live_init(&loop->nothing);
-    live_menu(&loop->menu, options->scene, options->where, &scene);
-    state_init(&loop->state, &loop->menu.menu, scene);
+    app->options = &options->app;
+    live_init(&app->nothing);
+    app_menu_open(&app->menu, options->where);
+    state_init(&app->state, &app->menu.menu, app_menu_scene(&app->menu, options->app.scene));
     gpu = *bev_kernel_find("cpu_v3");
     gpu.name = "gpu_v3";
     gpu.launch = launch_and_fail;
-    loop->state.job.config.kernel = &gpu;
-    loop->state.menu.where |= 1u << BEV_CUDA;
+    loop->app.state.job.config.kernel = &gpu;
+    loop->app.state.menu.where |= 1u << BEV_CUDA;
 }
 
 static void test_device_lost(void) {
-    static const LoopOptions options = {.scene = "toy", .where = 1u << BEV_CPU};
+    static const LoopOptions options = {.app.scene = "toy", .where = 1u << BEV_CPU};
     const EngineOptions quiet = {.where = 1u << BEV_CPU};
     static Loop loop;
     Err err = {.what = ""};
-    begin_loop(&loop, &options, &err);
-    if (!engine_open(&loop.engine, &quiet, &err)) {
+    begin_loop(&loop, &options);
+    if (!engine_open(&loop.app.engine, &quiet, &err)) {
         tap_ok(false, "%s: %s", err.where, err.what);
         return;
     }
-    loop_submit(&loop);
+    app_request(&loop.app);
     bool good = true;
     for (int i = 0; i < GOOD_LAUNCHES; i++) {
-        good = good && wait_for_frame(&loop) && loop_live(&loop)->frame.pooled;
-        loop_step(&loop, &(Event){.kind = EVENT_TICK, .seconds = 0.1});
+        good = good && wait_for_frame(&loop) && app_live(&loop.app)->frame.pooled;
+        app_step(&loop.app, &(Event){.kind = EVENT_TICK, .seconds = 0.1});
     }
     tap_ok(good, "the world moves for a while");
     good = wait_for_frame(&loop);
     tap_ok(good && launches == GOOD_LAUNCHES + 1 &&
-               loop.state.job.config.kernel->where == BEV_CPU &&
-               !(loop.state.menu.where & 1u << BEV_CUDA),
+               loop.app.state.job.config.kernel->where == BEV_CPU &&
+               !(loop.app.state.menu.where & 1u << BEV_CUDA),
            "the GPU fails in the middle of a frame: the CPU takes over, for good");
     if (!tap_ok(log_says(&loop, "gpu_v3: CUDA error 700") && log_says(&loop, "CPU, "),
                 "the log says both"))
-        for (int i = 0; i < loop.state.log.count; i++)
-            tap_note("%s", loop.state.log.lines[i].text);
-    tap_ok(loop_live(&loop)->frame.pooled && !loop_live(&loop)->error_text[0] && !loop.quit,
+        for (int i = 0; i < loop.app.state.log.count; i++)
+            tap_note("%s", loop.app.state.log.lines[i].text);
+    tap_ok(app_live(&loop.app)->frame.pooled && !app_live(&loop.app)->error_text[0] && !loop.quit,
            "the same moment is pooled again, and the problem is over");
-    engine_close(loop.engine);
+    engine_close(loop.app.engine);
 }
 
 /* The launch that fails is one of the timings between two frames; the next frames, sharper than the
  * one before, need no launch and are made without an error. Only the last one is taken. */
 static void test_lost_aside(void) {
-    static const LoopOptions options = {.scene = "toy", .where = 1u << BEV_CPU};
+    static const LoopOptions options = {.app.scene = "toy", .where = 1u << BEV_CPU};
     const EngineOptions timing = {.where = 1u << BEV_CPU, .background = true};
     static Loop loop;
     Err err = {.what = ""};
     launches = GOOD_LAUNCHES - 1;
-    begin_loop(&loop, &options, &err);
-    loop.state.playing = false;
-    if (!engine_open(&loop.engine, &timing, &err)) {
+    begin_loop(&loop, &options);
+    loop.app.state.playing = false;
+    if (!engine_open(&loop.app.engine, &timing, &err)) {
         tap_ok(false, "%s: %s", err.where, err.what);
         return;
     }
-    loop_submit(&loop);
+    app_request(&loop.app);
     double end = clock_ms() + PATIENCE_MS;
     while (launches <= GOOD_LAUNCHES && clock_ms() < end)
         usleep(10000);
     usleep(1000000);
-    struct pollfd waiting = {.fd = engine_fd(loop.engine), .events = POLLIN};
-    while (loop.state.job.config.kernel == &gpu && clock_ms() < end)
+    struct pollfd waiting = {.fd = engine_fd(loop.app.engine), .events = POLLIN};
+    while (loop.app.state.job.config.kernel == &gpu && clock_ms() < end)
         if (poll(&waiting, 1, 100) == 1)
             loop_take_frame(&loop);
     tap_ok(log_says(&loop, "gpu_v3: CUDA error 700") && log_says(&loop, "CPU, "),
            "the GPU fails between two frames: the log says why the CPU takes over");
-    engine_close(loop.engine);
+    engine_close(loop.app.engine);
 }
 
 /* Two things to note between two pictures that are taken: counters that nobody has, and the scene's
  * file vanishes. */
 static void test_notes(void) {
     char path[] = "/tmp/loop-XXXXXX", command[1024];
-    const LoopOptions options = {.scene = path, .where = 1u << BEV_CPU};
+    const LoopOptions options = {.app.scene = path, .where = 1u << BEV_CPU};
     const EngineOptions working = {.where = 1u << BEV_CPU, .background = true};
     static Loop loop;
     Err err = {.what = ""};
@@ -229,24 +229,24 @@ static void test_notes(void) {
     snprintf(command, sizeof command, "cp '%s/samples/toy.json' %s", getenv("BEVSCOPE_DATA"), path);
     tap_need(file >= 0 && system(command) == 0, "a file of a scene");
     close(file);
-    begin_loop(&loop, &options, &err);
-    loop.state.job.config.kernel = bev_kernel_find("cpu_v3");
-    loop.state.playing = false;
-    tap_need(engine_open(&loop.engine, &working, &err), "an engine");
-    loop_submit(&loop);
+    begin_loop(&loop, &options);
+    loop.app.state.job.config.kernel = bev_kernel_find("cpu_v3");
+    loop.app.state.playing = false;
+    tap_need(engine_open(&loop.app.engine, &working, &err), "an engine");
+    app_request(&loop.app);
     tap_need(wait_for_frame(&loop), "a picture");
-    loop.state.counts++;
-    loop_submit(&loop);
+    loop.app.state.counts++;
+    app_request(&loop.app);
     unlink(path);
     usleep(3000000); /* two pictures, the second in place of the first */
     double end = clock_ms() + PATIENCE_MS;
-    struct pollfd waiting = {.fd = engine_fd(loop.engine), .events = POLLIN};
-    while (loop.notes < 2 && clock_ms() < end)
+    struct pollfd waiting = {.fd = engine_fd(loop.app.engine), .events = POLLIN};
+    while (loop.app.notes < 2 && clock_ms() < end)
         if (poll(&waiting, 1, 100) == 1)
             loop_take_frame(&loop);
     tap_ok(log_says(&loop, "only a GPU has them") && log_says(&loop, "it has vanished"),
            "of two notes between two pictures both are told");
-    engine_close(loop.engine);
+    engine_close(loop.app.engine);
 }
 
 TAP_SUITE(loop) {

@@ -1,23 +1,23 @@
 /* The window without a display: SDL's dummy driver, its software renderer, events from a queue. */
 #include "tests/support/tap.h"
 
+#include "src/base/ref.h"
 #include "src/live/pipeline.h"
 #include "src/ui/loop_internal.h"
 
 #include <SDL.h>
 #include <math.h>
 
-static LiveMenu menu;
+static AppMenu menu;
 static State state;
 static LiveData live;
-static WindowPicture picture;
+static Picture *picture;
 static SdlWindow *window;
 
 /* A finished frame of the toy scene, compared with its baseline. */
 static bool prepare(Pipeline **pipeline, Err *err) {
-    bool same;
-    int scene;
-    live_menu(&menu, "asymmetric", 1u << BEV_CPU, &scene);
+    app_menu_open(&menu, 1u << BEV_CPU);
+    int scene = app_menu_scene(&menu, "asymmetric");
     state_init(&state, &menu.menu, scene);
     state.job.config.kernel = bev_kernel_find("cpu_v3");
     state.job.config.dtype = BEV_FP16;
@@ -28,10 +28,10 @@ static bool prepare(Pipeline **pipeline, Err *err) {
     if (!pipeline_open(pipeline, err) ||
         !pipeline_run(*pipeline, &state, (PipelineNeeds){.fp64_original = true}, &live, err))
         return false;
-    const Event scene_event = {.kind = EVENT_SCENE,
+    const Event scene_event = {.kind = EVENT_FRAME,
                                .scene = &pipeline_inputs(*pipeline)->scene->facts};
     state_step(&state, &scene_event);
-    return window_picture(&state, &live, NULL, NULL, &picture, &same, err) && !same;
+    return (picture = picture_make(&state, &live, NULL, NULL, err)) != NULL;
 }
 
 /* ---- whether there is one -------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ static int64_t pixels_unlike_snapshot(void) {
     Err err;
     int64_t differing = 0;
     SDL_Renderer *renderer = SDL_GetRenderer(sdl_window());
-    if (!sdl_window_capture(window, &state, &live, &picture, &image, &err))
+    if (!sdl_window_capture(window, &state, &live, picture, &image, &err))
         return -1;
     uint8_t *shown = malloc((size_t)image.w * (size_t)image.h * 4);
     if (SDL_RenderReadPixels(renderer, NULL, SDL_PIXELFORMAT_RGBA32, shown, image.w * 4) < 0)
@@ -80,7 +80,7 @@ static int64_t pixels_unlike_snapshot(void) {
 
 static int64_t differing_pixels(void) {
     Err err;
-    return sdl_window_draw(window, &state, &live, &picture, NULL, &err) ? pixels_unlike_snapshot()
+    return sdl_window_draw(window, &state, &live, picture, NULL, &err) ? pixels_unlike_snapshot()
                                                                         : -1;
 }
 
@@ -113,7 +113,7 @@ static void test_given_up(void) {
         int left = times + 1;
         const GiveUp give_up = {asked_often, &left};
         Err err = {.kind = ERR_USAGE};
-        given_up = !sdl_window_draw(window, &state, &live, &picture, &give_up, &err);
+        given_up = !sdl_window_draw(window, &state, &live, picture, &give_up, &err);
         drawn += pixels_unlike_snapshot() == 0;
         state.help = false;
         changed += given_up && (pixels_unlike_snapshot() != 0 || err.kind != ERR_USAGE);
@@ -152,7 +152,7 @@ static int reddish_pixels(void) {
     int count = 0;
     WindowLayout at;
     window_layout(&state, &live, 1280, 860, &at);
-    if (!window_image(1280, 860, 1, &state, &live, &picture, &image, &err))
+    if (!window_image(1280, 860, 1, &state, &live, picture, &image, &err))
         return -1;
     int names = (int)(at.strip.y + at.strip.h) - 14;
     for (int y = names; y < names + 16; y++)
@@ -323,10 +323,10 @@ static void test_spots(void) {
     cairo_t *cr = pen_begin(&image, 1280, 860, &err);
     bool seen[ACTION_COUNT] = {false};
     int wrong = 0, hints = 0;
-    bool drawn = cr && window_paint(cr, 1280, 860, &state, &live, &picture, &spots, NULL, &err);
+    bool drawn = cr && window_paint(cr, 1280, 860, &state, &live, picture, &spots, NULL, &err);
     drawn = pen_finish(cr, drawn, &image);
     image_free(&image);
-    sdl_window_draw(window, &state, &live, &picture, NULL, &err);
+    sdl_window_draw(window, &state, &live, picture, NULL, &err);
     drain();
     for (int i = 0; drawn && i < spots.count; i++) {
         const Command *wanted = &spots.list[i].command;
@@ -349,7 +349,7 @@ static void test_spots(void) {
     push_button(SDL_MOUSEBUTTONUP, spots.list[1].box.x + 4, spots.list[1].box.y + 4);
     tap_ok(next(&event, &key) == WINDOW_NOTHING, "not so where the button is released elsewhere");
     state.help = true;
-    sdl_window_draw(window, &state, &live, &picture, NULL, &err);
+    sdl_window_draw(window, &state, &live, picture, NULL, &err);
     push_button(SDL_MOUSEBUTTONDOWN, spots.list[0].box.x + 4, spots.list[0].box.y + 4);
     push_button(SDL_MOUSEBUTTONUP, spots.list[0].box.x + 4, spots.list[0].box.y + 4);
     tap_ok(next(&event, &key) == WINDOW_NOTHING, "nor under the help");
@@ -419,7 +419,7 @@ TAP_SUITE(window) {
     test_large();
     test_zoom();
     test_closing();
-    window_picture_free(&picture);
+    ref_drop(picture);
     pipeline_close(pipeline);
     SDL_Quit();
 }

@@ -147,5 +147,5 @@ static inline void finish_log(void) {
     state.log.lines[0].before = headline;
     state.log.lines[0].before.latency_us.value = 12.6;
     headline.serial = state.job.serial;
-    state_step(&state, &(Event){.kind = EVENT_RESULT, .headline = &headline});
+    state_step(&state, &(Event){.kind = EVENT_FRAME, .headline = &headline});
 }

@@ -17,7 +17,7 @@ static void test_height(void) {
         facts.grid.z_min_m = -1;
         facts.grid.z_max_m = 5.4;
         facts.whole = facts.grid;
-        state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &facts});
+        state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &facts});
         live.frame.shape = (BevShape){.nx = 200, .ny = 3200, .nz = 16, .channels = 80};
         live.intervals.stats.cells = 640000;
         live.intervals.stats.longest_cell = (2 * 200 + 90) * 200 + 131;

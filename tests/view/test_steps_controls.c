@@ -23,7 +23,7 @@ static void tick(double seconds, int times) {
 static void record(int steps) {
     Headline headline = {.serial = state.job.serial, .step_count = steps};
     ShownWarps warps = {2, {{7, 3, 0}, {7, 4, 30}}};
-    state_step(&state, &(Event){.kind = EVENT_RESULT, .headline = &headline, .warps = &warps});
+    state_step(&state, &(Event){.kind = EVENT_FRAME, .headline = &headline, .warps = &warps});
 }
 
 static const char *log_line(void) {
@@ -152,7 +152,7 @@ TAP_SUITE(steps_controls) {
     SceneFacts scene = fixture_scene();
     state_init(&state, &menu, 1);
     state.playing = false;
-    state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &scene});
+    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &scene});
     test_still();
     test_running();
     test_whose();

@@ -236,7 +236,7 @@ static void camera_name(const WindowView *view, int camera) {
 
 static void draw_camera(const WindowView *view, int camera) {
     Box box = view->layout.cameras[camera];
-    const WindowPicture *picture = view->picture;
+    const Picture *picture = view->picture;
     Pen *pen = view->pen;
     pen_fill(pen, box, pen->theme->tint, 1);
     if (picture && camera < picture->camera_count) {

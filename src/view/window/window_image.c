@@ -206,7 +206,7 @@ static void (*const parts[])(const WindowView *) = {
 };
 
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
-                  const WindowPicture *picture, Spots *spots, const GiveUp *give_up,
+                  const Picture *picture, Spots *spots, const GiveUp *give_up,
                   Err *err) {
     Pen pen;
     WindowView view = {
@@ -233,7 +233,7 @@ bool window_paint(cairo_t *cr, double w, double h, const State *state, const Liv
 }
 
 bool window_image(int w, int h, double scale, const State *state, const LiveData *live,
-                  const WindowPicture *picture, Image *image, Err *err) {
+                  const Picture *picture, Image *image, Err *err) {
     cairo_t *cr = pen_begin(image, w, h, err);
     if (!cr)
         return false;

@@ -2,34 +2,9 @@
  * latency. Pure: the window, snapshots, recordings and frames of scripts all show this picture. */
 #pragma once
 
-#include "src/view/bev/bev_picture.h"
+#include "src/view/bev/picture.h"
 #include "src/view/draw/pen.h"
 #include "src/view/panel/spots.h"
-
-/* What a live frame shows, decoded into pixels of one cell or one camera pixel each: the costly
- * half of a picture, independent of the window's size, zoom and mouse. */
-typedef struct {
-    uint64_t content; /* of the frame it was made from */
-    int colormap;     /* position in the state's menu */
-    int64_t channel;
-    RgbChoice rgb;
-    bool lock; /* the state asked to keep the range of the picture before */
-    Compare compare;
-    Strip strip;
-    uint64_t strip_content; /* seen_content of the frame */
-    BevPicture bev;
-    int camera_count;
-    Image cameras[RIG_MAX_CAMERAS]; /* the strip */
-    ValueRange camera_range;        /* of a strip with a colour bar; else lo == hi */
-} WindowPicture;
-
-/* Decodes what state and frame show. From `previous` (may be NULL) it takes a locked range and
- * parts that have not changed. Where nothing has changed it sets *same, leaves `picture` untouched
- * and returns true. Returns false, with nothing to free, on an error, or when `give_up` was set,
- * which leaves `err` as it is. */
-bool window_picture(const State *state, const LiveData *live, const WindowPicture *previous,
-                    const GiveUp *give_up, WindowPicture *picture, bool *same, Err *err);
-void window_picture_free(WindowPicture *picture);
 
 /* Where everything stands, in units of `scale` pixels. */
 typedef struct {
@@ -57,9 +32,9 @@ int64_t window_pixel_at(const WindowLayout *layout, const LiveFrame *frame, doub
  * (may be NULL) receives what a click uses. Returns false on an error, or when `give_up` was set,
  * which leaves `err` as it is. */
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
-                  const WindowPicture *picture, Spots *spots, const GiveUp *give_up,
+                  const Picture *picture, Spots *spots, const GiveUp *give_up,
                   Err *err);
 
 /* The same as an Image of w x h pixels. */
 bool window_image(int w, int h, double scale, const State *state, const LiveData *live,
-                  const WindowPicture *picture, Image *image, Err *err);
+                  const Picture *picture, Image *image, Err *err);

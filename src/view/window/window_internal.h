@@ -15,7 +15,7 @@ extern const Rgb window_fault;    /* errors, and faults that the user set */
 typedef struct {
     const State *state;
     const LiveData *live;
-    const WindowPicture *picture; /* NULL: nothing is computed yet */
+    const Picture *picture; /* NULL: nothing is computed yet */
     WindowLayout layout;
     Spots *spots; /* NULL: nobody clicks */
     Pen *pen;

@@ -1,6 +1,8 @@
+#include "src/view/bev/picture.h"
+
+#include "src/base/ref.h"
 #include "src/view/bev/gradient_strip.h"
 #include "src/view/bev/strip.h"
-#include "src/view/window/window_image.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@ static StripInput strip_input(const LiveFrame *frame) {
     return (StripInput){frame->rig, frame->features, frame->channels, frame->cameras};
 }
 
-static bool copy_strip(const WindowPicture *previous, WindowPicture *picture, Err *err) {
+static bool copy_strip(const Picture *previous, Picture *picture, Err *err) {
     picture->camera_count = previous->camera_count;
     picture->camera_range = previous->camera_range;
     for (int i = 0; i < picture->camera_count; i++)
@@ -23,7 +25,7 @@ static bool copy_strip(const WindowPicture *previous, WindowPicture *picture, Er
 }
 
 /* What the cameras see, dimmed, and in it the pixels that feed the loss. */
-static bool gradient_strip(const LiveFrame *frame, WindowPicture *picture, Err *err) {
+static bool gradient_strip(const LiveFrame *frame, Picture *picture, Err *err) {
     float *strength = gradient_strengths(&frame->shape, frame->gradients.grad_feat, err);
     bool ok = strength != NULL;
     for (int i = 0; ok && i < picture->camera_count; i++)
@@ -33,8 +35,8 @@ static bool gradient_strip(const LiveFrame *frame, WindowPicture *picture, Err *
     return ok;
 }
 
-static bool decode_strip(const LiveFrame *frame, const WindowPicture *previous,
-                         WindowPicture *picture, Err *err) {
+static bool decode_strip(const LiveFrame *frame, const Picture *previous,
+                         Picture *picture, Err *err) {
     if (!frame->rig)
         return true;
     if (previous && previous->camera_count && previous->strip == picture->strip &&
@@ -55,7 +57,7 @@ static bool decode_strip(const LiveFrame *frame, const WindowPicture *previous,
     return ok;
 }
 
-static bool is_same(const WindowPicture *previous, const WindowPicture *want) {
+static bool is_same(const Picture *previous, const Picture *want) {
     return previous && previous->content == want->content && previous->bev.view == want->bev.view &&
            previous->colormap == want->colormap && previous->channel == want->channel &&
            !memcmp(&previous->rgb, &want->rgb, sizeof want->rgb) &&
@@ -63,38 +65,40 @@ static bool is_same(const WindowPicture *previous, const WindowPicture *want) {
            previous->strip == want->strip && previous->bev.slice == want->bev.slice;
 }
 
-bool window_picture(const State *state, const LiveData *live, const WindowPicture *previous,
-                    const GiveUp *give_up, WindowPicture *picture, bool *same, Err *err) {
+static void destroy(void *contents) {
+    Picture *picture = contents;
+    bev_picture_free(&picture->bev);
+    for (int i = 0; i < picture->camera_count; i++)
+        image_free(&picture->cameras[i]);
+}
+
+Picture *picture_make(const State *state, const LiveData *live, Picture *previous,
+                      const GiveUp *give_up, Err *err) {
     const LiveFrame *frame = &live->frame;
-    WindowPicture want = {.content = frame->content,
-                          .bev.view = (ViewKind)state->view,
-                          .bev.slice = state->job.slice,
-                          .colormap = state->colormap,
-                          .channel = state->channel,
-                          .rgb = state->rgb,
-                          .lock = state->range_locked,
-                          .compare = state->compare,
-                          .strip = state->strip,
-                          .strip_content = frame->seen_content};
+    Picture want = {.content = frame->content,
+                    .bev.view = (ViewKind)state->view,
+                    .bev.slice = state->job.slice,
+                    .colormap = state->colormap,
+                    .channel = state->channel,
+                    .rgb = state->rgb,
+                    .lock = state->range_locked,
+                    .compare = state->compare,
+                    .strip = state->strip,
+                    .strip_content = frame->seen_content};
     if (want.strip == STRIP_IMAGE && !frame->cameras)
         want.strip = STRIP_NORM; /* the scene has tensors but no images */
-    *same = is_same(previous, &want);
-    if (*same)
-        return true;
+    if (is_same(previous, &want))
+        return ref_keep(previous);
+    Picture *picture = ref_new(sizeof *picture, destroy);
+    if (!picture) {
+        err_set(err, ERR_FAILED, "picture", "", "out of memory");
+        return NULL;
+    }
     *picture = want;
     const BevPicture *last = previous ? &previous->bev : NULL;
     if (bev_picture_render(&picture->bev, last, state, frame, give_up, err) && !given_up(give_up) &&
         decode_strip(frame, previous, picture, err))
-        return true;
-    window_picture_free(picture);
-    return false;
-}
-
-void window_picture_free(WindowPicture *picture) {
-    if (!picture)
-        return;
-    bev_picture_free(&picture->bev);
-    for (int i = 0; i < picture->camera_count; i++)
-        image_free(&picture->cameras[i]);
-    *picture = (WindowPicture){.content = 0};
+        return picture;
+    ref_drop(picture);
+    return NULL;
 }

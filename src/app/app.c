@@ -1,0 +1,266 @@
+#include "src/app/app.h"
+
+#include "src/scene/scatter.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what there is to choose from ------------------------------------------------------------ */
+
+int app_menu_scene(AppMenu *menu, const char *scene) {
+    Menu *scenes = &menu->menu.scenes;
+    int found = menu_find(scenes, scene);
+    if (found < 0) {
+        found = scenes->count;
+        menu->names[scenes->count++] = scene;
+    }
+    return found;
+}
+
+void app_menu_open(AppMenu *menu, unsigned where) {
+    *menu = (AppMenu){.menu.where = where};
+    size_t count;
+    scene_names(menu->scenes, APP_MAX_SCENES, &count, NULL); /* without samples: fewer to choose */
+    menu->menu.scenes.names = menu->names;
+    for (size_t i = 0; i < count; i++) {
+        menu->names[menu->menu.scenes.count++] = menu->scenes[i].name;
+        menu->menu.preset_count += menu->scenes[i].is_preset;
+    }
+    bev_picture_menus(&menu->menu);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* Keys, clicks and ticks are seen in the frame that they ask for: the old one is not drawn again
+ * before. Lessons are read meanwhile, and recorded steps are there already. */
+static unsigned when_drawn(const App *app, const Event *event, unsigned bits, int step_before) {
+    bool waits = event->kind <= EVENT_CLICK && bits & (STEP_RUN | STEP_LOOK) &&
+                 !app->state.lesson.open && app->state.step_at == step_before;
+    return waits ? bits & ~(unsigned)STEP_REDRAW : bits;
+}
+
+void app_request(App *app) {
+    app->request = engine_request(app->engine, &app->state);
+    app->todo |= STEP_RUN;
+    if (app->script)
+        app_take_frame(app, NULL);
+}
+
+void app_step(App *app, const Event *event) {
+    int step = app->state.step_at;
+    unsigned bits = when_drawn(app, event, state_step(&app->state, event), step);
+    app->todo |= bits;
+    if (bits & (STEP_RUN | STEP_LOOK))
+        app_request(app);
+    if (bits & STEP_LESSON)
+        app_lesson_wish(app);
+}
+
+bool app_key(App *app, int32_t key) {
+    Event event = {.kind = EVENT_COMMAND};
+    if (app_lesson_key(app, key))
+        return true;
+    if (!keys_find(key, &event.command))
+        return false;
+    app_step(app, &event);
+    return true;
+}
+
+bool app_words(App *app, const char *line, Err *err) {
+    char why[200];
+    Event event = {.kind = EVENT_COMMAND};
+    if (!keys_parse(line, &event.command, why, sizeof why))
+        return err_set(err, ERR_USAGE, line, "", "%s", why);
+    app_step(app, &event);
+    return true;
+}
+
+void app_note(App *app, const char *text) {
+    app_step(app, &(Event){.kind = EVENT_NOTE, .text = text});
+}
+
+void app_note_error(App *app, const Err *err) {
+    char line[512];
+    if (app->script && !app->failed) {
+        app->failed = true;
+        app->err = *err;
+    }
+    err_line(err, line, sizeof line);
+    app_note(app, line);
+}
+
+unsigned app_todo(App *app) {
+    unsigned bits = app->todo;
+    app->todo = 0;
+    return bits;
+}
+
+/* ---- the words of the options ---------------------------------------------------------------- */
+
+void app_word(AppOptions *options, const char *control, const char *value) {
+    if (value)
+        snprintf(options->words[options->word_count++], APP_WORD, "%s %s", control, value);
+}
+
+void app_number(AppOptions *options, const char *control, bool given, double value) {
+    char text[32];
+    snprintf(text, sizeof text, "%.9g", value);
+    app_word(options, control, given ? text : NULL);
+}
+
+/* Words that need facts of the scene are used when these are known; the others at once, so that the
+ * first picture has them. A script has its first picture before. */
+static bool waits_for_scene(Action action) {
+    return keys[action].group == GROUP_CAMERAS || action == ACTION_TEMPERATURE ||
+           action == ACTION_CHANNELS || action == ACTION_SLICE;
+}
+
+static bool use_words(App *app, bool waiting, Err *err) {
+    for (int i = 0; i < app->options->word_count; i++) {
+        char why[200];
+        const char *line = app->options->words[i];
+        Event event = {.kind = EVENT_COMMAND};
+        if (!keys_parse(line, &event.command, why, sizeof why))
+            return err_set(err, ERR_USAGE, line, "", "%s", why);
+        if (app->script || (app->engine && waits_for_scene(event.command.action) == waiting))
+            app_step(app, &event);
+        else if (!app->engine && !waits_for_scene(event.command.action))
+            state_step(&app->state, &event);
+    }
+    return true;
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+const LiveData *app_live(const App *app) {
+    return app->frame ? &app->frame->live : &app->nothing;
+}
+
+const Picture *app_picture(const App *app) {
+    return app->frame ? app->frame->picture : NULL;
+}
+
+/* After a device error this process cannot use the GPU any more: the CPU takes over. */
+static void leave_device(App *app) {
+    Err err;
+    if (!(app->state.menu.where & 1u << BEV_CUDA) ||
+        app->state.job.config.kernel->where != BEV_CUDA)
+        return;
+    app->state.menu.where = 1u << BEV_CPU;
+    app_words(app, "backend cpu", &err);
+}
+
+/* Each error once, also where a newer picture came before it was told; again after a frame without
+ * it. */
+static void note_error(App *app, const EngineFrame *frame) {
+    char line[sizeof app->error_text];
+    bool news = frame->errors != app->errors;
+    app->errors = frame->errors;
+    if (app->script) {
+        if (news)
+            app_note_error(app, &frame->err);
+        return;
+    }
+    memcpy(line, frame->live.error_text, sizeof line);
+    if (news)
+        err_line(&frame->err, line, sizeof line);
+    if (line[0] && strcmp(app->error_text, line) != 0)
+        app_note(app, line);
+    memcpy(app->error_text, line, sizeof line);
+}
+
+/* Each note once, also those of frames that newer ones replaced before they were taken. */
+static void note_notes(App *app, const EngineFrame *frame) {
+    bool empty = frame->inputs.map && frame->inputs.map->map.points == 0;
+    if (empty && !app->empty)
+        app_note(app, scatter_empty);
+    app->empty = empty;
+    if (frame->notes > app->notes + ENGINE_NOTES)
+        app->notes = frame->notes - ENGINE_NOTES;
+    while (app->notes < frame->notes)
+        app_note(app, frame->note[++app->notes % ENGINE_NOTES]);
+}
+
+bool app_take_frame(App *app, const Pace *pace) {
+    const EngineFrame *frame = engine_take(app->engine);
+    if (!frame)
+        return false;
+    if (!frame->loads) { /* the scene that was asked for cannot be shown at all */
+        app->err = frame->err;
+        app->failed = true;
+        return false;
+    }
+    app->frame = frame;
+    bool loaded = frame->loads != app->loads;
+    app->loads = frame->loads;
+    const Headline headline = live_headline(&frame->live);
+    ShownWarps warps;
+    bool recorded = live_warps(&frame->live, &warps);
+    app_step(app, &(Event){.kind = EVENT_FRAME,
+                           .scene = loaded ? &frame->facts : NULL,
+                           .headline = &headline,
+                           .pace = pace,
+                           .warps = recorded ? &warps : NULL});
+    if (loaded && app->loads == 1 && !app->script)
+        use_words(app, true, &app->err);
+    note_error(app, frame);
+    note_notes(app, frame);
+    if (frame->device_lost)
+        leave_device(app);
+    return true;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+/* The first picture computes while the screens open. */
+static bool open_live(App *app, const EngineOptions *engine, Err *err) {
+    if (!use_words(app, false, err))
+        return false;
+    app->state.job.time_s = app->options->time_s;
+    app->state.log = (Log){.count = 0};
+    return engine_open(&app->engine, engine, err);
+}
+
+static bool open_script(App *app, const EngineOptions *engine, Err *err) {
+    app->state.job.time_s = app->options->time_s;
+    if (!engine_open(&app->engine, engine, err))
+        return false;
+    app_request(app);
+    return !app->failed && use_words(app, true, err);
+}
+
+bool app_open(App *app, const AppOptions *options, const EngineOptions *engine, Err *err) {
+    app->options = options;
+    app->script = engine->script;
+    live_init(&app->nothing);
+    app_menu_open(&app->menu, engine->where);
+    int scene = app_menu_scene(&app->menu, options->scene);
+    int other = options->other ? app_menu_scene(&app->menu, options->other) : -1;
+    state_init(&app->state, &app->menu.menu, scene);
+    app->state.playing = !options->paused;
+    if (other >= 0)
+        state_compare_with(&app->state, other);
+    if (!(app->script ? open_script : open_live)(app, engine, err)) {
+        if (app->failed)
+            *err = app->err;
+        return false;
+    }
+    if (options->lesson && !app_open_lesson(app, options->lesson, options->memory, err))
+        return false;
+    if (!app->script)
+        app_request(app);
+    if (app->failed)
+        *err = app->err;
+    return !app->failed;
+}
+
+bool app_close(App *app, double patience_ms) {
+    Err unsaved;
+    app_close_lesson(app, &unsaved);
+    if (!engine_close_within(app->engine, patience_ms))
+        return false;
+    app->engine = NULL;
+    app->frame = NULL;
+    return true;
+}

@@ -1,0 +1,143 @@
+/* The driver of the State. Terminal, window, plain lines, scripts and pictures of the command line
+ * all have an App: they turn their input into events and words, and draw what the App has.
+ *
+ *     key, word, event --> app_step() --> state_step() --> engine_request()
+ *     app_take_frame() <-- engine_take(): one EVENT_FRAME, then app_live(), app_picture() are new
+ *
+ * What is left to the screens (draw, quit, write a picture) are the bits of app_todo(). A lesson
+ * that is open is served on the way. One thread uses an App. */
+#pragma once
+
+#include "src/learn/course.h"
+#include "src/learn/lesson_run.h"
+#include "src/live/engine.h"
+#include "src/scene/scene.h"
+#include "src/view/bev/picture.h"
+
+/* ---- what there is to choose from ------------------------------------------------------------ */
+
+enum { APP_MAX_SCENES = 64 };
+
+/* All known scenes, and behind them those of the command line. It owns the names that `menu`
+ * borrows. */
+typedef struct {
+    StateMenu menu;
+    SceneName scenes[APP_MAX_SCENES];
+    const char *names[APP_MAX_SCENES + 2];
+} AppMenu;
+
+/* Position of the scene, a name or a path that outlives the menu; it is added where it is missing. */
+int app_menu_scene(AppMenu *menu, const char *scene);
+
+/* `where`: a mask of 1u << BevWhere. */
+void app_menu_open(AppMenu *menu, unsigned where);
+
+/* ---- a lesson that is open ------------------------------------------------------------------- */
+
+/* DESK_FORGETS: the lesson begins at its beginning, and no progress is saved. DESK_KEEPS: it goes
+ * on where it was left. DESK_RENEWS: it begins at its beginning, and progress is saved. */
+typedef enum { DESK_FORGETS, DESK_KEEPS, DESK_RENEWS } DeskMemory;
+
+typedef struct {
+    bool open;
+    DeskMemory memory;
+    Lesson lesson;
+    LessonRun run;
+    int saved_page;  /* the page that progress was saved with; -1: not yet */
+    bool waits;      /* it waits for figures, ... */
+    double waits_ms; /* ... since then */
+    double pause_ms; /* the next frame of its animation */
+} LessonDesk;
+
+/* ---- the App --------------------------------------------------------------------------------- */
+
+enum { APP_MAX_WORDS = 24, APP_WORD = 80 };
+
+typedef struct AppOptions {
+    const char *scene; /* a name or a path */
+    const char *other; /* the scene that it is compared with; NULL: none */
+    bool paused;       /* the world stands still */
+    double time_s;     /* moment of the moving world to begin with */
+    /* Controls that are used first, as scripts write them: "dtype fp8". */
+    int word_count;
+    char words[APP_MAX_WORDS][APP_WORD];
+    const char *lesson; /* opened first, by number, name or path; "": the next one; NULL: none */
+    DeskMemory memory;  /* whether its progress is kept */
+} AppOptions;
+
+typedef struct {
+    const AppOptions *options;
+    AppMenu menu;
+    State state;
+    Engine *engine;
+    bool script;              /* of the engine: frames come at once, an error ends all */
+    uint64_t request;         /* the engine's number of the newest request */
+    const EngineFrame *frame; /* the newest; NULL: none yet */
+    LiveData nothing;         /* shown before the first frame */
+    unsigned todo;            /* STEP_* bits for the screens */
+    LessonDesk desk;
+    bool failed; /* nothing can be shown, or a script's line has failed: `err` says why */
+    Err err;
+    uint64_t loads, errors, notes; /* of the newest frame: scenes loaded, told so far */
+    bool empty;                    /* the map of the last frame has no point */
+    char error_text[sizeof((LiveData *)0)->error_text];
+} App;
+
+/* Adds a control to the options, "dtype fp8", unless `value` is NULL or `given` false. */
+void app_word(AppOptions *options, const char *control, const char *value);
+void app_number(AppOptions *options, const char *control, bool given, double value);
+
+/* Opens state and engine, uses the words and opens the lesson. With a script engine the first frame
+ * is there, else it is asked for. Close it with app_close, also after a failure. */
+bool app_open(App *app, const AppOptions *options, const EngineOptions *engine, Err *err);
+
+/* Saves the lesson's progress and closes the engine, if it ends within `patience_ms`. False: a
+ * thread still computes, and the process can only be left with _exit(). */
+bool app_close(App *app, double patience_ms);
+
+/* Applies an event and does what it asks for. */
+void app_step(App *app, const Event *event);
+
+/* Asks the engine for a frame of the state as it is. */
+void app_request(App *app);
+
+/* A key: for the lesson that is open, or a control. False: it means nothing. */
+bool app_key(App *app, int32_t key);
+
+/* A line as in a script: a control and its argument. */
+bool app_words(App *app, const char *line, Err *err);
+
+/* Takes the newest frame, if there is one, and tells the state of it, with the answer times that
+ * were measured so far (NULL: none). */
+bool app_take_frame(App *app, const Pace *pace);
+
+/* Logs a line; an error, which ends a script. */
+void app_note(App *app, const char *text);
+void app_note_error(App *app, const Err *err);
+
+/* The bits of state_step() since the last call: STEP_RUN or STEP_LOOK say that a frame was asked
+ * for. A key's or a tick's is the next drawing; STEP_REDRAW says to draw before it comes. */
+unsigned app_todo(App *app);
+
+const LiveData *app_live(const App *app);
+const Picture *app_picture(const App *app); /* NULL before the first frame */
+
+/* ---- lesson.c -------------------------------------------------------------------------------- */
+
+/* By number, name or path; "": the next one. */
+bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err);
+bool app_close_lesson(App *app, Err *err);
+
+/* Goes on with the lesson as far as it can. `pause_over`: beyond a frame of its animation. */
+void app_lesson_turn(App *app, bool pause_over);
+
+void app_lesson_input(App *app, const LessonInput *input);
+
+/* A key for the lesson. False: it is a control as always. */
+bool app_lesson_key(App *app, int32_t key);
+
+/* Does what the state asks of the lesson: STEP_LESSON. */
+void app_lesson_wish(App *app);
+
+/* Milliseconds until its animation goes on; INFINITY: there is none. */
+double app_lesson_in_ms(const App *app);

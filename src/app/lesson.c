@@ -1,0 +1,285 @@
+/* Lessons: the App brings a lesson what it wants. Figures are waited for without stopping the keys;
+ * in a script they are there at once. */
+#include "src/app/app.h"
+
+#include "src/base/clock.h"
+#include "src/state/live_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The scene on which a lesson begins that names none. */
+static const char first_scene[] = "canonical";
+
+/* So long a lesson waits for figures; what is unknown then counts as unknown. */
+enum { PATIENCE_MS = 12000 };
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+static bool find_path(const char *word, char *path, size_t size, Err *err) {
+    static Course course; /* large; only the main thread opens lessons */
+    static CourseProgress progress;
+    course_read(&course);
+    if (word[0])
+        return course_find(&course, word, path, size, err);
+    course_progress_read(&progress, NULL, 0);
+    const char *next = course_next(&course, &progress);
+    return next ? course_find(&course, next, path, size, err)
+                : err_set(err, ERR_FAILED, "lesson", "bevscope learn FILE takes one",
+                          "no lesson is installed");
+}
+
+/* Where the learner left it; a lesson that was changed since begins anew. */
+static void take_up(LessonDesk *desk) {
+    static CourseProgress progress;
+    lesson_run_init(&desk->run, &desk->lesson, 0);
+    if (desk->memory != DESK_KEEPS)
+        return;
+    course_progress_read(&progress, NULL, 0);
+    const CourseProgressRow *row = course_progress_find(&progress, desk->lesson.name);
+    bool same = row && row->pages == desk->lesson.page_count && row->page < row->pages;
+    if (!same || row->page == 0)
+        return;
+    lesson_run_init(&desk->run, &desk->lesson, row->page);
+    desk->run.answered = row->answered;
+    desk->run.right = row->right;
+    desk->run.asked = row->asked;
+}
+
+static void redraw(App *app) {
+    app->todo |= STEP_REDRAW;
+}
+
+bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
+    LessonDesk *desk = &app->desk;
+    char path[COURSE_PATH];
+    Lesson lesson;
+    if (!find_path(word, path, sizeof path, err) || !lesson_load(path, &lesson, err))
+        return false;
+    lesson_free(&desk->lesson);
+    *desk = (LessonDesk){.open = true, .memory = memory, .lesson = lesson, .saved_page = -1};
+    take_up(desk);
+    app->state.lesson = (LessonPane){.open = false};
+    lesson_run_show(&desk->run, &app->state.lesson);
+    redraw(app);
+    app_lesson_turn(app, false);
+    return true;
+}
+
+/* Saves where the learner stands, where that has changed. A lesson that was only looked at leaves no
+ * trace. */
+static bool save(LessonDesk *desk, Err *err) {
+    static CourseProgress progress;
+    const LessonRun *run = &desk->run;
+    int page = lesson_run_ended(run) ? run->lesson->page_count : run->page;
+    bool looked = page == 0 && desk->saved_page <= 0 && !run->asked;
+    if (desk->memory == DESK_FORGETS || looked || page == desk->saved_page ||
+        run->page < run->target)
+        return true;
+    course_progress_read(&progress, NULL, 0);
+    const CourseProgressRow *before = course_progress_find(&progress, desk->lesson.name);
+    bool ended = lesson_run_ended(run);
+    CourseProgressRow row = {.page = ended ? 0 : page,
+                             .pages = desk->lesson.page_count,
+                             .answered = ended ? desk->lesson.page_count : run->answered,
+                             .right = run->right,
+                             .asked = run->asked,
+                             .done = ended || (before && before->done)};
+    snprintf(row.name, sizeof row.name, "%s", desk->lesson.name);
+    desk->saved_page = page; /* a failure is told once, not at every page */
+    return course_progress_save(&row, err);
+}
+
+bool app_close_lesson(App *app, Err *err) {
+    LessonDesk *desk = &app->desk;
+    if (!desk->open)
+        return true;
+    desk->saved_page = -1;
+    bool ok = save(desk, err);
+    desk->open = false;
+    lesson_free(&desk->lesson);
+    app->state.lesson = (LessonPane){.open = false};
+    return ok;
+}
+
+/* ---- serving it ------------------------------------------------------------------------------ */
+
+/* The scene that the lesson names first; it may wish for another later. */
+static int scene_of(const Lesson *lesson, const Menu *scenes) {
+    char name[64];
+    for (int i = 0; i < lesson->step_count; i++)
+        if (lesson->steps[i].kind == LESSON_CONTROL &&
+            sscanf(lesson->steps[i].text, "scene %63s", name) == 1)
+            return menu_find(scenes, name);
+    return -1;
+}
+
+/* At once on the lesson's own scene: no figures of another one come between. */
+static void begin(App *app) {
+    const Menu *scenes = &app->state.menu.scenes;
+    int scene = scene_of(&app->desk.lesson, scenes);
+    if (scene < 0)
+        scene = menu_find(scenes, first_scene);
+    state_begin_lesson(&app->state, scene < 0 ? 0 : scene);
+    app_request(app);
+    redraw(app);
+}
+
+/* False: facts of the scene that the state asks for are not known yet. */
+static bool use_control(App *app, Err *err) {
+    char line[160];
+    if (!app->frame || app->frame->state.job.scene != app->state.job.scene)
+        return false;
+    lesson_run_control(&app->desk.run, line, sizeof line);
+    lesson_run_done(&app->desk.run);
+    if (!app_words(app, line, err))
+        app_note_error(app, err);
+    return true;
+}
+
+/* False: the figures are not of the newest job yet, or not all of those that the lesson needs. What
+ * a script does not know, and what took too long, counts as unknown. */
+static bool take_figures(App *app) {
+    LessonDesk *desk = &app->desk;
+    double now = clock_ms();
+    if (!app->frame || app->frame->live.serial != app->state.job.serial)
+        return false;
+    if (!desk->waits)
+        desk->waits_ms = now;
+    desk->waits = true;
+    bool final = app->script || now - desk->waits_ms > PATIENCE_MS;
+    return lesson_run_figures(&desk->run, &app->state, &app->frame->live, final);
+}
+
+/* Brings the lesson all that it wants, until it waits for input, a pause or figures. */
+static void serve(App *app) {
+    Err err;
+    bool more = true;
+    while (more && app->desk.open && !app->failed) {
+        switch (lesson_run_wants(&app->desk.run)) {
+        case LESSON_WANTS_RESET:
+            lesson_run_done(&app->desk.run);
+            begin(app);
+            break;
+        case LESSON_WANTS_CONTROL:
+            more = use_control(app, &err);
+            break;
+        case LESSON_WANTS_FIGURES:
+            more = take_figures(app);
+            break;
+        default:
+            more = false;
+        }
+    }
+}
+
+static void tell_unsaved(App *app, const Err *err) {
+    char line[512];
+    err_line(err, line, sizeof line);
+    app_note(app, line);
+}
+
+void app_lesson_turn(App *app, bool pause_over) {
+    LessonDesk *desk = &app->desk;
+    Err unsaved;
+    if (!desk->open)
+        return;
+    LessonWants before = lesson_run_wants(&desk->run);
+    if (before == LESSON_WANTS_PAUSE && pause_over)
+        lesson_run_done(&desk->run);
+    else if (before == LESSON_WANTS_PAUSE || before == LESSON_WANTS_INPUT)
+        return;
+    serve(app);
+    if (desk->open)
+        lesson_run_show(&desk->run, &app->state.lesson);
+    if (desk->open && !save(desk, &unsaved))
+        tell_unsaved(app, &unsaved);
+    LessonWants after = lesson_run_wants(&desk->run);
+    if (after != LESSON_WANTS_FIGURES)
+        desk->waits = false;
+    if (after == LESSON_WANTS_PAUSE)
+        desk->pause_ms = clock_ms() + 1e3 * lesson_run_pause(&desk->run);
+    if (after != before)
+        redraw(app);
+}
+
+double app_lesson_in_ms(const App *app) {
+    bool pauses = app->desk.open && lesson_run_wants(&app->desk.run) == LESSON_WANTS_PAUSE;
+    return pauses ? app->desk.pause_ms - clock_ms() : INFINITY;
+}
+
+/* ---- what the learner does ------------------------------------------------------------------- */
+
+void app_lesson_input(App *app, const LessonInput *input) {
+    LessonDesk *desk = &app->desk;
+    if (!desk->open || !lesson_run_input(&desk->run, input))
+        return;
+    lesson_run_show(&desk->run, &app->state.lesson);
+    app_lesson_turn(app, false);
+    redraw(app);
+}
+
+/* The name of the lesson that explains the state's finding. */
+static bool explain(App *app, Err *err) {
+    State *state = &app->state;
+    Finding findings[FINDINGS_MAX];
+    int count = app->frame ? live_findings(state, &app->frame->live, findings) : 0;
+    if (state->finding >= count)
+        return err_set(err, ERR_FAILED, "explain", "", "there is no finding %d%s",
+                       state->finding + 1, count ? "" : " here (yet)");
+    snprintf(state->lesson_name, sizeof state->lesson_name, "%d", findings[state->finding].lesson);
+    return true;
+}
+
+void app_lesson_wish(App *app) {
+    static const LessonInputKind kinds[] = {
+        [WISH_NEXT] = INPUT_NEXT, [WISH_BACK] = INPUT_BACK, [WISH_SKIP] = INPUT_SKIP};
+    State *state = &app->state;
+    Err err = {.kind = ERR_FAILED};
+    LessonWish wish = state->lesson_wish;
+    state->lesson_wish = WISH_NOTHING;
+    bool ok = true;
+    if (wish >= WISH_NEXT)
+        app_lesson_input(app, &(LessonInput){.kind = kinds[wish]});
+    else if (wish == WISH_CLOSE)
+        ok = app_close_lesson(app, &err);
+    else
+        ok = (wish != WISH_EXPLAIN || explain(app, &err)) &&
+             app_open_lesson(app, state->lesson_name,
+                             app->script ? app->options->memory : DESK_KEEPS, &err);
+    if (!ok)
+        app_note_error(app, &err);
+}
+
+static bool is_input(const LessonPane *pane, int32_t key, LessonInput *input) {
+    bool types =
+        (key >= '0' && key <= '9') || ((key == '.' || key == '-') && pane->asks == ASKS_NUMBER);
+    if (pane->asks != ASKS_NOTHING && types)
+        *input = (LessonInput){.kind = INPUT_TYPE, .key = (char)key};
+    else if (key == KEYCODE_ENTER)
+        *input = (LessonInput){.kind = INPUT_ENTER};
+    else if (key == KEYCODE_BACKSPACE)
+        *input = (LessonInput){.kind = pane->asks == ASKS_NOTHING ? INPUT_BACK : INPUT_ERASE};
+    else if (pane->asks == ASKS_CHOICE && (key == KEYCODE_UP || key == KEYCODE_DOWN))
+        *input = (LessonInput){.kind = key == KEYCODE_UP ? INPUT_UP : INPUT_DOWN};
+    else
+        return false;
+    return true;
+}
+
+bool app_lesson_key(App *app, int32_t key) {
+    LessonPane *pane = &app->state.lesson;
+    LessonInput input;
+    if (!pane->open)
+        return false;
+    if (key == KEYCODE_SHIFT_UP || key == KEYCODE_SHIFT_DOWN) {
+        pane->scroll += key == KEYCODE_SHIFT_UP ? -1 : 1;
+        redraw(app);
+        return true;
+    }
+    if (!is_input(pane, key, &input))
+        return false;
+    app_lesson_input(app, &input);
+    return true;
+}

@@ -1,0 +1,150 @@
+/* The engine of a script: a frame at once, on the caller's thread, and the same on every machine.
+ * Nothing is measured: timings come from recordings or stay unknown. */
+#include "src/live/engine_internal.h"
+
+#include "src/base/ref.h"
+#include "src/live/timed_kernel.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+bool engine_open_script(Engine *engine, Err *err) {
+    engine->trainer.untimed = true;
+    recorded_load_samples(&engine->recorded, NULL);
+    return live_model_open(&engine->live_model, err);
+}
+
+/* ---- accuracy -------------------------------------------------------------------------------- */
+
+/* Of the selection, at this moment of the world: other formats are not checked. */
+static bool check_accuracy(Engine *engine, Err *err) {
+    const FrameInputs *inputs = pipeline_inputs(engine->pipeline), *before = &engine->shown;
+    const KernelConfig *config = &engine->state.job.config, *checked = &engine->shown_config;
+    LiveAccuracy *accuracy = engine->live.accuracy;
+    bool same = before->map == inputs->map && before->features == inputs->features &&
+                checked->kernel == config->kernel && checked->align == config->align;
+    for (int dtype = 0; !same && dtype < BEV_DTYPE_COUNT; dtype++)
+        accuracy[dtype] = (LiveAccuracy){.worst_cell = -1};
+    return accuracy[config->dtype].source != SOURCE_UNKNOWN ||
+           background_accuracy(inputs, config, NULL, &accuracy[config->dtype], err);
+}
+
+/* ---- timings --------------------------------------------------------------------------------- */
+
+static void fill_recorded(const Engine *engine, const KernelConfig *config, LiveKernel *row) {
+    const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
+    timed_kernel_show_recorded(&engine->recorded, timed_kernel_scene(inputs),
+                               inputs->features->shape.channels, config->dtype, config->align, row);
+}
+
+static void fill_kernels(Engine *engine) {
+    const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
+    const Job *job = &engine->state.job;
+    LiveData *live = &engine->live;
+    LiveKernel baseline = {.kernel = job->baseline.kernel};
+    live->kernel_count = 0;
+    for (int i = 0; bev_kernels[i] && live->kernel_count < LIVE_MAX_KERNELS; i++) {
+        if (!bev_kernels[i]->launch || bev_kernels[i]->direction != job->config.kernel->direction)
+            continue;
+        LiveKernel *row = &live->kernels[live->kernel_count++];
+        KernelConfig config = {bev_kernels[i], job->config.dtype, job->config.align};
+        BevProblem problem = {.shape = inputs->features->shape,
+                              .direction = config.kernel->direction,
+                              .dtype = config.dtype,
+                              .align = config.align,
+                              .map = inputs->map->map};
+        *row = (LiveKernel){.kernel = config.kernel,
+                            .skipped = bev_unsupported(config.kernel, &problem)};
+        fill_recorded(engine, &config, row);
+    }
+    timed_kernel_fill_elsewhere(&engine->recorded, timed_kernel_scene(inputs),
+                                inputs->features->shape.channels, &job->config, live);
+    fill_recorded(engine, &job->baseline, &baseline);
+    live->baseline_us = baseline.median_us;
+}
+
+/* Says nothing about this machine, as pictures of a script are the same on every machine. */
+static void fill_device(Engine *engine) {
+    const LiveKernel *row = live_kernel(&engine->live, engine->state.job.config.kernel);
+    engine->cpu = (LiveDevice){.where = BEV_CPU};
+    if (row && row->recorded_on[0])
+        snprintf(engine->cpu.name, sizeof engine->cpu.name, "recorded on %.80s", row->recorded_on);
+    else
+        snprintf(engine->cpu.name, sizeof engine->cpu.name, "script, nothing measured");
+    memset(engine->live.stages_us, 0, sizeof engine->live.stages_us);
+}
+
+/* ---- memory model ---------------------------------------------------------------------------- */
+
+static bool fill_model(Engine *engine, Err *err) {
+    const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
+    const State *state = &engine->state;
+    ModelDepth depth = live_model_depth(state);
+    if (!live_model_aim(engine->live_model, &inputs->features->shape, inputs->map,
+                        &state->job.config, err))
+        return false;
+    live_model_want(engine->live_model, state->lesson.open ? state->lesson.model_kernels : 0);
+    while (live_model_step(engine->live_model, depth, NULL)) {
+    }
+    ref_drop(engine->model);
+    engine->live.model = engine->model = ref_keep(live_model_known(engine->live_model));
+    return true;
+}
+
+/* ---- a frame --------------------------------------------------------------------------------- */
+
+static bool run_pipeline(Engine *engine, Err *err) {
+    const PipelineNeeds needs = {.fp64_original = state_shows_errors(&engine->state)};
+    return pipeline_run(engine->pipeline, &engine->state, needs, &engine->live, err) ==
+           PIPELINE_DONE;
+}
+
+/* Takes all steps that the job asks for, and renders what they lead to. */
+static bool train(Engine *engine, Err *err) {
+    Training *training;
+    if (!pipeline_lacks_training(engine->pipeline, &engine->state.job))
+        return true;
+    if (!live_trainer_run(&engine->trainer, pipeline_inputs(engine->pipeline), &engine->state.job,
+                          (TrainBudget){INFINITY, INT_MAX}, &training, err))
+        return false;
+    pipeline_offer_training(engine->pipeline, training);
+    return run_pipeline(engine, err);
+}
+
+/* Which scene, and of what the accuracy is. */
+static void note_inputs(Engine *engine) {
+    const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
+    engine->loads += inputs->scene != engine->shown.scene;
+    frame_inputs_drop(&engine->shown);
+    engine->shown = frame_inputs_keep(
+        &(FrameInputs){.scene = inputs->scene, .features = inputs->features, .map = inputs->map});
+    engine->shown_config = engine->state.job.config;
+}
+
+static bool make_picture(Engine *engine, Err *err) {
+    if (!engine->options.make_picture)
+        return true;
+    Picture *picture = engine->options.make_picture(&engine->state, &engine->live, engine->picture,
+                                                    NULL, err);
+    if (!picture)
+        return false;
+    ref_drop(engine->picture);
+    engine->picture = picture;
+    return true;
+}
+
+void engine_render_script(Engine *engine, const State *request) {
+    Err err = {.kind = ERR_FAILED};
+    engine->answered++;
+    engine->state = *request;
+    bool ok = run_pipeline(engine, &err) && train(engine, &err) && check_accuracy(engine, &err);
+    if (ok) {
+        note_inputs(engine);
+        fill_kernels(engine);
+        fill_device(engine);
+    }
+    if (!ok || !fill_model(engine, &err) || !make_picture(engine, &err))
+        engine_report_error(engine, &err);
+    engine_publish(engine);
+}

@@ -1,0 +1,28 @@
+/* What a frame shows, decoded into pixels of one cell or one camera pixel each: the BEV and the
+ * strip of cameras. The costly half of a picture, independent of the screen, its size, zoom and
+ * mouse. The engine makes it; terminal, window and files draw it. */
+#pragma once
+
+#include "src/view/bev/bev_picture.h"
+
+typedef struct Picture {
+    uint64_t content; /* of the frame it was made from */
+    int colormap;     /* position in the state's menu */
+    int64_t channel;
+    RgbChoice rgb;
+    bool lock; /* the state asked to keep the range of the picture before */
+    Compare compare;
+    Strip strip;
+    uint64_t strip_content; /* seen_content of the frame */
+    BevPicture bev;
+    int camera_count;
+    Image cameras[RIG_MAX_CAMERAS]; /* the strip */
+    ValueRange camera_range;        /* of a strip with a colour bar; else lo == hi */
+} Picture;
+
+/* A reference counted picture (src/base/ref.h) of what state and frame show; where nothing has
+ * changed one more reference to `previous` (may be NULL), from which it also takes a locked range
+ * and parts that have not changed. NULL on an error, or when `give_up` was set, which leaves `err`
+ * as it is. */
+Picture *picture_make(const State *state, const LiveData *live, Picture *previous,
+                      const GiveUp *give_up, Err *err);
