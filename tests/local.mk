@@ -20,7 +20,7 @@ AM_TESTS_ENVIRONMENT = \
 # What all programs share: the protocol, terminals, processes, problems between guard bands.
 check_LIBRARIES = tests/libsupport.a
 tests_libsupport_a_SOURCES = tests/support/tap.c tests/support/suites.c tests/support/guard.c \
-	tests/support/process.c tests/support/pty.c tests/support/typed.c
+	tests/support/process.c tests/support/pty.c tests/support/typed.c tests/support/vt.c
 LDADD = tests/libsupport.a libcli.a libtry.a libapi.a $(ui_libs) -lutil -ldl $(X11_LIBS)
 
 tests_check_base_SOURCES = tests/base/test_data.c tests/base/test_omp_wait.c \

@@ -81,8 +81,6 @@ static struct timespec patience(const Loop *loop) {
     wait = fmin(wait, fmin(loop_draw_in_ms(loop), loop_echo_in_ms(loop)));
     wait = fmin(wait, app_lesson_in_ms(&loop->app));
     wait = fmin(wait, slow_in_ms(&loop->slow, clock_ms()));
-    if (loop->term)
-        wait = fmin(wait, term_key_in_ms(loop->term));
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }
 
@@ -103,7 +101,7 @@ static void wait_for_something(Loop *loop) {
         {.fd = rescue_fd(), .events = POLLIN},
         {.fd = engine_fd(loop->app.engine), .events = POLLIN},
         {.fd = loop->term || !loop->input_ended ? STDIN_FILENO : -1, .events = POLLIN},
-        {.fd = loop->term && term_sending(loop->term) ? STDOUT_FILENO : -1, .events = POLLOUT},
+        {.fd = loop->term && term_is_full(loop->term) ? STDOUT_FILENO : -1, .events = POLLOUT},
     };
     if (wait_for_input(loop, waiting, 4) < 0)
         return;
@@ -112,10 +110,8 @@ static void wait_for_something(Loop *loop) {
         loop->signal = SIGHUP;
         return;
     }
-    if (waiting[3].revents)
-        loop_send(loop);
     if (loop->term)
-        loop_read_keys(loop); /* without bytes, too: Escape becomes a key by the time */
+        loop_read_keys(loop);
     else if (waiting[2].revents)
         loop_read_lines(loop);
 }

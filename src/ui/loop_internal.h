@@ -93,9 +93,6 @@ typedef struct {
     Cells cells;
     DashSpots spots; /* of the newest drawing of the terminal */
     TermPointer pointer;
-    uint64_t sent_request;               /* of the drawing that is on its way to the terminal ... */
-    double sent_time_s;                  /* ... and its moment of the world */
-    bool sending;                        /* the terminal has not taken all of it yet */
     bool term_dirty, window_dirty;       /* something new is to be drawn there */
     double term_ms, window_ms;           /* when each was drawn last */
     bool gave_way;                       /* the window's last drawing gave way to a key */
@@ -144,7 +141,6 @@ unsigned loop_screens(const Loop *loop); /* those that are open: a mask of 1u <<
 bool loop_open_terminal(Loop *loop, Err *err);
 void loop_fit_terminal(Loop *loop); /* to its size now */
 void loop_read_keys(Loop *loop);
-void loop_send(Loop *loop); /* the rest of a drawing, when the terminal reads */
 void loop_open_window(Loop *loop);
 void loop_read_window(Loop *loop);
 

@@ -55,25 +55,12 @@ static void draw_terminal(Loop *loop) {
     loop->cells.light = loop->app.state.light;
     dashboard_draw(&loop->cells, &loop->app.state, app_live(&loop->app), picture ? &picture->bev : NULL,
                    &loop->spots);
-    bool has_picture = loop->app.frame && loop->app.frame->picture;
-    loop->sent_request = has_picture ? loop->app.frame->request : 0;
-    loop->sent_time_s = has_picture ? loop->app.frame->live.job.time_s : 0;
     loop->term_dirty = false;
-    bool drawn = term_draw(loop->term, &loop->cells, &err);
-    if (!drawn)
+    if (!term_draw(loop->term, &loop->cells, &err))
         app_note_error(&loop->app, &err);
-    loop->sending = drawn && has_picture;
-    loop_send(loop);
-}
-
-void loop_send(Loop *loop) {
-    if (term_sending(loop->term))
-        term_send(loop->term);
-    if (!loop->sending || term_sending(loop->term))
-        return;
-    loop->sending = false;
-    pace_shown(&loop->pace, SCREEN_TERMINAL, loop_screens(loop), loop->sent_request,
-               loop->sent_time_s);
+    else if (loop->app.frame && loop->app.frame->picture)
+        pace_shown(&loop->pace, SCREEN_TERMINAL, loop_screens(loop), loop->app.frame->request,
+                   loop->app.frame->live.job.time_s);
 }
 
 /* A click is answered as a key is; the wheel and a drag only draw anew, once for all that came. */
@@ -204,14 +191,14 @@ void loop_draw(Loop *loop) {
     bool due = loop->window && loop->window_dirty && now - loop->window_ms >= DRAWING_MS;
     if (due && !draw_window(loop))
         return;
-    bool ready = loop->term && !term_sending(loop->term); /* a slow terminal gets fewer drawings */
-    if (ready && loop->term_dirty && now - loop->term_ms >= DRAWING_MS)
+    bool wanted = loop->term && loop->term_dirty && now - loop->term_ms >= DRAWING_MS;
+    if (wanted && !term_is_full(loop->term)) /* a slow terminal gets fewer drawings */
         draw_terminal(loop);
 }
 
 double loop_draw_in_ms(const Loop *loop) {
     double wait = INFINITY, now = clock_ms();
-    if (loop->term && loop->term_dirty && !term_sending(loop->term))
+    if (loop->term && loop->term_dirty && !term_is_full(loop->term))
         wait = loop->term_ms + DRAWING_MS - now;
     if (loop->window && loop->window_dirty)
         wait = fmin(wait, loop->window_ms + DRAWING_MS - now);

@@ -5,8 +5,6 @@
 #include "src/ui/sdl_window.h"
 #include "src/ui/term.h"
 
-#include <math.h>
-
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #ifndef HAVE_NCURSES
@@ -37,11 +35,9 @@ bool term_draw(Term *term, const Cells *cells, Err *err) {
     return term_open(&term, TERM_COLOR_NEVER, false, err);
 }
 
-bool term_sending(const Term *term) {
+bool term_is_full(const Term *term) {
     return false;
 }
-
-void term_send(Term *term) {}
 
 int32_t term_key(Term *term) {
     return 0;
@@ -49,10 +45,6 @@ int32_t term_key(Term *term) {
 
 MouseReport term_mouse(const Term *term) {
     return (MouseReport){.column = -1};
-}
-
-double term_key_in_ms(const Term *term) {
-    return INFINITY;
 }
 
 void term_suspend(Term *term) {}

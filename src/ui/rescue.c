@@ -72,17 +72,19 @@ enum {
 };
 
 static struct {
+    pthread_t main;
     int pipe[2];
+    int nowhere; /* /dev/null */
     volatile sig_atomic_t pending[ON_CRASH]; /* the signal of each reaction that is due; 0: none */
     struct sigaction before[SIGNALS_MAX];
     timer_t cpu_timer;
     bool installed, has_cpu_timer;
-} state = {.pipe = {-1, -1}};
+} state = {.pipe = {-1, -1}, .nowhere = -1};
 
 /* Written by rescue_arm, read by crash handlers; the flag `armed` is set last and cleared first. */
 static struct {
     volatile sig_atomic_t armed;
-    int tty, captured, errors;
+    int tty, drawn, captured, errors;
     int flags; /* of the terminal's open file */
     struct termios modes;
     char reset[RESCUE_RESET_MAX];
@@ -165,6 +167,11 @@ const char *rescue_what(int signal) {
     return row_of(signal)->what;
 }
 
+void rescue_divert(void) {
+    if (armed.armed)
+        dup2(state.nowhere, armed.drawn);
+}
+
 /* The first request to quit goes to the main loop, with an alarm for the case that it is busy. Any
  * further one, the alarm too, ends the program here. */
 static void ask_to_quit(int signal) {
@@ -184,6 +191,12 @@ static void handle(int signal, siginfo_t *info, void *context) {
     (void)context;
     int saved_errno = errno;
     const SignalRow *row = row_of(signal);
+    if (row->reaction != ON_CRASH && !pthread_equal(pthread_self(), state.main)) {
+        pthread_kill(state.main, signal); /* there it interrupts a drawing that waits */
+        return;
+    }
+    if (row->reaction == ON_QUIT || row->reaction == ON_SUSPEND)
+        rescue_divert();
     /* A write beyond the limit of file sizes fails with an error of its own. */
     bool is_error = signal == SIGXFSZ && info->si_code <= 0 && info->si_pid == getpid();
     if (row->reaction == ON_CRASH) {
@@ -266,6 +279,8 @@ static void watch_cpu_limit(void) {
 
 bool rescue_install(Err *err) {
     assert(!state.installed);
+    state.main = pthread_self();
+    state.nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (pipe2(state.pipe, O_CLOEXEC | O_NONBLOCK) < 0)
         return err_set(err, ERR_FAILED, "signals", "", "no pipe: %s", strerror(errno));
     if (!rescue_thread_begin(err)) {
@@ -298,7 +313,8 @@ void rescue_remove(void) {
     rescue_thread_end();
     close(state.pipe[0]);
     close(state.pipe[1]);
-    state.pipe[0] = state.pipe[1] = -1;
+    close(state.nowhere);
+    state.pipe[0] = state.pipe[1] = state.nowhere = -1;
     state.installed = false;
 }
 
@@ -324,7 +340,7 @@ RescueSignals rescue_take(void) {
                            .resized = take(ON_RESIZE)};
 }
 
-void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t length,
+void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t length, int drawn,
                 int captured, int errors) {
     assert(length <= sizeof armed.reset);
     armed.armed = 0;
@@ -333,6 +349,7 @@ void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t 
     armed.modes = *modes;
     memcpy(armed.reset, reset, length);
     armed.length = length;
+    armed.drawn = drawn;
     armed.captured = captured;
     armed.errors = errors;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

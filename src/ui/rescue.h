@@ -1,7 +1,8 @@
 /* Signals. One that asks to stop is passed to the main loop, which leaves in order. In a crash, or
  * when a library calls exit(), the terminal is reset before the process dies.
  *
- * Install it before ncurses and SDL start: both respect handlers that exist already. */
+ * Install it on the main thread before ncurses and SDL start: both respect handlers that exist
+ * already. */
 #pragma once
 
 #include "kernels/err.h"
@@ -35,11 +36,16 @@ const char *rescue_what(int signal);
 void rescue_restore(int tty, const struct termios *modes, const char *reset, size_t length);
 
 /* From now until rescue_disarm, a crash or exit() writes `reset` to `tty`, restores `modes` and
- * copies what standard error collected in `captured` (a file descriptor, or -1) to `errors`. */
+ * copies what standard error collected in `captured` (a file descriptor, or -1) to `errors`.
+ * `drawn`: the file descriptor that is drawn on; a signal that asks to stop or to suspend diverts
+ * it, so that no drawing waits for a terminal that does not read. */
 enum { RESCUE_RESET_MAX = 512 };
-void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t length,
+void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t length, int drawn,
                 int captured, int errors);
 void rescue_disarm(void);
+
+/* What is drawn from now on goes nowhere, until the owner points the file descriptor back. */
+void rescue_divert(void);
 
 /* Copies a whole file, or what its reader takes in time; file descriptors; -1 copies nothing. May
  * be called in signal handlers. */

@@ -1,6 +1,5 @@
 /* The terminal as a screen of Cells and a source of keys. What its type understands stands in the
- * terminal database of ncurses. Nothing here waits for a terminal that does not read. One at a
- * time. */
+ * terminal database of ncurses. One at a time. */
 #pragma once
 
 #include "src/ui/term_mouse.h"
@@ -10,8 +9,8 @@ typedef struct Term Term;
 
 typedef enum { TERM_COLOR_AUTO, TERM_COLOR_ALWAYS, TERM_COLOR_NEVER } TermColor;
 
-/* Why there is no terminal to draw on; NULL: standard input and output are a terminal whose type
- * can move its cursor. */
+/* Why there is no terminal to draw on, in static memory; NULL: standard input and output are a
+ * terminal whose type can move its cursor. */
 const char *term_impossible(void);
 
 /* Takes the terminal over and captures standard error; call rescue_install first. AUTO: colours
@@ -37,15 +36,13 @@ TermFacts term_facts(const Term *term);
 /* Reads the size again, after SIGWINCH; the next term_draw repaints everything. */
 void term_resized(Term *term);
 
-/* Sends `cells` from the top left corner; what does not fit is cut. */
+/* Sends `cells` from the top left corner; what does not fit is cut. Waits for a terminal that reads
+ * slowly; a signal that asks to stop or to suspend ends the wait (src/ui/rescue.h). */
 bool term_draw(Term *term, const Cells *cells, Err *err);
 
-/* Whether a part of the last drawing still waits for the terminal to read; standard output can be
- * polled for that. Nothing else should be drawn before. */
-bool term_sending(const Term *term);
-
-/* Sends what the terminal takes now. */
-void term_send(Term *term);
+/* Whether the terminal reads nothing at the moment, as after Ctrl-S: a drawing would wait. Standard
+ * output can be polled for its end. */
+bool term_is_full(const Term *term);
 
 /* The next key that was typed, a code of src/state/keys.h, TERM_REDRAW or TERM_MOUSE; 0: none is
  * waiting. Standard input can be polled for them. */
@@ -57,9 +54,6 @@ int32_t term_key(Term *term);
 
 /* What the mouse did when term_key returned TERM_MOUSE. */
 MouseReport term_mouse(const Term *term);
-
-/* Milliseconds until bytes that may be the beginning of a key count without it; INFINITY: none. */
-double term_key_in_ms(const Term *term);
 
 /* Gives the terminal back, stops the process, and takes the terminal again when continued. */
 void term_suspend(Term *term);

@@ -8,12 +8,14 @@
 #include "tests/support/load.h"
 #include "tests/support/pty_check.h"
 #include "tests/support/typed.h"
+#include "tests/support/vt.h"
 
 #include <unistd.h>
 
 enum { COLUMNS = 200, ROWS = 60, MOST_ANSWERS = 4096, HEAVY_S = 60 };
 
 static Pty pty;
+static Vt screen;
 
 /* Random keys of these controls; those of CONFIG go through all sizes. */
 static void type_heavy(int count) {
@@ -31,13 +33,14 @@ static void type_heavy(int count) {
 
 /* Milliseconds from the key to the help screen. */
 static double time_help(void) {
-    size_t from = pty.length;
+    vt_follow(&screen, &pty);
     double begun = pty_now_s();
     pty_type(&pty, "?");
-    bool came = pty_wait_text(&pty, "this screen", from, HEAVY_S);
+    bool came = vt_wait(&screen, &pty, "this screen", 0, true, HEAVY_S);
     double took_ms = (pty_now_s() - begun) * 1e3;
     pty_type(&pty, "\033");
-    pty_read(&pty, 0.1);
+    came = vt_wait(&screen, &pty, "this screen", 0, false, HEAVY_S) && came;
+    pty.length = screen.read = 0;
     return came ? took_ms : HEAVY_S * 1e3;
 }
 
@@ -52,7 +55,6 @@ static void test_answers(int count, double most_ms) {
     for (int i = 0; i < count; i++) {
         type_heavy(1 + rand() % 3);
         took_ms[i] = time_help();
-        pty.length = 0;
     }
     qsort(took_ms, (size_t)count, sizeof *took_ms, by_value);
     double p99 = took_ms[(count * 99 - 1) / 100];
@@ -83,6 +85,7 @@ static bool start(void) {
     char *argv[] = {getenv("BEVSCOPE"), "canonical", "--device", (char *)(device ? device : "cpu"),
                     "--no-window",      NULL};
     char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", NULL};
+    vt_open(&screen, COLUMNS, ROWS);
     return pty_start(&pty, COLUMNS, ROWS, argv, environment) &&
            pty_wait_text(&pty, READY, 0, PATIENCE_S);
 }

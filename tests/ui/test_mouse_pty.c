@@ -1,6 +1,7 @@
 /* The mouse on a terminal, with the real program: clicks on what the screen shows, the wheel,
  * broken reports; and whatever ends the program, the terminal reports the mouse no longer. */
 #include "tests/support/pty_check.h"
+#include "tests/support/vt.h"
 
 #include <signal.h>
 
@@ -17,83 +18,25 @@ static bool start(Pty *pty, const char *option, char *const environment[]) {
 
 /* ---- what the screen shows ------------------------------------------------------------------- */
 
-typedef struct {
-    char rows[ROWS][COLUMNS + 1]; /* '?' for what is beyond ASCII */
-    int x, y;
-} Screen;
+static Vt screen; /* of the display that is clicked */
 
-static void put(Screen *screen, unsigned char byte) {
-    bool continues = (byte & 0xc0) == 0x80; /* of a character in UTF-8 */
-    if (byte < ' ' || continues || screen->y >= ROWS || screen->x >= COLUMNS)
-        return;
-    screen->rows[screen->y][screen->x++] = byte < 0x80 ? (char)byte : '?';
-}
-
-/* Behind ESC: what ends a sequence, or the output, where the rest of it did not come yet. Only
- * moves and the clearing of the screen matter. */
-static const char *obey(Screen *screen, const char *at) {
-    int row, column;
-    if (*at == '(' && at[1])
-        return at + 2;
-    if (!*at)
-        return at;
-    const char *end = at + 1;
-    while (*end && (*end < '@' || *end > '~'))
-        end++;
-    if (*end == 'H' && sscanf(at, "[%d;%dH", &row, &column) == 2) {
-        screen->x = column - 1;
-        screen->y = row - 1;
-    } else if (*end == 'J')
-        for (int y = 0; y < ROWS; y++)
-            memset(screen->rows[y], ' ', COLUMNS);
-    return *end ? end + 1 : end;
-}
-
-static void replay(const Pty *pty, Screen *screen) {
-    memset(screen, 0, sizeof *screen);
-    for (const char *at = pty->output; *at;)
-        if (*at == '\033')
-            at = obey(screen, at + 1);
-        else
-            put(screen, (unsigned char)*at++);
-}
-
-/* Where `text` stands below row `from`; false: nowhere. */
 static bool find(const Pty *pty, const char *text, int from, int *x, int *y) {
-    static Screen screen;
-    replay(pty, &screen);
-    for (*y = from; *y < ROWS; ++*y) {
-        const char *found = strstr(screen.rows[*y], text);
-        if (found) {
-            *x = (int)(found - screen.rows[*y]);
-            return true;
-        }
-    }
-    return false;
+    vt_follow(&screen, pty);
+    return vt_find(&screen, text, from, x, y);
 }
 
 static bool shows_soon(Pty *pty, const char *text, int from) {
-    double end = pty_now_s() + PATIENCE_S;
-    for (int x, y; pty_now_s() < end; pty_read(pty, 0.005))
-        if (find(pty, text, from, &x, &y))
-            return true;
-    return false;
+    return vt_wait(&screen, pty, text, from, true, PATIENCE_S);
 }
 
 static bool gone_soon(Pty *pty, const char *text) {
-    double end = pty_now_s() + PATIENCE_S;
-    for (int x, y; pty_now_s() < end; pty_read(pty, 0.005))
-        if (!find(pty, text, 0, &x, &y))
-            return true;
-    return false;
+    return vt_wait(&screen, pty, text, 0, false, PATIENCE_S);
 }
 
 /* The screen, where a check of it failed. */
-static void show(const Pty *pty) {
-    static Screen screen;
-    replay(pty, &screen);
+static void show(void) {
     for (int y = 0; y < ROWS; y++)
-        tap_note("%s", screen.rows[y]);
+        tap_note("%s", screen.cells[y]);
 }
 
 static void click(Pty *pty, int x, int y) {
@@ -161,7 +104,7 @@ static void test_wheel(Pty *pty, int x, int y) {
 }
 
 static void test_broken(Pty *pty) {
-    static Screen before, after;
+    static Vt before;
     static const char *const pieces[] = {"\033[<0;0;0M",
                                          "\033[<0;999;999M",
                                          "\033[<0;999;999m",
@@ -179,16 +122,17 @@ static void test_broken(Pty *pty) {
     int changed = 1; /* a figure that settles meanwhile changes rows as well, but not three times */
     for (int attempt = 0; changed && attempt < 3; attempt++) {
         pty_read(pty, 0.5);
-        replay(pty, &before);
+        vt_follow(&screen, pty);
+        before = screen;
         for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
             pty_type(pty, pieces[i]);
             pty_read(pty, 0.1);
         }
         pty_read(pty, 0.5);
-        replay(pty, &after);
+        vt_follow(&screen, pty);
         changed = 0;
         for (int y = ROWS - 6; y < ROWS; y++)
-            changed += strcmp(before.rows[y], after.rows[y]) != 0;
+            changed += strcmp(before.cells[y], screen.cells[y]) != 0;
     }
     tap_ok(!changed, "broken reports, in pieces, say and do nothing (%d rows changed)", changed);
 }
@@ -196,6 +140,7 @@ static void test_broken(Pty *pty) {
 static void test_clicks(void) {
     Pty pty;
     int x = 0, y = 0;
+    vt_open(&screen, COLUMNS, ROWS);
     tap_need(start(&pty, NULL, xterm), "the display is open");
     tap_ok(pty_last(&pty, MOUSE_ON) > pty_last(&pty, ENTER), "the terminal is asked for reports");
     pty_type(&pty, " ");
@@ -204,7 +149,7 @@ static void test_clicks(void) {
     bool bev = shows_soon(&pty, " m left", 0) && find(&pty, "BEV,", 0, &x, &y);
     tap_ok(bev, "the BEV is shown");
     if (!bev)
-        show(&pty);
+        show();
     test_cell(&pty, x + 8, y + 5);
     test_wheel(&pty, x + 8, y + 5);
     test_broken(&pty);
