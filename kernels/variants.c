@@ -3,7 +3,7 @@
  *   1. Write kernels/cpu/toy.c or kernels/cuda/toy.cu: the six headed paragraphs IDEA, WHO, MEMORY,
  *      COST, LIMITS, TRY, the code, and one row `kernel_toy` (kernels/bevpool.h says what each
  *      field means). A CUDA kernel fills `access`, so that it can be simulated without a GPU.
- *   2. Name it below, at its place in the lesson, and its file in Makefile.am's list of kernels.
+ *   2. Name it below, at its place in the lesson, and its file in kernels/local.mk.
  *
  * Nothing else names kernels: `--list`, checkbev, bench, verify, regime, the live display, the help
  * and the manual page read this table. tests/house/test_add_kernel.sh follows this recipe. */

@@ -7,8 +7,6 @@ cd "${SRCDIR:-.}" || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-variable() { sed -n "s/^$1 = //p" "$build/Makefile" | tail -1; }
-
 cp -r src "$folder/src"
 chmod -R u+w "$folder/src"
 for unchanged in kernels assets; do
@@ -32,28 +30,23 @@ changed=$(diff -rq src "$folder/src" | wc -l)
 [ "$changed" = 2 ]
 tap_ok $? "a control touches two files ($changed)"
 
-# Libraries that may know of controls are compiled again; the others are linked as they were built.
+# Libraries that may know of controls are compiled again, and linked before those of the build.
 cd "$folder" || exit 1
-for library in state learn live bev figure term window ui cli; do
+for library in state learn live app bev figure panel term window ui cli; do
     for object in $(ar t "$build/lib$library.a"); do
         find src/base src/$library src/view/$library -name "${object%.o}.c" 2>/dev/null
     done
 done >sources
 echo src/main.c >>sources
-cat >compile <<COMPILE
-$(variable CC) -std=gnu11 -O0 -w -D_GNU_SOURCE -I. -I$build $(variable CAIRO_CFLAGS) \
-    $(variable JANSSON_CFLAGS) $(variable LIBZIP_CFLAGS) $(variable NCURSES_CFLAGS) \
-    $(variable SDL_CFLAGS) $(variable X11_CFLAGS) -c "\$1" -o "\$(echo "\$1" | tr / _).o"
-COMPILE
+echo "$(tap_make CC) -std=gnu11 -O0 -w -D_GNU_SOURCE -I. -I$build $(for name in CAIRO JANSSON LIBZIP NCURSES SDL X11; do
+    tap_make ${name}_CFLAGS
+done | tr '\n' ' ') -c \"\$1\" -o \"\$(echo \"\$1\" | tr / _).o\"" >compile
 xargs -P 2 -n 1 sh compile <sources 2>log
 tap_ok $? 'the sources compile'
 sed 's/^/# /' log | head -20
-# shellcheck disable=SC2046,SC2086
-eval $(variable CC) $(variable SANITIZE_FLAGS) $(variable OPENMP_CFLAGS) -o toy src_*.o \
-    $(for library in api chart draw try train accuracy run cachesim scene base kernels; do
-        echo "$build/lib$library.a"
-    done) $(variable NCURSES_LIBS) $(variable SDL_LIBS) $(variable CAIRO_LIBS) \
-    $(variable LIBZIP_LIBS) $(variable JANSSON_LIBS) $(variable CUDA_LIBS) -lm 2>log
+objects=$(echo "$folder"/src_*.o)
+(cd "$build" && eval "$(tap_make CC) $(tap_make SANITIZE_FLAGS) $(tap_make OPENMP_CFLAGS) -o '$folder/toy' $objects \
+    $(tap_make program_libs)") 2>log
 tap_ok $? 'and link with the other libraries'
 sed 's/^/# /' log | head -20
 

@@ -33,13 +33,9 @@ changed=$(diff -rq kernels "$tree/kernels" | wc -l)
 tap_ok $? 'two files and the table: nothing else of the tree is touched'
 
 # ---- built with the flags of this build, linked with its libraries --------------------------------
-value() { # OF A VARIABLE OF THE MAKEFILE
-    printf 'include Makefile\nshow-it: ; @:$(info $(%s))\n' "$1" |
-        env -u MAKEFLAGS -u MFLAGS make -s --no-print-directory -C "$build" -f - show-it
-}
-compile=$(value COMPILE)
-link="$(value CCLD) $(value AM_CFLAGS) $(value CFLAGS) $(value AM_LDFLAGS) $(value LDFLAGS)"
-libs=$(value LIBS)
+compile=$(tap_make COMPILE)
+link="$(tap_make CCLD) $(tap_make AM_CFLAGS) $(tap_make CFLAGS) $(tap_make AM_LDFLAGS) $(tap_make LDFLAGS)"
+libs=$(tap_make LIBS)
 compile_here() { # SOURCE OBJECT
     (cd "$build" && eval "$compile -I'$tree' -x c -c -o '$folder/$2' '$tree/$1'")
 }
@@ -48,8 +44,8 @@ compile_here kernels/cpu/toy.c toy.o && compile_here kernels/cuda/toy_gpu.cu toy
 tap_ok $? 'they compile, the CUDA kernel as plain C'
 # The table is linked before the library that has the other one.
 link_here() { # PROGRAM PREFIX
-    (cd "$build" && eval "$link -o '$folder/$1' $(value "$2_OBJECTS") '$folder/toy.o'" \
-        "'$folder/toy_gpu.o' '$folder/variants.o' $(value "$2_LDADD") $libs")
+    (cd "$build" && eval "$link -o '$folder/$1' $(tap_make "$2_OBJECTS") '$folder/toy.o'" \
+        "'$folder/toy_gpu.o' '$folder/variants.o' $(tap_make "$2_LDADD") $libs")
 }
 env -u MAKEFLAGS -u MFLAGS make -s --no-print-directory -C "$build" bevscope tests/checkbev >"$folder/out" 2>&1 &&
     link_here bevscope bevscope && link_here checkbev tests_checkbev

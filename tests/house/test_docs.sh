@@ -102,7 +102,7 @@ tap_run "every key that README.md names means something" absent unknown-keys
     grep -oE '`(kernels|src|samples|assets|tests)/[^` ]*`' "$readme" | tr -d '`'
     grep -oE 'TESTS=tests/check_[a-z]+ FILTER=[a-z_]+' "$readme" |
         sed -E 's|.*check_([a-z]+) FILTER=(.*)|tests/\1/test_\2.c|'
-    grep -oE '`[a-z_0-9]+\.(c|h|py|md)`' "$readme" | tr -d '`' | while read -r name; do
+    grep -oE '`[a-z_0-9]+\.(c|h|py|md)`' "$readme" | tr -d '`' | grep -v '^cuda_' | while read -r name; do
         find "$src/kernels" "$src/src" -name "$name" | grep -q . || echo "$name"
     done
 } | sort -u | while read -r path; do
@@ -117,11 +117,13 @@ grep -rhoE 'samples/[a-z]*/[A-Za-z0-9_-]+\.(md|json|keys|py)|[A-Za-z0-9_/-]*NOTE
     done >"$folder/missing-pages"
 tap_run "every page and sample that comments name is there" absent missing-pages
 
+tap_make DISTFILES | tr ' ' '\n' >"$folder/dist"
 for page in "$src"/samples/experiments/*.md; do
-    grep -qF "samples/experiments/${page##*/}" "$src/Makefile.am" || echo "${page##*/}"
+    grep -qxF "samples/experiments/${page##*/}" "$folder/dist" || echo "${page##*/}"
 done >"$folder/not-in-dist"
-awk '/_DATA =/ { inside = 1 } inside && /experiments\/.*\.md/ { print "installed:", $0 } !/\\$/ { inside = 0 }' \
-    "$src/Makefile.am" >>"$folder/not-in-dist"
+tap_make DATA | tr ' ' '\n' >"$folder/installed"
+grep -qx 'samples/toy.json' "$folder/installed" || echo "(what is installed is not found)" >>"$folder/not-in-dist"
+grep experiments "$folder/installed" | sed 's/^/installed: /' >>"$folder/not-in-dist"
 tap_run "the pages of experiments are in make dist, and not installed" absent not-in-dist
 
 # ---- glossary ----------------------------------------------------------------------------------

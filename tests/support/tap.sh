@@ -74,6 +74,12 @@ tap_script() {
     tap_ok $tap_status "$1"
 }
 
+# tap_make VARIABLE: its value in the Makefile of this build.
+tap_make() {
+    printf 'include Makefile\nshow-it: ; @:$(info $(%s))\n' "$1" |
+        env -u MAKEFLAGS -u MFLAGS make -s --no-print-directory -C "${BUILDDIR:-.}" -f - show-it
+}
+
 tap_done() {
     [ "$tap_count" -gt 0 ] || tap_ok 1 "no check ran"
     echo "1..$tap_count"

@@ -1,0 +1,1 @@
+libapp_a_SOURCES = %D%/app.c %D%/lesson.c

@@ -1,0 +1,59 @@
+# libbevpool for other programs, and as a plugin of TensorRT.
+libapi_a_SOURCES = %D%/device.c %D%/error.c %D%/map.c %D%/map_rig.c %D%/plan.c %D%/run.c
+if HAVE_CUDA
+libapi_a_SOURCES += %D%/lib_cuda.cu %D%/map_gpu.cu
+endif
+if HAVE_TENSORRT
+noinst_LIBRARIES += libtrt.a
+libtrt_a_SOURCES = %D%/tensorrt/fields.cpp %D%/tensorrt/formats.cpp %D%/tensorrt/library.cpp \
+	%D%/tensorrt/log.cpp %D%/tensorrt/plugin_build.cpp %D%/tensorrt/plugin_core.cpp \
+	%D%/tensorrt/plugin_runtime.cpp %D%/tensorrt/pooling.cpp %D%/tensorrt/sizes.cpp \
+	%D%/tensorrt/stand_in.cpp %D%/tensorrt/stream.cpp %D%/tensorrt/tactics.cpp
+libtrt_a_CPPFLAGS = $(AM_CPPFLAGS) $(TENSORRT_CPPFLAGS)
+libtrt_a_CXXFLAGS = $(TRT_CXXFLAGS)
+plugin = lib/libbevpool_trt.so
+endif
+TRT_CXXFLAGS = -std=c++17 -fvisibility-inlines-hidden $(STRICT_CXXFLAGS) $(HARDEN_CFLAGS) \
+	$(SANITIZE_FLAGS) $(PIC_FLAGS)
+
+# Shared, with the names of bevpool_* alone, and static: one object whose other names are its own.
+# A change that breaks programs that are linked already counts the last digit of the soname up.
+bevpool_rest = libscene.a libbase.a libkernels.a
+bevpool_soname = libbevpool.so.0
+bevpool_shared = libbevpool.so.$(PACKAGE_VERSION)
+
+lib/$(bevpool_shared): libapi.a $(bevpool_rest) $(srcdir)/%D%/bevpool.map
+	@$(MKDIR_P) lib
+	$(AM_V_CCLD)$(CC) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared -fPIC -Wl,-soname,$(bevpool_soname) \
+		-Wl,--version-script,$(srcdir)/%D%/bevpool.map \
+		-Wl,--whole-archive libapi.a -Wl,--no-whole-archive $(bevpool_rest) $(CUDA_LIBS) -lm -o $@
+lib/libbevpool.a: libapi.a $(bevpool_rest)
+	@$(MKDIR_P) lib
+	$(AM_V_AR)$(LD) -r -o lib/bevpool.o --whole-archive libapi.a --no-whole-archive $(bevpool_rest) && \
+		$(OBJCOPY) --wildcard --keep-global-symbol='bevpool_*' lib/bevpool.o && \
+		rm -f $@ && $(AR) $(ARFLAGS) $@ lib/bevpool.o && rm -f lib/bevpool.o
+
+lib/$(bevpool_soname): lib/$(bevpool_shared)
+	$(AM_V_GEN)ln -sf $(bevpool_shared) $@
+# The plugin finds libbevpool on the usual paths and beside itself.
+lib/libbevpool_trt.so: libtrt.a lib/$(bevpool_soname) $(srcdir)/%D%/tensorrt/exports.map
+	$(AM_V_CCLD)$(CXX) $(CXXFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared -fPIC \
+		-Wl,-soname,libbevpool_trt.so -Wl,--version-script,$(srcdir)/%D%/tensorrt/exports.map \
+		-Wl,-rpath,'$$ORIGIN' -Wl,--whole-archive libtrt.a -Wl,--no-whole-archive \
+		lib/$(bevpool_soname) $(CUDA_LIBS) -o $@
+bevlibdir = $(libdir)
+bevlib_DATA = lib/$(bevpool_shared) lib/libbevpool.a $(plugin)
+include_HEADERS = %D%/bevpool.h
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = src/lib/bevpool.pc
+CLEANFILES += $(bevlib_DATA) lib/$(bevpool_soname) bevpool.3
+install-data-hook:
+	cd $(DESTDIR)$(libdir) && ln -sf $(bevpool_shared) $(bevpool_soname) && \
+		ln -sf $(bevpool_soname) libbevpool.so
+uninstall-hook:
+	cd $(DESTDIR)$(libdir) && rm -f $(bevpool_soname) libbevpool.so
+
+# The manual of the library is its header, typeset.
+bevpool.3: %D%/bevpool.h %D%/man.awk
+	$(AM_V_GEN)$(AWK) -v version=$(PACKAGE_VERSION) -f $(srcdir)/%D%/man.awk $(srcdir)/%D%/bevpool.h \
+		>$@.tmp && mv $@.tmp $@

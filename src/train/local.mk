@@ -1,0 +1,1 @@
+libtrain_a_SOURCES = %D%/trainer.c

@@ -1,0 +1,2 @@
+libtry_a_SOURCES = %D%/child.c %D%/compile.c %D%/job.c %D%/judge.c %D%/runner.c %D%/runner_gpu.c \
+	%D%/sandbox.c
