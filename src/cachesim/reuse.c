@@ -327,10 +327,18 @@ static void second_copy(Counts *counts, const Copy *copy, const Sector *sector) 
     counts->at[smaller(home, distance)].fetches++;
 }
 
+/* The cold pass ends with a flush: every sector that is dirty by then is written. */
+static void flush(const Reuse *reuse, Cache *cache) {
+    for (uint32_t number = 0; number < reuse->followed_lines * LINE_SECTORS; number++)
+        if (cache->sectors[number].clean_below != NEVER)
+            cache->cold.at[cache->sectors[number].clean_below + 1].writeback_steps++;
+}
+
 static void second_pass(const Reuse *reuse, Cache *cache) {
     Counts *warm = &cache->warm;
     memcpy(warm->at, cache->cold.at, ((size_t)reuse->followed_lines + 2) * sizeof *warm->at);
     warm->first_crossings = cache->cold.first_crossings;
+    flush(reuse, cache);
     for (int part = 0; part < cache->partitions; part++) {
         second_lines(reuse, cache, part, REUSE_READ);
         second_lines(reuse, cache, part, REUSE_EVICT_FIRST);

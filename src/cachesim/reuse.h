@@ -58,12 +58,13 @@ typedef struct {
     uint64_t writes;      /* WRITE and EVICT_FIRST */
     uint64_t far_stores;  /* all but READ, from the side that is not the sector's */
     uint64_t *misses;     /* [lines + 1] fetches that miss, and at home too */
-    uint64_t *writebacks; /* [lines + 1] dirty sectors that were evicted */
+    uint64_t *writebacks; /* [lines + 1] dirty sectors that were evicted or flushed */
     uint64_t *crossings;  /* [lines + 1] reads that miss on their side and go on to the other */
 } ReuseCurve;
 
-/* `cold` begins with an empty cache; `warm` is the same trace again, with the cache as the first
- * pass left it. */
+/* `cold` begins with an empty cache and ends with a flush: each dirty sector is written once, by
+ * eviction or by the flush. `warm` is the same trace again, with the cache as the first pass left
+ * it: it evicts dirty sectors of that pass, and leaves its own. So `cold` never moves less. */
 typedef struct {
     ReuseCurve cold, warm;
 } ReuseCurves;

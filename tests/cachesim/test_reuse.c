@@ -100,6 +100,15 @@ static bool analyse(const Access *accesses, int length, ReuseCurves *whole, Reus
     return reuse && reuse_end(reuse, whole, divided, &err);
 }
 
+static uint64_t dirty_sectors(const Lru *lru) {
+    uint64_t dirty = 0;
+    for (int part = 0; part < lru->partitions; part++)
+        for (int i = 0; i < lru->parts[part].count; i++)
+            for (int j = 0; j < LINE_SECTORS; j++)
+                dirty += lru->parts[part].lines[i].dirty[j];
+    return dirty;
+}
+
 /* The analysis counts a write-back when the sector is touched again; a cache when it is evicted.
  * So the evictions that nobody has come back to yet are counted apart: those of a third pass are
  * the second's, shifted. */
@@ -107,15 +116,18 @@ static bool same_as_lru(const ReuseCurves *curves, const Access *accesses, int l
     bool same = true;
     for (uint32_t size = 1; size <= curves->cold.lines; size++) {
         Lru lru = {.partitions = curves->cold.partitions, .size = (int)size};
-        uint64_t misses[3], writebacks[3], crossings[3];
+        uint64_t misses[3], writebacks[3], crossings[3], flushed = 0;
         for (int pass = 0; pass < 3; pass++) {
             for (int i = 0; i < length; i++)
                 lru_access(&lru, accesses[i]);
             misses[pass] = lru.misses;
             writebacks[pass] = lru.writebacks;
             crossings[pass] = lru.crossings;
+            if (pass == 0)
+                flushed = lru.writebacks + dirty_sectors(&lru);
         }
         same &= curves->cold.misses[size] == misses[0];
+        same &= curves->cold.writebacks[size] == flushed;
         same &= curves->warm.misses[size] == misses[1] - misses[0];
         same &= curves->warm.writebacks[size] == writebacks[2] - writebacks[1];
         same &= curves->cold.crossings[size] == crossings[0];
