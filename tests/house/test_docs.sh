@@ -1,11 +1,13 @@
 #!/bin/sh
-# README.md and the program say the same: its commands run, and the files, options and keys that it
-# names are there. The pages of samples/experiments are in `make dist`; comments cite pages that exist.
+# The README files and the program say the same: their commands run, and the files, options and keys
+# that they name are there; their numbers are those of the recorded files. The pages of samples/experiments are in `make dist`; comments cite pages that exist.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 src=$(cd "${SRCDIR:-.}" && pwd) || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-readme=$src/README.md
+pages=$(cd "$src" && find . -name README.md -not -path './build*' | sort)
+readme=$folder/readme # all of them
+(cd "$src" && cat $pages) >"$readme"
 XDG_STATE_HOME=$folder/state # lessons keep progress
 export XDG_STATE_HOME
 
@@ -24,7 +26,7 @@ sed 's/\\-/-/g; s/\\e/\\/g' "$folder/man" >"$folder/plain"
 # The commands of the fenced blocks, without comments.
 awk '/^```/ { inside = !inside; next } inside && /^bevscope / { sub(/ *#.*/, ""); print }' "$readme" \
     >"$folder/commands"
-tap_ok $((1 - ($(wc -l <"$folder/commands") >= 10))) "$(wc -l <"$folder/commands") commands in README.md"
+tap_ok $((1 - ($(wc -l <"$folder/commands") >= 10))) "$(wc -l <"$folder/commands") commands in README files"
 
 # As typed, but small: the toy scene in the place of large ones, one kernel where all take long, one
 # frame in the place of the tour, which tests/cli/test_script.sh plays.
@@ -37,7 +39,7 @@ while read -r command; do
         s/ bench --recorded toy/ bench --recorded canonical/; s/ --script [^ ]*/ toy --size 80x24 --script short.keys/')
     case $command in
         *--l2-carveout*) tap_skip "$command" "needs a GPU" && continue ;;
-        *--list | *glossary* | *" steps "*) ;;
+        *--list | *glossary* | *" steps "* | *" try "*) ;;
         *) small="$small --device cpu" ;;
     esac
     (cd "$folder/run" && eval "\"\$BEVSCOPE\" ${small#bevscope }" >"$folder/out" 2>&1 </dev/null)
@@ -52,7 +54,7 @@ done <"$folder/commands"
     while read -r word; do
         grep -q "^  $word " "$folder/help" || echo "$word"
     done >"$folder/unknown-commands"
-tap_run "every command that README.md names is known" absent unknown-commands
+tap_run "every command that README files name is known" absent unknown-commands
 
 # ---- options -----------------------------------------------------------------------------------
 
@@ -67,7 +69,7 @@ while read -r _ command rest; do
     done
 done <"$folder/commands" >"$folder/unknown-options"
 "$src/configure" --help >"$folder/configure"
-grep -v -e pkg-config -e trtexec -e onnx_bevpool -e '^python3 samples/' "$readme" | grep -oE -e '--[a-z][a-z0-9-]+' | sort -u | while read -r word; do
+grep -v -e pkg-config -e trtexec -e onnx_bevpool -e '^build/tests/' -e '^python3 samples/' "$readme" | grep -oE -e '--[a-z][a-z0-9-]+' | sort -u | while read -r word; do
     with=$(printf '%s\n' "$word" | sed 's/^--without/--with/')
     grep -q -e "fB$word\\\\" "$folder/plain" || grep -qE -e "^  $word( |$)" "$folder/help" ||
         grep -qE -e "$word|$with" "$folder/configure" || echo "$word"
@@ -80,25 +82,27 @@ grep '^python3 samples/' "$readme" | while read -r _ script rest; do
         esac
     done
 done >>"$folder/unknown-options"
-tap_run "every option that README.md names is known" absent unknown-options
+tap_run "every option that README files name is known" absent unknown-options
 
 # ---- keys --------------------------------------------------------------------------------------
 
 awk '/^\.SH CONTROLS/ { inside = 1; next } /^\.SH/ { inside = 0 } inside && /^\\fB/' "$folder/plain" |
     sed 's/^\\fB//; s/\\fR.*//' | tr ' ' '\n' | sort -u >"$folder/keys"
-sed -n '/^## The live display/,/^## Use/p; /^In the live display/,/^$/p' "$readme" |
+sed -n '/^## Five keys/,/^## Learn/p' "$src/README.md" | cat - "$src/src/ui/README.md" |
     grep -oE '`([^` ]|Space)`' | tr -d '`' | sort -u >"$folder/named"
 while read -r key; do
     grep -qxF -e "$key" "$folder/keys" || echo "$key"
 done <"$folder/named" >"$folder/unknown-keys"
 [ "$(wc -l <"$folder/named")" -ge 12 ] || echo "(too few are found)" >>"$folder/unknown-keys"
-tap_run "every key that README.md names means something" absent unknown-keys
+tap_run "every key that README files name means something" absent unknown-keys
 
 # ---- files -------------------------------------------------------------------------------------
 
 # Links, and what stands in backquotes and begins with a folder of the sources.
 {
-    grep -oE '\]\([^):]+\)' "$readme" | sed 's/^](//; s/)$//'
+    for page in $pages; do
+        grep -oE '\]\([^):]+\)' "$src/$page" | sed "s/^](//; s/)\$//; s,^,$(dirname "$page")/,"
+    done
     grep -oE '`(kernels|src|samples|assets|tests)/[^` ]*`' "$readme" | tr -d '`'
     grep -oE 'TESTS=tests/check_[a-z]+ FILTER=[a-z_]+' "$readme" |
         sed -E 's|.*check_([a-z]+) FILTER=(.*)|tests/\1/test_\2.c|'
@@ -108,7 +112,18 @@ tap_run "every key that README.md names means something" absent unknown-keys
 } | sort -u | while read -r path; do
     [ -e "$src/$path" ] || echo "$path"
 done >"$folder/missing-files"
-tap_run "every file that README.md names is there" absent missing-files
+tap_run "every file that README files name is there" absent missing-files
+[ "$(wc -l <"$src/README.md")" -le 150 ]
+tap_ok $? "the first page has at most 150 lines"
+
+# ---- numbers -----------------------------------------------------------------------------------
+
+if python=$(command -v python3); then
+    tap_run "numbers of README files are those of the recorded files and the model" \
+        "$python" "$src/tests/house/readme_numbers.py" "$src" "$BEVSCOPE"
+else
+    tap_skip "numbers of README files" "no Python"
+fi
 
 grep -rhoE 'samples/[a-z]*/[A-Za-z0-9_-]+\.(md|json|keys|py)|[A-Za-z0-9_/-]*NOTES\.[a-z]+' \
     "$src/kernels" "$src/src" "$src/Makefile.am" "$src/samples" "$readme" | sort -u |

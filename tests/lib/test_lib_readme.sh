@@ -1,5 +1,5 @@
 #!/bin/sh
-# The code blocks of README's "In your own network", against the library as installed: C is built and
+# The code blocks of src/lib/README.md, against the library as installed: C is built and
 # run, CUDA built where nvcc is and run where a GPU is, Python run with NumPy and with PyTorch where
 # they are. What a block leaves open (arrays, sizes, main) is put round it here.
 . "${SRCDIR:-.}/tests/support/tap.sh"
@@ -9,10 +9,9 @@ cd "$folder" || exit 1
 # block LANGUAGE NUMBER: the block of that number in that language.
 block() {
     awk -v language="$1" -v wanted="$2" '
-        /^## / { here = $0 == "## In your own network" }
-        here && $0 == "```" language { on = ++count == wanted; next }
+        $0 == "```" language { on = ++count == wanted; next }
         /^```/ { on = 0 }
-        on' "$src/README.md"
+        on' "$src/src/lib/README.md"
 }
 
 # ---- C and CUDA --------------------------------------------------------------------------------
