@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -2,7 +2,6 @@
 #include "src/base/omp_wait.h"
 #include "tests/support/tap.h"
 
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 

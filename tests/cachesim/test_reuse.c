@@ -136,7 +136,7 @@ static bool same_as_lru(const ReuseCurves *curves, const Access *accesses, int l
     return same;
 }
 
-static void test_random(void) {
+TAP_SUITE(reuse_random) {
     static Access accesses[MAX_LENGTH];
     uint64_t seed = 12345;
     bool same[3] = {false, true, true};
@@ -163,7 +163,7 @@ static void test_random(void) {
 
 /* ---- by hand --------------------------------------------------------------------------------- */
 
-static void test_by_hand(void) {
+TAP_SUITE(reuse_by_hand) {
     /* Sectors of lines a b c a, and another one of a. */
     const Access reads[] = {{used(0), REUSE_READ, 0},
                             {used(4), REUSE_READ, 0},
@@ -184,7 +184,7 @@ static void test_by_hand(void) {
     reuse_curves_free(&divided);
 }
 
-static void test_partitions(void) {
+TAP_SUITE(reuse_partitions) {
     uint32_t far = 0;
     while (reuse_home(used(far)) == 0)
         far += LINE_SECTORS;
@@ -207,7 +207,7 @@ static void test_partitions(void) {
     reuse_curves_free(&divided);
 }
 
-static void test_repeats(void) {
+TAP_SUITE(reuse_repeats) {
     Err err = {0};
     ReuseCurves whole, divided;
     Reuse *reuse = reuse_begin(2 * LINE_SECTORS, 1, &err);
@@ -225,7 +225,7 @@ static void test_repeats(void) {
 }
 
 /* Five stores that leave first, with three reads in between, over and over. */
-static void test_evict_first(void) {
+TAP_SUITE(reuse_evict_first) {
     enum { READS = 3, STORES = 5 };
     Err err = {0};
     ReuseCurves whole, divided;
@@ -246,7 +246,7 @@ static void test_evict_first(void) {
     reuse_curves_free(&divided);
 }
 
-static void test_empty(void) {
+TAP_SUITE(reuse_empty) {
     Err err = {0};
     ReuseCurves whole, divided;
     tap_ok(reuse_end(reuse_begin(0, 1, &err), &whole, &divided, &err) && whole.cold.lines == 0 &&
@@ -260,7 +260,7 @@ static void test_empty(void) {
 
 /* A loop over more lines than a block or a span of the time line holds, with one that is touched
  * after every other. */
-static void test_loop(void) {
+TAP_SUITE(reuse_loop) {
     enum { LOOP = 40000, TURNS = 5 };
     Err err = {0};
     ReuseCurves whole, divided;
@@ -286,14 +286,4 @@ static void test_loop(void) {
            "in sets, a loop that nearly fits misses where there is a line too many");
     reuse_curves_free(&whole);
     reuse_curves_free(&divided);
-}
-
-TAP_SUITE(reuse) {
-    test_loop();
-    test_by_hand();
-    test_partitions();
-    test_repeats();
-    test_evict_first();
-    test_empty();
-    test_random();
 }

@@ -5,7 +5,6 @@
 #include "tests/support/tap.h"
 
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 static void need(bool ok, const Err *err) {

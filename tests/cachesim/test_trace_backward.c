@@ -5,7 +5,6 @@
 #include "tests/cachesim/trace_check.h"
 
 #include <math.h>
-#include <string.h>
 
 static double grads_written(const TraceCounts *counts) {
     return counts->write[TRACE_GRAD_DEPTH].bytes + counts->write[TRACE_GRAD_FEAT].bytes;

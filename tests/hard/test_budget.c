@@ -12,7 +12,6 @@
 
 #include "src/state/live_data.h"
 
-#include <string.h>
 #include <sys/wait.h>
 
 enum { COLUMNS = 130, ROWS = 44, PATIENCE_S = 120, WRITE_S = 2, RANDOM_SEED = 7, LONGER = 4 };

@@ -26,7 +26,7 @@ static bool marked_once(const Marks *marks) {
     return marks->rows == 0 || (marks->defaults == 1 && marks->baselines == 1);
 }
 
-static void test_kernels(void) {
+TAP_SUITE(bevpool_kernels) {
     int rows = 0, complete = 0, found = 0, twins = 0, named = 0;
     Marks marks[BEV_CUDA + 1][BEV_DIRECTION_COUNT] = {0};
     for (; bev_kernels[rows]; rows++) {
@@ -56,7 +56,7 @@ static void test_kernels(void) {
            "and each direction finds its own");
 }
 
-static void test_unsupported(void) {
+TAP_SUITE(bevpool_unsupported) {
     BevKernel row = *bev_kernels[0];
     row.dtypes = 1u << BEV_FP16;
     row.aligns = 1u << BEV_NEAREST;
@@ -77,7 +77,7 @@ static void test_unsupported(void) {
 /* ---- the reference --------------------------------------------------------------------------- */
 
 /* Two pixels, two bins, two channels, a grid of 3 x 1; cell 1 stays empty. */
-static void test_reference(void) {
+TAP_SUITE(bevpool_reference) {
     float depth[4] = {0.25f, 0.5f, 0.75f, 0.5f}; /* bin 0: pixels 0, 1; bin 1: pixels 0, 1 */
     float feat[4] = {1, -2, 10, 20};             /* pixel 0; pixel 1 */
     int32_t ranks_depth[3] = {0, 3, 2}, ranks_feat[3] = {0, 1, 0}, ranks_bev[3] = {0, 0, 2};
@@ -102,7 +102,7 @@ static void test_reference(void) {
 }
 
 /* V2+DO takes the feature's number from the depth's, and says so where a map has others. */
-static void test_division_refuses(void) {
+TAP_SUITE(bevpool_division_refuses) {
     float values[8] = {0};
     int32_t ranks_depth[2] = {1, 6}, ranks_feat[2] = {1, 2}, ranks_bev[2] = {0, 0};
     int32_t starts[1] = {0}, lengths[1] = {2};
@@ -150,7 +150,7 @@ static bool is_mb(double bytes, double mb, int decimals) {
     return same;
 }
 
-static void test_gather(void) {
+TAP_SUITE(bevpool_gather) {
     BevProblem problem = canonical(BEV_FP16);
     BevTraffic gather = bev_gather_traffic(&problem, 32);
     tap_ok(is_mb(gather.feat, 33.4, 1) && is_mb(gather.out_write, 12.8, 1) &&
@@ -165,7 +165,7 @@ static void test_gather(void) {
            "weights are 4 bytes a point more");
 }
 
-static void test_footprint(void) {
+TAP_SUITE(bevpool_footprint) {
     BevProblem problem = canonical(BEV_FP16);
     BevFootprint f = bev_footprint(&problem);
     tap_ok(is_mb(f.feat, 0.68, 2) && is_mb(f.depth, 0.50, 2) && is_mb(f.index, 2.64, 2) &&
@@ -183,7 +183,7 @@ static BevTraffic traffic_of(const char *name, const BevProblem *problem) {
     return bev_traffic(bev_kernel_find(name), problem);
 }
 
-static void test_models(void) {
+TAP_SUITE(bevpool_models) {
     BevProblem problem = canonical(BEV_FP16);
     BevTraffic v2 = traffic_of("cpu_v2", &problem), v3 = traffic_of("cpu_v3", &problem);
     BevTraffic v2_do = traffic_of("cpu_v2_do", &problem), v4 = traffic_of("cpu_v4", &problem);
@@ -202,14 +202,4 @@ static void test_models(void) {
            "V3 writes every cell once, V2 and V2+DO those with points twice");
     problem.out.row_len = problem.feat.row_len = problem.shape.channels = 7;
     tap_ok(traffic_of("cpu_v2", &problem).index == 12.0 * 209009, "7 channels are one tile");
-}
-
-TAP_SUITE(bevpool) {
-    test_kernels();
-    test_unsupported();
-    test_reference();
-    test_division_refuses();
-    test_gather();
-    test_footprint();
-    test_models();
 }

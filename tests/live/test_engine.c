@@ -23,7 +23,7 @@ static const EngineFrame *settle(Engine *engine, const EngineFrame *frame) {
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-static void test_contents(void) {
+TAP_SUITE(engine_contents) {
     Engine *engine = open_engine(false);
     State state = fresh(ASYMMETRIC);
     const EngineFrame *frame = ask(engine, &state);
@@ -62,7 +62,7 @@ static void test_contents(void) {
 
 /* The baseline as it was with the rig that it was pinned with, whatever is done to the rig since.
  */
-static void test_pinned_rig(void) {
+TAP_SUITE(engine_pinned_rig) {
     Engine *engine = open_engine(false);
     State state = fresh(ASYMMETRIC);
     state.job.baseline = state.job.config;
@@ -118,7 +118,7 @@ static int64_t busy_cell(const LiveFrame *frame) {
     return cell;
 }
 
-static void test_probe(void) {
+TAP_SUITE(engine_probe) {
     Engine *engine = open_engine(false);
     State state = fresh(ASYMMETRIC);
     state.job.config.dtype = BEV_FP32;
@@ -149,7 +149,7 @@ static void test_probe(void) {
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
-static void test_bad_scene(void) {
+TAP_SUITE(engine_bad_scene) {
     Engine *engine = open_engine(false);
     State state = fresh(MISSING);
     const EngineFrame *frame = ask(engine, &state);
@@ -172,7 +172,7 @@ static bool no_thread_begin(Err *err) {
 }
 
 /* The thread has something to tell before anything was asked. */
-static void test_begin_fails(void) {
+TAP_SUITE(engine_begin_fails) {
     enum { SOON_MS = 300 };
     const EngineOptions options = {.where = 1u << BEV_CPU, .thread_begin = no_thread_begin};
     Engine *engine;
@@ -190,7 +190,7 @@ static void test_begin_fails(void) {
 
 /* ---- handing over ---------------------------------------------------------------------------- */
 
-static void test_mailbox(void) {
+TAP_SUITE(engine_mailbox) {
     enum { REQUESTS = 400 };
     Engine *engine = open_engine(true);
     State state = fresh(TOY);
@@ -219,13 +219,4 @@ static void test_mailbox(void) {
     engine_request(engine, &state);
     engine_close(engine); /* in the middle of it all */
     tap_ok(true, "closes while it computes");
-}
-
-TAP_SUITE(engine) {
-    test_contents();
-    test_pinned_rig();
-    test_probe();
-    test_bad_scene();
-    test_begin_fails();
-    test_mailbox();
 }

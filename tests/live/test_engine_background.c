@@ -27,7 +27,7 @@ static bool has_wrong_model(const EngineFrame *frame) {
     return model != frame->model || (model && model->dtype != frame->live.job.config.dtype);
 }
 
-static void test_model(void) {
+TAP_SUITE(engine_background_model) {
     Engine *engine = open_engine(true);
     State state = fresh(TOY);
     const EngineFrame *frame = ask(engine, &state);
@@ -48,7 +48,7 @@ static void test_model(void) {
 /* ---- hardware counters ----------------------------------------------------------------------- */
 
 /* Without a GPU the answer is a note that says why. */
-static void test_counters(void) {
+TAP_SUITE(engine_background_counters) {
     Engine *engine = open_engine(true);
     State state = fresh(TOY);
     const EngineFrame *frame = ask(engine, &state);
@@ -140,7 +140,7 @@ static void test_slot_in_any_order(const FrameInputs *inputs, const State *state
            state->job.config.kernel->name);
 }
 
-static void test_slot(void) {
+TAP_SUITE(engine_background_slot) {
     static LiveData live;
     Pipeline *pipeline;
     Err err;
@@ -182,7 +182,7 @@ static bool all_pass(const LiveData *live) {
     return true;
 }
 
-static void test_background(void) {
+TAP_SUITE(engine_background_background) {
     const Load before = load_now();
     Engine *engine = open_engine(true);
     State state = fresh(ASYMMETRIC);
@@ -227,7 +227,7 @@ static void *spin(void *stop) {
 }
 
 /* On a machine whose cores are taken, every kernel is timed, again and again. */
-static void test_fair(void) {
+TAP_SUITE(engine_background_fair) {
     enum { SPINNERS = 3, TURNS = 3 };
     pthread_t threads[SPINNERS];
     atomic_bool stop = false;
@@ -259,7 +259,7 @@ static bool all_timed(const LiveData *live) {
 }
 
 /* The reference takes many frames' time; it is timed beside them and said to be unsettled. */
-static void test_playing(void) {
+TAP_SUITE(engine_background_playing) {
     const Load before = load_now();
     Engine *engine = open_engine(true);
     State state = fresh(INTERSECTION);
@@ -280,7 +280,7 @@ static void test_playing(void) {
 
 /* The last kernel stands in for the reference until the background thread has pooled it: the
  * engine's thread, which keys wait for, never runs it. */
-static void test_slow_kernel(void) {
+TAP_SUITE(engine_background_slow_kernel) {
     const Load before = load_now();
     Engine *engine = open_engine(true);
     State state = fresh(INTERSECTION);
@@ -315,7 +315,7 @@ static double cpu_ms(void) {
 
 /* 20 frames a second on two cores are 100 ms of processor time a frame for everything; drawing
  * takes a part of that. Wall-clock time would depend on what else runs here. */
-static void test_speed(void) {
+TAP_SUITE(engine_background_speed) {
     enum { FRAMES = 20, MAX_MS = 70 };
     Engine *engine = open_engine(false);
     State state = fresh(INTERSECTION);
@@ -340,15 +340,4 @@ static void test_speed(void) {
                              "a moment of the flagship takes %d ms of processor time", MAX_MS);
     tap_note("%.1f ms of processor time, %.1f ms", cpu, wall);
     engine_close(engine);
-}
-
-TAP_SUITE(engine_background) {
-    test_model();
-    test_counters();
-    test_slot();
-    test_background();
-    test_fair();
-    test_playing();
-    test_slow_kernel();
-    test_speed();
 }

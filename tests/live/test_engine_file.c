@@ -34,7 +34,7 @@ static const char *note_within(Engine *engine, double ms) {
 }
 
 /* The file changes when it has been read, and its first picture is still computed. */
-static void test_file_changes_early(void) {
+TAP_SUITE(engine_file_file_changes_early) {
     Engine *engine = open_engine(false);
     write_own_file();
     State state = fresh(OWN_FILE);
@@ -50,7 +50,7 @@ static void test_file_changes_early(void) {
     engine_close(engine);
 }
 
-static void test_file_stays(void) {
+TAP_SUITE(engine_file_file_stays) {
     enum { LOOKS_MS = 1500 };
     Engine *engine = open_engine(false);
     write_own_file();
@@ -64,9 +64,4 @@ static void test_file_stays(void) {
            "a scene that is not there says nothing about the file of the one that is shown");
     unlink(own_file);
     engine_close(engine);
-}
-
-TAP_SUITE(engine_file) {
-    test_file_changes_early();
-    test_file_stays();
 }

@@ -7,7 +7,6 @@
 
 #include <limits.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <time.h>
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -39,7 +38,7 @@ static int count_asked(State *state) {
 
 /* A run that is given up, within its features, its camera views or after any stage, shows nothing,
  * and what comes after it is as if it had never been. */
-static void test_giving_up(void) {
+TAP_SUITE(engine_give_up_giving_up) {
     enum { STAGES = 5, FEW = 97, LAST = 12 };
     Pipeline *pipeline, *fresh_one;
     Err err;
@@ -82,7 +81,7 @@ static void test_giving_up(void) {
 }
 
 /* A scene that cannot be loaded is not kept, not even where the run was given up meanwhile. */
-static void test_no_scene(void) {
+TAP_SUITE(engine_give_up_no_scene) {
     static const char *const missing[] = {"no/such/scene.json"};
     Pipeline *pipeline;
     Err err;
@@ -164,7 +163,7 @@ static int interrupt_pictures(bool moves) {
 
 /* A request comes while the picture of the one before is made: that one is given up, but not two in
  * a row, and not what a key has waited for. */
-static void test_giving_up_the_picture(void) {
+TAP_SUITE(engine_give_up_giving_up_the_picture) {
     int shown = interrupt_pictures(true);
     tap_ok(shown > 0,
            "a request that comes while a picture is made takes its place, without an error");
@@ -172,10 +171,4 @@ static void test_giving_up_the_picture(void) {
     shown = interrupt_pictures(false);
     tap_ok(shown == 0 && interrupting.given_up == 0,
            "what a key has waited for does not give way to the next one");
-}
-
-TAP_SUITE(engine_give_up) {
-    test_giving_up();
-    test_no_scene();
-    test_giving_up_the_picture();
 }

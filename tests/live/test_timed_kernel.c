@@ -27,7 +27,7 @@ static int fill(TimedKernel *timed, double us, bool disturbed) {
     return taken;
 }
 
-static void test_background(void) {
+TAP_SUITE(timed_kernel_background) {
     TimedKernel timed = fresh_kernel();
     tap_ok(timed_kernel_due(&timed, true) && timed_kernel_due(&timed, false),
            "a kernel without a figure is due");
@@ -49,7 +49,7 @@ static void test_background(void) {
 }
 
 /* The calling thread waits while the others work, as where another program holds its core. */
-static void test_team_time(void) {
+TAP_SUITE(timed_kernel_team_time) {
     const double work_us = 30e3;
     const char *name = "work that other threads of the team do counts";
     TeamTime begun = clock_team();
@@ -70,7 +70,7 @@ static void test_team_time(void) {
 }
 
 /* A launch at the border of what keys can wait for is slow once and then not. */
-static void test_from_background_to_row(void) {
+TAP_SUITE(timed_kernel_from_background_to_row) {
     TimedKernel timed = fresh_kernel();
     timed.cost_us = 11e3;
     fill(&timed, 11e3, true);
@@ -89,7 +89,7 @@ static void test_from_background_to_row(void) {
 }
 
 /* The protocol of a latency stands beside it, and under the table. */
-static void test_marks(void) {
+TAP_SUITE(timed_kernel_marks) {
     LiveKernel kernels[] = {{.protocol = TIMING_SERIES},
                             {.protocol = TIMING_BACKGROUND},
                             {.protocol = TIMING_BESIDE_PICTURES}};
@@ -106,7 +106,7 @@ static void test_marks(void) {
 }
 
 /* What was recorded of a problem stands in until it is timed here. */
-static void test_stand_in(void) {
+TAP_SUITE(timed_kernel_stand_in) {
     RecordedRow results[] = {{.scene = "canonical",
                               .kernel = "v",
                               .dtype = "fp32",
@@ -155,7 +155,7 @@ static void test_stand_in(void) {
 }
 
 /* Each reason is short enough for a row of the table on a terminal of 80 columns. */
-static void test_reasons(void) {
+TAP_SUITE(timed_kernel_reasons) {
     const BevKernel kernel = {.name = "v", .dtypes = 1u << BEV_FP16};
     LiveKernel live_row = {.kernel = &kernel};
     LiveData live = {.timed = false};
@@ -186,13 +186,4 @@ static void test_reasons(void) {
     tap_ok(!strcmp(unknown_reason(UNKNOWN_ACCURACY, &live, &live_row, BEV_FP16),
                    "waits for its turn"),
            "a format that the kernel has waits");
-}
-
-TAP_SUITE(timed_kernel) {
-    test_stand_in();
-    test_reasons();
-    test_marks();
-    test_background();
-    test_team_time();
-    test_from_background_to_row();
 }

@@ -5,8 +5,6 @@
 #include "tests/support/tap.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { STEPS = 12 };
 

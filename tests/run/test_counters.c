@@ -56,7 +56,7 @@ static void test_chip(const Chip *chip) {
            live_passes, full_passes);
 }
 
-static void test_chips(void) {
+TAP_SUITE(counters_chips) {
     const char *names[COUNTER_COUNT];
     int passes;
     Err err = {0};
@@ -76,7 +76,7 @@ static void test_chips(void) {
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 /* In a process of its own, because a process looks for the library only once. */
-static void test_no_library(void) {
+TAP_SUITE(counters_no_library) {
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
@@ -94,7 +94,7 @@ static void test_no_library(void) {
     tap_ok(child > 0 && status == 0, "no CUPTI: one line and what to install");
 }
 
-static void test_refusals(void) {
+TAP_SUITE(counters_refusals) {
     Err err = {0};
     bool ok = counters_refused("cuptiRangeProfilerStart", 35, "CUPTI_ERROR", &err);
     tap_ok(!ok && err.kind == ERR_DEVICE && strstr(err.what, "ERR_NVGPUCTRPERM") &&
@@ -108,7 +108,7 @@ static void test_refusals(void) {
 
 /* ---- rates ----------------------------------------------------------------------------------- */
 
-static void test_rates(void) {
+TAP_SUITE(counters_rates) {
     Counters counters;
     for (int i = 0; i < COUNTER_COUNT; i++)
         counters.value[i] = NAN;
@@ -124,11 +124,4 @@ static void test_rates(void) {
     tap_ok(counters_l2_hit_rate(&counters) == 0.75 && counters_l2_read_hit_rate(&counters) == 0.9 &&
                counters_dram_bytes(&counters) == 96,
            "rates and sums");
-}
-
-TAP_SUITE(counters) {
-    test_no_library();
-    test_chips();
-    test_refusals();
-    test_rates();
 }

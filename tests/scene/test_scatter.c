@@ -7,8 +7,6 @@
 #include "tests/support/tap.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static BevMap build(const Rig *rig, BevAlign align, uint32_t mask) {
     Err err = {0};

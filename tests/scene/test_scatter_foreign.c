@@ -5,8 +5,6 @@
 #include "tests/support/tap.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* 9 points of cells 2, 5, 5, 5, 0, 0, 7, 7, 7. The order of cells is free; a cell with two
  * intervals is an error. */
@@ -93,7 +91,7 @@ static const struct {
     {"a cell in neighbouring intervals", "ranks_bev[4]", "cell 5", split},
 };
 
-static void test_defects(void) {
+TAP_SUITE(scatter_foreign_defects) {
     Foreign f;
     Err err = {0};
     foreign(&f);
@@ -142,7 +140,7 @@ static bool big_map(BevMap *map, const BevShape *shape) {
     return true;
 }
 
-static void test_time(void) {
+TAP_SUITE(scatter_foreign_time) {
     static const BevShape shape = {6, 118, 32, 88, 80, 500, 500, 1};
     const Load before = load_now();
     double best_ms = INFINITY;
@@ -162,9 +160,4 @@ static void test_time(void) {
     tap_ok_unless_loaded(best_ms <= MOST_MS, &before, "in %.2f ms, at most %g", best_ms, MOST_MS);
 #endif
     scatter_free(&map);
-}
-
-TAP_SUITE(scatter_foreign) {
-    test_defects();
-    test_time();
 }

@@ -9,7 +9,7 @@ static bool near(double a, double b) {
     return fabs(a - b) < 1e-9;
 }
 
-static void test_values(void) {
+TAP_SUITE(scene_json_values) {
     Scene scene;
     char line[800];
     if (!tap_ok(read_text(base, sizeof base - 1, &scene, line), "a scene with every field")) {
@@ -76,7 +76,7 @@ static void test_values(void) {
 }
 
 /* A long file name is shortened at its start; the JSON path stays complete. */
-static void test_long_name(void) {
+TAP_SUITE(scene_json_long_name) {
     char name[600], line[800];
     memset(name, 'd', sizeof name);
     snprintf(name + sizeof name - 12, 12, "/scene.json");
@@ -85,9 +85,4 @@ static void test_long_name(void) {
     scene_read_json("{}", 2, name, &scene, &err);
     err_line(&err, line, sizeof line);
     tap_ok(strstr(line, "d/scene.json: $.bevscope: is missing"), "a long path keeps its end");
-}
-
-TAP_SUITE(scene_json) {
-    test_values();
-    test_long_name();
 }

@@ -96,7 +96,7 @@ static char *edited(const Edit *edit, size_t *length) {
     return text;
 }
 
-static void test_edits(void) {
+TAP_SUITE(scene_json_edits_edits) {
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         const Edit *edit = &edits[i];
         size_t length;
@@ -111,8 +111,4 @@ static void test_edits(void) {
         scene_free(&scene);
         free(text);
     }
-}
-
-TAP_SUITE(scene_json_edits) {
-    test_edits();
 }

@@ -29,7 +29,7 @@ static void expect(json_t *root, bool wanted, const char *words, const char *tit
     json_decref(root);
 }
 
-static void test_sizes(void) {
+TAP_SUITE(scene_json_sizes_sizes) {
     expect(with_copies(NULL, "cameras", 0), false, "$.cameras: has 0 elements, must have 1 to 32",
            "no camera");
     expect(with_copies(NULL, "cameras", 32), true, "", "32 cameras");
@@ -57,7 +57,7 @@ static void test_sizes(void) {
 }
 
 /* The file cut off at any byte, and the rest replaced by any byte. */
-static void test_prefixes(void) {
+TAP_SUITE(scene_json_sizes_prefixes) {
     Scene scene;
     char line[800];
     bool ok = true;
@@ -90,9 +90,4 @@ static void test_prefixes(void) {
     if (MEMORY_MEASURED)
         tap_ok(memory_growth_kb(mark) < 1024, "within 1 MB (%ld kB)", memory_growth_kb(mark));
     free(spaces);
-}
-
-TAP_SUITE(scene_json_sizes) {
-    test_sizes();
-    test_prefixes();
 }

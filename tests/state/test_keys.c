@@ -13,7 +13,7 @@ static bool is_function_key(int32_t key) {
     return key >= KEYCODE_F1 && key <= KEYCODE_F12;
 }
 
-static void test_rows(void) {
+TAP_SUITE(keys_rows) {
     int in_order = 0, complete = 0, twins = 0, short_enough = 0;
     for (int i = 0; i < ACTION_COUNT; i++) {
         const KeyRow *row = &keys[i];
@@ -39,7 +39,7 @@ static bool same_place(HelpPlace a, HelpPlace b) {
 }
 
 /* On every screen each control has a place of its own on some page of the help. */
-static void test_help(void) {
+TAP_SUITE(keys_help) {
     int screens = 0, outside = 0, shared = 0;
     for (int columns = 80; columns <= 240; columns += 40)
         for (int rows = 24; rows <= 64; rows += 5, screens++) {
@@ -92,7 +92,7 @@ static bool found_by_name(const KeyRow *row, int32_t key, bool back) {
 }
 
 /* Where two rows have the same key, keys_find returns the first: the second fails here. */
-static void test_keys(void) {
+TAP_SUITE(keys_keys) {
     Command command;
     tap_ok(for_each_key(finds_itself) == 0, "every key means one control, and that one");
     tap_ok(for_each_key(found_by_name) == 0, "every key is found by its name");
@@ -102,7 +102,7 @@ static void test_keys(void) {
     tap_ok(!keys_named("Hyper") && !keys_named(""), "other names mean nothing");
 }
 
-static void test_words(void) {
+TAP_SUITE(keys_words) {
     int same = 0, parsed = 0, back = 0;
     char why[200];
     Command command;
@@ -140,7 +140,7 @@ static bool refuses(const char *line, const char *part) {
     return refused && !strchr(why, '\n');
 }
 
-static void test_arguments(void) {
+TAP_SUITE(keys_arguments) {
     tap_ok(parses("dtype fp8", ACTION_DTYPE, "fp8"), "a name");
     tap_ok(parses("  yaw   -1.5 ", ACTION_YAW, "-1.5"), "a number, blanks around it");
     tap_ok(parses("help on", ACTION_HELP, "on"), "a switch");
@@ -154,7 +154,7 @@ static void test_arguments(void) {
     tap_ok(refuses("kernel-row", "number"), "a kernel without its number");
 }
 
-static void test_labels(void) {
+TAP_SUITE(keys_labels) {
     char text[64];
     keys_label(&keys[ACTION_KERNEL_ROW], text, sizeof text);
     tap_ok(!strcmp(text, "1-9"), "digits as a range");
@@ -166,7 +166,7 @@ static void test_labels(void) {
     tap_ok(!strcmp(text, "Space"), "keys without a glyph by name");
 }
 
-static void test_ranks(void) {
+TAP_SUITE(keys_ranks) {
     int seen[ACTION_COUNT + 1] = {0}, twice = 0, most = 0;
     for (int i = 0; i < ACTION_COUNT; i++) {
         int rank = keys[i].rank;
@@ -203,7 +203,7 @@ static bool also_told(int row) {
     return true;
 }
 
-static void test_glossary_rows(void) {
+TAP_SUITE(keys_glossary_rows) {
     int limits = 0, order = 0, also = 0;
     for (int i = 0; i < glossary_count; i++) {
         const GlossaryRow *row = &glossary[i];
@@ -219,7 +219,7 @@ static void test_glossary_rows(void) {
 }
 
 /* What the program's tables and screens call things. */
-static void test_glossary_words(void) {
+TAP_SUITE(keys_glossary_words) {
     static const char *const words[] = {"point",
                                         "frustum",
                                         "depth bin",
@@ -292,7 +292,7 @@ static void test_glossary_words(void) {
 }
 
 /* On every screen each row has a place of its own that fits a page. */
-static void test_glossary_help(void) {
+TAP_SUITE(keys_glossary_help) {
     int screens = 0, wrong = 0;
     for (int columns = 40; columns <= 240; columns += 10)
         for (int rows = 10; rows <= 80; rows += 5, screens++) {
@@ -313,17 +313,4 @@ static void test_glossary_help(void) {
     tap_ok(help_glossary(80, 24).pages > 1 && help_glossary(0, 0).pages > 1 &&
                help_glossary(240, 64).pages == 1,
            "small screens turn pages, large ones need not");
-}
-
-TAP_SUITE(keys) {
-    test_glossary_rows();
-    test_glossary_words();
-    test_glossary_help();
-    test_rows();
-    test_help();
-    test_keys();
-    test_words();
-    test_arguments();
-    test_labels();
-    test_ranks();
 }

@@ -16,7 +16,7 @@ static bool reads(Unit unit, double value, const char *want) {
     return !strcmp(text, want);
 }
 
-static void test_units(void) {
+TAP_SUITE(live_data_units) {
     tap_ok(reads(UNIT_US, 7.1, "7.10 us") && reads(UNIT_US, 873.4, "873 us") &&
                reads(UNIT_US, 12345, "12.3 ms") && reads(UNIT_US, 1.2e6, "1.20 s"),
            "times in the unit that suits them");
@@ -41,7 +41,7 @@ static void test_units(void) {
 
 /* ---- history --------------------------------------------------------------------------------- */
 
-static void test_live(void) {
+TAP_SUITE(live_data_live) {
     static LiveData live;
     live_init(&live);
     Headline none = live_headline(&live);
@@ -69,9 +69,4 @@ static void test_live(void) {
     tap_ok(gpu_of_device("NVIDIA H200") == gpu_find("h200") && !gpu_of_device("GTX 9") &&
                gpu_find("a6000")->l2_bytes == 6 * 1048576,
            "GPUs by name and by the driver's name");
-}
-
-TAP_SUITE(live_data) {
-    test_units();
-    test_live();
 }

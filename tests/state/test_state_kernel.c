@@ -45,7 +45,7 @@ static void test_gpu_figures(State *state) {
     tap_ok(!gpu_edit_any(&state->edit), "the steps of L2 lead back to its own");
 }
 
-static void test_selection(void) {
+TAP_SUITE(state_kernel_selection) {
     State state = make_state();
     use(&state, "kernel v2");
     tap_ok(!strcmp(state.job.config.kernel->name, "cpu_v2"),
@@ -88,7 +88,7 @@ static void test_selection(void) {
     test_gpu_figures(&state);
 }
 
-static void test_settling(void) {
+TAP_SUITE(state_kernel_settling) {
     static const BevKernel narrow = {.name = "narrow",
                                      .title = "Narrow",
                                      .where = BEV_CPU,
@@ -117,7 +117,7 @@ static void test_settling(void) {
     tap_ok(state.job.baseline.align == BEV_NEAREST, "and that of a pinned baseline");
 }
 
-static void test_settle_alone(void) {
+TAP_SUITE(state_kernel_settle_alone) {
     static const BevKernel coarse = {.name = "coarse",
                                      .title = "Coarse",
                                      .dtypes = 1u << BEV_FP8 | 1u << BEV_NVFP4,
@@ -140,7 +140,7 @@ static void test_settle_alone(void) {
 /* ---- directions and defects ------------------------------------------------------------------ */
 
 /* From a kernel of one direction to one of the other; what does not go with it is said. */
-static void test_direction(void) {
+TAP_SUITE(state_kernel_direction) {
     State state = make_state();
     use(&state, "dtype fp8");
     use(&state, "baseline on");
@@ -190,7 +190,7 @@ static void test_direction(void) {
 }
 
 /* A planted defect takes the place of the kernel; the log does not give away what is wrong. */
-static void test_defects(void) {
+TAP_SUITE(state_kernel_defects) {
     State state = make_state();
     char value[32];
     tap_ok(use(&state, "defect 3") & STEP_RUN &&
@@ -233,7 +233,7 @@ static void test_defects(void) {
 
 /* ---- hardware counters ----------------------------------------------------------------------- */
 
-static void test_counters(void) {
+TAP_SUITE(state_kernel_counters) {
     State state = make_state();
     unsigned bits = use(&state, "counters");
     tap_ok(bits == STEP_REDRAW && state.counts == 0 &&
@@ -261,13 +261,4 @@ static void test_counters(void) {
     use(&state, "dtype");
     tap_ok(!live_counters_line(&counters, &state.job, text, sizeof text),
            "another format: they are not its counters");
-}
-
-TAP_SUITE(state_kernel) {
-    test_selection();
-    test_settling();
-    test_settle_alone();
-    test_direction();
-    test_defects();
-    test_counters();
 }

@@ -6,7 +6,7 @@ static void deliver(State *state, const Headline *figures) {
     state_step(state, &(Event){.kind = EVENT_FRAME, .headline = figures});
 }
 
-static void test_log(void) {
+TAP_SUITE(state_log_log) {
     State state = make_state();
     use(&state, "dtype fp16");
     Headline before = headline(&state, 10.2e6, 8.0, 0.0005);
@@ -37,7 +37,7 @@ static void test_log(void) {
     tap_ok(says(&state, "FP16"), "figures of an older job complete nothing");
 }
 
-static void test_log_limits(void) {
+TAP_SUITE(state_log_log_limits) {
     State state = make_state();
     for (int i = 0; i < 3 * LOG_LINES; i++)
         use(&state, "theme");
@@ -54,7 +54,7 @@ static void test_log_limits(void) {
 }
 
 /* Steps every control once each way and looks at the newest line. */
-static void test_every_control_speaks(void) {
+TAP_SUITE(state_log_every_control_speaks) {
     int silent = 0;
     for (int i = 0; i < ACTION_COUNT; i++) {
         if (i == ACTION_HELP || i == ACTION_GLOSSARY || i == ACTION_ESCAPE || i == ACTION_QUIT)
@@ -73,7 +73,7 @@ static void test_every_control_speaks(void) {
     tap_ok(silent == 0, "every control says in one line what it did");
 }
 
-static void test_values(void) {
+TAP_SUITE(state_log_values) {
     State state = make_state();
     int empty = 0;
     char text[64];
@@ -87,11 +87,4 @@ static void test_values(void) {
         empty += has_none != !text[0];
     }
     tap_ok(empty == 0, "every control that stands at something says at what");
-}
-
-TAP_SUITE(state_log) {
-    test_log();
-    test_log_limits();
-    test_every_control_speaks();
-    test_values();
 }

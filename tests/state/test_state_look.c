@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static void test_compare(void) {
+TAP_SUITE(state_look_compare) {
     State state = make_state();
     use(&state, "kernel v3");
     tap_ok(!strcmp(state.job.baseline.kernel->name, "cpu_v2") &&
@@ -33,7 +33,7 @@ static void test_compare(void) {
     tap_ok(state.view == 1, "and back to the view before");
 }
 
-static void test_cursor(void) {
+TAP_SUITE(state_look_cursor) {
     State state = make_state();
     tap_ok(state_probe_cell(&state) == -1, "nothing is probed at first");
     use(&state, "cursor-x");
@@ -70,7 +70,7 @@ static void test_cursor(void) {
 }
 
 /* A grid of 3 slices of 200 x 100 cells. */
-static void test_slices(void) {
+TAP_SUITE(state_look_slices) {
     State state = make_state();
     use(&state, "slice 2");
     tap_ok(says(&state, "slice: this grid is flat, one layer of cells"), "a flat grid says so");
@@ -114,7 +114,7 @@ static double seen_at(const State *state, double x) {
     return (x - state->viewport.center_x) / width + 0.5;
 }
 
-static void test_zoom(void) {
+TAP_SUITE(state_look_zoom) {
     State state = make_state();
     double before = seen_at(&state, 120);
     for (int i = 0; i < 5; i++)
@@ -131,11 +131,4 @@ static void test_zoom(void) {
     tap_ok(state.viewport.zoom == 1 && state.viewport.center_x == 100 &&
                state.viewport.center_y == 50,
            "fit shows it all");
-}
-
-TAP_SUITE(state_look) {
-    test_compare();
-    test_cursor();
-    test_slices();
-    test_zoom();
 }

@@ -4,7 +4,7 @@
 #include "tests/state/state_fixture.h"
 #include "tests/support/tap.h"
 
-static void test_program(void) {
+TAP_SUITE(state_program_program) {
     State state = make_state();
     char name[128];
     use(&state, "kernel v3");
@@ -65,7 +65,7 @@ static void test_program(void) {
 /* ---- the glossary ---------------------------------------------------------------------------- */
 
 /* It opens at the word that was mentioned last, and its key still turns all pages. */
-static void test_glossary(void) {
+TAP_SUITE(state_program_glossary) {
     State state = make_state();
     state_step(&state, &(Event){.kind = EVENT_RESIZE, .columns = 80, .rows = 24});
     use(&state, "dtype nvfp4");
@@ -88,7 +88,7 @@ static void test_glossary(void) {
 
 /* ---- lessons --------------------------------------------------------------------------------- */
 
-static void test_lessons(void) {
+TAP_SUITE(state_program_lessons) {
     State state = make_state();
     tap_ok(use(&state, "lesson 2") & STEP_LESSON && state.lesson_wish == WISH_OPEN &&
                !strcmp(state.lesson_name, "2"),
@@ -118,10 +118,4 @@ static void test_lessons(void) {
                state.chart == CHART_NONE && !state.playing && state.job.serial > serial &&
                state.lesson.open && state.scene.nx > 0,
            "a lesson begins with everything as at first, and the world stands still");
-}
-
-TAP_SUITE(state_program) {
-    test_program();
-    test_glossary();
-    test_lessons();
 }

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-static void test_time(void) {
+TAP_SUITE(state_world_time) {
     State state = make_state();
     Event tick = {.kind = EVENT_TICK, .seconds = 0.5};
     tap_ok(state_step(&state, &tick) & STEP_RUN && state.job.time_s == 0.5, "it plays at once");
@@ -28,7 +28,7 @@ static void test_time(void) {
     tap_ok(state.job.temperature == 1, "temperature there and back is exactly 1");
 }
 
-static void test_cameras(void) {
+TAP_SUITE(state_world_cameras) {
     State state = make_state();
     use(&state, "camera back");
     use(&state, "dirty");
@@ -58,7 +58,7 @@ static void test_cameras(void) {
            "without a rig there is nothing to turn");
 }
 
-static void test_camera_errors(void) {
+TAP_SUITE(state_world_camera_errors) {
     Camera camera;
     const double at[3] = {1, 2, 1.5};
     camera_set_pose(&camera, 30, 0, 0, at);
@@ -78,7 +78,7 @@ static void test_camera_errors(void) {
     tap_ok(worst < 1e-12, "a positive pitch error looks up");
 }
 
-static void test_evenness(void) {
+TAP_SUITE(state_world_evenness) {
     State state = make_state();
     tap_ok(use(&state, "evenness 0.4") & STEP_RUN && state.job.evenness == 0.4 &&
                says(&state, "evenness 0.40: intervals nearer to their mean length"),
@@ -93,7 +93,7 @@ static void test_evenness(void) {
 
 /* Depth that follows the gradient: backward, from smeared depth, so many steps; and the way home.
  */
-static void test_training(void) {
+TAP_SUITE(state_world_training) {
     State state = make_state();
     char value[32];
     state.job.temperature = 2;
@@ -136,12 +136,4 @@ static void test_training(void) {
     state.scene.has_world = false;
     tap_ok(!(use(&state, "train") & STEP_RUN) && strstr(said(&state), "no true depth"),
            "tensors of a file are not trained: %s", said(&state));
-}
-
-TAP_SUITE(state_world) {
-    test_time();
-    test_cameras();
-    test_camera_errors();
-    test_evenness();
-    test_training();
 }

@@ -4,8 +4,6 @@
 #include "src/scene/scene.h"
 #include "tests/support/tap.h"
 
-#include <stdlib.h>
-
 static inline void need(bool ok, const Err *err) {
     char line[800];
     if (ok)

@@ -18,7 +18,7 @@ static bool same(Rgb a, Rgb b) {
     return a.r == b.r && a.g == b.g && a.b == b.b;
 }
 
-static void test_256(void) {
+TAP_SUITE(palette_256) {
     int exact = 0, grey = 0, far = 0;
     for (int number = 16; number < 256; number++)
         exact += same(shown(palette_nearest(shown(number), 256)), shown(number));
@@ -31,7 +31,7 @@ static void test_256(void) {
     tap_ok(grey == 256 && !far, "greys stay grey and as bright (%d, %d far)", grey, far);
 }
 
-static void test_pictures(void) {
+TAP_SUITE(palette_pictures) {
     const Rgb olive = {104, 100, 62}, brick = {120, 84, 78}, dusk = {74, 80, 108};
     Rgb near = shown(palette_nearest(palette_vivid(olive), 256));
     tap_ok(near.b < near.r && near.b < near.g, "pale olive is not grey");
@@ -47,7 +47,7 @@ static void test_pictures(void) {
     tap_ok(most.r == 255 && most.g == 0, "and nothing leaves the range");
 }
 
-static void test_few(void) {
+TAP_SUITE(palette_few) {
     bool inside = true;
     for (int i = 0; i < 4096; i++) {
         Rgb color = rgb(i % 16 * 17, i / 16 % 16 * 17, i / 256 * 17);
@@ -59,7 +59,7 @@ static void test_few(void) {
            "the papers of both themes are black and white there");
 }
 
-static void test_tensors(void) {
+TAP_SUITE(palette_tensors) {
     static const Ink tensors[] = {INK_FEATURES, INK_DEPTH, INK_INDEX, INK_OUTPUT};
     for (int light = 0; light < 2; light++) {
         unsigned seen = 0;
@@ -69,11 +69,4 @@ static void test_tensors(void) {
                "eight colours tell the four tensors apart, %s", light ? "light" : "dark");
     }
     tap_ok(palette_tensor(INK_TEXT, false) < 0, "other inks are no tensor's");
-}
-
-TAP_SUITE(palette) {
-    test_tensors();
-    test_256();
-    test_pictures();
-    test_few();
 }

@@ -8,8 +8,6 @@
 
 #include <locale.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Somebody types, in a time that passes only while the keys are waited for: poll() below stands in

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static void test_colormaps(void) {
+TAP_SUITE(color_colormaps) {
     static const struct {
         const char *name;
         uint32_t first, last; /* as published */
@@ -34,7 +34,7 @@ static bool rises(const Colormap *map, int from, int to) {
     return true;
 }
 
-static void test_luminance(void) {
+TAP_SUITE(color_luminance) {
     tap_ok(rises(colormap_find("viridis"), 0, 255), "viridis never gets darker");
     tap_ok(rises(colormap_find("cividis"), 0, 255), "cividis never gets darker");
     tap_ok(!rises(colormap_find("turbo"), 0, 255), "turbo does: the check can fail");
@@ -42,7 +42,7 @@ static void test_luminance(void) {
     tap_ok(rises(vik, 0, 125) && !rises(vik, 130, 255), "vik is brightest around its middle");
 }
 
-static void test_contrast(void) {
+TAP_SUITE(color_contrast) {
     tap_ok(fabs(rgb_contrast(rgb_hex(0), rgb_hex(0xffffff)) - 21) < 1e-9,
            "black on white has contrast 21");
     for (int i = 0; i < THEME_COUNT; i++) {
@@ -62,14 +62,7 @@ static void test_contrast(void) {
     }
 }
 
-static void test_linear_light(void) {
+TAP_SUITE(color_linear_light) {
     tap_ok(same(rgb_from_linear(0, 0.5, 1), 0x00bcff), "half the light is code 188 in sRGB");
     tap_ok(same(rgb_from_linear(-1, NAN, 9), 0x0000ff), "colours outside 0..1 are clamped");
-}
-
-TAP_SUITE(color) {
-    test_colormaps();
-    test_luminance();
-    test_contrast();
-    test_linear_light();
 }

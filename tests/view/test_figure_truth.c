@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static void test_directions(void) {
+TAP_SUITE(figure_truth_directions) {
     Subject subject;
     FigureLayout layout;
     subject_open(&subject, &cases[0]);
@@ -34,7 +34,7 @@ static void test_directions(void) {
     subject_close(&subject);
 }
 
-static void test_unknown(void) {
+TAP_SUITE(figure_truth_unknown) {
     Subject subject;
     FigureLayout layout;
     subject_open(&subject, &cases[0]);
@@ -69,7 +69,7 @@ static void test_unknown(void) {
     subject_close(&subject);
 }
 
-static void test_broken_counted(void) {
+TAP_SUITE(figure_truth_broken_counted) {
     Subject subject;
     FigureLayout layout;
     subject_open(&subject, &cases[1]);
@@ -81,7 +81,7 @@ static void test_broken_counted(void) {
 }
 
 /* One hot cell ahead and left of the middle: its colour fills the upper left of the panel. */
-static void test_hot_cell(void) {
+TAP_SUITE(figure_truth_hot_cell) {
     const Case c = {"hot cell",   8,     8,     -4,    4,     -4,   4,    1,
                     VIEW_CHANNEL, false, false, false, false, true, false};
     Subject subject;
@@ -109,11 +109,4 @@ static void test_hot_cell(void) {
         image_free(&image);
     }
     subject_close(&subject);
-}
-
-TAP_SUITE(figure_truth) {
-    test_directions();
-    test_unknown();
-    test_broken_counted();
-    test_hot_cell();
 }

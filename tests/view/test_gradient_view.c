@@ -8,7 +8,6 @@
 #include "tests/support/tap.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- strengths --------------------------------------------------------------------------------
  */

@@ -39,7 +39,7 @@ static bool hot_cell(int x, int y, int *column, int *row) {
     return shape && found == 1;
 }
 
-static void test_orientation(void) {
+TAP_SUITE(raster_orientation) {
     int column = -1, row = -1;
     tap_ok(hot_cell(3, 5, &column, &row) && column == 0 && row == 0,
            "the cell farthest ahead and left is the upper left pixel");
@@ -67,7 +67,7 @@ static ValueRange range_of(ViewKind view, float *values, int count) {
     return range;
 }
 
-static void test_ranges(void) {
+TAP_SUITE(raster_ranges) {
     float values[200];
     for (int i = 0; i < 200; i++)
         values[i] = (float)(i + 1);
@@ -95,9 +95,4 @@ static void test_ranges(void) {
            "no error at all: the colour of zero");
     range = range_of(VIEW_ERROR, values, 0);
     tap_ok(isnan(range.lo) && isnan(range.hi), "no cell at all: no range");
-}
-
-TAP_SUITE(raster) {
-    test_orientation();
-    test_ranges();
 }

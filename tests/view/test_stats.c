@@ -7,7 +7,7 @@
 /* ---- principal components -------------------------------------------------------------------- */
 
 /* Points on a known line with a little spread across it. */
-static void test_pca(void) {
+TAP_SUITE(stats_pca) {
     enum { COUNT = 101 };
     float vectors[COUNT * 3];
     for (int i = 0; i < COUNT; i++) {
@@ -44,7 +44,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* Every place of arrays of every size, values few and many. */
-static void test_nth(void) {
+TAP_SUITE(stats_nth) {
     enum { MOST = 40 };
     uint32_t random = 1;
     int wrong = 0, asked = 0;
@@ -64,9 +64,4 @@ static void test_nth(void) {
             }
         }
     tap_ok(asked > 3000 && wrong == 0, "%d values at their places without sorting", asked);
-}
-
-TAP_SUITE(stats) {
-    test_pca();
-    test_nth();
 }

@@ -13,7 +13,7 @@ static bool label_is(const Ticks *ticks, int i, const char *label) {
     return i < ticks->count && !strcmp(ticks->label[i], label);
 }
 
-static void test_ticks(void) {
+TAP_SUITE(text_ticks) {
     Ticks ticks = ticks_linear(-54, 54, 12);
     tap_ok(ticks.count == 11 && ticks.at[0] == -50 && label_is(&ticks, 0, "\u221250") &&
                label_is(&ticks, 5, "0"),
@@ -45,7 +45,7 @@ static void test_ticks(void) {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static void test_texts(void) {
+TAP_SUITE(text_texts) {
     char text[64];
     unit_text(UNIT_COUNT, 209019, text, sizeof text);
     tap_ok(!strcmp(text, "209,019"), "thousands are grouped");
@@ -77,9 +77,4 @@ static void test_texts(void) {
     strcpy(text, "a\u2026");
     tap_ok(text_drop_last(text) && !strcmp(text, "a") && !text_drop_last(text),
            "characters are dropped whole");
-}
-
-TAP_SUITE(text) {
-    test_ticks();
-    test_texts();
 }

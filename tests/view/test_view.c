@@ -38,7 +38,7 @@ static BevContent content_of(const float *pooled, const Embedding *embedding) {
         .nx = 2, .ny = 2, .channels = CHANNELS, .pooled = pooled, .embedding = embedding};
 }
 
-static void test_decode(void) {
+TAP_SUITE(view_decode) {
     float rows[CHANNELS * CHANNELS], pooled[4 * CHANNELS];
     Embedding embedding = unit_embedding(rows);
     fill_pooled(pooled);
@@ -80,7 +80,7 @@ static void test_decode(void) {
 }
 
 /* Two points of depth 0.5 and 0.25 in one cell, one of depth 0.5 in another: means, not sums. */
-static void test_rgb(void) {
+TAP_SUITE(view_rgb) {
     int32_t bev[] = {0, 0, 3}, depth_rank[] = {0, 1, 2}, starts[] = {0, 2}, lengths[] = {2, 1};
     float depth[] = {0.5f, 0.25f, 0.5f}, pooled[4 * 3] = {0.75f, 0.375f, 0};
     const BevMap map = {.points = 3,
@@ -133,7 +133,7 @@ static void test_rgb(void) {
         tap_ok(!rgb_parse(wrong[i], &rgb), "\"%s\" is refused", wrong[i]);
 }
 
-static void test_missing(void) {
+TAP_SUITE(view_missing) {
     float rows[CHANNELS * CHANNELS], pooled[4 * CHANNELS] = {0};
     Embedding embedding = unit_embedding(rows);
     BevContent content = content_of(pooled, NULL);
@@ -155,7 +155,7 @@ static void test_missing(void) {
         tap_ok(views[i].name && views[i].decode, "view %d has its row", i);
 }
 
-static void test_points(void) {
+TAP_SUITE(view_points) {
     int32_t bev[] = {1, 1, 1, 2}, starts[] = {0, 3}, lengths[] = {3, 1};
     BevMap map = {.points = 4,
                   .intervals = 2,
@@ -182,7 +182,7 @@ static void test_points(void) {
     }
 }
 
-static void test_error(void) {
+TAP_SUITE(view_error) {
     float pooled[] = {1, 2, 0, 0, 3, 3, 0, 0};
     double fp64_original[] = {1.5, 2.25, 0, 0, 3, 2, 0, 1};
     BevContent content = {
@@ -212,7 +212,7 @@ static void test_error(void) {
     }
 }
 
-static void test_not_finite(void) {
+TAP_SUITE(view_not_finite) {
     float rows[CHANNELS * CHANNELS], pooled[4 * CHANNELS];
     Embedding embedding = unit_embedding(rows);
     fill_pooled(pooled);
@@ -247,7 +247,7 @@ static void test_not_finite(void) {
 }
 
 /* Two results compared must be coloured by the same components. */
-static void test_shared_pca(void) {
+TAP_SUITE(view_shared_pca) {
     float first[4 * 2] = {1, 0, 0, 1, 1, 1, 0, 0}, second[4 * 2] = {1, 0, 1, 0.1f, 1, 0.2f, 0, 0};
     BevContent a = {.nx = 2, .ny = 2, .channels = 2, .pooled = first};
     BevContent b = {.nx = 2, .ny = 2, .channels = 2, .pooled = second};
@@ -270,14 +270,4 @@ static void test_shared_pca(void) {
         cell_field_free(&of_own);
     }
     pca_free(&pca);
-}
-
-TAP_SUITE(view) {
-    test_decode();
-    test_rgb();
-    test_missing();
-    test_points();
-    test_error();
-    test_not_finite();
-    test_shared_pca();
 }
