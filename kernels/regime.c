@@ -8,7 +8,7 @@ enum { WARP = 32 };
 const BevRegimeInfo bev_regimes[REGIME_COUNT] = {
     [REGIME_RESIDENT] = {"resident", "it fits half the L2 and stays there"},
     [REGIME_CONTESTED] = {"contested", "it fits the L2 but not half of it, and may be evicted"},
-    [REGIME_STREAMING] = {"streaming", "it is larger than the L2 and comes from memory"},
+    [REGIME_STREAMING] = {"streaming", "it is larger than the L2"},
 };
 
 BevRegime bev_regime(double footprint_bytes, double l2_bytes) {
@@ -28,7 +28,8 @@ const BevKernel *bev_v3(void) {
 
 BevWorkload bev_workload(const BevProblem *problem, int64_t longest) {
     return (BevWorkload){problem->dtype, problem->shape.channels, problem->map.points, longest,
-                         bev_footprint_total(bev_footprint(problem))};
+                         bev_footprint_total(bev_footprint(problem)),
+                         bev_traffic_total(bev_gather_traffic(problem, 32))};
 }
 
 int64_t bev_longest_interval(const BevMap *map) {
@@ -76,20 +77,27 @@ double bev_estimated_cycles(const BevAccess *access, const BevWorkload *workload
                  issued / (4 * BEV_ISSUE_SHARE * gpu->multiprocessors));
 }
 
+static const BevKernel *by_bytes(double bytes, const BevGpuFacts *gpu) {
+    const BevKernel *v3 = bev_v3();
+    return bev_regime(bytes, gpu->l2_bytes) == REGIME_STREAMING ? v3->small_l2 : v3->large_l2;
+}
+
 BevV3Choice bev_v3_choose(const BevWorkload *workload, const BevGpuFacts *gpu) {
     const BevKernel *v3 = bev_v3();
     double small = bev_estimated_cycles(&v3->small_l2->access, workload, gpu);
     double large = bev_estimated_cycles(&v3->large_l2->access, workload, gpu);
-    BevV3Choice choice = {.regime = bev_regime(workload->footprint_bytes, gpu->l2_bytes)};
-    choice.kernel = small < large ? v3->small_l2 : v3->large_l2;
-    choice.published = choice.regime == REGIME_STREAMING ? v3->small_l2 : v3->large_l2;
+    BevV3Choice choice = {.regime = bev_regime(workload->footprint_bytes, gpu->l2_bytes),
+                          .kernel = small < large ? v3->small_l2 : v3->large_l2,
+                          .published = by_bytes(workload->footprint_bytes, gpu),
+                          .by_gather = by_bytes(workload->gathered_bytes, gpu)};
     snprintf(choice.why, sizeof choice.why,
              "%s: about %.0f thousand cycles against %.0f, longest interval %lld points; the "
-             "published rule takes %s: footprint %.1f MB, L2 %.3g MiB, %s",
+             "published rule takes %s by the footprint, %.1f MB (L2 %.3g MiB, %s), and %s by the "
+             "article's gathered bytes, %.1f MB",
              choice.kernel->name, fmin(small, large) * 1e-3, fmax(small, large) * 1e-3,
-             (long long)workload->longest,
-             choice.published == choice.kernel ? "the same" : choice.published->name,
-             workload->footprint_bytes * 1e-6, gpu->l2_bytes / 1048576,
-             bev_regimes[choice.regime].meaning);
+             (long long)workload->longest, choice.published->name, workload->footprint_bytes * 1e-6,
+             gpu->l2_bytes / 1048576, bev_regimes[choice.regime].meaning,
+             choice.by_gather == choice.published ? "the same" : choice.by_gather->name,
+             workload->gathered_bytes * 1e-6);
     return choice;
 }

@@ -38,7 +38,8 @@ typedef struct {
 typedef struct {
     BevDtype dtype;
     int64_t channels, points, longest; /* longest: points of the longest interval */
-    double footprint_bytes;
+    double footprint_bytes; /* distinct bytes */
+    double gathered_bytes;  /* as the article counts, with an FP32 output: 49 MB on canonical */
 } BevWorkload;
 
 /* `longest`: as bev_longest_interval says; that function reads the map, this one does not. */
@@ -57,12 +58,12 @@ double bev_estimated_cycles(const BevAccess *access, const BevWorkload *workload
                             const BevGpuFacts *gpu);
 
 /* Which form of V3 a problem gets on a GPU: the one with the shorter estimate. `published` is the
- * form by the published rule: for small L2s where the footprint exceeds the L2. `why` is one line
- * that says both. */
+ * form by the published rule, for small L2s where the footprint exceeds the L2; `by_gather` by the same
+ * rule on the bytes that the article counts, which are gathered ones. `why` is one line that says all. */
 typedef struct {
     BevRegime regime;
-    const BevKernel *kernel, *published;
-    char why[240];
+    const BevKernel *kernel, *published, *by_gather;
+    char why[320];
 } BevV3Choice;
 
 /* The row that has two forms: V3. */

@@ -151,8 +151,9 @@ static void wasted_sectors(const Facts *facts, Findings *findings) {
     if (!finding)
         return;
     snprintf(finding->text, sizeof finding->text,
-             "%.0f %% of each feature sector is used: channels last would give %.1f times",
-             100 * use, finding->gain);
+             "%.0f %% of each feature sector is used: %s would give %.1f times", 100 * use,
+             facts->kernel->kernel->channels_first ? "channels last" : "wider loads of a row",
+             finding->gain);
     snprintf(finding->brief, sizeof finding->brief, "%.0f %% of a sector used, %.1f times to gain",
              100 * use, finding->gain);
     snprintf(finding->evidence, sizeof finding->evidence,
@@ -164,6 +165,9 @@ static void launches(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     const BevAccess *access = &facts->kernel->kernel->access;
     bool more = access->clears || access->sums != BEV_SUMS_OWNED;
+    /* Where no term binds alone, a launch shorter than each of them is not what to begin with. */
+    if (findings->count == 0 && p->launch_us < p->term_us[p->binding])
+        return;
     Finding *finding = add(findings, p->latency_us / (p->latency_us - p->launch_us), 12);
     char own[24], all[24];
     if (!finding)
@@ -259,7 +263,7 @@ int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
     const Gpu on = model_gpu(model, gpu, edit);
     const PredictedKernel *predicted = model_of_kernel(model, kernel, &on);
     Findings all = {.count = 0};
-    if (!predicted)
+    if (!predicted || kernel->wrong_on_purpose)
         return 0;
     const Prediction prediction = model_predict(model, predicted, gpu, edit);
     const Facts facts = {model, predicted, &prediction, lengths, gpu, edit};

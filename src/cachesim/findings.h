@@ -24,7 +24,8 @@ typedef struct {
 } IntervalLengths;
 
 /* Findings about a kernel on the GPU at that place of the model, changed by `edit` (NULL: as it
- * is). Returns how many, at most FINDINGS_MAX; 0 where the kernel was not replayed (yet). */
+ * is). Returns how many, at most FINDINGS_MAX; 0 where the kernel was not replayed (yet), and for kernels
+ * that are wrong on purpose: a fast wrong sum is no advice. */
 int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
                 const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]);
 

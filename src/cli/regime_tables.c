@@ -79,6 +79,7 @@ static void add_prediction(Report *report, const SceneModel *model, const Chosen
     report_add(report, "v3_choice", NULL, 0,
                cell_text(choice.kernel->name));
     report_add(report, "v3_published_choice", NULL, 0, cell_text(choice.published->name));
+    report_add(report, "v3_choice_by_gather", NULL, 0, cell_text(choice.by_gather->name));
     report_add(report, "l2_hit_rate_warm", "L2 hits", 3, cell_real(warm.hit_rate));
     report_add(report, "dram_mb_warm", "DRAM MB", 3, cell_mb(warm_dram));
     report_add(report, "l2_hit_rate_cold", NULL, 3, cell_real(cold.hit_rate));

@@ -80,6 +80,9 @@ static void test_balanced(void) {
     p->term_us[TERM_L2] = 41;
     p->latency_us = predict_with_chain(p, 1);
     tap_ok(find(findings) == 0, "four equal terms: nothing to find");
+    p->launch_us = 20;
+    p->latency_us = predict_with_chain(p, 1);
+    tap_ok(find(findings) == 0, "a launch shorter than each of them does not come first");
 }
 
 static void test_other_rules(void) {
@@ -96,7 +99,8 @@ static void test_other_rules(void) {
     kernel->sector_use = 0.0625;
     count = find(findings);
     found = with(findings, count, "6 % of each feature sector is used");
-    tap_ok(found && found->gain > 1.2, "sectors of which little is used");
+    tap_ok(found && found->gain > 1.2 && strstr(found->text, "wider loads"),
+           "sectors of which little is used: channels are last already");
     Prediction *p = begin(TERM_CHAIN);
     p->launch_us = 20;
     p->latency_us = predict_with_chain(p, 1);
@@ -124,6 +128,7 @@ static void test_faster_kernel(void) {
     wrong.wrong_on_purpose = true;
     model.kernels[1].kernel = &wrong;
     tap_ok(find(findings) == 1, "a kernel that is wrong is no advice");
+    tap_ok(findings_of(&model, &wrong, 0, NULL, &lengths, findings) == 0, "nor does it get any");
     tap_ok(findings_of(&model, &quick, 0, NULL, &lengths, findings) == 0,
            "a kernel that was not replayed has no findings");
 }

@@ -41,6 +41,14 @@ TAP_SUITE(regime) {
     chooses(&h200, BEV_FP16, 352, "v3_large_l2", "v3_large_l2");
     chooses(&h200, BEV_FP16, 5, "v3_small_l2", "v3_large_l2"); /* fewer instructions: halves */
     chooses(&h200, BEV_FP32, 5, "v3_large_l2", "v3_large_l2"); /* no halves */
+    BevProblem p = canonical(BEV_FP16);
+    BevGpuFacts a100 = {40 << 20, 108, false, false};
+    BevWorkload workload = bev_workload(&p, 352);
+    BevV3Choice choice = bev_v3_choose(&workload, &a100);
+    tap_ok(fabs(workload.gathered_bytes - 49.2e6) < 0.1e6 &&
+               !strcmp(choice.published->name, "v3_large_l2") &&
+               !strcmp(choice.by_gather->name, "v3_small_l2") && strstr(choice.why, "gathered bytes"),
+           "on an A100 the two ways to count bytes disagree, and the line says so");
     BevMap map = {.intervals = 3, .interval_lengths = (int32_t[]){2, 7, 5}};
     tap_ok(bev_longest_interval(&map) == 7 && bev_longest_interval(&(BevMap){0}) == 0,
            "the longest interval is found");
