@@ -32,14 +32,6 @@ What the car saw besides (all optional) makes the pictures look like your car: p
     timestamps=[seconds]
 
 A folder of such files, one a moment, in the order of their names, plays as a clip: bevscope folder
-So does one file of all moments, where these arrays have one axis more, or all rows and their counts:
-
-    m = [np.load(path) for path in sorted(glob.glob("folder/*.npz"))]
-    made = dict(m[0]) | {k: np.stack([a[k] for a in m]) for k in ("depth", "feat", "images", "timestamps")}
-    for k in "boxes", "lidar":
-        made |= {k: np.concatenate([a[k] for a in m]), k + "_count": [len(a[k]) for a in m]}
-    made["box_labels"] = np.concatenate([a["box_labels"] for a in m])
-    np.savez("clip.npz", **made)  # intrinsics and cam2ego may have the axis; other arrays have not
 
 All cameras share one resize and one crop. The format has no flips and rotations of images or of the
 BEV: export in test mode, without random augmentation.

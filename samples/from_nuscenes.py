@@ -5,7 +5,6 @@
     from_nuscenes.py DIR --sample TOKEN -o moment.npz
     from_nuscenes.py DIR --sample TOKEN --picture out.png  # calls bevscope snapshot
     from_nuscenes.py DIR --scene scene-0061 -o clip        # a folder: clip/0000.npz, ...
-    from_nuscenes.py DIR --scene scene-0061 -o clip.npz    # all of its moments in one file
 
 DIR is v1.0-mini as downloaded: v1.0-mini/*.json, samples/CAM_*/*.jpg, samples/LIDAR_TOP/*.pcd.bin.
 moment.py, beside this file, says what depth and features are, and how to take those of a network.

@@ -70,7 +70,7 @@ def options_of(description, what):
     add = parser.add_argument
     add("folder", metavar="DIR", help=what)
     add("-o", "--output", metavar="OUT",
-        help="the .npz file; of a clip a .npz file for all, or the folder, which must not exist yet")
+        help="the .npz file; of a clip the folder, which must not exist yet")
     add("--picture", metavar="FILE", help="draw it with bevscope snapshot, as PNG or SVG")
     add("--snapshot", metavar="OPTIONS", default="",
         help="more for bevscope snapshot, in one word: --snapshot='--view norm --truth both'")
@@ -118,52 +118,21 @@ def check(parser, options):
         parser.error("--channels: 1 to 1024; --fill: 0 to 1024")
 
 
-def described(name, moment, options):
-    """The arrays of one moment; says under a name what is in them."""
-    made = arrays(moment, options)
-    seen = (made["depth"].sum(1) > 0).mean()
-    print(f"{name}: {len(moment.cameras)} cameras, depth {made['depth'].shape} in {seen:.0%} of "
-          f"the pixels, feat {made['feat'].shape}, {len(moment.lidar)} LiDAR points, "
-          f"{len(moment.boxes)} boxes", flush=True)
-    return made
-
-
 def save(path, moment, options, name=None):
     """Writes one moment and says what is in it, under its path or another name."""
-    made = described(name or path, moment, options)
+    made = arrays(moment, options)
+    seen = (made["depth"].sum(1) > 0).mean()
+    print(f"{name or path}: {len(moment.cameras)} cameras, depth {made['depth'].shape} in {seen:.0%} of "
+          f"the pixels, feat {made['feat'].shape}, {len(moment.lidar)} LiDAR points, "
+          f"{len(moment.boxes)} boxes", flush=True)
     written(path, lambda file: np.savez(file, **made))
 
 
-def joined(moments):
-    """The arrays of several moments as those of one file: an axis of moments, or all rows and how many
-    of them are of each moment."""
-    made = dict(moments[0])
-    for name in {"depth", "feat", "images", "intrinsics", "cam2ego", "timestamps"} & set(made):
-        made[name] = np.stack([moment[name] for moment in moments])
-    none = {"boxes": np.zeros((0, 9)), "box_labels": np.zeros(0, str)}
-    for name in "boxes", "box_labels", "lidar":
-        if any(name in moment for moment in moments):
-            rows = [moment.get(name, none.get(name)) for moment in moments]
-            made[name] = np.concatenate(rows)
-            if name != "box_labels":
-                made[name + "_count"] = np.array([len(moment) for moment in rows])
-    return made
-
-
-def save_clip_file(path, moments, options):
-    """Writes all moments into one file; they are in memory until then."""
-    made = [described(f"{path}, moment {number}", moment, options)
-            for number, moment in enumerate(moments)]
-    written(path, lambda file: np.savez(file, **joined(made)))
-    print(f"{path}: {len(made)} moments")
-
-
 def save_clip(folder, moments, options):
-    """Writes a folder of moments, or where its name ends in .npz a file: all of them or none."""
+    """Writes a folder of moments: all of them or none."""
     folder = Path(folder)
     if folder.suffix == ".npz":
-        save_clip_file(folder, moments, options)
-        return
+        raise Refused(folder, "a clip is a folder of files", "leave the .npz of its name out")
     if folder.exists():
         raise Refused(folder, "is there already", "choose another name for the clip, or remove it")
     try:

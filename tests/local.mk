@@ -36,7 +36,7 @@ tests_check_live_SOURCES = %D%/live/test_engine.c %D%/live/test_engine_backgroun
 tests_check_run_SOURCES = %D%/run/test_counters.c %D%/run/test_recorded.c %D%/run/test_session.c
 tests_check_scene_SOURCES = %D%/scene/test_classes.c %D%/scene/test_clip.c \
 	%D%/scene/test_features.c %D%/scene/test_geometry.c %D%/scene/test_npy.c %D%/scene/test_npz.c \
-	%D%/scene/test_npz_changed.c %D%/scene/test_npz_moments.c %D%/scene/test_npz_refused.c \
+	%D%/scene/test_npz_changed.c %D%/scene/test_npz_refused.c \
 	%D%/scene/test_npz_written.c %D%/scene/test_npz_zip.c %D%/scene/test_operators.c \
 	%D%/scene/test_scatter.c %D%/scene/test_scatter_foreign.c %D%/scene/test_scene.c \
 	%D%/scene/test_scene_json.c %D%/scene/test_scene_json_edits.c %D%/scene/test_scene_json_fields.c \

@@ -152,8 +152,7 @@ static void man_files(FILE *out) {
           "D depth bins, h x w feature pixels, C channels, H x W image pixels. A folder of "
           "such files, one a moment, in the order of their names, is a clip: they follow each "
           "other evenly, as their timestamps do on average (without: every 0.5 s), and after the "
-          "last the first comes again. So is one file whose depth, feat and images have a leading "
-          "axis of moments, and intrinsics, cam2ego and timestamps with it or without.\n",
+          "last the first comes again.\n",
           out);
     for (int i = 0; scene_array_help(i, &help); i++) {
         if (help.group != group) {

@@ -116,10 +116,6 @@ static bool check_values(const ArrayReader *reader, ArrayId id, const double *va
 
 static bool check_same(const ArrayReader *reader, const Header *header, const Header *wanted,
                        const char *first) {
-    if (arrays_moments(reader) > 1)
-        return ARRAYS_REFUSE(reader, ARRAY_DEPTH, "open the file itself, or save a file a moment",
-                             "%lld moments, a file in a folder of moments has one",
-                             (long long)arrays_moments(reader));
     for (int id = 0; id < ARRAY_COUNT; id++) {
         char found[96], shape[96];
         if (header->has[id] != wanted->has[id] && id != ARRAY_BOXES && id != ARRAY_BOX_LABELS)
@@ -169,41 +165,15 @@ static bool read_headers(Clip *clip, Err *err) {
     return ok;
 }
 
-/* ---- one file -------------------------------------------------------------------------------- */
-
-/* Stays open, so that deflated arrays go on from moment to moment. */
-struct ClipFile {
-    Npz npz;
-    ArrayReader reader;
-};
-
-/* Opens the file, counts its moments and reads the time of the first and the last one. */
-static bool open_file(Clip *clip, Err *err) {
-    double first_s, last_s;
-    struct ClipFile *file = calloc(1, sizeof *file);
-    clip->file = file;
-    if (!file)
-        return err_set(err, ERR_FAILED, clip->path, "", "out of memory");
-    ArrayReader *reader = &file->reader;
-    if (!npz_open_file(&file->npz, clip->path, SCENE_MAX_FILE_BYTES, err) ||
-        !arrays_open(reader, &file->npz, err) || !read_time(reader, &first_s) ||
-        !arrays_choose_moment(reader, arrays_moments(reader) - 1) || !read_time(reader, &last_s))
-        return false;
-    clip->count = (int)arrays_moments(reader);
-    set_period(clip, first_s, last_s);
-    return true;
-}
-
 /* ---- for others ------------------------------------------------------------------------------ */
 
-static bool open_clip(const char *path, bool is_folder, Clip **out, Err *err) {
+bool clip_open(const char *folder, Clip **out, Err *err) {
     Clip *clip = calloc(1, sizeof *clip);
     *out = NULL;
     if (clip)
-        clip->path = strdup(path);
-    bool ok = (clip && clip->path) || err_set(err, ERR_FAILED, path, "", "out of memory");
-    if (ok &&
-        (is_folder ? list_folder(clip, err) && read_headers(clip, err) : open_file(clip, err))) {
+        clip->path = strdup(folder);
+    bool ok = (clip && clip->path) || err_set(err, ERR_FAILED, folder, "", "out of memory");
+    if (ok && list_folder(clip, err) && read_headers(clip, err)) {
         *out = clip;
         return true;
     }
@@ -211,22 +181,11 @@ static bool open_clip(const char *path, bool is_folder, Clip **out, Err *err) {
     return false;
 }
 
-bool clip_open(const char *folder, Clip **clip, Err *err) {
-    return open_clip(folder, true, clip, err);
-}
-
-bool clip_open_file(const char *path, Clip **clip, Err *err) {
-    return open_clip(path, false, clip, err);
-}
-
 void clip_free(Clip *clip) {
     if (!clip)
         return;
     free(clip->path);
     free(clip->names);
-    if (clip->file)
-        npz_close(&clip->file->npz);
-    free(clip->file);
     free(clip);
 }
 
@@ -238,12 +197,8 @@ int clip_at(const Clip *clip, double time_s) {
 
 bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err) {
     char path[PATH_MAX];
-    if (clip->file) {
-        clip->file->reader.err = err;
-        return arrays_read_scene(&clip->file->reader, moment, scene);
-    }
     path_of(clip, moment, path);
-    return scene_load_npz(path, 0, scene, err);
+    return scene_load_npz(path, scene, err);
 }
 
 bool clip_move(Scene *scene, double time_s, Err *err) {

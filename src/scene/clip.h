@@ -1,5 +1,5 @@
 /* A clip: moments of the same drive. A folder of .npz files, one a moment, in the order of their
- * names; or one .npz file whose arrays have an axis of moments (scene.h). */
+ * names. */
 #pragma once
 
 #include "src/scene/scene.h"
@@ -7,27 +7,21 @@
 enum { CLIP_MAX_MOMENTS = 10000 };
 
 typedef struct Clip {
-    char *path; /* of the folder or the file */
+    char *path; /* of the folder */
     int count;
-    char (*names)[256];    /* of the files in the folder; NULL: there is one file */
-    struct ClipFile *file; /* that file, open; NULL: a folder */
-    double period_s;       /* between two moments: by their timestamps, else half a second */
+    char (*names)[256]; /* of the files in the folder */
+    double period_s;    /* between two moments: by their timestamps, else half a second */
 } Clip;
 
 /* Lists the folder and checks the headers of all files against those of the first: the same arrays,
  * the same shapes, the same grid; only the numbers of points, boxes and LiDAR points may differ. */
 bool clip_open(const char *folder, Clip **clip, Err *err);
-/* Opens a file of several moments, whose arrays agree: scene_load_npz has checked that. */
-bool clip_open_file(const char *path, Clip **clip, Err *err);
 void clip_free(Clip *clip); /* accepts NULL */
 
 /* The moment at a time; after the last one the clip begins again. */
 int clip_at(const Clip *clip, double time_s);
 
-/* Loads a moment, and of one file only the elements of that moment: at once where arrays are
- * stored, as by np.savez. Deflated ones (np.savez_compressed) must be inflated in their order: from
- * the last moment that was loaded on, or from the first where that one is later. The scene has no
- * clip of its own. One thread at a time may load. */
+/* Loads a moment. The scene has no clip of its own. */
 bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err);
 
 /* Replaces the scene of a clip by its moment at `time_s`; does nothing where there is no clip. */

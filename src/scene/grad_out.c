@@ -49,7 +49,8 @@ static void take_values(GradOutFile *file, const unsigned char *bytes) {
     size_t size = npy_types[file->array.type].bytes;
     file->first = -1;
     for (int64_t i = 0; i < file->array.count; i++) {
-        float value = (float)npy_element(file->array.type, bytes + (size_t)i * size);
+        const unsigned char *at = bytes + (size_t)npy_place(&file->array, i) * size;
+        float value = (float)npy_element(file->array.type, at);
         file->values[i] = value;
         file->nan += isnan(value) != 0;
         file->infinite += isinf(value) != 0;

@@ -10,13 +10,32 @@
 
 const NpyTypeInfo npy_types[NPY_TYPE_COUNT] = {
     [NPY_F2] = {"<f2", "float16", 2}, [NPY_F4] = {"<f4", "float32", 4},
-    [NPY_F8] = {"<f8", "float64", 8}, [NPY_I4] = {"<i4", "int32", 4},
+    [NPY_F8] = {"<f8", "float64", 8}, [NPY_I1] = {"|i1", "int8", 1},
+    [NPY_I2] = {"<i2", "int16", 2},   [NPY_I4] = {"<i4", "int32", 4},
     [NPY_I8] = {"<i8", "int64", 8},   [NPY_U1] = {"|u1", "uint8", 1},
-    [NPY_S] = {"|S", "bytes", 1},     [NPY_U] = {"<U", "str", 4},
+    [NPY_U2] = {"<u2", "uint16", 2},  [NPY_U4] = {"<u4", "uint32", 4},
+    [NPY_U8] = {"<u8", "uint64", 8},  [NPY_S] = {"|S", "bytes", 1},
+    [NPY_U] = {"<U", "str", 4},
 };
 
 bool npy_is_float(NpyType type) {
     return type == NPY_F2 || type == NPY_F4 || type == NPY_F8;
+}
+
+bool npy_is_whole(NpyType type) {
+    return type >= NPY_I1 && type <= NPY_U8;
+}
+
+int64_t npy_place(const NpyArray *array, int64_t i) {
+    int64_t step = array->count, place = 0;
+    if (!array->fortran)
+        return i;
+    for (int axis = array->rank - 1; axis >= 0; axis--) {
+        step /= array->shape[axis];
+        place += i % array->shape[axis] * step;
+        i /= array->shape[axis];
+    }
+    return place;
 }
 
 size_t npy_element_bytes(const NpyArray *array) {
@@ -95,10 +114,12 @@ static bool parse_string(Parser *parser, char *text, size_t size) {
 }
 
 static bool refuse_type(const Parser *parser, const char *descr) {
-    const char *hint = "known: float16, float32, float64, int32, int64, uint8, str", *kind = "unknown dtype";
+    const char *hint = "known: float16 to float64, int8 to int64, uint8 to uint64, str";
+    const char *kind = "unknown dtype";
     if (strchr(descr, 'O')) {
         kind = "object dtype";
-        hint = "objects are Python pickles, which are not read; save plain numbers";
+        hint = "objects are Python pickles, which are not read; save an array of numbers, or "
+               "numpy.array(names, dtype=str)";
     } else if (descr[0] == '>') {
         kind = "big-endian dtype";
         hint = "save array.astype(array.dtype.newbyteorder('<'))";
@@ -139,13 +160,10 @@ static bool parse_type(Parser *parser, NpyArray *array) {
     return refuse_type(parser, descr);
 }
 
-static bool parse_order(Parser *parser) {
-    if (accept_word(parser, "False"))
-        return true;
-    if (accept_word(parser, "True"))
-        return err_set(parser->err, ERR_FAILED, parser->where,
-                       "save numpy.ascontiguousarray(array)", "Fortran order, must be C order");
-    return broken(parser, "fortran_order is neither True nor False");
+static bool parse_order(Parser *parser, NpyArray *array) {
+    array->fortran = accept_word(parser, "True");
+    return array->fortran || accept_word(parser, "False") ||
+           broken(parser, "fortran_order is neither True nor False");
 }
 
 static bool parse_extent(Parser *parser, int64_t *extent) {
@@ -214,7 +232,7 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
         if (!accept(&parser, ':'))
             return broken(&parser, "a key without a value");
         if (!(k == 0   ? parse_type(&parser, array)
-              : k == 1 ? parse_order(&parser)
+              : k == 1 ? parse_order(&parser, array)
                        : parse_shape(&parser, array)))
             return false;
         if (!accept(&parser, ',') && peek(&parser) != '}')

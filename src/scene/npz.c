@@ -2,7 +2,6 @@
 
 #include "kernels/codec.h"
 #include "src/base/data.h"
-#include "src/scene/npz_stream.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -183,7 +182,6 @@ static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
     NpzMember *member = &npz->members[npz->count];
     snprintf(member->name, sizeof member->name, "%.*s", (int)(length - 4), stat.name);
     member->bytes = stat.size;
-    member->stored = stat.comp_method == ZIP_CM_STORE;
     npz->count++;
     return true;
 }
@@ -273,8 +271,6 @@ bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
 void npz_close(Npz *npz) {
     if (!npz)
         return;
-    for (int i = 0; i < npz->count; i++)
-        npz_stream_free(npz->kept[i]);
     if (npz->zip)
         zip_discard(npz->zip);
     memset(npz, 0, sizeof *npz);
@@ -287,19 +283,73 @@ int npz_find(const Npz *npz, const char *name) {
     return -1;
 }
 
+/* ---- the bytes of a member ------------------------------------------------------------------- */
+
+/* One array in an archive, read from its begin to its end. */
+typedef struct {
+    zip_file_t *file;
+    uint64_t left;   /* bytes that were not read yet */
+    char where[256]; /* start of error messages */
+} Stream;
+
+static bool open_stream(Stream *stream, const Npz *npz, int member, Err *err) {
+    const NpzMember *row = &npz->members[member];
+    snprintf(stream->where, sizeof stream->where, "%s: %s", npz->where, row->name);
+    stream->left = row->bytes;
+    stream->file = zip_fopen_index(npz->zip, (zip_uint64_t)member, 0);
+    return stream->file ||
+           err_set(err, ERR_FAILED, stream->where, "", "cannot read: %s", zip_strerror(npz->zip));
+}
+
+static void close_stream(Stream *stream) {
+    if (stream->file)
+        zip_fclose(stream->file);
+}
+
+/* Reads exactly `count` bytes. Never inflates beyond the declared size (zip bombs). */
+static bool read_bytes(Stream *stream, void *to, size_t count, Err *err) {
+    if (count > stream->left)
+        return err_set(err, ERR_FAILED, stream->where, "", "truncated: %llu bytes left of %zu",
+                       (unsigned long long)stream->left, count);
+    for (char *at = to; count > 0;) {
+        zip_int64_t got = zip_fread(stream->file, at, count);
+        if (got < 0)
+            return err_set(err, ERR_FAILED, stream->where, "", "cannot read: %s",
+                           zip_file_strerror(stream->file));
+        if (got == 0)
+            return err_set(err, ERR_FAILED, stream->where, "", "truncated: %llu bytes are missing",
+                           (unsigned long long)stream->left);
+        at += got;
+        count -= (size_t)got;
+        stream->left -= (uint64_t)got;
+    }
+    return true;
+}
+
+/* Reads past the end of the data, where libzip verifies the checksum. */
+static bool finish(Stream *stream, Err *err) {
+    char more;
+    zip_int64_t got = zip_fread(stream->file, &more, 1);
+    if (got < 0)
+        return err_set(err, ERR_FAILED, stream->where, "the file is damaged", "%s",
+                       zip_file_strerror(stream->file));
+    return got == 0 || err_set(err, ERR_FAILED, stream->where, "",
+                               "has more data than its directory entry says");
+}
+
 /* ---- reading a member ------------------------------------------------------------------------ */
 
-static bool read_header(NpzStream *stream, NpyArray *array, Err *err) {
+static bool read_header(Stream *stream, NpyArray *array, Err *err) {
     unsigned char prefix[NPY_PREFIX_BYTES] = {0};
     size_t start_at, length;
-    if (!npz_stream_read(stream, prefix, 10, err) ||
-        (prefix[6] > 1 && !npz_stream_read(stream, prefix + 10, 2, err)) ||
+    if (!read_bytes(stream, prefix, 10, err) ||
+        (prefix[6] > 1 && !read_bytes(stream, prefix + 10, 2, err)) ||
         !npy_read_prefix(prefix, stream->where, &start_at, &length, err))
         return false;
     char *text = malloc(length + 1);
     if (!text)
         return err_set(err, ERR_FAILED, stream->where, "", "out of memory");
-    bool ok = npz_stream_read(stream, text, length, err) &&
+    bool ok = read_bytes(stream, text, length, err) &&
               npy_read_header(text, length, stream->where, array, err);
     free(text);
     if (!ok)
@@ -315,9 +365,9 @@ static bool read_header(NpzStream *stream, NpyArray *array, Err *err) {
 }
 
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
-    NpzStream stream;
-    bool ok = npz_stream_open(&stream, npz, member, err) && read_header(&stream, array, err);
-    npz_stream_close(&stream);
+    Stream stream;
+    bool ok = open_stream(&stream, npz, member, err) && read_header(&stream, array, err);
+    close_stream(&stream);
     return ok;
 }
 
@@ -325,20 +375,42 @@ bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
 
 double npy_element(NpyType type, const unsigned char *bytes) {
     union {
-        uint16_t f2;
+        uint16_t u2;
         float f4;
         double f8;
+        int8_t i1;
+        int16_t i2;
         int32_t i4;
         int64_t i8;
         uint8_t u1;
+        uint32_t u4;
+        uint64_t u8;
     } value;
     memcpy(&value, bytes, npy_types[type].bytes);
-    return type == NPY_F2   ? bev_fp16_decode(value.f2)
-           : type == NPY_F4 ? value.f4
-           : type == NPY_F8 ? value.f8
-           : type == NPY_I4 ? value.i4
-           : type == NPY_U1 ? value.u1
-                            : (double)value.i8; /* beyond 2^53 rounded, but still above int32 */
+    switch (type) {
+    case NPY_F2:
+        return bev_fp16_decode(value.u2);
+    case NPY_F4:
+        return value.f4;
+    case NPY_F8:
+        return value.f8;
+    case NPY_I1:
+        return value.i1;
+    case NPY_I2:
+        return value.i2;
+    case NPY_I4:
+        return value.i4;
+    case NPY_I8:
+        return (double)value.i8; /* beyond 2^53 rounded, but still above int32 */
+    case NPY_U2:
+        return value.u2;
+    case NPY_U4:
+        return value.u4;
+    case NPY_U8:
+        return (double)value.u8;
+    default:
+        return value.u1;
+    }
 }
 
 NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
@@ -358,7 +430,8 @@ NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
 /* Where npz_read puts what it converts. */
 typedef struct {
     const Npz *npz;
-    const NpzPart *part;
+    int member;
+    const NpyArray *array;
     NpyType type;
     void *elements;
 } Converted;
@@ -367,9 +440,13 @@ typedef struct {
 static bool convert(void *context, int64_t first, int64_t count, const unsigned char *bytes,
                     Err *err) {
     const Converted *to = context;
-    const NpzPart *part = to->part;
-    NpyType from = part->array->type;
-    for (int64_t i = 0, at = first - part->first; i < count; i++, at++) {
+    NpyType from = to->array->type;
+    if (from == to->type) {
+        size_t size = npy_element_bytes(to->array);
+        memcpy((char *)to->elements + (size_t)first * size, bytes, (size_t)count * size);
+        return true;
+    }
+    for (int64_t i = 0, at = first; i < count; i++, at++) {
         double value = npy_element(from, bytes + (size_t)i * npy_types[from].bytes);
         if (to->type == NPY_F4)
             ((float *)to->elements)[at] = (float)value;
@@ -378,92 +455,77 @@ static bool convert(void *context, int64_t first, int64_t count, const unsigned 
         else if (value >= INT32_MIN && value <= INT32_MAX)
             ((int32_t *)to->elements)[at] = (int32_t)value;
         else
-            return data_refuse(
-                err, to->npz->where,
-                npz_place(to->npz->members[part->member].name, part->array, first + i).text, "",
-                "%.0f does not fit int32", value);
+            return data_refuse(err, to->npz->where,
+                               npz_place(to->npz->members[to->member].name, to->array, at).text, "",
+                               "%.0f does not fit int32", value);
     }
     return true;
 }
 
-static bool read_pieces(NpzStream *stream, const NpzPart *part, int64_t most, NpzTake *take,
-                        void *context, Err *err) {
-    size_t size = npy_element_bytes(part->array);
+static bool take_in_order(Stream *stream, const NpyArray *array, int64_t most, NpzTake *take,
+                          void *context, Err *err) {
+    size_t size = npy_element_bytes(array);
+    most = most < array->count ? most : array->count;
     unsigned char *bytes = malloc((size_t)most * size + 1);
     bool ok = bytes || err_set(err, ERR_FAILED, stream->where, "", "out of memory");
-    for (int64_t done = 0; ok && done < part->count; done += most) {
-        int64_t count = part->count - done < most ? part->count - done : most;
-        ok = npz_stream_read(stream, bytes, (size_t)count * size, err) &&
-             take(context, part->first + done, count, bytes, err);
+    for (int64_t done = 0; ok && done < array->count; done += most) {
+        int64_t count = array->count - done < most ? array->count - done : most;
+        ok = read_bytes(stream, bytes, (size_t)count * size, err) &&
+             take(context, done, count, bytes, err);
     }
     free(bytes);
     return ok;
 }
 
-/* Opens a member behind its header, which must be the one that was checked. */
-static NpzStream *open_elements(const Npz *npz, const NpzPart *part, Err *err) {
-    const NpyArray *array = part->array;
+/* All elements must be in memory before the first can be taken. */
+static bool take_turned(Stream *stream, const NpyArray *array, int64_t most, NpzTake *take,
+                        void *context, Err *err) {
+    size_t size = npy_element_bytes(array);
+    if ((uint64_t)array->count * size > NPZ_MAX_FORTRAN_BYTES)
+        return err_set(err, ERR_FAILED, stream->where, "save numpy.ascontiguousarray(array)",
+                       "%llu bytes in Fortran order, must be at most %llu",
+                       (unsigned long long)array->count * size,
+                       (unsigned long long)NPZ_MAX_FORTRAN_BYTES);
+    most = most < array->count ? most : array->count;
+    unsigned char *bytes = malloc((size_t)array->count * size + 1);
+    unsigned char *turned = malloc((size_t)most * size + 1);
+    bool ok = bytes && turned ? read_bytes(stream, bytes, (size_t)array->count * size, err)
+                              : err_set(err, ERR_FAILED, stream->where, "", "out of memory");
+    for (int64_t done = 0; ok && done < array->count; done += most) {
+        int64_t count = array->count - done < most ? array->count - done : most;
+        for (int64_t i = 0; i < count; i++)
+            memcpy(turned + (size_t)i * size,
+                   bytes + (size_t)npy_place(array, done + i) * size, size);
+        ok = take(context, done, count, turned, err);
+    }
+    free(turned);
+    free(bytes);
+    return ok;
+}
+
+/* Checks that the header is the one that was read before. */
+static bool check_again(Stream *stream, const NpyArray *array, Err *err) {
     NpyArray again;
-    NpzStream *stream = calloc(1, sizeof *stream);
-    if (!stream) {
-        err_set(err, ERR_FAILED, npz->where, "", "out of memory");
-        return NULL;
-    }
-    if (npz_stream_open(stream, npz, part->member, err) && read_header(stream, &again, err)) {
-        if (again.type == array->type && again.count == array->count &&
-            again.characters == array->characters)
-            return stream;
-        err_set(err, ERR_FAILED, stream->where, "", "the file changed while it was read");
-    }
-    npz_stream_free(stream);
-    return NULL;
+    return read_header(stream, &again, err) &&
+           ((again.type == array->type && again.count == array->count &&
+             again.characters == array->characters) ||
+            err_set(err, ERR_FAILED, stream->where, "", "the file changed while it was read"));
 }
 
-/* A stream at the begin of a part. NULL on failure. */
-static NpzStream *open_part(Npz *npz, const NpzPart *part, Err *err) {
-    uint64_t left = (uint64_t)(part->array->count - part->first) * npy_element_bytes(part->array);
-    NpzStream *stream = npz->kept[part->member];
-    npz->kept[part->member] = NULL;
-    if (stream && stream->left < left) { /* it is beyond the part */
-        npz_stream_free(stream);
-        stream = NULL;
-    }
-    if (!stream)
-        stream = open_elements(npz, part, err);
-    if (!stream || npz_stream_skip(stream, stream->left - left, err))
-        return stream;
-    npz_stream_free(stream);
-    return NULL;
-}
-
-/* Keeps a deflated stream for the part behind this one; a stored one opens quickly anywhere. */
-static void close_part(Npz *npz, const NpzPart *part, NpzStream *stream, bool ok) {
-    if (ok && !stream->stored && stream->left > 0)
-        npz->kept[part->member] = stream;
-    else
-        npz_stream_free(stream);
-}
-
-bool npz_read_pieces(Npz *npz, const NpzPart *part, int64_t most, NpzTake *take, void *context,
-                     Err *err) {
-    NpzStream *stream = open_part(npz, part, err);
-    if (!stream)
-        return false;
-    bool ok = read_pieces(stream, part, most, take, context, err) && npz_stream_finish(stream, err);
-    close_part(npz, part, stream, ok);
+bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t most, NpzTake *take,
+                     void *context, Err *err) {
+    Stream stream;
+    bool ok = open_stream(&stream, npz, member, err) && check_again(&stream, array, err) &&
+              (array->fortran ? take_turned : take_in_order)(&stream, array, most, take, context,
+                                                             err) &&
+              finish(&stream, err);
+    close_stream(&stream);
     return ok;
 }
 
-bool npz_read(Npz *npz, const NpzPart *part, NpyType type, void *elements, Err *err) {
-    enum { PIECE = 2048 };
-    Converted to = {npz, part, type, elements};
-    if (part->array->type != type)
-        return npz_read_pieces(npz, part, PIECE, convert, &to, err);
-    size_t bytes = (size_t)part->count * npy_element_bytes(part->array);
-    NpzStream *stream = open_part(npz, part, err);
-    if (!stream)
-        return false;
-    bool ok = npz_stream_read(stream, elements, bytes, err) && npz_stream_finish(stream, err);
-    close_part(npz, part, stream, ok);
-    return ok;
+bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
+              Err *err) {
+    enum { PIECE = 1 << 14 };
+    Converted to = {npz, member, array, type, elements};
+    return npz_read_pieces(npz, member, array, PIECE, convert, &to, err);
 }

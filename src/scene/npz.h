@@ -11,7 +11,12 @@
 
 /* The element types that can be read; all little-endian. NPY_S are texts of bytes, NPY_U of code
  * points of 4 bytes, both padded with zeros. */
-typedef enum { NPY_F2, NPY_F4, NPY_F8, NPY_I4, NPY_I8, NPY_U1, NPY_S, NPY_U, NPY_TYPE_COUNT } NpyType;
+/* clang-format off */
+typedef enum {
+    NPY_F2, NPY_F4, NPY_F8, NPY_I1, NPY_I2, NPY_I4, NPY_I8, NPY_U1, NPY_U2, NPY_U4, NPY_U8,
+    NPY_S, NPY_U, NPY_TYPE_COUNT
+} NpyType;
+/* clang-format on */
 
 typedef struct {
     const char *descr; /* in headers: "<f4"; of texts what stands before their length */
@@ -35,10 +40,12 @@ typedef struct {
     int64_t shape[NPY_MAX_RANK];
     int64_t count;  /* elements */
     int characters; /* of a text; 1 of numbers */
+    bool fortran;   /* the first axis is the fastest one */
 } NpyArray;
 
-/* Whether it is float16, float32 or float64. */
+/* Whether it is float16, float32 or float64; whether it is a whole number. */
 bool npy_is_float(NpyType type);
+bool npy_is_whole(NpyType type);
 
 /* Bytes of one element. */
 size_t npy_element_bytes(const NpyArray *array);
@@ -47,12 +54,15 @@ size_t npy_element_bytes(const NpyArray *array);
 bool npy_read_prefix(const unsigned char prefix[NPY_PREFIX_BYTES], const char *where,
                      size_t *text_start, size_t *text_bytes, Err *err);
 
-/* Reads the header's text into *array. Types other than NpyType, Fortran order and shapes whose
- * product does not fit 64 bits are errors. Allocates nothing. Error messages start with `where`. */
+/* Reads the header's text into *array. Types other than NpyType and shapes whose product does
+ * not fit 64 bits are errors. Allocates nothing. Error messages start with `where`. */
 bool npy_read_header(const char *text, size_t length, const char *where, NpyArray *array, Err *err);
 
 /* Writes a header, padded so that the data after it is aligned to 64 bytes. Returns its length. */
 size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]);
+
+/* Where element i, in C order, lies in the file. */
+int64_t npy_place(const NpyArray *array, int64_t i);
 
 /* The value of an element that starts at `bytes`. */
 double npy_element(NpyType type, const unsigned char *bytes);
@@ -63,11 +73,11 @@ void npy_shape_text(const NpyArray *array, char *text, size_t size);
 /* ---- reading an archive ---------------------------------------------------------------------- */
 
 enum { NPZ_MAX_MEMBERS = 64, NPZ_MAX_NAME = 64 };
+#define NPZ_MAX_FORTRAN_BYTES ((uint64_t)2 << 30)
 
 typedef struct {
     char name[NPZ_MAX_NAME]; /* without ".npy" */
     uint64_t bytes;          /* of the .npy file, uncompressed */
-    bool stored;             /* not deflated: reading can begin anywhere */
 } NpzMember;
 
 typedef struct {
@@ -75,7 +85,6 @@ typedef struct {
     char where[128]; /* start of error messages: the end of the path */
     int count;
     NpzMember members[NPZ_MAX_MEMBERS];
-    struct NpzStream *kept[NPZ_MAX_MEMBERS]; /* deflated members of which a part was read */
 } Npz;
 
 /* Opens an archive, zip64 too, with a comment or other bytes behind its end. Checks its directory: at
@@ -91,31 +100,22 @@ int npz_find(const Npz *npz, const char *name);
 /* Reads a member's header and checks that the data after it has exactly the size that it says. */
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err);
 
-/* Elements [first, first + count) of the member's array, in C order. What lies before them is
- * passed over: a stored member is read from there on, a deflated one is inflated up to there, or
- * goes on where the last part of it ended. The checksum of a member is verified when all of it was
- * read, of a deflated one also when its end is. */
-typedef struct {
-    int member;
-    const NpyArray *array; /* as npz_read_array gave it */
-    int64_t first, count;
-} NpzPart;
+/* Reads the elements of a member, whose array is as npz_read_array gave it, in C order and as `type`:
+ * F4 and F8 from any number; I4 where each value fits, U1 from U1. Its checksum is verified. */
+bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
+              Err *err);
 
-/* Reads the elements of a part as `type`: F4 from F2 or F4; F8 from any type; I4 from I4 or I8,
- * where a value that does not fit is an error. */
-bool npz_read(Npz *npz, const NpzPart *part, NpyType type, void *elements, Err *err);
-
-/* Reads the elements of a part in their order, in pieces of at most `most`, as the bytes that the
- * file has. `first` counts from the begin of the array. `take` returns false, with an error, to end
- * it. */
+/* Reads the elements in C order, in pieces of at most `most`, as the bytes that the file has. `first`
+ * is the number of the first of them. `take` returns false, with an error, to end it. */
 typedef bool NpzTake(void *context, int64_t first, int64_t count, const unsigned char *bytes,
                      Err *err);
-bool npz_read_pieces(Npz *npz, const NpzPart *part, int64_t most, NpzTake *take, void *context,
-                     Err *err);
+bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t most, NpzTake *take,
+                     void *context, Err *err);
 
-/* Reads texts into `texts`, part->count of `size` bytes each, as clean UTF-8 (kernels/clean.h). A
+/* Reads texts into `texts`, one of `size` bytes for each element, as clean UTF-8 (kernels/clean.h). A
  * text that does not fit is an error. */
-bool npz_read_texts(Npz *npz, const NpzPart *part, char *texts, size_t size, Err *err);
+bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t size,
+                    Err *err);
 
 /* An element for error messages: "name[c, d, h, w]" for element i in C order. */
 typedef struct {

@@ -35,7 +35,8 @@ void npz_text_codes(const char *text, uint32_t *codes) {
 
 typedef struct {
     const Npz *npz;
-    const NpzPart *part;
+    int member;
+    const NpyArray *array;
     char *texts;
     size_t size;
 } Texts;
@@ -68,8 +69,8 @@ static size_t to_utf8(const NpyArray *array, const unsigned char *bytes, int len
 static bool take_texts(void *context, int64_t first, int64_t count, const unsigned char *bytes,
                        Err *err) {
     const Texts *to = context;
-    const NpyArray *array = to->part->array;
-    const char *name = to->npz->members[to->part->member].name;
+    const NpyArray *array = to->array;
+    const char *name = to->npz->members[to->member].name;
     char text[4 * NPY_MAX_TEXT + 1];
     for (int64_t i = 0; i < count; i++) {
         const unsigned char *at = bytes + (size_t)i * npy_element_bytes(array);
@@ -78,13 +79,14 @@ static bool take_texts(void *context, int64_t first, int64_t count, const unsign
             return data_refuse(err, to->npz->where, npz_place(name, array, first + i).text,
                                "shorten it", "a text of %zu bytes, must be at most %zu", used,
                                to->size - 1);
-        clean_text(text, to->texts + (size_t)(first + i - to->part->first) * to->size, to->size);
+        clean_text(text, to->texts + (size_t)(first + i) * to->size, to->size);
     }
     return true;
 }
 
-bool npz_read_texts(Npz *npz, const NpzPart *part, char *texts, size_t size, Err *err) {
+bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t size,
+                    Err *err) {
     enum { PIECE = 16 };
-    Texts to = {npz, part, texts, size};
-    return npz_read_pieces(npz, part, PIECE, take_texts, &to, err);
+    Texts to = {npz, member, array, texts, size};
+    return npz_read_pieces(npz, member, array, PIECE, take_texts, &to, err);
 }

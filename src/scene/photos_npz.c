@@ -107,8 +107,8 @@ static bool read_images(const ArrayReader *reader, Scene *scene) {
     photos->srgb = malloc((size_t)(photos->cameras * photos->h * photos->w * 3));
     if (!photos->srgb)
         return no_memory(reader, ARRAY_IMAGES);
-    return arrays_read_pieces(reader, ARRAY_IMAGES, cut.image_h * cut.image_w * 3, take_image,
-                              &cut);
+    return npz_read_pieces(reader->npz, reader->member[ARRAY_IMAGES], &reader->array[ARRAY_IMAGES],
+                           cut.image_h * cut.image_w * 3, take_image, &cut, reader->err);
 }
 
 /* ---- names, boxes, LiDAR, time --------------------------------------------------------------- */

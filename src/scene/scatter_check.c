@@ -1,5 +1,4 @@
 /* Checks scatter maps from files: kernels use their ranks as addresses. */
-#include "kernels/vector.h"
 #include "src/base/data.h"
 #include "src/scene/scatter.h"
 
@@ -24,115 +23,37 @@ static Element element(const char *array, int64_t i) {
 
 /* ---- all points in one pass ------------------------------------------------------------------ */
 
-/* Division by a number that stays the same, as a multiplication: n / d = n * factor >> shift for
- * 0 <= n < 2^31 (Granlund, Montgomery 1994), which becomes vector code. */
-typedef struct {
-    uint32_t factor;
-    int shift;
-} Divisor;
-
-static Divisor divisor(uint32_t d) {
-    int bits = 0;
-    while ((uint64_t)1 << bits < d)
-        bits++;
-    return (Divisor){(uint32_t)(((uint64_t)1 << (31 + bits)) / d + 1), 31 + bits};
-}
-
 /* What the ranks are checked against. */
 typedef struct {
-    uint32_t last_depth, last_cell; /* the largest valid ranks */
-    uint32_t pixels;                /* of a camera */
-    Divisor by_pixels, by_camera;   /* by_camera: depth bins times pixels */
+    uint32_t depths, cells; /* ranks must be smaller */
+    uint32_t pixels, bins;  /* of a camera */
 } Bounds;
 
 /* A rank of depth (camera, bin, h, w) gives that of feat (camera, h, w): without its bin. */
-CPU_INLINE uint32_t feat_of(uint32_t rank_depth, const Bounds *bounds) {
-    uint32_t planes =
-        (uint32_t)((uint64_t)rank_depth * bounds->by_pixels.factor >> bounds->by_pixels.shift);
-    uint32_t camera =
-        (uint32_t)((uint64_t)rank_depth * bounds->by_camera.factor >> bounds->by_camera.shift);
-    return rank_depth - (planes - camera) * bounds->pixels;
+static uint32_t feat_of(uint32_t depth, const Bounds *bounds) {
+    return depth / (bounds->pixels * bounds->bins) * bounds->pixels + depth % bounds->pixels;
 }
 
-/* What a pass over the points finds. A sign bit (bit 31) says that some element is bad; the loops
- * collect bits, so that they become vector code. Only a bad array is searched for the element. */
+/* What a pass over the points finds: whether an element is bad. Only a bad array is searched for it. */
 typedef struct {
-    uint32_t depth_signs, cell_signs, weight_signs;
-    uint32_t feat_differs; /* not 0: some ranks_feat is not feat_of its ranks_depth */
-    int32_t changes;       /* how often a point has another cell than the point before */
+    bool depth, feat, cell, weight;
+    int32_t changes; /* how often a point has another cell than the point before */
 } Found;
 
-/* For a rank outside 0 to `last`, the rank or its distance to `last` is negative. */
-CPU_CLONES
-static void scan_ranks(const BevMap *map, int64_t first, int64_t end, const Bounds *given,
-                       Found *found) {
-    const Bounds bounds = *given; /* in registers */
-    const int32_t *depths = map->ranks_depth, *feats = map->ranks_feat;
-    uint32_t signs = 0, differs = 0;
-#pragma omp simd reduction(| : signs, differs)
-    for (int64_t t = first; t < end; t++) {
-        uint32_t depth = (uint32_t)depths[t];
-        signs |= depth | (bounds.last_depth - depth);
-        differs |= feat_of(depth, &bounds) ^ (uint32_t)feats[t];
-    }
-    found->depth_signs |= signs;
-    found->feat_differs |= differs;
-}
-
-CPU_CLONES
-static void scan_cells(const BevMap *map, int64_t first, int64_t end, uint32_t last, Found *found) {
-    const int32_t *cells = map->ranks_bev;
-    uint32_t signs = (uint32_t)cells[first] | (last - (uint32_t)cells[first]);
-    int32_t changes = first > 0 && cells[first] != cells[first - 1];
-#pragma omp simd reduction(| : signs) reduction(+ : changes)
-    for (int64_t t = first + 1; t < end; t++) {
-        uint32_t cell = (uint32_t)cells[t];
-        signs |= cell | (last - cell);
-        changes += cells[t] != cells[t - 1];
-    }
-    found->cell_signs |= signs;
-    found->changes += changes;
-}
-
-/* NaN and infinity have an exponent of all ones: adding 1 to the exponent sets the sign bit. */
-CPU_CLONES
-static void scan_weights(const float *weights, int64_t first, int64_t end, Found *found) {
-    const uint32_t exponent = 0x7f800000, one = 0x00800000;
-    uint32_t signs = 0;
-#pragma omp simd reduction(| : signs)
-    for (int64_t t = first; t < end; t++) {
-        uint32_t bits;
-        memcpy(&bits, &weights[t], sizeof bits);
-        signs |= (bits & exponent) + one;
-    }
-    found->weight_signs |= signs;
-}
-
-enum { SCAN_POINTS = 1 << 15 }; /* that a thread takes at a time: they stay in its cache */
-
 static Found scan_all(const BevMap *map, const Bounds *bounds) {
-    Found all = {0};
-#pragma omp parallel
-    {
-        Found part = {0};
-#pragma omp for schedule(static)
-        for (int64_t first = 0; first < map->points; first += SCAN_POINTS) {
-            int64_t end = first + SCAN_POINTS < map->points ? first + SCAN_POINTS : map->points;
-            scan_ranks(map, first, end, bounds, &part);
-            scan_cells(map, first, end, bounds->last_cell, &part);
-            if (map->weights)
-                scan_weights(map->weights, first, end, &part);
-        }
-#pragma omp critical
-        {
-            all.depth_signs |= part.depth_signs;
-            all.cell_signs |= part.cell_signs;
-            all.weight_signs |= part.weight_signs;
-            all.feat_differs |= part.feat_differs;
-            all.changes += part.changes;
-        }
+    bool depth = false, feat = false, cell = false, weight = false;
+    int32_t changes = 0;
+#pragma omp parallel for schedule(static) reduction(|| : depth, feat, cell, weight)                \
+    reduction(+ : changes)
+    for (int64_t t = 0; t < map->points; t++) {
+        const uint32_t rank = (uint32_t)map->ranks_depth[t];
+        depth = depth || rank >= bounds->depths;
+        feat = feat || feat_of(rank, bounds) != (uint32_t)map->ranks_feat[t];
+        cell = cell || (uint32_t)map->ranks_bev[t] >= bounds->cells;
+        weight = weight || (map->weights && !isfinite(map->weights[t]));
+        changes += t > 0 && map->ranks_bev[t] != map->ranks_bev[t - 1];
     }
-    return all;
+    return (Found){depth, feat, cell, weight, changes};
 }
 
 /* ---- the element that is bad ----------------------------------------------------------------- */
@@ -243,25 +164,25 @@ static bool check_intervals(const BevMap *map, int64_t cells, int32_t changes, c
     return good && check_one_cell(map, changes, check);
 }
 
-static uint32_t last_rank(int64_t count) {
-    return (uint32_t)(count - 1 < INT32_MAX ? count - 1 : INT32_MAX);
+/* Ranks are INT32: a larger count bounds none of them. */
+static uint32_t rank_bound(int64_t count) {
+    return (uint32_t)(count <= INT32_MAX ? count : (int64_t)INT32_MAX + 1);
 }
 
 bool scatter_check(const BevMap *map, const BevShape *shape, const char *where, Err *err) {
     int64_t plane = shape->feat_h * shape->feat_w, pixels = shape->cameras * plane;
     int64_t cells = shape->nx * shape->ny, depths = pixels * shape->depth_bins;
     const Check check = {where, err};
-    const Bounds bounds = {last_rank(depths), last_rank(cells), (uint32_t)plane,
-                           divisor((uint32_t)plane),
-                           divisor((uint32_t)(plane * shape->depth_bins))};
+    const Bounds bounds = {rank_bound(depths), rank_bound(cells), (uint32_t)plane,
+                           (uint32_t)shape->depth_bins};
     Found found = scan_all(map, &bounds);
-    if (found.depth_signs >> 31)
+    if (found.depth)
         return refuse_rank(map->ranks_depth, depths, "ranks_depth", &check);
-    if (found.feat_differs)
+    if (found.feat)
         return refuse_feat(map, pixels, &bounds, &check);
-    if (found.cell_signs >> 31)
+    if (found.cell)
         return refuse_rank(map->ranks_bev, cells, "ranks_bev", &check);
-    if (found.weight_signs >> 31)
+    if (found.weight)
         return refuse_weight(map, &check);
     return check_intervals(map, cells, found.changes, &check);
 }

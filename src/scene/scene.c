@@ -265,23 +265,13 @@ static bool load_folder(const char *path, Scene *scene, Err *err) {
     return true;
 }
 
-/* The first moment of a .npz file. */
-static bool load_npz(const char *path, Scene *scene, Err *err) {
-    if (!scene_load_npz(path, 0, scene, err))
-        return false;
-    if (scene->moments == 1 || clip_open_file(path, &scene->clip, err))
-        return true;
-    scene_free(scene);
-    return false;
-}
-
 static bool load_file(const char *path, Scene *scene, Err *err) {
     char start[4];
     if (is_folder(path))
         return load_folder(path, scene, err);
     if (!read_start(path, start, err))
         return false;
-    bool ok = start[0] == 'P' && start[1] == 'K' ? load_npz(path, scene, err)
+    bool ok = start[0] == 'P' && start[1] == 'K' ? scene_load_npz(path, scene, err)
                                                  : load_json(path, scene, err);
     if (ok)
         set_name(scene->name, path);

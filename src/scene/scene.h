@@ -40,16 +40,7 @@
  *                                radians, in the ego frame; a velocity is not read
  *   box_labels (n)               str
  *   lidar (n, 3 or more)         x, y, z in metres, in the ego frame; NaN: no echo
- *   timestamps (camera) or (1)   seconds
- *
- * Several moments in one file (clip.h): depth, feat and images get a leading axis of moments, all of
- * the same length:
- *   depth (moment, camera, D, h, w), feat (moment, camera, h, w, C), images (moment, camera, H, W, 3)
- *   timestamps                   (moment), (moment, 1) or (moment, camera)
- *   intrinsics, cam2ego          with the axis, or without it for all moments
- *   boxes, box_labels, lidar     the rows of all moments, one after another, without the axis
- *   boxes_count, lidar_count     (moment), how many of these rows each moment has
- * What is not named here is that of all moments. */
+ *   timestamps (camera) or (1)   seconds */
 #pragma once
 
 #include "src/scene/features.h"
@@ -85,8 +76,7 @@ typedef struct Scene {
     double temperature; /* of the depth distribution: < 1 sharper, > 1 smoother; default 1 */
     Features tensors;   /* !has_world: depth and feat from the file, in FP32 */
     Photos photos;      /* from the file; of a world empty until scene_take_photos() */
-    struct Clip *clip;   /* of several moments: this is one of them (clip.h); NULL: none */
-    int64_t moments;     /* of the .npz file; 0: from no such file */
+    struct Clip *clip;   /* this is one of its moments (clip.h); NULL: none */
     bool photo_features; /* the features are made from the photographs */
     bool has_map;       /* the map from the file is used: always without a rig; see above */
     BevMap map;         /* has_map: the map from the file; else empty */
@@ -117,14 +107,12 @@ typedef struct {
  * folder of samples could not be read, and what was found until then is listed. */
 bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);
 
-/* Reads a file of one kind from memory. Error messages start with `where`. `moment` counts from 0. */
+/* Reads a file of one kind from memory. Error messages start with `where`. */
 bool scene_read_json(const char *text, size_t length, const char *where, Scene *scene, Err *err);
-bool scene_read_npz(const void *bytes, size_t length, const char *where, int64_t moment,
-                    Scene *scene, Err *err);
+bool scene_read_npz(const void *bytes, size_t length, const char *where, Scene *scene, Err *err);
 
-/* The same from a file, read array by array: a bad file needs little memory. Of several moments the
- * elements of one are read. */
-bool scene_load_npz(const char *path, int64_t moment, Scene *scene, Err *err);
+/* The same from a file, read array by array: a bad file needs little memory. */
+bool scene_load_npz(const char *path, Scene *scene, Err *err);
 
 /* Fills the photos of a world at a moment; does nothing where there are some, or no world. */
 bool scene_take_photos(Scene *scene, double time_s, Err *err);

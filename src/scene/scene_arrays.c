@@ -1,7 +1,6 @@
 #include "src/scene/scene_internal.h"
 
 #include "src/base/nearest.h"
-#include "src/scene/clip.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@
     {name, GROUP_##group, types, NPY_##written, __VA_ARGS__},
 const ArrayRow scene_arrays[ARRAY_COUNT] = {SCENE_ARRAYS(ARRAY_ROW)};
 
-static const char letters[] = "NDhwCPIHWBLKTbl"; /* by ArraySize */
+static const char letters[] = "NDhwCPIHWBLK"; /* by ArraySize */
 
 static const struct {
     const char *title;
@@ -31,9 +30,6 @@ static const struct {
     [SIZE_BOXES] = {"boxes", 0, PHOTOS_MAX_BOXES},
     [SIZE_SWEEP] = {"LiDAR points", 0, PHOTOS_MAX_SWEEP},
     [SIZE_SWEEP_COLUMNS] = {"LiDAR columns", 3, 16},
-    [SIZE_MOMENTS] = {"moments", 1, CLIP_MAX_MOMENTS},
-    [SIZE_ALL_BOXES] = {"boxes of all moments", 0, INT32_MAX},
-    [SIZE_ALL_SWEEP] = {"LiDAR points of all moments", 0, INT32_MAX},
 };
 
 /* The ArraySize of a letter; -1 for a digit. */
@@ -79,32 +75,54 @@ static void describe_shape(const char *shape, char *text, size_t size) {
     snprintf(text + used, size - used, ")");
 }
 
-enum { SHAPES = 3 };
-
-/* The shapes that an array can have in this file; those behind the last one are NULL. */
-static void wanted_shapes(const ArrayReader *reader, int id, const char *shapes[SHAPES]) {
-    const ArrayRow *row = &scene_arrays[id];
-    const char *const alone[SHAPES] = {row->shape, row->other_shape};
-    memcpy(shapes, reader->is_clip && row->clip_shapes[0] ? row->clip_shapes : alone, sizeof alone);
+/* Depth with an axis more: the moments of a clip, or a batch. The command makes a folder of moments of
+ * a file as far as its arrays have that axis. */
+static bool refuse_moments(const ArrayReader *reader) {
+    const NpyArray *depth = &reader->array[ARRAY_DEPTH];
+    char shape[96], hint[256], one[] = "save one sample, depth[0] and feat[0]";
+    const char *path = reader->npz->where;
+    npy_shape_text(depth, shape, sizeof shape);
+    snprintf(hint, sizeof hint,
+             "mkdir clip; python3 -c \"from numpy import *; d=load('%.12s'); "
+             "n=dict(depth=4,feat=4,images=4,intrinsics=3,cam2ego=3,timestamps=0); "
+             "[savez(f'clip/{t:05}', **{k: d[k][t] if d[k].ndim>n.get(k,9) else d[k] for k in d}) "
+             "for t in range(len(d['depth']))]\"",
+             strlen(path) <= 12 ? path : "FILE");
+    return ARRAYS_REFUSE(reader, ARRAY_DEPTH, depth->shape[0] > 1 ? hint : one,
+                         "shape %s: %lld moments or samples in one file; a clip is a folder of files",
+                         shape, (long long)depth->shape[0]);
 }
 
-static bool refuse_shape(const ArrayReader *reader, int id, const char *const shapes[SHAPES]) {
-    char found[96], wanted[192], depth[96], why[144] = "";
-    const char *hint = "";
-    size_t used = 0;
-    npy_shape_text(&reader->whole[id], found, sizeof found);
-    npy_shape_text(&reader->whole[ARRAY_DEPTH], depth, sizeof depth);
-    for (int i = 0; i < SHAPES && shapes[i]; i++) {
-        used += (size_t)snprintf(wanted + used, sizeof wanted - used, i ? " or " : "");
-        describe_shape(shapes[i], wanted + used, sizeof wanted - used);
-        used += strlen(wanted + used);
+/* What to do about a shape, where that is certain. */
+static const char *shape_hint(const ArrayReader *reader, int id) {
+    const NpyArray *array = &reader->array[id];
+    const ArrayRow *row = &scene_arrays[id];
+    const int axes = (int)strlen(row->shape);
+    const int64_t cameras = reader->size[SIZE_CAMERAS];
+    if (id == ARRAY_INTRINSICS && array->rank == 3 && array->shape[1] >= 3 && array->shape[2] == 4)
+        return "save intrinsics[:, :3, :3]";
+    if (id == ARRAY_CAM2EGO && array->rank == 3 && array->shape[1] == 3 && array->shape[2] == 4)
+        return "add the row 0 0 0 1";
+    if (array->rank == axes + 1 && array->shape[0] == 1)
+        return "save one sample, without a batch axis";
+    if (array->rank == axes + 1 && array->shape[0] == cameras && row->shape[0] != 'N')
+        return "one for all cameras; what differs goes into each camera's intrinsics, A @ K";
+    if (array->rank == axes - 1 && row->shape[0] == 'N')
+        return "the camera axis is missing";
+    return "";
+}
+
+static bool refuse_shape(const ArrayReader *reader, int id) {
+    const ArrayRow *row = &scene_arrays[id];
+    char found[96], wanted[192];
+    npy_shape_text(&reader->array[id], found, sizeof found);
+    describe_shape(row->shape, wanted, sizeof wanted);
+    size_t used = strlen(wanted);
+    if (row->other_shape) {
+        used += (size_t)snprintf(wanted + used, sizeof wanted - used, " or ");
+        describe_shape(row->other_shape, wanted + used, sizeof wanted - used);
     }
-    if (reader->is_clip && id != ARRAY_DEPTH) {
-        snprintf(why, sizeof why, ", because depth %s has an axis of moments", depth);
-        hint = "save one sample, without a batch axis, or all of its moments";
-    } else if (reader->whole[id].rank == (int)strlen(shapes[0]) + 1)
-        hint = "save one sample, without a batch axis";
-    return ARRAYS_REFUSE(reader, id, hint, "shape %s, must be %s%s", found, wanted, why);
+    return ARRAYS_REFUSE(reader, id, shape_hint(reader, id), "shape %s, must be %s", found, wanted);
 }
 
 bool arrays_bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t value) {
@@ -126,7 +144,7 @@ bool arrays_bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t valu
 
 static bool fits(const NpyArray *array, const char *shape) {
     if (!shape || array->rank != (int)strlen(shape))
-        return false;
+        return shape && array->rank == 0 && !strcmp(shape, "1"); /* a number is a list of one */
     for (int i = 0; i < array->rank; i++)
         if (shape[i] >= '0' && shape[i] <= '9' && array->shape[i] != shape[i] - '0')
             return false;
@@ -134,18 +152,13 @@ static bool fits(const NpyArray *array, const char *shape) {
 }
 
 static bool check_shape(ArrayReader *reader, int id) {
-    const NpyArray *array = &reader->whole[id];
-    const char *shapes[SHAPES], *shape = NULL;
-    wanted_shapes(reader, id, shapes);
-    if (!shapes[0])
-        return ARRAYS_REFUSE(reader, id, "give depth an axis of moments, or leave this array out",
-                             "only a file of several moments has it");
-    for (int i = 0; i < SHAPES; i++)
-        if (fits(array, shapes[i])) /* of two that fit the second is the more exact one */
-            shape = shapes[i];
-    if (!shape)
-        return refuse_shape(reader, id, shapes);
-    reader->shape[id] = shape;
+    const NpyArray *array = &reader->array[id];
+    const ArrayRow *row = &scene_arrays[id];
+    const char *shape = fits(array, row->other_shape) ? row->other_shape : row->shape;
+    if (id == ARRAY_DEPTH && array->rank == 5)
+        return refuse_moments(reader);
+    if (!fits(array, shape))
+        return refuse_shape(reader, id);
     for (int i = 0; i < array->rank; i++) {
         int size = size_of(shape[i]);
         if (size >= 0 && !arrays_bind_size(reader, (ArrayId)id, (ArraySize)size, array->shape[i]))
@@ -154,30 +167,50 @@ static bool check_shape(ArrayReader *reader, int id) {
     return true;
 }
 
+void arrays_types_text(unsigned types, char *text, size_t size) {
+    static const struct {
+        unsigned types;
+        const char *text;
+    } names[] = {{NUMBERS, "any number"},
+                 {FLOATS, "float16, float32 or float64"},
+                 {PRECISE, "float32 or float64"},
+                 {WHOLE, "any whole number"},
+                 {BYTES, "uint8"},
+                 {TEXTS, "bytes or str"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].types == types)
+            snprintf(text, size, "%s", names[i].text);
+}
+
+/* What to do about a type, where that is certain: a conversion must not lose what the array says. */
+static const char *type_hint(int id, NpyType found) {
+    const unsigned wanted = scene_arrays[id].types;
+    const bool number = 1u << found & NUMBERS;
+    if (id == ARRAY_IMAGES && npy_is_float(found))
+        return "of 0 to 1: save (255 * images).round().astype(numpy.uint8)";
+    if (wanted == TEXTS && number)
+        return "save names, numpy.array([\"car\", ...])";
+    if (wanted == WHOLE && npy_is_float(found))
+        return "save whole numbers; float32 is exact up to 16777216 only";
+    if (wanted & 1u << NPY_F4 && number)
+        return "save array.astype(numpy.float32)";
+    return "";
+}
+
 static bool check_type(const ArrayReader *reader, int id) {
-    unsigned types = scene_arrays[id].types;
-    if (types & 1u << reader->whole[id].type)
-        return true;
-    char wanted[128];
-    int used = 0;
-    for (int type = 0; type < NPY_TYPE_COUNT; type++)
-        if (types & 1u << type)
-            used += snprintf(wanted + used, sizeof wanted - (size_t)used, " %s%s",
-                             npy_types[type].name, types >> (type + 1) ? " or" : "");
-    return ARRAYS_REFUSE(reader, id, "convert it with astype", "dtype %s, must be%s",
-                         npy_types[reader->whole[id].type].name, wanted);
+    NpyType type = reader->array[id].type;
+    char wanted[64];
+    arrays_types_text(scene_arrays[id].types, wanted, sizeof wanted);
+    return scene_arrays[id].types & 1u << type ||
+           ARRAYS_REFUSE(reader, id, type_hint(id, type), "dtype %s, must be %s",
+                         npy_types[type].name, wanted);
 }
 
 static bool read_header(ArrayReader *reader, int id) {
-    NpyArray *array = &reader->whole[id];
-    if (!npz_read_array(reader->npz, reader->member[id], array, reader->err))
-        return false;
-    if (id == ARRAY_DEPTH)
-        reader->is_clip = array->rank == (int)strlen(scene_arrays[id].clip_shapes[0]);
-    return check_type(reader, id) && check_shape(reader, id);
+    return npz_read_array(reader->npz, reader->member[id], &reader->array[id], reader->err) &&
+           check_type(reader, id) && check_shape(reader, id);
 }
 
-/* Depth is the first: its axes say whether the file has several moments. */
 static bool read_headers(ArrayReader *reader) {
     for (int e = 0; e < SIZE_COUNT; e++)
         reader->size[e] = -1;
@@ -249,30 +282,19 @@ static bool check_groups(ArrayReader *reader) {
 
 bool arrays_open(ArrayReader *reader, Npz *npz, Err *err) {
     *reader = (ArrayReader){.npz = npz, .err = err};
-    return read_headers(reader) && check_groups(reader) && arrays_choose_moment(reader, 0);
+    return read_headers(reader) && check_groups(reader);
 }
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-static NpzPart part_of(const ArrayReader *reader, ArrayId id) {
-    return (NpzPart){reader->member[id], &reader->whole[id], reader->before[id],
-                     reader->array[id].count};
-}
-
 bool arrays_read(const ArrayReader *reader, ArrayId id, NpyType type, void *elements) {
-    const NpzPart part = part_of(reader, id);
-    return npz_read(reader->npz, &part, type, elements, reader->err);
-}
-
-bool arrays_read_pieces(const ArrayReader *reader, ArrayId id, int64_t most, NpzTake *take,
-                        void *context) {
-    const NpzPart part = part_of(reader, id);
-    return npz_read_pieces(reader->npz, &part, most, take, context, reader->err);
+    return npz_read(reader->npz, reader->member[id], &reader->array[id], type, elements,
+                    reader->err);
 }
 
 bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t size) {
-    const NpzPart part = part_of(reader, id);
-    return npz_read_texts(reader->npz, &part, texts, size, reader->err);
+    return npz_read_texts(reader->npz, reader->member[id], &reader->array[id], texts, size,
+                          reader->err);
 }
 
 bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values) {

@@ -90,6 +90,10 @@ static bool set_depth_range(const ArrayReader *reader, const double range[3], Fr
 static bool set_frustum(const ArrayReader *reader, const Calibration *calibration,
                         Frustum *frustum) {
     const double *size = calibration->image_size, *crop = calibration->crop;
+    for (int axis = 0; axis < 2; axis++)
+        if (size[axis] != floor(size[axis]))
+            return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_IMAGE_SIZE, axis,
+                                         "%.9g, must be a whole number", size[axis]);
     frustum->input_h = (int)size[0];
     frustum->input_w = (int)size[1];
     frustum->resize = calibration->resize;
@@ -131,15 +135,12 @@ static bool set_grid(const ArrayReader *reader, const double *rows, Grid *g) {
            set_axis(reader, 2, rows + 6, max, &g->z_min_m, &g->z_max_m, &g->nz);
 }
 
-static bool read_rig(const ArrayReader *reader, int64_t moment, Scene *scene) {
+static bool read_rig(const ArrayReader *reader, Scene *scene) {
     Calibration calibration;
     Rig *rig = &scene->rig;
-    char where[192];
-    snprintf(where, sizeof where, reader->is_clip ? "%s: moment %lld" : "%s", reader->npz->where,
-             (long long)moment);
     if (!read_calibration(reader, &calibration) || !set_cameras(reader, &calibration, rig) ||
         !set_frustum(reader, &calibration, &rig->frustum) ||
-        !set_grid(reader, calibration.grid, &rig->grid) || !rig_check(rig, where, reader->err))
+        !set_grid(reader, calibration.grid, &rig->grid) || !rig_check(rig, reader->npz->where, reader->err))
         return false;
     scene->has_rig = true;
     scene->shape = rig_shape(rig, scene->channels);
@@ -278,17 +279,16 @@ static bool read_features(const ArrayReader *reader, Scene *scene) {
 }
 
 /* Reads the small arrays first, so that a bad file fails before memory is allocated for tensors. */
-static bool read_scene(const ArrayReader *reader, int64_t moment, Scene *scene) {
+static bool read_scene(const ArrayReader *reader, Scene *scene) {
     bool has_feat = arrays_has(reader, ARRAY_FEAT);
     scene->channels = has_feat ? reader->size[SIZE_CHANNELS] : PHOTO_CHANNELS;
     scene->temperature = 1;
-    scene->moments = arrays_moments(reader);
     scene->shape = (BevShape){.cameras = reader->size[SIZE_CAMERAS],
                               .depth_bins = reader->size[SIZE_BINS],
                               .feat_h = reader->size[SIZE_ROWS],
                               .feat_w = reader->size[SIZE_COLUMNS],
                               .channels = scene->channels};
-    if ((reader->has_calibration && !read_rig(reader, moment, scene)) ||
+    if ((reader->has_calibration && !read_rig(reader, scene)) ||
         (reader->has_index && !read_bev_shape(reader, &scene->shape)) ||
         !scene_check_size(&scene->shape, reader->npz->where, reader->err) ||
         (reader->has_index && !read_map(reader, scene)) || !photos_read(reader, scene) ||
@@ -300,35 +300,26 @@ static bool read_scene(const ArrayReader *reader, int64_t moment, Scene *scene) 
     return true;
 }
 
-bool arrays_read_scene(ArrayReader *reader, int64_t moment, Scene *scene) {
-    memset(scene, 0, sizeof *scene);
-    bool ok = arrays_choose_moment(reader, moment) && read_scene(reader, moment, scene);
+/* Reads an open archive and closes it. On failure the scene is empty. */
+static bool read_archive(Npz *npz, Scene *scene, Err *err) {
+    ArrayReader reader;
+    bool ok = arrays_open(&reader, npz, err) && read_scene(&reader, scene);
+    npz_close(npz);
     if (!ok)
         scene_free(scene);
     return ok;
 }
 
-/* Reads a moment of an open archive and closes it. */
-static bool read_archive(Npz *npz, int64_t moment, Scene *scene, Err *err) {
-    ArrayReader reader;
-    bool ok = arrays_open(&reader, npz, err) && arrays_read_scene(&reader, moment, scene);
-    npz_close(npz);
-    return ok;
-}
-
-bool scene_read_npz(const void *bytes, size_t length, const char *where, int64_t moment,
-                    Scene *scene, Err *err) {
+bool scene_read_npz(const void *bytes, size_t length, const char *where, Scene *scene, Err *err) {
     Npz npz;
     memset(scene, 0, sizeof *scene);
-    return npz_open_memory(&npz, bytes, length, where, err) &&
-           read_archive(&npz, moment, scene, err);
+    return npz_open_memory(&npz, bytes, length, where, err) && read_archive(&npz, scene, err);
 }
 
-bool scene_load_npz(const char *path, int64_t moment, Scene *scene, Err *err) {
+bool scene_load_npz(const char *path, Scene *scene, Err *err) {
     Npz npz;
     memset(scene, 0, sizeof *scene);
-    return npz_open_file(&npz, path, SCENE_MAX_FILE_BYTES, err) &&
-           read_archive(&npz, moment, scene, err);
+    return npz_open_file(&npz, path, SCENE_MAX_FILE_BYTES, err) && read_archive(&npz, scene, err);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

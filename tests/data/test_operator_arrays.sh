@@ -58,9 +58,9 @@ refuses "ranks_bev.npy: element 3 is -1" "a cell below 0" \
     "a = np.load('bad/ranks_bev.npy'); a[3] = -1; np.save('bad/ranks_bev', a)"
 refuses "ranks_bev.npy: dtype float64" "ranks that are no whole numbers" \
     "np.save('bad/ranks_bev', np.load('bad/ranks_bev.npy') * 1.0)"
-refuses "feat.npy: dtype str, must be float32" "features that are texts" \
+refuses "feat.npy: dtype str, must be float16, float32 or float64" "features that are texts" \
     "np.save('bad/feat', np.full((1500, 8), 'a'))"
-refuses "depth.npy: dtype uint8, must be float32" "depths that are bytes" \
+refuses "depth.npy: dtype uint8, must be float16, float32 or float64" "depths that are bytes" \
     "np.save('bad/depth', np.ones(4500, np.uint8))"
 refuses "ranks_depth.npy: 4999 points, but ranks_bev.npy has 5000" "another number of points" \
     "np.save('bad/ranks_depth', np.load('bad/ranks_depth.npy')[:-1])"

@@ -1,6 +1,7 @@
 /* A mutator for .npz, for libFuzzer: it unpacks the archive, changes an array's header or data, a
  * name, or the list of arrays, and packs it again with right lengths and CRCs. A quarter of the
  * changes are made to the packed bytes: the directory, its entries, the end record. */
+#include "src/scene/scene.h"
 #include "tests/scene/zipmaker.h"
 
 #include <stdbool.h>
@@ -11,13 +12,13 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 
 enum { MEMBERS = 24, MOST_BYTES = 1 << 16, NAME = 24, LOCAL = 30, CENTRAL = 46, PREFIX = 10 };
 
-static const char *const names[] = {
-    "depth.npy",           "feat.npy",      "intrinsics.npy",  "cam2ego.npy", "image_size.npy",
-    "resize.npy",          "crop.npy",      "depth_range.npy", "grid.npy",    "ranks_depth.npy",
-    "ranks_feat.npy",      "ranks_bev.npy", "bev_shape.npy",   "weights.npy", "interval_starts.npy",
-    "interval_lengths.npy", "images.npy", "camera_names.npy", "boxes.npy", "box_labels.npy",
-    "lidar.npy", "timestamps.npy", "boxes_count.npy", "lidar_count.npy"};
-enum { NAMES = sizeof names / sizeof *names };
+/* The name of array i as a file; past the last one none that is known. */
+static const char *name_of(size_t i) {
+    static char text[NAME];
+    SceneArrayHelp help;
+    snprintf(text, sizeof text, "%.19s.npy", scene_array_help((int)i, &help) ? help.name : "other");
+    return text;
+}
 
 typedef struct {
     char name[NAME];
@@ -95,7 +96,7 @@ static void unpack_zip(Archive *archive, const uint8_t *data, size_t size) {
 /* The other form of the corpus: see fuzz_npz.c. */
 static void unpack_list(Archive *archive, const uint8_t *data, size_t size) {
     for (size_t at = 0; at + 3 <= size;) {
-        const char *name = names[data[at] % NAMES];
+        const char *name = name_of(data[at] % MEMBERS);
         size_t length = le(data + at + 1, 2);
         at += 3;
         if (length > size - at)
@@ -141,7 +142,7 @@ static void mutate_list(Archive *archive) {
     Member *member = &archive->members[chosen], swapped = *member;
     switch (below(archive, 4)) {
     case 0:
-        snprintf(member->name, sizeof member->name, "%s", names[below(archive, NAMES)]);
+        snprintf(member->name, sizeof member->name, "%s", name_of(below(archive, MEMBERS)));
         break;
     case 1:
         *member = archive->members[other];
@@ -152,7 +153,7 @@ static void mutate_list(Archive *archive) {
         *member = archive->members[--archive->count];
         break;
     default:
-        add_member(archive, names[below(archive, NAMES)], NAME, archive->members[other].bytes,
+        add_member(archive, name_of(below(archive, MEMBERS)), NAME, archive->members[other].bytes,
                    archive->members[other].length);
     }
 }

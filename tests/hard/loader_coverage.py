@@ -18,7 +18,7 @@ import tempfile
 SOURCE = os.path.abspath(__file__ + "/../../..")
 # What reads a scene, an operator or a gradient, and the writer that the tests of .npz read back.
 FILES = ["src/base/json_fields.c"] + ["src/scene/%s.c" % name for name in (
-    "scene", "scene_json", "scene_arrays", "scene_moments", "scene_npz", "npy", "npz", "npz_stream",
+    "scene", "scene_json", "scene_arrays", "scene_npz", "npy", "npz",
     "npz_texts", "npz_write", "photos_npz", "clip", "scatter_check", "grad_out",
     "operator/operator", "operator/operator_arrays", "operator/operator_json",
     "operator/operator_sweep")]

@@ -166,12 +166,11 @@ static inline Buffer make_archive(void) {
 /* ---- reading and refusing -------------------------------------------------------------------- */
 
 static char line[800];
-static int64_t moment; /* to read */
 
 static inline bool read_bytes(Buffer bytes, Scene *scene) {
     Err err = {0};
     line[0] = '\0';
-    bool ok = scene_read_npz(bytes.bytes, bytes.length, "net.npz", moment, scene, &err);
+    bool ok = scene_read_npz(bytes.bytes, bytes.length, "net.npz", scene, &err);
     if (!ok)
         err_line(&err, line, sizeof line);
     return ok;

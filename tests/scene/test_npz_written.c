@@ -74,7 +74,7 @@ static void round_trip(const char *without, bool half, bool weights, const char 
 static bool refuses_file(const char *path, const char *words) {
     Scene scene;
     Err err = {0};
-    bool ok = !scene_load_npz(path, 0, &scene, &err);
+    bool ok = !scene_load_npz(path, &scene, &err);
     err_line(&err, line, sizeof line);
     scene_free(&scene);
     return ok && strstr(line, words) && !strchr(line, '\n');
@@ -89,7 +89,7 @@ static void test_files(void) {
     FILE *file = fopen(path, "wb");
     fwrite(archive.bytes, 1, archive.length, file);
     fclose(file);
-    tap_ok(scene_load_npz(path, 0, &scene, &err) && scene.tensors.depth[5] == 0.25f, "from a file");
+    tap_ok(scene_load_npz(path, &scene, &err) && scene.tensors.depth[5] == 0.25f, "from a file");
     BevMap map = scene.map;
     tap_ok(!scene_write_npz("/dev/full", &scene, &scene.tensors, &map, false, &err) &&
                strstr(err.what, "No space left"),
@@ -213,7 +213,7 @@ static void test_long_path(void) {
     for (int i = 0; i < 30; i++)
         strcat(path, "nowhere/");
     strcat(path, "net.npz");
-    tap_ok(!scene_load_npz(path, 0, &scene, &err) && strlen(err.where) < 128 &&
+    tap_ok(!scene_load_npz(path, &scene, &err) && strlen(err.where) < 128 &&
                strstr(err.where, "nowhere/net.npz") && strstr(err.what, "No such file"),
            "a long path: %s: %s", err.where, err.what);
 }

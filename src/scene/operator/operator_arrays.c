@@ -81,16 +81,16 @@ static bool read_header(Folder *folder, int id) {
 
 static bool check_header(Folder *folder, int id) {
     const NpyArray *array = &folder->array[id];
-    bool fits = files[id].whole ? array->type == NPY_I4 || array->type == NPY_I8
-                                : npy_is_float(array->type);
+    bool fits = files[id].whole ? npy_is_whole(array->type) : npy_is_float(array->type);
     char shape[128];
     npy_shape_text(array, shape, sizeof shape);
     if (array->rank != files[id].rank)
         return REFUSE(folder, id, "reshape it", "shape %s, must have %d ax%s", shape,
                       files[id].rank, files[id].rank == 1 ? "is" : "es");
     return fits ||
-           REFUSE(folder, id, "convert it with astype", "dtype %s, must be %s",
-                  npy_types[array->type].name, files[id].whole ? "int32 or int64" : "float32");
+           REFUSE(folder, id, files[id].whole ? "" : "save array.astype(numpy.float32)",
+                  "dtype %s, must be %s", npy_types[array->type].name,
+                  files[id].whole ? "any whole number" : "float16, float32 or float64");
 }
 
 static bool open_files(Folder *folder) {
@@ -140,6 +140,19 @@ static bool check_shapes(Folder *folder, BevShape *shape) {
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
+/* Puts values of a file in Fortran order into C order. */
+static bool turn_values(Folder *folder, int id) {
+    const NpyArray *array = &folder->array[id];
+    double *values = malloc((size_t)array->count * sizeof *values);
+    if (!values)
+        return REFUSE(folder, id, "", "out of memory");
+    for (int64_t i = 0; i < array->count; i++)
+        values[i] = folder->values[id][npy_place(array, i)];
+    free(folder->values[id]);
+    folder->values[id] = values;
+    return true;
+}
+
 static bool read_values(Folder *folder, int id) {
     const NpyArray *array = &folder->array[id];
     size_t size = npy_types[array->type].bytes;
@@ -152,7 +165,7 @@ static bool read_values(Folder *folder, int id) {
             return REFUSE(folder, id, "", "cannot read element %lld", (long long)i);
         values[i] = npy_element(array->type, bytes);
     }
-    return true;
+    return !array->fortran || turn_values(folder, id);
 }
 
 static bool check_range(Folder *folder, int id, int64_t end) {
