@@ -142,7 +142,7 @@ static bool check_tail(const Npz *npz, const ZipBytes *bytes, unsigned char *tai
  * file up to the end of its comment; NumPy passes over what follows. */
 static bool check_end(const Npz *npz, const ZipBytes *bytes, uint64_t *archive, Err *err) {
     size_t length = bytes->length < 2 * TAIL_BYTES ? (size_t)bytes->length : 2 * TAIL_BYTES;
-    unsigned char *tail = malloc(2 * TAIL_BYTES); /* or the directory */
+    unsigned char *tail = malloc(length + 1); /* later the directory, which lies in it or is smaller */
     bool ok = tail ? check_tail(npz, bytes, tail, length, archive, err)
                    : refuse_zip(npz, "out of memory", err);
     free(tail);

@@ -35,7 +35,7 @@ static bool comes_back(const NpyArray *array) {
 static void test_written(void) {
     for (int type = 0; type < NPY_TYPE_COUNT; type++) {
         bool text = type == NPY_S || type == NPY_U;
-        NpyArray array = {(NpyType)type, 0, {0}, 1, text ? 31 : 1};
+        NpyArray array = {(NpyType)type, 0, {0}, 1, text ? 31 : 1, false};
         bool ok = comes_back(&array);
         for (array.rank = 1; ok && array.rank <= NPY_MAX_RANK; array.rank++) {
             array.shape[array.rank - 1] = array.rank + 1;
@@ -119,7 +119,7 @@ static void test_long_shape(void) {
     npy_shape_text(&array, text, sizeof text);
     tap_ok(strlen(text) == sizeof text - 1 && !strncmp(text, "(0, 9223372036854775807, ", 25),
            "their text is cut: %s", text);
-    array = (NpyArray){NPY_F4, 1, {12345}, 12345, 1};
+    array = (NpyArray){NPY_F4, 1, {12345}, 12345, 1, false};
     npy_shape_text(&array, brief, sizeof brief);
     tap_ok(!strcmp(brief, "(12345,"), "a bracket that has no room: %s", brief);
 }
