@@ -181,17 +181,6 @@ void prediction_memory(const State *state, const LiveData *live, char *text, siz
              sectors);
 }
 
-void prediction_origin(const LiveData *live, char *text, size_t size) {
-    const BevKernel *kernel = live->job.config.kernel;
-    if (!model_follows(&live->job.config))
-        snprintf(text, size, "Model of the way forward.");
-    else if (kernel->where == BEV_CPU)
-        snprintf(text, size, "Model, L2 warm. The CPU runs %s: its CUDA twin is meant.",
-                 kernel->title);
-    else
-        snprintf(text, size, "Model, L2 warm.");
-}
-
 int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]) {
     const ScatterStats *stats = &live->intervals.stats;
     IntervalLengths lengths = {0};

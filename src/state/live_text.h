@@ -67,8 +67,5 @@ void prediction_sectors(const PredictedKernel *predicted, char *text, size_t siz
 /* "L2 hits 95.2 % of lookups, DRAM 1.2 MB, 3.8 sectors a request". */
 void prediction_memory(const State *state, const LiveData *live, char *text, size_t size);
 
-/* "Model, L2 warm. The CPU runs V3: its CUDA twin is meant." */
-void prediction_origin(const LiveData *live, char *text, size_t size);
-
 /* What limits the selection on the chosen GPU and L2, by the model; 0: not known (yet). */
 int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]);

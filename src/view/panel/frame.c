@@ -1,13 +1,9 @@
 /* The parts of the screen that never fold away: the header (what is shown, on what machine), the
- * log, the key bar, and the help screen in the place of the panels. */
+ * log, the key bar. */
+#include "kernels/defects.h"
+#include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
 
-#include "kernels/defects.h"
-
-#include "src/state/glossary.h"
-#include "src/state/help.h"
-
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +11,7 @@
 
 /* A piece of a line; the last pieces are left out when the line is short. */
 typedef struct {
-    char text[112];
+    char text[128];
     CellStyle style;
 } Piece;
 
@@ -40,39 +36,86 @@ static int pieces_width(const Sheet *sheet, const Piece *pieces, int count, int 
     return width;
 }
 
+/* Both ends of a row; the right one gets at most `most` columns. */
+static void ends_draw(Sheet *sheet, Area row, const Piece *left, int left_count,
+                      const Piece *right, int right_count, int most) {
+    while (right_count > 1 && pieces_width(sheet, right, right_count, 2) > most)
+        right_count--;
+    int right_w = pieces_width(sheet, right, right_count, 2);
+    pieces_draw(sheet, row.x, row.y, row.w - right_w - 2, left, left_count, 2);
+    if (right_w < row.w)
+        pieces_draw(sheet, row.x + row.w - right_w, row.y, right_w, right, right_count, 2);
+}
+
+/* "V4 FP16 nearest", and by which kernel that is drawn where another one stands in. */
+static Piece selection_piece(const PanelData *data) {
+    Piece piece = {.style = cell_bold(defect_of(data->state->job.config.kernel) ? INK_BAD
+                                                                                : INK_ACCENT)};
+    kernel_config_label(&data->state->job.config, piece.text, sizeof piece.text);
+    return piece;
+}
+
+static Piece stand_in_piece(const LiveData *live, const KernelConfig *config) {
+    Piece piece = {.style = cell_style(INK_MUTED)};
+    if (live->stand_in)
+        snprintf(piece.text, sizeof piece.text, "%s by %s",
+                 live->stand_in == config->kernel ? "baseline" : "picture", live->stand_in->title);
+    return piece;
+}
+
 static void draw_first(Sheet *sheet, Area area, const PanelData *data) {
     const State *state = data->state;
+    const LiveData *live = data->live;
     Piece right[3] = {{.style = cell_style(INK_TEXT)},
                       {.style = cell_style(INK_TEXT)},
                       {.style = cell_style(INK_MUTED)}};
     char time[32];
-    live_time_text(data->live, &state->scene, time, sizeof time);
+    live_time_text(live, &state->scene, time, sizeof time);
     snprintf(right[0].text, sizeof right[0].text, "%s %s", state->playing ? "\u25b6" : "\u2016",
              time);
     snprintf(right[1].text, sizeof right[1].text, "%g\u00d7", state->speed);
-    snprintf(right[2].text, sizeof right[2].text, data->live->fps.source ? "%.0f fps" : "n/a fps",
-             data->live->fps.value);
-    int shown = 3;
-    while (shown > 1 && pieces_width(sheet, right, shown, 2) > area.w / 3)
-        shown--;
-    int right_w = pieces_width(sheet, right, shown, 2);
+    snprintf(right[2].text, sizeof right[2].text, live->fps.source ? "%.0f fps" : "n/a fps",
+             live->fps.value);
     Piece left[4] = {{.text = "bevscope", .style = cell_bold(INK_TITLE)},
-                     {.style = cell_bold(INK_ACCENT)},
+                     selection_piece(data),
                      {.style = cell_style(INK_TEXT)},
-                     {.style = cell_style(INK_MUTED)}};
-    kernel_config_label(&state->job.config, left[1].text, sizeof left[1].text);
-    if (defect_of(state->job.config.kernel))
-        left[1].style = cell_bold(INK_BAD);
+                     stand_in_piece(live, &state->job.config)};
     snprintf(left[2].text, sizeof left[2].text, "%s", state->menu.scenes.names[state->job.scene]);
-    if (data->live->stand_in)
-        snprintf(left[3].text, sizeof left[3].text, "%s by %s",
-                 data->live->stand_in == state->job.config.kernel ? "baseline" : "picture",
-                 data->live->stand_in->title);
-    else
-        snprintf(left[3].text, sizeof left[3].text, "%s", data->live->busy ? "working" : "");
-    pieces_draw(sheet, area.x, area.y, area.w - right_w - 2, left, 4, 2);
-    if (right_w < area.w)
-        pieces_draw(sheet, area.x + area.w - right_w, area.y, right_w, right, shown, 2);
+    if (!left[3].text[0] && live->busy)
+        snprintf(left[3].text, sizeof left[3].text, "working");
+    ends_draw(sheet, area, left, 4, right, 3, area.w / 3);
+}
+
+/* "12.3 ms measured, stale": the figure, where it comes from and how it was timed. */
+static Piece latency_piece(const LiveData *live) {
+    const LiveKernel *row = live_kernel(live, live->job.config.kernel);
+    Piece piece = {.style = cell_style(INK_TEXT)};
+    char number[24], origin[40];
+    if (!row || !row->median_us.source) {
+        snprintf(piece.text, sizeof piece.text, "%s",
+                 row ? unknown_reason(UNKNOWN_LATENCY, live, row, BEV_FP32) : "n/a");
+        return piece;
+    }
+    latency_origin(row, origin, sizeof origin);
+    figure_text(UNIT_US, row->median_us.value, number, sizeof number);
+    snprintf(piece.text, sizeof piece.text, "%s %s", number, origin);
+    return piece;
+}
+
+void title_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const SceneFacts *scene = &data->state->scene;
+    const LiveData *live = data->live;
+    Piece left = {.style = cell_bold(INK_TITLE)}, time = {.style = cell_style(INK_TEXT)};
+    snprintf(left.text, sizeof left.text, "%s",
+             scene->title[0]  ? scene->title
+             : scene->name[0] ? scene->name
+                              : "bevscope");
+    live_time_text(live, scene, time.text, sizeof time.text);
+    Piece right[] = {selection_piece(data), latency_piece(live),
+                     stand_in_piece(live, &live->job.config), time, {.style = time.style}};
+    if (live->fps.source)
+        snprintf(right[4].text, sizeof right[4].text, "%.0f frames/s", live->fps.value);
+    ends_draw(sheet, area, &left, 1, right, 5, area.w * 7 / 10);
 }
 
 /* The reading in that format, or `unknown`. */
@@ -141,6 +184,10 @@ static void shorten(const Sheet *sheet, char *text, int width) {
 void log_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Log *log = &data->state->log;
     const char *waiting = data->state->waiting;
+    if (sheet->pixels && data->live->error_text[0]) { /* else in the header */
+        sheet_line(sheet, area, cell_bold(INK_BAD), data->live->error_text);
+        return;
+    }
     if (waiting[0] && area.h > 0) {
         sheet_line(sheet, (Area){area.x, area.y, area.w, 1}, cell_style(INK_ACCENT), waiting);
         area.y++;
@@ -177,82 +224,4 @@ void key_bar_draw(Sheet *sheet, Area area) {
         sheet_spot(sheet, (Area){x, area.y, key_w + label_w + 3, 1}, row->action, 1, "");
         x += key_w + label_w + 5;
     }
-}
-
-/* ---- help ----------------------------------------------------------------------------------- */
-
-static void draw_control(Sheet *sheet, int x, int y, const State *state, const KeyRow *row) {
-    char text[64];
-    keys_label(row, text, sizeof text);
-    sheet_text(sheet, x, y, HELP_KEYS_W - 1, cell_bold(INK_ACCENT), text);
-    x += HELP_KEYS_W;
-    sheet_text(sheet, x, y, HELP_WORD_W - 1, cell_style(INK_TEXT), row->word);
-    x += HELP_WORD_W;
-    state_value(state, row->action, text, sizeof text);
-    sheet_text(sheet, x, y, HELP_VALUE_W, cell_bold(INK_TITLE), text);
-    x += HELP_VALUE_W;
-    sheet_text(sheet, x + 1, y, HELP_TEXT_W - 1, cell_style(INK_MUTED), row->help);
-}
-
-static void draw_controls(Sheet *sheet, Area area, const State *state, int page) {
-    HelpLayout layout = help_layout(sheet->columns, sheet->rows);
-    for (int i = 0; i < ACTION_COUNT; i++) {
-        HelpPlace place = help_place(&layout, (Action)i);
-        int x = area.x + place.column * (HELP_COLUMN_W + HELP_GAP), y = area.y + place.row;
-        if (place.page != page || y >= area.y + area.h)
-            continue;
-        if (place.heading)
-            sheet_text(sheet, x, y - 1, HELP_COLUMN_W, cell_bold(INK_TITLE),
-                       key_groups[keys[i].group]);
-        draw_control(sheet, x, y, state, &keys[i]);
-    }
-}
-
-/* The entry that the glossary was opened at stands on the paper of a selection. */
-static void draw_glossary(Sheet *sheet, Area area, int page, int opened_at) {
-    HelpLayout layout = help_glossary(sheet->columns, sheet->rows);
-    int width = help_glossary_width(&layout, sheet->columns);
-    for (int i = 0; i < glossary_count; i++) {
-        int height;
-        HelpPlace place = help_glossary_place(&layout, sheet->columns, i, &height);
-        int x = area.x + place.column * (width + HELP_GAP), y = area.y + place.row;
-        int room = area.y + area.h - y;
-        if (place.page != page || room <= 0)
-            continue;
-        CellStyle word = cell_bold(INK_ACCENT);
-        if (i == opened_at) {
-            sheet_paper(sheet, (Area){x, y, width, height < room ? height : room}, INK_SELECTED);
-            word.attributes |= sheet->color ? 0 : CELL_REVERSE;
-        }
-        sheet_text(sheet, x, y, GLOSSARY_WORD_MAX, word, glossary[i].word);
-        sheet_paragraph(
-            sheet,
-            (Area){x + GLOSSARY_INDENT, y, width - GLOSSARY_INDENT, height < room ? height : room},
-            INK_TEXT, glossary[i].text);
-    }
-}
-
-void help_draw(Sheet *sheet, Area area, const PanelData *data) {
-    const State *state = data->state;
-    HelpLayout layout = state->glossary ? help_glossary(sheet->columns, sheet->rows)
-                                        : help_layout(sheet->columns, sheet->rows);
-    int page = state->help_page % layout.pages;
-    KeyText turn = key_of(state->glossary ? ACTION_GLOSSARY : ACTION_HELP);
-    KeyText close = key_of(ACTION_ESCAPE);
-    char note[96];
-    if (layout.pages > 1)
-        snprintf(note, sizeof note, "page %d of %d: %s turns it, %s closes", page + 1, layout.pages,
-                 turn.name, close.name);
-    else
-        snprintf(note, sizeof note, "keys work here, too; %s or %s closes", turn.name, close.name);
-    const char *title = state->glossary ? "Glossary" : "Help";
-    const char *select = "; Shift + mouse selects text";
-    if (sheet_width(sheet, title) + sheet_width(sheet, note) + sheet_width(sheet, select) + 4 <= area.w)
-        strcat(note, select);
-    sheet_paper(sheet, area, INK_DEFAULT);
-    area = sheet_title(sheet, area, title, note);
-    if (state->glossary)
-        draw_glossary(sheet, area, page, state->glossary_row);
-    else
-        draw_controls(sheet, area, state, page);
 }

@@ -2,8 +2,6 @@
  * at. */
 #include "src/view/panel/panel.h"
 
-#include "src/state/glossary.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -48,7 +46,7 @@ static int hanging_indent(PaneKind kind, const char *text, int width) {
     return code < width / 2 ? code : width / 2;
 }
 
-static void add_row(Lines *lines, const PaneText *body, int row, int width) {
+static void add_row(const Sheet *sheet, Lines *lines, const PaneText *body, int row, int width) {
     const PaneRow *r = &body->rows[row];
     const char *text = pane_row(body, row);
     int indent = indent_of(r->kind);
@@ -57,7 +55,7 @@ static void add_row(Lines *lines, const PaneText *body, int row, int width) {
         line.indent = indent + (first ? 0 : hanging_indent(r->kind, pane_row(body, row), width));
         line.first = first;
         line.text = text;
-        line.length = (int)glossary_line(text, width - line.indent);
+        line.length = sheet_fit(sheet, text, width - line.indent);
         add_line(lines, line);
         text += line.length;
         text += *text == ' ';
@@ -65,12 +63,12 @@ static void add_row(Lines *lines, const PaneText *body, int row, int width) {
 }
 
 /* All rows but the last, which names the keys and stands at the bottom. */
-static void make_lines(Lines *lines, const PaneText *body, int width, bool blanks) {
+static void make_lines(const Sheet *sheet, Lines *lines, const PaneText *body, int width, bool blanks) {
     lines->count = 0;
     for (int i = 0; i + 1 < body->count; i++) {
         if (blanks && begins_block(body, i))
             add_line(lines, (Line){.text = NULL});
-        add_row(lines, body, i, width);
+        add_row(sheet, lines, body, i, width);
     }
 }
 
@@ -110,9 +108,8 @@ static void draw_line(Sheet *sheet, int x, int y, int w, const Line *line) {
 }
 
 static int lesson_want(Sheet *sheet, const PanelData *data, int width) {
-    (void)sheet;
     static Lines lines; /* large; screens are drawn by one thread */
-    make_lines(&lines, &data->state->lesson.body, width, true);
+    make_lines(sheet, &lines, &data->state->lesson.body, width, true);
     return lines.count + 3;
 }
 
@@ -168,9 +165,9 @@ static void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
         area.h--;
     }
     int width = area.w - 2; /* room for the arrows */
-    make_lines(&lines, &pane->body, width, true);
+    make_lines(sheet, &lines, &pane->body, width, true);
     if (lines.count > area.h)
-        make_lines(&lines, &pane->body, width, false);
+        make_lines(sheet, &lines, &pane->body, width, false);
     int first = first_line(pane, lines.count, area.h);
     for (int i = 0; i < area.h && first + i < lines.count; i++)
         draw_line(sheet, area.x, area.y + i, width, &lines.lines[first + i]);

@@ -70,7 +70,8 @@ static void model_draw(Sheet *sheet, Area area, const PanelData *data) {
     ChartSpec *spec = spec_of(sheet, data, area.h);
     if (!spec) {
         area = sheet_title(sheet, area, chart_title(data->state->chart), note);
-        sheet_line(sheet, area, cell_style(INK_MUTED), "n/a");
+        sheet_line(sheet, area, cell_style(INK_MUTED),
+                   sheet->pixels ? "simulating the kernel's memory accesses ..." : "n/a");
         return;
     }
     int rows = area.h - WORD_ROWS;

@@ -55,4 +55,9 @@ void headline_draw(Sheet *sheet, Area area, const PanelData *data);
 void findings_line_draw(Sheet *sheet, Area area, const PanelData *data); /* the first, where no panel is */
 void log_draw(Sheet *sheet, Area area, const PanelData *data);
 void key_bar_draw(Sheet *sheet, Area area);
+void title_draw(Sheet *sheet, Area area, const PanelData *data); /* the window's header, one row */
+
+/* The help, in the place of the panels; whether one page of a sheet of pixels holds all of it, or
+ * `brief`, the keys and their names. */
 void help_draw(Sheet *sheet, Area area, const PanelData *data);
+bool help_fits(const Sheet *sheet, const State *state, bool brief);

@@ -162,41 +162,58 @@ static void product_of(const StepsView *view, int number, Product *product) {
     }
 }
 
+/* A number in `w` columns from `x` of a row, which may end before. */
+static void put_value(Sheet *sheet, Area row, int x, int w, CellStyle style, const char *text) {
+    w = x + w > row.w ? row.w - x : w;
+    sheet_right(sheet, row.x + x, row.y, w, style, text + strspn(text, " "));
+}
+
+enum { FEATURES_X = 5 + MATRIX + 3, SUMS_X = FEATURES_X + 17 + 4, SUM_CELL_W = 17 };
+
+static void matrix_sum(Sheet *sheet, Area row, int x, const StepsView *view, int32_t cell,
+                       float sum) {
+    char number[24];
+    CellStyle style = cell_style(cell == view->cell ? INK_ACCENT : INK_OUTPUT);
+    CellPlace place = cell_place(&view->steps->shape, cell, ",");
+    int x_width = (int)strcspn(place.text, ","), indent = x_width < 3 ? 3 - x_width : 0;
+    number_text(sum, number, sizeof number);
+    if (cell < 0)
+        sheet_text(sheet, row.x + x + 2, row.y, row.w - x - 2, style, ".");
+    else {
+        sheet_text(sheet, row.x + x + indent, row.y, row.w - x - indent, style, place.text);
+        put_value(sheet, row, x + 8, 8, style, number);
+    }
+}
+
 /* Two image rows as half blocks, so that the matrix is a square; their features; two of the sums.
  */
 static void matrix_row(Rows *rows, const StepsView *view, const Product *product, int line) {
-    char text[160], number[24];
+    Sheet *sheet = rows->sheet;
+    char number[24];
     Area row = rows_next(rows);
-    int n = 0;
     if (!row.h)
         return;
-    snprintf(text, sizeof text, "%4lld ", (long long)product->top.h + 2 * line);
-    int x = row.x + sheet_text(rows->sheet, row.x, row.y, LABEL_W, cell_style(INK_MUTED), text);
+    snprintf(number, sizeof number, "%lld", (long long)product->top.h + 2 * line);
+    put_value(sheet, row, 0, 4, cell_style(INK_MUTED), number);
     for (int k = 0; k < MATRIX; k++) {
         bool up = product->lit[2 * line][k], down = product->lit[2 * line + 1][k];
         uint32_t glyph = up && down ? 0x2588 : up ? 0x2580 : down ? 0x2584 : '.';
         CellStyle style = cell_style(!(up || down)                     ? INK_MUTED
                                      : product->cells[k] == view->cell ? INK_ACCENT
                                                                        : INK_DEPTH);
-        sheet_sign(rows->sheet, x++, row.y, glyph, style);
+        sheet_sign(sheet, row.x + 5 + k, row.y, glyph, style);
     }
-    for (int k = 2 * line; k < 2 * line + 2; k++) {
-        number_text(product->features[k], number, sizeof number);
-        n += snprintf(text + n, sizeof text - (size_t)n, "%s %8s", k % 2 ? "" : " x", number);
+    if (row.w < SUMS_X)
+        return;
+    sheet_text(sheet, row.x + FEATURES_X - 2, row.y, 1, cell_style(INK_FEATURES), "x");
+    for (int k = 0; k < 2; k++) {
+        number_text(product->features[2 * line + k], number, sizeof number);
+        put_value(sheet, row, FEATURES_X + 9 * k, 8, cell_style(INK_FEATURES), number);
     }
-    x += sheet_text(rows->sheet, x, row.y, row.x + row.w - x, cell_style(INK_FEATURES), text);
-    x += sheet_text(rows->sheet, x, row.y, row.x + row.w - x, cell_style(INK_MUTED), "  =");
-    for (int k = 2 * line; k < 2 * line + 2; k++) {
-        number_text(product->sums[k], number, sizeof number);
-        CellPlace place = cell_place(&view->steps->shape, product->cells[k], ",");
-        int x_width = (int)strcspn(place.text, ","), indent = x_width < 3 ? 3 - x_width : 0;
-        snprintf(text, sizeof text, " %*s%-*s %8s", indent, "", 7 - indent, place.text, number);
-        if (product->cells[k] < 0)
-            snprintf(text, sizeof text, " %-16s", "  .");
-        x +=
-            sheet_text(rows->sheet, x, row.y, row.x + row.w - x,
-                       cell_style(product->cells[k] == view->cell ? INK_ACCENT : INK_OUTPUT), text);
-    }
+    sheet_text(sheet, row.x + SUMS_X - 2, row.y, 1, cell_style(INK_MUTED), "=");
+    for (int k = 0; k < 2; k++)
+        matrix_sum(sheet, row, SUMS_X + SUM_CELL_W * k, view, product->cells[2 * line + k],
+                   product->sums[2 * line + k]);
 }
 
 void matrix_rows(Rows *rows, const StepsView *view, int number) {
@@ -244,6 +261,9 @@ static CellStyle held_style(const Sheet *sheet, const StepsView *view, const Lan
 /* All lanes' sums, eight a row; `upper`: those of a tile's cells 8 to 15. */
 static void sum_rows(Rows *rows, const StepsView *view, const Step *step,
                      const LaneRegisters lanes[STEP_LANES], bool upper) {
+    int sum_w = rows->sheet->pixels && rows->area.w < 6 + SUMS_A_ROW * SUM_W
+                    ? (rows->area.w - 6) / SUMS_A_ROW
+                    : SUM_W;
     for (int first = 0; first < STEP_LANES; first += SUMS_A_ROW) {
         char text[32], number[24];
         Area row = rows_next(rows);
@@ -255,10 +275,9 @@ static void sum_rows(Rows *rows, const StepsView *view, const Step *step,
             const LaneRegisters *held = &lanes[lane];
             bool none = upper ? held->upper_cell < 0 : held->cell < 0;
             number_text(upper ? held->upper_sum : held->sum, number, sizeof number);
-            snprintf(text, sizeof text, "%8s", none ? "." : number);
-            int x = row.x + 6 + (lane - first) * SUM_W;
-            sheet_text(rows->sheet, x, row.y, row.x + row.w - x,
-                       held_style(rows->sheet, view, held, lane, sign_of(view, step, held)), text);
+            put_value(rows->sheet, row, 6 + (lane - first) * sum_w, 8,
+                      held_style(rows->sheet, view, held, lane, sign_of(view, step, held)),
+                      none ? "." : number);
         }
     }
 }
@@ -345,6 +364,25 @@ static void tile_rows(Rows *rows, const StepsView *view, const Step *step,
     sum_rows(rows, view, step, lanes, true);
 }
 
+/* The sums once more as bars, below the lanes, where these are exact. */
+static void sum_bars(Rows *rows, const LaneRegisters lanes[STEP_LANES]) {
+    enum { HIGH = 2 };
+    double heights[STEP_LANES], most = 0;
+    for (int i = 0; i < STEP_LANES; i++) {
+        heights[i] = isfinite(lanes[i].sum) ? (double)lanes[i].sum : 0;
+        most = fmax(most, fabs(heights[i]));
+    }
+    for (int i = 0; i < STEP_LANES && most > 0; i++)
+        heights[i] /= most;
+    if (!rows->sheet->pixels || !(most > 0) || rows_left(rows) < SUM_ROWS + HIGH)
+        return;
+    Area row = rows_next(rows);
+    sheet_text(rows->sheet, row.x, row.y, LABEL_W, cell_style(INK_MUTED), "sums");
+    sheet_bars(rows->sheet, (Area){row.x + LABEL_W, row.y, STEP_LANES, HIGH}, heights, STEP_LANES,
+               INK_OUTPUT);
+    rows_next(rows);
+}
+
 void register_rows(Rows *rows, const StepsView *view, int number) {
     const Step *step = &view->steps->steps[number];
     LaneRegisters lanes[STEP_LANES];
@@ -355,6 +393,7 @@ void register_rows(Rows *rows, const StepsView *view, int number) {
     if (!own)
         return;
     steps_lanes(view->steps, &values, number, lanes);
+    sum_bars(rows, lanes);
     int columns = rows->area.w / TABLE_W;
     int height = columns ? 1 + (STEP_LANES + columns - 1) / columns : STEP_LANES;
     bool table = view->table && columns > 1 && rows_left(rows) > height;

@@ -23,7 +23,7 @@ static Rgb color_of(const Sheet *sheet, Ink ink) {
 static TextStyle style_of(const Sheet *sheet, CellStyle style) {
     const Theme *theme = &themes[sheet->light ? THEME_LIGHT : THEME_DARK];
     bool reverse = style.attributes & CELL_REVERSE;
-    return (TextStyle){.size = fmin(SIZE_SMALL, 0.75 * sheet->row_h),
+    return (TextStyle){.size = sheet->row_h * 2 / 3,
                        .bold = style.attributes & CELL_BOLD,
                        .color = reverse ? theme->page : color_of(sheet, style.ink)};
 }
@@ -46,6 +46,9 @@ static int write_text(Sheet *sheet, int x, int y, int w, CellStyle style, TextAl
     TextStyle look = aligned(style_of(sheet, style), align);
     Box box = box_of(sheet, (Area){x, y, w, 1});
     double room = box.w + 0.9 * sheet->column_w; /* bold digits are wider than a column */
+    TextStyle plain = style_of(sheet, cell_style(INK_TEXT));
+    if (look.bold && pen_text_width(pen_of(sheet), &plain, text) <= box.w)
+        room = INFINITY; /* it had room by its width */
     bool paper = style.paper != INK_DEFAULT || style.attributes & CELL_REVERSE;
     if (w <= 0)
         return 0;
@@ -96,7 +99,7 @@ static bool block(Sheet *sheet, int x, int y, uint32_t glyph, Rgb color) {
         return false;
     box.y += glyph == 0x2584 ? box.h / 2 : 0;
     box.h /= glyph == 0x2588 ? 1 : 2;
-    pen_fill(pen_of(sheet), box, color, 1);
+    pen_fill(pen_of(sheet), (Box){box.x, box.y, box.w - 1, box.h - (glyph != 0x2588)}, color, 1);
     return true;
 }
 
@@ -211,15 +214,17 @@ static int chart_rows(const ChartSpec *spec) {
 }
 
 static void chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
-    (void)note; /* a chart says it below */
-    plot_draw(pen_of(sheet), box_of(sheet, area), spec);
+    Box box = box_of(sheet, area);
+    TextStyle muted = aligned(style_of(sheet, cell_style(INK_MUTED)), ALIGN_RIGHT);
+    plot_draw(pen_of(sheet), box, spec);
+    pen_text(pen_of(sheet), box.x + box.w, baseline_of(sheet, area.y), box.w / 2, &muted, note);
 }
 
 static const SheetBackEnd in_pixels = {width, text, text_right, sign,       paper, title,
                                        stack, bars, frame,      chart_rows, chart};
 
 Sheet pen_sheet(Pen *pen, Box box, double row_h, Spots *spots) {
-    const double digit = 7.7; /* the width of a digit, which is wider than most letters */
+    double digit = 0.642 * row_h * 2 / 3; /* its width: most letters are not so wide */
     int columns = (int)fmax(floor(box.w / digit), 1);
     return (Sheet){.back = &in_pixels,
                    .surface = pen,

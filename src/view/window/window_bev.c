@@ -266,30 +266,10 @@ static void mark_pixel(const WindowView *view, const LiveContribution *one, doub
     cairo_restore(view->pen->cr);
 }
 
-/* Of an operator scene: that there are no cameras, and bars in their place. */
-static void draw_bars(const WindowView *view) {
-    const OperatorBars *bars = view->live->frame.bars;
-    const OperatorSpec *spec = &view->state->scene.operator_spec;
-    const Box *box = &view->layout.strip;
-    Pen *pen = view->pen;
-    TextStyle style = style_body(pen), title = aligned(style_muted(pen), ALIGN_RIGHT);
-    char text[160];
-    operator_describe(spec, text, sizeof text);
-    pen_text(pen, box->x, box->y + SIZE_BODY, box->w * 0.6, &style, text);
-    operator_bars_title(spec, bars, text, sizeof text);
-    pen_text(pen, box->x + box->w, box->y + SIZE_BODY, box->w * 0.4, &title, text);
-    double top = box->y + WINDOW_LINE, high = box->h - WINDOW_LINE, each = box->w / bars->count;
-    pen_fill(pen, (Box){box->x, top, box->w, high}, pen->theme->tint, 1);
-    for (int i = 0; i < bars->count; i++) {
-        double h = high * operator_bar_height(bars, i);
-        pen_fill(pen, (Box){box->x + i * each, top + high - h, fmax(each - 1, 0.5), h},
-                 pen->theme->accent, 1);
-    }
-}
-
 void window_draw_strip(const WindowView *view) {
+    static const Panel *const no_cameras[] = {&operator_panel, NULL};
     if (view->layout.strip.w > 0 && view->live->frame.bars) {
-        draw_bars(view);
+        window_draw_panels(view, view->layout.strip, no_cameras);
         return;
     }
     LiveContribution list[LIVE_MAX_CONTRIBUTIONS];

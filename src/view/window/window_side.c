@@ -1,10 +1,7 @@
-/* The side column: what the colours mean, and the panels below it. And the header and the log. */
-#include "src/state/live_text.h"
+/* The panels of the window: those of the side column, below what the colours mean, and what stands
+ * around it. */
 #include "src/view/window/pen_sheet.h"
 #include "src/view/window/window_internal.h"
-
-#include <math.h>
-#include <stdio.h>
 
 /* ---- the column ----------------------------------------------------------------------------- */
 
@@ -54,76 +51,61 @@ void window_draw_side(const WindowView *view) {
     window_draw_panels(view, (Box){side.x, y, side.w, side.y + side.h - y}, choose(view));
 }
 
-/* ---- header, log ---------------------------------------------------------------------------- */
+/* ---- around it ------------------------------------------------------------------------------ */
 
-/* "12.3 ms measured, stale": the figure, where it comes from and how it was timed. */
-static void latency_text(const LiveData *live, const LiveKernel *row, char *text, size_t size) {
-    char number[24], origin[40];
-    if (!row->median_us.source) {
-        snprintf(text, size, "%s", unknown_reason(UNKNOWN_LATENCY, live, row, BEV_FP32));
-        return;
-    }
-    latency_origin(row, origin, sizeof origin);
-    figure_text(UNIT_US, row->median_us.value, number, sizeof number);
-    snprintf(text, size, "%s %s", number, origin);
-}
-
-/* What the header leaves out where there is no room, in this order. */
-typedef enum { ALL_FACTS, NO_RATE, NO_TIME } Brevity;
-
-static void header_facts(const WindowView *view, Brevity brevity, char *text, size_t size) {
-    const LiveData *live = view->live;
-    const LiveKernel *row = live_kernel(live, live->job.config.kernel);
-    char label[96], latency[80] = "n/a", time[32] = "", fps[32] = "", by[64] = "";
-    kernel_config_label(&live->job.config, label, sizeof label);
-    if (row)
-        latency_text(live, row, latency, sizeof latency);
-    if (brevity < NO_TIME)
-        live_time_text(live, &view->state->scene, time, sizeof time);
-    if (live->fps.source != SOURCE_UNKNOWN && brevity < NO_RATE)
-        snprintf(fps, sizeof fps, "   %.0f frames/s", live->fps.value);
-    if (live->stand_in)
-        snprintf(by, sizeof by, " (%s by %s)",
-                 live->stand_in == live->job.config.kernel ? "baseline" : "picture",
-                 live->stand_in->title);
-    snprintf(text, size, "%s%s   %s%s%s%s", label, by, latency, time[0] ? "   " : "", time, fps);
+/* A row in the middle of `box`, which a margin keeps from the window's edge. */
+static Sheet row_in(const WindowView *view, Box box, double row_h, double margin) {
+    Box row = {box.x + margin, box.y + (box.h - row_h) / 2, box.w - 2 * margin, row_h};
+    return pen_sheet(view->pen, row, row_h, view->spots);
 }
 
 void window_draw_header(const WindowView *view) {
-    Box at = view->layout.header;
-    const SceneFacts *scene = &view->state->scene;
-    char text[256];
-    if (at.w <= 0)
-        return;
-    TextStyle title = style_heading(view->pen);
-    TextStyle facts = aligned(style_body(view->pen), ALIGN_RIGHT);
-    double right = 0;
-    if (view->live->job.config.kernel) {
-        Brevity brevity = ALL_FACTS;
-        do
-            header_facts(view, brevity, text, sizeof text);
-        while (pen_text_width(view->pen, &facts, text) > at.w * 0.7 && brevity++ < NO_TIME);
-        right = pen_text(view->pen, at.x + at.w, at.y + 16, at.w * 0.7, &facts, text);
-    }
-    pen_text(view->pen, at.x, at.y + 16, at.w - right - WINDOW_GAP, &title,
-             scene->title[0]  ? scene->title
-             : scene->name[0] ? scene->name
-                              : "bevscope");
+    const PanelData data = {view->state, view->live};
+    Sheet sheet = row_in(view, view->layout.header, WINDOW_LINE, 0);
+    if (view->layout.header.w > 0)
+        title_draw(&sheet, (Area){0, 0, sheet.columns, 1}, &data);
 }
 
 void window_draw_log(const WindowView *view) {
-    Box at = view->layout.log;
-    TextStyle style = style_body(view->pen);
-    if (at.w <= 0)
+    const PanelData data = {view->state, view->live};
+    Sheet sheet = row_in(view, view->layout.log, WINDOW_LINE - 1, 0);
+    if (view->layout.log.w > 0)
+        log_draw(&sheet, (Area){0, 0, sheet.columns, 1}, &data);
+}
+
+void window_draw_keys(const WindowView *view) {
+    Box bar = view->layout.keys;
+    Sheet sheet = row_in(view, bar, SHEET_ROW, WINDOW_MARGIN);
+    if (bar.w <= 0)
         return;
-    if (view->live->error_text[0])
-        style.color = window_fault;
-    const Log *log = &view->state->log;
-    const char *text = view->live->error_text[0] ? view->live->error_text
-                       : log->count              ? log->lines[0].text
-                                                 : "";
-    char line[LOG_LENGTH];
-    text_micro(text, line, sizeof line);
-    if (line[0])
-        pen_text(view->pen, at.x, at.y + 16, at.w, &style, line);
+    pen_fill(view->pen, bar, view->pen->theme->tint, 1);
+    key_bar_draw(&sheet, (Area){0, 0, sheet.columns, 1});
+}
+
+/* The largest text in which all of it has room, else the smallest, with names only. */
+static Sheet help_sheet(const WindowView *view, Box in) {
+    enum { LARGEST = 17, LEAST = 13, SMALLEST = 11 };
+    Sheet sheet = {0};
+    for (int brief = 0; brief < 2; brief++)
+        for (double row_h = LARGEST; row_h >= (brief ? SMALLEST : LEAST); row_h -= 0.5) {
+            sheet = pen_sheet(view->pen, in, row_h, NULL);
+            if (help_fits(&sheet, view->state, brief))
+                return sheet;
+        }
+    return sheet;
+}
+
+void window_draw_help(const WindowView *view) {
+    enum { PAD = 18 };
+    const PanelData data = {view->state, view->live};
+    double w = view->layout.w - 2 * WINDOW_MARGIN, h = view->layout.h - 2 * WINDOW_MARGIN;
+    Box box = {WINDOW_MARGIN, WINDOW_MARGIN, w, h};
+    if (!view->state->help)
+        return;
+    if (view->spots)
+        view->spots->count = 0; /* it covers everything */
+    pen_fill(view->pen, (Box){0, 0, view->layout.w, view->layout.h}, view->pen->theme->page, 1);
+    pen_frame(view->pen, box, view->pen->theme->rule, 1, 1);
+    Sheet sheet = help_sheet(view, (Box){box.x + PAD, box.y + PAD, w - 2 * PAD, h - 2 * PAD});
+    help_draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, &data);
 }

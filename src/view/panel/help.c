@@ -1,0 +1,112 @@
+/* The help screen in the place of the panels: the table of keys, or the glossary. */
+#include "src/state/glossary.h"
+#include "src/state/help.h"
+#include "src/view/panel/panel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BRIEF_W = HELP_KEYS_W + HELP_WORD_W + HELP_GAP };
+
+/* A screen of pixels has one page of keys; without room for all they do, it names them. */
+static HelpLayout layout_of(const Sheet *sheet, bool of_glossary) {
+    if (of_glossary)
+        return help_glossary(sheet->columns, sheet->rows);
+    if (!sheet->pixels)
+        return help_layout(sheet->columns, sheet->rows);
+    HelpLayout layout = {.columns = sheet->columns / HELP_COLUMN_W, .pages = 1};
+    if (layout.columns < 1 || help_rows(layout.columns) + 1 > sheet->rows)
+        layout.columns = sheet->columns < BRIEF_W ? 1 : sheet->columns / BRIEF_W;
+    layout.rows = help_rows(layout.columns);
+    return layout;
+}
+
+bool help_fits(const Sheet *sheet, const State *state, bool brief) {
+    HelpLayout layout = layout_of(sheet, state->glossary);
+    if (state->glossary)
+        return layout.pages == 1;
+    return layout.rows + 1 <= sheet->rows &&
+           (brief || sheet->columns / layout.columns >= HELP_COLUMN_W);
+}
+
+static void draw_control(Sheet *sheet, int x, int y, const State *state, const KeyRow *row,
+                         bool brief) {
+    char text[64];
+    keys_label(row, text, sizeof text);
+    sheet_text(sheet, x, y, HELP_KEYS_W - 1, cell_bold(INK_ACCENT), text);
+    x += HELP_KEYS_W;
+    sheet_text(sheet, x, y, HELP_WORD_W - 1, cell_style(INK_TEXT), row->word);
+    if (brief)
+        return;
+    x += HELP_WORD_W;
+    state_value(state, row->action, text, sizeof text);
+    sheet_text(sheet, x, y, HELP_VALUE_W, cell_bold(INK_TITLE), text);
+    x += HELP_VALUE_W;
+    sheet_text(sheet, x + 1, y, HELP_TEXT_W - 1, cell_style(INK_MUTED), row->help);
+}
+
+static void draw_controls(Sheet *sheet, Area area, const State *state, int page) {
+    HelpLayout layout = layout_of(sheet, false);
+    int width = area.w / layout.columns;
+    bool brief = sheet->pixels && width < HELP_COLUMN_W;
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        HelpPlace place = help_place(&layout, (Action)i);
+        int x = area.x + place.column * (sheet->pixels ? width : HELP_COLUMN_W + HELP_GAP);
+        int y = area.y + place.row;
+        if (place.page != page || y >= area.y + area.h)
+            continue;
+        if (place.heading)
+            sheet_text(sheet, x, y - 1, HELP_COLUMN_W, cell_bold(INK_TITLE),
+                       key_groups[keys[i].group]);
+        draw_control(sheet, x, y, state, &keys[i], brief);
+    }
+}
+
+/* The entry that the glossary was opened at stands on the paper of a selection. */
+static void draw_glossary(Sheet *sheet, Area area, int page, int opened_at) {
+    HelpLayout layout = layout_of(sheet, true);
+    int width = help_glossary_width(&layout, sheet->columns);
+    for (int i = 0; i < glossary_count; i++) {
+        int height;
+        HelpPlace place = help_glossary_place(&layout, sheet->columns, i, &height);
+        int x = area.x + place.column * (width + HELP_GAP), y = area.y + place.row;
+        int room = area.y + area.h - y;
+        if (place.page != page || room <= 0)
+            continue;
+        CellStyle word = cell_bold(INK_ACCENT);
+        if (i == opened_at) {
+            sheet_paper(sheet, (Area){x, y, width, height < room ? height : room}, INK_SELECTED);
+            word.attributes |= sheet->color ? 0 : CELL_REVERSE;
+        }
+        sheet_text(sheet, x, y, GLOSSARY_WORD_MAX, word, glossary[i].word);
+        sheet_paragraph(
+            sheet,
+            (Area){x + GLOSSARY_INDENT, y, width - GLOSSARY_INDENT, height < room ? height : room},
+            INK_TEXT, glossary[i].text);
+    }
+}
+
+void help_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const State *state = data->state;
+    HelpLayout layout = layout_of(sheet, state->glossary);
+    int page = state->help_page % layout.pages;
+    KeyText turn = key_of(state->glossary ? ACTION_GLOSSARY : ACTION_HELP);
+    KeyText close = key_of(ACTION_ESCAPE);
+    char note[96];
+    if (layout.pages > 1)
+        snprintf(note, sizeof note, "page %d of %d: %s turns it, %s closes", page + 1, layout.pages,
+                 turn.name, close.name);
+    else
+        snprintf(note, sizeof note, "keys work here, too; %s or %s closes", turn.name, close.name);
+    const char *title = state->glossary ? "Glossary" : "Help";
+    const char *select = sheet->pixels ? "" : "; Shift + mouse selects text";
+    if (sheet_width(sheet, title) + sheet_width(sheet, note) + sheet_width(sheet, select) + 4 <=
+        area.w)
+        strcat(note, select);
+    sheet_paper(sheet, area, INK_DEFAULT);
+    area = sheet_title(sheet, area, title, note);
+    if (state->glossary)
+        draw_glossary(sheet, area, page, state->glossary_row);
+    else
+        draw_controls(sheet, area, state, page);
+}
