@@ -80,13 +80,13 @@ static void test_findings(void) {
     live.model = fixture_model();
     live.job.config.kernel = &fixture_kernels[4];
     draw();
-    tap_ok(shows("Model: ") && shows(" times to gain: lesson 3"), "a small one the first of them");
+    tap_ok(shows("Model, RTX A6000: ") && shows(" times to gain: lesson 3"), "a small one the first of them");
     begin(120, 40);
     live.model = fixture_model();
     live.job.config.kernel = &fixture_kernels[4];
     draw();
     char lesson[64];
-    snprintf(lesson, sizeof lesson, " times to gain: lesson 3 (%s)", key_of(ACTION_EXPLAIN).name);
+    snprintf(lesson, sizeof lesson, " times to gain: lesson 3 (key %s)", key_of(ACTION_EXPLAIN).name);
     tap_ok(shows(lesson), "where it has room, with its lesson and the key to it");
     live.model = NULL;
     draw();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "src/view/chart/chart.h"
+#include "src/view/draw/ink.h"
 
 enum { PLOT_NOTE_H = 84 };
 

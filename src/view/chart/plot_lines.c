@@ -16,6 +16,14 @@ static bool point_of(const ChartSpec *spec, Box box, const PlotSeries *series, i
     return true;
 }
 
+/* The strong one and the baseline have the inks that they have everywhere. */
+static Rgb color_of(const PlotFrame *frame, const PlotSeries *series) {
+    if (series->strong || series->baseline)
+        return ink_color(series->strong ? INK_ACCENT : INK_BASELINE, frame->theme == THEME_LIGHT,
+                         false);
+    return plot_color(series->color, frame->theme);
+}
+
 static void draw_line(const PlotFrame *frame, const ChartSpec *spec, Box box,
                       const PlotSeries *series) {
     static const double dashes[] = {6, 4};
@@ -35,7 +43,7 @@ static void draw_line(const PlotFrame *frame, const ChartSpec *spec, Box box,
             cairo_move_to(cr, x, y);
         open = there;
     }
-    pen_stroke(frame->pen, plot_color(series->color, frame->theme), 1,
+    pen_stroke(frame->pen, color_of(frame, series), 1,
                series->strong ? 4
                : frame->dense ? 1.5
                               : 2);
@@ -64,7 +72,7 @@ static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
             y > box.y + box.h + 1)
             continue;
         double radius = dot_radius(spec, box, series, x, y);
-        pen_color(pen, plot_color(series->color, frame->theme), 1);
+        pen_color(pen, color_of(frame, series), 1);
         cairo_arc(pen->cr, x, y, radius, 0, 2 * M_PI);
         cairo_fill(pen->cr);
         if (!series->strong)
@@ -89,7 +97,7 @@ static void draw_series(const PlotFrame *frame, const ChartSpec *spec, Box box) 
 static void draw_key(const PlotFrame *frame, const PlotSeries *series, double x, double y,
                      double w) {
     Pen *pen = frame->pen;
-    Rgb color = plot_color(series->color, frame->theme);
+    Rgb color = color_of(frame, series);
     TextStyle style = plot_body(frame);
     style.bold = series->strong;
     if (series->dots)

@@ -43,6 +43,14 @@ static void verdict_cell(Table *table, int column, LiveVerdict verdict) {
     table->style = style;
 }
 
+/* Not a gate: formats of few bits are above it in a healthy program. */
+static void tolerance_cell(Table *table, LiveVerdict verdict) {
+    CellStyle style = table->style;
+    table->style.ink = verdict == LIVE_FAIL ? INK_WARN : verdicts[verdict].ink;
+    table_cell(table, COL_ATOL, verdict == LIVE_FAIL ? "above" : verdicts[verdict].text);
+    table->style = style;
+}
+
 static void error_cell(Table *table, int column, double value) {
     char text[32];
     unit_text(UNIT_ERROR, value, text, sizeof text);
@@ -91,7 +99,7 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
         verdict_cell(table, COL_B, accuracy->gate_b);
         verdict_cell(table, COL_C, accuracy->gate_c);
         draw_figures(table, data, accuracy);
-        verdict_cell(table, COL_ATOL, accuracy->atol_1e2);
+        tolerance_cell(table, accuracy->atol_1e2);
     }
     table->y++;
 }

@@ -67,18 +67,18 @@ void findings_line_draw(Sheet *sheet, Area area, const PanelData *data) {
     Finding findings[FINDINGS_MAX];
     if (findings_shown(data))
         return;
-    char text[200], brief[sizeof findings[0].brief + 8], on[64], lesson[32];
+    char text[240], brief[sizeof findings[0].brief + 8], on[64], lesson[24];
     if (!live_findings(data->state, data->live, findings))
         return;
     prediction_gpu(data->state, on, sizeof on);
     text_micro(findings[0].brief, brief, sizeof brief);
-    snprintf(lesson, sizeof lesson, ": lesson %d (%s)", findings[0].lesson,
+    snprintf(lesson, sizeof lesson, ": lesson %d", findings[0].lesson);
+    snprintf(text, sizeof text, "Model, %s: %s%s (key %s)", on, brief, lesson,
              key_of(ACTION_EXPLAIN).name);
-    snprintf(text, sizeof text, "Model, %s: %s%s", on, brief, lesson);
     if (sheet_width(sheet, text) > area.w)
-        snprintf(text, sizeof text, "Model: %s%s", brief, lesson);
+        snprintf(text, sizeof text, "Model, %s: %s%s", on, brief, lesson);
     if (sheet_width(sheet, text) > area.w)
-        snprintf(text, sizeof text, "Model: %s", brief);
+        snprintf(text, sizeof text, "Model, %s: %s", on, brief);
     if (sheet_width(sheet, text) <= area.w)
         sheet_line(sheet, area, cell_style(INK_WARN), text);
 }

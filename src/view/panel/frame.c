@@ -32,19 +32,21 @@ static int pieces_draw(Sheet *sheet, int x, int y, int w, const Piece *pieces, i
 static int pieces_width(const Sheet *sheet, const Piece *pieces, int count, int gap) {
     int width = 0;
     for (int i = 0; i < count; i++)
-        width += sheet_width(sheet, pieces[i].text) + (i ? gap : 0);
+        if (pieces[i].text[0])
+            width += sheet_width(sheet, pieces[i].text) + (width ? gap : 0);
     return width;
 }
 
 /* Both ends of a row; the right one gets at most `most` columns. */
 static void ends_draw(Sheet *sheet, Area row, const Piece *left, int left_count,
                       const Piece *right, int right_count, int most) {
-    while (right_count > 1 && pieces_width(sheet, right, right_count, 2) > most)
+    int gap = sheet->pixels ? 3 : 2;
+    while (right_count > 1 && pieces_width(sheet, right, right_count, gap) > most)
         right_count--;
-    int right_w = pieces_width(sheet, right, right_count, 2);
-    pieces_draw(sheet, row.x, row.y, row.w - right_w - 2, left, left_count, 2);
+    int right_w = pieces_width(sheet, right, right_count, gap);
+    pieces_draw(sheet, row.x, row.y, row.w - right_w - 2, left, left_count, gap);
     if (right_w < row.w)
-        pieces_draw(sheet, row.x + row.w - right_w, row.y, right_w, right, right_count, 2);
+        pieces_draw(sheet, row.x + row.w - right_w, row.y, right_w, right, right_count, gap);
 }
 
 /* "V4 FP16 nearest", and by which kernel that is drawn where another one stands in. */
@@ -217,9 +219,9 @@ void key_bar_draw(Sheet *sheet, Area area) {
         int key_w = sheet_width(sheet, key), label_w = sheet_width(sheet, row->label);
         if (x + key_w + 3 + label_w > area.x + area.w)
             return;
-        sheet_sign(sheet, x, area.y, ' ', (CellStyle){.paper = INK_KEY});
-        sheet_text(sheet, x + 1, area.y, key_w, (CellStyle){INK_TITLE, INK_KEY, attributes}, key);
-        sheet_sign(sheet, x + 1 + key_w, area.y, ' ', (CellStyle){.paper = INK_KEY});
+        sheet_paper(sheet, (Area){x, area.y, key_w + 2, 1}, INK_KEY);
+        sheet_text(sheet, x + 1, area.y, key_w, (CellStyle){.ink = INK_TITLE, .attributes = attributes},
+                   key);
         sheet_text(sheet, x + key_w + 3, area.y, label_w, cell_style(INK_MUTED), row->label);
         sheet_spot(sheet, (Area){x, area.y, key_w + label_w + 3, 1}, row->action, 1, "");
         x += key_w + label_w + 5;

@@ -9,24 +9,14 @@
 enum { BRIEF_W = HELP_KEYS_W + HELP_WORD_W + HELP_GAP };
 
 /* A screen of pixels has one page of keys; without room for all they do, it names them. */
-static HelpLayout layout_of(const Sheet *sheet, bool of_glossary) {
-    if (of_glossary)
-        return help_glossary(sheet->columns, sheet->rows);
+static HelpLayout layout_of(const Sheet *sheet) {
     if (!sheet->pixels)
         return help_layout(sheet->columns, sheet->rows);
     HelpLayout layout = {.columns = sheet->columns / HELP_COLUMN_W, .pages = 1};
-    if (layout.columns < 1 || help_rows(layout.columns) + 1 > sheet->rows)
+    if (layout.columns < 1 || help_rows(layout.columns) + 2 > sheet->rows)
         layout.columns = sheet->columns < BRIEF_W ? 1 : sheet->columns / BRIEF_W;
     layout.rows = help_rows(layout.columns);
     return layout;
-}
-
-bool help_fits(const Sheet *sheet, const State *state, bool brief) {
-    HelpLayout layout = layout_of(sheet, state->glossary);
-    if (state->glossary)
-        return layout.pages == 1;
-    return layout.rows + 1 <= sheet->rows &&
-           (brief || sheet->columns / layout.columns >= HELP_COLUMN_W);
 }
 
 static void draw_control(Sheet *sheet, int x, int y, const State *state, const KeyRow *row,
@@ -46,7 +36,7 @@ static void draw_control(Sheet *sheet, int x, int y, const State *state, const K
 }
 
 static void draw_controls(Sheet *sheet, Area area, const State *state, int page) {
-    HelpLayout layout = layout_of(sheet, false);
+    HelpLayout layout = layout_of(sheet);
     int width = area.w / layout.columns;
     bool brief = sheet->pixels && width < HELP_COLUMN_W;
     for (int i = 0; i < ACTION_COUNT; i++) {
@@ -63,32 +53,66 @@ static void draw_controls(Sheet *sheet, Area area, const State *state, int page)
 }
 
 /* The entry that the glossary was opened at stands on the paper of a selection. */
+static void draw_entry(Sheet *sheet, Area area, const GlossaryRow *row, bool opened) {
+    CellStyle word = cell_bold(INK_ACCENT);
+    if (opened) {
+        sheet_paper(sheet, area, INK_SELECTED);
+        word.attributes |= sheet->color ? 0 : CELL_REVERSE;
+    }
+    sheet_text(sheet, area.x, area.y, GLOSSARY_WORD_MAX, word, row->word);
+    area.x += GLOSSARY_INDENT;
+    area.w -= GLOSSARY_INDENT;
+    sheet_paragraph(sheet, area, INK_TEXT, row->text);
+}
+
 static void draw_glossary(Sheet *sheet, Area area, int page, int opened_at) {
-    HelpLayout layout = layout_of(sheet, true);
+    HelpLayout layout = help_glossary(sheet->columns, sheet->rows);
     int width = help_glossary_width(&layout, sheet->columns);
     for (int i = 0; i < glossary_count; i++) {
         int height;
         HelpPlace place = help_glossary_place(&layout, sheet->columns, i, &height);
-        int x = area.x + place.column * (width + HELP_GAP), y = area.y + place.row;
-        int room = area.y + area.h - y;
-        if (place.page != page || room <= 0)
-            continue;
-        CellStyle word = cell_bold(INK_ACCENT);
-        if (i == opened_at) {
-            sheet_paper(sheet, (Area){x, y, width, height < room ? height : room}, INK_SELECTED);
-            word.attributes |= sheet->color ? 0 : CELL_REVERSE;
-        }
-        sheet_text(sheet, x, y, GLOSSARY_WORD_MAX, word, glossary[i].word);
-        sheet_paragraph(
-            sheet,
-            (Area){x + GLOSSARY_INDENT, y, width - GLOSSARY_INDENT, height < room ? height : room},
-            INK_TEXT, glossary[i].text);
+        int room = area.h - place.row;
+        Area entry = {area.x + place.column * (width + HELP_GAP), area.y + place.row, width,
+                      height < room ? height : room};
+        if (place.page == page && room > 0)
+            draw_entry(sheet, entry, &glossary[i], i == opened_at);
     }
+}
+
+/* In pixels the entries follow each other as their texts need. Returns whether all have room. */
+static bool flow_glossary(Sheet *sheet, Area area, int opened_at) {
+    enum { LEAST_W = 62 };
+    int columns = area.w < LEAST_W ? 1 : area.w / LEAST_W, width = area.w / columns, y = 0;
+    for (int i = 0, column = 0; i < glossary_count; i++) {
+        Area text = {0, 0, width - HELP_GAP - GLOSSARY_INDENT, area.h};
+        int height = sheet_paragraph_rows(sheet, text, INK_TEXT, glossary[i].text);
+        if (y + height > area.h) {
+            y = 0;
+            column++;
+        }
+        if (column == columns)
+            return false;
+        draw_entry(sheet, (Area){area.x + column * width, area.y + y, width - HELP_GAP, height},
+                   &glossary[i], i == opened_at);
+        y += height;
+    }
+    return true;
+}
+
+bool help_fits(const Sheet *sheet, const State *state, bool brief) {
+    HelpLayout layout = layout_of(sheet);
+    Sheet quiet = sheet_quiet(sheet);
+    if (state->glossary)
+        return flow_glossary(&quiet, (Area){0, 2, sheet->columns, sheet->rows - 2}, -1);
+    return layout.rows + 2 <= sheet->rows &&
+           (brief || sheet->columns / layout.columns >= HELP_COLUMN_W);
 }
 
 void help_draw(Sheet *sheet, Area area, const PanelData *data) {
     const State *state = data->state;
-    HelpLayout layout = layout_of(sheet, state->glossary);
+    HelpLayout layout = !state->glossary ? layout_of(sheet)
+                        : sheet->pixels  ? (HelpLayout){.pages = 1}
+                                         : help_glossary(sheet->columns, sheet->rows);
     int page = state->help_page % layout.pages;
     KeyText turn = key_of(state->glossary ? ACTION_GLOSSARY : ACTION_HELP);
     KeyText close = key_of(ACTION_ESCAPE);
@@ -105,7 +129,13 @@ void help_draw(Sheet *sheet, Area area, const PanelData *data) {
         strcat(note, select);
     sheet_paper(sheet, area, INK_DEFAULT);
     area = sheet_title(sheet, area, title, note);
-    if (state->glossary)
+    if (sheet->pixels) {
+        area.y++;
+        area.h--;
+    }
+    if (state->glossary && sheet->pixels)
+        flow_glossary(sheet, area, state->glossary_row);
+    else if (state->glossary)
         draw_glossary(sheet, area, page, state->glossary_row);
     else
         draw_controls(sheet, area, state, page);

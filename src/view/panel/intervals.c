@@ -2,6 +2,7 @@
  * balance the work. */
 #include "src/view/panel/panel.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static int last_bucket(const LiveIntervals *intervals) {
@@ -60,7 +61,7 @@ static void draw_bucket(Sheet *sheet, Area line, const LiveIntervals *intervals,
              100.0 * (double)points / (double)intervals->stats.points);
     sheet_right(sheet, x, line.y, COUNT_W, cell_style(INK_TEXT), text);
     sheet_bar(sheet, x + COUNT_W + 1, line.y, bar_w, (double)points,
-             0.5 * (double)intervals->stats.points, longest ? INK_WARN : INK_FEATURES);
+             fmax(0.5 * (double)intervals->stats.points, (double)points), longest ? INK_WARN : INK_FEATURES);
 }
 
 static int intervals_want(Sheet *sheet, const PanelData *data, int width) {
@@ -88,6 +89,12 @@ static void draw_summary(Sheet *sheet, Area area, const LiveIntervals *of, int64
     sheet_line(sheet, area, cell_style(INK_TEXT), text);
 }
 
+/* Uneven lengths are what the panel warns of. */
+static CellStyle longest_style(double times) {
+    enum { UNEVEN = 3 };
+    return cell_bold(times >= UNEVEN ? INK_WARN : INK_TEXT);
+}
+
 /* The pixel with the most points, all of which its owner adds. */
 static void draw_busiest(Sheet *sheet, Area area, const PanelData *data) {
     const ScatterStats *stats = &data->live->intervals.stats;
@@ -105,7 +112,7 @@ static void draw_busiest(Sheet *sheet, Area area, const PanelData *data) {
              (long long)(stats->longest_cell % pixels / shape->feat_w), times);
     if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "longest %d = %.1f medians", stats->longest, times);
-    sheet_line(sheet, area, cell_bold(INK_WARN), text);
+    sheet_line(sheet, area, longest_style(times), text);
 }
 
 /* The longest interval, which V4 cuts on a GPU; in a short form where the long one does not fit. */
@@ -123,7 +130,7 @@ static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
                  cut ? ": why V4 cuts" : "");
     if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "longest %d", stats->longest);
-    sheet_line(sheet, area, cell_bold(INK_WARN), text);
+    sheet_line(sheet, area, longest_style(times), text);
 }
 
 static void draw_titles(Sheet *sheet, Area line, bool of_pixels) {

@@ -14,6 +14,8 @@ enum {
 };
 /* clang-format on */
 
+enum { WIDE = 69, WIDE_BAR = 24 }; /* in pixels */
+
 static const Column columns[COL_COUNT] = {
     [COL_NUMBER] = {"", 2, 0, false},          [COL_KERNEL] = {"kernel", 13, 0, true},
     [COL_MEDIAN] = {"median", 8, 0, false},    [COL_MARK] = {"", 1, 0, true},
@@ -72,7 +74,7 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     cell_number(table, COL_REGISTERS, "%.0f", value_of(&row->registers));
     cell_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
     if (table_has(table, COL_BAR) && isfinite(median))
-        sheet_bar(table->sheet, table->x[COL_BAR], table->y, columns[COL_BAR].width, median, scale_us,
+        sheet_bar(table->sheet, table->x[COL_BAR], table->y, table->columns[COL_BAR].width, median, scale_us,
                  table->style.ink == INK_TEXT ? INK_RULE : table->style.ink);
     if (table_has(table, COL_TREND))
         sheet_sparkline(table->sheet, table->x[COL_TREND], table->y, columns[COL_TREND].width,
@@ -120,20 +122,37 @@ static int position_of(const Ladder *ladder, const BevKernel *kernel) {
     return -1;
 }
 
-/* Where not all rows fit: those around the selection, with the baseline as the first or last. */
+static int fastest_of(const Ladder *ladder) {
+    int fastest = -1;
+    for (int i = 0; i < ladder->count; i++) {
+        const Reading *us = &ladder->kernels[i]->median_us;
+        if (us->source && (fastest < 0 || us->value < ladder->kernels[fastest]->median_us.value))
+            fastest = i;
+    }
+    return fastest;
+}
+
+/* Where not all rows fit: the selection, its baseline and the fastest kernel, then those next to
+ * the selection; in their order. */
 static int visible_rows(const Ladder *ladder, const PanelData *data, int room,
                         int shown[LIVE_MAX_KERNELS]) {
-    int rows = room < ladder->count ? room : ladder->count;
-    int first = position_of(ladder, data->state->job.config.kernel) - rows / 2;
-    first = first > ladder->count - rows ? ladder->count - rows : first;
-    first = first < 0 ? 0 : first;
-    for (int i = 0; i < rows; i++)
-        shown[i] = first + i;
-    int baseline = position_of(ladder, data->state->job.baseline.kernel);
-    if (rows > 1 && baseline >= 0 && baseline < first)
-        shown[0] = baseline;
-    else if (rows > 1 && baseline >= first + rows)
-        shown[rows - 1] = baseline;
+    int selected = position_of(ladder, data->state->job.config.kernel), rows = 0;
+    const int wanted[] = {selected, position_of(ladder, data->state->job.baseline.kernel),
+                          fastest_of(ladder)};
+    bool taken[LIVE_MAX_KERNELS] = {false};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted && rows < room; i++)
+        if (wanted[i] >= 0 && !taken[wanted[i]])
+            rows += taken[wanted[i]] = true;
+    for (int away = 1; away <= ladder->count && rows < room; away++)
+        for (int side = -1; side <= 1 && rows < room; side += 2) {
+            int at = selected + side * away;
+            if (at >= 0 && at < ladder->count && !taken[at])
+                rows += taken[at] = true;
+        }
+    rows = 0;
+    for (int i = 0; i < ladder->count; i++)
+        if (taken[i])
+            shown[rows++] = i;
     return rows;
 }
 
@@ -158,7 +177,14 @@ static void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
         return;
     }
     Table table;
-    table_begin(&table, sheet, area, columns, COL_COUNT);
+    Column wanted[COL_COUNT];
+    memcpy(wanted, columns, sizeof wanted);
+    if (sheet->pixels) { /* where bars are exact they say the most */
+        wanted[COL_BAR].rank = 1;
+        wanted[COL_BAR].width = area.w >= WIDE ? WIDE_BAR : wanted[COL_BAR].width;
+        wanted[COL_SPEEDUP].rank = 2;
+    }
+    table_begin(&table, sheet, area, wanted, COL_COUNT);
     int shown[LIVE_MAX_KERNELS], rows = visible_rows(&ladder, data, area.h - 1, shown);
     for (int i = 0; i < rows; i++)
         draw_row(&table, area, data, &ladder, shown[i]);

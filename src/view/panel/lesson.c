@@ -141,8 +141,10 @@ static void draw_more(Sheet *sheet, Area area, int first, int count) {
         sheet_sign(sheet, area.x + area.w - 1, area.y + area.h - 1, 0x2193, cell_bold(INK_ACCENT));
 }
 
-/* The last row: what the keys do. On a small screen the figures are a page of their own. */
-static void draw_keys(Sheet *sheet, Area area, const LessonPane *pane) {
+/* What the keys do, in the last rows; returns how many. On a small screen the figures are a page of
+ * their own. */
+static int draw_keys(Sheet *sheet, Area area, const LessonPane *pane) {
+    int bottom = area.y + area.h;
     char text[256], page[48] = "";
     const char *tab = key_of(ACTION_PAGE).name;
     bool small = !sheet->pixels && sheet->columns < PAGE_BOTH_COLUMNS;
@@ -151,7 +153,10 @@ static void draw_keys(Sheet *sheet, Area area, const LessonPane *pane) {
     else if (small)
         snprintf(page, sizeof page, ", %s: figures", tab);
     snprintf(text, sizeof text, "%.200s%s", pane_row(&pane->body, pane->body.count - 1), page);
-    sheet_line(sheet, area, cell_style(INK_MUTED), text);
+    area.h = sheet_paragraph_rows(sheet, (Area){0, 0, area.w, area.h / 2}, INK_MUTED, text);
+    area.y = bottom - area.h;
+    sheet_paragraph(sheet, area, INK_MUTED, text);
+    return area.h;
 }
 
 static void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -160,10 +165,8 @@ static void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
     char note[64];
     progress_note(sheet, pane, area.w, note, sizeof note);
     area = sheet_title(sheet, area, pane->title, note);
-    if (pane->body.count && area.h > 1) {
-        draw_keys(sheet, (Area){area.x, area.y + area.h - 1, area.w, 1}, pane);
-        area.h--;
-    }
+    if (pane->body.count && area.h > 1)
+        area.h -= draw_keys(sheet, area, pane);
     int width = area.w - 2; /* room for the arrows */
     make_lines(sheet, &lines, &pane->body, width, true);
     if (lines.count > area.h)

@@ -168,9 +168,18 @@ static void put_value(Sheet *sheet, Area row, int x, int w, CellStyle style, con
     sheet_right(sheet, row.x + x, row.y, w, style, text + strspn(text, " "));
 }
 
-enum { FEATURES_X = 5 + MATRIX + 3, SUMS_X = FEATURES_X + 17 + 4, SUM_CELL_W = 17 };
+/* Columns of a row behind the matrix; close to each other where pixels let them. */
+typedef struct {
+    int features, feature_w, sums, sum_w;
+} MatrixColumns;
 
-static void matrix_sum(Sheet *sheet, Area row, int x, const StepsView *view, int32_t cell,
+static MatrixColumns matrix_columns(const Rows *rows) {
+    const MatrixColumns wide = {5 + MATRIX + 3, 9, 5 + MATRIX + 24, 17},
+                        close = {5 + MATRIX + 2, 8, 5 + MATRIX + 20, 14};
+    return rows->sheet->pixels && rows->area.w < wide.sums + 2 * wide.sum_w ? close : wide;
+}
+
+static void matrix_sum(Sheet *sheet, Area row, int x, int w, const StepsView *view, int32_t cell,
                        float sum) {
     char number[24];
     CellStyle style = cell_style(cell == view->cell ? INK_ACCENT : INK_OUTPUT);
@@ -181,7 +190,7 @@ static void matrix_sum(Sheet *sheet, Area row, int x, const StepsView *view, int
         sheet_text(sheet, row.x + x + 2, row.y, row.w - x - 2, style, ".");
     else {
         sheet_text(sheet, row.x + x + indent, row.y, row.w - x - indent, style, place.text);
-        put_value(sheet, row, x + 8, 8, style, number);
+        put_value(sheet, row, x + w - 9, 8, style, number);
     }
 }
 
@@ -203,17 +212,17 @@ static void matrix_row(Rows *rows, const StepsView *view, const Product *product
                                                                        : INK_DEPTH);
         sheet_sign(sheet, row.x + 5 + k, row.y, glyph, style);
     }
-    if (row.w < SUMS_X)
+    MatrixColumns at = matrix_columns(rows);
+    if (row.w < at.sums)
         return;
-    sheet_text(sheet, row.x + FEATURES_X - 2, row.y, 1, cell_style(INK_FEATURES), "x");
+    sheet_text(sheet, row.x + at.features - 2, row.y, 1, cell_style(INK_FEATURES), "x");
+    sheet_text(sheet, row.x + at.sums - 2, row.y, 1, cell_style(INK_MUTED), "=");
     for (int k = 0; k < 2; k++) {
         number_text(product->features[2 * line + k], number, sizeof number);
-        put_value(sheet, row, FEATURES_X + 9 * k, 8, cell_style(INK_FEATURES), number);
-    }
-    sheet_text(sheet, row.x + SUMS_X - 2, row.y, 1, cell_style(INK_MUTED), "=");
-    for (int k = 0; k < 2; k++)
-        matrix_sum(sheet, row, SUMS_X + SUM_CELL_W * k, view, product->cells[2 * line + k],
+        put_value(sheet, row, at.features + at.feature_w * k, 8, cell_style(INK_FEATURES), number);
+        matrix_sum(sheet, row, at.sums + at.sum_w * k, at.sum_w, view, product->cells[2 * line + k],
                    product->sums[2 * line + k]);
+    }
 }
 
 void matrix_rows(Rows *rows, const StepsView *view, int number) {
@@ -377,7 +386,7 @@ static void sum_bars(Rows *rows, const LaneRegisters lanes[STEP_LANES]) {
     if (!rows->sheet->pixels || !(most > 0) || rows_left(rows) < SUM_ROWS + HIGH)
         return;
     Area row = rows_next(rows);
-    sheet_text(rows->sheet, row.x, row.y, LABEL_W, cell_style(INK_MUTED), "sums");
+    sheet_text(rows->sheet, row.x, row.y, LABEL_W, cell_style(INK_MUTED), "as bars");
     sheet_bars(rows->sheet, (Area){row.x + LABEL_W, row.y, STEP_LANES, HIGH}, heights, STEP_LANES,
                INK_OUTPUT);
     rows_next(rows);

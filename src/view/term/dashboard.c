@@ -190,7 +190,7 @@ static int draw_top(Sheet *sheet, Area area, const PanelData *data) {
         used += headline + 1;
         line.y = area.y + used - 1;
     }
-    if (area.h >= 22)
+    if (area.h >= 22 && !data->state->lesson.open) /* whose frames need the row */
         findings_line_draw(sheet, line, data);
     return used;
 }

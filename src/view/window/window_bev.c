@@ -249,7 +249,7 @@ static void draw_camera(const WindowView *view, int camera) {
         pen_line(pen, box.x, box.y + box.h, box.x + box.w, box.y, pen->theme->muted, 1, 1);
     }
     if (camera == view->state->camera)
-        pen_frame(pen, box, pen->theme->accent, 1, 2);
+        pen_frame(pen, box, ink_color(INK_ACCENT, view->state->light, false), 1, 2);
     camera_name(view, camera);
     spots_add(view->spots, box, ACTION_CAMERA, 0, view->live->frame.rig->cameras[camera].name);
 }

@@ -116,7 +116,6 @@ bool window_cell_at(const WindowLayout *layout, double px, double py, double *x,
 }
 
 const Rgb window_mark = {255, 196, 0};
-const Rgb window_baseline = {214, 140, 60};
 const Rgb window_fault = {214, 64, 64};
 
 /* ---- what the parts share ------------------------------------------------------------------- */
