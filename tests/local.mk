@@ -117,8 +117,12 @@ check:
 	$(SHELL) $(srcdir)/tests/support/slowest.sh $(TEST_LOGS); exit $$status
 check-hard:
 	$(MAKE) $(AM_MAKEFLAGS) check RING=hard TESTS='$(hard_tests)'
+# A line a test of the second ring, as .ci/run takes them: a program and a suite, or a script.
+list-hard: $(hard_programs)
+	@for program in $(hard_programs); do ./$$program --list | sed "s,^,$$program ,; s, (hard)$$,,"; done
+	@for script in $(filter %.sh,$(hard_tests)); do echo "$$script "; done
 # `make goldens` draws the screens and texts in tests/golden anew; look at what changed (git diff).
 goldens: bevscope$(EXEEXT)
 	BEVSCOPE_UPDATE_GOLDEN=1 $(MAKE) $(AM_MAKEFLAGS) check-am \
 	    FILTER=dashboard TESTS='tests/check_view tests/cli/test_steps_text.sh'
-.PHONY: check-hard goldens
+.PHONY: check-hard goldens list-hard

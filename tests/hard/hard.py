@@ -318,7 +318,7 @@ def main():
     parser.add_argument("--ms", type=float, default=20, help="between two keys")
     parser.add_argument("--window", action="store_true", help="keys: a window beside the terminal")
     parser.add_argument("--device", default="cpu", help="keys: cpu or cuda")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("HARD_SEED", 1)))
     parser.add_argument("--line", help="tests/device_line")
     parser.add_argument("--library", help="folder of the fake libcuda.so.1")
     args = parser.parse_args()

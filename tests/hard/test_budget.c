@@ -128,7 +128,7 @@ TAP_HARD_SUITE(budget) {
 #ifdef __SANITIZE_ADDRESS__
     tap_skip_suite("sanitizers keep what is freed");
 #endif
-    srand(RANDOM_SEED);
+    srand(typed_seed(RANDOM_SEED));
     try_scene(program, scene ? scene : "xlarge_c256", !scene || strcmp(scene, "fine"));
     if (!scene)
         try_scene(program, "fine", false);

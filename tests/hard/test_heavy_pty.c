@@ -95,7 +95,7 @@ TAP_HARD_SUITE(heavy_pty) {
     int count = wanted ? atoi(wanted) : 12;
     if (!getenv("BEVSCOPE"))
         tap_skip_suite("BEVSCOPE names the program: use make check");
-    srand(3);
+    srand(typed_seed(3));
     tap_need(start(), "it starts");
     pty_read(&pty, 2);
     test_answers(count < MOST_ANSWERS ? count : MOST_ANSWERS, strict ? 50 : 500);

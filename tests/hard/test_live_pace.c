@@ -3,7 +3,7 @@
  * quits.
  *
  * PACE_STRICT=1 compares with the limits for two quiet cores. Without it the limits are several
- * times wider, for other machines and sanitizers. PACE_KEYS sets the number of keys, PACE_SEED
+ * times wider, for other machines and sanitizers. PACE_KEYS sets the number of keys, HARD_SEED
  * which ones; PACE_MODE ("paused") runs one mode alone. */
 #include "tests/support/load.h"
 #include "tests/support/pty.h"
@@ -138,11 +138,11 @@ TAP_HARD_SUITE(live_pace) {
     const Limits lenient = {10000, 2000, 2, least}, strictly = {1500, 100, 20, least};
     if (!program)
         tap_skip_suite("BEVSCOPE names the program: use make check");
-    const char *seed = getenv("PACE_SEED"), *only = getenv("PACE_MODE");
+    const char *only = getenv("PACE_MODE");
     for (Mode mode = 0; mode < MODE_COUNT; mode++) {
         if (only && strcmp(only, modes[mode]) != 0)
             continue;
-        srand(seed ? (unsigned)atoi(seed) : 1);
+        srand(typed_seed(1));
         Figures figures = {.keys = 0};
         int typed = mode == UNTOUCHED ? 0 : mode == HELD ? HELD_KEYS : count;
         const Load before = load_now();

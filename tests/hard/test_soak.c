@@ -310,7 +310,7 @@ TAP_HARD_SUITE(soak) {
     if (!getenv("BEVSCOPE"))
         tap_skip_suite("BEVSCOPE names the program: use make check");
     signal(SIGPIPE, SIG_IGN);
-    srand(2);
+    srand(typed_seed(2));
     read_plan();
     bool ok = soak(&first, &last);
     check(ok, &first, &last);

@@ -1,5 +1,7 @@
 #include "tests/support/typed.h"
 
+#include "tests/support/tap.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -36,4 +38,11 @@ int32_t typed_random(const TypedControls *controls) {
         if (text[0])
             return key;
     }
+}
+
+unsigned typed_seed(unsigned otherwise) {
+    const char *given = getenv("HARD_SEED");
+    unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : otherwise;
+    tap_note("HARD_SEED=%u", seed);
+    return seed;
 }

@@ -15,3 +15,6 @@ typedef struct {
 
 /* One of these controls and one of its keys, both at random. */
 int32_t typed_random(const TypedControls *controls);
+
+/* The seed of random keys: HARD_SEED of the environment, else `otherwise`; it is printed. */
+unsigned typed_seed(unsigned otherwise);
