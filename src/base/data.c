@@ -1,6 +1,7 @@
 #include "src/base/data.h"
 
 #include "src/base/clock.h"
+#include "src/base/rescue.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +9,6 @@
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,49 +136,8 @@ bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err
  * - Existing target: rename() needs a source name, so a temporary name exists between two adjacent
  *   system calls.
  * - File system without O_TMPFILE: the temporary name exists while the bytes are written.
- * In the last two cases a signal that would end the program removes the temporary file first (the
- * guard below). Only SIGKILL or power loss at that time can leave it behind. */
-
-static const int fatal_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXFSZ, SIGXCPU};
-enum { FATAL_SIGNALS = sizeof fatal_signals / sizeof *fatal_signals };
-
-static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER;
-static char guard_path[PATH_MAX];
-static volatile sig_atomic_t guard_active; /* the file of that name is this process's */
-static struct sigaction guard_old[FATAL_SIGNALS];
-
-void data_abandon(void) {
-    if (guard_active)
-        unlink(guard_path);
-}
-
-/* SA_RESETHAND has restored the default action, so raising the signal again ends the program. */
-static void remove_and_reraise(int signal_number) {
-    data_abandon();
-    raise(signal_number);
-}
-
-/* Replaces only default actions: other signals have a handler and do not end the program. */
-static void guard_begin(const char *temporary) {
-    pthread_mutex_lock(&guard_lock);
-    snprintf(guard_path, sizeof guard_path, "%s", temporary);
-    guard_active = 1;
-    struct sigaction action = {.sa_handler = remove_and_reraise, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    for (int i = 0; i < FATAL_SIGNALS; i++) {
-        sigaction(fatal_signals[i], NULL, &guard_old[i]);
-        if (guard_old[i].sa_handler == SIG_DFL)
-            sigaction(fatal_signals[i], &action, NULL);
-    }
-}
-
-static void guard_end(void) {
-    guard_active = 0;
-    for (int i = 0; i < FATAL_SIGNALS; i++)
-        if (guard_old[i].sa_handler == SIG_DFL)
-            sigaction(fatal_signals[i], &guard_old[i], NULL);
-    pthread_mutex_unlock(&guard_lock);
-}
+ * In the last two cases a signal that would end the program removes the temporary file first
+ * (src/base/rescue.h). Only SIGKILL or power loss at that time can leave it behind. */
 
 static bool failed(const char *path, const char *doing, const char *hint, Err *err) {
     return err_set(err, ERR_FAILED, path, hint, "%s: %s", doing, strerror(errno));
@@ -242,12 +200,12 @@ static bool replace_by_rename(int nameless, const char *target, const struct sta
     int fd = -1;
     for (int attempt = 0;; attempt++) {
         temporary_name(target, attempt, temporary);
-        guard_begin(temporary);
+        rescue_guard(temporary);
         if (nameless < 0)
             fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (nameless < 0 ? fd >= 0 : link_nameless(nameless, temporary))
             break;
-        guard_end();
+        rescue_unguard();
         if (errno != EEXIST) /* EEXIST: a killed process with the same id left it */
             return failed(target, "cannot create", "nothing was changed", err);
     }
@@ -258,7 +216,7 @@ static bool replace_by_rename(int nameless, const char *target, const struct sta
         ok = failed(target, "cannot replace", "nothing was changed", err);
     if (!ok)
         unlink(temporary);
-    guard_end();
+    rescue_unguard();
     return ok;
 }
 

@@ -20,10 +20,6 @@ bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err
  * written directly. */
 bool data_write(const char *path, const void *bytes, size_t length, Err *err);
 
-/* Removes the temporary file of a data_write in progress, for a program that is about to die of a
- * signal. May be called in signal handlers. */
-void data_abandon(void);
-
 /* Writes all bytes to an open file; may be called in signal handlers. False: errno says why. */
 bool data_write_all(int fd, const char *bytes, size_t length);
 

@@ -5,7 +5,7 @@
 #include "src/cli/selection.h"
 #include "src/run/machine.h"
 #include "src/scene/scene.h"
-#include "src/ui/rescue.h"
+#include "src/base/rescue.h"
 #include "src/ui/script.h"
 
 #include <malloc.h>

@@ -3,8 +3,8 @@
 #include "src/base/clock.h"
 #include "src/base/units.h"
 #include "src/ui/loop_internal.h"
-#include "src/ui/rescue.h"
-#include "src/ui/tty.h"
+#include "src/base/rescue.h"
+#include "src/base/tty.h"
 
 #include <math.h>
 #include <poll.h>

@@ -4,8 +4,9 @@
  * rescue_restore whatever ends the display. */
 #include "src/ui/term.h"
 
+#include "src/base/clock.h"
 #include "src/base/data.h"
-#include "src/ui/rescue.h"
+#include "src/base/rescue.h"
 #include "src/ui/term_internal.h"
 
 #include <langinfo.h>
@@ -85,31 +86,42 @@ static bool choose_colors(Term *term, TermColor color, Err *err) {
     return true;
 }
 
-static struct {
+/* Bytes for the terminal. */
+typedef struct {
     char text[RESCUE_RESET_MAX];
     size_t length;
-} reset;
+} Bytes;
+
+static Bytes bytes, reset; /* that tputs collects; that give the terminal back */
 
 static int keep(int byte) {
-    if (reset.length < sizeof reset.text)
-        reset.text[reset.length++] = (char)byte;
+    if (bytes.length < sizeof bytes.text)
+        bytes.text[bytes.length++] = (char)byte;
     return byte;
+}
+
+/* Those that the type of terminal has. */
+static void keep_capability(const char *capability) {
+    if (has(capability))
+        tputs(tigetstr(capability), 1, keep);
 }
 
 /* Prepares the bytes that give the terminal back: inside a signal handler nothing can be looked up. */
 static void arm(const Term *term, int rows) {
-    static const char *const capabilities[] = {"rmkx", "cnorm", "op", "sgr0", "rmcup"};
-    reset.length = 0;
+    bytes.length = 0;
     if (term->xterm)
         tputs(drawing_ends, 1, keep);
     if (term->mouse)
         tputs(mouse_off, 1, keep);
-    for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++)
-        if (has(capabilities[i]))
-            tputs(tigetstr(capabilities[i]), 1, keep);
+    keep_capability("rmkx");
+    keep_capability("cnorm");
+    keep_capability("op");
+    keep_capability("sgr0");
+    keep_capability("rmcup");
     if (!has("rmcup")) /* below what was drawn */
         tputs(tparm(tigetstr("cup"), (long)rows - 1, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L), 1, keep);
     tputs("\r\n", 1, keep);
+    reset = bytes;
     rescue_arm(STDOUT_FILENO, &term->modes, reset.text, reset.length, fileno(term->out),
                term->capture.memory, term->capture.errors);
 }
@@ -138,33 +150,42 @@ static bool start_ncurses(Term *term) {
     noecho();
     nonl();
     typeahead(-1); /* a key must not cut a drawing in two */
-    curs_set(0);
-    if (term->colors)
-        start_color();
-    leaveok(stdscr, TRUE);
-    term_keys_open(&term->keys);
     return true;
 }
 
 /* What ncurses does not send; between its drawings. An error is no news: poll() says so. */
 static void send_mode(const Term *term, bool wanted, const char *text) {
-    if (wanted)
+    if (wanted && term->xterm)
         data_write_all(fileno(term->out), text, strlen(text));
 }
 
-/* Modes, the other screen, no cursor; the next drawing begins with it. */
+/* ncurses ends its drawing. Its farewell and its next greeting go nowhere: they would set the user's
+ * palette back. Until it was left once, ncurses 6.4 and 6.5 write at every move of the cursor. */
+static void leave(void) {
+    rescue_divert();
+    endwin();
+    doupdate();
+}
+
+/* Modes, the other screen, no cursor. */
 static void take_over(Term *term) {
     dup2(STDOUT_FILENO, fileno(term->out));
     reset_prog_mode();
+    bytes.length = 0;
+    keep_capability("smcup");
+    keep_capability("smkx");
+    keep_capability("civis");
+    keep_capability("sgr0");
+    if (term->mouse)
+        tputs(mouse_on, 1, keep);
+    data_write_all(fileno(term->out), bytes.text, bytes.length);
     term_resized(term);
-    send_mode(term, term->mouse, mouse_on);
 }
 
-/* What was not sent yet is not worth waiting for: ncurses sends its farewell to nobody. */
+/* What was not sent yet is not worth waiting for. */
 static void give_back(Term *term) {
     rescue_restore(STDOUT_FILENO, &term->modes, reset.text, reset.length);
-    rescue_divert();
-    endwin();
+    leave();
     rescue_disarm();
     capture_end(&term->capture);
 }
@@ -191,6 +212,12 @@ bool term_open(Term **out, TermColor color, bool mouse, Err *err) {
         free(term);
         return err_set(err, ERR_FAILED, "terminal", "set TERM", "ncurses cannot start");
     }
+    term_resized(term);
+    leave();
+    if (term->colors)
+        start_color();
+    leaveok(stdscr, TRUE);
+    term_keys_open(&term->keys);
     take_over(term);
     *out = term;
     return true;
@@ -208,8 +235,7 @@ void term_close(Term *term) {
 }
 
 void term_resume(Term *term) {
-    rescue_divert();
-    endwin();
+    leave();
     take_over(term);
 }
 
@@ -304,7 +330,8 @@ static bool start_over(Term *term, const Cells *cells, bool *everything, Err *er
 }
 
 bool term_draw(Term *term, const Cells *cells, Err *err) {
-    bool everything;
+    bool everything, changed = false;
+    double begun_ms = clock_ms();
     if (!start_over(term, cells, &everything, err))
         return false;
     for (int y = 0; y < cells->rows; y++)
@@ -316,11 +343,13 @@ bool term_draw(Term *term, const Cells *cells, Err *err) {
             *shown = *cell;
             const cchar_t made = curses_cell(term, cell, cells->light);
             mvwadd_wchnstr(stdscr, y, x, &made, 1);
+            changed = true;
         }
     wnoutrefresh(stdscr);
-    send_mode(term, term->xterm, drawing_begins);
+    send_mode(term, changed, drawing_begins);
     doupdate();
-    send_mode(term, term->xterm, drawing_ends);
+    send_mode(term, changed, drawing_ends);
+    term->keys.late |= clock_ms() - begun_ms > ESCAPE_MS;
     return true;
 }
 

@@ -37,7 +37,7 @@ TermFacts term_facts(const Term *term);
 void term_resized(Term *term);
 
 /* Sends `cells` from the top left corner; what does not fit is cut. Waits for a terminal that reads
- * slowly; a signal that asks to stop or to suspend ends the wait (src/ui/rescue.h). */
+ * slowly; a signal that asks to stop or to suspend ends the wait (src/base/rescue.h). */
 bool term_draw(Term *term, const Cells *cells, Err *err);
 
 /* Whether the terminal reads nothing at the moment, as after Ctrl-S: a drawing would wait. Standard

@@ -1,5 +1,5 @@
 /* Standard error while the terminal shows the display. */
-#include "src/ui/rescue.h"
+#include "src/base/rescue.h"
 #include "src/ui/term_internal.h"
 
 #include <errno.h>

@@ -48,10 +48,12 @@ bool capture_line(Capture *capture, char *line, size_t size);
 typedef struct {
     WINDOW *window;    /* that ncurses reads for; never drawn */
     bool escaped;      /* the last key was an Escape, and nothing followed it in time */
+    bool late;         /* what is read now may have waited: Escape and a key may be two keys */
     MouseReport mouse; /* the newest report */
 } TermKeys;
 
 /* After newterm; standard input is the terminal. */
+enum { ESCAPE_MS = 25 }; /* Escape is a key of its own where nothing follows within this time */
 void term_keys_open(TermKeys *typed);
 void term_keys_close(TermKeys *typed);
 

@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-enum { ESCAPE = 0x1b, BELL = 7, ESCAPE_MS = 25, SEQUENCE_MS = 250, REPORT_MS = 2000 };
+enum { ESCAPE = 0x1b, BELL = 7, SEQUENCE_MS = 250, REPORT_MS = 2000 };
 enum { PASTE_BEGINS = KEY_OPEN, PASTE_ENDS = KEY_CLOSE }; /* keys of no keyboard */
 
 /* A key: the code of ncurses, the code here, and the sequences of all terminals, without Escape. */
@@ -235,8 +235,11 @@ static int32_t read_escape(TermKeys *typed) {
         read_escape(typed);
         return 0;
     default: /* a key with Alt */
-        read_character(typed, code);
-        return 0;
+        if (typed->late)
+            give_back(code);
+        else
+            read_character(typed, code);
+        return typed->late ? KEYCODE_ESCAPE : 0;
     }
 }
 
@@ -262,5 +265,6 @@ int32_t term_keys_next(TermKeys *typed) {
         if (key)
             return key;
     }
+    typed->late = false;
     return 0;
 }

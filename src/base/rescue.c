@@ -1,8 +1,7 @@
 #include "config.h"
 
-#include "src/base/data.h"
-#include "src/ui/rescue.h"
-#include "src/ui/tty.h"
+#include "src/base/rescue.h"
+#include "src/base/tty.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -10,8 +9,10 @@
 #include <execinfo.h>
 #endif
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -91,6 +92,13 @@ static struct {
     size_t length;
 } armed;
 
+/* The file of rescue_guard. */
+static struct {
+    volatile sig_atomic_t active;
+    char path[PATH_MAX];
+    pthread_mutex_t lock;
+} guarded = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
 static __thread void *thread_stack;
 
 /* ---- inside handlers: async-signal-safe calls only ------------------------------------------- */
@@ -146,7 +154,8 @@ static void wake(void) {
 }
 
 void rescue_die(int signal) {
-    data_abandon();
+    if (guarded.active)
+        unlink(guarded.path);
     struct sigaction standard = {.sa_handler = SIG_DFL};
     sigaction(signal, &standard, NULL);
     sigset_t only;
@@ -189,24 +198,28 @@ static void ask_to_quit(int signal) {
 
 static void handle(int signal, siginfo_t *info, void *context) {
     (void)context;
+    if (!state.installed) /* installed by rescue_guard */
+        rescue_die(signal);
     int saved_errno = errno;
     const SignalRow *row = row_of(signal);
     if (row->reaction != ON_CRASH && !pthread_equal(pthread_self(), state.main)) {
         pthread_kill(state.main, signal); /* there it interrupts a drawing that waits */
         return;
     }
-    if (row->reaction == ON_QUIT || row->reaction == ON_SUSPEND)
-        rescue_divert();
     /* A write beyond the limit of file sizes fails with an error of its own. */
     bool is_error = signal == SIGXFSZ && info->si_code <= 0 && info->si_pid == getpid();
     if (row->reaction == ON_CRASH) {
         reset_terminal(row->what, "; the terminal was reset. This is a bug, please report it\n",
                        true);
         rescue_die(signal);
-    } else if (row->reaction == ON_QUIT && !is_error)
-        ask_to_quit(signal);
-    else if (!is_error)
-        state.pending[row->reaction] = signal;
+    } else if (!is_error) {
+        if (row->reaction == ON_QUIT || row->reaction == ON_SUSPEND)
+            rescue_divert();
+        if (row->reaction == ON_QUIT)
+            ask_to_quit(signal);
+        else
+            state.pending[row->reaction] = signal;
+    }
     wake();
     errno = saved_errno;
 }
@@ -262,6 +275,39 @@ static void uninstall(int signal, Reaction reaction) {
     (void)reaction;
     sigaction(signal, &state.before[signal], NULL);
 }
+
+/* ---- a temporary file, with or without the display ---------------------------------------------- */
+
+static void guard(int signal, Reaction reaction) {
+    struct sigaction now;
+    sigaction(signal, NULL, &now);
+    if (now.sa_handler == SIG_DFL && (reaction == ON_QUIT || reaction == ON_CRASH))
+        install(signal, reaction);
+}
+
+static void unguard(int signal, Reaction reaction) {
+    struct sigaction now;
+    sigaction(signal, NULL, &now);
+    if (now.sa_flags & SA_SIGINFO && now.sa_sigaction == handle)
+        uninstall(signal, reaction);
+}
+
+void rescue_guard(const char *path) {
+    pthread_mutex_lock(&guarded.lock);
+    snprintf(guarded.path, sizeof guarded.path, "%s", path);
+    guarded.active = 1;
+    if (!state.installed)
+        for_all_signals(guard);
+}
+
+void rescue_unguard(void) {
+    guarded.active = 0;
+    if (!state.installed)
+        for_all_signals(unguard);
+    pthread_mutex_unlock(&guarded.lock);
+}
+
+/* ---- the display ------------------------------------------------------------------------------ */
 
 /* Where the soft limit of CPU time equals the hard one, as `ulimit -t` sets them, the system sends
  * SIGKILL at once: SIGXCPU has to come half a second before. */

@@ -1,4 +1,4 @@
-#include "src/ui/tty.h"
+#include "src/base/tty.h"
 
 #include <errno.h>
 #include <fcntl.h>
