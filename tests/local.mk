@@ -50,7 +50,7 @@ tests_check_view_SOURCES = %D%/view/test_bev_cells.c %D%/view/test_cells.c %D%/v
 	%D%/view/test_dashboard_lesson.c %D%/view/test_dashboard_model.c %D%/view/test_dashboard_scenes.c \
 	%D%/view/test_dashboard_sizes.c %D%/view/test_figure_backward.c %D%/view/test_figure_bytes.c \
 	%D%/view/test_figure_layout.c %D%/view/test_figure_truth.c %D%/view/test_gradient_view.c \
-	%D%/view/test_image.c %D%/view/test_plot.c %D%/view/test_raster.c %D%/view/test_stats.c \
+	%D%/view/test_image.c %D%/view/test_panels.c %D%/view/test_plot.c %D%/view/test_raster.c %D%/view/test_stats.c \
 	%D%/view/test_steps_controls.c %D%/view/test_text.c %D%/view/test_view.c
 # These put kernels of their own in place of kernels/variants.c.
 tests_check_bench_SOURCES = %D%/run/test_bench.c

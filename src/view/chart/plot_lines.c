@@ -43,10 +43,7 @@ static void draw_line(const PlotFrame *frame, const ChartSpec *spec, Box box,
             cairo_move_to(cr, x, y);
         open = there;
     }
-    pen_stroke(frame->pen, color_of(frame, series), 1,
-               series->strong ? 4
-               : frame->dense ? 1.5
-                              : 2);
+    pen_stroke(frame->pen, color_of(frame, series), 1, series->strong ? 4 : frame->dense ? 1.5 : 2);
     cairo_restore(cr);
 }
 

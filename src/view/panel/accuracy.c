@@ -57,8 +57,7 @@ static void error_cell(Table *table, int column, double value) {
     table_cell(table, column, text);
 }
 
-static void draw_figures(Table *table, const PanelData *data,
-                         const LiveAccuracy *accuracy) {
+static void draw_figures(Table *table, const PanelData *data, const LiveAccuracy *accuracy) {
     char text[48];
     error_cell(table, COL_MAX, accuracy->max_abs);
     error_cell(table, COL_REL, accuracy->rel_l2);
@@ -70,8 +69,7 @@ static void draw_figures(Table *table, const PanelData *data,
     if (accuracy->output)
         snprintf(text, sizeof text, "%s", accuracy->output);
     else if (accuracy->worst_cell >= 0 && nx > 0)
-        snprintf(text, sizeof text, "%s",
-                 state_cell_place(data->state, accuracy->worst_cell).text);
+        snprintf(text, sizeof text, "%s", state_cell_place(data->state, accuracy->worst_cell).text);
     else
         snprintf(text, sizeof text, "none");
     table_cell(table, COL_WORST, text);
@@ -133,5 +131,9 @@ static void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_row(&table, area, data, (BevDtype)dtype);
 }
 
-const Panel accuracy_panel = {
-    .point = PANEL_ACCURACY, .fold = 3, .grow = 2, .height = 3, .want = accuracy_want, .draw = accuracy_draw};
+const Panel accuracy_panel = {.point = PANEL_ACCURACY,
+                              .fold = 3,
+                              .grow = 2,
+                              .height = 3,
+                              .want = accuracy_want,
+                              .draw = accuracy_draw};

@@ -189,9 +189,5 @@ static int cell_want(Sheet *sheet, const PanelData *data, int width) {
     return lines.area.y;
 }
 
-const Panel cell_panel = {.point = PANEL_NONE,
-                          .fold = 9,
-                          .grow = 1,
-                          .height = 5,
-                          .want = cell_want,
-                          .draw = cell_draw};
+const Panel cell_panel = {
+    .point = PANEL_NONE, .fold = 9, .grow = 1, .height = 5, .want = cell_want, .draw = cell_draw};

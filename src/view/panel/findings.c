@@ -41,8 +41,7 @@ static void findings_draw(Sheet *sheet, Area area, const PanelData *data) {
     char title[96], on[64], note[64];
     prediction_gpu(data->state, on, sizeof on);
     snprintf(title, sizeof title, "Findings on %s", on);
-    snprintf(note, sizeof note, "model, estimated gain; %s explains",
-             key_of(ACTION_EXPLAIN).name);
+    snprintf(note, sizeof note, "model, estimated gain; %s explains", key_of(ACTION_EXPLAIN).name);
     area = sheet_title(sheet, area, title, note);
     Sheet quiet = sheet_quiet(sheet);
     for (int i = 0; i < count; i++) {
@@ -56,12 +55,12 @@ static void findings_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel findings_panel = {.fold = 0,
-                                  .spare = true,
-                                  .grow = 6,
-                                  .height = 4,
-                                  .want = findings_want,
-                                  .shown = findings_shown,
-                                  .draw = findings_draw};
+                              .spare = true,
+                              .grow = 6,
+                              .height = 4,
+                              .want = findings_want,
+                              .shown = findings_shown,
+                              .draw = findings_draw};
 
 void findings_line_draw(Sheet *sheet, Area area, const PanelData *data) {
     Finding findings[FINDINGS_MAX];

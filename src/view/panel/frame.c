@@ -38,8 +38,8 @@ static int pieces_width(const Sheet *sheet, const Piece *pieces, int count, int 
 }
 
 /* Both ends of a row; the right one gets at most `most` columns. */
-static void ends_draw(Sheet *sheet, Area row, const Piece *left, int left_count,
-                      const Piece *right, int right_count, int most) {
+static void ends_draw(Sheet *sheet, Area row, const Piece *left, int left_count, const Piece *right,
+                      int right_count, int most) {
     int gap = sheet->pixels ? 3 : 2;
     while (right_count > 1 && pieces_width(sheet, right, right_count, gap) > most)
         right_count--;
@@ -51,8 +51,8 @@ static void ends_draw(Sheet *sheet, Area row, const Piece *left, int left_count,
 
 /* "V4 FP16 nearest", and by which kernel that is drawn where another one stands in. */
 static Piece selection_piece(const PanelData *data) {
-    Piece piece = {.style = cell_bold(defect_of(data->state->job.config.kernel) ? INK_BAD
-                                                                                : INK_ACCENT)};
+    Piece piece = {.style =
+                       cell_bold(defect_of(data->state->job.config.kernel) ? INK_BAD : INK_ACCENT)};
     kernel_config_label(&data->state->job.config, piece.text, sizeof piece.text);
     return piece;
 }
@@ -113,8 +113,11 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
              : scene->name[0] ? scene->name
                               : "bevscope");
     live_time_text(live, scene, time.text, sizeof time.text);
-    Piece right[] = {selection_piece(data), latency_piece(live),
-                     stand_in_piece(live, &live->job.config), time, {.style = time.style}};
+    Piece right[] = {selection_piece(data),
+                     latency_piece(live),
+                     stand_in_piece(live, &live->job.config),
+                     time,
+                     {.style = time.style}};
     if (live->fps.source)
         snprintf(right[4].text, sizeof right[4].text, "%.0f frames/s", live->fps.value);
     ends_draw(sheet, area, &left, 1, right, 5, area.w * 7 / 10);
@@ -220,8 +223,8 @@ void key_bar_draw(Sheet *sheet, Area area) {
         if (x + key_w + 3 + label_w > area.x + area.w)
             return;
         sheet_paper(sheet, (Area){x, area.y, key_w + 2, 1}, INK_KEY);
-        sheet_text(sheet, x + 1, area.y, key_w, (CellStyle){.ink = INK_TITLE, .attributes = attributes},
-                   key);
+        sheet_text(sheet, x + 1, area.y, key_w,
+                   (CellStyle){.ink = INK_TITLE, .attributes = attributes}, key);
         sheet_text(sheet, x + key_w + 3, area.y, label_w, cell_style(INK_MUTED), row->label);
         sheet_spot(sheet, (Area){x, area.y, key_w + label_w + 3, 1}, row->action, 1, "");
         x += key_w + label_w + 5;

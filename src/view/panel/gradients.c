@@ -14,7 +14,8 @@ static int gradients_want(Sheet *sheet, const PanelData *data, int width) {
 }
 
 /* "loss 12.3, half the squared norm of 14 cells, car"; shorter where that has no room. */
-static void loss_text(const Sheet *sheet, const PanelData *data, int width, char *text, size_t size) {
+static void loss_text(const Sheet *sheet, const PanelData *data, int width, char *text,
+                      size_t size) {
     const GridLoss *loss = data->live->frame.gradients.loss;
     char value[32] = "", cells[64] = "all cells";
     if (loss->inside) {
@@ -44,7 +45,7 @@ static void draw_bin(Sheet *sheet, Area line, const PanelData *data, int64_t bin
     sheet_right(sheet, line.x + NAME_W + 1, line.y, VALUE_W, cell_style(INK_TEXT), text);
     if (line.w > BAR_X)
         sheet_bar(sheet, line.x + BAR_X, line.y, line.w - BAR_X, fabs(value), largest,
-                 value < 0 ? INK_WARN : INK_ACCENT);
+                  value < 0 ? INK_WARN : INK_ACCENT);
 }
 
 /* The bins with the largest gradients of one pixel, in the order of their depths. */
@@ -114,9 +115,9 @@ static bool gradients_shown(const PanelData *data) {
 }
 
 const Panel gradients_panel = {.point = PANEL_STRIP,
-                                   .fold = 2,
-                                   .grow = 2,
-                                   .height = 4,
-                                   .want = gradients_want,
-                                   .shown = gradients_shown,
-                                   .draw = gradients_draw};
+                               .fold = 2,
+                               .grow = 2,
+                               .height = 4,
+                               .want = gradients_want,
+                               .shown = gradients_shown,
+                               .draw = gradients_draw};

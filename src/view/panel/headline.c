@@ -42,10 +42,10 @@ static void big_glyph(Sheet *sheet, int x, int y, int zoom, char glyph, CellStyl
             bool lower = big_pixel(glyph, column / zoom, bottom);
             if (upper || lower)
                 sheet_sign(sheet, x + column, y + row,
-                          upper && lower ? 0x2588
-                          : upper        ? 0x2580
-                                         : 0x2584,
-                          style);
+                           upper && lower ? 0x2588
+                           : upper        ? 0x2580
+                                          : 0x2584,
+                           style);
         }
 }
 

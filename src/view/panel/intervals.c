@@ -48,27 +48,27 @@ static void draw_bucket(Sheet *sheet, Area line, const LiveIntervals *intervals,
     else
         snprintf(text, sizeof text, "%d-%d", 1 << bucket, (1 << (bucket + group)) - 1);
     bool longest = bucket + group > last_bucket(intervals);
-    sheet_right(sheet, line.x, line.y, NAME_W, cell_style(longest ? INK_WARN : INK_MUTED),
-                     text);
+    sheet_right(sheet, line.x, line.y, NAME_W, cell_style(longest ? INK_WARN : INK_MUTED), text);
     count_text(count, text, sizeof text);
     int bar_w = (line.w - NAME_W - 2 * COUNT_W - 4) / 2, x = line.x + NAME_W + 1;
     sheet_right(sheet, x, line.y, COUNT_W, cell_style(INK_TEXT), text);
     x += COUNT_W + 1;
     sheet_bar(sheet, x, line.y, bar_w, (double)count, (double)fullest(intervals) * group,
-             longest ? INK_WARN : INK_INDEX);
+              longest ? INK_WARN : INK_INDEX);
     x += bar_w + 1;
     snprintf(text, sizeof text, "%.0f %%",
              100.0 * (double)points / (double)intervals->stats.points);
     sheet_right(sheet, x, line.y, COUNT_W, cell_style(INK_TEXT), text);
     sheet_bar(sheet, x + COUNT_W + 1, line.y, bar_w, (double)points,
-             fmax(0.5 * (double)intervals->stats.points, (double)points), longest ? INK_WARN : INK_FEATURES);
+              fmax(0.5 * (double)intervals->stats.points, (double)points),
+              longest ? INK_WARN : INK_FEATURES);
 }
 
 static int intervals_want(Sheet *sheet, const PanelData *data, int width) {
     (void)sheet, (void)width;
-    return data->live->intervals.known ? 5 + last_bucket(&data->live->intervals) -
-                                               first_bucket(&data->live->intervals)
-                                         : 2;
+    return data->live->intervals.known
+               ? 5 + last_bucket(&data->live->intervals) - first_bucket(&data->live->intervals)
+               : 2;
 }
 
 /* Slices of the grid: they leave cells without a point, and short intervals. */
@@ -121,9 +121,8 @@ static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
     char text[160];
     double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
     bool cut = data->state->job.config.kernel->where == BEV_CUDA;
-    snprintf(text, sizeof text,
-             "longest %d at cell %s: %.0f medians, summed by one owner%s", stats->longest,
-             state_cell_place(data->state, stats->longest_cell).text, times,
+    snprintf(text, sizeof text, "longest %d at cell %s: %.0f medians, summed by one owner%s",
+             stats->longest, state_cell_place(data->state, stats->longest_cell).text, times,
              cut ? "; V4 cuts it" : "");
     if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "longest %d = %.0f medians%s", stats->longest, times,
@@ -170,5 +169,9 @@ static void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
         (intervals->of_pixels ? draw_busiest : draw_longest)(sheet, line, data);
 }
 
-const Panel intervals_panel = {
-    .point = PANEL_INTERVALS, .fold = 2, .grow = 3, .height = 3, .want = intervals_want, .draw = intervals_draw};
+const Panel intervals_panel = {.point = PANEL_INTERVALS,
+                               .fold = 2,
+                               .grow = 3,
+                               .height = 3,
+                               .want = intervals_want,
+                               .draw = intervals_draw};

@@ -34,8 +34,7 @@ static Ink row_ink(const PanelData *data, const LiveKernel *row) {
     return row->skipped ? INK_MUTED : INK_TEXT;
 }
 
-static void cell_reading(Table *table, int column, Unit unit,
-                         const Reading *reading) {
+static void cell_reading(Table *table, int column, Unit unit, const Reading *reading) {
     char text[32];
     reading_text(unit, reading, text, sizeof text);
     table_cell(table, column, text);
@@ -74,20 +73,20 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     cell_number(table, COL_REGISTERS, "%.0f", value_of(&row->registers));
     cell_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
     if (table_has(table, COL_BAR) && isfinite(median))
-        sheet_bar(table->sheet, table->x[COL_BAR], table->y, table->columns[COL_BAR].width, median, scale_us,
-                 table->style.ink == INK_TEXT ? INK_RULE : table->style.ink);
+        sheet_bar(table->sheet, table->x[COL_BAR], table->y, table->columns[COL_BAR].width, median,
+                  scale_us, table->style.ink == INK_TEXT ? INK_RULE : table->style.ink);
     if (table_has(table, COL_TREND))
         sheet_sparkline(table->sheet, table->x[COL_TREND], table->y, columns[COL_TREND].width,
-                       row->history_us, row->history_count, table->style.ink);
+                        row->history_us, row->history_count, table->style.ink);
 }
 
-static void draw_row(Table *table, Area area, const PanelData *data,
-                     const Ladder *ladder, int number) {
+static void draw_row(Table *table, Area area, const PanelData *data, const Ladder *ladder,
+                     int number) {
     const LiveKernel *row = ladder->kernels[number];
     bool selected = row->kernel == data->state->job.config.kernel;
     char text[64];
     sheet_spot(table->sheet, (Area){area.x, table->y, area.w, 1}, ACTION_KERNEL, 0,
-              row->kernel->name);
+               row->kernel->name);
     if (selected)
         sheet_paper(table->sheet, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
     table->style = (CellStyle){.ink = row_ink(data, row), .attributes = selected ? CELL_BOLD : 0};
@@ -190,8 +189,12 @@ static void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_row(&table, area, data, &ladder, shown[i]);
 }
 
-const Panel kernels_panel = {
-    .point = PANEL_KERNELS, .fold = 6, .grow = 1, .height = 5, .want = kernels_want, .draw = kernels_draw};
+const Panel kernels_panel = {.point = PANEL_KERNELS,
+                             .fold = 6,
+                             .grow = 1,
+                             .height = 5,
+                             .want = kernels_want,
+                             .draw = kernels_draw};
 
 /* ---- the idea of the selected kernel -------------------------------------------------------- */
 
@@ -226,9 +229,9 @@ static void idea_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel idea_panel = {.fold = 0,
-                              .spare = true,
-                              .grow = 7,
-                              .height = 3,
-                              .want = idea_want,
-                              .shown = idea_shown,
-                              .draw = idea_draw};
+                          .spare = true,
+                          .grow = 7,
+                          .height = 3,
+                          .want = idea_want,
+                          .shown = idea_shown,
+                          .draw = idea_draw};

@@ -63,7 +63,8 @@ static void add_row(const Sheet *sheet, Lines *lines, const PaneText *body, int 
 }
 
 /* All rows but the last, which names the keys and stands at the bottom. */
-static void make_lines(const Sheet *sheet, Lines *lines, const PaneText *body, int width, bool blanks) {
+static void make_lines(const Sheet *sheet, Lines *lines, const PaneText *body, int width,
+                       bool blanks) {
     lines->count = 0;
     for (int i = 0; i + 1 < body->count; i++) {
         if (blanks && begins_block(body, i))
@@ -114,7 +115,8 @@ static int lesson_want(Sheet *sheet, const PanelData *data, int width) {
 }
 
 /* "3 of 9, 2 of 2 right", or without the score where that leaves no room for the title. */
-static void progress_note(const Sheet *sheet, const LessonPane *pane, int width, char *text, size_t size) {
+static void progress_note(const Sheet *sheet, const LessonPane *pane, int width, char *text,
+                          size_t size) {
     int title = sheet_width(sheet, pane->title);
     snprintf(text, size, "%d of %d, %d of %d right", pane->step, pane->steps, pane->right,
              pane->asked);
@@ -177,8 +179,13 @@ static void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
     draw_more(sheet, area, first, lines.count);
 }
 
+static bool lesson_shown(const PanelData *data) {
+    return data->state->lesson.open;
+}
+
 const Panel lesson_panel = {.fold = 9,
                             .grow = 1,
                             .height = 6,
                             .want = lesson_want,
+                            .shown = lesson_shown,
                             .draw = lesson_draw};

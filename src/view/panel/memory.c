@@ -105,8 +105,8 @@ static void draw_keys(const Table *table) {
         if (table_has(table, 2 + i)) {
             int end = table->x[2 + i] + table->columns[2 + i].width;
             sheet_key(table->sheet,
-                      end - sheet_width(table->sheet, table->columns[2 + i].title) - 2, table->y - 1,
-                      tensors[i].ink, tensors[i].texture);
+                      end - sheet_width(table->sheet, table->columns[2 + i].title) - 2,
+                      table->y - 1, tensors[i].ink, tensors[i].texture);
         }
 }
 
@@ -154,7 +154,7 @@ static void draw_cache(Sheet *sheet, Area area, const Cache *cache, const Segmen
     if (!known)
         return;
     sheet_stack(sheet, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, TENSORS,
-               1.6 * cache->bytes, cache->bytes);
+                1.6 * cache->bytes, cache->bytes);
     snprintf(text, sizeof text, "%.0f %%", 100 * total(segments) / cache->bytes);
     sheet_right(sheet, area.x + area.w - CLASS_W, area.y, 7, style, text);
     BevRegime regime = bev_regime(total(segments), cache->bytes);
@@ -281,8 +281,8 @@ static void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel memory_panel = {.point = PANEL_MEMORY,
-                                .fold = 4,
-                                .grow = 4,
-                                .height = 7,
-                                .want = memory_want,
-                                .draw = memory_draw};
+                            .fold = 4,
+                            .grow = 4,
+                            .height = 7,
+                            .want = memory_want,
+                            .draw = memory_draw};

@@ -25,7 +25,7 @@ static void draw_terms(Sheet *sheet, Area row, const PanelData *data) {
         sheet_text(sheet, row.x + term * w, row.y, w - 1, style, text);
         if (bar_w)
             sheet_bar(sheet, row.x + term * w + 15, row.y, bar_w, p.term_us[term],
-                     p.term_us[p.binding], binds ? INK_WARN : INK_RULE);
+                      p.term_us[p.binding], binds ? INK_WARN : INK_RULE);
     }
 }
 
@@ -81,9 +81,9 @@ static void model_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel model_panel = {.point = PANEL_MODEL,
-                               .fold = 5,
-                               .grow = 3,
-                               .height = CHART_CELLS_LEAST + WORD_ROWS,
-                               .want = model_want,
-                               .shown = model_shown,
-                               .draw = model_draw};
+                           .fold = 5,
+                           .grow = 3,
+                           .height = CHART_CELLS_LEAST + WORD_ROWS,
+                           .want = model_want,
+                           .shown = model_shown,
+                           .draw = model_draw};

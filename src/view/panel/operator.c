@@ -45,9 +45,9 @@ static void operator_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel operator_panel = {.point = PANEL_STRIP,
-                                  .fold = 6,
-                                  .grow = 2,
-                                  .height = 6,
-                                  .want = operator_want,
-                                  .shown = operator_shown,
-                                  .draw = operator_draw};
+                              .fold = 6,
+                              .grow = 2,
+                              .height = 6,
+                              .want = operator_want,
+                              .shown = operator_shown,
+                              .draw = operator_draw};

@@ -1,12 +1,13 @@
-/* Panels: what the screens show besides pictures, each laid out once, on a Sheet. Terminal and window
- * arrange them in stacks.
+/* Panels: what the screens show besides pictures, each laid out once, on a Sheet. Terminal and
+ * window arrange them in stacks.
  *
  * To add a panel
  *   1. a file of this folder with a row of Panel: how many rows it would like, whether it is shown,
  *      and how it is drawn;
- *   2. its name in the list below;
+ *   2. its name in the list below and in that of stack.c;
  *   3. its place in an arrangement, of src/view/term/dashboard.c, src/view/window/window_side.c, or
- *      both. */
+ *      both.
+ * tests/view/test_panels.c draws each row of stack.c with both back ends. */
 #pragma once
 
 #include "src/state/live_data.h"
@@ -21,9 +22,9 @@ typedef struct {
 typedef struct {
     LessonPanel point; /* what lessons call it */
     int fold;          /* the lowest is left out first when there is no room */
-    bool spare; /* also left out where kernels and accuracy would not show all their rows */
-    int grow;   /* the lowest is first to get more rows than `height` */
-    int height; /* rows, at least */
+    bool spare;        /* also left out where kernels and accuracy would not show all their rows */
+    int grow;          /* the lowest is first to get more rows than `height` */
+    int height;        /* rows, at least */
     int (*want)(Sheet *sheet, const PanelData *data, int width);
     bool (*shown)(const PanelData *data); /* NULL: always */
     void (*draw)(Sheet *sheet, Area area, const PanelData *data);
@@ -32,6 +33,8 @@ typedef struct {
 extern const Panel memory_panel, kernels_panel, accuracy_panel, intervals_panel, pipeline_panel,
     model_panel, idea_panel, steps_panel, gradients_panel, training_panel, findings_panel,
     operator_panel, cell_panel, course_panel, lesson_panel;
+
+extern const Panel *const all_panels[]; /* NULL ends */
 
 /* Panels above one another: those without room are left out, the others share the rows. */
 enum { STACK_PANELS = 9 };
@@ -52,7 +55,8 @@ void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data);
 int header_draw(Sheet *sheet, Area area, const PanelData *data);
 int headline_height(int columns, int rows);
 void headline_draw(Sheet *sheet, Area area, const PanelData *data);
-void findings_line_draw(Sheet *sheet, Area area, const PanelData *data); /* the first, where no panel is */
+void findings_line_draw(Sheet *sheet, Area area,
+                        const PanelData *data); /* the first, where no panel is */
 void log_draw(Sheet *sheet, Area area, const PanelData *data);
 void key_bar_draw(Sheet *sheet, Area area);
 void title_draw(Sheet *sheet, Area area, const PanelData *data); /* the window's header, one row */

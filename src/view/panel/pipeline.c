@@ -108,10 +108,10 @@ static void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel pipeline_panel = {.point = PANEL_PIPELINE,
-                                  .fold = 1,
-                                  .spare = true,
-                                  .grow = 5,
-                                  .height = 3,
-                                  .want = pipeline_want,
-                                  .shown = pipeline_shown,
-                                  .draw = pipeline_draw};
+                              .fold = 1,
+                              .spare = true,
+                              .grow = 5,
+                              .height = 3,
+                              .want = pipeline_want,
+                              .shown = pipeline_shown,
+                              .draw = pipeline_draw};

@@ -1,6 +1,6 @@
 /* What a panel is drawn on: columns and rows of text with bars, curves and signs between them, each
- * in the ink of its role. A back end brings it on a screen: src/view/term/cells_sheet.c in character
- * cells, src/view/window/pen_sheet.c with a pen and a proportional font. */
+ * in the ink of its role. A back end brings it on a screen: src/view/term/cells_sheet.c in
+ * character cells, src/view/window/pen_sheet.c with a pen and a proportional font. */
 #pragma once
 
 #include "src/state/keys.h"
@@ -41,11 +41,11 @@ struct Sheet {
     void *surface; /* what the back end draws on */
     int columns, rows;
     double left, top, column_w, row_h; /* where it lies on the screen, and the size of its cells */
-    bool color, ascii; /* whether there are colours; whether all glyphs are ASCII */
-    bool light;        /* theme */
-    bool pixels;       /* bars and charts are exact and text is proportional */
-    bool quiet;        /* sizes are found out: nothing is drawn or noted */
-    Spots *spots;      /* receives what can be clicked; may be NULL */
+    bool color, ascii;                 /* whether there are colours; whether all glyphs are ASCII */
+    bool light;                        /* theme */
+    bool pixels;                       /* bars and charts are exact and text is proportional */
+    bool quiet;                        /* sizes are found out: nothing is drawn or noted */
+    Spots *spots;                      /* receives what can be clicked; may be NULL */
 };
 
 /* A sheet that only finds out sizes. */

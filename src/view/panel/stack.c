@@ -1,8 +1,14 @@
-/* Panels above one another. */
+/* All panels, and panels above one another. */
 #include "src/view/panel/panel.h"
 
 #include <limits.h>
 #include <string.h>
+
+const Panel *const all_panels[] = {
+    &accuracy_panel,  &cell_panel,   &course_panel,    &findings_panel,
+    &gradients_panel, &idea_panel,   &intervals_panel, &kernels_panel,
+    &lesson_panel,    &memory_panel, &model_panel,     &operator_panel,
+    &pipeline_panel,  &steps_panel,  &training_panel,  NULL};
 
 enum { GAP = 1 };
 
@@ -63,7 +69,8 @@ static void fold(Stack *stack) {
 
 enum { GROWS_FIRST = 2 }; /* kernels and accuracy */
 
-static bool is_short(Sheet *sheet, const Stack *stack, const PanelData *data, const int heights[STACK_PANELS]) {
+static bool is_short(Sheet *sheet, const Stack *stack, const PanelData *data,
+                     const int heights[STACK_PANELS]) {
     for (int i = 0; i < stack->count; i++)
         if (stack->panels[i]->grow <= GROWS_FIRST &&
             heights[i] < wanted(sheet, stack->panels[i], stack->area.w, data))
@@ -82,8 +89,8 @@ static bool spare(Stack *stack) {
 }
 
 /* Gives rows beyond the least height to the panels in the order of `grow`, then to the gaps. */
-static void share_rows(Sheet *sheet, const Stack *stack, const PanelData *data, int heights[STACK_PANELS],
-                       int *gap) {
+static void share_rows(Sheet *sheet, const Stack *stack, const PanelData *data,
+                       int heights[STACK_PANELS], int *gap) {
     int spare = stack->area.h - least_height(stack);
     for (int i = 0; i < stack->count; i++)
         heights[i] = stack->panels[i]->height;
@@ -117,4 +124,3 @@ void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data) {
         y += heights[i] + gap;
     }
 }
-

@@ -84,8 +84,8 @@ static void steps_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel steps_panel = {.point = PANEL_STEPS,
-                               .fold = 9,
-                               .grow = 1,
-                               .height = 10,
-                               .want = steps_want,
-                               .draw = steps_draw};
+                           .fold = 9,
+                           .grow = 1,
+                           .height = 10,
+                           .want = steps_want,
+                           .draw = steps_draw};

@@ -31,8 +31,9 @@ static void headings_row(Rows *rows) {
     static const struct {
         int x;
         const char *text;
-    } headings[] = {{2, "array"},  {17, "access"}, {29, "bytes"},
-                    {35, "lines"}, {41, "sect."},  {47, "used"}, {52, "lanes 0-v per 4 B"}};
+    } headings[] = {
+        {2, "array"}, {17, "access"},           {29, "bytes"}, {35, "lines"}, {41, "sect."},
+        {47, "used"}, {52, "lanes 0-v per 4 B"}};
     Area row = rows_next(rows);
     for (size_t i = 0; row.h && i < sizeof headings / sizeof *headings; i++)
         sheet_text(rows->sheet, row.x + headings[i].x, row.y, row.w - headings[i].x,
@@ -117,7 +118,7 @@ static void lanes_row(Rows *rows, const StepsView *view, const Step *step) {
     sheet_text(rows->sheet, row.x, row.y, 9, cell_style(INK_MUTED), "lanes");
     for (int lane = 0; lane < STEP_LANES && lane + 9 < row.w; lane++)
         sheet_sign(rows->sheet, row.x + 9 + lane, row.y, (uint32_t)signs[lane],
-                  lane_style(rows->sheet, signs[lane], lane == view->lane));
+                   lane_style(rows->sheet, signs[lane], lane == view->lane));
 }
 
 static void point_text(const StepsView *view, const Step *step, const StepPoint *point, char *text,
@@ -190,8 +191,8 @@ static void index_row(Rows *rows, const StepsView *view, const Step *step) {
         if (t % SECTOR_INDICES == 0)
             sheet_sign(rows->sheet, x++, row.y, '|', cell_style(INK_RULE));
         sheet_sign(rows->sheet, x++, row.y, (uint32_t)sign,
-                  sign == '#' ? cell_bold(INK_ACCENT)
-                              : cell_style(sign != '.' ? INK_INDEX : INK_MUTED));
+                   sign == '#' ? cell_bold(INK_ACCENT)
+                               : cell_style(sign != '.' ? INK_INDEX : INK_MUTED));
     }
     sheet_text(rows->sheet, x, row.y, row.x + row.w - x, cell_style(INK_MUTED), text);
 }

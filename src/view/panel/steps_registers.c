@@ -216,7 +216,7 @@ static void matrix_row(Rows *rows, const StepsView *view, const Product *product
     if (row.w < at.sums)
         return;
     sheet_text(sheet, row.x + at.features - 2, row.y, 1, cell_style(INK_FEATURES), "x");
-    sheet_text(sheet, row.x + at.sums - 2, row.y, 1, cell_style(INK_MUTED), "=");
+    sheet_text(sheet, row.x + at.sums - 2 + sheet->pixels, row.y, 1, cell_style(INK_MUTED), "=");
     for (int k = 0; k < 2; k++) {
         number_text(product->features[2 * line + k], number, sizeof number);
         put_value(sheet, row, at.features + at.feature_w * k, 8, cell_style(INK_FEATURES), number);

@@ -133,7 +133,7 @@ static void strip_draw(Sheet *sheet, int x, int y, int w, const Shown *shown, in
                 lane = lane < 0 ? shown[s].lanes[word] : lane;
             uint32_t sign = lane < 0 ? '.' : lane == STEP_LANES ? '*' : (uint32_t)lane_sign(lane);
             sheet_sign(sheet, x++, y, sign,
-                      lane < 0 ? cell_style(INK_MUTED) : cell_bold(steps_lane_ink(sheet, lane)));
+                       lane < 0 ? cell_style(INK_MUTED) : cell_bold(steps_lane_ink(sheet, lane)));
         }
         if (signs > 1 && s + 1 < count) {
             bool same = shown[s].sector / LINE_SECTORS == shown[s + 1].sector / LINE_SECTORS;
@@ -149,10 +149,10 @@ enum { STRIP_X = 51 };
 static const struct {
     int x, w;
     bool left;
-} places[] = {[COL_WAITS] = {0, 1, true},   [COL_NAME] = {2, 14, true},
-              [COL_ACCESS] = {17, 6, true}, [COL_TIMES] = {24, 4, true},
-              [COL_BYTES] = {28, 6, false}, [COL_LINES] = {34, 5, false},
-              [COL_SECTORS] = {39, 5, false}, [COL_SHARE] = {45, 5, false}};
+} places[] = {
+    [COL_WAITS] = {0, 1, true},     [COL_NAME] = {2, 14, true},   [COL_ACCESS] = {17, 6, true},
+    [COL_TIMES] = {24, 4, true},    [COL_BYTES] = {28, 6, false}, [COL_LINES] = {34, 5, false},
+    [COL_SECTORS] = {39, 5, false}, [COL_SHARE] = {45, 5, false}};
 
 static void put(Sheet *sheet, Area row, int column, CellStyle style, const char *text) {
     int x = places[column].x, w = places[column].w;

@@ -107,9 +107,9 @@ static void training_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel training_panel = {.point = PANEL_NONE,
-                                  .fold = 7,
-                                  .grow = 1,
-                                  .height = 5,
-                                  .want = training_want,
-                                  .shown = training_shown,
-                                  .draw = training_draw};
+                              .fold = 7,
+                              .grow = 1,
+                              .height = 5,
+                              .want = training_want,
+                              .shown = training_shown,
+                              .draw = training_draw};

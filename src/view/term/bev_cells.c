@@ -207,7 +207,8 @@ static void edges_text(const State *state, char *text, size_t size) {
 }
 
 /* The edges in metres and the range of the colours; where both have no room, the colours. */
-static void scale_text(const DashSheet *dash, const PanelData *data, int w, char *text, size_t size) {
+static void scale_text(const DashSheet *dash, const PanelData *data, int w, char *text,
+                       size_t size) {
     const State *state = data->state;
     const BevPicture *picture = dash->picture;
     char range[96] = "", edges[96];

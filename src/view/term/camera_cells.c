@@ -27,9 +27,8 @@ static Seen seen_of(Sheet *sheet, const PanelData *data) {
     if (!frame->gradients.grad_feat)
         return seen;
     seen.strength = gradient_strengths(&frame->shape, frame->gradients.grad_feat, &ignored);
-    seen.pixel = seen.strength
-                     ? gradient_shown(&frame->shape, seen.strength, data->state->pixel)
-                     : -1;
+    seen.pixel =
+        seen.strength ? gradient_shown(&frame->shape, seen.strength, data->state->pixel) : -1;
     if (seen.pixel >= 0)
         seen.camera = (int)(seen.pixel / (frame->shape.feat_h * frame->shape.feat_w));
     return seen;
@@ -123,7 +122,8 @@ static void note_place(const Seen *seen, Area used, int scale) {
     const BevShape *shape = &frame->shape;
     DashSpots *spots = seen->dash->spots;
     if (frame->rig && seen->camera < frame->rig->camera_count)
-        sheet_spot(&seen->dash->sheet, used, ACTION_CAMERA, 0, frame->rig->cameras[seen->camera].name);
+        sheet_spot(&seen->dash->sheet, used, ACTION_CAMERA, 0,
+                   frame->rig->cameras[seen->camera].name);
     if (!spots || !seen->strength)
         return;
     spots->camera = used;
@@ -173,9 +173,9 @@ static bool camera_shown(const PanelData *data) {
 }
 
 const Panel camera_panel = {.point = PANEL_STRIP,
-                                .shown = camera_shown,
-                                .fold = 8,
-                                .grow = 2,
-                                .height = 10,
-                                .want = camera_want,
-                                .draw = camera_draw};
+                            .shown = camera_shown,
+                            .fold = 8,
+                            .grow = 2,
+                            .height = 10,
+                            .want = camera_want,
+                            .draw = camera_draw};

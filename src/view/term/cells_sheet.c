@@ -150,8 +150,8 @@ static void chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *no
     chart_cells_draw(cells_of(sheet), area, spec, note);
 }
 
-static const SheetBackEnd in_cells = {width, text, text_right, sign, paper, title, stack, bars, frame,
-                                      chart_cells_want, chart};
+static const SheetBackEnd in_cells = {width, text,  text_right,       sign, paper, title, stack,
+                                      bars,  frame, chart_cells_want, chart};
 
 Sheet cells_sheet(Cells *cells) {
     return (Sheet){.back = &in_cells,

@@ -14,7 +14,7 @@ static const struct {
     Ink ink;
     uint32_t texture;
 } looks[] = {{INK_FEATURES, 0x2588}, {INK_DEPTH, 0x2593}, {INK_INDEX, 0x2592},
-             {INK_OUTPUT, 0x2591},   {INK_MUTED, 0x2588},  {INK_WARN, 0x2593}};
+             {INK_OUTPUT, 0x2591},   {INK_MUTED, 0x2588}, {INK_WARN, 0x2593}};
 enum { LOOKS = sizeof looks / sizeof *looks };
 
 /* ---- lines of dots -------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@ typedef struct {
     Page page;
     int columns; /* of the terminal, at least */
     struct {
-        int share;                           /* of the width, in percent */
+        int share;                         /* of the width, in percent */
         const Panel *panels[STACK_PANELS]; /* NULL ends */
     } stacks[MAX_STACKS];
 } Arrangement;
@@ -92,7 +92,8 @@ static LessonPanel pointed_at(const State *state) {
     return state->lesson.open ? state->lesson.point : PANEL_NONE;
 }
 
-/* Two kernels side by side leave no room for the BEV on a screen of usual width: Tab leads to it. */
+/* Two kernels side by side leave no room for the BEV on a screen of usual width: Tab leads to it.
+ */
 static bool two_steps(const PanelData *data, int columns) {
     const LiveSteps *steps = data->live->frame.steps;
     return data->state->job.steps && steps && steps->baseline.step_count && columns < TWO_STEPS_W;
@@ -218,22 +219,19 @@ static DashSheet sheet_of(Cells *cells, const BevPicture *picture, DashSpots *sp
 
 int dashboard_draw_panel(Cells *cells, LessonPanel point, const State *state, const LiveData *live,
                          const BevPicture *picture) {
-    static const Panel *const panels[] = {&kernels_panel,  &memory_panel,   &intervals_panel,
-                                              &accuracy_panel, &pipeline_panel, &model_panel,
-                                              &bev_panel,     &steps_panel};
     const PanelData data = {state, live};
     DashSheet dash = sheet_of(cells, picture, NULL);
     cells_clear(cells);
-    for (size_t i = 0; i < sizeof panels / sizeof *panels; i++) {
-        if (panels[i]->point != point || point == PANEL_NONE)
-            continue;
-        Sheet quiet = sheet_quiet(&dash.sheet);
-        int want = panels[i]->want(&quiet, &data, cells->columns);
-        int rows = want < cells->rows ? want : cells->rows;
-        panels[i]->draw(&dash.sheet, (Area){0, 0, cells->columns, rows}, &data);
-        return rows;
-    }
-    return 0;
+    const Panel *panel = point == PANEL_BEV ? &bev_panel : NULL;
+    for (int i = 0; all_panels[i] && point != PANEL_NONE && !panel; i++)
+        panel = all_panels[i]->point == point && point != PANEL_STRIP ? all_panels[i] : NULL;
+    if (!panel)
+        return 0;
+    Sheet quiet = sheet_quiet(&dash.sheet);
+    int want = panel->want(&quiet, &data, cells->columns);
+    int rows = want < cells->rows ? want : cells->rows;
+    panel->draw(&dash.sheet, (Area){0, 0, cells->columns, rows}, &data);
+    return rows;
 }
 
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
@@ -284,8 +282,8 @@ char *dashboard_plain(const State *state, const LiveData *live) {
     unit_text(UNIT_ERROR, max->source ? max->value : NAN, error, sizeof error);
     const LiveKernel *row = live_kernel(live, state->job.config.kernel);
     const BevDtype dtype = state->job.config.dtype;
-    const char *latency_note = us->source ? source_names[us->source]
-                                          : unknown_reason(UNKNOWN_LATENCY, live, row, dtype);
+    const char *latency_note =
+        us->source ? source_names[us->source] : unknown_reason(UNKNOWN_LATENCY, live, row, dtype);
     const char *error_note = max->source ? source_names[max->source]
                                          : unknown_reason(UNKNOWN_ACCURACY, live, row, dtype);
     snprintf(fps, sizeof fps, live->fps.source ? "%.0f" : "n/a", live->fps.value);
@@ -299,8 +297,8 @@ char *dashboard_plain(const State *state, const LiveData *live) {
                  "%s: %s, t %.2f s: footprint %s (%s), latency %s (%s), max error %s (%s), "
                  "%s frames/s%s%s%s\n",
                  scene, label, live->job.time_s, footprint, source_names[bytes->source], latency,
-                 latency_note, error, error_note, fps, pace,
-                 live->error_text[0] ? ": " : "", live->error_text) < 0)
+                 latency_note, error, error_note, fps, pace, live->error_text[0] ? ": " : "",
+                 live->error_text) < 0)
         return NULL;
     return text;
 }

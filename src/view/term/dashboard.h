@@ -16,8 +16,8 @@
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
                     const BevPicture *picture, DashSpots *spots);
 
-/* Draws the panel that a lesson calls `point`, alone, from the first row on. Returns its rows, at most
- * those of `cells`; 0: that is no panel of the body. */
+/* Draws the panel that a lesson calls `point`, alone, from the first row on. Returns its rows, at
+ * most those of `cells`; 0: that is no panel of the body. */
 int dashboard_draw_panel(Cells *cells, LessonPanel point, const State *state, const LiveData *live,
                          const BevPicture *picture);
 

@@ -1,4 +1,5 @@
-/* The panels that only the terminal has, drawn in cells: pictures, which the window shows by itself. */
+/* The panels that only the terminal has, drawn in cells: pictures, which the window shows by
+ * itself. */
 #pragma once
 
 #include "src/view/bev/bev_picture.h"

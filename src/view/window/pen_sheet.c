@@ -78,7 +78,8 @@ static void title(Sheet *sheet, Area area, const char *title, const char *note) 
     Box box = box_of(sheet, (Area){area.x, area.y, area.w, 1});
     TextStyle heading = style_heading(pen_of(sheet));
     TextStyle muted = aligned(style_of(sheet, cell_style(INK_MUTED)), ALIGN_RIGHT);
-    double used = pen_text(pen_of(sheet), box.x, baseline_of(sheet, area.y), box.w, &heading, title);
+    double used =
+        pen_text(pen_of(sheet), box.x, baseline_of(sheet, area.y), box.w, &heading, title);
     double room = box.w - used - 2 * sheet->column_w;
     if (note[0] && pen_text_width(pen_of(sheet), &muted, note) <= room)
         pen_text(pen_of(sheet), box.x + box.w, baseline_of(sheet, area.y), room, &muted, note);

@@ -1,4 +1,5 @@
-/* The chart of the memory model: in the side column, or in the BEV's place where that has no room. */
+/* The chart of the memory model: in the side column, or in the BEV's place where that has no room.
+ */
 #include "src/view/window/window_internal.h"
 
 enum { LEAST_SIDE_H = 320 };

@@ -47,7 +47,8 @@ static double place_strip(const LiveFrame *frame, double top, WindowLayout *layo
     return top + h + WINDOW_GAP;
 }
 
-/* Width over height of the picture: of the grid as it lies on the ground, or as seen from the side. */
+/* Width over height of the picture: of the grid as it lies on the ground, or as seen from the side.
+ */
 static double aspect_of(const LiveFrame *frame, const Slice *slice) {
     if (frame->rig) {
         Grid grid = slice_grid(slice, &frame->rig->grid);
@@ -199,14 +200,13 @@ static void draw_pointer(const WindowView *view) {
 
 /* Drawn in this order; later ones cover earlier ones. */
 static void (*const parts[])(const WindowView *) = {
-    window_draw_header,   window_draw_strip, window_draw_bev,
-    window_draw_over_bev, window_draw_side,  window_draw_chart_over,
-    draw_pointer,  window_draw_log,      window_draw_keys,  window_draw_help,
+    window_draw_header, window_draw_strip,      window_draw_bev, window_draw_over_bev,
+    window_draw_side,   window_draw_chart_over, draw_pointer,    window_draw_log,
+    window_draw_keys,   window_draw_help,
 };
 
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
-                  const Picture *picture, Spots *spots, const GiveUp *give_up,
-                  Err *err) {
+                  const Picture *picture, Spots *spots, const GiveUp *give_up, Err *err) {
     Pen pen;
     WindowView view = {
         .state = state, .live = live, .picture = picture, .spots = spots, .pen = &pen};

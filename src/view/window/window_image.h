@@ -24,16 +24,15 @@ void window_layout(const State *state, const LiveData *live, double w, double h,
 /* Cell coordinates (fractions included) under a point in units; false outside the BEV. */
 bool window_cell_at(const WindowLayout *layout, double px, double py, double *x, double *y);
 
-/* Backward: the feature pixel, (camera * feat_h + h) * feat_w + w, of the camera view under a point in
- * units; -1: there is none, or no gradient. */
+/* Backward: the feature pixel, (camera * feat_h + h) * feat_w + w, of the camera view under a point
+ * in units; -1: there is none, or no gradient. */
 int64_t window_pixel_at(const WindowLayout *layout, const LiveFrame *frame, double px, double py);
 
 /* Draws on a cairo surface of w x h units. `picture` may be NULL: nothing is computed yet. `spots`
  * (may be NULL) receives what a click uses. Returns false on an error, or when `give_up` was set,
  * which leaves `err` as it is. */
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
-                  const Picture *picture, Spots *spots, const GiveUp *give_up,
-                  Err *err);
+                  const Picture *picture, Spots *spots, const GiveUp *give_up, Err *err);
 
 /* The same as an Image of w x h pixels. */
 bool window_image(int w, int h, double scale, const State *state, const LiveData *live,

@@ -9,7 +9,7 @@ enum { WINDOW_MARGIN = 12, WINDOW_GAP = 10, WINDOW_SIDE_W = 320, WINDOW_LINE = 2
 
 extern const Rgb
     window_mark; /* marks the probed cell and its pixels; in no class's colour, in no colour map */
-extern const Rgb window_fault;    /* errors, and faults that the user set */
+extern const Rgb window_fault; /* errors, and faults that the user set */
 
 typedef struct {
     const State *state;

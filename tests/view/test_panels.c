@@ -1,0 +1,93 @@
+/* Every panel by both back ends: in cells nothing is drawn twice, in pixels no text lies on another
+ * one or outside. */
+#include "src/state/live_text.h"
+#include "src/view/draw/page.h"
+#include "src/view/panel/panel.h"
+#include "src/view/term/cells_sheet.h"
+#include "src/view/window/pen_sheet.h"
+#include "tests/support/live_fixture.h"
+#include "tests/support/tap.h"
+#include "tests/view/screen.h"
+
+enum { COLUMNS = 70, ROWS = 40, W = 540, H = ROWS * SHEET_ROW };
+
+static Spots clicks; /* of the last drawing in pixels */
+
+/* In the middle of a larger page, so that what leaves the panel's box is seen. */
+static void draw_page(Pen *pen, const void *context) {
+    const Panel *panel = context;
+    const PanelData data = {&state, &live};
+    Sheet sheet = pen_sheet(pen, (Box){W, H, W, H}, SHEET_ROW, &clicks);
+    clicks.count = 0;
+    panel->draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, &data);
+}
+
+static bool leaves(Box box) {
+    const double slack = 12; /* a chart's labels may stand a little beside it */
+    return box.x < W - slack || box.y < H - slack || box.x + box.w > 2 * W + slack ||
+           box.y + box.h > 2 * H + slack;
+}
+
+/* Texts that lie on another one or leave the box; -1: there is none at all. */
+static int wrong_texts(const Panel *panel, FigureTheme theme) {
+    const PageSpec page = {3 * W, 3 * H, 1, theme, draw_page, panel};
+    FigureLayout layout;
+    Err err;
+    int wrong = 0;
+    if (!page_layout(&page, &layout, &err) || !layout.count)
+        return -1;
+    for (size_t i = 0; i < layout.count; i++) {
+        const FigureText *a = &layout.texts[i];
+        const Box box = {a->x, a->y, a->w, a->h};
+        bool bad = leaves(box);
+        for (size_t k = 0; k < i && !bad && a->text[0]; k++) {
+            const FigureText *b = &layout.texts[k];
+            bad = b->text[0] && boxes_overlap((Box){a->x + 2, a->y + 2, a->w - 4, a->h - 4},
+                                              (Box){b->x, b->y, b->w, b->h});
+        }
+        if (bad)
+            tap_note("'%s'", a->text);
+        wrong += bad;
+    }
+    figure_layout_free(&layout);
+    return wrong;
+}
+
+static bool drawn_in_cells(const Panel *panel) {
+    const PanelData data = {&state, &live};
+    cells_clear(&cells);
+    Sheet sheet = cells_sheet(&cells), quiet = sheet_quiet(&sheet);
+    int want = panel->want(&quiet, &data, COLUMNS);
+    bool blank = true;
+    for (int i = 0; i < COLUMNS * ROWS; i++)
+        blank &= !cells.drawn[i];
+    panel->draw(&sheet, (Area){0, 0, COLUMNS, ROWS}, &data);
+    return blank && want > 0 && shows(" ") && !cells.collisions && cells.drawn[0];
+}
+
+TAP_SUITE(panels) {
+    screen_open();
+    int count = 0, seen = 0;
+    for (int i = 0; all_panels[i]; i++, count++) {
+        begin(COLUMNS, ROWS);
+        live.model = fixture_model();
+        use("chart mrc");
+        const PanelData data = {&state, &live};
+        if (all_panels[i]->shown && !all_panels[i]->shown(&data))
+            continue;
+        seen++;
+        tap_ok(drawn_in_cells(all_panels[i]),
+               "panel %d in cells: measured without a trace, drawn once", i);
+        int dark = wrong_texts(all_panels[i], THEME_DARK),
+            light = wrong_texts(all_panels[i], THEME_LIGHT);
+        tap_ok(!dark && !light, "panel %d in pixels: every text has its place (%d, %d)", i, dark,
+               light);
+        if (all_panels[i] == &kernels_panel)
+            tap_ok(clicks.count == ladder_of(&state, &live).count &&
+                       spots_at(&clicks, clicks.list[2].box.x + 1, clicks.list[2].box.y + 1) ==
+                           &clicks.list[2].command,
+                   "each kernel can be clicked");
+    }
+    tap_ok(seen >= 8 && seen < count, "%d of %d panels are shown in this state", seen, count);
+    screen_close();
+}
