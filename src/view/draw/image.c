@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 /* stb's encoder asserts that it has memory, which would end the program. It gets its memory here:
  * where there is none, what it had is freed, and png_encode fails. */
@@ -47,19 +48,25 @@ static void png_free(void *memory) {
     free(block);
 }
 
-static void *png_realloc(void *memory, size_t size) {
-    if (!memory)
-        return png_malloc(size);
-    PngBlock *block = (PngBlock *)memory - 1;
-    png_forget(block);
-    PngBlock *grown = realloc(block, sizeof(PngBlock) + size);
-    if (!grown)
-        free(block);
-    return png_note(grown);
+enum { PNG_LEVEL = 6 };
+
+/* zlib in place of stb's own: it gives up long searches, which flat pictures make many of. NULL: no
+ * memory. */
+static unsigned char *png_deflate(unsigned char *data, int size, int *length, int level) {
+    (void)level; /* stb's, of another scale */
+    uLongf room = compressBound((uLong)size);
+    unsigned char *packed = png_malloc(room);
+    bool done = compress2(packed, &room, data, (uLong)size, PNG_LEVEL) == Z_OK;
+    *length = (int)room;
+    if (done)
+        return packed;
+    png_free(packed);
+    return NULL;
 }
 
+#define STBIW_ZLIB_COMPRESS         png_deflate
 #define STBIW_MALLOC(size)          png_malloc(size)
-#define STBIW_REALLOC(memory, size) png_realloc(memory, size)
+#define STBIW_REALLOC(memory, size) NULL /* its own compressor's */
 #define STBIW_FREE(memory)          png_free(memory)
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC
