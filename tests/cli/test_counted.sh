@@ -1,15 +1,19 @@
 #!/bin/sh
 # Hardware counters on the command line without a GPU: recorded ones, beside the model.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+tap_python json Python
+tap_folder
 
-recorded="$SRCDIR/samples/recorded/h200-counters.json"
-recorded_v4="$SRCDIR/samples/recorded/h200-counters-v4.json"
-recorded_v3="$SRCDIR/samples/recorded/h200-counters-v3-large.json"
-regime() { "$BEVSCOPE" regime "$@" --counters --device cpu --gpu h200; }
+# What the hardware counted on small stands for toy, which is simulated at once.
+counted=$folder/counted/samples/recorded
+mkdir -p "$counted" && cp "$SRCDIR"/samples/*.json "$counted/.." &&
+    for file in h200-counters h200-counters-v3-large h200-counters-v4; do
+        sed 's/"scene": "small"/"scene": "toy"/' "$SRCDIR/samples/recorded/$file.json" \
+            >"$counted/$file.json"
+    done
+regime() { BEVSCOPE_DATA=$folder/counted "$BEVSCOPE" regime "$@" --counters --device cpu --gpu h200; }
 
-regime small >"$folder/table" 2>"$folder/err"
+regime toy >"$folder/table" 2>"$folder/err"
 tap_run 'a table of its own, with the machine' \
     grep -q '^recorded on NVIDIA H200, driver' "$folder/table"
 tap_run 'every row says recorded' \
@@ -17,12 +21,12 @@ tap_run 'every row says recorded' \
 [ ! -s "$folder/err" ]
 tap_ok $? 'no complaint where the CPU was asked for'
 
-regime small -f json -o "$folder/small.json"
+regime toy -f json -o "$folder/toy.json"
 cat >"$folder/check.py" <<'PY'
 import json, math, sys
 shown = json.load(open(sys.argv[1]))["counters"]
 recorded = [row for file in sys.argv[2:] for row in json.load(open(file))["counters"]
-            if row["scene"] == "small"]
+            if row["scene"] == "toy"]
 shown.sort(key=lambda row: row["kernel"])
 recorded.sort(key=lambda row: row["kernel"])
 assert [row["kernel"] for row in shown] == [row["kernel"] for row in recorded] and shown
@@ -47,19 +51,20 @@ for row, was in zip(shown, recorded):
 assert modelled >= 6, modelled
 PY
 tap_run 'JSON: recorded figures, the model, their difference' \
-    python3 "$folder/check.py" "$folder/small.json" "$recorded" "$recorded_v3" "$recorded_v4"
+    "$python" "$folder/check.py" "$folder/toy.json" "$counted"/*.json
 
-regime small -f csv >"$folder/csv"
+regime toy -f csv >"$folder/csv"
 head -n 1 "$folder/csv" | grep -q '^scene,kernel,.*source,machine,l2_hit_rate' &&
-    [ "$(wc -l <"$folder/csv")" = "$(($(cat "$recorded" "$recorded_v3" "$recorded_v4" | grep -c '"scene": "small"') + 1))" ]
+    [ "$(wc -l <"$folder/csv")" = "$(($(cat "$counted"/*.json | grep -c '"scene": "toy"') + 1))" ]
 tap_ok $? 'CSV: the counters alone'
 
-regime toy >"$folder/toy" && grep -q '^n/a: nothing was recorded' "$folder/toy"
+BEVSCOPE_DATA=$SRCDIR "$BEVSCOPE" regime toy --counters --device cpu --gpu h200 >"$folder/toy" &&
+    grep -q '^n/a: nothing was recorded' "$folder/toy"
 tap_ok $? 'a scene that nobody counted'
-regime small --l2-mb 1 >"$folder/what_if" && grep -q '^n/a: nothing was recorded' "$folder/what_if"
+regime toy --l2-mb 1 >"$folder/what_if" && grep -q '^n/a: nothing was recorded' "$folder/what_if"
 tap_ok $? 'a what-if GPU has no counters'
 
-BEVSCOPE_CUPTI=/nowhere/libcupti.so "$BEVSCOPE" regime small --counters --gpu h200 \
+BEVSCOPE_DATA=$folder/counted BEVSCOPE_CUPTI=/nowhere/libcupti.so "$BEVSCOPE" regime toy --counters --gpu h200 \
     >"$folder/table" 2>"$folder/err"
 [ $? = 0 ] && [ "$(wc -l <"$folder/err")" = 1 ] && grep -q '^recorded on' "$folder/table" &&
     grep -Eq '(libcupti.so was not found|built without CUPTI).*recorded counters' "$folder/err"
