@@ -3,6 +3,7 @@
 # files as clips; comparisons of two files; what is refused.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder
+tap_street street
 
 # larger A B: file A is larger: it shows more.
 larger() {
@@ -14,17 +15,17 @@ frames() {
     "$BEVSCOPE" "$@" --script keys --frames frames --size 120x40 >out
 }
 
-tap_run "a world with what its car recorded" tap_quiet "$BEVSCOPE" export intersection a.npz
-tap_run "and without" tap_quiet "$BEVSCOPE" export intersection --bare bare.npz
+tap_run "a world with what its car recorded" tap_quiet "$BEVSCOPE" export street.json a.npz
+tap_run "and without" tap_quiet "$BEVSCOPE" export street.json --bare bare.npz
 tap_run "told" tap_quiet "$BEVSCOPE" info a.npz bare.npz
-[ "$(grep -cE '^(photographs +6 of 704 x 256|boxes +[0-9]+|lidar +[0-9]+)$' out)" = 3 ]
+[ "$(grep -cE "^(photographs +6 of $image_w x $image_h|boxes +[0-9]+|lidar +[0-9]+)\$" out)" = 3 ]
 tap_ok $? "what it recorded is told of the first, and of it alone"
 tap_run "which is smaller" larger a.npz bare.npz
 tap_run "read and written again" tap_quiet "$BEVSCOPE" export a.npz b.npz
 tap_run "gives the same bytes" cmp a.npz b.npz
 
 # The file's pooled cells are the world's: the same pixels, but for title, outlines and boxes.
-tap_run "the world's grid" "$BEVSCOPE" snapshot intersection --title T --no-outlines --timing off -v norm -o world.png
+tap_run "the world's grid" "$BEVSCOPE" snapshot street.json --title T --no-outlines --timing off -v norm -o world.png
 tap_run "the file's grid" "$BEVSCOPE" snapshot a.npz --title T --truth off --timing off -v norm -o file.png
 tap_run "are the same picture" cmp world.png file.png
 tap_run "true boxes" "$BEVSCOPE" snapshot a.npz --title T --truth boxes -v norm -o boxes.png
@@ -42,14 +43,14 @@ tap_refuses "'3,1' is not three channels" "two channels" snapshot a.npz --rgb 3,
 tap_refuses "is not three channels" "an empty range" snapshot a.npz --rgb 0:1:1,1,2 -o never.png
 tap_refuses "is not below" "a channel too far" snapshot a.npz --rgb 0,1,5000 -o never.png
 tap_run "pooled photographs" "$BEVSCOPE" snapshot a.npz --photo-features --title T -o above.png
-tap_run "the same of the world" "$BEVSCOPE" snapshot intersection --photo-features --title T --no-outlines \
+tap_run "the same of the world" "$BEVSCOPE" snapshot street.json --photo-features --title T --no-outlines \
     -o above-world.png
 tap_refuses "no photographs to make features" "of none" snapshot bare.npz --photo-features -o n.png
 
 # ---- comparisons ---------------------------------------------------------------------------------
-tap_run "another file" tap_quiet "$BEVSCOPE" export intersection c.npz --temperature 4
+tap_run "another file" tap_quiet "$BEVSCOPE" export street.json c.npz --temperature 4
 tap_run "beside the first" "$BEVSCOPE" snapshot a.npz --compare c.npz -o compare.png
-"$BEVSCOPE" export intersection --channels 16 fewer.npz >out
+"$BEVSCOPE" export street.json --channels 8 fewer.npz >out
 tap_refuses "compare two of the same grid" "another grid" \
     snapshot a.npz --compare fewer.npz -o never.png
 printf 'tick 0.1\n' >keys
@@ -59,7 +60,7 @@ tap_run "which names both" grep -q 'c | a' frames/frame-0001.txt
 # ---- clips ---------------------------------------------------------------------------------------
 mkdir clip
 for i in 0 1 2; do
-    "$BEVSCOPE" export intersection clip/$i.npz --time $((i / 2)).$((5 * i % 10)) >out
+    "$BEVSCOPE" export street.json clip/$i.npz --time $((i / 2)).$((5 * i % 10)) >out
 done
 printf 'tick 0.01\ntick 0.5\ntick 0.5\ntick 0.5\nstep\ntick 0.1\nstep -\ntick 0.1\n' >keys
 tap_run "a clip" frames clip
@@ -80,7 +81,7 @@ tap_run "are the same picture" cmp moment.png itself.png
 cp c.npz clip/3.npz
 cp fewer.npz clip/4.npz
 tap_refuses "4.npz: feat: shape" "another shape" snapshot clip -o never.png
-"$BEVSCOPE" export intersection --bare clip/4.npz >out
+"$BEVSCOPE" export street.json --bare clip/4.npz >out
 tap_refuses "4.npz: images: is missing, but 0.npz has it" "no images" snapshot clip -o never.png
 head -c 1000 a.npz >clip/4.npz
 tap_refuses "4.npz: truncated zip" "half a file" snapshot clip -o never.png

@@ -48,6 +48,38 @@ tap_folder() {
     cd "$folder" || exit 1
 }
 
+# tap_street NAME: writes NAME.json, the intersection with a quarter of its pixels, cells and depths
+# on each side: the same world, quickly cast and pooled; its images are $image_w x $image_h. With
+# WHOLE=1 (tests/hard/test_whole.sh) it is the intersection as it is.
+tap_street() {
+    if [ -n "$WHOLE" ]; then
+        image_w=704 image_h=256
+        cp "$SRCDIR/samples/intersection.json" "$1.json"
+        return
+    fi
+    image_w=176 image_h=64
+    sed -e 's/"resize": 0.44/"resize": 0.11/' -e 's/"crop_px": \[0, 140\]/"crop_px": [0, 35]/' \
+        -e 's/"input_px": \[704, 256\]/"input_px": [176, 64]/' -e 's/"channels": 80/"channels": 16/' \
+        -e 's/"features": \[44, 16\]/"features": [11, 4]/' -e 's/\[1, 60, 1\]/[1, 60, 4]/' \
+        -e 's/"cells": \[200, 200\]/"cells": [50, 50]/' "$SRCDIR/samples/intersection.json" >"$1.json"
+}
+
+# tap_include NAME COMMAND...: the checks of another test, as checks of this one.
+tap_include() {
+    tap_name=$1
+    shift
+    "$@" >included 2>&1
+    tap_status=$?
+    while read -r tap_line; do
+        case $tap_line in
+            "ok "*) tap_ok 0 "$tap_name: ${tap_line#* - }" ;;
+            "not ok "*) tap_ok 1 "$tap_name: ${tap_line#* - }" ;;
+            "#"*) echo "$tap_line" ;;
+        esac
+    done <included
+    tap_ok $tap_status "$tap_name: to its end"
+}
+
 # tap_quiet COMMAND...: its output goes into the file out.
 tap_quiet() {
     "$@" >out
