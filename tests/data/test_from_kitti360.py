@@ -121,7 +121,7 @@ WRONG = [
     ("camera poses the other way", *turned("image", other_way)),
     ("LiDAR pose the other way", *turned("", other_way)),
 ]
-for name, owner, part, wrong in WRONG:
+for name, owner, part, wrong in readers.defects(WRONG):
     with mock.patch.object(owner, part, wrong):
         found = offs()
     ok(not holds(found), "told: {} (off {:.3f}, {:.3f})".format(name, *found))

@@ -159,7 +159,7 @@ WRONG = [
     ("velocities in the world's frame", from_nuscenes.NuScenes, "box", lambda self, a, e: [
         *box(self, a, e)[:7], *self.velocity(a)[:2]]),
 ]
-for name, owner, part, wrong in WRONG:
+for name, owner, part, wrong in readers.defects(WRONG):
     with mock.patch.object(owner, part, wrong):
         found = offs()
     ok(not holds(*found), "told: {} (off {:.3f}, {:.3f}, {:.2g})".format(name, *found))
