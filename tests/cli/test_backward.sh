@@ -2,18 +2,22 @@
 # The live display turned backward: every panel shows the way back, or says that it does not; a loss on
 # cells lights the pixels that feed it; depth follows the gradient, and does not where that is wrong.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+tap_folder
+tap_street street 2
 
-"$BEVSCOPE" live intersection --script "${SRCDIR:-.}/samples/backward.keys" --frames "$folder/a" \
-    --size 160x50 >"$folder/out" 2>&1
+# samples/backward.keys, with the cursor and the pixel where the small street has them.
+small='s/^cursor-x 118/cursor-x 60/; s/^cursor-y 112/cursor-y 56/; s/^pixel 0 30 9/pixel 0 15 4/'
+of=1056 mouse='15, 4'
+[ -z "$WHOLE" ] || small='' of=4224 mouse='30, 9'
+sed "$small" "$SRCDIR/samples/backward.keys" >keys
+"$BEVSCOPE" live street.json --script keys --frames "$folder/a" --size 160x50 >"$folder/out" 2>&1
 tap_ok $? "the sample plays"
 sed 's/^/# /' "$folder/out"
 frame() { # NUMBER
     cat "$folder/a/frame-$(printf %04d "$1").txt"
 }
 
-frame 2 | grep -q 'bevscope  .* FP16 nearest backward  intersection  picture by '
+frame 2 | grep -q 'bevscope  .* FP16 nearest backward  street.json  picture by '
 tap_ok $? 'the selection goes backward, and what pools the picture is named'
 frame 2 | grep -q 'Kernels, FP16 nearest backward' && frame 2 | grep -q '^   *1 REF '
 tap_ok $? 'the ladder backward, from its reference on'
@@ -37,13 +41,13 @@ echo "# pixels: cell $cell, car $car, cars $cars, all $all"
 [ "${cell:-0}" -gt 0 ] && [ "${car:-0}" -gt "$cell" ] && [ "${cars:-0}" -gt "$car" ] &&
     [ "${all:-0}" -gt "$cars" ]
 tap_ok $? 'more cells in the loss, more pixels that would have to change'
-frame 3 | grep -q 'Camera front-left .* of 4224 pixels' && frame 3 | grep -q 'most: front-left .*grad_depth'
+frame 3 | grep -q "Camera front-left .* of $of pixels" && frame 3 | grep -q 'most: front-left .*grad_depth'
 tap_ok $? 'the camera that sees the car, and the depths of its pixel'
 frame 4 | grep -q 'cells, car'
 tap_ok $? 'the object is named'
 frame 6 | grep -q 'V4 on .* binds'
 tap_ok $? 'the model follows the selection'
-frame 7 | grep -q 'Camera front-left ' && frame 7 | grep -q 'mouse: front-left 30, 9, its grad_depth'
+frame 7 | grep -q 'Camera front-left ' && frame 7 | grep -q "mouse: front-left $mouse, its grad_depth"
 tap_ok $? 'the depths of the pixel under the mouse'
 loss() { # NUMBER
     frame "$1" | sed -n 's/.* loss \([0-9.e-]*\), was \([0-9.e-]*\).*/\1 \2/p' | head -1
@@ -56,7 +60,7 @@ tap_ok $? 'a script says nothing about time'
 frame 9 | grep -q 'FP32  *FAIL  *FAIL  *FAIL' && loss 9 | awk '{ exit !($1 == $2) }' &&
     frame 9 | grep -q '[0-9]* of 40 steps taken back: a wrong gradient?'
 tap_ok $? 'a planted defect: the gates fail, and no step leads down'
-frame 10 | grep -q 'bevscope  .* FP32 nearest  intersection' && frame 10 | grep -q 'Intervals' &&
+frame 10 | grep -q 'bevscope  .* FP32 nearest  street.json' && frame 10 | grep -q 'Intervals' &&
     ! frame 10 | grep -q Training && ! frame 10 | grep -q 'Gradients of a loss'
 tap_ok $? 'and forward again'
 tap_done

@@ -111,26 +111,31 @@ PY
 tap_run 'verify --format json: every gate passes, numbers are numbers' \
     python3 "$folder/verify.py" "$folder/out"
 
-expect 0 '' bench toy --quick --format json --device cpu --dtype all --align nearest,bilinear
+# All kernels in one format, one kernel in all.
+expect 0 '' bench toy --quick --format json --device cpu --dtype fp16
+cp "$folder/out" "$folder/kernels"
+expect 0 '' bench toy --quick --format json --device cpu --dtype all --align nearest,bilinear -k cpu_v4
 cat >"$folder/bench.py" <<'PY'
 import json, sys
-report = json.load(open(sys.argv[1]))
-assert report["machine"]["threads"] >= 1
-rows = report["results"]
+kernels, formats = (json.load(open(name)) for name in sys.argv[1:])
+assert kernels["machine"]["threads"] >= 1
+rows = kernels["results"]
 assert {row["kernel"] for row in rows} >= {"reference", "cpu_v2", "cpu_v2_do", "cpu_v3", "cpu_v4"}
+rows = formats["results"]
+assert {row["kernel"] for row in rows} == {"cpu_v4"} and len(rows) == 5 * 2 * 2
 assert {row["cache"] for row in rows} == {"warm", "cold"}
 assert {row["align"] for row in rows} == {"nearest", "bilinear"}
 assert len({row["dtype"] for row in rows}) == 5
-for row in rows:
+for row in kernels["results"] + formats["results"]:
     assert row["p99_us"] >= row["p95_us"] >= row["median_us"] > 0, row
     assert row["points"] > 0 and row["intervals"] > 0 and row["channels"] > 0, row
     assert row["prepare_us"] >= 0 and row["speedup_over_v2"] > 0, row
 PY
 tap_run 'bench --format json: percentiles in order, every selection there' \
-    python3 "$folder/bench.py" "$folder/out"
+    python3 "$folder/bench.py" "$folder/kernels" "$folder/out"
 
 for format in table markdown csv; do
-    expect 0 '' bench toy --quick --format $format --device cpu --dtype fp16
+    expect 0 '' bench toy --quick --format $format --device cpu --dtype fp16 -k cpu_v3
     [ "$(grep -c cpu_v3 "$folder/out")" = 2 ]
     tap_ok $? "bench --format $format shows both cache states"
 done
@@ -139,7 +144,7 @@ done
 # Control codes in a file's name do not reach the terminal.
 evil="$folder/$(printf '\033]0;evil\007\302\2332Jx').json"
 cp "$SRCDIR/samples/toy.json" "$evil"
-for command in "info" "bench --quick" "verify" "regime" "live --plain --no-window"; do
+for command in "info" "bench --quick -k cpu_v4" "verify" "regime" "live --plain --no-window"; do
     "$BEVSCOPE" $command "$evil" --device cpu --dtype fp16 </dev/null >"$folder/out" 2>&1
     status=$?
     grep -q '?]0;evil??2Jx.json' "$folder/out" &&
@@ -218,7 +223,7 @@ if [ -w /dev/full ]; then
     for words in --list --help --man --version 'bench --help' 'info toy' info 'glossary' \
         'bench --recorded canonical' 'regime toy --gpu h200' 'toy --plain --device cpu'; do
         # shellcheck disable=SC2086
-        "$BEVSCOPE" $words </dev/null >/dev/full 2>"$folder/said"
+        echo help | "$BEVSCOPE" $words >/dev/full 2>"$folder/said"
         [ $? = 1 ] && [ "$(grep -c '^bevscope: standard output: ' "$folder/said")" = 1 ]
         tap_ok $? "a full disk is not silent: $words" || sed 's/^/# /' "$folder/said"
     done
@@ -250,7 +255,8 @@ tap_ok $? 'findings are in the JSON, too'
 [ $? = 2 ] && grep -q 'has no accesses' "$folder/err"
 tap_ok $? 'a kernel that is not simulated is refused'
 # Without a terminal: at once what it is; help and the glossary answer.
-{ sleep 1; printf 'help\nglossary ridge\nglossary xyzzy\nquit\n'; } |
+rm -f "$folder/err"
+{ tap_wait [ -s "$folder/err" ] && printf 'help\nglossary ridge\nglossary xyzzy\nquit\n'; } |
     "$BEVSCOPE" toy --plain --device cpu --no-window >"$folder/out" 2>"$folder/err"
 [ "$(head -n 1 "$folder/err" | grep -c 'help lists them')" = 1 ]
 tap_ok $? 'plain: says at once what it is'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The memory model against recorded hardware counters: the agreement it has reached must not get
 # worse.
-. "${SRCDIR:-.}/tests/tap.sh"
+. "${SRCDIR:-.}/tests/support/tap.sh"
 tap_python json Python
 tap_folder
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The memory model at its full size: every kernel of canonical, the published configurations, and
 # the report of both directions.
-. "${SRCDIR:-.}/tests/tap.sh"
+. "${SRCDIR:-.}/tests/support/tap.sh"
 tap_python json Python
 tap_folder
 

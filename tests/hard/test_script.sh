@@ -1,6 +1,6 @@
 #!/bin/sh
 # Scripts at full size: canonical with one thread and with several, and the demo at its own pace.
-. "${SRCDIR:-.}/tests/tap.sh"
+. "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder
 
 printf '%s\n' 'kernel v2' 'tick 0.5' 'kernel v3' 'dtype fp8' 'tick 0.5 2' 'key Up' snapshot \

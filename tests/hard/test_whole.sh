@@ -1,9 +1,10 @@
 #!/bin/sh
 # Tests of the first ring whose street is small there, or whose planted defects are a few, in whole.
-. "${SRCDIR:-.}/tests/tap.sh"
+. "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder
 export WHOLE=1
-for test in photos clip_file export_numpy export_pooled from_nuscenes from_kitti360; do
-    tap_include $test sh "$SRCDIR/tests/test_$test.sh"
+for test in data/test_photos data/test_clip_file data/test_export_numpy data/test_export_pooled \
+    data/test_from_nuscenes data/test_from_kitti360 cli/test_backward; do
+    tap_include "$test" sh "$SRCDIR/tests/$test.sh"
 done
 tap_done

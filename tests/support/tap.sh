@@ -48,20 +48,29 @@ tap_folder() {
     cd "$folder" || exit 1
 }
 
-# tap_street NAME: writes NAME.json, the intersection with a quarter of its pixels, cells and depths
+# tap_wait COMMAND...: waits until the command passes, at most a minute.
+tap_wait() {
+    tap_tries=0
+    until "$@" || [ $tap_tries = 1200 ]; do
+        tap_tries=$((tap_tries + 1))
+        sleep 0.05
+    done
+    "$@"
+}
+
+# tap_street NAME [4]: writes NAME.json, the intersection with a quarter of its pixels, cells and depths
 # on each side: the same world, quickly cast and pooled; its images are $image_w x $image_h. With
 # WHOLE=1 (tests/hard/test_whole.sh) it is the intersection as it is.
 tap_street() {
-    if [ -n "$WHOLE" ]; then
-        image_w=704 image_h=256
-        cp "$SRCDIR/samples/intersection.json" "$1.json"
-        return
-    fi
-    image_w=176 image_h=64
-    sed -e 's/"resize": 0.44/"resize": 0.11/' -e 's/"crop_px": \[0, 140\]/"crop_px": [0, 35]/' \
-        -e 's/"input_px": \[704, 256\]/"input_px": [176, 64]/' -e 's/"channels": 80/"channels": 16/' \
-        -e 's/"features": \[44, 16\]/"features": [11, 4]/' -e 's/\[1, 60, 1\]/[1, 60, 4]/' \
-        -e 's/"cells": \[200, 200\]/"cells": [50, 50]/' "$SRCDIR/samples/intersection.json" >"$1.json"
+    tap_part=${2:-4}
+    [ -z "$WHOLE" ] || tap_part=1
+    image_w=$((704 / tap_part)) image_h=$((256 / tap_part))
+    sed -e "s/\"resize\": 0.44/\"resize\": 0.$((44 / tap_part))/; s/\[704, 256\]/[$image_w, $image_h]/
+        s/\"crop_px\": \[0, 140\]/\"crop_px\": [0, $((140 / tap_part))]/; s/\[1, 60, 1\]/[1, 60, $tap_part]/
+        s/\"features\": \[44, 16\]/\"features\": [$((44 / tap_part)), $((16 / tap_part))]/
+        s/\"cells\": \[200, 200\]/\"cells\": [$((200 / tap_part)), $((200 / tap_part))]/" \
+        "$SRCDIR/samples/intersection.json" >"$1.json"
+    [ "$tap_part" = 1 ] || sed -i 's/"channels": 80/"channels": 16/' "$1.json"
 }
 
 # tap_include NAME COMMAND...: the checks of another test, as checks of this one.
