@@ -365,11 +365,14 @@ TAP_SUITE(steps) {
     test_scene("toy", 0, BEV_FP32, BEV_NEAREST, NULL);
     test_scene("toy", 0, BEV_FP8, BEV_BILINEAR, NULL);
     test_scene("toy", 64, BEV_FP16, BEV_NEAREST, "v4");
+    test_canonical();
+    test_pair();
+}
+
+TAP_HARD_SUITE(steps_scenes) {
     test_scene("asymmetric", 16, BEV_FP16, BEV_NEAREST, NULL);
     test_scene("asymmetric", 8, BEV_FP16, BEV_BILINEAR, "bev_align");
     test_scene("asymmetric", 64, BEV_NVFP4, BEV_NEAREST, "v4");
     test_scene("asymmetric", 64, BEV_FP32, BEV_NEAREST, "v4");
     test_scene("asymmetric", 64, BEV_FP16, BEV_BILINEAR, "v4");
-    test_canonical();
-    test_pair();
 }

@@ -146,13 +146,24 @@ static HostProblem problem_of(Workload *workload, BevDtype dtype, BevAlign align
 
 TAP_SUITE(trace) {
     Err err = {0};
-    Workload canonical, toy;
-    need(workload_open(&canonical, "canonical", NULL, &err), &err);
-    need(workload_open(&toy, "asymmetric", NULL, &err), &err);
-    HostProblem half = problem_of(&canonical, BEV_FP16, BEV_NEAREST);
-    HostProblem single = problem_of(&toy, BEV_FP32, BEV_BILINEAR);
-    HostProblem four = problem_of(&toy, BEV_NVFP4, BEV_NEAREST);
+    Workload small;
+    need(workload_open(&small, "small", NULL, &err), &err);
+    HostProblem half = problem_of(&small, BEV_FP16, BEV_NEAREST);
     test_by_hand();
+    test_coalescing(&half.view);
+    test_formulas("small", &half.view);
+    problem_free(&half);
+    workload_close(&small);
+}
+
+TAP_HARD_SUITE(trace_scenes) {
+    Err err = {0};
+    Workload canonical, asymmetric;
+    need(workload_open(&canonical, "canonical", NULL, &err), &err);
+    need(workload_open(&asymmetric, "asymmetric", NULL, &err), &err);
+    HostProblem half = problem_of(&canonical, BEV_FP16, BEV_NEAREST);
+    HostProblem single = problem_of(&asymmetric, BEV_FP32, BEV_BILINEAR);
+    HostProblem four = problem_of(&asymmetric, BEV_NVFP4, BEV_NEAREST);
     test_published_index_traffic(&half.view);
     test_coalescing(&half.view);
     test_counted(&half.view);
@@ -163,5 +174,5 @@ TAP_SUITE(trace) {
     problem_free(&single);
     problem_free(&four);
     workload_close(&canonical);
-    workload_close(&toy);
+    workload_close(&asymmetric);
 }

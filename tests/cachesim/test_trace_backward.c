@@ -150,6 +150,10 @@ TAP_SUITE(trace_backward) {
     test_points(&half, &single);
     test_pixels(&half);
     test_none(half);
+    test_formulas("small", BEV_FP16, BEV_NEAREST);
+}
+
+TAP_HARD_SUITE(trace_backward_scenes) {
     test_formulas("canonical", BEV_FP16, BEV_NEAREST);
     test_formulas("small", BEV_FP32, BEV_BILINEAR);
 }

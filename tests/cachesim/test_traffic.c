@@ -208,18 +208,22 @@ static void test_columns(void) {
 }
 
 TAP_SUITE(traffic) {
-    /* Of xlarge and hires the depth is transposed also where the map has no weights; hires has
-     * tiles with two blocks. */
-    static const char *const in_fp16[] = {"canonical",    "highway", "target",
-                                          "intersection", "large",   "wide_c128",
-                                          "wide_c256",    "xlarge",  "hires"};
-    static const char *const in_all[] = {"toy",       "asymmetric", "embedding_bag",
-                                         "histogram", "segments",   "voxelize"};
     test_entries();
     test_deal();
-    test_forms();
     test_columns();
     test_canonical();
+    test_scene("canonical", 1u << BEV_FP16);
+    test_scene("toy", (1u << BEV_DTYPE_COUNT) - 1);
+}
+
+TAP_HARD_SUITE(traffic_scenes) {
+    /* Of xlarge and hires the depth is transposed also where the map has no weights; hires has
+     * tiles with two blocks. */
+    static const char *const in_fp16[] = {"highway",   "target",    "intersection", "large",
+                                          "wide_c128", "wide_c256", "xlarge",       "hires"};
+    static const char *const in_all[] = {"asymmetric", "embedding_bag", "histogram", "segments",
+                                         "voxelize"};
+    test_forms();
     for (size_t i = 0; i < sizeof in_fp16 / sizeof *in_fp16; i++)
         test_scene(in_fp16[i], 1u << BEV_FP16);
     test_scene("parking", 1u << BEV_FP16 | 1u << BEV_FP32);
