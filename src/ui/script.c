@@ -176,8 +176,9 @@ static bool use_say(Script *script, const char *rest, Err *err) {
 }
 
 static bool use_control(Script *script, const char *line, Err *err) {
-    if (!app_words(&script->app, line, err))
-        return script_refuse(script, err->what, err);
+    Err why = {0};
+    if (!app_words(&script->app, line, &why))
+        return script_refuse(script, why.what, err);
     return script_serve(script, err);
 }
 
