@@ -3,7 +3,7 @@
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder
 export WHOLE=1
-for test in data/test_photos data/test_clip_file data/test_export_numpy data/test_export_pooled \
+for test in data/test_photos data/test_export_numpy data/test_export_pooled \
     data/test_from_nuscenes data/test_from_kitti360 cli/test_backward; do
     tap_include "$test" sh "$SRCDIR/tests/$test.sh"
 done
