@@ -61,24 +61,11 @@ BevGpuFacts gpu_facts(const Gpu *gpu) {
     return (BevGpuFacts){gpu->l2_bytes, gpu->sms, gpu->converts_fp8, gpu->cc_major >= 10};
 }
 
-static double own_l2(const Gpu *gpu) {
-    return gpu->l2_bytes / MB(1);
-}
-
-static double own_bandwidth(const Gpu *gpu) {
-    return gpu->dram_gbps;
-}
-
-static double own_sms(const Gpu *gpu) {
-    return gpu->sms;
-}
-
 const GpuFigure gpu_figures[GPU_FIGURES] = {
-    [GPU_L2] = {"l2", offsetof(GpuEdit, l2_mib), 1.0 / 32, 256, false, own_l2},
-    [GPU_BANDWIDTH] = {"bandwidth", offsetof(GpuEdit, dram_gbps), 1, 1e6, false,
-                       own_bandwidth},
-    [GPU_SMS] = {"sms", offsetof(GpuEdit, sms), 1, 10000, true, own_sms},
-    [GPU_CLOCK] = {"clock", offsetof(GpuEdit, clock_ghz), 0.1, 10, false, gpu_clock_ghz},
+    [GPU_L2] = {"l2", offsetof(GpuEdit, l2_mib), 1.0 / 32, 256, false},
+    [GPU_BANDWIDTH] = {"bandwidth", offsetof(GpuEdit, dram_gbps), 1, 1e6, false},
+    [GPU_SMS] = {"sms", offsetof(GpuEdit, sms), 1, 10000, true},
+    [GPU_CLOCK] = {"clock", offsetof(GpuEdit, clock_ghz), 0.1, 10, false},
 };
 
 double *gpu_edit_value(GpuEdit *edit, int figure) {

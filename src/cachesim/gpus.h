@@ -45,13 +45,12 @@ typedef struct {
     double l2_mib, dram_gbps, sms, clock_ghz;
 } GpuEdit;
 
-/* One of these figures: its word as a control, and bounds. `own` is a GPU's own value. */
+/* One of these figures: its word in `gpu l2=32`, and bounds. */
 typedef struct {
     const char *word;
     size_t offset; /* in GpuEdit */
     double min, max;
     bool whole;
-    double (*own)(const Gpu *gpu);
 } GpuFigure;
 
 enum { GPU_L2, GPU_BANDWIDTH, GPU_SMS, GPU_CLOCK, GPU_FIGURES };

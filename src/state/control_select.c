@@ -253,58 +253,60 @@ unsigned control_channels(State *state, const Command *command) {
     return control_changed_and_told(state);
 }
 
-unsigned control_gpu(State *state, const Command *command) {
-    int gpu = wrapped(state->gpu + command->step, gpu_count);
-    if (!command->step) {
-        const Gpu *found = gpu_find(command->argument);
-        gpu = found ? (int)(found - gpus) : -1;
+/* "l2=32": a figure of the GPU that is changed; 0: its own. */
+static bool use_figure(State *state, const char *word, GpuEdit *edit) {
+    size_t length = strcspn(word, "=");
+    int figure = 0;
+    while (figure < GPU_FIGURES && (strlen(gpu_figures[figure].word) != length ||
+                                    strncmp(gpu_figures[figure].word, word, length) != 0))
+        figure++;
+    if (figure == GPU_FIGURES) {
+        SAY(state, ACTION_GPU, "gpu: there is no \"%.*s\": l2, bandwidth, sms, clock", (int)length,
+            word);
+        return false;
     }
-    if (gpu < 0)
-        return SAY(state, command->action, "gpu: there is no \"%s\" in the table",
-                   command->argument);
+    const GpuFigure *row = &gpu_figures[figure];
+    const char *text = word + length + 1;
+    char *end;
+    double value = strtod(text, &end);
+    bool number = end != text && !*end && !(row->whole && value != floor(value));
+    if (!number || (value != 0 && !(value >= row->min && value <= row->max))) {
+        SAY(state, ACTION_GPU, "gpu: %s: %s is not %s from %g to %g, or 0 for its own", row->word,
+            text, row->whole ? "a whole number" : "a number", row->min, row->max);
+        return false;
+    }
+    *gpu_edit_value(edit, figure) = value;
+    return true;
+}
+
+/* "h200": another row of the table, whose figures are its own. */
+static bool use_gpu(State *state, const char *name, int *gpu, GpuEdit *edit) {
+    const Gpu *found = gpu_find(name);
+    if (!found) {
+        SAY(state, ACTION_GPU, "gpu: there is no \"%s\" in the table", name);
+        return false;
+    }
+    *gpu = (int)(found - gpus);
+    *edit = (GpuEdit){0};
+    return true;
+}
+
+unsigned control_gpu(State *state, const Command *command) {
+    GpuEdit edit = command->step ? (GpuEdit){0} : state->edit;
+    int gpu = wrapped(state->gpu + command->step, gpu_count);
+    char words[sizeof command->argument], changed[96];
+    snprintf(words, sizeof words, "%s", command->argument);
+    for (char *rest = words, *word; (word = strtok_r(rest, " \t", &rest));)
+        if (!(strchr(word, '=') ? use_figure(state, word, &edit)
+                                : use_gpu(state, word, &gpu, &edit)))
+            return STEP_REDRAW;
     state->gpu = gpu;
-    state->edit = (GpuEdit){0};
+    state->edit = edit;
+    gpu_edit_text(&edit, changed, sizeof changed);
+    if (changed[0])
+        return SAY(state, command->action, "what if: %s%s", gpus[gpu].title, changed);
     return SAY(state, command->action, "what if: %s, L2 of %.0f MiB", gpus[gpu].title,
                gpus[gpu].l2_bytes / (1 << 20));
-}
-
-/* One step of a figure: the L2 doubles from 2 to 256 MiB and then is its own again; the others grow
- * by a quarter. */
-static double next_figure(int figure, double now, double own, int step) {
-    const GpuFigure *row = &gpu_figures[figure];
-    double value = now > 0 ? now : own;
-    if (figure != GPU_L2) {
-        value = clamp(value * (step > 0 ? 1.25 : 0.8), row->min, row->max);
-        return row->whole ? fmax(round(value), 1) : value;
-    }
-    int octaves = (int)log2(row->max), at = now > 0 ? (int)clamp(round(log2(now)), 1, octaves) : 0;
-    at = wrapped(at + step, octaves + 1);
-    return at ? exp2(at) : 0;
-}
-
-static int figure_of(Action action) {
-    int figure = 0;
-    while (strcmp(gpu_figures[figure].word, keys[action].word) != 0)
-        figure++;
-    return figure;
-}
-
-unsigned control_gpu_figure(State *state, const Command *command) {
-    int figure = figure_of(command->action);
-    const GpuFigure *row = &gpu_figures[figure];
-    double *value = gpu_edit_value(&state->edit, figure), own = row->own(&gpus[state->gpu]);
-    double next = command->step ? next_figure(figure, *value, own, command->step)
-                                : strtod(command->argument, NULL);
-    bool inside = next >= row->min && next <= row->max && !(row->whole && next != floor(next));
-    if (next != 0 && !inside)
-        return SAY(state, command->action, "%s: %s is not %s from %g to %g, or 0 for its own",
-                   row->word, command->argument, row->whole ? "a whole number" : "a number",
-                   row->min, row->max);
-    *value = next;
-    char changed[96];
-    gpu_edit_text(&state->edit, changed, sizeof changed);
-    return SAY(state, command->action, "what if: %s%s", gpus[state->gpu].title,
-               changed[0] ? changed : ", as it is");
 }
 
 unsigned control_counters(State *state, const Command *command) {

@@ -104,15 +104,15 @@ static bool argument_fits(const KeyRow *row, const char *argument, char *why, si
 }
 
 bool keys_parse(const char *line, Command *command, char *why, size_t size) {
-    char word[64] = "", argument[64] = "", rest[2] = "";
-    if (sscanf(line, "%63s %63s %1s", word, argument, rest) < 1) {
+    char word[64] = "", argument[64] = "", rest[64] = "";
+    if (sscanf(line, "%63s %63s %63[^\n]", word, argument, rest) < 1) {
         snprintf(why, size, "an empty line is no control");
         return false;
     }
     const KeyRow *row = find_word(word);
     if (!row)
         return refuse_word(word, why, size);
-    if (rest[0]) {
+    if (rest[0] && row->argument != ARGUMENT_WORDS) {
         snprintf(why, size, "\"%s\" takes at most one argument", word);
         return false;
     }
@@ -125,8 +125,12 @@ bool keys_parse(const char *line, Command *command, char *why, size_t size) {
     if (!argument[0] || back)
         return row->argument != ARGUMENT_DIGIT || argument_fits(row, argument, why, size);
     command->step = 0;
-    snprintf(command->argument, sizeof command->argument, "%s", argument);
-    return argument_fits(row, argument, why, size);
+    int length = snprintf(command->argument, sizeof command->argument, "%s%s%s", argument,
+                          rest[0] ? " " : "", rest);
+    if (length < (int)sizeof command->argument)
+        return argument_fits(row, argument, why, size);
+    snprintf(why, size, "\"%s\" takes at most %zu characters", word, sizeof command->argument - 1);
+    return false;
 }
 
 /* ---- names of keys --------------------------------------------------------------------------- */

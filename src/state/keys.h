@@ -42,6 +42,7 @@ enum { KEYS_PER_ROW = 9 };
 typedef enum {
     ARGUMENT_NONE,
     ARGUMENT_NAME,
+    ARGUMENT_WORDS, /* several, with spaces between */
     ARGUMENT_NUMBER,
     ARGUMENT_SWITCH, /* on or off */
     ARGUMENT_DIGIT   /* a number; keys[i] means i + 1 */

@@ -74,11 +74,6 @@ Gpu state_gpu(const State *state) {
     return gpu_edited(&gpus[state->gpu], &state->edit);
 }
 
-double state_gpu_clock(const State *state) {
-    Gpu gpu = state_gpu(state);
-    return gpu_clock_ghz(&gpu);
-}
-
 bool state_shows_errors(const State *state) {
     return state->view == state->menu.error_view && state->compare != COMPARE_DIFFERENCE;
 }

@@ -342,7 +342,6 @@ void state_value(const State *state, Action action, char *text, size_t size);
 
 /* The GPU that is predicted, its changes included. */
 Gpu state_gpu(const State *state);
-double state_gpu_clock(const State *state); /* GHz */
 
 /* Position of a name in a menu, upper and lower case alike; -1: it is not there. */
 int menu_find(const Menu *menu, const char *name);

@@ -83,6 +83,7 @@ static void say_what_waits(Loop *loop) {
 static void print_controls(void) {
     static const char *const arguments[] = {[ARGUMENT_NONE] = "",
                                             [ARGUMENT_NAME] = " NAME",
+                                            [ARGUMENT_WORDS] = " WORDS",
                                             [ARGUMENT_NUMBER] = " NUMBER",
                                             [ARGUMENT_SWITCH] = " on|off",
                                             [ARGUMENT_DIGIT] = " NUMBER"};

@@ -93,7 +93,7 @@ grep -q 'FP16 lattice' "$folder/aligns/frame-0001.txt" &&
 tap_ok $? 'with one that it has, and a line says so'
 
 # The memory model, simulated within the script: the same curve with one thread and with two.
-printf 'kernel v2\nchart mrc\ngpu h200\nl2 2\ntick 0.5\nsnapshot\nchart dtype\ntick 0\n' \
+printf 'kernel v2\nchart mrc\ngpu h200 l2=2\ntick 0.5\nsnapshot\nchart dtype\ntick 0\n' \
     >"$folder/model.keys"
 for threads in 1 2; do
     OMP_NUM_THREADS=$threads "$BEVSCOPE" live toy --script "$folder/model.keys" \

@@ -14,35 +14,37 @@
 
 /* A GPU of one's own: every figure within its bounds, 0 for the GPU's own. */
 static void test_gpu_figures(State *state) {
-    use(state, "gpu a6000");
-    use(state, "l2 24");
-    use(state, "bandwidth 300");
+    use(state, "gpu a6000 l2=24 bandwidth=300");
     Gpu gpu = state_gpu(state);
     tap_ok(gpu.l2_bytes == 24 << 20 && gpu.dram_gbps == 300 && gpu.sms == 84 &&
                says(state, "what if: RTX A6000 with 24 MiB of L2, 300 GB/s"),
            "its L2 and its bandwidth by value");
-    use(state, "sms 42");
-    use(state, "clock 1.5");
+    use(state, "gpu sms=42");
+    use(state, "gpu clock=1.5");
     gpu = state_gpu(state);
-    tap_ok(gpu.sms == 42 && fabs(state_gpu_clock(state) - 1.5) < 1e-9, "multiprocessors and clock");
-    use(state, "clock 0");
-    tap_ok(fabs(state_gpu_clock(state) - gpu_clock_ghz(&gpus[state->gpu])) < 1e-9,
+    tap_ok(gpu.sms == 42 && fabs(gpu_clock_ghz(&gpu) - 1.5) < 1e-9, "multiprocessors and clock");
+    use(state, "gpu clock=0");
+    gpu = state_gpu(state);
+    tap_ok(fabs(gpu_clock_ghz(&gpu) - gpu_clock_ghz(&gpus[state->gpu])) < 1e-9,
            "0 is its own, whatever else is changed");
-    static const char *const refused[] = {"l2 257",    "l2 -1",   "bandwidth 0.5",
-                                          "sms 10001", "sms 1.5", "clock 99"};
-    for (int i = 0; i < 6; i++) {
+    static const char *const refused[] = {"gpu l2=257",  "gpu l2=-1",    "gpu bandwidth=0.5",
+                                          "gpu sms=1e5", "gpu sms=1.5",  "gpu clock=99",
+                                          "gpu l2=",     "gpu l2=4 sms=x"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         GpuEdit before = state->edit;
         use(state, refused[i]);
         tap_ok(!memcmp(&before, &state->edit, sizeof before) && strstr(said(state), "is not a"),
                "refused: %s", said(state));
     }
-    use(state, "bandwidth");
-    tap_ok(state->edit.dram_gbps == 375, "a step is a quarter");
+    use(state, "gpu cache=4");
+    tap_ok(says(state, "gpu: there is no \"cache\": l2, bandwidth, sms, clock"),
+           "a figure that there is not");
     use(state, "gpu h200");
     tap_ok(!gpu_edit_any(&state->edit), "another GPU is as it is");
-    use(state, "l2");
-    use(state, "l2 -");
-    tap_ok(!gpu_edit_any(&state->edit), "the steps of L2 lead back to its own");
+    use(state, "gpu l2=4 a6000 sms=10");
+    tap_ok(state->edit.l2_mib == 0 && state->edit.sms == 10 &&
+               !strcmp(gpus[state->gpu].name, "a6000"),
+           "a GPU and its figures in one line, in their order");
 }
 
 TAP_SUITE(state_kernel_selection) {

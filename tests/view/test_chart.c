@@ -235,7 +235,7 @@ static int differing(const Image *a, const Image *b, int x0, int y0, int x1, int
 
 /* The chart that ranks kernels does so by latency, on the changed GPU; its parts add up. */
 static void test_terms(void) {
-    static const char *const edits[] = {"bandwidth 100", "bandwidth 10", "clock 0.2"};
+    static const char *const edits[] = {"gpu bandwidth=100", "gpu bandwidth=10", "gpu clock=0.2"};
     double last_us = 0;
     use("chart terms");
     for (int e = 0; e < 3; e++) {
@@ -258,8 +258,7 @@ static void test_terms(void) {
         last_us = before;
         free(spec);
     }
-    use("clock 0");
-    use("bandwidth 0");
+    use("gpu clock=0 bandwidth=0");
     use("chart none");
 }
 
@@ -274,10 +273,10 @@ static void test_beside(void) {
     tap_ok(differing(&before, &with, side, 0, W, log) > 5000, "a chart fills the side");
     tap_ok(!differing(&before, &with, 0, 0, side - 1, log), "and leaves the rest alone");
     tap_ok(!differing(&with, &again, 0, 0, W, H), "the same one every time");
-    use("l2 64");
+    use("gpu l2=64");
     Image larger = window_of(W, H);
     tap_ok(differing(&with, &larger, side, 0, W, log) > 100, "another L2 moves its mark");
-    use("l2 0");
+    use("gpu l2=0");
     state.pinned = true;
     Image pinned = window_of(W, H);
     tap_ok(differing(&with, &pinned, side, 0, W, log) > 5000, "a pinned cell takes its place");

@@ -26,8 +26,7 @@ static void test_model(void) {
     begin(200, 60);
     live.model = fixture_model();
     use("chart mrc");
-    use("gpu h200");
-    use("l2 16");
+    use("gpu h200 l2=16");
     draw();
     char us[32], line[64];
     Prediction p =
@@ -38,11 +37,11 @@ static void test_model(void) {
            "another GPU, and another L2 of it");
     tap_ok(shows("requested") && shows("16 MiB of L2: L2 hits 98.0 %, indices 25.1 MB for 2.51"),
            "what threads ask for stands beside the working set, and on which GPU");
-    use("l2 6");
+    use("gpu l2=6");
     draw();
     tap_ok(shows("with 6 MiB of L2: inputs fit (") && shows(" the output does not"),
            "an L2 in which nearly all hits, though the footprint does not fit: why");
-    use("l2 16");
+    use("gpu l2=16");
     draw();
     cells.color = false;
     draw();
