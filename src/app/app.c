@@ -59,7 +59,7 @@ void app_step(App *app, const Event *event) {
 
 bool app_key(App *app, int32_t key) {
     Event event = {.kind = EVENT_COMMAND};
-    if (app_lesson_key(app, key))
+    if (app->state.lesson.open && app_lesson_key(app, key))
         return true;
     if (!keys_find(key, &event.command))
         return false;

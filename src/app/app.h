@@ -133,7 +133,7 @@ void app_lesson_turn(App *app, bool pause_over);
 
 void app_lesson_input(App *app, const LessonInput *input);
 
-/* A key for the lesson. False: it is a control as always. */
+/* A key for the lesson that is open. False: it is a control as always. */
 bool app_lesson_key(App *app, int32_t key);
 
 /* Does what the state asks of the lesson: STEP_LESSON. */

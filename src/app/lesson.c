@@ -271,8 +271,6 @@ static bool is_input(const LessonPane *pane, int32_t key, LessonInput *input) {
 bool app_lesson_key(App *app, int32_t key) {
     LessonPane *pane = &app->state.lesson;
     LessonInput input;
-    if (!pane->open)
-        return false;
     if (key == KEYCODE_SHIFT_UP || key == KEYCODE_SHIFT_DOWN) {
         pane->scroll += key == KEYCODE_SHIFT_UP ? -1 : 1;
         redraw(app);
