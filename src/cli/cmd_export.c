@@ -20,8 +20,6 @@ static bool write_tensors(const Options *options, Workload *workload, const BevM
                           Err *err) {
     const BevShape *shape = &workload->scene.shape;
     long long cameras = shape->cameras, h = shape->feat_h, w = shape->feat_w;
-    if (!options->bare && !scene_take_photos(&workload->scene, options->time_s, err))
-        return false;
     if (!scene_write_npz(options->arguments[1], &workload->scene, &workload->features, map,
                          options->half, err))
         return false;
@@ -42,7 +40,11 @@ bool cmd_export(const Options *options, Err *err) {
     BevAlign align = options->align ? (BevAlign)choices_find(CHOICE_ALIGN, options->align)
                      : workload.scene.has_rig || !workload.scene.map.weights ? BEV_NEAREST
                                                                              : BEV_BILINEAR;
-    const BevMap *map = workload_map(&workload, align, err);
+    bool photos = options->argument_count >= 2 && !options->bare;
+    const BevMap *map = (!photos || scene_take_photos(&workload.scene, options->time_s, err)) &&
+                                select_use_fault(options, &workload, err)
+                            ? workload_map(&workload, align, err)
+                            : NULL;
     if (map)
         select_say_if_empty(options->arguments[0], align, map->points);
     bool ok = map && (!options->pooled || export_pooled(options, &workload, align, err)) &&

@@ -248,6 +248,7 @@ static bool compare_scenes(Snapshot *snapshot, KernelConfig config, Err *err) {
         return false;
     snapshot->has_other = true;
     if (!check_same_grid(snapshot, name, err) ||
+        !select_use_fault(snapshot->options, &snapshot->other, err) ||
         !pool(snapshot, &snapshot->other, name, config, err))
         return false;
     spec->selections[0].scene = snapshot->workload.scene.name;
@@ -476,7 +477,8 @@ static bool make(Snapshot *snapshot, Err *err) {
         (snapshot->latency == LATENCY_RECORDED &&
          !recorded_load_samples(&snapshot->recorded, err)) ||
         !workload_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
-        !fill_scene(snapshot, err) || !first_selection(snapshot, &config, err) ||
+        !fill_scene(snapshot, err) || !select_use_fault(options, &snapshot->workload, err) ||
+        !first_selection(snapshot, &config, err) ||
         !pool(snapshot, &snapshot->workload, snapshot->scene, config, err))
         return false;
     if (options->backward && !go_back(snapshot, config, err))

@@ -125,6 +125,7 @@ typedef struct {
 #define SCREENS      (ON(LIVE) | ON(LEARN))
 #define MODELS       (ON(REGIME) | ON(PLOT) | ON(REPORT))
 #define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS))
+#define FAULTS       (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT))
 #define FIELD(field) .offset = offsetof(Options, field)
 
 static const OptionRow rows[] = {
@@ -187,6 +188,15 @@ static const OptionRow rows[] = {
      CHOICE_NONE, 0, OPERATOR_MAX_SKEW},
     {"points", 0, "N", KIND_INT, SCENES, FIELD(points),
      "of an operator scene (default: the scene's own)", CHOICE_NONE, 1, OPERATOR_MAX_POINTS},
+    {"camera", 0, "NAME", KIND_TEXT, FAULTS, FIELD(camera),
+     "the camera, by name or number, that --yaw, --pitch, --height and --dirty change: the map, not "
+     "what the camera sees"},
+    {"yaw", 0, "DEGREES", KIND_REAL, FAULTS, FIELD(yaw_deg), "an error of its calibration",
+     CHOICE_NONE, -15, 15},
+    {"pitch", 0, "DEGREES", KIND_REAL, FAULTS, FIELD(pitch_deg), "the same, up", CHOICE_NONE, -15,
+     15},
+    {"height", 0, "METRES", KIND_REAL, FAULTS, FIELD(height_m), "the same", CHOICE_NONE, -2, 2},
+    {"dirty", 0, NULL, KIND_FLAG, FAULTS, FIELD(dirty), "a dirty lens switches it off"},
     {"output", 'o', "FILE", KIND_TEXT,
      ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | ON(TRY) | ON(TRAIN) | MODELS,
      FIELD(output),

@@ -36,6 +36,9 @@ typedef struct {
     const char *direction;                       /* "forward", "backward", "both"; NULL: not given */
     double time_s, temperature, evenness, skew; /* skew -1: not given */
     int64_t channels, points;
+    const char *camera;                /* that the next four change */
+    double yaw_deg, pitch_deg, height_m; /* an error of its calibration */
+    bool dirty;
 
     const char *output, *format, *cache, *timing, *l2_carveout, *pooled;
     bool quick, single, recorded, half, bare, photo_features, kernels, probe;

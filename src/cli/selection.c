@@ -263,6 +263,55 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
     app_number(app, "evenness", options->evenness > 0, options->evenness);
     app_number(app, "config", options->points > 0, (double)options->points);
     app_number(app, "skew", options->skew >= 0, options->skew);
+    app_word(app, "camera", options->camera);
+    app_number(app, "yaw", options->yaw_deg != 0, options->yaw_deg);
+    app_number(app, "pitch", options->pitch_deg != 0, options->pitch_deg);
+    app_number(app, "height", options->height_m != 0, options->height_m);
+    app_word(app, "dirty", options->dirty ? "on" : NULL);
+    bool fault;
+    return select_fault(options, &fault, err);
+}
+
+bool select_fault(const Options *options, bool *fault, Err *err) {
+    const char *name = options->yaw_deg != 0     ? "--yaw"
+                       : options->pitch_deg != 0 ? "--pitch"
+                       : options->height_m != 0  ? "--height"
+                       : options->dirty          ? "--dirty"
+                                                 : NULL;
+    *fault = name != NULL;
+    return !name || options->camera ||
+           err_set(err, ERR_USAGE, name, "add --camera NAME", "which camera is not said");
+}
+
+bool select_use_fault(const Options *options, Workload *workload, Err *err) {
+    Scene *scene = &workload->scene;
+    bool fault;
+    if (!select_fault(options, &fault, err))
+        return false;
+    if (!options->camera)
+        return true;
+    if (!scene->has_rig)
+        return err_set(err, ERR_USAGE, "--camera",
+                       scene->has_operator ? "leave it out" : "export the scene with its calibration",
+                       scene->has_operator ? "this scene is an operator: it has no cameras"
+                                           : "this scene came without its cameras");
+    int64_t camera = camera_of(options->camera, &scene->shape, &scene->rig);
+    if (camera < 0)
+        return err_set(err, ERR_USAGE, "--camera", "name one of them, or say its number from 0",
+                       "there is no camera '%s' among %lld", options->camera,
+                       (long long)scene->shape.cameras);
+    const CameraError error = {options->yaw_deg, options->pitch_deg, options->height_m};
+    workload->miscalibrated = !camera_error_is_zero(&error);
+    if (workload->miscalibrated)
+        camera_apply_error(&scene->rig.cameras[camera], &error);
+    workload->dirty |= (uint32_t)options->dirty << camera;
+    Job job = {.camera_mask = ~workload->dirty};
+    job.camera_errors[camera] = error;
+    char faults[64];
+    size_t used = strlen(scene->title);
+    if (camera_faults(&job, (int)camera, faults, sizeof faults))
+        snprintf(scene->title + used, sizeof scene->title - used, " (%s%s)",
+                 scene->rig.cameras[camera].name, faults);
     return true;
 }
 
@@ -369,8 +418,7 @@ bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelCon
     out.data = pooled->codes;
     bev_tensor_decode(&out, 0, out.rows, pooled->values);
     const RecordedRow *row = NULL;
-    if (latency == LATENCY_RECORDED && !workload->options.evenness &&
-        !operator_is_changed(&workload->options.sizes))
+    if (latency == LATENCY_RECORDED && workload_as_recorded(workload))
         row = recorded_find(recorded, scene, pooled->problem.view.shape.channels, &config,
                             CACHE_WARM, NULL);
     if (row)

@@ -55,6 +55,13 @@ bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64
 typedef struct AppOptions AppOptions; /* src/app/app.h */
 bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err);
 
+/* Whether --yaw, --pitch, --height or --dirty changes a camera; it must be named. */
+bool select_fault(const Options *options, bool *fault, Err *err);
+
+/* Changes that camera of a workload whose features and views are rendered, and whose map is not
+ * built yet. The scene's title says so. */
+bool select_use_fault(const Options *options, Workload *workload, Err *err);
+
 /* The options that every command with a workload shares. */
 WorkloadOptions select_workload(const Options *options);
 

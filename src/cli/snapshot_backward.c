@@ -283,8 +283,7 @@ bool snapshot_backward_make(SnapshotBackward *backward, const BackwardInput *inp
         !run(backward, input, config.kernel, err) || !decode(backward, input, err))
         return false;
     const RecordedRow *recorded = NULL;
-    if (input->latency == LATENCY_RECORDED && !input->workload->options.evenness &&
-        !operator_is_changed(&input->workload->options.sizes))
+    if (input->latency == LATENCY_RECORDED && workload_as_recorded(input->workload))
         recorded = recorded_find(input->recorded, input->scene, shape->channels, &config,
                                  CACHE_WARM, NULL);
     if (recorded)

@@ -94,6 +94,11 @@ static bool has_own_map(const Scene *scene, BevAlign align) {
     return scene->has_map && (align == BEV_NEAREST) == (scene->map.weights == NULL);
 }
 
+bool workload_as_recorded(const Workload *workload) {
+    return !workload->options.evenness && !operator_is_changed(&workload->options.sizes) &&
+           !workload->dirty && !workload->miscalibrated;
+}
+
 bool workload_has_align(const Workload *workload, BevAlign align) {
     const Scene *scene = &workload->scene;
     return scene->has_rig || has_own_map(scene, align);
@@ -115,7 +120,7 @@ const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
     if (workload->map_us[align] == 0) {
         double start = clock_us();
         if (!(own ? scatter_copy(&scene->map, map, err)
-                  : scatter_build(&scene->rig, align, UINT32_MAX, map, err)) ||
+                  : scatter_build(&scene->rig, align, ~workload->dirty, map, err)) ||
             !scatter_even(map, evenness, err)) {
             scatter_free(map);
             return NULL;

@@ -24,6 +24,8 @@ typedef struct {
     CameraViews views; /* empty unless options.views is set and the scene has a world */
     BevMap maps[BEV_ALIGN_COUNT];
     double map_us[BEV_ALIGN_COUNT]; /* time to build the map; 0: not built */
+    uint32_t dirty;                 /* bit i: camera i has no part in the map */
+    bool miscalibrated;             /* the map is of another rig than the scene's own */
     float *grad_out;                /* for problems of the way back; NULL: not drawn */
 } Workload;
 
@@ -34,6 +36,9 @@ void workload_close(Workload *workload);
 
 /* The name of the scene for tables and titles: with the evenness where its map was changed. */
 void workload_label(const Workload *workload, const char *scene, char *text, size_t size);
+
+/* Whether what was recorded of the scene holds for this map. */
+bool workload_as_recorded(const Workload *workload);
 
 /* True when the scene can be pooled with `align`. A scene without a rig has a map for one align. */
 bool workload_has_align(const Workload *workload, BevAlign align);

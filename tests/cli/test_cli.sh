@@ -51,6 +51,9 @@ expect 2 "'v2,v4' names several .snapshot draws one; --compare draws a second" s
 expect 2 'names several .live takes one' toy -k v2,v4 --plain
 expect 2 'usage: bevscope snapshot' snapshot -o "$folder/x.png"
 expect 2 'suffix' snapshot toy -o "$folder/x.jpg"
+expect 2 '--yaw: which camera is not said .add --camera' snapshot toy --yaw 3 -o "$folder/x.png"
+expect 2 "there is no camera 'nobody'" snapshot toy --camera nobody --dirty -o "$folder/x.png"
+expect 2 'an operator: it has no cameras' snapshot voxelize --camera 0 --dirty -o "$folder/x.png"
 expect 2 'this grid is flat' snapshot toy --device cpu --slice 3 -o "$folder/x.png"
 expect 2 'is no slice: 0 to 15' snapshot occupancy --device cpu --slice 16 -o "$folder/x.png"
 expect 2 'LOW:HIGH' snapshot toy --device cpu --range 3:1 -o "$folder/x.png"
@@ -285,5 +288,19 @@ grep -q '^wipe at 30 %' "$folder/out" && grep -q '^theme light' "$folder/out" &&
 tap_ok $? 'plain: quick words lose no answer'
 grep -q '^"q" is a key; its word here is "quit"$' "$folder/out"
 tap_ok $? 'plain: a key is told its word'
+
+# A fault of a camera: the same map in a file and in the display.
+printf 'camera front\nyaw 3\ntick 0\n' >"$folder/fault.keys"
+"$BEVSCOPE" export intersection "$folder/fault.npz" --camera front --yaw 3 --bare >"$folder/out" &&
+    "$BEVSCOPE" live intersection --script "$folder/fault.keys" --frames "$folder/fault" \
+        --size 200x60 &&
+    points=$(sed -n 's/.* \([0-9]*\) points.*/\1/p' "$folder/out") &&
+    [ "$points" -gt 1000 ] && [ "$points" != 209019 ] &&
+    grep -q "$(echo "$points" | sed 's/...$/,&/') points" "$folder"/fault/frame-0001.txt
+tap_ok $? "a camera's yaw error in a file is that of the display ($points points)"
+"$BEVSCOPE" snapshot intersection --camera back --dirty -o "$folder/dirty.svg" &&
+    ! "$BEVSCOPE" snapshot intersection -o "$folder/clean.svg" --camera back | grep -q . &&
+    ! cmp -s "$folder/dirty.svg" "$folder/clean.svg"
+tap_ok $? 'a dirty lens changes the figure'
 
 tap_done
