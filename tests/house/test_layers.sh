@@ -1,5 +1,5 @@
 #!/bin/sh
-# A folder is a library, and a library uses only those below it: the table here, drawn in README.md
+# A folder is a library, and a library uses only those below it: the table here, drawn in src/README.md
 # under "Layout". Includes are checked in the sources, calls in the libraries as compiled.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 cd "${SRCDIR:-.}" || exit 1
@@ -65,8 +65,8 @@ while read -r folder library below; do
     count=$(sources "$folder" | wc -l)
     [ "$count" -gt 0 ] && [ "$count" -le 45 ]
     tap_ok $? "$folder: $count files, one screen"
-    grep -qF "\`$folder/\`" README.md
-    tap_ok $? "$folder stands in README's layout"
+    grep -qF "\`$folder/\`" src/README.md
+    tap_ok $? "$folder stands in the layout of src/README.md"
 done <"$build/floors.tmp"
 
 # No folder is left out of the table.
