@@ -14,7 +14,7 @@ static bool course_shown(const PanelData *data) {
 
 static int course_want(Sheet *sheet, const PanelData *data, int width) {
     (void)sheet, (void)data, (void)width;
-    return 12;
+    return 9;
 }
 
 /* 90 % of the values lie below: one slow launch must not flatten the curve. */
@@ -65,7 +65,7 @@ static void course_draw(Sheet *sheet, Area area, const PanelData *data) {
 const Panel course_panel = {.point = PANEL_NONE,
                             .fold = 1,
                             .grow = 8,
-                            .height = 10,
+                            .height = 9,
                             .want = course_want,
                             .shown = course_shown,
                             .draw = course_draw};

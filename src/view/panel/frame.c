@@ -21,8 +21,9 @@ static int pieces_draw(Sheet *sheet, int x, int y, int w, const Piece *pieces, i
     for (int i = 0; i < count; i++) {
         int width = sheet_width(sheet, pieces[i].text);
         int indent = used && width ? gap : 0;
-        if (used + indent + width > w)
+        if (used + indent + width > w && (i || !sheet->pixels))
             break;
+        width = width > w ? w : width; /* a scene's title may be cut */
         sheet_text(sheet, x + used + indent, y, width, pieces[i].style, pieces[i].text);
         used += indent + width;
     }

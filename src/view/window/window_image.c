@@ -11,7 +11,7 @@
 
 enum {
     SIDE_FROM_W = 760,  /* narrower windows have a side column only where the BEV leaves room */
-    SIDE_LEAST_W = 200, /* beside the BEV */
+    SIDE_LEAST_W = 160, /* beside the BEV */
     SIDE_LEAST_H = 200, /* or under it */
     STRIP_FROM_H = 430, /* lower windows have no strip */
     CAMERA_NAME = 16,

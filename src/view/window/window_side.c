@@ -7,8 +7,8 @@
 
 /* Which panels stand in the column: the first ones that have room. */
 static const Panel *const usual[] = {
-    &cell_panel,   &training_panel, &gradients_panel, &kernels_panel,  &accuracy_panel,
-    &memory_panel, &course_panel,   &intervals_panel, &findings_panel, NULL};
+    &cell_panel,     &training_panel, &gradients_panel, &kernels_panel,  &course_panel,
+    &accuracy_panel, &memory_panel,   &intervals_panel, &findings_panel, NULL};
 static const Panel *const with_cell[] = {&cell_panel, &training_panel, &gradients_panel, NULL};
 static const Panel *const with_steps[] = {&steps_panel, NULL};
 static const Panel *const with_chart[] = {&model_panel, NULL};
