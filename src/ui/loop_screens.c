@@ -41,6 +41,8 @@ bool loop_open_terminal(Loop *loop, Err *err) {
     if (!cells_init(&loop->cells, 1, 1, err))
         return false;
     const TermFacts facts = term_facts(loop->term);
+    if (facts.console && facts.unicode && !loop->options->ascii)
+        app_note(&loop->app, "where this console shows boxes for blocks, --ascii draws without them");
     loop->cells.ascii = loop->options->ascii || !facts.unicode;
     loop->cells.color = facts.color;
     loop->app.state.light = facts.light;

@@ -2,6 +2,7 @@
  * file descriptor of its own: rescue.c puts /dev/null in its place when the program is to end while
  * the terminal does not read. What resets the terminal is prepared once, as one text, and written by
  * rescue_restore whatever ends the display. */
+#define NCURSES_NOMACROS 1 /* its macros are everyday words */
 #include "src/ui/term.h"
 
 #include "src/base/clock.h"
@@ -10,6 +11,7 @@
 #include "src/ui/term_internal.h"
 
 #include <langinfo.h>
+#include <ncurses.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +72,7 @@ static bool is_light(void) {
 TermFacts term_facts(const Term *term) {
     return (TermFacts){.color = term->colors > 0,
                        .unicode = !strcmp(nl_langinfo(CODESET), "UTF-8"),
+                       .console = !strcmp(getenv("TERM"), "linux"),
                        .light = is_light()};
 }
 

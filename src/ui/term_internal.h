@@ -12,9 +12,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define NCURSES_NOMACROS 1
-#include <ncurses.h>
-
 /* The number of the nearest colour in a terminal of `colors` (8, 16, 88, 256 or more). */
 int palette_nearest(Rgb color, int colors);
 
@@ -46,10 +43,10 @@ bool capture_line(Capture *capture, char *line, size_t size);
 /* ---- term_keys.c: from what ncurses reads to keys --------------------------------------------- */
 
 typedef struct {
-    WINDOW *window;    /* that ncurses reads for; never drawn */
-    bool escaped;      /* the last key was an Escape, and nothing followed it in time */
-    bool late;         /* what is read now may have waited: Escape and a key may be two keys */
-    MouseReport mouse; /* the newest report */
+    struct _win_st *window; /* of ncurses, which reads for it; never drawn */
+    bool escaped;           /* the last key was an Escape, and nothing followed it in time */
+    bool late;              /* what is read now has waited: Escape and a key may be two keys */
+    MouseReport mouse;      /* the newest report */
 } TermKeys;
 
 /* After newterm; standard input is the terminal. */

@@ -9,11 +9,13 @@
  * None of their letters may act as a key: a sequence is read to its end, and so is a key with Alt,
  * which comes as Escape and the key. The mouse is read here: ncurses 6.4 waits without limit for the
  * end of a report, reports no moves, and knows no columns above 223 in tmux. */
+#define NCURSES_NOMACROS 1 /* its macros are everyday words */
 #include "src/ui/term_internal.h"
 
 #include "src/state/keys.h"
 #include "src/ui/term.h"
 
+#include <ncurses.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>

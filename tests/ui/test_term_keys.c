@@ -1,5 +1,6 @@
 /* From the bytes of a terminal to keys: all that terminals send for a key, whole and in pieces, and
  * nothing that is no key. */
+#define NCURSES_NOMACROS 1 /* its macros are everyday words */
 #include "tests/support/tap.h"
 
 #include "src/state/keys.h"
@@ -7,6 +8,7 @@
 #include "src/ui/term_internal.h"
 
 #include <locale.h>
+#include <ncurses.h>
 #include <poll.h>
 #include <unistd.h>
 

@@ -158,6 +158,12 @@ void cells_put(Cells *cells, int x, int y, uint32_t glyph, CellStyle style) {
     /* An erased area keeps its paper under text that has none of its own. */
     if (style.paper == INK_DEFAULT)
         style.paper = cells->cells[i].style.paper;
+    /* ASCII has no half blocks: the cell gets the mean of both colours of the picture. */
+    if (cells->ascii && glyph == 0x2580 && style.ink & style.paper & INK_RGB) {
+        style.paper = ink_rgb(rgb_mix(ink_color(style.ink, cells->light, false),
+                                      ink_color(style.paper, cells->light, true), 0.5));
+        glyph = ' ';
+    }
     cells->cells[i] = (Cell){cells->ascii ? ascii_twin(glyph) : glyph, style};
 }
 
