@@ -103,21 +103,33 @@ void unit_change(Unit unit, double before, double after, char *text, size_t size
 const char *const source_names[] = {"n/a",   "measured",  "recorded",
                                     "model", "published", "computed"};
 
-static bool is_micro(const char *text) {
-    return text[0] == 'u' && text[1] == 's' && !isalnum((unsigned char)text[2]) &&
-           text[2] != '_';
+/* Whether the unit "us" of a number stands at `at`: behind a digit and a blank, and no longer word. */
+static bool is_micro(const char *text, size_t at) {
+    const char *unit = text + at;
+    return at >= 2 && unit[0] == 'u' && unit[1] == 's' && text[at - 1] == ' ' &&
+           isdigit((unsigned char)text[at - 2]) && !isalnum((unsigned char)unit[2]) &&
+           unit[2] != '_';
 }
 
 void text_micro(const char *text, char *copy, size_t size) {
     size_t used = 0;
-    for (char before = ' '; *text && used + 1 < size; before = *text++)
-        if (before == ' ' && is_micro(text) && used + 3 < size) {
+    for (size_t at = 0; text[at] && used + 1 < size; at++)
+        if (is_micro(text, at) && used + 3 < size) {
             memcpy(copy + used, "\u00b5s", 3);
             used += 3;
-            text++;
+            at++;
         } else
-            copy[used++] = *text;
+            copy[used++] = text[at];
     copy[used] = '\0';
+}
+
+void heading_micro(const char *heading, char *copy, size_t size) {
+    size_t length = strlen(heading);
+    bool unit = !strcmp(heading, "us") || (length > 3 && !strcmp(heading + length - 3, " us"));
+    if (unit)
+        snprintf(copy, size, "%.*s\u00b5s", (int)length - 2, heading);
+    else
+        snprintf(copy, size, "%s", heading);
 }
 
 static bool locale_is_utf8(void) {
@@ -131,13 +143,20 @@ void text_for_locale(const char *text, char *copy, size_t size) {
         snprintf(copy, size, "%s", text);
 }
 
+void heading_for_locale(const char *heading, char *copy, size_t size) {
+    if (locale_is_utf8())
+        heading_micro(heading, copy, size);
+    else
+        snprintf(copy, size, "%s", heading);
+}
+
 void text_put(const char *text, FILE *out) {
     bool micro = locale_is_utf8();
-    for (char before = ' '; *text; before = *text++)
-        if (micro && before == ' ' && is_micro(text))
+    for (size_t at = 0; text[at]; at++)
+        if (micro && is_micro(text, at))
             fputs("\u00b5", out); /* the s follows */
         else
-            putc(*text, out);
+            putc(text[at], out);
 }
 
 int text_characters(const char *text, size_t length) {

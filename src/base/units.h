@@ -53,12 +53,17 @@ static inline Reading reading(double value, FigureSource source) {
 void reading_text(Unit unit, const Reading *reading, char *text, size_t size);
 void figure_text(Unit unit, double value, char *text, size_t size);
 
-/* Copies an ASCII text with every unit "us" written as "µs", for screens that show UTF-8: all of them
- * use this function. `copy` needs a byte more for each unit; else the text is cut. */
+/* Copies an ASCII text with "us" behind a number written as "µs", for screens that show UTF-8: all of
+ * them use this function. Other words stay. `copy` needs a byte more for each unit; else the text is
+ * cut. */
 void text_micro(const char *text, char *copy, size_t size);
+
+/* The same for the heading of a column, whose last word is its unit: "us", "median us". */
+void heading_micro(const char *heading, char *copy, size_t size);
 
 /* The same for text that is printed: with "µs" only where the locale is UTF-8. */
 void text_for_locale(const char *text, char *copy, size_t size);
+void heading_for_locale(const char *heading, char *copy, size_t size);
 void text_put(const char *text, FILE *out);
 
 /* How many characters `length` bytes of UTF-8 text have. */

@@ -108,13 +108,12 @@ static void put_row(FILE *out, const Report *report, int row, int group) {
 }
 
 void html_table(FILE *out, const Report *report, const char *group) {
-    char folded[256], shown[256];
+    char folded[256];
     int at = group ? report_column(report, group) : -1;
     report_folded(report, folded, sizeof folded);
     if (folded[0]) {
         fputs("<p class=\"muted\">In every row: ", out);
-        text_micro(folded, shown, sizeof shown);
-        html_text(out, shown);
+        html_text(out, folded);
         fputs(".</p>\n", out);
     }
     fputs("<div class=\"wide\"><table>\n", out);

@@ -153,7 +153,7 @@ void report_cell(const Report *report, int row, int column, char *text, size_t s
     const ReportColumn *head = &report->columns[column];
     const Cell *cell = cell_at(report, row < 0 ? 0 : row, column);
     if (row < 0)
-        text_micro(head->heading, text, size);
+        heading_micro(head->heading, text, size);
     else if (cell->kind == CELL_TEXT)
         clean_text(cell->text, text, size);
     else
@@ -187,12 +187,13 @@ void report_folded(const Report *report, char *text, size_t size) {
     size_t length = 0;
     text[0] = '\0';
     for (int column = 0; column < report->column_count && length < size; column++) {
-        char cell[128];
+        char cell[128], heading[64];
         if (!is_folded(report, column))
             continue;
         report_cell(report, 0, column, cell, sizeof cell);
+        heading_for_locale(report->columns[column].heading, heading, sizeof heading);
         length += (size_t)snprintf(text + length, size - length, "%s%s %s", length ? ", " : "",
-                                   report->columns[column].heading, cell);
+                                   heading, cell);
     }
 }
 
@@ -242,7 +243,7 @@ static void print_row(const Report *report, int row, const int *widths, bool mar
             continue;
         report_cell(report, row, column, text, sizeof text);
         if (row < 0)
-            text_for_locale(report->columns[column].heading, text, sizeof text);
+            heading_for_locale(report->columns[column].heading, text, sizeof text);
         if (markdown)
             escape_bars(text, sizeof text);
         fputs(before, out);
@@ -321,7 +322,7 @@ static void print_whole(const Report *report, bool markdown, bool narrow, FILE *
     report_folded(report, folded, sizeof folded);
     if (folded[0]) {
         fputs("In every row: ", out);
-        text_put(folded, out);
+        fputs(folded, out);
         fputs(".\n\n", out);
     }
     if (narrow && width > report_screen_columns)

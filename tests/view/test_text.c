@@ -66,8 +66,14 @@ TAP_SUITE(text_texts) {
     tap_ok(!strcmp(text, "a?b????z\u20ac\U0001f600"),
            "so do marks that turn the writing or show nothing, and what is no character (%s)",
            text);
-    text_micro("us, median us, bus us2 us_off", text, sizeof text);
-    tap_ok(!strcmp(text, "\u00b5s, median \u00b5s, bus us2 us_off"), "us alone is a unit, within a word not");
+    text_micro("tell us, 3 us2, 4 us_off, 5 bus, 6 us.", text, sizeof text);
+    tap_ok(!strcmp(text, "tell us, 3 us2, 4 us_off, 5 bus, 6 \u00b5s."), "us is a unit behind a number alone");
+    heading_micro("median us", text, sizeof text);
+    tap_ok(!strcmp(text, "median \u00b5s"), "and as the last word of a heading");
+    heading_micro("us", text, sizeof text);
+    tap_ok(!strcmp(text, "\u00b5s"), "or the only one");
+    heading_micro("bus", text, sizeof text);
+    tap_ok(!strcmp(text, "bus"), "within a word it is none");
     text_micro("12.6 to 11.0 us, used", text, sizeof text);
     tap_ok(!strcmp(text, "12.6 to 11.0 \u00b5s, used"), "microseconds have their sign");
     clean_text(NULL, text, sizeof text);
