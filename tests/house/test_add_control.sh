@@ -13,16 +13,18 @@ for unchanged in kernels assets; do
     ln -s "$PWD/$unchanged" "$folder/$unchanged"
 done
 
-# 1. The row: in front of `quit`, with a place on the key bar.
-awk '/^CONTROL\(QUIT,/ {
-    print "CONTROL(TOY, \"toy\", NUMBER, KEYS(\047~\047), 0, PROGRAM, \"toy\", 18,"
+# 1. The row: in front of `quit`, with a place on the key bar. A control that has its key gets F13.
+key='~'
+sed "s/'$key'/F(13)/" src/state/controls.inc | awk -v key="$key" '/^CONTROL\(QUIT,/ {
+    print "CONTROL(TOY, \"toy\", NUMBER, KEYS(\047" key "\047), 0, PROGRAM, \"toy\", 18,"
     print "        TAP, \"a toy of the tests\", control_toy, \"%d toys\", state->frames > 0)"
-} { print }' src/state/controls.inc >"$folder/src/state/controls.inc"
+} { print }' >"$folder/src/state/controls.inc"
 # 2. The handler and its value.
 cat >>"$folder/src/state/control_program.c" <<'HANDLER'
 
 unsigned control_toy(State *state, const Command *command) {
-    SAY(state, command->action, "the toy heard %s", command->argument);
+    SAY(state, command->action, command->step ? "the toy was pressed" : "the toy heard %s",
+        command->argument);
     return STEP_REDRAW;
 }
 HANDLER
@@ -50,17 +52,19 @@ objects=$(echo "$folder"/src_*.o)
 tap_ok $? 'and link with the other libraries'
 sed 's/^/# /' log | head -20
 
-printf 'toy 7\nsize 240 64\ntick 0\nhelp on\ntick 0\nkey ~\n' >toy.keys
+printf 'toy 7\nsize 240 64\ntick 0\nhelp on\ntick 0\nhelp off\nkey %s\ntick 0\n' "$key" >toy.keys
 ./toy live toy --script toy.keys --frames frames >out 2>&1
 tap_ok $? 'scripts know its word and its key'
 sed 's/^/# /' out
 grep -q 'the toy heard 7' frames/frame-0001.txt
 tap_ok $? 'its handler speaks in the log'
-grep -q '~  *toy  *[0-9]* toys  *a toy of the tests' frames/frame-0002.txt
+grep -q 'the toy was pressed' frames/frame-0003.txt
+tap_ok $? 'and when its key is pressed'
+grep -q "$key  *toy  *[0-9]* toys  *a toy of the tests" frames/frame-0002.txt
 tap_ok $? 'the help screen has its key, word, value and text'
-grep -q ' ~  toy$' frames/frame-0001.txt
+grep -q " $key  toy\$" frames/frame-0001.txt
 tap_ok $? 'the key bar has it'
-./toy --man | grep -A 1 '^.fB~.*toy$' | grep -q 'a toy of the tests'
+./toy --man | grep -A 1 "^.fB$key.*toy\$" | grep -q 'a toy of the tests'
 tap_ok $? 'so has the manual'
 key=$(./toy live --help | tr -s '\n ' ' ' | grep -o "'.' lists them" | cut -c 2)
 [ -n "$key" ] && ./toy --man | grep -qF "fB$key F1\\fR \\(em help"
