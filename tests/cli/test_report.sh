@@ -1,5 +1,6 @@
 #!/bin/sh
-# The memory model on the command line: regime, plot and report, and what they refuse.
+# The memory model on the command line: regime, plot and report, and what they refuse. Above 10 s: a
+# report holds the model against canonical, which takes 6 s.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

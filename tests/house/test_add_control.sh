@@ -1,6 +1,7 @@
 #!/bin/sh
 # The recipe at the head of src/state/controls.inc, followed in a copy of the sources: a row and a
-# handler make a control that help screen, key bar, manual and scripts know.
+# handler make a control that help screen, key bar, manual and scripts know. Above 10 s: it compiles
+# all files that know of controls.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 build=$(cd "${BUILDDIR:-.}" && pwd)
 cd "${SRCDIR:-.}" || exit 1

@@ -60,6 +60,7 @@ static void test_backward(const Case *base, int cells) {
         figure_layout_free(&layout);
     }
     Image image = {0}, forward = {0};
+    subject.spec.scale = 0.6; /* quickly drawn */
     bool drawn = figure_image(&subject.spec, &image, &err);
     subject.spec.backward = NULL;
     drawn = drawn && figure_image(&subject.spec, &forward, &err);
