@@ -1,18 +1,10 @@
 /* Steps of single warps: all of them add up to what the replay counts, for every traced kernel. */
 #include "src/cachesim/steps_lanes.h"
 #include "src/cachesim/trace_internal.h"
-#include "src/scene/workload.h"
-#include "tests/support/tap.h"
+#include "tests/support/scenes.h"
 
 #include <math.h>
 #include <time.h>
-
-static void need(bool ok, const Err *err) {
-    if (ok)
-        return;
-    printf("Bail out! %s: %s\n", err->where, err->what);
-    exit(EXIT_FAILURE);
-}
 
 static const StepChoice everything = {.cell = -1, .block = -1, .warp = -1, .passes = true};
 
@@ -71,15 +63,9 @@ static void test_sums(const char *scene, const BevProblem *problem, const char *
 /* All kernels, or the one of that name. */
 static void test_scene(const char *name, int64_t channels, BevDtype dtype, BevAlign align,
                        const char *kernel) {
-    Err err = {0};
-    Workload workload;
-    HostProblem problem;
-    WorkloadOptions options = {.channels = channels};
-    need(workload_open(&workload, name, &options, &err), &err);
-    need(workload_problem(&workload, dtype, align, &problem, &err), &err);
-    test_sums(name, &problem.view, kernel);
-    problem_free(&problem);
-    workload_close(&workload);
+    OpenProblem *opened = open_problem(name, dtype, align, channels, BEV_FORWARD);
+    test_sums(name, opened->view, kernel);
+    close_problem(opened);
 }
 
 static int64_t map_points(const BevMap *map, int64_t cell) {
@@ -206,24 +192,20 @@ static void test_registers(const BevProblem *problem, const StepValues *values, 
 /* A cell of a tile with two blocks, and one of these blocks alone, which does not know the sum. */
 static void test_pair(void) {
     Err err = {0};
-    Workload workload;
-    HostProblem problem;
+    OpenProblem *opened = open_problem("small", BEV_FP16, BEV_BILINEAR, 0, BEV_FORWARD);
     TileMap map;
     Steps steps;
     LaneRegisters lanes[WARP_LANES];
     const BevKernel *v4 = bev_kernel_find("v4");
-    need(workload_open(&workload, "small", NULL, &err), &err);
-    need(workload_problem(&workload, BEV_FP16, BEV_BILINEAR, &problem, &err), &err);
-    need(tile_map_build(&problem.view, BEV_MULTIPROCESSORS, &map, &err), &err);
-    tap_ok(map.pairs > 0, "bilinear small has tiles with two blocks: %lld",
-           (long long)map.pairs);
-    StepValues values = {workload.features.depth, workload.features.feat};
-    test_kernel_registers(v4, &problem.view, &values, map.cells[0]);
+    need(tile_map_build(opened->view, BEV_MULTIPROCESSORS, &map, &err), &err);
+    tap_ok(map.pairs > 0, "bilinear small has tiles with two blocks: %lld", (long long)map.pairs);
+    StepValues values = {opened->workload.features.depth, opened->workload.features.feat};
+    test_kernel_registers(v4, opened->view, &values, map.cells[0]);
     StepChoice choice = {.cell = map.cells[0], .block = -1, .warp = -1};
-    need(steps_record(v4, &problem.view, &choice, &steps, &err), &err);
+    need(steps_record(v4, opened->view, &choice, &steps, &err), &err);
     choice = (StepChoice){.cell = -1, .block = steps.warps[0].block, .warp = -1};
     steps_free(&steps);
-    need(steps_record(v4, &problem.view, &choice, &steps, &err), &err);
+    need(steps_record(v4, opened->view, &choice, &steps, &err), &err);
     int unknown = 0, last = steps.step_count - 1;
     steps_lanes(&steps, &values, last, lanes);
     for (int i = 0; i < WARP_LANES; i++)
@@ -232,8 +214,7 @@ static void test_pair(void) {
            "a block of two does not show its half as the sum");
     steps_free(&steps);
     tile_map_free(&map);
-    problem_free(&problem);
-    workload_close(&workload);
+    close_problem(opened);
 }
 
 /* Ones in, so that a sum counts its points: each first lane of a run has the run's length, exactly,
@@ -343,20 +324,16 @@ static void test_refusals(const BevProblem *problem) {
 }
 
 static void test_canonical(void) {
-    Err err = {0};
-    Workload workload;
-    HostProblem problem;
-    need(workload_open(&workload, "canonical", NULL, &err), &err);
-    need(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), &err);
-    test_owner(&problem.view);
-    test_refusals(&problem.view);
-    test_time(&problem.view);
-    StepValues values = {workload.features.depth, workload.features.feat};
-    test_registers(&problem.view, &values, 100 * problem.view.shape.nx + 125);
-    test_meetings(&problem.view);
-    test_lines(&problem.view);
-    problem_free(&problem);
-    workload_close(&workload);
+    OpenProblem *opened = open_problem("canonical", BEV_FP16, BEV_NEAREST, 0, BEV_FORWARD);
+    const BevProblem *problem = opened->view;
+    test_owner(problem);
+    test_refusals(problem);
+    test_time(problem);
+    StepValues values = {opened->workload.features.depth, opened->workload.features.feat};
+    test_registers(problem, &values, 100 * problem->shape.nx + 125);
+    test_meetings(problem);
+    test_lines(problem);
+    close_problem(opened);
 }
 
 TAP_SUITE(steps) {

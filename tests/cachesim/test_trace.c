@@ -92,28 +92,8 @@ static void test_counted(const BevProblem *problem) {
 
 /* Two cells, three points, eight channels of FP16: every sector can be named. */
 static void test_by_hand(void) {
-    int32_t depth_ranks[] = {0, 1, 2}, feat_ranks[] = {0, 0, 1}, bev_ranks[] = {1, 1, 2};
-    int32_t starts[] = {0, 2}, lengths[] = {2, 1};
-    BevProblem problem = {
-        .shape = {.cameras = 1,
-                  .depth_bins = 2,
-                  .feat_h = 1,
-                  .feat_w = 2,
-                  .channels = 8,
-                  .nx = 3,
-                  .ny = 1},
-        .dtype = BEV_FP16,
-        .map = {.points = 3,
-                .intervals = 2,
-                .ranks_depth = depth_ranks,
-                .ranks_feat = feat_ranks,
-                .ranks_bev = bev_ranks,
-                .interval_starts = starts,
-                .interval_lengths = lengths},
-        .depth = {.dtype = BEV_FP16, .rows = 1, .row_len = 4},
-        .feat = {.dtype = BEV_FP16, .rows = 2, .row_len = 8},
-        .out = {.dtype = BEV_FP16, .rows = 3, .row_len = 8},
-    };
+    SmallMap small = {{0, 1, 2}, {0, 0, 1}, {1, 1, 2}, {0, 2}, {2, 1}};
+    BevProblem problem = small_problem(BEV_FORWARD, BEV_FP16, &small);
     TraceCounts counts = count("v3_large_l2", &problem);
     tap_ok(counts.steps == 2 && counts.longest == 2, "one warp, two steps");
     tap_ok(counts.busy_steps == 2 * TRACE_MULTIPROCESSORS, "all by one multiprocessor");
@@ -137,42 +117,25 @@ static void test_by_hand(void) {
     tap_ok(none.steps == 0 && written(&none) == 48, "no points: only the clear");
 }
 
-static HostProblem problem_of(Workload *workload, BevDtype dtype, BevAlign align) {
-    Err err = {0};
-    HostProblem problem;
-    need(workload_problem(workload, dtype, align, &problem, &err), &err);
-    return problem;
-}
-
 TAP_SUITE(trace) {
-    Err err = {0};
-    Workload small;
-    need(workload_open(&small, "small", NULL, &err), &err);
-    HostProblem half = problem_of(&small, BEV_FP16, BEV_NEAREST);
+    OpenProblem *half = open_problem("small", BEV_FP16, BEV_NEAREST, 0, BEV_FORWARD);
     test_by_hand();
-    test_coalescing(&half.view);
-    test_formulas("small", &half.view);
-    problem_free(&half);
-    workload_close(&small);
+    test_coalescing(half->view);
+    test_formulas("small", half->view);
+    close_problem(half);
 }
 
 TAP_HARD_SUITE(trace_scenes) {
-    Err err = {0};
-    Workload canonical, asymmetric;
-    need(workload_open(&canonical, "canonical", NULL, &err), &err);
-    need(workload_open(&asymmetric, "asymmetric", NULL, &err), &err);
-    HostProblem half = problem_of(&canonical, BEV_FP16, BEV_NEAREST);
-    HostProblem single = problem_of(&asymmetric, BEV_FP32, BEV_BILINEAR);
-    HostProblem four = problem_of(&asymmetric, BEV_NVFP4, BEV_NEAREST);
-    test_published_index_traffic(&half.view);
-    test_coalescing(&half.view);
-    test_counted(&half.view);
-    test_formulas("canonical", &half.view);
-    test_formulas("asymmetric, bilinear", &single.view);
-    test_formulas("asymmetric", &four.view);
-    problem_free(&half);
-    problem_free(&single);
-    problem_free(&four);
-    workload_close(&canonical);
-    workload_close(&asymmetric);
+    OpenProblem *half = open_problem("canonical", BEV_FP16, BEV_NEAREST, 0, BEV_FORWARD);
+    OpenProblem *single = open_problem("asymmetric", BEV_FP32, BEV_BILINEAR, 0, BEV_FORWARD);
+    OpenProblem *four = open_problem("asymmetric", BEV_NVFP4, BEV_NEAREST, 0, BEV_FORWARD);
+    test_published_index_traffic(half->view);
+    test_coalescing(half->view);
+    test_counted(half->view);
+    test_formulas("canonical", half->view);
+    test_formulas("asymmetric, bilinear", single->view);
+    test_formulas("asymmetric", four->view);
+    close_problem(half);
+    close_problem(single);
+    close_problem(four);
 }

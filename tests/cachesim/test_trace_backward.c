@@ -44,59 +44,23 @@ static void test_kernel(const char *scene, const BevKernel *kernel, const BevPro
 }
 
 static void test_formulas(const char *scene, BevDtype dtype, BevAlign align) {
-    Err err = {0};
-    Workload workload;
-    HostProblem problem;
-    need(workload_open(&workload, scene, NULL, &err), &err);
-    need(workload_problem_backward(&workload, dtype, align, &problem, &err), &err);
+    OpenProblem *opened = open_problem(scene, dtype, align, 0, BEV_BACKWARD);
     const BevKernel *kernel;
     int tested = 0;
     for (int i = 0; (kernel = traced_kernel(i)); i++)
-        if (!bev_refuses(kernel, &problem.view)) {
-            test_kernel(scene, kernel, &problem.view);
+        if (!bev_refuses(kernel, opened->view)) {
+            test_kernel(scene, kernel, opened->view);
             tested++;
         }
     tap_ok(tested == 5, "%d kernels go back", tested);
-    problem_free(&problem);
-    workload_close(&workload);
+    close_problem(opened);
 }
 
 /* ---- by hand --------------------------------------------------------------------------------- */
 
 /* Two pixels side by side, two bins, three cells, eight channels of FP16: rows 16 bytes. Points in
  * the order of cells: pixel 0 bin 0, pixel 1 bin 0 (both in cell 1), pixel 0 bin 1 (cell 2). */
-static int32_t depth_ranks[] = {0, 1, 2}, feat_ranks[] = {0, 1, 0}, bev_ranks[] = {1, 1, 2};
-static int32_t starts[] = {0, 2}, lengths[] = {2, 1};
-
-static BevProblem small_problem(BevDtype dtype) {
-    BevTensor depth = {.dtype = dtype, .rows = 1, .row_len = 4};
-    BevTensor feat = {.dtype = dtype, .rows = 2, .row_len = 8};
-    BevTensor out = {.dtype = dtype, .rows = 3, .row_len = 8};
-    return (BevProblem){
-        .shape = {.cameras = 1,
-                  .depth_bins = 2,
-                  .feat_h = 1,
-                  .feat_w = 2,
-                  .channels = 8,
-                  .nx = 3,
-                  .ny = 1},
-        .direction = BEV_BACKWARD,
-        .dtype = dtype,
-        .map = {.points = 3,
-                .intervals = 2,
-                .ranks_depth = depth_ranks,
-                .ranks_feat = feat_ranks,
-                .ranks_bev = bev_ranks,
-                .interval_starts = starts,
-                .interval_lengths = lengths},
-        .depth = depth,
-        .feat = feat,
-        .out = out,
-        .grad_out = out,
-        .grad_depth = depth,
-        .grad_feat = feat,
-    };
-}
+static SmallMap small = {{0, 1, 2}, {0, 1, 0}, {1, 1, 2}, {0, 2}, {2, 1}};
 
 static void test_points(const BevProblem *half, const BevProblem *single) {
     TraceCounts atomic = count("grad_atomic", half), block = count("grad_block", half);
@@ -146,7 +110,8 @@ static void test_none(BevProblem problem) {
 }
 
 TAP_SUITE(trace_backward) {
-    BevProblem half = small_problem(BEV_FP16), single = small_problem(BEV_FP32);
+    BevProblem half = small_problem(BEV_BACKWARD, BEV_FP16, &small),
+               single = small_problem(BEV_BACKWARD, BEV_FP32, &small);
     test_points(&half, &single);
     test_pixels(&half);
     test_none(half);

@@ -90,16 +90,11 @@ static void test_entries(void) {
 }
 
 static void test_canonical(void) {
-    Err err = {0};
-    Workload workload;
-    HostProblem problem;
-    need(workload_open(&workload, "canonical", NULL, &err), &err);
-    need(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), &err);
-    BevTraffic v4 = bev_traffic(bev_kernel_find("cpu_v4"), &problem.view);
-    BevTraffic v3 = bev_traffic(bev_kernel_find("cpu_v3"), &problem.view);
+    OpenProblem *opened = open_problem("canonical", BEV_FP16, BEV_NEAREST, 0, BEV_FORWARD);
+    BevTraffic v4 = bev_traffic(bev_kernel_find("cpu_v4"), opened->view);
+    BevTraffic v3 = bev_traffic(bev_kernel_find("cpu_v3"), opened->view);
     tap_ok(v4.index < v3.index / 5, "on the CPU V4 has less than a fifth of V3's index traffic");
-    problem_free(&problem);
-    workload_close(&workload);
+    close_problem(opened);
 }
 
 /* Each tile gets its warps, each warp a step, each channel a block, and nothing else that is
@@ -156,8 +151,8 @@ static void note_form(Workload *workload, BevDtype dtype, bool seen[2][2]) {
     problem_free(&problem);
 }
 
-/* tests/gpu.sh runs V4 on these scenes, with 128 channels but for the last, so that each form of its
- * kernel is run. In FP32 a block takes two groups of them, always. */
+/* tests/gpu.sh runs V4 on these scenes, with 128 channels but for the last, so that each form of
+ * its kernel is run. In FP32 a block takes two groups of them, always. */
 static void test_forms(void) {
     static const char *const scenes[] = {"canonical", "large", "hires", "xlarge", "wide_c256"};
     bool seen[BEV_DTYPE_COUNT][2][2] = {0};

@@ -97,12 +97,10 @@ static void random_keys(Pty *pty, const char *scene, int count, bool channels) {
            peak);
 }
 
-static void try_scene(char *program, const char *scene, bool all) {
-    char *argv[] = {program, (char *)scene, "--device", "cpu", "--no-window", NULL};
-    char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", NULL};
+static void try_scene(const char *scene, bool all) {
     Pty pty;
     int status = 0, more = number("BUDGET_KEYS", 0);
-    bool ok = pty_start(&pty, COLUMNS, ROWS, argv, environment) &&
+    bool ok = pty_bevscope(&pty, COLUMNS, ROWS, NULL, "%s --device cpu --no-window", scene) &&
               pty_wait_text(&pty, "budget", 0, PATIENCE_S);
     tap_ok(ok, "%s: the log says what is given up for the budget", scene);
     if (ok && all)
@@ -121,15 +119,12 @@ static void try_scene(char *program, const char *scene, bool all) {
 }
 
 TAP_HARD_SUITE(budget) {
-    char *program = getenv("BEVSCOPE");
     const char *scene = getenv("BUDGET_SCENE");
-    if (!program)
-        tap_skip_suite("BEVSCOPE names the program: use make check");
 #ifdef __SANITIZE_ADDRESS__
     tap_skip_suite("sanitizers keep what is freed");
 #endif
     srand(typed_seed(RANDOM_SEED));
-    try_scene(program, scene ? scene : "xlarge_c256", !scene || strcmp(scene, "fine"));
+    try_scene(scene ? scene : "xlarge_c256", !scene || strcmp(scene, "fine"));
     if (!scene)
-        try_scene(program, "fine", false);
+        try_scene("fine", false);
 }

@@ -19,10 +19,14 @@ static Vt screen;
 
 /* Random keys of these controls; those of CONFIG go through all sizes. */
 static void type_heavy(int count) {
-    static const TypedControls controls = {
-        .has = {[ACTION_CONFIG] = true, [ACTION_KERNEL] = true, [ACTION_DTYPE] = true,
-                [ACTION_ALIGN] = true, [ACTION_ERROR] = true, [ACTION_YAW] = true,
-                [ACTION_COMPARE] = true, [ACTION_VIEW] = true}};
+    static const TypedControls controls = {.has = {[ACTION_CONFIG] = true,
+                                                   [ACTION_KERNEL] = true,
+                                                   [ACTION_DTYPE] = true,
+                                                   [ACTION_ALIGN] = true,
+                                                   [ACTION_ERROR] = true,
+                                                   [ACTION_YAW] = true,
+                                                   [ACTION_COMPARE] = true,
+                                                   [ACTION_VIEW] = true}};
     char text[TYPED_TEXT];
     for (int i = 0; i < count; i++) {
         typed_text(typed_random(&controls), text);
@@ -82,19 +86,15 @@ static void test_slow_picture(double most_ms) {
 
 static bool start(void) {
     const char *device = getenv("HEAVY_DEVICE");
-    char *argv[] = {getenv("BEVSCOPE"), "canonical", "--device", (char *)(device ? device : "cpu"),
-                    "--no-window",      NULL};
-    char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", NULL};
     vt_open(&screen, COLUMNS, ROWS);
-    return pty_start(&pty, COLUMNS, ROWS, argv, environment) &&
+    return pty_bevscope(&pty, COLUMNS, ROWS, NULL, "canonical --no-window --device %s",
+                        device ? device : "cpu") &&
            pty_wait_text(&pty, READY, 0, PATIENCE_S);
 }
 
 TAP_HARD_SUITE(heavy_pty) {
     const char *wanted = getenv("HEAVY_KEYS"), *strict = getenv("PACE_STRICT");
     int count = wanted ? atoi(wanted) : 12;
-    if (!getenv("BEVSCOPE"))
-        tap_skip_suite("BEVSCOPE names the program: use make check");
     srand(typed_seed(3));
     tap_need(start(), "it starts");
     pty_read(&pty, 2);

@@ -33,9 +33,9 @@ typedef struct {
 /* All controls but those that leave, write files or select another size, and but `play`, which this
  * test uses itself. */
 static TypedControls typed_controls(void) {
-    static const Action out[] = {ACTION_QUIT,  ACTION_SNAPSHOT, ACTION_RECORD, ACTION_CONFIG,
-                                 ACTION_SCENE, ACTION_CHANNELS, ACTION_PLAY,   ACTION_STEP,
-                                 ACTION_LESSON};
+    static const Action out[] = {ACTION_QUIT,   ACTION_SNAPSHOT, ACTION_RECORD,
+                                 ACTION_CONFIG, ACTION_SCENE,    ACTION_CHANNELS,
+                                 ACTION_PLAY,   ACTION_STEP,     ACTION_LESSON};
     TypedControls controls;
     memset(controls.has, true, sizeof controls.has);
     for (size_t i = 0; i < sizeof out / sizeof *out; i++)
@@ -66,15 +66,14 @@ static bool read_figures(const char *line, Figures *figures) {
     return figures->first_ms > 0;
 }
 
-static bool run(const char *program, int count, Mode mode, Figures *figures) {
-    char *argv[] = {(char *)program, "--device", "cpu", NULL};
+static bool run(int count, Mode mode, Figures *figures) {
     char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
                                  NULL};
     char line[512], text[TYPED_TEXT];
     int status = 0;
     const TypedControls controls = typed_controls();
     Pty pty;
-    bool ok = pty_start(&pty, COLUMNS, ROWS, argv, environment) &&
+    bool ok = pty_bevscope(&pty, COLUMNS, ROWS, environment, "--device cpu") &&
               pty_wait_text(&pty, "kernel", 0, PATIENCE_S);
     pty_read(&pty, WARM_S);
     if (mode == PAUSED)
@@ -131,13 +130,11 @@ static void check(const Figures *figures, Mode mode, const Limits *limits, const
 }
 
 TAP_HARD_SUITE(live_pace) {
-    const char *program = getenv("BEVSCOPE"), *wanted = getenv("PACE_KEYS");
+    const char *wanted = getenv("PACE_KEYS");
     bool strict = getenv("PACE_STRICT") != NULL;
     int count = wanted ? atoi(wanted) : strict ? 300 : 40;
     const int least = count / 2; /* some controls change nothing here */
     const Limits lenient = {10000, 2000, 2, least}, strictly = {1500, 100, 20, least};
-    if (!program)
-        tap_skip_suite("BEVSCOPE names the program: use make check");
     const char *only = getenv("PACE_MODE");
     for (Mode mode = 0; mode < MODE_COUNT; mode++) {
         if (only && strcmp(only, modes[mode]) != 0)
@@ -146,7 +143,7 @@ TAP_HARD_SUITE(live_pace) {
         Figures figures = {.keys = 0};
         int typed = mode == UNTOUCHED ? 0 : mode == HELD ? HELD_KEYS : count;
         const Load before = load_now();
-        bool ok = run(program, typed, mode, &figures);
+        bool ok = run(typed, mode, &figures);
         tap_note("others had %.0f%% of the cores", 100 * load_of_others(&before));
         tap_ok(ok, "%s: runs, quits, and says how it went", modes[mode]);
         if (ok)

@@ -6,8 +6,9 @@
  * that lead back before each count. Then the test waits until the program has finished its
  * background work, and takes the lowest count of the seconds after that.
  *
- *     make check TESTS=tests/check_hard FILTER=soak                     a few keys on the smallest scene
- *     SOAK_KEYS=36000 make check TESTS=tests/check_hard FILTER=soak     an hour, of which 5 minutes do not count
+ *     make check TESTS=tests/check_hard FILTER=soak                     a few keys on the smallest
+ * scene SOAK_KEYS=36000 make check TESTS=tests/check_hard FILTER=soak     an hour, of which 5
+ * minutes do not count
  *
  * SOAK_SCENE (toy), SOAK_DEVICE (cpu, cuda), SOAK_MS between keys (100), SOAK_ROUNDS of keys
  * and counts (12), SOAK_REST seconds that a count takes at least (2), SOAK_WINDOW=0 for the
@@ -218,12 +219,6 @@ static void type_for_a_while(int times) {
 /* ---- the test -------------------------------------------------------------------------------- */
 
 static bool start(void) {
-    char *argv[] = {getenv("BEVSCOPE"),
-                    (char *)plan.scene,
-                    "--device",
-                    (char *)plan.device,
-                    plan.window ? NULL : "--no-window",
-                    NULL};
     char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
                                  NULL};
     unsigned where = 1u << (strcmp(plan.device, "cpu") ? BEV_CUDA : BEV_CPU);
@@ -236,7 +231,8 @@ static bool start(void) {
         state_step(&state, &(Event){.kind = EVENT_WINDOW, .on = true});
     home = state;
     home.playing = false;
-    return pty_start(&pty, COLUMNS, ROWS, argv, environment) &&
+    return pty_bevscope(&pty, COLUMNS, ROWS, environment, "%s --device %s %s", plan.scene,
+                        plan.device, plan.window ? "" : "--no-window") &&
            pty_wait_text(&pty, "kernel", 0, PATIENCE_S);
 }
 
@@ -307,9 +303,6 @@ static void check(bool ok, const Counted *first, const Counted *last) {
 TAP_HARD_SUITE(soak) {
     Counted first, last;
     int status = 0;
-    if (!getenv("BEVSCOPE"))
-        tap_skip_suite("BEVSCOPE names the program: use make check");
-    signal(SIGPIPE, SIG_IGN);
     srand(typed_seed(2));
     read_plan();
     bool ok = soak(&first, &last);

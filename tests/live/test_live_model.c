@@ -1,17 +1,9 @@
 /* The memory model behind the live display: what it says, what it keeps, and how its walks end. */
 #include "src/live/live_model.h"
 #include "src/base/ref.h"
-#include "src/scene/workload.h"
-#include "tests/support/tap.h"
+#include "tests/support/scenes.h"
 
 #include <math.h>
-
-static void need(bool ok, const Err *err) {
-    if (ok)
-        return;
-    printf("Bail out! %s: %s\n", err->where, err->what);
-    exit(EXIT_FAILURE);
-}
 
 /* ---- a scene and its map --------------------------------------------------------------------- */
 

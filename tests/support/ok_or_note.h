@@ -1,4 +1,4 @@
-/* A step of a test that may fail without ending it. */
+/* Steps of a test that fill an Err. */
 #pragma once
 
 #include "kernels/err.h"
@@ -11,4 +11,13 @@ static inline bool ok_or_note(bool ok, const Err *err) {
     if (!ok)
         tap_note("%s", line);
     return ok;
+}
+
+/* A step without which the rest says nothing: ends the suite when it failed. */
+static inline void need(bool ok, const Err *err) {
+    char line[1024];
+    if (ok)
+        return;
+    err_line(err, line, sizeof line);
+    tap_need(false, line);
 }

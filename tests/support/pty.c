@@ -1,4 +1,5 @@
 #include "tests/support/pty.h"
+#include "tests/support/tap.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -79,6 +80,26 @@ bool pty_start(Pty *pty, int columns, int rows, char *const argv[], char *const 
     close(reports[1]);
     pty->reports = reports[0];
     return read(pty->reports, &pty->program, sizeof pty->program) == sizeof pty->program;
+}
+
+bool pty_shell(Pty *pty, int columns, int rows, char *const environment[], const char *line) {
+    static char *const xterm[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", NULL};
+    char *argv[] = {"/bin/sh", "-c", (char *)line, NULL};
+    if (!getenv("BEVSCOPE"))
+        tap_skip_suite("BEVSCOPE names the program: use make check");
+    signal(SIGPIPE, SIG_IGN);
+    return pty_start(pty, columns, rows, argv, environment ? environment : xterm);
+}
+
+bool pty_bevscope(Pty *pty, int columns, int rows, char *const environment[], const char *words,
+                  ...) {
+    char line[2048];
+    int used = snprintf(line, sizeof line, "exec \"$BEVSCOPE\" ");
+    va_list args;
+    va_start(args, words);
+    vsnprintf(line + used, sizeof line - (size_t)used, words, args);
+    va_end(args);
+    return pty_shell(pty, columns, rows, environment, line);
 }
 
 /* ---- this side ------------------------------------------------------------------------------- */

@@ -20,6 +20,15 @@ typedef struct {
  */
 bool pty_start(Pty *pty, int columns, int rows, char *const argv[], char *const environment[]);
 
+/* The same with the program under test and `words` of a shell behind its name (`"toy --device
+ * cpu"`, printf's form). Without an environment (NULL) it is that of an xterm. Where nobody names
+ * the program, in BEVSCOPE, the suite is skipped. */
+__attribute__((format(printf, 5, 6))) bool
+pty_bevscope(Pty *pty, int columns, int rows, char *const environment[], const char *words, ...);
+
+/* The same with a line of a shell, in which "$BEVSCOPE" is the program. */
+bool pty_shell(Pty *pty, int columns, int rows, char *const environment[], const char *line);
+
 /* Reads what comes until `text` was written after position `from`, or `seconds` have passed. */
 bool pty_wait_text(Pty *pty, const char *text, size_t from, double seconds);
 

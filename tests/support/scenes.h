@@ -1,16 +1,8 @@
 /* Shipped scenes for tests: a test that cannot load one has nothing to say and stops. */
 #pragma once
 
-#include "src/scene/scene.h"
-#include "tests/support/tap.h"
-
-static inline void need(bool ok, const Err *err) {
-    char line[800];
-    if (ok)
-        return;
-    err_line(err, line, sizeof line);
-    tap_need(false, line);
-}
+#include "src/scene/workload.h"
+#include "tests/support/ok_or_note.h"
 
 static inline Scene *load_scene(const char *name) {
     Err err = {0};
@@ -22,4 +14,30 @@ static inline Scene *load_scene(const char *name) {
 static inline void drop_scene(Scene *scene) {
     scene_free(scene);
     free(scene);
+}
+
+/* A scene's problem, `channels` 0 for its own; close_problem() frees it. */
+typedef struct {
+    Workload workload;
+    HostProblem problem;
+    const BevProblem *view; /* the problem, as kernels take it */
+} OpenProblem;
+
+static inline OpenProblem *open_problem(const char *scene, BevDtype dtype, BevAlign align,
+                                        int64_t channels, BevDirection direction) {
+    Err err = {0};
+    OpenProblem *opened = calloc(1, sizeof *opened);
+    WorkloadOptions options = {.channels = channels};
+    need(workload_open(&opened->workload, scene, &options, &err), &err);
+    need((direction == BEV_BACKWARD ? workload_problem_backward : workload_problem)(
+             &opened->workload, dtype, align, &opened->problem, &err),
+         &err);
+    opened->view = &opened->problem.view;
+    return opened;
+}
+
+static inline void close_problem(OpenProblem *opened) {
+    problem_free(&opened->problem);
+    workload_close(&opened->workload);
+    free(opened);
 }

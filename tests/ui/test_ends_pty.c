@@ -8,12 +8,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static char *program;
-static char *const xterm[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", NULL};
-
 static bool start_scene(Pty *pty, const char *scene) {
-    char *argv[] = {program, (char *)scene, "--no-window", "--device", "cpu", NULL};
-    return pty_start(pty, 100, 30, argv, xterm) && pty_wait_text(pty, READY, 0, PATIENCE_S);
+    return pty_bevscope(pty, 100, 30, NULL, "%s --no-window --device cpu", scene) &&
+           pty_wait_text(pty, READY, 0, PATIENCE_S);
 }
 
 /* ---- signals --------------------------------------------------------------------------------- */
@@ -57,22 +54,22 @@ static void test_signals(void) {
 
 /* `ulimit -t` sets the soft and the hard limit: the system would send SIGKILL. */
 static void test_cpu_limit(void) {
-    char *argv[] = {"/bin/sh", "-c", "ulimit -t 2; exec \"$0\" canonical --no-window --device cpu",
-                    program, NULL};
     Pty pty;
     int status = 0;
-    bool ok = pty_start(&pty, 100, 30, argv, xterm) && pty_wait_status(&pty, &status, PATIENCE_S);
+    bool ok = pty_shell(&pty, 100, 30, NULL,
+                        "ulimit -t 2; exec \"$BEVSCOPE\" canonical --no-window --device cpu") &&
+              pty_wait_status(&pty, &status, PATIENCE_S);
     check_end(&pty, "ulimit -t 2", "SIGXCPU",
               ok && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
     pty_end(&pty);
 }
 
 /* In this folder, where no file may be larger than 512 bytes. */
-static bool start_limited(Pty *pty, char *folder) {
-    char *argv[] = {
-        "/bin/sh", "-c",   "cd \"$1\" && ulimit -f 1; exec \"$0\" toy --no-window --device cpu",
-        program,   folder, NULL};
-    bool ok = pty_start(pty, 100, 30, argv, xterm) && pty_wait_text(pty, READY, 0, PATIENCE_S);
+static bool start_limited(Pty *pty, const char *folder) {
+    char line[256];
+    snprintf(line, sizeof line,
+             "cd '%s' && ulimit -f 1; exec \"$BEVSCOPE\" toy --no-window --device cpu", folder);
+    bool ok = pty_shell(pty, 100, 30, NULL, line) && pty_wait_text(pty, READY, 0, PATIENCE_S);
     pty_read(pty, 0.5);
     return ok;
 }
@@ -190,12 +187,10 @@ static void test_huge(void) {
 /* ---- closed files ---------------------------------------------------------------------------- */
 
 static void test_closed(const char *redirection) {
-    char script[128];
-    snprintf(script, sizeof script, "exec \"$0\" toy --no-window --device cpu %s", redirection);
-    char *argv[] = {"/bin/sh", "-c", script, program, NULL};
     Pty pty;
     int status = 0;
-    bool ok = pty_start(&pty, 100, 30, argv, xterm) && pty_wait_status(&pty, &status, PATIENCE_S);
+    bool ok = pty_bevscope(&pty, 100, 30, NULL, "toy --no-window --device cpu %s", redirection) &&
+              pty_wait_status(&pty, &status, PATIENCE_S);
     tap_ok(ok && WIFEXITED(status) && pty_same_modes(&pty), "%s: ends by itself", redirection);
     pty_end(&pty);
 }
@@ -207,8 +202,8 @@ static void test_soon(const char *scene, double typed_s) {
     enum { SLOW = 4 }; /* other tests may have the cores */
     Pty pty;
     int status = 0;
-    char *argv[] = {program, (char *)scene, "--no-window", "--device", "cpu", NULL};
-    bool ok = pty_start(&pty, 100, 30, argv, xterm) && pty_wait_text(&pty, ENTER, 0, PATIENCE_S);
+    bool ok = pty_bevscope(&pty, 100, 30, NULL, "%s --no-window --device cpu", scene) &&
+              pty_wait_text(&pty, ENTER, 0, PATIENCE_S);
     pty_read(&pty, typed_s);
     double begun = pty_now_s();
     pty_type(&pty, "q");
@@ -227,10 +222,6 @@ static void test_soon(const char *scene, double typed_s) {
 }
 
 TAP_SUITE(ends_pty) {
-    program = getenv("BEVSCOPE");
-    if (!program)
-        tap_skip_suite("BEVSCOPE names the program: use make check");
-    signal(SIGPIPE, SIG_IGN);
     test_signals();
     test_cpu_limit();
     test_file_limit();

@@ -7,12 +7,9 @@
 
 enum { COLUMNS = 120, ROWS = 40 };
 
-static char *program;
-static char *const xterm[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", NULL};
-
 static bool start(Pty *pty, const char *option, char *const environment[]) {
-    char *argv[] = {program, "toy", "--no-window", "--device", "cpu", (char *)option, NULL};
-    return pty_start(pty, COLUMNS, ROWS, argv, environment) &&
+    return pty_bevscope(pty, COLUMNS, ROWS, environment, "toy --no-window --device cpu %s",
+                        option) &&
            pty_wait_text(pty, READY, 0, PATIENCE_S);
 }
 
@@ -137,11 +134,11 @@ static void test_broken(Pty *pty) {
     tap_ok(!changed, "broken reports, in pieces, say and do nothing (%d rows changed)", changed);
 }
 
-static void test_clicks(void) {
+TAP_SUITE(mouse_pty_clicks) {
     Pty pty;
     int x = 0, y = 0;
     vt_open(&screen, COLUMNS, ROWS);
-    tap_need(start(&pty, NULL, xterm), "the display is open");
+    tap_need(start(&pty, "", NULL), "the display is open");
     tap_ok(pty_last(&pty, MOUSE_ON) > pty_last(&pty, ENTER), "the terminal is asked for reports");
     pty_type(&pty, " ");
     test_kernel(&pty);
@@ -160,12 +157,12 @@ static void test_clicks(void) {
 
 /* ---- the way out ----------------------------------------------------------------------------- */
 
-static void test_ends(void) {
+TAP_SUITE(mouse_pty_ends) {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         Pty pty;
         int status = 0;
-        bool ok = start(&pty, NULL, xterm) && pty_last(&pty, MOUSE_ON);
+        bool ok = start(&pty, "", NULL) && pty_last(&pty, MOUSE_ON);
         kill(pty.program, signals[i]);
         ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status);
         tap_ok(ok && pty_last(&pty, MOUSE_OFF) > pty_last(&pty, MOUSE_ON) && came_back(&pty),
@@ -174,10 +171,10 @@ static void test_ends(void) {
     }
 }
 
-static void test_suspend(void) {
+TAP_SUITE(mouse_pty_suspend) {
     Pty pty;
     int status = 0;
-    bool ok = start(&pty, NULL, xterm);
+    bool ok = start(&pty, "", NULL);
     pty_type(&pty, "\032");
     ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSTOPPED(status);
     tap_ok(ok && pty_last(&pty, MOUSE_OFF) > pty_last(&pty, MOUSE_ON), "stopped: no reports");
@@ -193,17 +190,17 @@ static void test_suspend(void) {
 
 /* ---- who is asked ---------------------------------------------------------------------------- */
 
-static void test_asked(void) {
+TAP_SUITE(mouse_pty_asked) {
     static const struct {
         char *type;
         const char *option;
         bool asked;
     } cases[] = {{"TERM=xterm-256color", "--no-mouse", false},
-                 {"TERM=linux", NULL, false},
-                 {"TERM=vt100", NULL, false},
-                 {"TERM=tmux-256color", NULL, true},
-                 {"TERM=screen-256color", NULL, true},
-                 {"TERM=xterm", NULL, true}};
+                 {"TERM=linux", "", false},
+                 {"TERM=vt100", "", false},
+                 {"TERM=tmux-256color", "", true},
+                 {"TERM=screen-256color", "", true},
+                 {"TERM=xterm", "", true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Pty pty;
         char *const environment[] = {cases[i].type, "LC_ALL=C.UTF-8", NULL};
@@ -211,19 +208,8 @@ static void test_asked(void) {
         pty_type(&pty, "q");
         ok = exits_with(&pty, 0) && ok;
         bool on = strstr(pty.output, MOUSE_ON), off = strstr(pty.output, MOUSE_OFF);
-        tap_ok(ok && on == cases[i].asked && off == on, "%s %s: %s", cases[i].type,
-               cases[i].option ? cases[i].option : "", on ? "reports" : "no reports");
+        tap_ok(ok && on == cases[i].asked && off == on, "%s %s: %s", cases[i].type, cases[i].option,
+               on ? "reports" : "no reports");
         pty_end(&pty);
     }
-}
-
-TAP_SUITE(mouse_pty) {
-    program = getenv("BEVSCOPE");
-    if (!program)
-        tap_skip_suite("BEVSCOPE names the program: use make check");
-    signal(SIGPIPE, SIG_IGN);
-    test_clicks();
-    test_ends();
-    test_suspend();
-    test_asked();
 }

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static char *program;
-static char *const xterm[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", NULL};
-
 /* How many files lie in a folder of the working folder, those of its folders included. */
 static int files_in(const char *path) {
     char below[512];
@@ -26,10 +23,7 @@ static int files_in(const char *path) {
 }
 
 static bool run(Pty *pty, const char *words, const char *behind) {
-    char script[512];
-    snprintf(script, sizeof script, "exec \"$0\" %s %s", words, behind);
-    char *argv[] = {"/bin/sh", "-c", script, program, NULL};
-    return pty_start(pty, 100, 30, argv, xterm);
+    return pty_bevscope(pty, 100, 30, NULL, "%s %s", words, behind);
 }
 
 /* Waits for a share with a number of seconds that has begun to grow, whichever it is. */
@@ -94,18 +88,12 @@ static void test_end(void) {
 
 TAP_SUITE(progress_pty) {
     char folder[] = "/tmp/bevscope-XXXXXX";
-    program = getenv("BEVSCOPE");
-    if (!program || !getenv("SRCDIR"))
-        tap_skip_suite("BEVSCOPE and SRCDIR name the program and its sources: use make check");
     tap_need(mkdtemp(folder) && chdir(folder) == 0, "a folder");
-    char script[1024];
-    snprintf(script, sizeof script, "--script '%s/samples/demo.keys' --frames kept",
-             getenv("SRCDIR"));
     test_command("report", "report canonical -o kept");
     test_command("regime", "regime xlarge -o kept/x.txt");
     test_command("plot", "plot published toy -o kept/x.png");
     test_command("agreement", "agreement -o kept/x.txt");
-    test_command("script", script);
+    test_command("script", "--script \"$SRCDIR/samples/demo.keys\" --frames kept");
     test_silence("with --quiet", "--quiet");
     test_silence("where standard error is no terminal", "2>errors.txt");
     test_end();

@@ -1,18 +1,14 @@
-/* Tables and prose on a terminal: no line is wider than it, rows can be told apart in every part of a
- * table that is split, words stay whole. Elsewhere nothing is broken. */
+/* Tables and prose on a terminal: no line is wider than it, rows can be told apart in every part of
+ * a table that is split, words stay whole. Elsewhere nothing is broken. */
 #include "tests/support/pty_check.h"
 
 #include <stdlib.h>
 
-static char *program;
-
 /* Runs the program with these words until it ends by itself; true: with 0. */
 static bool run(Pty *pty, int columns, const char *words) {
     static char *const environment[] = {"LC_ALL=C.UTF-8", NULL};
-    char script[512];
-    snprintf(script, sizeof script, "exec \"$0\" %s 2>/dev/null", words);
-    char *argv[] = {"/bin/sh", "-c", script, program, NULL};
-    return pty_start(pty, columns, 30, argv, environment) && exits_with(pty, 0);
+    return pty_bevscope(pty, columns, 30, environment, "%s 2>/dev/null", words) &&
+           exits_with(pty, 0);
 }
 
 /* The characters of the widest line. */
@@ -33,7 +29,7 @@ static int count(const char *text, const char *word) {
     return found;
 }
 
-static void test_widths(void) {
+TAP_SUITE(tables_pty_widths) {
     static const char *const commands[] = {"--list",
                                            "info",
                                            "info toy",
@@ -60,7 +56,7 @@ static void test_widths(void) {
 }
 
 /* bench: warm and cold in every part. */
-static void test_parts(void) {
+TAP_SUITE(tables_pty_parts) {
     Pty pty;
     bool ok = run(&pty, 80, "bench toy --quick --device cpu --kernel cpu_v2,cpu_v3 --dtype all");
     int parts = count(pty.output, "kernel  ");
@@ -78,7 +74,7 @@ static void test_parts(void) {
     pty_end(&pty);
 }
 
-static void test_words(void) {
+TAP_SUITE(tables_pty_words) {
     Pty pty;
     bool ok = run(&pty, 80, "regime small --kernel v2 --gpu h200");
     tap_ok(ok && count(pty.output, "interval") >= 2 && widest(pty.output) <= 80 &&
@@ -92,13 +88,4 @@ static void test_words(void) {
     tap_ok(ok && widest(pty.output) > 80 && !strstr(pty.output, "In every row"),
            "and so does a table in a pipe");
     pty_end(&pty);
-}
-
-TAP_SUITE(tables_pty) {
-    program = getenv("BEVSCOPE");
-    if (!program)
-        tap_skip_suite("BEVSCOPE names the program: use make check");
-    test_widths();
-    test_parts();
-    test_words();
 }

@@ -10,17 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-static char *program;
-static char *const xterm[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", NULL};
-
 /* The display of the smallest scene, without a window, further options behind it. */
 static bool start(Pty *pty, int columns, int rows, const char *option, char *const environment[]) {
-    char *argv[] = {program, "toy", "--no-window", "--device", "cpu", (char *)option, NULL};
-    return pty_start(pty, columns, rows, argv, environment);
+    return pty_bevscope(pty, columns, rows, environment, "toy --no-window --device cpu %s", option);
 }
 
 static bool start_ready(Pty *pty) {
-    return start(pty, 100, 30, NULL, xterm) && pty_wait_text(pty, READY, 0, PATIENCE_S);
+    return start(pty, 100, 30, "", NULL) && pty_wait_text(pty, READY, 0, PATIENCE_S);
 }
 
 /* ---- what ends it ---------------------------------------------------------------------------- */
@@ -35,7 +31,7 @@ static const struct {
     {SIGBUS, "SIGBUS", "(SIGBUS); the"},    {SIGFPE, "SIGFPE", "(SIGFPE); the"},
 };
 
-static void test_signals(void) {
+TAP_SUITE(term_pty_signals) {
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         Pty pty;
         int status = 0;
@@ -53,6 +49,7 @@ static void test_signals(void) {
  * "bevscope()[0x40...]" where it is loaded at a fixed address. Asks addr2line for the names of
  * their functions; false: there is no addr2line. */
 static bool name_functions(const Pty *pty, char *names, size_t size) {
+    const char *program = getenv("BEVSCOPE");
     char command[4096];
     int used = snprintf(command, sizeof command, "addr2line -i -f -e '%s' 0", program);
     for (const char *line = pty->output + pty_last(pty, LEAVE); line; line = strchr(line, '\n')) {
@@ -69,7 +66,7 @@ static bool name_functions(const Pty *pty, char *names, size_t size) {
 }
 #endif
 
-static void test_backtrace(void) {
+TAP_SUITE(term_pty_backtrace) {
 #if defined HAVE_EXECINFO_H && defined SYS_tgkill
     Pty pty;
     char functions[16384];
@@ -89,7 +86,7 @@ static void test_backtrace(void) {
 #endif
 }
 
-static void test_keys(void) {
+TAP_SUITE(term_pty_keys) {
     static const struct {
         const char *keys, *name, *last_line;
         int signal;
@@ -109,7 +106,7 @@ static void test_keys(void) {
     }
 }
 
-static void test_suspend(void) {
+TAP_SUITE(term_pty_suspend) {
     Pty pty;
     int status = 0;
     bool ok = start_ready(&pty);
@@ -128,13 +125,12 @@ static void test_suspend(void) {
 }
 
 /* The terminal disappears, so the last line is read from a file: standard error goes there. */
-static void test_gone(void) {
-    char errors[] = "/tmp/bevscope-XXXXXX", said[256] = "";
+TAP_SUITE(term_pty_gone) {
+    char errors[] = "/tmp/bevscope-XXXXXX", redirected[64], said[256] = "";
     int file = mkstemp(errors), status = 0;
-    char *argv[] = {"/bin/sh", "-c",   "exec \"$0\" toy --no-window --device cpu 2>\"$1\"",
-                    program,   errors, NULL};
     Pty pty;
-    bool ok = file >= 0 && pty_start(&pty, 100, 30, argv, xterm) &&
+    snprintf(redirected, sizeof redirected, "2>'%s'", errors);
+    bool ok = file >= 0 && start(&pty, 100, 30, redirected, NULL) &&
               pty_wait_text(&pty, READY, 0, PATIENCE_S);
     close(pty.slave);
     close(pty.master);
@@ -151,10 +147,10 @@ static void test_gone(void) {
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-static void test_tiny(void) {
+TAP_SUITE(term_pty_tiny) {
     Pty pty;
     int status = 0;
-    bool ok = start(&pty, 1, 1, NULL, xterm) && pty_wait_text(&pty, ENTER, 0, PATIENCE_S);
+    bool ok = start(&pty, 1, 1, "", NULL) && pty_wait_text(&pty, ENTER, 0, PATIENCE_S);
     pty_read(&pty, 0.5);
     pty_type(&pty, "kdavx?");
     pty_read(&pty, 0.5);
@@ -185,7 +181,7 @@ static double resize_often(Pty *pty, int times) {
     return now_s() - begun;
 }
 
-static void test_resize_storm(void) {
+TAP_SUITE(term_pty_resize_storm) {
     /* Some files and threads come and go: those of jobs in the background, of the first picture. */
     enum { RESIZES = 1000, SOME_KB = 16384, SOME = 8 };
     Pty pty;
@@ -235,20 +231,20 @@ static bool visit(Pty *pty, const char *option, char *const environment[]) {
            WEXITSTATUS(status) == 0;
 }
 
-static void test_colors(void) {
+TAP_SUITE(term_pty_colors) {
     static char *const no_color[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "NO_COLOR=1", NULL};
     Pty pty;
-    bool ok = visit(&pty, NULL, xterm);
+    bool ok = visit(&pty, "", NULL);
     tap_ok(ok && strstr(pty.output, "\033[38;5;"), "256 colours where the terminal has them");
     tap_ok(ok && has_bytes_above_ascii(&pty), "block characters in a UTF-8 locale");
     pty_end(&pty);
     ok = visit(&pty, NULL, no_color);
     tap_ok(ok && !strstr(pty.output, ";5;"), "NO_COLOR: none");
     pty_end(&pty);
-    ok = visit(&pty, "--color=never", xterm);
+    ok = visit(&pty, "--color=never", NULL);
     tap_ok(ok && !strstr(pty.output, ";5;"), "--color=never: none");
     pty_end(&pty);
-    ok = visit(&pty, "--ascii", xterm);
+    ok = visit(&pty, "--ascii", NULL);
     tap_ok(ok && !has_bytes_above_ascii(&pty), "--ascii: nothing beyond ASCII");
     pty_end(&pty);
     static char *const c_locale[] = {"TERM=xterm", "LC_ALL=C", NULL};
@@ -261,7 +257,7 @@ static void test_colors(void) {
     pty_end(&pty);
 }
 
-static void test_refusals(void) {
+TAP_SUITE(term_pty_refusals) {
     static char *const vt100[] = {"TERM=vt100", "LC_ALL=C", NULL};
     static char *const dumb[] = {"TERM=dumb", "LC_ALL=C", NULL};
     Pty pty;
@@ -272,7 +268,7 @@ static void test_refusals(void) {
                strstr(pty.output, "no colours"),
            "--color=always without colours: one line, exit 2");
     pty_end(&pty);
-    ok = start(&pty, 80, 24, NULL, dumb);
+    ok = start(&pty, 80, 24, "", dumb);
     pty_type(&pty, "dtype fp8\n\004");
     ok = ok && pty_wait_status(&pty, &status, PATIENCE_S);
     ok = ok && WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -292,16 +288,16 @@ static void write_nonsense(const char *path) {
 }
 
 /* A scene file whose name would set the terminal's title; it is replaced, removed and damaged. */
-static void test_file(void) {
+TAP_SUITE(term_pty_file) {
     char folder[] = "/tmp/bevscope-XXXXXX", path[128], copy[512];
     if (!mkdtemp(folder))
         abort();
     snprintf(path, sizeof path, "%s/\033]0;evil\007x.json", folder);
     snprintf(copy, sizeof copy, "cp '%s/samples/toy.json' '%s'", getenv("SRCDIR"), path);
     bool ok = system(copy) == 0;
-    char *argv[] = {program, path, "--no-window", "--device", "cpu", NULL};
     Pty pty;
-    ok = ok && pty_start(&pty, 100, 30, argv, xterm) && pty_wait_text(&pty, READY, 0, PATIENCE_S);
+    ok = ok && pty_bevscope(&pty, 100, 30, NULL, "'%s' --no-window --device cpu", path) &&
+         pty_wait_text(&pty, READY, 0, PATIENCE_S);
     pty_read(&pty, 0.3);
     ok = ok && system(copy) == 0 && screen_says(&pty, "it has changed, read again");
     tap_ok(ok, "a scene's file is replaced: said, and read again");
@@ -320,21 +316,4 @@ static void test_file(void) {
     pty_end(&pty);
     unlink(path);
     rmdir(folder);
-}
-
-TAP_SUITE(term_pty) {
-    program = getenv("BEVSCOPE");
-    if (!program || !getenv("SRCDIR"))
-        tap_skip_suite("BEVSCOPE and SRCDIR name the program and its sources: use make check");
-    signal(SIGPIPE, SIG_IGN);
-    test_signals();
-    test_backtrace();
-    test_keys();
-    test_suspend();
-    test_gone();
-    test_tiny();
-    test_resize_storm();
-    test_colors();
-    test_refusals();
-    test_file();
 }
