@@ -54,8 +54,12 @@ static void print_before_next(Loop *loop) {
     loop->said_ms = clock_ms();
 }
 
-/* What this is, and which words work. */
+/* What this is, and which words work; on a terminal also why it is no dashboard. */
 static void greet(Loop *loop) {
+    bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    const char *reason = terminal ? term_impossible() : NULL;
+    if (!loop->greeted && reason)
+        fprintf(stderr, "bevscope: %s\n", reason);
     if (!loop->greeted)
         fputs("bevscope: the live display as lines. Its words work on standard input, one a line; "
               "help lists them, quit ends.\n",

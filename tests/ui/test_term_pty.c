@@ -274,6 +274,8 @@ TAP_SUITE(term_pty_refusals) {
     ok = ok && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     tap_ok(ok && !strchr(pty.output, '\033') && strstr(pty.output, "FP8") && pty_same_modes(&pty),
            "TERM=dumb: plain lines, words for keys");
+    tap_ok(strstr(pty.output, "TERM=dumb cannot move its cursor (TERM=xterm-256color"),
+           "and TERM is named as the cause");
     pty_end(&pty);
 }
 
