@@ -16,6 +16,6 @@ libpanel_a_SOURCES = %D%/panel/accuracy.c %D%/panel/cell.c %D%/panel/course.c %D
 libterm_a_SOURCES = %D%/term/bev_cells.c %D%/term/camera_cells.c %D%/term/cells.c \
 	%D%/term/cells_image.c %D%/term/cells_sheet.c %D%/term/chart_cells.c %D%/term/dash_spots.c \
 	%D%/term/dashboard.c
-libwindow_a_SOURCES = %D%/window/pen_sheet.c %D%/window/window_bev.c %D%/window/window_chart.c \
+libwindow_a_SOURCES = %D%/window/pen_sheet.c %D%/window/window_bev.c \
 	%D%/window/window_gradients.c %D%/window/window_image.c \
 	%D%/window/window_side.c

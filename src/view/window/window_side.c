@@ -3,8 +3,6 @@
 #include "src/view/window/pen_sheet.h"
 #include "src/view/window/window_internal.h"
 
-/* ---- the column ----------------------------------------------------------------------------- */
-
 /* Which panels stand in the column: the first ones that have room. */
 static const Panel *const usual[] = {
     &cell_panel,     &training_panel, &gradients_panel, &kernels_panel,  &course_panel,
@@ -39,6 +37,34 @@ void window_draw_panels(const WindowView *view, Box box, const Panel *const *pan
         stack_add_whole(&sheet, &stack, panels[i], &data);
     stack_draw(&sheet, &stack, &data);
 }
+
+/* ---- the chart of the memory model: in the column, or where that has no room over the BEV ---- */
+
+enum { LEAST_SIDE_H = 320 };
+
+bool window_has_chart(const WindowView *view) {
+    return view->state->chart != CHART_NONE && !view->state->pinned &&
+           view->live->job.config.kernel;
+}
+
+bool window_chart_fits(const WindowView *view) {
+    const Box *side = &view->layout.side;
+    return side->w >= WINDOW_SIDE_W && side->h >= LEAST_SIDE_H;
+}
+
+void window_draw_chart_over(const WindowView *view) {
+    static const Panel *const panels[] = {&model_panel, NULL};
+    const WindowLayout *at = &view->layout;
+    double right = at->w - WINDOW_MARGIN, bottom = at->log.w > 0 ? at->log.y : at->h;
+    if (!window_has_chart(view) || window_chart_fits(view))
+        return;
+    Box box = {WINDOW_MARGIN, at->bev.y - 4, right - WINDOW_MARGIN, bottom - at->bev.y};
+    double under = at->keys.w > 0 ? at->keys.y : at->h;
+    pen_fill(view->pen, (Box){0, box.y - 4, at->w, under - box.y + 4}, view->pen->theme->page, 1);
+    window_draw_panels(view, box, panels);
+}
+
+/* ---- the column ----------------------------------------------------------------------------- */
 
 void window_draw_side(const WindowView *view) {
     Box side = view->layout.side;
