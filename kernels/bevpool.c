@@ -30,6 +30,11 @@ const BevDirectionInfo bev_directions[BEV_DIRECTION_COUNT] = {
                       "Points bring the cells' gradients back to depth and features."},
 };
 
+const BevStageInfo bev_stages[BEV_STAGE_COUNT] = {
+    [BEV_POOL] = {"pool", "Pool", "Depths and features become cells."},
+    [BEV_VIEW] = {"view", "View", "A network's logits and features become cells."},
+};
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static bool is_twin(const BevKernel *cpu, const BevKernel *cuda) {
@@ -49,7 +54,8 @@ const BevKernel *bev_twin(const BevKernel *kernel, BevWhere where) {
 static const BevKernel *marked(BevWhere where, BevDirection direction, bool baseline) {
     for (int i = 0; bev_kernels[i]; i++) {
         const BevKernel *row = bev_kernels[i];
-        if (row->where == where && row->direction == direction && row->launch &&
+        if (row->where == where && row->direction == direction && row->stage == BEV_POOL &&
+            row->launch &&
             (baseline ? row->is_baseline : row->is_default))
             return row;
     }
@@ -74,6 +80,10 @@ const char *bev_unavailable(const BevKernel *kernel) {
 const char *bev_refuses(const BevKernel *kernel, const BevProblem *problem) {
     if (kernel->direction != problem->direction)
         return "goes the other direction";
+    if (kernel->stage != problem->stage)
+        return problem->stage == BEV_VIEW ? "pools depths only" : "takes logits";
+    if (problem->out_samples && !kernel->writes_first)
+        return "writes channels last";
     if (!(kernel->dtypes & 1u << problem->dtype))
         return "has no kernel for this format";
     if (!(kernel->aligns & 1u << problem->align))

@@ -75,6 +75,30 @@ typedef struct {
 
 extern const BevDirectionInfo bev_directions[BEV_DIRECTION_COUNT];
 
+/* ---- stages ------------------------------------------------------------------------------- */
+
+/* POOL takes depths and features as written above. VIEW is the whole view transform: it takes what a
+ * network's depth head gives, by strides, makes depths of logits, and pools. */
+typedef enum { BEV_POOL, BEV_VIEW, BEV_STAGE_COUNT } BevStage;
+
+typedef struct {
+    const char *name, *title, *idea;
+} BevStageInfo;
+
+extern const BevStageInfo bev_stages[BEV_STAGE_COUNT];
+
+/* Distances in memory, in elements; of a channel or of a depth bin. */
+typedef struct {
+    int64_t camera, channel, row, column;
+} BevStrides;
+
+/* How a view transform reads a problem's depth and feat. */
+typedef struct {
+    bool softmax;      /* depth = softmax over the bins of logits / temperature; else as it is */
+    float temperature; /* positive */
+    BevStrides depth, feat;
+} BevView;
+
 /* ---- the problem --------------------------------------------------------------------------- */
 
 typedef struct {
@@ -115,6 +139,11 @@ typedef struct {
     BevDirection direction;
     BevDtype dtype; /* the format's row; feat.dtype == dtype, depth.dtype == its .depth, ... */
     BevAlign align;
+    BevStage stage;
+    BevView view;    /* stage VIEW */
+    /* 0: out is (cell, c). Else out is (sample, c, cell of the sample), of so many samples; only for
+     * kernels that write so. */
+    int64_t out_samples;
     BevMap map;      /* sorted by cell in both directions */
     BevTensor depth; /* one row of cameras * depth_bins * feat_h * feat_w */
     BevTensor feat;  /* cameras * feat_h * feat_w rows of channels */
@@ -218,7 +247,8 @@ typedef struct BevKernel {
     const char *published; /* the article's name of the kernel that this row stands for, or NULL */
     BevWhere where;
     BevDirection direction;
-    bool is_default;         /* the row to begin with; one per backend and direction. The live
+    BevStage stage;
+    bool is_default;         /* the row to begin with; one per backend, direction and stage. The live
                                 display begins with the CPU's, or with its twin where CUDA runs */
     bool is_baseline;        /* the row that others are compared with; one per backend, direction */
     bool model_only;         /* its accesses are known, but there is no code for it */
@@ -228,6 +258,7 @@ typedef struct BevKernel {
     /* feat is (camera, c, h, w) and out (c, cell) for this kernel. Whoever runs it passes such
      * tensors and transposes the output back, outside the timed launch. */
     bool channels_first;
+    bool writes_first;     /* can write an output with channels first: out_samples */
     bool wrong_on_purpose; /* shown, timed, and expected to fail the gates */
     /* `launch` takes NULL as the plan, for a map that is another one in each launch: what `prepare`
      * would build is then built on the stream, in the workspace. Rows without `prepare` do anyway. */
@@ -266,8 +297,8 @@ const BevKernel *bev_kernel_find(const char *name);
  * NULL: none. */
 const BevKernel *bev_twin(const BevKernel *kernel, BevWhere where);
 
-/* The rows of a backend and a direction to begin with, and to compare with. NULL: none in this
- * build. */
+/* The rows of a backend and a direction to begin with, and to compare with, of stage POOL. NULL: none
+ * in this build. */
 const BevKernel *bev_default(BevWhere where, BevDirection direction);
 const BevKernel *bev_baseline(BevWhere where, BevDirection direction);
 
@@ -337,7 +368,9 @@ double bev_traffic_total(BevTraffic traffic);
  * point, the output written once with elements of `out_bits`. */
 BevTraffic bev_gather_traffic(const BevProblem *problem, int out_bits);
 
-/* FP64 pooling of the stored values (the reference of gate A), obvious loops, one thread.
+/* FP64 pooling of the stored values (the reference of gate A), of stage VIEW with the softmax of
+ * what depth stores, which is then dense; features are (camera, h, w, c) in both stages. Obvious
+ * loops, one thread; NaN where there is no memory.
  * `out` and `abs_sum` (may be NULL) have nx * ny * channels elements; abs_sum receives
  * S = sum |weight * depth * feat|. Host pointers. */
 void bev_reference(const BevProblem *problem, double *out, double *abs_sum);

@@ -189,7 +189,7 @@ bool tile_draft_make(const BevProblem *problem, int multiprocessors, TileDraft *
     *draft = (TileDraft){.problem = problem};
     if (!v4_tiles_possible(problem))
         return true;
-    draft->transposed = v4_transposes(&problem->map, multiprocessors);
+    draft->transposed = v4_transposes(problem, multiprocessors);
     return build(draft, multiprocessors);
 }
 

@@ -20,7 +20,8 @@
     ROW(v3_small_l2) ROW(v3_large_l2) ROW(v3)                                                      \
     ROW(v4)                                                                                        \
     ROW(grad_reference) ROW(cpu_grad_owner) ROW(cpu_grad_v4)                                       \
-    ROW(grad_atomic) ROW(grad_block) ROW(grad_v2) ROW(grad_owner) ROW(grad_v4)
+    ROW(grad_atomic) ROW(grad_block) ROW(grad_v2) ROW(grad_owner) ROW(grad_v4)                     \
+    ROW(view_reference) ROW(cpu_view) ROW(view)
 /* clang-format on */
 
 #define DECLARE(name) extern const BevKernel kernel_##name;

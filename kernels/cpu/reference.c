@@ -24,18 +24,46 @@
 #include "kernels/cpu/cpu.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+/* The logits of a pixel's bins, `stride` elements apart, as depths. */
+static void softmax(double *logits, int64_t bins, int64_t stride, double temperature) {
+    double largest = -INFINITY, sum = 0;
+    for (int64_t bin = 0; bin < bins; bin++)
+        largest = logits[bin * stride] > largest ? logits[bin * stride] : largest;
+    for (int64_t bin = 0; bin < bins; bin++)
+        sum += exp((logits[bin * stride] - largest) / temperature);
+    for (int64_t bin = 0; bin < bins; bin++)
+        logits[bin * stride] = exp((logits[bin * stride] - largest) / temperature) / sum;
+}
+
+/* The stored depths, or what stage VIEW makes of stored logits. The caller frees them. NULL: no
+ * memory. */
+static double *depths_of(const BevProblem *problem) {
+    const BevShape *s = &problem->shape;
+    int64_t count = problem->depth.row_len, pixels = s->feat_h * s->feat_w;
+    double *depths = malloc((size_t)count * sizeof *depths + 1);
+    for (int64_t i = 0; depths && i < count; i++)
+        depths[i] = bev_tensor_at(&problem->depth, 0, i);
+    for (int64_t camera = 0; depths && camera < s->cameras; camera++)
+        for (int64_t p = 0; problem->stage == BEV_VIEW && problem->view.softmax && p < pixels; p++)
+            softmax(depths + camera * s->depth_bins * pixels + p, s->depth_bins, pixels,
+                    problem->view.temperature);
+    return depths;
+}
 
 void bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
     const BevMap *map = &problem->map;
     int64_t channels = problem->shape.channels;
     int64_t outputs = problem->shape.nx * problem->shape.ny * channels;
+    double *depths = depths_of(problem);
     for (int64_t i = 0; i < outputs; i++)
-        out[i] = 0;
+        out[i] = depths ? 0 : NAN;
     for (int64_t i = 0; abs_sum && i < outputs; i++)
         abs_sum[i] = 0;
-    for (int64_t t = 0; t < map->points; t++) {
+    for (int64_t t = 0; depths && t < map->points; t++) {
         double weight = map->weights ? map->weights[t] : 1;
-        double depth = bev_tensor_at(&problem->depth, 0, map->ranks_depth[t]);
+        double depth = depths[map->ranks_depth[t]];
         for (int64_t c = 0; c < channels; c++) {
             double term = weight * depth * bev_tensor_at(&problem->feat, map->ranks_feat[t], c);
             int64_t at = map->ranks_bev[t] * channels + c;
@@ -44,6 +72,7 @@ void bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
                 abs_sum[at] += fabs(term);
         }
     }
+    free(depths);
 }
 
 static void clear(double *values, int64_t count) {
@@ -108,6 +137,14 @@ static BevTraffic bytes(const BevProblem *problem) {
 }
 
 /* clang-format off */
+const BevKernel kernel_view_reference = {
+    .name = "view_reference", .title = "View REF",
+    .idea = "Softmax and the formula in double precision, one point after the other, one thread.",
+    .where = BEV_CPU, .stage = BEV_VIEW,
+    .dtypes = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16, .aligns = CPU_ALL_ALIGNS,
+    .deterministic = true, .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
+};
+
 const BevKernel kernel_reference = {
     .name = "reference", .title = "REF",
     .idea = "The formula in double precision, one point after the other, one thread.",

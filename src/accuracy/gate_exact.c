@@ -129,6 +129,36 @@ bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dt
     return ok;
 }
 
+/* ---- view ------------------------------------------------------------------------------------ */
+
+/* Logits whose softmax is a power of two: of each pixel 1, 2 or 4 neighbouring bins are 0. */
+static void fill_logits(const BevTensor *depth, const BevShape *s, uint64_t *state) {
+    int64_t pixels = s->feat_h * s->feat_w;
+    int powers = s->depth_bins < 2 ? 0 : s->depth_bins < 4 ? 1 : 2;
+    for (int64_t p = 0; p < s->cameras * pixels; p++) {
+        int64_t count = (int64_t)1 << random_below(state, powers + 1);
+        int64_t first = (int64_t)random_below(state, (int)s->depth_bins);
+        for (int64_t bin = 0; bin < s->depth_bins; bin++) {
+            bool wanted = (bin - first + s->depth_bins) % s->depth_bins < count;
+            float value = wanted ? 0 : -INFINITY;
+            bev_span_encode(depth, 0, (p / pixels * s->depth_bins + bin) * pixels + p % pixels, 1,
+                            &value);
+        }
+    }
+}
+
+bool gate_exact_view(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
+                     const BevMap *map, uint64_t seed, Err *err) {
+    if (!gate_exact_problem(problem, shape, dtype, align, map, seed, err))
+        return false;
+    if (!problem_turn_view(problem, err)) {
+        problem_free(problem);
+        return false;
+    }
+    fill_logits(&problem->view.depth, shape, &seed);
+    return true;
+}
+
 /* ---- backward -------------------------------------------------------------------------------- */
 
 /* How many powers of two the factors may span, so that gradients, too, have no more significant

@@ -127,13 +127,34 @@ typedef struct {
     double eta_out, eta_acc; /* underflow of the output, and of each term */
     double largest;          /* number of the output format, times its scale */
     bool saturates;          /* larger values become the largest one, not infinity */
+    double u_view, eta_view; /* stage VIEW: of a depth, and of its product's underflow */
 } Rounding;
+
+/* The largest finite magnitude of a tensor's values, or the distance of its finite values. */
+static double finite_range(const BevTensor *tensor, bool magnitude) {
+    double least = INFINITY, most = -INFINITY;
+    for (int64_t row = 0; row < tensor->rows; row++)
+        for (int64_t c = 0; c < tensor->row_len; c++) {
+            double value = bev_tensor_at(tensor, row, c);
+            value = magnitude ? fabs(value) : value;
+            least = isfinite(value) ? fmin(least, value) : least;
+            most = isfinite(value) ? fmax(most, value) : most;
+        }
+    return most < least ? 0 : magnitude ? most : most - least;
+}
+
+static void add_view(Rounding *r, const BevProblem *problem) {
+    const BevDtypeInfo *depth = &bev_dtypes[problem->depth.dtype];
+    double x = 1.4427 * finite_range(&problem->depth, false) / problem->view.temperature;
+    r->u_view = depth->unit_roundoff + (16 + 4 * x) * 0x1p-24;
+    r->eta_view = fmax(depth->smallest, 0x1p-126) * finite_range(&problem->feat, true);
+}
 
 static Rounding rounding_of(const BevProblem *problem, const BevTensor *output,
                             BevDtype accumulate) {
     const BevDtypeInfo *out = &bev_dtypes[output->dtype], *acc = &bev_dtypes[accumulate];
     double scales = (double)problem->depth.scale * problem->feat.scale;
-    return (Rounding){
+    Rounding rounding = {
         .u_out = out->unit_roundoff,
         .u_acc = acc->unit_roundoff,
         .eta_out = out->smallest / 2 * output->scale,
@@ -141,10 +162,14 @@ static Rounding rounding_of(const BevProblem *problem, const BevTensor *output,
         .largest = out->largest * output->scale,
         .saturates = output->dtype == BEV_FP8,
     };
+    if (problem->stage == BEV_VIEW)
+        add_view(&rounding, problem);
+    return rounding;
 }
 
 static double bound_of(const Rounding *r, double want, double abs_sum, int32_t terms) {
     double sum = (terms + 4) * r->u_acc * abs_sum + terms * r->eta_acc;
+    sum += r->u_view * abs_sum + terms * r->eta_view;
     return r->u_out * fabs(want) + (1 + r->u_out) * sum + r->eta_out;
 }
 

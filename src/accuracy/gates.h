@@ -65,6 +65,11 @@ typedef struct {
  * smallest_acc·max(scale_depth·scale_feat, 1) of each point and η_out = smallest_out·scale_out / 2
  * of the output, where smallest is the smallest positive number of the format.
  *
+ * Stage VIEW: a depth is computed and rounded before it is multiplied. Two exponents and a quotient in
+ * FP32, whose arguments have at most x = 1.44·(largest - smallest finite logit) / temperature, and
+ * the rounding to the format add (u_depth + (16 + 4x)·2^-24)·S, and its underflow, of
+ * depths below 2^-126 in any format, n·max(η_depth, 2^-126)·max|feature|.
+ *
  * NaN in `codes` fails unless r is NaN too. Where r is beyond the output format's range, its
  * overflow value is right: the largest number in FP8, infinity elsewhere. `points` is of
  * gate_terms; `bad` (gate_rows, may be NULL) receives one flag per row. */
@@ -97,6 +102,9 @@ bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dt
                         const BevMap *map, uint64_t seed, Err *err);
 bool gate_exact_backward(HostProblem *problem, const BevShape *shape, BevDtype dtype,
                          BevAlign align, const BevMap *map, uint64_t seed, Err *err);
+/* Of stage VIEW: a pixel has one, two or four bins with equal logits, all others -infinity. */
+bool gate_exact_view(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
+                     const BevMap *map, uint64_t seed, Err *err);
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
                       const int32_t *points, uint8_t *bad);
 

@@ -104,7 +104,7 @@ void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, 
         snprintf(
             text, size,
             "tiles on tensor cores, depth %s: %.0f points a multiprocessor; transposed beyond %d",
-            v4_transposes(&problem->map, gpu->sms) ? "transposed first" : "gathered",
+            v4_transposes(problem, gpu->sms) ? "transposed first" : "gathered",
             (double)problem->map.points / gpu->sms, GATHERED_POINTS);
 }
 

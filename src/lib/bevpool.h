@@ -78,7 +78,8 @@ typedef enum BevpoolAlign {
 typedef enum BevpoolDirection { BEVPOOL_FORWARD = 0, BEVPOOL_BACKWARD = 1 } BevpoolDirection;
 
 /* Where channels stand. Features: (B * N, H, W, C) or (B * N, C, H, W). Outputs: (B, Z, Y, X, C)
- * or (B, C, Z, Y, X). Kernels work with channels last; another order costs a transposition. */
+ * or (B, C, Z, Y, X). Kernels work with channels last. Another order costs a transposition; that of
+ * V4's output, and both of a view transform, cost less. */
 typedef enum BevpoolLayout { BEVPOOL_CHANNELS_LAST = 0, BEVPOOL_CHANNELS_FIRST = 1 } BevpoolLayout;
 
 /* ---- maps --------------------------------------------------------------------------------- */
@@ -167,6 +168,17 @@ BevpoolStatus bevpool_map_arrays(const BevpoolMap *map, BevpoolArrays *arrays, B
 
 /* ---- plans -------------------------------------------------------------------------------- */
 
+/* The whole view transform: depth and feat as a network has them, the depth as logits. Of its own
+ * strides each array is (B * N, D or C, H, W), whichever way it lies in memory; both may be parts of
+ * one tensor (B * N, D + C, H, W). The formats are FP32, FP16 and BF16, the direction is forward.
+ * A pixel with a NaN, a +infinity or nothing but -infinity among its logits has NaN depths. */
+typedef struct BevpoolView {
+    int32_t softmax;   /* 1: depth = softmax over the bins of logits / temperature; 0: as it is */
+    float temperature; /* 0 counts as 1 */
+    /* Distances in elements: of cameras, bins or channels, rows, columns. All 0: dense. */
+    int64_t depth_strides[4], feat_strides[4];
+} BevpoolView;
+
 typedef struct BevpoolOptions {
     size_t size; /* sizeof(BevpoolOptions) */
     int64_t channels;
@@ -175,6 +187,8 @@ typedef struct BevpoolOptions {
     int32_t feat_layout; /* a BevpoolLayout: of feat and grad_feat */
     int32_t out_layout;  /* a BevpoolLayout: of out and grad_out */
     const char *kernel;  /* a name that bevpool_kernel_name gives; NULL: the best one that fits */
+    const BevpoolView *view; /* NULL: depth and feat are dense, depths are no logits. Else
+                                feat_layout is not used. Read by bevpool_plan_create alone */
 } BevpoolOptions;
 
 typedef struct BevpoolPlan BevpoolPlan;
@@ -229,8 +243,9 @@ const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index
 
 /* ---- launches ----------------------------------------------------------------------------- */
 
-/* An array in memory of the plan's device, dense, of the caller. On a GPU it begins on a multiple
- * of 16 bytes, on the CPU on one of its element. */
+/* An array in memory of the plan's device, of the caller; dense, but for the two that a view reads by
+ * strides. On a GPU it begins on a multiple of 16 bytes; those two, and all on the CPU, on one of
+ * their element. */
 typedef struct BevpoolTensor {
     void *data;
     size_t bytes;  /* all of it: checked against bevpool_plan_bytes() */

@@ -29,6 +29,7 @@ struct BevpoolPlan {
     const BevKernel *kernel;
     BevPlan *plan;
     BevProblem problem; /* without data and workspace */
+    int32_t feat_layout, out_layout; /* the caller's */
     LibCopy copies[BEVPOOL_ROLES];
     size_t workspace_bytes;
 };
@@ -54,6 +55,17 @@ BevTensor *lib_tensor(BevProblem *problem, int32_t role);
 
 /* Whether a launch of that direction and format reads or writes the role. */
 bool lib_role_used(const BevProblem *problem, int32_t role);
+
+/* Whether a launch reads the role by the strides of a view. */
+bool lib_role_strided(const BevProblem *problem, int32_t role);
+
+/* ---- views (view.c) -------------------------------------------------------------------------- */
+
+/* Makes a problem of stage VIEW. Its shape is set. */
+BevpoolStatus lib_view(BevProblem *problem, const BevpoolView *view, BevpoolError *error);
+
+/* Elements from the first that a view reads of an array to the last. */
+int64_t lib_view_extent(const BevShape *shape, int64_t channels, const BevStrides *strides);
 
 /* ---- maps (map.c) ---------------------------------------------------------------------------- */
 

@@ -37,23 +37,34 @@ bool lib_role_used(const BevProblem *problem, int32_t role) {
     }
 }
 
+bool lib_role_strided(const BevProblem *problem, int32_t role) {
+    return problem->stage == BEV_VIEW && (role == BEVPOOL_DEPTH || role == BEVPOOL_FEAT);
+}
+
 /* ---- which kernel ---------------------------------------------------------------------------- */
 
-static bool offered(const BevKernel *row, int32_t device, int32_t direction) {
+static bool offered(const BevKernel *row, int32_t device, int32_t direction, BevStage stage) {
     BevWhere where = device == BEVPOOL_CPU ? BEV_CPU : BEV_CUDA;
-    return row->where == where && (int32_t)row->direction == direction && row->launch &&
-           !row->wrong_on_purpose;
+    return row->where == where && (int32_t)row->direction == direction && row->stage == stage &&
+           row->launch && !row->wrong_on_purpose;
+}
+
+static bool offered_to(const BevKernel *row, const BevpoolPlan *plan) {
+    return offered(row, plan->map->device, (int32_t)plan->problem.direction, plan->problem.stage);
 }
 
 const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index) {
     for (int i = 0; bev_kernels[i]; i++)
-        if (offered(bev_kernels[i], device, direction) && index-- == 0)
+        if (offered(bev_kernels[i], device, direction, BEV_POOL) && index-- == 0)
             return bev_kernels[i]->name;
     return NULL;
 }
 
-/* Channels-first kernels write (c, cell), which is (B, C, Z, Y, X) for one sample only. */
-static const char *refusal(const BevKernel *row, const BevpoolPlan *plan) {
+/* Why the plan cannot take that row, or NULL; sets how it would write its output. Channels-first
+ * kernels write (c, cell), which is (B, C, Z, Y, X) for one sample only. */
+static const char *refusal(const BevKernel *row, BevpoolPlan *plan) {
+    bool first = row->writes_first && plan->out_layout == BEVPOOL_CHANNELS_FIRST;
+    plan->problem.out_samples = first ? plan->map->shape.batch : 0;
     if (row->channels_first && plan->map->shape.batch > 1)
         return "its output has channels first, which does not fit a batch of several samples";
     if (plan->map->view && row->prepare && !row->plan_optional)
@@ -73,7 +84,7 @@ static BevpoolStatus prepare(BevpoolPlan *plan, BevpoolError *error) {
 /* Takes the row of that name, if it fits. */
 static BevpoolStatus take_named(BevpoolPlan *plan, const char *name, BevpoolError *error) {
     const BevKernel *row = bev_kernel_find(name);
-    if (!row || !offered(row, plan->map->device, (int32_t)plan->problem.direction))
+    if (!row || !offered_to(row, plan))
         return lib_fail(error, BEVPOOL_UNSUPPORTED,
                         "kernel %s: not among those of this build, device and direction "
                         "(bevpool_kernel_name lists them)",
@@ -98,8 +109,7 @@ static BevpoolStatus take_best(BevpoolPlan *plan, BevpoolError *error) {
         for (int i = count; i-- > 0;) {
             const BevKernel *row = bev_kernels[i];
             bool wanted = pass == ANY || (pass == DEFAULT ? row->is_default : row->deterministic);
-            if (!wanted || !offered(row, plan->map->device, (int32_t)plan->problem.direction) ||
-                refusal(row, plan))
+            if (!wanted || !offered_to(row, plan) || refusal(row, plan))
                 continue;
             plan->kernel = row;
             status = prepare(plan, error);
@@ -137,9 +147,14 @@ static BevProblem problem_of(const BevpoolMap *map, const BevpoolOptions *option
     return problem;
 }
 
+/* Programs made before there were views have shorter options. */
+static bool has_view(const BevpoolOptions *o) {
+    return o->size > offsetof(BevpoolOptions, view) && o->view;
+}
+
 static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *shape,
                                    BevpoolError *error) {
-    if (o->size != sizeof *o)
+    if (o->size != sizeof *o && o->size != offsetof(BevpoolOptions, view))
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "options.size is %zu, expected %zu", o->size,
                         sizeof *o);
     int64_t rows = shape->batch * shape->cameras * shape->feat_h * shape->feat_w;
@@ -170,6 +185,15 @@ static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *
     return BEVPOOL_OK;
 }
 
+/* What a plan wants of its problem, before there is a kernel. */
+static BevpoolStatus set_out(BevpoolPlan *plan, const BevpoolOptions *options,
+                             BevpoolError *error) {
+    plan->problem = problem_of(plan->map, options);
+    plan->feat_layout = options->feat_layout;
+    plan->out_layout = options->out_layout;
+    return has_view(options) ? lib_view(&plan->problem, options->view, error) : BEVPOOL_OK;
+}
+
 /* ---- workspace ------------------------------------------------------------------------------- */
 
 enum { ALIGNMENT = 256 };
@@ -179,7 +203,7 @@ static size_t padded(size_t bytes) {
 }
 
 /* The kernel's scratch, then a copy of each array that has another layout than the kernel's. */
-static void divide_workspace(BevpoolPlan *plan, const BevpoolOptions *options) {
+static void divide_workspace(BevpoolPlan *plan) {
     const BevShape *shape = &plan->problem.shape;
     const BevKernel *kernel = plan->kernel;
     size_t bytes =
@@ -188,8 +212,10 @@ static void divide_workspace(BevpoolPlan *plan, const BevpoolOptions *options) {
     for (int32_t role = 0; role < BEVPOOL_ROLES; role++) {
         bool feat = role == BEVPOOL_FEAT || role == BEVPOOL_GRAD_FEAT;
         bool out = role == BEVPOOL_OUT || role == BEVPOOL_GRAD_OUT;
-        int32_t wanted = feat ? options->feat_layout : options->out_layout;
-        if (!lib_role_used(&plan->problem, role) || (!feat && !out) || wanted == native)
+        int32_t wanted = feat ? plan->feat_layout : plan->out_layout;
+        bool as_wanted = wanted == native || lib_role_strided(&plan->problem, role) ||
+                         (out && plan->problem.out_samples);
+        if (!lib_role_used(&plan->problem, role) || (!feat && !out) || as_wanted)
             continue;
         int64_t outer = feat ? shape->cameras : plan->map->shape.batch;
         int64_t rows = feat ? shape->feat_h * shape->feat_w : shape->nx * shape->ny / outer;
@@ -217,16 +243,17 @@ BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
     if (made) {
         atomic_fetch_add(&map->references, 1);
         made->map = map;
-        made->problem = problem_of(map, options);
-        status =
-            options->kernel ? take_named(made, options->kernel, error) : take_best(made, error);
+        status = set_out(made, options, error);
+        if (!status)
+            status =
+                options->kernel ? take_named(made, options->kernel, error) : take_best(made, error);
         if (!status && options->kernel)
             status = prepare(made, error);
     } else {
         status = lib_fail(error, BEVPOOL_NO_MEMORY, "plan: out of memory");
     }
     if (!status)
-        divide_workspace(made, options);
+        divide_workspace(made);
     lib_leave(map->device, before);
     if (status) {
         bevpool_plan_destroy(made);
@@ -240,16 +267,14 @@ BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
  */
 
 /* The most workspace of all rows that fit. */
-static BevpoolStatus most_workspace(BevpoolPlan *plan, const BevpoolOptions *options, size_t *bytes,
-                                    BevpoolError *error) {
+static BevpoolStatus most_workspace(BevpoolPlan *plan, size_t *bytes, BevpoolError *error) {
     bool any = false;
     for (int i = 0; bev_kernels[i]; i++) {
-        if (!offered(bev_kernels[i], plan->map->device, options->direction) ||
-            refusal(bev_kernels[i], plan))
+        if (!offered_to(bev_kernels[i], plan) || refusal(bev_kernels[i], plan))
             continue;
         any = true;
         plan->kernel = bev_kernels[i];
-        divide_workspace(plan, options);
+        divide_workspace(plan);
         *bytes = plan->workspace_bytes > *bytes ? plan->workspace_bytes : *bytes;
     }
     return any ? lib_ok(error)
@@ -274,14 +299,16 @@ BevpoolStatus bevpool_plan_check(const BevpoolShape *shape, const BevpoolArrays 
     BevpoolStatus status = lib_check_shape(shape, error);
     if (status || (status = check_options(options, shape, error)))
         return status;
-    BevpoolPlan plan = {.map = &map, .problem = problem_of(&map, options)};
+    BevpoolPlan plan = {.map = &map};
     *workspace_bytes = 0;
+    if ((status = set_out(&plan, options, error)))
+        return status;
     if (!options->kernel)
-        return most_workspace(&plan, options, workspace_bytes, error);
+        return most_workspace(&plan, workspace_bytes, error);
     status = take_named(&plan, options->kernel, error);
     if (status)
         return status;
-    divide_workspace(&plan, options);
+    divide_workspace(&plan);
     *workspace_bytes = plan.workspace_bytes;
     return lib_ok(error);
 }
@@ -311,6 +338,13 @@ size_t bevpool_plan_bytes(const BevpoolPlan *plan, int32_t role) {
         return 0;
     BevProblem problem = plan->problem;
     const BevTensor *found = lib_tensor(&problem, role), *feat = &problem.feat;
+    if (lib_role_strided(&problem, role)) {
+        bool depth = role == BEVPOOL_DEPTH;
+        const BevShape *shape = &problem.shape;
+        return (size_t)lib_view_extent(shape, depth ? shape->depth_bins : shape->channels,
+                                       depth ? &problem.view.depth : &problem.view.feat) *
+               (size_t)bev_dtypes[found->dtype].bits / 8;
+    }
     return found ? bev_code_bytes(found->dtype, found->rows, found->row_len)
                  : bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len);
 }

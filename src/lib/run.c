@@ -19,9 +19,10 @@ static BevpoolStatus check_tensor(const BevpoolPlan *plan, BevProblem *problem, 
     const char *name = lib_role_names[role];
     const BevDtypeInfo *dtype = &bev_dtypes[dtype_of(problem, role)];
     size_t bytes = bevpool_plan_bytes(plan, role);
-    size_t alignment = plan->map->device != BEVPOOL_CPU ? GPU_ALIGNMENT
-                       : dtype->bits >= 8               ? (size_t)dtype->bits / 8
-                                                        : 1;
+    bool vectors = plan->map->device != BEVPOOL_CPU && !lib_role_strided(problem, role);
+    size_t alignment = vectors             ? GPU_ALIGNMENT
+                       : dtype->bits >= 8 ? (size_t)dtype->bits / 8
+                                          : 1;
     if (!tensor->data)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: is NULL", name);
     if (tensor->dtype != (int32_t)(dtype - bev_dtypes))

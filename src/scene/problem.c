@@ -250,6 +250,25 @@ void problem_output(const BevProblem *problem, const void *codes, float *values)
 /* ---- backward -------------------------------------------------------------------------------- */
 
 const unsigned backward_dtypes = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16;
+const unsigned view_dtypes = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16;
+
+bool problem_turn_view(HostProblem *problem, Err *err) {
+    BevProblem *view = &problem->view;
+    const BevShape *s = &view->shape;
+    int64_t pixels = s->feat_h * s->feat_w;
+    if (!(view_dtypes & 1u << view->dtype))
+        return err_set(err, ERR_USAGE, "view", "choose --dtype fp32, fp16 or bf16",
+                       "a view transform does not read %s", bev_dtypes[view->dtype].title);
+    view->stage = BEV_VIEW;
+    view->view = (BevView){
+        .softmax = true,
+        .temperature = 1.0f / 128,
+        .depth = {s->depth_bins * pixels, pixels, s->feat_w, 1},
+        .feat = {pixels * s->channels, 1, s->feat_w * s->channels, s->channels},
+    };
+    return true;
+}
+
 
 bool problem_turn_backward(HostProblem *problem, Err *err) {
     BevProblem *view = &problem->view;

@@ -35,6 +35,16 @@ bool problem_encode_for_gpu(HostProblem *problem, const BevShape *shape, BevDtyp
  * them over. */
 bool problem_update(HostProblem *problem, const Features *features, Err *err);
 
+/* ---- view ------------------------------------------------------------------------------------ */
+
+/* The formats of a view transform, as a bit mask: those without a scale. */
+extern const unsigned view_dtypes;
+
+/* Turns an encoded problem into one of stage VIEW: what depth holds are logits from then on, at a
+ * temperature of 1/128, with which exponentials overflow unless the largest logit is subtracted
+ * first. Fails with ERR_USAGE where the format is none of view_dtypes. */
+bool problem_turn_view(HostProblem *problem, Err *err);
+
 /* ---- backward -------------------------------------------------------------------------------- */
 
 /* The formats that gradients may have, as a bit mask: those without a scale. */

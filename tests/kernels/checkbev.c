@@ -77,6 +77,7 @@ static bool subject_init(Subject *subject, Err *err) {
 typedef struct {
     const Case *c;
     BevDirection direction;
+    BevStage stage;
     BevDtype dtype;
     BevAlign align;
     float *grad_out; /* backward: of `random` */
@@ -107,11 +108,12 @@ static bool turn_backward(HostProblem *problem, float **grad_out, Err *err) {
 static bool trial_init(Trial *trial, const CaseData *data, Err *err) {
     BevDtype dtype = trial->dtype;
     BevAlign align = trial->align;
-    bool backward = trial->direction == BEV_BACKWARD;
+    bool backward = trial->direction == BEV_BACKWARD, view = trial->stage == BEV_VIEW;
     if (!problem_encode(&trial->random.host, &data->shape, dtype, align, &data->features,
                         &data->map, err) ||
         (backward && !turn_backward(&trial->random.host, &trial->grad_out, err)) ||
-        !(backward ? gate_exact_backward : gate_exact_problem)(
+        (view && !problem_turn_view(&trial->random.host, err)) ||
+        !(backward ? gate_exact_backward : view ? gate_exact_view : gate_exact_problem)(
             &trial->exact.host, &data->shape, dtype, align, &data->map, check.seed, err) ||
         !subject_init(&trial->random, err) || !subject_init(&trial->exact, err))
         return false;
@@ -164,11 +166,14 @@ static bool run_clean(Session *session, const Subject *subject, void *codes, Err
     return !broken || err_set(err, ERR_FAILED, broken, "", "written past an end");
 }
 
-/* Runs the kernel on one problem, twice if `again` is given; false with an error if that failed. */
-static bool run_kernel(const BevKernel *kernel, const Subject *subject, void *codes, void *again,
-                       Err *err) {
+/* Runs the kernel on one problem, twice if `again` is given; false with an error if that failed.
+ * `first`: it writes an output with channels first, which comes back as all others. */
+static bool run_kernel(const BevKernel *kernel, const Subject *subject, bool first, void *codes,
+                       void *again, Err *err) {
     Session *session;
-    if (!session_open(&session, kernel, &subject->guarded.view, err))
+    BevProblem problem = subject->guarded.view;
+    problem.out_samples = first;
+    if (!session_open(&session, kernel, &problem, err))
         return false;
     bool ok = run_clean(session, subject, codes, err);
     ok = ok && (!again || run_clean(session, subject, again, err));
@@ -194,9 +199,14 @@ static bool judge_adjoint(const Trial *trial, const BevKernel *kernel, bool quie
 static bool judge(Trial *trial, const BevKernel *kernel, Tally *tally, Err *err) {
     bool quiet = kernel->wrong_on_purpose || tally->failures > 0;
     const BevProblem *random = &trial->random.host.view, *exact = &trial->exact.host.view;
-    if (!run_kernel(kernel, &trial->random, trial->codes, trial->again, err))
+    if (!run_kernel(kernel, &trial->random, false, trial->codes, trial->again, err))
         return false;
     bool same = !memcmp(trial->codes, trial->again, trial->code_bytes);
+    if (kernel->writes_first) {
+        if (!run_kernel(kernel, &trial->random, true, trial->again, NULL, err))
+            return false;
+        same = same && !memcmp(trial->codes, trial->again, trial->code_bytes);
+    }
     tally->varies = tally->varies || !same;
     GateResult a = gate_kernel(random, kernel->accumulate[trial->dtype], trial->codes,
                                trial->random.reference, trial->random.abs_sum, trial->random.terms,
@@ -205,7 +215,7 @@ static bool judge(Trial *trial, const BevKernel *kernel, Tally *tally, Err *err)
         note_gate(trial, kernel, "A", &a);
     if (!same && kernel->deterministic && !quiet)
         tap_note("%s: two runs differ on case %s", kernel->name, trial->c->name);
-    if (!run_kernel(kernel, &trial->exact, trial->codes, NULL, err))
+    if (!run_kernel(kernel, &trial->exact, kernel->writes_first, trial->codes, NULL, err))
         return false;
     GateResult c = gate_exact(exact, trial->codes, trial->exact.reference, trial->exact.terms,
                               trial->bad);
@@ -246,13 +256,15 @@ static void abandon(const Case *c, const Err *err) {
 
 static bool trial_wants(const Trial *trial, const BevKernel *kernel) {
     return kernel_wanted(kernel) && kernel->direction == trial->direction &&
+           kernel->stage == trial->stage &&
            (matches(trial->c->name) || matches(kernel->name));
 }
 
 /* Whether the format has this direction and some kernel is to be tried. */
 static bool direction_wanted(const Trial *trial) {
     bool wanted = false;
-    if (trial->direction == BEV_BACKWARD && !(backward_dtypes & 1u << trial->dtype))
+    if ((trial->direction == BEV_BACKWARD && !(backward_dtypes & 1u << trial->dtype)) ||
+        (trial->stage == BEV_VIEW && !(view_dtypes & 1u << trial->dtype)))
         return false;
     for (int v = 0; bev_kernels[v]; v++)
         wanted = wanted || trial_wants(trial, bev_kernels[v]);
@@ -280,10 +292,13 @@ static bool try_case(const Case *c, BevAlign align) {
         return false;
     }
     bool ok = true;
-    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
+    for (int way = 0; way < BEV_DIRECTION_COUNT * BEV_STAGE_COUNT; way++)
         for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
-            Trial trial = {
-                .c = c, .direction = (BevDirection)direction, .dtype = (BevDtype)dtype, .align = align};
+            Trial trial = {.c = c,
+                           .direction = (BevDirection)(way % BEV_DIRECTION_COUNT),
+                           .stage = (BevStage)(way / BEV_DIRECTION_COUNT),
+                           .dtype = (BevDtype)dtype,
+                           .align = align};
             if (direction_wanted(&trial))
                 ok = try_kernels(&trial, &data);
         }

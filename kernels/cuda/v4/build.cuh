@@ -1,7 +1,9 @@
 // V4's `prepare` on the host: which kernels run, which map is built, and how its work is dealt out.
 #pragma once
 
+#include "kernels/cuda/v4/front.cuh"
 #include "kernels/cuda/v4/prepare.cuh"
+#include "kernels/cuda/v4/spread.cuh"
 
 namespace {
 
@@ -12,9 +14,11 @@ struct V4Plan {
     TileMap tiles;
     PieceMap pieces;
     Frustums frustums;
+    uint32_t *occupied; // cells with points, a bit each; of outputs with channels first
     void *map_memory;
     ~V4Plan() {
         cudaFree(map_memory);
+        cudaFree(occupied);
     }
 };
 
@@ -38,7 +42,13 @@ Frustums frustums_of(const BevShape &shape) {
             (int)v4_slabs(&shape)};
 }
 
-// What a launch that transposes the depth has in its workspace.
+// What a launch has in its workspace, where it needs it.
+struct Scratch {
+    Workspace tiles;   // of tiles that transpose the depth
+    char *depth, *feat; // view: of pieces; of all
+    char *out;         // channels last
+};
+
 Workspace workspace_of(const BevProblem *problem, const Frustums &f, int pairs, int64_t passes,
                        Arena &arena) {
     Workspace workspace = {};
@@ -51,6 +61,24 @@ Workspace workspace_of(const BevProblem *problem, const Frustums &f, int pairs, 
     arena.take(&workspace.met, meetings);
     workspace.meetings = (int)meetings;
     return workspace;
+}
+
+// Without a plan all that any plan needs.
+Scratch scratch_of(const BevProblem *problem, const V4Plan *plan, Arena &arena) {
+    Scratch scratch = {};
+    int pairs = plan ? plan->deal.counts[PAIR_CLASS] : PAIRS;
+    int64_t passes = plan ? plan->deal.passes
+                          : problem->shape.channels / v4_block_channels(problem, 1);
+    if (plan ? plan->transposed : v4_tiles_possible(problem))
+        scratch.tiles = workspace_of(problem, frustums_of(problem->shape), pairs, passes, arena);
+    if (problem->stage == BEV_VIEW) {
+        arena.take(&scratch.feat, (int64_t)bev_tensor_bytes(&problem->feat));
+        if (!plan || !plan->transposed)
+            arena.take(&scratch.depth, (int64_t)bev_tensor_bytes(&problem->depth));
+    }
+    if (problem->out_samples)
+        arena.take(&scratch.out, (int64_t)bev_tensor_bytes(&problem->out));
+    return scratch;
 }
 
 // The map with what differs from launch to launch, but for the workspace.
@@ -160,7 +188,7 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     int *empty, multiprocessors;
     if (!multiprocessor_count(&multiprocessors, err))
         return false;
-    bool transposes = v4_transposes(&problem->map, multiprocessors);
+    bool transposes = v4_transposes(problem, multiprocessors);
     V4Load load = {problem, findings.steps, transposes, multiprocessors};
     V4Deal deal = v4_best_deal(findings.tile_steps, &load);
     int counts[CLASSES] = {};
@@ -187,6 +215,17 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     map.bin_stride = f.height * f.width;
     map.last_feat_row = f.cameras * f.height * f.width - 1;
     plan->tiled = true;
+    return true;
+}
+
+// ---- the output with channels first ------------------------------------------------------------
+
+bool build_occupied(const Pool &pool, const Draft &draft, V4Plan *plan, Err *err) {
+    size_t words = blocks_for(pool.cells, WARP);
+    if (!cuda_allocate((void **)&plan->occupied, words * sizeof(uint32_t), "v4", err))
+        return false;
+    v4_occupied_kernel<<<blocks_for(pool.cells, 256), 256>>>(draft.cell_intervals, pool.cells,
+                                                             plan->occupied);
     return true;
 }
 
@@ -236,6 +275,8 @@ bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err)
         v4_cells_kernel<<<blocks_for(pool.intervals, 256), 256>>>(
             pool, piece_largest(problem->dtype, pool.channels), draft->cell_intervals,
             draft->findings);
+    if (problem->out_samples && !build_occupied(pool, *draft, plan, err))
+        return false;
     if (tiles)
         draft_tiles(pool, plan->frustums, *draft);
     Findings findings;
@@ -246,17 +287,9 @@ bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err)
                : build_pieces(problem, pool, *draft, findings, plan, err);
 }
 
-// What a plan needs that transposes the depth, which is known of a plan only; without one the most.
 size_t v4_workspace_bytes(const BevProblem *problem, const BevPlan *opaque) {
-    const V4Plan *plan = (const V4Plan *)opaque;
-    if (plan ? !plan->transposed : !v4_tiles_possible(problem))
-        return 0;
-    int pairs = PAIRS;
-    int64_t passes = problem->shape.channels / v4_block_channels(problem, 1);
-    if (plan)
-        pairs = plan->deal.counts[PAIR_CLASS], passes = plan->deal.passes;
     Arena arena = {};
-    workspace_of(problem, frustums_of(problem->shape), pairs, passes, arena);
+    scratch_of(problem, (const V4Plan *)opaque, arena);
     return arena.used;
 }
 

@@ -121,9 +121,11 @@ static inline bool v4_tiles_possible(const BevProblem *problem) {
 }
 
 /* Whether to transpose the depth by a kernel of its own first. Weighted maps read each depth about
- * four times. */
-static inline bool v4_transposes(const BevMap *map, int multiprocessors) {
-    return map->weights || map->points > (int64_t)GATHERED_POINTS * multiprocessors;
+ * four times. A view transform has a kernel in front, which can as well. */
+static inline bool v4_transposes(const BevProblem *problem, int multiprocessors) {
+    const BevMap *map = &problem->map;
+    return problem->stage == BEV_VIEW || map->weights ||
+           map->points > (int64_t)GATHERED_POINTS * multiprocessors;
 }
 
 /* Neighbouring columns that a lane of the transposing kernel loads at once. */

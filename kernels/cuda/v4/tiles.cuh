@@ -346,7 +346,7 @@ __device__ inline void add_steps(TileSums<D, GROUPS, TAILS> &sums, const Pool &p
                                  Step<W> &step) {
     using Data = StepData<D, GROUPS, TAILS, T, W>;
     Data data(pool, map, me.c0, me.g, me.q);
-    if constexpr (!T)
+    if (!T || map.fronted)
         wait_for_previous_kernel();
     bool waited = !T, more; // waited for the kernel that transposes the depth
     auto load = [&](Data &to, const Step<W> &from) {
@@ -429,7 +429,7 @@ template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
 __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     v4_tiles_kernel(const __grid_constant__ TileMap map) {
     using Sums = TileSums<D, GROUPS, TAILS>;
-    if constexpr (!T)
+    if (!T || map.followed)
         let_next_kernel_start();
     Pool pool = map.pool();
     pool.scale *= 1 / FEATURE_SCALE<D>;
@@ -483,7 +483,8 @@ static inline cudaError_t tiles_enter(TileMap map, bool overlap, cudaStream_t st
 }
 
 // `groups`: of channels, that a block takes. `overlap`: this build and the device know programmatic
-// dependent launches. The tiles always use them behind the transposing kernel.
+// dependent launches. The tiles always use them behind a kernel of the same launch: the transposing
+// kernel, or the one in front of a view transform (map.fronted), which transposes as well.
 template <BevDtype D>
 static inline cudaError_t tiles_launch(const TileMap &map, int groups, const Frustums &frustums,
                                        bool overlap, cudaStream_t stream) {
@@ -492,7 +493,7 @@ static inline cudaError_t tiles_launch(const TileMap &map, int groups, const Fru
     cudaError_t status = cudaSuccess;
     bool early = overlap && gains_by_overlap(stream);
     bool transposes = map.workspace.transposed;
-    if (transposes)
+    if (transposes && !map.fronted)
         status = transpose_enter<Bits>(map.depth, frustums, map.workspace, early, stream);
     if (status != cudaSuccess)
         return status;

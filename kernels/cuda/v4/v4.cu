@@ -60,21 +60,73 @@
 
 namespace {
 
+// Enqueues the kernel in front of a view transform.
+template <BevDtype D>
+cudaError_t enter_front(const BevProblem *problem, const V4Plan *plan, const Scratch &scratch,
+                        bool overlap, cudaStream_t stream) {
+    const Workspace &tiles = scratch.tiles;
+    Front front = {};
+    front.depth = problem->depth.data;
+    front.feat = problem->feat.data;
+    front.view = problem->view;
+    front.factor = 1.44269504f / problem->view.temperature;
+    front.f = plan->frustums;
+    front.channels = (int)problem->shape.channels;
+    front.to_depth = plan->transposed ? tiles.transposed : scratch.depth;
+    front.to_feat = scratch.feat;
+    front.met = tiles.met;
+    front.meetings = tiles.meetings;
+    return front_launch<D>(front, plan->transposed, overlap, stream);
+}
+
+// Enqueues the kernel that brings `rows`, (cell, c), into an output with channels first.
+template <BevDtype D>
+cudaError_t enter_spread(const BevProblem *problem, const V4Plan *plan, const void *rows,
+                         bool overlap, cudaStream_t stream) {
+    int64_t cells = problem->shape.nx * problem->shape.ny / problem->out_samples;
+    Spread spread = {rows, problem->out.data, plan->occupied, cells, (int)problem->shape.channels};
+    using Code = typename std::conditional<OUT_OF<D> == BEV_FP8, uint8_t, DepthBits<D>>::type;
+    return spread_launch<Code>(spread, problem->out_samples, overlap, stream);
+}
+
+// The problem between those two: what they wrote, and what they will read.
+BevProblem inner_problem(const BevProblem *problem, const Scratch &scratch) {
+    BevProblem inner = *problem;
+    if (problem->stage == BEV_VIEW) {
+        inner.feat.data = scratch.feat;
+        inner.depth.data = scratch.depth;
+    }
+    if (problem->out_samples)
+        inner.out.data = scratch.out;
+    return inner;
+}
+
 bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, Err *err) {
     const V4Plan *plan = (const V4Plan *)opaque;
     cudaStream_t stream = (cudaStream_t)stream_;
     cudaError_t status = cudaSuccess;
-    TileMap tiles = of_launch(plan->tiles, pool_of(problem));
     Arena arena = {(char *)problem->workspace, 0};
-    if (plan->transposed)
-        tiles.workspace = workspace_of(problem, plan->frustums, plan->deal.counts[PAIR_CLASS],
-                                       plan->deal.passes, arena);
+    Scratch scratch = scratch_of(problem, plan, arena);
+    BevProblem inner = inner_problem(problem, scratch);
+    TileMap tiles = of_launch(plan->tiles, pool_of(&inner));
+    tiles.workspace = scratch.tiles;
+    tiles.fronted = problem->stage == BEV_VIEW;
+    tiles.followed = problem->out_samples > 0;
+    if (tiles.followed) // whose cells the kernel behind zeroes
+        tiles.empties = 0;
+    bool behind = plan->overlap && plan->tiled; // pieces start nobody
     with_dtype_or_fp4(problem->dtype, [&]<BevDtype D>() {
-        if (!plan->tiled)
-            pieces_launch<D>(problem, plan->pieces, stream);
-        else
+        if constexpr (D <= BEV_BF16)
+            if (tiles.fronted)
+                status = enter_front<D>(problem, plan, scratch,
+                                        plan->overlap && gains_by_overlap(stream), stream);
+        if (status == cudaSuccess && !plan->tiled)
+            pieces_launch<D>(&inner, plan->pieces, stream);
+        else if (status == cudaSuccess)
             status = tiles_launch<D>(tiles, plan->deal.groups, plan->frustums, plan->overlap,
                                      stream);
+        if (status == cudaSuccess && tiles.followed)
+            status = enter_spread<D>(problem, plan, scratch.out, behind, stream);
     });
     return cuda_ok(status, "v4", err) && cuda_ok(cudaGetLastError(), "v4", err);
 }
@@ -87,13 +139,23 @@ CUDA_ROW(v4) = {
     .name = "v4", .title = "V4",
     .idea = "A camera's columns as matrices: tensor cores, and work dealt out in equal steps.",
     .where = BEV_CUDA, .is_default = true, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
-    .deterministic = true,
+    .deterministic = true, .writes_first = true,
     .access = {.owner = BEV_OWNS_TILE, .tile = 1, .block = 256, .resident = 16, .load = 1,
                .store = 1, .evict_first = true, .indices_ahead = 1, .in_flight = 1,
                .point_instructions = 200},
     .fallback = {.owner = BEV_OWNS_PIECE, .tile = 8, .widens = true, .block = 512, .whole = true,
                  .resident = 48, .load = 8, .store = 8, .ranks = 2, .owner_bytes = BEV_PIECE_BYTES,
                  .evict_first = true, .indices_ahead = 1, .in_flight = 1, .point_instructions = 12},
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
+    .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
+    .launch = ON_CUDA(v4_launch),
+};
+
+CUDA_ROW(view) = {
+    .name = "view", .title = "View",
+    .idea = "The whole view transform in three launches: softmax and features, V4, channels first.",
+    .where = BEV_CUDA, .stage = BEV_VIEW, .is_default = true, .dtypes = BEV_UNSCALED_DTYPES,
+    .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
     .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
     .launch = ON_CUDA(v4_launch),

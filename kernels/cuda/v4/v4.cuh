@@ -130,6 +130,8 @@ struct TileMap {
     const int *weight_rows; // [steps * 16]: row of `weights`; weighted maps only
     const float4 *weights;  // [rows * 4]: 16 weights by place, 0 where the entry has no row
     Workspace workspace;    // of a launch that transposes the depth
+    bool fronted;           // features, too, are written by the kernel in front
+    bool followed;          // a kernel of the same launch comes behind
 
     __device__ Pool pool() const {
         Pool pool = {};

@@ -41,10 +41,19 @@ template <typename T> void transpose(const T *from, T *to, int64_t outer, int64_
                         to[j * a + i] = from[i * b + j];
 }
 
-// The features to upload: those of the host, or, for a channels-first kernel, a transposed copy.
+// Whether the kernel reads features, and writes its output, with channels first.
+bool first_in(const CudaSession *s) {
+    return s->kernel->channels_first || s->host->stage == BEV_VIEW;
+}
+
+bool first_out(const CudaSession *s) {
+    return s->kernel->channels_first || s->host->out_samples;
+}
+
+// The features to upload: those of the host, or, with channels first, a transposed copy.
 const void *feat_source(CudaSession *s) {
     const BevProblem *host = s->host;
-    if (!s->kernel->channels_first)
+    if (!first_in(s))
         return host->feat.data;
     const BevShape *shape = &host->shape;
     s->transposed_feat.resize(
@@ -78,6 +87,8 @@ void plan_arena(CudaSession *s) {
     const BevProblem *host = s->host;
     size_t points = (size_t)host->map.points * 4, intervals = (size_t)host->map.intervals * 4;
     *p = *host;
+    int64_t pixels = host->shape.feat_h * host->shape.feat_w;
+    p->view.feat = {host->shape.channels * pixels, pixels, host->shape.feat_w, 1};
     const BevTensor *feat = &host->feat, *depth = &host->depth;
     place(s, &p->depth.data, depth->data,
           bev_code_bytes(depth->dtype, depth->rows, depth->row_len));
@@ -215,7 +226,7 @@ template <typename T> __global__ void transpose_kernel(const T *from, T *to, int
             to[(row + i) * a + column] = tile[threadIdx.x][i];
 }
 
-// The output of a channels-first kernel in the order of all others: (c, cell) -> (cell, c).
+// An output with channels first in the order of all others: (c, cell) -> (cell, c).
 bool transpose_output(CudaSession *s, Err *err) {
     const BevProblem *p = &s->problem;
     int64_t channels = p->shape.channels, cells = p->shape.nx * p->shape.ny;
@@ -238,7 +249,7 @@ bool read(void *state, void *codes, Err *err) {
     if (!device_usable(err))
         return false;
     Range range("download");
-    bool transposed = s->kernel->channels_first;
+    bool transposed = first_out(s);
     if (transposed && !transpose_output(s, err))
         return false;
     const BevTensor *outputs[BEV_MAX_OUTPUTS];

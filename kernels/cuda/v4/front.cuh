@@ -1,0 +1,282 @@
+// The kernel in front of V4 in a view transform: logits become depths, features channels last. Both
+// are read as the network has them, by strides, and written as V4 wants them.
+#pragma once
+
+#include "kernels/cuda/v4/transpose.cuh"
+
+constexpr int FRONT_COLUMNS = WARP / ROW_GROUPS; // image columns of a block of depths
+constexpr int FRONT_EACH = 16;                   // bins that a warp takes at once
+constexpr int FRONT_PIXELS = 64;                 // of a block of features,
+constexpr int FRONT_CHANNELS = 80;               // and its channels, at most
+
+// Of a block of WARPS warps: those that share the bins of a row group, and the bins of a round.
+template <int WARPS> constexpr int FRONT_LANES = WARPS / ROW_GROUPS;
+template <int WARPS> constexpr int FRONT_ROUND = FRONT_LANES<WARPS> * FRONT_EACH;
+
+struct Front {
+    const void *depth, *feat; // the network's
+    BevView view;
+    float factor; // log2(e) / temperature
+    Frustums f;
+    int channels;
+    void *to_depth, *to_feat;
+    int *met; // as in Workspace
+    int meetings, depth_blocks; // depth_blocks: of a camera
+};
+
+// A block of depths has a slab of 8 neighbouring columns. A warp has a row group of it, which stands
+// side by side in transposed depth, and every FRONT_LANES-th bin.
+struct FrontPixel {
+    int camera, slab, row, first_w, column, place, bin; // bin: the first
+
+    __device__ explicit FrontPixel(const Frustums &f) {
+        unsigned across = (unsigned)(f.width + FRONT_COLUMNS - 1) / FRONT_COLUMNS;
+        int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
+        camera = (int)blockIdx.z;
+        slab = (int)(blockIdx.x / across);
+        first_w = (int)(blockIdx.x % across) * FRONT_COLUMNS;
+        column = lane % FRONT_COLUMNS;
+        place = warp % ROW_GROUPS * ROW_GROUPS + lane / FRONT_COLUMNS;
+        row = slab * SLAB + v4_place(place);
+        bin = warp / ROW_GROUPS;
+    }
+};
+
+__device__ inline int64_t stride_to(const BevStrides &s, int camera, int row, int column) {
+    return camera * s.camera + row * s.row + column * s.column;
+}
+
+// 2^x as the hardware has it; less than 2^-126 is 0.
+__device__ inline float power_of_two(float x) {
+    float power;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+    return power;
+}
+
+// A pixel's logits, and what becomes of them: those of a round in registers, from `from` on.
+template <BevDtype D, int WARPS> struct FrontBins {
+    using Code = DepthCode<D>;
+    const Code *from; // bin 0
+    int64_t stride;
+    int first, bins; // bins: 0 where there is no such pixel
+    float v[FRONT_EACH];
+
+    // Bins that do not exist: -infinity.
+    __device__ void load(int base) {
+        const Code *p = from + (base + first) * stride;
+#pragma unroll
+        for (int i = 0; i < FRONT_EACH; i++, p += FRONT_LANES<WARPS> * stride)
+            v[i] = base + first + i * FRONT_LANES<WARPS> < bins ? Codec<D>::decode(*p) : -INFINITY;
+    }
+    __device__ void to_powers(float largest, float factor) {
+#pragma unroll
+        for (int i = 0; i < FRONT_EACH; i++)
+            v[i] = power_of_two((v[i] - largest) * factor);
+    }
+};
+
+// What the warps of a block have for the same pixel, joined; each of them gets the result.
+template <int WARPS, typename Join>
+__device__ inline float join_warps(float mine, float (*parts)[WARP], Join join) {
+    int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
+    parts[warp][lane] = mine;
+    __syncthreads();
+    float all = parts[warp % ROW_GROUPS][lane];
+#pragma unroll
+    for (int i = 1; i < FRONT_LANES<WARPS>; i++)
+        all = join(all, parts[warp % ROW_GROUPS + i * ROW_GROUPS][lane]);
+    return all;
+}
+
+// Depths of a round, or of half of one, in shared memory as they lie in memory: bins of a column
+// side by side.
+template <BevDtype D, int WARPS> struct FrontDepths {
+    static constexpr int WORDS = SLAB * (int)sizeof(DepthCode<D>) / (int)sizeof(uint4); // of a bin
+    static constexpr int PARTS = FRONT_ROUND<WARPS> * WORDS > 256 ? 2 : 1;
+    static constexpr int BINS = FRONT_ROUND<WARPS> / PARTS;
+    float parts[2][WARPS][WARP];
+    uint4 words[FRONT_COLUMNS][BINS * WORDS];
+
+    // Bins [base, base + BINS) of the block's columns.
+    __device__ void write(const Frustums &f, const FrontPixel &me, int base, void *to) const {
+        int count = min(BINS, f.bins - base) * WORDS;
+        for (int i = (int)threadIdx.x; i < FRONT_COLUMNS * BINS * WORDS; i += WARPS * WARP) {
+            int column = i / (BINS * WORDS), word = i % (BINS * WORDS), w = me.first_w + column;
+            int64_t at = (((int64_t)me.camera * f.width + w) * f.slabs + me.slab) * f.bins + base;
+            if (w < f.width && word < count)
+                ((uint4 *)to)[at * WORDS + word] = words[column][word];
+        }
+    }
+};
+
+// The largest logit of each pixel and the sum of the powers; *share: 1 / sum.
+template <BevDtype D, int WARPS>
+__device__ inline float front_sums(FrontBins<D, WARPS> &mine, int bins, float factor,
+                                   FrontDepths<D, WARPS> *shared, float *share) {
+    float largest = -INFINITY, sum = 0;
+    for (int base = 0; base < bins; base += FRONT_ROUND<WARPS>) {
+        mine.load(base);
+#pragma unroll
+        for (int i = 0; i < FRONT_EACH; i++)
+            largest = fmaxf(largest, mine.v[i]);
+    }
+    largest = join_warps<WARPS>(largest, shared->parts[0],
+                                [](float a, float b) { return fmaxf(a, b); });
+    for (int base = 0; base < bins; base += FRONT_ROUND<WARPS>) {
+        if (bins > FRONT_ROUND<WARPS>)
+            mine.load(base);
+        mine.to_powers(largest, factor);
+#pragma unroll
+        for (int i = 0; i < FRONT_EACH; i++)
+            sum += mine.v[i];
+    }
+    *share = 1 / join_warps<WARPS>(sum, shared->parts[1], [](float a, float b) { return a + b; });
+    return largest;
+}
+
+// Writes a round's depths as they are gathered (pieces), row by row.
+template <BevDtype D, int WARPS>
+__device__ inline void put_rows(const Front &front, const FrontPixel &me,
+                                const FrontBins<D, WARPS> &mine, int base, float share) {
+    const Frustums &f = front.f;
+    DepthCode<D> *to = (DepthCode<D> *)front.to_depth + me.first_w + me.column;
+#pragma unroll
+    for (int i = 0; i < FRONT_EACH; i++) {
+        int bin = base + me.bin + i * FRONT_LANES<WARPS>;
+        int64_t row = ((int64_t)me.camera * f.bins + bin) * f.height + me.row;
+        if (bin < mine.bins)
+            to[row * f.width] = Codec<D>::encode(mine.v[i] * share);
+    }
+}
+
+// Writes them transposed (transpose.cuh).
+template <BevDtype D, int WARPS>
+__device__ inline void put_transposed(const Front &front, const FrontPixel &me,
+                                      const FrontBins<D, WARPS> &mine, int base, float share,
+                                      FrontDepths<D, WARPS> *shared) {
+    constexpr int PARTS = shared->PARTS, EACH = FRONT_EACH / PARTS;
+#pragma unroll
+    for (int part = 0; part < PARTS; part++) {
+        DepthCode<D> *column = (DepthCode<D> *)shared->words[me.column] + me.place;
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            column[(me.bin + i * FRONT_LANES<WARPS>)*SLAB] =
+                Codec<D>::encode(mine.v[part * EACH + i] * share);
+        __syncthreads();
+        if (base + part * shared->BINS < front.f.bins)
+            shared->write(front.f, me, base + part * shared->BINS, front.to_depth);
+        __syncthreads();
+    }
+}
+
+// Softmax over a pixel's bins, or a copy. Where one round is all, the powers stay in registers. NaN
+// and +infinity make all depths of the pixel NaN, and so do bins that are all -infinity.
+template <BevDtype D, bool T, int WARPS>
+__device__ inline void front_depths(const Front &front, FrontDepths<D, WARPS> *shared) {
+    const Frustums &f = front.f;
+    FrontPixel me(f);
+    int w = me.first_w + me.column;
+    bool softmax = front.view.softmax, again = !softmax || f.bins > FRONT_ROUND<WARPS>;
+    const DepthCode<D> *from =
+        (const DepthCode<D> *)front.depth + stride_to(front.view.depth, me.camera, me.row, w);
+    FrontBins<D, WARPS> mine = {from, front.view.depth.channel, me.bin,
+                                me.row < f.height && w < f.width ? f.bins : 0, {}};
+    float share = 1, largest = 0;
+    if (softmax)
+        largest = front_sums<D, WARPS>(mine, f.bins, front.factor, shared, &share);
+    for (int base = 0; base < f.bins; base += FRONT_ROUND<WARPS>) {
+        if (again)
+            mine.load(base);
+        if (again && softmax)
+            mine.to_powers(largest, front.factor);
+        if constexpr (T)
+            put_transposed<D, WARPS>(front, me, mine, base, share, shared);
+        else
+            put_rows<D, WARPS>(front, me, mine, base, share);
+    }
+}
+
+// 64 pixels side by side, at most 80 channels: read along the image, written along the channels.
+// The word that ends a row keeps its columns in different banks.
+template <BevDtype D> struct FrontTile {
+    using Code = DepthCode<D>;
+    static constexpr int WORDS = FRONT_CHANNELS * (int)sizeof(Code) / 4;
+    uint32_t words[FRONT_PIXELS][WORDS + 1];
+};
+
+template <BevDtype D, int WARPS>
+__device__ inline void front_features(const Front &front, FrontTile<D> *tile) {
+    using Code = DepthCode<D>;
+    constexpr int IN_VECTOR = 16 / (int)sizeof(Code), ROWS = WARPS * WARP / FRONT_PIXELS;
+    const BevStrides &s = front.view.feat;
+    int pixels = front.f.height * front.f.width, camera = (int)blockIdx.z;
+    int before = ((int)blockIdx.x - front.depth_blocks) * FRONT_PIXELS;
+    int mine = (int)threadIdx.x % FRONT_PIXELS, pixel = before + mine;
+    int first = (int)blockIdx.y * FRONT_CHANNELS;
+    int count = min(FRONT_CHANNELS, front.channels - first);
+    int row = (int)((unsigned)pixel / (unsigned)front.f.width);
+    int column = pixel - row * front.f.width;
+    const Code *from = (const Code *)front.feat + stride_to(s, camera, row, column) +
+                       (int64_t)first * s.channel;
+#pragma unroll
+    for (int i = 0; i < (FRONT_CHANNELS + ROWS - 1) / ROWS; i++) {
+        int c = i * ROWS + (int)threadIdx.x / FRONT_PIXELS;
+        if (pixel < pixels && c < count)
+            ((Code *)tile->words[mine])[c] = from[c * s.channel];
+    }
+    __syncthreads();
+    Code *to = (Code *)front.to_feat +
+               ((int64_t)camera * pixels + before) * front.channels + first;
+    int rows = min(FRONT_PIXELS, pixels - before);
+    if (front.channels % IN_VECTOR == 0) {
+        constexpr int VECTORS = FRONT_CHANNELS / IN_VECTOR; // of a row, at most
+        for (int i = (int)threadIdx.x; i < rows * VECTORS; i += WARPS * WARP) {
+            const uint32_t *words = tile->words[i / VECTORS] + i % VECTORS * 4;
+            if (i % VECTORS * IN_VECTOR < count)
+                *((uint4 *)(to + (int64_t)(i / VECTORS) * front.channels) + i % VECTORS) =
+                    make_uint4(words[0], words[1], words[2], words[3]);
+        }
+        return;
+    }
+    for (int i = (int)threadIdx.x; i < rows * count; i += WARPS * WARP)
+        to[(int64_t)(i / count) * front.channels + i % count] =
+            ((const Code *)tile->words[i / count])[i % count];
+}
+
+// blockIdx.x: blocks of depths, then of features; .y: channels; .z: camera. Also makes ready where
+// the blocks of a tile meet.
+template <BevDtype D, bool T, int WARPS>
+__global__ void __launch_bounds__(WARPS * WARP, 32 / WARPS)
+    v4_front_kernel(const __grid_constant__ Front front) {
+    __shared__ union {
+        FrontDepths<D, WARPS> depths;
+        FrontTile<D> tile;
+    } shared;
+    wait_for_previous_kernel();
+    let_next_kernel_start();
+    if (blockIdx.y == 0 && blockIdx.z == 0)
+        for (int i = (int)thread_number(); i < front.meetings; i += (int)(gridDim.x * blockDim.x))
+            front.met[i] = 0;
+    if ((int)blockIdx.x >= front.depth_blocks)
+        front_features<D, WARPS>(front, &shared.tile);
+    else if (blockIdx.y == 0)
+        front_depths<D, T, WARPS>(front, &shared.depths);
+}
+
+template <BevDtype D>
+static inline cudaError_t front_launch(Front front, bool transposed, bool overlap,
+                                       cudaStream_t stream) {
+    const Frustums &f = front.f;
+    front.depth_blocks = f.slabs * (int)blocks_for(f.width, FRONT_COLUMNS);
+    dim3 grid(front.depth_blocks + blocks_for((int64_t)f.height * f.width, FRONT_PIXELS),
+              blocks_for(front.channels, FRONT_CHANNELS), (unsigned)f.cameras);
+    cudaError_t status = cudaSuccess;
+    with_flag(transposed, [&]<bool T>() {
+        status = f.bins <= FRONT_ROUND<16>
+                     ? launch_overlapped(v4_front_kernel<D, T, 16>, grid, 16 * WARP, overlap,
+                                         stream, front)
+                     : launch_overlapped(v4_front_kernel<D, T, 32>, grid, 32 * WARP, overlap,
+                                         stream, front);
+    });
+    return status;
+}

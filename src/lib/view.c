@@ -1,0 +1,84 @@
+/* View transforms: the strides of what a network gives. */
+#include "src/lib/lib_internal.h"
+
+#include <math.h>
+
+enum { DIMS = 4 };
+
+static const char *const dims[DIMS] = {"cameras", "channels", "rows", "columns"};
+
+static void sizes_of(const BevShape *shape, int64_t channels, int64_t sizes[DIMS]) {
+    sizes[0] = shape->cameras;
+    sizes[1] = channels;
+    sizes[2] = shape->feat_h;
+    sizes[3] = shape->feat_w;
+}
+
+int64_t lib_view_extent(const BevShape *shape, int64_t channels, const BevStrides *s) {
+    return 1 + (shape->cameras - 1) * s->camera + (channels - 1) * s->channel +
+           (shape->feat_h - 1) * s->row + (shape->feat_w - 1) * s->column;
+}
+
+/* Elements must not share memory: from the smallest stride up each is at least the extent of those
+ * before it. Dimensions of one element have no stride. */
+static BevpoolStatus check_strides(const char *name, const int64_t sizes[DIMS],
+                                   const int64_t strides[DIMS], BevpoolError *error) {
+    int64_t extent = 1; /* elements from the first to behind the last */
+    bool done[DIMS] = {0};
+    for (int turn = 0; turn < DIMS; turn++) {
+        int next = -1;
+        for (int i = 0; i < DIMS; i++)
+            if (!done[i] && (next < 0 || strides[i] < strides[next]))
+                next = i;
+        done[next] = true;
+        if (sizes[next] == 1)
+            continue;
+        if (strides[next] < extent)
+            return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
+                            "view.%s: %lld from one to the next of %s, expected %lld or more: "
+                            "elements overlap or run backwards",
+                            name, (long long)strides[next], dims[next], (long long)extent);
+        if (strides[next] > INT64_MAX / 16 / sizes[next])
+            return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "view.%s: %lld is too large", name,
+                            (long long)strides[next]);
+        extent += (sizes[next] - 1) * strides[next];
+    }
+    return BEVPOOL_OK;
+}
+
+static BevpoolStatus take_strides(BevStrides *to, const char *name, const BevShape *shape,
+                                  int64_t channels, const int64_t given[DIMS],
+                                  BevpoolError *error) {
+    int64_t pixels = shape->feat_h * shape->feat_w, sizes[DIMS];
+    if (!given[0] && !given[1] && !given[2] && !given[3]) {
+        *to = (BevStrides){channels * pixels, pixels, shape->feat_w, 1};
+        return BEVPOOL_OK;
+    }
+    sizes_of(shape, channels, sizes);
+    *to = (BevStrides){given[0], given[1], given[2], given[3]};
+    return check_strides(name, sizes, given, error);
+}
+
+BevpoolStatus lib_view(BevProblem *problem, const BevpoolView *view, BevpoolError *error) {
+    const BevShape *shape = &problem->shape;
+    float temperature = view->temperature == 0 ? 1 : view->temperature;
+    if (problem->direction == BEV_BACKWARD)
+        return lib_fail(error, BEVPOOL_UNSUPPORTED, "a view transform goes forward only");
+    if (problem->dtype > BEV_BF16)
+        return lib_fail(error, BEVPOOL_UNSUPPORTED, "a view reads FP32, FP16 or BF16, not %s",
+                        bev_dtypes[problem->dtype].title);
+    if (view->softmax != 0 && view->softmax != 1)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "view.softmax is %d, expected 0 or 1",
+                        (int)view->softmax);
+    if (!(temperature > 0) || !isfinite(temperature))
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
+                        "view.temperature is %g, expected a positive number", (double)temperature);
+    problem->stage = BEV_VIEW;
+    problem->view.softmax = view->softmax;
+    problem->view.temperature = temperature;
+    BevpoolStatus status = take_strides(&problem->view.depth, "depth_strides", shape,
+                                        shape->depth_bins, view->depth_strides, error);
+    return status ? status
+                  : take_strides(&problem->view.feat, "feat_strides", shape, shape->channels,
+                                 view->feat_strides, error);
+}
