@@ -327,6 +327,17 @@ static double v4_rank_bytes(const BevKernel *kernel, const BevProblem *problem) 
     return bytes;
 }
 
+BevTraffic bev_view_traffic(const BevProblem *problem) {
+    BevTraffic traffic = v4_traffic(bev_kernel_find("v4"), problem);
+    traffic.feat += 2 * (double)bev_tensor_bytes(&problem->feat);
+    if (problem->out_samples) { /* rows of cells with points are read again */
+        double rows = (double)problem->map.intervals / (double)problem->out.rows;
+        traffic.out_read += rows * (double)bev_tensor_bytes(&problem->out);
+        traffic.out_write += rows * (double)bev_tensor_bytes(&problem->out);
+    }
+    return traffic;
+}
+
 /* ---- the traffic of any kernel --------------------------------------------------------------- */
 
 bool bev_traffic_counts(const BevKernel *kernel) {

@@ -319,6 +319,9 @@ enum { BEV_MULTIPROCESSORS = 132 }; /* of an H200, which formulas and the cache 
  * at about 50 ns a point. Bytes are NaN where these arrays are NULL or there is no memory. */
 BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem);
 
+/* That of `view`: V4's, and what the kernels in front of it and behind it move. */
+BevTraffic bev_view_traffic(const BevProblem *problem);
+
 /* Whether that counts in the map's arrays at such a cost. */
 bool bev_traffic_counts(const BevKernel *kernel);
 

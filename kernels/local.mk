@@ -2,7 +2,8 @@
 # row alone (cuda/row.h).
 libkernels_a_SOURCES = %D%/bevpool.c %D%/clean.c %D%/codec.c %D%/cpu/cpu.c %D%/cpu/cpu_atomic.c \
 	%D%/cpu/cpu_grad.c %D%/cpu/cpu_grad_owner.c %D%/cpu/cpu_grad_v4.c %D%/cpu/cpu_race.c \
-	%D%/cpu/cpu_v2.c %D%/cpu/cpu_v2_do.c %D%/cpu/cpu_v3.c %D%/cpu/cpu_v4.c %D%/cpu/cpu_view.c %D%/cpu/grad_reference.c \
+	%D%/cpu/cpu_v2.c %D%/cpu/cpu_v2_do.c %D%/cpu/cpu_v3.c %D%/cpu/cpu_v4.c %D%/cpu/cpu_view.c \
+	%D%/cpu/grad_reference.c \
 	%D%/cpu/reference.c %D%/defects.c %D%/err.c %D%/grad_defects.c %D%/regime.c %D%/tiles.c \
 	%D%/variants.c
 libkernels_a_SOURCES += %D%/cuda/atomic.cu %D%/cuda/bev_align.cu %D%/cuda/block_atomic.cu \

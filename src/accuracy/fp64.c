@@ -69,6 +69,32 @@ double *fp64_of(Workload *workload, BevAlign align, Err *err) {
     return out;
 }
 
+double *fp64_view_of(Workload *workload, BevAlign align, Err *err) {
+    const BevShape *shape = &workload->scene.shape;
+    const BevMap *map = workload_map(workload, align, err);
+    if (!map)
+        return NULL;
+    int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
+    HostProblem original = {.view = {
+        .shape = *shape,
+        .map = *map,
+        .depth = {.rows = 1,
+                  .row_len = pixels * shape->depth_bins,
+                  .data = workload->features.depth,
+                  .scale = 1},
+        .feat = {.rows = pixels,
+                 .row_len = shape->channels,
+                 .data = workload->features.feat,
+                 .scale = 1},
+    }};
+    double *out = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *out);
+    if (!out)
+        err_set(err, ERR_FAILED, "FP64 reference", "choose a smaller scene", "out of memory");
+    else if (problem_turn_view(&original, err))
+        bev_reference(&original.view, out, NULL);
+    return out;
+}
+
 double *fp64_gradients_of(Workload *workload, BevAlign align, Err *err) {
     const BevShape *shape = &workload->scene.shape;
     const BevMap *map = workload_map(workload, align, err);

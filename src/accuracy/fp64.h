@@ -17,6 +17,9 @@ bool fp64_pool_or_give_up(const BevShape *shape, const BevMap *map, const Featur
 /* fp64_pool of a workload; the caller frees the result. NULL with an error. */
 double *fp64_of(Workload *workload, BevAlign align, Err *err);
 
+/* The same of stage VIEW, whose logits are the original depths (problem_turn_view). */
+double *fp64_view_of(Workload *workload, BevAlign align, Err *err);
+
 /* The FP64 gradients of the original features for the workload's grad_out (workload_problem_backward
  * first), as gates take them: those of depth, then those of features. The caller frees the result.
  * NULL with an error. */

@@ -36,8 +36,8 @@ static void gates_free(Gates *gates) {
 static bool gates_init(Gates *gates, const BevProblem *problem, const double *fp64_original,
                        Err *err) {
     *gates = (Gates){.problem = problem, .fp64_original = fp64_original};
-    bool backward = problem->direction == BEV_BACKWARD;
-    if (!(backward ? gate_exact_backward : gate_exact_problem)(
+    bool backward = problem->direction == BEV_BACKWARD, view = problem->stage == BEV_VIEW;
+    if (!(backward ? gate_exact_backward : view ? gate_exact_view : gate_exact_problem)(
             &gates->exact, &problem->shape, problem->dtype, problem->align, &problem->map,
             EXACT_SEED, err))
         return false;
@@ -130,7 +130,8 @@ typedef struct {
 static bool verify_kernels(const Verify *verify, const char *scene, Gates *gates, Err *err) {
     for (int i = 0; bev_kernels[i]; i++) {
         if (!plan_selects(verify->plan, bev_kernels[i]) || bev_kernels[i]->wrong_on_purpose ||
-            bev_kernels[i]->direction != gates->problem->direction)
+            bev_kernels[i]->direction != gates->problem->direction ||
+            bev_kernels[i]->stage != gates->problem->stage)
             continue;
         VerifyRow row = {.scene = scene};
         if (!apply_gates(gates, bev_kernels[i], &row, err))
@@ -147,9 +148,11 @@ static bool verify_kernels(const Verify *verify, const char *scene, Gates *gates
 static bool verify_problem(void *context, const char *scene, Workload *workload,
                            const HostProblem *problem, Err *err) {
     Gates gates = {0};
-    double *fp64_original =
-        (problem->view.direction == BEV_BACKWARD ? fp64_gradients_of : fp64_of)(
-            workload, problem->view.align, err);
+    double *(*fp64)(Workload *, BevAlign, Err *) =
+        problem->view.direction == BEV_BACKWARD ? fp64_gradients_of
+        : problem->view.stage == BEV_VIEW       ? fp64_view_of
+                                                : fp64_of;
+    double *fp64_original = fp64(workload, problem->view.align, err);
     bool ok = fp64_original && gates_init(&gates, &problem->view, fp64_original, err) &&
               verify_kernels(context, scene, &gates, err);
     gates_free(&gates);

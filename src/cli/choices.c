@@ -39,6 +39,7 @@ static const char *truth_at(int i) {
 
 static const char *const formats[] = {"table", "markdown", "csv", "json", NULL};
 static const char *const directions[] = {"forward", "backward", "both", NULL};
+static const char *const stages[] = {"pool", "view", NULL}; /* by BevStage */
 static const char *const timings[] = {"recorded", "measured", "off", NULL}; /* by LatencyWanted */
 static const char *const page_themes[] = {"light", "dark", NULL};           /* by FigureTheme */
 static const char *const color_modes[] = {"auto", "always", "never", NULL}; /* by TermColor */
@@ -62,6 +63,7 @@ static const struct {
     [CHOICE_COLOR] = {.words = color_modes},
     [CHOICE_SWEEP] = {.words = sweep_names, .listed = true},
     [CHOICE_DIRECTION] = {.words = directions},
+    [CHOICE_STAGE] = {.words = stages},
     [CHOICE_LOSS] = {.at = losses_at},
     [CHOICE_STRIP] = {.at = strip_at},
     [CHOICE_TRUTH] = {.at = truth_at},

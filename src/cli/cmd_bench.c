@@ -47,6 +47,7 @@ static void add_row(const BenchRow *row, void *context) {
     report_add_config(report, row->scene, &row->config);
     report_add(report, "direction", backward ? "direction" : NULL, 0,
                cell_text(bev_directions[row->config.kernel->direction].name));
+    report_add(report, "stage", NULL, 0, cell_text(bev_stages[row->config.kernel->stage].name));
     add_l2(report, bench->plan->carveout_count > 0, ran ? row->l2_carveout_mib : NAN,
            ran ? row->l2_left_mib : NAN);
     report_add(report, "cache", "cache", 0, cell_text(ran ? cache_names[row->cache] : NULL));

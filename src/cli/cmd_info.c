@@ -187,6 +187,7 @@ static bool describe_machine(const Options *options, Err *err) {
         report_add(&report, "where", "where", 0, cell_text(where_names[kernel->where]));
         report_add(&report, "direction", "direction", 0,
                    cell_text(bev_directions[kernel->direction].name));
+        report_add(&report, "stage", "stage", 0, cell_text(bev_stages[kernel->stage].name));
         report_add(&report, "dtypes", "formats", 0, cell_text(names));
         report_add(&report, "deterministic", "same bits", 0, cell_bool(kernel->deterministic));
         report_add(&report, "idea", "idea", 0, cell_text(kernel->idea));

@@ -57,6 +57,7 @@ static void add_row(const VerifyRow *row, void *context) {
     report_add_config(report, row->scene, &row->config);
     report_add(report, "direction", table->backward ? "direction" : NULL, 0,
                cell_text(bev_directions[row->config.kernel->direction].name));
+    report_add(report, "stage", NULL, 0, cell_text(bev_stages[row->config.kernel->stage].name));
     report_add(report, "gate_a", "A kernel", 0, verdict_cell(row, row->kernel.verdict));
     report_add(report, "gate_b", "B format", 0, verdict_cell(row, row->format_verdict));
     report_add(report, "gate_c", "C exact", 0, verdict_cell(row, row->exact.verdict));

@@ -161,6 +161,10 @@ static const OptionRow rows[] = {
     {"direction", 0, "WHICH", KIND_CHOICE, ON(PLOT) | ON(REPORT), FIELD(direction),
      "forward, backward (the kernels of the gradients) or, of a report, both (default: forward)",
      CHOICE_DIRECTION},
+    {"stage", 0, "WHICH", KIND_CHOICE, ON(VERIFY) | ON(BENCH), FIELD(stage),
+     "pool (depths and features to cells) or view (the whole view transform, whose logits are the "
+     "scene's depths; in fp32, fp16 and bf16) (default: pool, or that of the kernels named)",
+     CHOICE_STAGE},
     {"grad-out", 0, "FILE", KIND_TEXT, ON(VERIFY) | ON(BENCH) | ON(SNAPSHOT), FIELD(grad_out),
      "backward: the gradient of the output, a .npy of the shape (ny, nx, channels), instead of a "
      "random one (snapshot --backward: instead of a loss); NaN and infinite values are counted"},

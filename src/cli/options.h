@@ -20,7 +20,7 @@ typedef enum {
 typedef enum {
     CHOICE_NONE, CHOICE_KERNEL, CHOICE_DTYPE, CHOICE_ALIGN, CHOICE_VIEW, CHOICE_COLORMAP,
     CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
-    CHOICE_SWEEP, CHOICE_DIRECTION, CHOICE_LOSS, CHOICE_STRIP, CHOICE_TRUTH, CHOICE_SET_COUNT
+    CHOICE_SWEEP, CHOICE_DIRECTION, CHOICE_STAGE, CHOICE_LOSS, CHOICE_STRIP, CHOICE_TRUTH, CHOICE_SET_COUNT
 } ChoiceSet;
 // clang-format on
 
@@ -34,6 +34,7 @@ typedef struct {
     bool help;
     const char *kernel, *dtype, *align, *device; /* names, or comma-separated lists of them */
     const char *direction;                       /* "forward", "backward", "both"; NULL: not given */
+    const char *stage;                           /* "pool", "view"; NULL: not given */
     double time_s, temperature, evenness, skew; /* skew -1: not given */
     int64_t channels, points;
     const char *camera;                /* that the next four change */

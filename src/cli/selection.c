@@ -367,6 +367,14 @@ static unsigned directions_of(unsigned kernels) {
     return directions;
 }
 
+/* The stages of the kernels chosen; of all of them: pooling. */
+static unsigned stages_of(unsigned kernels) {
+    unsigned stages = kernels ? 0 : 1u << BEV_POOL;
+    for (int i = 0; bev_kernels[i]; i++)
+        stages |= kernels >> i & 1 ? 1u << bev_kernels[i]->stage : 0;
+    return stages;
+}
+
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
                  Err *err) {
     static const unsigned both = 1u << BEV_FORWARD | 1u << BEV_BACKWARD;
@@ -379,6 +387,11 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, Bench
         !select_kernels(options->kernel, plan->where, asked, &plan->kernels, err))
         return false;
     plan->directions = asked ? asked : directions_of(plan->kernels);
+    plan->stages = options->stage ? 1u << choices_find(CHOICE_STAGE, options->stage)
+                                  : stages_of(plan->kernels);
+    if (plan->stages == 1u << BEV_VIEW && !(plan->dtypes & view_dtypes))
+        return err_set(err, ERR_USAGE, "--dtype", "choose fp32, fp16 or bf16",
+                       "a view transform does not read %s", options->dtype);
     if (plan->directions == 1u << BEV_BACKWARD && !(plan->dtypes & backward_dtypes))
         return err_set(err, ERR_USAGE, "--dtype", "choose fp32, fp16 or bf16",
                        "there are no gradients in %s", options->dtype);

@@ -185,7 +185,7 @@ void timed_kernel_fill_elsewhere(const RecordedSet *set, const char *scene, int6
     live->elsewhere_count = 0;
     live->clear_us = recorded_with(set, scene, channels, "clear", config, "warm");
     for (int i = 0; bev_kernels[i] && live->elsewhere_count < LIVE_MAX_KERNELS; i++) {
-        if (bev_kernels[i]->launch ||
+        if (bev_kernels[i]->launch || bev_kernels[i]->stage != BEV_POOL ||
             bev_kernels[i]->direction != config->kernel->direction)
             continue;
         LiveKernel *row = &live->elsewhere[live->elsewhere_count++];

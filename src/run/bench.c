@@ -130,7 +130,7 @@ static bool open_baselines(Bench *bench, Err *err) {
         const BevKernel *baseline = 
             bev_baseline((BevWhere)where, bench->problem->view.direction);
         char refused[REFUSAL_SIZE];
-        if (!baseline || !(plan->where & 1u << where))
+        if (!baseline || !(plan->where & 1u << where) || bench->problem->view.stage != baseline->stage)
             continue;
         ok = session_open_or_skip(&bench->v2[where], baseline, &bench->problem->view, refused, err);
         for (int cache = CACHE_WARM; ok && cache <= CACHE_COLD; cache++)
@@ -144,7 +144,8 @@ static bool time_ladder(Bench *bench, Err *err) {
     bool ok = open_baselines(bench, err);
     for (int i = 0; ok && bev_kernels[i]; i++)
         if (plan_selects(bench->plan, bev_kernels[i]) &&
-            bev_kernels[i]->direction == bench->problem->view.direction)
+            bev_kernels[i]->direction == bench->problem->view.direction &&
+            bev_kernels[i]->stage == bench->problem->view.stage)
             ok = time_kernel(bench, bev_kernels[i], err);
     for (int where = BEV_CPU; where <= BEV_CUDA; where++) {
         session_close(bench->v2[where]);
@@ -195,15 +196,22 @@ static bool goes(const BenchPlan *plan, BevDirection direction) {
     return directions >> direction & 1;
 }
 
+static bool has_stage(const BenchPlan *plan, BevStage stage) {
+    unsigned stages = plan->stages ? plan->stages : 1u << BEV_POOL;
+    return stages >> stage & 1;
+}
+
 bool plan_selects(const BenchPlan *plan, const BevKernel *kernel) {
     return kernel->launch && (plan->where & 1u << kernel->where) && goes(plan, kernel->direction) &&
+           has_stage(plan, kernel->stage) &&
            (!plan->kernels || plan->kernels & kernel_bit(kernel));
 }
 
 static bool visit_direction(const BenchPlan *plan, const char *label, Workload *workload,
-                            BevDirection direction, PlanVisit *visit, void *context, Err *err) {
-    bool backward = direction == BEV_BACKWARD;
-    unsigned dtypes = backward ? plan->dtypes & backward_dtypes : plan->dtypes;
+                            BevDirection direction, BevStage stage, PlanVisit *visit,
+                            void *context, Err *err) {
+    bool backward = direction == BEV_BACKWARD, view = stage == BEV_VIEW;
+    unsigned dtypes = plan->dtypes & (backward ? backward_dtypes : view ? view_dtypes : ~0u);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
             if (!(plan->aligns & 1u << align) || !(dtypes & 1u << dtype) ||
@@ -212,6 +220,7 @@ static bool visit_direction(const BenchPlan *plan, const char *label, Workload *
             HostProblem problem = {0};
             bool ok = (backward ? workload_problem_backward : workload_problem)(
                           workload, (BevDtype)dtype, (BevAlign)align, &problem, err) &&
+                      (!view || problem_turn_view(&problem, err)) &&
                       visit(context, label, workload, &problem, err);
             problem_free(&problem);
             if (!ok)
@@ -225,10 +234,12 @@ static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *work
     char label[300];
     workload_label(workload, scene, label, sizeof label);
     for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
-        if (goes(plan, (BevDirection)direction) &&
-            !visit_direction(plan, label, workload, (BevDirection)direction, visit, context, err))
+        if (goes(plan, (BevDirection)direction) && has_stage(plan, BEV_POOL) &&
+            !visit_direction(plan, label, workload, (BevDirection)direction, BEV_POOL, visit,
+                             context, err))
             return false;
-    return true;
+    return !has_stage(plan, BEV_VIEW) || visit_direction(plan, label, workload, BEV_FORWARD,
+                                                         BEV_VIEW, visit, context, err);
 }
 
 bool plan_each_problem(const BenchPlan *plan, PlanVisit *visit, void *context, Err *err) {

@@ -13,6 +13,7 @@ typedef struct {
     unsigned where;   /* 1u << BEV_CPU | 1u << BEV_CUDA */
     unsigned dtypes, aligns, caches;
     unsigned directions;         /* bits by BevDirection; 0: forward */
+    unsigned stages;             /* bits by BevStage; 0: pool. Views go forward only */
     const double *carveouts_mib; /* sizes of the L2 carve-out, one after the other; device.h */
     int carveout_count;          /* 0: the L2 stays whole, and its columns are empty */
     TimingOptions timing;
@@ -48,8 +49,8 @@ bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *row, void *con
 bool plan_selects(const BenchPlan *plan, const BevKernel *kernel);
 
 /* Calls `visit` for each problem that the plan selects, in the order scene, direction, align,
- * dtype, until a call fails. Backward, formats without gradients are left out. The arguments are
- * valid during the call. */
+ * dtype, until a call fails; problems of pooling come before views. Backward and of views, formats
+ * that they do not have are left out. The arguments are valid during the call. */
 typedef bool PlanVisit(void *context, const char *scene, Workload *workload,
                        const HostProblem *problem, Err *err);
 bool plan_each_problem(const BenchPlan *plan, PlanVisit *visit, void *context, Err *err);

@@ -17,7 +17,7 @@ static bool row_complete(const BevKernel *v) {
            !(v->model_only && v->launch) && !bev_unavailable(v) == (v->launch != NULL);
 }
 
-/* How many rows of a backend and direction there are, and are marked. */
+/* How many rows of a backend and direction there are, of stage POOL, and are marked. */
 typedef struct {
     int rows, defaults, baselines;
 } Marks;
@@ -34,9 +34,10 @@ TAP_SUITE(bevpool_kernels) {
         complete += row_complete(row);
         found += bev_kernel_find(row->name) == row;
         Marks *of = &marks[row->where][row->direction];
-        of->rows++;
-        of->defaults += row->is_default;
-        of->baselines += row->is_baseline;
+        bool pools = row->stage == BEV_POOL;
+        of->rows += pools;
+        of->defaults += pools && row->is_default;
+        of->baselines += pools && row->is_baseline;
         named += row->twin != NULL;
         twins += row->twin && bev_twin(row, BEV_CUDA) == bev_kernel_find(row->twin) &&
                  bev_twin(bev_kernel_find(row->twin), BEV_CPU) == row;

@@ -111,6 +111,8 @@ static void test_has(void) {
     for (int i = 0; bev_kernels[i]; i++) {
         const BevKernel *kernel = bev_kernels[i];
         bool has = library_has(kernel);
+        if (kernel->stage != BEV_POOL)
+            continue; /* a plan with a view takes those */
         there += has;
         missing += kernel->launch && !has;
         wrong += has != (kernel->launch && !kernel->wrong_on_purpose);

@@ -4,14 +4,14 @@
 
 #include "kernels/cuda/v4/transpose.cuh"
 
-constexpr int FRONT_COLUMNS = WARP / ROW_GROUPS; // image columns of a block of depths
-constexpr int FRONT_EACH = 16;                   // bins that a warp takes at once
-constexpr int FRONT_PIXELS = 64;                 // of a block of features,
-constexpr int FRONT_CHANNELS = 80;               // and its channels, at most
+constexpr int FRONT_WARPS = 32, FRONT_THREADS = FRONT_WARPS * WARP;
+constexpr int FRONT_COLUMNS = WARP / ROW_GROUPS;      // image columns of a block of depths
+constexpr int FRONT_LANES = FRONT_WARPS / ROW_GROUPS; // warps that share the bins of a row group
+constexpr int FRONT_PIXELS = 128;                     // of a block of features,
+constexpr int FRONT_CHANNELS = 80;                    // and its channels, at most
 
-// Of a block of WARPS warps: those that share the bins of a row group, and the bins of a round.
-template <int WARPS> constexpr int FRONT_LANES = WARPS / ROW_GROUPS;
-template <int WARPS> constexpr int FRONT_ROUND = FRONT_LANES<WARPS> * FRONT_EACH;
+// Bins that a block takes in a round, EACH a warp.
+template <int EACH> constexpr int FRONT_ROUND = FRONT_LANES * EACH;
 
 struct Front {
     const void *depth, *feat; // the network's
@@ -21,7 +21,8 @@ struct Front {
     int channels;
     void *to_depth, *to_feat;
     int *met; // as in Workspace
-    int meetings, depth_blocks; // depth_blocks: of a camera
+    int meetings;
+    int depth_blocks, feat_blocks; // of a camera
 };
 
 // A block of depths has a slab of 8 neighbouring columns. A warp has a row group of it, which stands
@@ -29,12 +30,12 @@ struct Front {
 struct FrontPixel {
     int camera, slab, row, first_w, column, place, bin; // bin: the first
 
-    __device__ explicit FrontPixel(const Frustums &f) {
+    // `block` of the camera's.
+    __device__ FrontPixel(const Frustums &f, unsigned block, int its_camera) : camera(its_camera) {
         unsigned across = (unsigned)(f.width + FRONT_COLUMNS - 1) / FRONT_COLUMNS;
         int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
-        camera = (int)blockIdx.z;
-        slab = (int)(blockIdx.x / across);
-        first_w = (int)(blockIdx.x % across) * FRONT_COLUMNS;
+        slab = (int)(block / across);
+        first_w = (int)(block % across) * FRONT_COLUMNS;
         column = lane % FRONT_COLUMNS;
         place = warp % ROW_GROUPS * ROW_GROUPS + lane / FRONT_COLUMNS;
         row = slab * SLAB + v4_place(place);
@@ -54,53 +55,53 @@ __device__ inline float power_of_two(float x) {
 }
 
 // A pixel's logits, and what becomes of them: those of a round in registers, from `from` on.
-template <BevDtype D, int WARPS> struct FrontBins {
+template <BevDtype D, int EACH> struct FrontBins {
     using Code = DepthCode<D>;
     const Code *from; // bin 0
     int64_t stride;
     int first, bins; // bins: 0 where there is no such pixel
-    float v[FRONT_EACH];
+    float v[EACH];
 
     // Bins that do not exist: -infinity.
     __device__ void load(int base) {
         const Code *p = from + (base + first) * stride;
 #pragma unroll
-        for (int i = 0; i < FRONT_EACH; i++, p += FRONT_LANES<WARPS> * stride)
-            v[i] = base + first + i * FRONT_LANES<WARPS> < bins ? Codec<D>::decode(*p) : -INFINITY;
+        for (int i = 0; i < EACH; i++, p += FRONT_LANES * stride)
+            v[i] = base + first + i * FRONT_LANES < bins ? Codec<D>::decode(*p) : -INFINITY;
     }
     __device__ void to_powers(float largest, float factor) {
 #pragma unroll
-        for (int i = 0; i < FRONT_EACH; i++)
+        for (int i = 0; i < EACH; i++)
             v[i] = power_of_two((v[i] - largest) * factor);
     }
 };
 
 // What the warps of a block have for the same pixel, joined; each of them gets the result.
-template <int WARPS, typename Join>
+template <typename Join>
 __device__ inline float join_warps(float mine, float (*parts)[WARP], Join join) {
     int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
     parts[warp][lane] = mine;
     __syncthreads();
     float all = parts[warp % ROW_GROUPS][lane];
 #pragma unroll
-    for (int i = 1; i < FRONT_LANES<WARPS>; i++)
+    for (int i = 1; i < FRONT_LANES; i++)
         all = join(all, parts[warp % ROW_GROUPS + i * ROW_GROUPS][lane]);
     return all;
 }
 
 // Depths of a round, or of half of one, in shared memory as they lie in memory: bins of a column
 // side by side.
-template <BevDtype D, int WARPS> struct FrontDepths {
+template <BevDtype D, int EACH> struct FrontDepths {
     static constexpr int WORDS = SLAB * (int)sizeof(DepthCode<D>) / (int)sizeof(uint4); // of a bin
-    static constexpr int PARTS = FRONT_ROUND<WARPS> * WORDS > 256 ? 2 : 1;
-    static constexpr int BINS = FRONT_ROUND<WARPS> / PARTS;
-    float parts[2][WARPS][WARP];
-    uint4 words[FRONT_COLUMNS][BINS * WORDS];
+    static constexpr int PARTS = FRONT_ROUND<EACH> * WORDS > 256 ? 2 : 1;
+    static constexpr int BINS = FRONT_ROUND<EACH> / PARTS;
+    float parts[2][FRONT_WARPS][WARP];
+    uint4 words[FRONT_COLUMNS][BINS * WORDS + 1]; // columns begin in different banks
 
     // Bins [base, base + BINS) of the block's columns.
     __device__ void write(const Frustums &f, const FrontPixel &me, int base, void *to) const {
         int count = min(BINS, f.bins - base) * WORDS;
-        for (int i = (int)threadIdx.x; i < FRONT_COLUMNS * BINS * WORDS; i += WARPS * WARP) {
+        for (int i = (int)threadIdx.x; i < FRONT_COLUMNS * BINS * WORDS; i += FRONT_THREADS) {
             int column = i / (BINS * WORDS), word = i % (BINS * WORDS), w = me.first_w + column;
             int64_t at = (((int64_t)me.camera * f.width + w) * f.slabs + me.slab) * f.bins + base;
             if (w < f.width && word < count)
@@ -110,39 +111,39 @@ template <BevDtype D, int WARPS> struct FrontDepths {
 };
 
 // The largest logit of each pixel and the sum of the powers; *share: 1 / sum.
-template <BevDtype D, int WARPS>
-__device__ inline float front_sums(FrontBins<D, WARPS> &mine, int bins, float factor,
-                                   FrontDepths<D, WARPS> *shared, float *share) {
+template <BevDtype D, int EACH>
+__device__ inline float front_sums(FrontBins<D, EACH> &mine, int bins, float factor,
+                                   FrontDepths<D, EACH> *shared, float *share) {
     float largest = -INFINITY, sum = 0;
-    for (int base = 0; base < bins; base += FRONT_ROUND<WARPS>) {
+    for (int base = 0; base < bins; base += FRONT_ROUND<EACH>) {
         mine.load(base);
 #pragma unroll
-        for (int i = 0; i < FRONT_EACH; i++)
+        for (int i = 0; i < EACH; i++)
             largest = fmaxf(largest, mine.v[i]);
     }
-    largest = join_warps<WARPS>(largest, shared->parts[0],
+    largest = join_warps(largest, shared->parts[0],
                                 [](float a, float b) { return fmaxf(a, b); });
-    for (int base = 0; base < bins; base += FRONT_ROUND<WARPS>) {
-        if (bins > FRONT_ROUND<WARPS>)
+    for (int base = 0; base < bins; base += FRONT_ROUND<EACH>) {
+        if (bins > FRONT_ROUND<EACH>)
             mine.load(base);
         mine.to_powers(largest, factor);
 #pragma unroll
-        for (int i = 0; i < FRONT_EACH; i++)
+        for (int i = 0; i < EACH; i++)
             sum += mine.v[i];
     }
-    *share = 1 / join_warps<WARPS>(sum, shared->parts[1], [](float a, float b) { return a + b; });
+    *share = 1 / join_warps(sum, shared->parts[1], [](float a, float b) { return a + b; });
     return largest;
 }
 
 // Writes a round's depths as they are gathered (pieces), row by row.
-template <BevDtype D, int WARPS>
+template <BevDtype D, int EACH>
 __device__ inline void put_rows(const Front &front, const FrontPixel &me,
-                                const FrontBins<D, WARPS> &mine, int base, float share) {
+                                const FrontBins<D, EACH> &mine, int base, float share) {
     const Frustums &f = front.f;
     DepthCode<D> *to = (DepthCode<D> *)front.to_depth + me.first_w + me.column;
 #pragma unroll
-    for (int i = 0; i < FRONT_EACH; i++) {
-        int bin = base + me.bin + i * FRONT_LANES<WARPS>;
+    for (int i = 0; i < EACH; i++) {
+        int bin = base + me.bin + i * FRONT_LANES;
         int64_t row = ((int64_t)me.camera * f.bins + bin) * f.height + me.row;
         if (bin < mine.bins)
             to[row * f.width] = Codec<D>::encode(mine.v[i] * share);
@@ -150,18 +151,18 @@ __device__ inline void put_rows(const Front &front, const FrontPixel &me,
 }
 
 // Writes them transposed (transpose.cuh).
-template <BevDtype D, int WARPS>
+template <BevDtype D, int EACH>
 __device__ inline void put_transposed(const Front &front, const FrontPixel &me,
-                                      const FrontBins<D, WARPS> &mine, int base, float share,
-                                      FrontDepths<D, WARPS> *shared) {
-    constexpr int PARTS = shared->PARTS, EACH = FRONT_EACH / PARTS;
+                                      const FrontBins<D, EACH> &mine, int base, float share,
+                                      FrontDepths<D, EACH> *shared) {
+    constexpr int PARTS = shared->PARTS, SHARE = EACH / PARTS;
 #pragma unroll
     for (int part = 0; part < PARTS; part++) {
         DepthCode<D> *column = (DepthCode<D> *)shared->words[me.column] + me.place;
 #pragma unroll
-        for (int i = 0; i < EACH; i++)
-            column[(me.bin + i * FRONT_LANES<WARPS>)*SLAB] =
-                Codec<D>::encode(mine.v[part * EACH + i] * share);
+        for (int i = 0; i < SHARE; i++)
+            column[(me.bin + i * FRONT_LANES)*SLAB] =
+                Codec<D>::encode(mine.v[part * SHARE + i] * share);
         __syncthreads();
         if (base + part * shared->BINS < front.f.bins)
             shared->write(front.f, me, base + part * shared->BINS, front.to_depth);
@@ -171,28 +172,29 @@ __device__ inline void put_transposed(const Front &front, const FrontPixel &me,
 
 // Softmax over a pixel's bins, or a copy. Where one round is all, the powers stay in registers. NaN
 // and +infinity make all depths of the pixel NaN, and so do bins that are all -infinity.
-template <BevDtype D, bool T, int WARPS>
-__device__ inline void front_depths(const Front &front, FrontDepths<D, WARPS> *shared) {
+template <BevDtype D, bool T, int EACH>
+__device__ inline void front_depths(const Front &front, FrontDepths<D, EACH> *shared) {
     const Frustums &f = front.f;
-    FrontPixel me(f);
+    unsigned camera = blockIdx.x / (unsigned)front.depth_blocks;
+    FrontPixel me(f, blockIdx.x - camera * (unsigned)front.depth_blocks, (int)camera);
     int w = me.first_w + me.column;
-    bool softmax = front.view.softmax, again = !softmax || f.bins > FRONT_ROUND<WARPS>;
+    bool softmax = front.view.softmax, again = !softmax || f.bins > FRONT_ROUND<EACH>;
     const DepthCode<D> *from =
         (const DepthCode<D> *)front.depth + stride_to(front.view.depth, me.camera, me.row, w);
-    FrontBins<D, WARPS> mine = {from, front.view.depth.channel, me.bin,
+    FrontBins<D, EACH> mine = {from, front.view.depth.channel, me.bin,
                                 me.row < f.height && w < f.width ? f.bins : 0, {}};
     float share = 1, largest = 0;
     if (softmax)
-        largest = front_sums<D, WARPS>(mine, f.bins, front.factor, shared, &share);
-    for (int base = 0; base < f.bins; base += FRONT_ROUND<WARPS>) {
+        largest = front_sums<D, EACH>(mine, f.bins, front.factor, shared, &share);
+    for (int base = 0; base < f.bins; base += FRONT_ROUND<EACH>) {
         if (again)
             mine.load(base);
         if (again && softmax)
             mine.to_powers(largest, front.factor);
         if constexpr (T)
-            put_transposed<D, WARPS>(front, me, mine, base, share, shared);
+            put_transposed<D, EACH>(front, me, mine, base, share, shared);
         else
-            put_rows<D, WARPS>(front, me, mine, base, share);
+            put_rows<D, EACH>(front, me, mine, base, share);
     }
 }
 
@@ -204,13 +206,15 @@ template <BevDtype D> struct FrontTile {
     uint32_t words[FRONT_PIXELS][WORDS + 1];
 };
 
-template <BevDtype D, int WARPS>
+template <BevDtype D>
 __device__ inline void front_features(const Front &front, FrontTile<D> *tile) {
     using Code = DepthCode<D>;
-    constexpr int IN_VECTOR = 16 / (int)sizeof(Code), ROWS = WARPS * WARP / FRONT_PIXELS;
+    constexpr int IN_VECTOR = 16 / (int)sizeof(Code), ROWS = FRONT_THREADS / FRONT_PIXELS;
     const BevStrides &s = front.view.feat;
-    int pixels = front.f.height * front.f.width, camera = (int)blockIdx.z;
-    int before = ((int)blockIdx.x - front.depth_blocks) * FRONT_PIXELS;
+    int pixels = front.f.height * front.f.width;
+    unsigned block = blockIdx.x - (unsigned)(front.depth_blocks * front.f.cameras);
+    int camera = (int)(block / (unsigned)front.feat_blocks);
+    int before = ((int)block - camera * front.feat_blocks) * FRONT_PIXELS;
     int mine = (int)threadIdx.x % FRONT_PIXELS, pixel = before + mine;
     int first = (int)blockIdx.y * FRONT_CHANNELS;
     int count = min(FRONT_CHANNELS, front.channels - first);
@@ -230,7 +234,7 @@ __device__ inline void front_features(const Front &front, FrontTile<D> *tile) {
     int rows = min(FRONT_PIXELS, pixels - before);
     if (front.channels % IN_VECTOR == 0) {
         constexpr int VECTORS = FRONT_CHANNELS / IN_VECTOR; // of a row, at most
-        for (int i = (int)threadIdx.x; i < rows * VECTORS; i += WARPS * WARP) {
+        for (int i = (int)threadIdx.x; i < rows * VECTORS; i += FRONT_THREADS) {
             const uint32_t *words = tile->words[i / VECTORS] + i % VECTORS * 4;
             if (i % VECTORS * IN_VECTOR < count)
                 *((uint4 *)(to + (int64_t)(i / VECTORS) * front.channels) + i % VECTORS) =
@@ -238,29 +242,29 @@ __device__ inline void front_features(const Front &front, FrontTile<D> *tile) {
         }
         return;
     }
-    for (int i = (int)threadIdx.x; i < rows * count; i += WARPS * WARP)
+    for (int i = (int)threadIdx.x; i < rows * count; i += FRONT_THREADS)
         to[(int64_t)(i / count) * front.channels + i % count] =
             ((const Code *)tile->words[i / count])[i % count];
 }
 
-// blockIdx.x: blocks of depths, then of features; .y: channels; .z: camera. Also makes ready where
-// the blocks of a tile meet.
-template <BevDtype D, bool T, int WARPS>
-__global__ void __launch_bounds__(WARPS * WARP, 32 / WARPS)
+// blockIdx.x: blocks of depths, then of features; .y: channels. Also makes ready where the blocks of a
+// tile meet.
+template <BevDtype D, bool T, int EACH>
+__global__ void __launch_bounds__(FRONT_THREADS)
     v4_front_kernel(const __grid_constant__ Front front) {
     __shared__ union {
-        FrontDepths<D, WARPS> depths;
+        FrontDepths<D, EACH> depths;
         FrontTile<D> tile;
     } shared;
     wait_for_previous_kernel();
     let_next_kernel_start();
-    if (blockIdx.y == 0 && blockIdx.z == 0)
+    if (blockIdx.y == 0)
         for (int i = (int)thread_number(); i < front.meetings; i += (int)(gridDim.x * blockDim.x))
             front.met[i] = 0;
-    if ((int)blockIdx.x >= front.depth_blocks)
-        front_features<D, WARPS>(front, &shared.tile);
+    if ((int)blockIdx.x >= front.depth_blocks * front.f.cameras)
+        front_features<D>(front, &shared.tile);
     else if (blockIdx.y == 0)
-        front_depths<D, T, WARPS>(front, &shared.depths);
+        front_depths<D, T, EACH>(front, &shared.depths);
 }
 
 template <BevDtype D>
@@ -268,14 +272,15 @@ static inline cudaError_t front_launch(Front front, bool transposed, bool overla
                                        cudaStream_t stream) {
     const Frustums &f = front.f;
     front.depth_blocks = f.slabs * (int)blocks_for(f.width, FRONT_COLUMNS);
-    dim3 grid(front.depth_blocks + blocks_for((int64_t)f.height * f.width, FRONT_PIXELS),
-              blocks_for(front.channels, FRONT_CHANNELS), (unsigned)f.cameras);
+    front.feat_blocks = (int)blocks_for((int64_t)f.height * f.width, FRONT_PIXELS);
+    dim3 grid((unsigned)(f.cameras * (front.depth_blocks + front.feat_blocks)),
+              blocks_for(front.channels, FRONT_CHANNELS));
     cudaError_t status = cudaSuccess;
     with_flag(transposed, [&]<bool T>() {
-        status = f.bins <= FRONT_ROUND<16>
-                     ? launch_overlapped(v4_front_kernel<D, T, 16>, grid, 16 * WARP, overlap,
+        status = f.bins <= FRONT_ROUND<8>
+                     ? launch_overlapped(v4_front_kernel<D, T, 8>, grid, FRONT_THREADS, overlap,
                                          stream, front)
-                     : launch_overlapped(v4_front_kernel<D, T, 32>, grid, 32 * WARP, overlap,
+                     : launch_overlapped(v4_front_kernel<D, T, 16>, grid, FRONT_THREADS, overlap,
                                          stream, front);
     });
     return status;

@@ -158,6 +158,6 @@ CUDA_ROW(view) = {
     .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
     .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
-    .launch = ON_CUDA(v4_launch),
+    .launch = ON_CUDA(v4_launch), .bytes = bev_view_traffic,
 };
 /* clang-format on */
