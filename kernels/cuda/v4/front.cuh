@@ -101,6 +101,7 @@ template <BevDtype D, int EACH> struct FrontDepths {
     // Bins [base, base + BINS) of the block's columns.
     __device__ void write(const Frustums &f, const FrontPixel &me, int base, void *to) const {
         int count = min(BINS, f.bins - base) * WORDS;
+#pragma unroll 2
         for (int i = (int)threadIdx.x; i < FRONT_COLUMNS * BINS * WORDS; i += FRONT_THREADS) {
             int column = i / (BINS * WORDS), word = i % (BINS * WORDS), w = me.first_w + column;
             int64_t at = (((int64_t)me.camera * f.width + w) * f.slabs + me.slab) * f.bins + base;
@@ -115,6 +116,7 @@ template <BevDtype D, int EACH>
 __device__ inline float front_sums(FrontBins<D, EACH> &mine, int bins, float factor,
                                    FrontDepths<D, EACH> *shared, float *share) {
     float largest = -INFINITY, sum = 0;
+#pragma unroll 1
     for (int base = 0; base < bins; base += FRONT_ROUND<EACH>) {
         mine.load(base);
 #pragma unroll
@@ -123,6 +125,7 @@ __device__ inline float front_sums(FrontBins<D, EACH> &mine, int bins, float fac
     }
     largest = join_warps(largest, shared->parts[0],
                                 [](float a, float b) { return fmaxf(a, b); });
+#pragma unroll 1
     for (int base = 0; base < bins; base += FRONT_ROUND<EACH>) {
         if (bins > FRONT_ROUND<EACH>)
             mine.load(base);
@@ -140,14 +143,15 @@ template <BevDtype D, int EACH>
 __device__ inline void put_rows(const Front &front, const FrontPixel &me,
                                 const FrontBins<D, EACH> &mine, int base, float share) {
     const Frustums &f = front.f;
-    DepthCode<D> *to = (DepthCode<D> *)front.to_depth + me.first_w + me.column;
+    int bin = base + me.bin;
+    int64_t row = ((int64_t)me.camera * f.bins + bin) * f.height + me.row;
+    int64_t distance = (int64_t)FRONT_LANES * f.height * f.width;
+    DepthCode<D> *to =
+        (DepthCode<D> *)front.to_depth + row * f.width + me.first_w + me.column;
 #pragma unroll
-    for (int i = 0; i < EACH; i++) {
-        int bin = base + me.bin + i * FRONT_LANES;
-        int64_t row = ((int64_t)me.camera * f.bins + bin) * f.height + me.row;
+    for (int i = 0; i < EACH; i++, bin += FRONT_LANES, to += distance)
         if (bin < mine.bins)
-            to[row * f.width] = Codec<D>::encode(mine.v[i] * share);
-    }
+            *to = Codec<D>::encode(mine.v[i] * share);
 }
 
 // Writes them transposed (transpose.cuh).
@@ -186,6 +190,7 @@ __device__ inline void front_depths(const Front &front, FrontDepths<D, EACH> *sh
     float share = 1, largest = 0;
     if (softmax)
         largest = front_sums<D, EACH>(mine, f.bins, front.factor, shared, &share);
+#pragma unroll 1
     for (int base = 0; base < f.bins; base += FRONT_ROUND<EACH>) {
         if (again)
             mine.load(base);
@@ -222,7 +227,7 @@ __device__ inline void front_features(const Front &front, FrontTile<D> *tile) {
     int column = pixel - row * front.f.width;
     const Code *from = (const Code *)front.feat + stride_to(s, camera, row, column) +
                        (int64_t)first * s.channel;
-#pragma unroll
+#pragma unroll 5
     for (int i = 0; i < (FRONT_CHANNELS + ROWS - 1) / ROWS; i++) {
         int c = i * ROWS + (int)threadIdx.x / FRONT_PIXELS;
         if (pixel < pixels && c < count)
@@ -234,6 +239,7 @@ __device__ inline void front_features(const Front &front, FrontTile<D> *tile) {
     int rows = min(FRONT_PIXELS, pixels - before);
     if (front.channels % IN_VECTOR == 0) {
         constexpr int VECTORS = FRONT_CHANNELS / IN_VECTOR; // of a row, at most
+#pragma unroll 2
         for (int i = (int)threadIdx.x; i < rows * VECTORS; i += FRONT_THREADS) {
             const uint32_t *words = tile->words[i / VECTORS] + i % VECTORS * 4;
             if (i % VECTORS * IN_VECTOR < count)
@@ -242,6 +248,7 @@ __device__ inline void front_features(const Front &front, FrontTile<D> *tile) {
         }
         return;
     }
+#pragma unroll 2
     for (int i = (int)threadIdx.x; i < rows * count; i += FRONT_THREADS)
         to[(int64_t)(i / count) * front.channels + i % count] =
             ((const Code *)tile->words[i / count])[i % count];
@@ -259,6 +266,7 @@ __global__ void __launch_bounds__(FRONT_THREADS)
     wait_for_previous_kernel();
     let_next_kernel_start();
     if (blockIdx.y == 0)
+#pragma unroll 1
         for (int i = (int)thread_number(); i < front.meetings; i += (int)(gridDim.x * blockDim.x))
             front.met[i] = 0;
     if ((int)blockIdx.x >= front.depth_blocks * front.f.cameras)
