@@ -268,7 +268,7 @@ static void test_bound(void) {
            "NaN against NaN alone compares nothing: no verdict but fail");
 }
 
-/* The bound is the formula of gates.h, term by term, and README.md states the same line. */
+/* The bound is the formula of gates.h, term by term, and src/accuracy/README.md states the same line. */
 static void test_formula(void) {
     enum { POINTS = 5 };
     Toy toy;
@@ -305,8 +305,8 @@ static void find_line(const char *file, const char *text, char *line, int size) 
 static void test_formula_is_documented(void) {
     char header[256], readme[256];
     find_line("src/accuracy/gates.h", "|e| ≤", header, sizeof header);
-    find_line("README.md", "|e| ≤", readme, sizeof readme);
-    tap_ok(header[0] && !strcmp(header, readme), "README.md and gates.h state the same bound: %s",
+    find_line("src/accuracy/README.md", "|e| ≤", readme, sizeof readme);
+    tap_ok(header[0] && !strcmp(header, readme), "src/accuracy/README.md and gates.h state the same bound: %s",
            readme);
 }
 

@@ -42,6 +42,7 @@
  *         longest tile: two loads that depend on each other, three or four steps, three rounds of
  *         joining; while it runs, half of the multiprocessors have already ended. Large maps wait
  *         for features and depths from the second cache.
+ *         An output with channels first takes one more kernel (spread.cuh).
  *         On SM90 and later, in a stream, the first load, of the map, does not wait for the kernel
  *         in front (overlap.cuh).
  * TRY     Tiles of 8 cells (features as the left operand, 20 sums a lane instead of 40): 1.5 times

@@ -1,0 +1,149 @@
+/* A view transform through the library, on the CPU: one tensor (B * N, D + C, H, W) read by strides
+ * gives what pooling the softmax of its logits gives, in both layouts; and bad strides, temperatures,
+ * formats and directions are refused. */
+#include "src/lib/bevpool.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { B = 2, N = 2, D = 5, C = 6, H = 3, W = 4, CELLS = 7, PIXELS = H * W };
+enum { CAMERAS = B * N, DEPTHS = CAMERAS * D * PIXELS, OUT = B * CELLS * C };
+
+static BevpoolError error;
+static float x[CAMERAS * (D + C) * PIXELS], feats[CAMERAS * PIXELS * C];
+static int32_t ranks_depth[DEPTHS], ranks_feat[DEPTHS], ranks_bev[DEPTHS];
+
+static const BevpoolView whole = {.softmax = 1,
+                                  .temperature = 0.5f,
+                                  .depth_strides = {(D + C) * PIXELS, PIXELS, W, 1},
+                                  .feat_strides = {(D + C) * PIXELS, PIXELS, W, 1}};
+
+/* Every depth is a point; a sample's points fall into its own cells. */
+static BevpoolMap *make_map(void) {
+    const BevpoolShape shape = {B, N, D, H, W, 1, 1, CELLS};
+    int32_t points = 0;
+    for (int cell = 0; cell < B * CELLS; cell++)
+        for (int32_t d = 0; d < DEPTHS; d++) {
+            int camera = d / (D * PIXELS), pixel = d % PIXELS;
+            if (camera / N * CELLS + d * 5 % CELLS != cell)
+                continue;
+            ranks_depth[points] = d;
+            ranks_feat[points] = camera * PIXELS + pixel;
+            ranks_bev[points++] = cell;
+        }
+    const BevpoolArrays arrays = {points, 0, ranks_depth, ranks_feat, ranks_bev, NULL, NULL, NULL};
+    BevpoolMap *map = NULL;
+    tap_need(!bevpool_map_from_arrays(&map, &shape, &arrays, BEVPOOL_CPU, 0, &error), error.text);
+    return map;
+}
+
+/* Random x; what a softmax in double precision makes of its logits, and features channels last. */
+static void fill(float *depths) {
+    for (int i = 0; i < (int)(sizeof x / sizeof *x); i++)
+        x[i] = (float)(i * 7919 % 1009) / 100 - 5;
+    for (int camera = 0; camera < CAMERAS; camera++)
+        for (int p = 0; p < PIXELS; p++) {
+            const float *pixel = x + camera * (D + C) * PIXELS + p;
+            double sum = 0;
+            for (int d = 0; d < D; d++)
+                sum += exp(pixel[d * PIXELS] / 0.5);
+            for (int d = 0; d < D; d++)
+                depths[(camera * D + d) * PIXELS + p] = (float)(exp(pixel[d * PIXELS] / 0.5) / sum);
+            for (int c = 0; c < C; c++)
+                feats[(camera * PIXELS + p) * C + c] = pixel[(D + c) * PIXELS];
+        }
+}
+
+/* A plan, and its launch into `out`. */
+static void pool(BevpoolMap *map, const BevpoolView *view, int32_t layout, float *depth, float *feat,
+                 float *out) {
+    const BevpoolOptions options = {.size = sizeof options,
+                                    .channels = C,
+                                    .dtype = BEVPOOL_FP32,
+                                    .out_layout = layout,
+                                    .view = view};
+    BevpoolPlan *plan = NULL;
+    tap_need(!bevpool_plan_create(&plan, map, &options, &error), error.text);
+    BevpoolCall call = {.size = sizeof call, .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
+    call.workspace = aligned_alloc(256, call.workspace_bytes / 256 * 256 + 256);
+    float *arrays[BEVPOOL_ROLES] = {
+        [BEVPOOL_DEPTH] = depth, [BEVPOOL_FEAT] = feat, [BEVPOOL_OUT] = out};
+    for (int32_t role = 0; role < BEVPOOL_ROLES; role++)
+        call.tensors[role] = (BevpoolTensor){arrays[role], bevpool_plan_bytes(plan, role), 0, 0};
+    memset(out, 0xff, OUT * sizeof *out);
+    tap_need(!bevpool_run(plan, &call, &error), error.text);
+    free(call.workspace);
+    bevpool_plan_destroy(plan);
+}
+
+static void test_same(BevpoolMap *map) {
+    static float depths[DEPTHS], want[OUT], last[OUT], first[OUT];
+    fill(depths);
+    pool(map, NULL, BEVPOOL_CHANNELS_LAST, depths, feats, want);
+    pool(map, &whole, BEVPOOL_CHANNELS_LAST, x, x + D * PIXELS, last);
+    pool(map, &whole, BEVPOOL_CHANNELS_FIRST, x, x + D * PIXELS, first);
+    double worst = 0;
+    int differ = 0;
+    for (int b = 0; b < B; b++)
+        for (int cell = 0; cell < CELLS; cell++)
+            for (int c = 0; c < C; c++) {
+                int at = (b * CELLS + cell) * C + c;
+                worst = fmax(worst, fabs(last[at] - want[at]));
+                differ += last[at] != first[(b * C + c) * CELLS + cell];
+            }
+    tap_ok(worst < 1e-4, "logits and features in one tensor: %g from pooling their softmax", worst);
+    tap_ok(!differ, "channels first: the same bits");
+    BevpoolView copied = whole;
+    copied.softmax = 0;
+    memset(copied.depth_strides, 0, sizeof copied.depth_strides); /* dense */
+    pool(map, &copied, BEVPOOL_CHANNELS_LAST, depths, x + D * PIXELS, last);
+    tap_ok(!memcmp(last, want, sizeof want), "depths that are no logits: the bits of pooling");
+    x[3 * PIXELS] = NAN;
+    pool(map, &whole, BEVPOOL_CHANNELS_LAST, x, x + D * PIXELS, last);
+    int seen = 0, spoilt = 0;
+    for (int d = 0; d < D; d++)
+        for (int t = 0; t < DEPTHS; t++)
+            seen |= ranks_depth[t] == d * PIXELS ? 1 << ranks_bev[t] : 0;
+    for (int i = 0; i < OUT; i++)
+        spoilt |= isnan(last[i]) ? 1 << i / C : 0;
+    tap_ok(spoilt == seen, "a NaN among the logits of a pixel: NaN in the cells that see it alone");
+}
+
+static void refuses(BevpoolMap *map, const BevpoolView *view, int32_t dtype, int32_t direction,
+                    BevpoolStatus status, const char *words) {
+    const BevpoolOptions options = {.size = sizeof options,
+                                    .channels = C,
+                                    .dtype = dtype,
+                                    .direction = direction,
+                                    .view = view};
+    BevpoolPlan *plan = NULL;
+    tap_ok(bevpool_plan_create(&plan, map, &options, &error) == status && !plan &&
+               strstr(error.text, words),
+           "%s: %s", bevpool_status_name(status), error.text);
+}
+
+static void test_refuses(BevpoolMap *map) {
+    BevpoolView bad = whole;
+    bad.depth_strides[1] = PIXELS - 1;
+    refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, "view.depth_strides");
+    bad = whole;
+    bad.feat_strides[3] = -1;
+    refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, "view.feat_strides");
+    bad = whole;
+    bad.temperature = -1;
+    refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, "temperature");
+    bad = whole;
+    bad.softmax = 2;
+    refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, "softmax");
+    refuses(map, &whole, BEVPOOL_FP8, 0, BEVPOOL_UNSUPPORTED, "FP8");
+    refuses(map, &whole, BEVPOOL_FP32, BEVPOOL_BACKWARD, BEVPOOL_UNSUPPORTED, "forward");
+}
+
+TAP_SUITE(lib_transform) {
+    BevpoolMap *map = make_map();
+    test_same(map);
+    test_refuses(map);
+    bevpool_map_destroy(map);
+}
