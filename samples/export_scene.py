@@ -33,8 +33,10 @@ What the car saw besides (all optional) makes the pictures look like your car: p
 
 A folder of such files, one a moment, in the order of their names, plays as a clip: bevscope folder
 
-All cameras share one resize and one crop. The format has no flips and rotations of images or of the
-BEV: export in test mode, without random augmentation.
+All cameras share one resize and one crop. What an image goes through besides (sizes of its own, a flip, a
+rotation, another resize) folds exactly into its K: with A the (3, 3) matrix from pixels of the picture to
+those of the network's input, save A @ K as its intrinsics, resize 1 and crop 0. An augmentation of the BEV
+does not fold into K: export in test mode.
 """
 import sys
 
@@ -49,6 +51,16 @@ def to_numpy(array):
             array = array.float()
         array = array.numpy()
     return np.ascontiguousarray(array)
+
+
+def cells_of(bev_shape):
+    """(nz, ny, nx) of a bev_shape: (ny, nx), or BEVDet's (1, Z, Y, X, C)."""
+    sizes = [int(size) for size in np.ravel(bev_shape)]
+    if len(sizes) == 5 and sizes[0] == 1:
+        return tuple(sizes[1:4])
+    if len(sizes) == 2:
+        return 1, *sizes
+    raise ValueError(f"bev_shape {tuple(sizes)}, must be (ny, nx) or (1, Z, Y, X, C)")
 
 
 def tensors(depth, feat):

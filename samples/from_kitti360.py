@@ -16,6 +16,7 @@ and have no pinhole matrix. Frame: that of the GPS/IMU unit at this frame (x for
 down), turned to x forward, y left, z up. Cameras and LiDAR were triggered together: no motion is
 undone. Boxes are left out: the data set has them as meshes in the world.
 """
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -112,7 +113,7 @@ def main():
         save_moment(data.moment(options.sequence, options.frame), options)
     elif options.frames:
         frames = range(int(ends[0]), int(ends[1]) + 1)
-        save_clip(options.output, (data.moment(options.sequence, n) for n in frames), options)
+        save_clip(options.output, [functools.partial(data.moment, options.sequence, n) for n in frames], options)
     else:
         data.list()
 

@@ -14,6 +14,7 @@ metres. A camera's picture is some milliseconds older or newer: its pose goes fr
 ego frame of its own time, to the world, and to the ego frame of the sweep. Boxes come from the
 world, with length before width, and velocities over the ground.
 """
+import functools
 import json
 import math
 import sys
@@ -36,7 +37,7 @@ class Row(dict):
     table = ""
 
     def where(self):
-        return f"{self.table}, row {self.get('token')}"
+        return f"{self.table}, row {self.get('token')!s:.80}"
 
     def __missing__(self, field):
         raise Refused(self.where(), f"no field {field!r}", COMPLETE)
@@ -46,12 +47,19 @@ def numbers(row, field, *shape):
     """A field as an array of finite numbers of that shape."""
     try:
         array = np.array(row[field], float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.array(np.nan)
     if array.shape != shape or not np.isfinite(array).all():
         count = " x ".join(map(str, shape or (1,)))
-        raise Refused(row.where(), f"{field}: {row[field]}, must be {count} numbers", CHANGED)
+        raise Refused(row.where(), f"{field}: {row[field]!s:.60}, must be {count} numbers", CHANGED)
     return array
+
+
+def text(row, field):
+    """A field that is a text."""
+    if not isinstance(row[field], str) or "\0" in row[field]:
+        raise Refused(row.where(), f"{field}: {row[field]!r:.60}, must be a text", CHANGED)
+    return row[field]
 
 
 def rotation(quaternion):
@@ -91,7 +99,11 @@ class NuScenes:
             kind = type("Row", (Row,), {"table": path})
             try:
                 rows = json.loads(path.read_bytes(), object_hook=kind)
-                self.tables[name] = {row["token"]: row for row in rows}
+                if not isinstance(rows, list) or not all(isinstance(row, kind) for row in rows):
+                    raise ValueError("not a list of rows")
+                self.tables[name] = {text(row, "token"): row for row in rows}
+            except RecursionError:
+                raise Refused(path, "no table: nested too deep", COMPLETE) from None
             except OSError as error:
                 raise Refused(path, f"cannot be read: {error.strerror}", COMPLETE) from None
             except (ValueError, TypeError) as error:
@@ -101,7 +113,7 @@ class NuScenes:
     def row(self, table, token):
         rows = self.table(table)
         if not isinstance(token, str) or token not in rows:
-            raise Refused(self.root / self.version / f"{table}.json", f"no token {token!r}",
+            raise Refused(self.root / self.version / f"{table}.json", f"no token {token!r:.80}",
                           "DIR alone lists tokens" if table == "sample" else COMPLETE)
         return rows[token]
 
@@ -110,18 +122,18 @@ class NuScenes:
         if table not in self.by_sample:
             index = self.by_sample[table] = {}
             for row in self.table(table).values():
-                index.setdefault(row["sample_token"], []).append(row)
+                index.setdefault(text(row, "sample_token"), []).append(row)
         return self.by_sample[table].get(token, [])
 
     def scene_samples(self, name):
         for scene in self.table("scene").values():
-            if name in (scene["name"], scene["token"]):
-                tokens, token = [], scene["first_sample_token"]
+            if name in (text(scene, "name"), scene["token"]):
+                tokens, token = [], text(scene, "first_sample_token")
                 while token and token not in tokens:
                     tokens.append(token)
                     token = self.row("sample", token)["next"]
                 return tokens
-        raise Refused(f"{self.version}/scene.json", f"no scene {name!r}", "DIR alone lists them")
+        raise Refused(f"{self.version}/scene.json", f"no scene {name!r:.80}", "DIR alone lists them")
 
     def velocity(self, annotation):
         """Of a box in the world, m/s, from its neighbours in time; 0 where they are not known."""
@@ -144,7 +156,7 @@ class NuScenes:
     def label(self, annotation):
         """The name of its category without the first word: "car", "pedestrian.adult"."""
         instance = self.row("instance", annotation["instance_token"])
-        return self.row("category", instance["category_token"])["name"].split(".", 1)[-1]
+        return text(self.row("category", instance["category_token"]), "name").split(".", 1)[-1]
 
     def key_frames(self, token):
         """Of each camera and the LiDAR: its row of sample_data, its mount, its ego2world."""
@@ -152,26 +164,27 @@ class NuScenes:
         for row in self.of_sample("sample_data", token):
             if row["is_key_frame"]:
                 mount = self.row("calibrated_sensor", row["calibrated_sensor_token"])
-                channel = self.row("sensor", mount["sensor_token"])["channel"]
+                channel = text(self.row("sensor", mount["sensor_token"]), "channel")
                 frames[channel] = row, mount, pose(self.row("ego_pose", row["ego_pose_token"]))
         cameras = {name: frames[name] for name in frames if name.startswith("CAM_")}
         if not cameras or "LIDAR_TOP" not in frames:
             raise Refused(f"sample {token}", f"has {', '.join(sorted(frames)) or 'no key frames'}, "
-                          "must have cameras and LIDAR_TOP", COMPLETE)
+                          "must have cameras and LIDAR_TOP",
+                          "depth and the frame are those of LIDAR_TOP" if cameras else COMPLETE)
         return cameras, frames["LIDAR_TOP"]
 
     def camera(self, channel, frame, world2ego):
         row, mount, ego2world = frame
         size = int(numbers(row, "width")), int(numbers(row, "height"))
         return Camera(channel[4:].lower().replace("_", "-"),
-                      read_picture(self.root / row["filename"], size),
+                      read_picture(self.root / text(row, "filename"), size),
                       numbers(mount, "camera_intrinsic", 3, 3),
                       world2ego @ ego2world @ pose(mount), numbers(row, "timestamp") * 1e-6)
 
     def sweep(self, frame):
         """LiDAR points x, y, z, intensity in the ego frame of their own time."""
         row, mount, _ = frame
-        points = read_points(self.root / row["filename"], 5)
+        points = read_points(self.root / text(row, "filename"), 5)
         points = points[np.abs(points[:, :2]).max(1) > 1]  # closer is the vehicle's own roof
         lidar2ego = pose(mount)
         place = points[:, :3] @ lidar2ego[:3, :3].T + lidar2ego[:3, 3]
@@ -187,15 +200,15 @@ class NuScenes:
             print(f"from_nuscenes.py: sample {token} has no {', '.join(absent)}: the scene is made "
                   f"of {len(cameras)} cameras", file=sys.stderr)
         names = sorted(cameras, key=lambda name: (ORDER + [name]).index(name))
-        return Moment(token, f"nuScenes {scene['name']}, sample {token}",
+        return Moment(token, f"nuScenes {text(scene, 'name')}, sample {token}",
                       [self.camera(name, cameras[name], world2ego) for name in names],
                       self.sweep(lidar), [self.box(note, world2ego) for note in notes],
                       [self.label(note) for note in notes])
 
     def list(self):
         for scene in self.table("scene").values():
-            print(f"{scene['name']}  {scene['nbr_samples']:3} samples, the first: "
-                  f"{scene['first_sample_token']}  {scene['description']}")
+            print(f"{text(scene, 'name')}  {scene['nbr_samples']!s:>3} samples, the first: "
+                  f"{text(scene, 'first_sample_token')}  {text(scene, 'description')}")
 
 
 def main():
@@ -215,7 +228,7 @@ def main():
         save_moment(data.moment(options.sample), options)
     elif options.scene:
         tokens = data.scene_samples(options.scene)
-        save_clip(options.output, (data.moment(token) for token in tokens), options)
+        save_clip(options.output, [functools.partial(data.moment, token) for token in tokens], options)
     else:
         data.list()
 

@@ -77,20 +77,35 @@ def read_picture(path, size):
         raise Refused("Pillow", "is missing", "apt install python3-pil") from None
     try:
         with Image.open(path) as image:
-            found = image.size
+            found, mode = image.size, image.mode
             pixels = np.asarray(image.convert("RGB")) if found == size else None
     except FileNotFoundError:
         raise Refused(path, "the picture is missing", COMPLETE) from None
     except (OSError, SyntaxError, ValueError) as error:
         raise Refused(path, f"the picture cannot be read: {error}", COMPLETE) from None
+    if mode[0] in "IF":  # more than 8 bits a value: a conversion would cut them off at white
+        raise Refused(path, f"a picture of mode {mode}, must have 8 bits a colour",
+                      "scale its values to 0 to 255 and save it again")
     if pixels is None:
         raise Refused(path, f"{found[0]} x {found[1]} pixels, must be {size[0]} x {size[1]}",
                       "its table and the picture are not of one data set")
     return pixels
 
 
+def implausible(points):
+    """What shows that points of x, y, z, intensity and, of 5 columns, ring are of another layout."""
+    far, rest = np.abs(points[:, :3]).max(0), points[:, 3:]
+    if far[:2].max() > 1000 or far[2] > 200:
+        return f"coordinates up to {far.max():.4g} m"
+    if rest[:, 0].min() < 0 or rest[:, 0].max() > 65535:
+        return f"an intensity of {rest[np.abs(rest[:, 0]).argmax(), 0]:.4g}"
+    if rest.shape[1] > 1 and ((rest[:, 1] % 1 != 0).any() or np.abs(rest[:, 1]).max() > 255):
+        return "ring numbers that are no whole numbers up to 255"
+    return None
+
+
 def read_points(path, columns):
-    """LiDAR points (n, columns) of a file of float32."""
+    """LiDAR points (n, columns) of a file of float32: x, y, z, intensity, of 5 columns the ring."""
     try:
         values = path.read_bytes()
     except OSError as error:
@@ -102,6 +117,13 @@ def read_points(path, columns):
     bad = np.flatnonzero(~np.isfinite(points[:, :3]).all(1))
     if len(bad):
         raise Refused(path, f"point {bad[0]} is {points[bad[0], :3]}, must be finite", CHANGED)
+    why = implausible(np.nan_to_num(points))
+    if why:
+        other = 9 - columns
+        fits = len(values) % (4 * other) == 0 and not implausible(
+            np.nan_to_num(np.frombuffer(values, "<f4").reshape(-1, other)))
+        raise Refused(path, f"points of {columns} float32 have {why}", f"they are of {other}: write "
+                      f"{columns} columns" if fits else "the file has another layout")
     return points
 
 

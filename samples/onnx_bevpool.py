@@ -61,12 +61,15 @@ def convolution(name, source, channels, edge, dtype, random):
 def network(scene, fp16=False, map_inputs=False, seed=1):
     """The model for a scene: image features (N, C, H, W) and depth (N, D, H, W) in, the grid
     (1, C, bev_h, bev_w) out. scene: the arrays of a .npz with ranks."""
+    from export_scene import cells_of
     absent = [name for name in ("depth", "feat", "bev_shape", *MAP) if name not in scene]
     if absent:
         raise ValueError(f"the scene has no {', '.join(absent)}: write it with bevscope export")
     n, d, h, w = scene["depth"].shape
     c = scene["feat"].shape[-1]
-    bev_h, bev_w = (int(size) for size in scene["bev_shape"][-2:])
+    bev_z, bev_h, bev_w = cells_of(scene["bev_shape"])
+    if bev_z != 1:
+        raise ValueError(f"the grid has {bev_z} layers of cells, the plugin pools into one")
     element = ELEMENT["fp16" if fp16 else "fp32"]
     dtype, random = helper.tensor_dtype_to_np_dtype(element), np.random.default_rng(seed)
     lists = {name: np.asarray(scene[name], np.int32) for name in MAP}

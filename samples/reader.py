@@ -118,9 +118,24 @@ def check(parser, options):
         parser.error("--channels: 1 to 1024; --fill: 0 to 1024")
 
 
-def save(path, moment, options, name=None):
-    """Writes one moment and says what is in it, under its path or another name."""
+def same_as(wanted, made):
+    """Refuses the arrays of a moment that a clip with the first one's cannot hold; keeps the first's."""
+    if not wanted:
+        wanted.update({key: value.shape for key, value in made.items()})
+    free = {"boxes", "box_labels"}
+    for key in sorted((set(wanted) | set(made)) - free):
+        there, first = (made[key].shape if key in made else None), wanted.get(key)
+        if there != first and not (key == "lidar" and there and first):
+            raise Refused(key, f"{there or 'none'}, but the first moment has {first or 'none'}",
+                          "moments of a clip have the same arrays and shapes")
+
+
+def save(path, moment, options, name=None, wanted=None):
+    """Writes one moment and says what is in it, under its path or another name. wanted: the shapes of a
+    clip's first moment, which the others must have."""
     made = arrays(moment, options)
+    if wanted is not None:
+        same_as(wanted, made)
     seen = (made["depth"].sum(1) > 0).mean()
     print(f"{name or path}: {len(moment.cameras)} cameras, depth {made['depth'].shape} in {seen:.0%} of "
           f"the pixels, feat {made['feat'].shape}, {len(moment.lidar)} LiDAR points, "
@@ -129,7 +144,8 @@ def save(path, moment, options, name=None):
 
 
 def save_clip(folder, moments, options):
-    """Writes a folder of moments: all of them or none."""
+    """Writes a folder of moments, each made by a call; one that cannot be made, or is not like the
+    first, is left out with its reason."""
     folder = Path(folder)
     if folder.suffix == ".npz":
         raise Refused(folder, "a clip is a folder of files", "leave the .npz of its name out")
@@ -140,14 +156,26 @@ def save_clip(folder, moments, options):
     except OSError as error:
         raise cannot_write(folder, error) from None
     try:
+        count, wanted = 0, {}
         for number, moment in enumerate(moments):
-            file = f"{number:04}.npz"
-            save(temporary / file, moment, options, folder / file)
+            file = f"{count:04}.npz"
+            try:
+                save(temporary / file, moment(), options, folder / file, wanted)
+                count += 1
+            except Refused as refused:
+                if isinstance(refused.__cause__ or refused.__context__, OSError) and \
+                        str(temporary) in str(refused):
+                    raise
+                left_out = refused
+                print(f"{Path(sys.argv[0]).stem}: moment {number} is left out: {refused}",
+                      file=sys.stderr)
+        if not count:
+            raise left_out
         temporary.chmod(0o755)
         temporary.rename(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-    print(f"{folder}: {number + 1} moments")
+    print(f"{folder}: {count} moments")
 
 
 def draw(scene, title, options):

@@ -23,8 +23,10 @@ import time
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = HERE, os.path.dirname(HERE)
 import bevpool  # noqa: E402
+from export_scene import cells_of  # noqa: E402
 
 try:
     import torch
@@ -43,10 +45,10 @@ class Problem:
     def __init__(self, path, device, dtype):
         with np.load(path) as file:
             arrays = {name: file[name] for name in file.files}
-        ny, nx = (int(size) for size in np.ravel(arrays["bev_shape"])[-2:])
+        nz, ny, nx = cells_of(arrays["bev_shape"])
         n, d, h, w = arrays["depth"].shape
-        self.cells, self.channels = ny * nx, int(arrays["feat"].shape[-1])
-        self.shape = 1, n, d, h, w, 1, ny, nx
+        self.cells, self.channels = nz * ny * nx, int(arrays["feat"].shape[-1])
+        self.shape = 1, n, d, h, w, nz, ny, nx
         rows = np.bincount(arrays["ranks_bev"], minlength=self.cells)
         self.cell_starts = np.concatenate([[0], np.cumsum(rows)]).astype(np.int32)
         for name in ("ranks_depth", "ranks_feat", "ranks_bev", "interval_starts",
@@ -152,7 +154,7 @@ def our_pool(p):
 
 
 def our_v2(p):
-    shape = (1, 1, *p.shape[-2:], p.channels)
+    shape = (1, *p.shape[-3:], p.channels)
     if p.weights is not None:
         raise ValueError("BEVDet's signature has no weights")
     return lambda depth, feat: rows_of(

@@ -47,7 +47,8 @@ static bool set_cameras(const ArrayReader *reader, const Calibration *calibratio
         if (!check_matrix_row(reader, ARRAY_INTRINSICS, 9 * i + 6, k + 6, 3) ||
             !check_matrix_row(reader, ARRAY_CAM2EGO, 16 * i + 12, m + 12, 4))
             return false;
-        memcpy(camera->intrinsics, k, sizeof camera->intrinsics);
+        memcpy(camera->intrinsics, k, 6 * sizeof(double)); /* what is near 0 0 1 becomes that */
+        camera->intrinsics[8] = 1;
         for (int row = 0; row < 3; row++) {
             memcpy(&camera->rotation[3 * row], m + 4 * row, 3 * sizeof(double));
             camera->position_m[row] = m[4 * row + 3];
@@ -79,6 +80,10 @@ static bool set_depth_range(const ArrayReader *reader, const double range[3], Fr
     frustum->depth_start_m = range[0];
     frustum->depth_stop_m = range[1];
     frustum->depth_step_m = range[2];
+    /* In float32 the range can end a hair behind the last bin, which would be one bin more. */
+    const double found = (double)reader->size[SIZE_BINS];
+    if (fabs((range[1] - range[0]) / range[2] - found) < 1e-4)
+        frustum->depth_stop_m = range[0] + (found - 0.5) * range[2];
     int64_t bins = frustum_depth_bins(frustum);
     if (bins == reader->size[SIZE_BINS])
         return true;

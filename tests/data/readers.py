@@ -13,9 +13,11 @@ from unittest import mock
 count = failures = 0
 
 
-def ok(passed, name):
+def ok(passed, name, note=""):
     global count, failures
     count, failures = count + 1, failures + (not passed)
+    if not passed and note:
+        print(f"# {note}")
     print(f"{'' if passed else 'not '}ok {count} - {name}", flush=True)
 
 

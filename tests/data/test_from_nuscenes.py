@@ -251,10 +251,108 @@ ok(half.returncode == 1 and not list(folder.glob("*half*")), "nothing is left of
 copy = folder / "five"
 shutil.copytree(data, copy)
 table("sample_data", lambda rows: [row.update(is_key_frame=False) for row in rows
-                                   if "CAM_BACK/" in row["filename"]])(copy)
+                                   if "CAM_BACK/sample0" in row["filename"]])(copy)
 result = outside(copy, "--sample", tokens[0], "-o", folder / "five.npz", *GRID)
 ok(result.returncode == 0 and "has no CAM_BACK: the scene is made of 5 cameras" in result.stderr and
    len(np.load(folder / "five.npz")["images"]) == 5, "a camera that a sample lacks is named")
+half = outside(copy, "--scene", "scene-0001", "-o", folder / "some", "--channels", "3", *GRID)
+ok(half.returncode == 0 and "moment 1 is left out: cam2ego: (6, 4, 4), but the first moment has (5, 4, 4)" in
+   half.stderr and [path.name for path in (folder / "some").iterdir()] == ["0000.npz"],
+   "a moment of other cameras is left out of a clip, and the rest is usable")
+
+
+def fields():
+    """Each field of each table with values of other types: JSON that no reader may trip over."""
+    tables = {path.name: json.loads(path.read_text()) for path in sorted(data.glob("v1.0-mini/*.json"))}
+    values = None, 7, 1e999, "", "x\0", [], [[]], {}, {"token": []}, True, -1, 10**400
+    number = 0
+    for name, rows in tables.items():
+        for field in rows[0] if rows else ():
+            for value in values[number % 3::3]:
+                yield name, field, value, [row | {field: value} for row in rows]
+            number += 1
+        for whole in None, 7, {}, "rows", [7], [[]], [None], [rows]:
+            yield name, "the table", whole, whole
+
+
+def trip():
+    """Runs the reader in this process over all of them; the first that is no Refused."""
+    count = 0
+    for name, field, value, rows in fields():
+        path = data / "v1.0-mini" / name
+        before = path.read_bytes()
+        path.write_text(json.dumps(rows))
+        try:
+            for call in (lambda nu: nu.list(), lambda nu: nu.scene_samples("scene-0001"),
+                         lambda nu: nu.moment(tokens[0])):
+                try:
+                    call(from_nuscenes.NuScenes(data, None))
+                except moment.Refused as refused:
+                    if "\n" in str(refused) or len(str(refused)) > 400:
+                        return count, f"{name}, {field} = {value!r:.40}: {refused}"
+        except Exception as error:
+            return count, f"{name}, {field} = {value!r:.40}: {type(error).__name__} {error}"
+        finally:
+            path.write_bytes(before)
+        count += 1
+    return count, ""
+
+
+with mock.patch("from_nuscenes.read_picture", lambda path, size: np.zeros((4, 4, 3), np.uint8)), \
+        mock.patch("builtins.print"):
+    count, why = trip()
+ok(count > 200 and not why, f"{count} tables with fields of other types: one line each", why)
+path = data / "v1.0-mini/sensor.json"
+before = path.read_bytes()
+path.write_text("[" * 100000)
+result = outside(data, "--sample", tokens[0], "-o", folder / "x.npz")
+ok(result.returncode == 1 and "sensor.json: no table" in result.stderr and
+   len(result.stderr.splitlines()) == 1, "a table of brackets")
+path.write_bytes(before)
+
+# ---- files that say nothing of their layout ------------------------------------------------------
+
+random = np.random.default_rng(5)
+
+
+def sweep(columns, points):
+    """What a LiDAR writes: x, y, z, intensity and of five columns the ring."""
+    rows = np.zeros((points, columns), np.float32)
+    rows[:, :2] = random.uniform(-60, 60, (points, 2))
+    rows[:, 2] = random.uniform(-3, 5, points)
+    rows[:, 3] = random.integers(0, 256, points) if columns == 5 else random.uniform(0, 1, points)
+    if columns == 5:
+        rows[:, 4] = random.integers(0, 32, points)
+    return rows
+
+
+def taken(rows, columns):
+    (folder / "sweep.bin").write_bytes(rows.tobytes())
+    try:
+        return np.array_equal(moment.read_points(folder / "sweep.bin", columns), rows)
+    except moment.Refused as refused:
+        return str(refused)
+
+
+for points in 20, 100, 3000, 5000:
+    for columns in 4, 5:
+        ok(taken(sweep(columns, points), columns) is True, f"{points} points of {columns} columns")
+        said = taken(sweep(columns, points), 9 - columns)
+        ok(f"they are of {columns}: write {9 - columns} columns" in str(said),
+           f"{points} points of {columns} columns where {9 - columns} are expected", said)
+ok("coordinates up to" in str(taken(random.uniform(-1, 1, (20, 5)).astype("<f4") * 1e4, 5)),
+   "points in centimetres")
+from PIL import Image  # noqa: E402
+for kind, mode in ((np.uint8, "L"), (np.uint16, "I;16"), (np.int32, "I"), (np.float32, "F")):
+    grey = Image.fromarray((random.uniform(0, 1, (45, 80)) * 200).astype(kind))
+    grey.save(folder / ("grey.tiff" if mode == "F" else "grey.png"))
+    name = folder / ("grey.tiff" if mode == "F" else "grey.png")
+    try:
+        said = moment.read_picture(name, (80, 45)).shape
+    except moment.Refused as refused:
+        said = str(refused)
+    ok(said == (45, 80, 3) if mode == "L" else "must have 8 bits a colour" in said,
+       f"a picture of mode {mode}", said)
 result = outside(data, "--sample", tokens[0])
 ok(result.returncode == 2 and "add -o" in result.stderr, "no output: status 2")
 result = outside(data, "--sample", tokens[0], "--picture", folder / "x.png", "--snapshot", "'")

@@ -41,8 +41,14 @@ def refused(name, path, *words):
 
 
 def saved(**changes):
-    np.savez("bad.npz", **(arrays | changes))
+    """A file of the arrays with these changes; None: without that one."""
+    made = {name: a for name, a in (arrays | changes).items() if a is not None}
+    np.savez("bad.npz", **made)
     return "bad.npz"
+
+
+dropped = dict.fromkeys(["ranks_depth", "ranks_feat", "ranks_bev", "interval_starts",
+                         "interval_lengths", "bev_shape"])
 
 
 # ---- types and orders --------------------------------------------------------------------------
@@ -68,6 +74,19 @@ def test_types():
             for form, b in forms_of(name, a):
                 same(f"{name}: {form}", saved(**{name: b}), plain)
     same("all in Fortran order", saved(**{k: np.asfortranarray(a) for k, a in arrays.items()}), plain)
+    random, bins, bad = np.random.default_rng(3), len(arrays["depth"][0]), []
+    for _ in range(20):
+        start, step = random.uniform(0.5, 5), random.uniform(0.05, 3)
+        ends = np.array([start, start + bins * step, step])
+        for kind in np.float32, np.float64:
+            got = pooled(saved(depth_range=ends.astype(kind), **dropped))
+            bad += [f"{ends} {got}"] if isinstance(got, str) else []
+    tap_ok(not bad, "40 ranges of depth, rounded", bad[:1])
+    near = arrays["intrinsics"].astype(np.float64)
+    near[:, 2] += 3e-7
+    same("a last row near 0 0 1", saved(intrinsics=near), plain)
+    near[:, 2] += 3e-6
+    refused("a last row not so near", saved(intrinsics=near), "intrinsics[0, 2, 0]", "3.3e-06, must be 0")
     done = run("info", saved(images=np.asfortranarray(images)))
     tap_ok(done.returncode == 0, "images in Fortran order", done.stderr)
     snapshots = []
