@@ -441,7 +441,7 @@ static bool convert(void *context, int64_t first, int64_t count, const unsigned 
                     Err *err) {
     const Converted *to = context;
     NpyType from = to->array->type;
-    if (from == to->type) {
+    if (from == to->type) { /* in Fortran order */
         size_t size = npy_element_bytes(to->array);
         memcpy((char *)to->elements + (size_t)first * size, bytes, (size_t)count * size);
         return true;
@@ -527,5 +527,13 @@ bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, v
               Err *err) {
     enum { PIECE = 1 << 14 };
     Converted to = {npz, member, array, type, elements};
+    if (array->type == type && !array->fortran) {
+        Stream stream;
+        size_t bytes = (size_t)array->count * npy_element_bytes(array);
+        bool ok = open_stream(&stream, npz, member, err) && check_again(&stream, array, err) &&
+                  read_bytes(&stream, elements, bytes, err) && finish(&stream, err);
+        close_stream(&stream);
+        return ok;
+    }
     return npz_read_pieces(npz, member, array, PIECE, convert, &to, err);
 }

@@ -82,7 +82,8 @@ static bool set_depth_range(const ArrayReader *reader, const double range[3], Fr
     frustum->depth_step_m = range[2];
     /* In float32 the range can end a hair behind the last bin, which would be one bin more. */
     const double found = (double)reader->size[SIZE_BINS];
-    if (fabs((range[1] - range[0]) / range[2] - found) < 1e-4)
+    if (frustum_depth_bins(frustum) != reader->size[SIZE_BINS] &&
+        fabs((range[1] - range[0]) / range[2] - found) < 1e-4)
         frustum->depth_stop_m = range[0] + (found - 0.5) * range[2];
     int64_t bins = frustum_depth_bins(frustum);
     if (bins == reader->size[SIZE_BINS])
