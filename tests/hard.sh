@@ -9,6 +9,7 @@
 # From the environment, 0 leaves a part out:
 #     HARD_SIGNALS (100)  signals at random moments    HARD_SIZES (40)  sizes of the terminal
 #     HARD_SLOW (20)  terminals that hardly read       HARD_KEYS (3000)  random keys, HARD_MS (20)
+#     HARD_WORDS (500)  random words on plain lines
 #     HARD_BUDGET (300)  random keys on xlarge_c256    HARD_FUZZ (60)  seconds of each fuzz target
 #     HARD_DRIVER (8)  calls of a fake libcuda that fail in turn
 # An hour of keys, on a terminal and then with a window on an X server of its own (xvfb-run):
@@ -60,6 +61,7 @@ part signals "${HARD_SIGNALS:-100}"
 part sizes "${HARD_SIZES:-40}"
 part slow "${HARD_SLOW:-20}"
 part keys "${HARD_KEYS:-3000}" --ms "${HARD_MS:-20}"
+part words "${HARD_WORDS:-500}"
 if command -v xvfb-run >/dev/null; then
     python="xvfb-run -a python3"
     part keys "${HARD_KEYS:-3000}" --ms "${HARD_MS:-20}" --window

@@ -5,9 +5,10 @@
 
 PART: signals (each signal that ends a process, N times in all, at random moments), sizes (N sizes
 from 1 x 1 to 32768 x 32768), slow (a terminal that reads N bytes at a time, or stops reading), keys
-(N random keys, and after every twentieth how long the page of help takes; with --window, which needs
-a display, in a window as well), driver (the N first calls
-of the driver library fail in turn, with every error).
+(N random keys of all controls, with pauses in which the background works, and after every twentieth
+how long the page of help takes; with --window, which needs a display, in a window as well), words
+(N random control words on plain lines, every scene and kernel, with pauses too), driver (the N first
+calls of the driver library fail in turn, with every error).
 Prints a row of a Markdown table and, for what was wrong, a line on standard error. Exit 1: something
 was."""
 import argparse
@@ -30,9 +31,29 @@ HELP = b"Esc close"  # at the top of the page of keys
 # AddressSanitizer's handlers, which end with 1, would stand until the program's own are there.
 OWN_SIGNALS = ":".join([os.environ.get("ASAN_OPTIONS", "")] + [
     "handle_%s=0" % name for name in ("abort", "segv", "sigbus", "sigfpe", "sigill", "sigtrap")])
-# Controls that leave (q), write files (P, R), count with the hardware (*) or open a lesson (B).
-KEYS = [chr(c) for c in range(32, 127) if chr(c) not in "qPR*B"] + \
-    ["\x1b", "\t", "\r", "\x1bOA", "\x1bOB", "\x1bOC", "\x1bOD"]
+# Keys by their names on the manual page, as xterm sends them.
+NAMED = {"Space": " ", "Tab": "\t", "Enter": "\r", "Esc": "\x1b", "Backspace": "\x7f", "Up": "\x1bOA",
+         "Down": "\x1bOB", "Right": "\x1bOC", "Left": "\x1bOD", "Home": "\x1bOH", "End": "\x1bOF",
+         "PgUp": "\x1b[5~", "PgDn": "\x1b[6~", "Ins": "\x1b[2~", "Del": "\x1b[3~", "1-9": "5",
+         "S-Tab": "\x1b[Z"}
+NAMED.update(("S-" + name, "\x1b[1;2" + NAMED[name][-1])
+             for name in ("Up", "Down", "Right", "Left", "Home", "End"))
+# They leave, write files, count with the hardware, or open a lesson.
+NOT_TYPED = {"quit", "snapshot", "record", "counters", "lesson"}
+
+
+def controls(program):
+    """The keys of each control, by the manual page; F keys have a twin, which is typed."""
+    page = subprocess.run([program, "--man"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    for written, meant in (("\\-", "-"), ("\\(aq", "'"), ("\\(em", "\u2014"), ("\\e", "\\")):
+        page = page.replace(written, meant)
+    found = []
+    for keys, name in re.findall("^\\\\fB(.*)\\\\fR \u2014 (.*)$", page, re.MULTILINE):
+        names = re.sub(r"(S-)(\w+)/", r"\1\2 \1", keys).split()
+        if name not in NOT_TYPED:
+            found.append([key if len(key) == 1 else NAMED[key] for key in names
+                          if not re.fullmatch(r"F\d+", key)])
+    return found
 
 
 def begin_job():
@@ -144,14 +165,14 @@ def ending_signals():
 
 def run_signals(args, count):
     """At a random moment from the first instruction on, while keys are typed."""
-    numbers = ending_signals()
+    numbers, keys = ending_signals(), controls(args.program)
     for i in range(args.times):
         number = int(numbers[i % len(numbers)])
         terminal = Terminal(args.program)
         moment = random.choice([0.01, 0.05, 0.2, 1.5]) * random.random()
         end = time.monotonic() + moment
         while time.monotonic() < end:
-            terminal.type(random.choice(KEYS))
+            terminal.type(random.choice(random.choice(keys)))
             terminal.read(0.01)
         os.kill(terminal.process.pid, number)
         status = terminal.wait(PATIENCE_S)
@@ -250,15 +271,19 @@ def quantile(values, part):
 
 
 def run_keys(args, count):
+    """One key in eight is held down, which leads to all scenes; one in forty is followed by a pause,
+    in which jobs of the background begin and end."""
+    keys = controls(args.program)
     terminal = Terminal(args.program, window=args.window, device=args.device)
     terminal.wait_text(READY)
     terminal.read(2)
     first_mb = resident_mb(terminal.process.pid, "VmRSS")
     begun, typed, light = time.monotonic(), 0, []
     while typed < args.times and terminal.process.poll() is None:
-        terminal.type(random.choice(KEYS))
+        held = random.randint(2, 12) if random.random() < 1 / 8 else 1
+        terminal.type(random.choice(random.choice(keys)) * held)
         typed += 1
-        terminal.read(args.ms * 1e-3)
+        terminal.read(random.uniform(0.3, 5) if random.random() < 1 / 40 else args.ms * 1e-3)
         if typed % 20 == 0 and terminal.process.poll() is None:
             light.append(help_ms(terminal))
     alive = terminal.process.poll() is None
@@ -282,6 +307,51 @@ def run_keys(args, count):
             seconds, first_mb, last_mb, peak, len(light), quantile(light, 0.5),
             quantile(light, 0.99), told.group().decode().strip() if told else "no key timed")
     terminal.close()
+
+
+# ---- words -----------------------------------------------------------------------------------
+
+
+def values(program):
+    """Values that a walk of steps seldom comes to; they decide which jobs the background has. The
+    world mostly stands still: while it plays, there are few of these jobs."""
+    table = subprocess.run([program, "--list"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    scenes, kernels = table.split("\n\nKernels")
+    return {"scene": re.findall(r"^  (\w+)", scenes, re.MULTILINE),
+            "kernel": re.findall(r"^  (\w+) +cpu ", kernels, re.MULTILINE),
+            "direction": ["forward", "backward"], "loss": ["cell", "box", "class", "all"],
+            "dtype": ["fp32", "fp16", "bf16", "fp8", "nvfp4"], "align": ["nearest", "bilinear"],
+            "compare": ["wipe", "off"], "play": ["on", "off", "off", "off"], "defect": ["none"]}
+
+
+def run_words(args, count):
+    """Of six words one is a step of any control, and one in four is followed by a pause."""
+    special = values(args.program)
+    page = subprocess.run([args.program, "toy", "--plain", "--device", "cpu"], input=b"help\nquit\n",
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True).stdout
+    steps = [word for word in re.findall(r"^  ([a-z0-9-]+) ", page.decode(), re.MULTILINE)
+             if word not in NOT_TYPED]
+    process = subprocess.Popen([args.program, "--plain", "--device", "cpu"], stdin=subprocess.PIPE,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    begun, last = time.monotonic(), []
+    while count.cases < args.times and process.poll() is None:
+        word = random.choice(steps if random.random() < 1 / 6 else list(special))
+        last = (last + ["%s %s" % (word, random.choice(special.get(word, ["", "-"])))])[-12:]
+        count.cases += 1
+        try:
+            process.stdin.write(last[-1].encode() + b"\n")
+            process.stdin.flush()
+            process.wait(random.uniform(0.5, 10) if random.random() < 1 / 4 else args.ms * 1e-3)
+        except (BrokenPipeError, subprocess.TimeoutExpired):
+            pass
+    count.note = "%.0f s, all scenes and kernels of the CPU" % (time.monotonic() - begun)
+    try:
+        process.communicate(b"quit\n", PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+    if process.wait():
+        count.wrong += 1
+        print("words: ends with %d after %s" % (process.returncode, "; ".join(last)), file=sys.stderr)
 
 
 # ---- the driver ------------------------------------------------------------------------------
@@ -310,7 +380,7 @@ def run_driver(args, count):
 
 def main():
     parts = {"signals": run_signals, "sizes": run_sizes, "slow": run_slow, "keys": run_keys,
-             "driver": run_driver}
+             "words": run_words, "driver": run_driver}
     parser = argparse.ArgumentParser()
     parser.add_argument("part", choices=parts)
     parser.add_argument("program")

@@ -9,8 +9,16 @@ void typed_text(int32_t key, char text[TYPED_TEXT]) {
     static const struct {
         int32_t key;
         const char *text;
-    } special[] = {{KEYCODE_UP, "\033OA"},   {KEYCODE_DOWN, "\033OB"}, {KEYCODE_RIGHT, "\033OC"},
-                   {KEYCODE_LEFT, "\033OD"}, {KEYCODE_ENTER, "\r"},    {KEYCODE_TAB, "\t"},
+    } special[] = {{KEYCODE_UP, "\033OA"},          {KEYCODE_DOWN, "\033OB"},
+                   {KEYCODE_RIGHT, "\033OC"},       {KEYCODE_LEFT, "\033OD"},
+                   {KEYCODE_SHIFT_UP, "\033[1;2A"}, {KEYCODE_SHIFT_DOWN, "\033[1;2B"},
+                   {KEYCODE_SHIFT_RIGHT, "\033[1;2C"}, {KEYCODE_SHIFT_LEFT, "\033[1;2D"},
+                   {KEYCODE_SHIFT_HOME, "\033[1;2H"}, {KEYCODE_SHIFT_END, "\033[1;2F"},
+                   {KEYCODE_HOME, "\033OH"},        {KEYCODE_END, "\033OF"},
+                   {KEYCODE_PAGE_UP, "\033[5~"},    {KEYCODE_PAGE_DOWN, "\033[6~"},
+                   {KEYCODE_INSERT, "\033[2~"},     {KEYCODE_DELETE, "\033[3~"},
+                   {KEYCODE_SHIFT_TAB, "\033[Z"},   {KEYCODE_BACKSPACE, "\177"},
+                   {KEYCODE_ENTER, "\r"},           {KEYCODE_TAB, "\t"},
                    {KEYCODE_ESCAPE, "\033"}};
     text[0] = '\0';
     for (size_t i = 0; i < sizeof special / sizeof *special; i++)

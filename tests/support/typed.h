@@ -5,7 +5,7 @@
 
 enum { TYPED_TEXT = 8 };
 
-/* "": nothing that is the same on all terminals. */
+/* For TERM=xterm-256color; "": a key that is not in the table. */
 void typed_text(int32_t key, char text[TYPED_TEXT]);
 
 /* A set of controls. */
