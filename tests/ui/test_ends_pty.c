@@ -226,15 +226,19 @@ TAP_SUITE(ends_pty) {
     test_cpu_limit();
     test_file_limit();
     test_unread(SIGTERM);
-    test_unread(SIGINT);
-    test_unread(SIGHUP);
-    test_unread(SIGQUIT);
-    test_unread(SIGSEGV);
     test_stopped();
     test_catches_up();
     test_huge();
     test_closed("<&-");
     test_closed("<&- >&- 2>&-");
+}
+
+/* Terminals that do not read, by the other signals, and how soon it ends. */
+TAP_HARD_SUITE(ends_pty_soon) {
+    test_unread(SIGINT);
+    test_unread(SIGHUP);
+    test_unread(SIGQUIT);
+    test_unread(SIGSEGV);
     test_soon("toy", 1);
     test_soon("xlarge_c256", 0.2);
     test_soon("xlarge_c256", 2.5);
