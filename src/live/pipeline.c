@@ -74,7 +74,8 @@ void pipeline_offer(Pipeline *pipeline, PooledGrid *grid) {
 }
 
 bool pipeline_lacks_gradients(const Pipeline *pipeline) {
-    return pipeline->inputs.gradients && pipeline->inputs.gradients->waits;
+    return pipeline->inputs.pooled && pipeline->inputs.gradients &&
+           pipeline->inputs.gradients->waits;
 }
 
 void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients) {

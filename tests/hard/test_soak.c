@@ -186,6 +186,7 @@ static bool count(Counted *counted) {
     Holdings now, *held = &counted->held;
     go_home();
     bool ok = came_home();
+    *counted = (Counted){.gpu_mb = 0};
     settle();
     ok = ok && process_holdings(pty.program, held);
     for (int i = 0; i < READINGS && ok; i++) {

@@ -2,6 +2,8 @@
 #include "kernels/regime.h"
 #include "tests/support/tap.h"
 
+#include <math.h>
+
 /* The published choiceuration's sizes: 209,019 points, 15,928 intervals. */
 static BevProblem canonical(BevDtype dtype) {
     static int32_t index;
