@@ -281,11 +281,11 @@ static BevTraffic tile_traffic(const TileDraft *draft) {
     const BevMap *map = &problem->map;
     BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     /* A tile's map is read once a pass over the channels. */
-    double passes = (double)draft->deal.passes, steps = (double)draft->steps;
+    double passes = (double)draft->schedule.passes, steps = (double)draft->steps;
     double empties = (double)(problem->shape.nx * problem->shape.ny - map->intervals);
-    double owners = (double)draft->deal.workers * (TILE_WORK_WORDS + TILE_CELLS) + empties;
-    double sums = (double)(draft->deal.counts[PAIR_CLASS] * TILE_CELLS * problem->shape.channels) *
-                  WORD;
+    double owners = (double)draft->schedule.workers * (TILE_WORK_WORDS + TILE_CELLS) + empties;
+    double sums =
+        (double)(draft->schedule.counts[PAIR_CLASS] * TILE_CELLS * problem->shape.channels) * WORD;
     traffic.index = passes * (steps * step_bytes(problem) + WORD * owners);
     traffic.out_write += 2 * sums; /* of both blocks of a pair; one reads the other's */
     traffic.out_read += sums;
@@ -320,9 +320,8 @@ static double v4_rank_bytes(const BevKernel *kernel, const BevProblem *problem) 
     TileDraft draft;
     double bytes = NAN;
     if (v4_draft(problem, &draft))
-        bytes = draft.serves
-                    ? (double)(draft.deal.passes * draft.steps) * step_bytes(problem)
-                    : access_rank_bytes(&kernel->fallback, problem);
+        bytes = draft.serves ? (double)(draft.schedule.passes * draft.steps) * step_bytes(problem)
+                             : access_rank_bytes(&kernel->fallback, problem);
     tile_draft_free(&draft);
     return bytes;
 }

@@ -143,14 +143,14 @@ static bool count_steps(TileDraft *draft) {
     return true;
 }
 
-static void deal_out(TileDraft *draft, int multiprocessors) {
+static void schedule_tiles(TileDraft *draft, int multiprocessors) {
     V4Load load = {draft->problem, draft->steps, draft->transposed, multiprocessors};
     int tile_steps[MANY_STEPS + 1] = {0};
     for (int64_t tile = 0; tile < draft->tiles; tile++) {
         int32_t steps = draft->step_counts[tile];
         tile_steps[steps < MANY_STEPS ? steps : MANY_STEPS]++;
     }
-    draft->deal = v4_best_deal(tile_steps, &load);
+    draft->schedule = v4_best_schedule(tile_steps, &load);
 }
 
 size_t tile_transposed_bytes(const BevProblem *problem) {
@@ -179,7 +179,7 @@ static bool build(TileDraft *draft, int multiprocessors) {
         draft->serves = count_steps(draft);
     }
     if (draft->serves)
-        deal_out(draft, multiprocessors);
+        schedule_tiles(draft, multiprocessors);
     free(places);
     free(keys);
     return ok;

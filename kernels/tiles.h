@@ -16,7 +16,7 @@ typedef struct {
     bool serves;     /* false: pieces are the better way, and the rest may be unfinished */
     bool transposed; /* a kernel of its own transposes the depth first */
     int64_t tiles, steps;
-    V4Deal deal;
+    V4Schedule schedule;
     TileEntry *entries;    /* by interval */
     int32_t *entry_starts; /* [intervals + 1] */
     int32_t *order;        /* [intervals] those that see the same columns are neighbours */

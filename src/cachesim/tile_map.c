@@ -6,7 +6,7 @@
 
 /* Tiles by class, the largest first, those of class 0 by steps; equal ones in order. */
 static void sort_tiles(const TileDraft *draft, int32_t *sorted) {
-    int portion = draft->deal.portion, largest = draft->deal.largest;
+    int portion = draft->schedule.portion, largest = draft->schedule.largest;
     int64_t at = 0;
     for (int k = largest; k > 0; k--)
         for (int64_t tile = 0; tile < draft->tiles; tile++)
@@ -26,7 +26,7 @@ typedef struct {
 
 /* The number with which a worker starts. */
 static int32_t number_of(const TileFill *fill, int32_t worker) {
-    return (int32_t)(v4_turn(worker / TILE_WARPS, fill->blocks, fill->round) * TILE_WARPS +
+    return (int32_t)(v4_start_order(worker / TILE_WARPS, fill->blocks, fill->round) * TILE_WARPS +
                      worker % TILE_WARPS);
 }
 
@@ -46,7 +46,7 @@ static void fill_tile(const TileDraft *draft, int64_t tile, int64_t at, TileFill
     const BevMap *points = &draft->problem->map;
     TileCursor cursor = tile_cursor(draft, tile);
     int32_t count = draft->step_counts[tile];
-    int parts = 1 << class_of(count, draft->deal.portion, draft->deal.largest);
+    int parts = 1 << class_of(count, draft->schedule.portion, draft->schedule.largest);
     for (int m = 0; m < TILE_CELLS; m++)
         map->cells[at * TILE_CELLS + m] =
             cursor.interval[m] < 0 ? -1
@@ -82,14 +82,14 @@ static void find_empty(const BevProblem *problem, uint8_t *used, TileMap *map) {
 static bool fill(const TileDraft *draft, int multiprocessors, TileMap *map) {
     const BevProblem *problem = draft->problem;
     size_t cells = (size_t)(problem->shape.nx * problem->shape.ny), tiles = (size_t)draft->tiles;
-    int64_t blocks = (draft->deal.workers + TILE_WARPS - 1) / TILE_WARPS;
+    int64_t blocks = (draft->schedule.workers + TILE_WARPS - 1) / TILE_WARPS;
     uint8_t *used = calloc(cells + 1, 1);
     int32_t *sorted = malloc((tiles + 1) * sizeof *sorted);
     map->workers = blocks * TILE_WARPS;
-    map->pairs = draft->deal.counts[PAIR_CLASS];
-    map->passes = draft->deal.passes;
+    map->pairs = draft->schedule.counts[PAIR_CLASS];
+    map->passes = draft->schedule.passes;
     map->tiles = draft->tiles;
-    map->steps = draft->steps + map->workers - draft->deal.workers;
+    map->steps = draft->steps + map->workers - draft->schedule.workers;
     size_t slots = (size_t)map->steps * TILE_CELLS;
     map->entry_count = draft->entry_starts[problem->map.intervals];
     map->empties = (int64_t)cells - problem->map.intervals;
@@ -103,7 +103,7 @@ static bool fill(const TileDraft *draft, int multiprocessors, TileMap *map) {
               map->weight_rows && map->empty;
     if (ok) {
         sort_tiles(draft, sorted);
-        fill_tiles(draft, sorted, multiprocessors / (int)draft->deal.passes, map);
+        fill_tiles(draft, sorted, multiprocessors / (int)draft->schedule.passes, map);
         find_empty(problem, used, map);
     }
     free(used);

@@ -241,8 +241,8 @@ static void store_tile(TilesReplay *replay, int sm, const TileWarp *warp) {
 /* All sums of a warp, to or from where the blocks of its tile meet. */
 static void move_sums(TilesReplay *replay, int sm, const TileWarp *warp, int half, bool reads) {
     int64_t bytes = TILE_CELLS * (int64_t)replay->channels * FLOAT;
-    int64_t meeting = warp->tile * replay->map.passes + warp->first_channel / replay->channels;
-    int64_t at = (2 * meeting + half) * bytes;
+    int64_t reduction = warp->tile * replay->map.passes + warp->first_channel / replay->channels;
+    int64_t at = (2 * reduction + half) * bytes;
     for (int64_t word = 0; word < bytes; word += WARP * WORD) {
         Instruction in = reads ? memory_read(replay->memory, sm, replay->halves)
                                : memory_write(replay->memory, sm, replay->halves);
@@ -252,7 +252,7 @@ static void move_sums(TilesReplay *replay, int sm, const TileWarp *warp, int hal
 }
 
 /* The first warp of each block of a pair. */
-static void meet(TilesReplay *replay, int sm, TileWarp *warp) {
+static void reduce_blocks(TilesReplay *replay, int sm, TileWarp *warp) {
     bool last = warp->part > 0;
     move_sums(replay, sm, warp, last, false);
     if (last)
@@ -318,7 +318,7 @@ static bool tile_turn(void *opaque, int sm, void *state) {
         warp->next = after_joins(warp);
         break;
     case TURN_MEET:
-        meet(replay, sm, warp);
+        reduce_blocks(replay, sm, warp);
         warp->next = TURN_STORE;
         break;
     case TURN_STORE:

@@ -103,7 +103,7 @@ static void test_deal(void) {
     uint64_t seed = 17;
     int bad = 0, pairs = 0, twos = 0;
     for (int round = 0; round < 200; round++) {
-        int tile_steps[MANY_STEPS + 1] = {0}, tiles = 0, dealt = 0, workers = 0;
+        int tile_steps[MANY_STEPS + 1] = {0}, tiles = 0, scheduled = 0, workers = 0;
         float weight = 1;
         BevProblem problem = {.dtype = (BevDtype)(round % BEV_DTYPE_COUNT),
                               .shape.channels = round % 4 ? 64 * (round % 4) : 80,
@@ -115,26 +115,26 @@ static void test_deal(void) {
             tile_steps[count]++;
             load.steps += count;
         }
-        V4Deal best = v4_best_deal(tile_steps, &load);
+        V4Schedule best = v4_best_schedule(tile_steps, &load);
         double time = v4_tiles_time(tile_steps, &best, &load);
         for (int k = 0; k <= PAIR_CLASS; k++) {
-            dealt += best.counts[k];
+            scheduled += best.counts[k];
             workers += best.counts[k] << k;
         }
-        bad += dealt != tiles || workers != best.workers;
+        bad += scheduled != tiles || workers != best.workers;
         bad += best.passes * v4_block_channels(&problem, best.groups) != problem.shape.channels;
         bad += best.counts[PAIR_CLASS] && (round % 2 == 0 || best.counts[PAIR_CLASS] > PAIRS);
         for (int count = 1; count <= MANY_STEPS; count++)
             bad += tile_steps[count] && count < 1 << class_of(count, best.portion, best.largest);
         for (int i = 0; i < 2 * PORTIONS; i++) {
-            V4Deal other = v4_deal(tile_steps, &load, portion_of(i / 2), 1 + i % 2);
+            V4Schedule other = v4_schedule(tile_steps, &load, portion_of(i / 2), 1 + i % 2);
             bad += v4_groups_allowed(&problem, 1 + i % 2) &&
                    v4_tiles_time(tile_steps, &other, &load) < time;
         }
         pairs += best.counts[PAIR_CLASS] > 0;
         twos += best.groups == 2;
     }
-    tap_ok(bad == 0, "200 maps are dealt out whole and at the least time: %d wrong", bad);
+    tap_ok(bad == 0, "200 maps are scheduled whole and at the least time: %d wrong", bad);
     tap_ok(pairs > 10, "%d of them have tiles with two blocks", pairs);
     tap_ok(twos > 3, "in %d a block takes two groups of channels", twos);
 }
@@ -146,7 +146,7 @@ static void note_form(Workload *workload, BevDtype dtype, bool seen[2][2]) {
     TileDraft draft;
     need(workload_problem(workload, dtype, BEV_NEAREST, &problem, &err), &err);
     need(tile_draft_make(&problem.view, BEV_MULTIPROCESSORS, &draft), &err);
-    seen[draft.transposed][draft.deal.groups - 1] = true;
+    seen[draft.transposed][draft.schedule.groups - 1] = true;
     tile_draft_free(&draft);
     problem_free(&problem);
 }
@@ -188,7 +188,7 @@ static void test_columns(void) {
                                 &data.map, &err),
                  &err);
             need(tile_draft_make(&problem.view, BEV_MULTIPROCESSORS, &draft), &err);
-            bool pairs = draft.deal.counts[PAIR_CLASS] > 0;
+            bool pairs = draft.schedule.counts[PAIR_CLASS] > 0;
             tap_ok(draft.serves && draft.transposed == (align == BEV_BILINEAR) &&
                        pairs == draft.transposed,
                    "%s, %s: tiles%s", c.name, bev_aligns[align].name,

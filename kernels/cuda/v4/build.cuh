@@ -1,4 +1,4 @@
-// V4's `prepare` on the host: which kernels run, which map is built, and how its work is dealt out.
+// V4's `prepare` on the host: which kernels run, which map is built, and how its work is scheduled.
 #pragma once
 
 #include "kernels/cuda/v4/front.cuh"
@@ -10,7 +10,7 @@ namespace {
 struct V4Plan {
     bool tiled, overlap;
     bool transposed; // the depth, by a kernel of its own, into the workspace
-    V4Deal deal;
+    V4Schedule schedule;
     TileMap tiles;
     PieceMap pieces;
     Frustums frustums;
@@ -53,22 +53,22 @@ Workspace workspace_of(const BevProblem *problem, const Frustums &f, int pairs, 
                        Arena &arena) {
     Workspace workspace = {};
     int64_t codes = (int64_t)f.cameras * f.width * f.slabs * f.bins * SLAB;
-    int64_t meetings = pairs * passes;
+    int64_t reductions = pairs * passes;
     char *transposed;
     arena.take(&transposed, codes * bev_dtypes[problem->depth.dtype].bits / 8);
     workspace.transposed = transposed;
     arena.take(&workspace.halves, pairs * 2 * TILE_CELLS * problem->shape.channels / 4);
-    arena.take(&workspace.met, meetings);
-    workspace.meetings = (int)meetings;
+    arena.take(&workspace.arrived, reductions);
+    workspace.reductions = (int)reductions;
     return workspace;
 }
 
 // Without a plan all that any plan needs.
 Scratch scratch_of(const BevProblem *problem, const V4Plan *plan, Arena &arena) {
     Scratch scratch = {};
-    int pairs = plan ? plan->deal.counts[PAIR_CLASS] : PAIRS;
-    int64_t passes = plan ? plan->deal.passes
-                          : problem->shape.channels / v4_block_channels(problem, 1);
+    int pairs = plan ? plan->schedule.counts[PAIR_CLASS] : PAIRS;
+    int64_t passes =
+        plan ? plan->schedule.passes : problem->shape.channels / v4_block_channels(problem, 1);
     if (plan ? plan->transposed : v4_tiles_possible(problem))
         scratch.tiles = workspace_of(problem, frustums_of(problem->shape), pairs, passes, arena);
     if (problem->stage == BEV_VIEW) {
@@ -190,18 +190,19 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
         return false;
     bool transposes = v4_transposes(problem, multiprocessors);
     V4Load load = {problem, findings.steps, transposes, multiprocessors};
-    V4Deal deal = v4_best_deal(findings.tile_steps, &load);
+    V4Schedule schedule = v4_best_schedule(findings.tile_steps, &load);
     int counts[CLASSES] = {};
-    memcpy(counts, deal.counts, sizeof deal.counts);
-    Numbers numbers = {shares_from(counts), (int)blocks_for(deal.workers, TILE_WARPS),
-                       multiprocessors / (int)deal.passes};
+    memcpy(counts, schedule.counts, sizeof schedule.counts);
+    Numbers numbers = {shares_from(counts), (int)blocks_for(schedule.workers, TILE_WARPS),
+                       multiprocessors / (int)schedule.passes};
     if (!allocate_tiles(pool, draft, findings, numbers, &empty, &out, plan, err))
         return false;
     plan->transposed = transposes;
-    plan->deal = deal;
-    fill_tiles(pool, f, draft, numbers,
-               tile_sort(numbers.shares, findings.tile_steps, deal, draft.step_counts, out.tiles),
-               out, empty, transposes);
+    plan->schedule = schedule;
+    fill_tiles(
+        pool, f, draft, numbers,
+        tile_sort(numbers.shares, findings.tile_steps, schedule, draft.step_counts, out.tiles), out,
+        empty, transposes);
     map.work = out.work;
     map.cells = out.cells;
     map.slabs = out.slabs;

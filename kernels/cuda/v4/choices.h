@@ -102,7 +102,7 @@ static inline int v4_block_channels(const BevProblem *problem, int groups) {
  * `blocks` of them have tiles. They go round the multiprocessors: each gets one, then each another,
  * and so on. The first round is turned, so that the multiprocessor with the largest block gets the
  * smallest block of the second round, or none. */
-V4_BOTH int v4_turn(int block, int blocks, int round) {
+V4_BOTH int v4_start_order(int block, int blocks, int round) {
     return block < round && round < blocks ? round - 1 - block : block;
 }
 
@@ -138,7 +138,7 @@ V4_BOTH int v4_column_of(int slot, int across) {
     return slot % (32 / across) * across + slot / (32 / across);
 }
 
-/* What decides how tiles are dealt out. */
+/* What decides how tiles are scheduled. */
 typedef struct {
     const BevProblem *problem;
     int64_t steps; /* of all tiles, in one pass over the channels */
@@ -146,40 +146,41 @@ typedef struct {
     int multiprocessors;
 } V4Load;
 
-/* How tiles are dealt out: those of class k have 2^k warps each. */
+/* How tiles are scheduled: those of class k have 2^k warps each. */
 typedef struct {
     int portion, largest;       /* steps that a warp should get; the largest class */
     int groups;                 /* groups of channels that a block takes: 1 or 2 */
     int64_t passes;             /* over the channels */
     int counts[PAIR_CLASS + 1]; /* tiles by class */
     int workers;                /* warps of all tiles, in each pass */
-} V4Deal;
+} V4Schedule;
 
-/* Deals out tiles when a warp should get `portion` steps. tile_steps[n], n in [0, MANY_STEPS]:
+/* Schedules tiles when a warp should get `portion` steps. tile_steps[n], n in [0, MANY_STEPS]:
  * tiles of n steps. If few tiles have more steps than eight portions, all else would wait for them,
  * so each gets two blocks. Their sums meet in the workspace, which the kernel that transposes the
  * depth makes ready. */
-static inline V4Deal v4_deal(const int *tile_steps, const V4Load *load, int portion, int groups) {
+static inline V4Schedule v4_schedule(const int *tile_steps, const V4Load *load, int portion,
+                                     int groups) {
     int64_t passes = load->problem->shape.channels / v4_block_channels(load->problem, groups);
-    V4Deal deal = {portion, TILE_LARGEST, groups, passes, {0}, 0};
+    V4Schedule schedule = {portion, TILE_LARGEST, groups, passes, {0}, 0};
     int longest = 0;
     for (int steps = portion * TILE_WARPS + 1; steps <= MANY_STEPS; steps++)
         longest += tile_steps[steps];
     if (load->transposes && longest <= PAIRS)
-        deal.largest = PAIR_CLASS;
+        schedule.largest = PAIR_CLASS;
     for (int steps = 0; steps <= MANY_STEPS; steps++)
-        deal.counts[class_of(steps, portion, deal.largest)] += tile_steps[steps];
+        schedule.counts[class_of(steps, portion, schedule.largest)] += tile_steps[steps];
     for (int k = 0; k <= PAIR_CLASS; k++)
-        deal.workers += deal.counts[k] << k;
-    return deal;
+        schedule.workers += schedule.counts[k] << k;
+    return schedule;
 }
 
 /* The steps one after the other of the tile that takes longest, and its joins: an eighth of a
  * step for two warps, half of one for four, one for eight, two for two blocks. */
-static inline double v4_longest_chain(const int *tile_steps, const V4Deal *deal) {
+static inline double v4_longest_chain(const int *tile_steps, const V4Schedule *schedule) {
     double longest = 0;
     for (int steps = 1; steps <= MANY_STEPS; steps++) {
-        int k = class_of(steps, deal->portion, deal->largest), warps = 1 << k;
+        int k = class_of(steps, schedule->portion, schedule->largest), warps = 1 << k;
         if (tile_steps[steps])
             longest = fmax(longest, (steps + warps - 1) / warps + k * k / 8.0);
     }
@@ -197,13 +198,15 @@ static inline double v4_step_time(const BevProblem *problem) {
  * groups counts twice in the longest tile and 2.7 times in the work of all; in FP32, which always
  * takes two where it can, v4_step_time says it. The numbers are fitted to the times of all portions
  * on an H200 (samples/experiments/v4.md). */
-static inline double v4_tiles_time(const int *tile_steps, const V4Deal *deal, const V4Load *load) {
+static inline double v4_tiles_time(const int *tile_steps, const V4Schedule *schedule,
+                                   const V4Load *load) {
     double resident = (double)TILE_BLOCKS * load->multiprocessors; /* blocks at once */
-    double blocks = (double)((deal->workers + TILE_WARPS - 1) / TILE_WARPS) * (double)deal->passes;
-    double work = (double)(load->steps * deal->passes) / (resident * TILE_WARPS);
+    double blocks =
+        (double)((schedule->workers + TILE_WARPS - 1) / TILE_WARPS) * (double)schedule->passes;
+    double work = (double)(load->steps * schedule->passes) / (resident * TILE_WARPS);
     double step = v4_step_time(load->problem);
-    bool twice = deal->groups > 1 && load->problem->dtype != BEV_FP32;
-    return fmax(3 + step * (twice ? 2 : 1) * v4_longest_chain(tile_steps, deal),
+    bool twice = schedule->groups > 1 && load->problem->dtype != BEV_FP32;
+    return fmax(3 + step * (twice ? 2 : 1) * v4_longest_chain(tile_steps, schedule),
                 5.5 * blocks / resident + 1.5 * step * (twice ? 2.7 : 1) * work);
 }
 
@@ -215,16 +218,16 @@ static inline bool v4_groups_allowed(const BevProblem *problem, int groups) {
 }
 
 /* The best portion and groups; of equal ones the first. */
-static inline V4Deal v4_best_deal(const int *tile_steps, const V4Load *load) {
-    V4Deal best = {0};
+static inline V4Schedule v4_best_schedule(const int *tile_steps, const V4Load *load) {
+    V4Schedule best = {0};
     double least = INFINITY;
     for (int groups = 1; groups <= 2; groups++) {
         for (int i = 0; i < PORTIONS && v4_groups_allowed(load->problem, groups); i++) {
-            V4Deal deal = v4_deal(tile_steps, load, portion_of(i), groups);
-            double time = v4_tiles_time(tile_steps, &deal, load);
+            V4Schedule schedule = v4_schedule(tile_steps, load, portion_of(i), groups);
+            double time = v4_tiles_time(tile_steps, &schedule, load);
             if (time < least) {
                 least = time;
-                best = deal;
+                best = schedule;
             }
         }
     }

@@ -20,8 +20,8 @@ struct Front {
     Frustums f;
     int channels;
     void *to_depth, *to_feat;
-    int *met; // as in Workspace
-    int meetings;
+    int *arrived; // as in Workspace
+    int reductions;
     int depth_blocks, feat_blocks; // of a camera
 };
 
@@ -267,8 +267,8 @@ __global__ void __launch_bounds__(FRONT_THREADS)
     let_next_kernel_start();
     if (blockIdx.y == 0)
 #pragma unroll 1
-        for (int i = (int)thread_number(); i < front.meetings; i += (int)(gridDim.x * blockDim.x))
-            front.met[i] = 0;
+        for (int i = (int)thread_number(); i < front.reductions; i += (int)(gridDim.x * blockDim.x))
+            front.arrived[i] = 0;
     if ((int)blockIdx.x >= front.depth_blocks * front.f.cameras)
         front_features<D>(front, &shared.tile);
     else if (blockIdx.y == 0)

@@ -160,12 +160,12 @@ struct TileSort {
     }
 };
 
-static inline TileSort tile_sort(const Shares &shares, const int tile_steps[], const V4Deal &deal,
-                                 const int *step_counts, int *tiles) {
-    TileSort sort = {{}, step_counts, deal.portion, deal.largest, tiles};
-    for (int k = 1; k <= deal.largest; k++)
-        sort.first[deal.portion + k] = shares.first_owner[k];
-    for (int steps = deal.portion, at = shares.first_owner[0]; steps >= 0; steps--) {
+static inline TileSort tile_sort(const Shares &shares, const int tile_steps[],
+                                 const V4Schedule &schedule, const int *step_counts, int *tiles) {
+    TileSort sort = {{}, step_counts, schedule.portion, schedule.largest, tiles};
+    for (int k = 1; k <= schedule.largest; k++)
+        sort.first[schedule.portion + k] = shares.first_owner[k];
+    for (int steps = schedule.portion, at = shares.first_owner[0]; steps >= 0; steps--) {
         sort.first[steps] = at;
         at += tile_steps[steps];
     }
@@ -189,13 +189,14 @@ __device__ inline int first_worker_of(const Shares &shares, int owner) {
     return shares.first_worker[k] + ((owner - shares.first_owner[k]) << k);
 }
 
-// How workers are numbered: in the order in which their blocks start (v4_turn).
+// How workers are numbered: in the order in which their blocks start (v4_start_order).
 struct Numbers {
     Shares shares;
     int blocks, round;
 
     __device__ int of(int worker) const {
-        return v4_turn(worker / TILE_WARPS, blocks, round) * TILE_WARPS + worker % TILE_WARPS;
+        return v4_start_order(worker / TILE_WARPS, blocks, round) * TILE_WARPS +
+               worker % TILE_WARPS;
     }
 };
 

@@ -295,21 +295,22 @@ __device__ inline void wait_for_group(int first, int warps) {
 // own and gets the first one's number. a + b has the bits of b + a, so that the order does not
 // show.
 template <typename Sums>
-__device__ inline int meet(Sums &sums, const Workspace &workspace, int tile, int half, int number) {
-    int lane = (int)threadIdx.x % WARP, meeting = tile * (int)gridDim.x + (int)blockIdx.x;
+__device__ inline int reduce_blocks(Sums &sums, const Workspace &workspace, int tile, int half,
+                                    int number) {
+    int lane = (int)threadIdx.x % WARP, reduction = tile * (int)gridDim.x + (int)blockIdx.x;
     float4(*slots)[Sums::COUNT][WARP] = (float4(*)[Sums::COUNT][WARP])workspace.halves;
-    sums.put(slots[2 * meeting + half], lane);
+    sums.put(slots[2 * reduction + half], lane);
     __syncwarp();
     int before = 0;
     if (lane == 0) {
         __threadfence();
-        before = atomicExch(&workspace.met[meeting], number + 1);
+        before = atomicExch(&workspace.arrived[reduction], number + 1);
         __threadfence();
     }
     __syncwarp();
     before = __shfl_sync(~0u, before, 0);
     if (before > 0)
-        sums.add(slots[2 * meeting + 1 - half], lane);
+        sums.add(slots[2 * reduction + 1 - half], lane);
     return before - 1;
 }
 
@@ -410,7 +411,7 @@ __device__ inline void finish_tile(TileSums<D, GROUPS, TAILS> &sums, const Pool 
     bool second = work.part() > 0; // of the tile's blocks
     int other = me.number;
     if (T && work.parts() > TILE_WARPS)
-        other = meet(sums, map.workspace, work.tile, second, me.number);
+        other = reduce_blocks(sums, map.workspace, work.tile, second, me.number);
     if (other < 0)
         return;
 #pragma unroll

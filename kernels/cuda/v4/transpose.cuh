@@ -101,9 +101,9 @@ __global__ void __launch_bounds__(TRANSPOSE_THREADS)
     __shared__ TransposeBuffer<Code> buffer;
     wait_for_previous_kernel();
     let_next_kernel_start();
-    for (int i = (int)thread_number(); blockIdx.y == 0 && i < workspace.meetings;
+    for (int i = (int)thread_number(); blockIdx.y == 0 && i < workspace.reductions;
          i += (int)(gridDim.x * blockDim.x))
-        workspace.met[i] = 0;
+        workspace.arrived[i] = 0;
     TransposeBlock block(f);
     gather_columns<Code, ACROSS>(depth, f, block, &buffer);
     __syncthreads();

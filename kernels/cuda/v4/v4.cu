@@ -2,11 +2,11 @@
  *         plane in the world: its 16 pixels at one depth land in the same one or two cells. So a
  *         cell's sum is a short row of depths times the column's features, and 16 cells that the
  *         same columns look at are a matrix product, which tensor cores do with FP32 sums. The work
- *         is cut into equal steps and dealt out to 1 to 16 warps a tile of 16 cells, so that
+ *         is cut into equal steps and scheduled to 1 to 16 warps a tile of 16 cells, so that
  *         nobody waits for the longest interval. A number in FP32 is exactly the sum of three BF16:
  *         six of the nine products of such parts are added, the other three are too small to be
  *         seen. Maps without that structure, and channel counts other than 80 and multiples of 64,
- *         are dealt out the same way without tensor cores, in pieces of a cell's points.
+ *         are scheduled the same way without tensor cores, in pieces of a cell's points.
  * WHO     A warp owns steps of a tile: 16 cells by 64 to 128 channels, in FP32 32 to 64. A tile
  *         with many steps has several warps of one block, which add their sums in fixed order in
  *         shared memory; a block of tiles with one warp each holds tiles with equal numbers of
@@ -23,8 +23,8 @@
  * MEMORY  Features of a column are read once for 16 cells, not once a point. Four lanes read 64
  *         bytes of an image row side by side, as the cache likes it, and movmatrix brings two rows
  *         of a channel into one lane, as tensor cores want it. Where registers are left the next
- *         step is loaded meanwhile. A step's map is 72 bytes: where the column begins, and per cell a
- *         depth bin and a mask of the 16 rows.
+ *         step is loaded meanwhile. A step's map is 72 bytes: where the column begins, and per cell
+ *         a depth bin and a mask of the 16 rows.
  *         Depths are gathered one by one, four neighbouring rows at once. Where that would take
  *         longer than one more kernel (large maps, and weighted ones, which read each depth about
  *         four times) a first kernel transposes the depth, so that a column's 16 rows are
@@ -47,7 +47,7 @@
  *         in front (overlap.cuh).
  * TRY     Tiles of 8 cells (features as the left operand, 20 sums a lane instead of 40): 1.5 times
  *         as many steps, each with half the sums; which configurations gain? Let the blocks start
- *         in plain order (v4_turn): which maps lose? Give a warp two steps more or less
+ *         in plain order (v4_start_order): which maps lose? Give a warp two steps more or less
  *         (portion_of): when does the longest tile decide, and when the number of blocks? Bring a
  *         step's features into shared memory by the copy engine: why is that slower? Load a
  *         column's features once for two bins that fall into the same cell: which maps have fewer
@@ -75,8 +75,8 @@ cudaError_t enter_front(const BevProblem *problem, const V4Plan *plan, const Scr
     front.channels = (int)problem->shape.channels;
     front.to_depth = plan->transposed ? tiles.transposed : scratch.depth;
     front.to_feat = scratch.feat;
-    front.met = tiles.met;
-    front.meetings = tiles.meetings;
+    front.arrived = tiles.arrived;
+    front.reductions = tiles.reductions;
     return front_launch<D>(front, plan->transposed, overlap, stream);
 }
 
@@ -124,7 +124,7 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
         if (status == cudaSuccess && !plan->tiled)
             pieces_launch<D>(&inner, plan->pieces, stream);
         else if (status == cudaSuccess)
-            status = tiles_launch<D>(tiles, plan->deal.groups, plan->frustums, plan->overlap,
+            status = tiles_launch<D>(tiles, plan->schedule.groups, plan->frustums, plan->overlap,
                                      stream);
         if (status == cudaSuccess && tiles.followed)
             status = enter_spread<D>(problem, plan, scratch.out, behind, stream);
@@ -138,7 +138,7 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
 /* clang-format off */
 CUDA_ROW(v4) = {
     .name = "v4", .title = "V4",
-    .idea = "A camera's columns as matrices: tensor cores, and work dealt out in equal steps.",
+    .idea = "A camera's columns as matrices: tensor cores, and work scheduled in equal steps.",
     .where = BEV_CUDA, .is_default = true, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .deterministic = true, .writes_first = true,
     .access = {.owner = BEV_OWNS_TILE, .tile = 1, .block = 256, .resident = 16, .load = 1,

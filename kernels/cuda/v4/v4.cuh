@@ -1,4 +1,4 @@
-// What the two kernels of V4 share: how work is dealt out to workers, and the two maps that
+// What the two kernels of V4 share: how work is scheduled to workers, and the two maps that
 // `prepare` builds. A worker is a warp (tiles.cuh) or a row of threads (pieces.cuh).
 #pragma once
 
@@ -95,9 +95,9 @@ constexpr int NO_TILE = -1;
 // pass for themselves.
 struct Workspace {
     void *transposed; // depth as (camera, w, slab, bin, place), or NULL
-    float4 *halves;   // [meetings * 2 * 16 * channels of a pass / 4]: sums of each block
-    int *met;         // [meetings]: 0, or 1 + the number of who was there first
-    int meetings;     // tiles with two blocks, which come first, times passes: tile * passes + pass
+    float4 *halves;   // [reductions * 2 * 16 * channels of a pass / 4]: sums of each block
+    int *arrived;     // [reductions]: 0, or 1 + the number of who was there first
+    int reductions;   // tiles with two blocks, which come first, times passes: tile * passes + pass
 };
 
 // A tile is 16 cells that look at the same image columns. A step multiplies the depths of one slab
