@@ -51,9 +51,9 @@ expect 2 "'v2,v4' names several .snapshot draws one; --compare draws a second" s
 expect 2 'names several .live takes one' toy -k v2,v4 --plain
 expect 2 'usage: bevscope snapshot' snapshot -o "$folder/x.png"
 expect 2 'suffix' snapshot toy -o "$folder/x.jpg"
-expect 2 '--yaw: which camera is not said .add --camera' snapshot toy --yaw 3 -o "$folder/x.png"
-expect 2 "there is no camera 'nobody'" snapshot toy --camera nobody --dirty -o "$folder/x.png"
-expect 2 'an operator: it has no cameras' snapshot voxelize --camera 0 --dirty -o "$folder/x.png"
+expect 2 '--yaw: which camera is not said .add --camera' snapshot toy --device cpu --yaw 3 -o "$folder/x.png"
+expect 2 "there is no camera 'nobody'" snapshot toy --device cpu --camera nobody --dirty -o "$folder/x.png"
+expect 2 'an operator: it has no cameras' snapshot voxelize --device cpu --camera 0 --dirty -o "$folder/x.png"
 expect 2 'this grid is flat' snapshot toy --device cpu --slice 3 -o "$folder/x.png"
 expect 2 'is no slice: 0 to 15' snapshot occupancy --device cpu --slice 16 -o "$folder/x.png"
 expect 2 'LOW:HIGH' snapshot toy --device cpu --range 3:1 -o "$folder/x.png"

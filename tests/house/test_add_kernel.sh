@@ -60,8 +60,8 @@ found() { # PATTERN NAME COMMAND...
     tap_ok $? "$name"
 }
 bevscope=$folder/bevscope
-found '^  toy +cpu +forward +A kernel that a test adds' '--list has it' "$bevscope" --list
-found '^  toy_gpu +cuda +forward ' '--list has the one on CUDA' "$bevscope" --list
+found '^  toy +cpu +pool +forward +A kernel that a test adds' '--list has it' "$bevscope" --list
+found '^  toy_gpu +cuda +pool +forward ' '--list has the one on CUDA' "$bevscope" --list
 found '[ ,]toy,' 'help has its name' "$bevscope" bench --help
 found 'toy, race' 'the manual page has its name' "$bevscope" --man
 found '^ok .*[ :]toy ' 'checkbev tries it' "$folder/checkbev" --filter toy
