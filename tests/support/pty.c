@@ -94,7 +94,8 @@ bool pty_shell(Pty *pty, int columns, int rows, char *const environment[], const
 bool pty_bevscope(Pty *pty, int columns, int rows, char *const environment[], const char *words,
                   ...) {
     char line[2048];
-    int used = snprintf(line, sizeof line, "exec \"$BEVSCOPE\" ");
+    const char *program = getenv("BEVSCOPE"); /* `environment` need not have it */
+    int used = snprintf(line, sizeof line, "exec '%s' ", program ? program : "");
     va_list args;
     va_start(args, words);
     vsnprintf(line + used, sizeof line - (size_t)used, words, args);

@@ -12,7 +12,8 @@
 
 /* The display of the smallest scene, without a window, further options behind it. */
 static bool start(Pty *pty, int columns, int rows, const char *option, char *const environment[]) {
-    return pty_bevscope(pty, columns, rows, environment, "toy --no-window --device cpu %s", option);
+    return pty_bevscope(pty, columns, rows, environment, "toy --no-window --device cpu %s",
+                        option ? option : "");
 }
 
 static bool start_ready(Pty *pty) {
