@@ -118,8 +118,8 @@ check:
 check-hard:
 	$(MAKE) $(AM_MAKEFLAGS) check RING=hard TESTS='$(hard_tests)'
 # A line a test of the second ring, as .ci/run takes them: a program and a suite, or a script.
-list-hard: $(hard_programs)
-	@for program in $(hard_programs); do ./$$program --list | sed "s,^,$$program ,; s, (hard)$$,,"; done
+list-hard: $(filter-out %.sh,$(hard_tests))
+	@for program in $(filter-out %.sh,$(hard_tests)); do ./$$program --list | sed -n "s,\(.*\) (hard)$$,$$program \1,p"; done
 	@for script in $(filter %.sh,$(hard_tests)); do echo "$$script "; done
 # `make goldens` draws the screens and texts in tests/golden anew; look at what changed (git diff).
 goldens: bevscope$(EXEEXT)
