@@ -109,7 +109,7 @@ EXTRA_tests_check_trt_DEPENDENCIES = $(plugin)
 endif
 
 check_PROGRAMS = $(check_tests) $(hard_programs) $(helper_programs)
-TESTS = $(check_tests) @script_tests@
+TESTS = $(check_tests) $(hard_programs) @script_tests@
 
 # `make check` says which tests were slow; it is quick as long as somebody looks at that.
 check:
