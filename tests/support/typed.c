@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void typed_text(int32_t key, char text[TYPED_TEXT]) {
     static const struct {
@@ -37,13 +38,18 @@ static int32_t random_key_of(const KeyRow *row) {
     return count ? row->keys[rand() % count] : 0;
 }
 
+static bool is_plain(const char *text) {
+    bool arrow = text[0] == '\033' && text[1] == 'O' && strchr("ABCD", text[2]);
+    return !text[1] ? text[0] != '\177' : arrow;
+}
+
 int32_t typed_random(const TypedControls *controls) {
     char text[TYPED_TEXT];
     for (;;) {
         const KeyRow *row = &keys[rand() % ACTION_COUNT];
         int32_t key = controls->has[row->action] ? random_key_of(row) : 0;
         typed_text(key, text);
-        if (text[0])
+        if (text[0] && (!controls->plain || is_plain(text)))
             return key;
     }
 }

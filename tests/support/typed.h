@@ -11,6 +11,7 @@ void typed_text(int32_t key, char text[TYPED_TEXT]);
 /* A set of controls. */
 typedef struct {
     bool has[ACTION_COUNT];
+    bool plain; /* only characters, arrows, Enter, Tab and Esc */
 } TypedControls;
 
 /* One of these controls and one of its keys, both at random. */
