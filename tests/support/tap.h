@@ -24,7 +24,7 @@ void tap_need(bool done, const char *step);
 void tap_skip(const char *title, const char *reason);
 
 /* Ends the suite: it has nothing to test here, never a silent pass. */
-_Noreturn void tap_skip_suite(const char *reason);
+__attribute__((noreturn)) void tap_skip_suite(const char *reason);
 
 /* Prints the plan, and fails when no check ran. Returns the exit status of main(). */
 int tap_done(void);

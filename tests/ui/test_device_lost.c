@@ -4,6 +4,7 @@
  * The program on the terminal is this one again: the live display over a ladder whose last kernel
  * runs on the CPU until SIGURG comes, and turns out to be a GPU's when it fails. */
 #include "tests/support/pty_check.h"
+#include "tests/support/vt.h"
 
 #include "kernels/bevpool.h"
 #include "src/ui/loop.h"
@@ -92,14 +93,17 @@ TAP_SUITE(device_lost) {
     char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
                                  NULL};
     Pty pty;
+    Vt vt;
     bool ok = pty_start(&pty, 120, 40, again, environment);
+    vt_open(&vt, 120, 40);
     tap_ok(ok && pty_wait_text(&pty, "GPU V3", 0, PATIENCE_S), "a GPU's picture is there");
     kill(pty.program, SIGURG);
-    tap_ok(screen_says(&pty, "gpu_v3: CUDA error 700: an illegal memory access"),
-           "it fails in the middle of a frame: said");
-    tap_ok(screen_says(&pty, "CPU, V3"), "the CPU takes over: said, too");
+    tap_ok(
+        vt_wait(&vt, &pty, "gpu_v3: CUDA error 700: an illegal memory access", 0, true, PATIENCE_S),
+        "it fails in the middle of a frame: said");
+    tap_ok(vt_wait(&vt, &pty, "CPU, V3", 0, true, PATIENCE_S), "the CPU takes over: said, too");
     pty_type(&pty, "?");
-    tap_ok(screen_says(&pty, "Help"), "keys are obeyed as before");
+    tap_ok(vt_wait(&vt, &pty, "Help", 0, true, PATIENCE_S), "keys are obeyed as before");
     pty_type(&pty, "q");
     check_end(&pty, "quit after that", "bevscope: quit", exits_with(&pty, 0));
     pty_end(&pty);
