@@ -17,7 +17,7 @@ cp "$folder"/xlarge-*.png "$to/window.png"
 ./bevscope snapshot occupancy --slice side --view class --device cpu -o "$to/height.png"
 ./bevscope train intersection --device cpu -o "$to/train.png" >/dev/null
 ./bevscope export intersection "$folder/world.npz" >/dev/null
-python3 "$1/tests/data/nuscenes_of_npz.py" "$folder/world.npz" "$folder"
+python3 "$1/tests/data/nuscenes_street.py" "$folder/world.npz" "$folder"
 python3 "$1/samples/from_nuscenes.py" "$folder" --sample sample0 --bevscope ./bevscope \
     --picture "$to/photographs.png" \
     --snapshot='--width 1000 --device cpu --title "A rendered street in the layout of nuScenes"'

@@ -337,6 +337,21 @@ BevTraffic bev_view_traffic(const BevProblem *problem) {
     return traffic;
 }
 
+/* Kernel by kernel: logits are read three times and written once, features and, with channels
+ * first, the grid once each more than pooling does. */
+static BevTraffic parts_traffic(const BevKernel *pools, const BevProblem *problem) {
+    BevProblem pooling = *problem;
+    pooling.stage = BEV_POOL;
+    BevTraffic traffic = bev_traffic(pools, &pooling);
+    traffic.depth += 4 * (double)bev_tensor_bytes(&problem->depth);
+    traffic.feat += 2 * (double)bev_tensor_bytes(&problem->feat);
+    if (problem->out_samples) {
+        traffic.out_read += (double)bev_tensor_bytes(&problem->out);
+        traffic.out_write += (double)bev_tensor_bytes(&problem->out);
+    }
+    return traffic;
+}
+
 /* ---- the traffic of any kernel --------------------------------------------------------------- */
 
 bool bev_traffic_counts(const BevKernel *kernel) {
@@ -354,6 +369,8 @@ double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem) {
 BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem) {
     if (kernel->bytes)
         return kernel->bytes(problem);
+    if (kernel->pools)
+        return parts_traffic(bev_kernel_find(kernel->pools), problem);
     if (kernel->large_l2) /* the form for problems that fit the L2 */
         return bev_traffic(kernel->large_l2, problem);
     if (bev_traffic_counts(kernel))

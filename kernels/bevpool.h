@@ -77,8 +77,9 @@ extern const BevDirectionInfo bev_directions[BEV_DIRECTION_COUNT];
 
 /* ---- stages ------------------------------------------------------------------------------- */
 
-/* POOL takes depths and features as written above. VIEW is the whole view transform: it takes what a
- * network's depth head gives, by strides, makes depths of logits, and pools. */
+/* POOL takes depths and features as written above. VIEW is the whole view transform: it takes what
+ * a network's depth head gives, by strides, makes depths of logits, and pools. Backward grad_depth
+ * is that of the logits, and each gradient has the strides of what it is the gradient of. */
 typedef enum { BEV_POOL, BEV_VIEW, BEV_STAGE_COUNT } BevStage;
 
 typedef struct {
@@ -141,8 +142,8 @@ typedef struct {
     BevAlign align;
     BevStage stage;
     BevView view;    /* stage VIEW */
-    /* 0: out is (cell, c). Else out is (sample, c, cell of the sample), of so many samples; only for
-     * kernels that write so. */
+    /* 0: out and grad_out are (cell, c). Else they are (sample, c, cell of the sample), of so many
+     * samples; only for kernels that write or read so. */
     int64_t out_samples;
     BevMap map;      /* sorted by cell in both directions */
     BevTensor depth; /* one row of cameras * depth_bins * feat_h * feat_w */
@@ -248,9 +249,10 @@ typedef struct BevKernel {
     BevWhere where;
     BevDirection direction;
     BevStage stage;
-    bool is_default;         /* the row to begin with; one per backend, direction and stage. The live
-                                display begins with the CPU's, or with its twin where CUDA runs */
-    bool is_baseline;        /* the row that others are compared with; one per backend, direction */
+    bool is_default;         /* the row where none is named; one per backend, direction and stage */
+    bool is_baseline;        /* the row that others are compared with, and, of stage POOL, that the
+                                live display begins with; one per backend and direction, of views
+                                one forward */
     bool model_only;         /* its accesses are known, but there is no code for it */
     unsigned dtypes, aligns; /* bit masks: 1u << BEV_FP16 */
     BevDtype accumulate[BEV_DTYPE_COUNT]; /* type of the running sum, per format; default FP32 */
@@ -258,11 +260,14 @@ typedef struct BevKernel {
     /* feat is (camera, c, h, w) and out (c, cell) for this kernel. Whoever runs it passes such
      * tensors and transposes the output back, outside the timed launch. */
     bool channels_first;
-    bool writes_first;     /* can write an output with channels first: out_samples */
+    bool writes_first;     /* can write an output, backward read grad_out, with channels first:
+                              out_samples */
     bool wrong_on_purpose; /* shown, timed, and expected to fail the gates */
     /* `launch` takes NULL as the plan, for a map that is another one in each launch: what `prepare`
      * would build is then built on the stream, in the workspace. Rows without `prepare` do anyway. */
     bool plan_optional;
+    /* Stage VIEW, kernel by kernel: the row of stage POOL that pools. */
+    const char *pools;
     BevAccess access;      /* CUDA rows; owner BEV_OWNS_NOTHING: not simulated */
     BevAccess fallback;    /* V4: the other form, for maps that tiles do not serve */
     /* A row that runs one of two others: `small_l2` where the problem does not fit the L2
@@ -319,7 +324,7 @@ enum { BEV_MULTIPROCESSORS = 132 }; /* of an H200, which formulas and the cache 
  * at about 50 ns a point. Bytes are NaN where these arrays are NULL or there is no memory. */
 BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem);
 
-/* That of `view`: V4's, and what the kernels in front of it and behind it move. */
+/* That of `view` and `grad_view`: V4's, and what the kernels in front of it and behind it move. */
 BevTraffic bev_view_traffic(const BevProblem *problem);
 
 /* Whether that counts in the map's arrays at such a cost. */

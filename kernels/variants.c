@@ -21,7 +21,9 @@
     ROW(v4)                                                                                        \
     ROW(grad_reference) ROW(cpu_grad_owner) ROW(cpu_grad_v4)                                       \
     ROW(grad_atomic) ROW(grad_block) ROW(grad_v2) ROW(grad_owner) ROW(grad_v4)                     \
-    ROW(view_reference) ROW(cpu_view) ROW(view)
+    ROW(view_reference) ROW(cpu_view_v2) ROW(cpu_view_v4) ROW(cpu_view)                            \
+    ROW(view_v2) ROW(view_v4) ROW(view)                                                            \
+    ROW(grad_view_reference) ROW(cpu_grad_view) ROW(grad_view)
 /* clang-format on */
 
 #define DECLARE(name) extern const BevKernel kernel_##name;
@@ -30,6 +32,7 @@
 ROWS(DECLARE)
 
 const BevKernel *const bev_kernels[] = {ROWS(ADDRESS) NULL};
+_Static_assert(sizeof bev_kernels / sizeof *bev_kernels <= 64 + 1, "a KernelSet has 64 bits");
 
 const BevKernel *bev_kernel_find(const char *name) {
     for (int i = 0; bev_kernels[i]; i++)

@@ -11,14 +11,21 @@ BEVDet, in LSSViewTransformer.view_transform_core. Saves the rig, so that every 
                  depth_range=self.grid_config["depth"],
                  grid=[self.grid_config[axis] for axis in "xyz"])
 
+LSS, BEVDet, FlashOCC and CUDA-BEVFusion cut cell numbers toward zero, so that points up to a cell below the
+grid are in cell 0: export_scene writes that, rounding="truncate". Say rounding="floor" for a network that
+rounds down. Bins that are not equal steps (sid=True, LID): depth_bins=frustum[:, 0, 0, 2], a row of depths.
+
 or, in voxel_pooling_v2. Saves the arrays that its kernel reads:
 
     export_ranks("net.npz", depth, feat, ranks_depth, ranks_feat, ranks_bev,
                  interval_starts, interval_lengths, bev_feat_shape)
 
 CUDA-BEVFusion: camera_intrinsics[:, :3, :3] and camera2lidar go in place of cam2imgs and
-sensor2egos (the grid is then in the lidar frame), xbound, ybound, zbound are the rows of
-`grid` and dbound is `depth_range`. Its feature (N, h, w, C) and depth (N, D, h, w) fit as they are.
+sensor2egos, xbound, ybound, zbound are the rows of `grid` and dbound is `depth_range`. Its feature
+(N, h, w, C) and depth (N, D, h, w) fit as they are. The grid is then in the lidar frame, of nuScenes with x
+to the right: bevscope draws x upwards, so the pictures are turned, and `bevscope info` gives the front camera a
+heading of 90 degrees. The pooling is the network's. For pictures with the front up, multiply lidar2ego from
+the left and turn the grid with it.
 
 Then: bevscope snapshot net.npz -o net.png --view norm
 
@@ -99,22 +106,27 @@ def seen(images=None, camera_names=None, boxes=None, box_labels=None, lidar=None
 
 
 def export_scene(path, depth, feat, intrinsics, cam2ego, image_size, resize, crop, depth_range,
-                 grid, **what_was_seen):
+                 grid, rounding="truncate", depth_bins=None, **what_was_seen):
     """Saves tensors and the rig that they were made with.
 
     intrinsics (camera, 3, 3) in pixels of the camera's own image; cam2ego (camera, 4, 4) in metres;
     image_size (H, W) of the network input; resize and crop (x, y) map the camera's image to it:
     u_in = resize * u - crop_x; depth_range (start, stop, step); grid: rows x, y, z of (lower, upper,
-    cell); several cells in z are slices, as occupancy networks have them. what_was_seen: see seen().
+    cell); several cells in z are slices, as occupancy networks have them. rounding: of cell numbers, truncate
+    (toward zero) or floor; depth_bins: the depths of the bins, in place of depth_range, which can then be None.
+    what_was_seen: see seen().
     """
+    if rounding not in ("truncate", "floor"):
+        raise ValueError(f"rounding {rounding!r}, must be 'truncate' or 'floor'")
+    bins = (dict(depth_range=np.asarray(depth_range, np.float64)) if depth_bins is None
+            else dict(depth_bins=to_numpy(depth_bins).astype(np.float64)))
     np.savez(path, **tensors(depth, feat), **seen(**what_was_seen),
              intrinsics=to_numpy(intrinsics).astype(np.float64),
              cam2ego=to_numpy(cam2ego).astype(np.float64),
              image_size=np.asarray(image_size, np.int64),
              resize=np.float64(resize),
              crop=to_numpy(crop).astype(np.float64),
-             depth_range=np.asarray(depth_range, np.float64),
-             grid=np.asarray(grid, np.float64))
+             **bins, grid=np.asarray(grid, np.float64), rounding=np.array(rounding))
 
 
 def export_ranks(path, depth, feat, ranks_depth, ranks_feat, ranks_bev, interval_starts,

@@ -69,6 +69,14 @@ static BevTraffic bytes(const BevProblem *problem) {
 }
 
 /* clang-format off */
+const BevKernel kernel_grad_view_reference = {
+    .name = "grad_view_reference", .title = "View REF",
+    .idea = "Backward: the formula and the softmax's gradient in double precision, one thread.",
+    .where = BEV_CPU, .direction = BEV_BACKWARD, .stage = BEV_VIEW,
+    .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
+    .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
+};
+
 const BevKernel kernel_grad_reference = {
     .name = "grad_reference", .title = "REF",
     .idea = "Backward: the formula in double precision, one point after the other, one thread.",

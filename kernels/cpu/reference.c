@@ -10,7 +10,7 @@
  *             thread:   0  0  0  0  0  0  0 ...              for each channel
  *
  * MEMORY  The cell's row is read and written again for every point. Stored codes are turned into
- *         values where they are used, one at a time, C times a point.
+ *         values once, before the points.
  *
  * COST    Points P, channels C: 12 P bytes of indices, P C feature elements, 16 P C bytes of output
  *         read and written, 8 cells C bytes of clearing. No atomics.
@@ -37,14 +37,21 @@ static void softmax(double *logits, int64_t bins, int64_t stride, double tempera
         logits[bin * stride] = exp((logits[bin * stride] - largest) / temperature) / sum;
 }
 
+/* All values of a tensor, row by row. The caller frees them. NULL: no memory. */
+static double *values_of(const BevTensor *tensor) {
+    double *values = malloc((size_t)(tensor->rows * tensor->row_len) * sizeof *values + 1);
+    for (int64_t row = 0; values && row < tensor->rows; row++)
+        for (int64_t i = 0; i < tensor->row_len; i++)
+            values[row * tensor->row_len + i] = bev_tensor_at(tensor, row, i);
+    return values;
+}
+
 /* The stored depths, or what stage VIEW makes of stored logits. The caller frees them. NULL: no
  * memory. */
 static double *depths_of(const BevProblem *problem) {
     const BevShape *s = &problem->shape;
-    int64_t count = problem->depth.row_len, pixels = s->feat_h * s->feat_w;
-    double *depths = malloc((size_t)count * sizeof *depths + 1);
-    for (int64_t i = 0; depths && i < count; i++)
-        depths[i] = bev_tensor_at(&problem->depth, 0, i);
+    int64_t pixels = s->feat_h * s->feat_w;
+    double *depths = values_of(&problem->depth);
     for (int64_t camera = 0; depths && camera < s->cameras; camera++)
         for (int64_t p = 0; problem->stage == BEV_VIEW && problem->view.softmax && p < pixels; p++)
             softmax(depths + camera * s->depth_bins * pixels + p, s->depth_bins, pixels,
@@ -56,16 +63,18 @@ void bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
     const BevMap *map = &problem->map;
     int64_t channels = problem->shape.channels;
     int64_t outputs = problem->shape.nx * problem->shape.ny * channels;
-    double *depths = depths_of(problem);
+    double *depths = depths_of(problem), *feats = values_of(&problem->feat);
+    bool memory = depths && feats;
     for (int64_t i = 0; i < outputs; i++)
-        out[i] = depths ? 0 : NAN;
+        out[i] = memory ? 0 : NAN;
     for (int64_t i = 0; abs_sum && i < outputs; i++)
         abs_sum[i] = 0;
-    for (int64_t t = 0; depths && t < map->points; t++) {
+    for (int64_t t = 0; memory && t < map->points; t++) {
         double weight = map->weights ? map->weights[t] : 1;
         double depth = depths[map->ranks_depth[t]];
+        const double *feat = feats + map->ranks_feat[t] * channels;
         for (int64_t c = 0; c < channels; c++) {
-            double term = weight * depth * bev_tensor_at(&problem->feat, map->ranks_feat[t], c);
+            double term = weight * depth * feat[c];
             int64_t at = map->ranks_bev[t] * channels + c;
             out[at] += term;
             if (abs_sum)
@@ -73,6 +82,7 @@ void bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
         }
     }
     free(depths);
+    free(feats);
 }
 
 static void clear(double *values, int64_t count) {
@@ -80,21 +90,55 @@ static void clear(double *values, int64_t count) {
         values[i] = 0;
 }
 
+/* The gradients of a pixel's depths, and their S, become those of its logits. In S a depth counts
+ * as at least `floor`: what its format makes of less is off by that times its roundoff. */
+static void softmax_backward(const double *depths, int64_t bins, int64_t stride, double temperature,
+                             double floor, double *grad, double *abs) {
+    double sum = 0, abs_sum = 0;
+    for (int64_t i = 0; i < bins * stride; i += stride) {
+        sum += depths[i] * grad[i];
+        abs_sum += abs ? (depths[i] + floor) * abs[i] : 0;
+    }
+    for (int64_t i = 0; i < bins * stride; i += stride) {
+        grad[i] = depths[i] * (grad[i] - sum) / temperature;
+        if (abs)
+            abs[i] = (depths[i] + floor) * (abs[i] + abs_sum) / temperature;
+    }
+}
+
+static void logits_backward(const BevProblem *problem, const double *depths, double *grad,
+                            double *abs) {
+    const BevShape *s = &problem->shape;
+    const BevDtypeInfo *format = &bev_dtypes[problem->depth.dtype];
+    double floor = fmax(format->smallest, 0x1p-126) / format->unit_roundoff;
+    int64_t pixels = s->feat_h * s->feat_w;
+    for (int64_t i = 0; i < s->cameras * pixels; i++) {
+        int64_t at = i / pixels * s->depth_bins * pixels + i % pixels;
+        softmax_backward(depths + at, s->depth_bins, pixels, problem->view.temperature, floor,
+                         grad + at, abs ? abs + at : NULL);
+    }
+}
+
 void bev_reference_backward(const BevProblem *problem, double *grad_depth, double *grad_feat,
                             double *grad_depth_abs, double *grad_feat_abs) {
     const BevMap *map = &problem->map;
+    double *stored = depths_of(problem), *stored_feats = values_of(&problem->feat);
+    double *grads = values_of(&problem->grad_out);
+    bool memory = stored && stored_feats && grads;
     int64_t channels = problem->shape.channels;
     int64_t depths = problem->depth.rows * problem->depth.row_len;
     int64_t feats = problem->feat.rows * channels;
     clear(grad_depth, depths), clear(grad_depth_abs, depths);
     clear(grad_feat, feats), clear(grad_feat_abs, feats);
-    for (int64_t t = 0; t < map->points; t++) {
+    if (!memory)
+        grad_depth[0] = grad_feat[0] = NAN;
+    for (int64_t t = 0; memory && t < map->points; t++) {
         double weight = map->weights ? map->weights[t] : 1;
         int64_t from = map->ranks_depth[t], pixel = map->ranks_feat[t];
-        double depth = bev_tensor_at(&problem->depth, 0, from);
+        double depth = stored[from];
         for (int64_t c = 0; c < channels; c++) {
-            double grad = weight * bev_tensor_at(&problem->grad_out, map->ranks_bev[t], c);
-            double of_depth = grad * bev_tensor_at(&problem->feat, pixel, c);
+            double grad = weight * grads[map->ranks_bev[t] * channels + c];
+            double of_depth = grad * stored_feats[pixel * channels + c];
             double of_feat = grad * depth;
             grad_depth[from] += of_depth;
             grad_feat[pixel * channels + c] += of_feat;
@@ -104,6 +148,11 @@ void bev_reference_backward(const BevProblem *problem, double *grad_depth, doubl
                 grad_feat_abs[pixel * channels + c] += fabs(of_feat);
         }
     }
+    if (memory && problem->stage == BEV_VIEW && problem->view.softmax)
+        logits_backward(problem, stored, grad_depth, grad_depth_abs);
+    free(stored);
+    free(stored_feats);
+    free(grads);
 }
 
 /* Sums (cell, c), and after them one cell's on their way into the output's format. */

@@ -7,6 +7,9 @@
     grid = bevpool.Map(shape, ranks_depth, ranks_feat, ranks_bev)    # once, for a map that stays
     out = bevpool.pool(depth, feat, grid)                            # (B, Z, Y, X, C)
 
+    out = bevpool.view_transform(x, grid, depth_bins=D)              # (B, C, Z, Y, X), softmax and all
+    view = bevpool.LiftSplat(grid, depth_bins=D)                     # the same as a module
+
     out = bevpool.voxel_pool(volume, geom, bev_h, bev_w)             # (B, C, bev_h, bev_w)
     out = bevpool.voxel_align(volume, geom, bev_h, bev_w)
 
@@ -15,7 +18,8 @@ current stream. A map's first launch prepares a plan, which waits for the GPU: d
 is captured. bev_pool_v2, voxel_pool and voxel_align keep the maps of the last calls and know them by
 the memory and the version of their arrays; a NumPy array must not be changed in between.
 
-The library is libbevpool.so.0 on the usual paths, or the file that BEVPOOL_LIBRARY names.
+The library is the file that BEVPOOL_LIBRARY names, else libbevpool.so.0 beside this file (a wheel of
+`make wheel` has it there), else that on the usual paths.
 """
 import collections
 import ctypes
@@ -61,7 +65,12 @@ class _Arrays(ctypes.Structure):
 class _Options(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("channels", ctypes.c_int64)] + \
         [(name, ctypes.c_int32) for name in ("dtype", "direction", "feat_layout", "out_layout")] + \
-        [("kernel", ctypes.c_char_p)]
+        [("kernel", ctypes.c_char_p), ("view", ctypes.c_void_p)]
+
+
+class _View(ctypes.Structure):
+    _fields_ = [("softmax", ctypes.c_int32), ("temperature", ctypes.c_float),
+                ("depth_strides", ctypes.c_int64 * 4), ("feat_strides", ctypes.c_int64 * 4)]
 
 
 class _Tensor(ctypes.Structure):
@@ -85,7 +94,9 @@ _GRADIENTS = [_DATA[role] for role in (DEPTH, FEAT, GRAD_OUT, GRAD_DEPTH, GRAD_F
 
 
 def _load():
-    name = os.environ.get("BEVPOOL_LIBRARY", "libbevpool.so.0")
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libbevpool.so.0")
+    name = os.environ.get("BEVPOOL_LIBRARY") or \
+        (beside if os.path.exists(beside) else "libbevpool.so.0")
     try:
         library = ctypes.CDLL(name)
     except OSError as error:
@@ -236,9 +247,11 @@ class Map:
         self.handle, Map._next = Map._next, Map._next + 1
         _maps[self.handle] = self
 
-    def plan(self, channels, dtype, direction=FORWARD, channels_first=False, kernel=None):
-        """The plan for that, made once. channels_first: of the output."""
-        key = channels, dtype, direction, channels_first, kernel
+    def plan(self, channels, dtype, direction=FORWARD, channels_first=False, kernel=None,
+             view=None):
+        """The plan for that, made once. channels_first: of the output. view: of a view transform
+        (softmax, temperature, strides of x)."""
+        key = channels, dtype, direction, channels_first, kernel, view
         if key not in self._plans:
             self._plans[key] = Plan(self, *key)
         return self._plans[key]
@@ -247,9 +260,11 @@ class Map:
 class Plan:
     """A kernel prepared for a map, a format and a number of channels."""
 
-    def __init__(self, grid, channels, dtype, direction, channels_first, kernel):
+    def __init__(self, grid, channels, dtype, direction, channels_first, kernel, view):
+        its_view = view and _View(int(view[0]), view[1], view[2], view[2])
         options = _Options(ctypes.sizeof(_Options), channels, dtype, direction, 0,
-                           int(channels_first), kernel and kernel.encode())
+                           int(channels_first), kernel and kernel.encode(),
+                           its_view and ctypes.addressof(its_view))
         made = ctypes.c_void_p()
         _check(_library.bevpool_plan_create, ctypes.byref(made), grid._map, ctypes.byref(options))
         self._destroy = weakref.finalize(self, _library.bevpool_plan_destroy, made)
@@ -326,6 +341,57 @@ def _backward(grad, depth, feat, grid, channels_first):
     inputs = (_as_read(array, feat.dtype) for array in (depth, feat, grad))
     plan._launch(_GRADIENTS, (*inputs, *grads))
     return _as_read(grads[0], depth.dtype), grads[1]
+
+
+# ---- the whole view transform --------------------------------------------------------------------
+
+
+def _as_given(x):
+    """x (cameras, D + C, H, W), dense in either memory format of PyTorch."""
+    x = x if len(x.shape) == 4 else x.reshape((-1, *x.shape[-3:]))
+    if not _is_tensor(x):
+        return np.ascontiguousarray(x)
+    last = len(x.shape) == 4 and x.is_contiguous(memory_format=torch.channels_last)
+    return x if last else x.contiguous()
+
+
+def _prepared_view(x, grid, depth_bins, direction, channels_first, softmax, temperature):
+    kind = ("view", x.shape, x.strides if not _is_tensor(x) else x.stride(), x.dtype, _device(x),
+            depth_bins, direction, channels_first, softmax, temperature)
+    found = grid._ready.get(kind)
+    if found is None:
+        b, n, d, h, w = grid.shape[:5]
+        channels = int(x.shape[1]) - depth_bins
+        if depth_bins != d or channels < 1 or tuple(x.shape) != (b * n, d + channels, h, w):
+            raise ValueError(f"x has shape {tuple(x.shape)} and depth_bins is {depth_bins}, "
+                             f"expected ({b * n}, {d} + channels, {h}, {w}) and {d}")
+        if _device(x) != grid.device:
+            raise ValueError(f"the map is on device {grid.device}, x is not")
+        strides = x.stride() if _is_tensor(x) else [s // x.itemsize for s in x.strides]
+        view = bool(softmax), float(temperature), tuple(map(int, strides))
+        plan = grid.plan(channels, _dtype(x), direction, channels_first, view=view)
+        found = grid._ready[kind] = plan, _out_shape(grid, channels, channels_first)
+    return found
+
+
+def _view_forward(x, grid, depth_bins, *how):
+    x = _as_given(x)
+    plan, shape = _prepared_view(x, grid, depth_bins, FORWARD, *how)
+    out = _empty(x, shape)
+    plan._launch(_POOLED, (x, x[:, depth_bins:], out))
+    return out
+
+
+def _view_backward(grad, given, grid, depth_bins, *how):
+    x = _as_given(given)
+    plan, shape = _prepared_view(x, grid, depth_bins, BACKWARD, *how)
+    if tuple(grad.shape) != shape or _device(grad) != plan.device:
+        raise ValueError(f"the gradient of the output has shape {tuple(grad.shape)} on device "
+                         f"{_device(grad)}, expected {shape} on device {plan.device}")
+    of_x = torch.empty_like(x) if _is_tensor(x) else np.empty_like(x)
+    plan._launch(_GRADIENTS, (x, x[:, depth_bins:], _as_read(grad, x.dtype), of_x,
+                              of_x[:, depth_bins:]))
+    return of_x.reshape(given.shape)
 
 
 # ---- maps of the last calls ----------------------------------------------------------------------
@@ -484,6 +550,17 @@ def pool(depth, feat, grid, channels_first=False, kernel=None):
     return _eager(depth, feat, grid, channels_first)
 
 
+def view_transform(x, grid, depth_bins, channels_first=True, softmax=True, temperature=1.0):
+    """What a depth net gives, x (B * N, D + C, H, W) or (B, N, D + C, H, W), D logits in front, pooled
+    with a Map: (B, C, Z, Y, X), or (B, Z, Y, X, C). Not `softmax`: they are depths already."""
+    how = channels_first, softmax, temperature
+    if _is_tensor(x) and _traced(x, x):
+        return torch.ops.bevpool.view(x, grid.handle, depth_bins, *how)
+    if _is_tensor(x) and _wants_grad(x, x):
+        return _Transform.apply(x, grid, depth_bins, *how)
+    return _view_forward(x, grid, depth_bins, *how)
+
+
 def _eager(depth, feat, grid, channels_first):
     if _is_tensor(feat) and _wants_grad(depth, feat):
         return _Pool.apply(depth, feat, grid, channels_first)
@@ -561,6 +638,58 @@ if torch is not None:
         return *grads, None, None
 
     _pool.register_autograd(_pool_back, setup_context=_pool_save)
+
+    class _Transform(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, *rest):
+            ctx.rest = rest
+            ctx.save_for_backward(x)
+            return _view_forward(x, *rest)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return _view_backward(grad, *ctx.saved_tensors, *ctx.rest), *[None] * len(ctx.rest)
+
+    @torch.library.custom_op("bevpool::view", mutates_args=())
+    def _view(x: Tensor, grid: int, depth_bins: int, channels_first: bool, softmax: bool,
+              temperature: float) -> Tensor:
+        return _view_forward(x, _handled(grid), depth_bins, channels_first, softmax, temperature)
+
+    @_view.register_fake
+    def _(x, grid, depth_bins, channels_first, softmax, temperature):
+        return x.new_empty(_out_shape(_handled(grid), x.shape[-3] - depth_bins, channels_first))
+
+    @torch.library.custom_op("bevpool::view_grad", mutates_args=())
+    def _view_grad(grad: Tensor, x: Tensor, grid: int, depth_bins: int, channels_first: bool,
+                   softmax: bool, temperature: float) -> Tensor:
+        how = channels_first, softmax, temperature
+        return _view_backward(grad, x, _handled(grid), depth_bins, *how)
+
+    @_view_grad.register_fake
+    def _(grad, x, *rest):
+        return torch.empty_like(_as_given(x)).reshape(x.shape)
+
+    def _view_save(ctx, inputs, output):
+        x, *ctx.rest = inputs
+        ctx.save_for_backward(x)
+
+    def _view_back(ctx, grad):
+        x, = ctx.saved_tensors
+        return torch.ops.bevpool.view_grad(grad, x, *ctx.rest), *[None] * len(ctx.rest)
+
+    _view.register_autograd(_view_back, setup_context=_view_save)
+
+    class LiftSplat(torch.nn.Module):
+        """What BEVDet's LSSViewTransformer does behind its depth net: x (B * N, D + C, H, W) becomes
+        (B, Z * C, Y, X), slices of height one behind the other."""
+
+        def __init__(self, grid, depth_bins, temperature=1.0):
+            super().__init__()
+            self.grid, self.depth_bins, self.temperature = grid, depth_bins, temperature
+
+        def forward(self, x):
+            bev = view_transform(x, self.grid, self.depth_bins, temperature=self.temperature)
+            return bev[:, :, 0] if bev.shape[2] == 1 else bev.transpose(1, 2).flatten(1, 2)
 
     @torch.library.custom_op("bevpool::bev_pool_v2", mutates_args=())
     def _v2(depth: Tensor, feat: Tensor, ranks_depth: Tensor, ranks_feat: Tensor,

@@ -56,70 +56,35 @@ int64_t map_interval_of(const BevMap *map, int64_t cell) {
     return -1;
 }
 
-double *fp64_of(Workload *workload, BevAlign align, Err *err) {
-    const BevShape *shape = &workload->scene.shape;
-    const BevMap *map = workload_map(workload, align, err);
-    if (!map)
-        return NULL;
-    double *out = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *out);
-    if (out)
-        fp64_pool(shape, map, &workload->features, out);
-    else
-        err_set(err, ERR_FAILED, "FP64 reference", "choose a smaller scene", "out of memory");
-    return out;
+/* The problem with its original values in place of the encoded ones. */
+static BevProblem original_of(const HostProblem *problem) {
+    BevProblem original = problem->view;
+    BevTensor *const tensors[] = {&original.depth, &original.feat, &original.grad_out};
+    const float *const values[] = {problem->features.depth, problem->features.feat,
+                                   problem->grad_out};
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
+        *tensors[i] = (BevTensor){.rows = tensors[i]->rows,
+                                  .row_len = tensors[i]->row_len,
+                                  .data = (void *)values[i],
+                                  .scale = 1};
+    return original;
 }
 
-double *fp64_view_of(Workload *workload, BevAlign align, Err *err) {
-    const BevShape *shape = &workload->scene.shape;
-    const BevMap *map = workload_map(workload, align, err);
-    if (!map)
-        return NULL;
-    int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
-    HostProblem original = {.view = {
-        .shape = *shape,
-        .map = *map,
-        .depth = {.rows = 1,
-                  .row_len = pixels * shape->depth_bins,
-                  .data = workload->features.depth,
-                  .scale = 1},
-        .feat = {.rows = pixels,
-                 .row_len = shape->channels,
-                 .data = workload->features.feat,
-                 .scale = 1},
-    }};
-    double *out = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *out);
+double *fp64_of(const HostProblem *problem, Err *err) {
+    const BevProblem *view = &problem->view, original = original_of(problem);
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    size_t count = 0;
+    for (int i = bev_outputs(view, outputs); i-- > 0;)
+        count += (size_t)(outputs[i]->rows * outputs[i]->row_len);
+    double *out = malloc(count * sizeof *out);
     if (!out)
         err_set(err, ERR_FAILED, "FP64 reference", "choose a smaller scene", "out of memory");
-    else if (problem_turn_view(&original, err))
-        bev_reference(&original.view, out, NULL);
-    return out;
-}
-
-double *fp64_gradients_of(Workload *workload, BevAlign align, Err *err) {
-    const BevShape *shape = &workload->scene.shape;
-    const BevMap *map = workload_map(workload, align, err);
-    if (!map)
-        return NULL;
-    int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
-    int64_t depths = pixels * shape->depth_bins, feats = pixels * shape->channels;
-    const BevProblem problem = {
-        .shape = *shape,
-        .direction = BEV_BACKWARD,
-        .map = *map,
-        .depth = {.rows = 1, .row_len = depths, .data = workload->features.depth, .scale = 1},
-        .feat = {.rows = pixels,
-                 .row_len = shape->channels,
-                 .data = workload->features.feat,
-                 .scale = 1},
-        .grad_out = {.rows = shape->nx * shape->ny,
-                     .row_len = shape->channels,
-                     .data = workload->grad_out,
-                     .scale = 1},
-    };
-    double *grads = malloc((size_t)(depths + feats) * sizeof *grads);
-    if (grads)
-        bev_reference_backward(&problem, grads, grads + depths, NULL, NULL);
+    else if (view->direction == BEV_BACKWARD)
+        bev_reference_backward(&original, out, out + original.depth.rows * original.depth.row_len,
+                               NULL, NULL);
+    else if (view->stage == BEV_VIEW)
+        bev_reference(&original, out, NULL);
     else
-        err_set(err, ERR_FAILED, "FP64 reference", "choose a smaller scene", "out of memory");
-    return grads;
+        fp64_pool(&view->shape, &view->map, &problem->features, out);
+    return out;
 }

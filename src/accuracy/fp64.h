@@ -3,7 +3,7 @@
 #pragma once
 
 #include "src/base/give_up.h"
-#include "src/scene/workload.h"
+#include "src/scene/problem.h"
 
 /* Fills out (nx * ny, channels). Threads own whole intervals and add a cell's points in the map's
  * order, so the bits are those of bev_reference over the same values. */
@@ -14,16 +14,10 @@ void fp64_pool(const BevShape *shape, const BevMap *map, const Features *feature
 bool fp64_pool_or_give_up(const BevShape *shape, const BevMap *map, const Features *features,
                           const GiveUp *give_up, double *out);
 
-/* fp64_pool of a workload; the caller frees the result. NULL with an error. */
-double *fp64_of(Workload *workload, BevAlign align, Err *err);
-
-/* The same of stage VIEW, whose logits are the original depths (problem_turn_view). */
-double *fp64_view_of(Workload *workload, BevAlign align, Err *err);
-
-/* The FP64 gradients of the original features for the workload's grad_out (workload_problem_backward
- * first), as gates take them: those of depth, then those of features. The caller frees the result.
- * NULL with an error. */
-double *fp64_gradients_of(Workload *workload, BevAlign align, Err *err);
+/* What the problem's outputs would be in FP64 over its original inputs, as gates take it: the grid,
+ * or backward the gradients of depth, then those of features. The caller frees the result. NULL
+ * with an error. */
+double *fp64_of(const HostProblem *problem, Err *err);
 
 /* Pools one interval into row (channels). */
 void fp64_pool_interval(const BevShape *shape, const BevMap *map, const Features *features,

@@ -93,8 +93,8 @@ static void set_scales(BevProblem *view, Span span) {
         view->depth.scale = 0.5f;
     if (view->out.dtype != BEV_FP8)
         return;
-    double largest =
-        ldexp((double)longest_interval(&view->map), span.feat) * view->feat.scale * view->depth.scale;
+    double largest = ldexp((double)longest_interval(&view->map), span.feat) * view->feat.scale *
+                     view->depth.scale;
     view->out.scale = (float)exp2(ceil(log2(largest / bev_dtypes[BEV_FP8].largest)));
 }
 
@@ -147,18 +147,6 @@ static void fill_logits(const BevTensor *depth, const BevShape *s, uint64_t *sta
     }
 }
 
-bool gate_exact_view(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
-                     const BevMap *map, uint64_t seed, Err *err) {
-    if (!gate_exact_problem(problem, shape, dtype, align, map, seed, err))
-        return false;
-    if (!problem_turn_view(problem, err)) {
-        problem_free(problem);
-        return false;
-    }
-    fill_logits(&problem->view.depth, shape, &seed);
-    return true;
-}
-
 /* ---- backward -------------------------------------------------------------------------------- */
 
 /* How many powers of two the factors may span, so that gradients, too, have no more significant
@@ -204,8 +192,8 @@ static bool fill_backward(HostProblem *problem, const int32_t *terms, uint64_t *
     return ok;
 }
 
-bool gate_exact_backward(HostProblem *problem, const BevShape *shape, BevDtype dtype,
-                         BevAlign align, const BevMap *map, uint64_t seed, Err *err) {
+static bool exact_backward(HostProblem *problem, const BevShape *shape, BevDtype dtype,
+                           BevAlign align, const BevMap *map, uint64_t seed, Err *err) {
     if (!problem_init(problem, shape, dtype, align, map, err))
         return false;
     int32_t *terms = NULL;
@@ -216,6 +204,21 @@ bool gate_exact_backward(HostProblem *problem, const BevShape *shape, BevDtype d
     if (!ok)
         problem_free(problem);
     return ok;
+}
+
+bool gate_exact_like(HostProblem *exact, const BevProblem *like, uint64_t seed, Err *err) {
+    if (!(like->direction == BEV_BACKWARD ? exact_backward : gate_exact_problem)(
+            exact, &like->shape, like->dtype, like->align, &like->map, seed, err))
+        return false;
+    if (like->stage == BEV_POOL)
+        return true;
+    if (!problem_turn_view(exact, err)) {
+        problem_free(exact);
+        return false;
+    }
+    exact->view.view.temperature = 0.5f;
+    fill_logits(&exact->view.depth, &like->shape, &seed);
+    return true;
 }
 
 /* ---- equality -------------------------------------------------------------------------------- */
@@ -294,6 +297,22 @@ static double dot(const BevTensor *a, const BevTensor *b) {
     return sum;
 }
 
+/* What a pixel's bins have in common changes no depth, so that the gradients of its logits add up
+ * to 0. The magnitudes of these sums. */
+static double sums_of_pixels(const BevShape *s, const BevTensor *grad) {
+    double all = 0;
+    int64_t pixels = s->feat_h * s->feat_w;
+    for (int64_t i = 0; i < s->cameras * pixels; i++) {
+        double sum = 0;
+        for (int64_t bin = 0; bin < s->depth_bins; bin++) {
+            int64_t at = (i / pixels * s->depth_bins + bin) * pixels + i % pixels;
+            sum += bev_tensor_at(grad, at, 0);
+        }
+        all += fabs(sum);
+    }
+    return all;
+}
+
 /* Whether the format has each of the output's FP64 values. */
 static bool all_exact(const BevTensor *out, const double *reference) {
     float values[EXACT_COLUMNS];
@@ -329,7 +348,9 @@ bool gate_adjoint(const BevProblem *problem, const void *codes, const double *re
             pooled[i] * bev_tensor_at(&problem->grad_out, i / problem->grad_out.row_len,
                                       i % problem->grad_out.row_len);
     free(pooled);
-    adjoint->depth = dot(&problem->depth, &outputs[0].tensor);
+    adjoint->depth = problem->stage == BEV_VIEW
+                         ? adjoint->pooled + sums_of_pixels(&problem->shape, &outputs[0].tensor)
+                         : dot(&problem->depth, &outputs[0].tensor);
     adjoint->feat = dot(&problem->feat, &outputs[1].tensor);
     bool same = adjoint->pooled == adjoint->depth && adjoint->pooled == adjoint->feat;
     if (exact)

@@ -50,6 +50,7 @@ typedef struct {
     int64_t nan_count, inf_count;      /* in the output, where the FP64 value is finite */
     bool atol_1e2;                     /* the published tolerance: max_abs <= 1e-2 */
     int64_t worst_cell, worst_channel; /* row and column of max_abs; -1: nothing was compared */
+    double slack;                      /* how many times the format's limit rel_l2 may be */
     double error2, got2, want2, dot;   /* the sums that rel_l2 and cosine are made of */
 } FormatError;
 
@@ -65,10 +66,13 @@ typedef struct {
  * smallest_acc·max(scale_depth·scale_feat, 1) of each point and η_out = smallest_out·scale_out / 2
  * of the output, where smallest is the smallest positive number of the format.
  *
- * Stage VIEW: a depth is computed and rounded before it is multiplied. Two exponents and a quotient in
- * FP32, whose arguments have at most x = 1.44·(largest - smallest finite logit) / temperature, and
- * the rounding to the format add (u_depth + (16 + 4x)·2^-24)·S, and its underflow, of
- * depths below 2^-126 in any format, n·max(η_depth, 2^-126)·max|feature|.
+ * Stage VIEW: a depth is computed and rounded before it is multiplied. Two exponents and a quotient
+ * in FP32, whose arguments have at most x = 1.44·(largest - smallest finite logit) / temperature,
+ * and the rounding to the format add (u_depth + (16 + 4x)·2^-24)·S, and its underflow, of depths
+ * below 2^-126 in any format, n·max(η_depth, 2^-126)·max|feature|. Backward grad_out stands for the
+ * feature; a logit's gradient has two such depths and a stored gradient of a depth in each term, n
+ * is the most of a bin of its pixel and the bins, and a depth counts in S as at least η_depth /
+ * u_depth.
  *
  * NaN in `codes` fails unless r is NaN too. Where r is beyond the output format's range, its
  * overflow value is right: the largest number in FP8, infinity elsewhere. `points` is of
@@ -84,6 +88,10 @@ void gate_describe_place(const GateResult *result, char *text, size_t size);
  * original inputs; gate_format applies the limits of the format. */
 FormatError format_error(const BevProblem *problem, const void *codes, const double *fp64_original,
                          const int32_t *points);
+/* The same of each class of cells, forward only: errors[class[cell]] for classes below `count`. */
+void format_error_by_class(const BevProblem *problem, const void *codes,
+                           const double *fp64_original, const int32_t *points,
+                           const uint8_t *class, FormatError *errors, int count);
 GateVerdict gate_format(BevDtype dtype, const FormatError *error);
 
 /* The limits of gate B: at most this rel_l2, at least this cosine. */
@@ -96,15 +104,13 @@ extern const GateBLimits gate_b_limits[BEV_DTYPE_COUNT];
  * are small whole numbers and powers of two (so are weights and scales). Every order of summation,
  * in half precision too, then gives the same bits, and gate_exact asks `codes` to equal the encoded
  * FP64 result. No feature is 0, so a missing or misplaced point changes its cell. The caller frees
- * the problem with problem_free. gate_exact_backward does so for gradients: grad_out, too, has
- * whole numbers, never 0. */
+ * the problem with problem_free. */
 bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                         const BevMap *map, uint64_t seed, Err *err);
-bool gate_exact_backward(HostProblem *problem, const BevShape *shape, BevDtype dtype,
-                         BevAlign align, const BevMap *map, uint64_t seed, Err *err);
-/* Of stage VIEW: a pixel has one, two or four bins with equal logits, all others -infinity. */
-bool gate_exact_view(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
-                     const BevMap *map, uint64_t seed, Err *err);
+/* One of the direction and stage, on the shape and map, of `like`. Backward grad_out, too, has
+ * whole numbers, never 0. Of stage VIEW a pixel has one, two or four bins with equal logits, all
+ * others -infinity. */
+bool gate_exact_like(HostProblem *exact, const BevProblem *like, uint64_t seed, Err *err);
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
                       const int32_t *points, uint8_t *bad);
 
@@ -117,7 +123,9 @@ void format_error_add(FormatError *all, const FormatError *part, int64_t first_c
  *
  *     Σ pool(depth, feat)·grad_out = Σ depth·grad_depth = Σ feat·grad_feat.
  *
- * On the numbers of gate_exact_backward all three sums are exact and must be equal. `codes` are the
+ * Of stage VIEW the gradients of a pixel's logits add up to 0 instead of the second, and `depth` is
+ * the first and the magnitudes of these sums.
+ * On the numbers of gate_exact_like all three are exact and must be equal. `codes` are the
  * two gradients; pooling is FP64. Skipped where the format cannot hold each gradient exactly, which
  * `reference` (FP64 gradients) shows. False with an error: out of memory. */
 typedef struct {

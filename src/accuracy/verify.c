@@ -14,11 +14,12 @@ enum { EXACT_SEED = 2026 };
 /* What the gates compare a kernel's outputs with. */
 typedef struct {
     const BevProblem *problem;   /* of gates A and B; the caller's */
-    HostProblem exact;           /* of gate C */
+    HostProblem exact;           /* of gate C; empty where it has been judged */
     double *reference, *abs_sum; /* FP64 over the stored inputs, and gate A's S */
-    const double *fp64_original; /* FP64 over the original inputs; the caller's */
+    double *fp64_original;       /* FP64 over the original inputs */
     double *exact_reference;     /* FP64 over the inputs of `exact` */
     int32_t *terms;              /* of each row; `exact` has the same map */
+    uint8_t *class;              /* of each cell; NULL: unknown */
     void *codes, *again;         /* the outputs of two runs as read back */
     size_t code_bytes;           /* of each */
 } Gates;
@@ -27,25 +28,39 @@ static void gates_free(Gates *gates) {
     problem_free(&gates->exact);
     free(gates->reference);
     free(gates->abs_sum);
+    free(gates->fp64_original);
     free(gates->exact_reference);
     free(gates->terms);
+    free(gates->class);
     free(gates->codes);
     free(gates->again);
 }
 
-static bool gates_init(Gates *gates, const BevProblem *problem, const double *fp64_original,
-                       Err *err) {
-    *gates = (Gates){.problem = problem, .fp64_original = fp64_original};
-    bool backward = problem->direction == BEV_BACKWARD, view = problem->stage == BEV_VIEW;
-    if (!(backward ? gate_exact_backward : view ? gate_exact_view : gate_exact_problem)(
-            &gates->exact, &problem->shape, problem->dtype, problem->align, &problem->map,
-            EXACT_SEED, err))
+/* The two references, on a core each. */
+static void take_references(Gates *gates, bool exact) {
+#pragma omp parallel sections
+    {
+#pragma omp section
+        gate_reference(gates->problem, gates->reference, gates->abs_sum);
+#pragma omp section
+        if (exact)
+            gate_reference(&gates->exact.view, gates->exact_reference, NULL);
+    }
+}
+
+/* `exact`: gate C is judged too. */
+static bool gates_init(Gates *gates, const HostProblem *host, bool exact, Err *err) {
+    const BevProblem *problem = &host->view;
+    *gates = (Gates){.problem = problem, .fp64_original = fp64_of(host, err)};
+    if (!gates->fp64_original)
+        return false;
+    if (exact && !gate_exact_like(&gates->exact, problem, EXACT_SEED, err))
         return false;
     size_t n = (size_t)gate_values(problem);
     gates->code_bytes = bev_output_bytes(problem);
     gates->reference = malloc(n * sizeof(double));
     gates->abs_sum = malloc(n * sizeof(double));
-    gates->exact_reference = malloc(n * sizeof(double));
+    gates->exact_reference = malloc(exact ? n * sizeof(double) : 1);
     gates->codes = malloc(gates->code_bytes);
     gates->again = malloc(gates->code_bytes);
     if (!gates->reference || !gates->abs_sum || !gates->exact_reference || !gates->codes ||
@@ -54,8 +69,7 @@ static bool gates_init(Gates *gates, const BevProblem *problem, const double *fp
     gates->terms = gate_terms(problem, err);
     if (!gates->terms)
         return false;
-    gate_reference(problem, gates->reference, gates->abs_sum);
-    gate_reference(&gates->exact.view, gates->exact_reference, NULL);
+    take_references(gates, exact);
     return true;
 }
 
@@ -76,48 +90,79 @@ static bool run(const BevKernel *kernel, const BevProblem *problem, void *codes,
     return ok;
 }
 
-static bool apply_gates(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
+/* Gates A and B on what the kernel wrote, on a core each. */
+static void judge_output(const Gates *gates, const BevKernel *kernel, VerifyRow *row) {
     const BevProblem *view = gates->problem;
+    const void *codes = gates->codes;
     const int32_t *terms = gates->terms;
+#pragma omp parallel sections
+    {
+#pragma omp section
+        row->kernel = gate_kernel(view, kernel->accumulate[view->dtype], codes, gates->reference,
+                                  gates->abs_sum, terms, NULL);
+#pragma omp section
+        {
+            row->format = format_error(view, codes, gates->fp64_original, terms);
+            if (gates->class)
+                format_error_by_class(view, codes, gates->fp64_original, terms, gates->class,
+                                      row->by_class, CLASS_COUNT);
+        }
+    }
+    row->same_bits = !memcmp(codes, gates->again, gates->code_bytes);
+    row->format_verdict = gate_format(view->dtype, &row->format);
+    row->class = CLASS_COUNT;
+    if (gates->class && row->format.worst_cell >= 0)
+        row->class = (WorldClass)gates->class[row->format.worst_cell];
+}
+
+/* Gate C and the adjoint. */
+static bool judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
+    const BevProblem *exact = &gates->exact.view;
+    if (!run(kernel, exact, gates->codes, NULL, row->skipped, err))
+        return false;
+    if (row->skipped[0])
+        return true;
+    row->exact = gate_exact(exact, gates->codes, gates->exact_reference, gates->terms, NULL);
+    row->adjoint.verdict = GATE_SKIP;
+    return kernel->direction != BEV_BACKWARD ||
+           gate_adjoint(exact, gates->codes, gates->exact_reference, &row->adjoint, err);
+}
+
+/* `judged`: the row has the verdict of gate C. */
+static bool apply_gates(Gates *gates, const BevKernel *kernel, bool judged, VerifyRow *row,
+                        Err *err) {
+    const BevProblem *view = gates->problem;
     row->config = (KernelConfig){kernel, view->dtype, view->align};
     if (!run(kernel, view, gates->codes, gates->again, row->skipped, err))
         return false;
     if (row->skipped[0])
         return true;
-    row->same_bits = !memcmp(gates->codes, gates->again, gates->code_bytes);
-    row->kernel = gate_kernel(view, kernel->accumulate[view->dtype], gates->codes, gates->reference,
-                              gates->abs_sum, terms, NULL);
-    row->format = format_error(view, gates->codes, gates->fp64_original, terms);
-    row->format_verdict = gate_format(view->dtype, &row->format);
-    if (!run(kernel, &gates->exact.view, gates->codes, NULL, row->skipped, err))
+    judge_output(gates, kernel, row);
+    if (!judged && !judge_exact(gates, kernel, row, err))
         return false;
-    if (row->skipped[0])
-        return true;
-    row->exact = gate_exact(&gates->exact.view, gates->codes, gates->exact_reference, terms, NULL);
-    row->adjoint.verdict = GATE_SKIP;
-    if (kernel->direction == BEV_BACKWARD &&
-        !gate_adjoint(&gates->exact.view, gates->codes, gates->exact_reference, &row->adjoint, err))
-        return false;
-    row->passed = row->kernel.verdict == GATE_PASS && row->format_verdict == GATE_PASS &&
-                  row->exact.verdict == GATE_PASS && row->adjoint.verdict != GATE_FAIL &&
-                  (row->same_bits || !kernel->deterministic);
+    row->passed = !row->skipped[0] && row->kernel.verdict == GATE_PASS &&
+                  row->format_verdict == GATE_PASS && row->exact.verdict == GATE_PASS &&
+                  row->adjoint.verdict != GATE_FAIL && (row->same_bits || !kernel->deterministic);
     return true;
 }
 
-bool verify_one(Workload *workload, const KernelConfig *config, const double *fp64_original,
-                VerifyRow *row, Err *err) {
-    HostProblem problem = {0};
-    Gates gates = {0};
-    *row = (VerifyRow){.scene = workload->scene.name};
-    bool backward = config->kernel->direction == BEV_BACKWARD;
-    bool ok = (backward ? workload_problem_backward : workload_problem)(
-                  workload, config->dtype, config->align, &problem, err) &&
-              gates_init(&gates, &problem.view, fp64_original, err) &&
-              apply_gates(&gates, config->kernel, row, err);
+bool verify_one(const HostProblem *problem, const BevKernel *kernel, VerifyRow *row, Err *err) {
+    Gates gates;
+    *row = (VerifyRow){.scene = ""};
+    bool ok = gates_init(&gates, problem, true, err) &&
+              apply_gates(&gates, kernel, false, row, err);
     gates_free(&gates);
-    problem_free(&problem);
     return ok;
 }
+
+/* Gate C and the adjoint depend on the kernel, the format and the map alone: moments that share a
+ * map share their verdict. */
+typedef struct {
+    KernelConfig config;
+    uint64_t map; /* map_key */
+    GateResult exact;
+    GateAdjoint adjoint;
+} Judged;
 
 /* The state of verify_run. */
 typedef struct {
@@ -125,44 +170,134 @@ typedef struct {
     VerifyCount *count;
     void (*emit)(const VerifyRow *, void *);
     void *context;
+    Judged *judged;
+    int judged_count;
 } Verify;
 
-static bool verify_kernels(const Verify *verify, const char *scene, Gates *gates, Err *err) {
-    for (int i = 0; bev_kernels[i]; i++) {
-        if (!plan_selects(verify->plan, bev_kernels[i]) || bev_kernels[i]->wrong_on_purpose ||
-            bev_kernels[i]->direction != gates->problem->direction ||
-            bev_kernels[i]->stage != gates->problem->stage)
-            continue;
-        VerifyRow row = {.scene = scene};
-        if (!apply_gates(gates, bev_kernels[i], &row, err))
-            return false;
-        bool skipped = row.skipped[0] != '\0';
-        verify->count->skipped += skipped;
-        verify->count->passed += !skipped && row.passed;
-        verify->count->failed += !skipped && !row.passed;
-        verify->emit(&row, verify->context);
+static uint64_t add_bytes(uint64_t key, const void *bytes, size_t size) {
+    const uint64_t prime = 1099511628211u; /* FNV-1a, of 32-bit words */
+    for (size_t i = 0; bytes && i < size / sizeof(uint32_t); i++) {
+        uint32_t word;
+        memcpy(&word, (const char *)bytes + i * sizeof word, sizeof word);
+        key = (key ^ word) * prime;
     }
+    return key;
+}
+
+/* Equal for problems of the same shape and map. */
+static uint64_t map_key(const BevProblem *problem) {
+    const BevMap *map = &problem->map;
+    const size_t points = (size_t)map->points * 4, intervals = (size_t)map->intervals * 4;
+    uint64_t key = add_bytes(14695981039346656037u, &problem->shape, sizeof problem->shape);
+    key = add_bytes(key, map->ranks_depth, points);
+    key = add_bytes(key, map->ranks_feat, points);
+    key = add_bytes(key, map->ranks_bev, points);
+    key = add_bytes(key, map->weights, points);
+    return add_bytes(add_bytes(key, map->interval_starts, intervals), map->interval_lengths,
+                     intervals);
+}
+
+static const Judged *find_judged(const Verify *verify, const BevKernel *kernel,
+                                 const BevProblem *problem, uint64_t map) {
+    for (int i = verify->judged_count; i-- > 0;) {
+        const Judged *judged = &verify->judged[i];
+        if (judged->map == map && judged->config.kernel == kernel &&
+            judged->config.dtype == problem->dtype && judged->config.align == problem->align)
+            return judged;
+    }
+    return NULL;
+}
+
+static bool keep_judged(Verify *verify, const VerifyRow *row, uint64_t map, Err *err) {
+    size_t count = (size_t)verify->judged_count + 1;
+    Judged *more = realloc(verify->judged, count * sizeof *more);
+    if (!more)
+        return err_set(err, ERR_FAILED, "verify", "choose fewer kernels", "out of memory");
+    verify->judged = more;
+    more[verify->judged_count++] = (Judged){row->config, map, row->exact, row->adjoint};
     return true;
+}
+
+static bool is_chosen(const Verify *verify, const BevKernel *kernel, const BevProblem *problem) {
+    return plan_selects(verify->plan, kernel) && !kernel->wrong_on_purpose &&
+           kernel->direction == problem->direction && kernel->stage == problem->stage;
+}
+
+/* Whether gate C has been judged for every kernel that the problem gets. */
+static bool all_judged(const Verify *verify, const BevProblem *problem, uint64_t map) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (is_chosen(verify, bev_kernels[i], problem) && !bev_refuses(bev_kernels[i], problem) &&
+            !find_judged(verify, bev_kernels[i], problem, map))
+            return false;
+    return true;
+}
+
+static bool verify_kernel(Verify *verify, const BevKernel *kernel, Gates *gates, uint64_t map,
+                          VerifyRow *row, Err *err) {
+    const Judged *judged = find_judged(verify, kernel, gates->problem, map);
+    if (judged) {
+        row->exact = judged->exact;
+        row->adjoint = judged->adjoint;
+    }
+    if (!apply_gates(gates, kernel, judged != NULL, row, err) ||
+        (!judged && !row->skipped[0] && !keep_judged(verify, row, map, err)))
+        return false;
+    bool skipped = row->skipped[0] != '\0';
+    verify->count->skipped += skipped;
+    verify->count->passed += !skipped && row->passed;
+    verify->count->failed += !skipped && !row->passed;
+    verify->emit(row, verify->context);
+    return true;
+}
+
+/* Classes of the cells, by what is pooled in FP64; unknown where features are no embedding. */
+static bool take_classes(Gates *gates, const Workload *workload, Err *err) {
+    const Scene *scene = &workload->scene;
+    const BevTensor *out = &gates->problem->out;
+    Embedding embedding;
+    if (!scene_has_embedding(scene) || gates->problem->direction == BEV_BACKWARD)
+        return true;
+    if (!embedding_init(&embedding, scene->channels, scene->seed, err))
+        return false;
+    gates->class = malloc((size_t)out->rows);
+    float *vector = malloc((size_t)out->row_len * sizeof *vector);
+    for (int64_t cell = 0; gates->class && vector && cell < out->rows; cell++) {
+        const double *row = gates->fp64_original + cell * out->row_len;
+        for (int64_t c = 0; c < out->row_len; c++)
+            vector[c] = (float)row[c];
+        gates->class[cell] =
+            gates->terms[cell] ? (uint8_t)embedding_class(&embedding, vector) : CLASS_COUNT;
+    }
+    bool ok = (gates->class && vector) ||
+              err_set(err, ERR_FAILED, "verify", "choose a smaller scene", "out of memory");
+    free(vector);
+    embedding_free(&embedding);
+    return ok;
 }
 
 static bool verify_problem(void *context, const char *scene, Workload *workload,
                            const HostProblem *problem, Err *err) {
-    Gates gates = {0};
-    double *(*fp64)(Workload *, BevAlign, Err *) =
-        problem->view.direction == BEV_BACKWARD ? fp64_gradients_of
-        : problem->view.stage == BEV_VIEW       ? fp64_view_of
-                                                : fp64_of;
-    double *fp64_original = fp64(workload, problem->view.align, err);
-    bool ok = fp64_original && gates_init(&gates, &problem->view, fp64_original, err) &&
-              verify_kernels(context, scene, &gates, err);
+    Verify *verify = context;
+    const uint64_t map = map_key(&problem->view);
+    Gates gates;
+    bool ok = gates_init(&gates, problem, !all_judged(verify, &problem->view, map), err) &&
+              take_classes(&gates, workload, err);
+    for (int i = 0; ok && bev_kernels[i]; i++) {
+        VerifyRow row = {.scene = scene,
+                         .shape = problem->view.shape,
+                         .time_s = workload_time_s(workload)};
+        ok = !is_chosen(verify, bev_kernels[i], &problem->view) ||
+             verify_kernel(verify, bev_kernels[i], &gates, map, &row, err);
+    }
     gates_free(&gates);
-    free(fp64_original);
     return ok;
 }
 
 bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *, void *), void *context,
                 VerifyCount *count, Err *err) {
-    Verify verify = {plan, count, row, context};
+    Verify verify = {.plan = plan, .count = count, .emit = row, .context = context};
     *count = (VerifyCount){0};
-    return plan_each_problem(plan, verify_problem, &verify, err);
+    bool ok = plan_each_problem(plan, verify_problem, &verify, err);
+    free(verify.judged);
+    return ok;
 }

@@ -14,6 +14,10 @@ typedef struct {
     GateVerdict format_verdict;
     GateResult exact;    /* gate C */
     GateAdjoint adjoint; /* on gate C's problem; forward it is skipped */
+    BevShape shape;
+    double time_s;       /* the moment */
+    WorldClass class;    /* of the cell with the largest error; CLASS_COUNT: unknown */
+    FormatError by_class[CLASS_COUNT]; /* forward, of cells of each class; judged 0: none, unknown */
     bool same_bits;      /* a second run on gate A's problem gave the same output */
     bool passed; /* all gates and the identity, and same_bits where the kernel is deterministic */
 } VerifyRow;
@@ -22,22 +26,22 @@ typedef struct {
     int passed, failed, skipped;
 } VerifyCount;
 
-/* Calls `row` for each result in the order scene, direction, align, dtype, kernel. Kernels that are wrong on
- * purpose are left out; a kernel that refuses a problem is a skipped row. Of the plan it uses
- * scenes, kernels, where, dtypes, aligns and workload. */
+/* Calls `row` for each result in the order scene, moment, direction, align, dtype, kernel. Kernels that are
+ * wrong on purpose are left out; a kernel that refuses a problem is a skipped row. Of the plan it
+ * uses scenes, moments, kernels, where, dtypes, aligns and workload. Where moments share a map, gate C
+ * and the adjoint, which depend on nothing else, run at the first of them. */
 bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *row, void *context),
                 void *context, VerifyCount *count, Err *err);
 
-/* All gates of one configuration on an open workload. `fp64_original` is FP64 over the original
- * inputs: fp64_of, or fp64_gradients_of. */
-bool verify_one(Workload *workload, const KernelConfig *config, const double *fp64_original,
-                VerifyRow *row, Err *err);
+/* All gates of one kernel on an encoded problem. */
+bool verify_one(const HostProblem *problem, const BevKernel *kernel, VerifyRow *row, Err *err);
 
 /* The same in parts of `rows` rows of the grid, each a grid of its own to the kernel, for a grid
- * that is too large for the FP64 arrays of the gates. Every cell is judged. What differs: FP8 scales
- * the output of each part by itself. The workload must have the map of the align. Fails with "given
- * up" where give_up (or NULL) says so between two parts. */
-bool verify_in_parts(const Workload *workload, const KernelConfig *config, int64_t rows,
-                     const GiveUp *give_up, VerifyRow *row, Err *err);
+ * that is too large for the FP64 arrays of the gates. Every cell is judged. What differs: FP8
+ * scales the output of each part by itself. Fails with "given up" where give_up (or NULL) says so
+ * between two parts. */
+bool verify_in_parts(const BevShape *shape, const Features *features, const BevMap *map,
+                     const KernelConfig *config, int64_t rows, const GiveUp *give_up,
+                     VerifyRow *row, Err *err);
 
 extern const char *const verdict_names[]; /* by GateVerdict: "pass", "fail", "skip" */

@@ -1,6 +1,5 @@
 /* The gates of a large grid, one part of its rows after another, so that the FP64 arrays they
  * compare with have the size of a part. */
-#include "src/accuracy/fp64.h"
 #include "src/accuracy/verify.h"
 
 #include <stdlib.h>
@@ -48,19 +47,16 @@ static bool part_init(BevMap *part, const BevMap *map, int64_t first, int64_t en
     return true;
 }
 
-static bool verify_part(const Workload *whole, const KernelConfig *config, const BevMap *map,
-                        int64_t rows, VerifyRow *row, Err *err) {
-    Workload part = *whole;
-    BevShape *shape = &part.scene.shape;
-    shape->ny = rows;
-    shape->nz = 1; /* a part may cut a slice */
-    part.maps[config->align] = *map;
-    double *fp64 = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *fp64);
-    if (!fp64)
-        return err_set(err, ERR_FAILED, "verify", "choose a smaller scene", "out of memory");
-    fp64_pool(shape, map, &part.features, fp64);
-    bool ok = verify_one(&part, config, fp64, row, err);
-    free(fp64);
+/* A part may cut a slice: it has none. */
+static bool verify_part(const BevShape *whole, const Features *features, const BevMap *map,
+                        const KernelConfig *config, int64_t rows, VerifyRow *row, Err *err) {
+    BevShape shape = *whole;
+    HostProblem problem = {0};
+    shape.ny = rows;
+    shape.nz = 1;
+    bool ok = problem_encode(&problem, &shape, config->dtype, config->align, features, map, err) &&
+              verify_one(&problem, config->kernel, row, err);
+    problem_free(&problem);
     return ok;
 }
 
@@ -72,11 +68,10 @@ static void add(VerifyRow *row, const VerifyRow *part, int64_t first_cell) {
     row->same_bits &= part->same_bits;
 }
 
-bool verify_in_parts(const Workload *workload, const KernelConfig *config, int64_t rows,
-                     const GiveUp *give_up, VerifyRow *row, Err *err) {
-    const BevShape *shape = &workload->scene.shape;
-    const BevMap *map = &workload->maps[config->align];
-    *row = (VerifyRow){.scene = workload->scene.name, .config = *config, .same_bits = true};
+bool verify_in_parts(const BevShape *shape, const Features *features, const BevMap *map,
+                     const KernelConfig *config, int64_t rows, const GiveUp *give_up,
+                     VerifyRow *row, Err *err) {
+    *row = (VerifyRow){.scene = "", .config = *config, .same_bits = true};
     row->kernel = row->exact = (GateResult){.cell = -1, .channel = -1};
     row->adjoint.verdict = GATE_SKIP;
     row->format = (FormatError){.worst_cell = -1, .worst_channel = -1};
@@ -88,7 +83,7 @@ bool verify_in_parts(const Workload *workload, const KernelConfig *config, int64
             return err_set(err, ERR_FAILED, "verify", "", "given up");
         if (!part_init(&of_part, map, first, first + here * shape->nx, err))
             return false;
-        bool ok = verify_part(workload, config, &of_part, here, &part, err);
+        bool ok = verify_part(shape, features, &of_part, config, here, &part, err);
         part_free(&of_part);
         if (!ok)
             return false;

@@ -1,6 +1,7 @@
 #include "src/app/app.h"
 
 #include "src/scene/scatter.h"
+#include "src/state/palette.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,6 +28,10 @@ void app_menu_open(AppMenu *menu, unsigned where) {
         menu->names[menu->menu.scenes.count++] = menu->scenes[i].name;
         menu->menu.preset_count += menu->scenes[i].is_preset;
     }
+    course_read(&menu->course);
+    for (int i = 0; i < menu->course.count; i++)
+        menu->lessons[i] = menu->course.names[i];
+    menu->menu.lessons = (Menu){menu->lessons, menu->course.count};
     bev_picture_menus(&menu->menu);
 }
 
@@ -47,21 +52,121 @@ void app_request(App *app) {
         app_take_frame(app, NULL);
 }
 
-void app_step(App *app, const Event *event) {
+/* A change of the user's, before which `before` was: undo can take it back. */
+static void keep(App *app, const State *before, const Event *event) {
+    bool chosen = event->kind == EVENT_COMMAND || event->kind == EVENT_CLICK;
+    Action action = event->kind == EVENT_COMMAND ? event->command.action : ACTION_PIN;
+    bool own = app->serves || app->state.palette.tries || action == ACTION_UNDO;
+    if (chosen && !own && state_differs(before, &app->state))
+        undo_push(&app->undo, before, action);
+}
+
+static void step(App *app, const Event *event) {
+    const State before = app->state;
     int step = app->state.step_at;
     unsigned bits = when_drawn(app, event, state_step(&app->state, event), step);
     app->todo |= bits;
     if (bits & (STEP_RUN | STEP_LOOK))
         app_request(app);
+    keep(app, &before, event);
+    if (bits & STEP_UNDO)
+        app_undo(app, app->state.undo_wish);
     if (bits & STEP_LESSON)
         app_lesson_wish(app);
 }
 
+/* ---- the palette ----------------------------------------------------------------------------- */
+
+static void take_back(App *app) {
+    if (!app->state.palette.tries)
+        return;
+    app->state.palette.tries = false;
+    if (!state_differs(&app->tried_from, &app->state))
+        return;
+    state_restore(&app->state, &app->tried_from);
+    app_request(app);
+}
+
+/* A command from the palette, or from a click on one of its rows: it closes. */
+static void run(App *app, const Command *command) {
+    const Event event = {.kind = EVENT_COMMAND, .command = *command};
+    take_back(app);
+    palette_close(&app->state);
+    palette_remember(&app->state, command);
+    step(app, &event);
+}
+
+static void try_value(App *app, const Command *command) {
+    const Event event = {.kind = EVENT_COMMAND, .command = *command};
+    if (!app->state.palette.tries)
+        app->tried_from = app->state;
+    app->state.palette.tries = true;
+    step(app, &event);
+}
+
+static void palette_does(App *app, PaletteDoes does, const Command *command) {
+    app->todo |= STEP_REDRAW;
+    if (does == PALETTE_TRY)
+        try_value(app, command);
+    else if (does == PALETTE_RUN)
+        run(app, command);
+    else if (does == PALETTE_KEEP) {
+        undo_push(&app->undo, &app->tried_from, ACTION_COMMANDS);
+        palette_close(&app->state);
+    } else if (does != PALETTE_NOTHING)
+        take_back(app);
+    if (does == PALETTE_LEAVE)
+        palette_close(&app->state);
+}
+
+void app_step(App *app, const Event *event) {
+    bool command = event->kind == EVENT_COMMAND, open = app->state.palette.open;
+    bool user = (command || event->kind == EVENT_CLICK) && !app->serves;
+    app->greets = app->greets && !user;
+    if (app->tour.text && user)
+        app_close_tour(app);
+    if (command && open && event->command.action == ACTION_COMMANDS)
+        take_back(app);
+    if (command && open && event->command.action != ACTION_COMMANDS && !app->serves)
+        run(app, &event->command);
+    else
+        step(app, event);
+}
+
+/* Pages and lists scroll; no control has these keys. */
+static bool scroll(App *app, int32_t key) {
+    static const int32_t codes[] = {KEYCODE_PAGE_UP, KEYCODE_PAGE_DOWN, KEYCODE_HOME, KEYCODE_END,
+                                    KEYCODE_UP, KEYCODE_DOWN};
+    static const int steps[] = {-8, 8, -1000, 1000, -1, 1};
+    const State *state = &app->state;
+    int most = state->help ? 6 : 4, at = 0;
+    while (at < most && codes[at] != key)
+        at++;
+    if (at == most)
+        return false;
+    int by = state->help && at < 2 ? steps[at] / 8 : steps[at];
+    app_step(app, &(Event){.kind = EVENT_SCROLL, .steps = by});
+    return true;
+}
+
 bool app_key(App *app, int32_t key) {
     Event event = {.kind = EVENT_COMMAND};
+    if (app->tour.text)
+        app_close_tour(app);
+    bool first = app->greets && !app->state.lesson.open;
+    app->greets = false;
+    if (first && key == KEYCODE_ENTER)
+        return app_words(app, keys[ACTION_TOUR].word, &app->err);
+    if (app->state.palette.open) {
+        Command command;
+        palette_does(app, palette_key(&app->state, app_live(app), key, &command), &command);
+        return true;
+    }
+    if (scroll(app, key))
+        return true;
     if (app->state.lesson.open && app_lesson_key(app, key))
         return true;
-    if (!keys_find(key, &event.command))
+    if (!keys_here(&app->state, key, &event.command))
         return false;
     app_step(app, &event);
     return true;
@@ -178,6 +283,10 @@ static void note_notes(App *app, const EngineFrame *frame) {
     app->empty = empty;
     if (frame->notes > app->notes + ENGINE_NOTES)
         app->notes = frame->notes - ENGINE_NOTES;
+    const char *remark = frame->inputs.scene ? frame->inputs.scene->scene.remark : "";
+    if (remark[0] && strcmp(remark, app->remark) != 0)
+        app_note(app, remark);
+    snprintf(app->remark, sizeof app->remark, "%s", remark);
     while (app->notes < frame->notes)
         app_note(app, frame->note[++app->notes % ENGINE_NOTES]);
 }
@@ -250,6 +359,9 @@ bool app_open(App *app, const AppOptions *options, const EngineOptions *engine, 
         return false;
     if (!app->script)
         app_request(app);
+    if (options->tour && !app_open_tour(app, err))
+        return false;
+    app->greets = options->greets && !options->tour;
     if (app->failed)
         *err = app->err;
     return !app->failed;
@@ -258,6 +370,8 @@ bool app_open(App *app, const AppOptions *options, const EngineOptions *engine, 
 bool app_close(App *app, double patience_ms) {
     Err unsaved;
     app_close_lesson(app, &unsaved);
+    app_close_tour(app);
+    undo_free(&app->undo);
     if (!engine_close_within(app->engine, patience_ms))
         return false;
     app->engine = NULL;

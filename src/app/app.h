@@ -24,9 +24,11 @@ typedef struct {
     StateMenu menu;
     SceneName scenes[APP_MAX_SCENES];
     const char *names[APP_MAX_SCENES + 2];
+    Course course;
+    const char *lessons[COURSE_LESSONS];
 } AppMenu;
 
-/* Position of the scene, a name or a path that outlives the menu; it is added where it is missing. */
+/* Position of the scene, a name or a path that outlives the menu; added where it is missing. */
 int app_menu_scene(AppMenu *menu, const char *scene);
 
 /* `where`: a mask of 1u << BevWhere. */
@@ -49,9 +51,32 @@ typedef struct {
     double pause_ms; /* the next frame of its animation */
 } LessonDesk;
 
+/* ---- undo.c ---------------------------------------------------------------------------------- */
+
+enum { UNDO_STEPS = 50 };
+
+typedef struct {
+    State *states[UNDO_STEPS]; /* as it was before each change, the newest last */
+    int count;
+    Action last;
+} Undo;
+
+void undo_push(Undo *undo, const State *before, Action action);
+void undo_free(Undo *undo);
+
+/* ---- tour.c ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    char *text;       /* the script; NULL: none is played */
+    const char *at;   /* its next line */
+    double due_ms;    /* when that is used */
+    double said_ms;   /* until when the caption stays */
+    uint64_t request; /* the engine's number of the picture that the last line asked for */
+} Tour;
+
 /* ---- the App --------------------------------------------------------------------------------- */
 
-enum { APP_MAX_WORDS = 24, APP_WORD = 80 };
+enum { APP_MAX_WORDS = 32, APP_WORD = 80 };
 
 typedef struct AppOptions {
     const char *scene; /* a name or a path */
@@ -63,6 +88,8 @@ typedef struct AppOptions {
     char words[APP_MAX_WORDS][APP_WORD];
     const char *lesson; /* opened first, by number, name or path; "": the next one; NULL: none */
     DeskMemory memory;  /* whether its progress is kept */
+    bool tour;          /* begins with the tour */
+    bool greets;        /* says what to press first: Enter is the tour until a key was pressed */
 } AppOptions;
 
 typedef struct {
@@ -76,10 +103,17 @@ typedef struct {
     LiveData nothing;         /* shown before the first frame */
     unsigned todo;            /* STEP_* bits for the screens */
     LessonDesk desk;
+    Undo undo;
+    Tour tour;
+    bool greets; /* no key was pressed yet: Enter is the tour */
+    State tried_from; /* the palette tries values: the state as it was when it opened */
+    int lesson_undo;  /* changes that were kept when the lesson opened */
+    bool serves;      /* a lesson's own commands are no changes of the user's */
     bool failed; /* nothing can be shown, or a script's line has failed: `err` says why */
     Err err;
     uint64_t loads, errors, notes; /* of the newest frame: scenes loaded, told so far */
     bool empty;                    /* the map of the last frame has no point */
+    char remark[sizeof((Scene *)0)->remark]; /* of the last frame's scene */
     char error_text[sizeof((LiveData *)0)->error_text];
 } App;
 
@@ -103,6 +137,9 @@ void app_request(App *app);
 
 /* A key: for the lesson that is open, or a control. False: it means nothing. */
 bool app_key(App *app, int32_t key);
+
+/* Takes back so many changes. */
+void app_undo(App *app, int steps);
 
 /* A line as in a script: a control and its argument. */
 bool app_words(App *app, const char *line, Err *err);
@@ -141,3 +178,15 @@ void app_lesson_wish(App *app);
 
 /* Milliseconds until its animation goes on; INFINITY: there is none. */
 double app_lesson_in_ms(const App *app);
+
+/* ---- tour.c ---------------------------------------------------------------------------------- */
+
+/* Plays samples/demo.keys with its captions until a key or a click; undo takes all of it back. */
+bool app_open_tour(App *app, Err *err);
+void app_close_tour(App *app);
+
+/* Goes on as far as it can now. */
+void app_tour_turn(App *app);
+
+/* Milliseconds until its next line; INFINITY: there is none, or its picture is not there yet. */
+double app_tour_in_ms(const App *app);

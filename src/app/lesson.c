@@ -57,6 +57,10 @@ bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
     Lesson lesson;
     if (!find_path(word, path, sizeof path, err) || !lesson_load(path, &lesson, err))
         return false;
+    if (!desk->open) {
+        undo_push(&app->undo, &app->state, ACTION_LESSON);
+        app->lesson_undo = app->undo.count;
+    }
     lesson_free(&desk->lesson);
     *desk = (LessonDesk){.open = true, .memory = memory, .lesson = lesson, .saved_page = -1};
     take_up(desk);
@@ -67,8 +71,8 @@ bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
     return true;
 }
 
-/* Saves where the learner stands, where that has changed. A lesson that was only looked at leaves no
- * trace. */
+/* Saves where the learner stands, where that has changed. A lesson that was only looked at leaves
+ * no trace. */
 static bool save(LessonDesk *desk, Err *err) {
     static CourseProgress progress;
     const LessonRun *run = &desk->run;
@@ -133,8 +137,10 @@ static bool use_control(App *app, Err *err) {
         return false;
     lesson_run_control(&app->desk.run, line, sizeof line);
     lesson_run_done(&app->desk.run);
+    app->serves = true;
     if (!app_words(app, line, err))
         app_note_error(app, err);
+    app->serves = false;
     return true;
 }
 
@@ -242,8 +248,12 @@ void app_lesson_wish(App *app) {
     bool ok = true;
     if (wish >= WISH_NEXT)
         app_lesson_input(app, &(LessonInput){.kind = kinds[wish]});
-    else if (wish == WISH_CLOSE)
+    else if (wish == WISH_CLOSE) {
         ok = app_close_lesson(app, &err);
+        app_undo(app, app->undo.count - app->lesson_undo + 1); /* all that it changed */
+    }
+    else if (wish == WISH_TOUR)
+        ok = app_open_tour(app, &err);
     else
         ok = (wish != WISH_EXPLAIN || explain(app, &err)) &&
              app_open_lesson(app, state->lesson_name,

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- finding --------------------------------------------------------------------------------- */
@@ -55,20 +56,22 @@ static bool too_long(const char *path, size_t limit, Err *err) {
     return err_set(err, ERR_FAILED, path, "", "longer than the limit of %zu bytes", limit);
 }
 
-enum { READ_MS = 60000 }; /* a pipe that has not ended by then is given up */
+/* A pipe that has not ended, or taken all, by then is given up. */
+enum { PIPE_MS = 60000 };
 
 /* The next bytes of a file that was opened with O_NONBLOCK; 0: its end. Some "regular" files of the
  * system, such as /proc/kmsg, have no end: what a regular file does not give at once is an error. A
- * terminal may take its time. */
+ * terminal where somebody types may take its time. */
 static ssize_t read_some(int fd, const char *path, char *bytes, size_t room, double until_ms,
                          Err *err) {
     struct stat status;
-    bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode), patient = isatty(fd);
+    bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode),
+         patient = isatty(fd) && !ptsname(fd);
     for (;;) {
         struct pollfd waiting = {.fd = fd, .events = POLLIN};
         double left_ms = until_ms - clock_ms();
         if (!regular && poll(&waiting, 1, patient ? -1 : (int)fmax(left_ms, 0)) == 0) {
-            err_set(err, ERR_FAILED, path, "", "it has not ended within %d s", READ_MS / 1000);
+            err_set(err, ERR_FAILED, path, "", "it has not ended within %d s", PIPE_MS / 1000);
             return -1;
         }
         ssize_t got = read(fd, bytes, room);
@@ -86,7 +89,7 @@ static ssize_t read_some(int fd, const char *path, char *bytes, size_t room, dou
 static bool read_all(int fd, const char *path, size_t limit, char **bytes, size_t *length,
                      Err *err) {
     size_t capacity = 0;
-    double until_ms = clock_ms() + READ_MS;
+    double until_ms = clock_ms() + PIPE_MS;
     for (;;) {
         if (*length + 1 >= capacity) {
             capacity = capacity ? 2 * capacity : 16384;
@@ -126,6 +129,24 @@ bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err
         *length = 0;
     }
     return ok;
+}
+
+FILE *data_open(const char *path, Err *err) {
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool regular = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    FILE *file = regular ? fdopen(fd, "rb") : NULL;
+    if (file)
+        return file;
+    int why = fd >= 0 && !regular ? EINVAL : errno;
+    if (fd >= 0)
+        close(fd);
+    if (why == EINVAL)
+        err_set(err, ERR_FAILED, path, "", "not a regular file");
+    else
+        err_set(err, ERR_FAILED, path, "", "cannot open: %s", strerror(why));
+    errno = why;
+    return NULL;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -243,11 +264,40 @@ static bool replace(const char *target, const struct stat *old, const void *byte
     return ok;
 }
 
+/* A pipe without a reader cannot be opened: one may come late. */
+static int open_special(const char *path, double until_ms) {
+    static const struct timespec breath = {.tv_nsec = 10000000};
+    for (;;) {
+        int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd >= 0 || errno != ENXIO || clock_ms() > until_ms)
+            return fd;
+        nanosleep(&breath, NULL);
+    }
+}
+
+/* False: errno says why; ETIMEDOUT: the reader takes nothing any more. */
+static bool write_patiently(int fd, const char *bytes, size_t length) {
+    while (length > 0) {
+        struct pollfd waiting = {.fd = fd, .events = POLLOUT};
+        int ready = poll(&waiting, 1, PIPE_MS);
+        ssize_t put = ready > 0 ? write(fd, bytes, length) : ready;
+        if (ready == 0)
+            errno = ETIMEDOUT;
+        if (ready == 0 || (put < 0 && errno != EINTR && errno != EAGAIN))
+            return false;
+        bytes += put > 0 ? put : 0;
+        length -= put > 0 ? (size_t)put : 0;
+    }
+    return true;
+}
+
 static bool write_special(const char *path, const void *bytes, size_t length, Err *err) {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    int fd = open_special(path, clock_ms() + PIPE_MS);
+    if (fd < 0 && errno == ENXIO)
+        return err_set(err, ERR_FAILED, path, "", "nobody has read it within %d s", PIPE_MS / 1000);
     if (fd < 0)
         return failed(path, "cannot open", "", err);
-    bool ok = data_write_all(fd, bytes, length);
+    bool ok = write_patiently(fd, bytes, length);
     if (close(fd) != 0 || !ok)
         return failed(path, "cannot write", "", err);
     return true;

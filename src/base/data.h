@@ -4,6 +4,7 @@
 #include "kernels/err.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* Writes the full path of `relative`, a file ("samples/intersection.json") or a folder ("samples").
  * Searches in this order: $BEVSCOPE_DATA, the folder of the executable, ../share/bevscope next to
@@ -13,6 +14,9 @@ bool data_path(const char *relative, char *path, size_t size, Err *err);
 /* Reads a whole file of at most `limit` bytes. The caller frees *bytes; a NUL follows the last byte
  * and is not counted in *length. */
 bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err *err);
+
+/* Opens a regular file for reading, and does not wait for a pipe. NULL: `err` and errno say why. */
+FILE *data_open(const char *path, Err *err);
 
 /* Replaces the contents of `path`. A reader sees either the old file or the complete new one. After
  * a failure the old file is unchanged and no temporary file remains (data.c says what signals can

@@ -41,7 +41,7 @@ static bool expect(const Check *check, FieldPath path, const json_t *value, bool
 }
 
 static void store_number(const Field *field, void *target, int index, double value) {
-    if (field->type == FIELD_INT)
+    if (field->type == FIELD_INT || field->type == FIELD_WORD)
         ((int *)target)[index] = (int)value;
     else if (field->type == FIELD_INT64)
         ((int64_t *)target)[index] = (int64_t)value;
@@ -78,6 +78,18 @@ static bool read_numbers(const Check *check, FieldPath path, const Field *field,
                          json_array_get(value, (size_t)i), target, i))
             return false;
     return true;
+}
+
+static bool read_row(const Check *check, FieldPath path, const Field *field, const json_t *value,
+                     int64_t *target) {
+    size_t count = is(value, JSON_ARRAY) ? json_array_size(value) : 0;
+    if (count < 1 || count > (size_t)field->numbers)
+        return FIELD_REFUSE(check, path, "", "is %s of %zu elements, must be an array of 1 to %d numbers",
+                            type_name(value), count, field->numbers);
+    Field exact = *field;
+    exact.numbers = (int)count;
+    *target = (int64_t)count;
+    return read_numbers(check, path, &exact, value, target + 1);
 }
 
 static bool read_text(const Check *check, FieldPath path, const Field *field, const json_t *value,
@@ -146,6 +158,8 @@ static bool read_field(const Check *check, FieldPath path, const Field *field, c
         return fields_read(check, path, field->table, value, target);
     if (field->type == FIELD_LIST)
         return read_list(check, path, field, value, target);
+    if (field->type == FIELD_ROW)
+        return read_row(check, path, field, value, target);
     return field->numbers ? read_numbers(check, path, field, value, target)
                           : read_number(check, path, field, value, target, 0);
 }
@@ -182,6 +196,8 @@ bool fields_read(const Check *check, FieldPath path, const FieldTable *table, co
                 return false;
         } else if (!field->optional) {
             return FIELD_REFUSE(check, field_path_key(path, field->key), "", "is missing");
+        } else if (field->type == FIELD_ROW) {
+            *(int64_t *)at = 0;
         } else if (field->type != FIELD_TEXT) {
             for (int n = 0; n < (field->numbers ? field->numbers : 1); n++)
                 store_number(field, at, n, field->fallback);

@@ -9,6 +9,9 @@ typedef struct {
     BevAlign align;
 } KernelConfig;
 
+/* Rows of bev_kernels[] as bits by their position. */
+typedef uint64_t KernelSet;
+
 bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b);
 
 /* "V3 FP16 nearest", "V4 FP16 nearest backward", as titles name them. */
@@ -18,8 +21,8 @@ void kernel_config_label(const KernelConfig *config, char *text, size_t size);
  * number. */
 int kernels_of(BevWhere where, BevDirection direction, const BevKernel **kernels, int max);
 
-/* The row that a person means by `name` on that backend, in that direction: its name ("cpu_v3"), the
- * name of its twin ("v3"), its title ("V2+DO") or the name of a row of that title in the other
+/* The row that a person means by `name` on that backend, in that direction: its name ("cpu_v3"),
+ * the name of its twin ("v3"), its title ("V2+DO") or the name of a row of that title in the other
  * direction, in any case. NULL: none. */
 const BevKernel *kernel_named(BevWhere where, BevDirection direction, const char *name);
 

@@ -4,8 +4,8 @@
  * mallopt() in cmd_live.c): else it would keep a GB after a scene of each size was shown.
  *
  * A pool keeps at most MEM_POOL_KEPT blocks, of the size that was asked for last; blocks of other
- * sizes are freed, and blocks above MEM_POOL_LARGEST: what such a scene takes in memory matters more
- * than its page faults, which cost little beside the rest of its frame. Any thread may call. */
+ * sizes are freed, and blocks above MEM_POOL_LARGEST: what such a scene takes in memory matters
+ * more than its page faults, which cost little beside the rest of a frame. Any thread may call. */
 #pragma once
 
 #include <pthread.h>

@@ -276,7 +276,7 @@ static void uninstall(int signal, Reaction reaction) {
     sigaction(signal, &state.before[signal], NULL);
 }
 
-/* ---- a temporary file, with or without the display ---------------------------------------------- */
+/* ---- a temporary file, with or without the display ------------------------------------------- */
 
 static void guard(int signal, Reaction reaction) {
     struct sigaction now;
@@ -307,7 +307,7 @@ void rescue_unguard(void) {
     pthread_mutex_unlock(&guarded.lock);
 }
 
-/* ---- the display ------------------------------------------------------------------------------ */
+/* ---- the display ----------------------------------------------------------------------------- */
 
 /* Where the soft limit of CPU time equals the hard one, as `ulimit -t` sets them, the system sends
  * SIGKILL at once: SIGXCPU has to come half a second before. */

@@ -1,7 +1,7 @@
-/* What must be undone before a signal ends the process: a temporary file, for every program; and for
- * the live display the terminal. There a signal that asks to stop is passed to the main loop, which
- * leaves in order. In a crash, or when a library calls exit(), the terminal is reset before the
- * process dies.
+/* What must be undone before a signal ends the process: a temporary file, for every program; and
+ * for the live display the terminal. There a signal that asks to stop is passed to the main loop,
+ * which leaves in order. In a crash, or when a library calls exit(), the terminal is reset before
+ * the process dies.
  *
  * Install it on the main thread before ncurses and SDL start: both respect handlers that exist
  * already. */
@@ -56,8 +56,8 @@ void rescue_copy(int from, int to);
 /* Stops the process as SIGTSTP would have; returns when it is continued. */
 void rescue_stop(void);
 
-/* Until rescue_unguard a signal that ends the process removes the file `path` first. Signals that the
- * program handles itself are left to it. One file at a time: other threads wait. */
+/* Until rescue_unguard a signal that ends the process removes the file `path` first. Signals that
+ * the program handles itself are left to it. One file at a time: other threads wait. */
 void rescue_guard(const char *path);
 void rescue_unguard(void);
 

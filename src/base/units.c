@@ -103,7 +103,7 @@ void unit_change(Unit unit, double before, double after, char *text, size_t size
 const char *const source_names[] = {"n/a",   "measured",  "recorded",
                                     "model", "published", "computed"};
 
-/* Whether the unit "us" of a number stands at `at`: behind a digit and a blank, and no longer word. */
+/* Whether the unit "us" of a number stands at `at`: behind a digit and a blank, no longer word. */
 static bool is_micro(const char *text, size_t at) {
     const char *unit = text + at;
     return at >= 2 && unit[0] == 'u' && unit[1] == 's' && text[at - 1] == ' ' &&

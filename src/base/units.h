@@ -15,13 +15,13 @@ typedef enum {
     UNIT_COUNT  /* "209,019" */
 } Unit;
 
-/* ASCII only; what shows UTF-8 passes the text through text_micro, text_for_locale or text_put. NaN,
- * infinities and negative values are unknown. */
+/* ASCII only; what shows UTF-8 passes the text through text_micro, text_for_locale or text_put.
+ * NaN, infinities and negative values are unknown. */
 void unit_text(Unit unit, double value, char *text, size_t size);
 
 /* A change: "10.2 to 6.1 MB", both in the unit of the larger value; "900 B to 8.66 MB" where that
- * would leave no digits of the other. "still 6.1 MB" when both print the same. Only `after` when one
- * of them is unknown. */
+ * would leave no digits of the other. "still 6.1 MB" when both print the same. Only `after` when
+ * one of them is unknown. */
 void unit_change(Unit unit, double before, double after, char *text, size_t size);
 
 /* Where a number comes from. Every screen shows it beside the number. */
@@ -53,9 +53,9 @@ static inline Reading reading(double value, FigureSource source) {
 void reading_text(Unit unit, const Reading *reading, char *text, size_t size);
 void figure_text(Unit unit, double value, char *text, size_t size);
 
-/* Copies an ASCII text with "us" behind a number written as "µs", for screens that show UTF-8: all of
- * them use this function. Other words stay. `copy` needs a byte more for each unit; else the text is
- * cut. */
+/* Copies an ASCII text with "us" behind a number written as "µs", for screens that show UTF-8: all
+ * of them use this function. Other words stay. `copy` needs a byte more for each unit; else the
+ * text is cut. */
 void text_micro(const char *text, char *copy, size_t size);
 
 /* The same for the heading of a column, whose last word is its unit: "us", "median us". */

@@ -204,8 +204,8 @@ static void empty_slices(const Facts *facts, Findings *findings) {
              "%lld slices, %.0f %% of the cells get no point: writing only the others would give "
              "%.1f times",
              (long long)lengths->slices, 100 * empty, finding->gain);
-    snprintf(finding->brief, sizeof finding->brief, "%.0f %% of the cells empty, %.1f times to gain",
-             100 * empty, finding->gain);
+    snprintf(finding->brief, sizeof finding->brief,
+             "%.0f %% of the cells empty, %.1f times to gain", 100 * empty, finding->gain);
     snprintf(finding->evidence, sizeof finding->evidence,
              "height: %lld of %lld cells filled, median %lld points (counted); %.0f of %.0f MB are "
              "output (model)",

@@ -12,7 +12,7 @@ typedef struct {
                            times" */
     char brief[80];     /* "chain binds 89.0 of 108 us, 2.1 times to gain" */
     char evidence[200]; /* the figures behind it, each with its source */
-    double gain;        /* latency now over latency without it; more than 1; 0: a step of a workflow */
+    double gain; /* latency now over latency without it; more than 1; 0: a step of a workflow */
     int lesson;         /* the number of the lesson that explains it */
 } Finding;
 
@@ -24,17 +24,17 @@ typedef struct {
 } IntervalLengths;
 
 /* Findings about a kernel on the GPU at that place of the model, changed by `edit` (NULL: as it
- * is). Returns how many, at most FINDINGS_MAX; 0 where the kernel was not replayed (yet), and for kernels
- * that are wrong on purpose: a fast wrong sum is no advice. */
+ * is). Returns how many, at most FINDINGS_MAX; 0 where the kernel was not replayed (yet), and for
+ * kernels that are wrong on purpose: a fast wrong sum is no advice. */
 int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
                 const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]);
 
-/* The fastest kernel that has code and is right, and what it takes; NULL: none was replayed (yet). */
+/* The fastest kernel with code that is right, and what it takes; NULL: none was replayed (yet). */
 const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const GpuEdit *edit,
                                         Prediction *prediction);
 
-/* Of an operator scene: the four steps of the articles' workflow, filled with what the model says of
- * the kernel. `counts`: all features are 1. Returns how many: WORKFLOW_STEPS, or 0 where the kernel
- * was not replayed (yet). */
+/* Of an operator scene: the four steps of the articles' workflow, filled with what the model says
+ * of the kernel. `counts`: all features are 1. Returns how many: WORKFLOW_STEPS, or 0 where the
+ * kernel was not replayed (yet). */
 int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
                 const IntervalLengths *lengths, bool counts, Finding steps[WORKFLOW_STEPS]);

@@ -7,17 +7,16 @@
 const char *const term_names[TERM_COUNT] = {"DRAM", "L2", "issue", "chain"};
 
 /* What data sheets do not say, from this program's own probes on an H200 (`info --probe`, run 1 in
- * samples/experiments/model.md), taken to grow with multiprocessors and clock; more of them stand in
- * regime.h. A copy reaches
- * 4,220 of 4,800 GB/s of DRAM. Multiprocessors read 9,250 GB/s from L2; clears, as recorded beside
- * the ladder, write 5,160 GB/s. Additions spread over many sectors are 104 a nanosecond, stores of
- * 4 bytes 105, reads with a store behind them 95 (the same notes, *Slices*). Latencies in cycles:
- * what only the other partition has on top of an L2 hit, and DRAM. An instruction of a
- * warp alone takes 4 cycles if it needs the result of the one before, as most do; V2+DO, whose 80
- * instructions a point outweigh its loads, takes 3: the one figure from a recorded latency
- * (canonical). The time of a launch is that of
- * an empty kernel in a graph. A clear is another launch, and so is the encoding, one element a
- * thread, of which 3.2 million take 7.8 us. */
+ * samples/experiments/model.md), taken to grow with multiprocessors and clock; more of them stand
+ * in regime.h. A copy reaches 4,220 of 4,800 GB/s of DRAM. Multiprocessors read 9,250 GB/s from L2;
+ * clears, as recorded beside the ladder, write 5,160 GB/s. Additions spread over many sectors are
+ * 104 a nanosecond, stores of 4 bytes 105, reads with a store behind them 95 (the same notes,
+ * *Slices*). Latencies in cycles: what only the other partition has on top of an L2 hit, and DRAM.
+ * An instruction of a warp alone takes 4 cycles if it needs the result of the one before, as most
+ * do; V2+DO, whose 80 instructions a point outweigh its loads, takes 3: the one figure from a
+ * recorded latency (canonical). The time of a launch is that of an empty kernel in a graph. A clear
+ * is another launch, and so is the encoding, one element a thread, of which 3.2 million take 7.8
+ * us. */
 static const double DRAM_SHARE = 0.88;
 static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and multiprocessor */
 static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364;        /* likewise, of sectors */
@@ -48,7 +47,8 @@ static void count_passes(const BevProblem *problem, Profile *profile) {
     BevDtype dtype = backward ? problem->dtype : problem->out.dtype;
     double elements = bytes * 8 / bev_dtypes[dtype].bits;
     if (!backward) /* NVFP4 has block scales beside its codes */
-        elements = (double)(problem->shape.nx * problem->shape.ny) * (double)problem->shape.channels;
+        elements =
+            (double)(problem->shape.nx * problem->shape.ny) * (double)problem->shape.channels;
     if (access->clears)
         profile->cleared_bytes = bytes;
     if (access->sums)

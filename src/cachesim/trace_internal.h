@@ -271,8 +271,9 @@ typedef struct {
     int32_t part, parts;
 } TileWork;
 
-/* Workers in the order of the launch. A step is one slab (16 image rows of a feature column) with an entry for each cell of the tile:
- * bin << 16 | rows, 0 for none. Step w is the first of worker w; the tiles' other steps follow, tile by tile. */
+/* Workers in the order of the launch. A step is one slab (16 image rows of a feature column) with
+ * an entry for each cell of the tile: bin << 16 | rows, 0 for none. Step w is the first of worker
+ * w; the tiles' other steps follow, tile by tile. */
 typedef struct {
     bool serves;     /* false: pieces are the better way, and the rest is empty */
     bool transposed; /* a kernel of its own transposes the depth first */

@@ -64,8 +64,8 @@ void slices_turn(Slices *slices) {
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-/* A line that is all there takes L1 half as long as another one: with that, grad_v2's time on an H200
- * is explained, whose loads find most of their lines in L1 (samples/experiments/gradients.md). */
+/* A line that is all there takes L1 half as long as another one: with that, grad_v2's time on an
+ * H200 is explained: most loads find their lines in L1 (samples/experiments/gradients.md). */
 static const double HIT_LINE = 0.6;
 
 enum { LINE = 4, L1_SETS = 176, L1_WAYS = 8, PASS_WARPS = 8 };

@@ -96,8 +96,7 @@ static bool point_turn(void *replay, int sm, void *state) {
     return false;
 }
 
-/* ---- a run a warp: grad_block ------------------------------------------------------------------
- */
+/* ---- a run a warp: grad_block ---------------------------------------------------------------- */
 
 typedef struct {
     int64_t t, first, end;

@@ -478,21 +478,25 @@ static void place_arrays(TilesReplay *replay) {
     const TileMap *map = &replay->map;
     size_t tiles = (size_t)map->tiles, slots = (size_t)map->steps * TILE_CELLS;
     size_t weights = (size_t)map->entry_count * SLAB * FLOAT;
-    replay->feat =
-        memory_place(memory, TRACE_FEAT, "features", bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
+    replay->feat = memory_place(memory, TRACE_FEAT, "features",
+                                bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
     replay->scales = memory_place(memory, TRACE_FEAT, "block scales",
                                   bev_block_scale_bytes(p->dtype, p->feat.rows, p->feat.row_len));
     replay->depth = memory_place(memory, TRACE_DEPTH, "depth", bev_tensor_bytes(&p->depth));
-    replay->transposed = memory_place(memory, TRACE_DEPTH, "depth by column", map->transposed ? tile_transposed_bytes(p) : 0);
+    replay->transposed = memory_place(memory, TRACE_DEPTH, "depth by column",
+                                      map->transposed ? tile_transposed_bytes(p) : 0);
     replay->work = memory_place(memory, TRACE_OWNERS, "work", (size_t)map->workers * WORK_BYTES);
     replay->cells = memory_place(memory, TRACE_OWNERS, "tile cells", tiles * TILE_CELLS * INDEX);
     replay->empty = memory_place(memory, TRACE_OWNERS, "empty cells", (size_t)map->empties * INDEX);
     replay->slabs = memory_place(memory, TRACE_RANKS, "slabs", (size_t)map->steps * SLAB_BYTES);
     replay->entries = memory_place(memory, TRACE_RANKS, "entries", slots * INDEX);
-    replay->weight_rows = memory_place(memory, TRACE_RANKS, "weight rows", p->map.weights ? slots * INDEX : 0);
+    replay->weight_rows =
+        memory_place(memory, TRACE_RANKS, "weight rows", p->map.weights ? slots * INDEX : 0);
     replay->weights = memory_place(memory, TRACE_WEIGHT, "weights", p->map.weights ? weights : 0);
     replay->out = memory_place(memory, TRACE_OUT, "output", bev_tensor_bytes(&p->out));
-    replay->halves = memory_place(memory, TRACE_SUMS, "sums of pairs", (size_t)(2 * map->pairs * TILE_CELLS * p->shape.channels) * FLOAT);
+    replay->halves =
+        memory_place(memory, TRACE_SUMS, "sums of pairs",
+                     (size_t)(2 * map->pairs * TILE_CELLS * p->shape.channels) * FLOAT);
 }
 
 static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err) {

@@ -198,14 +198,15 @@ static void show_splats(const OwnersReplay *replay, const Warp *warp, const Spla
     const float *weights = replay->problem->map.weights;
     for (int s = 0; s < warp->count; s++)
         for (int j = 0; j < splat[s]->cells; j++)
-            observer->point(observer, &(StepPoint){.depth = splat[s]->depth,
-                                                   .feat = splat[s]->feat,
-                                                   .cell = splat[s]->cell[j],
-                                                   .number = splat[s]->point[j],
-                                                   .weight = weights ? weights[splat[s]->point[j]] : 1,
-                                                   .first = warp->segments[s].first,
-                                                   .last = warp->segments[s].last,
-                                                   .lanes = in_shares(&warp->segments[s])});
+            observer->point(observer,
+                            &(StepPoint){.depth = splat[s]->depth,
+                                         .feat = splat[s]->feat,
+                                         .cell = splat[s]->cell[j],
+                                         .number = splat[s]->point[j],
+                                         .weight = weights ? weights[splat[s]->point[j]] : 1,
+                                         .first = warp->segments[s].first,
+                                         .last = warp->segments[s].last,
+                                         .lanes = in_shares(&warp->segments[s])});
 }
 
 /* A warp's splats: a record of ten words each, then as many cells as it says. */

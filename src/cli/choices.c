@@ -37,6 +37,10 @@ static const char *truth_at(int i) {
     return i < TRUTH_COUNT ? truth_names[i] : NULL;
 }
 
+static const char *rounding_at(int i) {
+    return i < ROUNDING_COUNT ? rounding_names[i] : NULL;
+}
+
 static const char *const formats[] = {"table", "markdown", "csv", "json", NULL};
 static const char *const directions[] = {"forward", "backward", "both", NULL};
 static const char *const stages[] = {"pool", "view", NULL}; /* by BevStage */
@@ -67,6 +71,7 @@ static const struct {
     [CHOICE_LOSS] = {.at = losses_at},
     [CHOICE_STRIP] = {.at = strip_at},
     [CHOICE_TRUTH] = {.at = truth_at},
+    [CHOICE_ROUNDING] = {.at = rounding_at, .listed = true},
 };
 
 static const char *name_at(ChoiceSet set, int i) {
@@ -139,23 +144,31 @@ bool choices_check(ChoiceSet set, const char *text, bool list, const char *optio
 }
 
 /* The bits of a known name; of a title those of all kernels that have it. */
-static unsigned bits_of(ChoiceSet set, const char *name) {
-    unsigned bits = 0;
+static uint64_t bits_of(ChoiceSet set, const char *name) {
+    uint64_t bits = 0;
     int found = choices_find(set, name);
     if (found >= 0)
-        return 1u << found;
+        return UINT64_C(1) << found;
     for (int i = 0; set == CHOICE_KERNEL && bev_kernels[i]; i++)
         if (!strcasecmp(bev_kernels[i]->title, name))
-            bits |= 1u << i;
+            bits |= UINT64_C(1) << i;
+    return bits;
+}
+
+static uint64_t bits_of_list(ChoiceSet set, const char *text, uint64_t fallback) {
+    char item[ITEM];
+    uint64_t bits = text ? 0 : fallback;
+    while (next_item(&text, item))
+        bits |= strcmp(item, "all") ? bits_of(set, item) : (UINT64_C(1) << count_of(set)) - 1;
     return bits;
 }
 
 unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback) {
-    char item[ITEM];
-    unsigned mask = text ? 0 : fallback;
-    while (next_item(&text, item))
-        mask |= strcmp(item, "all") ? bits_of(set, item) : (1u << count_of(set)) - 1;
-    return mask;
+    return (unsigned)bits_of_list(set, text, fallback);
+}
+
+KernelSet choices_kernels(const char *text, KernelSet fallback) {
+    return bits_of_list(CHOICE_KERNEL, text, fallback);
 }
 
 void choices_list(ChoiceSet set, char *text, int size) {

@@ -1,6 +1,7 @@
 /* bevscope bench: the latency of every kernel, measured here or recorded on named machines. */
 #include "config.h"
 #include "kernels/clean.h"
+#include "src/cli/bench_against.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 #include "src/scene/scene.h"
@@ -26,6 +27,7 @@ static void add_l2(Report *report, bool for_people, double carveout_mib, double 
 typedef struct {
     const BenchPlan *plan;
     Report report;
+    Against *against;
 } Bench;
 
 static void show_progress(const BenchRow *row) {
@@ -74,6 +76,7 @@ static void add_row(const BenchRow *row, void *context) {
     report_add(report, "baseline_settled", backward ? "base settled" : "V2 settled", 0,
                cell_if(compared, cell_bool(baseline->settled)));
     report_add(report, "skipped", NULL, 0, cell_text(ran ? NULL : row->skipped));
+    against_add(bench->against, report, row);
     if (isatty(STDERR_FILENO))
         show_progress(row);
 }
@@ -133,18 +136,25 @@ static bool measure(const Options *options, Err *err) {
         configurations[i] = presets[i].name;
     plan.scenes = named ? options->arguments : configurations;
     plan.scene_count = named ? options->argument_count : preset_count;
+    plan.moments = 1;
     plan.caches = choices_mask(CHOICE_CACHE, options->cache, 1u << CACHE_WARM | 1u << CACHE_COLD);
     plan.carveouts_mib = carveouts_mib;
     plan.carveout_count = carveout_count;
     plan.timing = options->quick ? timing_quick : timing_default;
     plan.timing.single = options->single;
     Bench bench = {.plan = &plan, .report = {.names_to = "cache"}};
-    bool ok = bench_run(&plan, add_row, &bench, err);
+    bool ok = against_open(options, &plan, &bench.against, err) &&
+              bench_run(&plan, add_row, &bench, err);
     grad_out_free(&grad_out);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     ok = ok &&
-         output_report(options, &bench.report, json_pack("{so}", "machine", this_machine()), err);
+         output_report(options, &bench.report,
+                       json_pack("{so ss}", "machine", this_machine(), "timing",
+                                 options->single ? "single" : "in a row"),
+                       err) &&
+         against_judge(bench.against, err);
+    against_close(bench.against);
     report_free(&bench.report);
     return ok;
 }
@@ -192,9 +202,11 @@ static bool scene_wanted(const Options *options, const SceneLabel *names, const 
 }
 
 static bool kernel_wanted(const Options *options, const char *name) {
-    unsigned mask = choices_mask(CHOICE_KERNEL, options->kernel, UINT_MAX);
+    KernelSet mask = choices_kernels(options->kernel, 0);
     int found = choices_find(CHOICE_KERNEL, name);
-    return !options->kernel || (found >= 0 && mask >> found & 1);
+    const BevKernel *kernel = bev_kernel_find(name);
+    return (!options->kernel || (found >= 0 && mask >> found & 1)) &&
+           (!options->stage || (kernel && !strcmp(options->stage, bev_stages[kernel->stage].name)));
 }
 
 /* Without --direction: forward, or whatever the kernels named do. */
@@ -208,7 +220,8 @@ static bool direction_wanted(const Options *options, const RecordedRow *row) {
 /* --l2-carveout shows the experiments with a smaller L2 and nothing else; without it they are left
  * out. */
 static bool row_wanted(const Options *options, const SceneLabel *names, const RecordedRow *row) {
-    return !options->evenness && recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
+    return !options->evenness && !options->prune &&
+           recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
            scene_wanted(options, names, row->scene) && kernel_wanted(options, row->kernel) &&
            direction_wanted(options, row) &&
            wanted(row->dtype, options->dtype) &&
@@ -246,13 +259,17 @@ static bool show_recorded(const Options *options, Err *err) {
                 add_recorded(&report, options, set.recordings[i].label,
                              &set.recordings[i].rows[j]);
     recorded_free(&set);
-    bool ok = report.row_count > 0 ? output_report(options, &report, json_object(), err)
-                                   : err_set(err, ERR_FAILED, "samples/recorded",
-                                             "bench --recorded alone shows all", "nothing recorded fits");
+    bool ok = report.row_count > 0
+                  ? output_report(options, &report, json_object(), err)
+                  : err_set(err, ERR_FAILED, "samples/recorded", "bench --recorded alone shows all",
+                            "nothing recorded fits");
     report_free(&report);
     return ok;
 }
 
 bool cmd_bench(const Options *options, Err *err) {
+    if (options->recorded && (options->against || options->fail || options->png))
+        return err_set(err, ERR_USAGE, "--recorded", "leave it out",
+                       "recorded figures are not compared with those of another file");
     return options->recorded ? show_recorded(options, err) : measure(options, err);
 }

@@ -35,7 +35,7 @@ bool cmd_export(const Options *options, Err *err) {
     WorkloadOptions workload_options = select_workload(options);
     Workload workload;
     if (!check_options(options, err) ||
-        !workload_open(&workload, options->arguments[0], &workload_options, err))
+        !select_open(&workload, options->arguments[0], &workload_options, err))
         return false;
     BevAlign align = options->align ? (BevAlign)choices_find(CHOICE_ALIGN, options->align)
                      : workload.scene.has_rig || !workload.scene.map.weights ? BEV_NEAREST

@@ -1,6 +1,7 @@
 /* bevscope info: this machine and its kernels, what a scene holds, what a GPU reaches at best, and
  * what each CUDA kernel takes from it. */
 #include "config.h"
+#include "src/cli/model.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 #include "src/scene/clip.h"
@@ -34,9 +35,26 @@ static bool each_problem(const Options *options, Workload *workload, Visit *visi
 /* ---- a scene --------------------------------------------------------------------------------- */
 
 typedef struct {
-    Report report;
+    Report report, cameras;
     const char *scene;
 } Facts;
+
+/* Where each camera looks: a file in another frame, or with poses the other way round, shows here. */
+static void add_cameras(Facts *facts, const Scene *scene) {
+    Report *report = &facts->cameras;
+    for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++) {
+        const Camera *camera = &scene->rig.cameras[i];
+        const CameraView view = camera_view(camera, &scene->rig.frustum);
+        report_row(report);
+        report_add(report, "scene", NULL, 0, cell_text(facts->scene));
+        report_add(report, "camera", "camera", 0, cell_text(camera->name));
+        report_add(report, "heading_deg", "heading deg", 4, cell_real(view.heading_deg));
+        report_add(report, "height_m", "height m", 3, cell_real(camera->position_m[2]));
+        report_add(report, "tilt_deg", "tilt deg", 3, cell_real(view.tilt_deg));
+        report_add(report, "horizon_row", "horizon row", 4, cell_real(view.horizon_px));
+        report_add(report, "rows", "of rows", 0, cell_int(scene->rig.frustum.input_h));
+    }
+}
 
 /* What an operator's numbers are; scenes with cameras have no such line. */
 static void add_operator(Report *report, const Scene *scene) {
@@ -80,6 +98,26 @@ static void add_photos(Report *report, const Photos *photos) {
                cell_if(photos->sweep_count, cell_int(photos->sweep_count)));
 }
 
+/* What a file says otherwise than others would, and whether its arrays and calibration agree. */
+static void add_conventions(Report *report, const Scene *scene) {
+    const MapAgreement *agreement = &scene->agreement;
+    char text[64];
+    snprintf(text, sizeof text, "%lld of %lld points", (long long)agreement->same,
+             (long long)agreement->points);
+    report_add(report, "rounding", NULL, 0,
+               cell_text(scene->has_rig && scene->rig.grid.truncate ? "truncate" : NULL));
+    report_add(report, "arrays_agree", NULL, 0, cell_text(agreement->points ? text : NULL));
+}
+
+static void add_pruned(Report *report, const Pruned *pruned) {
+    char points[64];
+    snprintf(points, sizeof points, "%lld of %lld", (long long)pruned->points_kept,
+             (long long)pruned->points);
+    report_add(report, "points_kept", NULL, 0, cell_text(pruned->points ? points : NULL));
+    report_add(report, "mass_kept", NULL, 6,
+               cell_if(pruned->points, cell_real(pruned->mass_kept / pruned->mass)));
+}
+
 static bool add_problem(const Workload *workload, const BevProblem *problem, void *context,
                         Err *err) {
     Facts *facts = context;
@@ -98,8 +136,10 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
     add_operator(report, &workload->scene);
     add_photos(report, &workload->scene.photos);
+    add_conventions(report, &workload->scene);
     add_shape(report, &problem->shape);
     add_intervals(report, &stats);
+    add_pruned(report, &workload->pruned[problem->align]);
     report_add(report, "gather_traffic_mb", "gather traffic MB", 4,
                cell_mb(bev_traffic_total(gather)));
     report_add(report, "footprint_mb", "footprint MB", 4, cell_mb(bev_footprint_total(footprint)));
@@ -137,18 +177,80 @@ static bool describe_scenes(const Options *options, Err *err) {
     for (int i = 0; ok && i < options->argument_count; i++) {
         Workload workload;
         facts.scene = options->arguments[i];
-        if ((ok = workload_open(&workload, facts.scene, &workload_options, err))) {
-            ok = each_problem(options, &workload, add_problem, &facts, err);
+        if ((ok = select_open(&workload, facts.scene, &workload_options, err))) {
+            add_cameras(&facts, &workload.scene);
+            ok = select_use_fault(options, &workload, err) && each_problem(options, &workload, add_problem, &facts, err);
             workload_close(&workload);
         }
     }
     if (ok && output_printer(options) != report_text)
-        ok = output_report(options, &facts.report, json_object(), err);
+        ok = output_report(options, &facts.report,
+                           json_pack("{so}", "cameras", report_json(&facts.cameras)), err);
     else if (ok && (ok = memory_stream_open(&output, err))) {
         print_facts(&facts.report, output.stream);
-        ok = output_close(&output, !facts.report.out_of_memory, options->output, err);
+        if (facts.cameras.row_count)
+            fputc('\n', output.stream);
+        if (facts.cameras.row_count)
+            output_printer(options)(&facts.cameras, output.stream);
+        ok = output_close(&output, !facts.report.out_of_memory && !facts.cameras.out_of_memory, options->output, err);
     }
     report_free(&facts.report);
+    report_free(&facts.cameras);
+    return ok;
+}
+
+/* ---- info --objects -------------------------------------------------------------------------- */
+
+/* Of each --align and --dtype. */
+static bool measure_objects(const Options *options, Workload *workload, const char *scene,
+                            Report *rows, Report *bands, Err *err) {
+    unsigned dtypes = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
+    unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
+    ObjectTable table;
+    bool ok = object_table_open(options, workload, &table, err);
+    for (int align = 0; ok && align < BEV_ALIGN_COUNT; align++)
+        for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
+            if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
+                continue;
+            ok = object_table_measure(&table, workload, (BevDtype)dtype, (BevAlign)align, err);
+            if (ok)
+                object_table_add(&table, scene, (BevDtype)dtype, (BevAlign)align, rows, bands);
+        }
+    object_table_close(&table);
+    return ok;
+}
+
+/* For people the objects, the nearest first, then the means by range. */
+static bool print_objects(const Options *options, const Report *rows, const Report *bands,
+                          Err *err) {
+    MemoryStream output;
+    if (!output_printer(options))
+        return output_report(options, rows, json_pack("{so}", "by_range", report_json(bands)), err);
+    if (!memory_stream_open(&output, err))
+        return false;
+    output_printer(options)(rows, output.stream);
+    fputc('\n', output.stream);
+    output_printer(options)(bands, output.stream);
+    return output_close(&output, !rows->out_of_memory && !bands->out_of_memory, options->output,
+                        err);
+}
+
+static bool describe_objects(const Options *options, Err *err) {
+    WorkloadOptions workload_options = select_workload(options);
+    Report rows = {.names_to = "object"}, bands = {.names_to = "range"};
+    bool ok = options->argument_count > 0 ||
+              err_set(err, ERR_USAGE, "info --objects", "name a scene, such as intersection",
+                      "objects are those of a scene");
+    for (int i = 0; ok && i < options->argument_count; i++) {
+        Workload workload;
+        if (!(ok = select_open(&workload, options->arguments[i], &workload_options, err)))
+            break;
+        ok = measure_objects(options, &workload, options->arguments[i], &rows, &bands, err);
+        workload_close(&workload);
+    }
+    ok = ok && print_objects(options, &rows, &bands, err);
+    report_free(&rows);
+    report_free(&bands);
     return ok;
 }
 
@@ -316,7 +418,7 @@ static bool describe_functions(const Options *options, Err *err) {
     Functions functions = {0};
     Workload workload;
     if (!device_info(&functions.device, err) ||
-        !workload_open(&workload, scene, &workload_options, err))
+        !select_open(&workload, scene, &workload_options, err))
         return false;
     bool ok = each_problem(options, &workload, add_functions, &functions, err) &&
               output_report(options, &functions.report,
@@ -339,6 +441,8 @@ bool cmd_info(const Options *options, Err *err) {
         return false;
     if (options->kernels)
         return describe_functions(options, err);
+    if (options->objects)
+        return describe_objects(options, err);
     if (options->probe)
         return describe_limits(options, err);
     return options->argument_count ? describe_scenes(options, err) : describe_machine(options, err);

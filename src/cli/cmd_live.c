@@ -1,4 +1,4 @@
-/* bevscope [live] [SCENE]: from the options to the loop of the live display. */
+/* bevscope [live] [SCENE] and bevscope demo: from the options to the loop of the live display. */
 #include "src/base/progress.h"
 #include "src/cachesim/gpus.h"
 #include "src/cli/live.h"
@@ -61,17 +61,19 @@ static bool run_script(const Options *options, const LoopOptions *loop, Err *err
     return ok;
 }
 
+static LoopOptions screens(const Options *options) {
+    return (LoopOptions){.color = (TermColor)choices_find(CHOICE_COLOR, options->color),
+                         .ascii = options->ascii,
+                         .no_window = options->no_window,
+                         .no_mouse = options->no_mouse,
+                         .no_terminal = options->plain || term_impossible() != NULL};
+}
+
 bool cmd_live(const Options *options, Err *err) {
-    LoopOptions loop = {
-        .app = {.scene = options->argument_count ? options->arguments[0] : preset_world,
-                .other = options->compare,
-                .time_s = options->time_s},
-        .color = (TermColor)choices_find(CHOICE_COLOR, options->color),
-        .ascii = options->ascii,
-        .no_window = options->no_window,
-        .no_mouse = options->no_mouse,
-        .no_terminal = options->plain || term_impossible() != NULL,
-    };
+    LoopOptions loop = screens(options);
+    loop.app.scene = options->argument_count ? options->arguments[0] : preset_world;
+    loop.app.other = options->compare;
+    loop.app.time_s = options->time_s;
     if (!select_single(options, "takes one name", "keys change it later", err) ||
         !select_devices(options->script ? "cpu" : options->device, &loop.where, err) ||
         !select_words(options, loop.where, &loop.app, err))
@@ -79,6 +81,22 @@ bool cmd_live(const Options *options, Err *err) {
     if (options->script)
         return run_script(options, &loop, err);
     loop.app.paused = loop.no_terminal; /* printed lines need figures that settle */
+    add_gpu(&loop);
+    loop.app.greets = !loop.no_terminal;
+    return live_run(&loop, err);
+}
+
+bool cmd_demo(const Options *options, Err *err) {
+    LoopOptions loop = screens(options);
+    loop.app.scene = "canonical";
+    loop.app.tour = true;
+    if (loop.no_terminal)
+        return err_set(err, ERR_FAILED, "demo",
+                       "bevscope live --script samples/demo.keys writes it as pictures", "%s",
+                       term_impossible());
+    if (!select_devices(options->device, &loop.where, err) ||
+        !select_words(options, loop.where, &loop.app, err))
+        return false;
     add_gpu(&loop);
     return live_run(&loop, err);
 }

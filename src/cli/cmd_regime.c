@@ -35,7 +35,8 @@ static unsigned bits_of(const BevKernel *row, BevDirection direction) {
 
 /* The kernels of --kernel that go this way, as bits of kernel_bits; all without the option. */
 static unsigned chosen_kernels(const Options *options, BevDirection direction) {
-    unsigned rows = choices_mask(CHOICE_KERNEL, options->kernel, ~0u), kernels = 0;
+    KernelSet rows = choices_kernels(options->kernel, ~(KernelSet)0);
+    unsigned kernels = 0;
     for (int i = 0; bev_kernels[i]; i++)
         if (rows >> i & 1 && (options->kernel || bev_kernels[i]->direction == direction))
             kernels |= bits_of(bev_kernels[i], direction);
@@ -44,7 +45,7 @@ static unsigned chosen_kernels(const Options *options, BevDirection direction) {
 
 /* Without --direction: the direction of the kernels named, or forward. */
 static bool goes(const Options *options, BevDirection direction) {
-    unsigned rows = choices_mask(CHOICE_KERNEL, options->kernel, 0);
+    KernelSet rows = choices_kernels(options->kernel, 0);
     const char *way = options->direction;
     if (way)
         return !strcmp(way, "both") || !strcmp(way, bev_directions[direction].name);

@@ -225,6 +225,8 @@ static void put_command(const Page *page, const char *words, bool drawn) {
         fprintf(page->out, " --clock-ghz %g", options->clock_ghz);
     if (options->evenness > 0)
         fprintf(page->out, " --evenness %g", options->evenness);
+    if (options->prune > 0)
+        fprintf(page->out, " --prune %g", options->prune);
     if (options->channels > 0)
         fprintf(page->out, " --channels %lld", (long long)options->channels);
 }
@@ -263,10 +265,11 @@ static void put_machine(const Page *page) {
 static bool put_way_back(Page *page, const SceneModel *model, Err *err) {
     char footprint[32], gathered[32];
     scene_model_bytes(model, footprint, gathered);
-    fprintf(page->out,
-            "<h2>The way back</h2>\n<p>Both gradients: grad_out is read, those of depth and features "
-            "are written. Footprint %s, gather traffic %s.</p>\n",
-            footprint, gathered);
+    fprintf(
+        page->out,
+        "<h2>The way back</h2>\n<p>Both gradients: grad_out is read, those of depth and features "
+        "are written. Footprint %s, gather traffic %s.</p>\n",
+        footprint, gathered);
     if (!put_picture_of(page, model, "working-set", err) ||
         !put_picture_of(page, model, "mrc", err))
         return false;

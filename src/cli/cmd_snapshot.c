@@ -113,7 +113,7 @@ static bool pool(Snapshot *snapshot, Workload *workload, const char *scene, Kern
         return false;
     select_say_if_empty(scene, config.align, pooled->problem.view.map.points);
     if (views[spec->view].needs & NEEDS_FP64 &&
-        !(snapshot->fp64_original[i] = fp64_of(workload, config.align, err)))
+        !(snapshot->fp64_original[i] = fp64_of(&pooled->problem, err)))
         return false;
     const Machine *machine = &snapshot->machine;
     if (config.kernel->where == BEV_CPU)
@@ -155,7 +155,7 @@ static bool choose_slice(const Options *options, const BevShape *shape, FigureSp
     return true;
 }
 
-/* What the cameras saw: photographs, or views rendered of the world; backward at least black ones. */
+/* What the cameras saw: photographs, or rendered views of the world, backward at least black. */
 static bool fill_cameras(Snapshot *snapshot, Err *err) {
     enum { STRIP_PIXELS_PER_FEATURE = 12 };
     const Options *options = snapshot->options;
@@ -199,8 +199,10 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
     spec->outlines = !options->no_outlines;
     spec->theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
     spec->colormap = options->colormap ? colormap_find(options->colormap) : NULL;
+    spec->no_fill = options->no_fill;
     spec->photos = &scene->photos;
-    spec->truth = options->truth ? (unsigned)choices_find(CHOICE_TRUTH, options->truth) : TRUTH_BOXES;
+    spec->truth =
+        options->truth ? (unsigned)choices_find(CHOICE_TRUTH, options->truth) : TRUTH_BOXES;
     spec->strip = options->strip ? (Strip)choices_find(CHOICE_STRIP, options->strip) : STRIP_IMAGE;
     spec->features = &snapshot->workload.features;
     spec->rig = scene->has_rig ? &scene->rig : NULL;
@@ -223,31 +225,21 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
                        (long long)options->channel, (long long)spec->channels);
     if (options->range && !parse_range(options->range, spec, err))
         return false;
-    return !(options->cameras || options->strip || options->backward) || fill_cameras(snapshot, err);
+    return !(options->cameras || options->strip || options->backward) ||
+           fill_cameras(snapshot, err);
 }
 
 /* ---- a second selection, or a second scene --------------------------------------------------- */
-
-/* A comparison of two grids needs the same cells and channels. */
-static bool check_same_grid(const Snapshot *snapshot, const char *name, Err *err) {
-    const BevShape *a = &snapshot->workload.scene.shape, *b = &snapshot->other.scene.shape;
-    if (a->nx == b->nx && a->ny == b->ny && a->channels == b->channels)
-        return true;
-    return err_set(err, ERR_FAILED, name, "compare two of the same grid",
-                   "(ny, nx, c) is (%lld, %lld, %lld), but %s has (%lld, %lld, %lld)",
-                   (long long)b->ny, (long long)b->nx, (long long)b->channels,
-                   snapshot->workload.scene.name, (long long)a->ny, (long long)a->nx,
-                   (long long)a->channels);
-}
 
 static bool compare_scenes(Snapshot *snapshot, KernelConfig config, Err *err) {
     const char *name = snapshot->options->compare;
     WorkloadOptions options = select_workload(snapshot->options);
     FigureSpec *spec = &snapshot->spec;
-    if (!workload_open(&snapshot->other, name, &options, err))
+    if (!select_open(&snapshot->other, name, &options, err))
         return false;
     snapshot->has_other = true;
-    if (!check_same_grid(snapshot, name, err) ||
+    const Scene *scene = &snapshot->workload.scene, *other = &snapshot->other.scene;
+    if (!scene_check_same_grid(&scene->shape, scene->name, &other->shape, name, err) ||
         !select_use_fault(snapshot->options, &snapshot->other, err) ||
         !pool(snapshot, &snapshot->other, name, config, err))
         return false;
@@ -316,8 +308,8 @@ static int gate_all(Snapshot *snapshot, const double *fp64_original, TableRow *r
  * not settle. */
 static double speedup_of(const TableRow *row, const TableRow *rows, int count) {
     for (int i = 0; i < count; i++)
-        if (rows[i].kernel == bev_baseline(row->kernel->where, BEV_FORWARD) && rows[i].latency_us > 0 &&
-            row->latency_us > 0 && !rows[i].unsettled && !row->unsettled)
+        if (rows[i].kernel == bev_baseline(row->kernel->where, BEV_FORWARD) &&
+            rows[i].latency_us > 0 && row->latency_us > 0 && !rows[i].unsettled && !row->unsettled)
             return rows[i].latency_us / row->latency_us;
     return NAN;
 }
@@ -359,7 +351,7 @@ static bool table_strings(Snapshot *snapshot, const char *note, int highlight, E
 static bool fill_table(Snapshot *snapshot, Err *err) {
     enum { ROWS_MAX = 32 };
     TableRow rows[ROWS_MAX];
-    double *fp64_original = fp64_of(&snapshot->workload, snapshot->pooled[0].config.align, err);
+    double *fp64_original = fp64_of(&snapshot->pooled[0].problem, err);
     int count = fp64_original ? gate_all(snapshot, fp64_original, rows, ROWS_MAX, err) : -1;
     free(fp64_original);
     if (count < 0)
@@ -375,7 +367,8 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
         report_add(report, "kernel", "kernel", 0, cell_text(row->kernel->title));
         report_add(report, "where", "where", 0, cell_text(where_names[row->kernel->where]));
         report_add(report, "latency_us",
-                   snapshot->latency == LATENCY_RECORDED ? "recorded us" : "measured us", 4, cell_if(now > 0, cell_real(now)));
+                   snapshot->latency == LATENCY_RECORDED ? "recorded us" : "measured us", 4,
+                   cell_if(now > 0, cell_real(now)));
         report_add(report, "speedup_over_v2", "over V2", 3,
                    cell_real(speedup_of(row, rows, count)));
         report_add(report, "max_abs", "max error", 2, cell_real(row->error.max_abs));
@@ -476,7 +469,7 @@ static bool make(Snapshot *snapshot, Err *err) {
         !select_devices(options->device, &snapshot->where, err) ||
         (snapshot->latency == LATENCY_RECORDED &&
          !recorded_load_samples(&snapshot->recorded, err)) ||
-        !workload_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
+        !select_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
         !fill_scene(snapshot, err) || !select_use_fault(options, &snapshot->workload, err) ||
         !first_selection(snapshot, &config, err) ||
         !pool(snapshot, &snapshot->workload, snapshot->scene, config, err))

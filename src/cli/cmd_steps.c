@@ -200,7 +200,7 @@ bool cmd_steps(const Options *options, Err *err) {
     WorkloadOptions workload = select_workload(options);
     const char *scene = options->argument_count ? options->arguments[0] : "canonical";
     if (!select_single(options, "steps are of one format", "", err) ||
-        !workload_open(&command.workload, scene, &workload, err))
+        !select_open(&command.workload, scene, &workload, err))
         return false;
     BevDtype dtype =
         options->dtype ? (BevDtype)choices_find(CHOICE_DTYPE, options->dtype) : BEV_FP16;

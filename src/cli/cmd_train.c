@@ -22,8 +22,7 @@ typedef struct {
     float *first; /* the grid at the start */
 } Training;
 
-/* ---- what to train -----------------------------------------------------------------------------
- */
+/* ---- what to train --------------------------------------------------------------------------- */
 
 /* The backward row of the forward row's title, else the one to begin with. */
 static bool choose_kernels(Training *training, Err *err) {
@@ -51,17 +50,16 @@ static bool open_scenes(Training *training, Err *err) {
     const char *scene = training->scene;
     WorkloadOptions workload = select_workload(training->options);
     workload.temperature = 0;
-    if (!workload_open(&training->truth, scene, &workload, err))
+    if (!select_open(&training->truth, scene, &workload, err))
         return false;
     if (!training->truth.scene.has_world)
         return err_set(err, ERR_USAGE, "train", "choose a .json world or a sample",
                        "'%s' holds tensors: their depth cannot be smeared", scene);
     workload.temperature = training->temperature;
-    return workload_open(&training->start, scene, &workload, err);
+    return select_open(&training->start, scene, &workload, err);
 }
 
-/* ---- training ----------------------------------------------------------------------------------
- */
+/* ---- training -------------------------------------------------------------------------------- */
 
 static bool descend(Training *training, Err *err) {
     int total = (int)training->options->steps + 1;
@@ -151,13 +149,18 @@ static bool draw(const Training *training, bool svg, Err *err) {
     return train_page_write(&page, svg, options->output, err);
 }
 
+static bool begin(Training *training, Err *err) {
+    Workload *truth = &training->truth;
+    const BevMap *map = workload_map(truth, training->kernels.align, err);
+    return map && trainer_open(&training->trainer, &training->kernels, &truth->scene.shape, map,
+                               &truth->features, &training->start.features, err);
+}
+
 static bool train(Training *training, Err *err) {
     const Options *options = training->options;
     bool svg = false;
     if ((options->output && !output_picture(options, "train", &svg, err)) ||
-        !choose_kernels(training, err) || !open_scenes(training, err) ||
-        !trainer_open(&training->trainer, &training->kernels, &training->truth,
-                      &training->start.features, err))
+        !choose_kernels(training, err) || !open_scenes(training, err) || !begin(training, err))
         return false;
     progress_begin("train", options->quiet);
     bool ok = descend(training, err);

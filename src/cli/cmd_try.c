@@ -171,7 +171,7 @@ static bool try_once(const Options *options, Err *err) {
         return false;
     bool ok = try_compile(file, &trial.kernel, err);
     print_messages(trial.kernel.messages);
-    if (ok && workload_open(&workload, scene, &wanted, err)) {
+    if (ok && select_open(&workload, scene, &wanted, err)) {
         ok = workload_problem(&workload, BEV_FP32, BEV_NEAREST, &host, err) &&
              judge_all(&trial, &host.view, err) &&
              try_ladder(options, &trial.kernel, trial.scene, &host.view, limit_of(options), svg,

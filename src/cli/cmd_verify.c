@@ -1,10 +1,148 @@
-/* bevscope verify: every kernel through the three accuracy gates. */
+/* bevscope verify: every kernel through the three accuracy gates, at one moment or at many. */
 #include "kernels/clean.h"
 #include "src/accuracy/verify.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- rows of moments, put together ------------------------------------------------------------- */
+
+/* What is known of the cells of one class at all moments. */
+typedef struct {
+    FormatError error;
+    double time_s, cosine; /* the moment of error.max_abs; the lowest cosine of a moment */
+} ClassError;
+
+/* A kernel, format and align on a scene at all its moments. */
+typedef struct {
+    char scene[300];
+    VerifyRow worst; /* the moment that fails, or has the larger error */
+    int moments, failed;
+    ClassError by_class[CLASS_COUNT];
+} Selected;
+
+/* The context of add_moment. */
+typedef struct {
+    double cosine; /* the line; 0: none */
+    bool backward; /* the table has the way back in it */
+    Selected *selected;
+    int count, passed, failed, skipped;
+    Report moments;
+    bool out_of_memory;
+} Verified;
+
+/* The cell X,Y, or X,Y,Z of a grid with height. Backward it is no cell. */
+static const char *cell_name(const VerifyRow *row, char *text, size_t size) {
+    const int64_t nx = row->shape.nx, slices = row->shape.nz > 1 ? row->shape.nz : 1;
+    const int64_t cell = row->format.worst_cell, rows = row->shape.ny / slices;
+    if (row->skipped[0] || cell < 0 || row->config.kernel->direction == BEV_BACKWARD)
+        return NULL;
+    int length = snprintf(text, size, "%lld,%lld", (long long)(cell % nx),
+                          (long long)(cell / nx % rows));
+    if (slices > 1)
+        snprintf(text + length, size - (size_t)length, ",%lld", (long long)(cell / nx / rows));
+    return text;
+}
+
+static const char *class_name(const VerifyRow *row) {
+    return row->skipped[0] || row->class == CLASS_COUNT ? NULL : world_classes[row->class].name;
+}
+
+/* The lowest cosine of the output and of its classes. */
+static double lowest_cosine(const VerifyRow *row) {
+    double lowest = row->format.cosine;
+    for (int i = 0; i < CLASS_COUNT; i++)
+        if (row->by_class[i].judged && row->by_class[i].cosine < lowest)
+            lowest = row->by_class[i].cosine;
+    return lowest;
+}
+
+static bool holds(const Verified *verified, const VerifyRow *row) {
+    return row->passed && !(lowest_cosine(row) < verified->cosine);
+}
+
+static bool is_worse(const Verified *verified, const VerifyRow *a, const VerifyRow *b) {
+    bool a_holds = holds(verified, a), b_holds = holds(verified, b);
+    if (a_holds != b_holds)
+        return b_holds;
+    return !(a->format.max_abs <= b->format.max_abs);
+}
+
+/* The selection of the row; NULL: no memory. */
+static Selected *selected_of(Verified *verified, const VerifyRow *row) {
+    for (int i = verified->count; i-- > 0;) {
+        Selected *known = &verified->selected[i];
+        if (known->worst.config.kernel == row->config.kernel &&
+            known->worst.config.dtype == row->config.dtype &&
+            known->worst.config.align == row->config.align && !strcmp(known->scene, row->scene))
+            return known;
+    }
+    Selected *more = realloc(verified->selected, (size_t)(verified->count + 1) * sizeof *more);
+    if (!more)
+        return NULL;
+    verified->selected = more;
+    Selected *added = &more[verified->count++];
+    *added = (Selected){.worst = *row};
+    snprintf(added->scene, sizeof added->scene, "%s", row->scene);
+    return added;
+}
+
+static void add_classes(Selected *selected, const VerifyRow *row) {
+    for (int i = 0; i < CLASS_COUNT; i++) {
+        const FormatError *part = &row->by_class[i];
+        ClassError *all = &selected->by_class[i];
+        if (!part->judged)
+            continue;
+        bool first = !all->error.judged;
+        if (first)
+            all->error.worst_cell = -1;
+        if (first || part->max_abs > all->error.max_abs)
+            all->time_s = row->time_s;
+        if (first || part->cosine < all->cosine)
+            all->cosine = part->cosine;
+        format_error_add(&all->error, part, 0);
+    }
+}
+
+static void report_moment(Report *report, const VerifyRow *row, bool passed) {
+    char cell[64];
+    report_row(report);
+    report_add_config(report, row->scene, &row->config);
+    report_add(report, "time_s", "s", 4, cell_real(row->time_s));
+    report_add(report, "passed", "passed", 0, cell_bool(passed));
+    report_add(report, "max_abs", "max abs", 3, cell_real(row->format.max_abs));
+    report_add(report, "rel_l2", "rel L2", 3, cell_real(row->format.rel_l2));
+    report_add(report, "cosine", "cosine", 8, cell_real(row->format.cosine));
+    report_add(report, "lowest_cosine", "of a class", 8, cell_real(lowest_cosine(row)));
+    report_add(report, "cell", "cell", 0, cell_text(cell_name(row, cell, sizeof cell)));
+    report_add(report, "class", "class", 0, cell_text(class_name(row)));
+}
+
+static void add_moment(const VerifyRow *row, void *context) {
+    Verified *verified = context;
+    Selected *selected = selected_of(verified, row);
+    bool ran = !row->skipped[0], passed = ran && holds(verified, row);
+    if (!selected) {
+        verified->out_of_memory = true;
+        return;
+    }
+    verified->skipped += !ran;
+    verified->passed += passed;
+    verified->failed += ran && !passed;
+    if (!ran)
+        return;
+    if (!selected->moments || is_worse(verified, row, &selected->worst))
+        selected->worst = *row;
+    selected->worst.scene = NULL; /* the caller's */
+    selected->moments++;
+    selected->failed += !passed;
+    add_classes(selected, row);
+    report_moment(&verified->moments, row, passed);
+}
+
+/* ---- what failed ------------------------------------------------------------------------------- */
 
 /* Explains a failed gate on standard error: the table only has room for the verdict. */
 static void explain(const VerifyRow *row, char gate, const GateResult *result) {
@@ -42,28 +180,55 @@ static Cell verdict_cell(const VerifyRow *row, GateVerdict verdict) {
     return cell_text(verdict_names[row->skipped[0] ? GATE_SKIP : verdict]);
 }
 
-/* The context of add_row. */
-typedef struct {
-    Report report;
-    bool backward; /* the table has the way back in it */
-} Table;
+/* Says why a failed selection fails. */
+static void explain_all(const Verified *verified, const VerifyRow *row) {
+    char scene[256];
+    if (row->skipped[0])
+        return;
+    explain(row, 'A', &row->kernel);
+    explain(row, 'C', &row->exact);
+    explain_adjoint(row);
+    clean_text(row->scene, scene, sizeof scene);
+    if (row->passed && !holds(verified, row))
+        fprintf(stderr, "bevscope: %s, %s, %s, %s: cosine %.6f is below the line %g\n", scene,
+                row->config.kernel->name, bev_dtypes[row->config.dtype].name,
+                bev_aligns[row->config.align].name, lowest_cosine(row), verified->cosine);
+}
 
-static void add_row(const VerifyRow *row, void *context) {
-    Table *table = context;
-    Report *report = &table->report;
+/* ---- tables ------------------------------------------------------------------------------------ */
+
+/* `many`: people see the moment too. */
+static void add_place(Report *report, const Selected *selected, bool many) {
+    const VerifyRow *row = &selected->worst;
+    bool ran = selected->moments > 0;
+    char cell[64];
+    report_add(report, "moments", many ? "moments" : NULL, 0, cell_int(selected->moments));
+    report_add(report, "moments_failed", many ? "fail" : NULL, 0, cell_int(selected->failed));
+    report_add(report, "time_s", many ? "worst at s" : NULL, 4,
+               cell_if(ran, cell_real(row->time_s)));
+    report_add(report, "cell", many ? "cell" : NULL, 0,
+               cell_text(cell_name(row, cell, sizeof cell)));
+    report_add(report, "class", many ? "class" : NULL, 0, cell_text(class_name(row)));
+    report_add(report, "lowest_cosine", many ? "of a class" : NULL, 8,
+               cell_if(ran, cell_real(lowest_cosine(row))));
+}
+
+static void add_row(Report *report, const Verified *verified, const Selected *selected,
+                    bool many) {
+    const VerifyRow *row = &selected->worst;
     const FormatError *format = &row->format;
     bool ran = !row->skipped[0];
     report_row(report);
-    report_add_config(report, row->scene, &row->config);
-    report_add(report, "direction", table->backward ? "direction" : NULL, 0,
+    report_add_config(report, selected->scene, &row->config);
+    report_add(report, "direction", verified->backward ? "direction" : NULL, 0,
                cell_text(bev_directions[row->config.kernel->direction].name));
     report_add(report, "stage", NULL, 0, cell_text(bev_stages[row->config.kernel->stage].name));
     report_add(report, "gate_a", "A kernel", 0, verdict_cell(row, row->kernel.verdict));
     report_add(report, "gate_b", "B format", 0, verdict_cell(row, row->format_verdict));
     report_add(report, "gate_c", "C exact", 0, verdict_cell(row, row->exact.verdict));
-    report_add(report, "adjoint", table->backward ? "adjoint" : NULL, 0,
+    report_add(report, "adjoint", verified->backward ? "adjoint" : NULL, 0,
                verdict_cell(row, row->adjoint.verdict));
-    report_add(report, "gate_a_output", table->backward ? "worse output" : NULL, 0,
+    report_add(report, "gate_a_output", verified->backward ? "worse output" : NULL, 0,
                cell_text(ran ? row->kernel.output : NULL));
     report_add(report, "gate_a_values", "judged", 0, cell_if(ran, cell_int(row->kernel.judged)));
     report_add(report, "gate_b_values", NULL, 0, cell_if(ran, cell_int(format->judged)));
@@ -81,11 +246,110 @@ static void add_row(const VerifyRow *row, void *context) {
     report_add(report, "inf_count", NULL, 0, cell_if(ran, cell_int(format->inf_count)));
     report_add(report, "same_bits", "same bits", 0, cell_if(ran, cell_bool(row->same_bits)));
     report_add(report, "skipped", NULL, 0, cell_text(ran ? NULL : row->skipped));
-    if (ran) {
-        explain(row, 'A', &row->kernel);
-        explain(row, 'C', &row->exact);
-        explain_adjoint(row);
+    add_place(report, selected, many);
+}
+
+/* The classes of a scene, with the kernel that has the largest error. */
+static void add_class_rows(Report *report, const Verified *verified, int number) {
+    const Selected *own = &verified->selected[number];
+    for (int class = 0; class < CLASS_COUNT; class ++) {
+        const ClassError *error = &own->by_class[class];
+        bool largest = error->error.judged > 0;
+        for (int i = 0; largest && i < verified->count; i++) {
+            const Selected *other = &verified->selected[i];
+            double other_abs = other->by_class[class].error.max_abs;
+            largest = strcmp(other->scene, own->scene) ||
+                      other->worst.config.dtype != own->worst.config.dtype ||
+                      other->worst.config.align != own->worst.config.align ||
+                      other_abs < error->error.max_abs ||
+                      (other_abs == error->error.max_abs && i >= number);
+        }
+        if (!largest)
+            continue;
+        report_row(report);
+        report_add(report, "class", "class", 0, cell_text(world_classes[class].name));
+        report_add_config(report, own->scene, &own->worst.config);
+        report_add(report, "moments", "moments", 0, cell_int(own->moments));
+        report_add(report, "max_abs", "max abs", 3, cell_real(error->error.max_abs));
+        report_add(report, "time_s", "at s", 4, cell_real(error->time_s));
+        report_add(report, "rel_l2", "rel L2", 3, cell_real(error->error.rel_l2));
+        report_add(report, "cosine", "lowest cosine", 8, cell_real(error->cosine));
+        report_add(report, "within_atol_1e2", "atol 1e-2", 0, cell_bool(error->error.atol_1e2));
     }
+}
+
+static int compare_worst(const void *a, const void *b) {
+    const Selected *first = a, *second = b;
+    if (!first->moments || !second->moments)
+        return (second->moments > 0) - (first->moments > 0);
+    if ((first->failed > 0) != (second->failed > 0))
+        return (second->failed > 0) - (first->failed > 0);
+    double x = first->worst.format.max_abs, y = second->worst.format.max_abs;
+    return (x < y) - (x > y);
+}
+
+/* The tables for people: selections, then, of many moments, classes. */
+static bool print_tables(const Options *options, const Report *report, const Report *classes,
+                         Err *err) {
+    MemoryStream output = {0};
+    if (!memory_stream_open(&output, NULL))
+        return err_set(err, ERR_FAILED, "output", "", "out of memory");
+    output_printer(options)(report, output.stream);
+    fputs("\nBy scene and class, over all moments:\n\n", output.stream);
+    output_printer(options)(classes, output.stream);
+    return output_close(&output, !report->out_of_memory && !classes->out_of_memory,
+                        options->output, err);
+}
+
+static bool print_verified(const Options *options, Verified *verified, bool many, Err *err) {
+    Report report = {.names_to = "direction"}, classes = {.names_to = "align"};
+    if (many)
+        qsort(verified->selected, (size_t)verified->count, sizeof *verified->selected,
+              compare_worst);
+    for (int i = 0; i < verified->count; i++) {
+        Selected *selected = &verified->selected[i];
+        selected->worst.scene = selected->scene;
+        add_row(&report, verified, selected, many);
+        explain_all(verified, &selected->worst);
+    }
+    for (int i = 0; i < verified->count; i++)
+        add_class_rows(&classes, verified, i);
+    bool ok;
+    if (many && output_printer(options) && classes.row_count)
+        ok = print_tables(options, &report, &classes, err);
+    else
+        ok = output_report(options, &report,
+                           json_pack("{si si si sf so so}", "passed", verified->passed, "failed",
+                                     verified->failed, "skipped", verified->skipped,
+                                     "cosine_line", verified->cosine, "classes",
+                                     report_json(&classes), "moments",
+                                     report_json(&verified->moments)),
+                           err);
+    report_free(&report);
+    report_free(&classes);
+    return ok;
+}
+
+static bool judge(const Options *options, const BenchPlan *plan, Verified *verified, Err *err) {
+    VerifyCount count;
+    if (!verify_run(plan, add_moment, verified, &count, err))
+        return false;
+    if (verified->out_of_memory)
+        return err_set(err, ERR_FAILED, "verify", "choose fewer moments", "out of memory");
+    bool many = options->moments > 0;
+    for (int i = 0; i < verified->count; i++)
+        many = many || verified->selected[i].moments > 1;
+    const int passed = verified->passed, failed = verified->failed;
+    if (!print_verified(options, verified, many, err))
+        return false;
+    if (strcmp(options->format, "json"))
+        fprintf(stderr, "%d passed, %d failed, %d skipped\n", passed, failed, verified->skipped);
+    if (failed)
+        return err_set(err, ERR_GATE, "verify", "", "%d of %d %s fail a gate%s", failed,
+                       passed + failed, many ? "moments of selections" : "selections",
+                       verified->cosine > 0 ? " or the line" : "");
+    return passed > 0 || err_set(err, ERR_GATE, "verify", "see bevscope --list",
+                                 "nothing was verified: every selection was skipped");
 }
 
 bool cmd_verify(const Options *options, Err *err) {
@@ -99,25 +363,12 @@ bool cmd_verify(const Options *options, Err *err) {
         return false;
     plan.scenes = named ? options->arguments : usual;
     plan.scene_count = named ? options->argument_count : (int)(sizeof usual / sizeof *usual);
-    Table table = {.report = {.names_to = "direction"},
-                   .backward = plan.directions >> BEV_BACKWARD & 1};
-    VerifyCount count;
-    bool ok = verify_run(&plan, add_row, &table, &count, err);
+    plan.moments = options->moments ? (int)options->moments : options->time_s > 0;
+    Verified verified = {.cosine = options->cosine,
+                         .backward = plan.directions >> BEV_BACKWARD & 1};
+    bool ok = judge(options, &plan, &verified, err);
     grad_out_free(&grad_out);
-    if (ok)
-        ok = output_report(options, &table.report,
-                           json_pack("{si si si}", "passed", count.passed, "failed", count.failed,
-                                     "skipped", count.skipped),
-                           err);
-    report_free(&table.report);
-    if (ok && strcmp(options->format, "json"))
-        fprintf(stderr, "%d passed, %d failed, %d skipped\n", count.passed, count.failed,
-                count.skipped);
-    if (ok && count.failed)
-        return err_set(err, ERR_GATE, "verify", "", "%d of %d selections fail a gate", count.failed,
-                       count.passed + count.failed);
-    if (ok && count.passed == 0)
-        return err_set(err, ERR_GATE, "verify", "see bevscope --list",
-                       "nothing was verified: every selection was skipped");
+    report_free(&verified.moments);
+    free(verified.selected);
     return ok;
 }

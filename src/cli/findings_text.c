@@ -101,9 +101,10 @@ static json_t *finding_json(const SceneModel *scene, const MemoryModel *model,
     char clean[256];
     clean_text(scene->scene, clean, sizeof clean);
     return json_pack("{ss ss ss ss ss sf ss ss si}", "scene", clean, "dtype",
-                     bev_dtypes[model->dtype].name, "align", bev_aligns[model->align].name, "kernel",
-                     kernel->name, "gpu", model->gpus[gpu].title, "gain", finding->gain, "finding",
-                     finding->text, "evidence", finding->evidence, "lesson", finding->lesson);
+                     bev_dtypes[model->dtype].name, "align", bev_aligns[model->align].name,
+                     "kernel", kernel->name, "gpu", model->gpus[gpu].title, "gain", finding->gain,
+                     "finding", finding->text, "evidence", finding->evidence, "lesson",
+                     finding->lesson);
 }
 
 json_t *findings_json(const SceneModel *scene, const ChosenGpus *chosen) {

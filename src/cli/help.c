@@ -106,8 +106,9 @@ static void man_controls(FILE *out) {
           "scripts, and on standard input of \\fB\\-\\-plain\\fR, a word stands alone (a step on), "
           "with \\- (a step back) or with an argument. Scripts also know \\fBtick\\fR "
           "[\\fISECONDS\\fR [\\fITIMES\\fR]], \\fBkey\\fR \\fIKEY\\fR, \\fBsize\\fR "
-          "\\fICOLUMNS ROWS\\fR, \\fBpixel\\fR \\fICAMERA X Y\\fR for the mouse over a camera view, \\fBanswer\\fR \\fIANSWER\\fR to the question of a lesson, and # for "
-          "comments.\n.PP\nThe mouse: kernels, camera views and the hints on the key bar can be "
+          "\\fICOLUMNS ROWS\\fR, \\fBpixel\\fR \\fICAMERA X Y\\fR for the mouse over a camera "
+          "view, \\fBanswer\\fR \\fIANSWER\\fR to the question of a lesson, and # for "
+          "comments.\n.PP\nThe palette opens with \\fB:\\fR: type a name, a value or what you want. The mouse: a right click opens it, too; kernels, camera views and the hints on the key bar can be "
           "clicked; over the grid the wheel zooms and a drag moves. In the window a click pins the "
           "cell; in the terminal it puts the cursor there, and another one there pins it. Where "
           "terminals report the mouse, they select text with Shift held down; "
@@ -175,7 +176,8 @@ void help_man(FILE *out) {
           "Pools the features of a camera rig into a bird\\(aqs\\-eye\\-view grid with each of "
           "the known kernels, draws the result, times it and judges its accuracy.\n"
           ".PP\nA \\fISCENE\\fR is a .json file (a world and a rig), a .npz file (tensors from "
-          "a network, of one moment or several), a folder of such files (one a moment), the name of a sample, or the name of a configuration; "
+          "a network, of one moment or several), a folder of such files (one a moment), "
+          "the name of a sample, or the name of a configuration; "
           "\\fBbevscope \\-\\-list\\fR shows the names.\n.SH COMMANDS\n",
           out);
     for (int command = 0; command < COMMAND_COUNT; command++) {
@@ -261,20 +263,29 @@ static void list_defects(FILE *out, BevDirection direction) {
         fprintf(out, "  %-2d %-15s %s\n", i + 1, list[i].name, list[i].what);
 }
 
+static void list_kernels(FILE *out) {
+    bool all = bev_default(BEV_CUDA, BEV_FORWARD) != NULL;
+    int width = 0;
+    for (int i = 0; bev_kernels[i]; i++) {
+        int length = (int)strlen(bev_kernels[i]->name);
+        width = length > width ? length : width;
+    }
+    fprintf(out, "\nKernels, in reading order%s:\n",
+            all ? "" : " (built without CUDA: those on cuda can be simulated, not run)");
+    for (int i = 0; bev_kernels[i]; i++)
+        fprintf(out, "  %-*s %-5s %-4s %-9s %s%s\n", width, bev_kernels[i]->name,
+                where_names[bev_kernels[i]->where], bev_stages[bev_kernels[i]->stage].name,
+                bev_directions[bev_kernels[i]->direction].name, bev_kernels[i]->idea,
+                bev_kernels[i]->model_only ? " (model only: no kernel here)" : "");
+}
+
 bool help_list(FILE *out, Err *err) {
     fputs("Sample scenes:\n", out);
     bool ok = list_samples(out, err);
     fprintf(out, "\nConfigurations (the world of %s; the first %d are what bench runs):\n",
             preset_world, preset_count);
     list_configs(out);
-    bool all = bev_default(BEV_CUDA, BEV_FORWARD) != NULL;
-    fprintf(out, "\nKernels, in reading order%s:\n",
-            all ? "" : " (built without CUDA: those on cuda can be simulated, not run)");
-    for (int i = 0; bev_kernels[i]; i++)
-        fprintf(out, "  %-16s %-5s %-4s %-9s %s%s\n", bev_kernels[i]->name,
-                where_names[bev_kernels[i]->where], bev_stages[bev_kernels[i]->stage].name,
-                bev_directions[bev_kernels[i]->direction].name, bev_kernels[i]->idea,
-                bev_kernels[i]->model_only ? " (model only: no kernel here)" : "");
+    list_kernels(out);
     for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
         list_defects(out, (BevDirection)direction);
     list_arrays(out);

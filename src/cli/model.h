@@ -11,6 +11,7 @@
 #include "src/cli/report.h"
 #include "src/run/recorded.h"
 #include "src/view/chart/chart.h"
+#include "src/scene/objects.h"
 
 /* ---- a scene, and the access profile of every kernel on it ---------------------------------- */
 
@@ -112,8 +113,8 @@ typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
 void regime_add(Report *report, RegimeColumns which, const SceneModel *model,
                 const ChosenGpus *chosen);
 
-/* What limits the kernels by the model on the chosen GPUs, as text: the first finding of each, or all
- * of them with the evidence; and as JSON, an array with all. */
+/* What limits the kernels by the model on the chosen GPUs, as text: the first finding of each, or
+ * all of them with the evidence; and as JSON, an array with all. */
 void findings_print(const SceneModel *model, const ChosenGpus *chosen, bool all, FILE *out);
 json_t *findings_json(const SceneModel *model, const ChosenGpus *chosen);
 
@@ -231,8 +232,36 @@ bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **
 
 /* Latency of a problem that grows in what --over says. */
 bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
+bool plot_objects(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
+bool plot_prune(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
 extern const char *const sweep_names[]; /* values of --over; ends with NULL */
 
 /* The chart as a PNG or SVG file, in the theme that was asked for. */
 bool plots_chart(const PlotRequest *request, ChartSpec *spec, uint8_t **bytes, size_t *length,
                  Err *err);
+
+/* ---- object_table.c -------------------------------------------------------------------------- */
+
+/* info --objects and plot objects: where the mass of each true object lands, by a rig with the fault
+ * of the options and by the rig without it in FP32, nearest. */
+typedef struct {
+    Objects objects;
+    ObjectError *errors, *baseline; /* [objects.count] */
+} ObjectTable;
+
+/* Finds the objects of a workload, measures the baseline, then puts the fault into the workload's
+ * rig. Fails where the scene has no rig or no box. Says on standard error which boxes cannot be
+ * measured. Close it. */
+bool object_table_open(const Options *options, Workload *workload, ObjectTable *table, Err *err);
+void object_table_close(ObjectTable *table);
+
+/* Measures the workload in a format and an align. */
+bool object_table_measure(ObjectTable *table, Workload *workload, BevDtype dtype, BevAlign align,
+                          Err *err);
+
+/* How far the centroid of an object has moved from where the baseline has it; NaN: unknown. */
+double object_moved_m(const ObjectTable *table, int64_t object);
+
+/* A row an object, and a row a band of range. */
+void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtype, BevAlign align,
+                      Report *rows, Report *bands);

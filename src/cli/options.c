@@ -26,7 +26,9 @@ const Subcommand commands[COMMAND_COUNT] = {
      "the number format costs against FP64 over the original inputs, gate C demands exact equality "
      "on data that every order of summation sums exactly. Backward, with a random gradient of the "
      "output, the same gates judge both gradients, and the adjoint identity holds them against "
-     "pooling: sum(pool(d, f) * g) = sum(d * grad_d) = sum(f * grad_f). Without SCENE: canonical, "
+     "pooling: sum(pool(d, f) * g) = sum(d * grad_d) = sum(f * grad_f). Of several moments the table has "
+     "the worst one, with the cell and the class where the error is largest, and a second table has the "
+     "scenes' classes; --format json has every moment. Without SCENE: canonical, "
      "asymmetric and toy. Exit status 3 when a gate fails.",
      0, OPTIONS_MAX_ARGUMENTS, cmd_verify},
     {"bench", "[SCENE]...", "time every kernel, caches warm and cold",
@@ -103,6 +105,11 @@ const Subcommand commands[COMMAND_COUNT] = {
      "csv and json have every step. -o draws start, end and truth with the curve, as PNG or SVG. "
      "Without SCENE: canonical.",
      0, 1, cmd_train},
+    {"demo", "", "a tour of the live display, a minute long",
+     "Plays samples/demo.keys in the live display, with captions: kernels, formats, errors, charts, "
+     "a bent camera. Any key or click takes over; u then puts everything back. The control tour "
+     "plays it, too, and so does Enter as the first key of bevscope live.",
+     0, 0, cmd_demo},
 };
 
 typedef enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT } OptionKind;
@@ -125,11 +132,14 @@ typedef struct {
 #define SCREENS      (ON(LIVE) | ON(LEARN))
 #define MODELS       (ON(REGIME) | ON(PLOT) | ON(REPORT))
 #define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS))
-#define FAULTS       (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT))
+#define FAULTY       (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT))
 #define FIELD(field) .offset = offsetof(Options, field)
 
 static const OptionRow rows[] = {
-    {"kernel", 'k', "NAME", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(kernel),
+    {"kernel", 'k', "NAME", KIND_CHOICE, ON(LIVE), FIELD(kernel),
+     "kernel to begin with, by name or title (default: v2, from which k climbs the ladder)",
+     CHOICE_KERNEL},
+    {"kernel", 'k', "NAME", KIND_CHOICE, ON(SNAPSHOT), FIELD(kernel),
      "kernel by name or title (default: the best of the device)", CHOICE_KERNEL},
     {"kernel", 'k', "LIST", KIND_LIST, ON(STEPS), FIELD(kernel),
      "one kernel, or two to stand side by side (default: v2)", CHOICE_KERNEL},
@@ -178,12 +188,21 @@ static const OptionRow rows[] = {
      "auto, cpu, cuda or a GPU's number (default: auto)"},
     {"time", 't', "SECONDS", KIND_REAL, SCENES | ON(TRY) | ON(TRAIN), FIELD(time_s),
      "moment of a moving world or a clip (default: 0)", CHOICE_NONE, 0, 1e6},
+    {"moments", 0, "N", KIND_INT, ON(VERIFY), FIELD(moments),
+     "so many moments from --time on, half a second apart, of a clip as many as it has (default: one; "
+     "of a clip all): a selection's line shows its worst moment, and the worst selection comes first",
+     CHOICE_NONE, 1, 10000},
+    {"cosine", 0, "C", KIND_REAL, ON(VERIFY), FIELD(cosine),
+     "a line besides the gates: the cosine of each moment's output, and of its cells of each class, "
+     "must be at least C, such as 0.999", CHOICE_NONE, 0, 1},
     {"temperature", 0, "T", KIND_REAL, SCENES | ON(TRY), FIELD(temperature),
      "of the depth distribution: below 1 sharpens, above 1 smears", CHOICE_NONE, 0.01, 100},
     {"temperature", 0, "T", KIND_REAL, ON(TRAIN), FIELD(temperature),
      "of the depth to start from (default: 10)", CHOICE_NONE, 0.01, 100},
     {"channels", 'c', "N", KIND_INT, SCENES | ON(TRY) | ON(TRAIN), FIELD(channels),
      "feature channels instead of the scene's own", CHOICE_NONE, 1, 1024},
+    {"prune", 0, "DEPTH", KIND_REAL, SCENES, FIELD(prune),
+     "leave out points whose depth is below this", CHOICE_NONE, 0, 1},
     {"evenness", 0, "E", KIND_REAL, SCENES, FIELD(evenness),
      "what if its intervals were more even: 0 as they are, 1 all of the mean length; points, cells "
      "and distinct bytes stay", CHOICE_NONE, 0, 1},
@@ -192,15 +211,27 @@ static const OptionRow rows[] = {
      CHOICE_NONE, 0, OPERATOR_MAX_SKEW},
     {"points", 0, "N", KIND_INT, SCENES, FIELD(points),
      "of an operator scene (default: the scene's own)", CHOICE_NONE, 1, OPERATOR_MAX_POINTS},
-    {"camera", 0, "NAME", KIND_TEXT, FAULTS, FIELD(camera),
-     "the camera, by name or number, that --yaw, --pitch, --height and --dirty change: the map, not "
-     "what the camera sees"},
-    {"yaw", 0, "DEGREES", KIND_REAL, FAULTS, FIELD(yaw_deg), "an error of its calibration",
+    {"rounding", 0, "WHICH", KIND_CHOICE, FAULTY, FIELD(rounding),
+     "how points get their cells; truncate: toward zero, as LSS, BEVDet and CUDA-BEVFusion do",
+     CHOICE_ROUNDING},
+    {"camera", 0, "NAME", KIND_TEXT, FAULTY, FIELD(camera),
+     "the camera, by name or number, that the next options change: the map, not what the camera "
+     "sees"},
+    {"yaw", 0, "DEGREES", KIND_REAL, FAULTY, FIELD(fault.yaw_deg), "an error of its calibration",
      CHOICE_NONE, -15, 15},
-    {"pitch", 0, "DEGREES", KIND_REAL, FAULTS, FIELD(pitch_deg), "the same, up", CHOICE_NONE, -15,
-     15},
-    {"height", 0, "METRES", KIND_REAL, FAULTS, FIELD(height_m), "the same", CHOICE_NONE, -2, 2},
-    {"dirty", 0, NULL, KIND_FLAG, FAULTS, FIELD(dirty), "a dirty lens switches it off"},
+    {"pitch", 0, "DEGREES", KIND_REAL, FAULTY, FIELD(fault.pitch_deg), "the same, up", CHOICE_NONE,
+     -15, 15},
+    {"roll", 0, "DEGREES", KIND_REAL, FAULTY, FIELD(fault.roll_deg), "the same, clockwise",
+     CHOICE_NONE, -15, 15},
+    {"height", 0, "METRES", KIND_REAL, FAULTY, FIELD(fault.height_m), "the same, of its place",
+     CHOICE_NONE, -2, 2},
+    {"shift-x", 0, "METRES", KIND_REAL, FAULTY, FIELD(fault.x_m), "the same, ahead", CHOICE_NONE,
+     -2, 2},
+    {"shift-y", 0, "METRES", KIND_REAL, FAULTY, FIELD(fault.y_m), "the same, to the left",
+     CHOICE_NONE, -2, 2},
+    {"focal", 0, "PERCENT", KIND_REAL, FAULTY, FIELD(fault.focal_percent),
+     "the same, of its focal length", CHOICE_NONE, -20, 20},
+    {"dirty", 0, NULL, KIND_FLAG, FAULTY, FIELD(dirty), "a dirty lens switches it off"},
     {"output", 'o', "FILE", KIND_TEXT,
      ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | ON(TRY) | ON(TRAIN) | MODELS,
      FIELD(output),
@@ -219,6 +250,13 @@ static const OptionRow rows[] = {
      "as if the GPU's L2 were smaller: sets so many MiB of it aside, fills them with "
      "lines that nobody uses, and says what was left; several one after the other, such as "
      "0,16,32"},
+    {"against", 0, "OLD.json", KIND_TEXT, ON(BENCH), FIELD(against),
+     "hold the latencies against those of an earlier bench --format json of this machine: ratios with "
+     "their noise"},
+    {"fail", 0, "PERCENT", KIND_TEXT, ON(BENCH), FIELD(fail),
+     "with --against: exit status 3 where a kernel is slower by more than that, such as 5%, and by "
+     "more than the noise of either file"},
+    {"png", 0, "FILE", KIND_TEXT, ON(BENCH), FIELD(png), "with --against: draw the ratios, as PNG"},
     {"recorded", 'r', NULL, KIND_FLAG, ON(BENCH), FIELD(recorded),
      "show the results recorded on named machines instead of measuring"},
     {"counters", 0, NULL, KIND_FLAG, ON(REGIME), FIELD(counters),
@@ -235,6 +273,9 @@ static const OptionRow rows[] = {
      "are made anyway"},
     {"bare", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(bare),
      "leave out what a world's car would record besides: images, boxes, lidar, timestamps"},
+    {"objects", 0, NULL, KIND_FLAG, ON(INFO), FIELD(objects),
+     "for each true box of a world or a file: the share of its mass that lies in it, and how many "
+     "metres the centroid is off, beside the rig without fault in fp32 and nearest"},
     {"kernels", 0, NULL, KIND_FLAG, ON(INFO), FIELD(kernels),
      "registers, shared memory and occupancy of every CUDA kernel"},
     {"probe", 0, NULL, KIND_FLAG, ON(INFO), FIELD(probe),
@@ -285,6 +326,9 @@ static const OptionRow rows[] = {
      "latencies shown: recorded (same pixels every time; n/a for scenes of your own), measured now, "
      "or off (default: recorded)",
      CHOICE_TIMING},
+    {"no-fill", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(no_fill),
+     "leave empty cells between filled ones empty; else they are drawn as the mean of their "
+     "neighbours, dimmer (in the picture only)"},
     {"no-outlines", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(no_outlines),
      "leave out the true outlines of the world's objects"},
     {"theme", 0, "THEME", KIND_CHOICE, ON(SNAPSHOT) | ON(PLOT) | ON(REPORT) | ON(TRY) | ON(TRAIN),
@@ -293,15 +337,15 @@ static const OptionRow rows[] = {
     {"width", 'w', "PIXELS", KIND_INT, ON(SNAPSHOT), FIELD(width),
      "width of the figure (default: by its contents)", CHOICE_NONE, 600, 8000},
     {"title", 0, "TEXT", KIND_TEXT, ON(SNAPSHOT), FIELD(title), "instead of the scene's title"},
-    {"no-window", 0, NULL, KIND_FLAG, SCREENS, FIELD(no_window),
+    {"no-window", 0, NULL, KIND_FLAG, SCREENS | ON(DEMO), FIELD(no_window),
      "stay in the terminal, which then shows the BEV too"},
-    {"no-mouse", 0, NULL, KIND_FLAG, SCREENS, FIELD(no_mouse),
+    {"no-mouse", 0, NULL, KIND_FLAG, SCREENS | ON(DEMO), FIELD(no_mouse),
      "leave the mouse to the terminal, which then selects text without Shift"},
     {"plain", 0, NULL, KIND_FLAG, SCREENS, FIELD(plain),
      "plain lines instead of a dashboard, as where there is no terminal"},
-    {"ascii", 0, NULL, KIND_FLAG, SCREENS, FIELD(ascii),
+    {"ascii", 0, NULL, KIND_FLAG, SCREENS | ON(DEMO), FIELD(ascii),
      "no characters beyond ASCII on the dashboard"},
-    {"color", 0, "WHEN", KIND_CHOICE, SCREENS, FIELD(color),
+    {"color", 0, "WHEN", KIND_CHOICE, SCREENS | ON(DEMO), FIELD(color),
      "auto, always or never: colours on the dashboard (default: auto, not if NO_COLOR is set)",
      CHOICE_COLOR},
     {"script", 0, "FILE", KIND_TEXT, SCREENS, FIELD(script),

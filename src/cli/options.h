@@ -3,6 +3,8 @@
 #pragma once
 
 #include "kernels/err.h"
+#include "src/base/kernel_config.h"
+#include "src/scene/geometry.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@ typedef enum {
     COMMAND_LIVE, COMMAND_SNAPSHOT, COMMAND_VERIFY, COMMAND_BENCH, COMMAND_INFO, COMMAND_EXPORT,
     COMMAND_REGIME, COMMAND_AGREEMENT, COMMAND_PLOT, COMMAND_REPORT, COMMAND_GLOSSARY,
     COMMAND_LEARN, COMMAND_TRY,
-    COMMAND_STEPS, COMMAND_TRAIN,
+    COMMAND_STEPS, COMMAND_TRAIN, COMMAND_DEMO,
     COMMAND_COUNT
 } CommandId;
 
@@ -20,7 +22,8 @@ typedef enum {
 typedef enum {
     CHOICE_NONE, CHOICE_KERNEL, CHOICE_DTYPE, CHOICE_ALIGN, CHOICE_VIEW, CHOICE_COLORMAP,
     CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
-    CHOICE_SWEEP, CHOICE_DIRECTION, CHOICE_STAGE, CHOICE_LOSS, CHOICE_STRIP, CHOICE_TRUTH, CHOICE_SET_COUNT
+    CHOICE_SWEEP, CHOICE_DIRECTION, CHOICE_STAGE, CHOICE_LOSS, CHOICE_STRIP, CHOICE_TRUTH,
+    CHOICE_ROUNDING, CHOICE_SET_COUNT
 } ChoiceSet;
 // clang-format on
 
@@ -33,20 +36,22 @@ typedef struct {
     int argument_count;
     bool help;
     const char *kernel, *dtype, *align, *device; /* names, or comma-separated lists of them */
-    const char *direction;                       /* "forward", "backward", "both"; NULL: not given */
+    const char *direction; /* "forward", "backward", "both"; NULL: not given */
+    const char *rounding;                        /* "scene", "floor", "truncate"; NULL: scene */
     const char *stage;                           /* "pool", "view"; NULL: not given */
-    double time_s, temperature, evenness, skew; /* skew -1: not given */
-    int64_t channels, points;
-    const char *camera;                /* that the next four change */
-    double yaw_deg, pitch_deg, height_m; /* an error of its calibration */
+    double time_s, temperature, evenness, prune, skew; /* skew -1: not given */
+    int64_t channels, points, moments;
+    double cosine; /* 0: no line */
+    const char *camera; /* that the next two change */
+    CameraError fault;  /* an error of its calibration */
     bool dirty;
 
-    const char *output, *format, *cache, *timing, *l2_carveout, *pooled;
-    bool quick, single, recorded, half, bare, photo_features, kernels, probe;
+    const char *output, *format, *cache, *timing, *l2_carveout, *pooled, *against, *fail;
+    bool quick, single, recorded, half, bare, photo_features, kernels, probe, objects;
 
     const char *view, *slice, *colormap, *range, *compare, *theme, *title;
     int64_t channel, width;
-    bool cameras, table, no_outlines, backward;
+    bool cameras, table, no_outlines, no_fill, backward;
     const char *grad_out, *pixel;
     const char *strip, *truth, *rgb;
     const char *loss; /* "cell", "box", "class"; NULL: not given */
@@ -83,7 +88,7 @@ typedef struct {
 extern const Subcommand commands[COMMAND_COUNT];
 CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_export, cmd_regime,
     cmd_agreement, cmd_plot, cmd_report, cmd_glossary, cmd_learn, cmd_try, cmd_steps,
-    cmd_train;
+    cmd_train, cmd_demo;
 
 /* Fills in the defaults and parses argv[1..]: the command, its options and its arguments. A missing
  * command, or a scene in its place, means the live display. */
@@ -117,6 +122,9 @@ bool choices_check(ChoiceSet set, const char *text, bool list, const char *optio
 
 /* Bit mask of a checked list; `fallback` for NULL. */
 unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback);
+
+/* The same for kernels. A title means all rows that have it. */
+KernelSet choices_kernels(const char *text, KernelSet fallback);
 
 /* Writes ": one, two, three" to a help text; nothing for short sets that the help already names. */
 void choices_list(ChoiceSet set, char *text, int size);

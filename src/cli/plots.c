@@ -61,22 +61,15 @@ static MemoryModel *memory_model(const PlotRequest *request, Err *err) {
     return memory;
 }
 
-/* Backward, the row whose direction a chart shows; forward none is chosen. */
-static const BevKernel *row_of(BevDirection direction) {
-    for (int i = 0; bev_kernels[i] && direction == BEV_BACKWARD; i++)
-        if (bev_kernels[i]->direction == BEV_BACKWARD && bev_kernels[i]->where == BEV_CUDA &&
-            bev_kernels[i]->is_default)
-            return bev_kernels[i];
-    return NULL;
-}
-
 static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryModel *memory,
                        const double rel_l2[BEV_DTYPE_COUNT], uint8_t **bytes, size_t *length,
                        Err *err) {
+    BevDirection direction = request->model->problem.view.direction;
     ChartInput input = {.chart = chart,
                         .scene = request->model->label,
                         .model = memory,
-                        .kernel = row_of(request->model->problem.view.direction),
+                        .kernel = bev_default(BEV_CPU, direction),
+                        .baseline = bev_baseline(BEV_CPU, direction),
                         .asked = (1u << request->chosen->count) - 1};
     for (int dtype = 0; rel_l2 && dtype < BEV_DTYPE_COUNT; dtype++)
         input.rel_l2[dtype] = rel_l2[dtype];
@@ -92,9 +85,9 @@ static bool dtype_error(SceneModel *model, double **fp64_original, double *rel_l
     const BevProblem *problem = &model->problem.view;
     KernelConfig config = {bev_twin(bev_v3(), BEV_CPU), problem->dtype, problem->align};
     Pooled pooled = {0};
-    if (!*fp64_original && !(*fp64_original = fp64_of(&model->workload, problem->align, err)))
-        return false;
     bool ok = pooled_run(&pooled, &model->workload, "", config, LATENCY_OFF, NULL, err);
+    if (ok && !*fp64_original)
+        ok = (*fp64_original = fp64_of(&pooled.problem, err)) != NULL;
     int32_t *points = ok ? gate_terms(problem, err) : NULL;
     ok = points != NULL;
     if (ok)
@@ -167,7 +160,7 @@ static int compared_bars(const PlotRequest *request, const char *config, PlotBar
 static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
     enum { MAX_BARS = 64 };
     PlotBar bars[MAX_BARS];
-    char groups[MAX_BARS][TEXT], note[400];
+    char groups[MAX_BARS][TEXT], note[800];
     const char *config = request->model->scene;
     int count = compared_bars(request, config, bars, groups, MAX_BARS);
     if (count == 0)
@@ -176,7 +169,10 @@ static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *
              "The article timed a TensorRT plugin. Calibrated: longest intervals times %.2f, one "
              "factor from its "
              "figures of V2+DO on the RTX PRO 6000 (%d sizes).\nThe model replays our map, whose "
-             "longest intervals bind; the article's map is not published.",
+             "longest intervals bind; the article's map is not published.\nRTX PRO 6000: the "
+             "article's Max-Q, with the L2 rate measured on the 600 W card. A100: 40 GB. V3 on the "
+             "RTX A6000: the form for small L2s.\nIts model is the longest interval's chain, the "
+             "article's time DRAM: that the two agree is no proof.",
              request->comparison->calibration, request->comparison->calibrated_from);
     ChartSpec spec = {
         .title = "Published and recorded latencies beside the model",
@@ -203,6 +199,9 @@ const PlotKind plot_kinds[] = {
     {"dtype", "the parts of the latency for each number format", false, false, CHART_DTYPE,
      draw_dtype},
     {"terms", "what binds each kernel on a GPU, the fastest first", true, false, CHART_TERMS, NULL},
+    {"objects", "how many metres the mass of each true object is off, by range", false, false,
+     CHART_NONE, plot_objects},
+    {"prune", "how few points hold how much of the mass", false, false, CHART_NONE, plot_prune},
     {"published", "published latencies beside the model", false, true, CHART_NONE, draw_published},
 };
 const int plot_kind_count = sizeof plot_kinds / sizeof *plot_kinds;
@@ -268,6 +267,12 @@ bool cmd_plot(const Options *options, Err *err) {
         !scene_model_formats(options, &dtype, &align, err) ||
         !plot_direction(kind, options, &direction, err))
         return false;
+    bool fault;
+    if (!select_fault(options, &fault, err))
+        return false;
+    if (fault && kind->draw != plot_objects)
+        return err_set(err, ERR_USAGE, kind->name, "plot objects shows faults",
+                       "this chart is of the rig without fault");
     PlotRequest request = {.model = &model,
                            .chosen = &chosen,
                            .comparison = &comparison,

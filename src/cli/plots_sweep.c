@@ -1,5 +1,5 @@
-/* Latency of a problem that grows. Accesses depend on shapes and the map only, so no features are
- * rendered. */
+/* Charts of what is computed for them: latency of a problem that grows, mass of a map that is
+ * pruned. */
 #include "src/cli/model.h"
 
 #include "src/base/progress.h"
@@ -7,7 +7,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- plot sweep ------------------------------------------------------------------------------ */
+
+/* Accesses depend on shapes and the map only, so no features are rendered. */
 
 enum { SWEEP_MAX = 12, TEXT = 200 };
 
@@ -52,8 +57,10 @@ static double apply(Over over, int setting, Rig *rig, int64_t *channels) {
         rig->grid.nx = rig->grid.ny = setting;
     else if (over == OVER_CHANNELS)
         *channels = setting;
-    else
+    else {
         frustum->depth_step_m = (frustum->depth_stop_m - frustum->depth_start_m) / setting;
+        frustum->bins.count = 0;
+    }
     return over == OVER_POINTS ? 0 : setting;
 }
 
@@ -145,7 +152,11 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint
                                  .x = sweep->x,
                                  .y = sweep->latency[r],
                                  .count = sweep->count,
-                                 .color = traced_place(sweep->kernels[r])};
+                                 .strong = bev_twin(sweep->kernels[r], BEV_CPU) ==
+                                           bev_default(BEV_CPU, BEV_FORWARD),
+                                 .baseline = bev_twin(sweep->kernels[r], BEV_CPU) ==
+                                             bev_baseline(BEV_CPU, BEV_FORWARD),
+                                 .peer = true};
     for (int i = 0; i < 2; i++) {
         double at = knee(sweep, i ? full : half);
         snprintf(labels[mark_count], TEXT, "%s: %.0f MiB", i ? "L2" : "L2 / 2",
@@ -188,4 +199,102 @@ bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err
         if (!sweep_one(request, over, settings[over][i], &sweep, err))
             return false;
     return draw(request, over, &sweep, bytes, length, err);
+}
+
+/* ---- plot prune ------------------------------------------------------------------------------ */
+
+enum { STEPS = 400 };
+
+typedef struct {
+    double threshold, points, mass; /* what it leaves, in percent */
+    double x[STEPS], y[STEPS]; /* percent of the points, the largest depths first, and their mass */
+} Kept;
+
+typedef struct {
+    float depth;
+    double mass;
+} Weighed;
+
+static int largest_first(const void *a, const void *b) {
+    const Weighed *x = a, *y = b;
+    return (y->depth > x->depth) - (y->depth < x->depth);
+}
+
+/* From one point to all of them, in steps of equal ratio. */
+static void follow(Weighed *points, int64_t count, Kept *kept) {
+    double sum = 0, total = 0;
+    int64_t above = 0, at = 0;
+    qsort(points, (size_t)count, sizeof *points, largest_first);
+    for (int64_t t = 0; t < count; t++)
+        total += points[t].mass;
+    for (int step = 0; step < STEPS; step++) {
+        int64_t end = llround(pow((double)count, step / (STEPS - 1.0)));
+        for (; at < end; at++)
+            sum += points[at].mass;
+        kept->x[step] = 100.0 * (double)end / (double)count;
+        kept->y[step] = 100 * sum / total;
+    }
+    for (sum = 0; above < count && points[above].depth >= kept->threshold; above++)
+        sum += points[above].mass;
+    kept->points = 100.0 * (double)above / (double)count;
+    kept->mass = 100 * sum / total;
+}
+
+static bool measure(Workload *workload, BevAlign align, Kept *kept, Err *err) {
+    const BevMap *map = workload_map(workload, align, err);
+    Weighed *points = map && map->points ? malloc((size_t)map->points * sizeof *points) : NULL;
+    if (!points)
+        return map && err_set(err, ERR_FAILED, workload->scene.name, "",
+                              map->points ? "out of memory" : "no point falls into the grid");
+    for (int64_t t = 0; t < map->points; t++) {
+        float depth = workload->features.depth[map->ranks_depth[t]];
+        points[t] = (Weighed){depth, depth * (map->weights ? map->weights[t] : 1.0)};
+    }
+    follow(points, map->points, kept);
+    free(points);
+    return true;
+}
+
+static bool draw_kept(const PlotRequest *request, const char *scene, const Kept *kept,
+                      uint8_t **bytes, size_t *length, Err *err) {
+    char title[128], dot[64];
+    snprintf(title, sizeof title, "%.2g %% of the points hold %.4g %% of the mass", kept->points,
+             kept->mass);
+    snprintf(dot, sizeof dot, "depth from %g up", kept->threshold);
+    const PlotSeries series[] = {
+        {.name = "largest depths first", .x = kept->x, .y = kept->y, .count = STEPS},
+        {.name = dot,
+         .x = &kept->points,
+         .y = &kept->mass,
+         .count = 1,
+         .color = 1,
+         .dots = true,
+         .strong = true}};
+    ChartSpec spec = {
+        .title = title,
+        .subtitle = scene,
+        .note = "Computed from the scene's depths. Mass: depth times weight, summed over the "
+                "points. A pruned map "
+                "follows the depths, and is built anew for each frame.",
+        .x = {"points kept, %", true, 0.1, 100, "%"},
+        .y = {"mass kept, %", false, 0, 100, "%"},
+        .series = series,
+        .series_count = 2,
+    };
+    return plots_chart(request, &spec, bytes, length, err);
+}
+
+bool plot_prune(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
+    const SceneModel *model = request->model;
+    const double usual = 1e-3;
+    Workload workload; /* of its own: the whole map */
+    WorkloadOptions whole = model->workload.options;
+    Kept kept = {.threshold = whole.prune > 0 ? whole.prune : usual};
+    whole.prune = 0;
+    if (!workload_open(&workload, model->scene, &whole, err))
+        return false;
+    bool ok = measure(&workload, model->problem.view.align, &kept, err) &&
+              draw_kept(request, workload.scene.title, &kept, bytes, length, err);
+    workload_close(&workload);
+    return ok;
 }

@@ -286,7 +286,7 @@ static int names_of(const Report *report) {
     return names;
 }
 
-/* Takes as many columns from `next` on as fit into the screen, at least one. Returns the one after. */
+/* Takes as many columns from `next` on as fit the screen, at least one. Returns the one after. */
 static int fill_screen(int next, int column_count, int used, const int *widths, int *taken) {
     for (bool any = false; next < column_count; next++) {
         int width = widths[next] ? widths[next] + BETWEEN : 0;
@@ -299,7 +299,7 @@ static int fill_screen(int next, int column_count, int used, const int *widths, 
     return next;
 }
 
-/* Several tables that fit the screen, each of which begins with the columns that tell rows apart. */
+/* Several tables that fit the screen; each begins with the columns that tell rows apart. */
 static void print_split(const Report *report, const int *widths, FILE *out) {
     const int names = names_of(report);
     int used = 0;

@@ -1,4 +1,5 @@
 #include "src/cli/model.h"
+#include "src/cli/selection.h"
 
 #include "config.h"
 #include "kernels/cuda/v4/choices.h"
@@ -42,7 +43,7 @@ bool scene_model_open(SceneModel *model, const char *scene, const WorkloadOption
                       BevDtype dtype, BevAlign align, BevDirection direction, unsigned kernels,
                       Err *err) {
     *model = (SceneModel){.scene = scene};
-    if (!workload_open(&model->workload, scene, options, err))
+    if (!select_open(&model->workload, scene, options, err))
         return false;
     workload_label(&model->workload, scene, model->label, sizeof model->label);
     if (!(direction == BEV_BACKWARD ? workload_problem_backward : workload_problem)(
@@ -123,8 +124,7 @@ const Profile *scene_model_profile(const SceneModel *model, const char *kernel) 
 
 bool scene_model_is(const SceneModel *model, const char *scene, const char *dtype,
                     const char *align) {
-    return !model->workload.options.evenness &&
-           !operator_is_changed(&model->workload.options.sizes) && !strcmp(scene, model->scene) &&
+    return workload_as_recorded(&model->workload) && !strcmp(scene, model->scene) &&
            !strcmp(dtype, bev_dtypes[model->problem.view.dtype].name) &&
            !strcmp(align, bev_aligns[model->problem.view.align].name);
 }
@@ -218,7 +218,7 @@ double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKer
     const BevProblem *problem = &model->problem.view;
     const Gpu *known = gpu_find(gpu->name);
     if (!known || !gpu_same(known, gpu) || problem->align != BEV_NEAREST ||
-        model->workload.options.evenness)
+        !workload_as_recorded(&model->workload))
         return NAN;
     const BevKernel *choice = scene_model_v3_choice(model, gpu).published;
     const Published *row =

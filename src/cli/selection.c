@@ -162,6 +162,18 @@ bool select_changed(const char *words, unsigned where, KernelConfig *config, Err
     return true;
 }
 
+bool select_open(Workload *workload, const char *scene, const WorkloadOptions *options, Err *err) {
+    char clean[200];
+    if (!workload_open(workload, scene, options, err))
+        return false;
+    clean_text(scene, clean, sizeof clean);
+    if (workload->scene.remark[0]) {
+        progress_hide();
+        fprintf(stderr, "bevscope: %s: %s\n", clean, workload->scene.remark);
+    }
+    return true;
+}
+
 void select_say_if_empty(const char *scene, BevAlign align, int64_t points) {
     static char said[256];
     char line[256], clean[200];
@@ -239,15 +251,16 @@ bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64
         return err_set(err, ERR_USAGE, "--pixel", "name one of them, or say its number from 0",
                        "there is no camera '%s' among %lld", word, (long long)shape->cameras);
     if (x < 0 || y < 0 || x >= shape->feat_w || y >= shape->feat_h)
-        return err_set(err, ERR_USAGE, "--pixel", "", "%lld,%lld is outside of %lld x %lld pixels", x,
-                       y, (long long)shape->feat_w, (long long)shape->feat_h);
+        return err_set(err, ERR_USAGE, "--pixel", "", "%lld,%lld is outside of %lld x %lld pixels",
+                       x, y, (long long)shape->feat_w, (long long)shape->feat_h);
     *pixel = (camera * shape->feat_h + y) * shape->feat_w + x;
     return true;
 }
 
 bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err) {
-    const BevKernel *kernel =
-        options->kernel ? select_kernel(options->kernel, where, err) : select_best(where);
+    BevWhere first = where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
+    const BevKernel *kernel = options->kernel ? select_kernel(options->kernel, where, err)
+                                              : bev_baseline(first, BEV_FORWARD);
     if (!kernel)
         return false;
     app_word(app, "kernel", kernel->name);
@@ -261,25 +274,27 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
     app_number(app, "channels", options->channels > 0, (double)options->channels);
     app_number(app, "temperature", options->temperature > 0, options->temperature);
     app_number(app, "evenness", options->evenness > 0, options->evenness);
+    app_number(app, "prune", options->prune > 0, options->prune);
     app_number(app, "config", options->points > 0, (double)options->points);
     app_number(app, "skew", options->skew >= 0, options->skew);
+    app_word(app, "rounding", options->rounding);
     app_word(app, "camera", options->camera);
-    app_number(app, "yaw", options->yaw_deg != 0, options->yaw_deg);
-    app_number(app, "pitch", options->pitch_deg != 0, options->pitch_deg);
-    app_number(app, "height", options->height_m != 0, options->height_m);
+    for (int i = 0; i < FAULTS; i++)
+        app_number(app, fault_infos[i].word, options->fault.each[i] != 0, options->fault.each[i]);
     app_word(app, "dirty", options->dirty ? "on" : NULL);
     bool fault;
     return select_fault(options, &fault, err);
 }
 
 bool select_fault(const Options *options, bool *fault, Err *err) {
-    const char *name = options->yaw_deg != 0     ? "--yaw"
-                       : options->pitch_deg != 0 ? "--pitch"
-                       : options->height_m != 0  ? "--height"
-                       : options->dirty          ? "--dirty"
-                                                 : NULL;
-    *fault = name != NULL;
-    return !name || options->camera ||
+    char name[16] = "";
+    if (options->dirty)
+        snprintf(name, sizeof name, "--dirty");
+    for (int i = FAULTS - 1; i >= 0; i--)
+        if (options->fault.each[i] != 0)
+            snprintf(name, sizeof name, "--%s", fault_infos[i].word);
+    *fault = name[0] != '\0';
+    return !*fault || options->camera ||
            err_set(err, ERR_USAGE, name, "add --camera NAME", "which camera is not said");
 }
 
@@ -288,26 +303,31 @@ bool select_use_fault(const Options *options, Workload *workload, Err *err) {
     bool fault;
     if (!select_fault(options, &fault, err))
         return false;
-    if (!options->camera)
+    if (!options->camera && !options->rounding)
         return true;
     if (!scene->has_rig)
-        return err_set(err, ERR_USAGE, "--camera",
-                       scene->has_operator ? "leave it out" : "export the scene with its calibration",
+        return err_set(err, ERR_USAGE, options->camera ? "--camera" : "--rounding",
+                       scene->has_operator ? "leave it out"
+                                           : "export the scene with its calibration",
                        scene->has_operator ? "this scene is an operator: it has no cameras"
                                            : "this scene came without its cameras");
+    int rounding = options->rounding ? choices_find(CHOICE_ROUNDING, options->rounding) : 0;
+    workload->miscalibrated = grid_use_rounding(&scene->rig.grid, (GridRounding)rounding);
+    if (!options->camera)
+        return true;
     int64_t camera = camera_of(options->camera, &scene->shape, &scene->rig);
     if (camera < 0)
         return err_set(err, ERR_USAGE, "--camera", "name one of them, or say its number from 0",
                        "there is no camera '%s' among %lld", options->camera,
                        (long long)scene->shape.cameras);
-    const CameraError error = {options->yaw_deg, options->pitch_deg, options->height_m};
-    workload->miscalibrated = !camera_error_is_zero(&error);
-    if (workload->miscalibrated)
+    const CameraError error = options->fault;
+    workload->miscalibrated |= !camera_error_is_zero(&error);
+    if (!camera_error_is_zero(&error))
         camera_apply_error(&scene->rig.cameras[camera], &error);
     workload->dirty |= (uint32_t)options->dirty << camera;
     Job job = {.camera_mask = ~workload->dirty};
     job.camera_errors[camera] = error;
-    char faults[64];
+    char faults[160];
     size_t used = strlen(scene->title);
     if (camera_faults(&job, (int)camera, faults, sizeof faults))
         snprintf(scene->title + used, sizeof scene->title - used, " (%s%s)",
@@ -320,12 +340,14 @@ WorkloadOptions select_workload(const Options *options) {
                              .temperature = options->temperature,
                              .channels = options->channels,
                              .sizes = {options->skew >= 0, options->skew, options->points},
-                             .evenness = options->evenness, .photo_features = options->photo_features};
+                             .evenness = options->evenness,
+                             .prune = options->prune,
+                             .photo_features = options->photo_features};
 }
 
 /* The rows that `word` means in these directions (0: in the row's own, or forward) as bits by
  * position in bev_kernels[]. */
-static bool add_kernels(const char *word, unsigned where, unsigned directions, unsigned *kernels,
+static bool add_kernels(const char *word, unsigned where, unsigned directions, KernelSet *kernels,
                         Err *err) {
     const BevKernel *named = bev_kernel_find(word);
     if (!directions)
@@ -336,7 +358,7 @@ static bool add_kernels(const char *word, unsigned where, unsigned directions, u
                                       ? find_kernel(word, where, (BevDirection)direction)
                                       : NULL;
         for (int i = 0; kernel && bev_kernels[i]; i++)
-            *kernels |= bev_kernels[i] == kernel ? 1u << i : 0;
+            *kernels |= bev_kernels[i] == kernel ? (KernelSet)1 << i : 0;
         found = found || kernel;
     }
     return found || no_kernel(word, where, directions, err);
@@ -344,7 +366,7 @@ static bool add_kernels(const char *word, unsigned where, unsigned directions, u
 
 /* Each item of a list; "all" and NULL: 0, every kernel. */
 static bool select_kernels(const char *list, unsigned where, unsigned directions,
-                           unsigned *kernels, Err *err) {
+                           KernelSet *kernels, Err *err) {
     char copy[256];
     *kernels = 0;
     snprintf(copy, sizeof copy, "%s", list ? list : "all");
@@ -360,7 +382,7 @@ static bool select_kernels(const char *list, unsigned where, unsigned directions
 }
 
 /* The directions of the kernels chosen; of all of them: forward. */
-static unsigned directions_of(unsigned kernels) {
+static unsigned directions_of(KernelSet kernels) {
     unsigned directions = kernels ? 0 : 1u << BEV_FORWARD;
     for (int i = 0; bev_kernels[i]; i++)
         directions |= kernels >> i & 1 ? 1u << bev_kernels[i]->direction : 0;
@@ -368,7 +390,7 @@ static unsigned directions_of(unsigned kernels) {
 }
 
 /* The stages of the kernels chosen; of all of them: pooling. */
-static unsigned stages_of(unsigned kernels) {
+static unsigned stages_of(KernelSet kernels) {
     unsigned stages = kernels ? 0 : 1u << BEV_POOL;
     for (int i = 0; bev_kernels[i]; i++)
         stages |= kernels >> i & 1 ? 1u << bev_kernels[i]->stage : 0;

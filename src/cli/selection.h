@@ -19,8 +19,8 @@ const BevKernel *select_kernel(const char *word, unsigned where, Err *err);
 /* The last row of the table that runs on the best of the chosen devices. */
 const BevKernel *select_best(unsigned where);
 
-/* What bench and verify run: --device, --kernel, --direction, --dtype, --align and the options of the workload;
- * the defaults are masks. The caller adds the scenes. */
+/* What bench and verify run: --device, --kernel, --direction, --dtype, --align and the options of
+ * the workload; the defaults are masks. The caller adds the scenes. */
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
                  Err *err);
 
@@ -32,6 +32,9 @@ bool select_is_scene(const char *text);
 
 /* Replaces fields of `*config` by the words of "fp8" or "v2,bilinear". */
 bool select_changed(const char *words, unsigned where, KernelConfig *config, Err *err);
+
+/* workload_open; says on standard error what in the scene's file may be meant otherwise. */
+bool select_open(Workload *workload, const char *scene, const WorkloadOptions *options, Err *err);
 
 /* Says on standard error, once for a scene and align, that a map has no point. One thread. */
 void select_say_if_empty(const char *scene, BevAlign align, int64_t points);
@@ -55,7 +58,7 @@ bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64
 typedef struct AppOptions AppOptions; /* src/app/app.h */
 bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err);
 
-/* Whether --yaw, --pitch, --height or --dirty changes a camera; it must be named. */
+/* Whether a fault or --dirty changes a camera; it must be named. */
 bool select_fault(const Options *options, bool *fault, Err *err);
 
 /* Changes that camera of a workload whose features and views are rendered, and whose map is not

@@ -9,8 +9,7 @@
 
 static const double USUAL_DISTANCE_M = 15;
 
-/* ---- kernels ----------------------------------------------------------------------------------
- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 /* The row that `word` means on that device in that direction, if it can be launched; without a word
  * the one to begin with. */
@@ -42,8 +41,7 @@ const BevKernel *snapshot_backward_kernels(const Options *options, unsigned wher
     return NULL;
 }
 
-/* ---- the loss ---------------------------------------------------------------------------------
- */
+/* ---- the loss -------------------------------------------------------------------------------- */
 
 bool snapshot_backward_views(const BevShape *shape, CameraViews *seen, Err *err) {
     size_t pixels = (size_t)(shape->cameras * shape->feat_h * shape->feat_w);
@@ -62,7 +60,7 @@ static bool is_inside(const float *row, int64_t channels) {
     return false;
 }
 
-/* The loss of a gradient from a file: sum(pooled * grad_out), over the cells where that is not 0. */
+/* The loss of a gradient from a file: sum(pooled * grad_out), over cells where that is not 0. */
 static bool take_file(SnapshotBackward *backward, const BackwardInput *input, Err *err) {
     const BevShape *shape = &input->workload->scene.shape;
     GridLoss *loss = &backward->loss;
@@ -116,8 +114,7 @@ static bool make_loss(SnapshotBackward *backward, const BackwardInput *input, Er
            grid_loss_make(&backward->loss, &content, (LossKind)kind, cell, err);
 }
 
-/* ---- the gradients ----------------------------------------------------------------------------
- */
+/* ---- the gradients --------------------------------------------------------------------------- */
 
 static bool run(SnapshotBackward *backward, const BackwardInput *input, const BevKernel *kernel,
                 Err *err) {
@@ -212,8 +209,7 @@ static bool decode(SnapshotBackward *backward, const BackwardInput *input, Err *
     return take_bins(backward, input->workload->features.depth, &depth, err);
 }
 
-/* ---- words ------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* "cell 128,100, 15.1 m away"; "the 34 cells of a car"; "all 812 cells of class lane". */
 static void name_cells(const SnapshotBackward *backward, const Scene *scene, char *text,
@@ -267,8 +263,7 @@ static void describe(SnapshotBackward *backward, const BackwardInput *input,
            (long long)(place % shape->feat_w), (long long)(place / shape->feat_w));
 }
 
-/* ---- all of it --------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 bool snapshot_backward_make(SnapshotBackward *backward, const BackwardInput *input, Err *err) {
     const BevShape *shape = &input->workload->scene.shape;

@@ -26,8 +26,7 @@ static double panel_h(const TrainPage *page) {
     return PANEL_W * (double)slice.nx / (double)slice.ny;
 }
 
-/* ---- the grids ---------------------------------------------------------------------------------
- */
+/* ---- the grids ------------------------------------------------------------------------------- */
 
 /* Colours are as strong as in the grid of the true depth, so that the three can be compared. */
 static bool render(Drawing *drawing, const Embedding *embedding, Err *err) {
@@ -50,7 +49,8 @@ static bool render(Drawing *drawing, const Embedding *embedding, Err *err) {
         if (ok && i == TRAIN_TARGET && view == VIEW_COLOR)
             content.full_mass = field.full_mass;
         RasterStyle style =
-            raster_style(view == VIEW_NORM ? colormap_find(views[view].colormap) : NULL, range);
+            raster_style(view == VIEW_NORM ? colormap_find(views[view].colormap) : NULL, range,
+                         true);
         ok = ok && raster_render(&field, &style, &drawing->pictures[i], err);
         cell_field_free(&field);
     }
@@ -68,8 +68,7 @@ static bool render_all(Drawing *drawing, Err *err) {
     return ok;
 }
 
-/* ---- the curve ---------------------------------------------------------------------------------
- */
+/* ---- the curve ------------------------------------------------------------------------------- */
 
 static const double LEAST_SHOWN = 1e-9;
 
@@ -121,8 +120,7 @@ static bool fill_curve(Drawing *drawing, Err *err) {
     return true;
 }
 
-/* ---- the page ----------------------------------------------------------------------------------
- */
+/* ---- the page -------------------------------------------------------------------------------- */
 
 static void draw_page(Pen *pen, const void *context) {
     const Drawing *drawing = context;

@@ -2,6 +2,7 @@
  * curve of the loss. */
 #pragma once
 
+#include "src/scene/workload.h"
 #include "src/train/trainer.h"
 #include "src/view/bev/decode.h"
 #include "src/view/draw/page.h"

@@ -38,7 +38,3 @@ bool reader_question_row(Reader *reader, const char *word, char *rest, bool *kno
 
 /* Whether the question that ends here is complete. */
 bool reader_close_question(Reader *reader);
-
-/* All words of lessons, for suggestions. */
-extern const char *const lesson_words[];
-extern const int lesson_word_count;

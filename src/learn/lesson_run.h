@@ -125,14 +125,14 @@ bool lesson_text(const LessonRun *run, const char *text, Evaluation *evaluation,
 /* Judges the answer; fills `reveal` and the verdict. False: see lesson_run_figures. */
 bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, bool final);
 
-/* Adds what the sources of figures mean, "(model)", that `text` is the first of the lesson to name. */
+/* Adds what sources of figures mean, "(model)", that `text` is the first of the lesson to name. */
 void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text);
 
 /* Adds file, line numbers and lines of a source. */
 void lesson_add_code(PaneText *pane, const LessonCode *code);
 
-/* Reads an answer to the question of this page: a choice ("3", from 1), a number, or an order. False:
- * `note` says what is wrong. */
+/* Reads an answer to the question of this page: a choice ("3", from 1), a number, or an order.
+ * False: `note` says what is wrong. */
 bool lesson_read_answer(LessonRun *run, const char *text);
 
 /* The same of an order alone: "4 1 2", the first place first. */

@@ -151,8 +151,8 @@ BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, in
 /* A map that stands on the caller's arrays and copies nothing: each launch reads what they hold
  * when the stream comes to it, so that a map may change from launch to launch. The arrays are on
  * `device`, intervals included, and stay until the last launch is done. Sizes alone are checked: a
- * map that lies reads and writes foreign memory. Allocates nothing on the device, waits for nothing.
- * A plan on a view takes a kernel that needs no preparation (the forms of V3), else it is
+ * map that lies reads and writes foreign memory. Allocates nothing on the device, waits for
+ * nothing. A plan on a view takes a kernel that needs no preparation (the forms of V3), else it is
  * BEVPOOL_UNSUPPORTED. The caller destroys *map. */
 BevpoolStatus bevpool_map_view(BevpoolMap **map, const BevpoolShape *shape,
                                const BevpoolArrays *arrays, int32_t device, BevpoolError *error);
@@ -169,9 +169,11 @@ BevpoolStatus bevpool_map_arrays(const BevpoolMap *map, BevpoolArrays *arrays, B
 /* ---- plans -------------------------------------------------------------------------------- */
 
 /* The whole view transform: depth and feat as a network has them, the depth as logits. Of its own
- * strides each array is (B * N, D or C, H, W), whichever way it lies in memory; both may be parts of
- * one tensor (B * N, D + C, H, W). The formats are FP32, FP16 and BF16, the direction is forward.
- * A pixel with a NaN, a +infinity or nothing but -infinity among its logits has NaN depths. */
+ * strides each array is (B * N, D or C, H, W), whichever way it lies in memory; both may be parts
+ * of one tensor (B * N, D + C, H, W). The formats are FP32, FP16 and BF16. Backward grad_depth is
+ * that of the logits, and each gradient has the strides of its array; what lies between is left
+ * alone. A pixel with a NaN, a +infinity or nothing but -infinity among its logits has NaN depths.
+ */
 typedef struct BevpoolView {
     int32_t softmax;   /* 1: depth = softmax over the bins of logits / temperature; 0: as it is */
     float temperature; /* 0 counts as 1 */
@@ -243,9 +245,9 @@ const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index
 
 /* ---- launches ----------------------------------------------------------------------------- */
 
-/* An array in memory of the plan's device, of the caller; dense, but for the two that a view reads by
- * strides. On a GPU it begins on a multiple of 16 bytes; those two, and all on the CPU, on one of
- * their element. */
+/* An array in memory of the plan's device, of the caller; dense, but for those that a view reads or
+ * writes by strides. On a GPU it begins on a multiple of 16 bytes; those, and all on the CPU, on
+ * one of their element. */
 typedef struct BevpoolTensor {
     void *data;
     size_t bytes;  /* all of it: checked against bevpool_plan_bytes() */

@@ -56,7 +56,7 @@ BevTensor *lib_tensor(BevProblem *problem, int32_t role);
 /* Whether a launch of that direction and format reads or writes the role. */
 bool lib_role_used(const BevProblem *problem, int32_t role);
 
-/* Whether a launch reads the role by the strides of a view. */
+/* Whether a launch reads or writes the role by the strides of a view. */
 bool lib_role_strided(const BevProblem *problem, int32_t role);
 
 /* ---- views (view.c) -------------------------------------------------------------------------- */

@@ -35,6 +35,11 @@ lib/libbevpool.a: libapi.a $(bevpool_rest)
 
 lib/$(bevpool_soname): lib/$(bevpool_shared)
 	$(AM_V_GEN)ln -sf $(bevpool_shared) $@
+# For pip: the library and samples/torch/bevpool.py.
+wheel: lib/$(bevpool_shared)
+	$(AM_V_GEN)python3 $(srcdir)/samples/torch/wheel.py $(PACKAGE_VERSION) lib/$(bevpool_shared)
+.PHONY: wheel
+
 # The plugin finds libbevpool on the usual paths and beside itself.
 lib/libbevpool_trt.so: libtrt.a lib/$(bevpool_soname) $(srcdir)/%D%/tensorrt/exports.map
 	$(AM_V_CCLD)$(CXX) $(CXXFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared -fPIC \

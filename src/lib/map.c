@@ -155,7 +155,8 @@ static BevpoolStatus check_arrays(const BevpoolArrays *a, int32_t device, Bevpoo
                         (long long)a->points);
     bool found_here = !a->interval_starts && !a->interval_lengths;
     if (!found_here && (a->intervals < (a->points > 0) || a->intervals > a->points))
-        return lib_fail(error, BEVPOOL_BAD_MAP, "intervals: %lld, expected %d to %lld, at most one a point",
+        return lib_fail(error, BEVPOOL_BAD_MAP,
+                        "intervals: %lld, expected %d to %lld, at most one a point",
                         (long long)a->intervals, a->points > 0, (long long)a->points);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         if (arrays[i].needed && !arrays[i].array)
@@ -202,21 +203,31 @@ static BevpoolStatus fetch_all(BevMap *host, const BevpoolArrays *a, int32_t dev
     return status;
 }
 
+static BevpoolStatus check_ascends(const BevMap *host, BevpoolError *error) {
+    for (int64_t t = 1; t < host->points; t++)
+        if (host->ranks_bev[t] < host->ranks_bev[t - 1])
+            return lib_fail(error, BEVPOOL_BAD_MAP,
+                            "ranks_bev[%lld] is %d, less than the one before: sort points by cell",
+                            (long long)t, (int)host->ranks_bev[t]);
+    return BEVPOOL_OK;
+}
+
 /* What is left to find and to check, on the host. */
 static BevpoolStatus complete(BevMap *host, const BevpoolShape *shape, uint32_t flags,
                               BevpoolError *error) {
     Err err = {0};
     BevShape seen = lib_shape(shape, 1);
-    for (int64_t t = 1; !host->interval_starts && t < host->points; t++)
-        if (host->ranks_bev[t] < host->ranks_bev[t - 1])
-            return lib_fail(error, BEVPOOL_BAD_MAP,
-                            "ranks_bev[%lld] is %d, less than the one before: sort points by cell",
-                            (long long)t, (int)host->ranks_bev[t]);
-    if (!host->interval_starts && !scatter_find_intervals(host, &err))
-        return lib_pass(error, BEVPOOL_NO_MEMORY, &err);
-    if (!(flags & BEVPOOL_TRUST_MAP) && !scatter_check(host, &seen, "map", &err))
-        return lib_pass(error, BEVPOOL_BAD_MAP, &err);
-    return BEVPOOL_OK;
+    if (!host->interval_starts) {
+        BevpoolStatus status = check_ascends(host, error);
+        if (status)
+            return status;
+        if (!scatter_find_intervals(host, &err))
+            return lib_pass(error, BEVPOOL_NO_MEMORY, &err);
+    }
+    if (flags & BEVPOOL_TRUST_MAP)
+        return BEVPOOL_OK;
+    return scatter_check(host, &seen, "map", &err) ? check_ascends(host, error)
+                                                   : lib_pass(error, BEVPOOL_BAD_MAP, &err);
 }
 
 BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shape,

@@ -38,7 +38,7 @@ bool lib_role_used(const BevProblem *problem, int32_t role) {
 }
 
 bool lib_role_strided(const BevProblem *problem, int32_t role) {
-    return problem->stage == BEV_VIEW && (role == BEVPOOL_DEPTH || role == BEVPOOL_FEAT);
+    return problem->stage == BEV_VIEW && role != BEVPOOL_OUT && role != BEVPOOL_GRAD_OUT;
 }
 
 /* ---- which kernel ---------------------------------------------------------------------------- */
@@ -263,8 +263,7 @@ BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
     return lib_ok(error);
 }
 
-/* ---- before there is a map --------------------------------------------------------------------
- */
+/* ---- before there is a map ------------------------------------------------------------------- */
 
 /* The most workspace of all rows that fit. */
 static BevpoolStatus most_workspace(BevpoolPlan *plan, size_t *bytes, BevpoolError *error) {
@@ -339,7 +338,7 @@ size_t bevpool_plan_bytes(const BevpoolPlan *plan, int32_t role) {
     BevProblem problem = plan->problem;
     const BevTensor *found = lib_tensor(&problem, role), *feat = &problem.feat;
     if (lib_role_strided(&problem, role)) {
-        bool depth = role == BEVPOOL_DEPTH;
+        bool depth = role == BEVPOOL_DEPTH || role == BEVPOOL_GRAD_DEPTH;
         const BevShape *shape = &problem.shape;
         return (size_t)lib_view_extent(shape, depth ? shape->depth_bins : shape->channels,
                                        depth ? &problem.view.depth : &problem.view.feat) *

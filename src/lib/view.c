@@ -62,8 +62,6 @@ static BevpoolStatus take_strides(BevStrides *to, const char *name, const BevSha
 BevpoolStatus lib_view(BevProblem *problem, const BevpoolView *view, BevpoolError *error) {
     const BevShape *shape = &problem->shape;
     float temperature = view->temperature == 0 ? 1 : view->temperature;
-    if (problem->direction == BEV_BACKWARD)
-        return lib_fail(error, BEVPOOL_UNSUPPORTED, "a view transform goes forward only");
     if (problem->dtype > BEV_BF16)
         return lib_fail(error, BEVPOOL_UNSUPPORTED, "a view reads FP32, FP16 or BF16, not %s",
                         bev_dtypes[problem->dtype].title);

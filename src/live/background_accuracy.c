@@ -1,5 +1,4 @@
 /* The accuracy job: the three gates of one kernel in one format, on the inputs of a frame. */
-#include "src/accuracy/fp64.h"
 #include "src/accuracy/verify.h"
 #include "src/live/background_job.h"
 
@@ -28,43 +27,34 @@ static void fill(LiveAccuracy *accuracy, const VerifyRow *row) {
 }
 
 /* grad_out is that of `bevscope verify`, whatever the display shows. */
-static bool verify_backward(Workload *workload, const KernelConfig *config, VerifyRow *row,
-                            Err *err) {
-    double *fp64_original = workload_draw_grad_out(workload, err)
-                                ? fp64_gradients_of(workload, config->align, err)
-                                : NULL;
-    bool ok = fp64_original && verify_one(workload, config, fp64_original, row, err);
-    free(fp64_original);
-    free(workload->grad_out);
-    return ok;
+static bool set_grad_out(HostProblem *problem, float **values, Err *err) {
+    const BevShape *shape = &problem->view.shape;
+    *values = random_grad_out(shape, GRAD_OUT_SEED);
+    const GradOut grad_out = {*values, shape->ny, shape->nx, shape->channels};
+    return *values ? problem_set_grad_out(problem, &grad_out, err)
+                   : inputs_no_memory("accuracy", err);
 }
 
 /* Values of a part of a large grid: the gates take some 50 bytes for each. */
 static const int64_t PART_VALUES = 1 << 20;
 
-/* Runs the gates on a workload that borrows all it has from the inputs, and is never closed. */
 static bool verify(const FrameInputs *inputs, const KernelConfig *config, const GiveUp *give_up,
                    VerifyRow *row, Err *err) {
-    const BevShape *shape = &inputs->features->shape;
-    Workload workload = {.scene = inputs->scene->scene, .features = inputs->features->values};
-    workload.scene.shape = *shape;
-    workload.scene.has_rig = true;
-    workload.scene.has_map = false;
-    workload.maps[config->align] = inputs->map->map;
-    workload.map_us[config->align] = 1;
-    if (config->kernel->direction == BEV_BACKWARD)
-        return verify_backward(&workload, config, row, err);
+    const SeenFeatures *features = inputs->features;
+    const BevShape *shape = &features->shape;
     if (inputs_large(shape, inputs->map)) {
         int64_t rows = PART_VALUES / (shape->nx * shape->channels);
-        return verify_in_parts(&workload, config, rows ? rows : 1, give_up, row, err);
+        return verify_in_parts(shape, &features->values, &inputs->map->map, config,
+                               rows ? rows : 1, give_up, row, err);
     }
-    double *fp64_original =
-        malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *fp64_original);
-    if (!fp64_original)
-        return inputs_no_memory("accuracy", err);
-    fp64_pool(shape, &inputs->map->map, &inputs->features->values, fp64_original);
-    bool ok = verify_one(&workload, config, fp64_original, row, err);
-    free(fp64_original);
+    HostProblem problem = {0};
+    float *grad_out = NULL;
+    bool ok = inputs_encode(&problem, features, inputs->map, config, err) &&
+              (config->kernel->direction == BEV_FORWARD ||
+               set_grad_out(&problem, &grad_out, err)) &&
+              verify_one(&problem, config->kernel, row, err);
+    problem_free(&problem);
+    free(grad_out);
     return ok;
 }
 
@@ -75,8 +65,8 @@ bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
     /* Gradients are judged whole: those of a large grid would break the memory budget. */
     if (config->kernel->direction == BEV_BACKWARD &&
         inputs_large(&inputs->features->shape, inputs->map)) {
-        *accuracy = (LiveAccuracy){SOURCE_MEASURED, false, LIVE_SKIP, LIVE_SKIP, LIVE_SKIP, LIVE_SKIP,
-                                   NAN, NAN, NAN, .worst_cell = -1};
+        *accuracy = (LiveAccuracy){SOURCE_MEASURED, false, LIVE_SKIP, LIVE_SKIP, LIVE_SKIP,
+                                   LIVE_SKIP,       NAN,   NAN,       NAN,       .worst_cell = -1};
         return true;
     }
     if (!verify(inputs, config, give_up, &row, err))

@@ -5,7 +5,7 @@
 
 #include "src/live/live_model.h"
 #include "src/live/live_trainer.h"
-#include "src/live/pipeline_internal.h"
+#include "src/live/inputs.h"
 
 typedef enum {
     JOB_NONE,

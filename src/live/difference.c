@@ -1,5 +1,5 @@
 /* What differs between the two sides of a comparison. */
-#include "src/live/pipeline_internal.h"
+#include "src/live/inputs.h"
 
 #include <math.h>
 #include <string.h>

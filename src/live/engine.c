@@ -22,37 +22,30 @@ static bool request_comes_first(Engine *engine) {
            (clock_ms() - engine->idle_ms < STARVED_MS && engine_request_waits(engine, INFINITY));
 }
 
-static void work(Engine *engine) {
-    State request;
-    bool stop;
-    for (;;) {
-        bool has_request = engine_take_request(engine, &request, &stop);
-        if (stop)
-            return;
-        if (has_request)
-            engine_render(engine, &request);
-        if (request_comes_first(engine))
-            continue;
-        engine->idle_ms = clock_ms();
-        bool busy = engine_idle_work(engine);
-        if (engine->given_up)
-            continue;
-        bool asked = engine->answered > 0; /* before the first request there is no frame */
-        if (engine->news && asked && clock_ms() - engine->published_ms > NEWS_MS)
-            engine_publish(engine);
-        if (!busy)
-            engine_wait(engine);
-    }
-}
-
+/* Requests first, then what they leave time for. */
 static void *engine_main(void *argument) {
     Engine *engine = argument;
+    State request;
     Err err;
     if (engine->options.thread_begin && !engine->options.thread_begin(&err))
         engine_report_error(engine, &err);
     if (engine->options.where & 1u << BEV_CUDA)
         engine->gpu = live_gpu_open();
-    work(engine);
+    for (bool stop = false; !stop;) {
+        if (engine_take_request(engine, &request, &stop) && !stop)
+            engine_render(engine, &request);
+        if (stop || request_comes_first(engine))
+            continue;
+        engine->idle_ms = clock_ms();
+        bool busy = engine_idle_work(engine);
+        bool asked = engine->answered > 0; /* before the first request there is no frame */
+        if (engine->given_up)
+            continue;
+        if (engine->news && asked && clock_ms() - engine->published_ms > NEWS_MS)
+            engine_publish(engine);
+        if (!busy)
+            engine_wait(engine);
+    }
     live_gpu_close(engine->gpu);
     if (engine->options.thread_end)
         engine->options.thread_end();

@@ -54,7 +54,7 @@
  * and nothing is measured (engine_script.c). */
 #pragma once
 
-#include "src/live/pipeline.h"
+#include "src/live/frame_inputs.h"
 
 typedef struct Engine Engine;
 typedef struct Picture Picture; /* src/view/bev/picture.h; here no more than reference counted */

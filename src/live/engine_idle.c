@@ -11,13 +11,6 @@ static const double SLICE_PAUSE = 5; /* moving: no slice of timing for so many t
 
 /* ---- the scene's file ------------------------------------------------------------------------ */
 
-void engine_watch_file(SceneFile *file, const LoadedScene *scene) {
-    file->watched = scene->is_file;
-    file->then = scene->file;
-    file->gone = false;
-    file->looked_ms = clock_ms();
-}
-
 static bool same_file(const struct stat *a, const struct stat *b) {
     return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
            a->st_ino == b->st_ino && a->st_size == b->st_size;
@@ -225,6 +218,10 @@ static TaskEnd time_selection(Engine *engine, bool idle) {
     return time_kernel(engine, MEASURE_SELECTION, idle);
 }
 
+static TaskEnd time_pairs(Engine *engine, bool idle) {
+    return time_kernel(engine, MEASURE_PAIRS, idle);
+}
+
 static TaskEnd time_missing(Engine *engine, bool idle) {
     return time_kernel(engine, MEASURE_MISSING, idle);
 }
@@ -235,13 +232,9 @@ static TaskEnd time_again(Engine *engine, bool idle) {
 
 /* A job on the selection. */
 static BackgroundJob job_of(Engine *engine, JobKind kind, uint64_t tag) {
-    const FrameInputs *shown = pipeline_inputs(engine->pipeline);
-    const FrameInputs inputs = {
-        .scene = shown->scene, .features = shown->features, .map = shown->map};
-    return (BackgroundJob){.kind = kind,
-                           .inputs = frame_inputs_keep(&inputs),
-                           .config = engine->state.job.config,
-                           .tag = tag};
+    BackgroundJob job = {.kind = kind, .config = engine->state.job.config, .tag = tag};
+    frame_inputs_hold(&job.inputs, pipeline_inputs(engine->pipeline));
+    return job;
 }
 
 /* Of the loss that the newest frame shows. */
@@ -262,7 +255,8 @@ static TaskEnd train_here(Engine *engine) {
     const FrameInputs *shown = pipeline_inputs(engine->pipeline);
     Training *training;
     Err err = {.kind = ERR_FAILED};
-    if (!live_trainer_run(&engine->trainer, shown, &engine->live.job, TRAIN_AT_ONCE, &training, &err)) {
+    if (!live_trainer_run(&engine->trainer, shown, &engine->live.job, TRAIN_AT_ONCE, &training,
+                          &err)) {
         engine_report_error(engine, &err);
         return TASK_NONE;
     }
@@ -366,6 +360,7 @@ bool engine_idle_work(Engine *engine) {
         time_selection,      /* the selection's own grid, its latency, the baseline's */
         simulate_selection,  /* its traffic */
         check_selection,     /* its gates */
+        time_pairs,          /* selection and baseline in turns: the speed-up */
         time_missing,        /* the other kernels' latencies */
         check_other_formats, /* gates of the other formats */
         simulate_for_chart,  /* the other kernels' traffic, where a chart shows it */

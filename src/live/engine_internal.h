@@ -7,6 +7,7 @@
 #include "src/live/engine.h"
 #include "src/live/live_gpu.h"
 #include "src/live/measure.h"
+#include "src/live/pipeline.h"
 
 #include <sys/stat.h>
 
@@ -116,6 +117,9 @@ void engine_render(Engine *engine, const State *request);
 /* Renders the newest request's frame once more, and publishes it unless a new request came. */
 PipelineEnd engine_render_again(Engine *engine, Quality quality);
 
+/* Makes the picture of what is shown, where pictures are wanted. False: it stays as it was. */
+bool engine_draw(Engine *engine, const GiveUp *give_up, Err *err);
+
 /* Keeps an error for the next frame. It is told even if that frame is without it again. */
 void engine_report_error(Engine *engine, const Err *err);
 
@@ -131,7 +135,3 @@ void engine_render_script(Engine *engine, const State *request);
 
 /* One short piece of work. False: there is nothing to do on this thread for the moment. */
 bool engine_idle_work(Engine *engine);
-
-/* Watches the file of this scene from now on, for changes since it was read; a scene without a
- * regular file, such as a built-in one, is not watched. */
-void engine_watch_file(SceneFile *file, const LoadedScene *scene);

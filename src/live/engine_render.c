@@ -70,27 +70,34 @@ static void note_budget(Engine *engine, const FrameInputs *inputs) {
         return;
     const BevMap *map = &inputs->map->map;
     int64_t weighted = map->weights ? map->points : 4 * map->points; /* of a bilinear map */
-    err_set(&note, ERR_FAILED, inputs->scene->scene.name, "",
-            "grids of %.0f MB, budget %d MB: none kept, gates in parts; backward no gates, no loss%s%s",
-            grid_mb, LIVE_BUDGET_MB,
-            inputs_crowded(shape, 0, true, false) ? "; no timing beside a comparison" : "",
-            inputs_crowded(shape, weighted, false, true) ? ", nor of weighted gradients" : "");
+    err_set(
+        &note, ERR_FAILED, inputs->scene->scene.name, "",
+        "grids of %.0f MB, budget %d MB: none kept, gates in parts; backward no gates, no loss%s%s",
+        grid_mb, LIVE_BUDGET_MB,
+        inputs_crowded(shape, 0, true, false) ? "; no timing beside a comparison" : "",
+        inputs_crowded(shape, weighted, false, true) ? ", nor of weighted gradients" : "");
     engine_note(engine, &note);
 }
 
-/* Whether the accuracy on the screen is of other values. While the world moves, or depth is trained,
- * each frame has others: their accuracy is that of a moment ago, unless channels or temperature were changed. */
+/* Whether the accuracy on the screen is of other values. While the world moves, or depth is
+ * trained, each frame has others: their accuracy is that of a moment ago, unless channels or
+ * temperature were changed. */
 static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
                              const KernelConfig *config) {
     SeenFeatures *now = inputs->features, *before = engine->shown.features;
     if (inputs->map != engine->shown.map || config->kernel != engine->shown_config.kernel ||
         !before)
         return true;
-    bool trains = features_base(now) ==
-    features_base(before);
+    bool trains = features_base(now) == features_base(before);
     return now != before && !trains &&
            (!engine->state.playing || now->shape.channels != before->shape.channels ||
             now->temperature != before->temperature);
+}
+
+/* Its changes from now on are looked at in engine_idle.c; a scene without a regular file, such as a
+ * built-in one, is not watched. */
+static void watch_file(SceneFile *file, const LoadedScene *scene) {
+    *file = (SceneFile){.watched = scene->is_file, .then = scene->file, .looked_ms = clock_ms()};
 }
 
 static void notice_changes(Engine *engine) {
@@ -103,7 +110,7 @@ static void notice_changes(Engine *engine) {
                                           engine->state.job.pool_baseline, cpu_gradients);
     if (inputs->scene != engine->shown.scene) {
         engine->loads++;
-        engine_watch_file(&engine->file, inputs->scene);
+        watch_file(&engine->file, inputs->scene);
     }
     if (has_other_values(engine, inputs, config))
         mark_stale(engine);
@@ -111,10 +118,7 @@ static void notice_changes(Engine *engine) {
     if (engine->measure)
         measure_aim(engine->measure, inputs, &engine->state.job, launch_us);
     aim_simulation(engine, inputs, config);
-    FrameInputs kept = frame_inputs_keep(
-        &(FrameInputs){.scene = inputs->scene, .features = inputs->features, .map = inputs->map});
-    frame_inputs_drop(&engine->shown);
-    engine->shown = kept;
+    frame_inputs_hold(&engine->shown, inputs);
     engine->shown_config = *config;
 }
 
@@ -155,42 +159,34 @@ static PipelineNeeds needs_of(Engine *engine) {
     };
 }
 
-static PipelineEnd make_contents(Engine *engine) {
-    Err err = {.kind = ERR_FAILED};
-    PipelineEnd end =
-        pipeline_run(engine->pipeline, &engine->state, needs_of(engine), &engine->live, &err);
-    if (end == PIPELINE_FAILED)
-        engine_report_error(engine, &err);
-    if (end != PIPELINE_DONE)
-        return end;
-    engine->live.error_text[0] = '\0';
-    engine->has_frame = true;
-    notice_changes(engine);
-    return end;
-}
-
 /* ---- the picture ----------------------------------------------------------------------------- */
+
+bool engine_draw(Engine *engine, const GiveUp *give_up, Err *err) {
+    if (!engine->options.make_picture)
+        return true;
+    Picture *picture = engine->options.make_picture(&engine->state, &engine->live, engine->picture,
+                                                    give_up, err);
+    if (!picture)
+        return false;
+    ref_drop(engine->picture);
+    engine->picture = picture;
+    return true;
+}
 
 /* False: given up. */
 static bool make_picture(Engine *engine) {
     const GiveUp give_up = {gives_way, engine};
+    const Picture *before = engine->picture;
     Err err = {.kind = ERR_FAILED};
-    if (!engine->options.make_picture)
-        return true;
     double begun = clock_ms();
     engine->doing = "picture";
-    Picture *picture = engine->options.make_picture(&engine->state, &engine->live, engine->picture,
-                                                    &give_up, &err);
-    if (!picture && given_up(&give_up))
-        return false;
-    if (!picture) {
+    if (!engine_draw(engine, &give_up, &err)) {
+        if (given_up(&give_up))
+            return false;
         engine_report_error(engine, &err);
-        return true;
     }
-    if (picture != engine->picture)
+    if (engine->picture != before)
         engine->live.stages_us[STAGE_DRAW] = reading((clock_ms() - begun) * 1e3, SOURCE_MEASURED);
-    ref_drop(engine->picture);
-    engine->picture = picture;
     return true;
 }
 
@@ -210,8 +206,17 @@ static void count_frame(Engine *engine) {
 
 /* Contents and picture. PIPELINE_GIVEN_UP: neither is to be shown. */
 static PipelineEnd make_frame(Engine *engine, Quality quality) {
+    Err err = {.kind = ERR_FAILED};
     engine->quality = quality;
-    PipelineEnd end = make_contents(engine);
+    PipelineEnd end =
+        pipeline_run(engine->pipeline, &engine->state, needs_of(engine), &engine->live, &err);
+    if (end == PIPELINE_FAILED)
+        engine_report_error(engine, &err);
+    if (end == PIPELINE_DONE) {
+        engine->live.error_text[0] = '\0';
+        engine->has_frame = true;
+        notice_changes(engine);
+    }
     engine->given_up = end == PIPELINE_GIVEN_UP ||
                        (end == PIPELINE_DONE && (gives_way(engine) || !make_picture(engine)));
     return engine->given_up ? PIPELINE_GIVEN_UP : end;

@@ -62,7 +62,10 @@ static void fill_kernels(Engine *engine) {
     timed_kernel_fill_elsewhere(&engine->recorded, timed_kernel_scene(inputs),
                                 inputs->features->shape.channels, &job->config, live);
     fill_recorded(engine, &job->baseline, &baseline);
-    live->baseline_us = baseline.median_us;
+    live->baseline = baseline;
+    live->speedup = (LiveSpeedup){.pairs = 0};
+    timed_kernel_recorded_speedup(&engine->recorded, timed_kernel_scene(inputs),
+                                  inputs->features->shape.channels, job, &live->speedup);
 }
 
 /* Says nothing about this machine, as pictures of a script are the same on every machine. */
@@ -117,22 +120,8 @@ static bool train(Engine *engine, Err *err) {
 static void note_inputs(Engine *engine) {
     const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
     engine->loads += inputs->scene != engine->shown.scene;
-    frame_inputs_drop(&engine->shown);
-    engine->shown = frame_inputs_keep(
-        &(FrameInputs){.scene = inputs->scene, .features = inputs->features, .map = inputs->map});
+    frame_inputs_hold(&engine->shown, inputs);
     engine->shown_config = engine->state.job.config;
-}
-
-static bool make_picture(Engine *engine, Err *err) {
-    if (!engine->options.make_picture)
-        return true;
-    Picture *picture = engine->options.make_picture(&engine->state, &engine->live, engine->picture,
-                                                    NULL, err);
-    if (!picture)
-        return false;
-    ref_drop(engine->picture);
-    engine->picture = picture;
-    return true;
 }
 
 void engine_render_script(Engine *engine, const State *request) {
@@ -145,7 +134,7 @@ void engine_render_script(Engine *engine, const State *request) {
         fill_kernels(engine);
         fill_device(engine);
     }
-    if (!ok || !fill_model(engine, &err) || !make_picture(engine, &err))
+    if (!ok || !fill_model(engine, &err) || !engine_draw(engine, NULL, &err))
         engine_report_error(engine, &err);
     engine_publish(engine);
 }

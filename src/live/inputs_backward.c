@@ -1,5 +1,5 @@
 /* The way back: problems whose kernels compute gradients, and what the panels say of them. */
-#include "src/live/pipeline_internal.h"
+#include "src/live/inputs.h"
 
 #include <stdlib.h>
 

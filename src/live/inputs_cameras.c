@@ -1,7 +1,7 @@
 /* What the cameras see: the scene, its features at a moment, the camera views. */
 #include "src/base/mem_pool.h"
 #include "src/base/ref.h"
-#include "src/live/pipeline_internal.h"
+#include "src/live/inputs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +18,13 @@ void frame_inputs_drop(FrameInputs *inputs) {
     for (int i = FRAME_INPUTS - 1; i >= 0; i--)
         ref_drop(inputs->each[i]);
     *inputs = (FrameInputs){.scene = NULL};
+}
+
+void frame_inputs_hold(FrameInputs *held, const FrameInputs *inputs) {
+    FrameInputs kept = frame_inputs_keep(
+        &(FrameInputs){.scene = inputs->scene, .features = inputs->features, .map = inputs->map});
+    frame_inputs_drop(held);
+    *held = kept;
 }
 
 bool inputs_no_memory(const char *where, Err *err) {
@@ -117,6 +124,7 @@ static void features_destroy(void *contents) {
         mem_pool_give(&feats, seen->values.feat, feat_bytes(seen));
     }
     camera_views_free(&seen->views);
+    objects_free(&seen->objects);
     embedding_free(&seen->embedding);
     ref_drop(seen->moment);
     ref_drop(seen->scene);
@@ -164,6 +172,14 @@ static bool render(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
            features_render_into(&request, &seen->values, &seen->views, err);
 }
 
+/* The true objects of the moment, where a rig says which pixels they have. */
+static bool find_objects(SeenFeatures *seen, Err *err) {
+    const Scene *scene = inputs_scene_at(seen);
+    return !scene->has_rig ||
+           objects_of_scene(&scene->rig, scene->has_world ? &scene->world : NULL, &scene->photos,
+                            seen->time_s, &seen->objects, err);
+}
+
 /* All but the depth is borrowed. */
 SeenFeatures *inputs_with_depth(SeenFeatures *base, const float *depth, Err *err) {
     float *own = mem_pool_take(&depths, depth_bytes(base));
@@ -203,7 +219,7 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
         return inputs_no_memory("features", err);
     *next->features = want;
     ref_keep(want.scene);
-    if (render(next->features, give_up, err))
+    if (render(next->features, give_up, err) && find_objects(next->features, err))
         return true;
     ref_drop(next->features);
     next->features = NULL;

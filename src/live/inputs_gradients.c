@@ -3,7 +3,7 @@
  * selected kernel computes from it. */
 #include "kernels/codec.h"
 #include "src/base/ref.h"
-#include "src/live/pipeline_internal.h"
+#include "src/live/inputs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "src/base/clock.h"
 #include "src/base/mem_pool.h"
 #include "src/base/ref.h"
-#include "src/live/pipeline_internal.h"
+#include "src/live/inputs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -146,13 +146,28 @@ static bool take_output(PooledGrid *pooled, BevProblem *view, const void *codes)
     return pooled->values != NULL;
 }
 
+/* Where the objects' mass lies in it. */
+static bool measure_objects(PooledGrid *pooled, const BevProblem *view) {
+    const Objects *objects = &pooled->features->objects;
+    const Scene *scene = inputs_scene_at(pooled->features);
+    if (!objects->count)
+        return true;
+    ObjectError *errors = calloc((size_t)objects->count, sizeof *errors);
+    if (errors) {
+        objects_measure(objects, &scene->rig.grid, view, errors);
+        objects_bands(errors, objects->count, pooled->objects);
+    }
+    free(errors);
+    return errors != NULL;
+}
+
 PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const KernelConfig *config,
                              Err *err) {
     BevProblem *view = &runner->problem.view;
     PooledGrid *pooled = pooled_new(from, config);
     const void *codes;
     bool ok = pooled && session_output(runner->session, &codes, err);
-    if (!pooled || (ok && !take_output(pooled, view, codes)))
+    if (!pooled || (ok && !(measure_objects(pooled, view) && take_output(pooled, view, codes))))
         ok = inputs_no_memory("pooled grid", err);
     if (!ok) {
         ref_drop(pooled);
@@ -172,25 +187,21 @@ const float *inputs_vector(const PooledGrid *pooled, int64_t cell, float *room) 
     return room;
 }
 
-static bool pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                 PooledGrid **pooled, StageTimes *times, Err *err) {
-    double start = clock_us();
-    if (!session_run(runner->session, err))
-        return false;
-    double pooled_at = clock_us();
-    times->us[STAGE_POOL] += pooled_at - start;
-    *pooled = inputs_read_grid(runner, next, config, err);
-    times->us[STAGE_READ] += clock_us() - pooled_at;
-    return *pooled;
-}
-
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
                  const GiveUp *give_up, PooledGrid **pooled, StageTimes *times, Err *err) {
-    if (runner_prepare(runner, next, config, give_up, times, err) && !given_up(give_up) &&
-        pool(runner, next, config, pooled, times, err))
-        return true;
-    runner_clear(runner);
-    return false;
+    bool ok = runner_prepare(runner, next, config, give_up, times, err) && !given_up(give_up);
+    double start = clock_us();
+    ok = ok && session_run(runner->session, err);
+    double pooled_at = clock_us();
+    if (ok) {
+        times->us[STAGE_POOL] += pooled_at - start;
+        *pooled = inputs_read_grid(runner, next, config, err);
+        times->us[STAGE_READ] += clock_us() - pooled_at;
+        ok = *pooled != NULL;
+    }
+    if (!ok)
+        runner_clear(runner);
+    return ok;
 }
 
 /* ---- FP64 ------------------------------------------------------------------------------------ */

@@ -5,7 +5,7 @@
 #endif
 
 #include "src/base/ref.h"
-#include "src/live/pipeline_internal.h"
+#include "src/live/inputs.h"
 #include "src/scene/scatter.h"
 #include "src/state/state.h"
 
@@ -86,15 +86,15 @@ static void map_destroy(void *contents) {
     if (!built->pinned.memory && !built->borrowed)
         scatter_free(&built->map);
     give_back(&built->pinned);
+    ref_drop(built->pruned_by);
+    ref_drop(built->whole);
     ref_drop(built->moment);
     ref_drop(built->scene);
 }
 
 static bool same_errors(const BuiltMap *a, const BuiltMap *b) {
     for (int i = 0; i < a->rig.camera_count; i++)
-        if (a->errors[i].yaw_deg != b->errors[i].yaw_deg ||
-            a->errors[i].pitch_deg != b->errors[i].pitch_deg ||
-            a->errors[i].height_m != b->errors[i].height_m)
+        if (!camera_error_equal(&a->errors[i], &b->errors[i]))
             return false;
     return true;
 }
@@ -110,7 +110,7 @@ static bool same_maps(const BevMap *a, const BevMap *b) {
            (!a->weights || !memcmp(a->weights, b->weights, points));
 }
 
-/* Whether a map of one moment of a clip is that of another: rigs and maps of a drive rarely change. */
+/* Whether a map of one moment of a clip is that of another: in a drive they rarely change. */
 static bool same_moments(const Scene *a, const Scene *b, BevAlign align) {
     if (a == b)
         return true;
@@ -125,62 +125,107 @@ static const Scene *scene_of(const BuiltMap *built) {
 }
 
 static bool as_calibrated(const BuiltMap *built) {
+    const Scene *scene = scene_of(built);
+    if (scene->has_rig && built->rig.grid.truncate != scene->rig.grid.truncate)
+        return false;
     for (int i = 0; i < built->rig.camera_count; i++)
         if (!camera_error_is_zero(&built->errors[i]) || !(built->camera_mask >> i & 1))
             return false;
     return true;
 }
 
-/* The map as it is used: the scene's own, a copy of it that can be made even, or one of the rig. */
-static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, const GiveUp *give_up,
-                  Err *err) {
+/* The map of the rig, or a copy of the scene's own that can be changed. */
+static bool build_whole(BuiltMap *built, MapBuilder *builder, BevWhere where, const GiveUp *give_up,
+                        Err *err) {
     const Scene *scene = scene_of(built);
     bool own = inputs_scene_has_map(scene, built->align) && as_calibrated(built);
     built->borrowed = own && !built->evenness;
     if (built->borrowed)
         built->map = scene->map;
-    else if (own) {
-        if (!scatter_copy(&scene->map, &built->map, err))
-            return false;
-    } else if (!scene->has_rig)
+    if (own)
+        return built->borrowed || scatter_copy(&scene->map, &built->map, err);
+    if (!scene->has_rig)
         return err_set(err, ERR_FAILED, scene->name, "export the scene with its calibration",
                        "its index arrays have no map for %s", bev_aligns[built->align].title);
-    else {
-        for (int i = 0; i < built->rig.camera_count; i++)
-            camera_apply_error(&built->rig.cameras[i], &built->errors[i]);
-        if (!build_map(builder, where, built, give_up, err))
-            return false;
-    }
-    if (!scatter_even(&built->map, built->evenness, err))
+    for (int i = 0; i < built->rig.camera_count; i++)
+        camera_apply_error(&built->rig.cameras[i], &built->errors[i]);
+    return build_map(builder, where, built, give_up, err);
+}
+
+/* The points of the whole map that matter. */
+static bool prune(BuiltMap *built, Pruned *pruned, Err *err) {
+    built->rig = built->whole->rig;
+    if (!scatter_copy(&built->whole->map, &built->map, err))
+        return false;
+    scatter_prune(&built->map, built->pruned_by->values.depth, built->prune, pruned);
+    return true;
+}
+
+static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, const GiveUp *give_up,
+                  Err *err) {
+    const Scene *scene = scene_of(built);
+    Pruned pruned = {.points = 0};
+    built->changed = !as_calibrated(built) || built->evenness || built->prune;
+    if (!(built->whole ? prune(built, &pruned, err)
+                       : build_whole(built, builder, where, give_up, err)) ||
+        !scatter_even(&built->map, built->evenness, err))
         return false;
     live_intervals(&built->intervals, &built->map, scene->shape.nx * scene->shape.ny);
+    built->intervals.pruned = pruned;
     return !scene->has_operator ||
            operator_bars(&scene->operator_spec, &built->map, &built->bars, err);
+}
+
+static bool same_map(const BuiltMap *a, const BuiltMap *b) {
+    return a->scene == b->scene && a->align == b->align &&
+           same_moments(scene_of(a), scene_of(b), a->align) && a->camera_mask == b->camera_mask &&
+           a->evenness == b->evenness && a->prune == b->prune && a->pruned_by == b->pruned_by &&
+           a->rig.grid.truncate == b->rig.grid.truncate && same_errors(a, b);
+}
+
+/* Depths change with each frame, the whole map does not: that of the last map is used again. */
+static bool find_whole(BuiltMap *last, BuiltMap *want, MapBuilder *builder, const Job *job,
+                       const GiveUp *give_up, const FrameInputs *next, Err *err) {
+    BuiltMap *have = ref_keep(last && last->whole ? last->whole : last);
+    FrameInputs with = *next;
+    Job whole = *job;
+    whole.prune = whole.evenness = 0;
+    bool ok = inputs_map(&have, builder, &whole, give_up, &with, err);
+    want->whole = ok ? with.map : NULL;
+    ref_drop(have);
+    return ok;
 }
 
 bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, const GiveUp *give_up,
                 FrameInputs *next, Err *err) {
     const Scene *scene = inputs_scene_at(next->features);
-    BuiltMap want = {
-        .scene = next->scene, .moment = next->features->moment, .align = job->config.align, .evenness = job->evenness};
+    BuiltMap want = {.scene = next->scene,
+                     .moment = next->features->moment,
+                     .align = job->config.align,
+                     .evenness = job->evenness,
+                     .prune = job->prune,
+                     .pruned_by = job->prune > 0 ? features_base(next->features) : NULL};
     if (scene->has_rig) {
         want.rig = scene->rig;
+        grid_use_rounding(&want.rig.grid, job->rounding);
         want.camera_mask = job->camera_mask;
         memcpy(want.errors, job->camera_errors, sizeof want.errors);
     }
-    const BuiltMap *last = *have;
-    if (last && last->scene == want.scene && same_moments(scene_of(last), scene, want.align) &&
-        last->camera_mask == want.camera_mask &&
-        last->evenness == want.evenness && same_errors(last, &want)) {
+    if (*have && same_map(*have, &want)) {
         next->map = ref_keep(*have);
         return true;
     }
+    if (want.pruned_by && !find_whole(*have, &want, builder, job, give_up, next, err))
+        return false;
     next->map = ref_new(sizeof want, map_destroy);
-    if (!next->map)
+    if (!next->map) {
+        ref_drop(want.whole);
         return inputs_no_memory("map", err);
+    }
     *next->map = want;
     ref_keep(want.scene);
     ref_keep(want.moment);
+    ref_keep(want.pruned_by);
     if (!build(next->map, builder, job->config.kernel->where, give_up, err)) {
         ref_drop(next->map);
         next->map = NULL;

@@ -1,5 +1,5 @@
 /* From a cell of the picture to the cell of a grid with height that it shows. */
-#include "src/live/pipeline_internal.h"
+#include "src/live/inputs.h"
 
 static const float *vector_of(const void *context, int64_t cell, float *room) {
     return inputs_vector(context, cell, room);

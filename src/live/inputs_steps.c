@@ -1,6 +1,6 @@
 /* The steps of warps, recorded for the display: of a chosen block or warp; else of the pinned cell
  * or the one under the cursor, else of the one with the most points. */
-#include "src/live/pipeline_internal.h"
+#include "src/live/inputs.h"
 
 #include "kernels/regime.h"
 #include "src/base/ref.h"

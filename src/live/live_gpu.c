@@ -4,7 +4,7 @@
 
 #include "src/live/live_gpu.h"
 
-#include "src/live/pipeline_internal.h"
+#include "src/live/inputs.h"
 #include "src/run/counters.h"
 
 #ifdef HAVE_CUDA

@@ -2,7 +2,7 @@
 
 #include "kernels/regime.h"
 #include "src/base/ref.h"
-#include "src/live/pipeline_internal.h"
+#include "src/live/inputs.h"
 #include "src/run/recorded.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "src/cachesim/memory_model.h"
-#include "src/live/pipeline.h"
+#include "src/live/frame_inputs.h"
 
 typedef struct LiveModel LiveModel;
 

@@ -2,7 +2,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/ref.h"
-#include "src/live/pipeline_internal.h"
+#include "src/live/inputs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -112,17 +112,10 @@ static bool begin(LiveTrainer *trainer, const FrameInputs *with, const Job *job,
         return err_set(err, ERR_FAILED, "train", "", "this build has no backward kernel");
     if (!find_truth(trainer, with, job, err))
         return false;
-    Workload *truth = &trainer->true_depth;
-    BevAlign align = job->config.align;
-    *truth = (Workload){.scene = with->scene->scene, .features = trainer->truth->values};
-    truth->scene.shape = base->shape;
-    truth->scene.has_rig = true;
-    truth->scene.has_map = false;
-    truth->maps[align] = at->map->map;
-    truth->map_us[align] = 1;
     const TrainKernels kernels = {at->forward.kernel, at->backward.kernel, job->config.dtype,
-                                  align};
-    return trainer_open(&trainer->trainer, &kernels, truth, &base->values, err) &&
+                                  job->config.align};
+    return trainer_open(&trainer->trainer, &kernels, &base->shape, &at->map->map,
+                        &trainer->truth->values, &base->values, err) &&
            copy_target(at, trainer_target(trainer->trainer), err);
 }
 

@@ -3,15 +3,14 @@
  * time may use a trainer. */
 #pragma once
 
-#include "src/live/pipeline.h"
+#include "src/live/frame_inputs.h"
 #include "src/train/trainer.h"
 
 /* A zeroed one stands nowhere. */
 typedef struct {
     bool untimed;        /* leaves the times of a step unknown, as scripts do */
     Training *at;        /* where it stands, or NULL */
-    Workload true_depth; /* borrows from `truth` and from the map; never closed */
-    SeenFeatures *truth;
+    SeenFeatures *truth; /* the same features with the scene's own depth */
     Trainer *trainer;                        /* NULL: it could not begin, at->shown.text says why */
     double forward_us, backward_us, rest_us; /* sums over the steps */
     int backward_count;

@@ -4,6 +4,7 @@
 #include "src/base/omp_wait.h"
 #include "src/base/ref.h"
 #include "src/live/live_gpu.h"
+#include "src/live/pairs.h"
 #include "src/run/backend.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct Measure {
     TimedKernel kernels[LIVE_MAX_KERNELS];
     int kernel_count;
     TimedKernel baseline; /* used where its format or align is not the selection's */
+    Pairs pairs;          /* of selection and baseline */
     TimedKernel *current; /* the kernel of the open session */
     Runner runner;        /* the encoded problem and that session */
     OmpWait *omp_wait;    /* active for rows of launches, passive for all else */
@@ -91,7 +93,8 @@ void measure_close(Measure *measure) {
 
 static const char *reason_to_skip(const Measure *measure, const KernelConfig *config) {
     if (!(measure->where & 1u << config->kernel->where))
-        return config->kernel->where == BEV_CUDA ? "needs a GPU" : "this backend is not available here";
+        return config->kernel->where == BEV_CUDA ? "needs a GPU"
+                                                 : "this backend is not available here";
     BevProblem problem = {.shape = measure->inputs.features->shape,
                           .direction = config->kernel->direction,
                           .dtype = config->dtype,
@@ -139,12 +142,11 @@ static TimedKernel *kernel_of(Measure *measure, const BevKernel *kernel) {
 void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, double launch_us) {
     bool fresh = !measure->inputs.map || !same_problem(measure, inputs, job);
     bool other_baseline = fresh || !kernel_config_equal(&measure->job.baseline, &job->baseline);
-    FrameInputs kept = frame_inputs_keep(&(FrameInputs){
-        .scene = inputs->scene, .features = inputs->features, .map = inputs->map});
+    if (other_baseline || !kernel_config_equal(&measure->job.config, &job->config))
+        measure->pairs = (Pairs){.count = 0};
     BuiltMap *baseline_map = inputs->baseline ? ref_keep(inputs->baseline->map) : NULL;
-    frame_inputs_drop(&measure->inputs);
+    frame_inputs_hold(&measure->inputs, inputs);
     ref_drop(measure->baseline_map);
-    measure->inputs = kept;
     measure->baseline_map = baseline_map;
     measure->job = *job;
     measure->frames++;
@@ -206,6 +208,35 @@ static TimedKernel *kernel_of_baseline(Measure *measure) {
     return map_for(measure, &measure->baseline.config) ? &measure->baseline : NULL;
 }
 
+/* A figure of another kernel lies between: the pair is given up. */
+static void pairs_taken(Measure *measure, const TimedKernel *timed, double us) {
+    const TimedKernel *selection = kernel_of(measure, measure->job.config.kernel);
+    const TimedKernel *baseline = kernel_of_baseline(measure);
+    if (selection != baseline && (timed == selection || timed == baseline))
+        pairs_add(&measure->pairs, timed == baseline, us);
+    else
+        measure->pairs.half_us = 0;
+}
+
+/* A slow kernel's launch beside pictures belongs to no pair. */
+static bool can_pair(const TimedKernel *timed, bool idle) {
+    return timed && !timed->live.skipped && !timed->failed && timed_kernel_has_figure(timed) &&
+           (idle || !timed_kernel_needs_background(timed));
+}
+
+/* The second of a pair, or the first of the next one; NULL: there are enough. */
+static TimedKernel *next_of_pairs(Measure *measure, bool idle) {
+    TimedKernel *const selection = kernel_of(measure, measure->job.config.kernel);
+    TimedKernel *const baseline = kernel_of_baseline(measure);
+    const Pairs *pairs = &measure->pairs;
+    if (selection == baseline || !can_pair(selection, idle) || !can_pair(baseline, idle))
+        return NULL;
+    TimedKernel *second = pairs->half_is_baseline ? selection : baseline;
+    if (pairs->count < PAIRS_ENOUGH)
+        return pairs->half_us > 0 ? second : selection;
+    return pairs->half_us > 0 && timed_kernel_due(second, idle) ? second : NULL;
+}
+
 static bool is_due(const Measure *measure, const TimedKernel *timed, MeasureScope scope,
                    bool idle) {
     bool known = timed_kernel_has_figure(timed);
@@ -214,14 +245,14 @@ static bool is_due(const Measure *measure, const TimedKernel *timed, MeasureScop
     return timed_kernel_due(timed, idle) && !pauses && (scope == MEASURE_AGAIN || !known);
 }
 
-/* Of two kernels the one that has waited longer; of two that never had a turn the later, as the
- * fast end of the ladder is the last. */
+/* Chooses the kernel measured longest ago. Among kernels never measured it chooses the last: the
+ * ladder ends with the fastest. */
 static TimedKernel *longer_waiting(TimedKernel *a, TimedKernel *b) {
     return !a || b->turn <= a->turn ? b : a;
 }
 
-/* The selection and its baseline come first until they have a figure; then all kernels take turns,
- * whether a turn brings a figure or not. */
+/* Selection and baseline come first until they have a figure. Then all kernels take turns, whether a
+ * turn brings a figure or not. */
 TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle) {
     TimedKernel *const selection = kernel_of(measure, measure->job.config.kernel);
     TimedKernel *const baseline = kernel_of_baseline(measure);
@@ -234,6 +265,8 @@ TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle) {
         return baseline;
     if (scope == MEASURE_SELECTION)
         return NULL;
+    if (scope == MEASURE_PAIRS)
+        return next_of_pairs(measure, idle);
     if (baseline && is_due(measure, baseline, scope, idle))
         best = baseline;
     for (int i = 0; i < measure->kernel_count; i++)
@@ -276,8 +309,11 @@ void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle) 
      * border, on a busy machine, would go to and fro and never have a figure. */
     bool counts = timed_kernel_needs_background(timed);
     timed->cost_us = job->busy_us; /* what a launch takes that has the cores to itself */
+    bool disturbed = !idle || measure->launched_frames != measure->frames;
     if (counts || timed_kernel_needs_background(timed))
-        timed_kernel_add_launch(timed, job, !idle || measure->launched_frames != measure->frames);
+        timed_kernel_add_launch(timed, job, disturbed);
+    if (!disturbed)
+        pairs_taken(measure, timed, job->launch_us);
 }
 
 /* ---- one slice ------------------------------------------------------------------------------- */
@@ -321,6 +357,7 @@ static bool start(Measure *measure, TimedKernel *timed, Err *err) {
 static MeasureStep finish(Measure *measure, TimedKernel *timed) {
     timed->complete = true;
     timed_kernel_done(timed);
+    pairs_taken(measure, timed, timed->live.median_us.value);
     if (inputs_large(&measure->inputs.features->shape, measure->inputs.map))
         close_problem(measure);
     else
@@ -422,6 +459,15 @@ static bool has_its_turn(const Measure *measure, const TimedKernel *timed) {
     return timed == measure->current || (timed->turn && timed->turn == measure->turns);
 }
 
+/* Of enough pairs; until then of a recording. */
+static void fill_speedup(const Measure *measure, LiveSpeedup *speedup) {
+    *speedup = (LiveSpeedup){.pairs = 0};
+    if (!pairs_fill(&measure->pairs, speedup) && measure->inputs.scene)
+        timed_kernel_recorded_speedup(&measure->recorded, timed_kernel_scene(&measure->inputs),
+                                      measure->inputs.features->shape.channels, &measure->job,
+                                      speedup);
+}
+
 void measure_fill(const Measure *measure, LiveData *live) {
     if (measure->inputs.scene)
         timed_kernel_fill_elsewhere(&measure->recorded, timed_kernel_scene(&measure->inputs),
@@ -429,11 +475,12 @@ void measure_fill(const Measure *measure, LiveData *live) {
                                     live);
     live->timed = true;
     live->kernel_count = 0;
-    live->baseline_us = (Reading){.value = 0};
+    live->baseline = (LiveKernel){.kernel = NULL};
     if (!measure->job.config.kernel) /* no scene was loaded yet */
         return;
+    fill_speedup(measure, &live->speedup);
     if (has_baseline(&measure->job))
-        live->baseline_us = live_latency(live, &measure->baseline.live);
+        live->baseline = measure->baseline.live;
     for (int i = 0; i < measure->kernel_count; i++) {
         const TimedKernel *timed = &measure->kernels[i];
         if (!has_direction(measure, timed))
@@ -443,6 +490,6 @@ void measure_fill(const Measure *measure, LiveData *live) {
         row->failed = timed->failed;
         row->being_timed = has_its_turn(measure, timed);
         if (!has_baseline(&measure->job) && timed->config.kernel == measure->job.baseline.kernel)
-            live->baseline_us = live_latency(live, &timed->live);
+            live->baseline = *row;
     }
 }

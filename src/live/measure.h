@@ -20,9 +20,10 @@ void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, do
  * bring its grid; NULL: none is wanted. */
 void measure_want_grid(Measure *measure, const KernelConfig *config);
 
-/* What to time: what the selection lacks (its grid, its figure, the baseline's figure); kernels
- * without a figure; figures that have to settle or are a second old. */
-typedef enum { MEASURE_SELECTION, MEASURE_MISSING, MEASURE_AGAIN } MeasureScope;
+/* What to time: what the selection lacks (its grid, its figure, the baseline's figure); selection and
+ * baseline in turns, until there are enough pairs; kernels without a figure; figures that have to
+ * settle or are a second old. */
+typedef enum { MEASURE_SELECTION, MEASURE_PAIRS, MEASURE_MISSING, MEASURE_AGAIN } MeasureScope;
 
 /* The kernel to time next, borrowed; NULL: nothing to do. A series that has begun comes first.
  * `idle`: nothing moves. */
@@ -46,5 +47,5 @@ MeasureStep measure_slice(Measure *measure, TimedKernel *timed, bool idle, Err *
  * waiting, as far as is known: a CPU kernel that was never run would. */
 bool measure_is_slow(Measure *measure, const KernelConfig *config);
 
-/* Fills in the kernels and the baseline's latency. */
+/* Fills in the kernels, the baseline and the speed-up. */
 void measure_fill(const Measure *measure, LiveData *live);

@@ -2,8 +2,8 @@
 
 #include "src/base/clock.h"
 #include "src/base/ref.h"
+#include "src/live/inputs.h"
 #include "src/live/live_trainer.h"
-#include "src/live/pipeline_internal.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -164,102 +164,64 @@ static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig
                        times, run->err);
 }
 
-/* The map of the baseline: that of the selection, or one of another align or of a pinned rig. */
-static bool baseline_map(Run *run, const Job *other, bool own_rig, FrameInputs *with) {
-    Pipeline *pipeline = run->pipeline;
-    BuiltMap **have = &pipeline->maps[other->config.align];
-    if (own_rig) {
-        have = &pipeline->pinned_map;
-        if (*have && (*have)->align != other->config.align) {
-            ref_drop(*have);
-            *have = NULL;
-        }
-    } else if (other->config.align == run->next.map->align) {
-        with->map = ref_keep(run->next.map);
-        return true;
-    }
-    return inputs_map(have, &pipeline->builder, other, &run->needs->give_up, with, run->err);
-}
-
-/* Its features: those of the selection, or at the temperature of a pinned rig. */
-static bool baseline_features(Run *run, const Job *job, const Job *other, FrameInputs *with) {
-    PooledGrid *before = run->pipeline->made.baseline;
-    SeenFeatures *have = other->temperature == job->temperature ? run->next.features
-                         : before                               ? before->features
-                                                                : NULL;
-    return inputs_features(have, other, run->needs->draft, &run->needs->give_up, with, run->err);
-}
-
-/* The scene that the selection's is compared with. */
-static bool load_other(Run *run, const State *state, LoadedScene **other) {
-    State of_other = *state;
-    FrameInputs with = {.scene = NULL};
-    of_other.job.scene = state->job.other - 1;
-    if (!inputs_scene(*other, &of_other, &with, run->err))
+/* The scene of the baseline: that of the selection, or another one that it is compared with. */
+static bool baseline_scene(Run *run, const State *baseline, FrameInputs *with) {
+    LoadedScene **other = &run->pipeline->other;
+    bool own = baseline->job.other != 0;
+    if (!inputs_scene(own ? *other : run->next.scene, baseline, with, run->err))
         return false;
-    ref_drop(*other);
-    *other = with.scene;
+    if (own) {
+        ref_drop(*other);
+        *other = ref_keep(with->scene);
+    }
     return true;
 }
 
-static bool check_same_grid(Run *run, const FrameInputs *with) {
-    const BevShape *a = &run->next.features->shape, *b = &with->features->shape;
-    return (a->nx == b->nx && a->ny == b->ny && a->channels == b->channels) ||
-           err_set(run->err, ERR_FAILED, with->scene->facts.name, "compare two of the same grid",
-                   "(ny, nx, c) is (%lld, %lld, %lld), but %s has (%lld, %lld, %lld)",
-                   (long long)b->ny, (long long)b->nx, (long long)b->channels,
-                   run->next.scene->facts.name, (long long)a->ny, (long long)a->nx,
-                   (long long)a->channels);
+/* Its features: those of the selection, or of another scene or temperature. */
+static bool baseline_features(Run *run, const Job *job, const Job *baseline, FrameInputs *with) {
+    PooledGrid *before = run->pipeline->made.baseline;
+    bool same = !job->other && baseline->temperature == job->temperature;
+    SeenFeatures *have = same ? run->next.features : before ? before->features : NULL;
+    return inputs_features(have, baseline, run->needs->draft, &run->needs->give_up, with, run->err);
 }
 
-/* Pools another scene as the selection is pooled. */
-static bool make_other(Run *run, const State *state) {
+/* Its map: that of the selection, or one of another align, scene or pinned rig. */
+static bool baseline_map(Run *run, const Job *baseline, bool own_inputs, FrameInputs *with) {
     Pipeline *pipeline = run->pipeline;
-    const Job *job = &state->job;
-    const GiveUp *give_up = &run->needs->give_up;
-    StageTimes unused = {{0}};
-    if (!load_other(run, state, &pipeline->other))
-        return false;
-    FrameInputs with = {.scene = pipeline->other};
-    PooledGrid *before = pipeline->made.baseline;
-    bool ok = inputs_features(before ? before->features : NULL, job, run->needs->draft, give_up,
-                              &with, run->err) &&
-              check_same_grid(run, &with) &&
-              inputs_map(&pipeline->pinned_map, &pipeline->builder, job, give_up, &with,
-                         run->err) &&
-              get_grid(run, 1, &with, job_baseline_config(job), run->needs->baseline_stand_in,
-                       &run->next.baseline, &unused);
-    ref_drop(with.features);
-    ref_drop(with.map);
-    return ok;
+    BuiltMap **have = &pipeline->maps[baseline->config.align];
+    if (own_inputs)
+        have = &pipeline->pinned_map;
+    else if (baseline->config.align == run->next.map->align) {
+        with->map = ref_keep(run->next.map);
+        return true;
+    }
+    return inputs_map(have, &pipeline->builder, baseline, &run->needs->give_up, with, run->err);
 }
 
-/* A baseline with a rig of its own has no launch in the background that would bring its grid: where
- * a kernel stands in for it, that remains so. */
+/* A baseline with inputs of its own has no launch in the background that would bring its grid:
+ * where a kernel stands in for it, that remains so. */
 static bool make_baseline(Run *run, State *state) {
     const Job *job = &state->job;
     if (!job->pool_baseline)
         return true;
-    if (job->other)
-        return make_other(run, state);
-    bool own_rig = job_rigs_differ(job), lacks = run->lacks;
+    State baseline = *state;
+    baseline.job = job_of_baseline(job);
+    bool own_inputs = job_inputs_differ(job), lacks = run->lacks;
     KernelConfig lacking = run->lacking;
-    Job other = *job;
-    other.config = job->baseline;
-    if (own_rig)
-        job_use_rig(&other, &job->baseline_rig);
-    FrameInputs with = {.scene = run->next.scene};
+    FrameInputs with = {.scene = NULL};
     StageTimes unused = {{0}}; /* the panel shows the times of the selection only */
-    bool ok = baseline_features(run, job, &other, &with) &&
-              baseline_map(run, &other, own_rig, &with) &&
-              get_grid(run, 1, &with, job->baseline, run->needs->baseline_stand_in,
+    bool ok = baseline_scene(run, &baseline, &with) &&
+              baseline_features(run, job, &baseline.job, &with) &&
+              scene_check_same_grid(&run->next.features->shape, run->next.scene->facts.name,
+                                    &with.features->shape, with.scene->facts.name, run->err) &&
+              baseline_map(run, &baseline.job, own_inputs, &with) &&
+              get_grid(run, 1, &with, baseline.job.config, run->needs->baseline_stand_in,
                        &run->next.baseline, &unused);
-    if (own_rig) {
+    if (own_inputs) {
         run->lacks = lacks;
         run->lacking = lacking;
     }
-    ref_drop(with.features);
-    ref_drop(with.map);
+    frame_inputs_drop(&with);
     return ok;
 }
 
@@ -401,29 +363,6 @@ static bool make_steps(Run *run, State *state) {
     return inputs_steps(run->pipeline->made.steps, state, &run->next, run->err);
 }
 
-static PipelineEnd run_stages(Run *run, State *state) {
-    static const struct {
-        const char *name;
-        bool (*make)(Run *run, State *state);
-    } stages[] = {{"scene", make_scene},
-                  {"features", make_features},  {"map", make_map},
-                  {"training", make_training},  {"pooling", make_grid},
-                  {"pooling the baseline", make_baseline},
-                  {"FP64", make_fp64},          {"steps", make_steps},
-                  {"gradients", make_gradients}};
-    enum { STAGES = sizeof stages / sizeof *stages };
-    const PipelineNeeds *needs = run->needs;
-    for (int i = 0; i < STAGES; i++) {
-        if (needs->doing)
-            atomic_store(needs->doing, stages[i].name);
-        if (!stages[i].make(run, state))
-            return given_up(&needs->give_up) ? PIPELINE_GIVEN_UP : PIPELINE_FAILED;
-        if (i + 1 < STAGES && given_up(&needs->give_up))
-            return PIPELINE_GIVEN_UP;
-    }
-    return PIPELINE_DONE;
-}
-
 /* ---- from one frame to the next -------------------------------------------------------------- */
 
 static void replace(FrameInputs *inputs, FrameInputs with) {
@@ -524,6 +463,14 @@ static bool fill_memory(const FrameInputs *next, const KernelConfig *config, boo
     return true;
 }
 
+static void fill_objects(const FrameInputs *next, LiveObjects *objects) {
+    objects->known = next->features->objects.count > 0;
+    objects->compared = next->baseline && next->baseline->features->objects.count > 0;
+    memcpy(objects->now, next->pooled->objects, sizeof objects->now);
+    if (objects->compared)
+        memcpy(objects->baseline, next->baseline->objects, sizeof objects->baseline);
+}
+
 static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveData *live, Err *err) {
     const FrameInputs *next = &run->next;
     const FrameInputs *last = &pipeline->inputs;
@@ -540,6 +487,7 @@ static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveDat
     if (!fill_memory(next, &state->job.config, same_map, live, err))
         return false;
     fill_stages(&run->times, live);
+    fill_objects(next, &live->objects);
     fill_frame(next, &live->frame);
     live->frame.content = pipeline->content;
     live->frame.baseline_content = pipeline->baseline_content;
@@ -547,10 +495,33 @@ static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveDat
     return inputs_probe(next, inputs_probe_cell(next, &state->job), &live->probe, err);
 }
 
-PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs,
-                         LiveData *live, Err *err) {
+static const struct {
+    const char *name;
+    bool (*make)(Run *run, State *state);
+} stages[] = {{"scene", make_scene},
+              {"features", make_features},
+              {"map", make_map},
+              {"training", make_training},
+              {"pooling", make_grid},
+              {"pooling the baseline", make_baseline},
+              {"FP64", make_fp64},
+              {"steps", make_steps},
+              {"gradients", make_gradients}};
+
+PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs, LiveData *live,
+                         Err *err) {
+    enum { STAGES = sizeof stages / sizeof *stages };
     Run run = {.pipeline = pipeline, .needs = &needs, .live = live, .err = err};
-    PipelineEnd end = run_stages(&run, state);
+    PipelineEnd end = PIPELINE_DONE;
+    for (int i = 0; i < STAGES && end == PIPELINE_DONE; i++) {
+        if (needs.doing)
+            atomic_store(needs.doing, stages[i].name);
+        bool ok = stages[i].make(&run, state);
+        if ((!ok || i + 1 < STAGES) && given_up(&needs.give_up))
+            end = PIPELINE_GIVEN_UP;
+        else if (!ok)
+            end = PIPELINE_FAILED;
+    }
     if (end == PIPELINE_GIVEN_UP)
         keep_made(&pipeline->made, &run.next);
     if (end == PIPELINE_DONE) {

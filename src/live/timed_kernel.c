@@ -81,8 +81,8 @@ void timed_kernel_done(TimedKernel *timed) {
     live_remember(&timed->live, timed->live.median_us.value);
 }
 
-/* Beside pictures the clock counts their time as the launch's own; the time in which its threads had
- * a core is nearer to the truth. */
+/* Beside pictures the clock counts their time as the launch's own; the time in which its threads
+ * had a core is nearer to the truth. */
 void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed) {
     if (disturbed && timed->count && !timed->disturbed)
         return;
@@ -132,7 +132,7 @@ static double ceiling_gbps(const Recording *from, const RecordedRow *row) {
 }
 
 const char *timed_kernel_scene(const FrameInputs *inputs) {
-    return inputs->map->evenness || operator_is_changed(&inputs->scene->sizes)
+    return inputs->map->changed || operator_is_changed(&inputs->scene->sizes)
                ? ""
                : inputs->scene->scene.name;
 }
@@ -180,13 +180,35 @@ void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64
     fill_published(scene, &config, live);
 }
 
+void timed_kernel_recorded_speedup(const RecordedSet *set, const char *scene, int64_t channels,
+                                   const Job *job, LiveSpeedup *speedup) {
+    const KernelConfig *config = &job->config, *baseline = &job->baseline;
+    if (kernel_config_equal(config, baseline))
+        speedup->ratio = reading(1, SOURCE_COMPUTED);
+    for (int i = 0; i < set->count && !speedup->ratio.source; i++) {
+        const RecordedSet one = {&set->recordings[i], 1};
+        const RecordedRow *row = recorded_find(&one, scene, channels, config, CACHE_WARM, NULL);
+        const RecordedRow *base = recorded_find(&one, scene, channels, baseline, CACHE_WARM, NULL);
+        if (row && base)
+            speedup->ratio = recorded(base->median_us / row->median_us);
+        snprintf(speedup->recorded_on, sizeof speedup->recorded_on, "%.95s",
+                 row && base ? set->recordings[i].label : "");
+    }
+}
+
 void timed_kernel_fill_elsewhere(const RecordedSet *set, const char *scene, int64_t channels,
                                  const KernelConfig *config, LiveData *live) {
+    if (live->elsewhere_config.kernel && kernel_config_equal(&live->elsewhere_config, config) &&
+        live->elsewhere_channels == channels && !strcmp(live->elsewhere_scene, scene))
+        return;
+    live->elsewhere_config = *config;
+    live->elsewhere_channels = channels;
+    snprintf(live->elsewhere_scene, sizeof live->elsewhere_scene, "%s", scene);
     live->elsewhere_count = 0;
     live->clear_us = recorded_with(set, scene, channels, "clear", config, "warm");
     for (int i = 0; bev_kernels[i] && live->elsewhere_count < LIVE_MAX_KERNELS; i++) {
-        if (bev_kernels[i]->launch || bev_kernels[i]->stage != BEV_POOL ||
-            bev_kernels[i]->direction != config->kernel->direction)
+        bool timed_here = bev_kernels[i]->launch && bev_kernels[i]->stage == BEV_POOL;
+        if (timed_here || bev_kernels[i]->direction != config->kernel->direction)
             continue;
         LiveKernel *row = &live->elsewhere[live->elsewhere_count++];
         *row = (LiveKernel){.kernel = bev_kernels[i]};

@@ -57,7 +57,8 @@ bool timed_kernel_due(const TimedKernel *timed, bool idle);
 bool timed_kernel_is_slow(const TimedKernel *timed, BevAlign align);
 bool timed_kernel_needs_background(const TimedKernel *timed); /* the same at its own align */
 
-/* The scene that recordings of these inputs would name; "" where its map was made even: none has it. */
+/* The scene that recordings of these inputs would name; "" where its map is not the scene's own: no
+ * recording has it. */
 const char *timed_kernel_scene(const FrameInputs *inputs);
 
 /* Fills in what was recorded of live->kernel, with warm caches, on a scene with so many channels;
@@ -65,7 +66,13 @@ const char *timed_kernel_scene(const FrameInputs *inputs);
 void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64_t channels,
                                 BevDtype dtype, BevAlign align, LiveKernel *live);
 
-/* Fills live->elsewhere with what was recorded of the kernels that this build cannot launch. */
+/* The ratio of the medians of the job's baseline and selection; unknown where no recording has both.
+ * A kernel beside itself: 1. */
+void timed_kernel_recorded_speedup(const RecordedSet *set, const char *scene, int64_t channels,
+                                   const Job *job, LiveSpeedup *speedup);
+
+/* Fills live->elsewhere with what was recorded of the kernels that are not timed here, unless it is
+ * there already. */
 void timed_kernel_fill_elsewhere(const RecordedSet *set, const char *scene, int64_t channels,
                                  const KernelConfig *config, LiveData *live);
 

@@ -18,6 +18,7 @@ typedef struct {
     const BenchPlan *plan;
     const HostProblem *problem; /* the current one */
     BenchRow row;               /* the next to be emitted */
+    BevProblem v2_problem[BEV_CUDA + 1]; /* as it gets it */
     Session *v2[BEV_CUDA + 1];  /* the direction's baseline (forward V2); NULL: it does not run */
     Timing last[BEV_CUDA + 1][CACHE_COLD + 1]; /* its latest timing */
     void (*emit)(const BenchRow *, void *);
@@ -104,8 +105,26 @@ static bool time_caches(Bench *bench, Session *session, Err *err) {
     return true;
 }
 
+/* The problem as the kernel gets it: of a view transform the grid has channels first, as the
+ * network behind it takes it, where the kernel writes that. */
+static BevProblem problem_for(const Bench *bench, const BevKernel *kernel) {
+    BevProblem problem = bench->problem->view;
+    problem.out_samples = problem.stage == BEV_VIEW && kernel->writes_first;
+    return problem;
+}
+
+/* The row that others of that stage and direction are compared with; NULL: none. */
+static const BevKernel *baseline_of(const BevProblem *problem, BevWhere where) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (bev_kernels[i]->is_baseline && bev_kernels[i]->where == where &&
+            bev_kernels[i]->direction == problem->direction &&
+            bev_kernels[i]->stage == problem->stage)
+            return bev_kernels[i];
+    return NULL;
+}
+
 static bool time_kernel(Bench *bench, const BevKernel *kernel, Err *err) {
-    const BevProblem *problem = &bench->problem->view;
+    const BevProblem given = problem_for(bench, kernel), *problem = &given;
     BenchRow *row = &bench->row;
     Session *session = NULL;
     row->config = (KernelConfig){kernel, problem->dtype, problem->align};
@@ -117,7 +136,8 @@ static bool time_kernel(Bench *bench, const BevKernel *kernel, Err *err) {
     }
     row->traffic_mb = bev_traffic_total(bev_traffic(kernel, problem)) * 1e-6;
     row->footprint_mb = bev_footprint_total(bev_footprint(problem)) * 1e-6;
-    bool ok = session_prepare_us(session, &row->prepare_us, err) && time_caches(bench, session, err);
+    bool ok =
+        session_prepare_us(session, &row->prepare_us, err) && time_caches(bench, session, err);
     session_close(session);
     return ok;
 }
@@ -127,12 +147,13 @@ static bool open_baselines(Bench *bench, Err *err) {
     const BenchPlan *plan = bench->plan;
     bool ok = true;
     for (int where = BEV_CPU; ok && where <= BEV_CUDA; where++) {
-        const BevKernel *baseline = 
-            bev_baseline((BevWhere)where, bench->problem->view.direction);
+        const BevKernel *baseline = baseline_of(&bench->problem->view, (BevWhere)where);
         char refused[REFUSAL_SIZE];
-        if (!baseline || !(plan->where & 1u << where) || bench->problem->view.stage != baseline->stage)
+        if (!baseline || !(plan->where & 1u << where))
             continue;
-        ok = session_open_or_skip(&bench->v2[where], baseline, &bench->problem->view, refused, err);
+        bench->v2_problem[where] = problem_for(bench, baseline);
+        ok = session_open_or_skip(&bench->v2[where], baseline, &bench->v2_problem[where], refused,
+                                  err);
         for (int cache = CACHE_WARM; ok && cache <= CACHE_COLD; cache++)
             if (plan->caches & 1u << cache)
                 ok = time_baseline(bench, (BevWhere)where, (CacheState)cache, err);
@@ -184,10 +205,10 @@ bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *, void *), voi
 /* ---- the problems of a plan ----------------------------------------------------------------- */
 
 /* Its bit by position in bev_kernels[]. */
-static unsigned kernel_bit(const BevKernel *kernel) {
+static KernelSet kernel_bit(const BevKernel *kernel) {
     for (int i = 0; bev_kernels[i]; i++)
         if (bev_kernels[i] == kernel)
-            return 1u << i;
+            return (KernelSet)1 << i;
     return 0;
 }
 
@@ -229,17 +250,28 @@ static bool visit_direction(const BenchPlan *plan, const char *label, Workload *
     return true;
 }
 
+static bool visit_moment(const BenchPlan *plan, const char *label, Workload *workload,
+                         PlanVisit *visit, void *context, Err *err) {
+    for (int stage = 0; stage < BEV_STAGE_COUNT; stage++)
+        for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
+            if (goes(plan, (BevDirection)direction) && has_stage(plan, (BevStage)stage) &&
+                !visit_direction(plan, label, workload, (BevDirection)direction, (BevStage)stage,
+                                 visit, context, err))
+                return false;
+    return true;
+}
+
 static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *workload,
                         PlanVisit *visit, void *context, Err *err) {
     char label[300];
+    int there = workload_moments(workload);
+    int wanted = plan->moments ? plan->moments : workload->scene.clip ? there : 1;
     workload_label(workload, scene, label, sizeof label);
-    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
-        if (goes(plan, (BevDirection)direction) && has_stage(plan, BEV_POOL) &&
-            !visit_direction(plan, label, workload, (BevDirection)direction, BEV_POOL, visit,
-                             context, err))
+    for (int i = 0; i < wanted && i < there; i++)
+        if (!workload_move(workload, i, err) ||
+            !visit_moment(plan, label, workload, visit, context, err))
             return false;
-    return !has_stage(plan, BEV_VIEW) || visit_direction(plan, label, workload, BEV_FORWARD,
-                                                         BEV_VIEW, visit, context, err);
+    return true;
 }
 
 bool plan_each_problem(const BenchPlan *plan, PlanVisit *visit, void *context, Err *err) {

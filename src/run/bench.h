@@ -9,11 +9,12 @@
 typedef struct {
     const char *const *scenes;
     int scene_count;
-    unsigned kernels; /* bits by position in bev_kernels[]; 0: every kernel of `where` */
-    unsigned where;   /* 1u << BEV_CPU | 1u << BEV_CUDA */
+    int moments; /* of each scene, as far as it has them; 0: one, but all of a clip */
+    KernelSet kernels; /* 0: every kernel of `where` */
+    unsigned where;    /* 1u << BEV_CPU | 1u << BEV_CUDA */
     unsigned dtypes, aligns, caches;
     unsigned directions;         /* bits by BevDirection; 0: forward */
-    unsigned stages;             /* bits by BevStage; 0: pool. Views go forward only */
+    unsigned stages;             /* bits by BevStage; 0: pool */
     const double *carveouts_mib; /* sizes of the L2 carve-out, one after the other; device.h */
     int carveout_count;          /* 0: the L2 stays whole, and its columns are empty */
     TimingOptions timing;
@@ -48,7 +49,7 @@ bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *row, void *con
 /* Whether the plan selects the kernel. */
 bool plan_selects(const BenchPlan *plan, const BevKernel *kernel);
 
-/* Calls `visit` for each problem that the plan selects, in the order scene, direction, align,
+/* Calls `visit` for each problem that the plan selects, in the order scene, moment, direction, align,
  * dtype, until a call fails; problems of pooling come before views. Backward and of views, formats
  * that they do not have are left out. The arguments are valid during the call. */
 typedef bool PlanVisit(void *context, const char *scene, Workload *workload,

@@ -83,9 +83,9 @@ extern const TimingOptions timing_default, timing_quick;
 typedef struct {
     double median_us, p95_us, p99_us, min_us;
     double noise; /* interquartile range / median */
-    /* The medians of the two halves differ by at most `drift_limit`, the least sample is no less than
-     * a third of the median and, on the CPU, the calling thread or its team on average ran nearly all
-     * the time: other programs did not have the cores. */
+    /* The medians of the two halves differ by at most `drift_limit`, the least sample is no less
+     * than a third of the median and, on the CPU, the calling thread or its team on average ran
+     * nearly all the time: other programs did not have the cores. */
     bool settled;
     double drift_limit; /* 0.05 (GPU) or 0.15 (CPU) */
     int samples;

@@ -101,12 +101,28 @@ static bool cpu_run(void *state, Err *err) {
     return s->kernel->launch(&problem, s->plan, NULL, err);
 }
 
+/* An output with channels first in the order of all others. */
+static void read_first(const BevProblem *problem, unsigned char *to) {
+    size_t element = (size_t)bev_dtypes[problem->out.dtype].bits / 8;
+    int64_t channels = problem->shape.channels, cells = problem->out.rows / problem->out_samples;
+    for (int64_t row = 0; row < problem->out.rows; row++) {
+        int64_t at = row / cells * cells * channels + row % cells;
+        const unsigned char *from = (const unsigned char *)problem->out.data + (size_t)at * element;
+        for (int64_t c = 0; c < channels; c++, to += element)
+            memcpy(to, from + (size_t)(c * cells) * element, element);
+    }
+}
+
 static bool cpu_read(void *state, void *codes, Err *err) {
     (void)err;
     const State *s = state;
     const BevTensor *outputs[BEV_MAX_OUTPUTS];
     int count = bev_outputs(s->problem, outputs);
     unsigned char *to = codes;
+    if (s->problem->direction == BEV_FORWARD && s->problem->out_samples) {
+        read_first(s->problem, to);
+        return true;
+    }
     for (int i = 0; i < count; to += bev_tensor_bytes(outputs[i++]))
         memcpy(to, outputs[i]->data, bev_tensor_bytes(outputs[i]));
     return true;
@@ -115,7 +131,7 @@ static bool cpu_read(void *state, void *codes, Err *err) {
 static bool cpu_output(void *state, const void **codes, Err *err) {
     State *s = state;
     const BevTensor *outputs[BEV_MAX_OUTPUTS];
-    if (bev_outputs(s->problem, outputs) == 1) {
+    if (bev_outputs(s->problem, outputs) == 1 && !s->problem->out_samples) {
         *codes = outputs[0]->data;
         return true;
     }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double default_period_s = 0.5; /* people mark nuScenes twice a second */
+const double clip_period_s = 0.5; /* people mark nuScenes twice a second */
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
@@ -74,7 +74,7 @@ static bool read_time(const ArrayReader *reader, double *time_s) {
 /* The time between two moments, from that of the first and the last one. */
 static void set_period(Clip *clip, double first_s, double last_s) {
     double period_s = clip->count > 1 ? (last_s - first_s) / (clip->count - 1) : NAN;
-    clip->period_s = period_s > 1e-3 && period_s < 3600 ? period_s : default_period_s;
+    clip->period_s = period_s > 1e-3 && period_s < 3600 ? period_s : clip_period_s;
 }
 
 /* What must be the same in all moments, and the time. */

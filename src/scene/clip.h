@@ -6,11 +6,13 @@
 
 enum { CLIP_MAX_MOMENTS = 10000 };
 
+extern const double clip_period_s; /* between two moments that have no timestamps */
+
 typedef struct Clip {
     char *path; /* of the folder */
     int count;
     char (*names)[256]; /* of the files in the folder */
-    double period_s;    /* between two moments: by their timestamps, else half a second */
+    double period_s;    /* between two moments: by their timestamps, else clip_period_s */
 } Clip;
 
 /* Lists the folder and checks the headers of all files against those of the first: the same arrays,

@@ -100,3 +100,14 @@ bool embedding_decode(const Embedding *embedding, const float *vector, float par
         parts[i] = (float)sums[i];
     return channels >= EMBED_DIMS;
 }
+
+WorldClass embedding_class(const Embedding *embedding, const float *vector) {
+    float parts[EMBED_DIMS];
+    int best = 0;
+    if (!embedding_decode(embedding, vector, parts))
+        return CLASS_COUNT;
+    for (int class = 1; class < CLASS_COUNT; class ++)
+        if (parts[class] > parts[best])
+            best = class;
+    return parts[best] > 0 ? (WorldClass)best : CLASS_COUNT;
+}

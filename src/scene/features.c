@@ -160,17 +160,19 @@ static double normal_cdf(double x) {
     return 0.5 * erfc(-x * M_SQRT1_2);
 }
 
-/* Adds a Gaussian around depth z to the bins. A bin takes the part within half a step of its
- * centre; the first and the last bin reached also take the tail beyond. */
+/* Adds a Gaussian around depth z to the bins. A bin takes the part up to the middle between it and
+ * the next; the first and the last bin reached also take the tail beyond. */
 static void add_depth(double *mass, int64_t bins, const Frustum *frustum, double z_m) {
-    const double step = frustum->depth_step_m, tail = 5;
-    double sigma = fmax(SIGMA_AT_10M_M * (z_m / 10) * (z_m / 10), step / 4);
-    double middle = (z_m - frustum->depth_start_m) / step, reach = tail * sigma / step;
-    int64_t first = (int64_t)fmin(fmax(floor(middle - reach), 0), (double)(bins - 1));
-    int64_t last = (int64_t)fmin(fmax(ceil(middle + reach), 0), (double)(bins - 1));
+    const double tail = 5, at = round(frustum_bin_at(frustum, z_m));
+    const double step = frustum_depth_m(frustum, at + 0.5) - frustum_depth_m(frustum, at - 0.5);
+    double sigma = fmax(SIGMA_AT_10M_M * (z_m / 10) * (z_m / 10), step / 4), reach_m = tail * sigma;
+    double from = floor(frustum_bin_at(frustum, z_m - reach_m));
+    double to = ceil(frustum_bin_at(frustum, z_m + reach_m));
+    int64_t first = (int64_t)fmin(fmax(from, 0), (double)(bins - 1));
+    int64_t last = (int64_t)fmin(fmax(to, 0), (double)(bins - 1));
     double below = 0;
     for (int64_t d = first; d <= last; d++) {
-        double edge_m = frustum_depth_m(frustum, d) + step / 2;
+        double edge_m = frustum_depth_m(frustum, (double)d + 0.5);
         double upto = d < last ? normal_cdf((edge_m - z_m) / sigma) : 1;
         mass[d] += upto - below;
         below = upto;
@@ -280,7 +282,7 @@ static bool render_open(Render *render, Err *err) {
     const BevShape *shape = &render->shape;
     assert(request->temperature > 0);
     render->shape = rig_shape(request->rig, request->channels);
-    render->far_m = frustum_depth_m(frustum, shape->depth_bins - 1) + frustum->depth_step_m / 2;
+    render->far_m = frustum_depth_m(frustum, (double)shape->depth_bins - 0.5);
     if (!embedding_init(&render->embedding, request->channels, request->seed, err) ||
         !world_snapshot(request->world, request->time_s, &render->snapshot, err))
         return false;

@@ -34,6 +34,10 @@ void embedding_encode(const Embedding *embedding, const float parts[EMBED_DIMS],
 /* The inverse for orthonormal rows: parts[i] = sum over c of vector[c] * rows[i][c]. */
 bool embedding_decode(const Embedding *embedding, const float *vector, float parts[EMBED_DIMS]);
 
+/* The class with the largest share of a pooled vector; CLASS_COUNT: nothing is pooled there, or the
+ * embedding cannot be decoded. */
+WorldClass embedding_class(const Embedding *embedding, const float *vector);
+
 /* ---- features -------------------------------------------------------------------------------- */
 
 typedef struct {

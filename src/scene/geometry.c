@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { RIGHT, DOWN, FORWARD }; /* columns of a camera's rotation */
 
@@ -54,17 +55,65 @@ void camera_ray(const Camera *camera, const Frustum *frustum, double u_px, doubl
     }
 }
 
+/* The horizon is where a ray of the middle column is level. */
+CameraView camera_view(const Camera *camera, const Frustum *frustum) {
+    const double deg = 180 / M_PI, *r = camera->rotation;
+    const double forward[3] = {r[FORWARD], r[3 + FORWARD], r[6 + FORWARD]};
+    const double middle = (frustum->input_w - 1) / 2.0, bottom = frustum->input_h - 1.0;
+    double origin[3], top[3], low[3];
+    camera_ray(camera, frustum, middle, 0, origin, top);
+    camera_ray(camera, frustum, middle, bottom, origin, low);
+    double fall = top[2] - low[2];
+    return (CameraView){
+        .heading_deg = atan2(forward[1], forward[0]) * deg,
+        .tilt_deg = asin(fmin(fmax(forward[2], -1), 1)) * deg,
+        .horizon_px = fabs(fall) > 1e-6 ? bottom * top[2] / fall : NAN,
+    };
+}
+
 /* ---- frustum and rig ------------------------------------------------------------------------- */
 
 int64_t frustum_depth_bins(const Frustum *frustum) {
+    if (frustum->bins.count)
+        return frustum->bins.count;
     double bins = ceil((frustum->depth_stop_m - frustum->depth_start_m) / frustum->depth_step_m);
     if (!(bins >= 1)) /* true for NaN too */
         return 0;
     return bins > INT_MAX ? INT64_MAX : (int64_t)bins; /* INT64_MAX: rig_check reports it */
 }
 
-double frustum_depth_m(const Frustum *frustum, int64_t d) {
-    return frustum->depth_start_m + (double)d * frustum->depth_step_m;
+/* The bin of a row below d from which lines go to the next one, also beyond both ends. */
+static int64_t bin_below(const DepthBins *bins, double d) {
+    return (int64_t)fmin(fmax(floor(d), 0), (double)(bins->count - 2));
+}
+
+double frustum_depth_m(const Frustum *frustum, double d) {
+    const DepthBins *bins = &frustum->bins;
+    if (bins->count < 2)
+        return frustum->depth_start_m + d * frustum->depth_step_m;
+    int64_t low = bin_below(bins, d);
+    return bins->m[low] + (d - (double)low) * (bins->m[low + 1] - bins->m[low]);
+}
+
+double frustum_bin_at(const Frustum *frustum, double depth_m) {
+    const DepthBins *bins = &frustum->bins;
+    if (bins->count < 2)
+        return (depth_m - frustum->depth_start_m) / frustum->depth_step_m;
+    int64_t low = 0, high = bins->count - 1;
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        *(bins->m[middle] <= depth_m ? &low : &high) = middle;
+    }
+    return (double)low + (depth_m - bins->m[low]) / (bins->m[low + 1] - bins->m[low]);
+}
+
+void frustum_set_bins(Frustum *frustum, const double *depths_m, int64_t count) {
+    double last = depths_m[count - 1], step = count > 1 ? (last - depths_m[0]) / (double)(count - 1) : 1;
+    frustum->bins.count = count;
+    memcpy(frustum->bins.m, depths_m, (size_t)count * sizeof *depths_m);
+    frustum->depth_start_m = depths_m[0];
+    frustum->depth_step_m = step;
+    frustum->depth_stop_m = last + step / 2;
 }
 
 static double linspace(int input, int feat, double index) {
@@ -86,6 +135,10 @@ void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, doub
                frustum_v_px(frustum, (double)h), origin_m, direction);
     for (int axis = 0; axis < 3; axis++)
         ego_m[axis] = origin_m[axis] + depth_m * direction[axis];
+}
+
+bool grid_above(const Grid *grid, double at_m, double min_m, double cell_m) {
+    return grid->truncate ? at_m > min_m - cell_m : at_m >= min_m;
 }
 
 int grid_slices(const Grid *grid) {
@@ -162,8 +215,22 @@ static bool check_grid(const Check *check, const Grid *grid) {
            check_sizes(check, "grid.nz", grid_slices(grid), 1) && check_cells(check, cells);
 }
 
+/* A row of depths ascends from above 0. */
+static bool check_bins(const Check *check, const DepthBins *bins) {
+    const char *path = "frustum.depth_bins";
+    for (int64_t i = 0; i < bins->count; i++) {
+        double before = i ? bins->m[i - 1] : 0;
+        if (!(bins->m[i] > before) || !isfinite(bins->m[i]))
+            return REFUSE(check, path, "depths in metres, ascending",
+                          "element %lld is %g, must be above %g", (long long)i, bins->m[i], before);
+    }
+    return true;
+}
+
 static bool check_depth(const Check *check, const Frustum *frustum) {
     const char *path = "frustum.depth_m";
+    if (!check_bins(check, &frustum->bins))
+        return false;
     if (!check_range(check, path, frustum->depth_start_m, frustum->depth_stop_m) ||
         !check_finite(check, path, &frustum->depth_step_m, 1))
         return false;
@@ -242,4 +309,61 @@ bool rig_check(const Rig *rig, const char *where, Err *err) {
     const BevShape shape = rig_shape(rig, 1);
     const int64_t sizes[] = {shape.cameras, shape.depth_bins, shape.feat_h, shape.feat_w};
     return check_product(&check, "frustum", sizes, 4);
+}
+
+/* ---- errors in a calibration ----------------------------------------------------------------- */
+
+static void multiply(const double a[9], const double b[9], double product[9]) {
+    for (int row = 0; row < 3; row++)
+        for (int column = 0; column < 3; column++) {
+            product[3 * row + column] = 0;
+            for (int k = 0; k < 3; k++)
+                product[3 * row + column] += a[3 * row + k] * b[3 * k + column];
+        }
+}
+
+const char *const rounding_names[ROUNDING_COUNT] = {"scene", "floor", "truncate"};
+
+bool grid_use_rounding(Grid *grid, GridRounding rounding) {
+    int before = grid->truncate;
+    if (rounding != ROUNDING_SCENE)
+        grid->truncate = rounding == ROUNDING_TRUNCATE;
+    return grid->truncate != before;
+}
+
+const FaultInfo fault_infos[FAULTS] = {
+    {"yaw", "yaw", "deg", 0.5, 15},          {"pitch", "pitch", "deg", 0.5, 15},
+    {"roll", "roll", "deg", 0.5, 15},        {"height", "height", "m", 0.1, 2},
+    {"shift-x", "x", "m", 0.1, 2},           {"shift-y", "y", "m", 0.1, 2},
+    {"focal", "focal length", "%", 0.5, 20},
+};
+
+void camera_apply_error(Camera *camera, const CameraError *error) {
+    const double degree = M_PI / 180;
+    double yaw = error->yaw_deg * degree, pitch = error->pitch_deg * degree;
+    double roll = error->roll_deg * degree;
+    /* Camera axes are right, down, forward: pitching up turns forward away from down. */
+    const double about_z[9] = {cos(yaw), -sin(yaw), 0, sin(yaw), cos(yaw), 0, 0, 0, 1};
+    const double about_right[9] = {1, 0, 0, 0, cos(pitch), -sin(pitch), 0, sin(pitch), cos(pitch)};
+    const double about_forward[9] = {cos(roll), -sin(roll), 0, sin(roll), cos(roll), 0, 0, 0, 1};
+    double yawed[9], pitched[9];
+    multiply(about_z, camera->rotation, yawed);
+    multiply(yawed, about_right, pitched);
+    multiply(pitched, about_forward, camera->rotation);
+    const double moved_m[3] = {error->x_m, error->y_m, error->height_m};
+    for (int axis = 0; axis < 3; axis++)
+        camera->position_m[axis] += moved_m[axis];
+    for (int i = 0; i < 2; i++)
+        camera->intrinsics[4 * i] *= 1 + error->focal_percent / 100;
+}
+
+bool camera_error_equal(const CameraError *a, const CameraError *b) {
+    for (int i = 0; i < FAULTS; i++)
+        if (a->each[i] != b->each[i])
+            return false;
+    return true;
+}
+
+bool camera_error_is_zero(const CameraError *error) {
+    return camera_error_equal(error, &(CameraError){.each = {0}});
 }

@@ -1,7 +1,7 @@
 /* Cameras, frustum and BEV grid: which point in space a feature pixel has at a given depth. The
  * frustum convention is that of BEVDet and CUDA-BEVFusion:
  *   u = linspace(0, input_w - 1, feat_w), v = linspace(0, input_h - 1, feat_h)
- *   d = arange(depth_start, depth_stop, depth_step)
+ *   d = arange(depth_start, depth_stop, depth_step), or a row of depths
  *   undo crop and resize, unproject with K^-1, then transform from camera to ego.
  * Ego frame: x forward, y left, z up, in metres. */
 #pragma once
@@ -12,7 +12,13 @@
 extern "C" {
 #endif
 
-enum { RIG_MAX_CAMERAS = 32 };
+enum { RIG_MAX_CAMERAS = 32, FRUSTUM_MAX_BINS = 1024 };
+
+/* Depths of the bins where their steps are not equal: ascending, metres; count 0: none. */
+typedef struct {
+    int64_t count;
+    double m[FRUSTUM_MAX_BINS];
+} DepthBins;
 
 typedef struct {
     char name[32];
@@ -30,16 +36,23 @@ typedef struct {
     int input_w, input_h;  /* network input, pixels */
     int feat_w, feat_h;    /* feature map */
     double depth_start_m, depth_stop_m, depth_step_m; /* bins at start, start + step, ... < stop */
+    DepthBins bins; /* count > 0: in place of these bins */
 } Frustum;
 
 /* A point is inside when min <= p < max on every axis. Cell (x, y, z) has number
  * (z * ny + y) * nx + x and covers x_min + x * cell <= p < x_min + (x + 1) * cell, with cell =
- * (x_max - x_min) / nx; y and z likewise. */
+ * (x_max - x_min) / nx; y and z likewise. `truncate`: cell numbers are cut toward zero, as LSS,
+ * BEVDet and CUDA-BEVFusion do; points up to a cell below min are in cell 0. */
 typedef struct {
     double x_min_m, x_max_m, y_min_m, y_max_m, z_min_m, z_max_m;
     int nx, ny;
     int nz; /* slices in height; 0 counts as 1 */
+    int truncate;
 } Grid;
+
+/* Ways to number cells: the scene's own, or those of Grid.truncate. */
+typedef enum { ROUNDING_SCENE, ROUNDING_FLOOR, ROUNDING_TRUNCATE, ROUNDING_COUNT } GridRounding;
+extern const char *const rounding_names[ROUNDING_COUNT]; /* "scene", "floor", "truncate" */
 
 typedef struct {
     int camera_count;
@@ -47,6 +60,9 @@ typedef struct {
     Frustum frustum;
     Grid grid;
 } Rig;
+
+/* True: the grid now numbers its cells otherwise than before. */
+bool grid_use_rounding(Grid *grid, GridRounding rounding);
 
 /* Sets rotation and position. Yaw turns anticlockwise from the x axis, positive pitch looks up, and
  * positive roll turns the camera's right axis down. */
@@ -56,11 +72,20 @@ void camera_set_pose(Camera *camera, double yaw_deg, double pitch_deg, double ro
 /* Sets K from the focal length and the principal point, in pixels of the original image. */
 void camera_set_intrinsics(Camera *camera, double focal_px, double cx_px, double cy_px);
 
-/* Number of depth bins: the length of arange(start, stop, step). 0 for an empty range. */
+/* Number of depth bins: of the row, or the length of arange(start, stop, step). 0 for an empty range. */
 int64_t frustum_depth_bins(const Frustum *frustum);
 
-/* Depth of bin d in metres. */
-double frustum_depth_m(const Frustum *frustum, int64_t d);
+/* Depth of bin d in metres; the edges of a bin are at d - 0.5 and d + 0.5. */
+double frustum_depth_m(const Frustum *frustum, double d);
+
+/* The reverse: the bin at a depth, with the part between two bins. */
+double frustum_bin_at(const Frustum *frustum, double depth_m);
+
+/* Sets a row of depths; start, stop and step become those of equal steps over the same range. */
+void frustum_set_bins(Frustum *frustum, const double *depths_m, int64_t count);
+
+/* The lower end of an axis for points of a grid: what lies above it is inside; `cell_m`: of that axis. */
+bool grid_above(const Grid *grid, double at_m, double min_m, double cell_m);
 
 /* Pixel of the network input at feature column w or row h: linspace(0, input - 1, feat). A single
  * column or row is at 0, as in numpy. */
@@ -82,9 +107,41 @@ int grid_slices(const Grid *grid);
 /* The shape of the pooling problem of this rig with `channels` channels. */
 BevShape rig_shape(const Rig *rig, int64_t channels);
 
+/* Where a camera looks: heading anticlockwise from the x axis, tilt upwards, degrees; the row of the
+ * network's input at which the horizon crosses the middle column, NaN where it does not. */
+typedef struct {
+    double heading_deg, tilt_deg, horizon_px;
+} CameraView;
+CameraView camera_view(const Camera *camera, const Frustum *frustum);
+
 /* Checks that a rig has a camera, finite numbers, invertible K, proper rotations, ranges that are
  * not empty, sizes of at least 1, and ranks that fit int32. Error messages start with `where`. */
 bool rig_check(const Rig *rig, const char *where, Err *err);
+
+/* An error in a camera's calibration. The map is built with it; what the camera sees is not changed
+ * by it, because the camera itself has not moved. */
+enum { FAULTS = 7 };
+typedef union {
+    struct {
+        double yaw_deg, pitch_deg, roll_deg, height_m, x_m, y_m, focal_percent;
+    };
+    double each[FAULTS]; /* the same, in the order of fault_infos */
+} CameraError;
+
+/* A row is a control and an option of that word. */
+typedef struct {
+    const char *word, *name, *unit; /* "shift-x", "x", "m" */
+    double step, max;               /* from -max to max */
+} FaultInfo;
+extern const FaultInfo fault_infos[FAULTS];
+
+/* Turns the camera by the error's yaw about the vertical axis, by its pitch about the camera's own
+ * right axis (positive: up) and by its roll about the forward axis (positive: the right axis turns
+ * down), moves it by x, y and height, and makes its focal length so many percent longer. */
+void camera_apply_error(Camera *camera, const CameraError *error);
+
+bool camera_error_equal(const CameraError *a, const CameraError *b);
+bool camera_error_is_zero(const CameraError *error);
 
 #ifdef __cplusplus
 }

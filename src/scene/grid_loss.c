@@ -25,8 +25,7 @@ static double squared_norm(const GridContent *content, int64_t cell) {
     return sum;
 }
 
-/* ---- the cells of an object --------------------------------------------------------------------
- */
+/* ---- the cells of an object ------------------------------------------------------------------ */
 
 /* Whether a point lies in a convex outline whose corners go anticlockwise. */
 static bool in_outline(double corners[][2], int count, const double point[2]) {
@@ -79,19 +78,10 @@ static bool choose_box(GridLoss *loss, const GridContent *content, Err *err) {
     return true;
 }
 
-/* ---- the cells of a class ---------------------------------------------------------------------
- */
+/* ---- the cells of a class -------------------------------------------------------------------- */
 
-/* The class with the largest share of a cell; CLASS_COUNT: nothing is pooled there. */
 static WorldClass class_of(const GridContent *content, int64_t cell) {
-    float parts[EMBED_DIMS];
-    int best = 0;
-    if (!embedding_decode(content->embedding, content->pooled + cell * content->channels, parts))
-        return CLASS_COUNT;
-    for (int class = 1; class < CLASS_COUNT; class ++)
-        if (parts[class] > parts[best])
-            best = class;
-    return parts[best] > 0 ? (WorldClass)best : CLASS_COUNT;
+    return embedding_class(content->embedding, content->pooled + cell * content->channels);
 }
 
 static bool choose_class(GridLoss *loss, const GridContent *content, Err *err) {
@@ -104,8 +94,7 @@ static bool choose_class(GridLoss *loss, const GridContent *content, Err *err) {
     return true;
 }
 
-/* ---- the loss ----------------------------------------------------------------------------------
- */
+/* ---- the loss -------------------------------------------------------------------------------- */
 
 static bool has_point(const BevMap *map, int64_t cell) {
     for (int64_t i = 0; i < map->intervals; i++)
@@ -163,8 +152,7 @@ void grid_loss_free(GridLoss *loss) {
     *loss = (GridLoss){0};
 }
 
-/* ---- a cell to begin with ---------------------------------------------------------------------
- */
+/* ---- a cell to begin with -------------------------------------------------------------------- */
 
 /* The strongest cell whose centre lies from `from_m` to `to_m` away; without a rig none does. */
 static int64_t strongest_within(const GridContent *content, double from_m, double to_m) {

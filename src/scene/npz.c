@@ -254,9 +254,10 @@ static bool check_file(const Npz *npz, int fd, uint64_t max_bytes, uint64_t *arc
 /* libzip gets the same open file that is checked, so that nobody can exchange it in between. */
 bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
     init(npz, path);
-    FILE *file = fopen(path, "rbe");
+    Err why;
+    FILE *file = data_open(path, &why);
     if (!file)
-        return err_set(err, ERR_FAILED, npz->where, "", "cannot open: %s", strerror(errno));
+        return err_set(err, ERR_FAILED, npz->where, "", "%s", why.what);
     uint64_t archive;
     if (!check_file(npz, fileno(file), max_bytes, &archive, err)) {
         fclose(file);

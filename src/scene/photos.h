@@ -55,6 +55,11 @@ void photos_kept_size(int64_t input_h, int64_t input_w, int64_t *h, int64_t *w);
  * `feat` has room for them. */
 void photos_features(const Photos *photos, const Frustum *frustum, float *feat);
 
+/* The boxes of a world's solids at one moment: `count` objects that can move, then all others, as
+ * many as there are solids. The caller frees. */
+bool photos_world_boxes(const World *world, double time_s, TrueBox **boxes, int64_t *count,
+                        Err *err);
+
 /* What a car in the world would record: the pictures of its cameras at the network's input, a box a
  * vehicle and pedestrian, and a LiDAR sweep of 32 beams from its roof. The caller frees. */
 bool photos_of_world(const Rig *rig, const World *world, double time_s, Photos *photos, Err *err);

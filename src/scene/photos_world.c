@@ -54,13 +54,18 @@ static bool is_object(const Solid *solid) {
            solid->class == CLASS_PEDESTRIAN;
 }
 
-static bool mark_boxes(const World *world, double time_s, Photos *photos, Err *err) {
-    photos->boxes = malloc((size_t)world->solid_count * sizeof *photos->boxes + 1);
-    if (!photos->boxes)
+bool photos_world_boxes(const World *world, double time_s, TrueBox **boxes, int64_t *count,
+                        Err *err) {
+    TrueBox *all = malloc((size_t)world->solid_count * sizeof *all + 1), *next = all;
+    if (!all)
         return no_memory(err);
-    for (int i = 0; i < world->solid_count; i++)
-        if (is_object(&world->solids[i]))
-            photos->boxes[photos->box_count++] = box_of(world, i, time_s);
+    for (int what = 1; what >= 0; what--) {
+        for (int i = 0; i < world->solid_count; i++)
+            if (is_object(&world->solids[i]) == what)
+                *next++ = box_of(world, i, time_s);
+        *count = what ? next - all : *count;
+    }
+    *boxes = all;
     return true;
 }
 
@@ -102,7 +107,7 @@ static bool sweep(const World *world, double time_s, Photos *photos, Err *err) {
 
 bool photos_of_world(const Rig *rig, const World *world, double time_s, Photos *photos, Err *err) {
     *photos = (Photos){.has_time = true, .time_s = time_s};
-    if (take_pictures(rig, world, time_s, photos, err) && mark_boxes(world, time_s, photos, err) &&
+    if (take_pictures(rig, world, time_s, photos, err) && photos_world_boxes(world, time_s, &photos->boxes, &photos->box_count, err) &&
         sweep(world, time_s, photos, err))
         return true;
     photos_free(photos);

@@ -50,9 +50,10 @@ bool problem_turn_view(HostProblem *problem, Err *err);
 /* The formats that gradients may have, as a bit mask: those without a scale. */
 extern const unsigned backward_dtypes;
 
-/* Turns a problem, encoded or of zeros, into one of the way back: grad_out, grad_depth and grad_feat
- * are allocated, with zeros, and the output's memory is given back. Fails with ERR_USAGE where the
- * format is none of backward_dtypes. The problem stays valid, and forward, after a failure. */
+/* Turns a problem, encoded or of zeros, into one of the way back: grad_out, grad_depth and
+ * grad_feat are allocated, with zeros, and the output's memory is given back. Fails with ERR_USAGE
+ * where the format is none of backward_dtypes. The problem stays valid, and forward, after a
+ * failure. */
 bool problem_turn_backward(HostProblem *problem, Err *err);
 
 /* The gradient of a loss with respect to the output: FP32 (ny, nx, channels). */
@@ -69,6 +70,8 @@ bool problem_set_grad_out(HostProblem *problem, const GradOut *grad_out, Err *er
 
 /* Says in a line how many values of grad_out are no number; "" where all are. */
 void problem_describe_grad_out(const HostProblem *problem, char *text, size_t size);
+
+enum { GRAD_OUT_SEED = 14 }; /* of the random grad_out that is verified and timed */
 
 /* Random values from -1 to 1 for an output of `shape`; the caller frees them. NULL: no memory. */
 float *random_grad_out(const BevShape *shape, uint64_t seed);

@@ -64,15 +64,16 @@ static void splat_bilinear(Splat *splat, const Grid *grid, int64_t first, double
     add_neighbour(splat, grid, first, x0 + 1, y0 + 1, right * up);
 }
 
-/* For points inside the grid. Rounding can move a point at the upper edge one cell too far. */
+/* For points inside the grid; the cast cuts toward zero. Rounding can move a point at the upper edge
+ * one cell too far. */
 static void splat_nearest(Splat *splat, const Grid *grid, int64_t first, double x, double y) {
     int cell_x = (int)x, cell_y = (int)y;
     add_neighbour(splat, grid, first, cell_x < grid->nx ? cell_x : grid->nx - 1,
                   cell_y < grid->ny ? cell_y : grid->ny - 1, 1);
 }
 
-/* The first cell of the slice at this height, which is inside the grid. Rounding can move a point at
- * the upper edge one slice too far. */
+/* The first cell of the slice at this height, which is inside the grid. Rounding can move a point
+ * at the upper edge one slice too far. */
 static int64_t slice_start(const Sort *sort, double z_m) {
     const Grid *grid = &sort->rig->grid;
     int slices = grid_slices(grid), z = (int)((z_m - grid->z_min_m) / sort->cell_z_m);
@@ -82,10 +83,11 @@ static int64_t slice_start(const Sort *sort, double z_m) {
 static void splat_point(const Sort *sort, const double ego_m[3], Splat *splat) {
     const Grid *grid = &sort->rig->grid;
     splat->count = 0;
-    if (!(ego_m[2] >= grid->z_min_m && ego_m[2] < grid->z_max_m))
+    if (!(grid_above(grid, ego_m[2], grid->z_min_m, sort->cell_z_m) && ego_m[2] < grid->z_max_m))
         return;
-    bool inside = ego_m[0] >= grid->x_min_m && ego_m[0] < grid->x_max_m &&
-                  ego_m[1] >= grid->y_min_m && ego_m[1] < grid->y_max_m;
+    bool inside = grid_above(grid, ego_m[0], grid->x_min_m, sort->cell_x_m) &&
+                  grid_above(grid, ego_m[1], grid->y_min_m, sort->cell_y_m) &&
+                  ego_m[0] < grid->x_max_m && ego_m[1] < grid->y_max_m;
     double x = (ego_m[0] - grid->x_min_m) / sort->cell_x_m;
     double y = (ego_m[1] - grid->y_min_m) / sort->cell_y_m;
     int64_t first = slice_start(sort, ego_m[2]);
@@ -129,7 +131,7 @@ static void sort_part(Sort *sort, int64_t part, BevMap *map) {
         }
         const double *origin_m = sort->rig->cameras[camera].position_m;
         const double *direction = sort->directions + camera * pixels * 3;
-        double depth_m = frustum_depth_m(&sort->rig->frustum, plane % shape->depth_bins);
+        double depth_m = frustum_depth_m(&sort->rig->frustum, (double)(plane % shape->depth_bins));
         for (int64_t pixel = 0; pixel < pixels; pixel++, direction += 3) {
             double ego_m[3];
             for (int axis = 0; axis < 3; axis++)

@@ -18,11 +18,22 @@ bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap 
 bool scatter_build_or_give_up(const Rig *rig, BevAlign align, uint32_t camera_mask,
                               const GiveUp *give_up, BevMap *map, Err *err);
 
-/* Makes the lengths of the intervals more even: at `evenness` 0 they stay, at 1 all are the mean, to
- * a point; between, each is between its own and the mean. Points move to the next cells in order;
- * their number, depths, features and weights stay, and so do the cells that have points. Within a
- * cell ranks_depth ascends. Fails without memory. */
+/* Makes the lengths of the intervals more even: at `evenness` 0 they stay, at 1 all are the mean,
+ * to a point; between, each is between its own and the mean. Points move to the next cells in
+ * order; their number, depths, features and weights stay, and so do the cells that have points.
+ * Within a cell ranks_depth ascends. Fails without memory. */
 bool scatter_even(BevMap *map, double evenness, Err *err);
+
+/* What pruning left: points, and their mass, the sum of depth times weight. */
+typedef struct {
+    int64_t points, points_kept; /* 0 points: nothing was pruned */
+    double mass, mass_kept;
+} Pruned;
+
+/* Drops the points whose depth is below `threshold`; cells that lose all of theirs lose their interval.
+ * The order of the others stays. `depth` is (camera, bin, h, w). The largest error in a cell is the
+ * mass it loses times the largest feature. */
+void scatter_prune(BevMap *map, const float *depth, double threshold, Pruned *pruned);
 
 /* Copies the arrays of a map. The caller frees with scatter_free. Fails without memory. */
 bool scatter_copy(const BevMap *map, BevMap *copy, Err *err);

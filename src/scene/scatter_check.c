@@ -34,7 +34,8 @@ static uint32_t feat_of(uint32_t depth, const Bounds *bounds) {
     return depth / (bounds->pixels * bounds->bins) * bounds->pixels + depth % bounds->pixels;
 }
 
-/* What a pass over the points finds: whether an element is bad. Only a bad array is searched for it. */
+/* What a pass over the points finds: whether an element is bad. Only a bad array is searched for
+ * it. */
 typedef struct {
     bool depth, feat, cell, weight;
     int32_t changes; /* how often a point has another cell than the point before */

@@ -29,6 +29,7 @@ struct Frame {
     double min_m[3], max_m[3];
     double cell_x_m, cell_y_m, cell_z_m;
     int rows, slices; // of a slice; in height
+    bool truncate;
     const double *origins;    // (camera, 3)
     const double *directions; // (camera, h, w, 3)
     const double *depths;     // (depth)
@@ -86,9 +87,12 @@ __device__ void splat_bilinear(const Frame &frame, int64_t first, double x, doub
 
 __device__ void splat_point(const Frame &frame, const double ego_m[3], uint32_t *keys,
                             float *weights) {
+    const double cell_m[3] = {frame.cell_x_m, frame.cell_y_m, frame.cell_z_m};
     bool inside[3];
     for (int axis = 0; axis < 3; axis++)
-        inside[axis] = ego_m[axis] >= frame.min_m[axis] && ego_m[axis] < frame.max_m[axis];
+        inside[axis] = ego_m[axis] < frame.max_m[axis] &&
+                       (frame.truncate ? ego_m[axis] > frame.min_m[axis] - cell_m[axis]
+                                       : ego_m[axis] >= frame.min_m[axis]);
     if (!inside[2])
         return;
     double x = (ego_m[0] - frame.min_m[0]) / frame.cell_x_m;
@@ -171,7 +175,7 @@ bool upload_geometry(ScatterGpu *b, const Rig *rig, Err *err) {
     b->frame.directions = b->geometry + rays;
     b->frame.depths = b->geometry + next;
     for (int64_t bin = 0; bin < b->frame.shape.depth_bins; bin++)
-        b->rays[next++] = frustum_depth_m(frustum, bin);
+        b->rays[next++] = frustum_depth_m(frustum, (double)bin);
     TRY_MAP(cudaMemcpyAsync(b->geometry, b->rays.data(), next * sizeof(double),
                             cudaMemcpyHostToDevice, 0));
     return true;
@@ -185,6 +189,7 @@ void set_grid(Frame *frame, const Grid *grid) {
     frame->cell_x_m = (grid->x_max_m - grid->x_min_m) / grid->nx;
     frame->cell_y_m = (grid->y_max_m - grid->y_min_m) / grid->ny;
     frame->rows = grid->ny;
+    frame->truncate = grid->truncate;
     frame->slices = grid_slices(grid);
     frame->cell_z_m = (grid->z_max_m - grid->z_min_m) / frame->slices;
 }

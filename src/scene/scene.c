@@ -8,7 +8,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +49,15 @@ bool scene_check_size(const BevShape *shape, const char *where, Err *err) {
                    out_shape, bytes, (double)SCENE_MAX_TENSOR_BYTES);
 }
 
+bool scene_check_same_grid(const BevShape *a, const char *name, const BevShape *b,
+                           const char *other_name, Err *err) {
+    return (a->nx == b->nx && a->ny == b->ny && a->channels == b->channels) ||
+           err_set(err, ERR_FAILED, other_name, "compare two of the same grid",
+                   "(ny, nx, c) is (%lld, %lld, %lld), but %s has (%lld, %lld, %lld)",
+                   (long long)b->ny, (long long)b->nx, (long long)b->channels, name,
+                   (long long)a->ny, (long long)a->nx, (long long)a->channels);
+}
+
 /* ---- photographs ----------------------------------------------------------------------------- */
 
 bool scene_take_photos(Scene *scene, double time_s, Err *err) {
@@ -78,10 +86,10 @@ bool scene_use_photo_features(Scene *scene, Err *err) {
 
 const char *const preset_world = "intersection";
 
-/* The number of points was published only for canonical; the other sizes are our definitions. Behind
- * the first six come features of stride 8, then three that exceed the L2 cache of an H200: by
- * channels, by cells, by points. The last has the grid of BEVDet-Occ.
- * Columns: name, depth step in metres, feature columns and rows, cells per axis, channels, slices. */
+/* The number of points was published only for canonical; the other sizes are our definitions.
+ * Behind the first six come features of stride 8, then three that exceed the L2 cache of an H200:
+ * by channels, by cells, by points. The last has the grid of BEVDet-Occ. Columns: name, depth step
+ * in metres, feature columns and rows, cells per axis, channels, slices. */
 const Preset presets[] = {
     {"small", 2, 44, 16, 200, 80, 0},          {"canonical", 1, 44, 16, 200, 80, 0},
     {"large", 0.5, 44, 16, 200, 80, 0},        {"xlarge", 0.5, 88, 32, 360, 80, 0},
@@ -108,7 +116,7 @@ void preset_apply(const Preset *preset, Scene *scene) {
     rig->frustum.feat_h = preset->feat_h;
     rig->grid.nx = rig->grid.ny = preset->cells;
     if (preset->slices)
-        rig->grid = (Grid){-40, 40, -40, 40, -1, 5.4, preset->cells, preset->cells, preset->slices};
+        rig->grid = (Grid){-40, 40, -40, 40, -1, 5.4, preset->cells, preset->cells, preset->slices, 0};
     scene->channels = preset->channels;
     scene->shape = rig_shape(rig, preset->channels);
 }
@@ -207,15 +215,12 @@ static bool refuse_other(const char *path, const char start[4], Err *err) {
 
 /* Reads the first four bytes of a file, which tell its kind; refuses what can be no scene. */
 static bool read_start(const char *path, char start[4], Err *err) {
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not wait for a pipe */
-    if (fd < 0)
-        return err_set(err, ERR_FAILED, path, "", "cannot open: %s", strerror(errno));
-    ssize_t got = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? read(fd, start, 4) : -1;
-    close(fd);
-    if (got < 0)
-        return err_set(err, ERR_FAILED, path, "", "not a regular file");
-    memset(start + got, 0, (size_t)(4 - got));
+    FILE *file = data_open(path, err);
+    if (!file)
+        return false;
+    size_t got = fread(start, 1, 4, file);
+    fclose(file);
+    memset(start + got, 0, 4 - got);
     return refuse_other(path, start, err);
 }
 

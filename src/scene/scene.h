@@ -44,6 +44,7 @@
 #pragma once
 
 #include "src/scene/features.h"
+#include "src/scene/agreement.h"
 #include "src/scene/geometry.h"
 #include "src/scene/operator/operator.h"
 #include "src/scene/photos.h"
@@ -52,7 +53,7 @@
 /* Limits for scene files. The limit for cameras is RIG_MAX_CAMERAS. */
 enum {
     SCENE_MAX_CHANNELS = 1024,
-    SCENE_MAX_BINS = 1024,
+    SCENE_MAX_BINS = FRUSTUM_MAX_BINS,
     SCENE_MAX_FEATURES = 1024, /* feature map, per axis */
     SCENE_MAX_CELLS = 4096,    /* per axis */
     SCENE_MAX_THINGS = 4096,   /* patches of a world, and solids */
@@ -84,6 +85,8 @@ typedef struct Scene {
     OperatorSpec operator_spec;
     BevShape shape;     /* of the pooling problem */
     int64_t non_finite; /* number of NaN and Inf in the tensors; reported, no error */
+    MapAgreement agreement; /* of the file's index arrays with its calibration; points 0: not compared */
+    char remark[512];    /* what in a file may be meant otherwise than it is read, in a line; or "" */
 } Scene;
 
 /* Loads a scene by preset name ("canonical"), by sample name ("highway"), from a .json or .npz file,
@@ -124,6 +127,10 @@ bool scene_use_photo_features(Scene *scene, Err *err);
 
 /* Error when the tensors of this shape need more than SCENE_MAX_TENSOR_BYTES. */
 bool scene_check_size(const BevShape *shape, const char *where, Err *err);
+
+/* Error unless two grids have the same cells and channels, so that they can be compared. */
+bool scene_check_same_grid(const BevShape *a, const char *name, const BevShape *b,
+                           const char *other_name, Err *err);
 
 /* Writes a .npz file that numpy.load and scene_load can read: depth, feat, the calibration when the
  * scene has one, the five index arrays of `map` and bev_shape, and its photos. `half`: tensors in float16. The

@@ -224,6 +224,10 @@ static bool read_headers(ArrayReader *reader) {
     return true;
 }
 
+bool arrays_has(const ArrayReader *reader, ArrayId id) {
+    return reader->member[id] >= 0;
+}
+
 /* Checks that all arrays of a group are present or all are missing. */
 static bool check_group(const ArrayReader *reader, ArrayGroup group, const char *others,
                         bool *present) {
@@ -234,16 +238,12 @@ static bool check_group(const ArrayReader *reader, ArrayGroup group, const char 
             continue;
         if (reader->member[id] >= 0)
             *present = true;
-        else
+        else if (id != ARRAY_DEPTH_RANGE || !arrays_has(reader, ARRAY_DEPTH_BINS))
             missing = id;
     }
     if (*present && missing >= 0)
         return ARRAYS_REFUSE(reader, missing, others, "is missing");
     return true;
-}
-
-bool arrays_has(const ArrayReader *reader, ArrayId id) {
-    return reader->member[id] >= 0;
 }
 
 /* Depth and features; the features of photographs can be made from them. */

@@ -57,7 +57,11 @@ enum { BYTES = 1u << NPY_U1, TEXTS = 1u << NPY_S | 1u << NPY_U };
     ROW(LIDAR, "lidar", EXTRA, NUMBERS, F4, "LK", NULL,                                           \
         0, 0, "x, y, z in the ego frame, metres; NaN: no echo")                                   \
     ROW(TIMESTAMPS, "timestamps", EXTRA, NUMBERS, F8, "N", "1",                                   \
-        0, 1e12, "seconds; a clip begins at 0 with the first")
+        0, 1e12, "seconds; a clip begins at 0 with the first")                                    \
+    ROW(ROUNDING, "rounding", EXTRA, TEXTS, U, "", "1",                                           \
+        0, 0, "how cells are numbered: floor (default), or truncate as LSS and BEVDet do")        \
+    ROW(DEPTH_BINS, "depth_bins", EXTRA, NUMBERS, F8, "D", NULL,                                  \
+        1e-3, 1e4, "depths of the bins, metres, in place of depth_range: SID, LID")
 /* clang-format on */
 
 #define ARRAY_ID(id, ...) ARRAY_##id,
@@ -118,6 +122,9 @@ bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_
 
 /* Reads all elements of a small array and checks that they are finite and within the bounds. */
 bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values);
+
+/* The rounding of a grid by Grid.truncate; NULL past the last. */
+const char *scene_rounding(int index);
 
 /* Whether the archive has the array. */
 bool arrays_has(const ArrayReader *reader, ArrayId id);

@@ -3,7 +3,7 @@
 #include "src/base/json_fields.h"
 #include "src/scene/features.h"
 #include "src/scene/operator/operator_internal.h"
-#include "src/scene/scene.h"
+#include "src/scene/scene_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,6 +51,10 @@ static const char *class_word(int index) {
     return index < CLASS_COUNT ? world_classes[index].name : NULL;
 }
 
+const char *scene_rounding(int index) {
+    return index < 2 ? rounding_names[ROUNDING_FLOOR + index] : NULL;
+}
+
 static const char *patch_word(int index) {
     static const char *const words[] = {[PATCH_RECT] = "rect", [PATCH_CHECKER] = "checker"};
     return index < 2 ? words[index] : NULL;
@@ -75,7 +79,7 @@ static const Field camera_fields[] = {
 static const FieldTable camera_table = FIELD_TABLE(camera_fields, CameraFields);
 
 /* An array of numbers fills consecutive members of Frustum and Grid, which have no padding. */
-_Static_assert(sizeof(Frustum) == 6 * sizeof(int) + 6 * sizeof(double), "no padding");
+_Static_assert(offsetof(Frustum, bins) == 6 * sizeof(int) + 6 * sizeof(double), "no padding");
 _Static_assert(offsetof(Grid, nz) == 2 * sizeof(int) + 6 * sizeof(double), "no padding");
 
 static const Field frustum_fields[] = {
@@ -84,7 +88,8 @@ static const Field frustum_fields[] = {
     {"crop_px", FIELD_DOUBLE, AT(Frustum, crop_x), 2, RANGE(-65536, 65536)},
     {"input_px", FIELD_INT, AT(Frustum, input_w), 2, RANGE(1, 65536)},
     {"features", FIELD_INT, AT(Frustum, feat_w), 2, RANGE(1, SCENE_MAX_FEATURES)},
-    {"depth_m", FIELD_DOUBLE, AT(Frustum, depth_start_m), 3, RANGE(0.001, FAR_M)},
+    {"depth_m", FIELD_DOUBLE, AT(Frustum, depth_start_m), 3, RANGE(0.001, FAR_M), OPTIONAL(0)},
+    {"depth_bins", FIELD_ROW, AT(Frustum, bins), FRUSTUM_MAX_BINS, RANGE(0.001, FAR_M), OPTIONAL(0)},
 };
 static const FieldTable frustum_table = FIELD_TABLE(frustum_fields, Frustum);
 
@@ -94,6 +99,7 @@ static const Field grid_fields[] = {
     {"z_m", FIELD_DOUBLE, AT(Grid, z_min_m), 2, RANGE(-FAR_M, FAR_M)},
     {"cells", FIELD_INT, AT(Grid, nx), 2, RANGE(1, SCENE_MAX_CELLS)},
     {"nz", FIELD_INT, AT(Grid, nz), RANGE(1, SCENE_MAX_CELLS), OPTIONAL(1)},
+    {"rounding", FIELD_WORD, AT(Grid, truncate), .word_at = scene_rounding, OPTIONAL(0)},
 };
 static const FieldTable grid_table = FIELD_TABLE(grid_fields, Grid);
 
@@ -171,6 +177,10 @@ static bool check_ascending(const Check *check, const char *key, double lower, d
 static bool check_depth(const Check *check, const Frustum *frustum) {
     double start = frustum->depth_start_m, stop = frustum->depth_stop_m;
     FieldPath path = field_path_key(field_path_key(root, "frustum"), "depth_m");
+    if (!frustum->bins.count && !(start > 0))
+        return FIELD_REFUSE(check, path, "", "is missing");
+    if (frustum->bins.count)
+        return true;
     if (!(start < stop))
         return FIELD_REFUSE(check, path, "start, stop, step",
                             "empty range: the start %.15g is not below the stop %.15g", start,
@@ -228,6 +238,8 @@ static void build_rig(Rig *rig, const SceneFields *fields) {
                         cameras[i].position_m);
     }
     rig->frustum = fields->frustum;
+    if (rig->frustum.bins.count)
+        frustum_set_bins(&rig->frustum, fields->frustum.bins.m, fields->frustum.bins.count);
     rig->grid = fields->grid;
 }
 

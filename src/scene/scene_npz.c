@@ -13,7 +13,7 @@
 /* The calibration arrays; scene.h explains them. */
 typedef struct {
     double intrinsics[RIG_MAX_CAMERAS * 9], cam2ego[RIG_MAX_CAMERAS * 16];
-    double image_size[2], resize, crop[4], depth_range[3], grid[9];
+    double image_size[2], resize, crop[4], depth_range[3], grid[9], depth_bins[FRUSTUM_MAX_BINS];
 } Calibration;
 
 static bool read_calibration(const ArrayReader *reader, Calibration *calibration) {
@@ -22,7 +22,9 @@ static bool read_calibration(const ArrayReader *reader, Calibration *calibration
            arrays_read_doubles(reader, ARRAY_IMAGE_SIZE, calibration->image_size) &&
            arrays_read_doubles(reader, ARRAY_RESIZE, &calibration->resize) &&
            arrays_read_doubles(reader, ARRAY_CROP, calibration->crop) &&
-           arrays_read_doubles(reader, ARRAY_DEPTH_RANGE, calibration->depth_range) &&
+           (arrays_has(reader, ARRAY_DEPTH_BINS)
+                ? arrays_read_doubles(reader, ARRAY_DEPTH_BINS, calibration->depth_bins)
+                : arrays_read_doubles(reader, ARRAY_DEPTH_RANGE, calibration->depth_range)) &&
            arrays_read_doubles(reader, ARRAY_GRID, calibration->grid);
 }
 
@@ -112,7 +114,10 @@ static bool set_frustum(const ArrayReader *reader, const Calibration *calibratio
     /* The file does not have the original image size. This is the smallest that the crop needs. */
     frustum->image_w = (int)fmax(1, round((crop[0] + size[1]) / frustum->resize));
     frustum->image_h = (int)fmax(1, round((crop[1] + size[0]) / frustum->resize));
-    return set_depth_range(reader, calibration->depth_range, frustum);
+    if (!arrays_has(reader, ARRAY_DEPTH_BINS))
+        return set_depth_range(reader, calibration->depth_range, frustum);
+    frustum_set_bins(frustum, calibration->depth_bins, reader->size[SIZE_BINS]);
+    return true;
 }
 
 /* A row of `grid` is lower end, upper end, cell size. The range must be whole cells. */
@@ -141,12 +146,25 @@ static bool set_grid(const ArrayReader *reader, const double *rows, Grid *g) {
            set_axis(reader, 2, rows + 6, max, &g->z_min_m, &g->z_max_m, &g->nz);
 }
 
+static bool read_rounding(const ArrayReader *reader, Grid *grid) {
+    char word[24] = "floor";
+    if (arrays_has(reader, ARRAY_ROUNDING) &&
+        !arrays_read_texts(reader, ARRAY_ROUNDING, word, sizeof word))
+        return false;
+    for (grid->truncate = 0; scene_rounding(grid->truncate); grid->truncate++)
+        if (!strcmp(word, scene_rounding(grid->truncate)))
+            return true;
+    return ARRAYS_REFUSE(reader, ARRAY_ROUNDING, "LSS, BEVDet and CUDA-BEVFusion truncate",
+                         "'%.20s', must be floor or truncate", word);
+}
+
 static bool read_rig(const ArrayReader *reader, Scene *scene) {
     Calibration calibration;
     Rig *rig = &scene->rig;
     if (!read_calibration(reader, &calibration) || !set_cameras(reader, &calibration, rig) ||
         !set_frustum(reader, &calibration, &rig->frustum) ||
-        !set_grid(reader, calibration.grid, &rig->grid) || !rig_check(rig, reader->npz->where, reader->err))
+        !set_grid(reader, calibration.grid, &rig->grid) ||
+        !read_rounding(reader, &rig->grid) || !rig_check(rig, reader->npz->where, reader->err))
         return false;
     scene->has_rig = true;
     scene->shape = rig_shape(rig, scene->channels);
@@ -179,6 +197,7 @@ static void fill_calibration(Calibration *calibration, const Rig *rig) {
     memcpy(calibration->crop, crop, sizeof crop);
     memcpy(calibration->depth_range, depth_range, sizeof depth_range);
     memcpy(calibration->grid, grid, sizeof grid);
+    memcpy(calibration->depth_bins, f->bins.m, sizeof calibration->depth_bins);
 }
 
 /* ---- index arrays ---------------------------------------------------------------------------- */
@@ -262,6 +281,9 @@ static bool read_map(const ArrayReader *reader, Scene *scene) {
          !read_floats(reader, ARRAY_WEIGHTS, &map->weights)) ||
         !scatter_check(map, &scene->shape, reader->npz->where, reader->err))
         return false;
+    if (scene->has_rig && !map->weights)
+        scene->agreement =
+            agreement_find(&scene->rig, map, scene->remark, sizeof scene->remark);
     scene->has_map = !scene->has_rig || !map->weights;
     if (!scene->has_map)
         scatter_free(map);
@@ -275,6 +297,37 @@ static int64_t count_non_finite(const float *values, int64_t count) {
     for (int64_t i = 0; i < count; i++)
         bad += !isfinite(values[i]);
     return bad;
+}
+
+/* Depth that is no distribution over the bins of a pixel, as where a network's output has not been
+ * through its softmax. Pixels without depth are usual. */
+static void remark_depth(Scene *scene) {
+    const BevShape *s = &scene->shape;
+    const int64_t pixels = s->feat_h * s->feat_w;
+    double *sums = calloc((size_t)pixels, sizeof *sums), largest = 0;
+    float least = 0;
+    for (int64_t camera = 0; sums && camera < s->cameras; camera++) {
+        const float *depth = scene->tensors.depth + camera * s->depth_bins * pixels;
+        memset(sums, 0, (size_t)pixels * sizeof *sums);
+        for (int64_t bin = 0; bin < s->depth_bins; bin++, depth += pixels)
+            for (int64_t i = 0; i < pixels; i++) {
+                least = depth[i] < least ? depth[i] : least;
+                sums[i] += depth[i];
+            }
+        for (int64_t i = 0; i < pixels; i++)
+            largest = sums[i] > largest ? sums[i] : largest;
+    }
+    free(sums);
+    size_t used = strlen(scene->remark), room = sizeof scene->remark - used;
+    const char *and = used ? "; " : "";
+    if (least < 0)
+        snprintf(scene->remark + used, room,
+                 "%sdepth: values down to %.3g: logits? (save depth after its softmax)", and,
+                 (double)least);
+    else if (largest > 1.05)
+        snprintf(scene->remark + used, room,
+                 "%sdepth: a pixel's bins sum up to %.4g, not to 1: logits? (save depth after its "
+                 "softmax)", and, largest);
 }
 
 /* The features of the file, or where it has none those of its photographs. */
@@ -300,6 +353,7 @@ static bool read_scene(const ArrayReader *reader, Scene *scene) {
         (reader->has_index && !read_map(reader, scene)) || !photos_read(reader, scene) ||
         !read_floats(reader, ARRAY_DEPTH, &scene->tensors.depth) || !read_features(reader, scene))
         return false;
+    remark_depth(scene);
     scene->non_finite = count_non_finite(scene->tensors.depth, reader->array[ARRAY_DEPTH].count);
     if (has_feat)
         scene->non_finite += count_non_finite(scene->tensors.feat, reader->array[ARRAY_FEAT].count);
@@ -354,6 +408,7 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
     const BevShape *s = &scene->shape;
     const int64_t sizes[SIZE_COUNT] = {s->cameras,  s->depth_bins, s->feat_h,     s->feat_w,
                                        s->channels, map->points,   map->intervals};
+    const bool own_bins = scene->has_rig && scene->rig.frustum.bins.count;
     const int32_t nz = s->nz ? (int32_t)s->nz : 1, rows = (int32_t)s->ny / nz, nx = (int32_t)s->nx;
     const int32_t plane_shape[] = {rows, nx};
     const int32_t bev_shape[] = {1, nz, rows, nx, (int32_t)s->channels};
@@ -371,6 +426,7 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
         [ARRAY_RANKS_DEPTH] = map->ranks_depth, [ARRAY_RANKS_FEAT] = map->ranks_feat,
         [ARRAY_RANKS_BEV] = map->ranks_bev, [ARRAY_INTERVAL_STARTS] = map->interval_starts,
         [ARRAY_INTERVAL_LENGTHS] = map->interval_lengths, [ARRAY_WEIGHTS] = map->weights,
+        [ARRAY_DEPTH_BINS] = own_bins ? calibration.depth_bins : NULL,
     };
     /* clang-format on */
     for (ArrayId id = 0; id < ARRAY_COUNT; id++) {
@@ -387,7 +443,9 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
         if (!add_array(npz, id, type, sizes, elements[id], err))
             return false;
     }
-    return photos_write(npz, scene, err);
+    const char *rounding = scene->has_rig && scene->rig.grid.truncate ? scene_rounding(1) : NULL;
+    return (!rounding || npz_writer_add_texts(npz, "rounding", 1, rounding, strlen(rounding) + 1, err)) &&
+           photos_write(npz, scene, err);
 }
 
 bool scene_write_npz(const char *path, const Scene *scene, const Features *features,

@@ -4,11 +4,10 @@
 #include "src/scene/clip.h"
 #include "src/scene/scatter.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { GRAD_OUT_SEED = 14 };
 
 static bool override_scene(Scene *scene, const WorkloadOptions *options, Err *err) {
     if (options->temperature > 0)
@@ -27,7 +26,7 @@ static bool override_scene(Scene *scene, const WorkloadOptions *options, Err *er
 /* A world's features were rendered into `features`, those of a file belong to the scene. */
 static bool use_photo_features(Workload *workload, Err *err) {
     Scene *scene = &workload->scene;
-    if (!scene_take_photos(scene, workload->options.time_s, err) ||
+    if (!scene_take_photos(scene, workload_time_s(workload), err) ||
         !scene_use_photo_features(scene, err))
         return false;
     if (scene->has_world) {
@@ -39,6 +38,24 @@ static bool use_photo_features(Workload *workload, Err *err) {
     return true;
 }
 
+/* The features of the moment that the workload is at, rendered or of the file. */
+static bool take_features(Workload *workload, Err *err) {
+    Scene *scene = &workload->scene;
+    const FeaturesRequest request = {.rig = &scene->rig,
+                                     .world = &scene->world,
+                                     .channels = scene->channels,
+                                     .seed = scene->seed,
+                                     .temperature = scene->temperature,
+                                     .time_s = workload_time_s(workload),
+                                     .rays = sub_rays_full};
+    if (!scene->has_world)
+        workload->features = scene->tensors;
+    else if (!features_render(&request, &workload->features,
+                              workload->options.views ? &workload->views : NULL, err))
+        return false;
+    return !workload->options.photo_features || use_photo_features(workload, err);
+}
+
 bool workload_open(Workload *workload, const char *name, const WorkloadOptions *options, Err *err) {
     memset(workload, 0, sizeof *workload);
     if (options)
@@ -48,35 +65,60 @@ bool workload_open(Workload *workload, const char *name, const WorkloadOptions *
         return false;
     bool ok = operator_change(scene, &workload->options.sizes, err) &&
               clip_move(scene, workload->options.time_s, err) &&
-              override_scene(scene, &workload->options, err);
-    const FeaturesRequest request = {.rig = &scene->rig,
-                                     .world = &scene->world,
-                                     .channels = scene->channels,
-                                     .seed = scene->seed,
-                                     .temperature = scene->temperature,
-                                     .time_s = workload->options.time_s,
-                                     .rays = sub_rays_full};
-    if (ok && scene->has_world)
-        ok = features_render(&request, &workload->features,
-                             workload->options.views ? &workload->views : NULL, err);
-    else if (ok)
-        workload->features = scene->tensors;
-    ok = ok && (!workload->options.photo_features || use_photo_features(workload, err));
+              override_scene(scene, &workload->options, err) && take_features(workload, err);
     if (!ok)
         workload_close(workload);
     return ok;
 }
 
-void workload_close(Workload *workload) {
-    if (!workload)
-        return;
+/* ---- moments --------------------------------------------------------------------------------- */
+
+int workload_moments(const Workload *workload) {
+    const Clip *clip = workload->scene.clip;
+    if (clip)
+        return clip->count - clip_at(clip, workload->options.time_s);
+    return workload->scene.has_world ? INT_MAX : 1;
+}
+
+double workload_time_s(const Workload *workload) {
+    const Clip *clip = workload->scene.clip;
+    return workload->options.time_s + workload->moment * (clip ? clip->period_s : clip_period_s);
+}
+
+static void drop_features(Workload *workload) {
     if (workload->scene.has_world)
         features_free(&workload->features);
     camera_views_free(&workload->views);
-    free(workload->grad_out);
+}
+
+static void drop_maps(Workload *workload) {
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         if (workload->map_us[align] > 0)
             scatter_free(&workload->maps[align]);
+    memset(workload->map_us, 0, sizeof workload->map_us);
+}
+
+bool workload_move(Workload *workload, int number, Err *err) {
+    if (number == workload->moment)
+        return true;
+    drop_features(workload);
+    workload->features = (Features){0};
+    if (workload->scene.has_world)
+        photos_free(&workload->scene.photos);
+    workload->moment = number;
+    if (workload->scene.clip || workload->options.prune > 0)
+        drop_maps(workload);
+    return clip_move(&workload->scene, workload_time_s(workload), err) &&
+           override_scene(&workload->scene, &workload->options, err) &&
+           take_features(workload, err);
+}
+
+void workload_close(Workload *workload) {
+    if (!workload)
+        return;
+    drop_features(workload);
+    drop_maps(workload);
+    free(workload->grad_out);
     scene_free(&workload->scene);
     memset(workload, 0, sizeof *workload);
 }
@@ -86,6 +128,9 @@ void workload_label(const Workload *workload, const char *scene, char *text, siz
     size_t length = strlen(text);
     if (workload->options.evenness > 0)
         snprintf(text + length, size - length, ", evenness %g", workload->options.evenness);
+    length = strlen(text);
+    if (workload->options.prune > 0)
+        snprintf(text + length, size - length, ", pruned below %g", workload->options.prune);
     operator_label(&workload->options.sizes, text, size);
 }
 
@@ -95,7 +140,8 @@ static bool has_own_map(const Scene *scene, BevAlign align) {
 }
 
 bool workload_as_recorded(const Workload *workload) {
-    return !workload->options.evenness && !operator_is_changed(&workload->options.sizes) &&
+    return !workload->options.evenness && !workload->options.prune &&
+           !operator_is_changed(&workload->options.sizes) &&
            !workload->dirty && !workload->miscalibrated;
 }
 
@@ -106,9 +152,9 @@ bool workload_has_align(const Workload *workload, BevAlign align) {
 
 const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
     Scene *scene = &workload->scene;
-    double evenness = workload->options.evenness;
-    bool own = has_own_map(scene, align);
-    if (own && !evenness)
+    double evenness = workload->options.evenness, prune = workload->options.prune;
+    bool own = has_own_map(scene, align) && !(workload->miscalibrated || workload->dirty);
+    if (own && !evenness && !prune)
         return &scene->map;
     if (!own && !scene->has_rig) {
         err_set(err, ERR_USAGE, scene->name, "export the scene with its calibration instead",
@@ -119,9 +165,11 @@ const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
     BevMap *map = &workload->maps[align];
     if (workload->map_us[align] == 0) {
         double start = clock_us();
-        if (!(own ? scatter_copy(&scene->map, map, err)
-                  : scatter_build(&scene->rig, align, ~workload->dirty, map, err)) ||
-            !scatter_even(map, evenness, err)) {
+        bool ok = own ? scatter_copy(&scene->map, map, err)
+                      : scatter_build(&scene->rig, align, ~workload->dirty, map, err);
+        if (ok && prune > 0)
+            scatter_prune(map, workload->features.depth, prune, &workload->pruned[align]);
+        if (!ok || !scatter_even(map, evenness, err)) {
             scatter_free(map);
             return NULL;
         }
@@ -144,8 +192,8 @@ bool workload_draw_grad_out(Workload *workload, Err *err) {
         return true;
     if (file && !grad_out_fits(file, shape, err))
         return false;
-    workload->grad_out =
-        file ? malloc((size_t)file->array.count * sizeof(float)) : random_grad_out(shape, GRAD_OUT_SEED);
+    workload->grad_out = file ? malloc((size_t)file->array.count * sizeof(float))
+                              : random_grad_out(shape, GRAD_OUT_SEED);
     if (file && workload->grad_out)
         memcpy(workload->grad_out, file->values, (size_t)file->array.count * sizeof(float));
     return workload->grad_out ||

@@ -3,6 +3,7 @@
 
 #include "src/scene/grad_out.h"
 #include "src/scene/problem.h"
+#include "src/scene/scatter.h"
 #include "src/scene/scene.h"
 
 /* What a caller can change in a scene. Zeroed fields change nothing. */
@@ -12,6 +13,7 @@ typedef struct {
     int64_t channels;   /* 0: the scene's own; only world scenes can change it */
     OperatorChange sizes; /* only operator scenes can change them */
     double evenness;    /* of the intervals: scatter_even() */
+    double prune;       /* points with a smaller depth are left out: scatter_prune() */
     bool photo_features; /* made from the photographs, of a world from its pictures */
     bool views;         /* also render camera views */
     const GradOutFile *grad_out; /* backward: instead of a random one; borrowed */
@@ -23,7 +25,9 @@ typedef struct {
     Features features; /* rendered, or the scene's tensors */
     CameraViews views; /* empty unless options.views is set and the scene has a world */
     BevMap maps[BEV_ALIGN_COUNT];
+    Pruned pruned[BEV_ALIGN_COUNT];
     double map_us[BEV_ALIGN_COUNT]; /* time to build the map; 0: not built */
+    int moment;                     /* workload_move */
     uint32_t dirty;                 /* bit i: camera i has no part in the map */
     bool miscalibrated;             /* the map is of another rig than the scene's own */
     float *grad_out;                /* for problems of the way back; NULL: not drawn */
@@ -34,7 +38,19 @@ typedef struct {
 bool workload_open(Workload *workload, const char *name, const WorkloadOptions *options, Err *err);
 void workload_close(Workload *workload);
 
-/* The name of the scene for tables and titles: with the evenness where its map was changed. */
+/* How many moments there are from `time_s` of the options on: of a clip up to its end, of a world any
+ * number, else one. */
+int workload_moments(const Workload *workload);
+
+/* Goes on to moment `number`, 0 the one at `time_s` of the options: those of a clip, of a world half
+ * a second apart. Problems that borrow from the workload are no longer valid, nor are the maps of a
+ * clip, and pruned ones. After a failure it can only be closed. */
+bool workload_move(Workload *workload, int number, Err *err);
+
+/* The time of the moment that the workload is at. */
+double workload_time_s(const Workload *workload);
+
+/* The name of the scene for tables and titles: with evenness and pruning where its map was changed. */
 void workload_label(const Workload *workload, const char *scene, char *text, size_t size);
 
 /* Whether what was recorded of the scene holds for this map. */
@@ -50,8 +66,8 @@ const BevMap *workload_map(Workload *workload, BevAlign align, Err *err);
 bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostProblem *problem,
                       Err *err);
 
-/* Draws the workload's grad_out, unless it has one: that of the options, or random numbers of a fixed
- * seed. Fails where the file's has another shape. */
+/* Draws the workload's grad_out, unless it has one: that of the options, or random numbers of a
+ * fixed seed. Fails where the file's has another shape. */
 bool workload_draw_grad_out(Workload *workload, Err *err);
 
 /* The same backward, with the workload's grad_out. */

@@ -12,10 +12,18 @@
 enum { MAX_KERNELS = 64 };
 
 /* The prototypes of all handlers. */
-#define CONTROL(id, word, argument, keys, back, group, label, rank, log, help, handler, ...)       \
+#define CONTROL(id, word, argument, list, keys, back, group, label, rank, log, help, also,         \
+                handler, ...)                                                                      \
     ControlHandler handler;
 #include "src/state/controls.inc"
 #undef CONTROL
+
+/* Values to choose from, of controls.inc; see values.c. */
+ControlValues values_kernels, values_dtypes, values_aligns, values_directions, values_defects,
+    values_roundings,
+    values_backends, values_configs, values_channels, values_gpus, values_compares, values_views,
+    values_colormaps, values_strips, values_truths, values_charts, values_themes, values_scenes,
+    values_cameras, values_losses, values_lessons, values_pages, values_glossary, values_undo;
 
 static inline const char *on_off(bool on) {
     return on ? "on" : "off";
@@ -29,9 +37,9 @@ static inline int wrapped(int value, int count) {
     return ((value % count) + count) % count;
 }
 
-/* The entry of a menu that a command picks: a neighbour of `now`, or the one named by the argument.
- * -1, and a line in the log, where no entry has that name. */
-int control_pick(State *state, const Command *command, Menu menu, int now);
+/* The position in its list of values that a command picks: a neighbour of `now`, or the one named by
+ * the argument. -1, and a line in the log, where no value has that name. */
+int control_pick(State *state, const Command *command, int now);
 
 /* A number after the command: its argument, or `now` plus one step. */
 double control_moved(const Command *command, double now, double step);
@@ -48,8 +56,11 @@ unsigned control_changed(State *state);
 /* The same; the newest log line goes on to say what that changed when the figures arrive. */
 unsigned control_changed_and_told(State *state);
 
-/* Shows that slice of the scene's grid, or all: the picture gets its cells. Cursor and view go to the
- * middle. */
+/* The same for a change of depth or feature values: footprint and latency stay what they are. */
+unsigned control_values_and_told(State *state);
+
+/* Shows that slice of the scene's grid, or all: the picture gets its cells. Cursor and view go to
+ * the middle. */
 void control_use_slice(State *state, int slice);
 
 /* "3, z +0.2 to +0.6 m", "max", "side"; "flat" for a grid of one slice. */
@@ -57,6 +68,12 @@ typedef struct {
     char text[48];
 } SliceText;
 SliceText state_slice_text(const State *state);
+
+/* "32 MiB (what if)", "768 GB/s": a figure of the GPU that is predicted. */
+typedef struct {
+    char text[40];
+} FigureText;
+FigureText state_gpu_figure(const State *state, int figure);
 
 /* The number of channels that the job asks for. */
 int64_t state_channels(const State *state);
@@ -97,8 +114,8 @@ unsigned control_pin_at(State *state, int64_t x, int64_t y);
 unsigned control_unpin(State *state, Action action);
 unsigned control_hide_cursor(State *state); /* 0: none was shown */
 
-/* Steps of warps: back to all warps of the cell, the first step, standing still; and what they do in
- * so many seconds. */
+/* Steps of warps: back to all warps of the cell, the first step, standing still; and what they do
+ * in so many seconds. */
 void control_steps_reset(State *state);
 unsigned control_steps_tick(State *state, double seconds);
 
@@ -114,6 +131,9 @@ typedef struct {
 } StepsPair;
 StepsPair state_steps_pair(const State *state);
 
+/* Turns the pages of the help, or moves the text of a lesson. */
+unsigned control_scroll(State *state, int steps);
+
 /* Moves the viewport's centre so that the view lies inside the grid. */
 void control_fit_viewport(State *state);
 
@@ -128,8 +148,9 @@ unsigned control_zoom_about(State *state, double zoom, double x, double y);
 unsigned log_say(Log *log, Action action, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The newest line waits for the figures of job `serial`, to compare them with `before`. */
-void log_await(Log *log, uint64_t serial, const Headline *before);
+/* The newest line waits for the figures of job `serial`, to compare them with `before`; `values_only`:
+ * for the error alone. */
+void log_await(Log *log, uint64_t serial, const Headline *before, bool values_only);
 
 /* Completes the line that waits for these figures. */
 void log_result(Log *log, const Headline *after);

@@ -23,6 +23,11 @@ unsigned control_lesson(State *state, const Command *command) {
     return wish(state, off ? WISH_CLOSE : WISH_OPEN);
 }
 
+unsigned control_tour(State *state, const Command *command) {
+    SAY(state, command->action, "tour: one minute, any key ends it");
+    return wish(state, WISH_TOUR);
+}
+
 unsigned control_explain(State *state, const Command *command) {
     double number = control_moved(command, 0, 1);
     if (!(number >= 1 && number <= FINDINGS_MAX))

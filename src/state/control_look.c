@@ -138,10 +138,7 @@ const char *state_loss(int loss) {
 }
 
 unsigned control_loss(State *state, const Command *command) {
-    const char *names[LOSS_ALL + 1];
-    for (int i = 0; i <= LOSS_ALL; i++)
-        names[i] = state_loss(i);
-    int loss = control_pick(state, command, (Menu){names, LOSS_ALL + 1}, state->job.loss);
+    int loss = control_pick(state, command, state->job.loss);
     if (loss < 0)
         return STEP_REDRAW;
     bool backward = state->job.config.kernel->direction == BEV_BACKWARD;
@@ -152,7 +149,7 @@ unsigned control_loss(State *state, const Command *command) {
     return control_changed(state);
 }
 
-/* ---- the slice of a grid with height ---------------------------------------------------------- */
+/* ---- the slice of a grid with height --------------------------------------------------------- */
 
 static BevShape cells_of(const SceneFacts *scene) {
     if (scene->slices <= 1)

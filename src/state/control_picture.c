@@ -6,7 +6,6 @@
 #include <string.h>
 
 const char *const compare_names[COMPARE_COUNT] = {"off", "wipe", "difference"};
-static const char *const theme_names[] = {"dark", "light"};
 
 unsigned control_baseline(State *state, const Command *command) {
     if (!state->job.baseline_pinned && defect_of(state->job.config.kernel))
@@ -24,8 +23,7 @@ unsigned control_baseline(State *state, const Command *command) {
 }
 
 unsigned control_compare(State *state, const Command *command) {
-    int mode =
-        control_pick(state, command, (Menu){compare_names, COMPARE_COUNT}, (int)state->compare);
+    int mode = control_pick(state, command, (int)state->compare);
     if (mode < 0)
         return STEP_REDRAW;
     if (mode && state->job.config.kernel->direction == BEV_BACKWARD)
@@ -69,7 +67,7 @@ unsigned control_error(State *state, const Command *command) {
 }
 
 unsigned control_view(State *state, const Command *command) {
-    int view = control_pick(state, command, state->menu.views, state->view);
+    int view = control_pick(state, command, state->view);
     return view < 0 ? STEP_REDRAW : use_view(state, command->action, view);
 }
 
@@ -108,7 +106,7 @@ unsigned control_channel(State *state, const Command *command) {
 }
 
 unsigned control_colormap(State *state, const Command *command) {
-    int map = control_pick(state, command, state->menu.colormaps, state->colormap);
+    int map = control_pick(state, command, state->colormap);
     if (map < 0)
         return STEP_REDRAW;
     state->colormap = map;
@@ -123,8 +121,15 @@ unsigned control_lock(State *state, const Command *command) {
            STEP_LOOK;
 }
 
+unsigned control_fill(State *state, const Command *command) {
+    state->fill = control_switched(command, state->fill);
+    return SAY(state, command->action, "empty cells between filled ones: %s",
+               state->fill ? "mean of their neighbours, dimmer" : "empty") |
+           STEP_LOOK;
+}
+
 unsigned control_strip(State *state, const Command *command) {
-    int strip = control_pick(state, command, (Menu){strip_names, STRIP_COUNT}, (int)state->strip);
+    int strip = control_pick(state, command, (int)state->strip);
     if (strip < 0)
         return STEP_REDRAW;
     state->strip = (Strip)strip;
@@ -132,7 +137,7 @@ unsigned control_strip(State *state, const Command *command) {
 }
 
 unsigned control_truth(State *state, const Command *command) {
-    int truth = control_pick(state, command, (Menu){truth_names, TRUTH_COUNT}, (int)state->truth);
+    int truth = control_pick(state, command, (int)state->truth);
     if (truth < 0)
         return STEP_REDRAW;
     state->truth = (unsigned)truth;
@@ -141,7 +146,7 @@ unsigned control_truth(State *state, const Command *command) {
 }
 
 unsigned control_chart(State *state, const Command *command) {
-    int chart = control_pick(state, command, (Menu){chart_names, CHART_COUNT}, (int)state->chart);
+    int chart = control_pick(state, command, (int)state->chart);
     if (chart < 0)
         return STEP_REDRAW;
     state->chart = (Chart)chart;
@@ -153,9 +158,9 @@ unsigned control_chart(State *state, const Command *command) {
 }
 
 unsigned control_theme(State *state, const Command *command) {
-    int theme = control_pick(state, command, (Menu){theme_names, 2}, state->light);
+    int theme = control_pick(state, command, state->light);
     if (theme < 0)
         return STEP_REDRAW;
     state->light = theme;
-    return SAY(state, command->action, "theme %s", theme_names[theme]);
+    return SAY(state, command->action, "theme %s", theme ? "light" : "dark");
 }

@@ -2,20 +2,11 @@
 #include "src/state/control.h"
 #include "src/state/glossary.h"
 #include "src/state/help.h"
+#include "src/state/palette.h"
 
 #include <string.h>
 
 const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
-
-int control_pick(State *state, const Command *command, Menu menu, int now) {
-    if (command->step)
-        return wrapped(now + command->step, menu.count);
-    int found = menu_find(&menu, command->argument);
-    if (found < 0)
-        SAY(state, command->action, "%s: there is no \"%s\"", keys[command->action].word,
-            command->argument);
-    return found;
-}
 
 double control_moved(const Command *command, double now, double step) {
     return command->step ? now + command->step * step : strtod(command->argument, NULL);
@@ -38,7 +29,13 @@ unsigned control_changed(State *state) {
 
 unsigned control_changed_and_told(State *state) {
     unsigned bits = control_changed(state);
-    log_await(&state->log, state->job.serial, &state->shown);
+    log_await(&state->log, state->job.serial, &state->shown, false);
+    return bits;
+}
+
+unsigned control_values_and_told(State *state) {
+    unsigned bits = control_changed(state);
+    log_await(&state->log, state->job.serial, &state->shown, true);
     return bits;
 }
 
@@ -52,7 +49,7 @@ unsigned control_page(State *state, const Command *command) {
     bool narrow = command->step && state->columns && state->columns < PAGE_BOTH_COLUMNS &&
                   !state->lesson.open;
     Page now = narrow && state->page == PAGE_BOTH ? PAGE_DASHBOARD : state->page;
-    int page = control_pick(state, command, (Menu){page_names, PAGE_COUNT}, (int)now);
+    int page = control_pick(state, command, (int)now);
     if (page < 0)
         return STEP_REDRAW;
     if (narrow && page == PAGE_BOTH)
@@ -89,8 +86,8 @@ unsigned control_record(State *state, const Command *command) {
            STEP_RECORD;
 }
 
-/* One of the two parts of the help: its own key opens it at page `first`, turns its pages, the first
- * after the last one, and closes it when it is back where it began; the key of the other part
+/* One of the two parts of the help: its own key opens it at page `first`, turns its pages, the
+ * first after the last one, and closes it when it is back where it began; the key of the other part
  * changes over to that. */
 static unsigned show_help(State *state, const Command *command, bool of_words, int pages,
                           int first) {
@@ -118,10 +115,18 @@ static const GlossaryRow *last_mentioned(const Log *log) {
     return row;
 }
 
-unsigned control_glossary(State *state, const Command *command) {
+/* "on", "off", or the word that it opens at. */
+unsigned control_glossary(State *state, const Command *from) {
     HelpLayout layout = help_glossary(state->columns, state->rows);
-    if (!state->help || !state->glossary) {
-        const GlossaryRow *row = last_mentioned(&state->log);
+    const GlossaryRow *named = from->step ? NULL : glossary_find(from->argument);
+    Command taken = *from, *command = &taken;
+    bool on = named || !strcmp(from->argument, "on") || !strcmp(from->argument, "off");
+    if (!from->step && !on)
+        return SAY(state, from->action, "glossary: there is no \"%s\"", from->argument);
+    if (named)
+        snprintf(taken.argument, sizeof taken.argument, "on");
+    if (named || !state->help || !state->glossary) {
+        const GlossaryRow *row = named ? named : last_mentioned(&state->log);
         int height;
         state->glossary_row = row ? (int)(row - glossary) : -1;
         state->glossary_first =
@@ -131,14 +136,50 @@ unsigned control_glossary(State *state, const Command *command) {
     return show_help(state, command, true, layout.pages, state->glossary_first % layout.pages);
 }
 
+unsigned control_scroll(State *state, int steps) {
+    if (state->help) {
+        int pages = state->glossary ? help_glossary(state->columns, state->rows).pages
+                                    : help_layout(state->columns, state->rows).pages;
+        state->help_page = (int)clamp(state->help_page + steps, 0, pages - 1);
+        return STEP_REDRAW;
+    }
+    state->lesson.scroll += state->lesson.open ? steps : 0;
+    return state->lesson.open ? STEP_REDRAW : 0;
+}
+
+/* The palette, with the text that it opens with. */
+unsigned control_commands(State *state, const Command *command) {
+    bool off = command->step ? state->palette.open : !strcmp(command->argument, "off");
+    bool on = command->step || !strcmp(command->argument, "on");
+    if (off)
+        palette_close(state);
+    else
+        palette_open(state, on ? "" : command->argument);
+    return STEP_REDRAW;
+}
+
+/* The App keeps the states; `all` takes back everything. */
+unsigned control_undo(State *state, const Command *command) {
+    state->undo_wish = command->step ? 1 : 1000;
+    return STEP_UNDO;
+}
+
 unsigned control_escape(State *state, const Command *command) {
     if (state->help) {
         state->help = false;
         return STEP_REDRAW;
     }
+    if (state->job.steps)
+        return control_steps(state, &(Command){.action = ACTION_STEPS, .argument = "off"});
+    if (state->job.train_steps)
+        return control_train(state, &(Command){.action = ACTION_TRAIN, .argument = "0"});
     if (state->pinned)
         return control_unpin(state, command->action);
-    return control_hide_cursor(state);
+    if (state->cursor_shown)
+        return control_hide_cursor(state);
+    return state->lesson.open
+               ? control_lesson(state, &(Command){.action = ACTION_LESSON, .argument = "off"})
+               : 0;
 }
 
 unsigned control_quit(State *state, const Command *command) {

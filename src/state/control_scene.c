@@ -1,17 +1,13 @@
-/* Controls of the groups "Scene and time" and "Cameras", and what a wrong calibration does to a
- * camera. */
+/* Controls of the groups "Scene and time" and "Cameras". */
 #include "src/state/control.h"
 
 #include <string.h>
 
 #define SPEED_MAX       8.0
 #define STEP_S          0.1
-#define ANGLE_STEP      0.5
-#define ANGLE_MAX       15.0
-#define HEIGHT_STEP     0.1
-#define HEIGHT_MAX      2.0
 #define TEMPERATURE_MAX 8.0
 #define EVENNESS_STEP   0.25
+#define PRUNE_LEAST     1e-4
 #define SKEW_STEP       0.25
 
 /* Selects a scene. Channels, sizes, pinned cell and cursor belonged to the scene before. */
@@ -87,40 +83,30 @@ unsigned control_config(State *state, const Command *command) {
     if ((state->scene.has_operator && command->step) ||
         (number && (state->scene.has_operator || !loaded)))
         return change_points(state, command);
-    Menu configs = {state->menu.scenes.names, state->menu.preset_count};
-    if (!configs.count)
+    if (!state->menu.preset_count)
         return SAY(state, command->action, "config: there is none");
-    bool inside = state->job.scene < configs.count;
-    int scene =
-        control_pick(state, command, configs, inside ? state->job.scene : -(command->step > 0));
+    bool inside = state->job.scene < state->menu.preset_count;
+    int scene = control_pick(state, command, inside ? state->job.scene : -(command->step > 0));
     return scene < 0 ? STEP_REDRAW : use_scene(state, command->action, scene);
 }
 
 RigState job_rig(const Job *job) {
     RigState rig = {.temperature = job->temperature,
                     .evenness = job->evenness,
+                    .prune = job->prune,
+                    .rounding = job->rounding,
                     .camera_mask = job->camera_mask};
     memcpy(rig.camera_errors, job->camera_errors, sizeof rig.camera_errors);
     return rig;
 }
 
-void job_use_rig(Job *job, const RigState *rig) {
-    job->temperature = rig->temperature;
-    job->evenness = rig->evenness;
-    job->camera_mask = rig->camera_mask;
-    memcpy(job->camera_errors, rig->camera_errors, sizeof job->camera_errors);
-}
-
-static bool same_error(const CameraError *a, const CameraError *b) {
-    return a->yaw_deg == b->yaw_deg && a->pitch_deg == b->pitch_deg && a->height_m == b->height_m;
-}
-
 bool job_rigs_differ(const Job *job) {
     const RigState *rig = &job->baseline_rig;
     bool same = rig->temperature == job->temperature && rig->evenness == job->evenness &&
-                rig->camera_mask == job->camera_mask;
+                rig->prune == job->prune &&
+                rig->rounding == job->rounding && rig->camera_mask == job->camera_mask;
     for (int i = 0; same && i < RIG_MAX_CAMERAS; i++)
-        same = same_error(&rig->camera_errors[i], &job->camera_errors[i]);
+        same = camera_error_equal(&rig->camera_errors[i], &job->camera_errors[i]);
     return job->baseline_pinned && !same;
 }
 
@@ -128,8 +114,22 @@ bool job_inputs_differ(const Job *job) {
     return job->other || job_rigs_differ(job);
 }
 
-KernelConfig job_baseline_config(const Job *job) {
-    return job->other ? job->config : job->baseline;
+Job job_of_baseline(const Job *job) {
+    Job baseline = *job;
+    const RigState *rig = &job->baseline_rig;
+    if (job->other)
+        baseline.scene = job->other - 1;
+    else
+        baseline.config = job->baseline;
+    if (!job->other && job_rigs_differ(job)) {
+        baseline.temperature = rig->temperature;
+        baseline.evenness = rig->evenness;
+        baseline.prune = rig->prune;
+        baseline.rounding = rig->rounding;
+        baseline.camera_mask = rig->camera_mask;
+        memcpy(baseline.camera_errors, rig->camera_errors, sizeof baseline.camera_errors);
+    }
+    return baseline;
 }
 
 void state_compare_with(State *state, int scene) {
@@ -142,6 +142,7 @@ void state_compare_with(State *state, int scene) {
 void job_repair(Job *job) {
     job->camera_mask = UINT32_MAX;
     job->temperature = 1;
+    job->rounding = ROUNDING_SCENE;
     memset(job->camera_errors, 0, sizeof job->camera_errors);
 }
 
@@ -153,7 +154,7 @@ unsigned control_scene(State *state, const Command *command) {
         int now = inside ? state->job.scene - first : -(command->step > 0);
         scene = first + wrapped(now + command->step, others.count);
     } else {
-        scene = control_pick(state, command, state->menu.scenes, state->job.scene);
+        scene = control_pick(state, command, state->job.scene);
     }
     if (scene < 0)
         return STEP_REDRAW;
@@ -200,7 +201,7 @@ unsigned control_temperature(State *state, const Command *command) {
         next > 1   ? "smears"
         : next < 1 ? "sharpens"
                    : "as rendered");
-    return control_changed_and_told(state);
+    return control_values_and_told(state);
 }
 
 unsigned control_evenness(State *state, const Command *command) {
@@ -227,27 +228,71 @@ static bool camera_missing(State *state, Action action) {
     if (state->scene.has_rig && state->scene.camera_count > 0)
         return false;
     SAY(state, action, "%s: this scene %s", keys[action].word,
-        state->scene.has_operator ? "is an operator: it has no cameras"
+        !state->scene.nx            ? "is not loaded yet"
+        : state->scene.has_operator ? "is an operator: it has no cameras"
                                   : "came without its cameras");
     return true;
+}
+
+/* Steps by ten, from a ten-thousandth; below that nothing is left out. */
+unsigned control_prune(State *state, const Command *command) {
+    double now = state->job.prune, next = control_moved(command, now, 0);
+    if (command->step)
+        next = clamp(now ? now * pow(10, command->step) : command->step > 0 ? PRUNE_LEAST : 0, 0, 1);
+    if (!(next >= 0 && next <= 1))
+        return SAY(state, command->action, "prune: %s is not from 0 to 1: still %g",
+                   command->argument, now);
+    state->job.prune = next < PRUNE_LEAST * 0.99 && command->step ? 0 : next;
+    if (state->job.prune)
+        SAY(state, command->action, "prune %g: points with a smaller depth are left out", next);
+    else
+        SAY(state, command->action, "prune off: every point is read");
+    return control_changed_and_told(state);
+}
+
+unsigned control_rounding(State *state, const Command *command) {
+    if (camera_missing(state, command->action))
+        return STEP_REDRAW;
+    int rounding = control_pick(state, command, (int)state->job.rounding);
+    if (rounding < 0)
+        return STEP_REDRAW;
+    static const char *const meanings[ROUNDING_COUNT] = {
+        [ROUNDING_SCENE] = "as the scene says",
+        [ROUNDING_FLOOR] = "a point below the grid is outside",
+        [ROUNDING_TRUNCATE] = "toward zero, as LSS and BEVDet do"};
+    state->job.rounding = (GridRounding)rounding;
+    SAY(state, command->action, "rounding %s: %s", rounding_names[rounding], meanings[rounding]);
+    return control_changed_and_told(state);
 }
 
 unsigned control_camera(State *state, const Command *command) {
     if (camera_missing(state, command->action))
         return STEP_REDRAW;
-    const char *names[RIG_MAX_CAMERAS];
-    for (int i = 0; i < state->scene.camera_count; i++)
-        names[i] = state->scene.cameras[i];
-    const Menu cameras = {names, state->scene.camera_count};
-    int camera = control_pick(state, command, cameras, state->camera);
+    int camera = control_pick(state, command, state->camera);
     if (camera < 0)
         return STEP_REDRAW;
     state->camera = camera;
     return SAY(state, command->action, "camera %s selected", state_camera_name(state));
 }
 
-unsigned control_dirty(State *state, const Command *command) {
-    if (camera_missing(state, command->action))
+/* "front 1.5": the camera is selected first. False: there is none of that name. */
+static bool take_camera(State *state, const Command *from, Command *command) {
+    *command = *from;
+    const char *space = strchr(from->argument, ' ');
+    if (!space)
+        return true;
+    Command camera = {.action = ACTION_CAMERA};
+    snprintf(camera.argument, sizeof camera.argument, "%.*s", (int)(space - from->argument),
+             from->argument);
+    int found = control_pick(state, &camera, state->camera);
+    state->camera = found < 0 ? state->camera : found;
+    snprintf(command->argument, sizeof command->argument, "%s", space + 1);
+    return found >= 0;
+}
+
+unsigned control_dirty(State *state, const Command *from) {
+    Command taken, *command = &taken;
+    if (camera_missing(state, from->action) || !take_camera(state, from, &taken))
         return STEP_REDRAW;
     uint32_t bit = (uint32_t)1 << state->camera;
     bool dirty = control_switched(command, !(state->job.camera_mask & bit));
@@ -257,19 +302,20 @@ unsigned control_dirty(State *state, const Command *command) {
     return control_changed_and_told(state);
 }
 
-unsigned control_calibration(State *state, const Command *command) {
-    CameraError *error = &state->job.camera_errors[state->camera];
-    bool height = command->action == ACTION_HEIGHT;
-    double *value = height                          ? &error->height_m
-                    : command->action == ACTION_YAW ? &error->yaw_deg
-                                                    : &error->pitch_deg;
-    double step = height ? HEIGHT_STEP : ANGLE_STEP, max = height ? HEIGHT_MAX : ANGLE_MAX;
-    if (camera_missing(state, command->action))
+unsigned control_calibration(State *state, const Command *from) {
+    Command taken, *command = &taken;
+    if (camera_missing(state, from->action) || !take_camera(state, from, &taken))
         return STEP_REDRAW;
+    int fault = 0;
+    while (strcmp(fault_infos[fault].word, keys[command->action].word))
+        fault++;
+    const FaultInfo *info = &fault_infos[fault];
+    double *value = &state->job.camera_errors[state->camera].each[fault];
     /* Rounded, so that ten steps of 0.1 forward and ten back give 0. */
-    *value = round(clamp(control_moved(command, *value, step), -max, max) * 1000) / 1000 + 0.0;
-    SAY(state, command->action, "%s of %s off by %+.1f %s", keys[command->action].word,
-        state_camera_name(state), *value, height ? "m" : "degrees");
+    *value = round(clamp(control_moved(command, *value, info->step), -info->max, info->max) * 1000) /
+                 1000 + 0.0;
+    SAY(state, command->action, "%s of %s off by %+.1f %s", info->name, state_camera_name(state),
+        *value, !strcmp(info->unit, "deg") ? "degrees" : info->unit);
     return control_changed_and_told(state);
 }
 
@@ -279,44 +325,15 @@ unsigned control_repair(State *state, const Command *command) {
     return control_changed_and_told(state);
 }
 
-static void multiply(const double a[9], const double b[9], double product[9]) {
-    for (int row = 0; row < 3; row++)
-        for (int column = 0; column < 3; column++) {
-            product[3 * row + column] = 0;
-            for (int k = 0; k < 3; k++)
-                product[3 * row + column] += a[3 * row + k] * b[3 * k + column];
-        }
-}
-
-void camera_apply_error(Camera *camera, const CameraError *error) {
-    const double degree = M_PI / 180;
-    double yaw = error->yaw_deg * degree, pitch = error->pitch_deg * degree;
-    /* Camera axes are right, down, forward: pitching up turns forward away from down. */
-    const double about_z[9] = {cos(yaw), -sin(yaw), 0, sin(yaw), cos(yaw), 0, 0, 0, 1};
-    const double about_right[9] = {1, 0, 0, 0, cos(pitch), -sin(pitch), 0, sin(pitch), cos(pitch)};
-    double yawed[9], pitched[9];
-    multiply(about_z, camera->rotation, yawed);
-    multiply(yawed, about_right, pitched);
-    memcpy(camera->rotation, pitched, sizeof pitched);
-    camera->position_m[2] += error->height_m;
-}
-
-bool camera_error_is_zero(const CameraError *error) {
-    return error->yaw_deg == 0 && error->pitch_deg == 0 && error->height_m == 0;
-}
-
-static void append(char *text, size_t size, const char *format, double value) {
-    size_t length = strlen(text);
-    if (value != 0)
-        snprintf(text + length, size - length, format, value);
-}
-
 bool camera_faults(const Job *job, int camera, char *text, size_t size) {
-    const CameraError *error = &job->camera_errors[camera];
     bool dirty = !(job->camera_mask >> camera & 1);
     snprintf(text, size, "%s", dirty ? ", dirty" : "");
-    append(text, size, ", yaw %+.1f deg", error->yaw_deg);
-    append(text, size, ", pitch %+.1f deg", error->pitch_deg);
-    append(text, size, ", height %+.1f m", error->height_m);
+    for (int i = 0; i < FAULTS; i++) {
+        double value = job->camera_errors[camera].each[i];
+        size_t length = strlen(text);
+        if (value != 0)
+            snprintf(text + length, size - length, ", %s %+.1f %s", fault_infos[i].name, value,
+                     fault_infos[i].unit);
+    }
     return text[0] != '\0';
 }

@@ -160,18 +160,12 @@ unsigned control_defect(State *state, const Command *command) {
     return control_use_config(state, command->action, config, said);
 }
 
-static int dtype_find(const char *name) {
-    for (int i = 0; i < BEV_DTYPE_COUNT; i++)
-        if (!strcasecmp(bev_dtypes[i].name, name))
-            return i;
-    return -1;
-}
-
-static int align_find(const char *name) {
-    for (int i = 0; i < BEV_ALIGN_COUNT; i++)
-        if (!strcasecmp(bev_aligns[i].name, name))
-            return i;
-    return -1;
+static int value_find(const State *state, const Command *command) {
+    ValueName values[VALUES_MAX];
+    int found = keys[command->action].list(state, values) - 1;
+    while (found >= 0 && strcasecmp(values[found].name, command->argument) != 0)
+        found--;
+    return found;
 }
 
 /* The next position of the mask whose bit is set; `now` where there is no other. */
@@ -189,7 +183,7 @@ unsigned control_dtype(State *state, const Command *command) {
     const BevKernel *kernel = config.kernel;
     int dtype = command->step ? next_in_mask(kernel->dtypes, (int)config.dtype, command->step,
                                              BEV_DTYPE_COUNT)
-                              : dtype_find(command->argument);
+                              : value_find(state, command);
     if (dtype < 0 || !(kernel->dtypes & 1u << dtype))
         return SAY(state, command->action, "%s does not take %s: still %s", kernel->title,
                    dtype < 0 ? command->argument : bev_dtypes[dtype].title,
@@ -203,7 +197,7 @@ unsigned control_align(State *state, const Command *command) {
     unsigned both = config.kernel->aligns & control_aligns(state);
     int align = command->step
                     ? next_in_mask(both, (int)config.align, command->step, BEV_ALIGN_COUNT)
-                    : align_find(command->argument);
+                    : value_find(state, command);
     if (align < 0 || !(both & 1u << align))
         return SAY(state, command->action, "%s on this scene does not take %s: still %s",
                    config.kernel->title, align < 0 ? command->argument : bev_aligns[align].name,
@@ -307,6 +301,32 @@ unsigned control_gpu(State *state, const Command *command) {
         return SAY(state, command->action, "what if: %s%s", gpus[gpu].title, changed);
     return SAY(state, command->action, "what if: %s, L2 of %.0f MiB", gpus[gpu].title,
                gpus[gpu].l2_bytes / (1 << 20));
+}
+
+FigureText state_gpu_figure(const State *state, int figure) {
+    const Gpu gpu = state_gpu(state);
+    GpuEdit edit = state->edit;
+    const double values[GPU_FIGURES] = {[GPU_L2] = gpu.l2_bytes / (1 << 20),
+                                        [GPU_BANDWIDTH] = gpu.dram_gbps,
+                                        [GPU_SMS] = gpu.sms,
+                                        [GPU_CLOCK] = gpu_clock_ghz(&gpu)};
+    static const char *const units[GPU_FIGURES] = {"MiB", "GB/s", "SMs", "GHz"};
+    FigureText text;
+    snprintf(text.text, sizeof text.text, "%.4g %s%s", values[figure], units[figure],
+             *gpu_edit_value(&edit, figure) > 0 ? "!" : "");
+    return text;
+}
+
+/* One figure of the GPU, as `gpu l2=32` has it; a step doubles or halves. */
+unsigned control_gpu_figure(State *state, const Command *command) {
+    int figure = command->action - ACTION_L2;
+    double now = strtod(state_gpu_figure(state, figure).text, NULL);
+    double next = control_scaled(command, now, 2);
+    Command gpu = {.action = command->action};
+    if (command->step && gpu_figures[figure].whole)
+        next = round(next);
+    snprintf(gpu.argument, sizeof gpu.argument, "%s=%.6g", gpu_figures[figure].word, next);
+    return control_gpu(state, &gpu);
 }
 
 unsigned control_counters(State *state, const Command *command) {

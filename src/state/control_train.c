@@ -61,8 +61,8 @@ static unsigned go_on(State *state, Action action, int steps) {
 static unsigned stop(State *state, Action action) {
     int step = state->shown.train_step;
     state->job.train_steps = step > 0 ? step : 1;
-    SAY(state, action, "train: stopped at step %d; forward (%s) it is the scene's own depth", step,
-        key_back(ACTION_DIRECTION).name);
+    SAY(state, action, "train: stopped at step %d; pooled forward (%s) it is the scene's own depth", step,
+        key_of(ACTION_DIRECTION).name);
     return control_changed(state);
 }
 

@@ -21,8 +21,8 @@ extern const int glossary_count;
 /* The row whose word, or one of whose other words, is `word`, in any case. NULL: none. */
 const GlossaryRow *glossary_find(const char *word);
 
-/* The row with the longest word, other words included, that stands in `text` as a whole word, in any
- * case. NULL: none. */
+/* The row with the longest word, other words included, that stands in `text` as a whole word, in
+ * any case. NULL: none. */
 const GlossaryRow *glossary_mentioned(const char *text);
 
 /* Copies the known word that is spelled most like `word`, for "did you mean"; "" where all differ

@@ -4,14 +4,22 @@
 
 enum { LEAST_ROWS = 10 };
 
+/* The keys that are listed; the palette has all controls. */
+static bool is_listed(int control) {
+    return keys[control].direct;
+}
+
 static bool begins_group(int control) {
-    return control == 0 || keys[control].group != keys[control - 1].group;
+    int before = control - 1;
+    while (before >= 0 && !is_listed(before))
+        before--;
+    return before < 0 || keys[control].group != keys[before].group;
 }
 
 static int group_size(int control) {
-    int size = 1;
-    while (control + size < ACTION_COUNT && !begins_group(control + size))
-        size++;
+    int size = 0;
+    for (int i = control; i < ACTION_COUNT && keys[i].group == keys[control].group; i++)
+        size += is_listed(i);
     return size;
 }
 
@@ -20,6 +28,8 @@ HelpPlace help_place(const HelpLayout *layout, Action action) {
     HelpPlace place = {.page = 0};
     int column = 0, row = 0;
     for (int i = 0; i <= (int)action; i++) {
+        if (!is_listed(i))
+            continue;
         bool heading = begins_group(i);
         int blank = heading && row > 0, block = heading ? 1 + group_size(i) : 1;
         bool whole = block <= layout->rows;

@@ -7,18 +7,23 @@
 #include <string.h>
 
 const char *const key_groups[GROUP_COUNT] = {
-    "Selection", "Compare", "Picture", "Scene and time", "Cameras", "Look closer", "Lessons", "Program",
+    "Selection", "Compare",     "Picture", "Scene and time",
+    "Cameras",   "Look closer", "Lessons", "Program",
 };
 
 /* The words of controls.inc; see its head. */
 #define F(n) (KEYCODE_F1 + (n)-1)
+#define DIRECT(...)                                                                                \
+    true, { __VA_ARGS__ }
 #define KEYS(...)                                                                                  \
-    { __VA_ARGS__ }
+    false, { __VA_ARGS__ }
+#define NO_LIST  NULL
 #define TAP      false
 #define HELD     true
 #define NO_VALUE "%s", ""
 
-#define CONTROL(id, word, argument, keys, back, group, label, rank, log, help, handler, ...)       \
+#define CONTROL(id, word, argument, list, keys, back, group, label, rank, log, help, also,         \
+                handler, ...)                                                                      \
     static void value_##id(const State *state, char *text, size_t size) {                          \
         (void)state;                                                                               \
         snprintf(text, size, __VA_ARGS__);                                                         \
@@ -26,9 +31,10 @@ const char *const key_groups[GROUP_COUNT] = {
 #include "src/state/controls.inc"
 #undef CONTROL
 
-#define CONTROL(id, word, argument, keys, back, group, label, rank, log, help, handler, ...)       \
-    {ACTION_##id, word,    ARGUMENT_##argument, keys, back, GROUP_##group, label, rank, log,       \
-     help,        handler, value_##id},
+#define CONTROL(id, word, argument, list, keys, back, group, label, rank, log, help, also,         \
+                handler, ...)                                                                      \
+    {ACTION_##id, word,  ARGUMENT_##argument, list, keys,    back,      GROUP_##group,             \
+     label,       rank,  log,                 help, also,    handler,   value_##id},
 const KeyRow keys[ACTION_COUNT] = {
 #include "src/state/controls.inc"
 };
@@ -50,7 +56,7 @@ static bool bound(const KeyRow *row, int32_t key, Command *command) {
                 snprintf(command->argument, sizeof command->argument, "%d", i + 1);
             return true;
         }
-    if (row->back != key)
+    if (!row->back || row->back != key)
         return false;
     *command = stepped(row->action, -1);
     return true;
@@ -112,7 +118,8 @@ bool keys_parse(const char *line, Command *command, char *why, size_t size) {
     const KeyRow *row = find_word(word);
     if (!row)
         return refuse_word(word, why, size);
-    if (rest[0] && row->argument != ARGUMENT_WORDS) {
+    bool place = row->group == GROUP_CAMERAS && rest[0];
+    if (rest[0] && row->argument != ARGUMENT_WORDS && !place) {
         snprintf(why, size, "\"%s\" takes at most one argument", word);
         return false;
     }
@@ -128,7 +135,7 @@ bool keys_parse(const char *line, Command *command, char *why, size_t size) {
     int length = snprintf(command->argument, sizeof command->argument, "%s%s%s", argument,
                           rest[0] ? " " : "", rest);
     if (length < (int)sizeof command->argument)
-        return argument_fits(row, argument, why, size);
+        return argument_fits(row, place ? rest : argument, why, size);
     snprintf(why, size, "\"%s\" takes at most %zu characters", word, sizeof command->argument - 1);
     return false;
 }
@@ -141,7 +148,7 @@ static const struct {
     const char *name;
 } special[] = {
     {' ', "Space"}, {KEYCODE_ENTER, "Enter"}, {KEYCODE_TAB, "Tab"}, {KEYCODE_ESCAPE, "Esc"},
-    {KEYCODE_BACKSPACE, "Backspace"},
+    {KEYCODE_BACKSPACE, "Backspace"}, {KEYCODE_CTRL_P, "C-p"}, {KEYCODE_CTRL_U, "C-u"},
     {KEYCODE_UP, "Up"}, {KEYCODE_DOWN, "Down"}, {KEYCODE_LEFT, "Left"}, {KEYCODE_RIGHT, "Right"},
     {KEYCODE_SHIFT_UP, "S-Up"}, {KEYCODE_SHIFT_DOWN, "S-Down"}, {KEYCODE_SHIFT_LEFT, "S-Left"},
     {KEYCODE_SHIFT_RIGHT, "S-Right"}, {KEYCODE_HOME, "Home"},
@@ -153,13 +160,10 @@ static const struct {
 
 KeyText key_of(Action action) {
     KeyText text;
-    keys_name(keys[action].keys[0], text.name, sizeof text.name);
-    return text;
-}
-
-KeyText key_back(Action action) {
-    KeyText text;
-    keys_name(keys[action].back, text.name, sizeof text.name);
+    if (keys[action].direct)
+        keys_name(keys[action].keys[0], text.name, sizeof text.name);
+    else
+        snprintf(text.name, sizeof text.name, ":%s", keys[action].word);
     return text;
 }
 
@@ -188,12 +192,92 @@ static void append_key(int32_t key, char *text, size_t size) {
              shifted ? name + 2 : name);
 }
 
-const KeyRow *keys_next(const KeyRow *row) {
+/* ---- the key bar ----------------------------------------------------------------------------- */
+
+typedef enum { OPEN_PALETTE, OPEN_HELP, OPEN_LESSON, OPEN_STEPS, OPEN_TRAINING, OPEN_NOTHING } Open;
+
+static const struct {
+    Open open;
+    const char *key, *label;
+    Action action;
+} hint_rows[] = {
+    {OPEN_PALETTE, "Up Down", "row", ACTION_COUNT},
+    {OPEN_PALETTE, "Left Right", "try", ACTION_COUNT},
+    {OPEN_PALETTE, "Enter", "take", ACTION_COUNT},
+    {OPEN_PALETTE, "Tab", "complete", ACTION_COUNT},
+    {OPEN_PALETTE, "Esc", "as before", ACTION_COUNT},
+    {OPEN_HELP, "PgUp PgDn", "page", ACTION_COUNT},
+    {OPEN_HELP, "Esc", "close", ACTION_ESCAPE},
+    {OPEN_LESSON, "Enter", "go on", ACTION_NEXT},
+    {OPEN_LESSON, "Backspace", "back", ACTION_BACK},
+    {OPEN_LESSON, "PgUp PgDn", "scroll", ACTION_COUNT},
+    {OPEN_LESSON, "Esc", "leave", ACTION_ESCAPE},
+    {OPEN_STEPS, "Left Right", "step", ACTION_STEPS_AT},
+    {OPEN_STEPS, "Space", "run", ACTION_STEPS_SPEED},
+    {OPEN_STEPS, "Home End", "first, last", ACTION_COUNT},
+    {OPEN_STEPS, "Esc", "panels", ACTION_ESCAPE},
+    {OPEN_TRAINING, "Enter", "stop, go on", ACTION_TRAIN},
+    {OPEN_TRAINING, "Esc", "end", ACTION_ESCAPE},
+};
+
+static Open open_now(const State *state) {
+    return state->palette.open         ? OPEN_PALETTE
+           : state->help               ? OPEN_HELP
+           : state->lesson.open        ? OPEN_LESSON
+           : state->job.steps          ? OPEN_STEPS
+           : state->job.train_steps    ? OPEN_TRAINING
+                                       : OPEN_NOTHING;
+}
+
+static const KeyRow *next_by_rank(const KeyRow *row) {
     const KeyRow *best = NULL;
     for (int i = 0; i < ACTION_COUNT; i++)
         if (keys[i].rank > (row ? row->rank : 0) && (!best || keys[i].rank < best->rank))
             best = &keys[i];
     return best;
+}
+
+static KeyHint hint_of(Action action) {
+    KeyHint hint = {.label = keys[action].label, .action = action};
+    keys_name(keys[action].keys[0], hint.key, sizeof hint.key);
+    return hint;
+}
+
+int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
+    Open open = open_now(state);
+    int count = 0;
+    for (size_t i = 0; i < sizeof hint_rows / sizeof *hint_rows; i++)
+        if (hint_rows[i].open == open) {
+            hints[count] = (KeyHint){.label = hint_rows[i].label, .action = hint_rows[i].action};
+            snprintf(hints[count++].key, sizeof hints->key, "%s", hint_rows[i].key);
+        }
+    for (const KeyRow *row = next_by_rank(NULL); row; row = next_by_rank(row))
+        if ((open == OPEN_NOTHING || open >= OPEN_LESSON) && row->direct && row->action != ACTION_HELP &&
+            row->action != ACTION_COMMANDS)
+            hints[count++] = hint_of(row->action);
+    hints[count++] = hint_of(ACTION_COMMANDS);
+    hints[count++] = hint_of(ACTION_HELP);
+    return count;
+}
+
+bool keys_here(const State *state, int32_t key, Command *command) {
+    Open open = open_now(state);
+    bool steps = open == OPEN_STEPS, training = open == OPEN_TRAINING;
+    if (steps && (key == KEYCODE_LEFT || key == KEYCODE_RIGHT))
+        *command = stepped(ACTION_STEPS_AT, key == KEYCODE_RIGHT ? 1 : -1);
+    else if (steps && (key == KEYCODE_HOME || key == KEYCODE_END)) {
+        *command = stepped(ACTION_STEPS_AT, 0);
+        snprintf(command->argument, sizeof command->argument, "%s",
+                 key == KEYCODE_HOME ? "1" : "1000000");
+    } else if (steps && key == ' ') {
+        *command = stepped(ACTION_STEPS_SPEED, state->step_speed != 0 ? 0 : 1);
+        if (!command->step)
+            snprintf(command->argument, sizeof command->argument, "0");
+    } else if (training && key == KEYCODE_ENTER)
+        *command = stepped(ACTION_TRAIN, 1);
+    else
+        return keys_find(key, command);
+    return true;
 }
 
 /* The first key, the key of a step back, then the other keys: "k K F2". */
@@ -206,8 +290,9 @@ void keys_label(const KeyRow *row, char *text, size_t size) {
         snprintf(text, size, "%c-%c", (char)row->keys[0], (char)row->keys[last]);
         return;
     }
-    append_key(row->keys[0], text, size);
-    if (row->back)
+    if (row->keys[0])
+        append_key(row->keys[0], text, size);
+    if (row->back > 0)
         append_key(row->back, text, size);
     for (int i = 1; i < KEYS_PER_ROW && row->keys[i]; i++)
         append_key(row->keys[i], text, size);

@@ -27,6 +27,7 @@ extern const char *const key_groups[GROUP_COUNT]; /* headings of the help screen
  * window translate their own codes to these. Shift with a letter is the capital letter; shift with
  * an arrow has a code of its own. */
 enum {
+    NO_KEY = -1, KEYCODE_CTRL_P = 0x10, KEYCODE_CTRL_U = 0x15,
     KEYCODE_ENTER = '\n', KEYCODE_TAB = '\t', KEYCODE_ESCAPE = 0x1b, KEYCODE_BACKSPACE = 0x7f,
     KEYCODE_UP = 0x110000, KEYCODE_DOWN, KEYCODE_LEFT, KEYCODE_RIGHT,
     KEYCODE_SHIFT_UP, KEYCODE_SHIFT_DOWN, KEYCODE_SHIFT_LEFT, KEYCODE_SHIFT_RIGHT,
@@ -63,18 +64,30 @@ typedef unsigned ControlHandler(State *state, const Command *command);
 /* Writes what the control stands at: "FP16", "on", "+0.5 deg". */
 typedef void ControlValue(const State *state, char *text, size_t size);
 
+/* A value that a control can be set to: its word in scripts, and its title where that is another. */
+typedef struct {
+    const char *name, *title;
+} ValueName;
+
+/* The values to choose from; returns how many. Texts live as long as the state's menu. */
+enum { VALUES_MAX = 160 };
+typedef int ControlValues(const State *state, ValueName values[VALUES_MAX]);
+
 /* A row of controls.inc, which explains the columns. */
 typedef struct {
     Action action;
     const char *word;
     ArgumentKind argument;
+    ControlValues *list;        /* NULL: none */
+    bool direct;                /* its first key is one of those that the help lists */
     int32_t keys[KEYS_PER_ROW]; /* one step forward; 0 ends them */
-    int32_t back;               /* one step back; 0: none */
+    int32_t back;               /* one step back; 0: none; NO_KEY: as a word */
     KeyGroup group;
     const char *label;
     int rank;
     bool held;
     const char *help;
+    const char *also; /* other words for it */
     ControlHandler *handler;
     ControlValue *value;
 } KeyRow;
@@ -83,6 +96,9 @@ extern const KeyRow keys[ACTION_COUNT];
 
 /* The control bound to a key; false for keys that mean nothing. */
 bool keys_find(int32_t key, Command *command);
+
+/* The same with what is open now: in steps Left and Right, Home, End and Space, in training Enter. */
+bool keys_here(const State *state, int32_t key, Command *command);
 
 /* The key of that name, as keys_name writes it: "k", "Space", "F2"; 0: there is none. */
 int32_t keys_named(const char *name);
@@ -93,8 +109,16 @@ int32_t keys_named(const char *name);
  * `size` are words of scripts, not controls: see src/ui/script.h. */
 bool keys_parse(const char *line, Command *command, char *why, size_t size);
 
-/* The rows of the key bar by rank: the first after `row` (NULL: the first of all); NULL: no more. */
-const KeyRow *keys_next(const KeyRow *row);
+/* What the key bar says: the keys of what is open now (palette, help, lesson, steps, training), else
+ * those of the picture by rank. The last two are palette and help. Returns how many. */
+typedef struct {
+    char key[16];
+    const char *label;
+    Action action; /* of a click; ACTION_COUNT: none */
+} KeyHint;
+
+enum { KEY_HINTS = 32 };
+int keys_hints(const State *state, KeyHint hints[KEY_HINTS]);
 
 /* All keys of a row as people read them: "k K F2", "1-9", "Space". */
 void keys_label(const KeyRow *row, char *text, size_t size);
@@ -102,10 +126,9 @@ void keys_label(const KeyRow *row, char *text, size_t size);
 /* The name of one key: "k", "S-Left". (ncurses has a function key_name.) */
 void keys_name(int32_t key, char *text, size_t size);
 
-/* The name of a control's first key, by value: key_of(ACTION_HELP).name is "?". */
+/* How texts name a control, by value: its key where that is one of those of the help, "?", else its
+ * word in the palette, ":steps". */
 typedef struct {
     char name[16];
 } KeyText;
 KeyText key_of(Action action);
-/* The same of the key that goes a step back. */
-KeyText key_back(Action action);

@@ -90,13 +90,14 @@ Reading live_latency(const LiveData *live, const LiveKernel *row) {
 }
 
 Reading live_speedup(const LiveData *live, const LiveKernel *row) {
-    const Reading latency = live_latency(live, row), *base = &live->baseline_us;
-    if (!latency.source || !base->source || !(latency.value > 0))
+    const Reading latency = live_latency(live, row), base = live_latency(live, &live->baseline);
+    if (row && row->kernel && row->kernel == live->job.config.kernel)
+        return live->speedup.ratio;
+    if (!latency.source || latency.source != base.source || latency.stale || base.stale ||
+        strcmp(row->recorded_on, live->baseline.recorded_on) != 0 || !(latency.value > 0))
         return (Reading){.value = NAN};
-    Reading speedup = reading(base->value / latency.value, latency.source);
-    speedup.stale = latency.stale && base->stale;
-    speedup.doubtful = latency.doubtful || base->doubtful || latency.source != base->source ||
-                       latency.stale != base->stale;
+    Reading speedup = reading(base.value / latency.value, latency.source);
+    speedup.doubtful = latency.doubtful || base.doubtful;
     return speedup;
 }
 

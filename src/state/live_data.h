@@ -5,6 +5,7 @@
 #pragma once
 
 #include "src/scene/features.h"
+#include "src/scene/objects.h"
 #include "src/cachesim/memory_model.h"
 #include "src/cachesim/steps_lanes.h"
 #include "src/scene/scatter.h"
@@ -66,6 +67,15 @@ typedef struct {
     int history_count;
 } LiveKernel;
 
+/* How many times as long as the selection the baseline takes. Measured: the median of `pairs` ratios,
+ * each of two figures taken in turns. Recorded: of two medians of one recording. */
+typedef struct {
+    Reading ratio;
+    double least, most; /* of the measured ratios */
+    int pairs;          /* measured so far */
+    char recorded_on[96];
+} LiveSpeedup;
+
 /* Of one launch of `config`, the selection when they were asked for. NaN: not counted. */
 typedef struct {
     FigureSource source;
@@ -95,6 +105,7 @@ typedef struct {
     ScatterStats stats;
     /* Intervals with lengths in [2^i, 2^(i+1)), and the points in them. */
     int64_t intervals[LIVE_BUCKETS], points[LIVE_BUCKETS];
+    Pruned pruned;
 } LiveIntervals;
 
 /* clang-format off */
@@ -148,6 +159,12 @@ typedef struct {
     double moved_m; /* seen from above, how far calibration has moved a point LIVE_MOVED_AT_M in
                        front of a camera, of the camera that it moved most; NaN: no rig */
 } LiveDifference;
+
+/* Where the mass of the true objects lies, by range. */
+typedef struct {
+    bool known, compared; /* there are objects; of a baseline as well */
+    ObjectBand now[OBJECT_BANDS], baseline[OBJECT_BANDS];
+} LiveObjects;
 
 /* Backward: of a loss on some cells. Borrowed like the frame; NULL where there are none. */
 typedef struct {
@@ -216,17 +233,23 @@ typedef struct {
     bool crowded;             /* the memory budget leaves none for timed launches */
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
-    /* Kernels that this build or machine cannot launch, as they were recorded elsewhere. */
+    /* Kernels that are not timed here, as they were recorded elsewhere: those of other builds, and
+     * those of the view transform. Looked up again only where one of the first three changes. */
+    char elsewhere_scene[64];
+    int64_t elsewhere_channels;
+    KernelConfig elsewhere_config;
     int elsewhere_count;
     LiveKernel elsewhere[LIVE_MAX_KERNELS];
     Reading clear_us;    /* recorded: of a clear of the output alone */
-    Reading baseline_us; /* median of job.baseline on this scene; speed-ups refer to it */
+    LiveKernel baseline; /* job.baseline on this scene; speed-ups refer to it */
+    LiveSpeedup speedup; /* of the selection */
     LiveCounters counters;
     LiveAccuracy accuracy[BEV_DTYPE_COUNT];
     LiveIntervals intervals;
     Reading stages_us[STAGE_COUNT];
     LiveProbe probe;
     LiveDifference difference;
+    LiveObjects objects;
     LiveFrame frame;
     char error_text[200]; /* why there is no new picture ("CUDA error 700: ..."); "": no error */
 } LiveData;
@@ -266,8 +289,8 @@ int live_lit(const LiveData *live, const State *state,
  * beside it, or a recorded one stands in until the kernel is timed here. NULL: unknown. */
 Reading live_latency(const LiveData *live, const LiveKernel *row);
 
-/* How many times as long as the row's kernel the baseline takes; doubtful where one of the two is,
- * or where only one was measured here and now. */
+/* How many times as long as the row's kernel the baseline takes: of the selection live->speedup, of
+ * other rows the ratio of the medians. Unknown where the two have different sources. */
 Reading live_speedup(const LiveData *live, const LiveKernel *row);
 
 /* What a picture of the frame shows of its grid; job.slice says what is wanted. */

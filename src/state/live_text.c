@@ -64,7 +64,22 @@ const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKern
 void speedup_text(const Reading *speedup, char number[16], char unit[8]) {
     bool known = speedup->source != SOURCE_UNKNOWN;
     snprintf(number, 16, !known ? "n/a" : speedup->value < 9.95 ? "%.2f" : "%.1f", speedup->value);
-    snprintf(unit, 8, "%s%s", known ? "\u00d7" : "", known && speedup->doubtful ? " ?" : "");
+    const char *mark = known ? reading_mark(speedup) : "";
+    snprintf(unit, 8, "%s%s%s", known ? "\u00d7" : "", mark[0] ? " " : "", mark);
+}
+
+void speedup_origin(const LiveData *live, char *text, size_t size) {
+    const LiveSpeedup *speedup = &live->speedup;
+    if (speedup->ratio.source == SOURCE_MEASURED)
+        snprintf(text, size, "%.2f to %.2f in %d pairs", speedup->least, speedup->most,
+                 speedup->pairs);
+    else if (live->timed && speedup->ratio.source != SOURCE_COMPUTED)
+        snprintf(text, size, "%s%d pairs timed",
+                 speedup->ratio.source == SOURCE_RECORDED ? "recorded; " : "", speedup->pairs);
+    else
+        snprintf(text, size, "%s", speedup->ratio.source == SOURCE_RECORDED ? "recorded"
+                                   : speedup->ratio.source                  ? ""
+                                                                            : "not recorded");
 }
 
 void latency_origin(const LiveKernel *row, char *text, size_t size) {

@@ -30,9 +30,10 @@ unsigned log_say(Log *log, Action action, const char *format, ...) {
     return STEP_REDRAW;
 }
 
-void log_await(Log *log, uint64_t serial, const Headline *before) {
+void log_await(Log *log, uint64_t serial, const Headline *before, bool values_only) {
     log->lines[0].open = serial;
     log->lines[0].before = *before;
+    log->lines[0].values_only = values_only;
 }
 
 static bool certain(const Reading *reading) {
@@ -43,15 +44,16 @@ static double value_of(const Reading *reading) {
     return certain(reading) ? reading->value : NAN;
 }
 
-/* The figure before the change counts even where it was stale: the reader saw it. */
-static double value_before(const Reading *reading) {
-    return reading->source != SOURCE_UNKNOWN ? reading->value : NAN;
+/* The figure before the change counts even where it was stale: the reader saw it. A figure of another
+ * source is not compared. */
+static double value_before(const Reading *before, const Reading *after) {
+    return before->source == after->source && !before->doubtful ? before->value : NAN;
 }
 
 /* "10.2 to 6.1 MB", with the mark of a figure that was not measured here, or is doubtful. */
 static void change_text(Unit unit, const Reading *before, const Reading *after, char *text,
                         size_t size) {
-    unit_change(unit, value_before(before), value_of(after), text, size);
+    unit_change(unit, value_before(before, after), value_of(after), text, size);
     const char *mark = after->source == SOURCE_MODEL ? "" : reading_mark(after);
     size_t length = strlen(text);
     if (certain(after) && mark[0])
@@ -66,8 +68,11 @@ static void describe(LogLine *line, const Headline *after) {
                 sizeof footprint);
     change_text(UNIT_US, &before->latency_us, &after->latency_us, latency, sizeof latency);
     change_text(UNIT_ERROR, &before->max_abs, &after->max_abs, error, sizeof error);
-    snprintf(line->text, sizeof line->text, "%s: footprint %s, latency %s, max error %s",
-             line->said, footprint, latency, error);
+    if (line->values_only)
+        snprintf(line->text, sizeof line->text, "%s: max error %s", line->said, error);
+    else
+        snprintf(line->text, sizeof line->text, "%s: footprint %s, latency %s, max error %s",
+                 line->said, footprint, latency, error);
 }
 
 void log_result(Log *log, const Headline *after) {
@@ -78,8 +83,9 @@ void log_result(Log *log, const Headline *after) {
             continue;
         if (!found)
             describe(line, after);
-        bool complete = certain(&after->footprint_bytes) && certain(&after->latency_us) &&
-                        !after->latency_us.doubtful && certain(&after->max_abs);
+        bool timed = certain(&after->footprint_bytes) && certain(&after->latency_us) &&
+                     !after->latency_us.doubtful;
+        bool complete = (line->values_only || timed) && certain(&after->max_abs);
         /* Where a newer line was found, this line's figures were never on the screen. */
         if (found || complete)
             line->open = 0;

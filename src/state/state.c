@@ -5,7 +5,7 @@
 #include <strings.h>
 
 void state_init(State *state, const StateMenu *menu, int scene) {
-    *state = (State){.menu = *menu, .wipe = 0.5, .speed = 1, .playing = true};
+    *state = (State){.menu = *menu, .wipe = 0.5, .speed = 1, .playing = true, .fill = true};
     BevWhere where = menu->where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
     KernelConfig *config = &state->job.config;
     config->kernel = kernel_twin(bev_default(BEV_CPU, BEV_FORWARD), where);
@@ -26,28 +26,76 @@ void state_init(State *state, const StateMenu *menu, int scene) {
     control_steps_reset(state);
 }
 
+/* What no control of the picture chooses: facts, counters, screens. */
+static void keep_facts(State *next, const State *now) {
+    next->menu = now->menu;
+    next->job.serial = now->job.serial + 1;
+    next->counts = now->counts;
+    next->has_window = now->has_window;
+    next->page = now->page;
+    next->fullscreen = now->fullscreen;
+    next->recording = now->recording;
+    next->snapshots = now->snapshots;
+    next->recorded_frames = now->recorded_frames;
+    next->frames = now->frames;
+    next->columns = now->columns;
+    next->rows = now->rows;
+    next->lesson = now->lesson;
+    next->palette = now->palette;
+    next->pace = now->pace;
+    memcpy(next->caption, now->caption, sizeof next->caption);
+    next->log = now->log;
+}
+
 void state_begin_lesson(State *state, int scene) {
     State next;
     state_init(&next, &state->menu, scene);
+    keep_facts(&next, state);
     next.playing = false;
-    next.job.serial = state->job.serial + 1;
     next.scene = state->scene;
     if (scene == state->job.scene) /* figures of another scene are nothing to compare with */
         next.shown = state->shown;
     control_use_slice(&next, SLICE_MAX);
     next.light = state->light;
-    next.counts = state->counts;
-    next.has_window = state->has_window;
     next.page = PAGE_BOTH; /* narrow terminals show the lesson there */
-    next.fullscreen = state->fullscreen;
-    next.recording = state->recording;
-    next.snapshots = state->snapshots;
-    next.recorded_frames = state->recorded_frames;
-    next.columns = state->columns;
-    next.rows = state->rows;
-    next.lesson = state->lesson;
-    next.pace = state->pace;
-    next.log = state->log;
+    *state = next;
+}
+
+bool state_differs(const State *a, const State *b) {
+    char before[64], after[64];
+    if (a->job.serial != b->job.serial)
+        return true;
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        state_value(a, (Action)i, before, sizeof before);
+        state_value(b, (Action)i, after, sizeof after);
+        if (keys[i].group < GROUP_LESSON && strcmp(before, after) != 0)
+            return true;
+    }
+    return false;
+}
+
+void state_restore(State *state, const State *before) {
+    State next = *before;
+    bool same_scene = before->job.scene == state->job.scene;
+    keep_facts(&next, state);
+    next.help = state->help;
+    next.shown = state->shown;
+    if (same_scene) { /* nothing will be loaded that brings its facts again */
+        Viewport viewport = next.viewport;
+        int64_t x = next.cursor_x, y = next.cursor_y;
+        next.scene = state->scene;
+        control_use_slice(&next, next.job.slice);
+        next.viewport = viewport;
+        next.cursor_x = x;
+        next.cursor_y = y;
+        control_fit_viewport(&next);
+    }
+    if (same_scene && before->playing) /* the world has gone on */
+        next.job.time_s = state->job.time_s;
+    next.job.train_run = state->job.train_run + (next.job.train_steps > 0);
+    next.job.config.kernel = next.menu.where & 1u << next.job.config.kernel->where
+                                 ? next.job.config.kernel
+                                 : kernel_twin(next.job.config.kernel, BEV_CPU);
     *state = next;
 }
 
@@ -248,6 +296,8 @@ unsigned state_step(State *state, const Event *event) {
     case EVENT_WAITING:
         snprintf(state->waiting, sizeof state->waiting, "%s", event->text);
         return STEP_REDRAW;
+    case EVENT_SCROLL:
+        return control_scroll(state, (int)event->steps);
     case EVENT_NOTE:
         return SAY(state, ACTION_COUNT, "%s", event->text);
     }

@@ -40,6 +40,7 @@ typedef struct {
     int rgb_view, plain_view;     /* the same: three channels; what every scene can show */
     unsigned world_views;         /* bit mask of those that only rendered features have */
     Menu colormaps; /* "auto" first: each view's usual one; then colormaps[] in its order */
+    Menu lessons;   /* of the course, by number */
     unsigned where; /* backends that can run here: 1u << BEV_CPU | ... */
 } StateMenu;
 
@@ -48,16 +49,12 @@ typedef struct {
 typedef enum { COMPARE_OFF, COMPARE_WIPE, COMPARE_DIFFERENCE, COMPARE_COUNT } Compare;
 extern const char *const compare_names[COMPARE_COUNT]; /* "off", "wipe", "difference" */
 
-/* An error in a camera's calibration. The map is built with it; what the camera sees is not changed
- * by it, because the camera itself has not moved. */
-typedef struct {
-    double yaw_deg, pitch_deg, height_m;
-} CameraError;
-
 /* What a job does to the scene's own map and depths. */
 typedef struct {
     double temperature;   /* of the depth distribution, times the scene's own; 1: as rendered */
     double evenness;      /* of the intervals, 0 to 1: scatter_even() */
+    double prune;         /* points with a smaller depth are left out; 0: none */
+    GridRounding rounding; /* of points to cells */
     uint32_t camera_mask; /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
 } RigState;
@@ -79,7 +76,9 @@ typedef struct {
     double time_s;         /* moment of the moving world, from 0 */
     double temperature;    /* of the depth distribution, times the scene's own; 1: as rendered */
     double evenness;       /* of the intervals, 0 to 1: scatter_even() */
+    double prune;          /* points with a smaller depth are left out; 0: none */
     OperatorChange sizes;  /* of an operator scene */
+    GridRounding rounding; /* of points to cells */
     uint32_t camera_mask;  /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
     int64_t probe_cell; /* the cell that is looked at, y * nx + x of the picture; -1: none */
@@ -95,16 +94,16 @@ typedef struct {
     RigState baseline_rig; /* pinned: as the rig was then */
 } Job;
 
-/* The rig of a job, and the job with another one. */
+/* The rig of a job. */
 RigState job_rig(const Job *job);
-void job_use_rig(Job *job, const RigState *rig);
 
 /* Whether the baseline's values have another origin than the selection's: another scene, or the rig
  * as it was pinned. */
 bool job_inputs_differ(const Job *job);
 
-/* What pools the baseline. */
-KernelConfig job_baseline_config(const Job *job);
+/* The whole job that pools the baseline: another scene as the selection is pooled, or another
+ * kernel, format, align or pinned rig on the selection's scene. */
+Job job_of_baseline(const Job *job);
 
 /* Compares the selection's scene with the one at this position. */
 void state_compare_with(State *state, int scene);
@@ -164,6 +163,7 @@ typedef struct {
     Action action;         /* the control that said it; ACTION_COUNT: a note */
     uint64_t open;         /* serial of the job whose figures it waits for; 0: complete */
     Headline before;
+    bool values_only; /* the change moves neither footprint nor latency */
 } LogLine;
 
 typedef struct {
@@ -186,7 +186,7 @@ typedef struct {
 /* What a control asks of the lesson; src/learn, above the state, does it. */
 /* clang-format off */
 typedef enum {
-    WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_EXPLAIN, WISH_NEXT, WISH_BACK, WISH_SKIP
+    WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_EXPLAIN, WISH_TOUR, WISH_NEXT, WISH_BACK, WISH_SKIP
 } LessonWish;
 /* clang-format on */
 
@@ -196,6 +196,17 @@ typedef struct {
     double center_x, center_y;
     double zoom; /* 1: the whole grid fits */
 } Viewport;
+
+/* What is typed into the command palette (palette.h), and the row that Enter takes. */
+enum { PALETTE_TEXT = 64, PALETTE_RECENT = 5 };
+typedef struct {
+    bool open;
+    char text[PALETTE_TEXT];
+    int row;
+    bool tries; /* a value is shown that Enter keeps, and Esc takes back */
+    Command recent[PALETTE_RECENT]; /* the newest first */
+    int recent_count;
+} Palette;
 
 struct State {
     StateMenu menu;
@@ -211,6 +222,7 @@ struct State {
     RgbChoice rgb;               /* those that VIEW_RGB shows */
     int colormap;                /* position in menu.colormaps */
     bool range_locked;           /* the colour bar keeps its range */
+    bool fill;                   /* empty cells between filled ones are drawn, dimmer */
     Strip strip;
     unsigned truth; /* what is drawn of true boxes and LiDAR: TRUTH_... */
     bool light;      /* theme; false: dark */
@@ -246,6 +258,8 @@ struct State {
     bool glossary; /* the help shows the glossary in the place of the keys */
     int help_page; /* from 0 */
     int glossary_row, glossary_first; /* the entry that it was opened at, -1: none; its page */
+    Palette palette;
+    int undo_wish; /* with STEP_UNDO: how many steps */
     bool fullscreen;
     bool recording;
     int64_t snapshots, recorded_frames; /* so far; part of file names */
@@ -257,6 +271,7 @@ struct State {
     int finding;            /* WISH_EXPLAIN: which one, from 0 */
 
     Pace pace; /* as the newest EVENT_FRAME brought it */
+    char caption[200]; /* of a tour or a script, in the place of the key bar; "": none */
     char waiting[96]; /* what a slow picture waits for: "computing dense: map, 1.2 s"; "": none */
     Log log;
 };
@@ -276,6 +291,7 @@ typedef enum {
     EVENT_RESIZE,  /* the terminal has `columns` x `rows` */
     EVENT_WINDOW,  /* a window was opened or closed: `on` */
     EVENT_WAITING, /* a picture takes long, or came: `text` is State.waiting */
+    EVENT_SCROLL,  /* the help's page, or a lesson's text, goes on by `steps` */
     EVENT_NOTE     /* something to log: `text` (a device error, a file written, stderr) */
 } EventKind;
 
@@ -303,6 +319,7 @@ enum {
     STEP_RECORD = 16,     /* recording began or ended */
     STEP_FULLSCREEN = 32, /* state.fullscreen changed */
     STEP_LOOK = 64,       /* same job, but the engine must make the picture (or count) again */
+    STEP_UNDO = 256,      /* state.undo_wish changes are to be taken back */
     STEP_LESSON = 128     /* state.lesson_wish is to be fulfilled */
 };
 
@@ -313,6 +330,13 @@ void state_init(State *state, const StateMenu *menu, int scene);
 /* Everything as after state_init, on the scene `scene`, with the same menu, screens and lesson. The
  * world stands still. A lesson begins with it, so that it is the same each time. */
 void state_begin_lesson(State *state, int scene);
+
+/* Whether what is computed or shown differs: the job, or what a control stands at. Screens, lessons
+ * and files are not compared. */
+bool state_differs(const State *a, const State *b);
+
+/* What the user chose is again as it was `before`; what is known, said and counted since stays. */
+void state_restore(State *state, const State *before);
 
 /* Applies the event. Returns STEP_* bits: what must happen now. */
 unsigned state_step(State *state, const Event *event);
@@ -348,12 +372,6 @@ int menu_find(const Menu *menu, const char *name);
 
 /* The name at a position; "" outside the menu. */
 const char *menu_name(const Menu *menu, int position);
-
-/* Turns the camera by the error's yaw about the vertical axis and by its pitch about the camera's
- * own right axis (positive: up), and lifts it by its height. */
-void camera_apply_error(Camera *camera, const CameraError *error);
-
-bool camera_error_is_zero(const CameraError *error);
 
 /* What is wrong with a camera of the job: ", dirty, yaw +3.0 deg". False and "": nothing is. */
 bool camera_faults(const Job *job, int camera, char *text, size_t size);

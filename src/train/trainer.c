@@ -13,7 +13,7 @@ static const double FIRST_STRIDE = 1, FASTER = 1.1, SLOWER = 0.5;
 struct Trainer {
     TrainKernels kernels;
     BevShape shape;
-    Features now;                      /* depth is the trainer's, feat the workload's */
+    Features now;                      /* depth is the trainer's, feat the truth's */
     const float *truth;                /* (camera, depth, h, w) */
     float *logits, *before, *gradient; /* likewise; `before`: of the last step that was kept */
     float *kept_depth;                 /* of that step */
@@ -26,8 +26,7 @@ struct Trainer {
     int step;
 };
 
-/* ---- softmax -----------------------------------------------------------------------------------
- */
+/* ---- softmax --------------------------------------------------------------------------------- */
 
 /* Runs of one bin's pixels of one camera: neighbours in memory. */
 static int64_t plane(const BevShape *shape) {
@@ -72,8 +71,7 @@ static void all_softmax_back(Trainer *t) {
     }
 }
 
-/* ---- one step ----------------------------------------------------------------------------------
- */
+/* ---- one step -------------------------------------------------------------------------------- */
 
 static size_t depths(const Trainer *t) {
     return features_depth_count(&t->shape);
@@ -205,8 +203,7 @@ bool trainer_step(Trainer *t, TrainStep *step, Err *err) {
     return true;
 }
 
-/* ---- opening -----------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static bool allocate(Trainer *t, Err *err) {
     size_t grid = (size_t)outputs(t) * sizeof(float), depth = depths(t) * sizeof(float);
@@ -254,17 +251,16 @@ static bool find_target(Trainer *t, Err *err) {
                                            "the true depth puts nothing into the grid");
 }
 
-bool trainer_open(Trainer **trainer, const TrainKernels *kernels, Workload *workload,
-                  const Features *start, Err *err) {
-    const BevMap *map = workload_map(workload, kernels->align, err);
-    Trainer *t = map ? calloc(1, sizeof *t) : NULL;
+bool trainer_open(Trainer **trainer, const TrainKernels *kernels, const BevShape *shape,
+                  const BevMap *map, const Features *truth, const Features *start, Err *err) {
+    Trainer *t = calloc(1, sizeof *t);
     *trainer = NULL;
     if (!t)
-        return map && err_set(err, ERR_FAILED, "train", "", "out of memory");
+        return err_set(err, ERR_FAILED, "train", "", "out of memory");
     t->kernels = *kernels;
-    t->shape = workload->scene.shape;
-    t->truth = workload->features.depth;
-    t->now.feat = workload->features.feat;
+    t->shape = *shape;
+    t->truth = truth->depth;
+    t->now.feat = truth->feat;
     bool ok = allocate(t, err);
     if (ok)
         memcpy(t->now.depth, t->truth, depths(t) * sizeof *t->truth);

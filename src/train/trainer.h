@@ -14,7 +14,7 @@
 #pragma once
 
 #include "src/run/session.h"
-#include "src/scene/workload.h"
+#include "src/scene/problem.h"
 
 typedef struct Trainer Trainer;
 
@@ -36,10 +36,10 @@ typedef struct {
     BevAlign align;
 } TrainKernels;
 
-/* The true depth is that of `workload`; the start is that of `start` (the same scene and shape,
- * with smeared depth). Both must outlive the trainer. Fails as session_open does. */
-bool trainer_open(Trainer **trainer, const TrainKernels *kernels, Workload *workload,
-                  const Features *start, Err *err);
+/* `truth` has the true depth, `start` the depth to begin at (of the same shape, smeared). Both and
+ * the map must outlive the trainer. Fails as session_open does. */
+bool trainer_open(Trainer **trainer, const TrainKernels *kernels, const BevShape *shape,
+                  const BevMap *map, const Features *truth, const Features *start, Err *err);
 void trainer_close(Trainer *trainer); /* accepts NULL */
 
 /* Pools, and with each call but the first descends before. NaN or infinity in the loss is an error.

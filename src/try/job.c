@@ -1,5 +1,7 @@
 #include "src/try/job.h"
 
+#include "kernels/clean.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -86,7 +88,8 @@ static bool write_inputs(const Job *job, const BevProblem *problem, size_t size)
 }
 
 static bool poison_outputs(Job *job, size_t size) {
-    if (ftruncate(job->outputs, (off_t)size) != 0)
+    if (ftruncate(job->outputs, (off_t)size) != 0 ||
+        fcntl(job->outputs, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW) != 0)
         return false;
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, job->outputs, 0);
     if (memory == MAP_FAILED)
@@ -104,7 +107,7 @@ static bool poison_outputs(Job *job, size_t size) {
 bool job_open(Job *job, const BevProblem *problem, const JobHeader *task, Err *err) {
     *job = (Job){.header = *task,
                  .inputs = memfd_create("inputs", MFD_CLOEXEC | MFD_ALLOW_SEALING),
-                 .outputs = memfd_create("outputs", MFD_CLOEXEC)};
+                 .outputs = memfd_create("outputs", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
     job->header.shape = problem->shape;
     job->header.points = problem->map.points;
     job->header.intervals = problem->map.intervals;
@@ -120,6 +123,24 @@ bool job_open(Job *job, const BevProblem *problem, const JobHeader *task, Err *e
 
 /* ---- running --------------------------------------------------------------------------------- */
 
+/* What the page says may be the kernel's own words: ranges are checked, texts cleaned. */
+static void take_report(Job *job) {
+    JobReport *r = &job->report;
+    memcpy(r, job->out, sizeof *r);
+    r->text[sizeof r->text - 1] = '\0';
+    clean_text(r->text, r->text, sizeof r->text);
+    if (r->state < JOB_BEGUN || r->state > JOB_DONE)
+        r->state = JOB_RUNNING;
+    if (r->signal < 1 || r->signal >= NSIG)
+        r->signal = SIGABRT;
+    if (r->access < ACCESS_OTHER || r->access > ACCESS_STACK || r->array < 0 ||
+        r->array >= JOB_INPUTS + job->header.calls)
+        r->access = ACCESS_OTHER;
+    unsigned char settled;
+    memcpy(&settled, &r->timing.settled, 1);
+    r->timing.settled = settled == 1;
+}
+
 bool job_run(Job *job, int library, Err *err) {
     const char *const words[] = {"bevscope", try_runner_word, NULL};
     ChildPlan plan = {.program = "/proc/self/exe",
@@ -128,7 +149,10 @@ bool job_run(Job *job, int library, Err *err) {
                       .file_count = library < 0 ? 2 : 3,
                       .limit_s = job->header.limit_s,
                       .output_limit = PRINTED_LIMIT};
-    return child_run(&plan, &job->end, err);
+    if (!child_run(&plan, &job->end, err))
+        return false;
+    take_report(job);
+    return true;
 }
 
 void job_close(Job *job) {
@@ -140,10 +164,6 @@ void job_close(Job *job) {
         close(job->outputs);
     free(job->end.output);
     *job = (Job){.inputs = -1, .outputs = -1};
-}
-
-const JobReport *job_report(const Job *job) {
-    return (const JobReport *)job->out;
 }
 
 const void *job_output(const Job *job, int call) {

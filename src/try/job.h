@@ -18,6 +18,7 @@ typedef struct {
     int64_t points, intervals, depths, pixels;
     bool cuda;            /* the learner's kernel is for a GPU */
     int calls;            /* on poisoned outputs of their own; 0: time it */
+    int repeats;          /* more calls on the first output, a value of which is spoilt before each */
     char instead[32];     /* the row of the table that is timed; "": the learner's kernel */
     TimingOptions timing; /* calls == 0 */
     double limit_s;
@@ -64,21 +65,11 @@ typedef enum {
     ACCESS_STACK
 } JobAccess;
 
-/* What a kernel may not ask the system for: the reason that a signal SIGSYS carries. */
-typedef enum {
-    REFUSED_OTHER,
-    REFUSED_PROCESS,
-    REFUSED_WRITE,
-    REFUSED_NETWORK,
-    REFUSED_SIGNAL,
-    REFUSED_COUNT
-} Refused;
-
-/* At the start of the outputs: written by the runner. */
+/* At the start of the outputs: written by the runner, whose memory a kernel can write to as well. */
 typedef struct {
     int state;                          /* JobState */
     int signal;                         /* JOB_SIGNAL */
-    int access, array, refused, writes; /* of the signal; writes: -1: unknown */
+    int access, array, call, writes;    /* of the signal; call: of SIGSYS; writes: -1: unknown */
     int64_t element;                    /* of the array; negative before its start */
     Timing timing;
     char text[256];
@@ -92,18 +83,18 @@ typedef struct {
     int inputs, outputs; /* the files */
     unsigned char *out;  /* the outputs, mapped */
     size_t out_bytes;
+    JobReport report;    /* copied when the process had ended, and checked */
     ChildEnd end;
 } Job;
 
-/* Writes the FP32 problem to the inputs and poisons the outputs. Of the task, the last five fields
- * are used. Close the job in any case. */
+/* Writes the FP32 problem to the inputs and poisons the outputs. Of the task, the fields from
+ * `cuda` on are used. Close the job in any case. */
 bool job_open(Job *job, const BevProblem *problem, const JobHeader *task, Err *err);
 
 /* Runs it in a process of its own; `library`: the learner's kernel, -1: the row task.instead. */
 bool job_run(Job *job, int library, Err *err);
 void job_close(Job *job);
 
-const JobReport *job_report(const Job *job);
 const void *job_output(const Job *job, int call); /* (nx * ny, channels), as the kernel left it */
 
 /* How many values before that output the nearest change of the band lies; 0: none. */

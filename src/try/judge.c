@@ -1,4 +1,5 @@
 #include "src/try/job.h"
+#include "src/try/sandbox.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+
+#define NOT_A_TIME "times are taken in the kernel's own process: does it write to memory that is not its own?"
 
 enum { SEED = 1, MAP_COLUMNS = 60, MAP_ROWS = 20, TEXT = 200 };
 
@@ -26,7 +29,7 @@ static void say(TryResult *result, TryVerdict verdict, const char *hint, const c
 
 /* An access outside an array, or a write to an input. */
 static void say_access(const Job *job, TryResult *result) {
-    const JobReport *report = job_report(job);
+    const JobReport *report = &job->report;
     const JobArray *array = &job->arrays[report->array];
     const char *did = report->writes < 0 ? "accessed" : report->writes ? "wrote" : "read";
     int64_t count = (int64_t)(array->bytes / 4), element = report->element;
@@ -44,22 +47,27 @@ static void say_access(const Job *job, TryResult *result) {
 
 static const char *const refused[REFUSED_COUNT] = {
     [REFUSED_OTHER] = "to use something of the system that no kernel needs",
-    [REFUSED_PROCESS] = "to start a process (fork, exec, system)",
+    [REFUSED_PROCESS] = "to start a process",
     [REFUSED_WRITE] = "to write to a file or to remove one",
     [REFUSED_NETWORK] = "to use the network",
-    [REFUSED_SIGNAL] = "to send a signal to another process",
+    [REFUSED_SIGNAL] = "to send a signal to another process, or to reach into it",
 };
 static const char computes[] = "a kernel computes, and nothing else";
 
+static void say_refused(int number, TryResult *result) {
+    SandboxCall call = sandbox_call(number);
+    if (call.name[0])
+        say(result, TRY_STOPPED, computes, "it tried %s: %s", refused[call.why], call.name);
+    else
+        say(result, TRY_STOPPED, computes, "it tried %s: system call %d", refused[call.why], number);
+}
+
 static void say_signal(const Job *job, TryResult *result) {
-    const JobReport *report = job_report(job);
-    int why = report->refused;
-    if (report->access >= ACCESS_BEFORE && report->access <= ACCESS_INSIDE && report->array >= 0 &&
-        report->array < JOB_ARRAYS)
+    const JobReport *report = &job->report;
+    if (report->access >= ACCESS_BEFORE && report->access <= ACCESS_INSIDE)
         say_access(job, result);
     else if (report->signal == SIGSYS)
-        say(result, TRY_STOPPED, computes, "it tried %s",
-            refused[why > 0 && why < REFUSED_COUNT ? why : REFUSED_OTHER]);
+        say_refused(report->call, result);
     else if (report->signal == SIGXCPU)
         say(result, TRY_STOPPED, "is there a loop without end?", "it did not end within %g s",
             job->header.limit_s);
@@ -76,7 +84,7 @@ static void say_signal(const Job *job, TryResult *result) {
 
 /* Whether the kernel returned from all calls; else the result says what happened. */
 static bool ran(const Job *job, TryResult *result) {
-    const JobReport *report = job_report(job);
+    const JobReport *report = &job->report;
     const ChildEnd *end = &job->end;
     if (end->timed_out)
         say(result, TRY_STOPPED, "is there a loop without end?", "it did not end within %g s",
@@ -90,7 +98,8 @@ static bool ran(const Job *job, TryResult *result) {
     else if (report->state == JOB_DONE)
         return true;
     else if (WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGSYS)
-        say(result, TRY_STOPPED, computes, "it tried %s", refused[REFUSED_PROCESS]);
+        say(result, TRY_STOPPED, computes,
+            "it tried to start a process, or made a call of another architecture");
     else if (WIFSIGNALED(end->status))
         say(result, TRY_STOPPED, "", "it was ended by a signal: %s",
             strsignal(WTERMSIG(end->status)));
@@ -102,7 +111,7 @@ static bool ran(const Job *job, TryResult *result) {
 
 /* What keeps a kernel from running at all. */
 static bool loaded(const Job *job, const TryKernel *kernel, Err *err) {
-    const JobReport *report = job_report(job);
+    const JobReport *report = &job->report;
     if (report->state == JOB_NO_FUNCTION)
         return err_set(err, ERR_FAILED, kernel->file,
                        "bevscope try --new FILE writes one that runs",
@@ -232,8 +241,9 @@ static bool run_and_judge(const TryKernel *kernel, const BevProblem *problem, bo
     JobHeader task = {.cuda = kernel->cuda, .calls = exact ? 1 : JOB_CALLS, .limit_s = limit_s};
     Truth truth = {0};
     Job job;
-    bool ok = job_open(&job, problem, &task, err) && truth_init(&truth, problem, err) &&
-              job_run(&job, kernel->library, err) && loaded(&job, kernel, err);
+    bool ok = job_open(&job, problem, &task, err) && job_run(&job, kernel->library, err) &&
+              loaded(&job, kernel, err) &&
+              truth_init(&truth, problem, err); /* after the run: nobody can look it up */
     if (ok) {
         result->run_s += job.end.wall_s;
         if (!result->printed)
@@ -283,6 +293,56 @@ void try_result_free(TryResult *result) {
 
 /* ---- timing ---------------------------------------------------------------------------------- */
 
+/* A kernel can write to the memory in which its time is taken. */
+static bool check_timing(const TryKernel *kernel, const BevKernel *instead, const Timing *timing,
+                         Err *err) {
+    const double *times[] = {&timing->median_us, &timing->p95_us, &timing->p99_us, &timing->min_us};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (!(*times[i] > 0 && *times[i] < 1e12))
+            return err_set(err, ERR_FAILED, instead ? instead->name : kernel->file, NOT_A_TIME,
+                           "%g us is no time", *times[i]);
+    return true;
+}
+
+/* Seconds that a process takes for 1 + `repeats` calls, by this one's clock; its last output is
+ * judged. */
+static bool time_outside(const TryKernel *kernel, const BevProblem *problem, int repeats,
+                         double limit_s, double *seconds, Err *err) {
+    JobHeader task = {.calls = 1, .repeats = repeats, .limit_s = limit_s};
+    TryResult result = {.verdict = TRY_RIGHT};
+    Truth truth = {0};
+    Job job;
+    bool ok = job_open(&job, problem, &task, err) && job_run(&job, kernel->library, err) &&
+              loaded(&job, kernel, err) && truth_init(&truth, problem, err);
+    *seconds = ok ? job.end.wall_s : 0;
+    if (ok && ran(&job, &result))
+        judge(&truth, &job, false, &result);
+    if (ok && result.verdict != TRY_RIGHT)
+        ok = err_set(err, ERR_FAILED, kernel->file, result.hint, "when called %d times: %s",
+                     repeats + 1, result.what);
+    try_result_free(&result);
+    truth_free(&truth);
+    job_close(&job);
+    return ok;
+}
+
+/* Whether calls take about as long as the runner says, and stay right. Other programs may have the cores,
+ * and printing takes longer than a median says. */
+static bool confirm(const TryKernel *kernel, const BevProblem *problem, double limit_s,
+                    double median_us, Err *err) {
+    const double long_enough_us = 2e5, slack_us = 3e5, most = 4e6, factor = 20;
+    int repeats = (int)fmin(fmax(long_enough_us / median_us, 3), most);
+    double once_s, all_s;
+    if (!time_outside(kernel, problem, 0, limit_s, &once_s, err) ||
+        !time_outside(kernel, problem, repeats, limit_s, &all_s, err))
+        return false;
+    double each_us = ((all_s - once_s) * 1e6 - slack_us) / repeats;
+    return each_us < factor * median_us ||
+           err_set(err, ERR_FAILED, kernel->file, NOT_A_TIME,
+                   "its time is given as %.3g us, but %d calls took %.3g us each", median_us,
+                   repeats, each_us);
+}
+
 bool try_time(const TryKernel *kernel, const BevKernel *instead, const BevProblem *problem,
               const TimingOptions *options, double limit_s, Timing *timing, Err *err) {
     JobHeader task = {.cuda = kernel->cuda, .timing = *options, .limit_s = limit_s};
@@ -295,7 +355,8 @@ bool try_time(const TryKernel *kernel, const BevKernel *instead, const BevProble
         ok = err_set(err, ERR_FAILED, instead ? instead->name : kernel->file, result.hint,
                      "while it was timed: %s", result.what);
     if (ok)
-        *timing = job_report(&job)->timing;
+        *timing = job.report.timing;
     job_close(&job);
-    return ok;
+    return ok && check_timing(kernel, instead, timing, err) &&
+           (instead || kernel->cuda || confirm(kernel, problem, limit_s, timing->median_us, err));
 }

@@ -8,6 +8,8 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -26,46 +28,59 @@
 #define END(value)       BPF_STMT(BPF_RET | BPF_K, (value))
 #define UNLESS(value, n) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (n)) /* skips n */
 #define IF_ANY(bits)     BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 0, 1)   /* else skips one */
-#define TRAP(why)        END(SECCOMP_RET_TRAP | (why))
 
-/* One line a system call; the number is loaded. */
-#define REFUSE(call, why)             UNLESS(SYS_##call, 1), TRAP(why)
-#define REFUSE_WRITING(call, flags)   UNLESS(SYS_##call, 4), LOAD(args[flags]),                    \
-                                      IF_ANY(O_WRONLY | O_RDWR | O_CREAT | O_TRUNC),               \
-                                      TRAP(REFUSED_WRITE), END(SECCOMP_RET_ALLOW)
-#define REFUSE_TO_OTHERS(call, self)  UNLESS(SYS_##call, 4), LOAD(args[0]), UNLESS(self, 1),       \
-                                      END(SECCOMP_RET_ALLOW), TRAP(REFUSED_SIGNAL)
+/* One line a system call; the number is loaded. WITH: an argument has that value, else it is refused;
+ * WITHOUT: has none of these bits. */
+#define ALLOW(call)               UNLESS(SYS_##call, 1), END(SECCOMP_RET_ALLOW)
+#define FAIL(call, error)         UNLESS(SYS_##call, 1), END(SECCOMP_RET_ERRNO | (error))
+#define WITH(call, i, value)      UNLESS(SYS_##call, 4), LOAD(args[i]), UNLESS(value, 1),          \
+                                  END(SECCOMP_RET_ALLOW), END(SECCOMP_RET_TRAP)
+#define WITH_EITHER(call, i, a, b) UNLESS(SYS_##call, 6), LOAD(args[i]), UNLESS(a, 1),             \
+                                  END(SECCOMP_RET_ALLOW), UNLESS(b, 1), END(SECCOMP_RET_ALLOW),    \
+                                  END(SECCOMP_RET_TRAP)
+#define WITHOUT(call, i, bits)    UNLESS(SYS_##call, 4), LOAD(args[i]), IF_ANY(bits),              \
+                                  END(SECCOMP_RET_TRAP), END(SECCOMP_RET_ALLOW)
+#define WRITES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 
+/* What a computing kernel, the C library and OpenMP need; every other call ends the process. Numbers of
+ * x32 are other numbers. */
 static bool filter_calls(void) {
     unsigned self = (unsigned)getpid();
     struct sock_filter rules[] = {
-        LOAD(arch), UNLESS(ARCHITECTURE, 1), BPF_STMT(BPF_JMP | BPF_JA, 1), TRAP(REFUSED_OTHER),
+        LOAD(arch), UNLESS(ARCHITECTURE, 1), BPF_STMT(BPF_JMP | BPF_JA, 1),
+        END(SECCOMP_RET_KILL_PROCESS),
         LOAD(nr),
-#ifdef SYS_fork
-        REFUSE(fork, REFUSED_PROCESS), REFUSE(vfork, REFUSED_PROCESS),
-#endif
-        REFUSE(execve, REFUSED_PROCESS), REFUSE(execveat, REFUSED_PROCESS),
+        /* threads and time */
+        ALLOW(futex), ALLOW(sched_yield), ALLOW(nanosleep), ALLOW(clock_nanosleep),
+        ALLOW(clock_gettime), ALLOW(clock_getres), ALLOW(gettimeofday), ALLOW(restart_syscall),
         UNLESS(SYS_clone, 4), LOAD(args[0]), IF_ANY(CLONE_THREAD), END(SECCOMP_RET_ALLOW),
-        TRAP(REFUSED_PROCESS),
-        /* Its flags lie in memory, which a filter cannot read: the C library then takes clone. */
-        UNLESS(SYS_clone3, 1), END(SECCOMP_RET_ERRNO | ENOSYS),
-        UNLESS(SYS_openat2, 1), END(SECCOMP_RET_ERRNO | ENOSYS),
-        REFUSE_WRITING(openat, 2),
-#ifdef SYS_open
-        REFUSE_WRITING(open, 1), REFUSE(creat, REFUSED_WRITE), REFUSE(unlink, REFUSED_WRITE),
-        REFUSE(rename, REFUSED_WRITE), REFUSE(mkdir, REFUSED_WRITE), REFUSE(rmdir, REFUSED_WRITE),
-        REFUSE(link, REFUSED_WRITE), REFUSE(symlink, REFUSED_WRITE), REFUSE(chmod, REFUSED_WRITE),
-#endif
-        REFUSE(unlinkat, REFUSED_WRITE), REFUSE(renameat2, REFUSED_WRITE),
-        REFUSE(renameat, REFUSED_WRITE), REFUSE(mkdirat, REFUSED_WRITE),
-        REFUSE(linkat, REFUSED_WRITE), REFUSE(symlinkat, REFUSED_WRITE),
-        REFUSE(fchmodat, REFUSED_WRITE), REFUSE(truncate, REFUSED_WRITE),
-        REFUSE(socket, REFUSED_NETWORK), REFUSE(socketpair, REFUSED_NETWORK),
-        REFUSE(ptrace, REFUSED_SIGNAL), REFUSE(tkill, REFUSED_SIGNAL),
-        REFUSE(rt_sigqueueinfo, REFUSED_SIGNAL), REFUSE(pidfd_send_signal, REFUSED_SIGNAL),
-        REFUSE(io_uring_setup, REFUSED_OTHER),
-        REFUSE_TO_OTHERS(kill, self), REFUSE_TO_OTHERS(tgkill, self),
+        END(SECCOMP_RET_TRAP),
+        FAIL(clone3, ENOSYS), /* its flags lie in memory, which a filter cannot read */
+        ALLOW(set_robust_list), ALLOW(rseq), ALLOW(set_tid_address), ALLOW(membarrier),
+        ALLOW(sched_getaffinity), FAIL(sched_setaffinity, EPERM), ALLOW(getcpu),
+        ALLOW(exit), ALLOW(exit_group),
+        /* memory */
+        ALLOW(mmap), ALLOW(munmap), ALLOW(mprotect), ALLOW(mremap), ALLOW(brk), ALLOW(madvise),
+        /* files to read; standard output */
+        ALLOW(read), ALLOW(readv), ALLOW(pread64), ALLOW(lseek), ALLOW(close), ALLOW(fstat),
+        ALLOW(newfstatat), FAIL(statx, ENOSYS), ALLOW(readlinkat), ALLOW(faccessat), ALLOW(getcwd),
+        WITHOUT(openat, 2, WRITES), FAIL(openat2, ENOSYS),
+        WITH_EITHER(write, 0, 1, 2), WITH_EITHER(writev, 0, 1, 2),
+        WITH_EITHER(fcntl, 1, F_GETFD, F_GETFL), WITH(ioctl, 1, TCGETS),
+        /* facts */
+        ALLOW(getpid), ALLOW(gettid), ALLOW(getppid), ALLOW(getuid), ALLOW(geteuid), ALLOW(getgid),
+        ALLOW(getegid), ALLOW(uname), ALLOW(sysinfo), ALLOW(getrandom), ALLOW(getrusage),
+        ALLOW(times), WITH(prlimit64, 2, 0), WITH(prctl, 0, PR_SET_NAME),
+        /* signals: the runner's own answer to SIGSYS stays */
+        UNLESS(SYS_rt_sigaction, 4), LOAD(args[0]), UNLESS(SIGSYS, 1), END(SECCOMP_RET_TRAP),
         END(SECCOMP_RET_ALLOW),
+        ALLOW(rt_sigprocmask), ALLOW(rt_sigreturn), ALLOW(sigaltstack),
+        ALLOW(ppoll), WITH(kill, 0, self), WITH(tgkill, 0, self),
+#ifdef SYS_open
+        WITHOUT(open, 1, WRITES), ALLOW(stat), ALLOW(lstat), ALLOW(access), ALLOW(readlink),
+        ALLOW(time), ALLOW(pause), ALLOW(getrlimit), ALLOW(arch_prctl),
+#endif
+        END(SECCOMP_RET_TRAP),
     };
     /* clang-format on */
     struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
@@ -108,4 +123,48 @@ void sandbox_enter(double seconds, size_t bytes) {
     limit(RLIMIT_FSIZE, 0, 0);
     if (!filter_calls())
         limit_processes();
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+#define NAME(call, why) {SYS_##call, #call, why}
+static const SandboxCall calls[] = {
+    NAME(execve, REFUSED_PROCESS), NAME(execveat, REFUSED_PROCESS), NAME(clone, REFUSED_PROCESS),
+    NAME(unshare, REFUSED_PROCESS), NAME(setns, REFUSED_PROCESS), NAME(openat, REFUSED_WRITE),
+    NAME(write, REFUSED_WRITE), NAME(writev, REFUSED_WRITE), NAME(pwrite64, REFUSED_WRITE),
+    NAME(ftruncate, REFUSED_WRITE), NAME(truncate, REFUSED_WRITE), NAME(fallocate, REFUSED_WRITE),
+    NAME(sendfile, REFUSED_WRITE), NAME(copy_file_range, REFUSED_WRITE), NAME(unlinkat, REFUSED_WRITE),
+    NAME(renameat2, REFUSED_WRITE), NAME(mkdirat, REFUSED_WRITE), NAME(mknodat, REFUSED_WRITE),
+    NAME(linkat, REFUSED_WRITE), NAME(symlinkat, REFUSED_WRITE), NAME(fchmod, REFUSED_WRITE),
+    NAME(fchmodat, REFUSED_WRITE), NAME(fchown, REFUSED_WRITE), NAME(fchownat, REFUSED_WRITE),
+    NAME(utimensat, REFUSED_WRITE), NAME(setxattr, REFUSED_WRITE), NAME(fsetxattr, REFUSED_WRITE),
+    NAME(mount, REFUSED_WRITE), NAME(chroot, REFUSED_WRITE), NAME(memfd_create, REFUSED_WRITE),
+    NAME(open_by_handle_at, REFUSED_WRITE), NAME(socket, REFUSED_NETWORK),
+    NAME(socketpair, REFUSED_NETWORK), NAME(connect, REFUSED_NETWORK), NAME(bind, REFUSED_NETWORK),
+    NAME(ptrace, REFUSED_SIGNAL), NAME(process_vm_readv, REFUSED_SIGNAL),
+    NAME(process_vm_writev, REFUSED_SIGNAL), NAME(kill, REFUSED_SIGNAL), NAME(tkill, REFUSED_SIGNAL),
+    NAME(tgkill, REFUSED_SIGNAL), NAME(rt_sigqueueinfo, REFUSED_SIGNAL),
+    NAME(rt_tgsigqueueinfo, REFUSED_SIGNAL), NAME(pidfd_open, REFUSED_SIGNAL),
+    NAME(pidfd_getfd, REFUSED_SIGNAL), NAME(pidfd_send_signal, REFUSED_SIGNAL),
+    NAME(setpriority, REFUSED_SIGNAL), NAME(prlimit64, REFUSED_SIGNAL), NAME(setpgid, REFUSED_SIGNAL),
+    NAME(setsid, REFUSED_SIGNAL), NAME(shmget, REFUSED_OTHER), NAME(shmat, REFUSED_OTHER),
+    NAME(semget, REFUSED_OTHER), NAME(msgget, REFUSED_OTHER), NAME(mq_open, REFUSED_OTHER),
+    NAME(bpf, REFUSED_OTHER), NAME(perf_event_open, REFUSED_OTHER), NAME(userfaultfd, REFUSED_OTHER),
+    NAME(keyctl, REFUSED_OTHER), NAME(io_uring_setup, REFUSED_OTHER), NAME(prctl, REFUSED_OTHER),
+    NAME(seccomp, REFUSED_OTHER), NAME(ioctl, REFUSED_OTHER), NAME(fcntl, REFUSED_OTHER),
+    NAME(rt_sigaction, REFUSED_OTHER), NAME(setitimer, REFUSED_OTHER), NAME(dup, REFUSED_OTHER),
+#ifdef SYS_fork
+    NAME(fork, REFUSED_PROCESS), NAME(vfork, REFUSED_PROCESS), NAME(open, REFUSED_WRITE),
+    NAME(creat, REFUSED_WRITE), NAME(unlink, REFUSED_WRITE), NAME(rename, REFUSED_WRITE),
+    NAME(mkdir, REFUSED_WRITE), NAME(rmdir, REFUSED_WRITE), NAME(link, REFUSED_WRITE),
+    NAME(symlink, REFUSED_WRITE), NAME(chmod, REFUSED_WRITE), NAME(chown, REFUSED_WRITE),
+    NAME(mknod, REFUSED_WRITE), NAME(utime, REFUSED_WRITE),
+#endif
+};
+
+SandboxCall sandbox_call(int number) {
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (calls[i].number == number)
+            return calls[i];
+    return (SandboxCall){number, "", REFUSED_OTHER};
 }

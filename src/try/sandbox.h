@@ -1,4 +1,4 @@
-/* What a runner gives up before it loads a learner's kernel. It holds off mistakes, not attacks. */
+/* What a runner gives up before it loads a learner's kernel. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,8 +6,25 @@
 
 /* Limits of the calling process: `seconds` of CPU time over all threads, `bytes` of address space
  * (not under AddressSanitizer, which reserves more), no files, no core dump, and on Linux for
- * x86-64 and AArch64 a seccomp filter: starting processes and programs, opening files for writing,
- * renaming and removing them, networks, and signals to others end the process with SIGSYS, whose
- * si_errno is a Refused. Threads stay allowed. Without seccomp the number of processes is limited
- * to some more than the system has. */
+ * x86-64 and AArch64 a seccomp filter: memory, threads, time, reading files and printing are allowed,
+ * every other call ends the process with SIGSYS, as do calls of other architectures. Without seccomp
+ * the number of processes is limited to some more than the system has. */
 void sandbox_enter(double seconds, size_t bytes);
+
+/* What a kernel may not ask the system for. */
+typedef enum {
+    REFUSED_OTHER,
+    REFUSED_PROCESS,
+    REFUSED_WRITE,
+    REFUSED_NETWORK,
+    REFUSED_SIGNAL,
+    REFUSED_COUNT
+} Refused;
+
+/* A call that was refused, by its number; name "": not one of those known here. */
+typedef struct {
+    int number;
+    const char *name;
+    Refused why;
+} SandboxCall;
+SandboxCall sandbox_call(int number);

@@ -79,7 +79,7 @@ static struct timespec patience(const Loop *loop) {
     double wait = loop->window ? WINDOW_POLL_MS : IDLE_POLL_MS;
     wait = fmin(wait, tick_in_ms(loop, clock_ms()));
     wait = fmin(wait, fmin(loop_draw_in_ms(loop), loop_echo_in_ms(loop)));
-    wait = fmin(wait, app_lesson_in_ms(&loop->app));
+    wait = fmin(wait, fmin(app_lesson_in_ms(&loop->app), app_tour_in_ms(&loop->app)));
     wait = fmin(wait, slow_in_ms(&loop->slow, clock_ms()));
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }
@@ -130,6 +130,7 @@ static void live(Loop *loop) {
         loop_take_messages(loop);
         tick(loop);
         app_lesson_turn(&loop->app, app_lesson_in_ms(&loop->app) <= 0);
+        app_tour_turn(&loop->app);
         loop_serve(loop);
         if (!loop->term)
             loop_plain_step(loop);
@@ -151,6 +152,8 @@ static bool open_all(Loop *loop, Err *err) {
     loop_serve_first(loop);
     if (!plain && !loop_open_terminal(loop, err))
         return false;
+    if (loop->app.greets)
+        app_note(&loop->app, "press : and type what you want to see; Enter: a tour of a minute");
     loop_open_window(loop);
     return true;
 }

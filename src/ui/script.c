@@ -42,16 +42,6 @@ static bool write_text(const Script *script, const char *name, Err *err) {
     return ok;
 }
 
-/* What the script says, in the place of the key bar: nobody presses a key there. */
-static void draw_said(Script *script) {
-    Cells *cells = &script->cells;
-    int margin = cells->columns >= 110 ? 2 : 1, y = cells->rows - (cells->rows >= 54 ? 2 : 1);
-    if (!script->said[0] || cells->rows < 10)
-        return;
-    cells_erase(cells, (Area){0, y, cells->columns, 1}, INK_SELECTED);
-    cells_text(cells, margin, y, cells->columns - 2 * margin, cell_bold(INK_TITLE), script->said);
-}
-
 void script_draw(Script *script) {
     const App *app = &script->app;
     script->cells.light = app->state.light;
@@ -62,7 +52,6 @@ bool script_write_frame(Script *script, Err *err) {
     char name[32];
     Image image = {0};
     script_draw(script);
-    draw_said(script);
     snprintf(name, sizeof name, "frame-%04d.txt", ++script->frames);
     if (!write_text(script, name, err))
         return false;
@@ -169,9 +158,10 @@ static bool use_pixel(Script *script, const char *rest, Err *err) {
 /* One line of text on the frames that follow; without text there is none. */
 static bool use_say(Script *script, const char *rest, Err *err) {
     rest += strspn(rest, " \t");
-    if (strlen(rest) >= sizeof script->said)
+    char *caption = script->app.state.caption;
+    if (strlen(rest) >= sizeof script->app.state.caption)
         return script_refuse(script, "say takes one line of text, at most 199 bytes", err);
-    snprintf(script->said, sizeof script->said, "%s", rest);
+    snprintf(caption, sizeof script->app.state.caption, "%s", rest);
     return true;
 }
 

@@ -10,7 +10,6 @@ typedef struct {
     const ScriptOptions *options;
     App app;
     Cells cells;
-    char said[200]; /* stands on the frames; "": nothing */
     int frames, line;
     bool quit;
 } Script;

@@ -215,6 +215,8 @@ static const struct {
 
 /* Keys without a character. All others come as text, in the keyboard layout of the user. */
 static int32_t special_key(const SDL_Keysym *symbol) {
+    if (symbol->mod & KMOD_CTRL && (symbol->sym == SDLK_p || symbol->sym == SDLK_u))
+        return symbol->sym == SDLK_p ? KEYCODE_CTRL_P : KEYCODE_CTRL_U;
     if (symbol->sym >= SDLK_F1 && symbol->sym <= SDLK_F12)
         return KEYCODE_F1 + (symbol->sym - SDLK_F1);
     for (size_t i = 0; i < sizeof special_keys / sizeof *special_keys; i++)
@@ -308,10 +310,18 @@ static bool move(SdlWindow *window, const WindowLayout *layout, const LiveData *
     return true;
 }
 
-static bool wheel(const WindowLayout *layout, const SDL_MouseWheelEvent *scroll, double unit,
-                  Event *event) {
+static bool menu(const SdlWindow *window, double x, double y, Event *event) {
+    *event = (Event){.kind = EVENT_COMMAND, .command = spots_menu(&window->spots, x, y)};
+    return true;
+}
+
+static bool wheel(const SdlWindow *window, const WindowLayout *layout,
+                  const SDL_MouseWheelEvent *scroll, double unit, Event *event) {
     int x, y;
     SDL_GetMouseState(&x, &y);
+    *event = (Event){.kind = EVENT_COMMAND};
+    if (spots_wheel(&window->spots, x / unit, y / unit, scroll->preciseY, &event->command))
+        return true;
     *event = at_cell(EVENT_WHEEL, layout, x / unit, y / unit);
     event->steps =
         scroll->direction == SDL_MOUSEWHEEL_FLIPPED ? -scroll->preciseY : scroll->preciseY;
@@ -328,11 +338,13 @@ static bool mouse_event(SdlWindow *window, const State *state, const LiveData *l
     case SDL_MOUSEMOTION:
         return move(window, &layout, live, from->motion.x / unit, from->motion.y / unit, event);
     case SDL_MOUSEBUTTONDOWN:
+        if (from->button.button == SDL_BUTTON_RIGHT)
+            return menu(window, x, y, event);
         return from->button.button == SDL_BUTTON_LEFT && press(window, &layout, state, x, y);
     case SDL_MOUSEBUTTONUP:
         return from->button.button == SDL_BUTTON_LEFT && release(window, &layout, x, y, event);
     default:
-        return wheel(&layout, &from->wheel, unit, event);
+        return wheel(window, &layout, &from->wheel, unit, event);
     }
 }
 

@@ -115,7 +115,7 @@ static void give_back(int code) {
  * are Shift, Alt and Control, which do not matter, 32 says that the mouse moved, 64 that it is the
  * wheel. False: it is none, or of another button. */
 static bool parse_report(const char *text, char letter, MouseReport *report) {
-    enum { KEYS = 4 | 8 | 16, MOVED = 32, WHEEL_UP = 64, WHEEL_DOWN = 65 };
+    enum { MENU = 2, KEYS = 4 | 8 | 16, MOVED = 32, WHEEL_UP = 64, WHEEL_DOWN = 65 };
     int button, column, row, used = 0;
     bool digits = strspn(text + 1, "0123456789;") == strlen(text + 1);
     if (!digits || sscanf(text, "<%4d;%4d;%4d%n", &button, &column, &row, &used) != 3 ||
@@ -123,9 +123,11 @@ static bool parse_report(const char *text, char letter, MouseReport *report) {
         return false;
     button &= ~KEYS;
     bool wheel = letter == 'M' && (button == WHEEL_UP || button == WHEEL_DOWN);
-    if (!wheel && (button & ~MOVED) != 0)
+    bool menu = letter == 'M' && button == MENU;
+    if (!wheel && !menu && (button & ~MOVED) != 0)
         return false;
     *report = (MouseReport){.kind = wheel             ? MOUSE_WHEEL
+                                    : menu            ? MOUSE_MENU
                                     : letter == 'm'   ? MOUSE_RELEASE
                                     : button == MOVED ? MOUSE_MOVE
                                                       : MOUSE_PRESS,

@@ -97,7 +97,15 @@ bool term_pointer_follow(TermPointer *pointer, const MouseReport *report, const 
         return release(pointer, report, spots, state, event);
     case MOUSE_MOVE:
         return move(pointer, report, spots, state, event);
+    case MOUSE_MENU:
+        *event = (Event){.kind = EVENT_COMMAND,
+                         .command = spots_menu(&spots->clicks, report->column, report->row)};
+        return true;
     case MOUSE_WHEEL:
+        *event = (Event){.kind = EVENT_COMMAND};
+        if (spots_wheel(&spots->clicks, report->column, report->row, report->steps,
+                        &event->command))
+            return true;
         *event = (Event){.kind = EVENT_WHEEL, .steps = report->steps};
         return dash_cell_at(spots, report->column, report->row, &event->x, &event->y);
     }

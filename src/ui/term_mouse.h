@@ -6,7 +6,7 @@
 
 /* A report, in columns and rows from 0. Only the first button counts. */
 typedef struct {
-    enum { MOUSE_PRESS, MOUSE_RELEASE, MOUSE_MOVE, MOUSE_WHEEL } kind; /* MOVE: while pressed */
+    enum { MOUSE_PRESS, MOUSE_RELEASE, MOUSE_MOVE, MOUSE_MENU, MOUSE_WHEEL } kind; /* MOVE: while pressed */
     int column, row;
     int steps; /* WHEEL: up (+) or down (-) */
 } MouseReport;

@@ -2,7 +2,7 @@
  * temporary file is left. */
 #include "src/base/data.h"
 #include "src/base/nearest.h"
-#include "tests/support/path_in.h"
+#include "tests/support/folder.h"
 #include "tests/support/tap.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/bevscope-data-XXXXXX";
+static Err err; /* why a step failed */
 
 /* The open() below replaces the C library's. With this flag set it behaves like a file system without
  * O_TMPFILE. */
@@ -33,10 +33,6 @@ int open(const char *path, int flags, ...) {
         return -1;
     }
     return openat(AT_FDCWD, path, flags, mode);
-}
-
-static const char *in_folder(const char *name) {
-    return path_in(folder, name);
 }
 
 static bool holds(const char *path, const char *text) {
@@ -63,14 +59,7 @@ static int entries(const char *path) {
     return count;
 }
 
-static void put(const char *path, const char *text) {
-    FILE *file = fopen(path, "w");
-    fputs(text, file);
-    fclose(file);
-}
-
 static bool refused(const char *path, const char *words) {
-    Err err = {0};
     char line[800];
     bool ok = !data_write(path, "new", 3, &err);
     err_line(&err, line, sizeof line);
@@ -84,7 +73,6 @@ static bool refused(const char *path, const char *words) {
 
 static void test_path(void) {
     char path[256];
-    Err err;
     unsetenv("BEVSCOPE_DATA");
     tap_ok(!found("bevscope-no-such/file.json"), "a file that nobody has");
     tap_ok(!data_path("bevscope-no-such/file.json", path, sizeof path, &err) &&
@@ -137,7 +125,6 @@ static void test_nearest(void) {
 static void test_read(void) {
     char *bytes;
     size_t length;
-    Err err;
     const char *path = in_folder("read");
     put(path, "twelve bytes");
     tap_ok(data_read(path, 12, &bytes, &length, NULL) && length == 12 &&
@@ -238,7 +225,6 @@ static void test_endless(void) {
     const char *path = in_folder("pipe");
     char *bytes;
     size_t length;
-    Err err;
     tap_need(mkfifo(path, 0600) == 0, "mkfifo");
     fflush(stdout);
     pid_t child = fork();
@@ -248,6 +234,9 @@ static void test_endless(void) {
         usleep(200000);
         _exit(write(fd, "late", 4) != 4);
     }
+    errno = ENOENT;
+    tap_ok(!data_open(path, &err) && strstr(err.what, "not a regular file") && errno != ENOENT,
+           "a pipe is opened as no file, and not waited for");
     bool ok = data_read(path, 100, &bytes, &length, &err);
     tap_ok(ok && length == 4 && !memcmp(bytes, "late", 4), "a pipe whose writer comes late");
     free(ok ? bytes : NULL);
@@ -258,6 +247,61 @@ static void test_endless(void) {
     ok = data_read("/proc/kmsg", 1 << 20, &bytes, &length, &err);
     tap_ok(!ok || length < 1 << 20, "/proc/kmsg does not keep its reader");
     free(ok ? bytes : NULL);
+}
+
+/* A pipe whose reader comes late gets all of it. */
+static void test_late_reader(void) {
+    enum { BYTES = 300000 }; /* more than a pipe holds */
+    static char bytes[BYTES];
+    const char *path = in_folder("pipe");
+    tap_need(mkfifo(path, 0600) == 0, "mkfifo");
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        usleep(200000);
+        int fd = open(path, O_RDONLY);
+        size_t all = 0;
+        for (ssize_t got; (got = read(fd, bytes, sizeof bytes)) > 0; all += (size_t)got)
+            usleep(1000);
+        _exit(all != BYTES);
+    }
+    int status = -1;
+    bool ok = data_write(path, bytes, sizeof bytes, &err);
+    tap_ok(ok && waitpid(child, &status, 0) == child && status == 0,
+           "a pipe whose reader is late and slow");
+    unlink(path);
+}
+
+static bool given_up(int which) {
+    char *bytes;
+    size_t length;
+    bool ok = which == 0   ? data_write(in_folder("unread"), "x", 1, &err)
+              : which == 1 ? data_read(in_folder("unwritten"), 100, &bytes, &length, &err)
+                           : data_read("/dev/ptmx", 100, &bytes, &length, &err);
+    return !ok && strstr(err.what, "within 60 s");
+}
+
+/* Nobody at the other end; a minute each, side by side. */
+TAP_HARD_SUITE(data_given_up) {
+    static const char *const what[] = {"a pipe that nobody reads", "a pipe that nobody writes",
+                                       "a terminal without a user"};
+    pid_t children[3];
+    folder_open();
+    tap_need(mkfifo(in_folder("unread"), 0600) == 0 && mkfifo(in_folder("unwritten"), 0600) == 0,
+             "two pipes");
+    fflush(stdout);
+    for (int i = 0; i < 3; i++) {
+        children[i] = fork();
+        if (children[i] == 0)
+            _exit(!given_up(i));
+    }
+    for (int i = 0; i < 3; i++) {
+        int status = -1;
+        tap_ok(waitpid(children[i], &status, 0) == children[i] && status == 0, "%s", what[i]);
+    }
+    unlink(in_folder("unread"));
+    unlink(in_folder("unwritten"));
+    folder_close();
 }
 
 /* The result of a child process, which runs with limits and a user that the test must not have. */
@@ -449,13 +493,13 @@ static void test_handlers(void) {
 }
 
 TAP_SUITE(data) {
-    if (!mkdtemp(folder))
-        tap_skip_suite("no temporary folder");
+    folder_open();
     chmod(folder, 0777);
     test_path();
     test_nearest();
     test_read();
     test_endless();
+    test_late_reader();
     memset(payload[0], 'a', PAYLOAD);
     memset(payload[1], 'b', PAYLOAD);
     for (int named = 0; named < 2; named++) {
@@ -470,5 +514,5 @@ TAP_SUITE(data) {
     }
     refuse_nameless = false;
     test_kill();
-    tap_ok(entries(folder) == 0 && rmdir(folder) == 0, "the folder is empty at the end");
+    folder_close();
 }

@@ -17,7 +17,7 @@ frame() { # NUMBER
     cat "$folder/a/frame-$(printf %04d "$1").txt"
 }
 
-frame 2 | grep -q 'bevscope  .* FP16 nearest backward  street.json  picture by '
+frame 2 | grep -q 'bevscope  .* FP16 nearest  street.json  backward  picture by '
 tap_ok $? 'the selection goes backward, and what pools the picture is named'
 frame 2 | grep -q 'Kernels, FP16 nearest backward' && frame 2 | grep -q '^   *1 REF '
 tap_ok $? 'the ladder backward, from its reference on'

@@ -114,6 +114,38 @@ PY
 tap_run 'verify --format json: every gate passes, numbers are numbers' \
     python3 "$folder/verify.py" "$folder/out"
 
+# Moments: a clip is judged whole, its worst moment is that moment alone, and the line is a gate.
+mkdir "$folder/clip"
+for time in 0 0.5 1; do
+    "$BEVSCOPE" export highway "$folder/clip/$time.npz" -c 16 --time $time --device cpu >/dev/null
+done
+one="-k cpu_v4 -d fp8 -a nearest --device cpu --format json"
+expect 0 '' verify highway -c 16 --time 0.5 $one
+cp "$folder/out" "$folder/alone"
+expect 0 '' verify "$folder/clip" $one
+cp "$folder/out" "$folder/whole"
+expect 3 '' verify highway -c 16 --moments 3 --cosine 0.99999 $one
+cp "$folder/out" "$folder/line"
+grep -q 'cosine .* is below the line' "$folder/err" &&
+    grep -q '3 of 3 moments of selections fail a gate or the line' "$folder/err"
+tap_ok $? 'verify --cosine says what is below the line'
+expect 0 '' verify highway -c 16 --moments 3 $one
+cat >"$folder/moments.py" <<'PY'
+import json, sys
+toy, alone, clip, line = (json.load(open(name)) for name in sys.argv[1:])
+assert len(toy["results"]) == 1 and len(toy["moments"]) == 3 and len(clip["moments"]) == 3
+worst, errors = toy["results"][0], [moment["max_abs"] for moment in toy["moments"]]
+assert worst["max_abs"] == max(errors) and errors[1] == alone["results"][0]["max_abs"], errors
+assert worst["time_s"] == toy["moments"][errors.index(max(errors))]["time_s"] and len(set(errors)) > 1
+largest = max(toy["classes"], key=lambda row: row["max_abs"])
+assert worst["class"] == largest["class"] and worst["max_abs"] == largest["max_abs"], largest
+assert clip["results"][0]["class"] is None and clip["results"][0]["moments"] == 3
+assert [moment["max_abs"] for moment in clip["moments"]] == errors, clip["moments"]
+assert line["failed"] == 3 and line["results"][0]["moments_failed"] == 3
+PY
+tap_run 'verify: all moments, the worst with its class; each as it is alone' \
+    python3 "$folder/moments.py" "$folder/out" "$folder/alone" "$folder/whole" "$folder/line"
+
 # All kernels in one format, one kernel in all.
 expect 0 '' bench toy --quick --format json --device cpu --dtype fp16
 cp "$folder/out" "$folder/kernels"
@@ -137,11 +169,40 @@ PY
 tap_run 'bench --format json: percentiles in order, every selection there' \
     python3 "$folder/bench.py" "$folder/kernels" "$folder/out"
 
+# Against an earlier file: its latencies a millionth, or of any noise, or of another machine.
+cat >"$folder/older.py" <<'PY'
+import json, sys
+for name, factor, noise, cpu in (("fast", 1e-6, 0, None), ("noisy", 1, 1e9, None), ("other", 1, 0, "Z80")):
+    old = json.load(open(sys.argv[1]))
+    old["machine"]["cpu"] = cpu or old["machine"]["cpu"]
+    for row in old["results"]:
+        row["median_us"], row["noise"] = row["median_us"] * factor, noise
+    json.dump(old, open(f"{sys.argv[2]}/{name}.json", "w"))
+PY
+python3 "$folder/older.py" "$folder/kernels" "$folder"
+again="bench toy --quick --device cpu --dtype fp16 -k cpu_v3,cpu_v4 --cache warm"
+expect 3 '2 of 2 rows are slower by more than 5% and noise, the worst toy, cpu_v' $again \
+    --against "$folder/fast.json" --fail 5% --png "$folder/ratios.png" --format json
+[ "$(grep -c '"against": "slower"' "$folder/out")" = 2 ] && [ -s "$folder/ratios.png" ]
+tap_ok $? 'bench --against: the ratios are in the table, and a figure'
+expect 0 '' $again --against "$folder/noisy.json" --fail 5%
+expect 2 'measured on Z80, but this is .* .figures of two machines' $again --against "$folder/other.json"
+expect 2 'no latency that bench measured' $again --against "$folder/whole"
+expect 2 'launches in a row .leave --single out' $again --against "$folder/fast.json" --single
+expect 2 'there is nothing to compare with .add --against' $again --fail 5%
+expect 2 "'fast' is no percentage" $again --against "$folder/fast.json" --fail fast
+expect 2 'recorded figures are not compared' bench --recorded --against "$folder/fast.json"
+
 for format in table markdown csv; do
     expect 0 '' bench toy --quick --format $format --device cpu --dtype fp16 -k cpu_v3
     [ "$(grep -c cpu_v3 "$folder/out")" = 2 ]
     tap_ok $? "bench --format $format shows both cache states"
 done
+
+# The ladder of views: kernel by kernel, then fused, each beside the first.
+"$BEVSCOPE" bench toy --quick --stage view --device cpu -f csv >"$folder/out" &&
+    [ "$(cut -d, -f2 "$folder/out" | sort -u | grep -c "cpu_view")" = 3 ]
+tap_ok $? "bench --stage view times the ladder of the view"
 
 # A smaller L2 needs a GPU; without one, the recorded experiment is shown.
 # Control codes in a file's name do not reach the terminal.
@@ -302,5 +363,16 @@ tap_ok $? "a camera's yaw error in a file is that of the display ($points points
     ! "$BEVSCOPE" snapshot intersection -o "$folder/clean.svg" --camera back | grep -q . &&
     ! cmp -s "$folder/dirty.svg" "$folder/clean.svg"
 tap_ok $? 'a dirty lens changes the figure'
+
+# What surrounds the program: a small stack, more threads than OpenMP's library survives.
+(ulimit -S -s 500 && "$BEVSCOPE" regime toy --device cpu) >"$folder/out" 2>"$folder/err" &&
+    grep -q 'V4' "$folder/out"
+tap_ok $? 'a small stack is raised'
+(ulimit -s 500 && "$BEVSCOPE" regime toy --device cpu) >"$folder/out" 2>"$folder/err"
+[ $? = 1 ] && grep -q 'stack: 500 kB, needs 1024 (ulimit -s 8192)' "$folder/err"
+tap_ok $? 'one that cannot be raised is named'
+export OMP_NUM_THREADS=99999999
+expect 2 '^bevscope: OMP_NUM_THREADS: 99999999 threads, must be at most 1024 ' info toy --device cpu
+unset OMP_NUM_THREADS
 
 tap_done

@@ -64,7 +64,7 @@ printf 'dtype fp8\ntick 1\ntick 1\ntick 1\n' >"$folder/moments.keys"
 for t in 1 2 3; do
     "$BEVSCOPE" verify canonical --kernel cpu_v4 --dtype fp8 --align nearest --device cpu \
         --time $t --format json |
-        sed -n 's/.*"max_abs": \([0-9.]*\).*/\1/p'
+        sed -n '/"results"/,$ s/.*"max_abs": \([0-9.]*\).*/\1/p'
 done >"$folder/wanted"
 awk '$1 == "FP8" && $2 == "pass" { print $5 }' "$folder"/moments/frame-*.txt >"$folder/shown"
 paste "$folder/wanted" "$folder/shown" | awk '

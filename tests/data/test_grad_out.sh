@@ -39,43 +39,33 @@ says() { # TEXT
 npy "$folder/right.npy" "($ny, $nx, $c)" "$count" "$one" "$one"
 verify "$folder/right.npy" && [ ! "$(grep bevscope "$folder/err")" ]
 tap_ok $? 'a gradient of the right shape is taken'
+# refused NAME WORDS TITLE: the file is refused in one line that says so.
+refused() {
+    verify "$folder/$1"
+    [ $? = 1 ] && says "$2"
+    tap_ok $? "$3"
+}
 npy "$folder/shape.npy" "($ny, $nx, 7)" $((ny * nx * 7)) "$one"
-verify "$folder/shape.npy"
-[ $? = 1 ] && says "shape.npy: grad_out has the shape ($ny, $nx, 7), must be (ny, nx, channels) = ($ny, $nx, $c)"
-tap_ok $? 'another shape is refused'
+refused shape.npy \
+    "shape.npy: grad_out has the shape ($ny, $nx, 7), must be (ny, nx, channels) = ($ny, $nx, $c)" \
+    'another shape is refused'
 npy "$folder/rank.npy" "($count,)" "$count" "$one"
-verify "$folder/rank.npy"
-[ $? = 1 ] && says "grad_out has the shape ($count,), must be (ny, nx, channels)"
-tap_ok $? 'and another rank'
+refused rank.npy "grad_out has the shape ($count,), must be (ny, nx, channels)" 'and another rank'
 for type in '<U1' '|S4' '|u1' '<i4'; do
     printf '\223NUMPY\001\000\166\000%-117s\n' \
         "{'descr': '$type', 'fortran_order': False, 'shape': ($ny, $nx, $c), }" >"$folder/type.npy"
     head -c $((4 * count)) /dev/zero >>"$folder/type.npy"
-    verify "$folder/type.npy"
-    [ $? = 1 ] && says "must be float16, float32 or float64"
-    tap_ok $? "texts and whole numbers are refused: $type"
+    refused type.npy "must be float16, float32 or float64" "texts and whole numbers are refused: $type"
 done
-head -c 500 "$folder/right.npy" >"$folder/short.npy"
-verify "$folder/short.npy"
-[ $? = 1 ] && says "but has 372"
-tap_ok $? 'a truncated file is refused'
-head -c 50 "$folder/right.npy" >"$folder/header.npy"
-verify "$folder/header.npy"
-[ $? = 1 ] && says "truncated: its header has no end"
-tap_ok $? 'and one whose header is cut'
-head -c 9 "$folder/right.npy" >"$folder/prefix.npy"
-verify "$folder/prefix.npy"
-[ $? = 1 ] && says "truncated: its header has no end"
-tap_ok $? 'and one of nine bytes'
-deep=$folder/$(printf '%0120d' 0)/$(printf '%0120d' 1)
-mkdir -p "$deep"
-cp "$folder/shape.npy" "$deep/shape.npy"
-verify "$deep/shape.npy"
-[ $? = 1 ] && says "1/shape.npy: grad_out has the shape"
-tap_ok $? 'a long path ends with the name of the file'
-verify "$folder/none.npy"
-[ $? = 1 ] && says none.npy
-tap_ok $? 'and none at all'
+for part in 500 50 9; do head -c $part "$folder/right.npy" >"$folder/$part.npy"; done
+refused 500.npy "but has 372" 'a truncated file is refused'
+refused 50.npy "truncated: its header has no end" 'and one whose header is cut'
+refused 9.npy "truncated: its header has no end" 'and one of nine bytes'
+deep=$(printf '%0120d' 0)/$(printf '%0120d' 1)
+mkdir -p "$folder/$deep"
+cp "$folder/shape.npy" "$folder/$deep/shape.npy"
+refused "$deep/shape.npy" "1/shape.npy: grad_out has the shape" 'a long path ends with the name of the file'
+refused none.npy none.npy 'and none at all'
 npy "$folder/nan.npy" "($ny, $nx, $c)" "$count" "$one" "$nan" "$infinite" "$nan"
 verify "$folder/nan.npy"
 says "nan.npy: grad_out: 2 of $count values are NaN, 1 infinite, the first at [0, 0, 1]"
@@ -91,6 +81,13 @@ snapshot() { # OPTIONS...
     "$BEVSCOPE" snapshot intersection --backward --device cpu --dtype fp32 -o "$folder/back.png" \
         "$@" >"$folder/out" 2>"$folder/err"
 }
+misused() { # WORDS TITLE OPTIONS...
+    words=$1 title=$2
+    shift 2
+    snapshot "$@"
+    [ $? = 2 ] && says "$words"
+    tap_ok $? "$title"
+}
 npy "$folder/street.npy" '(200, 200, 80)' 0
 head -c $((200 * 200 * 80 * 4)) /dev/zero | tr '\000' '\074' >>"$folder/street.npy" # 0.0115
 snapshot --grad-out "$folder/street.npy" && grep -q 'over 40000 cells' "$folder/out" &&
@@ -101,19 +98,11 @@ snapshot --pixel front,20,8 && grep -q 'the chosen one: front, column 20, row 8'
 tap_ok $? 'snapshot shows the bins of a pixel'
 snapshot --pixel 1,20,8 && grep -q 'the chosen one: front, column 20, row 8' "$folder/out"
 tap_ok $? 'or of a camera by number'
-snapshot --pixel side,20,8
-[ $? = 2 ] && says "there is no camera 'side'"
-tap_ok $? 'a camera that is not there'
-snapshot --pixel front,44,8
-[ $? = 2 ] && says '44,8 is outside of 44 x 16 pixels'
-tap_ok $? 'a pixel that is not there'
-snapshot --pixel front,20
-[ $? = 2 ] && says 'is not CAMERA,X,Y'
-tap_ok $? 'half a pixel'
+misused "there is no camera 'side'" 'a camera that is not there' --pixel side,20,8
+misused '44,8 is outside of 44 x 16 pixels' 'a pixel that is not there' --pixel front,44,8
+misused 'is not CAMERA,X,Y' 'half a pixel' --pixel front,20
 "$BEVSCOPE" snapshot toy --pixel 0,0,0 -o "$folder/back.png" 2>"$folder/err"
 [ $? = 2 ] && says 'add --backward'
 tap_ok $? 'forward a pixel has no gradient'
-snapshot --grad-out "$folder/right.npy" --cell 1,1
-[ $? = 2 ] && says 'comes from a file'
-tap_ok $? 'a file and a cell are one too many'
+misused 'comes from a file' 'a file and a cell are one too many' --grad-out "$folder/right.npy" --cell 1,1
 tap_done

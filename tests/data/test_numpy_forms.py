@@ -1,21 +1,18 @@
 """The forms of .npz and .npy files that NumPy takes for the same arrays: see test_numpy_forms.sh."""
 import io
+import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
 
 import numpy as np
 
+import readers
+from readers import ok
+
 BEVSCOPE = os.environ["BEVSCOPE"]
-count = failures = 0
-
-
-def tap_ok(good, name, note=""):
-    global count, failures
-    count += 1
-    failures += not good
-    print(f"{'ok' if good else 'not ok'} {count} - {name}" + ("" if good else f"\n# {note}"))
 
 
 def run(*arguments):
@@ -30,13 +27,13 @@ def pooled(path):
 
 def same(name, path, wanted):
     got = pooled(path)
-    tap_ok(not isinstance(got, str) and np.array_equal(got, wanted), name,
+    ok(not isinstance(got, str) and np.array_equal(got, wanted), name,
            got if isinstance(got, str) else "another grid")
 
 
 def refused(name, path, *words):
     got = pooled(path)
-    tap_ok(isinstance(got, str) and all(word in got for word in words) and "\n" not in got, name,
+    ok(isinstance(got, str) and all(word in got for word in words) and "\n" not in got, name,
            got if isinstance(got, str) else "accepted")
 
 
@@ -81,19 +78,19 @@ def test_types():
         for kind in np.float32, np.float64:
             got = pooled(saved(depth_range=ends.astype(kind), **dropped))
             bad += [f"{ends} {got}"] if isinstance(got, str) else []
-    tap_ok(not bad, "40 ranges of depth, rounded", bad[:1])
+    ok(not bad, "40 ranges of depth, rounded", bad[:1])
     near = arrays["intrinsics"].astype(np.float64)
     near[:, 2] += 3e-7
     same("a last row near 0 0 1", saved(intrinsics=near), plain)
     near[:, 2] += 3e-6
     refused("a last row not so near", saved(intrinsics=near), "intrinsics[0, 2, 0]", "3.3e-06, must be 0")
     done = run("info", saved(images=np.asfortranarray(images)))
-    tap_ok(done.returncode == 0, "images in Fortran order", done.stderr)
+    ok(done.returncode == 0, "images in Fortran order", done.stderr)
     snapshots = []
     for form in images, np.asfortranarray(images):
         run("snapshot", saved(images=form), "--strip", "depth", "--timing", "off", "-o", "s.png")
         snapshots.append(open("s.png", "rb").read())
-    tap_ok(snapshots[0] == snapshots[1], "give the same picture")
+    ok(snapshots[0] == snapshots[1], "give the same picture")
 
 
 # ---- archives ----------------------------------------------------------------------------------
@@ -141,7 +138,7 @@ def test_advice():
     depth, feat = arrays["depth"], arrays["feat"]
     refused("images of 0 to 1", saved(images=images / 255), "images: dtype float64, must be uint8",
             "(255 * images).round().astype(numpy.uint8)")
-    tap_ok(np.array_equal((255 * (images / 255)).round().astype(np.uint8), images),
+    ok(np.array_equal((255 * (images / 255)).round().astype(np.uint8), images),
            "the advice gives them back")
     names = np.array([f"c{i}" for i in range(len(depth))], object)
     refused("names as objects", saved(camera_names=names), "camera_names", "dtype=str")
@@ -179,12 +176,163 @@ def test_split():
     if command.count("(") > command.count(")"):
         command += ")" * (command.count("(") - command.count(")"))
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
-    tap_ok(done.returncode == 0 and len(os.listdir("clip")) == moments, "the command makes a folder",
+    ok(done.returncode == 0 and len(os.listdir("clip")) == moments, "the command makes a folder",
            command + done.stderr)
     same("of which the first is the scene", "clip/00000.npz", plain)
     same("and the second has its depth", "clip/00001.npz", plain * np.float32(0.5))
     done = run("snapshot", "clip", "-t", "0.25", "--timing", "off", "-o", "clip.png")
-    tap_ok(done.returncode == 0, "and which plays", done.stderr)
+    ok(done.returncode == 0, "and which plays", done.stderr)
+
+
+# ---- conventions -------------------------------------------------------------------------------
+
+def turned(degrees):
+    t = np.deg2rad(degrees)
+    return np.array([[np.cos(t), -np.sin(t), 0], [np.sin(t), np.cos(t), 0], [0, 0, 1.0]])
+
+
+def rig(random, slices=1):
+    """Arguments of export_scene with numbers of their own; depth and features are whole numbers."""
+    cameras, bins, h, w, channels = 3, 12, 5, 7, 4
+    poses = np.tile(np.eye(4), (cameras, 1, 1))
+    for i in range(cameras):
+        poses[i, :3, :3] = turned(random.uniform(-180, 180)) @ [[0, 0, 1], [-1, 0, 0], [0, -1, 0]]
+        poses[i, :3, 3] = random.uniform(-1, 1, 3) + [0, 0, 1.5]
+    return dict(depth=random.integers(0, 3, (cameras, bins, h, w)).astype(np.float32),
+                feat=random.integers(-4, 5, (cameras, h, w, channels)).astype(np.float32),
+                intrinsics=np.tile([[60.0, 0, 40], [0, 60, 20], [0, 0, 1]], (cameras, 1, 1)), cam2ego=poses,
+                image_size=(40, 80), resize=1.0, crop=(0, 0), depth_range=(1, 13, 1),
+                grid=[(-9, 9, 1.5), (-9, 9, 1.5), (-2, 3, 5 / slices)])
+
+
+def frustum(a, depths):
+    """Ego points (camera, bin, h, w, 3)."""
+    (cameras, bins, h, w), (height, width) = a["depth"].shape, a["image_size"]
+    u, v = np.linspace(0, width - 1, w), np.linspace(0, height - 1, h)
+    d, v, u = np.meshgrid(depths, v, u, indexing="ij")
+    seen = np.stack([u * d, v * d, d], -1)
+    return np.stack([seen @ np.linalg.inv(k).T @ m[:3, :3].T + m[:3, 3]
+                     for k, m in zip(a["intrinsics"], a["cam2ego"])])
+
+
+def reference(a, points, rounding):
+    """Cells (camera, bin, h, w) as z, y, x, which of them are kept, and the pooled grid."""
+    low, high, step = np.array(a["grid"]).T
+    size = np.rint((high - low) / step).astype(int)
+    at = rounding((points - low) / step).astype(int)
+    kept = ((at >= 0) & (at < size)).all(-1)
+    out = np.zeros((*size[::-1], a["feat"].shape[-1]))
+    values = a["depth"][..., None] * a["feat"][:, None]
+    np.add.at(out, tuple(at[kept].T[::-1]), values[kept])
+    return at, kept, out
+
+
+def ranks(a, at, kept, number):
+    """BEVDet's arrays of these cells, numbered by number(x, y, z, sizes)."""
+    size = [int(round((row[1] - row[0]) / row[2])) for row in a["grid"]]
+    cameras, bins, h, w = a["depth"].shape
+    depth = np.arange(a["depth"].size).reshape(a["depth"].shape)
+    feat = np.broadcast_to(np.arange(cameras * h * w).reshape(cameras, 1, h, w), depth.shape)
+    bev = number(*at[kept].T, size)
+    order = np.argsort(bev, kind="stable")
+    bev = bev[order]
+    starts = np.flatnonzero(np.diff(bev, prepend=-1))
+    return dict(ranks_depth=depth[kept][order], ranks_feat=feat[kept][order], ranks_bev=bev, interval_starts=starts,
+                interval_lengths=np.diff(starts, append=len(bev)), bev_shape=[1, *size[::-1], a["feat"].shape[-1]])
+
+
+def close(name, path, wanted):
+    got = pooled(path)
+    ok(not isinstance(got, str) and np.allclose(got.reshape(wanted.shape), wanted, atol=1e-3), name,
+           got if isinstance(got, str) else f"{np.abs(got.reshape(wanted.shape) - wanted).max()}")
+
+
+def test_roundings():
+    """Both roundings and rows of depths, through export_scene, are the network's grid."""
+    sys.path.insert(0, os.path.join(os.environ.get("SRCDIR", "."), "samples"))
+    from export_scene import export_scene
+    random = np.random.default_rng(8)
+    for i in range(10):
+        a = rig(random, slices=1 + i % 3)
+        rows = {"equal": 1 + np.arange(12.0), "SID": np.geomspace(1, 13, 12), "any": np.sort(random.uniform(1, 13, 12)),
+                "LID": 1 + 12 * np.arange(12) * np.arange(1, 13) / 132}
+        (name, depths), rounding = list(rows.items())[i % 4], ("truncate", "floor")[i % 3 == 2]
+        bins = {} if name == "equal" else dict(depth_bins=depths)
+        export_scene("net.npz", **a, rounding=rounding, **bins)
+        want = reference(a, frustum(a, depths), np.floor if rounding == "floor" else np.trunc)[2]
+        close(f"rig {i}: {name}, {rounding}", "net.npz", want)
+    run("export", "net.npz", "again.npz")
+    close("written and read again", "again.npz", want)
+    world = json.load(open(os.path.join(os.environ.get("SRCDIR", "."), "samples/toy.json")))
+    world["grid"]["rounding"] = "truncate"
+    world["frustum"]["depth_bins"] = list(np.geomspace(1, 20, 9))
+    del world["frustum"]["depth_m"]
+    json.dump(world, open("world.json", "w"))
+    run("export", "world.json", "world.npz")
+    b = dict(np.load("world.npz"))
+    close("a world of both", "world.npz", reference(b, frustum(b | dict(image_size=b["image_size"] / b["resize"]),
+                                                               b["depth_bins"]), np.trunc)[2])
+    made = dict(np.load("net.npz"))
+    for name, row in {"falling": depths[::-1], "twice": np.repeat(depths[::2], 2), "zero": depths - 1}.items():
+        np.savez("bad.npz", **(made | dict(depth_bins=row)))
+        refused(f"a row of depths, {name}", "bad.npz", "depth_bins")
+    for word in "round", "", "Floor":
+        np.savez("bad.npz", **(made | dict(rounding=np.array(word))))
+        refused(f"rounding {word!r}", "bad.npz", "must be floor or truncate")
+
+
+def test_other_conventions():
+    """Arrays beside a calibration that says otherwise: one line says what would explain them."""
+    random = np.random.default_rng(9)
+    row = lambda x, y, z, n: (z * n[1] + y) * n[0] + x
+    numbers = {"": row, "x * ny + y, transposed": lambda x, y, z, n: (z * n[0] + x) * n[1] + y,
+               "(x * ny + y) * nz + z": lambda x, y, z, n: (x * n[1] + y) * n[2] + z,
+               "mirrored in x": lambda x, y, z, n: row(n[0] - 1 - x, y, z, n),
+               "mirrored in y": lambda x, y, z, n: row(x, n[1] - 1 - y, z, n),
+               "turned by 180": lambda x, y, z, n: row(n[0] - 1 - x, n[1] - 1 - y, z, n)}
+    for words, number in numbers.items():
+        a = rig(random, slices=3 if "nz" in words else 1)
+        for rounding in np.floor, np.trunc:
+            at, kept, _ = reference(a, frustum(a, 1 + np.arange(12.0)), rounding)
+            np.savez("both.npz", **a, **ranks(a, at, kept, number))
+            line = run("info", "both.npz").stderr.replace("softmax", "")
+            cut = rounding is np.trunc
+            good = words in line and ("rounding truncate" in line) == cut and ("agree" in line) == bool(words or cut)
+            ok(good, f"{words or 'as it is'}, {rounding.__name__}", line)
+    for i in range(3):
+        a = rig(random)
+        frame, shift = turned([-90, 90, 33][i]), np.array([[0.94, 0, 0], [1.2, -0.7, 0], [0, 0, 0]][i])
+        at, kept, _ = reference(a, frustum(a, 1 + np.arange(12.0)) @ frame.T + shift, np.floor)
+        np.savez("both.npz", **a, **ranks(a, at, kept, row))
+        line = run("info", "both.npz").stderr
+        found = re.search(r"another frame, turned by ([-\d.]+) degrees", line)
+        ok(found and abs(float(found[1]) - [-90, 90, 33][i]) < 1, "another frame", line)
+
+
+def test_depths():
+    """Depth before its softmax is said; zeros and distributions are not."""
+    random = np.random.default_rng(10)
+    logits = random.normal(size=arrays["depth"].shape).astype(np.float32)
+    soft = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    for name, depth, words in (("logits", logits, "logits?"), ("sigmoids", 1 / (1 + np.exp(-logits)), "sum up to"),
+                               ("softmax", soft, ""), ("half", soft.astype(np.float16), ""), ("none", soft * 0, ""),
+                               ("softmax over h", np.exp(logits) / np.exp(logits).sum(2, keepdims=True), "sum up to")):
+        line = run("info", saved(depth=depth)).stderr
+        ok(words in line if words else not line, f"depth of {name}", line)
+
+
+def test_headings():
+    """info says where cameras look."""
+    a = rig(np.random.default_rng(11))
+    for heading, tilt in (0, 0), (90, 10), (-135, -5), (60, 3):
+        t = np.deg2rad(tilt)
+        tilted = np.array([[np.cos(t), 0, -np.sin(t)], [0, 1, 0], [np.sin(t), 0, np.cos(t)]])
+        a["cam2ego"][:, :3, :3] = turned(heading) @ tilted @ [[0, 0, 1], [-1, 0, 0], [0, -1, 0]]
+        np.savez("look.npz", **a)
+        camera = json.loads(run("info", "look.npz", "--format", "json").stdout)["cameras"][0]
+        row = 20 + 60 * np.tan(t)
+        ok(np.allclose([camera["heading_deg"], camera["tilt_deg"], camera["horizon_row"]], [heading, tilt, row]),
+               f"heading {heading}, tilt {tilt}", camera)
 
 
 run("export", "toy", "toy.npz")
@@ -195,10 +343,13 @@ arrays["depth"] = (np.arange(arrays["depth"].size) % 7).astype(np.float32).resha
 images = arrays.pop("images")
 np.savez("plain.npz", **arrays)
 plain = pooled("plain.npz")
-tap_ok(not isinstance(plain, str) and plain.any(), "a scene of whole numbers", plain)
+ok(not isinstance(plain, str) and plain.any(), "a scene of whole numbers", plain)
 test_types()
 test_archives()
 test_advice()
 test_split()
-print(f"1..{count}")
-sys.exit(failures > 0)
+test_roundings()
+test_other_conventions()
+test_depths()
+test_headings()
+readers.done()

@@ -72,7 +72,8 @@ refuses "bev_shape.npy" "a grid too small" "np.save('bad/bev_shape', np.array([0
 
 refuses "feat.npy: not an .npy array" "a file of another kind" "open('bad/feat.npy', 'w').write('x' * 99)"
 refuses "feat.npy: no .npy file" "an empty file" "open('bad/feat.npy', 'w').close()"
-refuses "feat.npy: no .npy file" "a folder in its place" "os.remove('bad/feat.npy'); os.mkdir('bad/feat.npy')"
+refuses "feat.npy: not a regular file" "a folder in its place" "os.remove('bad/feat.npy'); os.mkdir('bad/feat.npy')"
+refuses "feat.npy: not a regular file" "a pipe in its place" "os.remove('bad/feat.npy'); os.mkfifo('bad/feat.npy')"
 refuses "feat.npy: ends in its header" "a cut header" "os.truncate('bad/feat.npy', 50)"
 refuses "broken npy header" "a broken header" \
     "f = open('bad/feat.npy', 'r+b'); f.seek(10); f.write(b'?'); f.close()"

@@ -1,5 +1,4 @@
 /* Fuzz target: world scenes from any bytes. */
-#include "tests/fuzz/check_scene.h"
 #include "tests/fuzz/fuzz.h"
 
 /* An operator with so many points that drawing them would be most of the work. */

@@ -2,7 +2,6 @@
  * input is a list of arrays that are put into a valid zip first: a fuzzer cannot guess a CRC and
  * would never get past the zip. Each array is: a byte for its name, the length of its .npy (16
  * bits, little-endian, at most what is left), the .npy. */
-#include "tests/fuzz/check_scene.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/scene/zipmaker.h"
 

@@ -3,9 +3,7 @@
 #pragma once
 
 #include "tests/lib/lib_case.h"
-#include "tests/support/tap.h"
-
-#include <cuda_runtime_api.h>
+#include "tests/gpu/on_gpu.h"
 
 static BevpoolError error;
 
@@ -13,16 +11,6 @@ static inline void fine(BevpoolStatus status, const char *step) {
     if (status)
         tap_note("%s: %s", bevpool_status_name(status), error.text);
     tap_need(status == BEVPOOL_OK, step);
-}
-
-#define CUDA(call) tap_need((call) == cudaSuccess, #call)
-
-static inline void *on_device(const void *host, size_t bytes) {
-    void *memory = NULL;
-    CUDA(cudaMalloc(&memory, bytes + 1));
-    if (host && bytes)
-        CUDA(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice));
-    return memory;
 }
 
 static inline BevpoolTensor tensor_on_device(const BevTensor *t, bool output) {
@@ -104,4 +92,25 @@ static inline BevpoolPlan *plan_of(const HostProblem *host, BevpoolMap *map, con
 static inline void refused(BevpoolStatus status, BevpoolStatus wanted, const char *words) {
     tap_ok(status == wanted && strstr(error.text, words), "%s: %s", bevpool_status_name(wanted),
            error.text);
+}
+
+/* A map and a plan of the problem on a device, and a call on a GPU for it. */
+typedef struct {
+    BevpoolMap *map;
+    BevpoolPlan *plan;
+    BevpoolCall call;
+} Ready;
+
+static inline Ready ready_on(const HostProblem *host, int32_t device, const char *kernel,
+                             int32_t out_layout) {
+    Ready ready = {.map = map_of(host, device)};
+    ready.plan = plan_of(host, ready.map, kernel, out_layout);
+    ready.call = gpu_call(host, ready.plan);
+    return ready;
+}
+
+static inline void ready_free(Ready *ready) {
+    call_free(&ready->call);
+    bevpool_plan_destroy(ready->plan);
+    bevpool_map_destroy(ready->map);
 }

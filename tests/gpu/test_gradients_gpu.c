@@ -11,8 +11,6 @@
 
 enum { REPEATS = 100 };
 
-/* ---- the same bits --------------------------------------------------------------------------- */
-
 static void test_same_bits(const BevKernel *kernel, const BevProblem *problem) {
     Err err = {0};
     Session *session = NULL;
@@ -56,8 +54,6 @@ static void test_scene(const char *name, unsigned dtypes) {
         }
     workload_close(&workload);
 }
-
-/* ---- beyond 2^31 elements -------------------------------------------------------------------- */
 
 /* Image columns of 32 pixels, each of which sees one cell of its own: grad_v4's columns serve. The
  * first and the last columns have depths and features, the others zeros. */

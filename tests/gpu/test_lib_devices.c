@@ -2,17 +2,14 @@
  * streams that cannot be used, two GPUs, and a GPU that failed. */
 #include "src/lib/lib_internal.h"
 #include "src/run/cuda/device.h"
-#include "src/scene/workload.h"
 #include "tests/gpu/lib_gpu.h"
 #include "tests/support/maps.h"
 #include "tests/support/memory.h"
 #include "src/scene/scatter.h"
-#include "tests/support/scenes.h"
 
 #include <pthread.h>
 #include <time.h>
 
-static Workload workload;
 static HostProblem host;
 static void *expected; /* the output of GPU 0 */
 
@@ -128,16 +125,14 @@ static void test_transposing(size_t bytes) {
 
 /* A plan with channels first needs a workspace. */
 static void test_workspace(void *host_memory) {
-    BevpoolMap *map = map_of(&host, 0);
-    BevpoolPlan *plan = plan_of(&host, map, NULL, BEVPOOL_CHANNELS_FIRST);
-    BevpoolCall call = gpu_call(&host, plan), bad = call;
+    Ready ready = ready_on(&host, 0, NULL, BEVPOOL_CHANNELS_FIRST);
+    BevpoolCall bad = ready.call;
     bad.workspace = host_memory;
-    refused(bevpool_run(plan, &bad, &error), BEVPOOL_BAD_ARGUMENT, "workspace: is memory of the");
+    refused(bevpool_run(ready.plan, &bad, &error), BEVPOOL_BAD_ARGUMENT,
+            "workspace: is memory of the");
     bad.workspace = NULL;
-    refused(bevpool_run(plan, &bad, &error), BEVPOOL_WORKSPACE, "workspace: has 0 bytes");
-    call_free(&call);
-    bevpool_plan_destroy(plan);
-    bevpool_map_destroy(map);
+    refused(bevpool_run(ready.plan, &bad, &error), BEVPOOL_WORKSPACE, "workspace: has 0 bytes");
+    ready_free(&ready);
 }
 
 /* What is on a GPU, given to the CPU. */
@@ -314,16 +309,6 @@ TAP_SUITE(lib_devices_broken) {
     tap_ok(true, "plan and map can still be destroyed");
 }
 
-/* ---- */
-
-static void prepare(void) {
-    Err err;
-    WorkloadOptions options = {0};
-    tap_need(workload_open(&workload, "toy", &options, &err) &&
-                 workload_problem(&workload, BEV_FP16, BEV_NEAREST, &host, &err),
-             "the toy scene");
-}
-
 TAP_SUITE(lib_devices) {
     Err err;
     int count = 0;
@@ -334,25 +319,21 @@ TAP_SUITE(lib_devices) {
     test_maps("canonical", 1, 0);
     test_maps("canonical", MOST_BATCH, 0);
     test_maps("occupancy", 2, 0);
-    prepare();
-    BevpoolMap *map = map_of(&host, 0);
-    BevpoolPlan *plan = plan_of(&host, map, NULL, BEVPOOL_CHANNELS_LAST);
-    BevpoolCall call = gpu_call(&host, plan);
-    fine(bevpool_run(plan, &call, &error), "a launch");
-    expected = output_of(&call);
-    test_pointers(plan);
+    OpenProblem *toy = open_problem("toy", BEV_FP16, BEV_NEAREST, 0, BEV_FORWARD);
+    host = toy->problem;
+    Ready ready = ready_on(&host, 0, NULL, BEVPOOL_CHANNELS_LAST);
+    fine(bevpool_run(ready.plan, &ready.call, &error), "a launch");
+    expected = output_of(&ready.call);
+    test_pointers(ready.plan);
     for (size_t bytes = 1; bytes <= 4; bytes *= 2)
         test_transposing(bytes);
     CUDA(cudaGetDeviceCount(&count));
     if (count > 1)
-        test_two(plan);
+        test_two(ready.plan);
     else
         tap_skip("what belongs to another GPU", "there is one GPU");
-    test_lives(&call);
-    call_free(&call);
-    bevpool_plan_destroy(plan);
-    bevpool_map_destroy(map);
+    test_lives(&ready.call);
+    ready_free(&ready);
     free(expected);
-    problem_free(&host);
-    workload_close(&workload);
+    close_problem(toy);
 }

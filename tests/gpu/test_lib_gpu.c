@@ -2,8 +2,6 @@
  * plan on eight streams, CUDA graphs, bad input, and the time beside that of `bench`. With the
  * argument "streams" streams and layouts alone, for the sanitizers. */
 #include "src/run/cuda/device.h"
-#include "src/run/session.h"
-#include "src/scene/workload.h"
 #include "tests/gpu/lib_gpu.h"
 
 enum { GPU = 0 };
@@ -22,21 +20,15 @@ static void *session_output_of(const BevKernel *kernel, const HostProblem *host)
     return codes;
 }
 
-/* ---- the same bits --------------------------------------------------------------------------- */
-
 /* -1: the kernel refuses; else whether library and session agree. */
 static int same_bits(const BevKernel *kernel, const HostProblem *host) {
     void *expected = session_output_of(kernel, host);
     if (!expected)
         return -1;
-    BevpoolMap *map = map_of(host, GPU);
-    BevpoolPlan *plan = plan_of(host, map, kernel->name, BEVPOOL_CHANNELS_LAST);
-    BevpoolCall call = gpu_call(host, plan);
-    fine(bevpool_run(plan, &call, &error), "a launch");
-    bool same = is_output(&call, expected);
-    call_free(&call);
-    bevpool_plan_destroy(plan);
-    bevpool_map_destroy(map);
+    Ready ready = ready_on(host, GPU, kernel->name, BEVPOOL_CHANNELS_LAST);
+    fine(bevpool_run(ready.plan, &ready.call, &error), "a launch");
+    bool same = is_output(&ready.call, expected);
+    ready_free(&ready);
     free(expected);
     return same;
 }
@@ -85,9 +77,6 @@ static void test_bits(const BevKernel *kernel) {
            kernel->name, compared, differ);
 }
 
-/* ---- streams, graphs, layouts -----------------------------------------------------------------
- */
-
 enum { STREAMS = 8 };
 static int rounds = 50;
 
@@ -124,18 +113,14 @@ static void *transposed(const void *codes, const BevTensor *out) {
     return to;
 }
 
-static void test_layout(const HostProblem *host, BevpoolMap *map, const void *expected) {
-    BevpoolPlan *plan = plan_of(host, map, NULL, BEVPOOL_CHANNELS_FIRST);
-    BevpoolCall call = gpu_call(host, plan);
+static void test_layout(const HostProblem *host, const void *expected) {
+    Ready ready = ready_on(host, GPU, NULL, BEVPOOL_CHANNELS_FIRST);
     void *first = transposed(expected, &host->view.out);
-    fine(bevpool_run(plan, &call, &error), "a launch");
-    tap_ok(is_output(&call, first), "output with channels first");
+    fine(bevpool_run(ready.plan, &ready.call, &error), "a launch");
+    tap_ok(is_output(&ready.call, first), "output with channels first");
     free(first);
-    call_free(&call);
-    bevpool_plan_destroy(plan);
+    ready_free(&ready);
 }
-
-/* ---- bad input ------------------------------------------------------------------------------- */
 
 static void test_refuses(const HostProblem *host, BevpoolPlan *plan, const void *expected) {
     BevpoolCall call = gpu_call(host, plan), bad = call;
@@ -165,59 +150,24 @@ static void test_refuses(const HostProblem *host, BevpoolPlan *plan, const void 
     call_free(&call);
 }
 
-/* ---- time ------------------------------------------------------------------------------------ */
+typedef struct {
+    BevpoolPlan *plan;
+    BevpoolCall *call;
+} Launch;
 
-enum { IN_GRAPH = 200, SAMPLES = 25 };
-
-/* Microseconds a launch through the library, of a graph of many: the median. */
-static double time_library(BevpoolPlan *plan, BevpoolCall *call, bool *same, const void *expected) {
-    cudaStream_t stream;
-    cudaGraph_t graph;
-    cudaGraphExec_t replay;
-    cudaEvent_t begin, end;
-    double us[SAMPLES];
-    CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    CUDA(cudaEventCreate(&begin));
-    CUDA(cudaEventCreate(&end));
-    call->stream = stream;
-    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    for (int i = 0; i < IN_GRAPH; i++)
-        fine(bevpool_run(plan, call, &error), "a launch while a graph is captured");
-    CUDA(cudaStreamEndCapture(stream, &graph));
-    CUDA(cudaGraphInstantiate(&replay, graph, 0));
-    for (int i = -10; i < SAMPLES; i++) {
-        float ms;
-        CUDA(cudaEventRecord(begin, stream));
-        CUDA(cudaGraphLaunch(replay, stream));
-        CUDA(cudaEventRecord(end, stream));
-        CUDA(cudaStreamSynchronize(stream));
-        CUDA(cudaEventElapsedTime(&ms, begin, end));
-        if (i >= 0)
-            us[i] = (double)ms * 1e3 / IN_GRAPH;
-    }
-    *same = is_output(call, expected);
-    for (int i = 1; i < SAMPLES; i++)
-        for (int j = i; j > 0 && us[j] < us[j - 1]; j--) {
-            double other = us[j];
-            us[j] = us[j - 1], us[j - 1] = other;
-        }
-    return us[SAMPLES / 2];
+static void launch(void *context, cudaStream_t stream) {
+    const Launch *launched = context;
+    launched->call->stream = stream;
+    fine(bevpool_run(launched->plan, launched->call, &error), "a launch while a graph is captured");
 }
 
 static void test_time(const HostProblem *host, BevpoolPlan *plan, const void *expected) {
-    Err err;
-    Session *session;
-    Timing timing;
-    bool same;
     BevpoolCall call = gpu_call(host, plan);
-    double us = time_library(plan, &call, &same, expected);
-    tap_need(session_open(&session, bev_kernel_find("v4"), &host->view, &err) &&
-                 session_time(session, CACHE_WARM, &timing_default, &timing, &err),
-             "a timing of bench");
-    session_close(session);
-    tap_ok(same, "a graph of %d launches: the same bits", IN_GRAPH);
-    tap_ok(us < 1.02 * timing.median_us,
-           "V4 through the library %.3f us, as bench times it %.3f us", us, timing.median_us);
+    double us = time_launches(launch, &(Launch){plan, &call}, true);
+    double bench_us = time_kernel(&host->view, "v4");
+    tap_ok(is_output(&call, expected), "a graph of %d launches: the same bits", IN_GRAPH);
+    tap_ok(us < 1.02 * bench_us, "V4 through the library %.3f us, as bench times it %.3f us", us,
+           bench_us);
     call_free(&call);
 }
 
@@ -233,31 +183,27 @@ static void test_kernels(int32_t direction) {
 TAP_SUITE(lib_gpu) {
     Err err;
     const bool small = getenv("SMALL") != NULL;
-    Workload workload;
-    HostProblem host;
     if (!device_open(GPU, &err))
         tap_skip_suite(err.what);
     for (int32_t d = BEVPOOL_FORWARD; d <= BEVPOOL_BACKWARD && !small; d++)
         test_kernels(d);
     rounds = small ? 3 : rounds;
     for (int align = BEV_NEAREST; align <= BEV_BILINEAR; align++) {
-        WorkloadOptions options = {0};
-        tap_need(workload_open(&workload, "canonical", &options, &err) &&
-                     workload_problem(&workload, BEV_FP16, (BevAlign)align, &host, &err),
-                 "the canonical problem");
-        BevpoolMap *map = map_of(&host, GPU);
-        BevpoolPlan *plan = plan_of(&host, map, NULL, BEVPOOL_CHANNELS_LAST);
-        void *expected = session_output_of(bev_kernel_find("v4"), &host);
-        test_streams(&host, plan, expected);
-        test_layout(&host, map, expected);
+        OpenProblem *opened =
+            open_problem("canonical", BEV_FP16, (BevAlign)align, 0, BEV_FORWARD);
+        const HostProblem *host = &opened->problem;
+        BevpoolMap *map = map_of(host, GPU);
+        BevpoolPlan *plan = plan_of(host, map, NULL, BEVPOOL_CHANNELS_LAST);
+        void *expected = session_output_of(bev_kernel_find("v4"), host);
+        test_streams(host, plan, expected);
+        test_layout(host, expected);
         if (!small) {
-            test_refuses(&host, plan, expected);
-            test_time(&host, plan, expected);
+            test_refuses(host, plan, expected);
+            test_time(host, plan, expected);
         }
         free(expected);
         bevpool_plan_destroy(plan);
         bevpool_map_destroy(map);
-        problem_free(&host);
-        workload_close(&workload);
+        close_problem(opened);
     }
 }

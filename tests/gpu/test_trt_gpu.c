@@ -3,10 +3,7 @@
  * builder's rehearsal on memory without a map, and the time beside the bare kernel. With the
  * argument "small" without the timings, for the sanitizers. */
 #include "src/lib/bevpool.h"
-#include "src/run/session.h"
 #include "tests/gpu/trt_case.h"
-
-/* ---- right in every form --------------------------------------------------------------------- */
 
 static const char *const layouts[] = {"nhwc", "nchw", "nchw packed"};
 
@@ -58,8 +55,6 @@ static void test_kernels(const HostProblem *host) {
     trt_host_free(all);
 }
 
-/* ---- the builder's rehearsal ----------------------------------------------------------------- */
-
 /* Memory without a map: zeros, ones, and numbers far outside. */
 static void test_rehearsal(const HostProblem *host) {
     const BevProblem *view = &host->view;
@@ -84,54 +79,6 @@ static void test_rehearsal(const HostProblem *host) {
            bev_aligns[view->align].name, fine, runs);
 }
 
-/* ---- time ------------------------------------------------------------------------------------ */
-
-enum { IN_GRAPH = 200, SAMPLES = 25 };
-
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Microseconds a launch: the median, of replays of a graph of many, or of as many enqueues. */
-static double time_plugin(TrtPlugin *plugin, const Case *c, bool graph) {
-    cudaEvent_t begin, end;
-    double us[SAMPLES];
-    tap_need(launch(plugin, c, NULL), "a launch");
-    Graph g = captured(plugin, c, IN_GRAPH);
-    CUDA(cudaEventCreate(&begin));
-    CUDA(cudaEventCreate(&end));
-    for (int i = -10; i < SAMPLES; i++) {
-        float ms;
-        CUDA(cudaEventRecord(begin, g.stream));
-        if (graph)
-            CUDA(cudaGraphLaunch(g.replay, g.stream));
-        for (int n = 0; !graph && n < IN_GRAPH; n++)
-            trt_host_again(plugin, (const void *const *)c->inputs, c->out, c->workspace, g.stream);
-        CUDA(cudaEventRecord(end, g.stream));
-        CUDA(cudaStreamSynchronize(g.stream));
-        CUDA(cudaEventElapsedTime(&ms, begin, end));
-        if (i >= 0)
-            us[i] = (double)ms * 1e3 / IN_GRAPH;
-    }
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
-    graph_free(&g);
-    qsort(us, SAMPLES, sizeof *us, compare);
-    return us[SAMPLES / 2];
-}
-
-static double time_kernel(const HostProblem *host, const char *kernel) {
-    Err err;
-    Session *session;
-    Timing timing;
-    tap_need(session_open(&session, bev_kernel_find(kernel), &host->view, &err) &&
-                 session_time(session, CACHE_WARM, &timing_default, &timing, &err),
-             "a timing of bench");
-    session_close(session);
-    return timing.median_us;
-}
-
 static void test_time(const HostProblem *host) {
     const BevProblem *view = &host->view;
     static const struct {
@@ -147,8 +94,11 @@ static void test_time(const HostProblem *host) {
         TrtFields fields = {view->align, forms[i].layout, forms[i].kernel, forms[i].fixed, false};
         TrtPlugin *plugin = trt_host_make(view, &fields);
         Case c = case_of(host, forms[i].layout, plugin);
-        double bare = time_kernel(host, forms[i].kernel);
-        double graph = time_plugin(plugin, &c, true), eager = time_plugin(plugin, &c, false);
+        Enqueued enqueued = {plugin, &c};
+        tap_need(launch(plugin, &c, NULL), "a launch");
+        double bare = time_kernel(view, forms[i].kernel);
+        double graph = time_launches(enqueue_again, &enqueued, true);
+        double eager = time_launches(enqueue_again, &enqueued, false);
         tap_ok(forms[i].more_us == 0 || graph < bare + forms[i].more_us,
                "%s, %s, %s, %s map: %.2f us in a graph, %.2f one by one; the bare kernel %.2f",
                bev_aligns[view->align].name, forms[i].kernel, layouts[forms[i].layout],
@@ -165,18 +115,15 @@ TAP_SUITE(trt_gpu) {
         tap_skip_suite(reason);
     for (int align = BEV_NEAREST; align <= BEV_BILINEAR; align++)
         for (int dtype = BEV_FP32; dtype <= BEV_FP8; dtype++) {
-            Workload workload;
-            HostProblem host;
-            problem_open(small ? "toy" : "canonical", (BevDtype)dtype, (BevAlign)align, &workload,
-                         &host);
-            test_forms(&host);
+            OpenProblem *opened = open_problem(small ? "toy" : "canonical", (BevDtype)dtype,
+                                               (BevAlign)align, 0, BEV_FORWARD);
+            test_forms(&opened->problem);
             if (dtype == BEV_FP16) {
-                test_kernels(&host);
-                test_rehearsal(&host);
+                test_kernels(&opened->problem);
+                test_rehearsal(&opened->problem);
                 if (!small)
-                    test_time(&host);
+                    test_time(&opened->problem);
             }
-            problem_free(&host);
-            workload_close(&workload);
+            close_problem(opened);
         }
 }

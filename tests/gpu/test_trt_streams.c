@@ -1,5 +1,6 @@
 /* The TensorRT plugin in CUDA graphs and on two streams at once. With the argument "small" on a
  * small scene, for the sanitizers. */
+#include "src/scene/scatter.h"
 #include "tests/gpu/trt_case.h"
 
 /* ---- graphs and streams ---------------------------------------------------------------------- */
@@ -31,22 +32,13 @@ static BevMap turned(const BevMap *map, int64_t cells) {
     return t;
 }
 
-static void turned_free(BevMap *map) {
-    free(map->ranks_depth);
-    free(map->ranks_feat);
-    free(map->ranks_bev);
-    free(map->interval_starts);
-    free(map->interval_lengths);
-    free(map->weights);
-}
-
 /* A dynamic map in a graph: the same graph pools what the arrays hold at each replay. */
 static void test_changing_map(const HostProblem *host) {
     const BevProblem *view = &host->view;
     TrtFields fields = {view->align, TRT_NHWC, NULL, false, false};
     TrtPlugin *plugin = trt_host_make(view, &fields);
     Case c = case_of(host, TRT_NHWC, plugin);
-    Graph graph = captured(plugin, &c, 1);
+    Graph graph = captured(enqueue_again, &(Enqueued){plugin, &c}, 1);
     replay(&graph);
     bool before = passes(&c, view, NULL);
     BevProblem other = *view;
@@ -58,7 +50,7 @@ static void test_changing_map(const HostProblem *host) {
     tap_ok(before && after,
            "%s, dynamic: captured at its first launch, replayed with two maps, both pass gate A",
            bev_aligns[view->align].name);
-    turned_free(&other.map);
+    scatter_free(&other.map);
     graph_free(&graph);
     case_free(&c);
     trt_host_free(plugin);
@@ -83,7 +75,7 @@ static void test_static_graph(const HostProblem *host) {
     tap_need(launch(plugin, &c, NULL), "a launch");
     void *expected = fetch(&c, c.out);
     CUDA(cudaMemset(c.out, 0xff, c.out_bytes));
-    g = captured(plugin, &c, 3);
+    g = captured(enqueue_again, &(Enqueued){plugin, &c}, 3);
     replay(&g);
     void *found = fetch(&c, c.out);
     tap_ok(!memcmp(expected, found, c.out_bytes), "%s, static: a graph gives the same bits",
@@ -132,14 +124,12 @@ TAP_SUITE(trt_streams) {
     if (reason)
         tap_skip_suite(reason);
     for (int align = BEV_NEAREST; align <= BEV_BILINEAR; align++) {
-        Workload workload;
-        HostProblem host;
-        problem_open(small ? "toy" : "canonical", BEV_FP16, (BevAlign)align, &workload, &host);
-        test_changing_map(&host);
-        test_static_graph(&host);
-        test_streams(&host, true, small ? 3 : 100);
-        test_streams(&host, false, small ? 3 : 100);
-        problem_free(&host);
-        workload_close(&workload);
+        OpenProblem *opened = open_problem(small ? "toy" : "canonical", BEV_FP16, (BevAlign)align,
+                                           0, BEV_FORWARD);
+        test_changing_map(&opened->problem);
+        test_static_graph(&opened->problem);
+        test_streams(&opened->problem, true, small ? 3 : 100);
+        test_streams(&opened->problem, false, small ? 3 : 100);
+        close_problem(opened);
     }
 }

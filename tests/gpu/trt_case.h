@@ -1,19 +1,12 @@
 /* A problem on the GPU as a test of the TensorRT plugin holds it: inputs in the order and layout of
- * the plugin, its workspace, the FP64 reference that outputs are judged by, and CUDA graphs of
- * launches. */
+ * the plugin, its workspace, the FP64 reference that outputs are judged by. */
 #pragma once
 
 #include "src/accuracy/gates.h"
-#include "src/run/cuda/device.h"
-#include "src/scene/workload.h"
-#include "tests/support/tap.h"
-#include "tests/gpu/trt_host.h"
-
 #include "kernels/codec.h"
-
-#include <cuda_runtime_api.h>
-
-#define CUDA(call) tap_need((call) == cudaSuccess, #call)
+#include "src/run/cuda/device.h"
+#include "tests/gpu/on_gpu.h"
+#include "tests/gpu/trt_host.h"
 
 /* ---- a problem on the device ----------------------------------------------------------------- */
 
@@ -40,14 +33,6 @@ static inline void transpose(const char *from, char *to, size_t bytes, int64_t c
             for (int64_t c = 0; c < columns; c++)
                 memcpy(to + (size_t)(c * rows + r) * bytes,
                        from + (size_t)(r * columns + c) * bytes, bytes);
-}
-
-static inline void *on_device(const void *host, size_t bytes) {
-    void *memory = NULL;
-    CUDA(cudaMalloc(&memory, bytes + 1));
-    if (bytes)
-        CUDA(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice));
-    return memory;
 }
 
 static inline void *feat_on_device(const HostProblem *host, TrtLayout layout) {
@@ -152,44 +137,17 @@ static inline bool launch(TrtPlugin *plugin, const Case *c, void *stream) {
         trt_host_enqueue(plugin, (const void *const *)c->inputs, c->out, c->workspace, stream));
 }
 
-/* ---- graphs ---------------------------------------------------------------------------------- */
-
+/* The plugin and what it is enqueued on. */
 typedef struct {
-    cudaStream_t stream;
-    cudaGraph_t graph;
-    cudaGraphExec_t replay;
-} Graph;
+    TrtPlugin *plugin;
+    const Case *c;
+} Enqueued;
 
-static inline Graph captured(TrtPlugin *plugin, const Case *c, int launches) {
-    Graph g;
-    bool ok = true;
-    CUDA(cudaStreamCreateWithFlags(&g.stream, cudaStreamNonBlocking));
-    CUDA(cudaStreamBeginCapture(g.stream, cudaStreamCaptureModeGlobal));
-    for (int i = 0; i < launches; i++)
-        ok = ok && ran(trt_host_again(plugin, (const void *const *)c->inputs, c->out, c->workspace,
-                                      g.stream));
-    CUDA(cudaStreamEndCapture(g.stream, &g.graph));
-    CUDA(cudaGraphInstantiate(&g.replay, g.graph, 0));
-    tap_need(ok, "enqueue while a graph is captured");
-    return g;
-}
-
-static inline void graph_free(Graph *g) {
-    cudaGraphExecDestroy(g->replay);
-    cudaGraphDestroy(g->graph);
-    cudaStreamDestroy(g->stream);
-}
-
-/* ---- all problems ---------------------------------------------------------------------------- */
-
-/* Opens a scene as a problem. The caller frees both. */
-static inline void problem_open(const char *scene, BevDtype dtype, BevAlign align,
-                                Workload *workload, HostProblem *host) {
-    Err err;
-    WorkloadOptions options = {0};
-    tap_need(workload_open(workload, scene, &options, &err) &&
-                 workload_problem(workload, dtype, align, host, &err),
-             "a problem");
+static inline void enqueue_again(void *context, cudaStream_t stream) {
+    const Enqueued *e = context;
+    tap_need(ran(trt_host_again(e->plugin, (const void *const *)e->c->inputs, e->c->out,
+                                e->c->workspace, stream)),
+             "enqueue while a graph is captured");
 }
 
 /* Why there is nothing to test here, or NULL. */

@@ -17,8 +17,8 @@ done
 # 1. The row: in front of `quit`, with a place on the key bar. A control that has its key gets F13.
 key='~'
 sed "s/'$key'/F(13)/" src/state/controls.inc | awk -v key="$key" '/^CONTROL\(QUIT,/ {
-    print "CONTROL(TOY, \"toy\", NUMBER, KEYS(\047" key "\047), 0, PROGRAM, \"toy\", 18,"
-    print "        TAP, \"a toy of the tests\", control_toy, \"%d toys\", state->frames > 0)"
+    print "CONTROL(TOY, \"toy\", NUMBER, NO_LIST, DIRECT(\047" key "\047), 0, PROGRAM, \"toy\", 20,"
+    print "        TAP, \"a toy of the tests\", \"plaything\", control_toy, \"%d toys\", state->frames > 0)"
 } { print }' >"$folder/src/state/controls.inc"
 # 2. The handler and its value.
 cat >>"$folder/src/state/control_program.c" <<'HANDLER'
@@ -63,7 +63,7 @@ grep -q 'the toy was pressed' frames/frame-0003.txt
 tap_ok $? 'and when its key is pressed'
 grep -q "$key  *toy  *[0-9]* toys  *a toy of the tests" frames/frame-0002.txt
 tap_ok $? 'the help screen has its key, word, value and text'
-grep -q " $key  toy\$" frames/frame-0001.txt
+grep -q " $key  toy " frames/frame-0001.txt
 tap_ok $? 'the key bar has it'
 ./toy --man | grep -A 1 "^.fB$key.*toy\$" | grep -q 'a toy of the tests'
 tap_ok $? 'so has the manual'

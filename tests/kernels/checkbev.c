@@ -113,8 +113,7 @@ static bool trial_init(Trial *trial, const CaseData *data, Err *err) {
                         &data->map, err) ||
         (backward && !turn_backward(&trial->random.host, &trial->grad_out, err)) ||
         (view && !problem_turn_view(&trial->random.host, err)) ||
-        !(backward ? gate_exact_backward : view ? gate_exact_view : gate_exact_problem)(
-            &trial->exact.host, &data->shape, dtype, align, &data->map, check.seed, err) ||
+        !gate_exact_like(&trial->exact.host, &trial->random.host.view, check.seed, err) ||
         !subject_init(&trial->random, err) || !subject_init(&trial->exact, err))
         return false;
     trial->code_bytes = bev_output_bytes(&trial->random.host.view);

@@ -10,7 +10,7 @@
 
 /* Launches here, or says how its accesses go. V3 has the accesses of its forms. */
 static bool row_complete(const BevKernel *v) {
-    bool modelled = v->bytes || v->access.owner || (v->small_l2 && v->large_l2);
+    bool modelled = v->bytes || v->pools || v->access.owner || (v->small_l2 && v->large_l2);
     bool launches = v->launch || v->where == BEV_CUDA;
     return v->name && v->name[0] && v->title && v->title[0] && v->idea && v->idea[0] && launches &&
            modelled && v->dtypes && v->aligns && !v->prepare == !v->release &&
@@ -27,7 +27,7 @@ static bool marked_once(const Marks *marks) {
 }
 
 TAP_SUITE(bevpool_kernels) {
-    int rows = 0, complete = 0, found = 0, twins = 0, named = 0;
+    int rows = 0, complete = 0, found = 0, twins = 0, named = 0, views[BEV_CUDA + 1] = {0};
     Marks marks[BEV_CUDA + 1][BEV_DIRECTION_COUNT] = {0};
     for (; bev_kernels[rows]; rows++) {
         const BevKernel *row = bev_kernels[rows];
@@ -38,6 +38,7 @@ TAP_SUITE(bevpool_kernels) {
         of->rows += pools;
         of->defaults += pools && row->is_default;
         of->baselines += pools && row->is_baseline;
+        views[row->where] += !pools && row->is_baseline && row->direction == BEV_FORWARD;
         named += row->twin != NULL;
         twins += row->twin && bev_twin(row, BEV_CUDA) == bev_kernel_find(row->twin) &&
                  bev_twin(bev_kernel_find(row->twin), BEV_CPU) == row;
@@ -55,6 +56,7 @@ TAP_SUITE(bevpool_kernels) {
     tap_ok(bev_default(BEV_CPU, BEV_BACKWARD)->direction == BEV_BACKWARD &&
                bev_default(BEV_CPU, BEV_FORWARD)->direction == BEV_FORWARD,
            "and each direction finds its own");
+    tap_ok(views[BEV_CPU] == 1 && views[BEV_CUDA] == 1, "each has one to compare views with");
 }
 
 TAP_SUITE(bevpool_unsupported) {

@@ -359,7 +359,8 @@ static void test_format_error(void) {
 static void test_format_limits(void) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         const GateBLimits *limits = &gate_b_limits[dtype];
-        FormatError at = {.judged = 1, .rel_l2 = limits->rel_l2, .cosine = limits->cosine};
+        FormatError at = {
+            .judged = 1, .slack = 1, .rel_l2 = limits->rel_l2, .cosine = limits->cosine};
         FormatError over = at, under = at;
         over.rel_l2 *= 1.001;
         under.cosine -= 1e-3 * (1 - limits->cosine);
@@ -416,17 +417,26 @@ static bool same_gate(const GateResult *a, const GateResult *b) {
            a->judged == b->judged && a->cell == b->cell && a->channel == b->channel;
 }
 
+/* Three rows at a time. */
+static bool verify_toy_in_parts(Workload *workload, const KernelConfig *config,
+                                const GiveUp *give_up, VerifyRow *row, Err *err) {
+    const BevMap *map = workload_map(workload, config->align, err);
+    return map && verify_in_parts(&workload->scene.shape, &workload->features, map, config, 3,
+                                  give_up, row, err);
+}
+
 /* A grid judged in parts has the verdicts and figures of the whole one. */
 static void test_parts(const char *kernel, BevAlign align) {
     const KernelConfig config = {bev_kernel_find(kernel), BEV_FP16, align};
     const GiveUp always = {always_given_up, NULL};
     Workload workload;
+    HostProblem problem = {0};
     VerifyRow whole, parts;
     Err err;
-    bool ok = workload_open(&workload, "toy", &(WorkloadOptions){0}, &err);
-    double *fp64 = ok ? fp64_of(&workload, align, &err) : NULL;
-    ok = fp64 && verify_one(&workload, &config, fp64, &whole, &err) &&
-         verify_in_parts(&workload, &config, 3, NULL, &parts, &err);
+    bool ok = workload_open(&workload, "toy", &(WorkloadOptions){0}, &err) &&
+              workload_problem(&workload, config.dtype, align, &problem, &err) &&
+              verify_one(&problem, config.kernel, &whole, &err) &&
+              verify_toy_in_parts(&workload, &config, NULL, &parts, &err);
     const FormatError *a = &whole.format, *b = &parts.format;
     tap_ok(ok && whole.passed == parts.passed && same_gate(&whole.kernel, &parts.kernel) &&
                same_gate(&whole.exact, &parts.exact),
@@ -436,10 +446,10 @@ static void test_parts(const char *kernel, BevAlign align) {
                fabs(a->rel_l2 - b->rel_l2) <= 1e-12 * a->rel_l2 &&
                fabs(a->cosine - b->cosine) <= 1e-12,
            "%s: and the figures of gate B are the same", kernel);
-    tap_ok(ok && !verify_in_parts(&workload, &config, 3, &always, &parts, &err) &&
+    tap_ok(ok && !verify_toy_in_parts(&workload, &config, &always, &parts, &err) &&
                strstr(err.what, "given up"),
            "%s: it can be given up between two parts", kernel);
-    free(fp64);
+    problem_free(&problem);
     workload_close(&workload);
 }
 
@@ -450,8 +460,7 @@ static void test_wrong_parts(void) {
     VerifyRow row = {.passed = true};
     Err err;
     bool ok = workload_open(&workload, "toy", &(WorkloadOptions){0}, &err) &&
-              workload_map(&workload, config.align, &err) &&
-              verify_in_parts(&workload, &config, 3, NULL, &row, &err);
+              verify_toy_in_parts(&workload, &config, NULL, &row, &err);
     const BevShape *shape = &workload.scene.shape;
     tap_ok(ok && !row.passed && row.kernel.bad > 0 && row.exact.bad > 0 &&
                row.kernel.cell < shape->nx * shape->ny &&

@@ -212,7 +212,7 @@ static void test_strongest(void) {
 
 static void test_words(void) {
     const BevShape shape = {.nx = 200, .ny = 200 * 16, .nz = 16};
-    const Grid grid = {-40, 40, -40, 40, -1, 5.4, 200, 200, 16};
+    const Grid grid = {-40, 40, -40, 40, -1, 5.4, 200, 200, 16, 0};
     const Slice third = slice_of(&shape, 3), side = slice_of(&shape, SLICE_SIDE);
     char text[80];
     int slice = -9;
@@ -318,7 +318,10 @@ static void open_street(Street *street) {
     need(workload_open(&street->workload, "occupancy", &sharp, &err), &err);
     const Scene *scene = &street->workload.scene;
     need(embedding_init(&street->embedding, scene->channels, scene->seed, &err), &err);
-    street->pooled = fp64_of(&street->workload, BEV_NEAREST, &err);
+    HostProblem problem;
+    need(workload_problem(&street->workload, BEV_FP32, BEV_NEAREST, &problem, &err), &err);
+    street->pooled = fp64_of(&problem, &err);
+    problem_free(&problem);
     need(street->pooled != NULL, &err);
 }
 

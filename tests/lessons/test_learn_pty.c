@@ -54,7 +54,7 @@ static void test_lesson(Pty *pty) {
     pty_type(pty, "\033OB\033OB\r");
     tap_ok(screen_says(pty, "Not yet: it is this"), "a wrong choice, with the arrows");
     pty_type(pty, "(");
-    tap_ok(screen_says(pty, "1 of 2 right") && screen_says(pty, "Q skips"), "back to the question");
+    tap_ok(screen_says(pty, "1 of 2 right") && screen_says(pty, ":skip skips"), "back to the question");
     pty_type(pty, "B");
     tap_ok(!screen_says(pty, "BEV, color") || !pty_wait_text(pty, "Which of", pty->length, 0.5),
            "the lesson is closed");

@@ -1,12 +1,23 @@
-/* A lesson as it is taken: right and wrong answers, figures that are unknown, any input. Figures are
- * those of tests/support/live_fixture.h. */
+/* Lessons: as they are taken, with right and wrong answers, figures that are unknown, any input;
+ * expressions and their figures, which are those of tests/support/live_fixture.h; files that are
+ * wrong are refused with their line, whatever the bytes are. */
+#include "src/learn/expression.h"
 #include "src/learn/lesson_run.h"
-#include "tests/lessons/lesson_text.h"
 #include "tests/support/live_fixture.h"
 #include "tests/support/tap.h"
 
 static State state;
 static LiveData live;
+static Lesson lesson; /* the last one read; free it with lesson_free */
+
+/* Errors name the file x.lesson. */
+static bool parse(const char *text, Err *err) {
+    lesson_free(&lesson);
+    return lesson_parse(text, strlen(text), "x.lesson", &lesson, err);
+}
+
+/* ---- a lesson as it is taken ----------------------------------------------------------------- */
+
 static LessonRun run;
 
 static const char trial[] = "title Trial\n"
@@ -58,6 +69,9 @@ static bool give(LessonInputKind kind, const char *text) {
     return meant;
 }
 
+/* A check of what holds after this input. */
+#define after(kind_, text_, ...) (give(kind_, text_), tap_ok(__VA_ARGS__))
+
 static bool shows(const char *text) {
     static LessonPane pane;
     lesson_run_show(&run, &pane);
@@ -80,36 +94,32 @@ static void test_right(void) {
     tap_ok(shows("Hello 209,019.") && run.point == PANEL_INTERVALS, "text with figures, a pointer");
     tap_ok(!give(INPUT_TYPE, "3") && give(INPUT_ANSWER, "3") && shows("Nothing is asked"),
            "an answer that nobody asked for is told so");
-    give(INPUT_NEXT, NULL);
-    tap_ok(shows("How many points in 16 bits?") && run.phase == PHASE_ASK, "a question");
-    give(INPUT_NEXT, NULL);
-    tap_ok(run.phase == PHASE_ASK && shows("First the answer"), "cannot be passed unseen");
-    give(INPUT_ANSWER, "5000000");
-    tap_ok(run.phase == PHASE_ASK && shows("from 1 to") && !run.asked, "out of range: not counted");
-    give(INPUT_ANSWER, "many");
-    tap_ok(run.phase == PHASE_ASK && !run.asked, "nor is what is no number");
+    after(INPUT_NEXT, NULL, shows("How many points in 16 bits?") && run.phase == PHASE_ASK,
+          "a question");
+    after(INPUT_NEXT, NULL, run.phase == PHASE_ASK && shows("First the answer"),
+          "cannot be passed unseen");
+    after(INPUT_ANSWER, "5000000", run.phase == PHASE_ASK && shows("from 1 to") && !run.asked,
+          "out of range: not counted");
+    after(INPUT_ANSWER, "many", run.phase == PHASE_ASK && !run.asked, "nor is what is no number");
     for (const char *key = "21000x0"; *key; key++)
         if (*key != 'x')
             give(INPUT_TYPE, key);
     give(INPUT_ERASE, NULL);
     give(INPUT_TYPE, "0");
-    give(INPUT_ENTER, NULL);
-    tap_ok(run.verdict == VERDICT_RIGHT && run.right == 1 && run.asked == 1 &&
-               shows("Right: 209,019 points") && shows("209,019 of them.") && !shows("Count again"),
-           "typed, erased, judged: right");
+    after(INPUT_ENTER, NULL,
+          run.verdict == VERDICT_RIGHT && run.right == 1 && run.asked == 1 &&
+              shows("Right: 209,019 points") && shows("209,019 of them.") && !shows("Count again"),
+          "typed, erased, judged: right");
     tap_ok(!strcmp(last_control, "chart mrc") && controls == 1, "the reveal was run");
-    give(INPUT_NEXT, NULL);
-    tap_ok(shows("Which?") && run.point == PANEL_NONE, "who was right goes on");
+    after(INPUT_NEXT, NULL, shows("Which?") && run.point == PANEL_NONE, "who was right goes on");
     give(INPUT_UP, NULL);
-    give(INPUT_DOWN, NULL);
-    tap_ok(run.choice == 0, "arrows choose, round the ends");
-    give(INPUT_ENTER, NULL);
-    tap_ok(run.right == 2 && run.asked == 2 && shows("Right: more"), "a choice");
-    give(INPUT_NEXT, NULL);
-    tap_ok(controls == 4 && !strcmp(last_control, "temperature 2"), "an animation to its end");
+    after(INPUT_DOWN, NULL, run.choice == 0, "arrows choose, round the ends");
+    after(INPUT_ENTER, NULL, run.right == 2 && run.asked == 2 && shows("Right: more"), "a choice");
+    after(INPUT_NEXT, NULL, controls == 4 && !strcmp(last_control, "temperature 2"),
+          "an animation to its end");
     tap_ok(shows("Watch.") && shows("End."), "the text after it");
-    give(INPUT_NEXT, NULL);
-    tap_ok(lesson_run_ended(&run) && shows("2 of 2 predictions"), "the end, and the score");
+    after(INPUT_NEXT, NULL, lesson_run_ended(&run) && shows("2 of 2 predictions"),
+          "the end, and the score");
     tap_ok(!give(INPUT_NEXT, NULL) && lesson_run_ended(&run), "nothing comes after it");
 }
 
@@ -121,31 +131,25 @@ static void test_wrong(void) {
     tap_ok(run.verdict == VERDICT_WRONG && run.right == 0 && run.asked == 1 &&
                shows("Not yet: it is 209,019 points") && shows("Count again."),
            "a wrong answer, its hint");
-    give(INPUT_NEXT, NULL);
-    tap_ok(run.phase == PHASE_ASK && shows("Now with: chart none") && controls == 2,
-           "asked again after a change");
+    after(INPUT_NEXT, NULL,
+          run.phase == PHASE_ASK && shows("Now with: chart none") && controls == 2,
+          "asked again after a change");
     tap_ok(shows("in 8 bits?") && !shows("in 16 bits?"), "with the figures after it");
     give(INPUT_ANSWER, "8");
+    after(INPUT_NEXT, NULL, run.phase == PHASE_ASK && run.again == 2, "and again, until right");
+    after(INPUT_ANSWER, "209000", run.verdict == VERDICT_RIGHT && run.right == 0 && run.asked == 1,
+          "only the first answer counts");
     give(INPUT_NEXT, NULL);
-    tap_ok(run.phase == PHASE_ASK && run.again == 2, "and again, until right");
-    give(INPUT_ANSWER, "209000");
-    tap_ok(run.verdict == VERDICT_RIGHT && run.right == 0 && run.asked == 1,
-           "only the first answer counts");
-    give(INPUT_NEXT, NULL);
-    give(INPUT_ANSWER, "2");
-    tap_ok(run.verdict == VERDICT_WRONG && run.asked == 2, "a wrong choice");
+    after(INPUT_ANSWER, "2", run.verdict == VERDICT_WRONG && run.asked == 2, "a wrong choice");
+    after(INPUT_BACK, NULL, run.phase == PHASE_ASK && shows("Which?"), "back: the same question");
+    after(INPUT_ANSWER, "1", run.verdict == VERDICT_RIGHT && run.right == 0 && run.asked == 2,
+          "it was counted already");
     give(INPUT_BACK, NULL);
-    tap_ok(run.phase == PHASE_ASK && shows("Which?"), "back: the same question");
-    give(INPUT_ANSWER, "1");
-    tap_ok(run.verdict == VERDICT_RIGHT && run.right == 0 && run.asked == 2,
-           "it was counted already");
-    give(INPUT_BACK, NULL);
-    give(INPUT_BACK, NULL);
-    tap_ok(shows("How many points in 8 bits?") && run.phase == PHASE_ASK, "back to the question before");
-    give(INPUT_SKIP, NULL);
-    tap_ok(shows("Which?"), "skip");
-    give(INPUT_REPLAY, NULL);
-    tap_ok(shows("Hello") && run.asked == 0, "replay: from the beginning, nothing counted");
+    after(INPUT_BACK, NULL, shows("How many points in 8 bits?") && run.phase == PHASE_ASK,
+          "back to the question before");
+    after(INPUT_SKIP, NULL, shows("Which?"), "skip");
+    after(INPUT_REPLAY, NULL, shows("Hello") && run.asked == 0,
+          "replay: from the beginning, nothing counted");
     live.job.config.dtype = BEV_FP16;
 }
 
@@ -154,9 +158,9 @@ static void test_void(void) {
     give(INPUT_NEXT, NULL);
     live.intervals.known = false;
     run.names[0] = (Value){0};
-    give(INPUT_ANSWER, "7");
-    tap_ok(run.verdict == VERDICT_VOID && run.asked == 0 && shows("Cannot be judged here"),
-           "an unknown figure: the question says why and does not count");
+    after(INPUT_ANSWER, "7",
+          run.verdict == VERDICT_VOID && run.asked == 0 && shows("Cannot be judged here"),
+          "an unknown figure: the question says why and does not count");
     live.intervals.known = true;
     lesson_run_init(&run, &lesson, 2);
     run.right = run.asked = 1;
@@ -208,5 +212,293 @@ TAP_SUITE(lesson) {
     test_wrong();
     test_void();
     test_any_input();
+    lesson_free(&lesson);
+}
+
+/* ---- expressions ----------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *text;
+    double value;
+    const char *shown;
+} Sum;
+
+static void test_expressions(void) {
+    static const Sum sums[] = {
+        {"1 + 2 * 3", 7, "7"},
+        {"(1 + 2) * 3", 9, "9"},
+        {"10 - 2 - 3", 5, "5"},
+        {"-2 * -3", 6, "6"},
+        {"8 / 4 / 2", 1, "1"},
+        {"1 < 2 and 2 <= 2", 1, "yes"},
+        {"1 > 2 or not 2 != 2", 1, "yes"},
+        {"not 1 = 1", 0, "no"},
+        {"min(3, max(1, 2))", 2, "2"},
+        {"points", 209019, "209,019"},
+        {"points / intervals", 209019.0 / 15928, "13.1"},
+        {"footprint(indices)", 2.636e6, "2.64 MB"},
+        {"gather()", 49.166e6, "49.2 MB"},
+        {"gather(indices) - footprint(indices)", -0.128e6, "-128 kB"},
+        {"max_abs(fp8)", 0.021, "0.021"},
+        {"gate_a(fp16)", 1, "yes"},
+        {"l2_bytes", 6291456, "6 MiB (published)"},
+        {"bits(nvfp4)", 4, "4"},
+    };
+    const NameTable none = {0};
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        OpPool pool = {0};
+        Expression expression;
+        Value value = {0};
+        char why[200] = "", shown[64] = "";
+        Evaluation evaluation = {.state = &state, .live = &live, .timings = SOURCE_MEASURED};
+        bool ok = expression_parse(sums[i].text, &none, &pool, &expression, why, sizeof why) &&
+                  expression_value(&pool, expression, &evaluation, &value);
+        value_text(&value, shown, sizeof shown);
+        if (!tap_ok(ok && fabs(value.number - sums[i].value) < 1e-9 * fabs(sums[i].value) + 1e-12 &&
+                        !strcmp(shown, sums[i].shown),
+                    "%s is %s", sums[i].text, sums[i].shown))
+            tap_note("%s %s %s", shown, why, evaluation.why);
+        free(pool.ops);
+    }
+}
+
+static void test_unknown(void) {
+    const NameTable none = {0};
+    OpPool pool = {0};
+    Expression expression;
+    Value value;
+    char why[200];
+    Evaluation evaluation = {.state = &state, .live = &live, .timings = SOURCE_RECORDED};
+    tap_need(expression_parse("latency(v2)", &none, &pool, &expression, why, sizeof why), why);
+    tap_ok(!expression_value(&pool, expression, &evaluation, &value) && evaluation.timing_missing &&
+               strstr(evaluation.why, "V2 was not recorded"),
+           "an unknown latency says why: %s", evaluation.why);
+    pool.count = 0;
+    tap_need(expression_parse("1 / 0", &none, &pool, &expression, why, sizeof why), why);
+    tap_ok(!expression_value(&pool, expression, &evaluation, &value), "so does a division by zero");
+    free(pool.ops);
+}
+
+/* One camera with two pixels and two bins, three points, four channels in FP16. */
+static const struct {
+    const char *text;
+    double value;
+} of_gradients[] = {
+    {"atomics(grad_atomic)", 3 * (4 + 1)},
+    {"atomics(grad_v2)", 0},
+    {"requested(grad_v2, indices)", 3 * (12 + 8 * 4) + 2 * 8},
+    {"requested(grad_v2, output)", 2 * 3 * 4 * 2},
+    {"requested(grad_v2, gradients)", 2 * (4 + 8) * 2},
+    {"requested(v2, gradients)", 0},
+    {"adjoint_grid", 3 + 3},
+    {"adjoint_depth", 4 + 1},
+    {"adjoint_features", 10 + 4},
+};
+
+static void test_gradients(void) {
+    float feat[8] = {1, 2, 3, 4}, grad_feat[8] = {0, 5, 0, 1}, depth[4] = {0.5F, 0, 0.25F};
+    float grad_depth[4] = {8, 1, 4}, pooled[4] = {1, 2, 0, 3}, grad_out[4] = {3, 0, 7, 1};
+    const Features features = {.depth = depth, .feat = feat};
+    const BevMap map = {.points = 3, .intervals = 1};
+    const GridLoss loss = {.grad_out = grad_out};
+    const NameTable none = {0};
+    LiveData backward = live;
+    backward.frame = (LiveFrame){.nx = 1, .ny = 1, .channels = 4, .map = &map, .pooled = pooled};
+    backward.frame.shape = (BevShape){
+        .cameras = 1, .feat_h = 1, .feat_w = 2, .depth_bins = 2, .channels = 4, .nx = 1, .ny = 1};
+    backward.frame.features = &features;
+    backward.frame.gradients = (LiveGradients){&loss, grad_depth, grad_feat, ""};
+    for (size_t i = 0; i < sizeof of_gradients / sizeof *of_gradients; i++) {
+        OpPool pool = {0};
+        Expression expression;
+        Value value = {0};
+        char why[200] = "";
+        const char *text = of_gradients[i].text;
+        Evaluation evaluation = {.state = &state, .live = &backward, .timings = SOURCE_MEASURED};
+        bool ok = expression_parse(text, &none, &pool, &expression, why, sizeof why) &&
+                  expression_value(&pool, expression, &evaluation, &value);
+        if (!tap_ok(ok && fabs(value.number - of_gradients[i].value) < 1e-9, "%s is %g", text,
+                    of_gradients[i].value))
+            tap_note("%g %s %s", value.number, why, evaluation.why);
+        evaluation.live = &live;
+        if (strstr(text, "adjoint"))
+            tap_ok(!expression_value(&pool, expression, &evaluation, &value),
+                   "forward, %s is unknown: %s", text, evaluation.why);
+        free(pool.ops);
+    }
+}
+
+static void test_sources(void) {
+    static const FigureSource all[] = {SOURCE_COMPUTED, SOURCE_MEASURED, SOURCE_RECORDED,
+                                       SOURCE_PUBLISHED, SOURCE_MODEL};
+    int wrong = 0;
+    for (int a = 0; a < 5; a++)
+        for (int b = 0; b < 5; b++)
+            wrong += weaker_source(all[a], all[b]) != all[a > b ? a : b];
+    tap_ok(!wrong, "a result is labelled with the weaker of its sources");
+    int named = 0;
+    for (int i = 0; i < figure_count; i++)
+        named += figure_find(figures[i].name) == i && figures[i].text[0] && figures[i].get;
+    tap_ok(named == figure_count, "%d figures have a name of their own", figure_count);
+}
+
+TAP_SUITE(lesson_expression) {
+    state = fixture_state(120, 40);
+    live = fixture_live(&state);
+    test_expressions();
+    test_unknown();
+    test_gradients();
+    test_sources();
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static Err err; /* why a step failed */
+
+/* A text, the line that its error names, and a part of the error. */
+typedef struct {
+    const char *text;
+    int line;
+    const char *part;
+} Bad;
+
+#define ASK "title t\nask q\n"
+
+static const Bad bad[] = {
+    {"", 1, "no title"},
+    {"title t\n", 1, "no steps"},
+    {"title t\ntitle u\nsay x\n", 2, "second title"},
+    {"  say x\n", 1, "first line is indented"},
+    {"title t\nsya x\n", 2, "did you mean say?"},
+    {"title t\nsay\n", 2, "text is missing"},
+    {"title t\nsay a {points\n", 2, "not closed"},
+    {"title t\nsay a {pionts}\n", 2, "did you mean points?"},
+    {"title t\nsay a {points points}\n", 2, "does not belong"},
+    {"title t\nsay {latency(v9)}\n", 2, "no kernel is called \"v9\""},
+    {"title t\nsay {requested(v2, indexes)}\n", 2, "did you mean indices?"},
+    {"title t\nsay {max_abs(fp12)}\n", 2, "no number format"},
+    {"title t\nsay {points(v2)}\n", 2, "too many arguments"},
+    {"title t\nsay {(points}\n", 2, ") is missing"},
+    {"title t\nsay {min(points)}\n", 2, "two values"},
+    {"title t\nsay {1 +}\n", 2, "value is missing"},
+    {"title t\nminutes 0\nsay x\n", 2, "from 1 to 60"},
+    {"title t\npoint at\n", 2, "points at nothing"},
+    {"title t\npoint kernels\n", 2, "points at nothing"},
+    {"title t\npoint at kernel\n", 2, "did you mean kernels?"},
+    {"title t\nterm intervall\n", 2, "did you mean interval?"},
+    {"title t\nlet points = 1\n", 2, "means something else"},
+    {"title t\nlet 2a = 1\n", 2, "is no name"},
+    {"title t\nlet a 1\n", 2, "let a = EXPRESSION"},
+    {"title t\nsay {a}\nlet a = 1\n", 2, "no figure or name"},
+    {"title t\nanimate temperature 1 4 10\n", 2, "from, to, frames and seconds"},
+    {"title t\nanimate temperature 1 4 1000 0.1\n", 2, "2 to 200 frames"},
+    {"title t\nanimate temperture 1 4 10 0.1\n", 2, "did you mean temperature?"},
+    {"title t\nanimate repair 1 4 10 0.1\n", 2, "takes no argument"},
+    {"title t\nkernel v2 v3\nsay x\n", 2, "at most one argument"},
+    {"title t\nquit\nsay x\n", 2, "may not use \"quit\""},
+    {"title t\nlesson 2\nsay x\n", 2, "may not use \"lesson\""},
+    {"title t\nwhy because\n", 2, "without a question"},
+    {ASK, 2, "no answers"},
+    {ASK "choose a if true\n", 2, "one answer only"},
+    {ASK "choose a if true\nchoose b if 1 < 2\n", 2, "2 of the conditions are true"},
+    {ASK "choose a\nchoose b\n", 2, "0 of the conditions are true"},
+    {ASK "choose a if true\nnumber 1 2\n", 4, "two kinds of answer"},
+    {ASK "number 5 1\n", 3, "wrong way round"},
+    {ASK "number 1 five\n", 3, "least and the greatest"},
+    {ASK "number 1 5\n", 2, "nothing says which number"},
+    {ASK "number 1 5\nexpect points\n", 4, "within what"},
+    {ASK "number 1 5\nexpect points within many\n", 4, "within takes"},
+    {ASK "number 1 5\nexpect points within -1\n", 4, "within takes"},
+    {ASK "order v2 v3\n", 3, "by which figure"},
+    {ASK "order v2 v33 by latency\n", 3, "no kernel is called"},
+    {ASK "order v2 v3 by points\n", 3, "no figure of kernels"},
+    {ASK "order v2 by latency\n", 2, "one answer only"},
+    {ASK "choose a if true\nchoose b\nwhy 1\nwhy 2\n", 6, "second row"},
+    {ASK "choose a if true\nchoose b\nrun kernell v2\n", 5, "did you mean kernel?"},
+    {ASK "choose a if true\nchoose b\nsource kernels/cuda/v2.cu for 3\n", 5, "text in quotes"},
+    {ASK "choose a if true\nchoose b\nsource kernels/v2.cu \"x\" 99\n", 5, "1 to 12 lines"},
+    {ASK "choose a if true\nchoose b\nsource ../etc/passwd \"x\" 2\n", 5, "no source"},
+    {ASK "choose a if true\nchoose b\nsource kernels/../x \"x\" 2\n", 5, "no source"},
+    {"title t\nsay a\001b\n", 2, "ASCII"},
+    {"title t\nsay na\303\257ve\n", 2, "ASCII"},
+};
+
+static void test_bad_files(void) {
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char line[800], where[32];
+        bool refused = !parse(bad[i].text, &err);
+        err_line(&err, line, sizeof line);
+        snprintf(where, sizeof where, "x.lesson:%d: ", bad[i].line);
+        if (!tap_ok(refused && strstr(line, bad[i].part) && !strncmp(line, where, strlen(where)),
+                    "refused: %s in line %d", bad[i].part, bad[i].line))
+            tap_note("%s", refused ? line : "it was read");
+    }
+}
+
+/* `row`, so many times, after a title. */
+static char *many(const char *row, int times) {
+    char *text = malloc(16 + (strlen(row) + 1) * (size_t)times);
+    tap_need(text != NULL, "memory");
+    char *at = text + sprintf(text, "title t\n");
+    for (int i = 0; i < times; i++)
+        at += sprintf(at, "%s\n", row);
+    return text;
+}
+
+static void test_large_files(void) {
+    static const struct {
+        const char *row;
+        int times;
+        const char *part;
+    } large[] = {{"say x", 401, "more than 400 steps"},
+                 {"say xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                  1000, "at most 65536"},
+                 {"ask q\nnumber 1 2\nexpect 1 within 0", 41, "more than 40 questions"}};
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        char line[800], *text = many(large[i].row, large[i].times);
+        bool refused = !parse(text, &err);
+        err_line(&err, line, sizeof line);
+        tap_ok(refused && strstr(line, large[i].part), "refused: %s", line);
+        free(text);
+    }
+    char deep[300] = "title t\nsay {";
+    memset(deep + strlen(deep), '(', 100);
+    strcat(deep, "1}");
+    tap_ok(!parse(deep, &err) && strstr(err.what, "nested too deeply"), "refused: %s", err.what);
+}
+
+/* Whatever the bytes are, the parser reads or refuses them; nothing is lost or read outside. */
+static void test_noise(void) {
+    static const char good[] =
+        "title t\nscene toy\nsay a {points} b\nlet n = points\nask q\nchoose a if n > 1\n"
+        "choose b if n <= 1\nwhy w {n}\nask r\nnumber 1 9 x\nexpect n within 5 %\nagain kernel v2\n"
+        "ask o\norder v2 v3 by latency\nanimate temperature 1 2 3 0.1\nterm interval\n";
+    unsigned seed = 1;
+    int read = 0, refused = 0;
+    for (int round = 0; round < 20000; round++) {
+        char text[sizeof good];
+        memcpy(text, good, sizeof good);
+        size_t length = sizeof good - 1;
+        for (int change = 0; change < 1 + round % 4; change++) {
+            seed = seed * 1664525u + 1013904223u;
+            size_t at = (seed >> 8) % length;
+            if (seed >> 30 == 0)
+                memmove(text + at, text + at + 1, length-- - at);
+            else
+                text[at] = seed >> 31 ? (char)(seed >> 3) : good[(seed >> 5) % (sizeof good - 1)];
+        }
+        lesson_free(&lesson);
+        bool ok = lesson_parse(text, length, "x.lesson", &lesson, &err);
+        read += ok;
+        refused += !ok && err.what[0] && err.where[0];
+    }
+    tap_ok(read + refused == 20000 && read > 500 && refused > 5000,
+           "20,000 mutations: %d read, %d refused with a reason", read, refused);
+}
+
+TAP_SUITE(lesson_file) {
+    test_bad_files();
+    test_large_files();
+    test_noise();
     lesson_free(&lesson);
 }

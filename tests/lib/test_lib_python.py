@@ -43,6 +43,9 @@ starts = np.flatnonzero(np.r_[True, np.diff(ranks_bev) > 0]).astype(np.int32)
 lengths = np.diff(np.r_[starts, len(ranks_bev)]).astype(np.int32)
 arrays = ranks_depth, ranks_feat, ranks_bev
 bev_shape = B, Z, Y, X, C
+x = np.concatenate([depth.reshape(B * N, D, H, W) / 2,
+                    feat.reshape(B * N, H, W, C).transpose(0, 3, 1, 2)], 1).astype(np.float32)
+logits = x[:, :D]
 
 
 def reference():
@@ -96,6 +99,11 @@ def test_numpy():
             feat.transpose(0, 1, 4, 2, 3), grid)
     refuses("expected (B, Z, Y, X, C)", bevpool.bev_pool_v2, depth, feat, *arrays, (Y, X), starts,
             lengths)
+    soft = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    want = bevpool.pool(soft, x[:, D:].transpose(0, 2, 3, 1), grid, channels_first=True)
+    found = bevpool.view_transform(x, grid, D)
+    ok(np.abs(found - want).max() < 1e-4, "view_transform: the softmax of its logits, pooled")
+    refuses(f"expected ({B * N}, {D} + channels, {H}, {W})", bevpool.view_transform, x, grid, D + 1)
     refuses("features of float64", bevpool.pool, depth, feat.astype(np.float64), grid)
     refuses("kernel v9", lambda: bevpool.pool(depth, feat, grid, kernel="v9"))
     refuses("bev_feat_shape", bevpool.bev_pool_v2, depth, feat, *arrays, (B, Z, Y, X, C + 1),
@@ -136,6 +144,7 @@ def test_torch(device):
     ok(torch.equal(compiled(d, f), expected), f"{device}: a Map compiled")
     if bevpool.kernels(bevpool._device(d), bevpool.BACKWARD):
         test_gradients(device)
+        test_view(device, grid)
     else:
         ok(True, f"{device}: gradients # SKIP no kernel of this build goes backward there")
     if device == "cuda":
@@ -167,6 +176,40 @@ def test_gradients(device):
     # Sums of whole numbers and steps of 1/2 are exact in float32: no tolerance is needed.
     ok(torch.autograd.gradcheck(lambda a, b: bevpool.pool(a, b, grid), leaves, eps=0.5, atol=1e-3,
                                 rtol=1e-3, nondet_tol=0), f"{device}: gradcheck")
+
+
+def test_view(device, grid):
+    import torch
+    g, given = (torch.from_numpy(a).to(device) for a in (grad, x))
+    for layout in torch.contiguous_format, torch.channels_last:
+        wanted, eager, traced = [], [], []
+        for values in wanted, eager, traced:
+            leaf = given.clone(memory_format=layout).requires_grad_()
+            if values is wanted:
+                parts = leaf[:, :D].softmax(1), leaf[:, D:].permute(0, 2, 3, 1)
+                out = bevpool.pool(*parts, grid, channels_first=True)
+            elif values is eager:
+                out = bevpool.view_transform(leaf, grid, D)
+            else:
+                out = torch.compile(lambda t: bevpool.view_transform(t, grid, D),
+                                    backend="aot_eager", fullgraph=True)(leaf)
+            out.backward(g)
+            values += [out.detach(), leaf.grad]
+        for name, found in ("view_transform", eager), ("view_transform, compiled", traced):
+            error = max(float((a - b).abs().max()) for a, b in zip(found, wanted))
+            ok(error < 1e-4, f"{device}: {name}, {layout}: off by {error:.1e}")
+    leaf = given.clone().requires_grad_()
+    torch.library.opcheck(torch.ops.bevpool.view.default, (leaf, grid.handle, D, True, True, 0.5))
+    ok(torch.autograd.gradcheck(lambda t: bevpool.view_transform(t, grid, D, temperature=2.0),
+                                (leaf,), eps=2 ** -6, atol=2e-2, rtol=1e-2, nondet_tol=0),
+       f"{device}: view_transform, gradcheck")
+    module = bevpool.LiftSplat(grid, D)
+    ok(tuple(module(given).shape) == (B, Z * C, Y, X) and module(leaf).requires_grad,
+       f"{device}: LiftSplat")
+    for dtype in torch.float16, torch.bfloat16:
+        half = bevpool.view_transform(given.to(dtype), grid, D)
+        error = float((half.float() - wanted[0]).abs().max() / wanted[0].abs().max())
+        ok(half.dtype == dtype and error < 2e-2, f"{device}: view_transform, {dtype}")
 
 
 def test_cuda(d, f, ranks, s, n, expected):

@@ -33,6 +33,12 @@ python=$(having numpy)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 judged "$python" numpy
+# The wheel, unpacked as pip does it, needs neither the source tree nor a variable.
+"$python" "$SRCDIR/samples/torch/wheel.py" 0 "$BEVPOOL_LIBRARY" "$folder" >"$folder/said" 2>&1 &&
+    "$python" -m zipfile -e "$folder"/bevpool-0-py3-none-manylinux_*.whl "$folder/site" &&
+    (cd "$folder" && env -u BEVPOOL_LIBRARY PYTHONPATH="$folder/site" "$python" \
+        "$SRCDIR/tests/lib/test_lib_python.py" numpy >>"$folder/said" 2>&1)
+tap_ok $? "a wheel passes the same without the source tree: $(tail -n 1 "$folder/said")"
 BEVPOOL_LIBRARY=$folder/none.so "$python" -c 'import bevpool' >"$folder/said" 2>&1
 tail -n 1 "$folder/said" | grep -q 'ImportError: .*none.so.*(make install and ldconfig, or name the file'
 tap_ok $? "without the library: what to do"

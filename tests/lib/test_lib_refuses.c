@@ -112,7 +112,11 @@ static void test_lies(void) {
     ranks_bev[0] = 1;
     WITH(a.interval_starts = a.interval_lengths = NULL);
     REFUSED(BEVPOOL_BAD_MAP, "sort points by cell");
-    ranks_bev[0] = 0;
+    ranks_bev[1] = 1;
+    ranks_bev[2] = 0;
+    map_refused(arrays_of(), shape, BEVPOOL_BAD_MAP, "sort points by cell");
+    ranks_bev[0] = ranks_bev[1] = 0;
+    ranks_bev[2] = 1;
 }
 
 static void test_rigs(void) {

@@ -1,6 +1,6 @@
 /* A view transform through the library, on the CPU: one tensor (B * N, D + C, H, W) read by strides
- * gives what pooling the softmax of its logits gives, in both layouts; and bad strides, temperatures,
- * formats and directions are refused. */
+ * gives what pooling the softmax of its logits gives, in both layouts, and so do its gradients,
+ * written by the same strides; and bad strides, temperatures and formats are refused. */
 #include "src/lib/bevpool.h"
 #include "tests/support/tap.h"
 
@@ -111,6 +111,57 @@ static void test_same(BevpoolMap *map) {
     tap_ok(spoilt == seen, "a NaN among the logits of a pixel: NaN in the cells that see it alone");
 }
 
+/* A plan backward, and its launch: `arrays` by role. */
+static void go_back(BevpoolMap *map, const BevpoolView *view, float *const arrays[BEVPOOL_ROLES]) {
+    const BevpoolOptions options = {.size = sizeof options,
+                                    .channels = C,
+                                    .direction = BEVPOOL_BACKWARD,
+                                    .out_layout = BEVPOOL_CHANNELS_FIRST,
+                                    .view = view};
+    BevpoolPlan *plan = NULL;
+    tap_need(!bevpool_plan_create(&plan, map, &options, &error), error.text);
+    BevpoolCall call = {.size = sizeof call, .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
+    call.workspace = aligned_alloc(256, call.workspace_bytes / 256 * 256 + 256);
+    for (int32_t role = 0; role < BEVPOOL_ROLES; role++)
+        call.tensors[role] = (BevpoolTensor){arrays[role], bevpool_plan_bytes(plan, role), 0, 0};
+    tap_need(!bevpool_run(plan, &call, &error), error.text);
+    free(call.workspace);
+    bevpool_plan_destroy(plan);
+}
+
+static void test_back(BevpoolMap *map) {
+    static float depths[DEPTHS], of_depths[DEPTHS], of_feats[sizeof feats / sizeof *feats];
+    static float of_x[sizeof x / sizeof *x], grad[OUT];
+    fill(depths);
+    for (int i = 0; i < OUT; i++)
+        grad[i] = (float)(i * 31 % 17) - 8;
+    memset(of_x, 0xff, sizeof of_x);
+    go_back(map, NULL,
+            (float *[BEVPOOL_ROLES]){depths, feats, NULL, NULL, grad, of_depths, of_feats});
+    go_back(map, &whole,
+            (float *[BEVPOOL_ROLES]){x, x + D * PIXELS, NULL, NULL, grad, of_x, of_x + D * PIXELS});
+    double worst = 0, of_feat = 0;
+    for (int camera = 0; camera < CAMERAS; camera++)
+        for (int p = 0; p < PIXELS; p++) {
+            const float *d = depths + camera * D * PIXELS + p, *g = of_depths + (d - depths);
+            const float *got = of_x + camera * (D + C) * PIXELS + p;
+            double sum = 0;
+            for (int bin = 0; bin < D; bin++)
+                sum += (double)d[bin * PIXELS] * g[bin * PIXELS];
+            for (int bin = 0; bin < D; bin++) {
+                double want = d[bin * PIXELS] * (g[bin * PIXELS] - sum) / 0.5;
+                worst = fmax(worst, fabs(got[bin * PIXELS] - want));
+            }
+            for (int c = 0; c < C; c++)
+                of_feat = fmax(
+                    of_feat, fabs(got[(D + c) * PIXELS] - of_feats[(camera * PIXELS + p) * C + c]));
+        }
+    tap_ok(worst < 1e-3 && of_feat < 1e-4,
+           "gradients of logits: %g, of features: %g from those of "
+           "pooling, the softmax's worked out here",
+           worst, of_feat);
+}
+
 static void refuses(BevpoolMap *map, const BevpoolView *view, int32_t dtype, int32_t direction,
                     BevpoolStatus status, const char *words) {
     const BevpoolOptions options = {.size = sizeof options,
@@ -138,11 +189,12 @@ static void test_refuses(BevpoolMap *map) {
     bad.softmax = 2;
     refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, "softmax");
     refuses(map, &whole, BEVPOOL_FP8, 0, BEVPOOL_UNSUPPORTED, "FP8");
-    refuses(map, &whole, BEVPOOL_FP32, BEVPOOL_BACKWARD, BEVPOOL_UNSUPPORTED, "forward");
+    refuses(map, &whole, BEVPOOL_FP8, BEVPOOL_BACKWARD, BEVPOOL_UNSUPPORTED, "FP8");
 }
 
 TAP_SUITE(lib_transform) {
     BevpoolMap *map = make_map();
+    test_back(map);
     test_same(map);
     test_refuses(map);
     bevpool_map_destroy(map);

@@ -9,9 +9,9 @@
 enum { PATIENCE_MS = 150000 }; /* other tests may have the machine */
 
 static char own_file[64]; /* a copy of intersection.json, while a test has one */
-static const char *const scenes[] = {"toy", "asymmetric", "intersection", "no-such-scene.json",
+static const char *const scenes[] = {"toy", "asymmetric", "small", "intersection", "no-such-scene.json",
                                      own_file};
-enum { TOY, ASYMMETRIC, INTERSECTION, MISSING, OWN_FILE, SCENES };
+enum { TOY, ASYMMETRIC, SMALL, INTERSECTION, MISSING, OWN_FILE, SCENES };
 
 /* A paused state of a scene in the list, FP16 with V3; the baseline is V2. */
 static inline State fresh(int scene) {

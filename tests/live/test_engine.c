@@ -76,12 +76,15 @@ TAP_SUITE(engine_pinned_rig) {
     tap_ok(frame->live.difference.known && frame->live.difference.cells == 0 &&
                frame->live.difference.moved_m == 0,
            "a baseline just pinned is what is shown");
-    static const char *const changes[] = {"yaw", "a camera off", "temperature", "evenness"};
-    for (int i = 0; i < 4; i++) {
+    static const char *const changes[] = {"yaw", "a camera off", "temperature", "evenness",
+                                          "rounding", "prune"};
+    for (int i = 0; i < 6; i++) {
         state.job.camera_errors[0].yaw_deg = i == 0;
         state.job.camera_mask = i == 1 ? UINT32_MAX - 1 : UINT32_MAX;
         state.job.temperature = i == 2 ? 4 : 1;
         state.job.evenness = i == 3;
+        state.job.rounding = i == 4 ? ROUNDING_TRUNCATE : ROUNDING_SCENE;
+        state.job.prune = i == 5 ? 0.3 : 0;
         frame = ask(engine, &state);
         const LiveDifference *difference = &frame->live.difference;
         double moved_m = i == 0 ? 2 * 40 * sin(M_PI / 360) : 0;
@@ -91,7 +94,7 @@ TAP_SUITE(engine_pinned_rig) {
                "%s: the baseline stays, %lld cells differ, 40 m moved %.2f m", changes[i],
                (long long)difference->cells, difference->moved_m);
     }
-    state.job.evenness = 0;
+    state.job.prune = 0;
     frame = ask(engine, &state);
     tap_ok(frame->live.difference.cells == 0, "and all is well when all is repaired");
     state.job.pool_baseline = false;

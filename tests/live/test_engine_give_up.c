@@ -2,6 +2,7 @@
 #include "src/base/clock.h"
 #include "src/base/ref.h"
 #include "src/live/engine.h"
+#include "src/live/pipeline.h"
 #include "tests/live/engine_fixture.h"
 #include "tests/support/tap.h"
 

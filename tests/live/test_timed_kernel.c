@@ -1,5 +1,6 @@
 /* When a kernel of the live display is timed again. */
 #include "src/base/clock.h"
+#include "src/live/pairs.h"
 #include "src/live/timed_kernel.h"
 #include "src/state/live_text.h"
 #include "tests/support/tap.h"
@@ -122,7 +123,8 @@ TAP_SUITE(timed_kernel_stand_in) {
     const KernelConfig config = timed.config;
     timed.live.kernel = config.kernel;
     timed_kernel_stand_in(&set, "canonical", 80, &config, &timed.live);
-    LiveData live = {.timed = true, .baseline_us = reading(140, SOURCE_RECORDED)};
+    LiveData live = {.timed = true, .baseline.median_us = reading(140, SOURCE_RECORDED)};
+    strcpy(live.baseline.recorded_on, "a machine");
     Reading latency = live_latency(&live, &timed.live), speedup = live_speedup(&live, &timed.live);
     tap_ok(latency.value == 70 && latency.doubtful && !strcmp(ladder_mark(&timed.live), "r"),
            "a recorded figure stands in, marked");
@@ -138,12 +140,12 @@ TAP_SUITE(timed_kernel_stand_in) {
     latency = live_latency(&live, &timed.live);
     tap_ok(latency.value == 35 && !latency.doubtful && !ladder_mark(&timed.live)[0],
            "the measured one replaces it");
-    tap_ok(live_speedup(&live, &timed.live).doubtful,
-           "a speed-up of a measured over a recorded figure is doubtful");
-    live.baseline_us = reading(70, SOURCE_MEASURED);
+    tap_ok(!live_speedup(&live, &timed.live).source,
+           "a measured figure is not divided by a recorded one");
+    live.baseline = (LiveKernel){.median_us = reading(70, SOURCE_MEASURED)};
     speedup = live_speedup(&live, &timed.live);
     tap_ok(speedup.value == 2 && !speedup.doubtful, "that of two measured ones is not");
-    live.baseline_us.doubtful = true;
+    live.baseline.unsettled = true;
     tap_ok(live_speedup(&live, &timed.live).doubtful, "unless one of them has not settled");
     timed_kernel_restart(&timed, &config);
     timed_kernel_stand_in(&set, "large", 80, &config, &timed.live);
@@ -152,6 +154,57 @@ TAP_SUITE(timed_kernel_stand_in) {
     timed_kernel_stand_in(&set, "canonical", 80, &config, &timed.live);
     timed_kernel_stand_in(&set, "large", 80, &config, &timed.live);
     tap_ok(!timed.live.median_us.source, "but no recorded one of another problem");
+}
+
+/* Selection and baseline in turns on a machine that halves its speed now and then. */
+TAP_SUITE(timed_kernel_pairs) {
+    Pairs pairs = {.count = 0};
+    LiveSpeedup speedup = {.pairs = 0};
+    for (int i = 0; i < 4; i++) {
+        double slow = i % 2 ? 2 : 1;
+        pairs_add(&pairs, false, 10 * slow);
+        pairs_add(&pairs, true, (30 + i) * slow);
+    }
+    tap_ok(!pairs_fill(&pairs, &speedup) && speedup.pairs == 4 && !speedup.ratio.source,
+           "four pairs are not enough");
+    pairs_add(&pairs, true, 1000);
+    pairs_add(&pairs, true, 40);
+    pairs_add(&pairs, false, 10);
+    tap_ok(pairs_fill(&pairs, &speedup) && fabs(speedup.ratio.value - 3.2) < 1e-9 &&
+               speedup.least == 3 && speedup.most == 4 && speedup.pairs == 5,
+           "five are: their median, range and number; of two figures of one side the newer counts");
+    for (int i = 0; i < 2 * PAIRS_KEPT; i++)
+        pairs_add(&pairs, i % 2, i % 2 ? 20 : 10);
+    tap_ok(pairs_fill(&pairs, &speedup) && speedup.ratio.value == 2 && speedup.most == 2 &&
+               speedup.pairs == PAIRS_KEPT,
+           "old pairs make room");
+}
+
+/* Each of the two was recorded, on machines of its own; later both on one. */
+TAP_SUITE(timed_kernel_recorded_speedup) {
+    const BevKernel fast = {.name = "fast"}, slow = {.name = "slow"};
+    const Job job = {.config = {&fast, BEV_FP16, BEV_NEAREST},
+                     .baseline = {&slow, BEV_FP16, BEV_NEAREST}};
+    RecordedRow rows[] = {{.scene = "canonical", .kernel = "fast", .dtype = "fp16",
+                           .align = "nearest", .cache = "warm", .median_us = 10,
+                           .l2_carveout_mib = NAN},
+                          {.scene = "canonical", .kernel = "slow", .dtype = "fp16",
+                           .align = "nearest", .cache = "warm", .median_us = 30,
+                           .l2_carveout_mib = NAN}};
+    Recording recordings[] = {{.label = "one", .rows = rows, .row_count = 1},
+                              {.label = "other", .rows = rows + 1, .row_count = 1},
+                              {.label = "both", .rows = rows, .row_count = 2}};
+    LiveSpeedup speedup = {.pairs = 0};
+    timed_kernel_recorded_speedup(&(RecordedSet){recordings, 2}, "canonical", 80, &job, &speedup);
+    tap_ok(!speedup.ratio.source, "figures of two machines make no ratio");
+    timed_kernel_recorded_speedup(&(RecordedSet){recordings, 3}, "canonical", 80, &job, &speedup);
+    tap_ok(speedup.ratio.value == 3 && speedup.ratio.source == SOURCE_RECORDED &&
+               !strcmp(speedup.recorded_on, "both"),
+           "the machine that has both does");
+    const LiveData live = {.timed = true, .speedup = speedup};
+    char text[64];
+    speedup_origin(&live, text, sizeof text);
+    tap_ok(!strcmp(text, "recorded; 0 pairs timed"), "and stands in until there are pairs");
 }
 
 /* Each reason is short enough for a row of the table on a terminal of 80 columns. */

@@ -1,6 +1,7 @@
 /* Gradient descent on the kernels of both directions: the loss falls, a step that raises it is taken
  * back, the same scene gives the same curve, and a wrong gradient does not descend. */
 #include "kernels/defects.h"
+#include "src/scene/workload.h"
 #include "src/train/trainer.h"
 #include "tests/support/tap.h"
 
@@ -29,12 +30,18 @@ static void close_scenery(Scenery *scenery) {
     workload_close(&scenery->smeared);
 }
 
+static bool open_trainer(Trainer **trainer, Scenery *scenery, Err *err) {
+    Workload *truth = &scenery->truth;
+    const BevMap *map = workload_map(truth, scenery->kernels.align, err);
+    return map && trainer_open(trainer, &scenery->kernels, &truth->scene.shape, map,
+                               &truth->features, &scenery->smeared.features, err);
+}
+
 /* Runs STEPS steps; false after an error. */
 static bool descend(Scenery *scenery, TrainStep steps[STEPS]) {
     Trainer *trainer = NULL;
     Err err = {0};
-    bool ok = trainer_open(&trainer, &scenery->kernels, &scenery->truth,
-                           &scenery->smeared.features, &err);
+    bool ok = open_trainer(&trainer, scenery, &err);
     for (int i = 0; ok && i < STEPS; i++)
         ok = trainer_step(trainer, &steps[i], &err);
     if (!ok)
@@ -119,8 +126,7 @@ static void test_no_points(void) {
     bool ok = open_scenery(&scenery, "toy", BEV_FP32, BEV_NEAREST);
     float *depth = scenery.truth.features.depth;
     memset(depth, 0, features_depth_count(&scenery.truth.scene.shape) * sizeof *depth);
-    tap_ok(ok && !trainer_open(&trainer, &scenery.kernels, &scenery.truth,
-                               &scenery.smeared.features, &err) &&
+    tap_ok(ok && !open_trainer(&trainer, &scenery, &err) &&
                !trainer && err.kind == ERR_FAILED,
            "a truth that puts nothing into the grid is refused: %s", err.what);
     close_scenery(&scenery);

@@ -94,6 +94,17 @@ TAP_SUITE(counters_no_library) {
     tap_ok(child > 0 && status == 0, "no CUPTI: one line and what to install");
 }
 
+/* A name of another library ends no process. */
+TAP_SUITE(counters_other_library) {
+    CounterReader *reader;
+    Err err = {0};
+    setenv("BEVSCOPE_CUPTI", "libm.so.6", 1);
+    bool ok = counters_open(&reader, COUNTERS_LIVE, &err);
+    tap_ok(!ok && !reader && err.kind == ERR_DEVICE &&
+               (strstr(err.what, "no range profiler") || strstr(err.what, "built without CUPTI")),
+           "another library: %s", err.what);
+}
+
 TAP_SUITE(counters_refusals) {
     Err err = {0};
     bool ok = counters_refused("cuptiRangeProfilerStart", 35, "CUPTI_ERROR", &err);

@@ -8,10 +8,11 @@
 #include <math.h>
 #include <omp.h>
 
+static Err err; /* why a step failed */
+
 /* ---- the embedding -------------------------------------------------------------------------- */
 
 static Embedding embedding_of(int64_t channels, uint64_t seed) {
-    Err err = {0};
     Embedding embedding;
     need(embedding_init(&embedding, channels, seed, &err), &err);
     return embedding;
@@ -62,7 +63,6 @@ static void test_embedding(int64_t channels) {
 
 static Features render_with(const Scene *scene, double temperature, double time_s, SubRays rays,
                             CameraViews *views) {
-    Err err = {0};
     Features features;
     const FeaturesRequest request = {.rig = &scene->rig,
                                      .world = &scene->world,
@@ -264,7 +264,6 @@ static void test_draft(const Scene *scene, const Features *full) {
 }
 
 static void test_views(const Scene *scene, const CameraViews *coarse) {
-    Err err = {0};
     CameraViews views;
     need(camera_views_render(&scene->rig, &scene->world, 64, 176, 0, NULL, &views, &err), &err);
     int64_t seen[CLASS_COUNT + 1] = {0}, kinds = 0, differ = 0;
@@ -293,7 +292,6 @@ typedef struct {
 } Decoded;
 
 static Decoded pool(const Scene *scene, const Features *features, BevAlign align) {
-    Err err = {0};
     BevMap map;
     need(scatter_build(&scene->rig, align, UINT32_MAX, &map, &err), &err);
     Embedding embedding = embedding_of(scene->channels, scene->seed);

@@ -4,24 +4,24 @@
 
 /* ---- what is read ---------------------------------------------------------------------------- */
 
-static void check_tensors(const Scene *scene) {
-    tap_ok(scene->tensors.depth[5] == 0.25f && scene->tensors.depth[35] == 0.5f &&
-               scene->tensors.feat[1] == -2.5f && scene->tensors.feat[47] == 100 &&
-               scene->channels == 4 && scene->shape.cameras == 2 && scene->shape.depth_bins == 3 &&
-               scene->shape.feat_h == 2 && scene->shape.feat_w == 3 && scene->shape.channels == 4 &&
-               scene->shape.ny == 3 && scene->shape.nx == 4 && scene->temperature == 1 &&
-               !scene->has_world && scene->non_finite == 0,
+static void check_tensors(void) {
+    tap_ok(scene.tensors.depth[5] == 0.25f && scene.tensors.depth[35] == 0.5f &&
+               scene.tensors.feat[1] == -2.5f && scene.tensors.feat[47] == 100 &&
+               scene.channels == 4 && scene.shape.cameras == 2 && scene.shape.depth_bins == 3 &&
+               scene.shape.feat_h == 2 && scene.shape.feat_w == 3 && scene.shape.channels == 4 &&
+               scene.shape.ny == 3 && scene.shape.nx == 4 && scene.temperature == 1 &&
+               !scene.has_world && scene.non_finite == 0,
            "tensors and shape");
 }
 
-static void check_rig(const Scene *scene) {
-    const Camera *camera = &scene->rig.cameras[0];
-    const Frustum *frustum = &scene->rig.frustum;
-    const Grid *grid = &scene->rig.grid;
-    tap_ok(scene->has_rig && scene->rig.camera_count == 2 && camera->intrinsics[0] == 60 &&
+static void check_rig(void) {
+    const Camera *camera = &scene.rig.cameras[0];
+    const Frustum *frustum = &scene.rig.frustum;
+    const Grid *grid = &scene.rig.grid;
+    tap_ok(scene.has_rig && scene.rig.camera_count == 2 && camera->intrinsics[0] == 60 &&
                camera->intrinsics[5] == 30 && camera->rotation[2] == 1 &&
                camera->position_m[0] == 1.5 && camera->position_m[1] == 0.25 &&
-               camera->position_m[2] == 1.25 && scene->rig.cameras[1].rotation[2] == -1,
+               camera->position_m[2] == 1.25 && scene.rig.cameras[1].rotation[2] == -1,
            "cameras");
     tap_ok(frustum->input_w == 48 && frustum->input_h == 32 && frustum->feat_w == 3 &&
                frustum->feat_h == 2 && frustum->resize == 0.5 && frustum->crop_x == 0 &&
@@ -34,49 +34,44 @@ static void check_rig(const Scene *scene) {
            "grid: rows x, y, z of lower, upper, cell");
 }
 
-static void check_map(const Scene *scene) {
-    const BevMap *map = &scene->map;
-    tap_ok(scene->has_map && map->points == 5 && map->intervals == 3 && map->ranks_depth[3] == 35 &&
+static void check_map(void) {
+    const BevMap *map = &scene.map;
+    tap_ok(scene.has_map && map->points == 5 && map->intervals == 3 && map->ranks_depth[3] == 35 &&
                map->ranks_feat[3] == 11 && map->ranks_bev[4] == 11 &&
                map->interval_starts[2] == 3 && map->interval_lengths[2] == 2,
            "index arrays");
 }
 
 static void test_values(void) {
-    Scene scene;
     start("");
-    if (accepts(&scene, "calibration and index arrays")) {
-        check_tensors(&scene);
-        check_rig(&scene);
-        check_map(&scene);
+    if (accepts("calibration and index arrays")) {
+        check_tensors();
+        check_rig();
+        check_map();
         tap_ok(!scene.map.weights, "without weights");
     }
-    scene_free(&scene);
 
     start("idx");
-    if (accepts(&scene, "calibration only")) {
-        check_rig(&scene);
+    if (accepts("calibration only")) {
+        check_rig();
         tap_ok(!scene.has_map && !scene.map.ranks_bev, "no map");
     }
-    scene_free(&scene);
 
     start("cal");
     get("ranks_feat")->descr = "<i8";
     get("interval_starts")->descr = "<i8";
     add_weights();
-    if (accepts(&scene, "index arrays only, some int64, with weights")) {
-        check_tensors(&scene);
-        check_map(&scene);
+    if (accepts("index arrays only, some int64, with weights")) {
+        check_tensors();
+        check_map();
         tap_ok(!scene.has_rig && scene.map.weights[2] == 0.25f, "weights, no rig");
     }
-    scene_free(&scene);
 
     start("");
     add_weights();
-    if (accepts(&scene, "calibration and weighted arrays"))
+    if (accepts("calibration and weighted arrays"))
         tap_ok(scene.has_rig && !scene.has_map && !scene.map.points,
                "whose align is not known: the rig counts");
-    scene_free(&scene);
 
     start("");
     get("depth")->descr = get("feat")->descr = "<f2";
@@ -88,37 +83,34 @@ static void test_values(void) {
     get("bev_shape")->count = 2;
     get("bev_shape")->values[0] = 3;
     get("bev_shape")->values[1] = 4;
-    if (accepts(&scene, "half tensors, float calibration, the other shapes"))
-        check_tensors(&scene), check_rig(&scene), check_map(&scene);
-    scene_free(&scene);
+    if (accepts("half tensors, float calibration, the other shapes"))
+        check_tensors(), check_rig(), check_map();
 
     start("");
     get("depth")->values[3] = NAN;
     get("feat")->values[9] = INFINITY;
     get("feat")->values[10] = -INFINITY;
-    if (accepts(&scene, "NaN and infinity in the tensors"))
+    if (accepts("NaN and infinity in the tensors"))
         tap_ok(scene.non_finite == 3, "are counted: %lld", (long long)scene.non_finite);
-    scene_free(&scene);
 
     start("cal");
     for (int i = INDEX - (INDEX - CALIBRATION); i < array_count - 1; i++) {
         arrays[i].count = 0;
         arrays[i].shape = "(0,)";
     }
-    accepts(&scene, "a map without points");
+    accepts("a map without points");
     tap_ok(scene.has_map && scene.map.points == 0 && scene.map.intervals == 0, "is a map");
-    scene_free(&scene);
 }
 
 /* ---- photographs, boxes, LiDAR --------------------------------------------------------------- */
 
-static void check_car(const Scene *scene) {
-    const Photos *photos = &scene->photos;
+static void check_car(void) {
+    const Photos *photos = &scene.photos;
     const TrueBox *box = photos->boxes;
-    tap_ok(!strcmp(scene->rig.cameras[0].name, "le\xc3\xa9t") &&
-               !strcmp(scene->rig.cameras[1].name, "a?b"),
-           "names, without control characters: \"%s\", \"%s\"", scene->rig.cameras[0].name,
-           scene->rig.cameras[1].name);
+    tap_ok(!strcmp(scene.rig.cameras[0].name, "le\xc3\xa9t") &&
+               !strcmp(scene.rig.cameras[1].name, "a?b"),
+           "names, without control characters: \"%s\", \"%s\"", scene.rig.cameras[0].name,
+           scene.rig.cameras[1].name);
     tap_ok(photos->box_count == 2 && box->center_m[1] == -2 && box->size_m[0] == 4 &&
                box->yaw == 0.5 && !strcmp(box->label, "car") && !strcmp(box[1].label, "m"),
            "boxes and their labels");
@@ -161,30 +153,26 @@ static Buffer archive_with_images(int h, int w) {
 
 /* A whole image of the camera, of which resize and crop take columns 0 to 96 and rows 20 to 84. */
 static void test_own_image(void) {
-    Scene scene;
     Buffer archive = archive_with_images(100, 110);
-    bool ok = read_bytes(archive, &scene);
+    bool ok = read_bytes(archive);
     const uint8_t *srgb = scene.photos.srgb, *pixel = ok ? srgb + 3 * (5 * 48 + 7) : NULL;
     /* Input pixel (7, 5) is the mean of the image's columns 14, 15 and rows 30, 31. */
     if (!tap_ok(ok && pixel[0] == 15 && pixel[1] == 31, "the camera's own image is cut as the "
                                                         "network's input was"))
         tap_note("got: %s %d %d", line, ok ? pixel[0] : 0, ok ? pixel[1] : 0);
-    scene_free(&scene);
     free(archive.bytes);
 
     archive = archive_with_images(84, 94);
-    ok = read_bytes(archive, &scene);
+    ok = read_bytes(archive);
     pixel = ok ? scene.photos.srgb + 3 * (5 * 48 + 46) : NULL;
     tap_ok(ok && pixel[0] == 93 && pixel[3] == 0 && pixel[4] == 0,
            "one that is two columns narrower is black there");
-    scene_free(&scene);
     free(archive.bytes);
 
     archive = archive_with_images(84, 90);
     refuses_bytes(archive, "one that is six columns narrower",
                   "net.npz: images: 84 x 90 pixels, must have the shape of image_size, 32 x 48",
                   "or hold the 84 x 96 that resize and crop take");
-    free(archive.bytes);
 }
 
 /* The header of images of 50 MB each, and no more data than deflate needs for them: refused before
@@ -211,27 +199,22 @@ static void test_many_pixels(void) {
                   "save smaller ones");
     free(npy.bytes);
     free(block.bytes);
-    free(zip.archive.bytes);
 }
 
 static void test_car(void) {
-    Scene scene;
     start("");
     add_car();
-    if (accepts(&scene, "with photographs, boxes and LiDAR"))
-        check_car(&scene);
-    scene_free(&scene);
+    if (accepts("with photographs, boxes and LiDAR"))
+        check_car();
     drop("feat");
     get("bev_shape")->values[4] = 8;
-    if (accepts(&scene, "without features: those of the photographs"))
+    if (accepts("without features: those of the photographs"))
         tap_ok(scene.photo_features && scene.channels == 8 && scene.tensors.feat[3] == 1,
                "eight channels, the fourth 1");
-    scene_free(&scene);
     start("cal");
     add_car();
-    if (accepts(&scene, "without a calibration"))
+    if (accepts("without a calibration"))
         tap_ok(scene.photos.h == 2 && scene.photos.w == 3, "photographs as they are");
-    scene_free(&scene);
     drop("feat");
     refuses("neither features nor calibration", "net.npz: feat: is missing", "images and a cal");
     start("");

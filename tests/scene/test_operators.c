@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+static Err err; /* why a step failed */
+
 enum { POINTS = 600, CELLS = 49, ROWS = 70 };
 
 static OperatorSpec spec_of(OperatorKind kind, double skew) {
@@ -23,7 +25,6 @@ static OperatorSpec spec_of(OperatorKind kind, double skew) {
 }
 
 static bool build(const OperatorSpec *spec, Scene *scene) {
-    Err err = {0};
     *scene = (Scene){.channels = 0};
     bool ok = operator_build(spec, "test", scene, &err) &&
               scatter_check(&scene->map, &scene->shape, "test", &err);
@@ -122,7 +123,6 @@ static bool on_its_ring(const OperatorSpec *spec, const Scene *world, int64_t ra
 static void test_sweep(void) {
     OperatorSpec spec = spec_of(OPERATOR_VOXELIZE, 1);
     Scene scene, world;
-    Err err;
     spec.points = 20000;
     spec.cells = 40000;
     snprintf(spec.world, sizeof spec.world, "parking");
@@ -178,7 +178,6 @@ static void test_seed(OperatorKind kind) {
 
 static void test_change(void) {
     Scene scene, fresh;
-    Err err;
     OperatorSpec spec = spec_of(OPERATOR_SEGMENTS, 2);
     tap_need(scene_load("segments", &scene, &err), "segments loads");
     OperatorChange change = {.skewed = true, .skew = 2, .points = 1000};
@@ -205,64 +204,38 @@ static void test_change(void) {
     tap_ok(operator_change(&scene, &change, &err), "no change is right for every scene");
 }
 
-static void refuse(const char *what, OperatorSpec spec, const char *words) {
-    Scene scene = {.channels = 0};
-    Err err = {0};
-    bool refused = !operator_build(&spec, "file", &scene, &err);
-    tap_ok(refused && strstr(err.where, words), "%s: %s: %s", what, err.where, err.what);
-    scene_free(&scene);
-}
+/* A spec of the kind with one change. */
+#define BAD(kind_, what_, words_, ...)                                                             \
+    do {                                                                                           \
+        OperatorSpec bad = spec_of(kind_, 1);                                                      \
+        Scene scene = {.channels = 0};                                                             \
+        __VA_ARGS__;                                                                               \
+        bool refused = !operator_build(&bad, "file", &scene, &err);                                \
+        tap_ok(refused && strstr(err.where, words_), "%s: %s: %s", what_, err.where, err.what);    \
+        scene_free(&scene);                                                                        \
+    } while (0)
 
 static void test_bad(void) {
-    const OperatorSpec good = spec_of(OPERATOR_EMBEDDING_BAG, 1);
-    OperatorSpec bad = good;
-    bad.points = 0;
-    refuse("no points", bad, "points");
-    bad.points = INT64_MAX;
-    refuse("too many points", bad, "points");
-    bad = good;
-    bad.cells = -1;
-    refuse("cells below 0", bad, "cells");
-    bad = good;
-    bad.rows = OPERATOR_MAX_ROWS + 1;
-    refuse("too many rows", bad, "rows");
-    bad = good;
-    bad.skew = NAN;
-    refuse("skew NaN", bad, "skew");
-    bad = good;
-    bad.cells = POINTS + 1;
-    refuse("more bags than look-ups", bad, "points");
-    bad = good;
-    bad.rows = 0;
-    refuse("no rows", bad, "rows");
-    bad = good;
-    bad.channels = SCENE_MAX_CHANNELS + 1;
-    refuse("too many channels", bad, "channels");
-    bad = good;
-    bad.skew = -0.5;
-    refuse("skew below 0", bad, "skew");
-    bad.skew = OPERATOR_MAX_SKEW + 0.5;
-    refuse("skew above 4", bad, "skew");
-    bad = good;
-    bad.points = bad.rows = OPERATOR_MAX_ROWS;
-    bad.channels = SCENE_MAX_CHANNELS;
-    refuse("tensors of 4 GB", bad, "file");
-    bad = spec_of(OPERATOR_HISTOGRAM, 1);
-    bad.channels = 2;
-    refuse("two channels", bad, "channels");
-    bad = spec_of(OPERATOR_VOXELIZE, 1);
-    bad.cells = 50;
-    refuse("no square", bad, "cells");
-    bad.cells = 49;
-    snprintf(bad.world, sizeof bad.world, "nowhere");
-    refuse("no such world", bad, "world");
-    snprintf(bad.world, sizeof bad.world, "voxelize");
-    refuse("a sweep of a sweep", bad, "voxelize.json");
-    snprintf(bad.world, sizeof bad.world, "../samples/toy");
-    refuse("a world by its path", bad, "world");
-    snprintf(bad.world, sizeof bad.world, "toy");
-    bad.channels = EMBED_DIMS - 1;
-    refuse("too few channels for class, colour and height", bad, "channels");
+    const OperatorKind bag = OPERATOR_EMBEDDING_BAG, sweep = OPERATOR_VOXELIZE;
+    BAD(bag, "no points", "points", bad.points = 0);
+    BAD(bag, "too many points", "points", bad.points = INT64_MAX);
+    BAD(bag, "cells below 0", "cells", bad.cells = -1);
+    BAD(bag, "too many rows", "rows", bad.rows = OPERATOR_MAX_ROWS + 1);
+    BAD(bag, "skew NaN", "skew", bad.skew = NAN);
+    BAD(bag, "more bags than look-ups", "points", bad.cells = POINTS + 1);
+    BAD(bag, "no rows", "rows", bad.rows = 0);
+    BAD(bag, "too many channels", "channels", bad.channels = SCENE_MAX_CHANNELS + 1);
+    BAD(bag, "skew below 0", "skew", bad.skew = -0.5);
+    BAD(bag, "skew above 4", "skew", bad.skew = OPERATOR_MAX_SKEW + 0.5);
+    BAD(bag, "tensors of 4 GB", "file", bad.points = bad.rows = OPERATOR_MAX_ROWS,
+        bad.channels = SCENE_MAX_CHANNELS);
+    BAD(OPERATOR_HISTOGRAM, "two channels", "channels", bad.channels = 2);
+    BAD(sweep, "no square", "cells", bad.cells = 50);
+    BAD(sweep, "no such world", "world", strcpy(bad.world, "nowhere"));
+    BAD(sweep, "a sweep of a sweep", "voxelize.json", strcpy(bad.world, "voxelize"));
+    BAD(sweep, "a world by its path", "world", strcpy(bad.world, "../samples/toy"));
+    BAD(sweep, "too few channels for class, colour and height", "channels",
+        bad.channels = EMBED_DIMS - 1);
 }
 
 /* What a scene says of itself. */
@@ -299,7 +272,6 @@ static void test_bars(OperatorKind kind) {
     OperatorSpec spec = spec_of(kind, 1);
     Scene scene;
     OperatorBars bars;
-    Err err;
     double sum = 0, highest = 0;
     bool ok = build(&spec, &scene) && operator_bars(&spec, &scene.map, &bars, &err);
     for (int i = 0; ok && i < bars.count; i++) {

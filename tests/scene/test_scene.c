@@ -1,7 +1,7 @@
 /* Where scenes come from: presets, samples, files recognised by their content; and unknown names.
  */
 #include "src/scene/scene.h"
-#include "tests/support/path_in.h"
+#include "tests/support/folder.h"
 #include "tests/support/tap.h"
 
 #include <sys/resource.h>
@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/bevscope-scene-XXXXXX";
+static Err err; /* why a step failed */
 
 static const char text[] =
     "{\"bevscope\": 1, \"frustum\": {\"image_px\": [1600, 900], \"resize\": 0.44,\n"
@@ -23,20 +23,9 @@ static const char text[] =
     " \"world\": {\"ground\": {\"class\": \"terrain\", \"color\": [0, 0, 0]}, \"patches\": [],\n"
     "   \"solids\": []}}\n";
 
-static const char *in_folder(const char *name) {
-    return path_in(folder, name);
-}
-
-static void put(const char *name, const char *content) {
-    FILE *file = fopen(in_folder(name), "w");
-    fputs(content, file);
-    fclose(file);
-}
-
 static char line[800];
 
 static bool load(const char *name, Scene *scene) {
-    Err err = {0};
     line[0] = '\0';
     bool ok = scene_load(name, scene, &err);
     if (!ok)
@@ -90,27 +79,27 @@ static void test_sources(void) {
     tap_ok(load(in_folder("samples/corner.json"), &scene) && strcmp(scene.name, "corner") == 0,
            "a file by its path");
     scene_free(&scene);
-    put("world.npz", text);
+    put(in_folder("world.npz"), text);
     tap_ok(load(in_folder("world.npz"), &scene) && scene.has_world, "JSON under another suffix");
     scene_free(&scene);
     tap_need(chdir(folder) == 0, "chdir");
-    put("plain", text);
+    put(in_folder("plain"), text);
     tap_ok(load("plain", &scene) && strcmp(scene.name, "plain") == 0,
            "a file in this folder, without suffix");
     scene_free(&scene);
-    put("canonical", "not this one");
+    put(in_folder("canonical"), "not this one");
     tap_ok(load("canonical", &scene) && scene.shape.nx == 200, "a configuration comes first");
     scene_free(&scene);
-    put("archive.json", "PK\3\4 and no more");
+    put(in_folder("archive.json"), "PK\3\4 and no more");
     refuses("archive.json", "truncated zip");
-    put("empty", "");
+    put(in_folder("empty"), "");
     refuses("empty", "line 1, column 0");
     refuses("./canonical", "line 1");
-    put("text.npz", "hello");
+    put(in_folder("text.npz"), "hello");
     refuses("text.npz", "not a .npz: it does not begin as a zip archive (write it again");
-    put("empty.npz", "");
+    put(in_folder("empty.npz"), "");
     refuses("empty.npz", "an empty file (write it again");
-    put("depth.npy", "\x93NUMPY and no more");
+    put(in_folder("depth.npy"), "\x93NUMPY and no more");
     refuses("depth.npy", "one array, but a scene is a .npz of several (save depth");
     tap_need(chdir("/") == 0, "chdir");
 }
@@ -142,22 +131,22 @@ static void make_socket(const char *path) {
 static void test_files(void) {
     Scene scene;
     tap_need(chdir(folder) == 0, "chdir");
-    put(".world", text);
+    put(in_folder(".world"), text);
     tap_ok(load("./.world", &scene) && strcmp(scene.name, ".world") == 0,
            "a hidden file has its whole name");
     scene_free(&scene);
-    put("Parking", "Parking on the left");
+    put(in_folder("Parking"), "Parking on the left");
     refuses("Parking", "line 1");
-    put("long.json", "{");
+    put(in_folder("long.json"), "{");
     tap_need(truncate("long.json", 1 + (1 << 20)) == 0, "truncate");
     refuses("long.json", "long.json: longer than the limit of 1048576 bytes");
     make_socket("socket");
     refuses("socket", "socket: cannot open: No such device or address");
     refuses("missing.npz", "neither a file nor a known scene (bevscope --list");
     refuses("missing.json", "neither a file nor a known scene (bevscope --list");
-    put("samples/intersection.json", "{\"bevscope\": 2}");
+    put(in_folder("samples/intersection.json"), "{\"bevscope\": 2}");
     refuses("canonical", "samples/intersection.json: ");
-    put("samples/intersection.json", text);
+    put(in_folder("samples/intersection.json"), text);
     tap_need(chdir("/") == 0, "chdir");
 }
 
@@ -175,7 +164,6 @@ static void test_no_files(void) {
 
 static void test_photographs(void) {
     Scene scene;
-    Err err = {0};
     tap_need(load("corner", &scene), "corner");
     tap_ok(!scene_use_photo_features(&scene, &err) && scene.channels == 80 &&
                err.kind == ERR_USAGE,
@@ -190,7 +178,6 @@ static void test_photographs(void) {
 }
 
 static void test_size(void) {
-    Err err = {0};
     const BevShape flat = {1, 1, 1, 1, .nx = 4096, .ny = 4096, .channels = 64};
     const BevShape high = {1, 1, 1, 1, .nx = 4096, .ny = 16 * 4096, .nz = 16, .channels = 8};
     tap_ok(!scene_check_size(&flat, "x", &err) && strstr(err.what, "1 x 4096 x 4096 x 64"),
@@ -200,14 +187,13 @@ static void test_size(void) {
 }
 
 TAP_SUITE(scene) {
-    if (!mkdtemp(folder))
-        tap_skip_suite("no temporary folder");
+    folder_open();
     setenv("BEVSCOPE_DATA", folder, 1);
     mkdir(in_folder("samples"), 0777);
-    put("samples/corner.json", text);
-    put("samples/intersection.json", text);
-    put("samples/.hidden.json", text);
-    put("samples/export.py", "");
+    put(in_folder("samples/corner.json"), text);
+    put(in_folder("samples/intersection.json"), text);
+    put(in_folder("samples/.hidden.json"), text);
+    put(in_folder("samples/export.py"), "");
     test_configs();
     test_names();
     test_sources();
@@ -217,23 +203,12 @@ TAP_SUITE(scene) {
     test_photographs();
     test_size();
     static const char *const files[] = {
-        "samples/corner.json",
-        "samples/intersection.json",
-        "samples/.hidden.json",
-        "samples/export.py",
-        "samples",
-        "world.npz",
-        "plain",
-        "canonical",
+        "samples/corner.json", "samples/intersection.json", "samples/.hidden.json",
+        "samples/export.py", "samples", "world.npz", "plain", "canonical",
         "archive.json", "text.npz", "empty.npz", "depth.npy",
-        "empty",
-        "pipe",
-        ".world",
-        "Parking",
-        "long.json",
-        "socket",
+        "empty", "pipe", ".world", "Parking", "long.json", "socket",
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         remove(in_folder(files[i]));
-    tap_ok(rmdir(folder) == 0, "the folder is empty at the end");
+    folder_close();
 }

@@ -1,21 +1,85 @@
-/* World scenes: every field of the format is read. */
+/* World scenes in JSON: every field of the format is read; every field broken in every way is refused,
+ * in one line that names the file, the JSON path, the value and the bound; so are texts that are cut
+ * off or far too large. */
 #include "src/scene/scene.h"
-#include "tests/scene/corner_json.h"
+#include "tests/support/memory.h"
 #include "tests/support/tap.h"
 
+#include <jansson.h>
 #include <math.h>
+
+/* ---- a scene with every field, and reading it ------------------------------------------------ */
+
+/* ' for ", which a C text may not have. */
+static char *quoted(char *text) {
+    for (char *at = text; (at = strchr(at, '\'')); at++)
+        *at = '"';
+    return text;
+}
+
+static char base[] =
+    "{'bevscope': 1, 'title': 'Corner', 'channels': 40, 'seed': 7,\n"
+    " 'depth_temperature': 0.5,\n"
+    " 'frustum': {'image_px': [1600, 900], 'resize': 0.44, 'crop_px': [2, 140],\n"
+    "   'input_px': [704, 256], 'features': [44, 16], 'depth_m': [1, 60, 0.5]},\n"
+    " 'grid': {'x_m': [-54, 54], 'y_m': [-27, 27], 'z_m': [-10, 10], 'cells': [200, 100]},\n"
+    " 'cameras': [\n"
+    "   {'name': 'front', 'yaw_deg': 90, 'pitch_deg': 0, 'roll_deg': 0, 'focal_px': 1266,\n"
+    "    'center_px': [816, 492], 'position_m': [1.7, 0.02, 1.51]},\n"
+    "   {'name': 'back', 'focal_px': 809, 'center_px': [829, 482], 'position_m': [0, 0, 1]}],\n"
+    " 'world': {'loop_s': 12, 'ground': {'class': 'terrain', 'color': [0.1, 0.2, 0.3]},\n"
+    "   'patches': [\n"
+    "     {'kind': 'rect', 'class': 'road', 'color': [0, 0, 1], 'center_m': [1, 2],\n"
+    "      'size_m': [3, 4], 'yaw_deg': 30, 'repeat': 5, 'step_m': [6, 7]},\n"
+    "     {'kind': 'checker', 'class': 'crossing', 'color': [1, 1, 1], 'center_m': [0, 0],\n"
+    "      'size_m': [8, 8], 'square_m': 0.5, 'color2': [0.25, 0.5, 0.75]},\n"
+    "     {'kind': 'checker', 'class': 'lane', 'color': [1, 1, 1], 'center_m': [0, 0],\n"
+    "      'size_m': [8, 8]}],\n"
+    "   'solids': [\n"
+    "     {'kind': 'box', 'class': 'car', 'color': [1, 0, 0], 'center_m': [5, 6], 'z_m': 0.25,\n"
+    "      'size_m': [4, 2, 1.5], 'yaw_deg': -45, 'velocity_mps': [3, -1]},\n"
+    "     {'kind': 'cylinder', 'class': 'pole', 'color': [0, 1, 0], 'center_m': [7, 8],\n"
+    "      'size_m': [0.2, 0.2, 5]}]}}\n";
+
+__attribute__((constructor)) static void quote_base(void) {
+    quoted(base);
+}
+
+static Scene scene;     /* what was read last; the next reading frees it */
+static char line[800]; /* why nothing was */
+
+static bool read_text(const char *text, size_t length) {
+    Err err = {0};
+    line[0] = '\0';
+    scene_free(&scene);
+    bool ok = scene_read_json(text, length, "corner.json", &scene, &err);
+    if (!ok)
+        err_line(&err, line, sizeof line);
+    return ok;
+}
+
+static bool read_json(const json_t *json) {
+    char *text = json_dumps(json, 0);
+    bool ok = read_text(text, strlen(text));
+    free(text);
+    return ok;
+}
+
+/* The result of a check of a reading, of which a note tells what it said. */
+static void check(bool ok, const char *title) {
+    if (!tap_ok(ok, "%s", title))
+        tap_note("got: %s", line[0] ? line : "accepted");
+}
+
+/* ---- what is read ---------------------------------------------------------------------------- */
 
 static bool near(double a, double b) {
     return fabs(a - b) < 1e-9;
 }
 
 TAP_SUITE(scene_json_values) {
-    Scene scene;
-    char line[800];
-    if (!tap_ok(read_text(base, sizeof base - 1, &scene, line), "a scene with every field")) {
-        tap_note("%s", line);
-        return;
-    }
+    check(read_text(base, sizeof base - 1), "a scene with every field");
+    tap_need(scene.has_world, "its world");
     const Rig *rig = &scene.rig;
     tap_ok(scene.has_rig && scene.has_world && !scene.has_map, "it has a rig and a world");
     tap_ok(strcmp(scene.title, "Corner") == 0 && scene.channels == 40 && scene.seed == 7 &&
@@ -77,12 +141,359 @@ TAP_SUITE(scene_json_values) {
 
 /* A long file name is shortened at its start; the JSON path stays complete. */
 TAP_SUITE(scene_json_long_name) {
-    char name[600], line[800];
+    char name[600];
     memset(name, 'd', sizeof name);
     snprintf(name + sizeof name - 12, 12, "/scene.json");
-    Scene scene;
     Err err;
     scene_read_json("{}", 2, name, &scene, &err);
     err_line(&err, line, sizeof line);
     tap_ok(strstr(line, "d/scene.json: $.bevscope: is missing"), "a long path keeps its end");
+}
+
+/* ---- what only this or that field can get wrong ----------------------------------------------- */
+
+typedef struct {
+    const char *title;
+    const char *find, *replace; /* once in the base scene, ' for " */
+    const char *words[3];
+} Edit;
+
+static const Edit edits[] = {
+    {"another version", "'bevscope': 1", "'bevscope': 2", {"$.bevscope", "2 is outside 1 to 1"}},
+    {"duplicate key", "'seed': 7", "'seed': 7, 'seed': 8", {"line 1", "duplicate", "seed"}},
+    {"0 channels", "'channels': 40", "'channels': 0", {"$.channels", "0 is outside 1 to 1024"}},
+    {"negative seed", "'seed': 7", "'seed': -7", {"$.seed", "-7 is outside 0"}},
+    {"seed beyond 2^53", "'seed': 7", "'seed': 9007199254740993", {"$.seed", "is outside 0"}},
+    {"integer beyond 64 bits", "'seed': 7", "'seed': 99999999999999999999", {"line 1", "too big"}},
+    {"number beyond a double", "0.44", "1e999", {"line 3", "overflow"}},
+    {"NaN", "0.44", "NaN", {"line 3", "invalid token"}},
+    {"zero temperature", "0.5,\n 'fr", "0,\n 'fr", {"$.depth_temperature", "0 is outside 0.01"}},
+    {"control character", "'Corner'", "'Cor\\nner'", {"$.title", "byte 3", "0x0a"}},
+    {"NUL in a text", "'Corner'", "'Cor\\u0000ner'", {"line 1", "\\u0000"}},
+    {"broken UTF-8", "Corner", "Cor\xff" "er", {"line 1", "unable to decode byte 0xff"}},
+    {"camera without a name", "'front'", "''", {"$.cameras[0].name", "0 bytes", "1 to 31"}},
+    {"long camera name", "'front'", "'a-name-that-is-longer-than-thirty-one-bytes'",
+     {"$.cameras[0].name", "43 bytes", "1 to 31"}},
+    {"no cameras", "'cameras': [", "'cameras': [], 'camera': [", {"unknown", "cameras"}},
+    {"focal length of 0", "1266", "0", {"$.cameras[0].focal_px", "0 is outside 1 to 100000"}},
+    {"zero resize", "0.44", "0", {"$.frustum.resize", "0 is outside 0.001 to 1000"}},
+    {"no input", "[704, 256]", "[704, 0]", {"$.frustum.input_px[1]", "0 is outside 1"}},
+    {"too many features", "[44, 16]", "[44, 1025]", {"$.frustum.features[1]", "1025", "1024"}},
+    {"empty depth range", "[1, 60, 0.5]", "[60, 60, 0.5]", {"$.frustum.depth_m", "empty range"}},
+    {"inverted depth range", "[1, 60, 0.5]", "[60, 1, 0.5]", {"$.frustum.depth_m", "60", "1"}},
+    {"depth from 0", "[1, 60, 0.5]", "[0, 60, 0.5]", {"$.frustum.depth_m[0]", "0 is outside"}},
+    {"no depth step", "[1, 60, 0.5]", "[1, 60, 0]", {"$.frustum.depth_m[2]", "0 is outside"}},
+    {"too many depth bins", "[1, 60, 0.5]", "[1, 60, 0.01]",
+     {"$.frustum.depth_m", "5900 depth bins", "at most 1024"}},
+    {"inverted x", "'x_m': [-54, 54]", "'x_m': [54, -54]", {"$.grid.x_m", "54", "-54"}},
+    {"empty y", "[-27, 27]", "[27, 27]", {"$.grid.y_m", "empty range"}},
+    {"inverted z", "[-10, 10]", "[10, -10]", {"$.grid.z_m", "empty range"}},
+    {"no cells", "[200, 100]", "[200, 0]", {"$.grid.cells[1]", "0 is outside 1 to 4096"}},
+    {"too many cells", "[200, 100]", "[4097, 100]", {"$.grid.cells[0]", "4097", "4096"}},
+    {"more output than memory", "'channels': 40, 'seed': 7", "'channels': 1024, 'seed': 7", {NULL}}, /* 200 x 100 cells */
+    {"unknown class", "'terrain'", "'terain'",
+     {"$.world.ground.class", "\"terain\"", "did you mean terrain?"}},
+    {"unknown patch kind", "'rect'", "'rectangle'",
+     {"$.world.patches[0].kind", "\"rectangle\"", "known: rect,"}},
+    {"unknown solid kind", "'cylinder'", "'cilinder'",
+     {"$.world.solids[1].kind", "did you mean cylinder?"}},
+    {"colour above 1", "[0.1, 0.2, 0.3]", "[0.1, 1.5, 0.3]",
+     {"$.world.ground.color[1]", "1.5 is outside 0 to 1"}},
+    {"repeat 0", "'repeat': 5", "'repeat': 0", {"$.world.patches[0].repeat", "0 is outside 1"}},
+    {"squares in a rectangle", "'repeat': 5", "'square_m': 1",
+     {"$.world.patches[0].square_m", "only kind \"checker\" has"}},
+    {"two colours in a rectangle", "'repeat': 5", "'color2': [0, 0, 0]",
+     {"$.world.patches[0].color2", "only kind \"checker\" has"}},
+    {"a flat box", "[4, 2, 1.5]", "[4, 2, 0]", {"$.world.solids[0].size_m[2]", "0 is outside"}},
+    {"text after the end", "5]}]}}", "5]}]}} {", {"line", "end of file expected"}},
+    {"not an object", "{'bevscope'", "[{'bevscope'", {"line"}},
+};
+
+TAP_SUITE(scene_json_edits_edits) {
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        const Edit *edit = &edits[i];
+        char find[100], replace[100], text[2 * sizeof base];
+        const char *at = strstr(base, quoted(strcpy(find, edit->find)));
+        tap_need(at != NULL, edit->title);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - base), base,
+                 quoted(strcpy(replace, edit->replace)), at + strlen(find));
+        bool wanted = !edit->words[0];
+        bool ok = read_text(text, strlen(text)) == wanted && !strchr(line, '\n');
+        for (int w = 0; ok && w < 3 && edit->words[w]; w++)
+            ok = strstr(line, edit->words[w]) != NULL;
+        check(ok, edit->title);
+    }
+}
+
+/* ---- every field, in every way ---------------------------------------------------------------- */
+
+static int refusals;
+
+/* Expects an error in one line, at `path`, that contains `words`. */
+static bool refused_at(const json_t *json, const char *path, const char *words) {
+    char start[256];
+    snprintf(start, sizeof start, "corner.json: %s", path);
+    bool ok = !read_json(json);
+    size_t length = strlen(start);
+    /* at the path itself or at an element of it */
+    ok = ok && strncmp(line, start, length) == 0 && (line[length] == ':' || line[length] == '[') &&
+         strstr(line, words) && !strchr(line, '\n');
+    if (!ok) {
+        tap_ok(false, "%s must be refused with \"%s\"", path, words);
+        tap_note("got: %s", line[0] ? line : "accepted");
+    }
+    refusals++;
+    return ok;
+}
+
+typedef bool (*Breaker)(json_t *root, json_t *parent, const char *key, size_t index, json_t *value,
+                        const char *path);
+
+/* Calls `breaker` for every value below `value`. */
+static bool walk(json_t *root, json_t *value, const char *path, Breaker breaker) {
+    bool ok = true;
+    char below[256];
+    if (json_is_object(value)) {
+        char keys[16][64]; /* breakers change the object's order */
+        size_t count = 0;
+        const char *key;
+        json_t *member;
+        json_object_foreach(value, key, member) snprintf(keys[count++], sizeof *keys, "%s", key);
+        for (size_t k = 0; k < count; k++) {
+            member = json_incref(json_object_get(value, keys[k]));
+            snprintf(below, sizeof below, "%s.%s", path, keys[k]);
+            ok &= walk(root, member, below, breaker);
+            ok &= breaker(root, value, keys[k], 0, member, below);
+            json_decref(member);
+        }
+    } else if (json_is_array(value)) {
+        for (size_t i = 0; i < json_array_size(value); i++) {
+            json_t *element = json_incref(json_array_get(value, i));
+            snprintf(below, sizeof below, "%s[%zu]", path, i);
+            ok &= walk(root, element, below, breaker);
+            ok &= breaker(root, value, NULL, i, element, below);
+            json_decref(element);
+        }
+    }
+    return ok;
+}
+
+static void put(json_t *parent, const char *key, size_t index, json_t *value) {
+    if (key)
+        json_object_set_new(parent, key, value);
+    else
+        json_array_set_new(parent, index, value);
+}
+
+/* A value of another JSON type. */
+static bool break_type(json_t *root, json_t *parent, const char *key, size_t index, json_t *value,
+                       const char *path) {
+    bool ok = true;
+    json_t *others[] = {json_null(),       json_true(),
+                        json_pack("[[]]"), json_pack("{s:i}", "q", 1),
+                        json_string("1"),  json_integer(1)};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        bool number = json_is_number(value) && json_is_number(others[i]);
+        bool word = json_is_string(value) && json_is_string(others[i]);
+        bool list = json_is_array(value) && json_is_array(others[i]);
+        bool object = json_is_object(value) && json_is_object(others[i]);
+        if (!number && !word && !list && !object) {
+            put(parent, key, index, json_incref(others[i]));
+            ok &= refused_at(root, path, "must be");
+        }
+        json_decref(others[i]);
+    }
+    put(parent, key, index, json_incref(value));
+    return ok;
+}
+
+/* Values far below and above the bounds; a fraction instead of a whole number. */
+static bool break_number(json_t *root, json_t *parent, const char *key, size_t index, json_t *value,
+                         const char *path) {
+    if (!json_is_number(value))
+        return true;
+    bool ok = true;
+    if (json_is_real(value)) {
+        put(parent, key, index, json_real(1e300));
+        ok &= refused_at(root, path, "1e+300 is outside");
+        put(parent, key, index, json_real(-1e300));
+        ok &= refused_at(root, path, "-1e+300 is outside");
+    } else {
+        put(parent, key, index, json_integer(9000000000000000000));
+        ok &= refused_at(root, path, "9e+18 is outside");
+        put(parent, key, index, json_integer(-9000000000000000000));
+        ok &= refused_at(root, path, "-9e+18 is outside");
+    }
+    put(parent, key, index, json_incref(value));
+    return ok;
+}
+
+/* An array with one element too few and one too many. */
+static bool break_length(json_t *root, json_t *parent, const char *key, size_t index, json_t *value,
+                         const char *path) {
+    if (!json_is_array(value) || !json_is_number(json_array_get(value, 0)))
+        return true;
+    json_t *longer = json_copy(value), *shorter = json_copy(value);
+    json_array_append(longer, json_array_get(value, 0));
+    json_array_remove(shorter, 0);
+    put(parent, key, index, longer);
+    bool ok = refused_at(root, path, "elements, must have");
+    put(parent, key, index, shorter);
+    ok &= refused_at(root, path, "elements, must have");
+    put(parent, key, index, json_incref(value));
+    return ok;
+}
+
+/* The error for an unknown key names the nearest known key. */
+static bool break_key(json_t *root, json_t *parent, const char *key, size_t index, json_t *value,
+                      const char *path) {
+    (void)index;
+    if (!key)
+        return true;
+    char typo[80], typo_path[256], words[128];
+    snprintf(typo, sizeof typo, "%sx", key);
+    snprintf(typo_path, sizeof typo_path, "%sx", path);
+    snprintf(words, sizeof words, "did you mean %s?", key);
+    json_object_set(parent, typo, value);
+    bool ok = refused_at(root, typo_path, words);
+    json_object_del(parent, typo);
+    return ok;
+}
+
+static bool is_optional(const char *path) {
+    static const char *const keys[] = {
+        "$.title",   "$.channels", "$.seed",        "$.depth_temperature",
+        ".yaw_deg",  ".pitch_deg", ".roll_deg",     ".repeat",
+        ".step_m",   ".z_m",       ".velocity_mps", ".loop_s",
+        ".square_m", ".color2"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        size_t length = strlen(path), end = strlen(keys[i]);
+        if (length >= end && strcmp(path + length - end, keys[i]) == 0 &&
+            strcmp(path, "$.grid.z_m") != 0)
+            return true;
+    }
+    return false;
+}
+
+static int optional_fields;
+
+static bool break_presence(json_t *root, json_t *parent, const char *key, size_t index,
+                           json_t *value, const char *path) {
+    (void)index;
+    if (!key)
+        return true;
+    json_object_del(parent, key);
+    bool ok;
+    if (is_optional(path)) {
+        ok = read_json(root);
+        if (!ok)
+            tap_ok(false, "%s must be optional", path), tap_note("got: %s", line);
+        optional_fields++;
+    } else {
+        ok = refused_at(root, path, "is missing");
+    }
+    json_object_set(parent, key, value);
+    return ok;
+}
+
+TAP_SUITE(scene_json_fields) {
+    const struct {
+        const char *title;
+        Breaker breaker;
+    } ways[] = {{"another type", break_type},
+                {"a number out of bounds", break_number},
+                {"an array of another length", break_length},
+                {"a mistyped key", break_key},
+                {"a missing key", break_presence}};
+    json_t *root = json_loads(base, 0, NULL);
+    long mark = memory_mark();
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        refusals = 0;
+        bool ok = walk(root, root, "$", ways[i].breaker);
+        tap_ok(ok && refusals > 9, "every field: %s (%d refusals)", ways[i].title, refusals);
+    }
+    tap_ok(optional_fields == 16, "%d of its fields are optional", optional_fields);
+    if (MEMORY_MEASURED)
+        tap_ok(memory_growth_kb(mark) < 1024, "within 1 MB (%ld kB)", memory_growth_kb(mark));
+    json_decref(root);
+}
+
+/* ---- too few, too many, cut off ---------------------------------------------------------------- */
+
+/* The base scene with `count` copies of the first element of a list. */
+static json_t *with_copies(const char *object, const char *list, size_t count) {
+    json_t *root = json_loads(base, 0, NULL);
+    json_t *parent = object ? json_object_get(root, object) : root;
+    json_t *elements = json_object_get(parent, list);
+    json_t *first = json_array_get(elements, 0);
+    while (json_array_size(elements) > count)
+        json_array_remove(elements, json_array_size(elements) - 1);
+    while (json_array_size(elements) < count)
+        json_array_append(elements, first);
+    return root;
+}
+
+static void expect(json_t *root, bool wanted, const char *words, const char *title) {
+    check(read_json(root) == wanted && strstr(line, words), title);
+    json_decref(root);
+}
+
+TAP_SUITE(scene_json_sizes_sizes) {
+    expect(with_copies(NULL, "cameras", 0), false, "$.cameras: has 0 elements, must have 1 to 32",
+           "no camera");
+    expect(with_copies(NULL, "cameras", 32), true, "", "32 cameras");
+    expect(with_copies(NULL, "cameras", 33), false, "$.cameras: has 33 elements", "33 cameras");
+    expect(with_copies("world", "solids", 0), true, "", "no solids");
+    expect(with_copies("world", "solids", 4096), true, "", "4096 solids");
+    expect(with_copies("world", "solids", 4097), false, "$.world.solids: has 4097", "4097 solids");
+    expect(with_copies("world", "patches", 4097), false, "$.world.patches: has 4097",
+           "4097 patches");
+    json_t *wide = with_copies(NULL, "cameras", 1);
+    json_object_set_new(wide, "channels", json_integer(1024));
+    json_object_set_new(json_object_get(wide, "grid"), "cells", json_pack("[i,i]", 4096, 4096));
+    expect(wide, false, "at most 2.147e+09", "an output beyond 2 GiB");
+    json_t *deep = with_copies(NULL, "cameras", 32);
+    json_object_set_new(json_object_get(deep, "frustum"), "features",
+                        json_pack("[i,i]", 1024, 1024));
+    expect(deep, false, "2147483647", "a frustum beyond int32 ranks");
+    json_t *slow = with_copies(NULL, "cameras", 32);
+    json_t *frustum = json_object_get(slow, "frustum");
+    json_object_set_new(frustum, "features", json_pack("[i,i]", 1024, 1024));
+    json_object_set_new(frustum, "depth_m", json_pack("[i,i,i]", 1, 2, 1));
+    json_object_set_new(slow, "channels", json_integer(1));
+    expect(slow, false, "$.world: 5 things before 33554432 feature pixels give 3.38e+10 tests",
+           "a world that takes minutes to look at");
+}
+
+/* The file cut off at any byte, and the rest replaced by any byte. */
+TAP_SUITE(scene_json_sizes_prefixes) {
+    bool ok = true;
+    size_t end = sizeof base - 2; /* the newline after the brace may be missing */
+    for (size_t length = 0; ok && length < end; length++) {
+        ok = !read_text(base, length) && strncmp(line, "corner.json: line ", 18) == 0;
+    }
+    tap_ok(ok, "every prefix is refused with its line");
+    size_t size = SCENE_MAX_JSON_BYTES + 1;
+    char *spaces = malloc(size);
+    memset(spaces, ' ', size);
+    long mark = memory_mark();
+    tap_ok(!read_text(spaces, size) && strstr(line, "at most 1048576"),
+           "a megabyte and a byte");
+    memset(spaces, '[', size);
+    tap_ok(!read_text(spaces, size - 1) && strstr(line, "depth"),
+           "a megabyte of brackets");
+    size_t used = 0;
+    for (int i = 0; used < size - 40; i++)
+        used += (size_t)snprintf(spaces + used, size - used, "%s\"k%d\":0", i ? "," : "{", i);
+    spaces[used++] = '}';
+    tap_ok(!read_text(spaces, used) && strstr(line, "line 1: an object of more than"),
+           "a megabyte of keys");
+    for (size_t i = 0; i < size - 2; i++)
+        spaces[i] = i % 2 ? ',' : i ? '1' : '[';
+    spaces[size - 2] = ']';
+    tap_ok(!read_text(spaces, size - 1) && strstr(line, "line 1: more than 200000"),
+           "a megabyte of numbers");
+    if (MEMORY_MEASURED)
+        tap_ok(memory_growth_kb(mark) < 1024, "within 1 MB (%ld kB)", memory_growth_kb(mark));
+    free(spaces);
 }

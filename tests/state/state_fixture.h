@@ -2,8 +2,7 @@
  * the log says. */
 #pragma once
 
-#include "src/state/state.h"
-#include "tests/support/tap.h"
+#include "tests/support/script.h"
 
 static const char *const scenes[] = {"small", "canonical", "highway", "samples/my scene.json"};
 static const char *const view_names[] = {"color", "norm", "channel", "error"};
@@ -43,18 +42,6 @@ static inline State make_state(void) {
     state_init(&state, &menu, 1);
     state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &scene});
     return state;
-}
-
-/* A line of a script, as "dtype fp8". Returns what state_step asks for; 0 where it is no command.
- */
-static inline unsigned use(State *state, const char *line) {
-    Event event = {.kind = EVENT_COMMAND};
-    char why[200];
-    if (!keys_parse(line, &event.command, why, sizeof why)) {
-        tap_note("%s", why);
-        return 0;
-    }
-    return state_step(state, &event);
 }
 
 /* The newest line of the log. */

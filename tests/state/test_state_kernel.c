@@ -10,8 +10,6 @@
 
 #include <math.h>
 
-/* ---- kernels and GPUs ------------------------------------------------------------------------ */
-
 /* A GPU of one's own: every figure within its bounds, 0 for the GPU's own. */
 static void test_gpu_figures(State *state) {
     use(state, "gpu a6000 l2=24 bandwidth=300");
@@ -19,74 +17,66 @@ static void test_gpu_figures(State *state) {
     tap_ok(gpu.l2_bytes == 24 << 20 && gpu.dram_gbps == 300 && gpu.sms == 84 &&
                says(state, "what if: RTX A6000 with 24 MiB of L2, 300 GB/s"),
            "its L2 and its bandwidth by value");
-    use(state, "gpu sms=42");
-    use(state, "gpu clock=1.5");
+    use(state, "gpu sms=42; gpu clock=1.5");
     gpu = state_gpu(state);
     tap_ok(gpu.sms == 42 && fabs(gpu_clock_ghz(&gpu) - 1.5) < 1e-9, "multiprocessors and clock");
     use(state, "gpu clock=0");
     gpu = state_gpu(state);
     tap_ok(fabs(gpu_clock_ghz(&gpu) - gpu_clock_ghz(&gpus[state->gpu])) < 1e-9,
            "0 is its own, whatever else is changed");
-    static const char *const refused[] = {"gpu l2=257",  "gpu l2=-1",    "gpu bandwidth=0.5",
-                                          "gpu sms=1e5", "gpu sms=1.5",  "gpu clock=99",
+    static const char *const refused[] = {"gpu l2=257",  "gpu l2=-1",     "gpu bandwidth=0.5",
+                                          "gpu sms=1e5", "gpu sms=1.5",   "gpu clock=99",
                                           "gpu l2=",     "gpu l2=4 sms=x"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         GpuEdit before = state->edit;
-        use(state, refused[i]);
+        use(state, "%s", refused[i]);
         tap_ok(!memcmp(&before, &state->edit, sizeof before) && strstr(said(state), "is not a"),
                "refused: %s", said(state));
     }
-    use(state, "gpu cache=4");
-    tap_ok(says(state, "gpu: there is no \"cache\": l2, bandwidth, sms, clock"),
-           "a figure that there is not");
-    use(state, "gpu h200");
-    tap_ok(!gpu_edit_any(&state->edit), "another GPU is as it is");
-    use(state, "gpu l2=4 a6000 sms=10");
-    tap_ok(state->edit.l2_mib == 0 && state->edit.sms == 10 &&
-               !strcmp(gpus[state->gpu].name, "a6000"),
-           "a GPU and its figures in one line, in their order");
+    after(state, "gpu cache=4",
+          says(state, "gpu: there is no \"cache\": l2, bandwidth, sms, clock"),
+          "a figure that there is not");
+    after(state, "gpu h200", !gpu_edit_any(&state->edit), "another GPU is as it is");
+    after(state, "gpu l2=4 a6000 sms=10",
+          state->edit.l2_mib == 0 && state->edit.sms == 10 &&
+              !strcmp(gpus[state->gpu].name, "a6000"),
+          "a GPU and its figures in one line, in their order");
 }
 
 TAP_SUITE(state_kernel_selection) {
     State state = make_state();
-    use(&state, "kernel v2");
-    tap_ok(!strcmp(state.job.config.kernel->name, "cpu_v2"),
-           "a kernel is found without its backend's name");
-    use(&state, "kernel V4");
-    tap_ok(!strcmp(state.job.config.kernel->name, "cpu_v4"), "the CPU has all kernels, V4 too");
+    after(&state, "kernel v2", !strcmp(state.job.config.kernel->name, "cpu_v2"),
+          "a kernel is found without its backend's name");
+    after(&state, "kernel V4", !strcmp(state.job.config.kernel->name, "cpu_v4"),
+          "the CPU has all kernels, V4 too");
     use(&state, "kernel v2");
     uint64_t serial = state.job.serial;
     unsigned bits = use(&state, "kernel");
     tap_ok(bits == (STEP_REDRAW | STEP_RUN) && state.job.serial == serial + 1,
            "another kernel is another job");
     tap_ok(!strcmp(state.job.config.kernel->name, "cpu_v2_do"), "the next one is the next kernel");
-    use(&state, "kernel -");
-    tap_ok(!strcmp(state.job.config.kernel->name, "cpu_v2"), "and back");
+    after(&state, "kernel -", !strcmp(state.job.config.kernel->name, "cpu_v2"), "and back");
     tap_ok(use(&state, "kernel v9") == STEP_REDRAW &&
                says(&state, "kernel: there is no \"v9\" for the CPU"),
            "an unknown kernel changes nothing and says so");
     tap_ok(use(&state, "kernel-row 2") & STEP_RUN || state.job.config.kernel == bev_kernels[1],
            "kernels by their row");
-    use(&state, "kernel-row 99");
-    tap_ok(strstr(said(&state), "kernel 99: this backend has") != NULL, "a kernel too far");
-    use(&state, "dtype fp8");
-    tap_ok(state.job.config.dtype == BEV_FP8, "a format by name");
+    after(&state, "kernel-row 99", strstr(said(&state), "kernel 99: this backend has") != NULL,
+          "a kernel too far");
+    after(&state, "dtype fp8", state.job.config.dtype == BEV_FP8, "a format by name");
     tap_ok(use(&state, "dtype fp9") == STEP_REDRAW && state.job.config.dtype == BEV_FP8,
            "an unknown format changes nothing");
-    use(&state, "align bilinear");
-    tap_ok(state.job.config.align == BEV_BILINEAR && says(&state, bev_aligns[BEV_BILINEAR].title),
-           "an align by name");
+    after(&state, "align bilinear",
+          state.job.config.align == BEV_BILINEAR && says(&state, bev_aligns[BEV_BILINEAR].title),
+          "an align by name");
     tap_ok(use(&state, "backend cuda") == STEP_REDRAW && strstr(said(&state), "no CUDA device"),
            "a backend that is not there");
-    use(&state, "config");
-    tap_ok(state.job.scene == 0, "configs go round");
-    use(&state, "scene");
-    tap_ok(state.job.scene == 2, "from a config, the first scene that is none");
-    use(&state, "scene canonical");
-    tap_ok(state.job.scene == 1, "any scene by name");
-    use(&state, "gpu h200");
-    tap_ok(!strcmp(gpus[state.gpu].name, "h200") && says(&state, "what if: H200, L2 of 60 MiB"),
-           "a GPU of the facts table");
+    after(&state, "config", state.job.scene == 0, "configs go round");
+    after(&state, "scene", state.job.scene == 2, "from a config, the first scene that is none");
+    after(&state, "scene canonical", state.job.scene == 1, "any scene by name");
+    after(&state, "gpu h200",
+          !strcmp(gpus[state.gpu].name, "h200") && says(&state, "what if: H200, L2 of 60 MiB"),
+          "a GPU of the facts table");
     test_gpu_figures(&state);
 }
 
@@ -98,13 +88,13 @@ TAP_SUITE(state_kernel_settling) {
                                      .aligns = 1u << BEV_NEAREST};
     State state = make_state();
     state.job.config = (KernelConfig){&narrow, BEV_FP16, BEV_NEAREST};
-    use(&state, "dtype");
-    tap_ok(state.job.config.dtype == BEV_FP32, "stepping passes over formats it does not take");
-    use(&state, "dtype nvfp4");
-    tap_ok(says(&state, "Narrow does not take NVFP4: still FP32"), "asked by name, it says so");
-    use(&state, "align bilinear");
-    tap_ok(says(&state, "Narrow on this scene does not take bilinear: still nearest"),
-           "the same for aligns");
+    after(&state, "dtype", state.job.config.dtype == BEV_FP32,
+          "stepping passes over formats it does not take");
+    after(&state, "dtype nvfp4", says(&state, "Narrow does not take NVFP4: still FP32"),
+          "asked by name, it says so");
+    after(&state, "align bilinear",
+          says(&state, "Narrow on this scene does not take bilinear: still nearest"),
+          "the same for aligns");
     state = make_state();
     use(&state, "align bilinear");
     SceneFacts fixed = make_scene();
@@ -139,14 +129,10 @@ TAP_SUITE(state_kernel_settle_alone) {
            "a kernel without an align of the scene gives way to the default: %s", text);
 }
 
-/* ---- directions and defects ------------------------------------------------------------------ */
-
 /* From a kernel of one direction to one of the other; what does not go with it is said. */
 TAP_SUITE(state_kernel_direction) {
     State state = make_state();
-    use(&state, "dtype fp8");
-    use(&state, "baseline on");
-    use(&state, "compare wipe");
+    use(&state, "dtype fp8; baseline on; compare wipe");
     unsigned bits = use(&state, "direction backward");
     const KernelConfig *config = &state.job.config;
     tap_ok(bits & STEP_RUN && config->kernel->direction == BEV_BACKWARD &&
@@ -158,36 +144,34 @@ TAP_SUITE(state_kernel_direction) {
     tap_ok(!state.job.baseline_pinned && !state.job.pool_baseline && state.compare == COMPARE_OFF &&
                state.job.baseline.kernel->direction == BEV_BACKWARD,
            "the baseline goes backward, too");
-    use(&state, "compare wipe");
-    tap_ok(state.compare == COMPARE_OFF && strstr(said(&state), "PgDn goes forward"),
-           "gradients are not compared as pictures");
-    use(&state, "kernel-row 1");
-    tap_ok(config->kernel->direction == BEV_BACKWARD && use(&state, "kernel v2_chw") &&
-               strstr(said(&state), "no \"v2_chw\" backward"),
-           "rows and names are those of the direction");
-    use(&state, "direction sideways");
-    tap_ok(says(&state, "direction: there is no \"sideways\": forward or backward"),
-           "another direction there is not");
-    use(&state, "kernel REF");
-    use(&state, "direction");
-    tap_ok(!strcmp(config->kernel->name, "reference"), "forward again: the kernel of that title");
+    after(&state, "compare wipe",
+          state.compare == COMPARE_OFF && strstr(said(&state), ":direction goes forward"),
+          "gradients are not compared as pictures");
+    after(&state, "kernel-row 1",
+          config->kernel->direction == BEV_BACKWARD && use(&state, "kernel v2_chw") &&
+              strstr(said(&state), "no \"v2_chw\" backward"),
+          "rows and names are those of the direction");
+    after(&state, "direction sideways",
+          says(&state, "direction: there is no \"sideways\": forward or backward"),
+          "another direction there is not");
+    after(&state, "kernel REF; direction", !strcmp(config->kernel->name, "reference"),
+          "forward again: the kernel of that title");
     BevKernel other = *bev_kernel_find("grad_reference");
     other.title = "Other";
     tap_ok(kernel_in_direction(&other, BEV_FORWARD) == bev_default(BEV_CPU, BEV_FORWARD),
            "or else the default");
     tap_ok(use(&state, "loss box") & STEP_RUN && state.job.loss == LOSS_BOX &&
-               strstr(said(&state), "seen backward, PgDn"),
+               strstr(said(&state), "seen backward, :direction"),
            "a loss waits for the way back: %s", said(&state));
     for (int i = LOSS_BOX; i <= LOSS_ALL; i++)
         use(&state, "loss");
     tap_ok(state.job.loss == LOSS_CELL && use(&state, "loss none") == STEP_REDRAW &&
                state.job.loss == LOSS_CELL,
            "its kinds go round, and others there are not");
-    use(&state, "direction backward");
-    use(&state, "defect 1");
-    tap_ok(config->kernel->direction == BEV_BACKWARD &&
-               state.job.baseline.kernel->direction == BEV_BACKWARD,
-           "a planted defect is one of the direction");
+    after(&state, "direction backward; defect 1",
+          config->kernel->direction == BEV_BACKWARD &&
+              state.job.baseline.kernel->direction == BEV_BACKWARD,
+          "a planted defect is one of the direction");
     use(&state, "direction forward");
 }
 
@@ -201,29 +185,26 @@ TAP_SUITE(state_kernel_defects) {
            "a defect by number");
     state_value(&state, ACTION_DEFECT, value, sizeof value);
     tap_ok(!strcmp(value, "3"), "its number is the control's value: %s", value);
-    use(&state, "defect transposed");
-    tap_ok(!strcmp(state.job.config.kernel->title, "DEFECT 4"), "by name; the title hides it");
+    after(&state, "defect transposed", !strcmp(state.job.config.kernel->title, "DEFECT 4"),
+          "by name; the title hides it");
     tap_ok(use(&state, "defect 99") == STEP_REDRAW && strstr(said(&state), "none, or 1 to 16") &&
                defect_of(state.job.config.kernel) == &defects[3],
            "one that is not there changes nothing: %s", said(&state));
-    use(&state, "baseline on");
-    tap_ok(!state.job.baseline_pinned, "a defect is no baseline");
-    use(&state, "defect none");
-    tap_ok(state.job.config.kernel == bev_default(BEV_CPU, BEV_FORWARD),
-           "none is the default kernel");
-    use(&state, "defect -");
-    tap_ok(defect_of(state.job.config.kernel) == &defects[defect_count - 1], "steps go round");
-    use(&state, "kernel v2");
-    tap_ok(!defect_of(state.job.config.kernel), "another kernel has none");
-    use(&state, "direction backward");
-    tap_ok(use(&state, "defect wrong-sign") & STEP_RUN &&
-               state.job.config.kernel->direction == BEV_BACKWARD &&
-               strstr(said(&state), "planted in right gradients: find it"),
-           "backward, defects of gradients: %s", said(&state));
-    use(&state, "defect no-weights");
-    tap_ok(state.job.config.align == BEV_BILINEAR, "one that only weights show: %s", said(&state));
-    use(&state, "defect none");
-    tap_ok(state.job.config.kernel == bev_default(BEV_CPU, BEV_BACKWARD), "none: %s", said(&state));
+    after(&state, "baseline on", !state.job.baseline_pinned, "a defect is no baseline");
+    after(&state, "defect none", state.job.config.kernel == bev_default(BEV_CPU, BEV_FORWARD),
+          "none is the default kernel");
+    after(&state, "defect -", defect_of(state.job.config.kernel) == &defects[defect_count - 1],
+          "steps go round");
+    after(&state, "kernel v2", !defect_of(state.job.config.kernel), "another kernel has none");
+    after(&state, "direction backward",
+          use(&state, "defect wrong-sign") & STEP_RUN &&
+              state.job.config.kernel->direction == BEV_BACKWARD &&
+              strstr(said(&state), "planted in right gradients: find it"),
+          "backward, defects of gradients: %s", said(&state));
+    after(&state, "defect no-weights", state.job.config.align == BEV_BILINEAR,
+          "one that only weights show: %s", said(&state));
+    after(&state, "defect none", state.job.config.kernel == bev_default(BEV_CPU, BEV_BACKWARD),
+          "none: %s", said(&state));
     bool hidden = true;
     for (int i = 0; i < grad_defect_count; i++)
         hidden = hidden && !bev_kernel_find(grad_defects[i].kernel.name);
@@ -232,8 +213,6 @@ TAP_SUITE(state_kernel_defects) {
     tap_ok(hidden && defect_count >= 10, "%d defects, none of them in the table of kernels",
            defect_count);
 }
-
-/* ---- hardware counters ----------------------------------------------------------------------- */
 
 TAP_SUITE(state_kernel_counters) {
     State state = make_state();
@@ -260,7 +239,6 @@ TAP_SUITE(state_kernel_counters) {
     tap_ok(live_counters_line(&counters, &state.job, text, sizeof text) &&
                !strcmp(text, "DRAM 1.50 MB, L2 n/a, L1 2.00 M, issue 70.00 %, occupancy 30.00 %"),
            "%s", text);
-    use(&state, "dtype");
-    tap_ok(!live_counters_line(&counters, &state.job, text, sizeof text),
-           "another format: they are not its counters");
+    after(&state, "dtype", !live_counters_line(&counters, &state.job, text, sizeof text),
+          "another format: they are not its counters");
 }

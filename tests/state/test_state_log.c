@@ -11,8 +11,7 @@ TAP_SUITE(state_log_log) {
     use(&state, "dtype fp16");
     Headline before = headline(&state, 10.2e6, 8.0, 0.0005);
     deliver(&state, &before);
-    use(&state, "dtype fp8");
-    tap_ok(says(&state, "FP8"), "a control says at once what it did");
+    after(&state, "dtype fp8", says(&state, "FP8"), "a control says at once what it did");
     Headline after = headline(&state, 6.1e6, 7.1, 0.021);
     after.latency_us.stale = true;
     deliver(&state, &after);
@@ -26,6 +25,19 @@ TAP_SUITE(state_log_log) {
     after.latency_us.value = 99;
     deliver(&state, &after);
     tap_ok(strstr(said(&state), "7.10 us") != NULL, "a complete line stays as it is");
+    use(&state, "temperature 2");
+    after.serial = state.job.serial;
+    after.latency_us.source = SOURCE_RECORDED;
+    deliver(&state, &after);
+    tap_ok(says(&state, "depth temperature 2.00 (smears): max error still 0.021"),
+           "a change of values moves no latency, and says nothing of it");
+    use(&state, "evenness 1");
+    after.serial = state.job.serial;
+    after.latency_us.source = SOURCE_MEASURED;
+    after.latency_us.value = 7.1;
+    deliver(&state, &after);
+    tap_ok(strstr(said(&state), "latency 7.10 us,") != NULL,
+           "a figure that was measured is not compared with one that was recorded");
     use(&state, "theme");
     deliver(&state, &after);
     tap_ok(says(&state, "theme light") && strstr(state.log.lines[1].text, "7.10 us"),
@@ -57,7 +69,8 @@ TAP_SUITE(state_log_log_limits) {
 TAP_SUITE(state_log_every_control_speaks) {
     int silent = 0;
     for (int i = 0; i < ACTION_COUNT; i++) {
-        if (i == ACTION_HELP || i == ACTION_GLOSSARY || i == ACTION_ESCAPE || i == ACTION_QUIT)
+        if (i == ACTION_HELP || i == ACTION_GLOSSARY || i == ACTION_ESCAPE || i == ACTION_QUIT ||
+            i == ACTION_COMMANDS || i == ACTION_UNDO) /* the App speaks for undo */
             continue; /* these say nothing: their effect is seen at once */
         State state = make_state();
         Event event = {.kind = EVENT_COMMAND, .command = {.action = (Action)i, .step = 1}};
@@ -83,7 +96,8 @@ TAP_SUITE(state_log_values) {
                         i == ACTION_PAN_X || i == ACTION_PAN_Y || i == ACTION_FIT ||
                         i == ACTION_NEXT || i == ACTION_BACK || i == ACTION_SKIP ||
                         i == ACTION_EXPLAIN || i == ACTION_SNAPSHOT || i == ACTION_HELP ||
-                        i == ACTION_GLOSSARY || i == ACTION_ESCAPE || i == ACTION_QUIT;
+                        i == ACTION_GLOSSARY || i == ACTION_ESCAPE || i == ACTION_QUIT ||
+                        i == ACTION_COMMANDS || i == ACTION_UNDO || i == ACTION_TOUR;
         empty += has_none != !text[0];
     }
     tap_ok(empty == 0, "every control that stands at something says at what");

@@ -6,50 +6,38 @@
 
 TAP_SUITE(state_look_compare) {
     State state = make_state();
-    use(&state, "kernel v3");
-    tap_ok(!strcmp(state.job.baseline.kernel->name, "cpu_v2") &&
-               state.job.baseline.dtype == state.job.config.dtype,
-           "the baseline is V2 at the same format");
-    use(&state, "dtype fp8");
-    tap_ok(state.job.baseline.dtype == BEV_FP8, "and follows it");
-    use(&state, "baseline on");
-    use(&state, "dtype fp16");
-    use(&state, "kernel v2_do");
-    tap_ok(!strcmp(state.job.baseline.kernel->name, "cpu_v3") &&
-               state.job.baseline.dtype == BEV_FP8,
-           "pinned, it stays");
+    after(&state, "kernel v3",
+          !strcmp(state.job.baseline.kernel->name, "cpu_v2") &&
+              state.job.baseline.dtype == state.job.config.dtype,
+          "the baseline is V2 at the same format");
+    after(&state, "dtype fp8", state.job.baseline.dtype == BEV_FP8, "and follows it");
+    after(&state, "baseline on; dtype fp16; kernel v2_do",
+          !strcmp(state.job.baseline.kernel->name, "cpu_v3") && state.job.baseline.dtype == BEV_FP8,
+          "pinned, it stays");
     tap_ok(use(&state, "compare wipe") & STEP_RUN && state.job.pool_baseline,
            "comparing needs its picture");
-    use(&state, "wipe 200");
-    tap_ok(state.wipe == 1, "the wipe ends at the edge");
-    use(&state, "compare off");
-    tap_ok(!state.job.pool_baseline, "and no longer when it ends");
-    use(&state, "baseline off");
-    tap_ok(!strcmp(state.job.baseline.kernel->name, "cpu_v2"), "let go, it is V2 again");
-    use(&state, "view norm");
-    use(&state, "error");
-    tap_ok(state.view == 3, "the error view");
-    use(&state, "error");
-    tap_ok(state.view == 1, "and back to the view before");
+    after(&state, "wipe 200", state.wipe == 1, "the wipe ends at the edge");
+    after(&state, "compare off", !state.job.pool_baseline, "and no longer when it ends");
+    after(&state, "baseline off", !strcmp(state.job.baseline.kernel->name, "cpu_v2"),
+          "let go, it is V2 again");
+    after(&state, "view norm; error", state.view == 3, "the error view");
+    after(&state, "error", state.view == 1, "and back to the view before");
 }
 
 TAP_SUITE(state_look_cursor) {
     State state = make_state();
     tap_ok(state_probe_cell(&state) == -1, "nothing is probed at first");
-    use(&state, "cursor-x");
-    tap_ok(state.cursor_shown && state.cursor_x == 100 && state.job.probe_cell == 50 * 200 + 100,
-           "the first press shows the cursor, in the middle");
-    use(&state, "cursor-x");
-    use(&state, "cursor-y -");
-    tap_ok(state.cursor_x == 101 && state.cursor_y == 49, "then it moves: x forward, y left");
+    after(&state, "cursor-x",
+          state.cursor_shown && state.cursor_x == 100 && state.job.probe_cell == 50 * 200 + 100,
+          "the first press shows the cursor, in the middle");
+    after(&state, "cursor-x; cursor-y -", state.cursor_x == 101 && state.cursor_y == 49,
+          "then it moves: x forward, y left");
     tap_ok(strstr(said(&state), "cell 101, 49: x +0.8 m, y -0.3 m") != NULL, "and says where");
-    use(&state, "cursor-x 999");
-    tap_ok(state.cursor_x == 199, "never out of the grid");
-    use(&state, "pin-cell");
-    use(&state, "cursor-x 3");
-    tap_ok(state_probe_cell(&state) == 49 * 200 + 199, "a pinned cell stays the one looked at");
-    use(&state, "escape");
-    tap_ok(!state.pinned && state_probe_cell(&state) >= 0, "Esc lets go, the cursor stays");
+    after(&state, "cursor-x 999", state.cursor_x == 199, "never out of the grid");
+    after(&state, "pin-cell; cursor-x 3", state_probe_cell(&state) == 49 * 200 + 199,
+          "a pinned cell stays the one looked at");
+    after(&state, "escape", !state.pinned && state_probe_cell(&state) >= 0,
+          "Esc lets go, the cursor stays");
     tap_ok(use(&state, "escape") & STEP_RUN && state_probe_cell(&state) == -1, "and goes as well");
     tap_ok(!use(&state, "escape"), "then there is nothing left to leave");
     use(&state, "cursor-x 3");
@@ -72,8 +60,8 @@ TAP_SUITE(state_look_cursor) {
 /* A grid of 3 slices of 200 x 100 cells. */
 TAP_SUITE(state_look_slices) {
     State state = make_state();
-    use(&state, "slice 2");
-    tap_ok(says(&state, "slice: this grid is flat, one layer of cells"), "a flat grid says so");
+    after(&state, "slice 2", says(&state, "slice: this grid is flat, one layer of cells"),
+          "a flat grid says so");
     SceneFacts scene = make_scene();
     scene.cells_x = 200;
     scene.rows = 100;
@@ -90,13 +78,13 @@ TAP_SUITE(state_look_slices) {
            "a slice is chosen, with its height; the cursor stays");
     tap_ok(!strcmp(state_cell_place(&state, (2 * 100 + 7) * 200 + 5).text, "5, 7, 2"),
            "its cells are named by x, y and z");
-    use(&state, "slice side");
-    tap_ok(state.scene.nx == 3 && state.scene.ny == 200 && state.scene.grid.x_max_m == 5 &&
-               state.job.probe_cell == -1 && !state.cursor_shown,
-           "from the side the picture has other cells: z up, x to the left");
-    use(&state, "slice 3");
-    tap_ok(says(&state, "slice: '3' is none of max, side, 0 to 2") && state.job.slice == SLICE_SIDE,
-           "a slice that is not there is refused");
+    after(&state, "slice side",
+          state.scene.nx == 3 && state.scene.ny == 200 && state.scene.grid.x_max_m == 5 &&
+              state.job.probe_cell == -1 && !state.cursor_shown,
+          "from the side the picture has other cells: z up, x to the left");
+    after(&state, "slice 3",
+          says(&state, "slice: '3' is none of max, side, 0 to 2") && state.job.slice == SLICE_SIDE,
+          "a slice that is not there is refused");
     int order[5];
     for (int i = 0; i < 5; i++, use(&state, "slice"))
         order[i] = state.job.slice;
@@ -127,8 +115,8 @@ TAP_SUITE(state_look_zoom) {
     use(&state, "cursor-x 199");
     double at = seen_at(&state, 199.5);
     tap_ok(at > 0 && at < 1, "the view follows the cursor");
-    use(&state, "fit");
-    tap_ok(state.viewport.zoom == 1 && state.viewport.center_x == 100 &&
-               state.viewport.center_y == 50,
-           "fit shows it all");
+    after(&state, "fit",
+          state.viewport.zoom == 1 && state.viewport.center_x == 100 &&
+              state.viewport.center_y == 50,
+          "fit shows it all");
 }

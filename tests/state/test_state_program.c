@@ -7,10 +7,8 @@
 TAP_SUITE(state_program_program) {
     State state = make_state();
     char name[128];
-    use(&state, "kernel v3");
-    use(&state, "dtype fp8");
-    use(&state, "step 3.2");
-    tap_ok(use(&state, "snapshot") & STEP_SNAPSHOT, "a snapshot is asked for");
+    after(&state, "kernel v3; dtype fp8; step 3.2", use(&state, "snapshot") & STEP_SNAPSHOT,
+          "a snapshot is asked for");
     state_snapshot_name(&state, name, sizeof name);
     tap_ok(!strcmp(name, "canonical-cpu_v3-fp8-nearest-t003.20-001.png"), "its name: %s", name);
     use(&state, "scene -");
@@ -25,51 +23,41 @@ TAP_SUITE(state_program_program) {
     state_step(&state, &(Event){.kind = EVENT_WINDOW, .on = true});
     tap_ok(use(&state, "fullscreen") & STEP_FULLSCREEN && state.page == PAGE_DASHBOARD,
            "with a window there is, and the terminal shows figures alone");
-    use(&state, "help");
-    use(&state, "dtype fp16");
-    tap_ok(state.help && state.job.config.dtype == BEV_FP16, "controls work within the help");
-    use(&state, "escape");
-    tap_ok(!state.help, "Esc closes it");
+    after(&state, "help; dtype fp16", state.help && state.job.config.dtype == BEV_FP16,
+          "controls work within the help");
+    after(&state, "escape", !state.help, "Esc closes it");
     state_step(&state, &(Event){.kind = EVENT_RESIZE, .columns = 80, .rows = 24});
     int presses = 0;
     for (use(&state, "help"); state.help && presses < 9; presses++)
         use(&state, "help");
     tap_ok(presses == help_layout(80, 24).pages && presses > 1,
            "on a small screen its key turns the pages, then closes it (%d)", presses);
-    use(&state, "help on");
-    tap_ok(state.help && state.help_page == 0, "it opens at the first page again");
+    after(&state, "help on", state.help && state.help_page == 0,
+          "it opens at the first page again");
     use(&state, "help off");
     for (presses = 0, use(&state, "glossary"); state.help && presses < 20; presses++)
         use(&state, "glossary");
     tap_ok(presses == help_glossary(80, 24).pages && presses > 1,
            "the glossary has pages of its own (%d)", presses);
-    use(&state, "help on");
-    use(&state, "help");
-    use(&state, "glossary");
-    tap_ok(state.help && state.glossary && state.help_page == state.glossary_first,
-           "from the help its key changes over to the glossary");
-    use(&state, "help");
-    tap_ok(state.help && !state.glossary && state.help_page == 0, "and the other key back");
-    use(&state, "glossary on");
-    use(&state, "escape");
-    tap_ok(!state.help, "Esc closes it, too");
+    after(&state, "help on; help; glossary",
+          state.help && state.glossary && state.help_page == state.glossary_first,
+          "from the help its key changes over to the glossary");
+    after(&state, "help", state.help && !state.glossary && state.help_page == 0,
+          "and the other key back");
+    after(&state, "glossary on; escape", !state.help, "Esc closes it, too");
     state.page = PAGE_BOTH;
     use(&state, "page");
     Page first = state.page;
-    use(&state, "page");
-    tap_ok(first == PAGE_BEV && state.page == PAGE_DASHBOARD,
-           "where both have no room each step changes the page");
+    after(&state, "page", first == PAGE_BEV && state.page == PAGE_DASHBOARD,
+          "where both have no room each step changes the page");
     tap_ok(use(&state, "quit") == STEP_QUIT, "quit");
 }
-
-/* ---- the glossary ---------------------------------------------------------------------------- */
 
 /* It opens at the word that was mentioned last, and its key still turns all pages. */
 TAP_SUITE(state_program_glossary) {
     State state = make_state();
     state_step(&state, &(Event){.kind = EVENT_RESIZE, .columns = 80, .rows = 24});
-    use(&state, "dtype nvfp4");
-    use(&state, "glossary");
+    use(&state, "dtype nvfp4; glossary");
     int presses = 0, opened = state.help_page, height;
     const int row = (int)(glossary_find("NVFP4") - glossary);
     const HelpLayout layout = help_glossary(80, 24);
@@ -86,8 +74,6 @@ TAP_SUITE(state_program_glossary) {
            "the longest whole word counts");
 }
 
-/* ---- lessons --------------------------------------------------------------------------------- */
-
 TAP_SUITE(state_program_lessons) {
     State state = make_state();
     tap_ok(use(&state, "lesson 2") & STEP_LESSON && state.lesson_wish == WISH_OPEN &&
@@ -103,10 +89,7 @@ TAP_SUITE(state_program_lessons) {
     tap_ok(use(&state, "skip") & STEP_LESSON && state.lesson_wish == WISH_SKIP, "skip");
     tap_ok(use(&state, "lesson") & STEP_LESSON && state.lesson_wish == WISH_CLOSE,
            "its key closes the lesson that is open");
-    use(&state, "dtype fp8");
-    use(&state, "yaw 3");
-    use(&state, "chart mrc");
-    use(&state, "play on");
+    use(&state, "dtype fp8; yaw 3; chart mrc; play on");
     uint64_t serial = state.job.serial;
     state.shown.footprint_bytes = reading(1, SOURCE_MODEL);
     State other = state;

@@ -13,14 +13,11 @@ TAP_SUITE(state_world_time) {
     use(&state, "speed");
     state_step(&state, &tick);
     tap_ok(state.job.time_s == 1.5, "twice as fast");
-    use(&state, "play off");
-    tap_ok(state_step(&state, &tick) == 0 && state.job.time_s == 1.5, "paused, a tick is nothing");
-    use(&state, "step");
-    tap_ok(fabs(state.job.time_s - 1.6) < 1e-12, "a step is 0.1 s");
-    use(&state, "step -100");
-    tap_ok(state.job.time_s == 0, "time does not go below 0");
-    use(&state, "speed 1000");
-    tap_ok(state.speed == 8, "speed has a limit");
+    after(&state, "play off", state_step(&state, &tick) == 0 && state.job.time_s == 1.5,
+          "paused, a tick is nothing");
+    after(&state, "step", fabs(state.job.time_s - 1.6) < 1e-12, "a step is 0.1 s");
+    after(&state, "step -100", state.job.time_s == 0, "time does not go below 0");
+    after(&state, "speed 1000", state.speed == 8, "speed has a limit");
     for (int i = 0; i < 3; i++)
         use(&state, "temperature");
     for (int i = 0; i < 3; i++)
@@ -30,25 +27,21 @@ TAP_SUITE(state_world_time) {
 
 TAP_SUITE(state_world_cameras) {
     State state = make_state();
-    use(&state, "camera back");
-    use(&state, "dirty");
-    tap_ok(!(state.job.camera_mask & 2) && state.job.camera_mask & 1,
-           "the selected camera is off, the other on");
+    after(&state, "camera back; dirty", !(state.job.camera_mask & 2) && state.job.camera_mask & 1,
+          "the selected camera is off, the other on");
     for (int i = 0; i < 10; i++)
         use(&state, "yaw");
     for (int i = 0; i < 10; i++)
         use(&state, "yaw -");
     tap_ok(state.job.camera_errors[1].yaw_deg == 0 && !signbit(state.job.camera_errors[1].yaw_deg),
            "ten steps there and back are 0");
-    use(&state, "pitch 99");
-    tap_ok(state.job.camera_errors[1].pitch_deg == 15 && state.job.camera_errors[0].pitch_deg == 0,
-           "an error is bounded, and of one camera");
-    use(&state, "height 0.5");
-    use(&state, "temperature 2");
-    use(&state, "repair");
-    tap_ok(state.job.camera_mask == UINT32_MAX && state.job.camera_errors[1].pitch_deg == 0 &&
-               state.job.camera_errors[1].height_m == 0 && state.job.temperature == 1,
-           "repair undoes all of it");
+    after(&state, "pitch 99",
+          state.job.camera_errors[1].pitch_deg == 15 && state.job.camera_errors[0].pitch_deg == 0,
+          "an error is bounded, and of one camera");
+    after(&state, "height 0.5; temperature 2; repair",
+          state.job.camera_mask == UINT32_MAX && state.job.camera_errors[1].pitch_deg == 0 &&
+              state.job.camera_errors[1].height_m == 0 && state.job.temperature == 1,
+          "repair undoes all of it");
     SceneFacts flat = make_scene();
     flat.has_rig = false;
     flat.camera_count = 0;
@@ -76,6 +69,40 @@ TAP_SUITE(state_world_camera_errors) {
     for (int i = 0; i < 9; i++)
         worst = fmax(worst, fabs(camera.rotation[i] - want.rotation[i]));
     tap_ok(worst < 1e-12, "a positive pitch error looks up");
+}
+
+TAP_SUITE(state_world_prune) {
+    State state = make_state();
+    tap_ok(use(&state, "prune 0.02") & STEP_RUN && state.job.prune == 0.02 &&
+               says(&state, "prune 0.02: points with a smaller depth are left out"),
+           "points of small depth are left out");
+    tap_ok(!(use(&state, "prune -1") & STEP_RUN) && state.job.prune == 0.02 &&
+               says(&state, "prune: -1 is not from 0 to 1: still 0.02"),
+           "beyond its ends it says so");
+    tap_ok(use(&state, "prune 0") & STEP_RUN && state.job.prune == 0 &&
+               says(&state, "prune off: every point is read"),
+           "0 is off");
+    state_step(&state, &(Event){.kind = EVENT_COMMAND, .command = {ACTION_PRUNE, .step = 1}});
+    state_step(&state, &(Event){.kind = EVENT_COMMAND, .command = {ACTION_PRUNE, .step = 1}});
+    tap_ok(fabs(state.job.prune - 1e-3) < 1e-9, "steps go by ten");
+    for (int i = 0; i < 3; i++)
+        state_step(&state, &(Event){.kind = EVENT_COMMAND, .command = {ACTION_PRUNE, .step = -1}});
+    tap_ok(state.job.prune == 0, "and back to nothing");
+}
+
+TAP_SUITE(state_world_rounding) {
+    State state = make_state();
+    tap_ok(use(&state, "rounding truncate") & STEP_RUN &&
+               state.job.rounding == ROUNDING_TRUNCATE &&
+               says(&state, "rounding truncate: toward zero, as LSS and BEVDet do"),
+           "cells are numbered as LSS does");
+    state.job.baseline_pinned = true;
+    tap_ok(job_rigs_differ(&state.job) && job_of_baseline(&state.job).rounding == ROUNDING_SCENE,
+           "the baseline keeps its own");
+    tap_ok(!(use(&state, "rounding up") & STEP_RUN) && state.job.rounding == ROUNDING_TRUNCATE,
+           "another word changes nothing");
+    use(&state, "repair");
+    tap_ok(state.job.rounding == ROUNDING_SCENE, "repair takes it back");
 }
 
 TAP_SUITE(state_world_evenness) {
@@ -107,32 +134,26 @@ TAP_SUITE(state_world_training) {
     tap_ok(!strcmp(value, "on"), "it is on: %s", value);
     state.shown.train_step = 57;
     tap_ok(use(&state, "train") & STEP_RUN && state.job.train_steps == 57 &&
-               strstr(said(&state), "stopped at step 57; forward (PgUp) it is"),
+               strstr(said(&state), "stopped at step 57; pooled forward (:direction)"),
            "the same key stops: %s", said(&state));
     tap_ok(use(&state, "train") & STEP_RUN && state.job.train_steps == LIVE_TRAIN_STEPS &&
                state.job.train_run == run + 1 && strstr(said(&state), "goes on from step 57"),
            "and goes on: %s", said(&state));
-    use(&state, "train 20");
-    tap_ok(state.job.train_steps == 20 && state.job.train_run == run + 2,
-           "fewer steps than were taken begin anew");
+    after(&state, "train 20", state.job.train_steps == 20 && state.job.train_run == run + 2,
+          "fewer steps than were taken begin anew");
     tap_ok(use(&state, "train 0") & STEP_RUN && !state.job.train_steps &&
                state.job.temperature == 2 && state.playing,
            "0 steps: the scene's own depth, and the world plays on");
     tap_ok(!(use(&state, "train 0") & STEP_RUN), "which is the last step back");
-    use(&state, "train");
-    use(&state, "direction forward");
-    tap_ok(!state.job.train_steps && state.playing &&
-               strstr(said(&state), "training ends, the world plays on"),
-           "forward there is no training: %s", said(&state));
-    use(&state, "play off");
-    use(&state, "train");
-    use(&state, "train");
-    use(&state, "direction forward");
-    tap_ok(!state.playing && !strstr(said(&state), "plays on"),
-           "a world that was paused stays so: %s", said(&state));
-    use(&state, "train");
-    tap_ok(use(&state, "play on") & STEP_RUN && !state.job.train_steps,
-           "a world that moves ends it: %s", said(&state));
+    after(&state, "train; direction forward",
+          !state.job.train_steps && state.playing &&
+              strstr(said(&state), "training ends, the world plays on"),
+          "forward there is no training: %s", said(&state));
+    after(&state, "play off; train; train; direction forward",
+          !state.playing && !strstr(said(&state), "plays on"),
+          "a world that was paused stays so: %s", said(&state));
+    after(&state, "train", use(&state, "play on") & STEP_RUN && !state.job.train_steps,
+          "a world that moves ends it: %s", said(&state));
     state.scene.has_world = false;
     tap_ok(!(use(&state, "train") & STEP_RUN) && strstr(said(&state), "no true depth"),
            "tensors of a file are not trained: %s", said(&state));

@@ -115,6 +115,17 @@ tap_script() {
     tap_ok $tap_status "$1"
 }
 
+# tap_in_python FILE: the checks are those of a Python script of tests/data, which prints
+# them itself.
+tap_in_python() {
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples:$SRCDIR/tests/data" \
+        "$python" "$SRCDIR/tests/data/$1" "$BEVSCOPE" "$folder" 2>errors
+    tap_status=$?
+    [ $tap_status = 0 ] || sed 's/^/# /' errors
+    tap_time
+    exit $tap_status
+}
+
 # tap_make VARIABLE: its value in the Makefile of this build.
 tap_make() {
     printf 'include Makefile\nshow-it: ; @:$(info $(%s))\n' "$1" |

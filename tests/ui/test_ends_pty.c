@@ -98,8 +98,7 @@ static void test_file_limit(void) {
     tap_ok(rmdir(folder) == 0, "nothing is left of the snapshots");
 }
 
-/* ---- a terminal that does not read ------------------------------------------------------------
- */
+/* ---- a terminal that does not read ----------------------------------------------------------- */
 
 /* The next change of state of the program, while nothing that it writes is read. */
 static bool wait_unread(Pty *pty, int *status, double seconds) {

@@ -5,7 +5,7 @@
 #include "src/view/term/cells.h"
 #include "src/view/term/dashboard.h"
 #include "tests/support/live_fixture.h"
-#include "tests/support/tap.h"
+#include "tests/support/script.h"
 
 static State state;
 static LiveData live;
@@ -25,15 +25,6 @@ static inline void screen_close(void) {
     cells_free(&cells);
 }
 
-/* A line of a script, as "page bev". */
-static inline void use(const char *line) {
-    Event event = {.kind = EVENT_COMMAND};
-    char why[200];
-    if (!keys_parse(line, &event.command, why, sizeof why))
-        tap_note("%s", why);
-    state_step(&state, &event);
-}
-
 /* A fresh state and screen of that size. */
 static inline void begin(int columns, int rows) {
     Err err;
@@ -51,6 +42,11 @@ static inline void draw(void) {
     cells.light = state.light;
     dashboard_draw(&cells, &state, &live, &picture, &spots);
 }
+
+#define draw_after(...) (use(&state, __VA_ARGS__), draw())
+
+/* A check of the screen after these lines: seen_after("help", shows("Keys"), "title"). */
+#define seen_after(lines_, ...) (draw_after(lines_), tap_ok(__VA_ARGS__))
 
 /* Whether the screen has this text, within a row. */
 static inline bool shows(const char *text) {
@@ -91,8 +87,6 @@ static inline bool no_colors(void) {
     return true;
 }
 
-/* ---- golden screens -------------------------------------------------------------------------- */
-
 static inline char *read_golden(const char *path) {
     FILE *file = fopen(path, "rb");
     if (!file)
@@ -114,25 +108,27 @@ static inline void note_difference(const char *got, const char *want) {
     tap_note("first difference in line %d: got '%.60s'", line, got);
 }
 
-/* Compares the screen with tests/golden/NAME.txt, and checks that nothing overlaps and nothing is
- * cut. With BEVSCOPE_UPDATE_GOLDEN=1 in the environment (`make goldens`) it writes the file first.
- */
-static inline void check_golden(const char *name) {
-    char path[4096];
+/* Compares the screen with tests/golden/NAME.txt, the name made as printf does, and checks that
+ * nothing overlaps and nothing is cut. With BEVSCOPE_UPDATE_GOLDEN=1 in the environment (`make
+ * goldens`) it writes the file first. */
+__attribute__((format(printf, 1, 2))) static inline void check_golden(const char *form, ...) {
+    char path[4096], name[64];
     const char *folder = getenv("SRCDIR") ? getenv("SRCDIR") : ".";
+    va_list args;
+    va_start(args, form);
+    vsnprintf(name, sizeof name, form, args);
+    va_end(args);
     snprintf(path, sizeof path, "%s/tests/golden/%s.txt", folder, name);
     char *got = cells_to_text(&cells);
-    if (got && getenv("BEVSCOPE_UPDATE_GOLDEN")) {
-        FILE *file = fopen(path, "wb");
-        if (file) {
-            fputs(got, file);
-            fclose(file);
-        }
+    FILE *file = getenv("BEVSCOPE_UPDATE_GOLDEN") ? fopen(path, "wb") : NULL;
+    if (file) {
+        fputs(got, file);
+        fclose(file);
     }
     char *want = read_golden(path);
-    bool same = got && want && !strcmp(got, want);
+    bool same = want && !strcmp(got, want);
     tap_ok(same, "%s is as it was", name);
-    if (!same && got && want)
+    if (!same && want)
         note_difference(got, want);
     tap_ok(!cells.collisions && !cells.cuts, "%s: nothing overlaps (%d), nothing is cut (%d)", name,
            cells.collisions, cells.cuts);
@@ -142,7 +138,7 @@ static inline void check_golden(const char *name) {
 
 /* A control and what it changed: a log of one complete line. */
 static inline void finish_log(void) {
-    use("dtype fp8");
+    use(&state, "dtype fp8");
     Headline headline = live_headline(&live);
     state.log.lines[0].before = headline;
     state.log.lines[0].before.latency_us.value = 12.6;

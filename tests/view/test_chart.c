@@ -1,13 +1,13 @@
 /* Charts: a made-up spec by both back ends; those of the memory model in any box, every text inside
  * and none on another; and in the window, beside the BEV or in its place. */
 #include "src/view/chart/live_chart.h"
-#include "src/view/draw/page.h"
 #include "src/view/term/chart_cells.h"
 #include "src/view/window/window_image.h"
 #include "tests/support/live_fixture.h"
-#include "tests/support/tap.h"
+#include "tests/support/script.h"
+#include "tests/view/page_texts.h"
 
-/* ---- boxes ---------------------------------------------------------------------------------- */
+static Err err; /* why a step failed */
 
 typedef struct {
     ChartInput input;
@@ -35,33 +35,17 @@ static ChartInput input_of(Chart chart, ChartRoom room) {
     return input;
 }
 
-static bool apart(const FigureText *a, const FigureText *b) {
-    return a->x + a->w <= b->x || b->x + b->w <= a->x || a->y + a->h <= b->y || b->y + b->h <= a->y;
-}
-
-static bool within(const FigureText *text, Box box) {
-    return text->x >= box.x - 0.5 && text->y >= box.y - 0.5 &&
-           text->x + text->w <= box.x + box.w + 0.5 && text->y + text->h <= box.y + box.h + 0.5;
-}
-
 /* Counts texts outside the box and pairs that overlap. */
 static int faults(const Boxed *boxed, int *texts) {
     const PageSpec page = {boxed->box.w + 60, boxed->box.h + 60, 1, THEME_DARK, draw_boxed, boxed};
     FigureLayout layout;
-    Err err;
     int found = 0;
     if (!page_layout(&page, &layout, &err))
         return 1;
     *texts += (int)layout.count;
-    for (size_t i = 0; i < layout.count; i++) {
-        const FigureText *a = &layout.texts[i];
-        bool bad = !within(a, boxed->box);
-        for (size_t j = 0; j < i; j++)
-            bad = bad || !apart(a, &layout.texts[j]);
-        if (bad && !found++)
-            tap_note("%s in %.0f x %.0f: '%s'", chart_names[boxed->input.chart], boxed->box.w,
-                     boxed->box.h, a->text);
-    }
+    found = count_outside(&layout, boxed->box, 0.5) + count_overlaps(&layout, 0);
+    if (found)
+        tap_note("%s in %.0f x %.0f", chart_names[boxed->input.chart], boxed->box.w, boxed->box.h);
     figure_layout_free(&layout);
     return found;
 }
@@ -84,7 +68,6 @@ static void test_pages(void) {
         ChartInput input = input_of((Chart)chart, ROOM_PAGE);
         uint8_t *svg = NULL;
         size_t length;
-        Err err;
         ChartSpec *spec = chart_make(&input, &err);
         drawn += spec && plot_svg(spec, &svg, &length, &err) && length > 3000;
         free(svg);
@@ -92,8 +75,6 @@ static void test_pages(void) {
     }
     tap_ok(drawn == CHART_COUNT - 1, "each is a page, too");
 }
-
-/* ---- any spec, by both back ends ------------------------------------------------------------ */
 
 static const PlotMark toy_marks[] = {{2, "a weak mark", false}, {3, "the mark", true}};
 
@@ -131,23 +112,17 @@ static ChartSpec toy_bars(void) {
 /* How many of the words stand in the spec's picture, by each back end. */
 static int in_pixels(const ChartSpec *spec, const char *const *words) {
     FigureLayout layout;
-    Err err;
     int found = 0;
     if (!plot_layout(spec, &layout, &err))
         return 0;
     for (; *words; words++)
-        for (size_t i = 0; i < layout.count; i++)
-            if (strstr(layout.texts[i].text, *words)) {
-                found++;
-                break;
-            }
+        found += contains(&layout, *words);
     figure_layout_free(&layout);
     return found;
 }
 
 static int in_cells(const ChartSpec *spec, const char *const *words, bool plain) {
     Cells cells;
-    Err err;
     int found = 0;
     if (!cells_init(&cells, 60, 12, &err))
         return 0;
@@ -191,7 +166,6 @@ static void test_all_charts(void) {
     int drawn = 0;
     for (int chart = 1; chart < CHART_COUNT; chart++) {
         ChartInput input = input_of((Chart)chart, ROOM_LOW);
-        Err err;
         ChartSpec *spec = chart_make(&input, &err);
         const char *words[] = {spec ? spec->title : "?", NULL};
         drawn += spec && in_pixels(spec, words) && in_cells(spec, words, false) &&
@@ -201,25 +175,14 @@ static void test_all_charts(void) {
     tap_ok(drawn == CHART_COUNT - 1, "every chart of the memory model by both back ends");
 }
 
-/* ---- the window ----------------------------------------------------------------------------- */
-
 static State state;
 static LiveData live;
 
 static Image window_of(int w, int h) {
     Image image = {0};
-    Err err;
     if (!window_image(w, h, 1, &state, &live, NULL, &image, &err))
         tap_note("%s", err.what);
     return image;
-}
-
-static void use(const char *line) {
-    Event event = {.kind = EVENT_COMMAND};
-    char why[200];
-    if (!keys_parse(line, &event.command, why, sizeof why))
-        tap_note("%s", why);
-    state_step(&state, &event);
 }
 
 /* Pixels that differ in the rectangle; the images are of one size. */
@@ -237,10 +200,9 @@ static int differing(const Image *a, const Image *b, int x0, int y0, int x1, int
 static void test_terms(void) {
     static const char *const edits[] = {"gpu bandwidth=100", "gpu bandwidth=10", "gpu clock=0.2"};
     double last_us = 0;
-    use("chart terms");
+    use(&state, "chart terms");
     for (int e = 0; e < 3; e++) {
-        Err err;
-        use(edits[e]);
+        use(&state, "%s", edits[e]);
         ChartInput input = chart_live_input(&state, &live, ROOM_BOX, THEME_DARK);
         ChartSpec *spec = chart_make(&input, &err);
         bool sorted = spec && spec->bar_count > 3, race = false;
@@ -258,14 +220,13 @@ static void test_terms(void) {
         last_us = before;
         free(spec);
     }
-    use("gpu clock=0 bandwidth=0");
-    use("chart none");
+    use(&state, "gpu clock=0 bandwidth=0; chart none");
 }
 
 static void test_beside(void) {
     enum { W = 1280, H = 860 };
     Image before = window_of(W, H);
-    use("chart mrc");
+    use(&state, "chart mrc");
     Image with = window_of(W, H), again = window_of(W, H);
     WindowLayout layout;
     window_layout(&state, &live, W, H, &layout);
@@ -273,10 +234,10 @@ static void test_beside(void) {
     tap_ok(differing(&before, &with, side, 0, W, log) > 5000, "a chart fills the side");
     tap_ok(!differing(&before, &with, 0, 0, side - 1, log), "and leaves the rest alone");
     tap_ok(!differing(&with, &again, 0, 0, W, H), "the same one every time");
-    use("gpu l2=64");
+    use(&state, "gpu l2=64");
     Image larger = window_of(W, H);
     tap_ok(differing(&with, &larger, side, 0, W, log) > 100, "another L2 moves its mark");
-    use("gpu l2=0");
+    use(&state, "gpu l2=0");
     state.pinned = true;
     Image pinned = window_of(W, H);
     tap_ok(differing(&with, &pinned, side, 0, W, log) > 5000, "a pinned cell takes its place");
@@ -285,7 +246,7 @@ static void test_beside(void) {
     Image nothing = window_of(W, H);
     tap_ok(differing(&with, &nothing, side, 0, W, log) > 1000, "before the first simulation it says so");
     live.model = fixture_model();
-    use("chart none");
+    use(&state, "chart none");
     Image after = window_of(W, H);
     tap_ok(!differing(&before, &after, side, 0, W, log), "and goes as it came");
     Image *all[] = {&before, &with, &again, &larger, &pinned, &nothing, &after};
@@ -338,9 +299,9 @@ static void test_small_windows(void) {
     int drawn = 0, changed = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         int w = sizes[i][0], h = sizes[i][1];
-        use("chart none");
+        use(&state, "chart none");
         Image without = window_of(w, h);
-        use("chart dtype");
+        use(&state, "chart dtype");
         Image with = window_of(w, h);
         drawn += with.rgba != NULL;
         changed +=

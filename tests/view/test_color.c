@@ -1,9 +1,11 @@
 /* Colour maps, themes and their contrast, linear light. */
 #include "src/view/draw/color.h"
+#include "src/view/draw/ink.h"
 #include "tests/support/tap.h"
 #include "tests/view/view_check.h"
 
 #include <math.h>
+#include <string.h>
 
 TAP_SUITE(color_colormaps) {
     static const struct {
@@ -12,13 +14,13 @@ TAP_SUITE(color_colormaps) {
     } ends[] = {{"viridis", 0x440154, 0xfde725},
                 {"cividis", 0x00224e, 0xfee838},
                 {"turbo", 0x30123b, 0x7a0403},
-                {"vik", 0x001261, 0x590008}};
+                {"signed", 0xd8ecff, 0xffe6cf}};
     tap_ok(colormap_count == sizeof ends / sizeof *ends, "every colour map has its ends checked");
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         const Colormap *map = colormap_find(ends[i].name);
         tap_ok(map && same(colormap_at(map, 0), ends[i].first) &&
                    same(colormap_at(map, 1), ends[i].last),
-               "%s has its published ends", ends[i].name);
+               "%s has its ends", ends[i].name);
         tap_ok(map && same(colormap_at(map, -INFINITY), ends[i].first) &&
                    same(colormap_at(map, 7), ends[i].last),
                "%s keeps its ends beyond them", ends[i].name);
@@ -38,8 +40,10 @@ TAP_SUITE(color_luminance) {
     tap_ok(rises(colormap_find("viridis"), 0, 255), "viridis never gets darker");
     tap_ok(rises(colormap_find("cividis"), 0, 255), "cividis never gets darker");
     tap_ok(!rises(colormap_find("turbo"), 0, 255), "turbo does: the check can fail");
-    const Colormap *vik = colormap_find("vik");
-    tap_ok(rises(vik, 0, 125) && !rises(vik, 130, 255), "vik is brightest around its middle");
+    const Colormap *map = colormap_find("signed");
+    Rgb zero = colormap_at(map, 0.5);
+    tap_ok(rises(map, 128, 255) && !rises(map, 0, 125), "signed gets brighter away from zero");
+    tap_ok(!memcmp(&zero, &panel_theme.background, sizeof zero), "its zero is the ground of the BEV");
 }
 
 TAP_SUITE(color_contrast) {
@@ -56,13 +60,75 @@ TAP_SUITE(color_contrast) {
     }
     for (int class = 0; class < CLASS_COUNT; class ++) {
         const uint8_t *c = world_classes[class].color;
-        double contrast = rgb_contrast((Rgb){c[0], c[1], c[2]}, panel_dark.background);
+        double contrast = rgb_contrast((Rgb){c[0], c[1], c[2]}, panel_theme.background);
         tap_ok(contrast >= 1.5, "class %s stands out from the panel (%.1f)",
                world_classes[class].name, contrast);
     }
 }
 
 TAP_SUITE(color_linear_light) {
+    tap_ok(same(rgb_lifted(rgb_hex(0xffffff)), 0xffffff) && same(rgb_lifted(rgb_hex(0)), 0) &&
+               same(rgb_lifted(rgb_hex(0x404040)), 0x838383) && same(rgb_lifted(rgb_hex(0x800000)), 0xff0000),
+           "dark surfaces are lifted, white and hues stay");
+    tap_ok(same(rgb_blend(rgb_hex(0), rgb_hex(0xffffff), 0.5), 0xbcbcbc), "half of white as light");
     tap_ok(same(rgb_from_linear(0, 0.5, 1), 0x00bcff), "half the light is code 188 in sRGB");
     tap_ok(same(rgb_from_linear(-1, NAN, 9), 0x0000ff), "colours outside 0..1 are clamped");
+}
+
+/* ---- roles: what means different things looks different ---------------------------------------- */
+
+/* Machado, Oliveira, Fernandes 2009, severity 1, on linear light; the last one: usual vision. */
+static const double visions[3][3][3] = {
+    {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
+    {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
+    {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+
+static double cube_root(double t) {
+    return t > 0.008856 ? cbrt(t) : 7.787 * t + 16.0 / 116;
+}
+
+static void lab_of(Rgb color, const double vision[3][3], double lab[3]) {
+    const uint8_t code[3] = {color.r, color.g, color.b};
+    double in[3], seen[3] = {0};
+    for (int i = 0; i < 3; i++)
+        in[i] = rgb_luminance((Rgb){code[i], code[i], code[i]});
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++)
+            seen[i] += vision[i][k] * in[k];
+        seen[i] = fmin(fmax(seen[i], 0), 1);
+    }
+    double x = cube_root((0.4124 * seen[0] + 0.3576 * seen[1] + 0.1805 * seen[2]) / 0.9505);
+    double y = cube_root(0.2126 * seen[0] + 0.7152 * seen[1] + 0.0722 * seen[2]);
+    double z = cube_root((0.0193 * seen[0] + 0.1192 * seen[1] + 0.9505 * seen[2]) / 1.089);
+    lab[0] = 116 * y - 16, lab[1] = 500 * (x - y), lab[2] = 200 * (y - z);
+}
+
+/* The least difference over the visions. */
+static double difference_of(Rgb a, Rgb b) {
+    double least = INFINITY, p[3], q[3];
+    for (int i = 0; i < 3; i++) {
+        lab_of(a, visions[i], p);
+        lab_of(b, visions[i], q);
+        least = fmin(least, sqrt((p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1]) +
+                                 (p[2] - q[2]) * (p[2] - q[2])));
+    }
+    return least;
+}
+
+TAP_SUITE(color_roles) {
+    static const Ink roles[] = {INK_ACCENT, INK_BASELINE, INK_FEATURES, INK_DEPTH, INK_INDEX,
+                                INK_OUTPUT, INK_MUTED,    INK_GOOD,     INK_WARN,  INK_BAD};
+    enum { ROLES = sizeof roles / sizeof *roles };
+    for (int light = 0; light < 2; light++) {
+        double least = INFINITY, contrast = INFINITY;
+        for (int i = 0; i < ROLES; i++) {
+            Rgb ink = ink_color(roles[i], light, false);
+            contrast = fmin(contrast, rgb_contrast(ink, ink_color(INK_DEFAULT, light, true)));
+            for (int k = 0; k < i; k++)
+                least = fmin(least, difference_of(ink, ink_color(roles[k], light, false)));
+        }
+        tap_ok(least >= 10, "%s: two roles differ by at least 10 for deutan and protan: %.1f",
+               figure_themes[!light], least);
+        tap_ok(contrast >= 4.5, "and stand out from the paper: %.1f", contrast);
+    }
 }

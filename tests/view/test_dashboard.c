@@ -1,24 +1,18 @@
-/* The dashboard: golden screens, forms without colour and in ASCII, marks, and no figure that is
- * not known. */
-#include "src/view/term/dashboard.h"
-#include "tests/support/live_fixture.h"
+/* The dashboard: golden screens, forms without colour and in ASCII, marks, no figure that is not
+ * known; at every size nothing drawn twice, nothing cut, panels fold in their order. */
+#include "src/state/glossary.h"
+#include "src/state/help.h"
 #include "tests/view/screen.h"
-#include "tests/support/tap.h"
 
 static void test_golden(void) {
     static const int sizes[][2] = {{80, 24}, {120, 40}, {200, 60}};
     static const char *const pages[] = {"both", "dashboard", "bev", "help"};
     for (int i = 0; i < 3; i++)
         for (int page = 0; page < 4; page++) {
-            char name[64], line[32];
             begin(sizes[i][0], sizes[i][1]);
             finish_log();
-            snprintf(line, sizeof line, page == 3 ? "%s on" : "page %s", pages[page]);
-            use(line);
-            draw();
-            snprintf(name, sizeof name, "dashboard-%dx%d-%s", sizes[i][0], sizes[i][1],
-                     pages[page]);
-            check_golden(name);
+            draw_after("%s%s", page == 3 ? "" : "page ", pages[page]);
+            check_golden("dashboard-%dx%d-%s", sizes[i][0], sizes[i][1], pages[page]);
         }
 }
 
@@ -30,10 +24,8 @@ static void test_forms(void) {
     check_golden("dashboard-120x40-ascii");
     begin(80, 24);
     cells.color = false;
-    use("page bev");
-    use("cursor-x 120");
-    draw();
-    tap_ok(no_colors(), "without colour there is none, the BEV included");
+    seen_after("page bev; cursor-x 120", no_colors(),
+               "without colour there is none, the BEV included");
     check_golden("dashboard-80x24-bev-plain");
     begin(120, 40);
     cells.color = false;
@@ -45,10 +37,10 @@ static void test_forms(void) {
 /* Where two columns of panels just fit, neither loses a column of its tables. */
 static void test_narrow(void) {
     begin(110, 34);
-    use("page dashboard");
-    draw();
-    tap_ok(shows("max abs at 1e-2") && shows("\u25a0 features \u25a0 depth \u25a0 indices \u25a0 output"),
-           "110 x 34: the tolerance, and the colours of the working set");
+    seen_after("page dashboard",
+               shows("max abs at 1e-2") &&
+                   shows("\u25a0 features \u25a0 depth \u25a0 indices \u25a0 output"),
+               "110 x 34: the tolerance, and the colours of the working set");
 }
 
 /* In the terminal nothing but the BEV shows that a camera is off: its title says which. */
@@ -56,10 +48,8 @@ static void test_faults(void) {
     begin(120, 40);
     draw();
     bool before = shows("front, ");
-    use("camera front");
-    use("yaw 3");
-    draw();
-    tap_ok(!before && shows("front, yaw +3.0 deg"), "a camera that is off is named");
+    seen_after("camera front; yaw 3", !before && shows("front, yaw +3.0 deg"),
+               "a camera that is off is named");
 }
 
 /* The lesson stands there where nothing else needs the room. */
@@ -141,5 +131,100 @@ TAP_SUITE(dashboard) {
     test_unknown();
     test_labels();
     test_counters();
+    screen_close();
+}
+
+static void test_all_sizes(void) {
+    static const char *const words[] = {"page both",      "page dashboard",    "page bev",
+                                        "help",           "chart working-set", "chart mrc",
+                                        "chart roofline", "glossary"};
+    const int word_count = sizeof words / sizeof *words;
+    int drawn = 0, collisions = 0, cuts = 0;
+    for (int columns = 1; columns <= 240; columns += columns < 40 ? 3 : 7)
+        for (int rows = 1; rows <= 80; rows += rows < 10 ? 2 : 3)
+            for (int word = 0; word < word_count; word++, drawn++) {
+                begin(columns, rows);
+                live.model = fixture_model();
+                draw_after("%s", words[word]);
+                collisions += cells.collisions;
+                bool room = columns >= 80 && rows >= 24;
+                if (room && cells.cuts)
+                    tap_note("%d x %d, %s: %d texts cut", columns, rows, words[word], cells.cuts);
+                cuts += room ? cells.cuts : 0;
+            }
+    tap_ok(drawn > 1000 && !collisions, "%d screens: nothing is drawn twice (%d)", drawn,
+           collisions);
+    tap_ok(!cuts, "from 80 x 24 on nothing is cut (%d)", cuts);
+}
+
+/* On its pages each word and each text of the glossary is seen once. */
+static void test_glossary(void) {
+    static const int sizes[][2] = {{80, 24}, {120, 40}, {200, 60}};
+    for (int i = 0; i < 3; i++) {
+        int words = 0, pages = help_glossary(sizes[i][0], sizes[i][1]).pages;
+        begin(sizes[i][0], sizes[i][1]);
+        for (int page = 0; page < pages; page++) {
+            draw_after("glossary");
+            for (int row = 0; row < glossary_count; row++) {
+                char begins[GLOSSARY_INDENT + 12];
+                snprintf(begins, sizeof begins, "%-*s%.10s", GLOSSARY_INDENT, glossary[row].word,
+                         glossary[row].text);
+                words += shows(begins);
+            }
+        }
+        tap_ok(words == glossary_count && state.help,
+               "%d x %d: %d words of the glossary on %d pages", sizes[i][0], sizes[i][1], words,
+               pages);
+    }
+}
+
+/* A larger screen has all columns that a smaller one has. */
+static void test_accuracy_columns(void) {
+    static const int sizes[][2] = {{80, 24}, {120, 40}, {160, 50}, {200, 60}};
+    int complete = 0;
+    for (int i = 0; i < 4; i++) {
+        begin(sizes[i][0], sizes[i][1]);
+        draw_after("page dashboard");
+        complete += shows("max abs") && shows("at 1e-2");
+        draw_after("page both");
+        complete += i == 0 || !shows("Accuracy of") || (shows("max abs") && shows("at 1e-2"));
+    }
+    tap_ok(complete == 8, "the accuracy keeps its columns (%d)", complete);
+}
+
+/* The height at which each panel is gone, from the tallest screen down. */
+static void test_folding(void) {
+    static const char *const titles[] = {"Pipeline,",          "Intervals",       "Accuracy of",
+                                         "Working set versus", "Reads that miss", "Kernels,"};
+    enum { TITLES = sizeof titles / sizeof *titles };
+    int gone[TITLES] = {0};
+    for (int rows = 60; rows >= 10; rows--) {
+        begin(90, rows);
+        live.model = fixture_model();
+        draw_after("page dashboard; chart mrc");
+        for (int i = 0; i < TITLES; i++)
+            if (!gone[i] && !shows(titles[i]))
+                gone[i] = rows;
+    }
+    bool ordered = true;
+    for (int i = 1; i < TITLES; i++)
+        ordered &= gone[i - 1] > gone[i];
+    tap_ok(ordered, "panels fold in their order: at %d, %d, %d, %d, %d, %d rows", gone[0], gone[1],
+           gone[2], gone[3], gone[4], gone[5]);
+}
+
+static void test_small_kernel_table(void) {
+    begin(80, 24);
+    seen_after("page dashboard", shows(" V4 ") && shows(" V2  "),
+               "where not all kernels fit, selection and baseline are there");
+}
+
+TAP_SUITE(dashboard_sizes) {
+    screen_open();
+    test_all_sizes();
+    test_glossary();
+    test_accuracy_columns();
+    test_folding();
+    test_small_kernel_table();
     screen_close();
 }

@@ -9,15 +9,13 @@
 
 #include <math.h>
 
-/* ---- strengths --------------------------------------------------------------------------------
- */
+static Err err; /* why a step failed */
 
 enum { PIXELS = 12 };
 static const BevShape shape = {2, 4, 2, 3, 2, 1, 1, 1}; /* 2 cameras of 2 x 3 pixels, 2 channels */
 
 static void test_strength(void) {
     float grads[2 * PIXELS] = {0}, strength[PIXELS];
-    Err err = {0};
     tap_ok(gradient_strength(&shape, grads, strength, &err) && strength[0] == 0 &&
                gradient_strongest(&shape, strength) == -1,
            "no gradient anywhere: all strengths are 0, and no pixel is the strongest");
@@ -35,9 +33,6 @@ static void test_strength(void) {
     tap_ok(!gradient_strength(&shape, grads, strength, &err) && strstr(err.what, "finite"),
            "no finite gradient at all is an error");
 }
-
-/* ---- light ------------------------------------------------------------------------------------
- */
 
 /* A reader who sees no colours must see the light too: it is told by brightness alone. */
 static void test_light(void) {
@@ -58,7 +53,7 @@ static void test_light(void) {
     tap_ok(least >= 3, "full light has contrast %.2f with any dimmed picture", least);
     tap_ok(rises, "a larger gradient is brighter, on any picture");
     Rgb bad = gradient_lit((Rgb){9, 9, 9}, NAN);
-    tap_ok(!memcmp(&bad, &panel_dark.bad, sizeof bad), "NaN has the colour of bad values");
+    tap_ok(!memcmp(&bad, &panel_theme.bad, sizeof bad), "NaN has the colour of bad values");
 }
 
 /* Every feature owns an equal share of a larger picture, but for the pixels at the rims. */
@@ -93,7 +88,6 @@ static void test_camera(void) {
     strength[6 + 4] = 1; /* camera 1, row 1, column 1 */
     CameraViews seen = {.cameras = 2, .h = 8, .w = 12, .color = color};
     Image images[2] = {{0}};
-    Err err = {0};
     bool ok = gradient_camera(&seen, &frustum, strength, 0, &images[0], &err) &&
               gradient_camera(&seen, &frustum, strength, 1, &images[1], &err);
     int lit[2] = {0};
@@ -109,9 +103,6 @@ static void test_camera(void) {
     image_free(&images[1]);
 }
 
-/* ---- losses -----------------------------------------------------------------------------------
- */
-
 typedef struct {
     Workload workload;
     HostProblem problem;
@@ -121,7 +112,6 @@ typedef struct {
 } Street;
 
 static void open_street(Street *street, BevAlign align) {
-    Err err = {0};
     *street = (Street){0};
     const WorkloadOptions options = {.channels = 16};
     need(workload_open(&street->workload, "intersection", &options, &err), &err);
@@ -154,7 +144,6 @@ static void close_street(Street *street) {
 /* The loss is quadratic in the features, and in the depth: both scalar products with the gradient
  * are twice the loss. */
 static void check_gradient(Street *street, const GridLoss *loss, const char *name) {
-    Err err = {0};
     const BevShape *s = &street->workload.scene.shape;
     const GradOut grad_out = {loss->grad_out, s->ny, s->nx, s->channels};
     bool ok = problem_set_grad_out(&street->problem, &grad_out, &err) &&
@@ -205,7 +194,6 @@ static int64_t find_car(const Street *street, double *cells) {
     for (int i = 0; i < world->solid_count; i++) {
         const Solid *solid = &world->solids[i];
         GridLoss loss;
-        Err err = {0};
         int64_t cell = cell_at(street, solid->center_m[0], solid->center_m[1]);
         if (solid->class != CLASS_CAR ||
             !grid_loss_make(&loss, &street->content, LOSS_CELL, cell, &err))
@@ -226,7 +214,6 @@ static void test_losses(BevAlign align) {
     tap_ok(car >= 0, "%s: a car is seen", bev_aligns[align].name);
     for (int kind = 0; car >= 0 && kind < LOSS_COUNT; kind++) {
         GridLoss loss;
-        Err err = {0};
         if (!tap_ok(grid_loss_make(&loss, &street.content, (LossKind)kind, car, &err), "%s, %s",
                     bev_aligns[align].name, losses[kind].name))
             continue;
@@ -247,7 +234,6 @@ static void test_losses(BevAlign align) {
 static int64_t road_cell(const Street *street) {
     for (double x_m = 9; x_m < 14; x_m += 0.25) {
         GridLoss loss;
-        Err err = {0};
         int64_t cell = cell_at(street, x_m, 0);
         if (grid_loss_make(&loss, &street->content, LOSS_CELL, cell, &err)) {
             grid_loss_free(&loss);
@@ -259,7 +245,6 @@ static int64_t road_cell(const Street *street) {
 
 static void refused(const Street *street, LossKind kind, int64_t cell, const char *says) {
     GridLoss loss;
-    Err err = {0};
     bool made = grid_loss_make(&loss, &street->content, kind, cell, &err);
     tap_ok(!made && err.kind == ERR_USAGE && strstr(err.what, says), "%s: %s", losses[kind].name,
            err.what);

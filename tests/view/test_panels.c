@@ -1,12 +1,11 @@
 /* Every panel by both back ends: in cells nothing is drawn twice, in pixels no text lies on another
  * one or outside. */
 #include "src/state/live_text.h"
-#include "src/view/draw/page.h"
 #include "src/view/panel/panel.h"
 #include "src/view/term/cells_sheet.h"
 #include "src/view/window/pen_sheet.h"
 #include "tests/support/live_fixture.h"
-#include "tests/support/tap.h"
+#include "tests/view/page_texts.h"
 #include "tests/view/screen.h"
 
 enum { COLUMNS = 70, ROWS = 40, W = 540, H = ROWS * SHEET_ROW };
@@ -22,33 +21,15 @@ static void draw_page(Pen *pen, const void *context) {
     panel->draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, &data);
 }
 
-static bool leaves(Box box) {
-    const double slack = 12; /* a chart's labels may stand a little beside it */
-    return box.x < W - slack || box.y < H - slack || box.x + box.w > 2 * W + slack ||
-           box.y + box.h > 2 * H + slack;
-}
-
 /* Texts that lie on another one or leave the box; -1: there is none at all. */
 static int wrong_texts(const Panel *panel, FigureTheme theme) {
     const PageSpec page = {3 * W, 3 * H, 1, theme, draw_page, panel};
     FigureLayout layout;
     Err err;
-    int wrong = 0;
     if (!page_layout(&page, &layout, &err) || !layout.count)
         return -1;
-    for (size_t i = 0; i < layout.count; i++) {
-        const FigureText *a = &layout.texts[i];
-        const Box box = {a->x, a->y, a->w, a->h};
-        bool bad = leaves(box);
-        for (size_t k = 0; k < i && !bad && a->text[0]; k++) {
-            const FigureText *b = &layout.texts[k];
-            bad = b->text[0] && boxes_overlap((Box){a->x + 2, a->y + 2, a->w - 4, a->h - 4},
-                                              (Box){b->x, b->y, b->w, b->h});
-        }
-        if (bad)
-            tap_note("'%s'", a->text);
-        wrong += bad;
-    }
+    /* A chart's labels may stand a little beside it. */
+    int wrong = count_outside(&layout, (Box){W, H, W, H}, 12) + count_overlaps(&layout, 2);
     figure_layout_free(&layout);
     return wrong;
 }
@@ -71,7 +52,7 @@ TAP_SUITE(panels) {
     for (int i = 0; all_panels[i]; i++, count++) {
         begin(COLUMNS, ROWS);
         live.model = fixture_model();
-        use("chart mrc");
+        use(&state, "chart mrc");
         const PanelData data = {&state, &live};
         if (all_panels[i]->shown && !all_panels[i]->shown(&data))
             continue;

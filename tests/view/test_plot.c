@@ -1,9 +1,11 @@
 /* Charts: every text on the page and none on another, values where they belong, the same bytes
  * twice. */
 #include "src/view/chart/chart.h"
-#include "tests/support/tap.h"
+#include "tests/view/page_texts.h"
 
 #include <math.h>
+
+static Err err; /* why a step failed */
 
 enum { POINTS = 50 };
 
@@ -56,33 +58,11 @@ static ChartSpec bars_spec(PlotBar *bars) {
                        .mark_count = 2};
 }
 
-static bool apart(const FigureText *a, const FigureText *b) {
-    return a->x + a->w <= b->x || b->x + b->w <= a->x || a->y + a->h <= b->y || b->y + b->h <= a->y;
-}
-
-static const FigureText *text_of(const FigureLayout *layout, const char *text) {
-    for (size_t i = 0; i < layout->count; i++)
-        if (!strcmp(layout->texts[i].text, text))
-            return &layout->texts[i];
-    return NULL;
-}
-
 static void check_layout(const char *name, const FigureLayout *layout) {
-    bool inside = layout->count > 10, clear = true;
-    for (size_t i = 0; i < layout->count; i++) {
-        const FigureText *a = &layout->texts[i];
-        if (a->x < 0 || a->y < 0 || a->x + a->w > layout->w || a->y + a->h > layout->h) {
-            tap_note("'%s' leaves the page", a->text);
-            inside = false;
-        }
-        for (size_t j = 0; j < i; j++)
-            if (!apart(a, &layout->texts[j])) {
-                tap_note("'%s' lies on '%s'", a->text, layout->texts[j].text);
-                clear = false;
-            }
-    }
-    tap_ok(inside, "%s: every text is on the page", name);
-    tap_ok(clear, "%s: no text lies on another", name);
+    const Box page = {0, 0, layout->w, layout->h};
+    tap_ok(layout->count > 10 && !count_outside(layout, page, 0), "%s: every text is on the page",
+           name);
+    tap_ok(!count_overlaps(layout, 0), "%s: no text lies on another", name);
 }
 
 static int count_color(const Image *image, Rgb color) {
@@ -96,18 +76,17 @@ static int count_color(const Image *image, Rgb color) {
 }
 
 static void test_lines(void) {
-    Err err = {0};
     PlotSeries series[2];
     ChartSpec spec = lines_spec(series);
     FigureLayout layout;
     Image light, dark;
     tap_ok(plot_layout(&spec, &layout, &err), "a chart of lines is laid out");
     check_layout("lines", &layout);
-    tap_ok(!text_of(&layout, "beyond the axis"), "a mark beyond the axis is left out");
-    const FigureText *h100 = text_of(&layout, "H100, 50 MiB");
-    const FigureText *h200 = text_of(&layout, "H200, nearly the same place");
+    tap_ok(!find_text(&layout, "beyond the axis"), "a mark beyond the axis is left out");
+    const FigureText *h100 = find_text(&layout, "H100, 50 MiB");
+    const FigureText *h200 = find_text(&layout, "H200, nearly the same place");
     tap_ok(h100 && h200 && h200->x > h100->x, "labels of near marks stand side by side");
-    tap_ok(text_of(&layout, "Second paragraph."), "a note may have paragraphs");
+    tap_ok(find_text(&layout, "Second paragraph."), "a note may have paragraphs");
     figure_layout_free(&layout);
     tap_ok(plot_image(&spec, &light, &err) && count_color(&light, plot_color(0, THEME_LIGHT)) > 200,
            "the line is drawn in its colour");
@@ -120,15 +99,14 @@ static void test_lines(void) {
 }
 
 static void test_bars(void) {
-    Err err = {0};
     PlotBar bars[3];
     ChartSpec spec = bars_spec(bars);
     FigureLayout layout;
     Image image;
     tap_ok(plot_layout(&spec, &layout, &err), "a chart of bars is laid out");
     check_layout("bars", &layout);
-    const FigureText *inside = text_of(&layout, "text 0"), *cut = text_of(&layout, "text 1");
-    const FigureText *third = text_of(&layout, "text 2");
+    const FigureText *inside = find_text(&layout, "text 0"), *cut = find_text(&layout, "text 1");
+    const FigureText *third = find_text(&layout, "text 2");
     tap_ok(inside && cut && third && cut->x > inside->x && inside->x > third->x,
            "texts stand at the ends of their bars, an absent part counts nothing");
     figure_layout_free(&layout);
@@ -141,7 +119,6 @@ static void test_bars(void) {
 }
 
 static void test_same_bytes(void) {
-    Err err = {0};
     PlotSeries series[2];
     ChartSpec spec = lines_spec(series);
     uint8_t *a, *b;

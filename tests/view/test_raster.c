@@ -1,4 +1,6 @@
 /* From cells to pixels: where ahead and left are, and the range of values that the colours span. */
+#include "src/scene/problem.h"
+#include "src/scene/workload.h"
 #include "src/view/bev/decode.h"
 #include "src/view/bev/raster.h"
 #include "src/view/draw/color.h"
@@ -7,8 +9,6 @@
 #include "tests/view/view_check.h"
 
 #include <math.h>
-
-/* ---- orientation ----------------------------------------------------------------------------- */
 
 enum { NX = 4, NY = 6 };
 
@@ -55,8 +55,6 @@ TAP_SUITE(raster_orientation) {
     tap_ok(wrong == 0, "raster_cell finds back every cell");
 }
 
-/* ---- ranges ---------------------------------------------------------------------------------- */
-
 static ValueRange range_of(ViewKind view, float *values, int count) {
     uint8_t state[256];
     memset(state, CELL_VALUE, sizeof state);
@@ -95,4 +93,80 @@ TAP_SUITE(raster_ranges) {
            "no error at all: the colour of zero");
     range = range_of(VIEW_ERROR, values, 0);
     tap_ok(isnan(range.lo) && isnan(range.hi), "no cell at all: no range");
+}
+
+/* ---- fill ------------------------------------------------------------------------------------ */
+
+/* The pixels of a column of seven cells, of which the second and the sixth hold 1. */
+static void column_of(ViewKind view, bool fill, Rgb pixels[7]) {
+    uint8_t state[7] = {[1] = CELL_VALUE, [5] = CELL_VALUE};
+    float value[7] = {[1] = 1, [5] = 1};
+    CellField field = {.view = view, .nx = 7, .ny = 1, .state = state, .value = value};
+    RasterStyle style =
+        raster_style(colormap_find("viridis"), (ValueRange){.lo = 0, .hi = 1}, fill);
+    Image image;
+    if (!raster_render(&field, &style, &image, NULL))
+        return;
+    for (int row = 0; row < 7; row++)
+        pixels[row] = image_get(&image, 0, row);
+    image_free(&image);
+}
+
+TAP_SUITE(raster_fill) {
+    Rgb full[7], off[7], points[7], ground = panel_theme.background;
+    column_of(VIEW_NORM, true, full);
+    column_of(VIEW_NORM, false, off);
+    column_of(VIEW_POINTS, true, points);
+    bool between = true, outside = true, none = true;
+    for (int row = 0; row < 7; row++) {
+        bool hit = row == 1 || row == 5, inner = row > 1 && row < 5;
+        double light = rgb_contrast(full[row], ground);
+        between = between && (!inner || (light > 3 && light < rgb_contrast(full[1], ground)));
+        outside = outside && (hit || inner || light == 1);
+        none = none && (hit || (rgb_contrast(off[row], ground) == 1 &&
+                                rgb_contrast(points[row], ground) == 1));
+    }
+    tap_ok(between, "empty cells between two filled ones are drawn, dimmer than those");
+    tap_ok(outside, "those at the edge stay empty");
+    tap_ok(none, "and all of them without fill, and where a view counts points");
+}
+
+/* The street as the display shows it: enough light for the last row of an audience. The panel is the
+ * same in both themes. */
+TAP_SUITE(raster_street) {
+    const WorkloadOptions options = {.channels = 16};
+    Workload workload = {0};
+    HostProblem problem = {0};
+    Embedding embedding = {0};
+    Err err = {0};
+    tap_need(workload_open(&workload, "intersection", &options, &err) &&
+                 workload_problem(&workload, BEV_FP32, BEV_NEAREST, &problem, &err) &&
+                 problem_pool(bev_default(BEV_CPU, BEV_FORWARD), &problem.view, &err) &&
+                 embedding_init(&embedding, 16, workload.scene.seed, &err),
+             "a street is pooled");
+    const BevShape *shape = &workload.scene.shape;
+    BevContent content = {.nx = shape->nx,
+                          .ny = shape->ny,
+                          .channels = 16,
+                          .pooled = problem.view.out.data,
+                          .embedding = &embedding};
+    CellField field;
+    Image image;
+    int street = 0, seen = 0;
+    RasterStyle style = raster_style(NULL, (ValueRange){0}, true);
+    tap_need(decode_view(VIEW_COLOR, &content, &field, &err) &&
+                 raster_render(&field, &style, &image, &err),
+             "its picture");
+    for (int i = 0; i < image.w * image.h; i++) {
+        Rgb color = image_get(&image, i % image.w, i / image.w);
+        street += rgb_contrast(color, panel_theme.background) > 1;
+        seen += rgb_contrast(color, panel_theme.background) >= 3;
+    }
+    tap_ok(2 * seen >= street && street > 14000,
+           "%d of the street's %d pixels have a contrast of 3 to the ground", seen, street);
+    image_free(&image);
+    cell_field_free(&field);
+    embedding_free(&embedding);
+    problem_free(&problem);
+    workload_close(&workload);
 }

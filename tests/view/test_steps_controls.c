@@ -1,18 +1,8 @@
 /* The controls of recorded steps: forwards and backwards, running, whose steps, which kernels. */
 #include "tests/support/live_fixture.h"
-#include "tests/support/tap.h"
+#include "tests/support/script.h"
 
 static State state;
-
-static unsigned say(const char *line) {
-    Event event = {.kind = EVENT_COMMAND};
-    char why[200];
-    if (!keys_parse(line, &event.command, why, sizeof why)) {
-        tap_note("%s", why);
-        return 0;
-    }
-    return state_step(&state, &event);
-}
 
 static void tick(double seconds, int times) {
     for (int i = 0; i < times; i++)
@@ -37,82 +27,73 @@ static bool stands(Action action, const char *text) {
 }
 
 static void test_still(void) {
-    say("steps-speed 4");
-    tap_ok(state.step_speed == 0 && strstr(log_line(), "no steps are shown"),
-           "without steps nothing runs");
-    say("steps on");
+    after(&state, "steps-speed 4",
+          state.step_speed == 0 && strstr(log_line(), "no steps are shown"),
+          "without steps nothing runs");
+    use(&state, "steps on");
     record(60);
     tick(1, 10);
     tap_ok(state.step_at == 0 && state.step_speed == 0, "still by itself");
 }
 
 static void test_running(void) {
-    say("steps-speed");
-    tap_ok(state.step_speed == 1 && strstr(log_line(), "1 steps a second"), "a key runs it");
+    after(&state, "steps-speed", state.step_speed == 1 && strstr(log_line(), "1 steps a second"),
+          "a key runs it");
     tick(0.1, 10);
     tap_ok(state.step_at == 1, "ten times 0.1 seconds are one step");
-    say("steps-speed");
-    say("steps-speed");
+    use(&state, "steps-speed; steps-speed");
     tick(0.5, 4);
     tap_ok(state.step_speed == 4 && state.step_at == 9, "faster: 4 a second");
-    say("steps-speed -");
-    say("steps-speed -");
-    say("steps-speed -");
-    tap_ok(state.step_speed == 0, "slower down to still");
-    say("steps-speed -");
+    after(&state, "steps-speed -; steps-speed -; steps-speed -", state.step_speed == 0,
+          "slower down to still");
+    use(&state, "steps-speed -");
     tick(1, 3);
     tap_ok(state.step_speed == -1 && state.step_at == 6, "and backwards");
-    say("steps-speed 0.25");
+    use(&state, "steps-speed 0.25");
     tick(1, 4);
     tap_ok(state.step_at == 7, "a quarter of a step a second");
-    say("steps-speed -1000");
+    use(&state, "steps-speed -1000");
     tick(1, 1);
     tap_ok(state.step_at == 0 && state.step_speed == 0 && strstr(log_line(), "the first"),
            "it stops at the first step");
-    say("steps-speed 64");
+    use(&state, "steps-speed 64");
     unsigned bits = state_step(&state, &(Event){.kind = EVENT_TICK, .seconds = 2});
     tap_ok(state.step_at == 59 && state.step_speed == 0 && bits & STEP_REDRAW,
            "and at the last one");
-    say("steps-speed 2");
-    tap_ok(state.step_at == 0, "forward from the last step begins anew");
+    after(&state, "steps-speed 2", state.step_at == 0, "forward from the last step begins anew");
     uint64_t serial = state.job.serial;
     tick(0.5, 4);
     tap_ok(state.step_at == 4 && state.job.serial == serial, "running asks the engine for nothing");
-    say("steps-speed 0");
-    say("steps-speed 1e999");
-    tap_ok(state.step_speed == 0, "a number without end is refused");
+    after(&state, "steps-speed 0; steps-speed 1e999", state.step_speed == 0,
+          "a number without end is refused");
 }
 
 static void test_whose(void) {
-    say("steps-at 35");
-    say("steps-of");
-    tap_ok(state.job.steps_block == 7 && state.job.steps_warp < 0 && state.step_at == 0 &&
-               stands(ACTION_STEPS_OF, "7"),
-           "the block of the step that is shown");
+    after(&state, "steps-at 35; steps-of",
+          state.job.steps_block == 7 && state.job.steps_warp < 0 && state.step_at == 0 &&
+              stands(ACTION_STEPS_OF, "7"),
+          "the block of the step that is shown");
     record(60);
-    say("steps-at 31");
-    unsigned bits = say("steps-of");
+    use(&state, "steps-at 31");
+    unsigned bits = use(&state, "steps-of");
     tap_ok(state.job.steps_warp == 4 && bits & STEP_RUN && stands(ACTION_STEPS_OF, "7,4"),
            "then its warp");
     record(30);
-    bits = say("steps-of");
-    say("steps-of");
-    tap_ok(state.step_lane == 1 && !(bits & STEP_RUN) && state.job.steps_warp == 4 &&
-               stands(ACTION_STEPS_OF, "7,4,1"),
-           "then its lanes, which need no recording");
-    say("steps-of -");
-    say("steps-of -");
-    say("steps-of -");
-    say("steps-of -");
-    tap_ok(state.job.steps_block < 0 && state.step_lane < 0 && stands(ACTION_STEPS_OF, "cell"),
-           "and back to the cell");
-    say("steps-of 12,5,31");
-    tap_ok(state.job.steps_block == 12 && state.job.steps_warp == 5 && state.step_lane == 31,
-           "by number");
+    bits = use(&state, "steps-of");
+    after(&state, "steps-of",
+          state.step_lane == 1 && !(bits & STEP_RUN) && state.job.steps_warp == 4 &&
+              stands(ACTION_STEPS_OF, "7,4,1"),
+          "then its lanes, which need no recording");
+    after(&state, "steps-of -; steps-of -; steps-of -; steps-of -",
+          state.job.steps_block < 0 && state.step_lane < 0 && stands(ACTION_STEPS_OF, "cell"),
+          "and back to the cell");
+    after(&state, "steps-of 12,5,31",
+          state.job.steps_block == 12 && state.job.steps_warp == 5 && state.step_lane == 31,
+          "by number");
     const char *const wrong[] = {"steps-of x",  "steps-of 1,",      "steps-of 1,2,32",
                                  "steps-of -1", "steps-of 1,2,3,4", "steps-of 1,-2"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        say(wrong[i]);
+        use(&state, "%s", wrong[i]);
         tap_ok(state.job.steps_block == 12 && strstr(log_line(), "is not cell"), "refused: %s",
                wrong[i]);
     }
@@ -121,7 +102,7 @@ static void test_whose(void) {
 static void test_pairs(void) {
     int pairs = 0;
     for (bool found = true; found && pairs < 20; pairs++) {
-        say("steps-pair");
+        use(&state, "steps-pair");
         const BevKernel *const *kernels = state.job.steps_kernels;
         found = kernels[0] && kernels[1] && kernels[0]->access.owner && kernels[1]->access.owner;
         if (!found)
@@ -129,20 +110,19 @@ static void test_pairs(void) {
     }
     tap_ok(pairs > 4, "every pair has two kernels with a record of accesses");
     tap_ok(state.job.steps_block < 0 && state.step_lane < 0, "another kernel has other blocks");
-    say("steps-pair v2_chw,v2");
-    tap_ok(state.job.steps_kernels[1] == bev_kernel_find("v2"), "by name");
-    say("steps-pair v2,v9");
-    say("steps-pair v2,v2_do,v4");
-    tap_ok(stands(ACTION_STEPS_PAIR, "v2_chw,v2") && strstr(log_line(), "is not own"),
-           "unknown ones are refused");
-    say("steps off");
-    tap_ok(stands(ACTION_STEPS_PAIR, "own") && state.step_speed == 0, "off forgets it");
+    after(&state, "steps-pair v2_chw,v2", state.job.steps_kernels[1] == bev_kernel_find("v2"),
+          "by name");
+    after(&state, "steps-pair v2,v9; steps-pair v2,v2_do,v4",
+          stands(ACTION_STEPS_PAIR, "v2_chw,v2") && strstr(log_line(), "is not own"),
+          "unknown ones are refused");
+    after(&state, "steps off", stands(ACTION_STEPS_PAIR, "own") && state.step_speed == 0,
+          "off forgets it");
 }
 
 static void test_shorter(void) {
-    say("steps on");
+    use(&state, "steps on");
     record(60);
-    say("steps-at 60");
+    use(&state, "steps-at 60");
     record(5);
     tap_ok(state.step_at == 4, "where there are fewer steps now, the last of them is shown");
 }

@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-/* ---- ticks ----------------------------------------------------------------------------------- */
-
 static bool label_is(const Ticks *ticks, int i, const char *label) {
     return i < ticks->count && !strcmp(ticks->label[i], label);
 }
@@ -42,8 +40,6 @@ TAP_SUITE(text_ticks) {
     ticks_number(-0.001, 1, text, sizeof text);
     tap_ok(!strcmp(text, "0.0"), "no minus zero");
 }
-
-/* ---- texts ----------------------------------------------------------------------------------- */
 
 TAP_SUITE(text_texts) {
     char text[64];

@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+static Err err; /* why a step failed */
+
 enum { CHANNELS = EMBED_DIMS };
 
 /* An embedding whose rows are the unit vectors: coordinates are channels. */
@@ -33,6 +35,20 @@ static void fill_pooled(float pooled[4 * CHANNELS]) {
     }
 }
 
+static CellField field; /* decoded last; the next decoding frees it */
+
+/* A decoding without which the rest says nothing. */
+static void decodes(ViewKind view, const BevContent *content, const char *title) {
+    cell_field_free(&field);
+    tap_need(tap_ok(decode_view(view, content, &field, &err), "%s", title), title);
+}
+
+static void decodes_difference(ViewKind view, const BevContent *content, const BevContent *other,
+                               const char *title) {
+    cell_field_free(&field);
+    tap_need(tap_ok(decode_difference(view, content, other, &field, &err), "%s", title), title);
+}
+
 static BevContent content_of(const float *pooled, const Embedding *embedding) {
     return (BevContent){
         .nx = 2, .ny = 2, .channels = CHANNELS, .pooled = pooled, .embedding = embedding};
@@ -43,40 +59,27 @@ TAP_SUITE(view_decode) {
     Embedding embedding = unit_embedding(rows);
     fill_pooled(pooled);
     BevContent content = content_of(pooled, &embedding);
-    CellField field;
-    Err err;
-    if (tap_ok(decode_view(VIEW_COLOR, &content, &field, &err), "decodes colour")) {
-        tap_ok(same(field.color[0], 0xffbc00) && same(field.color[1], 0xffbc00),
-               "colour is the colour parts over the mass, whatever the mass");
-        tap_ok(field.state[2] == CELL_EMPTY && field.value[2] == 0 && occupied(&field) == 2,
-               "cells that caught nothing are empty");
-        tap_ok(field.full_mass == 3 && field.value[0] == 1 && field.value[1] == 0.5f,
-               "a quarter of the full mass shows at half strength");
-        cell_field_free(&field);
-    }
-    if (tap_ok(decode_view(VIEW_CLASS, &content, &field, &err), "decodes classes")) {
-        const uint8_t *car = world_classes[CLASS_CAR].color;
-        tap_ok(field.color[0].r == car[0] && field.color[0].g == car[1] &&
-                   field.color[0].b == car[2],
-               "the class with most mass wins");
-        cell_field_free(&field);
-    }
-    if (tap_ok(decode_view(VIEW_NORM, &content, &field, &err), "decodes the norm")) {
-        tap_ok(fabsf(field.value[0] - sqrtf(4 + 1 + 9 + 2.25f)) < 1e-6f && field.value[2] == 0,
-               "norm of the vector");
-        cell_field_free(&field);
-    }
+    decodes(VIEW_COLOR, &content, "decodes colour");
+    tap_ok(same(field.color[0], 0xffbc00) && same(field.color[1], 0xffbc00),
+           "colour is the colour parts over the mass, whatever the mass");
+    tap_ok(field.state[2] == CELL_EMPTY && field.value[2] == 0 && occupied(&field) == 2,
+           "cells that caught nothing are empty");
+    tap_ok(field.full_mass == 3 && field.value[0] == 1 && field.value[1] == 0.5f,
+           "a quarter of the full mass shows at half strength");
+    decodes(VIEW_CLASS, &content, "decodes classes");
+    const uint8_t *car = world_classes[CLASS_CAR].color;
+    tap_ok(field.color[0].r == car[0] && field.color[0].g == car[1] && field.color[0].b == car[2],
+           "the class with most mass wins");
+    decodes(VIEW_NORM, &content, "decodes the norm");
+    tap_ok(fabsf(field.value[0] - sqrtf(4 + 1 + 9 + 2.25f)) < 1e-6f && field.value[2] == 0,
+           "norm of the vector");
     content.full_mass = 12;
-    if (tap_ok(decode_view(VIEW_COLOR, &content, &field, &err), "decodes with a given full mass")) {
-        tap_ok(field.full_mass == 12 && field.value[0] == 0.5f && field.value[1] == 0.25f,
-               "brightness follows the given mass: pictures can share it");
-        cell_field_free(&field);
-    }
+    decodes(VIEW_COLOR, &content, "decodes with a given full mass");
+    tap_ok(field.full_mass == 12 && field.value[0] == 0.5f && field.value[1] == 0.25f,
+           "brightness follows the given mass: pictures can share it");
     content.channel = CLASS_ROAD;
-    if (tap_ok(decode_view(VIEW_CHANNEL, &content, &field, &err), "decodes a channel")) {
-        tap_ok(field.value[0] == 1 && field.value[1] == 0.25f, "its numbers");
-        cell_field_free(&field);
-    }
+    decodes(VIEW_CHANNEL, &content, "decodes a channel");
+    tap_ok(field.value[0] == 1 && field.value[1] == 0.25f, "its numbers");
 }
 
 /* Two points of depth 0.5 and 0.25 in one cell, one of depth 0.5 in another: means, not sums. */
@@ -96,31 +99,23 @@ TAP_SUITE(view_rgb) {
                           .map = &map,
                           .depth = depth,
                           .rgb = {{0, 1, 2}, {0, 0, 0}, {1, 1, 1}}};
-    CellField field;
-    Err err;
     pooled[9] = 0.25f; /* a mean of 0.5, 0, 1 */
     pooled[11] = 0.5f;
-    if (tap_ok(decode_view(VIEW_RGB, &content, &field, &err), "decodes three channels")) {
-        tap_ok(same(field.color[0], 0xff8000) && same(field.color[3], 0x8000ff),
-               "the mean over the depth mass, in the given ranges");
-        tap_ok(field.value[0] == 1 && fabsf(field.value[3] - sqrtf(0.5f / 0.75f)) < 1e-6f,
-               "brightness is the depth mass");
-        cell_field_free(&field);
-    }
+    decodes(VIEW_RGB, &content, "decodes three channels");
+    tap_ok(same(field.color[0], 0xff8000) && same(field.color[3], 0x8000ff),
+           "the mean over the depth mass, in the given ranges");
+    tap_ok(field.value[0] == 1 && fabsf(field.value[3] - sqrtf(0.5f / 0.75f)) < 1e-6f,
+           "brightness is the depth mass");
     content.rgb = (RgbChoice){.channel = {2, 1, 0}};
-    if (tap_ok(decode_view(VIEW_RGB, &content, &field, &err), "with their own ranges")) {
-        tap_ok(same(field.color[0], 0x00ffff) && same(field.color[3], 0xff0000) &&
-                   field.rgb.lo[2] == 0.5 && field.rgb.hi[2] == 1,
-               "from the least to the largest mean of each");
-        cell_field_free(&field);
-    }
+    decodes(VIEW_RGB, &content, "with their own ranges");
+    tap_ok(same(field.color[0], 0x00ffff) && same(field.color[3], 0xff0000) &&
+               field.rgb.lo[2] == 0.5 && field.rgb.hi[2] == 1,
+           "from the least to the largest mean of each");
     content.light = true;
     content.rgb = (RgbChoice){.channel = {0, 1, 2}};
-    if (tap_ok(decode_view(VIEW_RGB, &content, &field, &err), "light")) {
-        tap_ok(field.rgb.lo[0] == 0 && field.rgb.hi[1] == 1 && same(field.color[0], 0xffbc00),
-               "shares one range, and is shown as light");
-        cell_field_free(&field);
-    }
+    decodes(VIEW_RGB, &content, "light");
+    tap_ok(field.rgb.lo[0] == 0 && field.rgb.hi[1] == 1 && same(field.color[0], 0xffbc00),
+           "shares one range, and is shown as light");
     RgbChoice rgb;
     char text[96];
     tap_ok(rgb_parse("3,0:-1:2.5,12", &rgb) && rgb.channel[2] == 12 && rgb.lo[1] == -1 &&
@@ -137,8 +132,6 @@ TAP_SUITE(view_missing) {
     float rows[CHANNELS * CHANNELS], pooled[4 * CHANNELS] = {0};
     Embedding embedding = unit_embedding(rows);
     BevContent content = content_of(pooled, NULL);
-    CellField field;
-    Err err;
     tap_ok(!decode_view(VIEW_COLOR, &content, &field, &err) && strstr(err.what, "embedding"),
            "colour without an embedding is refused");
     tap_ok(!decode_view(VIEW_POINTS, &content, &field, &err) && strstr(err.what, "map"),
@@ -166,20 +159,13 @@ TAP_SUITE(view_points) {
     BevMap fewer = map;
     fewer.intervals = 1;
     BevContent other = {.nx = 2, .ny = 2, .channels = 1, .map = &fewer};
-    CellField field;
-    Err err;
-    if (tap_ok(decode_view(VIEW_POINTS, &content, &field, &err), "decodes points per cell")) {
-        tap_ok(field.value[1] == 3 && field.value[2] == 1 && field.state[0] == CELL_EMPTY &&
-                   occupied(&field) == 2,
-               "points per cell");
-        cell_field_free(&field);
-    }
-    if (tap_ok(decode_difference(VIEW_POINTS, &other, &content, &field, &err), "and their "
-                                                                               "difference")) {
-        tap_ok(field.value[1] == 0 && field.value[2] == -1 && occupied(&field) == 2,
-               "cells of either map count");
-        cell_field_free(&field);
-    }
+    decodes(VIEW_POINTS, &content, "decodes points per cell");
+    tap_ok(field.value[1] == 3 && field.value[2] == 1 && field.state[0] == CELL_EMPTY &&
+               occupied(&field) == 2,
+           "points per cell");
+    decodes_difference(VIEW_POINTS, &other, &content, "and their difference");
+    tap_ok(field.value[1] == 0 && field.value[2] == -1 && occupied(&field) == 2,
+           "cells of either map count");
 }
 
 TAP_SUITE(view_error) {
@@ -187,29 +173,21 @@ TAP_SUITE(view_error) {
     double fp64_original[] = {1.5, 2.25, 0, 0, 3, 2, 0, 1};
     BevContent content = {
         .nx = 2, .ny = 2, .channels = 2, .pooled = pooled, .fp64_original = fp64_original};
-    CellField field;
-    Err err;
-    if (tap_ok(decode_view(VIEW_ERROR, &content, &field, &err), "decodes errors")) {
-        tap_ok(field.value[0] == -0.5f && field.value[2] == 1, "the largest error with its sign");
-        tap_ok(field.state[1] == CELL_EMPTY && field.state[3] == CELL_VALUE && field.value[3] == -1,
-               "a cell that should not be empty is an error, not empty");
-        cell_field_free(&field);
-    }
+    decodes(VIEW_ERROR, &content, "decodes errors");
+    tap_ok(field.value[0] == -0.5f && field.value[2] == 1, "the largest error with its sign");
+    tap_ok(field.state[1] == CELL_EMPTY && field.state[3] == CELL_VALUE && field.value[3] == -1,
+           "a cell that should not be empty is an error, not empty");
     float other[] = {1, 4, 0, 0, 3, 3, 0, 0};
     BevContent second = {.nx = 2, .ny = 2, .channels = 2, .pooled = other};
-    if (tap_ok(decode_difference(VIEW_NORM, &content, &second, &field, &err), "two results")) {
-        tap_ok(field.value[0] == -2 && field.value[2] == 0 && field.view == VIEW_ERROR,
-               "differ by the channel that differs most");
-        cell_field_free(&field);
-    }
+    decodes_difference(VIEW_NORM, &content, &second, "two results");
+    tap_ok(field.value[0] == -2 && field.value[2] == 0 && field.view == VIEW_ERROR,
+           "differ by the channel that differs most");
     other[0] = INFINITY;
     other[5] = NAN;
-    if (tap_ok(decode_difference(VIEW_NORM, &content, &second, &field, &err), "a broken second")) {
-        tap_ok(field.state[0] == CELL_INF && field.state[2] == CELL_NAN && field.inf_cells == 1 &&
-                   field.nan_cells == 1,
-               "result breaks the difference where it is broken");
-        cell_field_free(&field);
-    }
+    decodes_difference(VIEW_NORM, &content, &second, "a broken second");
+    tap_ok(field.state[0] == CELL_INF && field.state[2] == CELL_NAN && field.inf_cells == 1 &&
+               field.nan_cells == 1,
+           "result breaks the difference where it is broken");
 }
 
 TAP_SUITE(view_not_finite) {
@@ -223,8 +201,6 @@ TAP_SUITE(view_not_finite) {
     double fp64_original[4 * CHANNELS] = {0};
     content.fp64_original = fp64_original;
     for (ViewKind view = 0; view < VIEW_COUNT; view++) {
-        CellField field;
-        Err err;
         if (!(views[view].needs & NEEDS_POOLED))
             continue;
         if (!tap_ok(decode_view(view, &content, &field, &err), "%s: decodes NaN", views[view].name))
@@ -232,10 +208,10 @@ TAP_SUITE(view_not_finite) {
         tap_ok(field.nan_cells == 1 && field.inf_cells == 1 && field.state[1] == CELL_NAN &&
                    field.state[2] == CELL_INF && field.state[0] == CELL_VALUE,
                "%s: NaN and Inf are counted, the rest stays", views[view].name);
-        RasterStyle style = {.colormap = colormap_find("vik"),
+        RasterStyle style = {.colormap = colormap_find("signed"),
                              .range = {.lo = -1, .hi = 1},
-                             .background = panel_dark.background,
-                             .bad = panel_dark.bad};
+                             .background = panel_theme.background,
+                             .bad = panel_theme.bad};
         Image image;
         if (raster_render(&field, &style, &image, &err)) {
             Rgb nan = image_get(&image, 1, 0); /* cell 1: x = 1, y = 0 */
@@ -252,7 +228,6 @@ TAP_SUITE(view_shared_pca) {
     BevContent a = {.nx = 2, .ny = 2, .channels = 2, .pooled = first};
     BevContent b = {.nx = 2, .ny = 2, .channels = 2, .pooled = second};
     Pca pca;
-    Err err;
     CellField of_a, of_b, of_own;
     if (!tap_ok(decode_fit_pca(&a, &pca, &err), "components of the first result"))
         return;

@@ -38,6 +38,7 @@
 #include "kernels/cuda/grad_row.h"
 
 #ifdef __CUDACC__
+#include "kernels/cuda/grad_v4/behind.cuh"
 #include "kernels/cuda/grad_v4/build.cuh"
 
 namespace {
@@ -86,6 +87,78 @@ bool grad_v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stre
     return cuda_ok(status, NAME, err) && cuda_ok(cudaGetLastError(), NAME, err);
 }
 
+// ---- the whole view transform: a kernel in front and one behind --------------------------------
+
+// The problem between those two; its arrays follow each other in the workspace. grad_out is the
+// caller's where it has channels last.
+BevProblem inner_problem(const BevProblem *problem, size_t *bytes) {
+    BevProblem inner = *problem;
+    size_t used = 0;
+    for (BevTensor *t :
+         {&inner.depth, &inner.feat, &inner.grad_depth, &inner.grad_feat, &inner.grad_out}) {
+        if (t == &inner.grad_out && !problem->out_samples)
+            break;
+        t->data = problem->workspace ? (char *)problem->workspace + used : NULL;
+        used += (bev_tensor_bytes(t) + 255) / 256 * 256;
+    }
+    *bytes = used;
+    return inner;
+}
+
+size_t grad_view_workspace_bytes(const BevProblem *problem, const BevPlan *) {
+    size_t bytes;
+    inner_problem(problem, &bytes);
+    return bytes;
+}
+
+template <BevDtype D>
+cudaError_t enter_front(const BevProblem *problem, const BevProblem &inner, cudaStream_t stream) {
+    Front front = front_of(problem);
+    front.to_depth = inner.depth.data;
+    front.feat.to = inner.feat.data;
+    if (problem->out_samples) {
+        const BevShape &s = problem->shape;
+        int64_t cells = s.nx * s.ny / problem->out_samples;
+        last_launch<D>({problem->grad_out.data,
+                        {s.channels * cells, cells, 0, 1},
+                        (int)problem->out_samples,
+                        1,
+                        (int)cells,
+                        inner.grad_out.data},
+                       (int)s.channels, stream);
+    }
+    return front_launch<D, false>(front, false, stream);
+}
+
+template <BevDtype D>
+void enter_behind(const BevProblem *problem, const BevProblem &inner, cudaStream_t stream) {
+    Behind behind = {};
+    behind.depth = inner.depth.data;
+    behind.grad = inner.grad_depth.data;
+    behind.grad_feat = inner.grad_feat.data;
+    behind.view = problem->view;
+    behind.factor = 1 / problem->view.temperature;
+    behind.f = frustums_of(problem->shape);
+    behind.channels = (int)problem->shape.channels;
+    behind.to_depth = problem->grad_depth.data;
+    behind.to_feat = problem->grad_feat.data;
+    behind_launch<D>(behind, stream);
+}
+
+bool grad_view_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    size_t bytes;
+    BevProblem inner = inner_problem(problem, &bytes);
+    cudaError_t status = cudaSuccess;
+    with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
+        status = enter_front<D>(problem, inner, (cudaStream_t)stream);
+    });
+    if (!cuda_ok(status, "grad_view", err) || !grad_v4_launch(&inner, plan, stream, err))
+        return false;
+    with_grad_dtype(problem->dtype,
+                    [&]<BevDtype D>() { enter_behind<D>(problem, inner, (cudaStream_t)stream); });
+    return cuda_ok(cudaGetLastError(), "grad_view", err);
+}
+
 } // namespace
 #endif
 
@@ -107,6 +180,19 @@ static BevTraffic grad_v4_bytes(const BevProblem *problem) {
     return traffic;
 }
 
+static BevTraffic grad_view_bytes(const BevProblem *problem) {
+    BevTraffic traffic = grad_v4_bytes(problem);
+    double depth = (double)bev_tensor_bytes(&problem->depth);
+    double feat = (double)bev_tensor_bytes(&problem->feat);
+    traffic.depth += 4 * depth; /* read and written in front, read twice behind */
+    traffic.feat += 2 * feat;
+    if (problem->out_samples) // brought to channels last
+        traffic.out_read += 2 * (double)bev_tensor_bytes(&problem->grad_out);
+    traffic.grad_read += 2 * depth + feat;
+    traffic.grad_write += depth + feat;
+    return traffic;
+}
+
 /* clang-format off */
 CUDA_ROW(grad_v4) = {
     .name = "grad_v4", .title = "V4",
@@ -120,5 +206,17 @@ CUDA_ROW(grad_v4) = {
                  .point_instructions = 53},
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<GradV4Plan, grad_v4_build>),
     .release = ON_CUDA(release_plan<GradV4Plan>), .launch = ON_CUDA(grad_v4_launch), .bytes = grad_v4_bytes,
+};
+
+CUDA_ROW(grad_view) = {
+    .name = "grad_view", .title = "View",
+    .idea = "Backward: softmax and features in front of the gradients of V4, logits behind them.",
+    .where = BEV_CUDA, .direction = BEV_BACKWARD, .stage = BEV_VIEW, .is_default = true,
+    .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS, .deterministic = true,
+    .writes_first = true, .unsupported = channels_unsupported,
+    .prepare = ON_CUDA(make_plan<GradV4Plan, grad_v4_build>),
+    .release = ON_CUDA(release_plan<GradV4Plan>),
+    .workspace_bytes = ON_CUDA(grad_view_workspace_bytes), .launch = ON_CUDA(grad_view_launch),
+    .bytes = grad_view_bytes,
 };
 /* clang-format on */

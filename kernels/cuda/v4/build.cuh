@@ -37,11 +37,6 @@ struct Draft {
 
 // ---- choices -----------------------------------------------------------------------------------
 
-Frustums frustums_of(const BevShape &shape) {
-    return {(int)shape.cameras, (int)shape.depth_bins, (int)shape.feat_h, (int)shape.feat_w,
-            (int)v4_slabs(&shape)};
-}
-
 // What a launch has in its workspace, where it needs it.
 struct Scratch {
     Workspace tiles;   // of tiles that transpose the depth

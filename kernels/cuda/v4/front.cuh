@@ -1,5 +1,5 @@
-// The kernel in front of V4 in a view transform: logits become depths, features channels last. Both
-// are read as the network has them, by strides, and written as V4 wants them.
+// The kernel in front of V4, and of grad_v4, in a view transform: logits become depths, features
+// channels last. Both are read as the network has them, by strides, and written as V4 wants them.
 #pragma once
 
 #include "kernels/cuda/v4/transpose.cuh"
@@ -7,22 +7,36 @@
 constexpr int FRONT_WARPS = 32, FRONT_THREADS = FRONT_WARPS * WARP;
 constexpr int FRONT_COLUMNS = WARP / ROW_GROUPS;      // image columns of a block of depths
 constexpr int FRONT_LANES = FRONT_WARPS / ROW_GROUPS; // warps that share the bins of a row group
-constexpr int FRONT_PIXELS = 128;                     // of a block of features,
+constexpr int FRONT_PIXELS = 128;                     // of a block of channels,
 constexpr int FRONT_CHANNELS = 80;                    // and its channels, at most
 
 // Bins that a block takes in a round, EACH a warp.
 template <int EACH> constexpr int FRONT_ROUND = FRONT_LANES * EACH;
 
+// An array that is brought to channels last: features; backward, by a kernel of its own, the
+// gradient of the output.
+struct FrontImages {
+    const void *from;
+    BevStrides strides;
+    int images, height, width;
+    void *to; // (image, pixel, channel)
+
+    __host__ __device__ int blocks(int pixels) const { // of an image
+        return (height * width + pixels - 1) / pixels;
+    }
+};
+
 struct Front {
-    const void *depth, *feat; // the network's
+    const void *depth; // the network's
     BevView view;
     float factor; // log2(e) / temperature
     Frustums f;
+    void *to_depth;
+    FrontImages feat;
     int channels;
-    void *to_depth, *to_feat;
     int *arrived; // as in Workspace
     int reductions;
-    int depth_blocks, feat_blocks; // of a camera
+    int depth_blocks; // of a camera
 };
 
 // A block of depths has a slab of 8 neighbouring columns. A warp has a row group of it, which stands
@@ -203,65 +217,64 @@ __device__ inline void front_depths(const Front &front, FrontDepths<D, EACH> *sh
     }
 }
 
-// 64 pixels side by side, at most 80 channels: read along the image, written along the channels.
+// PIXELS side by side, at most 80 channels: read along the image, written along the channels.
 // The word that ends a row keeps its columns in different banks.
-template <BevDtype D> struct FrontTile {
-    using Code = DepthCode<D>;
-    static constexpr int WORDS = FRONT_CHANNELS * (int)sizeof(Code) / 4;
-    uint32_t words[FRONT_PIXELS][WORDS + 1];
+template <BevDtype D, int PIXELS> struct FrontTile {
+    static constexpr int WORDS = FRONT_CHANNELS * (int)sizeof(DepthCode<D>) / 4;
+    uint32_t words[PIXELS][WORDS + 1];
 };
 
-template <BevDtype D>
-__device__ inline void front_features(const Front &front, FrontTile<D> *tile) {
+// `block` of the array's.
+template <BevDtype D, int THREADS, int PIXELS>
+__device__ inline void front_images(const FrontImages &array, int channels, unsigned block,
+                                    FrontTile<D, PIXELS> *tile) {
     using Code = DepthCode<D>;
-    constexpr int IN_VECTOR = 16 / (int)sizeof(Code), ROWS = FRONT_THREADS / FRONT_PIXELS;
-    const BevStrides &s = front.view.feat;
-    int pixels = front.f.height * front.f.width;
-    unsigned block = blockIdx.x - (unsigned)(front.depth_blocks * front.f.cameras);
-    int camera = (int)(block / (unsigned)front.feat_blocks);
-    int before = ((int)block - camera * front.feat_blocks) * FRONT_PIXELS;
-    int mine = (int)threadIdx.x % FRONT_PIXELS, pixel = before + mine;
+    constexpr int IN_VECTOR = 16 / (int)sizeof(Code), ROWS = THREADS / PIXELS;
+    const BevStrides &s = array.strides;
+    int pixels = array.height * array.width, blocks = array.blocks(PIXELS);
+    int image = (int)(block / (unsigned)blocks);
+    int before = ((int)block - image * blocks) * PIXELS;
+    int mine = (int)threadIdx.x % PIXELS, pixel = before + mine;
     int first = (int)blockIdx.y * FRONT_CHANNELS;
-    int count = min(FRONT_CHANNELS, front.channels - first);
-    int row = (int)((unsigned)pixel / (unsigned)front.f.width);
-    int column = pixel - row * front.f.width;
-    const Code *from = (const Code *)front.feat + stride_to(s, camera, row, column) +
-                       (int64_t)first * s.channel;
+    int count = min(FRONT_CHANNELS, channels - first);
+    int row = (int)((unsigned)pixel / (unsigned)array.width);
+    int column = pixel - row * array.width;
+    const Code *from =
+        (const Code *)array.from + stride_to(s, image, row, column) + (int64_t)first * s.channel;
 #pragma unroll 5
     for (int i = 0; i < (FRONT_CHANNELS + ROWS - 1) / ROWS; i++) {
-        int c = i * ROWS + (int)threadIdx.x / FRONT_PIXELS;
+        int c = i * ROWS + (int)threadIdx.x / PIXELS;
         if (pixel < pixels && c < count)
             ((Code *)tile->words[mine])[c] = from[c * s.channel];
     }
     __syncthreads();
-    Code *to = (Code *)front.to_feat +
-               ((int64_t)camera * pixels + before) * front.channels + first;
-    int rows = min(FRONT_PIXELS, pixels - before);
-    if (front.channels % IN_VECTOR == 0) {
+    Code *to = (Code *)array.to + ((int64_t)image * pixels + before) * channels + first;
+    int rows = min(PIXELS, pixels - before);
+    if (channels % IN_VECTOR == 0) {
         constexpr int VECTORS = FRONT_CHANNELS / IN_VECTOR; // of a row, at most
 #pragma unroll 2
-        for (int i = (int)threadIdx.x; i < rows * VECTORS; i += FRONT_THREADS) {
+        for (int i = (int)threadIdx.x; i < rows * VECTORS; i += THREADS) {
             const uint32_t *words = tile->words[i / VECTORS] + i % VECTORS * 4;
             if (i % VECTORS * IN_VECTOR < count)
-                *((uint4 *)(to + (int64_t)(i / VECTORS) * front.channels) + i % VECTORS) =
+                *((uint4 *)(to + (int64_t)(i / VECTORS) * channels) + i % VECTORS) =
                     make_uint4(words[0], words[1], words[2], words[3]);
         }
         return;
     }
 #pragma unroll 2
-    for (int i = (int)threadIdx.x; i < rows * count; i += FRONT_THREADS)
-        to[(int64_t)(i / count) * front.channels + i % count] =
+    for (int i = (int)threadIdx.x; i < rows * count; i += THREADS)
+        to[(int64_t)(i / count) * channels + i % count] =
             ((const Code *)tile->words[i / count])[i % count];
 }
 
-// blockIdx.x: blocks of depths, then of features; .y: channels. Also makes ready where the blocks of a
-// tile meet.
+// blockIdx.x: blocks of depths, then of features; .y: channels. Also makes ready where the blocks
+// of a tile meet.
 template <BevDtype D, bool T, int EACH>
 __global__ void __launch_bounds__(FRONT_THREADS)
     v4_front_kernel(const __grid_constant__ Front front) {
     __shared__ union {
         FrontDepths<D, EACH> depths;
-        FrontTile<D> tile;
+        FrontTile<D, FRONT_PIXELS> tile;
     } shared;
     wait_for_previous_kernel();
     let_next_kernel_start();
@@ -269,27 +282,33 @@ __global__ void __launch_bounds__(FRONT_THREADS)
 #pragma unroll 1
         for (int i = (int)thread_number(); i < front.reductions; i += (int)(gridDim.x * blockDim.x))
             front.arrived[i] = 0;
-    if ((int)blockIdx.x >= front.depth_blocks * front.f.cameras)
-        front_features<D>(front, &shared.tile);
+    int of_depth = front.depth_blocks * front.f.cameras, block = (int)blockIdx.x - of_depth;
+    if (block >= 0)
+        front_images<D, FRONT_THREADS>(front.feat, front.channels, block, &shared.tile);
     else if (blockIdx.y == 0)
         front_depths<D, T, EACH>(front, &shared.depths);
 }
 
-template <BevDtype D>
-static inline cudaError_t front_launch(Front front, bool transposed, bool overlap,
-                                       cudaStream_t stream) {
+// T: depths are written transposed.
+template <BevDtype D, bool T>
+static inline cudaError_t front_launch(Front front, bool overlap, cudaStream_t stream) {
     const Frustums &f = front.f;
     front.depth_blocks = f.slabs * (int)blocks_for(f.width, FRONT_COLUMNS);
-    front.feat_blocks = (int)blocks_for((int64_t)f.height * f.width, FRONT_PIXELS);
-    dim3 grid((unsigned)(f.cameras * (front.depth_blocks + front.feat_blocks)),
+    dim3 grid((unsigned)(f.cameras * (front.depth_blocks + front.feat.blocks(FRONT_PIXELS))),
               blocks_for(front.channels, FRONT_CHANNELS));
-    cudaError_t status = cudaSuccess;
-    with_flag(transposed, [&]<bool T>() {
-        status = f.bins <= FRONT_ROUND<8>
-                     ? launch_overlapped(v4_front_kernel<D, T, 8>, grid, FRONT_THREADS, overlap,
-                                         stream, front)
-                     : launch_overlapped(v4_front_kernel<D, T, 16>, grid, FRONT_THREADS, overlap,
-                                         stream, front);
-    });
-    return status;
+    auto kernel = f.bins <= FRONT_ROUND<8> ? v4_front_kernel<D, T, 8> : v4_front_kernel<D, T, 16>;
+    return launch_overlapped(kernel, grid, FRONT_THREADS, overlap, stream, front);
+}
+
+// What the problem itself says.
+static inline Front front_of(const BevProblem *problem) {
+    Front front = {};
+    front.depth = problem->depth.data;
+    front.view = problem->view;
+    front.factor = 1.44269504f / problem->view.temperature;
+    front.f = frustums_of(problem->shape);
+    front.feat = {problem->feat.data, problem->view.feat, front.f.cameras,
+                  front.f.height,     front.f.width,      NULL};
+    front.channels = (int)problem->shape.channels;
+    return front;
 }

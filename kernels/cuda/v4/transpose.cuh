@@ -11,6 +11,11 @@ struct Frustums {
     int cameras, bins, height, width, slabs; // slabs = ceil(height / 16)
 };
 
+static inline Frustums frustums_of(const BevShape &shape) {
+    return {(int)shape.cameras, (int)shape.depth_bins, (int)shape.feat_h, (int)shape.feat_w,
+            (int)v4_slabs(&shape)};
+}
+
 // Blocks side by side over the width of the image.
 __host__ __device__ inline int blocks_across(const Frustums &f) {
     return (f.width + WARP - 1) / WARP;

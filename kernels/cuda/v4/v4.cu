@@ -66,18 +66,15 @@ template <BevDtype D>
 cudaError_t enter_front(const BevProblem *problem, const V4Plan *plan, const Scratch &scratch,
                         bool overlap, cudaStream_t stream) {
     const Workspace &tiles = scratch.tiles;
-    Front front = {};
-    front.depth = problem->depth.data;
-    front.feat = problem->feat.data;
-    front.view = problem->view;
-    front.factor = 1.44269504f / problem->view.temperature;
-    front.f = plan->frustums;
-    front.channels = (int)problem->shape.channels;
+    Front front = front_of(problem);
     front.to_depth = plan->transposed ? tiles.transposed : scratch.depth;
-    front.to_feat = scratch.feat;
+    front.feat.to = scratch.feat;
     front.arrived = tiles.arrived;
     front.reductions = tiles.reductions;
-    return front_launch<D>(front, plan->transposed, overlap, stream);
+    cudaError_t status = cudaSuccess;
+    with_flag(plan->transposed,
+              [&]<bool T>() { status = front_launch<D, T>(front, overlap, stream); });
+    return status;
 }
 
 // Enqueues the kernel that brings `rows`, (cell, c), into an output with channels first.

@@ -187,6 +187,7 @@ bool collect(CUpti_RangeProfiler_Object *profiler, int passes, Session *session,
 struct CounterReader {
     Plan plan;
     CUpti_RangeProfiler_Object *profiler;
+    bool initialized; // the library; another one than CUPTI is not
 };
 
 namespace {
@@ -243,6 +244,7 @@ bool open_reader(CounterReader *reader, CounterSet set, Err *err) {
         return false;
     TRY(cudaFree(NULL)); // makes the device's context current in this thread
     CALL(cuptiProfilerInitialize, CUpti_Profiler_Initialize, begin);
+    reader->initialized = true;
     CALL(cuptiDeviceGetChipName, CUpti_Device_GetChipName, chip,
          .deviceIndex = (size_t)device_index());
     CALL(cuptiProfilerGetCounterAvailability, CUpti_Profiler_GetCounterAvailability, available);
@@ -277,7 +279,7 @@ void counters_close(CounterReader *reader) {
         CUPTI(cuptiRangeProfilerDisable)(&disable);
     plan_free(&reader->plan);
     PARAMETERS(CUpti_Profiler_DeInitialize, end);
-    if (library())
+    if (reader->initialized)
         CUPTI(cuptiProfilerDeInitialize)(&end);
     delete reader;
 }

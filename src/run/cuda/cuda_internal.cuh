@@ -53,6 +53,7 @@ struct CudaSession {
     std::vector<Buffer> buffers;
     size_t value_buffers; // the first buffers: depth, features, grad_out; then map and outputs
     std::vector<char> transposed_feat; // channels-first features, if the kernel needs them
+    std::vector<char> transposed_grad_out;
     char *transposed_out;              // on the device: the output, channels last, once it was read
     Staging staging;                   // the outputs on the host, once session_output was called
     char *workspace;                   // the kernel's scratch, then a guard band; NULL: none

@@ -113,8 +113,7 @@ static bool probe(int index, const DriverNeeds *needs, int *version, Err *err) {
     return check_device(&driver, needs, index, err);
 }
 
-/* ---- in a child: a driver may hang or crash ----------------------------------------------------
- */
+/* ---- in a child: a driver may hang or crash -------------------------------------------------- */
 
 enum { PROBE_MS = 10000, VERSION_MS = 3000 };
 

@@ -64,8 +64,7 @@ static bool driver_refuses(const Driver *driver, int status, ErrKind kind, const
                    text ? text : "");
 }
 
-/* ---- libnvrtc: the compiler -------------------------------------------------------------------
- */
+/* ---- libnvrtc: the compiler ------------------------------------------------------------------ */
 
 typedef struct {
     int (*create)(void **program, const char *source, const char *name, int header_count,

@@ -46,24 +46,34 @@ bool first_in(const CudaSession *s) {
     return s->kernel->channels_first || s->host->stage == BEV_VIEW;
 }
 
-bool first_out(const CudaSession *s) {
-    return s->kernel->channels_first || s->host->out_samples;
+bool first_out(const CudaSession *s, const BevTensor *output) {
+    if (output == &s->problem.grad_feat)
+        return s->host->stage == BEV_VIEW;
+    return output == &s->problem.out && (s->kernel->channels_first || s->host->out_samples);
 }
 
-// The features to upload: those of the host, or, with channels first, a transposed copy.
-const void *feat_source(CudaSession *s) {
-    const BevProblem *host = s->host;
-    if (!first_in(s))
-        return host->feat.data;
-    const BevShape *shape = &host->shape;
-    s->transposed_feat.resize(
-        bev_code_bytes(host->feat.dtype, host->feat.rows, host->feat.row_len));
-    with_code_type(host->feat.dtype, [&](auto code) {
+// A copy of the host's rows of channels with channels first, in `copy`.
+const void *with_first(const BevTensor *tensor, int64_t outer, std::vector<char> *copy) {
+    copy->resize(bev_code_bytes(tensor->dtype, tensor->rows, tensor->row_len));
+    with_code_type(tensor->dtype, [&](auto code) {
         using Code = decltype(code);
-        transpose((const Code *)host->feat.data, (Code *)s->transposed_feat.data(), shape->cameras,
-                  shape->feat_h * shape->feat_w, shape->channels);
+        transpose((const Code *)tensor->data, (Code *)copy->data(), outer, tensor->rows / outer,
+                  tensor->row_len);
     });
-    return s->transposed_feat.data();
+    return copy->data();
+}
+
+// What to upload: arrays of the host, or, with channels first, transposed copies.
+const void *feat_source(CudaSession *s) {
+    return first_in(s) ? with_first(&s->host->feat, s->host->shape.cameras, &s->transposed_feat)
+                       : s->host->feat.data;
+}
+
+const void *grad_out_source(CudaSession *s) {
+    const BevTensor *grad_out = &s->host->grad_out;
+    return grad_out->data && s->host->out_samples
+               ? with_first(grad_out, s->host->out_samples, &s->transposed_grad_out)
+               : grad_out->data;
 }
 
 // Adds a buffer for `pointer` to the arena; no source and not the output: none is needed.
@@ -95,7 +105,7 @@ void plan_arena(CudaSession *s) {
     place(s, &p->feat.data, feat_source(s), bev_code_bytes(feat->dtype, feat->rows, feat->row_len));
     place(s, &p->feat.block_scales, feat->block_scales,
           bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len));
-    place(s, &p->grad_out.data, host->grad_out.data, bev_tensor_bytes(&host->grad_out));
+    place(s, &p->grad_out.data, grad_out_source(s), bev_tensor_bytes(&host->grad_out));
     s->value_buffers = s->buffers.size();
     place(s, &p->map.ranks_depth, host->map.ranks_depth, points);
     place(s, &p->map.ranks_feat, host->map.ranks_feat, points);
@@ -179,6 +189,7 @@ bool update(void *state, Err *err) {
         return false;
     Range range("update");
     feat_source(s);
+    grad_out_source(s);
     s->problem.depth.scale = s->host->depth.scale;
     s->problem.feat.scale = s->host->feat.scale;
     s->problem.out.scale = s->host->out.scale;
@@ -210,11 +221,12 @@ bool run(void *state, Err *err) {
 
 constexpr int TILE = 32, TILE_ROWS = 8;
 
-// (a, b) -> (b, a), square by square through shared memory, so that reads and writes are whole
-// rows.
+// blockIdx.z: (a, b) -> (b, a), square by square through shared memory, so that reads and writes
+// are whole rows.
 template <typename T> __global__ void transpose_kernel(const T *from, T *to, int64_t a, int64_t b) {
     __shared__ T tile[TILE][TILE + 1];
     int64_t column = (int64_t)blockIdx.x * TILE + threadIdx.x, row = (int64_t)blockIdx.y * TILE;
+    from += blockIdx.z * a * b, to += blockIdx.z * a * b;
     for (int i = threadIdx.y; i < TILE; i += TILE_ROWS)
         if (row + i < a && column < b)
             tile[i][threadIdx.x] = from[(row + i) * b + column];
@@ -226,18 +238,20 @@ template <typename T> __global__ void transpose_kernel(const T *from, T *to, int
             to[(row + i) * a + column] = tile[threadIdx.x][i];
 }
 
-// An output with channels first in the order of all others: (c, cell) -> (cell, c).
-bool transpose_output(CudaSession *s, Err *err) {
-    const BevProblem *p = &s->problem;
-    int64_t channels = p->shape.channels, cells = p->shape.nx * p->shape.ny;
-    if (!s->transposed_out && !cuda_allocate((void **)&s->transposed_out, bev_tensor_bytes(&p->out),
-                                             s->kernel->name, err))
+// An output with channels first in the order of all others: of a grid (c, cell) -> (cell, c), of
+// features likewise, camera by camera.
+bool transpose_output(CudaSession *s, const BevTensor *output, Err *err) {
+    int64_t outer = output == &s->problem.grad_feat ? s->problem.shape.cameras : 1;
+    int64_t channels = output->row_len, rows = output->rows / outer;
+    if (!s->transposed_out &&
+        !cuda_allocate((void **)&s->transposed_out, bev_tensor_bytes(output), s->kernel->name, err))
         return device_failed(err);
-    dim3 blocks((unsigned)((cells + TILE - 1) / TILE), (unsigned)((channels + TILE - 1) / TILE));
-    with_code_type(p->out.dtype, [&](auto code) {
+    dim3 blocks((unsigned)((rows + TILE - 1) / TILE), (unsigned)((channels + TILE - 1) / TILE),
+                (unsigned)outer);
+    with_code_type(output->dtype, [&](auto code) {
         using Code = decltype(code);
         transpose_kernel<<<blocks, dim3(TILE, TILE_ROWS), 0, s->stream>>>(
-            (const Code *)p->out.data, (Code *)s->transposed_out, channels, cells);
+            (const Code *)output->data, (Code *)s->transposed_out, channels, rows);
     });
     TRY(cudaGetLastError());
     return true;
@@ -249,15 +263,16 @@ bool read(void *state, void *codes, Err *err) {
     if (!device_usable(err))
         return false;
     Range range("download");
-    bool transposed = first_out(s);
-    if (transposed && !transpose_output(s, err))
-        return false;
     const BevTensor *outputs[BEV_MAX_OUTPUTS];
     int count = bev_outputs(p, outputs);
     char *to = (char *)codes;
-    for (int i = 0; i < count; to += bev_tensor_bytes(outputs[i++]))
-        TRY(cudaMemcpyAsync(to, transposed ? s->transposed_out : outputs[i]->data,
+    for (int i = 0; i < count; to += bev_tensor_bytes(outputs[i++])) {
+        bool first = first_out(s, outputs[i]);
+        if (first && !transpose_output(s, outputs[i], err))
+            return false;
+        TRY(cudaMemcpyAsync(to, first ? s->transposed_out : outputs[i]->data,
                             bev_tensor_bytes(outputs[i]), cudaMemcpyDeviceToHost, s->stream));
+    }
     TRY(cudaStreamSynchronize(s->stream));
     return true;
 }

@@ -97,10 +97,10 @@ static bool open_files(Folder *folder) {
     for (int id = 0; id < FILE_COUNT; id++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", folder->folder, files[id].name);
-        folder->open[id] = fopen(path, "rb");
+        Err why;
+        folder->open[id] = data_open(path, &why);
         if (!folder->open[id] && (errno != ENOENT || id < NEEDED))
-            return REFUSE(folder, id, "five arrays make an operator", "cannot open: %s",
-                          strerror(errno));
+            return REFUSE(folder, id, "five arrays make an operator", "%s", why.what);
         if (folder->open[id] && (!read_header(folder, id) || !check_header(folder, id)))
             return false;
     }

@@ -168,7 +168,7 @@ static bool choose_range(BevPicture *next, const BevPicture *last, const State *
 
 static const Colormap *choose_map(const BevPicture *next, const State *state) {
     if (next->difference)
-        return colormap_find("vik");
+        return colormap_find("signed");
     if (!views[next->view].unit)
         return NULL;
     return state->colormap > 0 ? &colormaps[state->colormap - 1]
@@ -181,7 +181,7 @@ Rgb bev_picture_pixel(const BevPicture *picture, double wipe, int x, int y) {
 }
 
 static bool paint(BevPicture *next, Err *err) {
-    RasterStyle style = raster_style(next->colormap, next->range);
+    RasterStyle style = raster_style(next->colormap, next->range, next->filled);
     return raster_render(&next->field, &style, &next->image, err) &&
            (!next->other.nx || raster_render(&next->other, &style, &next->baseline, err));
 }
@@ -201,7 +201,8 @@ bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const S
     BevPicture next = {.view = (ViewKind)state->view,
                        .slice = state->job.slice,
                        .chosen = frame->shape.nz > 1,
-                       .difference = state->compare == COMPARE_DIFFERENCE};
+                       .difference = state->compare == COMPARE_DIFFERENCE,
+                       .filled = state->fill};
     BevContent content = content_of(state, frame, false);
     const char *reason = missing(&content, state, frame);
     if (reason)

@@ -167,8 +167,8 @@ static bool decode_embedding(const BevContent *content, CellField *field, Err *e
         if (field->view == VIEW_CLASS)
             field->color[cell] = class_color(parts);
         else if (mass > 0)
-            field->color[cell] = rgb_from_linear(parts[EMBED_R] / mass, parts[EMBED_G] / mass,
-                                                 parts[EMBED_B] / mass);
+            field->color[cell] = rgb_lifted(rgb_from_linear(
+                parts[EMBED_R] / mass, parts[EMBED_G] / mass, parts[EMBED_B] / mass));
     }
     return decode_strengths(content, field, err);
 }
@@ -409,7 +409,7 @@ const ViewInfo views[VIEW_COUNT] = {
     [VIEW_POINTS] = {"points", "Points per cell", "how many points the scatter map sends to a cell",
                      "points", NEEDS_MAP, LEGEND_BAR, "viridis", true, false, decode_points},
     [VIEW_ERROR] = {"error", "Error against FP64", "signed error of the channel that is most off",
-                    "feature units", NEEDS_POOLED | NEEDS_FP64, LEGEND_BAR, "vik", false, true,
+                    "feature units", NEEDS_POOLED | NEEDS_FP64, LEGEND_BAR, "signed", false, true,
                     decode_error},
 };
 

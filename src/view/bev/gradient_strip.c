@@ -7,8 +7,7 @@
 
 const Rgb gradient_light = {0xff, 0xd3, 0x19};
 
-/* ---- strengths --------------------------------------------------------------------------------
- */
+/* ---- strengths ------------------------------------------------------------------------------- */
 
 bool gradient_strength(const BevShape *shape, const float *grad_feat, float *strength, Err *err) {
     int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w, finite = 0;
@@ -80,13 +79,12 @@ double gradient_threshold(const float *grads, int64_t bins, int64_t stride, int 
     return least;
 }
 
-/* ---- pictures ---------------------------------------------------------------------------------
- */
+/* ---- pictures -------------------------------------------------------------------------------- */
 
 Rgb gradient_lit(Rgb picture, float strength) {
     const double dimmed = 0.45;
     if (isnan(strength))
-        return panel_dark.bad;
+        return panel_theme.bad;
     /* The weights of red, green and blue in the brightness of video (BT.709). */
     double grey = dimmed * (0.2126 * picture.r + 0.7152 * picture.g + 0.0722 * picture.b);
     uint8_t level = (uint8_t)lround(grey);

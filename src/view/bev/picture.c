@@ -62,7 +62,8 @@ static bool is_same(const Picture *previous, const Picture *want) {
            previous->colormap == want->colormap && previous->channel == want->channel &&
            !memcmp(&previous->rgb, &want->rgb, sizeof want->rgb) &&
            previous->lock == want->lock && previous->compare == want->compare &&
-           previous->strip == want->strip && previous->bev.slice == want->bev.slice;
+           previous->strip == want->strip && previous->bev.slice == want->bev.slice &&
+           previous->bev.filled == want->bev.filled;
 }
 
 static void destroy(void *contents) {
@@ -82,6 +83,7 @@ Picture *picture_make(const State *state, const LiveData *live, Picture *previou
                     .channel = state->channel,
                     .rgb = state->rgb,
                     .lock = state->range_locked,
+                    .bev.filled = state->fill,
                     .compare = state->compare,
                     .strip = state->strip,
                     .strip_content = frame->seen_content};

@@ -101,9 +101,12 @@ double range_position(const ValueRange *range, double value) {
 
 /* ---- pixels --------------------------------------------------------------------------------- */
 
-RasterStyle raster_style(const Colormap *colormap, ValueRange range) {
-    const PanelTheme *theme = panel_theme(colormap);
-    return (RasterStyle){colormap, range, theme->background, theme->bad};
+RasterStyle raster_style(const Colormap *colormap, ValueRange range, bool fill) {
+    return (RasterStyle){colormap, range, panel_theme.background, panel_theme.bad, fill};
+}
+
+bool raster_fills(const CellField *field, const RasterStyle *style) {
+    return style->fill && !(views[field->view].needs & (NEEDS_MAP | NEEDS_FP64));
 }
 
 static Rgb cell_color(const CellField *field, const RasterStyle *style, int64_t cell) {
@@ -112,7 +115,7 @@ static Rgb cell_color(const CellField *field, const RasterStyle *style, int64_t 
     if (field->state[cell] != CELL_VALUE)
         return style->bad;
     if (field->color)
-        return rgb_mix(style->background, field->color[cell], field->value[cell]);
+        return rgb_blend(style->background, field->color[cell], field->value[cell]);
     return colormap_at(style->colormap, range_position(&style->range, field->value[cell]));
 }
 
@@ -121,15 +124,64 @@ int64_t raster_cell(int64_t nx, int64_t ny, int64_t column, int64_t row) {
     return (ny - 1 - column) * nx + (nx - 1 - row);
 }
 
+/* ---- fill: far from a camera only about every third cell is hit ------------------------------ */
+
+enum { FILL_REACH = 4 }; /* cells to either side */
+
+/* The cells from a pixel to the next one with a value; 0: none within reach. */
+static int reach(const CellField *field, int column, int row, int dx, int dy) {
+    for (int i = 1; i <= FILL_REACH; i++) {
+        int x = column + i * dx, y = row + i * dy;
+        if (x < 0 || y < 0 || x >= field->ny || y >= field->nx)
+            return 0;
+        if (field->state[raster_cell(field->nx, field->ny, x, y)] == CELL_VALUE)
+            return i;
+    }
+    return 0;
+}
+
+/* The mean over the four directions in which the cell lies between two with values, the nearer ones
+ * counting more. Of classes the nearest: a mean would be another class. */
+static Rgb filled(const CellField *field, const RasterStyle *style, int column, int row) {
+    static const int ways[4][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
+    const double dim = 0.85;
+    double r = 0, g = 0, b = 0, weights = 0;
+    int nearest = 2 * FILL_REACH;
+    for (int end = 0; end < 8; end++) {
+        int dx = ways[end / 2][0], dy = ways[end / 2][1], sign = end % 2 ? -1 : 1;
+        int near = reach(field, column, row, sign * dx, sign * dy);
+        bool between = near && reach(field, column, row, -sign * dx, -sign * dy);
+        double weight = between ? 1.0 / (near * near) : 0;
+        if (!between || (field->view == VIEW_CLASS && near >= nearest))
+            continue;
+        Rgb one = cell_color(field, style,
+                             raster_cell(field->nx, field->ny, column + sign * near * dx,
+                                         row + sign * near * dy));
+        nearest = near;
+        if (field->view == VIEW_CLASS)
+            r = g = b = weights = 0;
+        r += weight * one.r, g += weight * one.g, b += weight * one.b, weights += weight;
+    }
+    if (!(weights > 0))
+        return style->background;
+    Rgb mean = {(uint8_t)lround(r / weights), (uint8_t)lround(g / weights),
+                (uint8_t)lround(b / weights)};
+    return rgb_mix(style->background, mean, dim);
+}
+
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err) {
     assert(field->color || style->colormap);
     if (!image_init(image, field->ny, field->nx, err))
         return false;
+    bool fills = raster_fills(field, style);
 #pragma omp parallel for schedule(static)
     for (int row = 0; row < image->h; row++)
-        for (int column = 0; column < image->w; column++)
+        for (int column = 0; column < image->w; column++) {
+            int64_t cell = raster_cell(field->nx, field->ny, column, row);
+            bool empty = fills && field->state[cell] == CELL_EMPTY;
             image_set(image, column, row,
-                      cell_color(field, style, raster_cell(field->nx, field->ny, column, row)));
+                      empty ? filled(field, style, column, row) : cell_color(field, style, cell));
+        }
     return true;
 }
 
@@ -139,7 +191,7 @@ Rgb raster_camera_pixel(const CameraViews *seen, int64_t camera, int64_t y, int6
         return (Rgb){seen->srgb[at], seen->srgb[at + 1], seen->srgb[at + 2]};
     const float *p = seen->color + at;
     bool bad = !isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]);
-    return bad ? panel_dark.bad : rgb_from_linear(p[0], p[1], p[2]);
+    return bad ? panel_theme.bad : rgb_from_linear(p[0], p[1], p[2]);
 }
 
 bool raster_camera(const CameraViews *seen, int64_t camera, Image *image, Err *err) {

@@ -31,10 +31,13 @@ typedef struct {
     const Colormap *colormap; /* scalar views */
     ValueRange range;
     Rgb background, bad; /* empty cells; NaN and Inf */
+    bool fill;           /* an empty cell between filled ones takes their mean, dimmer */
 } RasterStyle;
 
-/* With the other colours of the map's theme. */
-RasterStyle raster_style(const Colormap *colormap, ValueRange range);
+/* With the colours of the panel. Where emptiness is what a view tells (points, errors, differences)
+ * nothing is filled. */
+RasterStyle raster_style(const Colormap *colormap, ValueRange range, bool fill);
+bool raster_fills(const CellField *field, const RasterStyle *style);
 
 /* A picture of ny x nx pixels. */
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err);

@@ -23,7 +23,7 @@ static double pixel_value(const StripInput *input, Strip strip, int64_t camera, 
     for (int64_t d = 0; d < bins; d++) {
         double p =
             input->features->depth[((camera * bins + d) * size->feat_h + y) * size->feat_w + x];
-        sum += p * frustum_depth_m(size, d);
+        sum += p * frustum_depth_m(size, (double)d);
         mass += p;
     }
     return mass > 0 ? sum / mass : NAN;
@@ -60,7 +60,7 @@ const Colormap *strip_colormap(Strip strip) {
 
 static Rgb value_color(Strip strip, float value, const ValueRange *range) {
     double t = isfinite(value) ? range_position(range, value) : NAN;
-    return isnan(t) ? panel_dark.bad : colormap_at(strip_colormap(strip), t);
+    return isnan(t) ? panel_theme.bad : colormap_at(strip_colormap(strip), t);
 }
 
 static bool value_camera(const StripInput *input, Strip strip, const float *values,

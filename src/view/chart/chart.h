@@ -11,6 +11,7 @@
 #pragma once
 
 #include "src/cachesim/memory_model.h"
+#include "src/view/draw/ink.h"
 #include "src/view/draw/pen.h"
 
 /* ---- what a chart consists of --------------------------------------------------------------- */
@@ -32,7 +33,7 @@ typedef struct {
     bool faint;    /* dashed */
     bool strong;   /* the one that the reader looks for */
     bool baseline; /* the one that it is compared with */
-    bool peer;     /* one of many alike: cells mute it where another one is strong */
+    bool peer;     /* one of many alike: grey where another one is strong */
 } PlotSeries;
 
 /* A vertical line through the whole chart with a label above. Marks are in ascending order of x. */
@@ -50,7 +51,8 @@ typedef struct {
     double parts[PLOT_PARTS]; /* stacked, in the order of ChartSpec.part_names; NaN, 0: absent */
     char text[BAR_TEXT];      /* at the bar's end; pieces after commas are dropped to save room */
     bool faint;
-    bool strong; /* the one that the reader looks for */
+    bool strong;   /* the one that the reader looks for */
+    bool baseline; /* the one that it is compared with */
 } PlotBar;
 
 /* Lines and dots over two axes, or bars along the x axis. All pointers are borrowed. */
@@ -74,6 +76,8 @@ typedef struct {
 /* The bar's text, cut before piece `pieces`: pieces are separated by commas. */
 void chart_bar_text(const PlotBar *bar, int pieces, char text[BAR_TEXT]);
 
+/* Whether a series is grey: others are looked for. */
+bool chart_is_muted(const ChartSpec *spec, const PlotSeries *series);
 /* Where a value lies on an axis: 0 at lo, 1 at hi. */
 double chart_along(const PlotAxis *axis, double value);
 /* Whether it lies between the axis' ends. */
@@ -110,8 +114,9 @@ ChartSpec *chart_make(const ChartInput *input, Err *err);
 
 /* ---- the back end for pixels ---------------------------------------------------------------- */
 
-/* Colours that most colour-blind readers can tell apart, on light and on dark pages. */
-enum { PLOT_COLORS = 12 };
+/* The inks of parts, the same in pixels and in cells. */
+enum { PLOT_COLORS = 5 };
+extern const Ink plot_inks[PLOT_COLORS];
 Rgb plot_color(int index, FigureTheme theme);
 
 /* Draws into a box of a larger page, in small type, with the legend under the chart. Parts without

@@ -123,6 +123,23 @@ static int l2_marks(ChartData *data) {
     return count;
 }
 
+/* "V4: 0.4 MB a launch from DRAM on an RTX A6000" */
+static void misses_finding(const ChartInput *input, char title[TEXT]) {
+    const PredictedKernel *predicted = predicted_of(input, input->kernel, input->gpu);
+    char bytes[32];
+    if (!predicted) {
+        snprintf(title, TEXT, "%s", chart_title(CHART_MRC));
+        return;
+    }
+    Prediction p = prediction(input, predicted, input->gpu);
+    unit_text(UNIT_BYTES, p.dram_read_bytes + p.dram_write_bytes, bytes, sizeof bytes);
+    if (input->room == ROOM_BOX) /* beside a note */
+        snprintf(title, TEXT, "%s: %s from DRAM", predicted->title, bytes);
+    else
+        snprintf(title, TEXT, "%s takes %s a launch from DRAM on %s", predicted->title, bytes,
+                 input->model->gpus[input->gpu].title);
+}
+
 static void fill_mrc(ChartData *data) {
     const ChartInput *input = data->input;
     const char *how = "exact";
@@ -151,8 +168,10 @@ static void fill_mrc(ChartData *data) {
              "of four 32-byte sectors; L2 warm, LRU, in one piece. Lines: GPUs.",
              how);
     ChartSpec *spec = &data->spec;
-    if (input->room != ROOM_LOW)
-        spec->title = "Which reads miss an L2 of each size?";
+    if (input->room != ROOM_LOW) {
+        misses_finding(input, data->title);
+        spec->title = data->title;
+    }
     spec->x = (PlotAxis){"L2 size, MiB", true, data->x[0], data->x[MODEL_SIZES - 1], "MiB"};
     spec->y = (PlotAxis){"reads that miss, %", false, 0, round_up(most), "%"};
     spec->series_count = count;
@@ -161,27 +180,66 @@ static void fill_mrc(ChartData *data) {
 
 /* ---- roofline ------------------------------------------------------------------------------- */
 
-/* Roof `i` from (x0, y0) up to (x1, top), and flat from there on; dashed except for the first. */
-static void roof(ChartData *data, int i, double x0, double y0, double x1, double top) {
+/* Roof `i` from (x0, y0) up to (x1, top), and flat from there on; dashed except for the first. The
+ * colour is that of the latency term that the roof limits. */
+static void roof(ChartData *data, int i, int term, double x0, double y0, double x1, double top) {
     double *x = data->roof_x[i], *y = data->roof_y[i];
     x[0] = x0, y[0] = y0;
     x[1] = x1, y[1] = top;
     x[2] = data->spec.x.hi, y[2] = top;
     data->series[i] = (PlotSeries){
-        .name = data->labels[i], .x = x, .y = y, .count = 3, .color = 7, .faint = i > 0};
+        .name = data->labels[i], .x = x, .y = y, .count = 3, .color = term, .faint = i > 0};
 }
 
-static void memory_roof(ChartData *data, int i, const char *name, double gbps, double gflops) {
-    double lo = data->spec.x.lo;
-    snprintf(data->labels[i], TEXT, "%s, %.1f TB/s", name, gbps * 1e-3);
-    roof(data, i, lo, lo * gbps, gflops / gbps, gflops);
+/* From the rate a FLOP per byte of L2 up to that of the FP32 units. */
+static void memory_roof(ChartData *data, int i, int term, double gflops_a_flop, double gflops) {
+    double lo = data->spec.x.lo, ridge = gflops / gflops_a_flop;
+    if (ridge > lo)
+        roof(data, i, term, lo, lo * gflops_a_flop * 1e-3, ridge, gflops * 1e-3);
+    else
+        roof(data, i, term, lo, gflops * 1e-3, lo, gflops * 1e-3);
+}
+
+/* The roof of DRAM on an axis of L2's bytes: of the selection, which takes only some from DRAM. */
+static bool dram_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
+    const ChartInput *input = data->input;
+    const PredictedKernel *predicted = predicted_of(input, input->kernel, input->gpu);
+    if (!predicted)
+        return false;
+    Prediction p = prediction(input, predicted, input->gpu);
+    double from_dram = p.dram_read_bytes + p.dram_write_bytes;
+    double times = from_dram > 0 ? predicted->l2_sectors * MODEL_SECTOR / from_dram : 1e6;
+    snprintf(data->labels[i], TEXT, "DRAM for %s, %.1f TB/s", predicted->title,
+             ceilings->dram_gbps * 1e-3);
+    memory_roof(data, i, TERM_DRAM, ceilings->dram_gbps * times, ceilings->fp32_gflops);
+    return true;
 }
 
 /* Above the roof of the FP32 units, from where L2 reaches that up to the tensor cores' rate. */
 static void tensor_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
     double low = ceilings->fp32_gflops, high = ceilings->tensor_gflops;
     snprintf(data->labels[i], TEXT, "tensor, %.0f TFLOP/s", high * 1e-3);
-    roof(data, i, low / ceilings->l2_gbps, low, high / ceilings->l2_gbps, high);
+    roof(data, i, TERM_ISSUE, low / ceilings->l2_gbps, low * 1e-3, high / ceilings->l2_gbps,
+         high * 1e-3);
+}
+
+/* "V4 reaches 12 % of its roof; chain binds" */
+static void roofline_finding(const ChartInput *input, const ModelCeilings *ceilings,
+                             double flops, char title[TEXT]) {
+    const PredictedKernel *predicted = predicted_of(input, input->kernel, input->gpu);
+    if (!predicted) {
+        snprintf(title, TEXT, "%s", chart_title(CHART_ROOFLINE));
+        return;
+    }
+    Prediction p = prediction(input, predicted, input->gpu);
+    double intensity = flops / (predicted->l2_sectors * MODEL_SECTOR);
+    double limit = fmin(ceilings->fp32_gflops, intensity * ceilings->l2_gbps);
+    double share = 100 * flops / (p.latency_us * 1e3) / limit;
+    if (input->room == ROOM_BOX)
+        snprintf(title, TEXT, "%s: %.0f %% of its L2 roof", predicted->title, share);
+    else
+        snprintf(title, TEXT, "%s reaches %.0f %% of its L2 roof; %s binds", predicted->title, share,
+                 term_names[p.binding]);
 }
 
 /* The power of ten below the smaller one. */
@@ -197,20 +255,24 @@ static const char *ceilings_words(FigureSource source) {
     return "Ceilings: model, from the data sheet; L2 as measured by others, or as an H200's.";
 }
 
+static double flops_of(const ChartInput *input) {
+    double sums = direction_of(input) == BEV_BACKWARD ? 2 : 1; /* gradients, or the output */
+    return 2 * sums * (double)input->model->points * (double)input->model->channels;
+}
+
 /* A dot a kernel from series `count` on; returns the number of series. `*least` becomes the power
  * of ten below the lowest dot. */
 static int kernel_dots(ChartData *data, int count, double *least) {
     const ChartInput *input = data->input;
     const MemoryModel *model = input->model;
-    double sums = direction_of(input) == BEV_BACKWARD ? 2 : 1; /* gradients, or the output */
-    double flops = 2 * sums * (double)model->points * (double)model->channels;
+    double flops = flops_of(input);
     for (int r = 0; r < model->kernel_count; r++) {
         const PredictedKernel *predicted = &model->kernels[r];
         if (!is_shown(input, predicted))
             continue;
         double us = prediction(input, predicted, input->gpu).latency_us;
         data->x[r] = flops / (predicted->l2_sectors * MODEL_SECTOR);
-        data->y[r][0] = flops / (us * 1e3);
+        data->y[r][0] = flops / (us * 1e6);
         *least = decade_below(data->y[r][0], *least);
         PlotSeries *series = &data->series[count++];
         *series = series_of(input, r);
@@ -229,15 +291,19 @@ static void fill_roofline(ChartData *data) {
     ChartSpec *spec = &data->spec;
     char what[TEXT], on[128];
     bool tensor = ceilings->tensor_gflops > 0;
-    double least = 10;
+    double least = 0.01, ridge = ceilings->fp32_gflops / ceilings->l2_gbps;
     spec->x = (PlotAxis){"FLOP per byte that L2 delivers", true, 0.01, 100, "FLOP/byte"};
-    memory_roof(data, 0, "L2", ceilings->l2_gbps, ceilings->fp32_gflops);
-    memory_roof(data, 1, "DRAM", ceilings->dram_gbps, ceilings->fp32_gflops);
+    snprintf(data->labels[0], TEXT, "L2, %.1f TB/s", ceilings->l2_gbps * 1e-3);
+    memory_roof(data, 0, TERM_L2, ceilings->l2_gbps, ceilings->fp32_gflops);
+    int roofs = 1 + dram_roof(data, 1, ceilings);
     if (tensor)
-        tensor_roof(data, 2, ceilings);
-    spec->series_count = kernel_dots(data, 2 + tensor, &least);
+        tensor_roof(data, roofs++, ceilings);
+    spec->series_count = kernel_dots(data, roofs, &least);
     double most = tensor ? ceilings->tensor_gflops : ceilings->fp32_gflops;
-    spec->y = (PlotAxis){"GFLOP/s", true, least, 3 * most, NULL};
+    spec->y = (PlotAxis){"TFLOP/s", true, least, 3e-3 * most, NULL};
+    snprintf(data->labels[ROOFS], TEXT, "ridge, %.0f FLOP/byte", ridge);
+    data->marks[0] = (PlotMark){ridge, data->labels[ROOFS], false};
+    spec->mark_count = 1;
     describe(input, what);
     describe_gpu(input, on, sizeof on);
     snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
@@ -251,8 +317,7 @@ static void fill_roofline(ChartData *data) {
         snprintf(data->title, TEXT, "%s; roofs: %s", chart_title(CHART_ROOFLINE),
                  source_names[ceilings->source]);
     else
-        snprintf(data->title, TEXT, "Roofline: how far %sfrom the ceilings?",
-                 input->room == ROOM_BOX ? "" : "is each kernel ");
+        roofline_finding(input, ceilings, flops_of(input), data->title);
     spec->title = data->title;
 }
 
@@ -265,9 +330,7 @@ static double share_of(const double array_bytes[ARRAYS], double of_bytes, PlotBa
         bar->parts[i] = 100 * array_bytes[i] / of_bytes;
         sum += array_bytes[i];
     }
-    char bytes[32];
-    unit_text(UNIT_BYTES, sum, bytes, sizeof bytes);
-    snprintf(bar->text, sizeof bar->text, "%.0f %% (%s)", 100 * sum / of_bytes, bytes);
+    snprintf(bar->text, sizeof bar->text, "%.0f %% (%.1f MiB)", 100 * sum / of_bytes, sum / MIB);
     return 100 * sum / of_bytes;
 }
 
@@ -305,6 +368,25 @@ static const BevTraffic *accesses_of(const ChartInput *input) {
     return predicted ? &predicted->requested : NULL;
 }
 
+/* The GPUs, those with the least L2 first. */
+static void by_l2(const ChartInput *input, int order[MODEL_GPUS]) {
+    for (int i = 0; i < input->model->gpu_count; i++) {
+        int at = i;
+        for (; at > 0 && l2_bytes(input, order[at - 1]) > l2_bytes(input, i); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
+
+/* "The footprint of 9.7 MiB fits the L2 of 9 of 12 GPUs" */
+static void fits_finding(const ChartInput *input, double bytes, char title[TEXT]) {
+    int fits = 0;
+    for (int gpu = 0; gpu < input->model->gpu_count; gpu++)
+        fits += bytes <= l2_bytes(input, gpu);
+    snprintf(title, TEXT, "%.1f MiB fit the L2 of %d of %d GPUs", bytes / MIB, fits,
+             input->model->gpu_count);
+}
+
 static void fill_working_set(ChartData *data) {
     static const char *const forward_arrays[] = {"features", "depth", "indices and weights",
                                                  "output"};
@@ -321,8 +403,10 @@ static void fill_working_set(ChartData *data) {
                                     backward ? f->depth + f->feat : 0};
     ChartSpec *spec = &data->spec;
     bool page = input->room == ROOM_PAGE, low = input->room == ROOM_LOW;
-    int count = 0;
-    for (int gpu = 0; gpu < input->model->gpu_count; gpu++) {
+    int count = 0, order[MODEL_GPUS];
+    by_l2(input, order);
+    for (int i = 0; i < input->model->gpu_count; i++) {
+        int gpu = order[i];
         if (page && !is_asked(input, gpu))
             continue;
         footprint_bar(data, gpu, touched, &data->bars[count], data->labels[count]);
@@ -347,8 +431,13 @@ static void fill_working_set(ChartData *data) {
                  : "Gather traffic: the published way of counting, features and depth once a "
                    "point. Which of the two is compared with L2 decides what a GPU is said to "
                    "be; what stays in a cache is the footprint.");
-    if (!low)
-        spec->title = page ? "Working set against L2" : "Working set against each L2, MiB";
+    if (!low) {
+        double bytes = 0;
+        for (int i = 0; i < ARRAYS; i++)
+            bytes += touched[i];
+        fits_finding(input, bytes, data->title);
+        spec->title = data->title;
+    }
     spec->x = (PlotAxis){"% of L2", false, 0, 200, "%"};
     spec->part_names = backward ? backward_arrays : forward_arrays;
     spec->part_count = backward ? ARRAYS : ARRAYS - 1;
@@ -449,9 +538,6 @@ static void fill_dtype(ChartData *data) {
 
 /* ---- what binds each kernel ----------------------------------------------------------------- */
 
-enum { TERM_LAUNCH = TERM_COUNT, TERM_PARTS };
-static const char *const term_parts[TERM_PARTS] = {"DRAM", "L2", "issue", "chain", "launch"};
-
 /* A kernel and what the model says of it on the chosen GPU. */
 typedef struct {
     const PredictedKernel *kernel;
@@ -476,23 +562,30 @@ static int rank_kernels(const ChartInput *input, Ranked ranked[MODEL_KERNELS]) {
     return count;
 }
 
-/* The terms overlap: the latency is the root of the sum of their squares, and the launch. Each has
- * its share of the squares, so that the parts of the bar add up to the latency. */
+/* One bar for the latency, in the colour of the term that binds: terms overlap and do not add up. */
 static void rank_bar(const ChartInput *input, const Ranked *ranked, PlotBar *bar) {
     const Prediction *p = &ranked->predicted;
-    double squares = 0;
     char us[32];
     *bar = (PlotBar){.label = ranked->kernel->title,
-                     .strong = is_kernel(input, ranked->kernel, input->kernel)};
-    for (int term = 0; term < TERM_COUNT; term++)
-        squares += p->term_us[term] * p->term_us[term];
-    for (int term = 0; term < TERM_COUNT; term++)
-        bar->parts[term] = squares > 0 ? p->term_us[term] * p->term_us[term] / squares *
-                                             (p->latency_us - p->launch_us)
-                                       : 0;
-    bar->parts[TERM_LAUNCH] = p->launch_us;
+                     .strong = is_kernel(input, ranked->kernel, input->kernel),
+                     .baseline = is_kernel(input, ranked->kernel, input->baseline)};
+    bar->parts[p->binding] = p->latency_us;
     figure_text(UNIT_US, p->latency_us, us, sizeof us);
     snprintf(bar->text, sizeof bar->text, "%s, %s binds", us, term_names[p->binding]);
+}
+
+/* "V4 is the fastest; chain binds 5 of 9 kernels" */
+static void terms_finding(ChartRoom room, const Ranked *ranked, int count, char title[TEXT]) {
+    int binds[TERM_COUNT] = {0}, most = 0;
+    for (int i = 0; i < count; i++)
+        binds[ranked[i].predicted.binding]++;
+    for (int term = 1; term < TERM_COUNT; term++)
+        most = binds[term] > binds[most] ? term : most;
+    if (room == ROOM_BOX)
+        snprintf(title, TEXT, "%s binds %d of %d kernels", term_names[most], binds[most], count);
+    else
+        snprintf(title, TEXT, "%s is the fastest; %s binds %d of %d kernels",
+                 ranked[0].kernel->title, term_names[most], binds[most], count);
 }
 
 static void fill_terms(ChartData *data) {
@@ -511,17 +604,16 @@ static void fill_terms(ChartData *data) {
     describe_gpu(input, on, sizeof on);
     snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
     snprintf(data->note, sizeof data->note,
-             "Model, L2 warm, the fastest first. The terms overlap: a latency is the root of the "
-             "sum of their squares, and the launch; a part is a term's share of the squares.");
-    if (input->room == ROOM_LOW)
-        snprintf(data->title, TEXT, "What binds each kernel");
-    else
-        snprintf(data->title, TEXT, "What binds each kernel on this GPU?");
-    spec->title = data->title;
+             "Model, L2 warm, the fastest first; a bar has the colour of the term that binds. The "
+             "terms overlap: a latency is the root of the sum of their squares, and the launch.");
+    if (input->room != ROOM_LOW && count) {
+        terms_finding(input->room, ranked, count, data->title);
+        spec->title = data->title;
+    }
     spec->x = (PlotAxis){"µs", false, 0, round_up(most), "µs"};
     spec->in_order = true;
-    spec->part_names = term_parts;
-    spec->part_count = TERM_PARTS;
+    spec->part_names = term_names;
+    spec->part_count = TERM_COUNT;
     spec->bar_count = count;
 }
 
@@ -533,7 +625,7 @@ static const struct {
     void (*fill)(ChartData *data);
 } charts[CHART_COUNT] = {
     [CHART_MRC] = {"Reads that miss, by L2 size", fill_mrc},
-    [CHART_ROOFLINE] = {"Roofline, GFLOP/s", fill_roofline},
+    [CHART_ROOFLINE] = {"Roofline, TFLOP/s", fill_roofline},
     [CHART_WORKING_SET] = {"Working set of each L2 (MiB), latency", fill_working_set},
     [CHART_DTYPE] = {"V3 in each format: latency, what binds", fill_dtype},
     [CHART_TERMS] = {"What binds each kernel", fill_terms},

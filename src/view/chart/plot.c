@@ -30,15 +30,17 @@ TextStyle plot_muted(const PlotFrame *frame) {
     return style;
 }
 
+const Ink plot_inks[PLOT_COLORS] = {INK_FEATURES, INK_DEPTH, INK_INDEX, INK_OUTPUT, INK_MUTED};
+
 Rgb plot_color(int index, FigureTheme theme) {
-    static const uint32_t light[PLOT_COLORS] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
-                                                0xe69f00, 0x56b4e9, 0x7b5cc4, 0x444444,
-                                                0xa6761d, 0x8f9a00, 0xc2185b, 0x00838f};
-    Rgb color = rgb_hex(light[(unsigned)index % PLOT_COLORS]);
-    for (double t = 0; rgb_contrast(color, themes[theme].page) < (theme == THEME_DARK ? 4.5 : 1);
-         t += 0.1)
-        color = rgb_mix(color, (Rgb){255, 255, 255}, t);
-    return color;
+    return ink_color(plot_inks[(unsigned)index % PLOT_COLORS], theme == THEME_LIGHT, false);
+}
+
+bool chart_is_muted(const ChartSpec *spec, const PlotSeries *series) {
+    bool strong = false;
+    for (int i = 0; i < spec->series_count; i++)
+        strong = strong || spec->series[i].strong;
+    return strong && series->peer && !series->strong && !series->baseline;
 }
 
 /* ---- axes ----------------------------------------------------------------------------------- */

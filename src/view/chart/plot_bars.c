@@ -65,7 +65,11 @@ static void draw_texts(const PlotFrame *frame, const ChartSpec *spec, const Rows
     char end[BAR_TEXT];
     bool cut;
     chart_bar_text(bar, rows->pieces, end);
+    bool light = frame->theme == THEME_LIGHT;
     text.color = pen->theme->text;
+    if (bar->strong || bar->baseline)
+        label.color = ink_color(bar->strong ? INK_ACCENT : INK_BASELINE, light, false);
+    label.bold = bar->strong;
     heading.bold = true;
     if (bar->group)
         text_on_page(pen, rows->chart.x - rows->label_w, y - 0.35 * heading.size - 3,

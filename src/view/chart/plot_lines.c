@@ -4,6 +4,7 @@
 #include <math.h>
 
 enum { CHART_LEAST_H = 90, LEGEND_W = 210, LEGEND_STEP = 24 };
+enum { DOT = 5 }; /* radius: size tells nothing */
 enum { DENSE_STEP = 16, DENSE_RIGHT = 16 }; /* in a box */
 
 static bool point_of(const ChartSpec *spec, Box box, const PlotSeries *series, int i, double *x,
@@ -17,7 +18,9 @@ static bool point_of(const ChartSpec *spec, Box box, const PlotSeries *series, i
 }
 
 /* The strong one and the baseline have the inks that they have everywhere. */
-static Rgb color_of(const PlotFrame *frame, const PlotSeries *series) {
+static Rgb color_of(const PlotFrame *frame, const ChartSpec *spec, const PlotSeries *series) {
+    if (chart_is_muted(spec, series))
+        return frame->pen->theme->muted;
     if (series->strong || series->baseline)
         return ink_color(series->strong ? INK_ACCENT : INK_BASELINE, frame->theme == THEME_LIGHT,
                          false);
@@ -43,20 +46,8 @@ static void draw_line(const PlotFrame *frame, const ChartSpec *spec, Box box,
             cairo_move_to(cr, x, y);
         open = there;
     }
-    pen_stroke(frame->pen, color_of(frame, series), 1, series->strong ? 4 : frame->dense ? 1.5 : 2);
+    pen_stroke(frame->pen, color_of(frame, spec, series), 1, series->strong ? 4 : frame->dense ? 1.5 : 2);
     cairo_restore(cr);
-}
-
-/* A dot that a later one would cover is larger, so that a ring of it can be seen. */
-static double dot_radius(const ChartSpec *spec, Box box, const PlotSeries *series, double x,
-                         double y) {
-    double radius = 5.5, other_x, other_y;
-    for (const PlotSeries *later = series + 1; later < spec->series + spec->series_count; later++)
-        for (int i = 0; later->dots && i < later->count; i++)
-            if (point_of(spec, box, later, i, &other_x, &other_y) &&
-                hypot(other_x - x, other_y - y) < 6)
-                radius += 4;
-    return radius;
 }
 
 /* The strong one has a ring around it. */
@@ -68,14 +59,19 @@ static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
         if (!point_of(spec, box, series, i, &x, &y) || pen->measuring || y < box.y - 1 ||
             y > box.y + box.h + 1)
             continue;
-        double radius = dot_radius(spec, box, series, x, y);
-        pen_color(pen, color_of(frame, series), 1);
-        cairo_arc(pen->cr, x, y, radius, 0, 2 * M_PI);
+        pen_color(pen, color_of(frame, spec, series), 1);
+        cairo_arc(pen->cr, x, y, DOT, 0, 2 * M_PI);
         cairo_fill(pen->cr);
-        if (!series->strong)
-            continue;
-        cairo_arc(pen->cr, x, y, radius + 3, 0, 2 * M_PI);
-        pen_stroke(pen, pen->theme->text, 1, 1.5);
+        if (series->strong) {
+            cairo_arc(pen->cr, x, y, DOT + 3, 0, 2 * M_PI);
+            pen_stroke(pen, pen->theme->text, 1, 1.5);
+        }
+        if (!frame->dense && series->count == 1 && (series->strong || series->baseline)) {
+            TextStyle style = plot_body(frame);
+            style.bold = true;
+            style.color = color_of(frame, spec, series);
+            pen_text(pen, x + 12, y - 8, 200, &style, series->name);
+        }
     }
 }
 
@@ -91,10 +87,10 @@ static void draw_series(const PlotFrame *frame, const ChartSpec *spec, Box box) 
 
 /* ---- legend --------------------------------------------------------------------------------- */
 
-static void draw_key(const PlotFrame *frame, const PlotSeries *series, double x, double y,
+static void draw_key(const PlotFrame *frame, const ChartSpec *spec, const PlotSeries *series, double x, double y,
                      double w) {
     Pen *pen = frame->pen;
-    Rgb color = color_of(frame, series);
+    Rgb color = color_of(frame, spec, series);
     TextStyle style = plot_body(frame);
     style.bold = series->strong;
     if (series->dots)
@@ -111,7 +107,7 @@ static void draw_legend(const PlotFrame *frame, const ChartSpec *spec, double x,
                         int columns, double column_w) {
     for (int i = 0; i < spec->series_count; i++) {
         double step = frame->dense ? DENSE_STEP : LEGEND_STEP;
-        draw_key(frame, &spec->series[i], x + i % columns * column_w, y + i / columns * step,
+        draw_key(frame, spec, &spec->series[i], x + i % columns * column_w, y + i / columns * step,
                  column_w);
     }
 }

@@ -38,6 +38,12 @@ Rgb rgb_mix(Rgb a, Rgb b, double t) {
     return (Rgb){mix(a.r, b.r, u), mix(a.g, b.g, u), mix(a.b, b.b, u)};
 }
 
+Rgb rgb_blend(Rgb a, Rgb b, double t) {
+    double u = clamp01(t), v = 1 - u;
+    return rgb_from_linear(v * decode(a.r) + u * decode(b.r), v * decode(a.g) + u * decode(b.g),
+                           v * decode(a.b) + u * decode(b.b));
+}
+
 double rgb_luminance(Rgb color) {
     return 0.2126 * decode(color.r) + 0.7152 * decode(color.g) + 0.0722 * decode(color.b);
 }
@@ -45,6 +51,13 @@ double rgb_luminance(Rgb color) {
 double rgb_contrast(Rgb a, Rgb b) {
     double la = rgb_luminance(a) + 0.05, lb = rgb_luminance(b) + 0.05;
     return la > lb ? la / lb : lb / la;
+}
+
+Rgb rgb_lifted(Rgb color) {
+    double r = decode(color.r), g = decode(color.g), b = decode(color.b);
+    double most = fmax(r, fmax(g, b)), light = rgb_luminance(color);
+    double gain = most > 0 ? fmin(sqrt(light) / light, 1 / most) : 1;
+    return rgb_from_linear(gain * r, gain * g, gain * b);
 }
 
 /* ---- colour maps ---------------------------------------------------------------------------- */
@@ -55,7 +68,7 @@ const Colormap colormaps[] = {
     {"cividis", "blue to yellow, looks the same with and without colour blindness", false,
      cividis_rgb},
     {"turbo", "rainbow with high contrast; steps are not even in lightness", false, turbo_rgb},
-    {"vik", "blue, near white at zero, red: for errors and differences", true, vik_rgb},
+    {"signed", "light blue, dark at zero, light orange: for errors and differences", true, signed_rgb},
 };
 const int colormap_count = sizeof colormaps / sizeof *colormaps;
 
@@ -87,11 +100,6 @@ const Theme themes[THEME_COUNT] = {
                      {36, 42, 51},    {128, 164, 212}},
 };
 
-/*                             background       line             halo             bad */
-const PanelTheme panel_dark = {{20, 23, 28},    {255, 255, 255}, {10, 12, 15},    {255, 0, 255}};
-const PanelTheme panel_light = {{250, 250, 248}, {20, 24, 30},   {255, 255, 255}, {255, 0, 255}};
+/*                              background    line             halo          bad */
+const PanelTheme panel_theme = {{20, 23, 28}, {255, 255, 255}, {10, 12, 15}, {255, 0, 255}};
 /* clang-format on */
-
-const PanelTheme *panel_theme(const Colormap *map) {
-    return map && map->diverging ? &panel_light : &panel_dark;
-}

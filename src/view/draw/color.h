@@ -16,9 +16,16 @@ Rgb rgb_from_linear(double r, double g, double b);
 /* From a (t = 0) to b (t = 1); t is clamped. Mixed in sRGB, as screens and picture editors do. */
 Rgb rgb_mix(Rgb a, Rgb b, double t);
 
+/* The same, mixed as light: half of white is brighter there. */
+Rgb rgb_blend(Rgb a, Rgb b, double t);
+
 /* Relative luminance 0..1 and contrast ratio 1..21, as WCAG 2 defines them. */
 double rgb_luminance(Rgb color);
 double rgb_contrast(Rgb a, Rgb b);
+
+/* The same hue with the square root of its luminance, as far as the hue allows: asphalt becomes
+ * grey, white stays white. */
+Rgb rgb_lifted(Rgb color);
 
 /* ---- colour maps ---------------------------------------------------------------------------- */
 
@@ -53,13 +60,12 @@ typedef struct {
 extern const Theme themes[THEME_COUNT];
 
 /* The BEV does not follow the page's theme: colours and maps from dark to bright are read on a dark
- * background, differences on a light one, into which zero fades. */
+ * background. The zero of signed values is that background. */
 typedef struct {
     Rgb background, line, halo, bad;
 } PanelTheme;
 
-extern const PanelTheme panel_dark, panel_light;
-const PanelTheme *panel_theme(const Colormap *map); /* NULL: of a view of colours */
+extern const PanelTheme panel_theme;
 
 enum {
     SIZE_TITLE = 26,

@@ -12,7 +12,6 @@ enum { MAX_PANELS = 3 };
 typedef struct {
     CellField field;
     RasterStyle style;
-    const PanelTheme *theme;
     Image raster;
     Box box;
     const char *letter; /* "A", "B", "A − B"; NULL: the only panel */

@@ -17,8 +17,7 @@ static Rgb ink(const FigureSpec *spec) {
     return spec->theme == THEME_DARK ? gradient_light : dark_amber;
 }
 
-/* ---- the cells of the loss --------------------------------------------------------------------
- */
+/* ---- the cells of the loss ------------------------------------------------------------------- */
 
 static bool in_loss(const FigureSpec *spec, int64_t x, int64_t y) {
     if (x < 0 || y < 0 || x >= spec->nx || y >= spec->ny)
@@ -89,8 +88,7 @@ void loss_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     cairo_restore(pen->cr);
 }
 
-/* ---- camera pictures --------------------------------------------------------------------------
- */
+/* ---- camera pictures ------------------------------------------------------------------------- */
 
 /* Without a rig a picture has a pixel for each feature. */
 static Frustum frustum_of(const FigureSpec *spec) {
@@ -133,8 +131,7 @@ void strongest_draw(Pen *pen, const FigureSpec *spec, int64_t camera, Box box) {
     pen_frame(pen, frame, white, 1, 1.5);
 }
 
-/* ---- the legend of the pictures ---------------------------------------------------------------
- */
+/* ---- the legend of the pictures -------------------------------------------------------------- */
 
 /* From the dimmed picture to the full light; the mix follows the square root, and so do the
  * labels. */
@@ -184,8 +181,7 @@ static double legend(Pen *pen, const FigureSpec *spec, double x, double top, dou
     return y + pen_paragraph(pen, x, y, w, &small, text) - top;
 }
 
-/* ---- the bins of the strongest pixel ----------------------------------------------------------
- */
+/* ---- the bins of the strongest pixel --------------------------------------------------------- */
 
 /* Bars of a value for each bin, up or down from 0. Bins that fall into the loss are in the colour
  * of gradients. */
@@ -226,7 +222,7 @@ static void largest_text(const char *what, const float *values, int64_t bins, ch
 /* Metres of a bin along the optical axis; its number without a rig. */
 static double metres(const FigureSpec *spec, double bin) {
     const Frustum *frustum = spec->rig ? &spec->rig->frustum : NULL;
-    return frustum ? frustum->depth_start_m + bin * frustum->depth_step_m : bin;
+    return frustum ? frustum_depth_m(frustum, bin) : bin;
 }
 
 static double depth_axis(Pen *pen, const FigureSpec *spec, double x, double top, double w) {

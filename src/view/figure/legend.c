@@ -40,25 +40,20 @@ static double classes(Pen *pen, double x, double top, double w) {
 
 /* ---- colour bar ----------------------------------------------------------------------------- */
 
+/* Without a map from the background to white: the strength with which a cell shows its colour. */
+static Rgb color_at(const Colormap *map, double t) {
+    return map ? colormap_at(map, t)
+               : rgb_blend(panel_theme.background, (Rgb){255, 255, 255}, decode_strength(t));
+}
+
 /* The colour bar is a picture of one row: so there are no seams between its steps. */
-static void gradient(Pen *pen, Box bar, Rgb (*color)(const FigurePanel *panel, double t),
-                     const FigurePanel *panel) {
+static void gradient(Pen *pen, Box bar, const Colormap *map) {
     uint8_t pixels[4 * COLORMAP_ENTRIES];
     Image row = {.w = COLORMAP_ENTRIES, .h = 1, .rgba = pixels};
     for (int i = 0; i < row.w; i++)
-        image_set(&row, i, 0, color(panel, (i + 0.5) / row.w));
+        image_set(&row, i, 0, color_at(map, (i + 0.5) / row.w));
     pen_picture(pen, bar, &row);
     pen_frame(pen, bar, pen->theme->muted, 0.6, 1);
-}
-
-static Rgb map_color(const FigurePanel *panel, double t) {
-    return colormap_at(panel->style.colormap, t);
-}
-
-/* From the background to white: the strength with which a cell shows its colour. */
-static Rgb strength_color(const FigurePanel *panel, double t) {
-    const Rgb white = {255, 255, 255};
-    return rgb_mix(panel->theme->background, white, decode_strength(t));
 }
 
 /* A pointed end says that some cells lie beyond the number. */
@@ -159,7 +154,7 @@ static double color_bar(Pen *pen, const Figure *figure, const FigurePanel *panel
     double before = range->below ? POINT : 0, after = range->above ? POINT : 0;
     Box bar = {x + before, top, w - before - after, BAR_HEIGHT};
     int exponent = range->logarithmic ? 0 : ticks_exponent(fmax(fabs(range->lo), fabs(range->hi)));
-    gradient(pen, bar, map_color, panel);
+    gradient(pen, bar, panel->style.colormap);
     if (range->below)
         beyond(pen, bar, false, colormap_at(panel->style.colormap, 0));
     if (range->above)
@@ -185,7 +180,7 @@ static double color_bar(Pen *pen, const Figure *figure, const FigurePanel *panel
 
 static double strength_bar(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     Box bar = {x, top, w, BAR_HEIGHT};
-    gradient(pen, bar, strength_color, panel);
+    gradient(pen, bar, NULL);
     char full[48] = "n/a";
     if (isfinite(panel->field.full_mass))
         snprintf(full, sizeof full, "\u2265 %.2g", panel->field.full_mass);
@@ -234,7 +229,7 @@ static double bad_cells(Pen *pen, const FigurePanel *panel, double x, double top
     unit_text(UNIT_COUNT, (double)panel->field.nan_cells, nan, sizeof nan);
     unit_text(UNIT_COUNT, (double)panel->field.inf_cells, inf, sizeof inf);
     snprintf(text, sizeof text, "cells that are not a number: %s, infinite: %s", nan, inf);
-    swatch(pen, x, top, panel->theme->bad);
+    swatch(pen, x, top, panel_theme.bad);
     row_text(pen, x + SWATCH + 8, top, w - SWATCH - 8, text);
     return ROW;
 }
@@ -271,21 +266,24 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
         y += channels(pen, panel, x, y, w);
     else
         y += strength_bar(pen, panel, x, y, w);
+    if (raster_fills(&panel->field, &panel->style))
+        y += 4 + small_line(pen, x, y + 4, w,
+                            panel->field.view == VIEW_CLASS
+                                ? "dimmer: empty cells, as the nearest neighbour"
+                                : "dimmer: empty cells, the mean of their neighbours");
     return y + bad_cells(pen, panel, x, y, w) - top;
 }
 
 /* ---- lines over the picture ----------------------------------------------------------------- */
 
 /* A small sketch of the line on the background of the panel. */
-static void chip(Pen *pen, const Figure *figure, double x, double row_top, const double *points,
-                 int count) {
-    const PanelTheme *theme = figure->panels[0].theme;
+static void chip(Pen *pen, double x, double row_top, const double *points, int count) {
     Box box = {x, row_top + (ROW - CHIP_H) / 2.0, CHIP_W, CHIP_H};
-    pen_fill(pen, box, theme->background, 1);
+    pen_fill(pen, box, panel_theme.background, 1);
     pen_frame(pen, box, pen->theme->muted, 0.6, 1);
     for (int i = 0; i + 1 < count; i++)
         pen_line(pen, box.x + points[2 * i], box.y + points[2 * i + 1], box.x + points[2 * i + 2],
-                 box.y + points[2 * i + 3], theme->line, 0.8, 1);
+                 box.y + points[2 * i + 3], panel_theme.line, 0.8, 1);
 }
 
 /* Sketches in the chip's coordinates, CHIP_W x CHIP_H. */
@@ -298,9 +296,9 @@ static const double sketch_box[] = {6.5, 4.5, 21.5, 4.5, 21.5, 12.5, 6.5, 12.5, 
 static const double sketch_true_box[] = {14, 8.5, 21.5, 8.5, 21.5, 4.5, 6.5,
                                          4.5, 6.5, 12.5, 21.5, 12.5, 21.5, 8.5};
 
-static double line_row(Pen *pen, const Figure *figure, double x, double top, double w,
-                       const double *sketch, int points, const char *text) {
-    chip(pen, figure, x, top, sketch, points);
+static double line_row(Pen *pen, double x, double top, double w, const double *sketch, int points,
+                       const char *text) {
+    chip(pen, x, top, sketch, points);
     row_text(pen, x + CHIP_W + 10, top, w - CHIP_W - 10, text);
     return ROW;
 }
@@ -315,20 +313,20 @@ double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, d
     if (step > 0) {
         ticks_number(step, step < 1 ? (int)ceil(-log10(step)) : 0, number, sizeof number);
         snprintf(text, sizeof text, "range from the ego origin, every %s m", number);
-        y += line_row(pen, figure, x, y, w, sketch_ring, 7, text);
+        y += line_row(pen, x, y, w, sketch_ring, 7, text);
     }
     if (!side) {
-        y += line_row(pen, figure, x, y, w, sketch_wedge, 3,
+        y += line_row(pen, x, y, w, sketch_wedge, 3,
                       "edges of the cameras\u2019 fields of view");
-        y += line_row(pen, figure, x, y, w, sketch_ego, 12,
+        y += line_row(pen, x, y, w, sketch_ego, 12,
                       "ego vehicle to scale, arrow to its front");
     }
     if (true_outlines) {
         snprintf(text, sizeof text, "true outlines at t = %.2f s", spec->time_s);
-        y += line_row(pen, figure, x, y, w, sketch_box, 5, text);
+        y += line_row(pen, x, y, w, sketch_box, 5, text);
     }
     if (spec->photos && spec->photos->box_count && spec->truth & TRUTH_BOXES)
-        y += line_row(pen, figure, x, y, w, sketch_true_box, 7, "true boxes, a line to their front");
+        y += line_row(pen, x, y, w, sketch_true_box, 7, "true boxes, a line to their front");
     if (spec->photos && spec->photos->sweep_count && spec->truth & TRUTH_LIDAR) {
         char count[32];
         unit_text(UNIT_COUNT, (double)spec->photos->sweep_count, count, sizeof count);

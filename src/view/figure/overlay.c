@@ -42,10 +42,10 @@ static void ring_label(Pen *pen, const Figure *figure, const FigurePanel *panel,
     ticks_number(radius_m, decimals, number, sizeof number);
     snprintf(text, sizeof text, "%s m", number);
     TextStyle style = {.size = SIZE_SMALL,
-                       .color = panel->theme->line,
+                       .color = panel_theme.line,
                        .align = ALIGN_CENTER,
                        .outlined = true,
-                       .rim = panel->theme->halo};
+                       .rim = panel_theme.halo};
     for (size_t i = 0; i < sizeof bearings_deg / sizeof *bearings_deg; i++) {
         double angle = bearings_deg[i] * M_PI / 180, px, py;
         panel_point(figure, panel, radius_m * cos(angle), radius_m * sin(angle), &px, &py);
@@ -72,7 +72,7 @@ static void rings(Pen *pen, const Figure *figure, const FigurePanel *panel, bool
         }
         cairo_new_sub_path(pen->cr);
         cairo_arc(pen->cr, px, py, i * step * panel_px_per_m(figure), 0, 2 * M_PI);
-        pen_stroke(pen, panel->theme->line, 0.28, 1);
+        pen_stroke(pen, panel_theme.line, 0.28, 1);
     }
 }
 
@@ -103,7 +103,7 @@ static void wedges(Pen *pen, const Figure *figure, const FigurePanel *panel) {
             panel_point(figure, panel, at[0], at[1], &x0, &y0);
             panel_point(figure, panel, at[0] + reach_m * direction[0],
                         at[1] + reach_m * direction[1], &x1, &y1);
-            pen_line(pen, x0, y0, x1, y1, panel->theme->line, 0.22, 1);
+            pen_line(pen, x0, y0, x1, y1, panel_theme.line, 0.22, 1);
         }
 }
 
@@ -122,7 +122,7 @@ static void outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
             cairo_line_to(pen->cr, px, py);
         }
         cairo_close_path(pen->cr);
-        pen_stroke(pen, panel->theme->line, 0.75, 1);
+        pen_stroke(pen, panel_theme.line, 0.75, 1);
     }
     cairo_restore(pen->cr);
 }
@@ -150,14 +150,14 @@ static void ego_body(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     bool solid = x1 - x0 < SOLID_BELOW_PX;
     rounded(pen->cr, x0, y0, x1, y1, 0.25 * (x1 - x0));
     if (solid) {
-        pen_color(pen, panel->theme->halo, 0.55);
+        pen_color(pen, panel_theme.halo, 0.55);
         cairo_fill_preserve(pen->cr);
     }
-    pen_stroke(pen, panel->theme->line, 1, 1.5);
+    pen_stroke(pen, panel_theme.line, 1, 1.5);
     if (solid)
-        pen_fill(pen, screen, panel->theme->line, 0.9);
+        pen_fill(pen, screen, panel_theme.line, 0.9);
     else
-        pen_frame(pen, screen, panel->theme->line, 1, 1.5);
+        pen_frame(pen, screen, panel_theme.line, 1, 1.5);
 }
 
 /* Points forward from the bonnet. */
@@ -165,16 +165,16 @@ static void front_arrow(Pen *pen, const Figure *figure, const FigurePanel *panel
     double px, py;
     panel_point(figure, panel, ego_front_m, 0, &px, &py);
     double tip = py - 26, head = 9, half = 5;
-    pen_line(pen, px, py - 3, px, tip + head, panel->theme->halo, 0.7, 5);
-    pen_line(pen, px, py - 3, px, tip + head, panel->theme->line, 1, 2);
+    pen_line(pen, px, py - 3, px, tip + head, panel_theme.halo, 0.7, 5);
+    pen_line(pen, px, py - 3, px, tip + head, panel_theme.line, 1, 2);
     cairo_move_to(pen->cr, px, tip);
     cairo_line_to(pen->cr, px - half, tip + head);
     cairo_line_to(pen->cr, px + half, tip + head);
     cairo_close_path(pen->cr);
-    pen_color(pen, panel->theme->halo, 0.7);
+    pen_color(pen, panel_theme.halo, 0.7);
     cairo_set_line_width(pen->cr, 3);
     cairo_stroke_preserve(pen->cr);
-    pen_color(pen, panel->theme->line, 1);
+    pen_color(pen, panel_theme.line, 1);
     cairo_fill(pen->cr);
 }
 
@@ -195,7 +195,7 @@ static void side_outlines(Pen *pen, const Figure *figure, const FigurePanel *pan
         double foot = world->solids[solid].z_m, top = foot + world->solids[solid].size_m[2];
         panel_point(figure, panel, top, hi, &x0, &y0);
         panel_point(figure, panel, foot, lo, &x1, &y1);
-        pen_frame(pen, (Box){x0, y0, x1 - x0, y1 - y0}, panel->theme->line, 0.6, 1);
+        pen_frame(pen, (Box){x0, y0, x1 - x0, y1 - y0}, panel_theme.line, 0.6, 1);
     }
 }
 

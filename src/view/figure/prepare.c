@@ -89,11 +89,10 @@ static bool render_panels(const FigureSpec *spec, Figure *figure, Err *err) {
         FigurePanel *panel = &figure->panels[i];
         const Colormap *map = spec->colormap;
         if (panel->difference)
-            map = colormap_find("vik");
+            map = colormap_find("signed");
         else if (!map && view->colormap)
             map = colormap_find(view->colormap);
-        panel->theme = panel_theme(map);
-        panel->style = raster_style(map, panel->style.range);
+        panel->style = raster_style(map, panel->style.range, !spec->no_fill);
         if (!raster_render(&panel->field, &panel->style, &panel->raster, err))
             return false;
     }

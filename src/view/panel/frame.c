@@ -13,6 +13,8 @@
 typedef struct {
     char text[128];
     CellStyle style;
+    const char *menu; /* a chip: a click opens the palette with this text; NULL: none */
+    bool tight;       /* one blank before it */
 } Piece;
 
 /* Whole pieces only, `gap` blanks apart. Returns the columns used. */
@@ -20,11 +22,14 @@ static int pieces_draw(Sheet *sheet, int x, int y, int w, const Piece *pieces, i
     int used = 0;
     for (int i = 0; i < count; i++) {
         int width = sheet_width(sheet, pieces[i].text);
-        int indent = used && width ? gap : 0;
+        int indent = !used || !width ? 0 : pieces[i].tight ? 1 : gap;
         if (used + indent + width > w && (i || !sheet->pixels))
             break;
         width = width > w ? w : width; /* a scene's title may be cut */
         sheet_text(sheet, x + used + indent, y, width, pieces[i].style, pieces[i].text);
+        if (pieces[i].menu)
+            sheet_spot(sheet, (Area){x + used + indent, y, width, 1}, ACTION_COMMANDS, 0,
+                       pieces[i].menu);
         used += indent + width;
     }
     return used;
@@ -34,7 +39,7 @@ static int pieces_width(const Sheet *sheet, const Piece *pieces, int count, int 
     int width = 0;
     for (int i = 0; i < count; i++)
         if (pieces[i].text[0])
-            width += sheet_width(sheet, pieces[i].text) + (width ? gap : 0);
+            width += sheet_width(sheet, pieces[i].text) + (!width ? 0 : pieces[i].tight ? 1 : gap);
     return width;
 }
 
@@ -50,13 +55,30 @@ static void ends_draw(Sheet *sheet, Area row, const Piece *left, int left_count,
         pieces_draw(sheet, row.x + row.w - right_w, row.y, right_w, right, right_count, gap);
 }
 
-/* "V4 FP16 nearest", and by which kernel that is drawn where another one stands in. */
-static Piece selection_piece(const PanelData *data) {
-    Piece piece = {.style =
-                       cell_bold(defect_of(data->state->job.config.kernel) ? INK_BAD : INK_ACCENT)};
-    kernel_config_label(&data->state->job.config, piece.text, sizeof piece.text);
+/* The selection as chips: "V4", "FP16", "nearest", the scene, and the way where it is backward. */
+enum { CHIPS = 5 };
+
+static Piece chip(CellStyle style, const char *menu, const char *text) {
+    Piece piece = {.style = style, .menu = menu};
+    snprintf(piece.text, sizeof piece.text, "%s", text);
     return piece;
 }
+
+static void chips_of(const PanelData *data, Piece chips[CHIPS]) {
+    const State *state = data->state;
+    const KernelConfig *config = &state->job.config;
+    CellStyle bold = cell_bold(defect_of(config->kernel) ? INK_BAD : INK_ACCENT);
+    bool backward = config->kernel->direction == BEV_BACKWARD;
+    chips[0] = chip(bold, "kernel ", config->kernel->title);
+    chips[1] = chip(bold, "dtype ", bev_dtypes[config->dtype].title);
+    chips[2] = chip(bold, "align ", bev_aligns[config->align].name);
+    chips[3] = chip(cell_style(INK_TEXT), "scene ",
+                    menu_name(&state->menu.scenes, state->job.scene));
+    chips[4] = chip(backward ? bold : cell_style(INK_MUTED), "direction ",
+                    bev_directions[config->kernel->direction].name);
+    chips[1].tight = chips[2].tight = true;
+}
+
 
 static Piece stand_in_piece(const LiveData *live, const KernelConfig *config) {
     Piece piece = {.style = cell_style(INK_MUTED)};
@@ -79,14 +101,12 @@ static void draw_first(Sheet *sheet, Area area, const PanelData *data) {
     snprintf(right[1].text, sizeof right[1].text, "%g\u00d7", state->speed);
     snprintf(right[2].text, sizeof right[2].text, live->fps.source ? "%.0f fps" : "n/a fps",
              live->fps.value);
-    Piece left[4] = {{.text = "bevscope", .style = cell_bold(INK_TITLE)},
-                     selection_piece(data),
-                     {.style = cell_style(INK_TEXT)},
-                     stand_in_piece(live, &state->job.config)};
-    snprintf(left[2].text, sizeof left[2].text, "%s", state->menu.scenes.names[state->job.scene]);
-    if (!left[3].text[0] && live->busy)
-        snprintf(left[3].text, sizeof left[3].text, "working");
-    ends_draw(sheet, area, left, 4, right, 3, area.w / 3);
+    Piece left[CHIPS + 2] = {{.text = "bevscope", .style = cell_bold(INK_TITLE)}};
+    chips_of(data, left + 1);
+    left[CHIPS + 1] = stand_in_piece(live, &state->job.config);
+    if (!left[CHIPS + 1].text[0] && live->busy)
+        snprintf(left[CHIPS + 1].text, sizeof left[CHIPS + 1].text, "working");
+    ends_draw(sheet, area, left, CHIPS + 2, right, 3, area.w / 3);
 }
 
 /* "12.3 ms measured, stale": the figure, where it comes from and how it was timed. */
@@ -114,14 +134,16 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
              : scene->name[0] ? scene->name
                               : "bevscope");
     live_time_text(live, scene, time.text, sizeof time.text);
-    Piece right[] = {selection_piece(data),
-                     latency_piece(live),
-                     stand_in_piece(live, &live->job.config),
-                     time,
-                     {.style = time.style}};
+    Piece right[CHIPS + 4];
+    chips_of(data, right);
+    right[CHIPS] = latency_piece(live);
+    right[CHIPS + 1] = stand_in_piece(live, &live->job.config);
+    right[CHIPS + 2] = time;
+    right[CHIPS + 3] = (Piece){.style = time.style};
     if (live->fps.source)
-        snprintf(right[4].text, sizeof right[4].text, "%.0f frames/s", live->fps.value);
-    ends_draw(sheet, area, &left, 1, right, 5, area.w * 7 / 10);
+        snprintf(right[CHIPS + 3].text, sizeof right[CHIPS + 3].text, "%.0f frames/s",
+                 live->fps.value);
+    ends_draw(sheet, area, &left, 1, right, CHIPS + 4, area.w * 7 / 10);
 }
 
 /* The reading in that format, or `unknown`. */
@@ -213,21 +235,40 @@ void log_draw(Sheet *sheet, Area area, const PanelData *data) {
                    "Every control says here what it did and what changed.");
 }
 
-/* The keys by rank, as many as fit; help and quit have low ranks and are never left out. */
-void key_bar_draw(Sheet *sheet, Area area) {
-    int x = area.x;
+enum { HINT_GAP = 2 };
+
+static int hint_width(const Sheet *sheet, const KeyHint *hint) {
+    return sheet_width(sheet, hint->key) + sheet_width(sheet, hint->label) + 3;
+}
+
+static void hint_draw(Sheet *sheet, int x, int y, const KeyHint *hint) {
     unsigned attributes = CELL_BOLD | (sheet->color ? 0 : CELL_REVERSE);
-    for (const KeyRow *row = keys_next(NULL); row; row = keys_next(row)) {
-        char key[32];
-        keys_name(row->keys[0], key, sizeof key);
-        int key_w = sheet_width(sheet, key), label_w = sheet_width(sheet, row->label);
-        if (x + key_w + 3 + label_w > area.x + area.w)
-            return;
-        sheet_paper(sheet, (Area){x, area.y, key_w + 2, 1}, INK_KEY);
-        sheet_text(sheet, x + 1, area.y, key_w,
-                   (CellStyle){.ink = INK_TITLE, .attributes = attributes}, key);
-        sheet_text(sheet, x + key_w + 3, area.y, label_w, cell_style(INK_MUTED), row->label);
-        sheet_spot(sheet, (Area){x, area.y, key_w + label_w + 3, 1}, row->action, 1, "");
-        x += key_w + label_w + 5;
+    int key_w = sheet_width(sheet, hint->key), label_w = sheet_width(sheet, hint->label);
+    sheet_paper(sheet, (Area){x, y, key_w + 2, 1}, INK_KEY);
+    sheet_text(sheet, x + 1, y, key_w, (CellStyle){.ink = INK_TITLE, .attributes = attributes},
+               hint->key);
+    sheet_text(sheet, x + key_w + 3, y, label_w, cell_style(INK_MUTED), hint->label);
+    if (hint->action < ACTION_COUNT)
+        sheet_spot(sheet, (Area){x, y, key_w + label_w + 3, 1}, hint->action, 1, "");
+}
+
+/* The hints for what is open now, as many as fit; at the right end palette and help, always. A
+ * caption takes their place. */
+void key_bar_draw(Sheet *sheet, Area area, const State *state) {
+    KeyHint hints[KEY_HINTS];
+    if (state->caption[0]) {
+        sheet_paper(sheet, (Area){0, area.y, sheet->columns, 1}, INK_SELECTED);
+        sheet_text(sheet, area.x, area.y, area.w, cell_bold(INK_TITLE), state->caption);
+        return;
+    }
+    int count = keys_hints(state, hints), x = area.x, end = area.x + area.w;
+    for (int i = count - 1; i >= count - 2; i--) {
+        end -= hint_width(sheet, &hints[i]);
+        hint_draw(sheet, end, area.y, &hints[i]);
+        end -= HINT_GAP;
+    }
+    for (int i = 0; i < count - 2 && x + hint_width(sheet, &hints[i]) <= end; i++) {
+        hint_draw(sheet, x, area.y, &hints[i]);
+        x += hint_width(sheet, &hints[i]) + HINT_GAP;
     }
 }

@@ -64,7 +64,7 @@ static int big_text(Sheet *sheet, int x, int y, int zoom, const char *text, Cell
 
 typedef struct {
     const char *title;
-    char number[24], unit[16], note[64];
+    char number[24], unit[16], note[128], short_note[64]; /* for where the note has no room */
     Ink ink;
 } BigFigure;
 
@@ -102,15 +102,18 @@ static BigFigure latency_figure(const PanelData *data) {
 
 static BigFigure speedup_figure(const PanelData *data) {
     BigFigure figure = {.title = "SPEED-UP", .number = "n/a", .ink = INK_GOOD};
-    const LiveKernel *row = live_kernel(data->live, data->state->job.config.kernel);
-    Reading speedup = live_speedup(data->live, row);
-    char label[48];
+    const LiveSpeedup *speedup = &data->live->speedup;
     const KernelConfig *baseline = &data->state->job.baseline;
-    snprintf(label, sizeof label, "%s %s", baseline->kernel->title,
-             bev_dtypes[baseline->dtype].title);
-    snprintf(figure.note, sizeof figure.note, "over %s%s", label,
+    char from[48];
+    speedup_origin(data->live, from, sizeof from);
+    snprintf(figure.short_note, sizeof figure.short_note, "over %s %s%s", baseline->kernel->title,
+             bev_dtypes[baseline->dtype].title,
              data->state->job.baseline_pinned ? ", pinned" : "");
-    speedup_text(&speedup, figure.number, figure.unit);
+    snprintf(figure.note, sizeof figure.note, "%s%s%s", figure.short_note, from[0] ? ", " : "",
+             from);
+    speedup_text(&speedup->ratio, figure.number, figure.unit);
+    if (data->live->timed && speedup->ratio.source == SOURCE_RECORDED)
+        figure.ink = INK_MUTED;
     return figure;
 }
 
@@ -171,8 +174,9 @@ static void figure_draw(Sheet *sheet, Area area, int zoom, const BigFigure *figu
         snprintf(text, sizeof text, "%s %s", figure->number, figure->unit);
         sheet_text(sheet, area.x, y + rows / 2, area.w, cell_bold(figure->ink), text);
     }
-    if (sheet_width(sheet, figure->note) <= area.w)
-        sheet_text(sheet, area.x, y + rows, area.w, cell_style(INK_MUTED), figure->note);
+    const char *note = sheet_width(sheet, figure->note) <= area.w ? figure->note : figure->short_note;
+    if (sheet_width(sheet, note) <= area.w)
+        sheet_text(sheet, area.x, y + rows, area.w, cell_style(INK_MUTED), note);
 }
 
 static int zoom_for(int columns, int rows) {

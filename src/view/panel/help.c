@@ -40,6 +40,8 @@ static void draw_controls(Sheet *sheet, Area area, const State *state, int page)
     int width = area.w / layout.columns;
     bool brief = sheet->pixels && width < HELP_COLUMN_W;
     for (int i = 0; i < ACTION_COUNT; i++) {
+        if (!keys[i].direct)
+            continue;
         HelpPlace place = help_place(&layout, (Action)i);
         int x = area.x + place.column * (sheet->pixels ? width : HELP_COLUMN_W + HELP_GAP);
         int y = area.y + place.row;
@@ -121,7 +123,7 @@ void help_draw(Sheet *sheet, Area area, const PanelData *data) {
         snprintf(note, sizeof note, "page %d of %d: %s turns it, %s closes", page + 1, layout.pages,
                  turn.name, close.name);
     else
-        snprintf(note, sizeof note, "keys work here, too; %s or %s closes", turn.name, close.name);
+        snprintf(note, sizeof note, "%s or %s closes; : finds everything else", turn.name, close.name);
     const char *title = state->glossary ? "Glossary" : "Help";
     const char *select = sheet->pixels ? "" : "; Shift + mouse selects text";
     if (sheet_width(sheet, title) + sheet_width(sheet, note) + sheet_width(sheet, select) + 4 <=

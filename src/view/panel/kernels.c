@@ -62,7 +62,7 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     speedup_text(&speedup, number, unit);
     /* The mark has its own place, so that the figures stay below one another. */
     snprintf(text, sizeof text, "%s%s%s", number, speedup.source ? "\u00d7" : "",
-             speedup.doubtful ? "?" : " ");
+             speedup.source && reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ");
     table_cell(table, COL_SPEEDUP, text);
     cell_reading(table, COL_P95, UNIT_US, &row->p95_us);
     cell_reading(table, COL_P99, UNIT_US, &row->p99_us);
@@ -74,7 +74,7 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     cell_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
     if (table_has(table, COL_BAR) && isfinite(median))
         sheet_bar(table->sheet, table->x[COL_BAR], table->y, table->columns[COL_BAR].width, median,
-                  scale_us, table->style.ink == INK_TEXT ? INK_RULE : table->style.ink);
+                  scale_us, table->style.ink == INK_TEXT ? INK_MUTED : table->style.ink);
     if (table_has(table, COL_TREND))
         sheet_sparkline(table->sheet, table->x[COL_TREND], table->y, columns[COL_TREND].width,
                         row->history_us, row->history_count, table->style.ink);

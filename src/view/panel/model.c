@@ -25,7 +25,7 @@ static void draw_terms(Sheet *sheet, Area row, const PanelData *data) {
         sheet_text(sheet, row.x + term * w, row.y, w - 1, style, text);
         if (bar_w)
             sheet_bar(sheet, row.x + term * w + 15, row.y, bar_w, p.term_us[term],
-                      p.term_us[p.binding], binds ? INK_WARN : INK_RULE);
+                      p.term_us[p.binding], binds ? INK_WARN : INK_MUTED);
     }
 }
 

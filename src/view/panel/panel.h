@@ -32,7 +32,7 @@ typedef struct {
 
 extern const Panel memory_panel, kernels_panel, accuracy_panel, intervals_panel, pipeline_panel,
     model_panel, idea_panel, steps_panel, gradients_panel, training_panel, findings_panel,
-    operator_panel, cell_panel, course_panel, lesson_panel;
+    operator_panel, objects_panel, cell_panel, course_panel, lesson_panel, palette_panel;
 
 extern const Panel *const all_panels[]; /* NULL ends */
 
@@ -58,7 +58,7 @@ void headline_draw(Sheet *sheet, Area area, const PanelData *data);
 void findings_line_draw(Sheet *sheet, Area area,
                         const PanelData *data); /* the first, where no panel is */
 void log_draw(Sheet *sheet, Area area, const PanelData *data);
-void key_bar_draw(Sheet *sheet, Area area);
+void key_bar_draw(Sheet *sheet, Area area, const State *state);
 void title_draw(Sheet *sheet, Area area, const PanelData *data); /* the window's header, one row */
 
 /* The help, in the place of the panels; whether one page of a sheet of pixels holds all of it, or

@@ -1,6 +1,7 @@
 #include "src/view/panel/spots.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void spots_add(Spots *spots, Box box, Action action, int step, const char *argument) {
     if (!spots || spots->count == SPOTS_MAX)
@@ -18,4 +19,33 @@ const Command *spots_at(const Spots *spots, double x, double y) {
             return &spots->list[i].command;
     }
     return NULL;
+}
+
+/* The control that a spot is about: a chip opens the palette with its word. */
+static const KeyRow *control_at(const Spots *spots, double x, double y) {
+    const Command *command = spots_at(spots, x, y);
+    if (!command || command->action != ACTION_COMMANDS)
+        return command ? &keys[command->action] : NULL;
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        size_t length = strlen(keys[i].word);
+        if (!strncmp(command->argument, keys[i].word, length) && command->argument[length] == ' ')
+            return &keys[i];
+    }
+    return NULL;
+}
+
+Command spots_menu(const Spots *spots, double x, double y) {
+    const KeyRow *control = control_at(spots, x, y);
+    Command command = {.action = ACTION_COMMANDS};
+    snprintf(command.argument, sizeof command.argument, "%s%s", control ? control->word : "on",
+             control ? " " : "");
+    return command;
+}
+
+bool spots_wheel(const Spots *spots, double x, double y, double steps, Command *command) {
+    const KeyRow *control = control_at(spots, x, y);
+    if (!control || control->group >= GROUP_LESSON || steps == 0)
+        return false;
+    *command = (Command){.action = control->action, .step = steps > 0 ? -1 : 1};
+    return true;
 }

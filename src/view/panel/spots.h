@@ -5,7 +5,7 @@
 #include "src/state/state.h"
 #include "src/view/draw/pen.h"
 
-enum { SPOTS_MAX = 64 };
+enum { SPOTS_MAX = 96 };
 
 /* All zero: nothing can be clicked. */
 typedef struct {
@@ -21,3 +21,9 @@ void spots_add(Spots *spots, Box box, Action action, int step, const char *argum
 
 /* The command of the spot under a point; NULL: there is none. */
 const Command *spots_at(const Spots *spots, double x, double y);
+
+/* What a right click there does: the palette, at the values of what the spot is about. */
+Command spots_menu(const Spots *spots, double x, double y);
+
+/* What the wheel does there: a step of the control. False: nothing. */
+bool spots_wheel(const Spots *spots, double x, double y, double steps, Command *command);

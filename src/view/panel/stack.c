@@ -7,7 +7,7 @@
 const Panel *const all_panels[] = {
     &accuracy_panel,  &cell_panel,   &course_panel,    &findings_panel,
     &gradients_panel, &idea_panel,   &intervals_panel, &kernels_panel,
-    &lesson_panel,    &memory_panel, &model_panel,     &operator_panel,
+    &lesson_panel,    &memory_panel, &model_panel,     &objects_panel,   &operator_panel,  &palette_panel,
     &pipeline_panel,  &steps_panel,  &training_panel,  NULL};
 
 enum { GAP = 1 };

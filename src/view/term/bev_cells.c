@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The part of the picture that is shown: pixels [left, left + w) x [top, top + h), with fractions.
  * Columns of the picture run against y and rows against x, because x (forward) is up. */
@@ -38,11 +39,9 @@ typedef struct {
     double r, g, b, weight;
 } Sum;
 
-/* Whether something was pooled into the cell under a pixel. */
-static bool is_full(const BevPicture *picture, double wipe, int x, int y) {
-    bool left = picture->baseline.w && x < lround(wipe * picture->image.w);
-    const CellField *field = left ? &picture->other : &picture->field;
-    return !field->state || field->state[raster_cell(field->nx, field->ny, x, y)] != CELL_EMPTY;
+/* Whether a pixel shows something. */
+static bool is_full(Rgb color) {
+    return memcmp(&color, &panel_theme.background, sizeof color) != 0;
 }
 
 static void add(Sum *sum, Rgb color, double share) {
@@ -70,8 +69,8 @@ static Rgb mean_color(const BevPicture *picture, double wipe, double x0, double 
             if (x < 0 || y < 0 || x >= picture->image.w || y >= picture->image.h)
                 continue;
             double share = (fmin(x1, x + 1) - fmax(x0, x)) * (fmin(y1, y + 1) - fmax(y0, y));
-            add(is_full(picture, wipe, x, y) ? &full : &empty,
-                bev_picture_pixel(picture, wipe, x, y), share);
+            Rgb color = bev_picture_pixel(picture, wipe, x, y);
+            add(is_full(color) ? &full : &empty, color, share);
         }
     if (!(full.weight > 0))
         return empty.weight > 0 ? mean(&empty) : rgb_hex(0);
@@ -84,13 +83,11 @@ static double luminance_of(Rgb color) {
     return (0.299 * color.r + 0.587 * color.g + 0.114 * color.b) / 255;
 }
 
-/* Ten steps from empty to full. Signed values have their zero in the middle of the colour map,
- * where it is brightest: there the steps count what is darker, and the least difference shows. */
+/* Ten steps from empty to full; of signed values the least difference shows. */
 static uint32_t shade_of(Rgb color, bool is_signed) {
     static const char steps[] = " .:-=+*#%@";
-    const double zero = 0.88, range = 0.8; /* of vik: a little below its middle, down to its ends */
-    double light = luminance_of(color);
-    int step = is_signed ? (int)ceil((zero - light) / range * 9) : (int)(light * 1.15 * 10);
+    double light = luminance_of(color), ground = luminance_of(panel_theme.background);
+    int step = is_signed ? (int)ceil((light - ground) * 10 - 1e-9) : (int)(light * 1.15 * 10);
     return (unsigned char)steps[step > 9 ? 9 : step < 0 ? 0 : step];
 }
 
@@ -220,6 +217,8 @@ static void scale_text(const DashSheet *dash, const PanelData *data, int w, char
                  picture->locked        ? " (locked)"
                  : picture->of_baseline ? " (baseline's)"
                                         : "");
+    else if (raster_fills(&picture->field, &(RasterStyle){.fill = picture->filled}))
+        snprintf(range, sizeof range, "gaps filled");
     if (state->scene.has_rig)
         edges_text(state, edges, sizeof edges);
     else

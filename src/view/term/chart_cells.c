@@ -9,13 +9,8 @@
 
 enum { LABEL_W = 6, AXIS_ROWS = 2, LEAST_LINES = 5, USUAL_LINES = 8 };
 
-/* Inks that are the plot's colours in the same order, and textures for screens without colour. */
-static const struct {
-    Ink ink;
-    uint32_t texture;
-} looks[] = {{INK_FEATURES, 0x2588}, {INK_DEPTH, 0x2593}, {INK_INDEX, 0x2592},
-             {INK_OUTPUT, 0x2591},   {INK_MUTED, 0x2588}, {INK_WARN, 0x2593}};
-enum { LOOKS = sizeof looks / sizeof *looks };
+/* Textures of the parts for screens without colour. */
+static const uint32_t textures[PLOT_COLORS] = {0x2588, 0x2593, 0x2592, 0x2591, 0x2588};
 
 /* ---- lines of dots -------------------------------------------------------------------------- */
 
@@ -95,11 +90,6 @@ static bool has_strong(const ChartSpec *spec) {
     return false;
 }
 
-/* Peers are muted where one of them is strong: many lines cannot be told apart in few cells. */
-static bool is_muted(const ChartSpec *spec, const PlotSeries *series) {
-    return series->peer && !series->strong && !series->baseline && has_strong(spec);
-}
-
 /* Without colour no two lines can be told apart: then the strong one of many peers stands alone. */
 static bool is_hidden(const Cells *cells, const ChartSpec *spec, const PlotSeries *series) {
     return !cells->color && !series->dots && series->peer && !series->strong && has_strong(spec);
@@ -109,7 +99,7 @@ static bool is_hidden(const Cells *cells, const ChartSpec *spec, const PlotSerie
 static Ink series_ink(const ChartSpec *spec, const PlotSeries *series) {
     if (series->strong || series->baseline)
         return series->strong ? INK_ACCENT : INK_BASELINE;
-    return is_muted(spec, series) ? INK_MUTED : looks[(series - spec->series) % LOOKS].ink;
+    return chart_is_muted(spec, series) ? INK_MUTED : plot_inks[series->color % PLOT_COLORS];
 }
 
 /* Drawing order: later series cover earlier ones. */
@@ -225,7 +215,7 @@ static void draw_legend(Cells *cells, Area row, const ChartSpec *spec) {
     for (int rank = SERIES_RANKS - 1; rank >= 0; rank--)
         for (int i = 0; i < spec->series_count; i++) {
             const PlotSeries *series = &spec->series[i];
-            if (series_rank(series) == rank && !is_muted(spec, series) &&
+            if (series_rank(series) == rank && !chart_is_muted(spec, series) &&
                 !is_hidden(cells, spec, series))
                 x = legend_entry(cells, row, x,
                                  series->dots    ? 0x25cf
@@ -302,15 +292,16 @@ static void draw_bar_row(Cells *cells, Area row, const ChartSpec *spec, const Pl
     for (int part = 0; part < spec->part_count; part++) {
         sum += bar->parts[part] > 0 ? bar->parts[part] : 0;
         double end = sum > 0 ? fmax(chart_along(&spec->x, sum), 0) : 0;
-        segments[part] = (Segment){end - at, looks[part % LOOKS].ink, looks[part % LOOKS].texture};
+        segments[part] = (Segment){end - at, plot_inks[part % PLOT_COLORS], textures[part % PLOT_COLORS]};
         at = end;
     }
     for (int i = 0; i < spec->mark_count; i++)
         if (spec->marks[i].strong)
             limit = chart_along(&spec->x, spec->marks[i].x);
-    CellStyle style = bar->strong  ? cell_bold(INK_ACCENT)
-                      : bar->faint ? cell_style(INK_MUTED)
-                                   : cell_style(INK_TEXT);
+    CellStyle style = bar->strong     ? cell_bold(INK_ACCENT)
+                      : bar->baseline ? cell_style(INK_BASELINE)
+                      : bar->faint    ? cell_style(INK_MUTED)
+                                      : cell_style(INK_TEXT);
     char text[BAR_TEXT];
     chart_bar_text(bar, columns->pieces, text);
     cells_text(cells, row.x, row.y, columns->label_w - 1, style, bar->label);
@@ -356,8 +347,8 @@ static void draw_bars(Cells *cells, Area area, const ChartSpec *spec) {
     Area legend = {area.x, y, area.w, 1};
     int x = area.x;
     for (int part = 0; part < spec->part_count; part++)
-        x = legend_entry(cells, legend, x, cells->color ? 0x25a0 : looks[part % LOOKS].texture,
-                         cell_style(looks[part % LOOKS].ink), spec->part_names[part]);
+        x = legend_entry(cells, legend, x, cells->color ? 0x25a0 : textures[part % PLOT_COLORS],
+                         cell_style(plot_inks[part % PLOT_COLORS]), spec->part_names[part]);
     legend_marks(cells, legend, x, spec, 0x2502);
 }
 

@@ -28,20 +28,21 @@ static const Arrangement arrangements[] = {
     {PAGE_BEV, 0, {{100, {&bev_panel, &operator_panel}}}},
     {PAGE_BOTH, 200, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                             &findings_panel}},
-                      {26, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
+                      {26, {&accuracy_panel, &intervals_panel, &objects_panel, &pipeline_panel}},
                       {34, {&bev_panel, &operator_panel}}}},
     {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                             &findings_panel}},
-                      {32, {&accuracy_panel, &intervals_panel, &pipeline_panel}}, /* all columns */
+                      {32, {&accuracy_panel, &intervals_panel, &objects_panel, &pipeline_panel}}, /* all columns */
                       {28, {&bev_panel, &operator_panel}}}},
     {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                           &accuracy_panel, &pipeline_panel}},
-                                    {42, {&bev_panel, &operator_panel, &intervals_panel}}}},
+                                    {42, {&bev_panel, &operator_panel, &intervals_panel, &objects_panel}}}},
     {PAGE_DASHBOARD, 110, {{54, {&memory_panel, &kernels_panel, &idea_panel, &pipeline_panel}},
                            {46, {&accuracy_panel, &model_panel, &intervals_panel,
-                                 &findings_panel}}}},
+                                 &objects_panel, &findings_panel}}}},
     {PAGE_DASHBOARD, 0, {{100, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
-                                &accuracy_panel, &intervals_panel, &pipeline_panel}}}},
+                                &accuracy_panel, &intervals_panel, &objects_panel,
+                                &pipeline_panel}}}},
 };
 /* clang-format on */
 
@@ -202,7 +203,7 @@ static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
     int bar = !data->state->help || blank;
     int last = area.y + area.h - 1;
     if (bar)
-        key_bar_draw(sheet, (Area){area.x, last, area.w, 1});
+        key_bar_draw(sheet, (Area){area.x, last, area.w, 1}, data->state);
     int used = bar + blank + log;
     Area at = {area.x, area.y + area.h - used, area.w, log};
     log_draw(sheet, at, data);
@@ -253,6 +254,11 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
         area.h -= 2;
     }
     int bottom = draw_bottom(sheet, area, &data);
+    if (state->palette.open) { /* a sheet above the log; the rest lives on */
+        int rows = palette_panel.want(sheet, &data, area.w);
+        bottom += rows;
+        palette_panel.draw(sheet, (Area){area.x, area.y + area.h - bottom + 1, area.w, rows - 1}, &data);
+    }
     if (state->help) {
         help_draw(sheet, (Area){area.x, area.y, area.w, area.h - bottom + 1}, &data);
         return;

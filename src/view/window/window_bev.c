@@ -16,8 +16,7 @@ bool window_has_bev(const WindowView *view) {
 FigurePanel window_panel(const WindowView *view) {
     const BevPicture *bev = &view->picture->bev;
     return (FigurePanel){.field = bev->field,
-                         .style = raster_style(bev->colormap, bev->range),
-                         .theme = panel_theme(bev->colormap),
+                         .style = raster_style(bev->colormap, bev->range, bev->filled),
                          .raster = bev->image,
                          .box = view->layout.bev,
                          .difference = bev->difference};
@@ -28,7 +27,7 @@ static void draw_raster(const WindowView *view, const Image *raster, Box clip) {
     const WindowLayout *at = &view->layout;
     Pen *pen = view->pen;
     pen_clip(pen, clip);
-    pen_fill(pen, at->bev, window_panel(view).theme->background, 1);
+    pen_fill(pen, at->bev, panel_theme.background, 1);
     window_raster(pen, at->bev, raster, raster->w - at->y_hi, raster->h - at->x_hi,
                   at->bev.w / (at->y_hi - at->y_lo), at->bev.h / (at->x_hi - at->x_lo));
     cairo_restore(pen->cr);
@@ -45,10 +44,10 @@ static void wipe_label(const WindowView *view, double x, double room, TextAlign 
     live_side_label(view->live, baseline, text, sizeof text);
     TextStyle style = {.size = SIZE_BODY,
                        .bold = true,
-                       .color = panel_dark.line,
+                       .color = panel_theme.line,
                        .align = align,
                        .outlined = true,
-                       .rim = panel_dark.halo};
+                       .rim = panel_theme.halo};
     pen_text(view->pen, x, view->layout.bev.y + view->layout.bev.h - 12, room, &style, text);
 }
 
@@ -56,11 +55,11 @@ static void draw_wipe(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     double x = bev->x + view->state->wipe * bev->w;
     draw_raster(view, &view->picture->bev.baseline, (Box){bev->x, bev->y, x - bev->x, bev->h});
-    pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_dark.halo, 0.8, 5);
-    pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_dark.line, 1, 2);
+    pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_theme.halo, 0.8, 5);
+    pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_theme.line, 1, 2);
     cairo_new_sub_path(view->pen->cr);
     cairo_arc(view->pen->cr, x, bev->y + bev->h / 2, 7, 0, 2 * M_PI);
-    pen_color(view->pen, panel_dark.line, 1);
+    pen_color(view->pen, panel_theme.line, 1);
     cairo_fill(view->pen->cr);
     wipe_label(view, x - 12, x - bev->x - 18, ALIGN_RIGHT, true);
     wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
@@ -75,9 +74,9 @@ static void draw_corner(const WindowView *view) {
     slice_describe(&view->spec.slice, rig ? &rig->grid : NULL, slice, sizeof slice);
     TextStyle style = {.size = SIZE_BODY,
                        .bold = true,
-                       .color = panel_dark.line,
+                       .color = panel_theme.line,
                        .outlined = true,
-                       .rim = panel_dark.halo};
+                       .rim = panel_theme.halo};
     double top = bev->y + SIZE_BODY + 12;
     pen_text(view->pen, bev->x + 12, top, bev->w - 24, &style, slice);
     pen_text(view->pen, bev->x + 12, slice[0] ? top + 1.5 * SIZE_BODY : top, bev->w - 24, &style,
@@ -93,7 +92,7 @@ static void outline_cell(const WindowView *view, int64_t cell) {
         return;
     window_point(view, x + 1, y + 1, &x0, &y0);
     window_point(view, x, y, &x1, &y1);
-    pen_frame(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, panel_dark.halo, 0.9, 4);
+    pen_frame(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, panel_theme.halo, 0.9, 4);
     pen_frame(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, window_mark, 1, 2);
 }
 

@@ -202,7 +202,7 @@ static void draw_pointer(const WindowView *view) {
 static void (*const parts[])(const WindowView *) = {
     window_draw_header, window_draw_strip,      window_draw_bev, window_draw_over_bev,
     window_draw_side,   window_draw_chart_over, draw_pointer,    window_draw_log,
-    window_draw_keys,   window_draw_help,
+    window_draw_keys,   window_draw_help,       window_draw_palette,
 };
 
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,

@@ -44,6 +44,7 @@ void window_draw_over_bev(const WindowView *view); /* what lies over them, and t
 void window_draw_side(const WindowView *view);
 void window_draw_log(const WindowView *view);
 void window_draw_keys(const WindowView *view);
+void window_draw_palette(const WindowView *view); /* the same */
 void window_draw_help(const WindowView *view); /* where the state asks for it */
 
 /* The chart of the memory model: whether the state asks for one (a pinned cell takes its place),

@@ -6,7 +6,7 @@
 /* Which panels stand in the column: the first ones that have room. */
 static const Panel *const usual[] = {
     &cell_panel,     &training_panel, &gradients_panel, &kernels_panel,  &course_panel,
-    &accuracy_panel, &memory_panel,   &intervals_panel, &findings_panel, NULL};
+    &accuracy_panel, &memory_panel,   &intervals_panel, &objects_panel, &findings_panel, NULL};
 static const Panel *const with_cell[] = {&cell_panel, &training_panel, &gradients_panel, NULL};
 static const Panel *const with_steps[] = {&steps_panel, NULL};
 static const Panel *const with_chart[] = {&model_panel, NULL};
@@ -106,7 +106,7 @@ void window_draw_keys(const WindowView *view) {
     if (bar.w <= 0)
         return;
     pen_fill(view->pen, bar, view->pen->theme->tint, 1);
-    key_bar_draw(&sheet, (Area){0, 0, sheet.columns, 1});
+    key_bar_draw(&sheet, (Area){0, 0, sheet.columns, 1}, view->state);
 }
 
 /* The largest text in which all of it has room, else the smallest, with names only. */
@@ -135,4 +135,27 @@ void window_draw_help(const WindowView *view) {
     pen_frame(view->pen, box, view->pen->theme->rule, 1, 1);
     Sheet sheet = help_sheet(view, (Box){box.x + PAD, box.y + PAD, w - 2 * PAD, h - 2 * PAD});
     help_draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, &data);
+}
+
+/* A box over the upper part of the picture. */
+void window_draw_palette(const WindowView *view) {
+    enum { W = 720, PAD = 14, ROW = 20 };
+    const PanelData data = {view->state, view->live};
+    const WindowLayout *at = &view->layout;
+    double w = at->w - 4 * WINDOW_MARGIN, h = at->h - 4 * WINDOW_MARGIN;
+    w = w < W ? w : W;
+    Box box = {(at->w - w) / 2, at->h / 8, w, h};
+    if (!view->state->palette.open)
+        return;
+    if (view->spots)
+        view->spots->count = 0; /* a click beside it means nothing */
+    Sheet sheet = pen_sheet(view->pen, (Box){box.x + PAD, box.y + PAD, w - 2 * PAD, h}, ROW,
+                            view->spots);
+    int rows = palette_panel.want(&sheet, &data, sheet.columns);
+    box.h = rows * ROW + 2 * PAD;
+    box.y = box.y + box.h > at->h ? (at->h > box.h ? at->h - box.h : 0) : box.y;
+    sheet.top = box.y + PAD;
+    pen_fill(view->pen, box, view->pen->theme->page, 1);
+    pen_frame(view->pen, box, view->pen->theme->rule, 1, 1.5);
+    palette_panel.draw(&sheet, (Area){0, 0, sheet.columns, rows}, &data);
 }

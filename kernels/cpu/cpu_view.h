@@ -1,0 +1,30 @@
+/* What the forms of the view transform on the CPU share. */
+#pragma once
+
+#include "kernels/codec.h"
+#include "kernels/cpu/cpu.h"
+
+/* Element `at` of a tensor without a scale. */
+CPU_INLINE float cpu_view_get(const BevTensor *tensor, int64_t at) {
+    if (tensor->dtype == BEV_FP32)
+        return ((const float *)tensor->data)[at];
+    uint16_t code = ((const uint16_t *)tensor->data)[at];
+    return tensor->dtype == BEV_FP16 ? bev_fp16_decode(code) : bev_bf16_decode(code);
+}
+
+CPU_INLINE void cpu_view_put(const BevTensor *tensor, int64_t at, float value) {
+    if (tensor->dtype == BEV_FP32)
+        ((float *)tensor->data)[at] = value;
+    else
+        ((uint16_t *)tensor->data)[at] =
+            tensor->dtype == BEV_FP16 ? bev_fp16_encode(value) : bev_bf16_encode(value);
+}
+
+/* Gives the tensor the next bytes of problem->workspace, `used` of which are taken. */
+void cpu_view_take(const BevProblem *problem, BevTensor *tensor, size_t *used);
+
+/* The features of an image row, by the problem's strides, as rows of `feat`, channels last. */
+void cpu_view_features(const BevProblem *problem, int64_t camera, int64_t row, void *feat);
+
+/* The grid's rows, channels last, as the problem's output with channels first. */
+void cpu_view_spread(const BevProblem *problem, const void *rows);

@@ -1,0 +1,171 @@
+// The kernel behind grad_v4 in a view transform: gradients of depths become those of logits, and
+// both gradients go where a network expects them, by strides. And one in front, for grad_out.
+#pragma once
+
+#include "kernels/cuda/v4/front.cuh"
+
+constexpr int BEHIND_WARPS = 8, BEHIND_THREADS = BEHIND_WARPS * WARP;
+constexpr int BEHIND_PIXELS = WARP; // of a block, a lane each
+constexpr int BEHIND_EACH = 16;     // bins of a warp in a round
+
+struct Behind {
+    const void *depth, *grad; // depths and their gradients: (camera, bin, pixel)
+    const void *grad_feat;    // (camera, pixel, channel)
+    BevView view;             // strides of the two outputs
+    float factor;             // 1 / temperature
+    Frustums f;
+    int channels;
+    void *to_depth, *to_feat;
+    int blocks; // of a camera, of depths and of features
+};
+
+// A pixel's depths and their gradients, every 8th bin, those of a round in registers.
+template <BevDtype D> struct BehindBins {
+    using Code = DepthCode<D>;
+    const Code *depth, *grad; // of bin 0
+    int64_t stride;
+    int first, bins; // bins: 0 where there is no such pixel
+    float d[BEHIND_EACH], g[BEHIND_EACH];
+
+    __device__ int bin(int base, int i) const {
+        return base + first + i * BEHIND_WARPS;
+    }
+    __device__ void load(int base) {
+#pragma unroll
+        for (int i = 0; i < BEHIND_EACH; i++) {
+            bool exists = bin(base, i) < bins;
+            d[i] = exists ? Codec<D>::decode(depth[bin(base, i) * stride]) : 0.0f;
+            g[i] = exists ? Codec<D>::decode(grad[bin(base, i) * stride]) : 0.0f;
+        }
+    }
+    __device__ float sum() const {
+        float sum = 0;
+#pragma unroll
+        for (int i = 0; i < BEHIND_EACH; i++)
+            sum += d[i] * g[i];
+        return sum;
+    }
+};
+
+// A logit's gradient is depth * (gradient - sum of depth * gradient) / temperature. Where one round
+// is all, nothing is read twice.
+template <BevDtype D>
+__device__ inline void behind_depths(const Behind &behind, int camera, int pixel,
+                                     float (*parts)[WARP]) {
+    constexpr int ROUND = BEHIND_WARPS * BEHIND_EACH;
+    const Frustums &f = behind.f;
+    const BevStrides &s = behind.view.depth;
+    int pixels = f.height * f.width, row = pixel / f.width, lane = (int)threadIdx.x % WARP;
+    int64_t from = (int64_t)camera * f.bins * pixels + pixel;
+    BehindBins<D> mine = {(const DepthCode<D> *)behind.depth + from,
+                          (const DepthCode<D> *)behind.grad + from,
+                          pixels,
+                          (int)threadIdx.x / WARP,
+                          pixel < pixels ? f.bins : 0,
+                          {},
+                          {}};
+    float sum = 0;
+#pragma unroll 1
+    for (int base = 0; base < f.bins; base += ROUND) {
+        mine.load(base);
+        sum += mine.sum();
+    }
+    parts[mine.first][lane] = sum;
+    __syncthreads();
+    sum = 0;
+#pragma unroll
+    for (int i = 0; i < BEHIND_WARPS; i++)
+        sum += parts[i][lane];
+    DepthCode<D> *to =
+        (DepthCode<D> *)behind.to_depth + stride_to(s, camera, row, pixel - row * f.width);
+#pragma unroll 1
+    for (int base = 0; base < f.bins; base += ROUND) {
+        if (f.bins > ROUND)
+            mine.load(base);
+#pragma unroll
+        for (int i = 0; i < BEHIND_EACH; i++)
+            if (mine.bin(base, i) < mine.bins)
+                to[mine.bin(base, i) * s.channel] = Codec<D>::encode(
+                    behind.view.softmax ? mine.d[i] * (mine.g[i] - sum) * behind.factor
+                                        : mine.g[i]);
+    }
+}
+
+// The gradient of 32 pixels' features, at most 80 channels: read along the channels, written along
+// the image.
+template <BevDtype D> using BehindTile = FrontTile<D, BEHIND_PIXELS>;
+
+template <BevDtype D>
+__device__ inline void behind_features(const Behind &behind, int camera, int before,
+                                       BehindTile<D> *tile) {
+    using Code = DepthCode<D>;
+    constexpr int IN_VECTOR = 16 / (int)sizeof(Code), VECTORS = FRONT_CHANNELS / IN_VECTOR;
+    const BevStrides &s = behind.view.feat;
+    int pixels = behind.f.height * behind.f.width, channels = behind.channels;
+    int first = (int)blockIdx.y * FRONT_CHANNELS, count = min(FRONT_CHANNELS, channels - first);
+    int rows = min(BEHIND_PIXELS, pixels - before);
+    const Code *from =
+        (const Code *)behind.grad_feat + ((int64_t)camera * pixels + before) * channels + first;
+    if (channels % IN_VECTOR == 0) {
+#pragma unroll 3
+        for (int i = (int)threadIdx.x; i < rows * VECTORS; i += BEHIND_THREADS)
+            if (i % VECTORS * IN_VECTOR < count) {
+                uint32_t *to = tile->words[i / VECTORS] + i % VECTORS * 4;
+                uint4 v = ((const uint4 *)(from + (int64_t)(i / VECTORS) * channels))[i % VECTORS];
+                to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+            }
+    } else {
+        for (int i = (int)threadIdx.x; i < rows * count; i += BEHIND_THREADS)
+            ((Code *)tile->words[i / count])[i % count] =
+                from[(int64_t)(i / count) * channels + i % count];
+    }
+    __syncthreads();
+    int lane = (int)threadIdx.x % WARP, pixel = before + lane, row = pixel / behind.f.width;
+    Code *to = (Code *)behind.to_feat + stride_to(s, camera, row, pixel - row * behind.f.width) +
+               (int64_t)first * s.channel;
+    if (lane < rows)
+#pragma unroll 5
+        for (int c = (int)threadIdx.x / WARP; c < count; c += BEHIND_WARPS)
+            to[c * s.channel] = ((const Code *)tile->words[lane])[c];
+}
+
+// blockIdx.x: blocks of depths, then of features; .y: channels.
+template <BevDtype D>
+__global__ void __launch_bounds__(BEHIND_THREADS)
+    grad_v4_behind_kernel(const __grid_constant__ Behind behind) {
+    __shared__ union {
+        float parts[BEHIND_WARPS][WARP];
+        BehindTile<D> tile;
+    } shared;
+    int of_depth = behind.blocks * behind.f.cameras, block = (int)blockIdx.x % of_depth;
+    int camera = (int)((unsigned)block / (unsigned)behind.blocks);
+    int before = (block - camera * behind.blocks) * BEHIND_PIXELS;
+    if ((int)blockIdx.x >= of_depth)
+        behind_features<D>(behind, camera, before, &shared.tile);
+    else if (blockIdx.y == 0)
+        behind_depths<D>(behind, camera, before + (int)threadIdx.x % WARP, shared.parts);
+}
+
+template <BevDtype D> static inline void behind_launch(Behind behind, cudaStream_t stream) {
+    const Frustums &f = behind.f;
+    behind.blocks = (int)blocks_for((int64_t)f.height * f.width, BEHIND_PIXELS);
+    dim3 grid((unsigned)(2 * f.cameras * behind.blocks),
+              blocks_for(behind.channels, FRONT_CHANNELS));
+    grad_v4_behind_kernel<D><<<grid, BEHIND_THREADS, 0, stream>>>(behind);
+}
+
+// grad_out to channels last, 32 cells a block: many small blocks, so that some load while others
+// store.
+template <BevDtype D>
+__global__ void __launch_bounds__(BEHIND_THREADS)
+    grad_v4_last_kernel(const __grid_constant__ FrontImages grad_out, int channels) {
+    __shared__ BehindTile<D> tile;
+    front_images<D, BEHIND_THREADS>(grad_out, channels, blockIdx.x, &tile);
+}
+
+template <BevDtype D>
+static inline void last_launch(const FrontImages &grad_out, int channels, cudaStream_t stream) {
+    dim3 grid((unsigned)(grad_out.images * grad_out.blocks(BEHIND_PIXELS)),
+              blocks_for(channels, FRONT_CHANNELS));
+    grad_v4_last_kernel<D><<<grid, BEHIND_THREADS, 0, stream>>>(grad_out, channels);
+}

@@ -1,0 +1,100 @@
+/* A launch: blocks take the multiprocessors in turns, until every warp has ended. */
+#include "src/cachesim/trace_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for one block: the states of its warps that are under way. */
+typedef struct {
+    char *states;
+    int warps;
+} Room;
+
+static void *state_of(const Launch *launch, const Room *room, int warp) {
+    return room->states + (size_t)warp * launch->state_bytes;
+}
+
+/* Takes blocks from `next` on, until one has a warp with work. */
+static void fill(const Launch *launch, void *replay, Room *room, int64_t *next) {
+    while (room->warps == 0 && *next < launch->blocks) {
+        for (int warp = 0; warp < launch->warps; warp++)
+            if (launch->begin(replay, *next, warp, state_of(launch, room, room->warps)))
+                room->warps++;
+        ++*next;
+    }
+}
+
+/* A turn for every warp. */
+static void turns(const Launch *launch, void *replay, int sm, Room *room) {
+    for (int warp = 0; warp < room->warps; warp++)
+        if (!launch->turn(replay, sm, state_of(launch, room, warp))) {
+            room->warps--;
+            if (warp < room->warps)
+                memcpy(state_of(launch, room, warp), state_of(launch, room, room->warps),
+                       launch->state_bytes);
+            warp--;
+        }
+}
+
+/* False: told to end. */
+static bool run(const Launch *launch, void *replay, Room *rooms, const TraceWatch *watch) {
+    int64_t next = 0;
+    for (int r = 0; r < launch->resident; r++)
+        for (int sm = 0; sm < TRACE_MULTIPROCESSORS; sm++)
+            fill(launch, replay, &rooms[sm * launch->resident + r], &next);
+    for (bool busy = true; busy;) {
+        busy = false;
+        if (watch && watch->go_on && !watch->go_on(watch->context))
+            return false;
+        for (int i = 0; i < TRACE_MULTIPROCESSORS * launch->resident; i++) {
+            turns(launch, replay, i / launch->resident, &rooms[i]);
+            fill(launch, replay, &rooms[i], &next);
+            busy |= rooms[i].warps > 0;
+        }
+        if (launch->round)
+            launch->round(replay);
+    }
+    return true;
+}
+
+/* The warps that an observer asks for, each alone. */
+static bool run_alone(const Launch *launch, void *replay, const TraceWatch *watch,
+                      const char *where, Err *err) {
+    TraceObserver *observer = watch->observer;
+    void *state = malloc(launch->state_bytes);
+    bool go_on = state && observer->launch(observer, launch);
+    for (int64_t block = 0; go_on && block < launch->blocks; block++) {
+        if (watch->go_on && !watch->go_on(watch->context)) {
+            free(state);
+            return err_set(err, ERR_FAILED, where, "", "the replay was ended early");
+        }
+        for (int warp = 0; warp < launch->warps; warp++)
+            if (launch->begin(replay, block, warp, state) &&
+                observer->wants(observer, launch, replay, block, warp, state))
+                while (launch->turn(replay, 0, state)) {
+                }
+    }
+    bool have = state != NULL;
+    free(state);
+    return have || err_set(err, ERR_FAILED, where, "", "no memory for a warp");
+}
+
+bool launch_run(const Launch *launch, void *replay, const TraceWatch *watch, const char *where,
+                Err *err) {
+    if (watch && watch->observer)
+        return run_alone(launch, replay, watch, where, err);
+    int count = TRACE_MULTIPROCESSORS * launch->resident;
+    size_t room_bytes = (size_t)launch->warps * launch->state_bytes;
+    Room *rooms = calloc((size_t)count, sizeof *rooms);
+    char *states = malloc((size_t)count * room_bytes);
+    bool have = rooms && states, ended = false;
+    for (int i = 0; have && i < count; i++)
+        rooms[i].states = states + (size_t)i * room_bytes;
+    if (have)
+        ended = !run(launch, replay, rooms, watch);
+    free(rooms);
+    free(states);
+    if (ended)
+        return err_set(err, ERR_FAILED, where, "", "the replay was ended early");
+    return have || err_set(err, ERR_FAILED, where, "", "no memory for %d blocks", count);
+}

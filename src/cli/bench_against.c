@@ -1,0 +1,250 @@
+#include "src/cli/bench_against.h"
+
+#include "src/base/data.h"
+#include "src/view/chart/chart.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_BARS = 400, GROUP_TEXT = 400 };
+
+typedef enum { FASTER, SAME, SLOWER, VERDICT_COUNT } Verdict;
+static const char *const verdict_words[VERDICT_COUNT] = {"faster", "within noise", "slower"};
+
+struct Against {
+    const Options *options;
+    json_t *root;
+    double fail; /* a slow-down that is still allowed, 0.05; INFINITY: any */
+    int compared, failed;
+    char worst[300]; /* of those that fail */
+    double worst_ratio;
+    int bar_count;
+    PlotBar bars[MAX_BARS];
+    char groups[MAX_BARS][GROUP_TEXT], labels[MAX_BARS][64];
+};
+
+/* ---- the old file ------------------------------------------------------------------------------ */
+
+static const char *text_of(const json_t *object, const char *key) {
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static double number_of(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static bool parse_fail(const char *text, double *fail, Err *err) {
+    char *end;
+    *fail = INFINITY;
+    if (!text)
+        return true;
+    double percent = strtod(text, &end);
+    *fail = percent / 100;
+    return (end != text && (!*end || !strcmp(end, "%")) && percent >= 0 && percent <= 1000) ||
+           err_set(err, ERR_USAGE, "--fail", "such as 5%", "'%s' is no percentage", text);
+}
+
+/* Whether a row of the file is one of `where`, with a latency. */
+static bool has_rows(const json_t *root, BevWhere where) {
+    const json_t *rows = json_object_get(root, "results");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (!strcmp(text_of(row, "where"), where_names[where]) &&
+            isfinite(number_of(row, "median_us")) && isfinite(number_of(row, "noise")))
+            return true;
+    }
+    return false;
+}
+
+static bool check_machine(const json_t *root, const BenchPlan *plan, const char *path, Err *err) {
+    const json_t *old = json_object_get(root, "machine");
+    Machine here;
+    bool shared = false;
+    machine_read(&here);
+    for (int where = BEV_CPU; where <= BEV_CUDA; where++) {
+        bool cuda = where == BEV_CUDA;
+        const char *then = text_of(old, cuda ? "gpu" : "cpu"), *now = cuda ? here.gpu : here.cpu;
+        int threads = (int)number_of(old, "threads");
+        if (!(plan->where & 1u << where) || !has_rows(root, (BevWhere)where))
+            continue;
+        if (strcmp(then, now) || (!cuda && threads != here.threads))
+            return err_set(err, ERR_USAGE, path, "figures of two machines are not compared",
+                           "measured on %s%s, but this is %s%s", then[0] ? then : "n/a",
+                           !cuda && threads != here.threads ? " with other threads" : "", now, "");
+        shared = true;
+    }
+    return shared || err_set(err, ERR_USAGE, path, "name one that bench --format json wrote here",
+                             "no latency of this device in it");
+}
+
+static bool check_source(const json_t *root, const BenchPlan *plan, const char *path, Err *err) {
+    const char *timing = text_of(root, "timing");
+    bool single = !strcmp(timing, "single");
+    if (!has_rows(root, BEV_CPU) && !has_rows(root, BEV_CUDA))
+        return err_set(err, ERR_USAGE, path, "write it with bevscope bench --format json",
+                       "no latency that bench measured, with its noise, in it");
+    return single == plan->timing.single ||
+           err_set(err, ERR_USAGE, path, single ? "add --single" : "leave --single out",
+                   "its figures are of %s", single ? "single launches" : "launches in a row");
+}
+
+bool against_open(const Options *options, const BenchPlan *plan, Against **out, Err *err) {
+    const char *path = options->against;
+    json_error_t error;
+    *out = NULL;
+    if (!path && (options->fail || options->png))
+        return err_set(err, ERR_USAGE, options->fail ? "--fail" : "--png", "add --against OLD.json",
+                       "there is nothing to compare with");
+    if (!path)
+        return true;
+    Against *against = calloc(1, sizeof *against);
+    if (!against)
+        return err_set(err, ERR_FAILED, "bench", "", "out of memory");
+    against->options = options;
+    bool ok = parse_fail(options->fail, &against->fail, err);
+    if (ok && !(against->root = json_load_file(path, JSON_REJECT_DUPLICATES, &error)))
+        ok = err_set(err, ERR_FAILED, path, "write it with bevscope bench --format json",
+                     "line %d: %s", error.line, error.text);
+    ok = ok && check_source(against->root, plan, path, err) &&
+         check_machine(against->root, plan, path, err);
+    if (ok)
+        *out = against;
+    else
+        against_close(against);
+    return ok;
+}
+
+void against_close(Against *against) {
+    if (against)
+        json_decref(against->root);
+    free(against);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
+static bool same_number(const json_t *old, const char *key, double value) {
+    double then = number_of(old, key);
+    return then == value || (isnan(then) && !isfinite(value));
+}
+
+static bool is_same(const json_t *old, const BenchRow *row) {
+    const KernelConfig *config = &row->config;
+    return !strcmp(text_of(old, "scene"), row->scene) &&
+           !strcmp(text_of(old, "kernel"), config->kernel->name) &&
+           !strcmp(text_of(old, "dtype"), bev_dtypes[config->dtype].name) &&
+           !strcmp(text_of(old, "align"), bev_aligns[config->align].name) &&
+           !strcmp(text_of(old, "cache"), cache_names[row->cache]) &&
+           same_number(old, "channels", (double)row->channels) &&
+           same_number(old, "points", (double)row->points) &&
+           same_number(old, "l2_carveout_mib", row->l2_carveout_mib);
+}
+
+static const json_t *old_row(const Against *against, const BenchRow *row) {
+    const json_t *rows = json_object_get(against->root, "results");
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        if (is_same(json_array_get(rows, i), row) &&
+            number_of(json_array_get(rows, i), "median_us") > 0)
+            return json_array_get(rows, i);
+    return NULL;
+}
+
+static void add_bar(Against *against, const BenchRow *row, Verdict verdict, double ratio,
+                    double noise, double old_us) {
+    int n = against->bar_count;
+    if (n == MAX_BARS)
+        return;
+    against->bar_count++;
+    PlotBar *bar = &against->bars[n];
+    snprintf(against->groups[n], GROUP_TEXT, "%.300s, %s, %s, %s", row->scene,
+             bev_dtypes[row->config.dtype].title, bev_aligns[row->config.align].name,
+             cache_names[row->cache]);
+    snprintf(against->labels[n], sizeof against->labels[n], "%s", row->config.kernel->title);
+    bool same_group = n && !strcmp(against->groups[n - 1], against->groups[n]);
+    *bar = (PlotBar){.group = same_group ? NULL : against->groups[n],
+                     .label = against->labels[n],
+                     .strong = verdict == SLOWER};
+    for (int part = 0; part < VERDICT_COUNT; part++)
+        bar->parts[part] = part == (int)verdict ? ratio : NAN;
+    snprintf(bar->text, sizeof bar->text, "%.3f ± %.2g, was %.4g µs", ratio, noise, old_us);
+}
+
+void against_add(Against *against, Report *report, const BenchRow *row) {
+    if (!against)
+        return;
+    const json_t *old = row->skipped[0] ? NULL : old_row(against, row);
+    double old_us = old ? number_of(old, "median_us") : NAN;
+    double old_noise = old ? number_of(old, "noise") : NAN;
+    double ratio = row->timing.median_us / old_us;
+    double noise = fmax(old_noise, row->timing.noise);
+    bool known = isfinite(ratio) && isfinite(old_noise);
+    Verdict verdict = !known || fabs(ratio - 1) <= noise ? SAME : ratio > 1 ? SLOWER : FASTER;
+    bool fails = verdict == SLOWER && ratio - 1 > against->fail;
+    if (known)
+        add_bar(against, row, verdict, ratio, noise, old_us);
+    against->compared += known;
+    against->failed += fails;
+    if (fails && ratio > against->worst_ratio) {
+        against->worst_ratio = ratio;
+        snprintf(against->worst, sizeof against->worst, "%.200s, %s, %s: %.3f times", row->scene,
+                 row->config.kernel->name, bev_dtypes[row->config.dtype].name, ratio);
+    }
+    report_add(report, "old_us", "old us", 4, cell_if(known, cell_real(old_us)));
+    report_add(report, "old_noise", "old noise", 2, cell_if(known, cell_real(old_noise)));
+    report_add(report, "ratio", "new/old", 4, cell_if(known, cell_real(ratio)));
+    report_add(report, "ratio_noise", "+-", 2, cell_if(known, cell_real(noise)));
+    report_add(report, "against", "against", 0, cell_text(known ? verdict_words[verdict] : NULL));
+    report_add(report, "against_passed", NULL, 0, cell_if(known, cell_bool(!fails)));
+}
+
+/* ---- the figure and the gate ------------------------------------------------------------------- */
+
+static bool draw(const Against *against, Err *err) {
+    char title[100], subtitle[300];
+    double end = 1.2;
+    for (int i = 0; i < against->bar_count; i++)
+        for (int part = 0; part < VERDICT_COUNT; part++)
+            end = fmax(end, against->bars[i].parts[part] * 1.3);
+    int slower = 0;
+    for (int i = 0; i < against->bar_count; i++)
+        slower += against->bars[i].strong;
+    snprintf(title, sizeof title, "%d of %d latencies are longer than before", slower,
+             against->bar_count);
+    snprintf(subtitle, sizeof subtitle, "against %.200s, both measured", against->options->against);
+    PlotMark one = {.x = 1, .label = "as before", .strong = true};
+    ChartSpec spec = {.title = title,
+                      .subtitle = subtitle,
+                      .note = "Ratio of medians; shorter is faster. ±: the larger noise of the two, "
+                              "interquartile range over median. Within it nothing is said.",
+                      .x = {.title = "new / old", .lo = 0, .hi = end},
+                      .part_names = verdict_words,
+                      .part_count = VERDICT_COUNT,
+                      .bars = against->bars,
+                      .bar_count = against->bar_count,
+                      .marks = &one,
+                      .mark_count = 1};
+    Image image = {0};
+    uint8_t *bytes = NULL;
+    size_t length = 0;
+    bool ok = plot_image(&spec, &image, err) && image_png(&image, &bytes, &length, err) &&
+              data_write(against->options->png, bytes, length, err);
+    image_free(&image);
+    free(bytes);
+    return ok;
+}
+
+bool against_judge(const Against *against, Err *err) {
+    if (!against)
+        return true;
+    if (!against->compared)
+        return err_set(err, ERR_GATE, against->options->against, "time the same scenes and kernels",
+                       "no row of it was measured again");
+    if (against->options->png && !draw(against, err))
+        return false;
+    return !against->failed ||
+           err_set(err, ERR_GATE, "bench", "", "%d of %d rows are slower by more than %g%% and noise, "
+                   "the worst %s", against->failed, against->compared, 100 * against->fail,
+                   against->worst);
+}

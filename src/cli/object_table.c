@@ -1,0 +1,234 @@
+#include "src/cli/model.h"
+#include "src/cli/selection.h"
+
+#include "src/base/progress.h"
+#include "src/scene/scatter.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- open ------------------------------------------------------------------------------------ */
+
+static bool measure(const ObjectTable *table, const Workload *workload, uint32_t cameras,
+                    BevDtype dtype, BevAlign align, ObjectError *errors, Err *err) {
+    const Scene *scene = &workload->scene;
+    HostProblem problem = {0};
+    BevMap map = {0};
+    bool ok = scatter_build(&scene->rig, align, cameras, &map, err) &&
+              problem_encode(&problem, &scene->shape, dtype, align, &workload->features, &map, err);
+    if (ok)
+        objects_measure(&table->objects, &scene->rig.grid, &problem.view, errors);
+    problem_free(&problem);
+    scatter_free(&map);
+    return ok;
+}
+
+static double box_range_m(const TrueBox *box) {
+    return hypot(box->center_m[0], box->center_m[1]);
+}
+
+static bool is_flat(const TrueBox *box) {
+    return !(box->size_m[0] > 0 && box->size_m[1] > 0 && box->size_m[2] > 0);
+}
+
+/* Boxes that say nothing about a map: a line of each kind. */
+static void say_unmeasured(const Objects *objects, const Grid *grid, const char *scene) {
+    int64_t outside = 0, unseen = 0, flat = 0;
+    for (int64_t i = 0; i < objects->count; i++) {
+        const double *at = objects->boxes[i].center_m;
+        outside += !(at[0] >= grid->x_min_m && at[0] < grid->x_max_m && at[1] >= grid->y_min_m &&
+                     at[1] < grid->y_max_m);
+        flat += is_flat(&objects->boxes[i]);
+        unseen += !objects->pixels[i];
+    }
+    const struct {
+        int64_t count;
+        const char *text;
+    } lines[] = {{outside, "have their middle outside of the grid"},
+                 {flat, "have a side of 0 m"},
+                 {unseen, "meet no pixel's ray: they have no mass"}};
+    progress_hide();
+    for (int i = 0; i < 3; i++)
+        if (lines[i].count)
+            fprintf(stderr, "bevscope: %s: %lld of %lld boxes %s\n", scene,
+                    (long long)lines[i].count, (long long)objects->count, lines[i].text);
+}
+
+bool object_table_open(const Options *options, Workload *workload, ObjectTable *table, Err *err) {
+    const Scene *scene = &workload->scene;
+    bool fault;
+    *table = (ObjectTable){.errors = NULL};
+    if (!select_fault(options, &fault, err))
+        return false;
+    if (!scene->has_rig)
+        return err_set(err, ERR_USAGE, scene->name, "export it with its calibration and boxes",
+                       "objects are measured by a rig, and this scene has none");
+    if (!objects_of_scene(&scene->rig, scene->has_world ? &scene->world : NULL, &scene->photos,
+                          workload->options.time_s, &table->objects, err))
+        return false;
+    size_t count = (size_t)table->objects.count;
+    if (!count)
+        return err_set(err, ERR_USAGE, scene->name, "a file brings them as its array boxes",
+                       "this scene has no true boxes");
+    table->errors = calloc(count, sizeof *table->errors);
+    table->baseline = calloc(count, sizeof *table->baseline);
+    if (!table->errors || !table->baseline)
+        return err_set(err, ERR_FAILED, "objects", "", "out of memory");
+    say_unmeasured(&table->objects, &scene->rig.grid, scene->name);
+    return measure(table, workload, UINT32_MAX, BEV_FP32, BEV_NEAREST, table->baseline, err) &&
+           select_use_fault(options, workload, err);
+}
+
+void object_table_close(ObjectTable *table) {
+    objects_free(&table->objects);
+    free(table->errors);
+    free(table->baseline);
+    *table = (ObjectTable){.errors = NULL};
+}
+
+bool object_table_measure(ObjectTable *table, Workload *workload, BevDtype dtype, BevAlign align,
+                          Err *err) {
+    return measure(table, workload, ~workload->dirty, dtype, align, table->errors, err);
+}
+
+double object_moved_m(const ObjectTable *table, int64_t object) {
+    const ObjectError *now = &table->errors[object], *before = &table->baseline[object];
+    return hypot(now->ahead_m - before->ahead_m, now->left_m - before->left_m);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void add_head(Report *report, const char *scene, BevDtype dtype, BevAlign align) {
+    report->folds = true;
+    report_row(report);
+    report_add(report, "scene", "scene", 0, cell_text(scene));
+    report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[dtype].name));
+    report_add(report, "align", "align", 0, cell_text(bev_aligns[align].name));
+}
+
+/* To a tenth of a millimetre. */
+static Cell metres(double m) {
+    return cell_real(round(m * 1e4) * 1e-4);
+}
+
+static void add_object(const ObjectTable *table, int64_t i, Report *report) {
+    const ObjectError *now = &table->errors[i], *before = &table->baseline[i];
+    const TrueBox *box = &table->objects.boxes[i];
+    char name[48];
+    snprintf(name, sizeof name, "%.31s %lld", box->label[0] ? box->label : "box", (long long)i);
+    report_add(report, "object", "object", 0, cell_text(name));
+    report_add(report, "x_m", NULL, 4, cell_real(box->center_m[0]));
+    report_add(report, "y_m", NULL, 4, cell_real(box->center_m[1]));
+    report_add(report, "range_m", "range m", 3, cell_real(now->range_m));
+    report_add(report, "pixels", "pixels", 0, cell_int(table->objects.pixels[i]));
+    report_add(report, "share", "in box", 3, cell_real(now->share));
+    report_add(report, "baseline_share", "baseline", 3, cell_real(before->share));
+    report_add(report, "in_grid", NULL, 3, cell_real(now->in_grid));
+    report_add(report, "offset_m", "off m", 3, metres(now->offset_m));
+    report_add(report, "baseline_offset_m", "baseline m", 3, metres(before->offset_m));
+    report_add(report, "ahead_m", "away m", 3, metres(now->ahead_m));
+    report_add(report, "left_m", "left m", 3, metres(now->left_m));
+    report_add(report, "moved_m", "moved m", 3, metres(object_moved_m(table, i)));
+}
+
+static int64_t *by_range(const Objects *objects) {
+    int64_t *order = malloc((size_t)objects->count * sizeof *order);
+    for (int64_t i = 0; order && i < objects->count; i++) {
+        int64_t at = i;
+        for (; at > 0 &&
+               box_range_m(&objects->boxes[order[at - 1]]) > box_range_m(&objects->boxes[i]);
+             at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    return order;
+}
+
+void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtype, BevAlign align,
+                      Report *rows, Report *bands) {
+    ObjectBand now[OBJECT_BANDS], before[OBJECT_BANDS];
+    char text[32];
+    int64_t *order = by_range(&table->objects);
+    rows->out_of_memory = rows->out_of_memory || !order;
+    for (int64_t i = 0; order && i < table->objects.count; i++) {
+        add_head(rows, scene, dtype, align);
+        add_object(table, order[i], rows);
+    }
+    free(order);
+    objects_bands(table->errors, table->objects.count, now);
+    objects_bands(table->baseline, table->objects.count, before);
+    for (int band = 0; band < OBJECT_BANDS; band++) {
+        add_head(bands, scene, dtype, align);
+        object_band_text(band, text, sizeof text);
+        report_add(bands, "range", "range", 0, cell_text(text));
+        report_add(bands, "objects", "objects", 0, cell_int(now[band].count));
+        report_add(bands, "share", "in box", 3, cell_real(now[band].share));
+        report_add(bands, "baseline_share", "baseline", 3, cell_real(before[band].share));
+        report_add(bands, "offset_m", "off m", 3, cell_real(now[band].offset_m));
+        report_add(bands, "baseline_offset_m", "baseline m", 3, cell_real(before[band].offset_m));
+    }
+}
+
+/* ---- plot objects ---------------------------------------------------------------------------- */
+
+static bool draw(const PlotRequest *request, const ObjectTable *table, const char *title,
+                 uint8_t **bytes, size_t *length, Err *err) {
+    const BevProblem *problem = &request->model->problem.view;
+    int count = (int)table->objects.count;
+    double *values = calloc((size_t)count * 3, sizeof *values), far_m = 10, most_m = 1;
+    char subtitle[256];
+    if (!values)
+        return err_set(err, ERR_FAILED, "plot", "", "out of memory");
+    for (int i = 0; i < count; i++) {
+        const ObjectError *now = &table->errors[i], *before = &table->baseline[i];
+        values[i] = now->range_m;
+        values[count + i] = before->offset_m;
+        values[2 * count + i] = now->offset_m;
+        far_m = fmax(far_m, now->range_m);
+        most_m = fmax(most_m, fmax(now->offset_m, before->offset_m));
+    }
+    const PlotSeries series[] = {{.name = "without fault, FP32",
+                                  .x = values,
+                                  .y = values + count,
+                                  .count = count,
+                                  .color = 1,
+                                  .dots = true,
+                                  .baseline = true},
+                                 {.name = "selection",
+                                  .x = values,
+                                  .y = values + 2 * count,
+                                  .count = count,
+                                  .dots = true,
+                                  .strong = true}};
+    snprintf(subtitle, sizeof subtitle, "%s, %s, %s", title, bev_dtypes[problem->dtype].title,
+             bev_aligns[problem->align].name);
+    ChartSpec spec = {
+        .title = "How far the mass of each object is off",
+        .subtitle = subtitle,
+        .note = "Computed: from where the pixels' rays meet the object to the centroid of its mass "
+                "in the grid. A dot an object; objects without mass in the grid have none.",
+        .x = {"range of the object, m", false, 0, ceil(far_m / 10) * 10, "m"},
+        .y = {"off, m", false, 0, ceil(most_m), "m"},
+        .series = series,
+        .series_count = 2,
+    };
+    bool ok = plots_chart(request, &spec, bytes, length, err);
+    free(values);
+    return ok;
+}
+
+bool plot_objects(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
+    const SceneModel *model = request->model;
+    const BevProblem *problem = &model->problem.view;
+    Workload workload; /* of its own: the fault changes its rig */
+    ObjectTable table;
+    if (!workload_open(&workload, model->scene, &model->workload.options, err))
+        return false;
+    bool ok = object_table_open(request->options, &workload, &table, err) &&
+              object_table_measure(&table, &workload, problem->dtype, problem->align, err) &&
+              draw(request, &table, workload.scene.title, bytes, length, err);
+    object_table_close(&table);
+    workload_close(&workload);
+    return ok;
+}

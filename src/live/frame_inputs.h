@@ -1,0 +1,145 @@
+/* The inputs of a frame. Each is reference counted (src/base/ref.h): frames in which it is the same
+ * share it. It does not change once it is made. */
+#pragma once
+
+#include "src/live/moments.h"
+#include "src/run/cuda/device.h"
+#include "src/scene/objects.h"
+#include "src/scene/scene.h"
+#include "src/state/live_data.h"
+
+#include <sys/stat.h>
+
+typedef struct {
+    int number; /* in StateMenu.scenes */
+    OperatorChange sizes;
+    Scene scene;
+    SceneFacts facts;
+    Moments *moments; /* of a clip; else NULL */
+    bool is_file;     /* it has a regular file of its own, which was like this before it was read */
+    struct stat file;
+} LoadedScene;
+
+typedef struct SeenFeatures SeenFeatures;
+struct SeenFeatures {
+    SeenFeatures *base; /* these with the depth of a training; NULL: they are as seen */
+    LoadedScene *scene;
+    Moment *moment; /* of a clip: the one whose tensors these are; else NULL */
+    double time_s, temperature;
+    bool draft; /* rendered with fewer rays */
+    BevShape shape;
+    Features values; /* borrowed from the scene where the scene has tensors */
+    CameraViews views, photos; /* `photos` is borrowed from the scene */
+    Objects objects;     /* of that moment; the base's, where there is one */
+    Embedding embedding; /* channels 0: the features are no embedding */
+    double took_us;      /* to make */
+};
+
+/* The features as seen, without training. */
+static inline SeenFeatures *features_base(SeenFeatures *features) {
+    return features && features->base ? features->base : features;
+}
+
+/* What the cameras see, at a higher resolution than the features. */
+typedef struct {
+    LoadedScene *scene;
+    double time_s;
+    CameraViews views;
+} SharpViews;
+
+typedef struct BuiltMap {
+    LoadedScene *scene;
+    Moment *moment; /* of a clip: whose rig or map this is; else NULL */
+    BevAlign align;
+    double evenness, prune;
+    SeenFeatures *pruned_by; /* whose depths decided; NULL: nothing is pruned */
+    struct BuiltMap *whole;  /* where points are pruned: the map before that */
+    uint32_t camera_mask;
+    CameraError errors[RIG_MAX_CAMERAS];
+    Rig rig; /* as calibrated, errors included */
+    BevMap map;
+    Staging pinned; /* holds the arrays of a map that the GPU built */
+    bool borrowed;  /* the map is the scene's own */
+    bool changed;   /* cameras are not as calibrated, or points were pruned, or intervals made even */
+    LiveIntervals intervals;
+    OperatorBars bars; /* of an operator scene */
+    double took_us;    /* to build */
+} BuiltMap;
+
+typedef struct {
+    SeenFeatures *features;
+    BuiltMap *map;
+    KernelConfig config;
+    float *values;   /* (cell, c); NULL where there are */
+    BevTensor codes; /* the output as the kernel left it: of a large grid on the CPU; owned */
+    BevFootprint footprint;
+    BevTraffic gather, own;
+    ObjectBand objects[OBJECT_BANDS]; /* where the features have objects */
+} PooledGrid;
+
+typedef struct {
+    SeenFeatures *features;
+    BuiltMap *map;
+    double *values;        /* (cell, c); NULL of a large grid, whose rows are computed from */
+    int32_t *interval_of; /* [cell]; -1: none */
+} Fp64Grid;
+
+/* A loss on some cells of a pooled grid, and the gradients that a kernel computes from it. */
+typedef struct {
+    PooledGrid *pooled;  /* NULL: it is large, and there are none */
+    KernelConfig config; /* goes backward */
+    int kind;            /* LossKind, or LOSS_ALL */
+    int64_t cell;                 /* of the grid; */
+    int64_t probe_cell; int slice; /* it was behind this one of the picture */
+    GridLoss loss; /* empty of LOSS_ALL, and where there is none */
+    float *grad_depth, *grad_feat;
+    bool waits;     /* they are still to be computed */
+    char text[300]; /* why there are none */
+} Gradients;
+
+/* Where a training stands (live_trainer.h), and what it is of. */
+typedef struct {
+    SeenFeatures *base; /* whose depth it began at */
+    BuiltMap *map;
+    KernelConfig forward, backward;
+    uint64_t run;           /* of the job */
+    float *target;          /* (cell, c): the grid of the true depth; reference counted */
+    SeenFeatures *features; /* with the depth of the last step that was kept; NULL: none yet */
+    LiveTraining shown;
+} Training;
+
+/* The recorded steps, and what they were recorded of. */
+typedef struct {
+    LiveSteps steps;
+    BuiltMap *map;
+    BevShape shape;
+    KernelConfig config, baseline; /* baseline.kernel NULL: none */
+    const BevKernel *kernels[2]; /* instead of theirs; NULL: theirs */
+    int64_t probe_cell, block; /* -1: none */
+    int warp;
+    BevGpuFacts gpu; /* V3 takes one of its forms by it */
+} RecordedSteps;
+
+enum { FRAME_INPUTS = 10 };
+
+typedef union {
+    struct {
+        LoadedScene *scene;
+        SeenFeatures *features;
+        SharpViews *views; /* NULL: show the views of `features` */
+        BuiltMap *map;
+        PooledGrid *pooled, *baseline;
+        Fp64Grid *fp64_original;
+        RecordedSteps *steps;
+        Gradients *gradients; /* NULL: forward */
+        Training *training;   /* NULL: the job asks for none */
+    };
+    void *each[FRAME_INPUTS]; /* the same, for what is done to all of them */
+} FrameInputs;
+
+/* Adds an owner to each input; removes one from each and zeroes the struct. */
+FrameInputs frame_inputs_keep(const FrameInputs *inputs);
+void frame_inputs_drop(FrameInputs *inputs);
+
+/* Holds scene, features and map of `inputs` in the place of what was held. */
+void frame_inputs_hold(FrameInputs *held, const FrameInputs *inputs);

@@ -1,0 +1,149 @@
+/* How the pipeline gets its inputs. Each inputs_... function fills its part of `next`. It reuses
+ * the previous input, `have` (NULL: none), where that is still valid, and makes a new one
+ * otherwise. */
+#pragma once
+
+#include "src/live/frame_inputs.h"
+#include "src/run/session.h"
+#include "src/scene/problem.h"
+
+/* ---- inputs_cameras.c ------------------------------------------------------------------------ */
+
+/* Fills `err` for a failed allocation; returns false. */
+bool inputs_no_memory(const char *where, Err *err);
+
+bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *err);
+bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
+                     FrameInputs *next, Err *err);
+/* The same features with another depth, which is copied. NULL: no memory. */
+SeenFeatures *inputs_with_depth(SeenFeatures *base, const float *depth, Err *err);
+bool inputs_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameInputs *next, Err *err);
+
+/* The scene whose tensors, rig, map and photographs these features belong to: of a clip the
+ * moment's. */
+const Scene *inputs_scene_at(const SeenFeatures *features);
+
+/* Whether the scene's file has a map of this align. */
+bool inputs_scene_has_map(const Scene *scene, BevAlign align);
+
+/* ---- inputs_map.c ---------------------------------------------------------------------------- */
+
+/* Device memory that is kept for the next maps of the same size: a comparison of two aligns builds
+ * two maps for every change of calibration. A zeroed MapBuilder keeps nothing yet. */
+typedef struct {
+    struct ScatterGpu *gpu[BEV_ALIGN_COUNT];
+    BevShape shape;
+} MapBuilder;
+
+void map_builder_clear(MapBuilder *builder);
+
+/* `*have` is a map that may still fit; a new map replaces it. */
+bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, const GiveUp *give_up,
+                FrameInputs *next, Err *err);
+
+/* ---- inputs_grids.c -------------------------------------------------------------------------- */
+
+/* An encoded problem and the session that runs it. */
+typedef struct {
+    SeenFeatures *features;
+    BuiltMap *map;
+    KernelConfig config;
+    HostProblem problem;
+    Session *session;
+} Runner;
+
+void runner_clear(Runner *runner);
+
+/* Encodes these inputs for the kernel of `config`, which the problem borrows. Backward grad_out is
+ * zero: what a launch takes does not depend on values. */
+bool inputs_encode(HostProblem *problem, const SeenFeatures *features, const BuiltMap *map,
+                   const KernelConfig *config, Err *err);
+
+/* Stage times of one run; a stage that was not needed took 0. */
+typedef struct {
+    double us[STAGE_COUNT];
+} StageTimes;
+
+/* Pools the features of `next` with its map, and adds to `times`. Asks `give_up` after encoding and
+ * after preparing. */
+bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
+                 const GiveUp *give_up, PooledGrid **pooled, StageTimes *times, Err *err);
+
+/* Whether the display keeps as little as it can of a problem (LIVE_LARGE_BYTES). `map` may be NULL:
+ * the grid alone decides. */
+bool inputs_large(const BevShape *shape, const BuiltMap *map);
+
+/* Whether there is no memory for a launch in the background: beside a comparison (`compares`) two
+ * large grids are held for the picture; gradients (`backward`, on the CPU) of a large grid take as
+ * much again as the picture where the map has four points for one. */
+bool inputs_crowded(const BevShape *shape, int64_t points, bool compares, bool backward);
+
+/* Reads back what the runner's session has just pooled from these inputs. NULL: failed. A large
+ * grid takes the runner's memory with it, and the runner is empty then. */
+PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const KernelConfig *config,
+                             Err *err);
+
+/* The vector of a cell; `room`, of as many values as there are channels, is used where it has to be
+ * decoded. */
+const float *inputs_vector(const PooledGrid *pooled, int64_t cell, float *room);
+
+bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *err);
+
+/* Row function of Fp64Rows, for a grid without values. */
+void inputs_fp64_row(const void *grid, int64_t cell, double *values);
+
+/* Fills `probe` for `cell` (-1: none): the points that fell into it, and its pooled value beside
+ * the one in FP64. */
+bool inputs_probe(const FrameInputs *inputs, int64_t cell, LiveProbe *probe, Err *err);
+
+/* ---- inputs_slice.c -------------------------------------------------------------------------- */
+
+/* The cell of the grid that the job's cell of the picture shows; -1: none. */
+int64_t inputs_probe_cell(const FrameInputs *inputs, const Job *job);
+
+/* ---- inputs_backward.c ----------------------------------------------------------------------- */
+
+/* A problem without values: shapes, formats, and the map, which it borrows. */
+BevProblem inputs_bare_problem(const BevShape *shape, const BevMap *map, BevDirection direction,
+                               BevDtype dtype, BevAlign align);
+
+/* What pools the picture: the selection, or where that goes backward the default kernel. */
+KernelConfig inputs_forward_config(const KernelConfig *config);
+
+/* The bytes of a selection that goes backward. */
+LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig *config);
+
+/* How many points each pixel has, as lengths of intervals. */
+bool inputs_pixel_runs(const FrameInputs *inputs, LiveIntervals *intervals, Err *err);
+
+/* ---- inputs_gradients.c ---------------------------------------------------------------------- */
+
+/* Whether these are of that grid, and of the job's loss, cell and kernel. All large grids fit: of
+ * those there are none. */
+bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const Job *job);
+
+/* The job's loss on the pooled grid of `with`; its gradients still wait, or `text` says why there
+ * are none. */
+bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *err);
+
+/* Computes the gradients that wait. `runner` keeps problem and session for the next loss. */
+void inputs_gradients(Runner *runner, Gradients *made);
+
+LiveGradients inputs_live_gradients(const Gradients *made);
+
+/* ---- inputs_steps.c -------------------------------------------------------------------------- */
+
+/* Records the steps of the selection, and of a pinned baseline, where the state asks for them.
+ * Takes a few ms, the longest cell of block_atomic 30. */
+bool inputs_steps(RecordedSteps *have, const State *state, FrameInputs *next, Err *err);
+
+/* ---- difference.c ---------------------------------------------------------------------------- */
+
+/* Compares the selection's grid with the baseline's, where there is one. */
+void inputs_difference(const FrameInputs *inputs, LiveDifference *difference);
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Free the memory that is kept for more features and more grids of the last size. */
+void inputs_free_feature_memory(void);
+void inputs_free_grid_memory(void);

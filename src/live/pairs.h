@@ -1,0 +1,20 @@
+/* How many times as long the baseline takes as the selection: figures of the two taken in turns, so
+ * that a machine that is slow for a while is slow for both. */
+#pragma once
+
+#include "src/state/live_data.h"
+
+enum { PAIRS_ENOUGH = 5, PAIRS_KEPT = 15 };
+
+typedef struct {
+    double ratios[PAIRS_KEPT]; /* baseline over selection, the oldest first */
+    int count;
+    double half_us; /* the first figure of a pair; 0: none waits for the second */
+    bool half_is_baseline;
+} Pairs;
+
+/* Adds a figure. Two of the same side: the newer one counts. */
+void pairs_add(Pairs *pairs, bool is_baseline, double us);
+
+/* Median, range and number. False: there are fewer than PAIRS_ENOUGH; only the number is filled. */
+bool pairs_fill(const Pairs *pairs, LiveSpeedup *speedup);

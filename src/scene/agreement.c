@@ -1,0 +1,273 @@
+#include "src/scene/agreement.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double ENOUGH = 0.999;  /* the rest is the rounding of float32 */
+static const double EXPLAINS = 0.97, FRAME_EXPLAINS = 0.85; /* turn and shift are estimated */
+enum { SAMPLE = 100000 };            /* points on which conventions are tried */
+
+/* ---- conventions ----------------------------------------------------------------------------- */
+
+typedef enum { ROWS_FIRST, X_MAJOR, HEIGHT_LAST, ORDERS } Order;
+
+/* How a point becomes a cell number. */
+typedef struct {
+    bool truncate;
+    Order order;
+    bool flip_x, flip_y;
+    bool frame;       /* x and y go through `turn` and `shift_m` first; heights are not compared */
+    double turn[4];   /* (2, 2) */
+    double shift_m[2];
+} Reading;
+
+static const char *const order_names[ORDERS] = {
+    [X_MAJOR] = "cells numbered x * ny + y, transposed",
+    [HEIGHT_LAST] = "cells numbered (x * ny + y) * nz + z",
+};
+
+static void add_words(char *text, size_t size, const char *words) {
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", used ? ", " : "", words);
+}
+
+static void describe(const Rig *rig, const Reading *reading, char *text, size_t size) {
+    static const char *const flips[] = {"", "mirrored in x", "mirrored in y", "turned by 180 degrees"};
+    const int flip = reading->flip_x + 2 * reading->flip_y;
+    char words[160];
+    text[0] = '\0';
+    if (reading->frame) {
+        double degrees = atan2(reading->turn[2], reading->turn[0]) * 180 / M_PI;
+        bool mirrored = reading->turn[0] * reading->turn[3] < reading->turn[1] * reading->turn[2];
+        snprintf(words, sizeof words, "another frame, %sturned by %.4g degrees, moved by %.2f, %.2f m",
+                 mirrored ? "mirrored, " : "", fabs(degrees) < 1e-9 ? 0 : degrees,
+                 reading->shift_m[0], reading->shift_m[1]);
+        add_words(text, size, words);
+    }
+    if (order_names[reading->order])
+        add_words(text, size, order_names[reading->order]);
+    if (flip)
+        add_words(text, size, flips[flip]);
+    if (reading->truncate != rig->grid.truncate)
+        add_words(text, size, reading->truncate ? "rounding truncate" : "rounding floor");
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+typedef struct {
+    const Rig *rig;
+    BevShape shape;
+    int slices;
+    double min_m[3], max_m[3], cell_m[3];
+    int32_t *cells;     /* by ranks_depth, as the arrays say; -1: none */
+    double *directions; /* (camera, h, w, 3) */
+} Both;
+
+/* Cells of a point along the axes; false: outside the grid. */
+static bool place(const Both *both, const Reading *reading, const double ego_m[3], int64_t at[3]) {
+    double p[3] = {ego_m[0], ego_m[1], ego_m[2]};
+    if (reading->frame)
+        for (int i = 0; i < 2; i++)
+            p[i] = reading->turn[2 * i] * ego_m[0] + reading->turn[2 * i + 1] * ego_m[1] +
+                   reading->shift_m[i];
+    for (int i = 0; i < 3 - reading->frame; i++) {
+        double q = (p[i] - both->min_m[i]) / both->cell_m[i];
+        if (!(reading->truncate ? q > -1 : p[i] >= both->min_m[i]) || !(p[i] < both->max_m[i]))
+            return false;
+        at[i] = (int64_t)q;
+    }
+    return true;
+}
+
+/* The number of the cell; without heights that of the lowest slice. -1: outside the grid. */
+static int64_t cell_by(const Both *both, const Reading *reading, const double ego_m[3]) {
+    const int64_t nx = both->rig->grid.nx, ny = both->rig->grid.ny;
+    int64_t at[3] = {0};
+    if (!place(both, reading, ego_m, at))
+        return -1;
+    int64_t x = reading->flip_x ? nx - 1 - at[0] : at[0], y = reading->flip_y ? ny - 1 - at[1] : at[1];
+    if (reading->order == X_MAJOR)
+        return (at[2] * nx + x) * ny + y;
+    if (reading->order == HEIGHT_LAST)
+        return (x * ny + y) * both->slices + at[2];
+    return (at[2] * ny + y) * nx + x;
+}
+
+/* What is done with each point: its rank, and where it is by the calibration. */
+typedef void Visit(const Both *both, int64_t rank, const double ego_m[3], void *context);
+
+static void each_point(const Both *both, int64_t step, Visit *visit, void *context) {
+    const BevShape *s = &both->shape;
+    const int64_t pixels = s->feat_h * s->feat_w;
+    for (int64_t plane = 0; plane < s->cameras * s->depth_bins; plane++) {
+        int64_t camera = plane / s->depth_bins;
+        double depth_m = frustum_depth_m(&both->rig->frustum, (double)(plane % s->depth_bins));
+        const double *origin_m = both->rig->cameras[camera].position_m;
+        for (int64_t pixel = plane % step; pixel < pixels; pixel += step) {
+            const double *direction = both->directions + 3 * (camera * pixels + pixel);
+            double ego_m[3];
+            for (int axis = 0; axis < 3; axis++)
+                ego_m[axis] = origin_m[axis] + depth_m * direction[axis];
+            visit(both, plane * pixels + pixel, ego_m, context);
+        }
+    }
+}
+
+typedef struct {
+    const Reading *reading;
+    MapAgreement found;
+} Count;
+
+static void count_point(const Both *both, int64_t rank, const double ego_m[3], void *context) {
+    Count *count = context;
+    int64_t mine = cell_by(both, count->reading, ego_m), its = both->cells[rank];
+    if (count->reading->frame) { /* points that only the calibration has may be of other heights */
+        count->found.points += its >= 0;
+        count->found.same +=
+            its >= 0 && its % ((int64_t)both->rig->grid.nx * both->rig->grid.ny) == mine;
+        return;
+    }
+    count->found.points += mine >= 0 || its >= 0;
+    count->found.same += mine >= 0 && mine == its;
+}
+
+static MapAgreement count_same(const Both *both, const Reading *reading, int64_t step) {
+    Count count = {.reading = reading};
+    each_point(both, step, count_point, &count);
+    return count.found;
+}
+
+static double share(MapAgreement found) {
+    return found.points ? (double)found.same / (double)found.points : 0;
+}
+
+/* ---- another frame: the turn and shift that bring points nearest to the arrays' cells -------- */
+
+typedef struct {
+    double n, p[2], q[2], pq[4]; /* sums of places by the calibration and by the arrays */
+} Sums;
+
+static void add_pair(const Both *both, int64_t rank, const double ego_m[3], void *context) {
+    Sums *sums = context;
+    const Grid *grid = &both->rig->grid;
+    int64_t cell = both->cells[rank];
+    if (cell < 0)
+        return;
+    const double at[2] = {(double)(cell % grid->nx), (double)(cell / grid->nx % grid->ny)};
+    sums->n++;
+    for (int i = 0; i < 2; i++) {
+        double q = both->min_m[i] + (at[i] + 0.5) * both->cell_m[i];
+        sums->q[i] += q;
+        sums->p[i] += ego_m[i];
+        for (int k = 0; k < 2; k++)
+            sums->pq[2 * i + k] += q * ego_m[k];
+    }
+}
+
+/* Least squares in the plane; `whole`: of a turn by whole degrees. */
+static Reading fit_frame(const Both *both, int64_t step, bool truncate, bool whole) {
+    Sums sums = {0};
+    each_point(both, step, add_pair, &sums);
+    double c[4], n = sums.n > 0 ? sums.n : 1;
+    for (int i = 0; i < 4; i++)
+        c[i] = sums.pq[i] / n - sums.q[i / 2] / n * (sums.p[i % 2] / n);
+    double plain[2] = {c[0] + c[3], c[2] - c[1]}, mirror[2] = {c[0] - c[3], c[2] + c[1]};
+    bool mirrored = hypot(mirror[0], mirror[1]) > hypot(plain[0], plain[1]);
+    const double *best = mirrored ? mirror : plain;
+    double degrees = atan2(best[1], best[0]) * 180 / M_PI;
+    degrees = whole ? round(degrees) : degrees;
+    double cosine = cos(degrees * M_PI / 180), sine = sin(degrees * M_PI / 180);
+    double sign = mirrored ? -1 : 1;
+    Reading reading = {.truncate = truncate,
+                       .frame = true,
+                       .turn = {cosine, -sign * sine, sine, sign * cosine}};
+    for (int i = 0; i < 2; i++)
+        reading.shift_m[i] = (sums.q[i] - reading.turn[2 * i] * sums.p[0] -
+                              reading.turn[2 * i + 1] * sums.p[1]) / n;
+    return reading;
+}
+
+/* ---- the best reading ------------------------------------------------------------------------ */
+
+static Reading best_reading(const Both *both, int64_t step) {
+    const bool given = both->rig->grid.truncate;
+    Reading best = {.truncate = given};
+    double most = share(count_same(both, &best, step));
+    for (int i = 0; i < 2 * ORDERS * 4; i++) {
+        Reading reading = {.truncate = (i & 1) != given,
+                           .flip_x = i >> 1 & 1,
+                           .flip_y = i >> 2 & 1,
+                           .order = (Order)(i >> 3)};
+        double its = share(count_same(both, &reading, step));
+        if ((reading.order == HEIGHT_LAST && both->slices < 2) || its <= most)
+            continue;
+        most = its;
+        best = reading;
+    }
+    for (int whole = 1; most < EXPLAINS && whole >= 0; whole--) {
+        Reading frame = fit_frame(both, step, given, whole);
+        double its = share(count_same(both, &frame, step));
+        if (its > most)
+            best = frame;
+        most = fmax(most, its);
+    }
+    return best;
+}
+
+static void explain(const Both *both, MapAgreement found, char *remark, size_t size) {
+    const BevShape *s = &both->shape;
+    int64_t all = s->cameras * s->depth_bins * s->feat_h * s->feat_w;
+    Reading reading = best_reading(both, 1 + all / SAMPLE);
+    MapAgreement then = count_same(both, &reading, 1);
+    char words[256];
+    describe(both->rig, &reading, words, sizeof words);
+    int used = snprintf(remark, size, "%lld of %lld points of the index arrays agree with the calibration",
+                        (long long)found.same, (long long)found.points);
+    if (words[0] && share(then) > (reading.frame ? FRAME_EXPLAINS : EXPLAINS))
+        snprintf(remark + used, size - (size_t)used, ", %lld of %lld with %s", (long long)then.same,
+                 (long long)then.points, words);
+    else
+        snprintf(remark + used, size - (size_t)used, ": they are of another rig or another moment");
+}
+
+static bool both_open(Both *both, const Rig *rig, const BevMap *map) {
+    const Grid *g = &rig->grid;
+    const BevShape *s = &both->shape;
+    *both = (Both){.rig = rig, .shape = rig_shape(rig, 1), .slices = grid_slices(g),
+                   .min_m = {g->x_min_m, g->y_min_m, g->z_min_m},
+                   .max_m = {g->x_max_m, g->y_max_m, g->z_max_m}};
+    const int cells[3] = {g->nx, g->ny, both->slices};
+    for (int i = 0; i < 3; i++)
+        both->cell_m[i] = (both->max_m[i] - both->min_m[i]) / cells[i];
+    size_t rays = (size_t)(s->cameras * s->feat_h * s->feat_w);
+    both->cells = malloc(rays * (size_t)s->depth_bins * sizeof *both->cells);
+    both->directions = malloc(3 * rays * sizeof *both->directions);
+    if (!both->cells || !both->directions)
+        return false;
+    memset(both->cells, -1, rays * (size_t)s->depth_bins * sizeof *both->cells);
+    for (int64_t i = 0; i < map->points; i++)
+        both->cells[map->ranks_depth[i]] = map->ranks_bev[i];
+    double *direction = both->directions, origin_m[3];
+    for (int camera = 0; camera < rig->camera_count; camera++)
+        for (int h = 0; h < s->feat_h; h++)
+            for (int w = 0; w < s->feat_w; w++, direction += 3)
+                camera_ray(&rig->cameras[camera], &rig->frustum, frustum_u_px(&rig->frustum, w),
+                           frustum_v_px(&rig->frustum, h), origin_m, direction);
+    return true;
+}
+
+MapAgreement agreement_find(const Rig *rig, const BevMap *map, char *remark, size_t size) {
+    Both both;
+    MapAgreement found = {0};
+    remark[0] = '\0';
+    if (both_open(&both, rig, map)) {
+        found = count_same(&both, &(Reading){.truncate = rig->grid.truncate}, 1);
+        if (found.points && share(found) < ENOUGH)
+            explain(&both, found, remark, size);
+    }
+    free(both.cells);
+    free(both.directions);
+    return found;
+}

@@ -1,0 +1,15 @@
+/* Index arrays beside a calibration: whether both mean the same cells, and which convention of others
+ * would explain where they do not. */
+#pragma once
+
+#include "src/scene/geometry.h"
+
+typedef struct {
+    int64_t points; /* in a cell by the arrays, or by the calibration; 0: not compared */
+    int64_t same;   /* in the same cell by both */
+} MapAgreement;
+
+/* Compares a map of one cell a point with that of the rig, nearest. Where less than 99.9 percent agree
+ * `remark` becomes a line with both numbers and the convention that explains most; else "". Without
+ * memory nothing is compared. */
+MapAgreement agreement_find(const Rig *rig, const BevMap *map, char *remark, size_t size);

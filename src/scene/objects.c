@@ -1,0 +1,248 @@
+#include "src/scene/objects.h"
+
+#include "kernels/codec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const double object_band_m[OBJECT_BANDS] = {15, 30, 45, INFINITY};
+
+/* ---- the pixels of an object ----------------------------------------------------------------- */
+
+/* A box in the frame of its own axes. */
+typedef struct {
+    double center_m[3], half_m[3], c, s;
+} Target;
+
+static Target target_of(const TrueBox *box) {
+    Target target = {.c = cos(box->yaw), .s = sin(box->yaw)};
+    for (int axis = 0; axis < 3; axis++) {
+        target.center_m[axis] = box->center_m[axis];
+        target.half_m[axis] = box->size_m[axis] / 2;
+    }
+    return target;
+}
+
+static void turn(const Target *target, const double v[3], double own[3]) {
+    own[0] = v[0] * target->c + v[1] * target->s;
+    own[1] = v[1] * target->c - v[0] * target->s;
+    own[2] = v[2];
+}
+
+/* Where a ray enters the box, as its parameter: the latest of the three entries, if no exit is
+ * before. INFINITY: it does not, or begins inside. */
+static double entry_of(const Target *target, const double origin_m[3], const double direction[3]) {
+    double from[3], start[3], along[3], in = 0, out = INFINITY;
+    for (int axis = 0; axis < 3; axis++)
+        from[axis] = origin_m[axis] - target->center_m[axis];
+    turn(target, from, start);
+    turn(target, direction, along);
+    for (int axis = 0; axis < 3; axis++) {
+        double a = (-target->half_m[axis] - start[axis]) / along[axis];
+        double b = (target->half_m[axis] - start[axis]) / along[axis];
+        if (along[axis] == 0 && fabs(start[axis]) > target->half_m[axis])
+            return INFINITY;
+        if (along[axis] == 0)
+            continue;
+        in = fmax(in, fmin(a, b));
+        out = fmin(out, fmax(a, b));
+    }
+    return in > 0 && in < out ? in : INFINITY;
+}
+
+/* One ray: it belongs to the first box that it meets. */
+static void take_ray(Objects *objects, const Target *targets, int64_t all, int64_t pixel,
+                     const double origin_m[3], const double direction[3]) {
+    double first = INFINITY;
+    int64_t found = -1;
+    for (int64_t i = 0; i < all; i++) {
+        double at = entry_of(&targets[i], origin_m, direction);
+        if (at < first) {
+            first = at;
+            found = i;
+        }
+    }
+    bool hides = found >= objects->count;
+    objects->object_of[pixel] = (int32_t)(hides ? -1 : found);
+    if (found < 0 || hides)
+        return;
+    objects->pixels[found]++;
+    for (int axis = 0; axis < 2; axis++)
+        objects->seen_m[found][axis] += origin_m[axis] + first * direction[axis];
+}
+
+static void take_rays(Objects *objects, const Rig *rig, const Target *targets, int64_t all) {
+    const Frustum *frustum = &rig->frustum;
+    int64_t pixel = 0;
+    double origin_m[3], direction[3];
+    for (int camera = 0; camera < rig->camera_count; camera++)
+        for (int h = 0; h < frustum->feat_h; h++)
+            for (int w = 0; w < frustum->feat_w; w++, pixel++) {
+                camera_ray(&rig->cameras[camera], frustum, frustum_u_px(frustum, w),
+                           frustum_v_px(frustum, h), origin_m, direction);
+                take_ray(objects, targets, all, pixel, origin_m, direction);
+            }
+    for (int64_t i = 0; i < objects->count; i++)
+        for (int axis = 0; axis < 2; axis++)
+            objects->seen_m[i][axis] /= (double)objects->pixels[i]; /* 0 / 0: none */
+}
+
+bool objects_find(const Rig *rig, const TrueBox *boxes, int64_t count, int64_t hidden,
+                  Objects *objects, Err *err) {
+    const Frustum *frustum = &rig->frustum;
+    int64_t all = count + hidden;
+    size_t n = (size_t)count + 1;
+    *objects = (Objects){.count = count,
+                         .boxes = calloc(n, sizeof *objects->boxes),
+                         .seen_m = calloc(n, sizeof *objects->seen_m),
+                         .pixels = calloc(n, sizeof *objects->pixels)};
+    objects->pixel_count = (int64_t)rig->camera_count * frustum->feat_h * frustum->feat_w;
+    objects->object_of = malloc((size_t)objects->pixel_count * sizeof *objects->object_of);
+    Target *targets = malloc(((size_t)all + 1) * sizeof *targets);
+    bool ok = objects->boxes && objects->seen_m && objects->pixels && objects->object_of && targets;
+    for (int64_t i = 0; ok && i < all; i++)
+        targets[i] = target_of(&boxes[i]);
+    if (ok) {
+        memcpy(objects->boxes, boxes, (size_t)count * sizeof *boxes);
+        take_rays(objects, rig, targets, all);
+    } else {
+        objects_free(objects);
+        err_set(err, ERR_FAILED, "objects", "", "out of memory");
+    }
+    free(targets);
+    return ok;
+}
+
+void objects_free(Objects *objects) {
+    free(objects->boxes);
+    free(objects->seen_m);
+    free(objects->pixels);
+    free(objects->object_of);
+    *objects = (Objects){0};
+}
+
+bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, double time_s,
+                      Objects *objects, Err *err) {
+    TrueBox *boxes = NULL;
+    int64_t count = 0;
+    *objects = (Objects){0};
+    if (!world)
+        return !photos->box_count ||
+               objects_find(rig, photos->boxes, photos->box_count, 0, objects, err);
+    bool ok = photos_world_boxes(world, time_s, &boxes, &count, err) &&
+              (!count || objects_find(rig, boxes, count, world->solid_count - count, objects, err));
+    free(boxes);
+    return ok;
+}
+
+/* ---- its mass in the grid -------------------------------------------------------------------- */
+
+/* Sums of one object. */
+typedef struct {
+    double mass, in_grid, in_box, x, y;
+} Sums;
+
+typedef struct {
+    double x_m, y_m; /* of a cell */
+    const Grid *grid;
+    int64_t rows; /* of a slice */
+} Cells;
+
+static bool in_box(const TrueBox *box, double x_m, double y_m, const Cells *cells) {
+    double dx = x_m - box->center_m[0], dy = y_m - box->center_m[1];
+    double c = cos(box->yaw), s = sin(box->yaw), margin_m = fmax(cells->x_m, cells->y_m) / 2;
+    return fabs(dx * c + dy * s) <= box->size_m[0] / 2 + margin_m &&
+           fabs(dy * c - dx * s) <= box->size_m[1] / 2 + margin_m;
+}
+
+static void add_point(const Objects *objects, const Cells *cells, const BevProblem *problem,
+                      int64_t point, Sums *sums) {
+    const BevMap *map = &problem->map;
+    int object = objects->object_of[map->ranks_feat[point]];
+    if (object < 0)
+        return;
+    int64_t cell = map->ranks_bev[point], nx = problem->shape.nx;
+    double x_m = cells->grid->x_min_m + ((double)(cell % nx) + 0.5) * cells->x_m;
+    double y_m = cells->grid->y_min_m + ((double)(cell / nx % cells->rows) + 0.5) * cells->y_m;
+    double mass = bev_tensor_at(&problem->depth, 0, map->ranks_depth[point]) *
+                  (map->weights ? map->weights[point] : 1);
+    sums[object].in_grid += mass;
+    sums[object].x += mass * x_m;
+    sums[object].y += mass * y_m;
+    if (mass && in_box(&objects->boxes[object], x_m, y_m, cells))
+        sums[object].in_box += mass;
+}
+
+/* The mass of the objects' pixels, in the grid or not, of clean cameras or not. */
+static void add_pixels(const Objects *objects, const BevProblem *problem, Sums *sums) {
+    const BevShape *shape = &problem->shape;
+    int64_t area = shape->feat_h * shape->feat_w;
+    for (int64_t pixel = 0; pixel < objects->pixel_count; pixel++) {
+        int object = objects->object_of[pixel];
+        int64_t first = pixel / area * area * shape->depth_bins + pixel % area;
+        for (int64_t bin = 0; object >= 0 && bin < shape->depth_bins; bin++)
+            sums[object].mass += bev_tensor_at(&problem->depth, 0, first + bin * area);
+    }
+}
+
+static ObjectError error_of(const TrueBox *box, const double seen_m[2], const Sums *sums) {
+    double dx = sums->x / sums->in_grid - seen_m[0], dy = sums->y / sums->in_grid - seen_m[1];
+    double away = hypot(seen_m[0], seen_m[1]);
+    return (ObjectError){
+        .range_m = hypot(box->center_m[0], box->center_m[1]),
+        .share = sums->in_box / sums->mass,
+        .in_grid = sums->in_grid / sums->mass,
+        .ahead_m = (dx * seen_m[0] + dy * seen_m[1]) / away,
+        .left_m = (dy * seen_m[0] - dx * seen_m[1]) / away,
+        .offset_m = hypot(dx, dy),
+    };
+}
+
+void objects_measure(const Objects *objects, const Grid *grid, const BevProblem *problem,
+                     ObjectError *errors) {
+    Sums *sums = calloc((size_t)objects->count + 1, sizeof *sums);
+    const Cells cells = {(grid->x_max_m - grid->x_min_m) / grid->nx,
+                         (grid->y_max_m - grid->y_min_m) / grid->ny, grid, grid->ny};
+    for (int64_t t = 0; sums && t < problem->map.points; t++)
+        add_point(objects, &cells, problem, t, sums);
+    if (sums)
+        add_pixels(objects, problem, sums);
+    for (int64_t i = 0; i < objects->count; i++)
+        errors[i] = error_of(&objects->boxes[i], objects->seen_m[i], sums ? &sums[i] : &(Sums){0});
+    free(sums);
+}
+
+/* ---- by range -------------------------------------------------------------------------------- */
+
+void objects_bands(const ObjectError *errors, int64_t count, ObjectBand bands[OBJECT_BANDS]) {
+    int placed[OBJECT_BANDS] = {0};
+    memset(bands, 0, OBJECT_BANDS * sizeof *bands);
+    for (int64_t i = 0; i < count; i++) {
+        int band = 0;
+        while (errors[i].range_m >= object_band_m[band])
+            band++;
+        if (!isfinite(errors[i].share))
+            continue;
+        bands[band].count++;
+        bands[band].share += errors[i].share;
+        if (isfinite(errors[i].offset_m)) {
+            placed[band]++;
+            bands[band].offset_m += errors[i].offset_m;
+        }
+    }
+    for (int band = 0; band < OBJECT_BANDS; band++) {
+        bands[band].share /= bands[band].count;
+        bands[band].offset_m /= placed[band];
+    }
+}
+
+void object_band_text(int band, char *text, size_t size) {
+    if (!band)
+        snprintf(text, size, "below %g m", object_band_m[0]);
+    else if (band < OBJECT_BANDS - 1)
+        snprintf(text, size, "%g to %g m", object_band_m[band - 1], object_band_m[band]);
+    else
+        snprintf(text, size, "beyond %g m", object_band_m[band - 1]);
+}

@@ -1,0 +1,404 @@
+#include "src/state/palette.h"
+
+#include "src/state/live_text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- how well a row fits ---------------------------------------------------------------------- */
+
+enum { MOST_ROWS = 1024, MOST_WORDS = 8, NO_MATCH = 40 };
+
+/* A candidate with all texts that it is found by. */
+typedef struct {
+    PaletteRow row;
+    const char *help, *also;
+    int score, order;
+} Candidate;
+
+typedef struct {
+    Candidate list[MOST_ROWS];
+    int count;
+    char words[MOST_WORDS][PALETTE_TEXT]; /* of what is typed */
+    int word_count;
+    const KeyRow *only;  /* its values alone: its word was typed */
+    int group;           /* its controls alone; -1: all */
+} Search;
+
+/* 0: the whole text; 1: it begins with the word; 2: a word of it does; 3: within; -1: not there. */
+static int place_in(const char *text, const char *word) {
+    size_t length = strlen(word);
+    int best = -1;
+    for (const char *at = text; (at = strcasestr(at, word)); at++) {
+        int place = at > text ? (isalnum((unsigned char)at[-1]) ? 3 : 2) : at[length] ? 1 : 0;
+        best = best < 0 || place < best ? place : best;
+    }
+    return best;
+}
+
+/* Whether its letters stand in the text in this order, the first one first. */
+static bool is_subsequence(const char *text, const char *word) {
+    if (tolower((unsigned char)*text) != tolower((unsigned char)*word))
+        return false;
+    for (; *text && *word; text++)
+        word += tolower((unsigned char)*text) == tolower((unsigned char)*word);
+    return !*word;
+}
+
+/* Name, then subsequence, help, synonyms. A word that is explained comes after what can be done. */
+static int word_score(const Candidate *candidate, const char *word) {
+    enum { SUBSEQUENCE = 6, IN_HELP = 8, SYNONYM = 12, EXPLAINED = 16, LEAST = 3 };
+    const PaletteRow *row = &candidate->row;
+    const char *control = keys[row->command.action].word;
+    int name = place_in(row->kind == PALETTE_VALUE ? row->command.argument : row->name, word);
+    int title = place_in(row->title, word), of = place_in(control, word);
+    bool explained = row->kind == PALETTE_VALUE && row->command.action == ACTION_GLOSSARY;
+    if (name >= 0 || title >= 0)
+        return (name >= 0 && (title < 0 || name <= title) ? name : title) +
+               (explained ? EXPLAINED : 0);
+    if (of >= 0)
+        return of + 3;
+    if (strlen(word) >= LEAST && is_subsequence(row->name, word))
+        return SUBSEQUENCE;
+    int help = place_in(candidate->help, word), also = place_in(candidate->also, word);
+    if (help >= 0 && help < 3)
+        return IN_HELP + help;
+    return also >= 0 && also < 3 ? SYNONYM + also : NO_MATCH;
+}
+
+/* Adds the candidate where a word of what is typed fits it. */
+static void offer(Search *search, const Candidate *candidate) {
+    int score = 0, missed = 0;
+    for (int i = 0; i < search->word_count; i++) {
+        int word = word_score(candidate, search->words[i]);
+        missed += word == NO_MATCH;
+        score += word;
+    }
+    if ((search->word_count && missed == search->word_count) || search->count == MOST_ROWS)
+        return;
+    Candidate *added = &search->list[search->count];
+    *added = *candidate;
+    added->score = score;
+    added->order = search->count++;
+}
+
+/* ---- the candidates --------------------------------------------------------------------------- */
+
+static bool is_hidden(Action action) {
+    return action == ACTION_COMMANDS || action == ACTION_ESCAPE || action == ACTION_KERNEL_ROW;
+}
+
+static Candidate control_candidate(const KeyRow *control) {
+    Candidate candidate = {.help = control->help, .also = control->also};
+    candidate.row.command = (Command){.action = control->action, .step = 1};
+    snprintf(candidate.row.name, PALETTE_NAME, "%s", control->word);
+    return candidate;
+}
+
+static Candidate value_candidate(const KeyRow *control, const char *value, const char *title) {
+    Candidate candidate = {.help = control->help, .also = ""};
+    PaletteRow *row = &candidate.row;
+    row->kind = PALETTE_VALUE;
+    row->command = (Command){.action = control->action};
+    snprintf(row->command.argument, sizeof row->command.argument, "%s", value);
+    snprintf(row->name, PALETTE_NAME, "%s %s", control->word, row->command.argument);
+    if (strcasecmp(title, value) != 0)
+        snprintf(row->title, PALETTE_NAME, "%s", title);
+    return candidate;
+}
+
+static void offer_values(Search *search, const State *state, const KeyRow *control) {
+    ValueName values[VALUES_MAX];
+    int count = control->list ? control->list(state, values) : 0;
+    for (int i = 0; i < count; i++) {
+        const Candidate candidate = value_candidate(control, values[i].name, values[i].title);
+        offer(search, &candidate);
+    }
+}
+
+static void offer_findings(Search *search, const State *state, const LiveData *live) {
+    Finding findings[FINDINGS_MAX];
+    int count = live_findings(state, live, findings);
+    for (int i = 0; i < count; i++) {
+        char number[12], brief[sizeof findings[i].brief];
+        snprintf(number, sizeof number, "%d", i + 1);
+        text_micro(findings[i].brief, brief, sizeof brief);
+        const Candidate candidate = value_candidate(&keys[ACTION_EXPLAIN], number, brief);
+        offer(search, &candidate);
+    }
+}
+
+/* A line as scripts have it, "l2 32", whose value stands in no list. */
+static void offer_line(Search *search, const State *state) {
+    char why[200];
+    Command command;
+    if (!keys_parse(state->palette.text, &command, why, sizeof why) || command.step)
+        return;
+    const KeyRow *control = &keys[command.action];
+    ValueName values[VALUES_MAX];
+    int count = control->list ? control->list(state, values) : 0;
+    for (int i = 0; i < count; i++)
+        if (!strcasecmp(values[i].name, command.argument))
+            return;
+    bool numbers = command.argument[strspn(command.argument, "0123456789+-.,=")] == '\0';
+    bool free = !control->list || numbers || strchr(command.argument, '=') ||
+                strchr(command.argument, '/');
+    if (!free || is_hidden(command.action))
+        return;
+    Candidate candidate = value_candidate(control, command.argument, command.argument);
+    candidate.score = -1;
+    candidate.order = search->count;
+    search->list[search->count++] = candidate;
+}
+
+/* ---- what is typed ---------------------------------------------------------------------------- */
+
+static int group_named(const char *text) {
+    for (int i = 0; i < GROUP_COUNT; i++)
+        if (!strcmp(key_groups[i], text)) /* in its capitals: "compare" is a control, too */
+            return i;
+    return -1;
+}
+
+static void split(Search *search, const char *text) {
+    while (*(text += strspn(text, " ")) && search->word_count < MOST_WORDS) {
+        int length = (int)strcspn(text, " ");
+        snprintf(search->words[search->word_count++], PALETTE_TEXT, "%.*s", length, text);
+        text += length;
+    }
+}
+
+/* "dtype " and "dtype fp": the values of that control alone. */
+static const KeyRow *values_only(const char *text) {
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        size_t length = strlen(keys[i].word);
+        if (keys[i].list && !strncmp(text, keys[i].word, length) && text[length] == ' ')
+            return &keys[i];
+    }
+    return NULL;
+}
+
+static void read_text(Search *search, const char *text) {
+    search->count = search->word_count = 0;
+    search->group = group_named(text);
+    search->only = values_only(text);
+    if (search->only)
+        split(search, text + strlen(search->only->word));
+    else if (search->group < 0)
+        split(search, text);
+}
+
+static void gather(Search *search, const State *state, const LiveData *live) {
+    offer_line(search, state);
+    if (search->only)
+        offer_values(search, state, search->only);
+    if (search->only && search->count)
+        return;
+    if (search->only) { /* no value of it fits: its word is one as all others */
+        search->word_count = 0;
+        split(search, state->palette.text);
+    }
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        const Candidate candidate = control_candidate(&keys[i]);
+        bool there = search->group < 0 || (int)keys[i].group == search->group;
+        if (there && !is_hidden((Action)i))
+            offer(search, &candidate);
+    }
+    for (int i = 0; i < ACTION_COUNT && search->group < 0; i++)
+        offer_values(search, state, &keys[i]);
+    if (search->group < 0 || search->group == GROUP_LESSON)
+        offer_findings(search, state, live);
+}
+
+static int by_score(const void *left, const void *right) {
+    const Candidate *a = left, *b = right;
+    return a->score != b->score ? a->score - b->score : a->order - b->order;
+}
+
+/* Nothing is typed: the last ones, then the groups. */
+static int first_rows(const State *state, PaletteRow rows[PALETTE_ROWS]) {
+    const Palette *palette = &state->palette;
+    int count = 0;
+    for (int i = 0; i < palette->recent_count; i++) {
+        const Command *command = &palette->recent[i];
+        const KeyRow *control = &keys[command->action];
+        rows[count++] = command->step
+                            ? control_candidate(control).row
+                            : value_candidate(control, command->argument, command->argument).row;
+    }
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        if (i && keys[i].group == keys[i - 1].group)
+            continue;
+        PaletteRow *row = &rows[count++];
+        *row = (PaletteRow){.kind = PALETTE_GROUP, .command.action = (Action)i};
+        snprintf(row->name, PALETTE_NAME, "%s", key_groups[keys[i].group]);
+    }
+    return count;
+}
+
+int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALETTE_ROWS]) {
+    static Search search; /* large; screens and keys are of one thread */
+    const char *text = state->palette.text;
+    text += strspn(text, " ");
+    if (!*text)
+        return first_rows(state, rows);
+    read_text(&search, text);
+    gather(&search, state, live);
+    qsort(search.list, (size_t)search.count, sizeof *search.list, by_score);
+    int count = search.count < PALETTE_ROWS ? search.count : PALETTE_ROWS;
+    for (int i = 0; i < count; i++)
+        rows[i] = search.list[i].row;
+    return count;
+}
+
+/* ---- a row ------------------------------------------------------------------------------------ */
+
+/* Tried on a copy: what changes nothing, and says so in the log, is not possible here. */
+bool palette_usable(const State *state, const Command *command, char *reason, size_t size) {
+    State after = *state;
+    Event event = {.kind = EVENT_COMMAND, .command = *command};
+    unsigned bits = state_step(&after, &event);
+    bool silent = after.log.said == state->log.said;
+    if (bits & ~(unsigned)STEP_REDRAW || silent || state_differs(state, &after))
+        return true;
+    char now[64];
+    state_value(state, command->action, now, sizeof now);
+    if (!command->step && now[0] && strcasestr(after.log.lines[0].said, now) &&
+        !strstr(after.log.lines[0].said, "still") && !strstr(after.log.lines[0].said, "no "))
+        return true; /* it stands there already */
+    snprintf(reason, size, "%s", after.log.lines[0].said);
+    return false;
+}
+
+void palette_script(const PaletteRow *row, char *text, size_t size) {
+    const Command *command = &row->command;
+    bool value = row->kind == PALETTE_VALUE;
+    snprintf(text, size, "%s%s%s", keys[command->action].word, value ? " " : "",
+             value ? command->argument : "");
+}
+
+void palette_open(State *state, const char *text) {
+    Palette *palette = &state->palette;
+    palette->open = true;
+    palette->row = 0;
+    snprintf(palette->text, sizeof palette->text, "%.*s", PALETTE_TEXT - 1, text);
+}
+
+void palette_close(State *state) {
+    state->palette.open = state->palette.tries = false;
+    state->palette.text[0] = '\0';
+}
+
+static bool same_command(const Command *a, const Command *b) {
+    return a->action == b->action && a->step == b->step && !strcmp(a->argument, b->argument);
+}
+
+void palette_remember(State *state, const Command *command) {
+    Palette *palette = &state->palette;
+    int at = 0;
+    while (at < palette->recent_count && !same_command(&palette->recent[at], command))
+        at++;
+    if (at == palette->recent_count && at < PALETTE_RECENT)
+        palette->recent_count++;
+    at = at < PALETTE_RECENT ? at : PALETTE_RECENT - 1;
+    memmove(palette->recent + 1, palette->recent, (size_t)at * sizeof *palette->recent);
+    palette->recent[0] = *command;
+}
+
+/* ---- keys ------------------------------------------------------------------------------------- */
+
+static PaletteDoes retype(State *state, const char *text) {
+    char copy[PALETTE_TEXT];
+    snprintf(copy, sizeof copy, "%.*s", PALETTE_TEXT - 1, text);
+    palette_open(state, copy);
+    return PALETTE_DRAW;
+}
+
+/* Enter: a group opens, a control with a list shows it, one that takes a number waits for it. */
+static PaletteDoes enter(State *state, const PaletteRow *row, Command *command) {
+    const KeyRow *control = &keys[row->command.action];
+    char text[PALETTE_NAME];
+    if (state->palette.tries)
+        return PALETTE_KEEP;
+    *command = row->command;
+    if (row->kind == PALETTE_GROUP)
+        return retype(state, row->name);
+    bool steps = control->argument == ARGUMENT_NONE || control->argument == ARGUMENT_SWITCH ||
+                 control->action == ACTION_UNDO;
+    if (row->kind == PALETTE_VALUE || steps)
+        return PALETTE_RUN;
+    snprintf(text, sizeof text, "%s ", control->word);
+    return retype(state, text);
+}
+
+static PaletteDoes try_value(State *state, const PaletteRow *row, int step, Command *command) {
+    *command = row->command;
+    if (row->kind == PALETTE_VALUE)
+        return step > 0 ? PALETTE_TRY : PALETTE_DRAW;
+    bool values = row->kind == PALETTE_CONTROL &&
+                  keys[command->action].argument != ARGUMENT_NONE &&
+                  keys[command->action].group < GROUP_LESSON;
+    command->step = step;
+    (void)state;
+    return values ? PALETTE_TRY : PALETTE_DRAW;
+}
+
+static PaletteDoes type(State *state, int32_t key) {
+    Palette *palette = &state->palette;
+    char text[PALETTE_TEXT];
+    size_t length = strlen(palette->text);
+    snprintf(text, sizeof text, "%s", palette->text);
+    if (key == KEYCODE_CTRL_U)
+        text[0] = '\0';
+    else if (key == KEYCODE_BACKSPACE && length)
+        text[length - 1] = '\0';
+    else if (key >= ' ' && key < 0x7f && length + 1 < sizeof text) {
+        text[length] = (char)key;
+        text[length + 1] = '\0';
+    }
+    return retype(state, text);
+}
+
+PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command *command) {
+    enum { PAGE = 8 };
+    PaletteRow rows[PALETTE_ROWS];
+    int count = palette_rows(state, live, rows), at = state->palette.row;
+    at = at < count ? at : count - 1;
+    const PaletteRow *row = count ? &rows[at] : NULL;
+    char text[PALETTE_NAME + 1];
+    switch (key) {
+    case KEYCODE_ESCAPE:
+    case KEYCODE_CTRL_P:
+        return PALETTE_LEAVE;
+    case KEYCODE_ENTER:
+        return row ? enter(state, row, command) : PALETTE_NOTHING;
+    case KEYCODE_LEFT:
+    case KEYCODE_RIGHT:
+        return row ? try_value(state, row, key == KEYCODE_RIGHT ? 1 : -1, command)
+                   : PALETTE_NOTHING;
+    case KEYCODE_TAB:
+        if (row && row->kind != PALETTE_GROUP)
+            palette_script(row, text, sizeof text);
+        return row && row->kind != PALETTE_GROUP ? retype(state, text) : PALETTE_NOTHING;
+    case KEYCODE_UP:
+    case KEYCODE_DOWN:
+        at = count ? (at + (key == KEYCODE_UP ? count - 1 : 1)) % count : 0;
+        break;
+    case KEYCODE_PAGE_UP:
+    case KEYCODE_PAGE_DOWN:
+        at += key == KEYCODE_PAGE_UP ? -PAGE : PAGE;
+        break;
+    case KEYCODE_HOME:
+    case KEYCODE_END:
+        at = key == KEYCODE_HOME ? 0 : count - 1;
+        break;
+    case ':': /* typed twice: it is open already */
+        return PALETTE_NOTHING;
+    default:
+        return type(state, key);
+    }
+    state->palette.row = at < 0 ? 0 : at >= count && count ? count - 1 : at;
+    return PALETTE_DRAW;
+}

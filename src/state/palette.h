@@ -1,0 +1,46 @@
+/* The command palette: everything that can be done, found by what is typed. Its rows are the
+ * controls, the values of their lists, the findings, and groups where nothing is typed. State and
+ * views ask the same functions; App carries the rows out. */
+#pragma once
+
+#include "src/state/live_data.h"
+
+enum { PALETTE_ROWS = 64, PALETTE_NAME = 96 };
+
+typedef enum { PALETTE_CONTROL, PALETTE_VALUE, PALETTE_GROUP } PaletteKind;
+
+typedef struct {
+    PaletteKind kind;
+    Command command; /* what Enter does: a step of a control, or a value; GROUP: its first control */
+    char name[PALETTE_NAME]; /* "dtype", "dtype fp8", "Compare" */
+    char title[PALETTE_NAME]; /* of a value, where it is no repetition: "RTX A6000" */
+} PaletteRow;
+
+/* The rows for what is typed, the best first. Returns how many. */
+int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALETTE_ROWS]);
+
+/* Whether the command does something in this state; else `reason` says why not. */
+bool palette_usable(const State *state, const Command *command, char *reason, size_t size);
+
+/* The row as a line of a script: "dtype fp8". */
+void palette_script(const PaletteRow *row, char *text, size_t size);
+
+/* Opens it with that text, or closes it. */
+void palette_open(State *state, const char *text);
+void palette_close(State *state);
+
+/* The command that was carried out stands first of the last ones. */
+void palette_remember(State *state, const Command *command);
+
+/* What a key in the palette asks for. */
+typedef enum {
+    PALETTE_NOTHING, /* the key means nothing here */
+    PALETTE_DRAW,    /* text or row changed: a value that is tried is taken back */
+    PALETTE_TRY,     /* *command is tried, while it stays open */
+    PALETTE_RUN,     /* *command is carried out, and it closes */
+    PALETTE_KEEP,    /* what is tried stays, and it closes */
+    PALETTE_LEAVE    /* it closes, and all is as before */
+} PaletteDoes;
+
+/* Changes text and row; the rest is the caller's. */
+PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command *command);

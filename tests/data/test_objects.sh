@@ -1,0 +1,199 @@
+#!/bin/sh
+# Errors in metres: what `info --objects` says of each true box, beside NumPy that shares no code with
+# it; faults of a camera; boxes that cannot be measured.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+export PYTHONDONTWRITEBYTECODE=1
+tap_python "numpy" "NumPy (python3-numpy)"
+tap_folder
+tap_street street
+
+cat >objects.py <<'PY'
+import json, os, subprocess
+import numpy as np
+
+def told(scene, *options):
+    text = subprocess.run([os.environ["BEVSCOPE"], "info", scene, "--objects", "-f", "json", *options],
+                          capture_output=True, text=True, check=True).stdout
+    return {int(row["object"].split()[-1]): row for row in json.loads(text)["results"]}
+
+def rotation(axis, degrees):
+    c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    i, j = [k for k in range(3) if k != axis]
+    r = np.eye(3)
+    r[i, i], r[i, j], r[j, i], r[j, j] = (c, -s, s, c) if axis != 1 else (c, s, -s, c)
+    return r
+
+class Street:
+    def __init__(self, path):
+        d = dict(np.load(path))
+        self.depth, self.boxes, self.grid = d["depth"].astype(float), d["boxes"].astype(float), d["grid"]
+        self.K, self.pose = d["intrinsics"].copy(), d["cam2ego"].copy()
+        n, bins, h, w = self.depth.shape
+        ih, iw = d["image_size"]
+        start, stop, step = d["depth_range"]
+        u, v = np.meshgrid(np.linspace(0, iw - 1, w), np.linspace(0, ih - 1, h))
+        crop = np.ravel(d["crop"])
+        u, v = (u + crop[0]) / np.ravel(d["resize"])[0], (v + crop[1]) / np.ravel(d["resize"])[0]
+        self.pixels = np.stack([u, v, np.ones_like(u)], -1)
+        self.bins = start + step * np.arange(bins)
+
+    def rays(self):
+        for k, pose in zip(self.K, self.pose):
+            yield pose[:3, 3], self.pixels @ np.linalg.inv(k).T @ pose[:3, :3].T
+
+    def pixels_of(self):
+        """(camera, h, w): the first box of each ray, and where it is met."""
+        which, at = [], []
+        for origin, rays in self.rays():
+            best, box_of = np.full(rays.shape[:2], np.inf), np.full(rays.shape[:2], -1)
+            for b, (x, y, z, l, w, t, yaw) in enumerate(self.boxes[:, :7]):
+                r = rotation(2, np.degrees(yaw)).T
+                o, d = r @ (origin - [x, y, z]), rays @ r.T
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    near, far = np.sort(np.stack([(-np.array([l, w, t]) / 2 - o) / d,
+                                                  (np.array([l, w, t]) / 2 - o) / d]), axis=0)
+                enter, leave = near.max(-1), far.min(-1)
+                met = (enter > 0) & (enter < leave) & (enter < best)
+                best[met], box_of[met] = enter[met], b
+            which.append(box_of)
+            at.append(origin + np.where(np.isfinite(best), best, 0)[..., None] * rays)
+        return np.array(which), np.array(at)
+
+    def measure(self, which, seen, dirty=(), bilinear=False, cut=np.floor):
+        (x0, x1, cx), (y0, y1, cy), (z0, z1, cz) = self.grid
+        nx, ny, nz = round((x1 - x0) / cx), round((y1 - y0) / cy), round((z1 - z0) / cz)
+        result = {}
+        points = []
+        for origin, rays in self.rays():
+            points.append(origin + self.bins[:, None, None, None] * rays)
+        points = np.array(points)
+        depth = self.depth.copy()
+        depth[list(dirty)] = 0
+        for b, (bx, by, _, l, w, _, yaw) in enumerate(self.boxes[:, :7]):
+            mine = which == b
+            if not mine.any():
+                continue
+            mask = np.broadcast_to(mine[:, None], depth.shape)
+            p, m, total = points[mask], depth[mask], self.depth[mask].sum()
+            iz = cut((p[:, 2] - z0) / cz)
+            inside = (iz >= 0) & (iz < nz)
+            gx, gy = (p[:, 0] - x0) / cx - 0.5 * bilinear, (p[:, 1] - y0) / cy - 0.5 * bilinear
+            fx, fy, landed = cut(gx), cut(gy), []
+            for dx, dy in ((0, 0), (1, 0), (0, 1), (1, 1)) if bilinear else ((0, 0),):
+                weight = 1
+                if bilinear:
+                    weight = (1 - abs(gx - fx - dx)) * (1 - abs(gy - fy - dy))
+                ix, iy = fx + dx, fy + dy
+                ok = inside & (ix >= 0) & (ix < nx) & (iy >= 0) & (iy < ny)
+                landed.append(np.stack([(x0 + (ix + .5) * cx), (y0 + (iy + .5) * cy), m * weight])[:, ok])
+            x, y, m = np.concatenate(landed, 1)
+            c, s, half = np.cos(yaw), np.sin(yaw), max(cx, cy) / 2
+            box = (abs((x - bx) * c + (y - by) * s) <= l / 2 + half) & \
+                  (abs((y - by) * c - (x - bx) * s) <= w / 2 + half)
+            centre = np.array([x @ m, y @ m]) / m.sum() if m.sum() else np.full(2, np.nan)
+            off = centre - seen[mine][:, :2].mean(0)
+            result[b] = (m[box].sum() / total, np.hypot(*off), mine.sum())
+        return result
+
+def compare(rows, want, tolerance, share, offset):
+    count = 0
+    for b, row in rows.items():
+        if b not in want:
+            assert row["pixels"] == 0 and row[share] is None, row
+            continue
+        s, o, pixels = want[b]
+        assert row["pixels"] == pixels and abs(row[share] - s) < tolerance, (row, want[b])
+        assert (row[offset] is None and np.isnan(o)) or abs(row[offset] - o) < 10 * tolerance, (row, want[b])
+        count += 1
+    return count
+PY
+export PYTHONPATH="$PWD"
+
+tap_run "a street with its boxes" tap_quiet "$BEVSCOPE" export street.json street.npz
+script='from objects import *
+s = Street("street.npz")
+which, seen = s.pixels_of()
+'
+python_says() {
+    echo "$script$2" >script.py
+    "$python" script.py >out 2>&1
+    status=$?
+    [ $status = 0 ] || sed 's/^/# /' out
+    tap_ok $status "$1"
+}
+python_says "every object's share and offset is NumPy's, without fault" '
+rows = told("street.npz", "-d", "fp32")
+assert compare(rows, s.measure(which, seen), 1e-4, "share", "offset_m") > 10
+assert compare(rows, s.measure(which, seen), 1e-4, "baseline_share", "baseline_offset_m") > 10'
+python_says "bilinear" '
+assert compare(told("street.npz", "-d", "fp32", "-a", "bilinear"), s.measure(which, seen, bilinear=True),
+               1e-4, "share", "offset_m") > 10'
+python_says "cells cut toward zero, as LSS and BEVDet do" '
+assert compare(told("street.npz", "-d", "fp32", "--rounding", "truncate"),
+               s.measure(which, seen, cut=np.trunc), 1e-4, "share", "offset_m") > 10'
+python_says "fp8 moves them, by little" '
+a, b = told("street.npz", "-d", "fp32"), told("street.npz", "-d", "fp8")
+moved = [abs(a[i]["share"] - b[i]["share"]) for i in a if a[i]["share"] is not None]
+assert 0 < max(moved) < 0.05, moved'
+python_says "a dirty lens takes what one camera saw" '
+rows = told("street.npz", "-d", "fp32", "--camera", "front", "--dirty")
+front = [c for c in range(6) if abs(np.arctan2(s.pose[c, 1, 2], s.pose[c, 0, 2])) < 0.1]
+assert compare(rows, s.measure(which, seen, dirty=front), 1e-4, "share", "offset_m") > 10
+assert any(r["share"] == 0 and r["offset_m"] is None for r in rows.values())'
+# A fault changes the rig that the map is built with: its pixels stay those of the right rig.
+python_says "every fault of a camera moves them as NumPy says" '
+right, front = s.pose.copy(), [c for c in range(6) if abs(np.arctan2(s.pose[c, 1, 2], s.pose[c, 0, 2])) < 0.1][0]
+K = s.K.copy()
+for name, value in (("yaw", 3), ("pitch", 1.5), ("roll", 4), ("height", 0.5), ("shift-x", 1), ("shift-y", -1), ("focal", 5)):
+    rows = told("street.npz", "-d", "fp32", "--camera", "front", "--" + name, str(value))
+    s.pose, s.K = right.copy(), K.copy()
+    pose = s.pose[front]
+    if name in ("height", "shift-x", "shift-y"):
+        pose[["shift-x", "shift-y", "height"].index(name), 3] += value
+    elif name == "focal":
+        s.K[front, [0, 1], [0, 1]] *= 1 + value / 100
+    elif name == "yaw":
+        pose[:3, :3] = rotation(2, value) @ pose[:3, :3]
+    else:
+        pose[:3, :3] = pose[:3, :3] @ rotation(0 if name == "pitch" else 2, value)
+    assert compare(rows, s.measure(which, seen), 1e-4, "share", "offset_m") > 10, name
+    assert name in ("height", "pitch", "roll") or any(r["moved_m"] and r["moved_m"] > 0.05 for r in rows.values()), name'
+
+# One degree: r times the sine of it, at 10, 30, 50 and 80 m.
+python_says "the table of a yaw error grows with the range" '
+rows = told("ranges", "-a", "bilinear", "--camera", "front", "--yaw", "1", "-d", "fp32")
+still = told("ranges", "-a", "bilinear", "-d", "fp32")
+for i, r in enumerate((10, 30, 50, 80)):
+    moved = rows[i]["left_m"] - still[i]["left_m"]
+    assert abs(moved - r * np.sin(np.radians(1))) < 0.02 * r ** 0.5, (i, moved)'
+tap_run "the chart" "$BEVSCOPE" plot objects street.npz --camera front --yaw 3 -o chart.png
+tap_run "as SVG" "$BEVSCOPE" plot objects street.npz -o chart.svg
+
+# ---- what cannot be measured ---------------------------------------------------------------------
+boxes() {
+    "$python" -c "import numpy as np
+d = dict(np.load('street.npz')); d.pop('box_labels', None)
+d['boxes'] = np.array($1, np.float32).reshape(-1, 7)
+np.savez('$2.npz', **d)"
+}
+boxes '[[500, 0, 0, 4, 2, 2, 0], [20, 0, 1, 0, 2, 2, 0], [20, 5, 500, 4, 2, 2, 0]]' bad
+"$BEVSCOPE" info bad.npz --objects --device cpu >out 2>err
+tap_ok $? "boxes outside, of no size and in the sky are told of"
+[ "$(wc -l <err)" = 3 ] && grep -q '1 of 3 boxes have their middle outside of the grid' err &&
+    grep -q '1 of 3 boxes have a side of 0 m' err && grep -q 'boxes meet no pixel' err
+tap_ok $? "in a line a kind"
+boxes '[[10 + i % 40, i // 40 - 50, 1, 1, 1, 1, 0] for i in range(4000)]' many
+"$BEVSCOPE" info many.npz --objects --device cpu -f csv >out 2>err
+[ $? = 0 ] && [ "$(wc -l <out)" -gt 4000 ] && [ "$(wc -l <err)" = 1 ]
+tap_ok $? "thousands of boxes"
+boxes '[[0] * 7] * 5000' more
+tap_refuses "must be 0 to 4096" "too many" info more.npz --objects
+"$BEVSCOPE" export --bare street.json bare.npz >out 2>&1
+tap_refuses "has no true boxes" "no boxes" info bare.npz --objects
+tap_refuses "has no true boxes" "a chart of no boxes" plot objects bare.npz -o never.png
+tap_refuses "this scene has none" "no rig" info histogram --objects
+tap_refuses "which camera is not said" "a fault of no camera" info street.npz --objects --roll 2
+tap_refuses "from -20 to 20" "a fault too large" info street.npz --camera front --focal 50
+tap_refuses "plot objects shows faults" "a fault on another chart" plot terms toy --camera 0 --yaw 2 -o never.png
+tap_refuses "name a scene" "no scene" info --objects
+tap_done

@@ -1,0 +1,59 @@
+#!/bin/sh
+# Pruning: the map that is left, its mass and the error it makes, beside NumPy that shares no code with it.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+export PYTHONDONTWRITEBYTECODE=1
+tap_python "numpy" "NumPy (python3-numpy)"
+tap_folder
+tap_street street
+imports="json, subprocess, os, numpy as np"
+
+tap_run "the whole map" tap_quiet "$BEVSCOPE" export street.json whole.npz
+tap_run "a pruned one" tap_quiet "$BEVSCOPE" export street.json pruned.npz --prune 0.001
+for dtype in fp32 fp16; do
+    for prune in 0 1e-40 0.001; do
+        "$BEVSCOPE" export street.json --device cpu -k cpu_v3 -d $dtype --prune $prune \
+            --pooled $dtype-$prune.npy >out 2>&1 || sed 's/^/# /' out
+    done
+done
+tap_script "points that stay are those of a depth not below, in their order" '
+a, b = np.load("whole.npz"), np.load("pruned.npz")
+keep = a["depth"].ravel()[a["ranks_depth"]] >= 0.001
+assert 0.01 < keep.mean() < 0.5, keep.mean()
+for name in ("ranks_depth", "ranks_feat", "ranks_bev"):
+    assert np.array_equal(a[name][keep], b[name]), name
+cells, starts, lengths = np.unique(b["ranks_bev"], return_index=True, return_counts=True)
+assert np.array_equal(b["interval_starts"], starts) and np.array_equal(b["interval_lengths"], lengths)'
+tap_script "info counts points and mass" '
+row = json.loads(subprocess.check_output([os.environ["BEVSCOPE"], "info", "street.json", "--prune", "0.001",
+                                          "--device", "cpu", "-f", "json"]))["results"][0]
+a = np.load("whole.npz")
+depth = a["depth"].ravel()[a["ranks_depth"]].astype(float)
+keep = depth >= 0.001
+assert row["points_kept"] == f"{keep.sum()} of {len(keep)}", row
+assert abs(row["mass_kept"] - depth[keep].sum() / depth.sum()) < 1e-6, row'
+tap_script "without points of depth zero the bits stay" '
+for dtype in ("fp32", "fp16"):
+    a, b = np.load(dtype + "-0.npy"), np.load(dtype + "-1e-40.npy")
+    assert a.tobytes() == b.tobytes(), dtype'
+tap_script "a cell is off by the mass it lost times the largest feature, at most" '
+a = np.load("whole.npz")
+depth = a["depth"].ravel()[a["ranks_depth"]].astype(float)
+lost = np.bincount(a["ranks_bev"], np.where(depth < 0.001, depth, 0), 50 * 50)
+got, want = np.load("fp32-0.001.npy").astype(float), np.load("fp32-0.npy").astype(float)
+off = np.abs(got - want).reshape(50 * 50, -1).max(1)
+assert off.max() > 0 and (off <= lost * np.abs(a["feat"]).max() + 1e-5).all(), (off - lost).max()'
+"$BEVSCOPE" regime toy --gpu h200 --prune 0.01 >out 2>err
+tap_ok $? "the model takes the pruned map"
+"$BEVSCOPE" bench street.json -q -k cpu_v4 --device cpu --prune 0.001 -f csv 2>err | grep -q 'pruned below 0.001'
+tap_ok $? "rows say that points are missing"
+tap_run "the chart" tap_quiet "$BEVSCOPE" plot prune street.json -o kept.svg
+tap_run "of another threshold" tap_quiet "$BEVSCOPE" plot prune street.json --prune 0.1 -o fewer.svg
+! cmp -s kept.svg fewer.svg
+tap_ok $? "is another chart"
+tap_refuses "not a number from 0 to 1" "above 1" info toy --prune 1.5
+tap_refuses "not a number from 0 to 1" "below 0" info toy --prune -0.1
+tap_refuses "not a number from 0 to 1" "no number" info toy --prune nan
+"$BEVSCOPE" info toy --prune 1 --device cpu >out 2>err
+[ $? = 0 ] && [ "$(wc -l <err)" = 1 ] && grep -q '^points  *0$' out
+tap_ok $? "a threshold that leaves nothing says so in one line"
+tap_done

@@ -1,0 +1,177 @@
+/* The palette and undo on a whole App: what people type finds the row, a value is tried and taken
+ * back, fifty changes are undone, and an answer comes in time. */
+#include "src/base/clock.h"
+#include "src/state/palette.h"
+#include "src/ui/script_internal.h"
+#include "tests/support/load.h"
+
+#include <math.h>
+
+static App *open_app(const char *scene) {
+    static App app;
+    static AppOptions options = {.paused = true};
+    const EngineOptions engine = {
+        .where = 1u << BEV_CPU, .script = true, .make_picture = picture_make};
+    Err err;
+    options.scene = scene;
+    tap_need(app_open(&app, &options, &engine, &err), "the App opens");
+    return &app;
+}
+
+static void type(App *app, const char *text) {
+    for (; *text; text++)
+        app_key(app, *text);
+}
+
+/* The first row for what is typed, as a line of a script. */
+static const char *first_row(App *app, const char *typed) {
+    static char line[PALETTE_NAME];
+    PaletteRow rows[PALETTE_ROWS];
+    palette_open(&app->state, typed);
+    line[0] = '\0';
+    if (palette_rows(&app->state, app_live(app), rows))
+        palette_script(&rows[0], line, sizeof line);
+    palette_close(&app->state);
+    return line;
+}
+
+TAP_SUITE(commands_found) {
+    static const struct {
+        const char *typed, *row;
+    } tasks[] = {
+        {"fp8", "dtype fp8"},          {"error", "error"},
+        {"fastest", "kernel"},         {"a6000", "gpu a6000"},
+        {"half bandwidth", "bandwidth"}, {"camera off", "dirty"},
+        {"compare", "compare"},        {"warp", "steps"},
+        {"dropped point", "defect dropped-point"}, {"lesson 9", "lesson 9"},
+        {"wiki", "snapshot"},          {"save picture", "snapshot"},
+        {"light", "theme light"},      {"city", "scene"},
+        {"parking", "scene parking"},  {"undo all", "undo all"},
+    };
+    App *app = open_app("toy");
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+        const char *row = first_row(app, tasks[i].typed);
+        tap_ok(!strcmp(row, tasks[i].row), "%s: %s first, is %s", tasks[i].typed, tasks[i].row, row);
+    }
+    app_close(app, 1000);
+}
+
+TAP_SUITE(commands_set) {
+    App *app = open_app("small");
+    type(app, ":yaw front 1");
+    app_key(app, KEYCODE_ENTER);
+    int front = 0;
+    while (strcmp(app->state.scene.cameras[front], "front") != 0)
+        front++;
+    tap_ok(app->state.job.camera_errors[front].yaw_deg == 1 && !app->state.palette.open,
+           "yaw front 1 turns the front camera by a degree");
+    type(app, ":l2 32");
+    app_key(app, KEYCODE_ENTER);
+    tap_ok(app->state.edit.l2_mib == 32, "l2 32 gives the GPU 32 MiB");
+    char reason[160] = "";
+    Command command;
+    keys_parse("backend cuda", &command, reason, sizeof reason);
+    tap_ok(!palette_usable(&app->state, &command, reason, sizeof reason) && reason[0],
+           "what cannot be used says why: %s", reason);
+    app_close(app, 1000);
+}
+
+/* A value that is tried shows in the next frame, and is gone after Esc. */
+TAP_SUITE(commands_tried) {
+    App *app = open_app("toy");
+    State before = app->state;
+    type(app, ":dtype");
+    app_key(app, KEYCODE_RIGHT);
+    app_key(app, KEYCODE_RIGHT);
+    tap_ok(app->frame->state.job.config.dtype != before.job.config.dtype && app->state.palette.open,
+           "Right tries a value while the palette stays open");
+    app_key(app, KEYCODE_ESCAPE);
+    before.job.serial = app->state.job.serial; /* jobs are counted, not undone */
+    tap_ok(!state_differs(&before, &app->state) && !app->state.palette.open && !app->undo.count,
+           "Esc puts the State back as it was, and that is no change to undo");
+    tap_ok(app->frame->state.job.config.dtype == before.job.config.dtype, "and the picture, too");
+    type(app, ":dtype");
+    app_key(app, KEYCODE_RIGHT);
+    app_key(app, KEYCODE_ENTER);
+    tap_ok(state_differs(&before, &app->state) && app->undo.count == 1,
+           "Enter keeps it, as one change");
+    app_close(app, 1000);
+}
+
+TAP_SUITE(commands_undone) {
+    App *app = open_app("toy");
+    BevDtype states[UNDO_STEPS + 1];
+    for (int i = 0; i <= UNDO_STEPS; i++) {
+        states[i] = app->state.job.config.dtype;
+        app_key(app, 'd');
+    }
+    int wrong = 0;
+    for (int i = UNDO_STEPS; i >= 1; i--) {
+        app_key(app, 'u');
+        wrong += app->state.job.config.dtype != states[i];
+    }
+    tap_ok(!wrong, "50 changes come back one by one (%d wrong)", wrong);
+    app_key(app, 'u');
+    tap_ok(app->state.job.config.dtype == states[1] &&
+               strstr(app->state.log.lines[0].text, "nothing to undo"),
+           "the 51st is forgotten, and the log says so");
+    app_close(app, 1000);
+}
+
+/* Every letter of what people type: the key, and its rows with what each does here. */
+TAP_SUITE(commands_in_time) {
+    static const char typed[] = "dropped point";
+    enum { LIMIT_MS = 50 };
+    App *app = open_app("toy");
+    double slowest = 0;
+    Load since = load_now();
+    type(app, ":");
+    for (const char *at = typed; *at; at++) {
+        double begun = clock_ms();
+        char help[256];
+        PaletteRow rows[PALETTE_ROWS];
+        app_key(app, *at);
+        int count = palette_rows(&app->state, app_live(app), rows);
+        for (int i = 0; i < count && i < 12; i++)
+            palette_usable(&app->state, &rows[i].command, help, sizeof help);
+        slowest = fmax(slowest, clock_ms() - begun);
+    }
+    tap_ok_unless_loaded(slowest <= LIMIT_MS, &since, "a letter is answered in %.1f ms", slowest);
+    app_close(app, 1000);
+}
+
+/* The tour needs a clock: here its parts that need none. */
+TAP_SUITE(commands_tour) {
+    App *app = open_app("toy");
+    app_key(app, 'd');
+    app_words(app, "tour", &app->err);
+    tap_ok(app->failed && !app->tour.text && strstr(app->err.what, "clock"),
+           "a script has no tour, and says so");
+    app->script = app->failed = false; /* lines are used as in the live display */
+    BevDtype before = app->state.job.config.dtype;
+    int kept = app->undo.count;
+    app_words(app, "tour", &app->err);
+    tap_ok(app->tour.text && app->undo.count == kept + 1, "the tour opens");
+    enum { TURNS = 8 };
+    for (int i = 0; i < TURNS; i++) {
+        app->tour.due_ms = app->tour.said_ms = app->tour.request = 0;
+        app_tour_turn(app);
+    }
+    tap_ok(app->state.caption[0] != '\0', "it says: %s", app->state.caption);
+    tap_ok(!strcmp(menu_name(&app->state.menu.scenes, app->state.job.scene), "toy") &&
+               strcmp(app->state.job.config.kernel->title, "V2"),
+           "its words are carried out: %s", app->state.job.config.kernel->title);
+    app->tour.at = "quit";
+    app->tour.due_ms = app->tour.request = 0;
+    app_tour_turn(app);
+    tap_ok(!app->tour.text && !app->state.caption[0], "it ends with its last line");
+    app_key(app, 'u');
+    tap_ok(app->undo.count == kept && app->state.job.config.dtype == before &&
+               !strcmp(menu_name(&app->state.menu.scenes, app->state.job.scene), "toy"),
+           "undo takes all of it back at once");
+    app_words(app, "tour", &app->err);
+    app_tour_turn(app);
+    app_key(app, 'k');
+    tap_ok(!app->tour.text && !app->state.caption[0], "a key takes over");
+    app_close(app, 1000);
+}

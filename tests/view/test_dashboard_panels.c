@@ -1,0 +1,348 @@
+/* What the dashboard shows of other things than the kernels: a lesson, the memory model, other
+ * scenes, the way back. */
+#include "src/state/live_text.h"
+#include "tests/view/screen.h"
+
+/* ---- a lesson -------------------------------------------------------------------------------- */
+
+/* A lesson with a row of each kind. */
+static void open_lesson(LessonPanel point) {
+    LessonPane *pane = &state.lesson;
+    *pane = (LessonPane){.open = true,
+                         .title = "Ten times the indices",
+                         .step = 3,
+                         .steps = 9,
+                         .right = 1,
+                         .asked = 2,
+                         .point = point,
+                         .asks = ASKS_CHOICE};
+    PaneText *body = &pane->body;
+    pane_add(
+        body, PANE_TEXT, false,
+        "V2 as published works through the channels in tiles, and reads the indices of a point "
+        "again for each of them.");
+    pane_add(body, PANE_QUESTION, false, "Which kernel reads each index once?");
+    pane_add(body, PANE_CHOICE, false, "1  V2, because its threads share the indices of a cell");
+    pane_add(body, PANE_CHOICE, true, "2  V2+DO, because depth is the outer loop");
+    pane_add(body, PANE_RIGHT, false, "Right: V2+DO");
+    pane_add(body, PANE_SHOW, false, "V2 requests 25.1 MB, V2+DO 2.51 MB.");
+    pane_add(body, PANE_WHY, false, "One pass over the points feeds all channels.");
+    pane_add(body, PANE_SOURCE, false, "kernels/cuda/v2.cu, line 36");
+    pane_add(body, PANE_CODE, false, "  36      for (int t = start; t < end; t++)");
+    pane_add(body, PANE_KEYS, false, "Enter: next, (: back, B: close");
+}
+
+static void test_lesson(void) {
+    static const int sizes[][2] = {{80, 24}, {120, 40}, {200, 60}};
+    for (int i = 0; i < 3; i++) {
+        begin(sizes[i][0], sizes[i][1]);
+        open_lesson(PANEL_KERNELS);
+        draw();
+        check_golden("lesson-%dx%d", sizes[i][0], sizes[i][1]);
+    }
+    begin(80, 24);
+    open_lesson(PANEL_NONE);
+    cells.color = false;
+    cells.ascii = true;
+    draw();
+    tap_ok(only_ascii() && no_colors(), "a lesson without colour, in ASCII");
+    check_golden("lesson-80x24-plain");
+    seen_after("page bev", !shows("Which kernel"),
+               "on a small screen the other pages are as always");
+    begin(120, 40);
+    open_lesson(PANEL_BEV);
+    seen_after("page dashboard", shows("Which kernel") && shows("\u250f") && shows("BEV, "),
+               "the panel that it points at is there, in a frame");
+}
+
+/* Whatever it points at, on whatever screen: nothing overlaps, the question is seen. */
+static void test_lesson_sizes(void) {
+    int screens = 0, bad = 0, hidden = 0;
+    for (int columns = 60; columns <= 240; columns += 20)
+        for (int rows = 20; rows <= 64; rows += 4)
+            for (int point = 0; point < PANEL_COUNT; point++, screens++) {
+                begin(columns, rows);
+                open_lesson((LessonPanel)point);
+                draw();
+                if (cells.collisions && bad < 6)
+                    tap_note("%dx%d %s: %d", columns, rows, lesson_panels[point], cells.collisions);
+                bad += cells.collisions > 0;
+                hidden += !shows("Right: V2+DO");
+            }
+    tap_ok(!bad && !hidden, "%d screens with a lesson: %d overlap, %d do not show it", screens, bad,
+           hidden);
+}
+
+TAP_SUITE(dashboard_lesson) {
+    screen_open();
+    test_lesson();
+    test_lesson_sizes();
+    screen_close();
+}
+
+/* ---- the memory model ------------------------------------------------------------------------ */
+
+static void test_model(void) {
+    static const char *const names[] = {"mrc", "roofline", "working-set", "dtype"};
+    static const int sizes[][2] = {{80, 24}, {120, 40}, {200, 60}};
+    for (int i = 0; i < 3; i++)
+        for (int chart = 0; chart < 4; chart++) {
+            begin(sizes[i][0], sizes[i][1]);
+            live.model = fixture_model();
+            draw_after("chart %s", names[chart]);
+            tap_ok(shows("model") && shows("V4 on RTX A6000: 16.0 \u00b5s, chain binds"),
+                   "%d x %d, %s: the prediction, labelled", sizes[i][0], sizes[i][1], names[chart]);
+            if (sizes[i][0] < 200 && chart)
+                continue;
+            check_golden("dashboard-%dx%d-%s", sizes[i][0], sizes[i][1], names[chart]);
+        }
+    begin(200, 60);
+    live.model = fixture_model();
+    draw_after("chart mrc; gpu h200 l2=16");
+    char us[32], line[64];
+    Prediction p =
+        model_predict(live.model, prediction_kernel(&state, &live), state.gpu, &state.edit);
+    figure_text(UNIT_US, p.latency_us, us, sizeof us);
+    snprintf(line, sizeof line, "V4 on H200 with 16 MiB of L2: %s", us);
+    tap_ok(shows(line) && strcmp(us, "22.0 \u00b5s") != 0 && shows("what-if L2"),
+           "another GPU, and another L2 of it");
+    tap_ok(shows("requested") && shows("16 MiB of L2: L2 hits 98.0 %, indices 25.1 MB for 2.51"),
+           "what threads ask for stands beside the working set, and on which GPU");
+    seen_after("gpu l2=6", shows("with 6 MiB of L2: inputs fit (") && shows(" the output does not"),
+               "an L2 in which nearly all hits, though the footprint does not fit: why");
+    draw_after("gpu l2=16");
+    cells.color = false;
+    draw();
+    tap_ok(no_colors() && !cells.collisions, "without colour the selection's line stands alone");
+    cells.color = cells.ascii = true;
+    draw();
+    tap_ok(only_ascii(), "and in ASCII it is drawn with what there is");
+    cells.ascii = false;
+    live.model = NULL;
+    draw();
+    tap_ok(shows("Reads that miss") && shows("requested       n/a"),
+           "before the first simulation nothing is made up");
+    MemoryModel model = *fixture_model();
+    for (int i = 0; i < model.kernel_count; i++)
+        model.kernels[i].sectors_per_request = NAN;
+    live.model = &model;
+    draw();
+    tap_ok(shows("n/a sectors a request") && !shows("nan"), "nor a figure of no request");
+    live.model = fixture_model();
+    live.job.config.dtype = BEV_FP8;
+    seen_after("chart dtype", shows("NVFP4 n/a"), "a format that was not simulated has no figures");
+}
+
+/* What limits the selection: a panel on a tall screen, a line on others, and marked as a model. */
+static void test_findings(void) {
+    begin(200, 60);
+    live.model = fixture_model();
+    live.job.config.kernel = &fixture_kernels[4];
+    draw();
+    tap_ok(shows("Findings on RTX A6000") && shows("chain binds, 16.0 \u00b5s of 20.0 \u00b5s"),
+           "a tall screen has the findings");
+    begin(80, 24);
+    live.model = fixture_model();
+    live.job.config.kernel = &fixture_kernels[4];
+    draw();
+    tap_ok(shows("Model, RTX A6000: ") && shows(" times to gain: lesson 3"),
+           "a small one the first of them");
+    begin(120, 40);
+    live.model = fixture_model();
+    live.job.config.kernel = &fixture_kernels[4];
+    draw();
+    char lesson[64];
+    snprintf(lesson, sizeof lesson, " times to gain: lesson 3 (key %s)",
+             key_of(ACTION_EXPLAIN).name);
+    tap_ok(shows(lesson), "where it has room, with its lesson and the key to it");
+    live.model = NULL;
+    draw();
+    tap_ok(!shows("to gain"), "and nothing before the first simulation");
+}
+
+TAP_SUITE(dashboard_model) {
+    screen_open();
+    test_model();
+    test_findings();
+    screen_close();
+}
+
+/* ---- other scenes ---------------------------------------------------------------------------- */
+
+/* A grid of 16 slices: what is shown of it stands over the picture, and how many cells it fills. */
+static void test_height(void) {
+    static const char *const slices[] = {"max", "3", "side"};
+    static const int sizes[][2] = {{120, 40}, {200, 60}, {80, 24}};
+    for (int i = 0; i < 3; i++) {
+        begin(sizes[i][0], sizes[i][1]);
+        finish_log();
+        SceneFacts facts = fixture_scene();
+        facts.cells_x = facts.rows = 200;
+        facts.slices = facts.grid.nz = 16;
+        facts.grid.z_min_m = -1;
+        facts.grid.z_max_m = 5.4;
+        facts.whole = facts.grid;
+        state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &facts});
+        live.frame.shape = (BevShape){.nx = 200, .ny = 3200, .nz = 16, .channels = 80};
+        live.intervals.stats.cells = 640000;
+        live.intervals.stats.longest_cell = (2 * 200 + 90) * 200 + 131;
+        draw_after("slice %s; page %s", slices[i], i == 2 ? "bev" : "both");
+        check_golden("height-%dx%d", sizes[i][0], sizes[i][1]);
+    }
+    tap_ok(shows("side, max of 200 rows") && shows("z -1 to 5.4 m up, x -54 to 54 m left"),
+           "from the side z is up");
+}
+
+/* An operator scene has bars in the place of cameras, and its controls say so. */
+static void test_operator(void) {
+    OperatorBars bars = {.count = OPERATOR_BARS, .most = 4096};
+    for (int i = 0; i < OPERATOR_BARS; i++)
+        bars.points[i] = 4096.0F / (float)(1 + i * i);
+    for (int wide = 0; wide < 2; wide++) {
+        begin(wide ? 200 : 120, wide ? 60 : 40);
+        state.scene.has_operator = true;
+        state.scene.has_rig = state.scene.has_world = false;
+        state.scene.operator_spec = (OperatorSpec){.kind = OPERATOR_EMBEDDING_BAG,
+                                                   .points = 262144,
+                                                   .cells = 8192,
+                                                   .rows = 65536,
+                                                   .channels = 64,
+                                                   .skew = 1};
+        live.frame.bars = &bars;
+        draw_after("dirty; skew 5; skew 1.5");
+        check_golden("operator-%s", wide ? "200x60" : "120x40");
+        tap_ok(shows("No cameras") && shows("262,144") && shows("up to 4,096 (log)"),
+               "an operator scene says that it has no cameras, and what its bars are");
+        tap_ok(shows("skew 1.5") && state.job.sizes.skewed && state.job.sizes.skew == 1.5,
+               "a skew out of range is refused, another one taken");
+    }
+    tap_ok(shows("dirty: this scene is an operator: it has no cameras") &&
+               shows("skew: 5 is not from 0 to 4"),
+           "the controls say what this scene does not have");
+    begin(220, 90);
+    state.scene.has_operator = true;
+    live.model = fixture_model();
+    live.job.config.kernel = &fixture_kernels[4];
+    draw();
+    tap_ok(shows("classify: footprint") && shows("lesson 16"),
+           "a tall screen has the workflow behind the findings");
+    live.model = NULL;
+}
+
+TAP_SUITE(dashboard_scenes) {
+    screen_open();
+    test_height();
+    test_operator();
+    screen_close();
+}
+
+/* ---- the way back ---------------------------------------------------------------------------- */
+
+/* A made-up loss on an object: two cameras, of which one sees it. */
+static void backward_frame(LiveFrame *frame, const BevKernel *kernel) {
+    enum {
+        CAMERAS = 2,
+        BINS = 8,
+        H = 8,
+        W = 24,
+        C = 2,
+        PIXELS = CAMERAS * H * W,
+        CELLS = 200 * 200
+    };
+    static float feat[PIXELS * C], grad_feat[PIXELS * C], grad_depth[PIXELS * BINS];
+    static uint8_t inside[CELLS];
+    static GridLoss loss = {.kind = LOSS_BOX, .inside = inside, .class = CLASS_CAR, .value = 12.5};
+    static Features features = {.feat = feat};
+    const int64_t at = H * W + 3 * W + 10; /* the strongest pixel: of the second camera */
+    loss.count = 0;
+    for (int64_t i = 0; i < PIXELS * C; i++)
+        feat[i] = (float)(i % 97) / 97;
+    for (int64_t pixel = at; pixel < at + 3; pixel++)
+        grad_feat[pixel * C] = 3 - (float)(pixel - at);
+    for (int bin = 2; bin < 6; bin++)
+        grad_depth[(BINS + bin) * H * W + at - H * W] = bin == 5 ? -0.5f : 0.75f * (float)bin;
+    for (int64_t cell = 120 * 200 + 110; cell < 120 * 200 + 118; cell++, loss.count++)
+        inside[cell] = 1;
+    frame->nx = frame->ny = 200;
+    frame->shape = (BevShape){CAMERAS, BINS, H, W, C, 200, 200, 1};
+    frame->features = &features;
+    frame->gradients = (LiveGradients){&loss, grad_depth, grad_feat, ""};
+    live.job.config.kernel = live.kernels[FIXTURE_KERNELS - 1].kernel = kernel;
+}
+
+static void begin_backward(int columns, int rows, const BevKernel *kernel) {
+    begin(columns, rows);
+    finish_log();
+    state.job.config.kernel = kernel;
+    state.job.loss = LOSS_BOX;
+    live.job.loss = LOSS_BOX;
+    live.memory.footprint.grads = 1.17e6;
+    live.memory.own = (BevTraffic){
+        .feat = 0.68e6, .depth = 0.4e6, .index = 1.7e6, .out_read = 4.2e6, .grad_write = 2e6};
+    live.intervals.of_pixels = true;
+    live.intervals.stats.longest_cell = 8 * 24 + 5 * 24 + 16;
+    state.job.config.dtype = live.job.config.dtype = BEV_FP16;
+    live.accuracy[BEV_FP16].output = "grad_feat";
+    backward_frame(&live.frame, kernel);
+}
+
+/* The feature pixel that a click chooses is the white one in the next drawing. */
+static void test_camera_place(void) {
+    const Area at = spots.camera;
+    int wrong = 0;
+    for (int y = at.y; y < at.y + at.h; y++)
+        for (int x = at.x; x < at.x + at.w; x++) {
+            int64_t pixel = dash_pixel_at(&spots, x, y);
+            state_step(&state, &(Event){.kind = EVENT_PIXEL, .x = (double)pixel});
+            draw();
+            wrong += cells_at(&cells, x, y)->style.ink != (INK_RGB | 0xffffff);
+        }
+    tap_ok(at.w > 20 && at.h > 3 && !wrong,
+           "each of %d x %d signs of a camera is the feature pixel there", at.w, at.h);
+    tap_ok(dash_pixel_at(&spots, at.x - 1, at.y) < 0 &&
+               dash_pixel_at(&spots, at.x, at.y + at.h) < 0,
+           "beside the camera there is none");
+}
+
+static void test_backward(void) {
+    static const int sizes[][2] = {{80, 24}, {120, 40}, {160, 50}};
+    BevKernel kernel = fixture_kernels[FIXTURE_KERNELS - 1];
+    kernel.direction = BEV_BACKWARD;
+    kernel.dtypes = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16;
+    for (int i = 0; i < 3; i++) {
+        begin_backward(sizes[i][0], sizes[i][1], &kernel);
+        draw();
+        check_golden("backward-%dx%d", sizes[i][0], sizes[i][1]);
+    }
+    begin_backward(80, 24, &kernel);
+    draw_after("page bev");
+    check_golden("backward-80x24-bev");
+    tap_ok(shows("3 pixels would have to change") && shows("camera 1 10, 3"),
+           "which pixels would have to change, and the first of them");
+    test_camera_place();
+    begin_backward(160, 50, &kernel);
+    live.model = fixture_model();
+    seen_after("chart mrc", shows("the model has no accesses of this kernel"),
+               "what cannot be shown says so");
+    live.frame.gradients = (LiveGradients){.text = "point at a cell"};
+    draw();
+    tap_ok(shows("point at a cell"), "without a loss the panel says what to do");
+    int overlaps = 0, cuts = 0;
+    for (int columns = 80; columns < 210; columns += 7)
+        for (int rows = 24; rows < 64; rows += 5) {
+            begin_backward(columns, rows, &kernel);
+            draw();
+            overlaps += cells.collisions;
+            if (cells.cuts)
+                tap_note("%d x %d: %d texts cut", columns, rows, cells.cuts);
+            cuts += cells.cuts;
+        }
+    tap_ok(overlaps == 0 && cuts == 0, "backward nothing overlaps (%d), nothing is cut (%d)",
+           overlaps, cuts);
+}
+
+TAP_SUITE(dashboard_backward) {
+    screen_open();
+    test_backward();
+    screen_close();
+}

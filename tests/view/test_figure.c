@@ -1,0 +1,532 @@
+/* Figures of made-up scenes of every shape. No two texts of their layouts overlap and none leaves the
+ * page; directions are right, what is unknown says so, what is broken is counted; strips of gradients;
+ * PNG and SVG: the same spec gives the same bytes, and a reader understands them. */
+#include "src/scene/scatter.h"
+#include "src/view/figure/figure.h"
+#include "tests/view/page_texts.h"
+
+#include <math.h>
+#include <unistd.h>
+
+enum { CHANNELS = 16 };
+
+/* Everything that a spec borrows. */
+typedef struct {
+    Rig rig;
+    World world;
+    Solid solids[2];
+    Embedding embedding;
+    CameraViews cameras;
+    BevMap maps[2];
+    float *pooled[2];
+    double *fp64_original;
+    FigureTable table;
+    FigureSpec spec;
+} Subject;
+
+static Subject subject;     /* the figure that a check looks at */
+static FigureLayout layout; /* of the subject */
+static Err err;
+
+typedef struct {
+    const char *name;
+    int nx, ny;
+    double x_min, x_max, y_min, y_max; /* metres */
+    int cameras;                       /* 0: no rig */
+    ViewKind view;
+    bool compare, strip, table, long_names, no_map,
+        broken_values; /* the last: one value is a NaN */
+} Case;
+
+static const Case cases[] = {
+    {"square", 200, 200, -54, 54, -54, 54, 6, VIEW_COLOR, false, true, true, false, false, false},
+    {"classes", 200, 200, -54, 54, -54, 54, 6, VIEW_CLASS, false, false, true, false, false, true},
+    {"fine", 360, 360, -54, 54, -54, 54, 6, VIEW_POINTS, false, false, true, false, false, false},
+    {"fine, compared", 360, 360, -54, 54, -54, 54, 6, VIEW_NORM, true, true, true, false, false,
+     false},
+    {"tall", 240, 108, -6, 90, -30, 24, 3, VIEW_PCA, false, true, true, false, false, true},
+    {"tall, compared", 240, 108, -6, 90, -30, 24, 3, VIEW_ERROR, true, false, true, false, false,
+     true},
+    {"wide", 40, 300, -10, 10, -60, 60, 6, VIEW_CHANNEL, false, true, true, false, false, false},
+    {"wide, compared", 40, 300, -10, 10, -60, 60, 6, VIEW_CLASS, true, true, false, false, false,
+     false},
+    {"toy", 3, 5, 1, 7, -2.5, 2.5, 1, VIEW_POINTS, false, true, true, false, false, false},
+    {"toy, compared", 3, 5, 1, 7, -2.5, 2.5, 1, VIEW_COLOR, true, true, true, false, false, true},
+    {"one cell", 1, 1, -50, 50, -50, 50, 6, VIEW_NORM, false, false, true, false, false, false},
+    {"one row", 2, 200, -0.5, 0.5, -50, 50, 6, VIEW_NORM, false, false, true, false, false, false},
+    {"one column", 200, 2, -50, 50, -0.5, 0.5, 6, VIEW_COLOR, false, true, true, false, false,
+     false},
+    {"far off", 100, 100, 20, 70, 10, 60, 6, VIEW_CLASS, false, false, true, false, false, false},
+    {"centimetres", 50, 50, -0.01, 0.01, -0.01, 0.01, 2, VIEW_ERROR, false, false, false, false,
+     false, false},
+    {"kilometres", 64, 64, -9000, 9000, -9000, 9000, 6, VIEW_NORM, false, false, false, false,
+     false, false},
+    {"without a rig", 128, 96, 0, 1, 0, 1, 0, VIEW_NORM, false, false, true, false, false, false},
+    {"without a rig, compared", 128, 96, 0, 1, 0, 1, 0, VIEW_ERROR, true, false, false, false, true,
+     false},
+    {"32 cameras", 200, 200, -54, 54, -54, 54, 32, VIEW_COLOR, false, true, false, false, false,
+     false},
+    {"long names", 200, 200, -54, 54, -54, 54, 6, VIEW_CLASS, false, true, true, true, true, false},
+    {"long names, compared", 3, 5, 1, 7, -2.5, 2.5, 32, VIEW_ERROR, true, true, true, true, true,
+     true},
+};
+enum { CASE_COUNT = sizeof cases / sizeof *cases };
+
+static const char long_name[] =
+    "a name that goes on and on, as names from exported experiments do, with a checkpoint, a date "
+    "and a configuration in it, and no end in sight even here";
+
+static void add_cameras(const Case *c) {
+    Rig *rig = &subject.rig;
+    rig->camera_count = c->cameras;
+    rig->frustum = (Frustum){1600, 900, 0.44, 0, 140, 704, 256, 44, 16, 1, 60, 1, {0}};
+    for (int i = 0; i < c->cameras; i++) {
+        Camera *camera = &rig->cameras[i];
+        camera_set_pose(camera, 360.0 * i / c->cameras, 0, 0, (double[]){1.2, 0, 1.5});
+        camera_set_intrinsics(camera, i ? 1260 : 800, 800, 450);
+        snprintf(camera->name, sizeof camera->name, c->long_names ? "%.28s-%d" : "%.6s-%d",
+                 c->long_names ? long_name : "camera", i);
+    }
+    rig->grid = (Grid){c->x_min, c->x_max, c->y_min, c->y_max, -10, 10, c->nx, c->ny, 1, 0};
+    subject.spec.rig = rig;
+}
+
+static void add_world(void) {
+    subject.solids[0] = (Solid){.kind = SOLID_BOX,
+                                 .class = CLASS_CAR,
+                                 .center_m = {12, 4},
+                                 .size_m = {4.5, 1.9, 1.5},
+                                 .yaw_deg = 20};
+    subject.solids[1] = (Solid){
+        .kind = SOLID_CYLINDER, .class = CLASS_TREE, .center_m = {-8, -6}, .size_m = {3, 3, 5}};
+    subject.world = (World){.solid_count = 2, .solids = subject.solids};
+    subject.spec.world = &subject.world;
+    subject.spec.outlines = true;
+}
+
+/* Camera pictures of 8 x 22 pixels. */
+static void add_strip(const Case *c) {
+    int64_t cameras = c->cameras, pixels = cameras * 8 * 22;
+    float *color = calloc((size_t)pixels, 3 * sizeof *color);
+    for (int64_t i = 0; color && i < 3 * pixels; i++)
+        color[i] = (float)(i % 7) / 7;
+    subject.cameras = (CameraViews){.cameras = cameras, .h = 8, .w = 22, .color = color};
+    subject.spec.cameras = &subject.cameras;
+}
+
+static void add_table(bool long_names) {
+    static const char *const header[] = {
+        "kernel", "where", "latency (\u00b5s)", "over V2", "max error", "relative L2", "gate A"};
+    static const char *const cells[] = {
+        "Atomic", "CUDA",   NULL,     NULL,     NULL,     NULL,      "skip", "V2 (channels)",
+        "CPU",    "21,412", "1.00",   "1.9e-6", "3.1e-8", "pass",    "V3",   "CPU",
+        "4,312",  "4.97",   "1.9e-6", "3.1e-8", "pass",   long_name, "CUDA", "1,234",
+        "12.9",   "1.9e-6", "3.1e-8", "pass"};
+    subject.table = (FigureTable){.title = long_names ? long_name : "Every kernel",
+                                   .columns = 7,
+                                   .rows = long_names ? 4 : 3,
+                                   .header = header,
+                                   .cells = cells,
+                                   .highlight = 2,
+                                   .note = long_name};
+    subject.spec.table = &subject.table;
+}
+
+/* Every other cell holds something, by a fixed rule. */
+static void fill_values(const Case *c) {
+    size_t cells = (size_t)c->nx * (size_t)c->ny;
+    subject.fp64_original = calloc(cells * CHANNELS, sizeof(double));
+    for (int s = 0; s < 2; s++)
+        subject.pooled[s] = calloc(cells * CHANNELS, sizeof(float));
+    uint32_t state = 12345;
+    for (size_t i = 0; i < cells * CHANNELS; i++) {
+        state = state * 1664525u + 1013904223u;
+        double value = i / CHANNELS % 2 ? 0 : (double)(state >> 8) / (1 << 24);
+        subject.fp64_original[i] = value;
+        subject.pooled[0][i] = (float)(value * (1 + 1e-6 * (state >> 28)));
+        subject.pooled[1][i] = (float)(value * 1.5);
+    }
+    if (c->broken_values)
+        subject.pooled[0][0] = NAN;
+}
+
+static void add_maps(const Case *c) {
+    if (!subject.spec.rig || c->no_map)
+        return;
+    for (int s = 0; s < 2; s++)
+        if (scatter_build(&subject.rig, s ? BEV_BILINEAR : BEV_NEAREST, UINT32_MAX,
+                          &subject.maps[s], &err))
+            subject.spec.selections[s].map = &subject.maps[s];
+}
+
+/* Frees the subject and what it borrows. */
+static void close_subject(void) {
+    for (int s = 0; s < 2; s++) {
+        scatter_free(&subject.maps[s]);
+        free(subject.pooled[s]);
+    }
+    free(subject.fp64_original);
+    free(subject.cameras.color);
+    embedding_free(&subject.embedding);
+    subject = (Subject){0};
+}
+
+/* The case is the subject, with all that its spec borrows. */
+static void open_case(const Case *c) {
+    close_subject();
+    subject.spec = (FigureSpec){.title = c->long_names ? long_name : "Street intersection",
+                                 .view = c->view,
+                                 .nx = c->nx,
+                                 .ny = c->ny,
+                                 .channels = CHANNELS,
+                                 .selection_count = c->compare ? 2 : 1};
+    fill_values(c);
+    for (int s = 0; s < 2; s++)
+        subject.spec.selections[s] =
+            (FigureSelection){.kernel = c->long_names ? long_name : "V3",
+                              .dtype = "FP16",
+                              .align = s ? "bilinear" : "nearest",
+                              .device = c->long_names ? long_name : "CPU, 2 threads",
+                              .latency_us = 4312,
+                              .latency_source = SOURCE_MEASURED,
+                              .pooled = subject.pooled[s],
+                              .fp64_original = subject.fp64_original};
+    if (c->cameras) {
+        add_cameras(c);
+        add_world();
+    }
+    if (c->strip)
+        add_strip(c);
+    if (c->table)
+        add_table(c->long_names);
+    if (embedding_init(&subject.embedding, CHANNELS, 1, &err))
+        subject.spec.embedding = &subject.embedding;
+    add_maps(c);
+}
+
+/* Lays the subject out; the check's title is made as printf does. */
+__attribute__((format(printf, 1, 2))) static bool laid_out(const char *form, ...) {
+    char title[100];
+    va_list args;
+    va_start(args, form);
+    vsnprintf(title, sizeof title, form, args);
+    va_end(args);
+    figure_layout_free(&layout);
+    bool ok = figure_layout(&subject.spec, &layout, &err);
+    if (!tap_ok(ok, "%s", title))
+        tap_note("%s: %s", err.where, err.what);
+    return ok;
+}
+
+/* ---- layout --------------------------------------------------------------------------------- */
+
+static void test_layout(const Case *c) {
+    open_case(c);
+    if (laid_out("%s: is laid out", c->name)) {
+        tap_ok(layout.count > 20, "%s: has %zu texts", c->name, layout.count);
+        tap_ok(count_overlaps(&layout, 0.25) == 0, "%s: no two texts overlap", c->name);
+        tap_ok(count_outside(&layout, (Box){0, 0, layout.w, layout.h}, -4) == 0, "%s: no text leaves the page", c->name);
+        tap_ok(layout.w <= 2400 && layout.w >= 1000, "%s: %.0f wide", c->name, layout.w);
+        if (c->long_names)
+            tap_ok(contains(&layout, "\u2026"), "%s: are cut with an ellipsis", c->name);
+    }
+}
+
+/* The detector itself: two texts moved onto each other, one moved off the page. */
+static void test_detector(void) {
+    open_case(&cases[0]);
+    if (laid_out("a layout to spoil")) {
+        layout.texts[3].x = layout.texts[7].x + 1;
+        layout.texts[3].y = layout.texts[7].y + 1;
+        tap_ok(count_overlaps(&layout, 0.25) > 0, "an overlap is found");
+        layout.texts[3].x = layout.w;
+        tap_ok(count_outside(&layout, (Box){0, 0, layout.w, layout.h}, -4) == 1, "a text off the page is found");
+    }
+    figure_layout_free(NULL);
+}
+
+TAP_SUITE(figure_layout) {
+    for (int i = 0; i < CASE_COUNT; i++)
+        test_layout(&cases[i]);
+    test_detector();
+}
+
+/* ---- what is true --------------------------------------------------------------------------- */
+
+TAP_SUITE(figure_truth_directions) {
+    open_case(&cases[0]);
+    if (laid_out("directions")) {
+        const FigureText *forward = find_text(&layout, "50"), *back = NULL, *left = NULL;
+        const FigureText *right = NULL;
+        for (size_t i = 0; i < layout.count; i++) { /* the x axis is written first */
+            const FigureText *t = &layout.texts[i];
+            back = !strcmp(t->text, "\u221250") && !back ? t : back;
+            left = !strcmp(t->text, "50") && t != forward ? t : left;
+            right = !strcmp(t->text, "\u221250") && t != back ? t : right;
+        }
+        tap_ok(forward && back && forward->y < back->y && fabs(forward->x - back->x) < 30,
+               "x grows upwards");
+        tap_ok(left && right && left->x < right->x && fabs(left->y - right->y) < 1,
+               "y grows to the left");
+        tap_ok(find_text(&layout, "x forward (m) \u2192") &&
+                   find_text(&layout, "\u2190 y left (m)"),
+               "the axes say so");
+        tap_ok(find_text(&layout, "20 m") && find_text(&layout, "50 m"),
+               "range rings carry their metres");
+        tap_ok(find_text(&layout, "camera-0") && find_text(&layout, "camera-5"),
+               "cameras carry their names");
+    }
+}
+
+TAP_SUITE(figure_truth_unknown) {
+    open_case(&cases[0]);
+    FigureSelection *config = &subject.spec.selections[0];
+    config->latency_us = 0;
+    config->latency_source = SOURCE_UNKNOWN;
+    config->device = NULL;
+    config->map = NULL;
+    subject.spec.table = NULL;
+    if (laid_out("unknown values")) {
+        int unknown = 0;
+        for (size_t i = 0; i < layout.count; i++)
+            unknown += !strcmp(layout.texts[i].text, "n/a");
+        tap_ok(unknown == 5, "device, latency, points, intervals, longest are n/a (%d)", unknown);
+        tap_ok(!contains(&layout, "\u00b5s"), "no time is made up");
+    }
+    static const struct {
+        FigureSource source;
+        const char *text;
+    } sources[] = {{SOURCE_MEASURED, "17.3 \u00b5s (measured)"},
+                   {SOURCE_RECORDED, "17.3 \u00b5s (recorded)"},
+                   {SOURCE_MODEL, "17.3 \u00b5s (model)"}};
+    config->latency_us = 17.3;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        config->latency_source = sources[i].source;
+        if (!laid_out("a source"))
+            continue;
+        tap_ok(find_text(&layout, sources[i].text) != NULL, "%s", sources[i].text);
+    }
+}
+
+TAP_SUITE(figure_truth_broken_counted) {
+    open_case(&cases[1]);
+    if (laid_out("a field with a NaN")) {
+        tap_ok(contains(&layout, "not a number: 1, infinite: 0"), "the legend counts it");
+    }
+}
+
+/* One hot cell ahead and left of the middle: its colour fills the upper left of the panel. */
+TAP_SUITE(figure_truth_hot_cell) {
+    const Case c = {"hot cell",   8,     8,     -4,    4,     -4,   4,    1,
+                    VIEW_CHANNEL, false, false, false, false, true, false};
+    Image image;
+    open_case(&c);
+    memset(subject.pooled[0], 0, sizeof(float) * 8 * 8 * CHANNELS);
+    subject.pooled[0][(5 * 8 + 6) * CHANNELS] = 1; /* y = 5, x = 6 */
+    subject.spec.outlines = false;
+    if (tap_ok(figure_image(&subject.spec, &image, NULL), "a picture of one hot cell")) {
+        Rgb hot = colormap_at(colormap_find("viridis"), 1);
+        double x_sum = 0, y_sum = 0, count = 0;
+        for (int y = 0; y < image.h; y++)
+            for (int x = 0; x < image.w; x++) {
+                Rgb p = image_get(&image, x, y);
+                if (p.r == hot.r && p.g == hot.g && p.b == hot.b) {
+                    x_sum += x;
+                    y_sum += y;
+                    count++;
+                }
+            }
+        double cell = 1000.0 / 8;
+        tap_ok(count > 0.9 * cell * cell, "is as large as its cell (%.0f pixels)", count);
+        tap_ok(x_sum / count < 500 && y_sum / count < 420, "and lies ahead, left (%.0f, %.0f)",
+               x_sum / count, y_sum / count);
+        image_free(&image);
+    }
+}
+
+/* ---- the way back --------------------------------------------------------------------------- */
+
+enum { BINS = 59, FEAT_H = 16, FEAT_W = 44 };
+
+/* Gradients by a fixed rule: those of one camera, and of one bin of the strongest pixel. */
+typedef struct {
+    uint8_t *inside;
+    float *strength, depth[BINS], grad_depth[BINS];
+    uint8_t reaches[BINS];
+    FigureBackward figure;
+} Backward;
+
+static void add_backward(Backward *backward, int64_t cameras, int cells) {
+    int64_t pixels = cameras * FEAT_H * FEAT_W;
+    int nx = (int)subject.spec.nx, ny = (int)subject.spec.ny;
+    *backward = (Backward){.inside = calloc((size_t)(nx * ny), 1),
+                           .strength = calloc((size_t)pixels, sizeof(float))};
+    for (int i = 0; i < cells && i < nx * ny; i++)
+        backward->inside[i] = 1;
+    for (int i = 0; i < FEAT_W; i++)
+        backward->strength[(cameras - 1) * FEAT_H * FEAT_W + i] = (float)(i + 1) / FEAT_W;
+    for (int d = 0; d < BINS; d++)
+        backward->depth[d] = d == 13 ? 0.75F : 0.25F / (BINS - 1);
+    backward->grad_depth[13] = -3.25e-4F;
+    backward->reaches[13] = 1;
+    backward->figure =
+        (FigureBackward){.shape = {cameras, BINS, FEAT_H, FEAT_W, CHANNELS, nx, ny, 1},
+                         .inside = backward->inside,
+                         .strength = backward->strength,
+                         .pixel = (cameras - 1) * FEAT_H * FEAT_W + FEAT_W - 1,
+                         .depth = backward->depth,
+                         .grad_depth = backward->grad_depth,
+                         .reaches = backward->reaches};
+    subject.spec.backward = &backward->figure;
+}
+
+static void test_backward(const Case *base, int cells) {
+    Backward backward;
+    Case c = *base;
+    int64_t cameras = c.cameras ? c.cameras : 6;
+    open_case(&c);
+    c.cameras = (int)cameras;
+    if (!c.strip || !base->cameras)
+        add_strip(&c);
+    add_backward(&backward, cameras, cells);
+    if (laid_out("%s, back: is laid out", c.name)) {
+        tap_ok(count_overlaps(&layout, 0.25) == 0, "%s, back: no two texts overlap", c.name);
+        tap_ok(count_outside(&layout, (Box){0, 0, layout.w, layout.h}, -4) == 0, "%s, back: no text leaves the page", c.name);
+        bool metres = subject.spec.rig != NULL;
+        tap_ok(contains(&layout, "1 of this pixel\u2019s 59 bins") &&
+                   contains(&layout, metres ? "optical axis (m)" : "depth bin") &&
+                   contains(&layout, "44 of "),
+               "%s, back: what to see is said", c.name);
+    }
+    Image image = {0}, forward = {0};
+    subject.spec.scale = 0.6; /* quickly drawn */
+    bool drawn = figure_image(&subject.spec, &image, &err);
+    subject.spec.backward = NULL;
+    drawn = drawn && figure_image(&subject.spec, &forward, &err);
+    tap_ok(drawn && image.h >= forward.h, "%s, back: is drawn", c.name);
+    image_free(&image);
+    image_free(&forward);
+    free(backward.inside);
+    free(backward.strength);
+}
+
+TAP_SUITE(figure_backward) {
+    for (int i = 0; i < CASE_COUNT; i++)
+        if (!cases[i].compare)
+            test_backward(&cases[i], i % 2 ? 1 : 700);
+}
+
+/* ---- bytes ---------------------------------------------------------------------------------- */
+
+static void test_same_pixels(const Case *c, double scale) {
+    Image first = {0}, second = {0};
+    uint8_t *png = NULL, *again = NULL;
+    size_t length = 0, length_again = 0;
+    open_case(c);
+    subject.spec.scale = scale;
+    bool drawn =
+        figure_image(&subject.spec, &first, NULL) && figure_image(&subject.spec, &second, NULL) &&
+        image_png(&first, &png, &length, NULL) && image_png(&second, &again, &length_again, NULL);
+    tap_ok(drawn && length == length_again && !memcmp(png, again, length),
+           "%s at scale %g: same PNG twice", c->name, scale);
+    if (laid_out("%s: its layout", c->name)) {
+        tap_ok(first.w == lround(layout.w * scale) && first.h == lround(layout.h * scale),
+               "%s: %d x %d pixels are the page times the scale", c->name, first.w, first.h);
+    }
+    free(png);
+    free(again);
+    image_free(&first);
+    image_free(&second);
+}
+
+/* Tags that nest and attributes in quotes: what a reader must be able to rely on. */
+static bool well_formed(const char *p, const char *end) {
+    char stack[64][32];
+    int depth = 0, elements = 0;
+    while (p < end && (p = memchr(p, '<', (size_t)(end - p)))) {
+        const char *close = memchr(p, '>', (size_t)(end - p));
+        if (!close)
+            return false;
+        int quotes = 0;
+        for (const char *q = p; q < close; q++)
+            quotes += *q == '"';
+        size_t name = strcspn(p + 1, " />?\n");
+        if (quotes % 2 || name >= 32)
+            return false;
+        if (p[1] == '/') {
+            size_t closing = strcspn(p + 2, ">");
+            if (!depth || strlen(stack[depth - 1]) != closing ||
+                memcmp(stack[--depth], p + 2, closing))
+                return false;
+        } else if (p[1] != '?' && close[-1] != '/') {
+            if (depth == 64)
+                return false;
+            memcpy(stack[depth], p + 1, name);
+            stack[depth++][name] = '\0';
+        }
+        elements++;
+        p = close;
+    }
+    return depth == 0 && elements > 100;
+}
+
+static bool rsvg_reads(const uint8_t *svg, size_t length) {
+    char path[] = "/tmp/bevscope-figure-XXXXXX", command[128];
+    int file = mkstemp(path);
+    if (file < 0)
+        return false;
+    bool written = write(file, svg, length) == (ssize_t)length;
+    close(file);
+    snprintf(command, sizeof command, "rsvg-convert %s >/dev/null", path);
+    bool read = written && system(command) == 0;
+    unlink(path);
+    return read;
+}
+
+static void test_svg(const Case *c) {
+    uint8_t *svg = NULL, *again = NULL;
+    size_t length = 0, length_again = 0;
+    open_case(c);
+    bool drawn = figure_svg(&subject.spec, &svg, &length, NULL) &&
+                 figure_svg(&subject.spec, &again, &length_again, NULL);
+    if (tap_ok(drawn, "%s: drawn as SVG", c->name)) {
+        tap_ok(length == length_again && !memcmp(svg, again, length), "%s: same SVG twice",
+               c->name);
+        tap_ok(length > 100 && !memcmp(svg, "<?xml", 5) &&
+                   well_formed((char *)svg, (char *)svg + length),
+               "%s: well-formed", c->name);
+        tap_ok(!well_formed((char *)svg, (char *)svg + length / 2), "%s: but not by half", c->name);
+        tap_ok(memmem(svg, length, "data:image/png;base64,", 22) != NULL,
+               "%s: carries the grid as a picture", c->name);
+        if (system("command -v rsvg-convert >/dev/null 2>&1") != 0)
+            tap_skip("rsvg-convert reads it", "rsvg-convert is not installed");
+        else
+            tap_ok(rsvg_reads(svg, length), "%s: rsvg-convert reads it", c->name);
+    }
+    free(svg);
+    free(again);
+}
+
+static void test_failures(void) {
+    Image image;
+    uint8_t *svg;
+    size_t length;
+    open_case(&cases[0]);
+    subject.spec.embedding = NULL;
+    tap_ok(!figure_image(&subject.spec, &image, &err) && !image.rgba &&
+               strstr(err.what, "embedding"),
+           "a view that cannot be shown is refused");
+    tap_ok(!figure_svg(&subject.spec, &svg, &length, &err) && !svg, "as SVG too");
+    subject.spec.embedding = &subject.embedding;
+    subject.spec.scale = 50;
+    tap_ok(!figure_image(&subject.spec, &image, &err) && strstr(err.hint, "scale"),
+           "a page too large is refused");
+}
+
+TAP_SUITE(figure_bytes) {
+    test_same_pixels(&cases[0], 1);
+    test_same_pixels(&cases[5], 0.6);
+    test_svg(&cases[0]);
+    test_svg(&cases[5]);
+    test_failures();
+}
