@@ -7,7 +7,9 @@
 #include "src/live/pairs.h"
 #include "src/run/backend.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { MOST_COUNTED = 1 << 20 }; /* points that a formula may count */
 static const double WARM_US = 3e3;    /* of launches before those that are timed in a row, */
@@ -19,6 +21,7 @@ static const TimingOptions short_series = {.samples = 6, .min_warm_ms = 0.2, .ma
 
 struct Measure {
     unsigned where;
+    char date[12]; /* UTC, when it was opened: "2026-11-26" */
     RecordedSet recorded;
     FrameInputs inputs;      /* of the last frame: scene, features, map */
     BuiltMap *baseline_map; /* of that frame; NULL: no baseline was pooled */
@@ -57,6 +60,9 @@ bool measure_open(Measure **out, unsigned where, Err *err) {
     if (!measure)
         return err_set(err, ERR_FAILED, "measure", "", "out of memory");
     measure->where = where;
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(measure->date, sizeof measure->date, "%Y-%m-%d", gmtime_r(&now, &utc));
     if (!omp_wait_open(&measure->omp_wait, err)) {
         free(measure);
         return false;
@@ -474,6 +480,7 @@ void measure_fill(const Measure *measure, LiveData *live) {
                                     measure->inputs.features->shape.channels, &measure->job.config,
                                     live);
     live->timed = true;
+    snprintf(live->date, sizeof live->date, "%s", measure->date);
     live->kernel_count = 0;
     live->baseline = (LiveKernel){.kernel = NULL};
     if (!measure->job.config.kernel) /* no scene was loaded yet */

@@ -175,6 +175,7 @@ void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64
     live->ceiling_gbps = recorded(row ? ceiling_gbps(from, row) : NAN);
     snprintf(live->recorded_on, sizeof live->recorded_on, "%.*s", (int)sizeof live->recorded_on - 1,
              row ? from->label : "");
+    snprintf(live->recorded_file, sizeof live->recorded_file, "%s", row ? from->file : "");
     live->cold_us = recorded_with(set, scene, channels, live->kernel->name, &config, "cold");
     live->single_us = recorded_with(set, scene, channels, live->kernel->name, &config, "single");
     fill_published(scene, &config, live);
@@ -193,6 +194,8 @@ void timed_kernel_recorded_speedup(const RecordedSet *set, const char *scene, in
             speedup->ratio = recorded(base->median_us / row->median_us);
         snprintf(speedup->recorded_on, sizeof speedup->recorded_on, "%.95s",
                  row && base ? set->recordings[i].label : "");
+        snprintf(speedup->recorded_file, sizeof speedup->recorded_file, "%s",
+                 row && base ? set->recordings[i].file : "");
     }
 }
 

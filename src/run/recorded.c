@@ -82,6 +82,8 @@ static bool read_recording(Recording *recording, const char *path, Err *err) {
                        "line %d: %s", error.line, error.text);
     const json_t *machine = json_object_get(root, "machine");
     make_label(recording, machine);
+    const char *slash = strrchr(path, '/');
+    snprintf(recording->file, sizeof recording->file, "%.47s", slash ? slash + 1 : path);
     recording->limits = limits_read(json_object_get(machine, "limits"));
     bool any = read_rows(json_object_get(root, "results"), false, &recording->rows,
                          &recording->row_count) &&

@@ -22,6 +22,7 @@ typedef struct {
 /* One file of results. */
 typedef struct {
     char label[160]; /* "NVIDIA H200, driver 580.159, CUDA 13.0, 2026-11-20" */
+    char file[48];   /* its name without the folder */
     Limits limits;   /* what probes reached on the machine */
     RecordedRow *rows;
     int row_count;

@@ -61,7 +61,8 @@ typedef struct {
     /* GPU: registers of a thread and theoretical occupancy, 0..1; where a launch has several
      * kernels, the most registers and the least occupancy. */
     Reading registers, occupancy;
-    char recorded_on[96];           /* SOURCE_RECORDED: the machine, "NVIDIA H200 ..." */
+    char recorded_on[96];           /* SOURCE_RECORDED: the machine and date, "NVIDIA H200 ..." */
+    char recorded_file[48];         /* in samples/recorded/ */
     Reading ceiling_gbps;           /* SOURCE_RECORDED: of that machine; else see LiveDevice */
     float history_us[LIVE_HISTORY]; /* oldest first */
     int history_count;
@@ -73,7 +74,7 @@ typedef struct {
     Reading ratio;
     double least, most; /* of the measured ratios */
     int pairs;          /* measured so far */
-    char recorded_on[96];
+    char recorded_on[96], recorded_file[48];
 } LiveSpeedup;
 
 /* Of one launch of `config`, the selection when they were asked for. NaN: not counted. */
@@ -229,6 +230,7 @@ typedef struct {
     LiveMemory memory;
     const MemoryModel *model; /* of this scene and map, borrowed like `frame`; NULL: none yet */
     bool timed;               /* kernels are timed now; false: a script, which measures nothing */
+    char date[12];            /* of what is measured here, "2026-11-26"; "": not timed */
     bool machine_busy;        /* other programs take many of the cores */
     bool crowded;             /* the memory budget leaves none for timed launches */
     int kernel_count;

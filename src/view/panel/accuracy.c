@@ -84,6 +84,7 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
     table->style = (CellStyle){.ink = selected ? INK_ACCENT : INK_TEXT,
                                .attributes = selected ? CELL_BOLD : 0};
     char name[32];
+    table->sheet->origin.dtype = dtype;
     snprintf(name, sizeof name, "%s%s", bev_dtypes[dtype].title, accuracy->stale ? "~" : "");
     table_cell(table, COL_DTYPE, name);
     const LiveKernel *row = live_kernel(data->live, config->kernel);
@@ -116,6 +117,7 @@ static void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
     char note[64];
     snprintf(note, sizeof note, accuracy->source ? "%s against FP64%s" : "not checked",
              source_names[accuracy->source], accuracy->stale ? ", ~ stale" : "");
+    sheet->origin.dtype = config->dtype;
     area = sheet_title(sheet, area, title, note);
     Table table;
     Column shown[COL_COUNT];
@@ -131,7 +133,8 @@ static void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_row(&table, area, data, (BevDtype)dtype);
 }
 
-const Panel accuracy_panel = {.point = PANEL_ACCURACY,
+const Panel accuracy_panel = {.origin = ORIGIN_ERROR,
+                              .point = PANEL_ACCURACY,
                               .fold = 3,
                               .grow = 2,
                               .height = 3,

@@ -118,9 +118,11 @@ static void readout(Lines *lines, const PanelData *data) {
         say(lines, text);
     }
     if (frame->gradients.loss) {
+        sheet_origin(lines->sheet, ORIGIN_GRADIENTS, NULL);
         loss_text(frame, text, sizeof text);
         say(lines, text);
     }
+    sheet_origin(lines->sheet, ORIGIN_PICTURE, NULL);
     if (data->state->pinned && !frame->gradients.grad_depth && probe->contribution_count)
         contributions(lines, data);
 }
@@ -157,18 +159,23 @@ static void overview(Lines *lines, const PanelData *data) {
     const LiveData *live = data->live;
     const ScatterStats *stats = &live->intervals.stats;
     char text[300] = "", number[32] = "n/a", points[32], cells[32];
+    sheet_origin(lines->sheet, ORIGIN_SETTING, NULL);
     idea_text(data, text, sizeof text);
     say(lines, text);
     if (live->memory.known)
         unit_text(UNIT_BYTES, bev_footprint_total(live->memory.footprint), number, sizeof number);
     snprintf(text, sizeof text, "footprint %s", number);
+    sheet_origin(lines->sheet, ORIGIN_SHAPES, NULL);
     say(lines, text);
+    sheet_origin(lines->sheet, ORIGIN_MAP, NULL);
     unit_text(UNIT_COUNT, (double)stats->points, points, sizeof points);
     unit_text(UNIT_COUNT, (double)stats->intervals, cells, sizeof cells);
     snprintf(text, sizeof text, "%s points in %s %s, the fullest holds %d", points, cells,
              live->intervals.of_pixels ? "pixels" : "cells", stats->longest);
     say(lines, live->intervals.known ? text : "points n/a");
     error_text(live, text, sizeof text);
+    sheet_origin(lines->sheet, ORIGIN_ERROR, NULL);
+    lines->sheet->origin.dtype = live->job.config.dtype;
     say(lines, text);
     say(lines, "Point at a cell to read it, click to see its rays.");
 }
@@ -190,4 +197,5 @@ static int cell_want(Sheet *sheet, const PanelData *data, int width) {
 }
 
 const Panel cell_panel = {
+    .origin = ORIGIN_PICTURE,
     .point = PANEL_NONE, .fold = 9, .grow = 1, .height = 5, .want = cell_want, .draw = cell_draw};

@@ -62,7 +62,8 @@ static void course_draw(Sheet *sheet, Area area, const PanelData *data) {
     sheet_chart(sheet, area, &spec, "");
 }
 
-const Panel course_panel = {.point = PANEL_NONE,
+const Panel course_panel = {.origin = ORIGIN_LESSON,
+                            .point = PANEL_NONE,
                             .fold = 1,
                             .grow = 8,
                             .height = 9,

@@ -54,7 +54,8 @@ static void findings_draw(Sheet *sheet, Area area, const PanelData *data) {
     }
 }
 
-const Panel findings_panel = {.fold = 0,
+const Panel findings_panel = {.origin = ORIGIN_MODEL,
+                              .fold = 0,
                               .spare = true,
                               .grow = 6,
                               .height = 4,
@@ -78,6 +79,7 @@ void findings_line_draw(Sheet *sheet, Area area, const PanelData *data) {
         snprintf(text, sizeof text, "Model, %s: %s%s", on, brief, lesson);
     if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "Model, %s: %s", on, brief);
+    sheet_origin(sheet, ORIGIN_MODEL, NULL);
     if (sheet_width(sheet, text) <= area.w)
         sheet_line(sheet, area, cell_style(INK_WARN), text);
 }

@@ -15,6 +15,7 @@ typedef struct {
     CellStyle style;
     const char *menu; /* a chip: a click opens the palette with this text; NULL: none */
     bool tight;       /* one blank before it */
+    OriginTopic origin; /* of its figures; ORIGIN_NONE: a setting */
 } Piece;
 
 /* Whole pieces only, `gap` blanks apart. Returns the columns used. */
@@ -26,6 +27,7 @@ static int pieces_draw(Sheet *sheet, int x, int y, int w, const Piece *pieces, i
         if (used + indent + width > w && (i || !sheet->pixels))
             break;
         width = width > w ? w : width; /* a scene's title may be cut */
+        sheet_origin(sheet, pieces[i].origin ? pieces[i].origin : ORIGIN_SETTING, NULL);
         sheet_text(sheet, x + used + indent, y, width, pieces[i].style, pieces[i].text);
         if (pieces[i].menu)
             sheet_spot(sheet, (Area){x + used + indent, y, width, 1}, ACTION_COMMANDS, 0,
@@ -93,7 +95,7 @@ static void draw_first(Sheet *sheet, Area area, const PanelData *data) {
     const LiveData *live = data->live;
     Piece right[3] = {{.style = cell_style(INK_TEXT)},
                       {.style = cell_style(INK_TEXT)},
-                      {.style = cell_style(INK_MUTED)}};
+                      {.style = cell_style(INK_MUTED), .origin = ORIGIN_PIPELINE}};
     char time[32];
     live_time_text(live, &state->scene, time, sizeof time);
     snprintf(right[0].text, sizeof right[0].text, "%s %s", state->playing ? "\u25b6" : "\u2016",
@@ -112,7 +114,7 @@ static void draw_first(Sheet *sheet, Area area, const PanelData *data) {
 /* "12.3 ms measured, stale": the figure, where it comes from and how it was timed. */
 static Piece latency_piece(const LiveData *live) {
     const LiveKernel *row = live_kernel(live, live->job.config.kernel);
-    Piece piece = {.style = cell_style(INK_TEXT)};
+    Piece piece = {.style = cell_style(INK_TEXT), .origin = ORIGIN_LATENCY};
     char number[24], origin[40];
     if (!row || !row->median_us.source) {
         snprintf(piece.text, sizeof piece.text, "%s",
@@ -139,7 +141,7 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
     right[CHIPS] = latency_piece(live);
     right[CHIPS + 1] = stand_in_piece(live, &live->job.config);
     right[CHIPS + 2] = time;
-    right[CHIPS + 3] = (Piece){.style = time.style};
+    right[CHIPS + 3] = (Piece){.style = time.style, .origin = ORIGIN_PIPELINE};
     if (live->fps.source)
         snprintf(right[CHIPS + 3].text, sizeof right[CHIPS + 3].text, "%.0f frames/s",
                  live->fps.value);
@@ -148,13 +150,13 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 /* The reading in that format, or `unknown`. */
 static Piece reading_piece(const Reading *reading, const char *format, const char *unknown) {
-    Piece piece = {.style = cell_style(INK_MUTED)};
+    Piece piece = {.style = cell_style(INK_MUTED), .origin = ORIGIN_DEVICE};
     snprintf(piece.text, sizeof piece.text, reading->source ? format : unknown, reading->value);
     return piece;
 }
 
 static Piece text_piece(const char *label, const char *text) {
-    Piece piece = {.style = cell_style(INK_MUTED)};
+    Piece piece = {.style = cell_style(INK_MUTED), .origin = ORIGIN_DEVICE};
     snprintf(piece.text, sizeof piece.text, "%s%s", label, text[0] ? text : "n/a");
     return piece;
 }
@@ -212,6 +214,7 @@ static void shorten(const Sheet *sheet, char *text, int width) {
 void log_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Log *log = &data->state->log;
     const char *waiting = data->state->waiting;
+    sheet_origin(sheet, ORIGIN_LOG, NULL);
     if (sheet->pixels && data->live->error_text[0]) { /* else in the header */
         sheet_line(sheet, area, cell_bold(INK_BAD), data->live->error_text);
         return;
@@ -256,6 +259,7 @@ static void hint_draw(Sheet *sheet, int x, int y, const KeyHint *hint) {
  * caption takes their place. */
 void key_bar_draw(Sheet *sheet, Area area, const State *state) {
     KeyHint hints[KEY_HINTS];
+    sheet_origin(sheet, ORIGIN_SETTING, NULL);
     if (state->caption[0]) {
         sheet_paper(sheet, (Area){0, area.y, sheet->columns, 1}, INK_SELECTED);
         sheet_text(sheet, area.x, area.y, area.w, cell_bold(INK_TITLE), state->caption);

@@ -114,7 +114,8 @@ static bool gradients_shown(const PanelData *data) {
     return !data->live->frame.training && kernel && kernel->direction == BEV_BACKWARD;
 }
 
-const Panel gradients_panel = {.point = PANEL_STRIP,
+const Panel gradients_panel = {.origin = ORIGIN_GRADIENTS,
+                               .point = PANEL_STRIP,
                                .fold = 2,
                                .grow = 2,
                                .height = 4,

@@ -66,6 +66,7 @@ typedef struct {
     const char *title;
     char number[24], unit[16], note[128], short_note[64]; /* for where the note has no room */
     Ink ink;
+    OriginTopic origin;
 } BigFigure;
 
 /* "7.10 µs" becomes number and unit. */
@@ -76,7 +77,7 @@ static void split(const char *text, BigFigure *figure) {
 }
 
 static BigFigure latency_figure(const PanelData *data) {
-    BigFigure figure = {.title = "LATENCY", .ink = INK_ACCENT};
+    BigFigure figure = {.title = "LATENCY", .ink = INK_ACCENT, .origin = ORIGIN_LATENCY};
     const LiveKernel *row = live_kernel(data->live, data->state->job.config.kernel);
     Reading median = live_latency(data->live, row);
     char text[32];
@@ -101,7 +102,8 @@ static BigFigure latency_figure(const PanelData *data) {
 }
 
 static BigFigure speedup_figure(const PanelData *data) {
-    BigFigure figure = {.title = "SPEED-UP", .number = "n/a", .ink = INK_GOOD};
+    BigFigure figure = {
+        .title = "SPEED-UP", .number = "n/a", .ink = INK_GOOD, .origin = ORIGIN_SPEEDUP};
     const LiveSpeedup *speedup = &data->live->speedup;
     const KernelConfig *baseline = &data->state->job.baseline;
     char from[48];
@@ -118,7 +120,8 @@ static BigFigure speedup_figure(const PanelData *data) {
 }
 
 static BigFigure footprint_figure(const PanelData *data) {
-    BigFigure figure = {.title = "FOOTPRINT", .number = "n/a", .ink = INK_FEATURES};
+    BigFigure figure = {
+        .title = "FOOTPRINT", .number = "n/a", .ink = INK_FEATURES, .origin = ORIGIN_SHAPES};
     const LiveMemory *memory = &data->live->memory;
     const Reading *l2 = &data->live->device.l2_bytes;
     if (!memory->known)
@@ -137,7 +140,7 @@ static BigFigure footprint_figure(const PanelData *data) {
 }
 
 static BigFigure error_figure(const PanelData *data) {
-    BigFigure figure = {.title = "MAX ERROR", .ink = INK_TEXT};
+    BigFigure figure = {.title = "MAX ERROR", .ink = INK_TEXT, .origin = ORIGIN_ERROR};
     BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
     const LiveKernel *row = live_kernel(data->live, data->state->job.config.kernel);
@@ -157,6 +160,7 @@ static BigFigure error_figure(const PanelData *data) {
 
 /* In large glyphs where these exist and have room; else as bold text. */
 static void figure_draw(Sheet *sheet, Area area, int zoom, const BigFigure *figure) {
+    sheet_figure(sheet, area);
     sheet_line(sheet, area, cell_style(INK_MUTED), figure->title);
     int rows = zoom == 1 ? (PIXELS_H + 1) / 2 : PIXELS_H;
     CellStyle style = cell_style(figure->ink);
@@ -194,7 +198,10 @@ void headline_draw(Sheet *sheet, Area area, const PanelData *data) {
     BigFigure figures[] = {latency_figure(data), speedup_figure(data), footprint_figure(data),
                            error_figure(data)};
     int gap = 2, w = (area.w - 3 * gap) / 4;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
+        sheet_origin(sheet, figures[i].origin, NULL);
+        sheet->origin.dtype = data->state->job.config.dtype;
         figure_draw(sheet, (Area){area.x + i * (w + gap), area.y, w, area.h},
                     zoom_for(sheet->columns, sheet->rows), &figures[i]);
+    }
 }

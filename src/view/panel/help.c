@@ -119,6 +119,7 @@ void help_draw(Sheet *sheet, Area area, const PanelData *data) {
     KeyText turn = key_of(state->glossary ? ACTION_GLOSSARY : ACTION_HELP);
     KeyText close = key_of(ACTION_ESCAPE);
     char note[96];
+    sheet_origin(sheet, ORIGIN_SETTING, NULL);
     if (layout.pages > 1)
         snprintf(note, sizeof note, "page %d of %d: %s turns it, %s closes", page + 1, layout.pages,
                  turn.name, close.name);

@@ -174,7 +174,8 @@ static void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
         (intervals->of_pixels ? draw_busiest : draw_longest)(sheet, line, data);
 }
 
-const Panel intervals_panel = {.point = PANEL_INTERVALS,
+const Panel intervals_panel = {.origin = ORIGIN_MAP,
+                               .point = PANEL_INTERVALS,
                                .fold = 2,
                                .grow = 3,
                                .height = 3,

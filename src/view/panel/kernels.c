@@ -55,6 +55,7 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
                          double scale_us) {
     const LiveData *live = data->live;
     double median = value_of(&row->median_us);
+    sheet_origin(table->sheet, ORIGIN_LATENCY, row->kernel);
     cell_reading(table, COL_MEDIAN, UNIT_US, &row->median_us);
     table_cell(table, COL_MARK, ladder_mark(row));
     char number[16], unit[8], text[48];
@@ -63,15 +64,20 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     /* The mark has its own place, so that the figures stay below one another. */
     snprintf(text, sizeof text, "%s%s%s", number, speedup.source ? "\u00d7" : "",
              speedup.source && reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ");
+    sheet_origin(table->sheet, ORIGIN_SPEEDUP, row->kernel);
     table_cell(table, COL_SPEEDUP, text);
+    sheet_origin(table->sheet, ORIGIN_LATENCY, row->kernel);
     cell_reading(table, COL_P95, UNIT_US, &row->p95_us);
     cell_reading(table, COL_P99, UNIT_US, &row->p99_us);
+    sheet_origin(table->sheet, ORIGIN_BANDWIDTH, row->kernel);
     double gbps = value_of(&row->effective_gbps);
     cell_number(table, COL_GBPS, "%.0f", gbps);
     const Reading *ceiling = row->recorded_on[0] ? &row->ceiling_gbps : &live->device.ceiling_gbps;
     cell_number(table, COL_CEILING, "%.0f %%", 100 * gbps / value_of(ceiling));
+    sheet_origin(table->sheet, ORIGIN_COMPILED, row->kernel);
     cell_number(table, COL_REGISTERS, "%.0f", value_of(&row->registers));
     cell_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
+    sheet_origin(table->sheet, ORIGIN_LATENCY, row->kernel);
     if (table_has(table, COL_BAR) && isfinite(median))
         sheet_bar(table->sheet, table->x[COL_BAR], table->y, table->columns[COL_BAR].width, median,
                   scale_us, table->style.ink == INK_TEXT ? INK_MUTED : table->style.ink);
@@ -85,6 +91,7 @@ static void draw_row(Table *table, Area area, const PanelData *data, const Ladde
     const LiveKernel *row = ladder->kernels[number];
     bool selected = row->kernel == data->state->job.config.kernel;
     char text[64];
+    sheet_origin(table->sheet, ORIGIN_LATENCY, row->kernel);
     sheet_spot(table->sheet, (Area){area.x, table->y, area.w, 1}, ACTION_KERNEL, 0,
                row->kernel->name);
     if (selected)
@@ -189,7 +196,8 @@ static void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_row(&table, area, data, &ladder, shown[i]);
 }
 
-const Panel kernels_panel = {.point = PANEL_KERNELS,
+const Panel kernels_panel = {.origin = ORIGIN_LATENCY,
+                             .point = PANEL_KERNELS,
                              .fold = 6,
                              .grow = 1,
                              .height = 5,
@@ -225,10 +233,14 @@ static void idea_draw(Sheet *sheet, Area area, const PanelData *data) {
     char title[64], note[64];
     snprintf(title, sizeof title, "The idea of %s", kernel->title);
     prepared_text(live_kernel(data->live, kernel), note, sizeof note);
-    sheet_paragraph(sheet, sheet_title(sheet, area, title, note), INK_TEXT, kernel->idea);
+    sheet_origin(sheet, note[0] ? ORIGIN_PREPARE : ORIGIN_SETTING, NULL);
+    area = sheet_title(sheet, area, title, note);
+    sheet_origin(sheet, ORIGIN_SETTING, NULL);
+    sheet_paragraph(sheet, area, INK_TEXT, kernel->idea);
 }
 
-const Panel idea_panel = {.fold = 0,
+const Panel idea_panel = {.origin = ORIGIN_SETTING,
+                          .fold = 0,
                           .spare = true,
                           .grow = 7,
                           .height = 3,

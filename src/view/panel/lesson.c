@@ -183,7 +183,8 @@ static bool lesson_shown(const PanelData *data) {
     return data->state->lesson.open;
 }
 
-const Panel lesson_panel = {.fold = 9,
+const Panel lesson_panel = {.origin = ORIGIN_LESSON,
+                            .fold = 9,
                             .grow = 1,
                             .height = 6,
                             .want = lesson_want,

@@ -88,6 +88,7 @@ static void figure_row(Table *table, const char *name, const Segment *segments) 
 /* What the threads request according to the model of the selection, before any cache. */
 static void requested_row(Table *table, const PredictedKernel *predicted) {
     Segment segments[TENSORS];
+    sheet_origin(table->sheet, ORIGIN_MODEL, NULL);
     if (predicted) {
         traffic_segments(&predicted->requested, segments);
         figure_row(table, "requested", segments);
@@ -146,6 +147,7 @@ static void draw_cache(Sheet *sheet, Area area, const Cache *cache, const Segmen
     CellStyle style = cell_style(gathered ? INK_MUTED : INK_TEXT);
     char text[64] = "n/a";
     bool known = !isnan(cache->bytes);
+    sheet_origin(sheet, gathered ? ORIGIN_SHAPES : ORIGIN_CACHES, NULL);
     if (known)
         snprintf(text, sizeof text, "%.4g MiB", cache->bytes / (1 << 20));
     sheet_right(sheet, area.x + NAME_W - 9, area.y, 8, style, gathered ? gathered : text);
@@ -153,6 +155,7 @@ static void draw_cache(Sheet *sheet, Area area, const Cache *cache, const Segmen
         sheet_text(sheet, area.x, area.y, NAME_W - 8, style, cache->name);
     if (!known)
         return;
+    sheet_origin(sheet, ORIGIN_SHAPES, NULL);
     sheet_stack(sheet, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, TENSORS,
                 1.6 * cache->bytes, cache->bytes);
     snprintf(text, sizeof text, "%.0f %%", 100 * total(segments) / cache->bytes);
@@ -210,6 +213,7 @@ static void draw_requests(Sheet *sheet, Area area, const PanelData *data,
     megabytes(data->live->memory.gather.index, once, sizeof once);
     if (strstr(ranks, " MB") && strstr(once, " MB"))
         *strchr(once, ' ') = '\0'; /* one unit for both is enough */
+    sheet_origin(sheet, ORIGIN_MODEL, NULL);
     prediction_sectors(predicted, sectors, sizeof sectors);
     snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s%s, %s", on,
              100 * prediction_of(data->state, data->live, predicted).hit_rate, ranks, once, note,
@@ -225,7 +229,9 @@ static bool draw_counted(Sheet *sheet, Area area, const PanelData *data) {
         return false;
     snprintf(line, sizeof line, "%s%s: %s", counters->stale ? "stale, " : "",
              source_names[counters->source], text);
+    sheet_origin(sheet, ORIGIN_COUNTERS, NULL);
     sheet_figures(sheet, area, counters->stale ? INK_MUTED : INK_TEXT, line);
+    sheet_origin(sheet, ORIGIN_SHAPES, NULL);
     return true;
 }
 
@@ -280,7 +286,8 @@ static void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_requests(sheet, line, data, predicted);
 }
 
-const Panel memory_panel = {.point = PANEL_MEMORY,
+const Panel memory_panel = {.origin = ORIGIN_SHAPES,
+                            .point = PANEL_MEMORY,
                             .fold = 4,
                             .grow = 4,
                             .height = 7,

@@ -80,7 +80,8 @@ static void model_draw(Sheet *sheet, Area area, const PanelData *data) {
     free(spec);
 }
 
-const Panel model_panel = {.point = PANEL_MODEL,
+const Panel model_panel = {.origin = ORIGIN_MODEL,
+                           .point = PANEL_MODEL,
                            .fold = 5,
                            .grow = 3,
                            .height = CHART_CELLS_LEAST + WORD_ROWS,

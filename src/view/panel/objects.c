@@ -70,7 +70,8 @@ static void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
     }
 }
 
-const Panel objects_panel = {.point = PANEL_NONE,
+const Panel objects_panel = {.origin = ORIGIN_OBJECTS,
+                             .point = PANEL_NONE,
                              .fold = 5,
                              .grow = 1,
                              .height = 5,

@@ -44,7 +44,8 @@ static void operator_draw(Sheet *sheet, Area area, const PanelData *data) {
     draw_bars(sheet, area, bars);
 }
 
-const Panel operator_panel = {.point = PANEL_STRIP,
+const Panel operator_panel = {.origin = ORIGIN_SETTING,
+                              .point = PANEL_STRIP,
                               .fold = 6,
                               .grow = 2,
                               .height = 6,

@@ -124,7 +124,8 @@ static void palette_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_script(sheet, (Area){area.x, area.y + area.h - 1, area.w, 1}, data, &rows[at]);
 }
 
-const Panel palette_panel = {.fold = 9,
+const Panel palette_panel = {.origin = ORIGIN_SETTING,
+                             .fold = 9,
                              .grow = 9,
                              .height = LOW,
                              .want = palette_want,

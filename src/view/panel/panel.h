@@ -2,8 +2,8 @@
  * window arrange them in stacks.
  *
  * To add a panel
- *   1. a file of this folder with a row of Panel: how many rows it would like, whether it is shown,
- *      and how it is drawn;
+ *   1. a file of this folder with a row of Panel: the rows it would like, when it is shown, how it
+ *      is drawn, and where its figures come from (origin.h);
  *   2. its name in the list below and in that of stack.c;
  *   3. its place in an arrangement, of src/view/term/dashboard.c, src/view/window/window_side.c, or
  *      both.
@@ -21,6 +21,7 @@ typedef struct {
 
 typedef struct {
     LessonPanel point; /* what lessons call it */
+    OriginTopic origin; /* of figures for which its code names no other */
     int fold;          /* the lowest is left out first when there is no room */
     bool spare;        /* also left out where kernels and accuracy would not show all their rows */
     int grow;          /* the lowest is first to get more rows than `height` */
@@ -35,6 +36,9 @@ extern const Panel memory_panel, kernels_panel, accuracy_panel, intervals_panel,
     operator_panel, objects_panel, cell_panel, course_panel, lesson_panel, palette_panel;
 
 extern const Panel *const all_panels[]; /* NULL ends */
+
+/* Draws it, its figures noted with their origin. */
+void panel_draw(Sheet *sheet, Area area, const Panel *panel, const PanelData *data);
 
 /* Panels above one another: those without room are left out, the others share the rows. */
 enum { STACK_PANELS = 9 };

@@ -107,7 +107,8 @@ static void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
     draw_legend(sheet, (Area){area.x, area.y + 1, area.w, area.h - 1}, data);
 }
 
-const Panel pipeline_panel = {.point = PANEL_PIPELINE,
+const Panel pipeline_panel = {.origin = ORIGIN_PIPELINE,
+                              .point = PANEL_PIPELINE,
                               .fold = 1,
                               .spare = true,
                               .grow = 5,

@@ -14,6 +14,31 @@ Sheet sheet_quiet(const Sheet *sheet) {
     return quiet;
 }
 
+/* ---- what is where -------------------------------------------------------------------------- */
+
+static Box box_of(const Sheet *sheet, Area area) {
+    return (Box){sheet->left + area.x * sheet->column_w, sheet->top + area.y * sheet->row_h,
+                 area.w * sheet->column_w, area.h * sheet->row_h};
+}
+
+void sheet_spot(Sheet *sheet, Area area, Action action, int step, const char *argument) {
+    if (!sheet->quiet)
+        spots_add(sheet->spots, box_of(sheet, area), action, step, argument);
+}
+
+void sheet_origin(Sheet *sheet, OriginTopic topic, const BevKernel *kernel) {
+    sheet->origin = (Origin){.topic = topic, .kernel = kernel};
+}
+
+void sheet_figure(Sheet *sheet, Area area) {
+    if (!sheet->quiet)
+        spots_add_figure(sheet->spots, box_of(sheet, area), &sheet->origin);
+}
+
+static bool has_digit(const char *text) {
+    return text[strcspn(text, "0123456789")];
+}
+
 /* ---- text ----------------------------------------------------------------------------------- */
 
 int sheet_width(const Sheet *sheet, const char *text) {
@@ -21,13 +46,21 @@ int sheet_width(const Sheet *sheet, const char *text) {
 }
 
 int sheet_text(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
-    return sheet->quiet ? min_int(sheet_width(sheet, text), w)
-                        : sheet->back->text(sheet, x, y, w, style, text);
+    if (sheet->quiet)
+        return min_int(sheet_width(sheet, text), w);
+    int used = sheet->back->text(sheet, x, y, w, style, text);
+    if (has_digit(text))
+        sheet_figure(sheet, (Area){x, y, used, 1});
+    return used;
 }
 
 int sheet_right(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
-    return sheet->quiet ? min_int(sheet_width(sheet, text), w)
-                        : sheet->back->text_right(sheet, x, y, w, style, text);
+    if (sheet->quiet)
+        return min_int(sheet_width(sheet, text), w);
+    int used = sheet->back->text_right(sheet, x, y, w, style, text);
+    if (has_digit(text))
+        sheet_figure(sheet, (Area){x + w - used, y, used, 1});
+    return used;
 }
 
 int sheet_line(Sheet *sheet, Area area, CellStyle style, const char *text) {
@@ -75,6 +108,8 @@ void sheet_figures(Sheet *sheet, Area area, Ink ink, char *line) {
 Area sheet_title(Sheet *sheet, Area area, const char *title, const char *note) {
     if (!sheet->quiet)
         sheet->back->title(sheet, area, title, note);
+    if (has_digit(title) || has_digit(note))
+        sheet_figure(sheet, (Area){area.x, area.y, area.w, 1});
     return (Area){area.x, area.y + 1, area.w, area.h - 1};
 }
 
@@ -96,8 +131,10 @@ void sheet_paper(Sheet *sheet, Area area, Ink paper) {
 
 void sheet_stack(Sheet *sheet, int x, int y, int w, const Segment *segments, int count,
                  double scale, double limit) {
-    if (w > 0 && scale > 0 && !sheet->quiet)
-        sheet->back->stack(sheet, (Area){x, y, w, 1}, segments, count, scale, limit);
+    if (w <= 0 || scale <= 0 || sheet->quiet)
+        return;
+    sheet->back->stack(sheet, (Area){x, y, w, 1}, segments, count, scale, limit);
+    sheet_figure(sheet, (Area){x, y, w, 1});
 }
 
 void sheet_bar(Sheet *sheet, int x, int y, int w, double value, double scale, Ink ink) {
@@ -141,15 +178,10 @@ int sheet_chart_rows(const Sheet *sheet, const ChartSpec *spec) {
 }
 
 void sheet_chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
-    if (!sheet->quiet)
-        sheet->back->chart(sheet, area, spec, note);
-}
-
-void sheet_spot(Sheet *sheet, Area area, Action action, int step, const char *argument) {
-    const Box box = {sheet->left + area.x * sheet->column_w, sheet->top + area.y * sheet->row_h,
-                     area.w * sheet->column_w, area.h * sheet->row_h};
-    if (!sheet->quiet)
-        spots_add(sheet->spots, box, action, step, argument);
+    if (sheet->quiet)
+        return;
+    sheet->back->chart(sheet, area, spec, note);
+    sheet_figure(sheet, area);
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */

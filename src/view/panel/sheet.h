@@ -46,6 +46,7 @@ struct Sheet {
     bool pixels;                       /* bars and charts are exact and text is proportional */
     bool quiet;                        /* sizes are found out: nothing is drawn or noted */
     Spots *spots;                      /* receives what can be clicked; may be NULL */
+    Origin origin;                     /* of the figures that are drawn next */
 };
 
 /* A sheet that only finds out sizes. */
@@ -95,6 +96,12 @@ void sheet_frame(Sheet *sheet, Area area);
 enum { CHART_CELLS_LEAST = 8 };
 int sheet_chart_rows(const Sheet *sheet, const ChartSpec *spec);
 void sheet_chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note);
+
+/* Texts with a digit, charts and bars drawn from now on are figures of that topic. `kernel` NULL:
+ * of the selection. */
+void sheet_origin(Sheet *sheet, OriginTopic topic, const BevKernel *kernel);
+/* Notes a figure that is drawn with signs. */
+void sheet_figure(Sheet *sheet, Area area);
 
 /* A click into the area is the command. */
 void sheet_spot(Sheet *sheet, Area area, Action action, int step, const char *argument);

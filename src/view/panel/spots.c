@@ -12,12 +12,29 @@ void spots_add(Spots *spots, Box box, Action action, int step, const char *argum
     spots->list[spots->count++].box = box;
 }
 
+static bool inside(const Box *box, double x, double y) {
+    return x >= box->x && x < box->x + box->w && y >= box->y && y < box->y + box->h;
+}
+
+void spots_add_figure(Spots *spots, Box box, const Origin *origin) {
+    if (!spots || spots->figure_count == FIGURES_MAX)
+        return;
+    spots->figures[spots->figure_count].box = box;
+    spots->figures[spots->figure_count++].origin = *origin;
+}
+
+/* Of several the one drawn last, which is the smallest. */
+const Origin *spots_figure(const Spots *spots, double x, double y) {
+    for (int i = spots->figure_count - 1; i >= 0; i--)
+        if (inside(&spots->figures[i].box, x, y))
+            return &spots->figures[i].origin;
+    return NULL;
+}
+
 const Command *spots_at(const Spots *spots, double x, double y) {
-    for (int i = 0; i < spots->count; i++) {
-        const Box *box = &spots->list[i].box;
-        if (x >= box->x && x < box->x + box->w && y >= box->y && y < box->y + box->h)
+    for (int i = 0; i < spots->count; i++)
+        if (inside(&spots->list[i].box, x, y))
             return &spots->list[i].command;
-    }
     return NULL;
 }
 

@@ -12,6 +12,11 @@ const Panel *const all_panels[] = {
 
 enum { GAP = 1 };
 
+void panel_draw(Sheet *sheet, Area area, const Panel *panel, const PanelData *data) {
+    sheet_origin(sheet, panel->origin, NULL);
+    panel->draw(sheet, area, data);
+}
+
 void stack_add(Stack *stack, const Panel *panel, const PanelData *data) {
     if (!panel->shown || panel->shown(data))
         stack->panels[stack->count++] = panel;
@@ -118,7 +123,7 @@ void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data) {
     for (int i = 0; i < stack->count; i++) {
         int room = stack->area.y + stack->area.h - y;
         Area area = {stack->area.x, y, stack->area.w, heights[i] < room ? heights[i] : room};
-        stack->panels[i]->draw(sheet, area, data);
+        panel_draw(sheet, area, stack->panels[i], data);
         if (fold_rank(stack, i) == INT_MAX)
             sheet_frame(sheet, area);
         y += heights[i] + gap;

@@ -83,7 +83,8 @@ static void steps_draw(Sheet *sheet, Area area, const PanelData *data) {
     side_draw(sheet, first, &view, state->step_at);
 }
 
-const Panel steps_panel = {.point = PANEL_STEPS,
+const Panel steps_panel = {.origin = ORIGIN_STEPS,
+                           .point = PANEL_STEPS,
                            .fold = 9,
                            .grow = 1,
                            .height = 10,

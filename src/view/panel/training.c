@@ -106,7 +106,8 @@ static void training_draw(Sheet *sheet, Area area, const PanelData *data) {
         lines[i](sheet, (Area){area.x, area.y + i, area.w, 1}, training);
 }
 
-const Panel training_panel = {.point = PANEL_NONE,
+const Panel training_panel = {.origin = ORIGIN_TRAINING,
+                              .point = PANEL_NONE,
                               .fold = 7,
                               .grow = 1,
                               .height = 5,

@@ -345,6 +345,7 @@ static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
     Cells *cells = sheet->surface;
     const State *state = data->state;
     bool difference = state->compare == COMPARE_DIFFERENCE;
+    sheet_figure(sheet, area);
     char title[176], text[300] = "", baseline[128], config[128];
     Slice slice = state_slice(state);
     slice_describe(&slice, state->scene.has_rig ? &state->scene.whole : NULL, text, sizeof text);
@@ -387,4 +388,5 @@ static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel bev_panel = {
+    .origin = ORIGIN_PICTURE,
     .point = PANEL_BEV, .fold = 7, .grow = 1, .height = 10, .want = bev_want, .draw = bev_draw};

@@ -138,6 +138,7 @@ static void camera_draw(Sheet *sheet, Area area, const PanelData *data) {
     const BevShape *shape = &frame->shape;
     Seen seen = seen_of(sheet, data);
     char title[64], note[48] = "";
+    sheet_figure(sheet, area);
     if (frame->rig && seen.camera < frame->rig->camera_count)
         snprintf(title, sizeof title, "Camera %.31s", frame->rig->cameras[seen.camera].name);
     else
@@ -172,7 +173,8 @@ static bool camera_shown(const PanelData *data) {
     return !data->state->scene.has_operator;
 }
 
-const Panel camera_panel = {.point = PANEL_STRIP,
+const Panel camera_panel = {.origin = ORIGIN_PICTURE,
+                            .point = PANEL_STRIP,
                             .shown = camera_shown,
                             .fold = 8,
                             .grow = 2,

@@ -141,7 +141,7 @@ static Page lesson_page(const State *state, int columns) {
 static void lesson_beside(Sheet *sheet, Area area, const PanelData *data) {
     int w = area.w * LESSON_SHARE / 100;
     w = w < LESSON_LEAST_W ? LESSON_LEAST_W : w > LESSON_MOST_W ? LESSON_MOST_W : w;
-    lesson_panel.draw(sheet, (Area){area.x, area.y, w, area.h}, data);
+    panel_draw(sheet, (Area){area.x, area.y, w, area.h}, &lesson_panel, data);
     Area rest = {area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h};
     body_draw(sheet, rest, lesson_page(data->state, rest.w), rest.w, data);
 }
@@ -155,10 +155,10 @@ static void lesson_above(Sheet *sheet, Area area, const PanelData *data) {
     }
     int want = lesson_panel.want(sheet, data, area.w - 2), rest = area.h - want - GAP;
     if (rest < LESSON_UNDER || data->state->lesson.point == PANEL_NONE) {
-        lesson_panel.draw(sheet, area, data);
+        panel_draw(sheet, area, &lesson_panel, data);
         return;
     }
-    lesson_panel.draw(sheet, (Area){area.x, area.y, area.w, want}, data);
+    panel_draw(sheet, (Area){area.x, area.y, area.w, want}, &lesson_panel, data);
     Area under = {area.x, area.y + want + GAP, area.w, rest};
     body_draw(sheet, under, lesson_page(data->state, area.w), sheet->columns, data);
 }
@@ -172,6 +172,7 @@ static int log_height(int rows) {
 /* A screen that is too small for more than one fact. */
 static void tiny_draw(Sheet *sheet, const PanelData *data) {
     char text[96];
+    sheet_origin(sheet, ORIGIN_SETTING, NULL);
     kernel_config_label(&data->state->job.config, text, sizeof text);
     if (sheet_width(sheet, text) > sheet->columns)
         snprintf(text, sizeof text, "%s", data->state->job.config.kernel->title);
@@ -231,7 +232,7 @@ int dashboard_draw_panel(Cells *cells, LessonPanel point, const State *state, co
     Sheet quiet = sheet_quiet(&dash.sheet);
     int want = panel->want(&quiet, &data, cells->columns);
     int rows = want < cells->rows ? want : cells->rows;
-    panel->draw(&dash.sheet, (Area){0, 0, cells->columns, rows}, &data);
+    panel_draw(&dash.sheet, (Area){0, 0, cells->columns, rows}, panel, &data);
     return rows;
 }
 
@@ -257,7 +258,8 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
     if (state->palette.open) { /* a sheet above the log; the rest lives on */
         int rows = palette_panel.want(sheet, &data, area.w);
         bottom += rows;
-        palette_panel.draw(sheet, (Area){area.x, area.y + area.h - bottom + 1, area.w, rows - 1}, &data);
+        panel_draw(sheet, (Area){area.x, area.y + area.h - bottom + 1, area.w, rows - 1},
+                   &palette_panel, &data);
     }
     if (state->help) {
         help_draw(sheet, (Area){area.x, area.y, area.w, area.h - bottom + 1}, &data);

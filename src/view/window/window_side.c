@@ -157,5 +157,5 @@ void window_draw_palette(const WindowView *view) {
     sheet.top = box.y + PAD;
     pen_fill(view->pen, box, view->pen->theme->page, 1);
     pen_frame(view->pen, box, view->pen->theme->rule, 1, 1.5);
-    palette_panel.draw(&sheet, (Area){0, 0, sheet.columns, rows}, &data);
+    panel_draw(&sheet, (Area){0, 0, sheet.columns, rows}, &palette_panel, &data);
 }

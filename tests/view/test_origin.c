@@ -1,0 +1,124 @@
+/* Every figure on a screen answers "where from". */
+#include "src/view/panel/panel.h"
+#include "src/view/term/cells_sheet.h"
+#include "tests/view/screen.h"
+
+
+static bool answered(const Origin *origin) {
+    static const char *const sources[] = {"measured", "recorded", "model", "published",
+                                          "computed", "set",      "n/a"};
+    char text[ORIGIN_TEXT_MAX];
+    if (!origin || origin->topic == ORIGIN_NONE)
+        return false;
+    origin_text(&state, &live, origin, text);
+    size_t length = strlen(text);
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        if (!strncmp(text, sources[i], strlen(sources[i])))
+            return length > 20 && length < ORIGIN_TEXT_MAX - 1 && text[length - 1] == '.';
+    tap_note("answer: \"%s\"", text);
+    return false;
+}
+
+/* Digits on the screen; *dumb: those without an answer. */
+static int count_digits(int *dumb) {
+    int digits = 0;
+    for (int y = 0; y < cells.rows; y++)
+        for (int x = 0; x < cells.columns; x++) {
+            uint32_t glyph = cells_at(&cells, x, y)->glyph;
+            if (glyph < '0' || glyph > '9')
+                continue;
+            digits++;
+            if (!answered(spots_figure(&spots.clicks, x, y)) && !(*dumb)++)
+                tap_note("no answer: '%c' at column %d, row %d", (int)glyph, x, y);
+        }
+    return digits;
+}
+
+static void check_screen(const char *name) {
+    int dumb = 0, digits = count_digits(&dumb);
+    tap_ok(digits > 20 && !dumb && spots.clicks.figure_count < FIGURES_MAX,
+           "%s: %d digits, %d without an answer, %d figures", name, digits, dumb,
+           spots.clicks.figure_count);
+}
+
+static void answer_at(OriginTopic topic, const BevKernel *kernel, char text[ORIGIN_TEXT_MAX]) {
+    const Origin origin = {topic, kernel, BEV_FP16};
+    origin_text(&state, &live, &origin, text);
+}
+
+TAP_SUITE(origin_screens) {
+    static const int sizes[][2] = {{80, 24}, {120, 40}, {180, 54}, {240, 64}};
+    static const char *const lines[] = {"page bev", "chart mrc", "chart roofline", "help on",
+                                        "glossary on", "view norm", "steps on"};
+    screen_open();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char name[32];
+        begin(sizes[i][0], sizes[i][1]);
+        live.model = fixture_model();
+        snprintf(name, sizeof name, "%d x %d", sizes[i][0], sizes[i][1]);
+        draw();
+        check_screen(name);
+    }
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        begin(200, 60);
+        live.model = fixture_model();
+        cells.ascii = i % 2;
+        draw_after(lines[i]);
+        check_screen(lines[i]);
+    }
+    screen_close();
+}
+
+/* Each panel alone: its texts are drawn by it, and by nothing that the test forgot. */
+TAP_SUITE(origin_panels) {
+    screen_open();
+    for (int i = 0; all_panels[i]; i++) {
+        const PanelData data = {&state, &live};
+        begin(70, 40);
+        live.model = fixture_model();
+        use(&state, "chart mrc");
+        if (all_panels[i]->shown && !all_panels[i]->shown(&data))
+            continue;
+        cells_clear(&cells);
+        memset(&spots, 0, sizeof spots);
+        Sheet sheet = cells_sheet(&cells);
+        sheet.spots = &spots.clicks;
+        panel_draw(&sheet, (Area){0, 0, 70, 40}, all_panels[i], &data);
+        int dumb = 0, digits = count_digits(&dumb);
+        tap_ok(!dumb, "panel %d: %d digits, %d without an answer", i, digits, dumb);
+    }
+    screen_close();
+}
+
+TAP_SUITE(origin_texts) {
+    char text[ORIGIN_TEXT_MAX];
+    screen_open();
+    begin(120, 40);
+    snprintf(live.date, sizeof live.date, "2026-11-26");
+    const BevKernel *chw = live.kernels[3].kernel, *best = live.kernels[8].kernel;
+    snprintf(live.kernels[3].recorded_on, sizeof live.kernels[3].recorded_on,
+             "NVIDIA H200, driver 580.159, CUDA 13.0, 2026-11-20");
+    snprintf(live.kernels[3].recorded_file, sizeof live.kernels[3].recorded_file, "h200.json");
+    answer_at(ORIGIN_LATENCY, best, text);
+    tap_ok(strstr(text, "measured here (NVIDIA H200), 2026-11-26") &&
+               strstr(text, "V4 FP16 nearest on canonical"),
+           "a latency of this machine: %s", text);
+    answer_at(ORIGIN_LATENCY, chw, text);
+    tap_ok(strstr(text, "recorded: NVIDIA H200") && strstr(text, "2026-11-20") &&
+               strstr(text, "file h200.json"),
+           "a latency of another: %s", text);
+    answer_at(ORIGIN_SPEEDUP, best, text);
+    tap_ok(strstr(text, "7 pairs") && strstr(text, "Latency of V2 / latency of V4"),
+           "a speed-up: %s", text);
+    answer_at(ORIGIN_SPEEDUP, chw, text);
+    tap_ok(!strncmp(text, "n/a", 3), "none between two sources: %s", text);
+    answer_at(ORIGIN_MODEL, NULL, text);
+    tap_ok(!strncmp(text, "n/a", 3), "the model before it has a result: %s", text);
+    live.model = fixture_model();
+    answer_at(ORIGIN_MODEL, NULL, text);
+    tap_ok(strstr(text, "model: RTX A6000") && strstr(text, "data sheet"), "and after: %s", text);
+    live.kernels[8].median_us.source = SOURCE_UNKNOWN;
+    answer_at(ORIGIN_LATENCY, best, text);
+    tap_ok(!strncmp(text, "n/a: ", 5), "an unknown figure says why: %s", text);
+    screen_close();
+}
