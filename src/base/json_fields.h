@@ -65,6 +65,11 @@ FieldPath field_path_index(FieldPath parent, size_t index);
 bool fields_read(const Check *check, FieldPath path, const FieldTable *table, const json_t *object,
                  void *target);
 
+/* Reads a JSON file of at most `limit` bytes whose root is such an object. Lists in `target` are the
+ * caller's to free, also after a failure. */
+bool fields_read_file(const char *path, size_t limit, const FieldTable *table, void *target,
+                      Err *err);
+
 /* Reports an error at `path_`: hint, then a printf format and its arguments. Yields false. */
 #define FIELD_REFUSE(check_, path_, ...)                                                           \
     data_refuse((check_)->err, (check_)->where, (path_).text, __VA_ARGS__)

@@ -148,21 +148,8 @@ static const FieldTable gpu_table = FIELD_TABLE(gpu_fields, GpuFields);
 enum { MAX_FILE_BYTES = 1 << 16 };
 
 bool gpu_file_read(const char *path, GpuFile *file, Err *err) {
-    char *text;
-    size_t length;
-    json_error_t error;
-    if (!data_read(path, MAX_FILE_BYTES, &text, &length, err))
-        return false;
-    json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    free(text);
-    if (!json)
-        return err_set(err, ERR_FAILED, path, "", "line %d: %s", error.line, error.text);
-    Check reader = {path, err};
-    FieldPath root = {"$"};
     GpuFields fields = {0};
-    bool ok = json_is_object(json) ? fields_read(&reader, root, &gpu_table, json, &fields)
-                                   : FIELD_REFUSE(&reader, root, "", "is not an object");
-    json_decref(json);
+    bool ok = fields_read_file(path, MAX_FILE_BYTES, &gpu_table, &fields, err);
     *file = (GpuFile){.gpu = {.cc_major = fields.compute_capability[0],
                               .cc_minor = fields.compute_capability[1],
                               .sms = fields.multiprocessors,

@@ -5,7 +5,8 @@
 #include <assert.h>
 #include <math.h>
 
-const char *const chart_names[] = {"none", "mrc", "roofline", "working-set", "dtype", "terms"};
+const char *const chart_names[] = {"none",  "mrc",   "roofline", "working-set",
+                                   "dtype", "terms", "network"};
 _Static_assert(sizeof chart_names / sizeof *chart_names == CHART_COUNT, "a chart has no name");
 
 static const double LEAST_MIB = 1.0 / 32, MOST_MIB = 256, MIB = 1048576;

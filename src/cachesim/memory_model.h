@@ -6,6 +6,7 @@
 #include "kernels/bevpool.h"
 #include "src/base/units.h"
 #include "src/cachesim/limits.h"
+#include "src/cachesim/network.h"
 #include "src/cachesim/predict.h"
 
 enum {
@@ -24,6 +25,7 @@ typedef enum {
     CHART_WORKING_SET,
     CHART_DTYPE,
     CHART_TERMS,
+    CHART_NETWORK,
     CHART_COUNT
 } Chart;
 extern const char *const chart_names[CHART_COUNT]; /* "none", "mrc", ... */
@@ -71,6 +73,7 @@ typedef struct {
     PredictedKernel kernels[MODEL_KERNELS];
     double rank_bytes[MODEL_KERNELS]; /* by formula, of those without code: needs no replay */
     ModelFormat formats[BEV_DTYPE_COUNT];
+    Networks networks; /* that pooling is a part of; the caller sets them */
 } MemoryModel;
 
 /* The L2 of curve sample `i`: evenly spaced in the logarithm, from 1/32 to 256. */

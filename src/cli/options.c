@@ -368,6 +368,9 @@ static const OptionRow rows[] = {
      "a GPU of your own: JSON with name, compute_capability, multiprocessors, l2_mb (MiB), dram_gbps "
      "and, if known, l2_gbps, l2_partitions, fp32_tflops and converts_fp8; begin with a copy of "
      "samples/gpus/l40.json"},
+    {"network", 0, "FILE", KIND_TEXT, ON(PLOT), FIELD(network),
+     "plot network: a network of your own, its stages in ms; begin with a copy of "
+     "samples/networks/bevdet.json"},
     {"over", 0, "WHAT", KIND_CHOICE, ON(PLOT), FIELD(over), "what a sweep varies (default: grid)",
      CHOICE_SWEEP},
     {"l2-mb", 0, "MIB", KIND_REAL, MODELS, FIELD(l2_mb),

@@ -56,7 +56,7 @@ typedef struct {
     const char *strip, *truth, *rgb;
     const char *loss; /* "cell", "box", "class"; NULL: not given */
 
-    const char *gpu, *gpu_file, *over;
+    const char *gpu, *gpu_file, *network, *over;
     double l2_mb, dram_gbps, clock_ghz;
     int64_t sms;
     bool counters;

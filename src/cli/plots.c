@@ -58,7 +58,10 @@ static MemoryModel *memory_model(const PlotRequest *request, Err *err) {
     }
     for (int i = 0; i < model->profile_count; i++)
         model_add(memory, &model->problem.view, &model->profiles[i]);
-    return memory;
+    if (networks_open(request->options->network, &memory->networks, err))
+        return memory;
+    free(memory);
+    return NULL;
 }
 
 static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryModel *memory,
@@ -199,6 +202,8 @@ const PlotKind plot_kinds[] = {
     {"dtype", "the parts of the latency for each number format", false, false, CHART_DTYPE,
      draw_dtype},
     {"terms", "what binds each kernel on a GPU, the fastest first", true, false, CHART_TERMS, NULL},
+    {"network", "pooling within two published networks, or that of --network; Amdahl's bound", true,
+     false, CHART_NETWORK, NULL},
     {"objects", "how many metres the mass of each true object is off, by range", false, false,
      CHART_NONE, plot_objects},
     {"prune", "how few points hold how much of the mass", false, false, CHART_NONE, plot_prune},

@@ -33,6 +33,7 @@ struct LiveModel {
     bool read_limits;                 /* the recorded ones were read */
     Limits limits[MODEL_GPUS];        /* of gpus[] */
     FigureSource sources[MODEL_GPUS]; /* of the limits: recorded or measured */
+    Networks networks;                /* read with them */
     const BevKernel *kernel;
     uint32_t wanted; /* more kernels: bits by place in bev_kernels[] */
 };
@@ -135,6 +136,8 @@ static void read_limits(LiveModel *live_model) {
         return;
     live_model->read_limits = true;
     recorded_load_samples(&recorded, NULL);
+    Err ignored; /* the chart of networks then says that it has none */
+    networks_open(NULL, &live_model->networks, &ignored);
     for (int i = 0; i < gpu_count; i++) {
         live_model->limits[i] = recorded_limits(&recorded, &gpus[i]);
         live_model->sources[i] = SOURCE_RECORDED;
@@ -149,6 +152,8 @@ static bool begin_model(LiveModel *live_model, Err *err) {
     if (now->model)
         model_begin(now->model, &problem, gpus, gpu_count);
     read_limits(live_model);
+    if (now->model)
+        now->model->networks = live_model->networks;
     for (int i = 0; now->model && i < gpu_count; i++)
         model_set_ceilings(now->model, i, &live_model->limits[i], live_model->sources[i]);
     return now->model != NULL;

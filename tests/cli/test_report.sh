@@ -48,8 +48,21 @@ done
 echo 'no JSON' >"$folder/gpu.json"
 refuse 1 'gpu.json.*line 1' regime toy --gpu-file "$folder/gpu.json"
 echo '[1]' >"$folder/gpu.json"
-refuse 1 'is not an object' regime toy --gpu-file "$folder/gpu.json"
+refuse 1 'is an array, must be an object' regime toy --gpu-file "$folder/gpu.json"
 refuse 1 'none.json' regime toy --gpu-file "$folder/none.json"
+
+stage='{"name": "a", "part": "pooling", "ms": 1}'
+for case in '|title' "\"stages\": []|stages" "\"stages\": [$stage, {\"name\": \"b\"}]|stages.1..part.*missing" \
+    '"stages": [{"name": "a", "part": "head", "ms": 1}]|no stage is of pooling' \
+    "\"budget_ms\": -1, \"stages\": [$stage]|budget_ms.*-1" \
+    '"stages": [{"name": "a", "part": "neck", "ms": 1}]|part.*neck'; do
+    fields='"title": "mine", "gpu": "any", "source": "a trace", '
+    [ "$case" != '|title' ] || fields=
+    echo "{$fields${case%|*}}" >"$folder/network.json"
+    refuse 1 "network.json.*${case##*|}" plot network toy --network "$folder/network.json" -o "$folder/x.png"
+done
+echo "{\"title\": \"mine\", \"gpu\": \"any\", \"source\": \"a trace\", \"stages\": [$stage]}" >"$folder/network.json"
+tap_run 'a network from a file' "$BEVSCOPE" plot network toy --network "$folder/network.json" -o "$folder/network.png"
 
 # The same GPU from the table: the same predictions. A small L2 misses, a huge one does not.
 "$BEVSCOPE" regime toy --gpu a6000 -f json -o "$folder/a6000.json"

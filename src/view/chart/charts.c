@@ -2,6 +2,7 @@
 #include "src/view/chart/live_chart.h"
 
 #include "kernels/regime.h"
+#include "src/view/chart/charts_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,27 +11,11 @@
 
 #define MIB 1048576.0
 
-enum { TEXT = 200, ARRAYS = 5, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 3 };
-
-/* A spec with the room for its texts and values, so that one free() frees all. */
-typedef struct {
-    ChartSpec spec; /* first: chart_make() returns its address */
-    const ChartInput *input;
-    char title[TEXT], subtitle[TEXT + 144], note[2 * TEXT];
-    double x[MODEL_SIZES], y[MODEL_KERNELS][MODEL_SIZES];
-    double roof_x[ROOFS][3], roof_y[ROOFS][3];
-    PlotSeries series[ROOFS + MODEL_KERNELS];
-    PlotMark marks[MODEL_GPUS];
-    PlotBar bars[MAX_BARS];
-    char labels[MAX_BARS][TEXT];
-} ChartData;
-
 static BevDirection direction_of(const ChartInput *input) {
     return input->kernel ? input->kernel->direction : BEV_FORWARD;
 }
 
-/* "canonical, FP16, nearest, C = 80, 209,019 points" */
-static void describe(const ChartInput *input, char text[TEXT]) {
+void chart_describe(const ChartInput *input, char text[TEXT]) {
     const MemoryModel *model = input->model;
     char points[32];
     unit_text(UNIT_COUNT, (double)model->points, points, sizeof points);
@@ -40,15 +25,13 @@ static void describe(const ChartInput *input, char text[TEXT]) {
              points);
 }
 
-/* The GPU that charts of one GPU are about. */
-static void describe_gpu(const ChartInput *input, char *text, size_t size) {
+void chart_describe_gpu(const ChartInput *input, char *text, size_t size) {
     char changed[96];
     gpu_edit_text(&input->edit, changed, sizeof changed);
     snprintf(text, size, "%s%s", input->model->gpus[input->gpu].title, changed);
 }
 
-/* A chart has the kernels that were replayed and go the way of the selection. */
-static bool is_shown(const ChartInput *input, const PredictedKernel *kernel) {
+bool chart_shows(const ChartInput *input, const PredictedKernel *kernel) {
     return kernel->name && kernel->kernel->direction == direction_of(input);
 }
 
@@ -61,33 +44,32 @@ static const GpuEdit *edit_of(const ChartInput *input, int gpu) {
     return gpu == input->gpu ? &input->edit : NULL;
 }
 
-static Gpu gpu_of(const ChartInput *input, int gpu) {
+Gpu chart_gpu(const ChartInput *input, int gpu) {
     return model_gpu(input->model, gpu, edit_of(input, gpu));
 }
 
 static double l2_bytes(const ChartInput *input, int gpu) {
-    return gpu_of(input, gpu).l2_bytes;
+    return chart_gpu(input, gpu).l2_bytes;
 }
 
-static Prediction prediction(const ChartInput *input, const PredictedKernel *kernel, int gpu) {
+Prediction chart_prediction(const ChartInput *input, const PredictedKernel *kernel, int gpu) {
     return model_predict(input->model, kernel, gpu, edit_of(input, gpu));
 }
 
-static double round_up(double value) {
+double chart_round_up(double value) {
     double step = pow(10, floor(log10(value)));
     return ceil(value / step) * step;
 }
 
-/* What the model predicts for the kernel on a GPU; NULL: nothing yet. */
-static const PredictedKernel *predicted_of(const ChartInput *input, const BevKernel *kernel,
+const PredictedKernel *chart_predicted(const ChartInput *input, const BevKernel *kernel,
                                            int gpu) {
-    Gpu on = gpu_of(input, gpu);
+    Gpu on = chart_gpu(input, gpu);
     return kernel ? model_of_kernel(input->model, kernel, &on) : NULL;
 }
 
-static bool is_kernel(const ChartInput *input, const PredictedKernel *row,
+bool chart_is_kernel(const ChartInput *input, const PredictedKernel *row,
                       const BevKernel *kernel) {
-    const PredictedKernel *predicted = predicted_of(input, kernel, input->gpu);
+    const PredictedKernel *predicted = chart_predicted(input, kernel, input->gpu);
     return predicted && !strcmp(predicted->name, row->name);
 }
 
@@ -95,8 +77,8 @@ static PlotSeries series_of(const ChartInput *input, int kernel) {
     const PredictedKernel *row = &input->model->kernels[kernel];
     return (PlotSeries){.name = row->title,
                         .color = kernel,
-                        .strong = is_kernel(input, row, input->kernel),
-                        .baseline = is_kernel(input, row, input->baseline),
+                        .strong = chart_is_kernel(input, row, input->kernel),
+                        .baseline = chart_is_kernel(input, row, input->baseline),
                         .peer = true};
 }
 
@@ -125,13 +107,13 @@ static int l2_marks(ChartData *data) {
 
 /* "V4: 0.4 MB a launch from DRAM on an RTX A6000" */
 static void misses_finding(const ChartInput *input, char title[TEXT]) {
-    const PredictedKernel *predicted = predicted_of(input, input->kernel, input->gpu);
+    const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
     char bytes[32];
     if (!predicted) {
         snprintf(title, TEXT, "%s", chart_title(CHART_MRC));
         return;
     }
-    Prediction p = prediction(input, predicted, input->gpu);
+    Prediction p = chart_prediction(input, predicted, input->gpu);
     unit_text(UNIT_BYTES, p.dram_read_bytes + p.dram_write_bytes, bytes, sizeof bytes);
     if (input->room == ROOM_BOX) /* beside a note */
         snprintf(title, TEXT, "%s: %s from DRAM", predicted->title, bytes);
@@ -149,7 +131,7 @@ static void fill_mrc(ChartData *data) {
         data->x[i] = model_size_mib(i);
     for (int r = 0; r < input->model->kernel_count; r++) {
         const PredictedKernel *predicted = &input->model->kernels[r];
-        if (!is_shown(input, predicted))
+        if (!chart_shows(input, predicted))
             continue;
         for (int i = 0; i < MODEL_SIZES; i++) {
             data->y[r][i] = 100 * predicted->miss_ratio[i];
@@ -162,7 +144,7 @@ static void fill_mrc(ChartData *data) {
         series->y = data->y[r];
         series->count = MODEL_SIZES;
     }
-    describe(input, data->subtitle);
+    chart_describe(input, data->subtitle);
     snprintf(data->note, sizeof data->note,
              "Model: %s reuse distances of each kernel's access trace, behind the L1s, in lines "
              "of four 32-byte sectors; L2 warm, LRU, in one piece. Lines: GPUs.",
@@ -173,7 +155,7 @@ static void fill_mrc(ChartData *data) {
         spec->title = data->title;
     }
     spec->x = (PlotAxis){"L2 size, MiB", true, data->x[0], data->x[MODEL_SIZES - 1], "MiB"};
-    spec->y = (PlotAxis){"reads that miss, %", false, 0, round_up(most), "%"};
+    spec->y = (PlotAxis){"reads that miss, %", false, 0, chart_round_up(most), "%"};
     spec->series_count = count;
     spec->mark_count = l2_marks(data);
 }
@@ -203,10 +185,10 @@ static void memory_roof(ChartData *data, int i, int term, double gflops_a_flop, 
 /* The roof of DRAM on an axis of L2's bytes: of the selection, which takes only some from DRAM. */
 static bool dram_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
     const ChartInput *input = data->input;
-    const PredictedKernel *predicted = predicted_of(input, input->kernel, input->gpu);
+    const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
     if (!predicted)
         return false;
-    Prediction p = prediction(input, predicted, input->gpu);
+    Prediction p = chart_prediction(input, predicted, input->gpu);
     double from_dram = p.dram_read_bytes + p.dram_write_bytes;
     double times = from_dram > 0 ? predicted->l2_sectors * MODEL_SECTOR / from_dram : 1e6;
     snprintf(data->labels[i], TEXT, "DRAM for %s, %.1f TB/s", predicted->title,
@@ -226,12 +208,12 @@ static void tensor_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
 /* "V4 reaches 12 % of its roof; chain binds" */
 static void roofline_finding(const ChartInput *input, const ModelCeilings *ceilings,
                              double flops, char title[TEXT]) {
-    const PredictedKernel *predicted = predicted_of(input, input->kernel, input->gpu);
+    const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
     if (!predicted) {
         snprintf(title, TEXT, "%s", chart_title(CHART_ROOFLINE));
         return;
     }
-    Prediction p = prediction(input, predicted, input->gpu);
+    Prediction p = chart_prediction(input, predicted, input->gpu);
     double intensity = flops / (predicted->l2_sectors * MODEL_SECTOR);
     double limit = fmin(ceilings->fp32_gflops, intensity * ceilings->l2_gbps);
     double share = 100 * flops / (p.latency_us * 1e3) / limit;
@@ -268,9 +250,9 @@ static int kernel_dots(ChartData *data, int count, double *least) {
     double flops = flops_of(input);
     for (int r = 0; r < model->kernel_count; r++) {
         const PredictedKernel *predicted = &model->kernels[r];
-        if (!is_shown(input, predicted))
+        if (!chart_shows(input, predicted))
             continue;
-        double us = prediction(input, predicted, input->gpu).latency_us;
+        double us = chart_prediction(input, predicted, input->gpu).latency_us;
         data->x[r] = flops / (predicted->l2_sectors * MODEL_SECTOR);
         data->y[r][0] = flops / (us * 1e6);
         *least = decade_below(data->y[r][0], *least);
@@ -304,8 +286,8 @@ static void fill_roofline(ChartData *data) {
     snprintf(data->labels[ROOFS], TEXT, "ridge, %.0f FLOP/byte", ridge);
     data->marks[0] = (PlotMark){ridge, data->labels[ROOFS], false};
     spec->mark_count = 1;
-    describe(input, what);
-    describe_gpu(input, on, sizeof on);
+    chart_describe(input, what);
+    chart_describe_gpu(input, on, sizeof on);
     snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
     snprintf(data->note, sizeof data->note,
              "%s Dots: model, FLOP counted as %s a point and channel, latency "
@@ -338,7 +320,7 @@ static double share_of(const double array_bytes[ARRAYS], double of_bytes, PlotBa
 static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS], PlotBar *bar,
                           char *label) {
     const ChartInput *input = data->input;
-    const PredictedKernel *predicted = predicted_of(input, input->kernel, gpu);
+    const PredictedKernel *predicted = chart_predicted(input, input->kernel, gpu);
     double bytes = l2_bytes(input, gpu);
     const char *title = input->model->gpus[gpu].title;
     *bar = (PlotBar){.label = "footprint", .strong = gpu == input->gpu};
@@ -354,7 +336,7 @@ static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS]
     if (input->room == ROOM_BOX || !predicted)
         return;
     char us[32];
-    figure_text(UNIT_US, prediction(input, predicted, gpu).latency_us, us, sizeof us);
+    figure_text(UNIT_US, chart_prediction(input, predicted, gpu).latency_us, us, sizeof us);
     snprintf(bar->text, sizeof bar->text, "%.0f %%, %s, %s", percent, us, regime);
 }
 
@@ -364,7 +346,7 @@ static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS]
 static const BevTraffic *accesses_of(const ChartInput *input) {
     if (direction_of(input) == BEV_FORWARD)
         return &input->model->gather;
-    const PredictedKernel *predicted = predicted_of(input, input->kernel, input->gpu);
+    const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
     return predicted ? &predicted->requested : NULL;
 }
 
@@ -422,7 +404,7 @@ static void fill_working_set(ChartData *data) {
                          .faint = true};
         share_of(accessed, l2_bytes(input, gpu), bar);
     }
-    describe(input, data->subtitle);
+    chart_describe(input, data->subtitle);
     snprintf(data->note, sizeof data->note, "Footprint: distinct bytes, each array once. %s",
              !t ? "What stays in a cache is the footprint."
              : backward
@@ -446,177 +428,6 @@ static void fill_working_set(ChartData *data) {
     spec->mark_count = 2;
 }
 
-/* ---- formats -------------------------------------------------------------------------------- */
-
-/* What the format comes to, in one line. */
-static void describe_format(const ChartInput *input, int dtype, const PredictedKernel *v3,
-                            char *text) {
-    const ModelFormat *format = &input->model->formats[dtype];
-    double us = prediction(input, v3, input->gpu).latency_us;
-    char error[32] = "n/a", bytes[32];
-    unit_text(UNIT_BYTES, format->workload.footprint_bytes, bytes, sizeof bytes);
-    if (isfinite(input->rel_l2[dtype]))
-        snprintf(error, sizeof error, "%.1g", input->rel_l2[dtype]);
-    if (input->room == ROOM_BOX)
-        snprintf(text, TEXT, "%s: %.1f µs, %s, %s, error %s", bev_dtypes[dtype].title, us,
-                 v3->title, bytes, error);
-    else
-        snprintf(text, TEXT, "%s: %.1f µs with %s, footprint %s, %.1f M sectors, error %s",
-                 bev_dtypes[dtype].title, us, v3->name, bytes, v3->l2_sectors * 1e-6, error);
-}
-
-/* A bar for each term of the latency, under a heading that says what they come to. */
-static void term_bars(ChartData *data, int dtype, const PredictedKernel *v3, double *longest) {
-    const ChartInput *input = data->input;
-    PlotBar *bars = &data->bars[dtype * TERM_COUNT];
-    char *group = data->labels[dtype];
-    if (v3)
-        describe_format(input, dtype, v3, group);
-    else
-        snprintf(group, TEXT, "%s: not modelled yet", bev_dtypes[dtype].title);
-    for (int term = 0; term < TERM_COUNT; term++) {
-        PlotBar *bar = &bars[term];
-        *bar = (PlotBar){.group = term ? NULL : group, .label = term_names[term]};
-        if (!v3)
-            continue;
-        Prediction p = prediction(input, v3, input->gpu);
-        bar->parts[term] = p.term_us[term];
-        snprintf(bar->text, sizeof bar->text, "%.1f µs%s", p.term_us[term],
-                 term == (int)p.binding ? " (binds)" : "");
-        *longest = fmax(*longest, p.term_us[term]);
-    }
-}
-
-/* One bar for the whole latency, in the colour of the term that binds. */
-static void latency_bar(ChartData *data, int dtype, const PredictedKernel *v3, double *longest) {
-    const ChartInput *input = data->input;
-    PlotBar *bar = &data->bars[dtype];
-    char us[32], bytes[32];
-    *bar = (PlotBar){.label = bev_dtypes[dtype].title,
-                     .text = "n/a",
-                     .strong = dtype == (int)input->model->dtype};
-    if (!v3)
-        return;
-    Prediction p = prediction(input, v3, input->gpu);
-    bar->parts[p.binding] = p.latency_us;
-    figure_text(UNIT_US, p.latency_us, us, sizeof us);
-    unit_text(UNIT_BYTES, input->model->formats[dtype].workload.footprint_bytes, bytes,
-              sizeof bytes);
-    snprintf(bar->text, sizeof bar->text, "%s, %s binds, %s, %s", us, term_names[p.binding], bytes,
-             v3->title);
-    *longest = fmax(*longest, p.latency_us);
-}
-
-static void fill_dtype(ChartData *data) {
-    const ChartInput *input = data->input;
-    ChartSpec *spec = &data->spec;
-    char on[128];
-    double longest = 1;
-    bool low = input->room == ROOM_LOW;
-    Gpu gpu = gpu_of(input, input->gpu);
-    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
-        const ModelFormat *format = &input->model->formats[dtype];
-        const PredictedKernel *v3 = format->known ? model_v3(format, &gpu) : NULL;
-        (low ? latency_bar : term_bars)(data, dtype, v3, &longest);
-    }
-    describe_gpu(input, on, sizeof on);
-    snprintf(data->subtitle, sizeof data->subtitle, "%s, V3 as chosen for %s", input->scene, on);
-    snprintf(
-        data->note, sizeof data->note,
-        "Latencies: model, L2 warm; the parts overlap, the longest one binds. Error: relative "
-        "L2 against FP64 over the FP32 originals, computed on the CPU.\nWhere the chain or the "
-        "issue of instructions binds, fewer bytes buy nothing; NVFP4 pays for its decoding "
-        "with instructions.");
-    if (!low)
-        spec->title = input->room == ROOM_BOX ? "Formats: parts of the latency"
-                                              : "Formats: what each part of the latency costs";
-    spec->x = (PlotAxis){"µs", false, 0, round_up(longest), "µs"};
-    spec->part_names = term_names;
-    spec->part_count = TERM_COUNT;
-    spec->bar_count = BEV_DTYPE_COUNT * (low ? 1 : TERM_COUNT);
-}
-
-/* ---- what binds each kernel ----------------------------------------------------------------- */
-
-/* A kernel and what the model says of it on the chosen GPU. */
-typedef struct {
-    const PredictedKernel *kernel;
-    Prediction predicted;
-} Ranked;
-
-static int faster_first(const void *a, const void *b) {
-    double x = ((const Ranked *)a)->predicted.latency_us;
-    double y = ((const Ranked *)b)->predicted.latency_us;
-    return (x > y) - (x < y);
-}
-
-/* The kernels that are right, by latency; returns how many. */
-static int rank_kernels(const ChartInput *input, Ranked ranked[MODEL_KERNELS]) {
-    int count = 0;
-    for (int r = 0; r < input->model->kernel_count; r++) {
-        const PredictedKernel *kernel = &input->model->kernels[r];
-        if (is_shown(input, kernel) && !kernel->kernel->wrong_on_purpose)
-            ranked[count++] = (Ranked){kernel, prediction(input, kernel, input->gpu)};
-    }
-    qsort(ranked, (size_t)count, sizeof *ranked, faster_first);
-    return count;
-}
-
-/* One bar for the latency, in the colour of the term that binds: terms overlap and do not add up. */
-static void rank_bar(const ChartInput *input, const Ranked *ranked, PlotBar *bar) {
-    const Prediction *p = &ranked->predicted;
-    char us[32];
-    *bar = (PlotBar){.label = ranked->kernel->title,
-                     .strong = is_kernel(input, ranked->kernel, input->kernel),
-                     .baseline = is_kernel(input, ranked->kernel, input->baseline)};
-    bar->parts[p->binding] = p->latency_us;
-    figure_text(UNIT_US, p->latency_us, us, sizeof us);
-    snprintf(bar->text, sizeof bar->text, "%s, %s binds", us, term_names[p->binding]);
-}
-
-/* "V4 is the fastest; chain binds 5 of 9 kernels" */
-static void terms_finding(ChartRoom room, const Ranked *ranked, int count, char title[TEXT]) {
-    int binds[TERM_COUNT] = {0}, most = 0;
-    for (int i = 0; i < count; i++)
-        binds[ranked[i].predicted.binding]++;
-    for (int term = 1; term < TERM_COUNT; term++)
-        most = binds[term] > binds[most] ? term : most;
-    if (room == ROOM_BOX)
-        snprintf(title, TEXT, "%s binds %d of %d kernels", term_names[most], binds[most], count);
-    else
-        snprintf(title, TEXT, "%s is the fastest; %s binds %d of %d kernels",
-                 ranked[0].kernel->title, term_names[most], binds[most], count);
-}
-
-static void fill_terms(ChartData *data) {
-    const ChartInput *input = data->input;
-    Ranked ranked[MODEL_KERNELS];
-    char what[TEXT], on[128];
-    ChartSpec *spec = &data->spec;
-    int count = rank_kernels(input, ranked);
-    for (int i = 0; i < count; i++)
-        rank_bar(input, &ranked[i], &data->bars[i]);
-    /* Twice the median kernel: one very slow kernel must not flatten all bars. */
-    double most = count ? fmin(ranked[count - 1].predicted.latency_us,
-                               2 * ranked[count / 2].predicted.latency_us)
-                        : 1;
-    describe(input, what);
-    describe_gpu(input, on, sizeof on);
-    snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
-    snprintf(data->note, sizeof data->note,
-             "Model, L2 warm, the fastest first; a bar has the colour of the term that binds. The "
-             "terms overlap: a latency is the root of the sum of their squares, and the launch.");
-    if (input->room != ROOM_LOW && count) {
-        terms_finding(input->room, ranked, count, data->title);
-        spec->title = data->title;
-    }
-    spec->x = (PlotAxis){"µs", false, 0, round_up(most), "µs"};
-    spec->in_order = true;
-    spec->part_names = term_names;
-    spec->part_count = TERM_COUNT;
-    spec->bar_count = count;
-}
-
 /* ---- the table ------------------------------------------------------------------------------ */
 
 /* The title is that of the smallest form; fill() may set a longer one. */
@@ -629,6 +440,7 @@ static const struct {
     [CHART_WORKING_SET] = {"Working set of each L2 (MiB), latency", fill_working_set},
     [CHART_DTYPE] = {"V3 in each format: latency, what binds", fill_dtype},
     [CHART_TERMS] = {"What binds each kernel", fill_terms},
+    [CHART_NETWORK] = {"Pooling within a network (published)", fill_network},
 };
 
 const char *chart_title(Chart chart) {

@@ -1,0 +1,92 @@
+#include "src/cachesim/network.h"
+
+#include "src/base/json_fields.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *const network_parts[] = {"LiDAR", "image", "pooling", "BEV", "head"};
+_Static_assert(sizeof network_parts / sizeof *network_parts == NETWORK_PARTS, "a part has no name");
+
+enum { MAX_STAGES = 32, MAX_FILE_BYTES = 1 << 16 };
+
+typedef struct {
+    char name[64];
+    int part;
+    double ms;
+} StageFields;
+
+typedef struct {
+    char title[32], gpu[32], source[128];
+    double budget_ms;
+    FieldList stages;
+} NetworkFields;
+
+static const char *part_word(int index) {
+    static const char *const words[] = {"lidar", "image", "pooling", "bev", "head"};
+    return index < NETWORK_PARTS ? words[index] : NULL;
+}
+
+#define AT(type_, member_) .offset = offsetof(type_, member_)
+
+static const Field stage_fields[] = {
+    {"name", FIELD_TEXT, AT(StageFields, name), .min = 1, .max = 63},
+    {"part", FIELD_WORD, AT(StageFields, part), .word_at = part_word},
+    {"ms", FIELD_DOUBLE, AT(StageFields, ms), .min = 1e-4, .max = 1e5},
+};
+static const FieldTable stage_table = FIELD_TABLE(stage_fields, StageFields);
+
+static const Field network_fields[] = {
+    {"title", FIELD_TEXT, AT(NetworkFields, title), .min = 1, .max = 31},
+    {"gpu", FIELD_TEXT, AT(NetworkFields, gpu), .min = 1, .max = 31},
+    {"source", FIELD_TEXT, AT(NetworkFields, source), .min = 1, .max = 127},
+    {"budget_ms", FIELD_DOUBLE, AT(NetworkFields, budget_ms), .min = 0.1, .max = 1e5,
+     .optional = true, .fallback = 100},
+    {"stages", FIELD_LIST, AT(NetworkFields, stages), .min = 1, .max = MAX_STAGES,
+     .table = &stage_table},
+};
+static const FieldTable network_table = FIELD_TABLE(network_fields, NetworkFields);
+
+double network_ms(const Network *network) {
+    double ms = 0;
+    for (int part = 0; part < NETWORK_PARTS; part++)
+        ms += network->part_ms[part];
+    return ms;
+}
+
+double network_speedup(const Network *network, double gain) {
+    double all = network_ms(network), pooling = network->part_ms[NETWORK_POOLING];
+    return all / (all - pooling + pooling / gain);
+}
+
+bool network_read(const char *path, Network *network, Err *err) {
+    NetworkFields fields = {0};
+    bool ok = fields_read_file(path, MAX_FILE_BYTES, &network_table, &fields, err);
+    *network = (Network){.budget_ms = fields.budget_ms};
+    snprintf(network->title, sizeof network->title, "%s", fields.title);
+    snprintf(network->gpu, sizeof network->gpu, "%s", fields.gpu);
+    snprintf(network->source, sizeof network->source, "%s", fields.source);
+    const StageFields *stages = fields.stages.items;
+    for (int i = 0; ok && i < fields.stages.count; i++)
+        network->part_ms[stages[i].part] += stages[i].ms;
+    free(fields.stages.items);
+    if (ok && network->part_ms[NETWORK_POOLING] <= 0)
+        ok = data_refuse(err, path, "$.stages", "give one stage \"part\": \"pooling\"",
+                         "no stage is of pooling");
+    return ok;
+}
+
+bool networks_open(const char *path, Networks *networks, Err *err) {
+    static const char *const shipped[NETWORKS] = {"samples/networks/bevdet.json",
+                                                  "samples/networks/bevfusion.json"};
+    *networks = (Networks){0};
+    for (int i = 0; i < (path ? 1 : NETWORKS); i++) {
+        char found[4096];
+        if ((!path && !data_path(shipped[i], found, sizeof found, err)) ||
+            !network_read(path ? path : found, &networks->list[i], err))
+            return false;
+        networks->count++;
+    }
+    return true;
+}

@@ -1,0 +1,39 @@
+/* What the charts of the memory model share. Internal to the chart*.c files. */
+#pragma once
+
+#include "src/view/chart/chart.h"
+
+enum { TEXT = 200, ARRAYS = 5, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 3 };
+
+/* A spec with the room for its texts and values, so that one free() frees all. */
+typedef struct {
+    ChartSpec spec; /* first: chart_make() returns its address */
+    const ChartInput *input;
+    char title[TEXT], subtitle[TEXT + 144], note[4 * TEXT];
+    double x[MODEL_SIZES], y[MODEL_KERNELS][MODEL_SIZES];
+    double roof_x[ROOFS][3], roof_y[ROOFS][3];
+    PlotSeries series[ROOFS + MODEL_KERNELS];
+    PlotMark marks[MODEL_GPUS];
+    PlotBar bars[MAX_BARS];
+    char labels[MAX_BARS][TEXT];
+} ChartData;
+
+/* "canonical, FP16, nearest, C = 80, 209,019 points" */
+void chart_describe(const ChartInput *input, char text[TEXT]);
+/* The GPU that charts of one GPU are about, and what is changed about it. */
+void chart_describe_gpu(const ChartInput *input, char *text, size_t size);
+Gpu chart_gpu(const ChartInput *input, int gpu);
+/* Whether the kernel was replayed and goes the way of the selection. */
+bool chart_shows(const ChartInput *input, const PredictedKernel *kernel);
+/* What the model predicts for the kernel on a GPU; NULL: nothing yet. */
+const PredictedKernel *chart_predicted(const ChartInput *input, const BevKernel *kernel, int gpu);
+Prediction chart_prediction(const ChartInput *input, const PredictedKernel *kernel, int gpu);
+/* Whether `row` stands for the kernel on the chosen GPU. */
+bool chart_is_kernel(const ChartInput *input, const PredictedKernel *row, const BevKernel *kernel);
+/* The end of an axis: the value, rounded up in its first digit. */
+double chart_round_up(double value);
+
+/* Fill the spec of a chart. */
+void fill_dtype(ChartData *data);
+void fill_terms(ChartData *data);
+void fill_network(ChartData *data);

@@ -1,0 +1,177 @@
+/* Charts of latencies: V3 in each number format, and what binds each kernel. */
+#include "src/view/chart/charts_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- formats -------------------------------------------------------------------------------- */
+
+/* What the format comes to, in one line. */
+static void describe_format(const ChartInput *input, int dtype, const PredictedKernel *v3,
+                            char *text) {
+    const ModelFormat *format = &input->model->formats[dtype];
+    double us = chart_prediction(input, v3, input->gpu).latency_us;
+    char error[32] = "n/a", bytes[32];
+    unit_text(UNIT_BYTES, format->workload.footprint_bytes, bytes, sizeof bytes);
+    if (isfinite(input->rel_l2[dtype]))
+        snprintf(error, sizeof error, "%.1g", input->rel_l2[dtype]);
+    if (input->room == ROOM_BOX)
+        snprintf(text, TEXT, "%s: %.1f µs, %s, %s, error %s", bev_dtypes[dtype].title, us,
+                 v3->title, bytes, error);
+    else
+        snprintf(text, TEXT, "%s: %.1f µs with %s, footprint %s, %.1f M sectors, error %s",
+                 bev_dtypes[dtype].title, us, v3->name, bytes, v3->l2_sectors * 1e-6, error);
+}
+
+/* A bar for each term of the latency, under a heading that says what they come to. */
+static void term_bars(ChartData *data, int dtype, const PredictedKernel *v3, double *longest) {
+    const ChartInput *input = data->input;
+    PlotBar *bars = &data->bars[dtype * TERM_COUNT];
+    char *group = data->labels[dtype];
+    if (v3)
+        describe_format(input, dtype, v3, group);
+    else
+        snprintf(group, TEXT, "%s: not modelled yet", bev_dtypes[dtype].title);
+    for (int term = 0; term < TERM_COUNT; term++) {
+        PlotBar *bar = &bars[term];
+        *bar = (PlotBar){.group = term ? NULL : group, .label = term_names[term]};
+        if (!v3)
+            continue;
+        Prediction p = chart_prediction(input, v3, input->gpu);
+        bar->parts[term] = p.term_us[term];
+        snprintf(bar->text, sizeof bar->text, "%.1f µs%s", p.term_us[term],
+                 term == (int)p.binding ? " (binds)" : "");
+        *longest = fmax(*longest, p.term_us[term]);
+    }
+}
+
+/* One bar for the whole latency, in the colour of the term that binds. */
+static void latency_bar(ChartData *data, int dtype, const PredictedKernel *v3, double *longest) {
+    const ChartInput *input = data->input;
+    PlotBar *bar = &data->bars[dtype];
+    char us[32], bytes[32];
+    *bar = (PlotBar){.label = bev_dtypes[dtype].title,
+                     .text = "n/a",
+                     .strong = dtype == (int)input->model->dtype};
+    if (!v3)
+        return;
+    Prediction p = chart_prediction(input, v3, input->gpu);
+    bar->parts[p.binding] = p.latency_us;
+    figure_text(UNIT_US, p.latency_us, us, sizeof us);
+    unit_text(UNIT_BYTES, input->model->formats[dtype].workload.footprint_bytes, bytes,
+              sizeof bytes);
+    snprintf(bar->text, sizeof bar->text, "%s, %s binds, %s, %s", us, term_names[p.binding], bytes,
+             v3->title);
+    *longest = fmax(*longest, p.latency_us);
+}
+
+void fill_dtype(ChartData *data) {
+    const ChartInput *input = data->input;
+    ChartSpec *spec = &data->spec;
+    char on[128];
+    double longest = 1;
+    bool low = input->room == ROOM_LOW;
+    Gpu gpu = chart_gpu(input, input->gpu);
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        const ModelFormat *format = &input->model->formats[dtype];
+        const PredictedKernel *v3 = format->known ? model_v3(format, &gpu) : NULL;
+        (low ? latency_bar : term_bars)(data, dtype, v3, &longest);
+    }
+    chart_describe_gpu(input, on, sizeof on);
+    snprintf(data->subtitle, sizeof data->subtitle, "%s, V3 as chosen for %s", input->scene, on);
+    snprintf(
+        data->note, sizeof data->note,
+        "Latencies: model, L2 warm; the parts overlap, the longest one binds. Error: relative "
+        "L2 against FP64 over the FP32 originals, computed on the CPU.\nWhere the chain or the "
+        "issue of instructions binds, fewer bytes buy nothing; NVFP4 pays for its decoding "
+        "with instructions.");
+    if (!low)
+        spec->title = input->room == ROOM_BOX ? "Formats: parts of the latency"
+                                              : "Formats: what each part of the latency costs";
+    spec->x = (PlotAxis){"µs", false, 0, chart_round_up(longest), "µs"};
+    spec->part_names = term_names;
+    spec->part_count = TERM_COUNT;
+    spec->bar_count = BEV_DTYPE_COUNT * (low ? 1 : TERM_COUNT);
+}
+
+/* ---- what binds each kernel ----------------------------------------------------------------- */
+
+/* A kernel and what the model says of it on the chosen GPU. */
+typedef struct {
+    const PredictedKernel *kernel;
+    Prediction predicted;
+} Ranked;
+
+static int faster_first(const void *a, const void *b) {
+    double x = ((const Ranked *)a)->predicted.latency_us;
+    double y = ((const Ranked *)b)->predicted.latency_us;
+    return (x > y) - (x < y);
+}
+
+/* The kernels that are right, by latency; returns how many. */
+static int rank_kernels(const ChartInput *input, Ranked ranked[MODEL_KERNELS]) {
+    int count = 0;
+    for (int r = 0; r < input->model->kernel_count; r++) {
+        const PredictedKernel *kernel = &input->model->kernels[r];
+        if (chart_shows(input, kernel) && !kernel->kernel->wrong_on_purpose)
+            ranked[count++] = (Ranked){kernel, chart_prediction(input, kernel, input->gpu)};
+    }
+    qsort(ranked, (size_t)count, sizeof *ranked, faster_first);
+    return count;
+}
+
+/* One bar for the latency, in the colour of the term that binds: terms overlap and do not add up. */
+static void rank_bar(const ChartInput *input, const Ranked *ranked, PlotBar *bar) {
+    const Prediction *p = &ranked->predicted;
+    char us[32];
+    *bar = (PlotBar){.label = ranked->kernel->title,
+                     .strong = chart_is_kernel(input, ranked->kernel, input->kernel),
+                     .baseline = chart_is_kernel(input, ranked->kernel, input->baseline)};
+    bar->parts[p->binding] = p->latency_us;
+    figure_text(UNIT_US, p->latency_us, us, sizeof us);
+    snprintf(bar->text, sizeof bar->text, "%s, %s binds", us, term_names[p->binding]);
+}
+
+/* "V4 is the fastest; chain binds 5 of 9 kernels" */
+static void terms_finding(ChartRoom room, const Ranked *ranked, int count, char title[TEXT]) {
+    int binds[TERM_COUNT] = {0}, most = 0;
+    for (int i = 0; i < count; i++)
+        binds[ranked[i].predicted.binding]++;
+    for (int term = 1; term < TERM_COUNT; term++)
+        most = binds[term] > binds[most] ? term : most;
+    if (room == ROOM_BOX)
+        snprintf(title, TEXT, "%s binds %d of %d kernels", term_names[most], binds[most], count);
+    else
+        snprintf(title, TEXT, "%s is the fastest; %s binds %d of %d kernels",
+                 ranked[0].kernel->title, term_names[most], binds[most], count);
+}
+
+void fill_terms(ChartData *data) {
+    const ChartInput *input = data->input;
+    Ranked ranked[MODEL_KERNELS];
+    char what[TEXT], on[128];
+    ChartSpec *spec = &data->spec;
+    int count = rank_kernels(input, ranked);
+    for (int i = 0; i < count; i++)
+        rank_bar(input, &ranked[i], &data->bars[i]);
+    /* Twice the median kernel: one very slow kernel must not flatten all bars. */
+    double most = count ? fmin(ranked[count - 1].predicted.latency_us,
+                               2 * ranked[count / 2].predicted.latency_us)
+                        : 1;
+    chart_describe(input, what);
+    chart_describe_gpu(input, on, sizeof on);
+    snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
+    snprintf(data->note, sizeof data->note,
+             "Model, L2 warm, the fastest first; a bar has the colour of the term that binds. The "
+             "terms overlap: a latency is the root of the sum of their squares, and the launch.");
+    if (input->room != ROOM_LOW && count) {
+        terms_finding(input->room, ranked, count, data->title);
+        spec->title = data->title;
+    }
+    spec->x = (PlotAxis){"µs", false, 0, chart_round_up(most), "µs"};
+    spec->in_order = true;
+    spec->part_names = term_names;
+    spec->part_count = TERM_COUNT;
+    spec->bar_count = count;
+}
