@@ -122,16 +122,26 @@ static const char *vt_sequence(Vt *vt, const char *at, const char *end) {
     return last + 1;
 }
 
-void vt_follow(Vt *vt, const Pty *pty) {
+bool vt_follow_frame(Vt *vt, const Pty *pty) {
+    static const char frame_ends[] = "\033[?2026l";
     const char *at = pty->output + vt->read, *end = pty->output + pty->length;
-    while (at && at < end) {
+    bool whole = false;
+    while (!whole && at && at < end) {
         const char *begun = at;
         if (*at == '\033')
             at = vt_sequence(vt, at + 1, end);
         else
             vt_put(vt, (unsigned char)*at++);
         vt->read += at ? (size_t)(at - begun) : 0;
+        whole = at && (size_t)(at - begun) == strlen(frame_ends) &&
+                !memcmp(begun, frame_ends, strlen(frame_ends));
     }
+    return whole;
+}
+
+void vt_follow(Vt *vt, const Pty *pty) {
+    while (vt_follow_frame(vt, pty))
+        ;
 }
 
 bool vt_find(const Vt *vt, const char *text, int from, int *x, int *y) {
@@ -149,9 +159,11 @@ bool vt_wait(Vt *vt, Pty *pty, const char *text, int from, bool wanted,
                            double seconds) {
     double end = pty_now_s() + seconds;
     for (int x, y; pty_now_s() < end; pty_read(pty, 0.005)) {
-        vt_follow(vt, pty);
-        if (vt_find(vt, text, from, &x, &y) == wanted)
-            return true;
+        for (bool more = true; more;) {
+            more = vt_follow_frame(vt, pty);
+            if (vt_find(vt, text, from, &x, &y) == wanted)
+                return true;
+        }
     }
     return false;
 }

@@ -20,8 +20,11 @@ void vt_open(Vt *vt, int columns, int rows);
 /* Shows what was written since the last time. */
 void vt_follow(Vt *vt, const Pty *pty);
 
+/* The same up to the end of the next frame that was drawn; false: all is shown. */
+bool vt_follow_frame(Vt *vt, const Pty *pty);
+
 /* Where `text` stands from row `from` on; false: nowhere. */
 bool vt_find(const Vt *vt, const char *text, int from, int *x, int *y);
 
-/* Waits until `text` stands there, or no longer does. */
+/* Waits until `text` stands there, or no longer does, in any frame not yet shown. */
 bool vt_wait(Vt *vt, Pty *pty, const char *text, int from, bool wanted, double seconds);

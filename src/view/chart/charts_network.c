@@ -99,6 +99,7 @@ void fill_network(ChartData *data) {
     snprintf(data->labels[2 * NETWORKS], TEXT, "ms of a frame's budget of %g", budget);
     spec->x = (PlotAxis){data->labels[2 * NETWORKS], false, 0, fmax(chart_round_up(longest), budget),
                          "ms"};
+    spec->in_order = true;
     spec->part_names = network_parts;
     spec->part_count = NETWORK_PARTS;
     spec->bar_count = count;
