@@ -1,5 +1,5 @@
 /* Published times of whole perception networks, stage by stage: what pooling is a part of. A network
- * is a file, samples/networks/NAME.json; copy one to describe your own. */
+ * is a file as samples/networks/bevdet.json; copy it to describe your own. */
 #pragma once
 
 #include "kernels/err.h"
