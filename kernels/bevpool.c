@@ -223,7 +223,7 @@ static double pieces_of(const BevAccess *access, const BevProblem *problem) {
     return (double)pieces;
 }
 
-/* Of a feature row, without the padding of NVFP4 rows to whole blocks. */
+/* Bytes of a feature row without NVFP4's padding to whole blocks. */
 static double asked_row_bytes(const BevTensor *feat) {
     double codes = ceil((double)feat->row_len * bev_dtypes[feat->dtype].bits / 8);
     return codes + (double)bev_block_scale_bytes(feat->dtype, 1, feat->row_len);
@@ -263,8 +263,8 @@ static double step_bytes(const BevProblem *problem) {
     return WORD * (2 + TILE_CELLS * (problem->map.weights ? 2 : 1));
 }
 
-/* Depths that the lanes of a pass ask for: those of the points, or, of a transposed depth, four
- * image rows (q, q + 4, q + 8, q + 12) for each lane q that has a point in them. */
+/* Depths that the lanes of a pass request: one a point. Of a transposed depth a lane q with a point
+ * in any of the image rows q, q + 4, q + 8 and q + 12 requests all four. */
 static double tile_depths(const TileDraft *draft) {
     const BevMap *map = &draft->problem->map;
     int64_t lanes = 0;
@@ -299,7 +299,7 @@ static BevTraffic tile_traffic(const TileDraft *draft) {
     return traffic;
 }
 
-/* Whether V4's formula can be computed: it reads the map's arrays. */
+/* Whether the map's arrays are here: V4's formula reads them. */
 static bool v4_draft(const BevProblem *problem, TileDraft *draft) {
     *draft = (TileDraft){0};
     return problem->map.points == 0 ||
@@ -337,8 +337,8 @@ BevTraffic bev_view_traffic(const BevProblem *problem) {
     return traffic;
 }
 
-/* Kernel by kernel: logits are read three times and written once, features and, with channels
- * first, the grid once each more than pooling does. */
+/* Traffic of the kernels around the one that pools. Logits are read three times and written once;
+ * features, and with channels first the grid, move once more than pooling moves them. */
 static BevTraffic parts_traffic(const BevKernel *pools, const BevProblem *problem) {
     BevProblem pooling = *problem;
     pooling.stage = BEV_POOL;

@@ -77,9 +77,9 @@ extern const BevDirectionInfo bev_directions[BEV_DIRECTION_COUNT];
 
 /* ---- stages ------------------------------------------------------------------------------- */
 
-/* POOL takes depths and features as written above. VIEW is the whole view transform: it takes what
- * a network's depth head gives, by strides, makes depths of logits, and pools. Backward grad_depth
- * is that of the logits, and each gradient has the strides of what it is the gradient of. */
+/* POOL takes depths and features as written above. VIEW is the whole view transform: logits, read
+ * by strides, become depths, and the depths are pooled. Backward grad_depth is the gradient of the
+ * logits. Each gradient has the strides of its tensor. */
 typedef enum { BEV_POOL, BEV_VIEW, BEV_STAGE_COUNT } BevStage;
 
 typedef struct {
@@ -158,8 +158,8 @@ typedef struct {
 
 /* Bytes that a kernel asks the memory system for, caches not considered. */
 typedef struct {
-    /* Reads; index = the five arrays or what replaces them; depth of V4: with all that transposing
-     * it first reads and writes. */
+    /* Reads. index: the five arrays, or the plan's in their place. depth of V4: with the reads and
+     * writes of transposing. */
     double feat, depth, index, weight;
     double out_read, out_write;        /* read-modify-write of the output counts in both */
     double grad_read, grad_write;      /* backward: of both gradients; grad_out is out_read */
@@ -226,8 +226,9 @@ typedef struct {
     bool in_phases;         /* blocks wait for all their warps between loads, sums and products */
     bool halves;            /* sums in half2 where the format fits a half */
     int indices_ahead;      /* points whose indices are loaded together, as disassembled for 9.0 */
-    int in_flight;          /* points whose depths and features are, likewise */
-    int in_flight_fp8;      /* the same for FP8 where it is another number, else 0 */
+    int in_flight;          /* points whose depths and features are loaded together, as
+                             * disassembled */
+    int in_flight_fp8;      /* in_flight of FP8 where it differs, else 0 */
     int point_instructions; /* of a warp, per point, apart from features, likewise */
 } BevAccess;
 
@@ -249,11 +250,11 @@ typedef struct BevKernel {
     BevWhere where;
     BevDirection direction;
     BevStage stage;
-    bool is_default;         /* the row where none is named; one per backend, direction and stage */
-    bool is_baseline;        /* the row that others are compared with, and, of stage POOL, that the
-                                live display begins with; one per backend and direction, of views
-                                one forward */
-    bool model_only;         /* its accesses are known, but there is no code for it */
+    bool is_default;         /* the default; one per backend, direction and stage */
+    bool is_baseline;        /* the baseline: other rows are compared with it, and the live display
+                              * begins with that of stage POOL; one per backend and direction, of
+                              * views one forward */
+    bool model_only;         /* accesses for the simulator, no code */
     unsigned dtypes, aligns; /* bit masks: 1u << BEV_FP16 */
     BevDtype accumulate[BEV_DTYPE_COUNT]; /* type of the running sum, per format; default FP32 */
     bool deterministic;                   /* two runs give the same bits */
@@ -263,8 +264,8 @@ typedef struct BevKernel {
     bool writes_first;     /* can write an output, backward read grad_out, with channels first:
                               out_samples */
     bool wrong_on_purpose; /* shown, timed, and expected to fail the gates */
-    /* `launch` takes NULL as the plan, for a map that is another one in each launch: what `prepare`
-     * would build is then built on the stream, in the workspace. Rows without `prepare` do anyway. */
+    /* `launch` accepts NULL as the plan, for a map that changes from launch to launch: the plan is
+     * then built on the stream, in the workspace. Rows without `prepare` always accept NULL. */
     bool plan_optional;
     /* Stage VIEW, kernel by kernel: the row of stage POOL that pools. */
     const char *pools;
@@ -298,12 +299,12 @@ extern const BevKernel *const bev_kernels[];
 /* The row of that name, or NULL. */
 const BevKernel *bev_kernel_find(const char *name);
 
-/* The row of that backend that does the same as `kernel`: itself, or the one that `twin` names.
- * NULL: none. */
+/* The row of that backend that does the same as `kernel`: `kernel` itself, or its `twin`. NULL:
+ * none. */
 const BevKernel *bev_twin(const BevKernel *kernel, BevWhere where);
 
-/* The rows of a backend and a direction to begin with, and to compare with, of stage POOL. NULL: none
- * in this build. */
+/* The default row and the baseline row of a backend and a direction, of stage POOL. NULL: none in
+ * this build. */
 const BevKernel *bev_default(BevWhere where, BevDirection direction);
 const BevKernel *bev_baseline(BevWhere where, BevDirection direction);
 
@@ -327,15 +328,15 @@ BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem);
 /* That of `view` and `grad_view`: V4's, and what the kernels in front of it and behind it move. */
 BevTraffic bev_view_traffic(const BevProblem *problem);
 
-/* Whether that counts in the map's arrays at such a cost. */
+/* Whether bev_traffic counts in the map's arrays, at such a cost. */
 bool bev_traffic_counts(const BevKernel *kernel);
 
-/* Index bytes of that which belong to points, not to owners; backward all of them. Kernels with
- * accesses only. V4: as bev_traffic. */
+/* The part of the index bytes that belongs to points, not to owners; backward all of them. Kernels
+ * with accesses only. V4: as bev_traffic. */
 double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem);
 
-/* How many warps read an owner's words: its lanes begin at any multiple of what their number and a
- * warp's have in common, so this is an average over the places. */
+/* How many warps read an owner's words, on average over the places of a warp where the owner's
+ * lanes can begin. */
 double bev_warps_an_owner(const BevAccess *access, const BevProblem *problem);
 
 /* Channels that a thread owns in this problem: its channel tile. */

@@ -32,8 +32,8 @@ static double depth_of(const Pooling *p, int64_t t) {
     return bev_tensor_at(&p->problem->depth, 0, p->map.ranks_depth[t]);
 }
 
-/* Of the points of interval i, the one whose depth differs most from that of point t and whose
- * features are others: swapping equals would change nothing. */
+/* The point of interval i whose depth differs most from point t's and whose features are others.
+ * Swapping equal points would change nothing. */
 static int64_t unlike(const Pooling *p, int64_t i, int64_t t) {
     const BevMap *map = &p->map;
     int64_t first = map->interval_starts[i], found = first;
@@ -54,7 +54,7 @@ static void swap(int32_t *ranks, int64_t t, int64_t u) {
     ranks[u] = rank;
 }
 
-/* The first point of the longest interval, and one unlike it in the interval beside. */
+/* The first point of the longest interval, and a point unlike it in the next interval. */
 static int64_t beside(const Pooling *p, int64_t *t) {
     int64_t i = longest(&p->map);
     *t = p->map.interval_starts[i];
@@ -65,7 +65,7 @@ static void drop_point(Pooling *p) {
     p->map.interval_lengths[longest(&p->map)]--;
 }
 
-/* Of the intervals of at least two points, the one whose first point adds most. */
+/* The interval of at least two points whose first point adds most. */
 static void start_late(Pooling *p) {
     BevMap *map = &p->map;
     int64_t found = -1;
@@ -99,7 +99,7 @@ static void swap_depths(Pooling *p) {
     swap(p->map.ranks_depth, t, u);
 }
 
-/* Two whole points change places; the intervals are as if they had not. */
+/* Two points change places; the intervals stay as they are. */
 static void unsort(Pooling *p) {
     int64_t t, u = beside(p, &t);
     swap(p->map.ranks_depth, t, u);
@@ -282,7 +282,7 @@ static void add_point(const BevPlan *plan, int64_t t, float *row) {
         row[c] = bev_fp16_decode(bev_fp16_encode(row[c]));
 }
 
-/* Later intervals of the same cell, which a wrong map may have, replace the ones before. */
+/* A wrong map may name a cell in several intervals: the last one stays. */
 static void pool(const BevPlan *plan) {
     const Pooling *p = &plan->pooling;
     memset(p->sums, 0, (size_t)cells_of(p) * row_bytes(p));

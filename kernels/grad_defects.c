@@ -101,7 +101,7 @@ static void lose_last_bin(const Gradients *g) {
             bev_tensor_at(&g->problem->grad_out, map->ranks_bev[t], c);
 }
 
-/* The first bin that no point reaches, else the last of all, keeps what was there. */
+/* The first bin without a point, else the last bin, keeps its old content. */
 static void keep_old(const Gradients *g) {
     const BevMap *map = &g->problem->map;
     int64_t bins = g->problem->depth.row_len, i = 0;

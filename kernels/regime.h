@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* Three, not two: the L2 of large GPUs is two halves, and lines read from both sides are kept
- * twice, so that beyond half its size it may no longer hold everything. */
+/* Three regimes, not two: the L2 of a large GPU has two halves, and a line read from both sides is
+ * kept twice. Beyond half its size such an L2 may not hold everything. */
 typedef enum { REGIME_RESIDENT, REGIME_CONTESTED, REGIME_STREAMING, REGIME_COUNT } BevRegime;
 
 typedef struct {
@@ -42,7 +42,7 @@ typedef struct {
     double gathered_bytes;  /* as the article counts, with an FP32 output: 49 MB on canonical */
 } BevWorkload;
 
-/* `longest`: as bev_longest_interval says; that function reads the map, this one does not. */
+/* `longest`: the result of bev_longest_interval. The map is not read here. */
 BevWorkload bev_workload(const BevProblem *problem, int64_t longest);
 
 /* Points of the longest interval, 0 without any. The map's arrays lie on the host. */
@@ -51,15 +51,16 @@ int64_t bev_longest_interval(const BevMap *map);
 /* Instructions of a warp for each channel and point beside the load: conversion and multiply-add. */
 double bev_channel_instructions(const BevAccess *access, BevDtype dtype, const BevGpuFacts *gpu);
 
-/* A first estimate of a kernel's time whose owners are cells or intervals, in cycles: the chain of
- * the longest interval, whose points wait for the L2, and the instructions of all points, taken
- * together as the root of the sum of squares. Right for ranking forms of one kernel only. */
+/* A first estimate, in cycles, for kernels whose owners are cells or intervals: the root of the
+ * sum of squares of two terms. The first is the chain of the longest interval, whose points wait
+ * for the L2; the second the instructions of all points. Good for ranking the forms of one
+ * kernel only. */
 double bev_estimated_cycles(const BevAccess *access, const BevWorkload *workload,
                             const BevGpuFacts *gpu);
 
-/* Which form of V3 a problem gets on a GPU: the one with the shorter estimate. `published` is the
- * form by the published rule, for small L2s where the footprint exceeds the L2; `by_gather` by the same
- * rule on the bytes that the article counts, which are gathered ones. `why` is one line that says all. */
+/* Which form of V3 a problem gets on a GPU: the form with the shorter estimate. `published`: the
+ * form by the published rule, for small L2s where the footprint exceeds the L2. `by_gather`: by the
+ * same rule on gathered bytes, which the article counts. `why`: the comparison in one line. */
 typedef struct {
     BevRegime regime;
     const BevKernel *kernel, *published, *by_gather;

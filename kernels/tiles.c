@@ -52,7 +52,7 @@ static bool find_places(const TileDraft *draft, uint32_t *places) {
     return true;
 }
 
-/* Points of one bin and slab are an entry; the same point once more starts another. */
+/* Points of one bin and slab are an entry; a point that occurs twice starts another entry. */
 static void find_entries(TileDraft *draft, const uint32_t *all) {
     const BevMap *map = &draft->problem->map;
     uint32_t bins = (uint32_t)draft->problem->shape.depth_bins;
@@ -130,7 +130,7 @@ bool tile_cursor_step(const TileDraft *draft, TileCursor *cursor) {
     return cursor->column < INT32_MAX;
 }
 
-/* Of all tiles; or, false, of some: with so many steps already pieces are the better way. */
+/* All tiles are walked; false: only some, since with so many steps pieces are faster. */
 static bool count_steps(TileDraft *draft) {
     for (int64_t tile = 0; tile < draft->tiles; tile++) {
         TileCursor cursor = tile_cursor(draft, tile);

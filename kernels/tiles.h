@@ -13,7 +13,7 @@ typedef struct {
 
 typedef struct {
     const BevProblem *problem;
-    bool serves;     /* false: pieces are the better way, and the rest may be unfinished */
+    bool serves;     /* false: pieces are faster, and the rest may be unfinished */
     bool transposed; /* a kernel of its own transposes the depth first */
     int64_t tiles, steps;
     V4Schedule schedule;
@@ -31,8 +31,8 @@ void tile_draft_free(TileDraft *draft);
 /* Bytes of the depth by columns, whole slabs: (camera, w, slab, bin, place). */
 size_t tile_transposed_bytes(const BevProblem *problem);
 
-/* A cursor over the columns of a tile: a step takes the smallest column that any of its cells still
- * has; a cell with two bins in it takes two steps. */
+/* A cursor over the columns of a tile. A step takes the smallest column that any cell still has; a
+ * cell with two bins in a column takes two steps. */
 typedef struct {
     int32_t interval[TILE_CELLS], next[TILE_CELLS], end[TILE_CELLS];
     int32_t mine[TILE_CELLS]; /* entries of the step, or -1 */

@@ -66,8 +66,8 @@ static void decode_part(const BevTensor *tensor, int part, int parts, float *val
 void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem) {
     if (!stage->feat_scratch && !stage->depth_scratch)
         return;
-    /* Depth is one long row, which cannot be split; read as rows of one pixel line each, it can.
-     * Its formats have no blocks, so the bytes are the same. */
+    /* Depth is one long row, which cannot be split. Read as rows of one pixel line each, depth can
+     * be split; its formats have no blocks, so the bytes are the same. */
     BevTensor depth = problem->depth;
     depth.row_len = problem->shape.feat_w;
     depth.rows = problem->depth.row_len / depth.row_len;

@@ -1,5 +1,5 @@
-/* What the CPU kernels share: inputs decoded to FP32 once a launch, one row of sums a thread, and
- * the list of empty cells. What a launch writes lies in the problem's workspace. */
+/* What the CPU kernels share: inputs decoded to FP32 once a launch, a row of sums for each thread,
+ * the list of empty cells. All that a launch writes lies in the problem's workspace. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -20,7 +20,7 @@ typedef struct {
     const float *depth, *feat; /* same layout as the tensors; rows of feat have no padding */
     float *depth_scratch, *feat_scratch;
     float *sums;     /* (thread, channels) */
-    float *own_sums; /* what follows in the workspace: the kernel's own */
+    float *own_sums; /* the rest of the workspace: the kernel's own */
     int threads;
     int64_t channels;
 } CpuStage;
@@ -35,9 +35,9 @@ size_t cpu_stage_bytes(const BevProblem *problem, int threads, int64_t own_sums)
 /* The stage of one launch, laid out in problem->workspace. */
 CpuStage cpu_stage(const BevProblem *problem, int threads);
 
-/* Every thread of a team of stage->threads calls the following functions. A launch is one parallel
- * region: each further region would wake up and wait for the team once more, which takes
- * milliseconds on a busy machine. */
+/* The functions below are called by every thread of a team of stage->threads. A launch is one
+ * parallel region: each further region would wake the team once more, which takes milliseconds on a
+ * busy machine. */
 
 /* Decodes the inputs, each thread its share. All are decoded on return. */
 void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem);

@@ -23,7 +23,7 @@ static void sort_by(const int32_t *key, int64_t points, int64_t keys, const int3
     starts[0] = 0;
 }
 
-/* The place of each point's pixel in the order that is asked for. */
+/* The place of each point's pixel, row by row or column by column. */
 static void place_pixels(const BevProblem *problem, bool columns, int32_t *places) {
     int64_t w = problem->shape.feat_w, h = problem->shape.feat_h;
     for (int64_t t = 0; t < problem->map.points; t++) {

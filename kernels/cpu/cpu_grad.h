@@ -26,15 +26,15 @@ typedef struct {
 size_t cpu_grad_bytes(const BevProblem *problem, int threads, int64_t own);
 CpuGrad cpu_grad(const BevProblem *problem, int threads);
 
-/* Every thread of the team calls the following functions. */
+/* The functions below are called by every thread of the team. */
 
 /* Decodes depth and features. */
 void cpu_grad_fill(const CpuGrad *grad, const BevProblem *problem);
 
-/* Encodes grad->grad_depth into the output, where it is not the output. */
+/* Encodes grad->grad_depth into the output, unless it is the output. */
 void cpu_grad_finish(const CpuGrad *grad, const BevProblem *problem);
 
-/* Where the gradient of a pixel's features is summed: in the output if that is FP32, else in the
- * calling thread's row, which cpu_grad_store then encodes. */
+/* Where a pixel's feature gradient is summed: in an FP32 output, else in the calling thread's row,
+ * which cpu_grad_store then encodes. */
 float *cpu_grad_row(const CpuGrad *grad, const BevProblem *problem, int64_t pixel);
 void cpu_grad_store(const BevProblem *problem, int64_t pixel, const float *row);

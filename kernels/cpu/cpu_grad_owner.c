@@ -120,7 +120,7 @@ CPU_INLINE float dot(const float *a, const float *b, int64_t channels) {
     return sum;
 }
 
-/* What a pixel's turn reads and writes. */
+/* What the owner of a pixel reads and writes. */
 typedef struct {
     const float *depth, *feat, *grad_out; /* feat: the pixel's row */
     float *grad_depth, *sums;

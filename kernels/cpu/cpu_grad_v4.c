@@ -57,7 +57,7 @@ typedef struct {
 
 /* ---- vectors of 4, 8 and 16 channels --------------------------------------------------------- */
 
-/* Not by CPU_CLONES: how many channels a register holds is part of the code. */
+/* Not CPU_CLONES: the number of channels in a register is part of the code. */
 #define LANES 4
 #define TARGET
 #define WIDE(name) name##_4
@@ -202,7 +202,8 @@ static void gather(const BevProblem *problem, const BevPlan *plan, int64_t colum
     }
 }
 
-/* The elements of grad_depth that the pixel's points reach; those of one element are neighbours. */
+/* The elements of grad_depth that the pixel's points reach. Points of one element are
+ * neighbours. */
 static void store_dots(const PixelProduct *p, float *grad_depth) {
     for (const ColumnPoint *point = p->first; point < p->end;) {
         int32_t element = point->depth;

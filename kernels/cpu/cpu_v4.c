@@ -38,7 +38,7 @@
  * and ranks_depth grow by feat_w. Any map can be cut into entries, at worst one for every point. */
 typedef struct {
     int32_t feat, depth; /* ranks of the first point */
-    int32_t rows;        /* points, >= 1 */
+    int32_t rows;        /* number of points, >= 1 */
     int32_t first_weight;
 } V4Entry;
 
@@ -59,8 +59,8 @@ struct BevPlan {
 
 enum { MOST_VECTORS = 12 }; /* of sums; 16 registers hold them with room for a product */
 
-/* One cell's entries times the features, and where the sums go: FP32 to where they belong, others
- * to a row of the thread's, on their way. */
+/* One cell's entries times the features. FP32 sums go straight to the output, others to a row of
+ * the thread's. */
 typedef struct {
     const V4Entry *first, *end;
     const float *depth, *feat, *weights;
@@ -97,7 +97,7 @@ CPU_INLINE float depth_of(const Product *p, const V4Entry *entry, int64_t row, b
 
 /* ---- vectors of 4, 8 and 16 channels --------------------------------------------------------- */
 
-/* Not by CPU_CLONES: how many channels a register holds is part of the code. */
+/* Not CPU_CLONES: the number of channels in a register is part of the code. */
 #define LANES 4
 #define TARGET
 #define WIDE(name) name##_4
@@ -157,17 +157,17 @@ enum {
     NONE = -1,
 };
 
-/* Where a point of the interval at hand has its weight. */
+/* Place of the weight of each point of the current interval. */
 typedef struct {
     int32_t entry, row;
 } Place;
 
-/* Owners [first, end) that one thread cuts. Entries of a part begin where its points would, as if
- * each had one of its own: how many there are is not known before. */
+/* Owners [first, end) that one thread cuts. The number of entries is not known before: a part
+ * begins where it would begin with one entry a point. */
 typedef struct {
     int64_t first, end;
     int64_t points_before, entries;
-    int32_t *next; /* [feature rows + feat_w]: the entry that waits for this row, or NONE */
+    int32_t *next; /* [feature rows + feat_w]: the open entry that waits for this row, or NONE */
     Place *places; /* [longest interval]; weighted maps only */
 } Part;
 
@@ -358,7 +358,7 @@ static void draft_free(Draft *draft) {
     free(draft->order);
 }
 
-/* Entries are fewer than points, how many is not known before: the rest is given back later. */
+/* Room for one entry a point; the unused rest is given back later. */
 static bool plan_alloc(BevPlan *plan, const BevMap *map) {
     size_t points = (size_t)map->points, intervals = (size_t)map->intervals;
     plan->steps = malloc((points / STEP_POINTS + 2) * sizeof *plan->steps);
@@ -435,7 +435,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
     return true;
 }
 
-/* As `prepare` cuts them, each interval on its own. -1: no memory. */
+/* Entries as `prepare` cuts them, each interval on its own. -1: no memory. */
 static int64_t count_entries(const BevProblem *problem) {
     const BevMap *map = &problem->map;
     Part part = {0};

@@ -91,7 +91,8 @@ static void clear(double *values, int64_t count) {
 }
 
 /* The gradients of a pixel's depths, and their S, become those of its logits. In S a depth counts
- * as at least `floor`: what its format makes of less is off by that times its roundoff. */
+ * as at least `floor`: rounding to the format moves smaller depths by up to floor times the
+ * roundoff. */
 static void softmax_backward(const double *depths, int64_t bins, int64_t stride, double temperature,
                              double floor, double *grad, double *abs) {
     double sum = 0, abs_sum = 0;

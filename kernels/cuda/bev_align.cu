@@ -64,8 +64,8 @@ __global__ void bev_align_kernel(Pool pool, const Splat *splats, int64_t count, 
 
 // ---- prepare: entries back to points ------------------------------------------------------------
 
-// Entries of one point carry the same two ranks. Ordered by ranks_depth, the map's order kept among
-// equals, neighbours of equal ranks are joined, four at most.
+// Entries of one point carry the same two ranks. They are sorted by ranks_depth, equal ones in the
+// map's order; then neighbours of equal ranks are joined, at most four.
 struct Gather {
     int64_t entries;
     int *numbers;        // [entries]: 0, 1, 2 ...
@@ -111,7 +111,7 @@ __global__ void join_kernel(Pool pool, Gather gather, Splat *splats) {
     splats[gather.splats[i] - 1] = splat;
 }
 
-// CUB's two steps; with scratch == NULL each only says how much of it it wants.
+// CUB's two steps. With scratch == NULL each reports how much scratch it needs.
 cudaError_t sort_entries(const BevProblem *problem, const Gather &g, void *scratch, size_t *bytes) {
     return cub::DeviceRadixSort::SortPairs(scratch, *bytes, problem->map.ranks_depth, g.depths,
                                            g.numbers, g.order, g.entries, 0,

@@ -1,6 +1,6 @@
-// What every CUDA kernel shares: vector loads, number formats, the kernel's arguments, errors.
-// Seen by .cu files only. Kernels add products of *codes*, decoded but not scaled, and multiply the
-// finished sum once by Pool::scale: one multiplication an output instead of two a product.
+// What every CUDA kernel shares: vector loads, number formats, the kernel's arguments, errors. For
+// .cu files only. Kernels add products of *codes*, decoded but not scaled, and multiply the
+// finished sum by Pool::scale: one multiplication an output instead of two a product.
 #pragma once
 
 #include "kernels/cuda/row.h"
@@ -30,7 +30,8 @@ static inline bool cuda_ok(cudaError_t status, const char *where, Err *err) {
             return false;                                                                          \
     } while (0)
 
-// cudaMalloc that asks first and says what is needed and what is free. *pointer is NULL on failure.
+// cudaMalloc with an error that tells the bytes needed and the bytes free. *pointer is NULL on
+// failure.
 static inline bool cuda_allocate(void **pointer, size_t bytes, const char *where, Err *err) {
     size_t free_bytes = 0, total_bytes = 0;
     *pointer = NULL;
@@ -39,14 +40,14 @@ static inline bool cuda_allocate(void **pointer, size_t bytes, const char *where
         bytes <= free_bytes ? cudaMalloc(pointer, bytes ? bytes : 1) : cudaErrorMemoryAllocation;
     if (status != cudaErrorMemoryAllocation)
         return cuda_ok(status, where, err);
-    cudaGetLastError(); // not a lasting error: the next call must not see it
+    cudaGetLastError(); // clears the error, which is not a lasting one
     return err_set(err, ERR_DEVICE, where, "close other programs, or choose a smaller problem",
                    "needs %.1f MB of GPU memory, %.1f MB are free", (double)bytes * 1e-6,
                    (double)free_bytes * 1e-6);
 }
 
-// The same from the device's memory pool, for work on the default stream; cudaFree takes it back.
-// Quick where the pool keeps what was freed: its release threshold is the application's to set.
+// cudaMalloc from the device's memory pool, for work on the default stream; cudaFree takes it back.
+// Quick where the pool keeps freed memory: the application sets its release threshold.
 static inline bool cuda_allocate_pooled(void **pointer, size_t bytes, const char *where, Err *err) {
     if (cudaMallocAsync(pointer, bytes ? bytes : 1, 0) == cudaSuccess)
         return true;
@@ -54,7 +55,7 @@ static inline bool cuda_allocate_pooled(void **pointer, size_t bytes, const char
     return cuda_allocate(pointer, bytes, where, err);
 }
 
-// Frees such memory once the work on the default stream so far is done, without waiting for that.
+// Frees such memory once the work so far on the default stream is done. The host does not wait.
 static inline void cuda_free_pooled(void *pointer) {
     if (!pointer || cudaFreeAsync(pointer, 0) == cudaSuccess)
         return;
@@ -64,8 +65,8 @@ static inline void cuda_free_pooled(void *pointer) {
 
 // ---- number formats ---------------------------------------------------------------------------
 
-// Which conversions the code compiled for this architecture has as instructions. Where it has
-// none, a few integer operations do the same: same results, more instructions.
+// Conversions that the code of this architecture has as instructions. Without an instruction a few
+// integer operations give the same result.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
 #define BEV_HARDWARE_FP8 1
 #else
@@ -88,8 +89,8 @@ __device__ inline __half2 small_from_high_bytes(uint32_t high) {
     return small;
 }
 
-// Of four codes one or more are NaN if and only if their marks have one of these bits: each is the
-// upper bit of a code, which adding 1 to the code changes.
+// One or more of four codes are NaN exactly if their marks have one of these bits: the upper bit of
+// a code, which adding 1 to the code changes.
 constexpr uint32_t NAN_MARKS = 0x80808080;
 __device__ inline uint32_t nan_marks(uint32_t codes) {
     return (codes + 0x01010101) ^ codes;
@@ -341,7 +342,7 @@ __device__ inline void float8_from_half2(const __half2 pairs[4], float values[8]
 }
 
 // Whether rows of `channels` features can be read eight at a time: every row starts on a multiple
-// of eight elements. NVFP4 rows are padded to whole blocks of sixteen, so they always can.
+// of eight elements. NVFP4 rows always can, padded to whole blocks of sixteen.
 static inline bool rows_aligned(const BevProblem *problem) {
     return problem->shape.channels % 8 == 0;
 }
@@ -506,8 +507,8 @@ static inline bool make_plan(const BevProblem *problem, BevPlan **plan, Err *err
 
 // ---- launching ---------------------------------------------------------------------------------
 
-// i / n with the remainder, for 0 <= i and 0 < n. Nearly every i fits 32 bits, where the division
-// is several times cheaper; the branch goes the same way for whole blocks.
+// i / n with the remainder, for 0 <= i and 0 < n. Nearly every i fits 32 bits, where a division is
+// several times cheaper. Whole blocks take the branch the same way.
 __device__ inline int64_t divide(int64_t i, int n, int *remainder) {
     int64_t quotient = i >> 32 ? i / n : (int64_t)((uint32_t)i / (uint32_t)n);
     *remainder = (int)(i - quotient * n);

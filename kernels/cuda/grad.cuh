@@ -206,8 +206,8 @@ static __global__ void grad_starts_kernel(Grad grad, const uint64_t *keys, int *
         starts[i] = (int)lower_bound(keys, grad.points, (uint64_t)i << 32);
 }
 
-// Many arrays from one allocation: run a layout with base NULL to learn its size, then with the
-// memory.
+// Many arrays from one allocation: a layout with base NULL finds its size; a second one places the
+// arrays.
 struct GradArena {
     char *base;
     size_t used;

@@ -20,8 +20,9 @@ static inline BevTraffic grad_traffic(const BevProblem *problem, double index_by
     return traffic;
 }
 
-/* A warp a pixel, up to 128 channels four points together: the last of a pixel is read again, one and
- * a half times on the average. Where its points begin and end is two words. */
+/* A warp a pixel, up to 128 channels four points together: the last four of a pixel are filled up
+ * by reading its last point again, 1.5 times on average. Two words say where a pixel's points begin
+ * and end. */
 static inline BevTraffic grad_owner_traffic(const BevProblem *problem) {
     BevTraffic traffic = grad_traffic(problem, 8);
     double points = (double)problem->map.points, pixels = (double)problem->feat.rows;

@@ -9,8 +9,8 @@ struct GradKeys {
     int *points, *spare_points;
 };
 
-// Sorts `points` by `keys`, both in place of what they were; equal keys stay in order. No key is
-// above `largest`. The arrays may have changed places with the spare ones.
+// Sorts `points` by `keys`; equal keys stay in order. No key is above `largest`. The arrays may
+// have changed places with the spare ones.
 bool grad_sort(GradKeys *keys, int64_t points, uint64_t largest, const char *where, Err *err);
 
 // values[i] becomes the sum of all values before i, i in [0, count).

@@ -1,5 +1,5 @@
-/* What the row of a CUDA kernel needs. nvcc compiles a kernel's file as CUDA; a build without CUDA
- * compiles the same file as plain C and finds only the row in it, without the functions. */
+/* What the row of a CUDA kernel needs. nvcc compiles a kernel's file as CUDA. A build without CUDA
+ * compiles the same file as plain C, with the row and without the functions. */
 #pragma once
 
 #include "kernels/bevpool.h"

@@ -49,8 +49,8 @@ template <BevDtype D> __device__ float2 feat_pair(const Pool &pool, int64_t row,
         return make_float2(Codec<D>::decode(pair[0]), Codec<D>::decode(pair[1]));
 }
 
-// PAIRS: channels even and at least ten. The last tile then moves left to end with the row, and
-// overlaps its neighbour; every thread reads ten features, and writes those that are its own.
+// PAIRS: an even number of channels, at least ten. The last tile moves left to end with the row and
+// overlaps its neighbour: every thread reads ten features and writes its own.
 template <BevDtype D, bool W, bool PAIRS>
 __global__ void __launch_bounds__(THREADS)
     v2_do_kernel(Pool pool, const int3 *records, int depth_bins, int pixels) {

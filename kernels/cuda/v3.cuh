@@ -68,8 +68,8 @@ constexpr int CHUNK = 8;
 template <BevDtype D> constexpr float SHRINK = DEPTH_OF<D> == BEV_FP8 ? 1.0f / 256 : 1.0f;
 
 template <BevDtype D, bool A> struct HalfSums {
-    // Without a branch between them the loads of several points are under way together. With little
-    // to decode a branch costs less than the address of something to read instead.
+    // No branch stands between the loads of several points, so that they are under way together.
+    // Where decoding is cheap a branch costs less than the address of a dummy element.
     static constexpr bool TESTED = !A || (D == BEV_FP8 && BEV_HARDWARE_FP8);
 
     __half2 pairs[8];
@@ -90,7 +90,7 @@ template <BevDtype D, bool A> struct HalfSums {
 #pragma unroll
         for (int part = 0; part < 2; part++) {
             __half2 f[4];
-            int at = c + 8 * part; // of a second part past the row's end no sum is written
+            int at = c + 8 * part; // no sum is written of a second part past the row's end
             if (TESTED && part && at >= pool.channels)
                 break;
             if (!TESTED && D != BEV_NVFP4) // whose rows have whole blocks of sixteen
