@@ -227,7 +227,7 @@ typedef struct {
     bool halves;            /* sums in half2 where the format fits a half */
     int indices_ahead;      /* points whose indices are loaded together, as disassembled for 9.0 */
     int in_flight;          /* points whose depths and features are loaded together, as
-                             * disassembled */
+                               disassembled */
     int in_flight_fp8;      /* in_flight of FP8 where it differs, else 0 */
     int point_instructions; /* of a warp, per point, apart from features, likewise */
 } BevAccess;
@@ -252,8 +252,8 @@ typedef struct BevKernel {
     BevStage stage;
     bool is_default;         /* the default; one per backend, direction and stage */
     bool is_baseline;        /* the baseline: other rows are compared with it, and the live display
-                              * begins with that of stage POOL; one per backend and direction, of
-                              * views one forward */
+                                begins with that of stage POOL; one per backend and direction, of
+                                views one forward */
     bool model_only;         /* accesses for the simulator, no code */
     unsigned dtypes, aligns; /* bit masks: 1u << BEV_FP16 */
     BevDtype accumulate[BEV_DTYPE_COUNT]; /* type of the running sum, per format; default FP32 */

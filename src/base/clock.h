@@ -20,9 +20,9 @@ typedef struct {
 
 TeamTime clock_team(void);
 
-/* How long the caller's work since `begun` takes if every thread has a core: the caller's own CPU
- * time, which is all of it where it works alone, or the mean, where the others did more because the
- * caller had to wait for a core. */
+/* How long the caller's work since `begun` takes if every thread has a core. Alone: the caller's
+ * own CPU time. In a team: the mean, as the other threads did more while the caller waited for a
+ * core. */
 double clock_team_since_us(TeamTime begun);
 
 /* Microseconds since this process started, accurate to 10 ms; NaN when unknown. */

@@ -56,12 +56,12 @@ static bool too_long(const char *path, size_t limit, Err *err) {
     return err_set(err, ERR_FAILED, path, "", "longer than the limit of %zu bytes", limit);
 }
 
-/* A pipe that has not ended, or taken all, by then is given up. */
+/* A pipe that has not ended, or taken all bytes, within this time is given up. */
 enum { PIPE_MS = 60000 };
 
 /* The next bytes of a file that was opened with O_NONBLOCK; 0: its end. Some "regular" files of the
- * system, such as /proc/kmsg, have no end: what a regular file does not give at once is an error. A
- * terminal where somebody types may take its time. */
+ * system, such as /proc/kmsg, have no end: a regular file that does not give its bytes at once is
+ * an error. A terminal may be slow, as somebody types there. */
 static ssize_t read_some(int fd, const char *path, char *bytes, size_t room, double until_ms,
                          Err *err) {
     struct stat status;
@@ -177,8 +177,8 @@ bool data_write_all(int fd, const char *bytes, size_t length) {
     return true;
 }
 
-/* A replaced file keeps its owner and group, as far as this user may give files away, and its mode
- * without the bits that lend its owner's rights to whoever runs it. */
+/* A replaced file keeps its owner and group, as far as this user may give files away. It keeps its
+ * mode too, without the setuid and setgid bits. */
 static bool keep_rights(int fd, const struct stat *old) {
     const uid_t same_user = (uid_t)-1;
     if (fchown(fd, old->st_uid, old->st_gid) != 0 && fchown(fd, same_user, old->st_gid) != 0 &&
@@ -253,7 +253,7 @@ static bool replace(const char *target, const struct stat *old, const void *byte
         return failed(target, "cannot create", "", err);
     bool ok = fill(fd, target, old, bytes, length, err);
     if (ok && !link_nameless(fd, target))
-        /* Where a nameless file gets no name at all, without /proc, its bytes are written again. */
+        /* Without /proc a nameless file cannot get a name: its bytes are written again. */
         ok = replace_by_rename(errno == EEXIST ? fd : -1, target, old, bytes, length, err);
     close(fd);
     int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -264,7 +264,7 @@ static bool replace(const char *target, const struct stat *old, const void *byte
     return ok;
 }
 
-/* A pipe without a reader cannot be opened: one may come late. */
+/* A pipe without a reader cannot be opened yet: a reader may come late. */
 static int open_special(const char *path, double until_ms) {
     static const struct timespec breath = {.tv_nsec = 10000000};
     for (;;) {
@@ -275,7 +275,7 @@ static int open_special(const char *path, double until_ms) {
     }
 }
 
-/* False: errno says why; ETIMEDOUT: the reader takes nothing any more. */
+/* False: errno has the reason; ETIMEDOUT: the reader takes no more bytes. */
 static bool write_patiently(int fd, const char *bytes, size_t length) {
     while (length > 0) {
         struct pollfd waiting = {.fd = fd, .events = POLLOUT};

@@ -26,10 +26,11 @@ int kernels_of(BevWhere where, BevDirection direction, const BevKernel **kernels
  * direction, in any case. NULL: none. */
 const BevKernel *kernel_named(BevWhere where, BevDirection direction, const char *name);
 
-/* The row of that backend that does the same, or else that backend's default of the direction. */
+/* The row of that backend that does the same as the named one; else that backend's default of the
+ * direction. */
 const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where);
 
-/* The row of the same backend in that direction: that of the same title, else the default, else the
+/* The row of the same backend in the other direction: of the same title, else the default, else the
  * first. NULL: this build has none. */
 const BevKernel *kernel_in_direction(const BevKernel *kernel, BevDirection direction);
 
@@ -40,6 +41,6 @@ const char *kernel_way(const BevKernel *kernel);
 KernelConfig kernel_config_baseline(const KernelConfig *config);
 
 /* Changes format and align where the kernel or the scene (`aligns`, a bit mask, not 0) does not
- * support them, and the kernel where it has none of these aligns. Appends each change to the text
- * `said` ("; V4 has no NVFP4: FP8"), or says nothing where that is NULL. */
+ * support them; changes the kernel where none of its aligns fits. Appends each change to the text
+ * `said` ("; V4 has no NVFP4: FP8"); `said` NULL: silently. */
 void kernel_config_make_valid(KernelConfig *config, unsigned aligns, char *said, size_t size);

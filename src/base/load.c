@@ -21,7 +21,7 @@ static bool read_core(const char *line, unsigned *core, double *ticks) {
     return true;
 }
 
-/* No cores: the system does not tell. */
+/* no cores: the system does not list them */
 static double busy_s(int *cores) {
     char line[512];
     unsigned core;

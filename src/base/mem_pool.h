@@ -1,11 +1,10 @@
-/* A pool of memory blocks as large as a grid or the features, which are allocated and freed for
- * every frame. A block of the last frame is used again for the next one, which avoids a page fault
- * for every 4 KB. malloc does not do this, as it returns large blocks to the system at once (see
- * mallopt() in cmd_live.c): else it would keep a GB after a scene of each size was shown.
- *
- * A pool keeps at most MEM_POOL_KEPT blocks, of the size that was asked for last; blocks of other
- * sizes are freed, and blocks above MEM_POOL_LARGEST: what such a scene takes in memory matters
- * more than its page faults, which cost little beside the rest of a frame. Any thread may call. */
+/* A pool of memory blocks as large as a grid or the features, allocated and freed for every frame.
+ * The next frame uses the last frame's block again, which avoids a page fault for every 4 KB.
+ * malloc would return large blocks to the system at once (see mallopt() in cmd_live.c); else malloc
+ * would keep a GB after a scene of each size was shown. A pool keeps at most MEM_POOL_KEPT blocks,
+ * all of the size that was asked for last. Blocks of other sizes, and blocks above
+ * MEM_POOL_LARGEST, are freed: the memory of such a scene matters more than page faults, which are
+ * a small part of its frame. Any thread may call. */
 #pragma once
 
 #include <pthread.h>

@@ -25,5 +25,5 @@ void omp_wait_active(OmpWait *omp_wait);
 /* Forms the team again; does not wait for it. */
 void omp_wait_passive(OmpWait *omp_wait);
 
-/* Ends the calling thread's team until it has work for the next one, so that it does not count. */
+/* Ends the calling thread's team until its next work, so that the team does not count. */
 void omp_wait_dismiss_team(void);

@@ -57,7 +57,7 @@ static void draw(void) {
                  ceil(passed_ms * (1 - done) / done * 1e-3));
     snprintf(text, sizeof text, "bevscope: %s: %s, %.0f %%, %.0f s%s", progress.what, progress.step,
              floor(100 * done), passed_ms * 1e-3, left);
-    clean_text(text, shown, sizeof shown); /* scenes may be named by whomever */
+    clean_text(text, shown, sizeof shown); /* names of scenes come from outside: cleaned */
     if (tcgetpgrp(STDERR_FILENO) == getpgrp())
         replace_line(shown);
 }

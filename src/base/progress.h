@@ -9,22 +9,22 @@
 
 #include <stdbool.h>
 
-/* `what` (a command's name) is borrowed. */
+/* `what`, a command's name, is borrowed. */
 void progress_begin(const char *what, bool quiet);
 void progress_end(void);
 
-/* From now on `name` (borrowed) is done, which takes the whole from share `from` to share `to`,
+/* Begins a step: `name`, borrowed. The step leads from share `from` to share `to` of the whole,
  * both from 0 to 1. */
 void progress_step(const char *name, double from, double to);
 
-/* The step consists of so much work, in any unit, in all. */
+/* Plans a step: the amount of its work, in any unit. */
 void progress_plan(double work);
 
-/* So much work begins; adds to what is known of a step without a plan. */
+/* Adds to the planned work of a step. */
 void progress_expect(double work);
 
-/* So much work of the step is done. May be called by any thread. */
+/* Reports an amount of work of the step as done. May be called by any thread. */
 void progress_done(double work);
 
-/* Removes the line until it is drawn again: before something else is written there. */
+/* Removes the line until the next drawing. Call it before other output to standard error. */
 void progress_hide(void);

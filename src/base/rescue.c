@@ -22,8 +22,9 @@
 
 typedef enum { ON_QUIT, ON_SUSPEND, ON_RESUME, ON_RESIZE, ON_CRASH } Reaction;
 
-/* Every signal that this program handles, the reaction, and what has happened then. These are all
- * that end a program by default, but for SIGKILL; the real-time signals are added in install(). */
+/* Every signal that this program handles, the reaction, and the meaning in words. These are all
+ * signals that end a program by default, but for SIGKILL; the real-time signals are added in
+ * install(). */
 typedef struct {
     int signal;
     Reaction reaction;
@@ -67,7 +68,7 @@ static const SignalRow real_time = {0, ON_QUIT, "real-time signal"};
 
 enum { ROW_COUNT = sizeof rows / sizeof *rows, STACK_BYTES = 64 << 10, CALLS = 24 };
 enum {
-    RESET_MS = 600,  /* patience with a terminal that does not read */
+    RESET_MS = 600,  /* how long to try a terminal that does not read */
     OVERDUE_S = 1,   /* a request to quit that was not obeyed within this time kills */
     SIGNALS_MAX = 65 /* one more than the greatest number of a signal */
 };
@@ -133,7 +134,7 @@ static void say(const char *text) {
     tty_write(armed.errors, text, strlen(text), RESET_MS);
 }
 
-/* `what` has happened, and then `after` it. */
+/* Writes what has happened, then what is done. */
 static void reset_terminal(const char *what, const char *after, bool crashed) {
     if (!armed.armed)
         return;
@@ -181,8 +182,8 @@ void rescue_divert(void) {
         dup2(state.nowhere, armed.drawn);
 }
 
-/* The first request to quit goes to the main loop, with an alarm for the case that it is busy. Any
- * further one, the alarm too, ends the program here. */
+/* The first request to quit goes to the main loop, with an alarm in case the loop is busy. Any
+ * further request, and the alarm, end the program here. */
 static void ask_to_quit(int signal) {
     int first = state.pending[ON_QUIT];
     if (!first) {
@@ -206,7 +207,7 @@ static void handle(int signal, siginfo_t *info, void *context) {
         pthread_kill(state.main, signal); /* there it interrupts a drawing that waits */
         return;
     }
-    /* A write beyond the limit of file sizes fails with an error of its own. */
+    /* A write beyond the limit of file sizes then fails with an error of its own. */
     bool is_error = signal == SIGXFSZ && info->si_code <= 0 && info->si_pid == getpid();
     if (row->reaction == ON_CRASH) {
         reset_terminal(row->what, "; the terminal was reset. This is a bug, please report it\n",
@@ -226,7 +227,7 @@ static void handle(int signal, siginfo_t *info, void *context) {
 
 /* ---- outside handlers ------------------------------------------------------------------------ */
 
-/* Xlib calls exit() when its display goes away, and says why on standard error. */
+/* Xlib calls exit() when its display goes away, and writes the reason to standard error. */
 static void exit_beneath(void) {
     reset_terminal("ended by a library, perhaps because the window's display is gone",
                    "; the terminal was reset\n", false);
@@ -259,7 +260,7 @@ static void install(int signal, Reaction reaction) {
     if (reaction != ON_CRASH)
         action.sa_flags |= SA_RESTART;
     sigaction(signal, &action, before);
-    /* What the parent ignores stays ignored, as nohup needs. */
+    /* Signals that the parent ignores stay ignored, as nohup needs. */
     if (before->sa_handler == SIG_IGN && reaction != ON_CRASH)
         sigaction(signal, before, NULL);
 }
@@ -411,5 +412,5 @@ void rescue_stop(void) {
     sigaction(SIGTSTP, &standard, &ours);
     raise(SIGTSTP);
     sigaction(SIGTSTP, &ours, NULL);
-    state.pending[ON_RESUME] = 0; /* the caller knows */
+    state.pending[ON_RESUME] = 0; /* the caller has the return value */
 }

@@ -1,10 +1,8 @@
-/* What must be undone before a signal ends the process: a temporary file, for every program; and
- * for the live display the terminal. There a signal that asks to stop is passed to the main loop,
- * which leaves in order. In a crash, or when a library calls exit(), the terminal is reset before
- * the process dies.
- *
- * Install it on the main thread before ncurses and SDL start: both respect handlers that exist
- * already. */
+/* What must be undone before a signal ends the process: for every program a temporary file, for the
+ * live display also the terminal's modes. In the live display a signal that asks to stop goes to
+ * the main loop, which leaves in order. In a crash, or when a library calls exit(), the terminal is
+ * reset before the process dies. Install the handlers on the main thread before ncurses and SDL
+ * start: both respect handlers that exist already. */
 #pragma once
 
 #include "kernels/err.h"
@@ -27,7 +25,7 @@ typedef struct {
     bool suspend, resumed, resized;
 } RescueSignals;
 
-/* What has happened since the last call. */
+/* What happened since the last call. */
 RescueSignals rescue_take(void);
 
 /* What a signal that asks to stop means, in a few words: "terminated". */
@@ -46,11 +44,11 @@ void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t 
                 int captured, int errors);
 void rescue_disarm(void);
 
-/* What is drawn from now on goes nowhere, until the owner points the file descriptor back. */
+/* Diverts all further drawing to nowhere, until the owner points the file descriptor back. */
 void rescue_divert(void);
 
-/* Copies a whole file, or what its reader takes in time; file descriptors; -1 copies nothing. May
- * be called in signal handlers. */
+/* Copies a whole file, or as much as its reader takes in time. Both are file descriptors; -1 copies
+ * nothing. May be called in signal handlers. */
 void rescue_copy(int from, int to);
 
 /* Stops the process as SIGTSTP would have; returns when it is continued. */

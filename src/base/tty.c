@@ -30,8 +30,8 @@ ssize_t tty_try(int fd, const char *bytes, size_t length) {
     return put >= 0 ? put : reason == EAGAIN || reason == EINTR ? 0 : -1;
 }
 
-/* Where the terminal is full or stopped, poll() says so; where it lies, the pause keeps this from
- * taking a whole core. */
+/* poll() tells that the terminal is full or stopped. Where poll() is wrong, the pause saves a
+ * core. */
 static void wait_for_room(int fd, int64_t until_ms) {
     struct pollfd waiting = {.fd = fd, .events = POLLOUT};
     int64_t left = until_ms - now_ms();

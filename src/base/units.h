@@ -39,7 +39,8 @@ typedef struct {
     double value;
     FigureSource source;
     bool stale;    /* measured for an earlier selection or scene; shown with a mark */
-    bool doubtful; /* not to be quoted: it has not settled, or stands in for one that comes */
+    bool doubtful; /* not to be quoted: unsettled, or a stand-in for a measurement that comes
+                      later */
 } Reading;
 
 /* Indexed by FigureSource: "n/a", "measured", "recorded", "model", "published", "computed". */
@@ -69,7 +70,7 @@ void text_put(const char *text, FILE *out);
 /* How many characters `length` bytes of UTF-8 text have. */
 int text_characters(const char *text, size_t length);
 
-/* Sorts numbers, the smallest first. None is NaN. */
+/* Sorts numbers in ascending order. None is NaN. */
 void sort_ascending(double *values, int count);
 
 /* The mark beside a number: "" measured, "r" recorded, "m" model, "~" stale, "?" doubtful. */

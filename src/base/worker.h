@@ -10,13 +10,13 @@
 typedef struct {
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* something under the lock has changed; its clock is CLOCK_MONOTONIC */
+    pthread_cond_t changed; /* something under the lock changed; its clock is CLOCK_MONOTONIC */
     bool stop;              /* under the lock: `run` is to return */
     bool running;
 } Worker;
 
-/* Opens and closes the lock alone, which others may use before the thread begins and after it has
- * ended. */
+/* Opens and closes the lock alone: other threads may use the lock before the thread begins and
+ * after its end. */
 void worker_open(Worker *worker);
 void worker_close(Worker *worker);
 
@@ -30,7 +30,7 @@ bool worker_run(Worker *worker, void *(*run)(void *owner), void *owner, const ch
 bool worker_start(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
                   Err *err);
 
-/* Tells the thread to stop and waits for its end; does nothing if none runs. */
+/* Tells the thread to stop and waits for its end; does nothing without a thread. */
 void worker_stop(Worker *worker);
 
 /* As worker_stop, but waits no longer than `patience_ms`. False: the thread still runs and uses its
@@ -58,15 +58,15 @@ static inline void worker_unlock(Worker *worker) {
 /* Under the lock: sleeps that long, or until the thread is to stop. */
 void worker_sleep(Worker *worker, double ms);
 
-/* Under the lock: waits until something has changed, at most that long. */
+/* Under the lock: waits for a change, at most that long. */
 void worker_wait_ms(Worker *worker, double ms);
 
-/* Under the lock: tells all threads that wait that something has changed. */
+/* Under the lock: tells all waiting threads of a change. */
 static inline void worker_tell(Worker *worker) {
     pthread_cond_broadcast(&worker->changed);
 }
 
-/* Under the lock: waits until something has changed. */
+/* Under the lock: waits for a change. */
 static inline void worker_wait(Worker *worker) {
     pthread_cond_wait(&worker->changed, &worker->lock);
 }

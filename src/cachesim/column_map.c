@@ -31,7 +31,7 @@ static int64_t shared_bytes(const BevProblem *problem, const ColumnBlock *block)
     return block->columns * (of_warps + features + problem->shape.depth_bins * WARP * bytes);
 }
 
-/* False: the channels or the shared memory are none for columns. */
+/* False: channels or shared memory do not suit columns. */
 static bool choose_block(const BevProblem *problem, const ColumnMap *map, ColumnBlock *block) {
     int channels = (int)problem->shape.channels;
     bool fp32 = problem->dtype == BEV_FP32;
@@ -153,7 +153,7 @@ static bool chunk_add(ColumnChunk *chunk, int32_t cell) {
     return true;
 }
 
-/* Most points of a pixel among the entries [e, end) of a bin. */
+/* The largest number of points of a pixel among the entries [e, end) of a bin. */
 static int layers_of(const Draft *draft, int32_t e, int32_t end) {
     int of_lane[WARP] = {0}, layers = 0;
     for (; e < end; e++)
@@ -184,7 +184,7 @@ static int64_t cut_column(const Draft *draft, int64_t column, int bins, ColumnCh
                 chunks[count] = before;
             count++;
             chunk = (ColumnChunk){.first_bin = bin};
-            bin--; /* once more, into the next chunk */
+            bin--; /* again, into the next chunk */
             continue;
         }
         int of_bin = layers_of(draft, e, next);

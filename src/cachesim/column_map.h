@@ -12,7 +12,7 @@ typedef struct {
 } ColumnChunk;
 
 typedef struct {
-    bool serves;    /* false: grad_owner's warps are the better way, and the rest is empty */
+    bool serves;    /* false: grad_owner's warps are faster, and the rest is empty */
     int rows, cols; /* of a column: rows * cols = 32 */
     int slabs, strips;
     int layers; /* slots for each bin and pixel: 1, or with weights 4 */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double LEAST_GAIN = 1.05; /* less is noise */
+static const double LEAST_GAIN = 1.05; /* a smaller gain is noise */
 static const double REPEATED = 1.5;    /* indices read more often than this are a finding */
 static const double LEAST_SECTOR_USE = 0.5;
 
@@ -165,7 +165,8 @@ static void launches(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     const BevAccess *access = &facts->kernel->kernel->access;
     bool more = access->clears || access->sums != BEV_SUMS_OWNED;
-    /* Where no term binds alone, a launch shorter than each of them is not what to begin with. */
+    /* Where no term binds alone, and the launch is shorter than each term, the launch is not the
+     * first thing to shorten. */
     if (findings->count == 0 && p->launch_us < p->term_us[p->binding])
         return;
     Finding *finding = add(findings, p->latency_us / (p->latency_us - p->launch_us), 12);
@@ -184,7 +185,7 @@ static void launches(const Facts *facts, Findings *findings) {
              p->latency_us - p->launch_us);
 }
 
-/* Of a grid with height many cells get no point: they are written all the same. */
+/* A grid with height has many cells without a point. All of them are written. */
 static void empty_slices(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     const IntervalLengths *lengths = facts->lengths;

@@ -1,6 +1,6 @@
-/* What limits a kernel by the memory model, the finding with the most to gain first; another
- * kernel, where one is faster, comes last. Each gain is an estimate: the latency with the costly
- * term set to the next one, over the latency without it; nothing is timed. */
+/* What limits a kernel by the memory model, the largest gain first; a faster kernel, if there is
+ * one, comes last. Each gain is an estimate: the latency with the costly term set to the next one,
+ * over the latency without that. Nothing is timed. */
 #pragma once
 
 #include "src/cachesim/memory_model.h"
@@ -29,7 +29,7 @@ typedef struct {
 int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
                 const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]);
 
-/* The fastest kernel with code that is right, and what it takes; NULL: none was replayed (yet). */
+/* The fastest right kernel with code, and its latency; NULL: none was replayed (yet). */
 const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const GpuEdit *edit,
                                         Prediction *prediction);
 

@@ -44,14 +44,14 @@ const Gpu *gpu_of_device(const char *device_name) {
 
 /* ---- what if --------------------------------------------------------------------------------- */
 
-static const double USUAL_GHZ = 1.5; /* where a data sheet gives no FP32 rate */
+static const double USUAL_GHZ = 1.5; /* where a data sheet has no FP32 rate */
 
 /* FP32 lanes of a multiprocessor. */
 static double lanes(const Gpu *gpu) {
     return gpu->cc_major == 8 && gpu->cc_minor == 0 ? 64 : 128;
 }
 
-/* Two operations a lane. */
+/* two operations a lane: multiply and add */
 double gpu_clock_ghz(const Gpu *gpu) {
     double ghz = gpu->fp32_tflops * 1e3 / (gpu->sms * lanes(gpu) * 2);
     return isfinite(ghz) ? ghz : USUAL_GHZ;

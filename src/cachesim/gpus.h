@@ -37,7 +37,7 @@ const Gpu *gpu_of_device(const char *device_name);
 /* Clock of the multiprocessors: from the FP32 rate, or a usual one where that is not published. */
 double gpu_clock_ghz(const Gpu *gpu);
 
-/* What an estimate needs of it. */
+/* The figures of a GPU that an estimate needs. */
 BevGpuFacts gpu_facts(const Gpu *gpu);
 
 /* What if: figures of a GPU that the user changes; 0: its own. */
@@ -65,7 +65,8 @@ bool gpu_edit_any(const GpuEdit *edit);
 /* " with 24 MiB of L2, 300 GB/s": what is changed; "": nothing. */
 void gpu_edit_text(const GpuEdit *edit, char *text, size_t size);
 
-/* Whether two have the same figures: what was recorded or published of one holds for the other. */
+/* Whether two rows have the same figures: recorded and published latencies of one then hold for the
+ * other. */
 bool gpu_same(const Gpu *a, const Gpu *b);
 
 /* A GPU that the user describes in a JSON file, checked field by field:

@@ -33,11 +33,11 @@ typedef struct {
 
 Limits limits_unknown(void);
 
-/* Whether any of them is known. */
+/* Whether any limit is known. */
 bool limits_any(const Limits *limits);
 
-/* The bandwidth that limits something with this footprint: that of the L2 where it fits, else that
- * of DRAM. NaN: unknown. */
+/* The bandwidth that bounds a problem with this footprint: the L2's where the footprint fits, else
+ * DRAM's. NaN: unknown. */
 double limits_ceiling_gbps(const Limits *limits, double footprint_bytes, double l2_bytes);
 
 /* From the data sheet: DRAM bandwidth, FP32 rate, L2 size. The others are unknown. */

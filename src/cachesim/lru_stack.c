@@ -57,7 +57,8 @@ static uint32_t marks_after(const LruStack *stack, uint32_t place) {
     return count;
 }
 
-/* Moves all marks to the front of the time line, in order. At least half of it becomes free. */
+/* Moves all marks to the front of the time line, in order. At least half of the line becomes
+ * free. */
 static void compact(LruStack *stack) {
     uint32_t next = 0;
     for (uint32_t place = 0; place < stack->now; place++)

@@ -21,7 +21,7 @@ typedef struct {
     uint32_t lines, distinct, places, now;
 } LruStack;
 
-/* Line numbers are in [0, lines). False: no memory; call lru_stack_free all the same. */
+/* Line numbers are in [0, lines). False: no memory; call lru_stack_free nevertheless. */
 bool lru_stack_init(LruStack *stack, uint32_t lines);
 void lru_stack_free(LruStack *stack);
 

@@ -1,6 +1,6 @@
-/* What the memory model says of one problem, as plain values for views and charts: what each kernel
- * asks for, which of its reads miss an L2 of each size, how long it would take on each GPU. Views
- * must label it as a model. */
+/* What the memory model knows of one problem, as plain values for views and charts: the requests of
+ * each kernel, the share of its reads that miss an L2 of each size, its latency on each GPU. Views
+ * must label all of it as a model. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -13,7 +13,8 @@ enum {
     MODEL_KERNELS = 24,
     MODEL_GPUS = 16,
     MODEL_SIZES = 240, /* of L2, at which a curve is sampled */
-    MODEL_L2S = 105,   /* at which an L2 is known that a user may ask for; between, interpolated */
+    MODEL_L2S = 105,   /* sizes at which an L2 of the user's choice is known; between them,
+                          interpolated */
     MODEL_SECTOR = 32  /* bytes */
 };
 
@@ -34,11 +35,11 @@ typedef struct {
     const BevKernel *kernel;    /* NULL: not replayed (yet) */
     const char *name, *title;   /* of the kernel */
     BevTraffic requested;       /* bytes that threads ask for; `index` is ranks and owners */
-    double rank_bytes;          /* the points' part of requested.index */
+    double rank_bytes;          /* the points' part of requested.index; the rest is owners' */
     double sectors_per_request; /* of a warp instruction that reads features */
-    double sector_use; /* the part of those sectors that was asked for; 0: unknown */
+    double sector_use; /* the requested part of those sectors; 0: unknown */
     double l2_sectors;
-    bool sampled; /* some lines stand for all; else all were followed through L2 */
+    bool sampled; /* some lines stood for all; else all lines were followed through L2 */
     double miss_ratio[MODEL_SIZES];     /* of reads, L2 warm; at model_size_mib() */
     Prediction predicted[MODEL_GPUS];   /* L2 warm */
     Profile profile;                    /* to predict changed GPUs; its curves are empty */
@@ -53,7 +54,7 @@ typedef struct {
     PredictedKernel small_l2, large_l2;
 } ModelFormat;
 
-/* MODEL: from the data sheet. */
+/* Source MODEL: from the data sheet. */
 typedef struct {
     double dram_gbps, l2_gbps, fp32_gflops;
     double tensor_gflops; /* FP16; 0: unknown, data sheets of the table do not say */
@@ -71,7 +72,7 @@ typedef struct {
     ModelCeilings ceilings[MODEL_GPUS];
     int kernel_count; /* rows that have accesses; kernels[traced_place(row)] */
     PredictedKernel kernels[MODEL_KERNELS];
-    double rank_bytes[MODEL_KERNELS]; /* by formula, of those without code: needs no replay */
+    double rank_bytes[MODEL_KERNELS]; /* by formula, of rows without code: no replay needed */
     ModelFormat formats[BEV_DTYPE_COUNT];
     Networks networks; /* that pooling is a part of; the caller sets them */
 } MemoryModel;
@@ -82,7 +83,8 @@ double model_size_mib(int i);
 /* The GPU at that place of the model, changed by `edit` (NULL: as it is). */
 Gpu model_gpu(const MemoryModel *model, int gpu, const GpuEdit *edit);
 
-/* What the kernel takes there. With another L2 the answer of an L2 of that size is interpolated. */
+/* The prediction for the kernel on that GPU. With a changed L2 the answer of that size is
+ * interpolated. */
 Prediction model_predict(const MemoryModel *model, const PredictedKernel *kernel, int gpu,
                          const GpuEdit *edit);
 
@@ -94,15 +96,15 @@ ModelCeilings model_ceilings(const MemoryModel *model, int gpu, const GpuEdit *e
  * for its two forms. NULL: none. */
 const BevKernel *model_row(const BevKernel *kernel);
 
-/* What is known of a row that has accesses; NULL: not replayed (yet). */
+/* The prediction of a row with accesses; NULL: not replayed (yet). */
 const PredictedKernel *model_kernel(const MemoryModel *model, const BevKernel *kernel);
 
-/* What is known of the row that stands for a kernel, with an L2 of that size; NULL: none, or not
+/* The prediction of the row that stands for a kernel, with an L2 of that size; NULL: none, or not
  * yet. */
 const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel *kernel,
                                        const Gpu *gpu);
 
-/* The form of V3 that runs there; NULL: not replayed (yet). */
+/* The form of V3 that runs on that GPU; NULL: not replayed (yet). */
 const PredictedKernel *model_v3(const ModelFormat *format, const Gpu *gpu);
 
 /* ---- filling it ------------------------------------------------------------------------------ */
@@ -110,7 +112,7 @@ const PredictedKernel *model_v3(const ModelFormat *format, const Gpu *gpu);
 /* Starts a model of that problem, still without any kernel; at most MODEL_GPUS GPUs. */
 void model_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, int count);
 
-/* Sets the ceilings of a GPU to those that its own probes found, now or earlier. */
+/* Sets a GPU's ceilings to those that its own probes found, now or earlier. */
 void model_set_ceilings(MemoryModel *model, int gpu, const Limits *limits, FigureSource source);
 
 /* Adds the profile of a kernel on `problem`. A problem in another format than the model's is for

@@ -19,7 +19,8 @@ const char *const term_names[TERM_COUNT] = {"DRAM", "L2", "issue", "chain"};
  * us. */
 static const double DRAM_SHARE = 0.88;
 static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and multiprocessor */
-static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364;        /* likewise, of sectors */
+static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364;        /* sectors a cycle and
+                                                                    multiprocessor */
 static const double ENCODED = 1.57; /* elements a cycle and multiprocessor */
 static const double FAR_CYCLES = 175, DRAM_CYCLES = 412;
 static const double LAUNCH_US = 0.6, CLEAR_US = 0.7;
@@ -39,7 +40,7 @@ double predict_fp32_gflops(const Gpu *gpu) {
 
 /* ---- profile -------------------------------------------------------------------------------- */
 
-/* What launches before and after the kernel clear and encode. */
+/* Launches before and after the kernel, which clear and encode. */
 static void count_passes(const BevProblem *problem, Profile *profile) {
     const BevAccess *access = &profile->kernel->access;
     bool backward = profile->kernel->direction == BEV_BACKWARD;
@@ -90,8 +91,8 @@ void profile_free(Profile *profile) {
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
-/* Warp instructions, or the lines that they touch, of which L1 takes one a cycle: the longer, on
- * the busiest multiprocessor. */
+/* Two rates: warp instructions, and lines touched, of which L1 takes one a cycle. The longer time
+ * counts, on the busiest multiprocessor. */
 static double issue_us(const Profile *profile, const Gpu *gpu, double instructions_a_step) {
     double cycles = profile->counts.busy_steps * instructions_a_step / (4 * BEV_ISSUE_SHARE);
     return fmax(cycles, profile->counts.busy_lines) / (gpu->sms * gpu_clock_ghz(gpu) * 1e3);
@@ -111,15 +112,15 @@ static double l2_write_us(const Gpu *gpu, double bytes) {
     return l2_a_cycle_us(gpu, bytes, L2_WRITE_BYTES);
 }
 
-/* Additions to sums: as long as the busiest of the L2's slices takes. */
+/* Additions to sums take as long as the busiest slice of the L2. */
 static double additions_us(const Profile *profile, const Gpu *gpu) {
     bool plain = profile->kernel->access.sums == BEV_SUMS_PLAIN;
     return l2_a_cycle_us(gpu, profile->counts.busiest, plain ? L2_PAIRS : L2_ADDITIONS);
 }
 
-/* Of the kernel alone: a clear and an encoding launch are in launch_us. A store of a part of a
- * sector takes as long as an addition: L2 reads it, puts the bytes in and makes its check bits
- * anew. */
+/* The kernel alone: launch_us has the clear and the encoding launch. A store of a part of a sector
+ * takes as long as an addition: L2 reads the sector, inserts the bytes and recomputes the check
+ * bits. */
 static double l2_us(const Profile *profile, const Gpu *gpu) {
     const TraceCounts *counts = &profile->counts;
     double reads = counts->l2_reads - counts->additions - profile->encoded * sizeof(float) / SECTOR;
@@ -199,7 +200,7 @@ double predict_with_chain(const Prediction *prediction, double factor) {
     return (prediction->in_phases ? sum : sqrt(squares)) + prediction->launch_us;
 }
 
-/* Mean logarithm of what is known over what is predicted. */
+/* Mean logarithm of published over predicted latencies. */
 static double too_short(const Prediction *predictions, const double *known_us, int count,
                         double factor) {
     double sum = 0;

@@ -36,9 +36,9 @@ typedef struct {
     TraceCounts counts;
     ReuseCurves whole, divided; /* in an L2 of one partition, and of two */
     int clears, encodings;      /* launches before the kernel that clear, after it that encode */
-    double cleared_bytes;       /* by them; 0: none */
+    double cleared_bytes;       /* elements that those launches clear; 0: none */
     double encoded;             /* sums that are encoded; 0: none */
-    double encoded_bytes;       /* what that writes */
+    double encoded_bytes;       /* bytes that encoding writes */
 } Profile;
 
 /* Replays the accesses: at most a tenth of a second for a million of them. `watch` may be NULL.
@@ -47,10 +47,10 @@ bool profile_make(const BevKernel *kernel, const BevProblem *problem, const Trac
                   Profile *profile, Err *err);
 void profile_free(Profile *profile);
 
-/* Whether some lines stood for all of them. */
+/* Whether some lines stood for all lines. */
 bool profile_is_sampled(const Profile *profile);
 
-/* `warm`: the L2 is as the run before left it; else it is empty. */
+/* `warm`: the L2 is as the run before left it; else the L2 is empty. */
 Prediction predict(const Profile *profile, const Gpu *gpu, bool warm);
 
 /* What an L2 of one size does with a kernel's accesses. */
@@ -62,7 +62,7 @@ typedef struct {
 
 L2Answer profile_l2(const Profile *profile, int partitions, double bytes, bool warm);
 
-/* The prediction for a GPU whose L2 answers so; the curves of the profile are not used. */
+/* The prediction for a GPU whose L2 gives that answer. The profile's curves are not used. */
 Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2);
 
 /* The ceilings that the model takes a GPU to have. */

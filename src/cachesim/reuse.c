@@ -15,15 +15,15 @@ typedef struct {
     uint32_t reach; /* largest distance of its line since its last access, or before its first */
     uint32_t clean_below; /* dirty in caches larger than this; NEVER: clean in all */
     /* What the second pass needs of the first: `reach` at the first access, and the largest
-     * distance of those after it, up to the first that made the sector dirty. */
+     * distance of the later accesses, up to the first that made the sector dirty. */
     uint32_t first_reach, read_reach;
 } Sector;
 
 /* A sector's copy on the other side. */
 typedef struct {
     uint32_t reach; /* as a Sector's; NEVER: stores have made the copy stale */
-    /* For the second pass: `reach` at the first access, NEVER if that found it stale, and the
-     * distance at home then; UNSEEN before it. */
+    /* For the second pass: `reach` and the distance at home at the first access. NEVER: that access
+     * found the copy stale; UNSEEN: no access so far. */
     uint32_t first_reach, first_home;
 } Copy;
 
@@ -48,16 +48,16 @@ typedef struct {
     Counts cold, warm;
 } Cache;
 
-/* Caches, their stacks and counts number the lines that are followed, in their order, and the
- * sectors of those. */
+/* Caches, their stacks and their counts number the followed lines in order, and the sectors of
+ * those lines. */
 struct Reuse {
     uint32_t sectors, lines, one_in;
     uint32_t followed_lines; /* of `lines` */
-    uint32_t *number_of;     /* [lines] of a line that is followed, its number among those */
-    uint32_t *line_of;       /* [followed_lines] and back */
+    uint32_t *number_of;     /* [lines] number of a followed line among the followed ones */
+    uint32_t *line_of;       /* [followed_lines] the line of each number */
     uint8_t *first_kind; /* [sectors] ReuseKind, or NO_ACCESS */
     uint64_t touched, fetches, writes, far_stores;
-    uint64_t followed_fetches, followed; /* of the accesses to lines that are followed */
+    uint64_t followed_fetches, followed; /* accesses to followed lines */
     Cache whole, divided;
 };
 
@@ -285,14 +285,15 @@ void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
 
 /* ---- the second pass ------------------------------------------------------------------------ */
 
-/* It differs from the first pass only where that one met a sector, or a copy of one, for the first
- * time. For these accesses the order of first touches of the lines is enough: an access that
- * repeats a line of the second pass does not change the distance of a line untouched in it. */
+/* The second pass differs from the first only where the first met a sector, or a copy of one,
+ * for the first time. For these accesses the order of the lines' first touches suffices: an
+ * access that repeats a line of the second pass does not change the distance of a line that is
+ * untouched in it. */
 
 static void second_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_t line_distance) {
     uint32_t distance = larger(line_distance, larger(sector->reach, sector->first_reach));
     count_access(counts, sector, kind, distance, NEVER);
-    /* As long as it is only read, it is still dirty from the first pass. */
+    /* A sector that is only read stays dirty from the first pass. */
     if (kind == REUSE_READ)
         count_writebacks(counts, sector->clean_below, sector->read_reach);
     sector->first_reach = distance; /* second_copy needs the distance at home */
@@ -315,7 +316,7 @@ static void second_lines(const Reuse *reuse, Cache *cache, int part, ReuseKind k
     }
 }
 
-/* A read that found no copy in the first pass finds the one that the first pass left. */
+/* A read that found no copy in the first pass finds the copy that the first pass left. */
 static void second_copy(Counts *counts, const Copy *copy, const Sector *sector) {
     uint32_t distance = larger(copy->reach, copy->first_reach);
     uint32_t home = copy->first_home == NEVER ? sector->first_reach : copy->first_home;
@@ -327,7 +328,7 @@ static void second_copy(Counts *counts, const Copy *copy, const Sector *sector) 
     counts->at[smaller(home, distance)].fetches++;
 }
 
-/* The cold pass ends with a flush: every sector that is dirty by then is written. */
+/* The cold pass ends with a flush: every dirty sector is written. */
 static void flush(const Reuse *reuse, Cache *cache) {
     for (uint32_t number = 0; number < reuse->followed_lines * LINE_SECTORS; number++)
         if (cache->sectors[number].clean_below != NEVER)
@@ -354,7 +355,7 @@ static uint32_t lines_in(const Cache *cache, int part) {
     return cache->stack[part].distinct + cache->evict_first[part].distinct;
 }
 
-/* Of the lines in a partition, those that are copies of the other's. */
+/* Lines in a partition that are copies of the other partition's lines. */
 static uint32_t copies_in(const Reuse *reuse, const Cache *cache, int part) {
     const LruStack *stacks[] = {&cache->stack[part], &cache->evict_first[part]};
     uint32_t copies = 0;

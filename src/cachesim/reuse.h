@@ -77,20 +77,20 @@ void reuse_free(Reuse *reuse);
 
 void reuse_curves_free(ReuseCurves *curves);
 
-/* At a cache of `bytes`, all partitions together, of sets of 16 lines (as Volta's: Jia et al.,
- * "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018). A line is gone when
- * 16 others have come to its set. Arrays fill sets evenly; so of the m lines that the trace has in
- * a set, an access of distance d meets each of the others with probability d / lines, and is a
- * miss where a binomial of m - 1 reaches 16: these are averages of the curve over sizes of a Beta
- * distribution (16, m - 16), after Smith (1978). Where m is below 16 nothing ever leaves. Which
- * lines have copies is chance, so that with two partitions m differs from set to set. */
+/* The value of a curve at a cache of `bytes`, all partitions together, with sets of 16 lines (as
+ * Volta's: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018).
+ * A line is gone when 16 other lines have come to its set. Arrays fill sets evenly. Of the m lines
+ * that the trace has in a set, an access of distance d meets each other line with probability d /
+ * lines, and misses where a binomial of m - 1 reaches 16. The result is an average of the curve
+ * over sizes of a Beta distribution (16, m - 16), after Smith (1978). Where m is below 16 no line
+ * ever leaves. Which lines have copies is chance: with two partitions m differs from set to set. */
 double reuse_misses(const ReuseCurve *curve, double bytes);
 double reuse_writebacks(const ReuseCurve *curve, double bytes);
 double reuse_crossings(const ReuseCurve *curve, double bytes);
 
-/* Share of the fetches that miss; 0 when there are none. */
+/* Share of the fetches that miss; 0 without fetches. */
 double reuse_miss_ratio(const ReuseCurve *curve, double bytes);
 
-/* As hardware counters have it: hits among all lookups. Stores always hit; an access that misses
- * its own partition is looked up in the other one, too. NaN: there are no lookups. */
+/* As hardware counters count: hits among all lookups. Stores always hit. An access that misses its
+ * own partition is looked up in the other one, too. NaN: no lookups. */
 double reuse_hit_rate(const ReuseCurve *curve, double bytes);

@@ -19,15 +19,15 @@ const char *const step_accesses[] = {[ACCESS_READ] = "read",
 /* ---- the recorder ---------------------------------------------------------------------------- */
 
 typedef struct {
-    TraceObserver observer; /* first: it is what the replay hands back */
+    TraceObserver observer; /* the first member: the replay hands back a pointer to it */
     const BevMap *map;
     const StepChoice *choice;
     Steps *steps;
     int32_t *interval_of; /* [cells] or -1 */
-    int64_t last_sector;  /* of the instruction that is recorded */
+    int64_t last_sector;  /* offset of the instruction that is recorded */
     int wave;
-    bool loaded; /* the wave has a load */
-    bool failed; /* no memory */
+    bool loaded; /* the current wave has a load */
+    bool failed; /* memory ran out */
 } Recorder;
 
 /* Room for one more element, doubled where it is full. NULL: no memory. */
@@ -87,8 +87,8 @@ static bool on_wants(TraceObserver *observer, const Launch *launch, const void *
     return warp != NULL;
 }
 
-/* Whether the loads of a phase need those of the step before. An owner's next point does not: the
- * warp counts it up by itself. */
+/* Whether the loads of a phase need the loads of the step before. An owner's next point does not:
+ * the warp computes its number. */
 static bool waits_for_last(StepPhase phase, StepPhase before) {
     return phase == PHASE_MULTIPLY || (phase == PHASE_POINTS && before == PHASE_OWNERS);
 }

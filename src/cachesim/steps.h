@@ -1,7 +1,7 @@
-/* The steps of single warps of a CUDA kernel: what each of its instructions reads, adds or writes,
- * lane by lane. They are recorded by the same replay that trace.h counts with, so that the steps of
- * all warps add up to its counts. A model, like those: a warp takes one point a step, although a
- * compiled kernel has several on their way. */
+/* The steps of single warps of a CUDA kernel: what each instruction reads, adds or writes, lane by
+ * lane. trace.h's replay records them, so that the steps of all warps add up to its counts. Steps
+ * are a model: a warp takes one point a step, although a compiled kernel has several points under
+ * way. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -28,8 +28,8 @@ typedef enum { ACCESS_READ, ACCESS_WRITE, ACCESS_ADD, ACCESS_ATOMIC } StepAccess
 
 extern const char *const step_accesses[]; /* "read", "write", "+=", "atomic" */
 
-/* Lanes first, first + stride, ... of a warp. `same`: each asks for all the bytes; else for its
- * share of them, in order. */
+/* Lanes first, first + stride, ... of a warp. `same`: each lane asks for all bytes; else each lane
+ * asks for its share, in order. */
 typedef struct {
     int8_t first, count, stride;
     bool same;
@@ -44,8 +44,8 @@ typedef struct {
     StepLanes lanes;
 } StepSpan;
 
-/* A sector of 32 bytes that an instruction touches: which of its bytes were asked for, and how
- * often it was: several times in an instruction only where lanes add to it. */
+/* A sector of 32 bytes that an instruction touches: the requested bytes, and the number of
+ * requests. An instruction requests a sector more than once only where lanes add to it. */
 typedef struct {
     int64_t sector; /* of the array */
     uint32_t used;  /* bit i: byte i */
@@ -60,7 +60,7 @@ typedef struct {
     int wave;    /* 0: needs no load of this step; n: needs the loads of wave n - 1 */
     int first_span, span_count, first_sector, sector_count;
     double bytes;   /* asked for */
-    double sectors; /* as TraceCount has them */
+    double sectors; /* sectors, counted as TraceCount counts them */
 } StepInstruction;
 
 /* A point that a step works on. */
@@ -111,14 +111,14 @@ typedef struct {
 } StepChoice;
 
 typedef struct {
-    StepChoice choice; /* what was asked for */
+    StepChoice choice; /* as asked for */
     const BevKernel *kernel;
     const BevAccess *form; /* what was recorded: the row's `access` or its `fallback` */
     BevShape shape;
     BevDtype out;      /* format of the output */
     int64_t blocks;    /* of the kernel's launch */
     int passes;        /* over the points: more than one where tiles of channels are outside */
-    int warps_a_block; /* likewise */
+    int warps_a_block; /* passes over the points, likewise more than one only with outer tiles */
     int in_flight;     /* points that the compiled kernel loads together */
     int64_t asked;     /* warps that were asked for; more than warp_count where `most` cut them */
     StepWarp *warps;
@@ -133,8 +133,8 @@ typedef struct {
 /* Why the steps of a kernel cannot be recorded on a problem, or NULL. Static text. */
 const char *steps_unavailable(const BevKernel *kernel, const BevProblem *problem);
 
-/* Records; host pointers. ERR_USAGE: cell, block or warp do not exist, or the warp owns nothing.
- * Free the result with steps_free, also after a failure. */
+/* Records the steps; host pointers. ERR_USAGE: cell, block or warp do not exist, or the warp owns
+ * nothing. Free the result with steps_free, also after a failure. */
 bool steps_record(const BevKernel *kernel, const BevProblem *problem, const StepChoice *choice,
                   Steps *steps, Err *err);
 void steps_free(Steps *steps);
@@ -161,7 +161,7 @@ bool step_lane_bytes(const StepSpan *span, int lane, int64_t *from, int64_t *to)
 /* The cell with the longest interval; -1: the map has no points. */
 int64_t steps_longest_cell(const BevMap *map);
 
-/* The cell of the first point that the warps take; -1: they take none. */
+/* The cell of the first point that the warps take; -1: no points. */
 int64_t steps_first_cell(const Steps *steps);
 
 /* Where a point lies in the frustum. */

@@ -15,18 +15,18 @@ typedef struct {
 
 /* The registers of a lane. */
 typedef struct {
-    const StepPoint *point; /* that it takes in this step, the first one; NULL: none */
+    const StepPoint *point; /* the first point that the lane takes in this step; NULL: none */
     int terms;              /* products that this step adds to the sum */
-    int channel;            /* its first one; -1: it has had no point */
-    int32_t cell;           /* that the sum is of; -1: it has had no point */
+    int channel;            /* first channel of the lane; -1: no point so far */
+    int32_t cell;           /* cell of the sum; -1: no point so far */
     float depth, feature;   /* of `point`; the depth times its weight */
     float sum;          /* after the step; where a kernel has no sum in registers, the product */
     int32_t upper_cell; /* V4: a lane holds a second cell; -1: none */
     float upper_sum;
-    bool joined; /* the sum has those of the cell's other warps in it */
+    bool joined; /* the sum includes those of the cell's other warps */
 } LaneRegisters;
 
-/* Whether a lane is one of them. */
+/* Whether a lane is among the lanes of a span. */
 bool step_has_lane(const StepLanes *lanes, int lane);
 
 /* The channel that a lane takes first of a point; the lane must be one of the point's. */
@@ -57,8 +57,8 @@ uint32_t steps_queue(const Steps *steps, int number, int lane);
 /* The points of the interval that a point of the map belongs to: [*first, *end). */
 void steps_interval(const BevMap *map, int32_t number, int32_t *first, int32_t *end);
 
-/* How often these warps have read the indices of a point of the map before this step; -1: they read
- * them now. */
+/* How often these warps have read the indices of a point of the map before this step; -1: in this
+ * step. */
 int steps_read_before(const Steps *steps, const Step *step, int32_t number);
 
 /* Which of the kernel's passes over the points the warp of a step belongs to, from 1. */

@@ -40,7 +40,7 @@ static void fill_step(const TileDraft *draft, const TileCursor *cursor, int64_t 
     }
 }
 
-/* `tile` as drafted, `at` as launched. */
+/* `tile`: number in the draft; `at`: number in the launch */
 static void fill_tile(const TileDraft *draft, int64_t tile, int64_t at, TileFill *fill,
                       TileMap *map) {
     const BevMap *points = &draft->problem->map;

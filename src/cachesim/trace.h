@@ -1,9 +1,9 @@
 /* Replays the memory accesses of a CUDA kernel in the order in which its blocks and warps issue
- * them. They follow from the kernel's row (BevAccess): which threads own what, how wide they load,
- * what they clear. Needs no GPU and no CUDA. Everything that comes of it is a model.
+ * them. The kernel's row (BevAccess) gives the accesses: which threads own what, how wide they
+ * load, what they clear. Needs no GPU and no CUDA. All results are a model.
  *
  * Blocks go over the multiprocessors of an H200 in launch order. The threads of a warp go in step,
- * one point a step, and warps take turns. What a warp instruction asks of one sector is one
+ * one point a step, and warps take turns. The request of a warp instruction to one sector is one
  * access. */
 #pragma once
 
@@ -45,34 +45,38 @@ typedef struct {
     const BevAccess *form; /* what was replayed: the row's `access`, or its `fallback` */
     TraceCount read[TRACE_ARRAY_COUNT], write[TRACE_ARRAY_COUNT];
     double atomics;             /* additions of one float */
-    double steps;               /* of all warps: points, or turns of V4's warps */
-    double step_instructions;   /* of a warp, a step, where the replay counts them; else 0 */
+    double steps;               /* points of all warps; of V4's warps, turns */
+    double step_instructions;   /* instructions of a warp and step, where the replay counts them;
+                                   else 0 */
     double busy_steps;          /* steps if all multiprocessors had as many as the busiest one */
-    double busy_lines;          /* lines of 128 bytes that warp instructions touch, likewise; L1
-                                   takes one a cycle; one that is there counts half */
+    double busy_lines;          /* lines of 128 bytes that warp instructions touch, on the same
+                                   scale. L1 takes one line a cycle; a line that L1 holds counts
+                                   half */
     double l2_sectors;          /* accesses handed on to L2; an addition counts twice */
-    double l2_reads;            /* those of them that read */
+    double l2_reads;            /* reads among those accesses */
     double l2_partial;          /* those that write a part of a sector, additions apart */
     double additions;           /* to sums in memory, one a sector and instruction */
-    double busiest;             /* additions, waits included, if all slices of the L2 had as many as
-                                   the busiest one */
+    double busiest;             /* additions and waits, if all slices of the L2 had as many as the
+                                   busiest one */
     int64_t longest;            /* steps of the warp with the most: the longest interval */
-    int64_t index_waits, waits; /* of that warp, for L2: for indices, and for what they name */
+    int64_t index_waits, waits; /* loads of that warp from L2: of indices, and of depths and
+                                   features */
 } TraceCounts;
 
 /* Where the arrays of a trace are larger than TRACE_EXACT_MB, one line in TRACE_ONE_IN is followed
  * through L2. Those of the canonical scene are smaller. */
 enum { TRACE_ONE_IN = 8, TRACE_EXACT_MB = 40 };
 
-/* Follows single warps; see steps.h, which records with one. */
+/* Follows single warps; steps.h records with one. */
 typedef struct TraceObserver TraceObserver;
 
 /* How to replay. */
 typedef struct {
-    bool (*go_on)(void *context); /* called each time that all active warps have had a turn; may
-                                     wait. False ends the replay, which then fails. NULL: go on */
+    bool (*go_on)(void *context); /* called each time all active warps have had a turn; may wait.
+                                     False ends the replay, which then fails. NULL: nobody waits */
     void *context;
-    uint32_t one_in; /* line is followed through L2; 0: chosen by the size of the arrays */
+    uint32_t one_in; /* one line in so many is followed through L2; 0: chosen by the size of the
+                        arrays */
     /* NULL: all warps are replayed. Else only those that the observer asks for, one after the
      * other, and it sees their instructions. Only bytes, requests, sectors, atomics and steps of
      * the counts are then meant, and are those of these warps. */

@@ -40,8 +40,9 @@ typedef struct {
     Slice slices[SLICES];
     SliceLine *lines; /* of the sums */
     uint32_t window;
-    int turns, turn; /* of a window; so far */
-    double busiest; /* of windows before: SLICES times the additions and waits of the busiest one */
+    int turns, turn; /* length of a window in turns, and turns so far */
+    double busiest; /* sum over the windows so far: SLICES times the additions and waits of the
+                       busiest slice */
 } Slices;
 
 /* All active warps have had a turn. */
@@ -67,13 +68,13 @@ typedef struct {
     const BevAccess *access; /* the kernel's, or the fallback form of V4 */
     const BevProblem *problem;
     TraceCounts *counts;
-    uint64_t sectors; /* of all arrays placed so far */
+    uint64_t sectors; /* sectors of all arrays placed so far */
     uint32_t *l1;     /* [multiprocessors][sets][ways], latest first */
     MemoryShare shares[TRACE_MULTIPROCESSORS];
     bool missed;     /* whether a read went on to L2 since this was last set to false */
     Slices slices;   /* of kernels whose sums are in memory */
     Reuse *reuse;    /* or NULL */
-    uint32_t one_in; /* line is followed through L2; 0: as many as the size calls for */
+    uint32_t one_in; /* one line in so many is followed through L2; 0: chosen by the arrays' size */
     TraceObserver *observer; /* or NULL */
 } Memory;
 
@@ -98,12 +99,12 @@ typedef struct {
     uint32_t base;
     TraceCount *count;
     int64_t last_sector;
-    int64_t covered; /* bytes of that */
-    int repeats;     /* so many equal instructions; usually 1 */
-    bool apart;      /* so far apart that each of them meets L1 as the first one does */
-    bool past_l1;    /* reads that leave L1 as it is */
-    bool line_missed; /* of the line of last_sector a sector was not there */
-    StepLanes lanes; /* that ask for the next span; only an observer reads it */
+    int64_t covered; /* bytes of those sectors */
+    int repeats;     /* number of equal instructions, usually 1 */
+    bool apart;      /* equal instructions so far apart that each meets L1 as the first one does */
+    bool past_l1;    /* reads that do not change L1 */
+    bool line_missed; /* L1 lacked a sector of the line of last_sector */
+    StepLanes lanes; /* lanes that ask for the next span; for an observer */
 } Instruction;
 
 Instruction memory_read(Memory *memory, int sm, Place place);
@@ -140,24 +141,25 @@ bool memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int 
 
 typedef struct Launch Launch;
 
-/* Sees the instructions of the warps that it asks for, in the order in which each warp issues them.
- * All functions get the observer itself. */
+/* Sees the instructions of the warps that it chooses, in the order in which each warp issues them.
+ * Every function gets the observer. */
 struct TraceObserver {
-    /* A launch begins. False: none of its warps is asked for. */
+    /* A launch begins. False: the observer wants none of its warps. */
     bool (*launch)(TraceObserver *observer, const Launch *launch);
-    /* Whether a warp of it is asked for; `replay` and `state` as in Launch. */
+    /* Whether the observer wants a warp of the launch; `replay` and `state` as in Launch. */
     bool (*wants)(TraceObserver *observer, const Launch *launch, const void *replay, int64_t block,
                   int warp, const void *state);
     void (*phase)(TraceObserver *observer, StepPhase phase); /* a step begins */
     void (*point)(TraceObserver *observer, const StepPoint *point);
-    void (*wait)(TraceObserver *observer); /* what follows needs what was read */
+    void (*wait)(TraceObserver *observer); /* the later instructions need the result of the earlier
+                                              reads */
     void (*instruction)(TraceObserver *observer, Place place, StepAccess access, int repeats);
-    /* Of the last instruction. `bytes` of those `asked` for move sectors, `adds` times each. */
+    /* The last instruction. `bytes` of the `asked` bytes move sectors, `adds` times each. */
     void (*span)(TraceObserver *observer, StepLanes lanes, int64_t byte, int64_t asked,
                  int64_t bytes, int adds);
 };
 
-/* Whether a read went on to L2 since the last time. What follows needs what was read. */
+/* Whether a read went on to L2 since the last call. The later instructions need its result. */
 static inline bool memory_wait(Memory *memory) {
     bool missed = memory->missed;
     memory->missed = false;
@@ -178,14 +180,14 @@ static inline void memory_phase(Memory *memory, StepPhase phase) {
  * turns. */
 struct Launch {
     const char *name; /* static text */
-    bool pools;       /* it is the kernel itself, not a pass before or after it */
+    bool pools;       /* the kernel itself, not a pass before or after it */
     int64_t blocks;
     int warps;          /* of a block */
     int resident;       /* blocks that a multiprocessor holds */
     size_t state_bytes; /* of a warp */
     /* Makes the state of a warp that starts. False: its threads own nothing. */
     bool (*begin)(void *replay, int64_t block, int warp, void *state);
-    /* Its next turn, on multiprocessor `sm`. False: that was the last one. */
+    /* The warp's next turn, on multiprocessor `sm`. False: it was the last turn. */
     bool (*turn)(void *replay, int sm, void *state);
     void (*round)(void *replay); /* called when all active warps have had a turn; or NULL */
     /* Whether a warp that began works on a cell. */
@@ -275,7 +277,7 @@ typedef struct {
  * an entry for each cell of the tile: bin << 16 | rows, 0 for none. Step w is the first of worker
  * w; the tiles' other steps follow, tile by tile. */
 typedef struct {
-    bool serves;     /* false: pieces are the better way, and the rest is empty */
+    bool serves;     /* false: pieces are faster, and the rest is empty */
     bool transposed; /* a kernel of its own transposes the depth first */
     int64_t tiles, steps, empties, entry_count;
     int64_t workers;      /* of whole blocks */
@@ -295,9 +297,9 @@ void tile_map_free(TileMap *map);
 
 /* ---- the ways to replay ---------------------------------------------------------------------- */
 
-/* Each places its arrays, starts the memory and runs the launches. The first: kernels whose threads
- * own points, splats, intervals, cells or pieces. The second: V4, on tensor cores where its map of
- * tiles serves, else in pieces. */
+/* Each function places its arrays, starts the memory and runs the launches. trace_owners: kernels
+ * whose threads own points, splats, intervals, cells or pieces. trace_tiles: V4, on tensor cores
+ * where its map of tiles serves, else in pieces. */
 bool owners_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
 bool tiles_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
 

@@ -14,7 +14,7 @@ static void *state_of(const Launch *launch, const Room *room, int warp) {
     return room->states + (size_t)warp * launch->state_bytes;
 }
 
-/* Takes blocks from `next` on, until one has a warp with work. */
+/* Takes blocks from `next` on, until a block has a warp with work. */
 static void fill(const Launch *launch, void *replay, Room *room, int64_t *next) {
     while (room->warps == 0 && *next < launch->blocks) {
         for (int warp = 0; warp < launch->warps; warp++)
@@ -36,7 +36,7 @@ static void turns(const Launch *launch, void *replay, int sm, Room *room) {
         }
 }
 
-/* False: told to end. */
+/* False: the caller asked to end. */
 static bool run(const Launch *launch, void *replay, Room *rooms, const TraceWatch *watch) {
     int64_t next = 0;
     for (int r = 0; r < launch->resident; r++)

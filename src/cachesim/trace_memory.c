@@ -33,7 +33,7 @@ static void slices_add(Slices *slices, uint64_t sector, int adds) {
     slice_of(slices, sector)->additions += adds;
 }
 
-/* They ask for its line, one after the other. */
+/* The instructions ask for the sector's line, one after the other. */
 static void slices_ask(Slices *slices, uint64_t sector, int adds) {
     SliceLine *line = &slices->lines[sector / SLICE_LINE];
     Slice *slice = slice_of(slices, sector);
@@ -168,7 +168,7 @@ Instruction memory_repeat(Instruction in, int repeats, bool apart) {
     return in;
 }
 
-/* `bytes` of a sector are written, perhaps beside others that lanes before have written. */
+/* Writes `bytes` of a sector; lanes before may have written others of its bytes. */
 static void cover(Instruction *in, int64_t sector, int64_t bytes) {
     if (sector != in->last_sector) {
         in->memory->counts->l2_partial += in->repeats;
@@ -304,7 +304,7 @@ typedef struct {
     int64_t bytes, warp_bytes;
 } Pass;
 
-/* The state of its warps: where they begin. */
+/* Where the warps of a launch over an array begin. */
 static bool pass_begin(void *replay, int64_t block, int warp, void *state) {
     const Pass *pass = replay;
     int64_t *byte = state;
@@ -323,7 +323,7 @@ static bool pass_turn(void *replay, int sm, void *state) {
     return false;
 }
 
-/* Its blocks go round the multiprocessors like any others; none has more to do than others. */
+/* The blocks go round the multiprocessors like any others; all have equal work. */
 bool memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes,
                  const TraceWatch *watch, Err *err) {
     Pass pass = {memory, place, kind, (int64_t)bytes, (int64_t)lane_bytes * WARP};

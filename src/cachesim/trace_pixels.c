@@ -33,14 +33,14 @@ static void store_bins(Back *back, int sm, PixelWarp *warp) {
             memory_span(&in, (at + warp->bins * plane) * back->bytes, back->bytes);
 }
 
-/* What a pixel's warp reads before its points. */
+/* The reads of a pixel's warp before its points. */
 static void open_pixel(Back *back, int sm, const PixelWarp *warp) {
     back_read_one(back, sm, back->starts, warp->pixel, INDEX);
     back_read_one(back, sm, back->starts, warp->pixel + 1, INDEX);
     back_whole_row(back, sm, back->feat, warp->pixel, false);
 }
 
-/* Four points; past the pixel's last, that one again. */
+/* Four points; past the pixel's last point, the last one again. */
 static bool pixel_warp_turn(void *replay, int sm, void *state) {
     Back *back = replay;
     PixelWarp *warp = state;

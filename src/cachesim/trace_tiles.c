@@ -203,7 +203,7 @@ static void do_step(TilesReplay *replay, int sm, TileWarp *warp) {
     const TileMap *map = &replay->map;
     int64_t slot = (int64_t)warp->step * TILE_CELLS;
     Slab slab = slab_of(replay, map->columns[warp->step]);
-    if (warp->turns == 1) /* it knows its tile since the turn before */
+    if (warp->turns == 1) /* the warp knows its tile since the turn before */
         read_by_cell(replay, sm, replay->cells, warp->tile);
     if (replay->memory->observer)
         show_points(replay, warp, slab);
@@ -284,7 +284,7 @@ static const StepPhase turn_phases[] = {
     [TURN_MEET] = PHASE_MEET,   [TURN_STORE] = PHASE_STORE,   [TURN_CLEAR] = PHASE_CLEAR,
 };
 
-/* What a warp does once it has its own sums; joins are over when none are to come. */
+/* The turns of a warp with finished sums of its own; joins are over when none are left. */
 static Turn after_joins(const TileWarp *warp) {
     bool meets = warp->parts > TILE_WARPS && warp->part % TILE_WARPS == 0;
     return warp->joins ? TURN_JOIN : meets ? TURN_MEET : TURN_STORE;
