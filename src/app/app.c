@@ -37,8 +37,8 @@ void app_menu_open(AppMenu *menu, unsigned where) {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Keys, clicks and ticks are seen in the frame that they ask for: the old one is not drawn again
- * before. Lessons are read meanwhile, and recorded steps are there already. */
+/* Keys, clicks and ticks are drawn with the frame that answers them: the old frame is not drawn
+ * again. Text of lessons and recorded steps are exceptions, as they are there already. */
 static unsigned when_drawn(const App *app, const Event *event, unsigned bits, int step_before) {
     bool waits = event->kind <= EVENT_CLICK && bits & (STEP_RUN | STEP_LOOK) &&
                  !app->state.lesson.open && app->state.step_at == step_before;
@@ -52,7 +52,7 @@ void app_request(App *app) {
         app_take_frame(app, NULL);
 }
 
-/* A change of the user's, before which `before` was: undo can take it back. */
+/* A change by the user; `before` is the state that undo restores. */
 static void keep(App *app, const State *before, const Event *event) {
     bool chosen = event->kind == EVENT_COMMAND || event->kind == EVENT_CLICK;
     Action action = event->kind == EVENT_COMMAND ? event->command.action : ACTION_PIN;
@@ -87,7 +87,7 @@ static void take_back(App *app) {
     app_request(app);
 }
 
-/* A command from the palette, or from a click on one of its rows: it closes. */
+/* A command from the palette, or from a click on a palette row: the palette closes. */
 static void run(App *app, const Command *command) {
     const Event event = {.kind = EVENT_COMMAND, .command = *command};
     take_back(app);
@@ -214,8 +214,8 @@ void app_number(AppOptions *options, const char *control, bool given, double val
     app_word(options, control, given ? text : NULL);
 }
 
-/* Words that need facts of the scene are used when these are known; the others at once, so that the
- * first picture has them. A script has its first picture before. */
+/* Words that need facts of the scene wait for these facts. The other words are used at once, so
+ * that the first picture has them. A script has its first picture before any word. */
 static bool waits_for_scene(Action action) {
     return keys[action].group == GROUP_CAMERAS || action == ACTION_TEMPERATURE ||
            action == ACTION_CHANNELS || action == ACTION_SLICE;

@@ -144,16 +144,17 @@ void app_undo(App *app, int steps);
 /* A line as in a script: a control and its argument. */
 bool app_words(App *app, const char *line, Err *err);
 
-/* Takes the newest frame, if there is one, and tells the state of it, with the answer times that
- * were measured so far (NULL: none). */
+/* Takes the newest frame, if there is one, and hands it to the state, with the answer times
+ * measured so far (NULL: none). */
 bool app_take_frame(App *app, const Pace *pace);
 
 /* Logs a line; an error, which ends a script. */
 void app_note(App *app, const char *text);
 void app_note_error(App *app, const Err *err);
 
-/* The bits of state_step() since the last call: STEP_RUN or STEP_LOOK say that a frame was asked
- * for. A key's or a tick's is the next drawing; STEP_REDRAW says to draw before it comes. */
+/* The bits of state_step() since the last call. STEP_RUN or STEP_LOOK: a frame was asked for,
+ * and the next drawing is that of a key's or tick's frame. STEP_REDRAW: draw before that frame
+ * comes. */
 unsigned app_todo(App *app);
 
 const LiveData *app_live(const App *app);
@@ -165,7 +166,7 @@ const Picture *app_picture(const App *app); /* NULL before the first frame */
 bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err);
 bool app_close_lesson(App *app, Err *err);
 
-/* Goes on with the lesson as far as it can. `pause_over`: beyond a frame of its animation. */
+/* Continues the lesson as far as possible. `pause_over`: beyond a frame of its animation. */
 void app_lesson_turn(App *app, bool pause_over);
 
 void app_lesson_input(App *app, const LessonInput *input);
@@ -173,7 +174,7 @@ void app_lesson_input(App *app, const LessonInput *input);
 /* A key for the lesson that is open. False: it is a control as always. */
 bool app_lesson_key(App *app, int32_t key);
 
-/* Does what the state asks of the lesson: STEP_LESSON. */
+/* Carries out the state's request to the lesson: STEP_LESSON. */
 void app_lesson_wish(App *app);
 
 /* Milliseconds until its animation goes on; INFINITY: there is none. */
@@ -185,7 +186,7 @@ double app_lesson_in_ms(const App *app);
 bool app_open_tour(App *app, Err *err);
 void app_close_tour(App *app);
 
-/* Goes on as far as it can now. */
+/* Continues as far as possible now. */
 void app_tour_turn(App *app);
 
 /* Milliseconds until its next line; INFINITY: there is none, or its picture is not there yet. */

@@ -12,7 +12,7 @@
 /* The scene on which a lesson begins that names none. */
 static const char first_scene[] = "canonical";
 
-/* So long a lesson waits for figures; what is unknown then counts as unknown. */
+/* How long a lesson waits for figures. Figures that are still unknown then count as unknown. */
 enum { PATIENCE_MS = 12000 };
 
 /* ---- opening and closing --------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ static int scene_of(const Lesson *lesson, const Menu *scenes) {
     return -1;
 }
 
-/* At once on the lesson's own scene: no figures of another one come between. */
+/* At once on the lesson's own scene: no figures of another scene come between. */
 static void begin(App *app) {
     const Menu *scenes = &app->state.menu.scenes;
     int scene = scene_of(&app->desk.lesson, scenes);
@@ -158,7 +158,7 @@ static bool take_figures(App *app) {
     return lesson_run_figures(&desk->run, &app->state, &app->frame->live, final);
 }
 
-/* Brings the lesson all that it wants, until it waits for input, a pause or figures. */
+/* Gives the lesson all that it wants, until it waits for input, a pause or figures. */
 static void serve(App *app) {
     Err err;
     bool more = true;

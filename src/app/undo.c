@@ -20,7 +20,7 @@ void undo_push(Undo *undo, const State *before, Action action) {
     undo->states[undo->count++] = kept;
 }
 
-/* The first control that stands at another value now: "dtype FP16". */
+/* The first control whose value differs: "dtype FP16". */
 static void first_change(const State *before, const State *after, char *text, size_t size) {
     char was[64], now[64];
     snprintf(text, size, "the picture");

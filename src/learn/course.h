@@ -12,7 +12,7 @@ typedef struct {
     char names[COURSE_LESSONS][COURSE_NAME]; /* of files, without folder and suffix; sorted */
 } Course;
 
-/* The lessons that are installed; none where the folder is missing. */
+/* The installed lessons; none where the folder is missing. */
 void course_read(Course *course);
 
 /* The path of a lesson: by number ("2", "02"), by name ("02-whose-bytes", "whose-bytes"), or the

@@ -73,13 +73,13 @@ typedef struct {
     char why[160];        /* why the value is unknown */
 } Evaluation;
 
-/* False: a figure is unknown, `why` says which; or the value is not finite. */
+/* False: a figure is unknown, named by `why`; or the value is not finite. */
 bool expression_value(const OpPool *pool, Expression expression, Evaluation *evaluation,
                       Value *value);
 
-/* Whether no figure and no name stands in it: it has the same value always. */
+/* Whether the expression has no figure and no name, and so always the same value. */
 bool expression_is_constant(const OpPool *pool, Expression expression);
 
-/* The kernels whose memory model it asks for by name, 1u << place in bev_kernels[]. The selection
- * is left out: it has a model anyway. */
+/* The kernels whose memory model the expression asks for by name: 1u << place in bev_kernels[]. The
+ * selection is left out: its model is always there. */
 uint32_t expression_model_kernels(const OpPool *pool, Expression expression);

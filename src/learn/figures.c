@@ -207,7 +207,7 @@ static double of_array(const BevTraffic *traffic, FigureArray array) {
     }
 }
 
-/* Why no formula says what the kernel requests of this problem; NULL: one does. */
+/* The reason why no formula gives the kernel's requests on this problem; NULL: a formula does. */
 static const char *without_formula(const BevKernel *kernel, const BevProblem *problem) {
     const char *refused = bev_refuses(kernel, problem);
     bool has_accesses = kernel->access.owner != BEV_OWNS_NOTHING;
@@ -284,7 +284,7 @@ static Reading moved_m(const FigureQuery *query) {
     return unknown(query, "no comparison with a rig is on");
 }
 
-/* A figure of the chosen GPU: its data sheet's, or what the learner made of it. */
+/* A figure of the chosen GPU: the data sheet's, or the learner's change. */
 static Reading of_gpu(const FigureQuery *query, double value) {
     bool changed = gpu_edit_any(&query->state->edit);
     return reading(value, changed ? SOURCE_COMPUTED : SOURCE_PUBLISHED);

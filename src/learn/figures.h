@@ -5,7 +5,7 @@
 #include "src/learn/value.h"
 #include "src/state/live_data.h"
 
-/* What stands in the parentheses. */
+/* What may stand in the parentheses. */
 typedef enum {
     TAKES_NOTHING,
     TAKES_KERNEL,           /* a kernel, `*` or nothing: the selection */
@@ -23,7 +23,7 @@ typedef enum {
 /* clang-format on */
 extern const char *const figure_arrays[ARRAY_COUNT]; /* "all", "features", ... */
 
-/* What a figure is asked of. */
+/* The subject of a figure. */
 typedef struct {
     const State *state;
     const LiveData *live;
@@ -32,7 +32,7 @@ typedef struct {
     int dtype;            /* -1: the selection's */
     double number;        /* after the format */
     FigureSource timings; /* the source that latencies are taken from */
-    char *why;            /* where the figure is unknown: why, in a few words */
+    char *why;            /* where the figure is unknown: the reason, in a few words */
     size_t why_size;
 } FigureQuery;
 

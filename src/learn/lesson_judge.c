@@ -47,7 +47,7 @@ bool lesson_text(const LessonRun *run, const char *text, Evaluation *evaluation,
     return known;
 }
 
-/* Blanks that all lines begin with: they say nothing, and a pane is narrow. */
+/* The indent that all lines share is cut off: a pane is narrow. */
 static size_t common_indent(const char *text) {
     size_t least = SIZE_MAX;
     while (*text) {
@@ -190,7 +190,7 @@ typedef struct {
     LessonVerdict verdict;
     int choice;                /* the right one */
     Value number;              /* the right one */
-    Value order[LESSON_ORDER]; /* what the things are ordered by */
+    Value order[LESSON_ORDER]; /* the figure that orders the things */
 } Judgement;
 
 static Judgement judge(const LessonRun *run, Evaluation *evaluation) {

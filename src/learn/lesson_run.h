@@ -45,7 +45,7 @@ typedef struct {
 
 typedef enum { VERDICT_NONE, VERDICT_RIGHT, VERDICT_WRONG, VERDICT_VOID } LessonVerdict;
 
-/* Where the machine stands. Private to lesson_run*.c. */
+/* Where the state machine stands. Private to lesson_run*.c. */
 typedef enum {
     PHASE_RESET,
     PHASE_ENTER,   /* carries out the steps of the page */
@@ -69,9 +69,9 @@ typedef struct {
     int step;           /* the next one to carry out */
     int word;           /* of `run`, or the frame of an animation: which */
     int again;          /* how often the question was asked again */
-    bool first;         /* the first answer to this question counts */
+    bool first;         /* the first answer to this question still counts */
     unsigned explained; /* sources of figures that were explained: 1u << FigureSource */
-    bool hurries;       /* the learner does not wait for figures that are not known yet */
+    bool hurries;       /* the learner does not want to wait for unknown figures */
     int answered;       /* pages whose question was counted, all in front of this one */
     int right, asked;   /* score */
     int skipped, void_count;
@@ -88,7 +88,7 @@ typedef struct {
     int right_choice;
     double right_number;
     int right_order[LESSON_ORDER];
-    char note[200]; /* what is wrong with an input; "": nothing */
+    char note[200]; /* the mistake in an input; "": none */
     PaneText page_text, reveal;
 } LessonRun;
 
@@ -118,14 +118,15 @@ bool lesson_run_ended(const LessonRun *run);
 const LessonQuestion *lesson_run_question(const LessonRun *run); /* of this page; NULL: none */
 const LessonStep *lesson_run_animation(const LessonRun *run);    /* likewise */
 
-/* A text with the values of its braces. False: one is unknown, `evaluation->why` says why. */
+/* A text with the values of its braces. False: a value is unknown, for the reason in
+ * `evaluation->why`. */
 bool lesson_text(const LessonRun *run, const char *text, Evaluation *evaluation, char *out,
                  size_t size);
 
 /* Judges the answer; fills `reveal` and the verdict. False: see lesson_run_figures. */
 bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, bool final);
 
-/* Adds what sources of figures mean, "(model)", that `text` is the first of the lesson to name. */
+/* Explains, once a lesson, the source of a figure that `text` names, "(model)". */
 void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text);
 
 /* Adds file, line numbers and lines of a source. */

@@ -50,7 +50,7 @@ static void add_input(const LessonRun *run, PaneText *pane) {
         pane_add(pane, PANE_INPUT, false, text);
 }
 
-/* What Enter does now, or what comes before it. */
+/* The effect of Enter now, or what must come before Enter. */
 static void enter_text(const LessonRun *run, char *text, size_t size) {
     const LessonQuestion *question = lesson_run_question(run);
     bool choice = question && question->asks == ASKS_CHOICE;

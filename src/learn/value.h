@@ -16,9 +16,9 @@ typedef struct {
     FigureSource source;
 } Value;
 
-/* "25.1 MB", "4.20 us (recorded)": the source is named unless the number is exact arithmetic over
- * shapes or was measured here. */
+/* "25.1 MB", "4.20 us (recorded)". The source is left out where the number was computed or measured
+ * here. */
 void value_text(const Value *value, char *text, size_t size);
 
-/* Of two sources the one that a result of both must be labelled with. */
+/* The source of a result of two figures: the weaker one. */
 FigureSource weaker_source(FigureSource a, FigureSource b);

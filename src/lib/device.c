@@ -1,4 +1,4 @@
-/* Host memory here, a GPU's in lib_cuda.cu: the one file that knows which of them a device is. */
+/* Host memory in this file, a GPU's in lib_cuda.cu. No other file knows what kind a device is. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -97,8 +97,8 @@ BevpoolStatus lib_build_on_gpu(BevMap *map, void **memory, const BevpoolShape *s
 
 /* ---- where a pointer is ---------------------------------------------------------------------- */
 
-/* Whether the CPU would crash on `pointer`. Asks the driver only where the process has loaded it:
- * before, there is no such memory, and CUDA must not begin because of us. */
+/* Whether the CPU would crash on `pointer`. The driver is asked only where the process has loaded
+ * it: before that there is no GPU memory, and the library must not start CUDA. */
 static bool only_gpus_read(const void *pointer) {
     typedef int Attribute(void *value, int attribute, uintptr_t pointer);
     enum { MEMORY_TYPE = 2, IS_MANAGED = 8, DEVICE_MEMORY = 2 };

@@ -212,7 +212,7 @@ static BevpoolStatus check_ascends(const BevMap *host, BevpoolError *error) {
     return BEVPOOL_OK;
 }
 
-/* What is left to find and to check, on the host. */
+/* The host's part: what is left to find and to check. */
 static BevpoolStatus complete(BevMap *host, const BevpoolShape *shape, uint32_t flags,
                               BevpoolError *error) {
     Err err = {0};

@@ -96,8 +96,8 @@ static BevpoolStatus take_named(BevpoolPlan *plan, const char *name, BevpoolErro
     return BEVPOOL_OK;
 }
 
-/* The default of the ladder; where it refuses, the last row that does not and gives the same bits
- * in each run; else the last row that does not. */
+/* The default of the ladder. Where the default refuses: the last row that fits and gives the same
+ * bits in each run; else the last row that fits. */
 static BevpoolStatus take_best(BevpoolPlan *plan, BevpoolError *error) {
     enum { DEFAULT, DETERMINISTIC, ANY, PASSES };
     int count = 0;
@@ -185,7 +185,7 @@ static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *
     return BEVPOOL_OK;
 }
 
-/* What a plan wants of its problem, before there is a kernel. */
+/* The parts of a plan's problem that are known before the kernel. */
 static BevpoolStatus set_out(BevpoolPlan *plan, const BevpoolOptions *options,
                              BevpoolError *error) {
     plan->problem = problem_of(plan->map, options);

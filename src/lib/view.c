@@ -19,8 +19,8 @@ int64_t lib_view_extent(const BevShape *shape, int64_t channels, const BevStride
            (shape->feat_h - 1) * s->row + (shape->feat_w - 1) * s->column;
 }
 
-/* Elements must not share memory: from the smallest stride up each is at least the extent of those
- * before it. Dimensions of one element have no stride. */
+/* Elements must not share memory. From the smallest stride up, each stride is at least the extent
+ * of the dimensions before it. Dimensions of one element have no stride. */
 static BevpoolStatus check_strides(const char *name, const int64_t sizes[DIMS],
                                    const int64_t strides[DIMS], BevpoolError *error) {
     int64_t extent = 1; /* elements from the first to behind the last */

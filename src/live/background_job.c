@@ -34,7 +34,7 @@ void background_job_drop(BackgroundJob *job) {
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* Waits while the simulation is paused. False: it is to end. */
+/* Waits while the simulation is paused. False: the caller wants its end. */
 static bool go_on(void *context) {
     Background *background = context;
     Worker *worker = &background->worker;
@@ -46,7 +46,7 @@ static bool go_on(void *context) {
     return on;
 }
 
-/* What was known of the problem before is handed over first, without a step. */
+/* The facts known before are handed over first, without a step. */
 static bool simulate(Background *background, BackgroundJob *job, Err *err) {
     const TraceWatch watch = {.go_on = go_on, .context = background};
     LiveModel *live_model = job->live_model;

@@ -20,7 +20,7 @@ typedef struct {
     JobKind kind;
     FrameInputs inputs; /* scene, features, map; GRADIENTS: the pooled grid */
     KernelConfig config;
-    uint64_t tag;    /* the caller's number: it recognises an outdated result by it */
+    uint64_t tag;    /* the caller's number, which tells an outdated result */
     bool wants_grid; /* LAUNCH: the pooled grid is wanted as well */
     LiveModel
         *live_model;  /* CACHESIM: borrowed; the caller leaves it alone until the job is taken */
@@ -29,15 +29,15 @@ typedef struct {
 
     bool failed; /* `err` says why */
     Err err;
-    double launch_us, prepare_us, own_bytes; /* LAUNCH */
-    double busy_us;        /* LAUNCH: what it would be with a core for each thread */
+    double launch_us, prepare_us, own_bytes; /* LAUNCH: time of the launch */
+    double busy_us;        /* LAUNCH: estimated time with a core for each thread */
     PooledGrid *grid;      /* LAUNCH: where it was wanted */
-    Training *training;    /* TRAIN: where it stands now */
+    Training *training;    /* TRAIN: the training so far */
     Job job;               /* GRADIENTS: whose loss; TRAIN */
     Gradients *gradients;  /* GRADIENTS */
     LiveAccuracy accuracy; /* ACCURACY */
-    MemoryModel *model;    /* CACHESIM: what is known by now; NULL: nothing */
-    bool complete;         /* CACHESIM: nothing of this depth is missing */
+    MemoryModel *model;    /* CACHESIM: the model so far; NULL: none */
+    bool complete;         /* CACHESIM: the depth is complete */
 } BackgroundJob;
 
 /* Drops the references that the job holds. */
@@ -70,7 +70,7 @@ JobKind background_kind(Background *background);
 /* Pauses a simulation, or lets it go on. Launches and gates cannot be paused. */
 void background_pause(Background *background, bool pause);
 
-/* Ends a simulation early: another problem is shown by now. */
+/* Ends a simulation early: another problem is on the screen. */
 void background_give_up(Background *background);
 
 /* ---- what a job does ------------------------------------------------------------------------- */

@@ -15,14 +15,14 @@ enum {
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* Whether the next request comes before idle work. After a render that was given up it must: what
- * the engine holds fits no request. */
+/* Whether the next request comes before idle work. After a render that was given up the request
+ * must come first: the engine's data fit no request. */
 static bool request_comes_first(Engine *engine) {
     return engine->given_up ||
            (clock_ms() - engine->idle_ms < STARVED_MS && engine_request_waits(engine, INFINITY));
 }
 
-/* Requests first, then what they leave time for. */
+/* Requests first; idle work in the time between them. */
 static void *engine_main(void *argument) {
     Engine *engine = argument;
     State request;

@@ -94,8 +94,8 @@ typedef struct {
 bool engine_open(Engine **engine, const EngineOptions *options, Err *err);
 void engine_close(Engine *engine); /* accepts NULL */
 
-/* Closes it, if its threads end within `patience_ms`. False: one still computes; nothing was freed,
- * and the process can only be left with _exit(). Accepts NULL. */
+/* Closes the engine, if its threads end within `patience_ms`. False: a thread still computes.
+ * Nothing was freed then, and the process can only be left with _exit(). Accepts NULL. */
 bool engine_close_within(Engine *engine, double patience_ms);
 
 /* Requests a frame of this state; an older request that was not begun yet is forgotten. Returns the
@@ -105,7 +105,7 @@ uint64_t engine_request(Engine *engine, const State *state);
 /* The newest frame that was not taken yet, or NULL. */
 const EngineFrame *engine_take(Engine *engine);
 
-/* The stage of rendering that is in hand, or was the last one: "map". */
+/* The current stage of rendering, or the last one: "map". */
 const char *engine_doing(const Engine *engine);
 
 /* A descriptor for poll(): readable while a frame waits. */

@@ -1,5 +1,5 @@
-/* What the engine's thread does while no request waits. What is most useful comes first; the order
- * stands in engine_idle_work(), at the end. */
+/* Work of the engine's thread while no request waits. The most useful task comes first;
+ * engine_idle_work(), at the end, has the order. */
 #include "src/live/engine_internal.h"
 
 #include "src/base/clock.h"
@@ -63,7 +63,7 @@ static void look_at_gpu(Engine *engine) {
 
 /* ---- the cores ------------------------------------------------------------------------------- */
 
-/* What figures wait for where others take the cores. */
+/* What figures wait for, while other programs take the cores. */
 static void look_at_load(Engine *engine) {
     double now_ms = clock_ms();
     if (engine->load_ms > 0 && now_ms - engine->load_ms < LOOK_MS)
@@ -152,8 +152,8 @@ static void take_result(Engine *engine, bool idle) {
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* A task had nothing to do; or what it has to do runs or waits in the background, and tasks that
- * are less useful have to wait as well; or it has done something. */
+/* TASK_NONE: nothing to do. TASK_WAITS: its work runs or waits in the background, and less useful
+ * tasks wait as well. TASK_WORKED: some work was done. */
 typedef enum { TASK_NONE, TASK_WAITS, TASK_WORKED } TaskEnd;
 
 static bool slot_is_empty(Engine *engine) {
@@ -265,7 +265,7 @@ static TaskEnd train_here(Engine *engine) {
     return TASK_WORKED;
 }
 
-/* Every few jobs the other tasks have their turn, so that gates and figures come meanwhile. */
+/* Every few jobs the other tasks have their turn, for gates and figures. */
 static TaskEnd train(Engine *engine, bool idle) {
     enum { TURNS = 8 };
     if (!engine->live.job.train_steps)

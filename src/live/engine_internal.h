@@ -79,13 +79,13 @@ struct Engine {
     Load load;             /* of the cores, when it was looked at last */
     double load_ms;        /* and when that was */
     unsigned checked;      /* formats whose accuracy was checked since: 1u << dtype */
-    uint64_t model_tag;    /* grows when something else is to be simulated */
-    int simulated;         /* so many depths of the simulation are complete */
+    uint64_t model_tag;    /* grows when the simulation has another subject */
+    int simulated;         /* complete depths of the simulation */
     uint32_t wanted;       /* kernels that the lesson wants simulated */
 
     double published_ms, frame_ms; /* the last time; the last time that a moment was rendered */
     double idle_ms;                /* the last time that idle work was done */
-    double slice_ms;               /* while the world moves, no slice of timing before */
+    double slice_ms;               /* while the world moves, no slice of timing before this time */
     double give_way_ms;            /* a render gives way only to requests made before */
 };
 
@@ -103,7 +103,7 @@ bool engine_request_waits(Engine *engine, double until_ms);
 /* Frees the frame that the caller gave back, before another one is rendered. */
 void engine_free_retired(Mailbox *mailbox);
 
-/* Hands a new frame with all that is known to the caller. */
+/* Hands a new frame with all known figures to the caller. */
 void engine_publish(Engine *engine);
 
 /* Waits for a request, for engine_wake(), or until it is time to look around again. */
@@ -117,10 +117,10 @@ void engine_render(Engine *engine, const State *request);
 /* Renders the newest request's frame once more, and publishes it unless a new request came. */
 PipelineEnd engine_render_again(Engine *engine, Quality quality);
 
-/* Makes the picture of what is shown, where pictures are wanted. False: it stays as it was. */
+/* Makes the picture of the frame, where pictures are wanted. False: the picture stays. */
 bool engine_draw(Engine *engine, const GiveUp *give_up, Err *err);
 
-/* Keeps an error for the next frame. It is told even if that frame is without it again. */
+/* Keeps an error for the next frame. The error is told even if that frame succeeds. */
 void engine_report_error(Engine *engine, const Err *err);
 
 /* Adds a note for the user. */

@@ -10,7 +10,7 @@
 
 enum { GIVE_WAY_MS = 50 }; /* a key that has waited so long does not give way to the next one */
 
-/* After a lost device other errors only follow from that one. */
+/* After a lost device other errors are mere consequences. */
 void engine_report_error(Engine *engine, const Err *err) {
     if (engine->device_lost)
         return;
@@ -59,7 +59,8 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     engine->live.model = engine->model = NULL;
 }
 
-/* Says once for each scene and number of channels what is given up to stay within the budget. */
+/* Tells, once for each scene and number of channels, which parts are given up to stay within the
+ * budget. */
 static void note_budget(Engine *engine, const FrameInputs *inputs) {
     const BevShape *shape = &inputs->features->shape;
     double grid_mb = (double)(shape->nx * shape->ny * shape->channels) * sizeof(float) / 1e6;
@@ -79,9 +80,9 @@ static void note_budget(Engine *engine, const FrameInputs *inputs) {
     engine_note(engine, &note);
 }
 
-/* Whether the accuracy on the screen is of other values. While the world moves, or depth is
- * trained, each frame has others: their accuracy is that of a moment ago, unless channels or
- * temperature were changed. */
+/* Whether the accuracy on the screen belongs to other values. While the world moves, or depth is
+ * trained, each frame has new values: the accuracy is then a moment old, and not stale unless
+ * channels or temperature changed. */
 static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
                              const KernelConfig *config) {
     SeenFeatures *now = inputs->features, *before = engine->shown.features;

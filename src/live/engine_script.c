@@ -68,7 +68,7 @@ static void fill_kernels(Engine *engine) {
                                   inputs->features->shape.channels, job, &live->speedup);
 }
 
-/* Says nothing about this machine, as pictures of a script are the same on every machine. */
+/* Names no facts of this machine: pictures of a script are the same on every machine. */
 static void fill_device(Engine *engine) {
     const LiveKernel *row = live_kernel(&engine->live, engine->state.job.config.kernel);
     engine->cpu = (LiveDevice){.where = BEV_CPU};
@@ -104,7 +104,7 @@ static bool run_pipeline(Engine *engine, Err *err) {
            PIPELINE_DONE;
 }
 
-/* Takes all steps that the job asks for, and renders what they lead to. */
+/* Takes all steps that the job asks for, and renders the result. */
 static bool train(Engine *engine, Err *err) {
     Training *training;
     if (!pipeline_lacks_training(engine->pipeline, &engine->state.job))
@@ -116,7 +116,7 @@ static bool train(Engine *engine, Err *err) {
     return run_pipeline(engine, err);
 }
 
-/* Which scene, and of what the accuracy is. */
+/* The scene, and the subject of the accuracy. */
 static void note_inputs(Engine *engine) {
     const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
     engine->loads += inputs->scene != engine->shown.scene;

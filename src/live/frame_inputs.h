@@ -22,7 +22,7 @@ typedef struct {
 
 typedef struct SeenFeatures SeenFeatures;
 struct SeenFeatures {
-    SeenFeatures *base; /* these with the depth of a training; NULL: they are as seen */
+    SeenFeatures *base; /* these features with the depth of a training; NULL: as seen */
     LoadedScene *scene;
     Moment *moment; /* of a clip: the one whose tensors these are; else NULL */
     double time_s, temperature;
@@ -52,7 +52,7 @@ typedef struct BuiltMap {
     Moment *moment; /* of a clip: whose rig or map this is; else NULL */
     BevAlign align;
     double evenness, prune;
-    SeenFeatures *pruned_by; /* whose depths decided; NULL: nothing is pruned */
+    SeenFeatures *pruned_by; /* the depths that decided; NULL: nothing is pruned */
     struct BuiltMap *whole;  /* where points are pruned: the map before that */
     uint32_t camera_mask;
     CameraError errors[RIG_MAX_CAMERAS];
@@ -97,7 +97,7 @@ typedef struct {
     char text[300]; /* why there are none */
 } Gradients;
 
-/* Where a training stands (live_trainer.h), and what it is of. */
+/* Where a training stands (live_trainer.h), and its subject. */
 typedef struct {
     SeenFeatures *base; /* whose depth it began at */
     BuiltMap *map;
@@ -108,7 +108,7 @@ typedef struct {
     LiveTraining shown;
 } Training;
 
-/* The recorded steps, and what they were recorded of. */
+/* The recorded steps, and their subject. */
 typedef struct {
     LiveSteps steps;
     BuiltMap *map;
@@ -141,5 +141,5 @@ typedef union {
 FrameInputs frame_inputs_keep(const FrameInputs *inputs);
 void frame_inputs_drop(FrameInputs *inputs);
 
-/* Holds scene, features and map of `inputs` in the place of what was held. */
+/* Holds scene, features and map of `inputs` in place of those held before. */
 void frame_inputs_hold(FrameInputs *held, const FrameInputs *inputs);

@@ -28,8 +28,8 @@ bool inputs_scene_has_map(const Scene *scene, BevAlign align);
 
 /* ---- inputs_map.c ---------------------------------------------------------------------------- */
 
-/* Device memory that is kept for the next maps of the same size: a comparison of two aligns builds
- * two maps for every change of calibration. A zeroed MapBuilder keeps nothing yet. */
+/* Device memory for the next maps of the same size: a comparison of two aligns builds two maps for
+ * every change of calibration. A zeroed MapBuilder is empty. */
 typedef struct {
     struct ScatterGpu *gpu[BEV_ALIGN_COUNT];
     BevShape shape;
@@ -107,7 +107,8 @@ int64_t inputs_probe_cell(const FrameInputs *inputs, const Job *job);
 BevProblem inputs_bare_problem(const BevShape *shape, const BevMap *map, BevDirection direction,
                                BevDtype dtype, BevAlign align);
 
-/* What pools the picture: the selection, or where that goes backward the default kernel. */
+/* The kernel that pools the picture: the selection, or the default kernel where the selection goes
+ * backward. */
 KernelConfig inputs_forward_config(const KernelConfig *config);
 
 /* The bytes of a selection that goes backward. */
@@ -118,12 +119,12 @@ bool inputs_pixel_runs(const FrameInputs *inputs, LiveIntervals *intervals, Err 
 
 /* ---- inputs_gradients.c ---------------------------------------------------------------------- */
 
-/* Whether these are of that grid, and of the job's loss, cell and kernel. All large grids fit: of
- * those there are none. */
+/* Whether these gradients are of that grid and of the job's loss, cell and kernel. Large grids have
+ * no gradients: they always fit. */
 bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const Job *job);
 
-/* The job's loss on the pooled grid of `with`; its gradients still wait, or `text` says why there
- * are none. */
+/* The job's loss on the pooled grid of `with`. Its gradients still wait, or `text` has the reason
+ * why there are none. */
 bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *err);
 
 /* Computes the gradients that wait. `runner` keeps problem and session for the next loss. */

@@ -1,6 +1,6 @@
-/* What a loss on some cells says of the pixels and depths that feed them: the loss, whose gradient
- * with respect to the grid is the pooled features in these cells, and the two gradients that the
- * selected kernel computes from it. */
+/* The loss on some cells, and its gradients: which pixels and depths feed these cells. The loss's
+ * gradient with respect to the grid is the pooled features in these cells; the selected kernel
+ * computes the two other gradients from it. */
 #include "kernels/codec.h"
 #include "src/base/ref.h"
 #include "src/live/inputs.h"
@@ -39,7 +39,7 @@ static GridContent content_of(const FrameInputs *with) {
                          .embedding = features->embedding.rows ? &features->embedding : NULL};
 }
 
-/* The loss on the cell that is looked at. A loss that there is none of says why. */
+/* The loss on the cell under the cursor. A loss without a cell has a text with the reason. */
 static void make_loss(Gradients *made, const FrameInputs *with) {
     const GridContent content = content_of(with);
     Err err = {.kind = ERR_FAILED};
@@ -73,7 +73,7 @@ bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *
 
 /* ---- the gradients --------------------------------------------------------------------------- */
 
-/* The session goes on where only grad_out is another one. */
+/* The session is kept where only grad_out changed. */
 static bool run(Runner *runner, const Gradients *made, Err *err) {
     const PooledGrid *pooled = made->pooled;
     const BevShape *shape = &pooled->features->shape;

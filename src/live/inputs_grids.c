@@ -21,7 +21,7 @@ void runner_clear(Runner *runner) {
     *runner = (Runner){.session = NULL};
 }
 
-/* Notes what the runner's problem holds from now on. */
+/* Notes the new contents of the runner's problem. */
 static void runner_holds(Runner *runner, const FrameInputs *next) {
     SeenFeatures *features = ref_keep(next->features);
     BuiltMap *map = ref_keep(next->map);
@@ -35,8 +35,8 @@ static bool same_shape(const BevShape *a, const BevShape *b) {
     return !memcmp(a, b, sizeof *a);
 }
 
-/* Encodes the values of `next` unless the runner has them: into the tensors that are there where
- * they have the right size. */
+/* Encodes the values of `next`, unless the runner has them already: into the existing tensors where
+ * their size fits. */
 static bool runner_encode(Runner *runner, const FrameInputs *next, const KernelConfig *config,
                           StageTimes *times, Err *err) {
     bool ok, encoded = runner->features != NULL;
@@ -61,7 +61,7 @@ static bool runner_encode(Runner *runner, const FrameInputs *next, const KernelC
     return ok;
 }
 
-/* The session goes on where only the values have changed. */
+/* The session is kept where only the values changed. */
 static bool runner_prepare(Runner *runner, const FrameInputs *next, const KernelConfig *config,
                            const GiveUp *give_up, StageTimes *times, Err *err) {
     bool goes_on = runner->session && runner->map == next->map &&
@@ -215,7 +215,7 @@ static void fp64_destroy(void *contents) {
     ref_drop(grid->features);
 }
 
-/* Where the rows of a large grid are computed from. */
+/* The inputs from which the rows of a large grid are computed. */
 static bool index_intervals(Fp64Grid *grid, const BevShape *shape) {
     const BevMap *map = &grid->map->map;
     int64_t cells = shape->nx * shape->ny;

@@ -152,7 +152,7 @@ static bool build_whole(BuiltMap *built, MapBuilder *builder, BevWhere where, co
     return build_map(builder, where, built, give_up, err);
 }
 
-/* The points of the whole map that matter. */
+/* The points of the whole map that pruning keeps. */
 static bool prune(BuiltMap *built, Pruned *pruned, Err *err) {
     built->rig = built->whole->rig;
     if (!scatter_copy(&built->whole->map, &built->map, err))
@@ -183,7 +183,7 @@ static bool same_map(const BuiltMap *a, const BuiltMap *b) {
            a->rig.grid.truncate == b->rig.grid.truncate && same_errors(a, b);
 }
 
-/* Depths change with each frame, the whole map does not: that of the last map is used again. */
+/* Depths change with each frame, the whole map does not: the last whole map is used again. */
 static bool find_whole(BuiltMap *last, BuiltMap *want, MapBuilder *builder, const Job *job,
                        const GiveUp *give_up, const FrameInputs *next, Err *err) {
     BuiltMap *have = ref_keep(last && last->whole ? last->whole : last);

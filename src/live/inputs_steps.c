@@ -1,5 +1,5 @@
-/* The steps of warps, recorded for the display: of a chosen block or warp; else of the pinned cell
- * or the one under the cursor, else of the one with the most points. */
+/* The steps of warps, recorded for the display. A chosen block or warp comes first, then the pinned
+ * cell, then the cell under the cursor, then the cell with the most points. */
 #include "src/live/inputs.h"
 
 #include "kernels/regime.h"
@@ -58,8 +58,8 @@ static bool same_request(const RecordedSteps *a, const RecordedSteps *b) {
            a->block == b->block && a->warp == b->warp && !memcmp(&a->gpu, &b->gpu, sizeof a->gpu);
 }
 
-/* A baseline with another align or rig has another map, and so other points: it has no place
- * here. */
+/* A baseline with another align or rig has another map with other points: its steps are not
+ * shown. */
 static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
     const Job *job = &state->job;
     Gpu gpu = state_gpu(state);

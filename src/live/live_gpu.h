@@ -1,6 +1,5 @@
-/* The GPU's part of LiveData: what it is, what it says about itself, how fast it can read and copy,
- * and its hardware counters. What cannot be found out stays unknown; in builds without CUDA that is
- * all of it. */
+/* The GPU's part of LiveData: its facts, its sensors, its read and copy bandwidths, its hardware
+ * counters. Facts that cannot be found out stay unknown; in builds without CUDA all of them. */
 #pragma once
 
 #include "src/cachesim/limits.h"

@@ -98,7 +98,7 @@ static bool same_key(const ProblemKey *a, const ProblemKey *b) {
            a->dtype == b->dtype && a->align == b->align;
 }
 
-/* The place of the problem, or else the one that was not used for longest, cleared. */
+/* The place of the problem; else the place unused for longest, cleared. */
 static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
     KnownProblem *oldest = live_model->problems;
     for (KnownProblem *p = oldest; p < live_model->problems + PROBLEMS; p++) {
@@ -220,7 +220,7 @@ static bool want(const KnownProblem *now, const BevKernel *kernel, BevDtype dtyp
     return kernel && is_missing(now, kernel, dtype);
 }
 
-/* The end of the table is the fast end of the ladder; its traces are short as well. */
+/* The table ends with the fastest kernels, whose traces are short as well. */
 static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *replay) {
     const KnownProblem *now = live_model->now;
     BevDtype dtype = now->key.dtype;

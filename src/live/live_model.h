@@ -1,6 +1,6 @@
-/* The cache simulation behind the display: the memory model of the problem that is shown, one step
- * at a time, and the models of the problems shown before, so that going back to one of them costs
- * nothing. One thread at a time may use it. */
+/* The cache simulation behind the display: the memory model of the shown problem, one step at a
+ * time. The models of the problems shown before are kept, so that going back costs nothing. One
+ * thread at a time may use it. */
 #pragma once
 
 #include "src/cachesim/memory_model.h"
@@ -33,10 +33,10 @@ void live_model_want(LiveModel *live_model, uint32_t kernels);
  * data sheet. */
 void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits);
 
-/* Replays one access trace that is missing: the selection's first, then the other kernels', quick
- * ones before slow ones. False: none is missing. A replay that fails is not tried again on this
- * problem. `watch` (or NULL) may end a replay early; it is done again later. */
+/* Replays one missing access trace: the selection's first, then the other kernels', quick ones
+ * before slow ones. False: no trace is missing. A replay that fails is not tried again on this
+ * problem. `watch` (or NULL) may end a replay early; such a replay is done again later. */
 bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *watch);
 
-/* What is known so far, borrowed; NULL: nothing. It never changes: a later step makes a new one. */
+/* The model so far, borrowed; NULL: none. A model never changes: a later step makes a new one. */
 MemoryModel *live_model_known(const LiveModel *live_model);

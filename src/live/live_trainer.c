@@ -163,7 +163,8 @@ static void explain(LiveTraining *shown, const Err *err) {
     snprintf(shown->text, sizeof shown->text, "%.190s", err->what);
 }
 
-/* Where the trainer stands after some more steps, as a new object: the one before is on show. */
+/* The state of the trainer after some more steps, as a new object: the former object is on the
+ * screen. */
 static bool advance(LiveTrainer *trainer, const Job *job, TrainBudget budget, Err *err) {
     Training *at = trainer->at, *next = ref_new(sizeof *next, destroy);
     bool kept = false;

@@ -6,7 +6,7 @@
 #include "src/live/frame_inputs.h"
 #include "src/train/trainer.h"
 
-/* A zeroed one stands nowhere. */
+/* A zeroed trainer has no training. */
 typedef struct {
     bool untimed;        /* leaves the times of a step unknown, as scripts do */
     Training *at;        /* where it stands, or NULL */
@@ -24,15 +24,15 @@ typedef struct {
     int steps;
 } TrainBudget;
 
-/* Takes steps towards job->train_steps, as many as the budget allows; begins
- * anew where the job asks for another training than the one that it stands in. `with` has scene,
- * features and map. `out` receives a new reference to where it stands now. What only this training
- * lacks is told in its text; false: the device is lost, or there is no memory. */
+/* Takes steps towards job->train_steps, as many as the budget allows. Begins anew where the job
+ * asks for another training. `with` has scene, features and map. `out` receives a new reference to
+ * the training so far. A failure of this training alone is told in its text; false: the device is
+ * lost, or there is no memory. */
 bool live_trainer_run(LiveTrainer *trainer, const FrameInputs *with, const Job *job,
                       TrainBudget budget, Training **out, Err *err);
 
 /* ---- for the pipeline ------------------------------------------------------------------------ */
 
-/* The training of `there` that is the job's on the features and the map of `next`, or a new one
- * that has not begun; its depth takes the place of the features' own. Without training: nothing. */
+/* The training for the job on the features and the map of `next`: that of `there` where it fits,
+ * else a new one. Its depth takes the place of the features' own. Without training: nothing. */
 bool inputs_training(Training *const there[2], const Job *job, FrameInputs *next, Err *err);

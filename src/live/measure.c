@@ -109,7 +109,7 @@ static const char *reason_to_skip(const Measure *measure, const KernelConfig *co
     return bev_unsupported(config->kernel, &problem);
 }
 
-/* Where a kernel has no figure of this problem, what was recorded of it stands in. */
+/* Where a kernel has no figure of this problem, a recorded figure stands in. */
 static void restart(const Measure *measure, TimedKernel *timed, const KernelConfig *config) {
     timed_kernel_restart(timed, config);
     timed->live.skipped = reason_to_skip(measure, &timed->config);
@@ -214,7 +214,7 @@ static TimedKernel *kernel_of_baseline(Measure *measure) {
     return map_for(measure, &measure->baseline.config) ? &measure->baseline : NULL;
 }
 
-/* A figure of another kernel lies between: the pair is given up. */
+/* A figure of another kernel came between: the pair is given up. */
 static void pairs_taken(Measure *measure, const TimedKernel *timed, double us) {
     const TimedKernel *selection = kernel_of(measure, measure->job.config.kernel);
     const TimedKernel *baseline = kernel_of_baseline(measure);
@@ -307,14 +307,14 @@ void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle) 
     double now_ms = clock_ms();
     measure->next_launch_ms = now_ms + LAUNCH_PAUSE * (now_ms - measure->launched_ms);
     if (!kernel_config_equal(&job->config, &timed->config) || job->tag != measure->problems)
-        return; /* another problem is timed by now */
+        return; /* the display times another problem by now */
     timed->failed = job->failed;
     if (job->failed)
         return;
-    /* A launch that was slow a moment ago counts even where this one is not: else a kernel near the
-     * border, on a busy machine, would go to and fro and never have a figure. */
+    /* A launch that was slow a moment ago counts as slow even where this one is not. Else a kernel
+     * near the border, on a busy machine, would change sides for ever and never have a figure. */
     bool counts = timed_kernel_needs_background(timed);
-    timed->cost_us = job->busy_us; /* what a launch takes that has the cores to itself */
+    timed->cost_us = job->busy_us; /* time of a launch that has the cores to itself */
     bool disturbed = !idle || measure->launched_frames != measure->frames;
     if (counts || timed_kernel_needs_background(timed))
         timed_kernel_add_launch(timed, job, disturbed);
@@ -434,7 +434,7 @@ static bool time_row(Measure *measure, TimedKernel *timed, MeasureStep *step, Er
     if (ok && timed->count == TIMED_KERNEL_SAMPLES)
         *step = finish(measure, timed);
     else if (ok && timed_kernel_needs_background(timed))
-        close_session(measure); /* it has turned out to be slow */
+        close_session(measure); /* the kernel has turned out to be slow */
     return ok;
 }
 
@@ -465,7 +465,7 @@ static bool has_its_turn(const Measure *measure, const TimedKernel *timed) {
     return timed == measure->current || (timed->turn && timed->turn == measure->turns);
 }
 
-/* Of enough pairs; until then of a recording. */
+/* From enough pairs of measurements; until then from a recording. */
 static void fill_speedup(const Measure *measure, LiveSpeedup *speedup) {
     *speedup = (LiveSpeedup){.pairs = 0};
     if (!pairs_fill(&measure->pairs, speedup) && measure->inputs.scene)

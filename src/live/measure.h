@@ -12,12 +12,12 @@ void measure_close(Measure *measure); /* accepts NULL */
 
 /* Times kernels on these inputs from now on. On another problem (format, align, map, channels) all
  * figures become stale until they are taken again; new values of the same shape change nothing.
- * `launch_us` is what the pipeline's launch of the selection took, 0: it did not launch. It is no
- * figure, but says at once whether the kernel is slow. */
+ * `launch_us`: time of the pipeline's launch of the selection; 0: none. That time is no figure, but
+ * tells at once whether the kernel is slow. */
 void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, double launch_us);
 
-/* Names the configuration, the selection's or the baseline's, whose next background launch is to
- * bring its grid; NULL: none is wanted. */
+/* Names the configuration, the selection or the baseline, whose next background launch is to bring
+ * its grid; NULL: none. */
 void measure_want_grid(Measure *measure, const KernelConfig *config);
 
 /* What to time: what the selection lacks (its grid, its figure, the baseline's figure); selection and
@@ -32,7 +32,7 @@ TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle);
 /* Whether that kernel is launched by the background thread: it is slow, or its grid is wanted. */
 bool measure_needs_background(Measure *measure, const TimedKernel *timed);
 
-/* The job of such a launch, and what came of it. */
+/* The job of a background launch, and its result. */
 BackgroundJob measure_launch(Measure *measure, TimedKernel *timed);
 void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle);
 
@@ -43,8 +43,8 @@ typedef enum { MEASURE_FAILED, MEASURE_MORE, MEASURE_NEWS } MeasureStep;
  * tried again on this problem. */
 MeasureStep measure_slice(Measure *measure, TimedKernel *timed, bool idle, Err *err);
 
-/* Whether a launch of this configuration, the selection's or the baseline's, would keep a key
- * waiting, as far as is known: a CPU kernel that was never run would. */
+/* Whether a launch of this configuration, the selection or the baseline, would keep a key waiting,
+ * as far as is known. A CPU kernel that never ran would. */
 bool measure_is_slow(Measure *measure, const KernelConfig *config);
 
 /* Fills in the kernels, the baseline and the speed-up. */

@@ -33,7 +33,7 @@ static size_t bytes_of(const Scene *scene) {
            (size_t)scene->map.points * 3 * sizeof(int32_t);
 }
 
-/* How many moments after the wanted one it is shown. */
+/* After how many moments, from the wanted one on, it is shown. */
 static int distance(const Moments *moments, int number) {
     int count = moments->clip->count;
     return (number - moments->wanted + count) % count;
@@ -46,7 +46,7 @@ static void forget(Moments *moments, int number) {
     moments->bytes[number] = 0;
 }
 
-/* The one that is shown last of those that are there; -1: none is there. */
+/* Of the loaded moments the one that is shown last; -1: none is loaded. */
 static int farthest(const Moments *moments) {
     int found = -1;
     for (int i = 0; i < moments->clip->count; i++)
@@ -55,8 +55,8 @@ static int farthest(const Moments *moments) {
     return found;
 }
 
-/* The next one to load; -1: all are there, or there is no room for one that is shown sooner than
- * those that are there. */
+/* The next moment to load; -1: all are loaded, or there is no room for one that is shown sooner
+ * than the loaded ones. */
 static int next_to_load(const Moments *moments) {
     int count = moments->clip->count, last = farthest(moments), next = moments->wanted;
     for (int i = 0; i < count && moments->there[next]; i++)
@@ -153,7 +153,7 @@ Moment *moments_take(Moments *moments, int number, const GiveUp *give_up, Err *e
     worker_lock(&moments->worker);
     moments->wanted = number;
     if (moments->failed == number)
-        moments->failed = -1; /* it may be whole by now */
+        moments->failed = -1; /* whole by now, perhaps */
     worker_tell(&moments->worker);
     while (!moments->there[number] && moments->failed != number && !given_up(give_up))
         worker_wait_ms(&moments->worker, look_ms);

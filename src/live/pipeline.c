@@ -13,7 +13,7 @@ enum { OFFERS = 2 }; /* one for the selection, one for the baseline */
 
 struct Pipeline {
     FrameInputs inputs; /* of the last frame */
-    FrameInputs made;   /* the newest of each, including what runs made that were given up */
+    FrameInputs made;   /* the newest of each, those of runs that were given up included */
     PooledGrid *offers[OFFERS];   /* pooled elsewhere; newest first */
     Gradients *offered_gradients; /* computed elsewhere, */
     Training *offered_training;   /* like this */
@@ -129,8 +129,8 @@ static void let_go(PooledGrid **grid) {
     *grid = NULL;
 }
 
-/* Another large grid is pooled: those of the last frame, which only its picture needed, make room
- * for it. */
+/* Another large grid is pooled: the grids of the last frame, which only its picture needed, make
+ * room. */
 static void make_room(Run *run, bool baseline) {
     Pipeline *pipeline = run->pipeline;
     LiveFrame *frame = &run->live->frame;
@@ -164,7 +164,7 @@ static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig
                        times, run->err);
 }
 
-/* The scene of the baseline: that of the selection, or another one that it is compared with. */
+/* The scene of the baseline: the selection's, or another scene. */
 static bool baseline_scene(Run *run, const State *baseline, FrameInputs *with) {
     LoadedScene **other = &run->pipeline->other;
     bool own = baseline->job.other != 0;
@@ -177,7 +177,7 @@ static bool baseline_scene(Run *run, const State *baseline, FrameInputs *with) {
     return true;
 }
 
-/* Its features: those of the selection, or of another scene or temperature. */
+/* The baseline's features: the selection's, or those of another scene or temperature. */
 static bool baseline_features(Run *run, const Job *job, const Job *baseline, FrameInputs *with) {
     PooledGrid *before = run->pipeline->made.baseline;
     bool same = !job->other && baseline->temperature == job->temperature;
@@ -185,7 +185,7 @@ static bool baseline_features(Run *run, const Job *job, const Job *baseline, Fra
     return inputs_features(have, baseline, run->needs->draft, &run->needs->give_up, with, run->err);
 }
 
-/* Its map: that of the selection, or one of another align, scene or pinned rig. */
+/* The baseline's map: the selection's, or one of another align, scene or pinned rig. */
 static bool baseline_map(Run *run, const Job *baseline, bool own_inputs, FrameInputs *with) {
     Pipeline *pipeline = run->pipeline;
     BuiltMap **have = &pipeline->maps[baseline->config.align];
@@ -198,8 +198,8 @@ static bool baseline_map(Run *run, const Job *baseline, bool own_inputs, FrameIn
     return inputs_map(have, &pipeline->builder, baseline, &run->needs->give_up, with, run->err);
 }
 
-/* A baseline with inputs of its own has no launch in the background that would bring its grid:
- * where a kernel stands in for it, that remains so. */
+/* A baseline with inputs of its own has no background launch that would bring its grid: a kernel
+ * that stands in for it stays. */
 static bool make_baseline(Run *run, State *state) {
     const Job *job = &state->job;
     if (!job->pool_baseline)
@@ -439,7 +439,7 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         frame->gradients = inputs_live_gradients(inputs->gradients);
 }
 
-/* Stages that this run did not need keep the time that they last took, marked stale. */
+/* A stage that this run did not need keeps its last time, marked stale. */
 static void fill_stages(const StageTimes *times, LiveData *live) {
     for (int i = 0; i < STAGE_DRAW; i++)
         if (times->us[i] > 0)
@@ -448,7 +448,8 @@ static void fill_stages(const StageTimes *times, LiveData *live) {
             live->stages_us[i].stale = true;
 }
 
-/* What kernels touch and what they own: cells, or backward pixels, which are counted once a map. */
+/* The bytes that kernels touch, and the items that they own: cells, or backward pixels, counted
+ * once a map. */
 static bool fill_memory(const FrameInputs *next, const KernelConfig *config, bool same_map,
                         LiveData *live, Err *err) {
     const PooledGrid *pooled = next->pooled;

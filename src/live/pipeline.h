@@ -12,15 +12,15 @@ typedef struct {
     bool fp64_original; /* the picture needs the FP64 grid */
     bool draft;         /* use fewer rays: the world is moving, and the next frame comes soon */
     bool sharp;         /* render the camera views at a higher resolution as well */
-    /* Pool in place of the selection and of the baseline where their own grid is not there yet.
-     * NULL: each pools itself. */
+    /* Pools in place of the selection and of the baseline until their own grid is there. NULL: each
+     * pools itself. */
     const BevKernel *stand_in, *baseline_stand_in;
     bool gradients_later; /* leave them to pipeline_lacks_gradients: the kernel is slow */
     GiveUp give_up; /* asked between the stages and within the long ones */
     _Atomic(const char *) *doing; /* set to the name of the stage in hand; NULL: nobody asks */
 } PipelineNeeds;
 
-/* What a run made before it was given up is kept for the next run. */
+/* A run that was given up leaves its results for the next run. */
 typedef enum { PIPELINE_FAILED, PIPELINE_GIVEN_UP, PIPELINE_DONE } PipelineEnd;
 
 bool pipeline_open(Pipeline **pipeline, Err *err);
@@ -40,7 +40,7 @@ const FrameInputs *pipeline_inputs(const Pipeline *pipeline);
 /* The configuration whose grid the last frame lacks because another kernel stood in; NULL: none. */
 const KernelConfig *pipeline_lacks(const Pipeline *pipeline);
 
-/* Whether the last frame lacks its gradients, and the next run gets them, as for a grid. */
+/* Whether the last frame lacks its gradients, and the next run gets them, as it gets a grid. */
 bool pipeline_lacks_gradients(const Pipeline *pipeline);
 void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients);
 

@@ -81,8 +81,8 @@ void timed_kernel_done(TimedKernel *timed) {
     live_remember(&timed->live, timed->live.median_us.value);
 }
 
-/* Beside pictures the clock counts their time as the launch's own; the time in which its threads
- * had a core is nearer to the truth. */
+/* Beside pictures the clock counts the pictures' time as well. The time in which the launch's
+ * threads had a core is nearer to the truth. */
 void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed) {
     if (disturbed && timed->count && !timed->disturbed)
         return;
@@ -151,7 +151,7 @@ static Reading recorded_with(const RecordedSet *set, const char *scene, int64_t 
     return recorded(row ? row->median_us : NAN);
 }
 
-/* Published of a configuration with as many channels. */
+/* The published latency of a configuration with as many channels. */
 static void fill_published(const char *scene, const KernelConfig *config, LiveKernel *live) {
     const char *column = published_column(config->kernel, NULL);
     for (int i = 0; i < gpu_count && i < MODEL_GPUS; i++) {

@@ -76,7 +76,7 @@ void timed_kernel_recorded_speedup(const RecordedSet *set, const char *scene, in
 void timed_kernel_fill_elsewhere(const RecordedSet *set, const char *scene, int64_t channels,
                                  const KernelConfig *config, LiveData *live);
 
-/* The same for a kernel that is not timed yet. Where nothing was recorded of it, what was measured
- * of an earlier problem stays. */
+/* As timed_kernel_show_recorded, for a kernel that is not timed yet. Without a recording the
+ * measurement of an earlier problem stays. */
 void timed_kernel_stand_in(const RecordedSet *set, const char *scene, int64_t channels,
                            const KernelConfig *config, LiveKernel *live);

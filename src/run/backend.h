@@ -1,4 +1,4 @@
-/* What a session asks of the place where kernels run: one table of functions for each BevWhere. */
+/* What a session needs of a backend: one table of functions for each BevWhere. */
 #pragma once
 
 #include "src/run/session.h"
@@ -9,7 +9,7 @@ extern "C" {
 
 /* Each function does for the backend's own `state` what its namesake in session.h does. */
 typedef struct {
-    /* bev_unsupported was asked before. */
+    /* bev_unsupported has been asked before. */
     bool (*open)(void **state, const BevKernel *kernel, const BevProblem *host, Err *err);
     void (*close)(void *state);
     /* Releases the kernel's plan and builds it again; *us is the time of building. Called only if

@@ -16,9 +16,9 @@ const char *const where_names[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"};
 /* The state of bench_run. */
 typedef struct {
     const BenchPlan *plan;
-    const HostProblem *problem; /* the current one */
-    BenchRow row;               /* the next to be emitted */
-    BevProblem v2_problem[BEV_CUDA + 1]; /* as it gets it */
+    const HostProblem *problem; /* the current problem */
+    BenchRow row;               /* the next row to be emitted */
+    BevProblem v2_problem[BEV_CUDA + 1]; /* the problem as V2 gets it */
     Session *v2[BEV_CUDA + 1];  /* the direction's baseline (forward V2); NULL: it does not run */
     Timing last[BEV_CUDA + 1][CACHE_COLD + 1]; /* its latest timing */
     void (*emit)(const BenchRow *, void *);
@@ -59,7 +59,7 @@ static bool note_left(BenchRow *row, Err *err) {
 
 /* ---- timing --------------------------------------------------------------------------------- */
 
-/* Times V2 once more: fewer samples, as it is done for every row. */
+/* Times V2 once more, with fewer samples, since this happens for every row. */
 static bool time_baseline(Bench *bench, BevWhere where, CacheState cache, Err *err) {
     TimingOptions options = timing_quick;
     options.single = bench->plan->timing.single;
@@ -67,9 +67,9 @@ static bool time_baseline(Bench *bench, BevWhere where, CacheState cache, Err *e
            session_time(bench->v2[where], cache, &options, &bench->last[where][cache], err);
 }
 
-/* The speed-up of the row, which was just timed. Its baseline is what V2 took before and takes now:
- * where another program came or went in between, the two differ, and the baseline did not settle.
- * V2's own row is its own baseline. */
+/* The speed-up of the row, which was just timed. Its baseline is V2 timed before the row and after
+ * it. Where another program came or went in between, the two timings differ, and the baseline did
+ * not settle. V2's own row is its own baseline. */
 static bool compare(Bench *bench, Err *err) {
     BenchRow *row = &bench->row;
     BevWhere where = row->config.kernel->where;
@@ -105,15 +105,15 @@ static bool time_caches(Bench *bench, Session *session, Err *err) {
     return true;
 }
 
-/* The problem as the kernel gets it: of a view transform the grid has channels first, as the
- * network behind it takes it, where the kernel writes that. */
+/* The problem as the kernel gets it. A view transform's grid has channels first, as the next
+ * network takes it, where the kernel writes that. */
 static BevProblem problem_for(const Bench *bench, const BevKernel *kernel) {
     BevProblem problem = bench->problem->view;
     problem.out_samples = problem.stage == BEV_VIEW && kernel->writes_first;
     return problem;
 }
 
-/* The row that others of that stage and direction are compared with; NULL: none. */
+/* The baseline row of that stage and direction; NULL: none. */
 static const BevKernel *baseline_of(const BevProblem *problem, BevWhere where) {
     for (int i = 0; bev_kernels[i]; i++)
         if (bev_kernels[i]->is_baseline && bev_kernels[i]->where == where &&

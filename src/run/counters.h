@@ -40,8 +40,8 @@ typedef struct {
     double value[COUNTER_COUNT];
 } Counters;
 
-/* Sectors found in the L2 / sectors looked up: of all accesses, and of the multiprocessors' reads
- * only. NaN: not counted. */
+/* Sectors found in the L2 / sectors looked up: of all accesses, and of the multiprocessors' reads.
+ * NaN: not counted. */
 double counters_l2_hit_rate(const Counters *counters);
 double counters_l2_read_hit_rate(const Counters *counters);
 
@@ -64,7 +64,7 @@ bool counters_read(CounterReader *reader, Session *session, Counters *counters, 
 bool counters_plan(const char *chip, CounterSet set, const char *names[COUNTER_COUNT], int *passes,
                    Err *err);
 
-/* Fills `err` for a CUPTI call that failed with `result`, named `word`. Returns false. */
+/* Fills `err` for the CUPTI call `word`, which failed with `result`. Returns false. */
 bool counters_refused(const char *call, int result, const char *word, Err *err);
 
 #ifdef __cplusplus

@@ -8,11 +8,11 @@
 #include "src/run/bench.h"
 #include "src/run/counters.h"
 
-/* One result of bench, or the counters of one launch. A figure that the file lacks is NaN. */
+/* One result of bench, or the counters of one launch. A figure that is not in the file is NaN. */
 typedef struct {
     char scene[64], kernel[32], dtype[16], align[16], cache[8];
-    BevDirection direction; /* forward where the file does not say */
-    int64_t channels;       /* 0: the file does not say */
+    BevDirection direction; /* forward where the file has none */
+    int64_t channels;       /* 0: not in the file */
     double median_us, p95_us, p99_us;
     double effective_gbps, footprint_mb;
     double l2_carveout_mib, l2_left_mib; /* as in BenchRow; NaN: the L2 was whole */
@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
     char label[160]; /* "NVIDIA H200, driver 580.159, CUDA 13.0, 2026-11-20" */
     char file[48];   /* its name without the folder */
-    Limits limits;   /* what probes reached on the machine */
+    Limits limits;   /* limits that probes measured on the machine */
     RecordedRow *rows;
     int row_count;
     RecordedRow *counted; /* rows with counters, and bench's median_us */
@@ -44,12 +44,12 @@ bool recorded_load(RecordedSet *set, const char *folder, Err *err);
 bool recorded_load_samples(RecordedSet *set, Err *err);
 void recorded_free(RecordedSet *set);
 
-/* Whether the row was taken with a part of the L2 carved out: it does not describe the GPU as it
- * is. */
+/* Whether the row was taken with a part of the L2 carved out. Such a row does not describe the
+ * GPU. */
 bool recorded_is_experiment(const RecordedRow *row);
 
-/* The row of a configuration on a scene with that many channels, the L2 whole, and the recording
- * that it comes `from` (may be NULL). NULL if it was not recorded. */
+/* The row of a configuration on a scene with that many channels, the L2 whole. `from` (may be NULL)
+ * receives the row's recording. NULL if it was not recorded. */
 const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int64_t channels,
                                  const KernelConfig *config, CacheState cache,
                                  const Recording **from);
@@ -74,11 +74,11 @@ typedef struct {
 extern const Published published[];
 extern const int published_count;
 
-/* The published column that a row stands for, or NULL. `v3_choice` is the form that the
- * published V3 takes on that GPU (NULL: unknown): it stands for V3's column. */
+/* The published column that a row stands for, or NULL. `v3_choice` is the form of the published V3
+ * on that GPU (NULL: unknown): that form stands for V3's column. */
 const char *published_column(const BevKernel *kernel, const BevKernel *v3_choice);
 
-/* The column that the model's chain is calibrated by: the kernel that waits for little else. */
+/* The column that calibrates the model's chain: the kernel that waits for little else. */
 extern const char published_calibrated[];
 
 /* The published row, or NULL. */

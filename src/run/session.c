@@ -147,8 +147,8 @@ double timing_median(double *values, int count) {
     return percentile(values, count, 0.5);
 }
 
-/* A median further above the least sample is that of waiting, as for a core that another program
- * has: it comes in steps of the scheduler's clock, and such steps differ little. */
+/* A median far above the least sample is mostly waiting, as for a core that another program has.
+ * Such waits come in steps of the scheduler's clock, and differ little. */
 static const double MOST_OVER_LEAST = 3;
 
 void timing_summarize(double *samples_us, int count, double settle, Timing *timing) {

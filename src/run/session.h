@@ -31,12 +31,11 @@ void session_close(Session *session); /* accepts NULL */
 bool session_prepare_us(Session *session, double *us, Err *err);
 
 /* Takes over the host problem's current depth, features, scales and, backward, grad_out. Map, shape
- * and formats must be those that the session was opened with; the plan depends on nothing else and
- * is kept. The next launch gives the same bits as a new session would. */
+ * and formats must be those of session_open: the plan depends on them alone and is kept. The next
+ * launch gives the same bits as a new session would. */
 bool session_update(Session *session, Err *err);
 
-/* Fills the outputs, where the kernel writes them, with 0xff bytes, NaN in every output format, and
- * the kernel's workspace too. */
+/* Fills the outputs and the kernel's workspace with 0xff bytes: NaN in every output format. */
 bool session_poison(Session *session, Err *err);
 
 /* Launches the kernel once and waits for it. */
@@ -46,8 +45,8 @@ bool session_run(Session *session, Err *err);
  * bev_outputs. Channels come last, whatever layout the kernel writes. */
 bool session_read(Session *session, void *codes, Err *err);
 
-/* The same without a copy where possible: *codes points to memory of the session or of the host
- * problem, valid until the next call on this session. */
+/* As session_output, without a copy where possible: *codes points to memory of the session or of
+ * the host problem, valid until the next call on this session. */
 bool session_output(Session *session, const void **codes, Err *err);
 
 /* Checks that no launch changed an input or wrote outside its buffers; false with an error if one
@@ -94,8 +93,8 @@ typedef struct {
 
 typedef enum { CACHE_WARM, CACHE_COLD } CacheState;
 
-/* Two timings of the same kernel as one: settled if both are and their medians differ by at most
- * the limit; then the figures are averaged, else they are those of the faster one. */
+/* Joins two timings of the same kernel. Both settled, and medians within the limit: a settled
+ * average. Else the faster of the two, unsettled. */
 Timing timing_join(const Timing *a, const Timing *b);
 
 /* Times launches. Warm: back to back. Cold: the caches are flushed before every launch, outside the

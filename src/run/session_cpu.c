@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 static const double SETTLE = 0.15; /* a CPU shared with other programs drifts by less */
-/* In a launch some thread always has work, so the threads' CPU time is at least the time that
- * passes. Less means that they waited for a core that another program had. */
+/* In a launch some thread always has work: the threads' CPU time is at least the elapsed time. Less
+ * CPU time means waiting for a core that another program had. */
 static const double LEAST_BUSY = 0.75;
-static const double MIN_SAMPLE_US = 20;   /* reading the clock costs little of this */
+static const double MIN_SAMPLE_US = 20;   /* the clock's cost is a small part of this */
 static const size_t MAX_FLUSH = 64 << 20; /* flushing more takes longer than a launch */
 enum { ALIGNMENT = 256, BAND = 256, BAND_BYTE = 0xa5 }; /* of the workspace, and behind it */
 
@@ -205,9 +205,9 @@ static int enough_launches(double launch_us) {
     return launch_us < MIN_SAMPLE_US ? (int)(MIN_SAMPLE_US / launch_us) + 1 : 1;
 }
 
-/* Chooses t->inner. The warm-up overestimates the time of a launch, because it reads the clock
- * after each one and may be interrupted, and so does a sample of few launches: samples that are not
- * kept correct it, until one is at least half as long as it should be. */
+/* Chooses t->inner. The warm-up overestimates a launch: it reads the clock after each launch, and
+ * may be interrupted. So does a sample of few launches. Samples that are not kept correct the
+ * number, until one is at least half as long as it should be. */
 static bool choose_inner(Timed *t, double launch_us, Err *err) {
     do {
         t->inner = enough_launches(launch_us);

@@ -95,7 +95,7 @@ static int64_t cell_by(const Both *both, const Reading *reading, const double eg
     return (at[2] * ny + y) * nx + x;
 }
 
-/* What is done with each point: its rank, and where it is by the calibration. */
+/* An action on each point: its rank, and its place by the calibration. */
 typedef void Visit(const Both *both, int64_t rank, const double ego_m[3], void *context);
 
 static void each_point(const Both *both, int64_t step, Visit *visit, void *context) {
@@ -123,7 +123,7 @@ typedef struct {
 static void count_point(const Both *both, int64_t rank, const double ego_m[3], void *context) {
     Count *count = context;
     int64_t mine = cell_by(both, count->reading, ego_m), its = both->cells[rank];
-    if (count->reading->frame) { /* points that only the calibration has may be of other heights */
+    if (count->reading->frame) { /* points that only the calibration has may lie at other heights */
         count->found.points += its >= 0;
         count->found.same +=
             its >= 0 && its % ((int64_t)both->rig->grid.nx * both->rig->grid.ny) == mine;
@@ -166,7 +166,7 @@ static void add_pair(const Both *both, int64_t rank, const double ego_m[3], void
     }
 }
 
-/* Least squares in the plane; `whole`: of a turn by whole degrees. */
+/* Least squares in the plane. `whole`: turns are whole degrees. */
 static Reading fit_frame(const Both *both, int64_t step, bool truncate, bool whole) {
     Sums sums = {0};
     each_point(both, step, add_pair, &sums);

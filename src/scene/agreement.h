@@ -1,5 +1,5 @@
-/* Index arrays beside a calibration: whether both mean the same cells, and which convention of others
- * would explain where they do not. */
+/* Compares index arrays with a calibration: whether both mean the same cells, and which other
+ * convention explains a difference. */
 #pragma once
 
 #include "src/scene/geometry.h"
@@ -9,7 +9,7 @@ typedef struct {
     int64_t same;   /* in the same cell by both */
 } MapAgreement;
 
-/* Compares a map of one cell a point with that of the rig, nearest. Where less than 99.9 percent agree
- * `remark` becomes a line with both numbers and the convention that explains most; else "". Without
- * memory nothing is compared. */
+/* Compares a map of one cell a point with the rig's nearest map. Where less than 99.9 percent
+ * agree, `remark` becomes a line with both numbers and the convention that explains most; else "".
+ * Without memory nothing is compared. */
 MapAgreement agreement_find(const Rig *rig, const BevMap *map, char *remark, size_t size);

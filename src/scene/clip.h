@@ -26,5 +26,5 @@ int clip_at(const Clip *clip, double time_s);
 /* Loads a moment. The scene has no clip of its own. */
 bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err);
 
-/* Replaces the scene of a clip by its moment at `time_s`; does nothing where there is no clip. */
+/* Replaces the scene of a clip by its moment at `time_s`. Other scenes stay. */
 bool clip_move(Scene *scene, double time_s, Err *err);

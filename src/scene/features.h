@@ -1,5 +1,6 @@
-/* Depth distributions and camera features in FP32, before any storage format: what a network gives
- * to BEV pooling. For sample worlds they are made by ray casting and a random embedding. */
+/* Depth distributions and camera features in FP32, before any storage format: the output of a
+ * network, and the input of BEV pooling. For sample worlds ray casting and a random embedding make
+ * them. */
 #pragma once
 
 #include "src/base/give_up.h"
@@ -34,7 +35,7 @@ void embedding_encode(const Embedding *embedding, const float parts[EMBED_DIMS],
 /* The inverse for orthonormal rows: parts[i] = sum over c of vector[c] * rows[i][c]. */
 bool embedding_decode(const Embedding *embedding, const float *vector, float parts[EMBED_DIMS]);
 
-/* The class with the largest share of a pooled vector; CLASS_COUNT: nothing is pooled there, or the
+/* The class with the largest share of a pooled vector. CLASS_COUNT: the vector is zero, or the
  * embedding cannot be decoded. */
 WorldClass embedding_class(const Embedding *embedding, const float *vector);
 
@@ -93,7 +94,7 @@ bool features_render(const FeaturesRequest *request, Features *features, CameraV
 /* The error of stereo depth grows with z^2: this is 2 m at 50 m, about one pixel of disparity. */
 #define SIGMA_AT_10M_M 0.08
 
-/* The same, written into arrays that the caller owns. */
+/* As features_render, into arrays that the caller owns. */
 bool features_render_into(const FeaturesRequest *request, const Features *features,
                           CameraViews *views, Err *err);
 

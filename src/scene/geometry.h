@@ -61,7 +61,7 @@ typedef struct {
     Grid grid;
 } Rig;
 
-/* True: the grid now numbers its cells otherwise than before. */
+/* Sets how the grid numbers its cells. True: the numbering changed. */
 bool grid_use_rounding(Grid *grid, GridRounding rounding);
 
 /* Sets rotation and position. Yaw turns anticlockwise from the x axis, positive pitch looks up, and
@@ -84,7 +84,8 @@ double frustum_bin_at(const Frustum *frustum, double depth_m);
 /* Sets a row of depths; start, stop and step become those of equal steps over the same range. */
 void frustum_set_bins(Frustum *frustum, const double *depths_m, int64_t count);
 
-/* The lower end of an axis for points of a grid: what lies above it is inside; `cell_m`: of that axis. */
+/* The lower end of an axis for points of a grid: points above it are inside. `cell_m`: of that
+ * axis. */
 bool grid_above(const Grid *grid, double at_m, double min_m, double cell_m);
 
 /* Pixel of the network input at feature column w or row h: linspace(0, input - 1, feat). A single
@@ -118,8 +119,8 @@ CameraView camera_view(const Camera *camera, const Frustum *frustum);
  * not empty, sizes of at least 1, and ranks that fit int32. Error messages start with `where`. */
 bool rig_check(const Rig *rig, const char *where, Err *err);
 
-/* An error in a camera's calibration. The map is built with it; what the camera sees is not changed
- * by it, because the camera itself has not moved. */
+/* An error in a camera's calibration. The map is built with the error. The picture that the camera
+ * takes stays, because the camera itself has not moved. */
 enum { FAULTS = 7 };
 typedef union {
     struct {
@@ -128,7 +129,7 @@ typedef union {
     double each[FAULTS]; /* the same, in the order of fault_infos */
 } CameraError;
 
-/* A row is a control and an option of that word. */
+/* Each row is a control, and an option of the same name. */
 typedef struct {
     const char *word, *name, *unit; /* "shift-x", "x", "m" */
     double step, max;               /* from -max to max */
@@ -137,7 +138,8 @@ extern const FaultInfo fault_infos[FAULTS];
 
 /* Turns the camera by the error's yaw about the vertical axis, by its pitch about the camera's own
  * right axis (positive: up) and by its roll about the forward axis (positive: the right axis turns
- * down), moves it by x, y and height, and makes its focal length so many percent longer. */
+ * down). Then moves the camera by x, y and height, and lengthens its focal length by so many
+ * percent. */
 void camera_apply_error(Camera *camera, const CameraError *error);
 
 bool camera_error_equal(const CameraError *a, const CameraError *b);

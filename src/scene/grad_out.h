@@ -9,7 +9,7 @@ typedef struct {
     float *values; /* (ny, nx, channels) */
     NpyArray array;
     char where[128];       /* the end of the path, for messages */
-    int64_t nan, infinite; /* so many of its values */
+    int64_t nan, infinite; /* number of its values that are not finite: NaN, infinite */
     int64_t first;         /* the first that is no finite number; -1: none */
 } GradOutFile;
 

@@ -51,7 +51,7 @@ static bool read_at(const ZipBytes *bytes, uint64_t offset, unsigned char *to, s
     return bytes->memory || pread(bytes->fd, to, count, (off_t)offset) == (ssize_t)count;
 }
 
-/* The last end record, which is the one that NumPy takes. */
+/* The last end record: NumPy takes this one. */
 static const unsigned char *last_end(const unsigned char *tail, size_t length) {
     const size_t searched = length < TAIL_BYTES ? length : TAIL_BYTES;
     for (size_t left = END_BYTES; left <= searched; left++)
@@ -61,7 +61,7 @@ static const unsigned char *last_end(const unsigned char *tail, size_t length) {
 }
 
 /* An end record before the last one, which libzip would try as well. Array data does not look like
- * one by chance: 10 bytes would have to match. */
+ * an end record by chance: 10 bytes would have to match. */
 static bool has_other_end(const unsigned char *tail, const unsigned char *last) {
     for (const unsigned char *at = tail;
          (at = memmem(at, (size_t)(last + 7 - at), "PK\5\6\0\0\0\0", 8)); at++)
@@ -137,9 +137,9 @@ static bool check_tail(const Npz *npz, const ZipBytes *bytes, unsigned char *tai
            check_entries(npz, tail, &end, err);
 }
 
-/* Checks the end of an archive before libzip reads it: libzip allocates memory for as many entries
+/* Checks the end of an archive before libzip reads it. libzip allocates memory for as many entries
  * as an end record declares, and tries every end record in the tail. *archive: the bytes of the
- * file up to the end of its comment; NumPy passes over what follows. */
+ * file up to the end of its comment; NumPy ignores the bytes behind. */
 static bool check_end(const Npz *npz, const ZipBytes *bytes, uint64_t *archive, Err *err) {
     size_t length = bytes->length < 2 * TAIL_BYTES ? (size_t)bytes->length : 2 * TAIL_BYTES;
     unsigned char *tail = malloc(length + 1); /* later the directory, which lies in it or is smaller */
@@ -201,8 +201,8 @@ static bool add_members(Npz *npz, Err *err) {
     return true;
 }
 
-/* Takes ownership of the source. An archive whose parts disagree is opened all the same, so that the
- * reason can be told in words that do not depend on libzip's version. */
+/* Takes ownership of the source. An archive whose parts disagree is opened nevertheless: the error
+ * message then does not depend on libzip's version. */
 static bool open_source(Npz *npz, zip_source_t *source, Err *err) {
     if (!source)
         return refuse_zip(npz, "out of memory", err);
@@ -251,7 +251,7 @@ static bool check_file(const Npz *npz, int fd, uint64_t max_bytes, uint64_t *arc
     return check_end(npz, &(ZipBytes){NULL, fd, length}, archive, err);
 }
 
-/* libzip gets the same open file that is checked, so that nobody can exchange it in between. */
+/* libzip gets the open file that is checked: nobody can exchange the file in between. */
 bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
     init(npz, path);
     Err why;
@@ -428,7 +428,7 @@ NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
     return place;
 }
 
-/* Where npz_read puts what it converts. */
+/* Where npz_read puts converted elements. */
 typedef struct {
     const Npz *npz;
     int member;
@@ -504,7 +504,7 @@ static bool take_turned(Stream *stream, const NpyArray *array, int64_t most, Npz
     return ok;
 }
 
-/* Checks that the header is the one that was read before. */
+/* Checks that the header has not changed since it was read first. */
 static bool check_again(Stream *stream, const NpyArray *array, Err *err) {
     NpyArray again;
     return read_header(stream, &again, err) &&

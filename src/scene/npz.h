@@ -105,8 +105,8 @@ bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err);
 bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
               Err *err);
 
-/* Reads the elements in C order, in pieces of at most `most`, as the bytes that the file has. `first`
- * is the number of the first of them. `take` returns false, with an error, to end it. */
+/* Reads the elements in C order, in pieces of at most `most`, as the file's bytes. `first` is the
+ * number of a piece's first element. `take` returns false, with an error, to end the reading. */
 typedef bool NpzTake(void *context, int64_t first, int64_t count, const unsigned char *bytes,
                      Err *err);
 bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t most, NpzTake *take,

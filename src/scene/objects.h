@@ -16,11 +16,12 @@ typedef struct {
 } Objects;
 
 typedef struct {
-    double range_m;    /* from the ego's origin to the middle of the box, seen from above */
+    double range_m;    /* distance of the box's middle from the ego's origin, seen from above */
     double share;      /* of the mass that lies in the box, and half a cell around; NaN: no mass */
     double in_grid;    /* of the mass that lies in the grid; NaN: no mass */
-    double ahead_m, left_m; /* from where the rays meet the object to the centroid of its mass in
-                               the grid: away from the ego, and to the left of that; NaN: none */
+    double ahead_m, left_m; /* from the point where the rays meet the object to the centroid of its
+                               mass in the grid: away from the ego, and to the left of that
+                               direction; NaN: none */
     double offset_m;   /* the length of that */
 } ObjectError;
 
@@ -30,7 +31,8 @@ extern const double object_band_m[OBJECT_BANDS];
 
 typedef struct {
     int count;              /* of objects with mass */
-    double share, offset_m; /* means over them; NaN: none; of `offset_m` over those in the grid */
+    double share, offset_m; /* means over those objects; NaN: none; of `offset_m` over those in the
+                               grid */
 } ObjectBand;
 
 /* Finds the pixels of `count` boxes. The `hidden` boxes behind them in `boxes` only hide others.

@@ -31,16 +31,16 @@ typedef struct {
     double time_s; /* mean of the cameras' timestamps */
 } Photos;
 
-/* What the strip of camera views shows: what the cameras saw, the norm of the features, the mean of
- * the depth distribution. */
+/* What the strip of camera views shows: photographs, the norm of the features, or the mean of the
+ * depth distribution. */
 typedef enum { STRIP_IMAGE, STRIP_NORM, STRIP_DEPTH, STRIP_COUNT } Strip;
 extern const char *const strip_names[STRIP_COUNT]; /* "image", "norm", "depth" */
 
-/* What of it is drawn on the BEV; bits. */
+/* What is drawn of boxes and LiDAR on the BEV; bits. */
 enum { TRUTH_BOXES = 1, TRUTH_LIDAR = 2, TRUTH_COUNT = 4 };
 extern const char *const truth_names[TRUTH_COUNT]; /* "off", "boxes", "lidar", "both" */
 
-/* Frees what it owns and makes it empty, as a zeroed one is. */
+/* Frees the photos' memory and zeroes the struct. */
 void photos_free(Photos *photos);
 
 /* Corners of a box seen from above, in metres, anticlockwise. */

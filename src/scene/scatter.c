@@ -24,7 +24,7 @@ typedef struct {
     int64_t parts;      /* number of parts of the frustum's planes (camera, depth) */
     int32_t *counts; /* (part, cell): number of points, later the index of the cell's next point */
     const GiveUp *give_up;
-    atomic_bool unwanted; /* it was given up */
+    atomic_bool unwanted; /* the caller gave up */
 } Sort;
 
 /* ---- from a point to its cells -------------------------------------------------------------- */
@@ -219,7 +219,7 @@ static bool allocate(BevMap *map, bool weighted, Err *err) {
            no_memory(err, map->points);
 }
 
-/* Maps without weights are built faster than a second thread pays off; more than 8 threads gain
+/* Maps without weights are so fast that a second thread does not pay; more than 8 threads gain
  * nothing. */
 static int64_t parts_for(BevAlign align) {
     enum { MOST = 8 };

@@ -24,7 +24,7 @@ bool scatter_build_or_give_up(const Rig *rig, BevAlign align, uint32_t camera_ma
  * Within a cell ranks_depth ascends. Fails without memory. */
 bool scatter_even(BevMap *map, double evenness, Err *err);
 
-/* What pruning left: points, and their mass, the sum of depth times weight. */
+/* What pruning left: points and their mass, the sum of depth times weight. */
 typedef struct {
     int64_t points, points_kept; /* 0 points: nothing was pruned */
     double mass, mass_kept;
@@ -38,14 +38,13 @@ void scatter_prune(BevMap *map, const float *depth, double threshold, Pruned *pr
 /* Copies the arrays of a map. The caller frees with scatter_free. Fails without memory. */
 bool scatter_copy(const BevMap *map, BevMap *copy, Err *err);
 
-/* What every screen and command says of a map of 0 points. */
+/* The message of every screen and command for a map of 0 points. */
 extern const char scatter_empty[];
 
 /* Frees the arrays and zeroes the map. Accepts an empty map. */
 void scatter_free(BevMap *map);
 
-/* Computes interval_starts and interval_lengths of a map whose ranks_bev ascends, in the place of
- * those it has. */
+/* Computes interval_starts and interval_lengths anew, for a map whose ranks_bev ascends. */
 bool scatter_find_intervals(BevMap *map, Err *err);
 
 /* Checks a map from a file: ranks within `shape`, ranks_depth and ranks_feat of the same camera and

@@ -34,8 +34,8 @@ static uint32_t feat_of(uint32_t depth, const Bounds *bounds) {
     return depth / (bounds->pixels * bounds->bins) * bounds->pixels + depth % bounds->pixels;
 }
 
-/* What a pass over the points finds: whether an element is bad. Only a bad array is searched for
- * it. */
+/* Result of a pass over the points: whether an element is bad. Only a bad array is searched for the
+ * element. */
 typedef struct {
     bool depth, feat, cell, weight;
     int32_t changes; /* how often a point has another cell than the point before */
@@ -165,7 +165,7 @@ static bool check_intervals(const BevMap *map, int64_t cells, int32_t changes, c
     return good && check_one_cell(map, changes, check);
 }
 
-/* Ranks are INT32: a larger count bounds none of them. */
+/* Ranks are INT32: a count above that bounds no rank. */
 static uint32_t rank_bound(int64_t count) {
     return (uint32_t)(count <= INT32_MAX ? count : (int64_t)INT32_MAX + 1);
 }

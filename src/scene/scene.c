@@ -199,7 +199,8 @@ static bool unknown_name(const char *name, Err *err) {
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-/* A .npz that is neither archive nor JSON, and a single .npy: errors of JSON would not help. */
+/* A .npz that is neither archive nor JSON, and a single .npy. JSON's errors would not help
+ * there. */
 static bool refuse_other(const char *path, const char start[4], Err *err) {
     if (!memcmp(start, "PK", 2))
         return true;
@@ -213,7 +214,8 @@ static bool refuse_other(const char *path, const char start[4], Err *err) {
     return true;
 }
 
-/* Reads the first four bytes of a file, which tell its kind; refuses what can be no scene. */
+/* Reads the first four bytes of a file, which tell its kind. Refuses files that cannot be a
+ * scene. */
 static bool read_start(const char *path, char start[4], Err *err) {
     FILE *file = data_open(path, err);
     if (!file)

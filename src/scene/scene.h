@@ -86,7 +86,7 @@ typedef struct Scene {
     BevShape shape;     /* of the pooling problem */
     int64_t non_finite; /* number of NaN and Inf in the tensors; reported, no error */
     MapAgreement agreement; /* of the file's index arrays with its calibration; points 0: not compared */
-    char remark[512];    /* what in a file may be meant otherwise than it is read, in a line; or "" */
+    char remark[512];    /* a likely other meaning of the file, in a line; or "" */
 } Scene;
 
 /* Loads a scene by preset name ("canonical"), by sample name ("highway"), from a .json or .npz file,
@@ -120,9 +120,8 @@ bool scene_load_npz(const char *path, Scene *scene, Err *err);
 /* Fills the photos of a world at a moment; does nothing where there are some, or no world. */
 bool scene_take_photos(Scene *scene, double time_s, Err *err);
 
-/* Replaces the features of a scene that came from a file by ones made from its photographs, of
- * PHOTO_CHANNELS channels: pooled, they are the street as seen from above. Needs a rig and
- * photographs. */
+/* Replaces the features of a scene from a file by features of its photographs, of PHOTO_CHANNELS
+ * channels. Pooled, they are the street as seen from above. Needs a rig and photographs. */
 bool scene_use_photo_features(Scene *scene, Err *err);
 
 /* Error when the tensors of this shape need more than SCENE_MAX_TENSOR_BYTES. */

@@ -93,7 +93,7 @@ static bool refuse_moments(const ArrayReader *reader) {
                          shape, (long long)depth->shape[0]);
 }
 
-/* What to do about a shape, where that is certain. */
+/* What to do about a wrong shape, where there is one clear answer. */
 static const char *shape_hint(const ArrayReader *reader, int id) {
     const NpyArray *array = &reader->array[id];
     const ArrayRow *row = &scene_arrays[id];
@@ -182,7 +182,8 @@ void arrays_types_text(unsigned types, char *text, size_t size) {
             snprintf(text, size, "%s", names[i].text);
 }
 
-/* What to do about a type, where that is certain: a conversion must not lose what the array says. */
+/* What to do about a wrong type, where there is one clear answer: a conversion must not lose
+ * information. */
 static const char *type_hint(int id, NpyType found) {
     const unsigned wanted = scene_arrays[id].types;
     const bool number = 1u << found & NUMBERS;

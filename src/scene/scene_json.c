@@ -1,5 +1,5 @@
-/* World scenes from JSON. The tables say what each object may contain; the few rules about more
- * than one field follow after them. */
+/* World scenes from JSON. The tables list the fields of each object; the few rules about more than
+ * one field stand behind the tables. */
 #include "src/base/json_fields.h"
 #include "src/scene/features.h"
 #include "src/scene/operator/operator_internal.h"
@@ -255,8 +255,8 @@ static void take_world(World *world, WorldFields *fields) {
     fields->patches = fields->solids = (FieldList){0};
 }
 
-/* Every ray of a feature pixel may have to look at every patch and solid: what takes minutes is
- * refused. SKY stands for the work of a ray in an empty world. */
+/* Every ray of a feature pixel may have to test every patch and solid: a scene that would take
+ * minutes is refused. SKY stands for the work of a ray in an empty world. */
 static bool check_work(const Check *check, const Scene *scene) {
     enum { SKY = 16 };
     const Frustum *frustum = &scene->rig.frustum;
@@ -286,8 +286,8 @@ static bool build_scene(const Check *check, SceneFields *fields, Scene *scene) {
     return scene_check_size(&scene->shape, check->where, check->err) && check_work(check, scene);
 }
 
-/* Parsed, a value takes up to a hundred times as many bytes as in the file: what no scene can need
- * is refused before. Whether it is JSON at all, the parser says. */
+/* A parsed value takes up to a hundred times its bytes in the file: files larger than any scene are
+ * refused before. The parser decides whether a file is JSON. */
 static bool check_amount(const Check *check, const char *text, size_t length) {
     enum { DEPTH = 32, KEYS = 64, VALUES = 200000 };
     int keys[DEPTH] = {0}, depth = 0, values = 1, line = 1;
@@ -342,7 +342,7 @@ static bool read_world(const Check *check, const json_t *json, Scene *scene) {
     return ok;
 }
 
-/* An operator scene says so by its key "operator". */
+/* The key "operator" marks an operator scene. */
 static bool read_any(const char *text, size_t length, const char *where, bool operators_too,
                      Scene *scene, Err *err) {
     memset(scene, 0, sizeof *scene);

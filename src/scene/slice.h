@@ -17,7 +17,7 @@ typedef struct {
     int64_t nx, ny;                /* of the picture */
 } Slice;
 
-/* What is shown of a grid. A slice that the grid has not becomes SLICE_MAX. */
+/* The slice that a picture shows. A slice number beyond the grid becomes SLICE_MAX. */
 Slice slice_of(const BevShape *shape, int slice);
 
 /* The cells of the grid behind a cell of the picture: first, first + step, ... */
@@ -30,10 +30,10 @@ SliceRun slice_run(const Slice *slice, int64_t cell);
 int64_t slice_place(const Slice *slice, int64_t cell);
 
 /* For each cell of the picture the cell of the grid that is shown, `shown` (slice->nx * slice->ny):
- * the one with the largest norm, NaN before all, and the lowest of a run in which nothing was
- * pooled. `vector` returns the values of a cell, in `room` where it must decode them; NULL: the one
- * with the most points is shown. Of one slice nothing is compared. `map` may be NULL where there
- * are values: then all cells are looked at. False: no memory. */
+ * the cell with the largest norm, NaN before all; in a run of empty cells the lowest. `vector`
+ * returns the values of a cell, decoded into `room` where necessary; NULL: the cell with the most
+ * points is shown. For a single slice nothing is compared. `map` may be NULL where there are
+ * values: then all cells are compared. False: no memory. */
 typedef const float *SliceVector(const void *context, int64_t cell, float *room);
 bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, SliceVector *vector,
                   const void *context, int32_t *shown);
@@ -46,8 +46,8 @@ int64_t slice_strongest(const Slice *slice, int64_t place, const BevMap *map, in
  */
 Grid slice_grid(const Slice *slice, const Grid *grid);
 
-/* Times that heights are drawn larger than lengths, a whole number: seen from the side a grid is
- * low and wide. 1 from above. `grid` is that of the picture; NULL: cells are square. */
+/* How many times larger heights are drawn than lengths, a whole number: a grid seen from the side
+ * is low and wide. 1 from above. `grid` is the picture's; NULL: cells are square. */
 int slice_stretch(const Slice *slice, const Grid *grid);
 
 /* Reads "max", "side" or the number of a slice below `slices`. */

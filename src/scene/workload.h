@@ -42,9 +42,9 @@ void workload_close(Workload *workload);
  * number, else one. */
 int workload_moments(const Workload *workload);
 
-/* Goes on to moment `number`, 0 the one at `time_s` of the options: those of a clip, of a world half
- * a second apart. Problems that borrow from the workload are no longer valid, nor are the maps of a
- * clip, and pruned ones. After a failure it can only be closed. */
+/* Goes on to moment `number`, 0 the one at `time_s` of the options. Moments are those of a clip; of
+ * a world, half a second apart. Problems that borrow from the workload are no longer valid, nor are
+ * the maps of a clip, and pruned ones. After a failure only workload_close may be called. */
 bool workload_move(Workload *workload, int number, Err *err);
 
 /* The time of the moment that the workload is at. */
@@ -53,7 +53,7 @@ double workload_time_s(const Workload *workload);
 /* The name of the scene for tables and titles: with evenness and pruning where its map was changed. */
 void workload_label(const Workload *workload, const char *scene, char *text, size_t size);
 
-/* Whether what was recorded of the scene holds for this map. */
+/* Whether recorded results of the scene hold for this map. */
 bool workload_as_recorded(const Workload *workload);
 
 /* True when the scene can be pooled with `align`. A scene without a rig has a map for one align. */

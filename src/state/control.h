@@ -50,17 +50,18 @@ double control_scaled(const Command *command, double now, double factor);
 /* A switch after the command: its argument, or the opposite of `now`. */
 bool control_switched(const Command *command, bool now);
 
-/* The job changed: counts its serial up. */
+/* Counts up the serial of the changed job. */
 unsigned control_changed(State *state);
 
-/* The same; the newest log line goes on to say what that changed when the figures arrive. */
+/* As control_changed; the newest log line is completed when the figures arrive. */
 unsigned control_changed_and_told(State *state);
 
-/* The same for a change of depth or feature values: footprint and latency stay what they are. */
+/* As control_changed_and_told, for a change of depth or feature values: footprint and latency
+ * stay. */
 unsigned control_values_and_told(State *state);
 
-/* Shows that slice of the scene's grid, or all: the picture gets its cells. Cursor and view go to
- * the middle. */
+/* Shows a slice of the scene's grid, or all: the picture gets the slice's cells. Cursor and view go
+ * to the middle. */
 void control_use_slice(State *state, int slice);
 
 /* "3, z +0.2 to +0.6 m", "max", "side"; "flat" for a grid of one slice. */
@@ -105,7 +106,7 @@ unsigned control_use_config(State *state, Action action, KernelConfig config, co
 /* Resets the job's cameras (clean, no calibration error) and its temperature (1). */
 void job_repair(Job *job);
 
-/* Ends training: the scene's own depth again. False: there was none. */
+/* Ends training: the scene's own depth returns. False: there was no training. */
 bool control_end_training(State *state);
 
 /* Asks the engine about the cell that is pinned or under the cursor, where it changed. */

@@ -1,5 +1,5 @@
-/* Controls of the group "Lessons". The lessons themselves are above the state: a control notes what
- * is asked for, STEP_LESSON tells it. */
+/* Controls of the group "Lessons". Lessons are above the state: a control notes a wish, and
+ * STEP_LESSON reports the wish. */
 #include "src/cachesim/findings.h"
 #include "src/state/control.h"
 

@@ -86,9 +86,9 @@ unsigned control_record(State *state, const Command *command) {
            STEP_RECORD;
 }
 
-/* One of the two parts of the help: its own key opens it at page `first`, turns its pages, the
- * first after the last one, and closes it when it is back where it began; the key of the other part
- * changes over to that. */
+/* One of the two parts of the help. Its own key opens it at page `first`, turns its pages (after
+ * the last comes the first) and closes it back at page `first`. The other part's key changes over
+ * to that part. */
 static unsigned show_help(State *state, const Command *command, bool of_words, int pages,
                           int first) {
     bool shown = state->help && state->glossary == of_words;
@@ -104,7 +104,8 @@ unsigned control_help(State *state, const Command *command) {
     return show_help(state, command, false, help_layout(state->columns, state->rows).pages, 0);
 }
 
-/* What the newest line that has a word of the glossary says; else what its control is about. */
+/* The glossary row of the newest log line with a known word, or of the word in its control's
+ * help. */
 static const GlossaryRow *last_mentioned(const Log *log) {
     const GlossaryRow *row = NULL;
     for (int i = 0; i < log->count && !row; i++) {
@@ -158,7 +159,7 @@ unsigned control_commands(State *state, const Command *command) {
     return STEP_REDRAW;
 }
 
-/* The App keeps the states; `all` takes back everything. */
+/* The App keeps the former states; `all` takes back every change. */
 unsigned control_undo(State *state, const Command *command) {
     state->undo_wish = command->step ? 1 : 1000;
     return STEP_UNDO;

@@ -13,7 +13,7 @@
 /* Selects a scene. Channels, sizes, pinned cell and cursor belonged to the scene before. */
 static unsigned use_scene(State *state, Action action, int scene) {
     state->job.scene = scene;
-    state->job.other = 0; /* it was compared with the scene before */
+    state->job.other = 0; /* the baseline compared with the scene before */
     state->job.channels = 0;
     state->job.sizes = (OperatorChange){.points = 0};
     state->pinned = state->cursor_shown = false;
@@ -34,7 +34,7 @@ ConfigText state_config(const State *state) {
     return config;
 }
 
-/* Whether the scene is known to have no sizes that can be changed; says so in the log. */
+/* Whether the scene is known to have no sizes that can be changed; the log then tells. */
 static bool operator_missing(State *state, Action action) {
     if (state->scene.has_operator || !state->scene.nx) /* else it is not loaded yet */
         return false;
@@ -223,7 +223,7 @@ const char *state_camera_name(const State *state) {
     return state->camera < state->scene.camera_count ? state->scene.cameras[state->camera] : "n/a";
 }
 
-/* Whether the scene has no cameras to change; says so in the log. */
+/* Whether the scene has no cameras to change; the log then tells. */
 static bool camera_missing(State *state, Action action) {
     if (state->scene.has_rig && state->scene.camera_count > 0)
         return false;

@@ -19,7 +19,7 @@ static BevDirection direction_of(const State *state) {
     return state->job.config.kernel->direction;
 }
 
-/* A baseline of the other direction is let go: it computes something else. Comparisons are of
+/* A baseline of the other direction is dropped: its output is another one. Comparisons are of
  * pooled grids. */
 static void drop_other_direction(State *state, char *line, size_t size) {
     bool backward = direction_of(state) == BEV_BACKWARD, compares = state->compare != COMPARE_OFF;
@@ -134,8 +134,8 @@ static int defect_named(const Defect *list, int count, const char *word) {
     return -1;
 }
 
-/* A defect is a kernel that no table has; without it the selection is the backend's default. The
- * log does not say what is wrong: finding out is the exercise. */
+/* A defect is a kernel in no table. Without a defect the selection is the backend's default. The
+ * log does not tell the defect: finding it is the exercise. */
 unsigned control_defect(State *state, const Command *command) {
     int count, now = defect_place(state);
     const Defect *list = defect_list(state, &count);

@@ -27,7 +27,7 @@ unsigned control_steps(State *state, const Command *command) {
     return control_changed(state);
 }
 
-/* Whether no steps are shown; says so in the log. */
+/* Whether no steps are shown; the log then tells. */
 static bool steps_missing(State *state, Action action) {
     if (state->job.steps)
         return false;
@@ -175,7 +175,7 @@ unsigned control_steps_of(State *state, const Command *command) {
 
 /* ---- which kernels --------------------------------------------------------------------------- */
 
-/* Pairs that differ in one idea each. */
+/* Pairs of kernels that differ in one idea. */
 static const struct {
     const char *names, *idea;
 } pairs[] = {

@@ -2,7 +2,8 @@
  * the true depth. The engine takes the steps; here it is said how many. */
 #include "src/state/control.h"
 
-static const double SMEARED = 8; /* the temperature that is begun at where depth is as rendered */
+/* The temperature at the start of a training where the job's is 1, as rendered. */
+static const double SMEARED = 8;
 
 const char *state_training(const State *state) {
     const Job *job = &state->job;
@@ -29,7 +30,7 @@ static unsigned end(State *state, Action action) {
     return control_changed(state);
 }
 
-/* Backward, so that the selection is the kernel that the gradient comes from. */
+/* Turns backward: the selection is then the kernel that computes the gradient. */
 static unsigned begin(State *state, Action action, int steps) {
     Job *job = &state->job;
     KernelConfig config = job->config;
@@ -66,8 +67,9 @@ static unsigned stop(State *state, Action action) {
     return control_changed(state);
 }
 
-/* Steps: a number, from the start where there have been more; 0 ends. The key starts, stops and
- * goes on; pooling forward ends, and lets a world that played play on. */
+/* Steps: a number, from the start where the training is further on; 0 ends the training. The key
+ * starts, stops and continues. Pooling forward ends the training, and a world that played plays
+ * on. */
 unsigned control_train(State *state, const Command *command) {
     int now = state->shown.train_step, most = LIVE_TRAIN_STEPS;
     bool runs = state->job.train_steps > now;

@@ -12,7 +12,7 @@ typedef struct {
     int columns, rows, pages;
 } HelpLayout;
 
-/* For a terminal of that size; one page where there is no terminal. */
+/* For a terminal of that size; one page without a terminal. */
 HelpLayout help_layout(int screen_columns, int screen_rows);
 
 typedef struct {

@@ -61,7 +61,7 @@ typedef struct State State; /* state.h */
 /* Carries the command out on the state; returns STEP_* bits (state.h). */
 typedef unsigned ControlHandler(State *state, const Command *command);
 
-/* Writes what the control stands at: "FP16", "on", "+0.5 deg". */
+/* Writes the control's value: "FP16", "on", "+0.5 deg". */
 typedef void ControlValue(const State *state, char *text, size_t size);
 
 /* A value that a control can be set to: its word in scripts, and its title where that is another. */
@@ -97,7 +97,8 @@ extern const KeyRow keys[ACTION_COUNT];
 /* The control bound to a key; false for keys that mean nothing. */
 bool keys_find(int32_t key, Command *command);
 
-/* The same with what is open now: in steps Left and Right, Home, End and Space, in training Enter. */
+/* As keys_find, with the keys of the open part: in steps Left and Right, Home, End and Space, in
+ * training Enter. */
 bool keys_here(const State *state, int32_t key, Command *command);
 
 /* The key of that name, as keys_name writes it: "k", "Space", "F2"; 0: there is none. */
@@ -126,8 +127,8 @@ void keys_label(const KeyRow *row, char *text, size_t size);
 /* The name of one key: "k", "S-Left". (ncurses has a function key_name.) */
 void keys_name(int32_t key, char *text, size_t size);
 
-/* How texts name a control, by value: its key where that is one of those of the help, "?", else its
- * word in the palette, ":steps". */
+/* How texts name a control, by value: "?", its key where that is one of the help's keys; else
+ * ":steps", its word in the palette. */
 typedef struct {
     char name[16];
 } KeyText;

@@ -11,7 +11,7 @@ typedef enum {
     PANE_TEXT,
     PANE_TERM, /* an entry of the glossary */
     PANE_QUESTION,
-    PANE_CHOICE, /* `marked`: the one that Enter takes, or the learner took */
+    PANE_CHOICE, /* `marked`: the choice that Enter takes, or that the learner took */
     PANE_INPUT,  /* what was typed so far */
     PANE_RIGHT,  /* the verdict */
     PANE_WRONG,
@@ -20,8 +20,8 @@ typedef enum {
     PANE_HINT,
     PANE_SOURCE, /* file and lines of the code below it */
     PANE_CODE,   /* a line of it; not wrapped */
-    PANE_NOTE,   /* what is wrong, what is waited for */
-    PANE_KEYS,   /* which keys mean something now */
+    PANE_NOTE,   /* a mistake, or what is awaited */
+    PANE_KEYS,   /* the keys of the moment */
     PANE_KIND_COUNT
 } PaneKind;
 
@@ -64,7 +64,7 @@ typedef enum {
 } LessonPanel;
 extern const char *const lesson_panels[PANEL_COUNT]; /* "", "headline", "kernels", ... */
 
-/* Which kind of answer is asked for now: decides what keys mean. */
+/* The kind of answer that is asked for: decides what keys mean. */
 typedef enum { ASKS_NOTHING, ASKS_CHOICE, ASKS_NUMBER, ASKS_ORDER } LessonAsks;
 
 typedef struct {
@@ -81,8 +81,8 @@ typedef struct {
     PaneText body;
 } LessonPane;
 
-/* Whether a question is open: then the screens do not name the fault that it is about, nor how far
- * that moves things. */
+/* Whether a question is open. The screens then name neither the fault of the question nor its
+ * effect. */
 static inline bool lesson_asks(const LessonPane *pane) {
     return pane->open && pane->asks != ASKS_NOTHING;
 }

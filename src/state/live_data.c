@@ -35,7 +35,7 @@ const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kerne
     return row;
 }
 
-/* A kernel does not stand in for itself: where it is the selection's own kernel, it pooled the
+/* A kernel does not stand in for itself: a stand-in that is the selection's own kernel pooled the
  * baseline. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size) {
     const KernelConfig *config = baseline ? &live->job.baseline : &live->job.config;

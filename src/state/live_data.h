@@ -40,8 +40,8 @@ typedef struct {
 typedef enum {
     TIMING_SERIES,         /* warm-up, then launches back to back; on a GPU the graph of `bench`,
                               with fewer samples while the world moves */
-    TIMING_BACKGROUND,     /* such single launches, while nothing else ran: wall time */
-    TIMING_BESIDE_PICTURES /* such launches while pictures were made: the thread's own time on a
+    TIMING_BACKGROUND,     /* single launches, while nothing else ran: wall time */
+    TIMING_BESIDE_PICTURES /* single launches while pictures were made: the thread's own time on a
                               core; not to be quoted */
 } TimingProtocol;
 
@@ -139,12 +139,13 @@ typedef struct {
     LiveContribution contributions[LIVE_MAX_CONTRIBUTIONS];
 } LiveProbe;
 
-/* What the warps that work on a cell do, step by step. */
+/* The steps of the warps that work on a cell. */
 typedef struct {
-    Steps selection, baseline; /* without steps: see error_text; no baseline is pinned */
+    Steps selection, baseline; /* without steps: error_text has the reason, or no baseline is
+                                  pinned */
     int64_t cell;              /* -1: the map has no points */
     char error_text[200];      /* why the selection has no steps */
-    char baseline_text[200];   /* why the baseline has none; "": it has, or there is none */
+    char baseline_text[200];   /* why the baseline has none; "": steps are there, or no baseline */
 } LiveSteps;
 
 enum { LIVE_MOVED_AT_M = 40 };
@@ -176,10 +177,10 @@ typedef struct {
 
 /* Gradient descent on depth, as far as it has come. */
 typedef struct {
-    const BevKernel *forward, *backward; /* that it runs on */
+    const BevKernel *forward, *backward; /* kernels of both directions */
     int step;                            /* the newest; 0: the start, -1: it has not begun */
     int taken_back;                      /* steps that had raised the loss */
-    bool last_taken_back;                /* the newest one had */
+    bool last_taken_back;                /* the newest step had raised the loss */
     double depth_error, first_error;     /* share of depth in wrong bins: now, at the start */
     Reading forward_us, backward_us, rest_us;  /* of one step: means over the steps so far */
     float losses[LIVE_TRAIN_STEPS + 1];        /* of the last step kept by then, by step */
@@ -220,7 +221,7 @@ typedef struct {
 
 typedef struct {
     uint64_t serial; /* of the job that `frame` shows */
-    Job job;         /* that job: what the figures below belong to */
+    Job job;         /* that job: the figures below belong to it */
     bool busy;       /* a newer job is being computed */
     /* The kernel that pooled this picture because the selected one (or the baseline's) is too slow
      * for a live picture, or computes gradients; NULL: no stand-in. */
@@ -235,8 +236,9 @@ typedef struct {
     bool crowded;             /* the memory budget leaves none for timed launches */
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
-    /* Kernels that are not timed here, as they were recorded elsewhere: those of other builds, and
-     * those of the view transform. Looked up again only where one of the first three changes. */
+    /* Figures recorded elsewhere of kernels that are not timed here: of kernels of other builds,
+     * and of the view transform. They are looked up again only where one of the first three fields
+     * changes. */
     char elsewhere_scene[64];
     int64_t elsewhere_channels;
     KernelConfig elsewhere_config;
@@ -262,7 +264,7 @@ void live_init(LiveData *live);
 /* The row of `kernel`, or NULL. */
 const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel);
 
-/* The same, or else its row of those recorded elsewhere; or NULL. */
+/* The row of `kernel`, or else its row of those recorded elsewhere; or NULL. */
 const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kernel);
 
 /* Whose picture a side of a comparison shows: "rig as pinned" and "rig now" where that is all that
@@ -287,8 +289,8 @@ bool live_warps(const LiveData *live, ShownWarps *warps);
 int live_lit(const LiveData *live, const State *state,
              LiveContribution list[LIVE_MAX_CONTRIBUTIONS]);
 
-/* The median of a row, doubtful where it must not be quoted: it has not settled, pictures were made
- * beside it, or a recorded one stands in until the kernel is timed here. NULL: unknown. */
+/* The median of a row. Doubtful, not to be quoted: an unsettled one, one taken beside pictures, or
+ * a recorded one until the kernel is timed here. NULL: unknown. */
 Reading live_latency(const LiveData *live, const LiveKernel *row);
 
 /* How many times as long as the row's kernel the baseline takes: of the selection live->speedup, of

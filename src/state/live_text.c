@@ -29,7 +29,7 @@ Ladder ladder_of(const State *state, const LiveData *live) {
     return ladder;
 }
 
-/* What the figure waits for where kernels are timed and checked. */
+/* What the figure waits for, where kernels are timed and checked. */
 static const char *what_it_waits_for(const LiveData *live) {
     return live->machine_busy ? "waits: machine busy" : "waits for its turn";
 }
@@ -93,7 +93,7 @@ void latency_origin(const LiveKernel *row, char *text, size_t size) {
              row->median_us.stale ? ", stale" : "");
 }
 
-/* One mark has room. Where several hold, the one that says most against the figure is shown. */
+/* One mark has room. Of several marks the strongest warning is shown. */
 const char *ladder_mark(const LiveKernel *row) {
     const char *mark = reading_mark(&row->median_us);
     if (mark[0] || !row->median_us.source)

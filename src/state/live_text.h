@@ -1,5 +1,5 @@
-/* What the views say about the LiveData in words and bars, the same in terminal and window: the
- * ladder of kernels, a line of hardware counters, what the memory model predicts. */
+/* Words and bars for the views of LiveData, the same in terminal and window: the ladder of kernels,
+ * a line of hardware counters, the memory model's prediction. */
 #pragma once
 
 #include "src/cachesim/findings.h"
@@ -19,7 +19,7 @@ Ladder ladder_of(const State *state, const LiveData *live);
  * launches", "measured beside pictures", "measured, unsettled", "recorded, stale", "n/a". */
 void latency_origin(const LiveKernel *row, char *text, size_t size);
 
-/* What a screen may not know. */
+/* Figures that can be unknown. */
 typedef enum { UNKNOWN_LATENCY, UNKNOWN_ACCURACY, UNKNOWN_MODEL } Unknown;
 
 /* Why a figure of the row's kernel is not known, short: "waits: machine busy", "needs a GPU", "not

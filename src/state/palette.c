@@ -47,7 +47,7 @@ static bool is_subsequence(const char *text, const char *word) {
     return !*word;
 }
 
-/* Name, then subsequence, help, synonyms. A word that is explained comes after what can be done. */
+/* Rank: name, then subsequence, help, synonyms. Explained words come after commands. */
 static int word_score(const Candidate *candidate, const char *word) {
     enum { SUBSEQUENCE = 6, IN_HELP = 8, SYNONYM = 12, EXPLAINED = 16, LEAST = 3 };
     const PaletteRow *row = &candidate->row;
@@ -217,7 +217,7 @@ static int by_score(const void *left, const void *right) {
     return a->score != b->score ? a->score - b->score : a->order - b->order;
 }
 
-/* Nothing is typed: the last ones, then the groups. */
+/* With nothing typed: the newest commands, then the groups. */
 static int first_rows(const State *state, PaletteRow rows[PALETTE_ROWS]) {
     const Palette *palette = &state->palette;
     int count = 0;
@@ -255,7 +255,7 @@ int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALET
 
 /* ---- a row ------------------------------------------------------------------------------------ */
 
-/* Tried on a copy: what changes nothing, and says so in the log, is not possible here. */
+/* Tried on a copy. A command that changes nothing, and logs a line, is not possible here. */
 bool palette_usable(const State *state, const Command *command, char *reason, size_t size) {
     State after = *state;
     Event event = {.kind = EVENT_COMMAND, .command = *command};
@@ -316,7 +316,8 @@ static PaletteDoes retype(State *state, const char *text) {
     return PALETTE_DRAW;
 }
 
-/* Enter: a group opens, a control with a list shows it, one that takes a number waits for it. */
+/* Enter: a group opens; a control with a list shows the list; a control that takes a number waits
+ * for the number. */
 static PaletteDoes enter(State *state, const PaletteRow *row, Command *command) {
     const KeyRow *control = &keys[row->command.action];
     char text[PALETTE_NAME];

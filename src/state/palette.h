@@ -1,6 +1,6 @@
-/* The command palette: everything that can be done, found by what is typed. Its rows are the
- * controls, the values of their lists, the findings, and groups where nothing is typed. State and
- * views ask the same functions; App carries the rows out. */
+/* The command palette: all commands, found by typing. Its rows are the controls, the values of
+ * their lists, the findings, and, with nothing typed, groups. State and views ask the same
+ * functions; App carries the rows out. */
 #pragma once
 
 #include "src/state/live_data.h"
@@ -32,7 +32,7 @@ void palette_close(State *state);
 /* The command that was carried out stands first of the last ones. */
 void palette_remember(State *state, const Command *command);
 
-/* What a key in the palette asks for. */
+/* A key's request in the palette. */
 typedef enum {
     PALETTE_NOTHING, /* the key means nothing here */
     PALETTE_DRAW,    /* text or row changed: a value that is tried is taken back */
@@ -42,5 +42,5 @@ typedef enum {
     PALETTE_LEAVE    /* it closes, and all is as before */
 } PaletteDoes;
 
-/* Changes text and row; the rest is the caller's. */
+/* Changes text and row; the caller does the rest. */
 PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command *command);

@@ -61,7 +61,7 @@ typedef struct {
 
 enum { LIVE_TRAIN_STEPS = 1000 }; /* training ends there */
 
-enum { LOSS_ALL = LOSS_COUNT }; /* beside the kinds of grid_loss.h: on all cells */
+enum { LOSS_ALL = LOSS_COUNT }; /* beside the kinds of grid_loss.h: a loss on all cells */
 
 /* Everything that decides what is computed: two equal jobs give equal results. */
 typedef struct {
@@ -84,12 +84,13 @@ typedef struct {
     int64_t probe_cell; /* the cell that is looked at, y * nx + x of the picture; -1: none */
     int slice;          /* what the picture shows of a grid with height: slice.h */
     int loss;           /* backward: a LossKind, of that cell, or LOSS_ALL */
-    int train_steps;    /* depth follows the gradient for so many steps; 0: it is the scene's own */
-    uint64_t train_run; /* grows where that begins anew */
-    bool steps;         /* record what warps do on it step by step; no cell: on the longest */
+    int train_steps;    /* depth follows the gradient for so many steps; 0: the scene's own depth */
+    uint64_t train_run; /* grows with each new start */
+    bool steps;         /* record the warps' steps on that cell; without a cell, on the longest
+                           interval */
     const BevKernel *steps_kernels[2]; /* instead of the selection's, the baseline's; NULL: these */
-    int64_t steps_block; /* instead of the cell's warps those of this block, -1: not; */
-    int steps_warp;      /* only this one of them, -1: all */
+    int64_t steps_block; /* the warps of this block in place of the cell's; -1: the cell's; */
+    int steps_warp;      /* a single warp of the block; -1: all */
     bool baseline_pinned; /* false: `baseline` is the default, and its rig is that of the job */
     RigState baseline_rig; /* pinned: as the rig was then */
 } Job;
@@ -183,7 +184,7 @@ typedef struct {
     ShownWarp warps[MOST_SHOWN_WARPS];
 } ShownWarps;
 
-/* What a control asks of the lesson; src/learn, above the state, does it. */
+/* A control's request for a lesson; src/learn, above the state, carries it out. */
 /* clang-format off */
 typedef enum {
     WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_EXPLAIN, WISH_TOUR, WISH_NEXT, WISH_BACK, WISH_SKIP
@@ -270,9 +271,9 @@ struct State {
     char lesson_name[64];   /* WISH_OPEN: which lesson; "": the next one */
     int finding;            /* WISH_EXPLAIN: which one, from 0 */
 
-    Pace pace; /* as the newest EVENT_FRAME brought it */
+    Pace pace; /* of the newest EVENT_FRAME */
     char caption[200]; /* of a tour or a script, in the place of the key bar; "": none */
-    char waiting[96]; /* what a slow picture waits for: "computing dense: map, 1.2 s"; "": none */
+    char waiting[96]; /* what a slow picture is doing: "computing dense: map, 1.2 s"; "": none */
     Log log;
 };
 
@@ -331,11 +332,11 @@ void state_init(State *state, const StateMenu *menu, int scene);
  * world stands still. A lesson begins with it, so that it is the same each time. */
 void state_begin_lesson(State *state, int scene);
 
-/* Whether what is computed or shown differs: the job, or what a control stands at. Screens, lessons
- * and files are not compared. */
+/* Whether two states compute or show different things: by the job, or by a control's value.
+ * Screens, lessons and files are not compared. */
 bool state_differs(const State *a, const State *b);
 
-/* What the user chose is again as it was `before`; what is known, said and counted since stays. */
+/* Restores the user's choices of `before`; facts, messages and counters stay. */
 void state_restore(State *state, const State *before);
 
 /* Applies the event. Returns STEP_* bits: what must happen now. */
@@ -361,7 +362,7 @@ int64_t state_probe_cell(const State *state);
 /* Whether the picture shows errors against FP64. (A difference of two kernels is no such error.) */
 bool state_shows_errors(const State *state);
 
-/* What a control stands at: "FP16", "on", "0.5 deg"; "" for controls without a value. */
+/* The control's value: "FP16", "on", "0.5 deg"; "" for controls without a value. */
 void state_value(const State *state, Action action, char *text, size_t size);
 
 /* The GPU that is predicted, its changes included. */
@@ -373,5 +374,5 @@ int menu_find(const Menu *menu, const char *name);
 /* The name at a position; "" outside the menu. */
 const char *menu_name(const Menu *menu, int position);
 
-/* What is wrong with a camera of the job: ", dirty, yaw +3.0 deg". False and "": nothing is. */
+/* A camera's faults in the job: ", dirty, yaw +3.0 deg". False and "": none. */
 bool camera_faults(const Job *job, int camera, char *text, size_t size);

@@ -1,5 +1,5 @@
-/* The values that controls choose from: the column `list` of controls.inc. What a scene or a kernel
- * does not take is in the list, too: the palette shows it with the reason. */
+/* The values that controls choose from: the column `list` of controls.inc. Values that the scene or
+ * the kernel does not take are in the list, too: the palette shows them with the reason. */
 #include "kernels/defects.h"
 #include "src/cachesim/gpus.h"
 #include "src/state/control.h"

@@ -148,7 +148,7 @@ static double largest(const float *values, size_t count) {
     return most;
 }
 
-/* Down the gradient of the step that was kept last. */
+/* Moves along the gradient of the step that was kept last. */
 static void descend(Trainer *t) {
     float rate = (float)t->rate;
 #pragma omp parallel for simd schedule(static)

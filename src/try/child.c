@@ -20,7 +20,7 @@ enum { TICK_MS = 20, NO_EXEC = 127, HIGH_FD = 100 };
 
 /* ---- the child, until it becomes the other program ------------------------------------------ */
 
-/* The caller's descriptors may be the very numbers that they become, so all are moved up first.
+/* The caller's descriptors may already have the numbers of the child's, so all are moved up first.
  * Everything else is closed by exec. */
 static bool place_files(const ChildPlan *plan, int output) {
     int moved[CHILD_FILES], null = open("/dev/null", O_RDONLY);
@@ -69,7 +69,7 @@ static char **environment_with(const char *set) {
 
 /* ---- its parent ------------------------------------------------------------------------------ */
 
-/* Reads what is there. False: nothing more will come. */
+/* Reads the available bytes. False: the pipe has ended. */
 static bool collect(int fd, const ChildPlan *plan, ChildEnd *end) {
     char bytes[16384];
     ssize_t got = read(fd, bytes, sizeof bytes);
@@ -101,11 +101,11 @@ static void watch(pid_t pid, int output, const ChildPlan *plan, ChildEnd *end) {
         if (end->stopped || end->timed_out)
             break;
     }
-    kill(-pid, SIGKILL); /* with all that it left behind */
+    kill(-pid, SIGKILL); /* with all processes that it started */
     kill(pid, SIGKILL);
     while (waitpid(pid, &end->status, 0) < 0 && errno == EINTR)
         ;
-    /* What is left in the pipe; a process that escaped may hold it open for ever. */
+    /* The rest of the pipe. A process that escaped may hold the pipe open for ever. */
     fcntl(output, F_SETFL, O_NONBLOCK);
     for (int i = 0; open && i < 64; i++) {
         struct pollfd ready = {.fd = output, .events = POLLIN};

@@ -24,13 +24,13 @@ typedef struct {
 typedef struct {
     bool timed_out, stopped;
     int status;             /* as waitpid gives it */
-    char *output;           /* what it printed to both outputs, cut; control characters other than
-                             * the newline become '?'; the caller frees it */
+    char *output;           /* output of both streams, cut; control characters other than the
+                               newline become '?'; the caller frees it */
     size_t length;          /* bytes of it that were kept, a zero behind them */
     uint64_t output_length; /* bytes in all */
     double wall_s;
 } ChildEnd;
 
 /* Starts the program in a session of its own, without terminal and input, and waits for its end.
- * Whatever it started in its session ends with it. If this program dies, the child does too. */
+ * All processes of that session end with the program. If this program dies, the child does too. */
 bool child_run(const ChildPlan *plan, ChildEnd *end, Err *err);

@@ -33,7 +33,7 @@ typedef struct {
     struct sigaction before[STOPS];
 } Workshop;
 
-/* From here until workshop_close a signal that would end the program is only noted. */
+/* From here until workshop_close, signals that would end the program are only noted. */
 static bool workshop_open(Workshop *w, Err *err) {
     const char *parent = getenv("TMPDIR");
     struct sigaction note = {.sa_handler = on_stop};
@@ -69,7 +69,7 @@ static void empty_folder(const char *folder) {
     rmdir(folder);
 }
 
-/* Removes the folder. A signal that came meanwhile now does what it would have done. */
+/* Removes the folder, then acts on a noted signal. */
 static void workshop_close(Workshop *w) {
     if (w->folder[0])
         empty_folder(w->folder);
@@ -114,7 +114,7 @@ static bool on_path(const char *name, char path[PATH_MAX]) {
     return false;
 }
 
-/* $CC, or the first of cc, gcc and clang that is there. */
+/* $CC, or the first of cc, gcc and clang that exists. */
 static bool find_compiler(char text[256], char path[PATH_MAX], Err *err) {
     static const char *const names[] = {"cc", "gcc", "clang"};
     const char *wish = getenv("CC");
@@ -254,7 +254,7 @@ static bool build_in_c(const char *file, TryKernel *kernel, Err *err) {
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
-/* In a process of its own: a compiler may crash, and CUDA must not begin in this one. */
+/* In a process of its own: a compiler may crash, and CUDA must not begin in this process. */
 static bool build_for_gpu(const char *file, TryKernel *kernel, Err *err) {
     const char *const words[] = {"bevscope", try_runner_word, try_compile_word, file, NULL};
     ChildEnd end = {0};

@@ -123,7 +123,7 @@ bool job_open(Job *job, const BevProblem *problem, const JobHeader *task, Err *e
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* What the page says may be the kernel's own words: ranges are checked, texts cleaned. */
+/* The page may hold the kernel's own words: ranges are checked, texts cleaned. */
 static void take_report(Job *job) {
     JobReport *r = &job->report;
     memcpy(r, job->out, sizeof *r);

@@ -18,7 +18,8 @@ typedef struct {
     int64_t points, intervals, depths, pixels;
     bool cuda;            /* the learner's kernel is for a GPU */
     int calls;            /* on poisoned outputs of their own; 0: time it */
-    int repeats;          /* more calls on the first output, a value of which is spoilt before each */
+    int repeats;          /* further calls on the first output, one value of which is spoilt before
+                             each call */
     char instead[32];     /* the row of the table that is timed; "": the learner's kernel */
     TimingOptions timing; /* calls == 0 */
     double limit_s;
@@ -83,7 +84,7 @@ typedef struct {
     int inputs, outputs; /* the files */
     unsigned char *out;  /* the outputs, mapped */
     size_t out_bytes;
-    JobReport report;    /* copied when the process had ended, and checked */
+    JobReport report;    /* a copy, made when the process had ended, and checked */
     ChildEnd end;
 } Job;
 

@@ -109,7 +109,7 @@ static bool ran(const Job *job, TryResult *result) {
     return false;
 }
 
-/* What keeps a kernel from running at all. */
+/* The reason why a kernel did not run at all. */
 static bool loaded(const Job *job, const TryKernel *kernel, Err *err) {
     const JobReport *report = &job->report;
     if (report->state == JOB_NO_FUNCTION)
@@ -304,8 +304,8 @@ static bool check_timing(const TryKernel *kernel, const BevKernel *instead, cons
     return true;
 }
 
-/* Seconds that a process takes for 1 + `repeats` calls, by this one's clock; its last output is
- * judged. */
+/* Seconds that a process takes for 1 + `repeats` calls, by the clock of this process. The last
+ * output is judged. */
 static bool time_outside(const TryKernel *kernel, const BevProblem *problem, int repeats,
                          double limit_s, double *seconds, Err *err) {
     JobHeader task = {.calls = 1, .repeats = repeats, .limit_s = limit_s};

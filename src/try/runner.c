@@ -202,8 +202,9 @@ static bool call_on_gpu(const BevProblem *problem) {
     return state == JOB_DONE || (give_up(state, err.what), false);
 }
 
-/* Calls as timed ones are, but that a value of the output is spoilt before each, another one each time:
- * one that does not compute it leaves it so, for the judge to see. */
+/* Calls, as timed calls are, but for one value of the output that is spoilt before each call,
+ * another value each time. A kernel that does not compute that value leaves it so, and the judge
+ * sees it. */
 static void repeat(int repeats) {
     uint64_t seed = (uint64_t)(clock_us() * 1e3);
     size_t count = (size_t)(runner.problem.cells * runner.problem.channels);

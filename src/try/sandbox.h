@@ -11,7 +11,7 @@
  * the number of processes is limited to some more than the system has. */
 void sandbox_enter(double seconds, size_t bytes);
 
-/* What a kernel may not ask the system for. */
+/* Requests to the system that a kernel may not make. */
 typedef enum {
     REFUSED_OTHER,
     REFUSED_PROCESS,

@@ -32,13 +32,13 @@ void try_kernel_free(TryKernel *kernel);
 typedef enum {
     TRY_RIGHT,
     TRY_WRONG,  /* a gate failed, or it wrote where it must not: other cases can still be judged */
-    TRY_STOPPED /* it crashed, did not end, or ended the program */
+    TRY_STOPPED /* crashed, did not end, or ended the program */
 } TryVerdict;
 
 typedef struct {
     TryVerdict verdict;
     bool varies;     /* two runs gave different bits, both within the bound of gate A */
-    char what[256];  /* what is wrong, in one sentence; "" where right */
+    char what[256];  /* the mistake, in one sentence; "" where right */
     char hint[256];  /* what to look at; may be empty */
     char *bad_cells; /* a map of the wrong cells (bad_cells_map), or NULL */
     char *printed;   /* what it printed, cut, control characters replaced; NULL: nothing */
@@ -50,7 +50,7 @@ typedef struct {
  * or the kernel not be loaded. Free the result with try_result_free in any case. */
 bool try_case(const TryKernel *kernel, const Case *c, double limit_s, TryResult *result, Err *err);
 
-/* The same on an FP32 problem without weights. */
+/* As try_case, on an FP32 problem without weights. */
 bool try_problem(const TryKernel *kernel, const BevProblem *problem, double limit_s,
                  TryResult *result, Err *err);
 void try_result_free(TryResult *result);

@@ -37,7 +37,7 @@ void *library() {
     return found;
 }
 
-// One of its functions, as declared in its header.
+// A function of the library, as declared in its header.
 #define CUPTI(function) reinterpret_cast<decltype(&::function)>(dlsym(library(), #function))
 
 bool load(Err *err) {
@@ -55,7 +55,7 @@ bool load(Err *err) {
 #define PARAMETERS(type, name, ...)                                                                \
     type##_Params name = {.structSize = type##_Params_STRUCT_SIZE __VA_OPT__(, ) __VA_ARGS__}
 
-// Declares them and calls the function; if it fails, the enclosing function returns false.
+// Declares the parameters and calls the function. On failure the enclosing function returns false.
 #define CALL(function, type, name, ...)                                                            \
     PARAMETERS(type, name, __VA_ARGS__);                                                           \
     if (CUptiResult result = CUPTI(function)(&name); result != CUPTI_SUCCESS)                      \

@@ -78,9 +78,9 @@ bool device_usable(Err *err) {
     return device.open ? cuda_ok(cudaSetDevice(device.index), "cuda", err) : device_open(0, err);
 }
 
-// What a kernel's `prepare` frees stays in the device's memory pool up to this size, so that the
-// next one need not ask the driver for it. The process owns the pool; the library never sets this.
-// The first allocation takes milliseconds, which no `prepare` should be timed with.
+// Memory that a kernel's `prepare` frees stays in the device's memory pool up to this size: the
+// next `prepare` then need not ask the driver. The process owns the pool; the library never sets
+// this. The first allocation takes milliseconds, and no timed `prepare` should include them.
 static void keep_pool(int index) {
     uint64_t kept_bytes = 256 << 20;
     cudaMemPool_t pool;
@@ -149,7 +149,7 @@ namespace {
 constexpr size_t ROUND = 1 << 20; // sizes are rounded up, so that memory fits again
 constexpr size_t SPARE_BYTES = 64 << 20;
 
-std::mutex spares_lock;      // several threads take and give
+std::mutex spares_lock;      // several threads take and give back
 std::vector<Staging> spares; // given back and not yet taken again, the newest last
 
 void release(const Staging &staging) {

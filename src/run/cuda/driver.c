@@ -268,7 +268,7 @@ struct Nvml {
     char pci[32];
 
     /* Under the worker's lock. */
-    uint64_t count; /* of answers */
+    uint64_t count; /* number of answers */
     NvmlFacts facts;
 };
 

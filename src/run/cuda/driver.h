@@ -1,6 +1,6 @@
-/* What the NVIDIA driver's libraries say, loaded at run time and without the CUDA runtime: whether
- * there is a usable GPU, and if not, why; the driver's version; and, while the GPU works, its
- * clocks, temperature and power. */
+/* Facts from the NVIDIA driver's libraries, loaded at run time and without the CUDA runtime:
+ * whether there is a usable GPU, and if not, why; the driver's version; the clocks, temperature and
+ * power of a GPU at work. */
 #pragma once
 
 #include "kernels/err.h"
@@ -24,7 +24,7 @@ bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err);
 /* Writes the installed driver's own version, "580.159.03", to `text`; "": unknown. */
 void driver_version(char *text, unsigned size);
 
-/* What NVML says about the GPU while it works. NaN: unknown. */
+/* NVML's facts about the GPU at work. NaN: unknown. */
 typedef struct {
     double sm_clock_mhz, memory_clock_mhz, temperature_c, power_w, power_limit_w;
     char throttle[64]; /* why the clocks are reduced: "none", "thermal, power cap"; "": unknown */

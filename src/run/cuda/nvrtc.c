@@ -41,7 +41,7 @@ static void *load_driver(Driver *driver, Err *err) {
     return NULL;
 }
 
-/* The rest, which loads and launches. */
+/* The functions that load and launch. */
 static bool load_launcher(Driver *driver, Err *err) {
     void *library = load_driver(driver, err);
     if (!library)

@@ -1,4 +1,4 @@
-// What this GPU can do at best. Each kernel here does one thing: it reads, multiplies and adds, or
+// The best that this GPU can do. Each kernel here does one thing: reads, multiplies and adds, or
 // waits for one load after the other. The fastest of a few runs counts.
 #include "src/run/cuda/cuda_internal.cuh"
 
@@ -234,8 +234,8 @@ struct Probe {
         return true;
     }
 
-    // The most of a buffer that stays in L2 while it is read again and again: all of a buffer that
-    // fits, and of a larger one what the replacement policy leaves.
+    // The largest part of a buffer that stays in L2 while the buffer is read again and again: all
+    // of a buffer that fits; of a larger buffer as much as the replacement policy leaves.
     bool kept_mb(double *mb, Err *err) {
         double hit, miss;
         *mb = 0;

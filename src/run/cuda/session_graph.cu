@@ -1,6 +1,6 @@
-// What a session's launches captured in a CUDA graph tell: their time, replayed between events with
-// warm or flushed caches, and the CUDA functions they start. Also times single launches by the
-// host's clock.
+// A session's launches captured in a CUDA graph: their time, replayed between events with warm or
+// flushed caches, and the CUDA functions that they start. Single launches, timed by the host's
+// clock, are here as well.
 #include "src/base/clock.h"
 #include "src/run/cuda/cuda_internal.cuh"
 
@@ -165,7 +165,7 @@ bool sample_graph(void *context, double *us, Err *err) {
     return elapsed_us(t, t->inner, us, err);
 }
 
-// One launch by the host's clock, waited for: what a caller without graphs sees.
+// One launch by the host's clock, waited for: the time that a caller without graphs sees.
 bool sample_single(void *context, double *us, Err *err) {
     Timed *t = (Timed *)context;
     if (t->flush)

@@ -76,8 +76,8 @@ static inline bool operator_same_change(const OperatorChange *a, const OperatorC
     return a->skewed == b->skewed && a->skew == b->skew && a->points == b->points;
 }
 
-/* Makes a loaded operator scene anew with these sizes; nothing to do where both are its own. Other
- * scenes with a change are an error. The scene is unchanged after a failure. */
+/* Makes a loaded operator scene anew with these sizes; unchanged sizes need no work. Other scenes
+ * with a change are an error. The scene is unchanged after a failure. */
 bool operator_change(Scene *scene, const OperatorChange *change, Err *err);
 
 /* Appends what is changed to a scene's name: ", skew 1.2, 65536 points". */
@@ -102,6 +102,6 @@ bool operator_bars(const OperatorSpec *spec, const BevMap *map, OperatorBars *ba
 /* The height of a bar, 0 to 1, logarithmic: the fullest would hide all others. */
 double operator_bar_height(const OperatorBars *bars, int bar);
 
-/* What the bars say: "uses of a row, most first: up to 35,234 (log)". */
+/* The title of the bars: "uses of a row, most first: up to 35,234 (log)". */
 void operator_bars_title(const OperatorSpec *spec, const OperatorBars *bars, char *text,
                          size_t size);
