@@ -7,14 +7,14 @@
 typedef struct Against Against;
 
 /* Reads the file of --against; *against is NULL without the option. Refuses, in a line, a file that
- * bench did not measure, one of another GPU or CPU than rows of the plan run on, and one that timed
- * single launches where the plan times graphs. */
+ * is no measurement of bench, a file of another GPU or CPU than the plan's, and single launches
+ * where the plan times graphs. */
 bool against_open(const Options *options, const BenchPlan *plan, Against **against, Err *err);
 void against_close(Against *against); /* accepts NULL */
 
 /* Adds the columns of the old latency, the ratio and its noise. */
 void against_add(Against *against, Report *report, const BenchRow *row);
 
-/* Draws the ratios into --png; fails as a gate where a row is slower than --fail allows, by more
+/* Draws the ratios into --png. Fails as a gate where a row is slower than --fail allows, by more
  * than the noise of either file. */
 bool against_judge(const Against *against, Err *err);

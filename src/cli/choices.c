@@ -52,7 +52,7 @@ static const char *const color_modes[] = {"auto", "always", "never", NULL}; /* b
 static const struct {
     const char *(*at)(int i); /* NULL at the end of the table */
     const char *const *words; /* ends with NULL */
-    bool listed; /* --help spells out the names; for other sets the option's own text does */
+    bool listed; /* --help spells out the names; for other sets the option's text does */
 } sets[CHOICE_SET_COUNT] = {
     [CHOICE_KERNEL] = {.at = kernel_at, .listed = true},
     [CHOICE_DTYPE] = {.at = bev_dtypes_at, .listed = true},
@@ -143,7 +143,7 @@ bool choices_check(ChoiceSet set, const char *text, bool list, const char *optio
     return true;
 }
 
-/* The bits of a known name; of a title those of all kernels that have it. */
+/* The bits of a known name. A title has the bits of all its kernels. */
 static uint64_t bits_of(ChoiceSet set, const char *name) {
     uint64_t bits = 0;
     int found = choices_find(set, name);

@@ -11,8 +11,8 @@
 /* A row agrees when its hit rate, DRAM bytes and latency are within these limits. */
 static const double HITS_POINTS = 5, DRAM_SHARE = 0.15, LATENCY_SHARE = 0.3;
 
-/* DRAM bytes also agree when model and counter are both below the larger of these two: so many
- * bytes, or this share of what the kernel asks of L2. */
+/* DRAM bytes also agree when model and counter are both below a floor: so many bytes, or this share
+ * of the kernel's L2 requests, whichever is larger. */
 static const double LEAST_BYTES = 1e6, LEAST_SHARE = 0.01;
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ static bool dram_is_small(const AgreementRow *row) {
 
 enum { OFF_HITS = 1, OFF_DRAM = 2, OFF_LATENCY = 4, OFF_COUNT = 8 };
 
-/* Which of hits, DRAM and latency are not near enough. */
+/* Names those of hits, DRAM and latency that are not near enough. */
 static int beyond(const AgreementRow *row) {
     bool hits = fabs(hits_off(row)) <= HITS_POINTS;
     bool dram = fabs(share_off(row->dram_model, row->dram_counted)) <= DRAM_SHARE;

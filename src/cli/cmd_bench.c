@@ -209,7 +209,7 @@ static bool kernel_wanted(const Options *options, const char *name) {
            (!options->stage || (kernel && !strcmp(options->stage, bev_stages[kernel->stage].name)));
 }
 
-/* Without --direction: forward, or whatever the kernels named do. */
+/* Without --direction: forward, or the direction of the named kernels. */
 static bool direction_wanted(const Options *options, const RecordedRow *row) {
     if (options->direction)
         return !strcmp(options->direction, "both") ||
@@ -217,7 +217,7 @@ static bool direction_wanted(const Options *options, const RecordedRow *row) {
     return options->kernel || row->direction == BEV_FORWARD;
 }
 
-/* --l2-carveout shows the experiments with a smaller L2 and nothing else; without it they are left
+/* With --l2-carveout only the experiments with a smaller L2 are shown; without it they are left
  * out. */
 static bool row_wanted(const Options *options, const SceneLabel *names, const RecordedRow *row) {
     return !options->evenness && !options->prune &&

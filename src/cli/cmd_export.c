@@ -1,4 +1,4 @@
-/* bevscope export: a scene's tensors and map as a .npz file, and what a kernel makes of them. */
+/* bevscope export: a scene's tensors and map as a .npz file, and the output of a kernel. */
 #include "kernels/clean.h"
 #include "src/cli/export_pooled.h"
 

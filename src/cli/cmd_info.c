@@ -1,5 +1,5 @@
-/* bevscope info: this machine and its kernels, what a scene holds, what a GPU reaches at best, and
- * what each CUDA kernel takes from it. */
+/* bevscope info: this machine and its kernels, the contents of a scene, the limits of a GPU, and
+ * each CUDA kernel's share of its resources. */
 #include "config.h"
 #include "src/cli/model.h"
 #include "src/cli/report.h"
@@ -56,7 +56,7 @@ static void add_cameras(Facts *facts, const Scene *scene) {
     }
 }
 
-/* What an operator's numbers are; scenes with cameras have no such line. */
+/* The meaning of an operator's numbers; scenes with cameras have no such line. */
 static void add_operator(Report *report, const Scene *scene) {
     char text[160] = "";
     if (scene->has_operator)
@@ -98,7 +98,7 @@ static void add_photos(Report *report, const Photos *photos) {
                cell_if(photos->sweep_count, cell_int(photos->sweep_count)));
 }
 
-/* What a file says otherwise than others would, and whether its arrays and calibration agree. */
+/* Unusual conventions of a file, and whether its arrays and calibration agree. */
 static void add_conventions(Report *report, const Scene *scene) {
     const MapAgreement *agreement = &scene->agreement;
     char text[64];
@@ -220,7 +220,7 @@ static bool measure_objects(const Options *options, Workload *workload, const ch
     return ok;
 }
 
-/* For people the objects, the nearest first, then the means by range. */
+/* For people: the objects, the nearest first, then the means by range. */
 static bool print_objects(const Options *options, const Report *rows, const Report *bands,
                           Err *err) {
     MemoryStream output;
@@ -306,8 +306,7 @@ static bool describe_machine(const Options *options, Err *err) {
 
 /* ---- info --probe --------------------------------------------------------------------------- */
 
-/* What a GPU reaches at best, beside its data sheet. `gpu` is NULL when the table of GPUs does not
- * have it. */
+/* The limits of a GPU, beside its data sheet. `gpu` is NULL where the table of GPUs lacks it. */
 static void add_limits(Report *report, const char *name, const Gpu *gpu, const Limits *limits,
                        const char *source) {
     Limits sheet = gpu ? limits_of_data_sheet(gpu) : limits_unknown();

@@ -26,7 +26,7 @@ bool live_run(const LoopOptions *options, Err *err) {
     bool ok = loop_run(options, &end, err);
     if (end.signal)
         rescue_die(end.signal);
-    if (ok && end.threads_left) { /* exit() would free what they use */
+    if (ok && end.threads_left) { /* exit() would free memory that they use */
         fflush(stdout);
         _exit(0);
     }

@@ -1,5 +1,5 @@
-/* bevscope regime: what each kernel asks of the memory system, and what a model predicts of it on
- * GPUs that need not be here. */
+/* bevscope regime: each kernel's requests to the memory system, and a model's predictions on GPUs
+ * that need not be here. */
 #include "kernels/clean.h"
 #include "src/base/progress.h"
 #include "src/cli/model.h"
@@ -109,7 +109,7 @@ static bool measure_counters(Regime *regime, Err *err) {
     return ok;
 }
 
-/* Counts on this GPU; where that fails, says why and takes what was recorded. */
+/* Counts on this GPU. Where counting fails, says why and takes the recording. */
 static bool take_counters(Regime *regime, Err *err) {
     const char *device = regime->options->device;
     unsigned where = 1u << BEV_CUDA;
@@ -133,7 +133,7 @@ static bool take_counters(Regime *regime, Err *err) {
     return true;
 }
 
-/* The printers of tables return false where a table had run out of memory. */
+/* The printers return false where a table ran out of memory. */
 static bool print_counters(const Regime *regime, ReportPrinter *print, FILE *out) {
     if (!regime->options->counters)
         return true;
@@ -221,7 +221,7 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     return whole;
 }
 
-/* What the report has beside its rows. NULL: out of memory. */
+/* The parts of the report beside its rows. NULL: out of memory. */
 static json_t *regime_json(const Regime *regime) {
     json_t *root = json_object(), *findings = json_array();
     bool whole = root && findings && !regime->counted.out_of_memory;
@@ -266,7 +266,7 @@ bool cmd_regime(const Options *options, Err *err) {
     progress_begin("regime", options->quiet);
     bool ok =
         chosen_open(options, chosen_usual(), &regime.chosen, err) && open_models(&regime, err);
-    progress_end(); /* what follows prints */
+    progress_end(); /* the report is printed below */
     ok = ok && take_counters(&regime, err) && print_all(&regime, err);
     for (int i = 0; i < regime.model_count; i++)
         scene_model_close(&regime.models[i]);

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Everything a figure borrows from while it is drawn. */
+/* Everything that a figure borrows while it is drawn. */
 typedef struct {
     const Options *options;
     const char *scene;
@@ -155,7 +155,8 @@ static bool choose_slice(const Options *options, const BevShape *shape, FigureSp
     return true;
 }
 
-/* What the cameras saw: photographs, or rendered views of the world, backward at least black. */
+/* What the cameras saw: photographs or rendered views of the world; backward at least black
+ * pictures. */
 static bool fill_cameras(Snapshot *snapshot, Err *err) {
     enum { STRIP_PIXELS_PER_FEATURE = 12 };
     const Options *options = snapshot->options;
@@ -304,8 +305,8 @@ static int gate_all(Snapshot *snapshot, const double *fp64_original, TableRow *r
     return ok ? count : -1;
 }
 
-/* The speed-up over V2 on the same device; NaN where one of the two latencies is not known or did
- * not settle. */
+/* The speed-up over V2 on the same device; NaN where one of the two latencies is unknown or
+ * unsettled. */
 static double speedup_of(const TableRow *row, const TableRow *rows, int count) {
     for (int i = 0; i < count; i++)
         if (rows[i].kernel == bev_baseline(row->kernel->where, BEV_FORWARD) &&
@@ -314,7 +315,7 @@ static double speedup_of(const TableRow *row, const TableRow *rows, int count) {
     return NAN;
 }
 
-/* Says where the latencies come from; NULL when none is known. */
+/* Names the source of the latencies; NULL when none is known. */
 static const char *latency_note(LatencyWanted latency, const TableRow *rows, int count) {
     for (int i = 0; i < count; i++)
         if (rows[i].latency_us > 0)

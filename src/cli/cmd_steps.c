@@ -1,4 +1,4 @@
-/* bevscope steps: what the warps of a kernel do, step by step, as text or as a picture. */
+/* bevscope steps: the warps of a kernel, step by step, as text or as a picture. */
 #include "src/base/data.h"
 #include "src/cli/selection.h"
 #include "src/view/panel/steps_page.h"
@@ -65,8 +65,8 @@ static bool read_kernels(StepsCommand *command, Err *err) {
            err_set(err, ERR_USAGE, "--kernel", "such as v2,v2_do", "no kernel is named");
 }
 
-/* The second kernel follows the same points: where a block was chosen, those of the cell that the
- * first kernel's block works on first. */
+/* The second kernel follows the same points. Where a block was chosen: the points of the cell that
+ * this block of the first kernel works on first. */
 static StepChoice choice_of(const StepsCommand *command, int side) {
     const Options *options = command->options;
     StepChoice choice = {command->cell, options->block, (int)options->warp, MOST_WARPS, false};

@@ -24,7 +24,7 @@ typedef struct {
 
 /* ---- what to train --------------------------------------------------------------------------- */
 
-/* The backward row of the forward row's title, else the one to begin with. */
+/* The backward row of the forward row's title, else the default. */
 static bool choose_kernels(Training *training, Err *err) {
     const Options *options = training->options;
     TrainKernels *k = &training->kernels;

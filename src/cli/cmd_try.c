@@ -71,7 +71,7 @@ static void show_wrong(Trial *trial, const char *name, const TryResult *result) 
 }
 
 /* Shows a result; of many wrong cases the first few. False with an error: the kernel did not come
- * back, so that nothing more can be judged. `name` must live as long as the trial. */
+ * back, and nothing more can be judged. `name` must live as long as the trial. */
 static bool show(Trial *trial, const char *name, const TryResult *result, Err *err) {
     trial->cases++;
     trial->wrong += result->verdict == TRY_WRONG;
@@ -255,7 +255,7 @@ static const char *find_editor(Err *err) {
     return NULL;
 }
 
-/* Edits and tries until the learner has enough; the last verdict counts. */
+/* Edits and tries until the learner has enough. The last verdict counts. */
 static bool edit_and_try(const Options *options, const char *editor, Err *err) {
     for (;;) {
         char line[1024], answer[64];

@@ -9,7 +9,7 @@
 
 /* ---- rows of moments, put together ------------------------------------------------------------- */
 
-/* What is known of the cells of one class at all moments. */
+/* The worst errors of one class of cells, over all moments. */
 typedef struct {
     FormatError error;
     double time_s, cosine; /* the moment of error.max_abs; the lowest cosine of a moment */
@@ -33,7 +33,7 @@ typedef struct {
     bool out_of_memory;
 } Verified;
 
-/* The cell X,Y, or X,Y,Z of a grid with height. Backward it is no cell. */
+/* The cell X,Y, or X,Y,Z of a grid with height. Backward the error has no cell. */
 static const char *cell_name(const VerifyRow *row, char *text, size_t size) {
     const int64_t nx = row->shape.nx, slices = row->shape.nz > 1 ? row->shape.nz : 1;
     const int64_t cell = row->format.worst_cell, rows = row->shape.ny / slices;
@@ -144,7 +144,7 @@ static void add_moment(const VerifyRow *row, void *context) {
 
 /* ---- what failed ------------------------------------------------------------------------------- */
 
-/* Explains a failed gate on standard error: the table only has room for the verdict. */
+/* Explains a failed gate on standard error: the table has room for the verdict only. */
 static void explain(const VerifyRow *row, char gate, const GateResult *result) {
     char scene[256], place[96];
     if (result->verdict != GATE_FAIL)
@@ -180,7 +180,7 @@ static Cell verdict_cell(const VerifyRow *row, GateVerdict verdict) {
     return cell_text(verdict_names[row->skipped[0] ? GATE_SKIP : verdict]);
 }
 
-/* Says why a failed selection fails. */
+/* The reason why a selection fails. */
 static void explain_all(const Verified *verified, const VerifyRow *row) {
     char scene[256];
     if (row->skipped[0])

@@ -71,7 +71,7 @@ static void calibrate(Comparison *comparison) {
 
 enum { FORMATS = 2, PARTS = 2 * 6 };
 
-/* The n-th configuration and format; the last ones take longest. */
+/* Configuration and format number n. The last ones take longest. */
 static bool compare(const ChosenGpus *chosen, int n, Comparison *part, Err *err) {
     SceneModel model;
     const char *config = presets[n / FORMATS].name;

@@ -125,7 +125,7 @@ static int grid_axes(const BevShape *shape, int64_t axes[4]) {
     return flat ? 3 : 4;
 }
 
-/* Says where a kernel ran that the library has. */
+/* Reports where the library ran the kernel. */
 static const char *whose(const BevKernel *kernel) {
     return library_has(kernel) ? " of libbevpool" : "";
 }

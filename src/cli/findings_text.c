@@ -1,5 +1,5 @@
-/* What limits each kernel by the memory model: the part of `bevscope regime` that says what the
- * figures above it mean. */
+/* What limits each kernel by the memory model: the part of `bevscope regime` that explains its
+ * figures. */
 #include "kernels/clean.h"
 #include "src/cachesim/findings.h"
 #include "src/cli/model.h"
@@ -53,7 +53,7 @@ static void print_kernel(const Finding *findings, int count, const PredictedKern
         print_finding(&findings[i], "  ", true, out);
 }
 
-/* Of an operator scene the workflow, with its fastest kernel; *kernel NULL: there is none. */
+/* The workflow of an operator scene, with its fastest kernel; *kernel NULL: none. */
 static int workflow(const SceneModel *scene, const MemoryModel *model, int gpu,
                     const PredictedKernel **kernel, Finding steps[WORKFLOW_STEPS]) {
     const Scene *of = &scene->workload.scene;

@@ -1,4 +1,4 @@
-/* What the program says about itself: --help, the manual page and --list, all from the tables. */
+/* The program's own descriptions: --help, the manual page and --list, all from the tables. */
 #include "kernels/clean.h"
 #include "kernels/defects.h"
 #include "src/cli/model.h"
@@ -78,7 +78,7 @@ void help_program(FILE *out) {
 
 /* ---- the manual page ------------------------------------------------------------------------- */
 
-/* Escapes what roff would read as a request or a hyphenation point. */
+/* Escapes characters that roff would read as a request or a hyphenation point. */
 static void print_roff(FILE *out, const char *text) {
     for (; *text; text++)
         fputs(*text == '-'    ? "\\-"

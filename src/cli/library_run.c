@@ -87,7 +87,7 @@ static void drop_copies(const Run *run) {
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-/* True for a success. Else says what the library said. */
+/* True for a success. Else passes on the library's error. */
 static bool passed(BevpoolStatus status, const BevpoolError *error, Err *err) {
     if (status == BEVPOOL_OK)
         return true;

@@ -3,6 +3,6 @@
 
 #include "src/ui/loop.h"
 
-/* Runs the display to its end. Does not return where a signal ended it, or where work in hand is
- * left to the end of the process. */
+/* Runs the display to its end. Does not return after a signal, or where unfinished work is left to
+ * the end of the process. */
 bool live_run(const LoopOptions *options, Err *err);

@@ -1,5 +1,5 @@
-/* What regime, agreement, plot and report share: the memory model run on a scene, the GPUs it is
- * asked about, and what it predicts beside what is known. */
+/* What regime, agreement, plot and report share: the memory model on a scene, the chosen GPUs, and
+ * predictions beside known figures. */
 #pragma once
 
 #include "kernels/regime.h"
@@ -51,13 +51,13 @@ bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *
 bool scene_model_is(const SceneModel *model, const char *scene, const char *dtype,
                     const char *align);
 
-/* A sentence about how much was sampled, to stand above the tables; "" when all was followed. */
+/* A sentence about the sampling, to stand above the tables; "" without sampling. */
 const char *scene_model_sampling(const SceneModel *model);
 
 /* Which of its forms V3 takes on that GPU, and why. */
 BevV3Choice scene_model_v3_choice(const SceneModel *model, const Gpu *gpu);
 
-/* Which of its forms V4 takes on that GPU and why, as bev_v3_choose says it of V3; "" when V4 was
+/* Which of its forms V4 takes on that GPU and why, in the manner of bev_v3_choose; "" when V4 was
  * not replayed. */
 void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, size_t size);
 
@@ -92,7 +92,7 @@ unsigned chosen_usual(void);
 /* Whether more than the L2 of a GPU of the table is changed. */
 bool chosen_is_changed(const Gpu *gpu);
 
-/* Whether a recording was taken on that GPU as it is, none of its figures changed. */
+/* Whether a recording was taken on that GPU, and none of the GPU's figures was changed. */
 bool chosen_recorded_on(const Recording *recording, const Gpu *gpu);
 
 /* The recorded and the published latency of a kernel on that GPU, caches warm; NaN: unknown. */
@@ -159,7 +159,7 @@ typedef struct {
  * added under the name of its form only. Borrows the scene's name and the GPUs. */
 void agreement_add(Agreement *agreement, const SceneModel *model, const ChosenGpus *chosen);
 
-/* Adds the rows to a table; its last column names what is too far off. */
+/* Adds the rows to a table. Its last column names the figures that do not agree. */
 void agreement_report(const Agreement *agreement, Report *report);
 
 /* How many rows and pairs of kernels agree, in words. */
@@ -182,7 +182,8 @@ typedef struct {
 typedef struct {
     ComparisonRow rows[COMPARISON_ROWS];
     int count;
-    double calibration;  /* factor on the longest interval, RTX PRO 6000: predict_with_chain */
+    double calibration;  /* factor on the longest interval, of the RTX PRO 6000:
+                            predict_with_chain */
     int calibrated_from; /* number of latencies of V2+DO it was found from */
 } Comparison;
 
@@ -191,7 +192,7 @@ typedef struct {
 bool comparison_make(const ChosenGpus *chosen, bool quick, Comparison *comparison, Err *err);
 
 /* Number of rows that are off by more than `factor` either way, among the recorded or the published
- * ones (`*of`); `calibrated` compares the calibrated latencies, where there are any. */
+ * ones (`*of`). `calibrated`: of the calibrated latencies, where there are any. */
 int comparison_off(const Comparison *comparison, bool recorded, bool calibrated, double factor,
                    int *of);
 
@@ -200,7 +201,7 @@ int comparison_order(const Comparison *comparison, int *of);
 
 /* ---- charts (plots.c, plots_sweep.c) -------------------------------------------------------- */
 
-/* What a chart is made of; all borrowed. */
+/* The inputs of a chart; all borrowed. */
 typedef struct {
     const SceneModel *model;
     const ChosenGpus *chosen;     /* charts of one GPU show the first */
@@ -214,7 +215,7 @@ typedef struct {
     bool needs_profiles, needs_comparison; /* of every kernel */
     Chart chart;                           /* of the memory model, as the live display has it */
     bool (*draw)(const PlotRequest *request, uint8_t **bytes, size_t *length,
-                 Err *err); /* NULL: draws `chart` of the scene as it is */
+                 Err *err); /* NULL: draws `chart` of the scene */
 } PlotKind;
 
 extern const PlotKind plot_kinds[];
@@ -230,7 +231,7 @@ const PlotKind *plot_kind_find(const char *name, Err *err);
 bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes,
                     size_t *length, Err *err);
 
-/* Latency of a problem that grows in what --over says. */
+/* Latency of a problem that grows along --over. */
 bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
 bool plot_objects(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
 bool plot_prune(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
@@ -259,7 +260,7 @@ void object_table_close(ObjectTable *table);
 bool object_table_measure(ObjectTable *table, Workload *workload, BevDtype dtype, BevAlign align,
                           Err *err);
 
-/* How far the centroid of an object has moved from where the baseline has it; NaN: unknown. */
+/* How far an object's centroid has moved from the baseline's; NaN: unknown. */
 double object_moved_m(const ObjectTable *table, int64_t object);
 
 /* A row an object, and a row a band of range. */

@@ -32,7 +32,7 @@ static bool is_flat(const TrueBox *box) {
     return !(box->size_m[0] > 0 && box->size_m[1] > 0 && box->size_m[2] > 0);
 }
 
-/* Boxes that say nothing about a map: a line of each kind. */
+/* Boxes that tell nothing about a map: a line for each kind. */
 static void say_unmeasured(const Objects *objects, const Grid *grid, const char *scene) {
     int64_t outside = 0, unseen = 0, flat = 0;
     for (int64_t i = 0; i < objects->count; i++) {

@@ -519,7 +519,7 @@ static bool parse_short(Options *options, int argc, char **argv, int *i, Err *er
     return true;
 }
 
-/* Whether a word in the place of a command is a scene: a known name, or what looks like a file. */
+/* Whether a word in the place of a command is a scene: a known name, or a likely file name. */
 static bool means_scene(const char *word, const SceneName *scenes, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (!strcmp(scenes[i].name, word))

@@ -109,7 +109,8 @@ void help_program(FILE *out);
 void help_man(FILE *out);
 
 /* bevscope --list: every name the program knows, from its tables. */
-bool help_list(FILE *out, Err *err); /* false: a sample could not be loaded, and the list says so */
+bool help_list(FILE *out, Err *err); /* false: a sample could not be loaded, and the list has the
+                                        reason */
 
 /* ---- the values that an option may take, from the tables that define them ------------------- */
 
@@ -126,5 +127,6 @@ unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback);
 /* The same for kernels. A title means all rows that have it. */
 KernelSet choices_kernels(const char *text, KernelSet fallback);
 
-/* Writes ": one, two, three" to a help text; nothing for short sets that the help already names. */
+/* Writes ": one, two, three" to a help text; nothing for a short set that the help names
+ * already. */
 void choices_list(ChoiceSet set, char *text, int size);

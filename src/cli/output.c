@@ -9,7 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Where a line that is too long goes on: below its last column, which two blanks come before. */
+/* The indent of the second line of a long one: below its last column, which two blanks come
+ * before. */
 static int hanging_indent(const char *line, size_t length) {
     int indent = 0;
     for (size_t i = 2; i < length; i++)

@@ -82,8 +82,8 @@ static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryMode
     return ok;
 }
 
-/* What the format costs in accuracy: the relative L2 error of V3, as the CPU computes it, against
- * FP64 over the FP32 originals. `*fp64_original` is computed for the first format, for all. */
+/* The format's cost in accuracy: the relative L2 error of V3, as the CPU computes it, against FP64
+ * over the FP32 originals. `*fp64_original` is computed for the first format, for all. */
 static bool dtype_error(SceneModel *model, double **fp64_original, double *rel_l2, Err *err) {
     const BevProblem *problem = &model->problem.view;
     KernelConfig config = {bev_twin(bev_v3(), BEV_CPU), problem->dtype, problem->align};
@@ -237,7 +237,7 @@ bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-/* Charts that are drawn from other problems than the scene's own are of the way forward. */
+/* Charts of other problems than the scene's are of the way forward. */
 bool plot_goes_back(const PlotKind *kind) {
     return !kind->draw;
 }

@@ -1,5 +1,4 @@
-/* Charts of what is computed for them: latency of a problem that grows, mass of a map that is
- * pruned. */
+/* Charts with data of their own: latency of a problem that grows, mass of a map that is pruned. */
 #include "src/cli/model.h"
 
 #include "src/base/progress.h"
@@ -37,7 +36,7 @@ typedef struct {
     unsigned mask; /* the same kernels as bits of kernel_bits */
 } Sweep;
 
-/* The kernels of the article that there is code for, and the baseline. */
+/* The article's kernels with code here, and the baseline. */
 static void choose_kernels(Sweep *sweep) {
     for (int i = 0; bev_kernels[i]; i++)
         if (bev_kernels[i]->direction == BEV_FORWARD &&
@@ -206,7 +205,7 @@ bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err
 enum { STEPS = 400 };
 
 typedef struct {
-    double threshold, points, mass; /* what it leaves, in percent */
+    double threshold, points, mass; /* mass that the map keeps, in percent */
     double x[STEPS], y[STEPS]; /* percent of the points, the largest depths first, and their mass */
 } Kept;
 

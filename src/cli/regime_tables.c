@@ -1,5 +1,5 @@
-/* The tables that regime and report print: what kernels ask for, what the model predicts, the
- * experiment with a smaller L2, and hardware counters beside the model. */
+/* The tables of regime and report: the kernels' requests, the model's predictions, the experiment
+ * with a smaller L2, and hardware counters beside the model. */
 #include "src/cli/model.h"
 
 #include <math.h>
@@ -248,7 +248,7 @@ static void counted_add(Report *report, const Counted *counted) {
     Prediction model = known ? predict(profile, counted->gpu, true) : (Prediction){0};
     double hits = counters_l2_hit_rate(counters), dram = counters_dram_bytes(counters);
     double model_dram = model.dram_read_bytes + model.dram_write_bytes;
-    /* A problem that stays in L2 reads so little from DRAM that a percentage says nothing. */
+    /* A problem that stays in L2 reads so little from DRAM that a percentage tells nothing. */
     bool dram_counts = dram > 0.01 * bev_footprint_total(bev_footprint(problem));
     add_identity(report, counted->model, counted->kernel);
     report_add(report, "cache", NULL, 0, cell_text(cache_names[CACHE_WARM]));

@@ -299,7 +299,7 @@ static int fill_screen(int next, int column_count, int used, const int *widths, 
     return next;
 }
 
-/* Several tables that fit the screen; each begins with the columns that tell rows apart. */
+/* Several tables that fit the screen. Each begins with the columns that tell rows apart. */
 static void print_split(const Report *report, const int *widths, FILE *out) {
     const int names = names_of(report);
     int used = 0;
@@ -314,7 +314,8 @@ static void print_split(const Report *report, const int *widths, FILE *out) {
     }
 }
 
-/* What all rows say alike, then the table; `narrow`: as several where it is too wide. */
+/* The columns that all rows share, as words, then the table; `narrow`: as several tables where it
+ * is too wide. */
 static void print_whole(const Report *report, bool markdown, bool narrow, FILE *out) {
     int widths[REPORT_COLUMNS];
     char folded[512];

@@ -42,7 +42,7 @@ typedef struct {
     Cell *cells; /* (row, column) */
     int column_count, row_count;
     size_t cell_count, capacity;
-    bool folds;         /* say once, before the table, what all rows say alike in words */
+    bool folds;         /* say once, before the table, values that all rows share */
     /* For a terminal too narrow for all columns, keys: the last column that tells rows apart (NULL:
      * the words that rows begin with), and one that becomes a line above its rows (NULL: none). */
     const char *names_to, *group;
@@ -72,7 +72,7 @@ bool report_shows(const Report *report, int column);
 /* Whether the column holds words, which are aligned to the left; numbers go to the right. */
 bool report_is_text(const Report *report, int column);
 
-/* What the folded columns say: "dtype fp16, align nearest"; "" when there are none. */
+/* The folded columns in words: "dtype fp16, align nearest"; "" when there are none. */
 void report_folded(const Report *report, char *text, size_t size);
 
 /* "12.3": `digits` significant digits, no exponent for 1e-3 <= |value| < 1e10. */
@@ -109,7 +109,7 @@ bool output_report(const Options *options, const Report *report, json_t *root, E
  * is named or the suffix is another. `command` heads the error. */
 bool output_picture(const Options *options, const char *command, bool *svg, Err *err);
 
-/* The JSON block that says what a result was measured on; the second one is of this machine. */
+/* The JSON block about the machine of a result; the second function is of this machine. */
 json_t *output_machine(const Machine *machine);
 json_t *output_this_machine(void);
 
@@ -125,6 +125,6 @@ void html_text(FILE *out, const char *text);
 /* A PNG inside the page. */
 void html_image(FILE *out, const char *alternative, const uint8_t *png, size_t length);
 
-/* The table as people see it, after a line with what is folded. A rule separates the rows where the
- * column `group` (a key, or NULL) changes. */
+/* The table as people see it, after a line with the folded columns. A rule separates the rows where
+ * the column `group` (a key, or NULL) changes. */
 void html_table(FILE *out, const Report *report, const char *group);

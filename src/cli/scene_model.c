@@ -145,7 +145,7 @@ bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *alig
 
 /* ---- GPUs ----------------------------------------------------------------------------------- */
 
-/* Tables have a column for the L2; what else is changed stands in the GPU's title. */
+/* Tables have a column for the L2; other changes stand in the GPU's title. */
 static void edit_gpu(const Options *options, Gpu *gpu, char *title, size_t size) {
     const GpuEdit all = {options->l2_mb, options->dram_gbps, (double)options->sms,
                          options->clock_ghz};

@@ -85,7 +85,7 @@ static const BevKernel *find_kernel(const char *word, unsigned where, BevDirecti
     return found;
 }
 
-/* Says why find_kernel found nothing. */
+/* The reason why find_kernel found nothing. */
 /* Where there is one, names the kernel of the same title that runs on the CPU. */
 static const char *twin_hint(const BevKernel *named, char *text, size_t size) {
     for (int i = 0; named && bev_kernels[i]; i++)

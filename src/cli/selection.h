@@ -7,9 +7,9 @@
 #include "src/run/recorded.h"
 #include "src/scene/slice.h"
 
-/* The devices to run on, as a bit mask of BevWhere. "auto" takes what is there; a build with CUDA
- * says in one line on standard error why it found no GPU. A device that was named and is not there
- * is ERR_DEVICE. */
+/* The devices to run on, as a bit mask of BevWhere. "auto" takes the available ones; a build with
+ * CUDA then reports in one line on standard error why it found no GPU. A device that was named and
+ * is missing is ERR_DEVICE. */
 bool select_devices(const char *word, unsigned *where, Err *err);
 
 /* A forward kernel by name, or by title on the chosen devices, the GPU first: "v3" is cpu_v3 on the
@@ -19,31 +19,31 @@ const BevKernel *select_kernel(const char *word, unsigned where, Err *err);
 /* The last row of the table that runs on the best of the chosen devices. */
 const BevKernel *select_best(unsigned where);
 
-/* What bench and verify run: --device, --kernel, --direction, --dtype, --align and the options of
- * the workload; the defaults are masks. The caller adds the scenes. */
+/* The runs of bench and verify: --device, --kernel, --direction, --dtype, --align and the options
+ * of the workload; the defaults are masks. The caller adds the scenes. */
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
                  Err *err);
 
 /* Refuses a list in --dtype and --align where only one value makes sense: "SAYS, not 'LIST'". */
 bool select_single(const Options *options, const char *says, const char *hint, Err *err);
 
-/* Whether what is to be compared names a file or a folder, not words of a selection. */
+/* Whether the text names a file or a folder, not words of a selection. */
 bool select_is_scene(const char *text);
 
 /* Replaces fields of `*config` by the words of "fp8" or "v2,bilinear". */
 bool select_changed(const char *words, unsigned where, KernelConfig *config, Err *err);
 
-/* workload_open; says on standard error what in the scene's file may be meant otherwise. */
+/* workload_open; warns on standard error of a likely other meaning of the scene's file. */
 bool select_open(Workload *workload, const char *scene, const WorkloadOptions *options, Err *err);
 
-/* Says on standard error, once for a scene and align, that a map has no point. One thread. */
+/* Warns on standard error, once for a scene and align, of a map without a point. One thread. */
 void select_say_if_empty(const char *scene, BevAlign align, int64_t points);
 
 /* Reads "X,Y", a cell of the grid, as its number. */
 bool select_cell(const char *text, const BevShape *shape, int64_t *cell, Err *err);
 
-/* Loads the file of --grad-out and says on standard error how many of its values are no numbers.
- * Without the option `file` stays empty. Free it with grad_out_free. */
+/* Loads the file of --grad-out, and reports on standard error how many of its values are NaN or
+ * infinite. Without the option `file` stays empty. Free it with grad_out_free. */
 bool select_grad_out(const Options *options, GradOutFile *file, Err *err);
 
 /* The same for a plan, which borrows it; refused where the plan goes forward only. */
@@ -54,7 +54,7 @@ bool select_plan_grad_out(const Options *options, BenchPlan *plan, GradOutFile *
 bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64_t *pixel,
                   Err *err);
 
-/* The controls that the options are, in the words of scripts. */
+/* The controls of the options, in the words of scripts. */
 typedef struct AppOptions AppOptions; /* src/app/app.h */
 bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err);
 
@@ -62,7 +62,7 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
 bool select_fault(const Options *options, bool *fault, Err *err);
 
 /* Changes that camera of a workload whose features and views are rendered, and whose map is not
- * built yet. The scene's title says so. */
+ * built yet. The scene's title then names the change. */
 bool select_use_fault(const Options *options, Workload *workload, Err *err);
 
 /* The options that every command with a workload shares. */

@@ -11,8 +11,8 @@ static const double USUAL_DISTANCE_M = 15;
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* The row that `word` means on that device in that direction, if it can be launched; without a word
- * the one to begin with. */
+/* The row of `word` on that device in that direction, if it can be launched; without a word the
+ * default. */
 static const BevKernel *row(const char *word, BevWhere where, BevDirection direction) {
     const BevKernel *kernel =
         word ? kernel_named(where, direction, word) : bev_default(where, direction);
@@ -52,7 +52,7 @@ bool snapshot_backward_views(const BevShape *shape, CameraViews *seen, Err *err)
     return seen->color || err_set(err, ERR_FAILED, "camera views", "", "out of memory");
 }
 
-/* Whether the cell has a part in it; NaN has. */
+/* Whether the cell is part of the loss; a cell with NaN is. */
 static bool is_inside(const float *row, int64_t channels) {
     for (int64_t c = 0; c < channels; c++)
         if (row[c] != 0)

@@ -11,7 +11,7 @@ typedef struct {
     const char *scene;
     Workload *workload;
     const Embedding *embedding; /* or NULL */
-    KernelConfig forward;       /* what pooled */
+    KernelConfig forward;       /* the kernel that pooled */
     const float *pooled;        /* (cell, c) */
     unsigned where;             /* devices */
     LatencyWanted latency;
@@ -31,16 +31,15 @@ typedef struct {
     FigureBackward figure;
 } SnapshotBackward;
 
-/* The forward kernel and, where `backward` is not NULL, the backward one that --kernel means, in
- * either direction; the other one has the same title, else it is the one to begin with. NULL after
- * an error. */
+/* The forward kernel and, where `backward` is not NULL, the backward kernel of --kernel, in either
+ * direction. The other one has the same title, else it is the default. NULL after an error. */
 const BevKernel *snapshot_backward_kernels(const Options *options, unsigned where,
                                            const BevKernel **backward, Err *err);
 
 /* Black camera pictures, a pixel for each feature, for tensors without a world. */
 bool snapshot_backward_views(const BevShape *shape, CameraViews *views, Err *err);
 
-/* Runs the way back and says on standard output what it found. Call snapshot_backward_free also
+/* Runs the way back and prints the result on standard output. Call snapshot_backward_free also
  * after a failure. */
 bool snapshot_backward_make(SnapshotBackward *backward, const BackwardInput *input, Err *err);
 void snapshot_backward_free(SnapshotBackward *backward);

@@ -28,7 +28,7 @@ static double panel_h(const TrainPage *page) {
 
 /* ---- the grids ------------------------------------------------------------------------------- */
 
-/* Colours are as strong as in the grid of the true depth, so that the three can be compared. */
+/* Colours are as strong as in the grid of the true depth: the three grids can be compared. */
 static bool render(Drawing *drawing, const Embedding *embedding, Err *err) {
     const TrainPage *page = drawing->page;
     const BevShape *shape = &page->workload->scene.shape;

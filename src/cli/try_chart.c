@@ -70,8 +70,8 @@ typedef struct {
 static const char *const part_names[] = {"ladder", "yours"};
 enum { LADDER, YOURS };
 
-/* Where the axis ends: a kernel that is much slower than the ladder is cut off, so that the ladder
- * can still be read. */
+/* The end of the axis. A kernel much slower than the ladder is cut off, so that the ladder stays
+ * legible. */
 static double axis_end(const Rung *rungs, int count) {
     double ladder = 0, all = 0;
     for (int i = 0; i < count; i++) {

@@ -9,5 +9,5 @@
 bool try_ladder(const Options *options, const TryKernel *kernel, const char *scene,
                 const BevProblem *problem, double limit_s, bool svg, Err *err);
 
-/* On a terminal: says on standard error what is being done; "" when it is done. */
+/* On a terminal: names the current work on standard error; "" at its end. */
 void try_progress(const char *what);

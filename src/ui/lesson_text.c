@@ -34,7 +34,7 @@ static void print_title(const LessonPane *pane) {
     puts("");
 }
 
-/* What is wrong with an answer; false: nothing. */
+/* The mistake in an answer; false: none. */
 static bool print_note(const PaneText *body) {
     bool any = false;
     for (int i = 0; i < body->count; i++)
@@ -45,7 +45,7 @@ static bool print_note(const PaneText *body) {
     return any;
 }
 
-/* What the keys do has no place here: the words are named at the beginning. */
+/* Keys have no place here: the words are named at the beginning. */
 static void print_pane(const LessonPane *pane) {
     const PaneText *body = &pane->body;
     PaneKind before = PANE_KEYS;
@@ -83,7 +83,8 @@ static char *panel_text(Script *script) {
     return text;
 }
 
-/* The same, where it is another one than before. `shown` is owned by the caller: free(*shown). */
+/* As panel_text, where the panel differs from the last one. `shown` is owned by the caller:
+ * free(*shown). */
 static void print_panel(Script *script, char **shown) {
     char *text = panel_text(script);
     size_t length = text ? strlen(text) : 0;
@@ -99,8 +100,8 @@ static void print_panel(Script *script, char **shown) {
     printf("\n%.*s\n", (int)length, text);
 }
 
-/* What a control did, or a note, since the last time; without the figures that follow in the log: a
- * lesson prints those that it means. */
+/* New lines of the log: what a control did, or a note, without their figures. A lesson prints the
+ * figures that it means. */
 static void print_log(const Log *log, char said[LOG_LENGTH]) {
     const char *text = !log->count             ? ""
                        : log->lines[0].said[0] ? log->lines[0].said
@@ -124,7 +125,7 @@ static bool use_plain_line(Script *script, char *line, Err *err) {
     return is_answer(line) ? script_answer(script, line, err) : script_use_line(script, line, err);
 }
 
-/* Pictures are not seen here: an animation is over at once. */
+/* Text has no pictures: an animation is over at once. */
 static bool end_animations(Script *script, Err *err) {
     bool ok = true;
     while (ok && script->app.desk.open && lesson_run_wants(&script->app.desk.run) == LESSON_WANTS_PAUSE)
@@ -237,7 +238,7 @@ static void put_rows(FILE *out, const PaneText *body) {
     }
 }
 
-/* The picture of the window, without the lesson, where it is another one than before. */
+/* The picture of the window, without the lesson, where it differs from the last one. */
 static bool put_picture(Export *export, Err *err) {
     Script *script = export->script;
     char name[300];
@@ -263,7 +264,7 @@ static bool put_picture(Export *export, Err *err) {
     return ok;
 }
 
-/* Some answer that is in range: the right one is what is written. */
+/* An answer within the range: Markdown shows the right one anyway. */
 static bool answer_somehow(Script *script, Err *err) {
     const LessonQuestion *question = lesson_run_question(&script->app.desk.run);
     char answer[32] = "1";

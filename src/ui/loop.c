@@ -18,7 +18,7 @@
 enum {
     MOMENT_MS = 16,      /* least time between two moments of a moving world */
     CPU_MOMENT_MS = 33,  /* the same where the CPU pools: keys and figures need their share of it */
-    LOST_MS = 1000,      /* a frame that takes longer is no longer waited for */
+    LOST_MS = 1000,      /* a frame that takes longer is not waited for */
     WINDOW_POLL_MS = 8,  /* SDL's events cannot be waited for with poll() */
     IDLE_POLL_MS = 200,  /* nothing moves and no key is pressed */
     SAY_MS = 300,        /* patience at the end: with standard error, */
@@ -74,7 +74,7 @@ static void obey_signals(Loop *loop) {
     }
 }
 
-/* How long to wait for input: until something else is due. */
+/* How long to wait for input: until the next thing is due. */
 static struct timespec patience(const Loop *loop) {
     double wait = loop->window ? WINDOW_POLL_MS : IDLE_POLL_MS;
     wait = fmin(wait, tick_in_ms(loop, clock_ms()));
@@ -84,8 +84,8 @@ static struct timespec patience(const Loop *loop) {
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }
 
-/* Waits, and sets typed_ms, the earliest time at which the input that is read next can have been
- * typed: the end of the wait, or the end of the wait before where input was there already. */
+/* Waits, and sets typed_ms, the earliest time at which the next input can have been typed: the end
+ * of the wait, or of the wait before where input was there already. */
 static int wait_for_input(Loop *loop, struct pollfd *waiting, nfds_t count) {
     double begun = clock_ms();
     const struct timespec wait = patience(loop);
@@ -170,7 +170,7 @@ static void say(const char *format, ...) {
               SAY_MS);
 }
 
-/* Says how fast the display answered, as far as that was measured. */
+/* Reports how fast the display answered, as far as that was measured. */
 static void say_quit(const Pace *pace) {
     char first[32], key[32], p99[32], text[400] = "", shown[sizeof text + 16];
     int used = 0, size = sizeof text;
@@ -189,7 +189,7 @@ static void say_quit(const Pace *pace) {
     say("bevscope: quit%s\n", shown);
 }
 
-/* The last line says what happened. */
+/* The last line reports what happened. */
 static void say_goodbye(const Loop *loop, bool had_terminal) {
     const Pace pace = pace_figures(&loop->pace);
     if (loop->signal)
@@ -199,8 +199,8 @@ static void say_goodbye(const Loop *loop, bool had_terminal) {
         say_quit(&pace);
 }
 
-/* Work in hand is not finished: after a short time its threads are left to _exit(). Pictures that
- * the user asked for get more time. False: threads are left. */
+/* Unfinished work is not waited for long: after a short time its threads are left to _exit().
+ * Pictures that the user asked for get more time. False: threads are left. */
 static bool close_work(Loop *loop) {
     int left;
     char error[512];

@@ -1,5 +1,5 @@
-/* Between the App and the screens: what an event asks of them, and how long a key waits for its
- * picture. */
+/* Between the App and the screens: what an event requires of the screens, and how long a key waits
+ * for its picture. */
 #include "src/base/clock.h"
 #include "src/ui/loop_internal.h"
 
@@ -48,8 +48,8 @@ static void await(Loop *loop, unsigned bits) {
         loop->window_dirty = false; /* drawing the old frame would delay the new one */
 }
 
-/* A key is answered by the frame that it asks the engine for; where it asks for none, by drawing
- * the old frame again with the new state. */
+/* A key is answered by the frame that it asks for. A key that asks for no frame is answered by
+ * drawing the old frame with the new state. */
 void loop_serve_key(Loop *loop, double arrived_ms) {
     unsigned bits = serve(loop);
     if (bits & (ASKED | STEP_REDRAW))

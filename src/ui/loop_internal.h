@@ -14,14 +14,14 @@ enum { PACE_KEYS = 1024, PACE_WAITING = 64 };
 typedef struct {
     double arrived_ms;
     uint64_t request; /* the engine's number of the frame that answers it; 0: any drawing does */
-    unsigned screens; /* those that have not answered yet: a mask of 1u << Screen */
+    unsigned screens; /* screens that have not answered yet: a mask of 1u << Screen */
 } PaceKey;
 
 typedef struct {
     bool started;            /* a moment was shown */
     double time_s, shown_ms; /* the last moment of the world shown, and when */
     double playing_ms;       /* total time between moments that followed each other */
-    int64_t moments;         /* how many these were */
+    int64_t moments;         /* number of these moments */
 } ScreenPace;
 
 /* All zero: nothing measured yet. */
@@ -35,8 +35,8 @@ typedef struct {
     ScreenPace screens[SCREEN_COUNT];
 } PaceMeter;
 
-/* A key arrived; all screens of the mask `open` are to answer it. Keys beyond PACE_WAITING that
- * wait at the same time are not measured. */
+/* A key arrived. All screens of the mask `open` are to answer. Further keys, with PACE_WAITING keys
+ * waiting already, are not measured. */
 void pace_key(PaceMeter *meter, double arrived_ms, uint64_t request, unsigned open);
 
 /* `screen` has just shown the frame that answers `request`, of moment `time_s` of the world. */
@@ -70,7 +70,7 @@ void slow_asked(SlowMeter *meter, int scene, bool loads, uint64_t request, doubl
 /* The picture of `request` came. */
 void slow_answered(SlowMeter *meter, uint64_t request, double now_ms);
 
-/* What is on the screens now. */
+/* The frame on the screens. */
 void slow_shown(SlowMeter *meter, const LiveData *live);
 
 /* "computing dense: map, 1.2 s of about 3"; "" while nothing takes long. `doing`: the stage. */
@@ -103,7 +103,8 @@ typedef struct {
     double echo_ms;                      /* ... and is shown without it from then on */
     double start_ms, tick_ms, moment_ms; /* begin; last tick; next moment of the world */
     double polled_ms, pumped_ms;         /* ends of the last looks for keys: terminal, window */
-    double typed_ms;                     /* what is read from the terminal now came later */
+    double typed_ms;                     /* later input from the terminal was typed after this
+                                            time */
     char recording[64];                  /* folder of the recording; "": none */
     int64_t recorded;                    /* number of the frame written last */
     bool frame_lost;                     /* it was told that one could not be written */
@@ -113,12 +114,12 @@ typedef struct {
     uint64_t printed_said;    /* and how many lines there had been */
     uint64_t told;            /* the open line that was printed before its figures were known */
     double said_ms;           /* when the newest word came, or the program began */
-    bool greeted, waits;      /* it was said what this is, what the first figures wait for */
+    bool greeted, waits;      /* the first line was printed; the wait for figures was explained */
 } Loop;
 
 /* ---- loop_app.c: what the App leaves to the screens -------------------------------------------- */
 
-/* Does what events and notes so far ask of the screens. */
+/* Carries out the screens' part of the events and notes so far. */
 void loop_serve(Loop *loop);
 
 /* The same after a key or a click that came at `arrived_ms`, or later, after the mouse moved, and
@@ -160,9 +161,9 @@ void loop_print_plain(const Loop *loop); /* prints the dashboard as text */
 
 bool loop_open_writer(Loop *loop, Err *err);
 
-/* Finishes what is waiting. False: that took longer than `patience_ms`; *left pictures are missing,
- * and the process can only be left with _exit(). `error`: why one was not written, where nobody was
- * told yet; "": none. */
+/* Finishes the waiting pictures. False: that took longer than `patience_ms`; *left pictures are
+ * missing, and the process can only be left with _exit(). `error`: the reason of an unwritten
+ * picture that nobody was told of; "": none. */
 bool loop_close_writer(Loop *loop, double patience_ms, int *left, char *error, size_t size);
 void loop_snapshot(Loop *loop);
 void loop_recording(Loop *loop); /* recording was switched on or off */

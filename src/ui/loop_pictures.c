@@ -21,7 +21,7 @@ typedef struct {
 } Item;
 
 typedef struct {
-    bool failed; /* `text` says why; else what was written */
+    bool failed; /* `text`: the error; else the file that was written */
     char text[MESSAGE_SIZE];
 } Message;
 
@@ -90,7 +90,7 @@ bool loop_open_writer(Loop *loop, Err *err) {
     return true;
 }
 
-/* The oldest message that nobody took yet; false: there is none. */
+/* The oldest message that nobody took yet; false: none. */
 static bool take_message(Writer *writer, Message *message) {
     worker_lock(&writer->worker);
     bool waits = writer->message_count > 0;

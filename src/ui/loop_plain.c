@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum { PLAIN_PATIENCE_MS = 20000 }; /* how long figures are waited for, */
-enum { PLAIN_SILENCE_MS = 2000 };   /* and how long nothing is said of them */
+enum { PLAIN_SILENCE_MS = 2000 };   /* and how long silently */
 
 /* ---- the log --------------------------------------------------------------------------------- */
 
@@ -36,8 +36,8 @@ static void print_line(Loop *loop) {
     fflush(stdout);
 }
 
-/* Prints the newest line of the log once its figures are known; before that as it stands where they
- * take long, and then again. */
+/* Prints the newest line of the log when its figures are known. A line whose figures take long is
+ * printed without them, and again with them. */
 static void print_log(Loop *loop) {
     uint64_t open = loop->app.state.log.lines[0].open;
     bool late = open != loop->told && clock_ms() - loop->said_ms > PLAIN_SILENCE_MS;
@@ -54,7 +54,7 @@ static void print_before_next(Loop *loop) {
     loop->said_ms = clock_ms();
 }
 
-/* What this is, and which words work; on a terminal also why it is no dashboard. */
+/* What the program is, and which words work; on a terminal also why there is no dashboard. */
 static void greet(Loop *loop) {
     bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     const char *reason = terminal ? term_impossible() : NULL;
@@ -67,7 +67,7 @@ static void greet(Loop *loop) {
     loop->greeted = true;
 }
 
-/* People wait for the first figures: what for. */
+/* Tells people what the first figures wait for. */
 static void say_what_waits(Loop *loop) {
     if (loop->waits || clock_ms() - loop->start_ms < PLAIN_SILENCE_MS)
         return;
@@ -112,8 +112,8 @@ static void print_glossary(const char *word) {
         glossary_print(&glossary[i], stdout);
 }
 
-/* The two words that open a screen of the terminal have their text printed instead; with on or off
- * they mean the screen of the window. */
+/* The two words that open a screen of the terminal print their text instead. With on or off they
+ * mean the screen of the window. */
 static bool print_text_of(const char *line) {
     char word[16] = "", argument[64] = "";
     sscanf(line, "%15s %63[^\n]", word, argument);

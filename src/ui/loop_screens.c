@@ -65,7 +65,8 @@ static void draw_terminal(Loop *loop) {
                    loop->app.frame->live.job.time_s);
 }
 
-/* A click is answered as a key is; the wheel and a drag only draw anew, once for all that came. */
+/* A click is answered as a key is. The wheel and a drag only cause one drawing, for all events that
+ * came. */
 static void read_mouse(Loop *loop) {
     Event event;
     MouseReport report = term_mouse(loop->term);
@@ -162,8 +163,8 @@ static bool stop_for_key(void *context) {
     return loop->gave_way;
 }
 
-/* A drawing of the window stops when a key arrives. But a drawing that answers a key is finished,
- * and so is one after a drawing that was stopped: keys held down must not stop the world. */
+/* A drawing of the window stops when a key arrives. Two drawings are finished nevertheless: one
+ * that answers a key, and one after a stopped drawing. Keys held down must not stop the world. */
 static GiveUp give_up_drawing(Loop *loop) {
     bool owed = loop->app.frame && pace_answers(&loop->pace, SCREEN_WINDOW, loop->app.frame->request);
     return (GiveUp){owed || loop->gave_way ? NULL : stop_for_key, loop};

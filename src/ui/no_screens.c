@@ -1,5 +1,5 @@
-/* In place of term.c in builds without ncurses, and of sdl_window.c in builds without SDL: the
- * terminal and the window say why they cannot be opened. */
+/* In place of term.c in builds without ncurses, and of sdl_window.c in builds without SDL: terminal
+ * and window cannot be opened, with the reason. */
 #include "config.h"
 
 #include "src/ui/sdl_window.h"

@@ -31,8 +31,8 @@ static int luma(Rgb color) {
     return (30 * color.r + 59 * color.g + 11 * color.b) / 100;
 }
 
-/* A distance that keeps hues: by plain distance a grey is often nearest to a muted colour, and the
- * picture would turn grey. The difference to the grey of same brightness is weighted up. */
+/* A distance that keeps hues. By plain distance a grey is often nearest to a muted colour, and the
+ * picture would turn grey. So the difference to the grey of the same brightness counts more. */
 static int pale_distance(Rgb a, Rgb b) {
     int bright = luma(a) - luma(b);
     int red = a.r - b.r - bright, blue = a.b - b.b - bright;

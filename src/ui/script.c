@@ -155,7 +155,7 @@ static bool use_pixel(Script *script, const char *rest, Err *err) {
     return step(script, &(Event){.kind = EVENT_PIXEL, .x = (double)pixel}, err);
 }
 
-/* One line of text on the frames that follow; without text there is none. */
+/* One line of text on the next frames; without text no line. */
 static bool use_say(Script *script, const char *rest, Err *err) {
     rest += strspn(rest, " \t");
     char *caption = script->app.state.caption;

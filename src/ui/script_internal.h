@@ -18,7 +18,7 @@ typedef struct {
 bool script_open(Script *script, const ScriptOptions *options, Err *err);
 void script_close(Script *script);
 
-/* Does what events and inputs so far ask for; an error of theirs is the line's. */
+/* Carries out the effects of events and inputs so far. Their error is the line's error. */
 bool script_serve(Script *script, Err *err);
 
 /* A line as scripts have it, with its comment. */

@@ -39,7 +39,7 @@ static bool sdl_failed(const char *what, Err *err) {
     return err_set(err, ERR_FAILED, "window", "use --no-window", "%s: %s", what, SDL_GetError());
 }
 
-/* Where no display answers, SDL chooses a driver that shows nothing. */
+/* Without a display SDL chooses a driver that shows nothing. */
 static bool driver_shows(void) {
     const char *driver = SDL_GetCurrentVideoDriver();
     bool silent = driver && (!strcmp(driver, "offscreen") || !strcmp(driver, "dummy"));

@@ -29,7 +29,7 @@ typedef enum {
     WINDOW_CLOSED   /* the user closed it: call sdl_window_close */
 } WindowInput;
 
-/* The next input. `state` and `live` say what lies under the mouse. */
+/* The next input. `state` and `live` tell what lies under the mouse. */
 WindowInput sdl_window_next(SdlWindow *window, const State *state, const LiveData *live,
                             Event *event, int32_t *key);
 

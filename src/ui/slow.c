@@ -1,10 +1,11 @@
-/* A picture that takes long: what it waits for, and how long that may be; see loop_internal.h. */
+/* A picture that takes long: the stage that it waits for, and its expected time; see
+ * loop_internal.h. */
 #include "src/ui/loop_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { SLOW_MS = 400 }; /* the least time that is worth a word */
+enum { SLOW_MS = 400 }; /* the least time that is reported */
 
 void slow_asked(SlowMeter *meter, int scene, bool loads, uint64_t request, double now_ms) {
     if (!meter->request || meter->scene != scene)
@@ -36,8 +37,8 @@ static double work_of(const Menu *scenes, int scene) {
     return preset ? preset->feat_w * preset->feat_h / preset->depth_step_m : 0;
 }
 
-/* As it took before; for a scene that was not shown yet, in proportion to the one that is. 0:
- * unknown. */
+/* The time of the last first picture of this scene. For a new scene, in proportion to the shown
+ * one. 0: unknown. */
 static double about_ms(const SlowMeter *meter, const Menu *scenes) {
     double took = meter->took_ms[meter->loads][meter->scene];
     double shown = work_of(scenes, meter->shown_scene), work = work_of(scenes, meter->scene);

@@ -35,9 +35,9 @@ struct Term {
     SCREEN *screen;
     TermKeys keys;
     bool xterm;  /* understands the modes of xterm, */
-    bool mouse;  /* and is asked for reports of the mouse */
+    bool mouse;  /* and is asked for mouse reports */
     int colors;  /* 0: none, or none wanted */
-    Cells shown; /* what ncurses was told to show; no cells: unknown */
+    Cells shown; /* the screen as ncurses knows it; no cells: unknown */
 };
 
 static bool has(const char *capability) {
@@ -137,8 +137,8 @@ static bool read_size(int *columns, int *rows) {
     return known;
 }
 
-/* ncurses takes memory for whatever size a terminal claims: where it is beyond all sense, it begins
- * with the size of the type. */
+/* ncurses allocates memory for whatever size a terminal claims. Where that size makes no sense, the
+ * size of the type is taken. */
 static bool start_ncurses(Term *term) {
     struct winsize size = {.ws_col = 0};
     ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
@@ -156,14 +156,16 @@ static bool start_ncurses(Term *term) {
     return true;
 }
 
-/* What ncurses does not send; between its drawings. An error is no news: poll() says so. */
+/* Sequences that ncurses does not send, between its drawings. An error needs no report: poll()
+ * tells. */
 static void send_mode(const Term *term, bool wanted, const char *text) {
     if (wanted && term->xterm)
         data_write_all(fileno(term->out), text, strlen(text));
 }
 
-/* ncurses ends its drawing. Its farewell and its next greeting go nowhere: they would set the user's
- * palette back. Until it was left once, ncurses 6.4 and 6.5 write at every move of the cursor. */
+/* ncurses ends its drawing. Its farewell and its next greeting go nowhere: they would set the
+ * user's palette back. Until ncurses 6.4 and 6.5 have been left once, they write at every move of
+ * the cursor. */
 static void leave(void) {
     rescue_divert();
     endwin();
@@ -185,7 +187,7 @@ static void take_over(Term *term) {
     term_resized(term);
 }
 
-/* What was not sent yet is not worth waiting for. */
+/* Unsent bytes are not worth waiting for. */
 static void give_back(Term *term) {
     rescue_restore(STDOUT_FILENO, &term->modes, reset.text, reset.length);
     leave();
@@ -273,7 +275,7 @@ void term_resized(Term *term) {
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-/* The theme sets its own background: few terminals say whether theirs is light or dark. */
+/* The theme sets its own background: few terminals tell whether theirs is light or dark. */
 static int color_number(const Term *term, Ink ink, bool light, bool paper) {
     Rgb color = ink_color(ink, light, paper);
     bool picture = ink & INK_RGB && term->colors >= 256;
@@ -315,7 +317,7 @@ static bool same_cell(const Cell *a, const Cell *b) {
            a->style.paper == b->style.paper && a->style.attributes == b->style.attributes;
 }
 
-/* Where what is shown cannot be compared with `cells`, everything is new. */
+/* Where the old screen cannot be compared with `cells`, everything is new. */
 static bool start_over(Term *term, const Cells *cells, bool *everything, Err *err) {
     Cells *shown = &term->shown;
     *everything = !shown->cells || shown->columns != cells->columns ||

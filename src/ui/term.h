@@ -1,5 +1,5 @@
-/* The terminal as a screen of Cells and a source of keys. What its type understands stands in the
- * terminal database of ncurses. One at a time. */
+/* The terminal as a screen of Cells and a source of keys. The terminal database of ncurses knows
+ * the abilities of each type. One at a time. */
 #pragma once
 
 #include "src/ui/term_mouse.h"
@@ -29,7 +29,7 @@ typedef struct {
     bool color;   /* it shows colours */
     bool unicode; /* the locale is UTF-8 */
     bool console; /* that of Linux, whose fonts have no half blocks */
-    bool light;   /* it says that its background is light */
+    bool light;   /* the terminal reports a light background */
 } TermFacts;
 
 TermFacts term_facts(const Term *term);
@@ -41,8 +41,8 @@ void term_resized(Term *term);
  * slowly; a signal that asks to stop or to suspend ends the wait (src/base/rescue.h). */
 bool term_draw(Term *term, const Cells *cells, Err *err);
 
-/* Whether the terminal reads nothing at the moment, as after Ctrl-S: a drawing would wait. Standard
- * output can be polled for its end. */
+/* Whether the terminal reads nothing at the moment, as after Ctrl-S: a drawing would wait. poll()
+ * on standard output tells when that ends. */
 bool term_is_full(const Term *term);
 
 /* The next key that was typed, a code of src/state/keys.h, TERM_REDRAW or TERM_MOUSE; 0: none is
@@ -53,7 +53,7 @@ enum {
 };
 int32_t term_key(Term *term);
 
-/* What the mouse did when term_key returned TERM_MOUSE. */
+/* The mouse report, when term_key returned TERM_MOUSE. */
 MouseReport term_mouse(const Term *term);
 
 /* Gives the terminal back, stops the process, and takes the terminal again when continued. */

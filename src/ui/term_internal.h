@@ -44,13 +44,13 @@ bool capture_line(Capture *capture, char *line, size_t size);
 
 typedef struct {
     struct _win_st *window; /* of ncurses, which reads for it; never drawn */
-    bool escaped;           /* the last key was an Escape, and nothing followed it in time */
-    bool late;              /* what is read now has waited: Escape and a key may be two keys */
+    bool escaped;           /* the last key was an Escape without a successor in time */
+    bool late;              /* the bytes read now have waited: Escape and a key may be two keys */
     MouseReport mouse;      /* the newest report */
 } TermKeys;
 
 /* After newterm; standard input is the terminal. */
-enum { ESCAPE_MS = 25 }; /* Escape is a key of its own where nothing follows within this time */
+enum { ESCAPE_MS = 25 }; /* Escape is a key of its own where nothing comes within this time */
 void term_keys_open(TermKeys *typed);
 void term_keys_close(TermKeys *typed);
 

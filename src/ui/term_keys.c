@@ -97,7 +97,7 @@ void term_keys_close(TermKeys *typed) {
     delwin(typed->window);
 }
 
-/* The next byte or code of ncurses; ERR: none comes within `ms`. */
+/* The next byte or code of ncurses; ERR: nothing comes within `ms`. */
 static int next(const TermKeys *typed, int ms) {
     struct pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN};
     int code = wgetch(typed->window);
@@ -139,8 +139,8 @@ static bool parse_report(const char *text, char letter, MouseReport *report) {
 
 /* ---- sequences that ncurses does not know ----------------------------------------------------- */
 
-/* Reads parameters, up to the letter that ends them, into `text`; what does not fit is lost. Where a
- * key or a control character cuts them, that stays to be read. Returns the letter; ERR: none. */
+/* Reads parameters, up to the letter that ends them, into `text`; parameters beyond its size are
+ * lost. A key or a control character among them stays to be read. Returns the letter; ERR: none. */
 static int read_parameters(const TermKeys *typed, char *text, size_t size) {
     size_t length = 0;
     int code;
@@ -209,7 +209,7 @@ static int32_t read_character(const TermKeys *typed, int code) {
                                : (int32_t)character;
 }
 
-/* Behind Escape. ncurses has waited ESCAPE_MS: where nothing followed it is a key. */
+/* After Escape. ncurses has waited ESCAPE_MS: without a successor Escape is a key. */
 static int32_t read_escape(TermKeys *typed) {
     char text[32];
     int code = next(typed, 0), after;

@@ -32,7 +32,8 @@ static bool press(TermPointer *pointer, const MouseReport *report, const DashSpo
     return true;
 }
 
-/* The first click puts the cursor on the cell, another one there pins it or lets it go. */
+/* The first click on a cell puts the cursor there; the next click on that cell pins it or releases
+ * it. */
 static bool click_cell(const MouseReport *report, const DashSpots *spots, const State *state,
                        Event *event) {
     *event = (Event){.kind = EVENT_HOVER};

@@ -1,5 +1,5 @@
-/* The mouse in the terminal: from what the terminal reports and from what was drawn where to the
- * events of the display, the same as the window's. */
+/* The mouse in the terminal: from the terminal's reports, and from the places of the drawing, to
+ * the events of the display. The window has the same events. */
 #pragma once
 
 #include "src/view/term/dash_spots.h"
@@ -19,7 +19,7 @@ typedef struct {
     int column, row; /* where it was last */
 } TermPointer;
 
-/* Follows a report. `spots` are those of the drawing that is on the screen. True: *event is to be
- * applied; false: nothing is under the mouse, or the report lies outside the screen. */
+/* Follows a report. `spots` belong to the drawing on the screen. True: *event is to be applied;
+ * false: nothing is under the mouse, or the report lies outside the screen. */
 bool term_pointer_follow(TermPointer *pointer, const MouseReport *report, const DashSpots *spots,
                          const State *state, Event *event);

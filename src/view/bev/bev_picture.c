@@ -34,7 +34,7 @@ void bev_picture_free(BevPicture *picture) {
     *picture = (BevPicture){0};
 }
 
-/* What is to be decoded. FP64 belongs to the selection's rig. */
+/* The content to decode. FP64 belongs to the selection's rig. */
 static BevContent content_of(const State *state, const LiveFrame *frame, bool of_baseline) {
     bool other_rig = of_baseline && job_inputs_differ(&state->job);
     return (BevContent){.nx = frame->nx,
@@ -54,7 +54,7 @@ static BevContent content_of(const State *state, const LiveFrame *frame, bool of
                         .light = frame->photo_features};
 }
 
-/* Why there is nothing to show; NULL: there is something. */
+/* The reason why there is no picture; NULL: there is one. */
 static const char *missing(const BevContent *content, const State *state, const LiveFrame *frame) {
     if (!frame->nx || (!frame->pooled && !frame->pooled_codes))
         return "no picture yet";
@@ -68,8 +68,8 @@ static const char *missing(const BevContent *content, const State *state, const 
     return view_missing((ViewKind)state->view, content);
 }
 
-/* Whether decoding the baseline would give what `last` has. Its vectors alone decide that, except
- * in the views pca and rgb, whose components and ranges are those of the selection. */
+/* Whether decoding the baseline would repeat `last`. The baseline's vectors alone decide that,
+ * except in the views pca and rgb, whose components and ranges are those of the selection. */
 static bool same_other(const BevPicture *next, const BevPicture *last) {
     return last && last->other.nx && last->view == next->view && last->slice == next->slice &&
            (next->slice >= 0 || !next->chosen) && next->view != VIEW_PCA &&
@@ -102,8 +102,8 @@ static bool decode_wipe(BevPicture *next, const BevPicture *last, BevContent *co
     return ok;
 }
 
-/* While depth is trained, colours are as strong as in the grid of the true depth: what is still
- * smeared stays dim. */
+/* While depth is trained, colours are as strong as in the grid of the true depth: smeared parts
+ * stay dim. */
 static bool find_full_mass(BevContent *content, ViewKind view, const LiveTraining *training,
                            Err *err) {
     BevContent target = *content;
@@ -140,7 +140,7 @@ static bool decode_all(BevPicture *next, const BevPicture *last, const State *st
     return ok;
 }
 
-/* In a wipe against a pinned baseline the colours are the baseline's, whatever is changed. */
+/* In a wipe against a pinned baseline the colours are the baseline's, whatever changes. */
 static bool choose_range(BevPicture *next, const BevPicture *last, const State *state, Err *err) {
     const CellField *fields[] = {&next->field, &next->other};
     int count = next->other.nx ? 2 : 1;

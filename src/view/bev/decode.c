@@ -233,7 +233,7 @@ static bool decode_points(const BevContent *content, CellField *field, Err *err)
     return true;
 }
 
-/* How a vector differs over all channels from the one that it is compared with. */
+/* The difference of two vectors, over all channels. */
 typedef struct {
     double lowest, highest; /* of the differences, 0 included */
     bool zero, unknown;     /* the other vector is all zeros; it holds a NaN */
@@ -264,7 +264,7 @@ static Difference from_other(const float *got, const float *other, size_t channe
     return difference(got, NULL, other, channels);
 }
 
-/* From the cell's FP64 values, which are computed here where there is no grid of them. */
+/* From the cell's FP64 values, computed here where there is no FP64 grid. */
 static Difference from_fp64_cell(const BevContent *content, size_t cell, const float *got) {
     size_t channels = (size_t)content->channels, row = decode_row(content, cell);
     double values[SCENE_MAX_CHANNELS];
@@ -304,7 +304,7 @@ static bool decode_error(const BevContent *content, CellField *field, Err *err) 
 
 /* ---- principal components ------------------------------------------------------------------- */
 
-/* A vector's direction says what a cell shows, its length how many points fell into it. Lengths
+/* A vector's direction tells the content of a cell, its length the number of points in it. Lengths
  * would dominate the components, so these are fitted to unit vectors. */
 CPU_CLONES
 static void unit_vector(const float *restrict vector, int64_t channels, float *restrict unit) {

@@ -1,5 +1,5 @@
-/* From pooled feature vectors to what a grid cell shows: a number or a colour. There are no pixels
- * here: figure, window and terminal each draw the same cells. */
+/* From pooled feature vectors to the content of a grid cell: a number or a colour. There are no
+ * pixels here: figure, window and terminal each draw the same cells. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -14,7 +14,7 @@ typedef enum {
 } ViewKind;
 /* clang-format on */
 
-/* What a view needs; bits. */
+/* The inputs that a view needs; bits. */
 enum { NEEDS_POOLED = 1, NEEDS_EMBEDDING = 2, NEEDS_MAP = 4, NEEDS_FP64 = 8 };
 
 /* How a view's colours are explained. */
@@ -26,10 +26,11 @@ typedef enum {
     LEGEND_BAR
 } LegendKind;
 
-/* What a view is decoded from. Parts that are unknown are NULL. */
+/* The inputs of a view. Unknown parts are NULL. */
 typedef struct {
     int64_t nx, ny, channels;
-    int32_t *shown;                /* the row of each cell in what follows; NULL: its own number */
+    int32_t *shown;                /* the row of each cell in the arrays below; NULL: its own
+                                      number */
     const float *pooled;           /* (cell, c) */
     const BevTensor *pooled_codes; /* the same in its format, where `pooled` is NULL */
     const double *fp64_original;   /* (cell, c): FP64 pooling */
@@ -41,7 +42,7 @@ typedef struct {
     const float *depth;         /* VIEW_RGB, (camera, depth, h, w): means instead of sums; needs
                                    `map` */
     bool light;                 /* VIEW_RGB: the channels are linear light */
-    /* Pictures that are compared must share these; otherwise each finds its own. */
+    /* Compared pictures must share these; otherwise each picture finds its own. */
     double full_mass; /* colour and class: depth mass drawn at full strength; 0: the median of
                          the occupied cells */
     const Pca *pca;   /* VIEW_PCA: NULL: fitted to the cells themselves */
@@ -53,7 +54,7 @@ typedef enum { CELL_EMPTY, CELL_VALUE, CELL_NAN, CELL_INF } CellState;
 typedef struct {
     ViewKind view;
     int64_t nx, ny;
-    uint8_t *state;   /* CellState; EMPTY: nothing was pooled into it */
+    uint8_t *state;   /* CellState; EMPTY: no point fell into the cell */
     float *value;     /* scalar views: the number. Colour views: strength 0..1, how far the
                          colour stands out from the background */
     Rgb *color;       /* colour views; else NULL */

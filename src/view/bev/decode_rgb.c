@@ -18,8 +18,8 @@ static void sum_masses(const BevContent *content, float *mass) {
     }
 }
 
-/* The mass of each cell that is shown. A cell's vector over its mass is the mean feature of what was
- * seen there, however many points saw it. */
+/* The mass of each shown cell. A cell's vector over its mass is the mean feature of the points in
+ * it, however many points there are. */
 static bool find_masses(const BevContent *content, CellField *field, Err *err) {
     const BevMap *map = content->map;
     size_t cells = (size_t)(field->nx * field->ny), rows = cells;
@@ -69,7 +69,7 @@ static void find_range(const BevContent *content, CellField *field, int k, float
     field->rgb.hi[k] = nth_smallest(values, count, count - 1 - count / 50);
 }
 
-/* Light keeps its colours: its channels share the range from 0 to the largest. */
+/* Light keeps its colours: the channels share one range from 0 to the largest value. */
 static void share_range(CellField *field) {
     double hi = fmax(field->rgb.hi[0], fmax(field->rgb.hi[1], field->rgb.hi[2]));
     for (int k = 0; k < 3; k++) {

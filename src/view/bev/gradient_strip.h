@@ -23,11 +23,11 @@ int64_t gradient_count(const BevShape *shape, const float *grad_feat);
 /* The place of the largest strength, the first of several; -1 where all are 0 or NaN. */
 int64_t gradient_strongest(const BevShape *shape, const float *strength);
 
-/* The pixel that is looked at: `chosen`, or where that is none of them (-1) the strongest. */
+/* The pixel to look at: `chosen`, or, where that is -1, the strongest. */
 int64_t gradient_shown(const BevShape *shape, const float *strength, int64_t chosen);
 
-/* Of `bins` values, which lie `stride` apart, at most `most` have a larger magnitude than this; 0 where
- * all that are not 0 have room. */
+/* The threshold above which at most `most` of `bins` values, `stride` apart, lie in magnitude; 0
+ * where all values that are not 0 have room. */
 double gradient_threshold(const float *grads, int64_t bins, int64_t stride, int most);
 
 /* The colour of a picture's pixel with that strength: 0 dims it, 1 is gradient_light, NaN the

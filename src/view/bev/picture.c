@@ -24,7 +24,7 @@ static bool copy_strip(const Picture *previous, Picture *picture, Err *err) {
     return true;
 }
 
-/* What the cameras see, dimmed, and in it the pixels that feed the loss. */
+/* The camera views, dimmed, with the pixels that feed the loss. */
 static bool gradient_strip(const LiveFrame *frame, Picture *picture, Err *err) {
     float *strength = gradient_strengths(&frame->shape, frame->gradients.grad_feat, err);
     bool ok = strength != NULL;

@@ -1,6 +1,6 @@
-/* What a frame shows, decoded into pixels of one cell or one camera pixel each: the BEV and the
- * strip of cameras. The costly half of a picture, independent of the screen, its size, zoom and
- * mouse. The engine makes it; terminal, window and files draw it. */
+/* The pixels of a frame, one for each cell or camera pixel: the BEV and the strip of cameras. This
+ * is the costly half of a picture, independent of the screen, its size, zoom and mouse. The engine
+ * makes it; terminal, window and files draw it. */
 #pragma once
 
 #include "src/view/bev/bev_picture.h"
@@ -10,7 +10,7 @@ typedef struct Picture {
     int colormap;     /* position in the state's menu */
     int64_t channel;
     RgbChoice rgb;
-    bool lock; /* the state asked to keep the range of the picture before */
+    bool lock; /* the state asked to keep the range of the last picture */
     Compare compare;
     Strip strip;
     uint64_t strip_content; /* seen_content of the frame */

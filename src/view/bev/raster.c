@@ -140,8 +140,8 @@ static int reach(const CellField *field, int column, int row, int dx, int dy) {
     return 0;
 }
 
-/* The mean over the four directions in which the cell lies between two with values, the nearer ones
- * counting more. Of classes the nearest: a mean would be another class. */
+/* The mean over the four directions in which the cell lies between two cells with values, the
+ * nearer ones counting more. Of classes the nearest: a mean would be another class. */
 static Rgb filled(const CellField *field, const RasterStyle *style, int column, int row) {
     static const int ways[4][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
     const double dim = 0.85;

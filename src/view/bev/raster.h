@@ -18,7 +18,7 @@ typedef struct {
  * without any value. */
 bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err);
 
-/* As for a symmetric view, whatever the field's view is: for the difference of two fields. */
+/* As for a symmetric view, whatever the field's view: for the difference of two fields. */
 bool range_symmetric(const CellField *field, ValueRange *range, Err *err);
 
 /* The range that the user locked; finds whether values lie beyond it. */
@@ -34,18 +34,18 @@ typedef struct {
     bool fill;           /* an empty cell between filled ones takes their mean, dimmer */
 } RasterStyle;
 
-/* With the colours of the panel. Where emptiness is what a view tells (points, errors, differences)
- * nothing is filled. */
+/* The panel's colours. Views in which emptiness is the message (points, errors, differences) fill
+ * nothing. */
 RasterStyle raster_style(const Colormap *colormap, ValueRange range, bool fill);
 bool raster_fills(const CellField *field, const RasterStyle *style);
 
 /* A picture of ny x nx pixels. */
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err);
 
-/* A pixel of what a camera saw; of those that are not finite a mark. */
+/* The colour of a camera's pixel; pixels that are not finite are marked. */
 Rgb raster_camera_pixel(const CameraViews *views, int64_t camera, int64_t y, int64_t x);
 
-/* What a camera sees, as its features were made from; pixels that are not finite are marked. */
+/* A camera's view, as its features were made from it; pixels that are not finite are marked. */
 bool raster_camera(const CameraViews *views, int64_t camera, Image *image, Err *err);
 
 /* Cell under pixel (column, row) of that picture. */

@@ -1,4 +1,4 @@
-/* Charts. A chart is a ChartSpec: plain values that say what is drawn, not how. Two back ends draw
+/* Charts. A chart is a ChartSpec: plain values: the content, not the drawing. Two back ends draw
  * any spec: plot_*() here in pixels and SVG, src/view/term/chart_cells.h in character cells.
  *
  * To add a chart of the memory model
@@ -31,8 +31,8 @@ typedef struct {
     int color;     /* index for plot_color() */
     bool dots;     /* single points; else a line */
     bool faint;    /* dashed */
-    bool strong;   /* the one that the reader looks for */
-    bool baseline; /* the one that it is compared with */
+    bool strong;   /* the one to look at */
+    bool baseline; /* the one to compare with */
     bool peer;     /* one of many alike: grey where another one is strong */
 } PlotSeries;
 
@@ -51,8 +51,8 @@ typedef struct {
     double parts[PLOT_PARTS]; /* stacked, in the order of ChartSpec.part_names; NaN, 0: absent */
     char text[BAR_TEXT];      /* at the bar's end; pieces after commas are dropped to save room */
     bool faint;
-    bool strong;   /* the one that the reader looks for */
-    bool baseline; /* the one that it is compared with */
+    bool strong;   /* the one to look at */
+    bool baseline; /* the one to compare with */
 } PlotBar;
 
 /* Lines and dots over two axes, or bars along the x axis. All pointers are borrowed. */
@@ -66,7 +66,7 @@ typedef struct {
     int part_count;                /* 0: a chart of lines */
     const PlotBar *bars;
     int bar_count;
-    bool in_order; /* where not all bars have room, the last ones yield, but not the legend */
+    bool in_order; /* where bars need more room, the last ones yield, but not the legend */
     const PlotMark *marks;
     int mark_count;
     FigureTheme theme;
@@ -76,7 +76,7 @@ typedef struct {
 /* The bar's text, cut before piece `pieces`: pieces are separated by commas. */
 void chart_bar_text(const PlotBar *bar, int pieces, char text[BAR_TEXT]);
 
-/* Whether a series is grey: others are looked for. */
+/* Whether a series is grey, because another one is to be looked at. */
 bool chart_is_muted(const ChartSpec *spec, const PlotSeries *series);
 /* Where a value lies on an axis: 0 at lo, 1 at hi. */
 double chart_along(const PlotAxis *axis, double value);
@@ -85,21 +85,21 @@ bool chart_on_axis(const PlotAxis *axis, double value);
 
 /* ---- charts of the memory model ------------------------------------------------------------- */
 
-/* How much room there is, which decides how wordy the chart is. */
+/* The room for a chart, which decides the length of its texts. */
 typedef enum {
     ROOM_PAGE, /* a page of its own: `bevscope plot`, the report */
     ROOM_BOX,  /* beside other things in the window */
     ROOM_LOW   /* few rows: a low window, the terminal */
 } ChartRoom;
 
-/* What a chart of the memory model is made from. All pointers are borrowed. */
+/* The inputs of a chart of the memory model. All pointers are borrowed. */
 typedef struct {
     Chart chart; /* not CHART_NONE */
     ChartRoom room;
     const char *scene;
     const MemoryModel *model;
     int gpu;        /* for charts of one GPU: its place in the model, */
-    GpuEdit edit;   /* and what the user changed about it */
+    GpuEdit edit;   /* with the user's changes */
     unsigned asked; /* bit i: GPU i of the model stands out, and a page has bars for it */
     const BevKernel *kernel, *baseline; /* the selection and what it is compared with; or NULL */
     double rel_l2[BEV_DTYPE_COUNT];     /* error of each format; NaN: unknown */

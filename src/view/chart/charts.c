@@ -39,7 +39,7 @@ static bool is_asked(const ChartInput *input, int gpu) {
     return input->asked >> gpu & 1;
 }
 
-/* What is changed about a GPU of the model: only the chosen one is. NULL: nothing. */
+/* The changes to a GPU of the model: only the chosen one has any. NULL: none. */
 static const GpuEdit *edit_of(const ChartInput *input, int gpu) {
     return gpu == input->gpu ? &input->edit : NULL;
 }
@@ -340,9 +340,8 @@ static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS]
     snprintf(bar->text, sizeof bar->text, "%.0f %%, %s, %s", percent, us, regime);
 }
 
-/* What is read and written, each access once. Forward that is the published gather traffic, the
- * same for all kernels; backward there is none published: what the selected kernel's threads ask
- * for. */
+/* Reads and writes, each access once. Forward: the published gather traffic, the same for all
+ * kernels. Backward nothing was published: the requests of the selected kernel's threads. */
 static const BevTraffic *accesses_of(const ChartInput *input) {
     if (direction_of(input) == BEV_FORWARD)
         return &input->model->gather;

@@ -20,12 +20,12 @@ typedef struct {
 
 /* "canonical, FP16, nearest, C = 80, 209,019 points" */
 void chart_describe(const ChartInput *input, char text[TEXT]);
-/* The GPU that charts of one GPU are about, and what is changed about it. */
+/* The GPU of charts of one GPU, and its changes. */
 void chart_describe_gpu(const ChartInput *input, char *text, size_t size);
 Gpu chart_gpu(const ChartInput *input, int gpu);
 /* Whether the kernel was replayed and goes the way of the selection. */
 bool chart_shows(const ChartInput *input, const PredictedKernel *kernel);
-/* What the model predicts for the kernel on a GPU; NULL: nothing yet. */
+/* The model's prediction for the kernel on a GPU; NULL: none yet. */
 const PredictedKernel *chart_predicted(const ChartInput *input, const BevKernel *kernel, int gpu);
 Prediction chart_prediction(const ChartInput *input, const PredictedKernel *kernel, int gpu);
 /* Whether `row` stands for the kernel on the chosen GPU. */

@@ -7,7 +7,7 @@
 
 /* ---- formats -------------------------------------------------------------------------------- */
 
-/* What the format comes to, in one line. */
+/* The effect of the format, in one line. */
 static void describe_format(const ChartInput *input, int dtype, const PredictedKernel *v3,
                             char *text) {
     const ModelFormat *format = &input->model->formats[dtype];
@@ -24,7 +24,7 @@ static void describe_format(const ChartInput *input, int dtype, const PredictedK
                  bev_dtypes[dtype].title, us, v3->name, bytes, v3->l2_sectors * 1e-6, error);
 }
 
-/* A bar for each term of the latency, under a heading that says what they come to. */
+/* A bar for each term of the latency, under a heading with the latency. */
 static void term_bars(ChartData *data, int dtype, const PredictedKernel *v3, double *longest) {
     const ChartInput *input = data->input;
     PlotBar *bars = &data->bars[dtype * TERM_COUNT];
@@ -97,7 +97,7 @@ void fill_dtype(ChartData *data) {
 
 /* ---- what binds each kernel ----------------------------------------------------------------- */
 
-/* A kernel and what the model says of it on the chosen GPU. */
+/* A kernel and its prediction on the chosen GPU. */
 typedef struct {
     const PredictedKernel *kernel;
     Prediction predicted;

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How many times as fast as V2 the model has the selection on the chosen GPU; NaN: unknown, or the
- * selection goes backward, which no deployed network does. */
+/* How many times as fast as V2 the selection is on the chosen GPU, by the model; NaN: unknown, or
+ * the selection goes backward, which no deployed network does. */
 static double pooling_gain(const ChartInput *input) {
     if (!input->kernel || input->kernel->direction != BEV_FORWARD)
         return NAN;

@@ -5,7 +5,7 @@
 
 enum { LABEL_W = 190, END_W = 200, BAR_H = 16, BAR_STEP = 22, GROUP_STEP = 34, PAD = 8 };
 
-/* Where the rows stand: as on a page, or closer together in a low box. */
+/* Places of the rows: as on a page, or closer together in a low box. */
 typedef struct {
     Box chart;
     double label_w, end_w, bar_h, step, group_step;

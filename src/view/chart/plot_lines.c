@@ -17,7 +17,7 @@ static bool point_of(const ChartSpec *spec, Box box, const PlotSeries *series, i
     return true;
 }
 
-/* The strong one and the baseline have the inks that they have everywhere. */
+/* The strong series and the baseline have the same inks everywhere. */
 static Rgb color_of(const PlotFrame *frame, const ChartSpec *spec, const PlotSeries *series) {
     if (chart_is_muted(spec, series))
         return frame->pen->theme->muted;
@@ -50,7 +50,7 @@ static void draw_line(const PlotFrame *frame, const ChartSpec *spec, Box box,
     cairo_restore(cr);
 }
 
-/* The strong one has a ring around it. */
+/* The strong series has a ring around its dots. */
 static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
                       const PlotSeries *series) {
     Pen *pen = frame->pen;

@@ -16,7 +16,7 @@ Rgb rgb_from_linear(double r, double g, double b);
 /* From a (t = 0) to b (t = 1); t is clamped. Mixed in sRGB, as screens and picture editors do. */
 Rgb rgb_mix(Rgb a, Rgb b, double t);
 
-/* The same, mixed as light: half of white is brighter there. */
+/* As rgb_mix, but mixed as light: half of white is brighter. */
 Rgb rgb_blend(Rgb a, Rgb b, double t);
 
 /* Relative luminance 0..1 and contrast ratio 1..21, as WCAG 2 defines them. */

@@ -9,14 +9,14 @@
 #include <string.h>
 #include <zlib.h>
 
-/* stb's encoder asserts that it has memory, which would end the program. It gets its memory here:
- * where there is none, what it had is freed, and png_encode fails. */
+/* stb's encoder asserts that it has memory, which would end the program. This file gives it memory:
+ * where there is none, the encoder's blocks are freed, and png_encode fails. */
 
 typedef struct PngBlock {
-    struct PngBlock *next, **link; /* link: what points here */
+    struct PngBlock *next, **link; /* link: the pointer to this block */
 } PngBlock;
 
-static _Thread_local PngBlock *png_blocks; /* all that the encoder holds */
+static _Thread_local PngBlock *png_blocks; /* all blocks of the encoder */
 static _Thread_local jmp_buf png_no_memory;
 
 static void *png_note(PngBlock *block) {
@@ -50,8 +50,8 @@ static void png_free(void *memory) {
 
 enum { PNG_LEVEL = 6 };
 
-/* zlib in place of stb's own: it gives up long searches, which flat pictures make many of. NULL: no
- * memory. */
+/* zlib in place of stb's own compressor: zlib gives up long searches, which flat pictures make many
+ * of. NULL: no memory. */
 static unsigned char *png_deflate(unsigned char *data, int size, int *length, int level) {
     (void)level; /* stb's, of another scale */
     uLongf room = compressBound((uLong)size);

@@ -1,5 +1,5 @@
-/* Inks: the roles of colours. One role has one ink in each theme, in the terminal, the window and
- * the charts. */
+/* Inks: the roles of colours. A role has one ink in each theme: in the terminal, the window and the
+ * charts. */
 #pragma once
 
 #include "src/view/draw/color.h"

@@ -34,7 +34,7 @@ bool page_image(const PageSpec *page, Image *image, Err *err) {
 /* ---- SVG ------------------------------------------------------------------------------------ */
 
 /* cairo numbers the images and groups of an SVG by a counter of the process: the same figure drawn
- * twice would differ. Renumbered in order of appearance, it does not. Up to cairo 1.16 their names
+ * twice would differ. So they are renumbered in order of appearance. Up to cairo 1.16 their names
  * are image1 and surface1, since 1.18 source-1. */
 static const char *const prefixes[] = {"image", "surface", "source-"};
 
@@ -64,11 +64,11 @@ static size_t prefix_at(const char *p) {
 
 /* Writes `svg` to `out` with its ids renumbered; false: no memory. */
 static bool renumber(const char *svg, size_t svg_length, FILE *out) {
-    /* An id takes more than eight characters: there are fewer of them than this. */
+    /* An id takes more than eight characters, so there are fewer ids than this. */
     Numbers numbers = {.old = malloc(svg_length + sizeof *numbers.old)};
     const char *copied = svg;
     for (const char *p = svg; numbers.old && *p; p++) {
-        /* An id follows a quote or a reference's '#'; embedded base64 data holds neither. */
+        /* A quote or a reference's '#' stands before an id. Embedded base64 data holds neither. */
         size_t prefix = *p == '"' || *p == '#' ? prefix_at(p + 1) : 0;
         if (!prefix)
             continue;

@@ -52,7 +52,7 @@ typedef struct {
 void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, bool measuring);
 
 /* NULL where the system has a font for texts. Otherwise a message: cairo then draws characters of
- * its own, which are coarse and slow. */
+ * its own, coarsely and slowly. */
 const char *pen_font_missing(void);
 
 /* Writes at (x, baseline), at most `max_w` wide; returns the width used. The baseline of turned
@@ -89,8 +89,8 @@ void pen_picture(Pen *pen, Box box, const Image *image);
 cairo_surface_t *pen_surface(const Image *image);
 void pen_pixels(cairo_surface_t *surface, Image *image);
 
-/* A new picture of w x h pixels to draw on with cairo; NULL: no memory. pen_finish keeps what was
- * drawn where `drawn` says so, else it frees the picture; it returns `drawn`. */
+/* A new picture of w x h pixels to draw on with cairo; NULL: no memory. pen_finish keeps the
+ * picture where `drawn` is true, else frees it; it returns `drawn`. */
 cairo_t *pen_begin(Image *image, int64_t w, int64_t h, Err *err);
 bool pen_finish(cairo_t *cr, bool drawn, Image *image);
 

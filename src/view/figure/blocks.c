@@ -83,7 +83,7 @@ static double aspect_of(const FigureSpec *spec) {
     return (double)spec->cameras->w / (double)spec->cameras->h;
 }
 
-/* What the colours over the camera views mean. */
+/* The meaning of the colours over the camera views. */
 static double strip_key(Pen *pen, const Figure *figure, double x, double top, double w) {
     enum { BAR_W = 160, BAR_H = 10 };
     const FigureSpec *spec = figure->spec;
@@ -259,7 +259,8 @@ double table_width(Pen *pen, const Figure *figure) {
     return figure->spec->table ? natural_widths(pen, figure->spec->table, widths) + 16 : 0;
 }
 
-/* The first column gets what the others leave; where that is too little, all others shrink. */
+/* The first column gets the width that the others leave. Where that is too little, all others
+ * shrink. */
 static void fit_widths(double widths[MAX_COLUMNS], int columns, double total, double w) {
     if (!columns)
         return;

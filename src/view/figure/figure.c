@@ -10,7 +10,7 @@
 enum { SIDE_MIN = 400, SIDE_MAX = 620, PAGE_MIN = 1000, BLOCK_GAP = 28, TICK_SPACE = 6 };
 enum { PANEL_TITLE = 28, COMPARE_GAP = 28, SLOT_MIN = 400 };
 
-/* Where everything stands: found with a measuring pen, then drawn with another. */
+/* The places of all parts: found with a measuring pen, then drawn with another. */
 typedef struct {
     double w, h;
     double strip_top, panels_top;

@@ -35,14 +35,14 @@ typedef struct {
     const char *note;          /* under the table, or NULL */
 } FigureTable;
 
-/* What the way back adds to a figure of one selection: the cells of a loss, outlined; camera
- * pictures, lit where their features feed it; the depth of the pixel that does so most. */
+/* The way back in a figure of one selection: the cells of a loss, outlined; camera pictures, lit
+ * where their features feed the loss; the depth of the pixel that feeds it most. */
 typedef struct {
     BevShape shape;
     const uint8_t *inside;           /* (cell of the grid): 1 in the loss, else 0 */
     const float *strength;           /* (camera, h, w): gradient_strength() */
     int64_t pixel;                   /* the strongest one, gradient_strongest(), */
-    bool chosen;                     /* or one that was asked for */
+    bool chosen;                     /* or a chosen one */
     const float *depth, *grad_depth; /* (depth), of that pixel */
     const uint8_t *reaches;          /* (depth), of that pixel: 1: the bin falls into the loss */
 } FigureBackward;
@@ -62,7 +62,7 @@ typedef struct {
     double range_lo, range_hi;
 
     int64_t nx, ny, channels; /* cells of the picture */
-    Slice slice;              /* what it shows of a grid with height; zero: a flat grid */
+    Slice slice;              /* the slice of a grid with height; zero: a flat grid */
     int selection_count; /* 2: side by side, and their difference */
     FigureSelection selections[FIGURE_MAX_SELECTIONS];
 
@@ -74,7 +74,7 @@ typedef struct {
     bool outlines; /* footprints of the true solids */
     const Photos *photos; /* NULL: no boxes and no LiDAR */
     unsigned truth;       /* which of them: TRUTH_... */
-    Strip strip;          /* what the strip shows; of the features of: */
+    Strip strip;          /* content of the strip; of the features of: */
     const Features *features;
 
     const FigureBackward *backward; /* or NULL; needs `cameras` */

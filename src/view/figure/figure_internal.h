@@ -69,7 +69,7 @@ double overlay_ring_step(const Figure *figure);
 bool overlay_column(const Figure *figure, int camera, double u_px, double from_m[2],
                     double direction[2]);
 
-/* The frame around the panel that shows what each camera covers. */
+/* The frame around the panel that shows the coverage of each camera. */
 void band_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
 
 /* Blocks of the side column, `w` wide, drawn below `top`; they return their height. */

@@ -1,4 +1,4 @@
-/* What stands around a panel: axes with ticks on all four sides, and the band that names the
+/* The surroundings of a panel: axes with ticks on all four sides, and the band that names the
  * cameras. */
 #include "src/view/draw/ticks.h"
 #include "src/view/figure/figure_internal.h"
@@ -189,7 +189,8 @@ static bool is_free(const Taken *taken, Box box) {
     return true;
 }
 
-/* Writes a name centred at `along` on a side, away from the corners. False: the place is taken. */
+/* Writes a name centred at `along` on a side, away from the corners. False: another name is
+ * there. */
 static bool place_name(Pen *pen, Box box, int side, double along, const char *name, Taken *taken) {
     double length = side % 2 ? box.h : box.w;
     TextStyle style = {.size = SIZE_SMALL, .color = pen->theme->accent, .align = ALIGN_CENTER};

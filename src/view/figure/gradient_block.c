@@ -244,7 +244,7 @@ static double depth_axis(Pen *pen, const FigureSpec *spec, double x, double top,
     return title + 8 - top;
 }
 
-/* What to see, in a sentence. */
+/* What the picture shows, in a sentence. */
 static void caption(const FigureSpec *spec, char *text, size_t size) {
     const FigureBackward *back = spec->backward;
     int64_t bins = back->shape.depth_bins, first = -1, last = -1, pulled = 0;

@@ -1,4 +1,4 @@
-/* What the colours of a panel mean: classes, a colour bar, or a note; then the lines over it. */
+/* The meaning of a panel's colours: classes, a colour bar, or a note; then the lines over it. */
 #include "src/view/figure/figure_internal.h"
 #include "src/view/draw/ticks.h"
 
@@ -46,7 +46,7 @@ static Rgb color_at(const Colormap *map, double t) {
                : rgb_blend(panel_theme.background, (Rgb){255, 255, 255}, decode_strength(t));
 }
 
-/* The colour bar is a picture of one row: so there are no seams between its steps. */
+/* The colour bar is a picture of one row, so that its steps have no seams. */
 static void gradient(Pen *pen, Box bar, const Colormap *map) {
     uint8_t pixels[4 * COLORMAP_ENTRIES];
     Image row = {.w = COLORMAP_ENTRIES, .h = 1, .rgba = pixels};

@@ -1,5 +1,5 @@
-/* What is drawn over the cells: range rings, camera wedges, outlines of the true solids, and the
- * ego vehicle. The lines are thin and translucent, so that the cells stay readable. */
+/* Lines over the cells: range rings, camera wedges, outlines of the true solids, and the ego
+ * vehicle. The lines are thin and translucent, so that the cells stay readable. */
 #include "src/view/figure/figure_internal.h"
 #include "src/view/draw/ticks.h"
 

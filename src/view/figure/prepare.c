@@ -23,7 +23,7 @@ static BevContent content_of(const FigureSpec *spec, const FigureSelection *conf
                         .light = spec->light};
 }
 
-/* B takes the cells that are shown, the brightness, the principal components and the ranges of A. */
+/* B takes the shown cells, the brightness, the principal components and the ranges of A. */
 static bool decode_selections(const FigureSpec *spec, Figure *figure, Pca *pca, Err *err) {
     BevContent shared = content_of(spec, &spec->selections[0]);
     if (!slice_content(&spec->slice, &shared, err))

@@ -83,7 +83,7 @@ static void contributions(Lines *lines, const PanelData *data) {
     }
 }
 
-/* What the loss on this cell reaches, or why that is not known. */
+/* The pixels that the loss on this cell reaches, or the reason why they are unknown. */
 static void loss_text(const LiveFrame *frame, char *text, size_t size) {
     const LiveGradients *gradients = &frame->gradients;
     if (!gradients->grad_feat)
@@ -129,7 +129,7 @@ static void readout(Lines *lines, const PanelData *data) {
 
 /* ---- the selection -------------------------------------------------------------------------- */
 
-/* "largest error against FP64 0.021", or why it is not known. */
+/* "largest error against FP64 0.021", or the reason why it is unknown. */
 static void error_text(const LiveData *live, char *text, size_t size) {
     const KernelConfig *config = &live->job.config;
     const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
@@ -144,7 +144,7 @@ static void error_text(const LiveData *live, char *text, size_t size) {
              accuracy->source != SOURCE_UNKNOWN && accuracy->stale ? " (stale)" : "");
 }
 
-/* Which kernels the legend of a difference calls A and B; else the kernel's idea. */
+/* The kernels that the legend of a difference calls A and B; else the kernel's idea. */
 static void idea_text(const PanelData *data, char *text, size_t size) {
     char a[128], b[128];
     live_side_label(data->live, false, a, sizeof a);

@@ -1,5 +1,5 @@
 /* What limits the selection by the memory model, and what would help: all findings on a tall
- * screen, the first one in a line on others. */
+ * screen, the first finding in a line on others. */
 #include "src/state/keys.h"
 #include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
@@ -8,7 +8,8 @@
 
 enum { INDENT = 2, TALL_ROWS = 54 };
 
-/* On a tall screen without a chart, which needs the rows; else the first stands in its line. */
+/* On a tall screen without a chart, which needs the rows. Else the first finding stands in a
+ * line. */
 static bool findings_shown(const PanelData *data) {
     Finding findings[FINDINGS_MAX];
     return data->state->rows >= TALL_ROWS && data->state->chart == CHART_NONE &&

@@ -161,7 +161,7 @@ static Piece text_piece(const char *label, const char *text) {
     return piece;
 }
 
-/* Figures of a GPU that are unknown say so; a CPU has none of these figures. */
+/* Unknown figures of a GPU are named as such; a CPU has none of these figures. */
 static void draw_second(Sheet *sheet, Area area, const LiveDevice *device) {
     const Reading gib =
         reading(device->memory_bytes.value / (1 << 30), device->memory_bytes.source);
@@ -201,7 +201,7 @@ int header_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 /* ---- log and key bar ------------------------------------------------------------------------ */
 
-/* Takes out words that the units tell as well, until the text fits into one row. */
+/* Takes out words that the units imply, until the text fits into one row. */
 static void shorten(const Sheet *sheet, char *text, int width) {
     static const char *const words[] = {"footprint ", "latency ", "max "};
     for (size_t i = 0; i < sizeof words / sizeof *words && sheet_width(sheet, text) > width; i++) {
@@ -255,8 +255,8 @@ static void hint_draw(Sheet *sheet, int x, int y, const KeyHint *hint) {
         sheet_spot(sheet, (Area){x, y, key_w + label_w + 3, 1}, hint->action, 1, "");
 }
 
-/* The hints for what is open now, as many as fit; at the right end palette and help, always. A
- * caption takes their place. */
+/* The hints for the open part, as many as fit; at the right end palette and help, always. A caption
+ * takes their place. */
 void key_bar_draw(Sheet *sheet, Area area, const State *state) {
     KeyHint hints[KEY_HINTS];
     sheet_origin(sheet, ORIGIN_SETTING, NULL);

@@ -108,7 +108,7 @@ static void gradients_draw(Sheet *sheet, Area area, const PanelData *data) {
     free(strength);
 }
 
-/* Where a training is shown, it has its place. */
+/* A training takes the place of this panel. */
 static bool gradients_shown(const PanelData *data) {
     const BevKernel *kernel = data->state->job.config.kernel;
     return !data->live->frame.training && kernel && kernel->direction == BEV_BACKWARD;

@@ -8,7 +8,7 @@
 
 enum { BRIEF_W = HELP_KEYS_W + HELP_WORD_W + HELP_GAP };
 
-/* A screen of pixels has one page of keys; without room for all they do, it names them. */
+/* A screen of pixels has one page of keys. Without room for the descriptions, it has the names. */
 static HelpLayout layout_of(const Sheet *sheet) {
     if (!sheet->pixels)
         return help_layout(sheet->columns, sheet->rows);
@@ -81,7 +81,8 @@ static void draw_glossary(Sheet *sheet, Area area, int page, int opened_at) {
     }
 }
 
-/* In pixels the entries follow each other as their texts need. Returns whether all have room. */
+/* In pixels each entry begins below the last line of the entry before. Returns whether all have
+ * room. */
 static bool flow_glossary(Sheet *sheet, Area area, int opened_at) {
     enum { LEAST_W = 62 };
     int columns = area.w < LEAST_W ? 1 : area.w / LEAST_W, width = area.w / columns, y = 0;

@@ -1,5 +1,5 @@
-/* How long the intervals are, backward how many points a pixel has: why one owner each does not
- * balance the work. */
+/* Lengths of the intervals, backward the points of each pixel: why one owner each does not balance
+ * the work. */
 #include "src/view/panel/panel.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ static int last_bucket(const LiveIntervals *intervals) {
     return last;
 }
 
-/* Few pixels have few points: there the table begins where the first one stands. */
+/* Few pixels have few points: the table begins at the shortest length. */
 static int first_bucket(const LiveIntervals *intervals) {
     int first = 0, last = last_bucket(intervals);
     while (intervals->of_pixels && first < last && !intervals->intervals[first])
@@ -71,7 +71,7 @@ static int intervals_want(Sheet *sheet, const PanelData *data, int width) {
                : 2;
 }
 
-/* Slices of the grid: they leave cells without a point, and short intervals. */
+/* Slices of a grid leave cells without a point, and short intervals. */
 static void draw_summary(Sheet *sheet, Area area, const LiveIntervals *of, int64_t slices) {
     const ScatterStats *stats = &of->stats;
     char points[32], intervals[32], text[128];
@@ -89,7 +89,7 @@ static void draw_summary(Sheet *sheet, Area area, const LiveIntervals *of, int64
     sheet_line(sheet, area, cell_style(INK_TEXT), text);
 }
 
-/* Uneven lengths are what the panel warns of. */
+/* Uneven lengths are the panel's warning. */
 static CellStyle longest_style(double times) {
     enum { UNEVEN = 3 };
     return cell_bold(times >= UNEVEN ? INK_WARN : INK_TEXT);

@@ -138,8 +138,8 @@ static int fastest_of(const Ladder *ladder) {
     return fastest;
 }
 
-/* Where not all rows fit: the selection, its baseline and the fastest kernel, then those next to
- * the selection; in their order. */
+/* Where not all rows fit: the selection, its baseline, the fastest kernel, then the neighbours of
+ * the selection; in table order. */
 static int visible_rows(const Ladder *ladder, const PanelData *data, int room,
                         int shown[LIVE_MAX_KERNELS]) {
     int selected = position_of(ladder, data->state->job.config.kernel), rows = 0;
@@ -168,8 +168,8 @@ static void draw_title(Sheet *sheet, Area *area, const PanelData *data, const La
     const KernelConfig *config = &data->state->job.config;
     snprintf(title, sizeof title, "Kernels, %s %s%s", bev_dtypes[config->dtype].title,
              bev_aligns[config->align].name, kernel_way(config->kernel));
-    /* Where the note is too long, "measured" goes: the explanations of the marks are needed more.
-     */
+    /* Where the note is too long, "measured" is left out: the marks need their explanations
+     * more. */
     const char *marks = strchr(note, ',');
     bool too_long = marks && sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area->w;
     *area = sheet_title(sheet, *area, title, too_long ? marks + 2 : note);
@@ -208,7 +208,7 @@ const Panel kernels_panel = {.origin = ORIGIN_LATENCY,
 
 enum { MAX_LINES = 3 };
 
-/* Not with a chart, which needs the rows. */
+/* Not beside a chart, which needs the rows. */
 static bool idea_shown(const PanelData *data) {
     return data->state->chart == CHART_NONE;
 }

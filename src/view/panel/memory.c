@@ -85,7 +85,7 @@ static void figure_row(Table *table, const char *name, const Segment *segments) 
     table->y++;
 }
 
-/* What the threads request according to the model of the selection, before any cache. */
+/* The requests of the threads by the model of the selection, before any cache. */
 static void requested_row(Table *table, const PredictedKernel *predicted) {
     Segment segments[TENSORS];
     sheet_origin(table->sheet, ORIGIN_MODEL, NULL);
@@ -140,8 +140,8 @@ static Ink regime_ink(BevRegime regime) {
 
 enum { NAME_W = 22, CLASS_W = 17, BAR_MIN = 10 };
 
-/* The footprint against the cache, or what is gathered. The bar's full width is 1.6 times the
- * cache, so that it shows what is too large. */
+/* The footprint against the cache, or the gathered bytes. The bar's full width is 1.6 times the
+ * cache, so that overflow is seen. */
 static void draw_cache(Sheet *sheet, Area area, const Cache *cache, const Segment *segments,
                        const char *gathered) {
     CellStyle style = cell_style(gathered ? INK_MUTED : INK_TEXT);
@@ -221,7 +221,7 @@ static void draw_requests(Sheet *sheet, Area area, const PanelData *data,
     sheet_figures(sheet, area, INK_MUTED, line);
 }
 
-/* What hardware counters counted, where the user asked for them. */
+/* The figures of hardware counters, where the user asked for them. */
 static bool draw_counted(Sheet *sheet, Area area, const PanelData *data) {
     const LiveCounters *counters = &data->live->counters;
     char text[160], line[192];

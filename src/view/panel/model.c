@@ -1,5 +1,5 @@
-/* The memory model of the selection: the chart that the state asks for, and below it what the
- * what-if GPU would take, with the terms of that latency. */
+/* The memory model of the selection: the state's chart, and below it the latency on the what-if
+ * GPU, with its terms. */
 #include "src/state/live_text.h"
 #include "src/view/chart/live_chart.h"
 #include "src/view/panel/panel.h"

@@ -11,7 +11,7 @@ static int bands_shown(const LiveObjects *objects) {
     return count;
 }
 
-/* Whether something may have moved them. */
+/* Whether a fault or a comparison may have moved the objects. */
 static bool is_changed(const PanelData *data) {
     const Job *job = &data->live->job;
     char text[8];

@@ -1,4 +1,4 @@
-/* Of an operator scene, in the place of cameras: that there are none, and the bars of its cells or
+/* An operator scene, in the place of cameras: its description, and the bars of its cells or
  * rows. */
 #include "src/view/panel/panel.h"
 

@@ -10,7 +10,7 @@ typedef struct {
     const State *state;
     const LiveData *live;
     const Origin *origin;
-    const BevKernel *kernel; /* that the figure is of */
+    const BevKernel *kernel; /* the kernel of the figure */
     char text[ORIGIN_TEXT_MAX];
 } Answer;
 

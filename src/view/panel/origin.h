@@ -3,7 +3,7 @@
 
 #include "src/state/live_data.h"
 
-/* What a panel shows figures of. */
+/* Subjects of figures. */
 typedef enum {
     ORIGIN_NONE,
     ORIGIN_SETTING,   /* the user's, the scene's or the program's: names, keys, counts of steps */

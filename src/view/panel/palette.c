@@ -18,7 +18,7 @@ static bool palette_shown(const PanelData *data) {
     return data->state->palette.open;
 }
 
-/* A click: what Enter would do. */
+/* A click on the row: the same as Enter. */
 static void add_spot(Sheet *sheet, Area area, const PaletteRow *row) {
     const Command *command = &row->command;
     const KeyRow *control = &keys[command->action];
@@ -41,7 +41,8 @@ static void group_text(Action first, char *text, size_t size) {
                                  used ? ", " : "", keys[i].word);
 }
 
-/* What it stands at, of a value its title, and what it is for or why it cannot be used. */
+/* The control's value, or a value's title; then its purpose, or the reason why it cannot be
+ * used. */
 static void row_texts(const PanelData *data, const PaletteRow *row, char value[64],
                       char help[256], bool *usable) {
     const KeyRow *control = &keys[row->command.action];
@@ -85,7 +86,7 @@ static void draw_row(Sheet *sheet, Area area, const PanelData *data, const Palet
     add_spot(sheet, area, row);
 }
 
-/* "script: dtype fp8", and what else is to be typed. */
+/* "script: dtype fp8", and what is still to be typed. */
 static void draw_script(Sheet *sheet, Area area, const PanelData *data, const PaletteRow *row) {
     static const char *const wants[] = {[ARGUMENT_NAME] = " NAME",     [ARGUMENT_WORDS] = " WORDS",
                                         [ARGUMENT_NUMBER] = " NUMBER", [ARGUMENT_DIGIT] = " NUMBER",

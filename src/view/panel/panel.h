@@ -13,7 +13,7 @@
 #include "src/state/live_data.h"
 #include "src/view/panel/sheet.h"
 
-/* What a panel draws from. */
+/* The data of a panel. */
 typedef struct {
     const State *state;
     const LiveData *live;
@@ -21,7 +21,7 @@ typedef struct {
 
 typedef struct {
     LessonPanel point; /* what lessons call it */
-    OriginTopic origin; /* of figures for which its code names no other */
+    OriginTopic origin; /* origin of its figures, unless the code names another */
     int fold;          /* the lowest is left out first when there is no room */
     bool spare;        /* also left out where kernels and accuracy would not show all their rows */
     int grow;          /* the lowest is first to get more rows than `height` */
@@ -51,7 +51,8 @@ typedef struct {
 } Stack;
 
 void stack_add(Stack *stack, const Panel *panel, const PanelData *data);
-/* Adds the panel where it has room for all its rows, one that folds late for the least of them. */
+/* Adds the panel where all its rows have room; a panel that folds late needs only its least
+ * rows. */
 void stack_add_whole(Sheet *sheet, Stack *stack, const Panel *panel, const PanelData *data);
 void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data);
 
@@ -60,7 +61,8 @@ int header_draw(Sheet *sheet, Area area, const PanelData *data);
 int headline_height(int columns, int rows);
 void headline_draw(Sheet *sheet, Area area, const PanelData *data);
 void findings_line_draw(Sheet *sheet, Area area,
-                        const PanelData *data); /* the first, where no panel is */
+                        const PanelData *data); /* the first finding, where its panel is not
+                                                   shown */
 void log_draw(Sheet *sheet, Area area, const PanelData *data);
 void key_bar_draw(Sheet *sheet, Area area, const State *state);
 void title_draw(Sheet *sheet, Area area, const PanelData *data); /* the window's header, one row */

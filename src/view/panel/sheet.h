@@ -1,4 +1,4 @@
-/* What a panel is drawn on: columns and rows of text with bars, curves and signs between them, each
+/* The surface of a panel: columns and rows of text with bars, curves and signs between them, each
  * in the ink of its role. A back end brings it on a screen: src/view/term/cells_sheet.c in
  * character cells, src/view/window/pen_sheet.c with a pen and a proportional font. */
 #pragma once
@@ -38,18 +38,18 @@ typedef struct {
 
 struct Sheet {
     const SheetBackEnd *back;
-    void *surface; /* what the back end draws on */
+    void *surface; /* the back end's surface */
     int columns, rows;
-    double left, top, column_w, row_h; /* where it lies on the screen, and the size of its cells */
+    double left, top, column_w, row_h; /* place on the screen, and the size of a cell */
     bool color, ascii;                 /* whether there are colours; whether all glyphs are ASCII */
     bool light;                        /* theme */
     bool pixels;                       /* bars and charts are exact and text is proportional */
-    bool quiet;                        /* sizes are found out: nothing is drawn or noted */
+    bool quiet;                        /* only sizes are found out: nothing is drawn or noted */
     Spots *spots;                      /* receives what can be clicked; may be NULL */
     Origin origin;                     /* of the figures that are drawn next */
 };
 
-/* A sheet that only finds out sizes. */
+/* A quiet sheet: only finds out sizes. */
 Sheet sheet_quiet(const Sheet *sheet);
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ int sheet_fit(const Sheet *sheet, const char *text, int w);
 /* Text broken at spaces into at most area.h rows; the last one ends with an ellipsis where text is
  * left over. Returns the rows used. */
 int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text);
-/* The rows that it would use. */
+/* The rows of that paragraph. */
 int sheet_paragraph_rows(Sheet *sheet, Area area, Ink ink, const char *text);
 
 /* As many figures of a line, separated by commas, as there is room for; cuts `line` at a comma. */
@@ -82,7 +82,7 @@ Area sheet_title(Sheet *sheet, Area area, const char *title, const char *note);
 void sheet_sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style);
 /* A square in an ink; its texture on screens without colour. */
 void sheet_key(Sheet *sheet, int x, int y, Ink ink, uint32_t texture);
-/* Blank rows for what is drawn next, on `paper`. */
+/* Blank rows on `paper`, for the next drawing. */
 void sheet_paper(Sheet *sheet, Area area, Ink paper);
 void sheet_stack(Sheet *sheet, int x, int y, int w, const Segment *segments, int count,
                  double scale, double limit);
@@ -92,7 +92,7 @@ void sheet_bars(Sheet *sheet, Area area, const double *heights, int count, Ink i
 /* The newest `w` values as a curve of bars, the oldest on the left. */
 void sheet_sparkline(Sheet *sheet, int x, int y, int w, const float *values, int count, Ink ink);
 void sheet_frame(Sheet *sheet, Area area);
-/* Rows that a chart would like to have, title included; and the chart. */
+/* The rows that a chart wants, title included; and the chart. */
 enum { CHART_CELLS_LEAST = 8 };
 int sheet_chart_rows(const Sheet *sheet, const ChartSpec *spec);
 void sheet_chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note);

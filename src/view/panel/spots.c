@@ -23,7 +23,7 @@ void spots_add_figure(Spots *spots, Box box, const Origin *origin) {
     spots->figures[spots->figure_count++].origin = *origin;
 }
 
-/* Of several the one drawn last, which is the smallest. */
+/* Of several figures the one drawn last, which is the smallest. */
 const Origin *spots_figure(const Spots *spots, double x, double y) {
     for (int i = spots->figure_count - 1; i >= 0; i--)
         if (inside(&spots->figures[i].box, x, y))
@@ -38,7 +38,7 @@ const Command *spots_at(const Spots *spots, double x, double y) {
     return NULL;
 }
 
-/* The control that a spot is about: a chip opens the palette with its word. */
+/* The control of a spot. A chip opens the palette with the control's word. */
 static const KeyRow *control_at(const Spots *spots, double x, double y) {
     const Command *command = spots_at(spots, x, y);
     if (!command || command->action != ACTION_COMMANDS)

@@ -1,5 +1,5 @@
-/* What a drawing shows where, for the mouse, in the units of its screen: places that can be clicked,
- * and figures. */
+/* Places of a drawing for the mouse, in the units of its screen: what can be clicked, and
+ * figures. */
 #pragma once
 
 #include "src/state/state.h"
@@ -28,14 +28,14 @@ void spots_add(Spots *spots, Box box, Action action, int step, const char *argum
 /* Notes that a figure stands in the box; `spots` NULL: nobody asks. */
 void spots_add_figure(Spots *spots, Box box, const Origin *origin);
 
-/* What the figure under a point is of, for origin_text; NULL: no figure stands there. */
+/* The origin of the figure under a point, for origin_text; NULL: no figure. */
 const Origin *spots_figure(const Spots *spots, double x, double y);
 
-/* The command of the spot under a point; NULL: there is none. */
+/* The command of the spot under a point; NULL: no spot. */
 const Command *spots_at(const Spots *spots, double x, double y);
 
-/* What a right click there does: the palette, at the values of what the spot is about. */
+/* A right click: the palette, at the values of the spot's control. */
 Command spots_menu(const Spots *spots, double x, double y);
 
-/* What the wheel does there: a step of the control. False: nothing. */
+/* The wheel: a step of the spot's control. False: nothing. */
 bool spots_wheel(const Spots *spots, double x, double y, double steps, Command *command);

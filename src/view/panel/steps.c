@@ -1,5 +1,5 @@
-/* The recorded steps in the place of the panels: the selection, and a pinned baseline beside it,
- * below it, or its counters where there is no room. */
+/* The recorded steps in the place of the panels. A pinned baseline stands beside the selection, or
+ * below it; without room, its counters alone. */
 #include "src/view/panel/panel.h"
 #include "src/view/panel/steps_page.h"
 
@@ -12,7 +12,7 @@ static int steps_want(Sheet *sheet, const PanelData *data, int width) {
     return 60;
 }
 
-/* Rows for the counters: one where there is little room for the step itself. */
+/* Rows for the counters: one where the step itself has little room. */
 static int totals_height(Area area) {
     return area.h < ROOMY / 2 + 2 ? 1 : TOTALS_H;
 }

@@ -139,7 +139,7 @@ static void point_text(const StepsView *view, const Step *step, const StepPoint 
 
 enum { POINT_ROWS = 3 };
 
-/* A row for the point that is looked at, then for others; `most` in all. */
+/* A row for the chosen lane's point, then for others; `most` in all. */
 static void point_rows(Rows *rows, const StepsView *view, const Step *step, int most) {
     const StepPoint *focus = focus_of(view, step);
     char text[200];
@@ -222,8 +222,9 @@ static int done_draw(Sheet *sheet, Area area, const Steps *steps) {
     return rows.row;
 }
 
-/* A low area leaves out what says least: first the lanes, which the tree of a reduction has in its
- * first row, then the points; and in a few rows how sums meet comes before the instructions. */
+/* A low area leaves out the least important: first the lanes, which the tree of a reduction has
+ * in its first row, then the points. In a few rows the meeting of sums comes before the
+ * instructions. */
 int steps_step_draw(Sheet *sheet, Area area, const StepsView *view, int number) {
     const Steps *steps = view->steps;
     Rows rows = {sheet, area, 0};

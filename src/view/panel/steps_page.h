@@ -7,14 +7,14 @@
 #include "src/scene/geometry.h"
 #include "src/view/panel/sheet.h"
 
-/* What a page shows. */
+/* The content of a page. */
 typedef struct {
     const Steps *steps;
     const BevMap *map;
     const Features *values; /* FP32: what is summed; NULL: not shown */
     const Rig *rig;         /* names of the cameras; NULL: numbers */
-    int64_t cell;           /* the one that is looked at; -1: none */
-    int lane;               /* likewise, of each warp; -1: all alike */
+    int64_t cell;           /* the chosen warp; -1: none */
+    int lane;               /* the chosen lane of each warp; -1: all alike */
     bool table;             /* a row a lane of what it holds, where there is room */
     bool headings; /* the columns of a step's table are named in the step, where there is room: its
                       head has none */

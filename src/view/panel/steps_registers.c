@@ -1,4 +1,4 @@
-/* What the lanes of a warp hold after a step, and how their sums meet. */
+/* The registers of a warp's lanes after a step, and how their sums meet. */
 #include "src/scene/slice.h"
 #include "src/view/panel/steps_rows.h"
 
@@ -58,7 +58,7 @@ static void queue_rows(Rows *rows, const StepsView *view, int number) {
     rows_label(rows, "", cell_style(INK_WARN), text);
 }
 
-/* The lane whose sum is followed: the chosen one, else the first one of the cell, else lane 0. */
+/* The lane whose sum is followed: the chosen one, else the first lane of the cell, else lane 0. */
 static int head_lane(const StepsView *view, const StepTree *tree) {
     for (int lane = 0; lane < STEP_LANES && view->lane < 0; lane++)
         if (tree->cells[lane] == view->cell)
@@ -122,8 +122,8 @@ void meeting_rows(Rows *rows, const StepsView *view, int number) {
 
 enum { MATRIX = 16 };
 
-/* A step of a tile: which of the 16 image rows count for which of the 16 cells, and what is summed
- * of the channel that a warp takes first. */
+/* A step of a tile: which of the 16 image rows count for which of the 16 cells, and the sums of the
+ * channel that a warp takes first. */
 typedef struct {
     bool lit[MATRIX][MATRIX]; /* [image row][cell] */
     int32_t cells[MATRIX];    /* -1: no point so far */
@@ -253,7 +253,7 @@ static bool is_tile(const StepsView *view) {
     return view->steps->form->owner == BEV_OWNS_TILE;
 }
 
-/* How the sign of a lane's cell is written: the letters are of the step's own points. */
+/* The sign of a lane's cell: a letter of the step's own points. */
 static char sign_of(const StepsView *view, const Step *step, const LaneRegisters *held) {
     return held->point && !is_tile(view) ? cell_letter(view->steps, step, held->point->cell) : ' ';
 }
@@ -330,7 +330,7 @@ static void table_rows(Rows *rows, const StepsView *view, const Step *step,
     }
 }
 
-/* The lane that is looked at: its index registers and the sum that it makes. */
+/* The chosen lane: its index registers and its sum. */
 static void lane_row(Rows *rows, const StepsView *view, int number,
                      const LaneRegisters lanes[STEP_LANES]) {
     const Step *step = &view->steps->steps[number];

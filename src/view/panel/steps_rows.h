@@ -28,8 +28,8 @@ int rows_left(const Rows *rows);
 /* The letter of a point's cell: cells in the order in which the step names them. */
 char cell_letter(const Steps *steps, const Step *step, int32_t cell);
 
-/* The point to look at: the lane's, else the first one of the cell, else the first one. NULL: the
- * step has none. */
+/* The point to show: the chosen lane's, else the first point of the cell, else the first point.
+ * NULL: the step has none. */
 const StepPoint *focus_of(const StepsView *view, const Step *step);
 
 /* 0 ... 9, a ... v. */
@@ -44,7 +44,8 @@ void matrix_rows(Rows *rows, const StepsView *view, int number);
 /* How the additions of a step meet: lanes that queue, or a tree of shuffles. */
 void meeting_rows(Rows *rows, const StepsView *view, int number);
 
-/* What the lanes hold after a step, in as many rows as are left: a table, all sums, or one lane. */
+/* The lanes' registers after a step, in as many rows as are left: a table, all sums, or one
+ * lane. */
 void register_rows(Rows *rows, const StepsView *view, int number);
 
 /* The instructions of a step; neighbours that access the same array alike share a row. */

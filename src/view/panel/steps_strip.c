@@ -1,4 +1,4 @@
-/* The instructions of a step: what each asks for, and its lanes on the sectors that they touch. */
+/* The instructions of a step: their requests, and their lanes on the sectors that they touch. */
 #include "src/view/panel/steps_rows.h"
 
 #include <stdio.h>
@@ -166,7 +166,7 @@ static void put_number(Sheet *sheet, Area row, int column, CellStyle style, doub
     put(sheet, row, column, style, text);
 }
 
-/* ">" before the name: it needs what loads before have brought. */
+/* ">" before the name: the instruction needs the result of earlier loads. */
 static void group_row(Rows *rows, const Steps *steps, const Step *step, const Group *group) {
     Shown shown[MAX_SHOWN];
     char text[32], share[16], times[12] = "";

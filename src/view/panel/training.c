@@ -1,5 +1,4 @@
-/* Gradient descent on depth, as far as it has come: the curve of the loss, and what a step takes.
- */
+/* Gradient descent on depth: the curve of the loss, and the time of a step. */
 #include "src/view/panel/panel.h"
 
 #include <math.h>

@@ -104,7 +104,8 @@ static bool block(Sheet *sheet, int x, int y, uint32_t glyph, Rgb color) {
     return true;
 }
 
-/* What is in a place of a row: nothing ('.'), something, or something that a character names. */
+/* The content of a place in a row: nothing ('.'), something, or the thing that a character
+ * names. */
 static void tile(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
     Pen *pen = pen_of(sheet);
     Box box = tile_of(sheet, x, y);

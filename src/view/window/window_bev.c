@@ -65,7 +65,7 @@ static void draw_wipe(const WindowView *view) {
     wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
 }
 
-/* In the upper left corner: which slice this is, and what differs between the two sides. */
+/* In the upper left corner: the slice, and the difference between the two sides. */
 static void draw_corner(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     const Rig *rig = view->live->frame.rig;
@@ -109,7 +109,7 @@ static void draw_ray(const WindowView *view, const LiveContribution *one, double
     pen_line(view->pen, x0, y0, x1, y1, window_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
 }
 
-/* How strongly a point is marked: by its share of the cell; those of a step all alike. */
+/* The strength of a point's mark: its share of the cell; points of a step are all alike. */
 static double strength_of(const WindowView *view, const LiveContribution *one, double heaviest) {
     return view->live->frame.steps ? 1 : sqrt(one->depth * one->weight / heaviest);
 }
@@ -224,7 +224,7 @@ static void camera_name(const WindowView *view, int camera) {
     style.bold = chosen;
     if (chosen)
         style.color = view->pen->theme->text;
-    /* A fault of the calibration shows in the BEV only, not in the camera's own picture. */
+    /* A fault of the calibration is seen in the BEV only, not in the camera's own picture. */
     if (lesson_asks(&view->state->lesson))
         faults[0] = '\0';
     else if (camera_faults(&view->live->job, camera, faults, sizeof faults))

@@ -22,7 +22,7 @@ int64_t window_pixel_at(const WindowLayout *layout, const LiveFrame *frame, doub
     return -1;
 }
 
-/* The pixel that is looked at; -1: there is none. */
+/* The pixel to look at; -1: none. */
 static int64_t pixel_shown(const WindowView *view) {
     const LiveFrame *frame = &view->live->frame;
     Err ignored; /* then no pixel is marked */

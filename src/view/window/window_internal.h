@@ -8,8 +8,9 @@
 enum { WINDOW_MARGIN = 12, WINDOW_GAP = 10, WINDOW_SIDE_W = 320, WINDOW_LINE = 22 };
 
 extern const Rgb
-    window_mark; /* marks the probed cell and its pixels; in no class's colour, in no colour map */
-extern const Rgb window_fault; /* errors, and faults that the user set */
+    window_mark; /* marks the probed cell and its pixels; differs from every class's colour and
+                    every colour map */
+extern const Rgb window_fault; /* errors, and the user's faults */
 
 typedef struct {
     const State *state;
@@ -22,8 +23,8 @@ typedef struct {
     Figure visible, whole; /* the part of the grid in view, and all of it */
 } WindowView;
 
-/* Whether there is a BEV to draw; then it as the figure's parts know one: they draw its legend,
- * lines and axes. */
+/* Whether there is a BEV to draw; and the BEV as the figure's parts know it, for its legend, lines
+ * and axes. */
 bool window_has_bev(const WindowView *view);
 FigurePanel window_panel(const WindowView *view);
 
@@ -40,12 +41,12 @@ void window_point(const WindowView *view, double x, double y, double *px, double
 void window_draw_header(const WindowView *view);
 void window_draw_strip(const WindowView *view);
 void window_draw_bev(const WindowView *view);      /* its cells */
-void window_draw_over_bev(const WindowView *view); /* what lies over them, and the axes */
+void window_draw_over_bev(const WindowView *view); /* lines and signs over it, and the axes */
 void window_draw_side(const WindowView *view);
 void window_draw_log(const WindowView *view);
 void window_draw_keys(const WindowView *view);
 void window_draw_palette(const WindowView *view); /* the same */
-void window_draw_help(const WindowView *view); /* where the state asks for it */
+void window_draw_help(const WindowView *view); /* the chart, where the state asks for it */
 
 /* The chart of the memory model: whether the state asks for one (a pinned cell takes its place),
  * and whether it has room in the side column; else it is drawn in the place of the BEV. */

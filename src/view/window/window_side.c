@@ -1,9 +1,8 @@
-/* The panels of the window: those of the side column, below what the colours mean, and what stands
- * around it. */
+/* The panels of the window: the side column below the legend, and the rows around the picture. */
 #include "src/view/window/pen_sheet.h"
 #include "src/view/window/window_internal.h"
 
-/* Which panels stand in the column: the first ones that have room. */
+/* The panels of the column: the first ones that have room. */
 static const Panel *const usual[] = {
     &cell_panel,     &training_panel, &gradients_panel, &kernels_panel,  &course_panel,
     &accuracy_panel, &memory_panel,   &intervals_panel, &objects_panel, &findings_panel, NULL};
@@ -109,7 +108,7 @@ void window_draw_keys(const WindowView *view) {
     key_bar_draw(&sheet, (Area){0, 0, sheet.columns, 1}, view->state);
 }
 
-/* The largest text in which all of it has room, else the smallest, with names only. */
+/* The largest text in which all keys have room; else the smallest, with names only. */
 static Sheet help_sheet(const WindowView *view, Box in) {
     enum { LARGEST = 17, LEAST = 13, SMALLEST = 11 };
     Sheet sheet = {0};
