@@ -221,10 +221,10 @@ typedef struct {
 extern const PlotKind plot_kinds[];
 extern const int plot_kind_count;
 
-/* The row of that name; NULL with an error that names the nearest. */
 /* Whether the chart can be drawn of kernels that go backward. */
 bool plot_goes_back(const PlotKind *kind);
 
+/* The row of that name; NULL with an error that names the nearest. */
 const PlotKind *plot_kind_find(const char *name, Err *err);
 
 /* A PNG or SVG in memory; the caller frees `*bytes`. */

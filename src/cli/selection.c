@@ -85,8 +85,7 @@ static const BevKernel *find_kernel(const char *word, unsigned where, BevDirecti
     return found;
 }
 
-/* The reason why find_kernel found nothing. */
-/* Where there is one, names the kernel of the same title that runs on the CPU. */
+/* Names the kernel of the same title that runs on the CPU, where there is one. */
 static const char *twin_hint(const BevKernel *named, char *text, size_t size) {
     for (int i = 0; named && bev_kernels[i]; i++)
         if (bev_kernels[i]->where == BEV_CPU && bev_kernels[i]->launch &&
@@ -98,6 +97,7 @@ static const char *twin_hint(const BevKernel *named, char *text, size_t size) {
     return "see bevscope --list";
 }
 
+/* Fills `err` with the reason why find_kernel found nothing. */
 static bool no_kernel(const char *word, unsigned where, unsigned directions, Err *err) {
     const BevKernel *named = bev_kernel_find(word);
     bool fits = named && directions >> named->direction & 1;

@@ -26,7 +26,7 @@ void try_progress(const char *what) {
 typedef struct {
     const BevKernel *kernel; /* NULL: the learner's */
     Timing timing;
-} Rung;
+} TimedRow;
 
 /* The right kernels of the learner's device; the reference is none of them. */
 static bool on_ladder(const BevKernel *kernel, bool cuda) {
@@ -35,7 +35,7 @@ static bool on_ladder(const BevKernel *kernel, bool cuda) {
 }
 
 static bool time_ladder(const Options *options, const TryKernel *kernel, const BevProblem *problem,
-                        double limit_s, Rung *rungs, int *count, Err *err) {
+                        double limit_s, TimedRow *rows, int *count, Err *err) {
     const TimingOptions *timing = options->quick ? &timing_quick : &timing_default;
     limit_s = TIMED_LAUNCHES * limit_s + timing->max_s;
     bool ok = true;
@@ -43,19 +43,19 @@ static bool time_ladder(const Options *options, const TryKernel *kernel, const B
     for (int i = 0; ok && bev_kernels[i] && *count < MAX_BARS - 1; i++)
         if (on_ladder(bev_kernels[i], kernel->cuda) && !bev_unsupported(bev_kernels[i], problem)) {
             try_progress(bev_kernels[i]->title);
-            rungs[*count].kernel = bev_kernels[i];
+            rows[*count].kernel = bev_kernels[i];
             ok = try_time(kernel, bev_kernels[i], problem, timing, limit_s,
-                          &rungs[(*count)++].timing, err);
+                          &rows[(*count)++].timing, err);
         }
     try_progress("yours");
-    rungs[*count].kernel = NULL;
-    ok = ok && try_time(kernel, NULL, problem, timing, limit_s, &rungs[(*count)++].timing, err);
+    rows[*count].kernel = NULL;
+    ok = ok && try_time(kernel, NULL, problem, timing, limit_s, &rows[(*count)++].timing, err);
     try_progress("");
     return ok;
 }
 
 static int by_latency(const void *a, const void *b) {
-    double x = ((const Rung *)a)->timing.median_us, y = ((const Rung *)b)->timing.median_us;
+    double x = ((const TimedRow *)a)->timing.median_us, y = ((const TimedRow *)b)->timing.median_us;
     return (x > y) - (x < y);
 }
 
@@ -72,29 +72,29 @@ enum { LADDER, YOURS };
 
 /* The end of the axis. A kernel much slower than the ladder is cut off, so that the ladder stays
  * legible. */
-static double axis_end(const Rung *rungs, int count) {
+static double axis_end(const TimedRow *rows, int count) {
     double ladder = 0, all = 0;
     for (int i = 0; i < count; i++) {
-        all = fmax(all, rungs[i].timing.median_us);
-        if (rungs[i].kernel)
-            ladder = fmax(ladder, rungs[i].timing.median_us);
+        all = fmax(all, rows[i].timing.median_us);
+        if (rows[i].kernel)
+            ladder = fmax(ladder, rows[i].timing.median_us);
     }
     return 1.02 * fmin(all, 6 * ladder);
 }
 
-/* rungs are in ascending order. */
+/* rows are in ascending order. */
 static void fill_standing(Standing *s, const char *scene, const BevProblem *problem,
-                          bool cuda, const Rung *rungs, int count) {
+                          bool cuda, const TimedRow *rows, int count) {
     Machine machine;
     char on[160];
-    double v2_us = NAN, end_us = axis_end(rungs, count), unit_us = end_us < 2000 ? 1 : 1000;
+    double v2_us = NAN, end_us = axis_end(rows, count), unit_us = end_us < 2000 ? 1 : 1000;
     machine_read(&machine);
     for (int i = 0; i < count; i++)
-        if (rungs[i].kernel && rungs[i].kernel->is_baseline)
-            v2_us = rungs[i].timing.median_us;
+        if (rows[i].kernel && rows[i].kernel->is_baseline)
+            v2_us = rows[i].timing.median_us;
     for (int i = 0; i < count; i++) {
-        const BevKernel *kernel = rungs[i].kernel;
-        const Timing *timing = &rungs[i].timing;
+        const BevKernel *kernel = rows[i].kernel;
+        const Timing *timing = &rows[i].timing;
         PlotBar *bar = &s->bars[i];
         *bar = (PlotBar){.label = kernel ? kernel->title : "yours", .strong = !kernel};
         bar->parts[kernel ? LADDER : YOURS] = timing->median_us / unit_us;
@@ -165,13 +165,13 @@ static bool draw_standing(const Options *options, Standing *s, bool svg, Err *er
 
 bool try_ladder(const Options *options, const TryKernel *kernel, const char *scene,
                 const BevProblem *problem, double limit_s, bool svg, Err *err) {
-    Rung rungs[MAX_BARS];
+    TimedRow rows[MAX_BARS];
     Standing standing = {.bars = {{0}}};
     int count;
-    if (!time_ladder(options, kernel, problem, limit_s, rungs, &count, err))
+    if (!time_ladder(options, kernel, problem, limit_s, rows, &count, err))
         return false;
-    qsort(rungs, (size_t)count, sizeof *rungs, by_latency);
-    fill_standing(&standing, scene, problem, kernel->cuda, rungs, count);
+    qsort(rows, (size_t)count, sizeof *rows, by_latency);
+    fill_standing(&standing, scene, problem, kernel->cuda, rows, count);
     return print_standing(&standing, err) &&
            (!options->output || draw_standing(options, &standing, svg, err));
 }

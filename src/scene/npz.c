@@ -479,7 +479,7 @@ static bool take_in_order(Stream *stream, const NpyArray *array, int64_t most, N
 }
 
 /* All elements must be in memory before the first can be taken. */
-static bool take_turned(Stream *stream, const NpyArray *array, int64_t most, NpzTake *take,
+static bool take_transposed(Stream *stream, const NpyArray *array, int64_t most, NpzTake *take,
                         void *context, Err *err) {
     size_t size = npy_element_bytes(array);
     if ((uint64_t)array->count * size > NPZ_MAX_FORTRAN_BYTES)
@@ -489,17 +489,17 @@ static bool take_turned(Stream *stream, const NpyArray *array, int64_t most, Npz
                        (unsigned long long)NPZ_MAX_FORTRAN_BYTES);
     most = most < array->count ? most : array->count;
     unsigned char *bytes = malloc((size_t)array->count * size + 1);
-    unsigned char *turned = malloc((size_t)most * size + 1);
-    bool ok = bytes && turned ? read_bytes(stream, bytes, (size_t)array->count * size, err)
+    unsigned char *c_order = malloc((size_t)most * size + 1);
+    bool ok = bytes && c_order ? read_bytes(stream, bytes, (size_t)array->count * size, err)
                               : err_set(err, ERR_FAILED, stream->where, "", "out of memory");
     for (int64_t done = 0; ok && done < array->count; done += most) {
         int64_t count = array->count - done < most ? array->count - done : most;
         for (int64_t i = 0; i < count; i++)
-            memcpy(turned + (size_t)i * size,
+            memcpy(c_order + (size_t)i * size,
                    bytes + (size_t)npy_place(array, done + i) * size, size);
-        ok = take(context, done, count, turned, err);
+        ok = take(context, done, count, c_order, err);
     }
-    free(turned);
+    free(c_order);
     free(bytes);
     return ok;
 }
@@ -517,7 +517,7 @@ bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t 
                      void *context, Err *err) {
     Stream stream;
     bool ok = open_stream(&stream, npz, member, err) && check_again(&stream, array, err) &&
-              (array->fortran ? take_turned : take_in_order)(&stream, array, most, take, context,
+              (array->fortran ? take_transposed : take_in_order)(&stream, array, most, take, context,
                                                              err) &&
               finish(&stream, err);
     close_stream(&stream);

@@ -204,11 +204,11 @@ unsigned control_slice(State *state, const Command *command) {
     else if (!slice_parse(command->argument, slices, &next))
         return SAY(state, command->action, "slice: '%s' is none of max, side, 0 to %d",
                    command->argument, slices - 1);
-    bool turned = (now == SLICE_SIDE) != (next == SLICE_SIDE);
+    bool other_cells = (now == SLICE_SIDE) != (next == SLICE_SIDE);
     int64_t x = state->cursor_x, y = state->cursor_y;
     Viewport viewport = state->viewport;
     control_use_slice(state, next);
-    if (turned) { /* its cells are other ones */
+    if (other_cells) {
         state->pinned = state->cursor_shown = false;
         state->job.probe_cell = -1;
     } else {

@@ -103,8 +103,9 @@ const GlossaryRow glossary[] = {
      "to the ridge (peak FLOP/s over bandwidth) memory is the limit, beyond it arithmetic."},
     {"scatter map", "map", "Five index arrays sorted by cell: ranks_depth, ranks_feat, ranks_bev, "
      "interval_starts, interval_lengths. Bilinear maps have a weight for each point, too."},
-    {"sector", "line", "A sector is 32 bytes, the least that a GPU's caches fetch. A line is four "
-     "sectors, 128 bytes, which a cache keeps or evicts together."},
+    {"sector", "line, strip", "32 bytes, the least that a GPU's caches fetch. A line is four, 128 "
+     "bytes, kept or evicted together. In steps a strip names the lane (0-9, a-v) that asks for 4 "
+     "bytes: * several, . none."},
     {"settled", "unsettled, stale, recorded, marks", "A median is settled when its samples stop "
      "drifting. Marks beside a figure: ? unsettled, b timed beside pictures, s single launches, ~ "
      "stale (of an earlier selection), r recorded on another machine."},

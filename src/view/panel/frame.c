@@ -111,7 +111,7 @@ static void draw_first(Sheet *sheet, Area area, const PanelData *data) {
     ends_draw(sheet, area, left, CHIPS + 2, right, 3, area.w / 3);
 }
 
-/* "12.3 ms measured, stale": the figure, where it comes from and how it was timed. */
+/* "12.3 ms measured, stale, CPU": the figure, its source, how it was timed, and where. */
 static Piece latency_piece(const LiveData *live) {
     const LiveKernel *row = live_kernel(live, live->job.config.kernel);
     Piece piece = {.style = cell_style(INK_TEXT), .origin = ORIGIN_LATENCY};
@@ -123,7 +123,8 @@ static Piece latency_piece(const LiveData *live) {
     }
     latency_origin(row, origin, sizeof origin);
     figure_text(UNIT_US, row->median_us.value, number, sizeof number);
-    snprintf(piece.text, sizeof piece.text, "%s %s", number, origin);
+    snprintf(piece.text, sizeof piece.text, "%s %s%s", number, origin,
+             row->kernel->where == BEV_CPU ? ", CPU" : "");
     return piece;
 }
 

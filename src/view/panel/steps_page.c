@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LETTERS = 26, SECTOR_INDICES = 8, LOW_H = 18, FEW_H = 15, SPARE_ROWS = 3 };
+enum { LETTERS = 26, SECTOR_INDICES = 8, LOW_H = 18, FEW_H = 15, SPARE_ROWS = 1 };
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
