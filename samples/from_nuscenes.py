@@ -6,11 +6,14 @@
     from_nuscenes.py DIR --sample TOKEN --picture out.png  # calls bevscope snapshot
     from_nuscenes.py DIR --scene scene-0061 -o clip        # a folder: clip/0000.npz, ...
 
-DIR is v1.0-mini as downloaded: v1.0-mini/*.json, samples/CAM_*/*.jpg, samples/LIDAR_TOP/*.pcd.bin.
+DIR is v1.0-mini as downloaded: v1.0-mini/*.json, samples/CAM_*/*.jpg, samples/LIDAR_TOP/*.pcd.bin. The
+tables may lie in a folder of another name (train_data of Lyft, annotation of T4), the LiDAR may be
+LIDAR_CONCAT or the only one. Without LiDAR --depth or --network gives depth. Without annotations
+there are no boxes. A camera whose pictures have another size is brought to the size of the others.
 moment.py, beside this file, says what depth and features are, and how to take those of a network.
 
-Frame. Everything is in the ego frame at the time of the LiDAR sweep: x forward, y left, z up,
-metres. A camera's picture is some milliseconds older or newer: its pose goes from the camera to the
+Frame. Everything is in the ego frame at the time of the LiDAR sweep, without LiDAR of the first
+camera's picture: x forward, y left, z up, metres. A camera's picture is some milliseconds older or newer: its pose goes from the camera to the
 ego frame of its own time, to the world, and to the ego frame of the sweep. Boxes come from the
 world, with length before width, and velocities over the ground.
 """
@@ -86,9 +89,9 @@ class NuScenes:
 
     def __init__(self, root, version):
         self.root, self.tables, self.by_sample = Path(root), {}, {}
-        found = sorted(path.parent.name for path in self.root.glob("v1.0-*/sample.json"))
+        found = sorted(path.parent.name for path in self.root.glob("*/sample.json"))
         if not found:
-            raise Refused(root, "no v1.0-*/sample.json there", "name the folder of v1.0-mini")
+            raise Refused(root, "no */sample.json there", "name the folder of v1.0-mini")
         if version not in found and (version or len(found) > 1):
             raise Refused(root, f"has {', '.join(found)}", "choose one with --version")
         self.version = version or found[0]
@@ -116,6 +119,18 @@ class NuScenes:
             raise Refused(self.root / self.version / f"{table}.json", f"no token {token!r:.80}",
                           "DIR alone lists tokens" if table == "sample" else COMPLETE)
         return rows[token]
+
+    def file(self, row):
+        """The path of a picture or sweep. Of an absolute name the end that is in the folder counts."""
+        name = Path(text(row, "filename"))
+        ends = [self.root.joinpath(*name.parts[first:]) for first in range(1, len(name.parts))]
+        return next((end for end in ends if name.is_absolute() and end.exists()), self.root / name)
+
+    def annotations(self, token):
+        """Rows of boxes; none where the table is missing, as in a test set."""
+        if not (self.root / self.version / "sample_annotation.json").exists():
+            return []
+        return self.of_sample("sample_annotation", token)
 
     def of_sample(self, table, token):
         """The rows of that table which belong to a sample."""
@@ -159,7 +174,7 @@ class NuScenes:
         return text(self.row("category", instance["category_token"]), "name").split(".", 1)[-1]
 
     def key_frames(self, token):
-        """Of each camera and the LiDAR: its row of sample_data, its mount, its ego2world."""
+        """Of the cameras, by name, and the LiDAR, or None: row of sample_data, mount, ego2world."""
         frames = {}
         for row in self.of_sample("sample_data", token):
             if row["is_key_frame"]:
@@ -167,24 +182,28 @@ class NuScenes:
                 channel = text(self.row("sensor", mount["sensor_token"]), "channel")
                 frames[channel] = row, mount, pose(self.row("ego_pose", row["ego_pose_token"]))
         cameras = {name: frames[name] for name in frames if name.startswith("CAM_")}
-        if not cameras or "LIDAR_TOP" not in frames:
+        if not cameras:
             raise Refused(f"sample {token}", f"has {', '.join(sorted(frames)) or 'no key frames'}, "
-                          "must have cameras and LIDAR_TOP",
-                          "depth and the frame are those of LIDAR_TOP" if cameras else COMPLETE)
-        return cameras, frames["LIDAR_TOP"]
+                          "must have cameras", COMPLETE)
+        lidars = [name for name in frames if name.startswith("LIDAR")]
+        best = [name for name in ("LIDAR_TOP", "LIDAR_CONCAT", *lidars) if name in lidars]
+        if len(lidars) > 1 and best[0] not in ("LIDAR_TOP", "LIDAR_CONCAT"):
+            raise Refused(f"sample {token}", f"has {', '.join(sorted(lidars))}",
+                          "LIDAR_TOP, LIDAR_CONCAT or one LiDAR is taken")
+        return cameras, frames[best[0]] if best else None
 
     def camera(self, channel, frame, world2ego):
         row, mount, ego2world = frame
-        size = int(numbers(row, "width")), int(numbers(row, "height"))
-        return Camera(channel[4:].lower().replace("_", "-"),
-                      read_picture(self.root / text(row, "filename"), size),
+        known = row.get("width") is not None and row.get("height") is not None
+        size = (int(numbers(row, "width")), int(numbers(row, "height"))) if known else None
+        return Camera(channel[4:].lower().replace("_", "-"), read_picture(self.file(row), size),
                       numbers(mount, "camera_intrinsic", 3, 3),
                       world2ego @ ego2world @ pose(mount), numbers(row, "timestamp") * 1e-6)
 
     def sweep(self, frame):
         """LiDAR points x, y, z, intensity in the ego frame of their own time."""
         row, mount, _ = frame
-        points = read_points(self.root / text(row, "filename"), 5)
+        points = read_points(self.file(row), 5)
         points = points[np.abs(points[:, :2]).max(1) > 1]  # closer is the vehicle's own roof
         lidar2ego = pose(mount)
         place = points[:, :3] @ lidar2ego[:3, :3].T + lidar2ego[:3, 3]
@@ -193,16 +212,16 @@ class NuScenes:
     def moment(self, token):
         scene = self.row("scene", self.row("sample", token)["scene_token"])
         cameras, lidar = self.key_frames(token)
-        world2ego = np.linalg.inv(lidar[2])
-        notes = self.of_sample("sample_annotation", token)
+        names = sorted(cameras, key=lambda name: (ORDER + [name]).index(name))
+        world2ego = np.linalg.inv((lidar or cameras[names[0]])[2])
+        notes = self.annotations(token)
         absent = [name for name in ORDER if name not in cameras]
         if absent:
             print(f"from_nuscenes.py: sample {token} has no {', '.join(absent)}: the scene is made "
                   f"of {len(cameras)} cameras", file=sys.stderr)
-        names = sorted(cameras, key=lambda name: (ORDER + [name]).index(name))
         return Moment(token, f"nuScenes {text(scene, 'name')}, sample {token}",
                       [self.camera(name, cameras[name], world2ego) for name in names],
-                      self.sweep(lidar), [self.box(note, world2ego) for note in notes],
+                      self.sweep(lidar) if lidar else None, [self.box(note, world2ego) for note in notes],
                       [self.label(note) for note in notes])
 
     def list(self):

@@ -32,6 +32,7 @@ moment.cameras has intrinsics and cam2ego of each camera, should the network ask
 """
 import math
 import runpy
+import sys
 import traceback
 from pathlib import Path
 
@@ -53,9 +54,22 @@ class Camera:
         self.intrinsics, self.cam2ego = intrinsics, cam2ego
 
 
+    def scale_to(self, height, width):
+        """Resizes the picture, and K with it, as the network's resize does: u' = u * width / columns."""
+        rows, columns = self.picture.shape[:2]
+        if (rows, columns) == (height, width):
+            return
+        from PIL import Image
+        print(f"camera {self.name}: pictures of {columns} x {rows} are brought to {width} x {height}",
+              file=sys.stderr)
+        self.intrinsics = np.diag([width / columns, height / rows, 1]) @ self.intrinsics
+        self.picture = np.asarray(Image.fromarray(self.picture).resize((width, height),
+                                                                       Image.BILINEAR))
+
+
 class Moment:
-    """Cameras, LiDAR (n, 3 or more) and boxes (n, 9) with labels, all in one ego frame; the name that
-    --depth asks for, and a title for pictures."""
+    """Cameras, LiDAR (n, 3 or more) or None, and boxes (n, 9) with labels, all in one ego frame; the
+    name that --depth asks for, and a title for pictures."""
 
     def __init__(self, token, title, cameras, lidar, boxes=(), labels=()):
         self.token, self.title, self.cameras, self.lidar = token, title, cameras, lidar
@@ -65,12 +79,12 @@ class Moment:
 
 # ---- files ---------------------------------------------------------------------------------------
 
-COMPLETE = "the download is not complete: unpack it again"
-CHANGED = "the file is not as it was downloaded: unpack it again"
+COMPLETE = "download or unpack that part again"
+CHANGED = "mend it, or unpack the file again"
 
 
 def read_picture(path, size):
-    """The picture as (H, W, 3) uint8; size: the (W, H) that it must have."""
+    """The picture as (H, W, 3) uint8; size: the (W, H) that it must have; None: any."""
     try:
         from PIL import Image
     except ImportError:
@@ -78,7 +92,7 @@ def read_picture(path, size):
     try:
         with Image.open(path) as image:
             found, mode = image.size, image.mode
-            pixels = np.asarray(image.convert("RGB")) if found == size else None
+            pixels = np.asarray(image.convert("RGB")) if size in (None, found) else None
     except FileNotFoundError:
         raise Refused(path, "the picture is missing", COMPLETE) from None
     except (OSError, SyntaxError, ValueError) as error:
@@ -112,7 +126,7 @@ def read_points(path, columns):
         raise Refused(path, f"the LiDAR sweep cannot be read: {error.strerror}", COMPLETE) from None
     if not values or len(values) % (4 * columns):
         raise Refused(path, f"{len(values)} bytes, must be points of {4 * columns} bytes",
-                      "the file is cut off: " + COMPLETE)
+                      COMPLETE)
     points = np.frombuffer(values, "<f4").reshape(-1, columns)
     bad = np.flatnonzero(~np.isfinite(points[:, :3]).all(1))
     if len(bad):
@@ -143,11 +157,12 @@ class Rig:
         self.resize = self.crop_y = None
 
     def fit(self, cameras):
-        """The resize to the input's width; of the height the lower part is kept."""
-        sizes = {camera.picture.shape[:2] for camera in cameras}
-        if len(sizes) != 1:
-            raise Refused("cameras", f"pictures of {len(sizes)} sizes", "all must have one size")
-        height, width = sizes.pop()
+        """The resize to the input's width; of the height the lower part is kept. Cameras of a rarer
+        size are brought to the commonest one first: a scaling folds into K."""
+        sizes = [camera.picture.shape[:2] for camera in cameras]
+        height, width = max(sizes, key=sizes.count)
+        for camera in cameras:
+            camera.scale_to(height, width)
         self.resize = self.width / width
         self.crop_y = round(height * self.resize) - self.height
         if self.crop_y < 0:
@@ -314,6 +329,9 @@ def arrays(moment, options):
         depth = tensor(*user_depth(options.depth, moment.token), shape, advice)
     elif "depth" in said:
         depth = tensor("depth", said["depth"], shape, advice)
+    elif moment.lidar is None:
+        raise Refused(moment.title, "has no LiDAR, from which depth would come",
+                      "give it by --depth, or by a --network that returns depth")
     else:
         depth = np.stack([lidar_depth(moment.lidar[:, :3], camera, rig, options.fill)
                           for camera in cameras])
@@ -324,8 +342,9 @@ def arrays(moment, options):
                 crop=np.array([0.0, rig.crop_y]),
                 depth_range=np.array([rig.start, rig.stop, rig.step]), grid=np.array(rig.grid))
     if not options.bare:
-        made.update(images=images, camera_names=np.array([camera.name for camera in cameras]),
-                    lidar=np.ascontiguousarray(moment.lidar[:, :4], np.float32))
+        made.update(images=images, camera_names=np.array([camera.name for camera in cameras]))
+        if moment.lidar is not None:
+            made["lidar"] = np.ascontiguousarray(moment.lidar[:, :4], np.float32)
         if all(camera.time_s is not None for camera in cameras):
             made["timestamps"] = np.array([camera.time_s for camera in cameras])
         if len(moment.boxes):

@@ -138,7 +138,8 @@ def save(path, moment, options, name=None, wanted=None):
         same_as(wanted, made)
     seen = (made["depth"].sum(1) > 0).mean()
     print(f"{name or path}: {len(moment.cameras)} cameras, depth {made['depth'].shape} in {seen:.0%} of "
-          f"the pixels, feat {made['feat'].shape}, {len(moment.lidar)} LiDAR points, "
+          f"the pixels, feat {made['feat'].shape}, "
+          f"{'no' if moment.lidar is None else len(moment.lidar)} LiDAR points, "
           f"{len(moment.boxes)} boxes", flush=True)
     written(path, lambda file: np.savez(file, **made))
 

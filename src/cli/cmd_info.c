@@ -132,6 +132,8 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     report_row(report);
     report_add(report, "scene", "scene", 0, cell_text(facts->scene));
     report_add(report, "moments", NULL, 0, cell_if(clip, cell_int(clip ? clip->count : 0)));
+    report_add(report, "moment_s", NULL, 3, cell_if(clip, cell_real(clip ? clip->period_s : 0)));
+    report_add(report, "untimed", NULL, 0, cell_text(clip ? clip->untimed : NULL));
     report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->dtype].name));
     report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
     add_operator(report, &workload->scene);

@@ -139,7 +139,7 @@ static bool take_tensors(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const LoadedScene *loaded = seen->scene;
     const Clip *clip = loaded->scene.clip;
     if (clip) {
-        int number = clip_at(clip, seen->time_s);
+        int number = clip_played_at(clip, seen->time_s);
         seen->moment = moments_take(loaded->moments, number, give_up, err);
     }
     if (clip && !seen->moment)
@@ -207,7 +207,7 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
         want.draft = draft;
     }
     if (scene->clip) /* the same for all times of a moment */
-        want.time_s = clip_at(scene->clip, job->time_s) * scene->clip->period_s;
+        want.time_s = clip_played_at(scene->clip, job->time_s) * scene->clip->period_s;
     if (have && have->scene == want.scene && have->time_s == want.time_s &&
         have->temperature == want.temperature && have->shape.channels == want.shape.channels &&
         (want.draft || !have->draft)) {

@@ -71,10 +71,29 @@ static bool read_time(const ArrayReader *reader, double *time_s) {
     return ok;
 }
 
-/* The time between two moments, from that of the first and the last one. */
-static void set_period(Clip *clip, double first_s, double last_s) {
-    double period_s = clip->count > 1 ? (last_s - first_s) / (clip->count - 1) : NAN;
-    clip->period_s = period_s > 1e-3 && period_s < 3600 ? period_s : clip_period_s;
+/* Why times are none to play by; NULL: they are. */
+static const char *untimed(const double *times_s, int count) {
+    for (int i = 0; i < count; i++)
+        if (isnan(times_s[i]))
+            return "no timestamps";
+    for (int i = 1; i < count; i++) {
+        double step_s = times_s[i] - times_s[i - 1];
+        if (step_s <= 1e-3)
+            return step_s == 0 ? "two moments have the same timestamp" : "timestamps do not ascend";
+        if (step_s >= 3600)
+            return "an hour between two timestamps";
+    }
+    return NULL;
+}
+
+/* Turns the times of the moments into their starts. */
+static void set_times(Clip *clip) {
+    double *starts_s = clip->starts_s, first_s = starts_s[0];
+    int steps = clip->count - 1;
+    clip->untimed = untimed(starts_s, clip->count);
+    clip->period_s = clip->untimed || !steps ? clip_period_s : (starts_s[steps] - first_s) / steps;
+    for (int i = 0; i < clip->count; i++)
+        starts_s[i] = clip->untimed ? i * clip_period_s : starts_s[i] - first_s;
 }
 
 /* What must be the same in all moments, and the time. */
@@ -153,14 +172,14 @@ static bool read_header(const Clip *clip, int moment, Header *header, const Head
 
 static bool read_headers(Clip *clip, Err *err) {
     Header *headers = malloc(2 * sizeof *headers);
-    double last_s = NAN;
-    bool ok = headers || err_set(err, ERR_FAILED, clip->path, "", "out of memory");
+    clip->starts_s = malloc((size_t)clip->count * sizeof *clip->starts_s);
+    bool ok = (headers && clip->starts_s) || err_set(err, ERR_FAILED, clip->path, "", "out of memory");
     for (int i = 0; ok && i < clip->count; i++) {
         ok = read_header(clip, i, &headers[i > 0], headers, err);
-        last_s = headers[i > 0].time_s;
+        clip->starts_s[i] = headers[i > 0].time_s;
     }
     if (ok)
-        set_period(clip, headers->time_s, last_s);
+        set_times(clip);
     free(headers);
     return ok;
 }
@@ -186,11 +205,22 @@ void clip_free(Clip *clip) {
         return;
     free(clip->path);
     free(clip->names);
+    free(clip->starts_s);
     free(clip);
 }
 
+static const double rounding = 1e-6; /* ten steps of 0.1 are the moment 1 */
+
 int clip_at(const Clip *clip, double time_s) {
-    const double rounding = 1e-6; /* ten steps of 0.1 are the moment 1 */
+    double length_s = clip->starts_s[clip->count - 1] + clip->period_s;
+    double at_s = time_s > 0 ? fmod(time_s + rounding * clip->period_s, length_s) : 0;
+    int moment = clip->count - 1;
+    while (moment > 0 && clip->starts_s[moment] > at_s)
+        moment--;
+    return moment;
+}
+
+int clip_played_at(const Clip *clip, double time_s) {
     double moment = floor(time_s / clip->period_s + rounding);
     return moment > 0 ? (int)fmod(moment, clip->count) : 0;
 }

@@ -12,7 +12,9 @@ typedef struct Clip {
     char *path; /* of the folder */
     int count;
     char (*names)[256]; /* of the files in the folder */
-    double period_s;    /* between two moments: by their timestamps, else clip_period_s */
+    double *starts_s;   /* (moment) since the first: by timestamps, else clip_period_s apart */
+    double period_s;    /* the mean from one moment to the next; the last one lasts so long */
+    const char *untimed; /* why timestamps do not count, static text; NULL: they do */
 } Clip;
 
 /* Lists the folder and checks the headers of all files against those of the first: the same arrays,
@@ -20,8 +22,12 @@ typedef struct Clip {
 bool clip_open(const char *folder, Clip **clip, Err *err);
 void clip_free(Clip *clip); /* accepts NULL */
 
-/* The moment at a time; after the last one the clip begins again. */
+/* The moment at a time; each lasts until the next one starts. After the last one the clip begins
+ * again. */
 int clip_at(const Clip *clip, double time_s);
+
+/* The same for a player that shows all moments equally long, period_s each: the live display. */
+int clip_played_at(const Clip *clip, double time_s);
 
 /* Loads a moment. The scene has no clip of its own. */
 bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err);

@@ -4,6 +4,7 @@
 #include "src/scene/scene_internal.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,6 +300,34 @@ static int64_t count_non_finite(const float *values, int64_t count) {
     return bad;
 }
 
+/* Adds to the line about what may be meant otherwise. */
+__attribute__((format(printf, 2, 3))) static void add_remark(Scene *scene, const char *format, ...) {
+    size_t used = strlen(scene->remark), room = sizeof scene->remark;
+    va_list arguments;
+    if (used)
+        used += (size_t)snprintf(scene->remark + used, room - used, "; ");
+    va_start(arguments, format);
+    if (used < room)
+        vsnprintf(scene->remark + used, room - used, format, arguments);
+    va_end(arguments);
+}
+
+/* Poses of another frame or unit: cameras of a vehicle stand above the ground of its ego frame. */
+static void remark_rig(Scene *scene) {
+    enum { HIGHEST_M = 20 };
+    for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++) {
+        double height_m = scene->rig.cameras[i].position_m[2];
+        if (height_m >= 0 && height_m <= HIGHEST_M)
+            continue;
+        add_remark(scene, "camera %d stands %.4g m %s the ground: %s", i, fabs(height_m),
+                   height_m < 0 ? "below" : "above",
+                   height_m < 0 ? "is cam2ego inverted, or the frame that of a LiDAR? (bevscope info "
+                                  "shows headings)"
+                                : "are poses in mm, or in the world's frame?");
+        return;
+    }
+}
+
 /* Depth that is no distribution over the bins of a pixel, as where a network's output has not been
  * through its softmax. Pixels without depth are usual. */
 static void remark_depth(Scene *scene) {
@@ -318,16 +347,14 @@ static void remark_depth(Scene *scene) {
             largest = sums[i] > largest ? sums[i] : largest;
     }
     free(sums);
-    size_t used = strlen(scene->remark), room = sizeof scene->remark - used;
-    const char *and = used ? "; " : "";
     if (least < 0)
-        snprintf(scene->remark + used, room,
-                 "%sdepth: values down to %.3g: logits? (save depth after its softmax)", and,
-                 (double)least);
+        add_remark(scene, "depth: values down to %.3g: logits? (save depth after its softmax)",
+                   (double)least);
     else if (largest > 1.05)
-        snprintf(scene->remark + used, room,
-                 "%sdepth: a pixel's bins sum up to %.4g, not to 1: logits? (save depth after its "
-                 "softmax)", and, largest);
+        add_remark(scene,
+                   "depth: a pixel's bins sum up to %.4g, not to 1: logits? (save depth after its "
+                   "softmax)",
+                   largest);
 }
 
 /* The features of the file, or where it has none those of its photographs. */
@@ -353,6 +380,7 @@ static bool read_scene(const ArrayReader *reader, Scene *scene) {
         (reader->has_index && !read_map(reader, scene)) || !photos_read(reader, scene) ||
         !read_floats(reader, ARRAY_DEPTH, &scene->tensors.depth) || !read_features(reader, scene))
         return false;
+    remark_rig(scene);
     remark_depth(scene);
     scene->non_finite = count_non_finite(scene->tensors.depth, reader->array[ARRAY_DEPTH].count);
     if (has_feat)

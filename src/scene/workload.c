@@ -82,7 +82,10 @@ int workload_moments(const Workload *workload) {
 
 double workload_time_s(const Workload *workload) {
     const Clip *clip = workload->scene.clip;
-    return workload->options.time_s + workload->moment * (clip ? clip->period_s : clip_period_s);
+    double from_s = workload->options.time_s;
+    if (clip && workload->moment)
+        return clip->starts_s[clip_at(clip, from_s) + workload->moment];
+    return from_s + workload->moment * clip_period_s;
 }
 
 static void drop_features(Workload *workload) {

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
+import numpy as np
+
 count = failures = 0
 
 
@@ -66,21 +68,46 @@ class Refusals:
     def __init__(self, reader, data, folder, usual):
         self.reader, self.data, self.folder, self.usual = reader, data, folder, usual
 
-    def __call__(self, words, name, spoil=None, *arguments):
-        """`spoil` damages a copy of the data set (its files are links)."""
-        copy, out = self.folder / "spoilt", self.folder / "out"
+    def spoilt(self, spoil, *arguments):
+        """Reads a copy of the data set (its files are links) that `spoil` damages; None: not at all."""
+        copy = self.folder / "spoilt"
         shutil.rmtree(copy, ignore_errors=True)
-        out.mkdir(exist_ok=True)
         shutil.copytree(self.data, copy, copy_function=lambda a, b: Path(b).symlink_to(a))
         if spoil:
             spoil(copy)
-        result = inside(self.reader, copy, "-o", out / "never.npz", *(arguments or self.usual))
+        return inside(self.reader, copy, *arguments)
+
+    def __call__(self, words, name, spoil=None, *arguments):
+        out = self.folder / "out"
+        out.mkdir(exist_ok=True)
+        result = self.spoilt(spoil, "-o", out / "never.npz", *(arguments or self.usual))
         lines = result.stderr.splitlines()
         passed = (result.returncode == 1 and len(lines) == 1 and words in lines[0] and
                   not list(out.iterdir()))
         if not passed:
             print(f"# status {result.returncode}: {result.stderr}")
         ok(passed, f"{name}: {lines[-1].replace(str(self.folder), '...') if lines else ''}")
+
+
+def every_file(refusals, more):
+    """Each single file of the data set missing, empty and cut in half, in the first ring every fourth of
+    them: one line, or the arrays as they were, but for boxes."""
+    files = sorted(str(path.relative_to(refusals.data)) for path in refusals.data.rglob("*") if path.is_file())
+    ways = [(file, how, spoil) for file in files for how, spoil in (
+        ("missing", gone(file)), ("empty", cut(file, 0)),
+        ("half", cut(file, (refusals.data / file).stat().st_size // 2)))]
+    out, wanted, wrong = refusals.folder / "every.npz", None, []
+    for file, how, spoil in [(None, "whole", None), *defects(ways)]:
+        result = refusals.spoilt(spoil, "-o", out, *more, *refusals.usual)
+        arrays = dict(np.load(out)) if result.returncode == 0 else {}
+        out.unlink(missing_ok=True)
+        wanted = wanted or arrays
+        same = all(np.array_equal(arrays.get(key), value) for key, value in wanted.items()
+                   if not key.startswith("box"))
+        if not same and not (result.returncode == 1 and len(result.stderr.splitlines()) == 1):
+            wrong.append(f"{file} {how}: status {result.returncode}, {result.stderr:.200}")
+    ok(len(ways) > 9 and wanted and not wrong, f"{len(ways)} ways to spoil a file of {len(files)}",
+       "; ".join(wrong))
 
 
 def replace(path, change):

@@ -148,6 +148,7 @@ refuses("perspective.txt: cannot be read", "no calibration", gone("calibration/p
 refuses("no line P_rect_01", "half a calibration", lambda copy: replace(
     copy / "calibration/perspective.txt", lambda content: content[:content.index(b"R_rect_01")]))
 refuses("numbers, must be 12", "half a pose", cut("calibration/calib_cam_to_pose.txt", 60))
+readers.every_file(refuses, ["--channels", "3"])
 result = readers.outside(from_kitti360, folder / "out", *USUAL, "-o", folder / "x.npz")
 ok(result.returncode == 1 and "no folder calibration" in result.stderr, "no data set")
 readers.done()

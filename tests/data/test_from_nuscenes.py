@@ -12,6 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
+from PIL import Image
 
 import from_nuscenes
 import moment
@@ -211,7 +212,7 @@ refuses = readers.Refusals(from_nuscenes, data, folder, ("--sample", tokens[0]))
 FRONT, SWEEP = "samples/CAM_FRONT/sample0.jpg", "samples/LIDAR_TOP/sample0.pcd.bin"
 refuses("no token 'nobody'", "an unknown sample", None, "--sample", "nobody")
 refuses("no scene 'nobody'", "an unknown scene", None, "--scene", "nobody")
-refuses("no v1.0-*/sample.json there", "no data set", gone("v1.0-mini/sample.json"))
+refuses("no */sample.json there", "no data set", gone("v1.0-mini/sample.json"))
 refuses("ego_pose.json: cannot be read", "a table is missing", gone("v1.0-mini/ego_pose.json"))
 refuses("sensor.json: no table", "a table is cut off", cut("v1.0-mini/sensor.json", 99))
 refuses("no field 'filename'", "a field is missing",
@@ -223,7 +224,7 @@ refuses("rotation: [1, 0], must be 4 numbers", "half a quaternion",
         table("calibrated_sensor", lambda rows: rows[0].update(rotation=[1, 0])))
 refuses("a quaternion of length 0", "no rotation",
         table("calibrated_sensor", lambda rows: rows[0].update(rotation=[0, 0, 0, 0])))
-refuses("must have cameras and LIDAR_TOP", "a sample without key frames",
+refuses("must have cameras", "a sample without key frames",
         table("sample_data", lambda rows: [row.update(is_key_frame=False) for row in rows]))
 refuses("CAM_FRONT/sample0.jpg: the picture is missing", "a picture is missing", gone(FRONT))
 refuses("the picture cannot be read", "half a picture", cut(FRONT, 9000))
@@ -248,6 +249,8 @@ ok(result.returncode == 1 and "name it with --bevscope" in result.stderr.splitli
 half = outside(data, "--scene", "scene-0001", "-o", folder / "half", "--depth", folder / "depth.npy",
                "--depth-range", "1:60:2")
 ok(half.returncode == 1 and not list(folder.glob("*half*")), "nothing is left of half a clip")
+readers.every_file(refuses, ["--channels", "3", *GRID])
+copy = folder / "five"
 copy = folder / "five"
 shutil.copytree(data, copy)
 table("sample_data", lambda rows: [row.update(is_key_frame=False) for row in rows
@@ -259,6 +262,66 @@ half = outside(copy, "--scene", "scene-0001", "-o", folder / "some", "--channels
 ok(half.returncode == 0 and "moment 1 is left out: cam2ego: (6, 4, 4), but the first moment has (5, 4, 4)" in
    half.stderr and [path.name for path in (folder / "some").iterdir()] == ["0000.npz"],
    "a moment of other cameras is left out of a clip, and the rest is usable")
+
+# ---- other people's layouts ------------------------------------------------------------------------
+
+read(*COLOURS)
+usual = dict(np.load(made))
+
+
+def layout(name, change, *arguments, same=("depth", "feat", "cam2ego")):
+    """Reads a copy of the data set in another layout. `same`: arrays that must be the usual ones."""
+    copy, out = folder / "layout", folder / "layout.npz"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(data, copy)
+    change(copy)
+    result = readers.inside(from_nuscenes, copy, "--sample", tokens[0], "-o", out, "--channels", "3",
+                            *GRID, *arguments)
+    found = dict(np.load(out)) if result.returncode == 0 else {}
+    ok(all(key in found and np.allclose(found[key], usual[key], atol=1e-6) for key in same), name,
+       result.stderr)
+    out.unlink(missing_ok=True)
+    return found
+
+
+def resized(copy):
+    """One camera has pictures of half the width and a third of the height, and K to match."""
+    path = copy / "samples/CAM_BACK/sample0.jpg"
+    with Image.open(path) as image:
+        width, height = image.width // 2, image.height // 3
+        small = image.resize((width, height))
+    small.save(path)
+    table("sample_data", lambda rows: [row.update(width=width, height=height) for row in rows
+                                       if "CAM_BACK/" in row["filename"]])(copy)
+    table("calibrated_sensor", lambda rows: [
+        row.update(camera_intrinsic=(np.diag([1 / 2, 1 / 3, 1]) @ row["camera_intrinsic"]).tolist())
+        for row in rows if row["token"] == "mount CAM_BACK"])(copy)
+
+
+def renamed(channel):
+    return table("sensor", lambda rows: [row.update(channel=channel) for row in rows
+                                         if row["channel"] == "LIDAR_TOP"])
+
+
+without_lidar = table("sample_data", lambda rows: [row.update(is_key_frame=False) for row in rows
+                                                   if "LIDAR" in row["filename"]])
+layout("Lyft: tables in train_data", lambda copy: (copy / "v1.0-mini").rename(copy / "train_data"))
+layout("T4: tables in annotation", lambda copy: (copy / "v1.0-mini").rename(copy / "annotation"))
+for channel in "LIDAR_CONCAT", "LIDAR_FRONT":
+    layout(f"the LiDAR is {channel}", renamed(channel))
+layout("pictures without a size in the table", table("sample_data", lambda rows: [
+    row.update(width=None, height=None) for row in rows]))
+layout("absolute paths of another machine", table("sample_data", lambda rows: [
+    row.update(filename="/data/sets/nuscenes/" + row["filename"]) for row in rows]))
+found = layout("a camera of another size: the same rig", resized,
+               same=("depth", "cam2ego", "intrinsics"))
+ok(np.abs(found["feat"] - usual["feat"]).mean() < 0.02, "and nearly the same features")
+found = layout("a test set without annotations", gone("v1.0-mini/sample_annotation.json"))
+ok("boxes" not in found, "has no boxes")
+found = layout("no LiDAR, and depth by --depth", without_lidar, "--depth", folder / "depth.npy",
+               same=("feat",))
+ok("lidar" not in found and np.array_equal(found["depth"], world["depth"]), "which is taken as it is")
+refuses("has no LiDAR, from which depth would come", "no LiDAR and no depth", without_lidar)
 
 
 def fields():
@@ -342,7 +405,6 @@ for points in 20, 100, 3000, 5000:
            f"{points} points of {columns} columns where {9 - columns} are expected", said)
 ok("coordinates up to" in str(taken(random.uniform(-1, 1, (20, 5)).astype("<f4") * 1e4, 5)),
    "points in centimetres")
-from PIL import Image  # noqa: E402
 for kind, mode in ((np.uint8, "L"), (np.uint16, "I;16"), (np.int32, "I"), (np.float32, "F")):
     grey = Image.fromarray((random.uniform(0, 1, (45, 80)) * 200).astype(kind))
     grey.save(folder / ("grey.tiff" if mode == "F" else "grey.png"))

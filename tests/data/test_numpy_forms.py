@@ -335,6 +335,27 @@ def test_headings():
                f"heading {heading}, tilt {tilt}", camera)
 
 
+def test_frames():
+    """Poses of another frame, direction or unit are said, and those of the ego frame are not."""
+    random = np.random.default_rng(12)
+    for i in range(10):
+        a = rig(random)
+        poses = np.tile(np.eye(4), (len(a["cam2ego"]), 1, 1))
+        poses[:, :3, :3] = turned(random.uniform(-180, 180)) @ [[0, 0, 1], [-1, 0, 0], [0, -1, 0]]
+        poses[:, :3, 3] = *random.uniform(-2, 2, 2), random.uniform(0.4, 3)
+        frame = np.eye(4)
+        frame[:3, :3], frame[2, 3] = turned(-90), -random.uniform(3.1, 4)
+        for name, changed, words in (("the ego frame", poses, ""), ("ego2cam", np.linalg.inv(poses), "cam2ego inverted"),
+                                     ("a LiDAR's frame", frame @ poses, "that of a LiDAR"),
+                                     ("mm", poses * np.array([1, 1, 1, 1000])[:, None].T, "in mm")):
+            changed = changed.copy()
+            changed[:, 3] = 0, 0, 0, 1
+            np.savez("frame.npz", **(a | dict(cam2ego=changed)))
+            line = run("info", "frame.npz").stderr
+            below = changed[0, 2, 3] < 0 or name != "ego2cam"
+            ok((words in line if words else "the ground" not in line) or not below, f"poses {i}: {name}", line)
+
+
 run("export", "toy", "toy.npz")
 arrays = dict(np.load("toy.npz"))
 arrays.pop("camera_names", None)
@@ -352,4 +373,5 @@ test_roundings()
 test_other_conventions()
 test_depths()
 test_headings()
+test_frames()
 readers.done()

@@ -75,16 +75,31 @@ static void test_period(void) {
     static const struct {
         const char *title;
         double time_s, period_s;
-    } times[] = {{"two hours later", 7210, 0.5},
-                 {"at the same time", 10, 0.5},
-                 {"before the first one", 9, 0.5},
-                 {"59 minutes later", 3550, 3540}};
+        const char *untimed;
+    } times[] = {{"two hours later", 7210, 0.5, "an hour between two timestamps"},
+                 {"at the same time", 10, 0.5, "two moments have the same timestamp"},
+                 {"before the first one", 9, 0.5, "timestamps do not ascend"},
+                 {"59 minutes later", 3550, 3540, NULL}};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         start_second(times[i].time_s);
         save("1.npz");
-        tap_ok(load() && scene.clip->period_s == times[i].period_s, "%s: %g s a moment",
-               times[i].title, times[i].period_s);
+        const char *untimed = times[i].untimed;
+        tap_ok(load() && scene.clip->period_s == times[i].period_s &&
+                   (untimed ? scene.clip->untimed && !strcmp(scene.clip->untimed, untimed)
+                            : !scene.clip->untimed),
+               "%s: %g s a moment%s%s", times[i].title, times[i].period_s, untimed ? ", " : "",
+               untimed ? untimed : "");
     }
+    start_second(10.5);
+    save("1.npz");
+    start_second(19);
+    save("2.npz");
+    tap_ok(load() && scene.clip->count == 3 && !scene.clip->untimed && clip_at(scene.clip, 0.4) == 0 &&
+               clip_at(scene.clip, 0.5) == 1 && clip_at(scene.clip, 8.9) == 1 &&
+               clip_at(scene.clip, 9) == 2 && clip_at(scene.clip, 13.4) == 2 &&
+               clip_at(scene.clip, 13.6) == 0 && clip_played_at(scene.clip, 4.5) == 1,
+           "a gap: each moment at its own time; the player gives each as long");
+    unlink(in_folder("2.npz"));
     unlink(in_folder("1.npz"));
     tap_ok(load() && scene.clip->count == 1 && scene.clip->period_s == 0.5 &&
                clip_at(scene.clip, 7) == 0,
