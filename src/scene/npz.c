@@ -168,7 +168,7 @@ static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
     char where[256];
     snprintf(where, sizeof where, "%s: %.80s", npz->where, stat.name);
     if (length < 5 || length - 4 >= NPZ_MAX_NAME || strcmp(stat.name + length - 4, ".npy") != 0)
-        return err_set(err, ERR_FAILED, where, "",
+        return err_set(err, ERR_FAILED, where, "save arrays, or tensors of a .pth, with numpy.savez",
                        "not an array: the name must end in .npy and be short");
     if (stat.encryption_method != ZIP_EM_NONE)
         return err_set(err, ERR_FAILED, where, "", "encrypted");

@@ -17,7 +17,8 @@ typedef struct {
     int64_t image_h, image_w;
     double input[2], from[2], scale[2]; /* rows, columns */
     Photos *photos;
-    int64_t done; /* cameras */
+    int64_t (*columns)[2]; /* (photos->w): the image's under each that is kept */
+    int64_t done;          /* cameras */
 } Cut;
 
 /* An image with the shape of the network's input, at any resolution, shows that input; any other is
@@ -80,12 +81,11 @@ static bool take_image(void *context, int64_t first, int64_t count, const unsign
     uint8_t *kept = photos->srgb + 3 * photos->h * photos->w * cut->done++;
 #pragma omp parallel for schedule(static)
     for (int64_t y = 0; y < photos->h; y++) {
-        int64_t rows[2], columns[2];
+        int64_t rows[2];
         pixels_under(cut, 0, y, photos->h, cut->image_h, rows);
-        for (int64_t x = 0; x < photos->w; x++) {
-            pixels_under(cut, 1, x, photos->w, cut->image_w, columns);
-            mean_pixel(bytes, cut->image_w, rows, columns, kept + 3 * (y * photos->w + x));
-        }
+        for (int64_t x = 0; x < photos->w; x++)
+            mean_pixel(bytes, cut->image_w, rows, cut->columns[x],
+                       kept + 3 * (y * photos->w + x));
     }
     return true;
 }
@@ -105,10 +105,17 @@ static bool read_images(const ArrayReader *reader, Scene *scene) {
     photos->cameras = reader->size[SIZE_CAMERAS];
     photos_kept_size((int64_t)cut.input[0], (int64_t)cut.input[1], &photos->h, &photos->w);
     photos->srgb = malloc((size_t)(photos->cameras * photos->h * photos->w * 3));
-    if (!photos->srgb)
+    cut.columns = malloc((size_t)photos->w * sizeof *cut.columns);
+    if (!photos->srgb || !cut.columns) {
+        free(cut.columns);
         return no_memory(reader, ARRAY_IMAGES);
-    return npz_read_pieces(reader->npz, reader->member[ARRAY_IMAGES], &reader->array[ARRAY_IMAGES],
-                           cut.image_h * cut.image_w * 3, take_image, &cut, reader->err);
+    }
+    for (int64_t x = 0; x < photos->w; x++)
+        pixels_under(&cut, 1, x, photos->w, cut.image_w, cut.columns[x]);
+    bool ok = npz_read_pieces(reader->npz, reader->member[ARRAY_IMAGES], &reader->array[ARRAY_IMAGES],
+                              cut.image_h * cut.image_w * 3, take_image, &cut, reader->err);
+    free(cut.columns);
+    return ok;
 }
 
 /* ---- names, boxes, LiDAR, time --------------------------------------------------------------- */

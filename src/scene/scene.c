@@ -199,19 +199,34 @@ static bool unknown_name(const char *name, Err *err) {
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-/* A .npz that is neither archive nor JSON, and a single .npy. JSON's errors would not help
+/* Files that are neither an archive nor JSON, by their first bytes. JSON's errors would not help
  * there. */
 static bool refuse_other(const char *path, const char start[4], Err *err) {
+    static const struct {
+        const char *start, *what, *hint;
+    } others[] = {
+        {"\x93NUM", "one array, but a scene is a .npz of several",
+         "save depth, feat and the others with numpy.savez"},
+        {"\x1f\x8b", "compressed by gzip", "gunzip it first"},
+        {"\x80", "a pickle", "load it in Python and save its arrays with numpy.savez"},
+        {"\x89PNG", "a picture, but a scene has tensors", "samples/moment.py makes a scene of pictures"},
+        {"\xff\xd8\xff", "a picture, but a scene has tensors",
+         "samples/moment.py makes a scene of pictures"},
+        {"\x89HDF", "HDF5", "save its arrays with numpy.savez"},
+    };
+    static const char json_starts[] = "{[ \t\r\n", a_scene[] = "a scene is JSON, or a .npz of arrays";
     if (!memcmp(start, "PK", 2))
         return true;
-    if (!memcmp(start, "\x93NUM", 4))
-        return err_set(err, ERR_FAILED, path, "save depth, feat and the others with numpy.savez",
-                       "one array, but a scene is a .npz of several");
-    if (has_suffix(path, ".npz") && (!start[0] || !strchr("{[ \t\r\n", start[0])))
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!memcmp(start, others[i].start, strlen(others[i].start)))
+            return err_set(err, ERR_FAILED, path, others[i].hint, "%s", others[i].what);
+    if (!start[0])
+        return err_set(err, ERR_FAILED, path, a_scene, "an empty file");
+    if (has_suffix(path, ".npz") && !strchr(json_starts, start[0]))
         return err_set(err, ERR_FAILED, path, "write it again with numpy.savez",
-                       start[0] ? "not a .npz: it does not begin as a zip archive"
-                                : "an empty file");
-    return true;
+                       "not a .npz: it does not begin as a zip archive");
+    return strchr(json_starts, start[0]) ||
+           err_set(err, ERR_FAILED, path, a_scene, "neither JSON nor a zip archive");
 }
 
 /* Reads the first four bytes of a file, which tell its kind. Refuses files that cannot be a

@@ -317,5 +317,7 @@ bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, doub
                           double min, double max) {
     if (value >= min && value <= max)
         return true;
-    return ARRAYS_REFUSE_ELEMENT(reader, id, i, "%.9g is outside %.9g to %.9g", value, min, max);
+    bool late = id == ARRAY_TIMESTAMPS && value > max;
+    return ARRAYS_REFUSE_ELEMENT(reader, id, i, "%.9g is outside %.9g to %.9g%s", value, min, max,
+                                 late ? " seconds (of microseconds save timestamps / 1e6)" : "");
 }

@@ -145,7 +145,8 @@ def test_advice():
     same("the advice for names", saved(camera_names=np.array(list(names), dtype=str)), plain)
     refused("names as numbers", saved(camera_names=np.arange(len(depth))), "save names")
     stamps = np.full(len(depth), 1533151603512404)
-    refused("microseconds", saved(timestamps=stamps), "timestamps[0]", "outside 0 to 1e+12")
+    refused("microseconds", saved(timestamps=stamps), "timestamps[0]", "outside 0 to 1e+12",
+            "timestamps / 1e6")
     same("whole seconds", saved(timestamps=stamps // 10**6), plain)
     for name in "resize", "crop", "image_size", "depth_range", "grid":
         two = {k: np.concatenate([arrays[k]] * 2) for k in ("depth", "feat", "intrinsics", "cam2ego")}
@@ -159,6 +160,17 @@ def test_advice():
     refused("one camera's intrinsics", saved(intrinsics=arrays["intrinsics"][0]), "camera axis")
     refused("a batch", saved(depth=depth[None]), "save one sample, depth[0]")
     refused("a batch of features", saved(feat=feat[None]), "without a batch axis")
+    with zipfile.ZipFile("net.pth", "w") as pth:
+        pth.writestr("archive/data.pkl", b"\x80\x02}q.")
+    refused("tensors of torch", "net.pth", "not an array", "numpy.savez")
+    for name, start, words in (("a.npz.gz", b"\x1f\x8b\x08", "gunzip"), ("a.pkl", b"\x80\x04", "a pickle"),
+                               ("a.png", b"\x89PNG\r\n", "a picture"), ("a.jpg", b"\xff\xd8\xff\xe0", "a picture"),
+                               ("a.h5", b"\x89HDF", "numpy.savez"), ("a.txt", b"hello", "neither JSON nor a zip"),
+                               ("a.yaml", b"cameras:", "a scene is JSON"), ("a.npz", b"hello", "not a .npz"),
+                               ("a.json", b"", "an empty file"), ("a.bin", b"\0\0\0\0", "a scene is JSON")):
+        with open(name, "wb") as file:
+            file.write(start + b"rest" * (start != b""))
+        refused(f"{name} of {start}", name, words)
     refused("half a pixel", saved(image_size=arrays["image_size"] + 0.5), "whole number")
 
 
