@@ -36,8 +36,7 @@ static int64_t both_ends(const BevShape *shape, int64_t point, uint64_t *state) 
 }
 
 /* Like a real rig: most cells have few points, some have many, and a third of the points are
- * outside.
- */
+ * outside. */
 static int64_t ragged(const BevShape *shape, int64_t point, uint64_t *state) {
     (void)point;
     double u = random_unit(state);

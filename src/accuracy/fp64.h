@@ -9,13 +9,13 @@
  * order, so the bits are those of bev_reference over the same values. */
 void fp64_pool(const BevShape *shape, const BevMap *map, const Features *features, double *out);
 
-/* The same, unless `give_up` (asked every few intervals) says that the grid is no longer wanted:
- * then it returns false, and `out` is only partly filled. */
+/* As fp64_pool, unless `give_up`, asked every few intervals, tells that the grid is no longer
+ * wanted: then it returns false, and `out` is partly filled. */
 bool fp64_pool_or_give_up(const BevShape *shape, const BevMap *map, const Features *features,
                           const GiveUp *give_up, double *out);
 
-/* What the problem's outputs would be in FP64 over its original inputs, as gates take it: the grid,
- * or backward the gradients of depth, then those of features. The caller frees the result. NULL
+/* The problem's outputs in FP64 over its original inputs, as gates take them: the grid, or
+ * backward the gradients of depth, then those of features. The caller frees the result. NULL
  * with an error. */
 double *fp64_of(const HostProblem *problem, Err *err);
 

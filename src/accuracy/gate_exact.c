@@ -297,8 +297,8 @@ static double dot(const BevTensor *a, const BevTensor *b) {
     return sum;
 }
 
-/* What a pixel's bins have in common changes no depth, so that the gradients of its logits add up
- * to 0. The magnitudes of these sums. */
+/* The common part of a pixel's bins changes no depth, so the gradients of its logits add up to 0.
+ * The magnitudes of these sums. */
 static double sums_of_pixels(const BevShape *s, const BevTensor *grad) {
     double all = 0;
     int64_t pixels = s->feat_h * s->feat_w;
@@ -313,7 +313,7 @@ static double sums_of_pixels(const BevShape *s, const BevTensor *grad) {
     return all;
 }
 
-/* Whether the format has each of the output's FP64 values. */
+/* Whether the format can hold each of the output's FP64 values. */
 static bool all_exact(const BevTensor *out, const double *reference) {
     float values[EXACT_COLUMNS];
     uint32_t codes[EXACT_COLUMNS];

@@ -40,7 +40,7 @@ int64_t gate_values(const BevProblem *problem) {
     return outputs[last].first_value + outputs[last].tensor.rows * outputs[last].tensor.row_len;
 }
 
-/* A logit's gradient has that of all depths of its pixel in it: the most terms of a bin, and the
+/* A logit's gradient contains all depths of its pixel: its terms are the most of a bin, and the
  * bins. A pixel without points has none. */
 static void join_bins(const BevShape *s, int32_t *terms) {
     int64_t pixels = s->feat_h * s->feat_w;
@@ -302,7 +302,7 @@ static void compare(FormatError *error, bool pooled, double got, double want, in
     error->dot += got * want;
 }
 
-/* The figures that follow from the sums. */
+/* The figures that the sums give. */
 static void conclude(FormatError *error) {
     if (!error->judged) {
         error->max_abs = error->rel_l2 = error->cosine = NAN;

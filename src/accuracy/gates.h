@@ -31,7 +31,7 @@ void gate_reference(const BevProblem *problem, double *reference, double *abs_su
  * with terms. Of two outputs the result names the worse one. */
 typedef struct {
     GateVerdict verdict;
-    const char *output;    /* that the next figures are of: "out", "grad_depth", "grad_feat" */
+    const char *output;    /* output of the next figures: "out", "grad_depth", "grad_feat" */
     int64_t checked, bad;  /* elements, of all outputs */
     int64_t judged;        /* of those checked: in rows with terms, and the FP64 value is no NaN */
     int64_t nan_both;      /* NaN in the output and in FP64: right, but nothing was compared */
@@ -88,7 +88,8 @@ void gate_describe_place(const GateResult *result, char *text, size_t size);
  * original inputs; gate_format applies the limits of the format. */
 FormatError format_error(const BevProblem *problem, const void *codes, const double *fp64_original,
                          const int32_t *points);
-/* The same of each class of cells, forward only: errors[class[cell]] for classes below `count`. */
+/* As format_error, for each class of cells, forward only: errors[class[cell]] for classes below
+ * `count`. */
 void format_error_by_class(const BevProblem *problem, const void *codes,
                            const double *fp64_original, const int32_t *points,
                            const uint8_t *class, FormatError *errors, int count);
@@ -107,14 +108,14 @@ extern const GateBLimits gate_b_limits[BEV_DTYPE_COUNT];
  * the problem with problem_free. */
 bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                         const BevMap *map, uint64_t seed, Err *err);
-/* One of the direction and stage, on the shape and map, of `like`. Backward grad_out, too, has
- * whole numbers, never 0. Of stage VIEW a pixel has one, two or four bins with equal logits, all
- * others -infinity. */
+/* As gate_exact_problem, with the direction, stage, shape and map of `like`. Backward grad_out,
+ * too, has whole numbers, never 0. Of stage VIEW a pixel has one, two or four bins with equal
+ * logits, all others -infinity. */
 bool gate_exact_like(HostProblem *exact, const BevProblem *like, uint64_t seed, Err *err);
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
                       const int32_t *points, uint8_t *bad);
 
-/* Adds what a gate found in a further part of the same grid, which begins at cell `first_cell`. */
+/* Adds the result of a further part of the same grid, which begins at cell `first_cell`. */
 void gate_add(GateResult *all, const GateResult *part, int64_t first_cell);
 void format_error_add(FormatError *all, const FormatError *part, int64_t first_cell);
 
@@ -135,6 +136,6 @@ typedef struct {
 bool gate_adjoint(const BevProblem *problem, const void *codes, const double *reference,
                   GateAdjoint *adjoint, Err *err);
 
-/* Whether the verdict is for a kernel that is tried on maps without points as well: there nothing
- * is judged, and an output of zeros is right. */
+/* Whether the verdict is right for a kernel that is also tried on maps without points: there
+ * nothing is judged, and an output of zeros is right. */
 bool gate_passes(const GateResult *result, const BevMap *map);

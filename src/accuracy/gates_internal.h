@@ -1,4 +1,4 @@
-/* What the gates share: the outputs of a problem as they see them, and how results are counted. */
+/* What the gates share: the outputs of a problem, and the counting of results. */
 #pragma once
 
 #include "src/accuracy/gates.h"

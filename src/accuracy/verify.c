@@ -11,7 +11,7 @@ const char *const verdict_names[] = {
 
 enum { EXACT_SEED = 2026 };
 
-/* What the gates compare a kernel's outputs with. */
+/* The references for a kernel's outputs. */
 typedef struct {
     const BevProblem *problem;   /* of gates A and B; the caller's */
     HostProblem exact;           /* of gate C; empty where it has been judged */
@@ -90,7 +90,7 @@ static bool run(const BevKernel *kernel, const BevProblem *problem, void *codes,
     return ok;
 }
 
-/* Gates A and B on what the kernel wrote, on a core each. */
+/* Gates A and B on the kernel's output, on a core each. */
 static void judge_output(const Gates *gates, const BevKernel *kernel, VerifyRow *row) {
     const BevProblem *view = gates->problem;
     const void *codes = gates->codes;
@@ -156,7 +156,7 @@ bool verify_one(const HostProblem *problem, const BevKernel *kernel, VerifyRow *
 }
 
 /* Gate C and the adjoint depend on the kernel, the format and the map alone: moments that share a
- * map share their verdict. */
+ * map share the verdict. */
 typedef struct {
     KernelConfig config;
     uint64_t map; /* map_key */
@@ -223,7 +223,7 @@ static bool is_chosen(const Verify *verify, const BevKernel *kernel, const BevPr
            kernel->direction == problem->direction && kernel->stage == problem->stage;
 }
 
-/* Whether gate C has been judged for every kernel that the problem gets. */
+/* Whether gate C has been judged for every kernel that gets the problem. */
 static bool all_judged(const Verify *verify, const BevProblem *problem, uint64_t map) {
     for (int i = 0; bev_kernels[i]; i++)
         if (is_chosen(verify, bev_kernels[i], problem) && !bev_refuses(bev_kernels[i], problem) &&
@@ -250,7 +250,7 @@ static bool verify_kernel(Verify *verify, const BevKernel *kernel, Gates *gates,
     return true;
 }
 
-/* Classes of the cells, by what is pooled in FP64; unknown where features are no embedding. */
+/* Classes of the cells, by the FP64 grid; unknown where features are no embedding. */
 static bool take_classes(Gates *gates, const Workload *workload, Err *err) {
     const Scene *scene = &workload->scene;
     const BevTensor *out = &gates->problem->out;

@@ -23,7 +23,8 @@ static void part_free(BevMap *part) {
     free(part->interval_starts);
 }
 
-/* The map of cells [first, end), counted from `first`. It borrows from `map` what is the same. */
+/* The map of cells [first, end), counted from `first`. It borrows all unchanged arrays from
+ * `map`. */
 static bool part_init(BevMap *part, const BevMap *map, int64_t first, int64_t end, Err *err) {
     int64_t from = interval_from(map, first), to = interval_from(map, end);
     int64_t point = from < map->intervals ? map->interval_starts[from] : map->points;

@@ -6,7 +6,7 @@
 
 /* A problem in host memory that owns its tensors. */
 typedef struct {
-    BevProblem view;    /* what the kernels get */
+    BevProblem view;    /* the kernels' view of it */
     Features features;  /* the FP32 originals, borrowed; gate B compares with them */
     float *own_weights; /* replaces the borrowed map's weights; NULL: not replaced */
     int64_t saturated;  /* number of finite values that encoding clipped to the format's range */
@@ -31,8 +31,8 @@ bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype,
 bool problem_encode_for_gpu(HostProblem *problem, const BevShape *shape, BevDtype dtype,
                             BevAlign align, const Features *features, const BevMap *map, Err *err);
 
-/* Encodes other features of the same shape into the tensors that are there; session_update takes
- * them over. */
+/* Encodes other features of the same shape into the existing tensors; session_update takes them
+ * over. */
 bool problem_update(HostProblem *problem, const Features *features, Err *err);
 
 /* ---- view ------------------------------------------------------------------------------------ */
@@ -40,9 +40,9 @@ bool problem_update(HostProblem *problem, const Features *features, Err *err);
 /* The formats of a view transform, as a bit mask: those without a scale. */
 extern const unsigned view_dtypes;
 
-/* Turns an encoded problem into one of stage VIEW: what depth holds are logits from then on, at a
- * temperature of 1/128, with which exponentials overflow unless the largest logit is subtracted
- * first. Fails with ERR_USAGE where the format is none of view_dtypes. */
+/* Turns an encoded problem into one of stage VIEW: depth then holds logits, at a temperature of
+ * 1/128. At that temperature exponentials overflow unless the largest logit is subtracted first.
+ * Fails with ERR_USAGE where the format is none of view_dtypes. */
 bool problem_turn_view(HostProblem *problem, Err *err);
 
 /* ---- backward -------------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ typedef struct {
  * takes them over. */
 bool problem_set_grad_out(HostProblem *problem, const GradOut *grad_out, Err *err);
 
-/* Says in a line how many values of grad_out are no number; "" where all are. */
+/* Reports in a line how many values of grad_out are NaN or infinite; "": none. */
 void problem_describe_grad_out(const HostProblem *problem, char *text, size_t size);
 
 enum { GRAD_OUT_SEED = 14 }; /* of the random grad_out that is verified and timed */

@@ -1,4 +1,4 @@
-// What a user sets on the plugin: the attributes of an ONNX node, and what an engine stores.
+// The user's settings of the plugin: the attributes of an ONNX node, which an engine stores.
 #pragma once
 
 #include <NvInferRuntime.h>
@@ -24,7 +24,7 @@ struct Fields {
     }
 };
 
-// Reads the fields of a collection. False: *problem says in a line what is wrong.
+// Reads the fields of a collection. False: *problem names the mistake in a line.
 bool read_fields(const nvinfer1::PluginFieldCollection *collection, Fields *fields,
                  std::string *problem);
 

@@ -1,4 +1,4 @@
-// Which types and memory formats the plugin takes.
+// The types and memory formats that the plugin takes.
 #pragma once
 
 #include "src/lib/tensorrt/sizes.hpp"

@@ -12,7 +12,7 @@ void set_finder(nvinfer1::ILoggerFinder *finder);
 
 void say(nvinfer1::ILogger::Severity severity, const std::string &line);
 
-// The same as an error; returns 1, for methods whose result is a status.
+// Logs an error; returns 1, for methods whose result is a status.
 std::int32_t refuse(const std::string &line);
 
 } // namespace bevpool

@@ -1,4 +1,4 @@
-// The inputs and the output as the plugin sees them, and what libbevpool has to know of them.
+// The inputs and the output as the plugin sees them, and their sizes for libbevpool.
 #pragma once
 
 #include "src/lib/bevpool.h"
@@ -28,7 +28,7 @@ inline std::int32_t channel_axis(const Fields &fields, std::int32_t rank) {
     return fields.channels_first() ? rank - 3 : rank - 1;
 }
 
-// The same of the output: (B, bev_h, bev_w, C), or (B, C, bev_h, bev_w).
+// Where the channels of the output stand: (B, bev_h, bev_w, C), or (B, C, bev_h, bev_w).
 enum { OUT_RANK = 4 };
 inline std::int32_t out_channel_axis(const Fields &fields) {
     return channel_axis(fields, OUT_RANK);
@@ -39,7 +39,7 @@ struct Sizes {
     std::int64_t channels = 0, points = 0, intervals = 0;
 };
 
-// Reads sizes off the dimensions of all inputs. False: *problem says what does not fit.
+// Reads sizes off the dimensions of all inputs. False: *problem names the one that does not fit.
 bool read_sizes(const Fields &fields, const nvinfer1::Dims *inputs, std::int32_t count,
                 Sizes *sizes, std::string *problem);
 
@@ -47,7 +47,7 @@ bool read_sizes(const Fields &fields, const nvinfer1::Dims *inputs, std::int32_t
 std::int32_t dtype_of(nvinfer1::DataType type);
 std::int64_t element_bytes(nvinfer1::DataType type);
 
-// What a plan needs to know of feat and output as they lie in memory.
+// Feat and output as they lie in memory, for a plan.
 BevpoolOptions options_of(const Fields &fields, const Sizes &sizes,
                           const nvinfer1::PluginTensorDesc &feat,
                           const nvinfer1::PluginTensorDesc &out);

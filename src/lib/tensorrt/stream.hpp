@@ -1,4 +1,4 @@
-// What the plugin asks CUDA itself; all else goes through libbevpool.
+// The plugin's own calls of CUDA; all else goes through libbevpool.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,7 +8,7 @@
 
 namespace bevpool {
 
-// The calling thread's GPU. False: *problem says why there is none.
+// The calling thread's GPU. False: *problem has the reason why there is none.
 bool current_device(std::int32_t *device, std::string *problem);
 
 // Whether the stream is being captured into a CUDA graph.

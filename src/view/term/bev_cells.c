@@ -39,7 +39,7 @@ typedef struct {
     double r, g, b, weight;
 } Sum;
 
-/* Whether a pixel shows something. */
+/* Whether a pixel has content. */
 static bool is_full(Rgb color) {
     return memcmp(&color, &panel_theme.background, sizeof color) != 0;
 }
@@ -229,8 +229,8 @@ static void scale_text(const DashSheet *dash, const PanelData *data, int w, char
         snprintf(text, size, "%s", range);
 }
 
-/* What is known of the cell under the cursor; when no cell is probed, what differs in a comparison,
- * or "". */
+/* The values of the cell under the cursor. Without a probed cell: what differs in a comparison, or
+ * "". */
 static void probe_text(const PanelData *data, int w, char *text, size_t size) {
     const LiveProbe *probe = &data->live->probe;
     int64_t nx = data->state->scene.nx;
@@ -325,7 +325,7 @@ static void draw_truth(Cells *cells, Area used, const Part *part, const PanelDat
     }
 }
 
-/* Notes for the mouse which cells stand where. */
+/* Notes the places of cells for the mouse. */
 static void note_place(const DashSheet *dash, const PanelData *data, Area used, const Part *part) {
     DashSpots *spots = dash->spots;
     const State *state = data->state;

@@ -1,5 +1,5 @@
-/* What the camera of the shown step sees, a feature pixel or a few of them a sign, and in it the
- * pixels whose points the step takes. Backward: the camera that feeds the loss most, and in it the
+/* The camera view of the shown step: a sign for each feature pixel, or for a few of them, with the
+ * pixels whose points the step takes. Backward: the camera that feeds the loss most, with the
  * pixels that feed it. */
 #include "src/view/bev/gradient_strip.h"
 #include "src/view/term/dashboard_internal.h"
@@ -14,7 +14,7 @@ typedef struct {
     const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
     int count, camera;
     float *strength; /* backward: of all cameras' pixels; else NULL. free() it */
-    int64_t pixel;   /* with `strength`: the one that is looked at, or -1 */
+    int64_t pixel;   /* with `strength`: the chosen pixel, or -1 */
 } Seen;
 
 static Seen seen_of(Sheet *sheet, const PanelData *data) {
@@ -40,8 +40,8 @@ static int camera_want(Sheet *sheet, const PanelData *data, int width) {
     return 2 + (int)(shape->feat_h + 1) / 2;
 }
 
-/* The colour of a feature pixel: what the camera saw there; where that is not known, grey, lighter
- * the longer the feature is. */
+/* The colour of a feature pixel: what the camera saw there. Where that is unknown: grey, lighter
+ * for longer features. */
 static Rgb pixel_color(const LiveFrame *frame, int camera, int64_t h, int64_t w) {
     const BevShape *shape = &frame->shape;
     const CameraViews *seen = frame->cameras;
@@ -85,7 +85,7 @@ static bool is_lit(const Seen *seen, int64_t h, int64_t w) {
     return false;
 }
 
-/* A sign: two squares above each other, as half blocks; without colour only what is lit. Squares
+/* A sign: two squares above each other, as half blocks; without colour, lit squares only. Squares
  * are `scale` to a feature pixel. */
 static void put_squares(Cells *cells, int x, int y, const Seen *seen, Area area, int scale) {
     const LiveFrame *frame = &seen->data->live->frame;
@@ -116,7 +116,7 @@ static int scale_of(const BevShape *shape, Area area) {
     return scale;
 }
 
-/* Notes for the mouse where the camera stands; backward its pixels, too. */
+/* Notes the place of the camera for the mouse; backward its pixels, too. */
 static void note_place(const Seen *seen, Area used, int scale) {
     const LiveFrame *frame = &seen->data->live->frame;
     const BevShape *shape = &frame->shape;

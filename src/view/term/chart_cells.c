@@ -16,7 +16,7 @@ static const uint32_t textures[PLOT_COLORS] = {0x2588, 0x2593, 0x2592, 0x2591, 0
 
 enum { CANVAS_MAX_W = 200, CANVAS_MAX_H = 40 };
 
-/* Two by four dots a cell. A cell has one ink: that of the line that came last. */
+/* Two by four dots a cell. A cell has one ink: that of the last line. */
 typedef struct {
     int w, h; /* in cells; larger areas are cut */
     uint8_t dots[CANVAS_MAX_H][CANVAS_MAX_W];
@@ -52,7 +52,7 @@ static bool canvas_has(const Canvas *canvas, int column, int row) {
            canvas->dots[row][column];
 }
 
-/* Puts the cells that have dots where nothing stands yet. */
+/* Puts the cells with dots where nothing stands yet. */
 static void canvas_put(const Canvas *canvas, Cells *cells, int x, int y) {
     for (int row = 0; row < canvas->h; row++)
         for (int column = 0; column < canvas->w; column++)
@@ -90,12 +90,12 @@ static bool has_strong(const ChartSpec *spec) {
     return false;
 }
 
-/* Without colour no two lines can be told apart: then the strong one of many peers stands alone. */
+/* Without colour no two lines can be told apart: then the strong line of many stands alone. */
 static bool is_hidden(const Cells *cells, const ChartSpec *spec, const PlotSeries *series) {
     return !cells->color && !series->dots && series->peer && !series->strong && has_strong(spec);
 }
 
-/* The strong one and the baseline have the inks that they have everywhere on the screen. */
+/* The strong line and the baseline have the same inks everywhere on the screen. */
 static Ink series_ink(const ChartSpec *spec, const PlotSeries *series) {
     if (series->strong || series->baseline)
         return series->strong ? INK_ACCENT : INK_BASELINE;
@@ -329,7 +329,7 @@ static int all_bar_rows(const ChartSpec *spec) {
 static void draw_bars(Cells *cells, Area area, const ChartSpec *spec) {
     int first = 0, end = area.y + area.h - spec->in_order, y = area.y;
     BarColumns columns = bar_columns(spec, area.w);
-    /* Where not all have room, the strong one comes first. */
+    /* Where not all bars have room, the strong one comes first. */
     for (int i = 0; i < spec->bar_count && all_bar_rows(spec) > area.h && !spec->in_order; i++)
         first = spec->bars[i].strong ? i : first;
     for (int i = 0; i < spec->bar_count; i++) {

@@ -1,5 +1,4 @@
-/* What a drawing of the dashboard shows where, for the mouse. Places are columns and rows of the
- * screen, from 0. */
+/* The dashboard's places for the mouse, in columns and rows of the screen, from 0. */
 #pragma once
 
 #include "src/view/panel/sheet.h"

@@ -127,8 +127,8 @@ static void body_draw(Sheet *sheet, Area area, Page page, int columns, const Pan
 
 enum { LESSON_LEAST_W = 44, LESSON_MOST_W = 76, LESSON_SHARE = 38, LESSON_UNDER = 8 };
 
-/* What is shown beside or under a lesson: the BEV where it points there, and there is no room for
- * both. */
+/* The page beside or under a lesson: the BEV where the lesson points there, and both have no
+ * room. */
 static Page lesson_page(const State *state, int columns) {
     LessonPanel point = state->lesson.point;
     bool bev = point == PANEL_BEV || point == PANEL_STRIP;
@@ -146,8 +146,8 @@ static void lesson_beside(Sheet *sheet, Area area, const PanelData *data) {
     body_draw(sheet, rest, lesson_page(data->state, rest.w), rest.w, data);
 }
 
-/* On the page "both", with what it points at under it where there are rows left; the other pages
- * are as always. */
+/* On the page "both", with the panel that the lesson points at under it, where rows are left. The
+ * other pages stay as they are. */
 static void lesson_above(Sheet *sheet, Area area, const PanelData *data) {
     if (data->state->page != PAGE_BOTH) {
         body_draw(sheet, area, data->state->page, sheet->columns, data);

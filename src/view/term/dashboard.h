@@ -10,14 +10,14 @@
 #include "src/view/term/cells.h"
 #include "src/view/term/dash_spots.h"
 
-/* Draws a whole screen at the size of `cells`, whose ascii, color and light say how. `picture` is
- * drawn where the state's page asks for the BEV; it may be NULL. `spots` (may be NULL) receives
- * what the mouse can act on. */
+/* Draws a whole screen at the size of `cells`; their ascii, color and light choose the look.
+ * `picture` is drawn where the state's page has the BEV; it may be NULL. `spots` (may be NULL)
+ * receives the places for the mouse. */
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
                     const BevPicture *picture, DashSpots *spots);
 
-/* Draws the panel that a lesson calls `point`, alone, from the first row on. Returns its rows, at
- * most those of `cells`; 0: that is no panel of the body. */
+/* Draws alone the panel that a lesson calls `point`, from the first row on. Returns its rows, at
+ * most those of `cells`; 0: no panel of the body. */
 int dashboard_draw_panel(Cells *cells, LessonPanel point, const State *state, const LiveData *live,
                          const BevPicture *picture);
 

@@ -1,4 +1,4 @@
-/* The panels that only the terminal has, drawn in cells: pictures, which the window shows by
+/* The panels that only the terminal has: pictures in cells. The window draws its pictures
  * itself. */
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "src/view/term/cells_sheet.h"
 #include "src/view/term/dash_spots.h"
 
-/* What their `draw` gets as a Sheet. */
+/* The Sheet that their `draw` gets. */
 typedef struct {
     Sheet sheet;               /* first */
     const BevPicture *picture; /* may be NULL: none yet */
