@@ -229,7 +229,7 @@ typedef struct {
     int in_flight;          /* points whose depths and features are loaded together, as
                                disassembled */
     int in_flight_fp8;      /* in_flight of FP8 where it differs, else 0 */
-    int point_instructions; /* of a warp, per point, apart from features, likewise */
+    int point_instructions; /* warp instructions per point, features apart, as disassembled */
 } BevAccess;
 
 /* ---- the kernels --------------------------------------------------------------------------- */
@@ -320,9 +320,9 @@ const char *bev_unavailable(const BevKernel *kernel);
 
 enum { BEV_MULTIPROCESSORS = 132 }; /* of an H200, which formulas and the cache model assume */
 
-/* The traffic model of `kernel`: its own formula, or one that follows from its accesses. V4's count
- * in the map's arrays, which lie on the host: on the CPU entries, on a GPU tiles, steps and pieces,
- * at about 50 ns a point. Bytes are NaN where these arrays are NULL or there is no memory. */
+/* The traffic model of `kernel`: its own formula, or one made from its accesses. V4's count in the
+ * map's arrays, which lie on the host: on the CPU entries, on a GPU tiles, steps and pieces, at
+ * about 50 ns a point. Bytes are NaN where these arrays are NULL or there is no memory. */
 BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem);
 
 /* That of `view` and `grad_view`: V4's, and what the kernels in front of it and behind it move. */

@@ -10,9 +10,10 @@
 extern "C" {
 #endif
 
-/* Bytes of the character at `text`, at least 1; a broken byte counts as one. `*shown`: it may be
- * printed as it is. Control characters (of one byte or two), line separators, marks that turn the
- * direction of writing, characters without width and code points that are no characters may not. */
+/* Bytes of the character at `text`, at least 1; a broken byte counts as one. `*shown`: the
+ * character may be printed. Not printed are control characters (of one byte or two), line
+ * separators, marks that turn the direction of writing, characters without width, and code points
+ * that are no characters. */
 size_t clean_character(const char *text, bool *shown);
 
 /* Copies `text` into `clean`, which may be the same memory; characters that may not be printed

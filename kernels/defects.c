@@ -175,8 +175,8 @@ static void flag_cells(Pooling *p) {
         p->spare[map->ranks_bev[map->interval_starts[i]]] = 1;
 }
 
-/* Cells without points are not cleared: they keep what they had when everything lay so many cells
- * further ahead. */
+/* Cells without points are not cleared: they keep the values of an earlier moment, when everything
+ * lay so many cells further ahead. */
 static void not_cleared(Pooling *p) {
     enum { CELLS = 3 };
     int64_t nx = p->problem->shape.nx;

@@ -1,4 +1,4 @@
-/* One error value for the whole program: where it went wrong, what is wrong, what to do. */
+/* One error value for the whole program: where the error is, what is wrong, what to do. */
 #pragma once
 
 #include <stdbool.h>

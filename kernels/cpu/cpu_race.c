@@ -57,7 +57,7 @@ static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
 
 /* A simulated thread. Between its read and its write it holds a point and the sum as it was. */
 typedef struct {
-    int64_t point; /* -1: it has none */
+    int64_t point; /* -1: no point */
     float sum[TILE];
 } Thread;
 

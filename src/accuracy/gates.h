@@ -26,9 +26,9 @@ int32_t *gate_terms(const BevProblem *problem, Err *err);
  * (may be NULL) receives S. */
 void gate_reference(const BevProblem *problem, double *reference, double *abs_sum);
 
-/* Gates A and C check each element. Rows without a term must be zero; they are checked too but
- * prove nothing, so a gate passes only if it judged, in every output, at least one element of a row
- * with terms. Of two outputs the result names the worse one. */
+/* Gates A and C check each element. Rows without a term must be zero. Such rows prove nothing: a
+ * gate passes only if it judged, in every output, at least one element of a row with terms. Of two
+ * outputs the result names the worse one. */
 typedef struct {
     GateVerdict verdict;
     const char *output;    /* output of the next figures: "out", "grad_depth", "grad_feat" */

@@ -48,7 +48,7 @@ static bool part_init(BevMap *part, const BevMap *map, int64_t first, int64_t en
     return true;
 }
 
-/* A part may cut a slice: it has none. */
+/* A part may cut a slice, so it has no slices. */
 static bool verify_part(const BevShape *whole, const Features *features, const BevMap *map,
                         const KernelConfig *config, int64_t rows, VerifyRow *row, Err *err) {
     BevShape shape = *whole;

@@ -135,7 +135,7 @@ void app_step(App *app, const Event *event);
 /* Asks the engine for a frame of the state as it is. */
 void app_request(App *app);
 
-/* A key: for the lesson that is open, or a control. False: it means nothing. */
+/* A key: for the lesson that is open, or a control. False: the key means nothing. */
 bool app_key(App *app, int32_t key);
 
 /* Takes back so many changes. */
@@ -171,7 +171,7 @@ void app_lesson_turn(App *app, bool pause_over);
 
 void app_lesson_input(App *app, const LessonInput *input);
 
-/* A key for the lesson that is open. False: it is a control as always. */
+/* A key for the lesson that is open. False: the key is a control as always. */
 bool app_lesson_key(App *app, int32_t key);
 
 /* Carries out the state's request to the lesson: STEP_LESSON. */

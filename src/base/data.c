@@ -177,8 +177,8 @@ bool data_write_all(int fd, const char *bytes, size_t length) {
     return true;
 }
 
-/* A replaced file keeps its owner and group, as far as this user may give files away. It keeps its
- * mode too, without the setuid and setgid bits. */
+/* A replaced file keeps its owner and group, as far as this user may give files away. The file
+ * keeps its mode too, without the setuid and setgid bits. */
 static bool keep_rights(int fd, const struct stat *old) {
     const uid_t same_user = (uid_t)-1;
     if (fchown(fd, old->st_uid, old->st_gid) != 0 && fchown(fd, same_user, old->st_gid) != 0 &&

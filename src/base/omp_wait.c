@@ -12,7 +12,7 @@ struct OmpWait {
     Worker worker;
     /* Under the lock. */
     bool wanted, there; /* the team is to exist; it exists */
-    bool changing;      /* it is being formed or dismissed */
+    bool changing;      /* the team is being formed or dismissed */
 };
 
 void omp_wait_dismiss_team(void) {

@@ -134,7 +134,7 @@ static void say(const char *text) {
     tty_write(armed.errors, text, strlen(text), RESET_MS);
 }
 
-/* Writes what has happened, then what is done. */
+/* Writes the event, then the reaction. */
 static void reset_terminal(const char *what, const char *after, bool crashed) {
     if (!armed.armed)
         return;

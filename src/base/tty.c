@@ -14,8 +14,8 @@ static int64_t now_ms(void) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* O_NONBLOCK belongs to the open file, which the shell and other programs share: it is set for one
- * write only. */
+/* O_NONBLOCK belongs to the open file, which the shell and other programs share. The flag is set
+ * for one write only. */
 ssize_t tty_try(int fd, const char *bytes, size_t length) {
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0)

@@ -41,7 +41,7 @@ bool worker_stop_within(Worker *worker, double patience_ms);
 void worker_end(Worker *worker);
 
 /* As worker_end, but waits no longer than `patience_ms`. False: the thread hangs and is left alone.
- * It may still use its lock and its owner, which nobody may free then. */
+ * The thread may still use its lock and its owner, which nobody may free then. */
 bool worker_end_within(Worker *worker, double patience_ms);
 
 /* Gives the calling thread and its children the lowest priority: for work that can wait. */

@@ -62,7 +62,7 @@ double *gpu_edit_value(GpuEdit *edit, int figure);
 Gpu gpu_edited(const Gpu *gpu, const GpuEdit *edit);
 bool gpu_edit_any(const GpuEdit *edit);
 
-/* " with 24 MiB of L2, 300 GB/s": what is changed; "": nothing. */
+/* " with 24 MiB of L2, 300 GB/s": the changes; "": none. */
 void gpu_edit_text(const GpuEdit *edit, char *text, size_t size);
 
 /* Whether two rows have the same figures: recorded and published latencies of one then hold for the

@@ -54,7 +54,7 @@ typedef struct {
     uint64_t touched;     /* sectors, at all */
     double share_copied;  /* of the lines at home on the other side, how many have a copy on this */
     uint32_t copies;      /* so many lines of `lines` */
-    uint64_t fetches;     /* accesses that want what is there: READ, UPDATE and PATCH */
+    uint64_t fetches;     /* accesses that read: READ, UPDATE and PATCH */
     uint64_t writes;      /* WRITE and EVICT_FIRST */
     uint64_t far_stores;  /* all but READ, from the side that is not the sector's */
     uint64_t *misses;     /* [lines + 1] fetches that miss, and at home too */

@@ -49,9 +49,9 @@ typedef struct {
     double step_instructions;   /* instructions of a warp and step, where the replay counts them;
                                    else 0 */
     double busy_steps;          /* steps if all multiprocessors had as many as the busiest one */
-    double busy_lines;          /* lines of 128 bytes that warp instructions touch, on the same
-                                   scale. L1 takes one line a cycle; a line that L1 holds counts
-                                   half */
+    double busy_lines;          /* lines of 128 bytes that warp instructions touch, if all
+                                   multiprocessors had as many as the busiest one. L1 takes one line
+                                   a cycle; a line that L1 holds counts half */
     double l2_sectors;          /* accesses handed on to L2; an addition counts twice */
     double l2_reads;            /* reads among those accesses */
     double l2_partial;          /* those that write a part of a sector, additions apart */

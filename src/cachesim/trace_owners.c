@@ -137,7 +137,7 @@ static int32_t steps_of(const Segment *segment) {
 }
 
 /* Finds the owners of a warp's threads. Without `whole` owners, a block's first thread has the
- * owner that follows the last thread of the block before. */
+ * owner after that of the last thread of the block before. */
 static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
     const OwnersReplay *replay = opaque;
     Warp *warp = state;

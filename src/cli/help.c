@@ -203,7 +203,7 @@ void help_man(FILE *out) {
 
 /* ---- every name ------------------------------------------------------------------------------ */
 
-/* A sample with its title; one that cannot be loaded with the reason. */
+/* A sample with its title, or with the reason why it cannot be loaded. */
 static bool list_sample(FILE *out, const char *name, Err *err) {
     char clean[128], line[1024];
     Scene scene;

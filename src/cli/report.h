@@ -90,7 +90,7 @@ json_t *report_json(const Report *report);
 
 /* ---- where a result goes --------------------------------------------------------------------- */
 
-/* The width of the terminal that is standard output; 0: it is none. */
+/* The width of the terminal that is standard output; 0: no terminal. */
 int output_screen_columns(void);
 
 /* Ends a result that was collected in memory, so that a file is replaced as a whole or not at all:

@@ -58,7 +58,7 @@ bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64
 typedef struct AppOptions AppOptions; /* src/app/app.h */
 bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err);
 
-/* Whether a fault or --dirty changes a camera; it must be named. */
+/* Whether a fault or --dirty changes a camera; the camera must be named. */
 bool select_fault(const Options *options, bool *fault, Err *err);
 
 /* Changes that camera of a workload whose features and views are rendered, and whose map is not

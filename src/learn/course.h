@@ -40,16 +40,16 @@ typedef struct {
  * is set. */
 bool course_progress_path(char *path, size_t size);
 
-/* Reads the file; a missing one is empty. Damaged lines are left out, and `complaint` (may be NULL)
- * says so; "" where nothing is wrong. */
+/* Reads the file; a missing file is empty. Damaged lines are left out, with a line in `complaint`
+ * (may be NULL); "": none. */
 void course_progress_read(CourseProgress *progress, char *complaint, size_t size);
 
 /* Reads the file again, replaces one row and writes it, in one piece. Makes the folder. */
 bool course_progress_save(const CourseProgressRow *row, Err *err);
 
-/* The row of a lesson; NULL: it was never taken. */
+/* The row of a lesson; NULL: never taken. */
 const CourseProgressRow *course_progress_find(const CourseProgress *progress, const char *name);
 
-/* The lesson to take next: one that was begun, else the first that is not done; the first where all
- * are. NULL: there are none. */
+/* The lesson to take next: a begun one, else the first that is not done; the first where all are
+ * done. NULL: no lessons. */
 const char *course_next(const Course *course, const CourseProgress *progress);

@@ -60,7 +60,7 @@ typedef struct {
     char names[EXPRESSION_NAMES][EXPRESSION_NAME];
 } NameTable;
 
-/* False: `why` has one line that says what is wrong and names the nearest known word. */
+/* False: `why` has one line with the mistake and the nearest known word. */
 bool expression_parse(const char *text, const NameTable *names, OpPool *pool,
                       Expression *expression, char *why, size_t size);
 

@@ -381,7 +381,7 @@ static Reading inner_product(const FigureQuery *query, const float *a, const flo
     return computed(sum);
 }
 
-/* Without a loss on some cells, what is pooled is the gradient of all of them. */
+/* Without a loss on some cells the grid shows the gradient of all of them. */
 static Reading adjoint_grid(const FigureQuery *query) {
     const LiveFrame *frame = &query->live->frame;
     const GridLoss *loss = frame->gradients.loss;

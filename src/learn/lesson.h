@@ -103,5 +103,5 @@ bool lesson_parse(const char *text, size_t length, const char *where, Lesson *le
 /* Accepts NULL and a zeroed lesson. */
 void lesson_free(Lesson *lesson);
 
-/* Where the braces of an expression in a text end; NULL: they are not closed. `at` is at the {. */
+/* The end of an expression's braces in a text; NULL: not closed. `at` is at the {. */
 const char *lesson_brace_end(const char *at);

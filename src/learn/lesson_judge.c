@@ -1,4 +1,4 @@
-/* Answers: reading them, judging them, and what is shown beside the verdict. */
+/* Answers: read, judged, and explained beside the verdict. */
 #include "src/learn/lesson_run.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* The value of the expression in a text's braces. It was checked when the lesson was read. */
+/* The value of the expression in a text's braces, which was checked when the lesson was read. */
 static bool brace_text(const LessonRun *run, const char *from, const char *end,
                        Evaluation *evaluation, char *out, size_t size) {
     Op ops[EXPRESSION_OPS];

@@ -54,7 +54,7 @@ bool reader_text(Reader *reader, const char *text) {
         int before = pool->count;
         if (!reader_expression(reader, inner, &unused))
             return false;
-        pool->count = before; /* it is parsed again when the text is shown */
+        pool->count = before; /* parsed again when the text is shown */
         at = end;
     }
     return true;

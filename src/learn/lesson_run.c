@@ -114,7 +114,7 @@ static void use_step(LessonRun *run, const LessonStep *step, const char *text) {
     run->step++;
 }
 
-/* The page was carried out: it is shown, or the next one follows. */
+/* The page was carried out: the page is shown, or the next page begins. */
 static void end_of_steps(LessonRun *run) {
     const LessonQuestion *question = lesson_run_question(run);
     if (question && is_quiet(run)) {
@@ -274,8 +274,8 @@ static bool figures_of_step(LessonRun *run, const State *state, const LiveData *
     return true;
 }
 
-/* The question's text once more, with the figures after the change. The page shows nothing else
- * from here on. */
+/* The question's text again, with the figures after the change. The page shows nothing else from
+ * now on. */
 static bool renew_question(LessonRun *run, const State *state, const LiveData *live, bool final) {
     char text[EXPANDED];
     if (!expand_step(run, last_step(run, LESSON_QUESTION), state, live, NULL, text) && !final)

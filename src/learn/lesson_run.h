@@ -116,7 +116,8 @@ bool lesson_run_ended(const LessonRun *run);
 /* ---- what the files of the machine share ----------------------------------------------------- */
 
 const LessonQuestion *lesson_run_question(const LessonRun *run); /* of this page; NULL: none */
-const LessonStep *lesson_run_animation(const LessonRun *run);    /* likewise */
+const LessonStep *lesson_run_animation(const LessonRun *run);    /* animation that plays; NULL:
+                                                                    none */
 
 /* A text with the values of its braces. False: a value is unknown, for the reason in
  * `evaluation->why`. */
@@ -133,7 +134,7 @@ void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text);
 void lesson_add_code(PaneText *pane, const LessonCode *code);
 
 /* Reads an answer to the question of this page: a choice ("3", from 1), a number, or an order.
- * False: `note` says what is wrong. */
+ * False: `note` has the mistake. */
 bool lesson_read_answer(LessonRun *run, const char *text);
 
 /* The same of an order alone: "4 1 2", the first place first. */

@@ -131,11 +131,11 @@ typedef struct BevpoolMap BevpoolMap;
 /* Flags of bevpool_map_from_arrays. */
 enum { BEVPOOL_TRUST_MAP = 1 }; /* leave out the pass over all points that checks their ranks */
 
-/* Copies arrays into a map for `device`. They may be in host memory or, each of them, on that GPU;
- * work that writes them must be done, and they may be freed when the call returns. Counts and
- * sizes are always checked; ranks, intervals and weights too unless `flags` say otherwise: a map
- * that lies then reads and writes foreign memory. Waits for the device. The caller destroys *map.
- */
+/* Copies arrays into a map for `device`. The arrays may be in host memory or, each of them, on that
+ * GPU. Work that writes them must be done; they may be freed when the call returns. Counts and
+ * sizes are always checked. Ranks, intervals and weights are checked too, unless `flags` say
+ * otherwise: a wrong map then reads and writes foreign memory. Waits for the device. The caller
+ * destroys *map. */
 BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shape,
                                       const BevpoolArrays *arrays, int32_t device, uint32_t flags,
                                       BevpoolError *error);

@@ -12,7 +12,7 @@ struct BevpoolMap {
     atomic_int references; /* the caller's and one for each plan */
     int32_t device;
     BevpoolShape shape;
-    BevMap map; /* CPU: arrays of scatter.h. GPU: they lie in `memory` */
+    BevMap map; /* arrays of scatter.h; on a GPU they lie in `memory` */
     void *memory;
     bool view; /* the arrays are the caller's and may change between launches */
 };

@@ -107,7 +107,7 @@ static void *background_main(void *argument) {
         if (background->kept.map != job->inputs.map)
             runner_clear(&background->kept); /* it belongs to another map */
         if (background->trainer.at && background->trainer.at->map != job->inputs.map)
-            live_trainer_clear(&background->trainer); /* likewise */
+            live_trainer_clear(&background->trainer); /* the training belongs to another map */
         job->failed = !run(background, job, &job->err);
         omp_wait_dismiss_team();
         worker_lock(&background->worker);

@@ -61,7 +61,8 @@ typedef struct Picture Picture; /* src/view/bev/picture.h; here no more than ref
 
 enum { ENGINE_NOTES = 4 };
 
-/* A finished frame. It does not change; it belongs to the caller until the next one is taken. */
+/* A finished frame, which does not change. The frame belongs to the caller until the next one is
+ * taken. */
 typedef struct {
     State state;        /* that it was rendered for */
     uint64_t request;   /* number of the newest request that it answers */

@@ -132,7 +132,8 @@ static bool gives_way(void *context) {
 }
 
 /* The kernel that pools in place of one that no key can wait for: the CPU's default, until the
- * background thread has pooled the slow one's grid. The screens say so. NULL: none. */
+ * background thread has pooled the slow kernel's grid. The screens name the stand-in. NULL:
+ * none. */
 static const BevKernel *stand_in_for(const Engine *engine, const KernelConfig *config) {
     const BevKernel *fast = bev_default(BEV_CPU, BEV_FORWARD);
     bool fits = fast->dtypes & 1u << config->dtype && fast->aligns & 1u << config->align;

@@ -1,5 +1,5 @@
-/* The inputs of a frame. Each is reference counted (src/base/ref.h): frames in which it is the same
- * share it. It does not change once it is made. */
+/* The inputs of a frame. Each input is reference counted (src/base/ref.h): frames with the same
+ * input share it. An input does not change once it is made. */
 #pragma once
 
 #include "src/live/moments.h"
@@ -16,7 +16,8 @@ typedef struct {
     Scene scene;
     SceneFacts facts;
     Moments *moments; /* of a clip; else NULL */
-    bool is_file;     /* it has a regular file of its own, which was like this before it was read */
+    bool is_file;     /* the scene has a regular file of its own, with this state before the scene
+                         was read */
     struct stat file;
 } LoadedScene;
 
@@ -86,14 +87,14 @@ typedef struct {
 
 /* A loss on some cells of a pooled grid, and the gradients that a kernel computes from it. */
 typedef struct {
-    PooledGrid *pooled;  /* NULL: it is large, and there are none */
+    PooledGrid *pooled;  /* NULL: too large, no gradients */
     KernelConfig config; /* goes backward */
     int kind;            /* LossKind, or LOSS_ALL */
     int64_t cell;                 /* of the grid; */
-    int64_t probe_cell; int slice; /* it was behind this one of the picture */
+    int64_t probe_cell; int slice; /* cell of the picture in front of it */
     GridLoss loss; /* empty of LOSS_ALL, and where there is none */
     float *grad_depth, *grad_feat;
-    bool waits;     /* they are still to be computed */
+    bool waits;     /* the gradients are still to be computed */
     char text[300]; /* why there are none */
 } Gradients;
 

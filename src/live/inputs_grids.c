@@ -132,7 +132,8 @@ static PooledGrid *pooled_new(const FrameInputs *from, const KernelConfig *confi
     return pooled;
 }
 
-/* The values of an output, or of a large one that is in the problem's own memory this memory. */
+/* Takes the values of an output; a large output that lies in the problem's own memory is taken with
+ * that memory. */
 static bool take_output(PooledGrid *pooled, BevProblem *view, const void *codes) {
     if (codes == view->out.data && inputs_large(&view->shape, pooled->map)) {
         pooled->codes = view->out;

@@ -46,7 +46,7 @@ void live_gpu_close(LiveGpu *gpu) {
 void live_gpu_probe(LiveGpu *gpu) {
     unsigned ceilings = 1u << LIMIT_DRAM_COPY | 1u << LIMIT_DRAM_READ | 1u << LIMIT_L2_COPY |
                         1u << LIMIT_L2_READ | 1u << LIMIT_FP32 | 1u << LIMIT_TENSOR;
-    Err ignored; /* they stay unknown */
+    Err ignored; /* the limits stay unknown */
     if (!probe_limits(ceilings, &gpu->limits, &ignored))
         gpu->limits = limits_unknown();
 }

@@ -182,7 +182,7 @@ void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits) {
     live_model->limits[gpu] = *limits;
     live_model->sources[gpu] = SOURCE_MEASURED;
     for (KnownProblem *p = live_model->problems; p < live_model->problems + PROBLEMS; p++) {
-        Err ignored; /* it keeps the ceilings that it has */
+        Err ignored; /* the model keeps its ceilings */
         MemoryModel *next = p->model ? new_model(&ignored) : NULL;
         if (!next)
             continue;

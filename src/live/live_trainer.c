@@ -88,7 +88,7 @@ static bool find_truth(LiveTrainer *trainer, const FrameInputs *with, const Job 
 }
 
 static void keep_memory(void *contents) {
-    (void)contents; /* it goes with its owner */
+    (void)contents; /* freed with its owner */
 }
 
 static bool copy_target(Training *at, const float *target, Err *err) {

@@ -11,7 +11,8 @@ typedef struct {
     bool untimed;        /* leaves the times of a step unknown, as scripts do */
     Training *at;        /* where it stands, or NULL */
     SeenFeatures *truth; /* the same features with the scene's own depth */
-    Trainer *trainer;                        /* NULL: it could not begin, at->shown.text says why */
+    Trainer *trainer;                        /* NULL: the training could not begin, for the reason
+                                                in at->shown.text */
     double forward_us, backward_us, rest_us; /* sums over the steps */
     int backward_count;
 } LiveTrainer;

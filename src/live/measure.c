@@ -371,7 +371,8 @@ static MeasureStep finish(Measure *measure, TimedKernel *timed) {
     return MEASURE_NEWS;
 }
 
-/* By formula, computed once a problem. 0: it would count more points than a key can wait for. */
+/* By formula, computed once a problem. 0: the formula would count more points than a key can wait
+ * for. */
 static double own_bytes(const Measure *measure, TimedKernel *timed) {
     const BevKernel *kernel = timed->config.kernel;
     const BevProblem *problem = &measure->runner.problem.view;

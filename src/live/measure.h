@@ -29,7 +29,7 @@ typedef enum { MEASURE_SELECTION, MEASURE_PAIRS, MEASURE_MISSING, MEASURE_AGAIN 
  * `idle`: nothing moves. */
 TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle);
 
-/* Whether that kernel is launched by the background thread: it is slow, or its grid is wanted. */
+/* Whether the background thread launches that kernel: the kernel is slow, or its grid is wanted. */
 bool measure_needs_background(Measure *measure, const TimedKernel *timed);
 
 /* The job of a background launch, and its result. */

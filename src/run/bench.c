@@ -19,7 +19,7 @@ typedef struct {
     const HostProblem *problem; /* the current problem */
     BenchRow row;               /* the next row to be emitted */
     BevProblem v2_problem[BEV_CUDA + 1]; /* the problem as V2 gets it */
-    Session *v2[BEV_CUDA + 1];  /* the direction's baseline (forward V2); NULL: it does not run */
+    Session *v2[BEV_CUDA + 1];  /* the direction's baseline (forward V2); NULL: none runs */
     Timing last[BEV_CUDA + 1][CACHE_COLD + 1]; /* its latest timing */
     void (*emit)(const BenchRow *, void *);
     void *context;

@@ -34,7 +34,7 @@ typedef struct {
     double effective_gbps;  /* traffic_mb / median */
     Timing baseline;        /* of bev_baseline() on the same device (forward V2), right before and
                                after this row */
-    double speedup;         /* baseline.median_us / timing.median_us; 0: it does not run here */
+    double speedup;         /* baseline.median_us / timing.median_us; 0: no baseline here */
     double l2_carveout_mib; /* as the driver granted it; NaN: not asked for */
     double l2_left_mib;     /* L2 left to the kernel after its last sample; NaN: not asked for */
 } BenchRow;

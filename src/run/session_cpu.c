@@ -19,7 +19,7 @@ typedef struct {
     const BevKernel *kernel;
     const BevProblem *problem;
     BevPlan *plan;
-    unsigned char *workspace; /* the kernel's scratch, then a guard band; NULL: it needs none */
+    unsigned char *workspace; /* the kernel's scratch, then a guard band; NULL: no scratch */
     size_t workspace_bytes;
     void *codes; /* several outputs as one block, once session_output was called */
 } State;
@@ -181,7 +181,7 @@ static bool warm_up(State *s, double min_warm_ms, double *launch_us, Err *err) {
     return true;
 }
 
-/* What is timed: `inner` launches a sample. */
+/* The timed work: `inner` launches a sample. */
 typedef struct {
     State *s;
     int inner;

@@ -179,7 +179,7 @@ static void add_depth(double *mass, int64_t bins, const Frustum *frustum, double
     }
 }
 
-/* Raises the bins to 1 / temperature, normalises them and writes them `stride` apart. They are
+/* Raises the bins to 1 / temperature, normalises them and writes them `stride` apart. The bins are
  * divided by the largest first: a large power could otherwise round all of them to 0. */
 static void store_depth(double *mass, int64_t bins, double temperature, float *out,
                         int64_t stride) {

@@ -1,5 +1,5 @@
-/* A loss over some cells of the grid, half the squared norm of what is pooled into them, and its
- * gradient: the pooled features in those cells, 0 in all others. */
+/* A loss over some cells of the grid: half the squared norm of their pooled vectors. Its gradient
+ * is the pooled features in those cells, 0 in all others. */
 #pragma once
 
 #include "src/scene/features.h"
@@ -27,7 +27,7 @@ typedef struct {
 /* The cells of a loss and its value. Free with grid_loss_free. */
 typedef struct {
     LossKind kind;
-    int64_t cell;     /* the one that was chosen */
+    int64_t cell;     /* the chosen cell */
     uint8_t *inside;  /* (cell): 1 in the loss, else 0 */
     int64_t count;    /* cells in the loss */
     WorldClass class; /* LOSS_BOX: of the object. LOSS_CLASS: of the cells */

@@ -8,7 +8,8 @@
 
 /* ---- UTF-8 ----------------------------------------------------------------------------------- */
 
-/* Writes a code point, at most 4 bytes; returns their number. What is no code point becomes '?'. */
+/* Writes a code point, at most 4 bytes; returns their number. A value that is no code point becomes
+ * '?'. */
 static int encode(uint32_t code, char text[4]) {
     if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
         code = '?';

@@ -32,7 +32,7 @@ static void turn(const Target *target, const double v[3], double own[3]) {
 }
 
 /* Where a ray enters the box, as its parameter: the latest of the three entries, if no exit is
- * before. INFINITY: it does not, or begins inside. */
+ * before. INFINITY: the ray misses the box, or begins inside. */
 static double entry_of(const Target *target, const double origin_m[3], const double direction[3]) {
     double from[3], start[3], along[3], in = 0, out = INFINITY;
     for (int axis = 0; axis < 3; axis++)

@@ -1,5 +1,6 @@
 /* What a car saw at one moment, beside the tensors of its network: photographs, the boxes of the
- * true objects, a sweep of its LiDAR, the time. All of it is optional; the pictures show it. */
+ * true objects, a sweep of its LiDAR, the time. Every part is optional; the pictures show the
+ * parts. */
 #pragma once
 
 #include "src/scene/geometry.h"

@@ -18,8 +18,8 @@ static int by_depth(const void *a, const void *b) {
     return (x->weight > y->weight) - (x->weight < y->weight);
 }
 
-/* Where interval i ends: between its own end and that of intervals of equal lengths; later than the
- * one before, and early enough for one point in each that follows. */
+/* The end of interval i: between its own end and that of intervals of equal lengths. It is later
+ * than the end before, and early enough for one point in each later interval. */
 static int64_t even_end(const BevMap *map, double evenness, int64_t i, int64_t own,
                         int64_t before) {
     double equal = (double)map->points * (double)(i + 1) / (double)map->intervals;

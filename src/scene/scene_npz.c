@@ -50,7 +50,7 @@ static bool set_cameras(const ArrayReader *reader, const Calibration *calibratio
         if (!check_matrix_row(reader, ARRAY_INTRINSICS, 9 * i + 6, k + 6, 3) ||
             !check_matrix_row(reader, ARRAY_CAM2EGO, 16 * i + 12, m + 12, 4))
             return false;
-        memcpy(camera->intrinsics, k, 6 * sizeof(double)); /* what is near 0 0 1 becomes that */
+        memcpy(camera->intrinsics, k, 6 * sizeof(double)); /* a row near 0 0 1 becomes exact */
         camera->intrinsics[8] = 1;
         for (int row = 0; row < 3; row++) {
             memcpy(&camera->rotation[3 * row], m + 4 * row, 3 * sizeof(double));
@@ -112,7 +112,8 @@ static bool set_frustum(const ArrayReader *reader, const Calibration *calibratio
         return false;
     frustum->crop_x = crop[0];
     frustum->crop_y = crop[1];
-    /* The file does not have the original image size. This is the smallest that the crop needs. */
+    /* The file does not have the original image size. The smallest size that the crop needs is
+     * taken. */
     frustum->image_w = (int)fmax(1, round((crop[0] + size[1]) / frustum->resize));
     frustum->image_h = (int)fmax(1, round((crop[1] + size[0]) / frustum->resize));
     if (!arrays_has(reader, ARRAY_DEPTH_BINS))

@@ -213,7 +213,7 @@ static bool patch_contains(const Patch *patch, const Place *place, double x, dou
 /* True in every second square of a checkerboard; squares are counted from the patch's centre. */
 static bool is_second_square(const Patch *patch, const double at[2]) {
     if (patch->kind != PATCH_CHECKER)
-        return false; /* it has no squares */
+        return false; /* no checkerboard */
     double squares = floor(at[0] / patch->square_m) + floor(at[1] / patch->square_m);
     return fmod(squares, 2) != 0;
 }

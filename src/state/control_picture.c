@@ -1,4 +1,5 @@
-/* Controls of the groups "Compare" and "Picture": what is shown beside the selection, and how. */
+/* Controls of the groups "Compare" and "Picture": the other side of a comparison, and the look of
+ * the picture. */
 #include "src/state/control.h"
 
 #include "kernels/defects.h"

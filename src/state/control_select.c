@@ -43,7 +43,7 @@ unsigned control_use_config(State *state, Action action, KernelConfig config, co
     snprintf(line, sizeof line, "%s", said);
     kernel_config_make_valid(&config, control_aligns(state), line, sizeof line);
     bool same = kernel_config_equal(&config, &state->job.config);
-    if (config.kernel != state->job.config.kernel) /* it has other blocks */
+    if (config.kernel != state->job.config.kernel) /* the new kernel has other blocks */
         state->job.steps_block = state->job.steps_warp = -1;
     state->job.config = config;
     drop_other_direction(state, line, sizeof line);

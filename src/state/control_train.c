@@ -1,5 +1,5 @@
 /* The control of training: depth that follows the gradient, step by step, until the grid is that of
- * the true depth. The engine takes the steps; here it is said how many. */
+ * the true depth. The control sets the number of steps; the engine takes them. */
 #include "src/state/control.h"
 
 /* The temperature at the start of a training where the job's is 1, as rendered. */

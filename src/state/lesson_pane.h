@@ -20,7 +20,7 @@ typedef enum {
     PANE_HINT,
     PANE_SOURCE, /* file and lines of the code below it */
     PANE_CODE,   /* a line of it; not wrapped */
-    PANE_NOTE,   /* a mistake, or what is awaited */
+    PANE_NOTE,   /* a mistake, or a wait */
     PANE_KEYS,   /* the keys of the moment */
     PANE_KIND_COUNT
 } PaneKind;

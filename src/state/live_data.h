@@ -48,8 +48,8 @@ typedef enum {
 /* One row a kernel, at the selected dtype and align. */
 typedef struct {
     const BevKernel *kernel;
-    const char *skipped; /* why it cannot run the selection, static text; NULL: it can */
-    bool failed;         /* it could not run the selection here */
+    const char *skipped; /* why the kernel cannot run the selection, static text; NULL: it can */
+    bool failed;         /* the kernel failed on the selection here */
     bool being_timed;    /* its turn has come */
     Reading median_us, p95_us, p99_us;
     bool unsettled;             /* the samples drifted: do not quote the figure */
@@ -178,14 +178,14 @@ typedef struct {
 /* Gradient descent on depth, as far as it has come. */
 typedef struct {
     const BevKernel *forward, *backward; /* kernels of both directions */
-    int step;                            /* the newest; 0: the start, -1: it has not begun */
+    int step;                            /* the newest; 0: the start, -1: not begun */
     int taken_back;                      /* steps that had raised the loss */
     bool last_taken_back;                /* the newest step had raised the loss */
     double depth_error, first_error;     /* share of depth in wrong bins: now, at the start */
     Reading forward_us, backward_us, rest_us;  /* of one step: means over the steps so far */
-    float losses[LIVE_TRAIN_STEPS + 1];        /* of the last step kept by then, by step */
-    const float *target; /* (cell, c): the grid of the true depth; NULL: it has not begun */
-    char text[200];                            /* why it does not go on; "": it does */
+    float losses[LIVE_TRAIN_STEPS + 1];        /* losses of the kept steps, by step */
+    const float *target; /* (cell, c): the grid of the true depth; NULL: not begun */
+    char text[200];                            /* why the training stopped; "": it goes on */
 } LiveTraining;
 
 /* Borrowed from the engine until it is asked for the next frame. NULL where there is none. A large
@@ -231,7 +231,7 @@ typedef struct {
     LiveMemory memory;
     const MemoryModel *model; /* of this scene and map, borrowed like `frame`; NULL: none yet */
     bool timed;               /* kernels are timed now; false: a script, which measures nothing */
-    char date[12];            /* of what is measured here, "2026-11-26"; "": not timed */
+    char date[12];            /* date of the measurements here, "2026-11-26"; "": not timed */
     bool machine_busy;        /* other programs take many of the cores */
     bool crowded;             /* the memory budget leaves none for timed launches */
     int kernel_count;
@@ -297,7 +297,7 @@ Reading live_latency(const LiveData *live, const LiveKernel *row);
  * other rows the ratio of the medians. Unknown where the two have different sources. */
 Reading live_speedup(const LiveData *live, const LiveKernel *row);
 
-/* What a picture of the frame shows of its grid; job.slice says what is wanted. */
+/* The slice of the frame's grid in a picture; job.slice is the wish. */
 Slice live_slice(const LiveFrame *frame, int slice);
 
 /* The figures that EVENT_FRAME carries. */

@@ -21,7 +21,7 @@ typedef struct {
 typedef struct {
     Candidate list[MOST_ROWS];
     int count;
-    char words[MOST_WORDS][PALETTE_TEXT]; /* of what is typed */
+    char words[MOST_WORDS][PALETTE_TEXT]; /* the typed words */
     int word_count;
     const KeyRow *only;  /* its values alone: its word was typed */
     int group;           /* its controls alone; -1: all */
@@ -68,7 +68,7 @@ static int word_score(const Candidate *candidate, const char *word) {
     return also >= 0 && also < 3 ? SYNONYM + also : NO_MATCH;
 }
 
-/* Adds the candidate where a word of what is typed fits it. */
+/* Adds the candidate where a word of the typed text fits. */
 static void offer(Search *search, const Candidate *candidate) {
     int score = 0, missed = 0;
     for (int i = 0; i < search->word_count; i++) {
@@ -395,7 +395,7 @@ PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command
     case KEYCODE_END:
         at = key == KEYCODE_HOME ? 0 : count - 1;
         break;
-    case ':': /* typed twice: it is open already */
+    case ':': /* typed twice: the palette is open already */
         return PALETTE_NOTHING;
     default:
         return type(state, key);

@@ -16,7 +16,7 @@ typedef struct {
     char title[PALETTE_NAME]; /* of a value, where it is no repetition: "RTX A6000" */
 } PaletteRow;
 
-/* The rows for what is typed, the best first. Returns how many. */
+/* The rows for the typed text, the best first. Returns how many. */
 int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALETTE_ROWS]);
 
 /* Whether the command does something in this state; else `reason` says why not. */
@@ -38,7 +38,7 @@ typedef enum {
     PALETTE_DRAW,    /* text or row changed: a value that is tried is taken back */
     PALETTE_TRY,     /* *command is tried, while it stays open */
     PALETTE_RUN,     /* *command is carried out, and it closes */
-    PALETTE_KEEP,    /* what is tried stays, and it closes */
+    PALETTE_KEEP,    /* the tried value stays, and the palette closes */
     PALETTE_LEAVE    /* it closes, and all is as before */
 } PaletteDoes;
 

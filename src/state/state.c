@@ -130,7 +130,7 @@ void state_value(const State *state, Action action, char *text, size_t size) {
     keys[action].value(state, text, size);
 }
 
-/* A scene may be a path. Keeps of its file name what is safe in any file name. */
+/* A scene may be a path. Keeps the characters of its file name that are safe in any file name. */
 static void file_stem(const char *name, char *stem, size_t size) {
     const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
     size_t length = strcspn(base, ".");

@@ -63,7 +63,7 @@ enum { LIVE_TRAIN_STEPS = 1000 }; /* training ends there */
 
 enum { LOSS_ALL = LOSS_COUNT }; /* beside the kinds of grid_loss.h: a loss on all cells */
 
-/* Everything that decides what is computed: two equal jobs give equal results. */
+/* Everything that decides the results: two equal jobs give equal results. */
 typedef struct {
     uint64_t serial; /* grows with every change; the results of the job carry it */
     KernelConfig config;
@@ -125,7 +125,7 @@ typedef struct {
     char name[64], title[128];
     int64_t nx, ny, channels; /* cells of the picture: of a slice, or as seen from the side */
     bool has_rig;    /* its cameras are known: metres, switching them off, calibration errors */
-    double moment_s;     /* of a clip: between two of its moments; 0: it is none */
+    double moment_s;     /* of a clip: time between two moments; 0: no clip */
     int moments;         /* of a clip */
     bool photo_features; /* its features are made from photographs */
     bool has_truth;  /* boxes or LiDAR came with it */
@@ -136,7 +136,7 @@ typedef struct {
     int camera_count;
     char cameras[RIG_MAX_CAMERAS][32];
     Grid grid; /* of the picture; valid where has_rig */
-    int64_t cells_x, rows, slices; /* of the grid, `rows` of one slice; slices 0 or 1: it is flat */
+    int64_t cells_x, rows, slices; /* the grid, `rows` of one slice; slices 0 or 1: flat */
     Grid whole;                    /* where has_rig and there are slices: of the grid */
 } SceneFacts;
 
@@ -198,7 +198,7 @@ typedef struct {
     double zoom; /* 1: the whole grid fits */
 } Viewport;
 
-/* What is typed into the command palette (palette.h), and the row that Enter takes. */
+/* The text typed into the command palette (palette.h), and the row that Enter takes. */
 enum { PALETTE_TEXT = 64, PALETTE_RECENT = 5 };
 typedef struct {
     bool open;
@@ -219,17 +219,17 @@ struct State {
     double wipe; /* 0..1 from the left edge: left of it the baseline, right of it the selection */
 
     int view, view_before_error; /* positions in menu.views */
-    int64_t channel;             /* the one that VIEW_CHANNEL shows */
+    int64_t channel;             /* the channel of VIEW_CHANNEL */
     RgbChoice rgb;               /* those that VIEW_RGB shows */
     int colormap;                /* position in menu.colormaps */
     bool range_locked;           /* the colour bar keeps its range */
     bool fill;                   /* empty cells between filled ones are drawn, dimmer */
     Strip strip;
-    unsigned truth; /* what is drawn of true boxes and LiDAR: TRUTH_... */
+    unsigned truth; /* true boxes and LiDAR on the picture: TRUTH_... */
     bool light;      /* theme; false: dark */
     uint64_t counts; /* how often hardware counters were asked for */
     int gpu;         /* predicted: a row of gpus[], */
-    GpuEdit edit;    /* and what is changed about it */
+    GpuEdit edit;    /* and the user's changes */
     Chart chart;
 
     bool playing;
@@ -239,7 +239,7 @@ struct State {
     double untrained_temperature; /* of the job, before training */
     bool untrained_playing;       /* the world played before training */
 
-    int camera; /* the one that camera controls act on */
+    int camera; /* the camera that controls act on */
 
     int64_t cursor_x, cursor_y; /* cell under cursor or mouse */
     bool cursor_shown;          /* false until the first move */
@@ -368,7 +368,7 @@ void state_value(const State *state, Action action, char *text, size_t size);
 /* The GPU that is predicted, its changes included. */
 Gpu state_gpu(const State *state);
 
-/* Position of a name in a menu, upper and lower case alike; -1: it is not there. */
+/* Position of a name in a menu, upper and lower case alike; -1: not there. */
 int menu_find(const Menu *menu, const char *name);
 
 /* The name at a position; "" outside the menu. */

@@ -15,7 +15,7 @@ struct Trainer {
     BevShape shape;
     Features now;                      /* depth is the trainer's, feat the truth's */
     const float *truth;                /* (camera, depth, h, w) */
-    float *logits, *before, *gradient; /* likewise; `before`: of the last step that was kept */
+    float *logits, *before, *gradient; /* (camera, depth, h, w); `before`: of the last kept step */
     float *kept_depth;                 /* of that step */
     float *target, *pooled, *kept,
         *grad_out; /* (cell, c); `kept`: of the last step that was kept */

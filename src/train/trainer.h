@@ -51,5 +51,6 @@ bool trainer_step(Trainer *trainer, TrainStep *step, Err *err);
 const float *trainer_pooled(const Trainer *trainer);
 const float *trainer_target(const Trainer *trainer);
 
-/* The depth of the last step that was kept, (camera, depth, h, w); owned and valid likewise. */
+/* The depth of the last step that was kept, (camera, depth, h, w). Owned by the trainer, valid
+ * until its next step. */
 const float *trainer_depth(const Trainer *trainer);

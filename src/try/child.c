@@ -83,7 +83,7 @@ static bool collect(int fd, const ChildPlan *plan, ChildEnd *end) {
     return got > 0;
 }
 
-/* Whether the child has ended. It stays a zombie, so that its number is still its own. */
+/* Whether the child has ended. An ended child stays a zombie, so that its number stays its own. */
 static bool has_ended(pid_t pid) {
     siginfo_t info = {.si_pid = 0};
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid;

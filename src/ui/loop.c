@@ -22,7 +22,7 @@ enum {
     WINDOW_POLL_MS = 8,  /* SDL's events cannot be waited for with poll() */
     IDLE_POLL_MS = 200,  /* nothing moves and no key is pressed */
     SAY_MS = 300,        /* patience at the end: with standard error, */
-    ENGINE_END_MS = 150, /* with what is being computed, */
+    ENGINE_END_MS = 150, /* with the current computation, */
     WRITER_END_MS = 2000, /* with pictures that are being written, */
     SIGNAL_END_MS = 400   /* with these after a signal */
 };

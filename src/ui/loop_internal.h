@@ -107,7 +107,7 @@ typedef struct {
                                             time */
     char recording[64];                  /* folder of the recording; "": none */
     int64_t recorded;                    /* number of the frame written last */
-    bool frame_lost;                     /* it was told that one could not be written */
+    bool frame_lost;                     /* the user knows that a picture could not be written */
     char line[512];                      /* a line of standard input, so far */
     size_t line_length;
     char printed[LOG_LENGTH]; /* the log line that was printed last, */

@@ -99,7 +99,7 @@ bool script_refuse(const Script *script, const char *what, Err *err) {
     return err_set(err, ERR_FAILED, where, "", "%s", what);
 }
 
-/* "", "S" or "S N", nothing else. */
+/* "", "S" or "S N". */
 static bool parse_tick(const char *rest, double *seconds, int *count) {
     char first[32] = "0.1", second[32] = "1", more[2], *end, *count_end;
     if (sscanf(rest, "%31s %31s %1s", first, second, more) > 2)

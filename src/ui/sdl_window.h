@@ -13,7 +13,8 @@ const char *sdl_window_impossible(void);
 bool sdl_window_open(SdlWindow **window, const char *title, Err *err);
 void sdl_window_close(SdlWindow *window); /* accepts NULL */
 
-/* Draws the picture. False: an error; or given up, which changes neither `err` nor what is seen. */
+/* Draws the picture. False: an error; or given up, which leaves `err` and the screen as they
+ * are. */
 bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live,
                      const Picture *picture, const GiveUp *give_up, Err *err);
 

@@ -11,7 +11,7 @@ typedef struct {
     int steps; /* WHEEL: up (+) or down (-) */
 } MouseReport;
 
-/* What the pressed button does; all zero: it is not pressed. */
+/* The action of the pressed button; all zero: not pressed. */
 typedef struct {
     enum { POINTER_UP, POINTER_CLICK, POINTER_PIXEL, POINTER_PAN, POINTER_WIPE } doing;
     bool on_bev, has_command;

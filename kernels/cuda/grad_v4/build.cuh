@@ -9,7 +9,8 @@ namespace {
 
 constexpr char NAME[] = "grad_v4";
 constexpr int POINTS_AN_ENTRY = 3; // fewer: an entry costs more than its points one by one
-constexpr int POINTS_A_CHUNK = 24; // likewise, of the chunks of columns that all have as many
+constexpr int POINTS_A_CHUNK = 24; // fewer points a chunk: the same; all columns have equally many
+                                   // chunks
 
 struct GradV4Plan {
     bool in_columns;

@@ -91,7 +91,7 @@ bool one_of(const char *name, const std::string &word, const std::vector<std::st
     return false;
 }
 
-// A build without CUDA has no names to compare with; the launch then says so.
+// A build without CUDA has no names to compare with; the launch then reports the error.
 bool check_kernel(const std::string &kernel, std::string *problem) {
     std::vector<std::string> names;
     while (const char *name = bevpool_kernel_name(0, BEVPOOL_FORWARD, (std::int32_t)names.size()))

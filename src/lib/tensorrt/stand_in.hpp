@@ -1,4 +1,5 @@
-// TensorRT's builder times plugins on memory that holds no map. This makes one of the same sizes.
+// A map of the same sizes as the real one: TensorRT's builder times plugins on memory that holds no
+// map.
 #pragma once
 
 #include "src/lib/bevpool.h"

@@ -32,7 +32,7 @@ typedef struct {
 
 enum { NO_DEVICE = 100, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
 
-/* Whether the loader knows a file of that name, even one that it cannot load. */
+/* Whether the loader finds a file of that name, loadable or not. */
 static bool can_be_found(const char *name) {
     const char *error = dlerror();
     return error && !(strstr(error, name) && strstr(error, "No such file"));

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 typedef struct {
-    char *image; /* machine code for the first GPU; NULL: it does not compile */
+    char *image; /* machine code for the first GPU; NULL: not compiled */
     size_t bytes;
     char *log; /* what the compiler said; may be NULL */
 } NvrtcResult;

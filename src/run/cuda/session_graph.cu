@@ -88,7 +88,7 @@ constexpr double SETTLE = 0.05;   // the halves of the samples may differ by thi
 constexpr double SAMPLE_US = 500; // samples this long hide the resolution of events
 constexpr int MAX_INNER = 256;    // launches in a graph, at most
 
-// What is timed: a kernel's launch, or anything else that can be enqueued.
+// The timed work: a kernel's launch, or anything else that can be enqueued.
 struct Timed {
     CudaSession *s;
     Enqueue *enqueue;

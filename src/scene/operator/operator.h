@@ -80,7 +80,7 @@ static inline bool operator_same_change(const OperatorChange *a, const OperatorC
  * with a change are an error. The scene is unchanged after a failure. */
 bool operator_change(Scene *scene, const OperatorChange *change, Err *err);
 
-/* Appends what is changed to a scene's name: ", skew 1.2, 65536 points". */
+/* Appends the changes to a scene's name: ", skew 1.2, 65536 points". */
 void operator_label(const OperatorChange *change, char *text, size_t size);
 
 /* "Histogram, no cameras: 262,144 values, 1,024 bins, skew 1". */

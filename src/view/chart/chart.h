@@ -106,7 +106,7 @@ typedef struct {
     FigureTheme theme;
 } ChartInput;
 
-/* The chart's short title; it needs no model. */
+/* The chart's short title; needs no model. */
 const char *chart_title(Chart chart);
 
 /* Fills the spec of a chart. It borrows from the input; free() it. NULL: no memory; see `err`. */

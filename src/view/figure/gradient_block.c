@@ -47,7 +47,7 @@ static void side(Pen *pen, const Figure *figure, const FigurePanel *panel, int64
     }
 }
 
-/* The sides between a cell of the loss and one that is not. */
+/* The sides between a cell of the loss and its neighbours outside. */
 static void outline(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     const FigureSpec *spec = figure->spec;
     for (int64_t y = 0; y < spec->ny; y++)

@@ -9,7 +9,7 @@
 /* Rows of a panel from above; those without room are left out. */
 typedef struct {
     Sheet *sheet;
-    Area area; /* what is left */
+    Area area; /* the rest of the panel */
 } Lines;
 
 static void say(Lines *lines, const char *text) {

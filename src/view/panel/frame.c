@@ -1,5 +1,5 @@
-/* The parts of the screen that never fold away: the header (what is shown, on what machine), the
- * log, the key bar. */
+/* The parts of the screen that never fold away: the header (selection and machine), the log, the
+ * key bar. */
 #include "kernels/defects.h"
 #include "src/state/live_text.h"
 #include "src/view/panel/panel.h"

@@ -1,4 +1,5 @@
-/* The command palette: what is typed, the rows that fit, and the chosen one as a line of a script. */
+/* The command palette: the typed text, the rows that fit, and the chosen row as a line of a
+ * script. */
 #include "src/state/palette.h"
 
 #include "src/view/panel/panel.h"

@@ -11,7 +11,7 @@
 typedef struct {
     const Steps *steps;
     const BevMap *map;
-    const Features *values; /* FP32: what is summed; NULL: not shown */
+    const Features *values; /* FP32: the summed values; NULL: not shown */
     const Rig *rig;         /* names of the cameras; NULL: numbers */
     int64_t cell;           /* the chosen warp; -1: none */
     int lane;               /* the chosen lane of each warp; -1: all alike */

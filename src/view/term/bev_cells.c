@@ -189,7 +189,7 @@ static int bev_want(Sheet *sheet, const PanelData *data, int width) {
     return 3 + (int)ceil(width * ratio * stretch_of(data->state) / 2);
 }
 
-/* Metres at the edges of what is shown. */
+/* Metres at the edges of the shown part. */
 static void edges_text(const State *state, char *text, size_t size) {
     const Grid *grid = &state->scene.grid;
     Part part = part_of(state);
@@ -269,7 +269,7 @@ static void draw_waiting(Cells *cells, Area area, const char *text) {
     cells_text(cells, box.x + 1, box.y, w, cell_bold(INK_ACCENT), text);
 }
 
-/* The cells of the loss, where they are few: signs hide what is under them. */
+/* The cells of the loss, where they are few: signs hide the picture under them. */
 static void draw_loss(Cells *cells, Area used, const Part *part, const PanelData *data) {
     enum { FEW = 400 };
     const GridLoss *loss = data->live->frame.gradients.loss;

@@ -48,7 +48,7 @@ static int write_text(Sheet *sheet, int x, int y, int w, CellStyle style, TextAl
     double room = box.w + 0.9 * sheet->column_w; /* bold digits are wider than a column */
     TextStyle plain = style_of(sheet, cell_style(INK_TEXT));
     if (look.bold && pen_text_width(pen_of(sheet), &plain, text) <= box.w)
-        room = INFINITY; /* it had room by its width */
+        room = INFINITY; /* its width fitted */
     bool paper = style.paper != INK_DEFAULT || style.attributes & CELL_REVERSE;
     if (w <= 0)
         return 0;
