@@ -112,6 +112,12 @@ TAP_SUITE(origin_texts) {
            "a speed-up: %s", text);
     answer_at(ORIGIN_SPEEDUP, chw, text);
     tap_ok(!strncmp(text, "n/a", 3), "none between two sources: %s", text);
+    const Origin fp8 = {ORIGIN_ERROR, NULL, BEV_FP8};
+    origin_text(&state, &live, &fp8, text);
+    tap_ok(strstr(text, "in FP8 on canonical") && strstr(text, "scales fitted to this frame"),
+           "an error of a format with scales: %s", text);
+    answer_at(ORIGIN_ERROR, NULL, text);
+    tap_ok(strstr(text, "FP16") && !strstr(text, "scales"), "and of one without: %s", text);
     answer_at(ORIGIN_MODEL, NULL, text);
     tap_ok(!strncmp(text, "n/a", 3), "the model before it has a result: %s", text);
     live.model = fixture_model();

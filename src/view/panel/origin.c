@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* One question and the text that answers it. */
 typedef struct {
@@ -113,17 +114,22 @@ static void speedup(Answer *answer) {
         say(answer, "n/a: no latencies of %s and %s from one source.", base, name);
 }
 
+/* Formats with scales have the best ones here: the largest value of each tensor is known. */
 static void error(Answer *answer) {
     const LiveAccuracy *accuracy = &answer->live->accuracy[answer->origin->dtype];
+    const BevDtypeInfo *format = &bev_dtypes[answer->origin->dtype];
+    bool scaled = strcmp(format->scaling, "none") != 0;
     char place[160];
     here(answer, place);
     if (!accuracy->source)
         say(answer, "n/a: %s.",
             unknown_reason(UNKNOWN_ACCURACY, answer->live, row_of(answer), answer->origin->dtype));
     else
-        say(answer, "%s %s%s. The grid of %s in %s on %s, against FP64 over the original inputs.",
+        say(answer, "%s %s%s. %s of %s in %s on %s, against FP64 over the original inputs%s.",
             source_names[accuracy->source], place,
-            accuracy->stale ? ", before the last change" : "", answer->kernel->title, bev_dtypes[answer->origin->dtype].title, scene_of(answer));
+            accuracy->stale ? ", before the last change" : "",
+            accuracy->output ? accuracy->output : "The grid", answer->kernel->title, format->title,
+            scene_of(answer), scaled ? "; scales fitted to this frame" : "");
 }
 
 /* ---- figures of GPU and model --------------------------------------------------------------- */
