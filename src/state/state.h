@@ -156,7 +156,7 @@ typedef struct {
     Reading fps;                /* moments of the moving world that were shown in a second */
 } Pace;
 
-enum { LOG_LINES = 8, LOG_SAID = 160, LOG_LENGTH = 320 };
+enum { LOG_LINES = 8, LOG_SAID = 256, LOG_LENGTH = 416 };
 
 typedef struct {
     char text[LOG_LENGTH]; /* the whole line, figures included */

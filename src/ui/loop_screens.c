@@ -65,13 +65,29 @@ static void draw_terminal(Loop *loop) {
                    loop->app.frame->live.job.time_s);
 }
 
+/* A click on a figure that is no control: the log tells where the figure comes from. */
+static void answer_click(Loop *loop, const TermPointer *was, const MouseReport *report) {
+    const LiveData *live = app_live(&loop->app);
+    char text[ORIGIN_TEXT_MAX];
+    if (report->kind == MOUSE_RELEASE && was->doing == POINTER_CLICK && !was->has_command &&
+        !was->on_bev && live &&
+        spots_answer(&loop->spots.clicks, report->column, report->row, &loop->app.state, live,
+                     text)) {
+        app_note(&loop->app, text);
+        loop_serve_key(loop, loop->typed_ms);
+    }
+}
+
 /* A click is answered as a key is. The wheel and a drag only cause one drawing, for all events that
  * came. */
 static void read_mouse(Loop *loop) {
     Event event;
     MouseReport report = term_mouse(loop->term);
-    if (!term_pointer_follow(&loop->pointer, &report, &loop->spots, &loop->app.state, &event))
+    const TermPointer was = loop->pointer;
+    if (!term_pointer_follow(&loop->pointer, &report, &loop->spots, &loop->app.state, &event)) {
+        answer_click(loop, &was, &report);
         return;
+    }
     app_step(&loop->app, &event);
     if (event.kind == EVENT_WHEEL || event.kind == EVENT_DRAG || event.kind == EVENT_WIPE)
         loop_serve(loop);

@@ -18,6 +18,7 @@ struct SdlWindow {
     Drag drag;                               /* what the pressed mouse button does */
     double press_x, press_y, last_x, last_y; /* of the mouse, in units of the picture */
     Spots spots;                       /* of the picture that is shown */
+    char answer[ORIGIN_TEXT_MAX];      /* where the clicked figure comes from */
     const Command *pressed; /* the spot that the button was pressed on; NULL: none */
 };
 
@@ -268,8 +269,8 @@ static bool press(SdlWindow *window, const WindowLayout *layout, const State *st
     return false;
 }
 
-static bool release(SdlWindow *window, const WindowLayout *layout, double x, double y,
-                    Event *event) {
+static bool release(SdlWindow *window, const WindowLayout *layout, const State *state,
+                    const LiveData *live, double x, double y, Event *event) {
     bool click = window->drag == DRAG_PRESSED, stayed = window->drag == DRAG_NONE;
     const Command *command = spots_at(&window->spots, x, y);
     window->drag = DRAG_NONE;
@@ -277,6 +278,9 @@ static bool release(SdlWindow *window, const WindowLayout *layout, double x, dou
         *event = at_cell(EVENT_CLICK, layout, x, y);
     else if (stayed && command && command == window->pressed)
         *event = (Event){.kind = EVENT_COMMAND, .command = *command};
+    else if (stayed && !command && !window->pressed && live &&
+             spots_answer(&window->spots, x, y, state, live, window->answer))
+        *event = (Event){.kind = EVENT_NOTE, .text = window->answer};
     else
         return false;
     return true;
@@ -342,7 +346,8 @@ static bool mouse_event(SdlWindow *window, const State *state, const LiveData *l
             return menu(window, x, y, event);
         return from->button.button == SDL_BUTTON_LEFT && press(window, &layout, state, x, y);
     case SDL_MOUSEBUTTONUP:
-        return from->button.button == SDL_BUTTON_LEFT && release(window, &layout, x, y, event);
+        return from->button.button == SDL_BUTTON_LEFT &&
+               release(window, &layout, state, live, x, y, event);
     default:
         return wheel(window, &layout, &from->wheel, unit, event);
     }

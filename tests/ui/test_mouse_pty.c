@@ -57,6 +57,14 @@ static void test_kernel(Pty *pty) {
     tap_ok(find(pty, "V2+DO FP16", 0, &other_x, &other_y) && other_y == 0, "the header says so");
 }
 
+static void test_figure(Pty *pty) {
+    int x = 0, y = 0;
+    bool found = shows_soon(pty, "footprint ", 8) && find(pty, "footprint ", 8, &x, &y);
+    click(pty, x + 14, y);
+    tap_ok(found && shows_soon(pty, "computed: bytes from shapes and map", 0),
+           "a click on a figure tells where it comes from");
+}
+
 static void test_hint(Pty *pty) {
     int x = 0, y = 0;
     bool found = find(pty, "?  help", ROWS - 2, &x, &y);
@@ -142,6 +150,7 @@ TAP_SUITE(mouse_pty_clicks) {
     tap_ok(pty_last(&pty, MOUSE_ON) > pty_last(&pty, ENTER), "the terminal is asked for reports");
     pty_type(&pty, " ");
     test_kernel(&pty);
+    test_figure(&pty);
     test_hint(&pty);
     bool bev = shows_soon(&pty, " m left", 0) && find(&pty, "BEV,", 0, &x, &y);
     tap_ok(bev, "the BEV is shown");

@@ -14,7 +14,7 @@ static bool answered(const Origin *origin) {
     size_t length = strlen(text);
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         if (!strncmp(text, sources[i], strlen(sources[i])))
-            return length > 20 && length < ORIGIN_TEXT_MAX - 1 && text[length - 1] == '.';
+            return length > 20 && length < LOG_SAID && text[length - 1] == '.';
     tap_note("answer: \"%s\"", text);
     return false;
 }

@@ -31,6 +31,14 @@ const Origin *spots_figure(const Spots *spots, double x, double y) {
     return NULL;
 }
 
+bool spots_answer(const Spots *spots, double x, double y, const State *state, const LiveData *live,
+                  char text[ORIGIN_TEXT_MAX]) {
+    const Origin *origin = spots_figure(spots, x, y);
+    if (origin)
+        origin_text(state, live, origin, text);
+    return origin != NULL;
+}
+
 const Command *spots_at(const Spots *spots, double x, double y) {
     for (int i = 0; i < spots->count; i++)
         if (inside(&spots->list[i].box, x, y))

@@ -31,6 +31,10 @@ void spots_add_figure(Spots *spots, Box box, const Origin *origin);
 /* The origin of the figure under a point, for origin_text; NULL: no figure. */
 const Origin *spots_figure(const Spots *spots, double x, double y);
 
+/* Where the figure under a point comes from. False: no figure stands there. */
+bool spots_answer(const Spots *spots, double x, double y, const State *state, const LiveData *live,
+                  char text[ORIGIN_TEXT_MAX]);
+
 /* The command of the spot under a point; NULL: no spot. */
 const Command *spots_at(const Spots *spots, double x, double y);
 

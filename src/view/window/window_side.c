@@ -129,7 +129,7 @@ void window_draw_help(const WindowView *view) {
     if (!view->state->help)
         return;
     if (view->spots)
-        view->spots->count = 0; /* it covers everything */
+        view->spots->count = view->spots->figure_count = 0; /* it covers everything */
     pen_fill(view->pen, (Box){0, 0, view->layout.w, view->layout.h}, view->pen->theme->page, 1);
     pen_frame(view->pen, box, view->pen->theme->rule, 1, 1);
     Sheet sheet = help_sheet(view, (Box){box.x + PAD, box.y + PAD, w - 2 * PAD, h - 2 * PAD});
@@ -147,7 +147,7 @@ void window_draw_palette(const WindowView *view) {
     if (!view->state->palette.open)
         return;
     if (view->spots)
-        view->spots->count = 0; /* a click beside it means nothing */
+        view->spots->count = view->spots->figure_count = 0; /* a click beside it means nothing */
     Sheet sheet = pen_sheet(view->pen, (Box){box.x + PAD, box.y + PAD, w - 2 * PAD, h}, ROW,
                             view->spots);
     int rows = palette_panel.want(&sheet, &data, sheet.columns);
