@@ -90,12 +90,12 @@ class Refusals:
 
 
 def every_file(refusals, more):
-    """Each single file of the data set missing, empty and cut in half, in the first ring every fourth of
-    them: one line, or the arrays as they were, but for boxes."""
+    """Each single file of the data set missing, empty and cut in half (behind an odd byte: half of a sweep
+    can be a sweep), in the first ring every fourth: one line, or the same arrays, but for boxes."""
     files = sorted(str(path.relative_to(refusals.data)) for path in refusals.data.rglob("*") if path.is_file())
     ways = [(file, how, spoil) for file in files for how, spoil in (
         ("missing", gone(file)), ("empty", cut(file, 0)),
-        ("half", cut(file, (refusals.data / file).stat().st_size // 2)))]
+        ("half", cut(file, (refusals.data / file).stat().st_size // 2 | 1)))]
     out, wanted, wrong = refusals.folder / "every.npz", None, []
     for file, how, spoil in [(None, "whole", None), *defects(ways)]:
         result = refusals.spoilt(spoil, "-o", out, *more, *refusals.usual)
