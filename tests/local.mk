@@ -21,7 +21,8 @@ tests_check_cachesim_SOURCES = %D%/cachesim/test_findings.c %D%/cachesim/test_ne
 	%D%/cachesim/test_trace_backward.c %D%/cachesim/test_traffic.c
 tests_check_fuzz_SOURCES = %D%/fuzz/fuzz_json.c %D%/fuzz/fuzz_npy.c %D%/fuzz/fuzz_npz.c \
 	%D%/fuzz/replay.c
-tests_check_hard_SOURCES = %D%/hard/test_budget.c %D%/hard/test_heavy_pty.c %D%/hard/test_soak.c
+tests_check_hard_SOURCES = %D%/hard/test_budget.c %D%/hard/test_heavy_pty.c %D%/hard/test_rest.c \
+	%D%/hard/test_soak.c
 tests_check_kernels_SOURCES = %D%/kernels/test_bevpool.c %D%/kernels/test_codec.c \
 	%D%/kernels/test_even.c %D%/kernels/test_fp64.c %D%/kernels/test_gates.c \
 	%D%/kernels/test_gradients.c %D%/kernels/test_height.c %D%/kernels/test_view_gates.c %D%/kernels/test_operator_gates.c \

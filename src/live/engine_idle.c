@@ -6,6 +6,7 @@
 #include "src/base/ref.h"
 
 enum { IDLE_MS = 200 };              /* without a request: time for what takes longer */
+enum { REST_MS = 30000 };            /* without a request: time for rest */
 static const double LOOK_MS = 1000;  /* between two looks at the scene's file */
 static const double SLICE_PAUSE = 5; /* moving: no slice of timing for so many times its duration */
 
@@ -226,7 +227,10 @@ static TaskEnd time_missing(Engine *engine, bool idle) {
     return time_kernel(engine, MEASURE_MISSING, idle);
 }
 
+/* Paused and untouched for REST_MS, the figures stay as they are: no core is kept busy by them. */
 static TaskEnd time_again(Engine *engine, bool idle) {
+    if (idle && clock_ms() - engine->request_ms > REST_MS)
+        return TASK_NONE;
     return time_kernel(engine, MEASURE_AGAIN, idle);
 }
 
