@@ -9,109 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const Subcommand commands[COMMAND_COUNT] = {
-    {"live", "[SCENE]", "watch a moving scene, toggle kernels and formats",
-     "The terminal becomes a dashboard, and a window shows the BEV where there is a display; keys "
-     "change what is computed, '?' lists them. The word live may be left out. Where there is no "
-     "terminal, control words are read from standard input, a line each, and figures are printed "
-     "as plain lines. Without SCENE: intersection.",
-     0, 1, cmd_live},
-    {"snapshot", "SCENE -o FILE.png", "draw the BEV grid as a figure",
-     "Pools SCENE with one kernel and draws the result as seen from above, x forward up, as PNG or "
-     "SVG (by the name's suffix). The same scene and options give the same pixels, unless --timing "
-     "measured puts this moment's clock into the caption.",
-     1, 1, cmd_snapshot},
-    {"verify", "[SCENE]...", "judge every kernel by three accuracy gates",
-     "Gate A compares with FP64 over the stored inputs and a bound for rounding, gate B says what "
-     "the number format costs against FP64 over the original inputs, gate C demands exact equality "
-     "on data that every order of summation sums exactly. Backward, with a random gradient of the "
-     "output, the same gates judge both gradients, and the adjoint identity holds them against "
-     "pooling: sum(pool(d, f) * g) = sum(d * grad_d) = sum(f * grad_f). Of several moments the table has "
-     "the worst one, with the cell and the class where the error is largest, and a second table has the "
-     "scenes' classes; --format json has every moment. Without SCENE: canonical, "
-     "asymmetric and toy. Exit status 3 when a gate fails.",
-     0, OPTIONS_MAX_ARGUMENTS, cmd_verify},
-    {"bench", "[SCENE]...", "time every kernel, caches warm and cold",
-     "Medians and percentiles of single poolings, the prepare step apart, effective bandwidth by "
-     "the kernel's own traffic model, and the speed-up over V2 on the same device (backward on the "
-     "CPU: over cpu_grad_owner). Without SCENE: the published configurations.",
-     0, OPTIONS_MAX_ARGUMENTS, cmd_bench},
-    {"info", "[SCENE]...", "describe this machine, build and scenes",
-     "Without SCENE: the machine, the devices and the kernels. With SCENE: shapes, points, "
-     "intervals, gather traffic and footprint.",
-     0, OPTIONS_MAX_ARGUMENTS, cmd_info},
-    {"export", "SCENE [OUT.npz]", "write a scene's tensors for NumPy",
-     "Writes depth, feat, the calibration, the five index arrays and bev_shape, as numpy.load and "
-     "bevscope itself read them; and what the scene's car recorded besides, which a world has "
-     "rendered: images, camera_names, boxes, box_labels, lidar, timestamps. With --pooled also, or "
-     "only, what a kernel computes.",
-     1, 2, cmd_export},
-    {"regime", "SCENE", "model a scene's memory traffic on any GPU",
-     "Follows the accesses of every CUDA kernel in the order of its blocks and warps, counts them, "
-     "finds the hit rate of an L2 of every size, and predicts DRAM bytes and the latency with its "
-     "parts: DRAM, L2, issue and the longest chain. All of it is a model and needs no GPU; "
-     "recorded and published latencies stand beside it where known. With --counters, what the "
-     "hardware counted stands beside it.",
-     1, 1, cmd_regime},
-    {"agreement", "[SCENE]...", "hold the memory model against hardware counters",
-     "How far the model is off, kernel by kernel, where counters were recorded: L2 hit rate, DRAM "
-     "bytes, latency, and the order of the kernels. Needs no GPU. Without SCENE: all that were "
-     "counted, which takes minutes.",
-     0, OPTIONS_MAX_ARGUMENTS, cmd_agreement},
-    {"plot", "KIND SCENE -o FILE.png", "draw the memory model as a chart",
-     "KIND is a chart's name, as bevscope --list shows them. PNG or SVG, by the name's suffix. "
-     "Charts of one GPU show the first of --gpu. Everything modelled says so.",
-     2, 2, cmd_plot},
-    {"report", "SCENE -o FOLDER", "write a page about a scene's memory regimes",
-     "FOLDER/report.html holds its pictures and tables, the machine and the command lines in one "
-     "file, to send around. The model beside what was published and recorded, with its errors. "
-     "Half a minute; needs no GPU.",
-     1, 1, cmd_report},
-    {"glossary", "[WORD]...", "say what the words on the screens mean",
-     "Prints what each WORD means; without WORD, the whole glossary.", 0, OPTIONS_MAX_ARGUMENTS,
-     cmd_glossary},
-    {"learn", "[LESSON]", "take a lesson: predict, run, see why",
-     "Without LESSON lists the course and how far you are. LESSON is a number, a name or a file: the "
-     "live display opens with it, asks for predictions, runs what they are about and shows why. "
-     "Where there is no terminal it asks and reads lines. A lesson goes on where you left it. "
-     "Progress is kept in $XDG_STATE_HOME/bevscope, else in ~/.local/state/bevscope.",
-     0, 1, cmd_learn},
-    {"try", "FILE [SCENE]", "judge and time a kernel of your own",
-     "FILE.c holds one function in C, void pool(const Pool *p): BEV pooling in FP32, nearest; --new "
-     "writes one to begin with. It is compiled by cc, gcc, clang or $CC, with -O2, -fopenmp where "
-     "that is known, and $CFLAGS; then judged on the cases that this program's own kernels are "
-     "judged on, by gates A and C: out is NaN before each call, two runs must both pass, and only "
-     "out may be written. Then it is timed on SCENE beside the kernels of the CPU, as bench does; "
-     "-o FILE.png also draws the chart. Without SCENE: canonical. The kernel runs in a process of "
-     "its own, without terminal, with limits of time and memory; on Linux for x86-64 and AArch64 "
-     "it also cannot start processes, write files or use the network. That contains mistakes, not "
-     "attacks: it runs with your rights and can read what you can, so try no stranger's file. "
-     "FILE.cu holds a kernel in CUDA and needs a GPU, a build with CUDA and libnvrtc; of the limits "
-     "it has that of time only. Exit status 3 when a case is wrong, 1 when the kernel does not "
-     "compile, crashes or does not end, 4 without a compiler or a GPU.",
-     1, 2, cmd_try},
-    {"steps", "[SCENE]", "follow warps of a kernel, step by step",
-     "What each instruction of the warps reads, adds and writes: points, sectors of 32 bytes, the "
-     "lanes (0 to v) that ask for each word of them, how many of their bytes are used, what waits "
-     "for what, and running counters. Two kernels stand side by side. The steps are those that "
-     "the memory model counts, for CUDA kernels, without a GPU. Without SCENE: canonical; without "
-     "a cell, a block or a warp: the cell with the most points.",
-     0, 1, cmd_steps},
-    {"train", "[SCENE]", "descend along the gradients until a smeared street is sharp",
-     "Gradient descent on the depth distribution, on the kernels of both directions: the parameters "
-     "are a logit for each bin of each pixel, depth is their softmax, and the loss is the distance "
-     "of the pooled grid to that of the true depth, |grid - true grid|^2 / |true grid|^2. Prints "
-     "loss, the share of depth in the wrong bin, and what forward, backward and all else took; "
-     "csv and json have every step. -o draws start, end and truth with the curve, as PNG or SVG. "
-     "Without SCENE: canonical.",
-     0, 1, cmd_train},
-    {"demo", "", "a tour of the live display, a minute long",
-     "Plays samples/demo.keys in the live display, with captions: kernels, formats, errors, charts, "
-     "a bent camera. Any key or click takes over; u then puts everything back. The control tour "
-     "plays it, too, and so does Enter as the first key of bevscope live.",
-     0, 0, cmd_demo},
-};
-
 typedef enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT } OptionKind;
 
 typedef struct {
@@ -130,8 +27,8 @@ typedef struct {
 #define ALL          ((1u << COMMAND_COUNT) - 1)
 #define RUNS         (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
 #define SCREENS      (ON(LIVE) | ON(LEARN))
-#define MODELS       (ON(REGIME) | ON(PLOT) | ON(REPORT))
-#define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS))
+#define MODELS       (ON(REGIME) | ON(PLOT) | ON(REPORT) | ON(RIG))
+#define SCENES       (RUNS | ON(REGIME) | ON(PLOT) | ON(REPORT) | ON(INFO) | ON(EXPORT) | ON(STEPS))
 #define FAULTY       (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT))
 #define FIELD(field) .offset = offsetof(Options, field)
 
@@ -199,7 +96,17 @@ static const OptionRow rows[] = {
      "of the depth distribution: below 1 sharpens, above 1 smears", CHOICE_NONE, 0.01, 100},
     {"temperature", 0, "T", KIND_REAL, ON(TRAIN), FIELD(temperature),
      "of the depth to start from (default: 10)", CHOICE_NONE, 0.01, 100},
-    {"channels", 'c', "N", KIND_INT, SCENES | ON(TRY) | ON(TRAIN), FIELD(channels),
+    {"from", 0, "RIG", KIND_TEXT, ON(RIG), FIELD(from_rig), "the rig to begin with (default: nuscenes)"},
+    {"input", 0, "WxH", KIND_TEXT, ON(RIG), FIELD(input),
+     "the network's input: images are resized to this width, and the lower rows kept"},
+    {"stride", 0, "N", KIND_INT, ON(RIG), FIELD(stride),
+     "pixels of the input from one feature to the next", CHOICE_NONE, 1, 256},
+    {"depth", 0, "START:STOP:STEP", KIND_TEXT, ON(RIG), FIELD(depth), "depth bins in metres"},
+    {"reach", 0, "M", KIND_REAL, ON(RIG), FIELD(reach_m), "the grid goes from -M to M metres",
+     CHOICE_NONE, 0.1, 10000},
+    {"cell", 0, "M", KIND_REAL, ON(RIG), FIELD(cell_m), "side of a cell in metres", CHOICE_NONE, 0.01,
+     1000},
+    {"channels", 'c', "N", KIND_INT, SCENES | ON(RIG) | ON(TRY) | ON(TRAIN), FIELD(channels),
      "feature channels instead of the scene's own", CHOICE_NONE, 1, 1024},
     {"prune", 0, "DEPTH", KIND_REAL, SCENES, FIELD(prune),
      "leave out points whose depth is below this", CHOICE_NONE, 0, 1},
@@ -237,7 +144,8 @@ static const OptionRow rows[] = {
      FIELD(output),
      "write here instead of to standard output, atomically (try, train: the chart, as PNG or SVG)"},
     {"format", 'f', "FORMAT", KIND_CHOICE,
-     ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME) | ON(AGREEMENT) | ON(TRAIN), FIELD(format),
+     ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME) | ON(AGREEMENT) | ON(TRAIN) | ON(RIG),
+     FIELD(format),
      "table, markdown, csv or json (default: table)", CHOICE_FORMAT},
     {"cache", 0, "LIST", KIND_LIST, ON(BENCH), FIELD(cache), "cache states to time (default: both)",
      CHOICE_CACHE},

@@ -14,7 +14,7 @@ typedef enum {
     COMMAND_LIVE, COMMAND_SNAPSHOT, COMMAND_VERIFY, COMMAND_BENCH, COMMAND_INFO, COMMAND_EXPORT,
     COMMAND_REGIME, COMMAND_AGREEMENT, COMMAND_PLOT, COMMAND_REPORT, COMMAND_GLOSSARY,
     COMMAND_LEARN, COMMAND_TRY,
-    COMMAND_STEPS, COMMAND_TRAIN, COMMAND_DEMO,
+    COMMAND_STEPS, COMMAND_TRAIN, COMMAND_DEMO, COMMAND_RIG,
     COMMAND_COUNT
 } CommandId;
 
@@ -57,6 +57,9 @@ typedef struct {
     const char *loss; /* "cell", "box", "class"; NULL: not given */
 
     const char *gpu, *gpu_file, *network, *over;
+    const char *from_rig, *input, *depth; /* of a rig: its name or file, WxH, START:STOP:STEP */
+    double reach_m, cell_m;               /* 0: the rig's own */
+    int64_t stride;
     double l2_mb, dram_gbps, clock_ghz;
     int64_t sms;
     bool counters;
@@ -84,11 +87,11 @@ typedef struct {
     CommandFunction *run;
 } Subcommand;
 
-/* In the order of CommandId. The functions are in cmd_*.c and plots.c. */
+/* In the order of CommandId. The functions are in cmd_*.c, plots.c and help.c. */
 extern const Subcommand commands[COMMAND_COUNT];
 CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_export, cmd_regime,
     cmd_agreement, cmd_plot, cmd_report, cmd_glossary, cmd_learn, cmd_try, cmd_steps,
-    cmd_train, cmd_demo;
+    cmd_train, cmd_demo, cmd_rig;
 
 /* Fills in the defaults and parses argv[1..]: the command, its options and its arguments. A missing
  * command, or a scene in its place, means the live display. */

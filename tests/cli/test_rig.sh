@@ -1,0 +1,54 @@
+#!/bin/sh
+# bevscope rig: the rigs that come with it, changed by options, and what it refuses.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+tap_folder
+small='--stride 16 --depth 1:9:2 --reach 16 --cell 1 --channels 8 --gpu a6000 --quiet'
+
+# A square grid, features and channels as asked for, and a scene that info reads the same.
+for rig in nuscenes argoverse2 waymo kitti360 robot; do
+    # shellcheck disable=SC2086
+    "$BEVSCOPE" rig --from "$rig" $small -o "$rig.json" >"$rig.txt" &&
+        "$BEVSCOPE" info "$rig.json" >info.txt
+    tap_ok $? "rig --from $rig"
+    points=$(awk '$1 == "points" { print $2 }' info.txt)
+    [ "$(sed -n 's/^\([0-9,]*\) points,.*/\1/p' "$rig.txt" | tr -d ,)" = "$points" ] && [ "$points" -gt 0 ] &&
+        grep -q ', 4 depth bins, 32 x 32 cells of 1 m, C = 8, FP16, nearest' "$rig.txt" &&
+        grep -q '^RTX A6000  *6.00 .* resident  *[A-Z]' "$rig.txt"
+    tap_ok $? "$rig: $points points, as info counts them, and the GPU's row"
+done
+# shellcheck disable=SC2086
+"$BEVSCOPE" rig $small --format json >rig.out && python3 -c "import json; json.load(open('rig.out'))"
+tap_ok $? 'as JSON'
+# shellcheck disable=SC2086
+"$BEVSCOPE" rig --from nuscenes.json $small --input 352x128 -o half.json >half.txt && grep -q 'features 22 x 8' half.txt
+tap_ok $? 'a file of its own, with another input'
+tap_run 'which every command takes' "$BEVSCOPE" snapshot half.json --timing off -o half.png
+
+refuses() { # PATTERN ARGUMENTS...: one line on standard error, status 1 or 2.
+    pattern=$1
+    shift
+    "$BEVSCOPE" rig "$@" >out 2>err
+    got=$?
+    { [ $got = 1 ] || [ $got = 2 ]; } && [ "$(wc -l <err)" = 1 ] && grep -qE -e "$pattern" err
+    tap_ok $? "rig $*: exit $got, $(cat err)"
+}
+refuses 'no such rig .nuscenes, argoverse2' --from nobody
+refuses '704 x 256 pixels are no multiple of 7' --stride 7
+refuses '102.4 m are no multiple of 0.7 m' --cell 0.7
+refuses "'704' is not WxH" --input 704
+refuses "'704x0' is not WxH" --input 704x0
+refuses "'1:60' is not START:STOP:STEP" --depth 1:60
+refuses "'1:nan:1' is not" --depth 1:nan:1
+refuses 'depth_m: empty range' --depth 60:1:1
+refuses '2560 rows, but images have 396' --input 704x2560
+refuses 'no camera sees a cell' --depth 50:60:1 --reach 4 --cell 1 --quiet
+refuses 'reach' --reach -1
+echo '[]' >list.json
+refuses 'list.json' --from list.json
+echo '{"frustum": 7}' >seven.json
+refuses 'seven.json' --from seven.json
+head -c 300 nuscenes.json >half-file.json
+refuses 'half-file.json: line' --from half-file.json
+ls "${TMPDIR:-/tmp}"/bevscope-rig-* >/dev/null 2>&1
+tap_ok $((! $?)) 'no temporary file is left'
+tap_done
