@@ -193,8 +193,7 @@ static Rounding rounding_of(const BevProblem *problem, const GateOutput *which,
 }
 
 static double bound_of(const Rounding *r, double want, double abs_sum, int32_t terms) {
-    double sum = (terms + 4) * r->u_acc * abs_sum + terms * r->eta_acc;
-    sum += r->u_view * abs_sum + terms * r->eta_view;
+    double sum = ((terms + 4) * r->u_acc + r->u_view) * abs_sum + terms * (r->eta_acc + r->eta_view);
     return r->u_out * fabs(want) + (1 + r->u_out) * sum + r->eta_out;
 }
 

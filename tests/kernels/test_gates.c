@@ -261,6 +261,12 @@ static void test_bound(void) {
     tap_ok(toy_verdict(&toy, BEV_FP32, NAN) == GATE_FAIL &&
                toy_verdict(&toy, BEV_FP32, INFINITY) == GATE_FAIL,
            "NaN and infinity fail where the reference is finite");
+    feat[3] = INFINITY;
+    toy_init(&toy, 64, feat);
+    tap_ok(toy_verdict(&toy, BEV_FP32, INFINITY) == GATE_PASS &&
+               toy_verdict(&toy, BEV_FP32, -INFINITY) == GATE_FAIL &&
+               toy_verdict(&toy, BEV_FP32, 1) == GATE_FAIL,
+           "an infinite feature makes the sum infinite, and nothing else is right");
     feat[3] = NAN;
     toy_init(&toy, 64, feat);
     tap_ok(toy_verdict(&toy, BEV_FP32, NAN) == GATE_FAIL &&
