@@ -43,11 +43,13 @@ unsigned control_aligns(const State *state) {
     return state->scene.aligns ? state->scene.aligns : (1u << BEV_ALIGN_COUNT) - 1;
 }
 
-/* On a narrow terminal the page "both" looks like the dashboard: keys skip it, but not in a lesson,
- * which is shown there. */
+/* Where the page "both" looks like the dashboard, keys skip it, but not in a lesson, which is shown
+ * there. */
 unsigned control_page(State *state, const Command *command) {
-    bool narrow = command->step && state->columns && state->columns < PAGE_BOTH_COLUMNS &&
-                  !state->lesson.open;
+    bool wide = state->job.steps || state->chart != CHART_NONE;
+    int least = wide ? PAGE_BOTH_COLUMNS : PAGE_SMALL_COLUMNS;
+    bool narrow =
+        command->step && state->columns && state->columns < least && !state->lesson.open;
     Page now = narrow && state->page == PAGE_BOTH ? PAGE_DASHBOARD : state->page;
     int page = control_pick(state, command, (int)now);
     if (page < 0)

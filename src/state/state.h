@@ -117,7 +117,8 @@ bool job_rigs_differ(const Job *job);
 /* What the terminal shows: dashboard and BEV, or one of them. With a window open it starts with the
  * dashboard alone, because the window shows the BEV. */
 typedef enum { PAGE_BOTH, PAGE_DASHBOARD, PAGE_BEV, PAGE_COUNT } Page;
-enum { PAGE_BOTH_COLUMNS = 110 };                /* narrower terminals show the dashboard alone */
+/* Narrower terminals show kernels and a small BEV on the page "both", or the dashboard alone. */
+enum { PAGE_BOTH_COLUMNS = 110, PAGE_SMALL_COLUMNS = 80 };
 extern const char *const page_names[PAGE_COUNT]; /* "both", "dashboard", "bev" */
 
 /* What the engine found when it loaded the scene. */

@@ -46,6 +46,9 @@ TAP_SUITE(state_program_program) {
           "and the other key back");
     after(&state, "glossary on; escape", !state.help, "Esc closes it, too");
     state.page = PAGE_BOTH;
+    after(&state, "page", state.page == PAGE_DASHBOARD, "80 columns have room for a small BEV");
+    state_step(&state, &(Event){.kind = EVENT_RESIZE, .columns = 79, .rows = 24});
+    state.page = PAGE_BOTH;
     use(&state, "page");
     Page first = state.page;
     after(&state, "page", first == PAGE_BEV && state.page == PAGE_DASHBOARD,

@@ -194,14 +194,46 @@ int headline_height(int columns, int rows) {
     return zoom_for(columns, rows) == 2 ? 7 : 5;
 }
 
+enum { FIGURES = 4 };
+
+static void figures_of(const PanelData *data, BigFigure figures[FIGURES]) {
+    figures[0] = latency_figure(data);
+    figures[1] = speedup_figure(data);
+    figures[2] = footprint_figure(data);
+    figures[3] = error_figure(data);
+}
+
 void headline_draw(Sheet *sheet, Area area, const PanelData *data) {
-    BigFigure figures[] = {latency_figure(data), speedup_figure(data), footprint_figure(data),
-                           error_figure(data)};
-    int gap = 2, w = (area.w - 3 * gap) / 4;
-    for (int i = 0; i < 4; i++) {
+    BigFigure figures[FIGURES];
+    figures_of(data, figures);
+    int gap = 2, w = (area.w - 3 * gap) / FIGURES;
+    for (int i = 0; i < FIGURES; i++) {
         sheet_origin(sheet, figures[i].origin, NULL);
         sheet->origin.dtype = data->state->job.config.dtype;
         figure_draw(sheet, (Area){area.x + i * (w + gap), area.y, w, area.h},
                     zoom_for(sheet->columns, sheet->rows), &figures[i]);
+    }
+}
+
+/* "11.0 us  3.34x over V2 FP16  10.2 MB footprint  0.021 max error": whole figures only. */
+void headline_line_draw(Sheet *sheet, Area area, const PanelData *data) {
+    BigFigure figures[FIGURES];
+    figures_of(data, figures);
+    const char *const words[FIGURES] = {"", figures[1].short_note, "footprint", "max error"};
+    int x = area.x, gap = 3;
+    for (int i = 0; i < FIGURES; i++) {
+        char number[48];
+        snprintf(number, sizeof number, "%s%s%s", figures[i].number,
+                 figures[i].unit[0] && i != 1 ? " " : "", figures[i].unit);
+        int number_w = sheet_width(sheet, number), words_w = sheet_width(sheet, words[i]);
+        int w = number_w + (words_w ? 1 + words_w : 0);
+        if (x + w > area.x + area.w)
+            return;
+        sheet_origin(sheet, figures[i].origin, NULL);
+        sheet->origin.dtype = data->state->job.config.dtype;
+        sheet_figure(sheet, (Area){x, area.y, w, 1});
+        sheet_text(sheet, x, area.y, number_w, cell_bold(figures[i].ink), number);
+        sheet_text(sheet, x + number_w + 1, area.y, words_w, cell_style(INK_MUTED), words[i]);
+        x += w + gap;
     }
 }

@@ -60,6 +60,8 @@ void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data);
 int header_draw(Sheet *sheet, Area area, const PanelData *data);
 int headline_height(int columns, int rows);
 void headline_draw(Sheet *sheet, Area area, const PanelData *data);
+/* The same figures in one row, where headline_height() is 0. */
+void headline_line_draw(Sheet *sheet, Area area, const PanelData *data);
 void findings_line_draw(Sheet *sheet, Area area,
                         const PanelData *data); /* the first finding, where its panel is not
                                                    shown */

@@ -37,6 +37,8 @@ static const Arrangement arrangements[] = {
     {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                           &accuracy_panel, &pipeline_panel}},
                                     {42, {&bev_panel, &operator_panel, &intervals_panel, &objects_panel}}}},
+    {PAGE_BOTH, PAGE_SMALL_COLUMNS, {{68, {&kernels_panel, &idea_panel, &accuracy_panel}},
+                                     {32, {&bev_panel, &operator_panel}}}},
     {PAGE_DASHBOARD, 110, {{54, {&memory_panel, &kernels_panel, &idea_panel, &pipeline_panel}},
                            {46, {&accuracy_panel, &model_panel, &intervals_panel,
                                  &objects_panel, &findings_panel}}}},
@@ -66,6 +68,8 @@ static const Arrangement backward[] = {
     {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &model_panel,
                                           &accuracy_panel, &intervals_panel, &pipeline_panel}},
                                     {42, {&bev_panel, &training_panel, &camera_panel, &operator_panel, &gradients_panel}}}},
+    {PAGE_BOTH, PAGE_SMALL_COLUMNS, {{68, {&kernels_panel, &gradients_panel}},
+                                     {32, {&bev_panel, &training_panel}}}},
     {PAGE_DASHBOARD, 0, {{100, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                 &accuracy_panel, &training_panel, &gradients_panel,
                                 &intervals_panel, &pipeline_panel}}}},
@@ -73,6 +77,9 @@ static const Arrangement backward[] = {
 /* clang-format on */
 
 static const Arrangement *choose(const State *state, Page page, int columns) {
+    bool chart = state->chart != CHART_NONE && columns < PAGE_BOTH_COLUMNS; /* as wide as it can */
+    if (chart && page == PAGE_BOTH)
+        page = PAGE_DASHBOARD;
     const Arrangement *rows = arrangements;
     int count = sizeof arrangements / sizeof *arrangements;
     if (state->job.steps) {
@@ -132,9 +139,12 @@ enum { LESSON_LEAST_W = 44, LESSON_MOST_W = 76, LESSON_SHARE = 38, LESSON_UNDER 
 static Page lesson_page(const State *state, int columns) {
     LessonPanel point = state->lesson.point;
     bool bev = point == PANEL_BEV || point == PANEL_STRIP;
-    if (!bev || state->page == PAGE_BEV)
-        return state->page;
-    return columns < PAGE_BOTH_COLUMNS ? PAGE_BEV : PAGE_BOTH;
+    bool narrow = columns < PAGE_BOTH_COLUMNS;
+    if (state->page == PAGE_BEV)
+        return PAGE_BEV;
+    if (!bev)
+        return narrow ? PAGE_DASHBOARD : state->page;
+    return narrow ? PAGE_BEV : PAGE_BOTH;
 }
 
 /* A column of its own on the left. */
@@ -192,6 +202,10 @@ static int draw_top(Sheet *sheet, Area area, const PanelData *data) {
             sheet_frame(sheet, at);
         used += headline + 1;
         line.y = area.y + used - 1;
+    } else if (area.h >= 22 && !data->state->lesson.open && data->state->page != PAGE_DASHBOARD) {
+        headline_line_draw(sheet, line, data);
+        line.y++;
+        used++;
     }
     if (area.h >= 22 && !data->state->lesson.open) /* whose frames need the row */
         findings_line_draw(sheet, line, data);
