@@ -33,8 +33,11 @@ int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
 const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const GpuEdit *edit,
                                         Prediction *prediction);
 
-/* Of an operator scene: the four steps of the articles' workflow, filled with what the model says
- * of the kernel. `counts`: all features are 1. Returns how many: WORKFLOW_STEPS, or 0 where the
- * kernel was not replayed (yet). */
+/* What the sum is of: camera features, an operator's rows, or an operator's rows whose
+ * features are all 1. */
+typedef enum { WORKFLOW_POOLING, WORKFLOW_OPERATOR, WORKFLOW_COUNTING } WorkflowOf;
+
+/* The four steps of the articles' workflow, filled with what the model says of the kernel. Returns
+ * how many: WORKFLOW_STEPS, or 0 where the kernel was not replayed (yet). */
 int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
-                const IntervalLengths *lengths, bool counts, Finding steps[WORKFLOW_STEPS]);
+                const IntervalLengths *lengths, WorkflowOf of, Finding steps[WORKFLOW_STEPS]);

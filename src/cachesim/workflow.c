@@ -1,4 +1,4 @@
-/* The articles' workflow for an operator that gathers and scatters, as findings: classify the
+/* The articles' workflow for a sum that gathers and scatters, as findings: classify the
  * memory regime, remove redundant traffic, map it to the GPU, validate. */
 #include "src/cachesim/findings.h"
 
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { LESSON = 16 };
+enum { LESSON_OPERATORS = 16, LESSON_WORKING_SET = 7 };
 
 /* What the steps look at. */
 typedef struct {
@@ -18,7 +18,7 @@ typedef struct {
     double l2_bytes;
     int gpu;
     const GpuEdit *edit; /* NULL: none */
-    bool counts;
+    WorkflowOf of;
 } Facts;
 
 static const char *const regime_texts[REGIME_COUNT] = {
@@ -31,48 +31,78 @@ static void classify(const Facts *facts, Finding *step) {
     double footprint = bev_footprint_total(facts->model->footprint);
     double gathered = bev_traffic_total(facts->model->gather), share = footprint / facts->l2_bytes;
     const char *regime = regime_texts[bev_regime(footprint, facts->l2_bytes)];
-    snprintf(step->text, sizeof step->text, "classify: footprint %.1f MB, %.0f %% of L2: %s",
-             footprint * 1e-6, 100 * share, regime);
+    char bytes[32];
+    unit_text(UNIT_BYTES, footprint, bytes, sizeof bytes);
+    snprintf(step->text, sizeof step->text, "classify: footprint %s, %.0f %% of L2: %s", bytes,
+             100 * share, regime);
     snprintf(step->evidence, sizeof step->evidence,
              "gather traffic asks for it %.1f times; L2 hits %.1f %% of lookups (model)",
              gathered / footprint, 100 * facts->prediction.hit_rate);
 }
 
-/* By every rule of operator_kinds the depths of a cell are alike. */
-static void remove_traffic(const Facts *facts, Finding *step) {
+/* Of pooling: what is asked for more than once. */
+static void remove_repeats(const Facts *facts, Finding *step) {
     const BevTraffic *asked = &facts->kernel->requested;
-    double told = asked->depth + (facts->counts ? asked->feat : 0), all = bev_traffic_total(*asked);
-    snprintf(step->text, sizeof step->text,
-             "remove: the depths of a cell are alike%s: %.1f %% of the bytes asked for say nothing",
-             facts->counts ? ", all features are 1" : "", 100 * told / all);
+    double footprint = bev_footprint_total(facts->model->footprint);
+    double all = bev_traffic_total(*asked);
+    char bytes[32];
+    unit_text(UNIT_BYTES, all, bytes, sizeof bytes);
+    snprintf(step->text, sizeof step->text, "remove: %s asks for %s, %.1f times the footprint",
+             facts->kernel->title, bytes, all / footprint);
     snprintf(step->evidence, sizeof step->evidence,
-             "%.2f of %.2f MB (model): a kernel of its own would %s", told * 1e-6, all * 1e-6,
-             facts->counts ? "count, and scale each count once" : "scale each sum once");
+             "features %.1f %% of it, depths %.1f %%, ranks and owners %.1f %%, sums %.1f %% "
+             "(model)",
+             100 * asked->feat / all, 100 * asked->depth / all, 100 * asked->index / all,
+             100 * (asked->out_read + asked->out_write) / all);
 }
 
-static bool takes_pieces(const MemoryModel *model) {
+/* Of an operator: by every rule of operator_kinds the depths of a cell are alike. */
+static void remove_traffic(const Facts *facts, Finding *step) {
+    if (facts->of == WORKFLOW_POOLING) {
+        remove_repeats(facts, step);
+        return;
+    }
+    const bool counts = facts->of == WORKFLOW_COUNTING;
+    const BevTraffic *asked = &facts->kernel->requested;
+    double told = asked->depth + (counts ? asked->feat : 0), all = bev_traffic_total(*asked);
+    snprintf(step->text, sizeof step->text,
+             "remove: the depths of a cell are alike%s: %.1f %% of the bytes asked for say nothing",
+             counts ? ", all features are 1" : "", 100 * told / all);
+    snprintf(step->evidence, sizeof step->evidence,
+             "%.2f of %.2f MB (model): a kernel of its own would %s", told * 1e-6, all * 1e-6,
+             counts ? "count, and scale each count once" : "scale each sum once");
+}
+
+/* Which form the kernel of tiles takes; how many kernels were modelled. */
+static const char *tiles_text(const MemoryModel *model, int *modelled) {
+    const char *text = "the form of V4 is not modelled here";
+    *modelled = 0;
     for (int i = 0; i < model->kernel_count; i++) {
         const PredictedKernel *row = &model->kernels[i];
-        if (row->kernel && row->kernel->access.owner == BEV_OWNS_TILE)
-            return row->profile.counts.form && row->profile.counts.form->owner == BEV_OWNS_PIECE;
+        *modelled += row->kernel != NULL;
+        if (!row->kernel || row->kernel->access.owner != BEV_OWNS_TILE)
+            continue;
+        bool pieces =
+            row->profile.counts.form && row->profile.counts.form->owner == BEV_OWNS_PIECE;
+        text = pieces ? "no columns that cells share: V4 takes pieces of cells, without tensor cores"
+                      : "V4 finds columns that cells share: tiles on tensor cores";
     }
-    return false;
+    return text;
 }
 
 static void map_to_gpu(const Facts *facts, Finding *step) {
     Prediction least;
     char us[24] = "n/a";
+    int modelled;
+    const char *tiles = tiles_text(facts->model, &modelled);
     const PredictedKernel *best = findings_fastest(facts->model, facts->gpu, facts->edit, &least);
     if (best)
         unit_text(UNIT_US, least.latency_us, us, sizeof us);
     snprintf(step->text, sizeof step->text,
-             "map: longest cell %lld points, median %lld: %s is the fastest of the model, %s",
+             "map: longest cell %lld points, median %lld: %s%s, %s",
              (long long)facts->lengths->longest, (long long)facts->lengths->median,
-             best ? best->title : "none", us);
-    snprintf(step->evidence, sizeof step->evidence, "%s",
-             takes_pieces(facts->model)
-                 ? "no columns that cells share: V4 deals out pieces of cells, without tensor cores"
-                 : "V4 finds columns that cells share: tiles on tensor cores");
+             best ? best->title : "none", modelled > 1 ? " is the fastest of the model" : "", us);
+    snprintf(step->evidence, sizeof step->evidence, "%s", tiles);
 }
 
 static void validate(const Facts *facts, Finding *step) {
@@ -86,7 +116,7 @@ static void validate(const Facts *facts, Finding *step) {
 }
 
 int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
-                const IntervalLengths *lengths, bool counts, Finding steps[WORKFLOW_STEPS]) {
+                const IntervalLengths *lengths, WorkflowOf of, Finding steps[WORKFLOW_STEPS]) {
     static void (*const each[WORKFLOW_STEPS])(const Facts *, Finding *) = {classify, remove_traffic,
                                                                            map_to_gpu, validate};
     const Gpu on = model_gpu(model, gpu, edit);
@@ -100,9 +130,10 @@ int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
                          .l2_bytes = on.l2_bytes,
                          .gpu = gpu,
                          .edit = edit,
-                         .counts = counts};
+                         .of = of};
     for (int i = 0; i < WORKFLOW_STEPS; i++) {
-        steps[i] = (Finding){.lesson = LESSON};
+        steps[i] = (Finding){
+            .lesson = of == WORKFLOW_POOLING ? LESSON_WORKING_SET : LESSON_OPERATORS};
         each[i](&facts, &steps[i]);
         snprintf(steps[i].brief, sizeof steps[i].brief, "%.79s", steps[i].text);
     }

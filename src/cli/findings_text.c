@@ -53,16 +53,19 @@ static void print_kernel(const Finding *findings, int count, const PredictedKern
         print_finding(&findings[i], "  ", true, out);
 }
 
-/* The workflow of an operator scene, with its fastest kernel; *kernel NULL: none. */
+/* The workflow of an operator scene, or of forward pooling, with its fastest kernel; *kernel NULL:
+ * none. */
 static int workflow(const SceneModel *scene, const MemoryModel *model, int gpu,
                     const PredictedKernel **kernel, Finding steps[WORKFLOW_STEPS]) {
     const Scene *of = &scene->workload.scene;
     const IntervalLengths lengths = lengths_of(scene);
     Prediction prediction;
-    *kernel = of->has_operator ? findings_fastest(model, gpu, NULL, &prediction) : NULL;
-    return *kernel ? workflow_of(model, (*kernel)->kernel, gpu, NULL, &lengths,
-                                 of->operator_spec.kind == OPERATOR_HISTOGRAM, steps)
-                   : 0;
+    WorkflowOf sum = !of->has_operator ? WORKFLOW_POOLING
+                     : of->operator_spec.kind == OPERATOR_HISTOGRAM ? WORKFLOW_COUNTING
+                                                                    : WORKFLOW_OPERATOR;
+    bool told = of->has_operator || scene->problem.view.direction == BEV_FORWARD;
+    *kernel = told ? findings_fastest(model, gpu, NULL, &prediction) : NULL;
+    return *kernel ? workflow_of(model, (*kernel)->kernel, gpu, NULL, &lengths, sum, steps) : 0;
 }
 
 static void print_workflow(const SceneModel *scene, const MemoryModel *model, int gpu, FILE *out) {

@@ -208,7 +208,10 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
                             &lengths, findings);
     if (state->scene.has_operator)
         count += workflow_of(live->model, live->job.config.kernel, state->gpu, &state->edit,
-                             &lengths, state->scene.operator_spec.kind == OPERATOR_HISTOGRAM,
+                             &lengths,
+                             state->scene.operator_spec.kind == OPERATOR_HISTOGRAM
+                                 ? WORKFLOW_COUNTING
+                                 : WORKFLOW_OPERATOR,
                              findings + count);
     return count;
 }

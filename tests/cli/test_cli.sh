@@ -312,6 +312,11 @@ tap_ok $? 'bench takes a list of kernels'
     grep -q "^Findings (model" "$folder/out" &&
     grep -qE '^V2 on RTX A6000, [0-9.]+ .?.s:' "$folder/out" && ! grep -q 'V3 LARGE on' "$folder/out"
 tap_ok $? 'and so does regime, with what binds each'
+grep -q '^Workflow on RTX A6000, with V' "$folder/out" &&
+    [ "$(grep -oE '^  (classify|remove|map|validate):' "$folder/out" | tr -d ' \n')" = \
+        classify:remove:map:validate: ] &&
+    grep -qE '^  remove: V[0-9+A-Z ]+ asks for [0-9.]+ .?B, [0-9.]+ times' "$folder/out"
+tap_ok $? 'and with the four steps of the workflow, of pooling too'
 "$BEVSCOPE" regime toy --gpu a6000 -k v2 --format json >"$folder/out" &&
     grep -q evidence "$folder/out"
 tap_ok $? 'findings are in the JSON, too'
