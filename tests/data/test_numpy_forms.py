@@ -333,6 +333,25 @@ def test_depths():
         ok(words in line if words else not line, f"depth of {name}", line)
 
 
+def test_sizes():
+    """Every documented form of bev_shape, by the program and by what the scripts in samples/ use."""
+    from export_scene import cells_of
+    random = np.random.default_rng(13)
+    for i in range(10):
+        a = rig(random, slices=1 + i % 2)
+        at, kept, _ = reference(a, frustum(a, 1 + np.arange(12.0)), np.floor)
+        both = ranks(a, at, kept, lambda x, y, z, n: (z * n[1] + y) * n[0] + x)
+        nz, ny, nx = (int(n) for n in both["bev_shape"][1:4])
+        five, want = [1, nz, ny, nx, a["feat"].shape[-1]], None
+        for form in (five, np.array(five, np.uint16), np.asarray([five])[0].astype(float).astype("i8")) + (
+                ((ny, nx), np.array([ny, nx], np.int16)) if nz == 1 else ()):
+            np.savez("size.npz", depth=a["depth"], feat=a["feat"], **(both | dict(bev_shape=np.asarray(form))))
+            got = pooled("size.npz")
+            want = got if want is None else want
+            ok(not isinstance(got, str) and np.array_equal(got, want) and cells_of(form) == (nz, ny, nx),
+               f"bev_shape {i}: {np.asarray(form).tolist()}", got if isinstance(got, str) else "")
+
+
 def test_headings():
     """info says where cameras look."""
     a = rig(np.random.default_rng(11))
@@ -385,5 +404,6 @@ test_roundings()
 test_other_conventions()
 test_depths()
 test_headings()
+test_sizes()
 test_frames()
 readers.done()

@@ -123,6 +123,9 @@ TAP_SUITE(origin_texts) {
     live.model = fixture_model();
     answer_at(ORIGIN_MODEL, NULL, text);
     tap_ok(strstr(text, "model: RTX A6000") && strstr(text, "data sheet"), "and after: %s", text);
+    answer_at(ORIGIN_NETWORK, NULL, text);
+    tap_ok(strstr(text, "published: a paper") && strstr(text, "model of RTX A6000"),
+           "stages of a network: %s", text);
     live.kernels[8].median_us.source = SOURCE_UNKNOWN;
     answer_at(ORIGIN_LATENCY, best, text);
     tap_ok(!strncmp(text, "n/a: ", 5), "an unknown figure says why: %s", text);

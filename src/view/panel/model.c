@@ -75,7 +75,11 @@ static void model_draw(Sheet *sheet, Area area, const PanelData *data) {
         return;
     }
     int rows = area.h - WORD_ROWS;
-    sheet_chart(sheet, (Area){area.x, area.y, area.w, rows}, spec, note);
+    bool network = data->state->chart == CHART_NETWORK;
+    sheet_origin(sheet, network ? ORIGIN_NETWORK : ORIGIN_MODEL, NULL);
+    sheet_chart(sheet, (Area){area.x, area.y, area.w, rows}, spec,
+                network ? "published, and model" : note);
+    sheet_origin(sheet, ORIGIN_MODEL, NULL);
     draw_words(sheet, (Area){area.x, area.y + rows, area.w, WORD_ROWS}, data);
     free(spec);
 }

@@ -154,6 +154,18 @@ static void model(Answer *answer) {
                                       : "measured by a probe");
 }
 
+static void network(Answer *answer) {
+    const MemoryModel *memory = answer->live->model;
+    char on[128];
+    prediction_gpu(answer->state, on, sizeof on);
+    if (memory && memory->networks.count)
+        say(answer, "published: %.90s%s. A gain of pooling is V2 / %s, model of %s.",
+            memory->networks.list[0].source, memory->networks.count > 1 ? ", and others" : "",
+            answer->kernel->title, on);
+    else
+        say(answer, "n/a: no network was read.");
+}
+
 static void counters(Answer *answer) {
     const LiveCounters *counted = &answer->live->counters;
     char place[160], label[96];
@@ -259,7 +271,7 @@ void origin_text(const State *state, const LiveData *live, const Origin *origin,
         [ORIGIN_COUNTERS] = counters,   [ORIGIN_PIPELINE] = pipeline,
         [ORIGIN_PICTURE] = picture,     [ORIGIN_OBJECTS] = objects,
         [ORIGIN_STEPS] = steps,         [ORIGIN_GRADIENTS] = gradients,
-        [ORIGIN_TRAINING] = training,
+        [ORIGIN_TRAINING] = training,   [ORIGIN_NETWORK] = network,
     };
     Answer answer = {state, live, origin,
                      origin->kernel ? origin->kernel : state->job.config.kernel, "n/a"};
