@@ -1,5 +1,5 @@
-/* bevscope rig: is a rig a large or a small problem, and for which GPU. A rig is a scene of an empty
- * world, in JSON; the options change some of its fields. */
+/* bevscope rig: is a rig a large or a small problem, and for which GPU. A rig is a scene of an
+ * empty world, in JSON; the options change some of its fields. */
 #include "src/base/data.h"
 #include "src/base/progress.h"
 #include "src/cli/model.h"
@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the rig, changed ------------------------------------------------------------------------- */
+/* ---- the rig, changed -------------------------------------------------------------------------
+ */
 
 /* The file of --from: a rig that comes with the program, or a path. */
 static bool rig_path(const char *from, char path[PATH_MAX], Err *err) {
@@ -73,7 +74,8 @@ static bool set_grid(json_t *grid, double reach_m, double cell_m, Err *err) {
     int cells[2];
     if ((!reach_m && !cell_m) || !two(grid, "cells", cells))
         return true;
-    double old_m = json_number_value(json_array_get(x, 1)) - json_number_value(json_array_get(x, 0));
+    double old_m =
+        json_number_value(json_array_get(x, 1)) - json_number_value(json_array_get(x, 0));
     double side_m = reach_m ? 2 * reach_m : old_m, step_m = cell_m ? cell_m : old_m / cells[0];
     int count = (int)lround(side_m / step_m);
     if (fabs(count * step_m - side_m) > 1e-6 * side_m)
@@ -101,7 +103,8 @@ static bool numbers_of(const char *text, char separator, int count, double *valu
 static bool change(json_t *rig, const Options *options, Err *err) {
     json_t *frustum = json_object_get(rig, "frustum"), *grid = json_object_get(rig, "grid");
     double input[2] = {0}, depth[3] = {0};
-    if (options->input && (!numbers_of(options->input, 'x', 2, input) || input[0] < 1 || input[1] < 1))
+    if (options->input &&
+        (!numbers_of(options->input, 'x', 2, input) || input[0] < 1 || input[1] < 1))
         return err_set(err, ERR_USAGE, "--input", "for example 704x256", "'%s' is not WxH",
                        options->input);
     if (options->depth && !numbers_of(options->depth, ':', 3, depth))
@@ -130,9 +133,8 @@ static bool rig_text(const Options *options, char **text, Err *err) {
         return false;
     json_t *rig = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &error);
     free(bytes);
-    bool ok = json_is_object(rig) ||
-              err_set(err, ERR_FAILED, path, "a rig is a scene in JSON", "line %d: %s", error.line,
-                      error.text);
+    bool ok = json_is_object(rig) || err_set(err, ERR_FAILED, path, "a rig is a scene in JSON",
+                                             "line %d: %s", error.line, error.text);
     ok = ok && change(rig, options, err);
     *text = ok ? json_dumps(rig, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
     json_decref(rig);
@@ -145,7 +147,8 @@ static bool rig_text(const Options *options, char **text, Err *err) {
     return ok;
 }
 
-/* ---- what it comes to ------------------------------------------------------------------------- */
+/* ---- what it comes to -------------------------------------------------------------------------
+ */
 
 static void print_rig(const SceneModel *model, FILE *out) {
     const Scene *scene = &model->workload.scene;
@@ -156,15 +159,16 @@ static void print_rig(const SceneModel *model, FILE *out) {
     unit_text(UNIT_COUNT, (double)stats.points, points, sizeof points);
     unit_text(UNIT_COUNT, (double)problem->map.intervals, intervals, sizeof intervals);
     scene_model_bytes(model, footprint, gathered);
-    fprintf(out,
-            "%s\n%d cameras, features %lld x %lld, %lld depth bins, %d x %d cells of %g m, C = %lld, "
-            "%s, nearest\n%s points, %s intervals, the longest of %lld points; footprint %s, gather "
-            "traffic %s\n\n",
-            scene->title, scene->rig.camera_count, (long long)problem->shape.feat_w,
-            (long long)problem->shape.feat_h, (long long)problem->shape.depth_bins, grid->nx, grid->ny,
-            (grid->x_max_m - grid->x_min_m) / grid->nx, (long long)problem->shape.channels,
-            bev_dtypes[problem->dtype].title, points, intervals, (long long)stats.longest, footprint,
-            gathered);
+    fprintf(
+        out,
+        "%s\n%d cameras, features %lld x %lld, %lld depth bins, %d x %d cells of %g m, C = %lld, "
+        "%s, nearest\n%s points, %s intervals, the longest of %lld points; footprint %s, gather "
+        "traffic %s\n\n",
+        scene->title, scene->rig.camera_count, (long long)problem->shape.feat_w,
+        (long long)problem->shape.feat_h, (long long)problem->shape.depth_bins, grid->nx, grid->ny,
+        (grid->x_max_m - grid->x_min_m) / grid->nx, (long long)problem->shape.channels,
+        bev_dtypes[problem->dtype].title, points, intervals, (long long)stats.longest, footprint,
+        gathered);
 }
 
 /* The row that a GPU runs fastest by the model, and what it and V2 take. */
@@ -220,10 +224,12 @@ static bool describe(const Options *options, const char *path, Err *err) {
     const WorkloadOptions usual = select_workload(options);
     ChosenGpus chosen = {0};
     SceneModel model = {0};
+    BevDtype dtype =
+        options->dtype ? (BevDtype)choices_find(CHOICE_DTYPE, options->dtype) : BEV_FP16;
     progress_begin("rig", options->quiet);
-    bool ok = chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
-              scene_model_open(&model, path, &usual, BEV_FP16, BEV_NEAREST, BEV_FORWARD, ALL_KERNELS,
-                               err);
+    bool ok =
+        chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
+        scene_model_open(&model, path, &usual, dtype, BEV_NEAREST, BEV_FORWARD, ALL_KERNELS, err);
     progress_end();
     if (ok && !model.problem.view.map.points)
         ok = err_set(err, ERR_FAILED, "rig", "look at --depth, --reach and the cameras' poses",

@@ -27,8 +27,9 @@ typedef struct {
 #define ALL          ((1u << COMMAND_COUNT) - 1)
 #define RUNS         (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
 #define SCREENS      (ON(LIVE) | ON(LEARN))
-#define MODELS       (ON(REGIME) | ON(PLOT) | ON(REPORT) | ON(RIG))
-#define SCENES       (RUNS | ON(REGIME) | ON(PLOT) | ON(REPORT) | ON(INFO) | ON(EXPORT) | ON(STEPS))
+#define MODELS       (ON(REGIME) | ON(PLOT) | ON(REPORT))
+#define ANY_GPU      (MODELS | ON(RIG))
+#define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS))
 #define FAULTY       (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT))
 #define FIELD(field) .offset = offsetof(Options, field)
 
@@ -77,11 +78,13 @@ static const OptionRow rows[] = {
      "random one (snapshot --backward: instead of a loss); NaN and infinite values are counted"},
     {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO) | ON(STEPS), FIELD(dtype),
      "number formats (bench: fp32,fp16; verify: all; else fp16)", CHOICE_DTYPE},
+    {"dtype", 'd', "NAME", KIND_CHOICE, ON(RIG), FIELD(dtype), "number format (default: fp16)",
+     CHOICE_DTYPE},
     {"dtype", 'd', "NAME", KIND_CHOICE, ON(TRAIN) | ON(EXPORT), FIELD(dtype),
      "number format (default: fp32)", CHOICE_DTYPE},
     {"align", 'a', "LIST", KIND_LIST, SCENES | ON(TRAIN), FIELD(align),
      "how points meet cells (verify: all; else nearest)", CHOICE_ALIGN},
-    {"device", 0, "WHICH", KIND_TEXT, ALL & ~ON(GLOSSARY) & ~ON(TRY) & ~ON(STEPS), FIELD(device),
+    {"device", 0, "WHICH", KIND_TEXT, ALL & ~(ON(GLOSSARY) | ON(TRY) | ON(STEPS) | ON(RIG)), FIELD(device),
      "auto, cpu, cuda or a GPU's number (default: auto)"},
     {"time", 't', "SECONDS", KIND_REAL, SCENES | ON(TRY) | ON(TRAIN), FIELD(time_s),
      "moment of a moving world or a clip (default: 0)", CHOICE_NONE, 0, 1e6},
@@ -140,7 +143,8 @@ static const OptionRow rows[] = {
      "the same, of its focal length", CHOICE_NONE, -20, 20},
     {"dirty", 0, NULL, KIND_FLAG, FAULTY, FIELD(dirty), "a dirty lens switches it off"},
     {"output", 'o', "FILE", KIND_TEXT,
-     ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | ON(TRY) | ON(TRAIN) | MODELS,
+     ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | ON(TRY) | ON(TRAIN) |
+         ANY_GPU,
      FIELD(output),
      "write here instead of to standard output, atomically (try, train: the chart, as PNG or SVG)"},
     {"format", 'f', "FORMAT", KIND_CHOICE,
@@ -259,7 +263,7 @@ static const OptionRow rows[] = {
     {"script", 0, "FILE", KIND_TEXT, SCREENS, FIELD(script),
      "no terminal, no window: read words and ticks from FILE, write a frame a tick; "
      "say TEXT puts a line on the frames"},
-    {"quiet", 0, NULL, KIND_FLAG, ON(LIVE) | ON(AGREEMENT) | ON(TRAIN) | MODELS, FIELD(quiet),
+    {"quiet", 0, NULL, KIND_FLAG, ON(LIVE) | ON(AGREEMENT) | ON(TRAIN) | ANY_GPU, FIELD(quiet),
      "no line on the terminal that says how far long work has come (live: of a script)"},
     {"frames", 0, "FOLDER", KIND_TEXT, SCREENS, FIELD(frames),
      "where the frames of a script go, as text and PNG (default: frames)"},
@@ -269,10 +273,10 @@ static const OptionRow rows[] = {
      "write the lesson as Markdown, for a wiki, with its pictures beside it"},
     {"again", 0, NULL, KIND_FLAG, ON(LEARN), FIELD(again),
      "begin the lesson anew instead of going on where you left it"},
-    {"gpu", 'g', "LIST", KIND_LIST, MODELS, FIELD(gpu),
-     "GPUs to model (default: the article's two and the one that results were recorded on)",
+    {"gpu", 'g', "LIST", KIND_LIST, ANY_GPU, FIELD(gpu),
+     "GPUs to model (default: the article's two and the one that results were recorded on; rig: all)",
      CHOICE_GPU},
-    {"gpu-file", 0, "FILE", KIND_TEXT, MODELS, FIELD(gpu_file),
+    {"gpu-file", 0, "FILE", KIND_TEXT, ANY_GPU, FIELD(gpu_file),
      "a GPU of your own: JSON with name, compute_capability, multiprocessors, l2_mb (MiB), dram_gbps "
      "and, if known, l2_gbps, l2_partitions, fp32_tflops and converts_fp8; begin with a copy of "
      "samples/gpus/l40.json"},
@@ -281,7 +285,7 @@ static const OptionRow rows[] = {
      "samples/networks/bevdet.json"},
     {"over", 0, "WHAT", KIND_CHOICE, ON(PLOT), FIELD(over), "what a sweep varies (default: grid)",
      CHOICE_SWEEP},
-    {"l2-mb", 0, "MIB", KIND_REAL, MODELS, FIELD(l2_mb),
+    {"l2-mb", 0, "MIB", KIND_REAL, ANY_GPU, FIELD(l2_mb),
      "what if their L2 had this size in MiB", CHOICE_NONE, 0.01, 100000},
     {"new", 'n', NULL, KIND_FLAG, ON(TRY), FIELD(create),
      "write a right and slow kernel to FILE, which must not exist yet; with --edit go on from it"},
@@ -289,11 +293,11 @@ static const OptionRow rows[] = {
      "open FILE in $VISUAL or $EDITOR first, and again after each verdict"},
     {"limit", 0, "SECONDS", KIND_REAL, ON(TRY), FIELD(limit_s),
      "how long a run of the kernel may take (default: 10)", CHOICE_NONE, 0.1, 3600},
-    {"dram-gbps", 0, "GB/S", KIND_REAL, MODELS, FIELD(dram_gbps),
+    {"dram-gbps", 0, "GB/S", KIND_REAL, ANY_GPU, FIELD(dram_gbps),
      "what if their DRAM gave so many GB/s", CHOICE_NONE, 1, 1e6},
-    {"sms", 0, "N", KIND_INT, MODELS, FIELD(sms), "what if they had so many multiprocessors",
+    {"sms", 0, "N", KIND_INT, ANY_GPU, FIELD(sms), "what if they had so many multiprocessors",
      CHOICE_NONE, 1, 10000},
-    {"clock-ghz", 0, "GHZ", KIND_REAL, MODELS, FIELD(clock_ghz),
+    {"clock-ghz", 0, "GHZ", KIND_REAL, ANY_GPU, FIELD(clock_ghz),
      "what if their multiprocessors ran at so many GHz", CHOICE_NONE, 0.1, 10},
     {"help", 'h', NULL, KIND_FLAG, ALL, FIELD(help), "show this text"},
 };

@@ -24,6 +24,10 @@ tap_ok $? 'as JSON'
 tap_ok $? 'a file of its own, with another input'
 tap_run 'which every command takes' "$BEVSCOPE" snapshot half.json --timing off -o half.png
 
+# shellcheck disable=SC2086
+"$BEVSCOPE" rig $small --dtype fp8 >fp8.txt && grep -q ', C = 8, FP8, nearest' fp8.txt
+tap_ok $? 'in another format'
+
 refuses() { # PATTERN ARGUMENTS...: one line on standard error, status 1 or 2.
     pattern=$1
     shift

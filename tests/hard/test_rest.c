@@ -11,8 +11,8 @@ static long ticks_of(pid_t process) {
     long user = -1, system = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
     FILE *file = fopen(path, "r");
-    if (file && fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %ld %ld", &user,
-                       &system) != 2)
+    if (file && fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %ld %ld",
+                       &user, &system) != 2)
         user = -1;
     if (file)
         fclose(file);

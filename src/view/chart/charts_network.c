@@ -58,8 +58,8 @@ static void network_finding(const ChartInput *input, const Network *network, dou
     if (input->room == ROOM_BOX || !isfinite(gain))
         snprintf(title, TEXT, "Pooling is %.1f %% of %s", share, network->title);
     else
-        snprintf(title, TEXT, "Pooling is %.1f %% of %s: %s makes the whole %.2f times as fast", share,
-                 network->title, chart_predicted(input, input->kernel, input->gpu)->title,
+        snprintf(title, TEXT, "Pooling is %.1f %% of %s: %s makes the whole %.2f times as fast",
+                 share, network->title, chart_predicted(input, input->kernel, input->gpu)->title,
                  network_speedup(network, gain));
 }
 
@@ -69,11 +69,12 @@ static void network_note(ChartData *data, double gain) {
     char on[128];
     chart_describe_gpu(data->input, on, sizeof on);
     if (isfinite(gain))
-        at = (size_t)snprintf(data->note, size,
-                              "The published pooling is taken as V2's and divided by %.1f, V2 over the "
-                              "selection in the model of %s. Softmax and transpositions are within "
-                              "other stages.",
-                              gain, on);
+        at = (size_t)snprintf(
+            data->note, size,
+            "The published pooling is taken as V2's and divided by %.1f, V2 over the "
+            "selection in the model of %s. Softmax and transpositions are within "
+            "other stages.",
+            gain, on);
     for (int i = 0; i < networks->count && at < size; i++)
         at += (size_t)snprintf(data->note + at, size - at, "%s%s: %s.", at ? "\n" : "",
                                networks->list[i].title, networks->list[i].source);
@@ -97,8 +98,8 @@ void fill_network(ChartData *data) {
         spec->title = data->title;
     }
     snprintf(data->labels[2 * NETWORKS], TEXT, "ms of a frame's budget of %g", budget);
-    spec->x = (PlotAxis){data->labels[2 * NETWORKS], false, 0, fmax(chart_round_up(longest), budget),
-                         "ms"};
+    spec->x = (PlotAxis){data->labels[2 * NETWORKS], false, 0,
+                         fmax(chart_round_up(longest), budget), "ms"};
     spec->in_order = true;
     spec->part_names = network_parts;
     spec->part_count = NETWORK_PARTS;
