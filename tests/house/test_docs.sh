@@ -40,6 +40,7 @@ while read -r command; do
     case $command in
         *--l2-carveout*) tap_skip "$command" "needs a GPU" && continue ;;
         *--list | *glossary* | *" steps "* | *" try "*) ;;
+        *" rig "*) small="$small --depth 1:9:2" ;;
         *) small="$small --device cpu" ;;
     esac
     (cd "$folder/run" && eval "\"\$BEVSCOPE\" ${small#bevscope }" >"$folder/out" 2>&1 </dev/null)
