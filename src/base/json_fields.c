@@ -206,19 +206,24 @@ bool fields_read(const Check *check, FieldPath path, const FieldTable *table, co
     return true;
 }
 
-bool fields_read_file(const char *path, size_t limit, const FieldTable *table, void *target,
-                      Err *err) {
+json_t *fields_load(const char *path, size_t limit, Err *err) {
     char *text;
     size_t length;
     json_error_t error;
     if (!data_read(path, limit, &text, &length, err))
-        return false;
+        return NULL;
     json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     free(text);
     if (!json)
-        return err_set(err, ERR_FAILED, path, "", "line %d: %s", error.line, error.text);
+        err_set(err, ERR_FAILED, path, "", "line %d: %s", error.line, error.text);
+    return json;
+}
+
+bool fields_read_file(const char *path, size_t limit, const FieldTable *table, void *target,
+                      Err *err) {
+    json_t *json = fields_load(path, limit, err);
     Check check = {path, err};
-    bool ok = fields_read(&check, (FieldPath){"$"}, table, json, target);
+    bool ok = json && fields_read(&check, (FieldPath){"$"}, table, json, target);
     json_decref(json);
     return ok;
 }

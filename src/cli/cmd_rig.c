@@ -1,11 +1,12 @@
 /* bevscope rig: is a rig a large or a small problem, and for which GPU. A rig is a scene of an
  * empty world, in JSON; the options change some of its fields. */
 #include "src/base/data.h"
+#include "src/base/json_fields.h"
 #include "src/base/progress.h"
+#include "src/base/units.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
-#include "src/base/units.h"
-#include "src/scene/scene_internal.h"
+#include "src/scene/scene.h"
 
 #include <limits.h>
 #include <math.h>
@@ -124,18 +125,12 @@ static bool change(json_t *rig, const Options *options, Err *err) {
 
 /* The text of the changed rig, malloc'd, which is a sound scene. */
 static bool rig_text(const Options *options, char **text, Err *err) {
-    char path[PATH_MAX], *bytes;
-    size_t length;
+    char path[PATH_MAX];
     Scene scene;
-    json_error_t error;
-    if (!rig_path(options->from_rig ? options->from_rig : "nuscenes", path, err) ||
-        !data_read(path, SCENE_MAX_JSON_BYTES, &bytes, &length, err))
-        return false;
-    json_t *rig = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &error);
-    free(bytes);
-    bool ok = json_is_object(rig) || err_set(err, ERR_FAILED, path, "a rig is a scene in JSON",
-                                             "line %d: %s", error.line, error.text);
-    ok = ok && change(rig, options, err);
+    json_t *rig = rig_path(options->from_rig ? options->from_rig : "nuscenes", path, err)
+                      ? fields_load(path, SCENE_MAX_JSON_BYTES, err)
+                      : NULL;
+    bool ok = rig && change(rig, options, err);
     *text = ok ? json_dumps(rig, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
     json_decref(rig);
     ok = ok && (*text || err_set(err, ERR_FAILED, "rig", "", "out of memory")) &&

@@ -48,7 +48,7 @@ refuses '2560 rows, but images have 396' --input 704x2560
 refuses 'no camera sees a cell' --depth 50:60:1 --reach 4 --cell 1 --quiet
 refuses 'reach' --reach -1
 echo '[]' >list.json
-refuses 'list.json' --from list.json
+refuses 'list.json: .: is an array, must be an object' --from list.json
 echo '{"frustum": 7}' >seven.json
 refuses 'seven.json' --from seven.json
 head -c 300 nuscenes.json >half-file.json
