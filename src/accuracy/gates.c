@@ -313,16 +313,42 @@ static void conclude(FormatError *error) {
     error->atol_1e2 = error->max_abs <= 1e-2 && !error->nan_count && !error->inf_count;
 }
 
+/* Squares of one channel. */
+typedef struct {
+    double error2, want2;
+} ChannelSums;
+
+/* Of channels that are not zero everywhere. NULL, and none: NaN. */
+static double channels_error(const ChannelSums *sums, int64_t channels) {
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t c = 0; sums && c < channels; c++)
+        if (sums[c].want2 > 0) {
+            sum += sums[c].error2 / sums[c].want2;
+            count++;
+        }
+    return count ? sqrt(sum / (double)count) : NAN;
+}
+
 /* Gate B's figures of one output; the arrays begin with it. */
 static FormatError error_of(const GateOutput *output, const double *fp64_original,
                             const int32_t *terms) {
     FormatError error = {.output = output->name, .slack = 1, .worst_cell = -1, .worst_channel = -1};
     const BevTensor *tensor = &output->tensor;
+    ChannelSums *sums = calloc((size_t)tensor->row_len, sizeof *sums);
     for (int64_t row = 0; row < tensor->rows; row++)
-        for (int64_t c = 0; c < tensor->row_len; c++)
-            compare(&error, terms[row] > 0, bev_tensor_at(tensor, row, c),
-                    fp64_original[row * tensor->row_len + c], row, c);
+        for (int64_t c = 0; c < tensor->row_len; c++) {
+            double got = bev_tensor_at(tensor, row, c);
+            double want = fp64_original[row * tensor->row_len + c];
+            compare(&error, terms[row] > 0, got, want, row, c);
+            if (sums && isfinite(got) && isfinite(want)) {
+                sums[c].error2 += (got - want) * (got - want);
+                sums[c].want2 += want * want;
+            }
+        }
     conclude(&error);
+    error.channels_l2 = channels_error(sums, tensor->row_len);
+    free(sums);
     return error;
 }
 
@@ -372,6 +398,7 @@ void format_error_add(FormatError *all, const FormatError *part, int64_t first_c
         all->worst_cell = first_cell + part->worst_cell;
         all->worst_channel = part->worst_channel;
     }
+    all->channels_l2 = fmax(all->channels_l2, part->channels_l2);
     all->output = part->output;
     all->slack = part->slack;
     all->judged += part->judged;

@@ -2,7 +2,9 @@
 
 #include "kernels/codec.h"
 #include "src/accuracy/fp64.h"
+#include "src/scene/grid_loss.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +21,7 @@ typedef struct {
     double *fp64_original;       /* FP64 over the original inputs */
     double *exact_reference;     /* FP64 over the inputs of `exact` */
     int32_t *terms;              /* of each row; `exact` has the same map */
+    const Grid *grid;            /* of the cells; NULL: none */
     uint8_t *class;              /* of each cell; NULL: unknown */
     void *codes, *again;         /* the outputs of two runs as read back */
     size_t code_bytes;           /* of each */
@@ -111,6 +114,9 @@ static void judge_output(const Gates *gates, const BevKernel *kernel, VerifyRow 
     row->same_bits = !memcmp(codes, gates->again, gates->code_bytes);
     row->format_verdict = gate_format(view->dtype, &row->format);
     row->class = CLASS_COUNT;
+    row->at_m[0] = row->at_m[1] = NAN;
+    if (gates->grid && view->direction == BEV_FORWARD && row->format.worst_cell >= 0)
+        grid_center(gates->grid, row->format.worst_cell, row->at_m);
     if (gates->class && row->format.worst_cell >= 0)
         row->class = (WorldClass)gates->class[row->format.worst_cell];
 }
@@ -252,13 +258,14 @@ static bool verify_kernel(Verify *verify, const BevKernel *kernel, Gates *gates,
 
 /* Classes of the cells, by the FP64 grid; unknown where features are no embedding. */
 static bool take_classes(Gates *gates, const Workload *workload, Err *err) {
-    const Scene *scene = &workload->scene;
     const BevTensor *out = &gates->problem->out;
     Embedding embedding;
-    if (!scene_has_embedding(scene) || gates->problem->direction == BEV_BACKWARD)
+    if (gates->problem->direction == BEV_BACKWARD)
         return true;
-    if (!embedding_init(&embedding, scene->channels, scene->seed, err))
+    if (!workload_embedding(workload, &embedding, err))
         return false;
+    if (!embedding.channels)
+        return true;
     gates->class = malloc((size_t)out->rows);
     float *vector = malloc((size_t)out->row_len * sizeof *vector);
     for (int64_t cell = 0; gates->class && vector && cell < out->rows; cell++) {
@@ -282,6 +289,7 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
     Gates gates;
     bool ok = gates_init(&gates, problem, !all_judged(verify, &problem->view, map), err) &&
               take_classes(&gates, workload, err);
+    gates.grid = workload->scene.has_rig ? &workload->scene.rig.grid : NULL;
     for (int i = 0; ok && bev_kernels[i]; i++) {
         VerifyRow row = {.scene = scene,
                          .shape = problem->view.shape,

@@ -16,6 +16,7 @@ typedef struct {
     GateAdjoint adjoint; /* on gate C's problem; forward it is skipped */
     BevShape shape;
     double time_s;       /* the moment */
+    double at_m[2];      /* centre of the cell with the largest error; NaN: not known */
     WorldClass class;    /* of the cell with the largest error; CLASS_COUNT: unknown */
     FormatError by_class[CLASS_COUNT]; /* forward, of cells of each class; judged 0: none, unknown */
     bool same_bits;      /* a second run on gate A's problem gave the same output */

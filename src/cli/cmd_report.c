@@ -227,6 +227,8 @@ static void put_command(const Page *page, const char *words, bool drawn) {
         fprintf(page->out, " --evenness %g", options->evenness);
     if (options->prune > 0)
         fprintf(page->out, " --prune %g", options->prune);
+    if (options->outlier > 0)
+        fprintf(page->out, " --outlier %g", options->outlier);
     if (options->channels > 0)
         fprintf(page->out, " --channels %lld", (long long)options->channels);
 }

@@ -208,11 +208,10 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
     spec->features = &snapshot->workload.features;
     spec->rig = scene->has_rig ? &scene->rig : NULL;
     spec->world = scene->has_world ? &scene->world : NULL;
-    if (scene_has_embedding(scene) && scene->channels >= EMBED_DIMS) {
-        if (!embedding_init(&snapshot->embedding, scene->channels, scene->seed, err))
-            return false;
+    if (!workload_embedding(&snapshot->workload, &snapshot->embedding, err))
+        return false;
+    if (snapshot->embedding.channels >= EMBED_DIMS)
         spec->embedding = &snapshot->embedding;
-    }
     /* The features of a world can be decoded into colour; those of a network only have a norm. */
     spec->view = spec->embedding        ? VIEW_COLOR
                  : scene->photo_features ? VIEW_RGB

@@ -114,9 +114,12 @@ static void report_moment(Report *report, const VerifyRow *row, bool passed) {
     report_add(report, "passed", "passed", 0, cell_bool(passed));
     report_add(report, "max_abs", "max abs", 3, cell_real(row->format.max_abs));
     report_add(report, "rel_l2", "rel L2", 3, cell_real(row->format.rel_l2));
+    report_add(report, "channels_l2", "of channels", 3, cell_real(row->format.channels_l2));
     report_add(report, "cosine", "cosine", 8, cell_real(row->format.cosine));
     report_add(report, "lowest_cosine", "of a class", 8, cell_real(lowest_cosine(row)));
     report_add(report, "cell", "cell", 0, cell_text(cell_name(row, cell, sizeof cell)));
+    report_add(report, "x_m", "x m", 3, cell_real(row->at_m[0]));
+    report_add(report, "y_m", "y m", 3, cell_real(row->at_m[1]));
     report_add(report, "class", "class", 0, cell_text(class_name(row)));
 }
 
@@ -208,6 +211,8 @@ static void add_place(Report *report, const Selected *selected, bool many) {
                cell_if(ran, cell_real(row->time_s)));
     report_add(report, "cell", many ? "cell" : NULL, 0,
                cell_text(cell_name(row, cell, sizeof cell)));
+    report_add(report, "x_m", many ? "x m" : NULL, 3, cell_if(ran, cell_real(row->at_m[0])));
+    report_add(report, "y_m", many ? "y m" : NULL, 3, cell_if(ran, cell_real(row->at_m[1])));
     report_add(report, "class", many ? "class" : NULL, 0, cell_text(class_name(row)));
     report_add(report, "lowest_cosine", many ? "of a class" : NULL, 8,
                cell_if(ran, cell_real(lowest_cosine(row))));
@@ -239,6 +244,8 @@ static void add_row(Report *report, const Verified *verified, const Selected *se
                cell_if(ran && row->kernel.judged > 0, cell_real(row->kernel.worst_ratio)));
     report_add(report, "max_abs", "max abs", 3, cell_if(ran, cell_real(format->max_abs)));
     report_add(report, "rel_l2", "rel L2", 3, cell_if(ran, cell_real(format->rel_l2)));
+    report_add(report, "channels_l2", "of channels", 3,
+               cell_if(ran, cell_real(format->channels_l2)));
     report_add(report, "cosine", "cosine", 8, cell_if(ran, cell_real(format->cosine)));
     report_add(report, "within_atol_1e2", "atol 1e-2", 0,
                cell_if(ran, cell_bool(format->atol_1e2)));

@@ -89,8 +89,8 @@ static const OptionRow rows[] = {
     {"time", 't', "SECONDS", KIND_REAL, SCENES | ON(TRY) | ON(TRAIN), FIELD(time_s),
      "moment of a moving world or a clip (default: 0)", CHOICE_NONE, 0, 1e6},
     {"moments", 0, "N", KIND_INT, ON(VERIFY), FIELD(moments),
-     "so many moments from --time on, half a second apart, of a clip as many as it has (default: one; "
-     "of a clip all): a selection's line shows its worst moment, and the worst selection comes first",
+     "so many moments from --time on, half a second apart, of a clip spread evenly over it (default: "
+     "one; of a clip all): a selection's line shows its worst moment, and the worst selection comes first",
      CHOICE_NONE, 1, 10000},
     {"cosine", 0, "C", KIND_REAL, ON(VERIFY), FIELD(cosine),
      "a line besides the gates: the cosine of each moment's output, and of its cells of each class, "
@@ -113,6 +113,9 @@ static const OptionRow rows[] = {
      "feature channels instead of the scene's own", CHOICE_NONE, 1, 1024},
     {"prune", 0, "DEPTH", KIND_REAL, SCENES, FIELD(prune),
      "leave out points whose depth is below this", CHOICE_NONE, 0, 1},
+    {"outlier", 0, "FACTOR", KIND_REAL, SCENES, FIELD(outlier),
+     "multiply feature channel 0 by this, as trained networks have channels: one scale for all "
+     "channels then serves one of them", CHOICE_NONE, 1, FEATURES_MAX_OUTLIER},
     {"evenness", 0, "E", KIND_REAL, SCENES, FIELD(evenness),
      "what if its intervals were more even: 0 as they are, 1 all of the mean length; points, cells "
      "and distinct bytes stay", CHOICE_NONE, 0, 1},

@@ -39,7 +39,7 @@ typedef struct {
     const char *direction; /* "forward", "backward", "both"; NULL: not given */
     const char *rounding;                        /* "scene", "floor", "truncate"; NULL: scene */
     const char *stage;                           /* "pool", "view"; NULL: not given */
-    double time_s, temperature, evenness, prune, skew; /* skew -1: not given */
+    double time_s, temperature, evenness, prune, outlier, skew; /* skew -1: not given */
     int64_t channels, points, moments;
     double cosine; /* 0: no line */
     const char *camera; /* that the next two change */

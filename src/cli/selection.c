@@ -275,6 +275,7 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
     app_number(app, "temperature", options->temperature > 0, options->temperature);
     app_number(app, "evenness", options->evenness > 0, options->evenness);
     app_number(app, "prune", options->prune > 0, options->prune);
+    app_number(app, "outlier", options->outlier > 0, options->outlier);
     app_number(app, "config", options->points > 0, (double)options->points);
     app_number(app, "skew", options->skew >= 0, options->skew);
     app_word(app, "rounding", options->rounding);
@@ -342,6 +343,7 @@ WorkloadOptions select_workload(const Options *options) {
                              .sizes = {options->skew >= 0, options->skew, options->points},
                              .evenness = options->evenness,
                              .prune = options->prune,
+                             .outlier = options->outlier,
                              .photo_features = options->photo_features};
 }
 

@@ -58,12 +58,10 @@ static bool render(Drawing *drawing, const Embedding *embedding, Err *err) {
 }
 
 static bool render_all(Drawing *drawing, Err *err) {
-    const Scene *scene = &drawing->page->workload->scene;
-    Embedding embedding = {0};
-    bool coloured = scene->has_world && scene->channels >= EMBED_DIMS;
-    if (coloured && !embedding_init(&embedding, scene->channels, scene->seed, err))
+    Embedding embedding;
+    if (!workload_embedding(drawing->page->workload, &embedding, err))
         return false;
-    bool ok = render(drawing, coloured ? &embedding : NULL, err);
+    bool ok = render(drawing, embedding.channels >= EMBED_DIMS ? &embedding : NULL, err);
     embedding_free(&embedding);
     return ok;
 }

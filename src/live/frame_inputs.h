@@ -26,10 +26,10 @@ struct SeenFeatures {
     SeenFeatures *base; /* these features with the depth of a training; NULL: as seen */
     LoadedScene *scene;
     Moment *moment; /* of a clip: the one whose tensors these are; else NULL */
-    double time_s, temperature;
+    double time_s, temperature, outlier;
     bool draft; /* rendered with fewer rays */
     BevShape shape;
-    Features values; /* borrowed from the scene where the scene has tensors */
+    Features values; /* borrowed from the scene where it has these tensors */
     CameraViews views, photos; /* `photos` is borrowed from the scene */
     Objects objects;     /* of that moment; the base's, where there is one */
     Embedding embedding; /* channels 0: the features are no embedding */

@@ -119,10 +119,11 @@ static void features_destroy(void *contents) {
         ref_drop(seen->base);
         return;
     }
-    if (seen->scene->scene.has_world) {
+    const Features *lent = &inputs_scene_at(seen)->tensors; /* empty of a world */
+    if (seen->values.depth != lent->depth)
         mem_pool_give(&depths, seen->values.depth, depth_bytes(seen));
+    if (seen->values.feat != lent->feat)
         mem_pool_give(&feats, seen->values.feat, feat_bytes(seen));
-    }
     camera_views_free(&seen->views);
     objects_free(&seen->objects);
     embedding_free(&seen->embedding);
@@ -147,6 +148,23 @@ static bool take_tensors(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const Scene *scene = inputs_scene_at(seen);
     seen->values = scene->tensors;
     seen->photos = camera_views_of_photos(&scene->photos);
+    return true;
+}
+
+/* Features from a file get an outlier in a copy. */
+static bool add_outlier(SeenFeatures *seen, Err *err) {
+    const float *lent = inputs_scene_at(seen)->tensors.feat;
+    if (seen->outlier <= 1)
+        return true;
+    if (seen->values.feat == lent) {
+        seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
+        if (!seen->values.feat)
+            return inputs_no_memory("features", err);
+        memcpy(seen->values.feat, lent, feat_bytes(seen));
+    }
+    features_add_outlier(&seen->shape, &seen->values, seen->outlier);
+    if (seen->embedding.channels)
+        embedding_add_outlier(&seen->embedding, seen->outlier);
     return true;
 }
 
@@ -198,7 +216,7 @@ SeenFeatures *inputs_with_depth(SeenFeatures *base, const float *depth, Err *err
 bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
                      FrameInputs *next, Err *err) {
     const Scene *scene = &next->scene->scene;
-    SeenFeatures want = {.scene = next->scene, .shape = scene->shape};
+    SeenFeatures want = {.scene = next->scene, .shape = scene->shape, .outlier = job->outlier};
     have = features_base(have);
     if (scene->has_world) {
         want.time_s = job->time_s;
@@ -209,7 +227,7 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
     if (scene->clip) /* the same for all times of a moment */
         want.time_s = clip_played_at(scene->clip, job->time_s) * scene->clip->period_s;
     if (have && have->scene == want.scene && have->time_s == want.time_s &&
-        have->temperature == want.temperature && have->shape.channels == want.shape.channels &&
+        have->temperature == want.temperature && have->outlier == want.outlier && have->shape.channels == want.shape.channels &&
         (want.draft || !have->draft)) {
         next->features = ref_keep(have);
         return true;
@@ -219,7 +237,8 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
         return inputs_no_memory("features", err);
     *next->features = want;
     ref_keep(want.scene);
-    if (render(next->features, give_up, err) && find_objects(next->features, err))
+    if (render(next->features, give_up, err) && add_outlier(next->features, err) &&
+        find_objects(next->features, err))
         return true;
     ref_drop(next->features);
     next->features = NULL;

@@ -76,6 +76,13 @@ void embedding_free(Embedding *embedding) {
     *embedding = (Embedding){.channels = 0};
 }
 
+void embedding_add_outlier(Embedding *embedding, double factor) {
+    for (int i = 0; i < EMBED_DIMS; i++) {
+        embedding->rows[i * embedding->channels] *= (float)factor;
+        embedding->columns[i] /= factor;
+    }
+}
+
 void embedding_encode(const Embedding *embedding, const float parts[EMBED_DIMS], float *vector) {
     int64_t channels = embedding->channels;
     for (int64_t c = 0; c < channels; c++)

@@ -328,6 +328,12 @@ bool features_render(const FeaturesRequest *request, Features *features, CameraV
     return false;
 }
 
+void features_add_outlier(const BevShape *shape, const Features *features, double factor) {
+    const int64_t count = (int64_t)features_feat_count(shape);
+    for (int64_t i = 0; i < count; i += shape->channels)
+        features->feat[i] *= (float)factor;
+}
+
 void features_free(Features *features) {
     if (!features)
         return;

@@ -35,6 +35,9 @@ void embedding_encode(const Embedding *embedding, const float parts[EMBED_DIMS],
 /* The inverse for orthonormal rows: parts[i] = sum over c of vector[c] * rows[i][c]. */
 bool embedding_decode(const Embedding *embedding, const float *vector, float parts[EMBED_DIMS]);
 
+/* The embedding of features with an outlier: encodes and decodes what features_add_outlier makes. */
+void embedding_add_outlier(Embedding *embedding, double factor);
+
 /* The class with the largest share of a pooled vector. CLASS_COUNT: the vector is zero, or the
  * embedding cannot be decoded. */
 WorldClass embedding_class(const Embedding *embedding, const float *vector);
@@ -101,6 +104,10 @@ bool features_render_into(const FeaturesRequest *request, const Features *featur
 /* Number of floats in `depth` and in `feat`. */
 size_t features_depth_count(const BevShape *shape);
 size_t features_feat_count(const BevShape *shape);
+
+/* Makes channel 0 an outlier, as trained networks have some: multiplies it by `factor`. */
+void features_add_outlier(const BevShape *shape, const Features *features, double factor);
+enum { FEATURES_MAX_OUTLIER = 1000 };
 
 void features_free(Features *features);
 void camera_views_free(CameraViews *views);

@@ -53,7 +53,23 @@ static bool take_features(Workload *workload, Err *err) {
     else if (!features_render(&request, &workload->features,
                               workload->options.views ? &workload->views : NULL, err))
         return false;
-    return !workload->options.photo_features || use_photo_features(workload, err);
+    if (workload->options.photo_features && !use_photo_features(workload, err))
+        return false;
+    if (workload->options.outlier > 0)
+        features_add_outlier(&scene->shape, &workload->features, workload->options.outlier);
+    return true;
+}
+
+bool workload_embedding(const Workload *workload, Embedding *embedding, Err *err) {
+    const Scene *scene = &workload->scene;
+    *embedding = (Embedding){.channels = 0};
+    if (!scene_has_embedding(scene))
+        return true;
+    if (!embedding_init(embedding, scene->channels, scene->seed, err))
+        return false;
+    if (workload->options.outlier > 0)
+        embedding_add_outlier(embedding, workload->options.outlier);
+    return true;
 }
 
 bool workload_open(Workload *workload, const char *name, const WorkloadOptions *options, Err *err) {
@@ -134,6 +150,9 @@ void workload_label(const Workload *workload, const char *scene, char *text, siz
     length = strlen(text);
     if (workload->options.prune > 0)
         snprintf(text + length, size - length, ", pruned below %g", workload->options.prune);
+    length = strlen(text);
+    if (workload->options.outlier > 0)
+        snprintf(text + length, size - length, ", outlier %g", workload->options.outlier);
     operator_label(&workload->options.sizes, text, size);
 }
 

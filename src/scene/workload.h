@@ -14,6 +14,7 @@ typedef struct {
     OperatorChange sizes; /* only operator scenes can change them */
     double evenness;    /* of the intervals: scatter_even() */
     double prune;       /* points with a smaller depth are left out: scatter_prune() */
+    double outlier;     /* factor of channel 0: features_add_outlier(); 0: none */
     bool photo_features; /* made from the photographs, of a world from its pictures */
     bool views;         /* also render camera views */
     const GradOutFile *grad_out; /* backward: instead of a random one; borrowed */
@@ -50,7 +51,12 @@ bool workload_move(Workload *workload, int number, Err *err);
 /* The time of the moment that the workload is at. */
 double workload_time_s(const Workload *workload);
 
-/* The name of the scene for tables and titles: with evenness and pruning where its map was changed. */
+/* The embedding of the workload's features, with `channels` 0 where they are none. The caller frees
+ * it. */
+bool workload_embedding(const Workload *workload, Embedding *embedding, Err *err);
+
+/* The name of the scene for tables and titles: with evenness, pruning and outlier where
+ * they change it. */
 void workload_label(const Workload *workload, const char *scene, char *text, size_t size);
 
 /* Whether recorded results of the scene hold for this map. */

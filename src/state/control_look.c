@@ -34,16 +34,14 @@ static void follow_cursor(State *state) {
 
 static void say_cell(State *state, Action action, const char *what, int64_t x, int64_t y) {
     const Grid *grid = &state->scene.grid;
-    bool side = state_slice(state).slice == SLICE_SIDE;
-    if (side && state->scene.has_rig)
-        SAY(state, action, "%sz %+.2f m, x %+.1f m", what,
-            grid->x_min_m + ((double)x + 0.5) * (grid->x_max_m - grid->x_min_m) / grid->nx,
-            grid->y_min_m + ((double)y + 0.5) * (grid->y_max_m - grid->y_min_m) / grid->ny);
+    double at_m[2];
+    if (state->scene.has_rig)
+        grid_center(grid, y * grid->nx + x, at_m);
+    if (state->scene.has_rig && state_slice(state).slice == SLICE_SIDE)
+        SAY(state, action, "%sz %+.2f m, x %+.1f m", what, at_m[0], at_m[1]);
     else if (state->scene.has_rig)
         SAY(state, action, "%scell %lld, %lld: x %+.1f m, y %+.1f m", what, (long long)x,
-            (long long)y,
-            grid->x_min_m + ((double)x + 0.5) * (grid->x_max_m - grid->x_min_m) / grid->nx,
-            grid->y_min_m + ((double)y + 0.5) * (grid->y_max_m - grid->y_min_m) / grid->ny);
+            (long long)y, at_m[0], at_m[1]);
     else
         SAY(state, action, "%scell %lld, %lld", what, (long long)x, (long long)y);
 }

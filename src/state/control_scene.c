@@ -94,6 +94,7 @@ RigState job_rig(const Job *job) {
     RigState rig = {.temperature = job->temperature,
                     .evenness = job->evenness,
                     .prune = job->prune,
+                    .outlier = job->outlier,
                     .rounding = job->rounding,
                     .camera_mask = job->camera_mask};
     memcpy(rig.camera_errors, job->camera_errors, sizeof rig.camera_errors);
@@ -103,7 +104,7 @@ RigState job_rig(const Job *job) {
 bool job_rigs_differ(const Job *job) {
     const RigState *rig = &job->baseline_rig;
     bool same = rig->temperature == job->temperature && rig->evenness == job->evenness &&
-                rig->prune == job->prune &&
+                rig->prune == job->prune && rig->outlier == job->outlier &&
                 rig->rounding == job->rounding && rig->camera_mask == job->camera_mask;
     for (int i = 0; same && i < RIG_MAX_CAMERAS; i++)
         same = camera_error_equal(&rig->camera_errors[i], &job->camera_errors[i]);
@@ -125,6 +126,7 @@ Job job_of_baseline(const Job *job) {
         baseline.temperature = rig->temperature;
         baseline.evenness = rig->evenness;
         baseline.prune = rig->prune;
+        baseline.outlier = rig->outlier;
         baseline.rounding = rig->rounding;
         baseline.camera_mask = rig->camera_mask;
         memcpy(baseline.camera_errors, rig->camera_errors, sizeof baseline.camera_errors);
@@ -141,7 +143,7 @@ void state_compare_with(State *state, int scene) {
 
 void job_repair(Job *job) {
     job->camera_mask = UINT32_MAX;
-    job->temperature = 1;
+    job->temperature = job->outlier = 1;
     job->rounding = ROUNDING_SCENE;
     memset(job->camera_errors, 0, sizeof job->camera_errors);
 }
@@ -250,6 +252,22 @@ unsigned control_prune(State *state, const Command *command) {
     return control_changed_and_told(state);
 }
 
+/* Steps by ten. */
+unsigned control_outlier(State *state, const Command *command) {
+    double next = control_scaled(command, state->job.outlier, 10);
+    if (command->step)
+        next = clamp(next, 1, FEATURES_MAX_OUTLIER);
+    if (!(next >= 1 && next <= FEATURES_MAX_OUTLIER))
+        return SAY(state, command->action, "outlier: %s is not from 1 to %d: still %g",
+                   command->argument, FEATURES_MAX_OUTLIER, state->job.outlier);
+    state->job.outlier = next;
+    if (next > 1)
+        SAY(state, command->action, "outlier: feature channel 0 is %g times as large", next);
+    else
+        SAY(state, command->action, "outlier off: the features' own values");
+    return control_values_and_told(state);
+}
+
 unsigned control_rounding(State *state, const Command *command) {
     if (camera_missing(state, command->action))
         return STEP_REDRAW;
@@ -321,7 +339,7 @@ unsigned control_calibration(State *state, const Command *from) {
 
 unsigned control_repair(State *state, const Command *command) {
     job_repair(&state->job);
-    SAY(state, command->action, "cameras clean and exact, depth temperature 1");
+    SAY(state, command->action, "cameras clean and exact, depth temperature 1, no outlier");
     return control_changed_and_told(state);
 }
 

@@ -94,7 +94,7 @@ typedef struct {
     bool stale;
     LiveVerdict gate_a, gate_b, gate_c;
     LiveVerdict atol_1e2; /* the published line: max abs error <= 1e-2 */
-    double max_abs, rel_l2, cosine;
+    double max_abs, rel_l2, channels_l2, cosine; /* FormatError */
     int64_t nan_count, inf_count;
     int64_t worst_cell; /* -1: none */
     const char *output; /* backward: the gradient that the errors are of, static text; else NULL */

@@ -49,11 +49,12 @@ typedef struct {
 typedef enum { COMPARE_OFF, COMPARE_WIPE, COMPARE_DIFFERENCE, COMPARE_COUNT } Compare;
 extern const char *const compare_names[COMPARE_COUNT]; /* "off", "wipe", "difference" */
 
-/* What a job does to the scene's own map and depths. */
+/* What a job does to the scene's own map, depths and features. */
 typedef struct {
     double temperature;   /* of the depth distribution, times the scene's own; 1: as rendered */
     double evenness;      /* of the intervals, 0 to 1: scatter_even() */
     double prune;         /* points with a smaller depth are left out; 0: none */
+    double outlier;       /* factor of feature channel 0; 1: none */
     GridRounding rounding; /* of points to cells */
     uint32_t camera_mask; /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
@@ -77,6 +78,7 @@ typedef struct {
     double temperature;    /* of the depth distribution, times the scene's own; 1: as rendered */
     double evenness;       /* of the intervals, 0 to 1: scatter_even() */
     double prune;          /* points with a smaller depth are left out; 0: none */
+    double outlier;        /* factor of feature channel 0; 1: none */
     OperatorChange sizes;  /* of an operator scene */
     GridRounding rounding; /* of points to cells */
     uint32_t camera_mask;  /* bit i: camera i is clean */

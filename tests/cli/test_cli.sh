@@ -124,6 +124,13 @@ expect 0 '' verify highway -c 16 --time 0.5 $one
 cp "$folder/out" "$folder/alone"
 expect 0 '' verify "$folder/clip" $one
 cp "$folder/out" "$folder/whole"
+cp "$folder/clip/0.npz" "$folder/clip/2.npz"
+expect 0 '' verify "$folder/clip" --moments 2 $one
+cp "$folder/out" "$folder/spread"
+"$BEVSCOPE" export highway "$folder/clip/3.npz" -c 8 >/dev/null
+expect 1 'clip/3.npz: feat: shape .*, 8), but 0.* has .*, 16)' verify "$folder/clip" $one
+expect 2 'not a whole number from 1 to 10000' verify highway --moments 0
+expect 2 'no-clip: neither a file nor a known scene' verify "$folder/no-clip"
 expect 3 '' verify highway -c 16 --moments 3 --cosine 0.99999 $one
 cp "$folder/out" "$folder/line"
 grep -q 'cosine .* is below the line' "$folder/err" &&
@@ -132,19 +139,40 @@ tap_ok $? 'verify --cosine says what is below the line'
 expect 0 '' verify highway -c 16 --moments 3 $one
 cat >"$folder/moments.py" <<'PY'
 import json, sys
-toy, alone, clip, line = (json.load(open(name)) for name in sys.argv[1:])
+toy, alone, clip, line, spread = (json.load(open(name)) for name in sys.argv[1:])
 assert len(toy["results"]) == 1 and len(toy["moments"]) == 3 and len(clip["moments"]) == 3
 worst, errors = toy["results"][0], [moment["max_abs"] for moment in toy["moments"]]
 assert worst["max_abs"] == max(errors) and errors[1] == alone["results"][0]["max_abs"], errors
 assert worst["time_s"] == toy["moments"][errors.index(max(errors))]["time_s"] and len(set(errors)) > 1
+cell_x, cell_y = map(int, worst["cell"].split(","))
+for key, cell in ("x_m", cell_x), ("y_m", cell_y):
+    assert abs(worst[key] - (-54 + (cell + 0.5) * 0.54)) < 1e-6, worst
 largest = max(toy["classes"], key=lambda row: row["max_abs"])
 assert worst["class"] == largest["class"] and worst["max_abs"] == largest["max_abs"], largest
 assert clip["results"][0]["class"] is None and clip["results"][0]["moments"] == 3
 assert [moment["max_abs"] for moment in clip["moments"]] == errors, clip["moments"]
+assert [moment["max_abs"] for moment in spread["moments"]] == [errors[0], errors[2]], spread
 assert line["failed"] == 3 and line["results"][0]["moments_failed"] == 3
 PY
 tap_run 'verify: all moments, the worst with its class; each as it is alone' \
-    python3 "$folder/moments.py" "$folder/out" "$folder/alone" "$folder/whole" "$folder/line"
+    python3 "$folder/moments.py" "$folder/out" "$folder/alone" "$folder/whole" "$folder/line" "$folder/spread"
+
+# An outlier: block scales of 16 channels lose their block, E4M3 stands; the plain rel L2 hides both.
+expect 0 '' verify toy -c 32 -k cpu_v4 -d fp8,nvfp4 -a nearest --device cpu --format json
+cp "$folder/out" "$folder/plain"
+expect 0 '' verify toy -c 32 -k cpu_v4 -d fp8,nvfp4 -a nearest --device cpu --format json --outlier 1000
+cat >"$folder/outlier.py" <<'PY'
+import json, sys
+plain, large = ({row["dtype"]: row for row in json.load(open(name))["results"]} for name in sys.argv[1:])
+assert large["fp8"]["scene"] == "toy, outlier 1000"
+assert large["fp8"]["channels_l2"] < 1.5 * plain["fp8"]["channels_l2"], large["fp8"]
+assert large["nvfp4"]["channels_l2"] > 2 * plain["nvfp4"]["channels_l2"], large["nvfp4"]
+assert large["nvfp4"]["rel_l2"] < plain["nvfp4"]["rel_l2"], large["nvfp4"]
+PY
+tap_run 'verify --outlier: E4M3 stands, a block of NVFP4 does not, and rel L2 does not say so' \
+    python3 "$folder/outlier.py" "$folder/plain" "$folder/out"
+expect 2 'outlier.*not a number from 1 to 1000' verify toy --outlier 0
+expect 2 'outlier.*not a number from 1 to 1000' verify toy --outlier nan
 
 # All kernels in one format, one kernel in all.
 expect 0 '' bench toy --quick --format json --device cpu --dtype fp16

@@ -349,6 +349,8 @@ static void test_format_error(void) {
                fabs(error.cosine - cosine) < 1e-12 && error.worst_cell == 0 &&
                error.worst_channel == 1 && !error.atol_1e2,
            "error figures of a case computed by hand");
+    tap_ok(fabs(error.channels_l2 - sqrt(0.125 * 0.125 / 2)) < 1e-12,
+           "of the channels each has its own relative error");
     got[1] = 4;
     error = format_error(&problem, got, want, points);
     tap_ok(error.rel_l2 == 0 && error.cosine == 1 && error.atol_1e2 &&

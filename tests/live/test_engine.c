@@ -77,14 +77,15 @@ TAP_SUITE(engine_pinned_rig) {
                frame->live.difference.moved_m == 0,
            "a baseline just pinned is what is shown");
     static const char *const changes[] = {"yaw", "a camera off", "temperature", "evenness",
-                                          "rounding", "prune"};
-    for (int i = 0; i < 6; i++) {
+                                          "rounding", "prune", "outlier"};
+    for (int i = 0; i < 7; i++) {
         state.job.camera_errors[0].yaw_deg = i == 0;
         state.job.camera_mask = i == 1 ? UINT32_MAX - 1 : UINT32_MAX;
         state.job.temperature = i == 2 ? 4 : 1;
         state.job.evenness = i == 3;
         state.job.rounding = i == 4 ? ROUNDING_TRUNCATE : ROUNDING_SCENE;
         state.job.prune = i == 5 ? 0.3 : 0;
+        state.job.outlier = i == 6 ? 10 : 1;
         frame = ask(engine, &state);
         const LiveDifference *difference = &frame->live.difference;
         double moved_m = i == 0 ? 2 * 40 * sin(M_PI / 360) : 0;
@@ -94,7 +95,7 @@ TAP_SUITE(engine_pinned_rig) {
                "%s: the baseline stays, %lld cells differ, 40 m moved %.2f m", changes[i],
                (long long)difference->cells, difference->moved_m);
     }
-    state.job.prune = 0;
+    state.job.outlier = 1;
     frame = ask(engine, &state);
     tap_ok(frame->live.difference.cells == 0, "and all is well when all is repaired");
     state.job.pool_baseline = false;
@@ -102,6 +103,41 @@ TAP_SUITE(engine_pinned_rig) {
     tap_ok(!frame->live.difference.known, "without a comparison nothing is compared");
     free(clean);
     engine_close(engine);
+}
+
+/* Whether channel 0 of the grid is `factor` times that of `plain`, and all others the same. */
+static bool has_outlier(const LiveFrame *frame, const float *plain, float factor) {
+    const int64_t count = frame->nx * frame->ny * frame->channels;
+    for (int64_t i = 0; i < count; i++)
+        if (frame->pooled[i] != plain[i] * (i % frame->channels ? 1 : factor))
+            return false;
+    return true;
+}
+
+/* Of a scene with tensors of its own, which stay as they are, and of a rendered one. */
+TAP_SUITE(engine_outlier) {
+    static const char *const names[] = {"segments", "toy"};
+    for (int i = 0; i < 2; i++) {
+        Engine *engine = open_engine(false);
+        strcpy(own_file, names[i]);
+        State state = fresh(OWN_FILE);
+        state.job.config.dtype = BEV_FP32;
+        const EngineFrame *frame = ask(engine, &state);
+        const LiveFrame *shown = &frame->live.frame;
+        size_t bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);
+        float *plain = malloc(bytes);
+        memcpy(plain, shown->pooled, bytes);
+        state.job.outlier = 64;
+        frame = ask(engine, &state);
+        tap_ok(frame && has_outlier(&frame->live.frame, plain, 64), "%s: channel 0 is 64 times as large",
+               names[i]);
+        state.job.outlier = 1;
+        frame = ask(engine, &state);
+        tap_ok(frame && has_outlier(&frame->live.frame, plain, 1), "%s: and as it was again",
+               names[i]);
+        free(plain);
+        engine_close(engine);
+    }
 }
 
 /* The fullest cell whose points all fit a probe's list. */

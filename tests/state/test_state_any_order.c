@@ -19,6 +19,8 @@ static const char *broken_invariant(const State *state) {
         return "a view or colour map out of the menu";
     if (!(job->time_s >= 0) || !(job->temperature >= 0.125 && job->temperature <= 8))
         return "time or temperature";
+    if (!(job->outlier >= 1 && job->outlier <= FEATURES_MAX_OUTLIER))
+        return "an outlier out of its range";
     if (!(state->wipe >= 0 && state->wipe <= 1) || !(viewport->zoom >= 1))
         return "wipe or zoom";
     if (!(viewport->center_x >= half - 1e-6 &&

@@ -90,6 +90,24 @@ TAP_SUITE(state_world_prune) {
     tap_ok(state.job.prune == 0, "and back to nothing");
 }
 
+TAP_SUITE(state_world_outlier) {
+    State state = make_state();
+    tap_ok(use(&state, "outlier 50") & STEP_RUN && state.job.outlier == 50 &&
+               says(&state, "outlier: feature channel 0 is 50 times as large"),
+           "a feature channel gets a factor");
+    tap_ok(!(use(&state, "outlier 0") & STEP_RUN) && !(use(&state, "outlier 1001") & STEP_RUN) &&
+               state.job.outlier == 50 && says(&state, "outlier: 1001 is not from 1 to 1000: still 50"),
+           "beyond its ends it says so");
+    tap_ok(use(&state, "outlier 1") & STEP_RUN && state.job.outlier == 1 &&
+               says(&state, "outlier off: the features' own values"),
+           "1 is off");
+    for (int i = 0; i < 4; i++)
+        state_step(&state, &(Event){.kind = EVENT_COMMAND, .command = {ACTION_OUTLIER, .step = 1}});
+    tap_ok(state.job.outlier == 1000, "steps go by ten, to the last");
+    use(&state, "repair");
+    tap_ok(state.job.outlier == 1, "repair takes it away");
+}
+
 TAP_SUITE(state_world_rounding) {
     State state = make_state();
     tap_ok(use(&state, "rounding truncate") & STEP_RUN &&

@@ -30,11 +30,10 @@ static void where_text(const PanelData *data, char *text, size_t size) {
         n += snprintf(text + n, size - (size_t)n, ", z %lld", (long long)z);
     if (!frame->rig || n < 0 || (size_t)n >= size)
         return;
-    const Grid *grid = &frame->rig->grid;
-    double forward = grid->x_min_m + ((double)x + 0.5) * (grid->x_max_m - grid->x_min_m) / grid->nx;
-    double left = grid->y_min_m + ((double)y + 0.5) * (grid->y_max_m - grid->y_min_m) / grid->ny;
-    snprintf(text + n, size - (size_t)n, ":  %.2f m %s, %.2f m %s", fabs(forward),
-             forward < 0 ? "back" : "forward", fabs(left), left < 0 ? "right" : "left");
+    double at_m[2]; /* forward, to the left */
+    grid_center(&frame->rig->grid, data->live->probe.cell, at_m);
+    snprintf(text + n, size - (size_t)n, ":  %.2f m %s, %.2f m %s", fabs(at_m[0]),
+             at_m[0] < 0 ? "back" : "forward", fabs(at_m[1]), at_m[1] < 0 ? "right" : "left");
 }
 
 static const Column columns[] = {{"camera", 14, 0, true},
