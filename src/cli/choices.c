@@ -2,6 +2,7 @@
 #include "src/cli/options.h"
 #include "src/cachesim/gpus.h"
 #include "src/base/nearest.h"
+#include "src/scales/cuts.h"
 #include "src/scene/grid_loss.h"
 #include "src/scene/photos.h"
 #include "src/view/draw/color.h"
@@ -72,6 +73,7 @@ static const struct {
     [CHOICE_STRIP] = {.at = strip_at},
     [CHOICE_TRUTH] = {.at = truth_at},
     [CHOICE_ROUNDING] = {.at = rounding_at, .listed = true},
+    [CHOICE_METHOD] = {.words = scale_method_names, .listed = true},
 };
 
 static const char *name_at(ChoiceSet set, int i) {

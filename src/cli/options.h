@@ -14,7 +14,7 @@ typedef enum {
     COMMAND_LIVE, COMMAND_SNAPSHOT, COMMAND_VERIFY, COMMAND_BENCH, COMMAND_INFO, COMMAND_EXPORT,
     COMMAND_REGIME, COMMAND_AGREEMENT, COMMAND_PLOT, COMMAND_REPORT, COMMAND_GLOSSARY,
     COMMAND_LEARN, COMMAND_TRY,
-    COMMAND_STEPS, COMMAND_TRAIN, COMMAND_DEMO, COMMAND_RIG,
+    COMMAND_STEPS, COMMAND_TRAIN, COMMAND_DEMO, COMMAND_RIG, COMMAND_CALIBRATE,
     COMMAND_COUNT
 } CommandId;
 
@@ -23,7 +23,7 @@ typedef enum {
     CHOICE_NONE, CHOICE_KERNEL, CHOICE_DTYPE, CHOICE_ALIGN, CHOICE_VIEW, CHOICE_COLORMAP,
     CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
     CHOICE_SWEEP, CHOICE_DIRECTION, CHOICE_STAGE, CHOICE_LOSS, CHOICE_STRIP, CHOICE_TRUTH,
-    CHOICE_ROUNDING, CHOICE_SET_COUNT
+    CHOICE_ROUNDING, CHOICE_METHOD, CHOICE_SET_COUNT
 } ChoiceSet;
 // clang-format on
 
@@ -76,6 +76,10 @@ typedef struct {
     double limit_s;
 
     int64_t steps;
+
+    const char *method;
+    double percentile;
+    bool per_channel;
 } Options;
 
 typedef bool CommandFunction(const Options *options, Err *err);
@@ -91,7 +95,7 @@ typedef struct {
 extern const Subcommand commands[COMMAND_COUNT];
 CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_export, cmd_regime,
     cmd_agreement, cmd_plot, cmd_report, cmd_glossary, cmd_learn, cmd_try, cmd_steps,
-    cmd_train, cmd_demo, cmd_rig;
+    cmd_train, cmd_demo, cmd_rig, cmd_calibrate;
 
 /* Fills in the defaults and parses argv[1..]: the command, its options and its arguments. A missing
  * command, or a scene in its place, means the live display. */

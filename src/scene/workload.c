@@ -1,5 +1,6 @@
 #include "src/scene/workload.h"
 
+#include "kernels/regime.h"
 #include "src/base/clock.h"
 #include "src/scene/clip.h"
 #include "src/scene/scatter.h"
@@ -205,6 +206,32 @@ bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostPr
     const BevMap *map = workload_map(workload, align, err);
     return map && problem_encode(problem, &workload->scene.shape, dtype, align, &workload->features,
                                  map, err);
+}
+
+static bool count_out(Workload *workload, BevAlign align, Histogram *out, Err *err) {
+    HostProblem problem = {0};
+    bool ok = workload_problem(workload, BEV_FP32, align, &problem, err) &&
+              problem_pool(bev_twin(bev_v3(), BEV_CPU), &problem.view, err);
+    const BevTensor *tensor = &problem.view.out;
+    if (ok && !histogram_add(out, tensor->data, tensor->rows * tensor->row_len, 1))
+        ok = err_set(err, ERR_FAILED, "histograms", "", "out of memory");
+    problem_free(&problem);
+    return ok;
+}
+
+bool workload_count(Workload *workload, unsigned aligns, TensorHistograms *histograms, Err *err) {
+    const BevShape *shape = &workload->scene.shape;
+    const Features *features = &workload->features;
+    int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
+    if (!histogram_add(&histograms->depth, features->depth, pixels * shape->depth_bins, 1) ||
+        !tensor_histograms_add_feat(histograms, features->feat, pixels))
+        return err_set(err, ERR_FAILED, "histograms", "", "out of memory");
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+        if (aligns >> align & 1 &&
+            !count_out(workload, (BevAlign)align, &histograms->out, err))
+            return false;
+    histograms->moments++;
+    return true;
 }
 
 bool workload_draw_grad_out(Workload *workload, Err *err) {

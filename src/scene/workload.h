@@ -1,6 +1,7 @@
 /* A scene prepared for many runs: features are rendered once, maps are built once per align. */
 #pragma once
 
+#include "src/scales/histogram.h"
 #include "src/scene/grad_out.h"
 #include "src/scene/problem.h"
 #include "src/scene/scatter.h"
@@ -71,6 +72,9 @@ const BevMap *workload_map(Workload *workload, BevAlign align, Err *err);
 /* Encodes the problem (problem_encode). It borrows from the workload, which must outlive it. */
 bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostProblem *problem,
                       Err *err);
+
+/* Counts the moment's depth, features and, for each align of the mask, FP32 output. */
+bool workload_count(Workload *workload, unsigned aligns, TensorHistograms *histograms, Err *err);
 
 /* Draws the workload's grad_out, unless it has one: that of the options, or random numbers of a
  * fixed seed. Fails where the file's has another shape. */

@@ -14,8 +14,9 @@ kernels/cuda        kernels
 kernels/cuda/v4     kernels
 kernels/cuda/grad_v4 kernels
 src/base            base      kernels
-src/scene           scene     kernels base
-src/scene/operator  scene     kernels base
+src/scales          scales    kernels base
+src/scene           scene     kernels base scales
+src/scene/operator  scene     kernels base scales
 src/lib             api       kernels base scene
 src/lib/tensorrt    trt       api
 src/cachesim        cachesim  kernels base
@@ -36,7 +37,7 @@ src/view/panel      panel     kernels base scene cachesim state draw bev chart
 src/view/term       term      kernels base scene cachesim state draw bev chart panel
 src/view/window     window    kernels base scene cachesim state draw bev figure chart panel
 src/ui              ui        kernels base scene cachesim run accuracy train state learn live app draw bev figure chart panel term window
-src/cli             cli       kernels base scene api cachesim run accuracy try train state learn live app draw bev figure chart panel term window ui
+src/cli             cli       kernels base scales scene api cachesim run accuracy try train state learn live app draw bev figure chart panel term window ui
 TABLE
 }
 

@@ -1,0 +1,186 @@
+#include "src/scales/cuts.h"
+
+#include "kernels/codec.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+const char *const scale_method_names[] = {"max", "percentile", "entropy", "mse", NULL};
+
+enum { FIRST_CANDIDATE = 128, CODES = 256 };
+
+bool scale_is_single(BevDtype element) {
+    return bev_tensor_scale(element, FLT_MAX) != 1 && !bev_block_scale_bytes(element, 1, 1);
+}
+
+/* ---- percentile ------------------------------------------------------------------------------ */
+
+static int percentile_bin(const LinearHistogram *linear, const Histogram *histogram,
+                          double percentile) {
+    double wanted = percentile / 100 * (double)histogram->values;
+    int64_t below = histogram->zeros;
+    for (int i = 0; i < linear->bins; i++) {
+        below += linear->counts[i];
+        if ((double)below >= wanted)
+            return i + 1;
+    }
+    return linear->bins;
+}
+
+/* ---- entropy --------------------------------------------------------------------------------- */
+
+/* Where the codes of a format begin, as magnitudes of codes from 0 to `end`. */
+typedef struct {
+    double starts[CODES], end;
+    int count;
+} Steps;
+
+static Steps steps_of(BevDtype element) {
+    Steps steps = {.end = bev_dtypes[element].largest};
+    bool equal = bev_dtypes[element].smallest == 1;
+    uint8_t codes[CODES];
+    for (int i = 0; i < CODES; i++)
+        codes[i] = (uint8_t)i;
+    BevTensor tensor = {.dtype = element, .rows = 1, .row_len = CODES, .data = codes, .scale = 1};
+    double below = 0;
+    for (int i = 0; i < CODES; i++) {
+        double value = bev_tensor_at(&tensor, 0, i);
+        if (!(value >= below && value <= bev_dtypes[element].largest)) /* NaN, or negative */
+            break;
+        steps.starts[steps.count++] = equal ? i : (below + value) / 2;
+        below = value;
+    }
+    steps.end += equal;
+    return steps;
+}
+
+/* The first of `bins` bins whose lower edge is at or above a start. */
+static int first_bin(double start, double end, int bins) {
+    int bin = (int)(start * bins / end);
+    while (bin > 0 && (bin - 1) * end >= start * bins)
+        bin--;
+    while (bin * end < start * bins)
+        bin++;
+    return bin;
+}
+
+/* Sums over the bins before each. */
+typedef struct {
+    int64_t counts[LINEAR_BINS + 1], filled[LINEAR_BINS + 1];
+    double p_log_p[LINEAR_BINS + 1]; /* with counts for p */
+} BinSums;
+
+static void sum_bins(const LinearHistogram *linear, BinSums *sums) {
+    memset(sums, 0, sizeof *sums);
+    for (int i = 0; i < linear->bins; i++) {
+        double p = (double)linear->counts[i ? i : 1];
+        sums->counts[i + 1] = sums->counts[i] + (int64_t)p;
+        sums->filled[i + 1] = sums->filled[i] + (p > 0);
+        sums->p_log_p[i + 1] = sums->p_log_p[i] + (p > 0 ? p * log(p) : 0);
+    }
+}
+
+/* The divergence where `bins` bins are kept. With P and Q the sums of p and q it is
+ * sum(p log(p / q)) / P + log(Q / P). */
+static double divergence(const LinearHistogram *linear, const BinSums *sums, const Steps *steps,
+                         int bins) {
+    int64_t total = sums->counts[linear->bins], kept = sums->counts[bins];
+    int64_t beyond = total - kept, last = kept - sums->counts[bins - 1];
+    if (!kept || (beyond && !last))
+        return INFINITY;
+    double p = (double)(last + beyond);
+    double sum = sums->p_log_p[bins - 1] + (p > 0 ? p * log(p) : 0);
+    for (int i = 0, from = 0; i < steps->count; i++) {
+        int to = i + 1 < steps->count ? first_bin(steps->starts[i + 1], steps->end, bins) : bins;
+        int64_t count = sums->counts[to] - sums->counts[from];
+        if (count) {
+            double q = (double)count / (double)(sums->filled[to] - sums->filled[from]);
+            sum -= (double)(count + (to == bins ? beyond : 0)) * log(q);
+        }
+        from = to;
+    }
+    return sum / (double)total + log((double)kept / (double)total);
+}
+
+static int entropy_bin(const LinearHistogram *linear, BevDtype element) {
+    Steps steps = steps_of(element);
+    BinSums sums;
+    int best = linear->bins;
+    double least = INFINITY;
+    sum_bins(linear, &sums);
+    for (int bins = FIRST_CANDIDATE; bins <= linear->bins; bins++) {
+        double value = divergence(linear, &sums, &steps, bins);
+        if (value <= least) {
+            least = value;
+            best = bins;
+        }
+    }
+    return best;
+}
+
+/* ---- least squares --------------------------------------------------------------------------- */
+
+/* Encodes and decodes values with a scale that keeps magnitudes up to `cut`. */
+static void quantise(BevDtype element, double cut, float *values, int64_t count) {
+    uint8_t codes[LINEAR_BINS];
+    BevTensor tensor = {.dtype = element, .rows = 1, .row_len = count, .data = codes};
+    tensor.scale = bev_tensor_scale(element, (float)cut);
+    bev_tensor_encode(&tensor, values);
+    bev_tensor_decode(&tensor, 0, 1, values);
+}
+
+static int mse_bin(const LinearHistogram *linear, BevDtype element) {
+    float centres[LINEAR_BINS];
+    int best = linear->bins;
+    double least = INFINITY, width = linear->limit / LINEAR_BINS;
+    for (int bins = FIRST_CANDIDATE; bins <= linear->bins; bins++) {
+        double sum = 0;
+        for (int i = 0; i < linear->bins; i++)
+            centres[i] = (float)((i + 0.5) * width);
+        quantise(element, bins * width, centres, linear->bins);
+        for (int i = 0; i < linear->bins; i++) {
+            double error = centres[i] - (i + 0.5) * width;
+            sum += (double)linear->counts[i] * error * error;
+        }
+        if (sum < least) {
+            least = sum;
+            best = bins;
+        }
+    }
+    return best;
+}
+
+/* ---- all methods ----------------------------------------------------------------------------- */
+
+double scale_cut(const Histogram *histogram, ScaleMethod method, double percentile,
+                 BevDtype element) {
+    LinearHistogram linear;
+    int bins;
+    bool depends = method == SCALE_ENTROPY || method == SCALE_MSE;
+    if (method == SCALE_MAX || !(histogram->largest > 0) || (depends && !scale_is_single(element)))
+        return histogram->largest;
+    histogram_linear(histogram, &linear);
+    if (method == SCALE_PERCENTILE)
+        bins = percentile_bin(&linear, histogram, percentile);
+    else
+        bins = method == SCALE_ENTROPY ? entropy_bin(&linear, element) : mse_bin(&linear, element);
+    return fmin(bins * (linear.limit / LINEAR_BINS), histogram->largest);
+}
+
+void scale_cut_cost(const Histogram *histogram, double cut, BevDtype element, CutCost *cost) {
+    Bucket bucket;
+    cost->values += (double)histogram->values;
+    cost->non_zero += (double)(histogram->values - histogram->zeros);
+    for (int at = 0; histogram_next(histogram, &at, &bucket);) {
+        float middle = bucket.low + (bucket.high - bucket.low) / 2, stored = middle;
+        double count = (double)bucket.count;
+        quantise(element, cut, &stored, 1);
+        if (bucket.low >= cut && cut < histogram->largest)
+            cost->saturated += count;
+        if (stored == 0)
+            cost->lost += count;
+        cost->error += count * ((double)stored - middle) * ((double)stored - middle);
+        cost->norm += count * (double)middle * middle;
+    }
+}

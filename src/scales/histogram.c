@@ -1,0 +1,133 @@
+#include "src/scales/histogram.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKET_SHIFT = 13, OCTAVE_SHIFT = 23 }; /* of the bits of FP32 */
+
+static float float_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static int64_t *octave_of(Histogram *histogram, uint32_t octave) {
+    if (!histogram->octaves[octave])
+        histogram->octaves[octave] = calloc(OCTAVE_BUCKETS, sizeof(int64_t));
+    return histogram->octaves[octave];
+}
+
+bool histogram_add(Histogram *histogram, const float *values, int64_t count, int64_t stride) {
+    uint32_t largest = 0;
+    int64_t zeros = 0, not_finite = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, values + i * stride, sizeof bits);
+        bits &= 0x7fffffff;
+        if (bits == 0 || bits >> OCTAVE_SHIFT == OCTAVES) {
+            zeros += bits == 0;
+            not_finite += bits != 0;
+            continue;
+        }
+        int64_t *octave = octave_of(histogram, bits >> OCTAVE_SHIFT);
+        if (!octave)
+            return false;
+        octave[bits >> BUCKET_SHIFT & (OCTAVE_BUCKETS - 1)]++;
+        largest = bits > largest ? bits : largest;
+    }
+    histogram->values += count - not_finite;
+    histogram->zeros += zeros;
+    histogram->not_finite += not_finite;
+    histogram->largest = fmaxf(histogram->largest, float_of(largest));
+    return true;
+}
+
+bool histogram_merge(Histogram *into, const Histogram *from) {
+    for (uint32_t i = 0; i < OCTAVES; i++) {
+        if (!from->octaves[i])
+            continue;
+        int64_t *octave = octave_of(into, i);
+        if (!octave)
+            return false;
+        for (int j = 0; j < OCTAVE_BUCKETS; j++)
+            octave[j] += from->octaves[i][j];
+    }
+    into->values += from->values;
+    into->zeros += from->zeros;
+    into->not_finite += from->not_finite;
+    into->largest = fmaxf(into->largest, from->largest);
+    return true;
+}
+
+void histogram_free(Histogram *histogram) {
+    for (int i = 0; histogram && i < OCTAVES; i++)
+        free(histogram->octaves[i]);
+    if (histogram)
+        *histogram = (Histogram){0};
+}
+
+bool histogram_next(const Histogram *histogram, int *at, Bucket *bucket) {
+    while (*at < OCTAVES * OCTAVE_BUCKETS) {
+        const int64_t *octave = histogram->octaves[*at / OCTAVE_BUCKETS];
+        if (!octave) {
+            *at = (*at / OCTAVE_BUCKETS + 1) * OCTAVE_BUCKETS;
+            continue;
+        }
+        uint32_t i = (uint32_t)(*at)++;
+        *bucket = (Bucket){float_of(i << BUCKET_SHIFT), float_of((i + 1) << BUCKET_SHIFT),
+                           octave[i % OCTAVE_BUCKETS]};
+        if (bucket->count)
+            return true;
+    }
+    return false;
+}
+
+void histogram_linear(const Histogram *histogram, LinearHistogram *linear) {
+    int exponent, at = 0;
+    Bucket bucket;
+    memset(linear, 0, sizeof *linear);
+    frexp(histogram->largest, &exponent);
+    linear->limit = ldexp(1, exponent);
+    while (histogram_next(histogram, &at, &bucket)) {
+        int bin = (int)(bucket.low * (LINEAR_BINS / linear->limit));
+        linear->counts[bin] += bucket.count;
+        linear->bins = bin + 1;
+    }
+}
+
+/* ---- the three tensors ----------------------------------------------------------------------- */
+
+bool tensor_histograms_init(TensorHistograms *histograms, int64_t channels, Err *err) {
+    *histograms = (TensorHistograms){.channel_count = channels};
+    histograms->channels = calloc((size_t)channels, sizeof *histograms->channels);
+    return histograms->channels || err_set(err, ERR_FAILED, "histograms", "", "out of memory");
+}
+
+void tensor_histograms_free(TensorHistograms *histograms) {
+    for (int64_t c = 0; histograms->channels && c < histograms->channel_count; c++)
+        histogram_free(&histograms->channels[c]);
+    histogram_free(&histograms->depth);
+    histogram_free(&histograms->out);
+    free(histograms->channels);
+    *histograms = (TensorHistograms){0};
+}
+
+bool tensor_histograms_add_feat(TensorHistograms *histograms, const float *feat, int64_t rows) {
+    bool ok = true;
+    int64_t channels = histograms->channel_count;
+#pragma omp parallel for schedule(static) reduction(&& : ok)
+    for (int64_t c = 0; c < channels; c++)
+        ok = histogram_add(&histograms->channels[c], feat + c, rows, channels) && ok;
+    return ok;
+}
+
+bool tensor_histograms_feat(const TensorHistograms *histograms, Histogram *feat) {
+    *feat = (Histogram){0};
+    for (int64_t c = 0; c < histograms->channel_count; c++)
+        if (!histogram_merge(feat, &histograms->channels[c])) {
+            histogram_free(feat);
+            return false;
+        }
+    return true;
+}

@@ -1,0 +1,1 @@
+libscales_a_SOURCES = %D%/cuts.c %D%/histogram.c %D%/ranges.c

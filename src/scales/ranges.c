@@ -1,0 +1,139 @@
+#include "src/scales/ranges.h"
+
+#include "kernels/clean.h"
+#include "src/base/json_fields.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Below it a scale of NVFP4, the finest, is subnormal. */
+#define LEAST_RANGE (448 * 6 * (double)FLT_MIN)
+enum { MAX_FILE_BYTES = 1 << 18 };
+
+void ranges_describe(ScaleMethod method, double percentile, char *text, size_t size) {
+    if (method == SCALE_PERCENTILE)
+        snprintf(text, size, "%s %g", scale_method_names[method], percentile);
+    else
+        snprintf(text, size, "%s", scale_method_names[method]);
+}
+
+/* ---- choosing -------------------------------------------------------------------------------- */
+
+static bool check_range(const char *where, const char *tensor, double range, Err *err) {
+    char place[128];
+    snprintf(place, sizeof place, "%s: %s", where, tensor);
+    if (range == 0)
+        return err_set(err, ERR_FAILED, place, "a scale needs a value other than 0",
+                       "an empty histogram: all values are 0");
+    return range >= LEAST_RANGE ||
+           err_set(err, ERR_FAILED, place, "the tensor is as good as 0",
+                   "the range %.3g is so small that a scale is subnormal", range);
+}
+
+static void choose_channels(ScaleRanges *ranges, const TensorHistograms *histograms,
+                            const RangesRequest *request) {
+    ranges->feat_channels.count = histograms->channel_count;
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t c = 0; c < histograms->channel_count; c++) {
+        double range = scale_cut(&histograms->channels[c], request->method, request->percentile,
+                                 request->dtype);
+        ranges->feat_channels.values[c] = range >= LEAST_RANGE ? range : ranges->feat;
+    }
+}
+
+bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
+                   const RangesRequest *request, const char *where, Err *err) {
+    const BevDtypeInfo *format = &bev_dtypes[request->dtype];
+    Histogram feat;
+    *ranges = (ScaleRanges){.method = (int)request->method,
+                            .percentile = request->percentile,
+                            .dtype = (int)request->dtype,
+                            .moments = histograms->moments,
+                            .channels = histograms->channel_count};
+    ranges_describe(request->method, request->percentile, ranges->label, sizeof ranges->label);
+    if (!tensor_histograms_feat(histograms, &feat))
+        return err_set(err, ERR_FAILED, where, "", "out of memory");
+    const ScaleMethod method = request->method;
+    ranges->depth = scale_cut(&histograms->depth, method, request->percentile, format->depth);
+    ranges->feat = scale_cut(&feat, method, request->percentile, request->dtype);
+    ranges->out = scale_cut(&histograms->out, method, request->percentile, format->out);
+    histogram_free(&feat);
+    if (request->per_channel)
+        choose_channels(ranges, histograms, request);
+    return check_range(where, "depth", ranges->depth, err) &&
+           check_range(where, "feat", ranges->feat, err) &&
+           check_range(where, "out", ranges->out, err);
+}
+
+bool ranges_fit(const ScaleRanges *ranges, int64_t channels, Err *err) {
+    return ranges->channels == channels ||
+           err_set(err, ERR_USAGE, ranges->label, "calibrate on features of this shape",
+                   "scales for %lld channels, but the scene has %lld",
+                   (long long)ranges->channels, (long long)channels);
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static const char *method_at(int i) {
+    return scale_method_names[i];
+}
+
+static const char *dtype_at(int i) {
+    return i < BEV_DTYPE_COUNT ? bev_dtypes[i].name : NULL;
+}
+
+#define RANGE(key) #key, FIELD_DOUBLE, offsetof(ScaleRanges, key), .min = LEAST_RANGE, .max = FLT_MAX
+#define COUNT(key) #key, FIELD_INT64, offsetof(ScaleRanges, key), .min = 1
+static const Field fields[] = {
+    {"method", FIELD_WORD, offsetof(ScaleRanges, method), .word_at = method_at},
+    {"percentile", FIELD_DOUBLE, offsetof(ScaleRanges, percentile), .max = 100, .optional = true},
+    {"dtype", FIELD_WORD, offsetof(ScaleRanges, dtype), .word_at = dtype_at},
+    {"scenes", FIELD_TEXT, offsetof(ScaleRanges, scenes), .max = 255},
+    {COUNT(moments), .max = 1e9},
+    {COUNT(channels), .max = RANGES_MAX_CHANNELS},
+    {RANGE(depth)},
+    {RANGE(feat)},
+    {RANGE(out)},
+    {RANGE(feat_channels), .numbers = RANGES_MAX_CHANNELS, .optional = true},
+};
+static const FieldTable table = FIELD_TABLE(fields, ScaleRanges);
+
+bool ranges_read(ScaleRanges *ranges, const char *path, Err *err) {
+    const char *slash = strrchr(path, '/');
+    *ranges = (ScaleRanges){0};
+    if (!fields_read_file(path, MAX_FILE_BYTES, &table, ranges, err))
+        return false;
+    clean_text(slash ? slash + 1 : path, ranges->label, sizeof ranges->label);
+    const ChannelRanges *own = &ranges->feat_channels;
+    return !own->count || own->count == ranges->channels ||
+           data_refuse(err, path, "$.feat_channels", "a range for each channel",
+                       "has %lld elements, but there are %lld channels", (long long)own->count,
+                       (long long)ranges->channels);
+}
+
+bool ranges_write(const ScaleRanges *ranges, const char *path, Err *err) {
+    json_t *root = json_pack("{ss ss ss sI sI}", "method", scale_method_names[ranges->method],
+                             "dtype", bev_dtypes[ranges->dtype].name, "scenes", ranges->scenes,
+                             "moments", (json_int_t)ranges->moments, "channels",
+                             (json_int_t)ranges->channels);
+    if (ranges->method == SCALE_PERCENTILE)
+        json_object_set_new(root, "percentile", json_real(ranges->percentile));
+    json_object_set_new(root, "depth", json_real(ranges->depth));
+    json_object_set_new(root, "feat", json_real(ranges->feat));
+    json_object_set_new(root, "out", json_real(ranges->out));
+    json_t *channels = ranges->feat_channels.count ? json_array() : NULL;
+    for (int64_t c = 0; c < ranges->feat_channels.count; c++)
+        json_array_append_new(channels, json_real(ranges->feat_channels.values[c]));
+    if (channels)
+        json_object_set_new(root, "feat_channels", channels);
+    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    json_decref(root);
+    if (!text)
+        return err_set(err, ERR_FAILED, path, "", "out of memory");
+    bool ok = data_write(path, text, strlen(text), err);
+    free(text);
+    return ok;
+}

@@ -1,0 +1,101 @@
+"""Calibration by NumPy, for test_calibrate.sh: shares no code with bevscope. Magnitudes are counted in bins of
+equal width by numpy.histogram; entropy is the loop of PyTorch Quantization's HistogramCalibrator."""
+import numpy as np
+
+BINS, FIRST = 2048, 128
+
+
+def histogram(values):
+    """Counts without zeros, and the width of a bin."""
+    values = np.abs(values[np.isfinite(values)].astype(np.float64))
+    limit = 2.0 ** (np.floor(np.log2(values.max())) + 1)
+    counts, _ = np.histogram(values[values > 0], bins=BINS, range=(0, limit))
+    return counts, limit / BINS
+
+
+def e4m3():
+    """All magnitudes of E4M3."""
+    tiny = np.arange(8) / 8 * 2.0**-6
+    return np.concatenate([tiny] + [(1 + np.arange(8) / 8) * 2.0**e for e in range(-6, 9)])[:-1]
+
+
+def codes_of(bins, dtype):
+    """The code of each of `bins` bins when all of them are kept."""
+    edges = np.arange(bins)
+    if dtype != "fp8":
+        levels = {"int8": 128, "uint8": 256}[dtype]
+        return np.digitize(edges, np.linspace(0, bins, levels + 1)) - 1
+    values = e4m3()
+    return np.digitize(edges * 448.0, (values[1:] + values[:-1]) / 2 * bins)
+
+
+def quantise(values, cut, dtype):
+    scale = np.float32(float(np.float32(cut)) / {"fp8": 448, "int8": 127, "uint8": 255}[dtype])
+    codes = (values.astype(np.float32) / scale).astype(np.float64)
+    if dtype != "fp8":
+        codes = np.minimum(np.rint(codes), {"int8": 127, "uint8": 255}[dtype])
+    else:
+        exponent = np.maximum(np.floor(np.log2(np.maximum(codes, 1e-30))), -6)
+        step = 2.0 ** (exponent - 3)
+        codes = np.minimum(np.rint(codes / step) * step, 448)
+    return (codes.astype(np.float32) * scale).astype(np.float64)
+
+
+def entropy_cut(values, dtype):
+    counts, width = histogram(values)
+    last = np.flatnonzero(counts)[-1] + 1
+    bins = counts.astype(np.float64)
+    bins[0] = bins[1]
+    divergences = []
+    for i in range(FIRST, last + 1):
+        codes = np.where(bins[:i] > 0, codes_of(i, dtype), -1)
+        here = codes >= 0
+        sums, filled = np.zeros(BINS), np.zeros(BINS)
+        np.add.at(sums, codes[here], bins[:i][here])
+        np.add.at(filled, codes[here], 1)
+        q = np.zeros(i)
+        q[here] = (sums[codes[here]] / filled[codes[here]])
+        p = bins[:i].copy()
+        p[-1] += bins[i:].sum()
+        if (q[p > 0] == 0).any() or not q.sum():
+            divergences.append(np.inf)
+            continue
+        p, q = p / p.sum(), q / q.sum()
+        p, q = p[p > 0], q[p > 0]
+        divergences.append((p * np.log(p / q)).sum())
+    divergences = np.array(divergences)
+    if not np.isfinite(divergences).any():
+        return last * width
+    return (FIRST + len(divergences) - 1 - np.argmin(divergences[::-1])) * width
+
+
+def mse_cut(values, dtype):
+    counts, width = histogram(values)
+    last = np.flatnonzero(counts)[-1] + 1
+    centres = (np.arange(last) + 0.5) * width
+    errors = [(counts[:last] * (quantise(centres, i * width, dtype) - centres) ** 2).sum()
+              for i in range(FIRST, last + 1)]
+    return (FIRST + int(np.argmin(errors))) * width
+
+
+def percentile_cut(values, percentile):
+    counts, width = histogram(values)
+    below = (values == 0).sum() + np.cumsum(counts)
+    return (np.flatnonzero(below >= percentile / 100 * np.isfinite(values).sum())[0] + 1) * width
+
+
+def cut(values, method, dtype):
+    largest = float(np.abs(values[np.isfinite(values)]).max())
+    if method == "max":
+        return largest
+    if method.startswith("percentile"):
+        return min(largest, percentile_cut(values, float(method.split()[1])))
+    return min(largest, entropy_cut(values, dtype) if method == "entropy" else mse_cut(values, dtype))
+
+
+def costs(values, cut, dtype):
+    """Shares saturated and lost in percent, and the relative L2."""
+    magnitude = np.abs(values.astype(np.float64)).ravel()
+    stored = quantise(magnitude, cut, dtype)
+    return (100 * (magnitude > cut * (1 + 1e-6)).mean(), 100 * (stored == 0)[magnitude > 0].mean(),
+            np.linalg.norm(stored - magnitude) / np.linalg.norm(magnitude))
