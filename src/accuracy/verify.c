@@ -5,6 +5,7 @@
 #include "src/scene/grid_loss.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -294,6 +295,8 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
         VerifyRow row = {.scene = scene,
                          .shape = problem->view.shape,
                          .time_s = workload_time_s(workload)};
+        snprintf(row.scales, sizeof row.scales, "%s",
+                 ranges_label(workload->scales, problem->view.dtype));
         ok = !is_chosen(verify, bev_kernels[i], &problem->view) ||
              verify_kernel(verify, bev_kernels[i], &gates, map, &row, err);
     }

@@ -8,6 +8,7 @@
 typedef struct {
     const char *scene;
     KernelConfig config;
+    char scales[64];            /* by which the format is scaled: ranges_label() */
     char skipped[REFUSAL_SIZE]; /* a reason, or ""; the figures below are then empty */
     GateResult kernel;          /* gate A */
     FormatError format;         /* figures of gate B */

@@ -162,8 +162,10 @@ static bool write_all(const Export *export, Err *err) {
     int rank = grid_axes(&view->shape, axes);
     if (!write_npy(export->options->pooled, &out, rank, axes, err))
         return false;
-    printf(", pooled by %s%s, %s, %s\n", side->kernel->name, whose(side->kernel),
-           bev_dtypes[export->dtype].title, bev_aligns[export->align].title);
+    char format[96];
+    ranges_format(side->problem.features.scales, export->dtype, format, sizeof format);
+    printf(", pooled by %s%s, %s, %s\n", side->kernel->name, whose(side->kernel), format,
+           bev_aligns[export->align].title);
     return !export->backward.kernel || write_gradients(export, err);
 }
 

@@ -24,6 +24,7 @@ typedef struct {
     Pooled pooled[FIGURE_MAX_SELECTIONS];
     double *fp64_original[FIGURE_MAX_SELECTIONS];
     char devices[FIGURE_MAX_SELECTIONS][160];
+    char formats[FIGURE_MAX_SELECTIONS][96]; /* with the scales */
     Report table;
     char (*table_text)[48];
     const char **table_cells;
@@ -121,9 +122,11 @@ static bool pool(Snapshot *snapshot, Workload *workload, const char *scene, Kern
                  machine->threads);
     else
         snprintf(snapshot->devices[i], sizeof snapshot->devices[i], "%s", machine->gpu);
+    ranges_format(workload->scales, config.dtype, snapshot->formats[i],
+                  sizeof snapshot->formats[i]);
     spec->selections[i] = (FigureSelection){
         .kernel = config.kernel->title,
-        .dtype = bev_dtypes[config.dtype].title,
+        .dtype = snapshot->formats[i],
         .align = bev_aligns[config.align].title,
         .device = snapshot->devices[i],
         .latency_us = pooled->latency_us,
@@ -371,6 +374,9 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
                    cell_if(now > 0, cell_real(now)));
         report_add(report, "speedup_over_v2", "over V2", 3,
                    cell_real(speedup_of(row, rows, count)));
+        report_add(report, "scales", "scales", 0,
+                   cell_text(ranges_label(snapshot->workload.scales,
+                                          snapshot->pooled[0].config.dtype)));
         report_add(report, "max_abs", "max error", 2, cell_real(row->error.max_abs));
         report_add(report, "rel_l2", "relative L2", 2, cell_real(row->error.rel_l2));
         report_add(report, "gate_a", "gate A", 0, cell_text(verdict_names[row->gate]));

@@ -110,6 +110,7 @@ static void report_moment(Report *report, const VerifyRow *row, bool passed) {
     char cell[64];
     report_row(report);
     report_add_config(report, row->scene, &row->config);
+    report_add(report, "scales", "scales", 0, cell_text(row->scales));
     report_add(report, "time_s", "s", 4, cell_real(row->time_s));
     report_add(report, "passed", "passed", 0, cell_bool(passed));
     report_add(report, "max_abs", "max abs", 3, cell_real(row->format.max_abs));
@@ -225,6 +226,7 @@ static void add_row(Report *report, const Verified *verified, const Selected *se
     bool ran = !row->skipped[0];
     report_row(report);
     report_add_config(report, selected->scene, &row->config);
+    report_add(report, "scales", "scales", 0, cell_text(row->scales));
     report_add(report, "direction", verified->backward ? "direction" : NULL, 0,
                cell_text(bev_directions[row->config.kernel->direction].name));
     report_add(report, "stage", NULL, 0, cell_text(bev_stages[row->config.kernel->stage].name));

@@ -248,6 +248,7 @@ bool plots_chart(const PlotRequest *request, ChartSpec *spec, uint8_t **bytes, s
 typedef struct {
     Objects objects;
     ObjectError *errors, *baseline; /* [objects.count] */
+    const ScaleRanges *scales;      /* of the workload */
 } ObjectTable;
 
 /* Finds the objects of a workload, measures the baseline, then puts the fault into the workload's

@@ -58,7 +58,7 @@ static void say_unmeasured(const Objects *objects, const Grid *grid, const char 
 bool object_table_open(const Options *options, Workload *workload, ObjectTable *table, Err *err) {
     const Scene *scene = &workload->scene;
     bool fault;
-    *table = (ObjectTable){.errors = NULL};
+    *table = (ObjectTable){.scales = workload->scales};
     if (!select_fault(options, &fault, err))
         return false;
     if (!scene->has_rig)
@@ -99,11 +99,13 @@ double object_moved_m(const ObjectTable *table, int64_t object) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void add_head(Report *report, const char *scene, BevDtype dtype, BevAlign align) {
+static void add_head(Report *report, const ObjectTable *table, const char *scene, BevDtype dtype,
+                     BevAlign align) {
     report->folds = true;
     report_row(report);
     report_add(report, "scene", "scene", 0, cell_text(scene));
     report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[dtype].name));
+    report_add(report, "scales", "scales", 0, cell_text(ranges_label(table->scales, dtype)));
     report_add(report, "align", "align", 0, cell_text(bev_aligns[align].name));
 }
 
@@ -152,14 +154,14 @@ void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtyp
     int64_t *order = by_range(&table->objects);
     rows->out_of_memory = rows->out_of_memory || !order;
     for (int64_t i = 0; order && i < table->objects.count; i++) {
-        add_head(rows, scene, dtype, align);
+        add_head(rows, table, scene, dtype, align);
         add_object(table, order[i], rows);
     }
     free(order);
     objects_bands(table->errors, table->objects.count, now);
     objects_bands(table->baseline, table->objects.count, before);
     for (int band = 0; band < OBJECT_BANDS; band++) {
-        add_head(bands, scene, dtype, align);
+        add_head(bands, table, scene, dtype, align);
         object_band_text(band, text, sizeof text);
         report_add(bands, "range", "range", 0, cell_text(text));
         report_add(bands, "objects", "objects", 0, cell_int(now[band].count));
@@ -177,7 +179,7 @@ static bool draw(const PlotRequest *request, const ObjectTable *table, const cha
     const BevProblem *problem = &request->model->problem.view;
     int count = (int)table->objects.count;
     double *values = calloc((size_t)count * 3, sizeof *values), far_m = 10, most_m = 1;
-    char subtitle[256];
+    char subtitle[256], format[96];
     if (!values)
         return err_set(err, ERR_FAILED, "plot", "", "out of memory");
     for (int i = 0; i < count; i++) {
@@ -201,7 +203,8 @@ static bool draw(const PlotRequest *request, const ObjectTable *table, const cha
                                   .count = count,
                                   .dots = true,
                                   .strong = true}};
-    snprintf(subtitle, sizeof subtitle, "%s, %s, %s", title, bev_dtypes[problem->dtype].title,
+    ranges_format(table->scales, problem->dtype, format, sizeof format);
+    snprintf(subtitle, sizeof subtitle, "%s, %s, %s", title, format,
              bev_aligns[problem->align].name);
     ChartSpec spec = {
         .title = "How far the mass of each object is off",

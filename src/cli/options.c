@@ -31,6 +31,7 @@ typedef struct {
 #define ANY_GPU      (MODELS | ON(RIG))
 #define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS))
 #define CALIBRATES   (SCENES | ON(CALIBRATE))
+#define SCALED       (ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(EXPORT) | ON(PLOT))
 #define FAULTY       (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT))
 #define FIELD(field) .offset = offsetof(Options, field)
 
@@ -127,6 +128,9 @@ static const OptionRow rows[] = {
      "feature channels instead of the scene's own", CHOICE_NONE, 1, 1024},
     {"prune", 0, "DEPTH", KIND_REAL, SCENES, FIELD(prune),
      "leave out points whose depth is below this", CHOICE_NONE, 0, 1},
+    {"scales", 0, "FILE", KIND_TEXT, SCALED, FIELD(scales),
+     "ranges that calibrate wrote, from which FP8 and NVFP4 are scaled (default: ideal, the largest "
+     "values of the very frame)"},
     {"outlier", 0, "FACTOR", KIND_REAL, SCENES, FIELD(outlier),
      "multiply feature channel 0 by this, as trained networks have channels: one scale for all "
      "channels then serves one of them", CHOICE_NONE, 1, FEATURES_MAX_OUTLIER},

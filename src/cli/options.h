@@ -77,7 +77,7 @@ typedef struct {
 
     int64_t steps;
 
-    const char *method;
+    const char *method, *scales;
     double percentile;
     bool per_channel;
 } Options;

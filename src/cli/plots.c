@@ -73,7 +73,8 @@ static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryMode
                         .model = memory,
                         .kernel = bev_default(BEV_CPU, direction),
                         .baseline = bev_baseline(BEV_CPU, direction),
-                        .asked = (1u << request->chosen->count) - 1};
+                        .asked = (1u << request->chosen->count) - 1,
+                        .scales = ranges_label(request->model->workload.scales, BEV_FP8)};
     for (int dtype = 0; rel_l2 && dtype < BEV_DTYPE_COUNT; dtype++)
         input.rel_l2[dtype] = rel_l2[dtype];
     ChartSpec *spec = chart_make(&input, err);

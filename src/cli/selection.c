@@ -344,6 +344,7 @@ WorkloadOptions select_workload(const Options *options) {
                              .evenness = options->evenness,
                              .prune = options->prune,
                              .outlier = options->outlier,
+                             .scales = options->scales,
                              .photo_features = options->photo_features};
 }
 

@@ -10,8 +10,12 @@ const char *const scale_method_names[] = {"max", "percentile", "entropy", "mse",
 
 enum { FIRST_CANDIDATE = 128, CODES = 256 };
 
+bool scale_exists(BevDtype element) {
+    return bev_tensor_scale(element, FLT_MAX) != 1;
+}
+
 bool scale_is_single(BevDtype element) {
-    return bev_tensor_scale(element, FLT_MAX) != 1 && !bev_block_scale_bytes(element, 1, 1);
+    return scale_exists(element) && !bev_block_scale_bytes(element, 1, 1);
 }
 
 /* ---- percentile ------------------------------------------------------------------------------ */

@@ -21,7 +21,9 @@ typedef enum { SCALE_MAX, SCALE_PERCENTILE, SCALE_ENTROPY, SCALE_MSE, SCALE_METH
 
 extern const char *const scale_method_names[SCALE_METHOD_COUNT + 1]; /* NULL ends them */
 
-/* Whether a tensor of this element format has one scale, of which a cut is a matter. */
+/* Whether a tensor of this element format has a scale; whether it has one alone, on which a cut
+ * bears, and none for each block. */
+bool scale_exists(BevDtype element);
 bool scale_is_single(BevDtype element);
 
 /* The magnitude that is kept, 0 of an empty histogram. Entropy and mse depend on the element format;

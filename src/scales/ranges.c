@@ -20,6 +20,22 @@ void ranges_describe(ScaleMethod method, double percentile, char *text, size_t s
         snprintf(text, size, "%s", scale_method_names[method]);
 }
 
+const char *ranges_label(const ScaleRanges *ranges, BevDtype dtype) {
+    if (!scale_exists(dtype))
+        return "none";
+    return ranges ? ranges->label : "ideal";
+}
+
+void ranges_format(const ScaleRanges *ranges, BevDtype dtype, char *text, size_t size) {
+    const char *title = bev_dtypes[dtype].title;
+    if (!scale_exists(dtype))
+        snprintf(text, size, "%s", title);
+    else if (ranges)
+        snprintf(text, size, "%s (scales of %s)", title, ranges->label);
+    else
+        snprintf(text, size, "%s (ideal scales)", title);
+}
+
 /* ---- choosing -------------------------------------------------------------------------------- */
 
 static bool check_range(const char *where, const char *tensor, double range, Err *err) {
@@ -85,7 +101,8 @@ static const char *dtype_at(int i) {
     return i < BEV_DTYPE_COUNT ? bev_dtypes[i].name : NULL;
 }
 
-#define RANGE(key) #key, FIELD_DOUBLE, offsetof(ScaleRanges, key), .min = LEAST_RANGE, .max = FLT_MAX
+#define RANGE(key, type)                                                                           \
+    #key, type, offsetof(ScaleRanges, key), .min = LEAST_RANGE, .max = FLT_MAX
 #define COUNT(key) #key, FIELD_INT64, offsetof(ScaleRanges, key), .min = 1
 static const Field fields[] = {
     {"method", FIELD_WORD, offsetof(ScaleRanges, method), .word_at = method_at},
@@ -94,10 +111,10 @@ static const Field fields[] = {
     {"scenes", FIELD_TEXT, offsetof(ScaleRanges, scenes), .max = 255},
     {COUNT(moments), .max = 1e9},
     {COUNT(channels), .max = RANGES_MAX_CHANNELS},
-    {RANGE(depth)},
-    {RANGE(feat)},
-    {RANGE(out)},
-    {RANGE(feat_channels), .numbers = RANGES_MAX_CHANNELS, .optional = true},
+    {RANGE(depth, FIELD_DOUBLE)},
+    {RANGE(feat, FIELD_DOUBLE)},
+    {RANGE(out, FIELD_DOUBLE)},
+    {RANGE(feat_channels, FIELD_ROW), .numbers = RANGES_MAX_CHANNELS, .optional = true},
 };
 static const FieldTable table = FIELD_TABLE(fields, ScaleRanges);
 

@@ -38,6 +38,13 @@ bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
 /* Error unless they are of features with so many channels. */
 bool ranges_fit(const ScaleRanges *ranges, int64_t channels, Err *err);
 
+/* By which scales features of a format are encoded: "ideal" (of the very frame) without ranges, "none"
+ * of a format without scales, else the label. */
+const char *ranges_label(const ScaleRanges *ranges, BevDtype dtype);
+
+/* "FP8 (ideal scales)", "FP8 (scales of parking.json)", "FP16": the format and its label. */
+void ranges_format(const ScaleRanges *ranges, BevDtype dtype, char *text, size_t size);
+
 /* "max", "percentile 99.99": how they were chosen. */
 void ranges_describe(ScaleMethod method, double percentile, char *text, size_t size);
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/base/give_up.h"
+#include "src/scales/ranges.h"
 #include "src/scene/geometry.h"
 #include "src/scene/photos.h"
 #include "src/scene/world.h"
@@ -47,6 +48,9 @@ WorldClass embedding_class(const Embedding *embedding, const float *vector);
 typedef struct {
     float *depth; /* (camera, depth, h, w) */
     float *feat;  /* (camera, h, w, c) */
+    /* Magnitudes that a format's scales keep, of depth, feat and what is pooled of them; borrowed.
+     * NULL: ideal, the largest magnitude of these very values. */
+    const ScaleRanges *scales;
 } Features;
 
 /* What the cameras see, before the embedding: for pictures. */

@@ -105,10 +105,6 @@ static float largest_abs(const float *values, int64_t count) {
     return float_of(largest);
 }
 
-static bool is_scaled(BevDtype dtype) {
-    return bev_tensor_scale(dtype, FLT_MAX) != 1;
-}
-
 /* The largest magnitude that still rounds to a finite value of the format: half a unit in the last
  * place above the largest value. */
 static double reach(BevDtype dtype) {
@@ -144,13 +140,13 @@ static int64_t count_saturated(const BevTensor *tensor, int64_t row, int64_t fir
 
 enum { SPAN = 4096 }; /* columns that a thread encodes at a time; a multiple of BEV_BLOCK */
 
-/* Encodes all values and returns how many finite ones were clipped. */
-static int64_t encode(BevTensor *tensor, const float *values) {
+/* Encodes all values and returns how many finite ones were clipped. `range`: the magnitude that the
+ * scale keeps; 0: the largest one. */
+static int64_t encode(BevTensor *tensor, const float *values, double range) {
     int64_t row_len = tensor->row_len, spans = (row_len + SPAN - 1) / SPAN, saturated = 0;
-    tensor->scale =
-        is_scaled(tensor->dtype)
-            ? bev_tensor_scale(tensor->dtype, largest_abs(values, tensor->rows * tensor->row_len))
-            : 1;
+    if (!(range > 0) && scale_exists(tensor->dtype))
+        range = largest_abs(values, tensor->rows * tensor->row_len);
+    tensor->scale = bev_tensor_scale(tensor->dtype, (float)range);
 #pragma omp parallel for schedule(static) reduction(+ : saturated)
     for (int64_t i = 0; i < tensor->rows * spans; i++) {
         int64_t row = i / spans, first = i % spans * SPAN;
@@ -184,13 +180,16 @@ bool problem_pool(const BevKernel *kernel, const BevProblem *problem, Err *err) 
 
 static const size_t KEPT_BYTES = 48 << 20; /* of pooled_fp32: more is allocated again */
 
-/* Sets the scale of the output, where its format has one, by the largest magnitude that pooling the
- * FP32 originals gives. */
+/* Sets the scale of the output, where its format has one, by the features' ranges, else by the
+ * largest magnitude that pooling the FP32 originals gives. */
 static bool calibrate_out(HostProblem *problem, Err *err) {
     BevTensor *out = &problem->view.out;
     BevProblem original = problem->view;
     int64_t outputs = out->rows * out->row_len;
-    if (!is_scaled(out->dtype))
+    const ScaleRanges *ranges = problem->features.scales;
+    if (ranges)
+        out->scale = bev_tensor_scale(out->dtype, (float)ranges->out);
+    if (ranges || !scale_exists(out->dtype))
         return true;
     original.dtype = original.depth.dtype = original.feat.dtype = original.out.dtype = BEV_FP32;
     original.depth.scale = original.feat.scale = original.out.scale = 1; /* no old scales */
@@ -213,8 +212,9 @@ static bool calibrate_out(HostProblem *problem, Err *err) {
 
 bool problem_update(HostProblem *problem, const Features *features, Err *err) {
     problem->features = *features;
-    problem->saturated = encode(&problem->view.depth, features->depth);
-    problem->saturated += encode(&problem->view.feat, features->feat);
+    const ScaleRanges *ranges = features->scales;
+    problem->saturated = encode(&problem->view.depth, features->depth, ranges ? ranges->depth : 0);
+    problem->saturated += encode(&problem->view.feat, features->feat, ranges ? ranges->feat : 0);
     return calibrate_out(problem, err);
 }
 
@@ -318,7 +318,7 @@ bool problem_set_grad_out(HostProblem *problem, const GradOut *grad_out, Err *er
     problem->grad_out = grad_out->values;
     problem->grad_out_nan = nan;
     problem->grad_out_infinite = infinite;
-    problem->grad_out_saturated = encode(&problem->view.grad_out, grad_out->values);
+    problem->grad_out_saturated = encode(&problem->view.grad_out, grad_out->values, 0);
     return true;
 }
 

@@ -58,7 +58,18 @@ static bool take_features(Workload *workload, Err *err) {
         return false;
     if (workload->options.outlier > 0)
         features_add_outlier(&scene->shape, &workload->features, workload->options.outlier);
+    workload->features.scales = workload->scales;
     return true;
+}
+
+/* Reads the file of ranges, where there is one. */
+static bool take_scales(Workload *workload, Err *err) {
+    if (!workload->options.scales)
+        return true;
+    workload->scales = malloc(sizeof *workload->scales);
+    return (workload->scales || err_set(err, ERR_FAILED, "scales", "", "out of memory")) &&
+           ranges_read(workload->scales, workload->options.scales, err) &&
+           ranges_fit(workload->scales, workload->scene.shape.channels, err);
 }
 
 bool workload_embedding(const Workload *workload, Embedding *embedding, Err *err) {
@@ -82,7 +93,8 @@ bool workload_open(Workload *workload, const char *name, const WorkloadOptions *
         return false;
     bool ok = operator_change(scene, &workload->options.sizes, err) &&
               clip_move(scene, workload->options.time_s, err) &&
-              override_scene(scene, &workload->options, err) && take_features(workload, err);
+              override_scene(scene, &workload->options, err) && take_scales(workload, err) &&
+              take_features(workload, err);
     if (!ok)
         workload_close(workload);
     return ok;
@@ -139,6 +151,7 @@ void workload_close(Workload *workload) {
     drop_features(workload);
     drop_maps(workload);
     free(workload->grad_out);
+    free(workload->scales);
     scene_free(&workload->scene);
     memset(workload, 0, sizeof *workload);
 }

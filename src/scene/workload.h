@@ -16,6 +16,7 @@ typedef struct {
     double evenness;    /* of the intervals: scatter_even() */
     double prune;       /* points with a smaller depth are left out: scatter_prune() */
     double outlier;     /* factor of channel 0: features_add_outlier(); 0: none */
+    const char *scales; /* file of ranges, by which formats are scaled; NULL: ideal scales */
     bool photo_features; /* made from the photographs, of a world from its pictures */
     bool views;         /* also render camera views */
     const GradOutFile *grad_out; /* backward: instead of a random one; borrowed */
@@ -29,6 +30,7 @@ typedef struct {
     BevMap maps[BEV_ALIGN_COUNT];
     Pruned pruned[BEV_ALIGN_COUNT];
     double map_us[BEV_ALIGN_COUNT]; /* time to build the map; 0: not built */
+    ScaleRanges *scales;            /* of the file; NULL: none */
     int moment;                     /* workload_move */
     uint32_t dirty;                 /* bit i: camera i has no part in the map */
     bool miscalibrated;             /* the map is of another rig than the scene's own */

@@ -90,4 +90,49 @@ tap_run "a channel of zeros and a NaN" tap_quiet "$BEVSCOPE" calibrate dead.npz 
 tap_script "get the tensor's range and no attention" '
 file = json.load(open("dead.json"))
 assert file["feat_channels"][3] == file["feat"] and max(file["feat_channels"]) == file["feat"], file'
+
+# ---- --scales -----------------------------------------------------------------------------------
+"$BEVSCOPE" calibrate clip/0.npz -o own.json >out 2>&1 || sed 's/^/# /' out
+"$BEVSCOPE" calibrate clip/0.npz --method percentile --percentile 99 -o tight.json >out 2>&1 || sed 's/^/# /' out
+for scales in "" own tight; do
+    for dtype in fp8 nvfp4 fp16; do
+        "$BEVSCOPE" export clip/0.npz --device cpu -k cpu_v3 -d $dtype ${scales:+--scales $scales.json} \
+            --pooled $dtype-$scales.npy >said-$dtype-$scales 2>&1 || sed 's/^/# /' said-$dtype-$scales
+    done
+done
+tap_script "the frame's own ranges are the ideal ones; tighter ones are not, and a format without scales has none" '
+for dtype in ("fp8", "nvfp4", "fp16"):
+    ideal, own, tight = (np.load(f"{dtype}-{s}.npy") for s in ("", "own", "tight"))
+    assert ideal.any() and np.array_equal(ideal, own), dtype
+    assert np.array_equal(ideal, tight) == (dtype == "fp16"), dtype
+tight = json.load(open("tight.json"))
+assert np.load("fp8-tight.npy").max() == np.float32(np.float32(tight["out"] / 448) * 448), tight'
+grep -q 'FP8 (ideal scales)' said-fp8- && grep -q 'FP8 (scales of tight.json)' said-fp8-tight && grep -q 'FP16, Nearest' said-fp16-tight
+tap_ok $? "export says by which scales"
+"$BEVSCOPE" verify clip/2.npz --device cpu -k cpu_v3 -a nearest -d fp8,fp16 --scales tight.json -f json >judged.json 2>err
+tap_script "ranges of one moment are judged on another, and verify says by which" '
+rows = json.load(open("judged.json"))["results"]
+assert [row["scales"] for row in rows] == ["none", "tight.json"], rows
+assert rows[1]["rel_l2"] > 0.1 and rows[1]["gate_a"] == "pass", rows'
+
+# refuses_file WORDS NAME EDIT: the edited file own.json is refused in one line that contains WORDS.
+refuses_file() {
+    "$python" -c "import json; d = json.load(open('own.json')); $3; json.dump(d, open('bad.json', 'w'))"
+    tap_refuses "$1" "$2" export clip/0.npz never.npz --scales bad.json
+}
+refuses_file '$.feat: 0 is outside' "a range of 0" 'd["feat"] = 0'
+refuses_file '$.out: -1 is outside' "a negative range" 'd["out"] = -1'
+refuses_file '$.depth: 1e-40 is outside' "a subnormal range" 'd["depth"] = 1e-40'
+refuses_file "line 1" "a range that is no number" 'd["depth"] = float("nan")'
+refuses_file "line 1" "an infinite range" 'd["depth"] = float("inf")'
+refuses_file 'is outside' "a range beyond FP32" 'd["depth"] = 1e39'
+refuses_file '$.out: is missing' "a range that is missing" 'del d["out"]'
+refuses_file 'but the scene has 16' "another number of channels" 'd["channels"] = 80'
+refuses_file 'there are 16 channels' "too few ranges of channels" 'd["feat_channels"] = [1, 2]'
+refuses_file '$.feat_channels[1]: 0 is outside' "a channel with a range of 0" 'd["feat_channels"] = [1, 0]'
+refuses_file 'did you mean' "an unknown key" 'd["feats"] = 1'
+tap_run "a file with a range for each channel is read" tap_quiet "$BEVSCOPE" export clip/0.npz --device cpu \
+    --pooled channels.npy -d fp8 --scales fp8-max.json
+tap_refuses "none.json" "no file" export clip/0.npz never.npz --scales none.json
+tap_refuses "no such option" "a command that encodes nothing" rig --scales own.json
 tap_done

@@ -292,7 +292,8 @@ static bool climb_even(Ladder *ladder, Err *err) {
     map.ranks_feat = malloc(EVEN_POINTS * sizeof(int32_t));
     map.ranks_bev = malloc(EVEN_POINTS * sizeof(int32_t));
     size_t values = (size_t)EVEN_POINTS * EVEN_CHANNELS;
-    Features features = {malloc(EVEN_POINTS * sizeof(float)), malloc(values * sizeof(float))};
+    Features features = {.depth = malloc(EVEN_POINTS * sizeof(float)),
+                         .feat = malloc(values * sizeof(float))};
     bool ok = map.ranks_depth && map.ranks_feat && map.ranks_bev && features.depth && features.feat;
     if (!ok)
         err_set(err, ERR_FAILED, "even", "", "out of memory");

@@ -126,8 +126,8 @@ static Features later_features(const Workload *workload) {
     const BevShape *shape = &workload->scene.shape;
     int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
     int64_t depths = pixels * shape->depth_bins, feats = pixels * shape->channels;
-    Features later = {malloc((size_t)depths * sizeof(float)),
-                      malloc((size_t)feats * sizeof(float))};
+    Features later = {.depth = malloc((size_t)depths * sizeof(float)),
+                      .feat = malloc((size_t)feats * sizeof(float))};
     for (int64_t i = 0; i < depths; i++)
         later.depth[i] = 0.375F * workload->features.depth[depths - 1 - i];
     for (int64_t i = 0; i < feats; i++)

@@ -22,7 +22,7 @@ src/lib/tensorrt    trt       api
 src/cachesim        cachesim  kernels base
 src/run             run       kernels base scene cachesim
 src/run/cuda        run       kernels base scene cachesim
-src/accuracy        accuracy  kernels base scene cachesim run
+src/accuracy        accuracy  kernels base scales scene cachesim run
 src/try             try       kernels base scene cachesim run accuracy
 src/train           train     kernels base scene cachesim run
 src/state           state     kernels base scene cachesim

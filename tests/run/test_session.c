@@ -138,8 +138,8 @@ static Features later_features(void) {
         data.shape.cameras * data.shape.depth_bins * data.shape.feat_h * data.shape.feat_w;
     int64_t feats =
         data.shape.cameras * data.shape.feat_h * data.shape.feat_w * data.shape.channels;
-    Features later = {malloc((size_t)depths * sizeof(float)),
-                      malloc((size_t)feats * sizeof(float))};
+    Features later = {.depth = malloc((size_t)depths * sizeof(float)),
+                      .feat = malloc((size_t)feats * sizeof(float))};
     for (int64_t i = 0; i < depths; i++)
         later.depth[i] = 0.375F * data.features.depth[depths - 1 - i];
     for (int64_t i = 0; i < feats; i++)

@@ -24,6 +24,7 @@ static void draw_boxed(Pen *pen, const void *context) {
 
 static ChartInput input_of(Chart chart, ChartRoom room) {
     ChartInput input = {.chart = chart,
+                        .scales = "ideal",
                         .scene = "canonical",
                         .model = fixture_model(),
                         .asked = 1,

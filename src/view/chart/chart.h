@@ -103,6 +103,7 @@ typedef struct {
     unsigned asked; /* bit i: GPU i of the model stands out, and a page has bars for it */
     const BevKernel *kernel, *baseline; /* the selection and what it is compared with; or NULL */
     double rel_l2[BEV_DTYPE_COUNT];     /* error of each format; NaN: unknown */
+    const char *scales; /* by which formats with scales are scaled: ranges_label() */
     FigureTheme theme;
 } ChartInput;
 

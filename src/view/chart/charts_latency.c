@@ -83,9 +83,10 @@ void fill_dtype(ChartData *data) {
     snprintf(
         data->note, sizeof data->note,
         "Latencies: model, L2 warm; the parts overlap, the longest one binds. Error: relative "
-        "L2 against FP64 over the FP32 originals, computed on the CPU.\nWhere the chain or the "
+        "L2 against FP64 over the FP32 originals, computed on the CPU; scales: %s.\nWhere the chain "
+        "or the "
         "issue of instructions binds, fewer bytes buy nothing; NVFP4 pays for its decoding "
-        "with instructions.");
+        "with instructions.", input->scales);
     if (!low)
         spec->title = input->room == ROOM_BOX ? "Formats: parts of the latency"
                                               : "Formats: what each part of the latency costs";
