@@ -31,9 +31,9 @@ void ranges_format(const ScaleRanges *ranges, BevDtype dtype, char *text, size_t
     if (!scale_exists(dtype))
         snprintf(text, size, "%s", title);
     else if (ranges)
-        snprintf(text, size, "%s (scales of %s)", title, ranges->label);
+        snprintf(text, size, "%s, scales of %s", title, ranges->label);
     else
-        snprintf(text, size, "%s (ideal scales)", title);
+        snprintf(text, size, "%s, ideal scales", title);
 }
 
 /* ---- choosing -------------------------------------------------------------------------------- */

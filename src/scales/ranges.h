@@ -42,7 +42,7 @@ bool ranges_fit(const ScaleRanges *ranges, int64_t channels, Err *err);
  * of a format without scales, else the label. */
 const char *ranges_label(const ScaleRanges *ranges, BevDtype dtype);
 
-/* "FP8 (ideal scales)", "FP8 (scales of parking.json)", "FP16": the format and its label. */
+/* "FP8, ideal scales", "FP8, scales of parking.json", "FP16": the format and its label. */
 void ranges_format(const ScaleRanges *ranges, BevDtype dtype, char *text, size_t size);
 
 /* "max", "percentile 99.99": how they were chosen. */

@@ -107,7 +107,7 @@ for dtype in ("fp8", "nvfp4", "fp16"):
     assert np.array_equal(ideal, tight) == (dtype == "fp16"), dtype
 tight = json.load(open("tight.json"))
 assert np.load("fp8-tight.npy").max() == np.float32(np.float32(tight["out"] / 448) * 448), tight'
-grep -q 'FP8 (ideal scales)' said-fp8- && grep -q 'FP8 (scales of tight.json)' said-fp8-tight && grep -q 'FP16, Nearest' said-fp16-tight
+grep -q 'FP8, ideal scales' said-fp8- && grep -q 'FP8, scales of tight.json' said-fp8-tight && grep -q 'FP16, Nearest' said-fp16-tight
 tap_ok $? "export says by which scales"
 "$BEVSCOPE" verify clip/2.npz --device cpu -k cpu_v3 -a nearest -d fp8,fp16 --scales tight.json -f json >judged.json 2>err
 tap_script "ranges of one moment are judged on another, and verify says by which" '
