@@ -1,2 +1,2 @@
-libaccuracy_a_SOURCES = %D%/cases.c %D%/fp64.c %D%/gate_exact.c %D%/gates.c %D%/verify.c \
+libaccuracy_a_SOURCES = %D%/cases.c %D%/fp64.c %D%/gate_exact.c %D%/gates.c %D%/sensitivity.c %D%/verify.c \
 	%D%/verify_parts.c

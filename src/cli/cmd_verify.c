@@ -297,19 +297,6 @@ static int compare_worst(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* The tables for people: selections, then, of many moments, classes. */
-static bool print_tables(const Options *options, const Report *report, const Report *classes,
-                         Err *err) {
-    MemoryStream output = {0};
-    if (!memory_stream_open(&output, NULL))
-        return err_set(err, ERR_FAILED, "output", "", "out of memory");
-    output_printer(options)(report, output.stream);
-    fputs("\nBy scene and class, over all moments:\n\n", output.stream);
-    output_printer(options)(classes, output.stream);
-    return output_close(&output, !report->out_of_memory && !classes->out_of_memory,
-                        options->output, err);
-}
-
 static bool print_verified(const Options *options, Verified *verified, bool many, Err *err) {
     Report report = {.names_to = "direction"}, classes = {.names_to = "align"};
     if (many)
@@ -323,17 +310,14 @@ static bool print_verified(const Options *options, Verified *verified, bool many
     }
     for (int i = 0; i < verified->count; i++)
         add_class_rows(&classes, verified, i);
-    bool ok;
-    if (many && output_printer(options) && classes.row_count)
-        ok = print_tables(options, &report, &classes, err);
-    else
-        ok = output_report(options, &report,
-                           json_pack("{si si si sf so so}", "passed", verified->passed, "failed",
-                                     verified->failed, "skipped", verified->skipped,
-                                     "cosine_line", verified->cosine, "classes",
-                                     report_json(&classes), "moments",
-                                     report_json(&verified->moments)),
-                           err);
+    json_t *root = json_pack("{si si si sf so so}", "passed", verified->passed, "failed",
+                             verified->failed, "skipped", verified->skipped, "cosine_line",
+                             verified->cosine, "classes", report_json(&classes), "moments",
+                             report_json(&verified->moments));
+    const char *heading = "By scene and class, over all moments";
+    bool ok = many && classes.row_count
+                  ? output_reports(options, &report, heading, &classes, root, err)
+                  : output_report(options, &report, root, err);
     report_free(&report);
     report_free(&classes);
     return ok;

@@ -116,4 +116,11 @@ const Subcommand commands[COMMAND_COUNT] = {
      "divergence, as PyTorch Quantization and TensorRT define it; mse the least squared error. -o "
      "writes the ranges of --method, from which the scale of each format follows.",
      1, OPTIONS_MAX_ARGUMENTS, cmd_calibrate},
+    {"sensitivity", "SCENE...", "find the tensor that a number format harms most",
+     "Depth, features and output in a format, one at a time: the tensor is encoded and decoded, all "
+     "else stays FP32, and sums are FP64; all is the three together. The most harmful comes first, with "
+     "its bytes. A second table has groups of 16 channels of features and output, and their share "
+     "of the error of the whole grid. Of a clip and with --moments the errors are of all moments. "
+     "Scales are ideal: the largest value of the very moment.",
+     1, OPTIONS_MAX_ARGUMENTS, cmd_sensitivity},
 };

@@ -29,7 +29,7 @@ typedef struct {
 #define SCREENS      (ON(LIVE) | ON(LEARN))
 #define MODELS       (ON(REGIME) | ON(PLOT) | ON(REPORT))
 #define ANY_GPU      (MODELS | ON(RIG))
-#define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS))
+#define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS) | ON(SENSITIVITY))
 #define CALIBRATES   (SCENES | ON(CALIBRATE))
 #define SCALED       (ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(EXPORT) | ON(PLOT))
 #define FAULTY       (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT))
@@ -78,8 +78,9 @@ static const OptionRow rows[] = {
     {"grad-out", 0, "FILE", KIND_TEXT, ON(VERIFY) | ON(BENCH) | ON(SNAPSHOT), FIELD(grad_out),
      "backward: the gradient of the output, a .npy of the shape (ny, nx, channels), instead of a "
      "random one (snapshot --backward: instead of a loss); NaN and infinite values are counted"},
-    {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO) | ON(STEPS), FIELD(dtype),
-     "number formats (bench: fp32,fp16; verify: all; else fp16)", CHOICE_DTYPE},
+    {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO) | ON(STEPS) | ON(SENSITIVITY),
+     FIELD(dtype),
+     "number formats (bench: fp32,fp16; verify, sensitivity: all; else fp16)", CHOICE_DTYPE},
     {"dtype", 'd', "NAME", KIND_CHOICE, ON(CALIBRATE), FIELD(dtype),
      "the format that entropy, mse and the table are of, one with a scale a tensor (default: fp8)",
      CHOICE_DTYPE},
@@ -96,13 +97,15 @@ static const OptionRow rows[] = {
      "a range of its own for each channel of the features"},
     {"align", 'a', "LIST", KIND_LIST, CALIBRATES | ON(TRAIN), FIELD(align),
      "how points meet cells (verify: all; else nearest)", CHOICE_ALIGN},
-    {"device", 0, "WHICH", KIND_TEXT, ALL & ~(ON(GLOSSARY) | ON(TRY) | ON(STEPS) | ON(RIG) | ON(CALIBRATE)), FIELD(device),
+    {"device", 0, "WHICH", KIND_TEXT,
+     ALL & ~(ON(GLOSSARY) | ON(TRY) | ON(STEPS) | ON(RIG) | ON(CALIBRATE) | ON(SENSITIVITY)),
+     FIELD(device),
      "auto, cpu, cuda or a GPU's number (default: auto)"},
     {"time", 't', "SECONDS", KIND_REAL, CALIBRATES | ON(TRY) | ON(TRAIN), FIELD(time_s),
      "moment of a moving world or a clip (default: 0)", CHOICE_NONE, 0, 1e6},
-    {"moments", 0, "N", KIND_INT, ON(VERIFY), FIELD(moments),
+    {"moments", 0, "N", KIND_INT, ON(VERIFY) | ON(SENSITIVITY), FIELD(moments),
      "so many moments from --time on, half a second apart, of a clip spread evenly over it (default: "
-     "one; of a clip all): a selection's line shows its worst moment, and the worst selection comes first",
+     "one; of a clip all): a line shows the worst moment, and the worst line comes first",
      CHOICE_NONE, 1, 10000},
     {"moments", 0, "N", KIND_INT, ON(CALIBRATE), FIELD(moments),
      "so many moments from --time on, half a second apart (default: of a clip all, of a world 12)",
@@ -164,14 +167,15 @@ static const OptionRow rows[] = {
      "the same, of its focal length", CHOICE_NONE, -20, 20},
     {"dirty", 0, NULL, KIND_FLAG, FAULTY, FIELD(dirty), "a dirty lens switches it off"},
     {"output", 'o', "FILE", KIND_TEXT,
-     ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | ON(TRY) | ON(TRAIN) |
-         ANY_GPU,
+     ON(SNAPSHOT) | ON(SENSITIVITY) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) |
+         ON(TRY) | ON(TRAIN) | ANY_GPU,
      FIELD(output),
      "write here instead of to standard output, atomically (try, train: the chart, as PNG or SVG)"},
     {"output", 'o', "FILE", KIND_TEXT, ON(CALIBRATE), FIELD(output),
      "write the ranges here, as JSON, for --scales of other commands"},
     {"format", 'f', "FORMAT", KIND_CHOICE,
-     ON(CALIBRATE) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME) | ON(AGREEMENT) | ON(TRAIN) | ON(RIG),
+     ON(CALIBRATE) | ON(SENSITIVITY) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME) |
+         ON(AGREEMENT) | ON(TRAIN) | ON(RIG),
      FIELD(format),
      "table, markdown, csv or json (default: table)", CHOICE_FORMAT},
     {"cache", 0, "LIST", KIND_LIST, ON(BENCH), FIELD(cache), "cache states to time (default: both)",

@@ -117,6 +117,22 @@ bool output_report(const Options *options, const Report *report, json_t *root, E
     return err_set(err, ERR_FAILED, "output", "", "out of memory");
 }
 
+bool output_reports(const Options *options, const Report *report, const char *heading,
+                    const Report *second, json_t *root, Err *err) {
+    ReportPrinter *print = output_printer(options);
+    MemoryStream output = {0};
+    if (!print)
+        return output_report(options, report, root, err);
+    json_decref(root);
+    if (!memory_stream_open(&output, NULL))
+        return err_set(err, ERR_FAILED, "output", "", "out of memory");
+    print(report, output.stream);
+    fprintf(output.stream, "\n%s:\n\n", heading);
+    print(second, output.stream);
+    return output_close(&output, !report->out_of_memory && !second->out_of_memory,
+                        options->output, err);
+}
+
 static bool has_suffix(const char *path, const char *suffix) {
     size_t length = strlen(path), tail = strlen(suffix);
     return length > tail && !strcasecmp(path + length - tail, suffix);

@@ -105,6 +105,10 @@ ReportPrinter *output_printer(const Options *options);
  * printed. Releases `root` in all cases; NULL stands for out of memory. */
 bool output_report(const Options *options, const Report *report, json_t *root, Err *err);
 
+/* As output_report, but people see a second table below the first, under its heading. */
+bool output_reports(const Options *options, const Report *report, const char *heading,
+                    const Report *second, json_t *root, Err *err);
+
 /* Reads from the suffix of --output whether the picture is SVG rather than PNG. Fails when no file
  * is named or the suffix is another. `command` heads the error. */
 bool output_picture(const Options *options, const char *command, bool *svg, Err *err);

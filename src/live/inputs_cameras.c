@@ -227,7 +227,8 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
     if (scene->clip) /* the same for all times of a moment */
         want.time_s = clip_played_at(scene->clip, job->time_s) * scene->clip->period_s;
     if (have && have->scene == want.scene && have->time_s == want.time_s &&
-        have->temperature == want.temperature && have->outlier == want.outlier && have->shape.channels == want.shape.channels &&
+        have->temperature == want.temperature && have->outlier == want.outlier &&
+        have->shape.channels == want.shape.channels &&
         (want.draft || !have->draft)) {
         next->features = ref_keep(have);
         return true;

@@ -200,7 +200,7 @@ tap_run 'bench --format json: percentiles in order, every selection there' \
 # Against an earlier file: its latencies a millionth, or of any noise, or of another machine.
 cat >"$folder/older.py" <<'PY'
 import json, sys
-for name, factor, noise, cpu in (("fast", 1e-6, 0, None), ("noisy", 1, 1e9, None), ("other", 1, 0, "Z80")):
+for name, factor, noise, cpu in (("fast", 1e-6, 0, None), ("noisy", 1, 1e9, None), ("half", 0.5, 0, None), ("other", 1, 0, "Z80")):
     old = json.load(open(sys.argv[1]))
     old["machine"]["cpu"] = cpu or old["machine"]["cpu"]
     for row in old["results"]:
@@ -214,6 +214,8 @@ expect 3 '2 of 2 rows are slower by more than 5% and noise, the worst toy, cpu_v
 [ "$(grep -c '"against": "slower"' "$folder/out")" = 2 ] && [ -s "$folder/ratios.png" ]
 tap_ok $? 'bench --against: the ratios are in the table, and a figure'
 expect 0 '' $again --against "$folder/noisy.json" --fail 5%
+expect 0 '' $again --against "$folder/half.json" --fail 1000%
+expect 0 '' $again --against "$folder/fast.json"
 expect 2 'measured on Z80, but this is .* .figures of two machines' $again --against "$folder/other.json"
 expect 2 'no latency that bench measured' $again --against "$folder/whole"
 expect 2 'launches in a row .leave --single out' $again --against "$folder/fast.json" --single

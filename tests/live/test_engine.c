@@ -129,8 +129,8 @@ TAP_SUITE(engine_outlier) {
         memcpy(plain, shown->pooled, bytes);
         state.job.outlier = 64;
         frame = ask(engine, &state);
-        tap_ok(frame && has_outlier(&frame->live.frame, plain, 64), "%s: channel 0 is 64 times as large",
-               names[i]);
+        tap_ok(frame && has_outlier(&frame->live.frame, plain, 64),
+               "%s: channel 0 is 64 times as large", names[i]);
         state.job.outlier = 1;
         frame = ask(engine, &state);
         tap_ok(frame && has_outlier(&frame->live.frame, plain, 1), "%s: and as it was again",

@@ -1,0 +1,147 @@
+#include "src/accuracy/sensitivity.h"
+
+#include "kernels/codec.h"
+#include "src/accuracy/fp64.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const sensitive_names[TENSOR_COUNT] = {"depth", "features", "output", "all"};
+
+/* The state of sensitivity_run, and the arrays of a problem. */
+typedef struct {
+    void (*emit)(const SensitivityRow *, void *);
+    void *context;
+    double *want, *got;  /* the grid in FP64: of the original values, of the decoded ones */
+    float *depth, *feat; /* decoded */
+    float *values;       /* the grid that is judged */
+    float *group;        /* some of its channels, and those of `want` */
+    double *group_want;
+    int32_t *terms;
+} Sensitivity;
+
+static void arrays_free(Sensitivity *all) {
+    free(all->want);
+    free(all->got);
+    free(all->depth);
+    free(all->feat);
+    free(all->values);
+    free(all->group);
+    free(all->group_want);
+    free(all->terms);
+}
+
+static size_t count_of(const BevTensor *tensor) {
+    return (size_t)(tensor->rows * tensor->row_len);
+}
+
+static bool arrays_init(Sensitivity *all, const HostProblem *problem, Err *err) {
+    const BevProblem *view = &problem->view;
+    const size_t grid = count_of(&view->out), rows = (size_t)view->out.rows;
+    all->got = malloc(grid * sizeof *all->got);
+    all->values = malloc(grid * sizeof *all->values);
+    all->depth = malloc(count_of(&view->depth) * sizeof *all->depth);
+    all->feat = malloc(count_of(&view->feat) * sizeof *all->feat);
+    all->group = malloc(rows * SENSITIVITY_GROUP * sizeof *all->group);
+    all->group_want = malloc(rows * SENSITIVITY_GROUP * sizeof *all->group_want);
+    if (!all->got || !all->values || !all->depth || !all->feat || !all->group || !all->group_want)
+        return err_set(err, ERR_FAILED, "sensitivity", "choose a smaller scene", "out of memory");
+    all->want = fp64_of(problem, err);
+    all->terms = all->want ? gate_terms(view, err) : NULL;
+    if (!all->terms)
+        return false;
+    bev_tensor_decode(&view->depth, 0, view->depth.rows, all->depth);
+    bev_tensor_decode(&view->feat, 0, view->feat.rows, all->feat);
+    return true;
+}
+
+/* The errors of a grid in FP32 with so many channels. */
+static FormatError error_of(const BevProblem *problem, int64_t channels, const float *values,
+                            const double *want, const int32_t *terms) {
+    BevProblem judged = *problem;
+    judged.out =
+        (BevTensor){.dtype = BEV_FP32, .rows = problem->out.rows, .row_len = channels, .scale = 1};
+    return format_error(&judged, values, want, terms);
+}
+
+/* Each group of channels by itself: pooling keeps channels apart. */
+static void emit_groups(const Sensitivity *all, const BevProblem *problem, SensitivityRow row) {
+    const int64_t channels = problem->out.row_len, rows = problem->out.rows;
+    const double bytes = row.bytes / (double)channels;
+    for (int64_t first = 0; first < channels; first += SENSITIVITY_GROUP) {
+        int64_t count = channels - first < SENSITIVITY_GROUP ? channels - first : SENSITIVITY_GROUP;
+        for (int64_t i = 0; i < rows; i++) {
+            memcpy(all->group + i * count, all->values + i * channels + first,
+                   (size_t)count * sizeof *all->group);
+            memcpy(all->group_want + i * count, all->want + i * channels + first,
+                   (size_t)count * sizeof *all->group_want);
+        }
+        row.first_channel = first;
+        row.channels = count;
+        row.bytes = bytes * (double)count;
+        row.error = error_of(problem, count, all->group, all->group_want, all->terms);
+        all->emit(&row, all->context);
+    }
+}
+
+/* How the problem stores the tensor, and its bytes. */
+static void describe(const BevProblem *problem, SensitivityRow *row) {
+    const BevTensor *const stored[] = {&problem->depth, &problem->feat, &problem->out};
+    row->stored = row->tensor == TENSOR_ALL ? problem->dtype : stored[row->tensor]->dtype;
+    for (int i = 0; i < TENSOR_ALL; i++)
+        if (row->tensor == TENSOR_ALL || row->tensor == (SensitiveTensor)i)
+            row->bytes += (double)bev_tensor_bytes(stored[i]);
+}
+
+/* Pools with the tensor as stored. The output's memory in the problem takes its codes. */
+static void pool_with(const Sensitivity *all, const HostProblem *problem, SensitiveTensor tensor) {
+    const BevProblem *view = &problem->view;
+    const BevTensor *out = &view->out;
+    const size_t count = count_of(out);
+    const double *grid = all->want;
+    Features features = problem->features;
+    if (tensor == TENSOR_DEPTH || tensor == TENSOR_ALL)
+        features.depth = all->depth;
+    if (tensor == TENSOR_FEATURES || tensor == TENSOR_ALL)
+        features.feat = all->feat;
+    if (tensor != TENSOR_OUTPUT) {
+        fp64_pool(&view->shape, &view->map, &features, all->got);
+        grid = all->got;
+    }
+    for (size_t i = 0; i < count; i++)
+        all->values[i] = (float)grid[i];
+    if (tensor == TENSOR_OUTPUT || tensor == TENSOR_ALL) {
+        bev_tensor_encode(out, all->values);
+        bev_tensor_decode(out, 0, out->rows, all->values);
+    }
+}
+
+static bool visit(void *context, const char *scene, Workload *workload, const HostProblem *problem,
+                  Err *err) {
+    const Sensitivity *run = context;
+    const BevProblem *view = &problem->view;
+    Sensitivity all = {.emit = run->emit, .context = run->context};
+    bool ok = arrays_init(&all, problem, err);
+    for (int tensor = 0; ok && tensor < TENSOR_COUNT; tensor++) {
+        SensitivityRow row = {.scene = scene,
+                              .time_s = workload_time_s(workload),
+                              .dtype = view->dtype,
+                              .align = view->align,
+                              .tensor = (SensitiveTensor)tensor};
+        describe(view, &row);
+        pool_with(&all, problem, row.tensor);
+        row.error = error_of(view, view->out.row_len, all.values, all.want, all.terms);
+        row.grid2 = row.error.want2;
+        all.emit(&row, all.context);
+        if (tensor == TENSOR_FEATURES || tensor == TENSOR_OUTPUT)
+            emit_groups(&all, view, row);
+    }
+    arrays_free(&all);
+    return ok;
+}
+
+bool sensitivity_run(const BenchPlan *plan, void (*row)(const SensitivityRow *, void *),
+                     void *context, Err *err) {
+    Sensitivity run = {.emit = row, .context = context};
+    return plan_each_problem(plan, visit, &run, err);
+}

@@ -1,0 +1,120 @@
+/* bevscope sensitivity: what the number format of one tensor, or of a group of its channels, costs
+ * by itself, the most harmful first. */
+#include "src/accuracy/sensitivity.h"
+#include "src/cli/report.h"
+#include "src/cli/selection.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A tensor, or a group of its channels, in a format on a scene, over all its moments. */
+typedef struct {
+    char scene[300];
+    SensitivityRow sum; /* its error: of all moments; time_s: of the largest */
+    int moments;
+} Harm;
+
+typedef struct {
+    Harm *harms;
+    int count;
+    bool out_of_memory;
+} Harms;
+
+static bool is_same(const Harm *harm, const SensitivityRow *row) {
+    const SensitivityRow *sum = &harm->sum;
+    return sum->dtype == row->dtype && sum->align == row->align && sum->tensor == row->tensor &&
+           sum->first_channel == row->first_channel && sum->channels == row->channels &&
+           !strcmp(harm->scene, row->scene);
+}
+
+static void add_moment(const SensitivityRow *row, void *context) {
+    Harms *all = context;
+    Harm *harm = NULL;
+    for (int i = all->count; i-- > 0 && !harm;)
+        harm = is_same(&all->harms[i], row) ? &all->harms[i] : NULL;
+    if (harm) {
+        if (row->error.max_abs > harm->sum.error.max_abs)
+            harm->sum.time_s = row->time_s;
+        format_error_add(&harm->sum.error, &row->error, 0);
+        harm->sum.grid2 += row->grid2;
+        harm->moments++;
+        return;
+    }
+    Harm *more = realloc(all->harms, (size_t)(all->count + 1) * sizeof *more);
+    if (!more) {
+        all->out_of_memory = true;
+        return;
+    }
+    all->harms = more;
+    harm = &more[all->count++];
+    *harm = (Harm){.sum = *row, .moments = 1};
+    snprintf(harm->scene, sizeof harm->scene, "%s", row->scene);
+    harm->sum.scene = NULL; /* the caller's */
+}
+
+/* The error's share of the whole grid. */
+static double harm_of(const Harm *harm) {
+    return harm->sum.error.error2 ? sqrt(harm->sum.error.error2 / harm->sum.grid2) : 0;
+}
+
+static int compare_harm(const void *a, const void *b) {
+    double x = harm_of(a), y = harm_of(b);
+    return (x < y) - (x > y);
+}
+
+static void add_row(Report *report, const Harm *harm, bool many) {
+    const SensitivityRow *row = &harm->sum;
+    const bool group = row->channels > 0;
+    char channels[48];
+    snprintf(channels, sizeof channels, "%lld-%lld", (long long)row->first_channel,
+             (long long)(row->first_channel + row->channels - 1));
+    report_row(report);
+    report_add(report, "scene", "scene", 0, cell_text(harm->scene));
+    report_add(report, "tensor", "tensor", 0, cell_text(sensitive_names[row->tensor]));
+    if (group)
+        report_add(report, "channels", "channels", 0, cell_text(channels));
+    report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[row->dtype].name));
+    report_add(report, "stored", "stored", 0, cell_text(bev_dtypes[row->stored].name));
+    report_add(report, "align", "align", 0, cell_text(bev_aligns[row->align].name));
+    report_add(report, "mb", "MB", 3, cell_mb(row->bytes));
+    report_add(report, "harm", group ? "of the grid" : "rel L2", 3, cell_real(harm_of(harm)));
+    report_add(report, "channels_l2", "of channels", 3, cell_real(row->error.channels_l2));
+    report_add(report, "max_abs", "max abs", 3, cell_real(row->error.max_abs));
+    report_add(report, "cosine", "cosine", 8, cell_real(row->error.cosine));
+    report_add(report, "nan_count", NULL, 0, cell_int(row->error.nan_count));
+    report_add(report, "moments", many ? "moments" : NULL, 0, cell_int(harm->moments));
+    report_add(report, "time_s", many ? "worst at s" : NULL, 4, cell_real(row->time_s));
+}
+
+static bool print_harms(const Options *options, Harms *all, Err *err) {
+    Report tensors = {.names_to = "align"}, groups = {.names_to = "align"};
+    bool many = false;
+    qsort(all->harms, (size_t)all->count, sizeof *all->harms, compare_harm);
+    for (int i = 0; i < all->count; i++)
+        many = many || all->harms[i].moments > 1;
+    for (int i = 0; i < all->count; i++)
+        add_row(all->harms[i].sum.channels ? &groups : &tensors, &all->harms[i], many);
+    bool ok = output_reports(options, &tensors, "By groups of channels", &groups,
+                             json_pack("{so}", "groups", report_json(&groups)), err);
+    report_free(&tensors);
+    report_free(&groups);
+    return ok;
+}
+
+bool cmd_sensitivity(const Options *options, Err *err) {
+    BenchPlan plan;
+    Harms all = {.count = 0};
+    if (!select_plan(options, ((1u << BEV_DTYPE_COUNT) - 1) & ~(1u << BEV_FP32), 1u << BEV_NEAREST,
+                     &plan, err))
+        return false;
+    plan.scenes = options->arguments;
+    plan.scene_count = options->argument_count;
+    plan.moments = options->moments ? (int)options->moments : options->time_s > 0;
+    bool ok = sensitivity_run(&plan, add_moment, &all, err);
+    if (ok && all.out_of_memory)
+        ok = err_set(err, ERR_FAILED, "sensitivity", "choose fewer scenes", "out of memory");
+    ok = ok && print_harms(options, &all, err);
+    free(all.harms);
+    return ok;
+}

@@ -1,0 +1,84 @@
+#!/bin/sh
+# Sensitivity: each tensor in a format by itself, beside NumPy that shares no code with it.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+export PYTHONDONTWRITEBYTECODE=1
+tap_python "numpy" "NumPy (python3-numpy)"
+tap_folder
+tap_street street
+imports="json, numpy as np"
+judge() { # options, and the file that takes the JSON
+    file=$1
+    shift
+    tap_run "sensitivity $*" tap_quiet "$BEVSCOPE" sensitivity "$@" -f json -o "$file"
+}
+
+refuses() { # words of the only line, name, arguments
+    words=$1 name=$2
+    shift 2
+    ! "$BEVSCOPE" sensitivity "$@" >out 2>err && [ "$(wc -l <err)" = 1 ] && grep -qF -e "$words" err
+    tap_ok $? "$name"
+    sed 's/^/# /' err
+}
+
+mkdir clip
+"$BEVSCOPE" export street.json clip/0.npz -c 40 >/dev/null
+"$BEVSCOPE" export street.json clip/1.npz -c 40 --time 0.5 >/dev/null
+judge one.json clip/0.npz -d fp16,fp8
+judge other.json clip/1.npz -d fp16,fp8
+judge both.json clip -d fp16,fp8
+"$BEVSCOPE" verify clip/0.npz -k reference -d fp8 -a nearest --device cpu -f json -o verified.json
+tap_script "depth, features, output and all, and groups of channels, are those of NumPy" '
+def e4m3(values, like=None): # `like`: the values that decide the scale
+    scale = np.float32(np.abs(values if like is None else like).max()) / np.float32(448)
+    codes = (values.astype(np.float32) / scale).astype(np.float64)
+    exponent = np.maximum(np.floor(np.log2(np.maximum(np.abs(codes), 1e-30))), -6)
+    return np.minimum(np.rint(codes / 2.0 ** (exponent - 3)) * 2.0 ** (exponent - 3), 448) * scale
+a = np.load("clip/0.npz")
+depth, feat = a["depth"], a["feat"]
+def pool(depth, feat):
+    rows = feat.reshape(-1, feat.shape[-1]).astype(np.float64)[a["ranks_feat"]]
+    out = np.zeros((a["ranks_bev"].max() + 1, feat.shape[-1]))
+    np.add.at(out, a["ranks_bev"], depth.astype(np.float64).ravel()[a["ranks_depth"]][:, None] * rows)
+    return out
+want = pool(depth, feat)
+result = json.load(open("one.json"))
+rows = {(row["dtype"], row["tensor"]): row for row in result["results"]}
+groups = {(row["dtype"], row["tensor"], row["channels"]): row["harm"] for row in result["groups"]}
+assert len(rows) == 8 and len(groups) == 2 * 2 * 3, (len(rows), len(groups))
+norm = np.linalg.norm(want)
+for dtype, store in ("fp16", lambda v, like=None: v.astype(np.float16)), ("fp8", e4m3):
+    d, f = store(depth), store(feat)
+    grids = {"depth": pool(d, feat), "features": pool(depth, f), "output": store(want.astype(np.float32)),
+             "all": store(pool(d, f).astype(np.float32), want)}
+    for tensor, got in grids.items():
+        error, row = got.astype(np.float64) - want, rows[dtype, tensor]
+        harm = np.linalg.norm(error) / norm
+        assert abs(row["harm"] / harm - 1) < 2e-3, (dtype, tensor, row, harm)
+        if tensor in ("features", "output"):
+            for first, last in (0, 15), (16, 31), (32, 39):
+                part = np.linalg.norm(error[:, first:last + 1]) / norm
+                assert abs(groups[dtype, tensor, f"{first}-{last}"] / part - 1) < 2e-3, (dtype, tensor, first)
+harms = [row["harm"] for row in result["results"]]
+assert harms == sorted(harms, reverse=True), harms
+assert abs(rows["fp8", "all"]["harm"] / json.load(open("verified.json"))["results"][0]["rel_l2"] - 1) < 1e-3
+assert rows["fp8", "depth"]["mb"] == depth.size / 1e6 and rows["fp16", "features"]["mb"] == 2 * feat.size / 1e6'
+tap_script "of a clip: all moments, and the time of the worst" '
+of = lambda name: {(row["dtype"], row["tensor"]): row for row in json.load(open(name))["results"]}
+first, second, both = of("one.json"), of("other.json"), of("both.json")
+for key, row in both.items():
+    a, b = first[key], second[key]
+    assert row["moments"] == 2 and row["max_abs"] == max(a["max_abs"], b["max_abs"]), (row, a, b)
+    assert row["time_s"] == (0.5 if b["max_abs"] > a["max_abs"] else 0), (row, a, b)
+    assert min(a["harm"], b["harm"]) <= row["harm"] <= max(a["harm"], b["harm"]), (row, a, b)'
+
+judge large.json street.json -c 40 -d nvfp4 --outlier 1000
+tap_script "an outlier harms the group that shares its blocks" '
+groups = [row for row in json.load(open("large.json"))["groups"] if row["tensor"] == "features"]
+worst = max(groups, key=lambda row: row["channels_l2"])
+assert worst["channels"] == "0-15" and worst["channels_l2"] > 2 * groups[-1]["channels_l2"], groups'
+refuses "sensitivity" "no scene"
+refuses "no-scene: neither a file" "an unknown scene" no-scene
+refuses "not a whole number from 1" "no moment" toy --moments 0
+"$BEVSCOPE" export street.json clip/2.npz -c 8 >/dev/null
+refuses "clip/2.npz: feat: shape" "moments of other channels" clip
+tap_done
