@@ -3,6 +3,7 @@
 #include "kernels/codec.h"
 #include "src/accuracy/fp64.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,8 @@ static bool visit(void *context, const char *scene, Workload *workload, const Ho
                               .dtype = view->dtype,
                               .align = view->align,
                               .tensor = (SensitiveTensor)tensor};
+        snprintf(row.scales, sizeof row.scales, "%s",
+                 ranges_label(workload->scales, view->dtype));
         describe(view, &row);
         pool_with(&all, problem, row.tensor);
         row.error = error_of(view, view->out.row_len, all.values, all.want, all.terms);

@@ -24,6 +24,7 @@ typedef struct {
     BevDtype dtype;
     BevDtype stored; /* what the format has for this tensor; of TENSOR_ALL dtype */
     BevAlign align;
+    char scales[64]; /* by which the format is scaled: ranges_label() */
     SensitiveTensor tensor;
     int64_t first_channel, channels; /* of a group; channels 0: the whole tensor */
     FormatError error;               /* of a group: of its channels, against these alone */

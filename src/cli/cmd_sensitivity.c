@@ -77,6 +77,7 @@ static void add_row(Report *report, const Harm *harm, bool many) {
     report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[row->dtype].name));
     report_add(report, "stored", "stored", 0, cell_text(bev_dtypes[row->stored].name));
     report_add(report, "align", "align", 0, cell_text(bev_aligns[row->align].name));
+    report_add(report, "scales", "scales", 0, cell_text(row->scales));
     report_add(report, "mb", "MB", 3, cell_mb(row->bytes));
     report_add(report, "harm", group ? "of the grid" : "rel L2", 3, cell_real(harm_of(harm)));
     report_add(report, "channels_l2", "of channels", 3, cell_real(row->error.channels_l2));

@@ -31,7 +31,8 @@ typedef struct {
 #define ANY_GPU      (MODELS | ON(RIG))
 #define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS) | ON(SENSITIVITY))
 #define CALIBRATES   (SCENES | ON(CALIBRATE))
-#define SCALED       (ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(EXPORT) | ON(PLOT))
+#define SCALED       (ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(EXPORT) | ON(PLOT) | \
+                      ON(SENSITIVITY))
 #define FAULTY       (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT))
 #define FIELD(field) .offset = offsetof(Options, field)
 

@@ -76,6 +76,16 @@ tap_script "an outlier harms the group that shares its blocks" '
 groups = [row for row in json.load(open("large.json"))["groups"] if row["tensor"] == "features"]
 worst = max(groups, key=lambda row: row["channels_l2"])
 assert worst["channels"] == "0-15" and worst["channels_l2"] > 2 * groups[-1]["channels_l2"], groups'
+# Ranges that are far too wide leave the features few codes, and touch nothing else.
+"$BEVSCOPE" calibrate street.json -c 40 --moments 1 -o own.json >/dev/null
+sed 's/"feat": [0-9.e+-]*/"feat": 1e6/' own.json >wide.json
+judge own-scales.json street.json -c 40 -d fp8 --scales own.json
+judge wide-scales.json street.json -c 40 -d fp8 --scales wide.json
+tap_script "scales of a file harm the tensor that they are wrong for" '
+of = lambda name: {row["tensor"]: row for row in json.load(open(name))["results"]}
+own, wide = of("own-scales.json"), of("wide-scales.json")
+assert own["depth"]["harm"] == wide["depth"]["harm"] and own["features"]["scales"] == "own.json", own
+assert wide["features"]["harm"] > 3 * own["features"]["harm"], (own, wide)'
 refuses "sensitivity" "no scene"
 refuses "no-scene: neither a file" "an unknown scene" no-scene
 refuses "not a whole number from 1" "no moment" toy --moments 0
