@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MAX_BARS = 400, GROUP_TEXT = 400 };
 
@@ -17,6 +18,7 @@ struct Against {
     json_t *root;
     double fail; /* a slow-down that is still allowed, 0.05; INFINITY: any */
     int compared, failed;
+    int unsettled; /* of those that fail: in one file or the other */
     char worst[300]; /* of those that fail */
     double worst_ratio;
     int bar_count;
@@ -168,7 +170,10 @@ static void add_bar(Against *against, const BenchRow *row, Verdict verdict, doub
                      .strong = verdict == SLOWER};
     for (int part = 0; part < VERDICT_COUNT; part++)
         bar->parts[part] = part == (int)verdict ? ratio : NAN;
-    snprintf(bar->text, sizeof bar->text, "%.3f ± %.2g, was %.4g µs", ratio, noise, old_us);
+    char noise_text[32], old_text[32];
+    report_number(noise_text, sizeof noise_text, noise, 2);
+    report_number(old_text, sizeof old_text, old_us, 4);
+    snprintf(bar->text, sizeof bar->text, "%.3f ± %s, was %s µs", ratio, noise_text, old_text);
 }
 
 void against_add(Against *against, Report *report, const BenchRow *row) {
@@ -186,6 +191,8 @@ void against_add(Against *against, Report *report, const BenchRow *row) {
         add_bar(against, row, verdict, ratio, noise, old_us);
     against->compared += known;
     against->failed += fails;
+    bool settled = row->timing.settled && json_is_true(json_object_get(old, "settled"));
+    against->unsettled += fails && !settled;
     if (fails && ratio > against->worst_ratio) {
         against->worst_ratio = ratio;
         snprintf(against->worst, sizeof against->worst, "%.200s, %s, %s: %.3f times", row->scene,
@@ -225,12 +232,12 @@ static bool draw(const Against *against, Err *err) {
                       .bar_count = against->bar_count,
                       .marks = &one,
                       .mark_count = 1};
-    Image image = {0};
+    const char *path = against->options->png, *suffix = strrchr(path, '.');
+    bool svg = suffix && !strcasecmp(suffix, ".svg");
     uint8_t *bytes = NULL;
     size_t length = 0;
-    bool ok = plot_image(&spec, &image, err) && image_png(&image, &bytes, &length, err) &&
-              data_write(against->options->png, bytes, length, err);
-    image_free(&image);
+    bool ok = (svg ? plot_svg : plot_png)(&spec, &bytes, &length, err) &&
+              data_write(path, bytes, length, err);
     free(bytes);
     return ok;
 }
@@ -243,8 +250,12 @@ bool against_judge(const Against *against, Err *err) {
                        "no row of it was measured again");
     if (against->options->png && !draw(against, err))
         return false;
+    char hint[80] = "";
+    if (against->unsettled)
+        snprintf(hint, sizeof hint, "%d of them did not settle: is the machine idle?",
+                 against->unsettled);
     return !against->failed ||
-           err_set(err, ERR_GATE, "bench", "", "%d of %d rows are slower by more than %g%% and noise, "
-                   "the worst %s", against->failed, against->compared, 100 * against->fail,
-                   against->worst);
+           err_set(err, ERR_GATE, "bench", hint,
+                   "%d of %d rows are slower by more than %g%% and noise, the worst %s",
+                   against->failed, against->compared, 100 * against->fail, against->worst);
 }

@@ -196,7 +196,8 @@ static const OptionRow rows[] = {
     {"fail", 0, "PERCENT", KIND_TEXT, ON(BENCH), FIELD(fail),
      "with --against: exit status 3 where a kernel is slower by more than that, such as 5%, and by "
      "more than the noise of either file"},
-    {"png", 0, "FILE", KIND_TEXT, ON(BENCH), FIELD(png), "with --against: draw the ratios, as PNG"},
+    {"png", 0, "FILE", KIND_TEXT, ON(BENCH), FIELD(png),
+     "with --against: draw the ratios, as PNG, or as SVG where FILE ends so"},
     {"recorded", 'r', NULL, KIND_FLAG, ON(BENCH), FIELD(recorded),
      "show the results recorded on named machines instead of measuring"},
     {"counters", 0, NULL, KIND_FLAG, ON(REGIME), FIELD(counters),

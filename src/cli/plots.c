@@ -15,13 +15,8 @@ enum { TEXT = 200 };
 
 bool plots_chart(const PlotRequest *request, ChartSpec *spec, uint8_t **bytes, size_t *length,
                  Err *err) {
-    Image image = {0};
     spec->theme = (FigureTheme)choices_find(CHOICE_THEME, request->options->theme);
-    if (request->svg)
-        return plot_svg(spec, bytes, length, err);
-    bool ok = plot_image(spec, &image, err) && image_png(&image, bytes, length, err);
-    image_free(&image);
-    return ok;
+    return (request->svg ? plot_svg : plot_png)(spec, bytes, length, err);
 }
 
 /* ---- charts of the memory model -------------------------------------------------------------- */

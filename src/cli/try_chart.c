@@ -151,14 +151,11 @@ static bool print_standing(const Standing *s, Err *err) {
 }
 
 static bool draw_standing(const Options *options, Standing *s, bool svg, Err *err) {
-    Image image = {0};
     uint8_t *bytes = NULL;
     size_t length = 0;
     s->spec.theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
-    bool ok = svg ? plot_svg(&s->spec, &bytes, &length, err)
-                  : plot_image(&s->spec, &image, err) && image_png(&image, &bytes, &length, err);
-    ok = ok && data_write(options->output, bytes, length, err);
-    image_free(&image);
+    bool ok = (svg ? plot_svg : plot_png)(&s->spec, &bytes, &length, err) &&
+              data_write(options->output, bytes, length, err);
     free(bytes);
     return ok;
 }

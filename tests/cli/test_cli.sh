@@ -204,16 +204,18 @@ for name, factor, noise, cpu in (("fast", 1e-6, 0, None), ("noisy", 1, 1e9, None
     old = json.load(open(sys.argv[1]))
     old["machine"]["cpu"] = cpu or old["machine"]["cpu"]
     for row in old["results"]:
-        row["median_us"], row["noise"] = row["median_us"] * factor, noise
+        row["median_us"], row["noise"], row["settled"] = row["median_us"] * factor, noise, False
     json.dump(old, open(f"{sys.argv[2]}/{name}.json", "w"))
 PY
 python3 "$folder/older.py" "$folder/kernels" "$folder"
 again="bench toy --quick --device cpu --dtype fp16 -k cpu_v3,cpu_v4 --cache warm"
-expect 3 '2 of 2 rows are slower by more than 5% and noise, the worst toy, cpu_v' $again \
+expect 3 '2 of 2 rows are slower by more than 5% and noise, the worst toy, cpu_v.*2 of them did not settle' $again \
     --against "$folder/fast.json" --fail 5% --png "$folder/ratios.png" --format json
 [ "$(grep -c '"against": "slower"' "$folder/out")" = 2 ] && [ -s "$folder/ratios.png" ]
 tap_ok $? 'bench --against: the ratios are in the table, and a figure'
-expect 0 '' $again --against "$folder/noisy.json" --fail 5%
+expect 0 '' $again --against "$folder/noisy.json" --fail 5% --png "$folder/ratios.svg"
+grep -q '<svg' "$folder/ratios.svg" && head -c 8 "$folder/ratios.png" | grep -q PNG
+tap_ok $? 'bench --against: the figure is PNG, or SVG by its suffix'
 expect 0 '' $again --against "$folder/half.json" --fail 1000%
 expect 0 '' $again --against "$folder/fast.json"
 expect 2 'measured on Z80, but this is .* .figures of two machines' $again --against "$folder/other.json"
