@@ -45,6 +45,7 @@ static const char *rounding_at(int i) {
 static const char *const formats[] = {"table", "markdown", "csv", "json", NULL};
 static const char *const directions[] = {"forward", "backward", "both", NULL};
 static const char *const stages[] = {"pool", "view", NULL}; /* by BevStage */
+static const char *const tensors[] = {"depth", "feat", "out", NULL};
 static const char *const timings[] = {"recorded", "measured", "off", NULL}; /* by LatencyWanted */
 static const char *const page_themes[] = {"light", "dark", NULL};           /* by FigureTheme */
 static const char *const color_modes[] = {"auto", "always", "never", NULL}; /* by TermColor */
@@ -73,6 +74,7 @@ static const struct {
     [CHOICE_STRIP] = {.at = strip_at},
     [CHOICE_TRUTH] = {.at = truth_at},
     [CHOICE_ROUNDING] = {.at = rounding_at, .listed = true},
+    [CHOICE_TENSOR] = {.words = tensors},
     [CHOICE_METHOD] = {.words = scale_method_names, .listed = true},
 };
 

@@ -1,6 +1,8 @@
 /* bevscope calibrate: histograms of all moments of all scenes, where each method cuts them off and
  * what that costs, and a file of ranges for --scales. */
+#include "kernels/codec.h"
 #include "src/base/progress.h"
+#include "src/cli/model.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 #include "src/scales/ranges.h"
@@ -10,6 +12,21 @@
 #include <string.h>
 
 enum { WORLD_MOMENTS = 12 };
+
+static RangesRequest request_of(const Options *options) {
+    return (RangesRequest){
+        .method = options->method ? (ScaleMethod)choices_find(CHOICE_METHOD, options->method)
+                                  : SCALE_MAX,
+        .percentile = options->percentile > 0 ? options->percentile : 99.99,
+        .dtype = options->dtype ? (BevDtype)choices_find(CHOICE_DTYPE, options->dtype) : BEV_FP8,
+        .per_channel = options->per_channel};
+}
+
+static bool single_scale(const RangesRequest *request, Err *err) {
+    return scale_is_single(request->dtype) ||
+           err_set(err, ERR_USAGE, "--dtype", "fp8; a file holds ranges, which serve all formats",
+                   "%s has no scale that one tensor has", bev_dtypes[request->dtype].title);
+}
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
@@ -67,30 +84,44 @@ typedef struct {
 } Way;
 
 /* Of a tensor's histograms, one or one a channel. */
-static void add_way(Report *report, const char *tensor, const Histogram *each, int64_t count,
-                    BevDtype element, Way way) {
-    double least = INFINITY, most = 0;
-    CutCost all = {0};
-    char name[32];
+typedef struct {
+    char name[32];      /* "percentile 99.9" */
+    double least, most; /* magnitudes that are kept */
+    CutCost cost;
+} Judged;
+
+static Judged judge(const Histogram *each, int64_t count, BevDtype element, Way way) {
+    Judged judged = {.least = INFINITY};
     for (int64_t i = 0; i < count; i++) {
         double cut = scale_cut(&each[i], way.method, way.percentile, element);
         if (cut > 0)
-            scale_cut_cost(&each[i], cut, element, &all);
-        least = fmin(least, cut);
-        most = fmax(most, cut);
+            scale_cut_cost(&each[i], cut, element, &judged.cost);
+        judged.least = fmin(judged.least, cut);
+        judged.most = fmax(judged.most, cut);
     }
-    ranges_describe(way.method, way.percentile, name, sizeof name);
+    ranges_describe(way.method, way.percentile, judged.name, sizeof judged.name);
+    return judged;
+}
+
+static double rel_l2_of(const CutCost *cost) {
+    return sqrt(cost->error / cost->norm);
+}
+
+static void add_way(Report *report, const char *tensor, const Histogram *each, int64_t count,
+                    BevDtype element, Way way) {
+    Judged judged = judge(each, count, element, way);
+    const CutCost *cost = &judged.cost;
     report_row(report);
     report_add(report, "tensor", "tensor", 0, cell_text(tensor));
     report_add(report, "format", "format", 0, cell_text(bev_dtypes[element].name));
-    report_add(report, "method", "method", 0, cell_text(name));
-    report_add(report, "kept", "keeps up to", 5, cell_real(most));
-    report_add(report, "kept_least", count > 1 ? "least" : NULL, 5, cell_real(least));
+    report_add(report, "method", "method", 0, cell_text(judged.name));
+    report_add(report, "kept", "keeps up to", 5, cell_real(judged.most));
+    report_add(report, "kept_least", count > 1 ? "least" : NULL, 5, cell_real(judged.least));
     report_add(report, "saturated_percent", "saturated %", 3,
-               cell_real(100 * all.saturated / all.values));
+               cell_real(100 * cost->saturated / cost->values));
     report_add(report, "lost_percent", "of non-zero lost %", 3,
-               cell_real(100 * all.lost / all.non_zero));
-    report_add(report, "rel_l2", "rel L2", 3, cell_real(sqrt(all.error / all.norm)));
+               cell_real(100 * cost->lost / cost->non_zero));
+    report_add(report, "rel_l2", "rel L2", 3, cell_real(rel_l2_of(cost)));
 }
 
 static int ways_of(const Options *options, Way ways[WAYS]) {
@@ -111,28 +142,316 @@ static int ways_of(const Options *options, Way ways[WAYS]) {
     return count;
 }
 
+enum { TENSORS = 3 };
+
+/* The tensors' names, histograms and element formats. */
+typedef struct {
+    const char *name;
+    const Histogram *histogram;
+    BevDtype element;
+} Tensor;
+
+static void tensors_of(const TensorHistograms *histograms, const Histogram *feat, BevDtype dtype,
+                       Tensor tensors[TENSORS]) {
+    tensors[0] = (Tensor){"depth", &histograms->depth, bev_dtypes[dtype].depth};
+    tensors[1] = (Tensor){"feat", feat, dtype};
+    tensors[2] = (Tensor){"out", &histograms->out, bev_dtypes[dtype].out};
+}
+
 static bool add_rows(const Options *options, const TensorHistograms *histograms, BevDtype dtype,
-                     Report *tensors, Report *channels, Err *err) {
+                     Report *rows, Report *channels, Err *err) {
     Way ways[WAYS];
+    Tensor tensors[TENSORS];
     int count = ways_of(options, ways);
     Histogram feat;
     if (!tensor_histograms_feat(histograms, &feat))
         return err_set(err, ERR_FAILED, "calibrate", "", "out of memory");
-    const struct {
-        const char *name;
-        const Histogram *histogram;
-        BevDtype element;
-    } each[] = {{"depth", &histograms->depth, bev_dtypes[dtype].depth},
-                {"feat", &feat, dtype},
-                {"out", &histograms->out, bev_dtypes[dtype].out}};
-    for (int t = 0; t < 3; t++)
-        for (int i = 0; i < count && scale_is_single(each[t].element); i++)
-            add_way(tensors, each[t].name, each[t].histogram, 1, each[t].element, ways[i]);
+    tensors_of(histograms, &feat, dtype, tensors);
+    for (int t = 0; t < TENSORS; t++)
+        for (int i = 0; i < count && scale_is_single(tensors[t].element); i++)
+            add_way(rows, tensors[t].name, tensors[t].histogram, 1, tensors[t].element, ways[i]);
     for (int i = 0; i < count && options->per_channel; i++)
         add_way(channels, "feat, each channel", histograms->channels, histograms->channel_count,
                 dtype, ways[i]);
     histogram_free(&feat);
     return true;
+}
+
+/* ---- the curve of a histogram ---------------------------------------------------------------- */
+
+enum { STEPS = 4, POINTS = 40 * STEPS, PARTS = 3 }; /* STEPS an octave */
+
+/* The share of a histogram's values by magnitude, an octave, on points that end above `largest`. */
+typedef struct {
+    double x[POINTS], y[POINTS];
+} Curve;
+
+static void curve_of(const Histogram *histogram, double largest, Curve *curve) {
+    int last, exponent;
+    Bucket bucket;
+    frexp(largest, &last);
+    for (int i = 0; i < POINTS; i++) {
+        int octave = last - 1 - (POINTS - 1 - i) / STEPS;
+        curve->x[i] = ldexp(1 + (i % STEPS + 0.5) / STEPS, octave);
+        curve->y[i] = 0;
+    }
+    for (int at = 0; histogram_next(histogram, &at, &bucket);) {
+        int step = (int)((2 * frexp(bucket.low, &exponent) - 1) * STEPS);
+        int i = POINTS - STEPS * (last - exponent + 1) + step;
+        double octaves = log2((STEPS + step + 1.0) / (STEPS + step));
+        if (i >= 0)
+            curve->y[i] += (double)bucket.count / (double)histogram->values / octaves;
+    }
+}
+
+static int part_of(double x, const double ends[PARTS - 1]) {
+    return (x >= ends[0]) + (x > ends[1]);
+}
+
+/* The curve in parts with these ends; each goes on to the first point of the next one. */
+static void split(const Curve *curve, const double ends[PARTS - 1], double y[PARTS][POINTS]) {
+    for (int i = 0; i < POINTS; i++)
+        for (int part = 0; part < PARTS; part++) {
+            bool own = part == part_of(curve->x[i], ends);
+            bool joins = i && part == part_of(curve->x[i - 1], ends);
+            y[part][i] = (own || joins) && curve->y[i] > 0 ? curve->y[i] : NAN;
+        }
+}
+
+/* All that a chart borrows. */
+typedef struct {
+    Curve curve;
+    double parts[PARTS][POINTS];
+    char names[PARTS][64], labels[WAYS][96], title[160], subtitle[400], note[512];
+    PlotSeries series[PARTS];
+    PlotMark marks[WAYS];
+    ChartSpec spec;
+} CalibrationChart;
+
+static int by_x(const void *a, const void *b) {
+    double x = ((const PlotMark *)a)->x, y = ((const PlotMark *)b)->x;
+    return (x > y) - (x < y);
+}
+
+/* Of marks at the same place the strong one stays, else the first. Returns how many are left. */
+static int join_marks(PlotMark *marks, int count) {
+    int left = 0;
+    for (int i = 0; i < count; i++) {
+        if (!left || marks[left - 1].x < marks[i].x)
+            marks[left++] = marks[i];
+        else if (marks[i].strong)
+            marks[left - 1] = marks[i];
+    }
+    return left;
+}
+
+/* A mark for the cut of each method, and the finding as the title. Returns the cut of `shown`. */
+static double mark_cuts(CalibrationChart *chart, const Options *options, const Tensor *tensor,
+                        const RangesRequest *shown) {
+    Way ways[WAYS];
+    Judged best = {.least = 0}, worst = {.least = 0};
+    int count = ways_of(options, ways);
+    double cut = 0;
+    for (int i = 0; i < count; i++) {
+        Judged judged = judge(tensor->histogram, 1, tensor->element, ways[i]);
+        double error = rel_l2_of(&judged.cost);
+        bool strong = ways[i].method == shown->method &&
+                      (shown->method != SCALE_PERCENTILE || ways[i].percentile == shown->percentile);
+        snprintf(chart->labels[i], sizeof chart->labels[i], "%s: %.3g", judged.name, error);
+        chart->marks[i] = (PlotMark){judged.most, chart->labels[i], strong};
+        cut = strong ? judged.most : cut;
+        if (!i || error < rel_l2_of(&best.cost))
+            best = judged;
+        if (!i || error > rel_l2_of(&worst.cost))
+            worst = judged;
+    }
+    qsort(chart->marks, (size_t)count, sizeof *chart->marks, by_x);
+    chart->spec.mark_count = join_marks(chart->marks, count);
+    double least = rel_l2_of(&best.cost), most = rel_l2_of(&worst.cost);
+    const char *format = bev_dtypes[tensor->element].title;
+    if (most < 1.01 * least)
+        snprintf(chart->title, sizeof chart->title, "%s in %s: all methods cost the same, %.3g",
+                 tensor->name, format, least);
+    else
+        snprintf(chart->title, sizeof chart->title, "%s in %s: %s costs least, %.3g, %s most, %.3g",
+                 tensor->name, format, best.name, least, worst.name, most);
+    return cut;
+}
+
+static void add_parts(CalibrationChart *chart, const Tensor *tensor, double cut) {
+    static const char *const names[PARTS] = {"become 0", "kept", "saturate"};
+    double step = bev_dtypes[tensor->element].smallest *
+                  (double)bev_tensor_scale(tensor->element, (float)cut);
+    const double ends[PARTS - 1] = {step / 2, cut};
+    CutCost cost = {0};
+    scale_cut_cost(tensor->histogram, cut, tensor->element, &cost);
+    const double shares[PARTS] = {cost.lost / cost.non_zero,
+                                  1 - (cost.lost + cost.saturated) / cost.non_zero,
+                                  cost.saturated / cost.non_zero};
+    curve_of(tensor->histogram, tensor->histogram->largest, &chart->curve);
+    split(&chart->curve, ends, chart->parts);
+    for (int part = 0; part < PARTS; part++) {
+        snprintf(chart->names[part], sizeof *chart->names, "%s: %.3g %%", names[part],
+                 100 * shares[part]);
+        chart->series[part] = (PlotSeries){.name = chart->names[part],
+                                           .x = chart->curve.x,
+                                           .y = chart->parts[part],
+                                           .count = POINTS,
+                                           .color = part};
+    }
+    chart->spec.series_count = PARTS;
+}
+/* ---- the chart of channels ------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+enum { OWN = 4, LINES = OWN + 1 };
+
+/* A line for each method, and one for all channels. */
+typedef struct {
+    double x[RANGES_MAX_CHANNELS], y[LINES][RANGES_MAX_CHANNELS], least;
+    char names[LINES][64], title[160], subtitle[400];
+    PlotSeries series[LINES];
+} ChannelChart;
+
+/* What each method keeps of each channel, sorted. */
+static void add_lines(ChannelChart *chart, const TensorHistograms *histograms, const Tensor *feat,
+                      const Judged *one) {
+    static const Way ways[OWN] = {
+        {SCALE_MAX, 0}, {SCALE_PERCENTILE, 99.9}, {SCALE_ENTROPY, 0}, {SCALE_MSE, 0}};
+    int count = (int)histograms->channel_count;
+    chart->least = one->most;
+    for (int s = 0; s < LINES; s++) {
+        double *y = chart->y[s];
+        for (int c = 0; c < count; c++) {
+            const Histogram *channel = &histograms->channels[c];
+            chart->x[c] = c;
+            y[c] = s == OWN ? one->most
+                            : scale_cut(channel, ways[s].method, ways[s].percentile, feat->element);
+            chart->least = y[c] > 0 ? fmin(chart->least, y[c]) : chart->least;
+        }
+        qsort(y, (size_t)count, sizeof *y, by_value);
+        if (s < OWN)
+            ranges_describe(ways[s].method, ways[s].percentile, chart->names[s],
+                            sizeof chart->names[s]);
+        else
+            snprintf(chart->names[s], sizeof chart->names[s], "all channels, %s", one->name);
+        chart->series[s] = (PlotSeries){.name = chart->names[s],
+                                        .x = chart->x,
+                                        .y = y,
+                                        .count = count,
+                                        .color = s,
+                                        .strong = s == OWN};
+    }
+}
+
+static bool draw_channels(const PlotRequest *request, const TensorHistograms *histograms,
+                          const RangesRequest *shown, const Tensor *feat, uint8_t **bytes,
+                          size_t *length, Err *err) {
+    static ChannelChart chart;
+    const Way way = {shown->method, shown->percentile};
+    int64_t count = histograms->channel_count;
+    Judged one = judge(feat->histogram, 1, feat->element, way);
+    Judged own = judge(histograms->channels, count, feat->element, way);
+    add_lines(&chart, histograms, feat, &one);
+    double least = fmax(chart.y[0][count - 1], chart.least); /* a channel of zeros has no range */
+    snprintf(chart.title, sizeof chart.title,
+             "Channels differ %.3g to 1; in %s one scale costs %.3g, their own %.3g",
+             chart.y[0][0] / least, bev_dtypes[feat->element].title, rel_l2_of(&one.cost),
+             rel_l2_of(&own.cost));
+    snprintf(chart.subtitle, sizeof chart.subtitle,
+             "%s, %lld moments; costs: relative L2 of feat, by %s", request->model->label,
+             (long long)histograms->moments, one.name);
+    ChartSpec spec = {.title = chart.title,
+                      .subtitle = chart.subtitle,
+                      .note = "Computed from the FP32 values. What each method keeps of each channel, "
+                              "from the largest range to the smallest. Channels far below the line of "
+                              "all channels have few codes left where one scale serves all.",
+                      .x = {"channels, largest range first", false, 0, fmax((double)count - 1, 1),
+                            NULL},
+                      .y = {"magnitude that is kept", true, chart.least / 1.2, one.most * 1.2, NULL},
+                      .series = chart.series,
+                      .series_count = LINES};
+    return plots_chart(request, &spec, bytes, length, err);
+}
+
+/* ---- the chart of a histogram ---------------------------------------------------------------- */
+
+/* The ends of both axes, a decade below the smallest share that is drawn. */
+static void set_axes(ChartSpec *spec, const Tensor *tensor) {
+    double lo = tensor->histogram->largest, least = 1;
+    for (int s = 0; s < spec->series_count; s++)
+        for (int i = 0; i < POINTS; i++)
+            if (spec->series[s].y[i] > 0) {
+                lo = fmin(lo, spec->series[s].x[i]);
+                least = fmin(least, spec->series[s].y[i]);
+            }
+    spec->x = (PlotAxis){"magnitude", true, lo / 1.2, tensor->histogram->largest * 1.2, NULL};
+    spec->y = (PlotAxis){"share of the values, an octave", true,
+                         pow(10, floor(log10(least))), 1, NULL};
+}
+
+static bool draw_calibration(const PlotRequest *request, const TensorHistograms *histograms,
+                             const RangesRequest *shown, const Tensor *tensor, uint8_t **bytes,
+                             size_t *length, Err *err) {
+    const Options *options = request->options;
+    CalibrationChart *chart = calloc(1, sizeof *chart);
+    if (!chart)
+        return err_set(err, ERR_FAILED, "plot", "", "out of memory");
+    ChartSpec *spec = &chart->spec;
+    char method[32];
+    ranges_describe(shown->method, shown->percentile, method, sizeof method);
+    *spec = (ChartSpec){.title = chart->title,
+                        .subtitle = chart->subtitle,
+                        .note = chart->note,
+                        .series = chart->series,
+                        .marks = chart->marks};
+    double cut = mark_cuts(chart, options, tensor, shown);
+    add_parts(chart, tensor, cut);
+    set_axes(spec, tensor);
+    snprintf(chart->subtitle, sizeof chart->subtitle, "%s, %lld moments; colours by %s",
+             request->model->label, (long long)histograms->moments, method);
+    snprintf(chart->note, sizeof chart->note,
+             "Computed from the FP32 values; %.3g %% of them are 0 and not drawn. Above the line of a "
+             "method values saturate; beside its name: relative L2 error after quantisation.\nBelow "
+             "half a step values become 0: the smaller the range, the fewer.",
+             100 * (double)tensor->histogram->zeros / (double)tensor->histogram->values);
+    bool ok = plots_chart(request, spec, bytes, length, err);
+    free(chart);
+    return ok;
+}
+
+bool plot_calibration(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
+    const Options *options = request->options;
+    RangesRequest shown = request_of(options);
+    TensorHistograms histograms = {0};
+    Histogram feat = {0};
+    Tensor tensors[TENSORS];
+    int wanted = options->tensor ? choices_find(CHOICE_TENSOR, options->tensor) : 1;
+    if (!single_scale(&shown, err))
+        return false;
+    bool ok = count_scene(options, request->model->scene, &histograms, err) &&
+              (tensor_histograms_feat(&histograms, &feat) ||
+               err_set(err, ERR_FAILED, "plot", "", "out of memory"));
+    tensors_of(&histograms, &feat, shown.dtype, tensors);
+    const Tensor *tensor = &tensors[wanted];
+    if (ok && !scale_is_single(tensor->element))
+        ok = err_set(err, ERR_USAGE, "--tensor", "choose another, or another --dtype",
+                     "%s is stored in %s, which has no scale", tensor->name,
+                     bev_dtypes[tensor->element].title);
+    if (ok && !(tensor->histogram->largest > 0))
+        ok = err_set(err, ERR_FAILED, request->model->scene, "nothing can be drawn",
+                     "an empty histogram: all values of %s are 0", tensor->name);
+    if (ok && options->per_channel && wanted != 1)
+        ok = err_set(err, ERR_USAGE, "--per-channel", "leave it out",
+                     "%s has one range for all channels", tensor->name);
+    ok = ok && (options->per_channel ? draw_channels : draw_calibration)(request, &histograms, &shown, tensor, bytes, length, err);
+    histogram_free(&feat);
+    tensor_histograms_free(&histograms);
+    return ok;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -177,15 +496,9 @@ static void name_scenes(const Options *options, char *text, size_t size) {
 bool cmd_calibrate(const Options *options, Err *err) {
     static ScaleRanges ranges;
     TensorHistograms histograms = {0};
-    const RangesRequest request = {
-        .method = options->method ? (ScaleMethod)choices_find(CHOICE_METHOD, options->method)
-                                  : SCALE_MAX,
-        .percentile = options->percentile > 0 ? options->percentile : 99.99,
-        .dtype = options->dtype ? (BevDtype)choices_find(CHOICE_DTYPE, options->dtype) : BEV_FP8,
-        .per_channel = options->per_channel};
-    if (!scale_is_single(request.dtype))
-        return err_set(err, ERR_USAGE, "--dtype", "fp8; a file holds ranges, which serve all formats",
-                       "%s has no scale that one tensor has", bev_dtypes[request.dtype].title);
+    const RangesRequest request = request_of(options);
+    if (!single_scale(&request, err))
+        return false;
     progress_begin("calibrate", options->quiet);
     bool ok = count_scenes(options, &histograms, err);
     progress_end();

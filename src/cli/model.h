@@ -233,6 +233,9 @@ bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **
 
 /* Latency of a problem that grows along --over. */
 bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
+
+/* The histogram of --tensor over the moments, with the cut of each method. */
+bool plot_calibration(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
 bool plot_objects(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
 bool plot_prune(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
 extern const char *const sweep_names[]; /* values of --over; ends with NULL */

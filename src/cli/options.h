@@ -24,7 +24,7 @@ typedef enum {
     CHOICE_NONE, CHOICE_KERNEL, CHOICE_DTYPE, CHOICE_ALIGN, CHOICE_VIEW, CHOICE_COLORMAP,
     CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
     CHOICE_SWEEP, CHOICE_DIRECTION, CHOICE_STAGE, CHOICE_LOSS, CHOICE_STRIP, CHOICE_TRUTH,
-    CHOICE_ROUNDING, CHOICE_METHOD, CHOICE_SET_COUNT
+    CHOICE_ROUNDING, CHOICE_METHOD, CHOICE_TENSOR, CHOICE_SET_COUNT
 } ChoiceSet;
 // clang-format on
 
@@ -78,7 +78,7 @@ typedef struct {
 
     int64_t steps;
 
-    const char *method, *scales;
+    const char *method, *tensor, *scales;
     double percentile;
     bool per_channel;
 } Options;
