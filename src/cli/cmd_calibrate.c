@@ -15,8 +15,8 @@ enum { WORLD_MOMENTS = 12 };
 
 static RangesRequest request_of(const Options *options) {
     return (RangesRequest){
-        .method = options->method ? (ScaleMethod)choices_find(CHOICE_METHOD, options->method)
-                                  : SCALE_MAX,
+        .method =
+            options->method ? (ScaleMethod)choices_find(CHOICE_METHOD, options->method) : SCALE_MAX,
         .percentile = options->percentile > 0 ? options->percentile : 99.99,
         .dtype = options->dtype ? (BevDtype)choices_find(CHOICE_DTYPE, options->dtype) : BEV_FP8,
         .per_channel = options->per_channel};
@@ -34,8 +34,9 @@ static bool count_moments(const Options *options, Workload *workload, TensorHist
                           Err *err) {
     unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
     int there = workload_moments(workload);
-    int wanted = options->moments ? (int)options->moments
-                                  : workload->scene.clip ? there : WORLD_MOMENTS;
+    int wanted = options->moments       ? (int)options->moments
+                 : workload->scene.clip ? there
+                                        : WORLD_MOMENTS;
     int count = wanted < there ? wanted : there;
     progress_plan(count);
     for (int i = 0; i < count; i++) {
@@ -255,8 +256,8 @@ static double mark_cuts(CalibrationChart *chart, const Options *options, const T
     for (int i = 0; i < count; i++) {
         Judged judged = judge(tensor->histogram, 1, tensor->element, ways[i]);
         double error = rel_l2_of(&judged.cost);
-        bool strong = ways[i].method == shown->method &&
-                      (shown->method != SCALE_PERCENTILE || ways[i].percentile == shown->percentile);
+        bool strong = ways[i].method == shown->method && (shown->method != SCALE_PERCENTILE ||
+                                                          ways[i].percentile == shown->percentile);
         snprintf(chart->labels[i], sizeof chart->labels[i], "%s: %.3g", judged.name, error);
         chart->marks[i] = (PlotMark){judged.most, chart->labels[i], strong};
         cut = strong ? judged.most : cut;
@@ -365,16 +366,16 @@ static bool draw_channels(const PlotRequest *request, const TensorHistograms *hi
     snprintf(chart.subtitle, sizeof chart.subtitle,
              "%s, %lld moments; costs: relative L2 of feat, by %s", request->model->label,
              (long long)histograms->moments, one.name);
-    ChartSpec spec = {.title = chart.title,
-                      .subtitle = chart.subtitle,
-                      .note = "Computed from the FP32 values. What each method keeps of each channel, "
-                              "from the largest range to the smallest. Channels far below the line of "
-                              "all channels have few codes left where one scale serves all.",
-                      .x = {"channels, largest range first", false, 0, fmax((double)count - 1, 1),
-                            NULL},
-                      .y = {"magnitude that is kept", true, chart.least / 1.2, one.most * 1.2, NULL},
-                      .series = chart.series,
-                      .series_count = LINES};
+    ChartSpec spec = {
+        .title = chart.title,
+        .subtitle = chart.subtitle,
+        .note = "Computed from the FP32 values. What each method keeps of each channel, "
+                "from the largest range to the smallest. Channels far below the line of "
+                "all channels have few codes left where one scale serves all.",
+        .x = {"channels, largest range first", false, 0, fmax((double)count - 1, 1), NULL},
+        .y = {"magnitude that is kept", true, chart.least / 1.2, one.most * 1.2, NULL},
+        .series = chart.series,
+        .series_count = LINES};
     return plots_chart(request, &spec, bytes, length, err);
 }
 
@@ -390,8 +391,8 @@ static void set_axes(ChartSpec *spec, const Tensor *tensor) {
                 least = fmin(least, spec->series[s].y[i]);
             }
     spec->x = (PlotAxis){"magnitude", true, lo / 1.2, tensor->histogram->largest * 1.2, NULL};
-    spec->y = (PlotAxis){"share of the values, an octave", true,
-                         pow(10, floor(log10(least))), 1, NULL};
+    spec->y =
+        (PlotAxis){"share of the values, an octave", true, pow(10, floor(log10(least))), 1, NULL};
 }
 
 static bool draw_calibration(const PlotRequest *request, const TensorHistograms *histograms,
@@ -414,11 +415,12 @@ static bool draw_calibration(const PlotRequest *request, const TensorHistograms 
     set_axes(spec, tensor);
     snprintf(chart->subtitle, sizeof chart->subtitle, "%s, %lld moments; colours by %s",
              request->model->label, (long long)histograms->moments, method);
-    snprintf(chart->note, sizeof chart->note,
-             "Computed from the FP32 values; %.3g %% of them are 0 and not drawn. Above the line of a "
-             "method values saturate; beside its name: relative L2 error after quantisation.\nBelow "
-             "half a step values become 0: the smaller the range, the fewer.",
-             100 * (double)tensor->histogram->zeros / (double)tensor->histogram->values);
+    snprintf(
+        chart->note, sizeof chart->note,
+        "Computed from the FP32 values; %.3g %% of them are 0 and not drawn. Above the line of a "
+        "method values saturate; beside its name: relative L2 error after quantisation.\nBelow "
+        "half a step values become 0: the smaller the range, the fewer.",
+        100 * (double)tensor->histogram->zeros / (double)tensor->histogram->values);
     bool ok = plots_chart(request, spec, bytes, length, err);
     free(chart);
     return ok;
@@ -448,7 +450,8 @@ bool plot_calibration(const PlotRequest *request, uint8_t **bytes, size_t *lengt
     if (ok && options->per_channel && wanted != 1)
         ok = err_set(err, ERR_USAGE, "--per-channel", "leave it out",
                      "%s has one range for all channels", tensor->name);
-    ok = ok && (options->per_channel ? draw_channels : draw_calibration)(request, &histograms, &shown, tensor, bytes, length, err);
+    ok = ok && (options->per_channel ? draw_channels : draw_calibration)(
+                   request, &histograms, &shown, tensor, bytes, length, err);
     histogram_free(&feat);
     tensor_histograms_free(&histograms);
     return ok;

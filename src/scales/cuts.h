@@ -17,7 +17,13 @@
  *               that round to it
  *   mse         the least sum of squared errors after quantisation, of the bins' centres; of equals
  *               the smallest */
-typedef enum { SCALE_MAX, SCALE_PERCENTILE, SCALE_ENTROPY, SCALE_MSE, SCALE_METHOD_COUNT } ScaleMethod;
+typedef enum {
+    SCALE_MAX,
+    SCALE_PERCENTILE,
+    SCALE_ENTROPY,
+    SCALE_MSE,
+    SCALE_METHOD_COUNT
+} ScaleMethod;
 
 extern const char *const scale_method_names[SCALE_METHOD_COUNT + 1]; /* NULL ends them */
 
@@ -26,9 +32,10 @@ extern const char *const scale_method_names[SCALE_METHOD_COUNT + 1]; /* NULL end
 bool scale_exists(BevDtype element);
 bool scale_is_single(BevDtype element);
 
-/* The magnitude that is kept, 0 of an empty histogram. Entropy and mse depend on the element format;
- * where that has no single scale they take the largest. */
-double scale_cut(const Histogram *histogram, ScaleMethod method, double percentile, BevDtype element);
+/* The magnitude that is kept, 0 of an empty histogram. Entropy and mse depend on the element
+ * format; where that has no single scale they take the largest. */
+double scale_cut(const Histogram *histogram, ScaleMethod method, double percentile,
+                 BevDtype element);
 
 /* What quantising costs, as sums over values. Begins empty. */
 typedef struct {

@@ -87,8 +87,8 @@ bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
 bool ranges_fit(const ScaleRanges *ranges, int64_t channels, Err *err) {
     return ranges->channels == channels ||
            err_set(err, ERR_USAGE, ranges->label, "calibrate on features of this shape",
-                   "scales for %lld channels, but the scene has %lld",
-                   (long long)ranges->channels, (long long)channels);
+                   "scales for %lld channels, but the scene has %lld", (long long)ranges->channels,
+                   (long long)channels);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -101,9 +101,8 @@ static const char *dtype_at(int i) {
     return i < BEV_DTYPE_COUNT ? bev_dtypes[i].name : NULL;
 }
 
-#define RANGE(key, type)                                                                           \
-    #key, type, offsetof(ScaleRanges, key), .min = LEAST_RANGE, .max = FLT_MAX
-#define COUNT(key) #key, FIELD_INT64, offsetof(ScaleRanges, key), .min = 1
+#define RANGE(key, type) #key, type, offsetof(ScaleRanges, key), .min = LEAST_RANGE, .max = FLT_MAX
+#define COUNT(key)       #key, FIELD_INT64, offsetof(ScaleRanges, key), .min = 1
 static const Field fields[] = {
     {"method", FIELD_WORD, offsetof(ScaleRanges, method), .word_at = method_at},
     {"percentile", FIELD_DOUBLE, offsetof(ScaleRanges, percentile), .max = 100, .optional = true},
@@ -132,10 +131,10 @@ bool ranges_read(ScaleRanges *ranges, const char *path, Err *err) {
 }
 
 bool ranges_write(const ScaleRanges *ranges, const char *path, Err *err) {
-    json_t *root = json_pack("{ss ss ss sI sI}", "method", scale_method_names[ranges->method],
-                             "dtype", bev_dtypes[ranges->dtype].name, "scenes", ranges->scenes,
-                             "moments", (json_int_t)ranges->moments, "channels",
-                             (json_int_t)ranges->channels);
+    json_t *root =
+        json_pack("{ss ss ss sI sI}", "method", scale_method_names[ranges->method], "dtype",
+                  bev_dtypes[ranges->dtype].name, "scenes", ranges->scenes, "moments",
+                  (json_int_t)ranges->moments, "channels", (json_int_t)ranges->channels);
     if (ranges->method == SCALE_PERCENTILE)
         json_object_set_new(root, "percentile", json_real(ranges->percentile));
     json_object_set_new(root, "depth", json_real(ranges->depth));

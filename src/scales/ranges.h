@@ -1,5 +1,5 @@
-/* Ranges of the tensors, chosen beforehand, and their file. A file holds magnitudes, not scales: the
- * scale of each format follows (bev_tensor_scale). */
+/* Ranges of the tensors, chosen beforehand, and their file. A file holds magnitudes, not scales:
+ * the scale of each format follows (bev_tensor_scale). */
 #pragma once
 
 #include "src/scales/cuts.h"
@@ -18,7 +18,7 @@ typedef struct {
     int dtype;        /* the format that entropy and mse were chosen for */
     char scenes[256]; /* "highway, parking" */
     int64_t moments;
-    int64_t channels; /* of the features */
+    int64_t channels;        /* of the features */
     double depth, feat, out; /* the largest magnitude that is kept */
     ChannelRanges feat_channels;
     char label[64]; /* by which scales, for people: the file's name, or the method */
@@ -38,8 +38,8 @@ bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
 /* Error unless they are of features with so many channels. */
 bool ranges_fit(const ScaleRanges *ranges, int64_t channels, Err *err);
 
-/* By which scales features of a format are encoded: "ideal" (of the very frame) without ranges, "none"
- * of a format without scales, else the label. */
+/* By which scales features of a format are encoded: "ideal" (of the very frame) without ranges,
+ * "none" of a format without scales, else the label. */
 const char *ranges_label(const ScaleRanges *ranges, BevDtype dtype);
 
 /* "FP8, ideal scales", "FP8, scales of parking.json", "FP16": the format and its label. */
