@@ -128,7 +128,8 @@ static bool visit(void *context, const char *scene, Workload *workload, const Ho
                               .time_s = workload_time_s(workload),
                               .dtype = view->dtype,
                               .align = view->align,
-                              .tensor = (SensitiveTensor)tensor};
+                              .tensor = (SensitiveTensor)tensor,
+                              .grid_channels = view->out.row_len};
         snprintf(row.scales, sizeof row.scales, "%s",
                  ranges_label(workload->scales, view->dtype));
         describe(view, &row);

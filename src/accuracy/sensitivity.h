@@ -28,6 +28,7 @@ typedef struct {
     SensitiveTensor tensor;
     int64_t first_channel, channels; /* of a group; channels 0: the whole tensor */
     FormatError error;               /* of a group: of its channels, against these alone */
+    int64_t grid_channels;
     double grid2;                    /* sum of the squares of the whole grid in FP64 */
     double bytes;                    /* as stored */
 } SensitivityRow;

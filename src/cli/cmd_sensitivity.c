@@ -3,6 +3,7 @@
 #include "src/accuracy/sensitivity.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
+#include "src/run/recorded.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,7 +64,19 @@ static int compare_harm(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-static void add_row(Report *report, const Harm *harm, bool many) {
+/* Of the GPU's twin of the CPU's default kernel; NaN: not recorded. A kernel stores all tensors in
+ * its format. */
+static double latency_of(const RecordedSet *recorded, const Harm *harm) {
+    const SensitivityRow *row = &harm->sum;
+    const BevKernel *kernel = bev_twin(bev_default(BEV_CPU, BEV_FORWARD), BEV_CUDA);
+    const KernelConfig config = {kernel, row->dtype, row->align};
+    const RecordedRow *found = NULL;
+    if (row->tensor == TENSOR_ALL)
+        found = recorded_find(recorded, harm->scene, row->grid_channels, &config, CACHE_WARM, NULL);
+    return found ? found->median_us : NAN;
+}
+
+static void add_row(Report *report, const RecordedSet *recorded, const Harm *harm, bool many) {
     const SensitivityRow *row = &harm->sum;
     const bool group = row->channels > 0;
     char channels[48];
@@ -79,6 +92,8 @@ static void add_row(Report *report, const Harm *harm, bool many) {
     report_add(report, "align", "align", 0, cell_text(bev_aligns[row->align].name));
     report_add(report, "scales", "scales", 0, cell_text(row->scales));
     report_add(report, "mb", "MB", 3, cell_mb(row->bytes));
+    if (!group)
+        report_add(report, "recorded_us", "recorded us", 4, cell_real(latency_of(recorded, harm)));
     report_add(report, "harm", group ? "of the grid" : "rel L2", 3, cell_real(harm_of(harm)));
     report_add(report, "channels_l2", "of channels", 3, cell_real(row->error.channels_l2));
     report_add(report, "max_abs", "max abs", 3, cell_real(row->error.max_abs));
@@ -90,16 +105,19 @@ static void add_row(Report *report, const Harm *harm, bool many) {
 
 static bool print_harms(const Options *options, Harms *all, Err *err) {
     Report tensors = {.names_to = "align"}, groups = {.names_to = "align"};
+    RecordedSet recorded;
     bool many = false;
+    recorded_load_samples(&recorded, NULL); /* a failure leaves it empty */
     qsort(all->harms, (size_t)all->count, sizeof *all->harms, compare_harm);
     for (int i = 0; i < all->count; i++)
         many = many || all->harms[i].moments > 1;
     for (int i = 0; i < all->count; i++)
-        add_row(all->harms[i].sum.channels ? &groups : &tensors, &all->harms[i], many);
+        add_row(all->harms[i].sum.channels ? &groups : &tensors, &recorded, &all->harms[i], many);
     bool ok = output_reports(options, &tensors, "By groups of channels", &groups,
                              json_pack("{so}", "groups", report_json(&groups)), err);
     report_free(&tensors);
     report_free(&groups);
+    recorded_free(&recorded);
     return ok;
 }
 
