@@ -304,6 +304,9 @@ bool select_use_fault(const Options *options, Workload *workload, Err *err) {
     bool fault;
     if (!select_fault(options, &fault, err))
         return false;
+    size_t used = strlen(scene->title);
+    if (options->outlier > 1)
+        snprintf(scene->title + used, sizeof scene->title - used, " (outlier %g)", options->outlier);
     if (!options->camera && !options->rounding)
         return true;
     if (!scene->has_rig)
@@ -329,7 +332,7 @@ bool select_use_fault(const Options *options, Workload *workload, Err *err) {
     Job job = {.camera_mask = ~workload->dirty};
     job.camera_errors[camera] = error;
     char faults[160];
-    size_t used = strlen(scene->title);
+    used = strlen(scene->title);
     if (camera_faults(&job, (int)camera, faults, sizeof faults))
         snprintf(scene->title + used, sizeof scene->title - used, " (%s%s)",
                  scene->rig.cameras[camera].name, faults);

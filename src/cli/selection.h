@@ -62,7 +62,7 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
 bool select_fault(const Options *options, bool *fault, Err *err);
 
 /* Changes that camera of a workload whose features and views are rendered, and whose map is not
- * built yet. The scene's title then names the change. */
+ * built yet. The scene's title then names the change, and an outlier. */
 bool select_use_fault(const Options *options, Workload *workload, Err *err);
 
 /* The options that every command with a workload shares. */

@@ -401,6 +401,15 @@ tap_ok $? "a camera's yaw error in a file is that of the display ($points points
     ! cmp -s "$folder/dirty.svg" "$folder/clean.svg"
 tap_ok $? 'a dirty lens changes the figure'
 
+for title in T ''; do
+    for outlier in 1 8; do
+        "$BEVSCOPE" snapshot toy -d fp32 -k cpu_v4 -o "$folder/$outlier$title.svg" --outlier $outlier \
+            ${title:+--title $title}
+    done
+done
+cmp -s "$folder/1T.svg" "$folder/8T.svg" && ! cmp -s "$folder/1.svg" "$folder/8.svg"
+tap_ok $? 'an outlier leaves the decoded picture, and the title says it'
+
 # What surrounds the program: a small stack, more threads than OpenMP's library survives.
 (ulimit -S -s 500 && "$BEVSCOPE" regime toy --device cpu) >"$folder/out" 2>"$folder/err" &&
     grep -q 'V4' "$folder/out"
