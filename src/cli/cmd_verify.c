@@ -25,7 +25,7 @@ typedef struct {
 
 /* The context of add_moment. */
 typedef struct {
-    double cosine; /* the line; 0: none */
+    double cosine, max_abs; /* the lines; 0: none */
     bool backward; /* the table has the way back in it */
     Selected *selected;
     int count, passed, failed, skipped;
@@ -59,8 +59,12 @@ static double lowest_cosine(const VerifyRow *row) {
     return lowest;
 }
 
+static bool is_within(const Verified *verified, double max_abs, double cosine) {
+    return !(cosine < verified->cosine) && !(verified->max_abs > 0 && max_abs > verified->max_abs);
+}
+
 static bool holds(const Verified *verified, const VerifyRow *row) {
-    return row->passed && !(lowest_cosine(row) < verified->cosine);
+    return row->passed && is_within(verified, row->format.max_abs, lowest_cosine(row));
 }
 
 static bool is_worse(const Verified *verified, const VerifyRow *a, const VerifyRow *b) {
@@ -193,10 +197,14 @@ static void explain_all(const Verified *verified, const VerifyRow *row) {
     explain(row, 'C', &row->exact);
     explain_adjoint(row);
     clean_text(row->scene, scene, sizeof scene);
-    if (row->passed && !holds(verified, row))
-        fprintf(stderr, "bevscope: %s, %s, %s, %s: cosine %.6f is below the line %g\n", scene,
-                row->config.kernel->name, bev_dtypes[row->config.dtype].name,
-                bev_aligns[row->config.align].name, lowest_cosine(row), verified->cosine);
+    if (!row->passed || holds(verified, row))
+        return;
+    bool below = lowest_cosine(row) < verified->cosine;
+    fprintf(stderr, "bevscope: %s, %s, %s, %s: %s %.6g is %s the line %g\n", scene,
+            row->config.kernel->name, bev_dtypes[row->config.dtype].name,
+            bev_aligns[row->config.align].name, below ? "cosine" : "max abs",
+            below ? lowest_cosine(row) : row->format.max_abs, below ? "below" : "above",
+            below ? verified->cosine : verified->max_abs);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------ */
@@ -284,6 +292,8 @@ static void add_class_rows(Report *report, const Verified *verified, int number)
         report_add(report, "rel_l2", "rel L2", 3, cell_real(error->error.rel_l2));
         report_add(report, "cosine", "lowest cosine", 8, cell_real(error->cosine));
         report_add(report, "within_atol_1e2", "atol 1e-2", 0, cell_bool(error->error.atol_1e2));
+        report_add(report, "within_lines", verified->cosine || verified->max_abs ? "lines" : NULL, 0,
+                   cell_bool(is_within(verified, error->error.max_abs, error->cosine)));
     }
 }
 
@@ -310,10 +320,10 @@ static bool print_verified(const Options *options, Verified *verified, bool many
     }
     for (int i = 0; i < verified->count; i++)
         add_class_rows(&classes, verified, i);
-    json_t *root = json_pack("{si si si sf so so}", "passed", verified->passed, "failed",
+    json_t *root = json_pack("{si si si sf sf so so}", "passed", verified->passed, "failed",
                              verified->failed, "skipped", verified->skipped, "cosine_line",
-                             verified->cosine, "classes", report_json(&classes), "moments",
-                             report_json(&verified->moments));
+                             verified->cosine, "max_abs_line", verified->max_abs, "classes",
+                             report_json(&classes), "moments", report_json(&verified->moments));
     const char *heading = "By scene and class, over all moments";
     bool ok = many && classes.row_count
                   ? output_reports(options, &report, heading, &classes, root, err)
@@ -340,7 +350,7 @@ static bool judge(const Options *options, const BenchPlan *plan, Verified *verif
     if (failed)
         return err_set(err, ERR_GATE, "verify", "", "%d of %d %s fail a gate%s", failed,
                        passed + failed, many ? "moments of selections" : "selections",
-                       verified->cosine > 0 ? " or the line" : "");
+                       verified->cosine > 0 || verified->max_abs > 0 ? " or a line" : "");
     return passed > 0 || err_set(err, ERR_GATE, "verify", "see bevscope --list",
                                  "nothing was verified: every selection was skipped");
 }
@@ -358,6 +368,7 @@ bool cmd_verify(const Options *options, Err *err) {
     plan.scene_count = named ? options->argument_count : (int)(sizeof usual / sizeof *usual);
     plan.moments = options->moments ? (int)options->moments : options->time_s > 0;
     Verified verified = {.cosine = options->cosine,
+                         .max_abs = options->max_abs,
                          .backward = plan.directions >> BEV_BACKWARD & 1};
     bool ok = judge(options, &plan, &verified, err);
     grad_out_free(&grad_out);

@@ -118,6 +118,9 @@ static const OptionRow rows[] = {
     {"cosine", 0, "C", KIND_REAL, ON(VERIFY), FIELD(cosine),
      "a line besides the gates: the cosine of each moment's output, and of its cells of each class, "
      "must be at least C, such as 0.999", CHOICE_NONE, 0, 1},
+    {"max-abs", 0, "E", KIND_REAL, ON(VERIFY), FIELD(max_abs),
+     "the same: the largest error of each moment must be at most E, such as the published 1e-2",
+     CHOICE_NONE, 0, 1e9},
     {"temperature", 0, "T", KIND_REAL, CALIBRATES | ON(TRY), FIELD(temperature),
      "of the depth distribution: below 1 sharpens, above 1 smears", CHOICE_NONE, 0.01, 100},
     {"temperature", 0, "T", KIND_REAL, ON(TRAIN), FIELD(temperature),

@@ -42,7 +42,7 @@ typedef struct {
     const char *stage;                           /* "pool", "view"; NULL: not given */
     double time_s, temperature, evenness, prune, outlier, skew; /* skew -1: not given */
     int64_t channels, points, moments;
-    double cosine; /* 0: no line */
+    double cosine, max_abs; /* 0: no line */
     const char *camera; /* that the next two change */
     CameraError fault;  /* an error of its calibration */
     bool dirty;

@@ -134,8 +134,14 @@ expect 2 'no-clip: neither a file nor a known scene' verify "$folder/no-clip"
 expect 3 '' verify highway -c 16 --moments 3 --cosine 0.99999 $one
 cp "$folder/out" "$folder/line"
 grep -q 'cosine .* is below the line' "$folder/err" &&
-    grep -q '3 of 3 moments of selections fail a gate or the line' "$folder/err"
+    grep -q '3 of 3 moments of selections fail a gate or a line' "$folder/err"
 tap_ok $? 'verify --cosine says what is below the line'
+expect 3 '' verify highway -c 16 --moments 3 --max-abs 1.9 $one
+grep -q 'max abs 2.0205 is above the line 1.9' "$folder/err" &&
+    grep -q '1 of 3 moments of selections fail a gate or a line' "$folder/err" &&
+    [ "$(grep -c '"within_lines": false' "$folder/out")" = 1 ]
+tap_ok $? 'verify --max-abs says what is above the line, and the class'
+expect 0 '' verify highway -c 16 --moments 3 --max-abs 2.1 --cosine 0.99 $one
 expect 0 '' verify highway -c 16 --moments 3 $one
 cat >"$folder/moments.py" <<'PY'
 import json, sys
@@ -200,7 +206,7 @@ tap_run 'bench --format json: percentiles in order, every selection there' \
 # Against an earlier file: its latencies a millionth, or of any noise, or of another machine.
 cat >"$folder/older.py" <<'PY'
 import json, sys
-for name, factor, noise, cpu in (("fast", 1e-6, 0, None), ("noisy", 1, 1e9, None), ("half", 0.5, 0, None), ("other", 1, 0, "Z80")):
+for name, factor, noise, cpu in (("fast", 1e-6, 0, None), ("noisy", 1, 1e9, None), ("slow", 1e6, 0, None), ("other", 1, 0, "Z80")):
     old = json.load(open(sys.argv[1]))
     old["machine"]["cpu"] = cpu or old["machine"]["cpu"]
     for row in old["results"]:
@@ -216,7 +222,7 @@ tap_ok $? 'bench --against: the ratios are in the table, and a figure'
 expect 0 '' $again --against "$folder/noisy.json" --fail 5% --png "$folder/ratios.svg"
 grep -q '<svg' "$folder/ratios.svg" && head -c 8 "$folder/ratios.png" | grep -q PNG
 tap_ok $? 'bench --against: the figure is PNG, or SVG by its suffix'
-expect 0 '' $again --against "$folder/half.json" --fail 1000%
+expect 0 '' $again --against "$folder/slow.json" --fail 0%
 expect 0 '' $again --against "$folder/fast.json"
 expect 2 'measured on Z80, but this is .* .figures of two machines' $again --against "$folder/other.json"
 expect 2 'no latency that bench measured' $again --against "$folder/whole"
