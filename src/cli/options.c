@@ -113,7 +113,8 @@ static const OptionRow rows[] = {
      "one; of a clip all): a line shows the worst moment, and the worst line comes first",
      CHOICE_NONE, 1, 10000},
     {"moments", 0, "N", KIND_INT, ON(CALIBRATE) | ON(PLOT), FIELD(moments),
-     "so many moments from --time on, half a second apart (default: of a clip all, of a world 12)",
+     "so many moments from --time on, half a second apart, of a clip spread evenly over it (default: "
+     "of a clip all, of a world 12)",
      CHOICE_NONE, 1, 10000},
     {"cosine", 0, "C", KIND_REAL, ON(VERIFY), FIELD(cosine),
      "a line besides the gates: the cosine of each moment's output, and of its cells of each class, "
