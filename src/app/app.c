@@ -344,6 +344,7 @@ bool app_open(App *app, const AppOptions *options, const EngineOptions *engine, 
     app->script = engine->script;
     live_init(&app->nothing);
     app_menu_open(&app->menu, engine->where);
+    app->menu.menu.scales = options->scales;
     int scene = app_menu_scene(&app->menu, options->scene);
     int other = options->other ? app_menu_scene(&app->menu, options->other) : -1;
     state_init(&app->state, &app->menu.menu, scene);

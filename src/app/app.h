@@ -81,6 +81,7 @@ enum { APP_MAX_WORDS = 32, APP_WORD = 80 };
 typedef struct AppOptions {
     const char *scene; /* a name or a path */
     const char *other; /* the scene that it is compared with; NULL: none */
+    const char *scales; /* a file of ranges, used from the beginning; NULL: none */
     bool paused;       /* the world stands still */
     double time_s;     /* moment of the moving world to begin with */
     /* Controls that are used first, as scripts write them: "dtype fp8". */

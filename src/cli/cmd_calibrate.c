@@ -40,8 +40,7 @@ static bool count_moments(const Options *options, Workload *workload, TensorHist
     int count = wanted < there ? wanted : there;
     progress_plan(count);
     for (int i = 0; i < count; i++) {
-        if (!workload_move(workload, workload_moment(workload, i, wanted), err) ||
-            !workload_count(workload, aligns, histograms, err))
+        if (!workload_move(workload, i, err) || !workload_count(workload, aligns, histograms, err))
             return false;
         progress_done(1);
     }

@@ -79,8 +79,11 @@ bool cmd_live(const Options *options, Err *err) {
     LoopOptions loop = screens(options);
     loop.app.scene = options->argument_count ? options->arguments[0] : preset_world;
     loop.app.other = options->compare;
+    loop.app.scales = options->scales;
     loop.app.time_s = options->time_s;
-    if (!select_single(options, "takes one name", "keys change it later", err) ||
+    ScaleRanges ranges;
+    if ((options->scales && !ranges_read(&ranges, options->scales, err)) ||
+        !select_single(options, "takes one name", "keys change it later", err) ||
         !select_devices(options->script ? "cpu" : options->device, &loop.where, err) ||
         !select_words(options, loop.where, &loop.app, err))
         return false;

@@ -31,7 +31,7 @@ typedef struct {
 #define ANY_GPU      (MODELS | ON(RIG))
 #define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS) | ON(SENSITIVITY))
 #define CALIBRATES   (SCENES | ON(CALIBRATE))
-#define SCALED       (ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(EXPORT) | ON(PLOT) | \
+#define SCALED       (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(EXPORT) | ON(PLOT) | \
                       ON(SENSITIVITY))
 #define FAULTY       (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT))
 #define FIELD(field) .offset = offsetof(Options, field)
@@ -113,8 +113,7 @@ static const OptionRow rows[] = {
      "one; of a clip all): a line shows the worst moment, and the worst line comes first",
      CHOICE_NONE, 1, 10000},
     {"moments", 0, "N", KIND_INT, ON(CALIBRATE) | ON(PLOT), FIELD(moments),
-     "so many moments from --time on, half a second apart, of a clip spread evenly over it (default: "
-     "of a clip all, of a world 12)",
+     "so many moments from --time on, half a second apart (default: of a clip all, of a world 12)",
      CHOICE_NONE, 1, 10000},
     {"cosine", 0, "C", KIND_REAL, ON(VERIFY), FIELD(cosine),
      "a line besides the gates: the cosine of each moment's output, and of its cells of each class, "

@@ -82,7 +82,7 @@ static void note_budget(Engine *engine, const FrameInputs *inputs) {
 
 /* Whether the accuracy on the screen belongs to other values. While the world moves, or depth is
  * trained, each frame has new values: the accuracy is then a moment old, and not stale unless
- * channels, temperature or outlier changed. */
+ * channels, temperature, outlier or scales changed. */
 static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
                              const KernelConfig *config) {
     SeenFeatures *now = inputs->features, *before = engine->shown.features;
@@ -92,7 +92,8 @@ static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
     bool trains = features_base(now) == features_base(before);
     return now != before && !trains &&
            (!engine->state.playing || now->shape.channels != before->shape.channels ||
-            now->temperature != before->temperature || now->outlier != before->outlier);
+            now->temperature != before->temperature || now->outlier != before->outlier ||
+            now->scales != before->scales);
 }
 
 /* Its changes from now on are looked at in engine_idle.c; a scene without a regular file, such as a

@@ -10,8 +10,12 @@
 
 #include <sys/stat.h>
 
+typedef struct Calibration Calibration; /* inputs_scales.c */
+
 typedef struct {
     int number; /* in StateMenu.scenes */
+    const char *path; /* as scene_load takes it; borrowed from there */
+    Calibration *calibration; /* of the engine's thread; NULL: none yet */
     OperatorChange sizes;
     Scene scene;
     SceneFacts facts;
@@ -27,6 +31,9 @@ struct SeenFeatures {
     LoadedScene *scene;
     Moment *moment; /* of a clip: the one whose tensors these are; else NULL */
     double time_s, temperature, outlier;
+    int scales;            /* of the job; values.scales has the ranges, which the base owns */
+    BevDtype scales_dtype; /* that they were chosen for */
+    ScaleRanges *ranges;   /* NULL: ideal */
     bool draft; /* rendered with fewer rays */
     BevShape shape;
     Features values; /* borrowed from the scene where it has these tensors */

@@ -15,6 +15,17 @@ bool inputs_no_memory(const char *where, Err *err);
 bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *err);
 bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
                      FrameInputs *next, Err *err);
+/* ---- inputs_scales.c ------------------------------------------------------------------------- */
+
+/* The ranges that the job asks for, which is not for ideal ones: those of its file, or calibrated on
+ * the first moments of the scene, at the job's temperature, outlier and align. What was counted
+ * before it was given up stays. On the engine's thread. */
+bool inputs_scales(LoadedScene *loaded, const Job *job, int64_t channels, const GiveUp *give_up,
+                   ScaleRanges *ranges, Err *err);
+void calibration_free(Calibration *calibration); /* accepts NULL */
+
+/* ---- inputs_cameras.c, on ---------------------------------------------------------------------- */
+
 /* The same features with another depth, which is copied. NULL: no memory. */
 SeenFeatures *inputs_with_depth(SeenFeatures *base, const float *depth, Err *err);
 bool inputs_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameInputs *next, Err *err);

@@ -4,6 +4,7 @@
 #include "src/live/inputs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- all inputs ------------------------------------------------------------------------------ */
@@ -36,6 +37,7 @@ bool inputs_no_memory(const char *where, Err *err) {
 static void scene_destroy(void *contents) {
     LoadedScene *loaded = contents;
     moments_close(loaded->moments);
+    calibration_free(loaded->calibration);
     scene_free(&loaded->scene);
 }
 
@@ -83,6 +85,7 @@ bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err 
     if (!loaded)
         return inputs_no_memory("scene", err);
     loaded->number = number;
+    loaded->path = name;
     loaded->sizes = *sizes;
     loaded->is_file = stat(name, &loaded->file) == 0 && S_ISREG(loaded->file.st_mode);
     if (!scene_load(name, &loaded->scene, err) || !operator_change(&loaded->scene, sizes, err) ||
@@ -124,6 +127,7 @@ static void features_destroy(void *contents) {
         mem_pool_give(&depths, seen->values.depth, depth_bytes(seen));
     if (seen->values.feat != lent->feat)
         mem_pool_give(&feats, seen->values.feat, feat_bytes(seen));
+    free(seen->ranges);
     camera_views_free(&seen->views);
     objects_free(&seen->objects);
     embedding_free(&seen->embedding);
@@ -190,6 +194,17 @@ static bool render(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
            features_render_into(&request, &seen->values, &seen->views, err);
 }
 
+/* The ranges of the job's scales. */
+static bool take_scales(SeenFeatures *seen, const Job *job, const GiveUp *give_up, Err *err) {
+    if (!job->scales)
+        return true;
+    seen->ranges = malloc(sizeof *seen->ranges);
+    seen->values.scales = seen->ranges;
+    return seen->ranges ? inputs_scales(seen->scene, job, seen->shape.channels, give_up,
+                                        seen->ranges, err)
+                        : inputs_no_memory("scales", err);
+}
+
 /* The true objects of the moment, where a rig says which pixels they have. */
 static bool find_objects(SeenFeatures *seen, Err *err) {
     const Scene *scene = inputs_scene_at(seen);
@@ -216,7 +231,8 @@ SeenFeatures *inputs_with_depth(SeenFeatures *base, const float *depth, Err *err
 bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
                      FrameInputs *next, Err *err) {
     const Scene *scene = &next->scene->scene;
-    SeenFeatures want = {.scene = next->scene, .shape = scene->shape, .outlier = job->outlier};
+    SeenFeatures want = {.scene = next->scene, .shape = scene->shape, .outlier = job->outlier,
+                         .scales = job->scales, .scales_dtype = scales_dtype(job)};
     have = features_base(have);
     if (scene->has_world) {
         want.time_s = job->time_s;
@@ -228,6 +244,7 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
         want.time_s = clip_played_at(scene->clip, job->time_s) * scene->clip->period_s;
     if (have && have->scene == want.scene && have->time_s == want.time_s &&
         have->temperature == want.temperature && have->outlier == want.outlier &&
+        have->scales == want.scales && have->scales_dtype == want.scales_dtype &&
         have->shape.channels == want.shape.channels &&
         (want.draft || !have->draft)) {
         next->features = ref_keep(have);
@@ -239,6 +256,7 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
     *next->features = want;
     ref_keep(want.scene);
     if (render(next->features, give_up, err) && add_outlier(next->features, err) &&
+        take_scales(next->features, job, give_up, err) &&
         find_objects(next->features, err))
         return true;
     ref_drop(next->features);

@@ -81,6 +81,7 @@ static bool find_truth(LiveTrainer *trainer, const FrameInputs *with, const Job 
     Job own = *job;
     FrameInputs found = {.scene = with->scene};
     own.temperature = 1;
+    own.scales = SCALES_IDEAL; /* formats of the way back have none */
     if (!inputs_features(NULL, &own, false, NULL, &found, err))
         return false;
     trainer->truth = found.features;

@@ -177,12 +177,13 @@ static bool baseline_scene(Run *run, const State *baseline, FrameInputs *with) {
     return true;
 }
 
-/* The baseline's features: the selection's, or those of another scene, temperature or
- * outlier. */
+/* The baseline's features: the selection's, or those of another scene, temperature, outlier or other
+ * scales. */
 static bool baseline_features(Run *run, const Job *job, const Job *baseline, FrameInputs *with) {
     PooledGrid *before = run->pipeline->made.baseline;
     bool same = !job->other && baseline->temperature == job->temperature &&
-                baseline->outlier == job->outlier;
+                baseline->outlier == job->outlier && baseline->scales == job->scales &&
+                scales_dtype(baseline) == scales_dtype(job);
     SeenFeatures *have = same ? run->next.features : before ? before->features : NULL;
     return inputs_features(have, baseline, run->needs->draft, &run->needs->give_up, with, run->err);
 }

@@ -261,6 +261,13 @@ static bool visit_moment(const BenchPlan *plan, const char *label, Workload *wor
     return true;
 }
 
+/* Moment `i` of `wanted`: of a clip that has more they are spread evenly over it. */
+static int moment_of(const Workload *workload, int i, int wanted) {
+    const int there = workload_moments(workload);
+    bool spread = workload->scene.clip && there > wanted;
+    return spread ? (int)((int64_t)i * there / wanted) : i;
+}
+
 static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *workload,
                         PlanVisit *visit, void *context, Err *err) {
     char label[300];
@@ -268,7 +275,7 @@ static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *work
     int wanted = plan->moments ? plan->moments : workload->scene.clip ? there : 1;
     workload_label(workload, scene, label, sizeof label);
     for (int i = 0; i < wanted && i < there; i++)
-        if (!workload_move(workload, workload_moment(workload, i, wanted), err) ||
+        if (!workload_move(workload, moment_of(workload, i, wanted), err) ||
             !visit_moment(plan, label, workload, visit, context, err))
             return false;
     return true;

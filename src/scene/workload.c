@@ -109,12 +109,6 @@ int workload_moments(const Workload *workload) {
     return workload->scene.has_world ? INT_MAX : 1;
 }
 
-int workload_moment(const Workload *workload, int i, int wanted) {
-    const int there = workload_moments(workload);
-    bool spread = workload->scene.clip && there > wanted;
-    return spread ? (int)((int64_t)i * there / wanted) : i;
-}
-
 double workload_time_s(const Workload *workload) {
     const Clip *clip = workload->scene.clip;
     double from_s = workload->options.time_s;

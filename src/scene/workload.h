@@ -46,9 +46,6 @@ void workload_close(Workload *workload);
  * number, else one. */
 int workload_moments(const Workload *workload);
 
-/* The number of moment `i` of `wanted`: of a clip that has more they are spread evenly over it. */
-int workload_moment(const Workload *workload, int i, int wanted);
-
 /* Goes on to moment `number`, 0 the one at `time_s` of the options. Moments are those of a clip; of
  * a world, half a second apart. Problems that borrow from the workload are no longer valid, nor are
  * the maps of a clip, and pruned ones. After a failure only workload_close may be called. */

@@ -95,6 +95,7 @@ RigState job_rig(const Job *job) {
                     .evenness = job->evenness,
                     .prune = job->prune,
                     .outlier = job->outlier,
+                    .scales = job->scales,
                     .rounding = job->rounding,
                     .camera_mask = job->camera_mask};
     memcpy(rig.camera_errors, job->camera_errors, sizeof rig.camera_errors);
@@ -105,6 +106,7 @@ bool job_rigs_differ(const Job *job) {
     const RigState *rig = &job->baseline_rig;
     bool same = rig->temperature == job->temperature && rig->evenness == job->evenness &&
                 rig->prune == job->prune && rig->outlier == job->outlier &&
+                rig->scales == job->scales &&
                 rig->rounding == job->rounding && rig->camera_mask == job->camera_mask;
     for (int i = 0; same && i < RIG_MAX_CAMERAS; i++)
         same = camera_error_equal(&rig->camera_errors[i], &job->camera_errors[i]);
@@ -127,6 +129,7 @@ Job job_of_baseline(const Job *job) {
         baseline.evenness = rig->evenness;
         baseline.prune = rig->prune;
         baseline.outlier = rig->outlier;
+        baseline.scales = rig->scales;
         baseline.rounding = rig->rounding;
         baseline.camera_mask = rig->camera_mask;
         memcpy(baseline.camera_errors, rig->camera_errors, sizeof baseline.camera_errors);
@@ -265,6 +268,39 @@ unsigned control_outlier(State *state, const Command *command) {
         SAY(state, command->action, "outlier: feature channel 0 is %g times as large", next);
     else
         SAY(state, command->action, "outlier off: the features' own values");
+    return control_values_and_told(state);
+}
+
+BevDtype scales_dtype(const Job *job) {
+    int method = job->scales - SCALES_METHODS;
+    BevDtype dtype = job->config.dtype;
+    if (method != SCALE_ENTROPY && method != SCALE_MSE)
+        return BEV_FP32;
+    return scale_is_single(dtype) ? dtype : BEV_FP8;
+}
+
+const char *scales_name(const State *state, int scales) {
+    if (scales == SCALES_IDEAL)
+        return "ideal";
+    if (scales < SCALES_FILE)
+        return scale_method_names[scales - SCALES_METHODS];
+    const char *slash = strrchr(state->menu.scales, '/');
+    return slash ? slash + 1 : state->menu.scales;
+}
+
+unsigned control_scales(State *state, const Command *command) {
+    int scales = control_pick(state, command, state->job.scales);
+    if (scales < 0)
+        return STEP_REDRAW;
+    state->job.scales = scales;
+    if (scales == SCALES_IDEAL)
+        SAY(state, command->action, "scales ideal: by the largest values of the very frame");
+    else if (scales == SCALES_FILE)
+        SAY(state, command->action, "scales of %s", scales_name(state, scales));
+    else
+        SAY(state, command->action, "scales by %s%s, on this scene's first moments",
+            scales_name(state, scales),
+            scales - SCALES_METHODS == SCALE_PERCENTILE ? " 99.99" : "");
     return control_values_and_told(state);
 }
 

@@ -16,6 +16,8 @@ void state_init(State *state, const StateMenu *menu, int scene) {
     state->job.baseline = kernel_config_baseline(config);
     state->job.scene = scene;
     state->job.serial = 1;
+    state->job.scales = menu->scales ? SCALES_FILE : SCALES_IDEAL;
+    state->job.scales_file = menu->scales;
     state->job.probe_cell = -1;
     state->job.slice = SLICE_MAX;
     state->pixel = -1;

@@ -20,6 +20,7 @@
 #include "src/state/rgb.h"
 #include "src/state/lesson_pane.h"
 #include "src/cachesim/memory_model.h"
+#include "src/scales/cuts.h"
 #include "src/base/units.h"
 
 /* ---- what there is to choose from ------------------------------------------------------------ */
@@ -41,6 +42,7 @@ typedef struct {
     unsigned world_views;         /* bit mask of those that only rendered features have */
     Menu colormaps; /* "auto" first: each view's usual one; then colormaps[] in its order */
     Menu lessons;   /* of the course, by number */
+    const char *scales; /* a file of ranges; NULL: none */
     unsigned where; /* backends that can run here: 1u << BEV_CPU | ... */
 } StateMenu;
 
@@ -49,12 +51,17 @@ typedef struct {
 typedef enum { COMPARE_OFF, COMPARE_WIPE, COMPARE_DIFFERENCE, COMPARE_COUNT } Compare;
 extern const char *const compare_names[COMPARE_COUNT]; /* "off", "wipe", "difference" */
 
+/* By which scales formats are encoded: ideal, of the very frame; by a method of
+ * src/scales/cuts.h, calibrated on the scene; or by those of a file. */
+enum { SCALES_IDEAL, SCALES_METHODS, SCALES_FILE = SCALES_METHODS + SCALE_METHOD_COUNT, SCALES_COUNT };
+
 /* What a job does to the scene's own map, depths and features. */
 typedef struct {
     double temperature;   /* of the depth distribution, times the scene's own; 1: as rendered */
     double evenness;      /* of the intervals, 0 to 1: scatter_even() */
     double prune;         /* points with a smaller depth are left out; 0: none */
     double outlier;       /* factor of feature channel 0; 1: none */
+    int scales;           /* SCALES_IDEAL ... */
     GridRounding rounding; /* of points to cells */
     uint32_t camera_mask; /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
@@ -79,6 +86,8 @@ typedef struct {
     double evenness;       /* of the intervals, 0 to 1: scatter_even() */
     double prune;          /* points with a smaller depth are left out; 0: none */
     double outlier;        /* factor of feature channel 0; 1: none */
+    int scales;            /* SCALES_IDEAL ... */
+    const char *scales_file; /* the menu's; NULL: none */
     OperatorChange sizes;  /* of an operator scene */
     GridRounding rounding; /* of points to cells */
     uint32_t camera_mask;  /* bit i: camera i is clean */
@@ -96,6 +105,12 @@ typedef struct {
     bool baseline_pinned; /* false: `baseline` is the default, and its rig is that of the job */
     RigState baseline_rig; /* pinned: as the rig was then */
 } Job;
+
+/* The format that the job's scales are chosen for; FP32 where it does not matter. */
+BevDtype scales_dtype(const Job *job);
+
+/* "ideal", "max", ..., or the name of the file. */
+const char *scales_name(const State *state, int scales);
 
 /* The rig of a job. */
 RigState job_rig(const Job *job);

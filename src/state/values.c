@@ -55,6 +55,14 @@ int values_roundings(const State *state, ValueName values[VALUES_MAX]) {
     return from(rounding_names, ROUNDING_COUNT, values);
 }
 
+int values_scales(const State *state, ValueName values[VALUES_MAX]) {
+    int count = state->menu.scales ? SCALES_COUNT : SCALES_FILE;
+    for (int i = 0; i < count; i++)
+        values[i] = (ValueName){i == SCALES_FILE ? "file" : scales_name(state, i),
+                                scales_name(state, i)};
+    return count;
+}
+
 int values_defects(const State *state, ValueName values[VALUES_MAX]) {
     int count;
     const Defect *list = defects_of(state->job.config.kernel->direction, &count);

@@ -25,9 +25,9 @@ src/run/cuda        run       kernels base scene cachesim
 src/accuracy        accuracy  kernels base scales scene cachesim run
 src/try             try       kernels base scene cachesim run accuracy
 src/train           train     kernels base scene cachesim run
-src/state           state     kernels base scene cachesim
+src/state           state     kernels base scales scene cachesim
 src/learn           learn     kernels base scene cachesim state
-src/live            live      kernels base scene cachesim run accuracy train state
+src/live            live      kernels base scales scene cachesim run accuracy train state
 src/view/draw       draw      kernels base
 src/view/bev        bev       kernels base scene cachesim state draw
 src/app             app       kernels base scene cachesim run accuracy train state learn live draw bev

@@ -140,6 +140,31 @@ TAP_SUITE(engine_outlier) {
     }
 }
 
+/* A scene of one moment: its largest values are those of the very frame. */
+TAP_SUITE(engine_scales) {
+    Engine *engine = open_engine(false);
+    strcpy(own_file, "segments");
+    State state = fresh(OWN_FILE);
+    state.job.config.dtype = BEV_FP8;
+    const EngineFrame *frame = ask(engine, &state);
+    const LiveFrame *shown = &frame->live.frame;
+    size_t bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);
+    float *ideal = malloc(bytes);
+    memcpy(ideal, shown->pooled, bytes);
+    for (int method = 0; method < SCALE_METHOD_COUNT; method++) {
+        state.job.scales = SCALES_METHODS + method;
+        frame = ask(engine, &state);
+        bool same = frame && !memcmp(frame->live.frame.pooled, ideal, bytes);
+        tap_ok(frame && (same || method != SCALE_MAX) && (!same || method != SCALE_PERCENTILE),
+               "%s: the grid is %s", scale_method_names[method], same ? "the same" : "another");
+    }
+    state.job.scales = SCALES_IDEAL;
+    frame = ask(engine, &state);
+    tap_ok(frame && !memcmp(frame->live.frame.pooled, ideal, bytes), "ideal: as it was");
+    free(ideal);
+    engine_close(engine);
+}
+
 /* The fullest cell whose points all fit a probe's list. */
 static int64_t busy_cell(const LiveFrame *frame) {
     const BevMap *map = frame->map;

@@ -90,6 +90,27 @@ TAP_SUITE(state_world_prune) {
     tap_ok(state.job.prune == 0, "and back to nothing");
 }
 
+TAP_SUITE(state_world_scales) {
+    State state = make_state();
+    tap_ok(use(&state, "scales entropy") & STEP_RUN &&
+               state.job.scales == SCALES_METHODS + SCALE_ENTROPY &&
+               says(&state, "scales by entropy, on this scene's first moments"),
+           "scales by a method");
+    tap_ok(!(use(&state, "scales file") & STEP_RUN) &&
+               state.job.scales == SCALES_METHODS + SCALE_ENTROPY,
+           "without a file there is none to choose");
+    state.job.config.dtype = BEV_FP16;
+    tap_ok(scales_dtype(&state.job) == BEV_FP8, "of a format without scales they are those of FP8");
+    use(&state, "scales max");
+    tap_ok(scales_dtype(&state.job) == BEV_FP32, "max is the same for all formats");
+    state.menu.scales = "folder/night.json";
+    tap_ok(use(&state, "scales file") & STEP_RUN && says(&state, "scales of night.json"),
+           "the file's, by its name");
+    tap_ok(use(&state, "scales ideal") & STEP_RUN && state.job.scales == SCALES_IDEAL &&
+               says(&state, "scales ideal: by the largest values of the very frame"),
+           "and ideal ones again");
+}
+
 TAP_SUITE(state_world_outlier) {
     State state = make_state();
     tap_ok(use(&state, "outlier 50") & STEP_RUN && state.job.outlier == 50 &&

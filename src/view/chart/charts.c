@@ -459,7 +459,7 @@ ChartInput chart_live_input(const State *state, const LiveData *live, ChartRoom 
                         .asked = 1u << state->gpu,
                         .kernel = config->kernel,
                         .baseline = comparable ? baseline->kernel : NULL,
-                        .scales = "ideal",
+                        .scales = scales_name(state, live->job.scales),
                         .theme = theme};
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         input.rel_l2[dtype] =

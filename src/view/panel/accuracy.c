@@ -114,15 +114,23 @@ static void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
     snprintf(title, sizeof title, "Accuracy of %s, %s%s", config->kernel->title,
              bev_aligns[config->align].name, kernel_way(config->kernel));
     const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
-    char note[64];
-    snprintf(note, sizeof note, accuracy->source ? "%s against FP64%s" : "not checked",
-             source_names[accuracy->source], accuracy->stale ? ", ~ stale" : "");
+    char note[128];
+    bool backward = config->kernel->direction == BEV_BACKWARD;
+    const char *stale = accuracy->stale ? ", ~ stale" : "";
+    if (!accuracy->source)
+        snprintf(note, sizeof note, "not checked");
+    else if (backward)
+        snprintf(note, sizeof note, "%s against FP64%s", source_names[accuracy->source], stale);
+    else
+        snprintf(note, sizeof note, "scales %s, %s%s",
+                 scales_name(data->state, data->live->job.scales), source_names[accuracy->source],
+                 stale);
     sheet->origin.dtype = config->dtype;
     area = sheet_title(sheet, area, title, note);
     Table table;
     Column shown[COL_COUNT];
     memcpy(shown, columns, sizeof shown);
-    if (config->kernel->direction == BEV_BACKWARD)
+    if (backward)
         shown[COL_WORST].title = "worst in";
     table_begin(&table, sheet, area, shown, COL_COUNT);
     /* Where not all formats fit: those around the selected one. */

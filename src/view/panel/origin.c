@@ -117,13 +117,16 @@ static void speedup(Answer *answer) {
         say(answer, "n/a: no latencies of %s and %s from one source.", base, name);
 }
 
-/* Formats with scales have the best ones here: the largest value of each tensor is known. */
+/* Ideal scales are the best ones: the largest value of each tensor is known. */
 static void error(Answer *answer) {
     const LiveAccuracy *accuracy = &answer->live->accuracy[answer->origin->dtype];
     const BevDtypeInfo *format = &bev_dtypes[answer->origin->dtype];
     bool scaled = strcmp(format->scaling, "none") != 0;
-    char place[160];
+    char place[160], scales[128] = "; scales fitted to this frame";
     here(answer, place);
+    if (answer->live->job.scales != SCALES_IDEAL)
+        snprintf(scales, sizeof scales, "; scales: %s",
+                 scales_name(answer->state, answer->live->job.scales));
     if (!accuracy->source)
         say(answer, "n/a: %s.",
             unknown_reason(UNKNOWN_ACCURACY, answer->live, row_of(answer), answer->origin->dtype));
@@ -132,7 +135,7 @@ static void error(Answer *answer) {
             source_names[accuracy->source], place,
             accuracy->stale ? ", before the last change" : "",
             accuracy->output ? accuracy->output : "The grid", answer->kernel->title, format->title,
-            scene_of(answer), scaled ? "; scales fitted to this frame" : "");
+            scene_of(answer), scaled ? scales : "");
 }
 
 /* ---- figures of GPU and model --------------------------------------------------------------- */

@@ -1,0 +1,103 @@
+/* Ranges by which formats are scaled: of a file, or calibrated on the first moments of the scene. */
+#include "src/live/inputs.h"
+
+#include "src/scene/workload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOMENTS = 8 };
+
+/* The histograms of a scene under these conditions, counted as far as they have come. */
+struct Calibration {
+    Workload workload; /* open until all moments are counted */
+    bool open;
+    int counted, wanted;
+    TensorHistograms histograms;
+    int64_t channels;
+    double temperature, outlier;
+    BevAlign align;
+    ScaleRanges chosen; /* of all moments, for these two */
+    int scales;         /* SCALES_IDEAL: not chosen yet */
+    BevDtype dtype;
+};
+
+static void close_workload(Calibration *calibration) {
+    if (calibration->open)
+        workload_close(&calibration->workload);
+    calibration->open = false;
+}
+
+void calibration_free(Calibration *calibration) {
+    if (!calibration)
+        return;
+    close_workload(calibration);
+    tensor_histograms_free(&calibration->histograms);
+    free(calibration);
+}
+
+static bool fits(const Calibration *calibration, const Job *job, int64_t channels) {
+    return calibration && calibration->channels == channels &&
+           calibration->temperature == job->temperature && calibration->outlier == job->outlier &&
+           calibration->align == job->config.align;
+}
+
+static bool begin(LoadedScene *loaded, const Job *job, int64_t channels, Err *err) {
+    const WorkloadOptions options = {.temperature = loaded->scene.temperature * job->temperature,
+                                     .channels = loaded->scene.has_world ? channels : 0,
+                                     .outlier = job->outlier > 1 ? job->outlier : 0,
+                                     .sizes = loaded->sizes};
+    calibration_free(loaded->calibration);
+    Calibration *made = loaded->calibration = calloc(1, sizeof *made);
+    if (!made)
+        return inputs_no_memory("scales", err);
+    made->channels = channels;
+    made->temperature = job->temperature;
+    made->outlier = job->outlier;
+    made->align = job->config.align;
+    made->open = workload_open(&made->workload, loaded->path, &options, err);
+    if (!made->open || !tensor_histograms_init(&made->histograms, channels, err)) {
+        calibration_free(made);
+        loaded->calibration = NULL;
+        return false;
+    }
+    int there = workload_moments(&made->workload);
+    made->wanted = there < MOMENTS ? there : MOMENTS;
+    return true;
+}
+
+/* Counts what is left, at least one moment. False: failed, or given up. */
+static bool count(Calibration *calibration, const GiveUp *give_up, Err *err) {
+    Workload *workload = &calibration->workload;
+    while (calibration->counted < calibration->wanted) {
+        if (!workload_move(workload, calibration->counted, err) ||
+            !workload_count(workload, 1u << calibration->align, &calibration->histograms, err))
+            return false;
+        calibration->counted++;
+        if (given_up(give_up))
+            return false;
+    }
+    close_workload(calibration);
+    return true;
+}
+
+bool inputs_scales(LoadedScene *loaded, const Job *job, int64_t channels, const GiveUp *give_up,
+                   ScaleRanges *ranges, Err *err) {
+    if (job->scales == SCALES_FILE)
+        return ranges_read(ranges, job->scales_file, err) && ranges_fit(ranges, channels, err);
+    if (!fits(loaded->calibration, job, channels) && !begin(loaded, job, channels, err))
+        return false;
+    Calibration *calibration = loaded->calibration;
+    const RangesRequest request = {.method = (ScaleMethod)(job->scales - SCALES_METHODS),
+                                   .percentile = 99.99,
+                                   .dtype = scales_dtype(job)};
+    bool chosen = calibration->scales == job->scales && calibration->dtype == request.dtype;
+    if (!count(calibration, give_up, err) ||
+        (!chosen && !ranges_choose(&calibration->chosen, &calibration->histograms, &request,
+                                   loaded->facts.name, err)))
+        return false;
+    calibration->scales = job->scales;
+    calibration->dtype = request.dtype;
+    *ranges = calibration->chosen;
+    return true;
+}
