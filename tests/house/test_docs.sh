@@ -39,7 +39,7 @@ while read -r command; do
         s/ bench --recorded toy/ bench --recorded canonical/; s/ --script [^ ]*/ toy --size 80x24 --script short.keys/')
     case $command in
         *--l2-carveout*) tap_skip "$command" "needs a GPU" && continue ;;
-        *--list | *glossary* | *" steps "* | *" try "* | *" sensitivity "*) ;;
+        *--list | *glossary* | *" calibrate "* | *" steps "* | *" try "* | *" sensitivity "*) ;;
         *" rig "*) small="$small --depth 1:9:2" ;;
         *) small="$small --device cpu" ;;
     esac
