@@ -8,13 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-const BevDtypeInfo bev_dtypes[BEV_DTYPE_COUNT] = {
+const BevDtypeInfo bev_dtypes[BEV_ELEMENT_COUNT] = {
     [BEV_FP32] = {"fp32", "FP32", 32, BEV_FP32, BEV_FP32, 0x1p-24, 0x1p-149, FLT_MAX, "none"},
     [BEV_FP16] = {"fp16", "FP16", 16, BEV_FP16, BEV_FP16, 0x1p-11, 0x1p-24, 65504, "none"},
     [BEV_BF16] = {"bf16", "BF16", 16, BEV_BF16, BEV_BF16, 0x1p-8, 0x1p-133, 0x1.fep127, "none"},
     [BEV_FP8] = {"fp8", "FP8", 8, BEV_FP8, BEV_FP8, 0x1p-4, 0x1p-9, 448, "per tensor"},
     [BEV_NVFP4] = {"nvfp4", "NVFP4", 4, BEV_FP8, BEV_FP8, 0x1p-2, 0.5, 6,
                    "per 16 values and per tensor"},
+    [BEV_INT8] = {"int8", "INT8", 8, BEV_UINT8, BEV_FP16, 0x1p-7, 1, 127, "per tensor or channel"},
+    [BEV_UINT8] = {"uint8", "UINT8", 8, BEV_UINT8, BEV_FP16, 0x1p-8, 1, 255, "per tensor"},
 };
 
 const BevAlignInfo bev_aligns[BEV_ALIGN_COUNT] = {
@@ -162,12 +164,13 @@ enum { WARP = 32, WORD = 4 };
 int bev_access_tile(const BevAccess *access, const BevProblem *problem) {
     bool sixteens = problem->dtype == BEV_NVFP4;
     if (access->owner == BEV_OWNS_PIECE)
-        sixteens = (sixteens || problem->dtype == BEV_FP8) && problem->shape.channels % 16 == 0;
+        sixteens = (sixteens || bev_dtypes[problem->dtype].bits == 8) &&
+                   problem->shape.channels % 16 == 0;
     return access->widens && sixteens ? 16 : access->tile;
 }
 
 int bev_points_in_flight(const BevAccess *access, BevDtype dtype) {
-    return dtype == BEV_FP8 && access->in_flight_fp8 ? access->in_flight_fp8 : access->in_flight;
+    return bev_dtypes[dtype].bits == 8 && access->in_flight_fp8 ? access->in_flight_fp8 : access->in_flight;
 }
 
 int bev_indices_ahead(const BevAccess *access, BevDtype dtype) {

@@ -26,7 +26,13 @@ extern "C" {
 
 /* ---- number formats ---------------------------------------------------------------------- */
 
-typedef enum { BEV_FP32, BEV_FP16, BEV_BF16, BEV_FP8, BEV_NVFP4, BEV_DTYPE_COUNT } BevDtype;
+/* UINT8 is an element format, of depths that go with INT8 features: they are never negative. */
+typedef enum {
+    BEV_FP32, BEV_FP16, BEV_BF16, BEV_FP8, BEV_NVFP4, BEV_INT8,
+    BEV_DTYPE_COUNT,
+    BEV_UINT8 = BEV_DTYPE_COUNT,
+    BEV_ELEMENT_COUNT
+} BevDtype;
 
 /* A row of the format table. To add a format: its name here, its row in bevpool.c, its codes in
  * codec.c and, for GPUs, Codec and with_dtype in cuda/common.cuh; then what depends on formats
@@ -34,7 +40,8 @@ typedef enum { BEV_FP32, BEV_FP16, BEV_BF16, BEV_FP8, BEV_NVFP4, BEV_DTYPE_COUNT
  * (src/cachesim/predict.c), with_code_type (src/run/cuda/session_cuda.cu). test_codec, test_gates
  * and checkbev go through all rows. Codes of another width than 8, 16 or 32 bits are packed in
  * blocks, as NVFP4's are. `depth` and `out` are the element formats that go with features of this
- * format: NVFP4 features travel with FP8 depth and output, as in the published ladder. */
+ * format: NVFP4 features travel with FP8 depth and output, as in the published ladder; INT8
+ * features with UINT8 depth and FP16 output. */
 typedef struct {
     const char *name;  /* command line and JSON: "fp16" */
     const char *title; /* on screen: "FP16" */
@@ -46,7 +53,7 @@ typedef struct {
     const char *scaling;  /* "none", "per tensor", "per 16 values and per tensor" */
 } BevDtypeInfo;
 
-extern const BevDtypeInfo bev_dtypes[BEV_DTYPE_COUNT];
+extern const BevDtypeInfo bev_dtypes[BEV_ELEMENT_COUNT];
 
 enum { BEV_BLOCK = 16 }; /* NVFP4: values that share one E4M3 scale, along the channel axis */
 enum { BEV_MAX_CUDA_CHANNELS = 1024 };
@@ -121,7 +128,8 @@ typedef struct {
     float *weights;                                /* [points], or NULL: all 1 */
 } BevMap;
 
-/* Encoded values, rows of `row_len` elements. Value = code * block scale * scale. Rows of NVFP4
+/* Encoded values, rows of `row_len` elements. Value = code * block scale * channel scale * scale.
+ * Rows of NVFP4
  * are padded to whole blocks: ceil(row_len / 16) * 8 bytes of codes (low nibble first) and
  * ceil(row_len / 16) block scales. All other formats are dense. */
 typedef struct {
@@ -130,6 +138,7 @@ typedef struct {
     void *data;
     uint8_t *block_scales; /* NVFP4 only: E4M3 codes, row-major; else NULL */
     float scale;           /* tensor scale; 1 for FP32, FP16, BF16 */
+    float *channel_scales; /* INT8 features: [row_len], 1 where one scale serves all; else NULL */
 } BevTensor;
 
 /* Everything a kernel may read, and its outputs, which it owns: forward `out`, backward
@@ -256,7 +265,8 @@ typedef struct BevKernel {
                                 views one forward */
     bool model_only;         /* accesses for the simulator, no code */
     unsigned dtypes, aligns; /* bit masks: 1u << BEV_FP16 */
-    BevDtype accumulate[BEV_DTYPE_COUNT]; /* type of the running sum, per format; default FP32 */
+    BevDtype accumulate[BEV_DTYPE_COUNT]; /* type of the running sum, per format; default FP32. Of
+                                             INT8 codes: in FP32 exact below 2^24, or in INT32 */
     bool deterministic;                   /* two runs give the same bits */
     /* feat is (camera, c, h, w) and out (c, cell) for this kernel. Whoever runs it passes such
      * tensors and transposes the output back, outside the timed launch. */

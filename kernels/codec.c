@@ -110,6 +110,24 @@ float bev_e2m1_decode(uint8_t code) {
     return narrow_decode(&E2M1, code & 0xf);
 }
 
+/* ---- whole numbers --------------------------------------------------------------------------- */
+
+/* Adding and taking away 1.5 * 2^23 rounds to a whole number, ties to even. NaN fails the first
+ * comparison. */
+CPU_INLINE int32_t whole_encode(float value, float least, float most) {
+    value = value > least ? value : value != value ? 0 : least;
+    value = value < most ? value : most;
+    return (int32_t)((value + 0x1.8p23f) - 0x1.8p23f);
+}
+
+int8_t bev_int8_encode(float value) {
+    return (int8_t)whole_encode(value, -127, 127);
+}
+
+uint8_t bev_uint8_encode(float value) {
+    return (uint8_t)whole_encode(value, 0, 255);
+}
+
 /* ---- sizes and scales ------------------------------------------------------------------------ */
 
 static int64_t blocks_of(int64_t row_len) {
@@ -128,7 +146,7 @@ size_t bev_block_scale_bytes(BevDtype dtype, int64_t rows, int64_t row_len) {
 }
 
 float bev_tensor_scale(BevDtype dtype, float largest_abs) {
-    double reach = dtype == BEV_FP8     ? bev_dtypes[BEV_FP8].largest
+    double reach = bev_dtypes[dtype].bits == 8 ? bev_dtypes[dtype].largest
                    : dtype == BEV_NVFP4 ? bev_dtypes[BEV_FP8].largest * bev_dtypes[dtype].largest
                                         : 0;
     if (reach == 0 || !(largest_abs > 0) || largest_abs > FLT_MAX)
@@ -155,6 +173,23 @@ SPAN(e4m3_encode_span, uint8_t, float, (uint8_t)narrow_encode(&E4M3, in[i] / sca
 SPAN(fp16_decode_span, float, uint16_t, narrow_decode(&FP16, in[i]))
 SPAN(bf16_decode_span, float, uint16_t, float_of((uint32_t)in[i] << 16))
 SPAN(e4m3_decode_span, float, uint8_t, narrow_decode(&E4M3, in[i]) * scale)
+SPAN(uint8_encode_span, uint8_t, float, (uint8_t)whole_encode(in[i] / scale, 0, 255))
+SPAN(uint8_decode_span, float, uint8_t, (float)in[i] * scale)
+
+/* Rows whose elements have scales of their own; `scales` NULL: all 1. */
+CPU_CLONES static void int8_encode_span(int8_t *restrict out, const float *restrict in,
+                                        const float *restrict scales, float scale, int64_t n) {
+    CPU_SIMD
+    for (int64_t i = 0; i < n; i++)
+        out[i] = (int8_t)whole_encode(in[i] / (scales ? scales[i] * scale : scale), -127, 127);
+}
+
+CPU_CLONES static void int8_decode_row(float *restrict out, const int8_t *restrict in,
+                                       const float *restrict scales, float scale, int64_t n) {
+    CPU_SIMD
+    for (int64_t i = 0; i < n; i++)
+        out[i] = (float)in[i] * (scales ? scales[i] * scale : scale);
+}
 
 /* ---- NVFP4 blocks ---------------------------------------------------------------------------- */
 
@@ -202,7 +237,7 @@ static void nvfp4_decode_row(const BevTensor *tensor, int64_t row, float *values
 void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
                      const float *values) {
     size_t at = (size_t)(row * tensor->row_len + first);
-    assert(tensor->dtype == BEV_FP8 || tensor->dtype == BEV_NVFP4 || tensor->scale == 1);
+    assert(bev_dtypes[tensor->dtype].bits <= 8 || tensor->scale == 1);
     switch (tensor->dtype) {
     case BEV_FP32:
         memcpy((float *)tensor->data + at, values, (size_t)count * sizeof *values);
@@ -219,7 +254,15 @@ void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_
     case BEV_NVFP4:
         nvfp4_encode_span(tensor, row, first, count, values);
         break;
-    case BEV_DTYPE_COUNT:
+    case BEV_INT8:
+        int8_encode_span((int8_t *)tensor->data + at, values,
+                         tensor->channel_scales ? tensor->channel_scales + first : NULL,
+                         tensor->scale, count);
+        break;
+    case BEV_UINT8:
+        uint8_encode_span((uint8_t *)tensor->data + at, values, tensor->scale, count);
+        break;
+    case BEV_ELEMENT_COUNT:
         assert(!"no such format");
     }
 }
@@ -249,9 +292,23 @@ void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, fl
         for (int64_t row = first; row < first + count; row++)
             nvfp4_decode_row(tensor, row, values + (row - first) * tensor->row_len);
         break;
-    case BEV_DTYPE_COUNT:
+    case BEV_INT8:
+        for (int64_t row = 0; row < count; row++)
+            int8_decode_row(values + row * tensor->row_len,
+                            (const int8_t *)tensor->data + at + row * tensor->row_len,
+                            tensor->channel_scales, tensor->scale, tensor->row_len);
+        break;
+    case BEV_UINT8:
+        uint8_decode_span(values, (const uint8_t *)tensor->data + at, tensor->scale, n);
+        break;
+    case BEV_ELEMENT_COUNT:
         assert(!"no such format");
     }
+}
+
+float bev_sum_factor(const BevProblem *problem, int64_t channel) {
+    float factor = problem->depth.scale * problem->feat.scale / problem->out.scale;
+    return problem->feat.channel_scales ? factor * problem->feat.channel_scales[channel] : factor;
 }
 
 double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column) {
@@ -272,7 +329,12 @@ double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column) {
         return (double)bev_e2m1_decode((uint8_t)(pair >> (column % 2 * 4))) *
                bev_e4m3_decode(tensor->block_scales[block]) * tensor->scale;
     }
-    case BEV_DTYPE_COUNT:
+    case BEV_INT8:
+        return (double)((const int8_t *)tensor->data)[at] * tensor->scale *
+               (tensor->channel_scales ? tensor->channel_scales[column] : 1);
+    case BEV_UINT8:
+        return (double)((const uint8_t *)tensor->data)[at] * tensor->scale;
+    case BEV_ELEMENT_COUNT:
         break;
     }
     assert(!"no such format");

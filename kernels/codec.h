@@ -1,6 +1,7 @@
 /* Storage codecs on the host: how each number format turns FP32 into bits and back.
  * Encoding rounds to nearest, ties to even; NaN stays NaN where the format has one. FP16 and BF16
- * overflow to infinity as IEEE does; FP8 and NVFP4 saturate, as their instructions do. */
+ * overflow to infinity as IEEE does; FP8, NVFP4 and whole numbers saturate, as their instructions
+ * do. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -20,13 +21,17 @@ float bev_e4m3_decode(uint8_t code);
 uint8_t bev_e2m1_encode(float value);
 float bev_e2m1_decode(uint8_t code);
 
+/* Whole numbers: -127 to 127 (-128 is not used), 0 to 255. NaN encodes as 0. */
+int8_t bev_int8_encode(float value);
+uint8_t bev_uint8_encode(float value);
+
 /* Bytes needed for `rows` x `row_len` codes, and block scales (0 where the format has none). */
 size_t bev_code_bytes(BevDtype dtype, int64_t rows, int64_t row_len);
 size_t bev_block_scale_bytes(BevDtype dtype, int64_t rows, int64_t row_len);
 
 /* The tensor scale that maps |value| <= largest_abs onto the format without overflow: 1 for
- * FP32, FP16, BF16; largest_abs / 448 for FP8; largest_abs / (448 * 6) for NVFP4 (source: the
- * NVFP4 recipe of two-level scaling). 1 where largest_abs is 0. */
+ * FP32, FP16, BF16; largest_abs / 448 for FP8; largest_abs / 127 for INT8 and / 255 for UINT8;
+ * largest_abs / (448 * 6) for NVFP4 (source: the NVFP4 recipe of two-level scaling). 1 where largest_abs is 0. */
 float bev_tensor_scale(BevDtype dtype, float largest_abs);
 
 /* Encodes tensor->rows x tensor->row_len values with tensor->dtype and tensor->scale into
@@ -40,6 +45,10 @@ void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_
 
 /* Decodes rows [first, first + count) into `values` (count x row_len). */
 void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, float *values);
+
+/* What a sum of products of codes is multiplied by before it is encoded as an output: the scales of
+ * depth and features, that of `channel` too, over that of the output. */
+float bev_sum_factor(const BevProblem *problem, int64_t channel);
 
 /* One element, scales applied, in double: what the reference takes a stored value to be. */
 double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column);

@@ -60,7 +60,12 @@ CpuStage cpu_stage(const BevProblem *problem, int threads) {
 /* Splits `tensor` into `threads` runs of rows and decodes the one of number `part`. */
 static void decode_part(const BevTensor *tensor, int part, int parts, float *values) {
     int64_t first = tensor->rows * part / parts, last = tensor->rows * (part + 1) / parts;
-    bev_tensor_decode(tensor, first, last - first, values + first * tensor->row_len);
+    BevTensor codes = *tensor;
+    if (codes.dtype == BEV_INT8 || codes.dtype == BEV_UINT8) {
+        codes.scale = 1;
+        codes.channel_scales = NULL;
+    }
+    bev_tensor_decode(&codes, first, last - first, values + first * tensor->row_len);
 }
 
 void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem) {
@@ -78,6 +83,13 @@ void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem) {
         if (stage->depth_scratch)
             decode_part(&depth, part, stage->threads, stage->depth_scratch);
     }
+}
+
+void cpu_put(const BevProblem *problem, int64_t cell, int64_t first, int64_t count, float *sums) {
+    if (problem->dtype == BEV_INT8)
+        for (int64_t c = 0; c < count; c++)
+            sums[c] *= bev_sum_factor(problem, first + c);
+    bev_span_encode(&problem->out, cell, first, count, sums);
 }
 
 int cpu_thread(void) {

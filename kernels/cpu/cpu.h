@@ -7,15 +7,17 @@
 
 enum {
     CPU_ALL_DTYPES =
-        1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16 | 1u << BEV_FP8 | 1u << BEV_NVFP4,
+        1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16 | 1u << BEV_FP8 | 1u << BEV_NVFP4 |
+        1u << BEV_INT8,
     CPU_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
     CPU_GRAD_DTYPES = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16, /* of gradients */
     CPU_CHUNK =
         64, /* intervals a thread takes at a time: few requests, long intervals still spread */
 };
 
-/* The inputs as FP32, scales applied, so that every format runs the same loops: the problem's own
- * arrays where the format is FP32, else scratch that cpu_stage_fill() writes in each launch. */
+/* The inputs as FP32, so that every format runs the same loops: the problem's own arrays where the
+ * format is FP32, else scratch that cpu_stage_fill() writes in each launch. Scales are applied, but
+ * not those of INT8: FP32 adds whole numbers below 2^24 exactly, and cpu_put() scales the sum. */
 typedef struct {
     const float *depth, *feat; /* same layout as the tensors; rows of feat have no padding */
     float *depth_scratch, *feat_scratch;
@@ -41,6 +43,9 @@ CpuStage cpu_stage(const BevProblem *problem, int threads);
 
 /* Decodes the inputs, each thread its share. All are decoded on return. */
 void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem);
+
+/* Stores finished sums of channels [first, first + count) of a cell. INT8 scales them in place. */
+void cpu_put(const BevProblem *problem, int64_t cell, int64_t first, int64_t count, float *sums);
 
 /* The number of the calling thread in its team. */
 int cpu_thread(void);

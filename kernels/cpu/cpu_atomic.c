@@ -21,7 +21,6 @@
  *
  * TRY     schedule(static, 1) deals neighbouring points to different threads, as a GPU does: now
  *         threads meet in almost every cell, and wait. */
-#include "kernels/codec.h"
 #include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -77,7 +76,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
             add_point(&problem->map, stage, t);
 #pragma omp for schedule(static)
         for (int64_t cell = 0; cell < cells; cell++)
-            bev_span_encode(&problem->out, cell, 0, channels, stage->own_sums + cell * channels);
+            cpu_put(problem, cell, 0, channels, stage->own_sums + cell * channels);
     }
     return true;
 }

@@ -25,7 +25,6 @@
  *
  * TRY     THREADS = 1: nothing is lost. THREADS = 32: of a long interval little remains. Look at
  * the error view: the cells near the vehicle, whose intervals are long, lose most. */
-#include "kernels/codec.h"
 #include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -117,7 +116,7 @@ static void pool_tile(const BevProblem *problem, const CpuStage *stage, int64_t 
     memset(sums, 0, (size_t)cells * TILE * sizeof *sums);
     race(&tile);
     for (int64_t cell = 0; cell < cells; cell++)
-        bev_span_encode(&problem->out, cell, first, tile.width, sums + cell * TILE);
+        cpu_put(problem, cell, first, tile.width, sums + cell * TILE);
 }
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {

@@ -21,7 +21,6 @@
  *         interval keeps its thread busy while others have finished.
  *
  * TRY     Raise TILE to 16 and compare with the index column of the traffic model. */
-#include "kernels/codec.h"
 #include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -79,7 +78,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
                 int64_t start = map->interval_starts[i], end = start + map->interval_lengths[i];
                 float sums[TILE];
                 pool_tile(map, stage, start, end, first, width, sums);
-                bev_span_encode(&problem->out, map->ranks_bev[start], first, width, sums);
+                cpu_put(problem, map->ranks_bev[start], first, width, sums);
             }
         }
     }

@@ -20,7 +20,6 @@
  *         h * w + pixel. `prepare` refuses others. 12 bytes are no size a vector load likes.
  *
  * TRY     Replace the division by ranks_feat[t]: is a division dearer than 4 bytes? */
-#include "kernels/codec.h"
 #include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -116,7 +115,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
 #pragma omp for schedule(dynamic, CPU_CHUNK)
         for (int64_t i = 0; i < problem->map.intervals; i++) {
             pool_record(problem, stage, plan->records[i], sums);
-            bev_span_encode(&problem->out, plan->records[i].cell, 0, stage->channels, sums);
+            cpu_put(problem, plan->records[i].cell, 0, stage->channels, sums);
         }
     }
     return true;

@@ -22,7 +22,6 @@
  *         bounds the time from below once there are more threads than work.
  *
  * TRY     Set GROUP's sweep to one point: how much of the gain over V2+DO was the division? */
-#include "kernels/codec.h"
 #include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -105,7 +104,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
         for (int64_t i = 0; i < map->intervals; i++) {
             int64_t start = map->interval_starts[i], end = start + map->interval_lengths[i];
             pool_interval(map, stage, start, end, sums);
-            bev_span_encode(&problem->out, map->ranks_bev[start], 0, stage->channels, sums);
+            cpu_put(problem, map->ranks_bev[start], 0, stage->channels, sums);
         }
         cpu_empty_clear(&plan->empty, &problem->out);
     }

@@ -26,7 +26,6 @@
  * TRY     In prepare, leave the intervals in the order of the map: how much of the gain was
  *         the order, how much the registers? Two cells at a time, with each feature loaded once for
  *         both? Our answers are in samples/experiments/cpu.md. */
-#include "kernels/codec.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/regime.h"
 
@@ -85,9 +84,9 @@ CPU_INLINE Product product_of(const BevProblem *problem, const BevPlan *plan,
                      .sums = direct ? (float *)problem->out.data + owner->cell * channels : sums};
 }
 
-CPU_INLINE void finish(const Product *p, const BevTensor *out) {
-    if (out->dtype != BEV_FP32)
-        bev_span_encode(out, p->cell, 0, p->channels, p->sums);
+CPU_INLINE void finish(const Product *p, const BevProblem *problem) {
+    if (problem->out.dtype != BEV_FP32)
+        cpu_put(problem, p->cell, 0, p->channels, p->sums);
 }
 
 CPU_INLINE float depth_of(const Product *p, const V4Entry *entry, int64_t row, bool weighted) {
@@ -126,7 +125,7 @@ static void pool_step_narrow(const BevProblem *problem, const BevPlan *plan, con
             for (int64_t row = 0; row < entry->rows; row++)
                 cpu_add_scaled(p.sums, p.feat + (entry->feat + row * p.feat_w) * p.channels,
                                depth_of(&p, entry, row, plan->weights != NULL), p.channels);
-        finish(&p, &problem->out);
+        finish(&p, problem);
     }
 }
 

@@ -70,17 +70,21 @@ static void fill_feat(const BevTensor *feat, int span, uint64_t *state, float *r
     }
     for (int64_t r = 0; r < feat->rows; r++) {
         for (int64_t c = 0; c < feat->row_len; c++)
-            row[c] = random_whole(state, span) * feat->scale;
+            row[c] = random_whole(state, span) * feat->scale *
+                     (feat->channel_scales ? feat->channel_scales[c] : 1);
         bev_span_encode(feat, r, 0, feat->row_len, row);
     }
 }
 
 static void fill_depth(const BevTensor *depth, int span, uint64_t *state) {
     float values[256];
+    bool whole = depth->dtype == BEV_UINT8; /* powers of two from 1 up */
     for (int64_t first = 0; first < depth->row_len; first += 256) {
         int64_t left = depth->row_len - first, count = left < 256 ? left : 256;
-        for (int64_t i = 0; i < count; i++)
-            values[i] = random_power(state, span) * depth->scale;
+        for (int64_t i = 0; i < count; i++) {
+            float power = random_power(state, span);
+            values[i] = (whole ? 1 / power : power) * depth->scale;
+        }
         bev_span_encode(depth, 0, first, count, values);
     }
 }
@@ -91,6 +95,8 @@ static void set_scales(BevProblem *view, Span span) {
         view->feat.scale = 4;
     if (bev_dtypes[view->depth.dtype].bits < 16)
         view->depth.scale = 0.5f;
+    for (int64_t c = 0; view->feat.channel_scales && c < view->feat.row_len; c++)
+        view->feat.channel_scales[c] = ldexpf(1, (int)(c * 5 % 4) - 2); /* neighbours differ */
     if (view->out.dtype != BEV_FP8)
         return;
     double largest = ldexp((double)longest_interval(&view->map), span.feat) * view->feat.scale *

@@ -143,6 +143,7 @@ typedef struct {
     double largest;          /* number of the output format, times its scale */
     bool saturates;          /* larger values become the largest one, not infinity */
     double u_view, eta_view; /* stage VIEW: of a depth, and of its product's underflow */
+    bool whole;              /* sums of whole numbers, exact in FP32 below 2^24 */
 } Rounding;
 
 /* The largest finite magnitude of a tensor's values, or the distance of its finite values. */
@@ -186,14 +187,18 @@ static Rounding rounding_of(const BevProblem *problem, const GateOutput *which,
         .eta_acc = acc->smallest * fmax(scales, 1),
         .largest = out->largest * output->scale,
         .saturates = output->dtype == BEV_FP8,
+        .whole = problem->dtype == BEV_INT8 && !problem->map.weights && accumulate == BEV_FP32,
     };
     if (problem->stage == BEV_VIEW)
         add_view(&rounding, problem, problem->direction == BEV_BACKWARD && which->first_row == 0);
     return rounding;
 }
 
-static double bound_of(const Rounding *r, double want, double abs_sum, int32_t terms) {
+/* `unit`: what one is worth in a sum of whole numbers. */
+static double bound_of(const Rounding *r, double want, double abs_sum, int32_t terms, double unit) {
     double sum = ((terms + 4) * r->u_acc + r->u_view) * abs_sum + terms * (r->eta_acc + r->eta_view);
+    if (r->whole && abs_sum < 0x1p24 * unit)
+        sum = 4 * r->u_acc * fabs(want);
     return r->u_out * fabs(want) + (1 + r->u_out) * sum + r->eta_out;
 }
 
@@ -210,9 +215,9 @@ static double error_ratio(const Rounding *r, double got, double want, double bou
 }
 
 /* Gate A for one output; the arrays begin with it. */
-static GateResult judge_output(const GateOutput *output, const Rounding *rounding,
-                               const double *reference, const double *abs_sum,
-                               const int32_t *terms, uint8_t *bad) {
+static GateResult judge_output(const BevProblem *problem, const GateOutput *output,
+                               const Rounding *rounding, const double *reference,
+                               const double *abs_sum, const int32_t *terms, uint8_t *bad) {
     GateResult result = {.output = output->name, .cell = -1, .channel = -1};
     const BevTensor *tensor = &output->tensor;
     for (int64_t row = 0; row < tensor->rows; row++) {
@@ -220,7 +225,8 @@ static GateResult judge_output(const GateOutput *output, const Rounding *roundin
         for (int64_t c = 0; c < tensor->row_len; c++) {
             int64_t at = row * tensor->row_len + c;
             double got = bev_tensor_at(tensor, row, c), want = reference[at];
-            double bound = bound_of(rounding, want, abs_sum[at], terms[row]);
+            double unit = rounding->whole ? bev_sum_factor(problem, c) : 0;
+            double bound = bound_of(rounding, want, abs_sum[at], terms[row], unit);
             double ratio = error_ratio(rounding, got, want, bound);
             row_bad |= gate_count_element(&result, terms[row] > 0, row, c, got, want, bound, ratio);
         }
@@ -239,7 +245,7 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
     for (int i = 0; i < count; i++) {
         const GateOutput *output = &outputs[i];
         Rounding rounding = rounding_of(problem, output, accumulate);
-        GateResult one = judge_output(output, &rounding, reference + output->first_value,
+        GateResult one = judge_output(problem, output, &rounding, reference + output->first_value,
                                       abs_sum + output->first_value, points + output->first_row,
                                       bad ? bad + output->first_row : NULL);
         result = i ? gate_worse(result, one) : one;
@@ -261,15 +267,15 @@ void gate_describe_place(const GateResult *result, char *text, size_t size) {
 /* One rounding is off by at most u of its value, evenly distributed: u / sqrt(3) on average. Depth,
  * feature and output are rounded, so an output of one product is off by about u; the errors of many
  * products cancel to about half of that. The worst rel_l2 over the shipped scenes and
- * configurations is 4e-4 in FP16, 3e-3 in BF16, 0.04 in FP8 and 0.09 in NVFP4, whose blocks share a
- * scale. FP32 pays for the order of summation only, which grows with the interval: 2e-7. The limits
+ * configurations is 4e-4 in FP16, 3e-3 in BF16, 0.04 in FP8, 0.09 in NVFP4, whose blocks share a
+ * scale, and 0.02 in INT8. FP32 pays for the order of summation only, which grows with the interval: 2e-7. The limits
  * are twice these values, for FP32 five times. The cosine's limit is lower than needed: an error at
  * right angles to the result costs 1 - rel_l2^2 / 2. */
 #define LIMITS(rel_l2)                                                                             \
     { rel_l2, 1 - (rel_l2) * (rel_l2) }
 const GateBLimits gate_b_limits[BEV_DTYPE_COUNT] = {
     [BEV_FP32] = LIMITS(1e-6), [BEV_FP16] = LIMITS(1e-3),  [BEV_BF16] = LIMITS(6e-3),
-    [BEV_FP8] = LIMITS(8e-2),  [BEV_NVFP4] = LIMITS(2e-1),
+    [BEV_FP8] = LIMITS(8e-2),  [BEV_NVFP4] = LIMITS(2e-1), [BEV_INT8] = LIMITS(4e-2),
 };
 
 /* How many times the limits backward of stage VIEW may take. A depth has its logit's rounding times

@@ -68,6 +68,10 @@ typedef struct {
  * smallest_acc·max(scale_depth·scale_feat, 1) of each point and η_out = smallest_out·scale_out / 2
  * of the output, where smallest is the smallest positive number of the format.
  *
+ * INT8 without weights: products of codes are whole numbers, which INT32 adds exactly, and FP32 as
+ * long as their magnitudes add up to less than 2^24. Then only the four roundings of the scales are
+ * left, of r itself: 4·u_acc·|r| in place of the terms with n.
+ *
  * Stage VIEW: a depth is computed and rounded before it is multiplied. Two exponents and a quotient
  * in FP32, whose arguments have at most x = 1.44·(largest - smallest finite logit) / temperature,
  * and the rounding to the format add (u_depth + (16 + 4x)·2^-24)·S, and its underflow, of depths

@@ -272,6 +272,8 @@ static Reading rounded(const FigureQuery *query) {
         return computed(bev_e4m3_decode(bev_e4m3_encode(x)));
     case BEV_NVFP4:
         return computed(bev_e2m1_decode(bev_e2m1_encode(x)));
+    case BEV_INT8:
+        return computed(bev_int8_encode(x));
     default:
         return computed(x);
     }

@@ -27,12 +27,18 @@ static bool tensor_init(BevTensor *tensor, BevDtype dtype, int64_t rows, int64_t
     size_t scale_bytes = bev_block_scale_bytes(dtype, rows, row_len);
     if (scale_bytes)
         tensor->block_scales = calloc(1, scale_bytes);
-    return tensor->data && (tensor->block_scales || !scale_bytes);
+    if (dtype == BEV_INT8)
+        tensor->channel_scales = malloc((size_t)row_len * sizeof *tensor->channel_scales);
+    for (int64_t c = 0; tensor->channel_scales && c < row_len; c++)
+        tensor->channel_scales[c] = 1;
+    return tensor->data && (tensor->block_scales || !scale_bytes) &&
+           (tensor->channel_scales || dtype != BEV_INT8);
 }
 
 static void tensor_free(BevTensor *tensor) {
     free(tensor->data);
     free(tensor->block_scales);
+    free(tensor->channel_scales);
 }
 
 /* The output's memory is left as the system gives it. */
@@ -123,10 +129,21 @@ static int64_t count_beyond(const float *values, int64_t count, double limit) {
     return beyond;
 }
 
+/* count_beyond() of columns with scales of their own. */
+static int64_t count_beyond_scales(const float *values, const float *scales, int64_t count,
+                                   double limit) {
+    int64_t beyond = 0;
+    for (int64_t i = 0; i < count; i++)
+        beyond += count_beyond(values + i, 1, limit * scales[i]);
+    return beyond;
+}
+
 /* Number of values clipped in columns [first, first + count) of an encoded row. */
 static int64_t count_saturated(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
                                const float *values) {
     double limit = reach(tensor->dtype) * tensor->scale;
+    if (tensor->channel_scales)
+        return count_beyond_scales(values, tensor->channel_scales + first, count, limit);
     if (!tensor->block_scales)
         return count_beyond(values, count, limit);
     int64_t saturated = 0, blocks = (tensor->row_len + BEV_BLOCK - 1) / BEV_BLOCK;

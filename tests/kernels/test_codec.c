@@ -147,7 +147,8 @@ static void test_spans_match_elements(void) {
     values[7] = NAN, values[8] = INFINITY, values[9] = -INFINITY, values[10] = -0.0f;
     for (int i = 0; i < FORMAT_COUNT - 1; i++) {
         const Format *f = &formats[i];
-        BevTensor tensor = {f->dtype, 1, N, codes, NULL, f->dtype == BEV_FP8 ? 0.25f : 1};
+        BevTensor tensor = {f->dtype, 1, N, codes, NULL, f->dtype == BEV_FP8 ? 0.25f : 1,
+                            NULL};
         bev_tensor_encode(&tensor, values);
         bev_tensor_decode(&tensor, 0, 1, back);
         int encoded = 0, decoded = 0, at = 0;
@@ -167,7 +168,7 @@ static void test_fp32_is_untouched(void) {
     const float values[] = {0, -0.0f, 1.1f, FLT_TRUE_MIN, -FLT_MAX, INFINITY, NAN};
     enum { N = sizeof values / sizeof *values };
     float codes[N], back[N];
-    BevTensor tensor = {BEV_FP32, 1, N, codes, NULL, 1};
+    BevTensor tensor = {BEV_FP32, 1, N, codes, NULL, 1, NULL};
     bev_tensor_encode(&tensor, values);
     bev_tensor_decode(&tensor, 0, 1, back);
     tap_ok(!memcmp(values, codes, sizeof values) && !memcmp(values, back, sizeof values),
@@ -177,7 +178,7 @@ static void test_fp32_is_untouched(void) {
 /* Every pair of block scale and code, and the padding of rows that end inside a block. */
 static void test_nvfp4_decode(void) {
     uint8_t codes[2 * BEV_BLOCK / 2], scales[2];
-    BevTensor tensor = {BEV_NVFP4, 1, BEV_BLOCK + 5, codes, scales, 0.5f};
+    BevTensor tensor = {BEV_NVFP4, 1, BEV_BLOCK + 5, codes, scales, 0.5f, NULL};
     float row[BEV_BLOCK + 5];
     int wrong = 0;
     for (int i = 0; i < BEV_BLOCK; i++)
@@ -208,7 +209,8 @@ static void test_nvfp4_encode(void) {
         values[i] = ldexpf((float)random_unit(&seed) - 0.5f, (int)random_below(&seed, 8));
         largest = fmaxf(largest, fabsf(values[i]));
     }
-    BevTensor tensor = {BEV_NVFP4, ROWS, LEN, codes, scales, bev_tensor_scale(BEV_NVFP4, largest)};
+    BevTensor tensor = {
+        BEV_NVFP4, ROWS, LEN, codes, scales, bev_tensor_scale(BEV_NVFP4, largest), NULL};
     bev_tensor_encode(&tensor, values);
     int wrong_scale = 0, wrong_value = 0;
     for (int r = 0; r < ROWS; r++)
@@ -231,7 +233,7 @@ static void test_nvfp4_encode(void) {
 static void test_nvfp4_edges(void) {
     float values[BEV_BLOCK] = {0}, back[BEV_BLOCK];
     uint8_t codes[BEV_BLOCK / 2], scale;
-    BevTensor tensor = {BEV_NVFP4, 1, BEV_BLOCK, codes, &scale, 1};
+    BevTensor tensor = {BEV_NVFP4, 1, BEV_BLOCK, codes, &scale, 1, NULL};
     bev_tensor_encode(&tensor, values);
     bev_tensor_decode(&tensor, 0, 1, back);
     bool zero = true;
@@ -249,8 +251,67 @@ static void test_nvfp4_edges(void) {
            "rows of nvfp4 are padded to whole blocks, others are dense");
 }
 
+/* Every code under the scales of three channels; then numbers between codes and past them. */
+static void test_int8(void) {
+    enum { N = 3 };
+    float scales[N] = {0.5f, 3, 0x1p-20f}, values[N], back[N];
+    int8_t codes[N];
+    BevTensor tensor = {BEV_INT8, 1, N, codes, NULL, 2, scales};
+    int wrong = 0;
+    for (int code = -127; code <= 127; code++) {
+        for (int c = 0; c < N; c++)
+            values[c] = (float)code * scales[c] * 2;
+        bev_tensor_encode(&tensor, values);
+        bev_tensor_decode(&tensor, 0, 1, back);
+        for (int c = 0; c < N; c++)
+            wrong += codes[c] != code || back[c] != values[c] ||
+                     bev_tensor_at(&tensor, 0, c) != (double)values[c];
+    }
+    tap_ok(wrong == 0, "int8: every code under each channel's scale (%d wrong)", wrong);
+    float alone = 6;
+    bev_span_encode(&tensor, 0, 1, 1, &alone);
+    tap_ok(codes[1] == 1, "int8: a span has the scales of its own channels");
+    tap_ok(bev_int8_encode(0.5f) == 0 && bev_int8_encode(1.5f) == 2 && bev_int8_encode(-2.5f) == -2 &&
+               bev_int8_encode(2.51f) == 3 && bev_uint8_encode(254.5f) == 254,
+           "int8: to nearest, ties to even");
+    tap_ok(bev_int8_encode(127.6f) == 127 && bev_int8_encode(-1e30f) == -127 &&
+               bev_int8_encode(INFINITY) == 127 && bev_uint8_encode(1e30f) == 255 &&
+               bev_uint8_encode(-3) == 0,
+           "int8: past its range a number saturates and does not wrap");
+    tap_ok(bev_int8_encode(NAN) == 0 && bev_uint8_encode(NAN) == 0, "int8: NaN is silently 0");
+}
+
+static void test_uint8(void) {
+    enum { N = 256 };
+    uint8_t codes[N];
+    float values[N], back[N];
+    BevTensor tensor = {BEV_UINT8, 1, N, codes, NULL, 0x1p-8f, NULL};
+    for (int i = 0; i < N; i++)
+        values[i] = (float)i * 0x1p-8f;
+    bev_tensor_encode(&tensor, values);
+    bev_tensor_decode(&tensor, 0, 1, back);
+    int wrong = 0;
+    for (int i = 0; i < N; i++)
+        wrong += codes[i] != i || back[i] != values[i] ||
+                 bev_tensor_at(&tensor, 0, i) != (double)values[i];
+    tap_ok(wrong == 0, "uint8: every code (%d wrong)", wrong);
+}
+
+/* Products in the order of CUDA kernels: one factor for all channels, then that of the channel. */
+static void test_sum_factor(void) {
+    float scales[2] = {3, 5};
+    BevProblem problem = {.depth.scale = 0.25f, .feat = {.scale = 2, .channel_scales = scales},
+                          .out.scale = 1};
+    tap_ok(bev_sum_factor(&problem, 0) == 1.5f && bev_sum_factor(&problem, 1) == 2.5f,
+           "a sum of codes is worth the scales of depth, tensor and channel");
+    problem.feat.channel_scales = NULL;
+    problem.out.scale = 4;
+    tap_ok(bev_sum_factor(&problem, 1) == 0.125f, "and less, the larger the output's scale");
+}
+
 static void test_tensor_scale(void) {
     tap_ok(bev_tensor_scale(BEV_FP8, 896) == 2 && bev_tensor_scale(BEV_NVFP4, 448 * 6 * 4) == 4 &&
+               bev_tensor_scale(BEV_INT8, 254) == 2 && bev_tensor_scale(BEV_UINT8, 510) == 2 &&
                bev_tensor_scale(BEV_FP16, 896) == 1 && bev_tensor_scale(BEV_FP8, 0) == 1,
            "tensor scales put the largest value on the format's largest");
     int clipped = 0, count = 0;
@@ -274,5 +335,8 @@ TAP_SUITE(codec) {
     test_nvfp4_decode();
     test_nvfp4_encode();
     test_nvfp4_edges();
+    test_int8();
+    test_uint8();
+    test_sum_factor();
     test_tensor_scale();
 }

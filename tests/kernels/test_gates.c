@@ -283,7 +283,7 @@ static void test_formula(void) {
     double r, S;
     toy_init(&toy, POINTS, feat);
     toy.problem.depth.scale = 16;
-    toy.problem.out = (BevTensor){BEV_FP16, 1, 1, &code, NULL, 4};
+    toy.problem.out = (BevTensor){BEV_FP16, 1, 1, &code, NULL, 4, NULL};
     bev_reference(&toy.problem, &r, &S);
     double bound = gate_kernel(&toy.problem, BEV_FP16, &code, &r, &S, &toy.length, NULL).bound;
     const BevDtypeInfo *half = &bev_dtypes[BEV_FP16];
@@ -322,7 +322,7 @@ static void test_overflow(void) {
     uint16_t code;
     double reference, abs_sum;
     toy_init(&toy, 2, feat);
-    toy.problem.out = (BevTensor){BEV_FP16, 1, 1, &code, NULL, 1};
+    toy.problem.out = (BevTensor){BEV_FP16, 1, 1, &code, NULL, 1, NULL};
     bev_reference(&toy.problem, &reference, &abs_sum);
     GateVerdict verdicts[3];
     const float got[3] = {INFINITY, -INFINITY, 65504};

@@ -30,6 +30,9 @@ static void guard_tensor(Guarded *guarded, const char *name, BevTensor *t, bool 
     t->data = guard_copy(guarded, name, t->data, bev_code_bytes(t->dtype, t->rows, t->row_len), ok);
     t->block_scales = guard_copy(guarded, "block_scales", t->block_scales,
                                  bev_block_scale_bytes(t->dtype, t->rows, t->row_len), ok);
+    if (t->channel_scales)
+        t->channel_scales = guard_copy(guarded, "channel_scales", t->channel_scales,
+                                       (size_t)t->row_len * sizeof *t->channel_scales, ok);
 }
 
 static void guard_output(Guarded *guarded, const char *name, BevTensor *t, bool *ok) {

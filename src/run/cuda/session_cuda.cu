@@ -105,6 +105,8 @@ void plan_arena(CudaSession *s) {
     place(s, &p->feat.data, feat_source(s), bev_code_bytes(feat->dtype, feat->rows, feat->row_len));
     place(s, &p->feat.block_scales, feat->block_scales,
           bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len));
+    place(s, &p->feat.channel_scales, feat->channel_scales,
+          feat->channel_scales ? feat->row_len * sizeof(float) : 0);
     place(s, &p->grad_out.data, grad_out_source(s), bev_tensor_bytes(&host->grad_out));
     s->value_buffers = s->buffers.size();
     place(s, &p->map.ranks_depth, host->map.ranks_depth, points);
