@@ -260,9 +260,38 @@ template <> struct Codec<BEV_FP8> {
     }
 };
 
+// Whole numbers. Tests of INT8's codes and its output need no encoder.
+template <> struct Codec<BEV_INT8> {
+    using Code = int8_t;
+    __device__ static float decode(Code code) {
+        return (float)code;
+    }
+};
+
+template <> struct Codec<BEV_UINT8> {
+    using Code = uint8_t;
+    __device__ static float decode(Code code) {
+        return (float)code;
+    }
+};
+
+// Four codes of INT8 -> floats: 2^23 + 128 + the code, as bits, less what was added.
+__device__ inline void float4_from_int8(uint32_t codes, float values[4]) {
+    uint32_t biased = codes ^ 0x80808080;
+#pragma unroll
+    for (unsigned i = 0; i < 4; i++)
+        values[i] = __uint_as_float(__byte_perm(biased, 0x4b000000, 0x7440 | i)) - 8388736.0f;
+}
+
 // Formats that travel together; the same pairing as bev_dtypes[], known at compile time.
-template <BevDtype D> inline constexpr BevDtype DEPTH_OF = D == BEV_NVFP4 ? BEV_FP8 : D;
-template <BevDtype D> inline constexpr BevDtype OUT_OF = D == BEV_NVFP4 ? BEV_FP8 : D;
+template <BevDtype D>
+inline constexpr BevDtype DEPTH_OF = D == BEV_NVFP4  ? BEV_FP8
+                                     : D == BEV_INT8 ? BEV_UINT8
+                                                     : D;
+template <BevDtype D>
+inline constexpr BevDtype OUT_OF = D == BEV_NVFP4  ? BEV_FP8
+                                   : D == BEV_INT8 ? BEV_FP16
+                                                   : D;
 template <BevDtype D> using DepthCode = typename Codec<DEPTH_OF<D>>::Code;
 template <BevDtype D> using OutCode = typename Codec<OUT_OF<D>>::Code;
 
@@ -271,13 +300,14 @@ template <BevDtype D> using OutCode = typename Codec<OUT_OF<D>>::Code;
 // A BevProblem as a kernel wants it: passed by value, no format fields, one scale.
 struct Pool {
     const void *depth, *feat;
-    const uint8_t *feat_scales; // NVFP4 only
+    const uint8_t *feat_scales;  // NVFP4 only
+    const float *channel_scales; // INT8 only
     void *out;
     const int32_t *ranks_depth, *ranks_feat, *ranks_bev, *starts, *lengths;
     const float *weights; // or NULL
     int64_t points, intervals, cells;
     int channels;
-    float scale; // depth.scale * feat.scale / out.scale
+    float scale; // depth.scale * feat.scale / out.scale; times channel_scales[c]
 };
 
 static inline Pool pool_of(const BevProblem *problem) {
@@ -286,6 +316,7 @@ static inline Pool pool_of(const BevProblem *problem) {
     pool.depth = problem->depth.data;
     pool.feat = problem->feat.data;
     pool.feat_scales = problem->feat.block_scales;
+    pool.channel_scales = problem->feat.channel_scales;
     pool.out = problem->out.data;
     pool.ranks_depth = map->ranks_depth;
     pool.ranks_feat = map->ranks_feat;
@@ -411,6 +442,9 @@ __device__ inline void feat8(const Pool &pool, int row, int c, float values[8]) 
     } else if constexpr (D == BEV_FP8) {
         uint2 raw = load_codes<uint2, uint8_t>(pool, row, c);
         float4_from_e4m3(raw.x, values), float4_from_e4m3(raw.y, values + 4);
+    } else if constexpr (D == BEV_INT8) {
+        uint2 raw = load_codes<uint2, int8_t>(pool, row, c);
+        float4_from_int8(raw.x, values), float4_from_int8(raw.y, values + 4);
     } else {
         __half2 pairs[4];
         feat8_half2<D, A>(pool, row, c, pairs);
@@ -426,11 +460,18 @@ __device__ inline void feat8(const Pool &pool, int row, int c, float values[8]) 
 
 // ---- outputs ------------------------------------------------------------------------------------
 
+// What a finished sum of channel c is multiplied by.
+template <BevDtype D> __device__ inline float sum_factor(const Pool &pool, int c) {
+    if constexpr (D == BEV_INT8)
+        return pool.scale * __ldg(pool.channel_scales + c);
+    return pool.scale;
+}
+
 // Writes the finished sum of (cell, c), scaled and encoded. D is the problem's format.
 template <BevDtype D>
 __device__ inline void out_put(const Pool &pool, int64_t cell, int c, float sum) {
     using Out = Codec<OUT_OF<D>>;
-    ((OutCode<D> *)pool.out)[cell * pool.channels + c] = Out::encode(sum * pool.scale);
+    ((OutCode<D> *)pool.out)[cell * pool.channels + c] = Out::encode(sum * sum_factor<D>(pool, c));
 }
 
 // Writes eight sums at (cell, c), c a multiple of 8 and rows aligned, with one store of 32 (two),
@@ -441,7 +482,8 @@ __device__ inline void out8_put(const Pool &pool, int64_t cell, int c, const flo
     alignas(16) OutCode<D> codes[8];
 #pragma unroll
     for (int i = 0; i < 8; i += 2) {
-        float low = sums[i] * pool.scale, high = sums[i + 1] * pool.scale;
+        float low = sums[i] * sum_factor<D>(pool, c + i);
+        float high = sums[i + 1] * sum_factor<D>(pool, c + i + 1);
         if constexpr (OUT_OF<D> == BEV_FP8) {
             uint32_t pair = e4m3_from_floats(low, high);
             codes[i] = (uint8_t)pair, codes[i + 1] = (uint8_t)(pair >> 8);
@@ -548,8 +590,12 @@ template <typename F> static inline void with_dtype(BevDtype dtype, F f) {
     case BEV_FP8:
         f.template operator()<BEV_FP8>();
         break;
+    case BEV_INT8:
+        f.template operator()<BEV_INT8>();
+        break;
     case BEV_NVFP4: // with_dtype_or_fp4
     case BEV_DTYPE_COUNT:
+    case BEV_ELEMENT_COUNT:
         break;
     }
 }

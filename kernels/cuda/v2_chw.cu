@@ -42,7 +42,7 @@ template <BevDtype D, bool W> __global__ void v2_chw_kernel(Pool pool, int pixel
         sum += depth_at<D, W>(pool, t) * Codec<D>::decode(feat[rank + camera * camera_step]);
     }
     int64_t element = (int64_t)c * pool.cells + pool.ranks_bev[start];
-    ((OutCode<D> *)pool.out)[element] = Codec<OUT_OF<D>>::encode(sum * pool.scale);
+    ((OutCode<D> *)pool.out)[element] = Codec<OUT_OF<D>>::encode(sum * sum_factor<D>(pool, c));
 }
 
 bool v2_chw_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *err) {

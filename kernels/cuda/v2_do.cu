@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(THREADS)
         int rank = pool.ranks_depth[t];
         int camera = rank / (depth_bins * pixels), pixel = rank % pixels;
         int64_t row = (int64_t)camera * pixels + pixel;
-        float d = Codec<D>::decode(((const DepthCode<D> *)pool.depth)[rank]);
+        float d = Codec<DEPTH_OF<D>>::decode(((const DepthCode<D> *)pool.depth)[rank]);
         if (W)
             d *= pool.weights[t];
         if constexpr (PAIRS) {

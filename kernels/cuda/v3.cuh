@@ -111,3 +111,88 @@ template <BevDtype D, bool A> struct HalfSums {
         }
     }
 };
+
+// ---- INT8 without weights: whole numbers, of four points by one instruction ---------------------
+
+// Word j of `to`: byte j of each of the four words.
+__device__ inline void transpose_bytes(const uint32_t from[4], uint32_t to[4]) {
+    uint32_t low01 = __byte_perm(from[0], from[1], 0x5140);
+    uint32_t high01 = __byte_perm(from[0], from[1], 0x7362);
+    uint32_t low23 = __byte_perm(from[2], from[3], 0x5140);
+    uint32_t high23 = __byte_perm(from[2], from[3], 0x7362);
+    to[0] = __byte_perm(low01, low23, 0x5410), to[1] = __byte_perm(low01, low23, 0x7632);
+    to[2] = __byte_perm(high01, high23, 0x5410), to[3] = __byte_perm(high01, high23, 0x7632);
+}
+
+// sum + four unsigned bytes times four signed ones.
+__device__ inline int dot_bytes(uint32_t depths, uint32_t feats, int sum) {
+    asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(depths), "r"(feats));
+    return sum;
+}
+
+// Sums of PARTS times eight channels of a thread, from c on. Rows begin at multiples of eight.
+template <int PARTS> struct WholeSums {
+    int sums[8 * PARTS] = {};
+
+    // Adds four points: their feature rows, and their depths as the bytes of a word.
+    __device__ void add(const Pool &pool, const int rows[4], uint32_t depths, int c) {
+#pragma unroll
+        for (int part = 0; part < PARTS; part++) {
+            int at = min(c + 8 * part, pool.channels - 8); // no sum is written past the row's end
+            uint32_t low[4], high[4], codes[4];
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                uint2 raw = load_codes<uint2, int8_t>(pool, rows[i], at);
+                low[i] = raw.x, high[i] = raw.y;
+            }
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                transpose_bytes(half ? high : low, codes);
+#pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    int &sum = sums[8 * part + 4 * half + j];
+                    sum = dot_bytes(depths, codes[j], sum);
+                }
+            }
+        }
+    }
+
+    // Points [t, end): first up to a multiple of four, whose indices are then one load, and last
+    // the rest, both with depths of zero in the place of points that are not there.
+    template <int UNROLL> __device__ void add_points(const Pool &pool, int t, int end, int c) {
+        const uint8_t *depth = (const uint8_t *)pool.depth;
+        auto add_some = [&](int stop) {
+            int rows[4];
+            uint32_t depths = 0;
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                int point = min(t + i, stop - 1);
+                rows[i] = pool.ranks_feat[point];
+                if (t + i < stop)
+                    depths |= (uint32_t)depth[pool.ranks_depth[point]] << 8 * i;
+            }
+            add(pool, rows, depths, c);
+            t = stop;
+        };
+        if (t % 4 && t < end)
+            add_some(min(t + 4 - t % 4, end));
+        int fours = (end - t) / 4; // known ahead, so that no exit stands between the loads
+#pragma unroll UNROLL
+        for (int i = 0; i < fours; i++, t += 4) {
+            int4 from = __ldg((const int4 *)(pool.ranks_depth + t));
+            int4 feats = __ldg((const int4 *)(pool.ranks_feat + t));
+            const int rows[4] = {feats.x, feats.y, feats.z, feats.w};
+            uint32_t low = __byte_perm(depth[from.x], depth[from.y], 0x0040);
+            uint32_t high = __byte_perm(depth[from.z], depth[from.w], 0x0040);
+            add(pool, rows, __byte_perm(low, high, 0x5410), c);
+        }
+        if (t < end)
+            add_some(end);
+    }
+
+    __device__ void take(float to[8 * PARTS]) const {
+#pragma unroll
+        for (int j = 0; j < 8 * PARTS; j++)
+            to[j] = (float)sums[j];
+    }
+};

@@ -130,6 +130,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<A>)
             halves.fold(sums);
             t = stop;
         }
+    } else if constexpr (D == BEV_INT8 && A && !W) {
+        WholeSums<1> whole;
+        whole.add_points<2>(pool, t, end, c);
+        whole.take(sums);
     } else if constexpr (D == BEV_FP8 && A && !BEV_HARDWARE_FP8) {
         sum_marked<W>(pool, t, end, c, sums);
     } else {

@@ -82,6 +82,7 @@ TileMap of_launch(TileMap map, const Pool &pool) {
     map.feat = pool.feat;
     map.depth = pool.depth;
     map.feat_scales = pool.feat_scales;
+    map.channel_scales = pool.channel_scales;
     map.channels = pool.channels;
     map.scale = pool.scale;
     return map;

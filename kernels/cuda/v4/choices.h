@@ -78,7 +78,7 @@ V4_BOTH uint32_t v4_cell_key(int first, int last, int entries, int slabs, int co
 /* Channels of an image row that a lane loads at once: 16 bytes, in NVFP4 8. Four lanes load side by
  * side. */
 V4_BOTH int v4_lane_channels(BevDtype dtype) {
-    return dtype == BEV_FP32 ? 4 : dtype == BEV_FP8 || dtype == BEV_NVFP4 ? 16 : 8;
+    return dtype == BEV_FP32 ? 4 : dtype == BEV_FP16 || dtype == BEV_BF16 ? 8 : 16;
 }
 
 /* Channels of a group. A block takes one or two, or one and a quarter. */

@@ -5,7 +5,8 @@
 
 #include <type_traits>
 
-// ---- operands: everything but BF16 is multiplied as halves, which hold every code exactly ------
+// ---- operands: BF16 as it is, INT8 without weights as whole numbers, all else as halves, which
+// hold every code exactly ---------------------------------------------------------------------
 
 // c (16 x 8, FP32) += a (16 x 16) b (16 x 8). Lane 4 g + q holds rows g and g + 8 of a and c and
 // column g of b; of a's columns and b's rows it holds 2q, 2q + 1, 2q + 8 and 2q + 9. The callers
@@ -24,6 +25,19 @@ __device__ inline void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint3
             : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
+
+// The same of whole numbers: a is unsigned, b signed, c INT32, exact. A register holds the four
+// places [4q, 4q + 4) of a row or column.
+__device__ inline void multiply_add_bytes(int (&c)[4], const uint32_t (&a)[4], uint32_t b) {
+    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 "
+        "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(b));
+}
+
+// Sums of products: INT8's are whole numbers unless weights make fractions of them.
+template <BevDtype D, bool W>
+using SumOf = typename std::conditional<D == BEV_INT8 && !W, int, float>::type;
 
 __device__ inline uint32_t bits_of(__half2 pair) {
     uint32_t bits;
@@ -92,6 +106,15 @@ template <typename T> __device__ inline const T *kept(const T *p) {
     return p;
 }
 
+// Two codes of a word, bytes 0 and 2 or (ODD) 1 and 3, as halves: 1024 + 128 + the code, as bits, less
+// what was added. Of UINT8, `sign` is 0.
+template <bool ODD> __device__ inline uint32_t pair_from_bytes(uint32_t codes, uint32_t sign) {
+    uint32_t biased = __byte_perm(codes ^ sign, 0x64646464, ODD ? 0x4341 : 0x4240);
+    __half2 pair;
+    memcpy(&pair, &biased, sizeof pair);
+    return bits_of(__hsub2(pair, __float2half2_rn(sign ? 1152.0f : 1024.0f)));
+}
+
 template <BevDtype D> constexpr int LANE_CHANNELS = v4_lane_channels(D);
 
 // Operands are this times the features, where that saves instructions of decoding; the output's
@@ -125,13 +148,14 @@ template <BevDtype D> struct LaneFeatures {
 };
 
 // Of a lane's channels, of which four lanes hold V each of an image row: which sum and which of its
-// two columns channel j is in. Two neighbouring channels are transposed as a pair; in FP8 they are
+// two columns channel j is in. Two neighbouring channels are transposed as a pair; in bytes they are
 // one number then, and become columns of two sums.
+template <BevDtype D> constexpr bool IN_BYTES = FEATURE_BITS<D> == 8;
 template <BevDtype D> __device__ constexpr int sum_of(int j) {
-    return D == BEV_FP8 ? j / 4 * 2 + j % 2 : j / 2;
+    return IN_BYTES<D> ? j / 4 * 2 + j % 2 : j / 2;
 }
 template <BevDtype D> __device__ constexpr int column_of(int j) {
-    return D == BEV_FP8 ? j / 2 % 2 : j % 2;
+    return IN_BYTES<D> ? j / 2 % 2 : j % 2;
 }
 
 // Four lanes hold 4 V channels of an image row, V each.
@@ -187,6 +211,10 @@ template <BevDtype D, int V> struct Features {
                 operands[0][i] = bits_of(small_from_high_bytes(codes << 8));
                 operands[1][i] = bits_of(small_from_high_bytes(codes));
 #endif
+            } else if constexpr (D == BEV_INT8) {
+                uint32_t codes = transpose_pairs(raw[i][j]);
+                operands[0][i] = pair_from_bytes<false>(codes, 0x80808080);
+                operands[1][i] = pair_from_bytes<true>(codes, 0x80808080);
             } else {
                 uint32_t pairs[2];
                 unpack(i, j, pairs);
@@ -212,13 +240,24 @@ template <BevDtype D, int V> struct Features {
                     multiply_add<D>(sums[2 * j + e], depth[n], operands[e][0], operands[e][1]);
         }
     }
+
+    // INT8 as whole numbers: a transposed word has two channels of two places.
+    __device__ void multiply(int (*sums)[4], const uint32_t (&depth)[1][4]) const {
+#pragma unroll
+        for (int j = 0; j < V / 4; j++) {
+            uint32_t low = transpose_pairs(raw[0][j]), high = transpose_pairs(raw[1][j]);
+            multiply_add_bytes(sums[2 * j], depth[0], __byte_perm(low, high, 0x6420));
+            multiply_add_bytes(sums[2 * j + 1], depth[0], __byte_perm(low, high, 0x7531));
+        }
+    }
 };
 
 // ---- depths of a step --------------------------------------------------------------------------
 
-using DepthPair = uint32_t; // two depths as operands, or one FP32 depth
+using DepthPair = uint32_t; // two depths as operands, one FP32 depth, or four codes of INT8's
 
-template <BevDtype D> constexpr int DEPTH_PAIRS = D == BEV_FP32 ? 4 : 2; // for four image rows
+// For four image rows.
+template <BevDtype D> constexpr int DEPTH_PAIRS = D == BEV_FP32 ? 4 : D == BEV_INT8 ? 1 : 2;
 
 // An unsigned integer as wide as a depth code.
 template <BevDtype D>
@@ -244,6 +283,9 @@ __device__ inline void pairs_from_codes(const uint32_t codes[4], DepthPair pairs
     for (int j = 0; j < DEPTH_PAIRS<D>; j++) {
         if constexpr (D == BEV_FP32) {
             pairs[j] = codes[j];
+        } else if constexpr (D == BEV_INT8) {
+            uint32_t low = __byte_perm(codes[0], codes[1], 0x0040);
+            pairs[j] = __byte_perm(low, __byte_perm(codes[2], codes[3], 0x0040), 0x5410);
         } else if constexpr (DEPTH_OF<D> == BEV_FP8) {
             uint32_t bytes = __byte_perm(codes[2 * j], codes[2 * j + 1], 0x0040);
             pairs[j] = bits_of(half2_from_e4m3((uint16_t)bytes));
@@ -289,9 +331,12 @@ __device__ inline void load_transposed(const DepthBits<D> *p, uint32_t wanted,
         pairs[1] = rows & 2 ? codes.y : 0;
         pairs[2] = rows & 4 ? codes.z : 0;
         pairs[3] = rows & 8 ? codes.w : 0;
-    } else if constexpr (DEPTH_OF<D> == BEV_FP8) {
+    } else if constexpr (sizeof(DepthCode<D>) == 1) {
         uint32_t codes = *(const uint32_t *)p & spread<0xba98>(marks);
-        pairs_from_e4m3(codes, pairs[0], pairs[1]);
+        if constexpr (D == BEV_INT8)
+            pairs[0] = codes;
+        else
+            pairs_from_e4m3(codes, pairs[0], pairs[1]);
     } else {
         uint2 codes = *(const uint2 *)p;
         pairs[0] = codes.x & spread<0x9988>(marks);

@@ -6,7 +6,7 @@
 
 // Channels a thread: 16 where their codes are one load, else 8.
 static inline int piece_channels(BevDtype dtype, int64_t channels) {
-    return channels % 16 == 0 && (dtype == BEV_FP8 || dtype == BEV_NVFP4) ? 16 : 8;
+    return channels % 16 == 0 && dtype > BEV_BF16 ? 16 : 8;
 }
 
 // Workers of a block: rows of threads that hold a cell's channels, a power of two of them.
@@ -34,6 +34,10 @@ __device__ inline void piece_features(const Pool &pool, int row, int c, float f[
         uint4 raw = load_codes<uint4, uint8_t>(pool, row, c);
         float4_from_e4m3(raw.x, f), float4_from_e4m3(raw.y, f + 4);
         float4_from_e4m3(raw.z, f + 8), float4_from_e4m3(raw.w, f + 12);
+    } else if constexpr (D == BEV_INT8) {
+        uint4 raw = load_codes<uint4, int8_t>(pool, row, c);
+        float4_from_int8(raw.x, f), float4_from_int8(raw.y, f + 4);
+        float4_from_int8(raw.z, f + 8), float4_from_int8(raw.w, f + 12);
     } else { // NVFP4: one block of codes and its scale
         int64_t block = ((int64_t)row * pool.channels + c) / BEV_BLOCK;
         uint2 raw = __ldg((const uint2 *)pool.feat + block);
@@ -104,7 +108,7 @@ template <BevDtype D>
 static inline void pieces_launch(const BevProblem *problem, const PieceMap &map,
                                  cudaStream_t stream) {
     Pool pool = pool_of(problem);
-    if constexpr (D == BEV_FP8 || D == BEV_NVFP4)
+    if constexpr (D > BEV_BF16)
         if (piece_channels(D, pool.channels) == 16)
             return pieces_enter<D, true, 16>(pool, map, stream);
     with_flag(rows_aligned(problem), [&]<bool A>() { pieces_enter<D, A, 8>(pool, map, stream); });

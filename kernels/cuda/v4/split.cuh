@@ -19,7 +19,7 @@ constexpr float FLOAT_SCALE = 65536.0f;
 template <BevDtype D, bool W>
 constexpr float DEPTH_SCALE = D == BEV_FP32            ? FLOAT_SCALE
                               : !W || D == BEV_BF16    ? 1.0f
-                              : DEPTH_OF<D> == BEV_FP8 ? 128.0f
+                              : sizeof(DepthCode<D>) == 1 ? 128.0f
                                                        : 4096.0f;
 template <BevDtype D, bool W>
 constexpr float SPLIT_SCALE = DEPTH_SCALE<D, W> *(D == BEV_FP32 ? FLOAT_SCALE : 1.0f);
@@ -43,6 +43,8 @@ __device__ inline void split_depths(const DepthPair *pairs, float4 weights, int 
         float2 d;
         if constexpr (D == BEV_FP32)
             d = make_float2(__uint_as_float(pairs[2 * j]), __uint_as_float(pairs[2 * j + 1]));
+        else if constexpr (D == BEV_INT8)
+            d = make_float2((float)(pairs[0] >> 16 * j & 0xff), (float)(pairs[0] >> (16 * j + 8) & 0xff));
         else
             d = floats_from_pair<D>(pairs[j]);
         d.x *= (j ? weights.z : weights.x) * DEPTH_SCALE<D, W>;

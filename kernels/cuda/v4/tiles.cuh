@@ -19,7 +19,7 @@ template <int BYTES> __device__ inline void store_words(void *p, const uint32_t 
         __stcs((uint32_t *)p, words[0]);
 }
 
-// Sums of V channels as codes.
+// Sums of V channels as codes. INT8's are scaled already.
 template <BevDtype D, int V>
 __device__ inline void encode_sums(const float v[V], float scale, uint32_t *words) {
 #pragma unroll
@@ -199,6 +199,8 @@ template <BevDtype D, bool T, bool W> struct SlabDepths {
                 split_depths<D, W>(pairs[r], weights[r], r, depth);
             else if constexpr (D == BEV_FP32)
                 split_depths<D, W>(pairs[r], make_float4(1, 1, 1, 1), r, depth);
+            else if constexpr (D == BEV_INT8)
+                depth[0][r] = pairs[r][0];
             else
                 depth[0][r] = pairs[r][0], depth[0][r + 2] = pairs[r][1];
         }
@@ -216,12 +218,14 @@ template <BevDtype D, int GROUPS, int TAILS, bool T, bool W> struct StepData {
 
 // Sums of 16 cells: v[V / 2 * n + sum_of(j)][2r + column_of(j)] is channel j of lane q's in chunk
 // n, in cell g + 8r.
-template <BevDtype D, int GROUPS, int TAILS> struct TileSums {
+template <BevDtype D, int GROUPS, int TAILS, bool W> struct TileSums {
     using C = Chunks<D, GROUPS, TAILS>;
+    using Sum = SumOf<D, W>;
+    using Quad = Neighbours<Sum, 4>; // a word of a store
     static constexpr int V = C::V, CHANNELS = C::CHANNELS, COUNT = CHANNELS / 8;
-    float v[COUNT][4];
+    Sum v[COUNT][4];
 
-    template <bool T, bool W> __device__ void add(const StepData<D, GROUPS, TAILS, T, W> &data) {
+    template <bool T> __device__ void add(const StepData<D, GROUPS, TAILS, T, W> &data) {
         uint32_t depth[SPLIT<D, W>][4];
         data.depths.finish(depth);
 #pragma unroll
@@ -231,45 +235,54 @@ template <BevDtype D, int GROUPS, int TAILS> struct TileSums {
             data.features.lasts[0].multiply(v + V / 2 * C::COUNT, depth);
     }
 
-    __device__ void put(float4 (*slot)[WARP], int lane) const {
+    __device__ void put(Quad (*slot)[WARP], int lane) const {
 #pragma unroll
         for (int j = 0; j < COUNT; j++)
-            slot[j][lane] = make_float4(v[j][0], v[j][1], v[j][2], v[j][3]);
+            slot[j][lane] = Quad{{v[j][0], v[j][1], v[j][2], v[j][3]}};
     }
 
-    __device__ void add(const float4 (*slot)[WARP], int lane) {
+    __device__ void add(const Quad (*slot)[WARP], int lane) {
 #pragma unroll
         for (int j = 0; j < COUNT; j++) {
-            float4 other = slot[j][lane];
-            v[j][0] += other.x, v[j][1] += other.y, v[j][2] += other.z, v[j][3] += other.w;
+            Quad other = slot[j][lane];
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                v[j][i] += other.of[i];
         }
     }
 
-    // Writes a lane's N channels of a chunk.
+    // Writes a lane's N channels of a chunk, the first of which is c.
     template <int N>
-    __device__ static void store_chunk(const float (*sums)[4], int r, float scale,
-                                       OutCode<D> *out) {
+    __device__ static void store_chunk(const Sum (*sums)[4], int r, const Pool &pool, int c,
+                                       OutCode<D> *row) {
         float mine[N];
+        constexpr int BYTES = N * (int)sizeof(OutCode<D>), WORDS = BYTES / 4;
+        uint32_t words[WORDS];
 #pragma unroll
         for (int j = 0; j < N; j++)
-            mine[j] = sums[sum_of<D>(j)][2 * r + column_of<D>(j)];
-        constexpr int BYTES = N * (int)sizeof(OutCode<D>);
-        uint32_t words[BYTES / 4];
-        encode_sums<D, N>(mine, scale, words);
-        store_words<BYTES>(out, words);
+            mine[j] = (float)sums[sum_of<D>(j)][2 * r + column_of<D>(j)];
+        if constexpr (D == BEV_INT8)
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                mine[j] *= sum_factor<D>(pool, c + j);
+        encode_sums<D, N>(mine, D == BEV_INT8 ? 1.0f : pool.scale, words);
+        constexpr int MOST = BYTES < 16 ? BYTES : 16; // of a store
+#pragma unroll
+        for (int i = 0; i < BYTES / MOST; i++)
+            store_words<MOST>((char *)(row + c) + MOST * i, words + MOST / 4 * i);
     }
 
     // Writes cell g + 8r, if it is one: of a chunk four lanes write 64 bytes side by side.
     __device__ void store(const Pool &pool, int cell, int c0, int q, int r) const {
         if (cell == NO_CELL)
             return;
-        OutCode<D> *out = (OutCode<D> *)pool.out + (int64_t)cell * pool.channels + c0;
+        OutCode<D> *row = (OutCode<D> *)pool.out + (int64_t)cell * pool.channels;
 #pragma unroll
         for (int n = 0; n < C::COUNT; n++)
-            store_chunk<V>(v + V / 2 * n, r, pool.scale, out + V * (4 * n + q));
+            store_chunk<V>(v + V / 2 * n, r, pool, c0 + V * (4 * n + q), row);
         if constexpr (TAILS > 0)
-            store_chunk<C::LAST>(v + V / 2 * C::COUNT, r, pool.scale,
-                                 out + 4 * V * C::COUNT + C::LAST * q);
+            store_chunk<C::LAST>(v + V / 2 * C::COUNT, r, pool,
+                                 c0 + 4 * V * C::COUNT + C::LAST * q, row);
     }
 
     __device__ bool finite() const {
@@ -298,7 +311,8 @@ template <typename Sums>
 __device__ inline int reduce_blocks(Sums &sums, const Workspace &workspace, int tile, int half,
                                     int number) {
     int lane = (int)threadIdx.x % WARP, reduction = tile * (int)gridDim.x + (int)blockIdx.x;
-    float4(*slots)[Sums::COUNT][WARP] = (float4(*)[Sums::COUNT][WARP])workspace.halves;
+    using Slot = typename Sums::Quad[Sums::COUNT][WARP];
+    Slot *slots = (Slot *)workspace.halves;
     sums.put(slots[2 * reduction + half], lane);
     __syncwarp();
     int before = 0;
@@ -342,7 +356,7 @@ constexpr bool TWO_STEPS = FEATURE_BITS<D> != 16 && GROUPS == 1 && !W;
 
 // Adds up a worker's steps. `step` holds the first one.
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
-__device__ inline void add_steps(TileSums<D, GROUPS, TAILS> &sums, const Pool &pool,
+__device__ inline void add_steps(TileSums<D, GROUPS, TAILS, W> &sums, const Pool &pool,
                                  const TileMap &map, const Worker &me, TileWork work,
                                  Step<W> &step) {
     using Data = StepData<D, GROUPS, TAILS, T, W>;
@@ -395,11 +409,11 @@ __device__ inline void add_steps(TileSums<D, GROUPS, TAILS> &sums, const Pool &p
 
 // Brings the sums of a tile's workers together and writes them to its cells. cells[r]: g + 8r.
 template <bool T, bool W, BevDtype D, int GROUPS, int TAILS>
-__device__ inline void finish_tile(TileSums<D, GROUPS, TAILS> &sums, const Pool &pool,
+__device__ inline void finish_tile(TileSums<D, GROUPS, TAILS, W> &sums, const Pool &pool,
                                    const TileMap &map, const Worker &me, const TileWork &work,
                                    const int cells[2]) {
-    using Sums = TileSums<D, GROUPS, TAILS>;
-    __shared__ float4 partial[TILE_WARPS / 2][Sums::COUNT][WARP];
+    using Sums = TileSums<D, GROUPS, TAILS, W>;
+    __shared__ typename Sums::Quad partial[TILE_WARPS / 2][Sums::COUNT][WARP];
     // In this block.
     Share share = {work.tile, work.part() % TILE_WARPS, min(work.parts(), TILE_WARPS)};
     join_parts(
@@ -417,7 +431,9 @@ __device__ inline void finish_tile(TileSums<D, GROUPS, TAILS> &sums, const Pool 
 #pragma unroll
     for (int r = 0; r < 2; r++)
         sums.store(pool, cells[r], me.c0, me.q, r);
-    if (__any_sync(~0u, !sums.finite()))
+    if constexpr (D == BEV_INT8) // which has no number that is not finite
+        return;
+    else if (__any_sync(~0u, !sums.finite()))
         pool_point_by_point<D, T, W>(pool, map, second ? other : me.number,
                                      second ? me.number : other, work.parts(), me.c0,
                                      Sums::CHANNELS);
@@ -429,7 +445,7 @@ __device__ inline void finish_tile(TileSums<D, GROUPS, TAILS> &sums, const Pool 
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
 __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     v4_tiles_kernel(const __grid_constant__ TileMap map) {
-    using Sums = TileSums<D, GROUPS, TAILS>;
+    using Sums = TileSums<D, GROUPS, TAILS, W>;
     if (!T || map.followed)
         let_next_kernel_start();
     Pool pool = map.pool();
@@ -473,7 +489,7 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
 static inline cudaError_t tiles_enter(TileMap map, bool overlap, cudaStream_t stream) {
     constexpr int MOST_ROWS = 65535; // of a grid
-    unsigned passes = (unsigned)map.channels / TileSums<D, GROUPS, TAILS>::CHANNELS;
+    unsigned passes = (unsigned)map.channels / TileSums<D, GROUPS, TAILS, W>::CHANNELS;
     unsigned blocks =
         blocks_for(map.workers, TILE_WARPS) + blocks_for(map.empties, EMPTY_CELLS * TILE_WARPS);
     unsigned layers = blocks_for(blocks, MOST_ROWS);

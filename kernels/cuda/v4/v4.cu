@@ -83,7 +83,7 @@ cudaError_t enter_spread(const BevProblem *problem, const V4Plan *plan, const vo
                          bool overlap, cudaStream_t stream) {
     int64_t cells = problem->shape.nx * problem->shape.ny / problem->out_samples;
     Spread spread = {rows, problem->out.data, plan->occupied, cells, (int)problem->shape.channels};
-    using Code = typename std::conditional<OUT_OF<D> == BEV_FP8, uint8_t, DepthBits<D>>::type;
+    using Code = DepthBits<OUT_OF<D>>;
     return spread_launch<Code>(spread, problem->out_samples, overlap, stream);
 }
 

@@ -121,6 +121,7 @@ struct TileMap {
     void *out;
     const void *feat, *depth;
     const uint8_t *feat_scales;
+    const float *channel_scales;
     int channels;
     float scale;
 
@@ -139,6 +140,7 @@ struct TileMap {
         pool.feat = feat;
         pool.depth = depth;
         pool.feat_scales = feat_scales;
+        pool.channel_scales = channel_scales;
         pool.channels = channels;
         pool.scale = scale;
         return pool;
