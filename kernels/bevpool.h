@@ -28,7 +28,7 @@ extern "C" {
 
 /* UINT8 is an element format, of depths that go with INT8 features: they are never negative. */
 typedef enum {
-    BEV_FP32, BEV_FP16, BEV_BF16, BEV_FP8, BEV_NVFP4, BEV_INT8,
+    BEV_FP32, BEV_FP16, BEV_BF16, BEV_FP8, BEV_NVFP4, BEV_INT8, BEV_INT8_FP16,
     BEV_DTYPE_COUNT,
     BEV_UINT8 = BEV_DTYPE_COUNT,
     BEV_ELEMENT_COUNT
@@ -41,7 +41,7 @@ typedef enum {
  * and checkbev go through all rows. Codes of another width than 8, 16 or 32 bits are packed in
  * blocks, as NVFP4's are. `depth` and `out` are the element formats that go with features of this
  * format: NVFP4 features travel with FP8 depth and output, as in the published ladder; INT8
- * features with UINT8 depth and FP16 output. */
+ * features with UINT8 depth, and with an INT8 output or, as INT8_FP16, one in FP16. */
 typedef struct {
     const char *name;  /* command line and JSON: "fp16" */
     const char *title; /* on screen: "FP16" */
@@ -54,6 +54,11 @@ typedef struct {
 } BevDtypeInfo;
 
 extern const BevDtypeInfo bev_dtypes[BEV_ELEMENT_COUNT];
+
+/* Whether features of the format are whole numbers, codes of INT8. */
+static inline bool bev_is_whole(BevDtype dtype) {
+    return dtype == BEV_INT8 || dtype == BEV_INT8_FP16;
+}
 
 enum { BEV_BLOCK = 16 }; /* NVFP4: values that share one E4M3 scale, along the channel axis */
 enum { BEV_MAX_CUDA_CHANNELS = 1024 };
@@ -138,7 +143,7 @@ typedef struct {
     void *data;
     uint8_t *block_scales; /* NVFP4 only: E4M3 codes, row-major; else NULL */
     float scale;           /* tensor scale; 1 for FP32, FP16, BF16 */
-    float *channel_scales; /* INT8 features: [row_len], 1 where one scale serves all; else NULL */
+    float *channel_scales; /* INT8 features: [row_len], 1 where one scale serves all. Else NULL */
 } BevTensor;
 
 /* Everything a kernel may read, and its outputs, which it owns: forward `out`, backward

@@ -255,6 +255,7 @@ void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_
         nvfp4_encode_span(tensor, row, first, count, values);
         break;
     case BEV_INT8:
+    case BEV_INT8_FP16:
         int8_encode_span((int8_t *)tensor->data + at, values,
                          tensor->channel_scales ? tensor->channel_scales + first : NULL,
                          tensor->scale, count);
@@ -293,6 +294,7 @@ void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, fl
             nvfp4_decode_row(tensor, row, values + (row - first) * tensor->row_len);
         break;
     case BEV_INT8:
+    case BEV_INT8_FP16:
         for (int64_t row = 0; row < count; row++)
             int8_decode_row(values + row * tensor->row_len,
                             (const int8_t *)tensor->data + at + row * tensor->row_len,
@@ -330,6 +332,7 @@ double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column) {
                bev_e4m3_decode(tensor->block_scales[block]) * tensor->scale;
     }
     case BEV_INT8:
+    case BEV_INT8_FP16:
         return (double)((const int8_t *)tensor->data)[at] * tensor->scale *
                (tensor->channel_scales ? tensor->channel_scales[column] : 1);
     case BEV_UINT8:

@@ -56,7 +56,8 @@ double bev_channel_instructions(const BevAccess *access, BevDtype dtype, const B
         return sum + (gpu->converts_fp8 ? 0.75 : halves ? 4 : 2.5);
     case BEV_NVFP4:
         return sum + (gpu->decodes_fp4 ? 58.0 : 113.0) / BEV_BLOCK;
-    case BEV_INT8: /* four codes of four points are transposed, eight prmt, for four dp4a */
+    case BEV_INT8:
+    case BEV_INT8_FP16: /* four codes of four points are transposed, eight prmt, for four dp4a */
         return 0.75;
     case BEV_DTYPE_COUNT:
     case BEV_ELEMENT_COUNT:

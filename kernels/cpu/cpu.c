@@ -61,7 +61,7 @@ CpuStage cpu_stage(const BevProblem *problem, int threads) {
 static void decode_part(const BevTensor *tensor, int part, int parts, float *values) {
     int64_t first = tensor->rows * part / parts, last = tensor->rows * (part + 1) / parts;
     BevTensor codes = *tensor;
-    if (codes.dtype == BEV_INT8 || codes.dtype == BEV_UINT8) {
+    if (bev_is_whole(codes.dtype) || codes.dtype == BEV_UINT8) {
         codes.scale = 1;
         codes.channel_scales = NULL;
     }
@@ -86,10 +86,13 @@ void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem) {
 }
 
 void cpu_put(const BevProblem *problem, int64_t cell, int64_t first, int64_t count, float *sums) {
-    if (problem->dtype == BEV_INT8)
+    BevTensor out = problem->out;
+    if (bev_is_whole(problem->dtype)) {
         for (int64_t c = 0; c < count; c++)
             sums[c] *= bev_sum_factor(problem, first + c);
-    bev_span_encode(&problem->out, cell, first, count, sums);
+        out.scale = 1; /* is in the factor */
+    }
+    bev_span_encode(&out, cell, first, count, sums);
 }
 
 int cpu_thread(void) {

@@ -54,7 +54,7 @@ __global__ void bev_align_kernel(Pool pool, const Splat *splats, int64_t count, 
     if (i >= count)
         return;
     const Splat &splat = splats[i];
-    float d = Codec<D>::decode(((const DepthCode<D> *)pool.depth)[splat.depth]);
+    float d = Codec<DEPTH_OF<D>>::decode(((const DepthCode<D> *)pool.depth)[splat.depth]);
     float product = d * feat_at<D>(pool, splat.feat, c);
 #pragma unroll
     for (int j = 0; j < NEIGHBOURS; j++)

@@ -260,13 +260,29 @@ template <> struct Codec<BEV_FP8> {
     }
 };
 
-// Whole numbers. Tests of INT8's codes and its output need no encoder.
+// Four floats as codes of INT8: to nearest, ties to even, saturated; -128 is not used.
+__device__ inline uint32_t int8_from_floats(float a, float b, float c, float d) {
+    uint32_t codes;
+    const int whole[4] = {max(__float2int_rn(a), -127), max(__float2int_rn(b), -127),
+                          max(__float2int_rn(c), -127), max(__float2int_rn(d), -127)};
+    asm("{ .reg .b32 high; cvt.pack.sat.s8.s32.b32 high, %4, %3, 0;"
+        "  cvt.pack.sat.s8.s32.b32 %0, %2, %1, high; }"
+        : "=r"(codes)
+        : "r"(whole[0]), "r"(whole[1]), "r"(whole[2]), "r"(whole[3]));
+    return codes;
+}
+
 template <> struct Codec<BEV_INT8> {
     using Code = int8_t;
     __device__ static float decode(Code code) {
         return (float)code;
     }
+    __device__ static Code encode(float value) {
+        return (Code)int8_from_floats(value, 0, 0, 0);
+    }
 };
+
+template <> struct Codec<BEV_INT8_FP16> : Codec<BEV_INT8> {};
 
 template <> struct Codec<BEV_UINT8> {
     using Code = uint8_t;
@@ -284,14 +300,16 @@ __device__ inline void float4_from_int8(uint32_t codes, float values[4]) {
 }
 
 // Formats that travel together; the same pairing as bev_dtypes[], known at compile time.
+// WHOLE: codes of INT8, features as whole numbers.
+template <BevDtype D> inline constexpr bool WHOLE = D == BEV_INT8 || D == BEV_INT8_FP16;
 template <BevDtype D>
 inline constexpr BevDtype DEPTH_OF = D == BEV_NVFP4  ? BEV_FP8
-                                     : D == BEV_INT8 ? BEV_UINT8
+                                     : WHOLE<D> ? BEV_UINT8
                                                      : D;
 template <BevDtype D>
-inline constexpr BevDtype OUT_OF = D == BEV_NVFP4  ? BEV_FP8
-                                   : D == BEV_INT8 ? BEV_FP16
-                                                   : D;
+inline constexpr BevDtype OUT_OF = D == BEV_NVFP4       ? BEV_FP8
+                                   : D == BEV_INT8_FP16 ? BEV_FP16
+                                                        : D;
 template <BevDtype D> using DepthCode = typename Codec<DEPTH_OF<D>>::Code;
 template <BevDtype D> using OutCode = typename Codec<OUT_OF<D>>::Code;
 
@@ -442,7 +460,7 @@ __device__ inline void feat8(const Pool &pool, int row, int c, float values[8]) 
     } else if constexpr (D == BEV_FP8) {
         uint2 raw = load_codes<uint2, uint8_t>(pool, row, c);
         float4_from_e4m3(raw.x, values), float4_from_e4m3(raw.y, values + 4);
-    } else if constexpr (D == BEV_INT8) {
+    } else if constexpr (WHOLE<D>) {
         uint2 raw = load_codes<uint2, int8_t>(pool, row, c);
         float4_from_int8(raw.x, values), float4_from_int8(raw.y, values + 4);
     } else {
@@ -462,9 +480,18 @@ __device__ inline void feat8(const Pool &pool, int row, int c, float values[8]) 
 
 // What a finished sum of channel c is multiplied by.
 template <BevDtype D> __device__ inline float sum_factor(const Pool &pool, int c) {
-    if constexpr (D == BEV_INT8)
+    if constexpr (WHOLE<D>)
         return pool.scale * __ldg(pool.channel_scales + c);
     return pool.scale;
+}
+
+// Four numbers as codes of a byte, the first in the lowest one.
+template <BevDtype OUT>
+__device__ inline uint32_t four_codes(float a, float b, float c, float d) {
+    if constexpr (OUT == BEV_INT8)
+        return int8_from_floats(a, b, c, d);
+    else
+        return e4m3_from_floats(a, b) | e4m3_from_floats(c, d) << 16;
 }
 
 // Writes the finished sum of (cell, c), scaled and encoded. D is the problem's format.
@@ -481,14 +508,18 @@ __device__ inline void out8_put(const Pool &pool, int64_t cell, int c, const flo
     using Out = Codec<OUT_OF<D>>;
     alignas(16) OutCode<D> codes[8];
 #pragma unroll
-    for (int i = 0; i < 8; i += 2) {
-        float low = sums[i] * sum_factor<D>(pool, c + i);
-        float high = sums[i + 1] * sum_factor<D>(pool, c + i + 1);
-        if constexpr (OUT_OF<D> == BEV_FP8) {
-            uint32_t pair = e4m3_from_floats(low, high);
-            codes[i] = (uint8_t)pair, codes[i + 1] = (uint8_t)(pair >> 8);
+    for (int i = 0; i < 8; i += 4) {
+        float v[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            v[j] = sums[i + j] * sum_factor<D>(pool, c + i + j);
+        if constexpr (sizeof(OutCode<D>) == 1) {
+            uint32_t four = four_codes<OUT_OF<D>>(v[0], v[1], v[2], v[3]);
+            memcpy(codes + i, &four, sizeof four);
         } else {
-            codes[i] = Out::encode(low), codes[i + 1] = Out::encode(high);
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                codes[i + j] = Out::encode(v[j]);
         }
     }
     OutCode<D> *p = (OutCode<D> *)pool.out + cell * pool.channels + c;
@@ -592,6 +623,9 @@ template <typename F> static inline void with_dtype(BevDtype dtype, F f) {
         break;
     case BEV_INT8:
         f.template operator()<BEV_INT8>();
+        break;
+    case BEV_INT8_FP16:
+        f.template operator()<BEV_INT8_FP16>();
         break;
     case BEV_NVFP4: // with_dtype_or_fp4
     case BEV_DTYPE_COUNT:

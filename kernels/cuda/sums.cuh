@@ -35,20 +35,22 @@ __global__ void sums_encode_kernel(const float *sums, int64_t count, float scale
 }
 
 // The same of INT8, whose channels have scales.
-static __global__ void sums_encode_channels_kernel(const float *sums, int64_t count, Pool pool) {
+template <BevDtype D>
+__global__ void sums_encode_channels_kernel(const float *sums, int64_t count, Pool pool) {
     int64_t i = thread_number();
     int c; // [0, channels)
     int64_t cell = divide(i, pool.channels, &c);
     if (i < count)
-        out_put<BEV_INT8>(pool, cell, c, sums[i]);
+        out_put<D>(pool, cell, c, sums[i]);
 }
 
 // Encodes the sums into the output; nothing to do for FP32, whose scales are 1.
 template <BevDtype D>
 static inline void sums_encode(const Pool &pool, const float *sums, cudaStream_t stream) {
     int64_t count = pool.cells * pool.channels;
-    if constexpr (D == BEV_INT8)
-        sums_encode_channels_kernel<<<blocks_for(count, 256), 256, 0, stream>>>(sums, count, pool);
+    if constexpr (WHOLE<D>)
+        sums_encode_channels_kernel<D>
+            <<<blocks_for(count, 256), 256, 0, stream>>>(sums, count, pool);
     else if (OUT_OF<D> != BEV_FP32)
         sums_encode_kernel<D><<<blocks_for(count, 256), 256, 0, stream>>>(
             sums, count, pool.scale, (OutCode<D> *)pool.out);

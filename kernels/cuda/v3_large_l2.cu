@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<A>)
             halves.fold(sums);
             t = stop;
         }
-    } else if constexpr (D == BEV_INT8 && A && !W) {
+    } else if constexpr (WHOLE<D> && A && !W) {
         WholeSums<1> whole;
         whole.add_points<2>(pool, t, end, c);
         whole.take(sums);

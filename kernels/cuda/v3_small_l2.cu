@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(THREADS) v3_small_l2_kernel(Pool pool, const i
     int t = i == NO_INTERVAL ? 0 : pool.starts[i];
     int end = i == NO_INTERVAL ? 0 : t + pool.lengths[i];
     float sums[TILE] = {};
-    if constexpr (D == BEV_INT8 && A && !W) {
+    if constexpr (WHOLE<D> && A && !W) {
         WholeSums<2> whole;
         whole.add_points<1>(pool, t, end, c);
         whole.take(sums);

@@ -97,11 +97,11 @@ static void set_scales(BevProblem *view, Span span) {
         view->depth.scale = 0.5f;
     for (int64_t c = 0; view->feat.channel_scales && c < view->feat.row_len; c++)
         view->feat.channel_scales[c] = ldexpf(1, (int)(c * 5 % 4) - 2); /* neighbours differ */
-    if (view->out.dtype != BEV_FP8)
+    if (bev_dtypes[view->out.dtype].bits != 8)
         return;
     double largest = ldexp((double)longest_interval(&view->map), span.feat) * view->feat.scale *
                      view->depth.scale;
-    view->out.scale = (float)exp2(ceil(log2(largest / bev_dtypes[BEV_FP8].largest)));
+    view->out.scale = (float)exp2(ceil(log2(largest / bev_dtypes[view->out.dtype].largest)));
 }
 
 static bool own_weights(HostProblem *problem, int span, uint64_t *state) {

@@ -181,13 +181,13 @@ static Rounding rounding_of(const BevProblem *problem, const GateOutput *which,
     const BevDtypeInfo *out = &bev_dtypes[output->dtype], *acc = &bev_dtypes[accumulate];
     double scales = (double)problem->depth.scale * problem->feat.scale;
     Rounding rounding = {
-        .u_out = out->unit_roundoff,
+        .u_out = output->dtype == BEV_INT8 ? 0 : out->unit_roundoff, /* steps of equal size */
         .u_acc = acc->unit_roundoff,
         .eta_out = out->smallest / 2 * output->scale,
         .eta_acc = acc->smallest * fmax(scales, 1),
         .largest = out->largest * output->scale,
-        .saturates = output->dtype == BEV_FP8,
-        .whole = problem->dtype == BEV_INT8 && !problem->map.weights && accumulate == BEV_FP32,
+        .saturates = out->bits == 8,
+        .whole = bev_is_whole(problem->dtype) && !problem->map.weights && accumulate == BEV_FP32,
     };
     if (problem->stage == BEV_VIEW)
         add_view(&rounding, problem, problem->direction == BEV_BACKWARD && which->first_row == 0);
@@ -275,7 +275,8 @@ void gate_describe_place(const GateResult *result, char *text, size_t size) {
     { rel_l2, 1 - (rel_l2) * (rel_l2) }
 const GateBLimits gate_b_limits[BEV_DTYPE_COUNT] = {
     [BEV_FP32] = LIMITS(1e-6), [BEV_FP16] = LIMITS(1e-3),  [BEV_BF16] = LIMITS(6e-3),
-    [BEV_FP8] = LIMITS(8e-2),  [BEV_NVFP4] = LIMITS(2e-1), [BEV_INT8] = LIMITS(4e-2),
+    [BEV_FP8] = LIMITS(8e-2),  [BEV_NVFP4] = LIMITS(2e-1), [BEV_INT8] = LIMITS(1.5e-1),
+    [BEV_INT8_FP16] = LIMITS(4e-2),
 };
 
 /* How many times the limits backward of stage VIEW may take. A depth has its logit's rounding times

@@ -273,6 +273,7 @@ static Reading rounded(const FigureQuery *query) {
     case BEV_NVFP4:
         return computed(bev_e2m1_decode(bev_e2m1_encode(x)));
     case BEV_INT8:
+    case BEV_INT8_FP16:
         return computed(bev_int8_encode(x));
     default:
         return computed(x);

@@ -27,12 +27,17 @@ static bool tensor_init(BevTensor *tensor, BevDtype dtype, int64_t rows, int64_t
     size_t scale_bytes = bev_block_scale_bytes(dtype, rows, row_len);
     if (scale_bytes)
         tensor->block_scales = calloc(1, scale_bytes);
-    if (dtype == BEV_INT8)
-        tensor->channel_scales = malloc((size_t)row_len * sizeof *tensor->channel_scales);
-    for (int64_t c = 0; tensor->channel_scales && c < row_len; c++)
-        tensor->channel_scales[c] = 1;
-    return tensor->data && (tensor->block_scales || !scale_bytes) &&
-           (tensor->channel_scales || dtype != BEV_INT8);
+    return tensor->data && (tensor->block_scales || !scale_bytes);
+}
+
+/* Gives features in whole numbers a scale a channel, all 1. */
+static bool channel_scales_init(BevTensor *feat) {
+    if (!bev_is_whole(feat->dtype))
+        return true;
+    feat->channel_scales = malloc((size_t)feat->row_len * sizeof *feat->channel_scales);
+    for (int64_t c = 0; feat->channel_scales && c < feat->row_len; c++)
+        feat->channel_scales[c] = 1;
+    return feat->channel_scales != NULL;
 }
 
 static void tensor_free(BevTensor *tensor) {
@@ -52,6 +57,7 @@ static bool init(HostProblem *problem, const BevShape *shape, BevDtype dtype, Be
     bool ok = tensor_init(&view->depth, format->depth, 1, pixels * shape->depth_bins);
     ok = tensor_init(&view->feat, dtype, pixels, shape->channels) && ok;
     ok = tensor_init(&view->out, format->out, shape->nx * shape->ny, shape->channels) && ok;
+    ok = channel_scales_init(&view->feat) && ok;
     if (!ok) {
         problem_free(problem);
         return err_set(err, ERR_FAILED, "problem", "choose a smaller scene", "out of memory");

@@ -37,7 +37,7 @@ __device__ inline void multiply_add_bytes(int (&c)[4], const uint32_t (&a)[4], u
 
 // Sums of products: INT8's are whole numbers unless weights make fractions of them.
 template <BevDtype D, bool W>
-using SumOf = typename std::conditional<D == BEV_INT8 && !W, int, float>::type;
+using SumOf = typename std::conditional<WHOLE<D> && !W, int, float>::type;
 
 __device__ inline uint32_t bits_of(__half2 pair) {
     uint32_t bits;
@@ -211,7 +211,7 @@ template <BevDtype D, int V> struct Features {
                 operands[0][i] = bits_of(small_from_high_bytes(codes << 8));
                 operands[1][i] = bits_of(small_from_high_bytes(codes));
 #endif
-            } else if constexpr (D == BEV_INT8) {
+            } else if constexpr (WHOLE<D>) {
                 uint32_t codes = transpose_pairs(raw[i][j]);
                 operands[0][i] = pair_from_bytes<false>(codes, 0x80808080);
                 operands[1][i] = pair_from_bytes<true>(codes, 0x80808080);
@@ -257,7 +257,7 @@ template <BevDtype D, int V> struct Features {
 using DepthPair = uint32_t; // two depths as operands, one FP32 depth, or four codes of INT8's
 
 // For four image rows.
-template <BevDtype D> constexpr int DEPTH_PAIRS = D == BEV_FP32 ? 4 : D == BEV_INT8 ? 1 : 2;
+template <BevDtype D> constexpr int DEPTH_PAIRS = D == BEV_FP32 ? 4 : WHOLE<D> ? 1 : 2;
 
 // An unsigned integer as wide as a depth code.
 template <BevDtype D>
@@ -283,7 +283,7 @@ __device__ inline void pairs_from_codes(const uint32_t codes[4], DepthPair pairs
     for (int j = 0; j < DEPTH_PAIRS<D>; j++) {
         if constexpr (D == BEV_FP32) {
             pairs[j] = codes[j];
-        } else if constexpr (D == BEV_INT8) {
+        } else if constexpr (WHOLE<D>) {
             uint32_t low = __byte_perm(codes[0], codes[1], 0x0040);
             pairs[j] = __byte_perm(low, __byte_perm(codes[2], codes[3], 0x0040), 0x5410);
         } else if constexpr (DEPTH_OF<D> == BEV_FP8) {
@@ -333,7 +333,7 @@ __device__ inline void load_transposed(const DepthBits<D> *p, uint32_t wanted,
         pairs[3] = rows & 8 ? codes.w : 0;
     } else if constexpr (sizeof(DepthCode<D>) == 1) {
         uint32_t codes = *(const uint32_t *)p & spread<0xba98>(marks);
-        if constexpr (D == BEV_INT8)
+        if constexpr (WHOLE<D>)
             pairs[0] = codes;
         else
             pairs_from_e4m3(codes, pairs[0], pairs[1]);

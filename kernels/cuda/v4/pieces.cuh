@@ -34,7 +34,7 @@ __device__ inline void piece_features(const Pool &pool, int row, int c, float f[
         uint4 raw = load_codes<uint4, uint8_t>(pool, row, c);
         float4_from_e4m3(raw.x, f), float4_from_e4m3(raw.y, f + 4);
         float4_from_e4m3(raw.z, f + 8), float4_from_e4m3(raw.w, f + 12);
-    } else if constexpr (D == BEV_INT8) {
+    } else if constexpr (WHOLE<D>) {
         uint4 raw = load_codes<uint4, int8_t>(pool, row, c);
         float4_from_int8(raw.x, f), float4_from_int8(raw.y, f + 4);
         float4_from_int8(raw.z, f + 8), float4_from_int8(raw.w, f + 12);

@@ -43,7 +43,7 @@ __device__ inline void split_depths(const DepthPair *pairs, float4 weights, int 
         float2 d;
         if constexpr (D == BEV_FP32)
             d = make_float2(__uint_as_float(pairs[2 * j]), __uint_as_float(pairs[2 * j + 1]));
-        else if constexpr (D == BEV_INT8)
+        else if constexpr (WHOLE<D>)
             d = make_float2((float)(pairs[0] >> 16 * j & 0xff), (float)(pairs[0] >> (16 * j + 8) & 0xff));
         else
             d = floats_from_pair<D>(pairs[j]);

@@ -27,9 +27,8 @@ __device__ inline void encode_sums(const float v[V], float scale, uint32_t *word
         if constexpr (D == BEV_FP32) {
             words[i] = __float_as_uint(v[i] * scale);
         } else if constexpr (sizeof(OutCode<D>) == 1) {
-            uint32_t low = e4m3_from_floats(v[4 * i] * scale, v[4 * i + 1] * scale);
-            uint32_t high = e4m3_from_floats(v[4 * i + 2] * scale, v[4 * i + 3] * scale);
-            words[i] = low | high << 16;
+            words[i] = four_codes<OUT_OF<D>>(v[4 * i] * scale, v[4 * i + 1] * scale,
+                                             v[4 * i + 2] * scale, v[4 * i + 3] * scale);
         } else {
             words[i] = pair_from_floats<D>(make_float2(v[2 * i] * scale, v[2 * i + 1] * scale));
         }
@@ -199,7 +198,7 @@ template <BevDtype D, bool T, bool W> struct SlabDepths {
                 split_depths<D, W>(pairs[r], weights[r], r, depth);
             else if constexpr (D == BEV_FP32)
                 split_depths<D, W>(pairs[r], make_float4(1, 1, 1, 1), r, depth);
-            else if constexpr (D == BEV_INT8)
+            else if constexpr (WHOLE<D>)
                 depth[0][r] = pairs[r][0];
             else
                 depth[0][r] = pairs[r][0], depth[0][r + 2] = pairs[r][1];
@@ -261,11 +260,14 @@ template <BevDtype D, int GROUPS, int TAILS, bool W> struct TileSums {
 #pragma unroll
         for (int j = 0; j < N; j++)
             mine[j] = (float)sums[sum_of<D>(j)][2 * r + column_of<D>(j)];
-        if constexpr (D == BEV_INT8)
+        if constexpr (WHOLE<D>)
 #pragma unroll
-            for (int j = 0; j < N; j++)
-                mine[j] *= sum_factor<D>(pool, c + j);
-        encode_sums<D, N>(mine, D == BEV_INT8 ? 1.0f : pool.scale, words);
+            for (int j = 0; j < N; j += 4) {
+                float4 scales = __ldg((const float4 *)(pool.channel_scales + c + j));
+                mine[j] *= pool.scale * scales.x, mine[j + 1] *= pool.scale * scales.y;
+                mine[j + 2] *= pool.scale * scales.z, mine[j + 3] *= pool.scale * scales.w;
+            }
+        encode_sums<D, N>(mine, WHOLE<D> ? 1.0f : pool.scale, words);
         constexpr int MOST = BYTES < 16 ? BYTES : 16; // of a store
 #pragma unroll
         for (int i = 0; i < BYTES / MOST; i++)
@@ -431,7 +433,7 @@ __device__ inline void finish_tile(TileSums<D, GROUPS, TAILS, W> &sums, const Po
 #pragma unroll
     for (int r = 0; r < 2; r++)
         sums.store(pool, cells[r], me.c0, me.q, r);
-    if constexpr (D == BEV_INT8) // which has no number that is not finite
+    if constexpr (WHOLE<D>) // which has no number that is not finite
         return;
     else if (__any_sync(~0u, !sums.finite()))
         pool_point_by_point<D, T, W>(pool, map, second ? other : me.number,
