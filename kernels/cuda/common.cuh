@@ -260,16 +260,20 @@ template <> struct Codec<BEV_FP8> {
     }
 };
 
+// 1.5 * 2^23: its bits plus a whole number from -2^22 to 2^22 - 1 are those of their sum as floats.
+// Adding takes a quarter of the time of a conversion.
+constexpr float WHOLE_BIAS = 12582912.0f;
+constexpr int WHOLE_BITS = 0x4b400000;
+
 // Four floats as codes of INT8: to nearest, ties to even, saturated; -128 is not used.
 __device__ inline uint32_t int8_from_floats(float a, float b, float c, float d) {
-    uint32_t codes;
-    const int whole[4] = {max(__float2int_rn(a), -127), max(__float2int_rn(b), -127),
-                          max(__float2int_rn(c), -127), max(__float2int_rn(d), -127)};
-    asm("{ .reg .b32 high; cvt.pack.sat.s8.s32.b32 high, %4, %3, 0;"
-        "  cvt.pack.sat.s8.s32.b32 %0, %2, %1, high; }"
-        : "=r"(codes)
-        : "r"(whole[0]), "r"(whole[1]), "r"(whole[2]), "r"(whole[3]));
-    return codes;
+    const float v[4] = {a, b, c, d};
+    uint32_t bits[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        bits[i] = __float_as_uint(fminf(fmaxf(v[i], -127.0f), 127.0f) + WHOLE_BIAS);
+    return __byte_perm(__byte_perm(bits[0], bits[1], 0x0040),
+                       __byte_perm(bits[2], bits[3], 0x0040), 0x5410);
 }
 
 template <> struct Codec<BEV_INT8> {
