@@ -16,7 +16,7 @@ const BevDtypeInfo bev_dtypes[BEV_ELEMENT_COUNT] = {
     [BEV_NVFP4] = {"nvfp4", "NVFP4", 4, BEV_FP8, BEV_FP8, 0x1p-2, 0.5, 6,
                    "per 16 values and per tensor"},
     [BEV_INT8] = {"int8", "INT8", 8, BEV_UINT8, BEV_INT8, 0x1p-7, 1, 127, "per tensor or channel"},
-    [BEV_INT8_FP16] = {"int8_fp16", "INT8/16", 8, BEV_UINT8, BEV_FP16, 0x1p-7, 1, 127,
+    [BEV_INT8_FP16] = {"int8_fp16", "I8/16", 8, BEV_UINT8, BEV_FP16, 0x1p-7, 1, 127,
                        "per tensor or channel"},
     [BEV_UINT8] = {"uint8", "UINT8", 8, BEV_UINT8, BEV_UINT8, 0x1p-8, 1, 255, "per tensor"},
 };

@@ -6,6 +6,7 @@
 #include "kernels/codec.h"
 #include "kernels/cpu/cpu.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,11 +199,16 @@ static int64_t cell_without_points(Pooling *p) {
 static void never_written(Pooling *p) {
     float *row = row_of(p, p->sums, cell_without_points(p));
     for (int64_t c = 0; c < p->problem->shape.channels; c++)
-        row[c] = NAN;
+        row[c] = p->problem->out.dtype == BEV_INT8 ? FLT_MAX : NAN; /* a format without NaN */
 }
 
+/* The largest output: where the format has no NaN it becomes 0. */
 static void one_nan(Pooling *p) {
-    row_of(p, p->sums, cells_of(p) - 1)[0] = NAN;
+    int64_t largest = 0;
+    for (int64_t i = 0; i < cells_of(p) * p->problem->shape.channels; i++)
+        if (fabsf(p->sums[i]) > fabsf(p->sums[largest]))
+            largest = i;
+    p->sums[largest] = NAN;
 }
 
 static void scale_twice(Pooling *p) {

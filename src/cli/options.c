@@ -140,8 +140,8 @@ static const OptionRow rows[] = {
     {"prune", 0, "DEPTH", KIND_REAL, SCENES, FIELD(prune),
      "leave out points whose depth is below this", CHOICE_NONE, 0, 1},
     {"scales", 0, "FILE", KIND_TEXT, SCALED, FIELD(scales),
-     "ranges that calibrate wrote, from which FP8 and NVFP4 are scaled (default: ideal, the largest "
-     "values of the very frame)"},
+     "ranges that calibrate wrote, from which FP8, NVFP4 and INT8 are scaled; channel: ideal ones, of "
+     "INT8 features one a channel (default: ideal, the largest values of the very frame)"},
     {"outlier", 0, "FACTOR", KIND_REAL, SCENES, FIELD(outlier),
      "multiply feature channel 0 by this, as trained networks have channels: one scale for all "
      "channels then serves one of them", CHOICE_NONE, 1, FEATURES_MAX_OUTLIER},

@@ -20,20 +20,29 @@ void ranges_describe(ScaleMethod method, double percentile, char *text, size_t s
         snprintf(text, size, "%s", scale_method_names[method]);
 }
 
+const ScaleRanges ranges_by_channel = {.ideal_by_channel = true, .label = "ideal, by channel"};
+
+/* Whether all scales of the format are those of the very frame, one a tensor. */
+static bool are_ideal(const ScaleRanges *ranges, BevDtype dtype) {
+    return !ranges || (ranges->ideal_by_channel && !bev_is_whole(dtype));
+}
+
 const char *ranges_label(const ScaleRanges *ranges, BevDtype dtype) {
     if (!scale_exists(dtype))
         return "none";
-    return ranges ? ranges->label : "ideal";
+    return are_ideal(ranges, dtype) ? "ideal" : ranges->label;
 }
 
 void ranges_format(const ScaleRanges *ranges, BevDtype dtype, char *text, size_t size) {
     const char *title = bev_dtypes[dtype].title;
     if (!scale_exists(dtype))
         snprintf(text, size, "%s", title);
-    else if (ranges)
-        snprintf(text, size, "%s, scales of %s", title, ranges->label);
-    else
+    else if (are_ideal(ranges, dtype))
         snprintf(text, size, "%s, ideal scales", title);
+    else if (ranges->ideal_by_channel)
+        snprintf(text, size, "%s, ideal scales by channel", title);
+    else
+        snprintf(text, size, "%s, scales of %s", title, ranges->label);
 }
 
 /* ---- choosing -------------------------------------------------------------------------------- */

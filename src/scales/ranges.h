@@ -19,8 +19,9 @@ typedef struct {
     char scenes[256]; /* "highway, parking" */
     int64_t moments;
     int64_t channels;        /* of the features */
-    double depth, feat, out; /* the largest magnitude that is kept */
+    double depth, feat, out; /* the largest magnitude that is kept; 0: that of the very frame */
     ChannelRanges feat_channels;
+    bool ideal_by_channel;   /* INT8 features: of the very frame, of each channel */
     char label[64]; /* by which scales, for people: the file's name, or the method */
 } ScaleRanges;
 
@@ -34,6 +35,10 @@ typedef struct {
 } RangesRequest;
 bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
                    const RangesRequest *request, const char *where, Err *err);
+
+/* Ideal ones, of the very frame, but of INT8 features one a channel: the word "channel" in place of a
+ * file. */
+extern const ScaleRanges ranges_by_channel;
 
 /* Error unless they are of features with so many channels. */
 bool ranges_fit(const ScaleRanges *ranges, int64_t channels, Err *err);

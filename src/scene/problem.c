@@ -163,13 +163,44 @@ static int64_t count_saturated(const BevTensor *tensor, int64_t row, int64_t fir
 
 enum { SPAN = 4096 }; /* columns that a thread encodes at a time; a multiple of BEV_BLOCK */
 
-/* Encodes all values and returns how many finite ones were clipped. `range`: the magnitude that the
- * scale keeps; 0: the largest one. */
-static int64_t encode(BevTensor *tensor, const float *values, double range) {
-    int64_t row_len = tensor->row_len, spans = (row_len + SPAN - 1) / SPAN, saturated = 0;
+/* The scale of a tensor by the magnitude that it keeps; 0: the largest one. */
+static void choose_scale(BevTensor *tensor, const float *values, double range) {
     if (!(range > 0) && scale_exists(tensor->dtype))
         range = largest_abs(values, tensor->rows * tensor->row_len);
     tensor->scale = bev_tensor_scale(tensor->dtype, (float)range);
+}
+
+/* The largest magnitude of the finite values of each channel. */
+static void largest_of_channels(const BevTensor *feat, const float *values, float *largest) {
+    memset(largest, 0, (size_t)feat->row_len * sizeof *largest);
+    for (int64_t row = 0; row < feat->rows; row++, values += feat->row_len)
+        for (int64_t c = 0; c < feat->row_len; c++) {
+            float magnitude = fabsf(values[c]);
+            largest[c] = magnitude > largest[c] && magnitude <= FLT_MAX ? magnitude : largest[c];
+        }
+}
+
+/* The scales of features: of the tensor, or, where the format has them and the ranges too, one of
+ * each channel. */
+static void choose_feat_scales(BevTensor *feat, const float *values, const ScaleRanges *ranges) {
+    float *scales = feat->channel_scales;
+    bool listed = ranges && ranges->feat_channels.count > 0;
+    bool by_channel = scales && (listed || (ranges && ranges->ideal_by_channel));
+    if (scales && !listed && by_channel)
+        largest_of_channels(feat, values, scales);
+    for (int64_t c = 0; scales && c < feat->row_len; c++) {
+        float range = listed ? (float)ranges->feat_channels.values[c] : scales[c];
+        scales[c] = by_channel ? bev_tensor_scale(feat->dtype, range) : 1;
+    }
+    if (by_channel)
+        feat->scale = 1;
+    else
+        choose_scale(feat, values, ranges ? ranges->feat : 0);
+}
+
+/* Encodes all values by the tensor's scales and returns how many finite ones were clipped. */
+static int64_t encode(BevTensor *tensor, const float *values) {
+    int64_t row_len = tensor->row_len, spans = (row_len + SPAN - 1) / SPAN, saturated = 0;
 #pragma omp parallel for schedule(static) reduction(+ : saturated)
     for (int64_t i = 0; i < tensor->rows * spans; i++) {
         int64_t row = i / spans, first = i % spans * SPAN;
@@ -210,9 +241,10 @@ static bool calibrate_out(HostProblem *problem, Err *err) {
     BevProblem original = problem->view;
     int64_t outputs = out->rows * out->row_len;
     const ScaleRanges *ranges = problem->features.scales;
-    if (ranges)
+    bool given = ranges && ranges->out > 0;
+    if (given)
         out->scale = bev_tensor_scale(out->dtype, (float)ranges->out);
-    if (ranges || !scale_exists(out->dtype))
+    if (given || !scale_exists(out->dtype))
         return true;
     original.dtype = original.depth.dtype = original.feat.dtype = original.out.dtype = BEV_FP32;
     original.depth.scale = original.feat.scale = original.out.scale = 1; /* no old scales */
@@ -236,8 +268,10 @@ static bool calibrate_out(HostProblem *problem, Err *err) {
 bool problem_update(HostProblem *problem, const Features *features, Err *err) {
     problem->features = *features;
     const ScaleRanges *ranges = features->scales;
-    problem->saturated = encode(&problem->view.depth, features->depth, ranges ? ranges->depth : 0);
-    problem->saturated += encode(&problem->view.feat, features->feat, ranges ? ranges->feat : 0);
+    choose_scale(&problem->view.depth, features->depth, ranges ? ranges->depth : 0);
+    choose_feat_scales(&problem->view.feat, features->feat, ranges);
+    problem->saturated = encode(&problem->view.depth, features->depth);
+    problem->saturated += encode(&problem->view.feat, features->feat);
     return calibrate_out(problem, err);
 }
 
@@ -341,7 +375,7 @@ bool problem_set_grad_out(HostProblem *problem, const GradOut *grad_out, Err *er
     problem->grad_out = grad_out->values;
     problem->grad_out_nan = nan;
     problem->grad_out_infinite = infinite;
-    problem->grad_out_saturated = encode(&problem->view.grad_out, grad_out->values, 0);
+    problem->grad_out_saturated = encode(&problem->view.grad_out, grad_out->values);
     return true;
 }
 

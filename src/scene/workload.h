@@ -16,7 +16,8 @@ typedef struct {
     double evenness;    /* of the intervals: scatter_even() */
     double prune;       /* points with a smaller depth are left out: scatter_prune() */
     double outlier;     /* factor of channel 0: features_add_outlier(); 0: none */
-    const char *scales; /* file of ranges, by which formats are scaled; NULL: ideal scales */
+    const char *scales; /* file of ranges, by which formats are scaled; "channel":
+                           ranges_by_channel; NULL: ideal scales */
     bool photo_features; /* made from the photographs, of a world from its pictures */
     bool views;         /* also render camera views */
     const GradOutFile *grad_out; /* backward: instead of a random one; borrowed */

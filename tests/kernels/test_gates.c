@@ -133,6 +133,105 @@ static void test_defects(BevAlign align) {
     case_free(&data);
 }
 
+/* ---- mistakes with the scales of INT8 ---- */
+
+/* Pools with these inputs into the subject's output; then what gates A and C say of it. */
+static bool caught(Subject *s, const BevProblem *wrong, bool (*gate)(Subject *)) {
+    BevProblem problem = *wrong;
+    problem.out.data = s->host.view.out.data;
+    pool(&problem);
+    return gate(s);
+}
+
+static bool fails_a(Subject *s) {
+    GateResult result = gate_a(s);
+    return catches(&result, s);
+}
+
+static bool fails_c(Subject *s) {
+    GateResult result = gate_c(s);
+    return catches(&result, s);
+}
+
+static void test_channel_scales(Subject *random, Subject *exact) {
+    enum { C = 19 };
+    float zero[C] = {0}, moved[C];
+    BevProblem wrong = exact->host.view;
+    const float *scales = wrong.feat.channel_scales;
+    for (int c = 0; c < C; c++)
+        moved[c] = scales[(c + 1) % C];
+    wrong.feat.channel_scales = zero;
+    bool without = caught(exact, &wrong, fails_c);
+    wrong.feat.channel_scales = moved;
+    tap_ok(without && caught(exact, &wrong, fails_c),
+           "int8: scales of zero, and those of the next channel: gate C catches them");
+    wrong = random->host.view;
+    wrong.feat.channel_scales = zero;
+    tap_ok(caught(random, &wrong, fails_a), "int8: scales of zero: gate A does");
+}
+
+/* A depth above 127 taken for a negative one, by features as FP32. */
+static void test_signed_depth(Subject *random) {
+    const BevProblem *right = &random->host.view;
+    int64_t depths = right->depth.row_len;
+    float *depth = malloc((size_t)depths * sizeof *depth);
+    float *feat = malloc((size_t)(right->feat.rows * right->feat.row_len) * sizeof *feat);
+    BevProblem wrong = *right;
+    bev_tensor_decode(&right->feat, 0, right->feat.rows, feat);
+    for (int64_t i = 0; i < depths; i++)
+        depth[i] = (float)((const int8_t *)right->depth.data)[i] * right->depth.scale;
+    wrong.dtype = BEV_FP32;
+    wrong.feat = (BevTensor){BEV_FP32, right->feat.rows, right->feat.row_len, feat, NULL, 1, NULL};
+    wrong.depth = (BevTensor){BEV_FP32, 1, depths, depth, NULL, 1, NULL};
+    tap_ok(caught(random, &wrong, fails_a), "int8: depth with a sign: gate A catches it");
+    free(depth);
+    free(feat);
+}
+
+/* An output whose scale is an eighth: what saturates wraps instead. */
+static void test_wrapping(Subject *random) {
+    BevProblem *view = &random->host.view;
+    view->out.scale /= 8;
+    pool(view);
+    GateResult right = gate_a(random);
+    int8_t *codes = view->out.data;
+    int wrapped = 0;
+    for (int64_t i = 0; i < outputs(view); i++) {
+        double code = random->reference[i] / view->out.scale;
+        wrapped += fabs(code) > 128;
+        codes[i] = (int8_t)(uint8_t)(int64_t)rint(code);
+    }
+    GateResult wrong = gate_a(random);
+    tap_ok(wrapped > 0 && right.verdict == GATE_PASS && catches(&wrong, random),
+           "int8: %d outputs that wrap: gate A catches them, saturated ones pass", wrapped);
+}
+
+static void test_int8_scales(void) {
+    Subject random = {0}, exact = {0};
+    Case c = {0};
+    CaseData data;
+    Err err;
+    for (int i = 0; i < case_count() && !c.name; i++)
+        if (!strcmp(case_at(i).name, "ragged_c19"))
+            c = case_at(i);
+    if (!tap_ok(c.name && case_build(&c, BEV_NEAREST, 1, SEED, &data, &err), "int8: the case"))
+        return;
+    if (tap_ok(problem_encode(&random.host, &data.shape, BEV_INT8, BEV_NEAREST, &data.features,
+                              &data.map, &err) &&
+                   gate_exact_problem(&exact.host, &data.shape, BEV_INT8, BEV_NEAREST, &data.map,
+                                      SEED, &err),
+               "int8: problems")) {
+        subject_init(&random);
+        subject_init(&exact);
+        test_channel_scales(&random, &exact);
+        test_signed_depth(&random);
+        test_wrapping(&random);
+    }
+    subject_free(&random);
+    subject_free(&exact);
+    case_free(&data);
+}
+
 /* ---- what the published line lets pass ------------------------------------------------------- */
 
 typedef struct {
@@ -495,6 +594,7 @@ static void test_map(void) {
 TAP_SUITE(gates) {
     test_defects(BEV_NEAREST);
     test_defects(BEV_BILINEAR);
+    test_int8_scales();
     test_faint_cells();
     test_bound();
     test_formula();
