@@ -172,7 +172,7 @@ int bev_access_tile(const BevAccess *access, const BevProblem *problem) {
 }
 
 int bev_points_in_flight(const BevAccess *access, BevDtype dtype) {
-    return bev_dtypes[dtype].bits == 8 && access->in_flight_fp8 ? access->in_flight_fp8 : access->in_flight;
+    return dtype == BEV_FP8 && access->in_flight_fp8 ? access->in_flight_fp8 : access->in_flight;
 }
 
 int bev_indices_ahead(const BevAccess *access, BevDtype dtype) {

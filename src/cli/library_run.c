@@ -15,7 +15,7 @@
 
 enum { ALIGNMENT = 256 }; /* of a workspace, as the library asks */
 
-_Static_assert((int)BEVPOOL_NVFP4 == (int)BEV_NVFP4 && (int)BEVPOOL_BACKWARD == (int)BEV_BACKWARD,
+_Static_assert((int)BEVPOOL_UINT8 == (int)BEV_UINT8 && (int)BEVPOOL_BACKWARD == (int)BEV_BACKWARD,
                "the library numbers formats and directions as kernels do");
 
 typedef struct {
@@ -152,8 +152,10 @@ static bool place_arrays(Run *run, void *codes, Err *err) {
         const BevTensor *tensor = tensors[role];
         BevpoolTensor *placed = &run->call.tensors[role];
         size_t bytes = placed->bytes = bevpool_plan_bytes(run->plan, role);
-        run->arrays[role] = is_output(role) ? next : tensor ? tensor->data : p->feat.block_scales;
-        placed->dtype = tensor ? (int32_t)tensor->dtype : BEVPOOL_FP8;
+        bool whole = bev_is_whole(p->dtype);
+        void *scales = whole ? (void *)p->feat.channel_scales : p->feat.block_scales;
+        run->arrays[role] = is_output(role) ? next : tensor ? tensor->data : scales;
+        placed->dtype = tensor ? (int32_t)tensor->dtype : whole ? BEVPOOL_FP32 : BEVPOOL_FP8;
         placed->scale = tensor ? tensor->scale : 1;
         if (is_output(role)) {
             assert(bytes == 0 || bytes == bev_tensor_bytes(tensor));

@@ -56,14 +56,19 @@ const char *bevpool_version(void);
 enum { BEVPOOL_CPU = -1 }; /* a device: this, or the number of a GPU as CUDA counts them */
 
 /* Number formats of features. Depth and output have the same one, but for NVFP4, whose depth and
- * output are FP8. FP8 is E4M3, NVFP4 packs two E2M1 codes into a byte, low nibble first, with an
- * E4M3 scale for every 16 channels. A value is code * scale. */
+ * output are FP8, and for INT8, whose depth is UINT8, a format of depths alone, and whose output is
+ * INT8 or, as INT8_FP16, FP16. FP8 is E4M3, NVFP4 packs two E2M1 codes into a byte, low nibble
+ * first, with an E4M3 scale for every 16 channels. A value is code * scale; of INT8 features, times
+ * the scale of the channel. INT8's nearest sums are exact. */
 typedef enum BevpoolDtype {
     BEVPOOL_FP32 = 0,
     BEVPOOL_FP16 = 1,
     BEVPOOL_BF16 = 2,
     BEVPOOL_FP8 = 3,
-    BEVPOOL_NVFP4 = 4
+    BEVPOOL_NVFP4 = 4,
+    BEVPOOL_INT8 = 5,
+    BEVPOOL_INT8_FP16 = 6,
+    BEVPOOL_UINT8 = 7
 } BevpoolDtype;
 
 /* How a rig's points go into cells: into the cell that holds the point; shared out among the four
@@ -227,7 +232,8 @@ size_t bevpool_plan_workspace_bytes(const BevpoolPlan *plan);
 typedef enum BevpoolRole {
     BEVPOOL_DEPTH = 0,
     BEVPOOL_FEAT = 1,
-    BEVPOOL_FEAT_BLOCK_SCALES = 2, /* NVFP4: one byte for every 16 channels of a feature row */
+    BEVPOOL_FEAT_SCALES = 2, /* NVFP4: one byte for every 16 channels of a feature row; INT8: one FP32
+                                number a channel */
     BEVPOOL_OUT = 3,
     BEVPOOL_GRAD_OUT = 4,
     BEVPOOL_GRAD_DEPTH = 5,
@@ -251,8 +257,9 @@ const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index
 typedef struct BevpoolTensor {
     void *data;
     size_t bytes;  /* all of it: checked against bevpool_plan_bytes() */
-    int32_t dtype; /* a BevpoolDtype: checked against the plan; block scales: BEVPOOL_FP8 */
-    float scale;   /* FP8, NVFP4: the tensor's scale, positive; 0 counts as 1. Else 0 or 1 */
+    int32_t dtype; /* a BevpoolDtype: checked against the plan; of FEAT_SCALES: BEVPOOL_FP8 or
+                      BEVPOOL_FP32 */
+    float scale;   /* 4 or 8 bits: the tensor's scale, positive; 0 counts as 1. Else 0 or 1 */
 } BevpoolTensor;
 
 /* What one launch works on. Forward reads depth and feat and writes all of out. Backward reads

@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char *const lib_role_names[BEVPOOL_ROLES] = {
-    "depth", "feat", "feat_block_scales", "out", "grad_out", "grad_depth", "grad_feat",
+    "depth", "feat", "feat_scales", "out", "grad_out", "grad_depth", "grad_feat",
 };
 
 BevTensor *lib_tensor(BevProblem *p, int32_t role) {
@@ -28,8 +28,8 @@ bool lib_role_used(const BevProblem *problem, int32_t role) {
     case BEVPOOL_DEPTH:
     case BEVPOOL_FEAT:
         return true;
-    case BEVPOOL_FEAT_BLOCK_SCALES:
-        return problem->dtype == BEV_NVFP4;
+    case BEVPOOL_FEAT_SCALES:
+        return problem->dtype == BEV_NVFP4 || bev_is_whole(problem->dtype);
     case BEVPOOL_OUT:
         return !backward;
     default:
@@ -344,6 +344,8 @@ size_t bevpool_plan_bytes(const BevpoolPlan *plan, int32_t role) {
                                        depth ? &problem.view.depth : &problem.view.feat) *
                (size_t)bev_dtypes[found->dtype].bits / 8;
     }
-    return found ? bev_code_bytes(found->dtype, found->rows, found->row_len)
-                 : bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len);
+    if (found)
+        return bev_code_bytes(found->dtype, found->rows, found->row_len);
+    return bev_is_whole(feat->dtype) ? (size_t)feat->row_len * sizeof *feat->channel_scales
+                                     : bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len);
 }

@@ -11,7 +11,7 @@ enum { WORKSPACE_ALIGNMENT = 256, GPU_ALIGNMENT = 16 };
 
 static BevDtype dtype_of(BevProblem *problem, int32_t role) {
     const BevTensor *tensor = lib_tensor(problem, role);
-    return tensor ? tensor->dtype : BEV_FP8;
+    return tensor ? tensor->dtype : bev_is_whole(problem->dtype) ? BEV_FP32 : BEV_FP8;
 }
 
 static BevpoolStatus check_tensor(const BevpoolPlan *plan, BevProblem *problem, int32_t role,
@@ -34,7 +34,7 @@ static BevpoolStatus check_tensor(const BevpoolPlan *plan, BevProblem *problem, 
     if ((uintptr_t)tensor->data % alignment)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
                         "%s: does not begin on a multiple of %zu bytes", name, alignment);
-    bool scaled = dtype->bits <= 8 && role != BEVPOOL_FEAT_BLOCK_SCALES;
+    bool scaled = dtype->bits <= 8 && role != BEVPOOL_FEAT_SCALES;
     bool fits = tensor->scale == 0 || tensor->scale == 1 ||
                 (scaled && tensor->scale > 0 && isfinite(tensor->scale));
     if (!fits)
@@ -76,7 +76,10 @@ static BevpoolStatus bind(const BevpoolPlan *plan, const BevpoolCall *call, BevP
             return status;
         BevTensor *tensor = lib_tensor(problem, role);
         if (!tensor) {
-            problem->feat.block_scales = given->data;
+            if (bev_is_whole(problem->dtype))
+                problem->feat.channel_scales = given->data;
+            else
+                problem->feat.block_scales = given->data;
             continue;
         }
         tensor->data = place_of(plan, call, role);

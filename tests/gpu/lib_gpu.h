@@ -25,7 +25,7 @@ static inline BevpoolTensor tensor_on_device(const BevTensor *t, bool output) {
  * them: streams that do not wait for the default stream use the call as well. */
 static inline BevpoolCall gpu_call(const HostProblem *host, const BevpoolPlan *plan) {
     const BevProblem *view = &host->view;
-    size_t scales = bev_block_scale_bytes(view->feat.dtype, view->feat.rows, view->feat.row_len);
+    BevpoolTensor scales = lib_scales_of(&view->feat);
     BevpoolCall call = {.size = sizeof call, .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
     call.tensors[BEVPOOL_DEPTH] = tensor_on_device(&view->depth, false);
     call.tensors[BEVPOOL_FEAT] = tensor_on_device(&view->feat, false);
@@ -36,9 +36,10 @@ static inline BevpoolCall gpu_call(const HostProblem *host, const BevpoolPlan *p
         call.tensors[BEVPOOL_GRAD_DEPTH] = tensor_on_device(&view->grad_depth, true);
         call.tensors[BEVPOOL_GRAD_FEAT] = tensor_on_device(&view->grad_feat, true);
     }
-    if (scales)
-        call.tensors[BEVPOOL_FEAT_BLOCK_SCALES] =
-            (BevpoolTensor){on_device(view->feat.block_scales, scales), scales, BEVPOOL_FP8, 0};
+    if (scales.bytes) {
+        scales.data = on_device(scales.data, scales.bytes);
+        call.tensors[BEVPOOL_FEAT_SCALES] = scales;
+    }
     call.workspace = on_device(NULL, call.workspace_bytes);
     CUDA(cudaMemset(call.workspace, 0xff, call.workspace_bytes));
     CUDA(cudaStreamSynchronize(NULL));

@@ -48,6 +48,16 @@ static inline BevpoolTensor lib_tensor_of(const BevTensor *t) {
                            (int32_t)t->dtype, t->scale};
 }
 
+/* The scales of a block or channel that features have besides the tensor's. */
+static inline BevpoolTensor lib_scales_of(const BevTensor *feat) {
+    if (feat->channel_scales)
+        return (BevpoolTensor){feat->channel_scales, (size_t)feat->row_len * sizeof(float),
+                               BEVPOOL_FP32, 0};
+    return (BevpoolTensor){feat->block_scales,
+                           bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len),
+                           BEVPOOL_FP8, 0};
+}
+
 /* A forward call on the problem's own tensors, but for its output, which is new and full of NaN,
  * and a workspace, full of NaN too. */
 static inline BevpoolCall lib_call(const HostProblem *host, const BevpoolPlan *plan) {
@@ -56,10 +66,7 @@ static inline BevpoolCall lib_call(const HostProblem *host, const BevpoolPlan *p
     BevpoolCall call = {.size = sizeof call};
     call.tensors[BEVPOOL_DEPTH] = lib_tensor_of(&view->depth);
     call.tensors[BEVPOOL_FEAT] = lib_tensor_of(&view->feat);
-    call.tensors[BEVPOOL_FEAT_BLOCK_SCALES] = (BevpoolTensor){
-        view->feat.block_scales,
-        bev_block_scale_bytes(view->feat.dtype, view->feat.rows, view->feat.row_len), BEVPOOL_FP8,
-        0};
+    call.tensors[BEVPOOL_FEAT_SCALES] = lib_scales_of(&view->feat);
     call.tensors[BEVPOOL_OUT] = lib_tensor_of(&view->out);
     call.tensors[BEVPOOL_OUT].data = lib_aligned(call.tensors[BEVPOOL_OUT].bytes);
     memset(call.tensors[BEVPOOL_OUT].data, 0xff, call.tensors[BEVPOOL_OUT].bytes);
