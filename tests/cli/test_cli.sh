@@ -177,6 +177,24 @@ assert large["nvfp4"]["rel_l2"] < plain["nvfp4"]["rel_l2"], large["nvfp4"]
 PY
 tap_run 'verify --outlier: E4M3 stands, a block of NVFP4 does not, and rel L2 does not say so' \
     python3 "$folder/outlier.py" "$folder/plain" "$folder/out"
+# INT8 with one scale collapses, with a scale a channel it stands.
+int8="verify toy -c 32 -k cpu_v4 -d int8_fp16 -a nearest --device cpu --format json"
+for outlier in 1 100; do
+    expect 0 '' $int8 --scales channel --outlier $outlier
+    cp "$folder/out" "$folder/channel-$outlier"
+done
+expect 0 '' $int8
+cp "$folder/out" "$folder/tensor-1"
+expect 0 '' $int8 --outlier 100
+cat >"$folder/outlier.py" <<'PY'
+import json, sys
+one, channel, large, channel_large = (json.load(open(name))["results"][0] for name in sys.argv[1:])
+assert large["gate_a"] == "pass", large
+assert large["channels_l2"] > 20 * one["channels_l2"], (one, large)
+assert abs(channel_large["channels_l2"] / channel["channels_l2"] - 1) < 0.01, (channel, channel_large)
+PY
+tap_run 'verify --outlier: INT8 with a scale a tensor collapses, with a scale a channel it stands' \
+    python3 "$folder/outlier.py" "$folder/tensor-1" "$folder/channel-1" "$folder/out" "$folder/channel-100"
 expect 2 'outlier.*not a number from 1 to 1000' verify toy --outlier 0
 expect 2 'outlier.*not a number from 1 to 1000' verify toy --outlier nan
 
