@@ -24,7 +24,8 @@ static RangesRequest request_of(const Options *options) {
 
 static bool single_scale(const RangesRequest *request, Err *err) {
     return scale_is_single(request->dtype) ||
-           err_set(err, ERR_USAGE, "--dtype", "fp8; a file holds ranges, which serve all formats",
+           err_set(err, ERR_USAGE, "--dtype",
+                   "fp8 or int8; a file holds ranges, which serve all formats",
                    "%s has no scale that one tensor has", bev_dtypes[request->dtype].title);
 }
 
@@ -92,13 +93,25 @@ typedef struct {
 } Judged;
 
 static Judged judge(const Histogram *each, int64_t count, BevDtype element, Way way) {
+    static CutCost costs[RANGES_MAX_CHANNELS];
+    static double cuts[RANGES_MAX_CHANNELS];
     Judged judged = {.least = INFINITY};
+#pragma omp parallel for schedule(dynamic)
     for (int64_t i = 0; i < count; i++) {
-        double cut = scale_cut(&each[i], way.method, way.percentile, element);
-        if (cut > 0)
-            scale_cut_cost(&each[i], cut, element, &judged.cost);
-        judged.least = fmin(judged.least, cut);
-        judged.most = fmax(judged.most, cut);
+        costs[i] = (CutCost){0};
+        cuts[i] = scale_cut(&each[i], way.method, way.percentile, element);
+        if (cuts[i] > 0)
+            scale_cut_cost(&each[i], cuts[i], element, &costs[i]);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        judged.cost.values += costs[i].values;
+        judged.cost.non_zero += costs[i].non_zero;
+        judged.cost.saturated += costs[i].saturated;
+        judged.cost.lost += costs[i].lost;
+        judged.cost.error += costs[i].error;
+        judged.cost.norm += costs[i].norm;
+        judged.least = fmin(judged.least, cuts[i]);
+        judged.most = fmax(judged.most, cuts[i]);
     }
     ranges_describe(way.method, way.percentile, judged.name, sizeof judged.name);
     return judged;
