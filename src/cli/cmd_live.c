@@ -13,6 +13,7 @@
 #include "src/ui/script.h"
 
 #include <malloc.h>
+#include <string.h>
 #include <unistd.h>
 
 /* By default malloc keeps freed blocks of up to 32 MB, in one heap for each thread: as sizes
@@ -79,10 +80,12 @@ bool cmd_live(const Options *options, Err *err) {
     LoopOptions loop = screens(options);
     loop.app.scene = options->argument_count ? options->arguments[0] : preset_world;
     loop.app.other = options->compare;
-    loop.app.scales = options->scales;
+    bool by_channel = options->scales && !strcmp(options->scales, "channel");
+    loop.app.scales = by_channel ? NULL : options->scales;
+    app_word(&loop.app, "scales", by_channel ? "channel" : NULL);
     loop.app.time_s = options->time_s;
     ScaleRanges ranges;
-    if ((options->scales && !ranges_read(&ranges, options->scales, err)) ||
+    if ((loop.app.scales && !ranges_read(&ranges, options->scales, err)) ||
         !select_single(options, "takes one name", "keys change it later", err) ||
         !select_devices(options->script ? "cpu" : options->device, &loop.where, err) ||
         !select_words(options, loop.where, &loop.app, err))

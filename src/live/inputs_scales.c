@@ -83,8 +83,9 @@ static bool count(Calibration *calibration, const GiveUp *give_up, Err *err) {
 
 bool inputs_scales(LoadedScene *loaded, const Job *job, int64_t channels, const GiveUp *give_up,
                    ScaleRanges *ranges, Err *err) {
-    if (job->scales == SCALES_FILE)
-        return ranges_read(ranges, job->scales_file, err) && ranges_fit(ranges, channels, err);
+    if (job->scales == SCALES_CHANNEL || job->scales == SCALES_FILE)
+        return ranges_take(ranges, job->scales == SCALES_FILE ? job->scales_file : "channel",
+                           channels, err);
     if (!fits(loaded->calibration, job, channels) && !begin(loaded, job, channels, err))
         return false;
     Calibration *calibration = loaded->calibration;

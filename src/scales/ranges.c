@@ -93,13 +93,6 @@ bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
            check_range(where, "out", ranges->out, err);
 }
 
-bool ranges_fit(const ScaleRanges *ranges, int64_t channels, Err *err) {
-    return ranges->channels == channels ||
-           err_set(err, ERR_USAGE, ranges->label, "calibrate on features of this shape",
-                   "scales for %lld channels, but the scene has %lld", (long long)ranges->channels,
-                   (long long)channels);
-}
-
 /* ---- the file -------------------------------------------------------------------------------- */
 
 static const char *method_at(int i) {
@@ -137,6 +130,19 @@ bool ranges_read(ScaleRanges *ranges, const char *path, Err *err) {
            data_refuse(err, path, "$.feat_channels", "a range for each channel",
                        "has %lld elements, but there are %lld channels", (long long)own->count,
                        (long long)ranges->channels);
+}
+
+bool ranges_take(ScaleRanges *ranges, const char *word, int64_t channels, Err *err) {
+    if (!strcmp(word, "channel")) {
+        *ranges = ranges_by_channel;
+        return true;
+    }
+    if (!ranges_read(ranges, word, err))
+        return false;
+    return ranges->channels == channels ||
+           err_set(err, ERR_USAGE, ranges->label, "calibrate on features of this shape",
+                   "scales for %lld channels, but the scene has %lld",
+                   (long long)ranges->channels, (long long)channels);
 }
 
 bool ranges_write(const ScaleRanges *ranges, const char *path, Err *err) {

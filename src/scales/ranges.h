@@ -40,9 +40,6 @@ bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
  * file. */
 extern const ScaleRanges ranges_by_channel;
 
-/* Error unless they are of features with so many channels. */
-bool ranges_fit(const ScaleRanges *ranges, int64_t channels, Err *err);
-
 /* By which scales features of a format are encoded: "ideal" (of the very frame) without ranges,
  * "none" of a format without scales, else the label. */
 const char *ranges_label(const ScaleRanges *ranges, BevDtype dtype);
@@ -52,6 +49,9 @@ void ranges_format(const ScaleRanges *ranges, BevDtype dtype, char *text, size_t
 
 /* "max", "percentile 99.99": how they were chosen. */
 void ranges_describe(ScaleMethod method, double percentile, char *text, size_t size);
+
+/* Takes ranges_by_channel or reads a file, which must be of features with so many channels. */
+bool ranges_take(ScaleRanges *ranges, const char *word, int64_t channels, Err *err);
 
 bool ranges_read(ScaleRanges *ranges, const char *path, Err *err);
 bool ranges_write(const ScaleRanges *ranges, const char *path, Err *err);

@@ -67,13 +67,9 @@ static bool take_scales(Workload *workload, Err *err) {
     if (!workload->options.scales)
         return true;
     workload->scales = malloc(sizeof *workload->scales);
-    if (workload->scales && !strcmp(workload->options.scales, "channel")) {
-        *workload->scales = ranges_by_channel;
-        return true;
-    }
     return (workload->scales || err_set(err, ERR_FAILED, "scales", "", "out of memory")) &&
-           ranges_read(workload->scales, workload->options.scales, err) &&
-           ranges_fit(workload->scales, workload->scene.shape.channels, err);
+           ranges_take(workload->scales, workload->options.scales,
+                       workload->scene.shape.channels, err);
 }
 
 bool workload_embedding(const Workload *workload, Embedding *embedding, Err *err) {

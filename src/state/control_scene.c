@@ -282,6 +282,8 @@ BevDtype scales_dtype(const Job *job) {
 const char *scales_name(const State *state, int scales) {
     if (scales == SCALES_IDEAL)
         return "ideal";
+    if (scales == SCALES_CHANNEL)
+        return "channel";
     if (scales < SCALES_FILE)
         return scale_method_names[scales - SCALES_METHODS];
     const char *slash = strrchr(state->menu.scales, '/');
@@ -295,6 +297,8 @@ unsigned control_scales(State *state, const Command *command) {
     state->job.scales = scales;
     if (scales == SCALES_IDEAL)
         SAY(state, command->action, "scales ideal: by the largest values of the very frame");
+    else if (scales == SCALES_CHANNEL)
+        SAY(state, command->action, "scales ideal, and of INT8 features one a channel");
     else if (scales == SCALES_FILE)
         SAY(state, command->action, "scales of %s", scales_name(state, scales));
     else

@@ -51,9 +51,16 @@ typedef struct {
 typedef enum { COMPARE_OFF, COMPARE_WIPE, COMPARE_DIFFERENCE, COMPARE_COUNT } Compare;
 extern const char *const compare_names[COMPARE_COUNT]; /* "off", "wipe", "difference" */
 
-/* By which scales formats are encoded: ideal, of the very frame; by a method of
+/* By which scales formats are encoded: ideal, of the very frame, of INT8 features one a tensor or one
+ * a channel; by a method of
  * src/scales/cuts.h, calibrated on the scene; or by those of a file. */
-enum { SCALES_IDEAL, SCALES_METHODS, SCALES_FILE = SCALES_METHODS + SCALE_METHOD_COUNT, SCALES_COUNT };
+enum {
+    SCALES_IDEAL,
+    SCALES_CHANNEL,
+    SCALES_METHODS,
+    SCALES_FILE = SCALES_METHODS + SCALE_METHOD_COUNT,
+    SCALES_COUNT
+};
 
 /* What a job does to the scene's own map, depths and features. */
 typedef struct {

@@ -99,6 +99,10 @@ TAP_SUITE(state_world_scales) {
     tap_ok(!(use(&state, "scales file") & STEP_RUN) &&
                state.job.scales == SCALES_METHODS + SCALE_ENTROPY,
            "without a file there is none to choose");
+    tap_ok(use(&state, "scales channel") & STEP_RUN && state.job.scales == SCALES_CHANNEL &&
+               says(&state, "scales ideal, and of INT8 features one a channel"),
+           "ideal ones, one a channel");
+    use(&state, "scales entropy");
     state.job.config.dtype = BEV_FP16;
     tap_ok(scales_dtype(&state.job) == BEV_FP8, "of a format without scales they are those of FP8");
     use(&state, "scales max");
