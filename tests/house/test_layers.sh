@@ -33,7 +33,7 @@ src/view/bev        bev       kernels base scene cachesim state draw
 src/app             app       kernels base scene cachesim run accuracy train state learn live draw bev
 src/view/figure     figure    kernels base scene draw bev
 src/view/chart      chart     kernels base scene cachesim state draw
-src/view/panel      panel     kernels base scene cachesim state draw bev chart
+src/view/panel      panel     kernels base scales scene cachesim state draw bev chart
 src/view/term       term      kernels base scene cachesim state draw bev chart panel
 src/view/window     window    kernels base scene cachesim state draw bev figure chart panel
 src/ui              ui        kernels base scene cachesim run accuracy train state learn live app draw bev figure chart panel term window

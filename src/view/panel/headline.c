@@ -146,11 +146,15 @@ static BigFigure error_figure(const PanelData *data) {
     const LiveKernel *row = live_kernel(data->live, data->state->job.config.kernel);
     bool known = accuracy->source != SOURCE_UNKNOWN;
     unit_text(UNIT_ERROR, known ? accuracy->max_abs : NAN, figure.number, sizeof figure.number);
+    const char *scales = scales_name(data->state, data->live->job.scales);
+    if (known && scale_exists(dtype))
+        snprintf(figure.short_note, sizeof figure.short_note, "scales %.48s", scales);
     if (!known)
         snprintf(figure.note, sizeof figure.note, "%s",
                  unknown_reason(UNKNOWN_ACCURACY, data->live, row, dtype));
     else
-        snprintf(figure.note, sizeof figure.note, "against FP64%s, atol 1e-2 %s",
+        snprintf(figure.note, sizeof figure.note, "%.48s%s, atol 1e-2 %s",
+                 figure.short_note[0] ? figure.short_note : "against FP64",
                  accuracy->stale ? ", stale" : "",
                  accuracy->atol_1e2 == LIVE_PASS ? "holds" : "broken");
     if (known && accuracy->atol_1e2 == LIVE_FAIL)
