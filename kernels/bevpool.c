@@ -172,6 +172,8 @@ int bev_access_tile(const BevAccess *access, const BevProblem *problem) {
 }
 
 int bev_points_in_flight(const BevAccess *access, BevDtype dtype) {
+    if (access->fours && bev_is_whole(dtype) && access->in_flight < 4)
+        return 4;
     return dtype == BEV_FP8 && access->in_flight_fp8 ? access->in_flight_fp8 : access->in_flight;
 }
 

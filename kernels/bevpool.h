@@ -243,6 +243,7 @@ typedef struct {
     int in_flight;          /* points whose depths and features are loaded together, as
                                disassembled */
     int in_flight_fp8;      /* in_flight of FP8 where it differs, else 0 */
+    bool fours;             /* adds four points of INT8 at a time: so many are in flight at least */
     int point_instructions; /* warp instructions per point, features apart, as disassembled */
 } BevAccess;
 

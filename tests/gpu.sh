@@ -99,9 +99,9 @@ done
 step library-run 300 "$build/tests/check_lib" --filter library_run
 # Each form of V4: one group of channels a block or two, depth gathered or transposed first; which of
 # these scenes takes which on a GPU with 132 multiprocessors is checked by test_traffic.
-step forms 300 "$build/tests/ladder" --quick --only v4 --dtypes fp32,fp16,bf16,fp8,nvfp4 \
+step forms 300 "$build/tests/ladder" --quick --only v4 --dtypes fp32,fp16,bf16,fp8,nvfp4,int8 \
     --channels 128 --scenes canonical,large,hires,xlarge
-step forms-64 300 "$build/tests/ladder" --quick --only v4 --dtypes fp32,fp16,bf16,fp8,nvfp4 \
+step forms-64 300 "$build/tests/ladder" --quick --only v4 --dtypes fp32,fp16,bf16,fp8,nvfp4,int8 \
     --channels 64 --scenes canonical,hires
 # Maps that were made more even: a cell may hold one depth twice there.
 [ ! -x "$build/tests/check_kernels" ] || step even 300 "$build/tests/check_kernels" --filter even

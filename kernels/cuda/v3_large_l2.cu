@@ -191,7 +191,7 @@ CUDA_ROW(v3_large_l2) = {
     .plan_optional = true,
     .access = {.owner = BEV_OWNS_CELL, .tile = 8, .widens = true, .block = 256, .whole = true,
                .resident = 24, .load = 8, .store = 8, .ranks = 2, .owner_bytes = BEV_CELL_BYTES,
-               .indices_ahead = 8, .in_flight = 8, .in_flight_fp8 = 16,
+               .indices_ahead = 8, .in_flight = 8, .in_flight_fp8 = 16, .fours = true,
                .point_instructions = 10},
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V3Plan, v3_build>),
     .release = ON_CUDA(release_plan<V3Plan>), .workspace_bytes = ON_CUDA(v3_workspace_bytes),
