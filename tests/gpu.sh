@@ -159,8 +159,8 @@ if [ $failed = 0 ]; then
     if [ -n "${QUICK:-}" ]; then
         step ladder 600 "$build/tests/ladder" --quick "$out/gpu.json"
     else
-        step ladder 1200 "$build/tests/ladder" --dtypes fp32,fp16,bf16,fp8,nvfp4 "$out/gpu.json"
-        step bilinear 600 "$build/tests/ladder" --dtypes fp16,fp8 --aligns bilinear \
+        step ladder 1200 "$build/tests/ladder" --dtypes fp32,fp16,bf16,fp8,nvfp4,int8,int8_fp16 "$out/gpu.json"
+        step bilinear 600 "$build/tests/ladder" --dtypes fp16,fp8,int8 --aligns bilinear \
             "$out/gpu-bilinear.json"
     fi
     for round in ${OLD:+1 2 3}; do
