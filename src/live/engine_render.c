@@ -93,7 +93,7 @@ static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
     return now != before && !trains &&
            (!engine->state.playing || now->shape.channels != before->shape.channels ||
             now->temperature != before->temperature || now->outlier != before->outlier ||
-            now->scales != before->scales);
+            now->scales != before->scales || now->scales_scene != before->scales_scene);
 }
 
 /* Its changes from now on are looked at in engine_idle.c; a scene without a regular file, such as a

@@ -32,6 +32,7 @@ struct SeenFeatures {
     Moment *moment; /* of a clip: the one whose tensors these are; else NULL */
     double time_s, temperature, outlier;
     int scales;            /* of the job; values.scales has the ranges, which the base owns */
+    const char *scales_scene; /* of the job */
     BevDtype scales_dtype; /* that they were chosen for */
     ScaleRanges *ranges;   /* NULL: ideal */
     bool draft; /* rendered with fewer rays */

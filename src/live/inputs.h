@@ -18,7 +18,7 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
 /* ---- inputs_scales.c ------------------------------------------------------------------------- */
 
 /* The ranges that the job asks for, which is not for ideal ones: those of its file, or calibrated on
- * the first moments of the scene, at the job's temperature, outlier and align. What was counted
+ * the first moments of the scene, or of another one, at the job's temperature, outlier and align. What was counted
  * before it was given up stays. On the engine's thread. */
 bool inputs_scales(LoadedScene *loaded, const Job *job, int64_t channels, const GiveUp *give_up,
                    ScaleRanges *ranges, Err *err);

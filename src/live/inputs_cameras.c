@@ -232,7 +232,9 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
                      FrameInputs *next, Err *err) {
     const Scene *scene = &next->scene->scene;
     SeenFeatures want = {.scene = next->scene, .shape = scene->shape, .outlier = job->outlier,
-                         .scales = job->scales, .scales_dtype = scales_dtype(job)};
+                         .scales = job->scales,
+                         .scales_scene = job->scales_scene,
+                         .scales_dtype = scales_dtype(job)};
     have = features_base(have);
     if (scene->has_world) {
         want.time_s = job->time_s;
@@ -244,7 +246,8 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
         want.time_s = clip_played_at(scene->clip, job->time_s) * scene->clip->period_s;
     if (have && have->scene == want.scene && have->time_s == want.time_s &&
         have->temperature == want.temperature && have->outlier == want.outlier &&
-        have->scales == want.scales && have->scales_dtype == want.scales_dtype &&
+        have->scales == want.scales && have->scales_scene == want.scales_scene &&
+        have->scales_dtype == want.scales_dtype &&
         have->shape.channels == want.shape.channels &&
         (want.draft || !have->draft)) {
         next->features = ref_keep(have);

@@ -1,4 +1,4 @@
-/* Ranges by which formats are scaled: of a file, or calibrated on the first moments of the scene. */
+/* Ranges by which formats are scaled: of a file, or calibrated on the first moments of a scene. */
 #include "src/live/inputs.h"
 
 #include "src/scene/workload.h"
@@ -16,6 +16,7 @@ struct Calibration {
     TensorHistograms histograms;
     int64_t channels;
     double temperature, outlier;
+    const char *scene; /* NULL: the loaded one */
     BevAlign align;
     ScaleRanges chosen; /* of all moments, for these two */
     int scales;         /* SCALES_IDEAL: not chosen yet */
@@ -39,14 +40,16 @@ void calibration_free(Calibration *calibration) {
 static bool fits(const Calibration *calibration, const Job *job, int64_t channels) {
     return calibration && calibration->channels == channels &&
            calibration->temperature == job->temperature && calibration->outlier == job->outlier &&
-           calibration->align == job->config.align;
+           calibration->scene == job->scales_scene && calibration->align == job->config.align;
 }
 
 static bool begin(LoadedScene *loaded, const Job *job, int64_t channels, Err *err) {
-    const WorkloadOptions options = {.temperature = loaded->scene.temperature * job->temperature,
-                                     .channels = loaded->scene.has_world ? channels : 0,
-                                     .outlier = job->outlier > 1 ? job->outlier : 0,
-                                     .sizes = loaded->sizes};
+    const bool other = job->scales_scene != NULL;
+    const WorkloadOptions options = {
+        .temperature = other ? 0 : loaded->scene.temperature * job->temperature,
+        .channels = channels,
+        .outlier = job->outlier > 1 ? job->outlier : 0,
+        .sizes = other ? (OperatorChange){.points = 0} : loaded->sizes};
     calibration_free(loaded->calibration);
     Calibration *made = loaded->calibration = calloc(1, sizeof *made);
     if (!made)
@@ -55,7 +58,8 @@ static bool begin(LoadedScene *loaded, const Job *job, int64_t channels, Err *er
     made->temperature = job->temperature;
     made->outlier = job->outlier;
     made->align = job->config.align;
-    made->open = workload_open(&made->workload, loaded->path, &options, err);
+    made->scene = job->scales_scene;
+    made->open = workload_open(&made->workload, other ? made->scene : loaded->path, &options, err);
     if (!made->open || !tensor_histograms_init(&made->histograms, channels, err)) {
         calibration_free(made);
         loaded->calibration = NULL;

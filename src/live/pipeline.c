@@ -183,6 +183,7 @@ static bool baseline_features(Run *run, const Job *job, const Job *baseline, Fra
     PooledGrid *before = run->pipeline->made.baseline;
     bool same = !job->other && baseline->temperature == job->temperature &&
                 baseline->outlier == job->outlier && baseline->scales == job->scales &&
+                baseline->scales_scene == job->scales_scene &&
                 scales_dtype(baseline) == scales_dtype(job);
     SeenFeatures *have = same ? run->next.features : before ? before->features : NULL;
     return inputs_features(have, baseline, run->needs->draft, &run->needs->give_up, with, run->err);

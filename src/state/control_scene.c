@@ -96,6 +96,7 @@ RigState job_rig(const Job *job) {
                     .prune = job->prune,
                     .outlier = job->outlier,
                     .scales = job->scales,
+                    .scales_scene = job->scales_scene,
                     .rounding = job->rounding,
                     .camera_mask = job->camera_mask};
     memcpy(rig.camera_errors, job->camera_errors, sizeof rig.camera_errors);
@@ -106,7 +107,7 @@ bool job_rigs_differ(const Job *job) {
     const RigState *rig = &job->baseline_rig;
     bool same = rig->temperature == job->temperature && rig->evenness == job->evenness &&
                 rig->prune == job->prune && rig->outlier == job->outlier &&
-                rig->scales == job->scales &&
+                rig->scales == job->scales && rig->scales_scene == job->scales_scene &&
                 rig->rounding == job->rounding && rig->camera_mask == job->camera_mask;
     for (int i = 0; same && i < RIG_MAX_CAMERAS; i++)
         same = camera_error_equal(&rig->camera_errors[i], &job->camera_errors[i]);
@@ -130,6 +131,7 @@ Job job_of_baseline(const Job *job) {
         baseline.prune = rig->prune;
         baseline.outlier = rig->outlier;
         baseline.scales = rig->scales;
+        baseline.scales_scene = rig->scales_scene;
         baseline.rounding = rig->rounding;
         baseline.camera_mask = rig->camera_mask;
         memcpy(baseline.camera_errors, rig->camera_errors, sizeof baseline.camera_errors);
@@ -302,9 +304,32 @@ unsigned control_scales(State *state, const Command *command) {
     else if (scales == SCALES_FILE)
         SAY(state, command->action, "scales of %s", scales_name(state, scales));
     else
-        SAY(state, command->action, "scales by %s%s, on this scene's first moments",
+        SAY(state, command->action, "scales by %s%s, on %s first moments",
             scales_name(state, scales),
-            scales - SCALES_METHODS == SCALE_PERCENTILE ? " 99.99" : "");
+            scales - SCALES_METHODS == SCALE_PERCENTILE ? " 99.99" : "",
+            state->job.scales_scene ? "the other scene's" : "this scene's");
+    return control_values_and_told(state);
+}
+
+int scales_scene(const State *state) {
+    const Menu *scenes = &state->menu.scenes;
+    for (int i = 0; i < scenes->count; i++)
+        if (scenes->names[i] == state->job.scales_scene)
+            return i + 1;
+    return 0;
+}
+
+/* Ideal scales are calibrated on nothing: they become those by the maximum. */
+unsigned control_scales_from(State *state, const Command *command) {
+    Job *job = &state->job;
+    int scene = control_pick(state, command, scales_scene(state));
+    if (scene < 0)
+        return STEP_REDRAW;
+    job->scales_scene = scene ? menu_name(&state->menu.scenes, scene - 1) : NULL;
+    if (job->scales < SCALES_METHODS || job->scales == SCALES_FILE)
+        job->scales = SCALES_METHODS + SCALE_MAX;
+    SAY(state, command->action, "scales by %s, from the first moments of %s",
+        scales_name(state, job->scales), scene ? job->scales_scene : "this scene");
     return control_values_and_told(state);
 }
 

@@ -69,6 +69,7 @@ typedef struct {
     double prune;         /* points with a smaller depth are left out; 0: none */
     double outlier;       /* factor of feature channel 0; 1: none */
     int scales;           /* SCALES_IDEAL ... */
+    const char *scales_scene; /* that methods are calibrated on; NULL: this one */
     GridRounding rounding; /* of points to cells */
     uint32_t camera_mask; /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
@@ -94,6 +95,7 @@ typedef struct {
     double prune;          /* points with a smaller depth are left out; 0: none */
     double outlier;        /* factor of feature channel 0; 1: none */
     int scales;            /* SCALES_IDEAL ... */
+    const char *scales_scene; /* of the menu, that methods are calibrated on; NULL: this one */
     const char *scales_file; /* the menu's; NULL: none */
     OperatorChange sizes;  /* of an operator scene */
     GridRounding rounding; /* of points to cells */
@@ -115,6 +117,9 @@ typedef struct {
 
 /* The format that the job's scales are chosen for; FP32 where it does not matter. */
 BevDtype scales_dtype(const Job *job);
+
+/* 1 + the position of the scene that they are calibrated on; 0: this one. */
+int scales_scene(const State *state);
 
 /* "ideal", "max", ..., or the name of the file. */
 const char *scales_name(const State *state, int scales);

@@ -63,6 +63,14 @@ int values_scales(const State *state, ValueName values[VALUES_MAX]) {
     return count;
 }
 
+int values_scales_from(const State *state, ValueName values[VALUES_MAX]) {
+    int count = values_scenes(state, values);
+    count = count < VALUES_MAX ? count : VALUES_MAX - 1;
+    memmove(values + 1, values, (size_t)count * sizeof *values);
+    values[0] = (ValueName){"own", "own"};
+    return count + 1;
+}
+
 int values_defects(const State *state, ValueName values[VALUES_MAX]) {
     int count;
     const Defect *list = defects_of(state->job.config.kernel->direction, &count);

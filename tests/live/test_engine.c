@@ -158,6 +158,11 @@ TAP_SUITE(engine_scales) {
         tap_ok(frame && (same || method != SCALE_MAX) && (!same || method != SCALE_PERCENTILE),
                "%s: the grid is %s", scale_method_names[method], same ? "the same" : "another");
     }
+    state.job.scales = SCALES_METHODS;
+    state.job.scales_scene = "toy";
+    frame = ask(engine, &state);
+    tap_ok(frame && memcmp(frame->live.frame.pooled, ideal, bytes), "another scene's: another grid");
+    state.job.scales_scene = NULL;
     state.job.scales = SCALES_IDEAL;
     frame = ask(engine, &state);
     tap_ok(frame && !memcmp(frame->live.frame.pooled, ideal, bytes), "ideal: as it was");

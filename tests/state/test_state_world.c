@@ -107,6 +107,16 @@ TAP_SUITE(state_world_scales) {
     tap_ok(scales_dtype(&state.job) == BEV_FP8, "of a format without scales they are those of FP8");
     use(&state, "scales max");
     tap_ok(scales_dtype(&state.job) == BEV_FP32, "max is the same for all formats");
+    char words[64], says_so[96];
+    snprintf(words, sizeof words, "scales-from %s", state.menu.scenes.names[0]);
+    snprintf(says_so, sizeof says_so, "scales by max, from the first moments of %s",
+             state.menu.scenes.names[0]);
+    use(&state, "scales ideal");
+    tap_ok(use(&state, words) & STEP_RUN && state.job.scales == SCALES_METHODS + SCALE_MAX &&
+               state.job.scales_scene == state.menu.scenes.names[0] && says(&state, says_so),
+           "those of another scene; ideal ones become its largest values");
+    tap_ok(use(&state, "scales-from own") & STEP_RUN && !state.job.scales_scene,
+           "and of this scene again");
     state.menu.scales = "folder/night.json";
     tap_ok(use(&state, "scales file") & STEP_RUN && says(&state, "scales of night.json"),
            "the file's, by its name");
