@@ -61,6 +61,13 @@ BevGpuFacts gpu_facts(const Gpu *gpu) {
     return (BevGpuFacts){gpu->l2_bytes, gpu->sms, gpu->converts_fp8, gpu->cc_major >= 10};
 }
 
+const char *gpu_narrow_formats(const Gpu *gpu) {
+    if (gpu->cc_major >= 10)
+        return "INT8, FP8, NVFP4";
+    bool int8 = gpu->cc_major * 10 + gpu->cc_minor >= 61;
+    return gpu->converts_fp8 ? "INT8, FP8" : int8 ? "INT8" : "none";
+}
+
 const GpuFigure gpu_figures[GPU_FIGURES] = {
     [GPU_L2] = {"l2", offsetof(GpuEdit, l2_mib), 1.0 / 32, 256, false},
     [GPU_BANDWIDTH] = {"bandwidth", offsetof(GpuEdit, dram_gbps), 1, 1e6, false},

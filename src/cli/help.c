@@ -302,10 +302,11 @@ bool help_list(FILE *out, Err *err) {
     fputs("\nCharts (bevscope plot):\n", out);
     for (int i = 0; i < plot_kind_count; i++)
         fprintf(out, "  %-16s %s\n", plot_kinds[i].name, plot_kinds[i].summary);
-    fputs("\nGPUs to model:\n", out);
+    fputs("\nGPUs to model, and their formats below 16 bits in hardware:\n", out);
     for (int i = 0; i < gpu_count; i++)
-        fprintf(out, "  %-16s %s, %d multiprocessors, %g MiB of L2, %g GB/s\n", gpus[i].name,
-                gpus[i].title, gpus[i].sms, gpus[i].l2_bytes / 1048576, gpus[i].dram_gbps);
+        fprintf(out, "  %-16s %s, %d SMs, %g MiB of L2, %g GB/s, %s\n", gpus[i].name, gpus[i].title,
+                gpus[i].sms, gpus[i].l2_bytes / 1048576, gpus[i].dram_gbps,
+                gpu_narrow_formats(&gpus[i]));
     fputs("\nColour maps:\n", out);
     for (int i = 0; i < colormap_count; i++)
         fprintf(out, "  %-16s %s\n", colormaps[i].name, colormaps[i].idea);
