@@ -130,7 +130,7 @@ cp "$folder/out" "$folder/spread"
 "$BEVSCOPE" export highway "$folder/clip/3.npz" -c 8 >/dev/null
 expect 1 'clip/3.npz: feat: shape .*, 8), but 0.* has .*, 16)' verify "$folder/clip" $one
 expect 2 'not a whole number from 1 to 10000' verify highway --moments 0
-expect 2 'no-clip: neither a file nor a known scene' verify "$folder/no-clip"
+expect 2 'no-clip: neither a file nor a known scene' verify "$folder/no-clip" --device cpu
 expect 3 '' verify highway -c 16 --moments 3 --cosine 0.99999 $one
 cp "$folder/out" "$folder/line"
 grep -q 'cosine .* is below the line' "$folder/err" &&
