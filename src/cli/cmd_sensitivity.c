@@ -124,7 +124,9 @@ static bool print_harms(const Options *options, Harms *all, Err *err) {
 bool cmd_sensitivity(const Options *options, Err *err) {
     BenchPlan plan;
     Harms all = {.count = 0};
-    if (!select_plan(options, ((1u << BEV_DTYPE_COUNT) - 1) & ~(1u << BEV_FP32), 1u << BEV_NEAREST,
+    Options here = *options;
+    here.device = "cpu"; /* no kernel is run: nobody looks for a GPU */
+    if (!select_plan(&here, ((1u << BEV_DTYPE_COUNT) - 1) & ~(1u << BEV_FP32), 1u << BEV_NEAREST,
                      &plan, err))
         return false;
     plan.scenes = options->arguments;
