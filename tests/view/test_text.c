@@ -30,6 +30,11 @@ TAP_SUITE(text_ticks) {
     tap_ok(label_is(&ticks, 0, "0.02") && label_is(&ticks, 1, "0.05") &&
                label_is(&ticks, ticks.count - 1, "20"),
            "or in 1, 2, 5 where there is room");
+    ticks = ticks_log(1e-9, 1, 12);
+    tap_ok(label_is(&ticks, 0, "10⁻⁹") && label_is(&ticks, ticks.count - 1, "1"),
+           "a power of ten with many zeros is written as one");
+    ticks = ticks_log(1.5e-6, 6e-6, 12);
+    tap_ok(label_is(&ticks, 0, "2×10⁻⁶"), "with its digit");
     char text[64];
     ticks_multiplier(-7, text, sizeof text);
     tap_ok(!strcmp(text, "×10⁻⁷"), "the power of ten is printed");

@@ -84,6 +84,20 @@ Ticks ticks_linear(double lo, double hi, int target) {
     return ticks;
 }
 
+/* A digit times a power of ten too small to be written in full: "10⁻⁹", "2×10⁻⁵". */
+static void add_power(Ticks *ticks, int digit, int power) {
+    char multiplier[32];
+    if (ticks->count == TICKS_MAX)
+        return;
+    ticks_multiplier(power, multiplier, sizeof multiplier);
+    int i = ticks->count++;
+    ticks->at[i] = digit * pow(10, power);
+    if (digit == 1)
+        snprintf(ticks->label[i], TICK_LABEL, "%.15s", multiplier + strlen("×"));
+    else
+        snprintf(ticks->label[i], TICK_LABEL, "%c%.14s", '0' + digit, multiplier);
+}
+
 Ticks ticks_log(double lo, double hi, int target) {
     Ticks ticks = {0};
     if (!(lo > 0) || !(hi > lo)) {
@@ -97,7 +111,11 @@ Ticks ticks_log(double lo, double hi, int target) {
     for (double power = floor(log10(lo)); power <= log10(hi) + 1e-9; power += every)
         for (int d = 0; d < per_decade; d++) {
             double at = digits[d] * pow(10, power);
-            if (at >= lo * (1 - 1e-9) && at <= hi * (1 + 1e-9))
+            if (at < lo * (1 - 1e-9) || at > hi * (1 + 1e-9))
+                continue;
+            if (power < EXPONENT_SMALL)
+                add_power(&ticks, (int)digits[d], (int)power);
+            else
                 add(&ticks, at, decimals_for(at));
         }
     return ticks;
