@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const sensitive_names[TENSOR_COUNT] = {"depth", "features", "output", "all"};
+const char *const sensitive_names[TENSOR_COUNT] = {"depth", "features", "output", "all",
+                                                   "mixed"};
 
 /* The state of sensitivity_run, and the arrays of a problem. */
 typedef struct {
     void (*emit)(const SensitivityRow *, void *);
     void *context;
+    const BevDtype *mixed;
     double *want, *got;  /* the grid in FP64: of the original values, of the decoded ones */
     float *depth, *feat; /* decoded */
     float *values;       /* the grid that is judged */
@@ -85,25 +87,29 @@ static void emit_groups(const Sensitivity *all, const BevProblem *problem, Sensi
     }
 }
 
-/* How the problem stores the tensor, and its bytes. */
-static void describe(const BevProblem *problem, SensitivityRow *row) {
-    const BevTensor *const stored[] = {&problem->depth, &problem->feat, &problem->out};
-    row->stored = row->tensor == TENSOR_ALL ? problem->dtype : stored[row->tensor]->dtype;
-    for (int i = 0; i < TENSOR_ALL; i++)
-        if (row->tensor == TENSOR_ALL || row->tensor == (SensitiveTensor)i)
-            row->bytes += (double)bev_tensor_bytes(stored[i]);
+/* The three tensors as stored. */
+typedef struct {
+    const BevTensor *of[TENSOR_ALL];
+} Stored;
+
+static void describe(const Stored *stored, SensitivityRow *row) {
+    for (int i = 0; i < TENSOR_ALL; i++) {
+        row->stored[i] = stored->of[i]->dtype;
+        if (row->tensor >= TENSOR_ALL || row->tensor == (SensitiveTensor)i)
+            row->bytes += (double)bev_tensor_bytes(stored->of[i]);
+    }
 }
 
-/* Pools with the tensor as stored. The output's memory in the problem takes its codes. */
-static void pool_with(const Sensitivity *all, const HostProblem *problem, SensitiveTensor tensor) {
+/* Pools with the tensor as stored. The stored output's memory takes its codes. */
+static void pool_with(const Sensitivity *all, const HostProblem *problem, const BevTensor *out,
+                      SensitiveTensor tensor) {
     const BevProblem *view = &problem->view;
-    const BevTensor *out = &view->out;
     const size_t count = count_of(out);
     const double *grid = all->want;
     Features features = problem->features;
-    if (tensor == TENSOR_DEPTH || tensor == TENSOR_ALL)
+    if (tensor == TENSOR_DEPTH || tensor >= TENSOR_ALL)
         features.depth = all->depth;
-    if (tensor == TENSOR_FEATURES || tensor == TENSOR_ALL)
+    if (tensor == TENSOR_FEATURES || tensor >= TENSOR_ALL)
         features.feat = all->feat;
     if (tensor != TENSOR_OUTPUT) {
         fp64_pool(&view->shape, &view->map, &features, all->got);
@@ -111,41 +117,79 @@ static void pool_with(const Sensitivity *all, const HostProblem *problem, Sensit
     }
     for (size_t i = 0; i < count; i++)
         all->values[i] = (float)grid[i];
-    if (tensor == TENSOR_OUTPUT || tensor == TENSOR_ALL) {
+    if (tensor == TENSOR_OUTPUT || tensor >= TENSOR_ALL) {
         bev_tensor_encode(out, all->values);
         bev_tensor_decode(out, 0, out->rows, all->values);
     }
+}
+
+/* What every row of a moment and format has. */
+static SensitivityRow row_of(const char *scene, const Workload *workload, const BevProblem *view,
+                             SensitiveTensor tensor) {
+    SensitivityRow row = {.scene = scene,
+                          .time_s = workload_time_s(workload),
+                          .dtype = view->dtype,
+                          .align = view->align,
+                          .tensor = tensor,
+                          .grid_channels = view->out.row_len};
+    snprintf(row.scales, sizeof row.scales, "%s", ranges_label(workload->scales, view->dtype));
+    return row;
+}
+
+/* Pools, judges and emits the row, and the groups of features or output. */
+static void emit_row(const Sensitivity *all, const HostProblem *problem, const Stored *stored,
+                     SensitivityRow row) {
+    const BevProblem *view = &problem->view;
+    describe(stored, &row);
+    pool_with(all, problem, stored->of[TENSOR_OUTPUT], row.tensor);
+    row.error = error_of(view, view->out.row_len, all->values, all->want, all->terms);
+    row.grid2 = row.error.want2;
+    all->emit(&row, all->context);
+    if (row.tensor == TENSOR_FEATURES || row.tensor == TENSOR_OUTPUT)
+        emit_groups(all, view, row);
 }
 
 static bool visit(void *context, const char *scene, Workload *workload, const HostProblem *problem,
                   Err *err) {
     const Sensitivity *run = context;
     const BevProblem *view = &problem->view;
+    const Stored stored = {{&view->depth, &view->feat, &view->out}};
     Sensitivity all = {.emit = run->emit, .context = run->context};
     bool ok = arrays_init(&all, problem, err);
-    for (int tensor = 0; ok && tensor < TENSOR_COUNT; tensor++) {
-        SensitivityRow row = {.scene = scene,
-                              .time_s = workload_time_s(workload),
-                              .dtype = view->dtype,
-                              .align = view->align,
-                              .tensor = (SensitiveTensor)tensor,
-                              .grid_channels = view->out.row_len};
-        snprintf(row.scales, sizeof row.scales, "%s",
-                 ranges_label(workload->scales, view->dtype));
-        describe(view, &row);
-        pool_with(&all, problem, row.tensor);
-        row.error = error_of(view, view->out.row_len, all.values, all.want, all.terms);
-        row.grid2 = row.error.want2;
-        all.emit(&row, all.context);
-        if (tensor == TENSOR_FEATURES || tensor == TENSOR_OUTPUT)
-            emit_groups(&all, view, row);
-    }
+    for (int tensor = 0; ok && tensor <= TENSOR_ALL; tensor++)
+        emit_row(&all, problem, &stored, row_of(scene, workload, view, (SensitiveTensor)tensor));
     arrays_free(&all);
     return ok;
 }
 
-bool sensitivity_run(const BenchPlan *plan, void (*row)(const SensitivityRow *, void *),
-                     void *context, Err *err) {
-    Sensitivity run = {.emit = row, .context = context};
-    return plan_each_problem(plan, visit, &run, err);
+/* The row of TENSOR_MIXED. `problem` has the features' format. */
+static bool visit_mixed(void *context, const char *scene, Workload *workload,
+                        const HostProblem *problem, Err *err) {
+    const Sensitivity *run = context;
+    const BevProblem *view = &problem->view;
+    Sensitivity all = {.emit = run->emit, .context = run->context};
+    HostProblem depth = {0}, out = {0};
+    bool ok =
+        workload_problem(workload, run->mixed[TENSOR_DEPTH], view->align, &depth, err) &&
+        workload_problem(workload, run->mixed[TENSOR_OUTPUT], view->align, &out, err) &&
+        arrays_init(&all, problem, err);
+    if (ok) {
+        const Stored stored = {{&depth.view.depth, &view->feat, &out.view.out}};
+        bev_tensor_decode(&depth.view.depth, 0, depth.view.depth.rows, all.depth);
+        emit_row(&all, problem, &stored, row_of(scene, workload, view, TENSOR_MIXED));
+    }
+    problem_free(&depth);
+    problem_free(&out);
+    arrays_free(&all);
+    return ok;
+}
+
+bool sensitivity_run(const BenchPlan *plan, const BevDtype *mixed,
+                     void (*row)(const SensitivityRow *, void *), void *context, Err *err) {
+    Sensitivity run = {.emit = row, .context = context, .mixed = mixed};
+    BenchPlan once = *plan;
+    if (mixed)
+        once.dtypes = 1u << mixed[TENSOR_FEATURES];
+    return plan_each_problem(plan, visit, &run, err) &&
+           (!mixed || plan_each_problem(&once, visit_mixed, &run, err));
 }

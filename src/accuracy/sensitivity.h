@@ -6,23 +6,25 @@
 #include "src/accuracy/gates.h"
 #include "src/run/bench.h"
 
-/* TENSOR_ALL: the three together, as a kernel of the format stores them. */
+/* TENSOR_ALL: the three together, as a kernel of the format stores them; TENSOR_MIXED: together, each
+ * as a format of its own stores it. */
 typedef enum {
     TENSOR_DEPTH,
     TENSOR_FEATURES,
     TENSOR_OUTPUT,
     TENSOR_ALL,
+    TENSOR_MIXED,
     TENSOR_COUNT
 } SensitiveTensor;
-extern const char *const sensitive_names[TENSOR_COUNT]; /* "depth", "features", "output", "all" */
+extern const char *const sensitive_names[TENSOR_COUNT]; /* "depth", "features", "output", "all" ... */
 
 enum { SENSITIVITY_GROUP = 16 }; /* channels */
 
 typedef struct {
     const char *scene;
     double time_s;
-    BevDtype dtype;
-    BevDtype stored; /* what the format has for this tensor; of TENSOR_ALL dtype */
+    BevDtype dtype; /* of TENSOR_MIXED that of the features */
+    BevDtype stored[TENSOR_ALL]; /* what the format has for each tensor */
     BevAlign align;
     char scales[64]; /* by which the format is scaled: ranges_label() */
     SensitiveTensor tensor;
@@ -35,6 +37,7 @@ typedef struct {
 
 /* Calls `row` for each moment, format and tensor of the plan; after features and output for each
  * group of their channels, whose errors reach these channels of the grid alone. Of the plan it uses
- * scenes, moments, dtypes, aligns and workload. */
-bool sensitivity_run(const BenchPlan *plan, void (*row)(const SensitivityRow *row, void *context),
+ * scenes, moments, dtypes, aligns and workload. `mixed`, unless NULL: formats of depth, features and
+ * output, which make a further row of each moment. */
+bool sensitivity_run(const BenchPlan *plan, const BevDtype *mixed, void (*row)(const SensitivityRow *row, void *context),
                      void *context, Err *err);

@@ -6,6 +6,7 @@
 #include "src/run/recorded.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,20 @@ static double latency_of(const RecordedSet *recorded, const Harm *harm) {
     return found ? found->median_us : NAN;
 }
 
+/* What is stored: of one tensor its format, of all the kernel's, of a mixture the three. */
+static void add_stored(Report *report, const SensitivityRow *row) {
+    char text[64];
+    if (row->tensor < TENSOR_ALL)
+        snprintf(text, sizeof text, "%s", bev_dtypes[row->stored[row->tensor]].name);
+    else if (row->tensor == TENSOR_ALL)
+        snprintf(text, sizeof text, "%s", bev_dtypes[row->dtype].name);
+    else
+        snprintf(text, sizeof text, "%s, %s, %s", bev_dtypes[row->stored[TENSOR_DEPTH]].name,
+                 bev_dtypes[row->stored[TENSOR_FEATURES]].name,
+                 bev_dtypes[row->stored[TENSOR_OUTPUT]].name);
+    report_add(report, "stored", "stored", 0, cell_text(text));
+}
+
 static void add_row(Report *report, const RecordedSet *recorded, const Harm *harm, bool many) {
     const SensitivityRow *row = &harm->sum;
     const bool group = row->channels > 0;
@@ -87,8 +102,9 @@ static void add_row(Report *report, const RecordedSet *recorded, const Harm *har
     report_add(report, "tensor", "tensor", 0, cell_text(sensitive_names[row->tensor]));
     if (group)
         report_add(report, "channels", "channels", 0, cell_text(channels));
-    report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[row->dtype].name));
-    report_add(report, "stored", "stored", 0, cell_text(bev_dtypes[row->stored].name));
+    report_add(report, "dtype", "dtype", 0,
+               cell_text(row->tensor == TENSOR_MIXED ? "mixed" : bev_dtypes[row->dtype].name));
+    add_stored(report, row);
     report_add(report, "align", "align", 0, cell_text(bev_aligns[row->align].name));
     report_add(report, "scales", "scales", 0, cell_text(row->scales));
     report_add(report, "mb", "MB", 3, cell_mb(row->bytes));
@@ -121,8 +137,26 @@ static bool print_harms(const Options *options, Harms *all, Err *err) {
     return ok;
 }
 
+/* Reads three formats, as in "int8,fp8,fp16". */
+static bool read_mixed(const char *text, BevDtype mixed[TENSOR_ALL], Err *err) {
+    char names[TENSOR_ALL][16], rest;
+    bool ok = sscanf(text, "%15[^,],%15[^,],%15[^,]%c", names[0], names[1], names[2], &rest) == 3;
+    for (int i = 0; ok && i < TENSOR_ALL; i++) {
+        int found = choices_find(CHOICE_DTYPE, names[i]);
+        ok = found >= 0;
+        mixed[i] = (BevDtype)found;
+    }
+    return ok ||
+           err_set(err, ERR_USAGE, "--mixed",
+                   "give those of depth, features and output, such as int8,int8,fp16",
+                   "not three number formats: %.60s", text);
+}
+
 bool cmd_sensitivity(const Options *options, Err *err) {
     BenchPlan plan;
+    BevDtype mixed[TENSOR_ALL];
+    if (options->mixed && !read_mixed(options->mixed, mixed, err))
+        return false;
     Harms all = {.count = 0};
     Options here = *options;
     here.device = "cpu"; /* no kernel is run: nobody looks for a GPU */
@@ -132,7 +166,7 @@ bool cmd_sensitivity(const Options *options, Err *err) {
     plan.scenes = options->arguments;
     plan.scene_count = options->argument_count;
     plan.moments = options->moments ? (int)options->moments : options->time_s > 0;
-    bool ok = sensitivity_run(&plan, add_moment, &all, err);
+    bool ok = sensitivity_run(&plan, options->mixed ? mixed : NULL, add_moment, &all, err);
     if (ok && all.out_of_memory)
         ok = err_set(err, ERR_FAILED, "sensitivity", "choose fewer scenes", "out of memory");
     ok = ok && print_harms(options, &all, err);

@@ -118,8 +118,8 @@ const Subcommand commands[COMMAND_COUNT] = {
      1, OPTIONS_MAX_ARGUMENTS, cmd_calibrate},
     {"sensitivity", "SCENE...", "find the tensor that a number format harms most",
      "Depth, features and output in a format, one at a time: the tensor is encoded and decoded, all "
-     "else stays FP32, and sums are FP64; all is the three together. The most harmful comes first, with "
-     "its bytes and, of all, the latency of V4 as recorded (bench --recorded says where). A second table has groups of 16 channels of features and output, and their share "
+     "else stays FP32, and sums are FP64; all is the three together, and mixed the three in formats of "
+     "their own. The most harmful comes first, with its bytes and, of all, the latency of V4 as recorded (bench --recorded says where). A second table has groups of 16 channels of features and output, and their share "
      "of the error of the whole grid. Of a clip and with --moments the errors are of all moments.",
      1, OPTIONS_MAX_ARGUMENTS, cmd_sensitivity},
 };

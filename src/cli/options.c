@@ -82,6 +82,8 @@ static const OptionRow rows[] = {
     {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO) | ON(STEPS) | ON(SENSITIVITY),
      FIELD(dtype),
      "number formats (bench: fp32,fp16; verify, sensitivity: all; else fp16)", CHOICE_DTYPE},
+    {"mixed", 0, "D,F,O", KIND_TEXT, ON(SENSITIVITY), FIELD(mixed),
+     "a row besides, of depth, features and output each as this format has it: int8,fp8,fp16"},
     {"dtype", 'd', "NAME", KIND_CHOICE, ON(CALIBRATE), FIELD(dtype),
      "the format that entropy, mse and the table are of, one with a scale a tensor (default: fp8)",
      CHOICE_DTYPE},

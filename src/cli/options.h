@@ -36,6 +36,7 @@ typedef struct {
     const char *arguments[OPTIONS_MAX_ARGUMENTS]; /* SCENE ... */
     int argument_count;
     bool help;
+    const char *mixed;                           /* three formats, as in "int8,fp8,fp16" */
     const char *kernel, *dtype, *align, *device; /* names, or comma-separated lists of them */
     const char *direction; /* "forward", "backward", "both"; NULL: not given */
     const char *rounding;                        /* "scene", "floor", "truncate"; NULL: scene */

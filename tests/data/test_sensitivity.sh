@@ -71,6 +71,19 @@ for key, row in both.items():
     assert row["time_s"] == (0.5 if b["max_abs"] > a["max_abs"] else 0), (row, a, b)
     assert min(a["harm"], b["harm"]) <= row["harm"] <= max(a["harm"], b["harm"]), (row, a, b)'
 
+judge mixed.json street.json -c 40 -d fp8,int8_fp16 --mixed int8,int8,fp16
+tap_script "a mixture as a format has it is that format, and has its bytes" '
+rows = {(row["dtype"], row["tensor"]): row for row in json.load(open("mixed.json"))["results"]}
+mixed, same = rows["mixed", "mixed"], rows["int8_fp16", "all"]
+assert all(mixed[key] == same[key] for key in ("harm", "mb", "max_abs", "cosine")), (mixed, same)
+assert mixed["stored"] == "uint8, int8, fp16", mixed'
+judge other-mixed.json street.json -c 40 -d fp8 --mixed int8,fp8,fp32
+tap_script "formats of three kinds" '
+rows = {(row["dtype"], row["tensor"]): row for row in json.load(open("other-mixed.json"))["results"]}
+mixed, parts = rows["mixed", "mixed"], rows["fp8", "features"]
+assert mixed["stored"] == "uint8, fp8, fp32" and 0.9 < mixed["harm"] / parts["harm"] < 1.1, (mixed, parts)'
+refuses "not three number formats: int8,fp17,fp16" "an unknown format" street.json --mixed int8,fp17,fp16
+refuses "not three number formats: int8" "one format of three" street.json --mixed int8
 judge large.json street.json -c 40 -d nvfp4 --outlier 1000
 tap_script "an outlier harms the group that shares its blocks" '
 groups = [row for row in json.load(open("large.json"))["groups"] if row["tensor"] == "features"]
