@@ -166,8 +166,8 @@ enum { WARP = 32, WORD = 4 };
 int bev_access_tile(const BevAccess *access, const BevProblem *problem) {
     bool sixteens = problem->dtype == BEV_NVFP4;
     if (access->owner == BEV_OWNS_PIECE)
-        sixteens = (sixteens || bev_dtypes[problem->dtype].bits == 8) &&
-                   problem->shape.channels % 16 == 0;
+        sixteens =
+            (sixteens || bev_dtypes[problem->dtype].bits == 8) && problem->shape.channels % 16 == 0;
     return access->widens && sixteens ? 16 : access->tile;
 }
 

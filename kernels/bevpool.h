@@ -28,7 +28,13 @@ extern "C" {
 
 /* UINT8 is an element format, of depths that go with INT8 features: they are never negative. */
 typedef enum {
-    BEV_FP32, BEV_FP16, BEV_BF16, BEV_FP8, BEV_NVFP4, BEV_INT8, BEV_INT8_FP16,
+    BEV_FP32,
+    BEV_FP16,
+    BEV_BF16,
+    BEV_FP8,
+    BEV_NVFP4,
+    BEV_INT8,
+    BEV_INT8_FP16,
     BEV_DTYPE_COUNT,
     BEV_UINT8 = BEV_DTYPE_COUNT,
     BEV_ELEMENT_COUNT

@@ -31,7 +31,8 @@ size_t bev_block_scale_bytes(BevDtype dtype, int64_t rows, int64_t row_len);
 
 /* The tensor scale that maps |value| <= largest_abs onto the format without overflow: 1 for
  * FP32, FP16, BF16; largest_abs / 448 for FP8; largest_abs / 127 for INT8 and / 255 for UINT8;
- * largest_abs / (448 * 6) for NVFP4 (source: the NVFP4 recipe of two-level scaling). 1 where largest_abs is 0. */
+ * largest_abs / (448 * 6) for NVFP4 (source: the NVFP4 recipe of two-level scaling). 1 where
+ * largest_abs is 0. */
 float bev_tensor_scale(BevDtype dtype, float largest_abs);
 
 /* Encodes tensor->rows x tensor->row_len values with tensor->dtype and tensor->scale into

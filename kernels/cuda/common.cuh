@@ -272,8 +272,8 @@ __device__ inline uint32_t int8_from_floats(float a, float b, float c, float d) 
 #pragma unroll
     for (int i = 0; i < 4; i++)
         bits[i] = __float_as_uint(fminf(fmaxf(v[i], -127.0f), 127.0f) + WHOLE_BIAS);
-    return __byte_perm(__byte_perm(bits[0], bits[1], 0x0040),
-                       __byte_perm(bits[2], bits[3], 0x0040), 0x5410);
+    return __byte_perm(__byte_perm(bits[0], bits[1], 0x0040), __byte_perm(bits[2], bits[3], 0x0040),
+                       0x5410);
 }
 
 template <> struct Codec<BEV_INT8> {
@@ -307,9 +307,9 @@ __device__ inline void float4_from_int8(uint32_t codes, float values[4]) {
 // WHOLE: codes of INT8, features as whole numbers.
 template <BevDtype D> inline constexpr bool WHOLE = D == BEV_INT8 || D == BEV_INT8_FP16;
 template <BevDtype D>
-inline constexpr BevDtype DEPTH_OF = D == BEV_NVFP4  ? BEV_FP8
-                                     : WHOLE<D> ? BEV_UINT8
-                                                     : D;
+inline constexpr BevDtype DEPTH_OF = D == BEV_NVFP4 ? BEV_FP8
+                                     : WHOLE<D>     ? BEV_UINT8
+                                                    : D;
 template <BevDtype D>
 inline constexpr BevDtype OUT_OF = D == BEV_NVFP4       ? BEV_FP8
                                    : D == BEV_INT8_FP16 ? BEV_FP16
@@ -490,8 +490,7 @@ template <BevDtype D> __device__ inline float sum_factor(const Pool &pool, int c
 }
 
 // Four numbers as codes of a byte, the first in the lowest one.
-template <BevDtype OUT>
-__device__ inline uint32_t four_codes(float a, float b, float c, float d) {
+template <BevDtype OUT> __device__ inline uint32_t four_codes(float a, float b, float c, float d) {
     if constexpr (OUT == BEV_INT8)
         return int8_from_floats(a, b, c, d);
     else

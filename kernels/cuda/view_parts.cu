@@ -154,8 +154,10 @@ bool parts_launch(const BevProblem *problem, const BevPlan *plan, void *stream_,
             using Code = DepthCode<D>;
             softmax_kernel<D><<<blocks_for(logits.pixels, THREADS), THREADS, 0, stream>>>(
                 (const Code *)problem->depth.data, logits, (Code *)pooling.depth.data);
-            transpose<Code>(problem->feat.data, features, s.cameras, (void *)pooling.feat.data, stream);
-            ok = cuda_ok(cudaGetLastError(), "view", err) && POOLS.launch(&pooling, plan, stream, err);
+            transpose<Code>(problem->feat.data, features, s.cameras, (void *)pooling.feat.data,
+                            stream);
+            ok = cuda_ok(cudaGetLastError(), "view", err) &&
+                 POOLS.launch(&pooling, plan, stream, err);
             if (ok && samples)
                 transpose<Code>(pooling.out.data, grid, samples, problem->out.data, stream);
         }

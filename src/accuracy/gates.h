@@ -46,8 +46,8 @@ typedef struct {
 typedef struct {
     const char *output;
     double max_abs, rel_l2, cosine;
-    double channels_l2; /* of rel_l2 of each channel: root of the mean square. A small channel counts
-                           as much as a large one. Of parts: the worst one's. By class: 0 */
+    double channels_l2; /* of rel_l2 of each channel: root of the mean square. A small channel
+                           counts as much as a large one. Of parts: the worst one's. By class: 0 */
     int64_t judged, left_out;          /* elements of rows with terms: compared, and left out */
     int64_t nan_count, inf_count;      /* in the output, where the FP64 value is finite */
     bool atol_1e2;                     /* the published tolerance: max_abs <= 1e-2 */

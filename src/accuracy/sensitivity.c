@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const sensitive_names[TENSOR_COUNT] = {"depth", "features", "output", "all",
-                                                   "mixed"};
+const char *const sensitive_names[TENSOR_COUNT] = {"depth", "features", "output", "all", "mixed"};
 
 /* The state of sensitivity_run, and the arrays of a problem. */
 typedef struct {
@@ -169,10 +168,9 @@ static bool visit_mixed(void *context, const char *scene, Workload *workload,
     const BevProblem *view = &problem->view;
     Sensitivity all = {.emit = run->emit, .context = run->context};
     HostProblem depth = {0}, out = {0};
-    bool ok =
-        workload_problem(workload, run->mixed[TENSOR_DEPTH], view->align, &depth, err) &&
-        workload_problem(workload, run->mixed[TENSOR_OUTPUT], view->align, &out, err) &&
-        arrays_init(&all, problem, err);
+    bool ok = workload_problem(workload, run->mixed[TENSOR_DEPTH], view->align, &depth, err) &&
+              workload_problem(workload, run->mixed[TENSOR_OUTPUT], view->align, &out, err) &&
+              arrays_init(&all, problem, err);
     if (ok) {
         const Stored stored = {{&depth.view.depth, &view->feat, &out.view.out}};
         bev_tensor_decode(&depth.view.depth, 0, depth.view.depth.rows, all.depth);

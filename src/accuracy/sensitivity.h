@@ -6,8 +6,8 @@
 #include "src/accuracy/gates.h"
 #include "src/run/bench.h"
 
-/* TENSOR_ALL: the three together, as a kernel of the format stores them; TENSOR_MIXED: together, each
- * as a format of its own stores it. */
+/* TENSOR_ALL: the three together, as a kernel of the format stores them; TENSOR_MIXED: together,
+ * each as a format of its own stores it. */
 typedef enum {
     TENSOR_DEPTH,
     TENSOR_FEATURES,
@@ -16,14 +16,15 @@ typedef enum {
     TENSOR_MIXED,
     TENSOR_COUNT
 } SensitiveTensor;
-extern const char *const sensitive_names[TENSOR_COUNT]; /* "depth", "features", "output", "all" ... */
+extern const char
+    *const sensitive_names[TENSOR_COUNT]; /* "depth", "features", "output", "all" ... */
 
 enum { SENSITIVITY_GROUP = 16 }; /* channels */
 
 typedef struct {
     const char *scene;
     double time_s;
-    BevDtype dtype; /* of TENSOR_MIXED that of the features */
+    BevDtype dtype;              /* of TENSOR_MIXED that of the features */
     BevDtype stored[TENSOR_ALL]; /* what the format has for each tensor */
     BevAlign align;
     char scales[64]; /* by which the format is scaled: ranges_label() */
@@ -31,13 +32,14 @@ typedef struct {
     int64_t first_channel, channels; /* of a group; channels 0: the whole tensor */
     FormatError error;               /* of a group: of its channels, against these alone */
     int64_t grid_channels;
-    double grid2;                    /* sum of the squares of the whole grid in FP64 */
-    double bytes;                    /* as stored */
+    double grid2; /* sum of the squares of the whole grid in FP64 */
+    double bytes; /* as stored */
 } SensitivityRow;
 
 /* Calls `row` for each moment, format and tensor of the plan; after features and output for each
  * group of their channels, whose errors reach these channels of the grid alone. Of the plan it uses
- * scenes, moments, dtypes, aligns and workload. `mixed`, unless NULL: formats of depth, features and
- * output, which make a further row of each moment. */
-bool sensitivity_run(const BenchPlan *plan, const BevDtype *mixed, void (*row)(const SensitivityRow *row, void *context),
-                     void *context, Err *err);
+ * scenes, moments, dtypes, aligns and workload. `mixed`, unless NULL: formats of depth, features
+ * and output, which make a further row of each moment. */
+bool sensitivity_run(const BenchPlan *plan, const BevDtype *mixed,
+                     void (*row)(const SensitivityRow *row, void *context), void *context,
+                     Err *err);

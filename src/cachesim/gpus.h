@@ -40,8 +40,8 @@ double gpu_clock_ghz(const Gpu *gpu);
 /* The figures of a GPU that an estimate needs. */
 BevGpuFacts gpu_facts(const Gpu *gpu);
 
-/* The formats below 16 bits that its hardware converts or multiplies: "INT8, FP8". INT8 from compute
- * capability 6.1 on (dp4a), NVFP4 from 10.0 on. */
+/* The formats below 16 bits that its hardware converts or multiplies: "INT8, FP8". INT8 from
+ * compute capability 6.1 on (dp4a), NVFP4 from 10.0 on. */
 const char *gpu_narrow_formats(const Gpu *gpu);
 
 /* What if: figures of a GPU that the user changes; 0: its own. */

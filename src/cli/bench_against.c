@@ -18,7 +18,7 @@ struct Against {
     json_t *root;
     double fail; /* a slow-down that is still allowed, 0.05; INFINITY: any */
     int compared, failed;
-    int unsettled; /* of those that fail: in one file or the other */
+    int unsettled;   /* of those that fail: in one file or the other */
     char worst[300]; /* of those that fail */
     double worst_ratio;
     int bar_count;

@@ -146,10 +146,9 @@ static bool read_mixed(const char *text, BevDtype mixed[TENSOR_ALL], Err *err) {
         ok = found >= 0;
         mixed[i] = (BevDtype)found;
     }
-    return ok ||
-           err_set(err, ERR_USAGE, "--mixed",
-                   "give those of depth, features and output, such as int8,int8,fp16",
-                   "not three number formats: %.60s", text);
+    return ok || err_set(err, ERR_USAGE, "--mixed",
+                         "give those of depth, features and output, such as int8,int8,fp16",
+                         "not three number formats: %.60s", text);
 }
 
 bool cmd_sensitivity(const Options *options, Err *err) {

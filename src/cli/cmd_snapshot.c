@@ -374,9 +374,9 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
                    cell_if(now > 0, cell_real(now)));
         report_add(report, "speedup_over_v2", "over V2", 3,
                    cell_real(speedup_of(row, rows, count)));
-        report_add(report, "scales", "scales", 0,
-                   cell_text(ranges_label(snapshot->workload.scales,
-                                          snapshot->pooled[0].config.dtype)));
+        report_add(
+            report, "scales", "scales", 0,
+            cell_text(ranges_label(snapshot->workload.scales, snapshot->pooled[0].config.dtype)));
         report_add(report, "max_abs", "max error", 2, cell_real(row->error.max_abs));
         report_add(report, "rel_l2", "relative L2", 2, cell_real(row->error.rel_l2));
         report_add(report, "gate_a", "gate A", 0, cell_text(verdict_names[row->gate]));

@@ -292,8 +292,8 @@ static void add_class_rows(Report *report, const Verified *verified, int number)
         report_add(report, "rel_l2", "rel L2", 3, cell_real(error->error.rel_l2));
         report_add(report, "cosine", "lowest cosine", 8, cell_real(error->cosine));
         report_add(report, "within_atol_1e2", "atol 1e-2", 0, cell_bool(error->error.atol_1e2));
-        report_add(report, "within_lines", verified->cosine || verified->max_abs ? "lines" : NULL, 0,
-                   cell_bool(is_within(verified, error->error.max_abs, error->cosine)));
+        report_add(report, "within_lines", verified->cosine || verified->max_abs ? "lines" : NULL,
+                   0, cell_bool(is_within(verified, error->error.max_abs, error->cosine)));
     }
 }
 

@@ -18,8 +18,10 @@ const Subcommand commands[COMMAND_COUNT] = {
      "the number format costs against FP64 over the original inputs, gate C demands exact equality "
      "on data that every order of summation sums exactly. Backward, with a random gradient of the "
      "output, the same gates judge both gradients, and the adjoint identity holds them against "
-     "pooling: sum(pool(d, f) * g) = sum(d * grad_d) = sum(f * grad_f). Of several moments the table has "
-     "the worst one, with the cell and the class where the error is largest, and a second table has the "
+     "pooling: sum(pool(d, f) * g) = sum(d * grad_d) = sum(f * grad_f). Of several moments the "
+     "table has "
+     "the worst one, with the cell and the class where the error is largest, and a second table "
+     "has the "
      "scenes' classes; --format json has every moment. Without SCENE: canonical, "
      "asymmetric and toy. Exit status 3 when a gate fails.",
      0, OPTIONS_MAX_ARGUMENTS, cmd_verify},
@@ -63,13 +65,15 @@ const Subcommand commands[COMMAND_COUNT] = {
      "Prints what each WORD means; without WORD, the whole glossary.", 0, OPTIONS_MAX_ARGUMENTS,
      cmd_glossary},
     {"learn", "[LESSON]", "take a lesson: predict, run, see why",
-     "Without LESSON lists the course and how far you are. LESSON is a number, a name or a file: the "
+     "Without LESSON lists the course and how far you are. LESSON is a number, a name or a file: "
+     "the "
      "live display opens with it, asks for predictions, runs what they are about and shows why. "
      "Where there is no terminal it asks and reads lines. A lesson goes on where you left it. "
      "Progress is kept in $XDG_STATE_HOME/bevscope, else in ~/.local/state/bevscope.",
      0, 1, cmd_learn},
     {"try", "FILE [SCENE]", "judge and time a kernel of your own",
-     "FILE.c holds one function in C, void pool(const Pool *p): BEV pooling in FP32, nearest; --new "
+     "FILE.c holds one function in C, void pool(const Pool *p): BEV pooling in FP32, nearest; "
+     "--new "
      "writes one to begin with. It is compiled by cc, gcc, clang or $CC, with -O2, -fopenmp where "
      "that is known, and $CFLAGS; then judged on the cases that this program's own kernels are "
      "judged on, by gates A and C: out is NaN before each call, two runs must both pass, and only "
@@ -78,7 +82,8 @@ const Subcommand commands[COMMAND_COUNT] = {
      "its own, without terminal, with limits of time and memory; on Linux for x86-64 and AArch64 "
      "it also cannot start processes, write files or use the network. That contains mistakes, not "
      "attacks: it runs with your rights and can read what you can, so try no stranger's file. "
-     "FILE.cu holds a kernel in CUDA and needs a GPU, a build with CUDA and libnvrtc; of the limits "
+     "FILE.cu holds a kernel in CUDA and needs a GPU, a build with CUDA and libnvrtc; of the "
+     "limits "
      "it has that of time only. Exit status 3 when a case is wrong, 1 when the kernel does not "
      "compile, crashes or does not end, 4 without a compiler or a GPU.",
      1, 2, cmd_try},
@@ -90,7 +95,8 @@ const Subcommand commands[COMMAND_COUNT] = {
      "a cell, a block or a warp: the cell with the most points.",
      0, 1, cmd_steps},
     {"train", "[SCENE]", "descend along the gradients until a smeared street is sharp",
-     "Gradient descent on the depth distribution, on the kernels of both directions: the parameters "
+     "Gradient descent on the depth distribution, on the kernels of both directions: the "
+     "parameters "
      "are a logit for each bin of each pixel, depth is their softmax, and the loss is the distance "
      "of the pooled grid to that of the true depth, |grid - true grid|^2 / |true grid|^2. Prints "
      "loss, the share of depth in the wrong bin, and what forward, backward and all else took; "
@@ -98,28 +104,38 @@ const Subcommand commands[COMMAND_COUNT] = {
      "Without SCENE: canonical.",
      0, 1, cmd_train},
     {"demo", "", "a tour of the live display, a minute long",
-     "Plays samples/demo.keys in the live display, with captions: kernels, formats, errors, charts, "
+     "Plays samples/demo.keys in the live display, with captions: kernels, formats, errors, "
+     "charts, "
      "a bent camera. Any key or click takes over; u then puts everything back. The control tour "
      "plays it, too, and so does Enter as the first key of bevscope live.",
      0, 0, cmd_demo},
     {"rig", "", "say in a minute how large a problem your rig is",
-     "Points, intervals, footprint and, for every GPU of the table, the regime, the fastest kernel and its "
-     "latency by the model. --from names a rig that comes with the program (nuscenes, argoverse2, waymo, "
-     "kitti360, robot), or a scene in JSON; the other options change it. -o writes the changed rig, a "
+     "Points, intervals, footprint and, for every GPU of the table, the regime, the fastest kernel "
+     "and its "
+     "latency by the model. --from names a rig that comes with the program (nuscenes, argoverse2, "
+     "waymo, "
+     "kitti360, robot), or a scene in JSON; the other options change it. -o writes the changed "
+     "rig, a "
      "scene that every command takes.",
      0, 0, cmd_rig},
     {"calibrate", "SCENE... [-o scales.json]", "choose scales beforehand, as a vehicle needs them",
-     "Counts the magnitudes of depth, features and output over all moments of all scenes, in FP32, and "
+     "Counts the magnitudes of depth, features and output over all moments of all scenes, in FP32, "
+     "and "
      "shows for each method which magnitude is kept, the share of values above it, which saturate, "
-     "the share of values other than 0 that become 0, and the relative L2 error after quantisation. "
+     "the share of values other than 0 that become 0, and the relative L2 error after "
+     "quantisation. "
      "max keeps all; percentile leaves out the largest; entropy has the least Kullback-Leibler "
      "divergence, as PyTorch Quantization and TensorRT define it; mse the least squared error. -o "
      "writes the ranges of --method, from which the scale of each format follows.",
      1, OPTIONS_MAX_ARGUMENTS, cmd_calibrate},
     {"sensitivity", "SCENE...", "find the tensor that a number format harms most",
-     "Depth, features and output in a format, one at a time: the tensor is encoded and decoded, all "
-     "else stays FP32, and sums are FP64; all is the three together, and mixed the three in formats of "
-     "their own. The most harmful comes first, with its bytes and, of all, the latency of V4 as recorded (bench --recorded says where). A second table has groups of 16 channels of features and output, and their share "
+     "Depth, features and output in a format, one at a time: the tensor is encoded and decoded, "
+     "all "
+     "else stays FP32, and sums are FP64; all is the three together, and mixed the three in "
+     "formats of "
+     "their own. The most harmful comes first, with its bytes and, of all, the latency of V4 as "
+     "recorded (bench --recorded says where). A second table has groups of 16 channels of features "
+     "and output, and their share "
      "of the error of the whole grid. Of a clip and with --moments the errors are of all moments.",
      1, OPTIONS_MAX_ARGUMENTS, cmd_sensitivity},
 };

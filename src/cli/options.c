@@ -31,8 +31,9 @@ typedef struct {
 #define ANY_GPU      (MODELS | ON(RIG))
 #define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS) | ON(SENSITIVITY))
 #define CALIBRATES   (SCENES | ON(CALIBRATE))
-#define SCALED       (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(EXPORT) | ON(PLOT) | \
-                      ON(SENSITIVITY))
+#define SCALED                                                                                     \
+    (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(EXPORT) | ON(PLOT) |         \
+     ON(SENSITIVITY))
 #define FAULTY       (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT))
 #define FIELD(field) .offset = offsetof(Options, field)
 
@@ -63,12 +64,16 @@ static const OptionRow rows[] = {
      "kernels by name or title (default: all)", CHOICE_KERNEL},
     {"kernel", 'k', "NAME", KIND_CHOICE, ON(TRAIN) | ON(EXPORT), FIELD(kernel),
      "forward kernel by name or title; backward goes the row of the same title (default: the best "
-     "of the device)", CHOICE_KERNEL},
+     "of the device)",
+     CHOICE_KERNEL},
     {"steps", 'n', "N", KIND_INT, ON(TRAIN), FIELD(steps), "so many steps (default: 200)",
      CHOICE_NONE, 1, 100000},
-    {"direction", 0, "WHICH", KIND_CHOICE, ON(VERIFY) | ON(BENCH) | ON(REGIME) | ON(EXPORT), FIELD(direction),
-     "forward (pooling), backward (its gradients, in fp32, fp16 and bf16) or both (default: forward, "
-     "or that of the kernels named)", CHOICE_DIRECTION},
+    {"direction", 0, "WHICH", KIND_CHOICE, ON(VERIFY) | ON(BENCH) | ON(REGIME) | ON(EXPORT),
+     FIELD(direction),
+     "forward (pooling), backward (its gradients, in fp32, fp16 and bf16) or both (default: "
+     "forward, "
+     "or that of the kernels named)",
+     CHOICE_DIRECTION},
     {"direction", 0, "WHICH", KIND_CHOICE, ON(PLOT) | ON(REPORT), FIELD(direction),
      "forward, backward (the kernels of the gradients) or, of a report, both (default: forward)",
      CHOICE_DIRECTION},
@@ -80,8 +85,8 @@ static const OptionRow rows[] = {
      "backward: the gradient of the output, a .npy of the shape (ny, nx, channels), instead of a "
      "random one (snapshot --backward: instead of a loss); NaN and infinite values are counted"},
     {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO) | ON(STEPS) | ON(SENSITIVITY),
-     FIELD(dtype),
-     "number formats (bench: fp32,fp16; verify, sensitivity: all; else fp16)", CHOICE_DTYPE},
+     FIELD(dtype), "number formats (bench: fp32,fp16; verify, sensitivity: all; else fp16)",
+     CHOICE_DTYPE},
     {"mixed", 0, "D,F,O", KIND_TEXT, ON(SENSITIVITY), FIELD(mixed),
      "a row besides, of depth, features and output each as this format has it: int8,fp8,fp16"},
     {"dtype", 'd', "NAME", KIND_CHOICE, ON(CALIBRATE), FIELD(dtype),
@@ -106,20 +111,22 @@ static const OptionRow rows[] = {
      "how points meet cells (verify: all; else nearest)", CHOICE_ALIGN},
     {"device", 0, "WHICH", KIND_TEXT,
      ALL & ~(ON(GLOSSARY) | ON(TRY) | ON(STEPS) | ON(RIG) | ON(CALIBRATE) | ON(SENSITIVITY)),
-     FIELD(device),
-     "auto, cpu, cuda or a GPU's number (default: auto)"},
+     FIELD(device), "auto, cpu, cuda or a GPU's number (default: auto)"},
     {"time", 't', "SECONDS", KIND_REAL, CALIBRATES | ON(TRY) | ON(TRAIN), FIELD(time_s),
      "moment of a moving world or a clip (default: 0)", CHOICE_NONE, 0, 1e6},
     {"moments", 0, "N", KIND_INT, ON(VERIFY) | ON(SENSITIVITY), FIELD(moments),
-     "so many moments from --time on, half a second apart, of a clip spread evenly over it (default: "
+     "so many moments from --time on, half a second apart, of a clip spread evenly over it "
+     "(default: "
      "one; of a clip all): a line shows the worst moment, and the worst line comes first",
      CHOICE_NONE, 1, 10000},
     {"moments", 0, "N", KIND_INT, ON(CALIBRATE) | ON(PLOT), FIELD(moments),
      "so many moments from --time on, half a second apart (default: of a clip all, of a world 12)",
      CHOICE_NONE, 1, 10000},
     {"cosine", 0, "C", KIND_REAL, ON(VERIFY), FIELD(cosine),
-     "a line besides the gates: the cosine of each moment's output, and of its cells of each class, "
-     "must be at least C, such as 0.999", CHOICE_NONE, 0, 1},
+     "a line besides the gates: the cosine of each moment's output, and of its cells of each "
+     "class, "
+     "must be at least C, such as 0.999",
+     CHOICE_NONE, 0, 1},
     {"max-abs", 0, "E", KIND_REAL, ON(VERIFY), FIELD(max_abs),
      "the same: the largest error of each moment must be at most E, such as the published 1e-2",
      CHOICE_NONE, 0, 1e9},
@@ -127,7 +134,8 @@ static const OptionRow rows[] = {
      "of the depth distribution: below 1 sharpens, above 1 smears", CHOICE_NONE, 0.01, 100},
     {"temperature", 0, "T", KIND_REAL, ON(TRAIN), FIELD(temperature),
      "of the depth to start from (default: 10)", CHOICE_NONE, 0.01, 100},
-    {"from", 0, "RIG", KIND_TEXT, ON(RIG), FIELD(from_rig), "the rig to begin with (default: nuscenes)"},
+    {"from", 0, "RIG", KIND_TEXT, ON(RIG), FIELD(from_rig),
+     "the rig to begin with (default: nuscenes)"},
     {"input", 0, "WxH", KIND_TEXT, ON(RIG), FIELD(input),
      "the network's input: images are resized to this width, and the lower rows kept"},
     {"stride", 0, "N", KIND_INT, ON(RIG), FIELD(stride),
@@ -135,21 +143,24 @@ static const OptionRow rows[] = {
     {"depth", 0, "START:STOP:STEP", KIND_TEXT, ON(RIG), FIELD(depth), "depth bins in metres"},
     {"reach", 0, "M", KIND_REAL, ON(RIG), FIELD(reach_m), "the grid goes from -M to M metres",
      CHOICE_NONE, 0.1, 10000},
-    {"cell", 0, "M", KIND_REAL, ON(RIG), FIELD(cell_m), "side of a cell in metres", CHOICE_NONE, 0.01,
-     1000},
+    {"cell", 0, "M", KIND_REAL, ON(RIG), FIELD(cell_m), "side of a cell in metres", CHOICE_NONE,
+     0.01, 1000},
     {"channels", 'c', "N", KIND_INT, CALIBRATES | ON(RIG) | ON(TRY) | ON(TRAIN), FIELD(channels),
      "feature channels instead of the scene's own", CHOICE_NONE, 1, 1024},
     {"prune", 0, "DEPTH", KIND_REAL, SCENES, FIELD(prune),
      "leave out points whose depth is below this", CHOICE_NONE, 0, 1},
     {"scales", 0, "FILE", KIND_TEXT, SCALED, FIELD(scales),
-     "ranges that calibrate wrote, from which FP8, NVFP4 and INT8 are scaled; channel: ideal ones, of "
+     "ranges that calibrate wrote, from which FP8, NVFP4 and INT8 are scaled; channel: ideal ones, "
+     "of "
      "INT8 features one a channel (default: ideal, the largest values of the very frame)"},
     {"outlier", 0, "FACTOR", KIND_REAL, SCENES, FIELD(outlier),
      "multiply feature channel 0 by this, as trained networks have channels: one scale for all "
-     "channels then serves one of them", CHOICE_NONE, 1, FEATURES_MAX_OUTLIER},
+     "channels then serves one of them",
+     CHOICE_NONE, 1, FEATURES_MAX_OUTLIER},
     {"evenness", 0, "E", KIND_REAL, SCENES, FIELD(evenness),
      "what if its intervals were more even: 0 as they are, 1 all of the mean length; points, cells "
-     "and distinct bytes stay", CHOICE_NONE, 0, 1},
+     "and distinct bytes stay",
+     CHOICE_NONE, 0, 1},
     {"skew", 0, "S", KIND_REAL, SCENES, FIELD(skew),
      "of an operator scene: 0 even, 1 Zipf's law, as its file explains (default: the scene's own)",
      CHOICE_NONE, 0, OPERATOR_MAX_SKEW},
@@ -177,8 +188,8 @@ static const OptionRow rows[] = {
      "the same, of its focal length", CHOICE_NONE, -20, 20},
     {"dirty", 0, NULL, KIND_FLAG, FAULTY, FIELD(dirty), "a dirty lens switches it off"},
     {"output", 'o', "FILE", KIND_TEXT,
-     ON(SNAPSHOT) | ON(SENSITIVITY) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) |
-         ON(TRY) | ON(TRAIN) | ANY_GPU,
+     ON(SNAPSHOT) | ON(SENSITIVITY) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | ON(TRY) |
+         ON(TRAIN) | ANY_GPU,
      FIELD(output),
      "write here instead of to standard output, atomically (try, train: the chart, as PNG or SVG)"},
     {"output", 'o', "FILE", KIND_TEXT, ON(CALIBRATE), FIELD(output),
@@ -186,8 +197,7 @@ static const OptionRow rows[] = {
     {"format", 'f', "FORMAT", KIND_CHOICE,
      ON(CALIBRATE) | ON(SENSITIVITY) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME) |
          ON(AGREEMENT) | ON(TRAIN) | ON(RIG),
-     FIELD(format),
-     "table, markdown, csv or json (default: table)", CHOICE_FORMAT},
+     FIELD(format), "table, markdown, csv or json (default: table)", CHOICE_FORMAT},
     {"cache", 0, "LIST", KIND_LIST, ON(BENCH), FIELD(cache), "cache states to time (default: both)",
      CHOICE_CACHE},
     {"quick", 'q', NULL, KIND_FLAG, ON(BENCH) | ON(REPORT) | ON(TRY), FIELD(quick),
@@ -200,7 +210,8 @@ static const OptionRow rows[] = {
      "lines that nobody uses, and says what was left; several one after the other, such as "
      "0,16,32"},
     {"against", 0, "OLD.json", KIND_TEXT, ON(BENCH), FIELD(against),
-     "hold the latencies against those of an earlier bench --format json of this machine: ratios with "
+     "hold the latencies against those of an earlier bench --format json of this machine: ratios "
+     "with "
      "their noise"},
     {"fail", 0, "PERCENT", KIND_TEXT, ON(BENCH), FIELD(fail),
      "with --against: exit status 3 where a kernel is slower by more than that, such as 5%, and by "
@@ -233,9 +244,11 @@ static const OptionRow rows[] = {
      "else, beside the data sheet; without a GPU, what was recorded of others"},
     {"view", 'v', "VIEW", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(view),
      "what the cells show (default: color; a network's features and operators: norm; features of "
-     "photographs: rgb)", CHOICE_VIEW},
+     "photographs: rgb)",
+     CHOICE_VIEW},
     {"slice", 0, "K", KIND_TEXT, ON(LIVE) | ON(SNAPSHOT), FIELD(slice),
-     "what is shown of a grid with height: slice K from 0, max (the strongest cell of each column), "
+     "what is shown of a grid with height: slice K from 0, max (the strongest cell of each "
+     "column), "
      "or side, as seen from the left (default: max)"},
     {"channel", 0, "N", KIND_INT, ON(SNAPSHOT), FIELD(channel),
      "which channel --view channel shows (default: 0)", CHOICE_NONE, 0, 1023},
@@ -251,29 +264,36 @@ static const OptionRow rows[] = {
      "combination, such as fp8 or v2,bilinear; or a second file, another checkpoint or calibration "
      "of the same grid, such as other.npz"},
     {"compare", 0, "SCENE", KIND_TEXT, ON(LIVE), FIELD(compare),
-     "a second scene or file beside the first, such as another checkpoint or calibration of the same "
+     "a second scene or file beside the first, such as another checkpoint or calibration of the "
+     "same "
      "grid"},
     {"backward", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(backward),
      "the way back: which pixels feed a loss, half the squared norm of what is pooled into the "
-     "cells of --cell and --loss; they are lit in the camera views, and bars show grad_depth of the "
+     "cells of --cell and --loss; they are lit in the camera views, and bars show grad_depth of "
+     "the "
      "brightest; in fp32, fp16 and bf16. --kernel names either direction"},
     {"pixel", 0, "CAMERA,X,Y", KIND_TEXT, ON(SNAPSHOT), FIELD(pixel),
-     "with --backward: show grad_depth of this pixel of the feature map instead of the brightest; a "
+     "with --backward: show grad_depth of this pixel of the feature map instead of the brightest; "
+     "a "
      "camera by name or number"},
     {"loss", 0, "CELLS", KIND_CHOICE, ON(SNAPSHOT), FIELD(loss),
      "with --backward: the cell alone, box (the cells of the object that covers it) or class (all "
-     "cells of its class) (default: cell)", CHOICE_LOSS},
+     "cells of its class) (default: cell)",
+     CHOICE_LOSS},
     {"cameras", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(cameras), "add the strip of camera views"},
     {"strip", 0, "WHAT", KIND_CHOICE, ON(SNAPSHOT), FIELD(strip),
-     "add it with this over the photographs: image (nothing), norm (of the features) or depth (mean "
-     "of the distribution) (default: image)", CHOICE_STRIP},
+     "add it with this over the photographs: image (nothing), norm (of the features) or depth "
+     "(mean "
+     "of the distribution) (default: image)",
+     CHOICE_STRIP},
     {"truth", 0, "WHAT", KIND_CHOICE, ON(SNAPSHOT), FIELD(truth),
      "what to draw of a file's true objects and LiDAR: boxes, lidar, both or off (default: boxes)",
      CHOICE_TRUTH},
     {"table", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(table),
      "add a table of every kernel's latency and accuracy, also printed"},
     {"timing", 0, "SOURCE", KIND_CHOICE, ON(SNAPSHOT), FIELD(timing),
-     "latencies shown: recorded (same pixels every time; n/a for scenes of your own), measured now, "
+     "latencies shown: recorded (same pixels every time; n/a for scenes of your own), measured "
+     "now, "
      "or off (default: recorded)",
      CHOICE_TIMING},
     {"no-fill", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(no_fill),
@@ -282,8 +302,7 @@ static const OptionRow rows[] = {
     {"no-outlines", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(no_outlines),
      "leave out the true outlines of the world's objects"},
     {"theme", 0, "THEME", KIND_CHOICE, ON(SNAPSHOT) | ON(PLOT) | ON(REPORT) | ON(TRY) | ON(TRAIN),
-     FIELD(theme),
-     "light or dark page (default: light)", CHOICE_THEME},
+     FIELD(theme), "light or dark page (default: light)", CHOICE_THEME},
     {"width", 'w', "PIXELS", KIND_INT, ON(SNAPSHOT), FIELD(width),
      "width of the figure (default: by its contents)", CHOICE_NONE, 600, 8000},
     {"title", 0, "TEXT", KIND_TEXT, ON(SNAPSHOT), FIELD(title), "instead of the scene's title"},
@@ -301,7 +320,8 @@ static const OptionRow rows[] = {
     {"script", 0, "FILE", KIND_TEXT, SCREENS, FIELD(script),
      "no terminal, no window: read words and ticks from FILE, write a frame a tick; "
      "say TEXT puts a line on the frames"},
-    {"quiet", 0, NULL, KIND_FLAG, ON(LIVE) | ON(AGREEMENT) | ON(TRAIN) | ON(CALIBRATE) | ANY_GPU, FIELD(quiet),
+    {"quiet", 0, NULL, KIND_FLAG, ON(LIVE) | ON(AGREEMENT) | ON(TRAIN) | ON(CALIBRATE) | ANY_GPU,
+     FIELD(quiet),
      "no line on the terminal that says how far long work has come (live: of a script)"},
     {"frames", 0, "FOLDER", KIND_TEXT, SCREENS, FIELD(frames),
      "where the frames of a script go, as text and PNG (default: frames)"},
@@ -312,10 +332,12 @@ static const OptionRow rows[] = {
     {"again", 0, NULL, KIND_FLAG, ON(LEARN), FIELD(again),
      "begin the lesson anew instead of going on where you left it"},
     {"gpu", 'g', "LIST", KIND_LIST, ANY_GPU, FIELD(gpu),
-     "GPUs to model (default: the article's two and the one that results were recorded on; rig: all)",
+     "GPUs to model (default: the article's two and the one that results were recorded on; rig: "
+     "all)",
      CHOICE_GPU},
     {"gpu-file", 0, "FILE", KIND_TEXT, ANY_GPU, FIELD(gpu_file),
-     "a GPU of your own: JSON with name, compute_capability, multiprocessors, l2_mb (MiB), dram_gbps "
+     "a GPU of your own: JSON with name, compute_capability, multiprocessors, l2_mb (MiB), "
+     "dram_gbps "
      "and, if known, l2_gbps, l2_partitions, fp32_tflops and converts_fp8; begin with a copy of "
      "samples/gpus/l40.json"},
     {"network", 0, "FILE", KIND_TEXT, ON(PLOT), FIELD(network),
@@ -323,8 +345,8 @@ static const OptionRow rows[] = {
      "samples/networks/bevdet.json"},
     {"over", 0, "WHAT", KIND_CHOICE, ON(PLOT), FIELD(over), "what a sweep varies (default: grid)",
      CHOICE_SWEEP},
-    {"l2-mb", 0, "MIB", KIND_REAL, ANY_GPU, FIELD(l2_mb),
-     "what if their L2 had this size in MiB", CHOICE_NONE, 0.01, 100000},
+    {"l2-mb", 0, "MIB", KIND_REAL, ANY_GPU, FIELD(l2_mb), "what if their L2 had this size in MiB",
+     CHOICE_NONE, 0.01, 100000},
     {"new", 'n', NULL, KIND_FLAG, ON(TRY), FIELD(create),
      "write a right and slow kernel to FILE, which must not exist yet; with --edit go on from it"},
     {"edit", 'e', NULL, KIND_FLAG, ON(TRY), FIELD(edit),

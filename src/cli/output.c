@@ -129,8 +129,8 @@ bool output_reports(const Options *options, const Report *report, const char *he
     print(report, output.stream);
     fprintf(output.stream, "\n%s:\n\n", heading);
     print(second, output.stream);
-    return output_close(&output, !report->out_of_memory && !second->out_of_memory,
-                        options->output, err);
+    return output_close(&output, !report->out_of_memory && !second->out_of_memory, options->output,
+                        err);
 }
 
 static bool has_suffix(const char *path, const char *suffix) {

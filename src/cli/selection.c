@@ -306,7 +306,8 @@ bool select_use_fault(const Options *options, Workload *workload, Err *err) {
         return false;
     size_t used = strlen(scene->title);
     if (options->outlier > 1)
-        snprintf(scene->title + used, sizeof scene->title - used, " (outlier %g)", options->outlier);
+        snprintf(scene->title + used, sizeof scene->title - used, " (outlier %g)",
+                 options->outlier);
     if (!options->camera && !options->rounding)
         return true;
     if (!scene->has_rig)

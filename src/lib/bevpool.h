@@ -232,8 +232,8 @@ size_t bevpool_plan_workspace_bytes(const BevpoolPlan *plan);
 typedef enum BevpoolRole {
     BEVPOOL_DEPTH = 0,
     BEVPOOL_FEAT = 1,
-    BEVPOOL_FEAT_SCALES = 2, /* NVFP4: one byte for every 16 channels of a feature row; INT8: one FP32
-                                number a channel */
+    BEVPOOL_FEAT_SCALES = 2, /* NVFP4: one byte for every 16 channels of a feature row; INT8: one
+                                FP32 number a channel */
     BEVPOOL_OUT = 3,
     BEVPOOL_GRAD_OUT = 4,
     BEVPOOL_GRAD_DEPTH = 5,

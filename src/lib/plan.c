@@ -346,6 +346,7 @@ size_t bevpool_plan_bytes(const BevpoolPlan *plan, int32_t role) {
     }
     if (found)
         return bev_code_bytes(found->dtype, found->rows, found->row_len);
-    return bev_is_whole(feat->dtype) ? (size_t)feat->row_len * sizeof *feat->channel_scales
-                                     : bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len);
+    return bev_is_whole(feat->dtype)
+               ? (size_t)feat->row_len * sizeof *feat->channel_scales
+               : bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len);
 }

@@ -14,7 +14,7 @@ typedef struct Calibration Calibration; /* inputs_scales.c */
 
 typedef struct {
     int number; /* in StateMenu.scenes */
-    const char *path; /* as scene_load takes it; borrowed from there */
+    const char *path;         /* as scene_load takes it; borrowed from there */
     Calibration *calibration; /* of the engine's thread; NULL: none yet */
     OperatorChange sizes;
     Scene scene;
@@ -31,13 +31,13 @@ struct SeenFeatures {
     LoadedScene *scene;
     Moment *moment; /* of a clip: the one whose tensors these are; else NULL */
     double time_s, temperature, outlier;
-    int scales;            /* of the job; values.scales has the ranges, which the base owns */
+    int scales;               /* of the job; values.scales has the ranges, which the base owns */
     const char *scales_scene; /* of the job */
-    BevDtype scales_dtype; /* that they were chosen for */
-    ScaleRanges *ranges;   /* NULL: ideal */
+    BevDtype scales_dtype;    /* that they were chosen for */
+    ScaleRanges *ranges;      /* NULL: ideal */
     bool draft; /* rendered with fewer rays */
     BevShape shape;
-    Features values; /* borrowed from the scene where it has these tensors */
+    Features values;           /* borrowed from the scene where it has these tensors */
     CameraViews views, photos; /* `photos` is borrowed from the scene */
     Objects objects;     /* of that moment; the base's, where there is one */
     Embedding embedding; /* channels 0: the features are no embedding */

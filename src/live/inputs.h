@@ -17,14 +17,15 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
                      FrameInputs *next, Err *err);
 /* ---- inputs_scales.c ------------------------------------------------------------------------- */
 
-/* The ranges that the job asks for, which is not for ideal ones: those of its file, or calibrated on
- * the first moments of the scene, or of another one, at the job's temperature, outlier and align. What was counted
- * before it was given up stays. On the engine's thread. */
+/* The ranges that the job asks for, which is not for ideal ones: those of its file, or calibrated
+ * on the first moments of the scene, or of another one, at the job's temperature, outlier and
+ * align. What was counted before it was given up stays. On the engine's thread. */
 bool inputs_scales(LoadedScene *loaded, const Job *job, int64_t channels, const GiveUp *give_up,
                    ScaleRanges *ranges, Err *err);
 void calibration_free(Calibration *calibration); /* accepts NULL */
 
-/* ---- inputs_cameras.c, on ---------------------------------------------------------------------- */
+/* ---- inputs_cameras.c, on ----------------------------------------------------------------------
+ */
 
 /* The same features with another depth, which is copied. NULL: no memory. */
 SeenFeatures *inputs_with_depth(SeenFeatures *base, const float *depth, Err *err);

@@ -200,9 +200,9 @@ static bool take_scales(SeenFeatures *seen, const Job *job, const GiveUp *give_u
         return true;
     seen->ranges = malloc(sizeof *seen->ranges);
     seen->values.scales = seen->ranges;
-    return seen->ranges ? inputs_scales(seen->scene, job, seen->shape.channels, give_up,
-                                        seen->ranges, err)
-                        : inputs_no_memory("scales", err);
+    return seen->ranges
+               ? inputs_scales(seen->scene, job, seen->shape.channels, give_up, seen->ranges, err)
+               : inputs_no_memory("scales", err);
 }
 
 /* The true objects of the moment, where a rig says which pixels they have. */
@@ -231,7 +231,9 @@ SeenFeatures *inputs_with_depth(SeenFeatures *base, const float *depth, Err *err
 bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
                      FrameInputs *next, Err *err) {
     const Scene *scene = &next->scene->scene;
-    SeenFeatures want = {.scene = next->scene, .shape = scene->shape, .outlier = job->outlier,
+    SeenFeatures want = {.scene = next->scene,
+                         .shape = scene->shape,
+                         .outlier = job->outlier,
                          .scales = job->scales,
                          .scales_scene = job->scales_scene,
                          .scales_dtype = scales_dtype(job)};
@@ -247,8 +249,7 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
     if (have && have->scene == want.scene && have->time_s == want.time_s &&
         have->temperature == want.temperature && have->outlier == want.outlier &&
         have->scales == want.scales && have->scales_scene == want.scales_scene &&
-        have->scales_dtype == want.scales_dtype &&
-        have->shape.channels == want.shape.channels &&
+        have->scales_dtype == want.scales_dtype && have->shape.channels == want.shape.channels &&
         (want.draft || !have->draft)) {
         next->features = ref_keep(have);
         return true;
@@ -259,8 +260,7 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
     *next->features = want;
     ref_keep(want.scene);
     if (render(next->features, give_up, err) && add_outlier(next->features, err) &&
-        take_scales(next->features, job, give_up, err) &&
-        find_objects(next->features, err))
+        take_scales(next->features, job, give_up, err) && find_objects(next->features, err))
         return true;
     ref_drop(next->features);
     next->features = NULL;

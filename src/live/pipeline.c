@@ -177,8 +177,8 @@ static bool baseline_scene(Run *run, const State *baseline, FrameInputs *with) {
     return true;
 }
 
-/* The baseline's features: the selection's, or those of another scene, temperature, outlier or other
- * scales. */
+/* The baseline's features: the selection's, or those of another scene, temperature, outlier or
+ * other scales. */
 static bool baseline_features(Run *run, const Job *job, const Job *baseline, FrameInputs *with) {
     PooledGrid *before = run->pipeline->made.baseline;
     bool same = !job->other && baseline->temperature == job->temperature &&

@@ -9,7 +9,8 @@
 typedef struct {
     const char *const *scenes;
     int scene_count;
-    int moments; /* of each scene; of a clip as far as it has them, spread over it; 0: one, of a clip all */
+    int moments; /* of each scene; of a clip as far as it has them, spread over it; 0: one, of a
+                    clip all */
     KernelSet kernels; /* 0: every kernel of `where` */
     unsigned where;    /* 1u << BEV_CPU | 1u << BEV_CUDA */
     unsigned dtypes, aligns, caches;

@@ -141,8 +141,8 @@ bool ranges_take(ScaleRanges *ranges, const char *word, int64_t channels, Err *e
         return false;
     return ranges->channels == channels ||
            err_set(err, ERR_USAGE, ranges->label, "calibrate on features of this shape",
-                   "scales for %lld channels, but the scene has %lld",
-                   (long long)ranges->channels, (long long)channels);
+                   "scales for %lld channels, but the scene has %lld", (long long)ranges->channels,
+                   (long long)channels);
 }
 
 bool ranges_write(const ScaleRanges *ranges, const char *path, Err *err) {

@@ -21,8 +21,8 @@ typedef struct {
     int64_t channels;        /* of the features */
     double depth, feat, out; /* the largest magnitude that is kept; 0: that of the very frame */
     ChannelRanges feat_channels;
-    bool ideal_by_channel;   /* INT8 features: of the very frame, of each channel */
-    char label[64]; /* by which scales, for people: the file's name, or the method */
+    bool ideal_by_channel; /* INT8 features: of the very frame, of each channel */
+    char label[64];        /* by which scales, for people: the file's name, or the method */
 } ScaleRanges;
 
 /* Chooses ranges from histograms for features of `dtype`. Fails where all values of a tensor are 0,
@@ -36,8 +36,8 @@ typedef struct {
 bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
                    const RangesRequest *request, const char *where, Err *err);
 
-/* Ideal ones, of the very frame, but of INT8 features one a channel: the word "channel" in place of a
- * file. */
+/* Ideal ones, of the very frame, but of INT8 features one a channel: the word "channel" in place of
+ * a file. */
 extern const ScaleRanges ranges_by_channel;
 
 /* By which scales features of a format are encoded: "ideal" (of the very frame) without ranges,

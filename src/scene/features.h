@@ -36,7 +36,8 @@ void embedding_encode(const Embedding *embedding, const float parts[EMBED_DIMS],
 /* The inverse for orthonormal rows: parts[i] = sum over c of vector[c] * rows[i][c]. */
 bool embedding_decode(const Embedding *embedding, const float *vector, float parts[EMBED_DIMS]);
 
-/* The embedding of features with an outlier: encodes and decodes what features_add_outlier makes. */
+/* The embedding of features with an outlier: encodes and decodes what features_add_outlier makes.
+ */
 void embedding_add_outlier(Embedding *embedding, double factor);
 
 /* The class with the largest share of a pooled vector. CLASS_COUNT: the vector is zero, or the

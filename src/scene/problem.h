@@ -22,8 +22,8 @@ bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, B
 
 /* Allocates the tensors and encodes `features` with `dtype`. Borrows `features` and `map`, which
  * must outlive the problem. Scales keep the ranges of `features->scales`; without them the largest
- * magnitudes, of the output that of the FP32 pooling result, which no vehicle knows beforehand. 1 for
- * formats without a scale. */
+ * magnitudes, of the output that of the FP32 pooling result, which no vehicle knows beforehand. 1
+ * for formats without a scale. */
 bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                     const Features *features, const BevMap *map, Err *err);
 

@@ -68,8 +68,8 @@ static bool take_scales(Workload *workload, Err *err) {
         return true;
     workload->scales = malloc(sizeof *workload->scales);
     return (workload->scales || err_set(err, ERR_FAILED, "scales", "", "out of memory")) &&
-           ranges_take(workload->scales, workload->options.scales,
-                       workload->scene.shape.channels, err);
+           ranges_take(workload->scales, workload->options.scales, workload->scene.shape.channels,
+                       err);
 }
 
 bool workload_embedding(const Workload *workload, Embedding *embedding, Err *err) {
@@ -240,8 +240,7 @@ bool workload_count(Workload *workload, unsigned aligns, TensorHistograms *histo
         !tensor_histograms_add_feat(histograms, features->feat, pixels))
         return err_set(err, ERR_FAILED, "histograms", "", "out of memory");
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-        if (aligns >> align & 1 &&
-            !count_out(workload, (BevAlign)align, &histograms->out, err))
+        if (aligns >> align & 1 && !count_out(workload, (BevAlign)align, &histograms->out, err))
             return false;
     histograms->moments++;
     return true;

@@ -20,10 +20,10 @@ enum { MAX_KERNELS = 64 };
 
 /* Values to choose from, of controls.inc; see values.c. */
 ControlValues values_kernels, values_dtypes, values_aligns, values_directions, values_defects,
-    values_roundings,
-    values_backends, values_configs, values_channels, values_scales, values_scales_from, values_gpus, values_compares, values_views,
-    values_colormaps, values_strips, values_truths, values_charts, values_themes, values_scenes,
-    values_cameras, values_losses, values_lessons, values_pages, values_glossary, values_undo;
+    values_roundings, values_backends, values_configs, values_channels, values_scales,
+    values_scales_from, values_gpus, values_compares, values_views, values_colormaps, values_strips,
+    values_truths, values_charts, values_themes, values_scenes, values_cameras, values_losses,
+    values_lessons, values_pages, values_glossary, values_undo;
 
 static inline const char *on_off(bool on) {
     return on ? "on" : "off";

@@ -305,8 +305,7 @@ unsigned control_scales(State *state, const Command *command) {
         SAY(state, command->action, "scales of %s", scales_name(state, scales));
     else
         SAY(state, command->action, "scales by %s%s, on %s first moments",
-            scales_name(state, scales),
-            scales - SCALES_METHODS == SCALE_PERCENTILE ? " 99.99" : "",
+            scales_name(state, scales), scales - SCALES_METHODS == SCALE_PERCENTILE ? " 99.99" : "",
             state->job.scales_scene ? "the other scene's" : "this scene's");
     return control_values_and_told(state);
 }

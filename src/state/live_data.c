@@ -16,9 +16,8 @@ void live_init(LiveData *live) {
     probe->cell = probe->interval = probe->channel = -1;
     probe->value = probe->fp64_original = probe->channel_value = probe->channel_fp64 = NAN;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        live->accuracy[dtype] =
-            (LiveAccuracy){.max_abs = NAN, .rel_l2 = NAN, .channels_l2 = NAN, .cosine = NAN,
-                            .worst_cell = -1};
+        live->accuracy[dtype] = (LiveAccuracy){
+            .max_abs = NAN, .rel_l2 = NAN, .channels_l2 = NAN, .cosine = NAN, .worst_cell = -1};
 }
 
 const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel) {

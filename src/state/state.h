@@ -51,9 +51,9 @@ typedef struct {
 typedef enum { COMPARE_OFF, COMPARE_WIPE, COMPARE_DIFFERENCE, COMPARE_COUNT } Compare;
 extern const char *const compare_names[COMPARE_COUNT]; /* "off", "wipe", "difference" */
 
-/* By which scales formats are encoded: ideal, of the very frame, of INT8 features one a tensor or one
- * a channel; by a method of
- * src/scales/cuts.h, calibrated on the scene; or by those of a file. */
+/* By which scales formats are encoded: ideal, of the very frame, of INT8 features one a tensor or
+ * one a channel; by a method of src/scales/cuts.h, calibrated on the scene; or by those of a file.
+ */
 enum {
     SCALES_IDEAL,
     SCALES_CHANNEL,
@@ -96,7 +96,7 @@ typedef struct {
     double outlier;        /* factor of feature channel 0; 1: none */
     int scales;            /* SCALES_IDEAL ... */
     const char *scales_scene; /* of the menu, that methods are calibrated on; NULL: this one */
-    const char *scales_file; /* the menu's; NULL: none */
+    const char *scales_file;  /* the menu's; NULL: none */
     OperatorChange sizes;  /* of an operator scene */
     GridRounding rounding; /* of points to cells */
     uint32_t camera_mask;  /* bit i: camera i is clean */

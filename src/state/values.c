@@ -58,8 +58,8 @@ int values_roundings(const State *state, ValueName values[VALUES_MAX]) {
 int values_scales(const State *state, ValueName values[VALUES_MAX]) {
     int count = state->menu.scales ? SCALES_COUNT : SCALES_FILE;
     for (int i = 0; i < count; i++)
-        values[i] = (ValueName){i == SCALES_FILE ? "file" : scales_name(state, i),
-                                scales_name(state, i)};
+        values[i] =
+            (ValueName){i == SCALES_FILE ? "file" : scales_name(state, i), scales_name(state, i)};
     return count;
 }
 

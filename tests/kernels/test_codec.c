@@ -147,8 +147,7 @@ static void test_spans_match_elements(void) {
     values[7] = NAN, values[8] = INFINITY, values[9] = -INFINITY, values[10] = -0.0f;
     for (int i = 0; i < FORMAT_COUNT - 1; i++) {
         const Format *f = &formats[i];
-        BevTensor tensor = {f->dtype, 1, N, codes, NULL, f->dtype == BEV_FP8 ? 0.25f : 1,
-                            NULL};
+        BevTensor tensor = {f->dtype, 1, N, codes, NULL, f->dtype == BEV_FP8 ? 0.25f : 1, NULL};
         bev_tensor_encode(&tensor, values);
         bev_tensor_decode(&tensor, 0, 1, back);
         int encoded = 0, decoded = 0, at = 0;
@@ -209,8 +208,8 @@ static void test_nvfp4_encode(void) {
         values[i] = ldexpf((float)random_unit(&seed) - 0.5f, (int)random_below(&seed, 8));
         largest = fmaxf(largest, fabsf(values[i]));
     }
-    BevTensor tensor = {
-        BEV_NVFP4, ROWS, LEN, codes, scales, bev_tensor_scale(BEV_NVFP4, largest), NULL};
+    BevTensor tensor = {BEV_NVFP4, ROWS, LEN, codes, scales, bev_tensor_scale(BEV_NVFP4, largest),
+                        NULL};
     bev_tensor_encode(&tensor, values);
     int wrong_scale = 0, wrong_value = 0;
     for (int r = 0; r < ROWS; r++)
@@ -271,8 +270,9 @@ static void test_int8(void) {
     float alone = 6;
     bev_span_encode(&tensor, 0, 1, 1, &alone);
     tap_ok(codes[1] == 1, "int8: a span has the scales of its own channels");
-    tap_ok(bev_int8_encode(0.5f) == 0 && bev_int8_encode(1.5f) == 2 && bev_int8_encode(-2.5f) == -2 &&
-               bev_int8_encode(2.51f) == 3 && bev_uint8_encode(254.5f) == 254,
+    tap_ok(bev_int8_encode(0.5f) == 0 && bev_int8_encode(1.5f) == 2 &&
+               bev_int8_encode(-2.5f) == -2 && bev_int8_encode(2.51f) == 3 &&
+               bev_uint8_encode(254.5f) == 254,
            "int8: to nearest, ties to even");
     tap_ok(bev_int8_encode(127.6f) == 127 && bev_int8_encode(-1e30f) == -127 &&
                bev_int8_encode(INFINITY) == 127 && bev_uint8_encode(1e30f) == 255 &&
@@ -300,8 +300,8 @@ static void test_uint8(void) {
 /* Products in the order of CUDA kernels: one factor for all channels, then that of the channel. */
 static void test_sum_factor(void) {
     float scales[2] = {3, 5};
-    BevProblem problem = {.depth.scale = 0.25f, .feat = {.scale = 2, .channel_scales = scales},
-                          .out.scale = 1};
+    BevProblem problem = {
+        .depth.scale = 0.25f, .feat = {.scale = 2, .channel_scales = scales}, .out.scale = 1};
     tap_ok(bev_sum_factor(&problem, 0) == 1.5f && bev_sum_factor(&problem, 1) == 2.5f,
            "a sum of codes is worth the scales of depth, tensor and channel");
     problem.feat.channel_scales = NULL;

@@ -76,8 +76,8 @@ TAP_SUITE(engine_pinned_rig) {
     tap_ok(frame->live.difference.known && frame->live.difference.cells == 0 &&
                frame->live.difference.moved_m == 0,
            "a baseline just pinned is what is shown");
-    static const char *const changes[] = {"yaw", "a camera off", "temperature", "evenness",
-                                          "rounding", "prune", "outlier"};
+    static const char *const changes[] = {"yaw",      "a camera off", "temperature", "evenness",
+                                          "rounding", "prune",        "outlier"};
     for (int i = 0; i < 7; i++) {
         state.job.camera_errors[0].yaw_deg = i == 0;
         state.job.camera_mask = i == 1 ? UINT32_MAX - 1 : UINT32_MAX;
@@ -161,7 +161,8 @@ TAP_SUITE(engine_scales) {
     state.job.scales = SCALES_METHODS;
     state.job.scales_scene = "toy";
     frame = ask(engine, &state);
-    tap_ok(frame && memcmp(frame->live.frame.pooled, ideal, bytes), "another scene's: another grid");
+    tap_ok(frame && memcmp(frame->live.frame.pooled, ideal, bytes),
+           "another scene's: another grid");
     state.job.scales_scene = NULL;
     state.job.scales = SCALES_IDEAL;
     frame = ask(engine, &state);

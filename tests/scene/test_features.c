@@ -232,7 +232,8 @@ static void test_outlier(void) {
         for (int k = 0; k < EMBED_DIMS; k++)
             worst = fmax(worst, fabs(parts[0][k] - parts[1][k]));
     }
-    tap_ok(scaled && worst < 1e-6, "an outlier changes channel 0, and no decoded part (%.1e)", worst);
+    tap_ok(scaled && worst < 1e-6, "an outlier changes channel 0, and no decoded part (%.1e)",
+           worst);
     embedding_free(&plain);
     embedding_free(&embedding);
     workload_close(&own);

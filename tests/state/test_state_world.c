@@ -131,7 +131,8 @@ TAP_SUITE(state_world_outlier) {
                says(&state, "outlier: feature channel 0 is 50 times as large"),
            "a feature channel gets a factor");
     tap_ok(!(use(&state, "outlier 0") & STEP_RUN) && !(use(&state, "outlier 1001") & STEP_RUN) &&
-               state.job.outlier == 50 && says(&state, "outlier: 1001 is not from 1 to 1000: still 50"),
+               state.job.outlier == 50 &&
+               says(&state, "outlier: 1001 is not from 1 to 1000: still 50"),
            "beyond its ends it says so");
     tap_ok(use(&state, "outlier 1") & STEP_RUN && state.job.outlier == 1 &&
                says(&state, "outlier off: the features' own values"),

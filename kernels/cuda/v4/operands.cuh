@@ -106,8 +106,8 @@ template <typename T> __device__ inline const T *kept(const T *p) {
     return p;
 }
 
-// Two codes of a word, bytes 0 and 2 or (ODD) 1 and 3, as halves: 1024 + 128 + the code, as bits, less
-// what was added. Of UINT8, `sign` is 0.
+// Two codes of a word, bytes 0 and 2 or (ODD) 1 and 3, as halves: 1024 + 128 + the code, as bits,
+// less what was added. Of UINT8, `sign` is 0.
 template <bool ODD> __device__ inline uint32_t pair_from_bytes(uint32_t codes, uint32_t sign) {
     uint32_t biased = __byte_perm(codes ^ sign, 0x64646464, ODD ? 0x4341 : 0x4240);
     __half2 pair;
@@ -148,8 +148,8 @@ template <BevDtype D> struct LaneFeatures {
 };
 
 // Of a lane's channels, of which four lanes hold V each of an image row: which sum and which of its
-// two columns channel j is in. Two neighbouring channels are transposed as a pair; in bytes they are
-// one number then, and become columns of two sums.
+// two columns channel j is in. Two neighbouring channels are transposed as a pair; in bytes they
+// are one number then, and become columns of two sums.
 template <BevDtype D> constexpr bool IN_BYTES = FEATURE_BITS<D> == 8;
 template <BevDtype D> __device__ constexpr int sum_of(int j) {
     return IN_BYTES<D> ? j / 4 * 2 + j % 2 : j / 2;

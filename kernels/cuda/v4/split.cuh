@@ -17,10 +17,10 @@ constexpr int SPLIT = D == BEV_FP32   ? 3
 // that the last bit of the smallest number is one of BF16. The output's scale undoes it.
 constexpr float FLOAT_SCALE = 65536.0f;
 template <BevDtype D, bool W>
-constexpr float DEPTH_SCALE = D == BEV_FP32            ? FLOAT_SCALE
-                              : !W || D == BEV_BF16    ? 1.0f
+constexpr float DEPTH_SCALE = D == BEV_FP32               ? FLOAT_SCALE
+                              : !W || D == BEV_BF16       ? 1.0f
                               : sizeof(DepthCode<D>) == 1 ? 128.0f
-                                                       : 4096.0f;
+                                                          : 4096.0f;
 template <BevDtype D, bool W>
 constexpr float SPLIT_SCALE = DEPTH_SCALE<D, W> *(D == BEV_FP32 ? FLOAT_SCALE : 1.0f);
 
@@ -44,7 +44,8 @@ __device__ inline void split_depths(const DepthPair *pairs, float4 weights, int 
         if constexpr (D == BEV_FP32)
             d = make_float2(__uint_as_float(pairs[2 * j]), __uint_as_float(pairs[2 * j + 1]));
         else if constexpr (WHOLE<D>)
-            d = make_float2((float)(pairs[0] >> 16 * j & 0xff), (float)(pairs[0] >> (16 * j + 8) & 0xff));
+            d = make_float2((float)(pairs[0] >> 16 * j & 0xff),
+                            (float)(pairs[0] >> (16 * j + 8) & 0xff));
         else
             d = floats_from_pair<D>(pairs[j]);
         d.x *= (j ? weights.z : weights.x) * DEPTH_SCALE<D, W>;

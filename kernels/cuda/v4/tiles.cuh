@@ -283,8 +283,8 @@ template <BevDtype D, int GROUPS, int TAILS, bool W> struct TileSums {
         for (int n = 0; n < C::COUNT; n++)
             store_chunk<V>(v + V / 2 * n, r, pool, c0 + V * (4 * n + q), row);
         if constexpr (TAILS > 0)
-            store_chunk<C::LAST>(v + V / 2 * C::COUNT, r, pool,
-                                 c0 + 4 * V * C::COUNT + C::LAST * q, row);
+            store_chunk<C::LAST>(v + V / 2 * C::COUNT, r, pool, c0 + 4 * V * C::COUNT + C::LAST * q,
+                                 row);
     }
 
     __device__ bool finite() const {

@@ -124,8 +124,8 @@ Rgb plot_color(int index, FigureTheme theme);
  * room are left out, the note first. */
 void plot_draw(Pen *pen, Box box, const ChartSpec *spec);
 
-/* The chart as a page of its own: pixels, a PNG or SVG file in malloc'd memory, or the places of its
- * texts. */
+/* The chart as a page of its own: pixels, a PNG or SVG file in malloc'd memory, or the places of
+ * its texts. */
 bool plot_image(const ChartSpec *spec, Image *image, Err *err);
 bool plot_png(const ChartSpec *spec, uint8_t **bytes, size_t *length, Err *err);
 bool plot_svg(const ChartSpec *spec, uint8_t **bytes, size_t *length, Err *err);
