@@ -290,9 +290,14 @@ bool help_list(FILE *out, Err *err) {
         list_defects(out, (BevDirection)direction);
     list_arrays(out);
     fputs("\nNumber formats:\n", out);
-    for (int i = 0; i < BEV_DTYPE_COUNT; i++)
-        fprintf(out, "  %-16s %2d bits, scale %s\n", bev_dtypes[i].name, bev_dtypes[i].bits,
-                bev_dtypes[i].scaling);
+    for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
+        const BevDtypeInfo *d = &bev_dtypes[i];
+        fprintf(out, "  %-16s %s, %d bits, scale %s", d->name, d->title, d->bits, d->scaling);
+        if ((int)d->depth != i)
+            fprintf(out, "; depth %s, output %s", bev_dtypes[d->depth].title,
+                    bev_dtypes[d->out].title);
+        fputc('\n', out);
+    }
     fputs("\nAligns:\n", out);
     for (int i = 0; i < BEV_ALIGN_COUNT; i++)
         fprintf(out, "  %-16s %s\n", bev_aligns[i].name, bev_aligns[i].idea);

@@ -65,7 +65,8 @@ const GlossaryRow glossary[] = {
      "which the footprint has."},
     {"hit rate", "", "The share of the sectors looked up in L2 that are found there. What is not "
      "found comes from DRAM."},
-    {"INT8", "UINT8", "Whole numbers of 8 bits: features, -127 to 127; depth (UINT8), 0 to 255."},
+    {"INT8", "UINT8, I8/16", "Whole numbers of 8 bits: features, -127 to 127; depth (UINT8), 0 to 255. "
+     "I8/16: output FP16."},
     {"interval", "", "All points of one cell: interval_lengths[i] neighbouring points of the "
      "scatter map, from number interval_starts[i] on."},
     {"issue", "", "The start of warp instructions. The model takes the busiest multiprocessor: its "
