@@ -41,10 +41,10 @@ typedef enum {
 } BevDtype;
 
 /* A row of the format table. To add a format: its name here, its row in bevpool.c, its codes in
- * codec.c and, for GPUs, Codec and with_dtype in cuda/common.cuh; then what depends on formats
- * elsewhere: the masks in kernel rows, gate_b_limits (src/accuracy/gates.c), channel_instructions
- * (src/cachesim/predict.c), with_code_type (src/run/cuda/session_cuda.cu). test_codec, test_gates
- * and checkbev go through all rows. Codes of another width than 8, 16 or 32 bits are packed in
+ * codec.c and, for GPUs, Codec in cuda/formats.cuh and with_dtype in cuda/common.cuh; then what
+ * depends on formats elsewhere: the masks in kernel rows, gate_b_limits (src/accuracy/gates.c),
+ * bev_channel_instructions (regime.c), with_code_type (src/run/cuda/session_cuda.cu). test_codec,
+ * test_gates and checkbev go through all rows. Codes of another width than 8, 16 or 32 bits are packed in
  * blocks, as NVFP4's are. `depth` and `out` are the element formats that go with features of this
  * format: NVFP4 features travel with FP8 depth and output, as in the published ladder; INT8
  * features with UINT8 depth, and with an INT8 output or, as INT8_FP16, one in FP16. */
@@ -140,9 +140,8 @@ typedef struct {
 } BevMap;
 
 /* Encoded values, rows of `row_len` elements. Value = code * block scale * channel scale * scale.
- * Rows of NVFP4
- * are padded to whole blocks: ceil(row_len / 16) * 8 bytes of codes (low nibble first) and
- * ceil(row_len / 16) block scales. All other formats are dense. */
+ * Rows of NVFP4 are padded to whole blocks: ceil(row_len / 16) * 8 bytes of codes (low nibble
+ * first) and ceil(row_len / 16) block scales. All other formats are dense. */
 typedef struct {
     BevDtype dtype;
     int64_t rows, row_len;

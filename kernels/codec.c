@@ -308,8 +308,12 @@ void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, fl
     }
 }
 
+float bev_tensors_factor(const BevProblem *problem) {
+    return problem->depth.scale * problem->feat.scale / problem->out.scale;
+}
+
 float bev_sum_factor(const BevProblem *problem, int64_t channel) {
-    float factor = problem->depth.scale * problem->feat.scale / problem->out.scale;
+    float factor = bev_tensors_factor(problem);
     return problem->feat.channel_scales ? factor * problem->feat.channel_scales[channel] : factor;
 }
 

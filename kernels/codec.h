@@ -48,7 +48,8 @@ void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_
 void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, float *values);
 
 /* What a sum of products of codes is multiplied by before it is encoded as an output: the scales of
- * depth and features, that of `channel` too, over that of the output. */
+ * depth and features over that of the output; bev_sum_factor: that of `channel` besides. */
+float bev_tensors_factor(const BevProblem *problem);
 float bev_sum_factor(const BevProblem *problem, int64_t channel);
 
 /* One element, scales applied, in double: what the reference takes a stored value to be. */

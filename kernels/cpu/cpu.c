@@ -88,8 +88,11 @@ void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem) {
 void cpu_put(const BevProblem *problem, int64_t cell, int64_t first, int64_t count, float *sums) {
     BevTensor out = problem->out;
     if (bev_is_whole(problem->dtype)) {
+        const float *scales = problem->feat.channel_scales + first;
+        float factor = bev_tensors_factor(problem);
+        CPU_SIMD
         for (int64_t c = 0; c < count; c++)
-            sums[c] *= bev_sum_factor(problem, first + c);
+            sums[c] *= factor * scales[c];
         out.scale = 1; /* is in the factor */
     }
     bev_span_encode(&out, cell, first, count, sums);

@@ -1,15 +1,11 @@
-// What every CUDA kernel shares: vector loads, number formats, the kernel's arguments, errors. For
-// .cu files only. Kernels add products of *codes*, decoded but not scaled, and multiply the
-// finished sum by Pool::scale: one multiplication an output instead of two a product.
+// What every CUDA kernel shares: vector loads, the kernel's arguments, errors. For .cu files only.
+// Kernels add products of *codes*, decoded but not scaled, and multiply the finished sum by
+// Pool::scale: one multiplication an output instead of two a product.
 #pragma once
 
+#include "kernels/codec.h"
+#include "kernels/cuda/formats.cuh"
 #include "kernels/cuda/row.h"
-
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_fp4.h>
-#include <cuda_fp8.h>
-#include <cuda_runtime.h>
 
 constexpr int WARP = 32;
 
@@ -63,260 +59,6 @@ static inline void cuda_free_pooled(void *pointer) {
     cudaFree(pointer);
 }
 
-// ---- number formats ---------------------------------------------------------------------------
-
-// Conversions that the code of this architecture has as instructions. Without an instruction a few
-// integer operations give the same result.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
-#define BEV_HARDWARE_FP8 1
-#else
-#define BEV_HARDWARE_FP8 0
-#endif
-#if defined(__CUDA_ARCH__) && defined(__CUDA_ARCH_FAMILY_SPECIFIC__) && __CUDA_ARCH__ >= 1000
-#define BEV_HARDWARE_FP4 1
-#else
-#define BEV_HARDWARE_FP4 0
-#endif
-
-// E4M3 without an instruction for it: two codes, in the upper bytes of the halves of `high`, whose
-// lower bytes do not matter. Sign, exponent and mantissa move into a half's own fields, exact for
-// subnormals too. The exponent biases are 7 and 15: the halves are 2^-8 times the values. NaN, the
-// code with all seven bits set, looks like 480.
-__device__ inline __half2 small_from_high_bytes(uint32_t high) {
-    uint32_t bits = (high >> 1 & 0x3f803f80) | (high & 0x80008000);
-    __half2 small;
-    memcpy(&small, &bits, sizeof small);
-    return small;
-}
-
-// One or more of four codes are NaN exactly if their marks have one of these bits: the upper bit of
-// a code, which adding 1 to the code changes.
-constexpr uint32_t NAN_MARKS = 0x80808080;
-__device__ inline uint32_t nan_marks(uint32_t codes) {
-    return (codes + 0x01010101) ^ codes;
-}
-
-// The same two codes as their values. Only 480 times 140 is beyond a half's 65,504; 0 times that
-// infinity is NaN.
-__device__ inline __half2 half2_from_high_bytes(uint32_t high) {
-    __half2 small = small_from_high_bytes(high);
-    __half2 overflow = __hmul2(small, __float2half2_rn(256.0f * 140.0f));
-    __half2 value = __hmul2(small, __float2half2_rn(256.0f));
-    return __hfma2(overflow, __float2half2_rn(0.0f), value);
-}
-
-// A pair of E4M3 codes -> a pair of halves.
-__device__ inline __half2 half2_from_e4m3(uint16_t codes) {
-#if BEV_HARDWARE_FP8
-    return __half2(__nv_cvt_fp8x2_to_halfraw2(codes, __NV_E4M3));
-#else
-    return half2_from_high_bytes(__byte_perm(codes, 0, 0x1404));
-#endif
-}
-
-// Four of them -> floats. Without an instruction codes 1 and 3 are taken as they lie, 0 and 2 after
-// one shift. small4_from_e4m3: 2^-8 times the values and without NaN.
-__device__ inline void float4_of_pairs(__half2 even, __half2 odd, float values[4]) {
-    float2 evens = __half22float2(even), odds = __half22float2(odd);
-    values[0] = evens.x, values[1] = odds.x, values[2] = evens.y, values[3] = odds.y;
-}
-
-__device__ inline void small4_from_e4m3(uint32_t codes, float values[4]) {
-    float4_of_pairs(small_from_high_bytes(codes << 8), small_from_high_bytes(codes), values);
-}
-
-__device__ inline void float4_from_e4m3(uint32_t codes, float values[4]) {
-#if BEV_HARDWARE_FP8
-    float2 low = __half22float2(half2_from_e4m3((uint16_t)codes));
-    float2 high = __half22float2(half2_from_e4m3((uint16_t)(codes >> 16)));
-    values[0] = low.x, values[1] = low.y, values[2] = high.x, values[3] = high.y;
-#else
-    float4_of_pairs(half2_from_high_bytes(codes << 8), half2_from_high_bytes(codes), values);
-#endif
-}
-
-// One of them. Without an instruction: the same with the fields and the range of a float, whose
-// exponent bias is 127 and which 480 * 1.125 * 2^119 overflows.
-__device__ inline float float_from_e4m3(uint8_t code) {
-#if BEV_HARDWARE_FP8
-    return __low2float(half2_from_e4m3(code));
-#else
-    uint32_t bits = (uint32_t)(int8_t)code << 20 & 0x87f00000; // the sign's copies are masked out
-    float value = __uint_as_float(bits) * 0x1p120f;
-    return fmaf(value * 0x1.2p119f, 0.0f, value);
-#endif
-}
-
-// Two floats -> E4M3, `low` in the lower byte: to nearest, ties to even; beyond the format's range
-// its largest value; NaN is 0x7f. Without an instruction: take the power of two below a value, at
-// least that of subnormals (2^-6), times 2^20. The last place of this number is the distance of
-// neighbouring codes there, so adding it rounds the value to 8 to 16 such distances (subnormals to
-// fewer), which are the sum's last bits. The sum's exponent adds 8 for each power of two. All of it
-// times 8, so that the exponent biases cancel in the code's seven bits.
-__device__ inline uint32_t e4m3_from_floats(float low, float high) {
-#if BEV_HARDWARE_FP8
-    return __nv_cvt_float2_to_fp8x2(make_float2(low, high), __NV_SATFINITE, __NV_E4M3);
-#else
-    const float scaled[2] = {low * 8.0f, high * 8.0f};
-    uint32_t sums[2];
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        float size; // NaN becomes 480, which would be the code 0x7f
-        asm("min.NaN.f32 %0, %1, %2;" : "=f"(size) : "f"(fabsf(scaled[i])), "f"(8 * 448.0f));
-        size = fminf(size, 8 * 480.0f);
-        float power = fmaxf(__uint_as_float(__float_as_uint(size) & 0x7f800000), 8 * 0x1p-6f);
-        sums[i] = __float_as_uint(fmaf(power, 0x1p20f, size));
-        sums[i] += sums[i] >> 20;
-    }
-    uint32_t sizes = __byte_perm(sums[0], sums[1], 0x0040);
-    uint32_t signs = __byte_perm(__float_as_uint(scaled[0]), __float_as_uint(scaled[1]), 0x0073);
-    return (sizes & 0x7f7f) | (signs & 0x8080);
-#endif
-}
-
-__device__ inline uint8_t e4m3_from_float(float value) {
-#if BEV_HARDWARE_FP8
-    return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E4M3);
-#else
-    return (uint8_t)e4m3_from_floats(value, 0.0f);
-#endif
-}
-
-// Eight E2M1 codes (low nibble first), without an instruction for it -> the upper bytes of eight
-// halves: a code's sign, exponent and mantissa in a half's own fields. `even` holds codes 0, 2, 4
-// and 6. The exponent biases are 1 and 15: the halves are 2^-14 times the values.
-struct E2m1Bytes {
-    uint32_t even, odd;
-
-    __device__ explicit E2m1Bytes(uint32_t codes)
-        : even((codes << 1 & 0x0e0e0e0e) | (codes << 4 & 0x80808080)),
-          odd((codes >> 3 & 0x0e0e0e0e) | (codes & 0x80808080)) {
-    }
-};
-
-// Byte i of `low` and of `high` as the upper bytes of two halves.
-__device__ inline __half2 half2_from_bytes(uint32_t low, uint32_t high, unsigned i) {
-    uint32_t bits = __byte_perm(low, high, (4 + i) << 12 | i << 4) & 0xff00ff00;
-    __half2 pair;
-    memcpy(&pair, &bits, sizeof pair);
-    return pair;
-}
-
-// Eight E2M1 codes -> four half pairs; exact. The multiplication normalises subnormals.
-__device__ inline void half2_from_e2m1x8(uint32_t codes, __half2 values[4]) {
-#if BEV_HARDWARE_FP4
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        values[i] = __half2(__nv_cvt_fp4x2_to_halfraw2((uint8_t)(codes >> 8 * i), __NV_E2M1));
-#else
-    E2m1Bytes bytes(codes);
-#pragma unroll
-    for (unsigned i = 0; i < 4; i++)
-        values[i] =
-            __hmul2(half2_from_bytes(bytes.even, bytes.odd, i), __float2half2_rn(16384.0f));
-#endif
-}
-
-// One number format: Code is its storage, decode and encode work on one element.
-template <BevDtype D> struct Codec;
-
-template <> struct Codec<BEV_FP32> {
-    using Code = float;
-    __device__ static float decode(Code code) {
-        return code;
-    }
-    __device__ static Code encode(float value) {
-        return value;
-    }
-};
-
-template <> struct Codec<BEV_FP16> {
-    using Code = __half;
-    __device__ static float decode(Code code) {
-        return __half2float(code);
-    }
-    __device__ static Code encode(float value) {
-        return __float2half_rn(value);
-    }
-};
-
-template <> struct Codec<BEV_BF16> {
-    using Code = __nv_bfloat16;
-    __device__ static float decode(Code code) {
-        return __bfloat162float(code);
-    }
-    __device__ static Code encode(float value) {
-        return __float2bfloat16_rn(value);
-    }
-};
-
-template <> struct Codec<BEV_FP8> {
-    using Code = uint8_t;
-    __device__ static float decode(Code code) {
-        return float_from_e4m3(code);
-    }
-    __device__ static Code encode(float value) {
-        return e4m3_from_float(value);
-    }
-};
-
-// 1.5 * 2^23: its bits plus a whole number from -2^22 to 2^22 - 1 are those of their sum as floats.
-// Adding takes a quarter of the time of a conversion.
-constexpr float WHOLE_BIAS = 12582912.0f;
-constexpr int WHOLE_BITS = 0x4b400000;
-
-// Four floats as codes of INT8: to nearest, ties to even, saturated; -128 is not used.
-__device__ inline uint32_t int8_from_floats(float a, float b, float c, float d) {
-    const float v[4] = {a, b, c, d};
-    uint32_t bits[4];
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        bits[i] = __float_as_uint(fminf(fmaxf(v[i], -127.0f), 127.0f) + WHOLE_BIAS);
-    return __byte_perm(__byte_perm(bits[0], bits[1], 0x0040), __byte_perm(bits[2], bits[3], 0x0040),
-                       0x5410);
-}
-
-template <> struct Codec<BEV_INT8> {
-    using Code = int8_t;
-    __device__ static float decode(Code code) {
-        return (float)code;
-    }
-    __device__ static Code encode(float value) {
-        return (Code)int8_from_floats(value, 0, 0, 0);
-    }
-};
-
-template <> struct Codec<BEV_INT8_FP16> : Codec<BEV_INT8> {};
-
-template <> struct Codec<BEV_UINT8> {
-    using Code = uint8_t;
-    __device__ static float decode(Code code) {
-        return (float)code;
-    }
-};
-
-// Four codes of INT8 -> floats: 2^23 + 128 + the code, as bits, less what was added.
-__device__ inline void float4_from_int8(uint32_t codes, float values[4]) {
-    uint32_t biased = codes ^ 0x80808080;
-#pragma unroll
-    for (unsigned i = 0; i < 4; i++)
-        values[i] = __uint_as_float(__byte_perm(biased, 0x4b000000, 0x7440 | i)) - 8388736.0f;
-}
-
-// Formats that travel together; the same pairing as bev_dtypes[], known at compile time.
-// WHOLE: codes of INT8, features as whole numbers.
-template <BevDtype D> inline constexpr bool WHOLE = D == BEV_INT8 || D == BEV_INT8_FP16;
-template <BevDtype D>
-inline constexpr BevDtype DEPTH_OF = D == BEV_NVFP4 ? BEV_FP8
-                                     : WHOLE<D>     ? BEV_UINT8
-                                                    : D;
-template <BevDtype D>
-inline constexpr BevDtype OUT_OF = D == BEV_NVFP4       ? BEV_FP8
-                                   : D == BEV_INT8_FP16 ? BEV_FP16
-                                                        : D;
-template <BevDtype D> using DepthCode = typename Codec<DEPTH_OF<D>>::Code;
-template <BevDtype D> using OutCode = typename Codec<OUT_OF<D>>::Code;
-
 // ---- arguments ----------------------------------------------------------------------------------
 
 // A BevProblem as a kernel wants it: passed by value, no format fields, one scale.
@@ -329,7 +71,7 @@ struct Pool {
     const float *weights; // or NULL
     int64_t points, intervals, cells;
     int channels;
-    float scale; // depth.scale * feat.scale / out.scale; times channel_scales[c]
+    float scale; // bev_tensors_factor()
 };
 
 static inline Pool pool_of(const BevProblem *problem) {
@@ -350,7 +92,7 @@ static inline Pool pool_of(const BevProblem *problem) {
     pool.intervals = map->intervals;
     pool.cells = problem->shape.nx * problem->shape.ny;
     pool.channels = (int)problem->shape.channels;
-    pool.scale = problem->depth.scale * problem->feat.scale / problem->out.scale;
+    pool.scale = bev_tensors_factor(problem);
     return pool;
 }
 

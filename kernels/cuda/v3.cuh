@@ -182,9 +182,8 @@ template <int PARTS> struct WholeSums {
             int4 from = __ldg((const int4 *)(pool.ranks_depth + t));
             int4 feats = __ldg((const int4 *)(pool.ranks_feat + t));
             const int rows[4] = {feats.x, feats.y, feats.z, feats.w};
-            uint32_t low = __byte_perm(depth[from.x], depth[from.y], 0x0040);
-            uint32_t high = __byte_perm(depth[from.z], depth[from.w], 0x0040);
-            add(pool, rows, __byte_perm(low, high, 0x5410), c);
+            add(pool, rows, pack_bytes(depth[from.x], depth[from.y], depth[from.z], depth[from.w]),
+                c);
         }
         if (t < end)
             add_some(end);

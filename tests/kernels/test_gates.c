@@ -95,18 +95,25 @@ static void test_defect(const Defect *defect, Subject *random, Subject *exact) {
            (long long)c.bad);
 }
 
+/* The case in a format, for gate A and for gate C. */
+static bool subjects_init(const CaseData *data, BevDtype dtype, BevAlign align, Subject *random,
+                          Subject *exact) {
+    const BevMap *map = &data->map;
+    *random = *exact = (Subject){0};
+    if (!problem_encode(&random->host, &data->shape, dtype, align, &data->features, map, NULL) ||
+        !gate_exact_problem(&exact->host, &data->shape, dtype, align, map, SEED, NULL))
+        return false;
+    subject_init(random);
+    subject_init(exact);
+    return true;
+}
+
 static void test_format(const CaseData *data, BevDtype dtype, BevAlign align) {
-    Subject random = {0}, exact = {0};
-    Err err;
+    Subject random, exact;
     const char *name = bev_dtypes[dtype].name, *aligned = bev_aligns[align].name;
-    if (!tap_ok(
-            problem_encode(&random.host, &data->shape, dtype, align, &data->features, &data->map,
-                           &err) &&
-                gate_exact_problem(&exact.host, &data->shape, dtype, align, &data->map, SEED, &err),
-            "%s %s: problems", name, aligned))
+    if (!tap_ok(subjects_init(data, dtype, align, &random, &exact), "%s %s: problems", name,
+                aligned))
         return;
-    subject_init(&random);
-    subject_init(&exact);
     pool(&random.host.view);
     pool(&exact.host.view);
     GateResult a = gate_a(&random), c = gate_c(&exact);
@@ -119,14 +126,19 @@ static void test_format(const CaseData *data, BevDtype dtype, BevAlign align) {
     subject_free(&exact);
 }
 
+/* Builds the case that is spoilt. */
+static bool ragged_case(BevAlign align, CaseData *data) {
+    for (int i = 0; i < case_count(); i++) {
+        Case c = case_at(i);
+        if (!strcmp(c.name, "ragged_c19"))
+            return case_build(&c, align, 1, SEED, data, NULL);
+    }
+    return false;
+}
+
 static void test_defects(BevAlign align) {
-    Case c = {0};
     CaseData data;
-    Err err;
-    for (int i = 0; i < case_count() && !c.name; i++)
-        if (!strcmp(case_at(i).name, "ragged_c19"))
-            c = case_at(i);
-    if (!tap_ok(c.name && case_build(&c, align, 1, SEED, &data, &err), "the case to spoil"))
+    if (!tap_ok(ragged_case(align, &data), "the case to spoil"))
         return;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         test_format(&data, (BevDtype)dtype, align);
@@ -135,21 +147,12 @@ static void test_defects(BevAlign align) {
 
 /* ---- mistakes with the scales of INT8 ---- */
 
-/* Pools with these inputs into the subject's output; then what gates A and C say of it. */
-static bool caught(Subject *s, const BevProblem *wrong, bool (*gate)(Subject *)) {
+/* Pools with these inputs into the subject's output; whether the gate catches it. */
+static bool caught(Subject *s, const BevProblem *wrong, GateResult (*gate)(Subject *)) {
     BevProblem problem = *wrong;
     problem.out.data = s->host.view.out.data;
     pool(&problem);
-    return gate(s);
-}
-
-static bool fails_a(Subject *s) {
-    GateResult result = gate_a(s);
-    return catches(&result, s);
-}
-
-static bool fails_c(Subject *s) {
-    GateResult result = gate_c(s);
+    GateResult result = gate(s);
     return catches(&result, s);
 }
 
@@ -157,17 +160,16 @@ static void test_channel_scales(Subject *random, Subject *exact) {
     enum { C = 19 };
     float zero[C] = {0}, moved[C];
     BevProblem wrong = exact->host.view;
-    const float *scales = wrong.feat.channel_scales;
     for (int c = 0; c < C; c++)
-        moved[c] = scales[(c + 1) % C];
+        moved[c] = wrong.feat.channel_scales[(c + 1) % C];
     wrong.feat.channel_scales = zero;
-    bool without = caught(exact, &wrong, fails_c);
+    bool without = caught(exact, &wrong, gate_c);
     wrong.feat.channel_scales = moved;
-    tap_ok(without && caught(exact, &wrong, fails_c),
+    tap_ok(without && caught(exact, &wrong, gate_c),
            "int8: scales of zero, and those of the next channel: gate C catches them");
     wrong = random->host.view;
     wrong.feat.channel_scales = zero;
-    tap_ok(caught(random, &wrong, fails_a), "int8: scales of zero: gate A does");
+    tap_ok(caught(random, &wrong, gate_a), "int8: scales of zero: gate A does");
 }
 
 /* A depth above 127 taken for a negative one, by features as FP32. */
@@ -183,7 +185,7 @@ static void test_signed_depth(Subject *random) {
     wrong.dtype = BEV_FP32;
     wrong.feat = (BevTensor){BEV_FP32, right->feat.rows, right->feat.row_len, feat, NULL, 1, NULL};
     wrong.depth = (BevTensor){BEV_FP32, 1, depths, depth, NULL, 1, NULL};
-    tap_ok(caught(random, &wrong, fails_a), "int8: depth with a sign: gate A catches it");
+    tap_ok(caught(random, &wrong, gate_a), "int8: depth with a sign: gate A catches it");
     free(depth);
     free(feat);
 }
@@ -194,12 +196,11 @@ static void test_wrapping(Subject *random) {
     view->out.scale /= 8;
     pool(view);
     GateResult right = gate_a(random);
-    int8_t *codes = view->out.data;
     int wrapped = 0;
     for (int64_t i = 0; i < outputs(view); i++) {
         double code = random->reference[i] / view->out.scale;
         wrapped += fabs(code) > 128;
-        codes[i] = (int8_t)(uint8_t)(int64_t)rint(code);
+        ((int8_t *)view->out.data)[i] = (int8_t)(uint8_t)(int64_t)rint(code);
     }
     GateResult wrong = gate_a(random);
     tap_ok(wrapped > 0 && right.verdict == GATE_PASS && catches(&wrong, random),
@@ -207,28 +208,17 @@ static void test_wrapping(Subject *random) {
 }
 
 static void test_int8_scales(void) {
-    Subject random = {0}, exact = {0};
-    Case c = {0};
+    Subject random, exact;
     CaseData data;
-    Err err;
-    for (int i = 0; i < case_count() && !c.name; i++)
-        if (!strcmp(case_at(i).name, "ragged_c19"))
-            c = case_at(i);
-    if (!tap_ok(c.name && case_build(&c, BEV_NEAREST, 1, SEED, &data, &err), "int8: the case"))
+    if (!tap_ok(ragged_case(BEV_NEAREST, &data), "int8: the case"))
         return;
-    if (tap_ok(problem_encode(&random.host, &data.shape, BEV_INT8, BEV_NEAREST, &data.features,
-                              &data.map, &err) &&
-                   gate_exact_problem(&exact.host, &data.shape, BEV_INT8, BEV_NEAREST, &data.map,
-                                      SEED, &err),
-               "int8: problems")) {
-        subject_init(&random);
-        subject_init(&exact);
+    if (tap_ok(subjects_init(&data, BEV_INT8, BEV_NEAREST, &random, &exact), "int8: problems")) {
         test_channel_scales(&random, &exact);
         test_signed_depth(&random);
         test_wrapping(&random);
+        subject_free(&random);
+        subject_free(&exact);
     }
-    subject_free(&random);
-    subject_free(&exact);
     case_free(&data);
 }
 

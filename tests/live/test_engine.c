@@ -114,6 +114,15 @@ static bool has_outlier(const LiveFrame *frame, const float *plain, float factor
     return true;
 }
 
+/* A copy of the frame's grid, which the caller frees; its size. */
+static float *pooled_copy(const EngineFrame *frame, size_t *bytes) {
+    const LiveFrame *shown = &frame->live.frame;
+    *bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);
+    float *copy = malloc(*bytes);
+    memcpy(copy, shown->pooled, *bytes);
+    return copy;
+}
+
 /* Of a scene with tensors of its own, which stay as they are, and of a rendered one. */
 TAP_SUITE(engine_outlier) {
     static const char *const names[] = {"segments", "toy"};
@@ -123,10 +132,8 @@ TAP_SUITE(engine_outlier) {
         State state = fresh(OWN_FILE);
         state.job.config.dtype = BEV_FP32;
         const EngineFrame *frame = ask(engine, &state);
-        const LiveFrame *shown = &frame->live.frame;
-        size_t bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);
-        float *plain = malloc(bytes);
-        memcpy(plain, shown->pooled, bytes);
+        size_t bytes;
+        float *plain = pooled_copy(frame, &bytes);
         state.job.outlier = 64;
         frame = ask(engine, &state);
         tap_ok(frame && has_outlier(&frame->live.frame, plain, 64),
@@ -147,10 +154,8 @@ TAP_SUITE(engine_scales) {
     State state = fresh(OWN_FILE);
     state.job.config.dtype = BEV_FP8;
     const EngineFrame *frame = ask(engine, &state);
-    const LiveFrame *shown = &frame->live.frame;
-    size_t bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);
-    float *ideal = malloc(bytes);
-    memcpy(ideal, shown->pooled, bytes);
+    size_t bytes;
+    float *ideal = pooled_copy(frame, &bytes);
     for (int method = 0; method < SCALE_METHOD_COUNT; method++) {
         state.job.scales = SCALES_METHODS + method;
         frame = ask(engine, &state);

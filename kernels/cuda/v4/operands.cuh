@@ -106,13 +106,13 @@ template <typename T> __device__ inline const T *kept(const T *p) {
     return p;
 }
 
-// Two codes of a word, bytes 0 and 2 or (ODD) 1 and 3, as halves: 1024 + 128 + the code, as bits,
-// less what was added. Of UINT8, `sign` is 0.
-template <bool ODD> __device__ inline uint32_t pair_from_bytes(uint32_t codes, uint32_t sign) {
-    uint32_t biased = __byte_perm(codes ^ sign, 0x64646464, ODD ? 0x4341 : 0x4240);
+// Two codes of INT8 in a word, bytes 0 and 2 or (ODD) 1 and 3, as halves: 1024 + 128 + the code, as
+// bits, less what was added.
+template <bool ODD> __device__ inline uint32_t pair_from_int8(uint32_t codes) {
+    uint32_t biased = __byte_perm(codes ^ 0x80808080, 0x64646464, ODD ? 0x4341 : 0x4240);
     __half2 pair;
     memcpy(&pair, &biased, sizeof pair);
-    return bits_of(__hsub2(pair, __float2half2_rn(sign ? 1152.0f : 1024.0f)));
+    return bits_of(__hsub2(pair, __float2half2_rn(1152.0f)));
 }
 
 template <BevDtype D> constexpr int LANE_CHANNELS = v4_lane_channels(D);
@@ -213,8 +213,8 @@ template <BevDtype D, int V> struct Features {
 #endif
             } else if constexpr (WHOLE<D>) {
                 uint32_t codes = transpose_pairs(raw[i][j]);
-                operands[0][i] = pair_from_bytes<false>(codes, 0x80808080);
-                operands[1][i] = pair_from_bytes<true>(codes, 0x80808080);
+                operands[0][i] = pair_from_int8<false>(codes);
+                operands[1][i] = pair_from_int8<true>(codes);
             } else {
                 uint32_t pairs[2];
                 unpack(i, j, pairs);
@@ -284,8 +284,7 @@ __device__ inline void pairs_from_codes(const uint32_t codes[4], DepthPair pairs
         if constexpr (D == BEV_FP32) {
             pairs[j] = codes[j];
         } else if constexpr (WHOLE<D>) {
-            uint32_t low = __byte_perm(codes[0], codes[1], 0x0040);
-            pairs[j] = __byte_perm(low, __byte_perm(codes[2], codes[3], 0x0040), 0x5410);
+            pairs[j] = pack_bytes(codes[0], codes[1], codes[2], codes[3]);
         } else if constexpr (DEPTH_OF<D> == BEV_FP8) {
             uint32_t bytes = __byte_perm(codes[2 * j], codes[2 * j + 1], 0x0040);
             pairs[j] = bits_of(half2_from_e4m3((uint16_t)bytes));
