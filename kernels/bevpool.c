@@ -55,6 +55,10 @@ const BevKernel *bev_twin(const BevKernel *kernel, BevWhere where) {
     return NULL;
 }
 
+bool bev_on_ladder(const BevKernel *kernel) {
+    return kernel->launch && kernel->stage == BEV_POOL && !kernel->skips;
+}
+
 static const BevKernel *marked(BevWhere where, BevDirection direction, bool baseline) {
     for (int i = 0; bev_kernels[i]; i++) {
         const BevKernel *row = bev_kernels[i];
@@ -362,7 +366,8 @@ static BevTraffic parts_traffic(const BevKernel *pools, const BevProblem *proble
 /* ---- the traffic of any kernel --------------------------------------------------------------- */
 
 bool bev_traffic_counts(const BevKernel *kernel) {
-    return kernel->access.owner == BEV_OWNS_TILE;
+    return kernel->skips ? bev_traffic_counts(bev_kernel_find(kernel->skips))
+                         : kernel->access.owner == BEV_OWNS_TILE;
 }
 
 double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem) {
@@ -378,6 +383,8 @@ BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem) {
         return kernel->bytes(problem);
     if (kernel->pools)
         return parts_traffic(bev_kernel_find(kernel->pools), problem);
+    if (kernel->skips)
+        return bev_traffic(bev_kernel_find(kernel->skips), problem);
     if (kernel->large_l2) /* the form for problems that fit the L2 */
         return bev_traffic(kernel->large_l2, problem);
     if (bev_traffic_counts(kernel))

@@ -285,6 +285,10 @@ typedef struct BevKernel {
     bool writes_first;     /* can write an output, backward read grad_out, with channels first:
                               out_samples */
     bool wrong_on_purpose; /* shown, timed, and expected to fail the gates */
+    /* The row of which this one does the same but for points whose depth is 0: they are left out.
+     * On finite features the result is the same. An infinite or NaN feature does not reach a cell
+     * over such a point. Its traffic is that row's, at most. In tables and by name, not live. */
+    const char *skips;
     /* `launch` accepts NULL as the plan, for a map that changes from launch to launch: the plan is
      * then built on the stream, in the workspace. Rows without `prepare` always accept NULL. */
     bool plan_optional;
@@ -319,6 +323,9 @@ extern const BevKernel *const bev_kernels[];
 
 /* The row of that name, or NULL. */
 const BevKernel *bev_kernel_find(const char *name);
+
+/* Whether the live display has the kernel on its ladder: stage POOL, launched here, every point. */
+bool bev_on_ladder(const BevKernel *kernel);
 
 /* The row of that backend that does the same as `kernel`: `kernel` itself, or its `twin`. NULL:
  * none. */

@@ -48,6 +48,7 @@ typedef struct {
 
 struct BevPlan {
     int threads;
+    bool skips; /* cpu_v4_skip */
     CpuEmpty empty;
     int64_t step_count;
     int32_t *steps;   /* [step_count + 1]: first owner */
@@ -114,6 +115,13 @@ CPU_INLINE float depth_of(const Product *p, const V4Entry *entry, int64_t row, b
 #include "kernels/cpu/cpu_v4_lanes.inc"
 #endif
 
+static void add_narrow(const Product *p, const V4Entry *entry, int64_t row, const BevPlan *plan) {
+    float depth = depth_of(p, entry, row, plan->weights != NULL);
+    if (!plan->skips || depth != 0)
+        cpu_add_scaled(p->sums, p->feat + (entry->feat + row * p->feat_w) * p->channels, depth,
+                       p->channels);
+}
+
 /* Fewer channels than the shortest vector has. */
 static void pool_step_narrow(const BevProblem *problem, const BevPlan *plan, const CpuStage *stage,
                              int64_t step, float *sums) {
@@ -123,8 +131,7 @@ static void pool_step_narrow(const BevProblem *problem, const BevPlan *plan, con
             p.sums[c] = 0;
         for (const V4Entry *entry = p.first; entry < p.end; entry++)
             for (int64_t row = 0; row < entry->rows; row++)
-                cpu_add_scaled(p.sums, p.feat + (entry->feat + row * p.feat_w) * p.channels,
-                               depth_of(&p, entry, row, plan->weights != NULL), p.channels);
+                add_narrow(&p, entry, row, plan);
         finish(&p, problem);
     }
 }
@@ -400,16 +407,25 @@ static void release(BevPlan *plan) {
     free(plan);
 }
 
-static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+static bool prepare_either(const BevProblem *problem, bool skips, BevPlan **plan, Err *err) {
     *plan = calloc(1, sizeof **plan);
     if (!*plan)
         return err_set(err, ERR_FAILED, "cpu_v4", "", "out of memory");
     (*plan)->threads = cpu_threads();
+    (*plan)->skips = skips;
     if (build(*plan, problem, err) && cpu_empty_init(&(*plan)->empty, problem, err))
         return true;
     release(*plan);
     *plan = NULL;
     return false;
+}
+
+static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    return prepare_either(problem, false, plan, err);
+}
+
+static bool prepare_skip(const BevProblem *problem, BevPlan **plan, Err *err) {
+    return prepare_either(problem, true, plan, err);
 }
 
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
@@ -464,6 +480,15 @@ static BevTraffic bytes(const BevProblem *problem) {
 }
 
 /* clang-format off */
+const BevKernel kernel_cpu_v4_skip = {
+    .name = "cpu_v4_skip", .title = "V4 skip",
+    .idea = "V4 that leaves out points whose depth is 0.",
+    .twin = "v4_skip", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
+    .deterministic = true, .skips = "cpu_v4",
+    .prepare = prepare_skip, .release = release, .workspace_bytes = workspace_bytes,
+    .launch = launch, .bytes = bytes,
+};
+
 const BevKernel kernel_cpu_v4 = {
     .name = "cpu_v4", .title = "V4",
     .idea = "Columns instead of points: sums stay in registers, features in the first cache.",

@@ -62,27 +62,30 @@ static int64_t columns(const BevShape *shape, int64_t point, uint64_t *state) {
     { 0 }
 
 static const Case corners[] = {
-    {"no_points", SMALL(80), nowhere, false, NULL},
-    {"one_point", SMALL(80), first_only, false, NULL},
-    {"one_cell", SMALL(80), all_in_one, true, NULL},
-    {"one_per_cell", SMALL(80), one_each, false, NULL},
-    {"both_ends", SMALL(80), both_ends, true, NULL},
-    {"one_cell_grid", {1, 5, 3, 4, 16, 1, 1, 1}, ragged, true, NULL},
-    {"ragged", SMALL(80), ragged, false, NULL},
-    {"ragged_tall", {3, 6, 5, 1, 80, 2, 57, 1}, ragged, false, NULL},
-    {"ragged_c1", SMALL(1), ragged, false, NULL},
-    {"ragged_c7", SMALL(7), ragged, false, NULL},
-    {"ragged_c8", SMALL(8), ragged, false, NULL},
-    {"ragged_c19", SMALL(19), ragged, false, NULL},
-    {"ragged_c83", SMALL(83), ragged, false, NULL},
-    {"ragged_c128", SMALL(128), ragged, false, NULL},
-    {"ragged_c256", SMALL(256), ragged, false, NULL},
-    {"ragged_c1024", SMALL(1024), ragged, false, NULL},
-    {"long_interval", {2, 30, 10, 8, 80, 13, 11, 1}, one_long, true, NULL},
-    {"long_interval_c19", {2, 30, 10, 8, 19, 13, 11, 1}, one_long, true, NULL},
-    {"columns", {2, 6, 19, 7, 80, 13, 11, 1}, columns, true, NULL},
-    {"columns_c128", {2, 6, 19, 8, 128, 13, 11, 1}, columns, true, NULL},
-    {"all_outside", {0}, NULL, false, NULL},
+    {"no_points", SMALL(80), nowhere, false, NULL, false},
+    {"one_point", SMALL(80), first_only, false, NULL, false},
+    {"one_cell", SMALL(80), all_in_one, true, NULL, false},
+    {"one_per_cell", SMALL(80), one_each, false, NULL, false},
+    {"both_ends", SMALL(80), both_ends, true, NULL, false},
+    {"one_cell_grid", {1, 5, 3, 4, 16, 1, 1, 1}, ragged, true, NULL, false},
+    {"ragged", SMALL(80), ragged, false, NULL, false},
+    {"ragged_tall", {3, 6, 5, 1, 80, 2, 57, 1}, ragged, false, NULL, false},
+    {"ragged_c1", SMALL(1), ragged, false, NULL, false},
+    {"ragged_c7", SMALL(7), ragged, false, NULL, false},
+    {"ragged_c8", SMALL(8), ragged, false, NULL, false},
+    {"ragged_c19", SMALL(19), ragged, false, NULL, false},
+    {"ragged_c83", SMALL(83), ragged, false, NULL, false},
+    {"ragged_c128", SMALL(128), ragged, false, NULL, false},
+    {"ragged_c256", SMALL(256), ragged, false, NULL, false},
+    {"ragged_c1024", SMALL(1024), ragged, false, NULL, false},
+    {"long_interval", {2, 30, 10, 8, 80, 13, 11, 1}, one_long, true, NULL, false},
+    {"long_interval_c19", {2, 30, 10, 8, 19, 13, 11, 1}, one_long, true, NULL, false},
+    {"columns", {2, 6, 19, 7, 80, 13, 11, 1}, columns, true, NULL, false},
+    {"columns_c128", {2, 6, 19, 8, 128, 13, 11, 1}, columns, true, NULL, false},
+    {"sparse", SMALL(80), ragged, false, NULL, true},
+    {"sparse_columns", {2, 6, 19, 7, 80, 13, 11, 1}, columns, true, NULL, true},
+    {"sparse_columns_c128", {2, 6, 19, 8, 128, 13, 11, 1}, columns, true, NULL, true},
+    {"all_outside", {0}, NULL, false, NULL, false},
 };
 enum { CORNERS = sizeof corners / sizeof *corners };
 
@@ -205,6 +208,19 @@ static bool draw_features(CaseData *data, uint64_t *state) {
     return true;
 }
 
+/* Three of four image columns of a bin have no depth, and of the others one pixel in two. */
+static void thin_out(CaseData *data, uint64_t *state) {
+    const BevShape *s = &data->shape;
+    int64_t bins = s->cameras * s->depth_bins, pixels = s->feat_h * s->feat_w;
+    for (int64_t bin = 0; bin < bins; bin++)
+        for (int64_t w = 0; w < s->feat_w; w++) {
+            bool empty = random_below(state, 4) > 0;
+            for (int64_t h = 0; h < s->feat_h; h++)
+                if (empty || random_below(state, 2))
+                    data->features.depth[bin * pixels + h * s->feat_w + w] = 0;
+        }
+}
+
 static uint64_t case_seed(const Case *c, uint64_t seed) {
     for (const char *p = c->name; *p; p++)
         seed = (seed ^ (uint64_t)*p) * 0x100000001b3;
@@ -221,6 +237,8 @@ bool case_build(const Case *c, BevAlign align, int channel_divisor, uint64_t see
         data->shape.channels /= channel_divisor;
     if (ok && !draw_features(data, &state))
         ok = err_set(err, ERR_FAILED, c->name, "", "out of memory");
+    if (ok && c->sparse)
+        thin_out(data, &state);
     if (!ok)
         case_free(data);
     return ok;

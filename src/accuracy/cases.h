@@ -11,6 +11,7 @@ typedef struct {
     int64_t (*cell)(const BevShape *shape, int64_t point, uint64_t *state);
     bool crowded;         /* many points per cell: two threads are likely to add to the same one */
     const Preset *config; /* one of the published configurations; NULL: a corner case */
+    bool sparse;          /* most depths are 0, many of them in whole image columns */
 } Case;
 
 /* The corner cases, then the published configurations; 0 <= number < case_count(). */

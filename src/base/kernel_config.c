@@ -10,7 +10,7 @@ int kernels_of(BevWhere where, BevDirection direction, const BevKernel **kernels
     int count = 0;
     for (int i = 0; bev_kernels[i] && count < max; i++)
         if (bev_kernels[i]->where == where && bev_kernels[i]->direction == direction &&
-            bev_kernels[i]->stage == BEV_POOL && bev_kernels[i]->launch)
+            bev_on_ladder(bev_kernels[i]))
             kernels[count++] = bev_kernels[i];
     return count;
 }

@@ -109,7 +109,7 @@ static BevpoolStatus take_best(BevpoolPlan *plan, BevpoolError *error) {
         for (int i = count; i-- > 0;) {
             const BevKernel *row = bev_kernels[i];
             bool wanted = pass == ANY || (pass == DEFAULT ? row->is_default : row->deterministic);
-            if (!wanted || !offered_to(row, plan) || refusal(row, plan))
+            if (!wanted || row->skips || !offered_to(row, plan) || refusal(row, plan))
                 continue;
             plan->kernel = row;
             status = prepare(plan, error);

@@ -45,7 +45,7 @@ static void fill_kernels(Engine *engine) {
     LiveKernel baseline = {.kernel = job->baseline.kernel};
     live->kernel_count = 0;
     for (int i = 0; bev_kernels[i] && live->kernel_count < LIVE_MAX_KERNELS; i++) {
-        if (!bev_kernels[i]->launch || bev_kernels[i]->stage != BEV_POOL ||
+        if (!bev_on_ladder(bev_kernels[i]) ||
             bev_kernels[i]->direction != job->config.kernel->direction)
             continue;
         LiveKernel *row = &live->kernels[live->kernel_count++];

@@ -210,8 +210,7 @@ void timed_kernel_fill_elsewhere(const RecordedSet *set, const char *scene, int6
     live->elsewhere_count = 0;
     live->clear_us = recorded_with(set, scene, channels, "clear", config, "warm");
     for (int i = 0; bev_kernels[i] && live->elsewhere_count < LIVE_MAX_KERNELS; i++) {
-        bool timed_here = bev_kernels[i]->launch && bev_kernels[i]->stage == BEV_POOL;
-        if (timed_here || bev_kernels[i]->direction != config->kernel->direction)
+        if (bev_on_ladder(bev_kernels[i]) || bev_kernels[i]->direction != config->kernel->direction)
             continue;
         LiveKernel *row = &live->elsewhere[live->elsewhere_count++];
         *row = (LiveKernel){.kernel = bev_kernels[i]};

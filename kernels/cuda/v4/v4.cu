@@ -99,6 +99,7 @@ BevProblem inner_problem(const BevProblem *problem, const Scratch &scratch) {
     return inner;
 }
 
+template <bool SKIPS>
 bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, Err *err) {
     const V4Plan *plan = (const V4Plan *)opaque;
     cudaStream_t stream = (cudaStream_t)stream_;
@@ -113,19 +114,23 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
     if (tiles.followed) // whose cells the kernel behind zeroes
         tiles.empties = 0;
     bool behind = plan->overlap && plan->tiled; // pieces start nobody
-    with_dtype_or_fp4(problem->dtype, [&]<BevDtype D>() {
-        if constexpr (D <= BEV_BF16)
+    auto enter = [&]<BevDtype D>() {
+        if constexpr (D <= BEV_BF16 && !SKIPS)
             if (tiles.fronted)
                 status = enter_front<D>(problem, plan, scratch,
                                         plan->overlap && gains_by_overlap(stream), stream);
         if (status == cudaSuccess && !plan->tiled)
             pieces_launch<D>(&inner, plan->pieces, stream);
         else if (status == cudaSuccess)
-            status = tiles_launch<D>(tiles, plan->schedule.groups, plan->frustums, plan->overlap,
-                                     stream);
+            status = tiles_launch<D, SKIPS>(tiles, plan->schedule.groups, plan->frustums,
+                                            plan->overlap, stream);
         if (status == cudaSuccess && tiles.followed)
             status = enter_spread<D>(problem, plan, scratch.out, behind, stream);
-    });
+    };
+    if constexpr (SKIPS)
+        enter.template operator()<BEV_FP16>();
+    else
+        with_dtype_or_fp4(problem->dtype, enter);
     return cuda_ok(status, "v4", err) && cuda_ok(cudaGetLastError(), "v4", err);
 }
 
@@ -146,7 +151,17 @@ CUDA_ROW(v4) = {
                  .evict_first = true, .indices_ahead = 1, .in_flight = 1, .point_instructions = 12},
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
     .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
-    .launch = ON_CUDA(v4_launch),
+    .launch = ON_CUDA(v4_launch<false>),
+};
+
+CUDA_ROW(v4_skip) = {
+    .name = "v4_skip", .title = "V4 skip",
+    .idea = "V4 that loads no features for steps whose depths are all 0.",
+    .where = BEV_CUDA, .dtypes = 1u << BEV_FP16, .aligns = 1u << BEV_NEAREST,
+    .deterministic = true, .skips = "v4",
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
+    .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
+    .launch = ON_CUDA(v4_launch<true>),
 };
 
 CUDA_ROW(view) = {
@@ -156,6 +171,6 @@ CUDA_ROW(view) = {
     .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
     .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
-    .launch = ON_CUDA(v4_launch), .bytes = bev_view_traffic,
+    .launch = ON_CUDA(v4_launch<false>), .bytes = bev_view_traffic,
 };
 /* clang-format on */
