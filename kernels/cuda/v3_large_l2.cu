@@ -106,8 +106,7 @@ __device__ void sum_marked(const Pool &pool, int t, int end, int c, float sums[8
                                   depth_of<BEV_FP8, W>(pool, pool.ranks_depth[t], t), sums);
 }
 
-// SKIPS: features of points whose depth is 0 are not read.
-template <BevDtype D, bool W, bool A, int C, bool SKIPS>
+template <BevDtype D, bool W, bool A, int C>
 __global__ void __launch_bounds__(THREADS, BLOCKS<A>)
     v3_large_l2_kernel(Pool pool, const int *interval_of) {
     constexpr int TILE = TILE_OF<D>;
@@ -138,51 +137,44 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<A>)
     } else if constexpr (D == BEV_FP8 && A && !BEV_HARDWARE_FP8) {
         sum_marked<W>(pool, t, end, c, sums);
     } else {
-        for_each_point<D, W>(pool, t, end, [&](int row, float d) {
-            if (!SKIPS || d != 0)
-                add_floats<D, A>(pool, row, c, d, sums);
-        });
+        for_each_point<D, W>(pool, t, end,
+                             [&](int row, float d) { add_floats<D, A>(pool, row, c, d, sums); });
     }
     out8<D, A>(pool, cell, c, sums);
     if (TILE > 8 && c + 8 < pool.channels)
         out8<D, A>(pool, cell, c + 8, sums + (TILE - 8));
 }
 
-template <BevDtype D, bool W, bool A, int C, bool SKIPS>
+template <BevDtype D, bool W, bool A, int C>
 void enter(Pool pool, const int *interval_of, cudaStream_t stream) {
     unsigned tiles = blocks_for(pool.channels, TILE_OF<D>);
     dim3 threads(tiles, THREADS / tiles);
     if (D == BEV_NVFP4)
         pool.scale /= SHRINK<D>;
-    v3_large_l2_kernel<D, W, A, C, SKIPS>
+    v3_large_l2_kernel<D, W, A, C>
         <<<blocks_for(pool.cells, threads.y), threads, 0, stream>>>(pool, interval_of);
 }
 
-template <bool SKIPS>
 bool v3_large_l2_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
     cudaStream_t stream = (cudaStream_t)stream_;
     const int *interval_of;
     if (!v3_intervals(problem, plan, stream, &interval_of, err))
         return false;
     Pool pool = pool_of(problem);
-    auto pass = [&]<BevDtype D>() {
+    with_dtype_or_fp4(problem->dtype, [&]<BevDtype D>() {
         with_flag(pool.weights, [&]<bool W>() {
             if (pool.channels == 80)
-                enter<D, W, true, 80, SKIPS>(pool, interval_of, stream);
+                enter<D, W, true, 80>(pool, interval_of, stream);
             else if (pool.channels == 128)
-                enter<D, W, true, 128, SKIPS>(pool, interval_of, stream);
+                enter<D, W, true, 128>(pool, interval_of, stream);
             else if (pool.channels == 256)
-                enter<D, W, true, 256, SKIPS>(pool, interval_of, stream);
+                enter<D, W, true, 256>(pool, interval_of, stream);
             else if (rows_aligned(problem))
-                enter<D, W, true, 0, SKIPS>(pool, interval_of, stream);
+                enter<D, W, true, 0>(pool, interval_of, stream);
             else
-                enter<D, W, false, 0, SKIPS>(pool, interval_of, stream);
+                enter<D, W, false, 0>(pool, interval_of, stream);
         });
-    };
-    if constexpr (SKIPS)
-        pass.template operator()<BEV_FP16>();
-    else
-        with_dtype_or_fp4(problem->dtype, pass);
+    });
     return cuda_ok(cudaGetLastError(), "v3_large_l2", err);
 }
 
@@ -203,16 +195,6 @@ CUDA_ROW(v3_large_l2) = {
                .point_instructions = 10},
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V3Plan, v3_build>),
     .release = ON_CUDA(release_plan<V3Plan>), .workspace_bytes = ON_CUDA(v3_workspace_bytes),
-    .launch = ON_CUDA(v3_large_l2_launch<false>),
-};
-
-CUDA_ROW(v3_skip) = {
-    .name = "v3_skip", .title = "V3 skip",
-    .idea = "V3 for large L2s that reads no features of points whose depth is 0.",
-    .where = BEV_CUDA, .dtypes = 1u << BEV_FP16, .aligns = BEV_ALL_ALIGNS, .deterministic = true,
-    .skips = "v3_large_l2", .plan_optional = true,
-    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V3Plan, v3_build>),
-    .release = ON_CUDA(release_plan<V3Plan>), .workspace_bytes = ON_CUDA(v3_workspace_bytes),
-    .launch = ON_CUDA(v3_large_l2_launch<true>),
+    .launch = ON_CUDA(v3_large_l2_launch),
 };
 /* clang-format on */

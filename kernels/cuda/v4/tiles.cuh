@@ -492,8 +492,8 @@ __device__ inline void finish_tile(TileSums<D, GROUPS, TAILS, W> &sums, const Po
         return;
     else if (__any_sync(~0u, !sums.finite()))
         pool_point_by_point<D, T, W, SKIPS>(pool, map, second ? other : me.number,
-                                     second ? me.number : other, work.parts(), me.c0,
-                                     Sums::CHANNELS);
+                                            second ? me.number : other, work.parts(), me.c0,
+                                            Sums::CHANNELS);
 }
 
 // Blocks of 8 warps; a tile has 1 to 8 of them, or all of two blocks. blockIdx.x: which CHANNELS
@@ -555,8 +555,8 @@ static inline cudaError_t tiles_enter(TileMap map, bool overlap, cudaStream_t st
     unsigned layers = blocks_for(blocks, MOST_ROWS);
     dim3 grid(passes, blocks_for(blocks, layers), layers); // a last block may have nothing to do
     map.scale /= SPLIT_SCALE<D, W>;
-    return launch_overlapped(v4_tiles_kernel<D, GROUPS, TAILS, T, W, SKIPS>, grid, TILE_THREADS, overlap,
-                             stream, map);
+    return launch_overlapped(v4_tiles_kernel<D, GROUPS, TAILS, T, W, SKIPS>, grid, TILE_THREADS,
+                             overlap, stream, map);
 }
 
 // `groups`: of channels, that a block takes. `overlap`: this build and the device know programmatic
