@@ -24,7 +24,7 @@ tests_check_fuzz_SOURCES = %D%/fuzz/fuzz_json.c %D%/fuzz/fuzz_npy.c %D%/fuzz/fuz
 tests_check_hard_SOURCES = %D%/hard/test_budget.c %D%/hard/test_heavy_pty.c %D%/hard/test_rest.c \
 	%D%/hard/test_soak.c
 tests_check_kernels_SOURCES = %D%/kernels/test_bevpool.c %D%/kernels/test_codec.c \
-	%D%/kernels/test_even.c %D%/kernels/test_fp64.c %D%/kernels/test_gates.c \
+	%D%/kernels/test_even.c %D%/kernels/test_skips.c %D%/kernels/test_fp64.c %D%/kernels/test_gates.c \
 	%D%/kernels/test_gradients.c %D%/kernels/test_height.c %D%/kernels/test_view_gates.c %D%/kernels/test_operator_gates.c \
 	%D%/kernels/test_race.c %D%/kernels/test_regime.c
 tests_check_lessons_SOURCES = %D%/lessons/test_lesson.c %D%/lessons/test_lessons.c

@@ -10,7 +10,8 @@
 
 /* Launches here, or says how its accesses go. V3 has the accesses of its forms. */
 static bool row_complete(const BevKernel *v) {
-    bool modelled = v->bytes || v->pools || v->access.owner || (v->small_l2 && v->large_l2);
+    bool modelled =
+        v->bytes || v->pools || v->skips || v->access.owner || (v->small_l2 && v->large_l2);
     bool launches = v->launch || v->where == BEV_CUDA;
     return v->name && v->name[0] && v->title && v->title[0] && v->idea && v->idea[0] && launches &&
            modelled && v->dtypes && v->aligns && !v->prepare == !v->release &&

@@ -1,0 +1,129 @@
+/* Kernels that leave out points of depth 0: the same bits as the row that reads all points, and
+ * what an infinite feature does. */
+#include "src/accuracy/cases.h"
+#include "src/scene/problem.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+
+static Case case_named(const char *name) {
+    int number = 0;
+    while (number < case_count() && strcmp(case_at(number).name, name))
+        number++;
+    tap_need(number < case_count(), name);
+    return case_at(number);
+}
+
+static int64_t zeros_of(const CaseData *data) {
+    const BevShape *s = &data->shape;
+    int64_t zeros = 0;
+    for (int64_t i = 0; i < s->cameras * s->depth_bins * s->feat_h * s->feat_w; i++)
+        zeros += data->features.depth[i] == 0;
+    return zeros;
+}
+
+/* Pools with `kernel`; the caller frees the codes. */
+static void *pooled_by(const BevKernel *kernel, const HostProblem *host) {
+    Err err;
+    size_t bytes = bev_output_bytes(&host->view);
+    void *codes = malloc(bytes + 1);
+    tap_need(codes && problem_pool(kernel, &host->view, &err), kernel->name);
+    memcpy(codes, host->view.out.data, bytes);
+    return codes;
+}
+
+static bool same_bits(const BevKernel *kernel, const HostProblem *host) {
+    void *all = pooled_by(bev_kernel_find(kernel->skips), host), *some = pooled_by(kernel, host);
+    bool same = !memcmp(all, some, bev_output_bytes(&host->view));
+    free(all);
+    free(some);
+    return same;
+}
+
+static void open_case(const char *name, BevDtype dtype, BevAlign align, CaseData *data,
+                      HostProblem *host) {
+    Err err;
+    Case c = case_named(name);
+    tap_need(
+        case_build(&c, align, 1, 3, data, &err) &&
+            problem_encode(host, &data->shape, dtype, align, &data->features, &data->map, &err),
+        name);
+}
+
+static void test_bits(const BevKernel *kernel, const char *name) {
+    int tried = 0, same = 0;
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
+            CaseData data;
+            HostProblem host;
+            if (!(kernel->dtypes & 1u << dtype) || !(kernel->aligns & 1u << align))
+                continue;
+            open_case(name, (BevDtype)dtype, (BevAlign)align, &data, &host);
+            tried++;
+            same += zeros_of(&data) > 0 && same_bits(kernel, &host);
+            problem_free(&host);
+            case_free(&data);
+        }
+    tap_ok(tried > 0 && same == tried, "%s on %s: in %d of %d formats and aligns the bits of %s",
+           kernel->name, name, same, tried, kernel->skips);
+}
+
+/* The first feature row whose points all have depth 0, and has points; -1: none. */
+static int64_t unseen_row(const CaseData *data) {
+    const BevMap *map = &data->map;
+    for (int64_t row = 0; row < data->shape.cameras * data->shape.feat_h * data->shape.feat_w;
+         row++) {
+        int64_t points = 0, seen = 0;
+        for (int64_t t = 0; t < map->points; t++)
+            if (map->ranks_feat[t] == row) {
+                points++;
+                seen += data->features.depth[map->ranks_depth[t]] != 0;
+            }
+        if (points && !seen)
+            return row;
+    }
+    return -1;
+}
+
+static int64_t not_finite(const float *values, int64_t count) {
+    int64_t lost = 0;
+    for (int64_t i = 0; i < count; i++)
+        lost += !isfinite(values[i]);
+    return lost;
+}
+
+static void test_infinity(const BevKernel *kernel) {
+    CaseData data;
+    HostProblem host;
+    open_case("sparse_columns", BEV_FP32, BEV_NEAREST, &data, &host);
+    int64_t row = unseen_row(&data), count = host.view.out.rows * host.view.out.row_len;
+    tap_need(row >= 0, "a pixel without depth");
+    ((float *)host.view.feat.data)[row * data.shape.channels] = INFINITY;
+    float *all = pooled_by(bev_kernel_find(kernel->skips), &host), *some = pooled_by(kernel, &host);
+    tap_ok(not_finite(all, count) > 0 && not_finite(some, count) == 0,
+           "%s: an infinite feature reaches no cell over points of depth 0", kernel->name);
+    free(all);
+    free(some);
+    problem_free(&host);
+    case_free(&data);
+}
+
+TAP_SUITE(skips) {
+    int rows = 0;
+    for (int i = 0; bev_kernels[i]; i++) {
+        const BevKernel *row = bev_kernels[i],
+                        *all = row->skips ? bev_kernel_find(row->skips) : NULL;
+        if (!row->skips)
+            continue;
+        rows++;
+        tap_ok(all && all->where == row->where && all->direction == row->direction &&
+                   !bev_on_ladder(row),
+               "%s names the row that reads all points, and is not on the ladder", row->name);
+        if (!row->launch || row->where != BEV_CPU)
+            continue;
+        test_bits(row, "sparse");
+        test_bits(row, "sparse_columns");
+        test_infinity(row);
+    }
+    tap_ok(rows > 0, "%d rows leave out points", rows);
+}
