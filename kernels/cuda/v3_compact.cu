@@ -1,20 +1,21 @@
 /* IDEA    Most depths of a frame are 0, so most points add nothing. Take them out of the map first,
- * in every frame, and run V3 on what is left. WHO     A warp owns an interval: 32 points at a time,
- * each lane asks for one depth, and the warp writes the points that stay to the front of the
- * interval's own stretch.
+ *         in every frame, and run V3 on what is left.
+ * WHO     A warp owns an interval: 32 points at a time, each lane asks for one depth, and the warp
+ *         writes the points that stay to the front of the interval's own stretch.
  *
  *             depth      .2  0  0 .7  0 .1  0  0           point t .. t + 7 of a cell
  *             stays       1  0  0  1  0  1  0  0           a vote of the warp
  *             goes to     0        1     2                 the number of votes before
  *
  * MEMORY  All indices and depths are read once more than V3 reads those that stay; these are
- *         written, and read again from the L2. No point leaves its interval's stretch, so that
- * starts stay as they are and nothing has to be counted across intervals. COST    Per point: 8
- * index bytes and a depth; per point that stays 8 bytes written, and V3's cost. One more launch.
+ *         written, and read again from the L2. No point leaves its interval's stretch: starts stay
+ *         as they are and nothing is counted across intervals.
+ * COST    Per point: 8 index bytes and a depth. Per point that stays: 8 bytes written, and V3's
+ *         cost. One more launch.
  * LIMITS  A NaN or infinite feature does not reach a cell over a point whose depth is 0. Where no
  *         depth is 0, this is V3 and a copy of its map.
- * TRY     Set all depths to 0 (`--prune 1` in `bench`): what is left is the price of asking. For
- * which share of zeros does V3 alone take as long? */
+ * TRY     Leave out nearly all points before (`bench --prune 0.9`): what is left is the price of
+ *         asking. For which share of zeros does V3 alone take as long? */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__

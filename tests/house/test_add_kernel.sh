@@ -63,7 +63,7 @@ bevscope=$folder/bevscope
 found '^  toy +cpu +pool +forward +A kernel that a test adds' '--list has it' "$bevscope" --list
 found '^  toy_gpu +cuda +pool +forward ' '--list has the one on CUDA' "$bevscope" --list
 found '[ ,]toy,' 'help has its name' "$bevscope" bench --help
-found 'toy, race' 'the manual page has its name' "$bevscope" --man
+found 'toy, cpu_v4_skip' 'the manual page has its name' "$bevscope" --man
 found '^ok .*[ :]toy ' 'checkbev tries it' "$folder/checkbev" --filter toy
 grep -q '^not ok' "$folder/out"
 [ $? = 1 ]
