@@ -4,8 +4,11 @@
     bevscope export canonical canonical.npz
     python3 onnx_bevpool.py canonical.npz net.onnx            # the map stays: constants
     python3 onnx_bevpool.py canonical.npz net.onnx --inputs   # the map may change: inputs
+    python3 onnx_bevpool.py canonical.npz net.onnx --softmax  # the whole view transform
 
-writes a small network: a convolution, the pooling, a convolution. Needs onnx and NumPy. The .npz is
+writes a small network: a convolution, the pooling, a convolution. With --softmax the first is a
+depth net: it gives logits and features, and the plugin does what lies between them and the grid.
+Needs onnx and NumPy. The .npz is
 one of `bevscope export` or of export_scene.py. Then, where TensorRT is:
 
     trtexec --onnx=net.onnx --staticPlugins=libbevpool_trt.so --saveEngine=net.engine \\
@@ -31,10 +34,10 @@ MAP = "ranks_depth", "ranks_feat", "ranks_bev", "interval_starts", "interval_len
 ELEMENT = {"fp32": TensorProto.FLOAT, "fp16": TensorProto.FLOAT16}
 
 
-def attributes(bev_h, bev_w, static_map, layout="nchw", align="nearest", kernel=""):
+def attributes(bev_h, bev_w, static_map, layout="nchw", align="nearest", kernel="", softmax=False):
     """Those of a node: the plugin's fields, and the words by which TensorRT finds the plugin."""
     found = {"bev_h": int(bev_h), "bev_w": int(bev_w), "static_map": int(static_map),
-             "layout": layout, "align": align, "plugin_version": str(VERSION),
+             "softmax": int(softmax), "layout": layout, "align": align, "plugin_version": str(VERSION),
              "plugin_namespace": DOMAIN}
     return found | ({"kernel": kernel} if kernel else {})
 
@@ -50,17 +53,19 @@ def constant(name, array):
     return numpy_helper.from_array(np.ascontiguousarray(array), name)
 
 
-def convolution(name, source, channels, edge, dtype, random):
-    """A node that keeps the number of channels, and its weights."""
-    weight = random.standard_normal((channels, channels, edge, edge)) / (edge * channels ** 0.5)
+def convolution(name, source, channels, edge, dtype, random, out=None):
+    """A node that gives `out` channels, as many as it takes if None, and its weights."""
+    shape = channels if out is None else out, channels, edge, edge
+    weight = random.standard_normal(shape) / (edge * channels ** 0.5)
     node = helper.make_node("Conv", [source, name + "_weight"], [name], name=name,
                             kernel_shape=[edge, edge], pads=[edge // 2] * 4)
     return node, constant(name + "_weight", weight.astype(dtype))
 
 
-def network(scene, fp16=False, map_inputs=False, seed=1):
+def network(scene, fp16=False, map_inputs=False, seed=1, softmax=False):
     """The model for a scene: image features (N, C, H, W) and depth (N, D, H, W) in, the grid
-    (1, C, bev_h, bev_w) out. scene: the arrays of a .npz with ranks."""
+    (1, C, bev_h, bev_w) out. With softmax there is no depth to give: it is made of the image
+    features as well. scene: the arrays of a .npz with ranks."""
     from export_scene import cells_of
     absent = [name for name in ("depth", "feat", "bev_shape", *MAP) if name not in scene]
     if absent:
@@ -73,13 +78,19 @@ def network(scene, fp16=False, map_inputs=False, seed=1):
     element = ELEMENT["fp16" if fp16 else "fp32"]
     dtype, random = helper.tensor_dtype_to_np_dtype(element), np.random.default_rng(seed)
     lists = {name: np.asarray(scene[name], np.int32) for name in MAP}
-    before, before_weight = convolution("feat", "image", c, 1, dtype, random)
+    name, made = ("depth_net", d + c) if softmax else ("feat", c)
+    before, before_weight = convolution(name, "image", c, 1, dtype, random, made)
     after, after_weight = convolution("bev", "pooled", c, 3, dtype, random)
-    pool = pool_node(["depth", "feat", *MAP], "pooled", bev_h=bev_h, bev_w=bev_w,
-                     static_map=not map_inputs)
-    inputs = [helper.make_tensor_value_info("depth", element, (n, d, h, w)),
-              helper.make_tensor_value_info("image", element, (n, c, h, w))]
-    constants = [before_weight, after_weight]
+    nodes, constants = [before], [before_weight, after_weight]
+    if softmax:
+        nodes.append(helper.make_node("Split", ["depth_net", "parts"], ["logits", "feat"], axis=1,
+                                      name="split"))
+        constants.append(constant("parts", np.array([d, c], np.int64)))
+    nodes.append(pool_node(["logits" if softmax else "depth", "feat", *MAP], "pooled", bev_h=bev_h,
+                           bev_w=bev_w, static_map=not map_inputs, softmax=softmax))
+    inputs = [helper.make_tensor_value_info("image", element, (n, c, h, w))]
+    if not softmax:
+        inputs.insert(0, helper.make_tensor_value_info("depth", element, (n, d, h, w)))
     for name, array in lists.items():
         if map_inputs:
             length = "intervals" if name.startswith("interval") else "points"
@@ -87,7 +98,7 @@ def network(scene, fp16=False, map_inputs=False, seed=1):
         else:
             constants.append(constant(name, array))
     graph = helper.make_graph(
-        [before, pool, after], "bevpool", inputs,
+        [*nodes, after], "bevpool", inputs,
         [helper.make_tensor_value_info("bev", element, (1, c, bev_h, bev_w))], constants)
     model = helper.make_model(graph, ir_version=9, producer_name="onnx_bevpool.py", opset_imports=[
         helper.make_opsetid("", OPSET), helper.make_opsetid(DOMAIN, VERSION)])
@@ -146,10 +157,12 @@ def main():
     parser.add_argument("--fp16", action="store_true", help="half precision (default: FP32)")
     parser.add_argument("--inputs", action="store_true",
                         help="the map's arrays are inputs and may change (default: constants)")
+    parser.add_argument("--softmax", action="store_true",
+                        help="logits and features from the image: the whole view transform")
     options = parser.parse_args()
     try:
         with np.load(options.scene) as scene:
-            model = network(scene, options.fp16, options.inputs)
+            model = network(scene, options.fp16, options.inputs, softmax=options.softmax)
         onnx.save(model, options.model)
     except (OSError, ValueError) as error:
         sys.exit(f"onnx_bevpool.py: {options.scene}: {error}")

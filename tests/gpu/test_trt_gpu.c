@@ -24,8 +24,17 @@ static void test_forms(const HostProblem *host) {
             case_free(&c);
             trt_host_free(plugin);
         }
-    tap_ok(right == forms, "%s, %s: %d of %d layouts and kinds of maps pass gate A against FP64",
-           bev_dtypes[view->dtype].title, bev_aligns[view->align].name, right, forms);
+    tap_ok(right == forms, "%s, %s%s: %d of %d layouts and kinds of maps pass gate A against FP64",
+           bev_dtypes[view->dtype].title, bev_aligns[view->align].name,
+           view->stage == BEV_VIEW ? ", from logits" : "", right, forms);
+}
+
+/* Field softmax: the problem's depths are logits from here on. */
+static void test_transform(HostProblem *host) {
+    Err err = {0};
+    tap_need(problem_turn_view(host, &err), err.what);
+    host->view.view.temperature = 1; /* the plugin has none */
+    test_forms(host);
 }
 
 /* Every kernel by name, and every tactic. */
@@ -124,6 +133,8 @@ TAP_SUITE(trt_gpu) {
                 if (!small)
                     test_time(&opened->problem);
             }
+            if (view_dtypes & 1u << dtype)
+                test_transform(&opened->problem);
             close_problem(opened);
         }
 }

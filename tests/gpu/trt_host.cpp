@@ -60,6 +60,7 @@ TrtPlugin *trt_host_make(const BevProblem *problem, const TrtFields *fields) {
     list.word("align", aligns[fields->align]);
     list.word("layout", fields->layout == TRT_NHWC ? "nhwc" : "nchw");
     list.number("static_map", fields->static_map);
+    list.number("softmax", problem->stage == BEV_VIEW);
     list.scale("depth_scale", problem->depth.scale).scale("feat_scale", problem->feat.scale);
     list.scale("out_scale", problem->out.scale);
     if (fields->kernel)

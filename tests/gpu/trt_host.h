@@ -24,8 +24,8 @@ const char *trt_host_open(void);
 /* What TensorRT's logger was told last; "" for nothing. */
 const char *trt_host_said(void);
 
-/* A plugin for the problem: its grid, scales and shapes; attached to a context unless it rehearses.
- * It borrows the problem's shape and format. NULL: refused. */
+/* A plugin for the problem: its grid, scales, stage and shapes; attached to a context unless it
+ * rehearses. It borrows the problem's shape and format. NULL: refused. */
 typedef struct TrtPlugin TrtPlugin;
 TrtPlugin *trt_host_make(const BevProblem *problem, const TrtFields *fields);
 TrtPlugin *trt_host_clone(const TrtPlugin *plugin);

@@ -26,8 +26,11 @@ class BevPool(OpRun):
 
     op_domain = onnx_bevpool.DOMAIN
 
-    def _run(self, depth, feat, *arrays, bev_h, bev_w, layout, align, static_map, **words):
+    def _run(self, depth, feat, *arrays, bev_h, bev_w, layout, align, static_map, softmax, **words):
         assert layout == "nchw" and align == "nearest"
+        if softmax:
+            depth = np.exp(depth - depth.max(-3, keepdims=True))
+            depth = depth / depth.sum(-3, keepdims=True)
         batch = depth.shape[0] if depth.ndim == 5 else 1
         feat = np.moveaxis(feat, -3, -1).astype(np.float32)
         depth = depth.reshape(batch, -1, *depth.shape[-3:]).astype(np.float32)
@@ -46,18 +49,25 @@ def fields_of(node):
     return {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
 
 
-def pooled_by_hand(scene, feat, bev_h, bev_w):
+def pooled_by_hand(scene, depth, feat, bev_h, bev_w):
     out = np.zeros((bev_h * bev_w, feat.shape[-1]))
-    np.add.at(out, scene["ranks_bev"], scene["depth"].ravel()[scene["ranks_depth"], None]
+    np.add.at(out, scene["ranks_bev"], depth.ravel()[scene["ranks_depth"], None]
               * feat.reshape(-1, feat.shape[-1])[scene["ranks_feat"]])
     return out.reshape(bev_h, bev_w, -1)
 
 
 def network_by_hand(model, scene, image):
     weights = {i.name: onnx.numpy_helper.to_array(i) for i in model.graph.initializer}
-    feat = np.einsum("nchw,oc->nhwo", image, weights["feat_weight"][:, :, 0, 0])
+    depth, bins = scene["depth"], scene["depth"].shape[1]
+    if "depth_net_weight" in weights:
+        both = np.einsum("nchw,oc->nohw", image, weights["depth_net_weight"][:, :, 0, 0])
+        shares = np.exp(both[:, :bins])
+        depth = shares / shares.sum(1, keepdims=True)
+        feat = both[:, bins:].transpose(0, 2, 3, 1)
+    else:
+        feat = np.einsum("nchw,oc->nhwo", image, weights["feat_weight"][:, :, 0, 0])
     bev_h, bev_w = scene["bev_shape"]
-    padded = np.pad(pooled_by_hand(scene, feat, bev_h, bev_w), ((1, 1), (1, 1), (0, 0)))
+    padded = np.pad(pooled_by_hand(scene, depth, feat, bev_h, bev_w), ((1, 1), (1, 1), (0, 0)))
     return sum(np.einsum("yxc,oc->oyx", padded[i:i + bev_h, j:j + bev_w],
                          weights["bev_weight"][:, :, i, j]) for i in range(3) for j in range(3))
 
@@ -73,18 +83,20 @@ def test_onnx(path, folder, fields_source):
     random = np.random.default_rng(2)
     n, _, h, w = scene["depth"].shape
     image = random.standard_normal((n, scene["feat"].shape[-1], h, w)).astype(np.float32)
-    for map_inputs in False, True:
-        model = onnx_bevpool.network(scene, map_inputs=map_inputs)
+    for map_inputs, softmax in (False, False), (True, False), (False, True), (True, True):
+        model = onnx_bevpool.network(scene, map_inputs=map_inputs, softmax=softmax)
         onnx.checker.check_model(model, full_check=True)
         given = {i.name for i in model.graph.input}
         fields = fields_of(node_of(model))
-        ok(set(onnx_bevpool.MAP) <= given if map_inputs else given == {"depth", "image"},
+        tensors = {"image"} if softmax else {"depth", "image"}
+        ok(given == tensors | (set(onnx_bevpool.MAP) if map_inputs else set()),
            f"passes the checker; inputs {', '.join(sorted(given))}")
-        ok(fields["static_map"] == (not map_inputs), f"static_map is {fields['static_map']}")
+        ok((fields["static_map"], fields["softmax"]) == (not map_inputs, softmax),
+           f"static_map is {fields['static_map']}, softmax {fields['softmax']}")
         ok(known and set(fields) - {"plugin_version", "plugin_namespace"} <= known,
            "its attributes are fields of the plugin")
-        feeds = {"depth": scene["depth"], "image": image}
-        feeds |= {name: scene[name] for name in given - set(feeds)}
+        feeds = {"image": image}
+        feeds |= {name: scene[name] for name in given - {"image"}}
         out = ReferenceEvaluator(model, new_ops=[BevPool]).run(None, feeds)[0]
         ok(np.allclose(out[0], network_by_hand(model, scene, image), atol=1e-4),
            f"run, it gives what NumPy does: {out.shape}")

@@ -33,7 +33,8 @@ static void test_loading() {
     for (std::int32_t i = 0; i < fields->nbFields; i++)
         names.insert(fields->fields[i].name);
     bool known = true;
-    for (const char *name : {"bev_h", "bev_w", "align", "layout", "kernel", "static_map"})
+    for (const char *name :
+         {"bev_h", "bev_w", "align", "layout", "kernel", "static_map", "softmax"})
         known = known && names.count(name);
     tap_ok(known, "it names its %d fields", fields->nbFields);
     registry->deregisterLibrary(handle);
@@ -60,6 +61,9 @@ static void test_fields() {
     refused(grid().word("align", "trilinear"), "align: is \"trilinear\", expected one of nearest");
     refused(grid().word("layout", "chwn"), "layout: is \"chwn\"");
     refused(grid().number("static_map", 2), "static_map: is 2, expected 0 or 1");
+    refused(grid().number("softmax", -1), "softmax: is -1, expected 0 or 1");
+    refused(grid().number("softmax", 1).word("kernel", "v4"),
+            "kernel: is \"v4\", expected none: softmax is 1");
     refused(grid().number("out_height", 8), "out_height: no such field, expected bev_h, bev_w");
     refused(grid().number("align", 1), "align: expected text");
     refused(grid().word("static_map", "1"), "static_map: expected one INT32");
@@ -83,7 +87,7 @@ static std::string identity(const Plugin &plugin) {
 static void test_copies() {
     FieldList fields = grid();
     fields.word("align", "bilinear").word("layout", "nchw").number("static_map", 1);
-    fields.scale("feat_scale", 0.5f);
+    fields.scale("feat_scale", 0.5f).number("softmax", 1);
     Plugin plugin(fields.create(TensorRTPhase::kBUILD));
     tap_need(plugin != nullptr, "createPlugin makes one of right fields");
     tap_ok(core(plugin) && build(plugin) && runtime(plugin) &&
@@ -93,7 +97,7 @@ static void test_copies() {
            "it has all three capabilities, and the creator's name, version and namespace");
     std::string is = identity(plugin);
     for (const char *part : {"bev_h=128", "bev_w=120", "align=bilinear", "layout=nchw",
-                             "static_map=1", "feat_scale=0.5", "libbevpool="})
+                             "static_map=1", "softmax=1", "feat_scale=0.5", "libbevpool="})
         tap_ok(is.find(part) != std::string::npos, "the timing cache is told %s", part);
     Plugin clone(plugin->clone()), attached(runtime(plugin)->attachToContext(nullptr));
     tap_ok(clone && clone != plugin && identity(clone) == is, "a clone is the same");
@@ -102,8 +106,11 @@ static void test_copies() {
     Plugin again(creator->createPlugin("pool", stored, TensorRTPhase::kRUNTIME));
     tap_ok(again && identity(again) == is, "and one made of the %d serialised fields",
            stored->nbFields);
-    Plugin other(grid().create());
+    Plugin other(grid().create()), whole(grid().number("softmax", 1).create());
     tap_ok(other && identity(other) != is, "other fields are another one for the timing cache");
+    tap_ok(other && identity(other).find("softmax=0") != std::string::npos && whole &&
+               identity(whole) != identity(other),
+           "an engine of before there was softmax is read as one that pools");
 }
 
 // ---- shapes -------------------------------------------------------------------------------------
@@ -205,7 +212,7 @@ static void test_shapes() {
 // ---- formats ------------------------------------------------------------------------------------
 
 // What the plugin should take, said a second time and differently: by listing.
-static bool wanted(std::int32_t pos, std::int32_t inputs, bool first, std::int64_t c,
+static bool wanted(std::int32_t pos, std::int32_t inputs, bool first, bool softmax, std::int64_t c,
                    DataType depth_type, DataType type, TensorFormat format) {
     bool linear = format == TensorFormat::kLINEAR;
     if (pos >= 2 && pos <= 6)
@@ -213,7 +220,7 @@ static bool wanted(std::int32_t pos, std::int32_t inputs, bool first, std::int64
     if (pos == 7 && inputs == 8)
         return linear && type == DataType::kFLOAT;
     bool pooled = type == DataType::kFLOAT || type == DataType::kHALF || type == DataType::kBF16 ||
-                  type == DataType::kFP8;
+                  (type == DataType::kFP8 && !softmax);
     if (pos == 0)
         return linear && pooled;
     if (type != depth_type || linear)
@@ -225,7 +232,7 @@ static bool wanted(std::int32_t pos, std::int32_t inputs, bool first, std::int64
 }
 
 static int count_wrong(const Plugin &plugin, const Sizes &sizes, bool first, bool weighted,
-                       DataType depth_type, int *asked, int *taken) {
+                       bool softmax, DataType depth_type, int *asked, int *taken) {
     int wrong = 0;
     Tensors all = tensors_of(sizes, depth_type, first, weighted);
     for (std::int32_t pos = 0; pos <= all.inputs(); pos++) {
@@ -239,7 +246,7 @@ static int count_wrong(const Plugin &plugin, const Sizes &sizes, bool first, boo
                     build(plugin)->supportsFormatCombination(pos, all.all.data(), all.inputs(), 1);
                 ++*asked;
                 *taken += takes;
-                wrong += takes != wanted(pos, all.inputs(), first, sizes.c,
+                wrong += takes != wanted(pos, all.inputs(), first, softmax, sizes.c,
                                          pos ? depth_type : desc.type, desc.type, desc.format);
             }
         all.all[static_cast<std::size_t>(pos)] = kept;
@@ -249,17 +256,19 @@ static int count_wrong(const Plugin &plugin, const Sizes &sizes, bool first, boo
 
 static void test_formats() {
     int asked = 0, taken = 0, wrong = 0;
-    for (const char *layout : {"nhwc", "nchw"})
-        for (const char *align : {"nearest", "bilinear"})
-            for (std::int64_t channels : {80, 72, 83})
-                for (DataType type :
-                     {DataType::kFLOAT, DataType::kHALF, DataType::kBF16, DataType::kFP8}) {
-                    Plugin plugin(grid().word("layout", layout).word("align", align).create());
-                    Sizes sizes = small;
-                    sizes.c = channels;
-                    wrong += count_wrong(plugin, sizes, !std::strcmp(layout, "nchw"),
-                                         !std::strcmp(align, "bilinear"), type, &asked, &taken);
-                }
+    for (int form = 0; form < 8; form++)
+        for (std::int64_t channels : {80, 72, 83})
+            for (DataType type :
+                 {DataType::kFLOAT, DataType::kHALF, DataType::kBF16, DataType::kFP8}) {
+                bool first = form & 1, weighted = form & 2, softmax = form & 4;
+                FieldList fields = grid();
+                fields.word("layout", first ? "nchw" : "nhwc").number("softmax", softmax);
+                fields.word("align", weighted ? "bilinear" : "nearest");
+                Plugin plugin(fields.create());
+                Sizes sizes = small;
+                sizes.c = channels;
+                wrong += count_wrong(plugin, sizes, first, weighted, softmax, type, &asked, &taken);
+            }
     tap_ok(asked > 10000 && taken > 400 && !wrong,
            "supportsFormatCombination: %d questions, %d times yes, %d wrong", asked, taken, wrong);
     Plugin plugin(grid().create());
@@ -316,6 +325,39 @@ static void test_configuring() {
     tap_ok(refuses, "v4 for a map that changes is refused: %s", logger.last().c_str());
 }
 
+// A view transform: as many bytes as the library says of its own view, features by strides.
+static void test_transform() {
+    FieldList fields = grid();
+    fields.number("softmax", 1).word("layout", "nchw");
+    Plugin dynamic(fields.create(TensorRTPhase::kBUILD));
+    Plugin fixed(fields.number("static_map", 1).create(TensorRTPhase::kBUILD));
+    Plugin pooling(grid().word("layout", "nchw").number("static_map", 1).create());
+    Tensors linear = tensors_of(small, DataType::kHALF, true, false);
+    Tensors packed = tensors_of(small, DataType::kHALF, true, false, TensorFormat::kHWC8);
+    tap_ok(configured(fixed, linear) && configured(fixed, packed) && tactics_of(fixed).empty(),
+           "softmax: configurePlugin takes it, and the library chooses the kernel");
+    tap_ok(configured(dynamic, linear), "and for a map that changes");
+    const BevpoolShape shape = {1, small.n, small.d, small.h, small.w, 1, small.bev_h, small.bev_w};
+    const BevpoolArrays arrays = {small.points, small.intervals, nullptr, nullptr,
+                                  nullptr,      nullptr,         nullptr, nullptr};
+    BevpoolView view{};
+    view.softmax = 1;
+    BevpoolOptions options{};
+    options.size = sizeof options;
+    options.channels = small.c;
+    options.dtype = BEVPOOL_FP16;
+    options.out_layout = BEVPOOL_CHANNELS_FIRST;
+    options.view = &view;
+    std::size_t bytes = 0;
+    bool known = !bevpool_plan_check(&shape, &arrays, &options, 0, &bytes, nullptr);
+    tap_ok(known && workspace(fixed, linear) == bytes && bytes != workspace(pooling, linear),
+           "its workspace is that of the library's view: %zu bytes", bytes);
+    Tensors eighth = tensors_of(small, DataType::kFP8, true, false);
+    bool refuses =
+        !configured(fixed, eighth) && logger.last().find("a view reads") != std::string::npos;
+    tap_ok(refuses, "FP8 logits are refused: %s", logger.last().c_str());
+}
+
 static void test_wrong_sizes() {
     Plugin plugin(grid().create());
     struct {
@@ -352,9 +394,10 @@ TAP_SUITE(trt) {
     test_shapes();
     test_formats();
     test_wrong_sizes();
-    if (bevpool_kernel_name(0, BEVPOOL_FORWARD, 0))
+    if (bevpool_kernel_name(0, BEVPOOL_FORWARD, 0)) {
         test_configuring();
-    else
+        test_transform();
+    } else
         tap_skip("workspace and tactics",
                  "built without CUDA: there are no kernels to choose from");
 }

@@ -26,6 +26,7 @@ const Row rows[] = {
     {"layout", nullptr, &Fields::layout, nullptr},
     {"kernel", nullptr, &Fields::kernel, nullptr},
     {"static_map", &Fields::static_map, nullptr, nullptr},
+    {"softmax", &Fields::softmax, nullptr, nullptr},
     {"depth_scale", nullptr, nullptr, &Fields::depth_scale},
     {"feat_scale", nullptr, nullptr, &Fields::feat_scale},
     {"out_scale", nullptr, nullptr, &Fields::out_scale},
@@ -91,9 +92,15 @@ bool one_of(const char *name, const std::string &word, const std::vector<std::st
     return false;
 }
 
-// A build without CUDA has no names to compare with; the launch then reports the error.
-bool check_kernel(const std::string &kernel, std::string *problem) {
+// A build without CUDA has no names to compare with; the launch then reports the error. All names
+// are kernels that pool: the library chooses the kernel of a view transform.
+bool check_kernel(const Fields &fields, std::string *problem) {
     std::vector<std::string> names;
+    const std::string &kernel = fields.kernel;
+    if (fields.softmax && !kernel.empty()) {
+        *problem = "kernel: is \"" + kernel + "\", expected none: softmax is 1";
+        return false;
+    }
     while (const char *name = bevpool_kernel_name(0, BEVPOOL_FORWARD, (std::int32_t)names.size()))
         names.push_back(name);
     return kernel.empty() || names.empty() || one_of("kernel", kernel, names, problem);
@@ -105,7 +112,8 @@ bool check(const Fields &fields, std::string *problem) {
         std::int32_t value, least, most;
     } numbers[] = {{"bev_h", fields.bev_h, 1, INT32_MAX},
                    {"bev_w", fields.bev_w, 1, INT32_MAX},
-                   {"static_map", fields.static_map, 0, 1}};
+                   {"static_map", fields.static_map, 0, 1},
+                   {"softmax", fields.softmax, 0, 1}};
     for (const auto &number : numbers)
         if (number.value < number.least || number.value > number.most) {
             *problem = std::string(number.name) + ": is " + std::to_string(number.value) +
@@ -120,7 +128,7 @@ bool check(const Fields &fields, std::string *problem) {
         }
     return one_of("align", fields.align, {"nearest", "bilinear", "lattice"}, problem) &&
            one_of("layout", fields.layout, {"nhwc", "nchw"}, problem) &&
-           check_kernel(fields.kernel, problem);
+           check_kernel(fields, problem);
 }
 
 } // namespace

@@ -14,6 +14,7 @@ struct Fields {
     std::string layout = "nhwc";       // of feat and output: nhwc, as BEVDet's plugins, or nchw
     std::string kernel;                // a name that bevpool_kernel_name gives; "": the fastest
     std::int32_t static_map = 0;       // 1: the map never changes; planned at the first launch
+    std::int32_t softmax = 0;          // 1: depth holds logits: the whole view transform
     float depth_scale = 1, feat_scale = 1, out_scale = 1; // FP8: value = code * scale
 
     bool weighted() const {

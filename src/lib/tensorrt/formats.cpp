@@ -48,7 +48,8 @@ bool takes_format(const Fields &fields, std::int32_t pos,
     const nvinfer1::PluginTensorDesc &tensor = tensors[pos].desc;
     bool linear = tensor.format == TensorFormat::kLINEAR;
     if (pos == DEPTH)
-        return linear && dtype_of(tensor.type) >= 0;
+        return linear && dtype_of(tensor.type) >= 0 &&
+               !(fields.softmax && tensor.type == DataType::kFP8);
     if (pos == FEAT || pos == inputs)
         return tensor.type == tensors[DEPTH].desc.type && takes_layout(fields, tensor);
     return linear && tensor.type == (pos == WEIGHTS ? DataType::kFLOAT : DataType::kINT32);

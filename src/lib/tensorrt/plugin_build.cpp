@@ -16,7 +16,8 @@ using nvinfer1::DynamicPluginTensorDesc;
 struct Question {
     Sizes sizes;
     BevpoolArrays arrays{};
-    BevpoolOptions options{};
+    BevpoolView view{};
+    BevpoolOptions options{}; // points at `view`: a question is not copied
     std::uint32_t flags = 0;
 };
 
@@ -33,7 +34,8 @@ bool ask(const Fields &fields, const DynamicPluginTensorDesc *in, std::int32_t i
     question->arrays.points = question->sizes.points;
     question->arrays.intervals = question->sizes.intervals;
     question->arrays.weights = fields.weighted() ? &some : nullptr;
-    question->options = options_of(fields, question->sizes, in[FEAT].desc, out.desc);
+    question->options =
+        options_of(fields, question->sizes, in[FEAT].desc, out.desc, &question->view);
     question->options.kernel = fields.kernel.empty() ? nullptr : fields.kernel.c_str();
     question->flags = fields.static_map ? 0 : BEVPOOL_ON_VIEW;
     return true;

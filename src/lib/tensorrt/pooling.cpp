@@ -81,8 +81,9 @@ bool Pooling::copy_map(const Launch &launch, const BevpoolArrays &arrays, std::i
 bool Pooling::make_plan(const Launch &launch, const Key &key, std::string *problem) {
     BevpoolError error{};
     BevpoolArrays arrays = arrays_of(launch, fields_.weighted());
+    BevpoolView transform;
     BevpoolOptions options =
-        options_of(fields_, launch.sizes, launch.inputs[FEAT], launch.outputs[0]);
+        options_of(fields_, launch.sizes, launch.inputs[FEAT], launch.outputs[0], &transform);
     options.kernel = kernel_.empty() ? nullptr : kernel_.c_str();
     plan_.reset();
     copy_.reset();

@@ -1,5 +1,7 @@
 #include "src/lib/tensorrt/sizes.hpp"
 
+#include <algorithm>
+
 namespace bevpool {
 namespace {
 
@@ -91,7 +93,7 @@ std::int64_t element_bytes(nvinfer1::DataType type) {
 
 BevpoolOptions options_of(const Fields &fields, const Sizes &sizes,
                           const nvinfer1::PluginTensorDesc &feat,
-                          const nvinfer1::PluginTensorDesc &out) {
+                          const nvinfer1::PluginTensorDesc &out, BevpoolView *view) {
     auto layout = [&](const nvinfer1::PluginTensorDesc &desc) {
         bool first = fields.channels_first() && desc.format == nvinfer1::TensorFormat::kLINEAR;
         return first ? BEVPOOL_CHANNELS_FIRST : BEVPOOL_CHANNELS_LAST;
@@ -102,6 +104,17 @@ BevpoolOptions options_of(const Fields &fields, const Sizes &sizes,
     options.dtype = dtype_of(feat.type);
     options.feat_layout = layout(feat);
     options.out_layout = layout(out);
+    if (fields.softmax) {
+        const BevpoolShape &s = sizes.shape;
+        std::int64_t row = s.feat_w * sizes.channels;
+        *view = {};
+        view->softmax = 1;
+        if (options.feat_layout == BEVPOOL_CHANNELS_LAST) {
+            const std::int64_t strides[] = {s.feat_h * row, 1, row, sizes.channels};
+            std::copy(strides, strides + 4, view->feat_strides);
+        }
+        options.view = view;
+    }
     return options;
 }
 

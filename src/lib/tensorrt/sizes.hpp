@@ -8,7 +8,7 @@ namespace bevpool {
 
 // Inputs in the order of BEVDet's plugins. Weights are there unless align is nearest.
 enum Input {
-    DEPTH,            // (N, D, H, W), or (B, N, D, H, W)
+    DEPTH,            // (N, D, H, W), or (B, N, D, H, W); logits with softmax
     FEAT,             // (N, H, W, C), or (N, C, H, W) with layout nchw; or with B before it
     RANKS_DEPTH,      // [points], INT32
     RANKS_FEAT,       // [points], INT32
@@ -47,9 +47,10 @@ bool read_sizes(const Fields &fields, const nvinfer1::Dims *inputs, std::int32_t
 std::int32_t dtype_of(nvinfer1::DataType type);
 std::int64_t element_bytes(nvinfer1::DataType type);
 
-// Feat and output as they lie in memory, for a plan.
+// Feat and output as they lie in memory, for a plan. With softmax the options point at *view, which
+// is filled in.
 BevpoolOptions options_of(const Fields &fields, const Sizes &sizes,
                           const nvinfer1::PluginTensorDesc &feat,
-                          const nvinfer1::PluginTensorDesc &out);
+                          const nvinfer1::PluginTensorDesc &out, BevpoolView *view);
 
 } // namespace bevpool

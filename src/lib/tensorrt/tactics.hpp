@@ -17,7 +17,8 @@ std::int32_t tactic_of(const std::string &kernel);
 // The kernel of a tactic of this library, or NULL.
 const char *kernel_of(std::int32_t tactic);
 
-// The kernels that fit such a plan, in the order of the ladder. `flags`: as bevpool_plan_check.
+// The kernels that fit such a plan, in the order of the ladder; none for a view transform, whose
+// kernel the library chooses. `flags`: as bevpool_plan_check.
 std::vector<std::string> fitting_kernels(const BevpoolShape &shape, const BevpoolArrays &arrays,
                                          BevpoolOptions options, std::uint32_t flags);
 
