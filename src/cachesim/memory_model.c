@@ -6,7 +6,7 @@
 #include <math.h>
 
 const char *const chart_names[] = {"none",  "mrc",   "roofline", "working-set",
-                                   "dtype", "terms", "network"};
+                                   "dtype", "terms", "network",  "timeline"};
 _Static_assert(sizeof chart_names / sizeof *chart_names == CHART_COUNT, "a chart has no name");
 
 static const double LEAST_MIB = 1.0 / 32, MOST_MIB = 256, MIB = 1048576;

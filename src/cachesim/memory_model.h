@@ -8,6 +8,7 @@
 #include "src/cachesim/limits.h"
 #include "src/cachesim/network.h"
 #include "src/cachesim/predict.h"
+#include "src/cachesim/timeline.h"
 
 enum {
     MODEL_KERNELS = 24,
@@ -27,6 +28,7 @@ typedef enum {
     CHART_DTYPE,
     CHART_TERMS,
     CHART_NETWORK,
+    CHART_TIMELINE,
     CHART_COUNT
 } Chart;
 extern const char *const chart_names[CHART_COUNT]; /* "none", "mrc", ... */
@@ -74,7 +76,8 @@ typedef struct {
     PredictedKernel kernels[MODEL_KERNELS];
     double rank_bytes[MODEL_KERNELS]; /* by formula, of rows without code: no replay needed */
     ModelFormat formats[BEV_DTYPE_COUNT];
-    Networks networks; /* that pooling is a part of; the caller sets them */
+    Networks networks;   /* that pooling is a part of; the caller sets them */
+    Timelines timelines; /* measured or recorded, never both; the caller sets them */
 } MemoryModel;
 
 /* The L2 of curve sample `i`: evenly spaced in the logarithm, from 1/32 to 256. */

@@ -205,6 +205,9 @@ static const OptionRow rows[] = {
     {"single", 0, NULL, KIND_FLAG, ON(BENCH), FIELD(single),
      "time single launches, waited for one by one, instead of CUDA graphs: the difference is what "
      "a launch costs"},
+    {"timeline", 0, NULL, KIND_FLAG, ON(BENCH), FIELD(timeline),
+     "when a few launches begin and end, one by one, in a row, in a CUDA graph and with copies; as "
+     "JSON in samples/recorded/ plot timeline draws them"},
     {"l2-carveout", 0, "LIST", KIND_TEXT, ON(BENCH), FIELD(l2_carveout),
      "as if the GPU's L2 were smaller: sets so many MiB of it aside, fills them with "
      "lines that nobody uses, and says what was left; several one after the other, such as "

@@ -7,6 +7,7 @@
 #include "src/cli/selection.h"
 #include "src/base/data.h"
 #include "src/base/nearest.h"
+#include "src/run/recorded.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,8 +54,13 @@ static MemoryModel *memory_model(const PlotRequest *request, Err *err) {
     }
     for (int i = 0; i < model->profile_count; i++)
         model_add(memory, &model->problem.view, &model->profiles[i]);
-    if (networks_open(request->options->network, &memory->networks, err))
+    RecordedSet recorded;
+    if (networks_open(request->options->network, &memory->networks, err) &&
+        recorded_load_samples(&recorded, err)) {
+        memory->timelines = recorded_timelines(&recorded);
+        recorded_free(&recorded);
         return memory;
+    }
     free(memory);
     return NULL;
 }
@@ -200,6 +206,8 @@ const PlotKind plot_kinds[] = {
     {"terms", "what binds each kernel on a GPU, the fastest first", true, false, CHART_TERMS, NULL},
     {"network", "pooling within two published networks, or that of --network; Amdahl's bound", true,
      false, CHART_NETWORK, NULL},
+    {"timeline", "when launches begin and end: one by one, in a graph, with copies", false, false,
+     CHART_TIMELINE, NULL},
     {"objects", "how many metres the mass of each true object is off, by range", false, false,
      CHART_NONE, plot_objects},
     {"prune", "how few points hold how much of the mass", false, false, CHART_NONE, plot_prune},

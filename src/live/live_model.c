@@ -34,6 +34,7 @@ struct LiveModel {
     Limits limits[MODEL_GPUS];        /* of gpus[] */
     FigureSource sources[MODEL_GPUS]; /* of the limits: recorded or measured */
     Networks networks;                /* read with them */
+    Timelines timelines;              /* the recorded ones, or those measured here */
     const BevKernel *kernel;
     uint32_t wanted; /* more kernels: bits by place in bev_kernels[] */
 };
@@ -142,6 +143,7 @@ static void read_limits(LiveModel *live_model) {
         live_model->limits[i] = recorded_limits(&recorded, &gpus[i]);
         live_model->sources[i] = SOURCE_RECORDED;
     }
+    live_model->timelines = recorded_timelines(&recorded);
     recorded_free(&recorded);
 }
 
@@ -152,8 +154,10 @@ static bool begin_model(LiveModel *live_model, Err *err) {
     if (now->model)
         model_begin(now->model, &problem, gpus, gpu_count);
     read_limits(live_model);
-    if (now->model)
+    if (now->model) {
         now->model->networks = live_model->networks;
+        now->model->timelines = live_model->timelines;
+    }
     for (int i = 0; now->model && i < gpu_count; i++)
         model_set_ceilings(now->model, i, &live_model->limits[i], live_model->sources[i]);
     return now->model != NULL;

@@ -74,6 +74,23 @@ static bool read_rows(const json_t *array, bool counted, RecordedRow **rows, int
     return *rows != NULL;
 }
 
+static bool read_timelines(const json_t *array, Recording *recording, const char *path, Err *err) {
+    size_t count = json_array_size(array);
+    recording->timelines = calloc(count + 1, sizeof *recording->timelines);
+    if (!recording->timelines)
+        return err_set(err, ERR_FAILED, path, "", "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        Timeline *timeline = &recording->timelines[recording->timeline_count++];
+        const char *problem;
+        if (!timeline_read(json_array_get(array, i), timeline, &problem))
+            return err_set(err, ERR_FAILED, path, "write it with bevscope bench --timeline",
+                           "time line %zu: %s", i + 1, problem);
+        timeline->source = SOURCE_RECORDED;
+        snprintf(timeline->label, sizeof timeline->label, "%s", recording->label);
+    }
+    return true;
+}
+
 static bool read_recording(Recording *recording, const char *path, Err *err) {
     json_error_t error;
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
@@ -85,11 +102,15 @@ static bool read_recording(Recording *recording, const char *path, Err *err) {
     const char *slash = strrchr(path, '/');
     snprintf(recording->file, sizeof recording->file, "%.47s", slash ? slash + 1 : path);
     recording->limits = limits_read(json_object_get(machine, "limits"));
+    if (!read_timelines(json_object_get(root, "timelines"), recording, path, err)) {
+        json_decref(root);
+        return false;
+    }
     bool any = read_rows(json_object_get(root, "results"), false, &recording->rows,
                          &recording->row_count) &&
                read_rows(json_object_get(root, "counters"), true, &recording->counted,
                          &recording->counted_count) &&
-               recording->row_count + recording->counted_count > 0;
+               recording->row_count + recording->counted_count + recording->timeline_count > 0;
     json_decref(root);
     return any || err_set(err, ERR_FAILED, path, "write it with bevscope bench --format json",
                           "no recorded result in it");
@@ -132,6 +153,7 @@ void recorded_free(RecordedSet *set) {
     for (int i = 0; i < set->count; i++) {
         free(set->recordings[i].rows);
         free(set->recordings[i].counted);
+        free(set->recordings[i].timelines);
     }
     free(set->recordings);
     *set = (RecordedSet){0};
@@ -169,6 +191,14 @@ const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int6
                                  const Recording **from) {
     return recorded_row(set, scene, channels, config->kernel->name, config->dtype, config->align,
                         cache_names[cache], from);
+}
+
+Timelines recorded_timelines(const RecordedSet *set) {
+    Timelines all = {0};
+    for (int i = 0; i < set->count; i++)
+        for (int j = 0; j < set->recordings[i].timeline_count && all.count < TIMELINES; j++)
+            all.list[all.count++] = set->recordings[i].timelines[j];
+    return all;
 }
 
 Limits recorded_limits(const RecordedSet *set, const Gpu *gpu) {

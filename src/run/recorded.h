@@ -5,6 +5,7 @@
 #pragma once
 
 #include "src/cachesim/limits.h"
+#include "src/cachesim/timeline.h"
 #include "src/run/bench.h"
 #include "src/run/counters.h"
 
@@ -28,6 +29,8 @@ typedef struct {
     int row_count;
     RecordedRow *counted; /* rows with counters, and bench's median_us */
     int counted_count;
+    Timeline *timelines;
+    int timeline_count;
 } Recording;
 
 typedef struct {
@@ -58,6 +61,9 @@ const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int6
 const RecordedRow *recorded_row(const RecordedSet *set, const char *scene, int64_t channels,
                                 const char *kernel, BevDtype dtype, BevAlign align,
                                 const char *cache, const Recording **from);
+
+/* The recorded time lines, the first TIMELINES of them, with their labels. */
+Timelines recorded_timelines(const RecordedSet *set);
 
 /* The recorded limits of a GPU; all unknown if they were not recorded. */
 Limits recorded_limits(const RecordedSet *set, const Gpu *gpu);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/bevpool.h"
+#include "src/cachesim/timeline.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -101,6 +102,10 @@ Timing timing_join(const Timing *a, const Timing *b);
  * timed part. On a GPU by CUDA graphs and events, on the CPU by the monotonic clock. */
 bool session_time(Session *session, CacheState cache, const TimingOptions *options, Timing *timing,
                   Err *err);
+
+/* Measures when launches begin and end, in each way of launching them; a tenth of a second. The
+ * caller sets the scene. Fails with ERR_DEVICE where the kernel does not run on a GPU. */
+bool session_timeline(Session *session, Timeline *timeline, Err *err);
 
 #ifdef __cplusplus
 }

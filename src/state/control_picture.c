@@ -153,8 +153,8 @@ unsigned control_chart(State *state, const Command *command) {
     state->chart = (Chart)chart;
     bool hidden = chart && state->page == PAGE_BEV && !state->has_window;
     return SAY(state, command->action, "chart: %s%s%s%s", chart_names[chart],
-               chart ? " (model)" : "", hidden ? ", on the dashboard: " : "",
-               hidden ? key_of(ACTION_PAGE).name : "") |
+               chart && chart != CHART_TIMELINE ? " (model)" : "",
+               hidden ? ", on the dashboard: " : "", hidden ? key_of(ACTION_PAGE).name : "") |
            STEP_LOOK;
 }
 

@@ -7,7 +7,7 @@ libfigure_a_SOURCES = %D%/figure/blocks.c %D%/figure/figure.c %D%/figure/frame.c
 	%D%/figure/gradient_block.c %D%/figure/legend.c %D%/figure/overlay.c %D%/figure/prepare.c \
 	%D%/figure/truth.c
 libchart_a_SOURCES = %D%/chart/charts.c %D%/chart/charts_latency.c \
-	%D%/chart/charts_network.c %D%/chart/plot.c %D%/chart/plot_bars.c \
+	%D%/chart/charts_network.c %D%/chart/charts_timeline.c %D%/chart/plot.c %D%/chart/plot_bars.c \
 	%D%/chart/plot_lines.c
 libpanel_a_SOURCES = %D%/panel/accuracy.c %D%/panel/cell.c %D%/panel/course.c %D%/panel/findings.c \
 	%D%/panel/frame.c %D%/panel/gradients.c %D%/panel/headline.c %D%/panel/help.c %D%/panel/intervals.c \

@@ -31,12 +31,18 @@ static const char full[] =
                                                                                       "n_us\":"
                                                                                       " null") "]}";
 
-static bool load(const char *folder, RecordedSet *set) {
+static const char lines[] =
+    "{\"machine\": {" MACHINE "}, \"results\": [], \"timelines\": [{\"scene\": \"canonical\", "
+    "\"kernel\": \"v4\", \"dtype\": \"fp16\", \"align\": \"nearest\", \"launches\": 2, "
+    "\"kernel_us\": 5, \"graph\": {\"calls_us\": 3, \"end_us\": 12.5, \"kernel\": [[2, 7], [7, "
+    "12.5]]}}]}";
+
+static bool load(const char *folder, const char *text, RecordedSet *set) {
     char path[256], line[1024];
     Err err = {0};
     snprintf(path, sizeof path, "%s/h200.json", folder);
     FILE *file = fopen(path, "w");
-    bool ok = file && fputs(full, file) >= 0;
+    bool ok = file && fputs(text, file) >= 0;
     ok = file && !fclose(file) && ok && recorded_load(set, folder, &err);
     unlink(path);
     rmdir(folder);
@@ -104,13 +110,35 @@ static void test_shown(const RecordedSet *set) {
            "nothing of the last selection stays where nothing was recorded");
 }
 
+/* A file of time lines alone, and one that is none. */
+static void test_timelines(void) {
+    char folder[] = "/tmp/bev-timeline-XXXXXX", other[] = "/tmp/bev-timeline-XXXXXX";
+    RecordedSet set = {0};
+    tap_need(mkdtemp(folder) && load(folder, lines, &set), "a recording of time lines is read");
+    Timelines all = recorded_timelines(&set);
+    recorded_free(&set);
+    const TimelineRun *graph = &all.list[0].runs[TIMELINE_GRAPH];
+    tap_ok(all.count == 1 && graph->count[LANE_KERNEL] == 2 && graph->end_us == 12.5 &&
+               graph->spans[LANE_KERNEL][1].begin_us == 7,
+           "with all its spans");
+    tap_ok(all.list[0].source == SOURCE_RECORDED && strstr(all.list[0].label, "NVIDIA H200") &&
+               strstr(all.list[0].label, "2026-11-20"),
+           "marked recorded: %s", all.list[0].label);
+    char bad[sizeof lines];
+    snprintf(bad, sizeof bad, "%s", lines);
+    memcpy(strstr(bad, "[2, 7]"), "[8, 7]", 6);
+    tap_ok(mkdtemp(other) && !load(other, bad, &set),
+           "a launch that ends before it begins is refused");
+}
+
 TAP_SUITE(recorded) {
     char folder[] = "/tmp/bev-recorded-XXXXXX";
     RecordedSet set = {0};
-    bool read = tap_ok(mkdtemp(folder) && load(folder, &set), "a recording is read");
+    bool read = tap_ok(mkdtemp(folder) && load(folder, full, &set), "a recording is read");
     tap_need(read, "the recording");
     test_rows(&set);
     test_limits(&set);
     test_shown(&set);
     recorded_free(&set);
+    test_timelines();
 }

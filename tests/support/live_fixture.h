@@ -162,6 +162,27 @@ static inline void fixture_kernel(MemoryModel *model, PredictedKernel *predicted
             (L2Answer){.hit_rate = 0.9 + 0.01 * place, .misses = 1e6 / (1 + i % MODEL_L2S)};
 }
 
+/* Two launches in each way; in a graph a quarter of the time each, and a quarter between them. */
+static inline void fixture_timeline(Timelines *all) {
+    Timeline *t = &all->list[0];
+    all->count = 1;
+    *t = (Timeline){.label = "NVIDIA H200, driver 1, CUDA 13.0, 2026-11-20",
+                    .source = SOURCE_RECORDED,
+                    .scene = "canonical",
+                    .kernel = "v4",
+                    .dtype = "fp16",
+                    .align = "nearest",
+                    .launches = 2,
+                    .kernel_us = 10};
+    for (int way = 0; way < TIMELINE_WAYS; way++)
+        t->runs[way] = (TimelineRun){
+            .calls_us = 3,
+            .end_us = way == TIMELINE_GRAPH ? 40 : 100 - 10 * way,
+            .count = {[LANE_HOST] = 1, [LANE_COPY] = way >= TIMELINE_COPIES, [LANE_KERNEL] = 2},
+            .spans = {
+                {{0, 3}}, {{1, 20}}, {{0, 10}, {20, way == TIMELINE_GRAPH ? 40 : 100 - 10 * way}}}};
+}
+
 /* Of the state's problem; V3 and its formats included. */
 static inline const MemoryModel *fixture_model(void) {
     static MemoryModel model;
@@ -191,6 +212,7 @@ static inline const MemoryModel *fixture_model(void) {
     }
     model.networks = (Networks){2, {{"A network", "RTX A4000", "a paper", 100, {0, 9.1, 0.2, 4, 0.6}},
                                     {"Another one", "AGX Orin", "an issue", 50, {20, 13, 1.6, 10, 10}}}};
+    fixture_timeline(&model.timelines);
     return &model;
 }
 

@@ -314,7 +314,76 @@ static void test_small_windows(void) {
            changed);
 }
 
+/* ---- time lines ------------------------------------------------------------------------------ */
+
+/* The columns of a row of cells, from the first block on: '#' covered, '.' not. */
+static void covered(const Cells *cells, int row, char *text) {
+    int count = 0;
+    for (int x = 0; x < cells->columns; x++) {
+        uint32_t glyph = cells->cells[(size_t)row * (size_t)cells->columns + (size_t)x].glyph;
+        bool block = glyph >= 0x2588 && glyph <= 0x2593;
+        if (block || count)
+            text[count++] = block ? '#' : '.';
+    }
+    text[count] = '\0';
+}
+
+static void test_timeline(void) {
+    ChartInput input = input_of(CHART_TIMELINE, ROOM_BOX);
+    MemoryModel model = *input.model;
+    Timeline *t = &model.timelines.list[0];
+    for (int way = 0; way < TIMELINE_WAYS; way++)
+        t->runs[way].end_us *= way == TIMELINE_GRAPH; /* the others were not run */
+    input.model = &model;
+    ChartSpec *spec = chart_make(&input, &err);
+    tap_need(spec != NULL, "a recorded time line becomes a chart");
+    FigureLayout layout;
+    tap_need(plot_layout(spec, &layout, &err), "which is laid out");
+    tap_ok(find_text(&layout, "in a CUDA graph") && find_text(&layout, "host") &&
+               find_text(&layout, "40.0 µs, 20.0 a launch"),
+           "with a lane for the host and one for the kernels");
+    tap_ok(strstr(spec->note, "recorded: NVIDIA H200, driver 1, CUDA 13.0, 2026-11-20"),
+           "marked recorded, with GPU and date");
+    figure_layout_free(&layout);
+    Image image;
+    tap_need(plot_image(spec, &image, &err), "in pixels");
+    double host = pixels_of(&image, plot_color(LANE_HOST, THEME_DARK), 0);
+    double kernel = pixels_of(&image, plot_color(LANE_KERNEL, THEME_DARK), 0);
+    tap_ok(kernel / host > 8 && kernel / host < 12,
+
+           "areas are as the times, 30 to 3, and the keys: %.0f, %.0f", kernel, host);
+    image_free(&image);
+    free(spec);
+    input.room = ROOM_LOW;
+    spec = chart_make(&input, &err);
+    tap_need(spec && spec->bar_count == 1, "in few rows the kernels alone");
+    Cells cells;
+    char text[101];
+    tap_need(cells_init(&cells, 100, 8, &err), "cells");
+    chart_cells_draw(&cells, (Area){0, 0, 100, 8}, spec, "recorded");
+    covered(&cells, 1, text);
+    int first = (int)strspn(text, "#"), gap = (int)strspn(text + first, ".");
+    int second = (int)strspn(text + first + gap, "#");
+    tap_ok(first > 5 && abs(gap - first) <= 1 && abs(second - 2 * first) <= 2,
+           "in cells: %d columns, a gap of %d, %d columns", first, gap, second);
+    cells_free(&cells);
+    free(spec);
+}
+
+static void test_no_timeline(void) {
+    ChartInput input = input_of(CHART_TIMELINE, ROOM_BOX);
+    MemoryModel model = *input.model;
+    model.timelines.count = 0;
+    input.model = &model;
+    ChartSpec *spec = chart_make(&input, &err);
+    tap_ok(spec && strstr(spec->note, "Not recorded") && strstr(spec->bars[0].text, "not recorded"),
+           "without one it says so");
+    free(spec);
+}
+
 TAP_SUITE(chart) {
+    test_timeline();
+    test_no_timeline();
     for (int chart = 1; chart < CHART_COUNT; chart++)
         test_boxes((Chart)chart);
     test_pages();

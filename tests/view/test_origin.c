@@ -126,6 +126,8 @@ TAP_SUITE(origin_texts) {
     answer_at(ORIGIN_NETWORK, NULL, text);
     tap_ok(strstr(text, "published: a paper") && strstr(text, "model of RTX A6000"),
            "stages of a network: %s", text);
+    answer_at(ORIGIN_TIMELINE, NULL, text);
+    tap_ok(strstr(text, "recorded: v4") && strstr(text, "2026-11-20"), "a time line: %s", text);
     live.kernels[8].median_us.source = SOURCE_UNKNOWN;
     answer_at(ORIGIN_LATENCY, best, text);
     tap_ok(!strncmp(text, "n/a: ", 5), "an unknown figure says why: %s", text);

@@ -60,13 +60,14 @@ struct CudaSession {
     size_t workspace_bytes;
 };
 
-// SessionBackend's open, close, functions and time.
+// SessionBackend's open, close, functions, time and timeline.
 bool cuda_session_open(void **state, const BevKernel *kernel, const BevProblem *host, Err *err);
 void cuda_session_close(void *state);
 bool cuda_session_functions(void *state, CudaFunction *functions, int capacity, int *count,
                             Err *err);
 bool cuda_session_time(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
                        Err *err);
+bool cuda_session_timeline(void *state, Timeline *timeline, Err *err);
 
 // Enqueues something on the session's stream. If it fails, the caller asks device_failed(), but
 // only after ending a capture in progress.
@@ -74,6 +75,9 @@ using Enqueue = bool(CudaSession *s, Err *err);
 
 // Enqueues one launch of the kernel.
 Enqueue cuda_enqueue_launch;
+
+// A graph of `count` times what `enqueue` enqueues; nothing runs. The caller destroys *graph.
+bool cuda_capture(CudaSession *s, Enqueue *enqueue, int count, cudaGraph_t *graph, Err *err);
 
 // ---- probes of the memory hierarchy (probe.cu, l2_carveout.cu) ---------------------------------
 

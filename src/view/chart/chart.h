@@ -45,11 +45,19 @@ typedef struct {
 
 enum { PLOT_PARTS = 6, BAR_TEXT = 96, ALL_PIECES = 8 };
 
+/* A piece of a bar, of the colour of a part, from one value of the x axis to another. */
+typedef struct {
+    int part;
+    double from, to;
+} PlotSpan;
+
 typedef struct {
     const char *group; /* heading above the bar; NULL: the bar belongs to the group before it */
     const char *label;
     double parts[PLOT_PARTS]; /* stacked, in the order of ChartSpec.part_names; NaN, 0: absent */
     char text[BAR_TEXT];      /* at the bar's end; pieces after commas are dropped to save room */
+    const PlotSpan *spans;    /* (span_count), drawn instead of `parts`: a lane of a time line */
+    int span_count;
     bool faint;
     bool strong;   /* the one to look at */
     bool baseline; /* the one to compare with */
@@ -75,6 +83,9 @@ typedef struct {
 
 /* The bar's text, cut before piece `pieces`: pieces are separated by commas. */
 void chart_bar_text(const PlotBar *bar, int pieces, char text[BAR_TEXT]);
+
+/* Where a bar ends: the sum of its parts, or the end of its last span. */
+double chart_bar_end(const ChartSpec *spec, const PlotBar *bar);
 
 /* Whether a series is grey, because another one is to be looked at. */
 bool chart_is_muted(const ChartSpec *spec, const PlotSeries *series);

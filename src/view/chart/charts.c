@@ -440,6 +440,7 @@ static const struct {
     [CHART_DTYPE] = {"V3 in each format: latency, what binds", fill_dtype},
     [CHART_TERMS] = {"What binds each kernel", fill_terms},
     [CHART_NETWORK] = {"Pooling within a network (published)", fill_network},
+    [CHART_TIMELINE] = {"Launches and when they end", fill_timeline},
 };
 
 const char *chart_title(Chart chart) {

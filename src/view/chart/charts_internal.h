@@ -15,6 +15,7 @@ typedef struct {
     PlotSeries series[ROOFS + MODEL_KERNELS];
     PlotMark marks[MODEL_GPUS];
     PlotBar bars[MAX_BARS];
+    PlotSpan spans[TIMELINE_WAYS][LANE_COUNT][TIMELINE_LAUNCHES];
     char labels[MAX_BARS][TEXT];
 } ChartData;
 
@@ -37,3 +38,4 @@ double chart_round_up(double value);
 void fill_dtype(ChartData *data);
 void fill_terms(ChartData *data);
 void fill_network(ChartData *data);
+void fill_timeline(ChartData *data);

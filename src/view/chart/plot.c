@@ -18,6 +18,15 @@ void chart_bar_text(const PlotBar *bar, int pieces, char text[BAR_TEXT]) {
     snprintf(text, BAR_TEXT, "%.*s", (int)length, bar->text);
 }
 
+double chart_bar_end(const ChartSpec *spec, const PlotBar *bar) {
+    double end = 0;
+    for (int i = 0; i < bar->span_count; i++)
+        end = fmax(end, bar->spans[i].to);
+    for (int part = 0; !bar->spans && part < spec->part_count; part++)
+        end += bar->parts[part] > 0 ? bar->parts[part] : 0;
+    return end;
+}
+
 TextStyle plot_body(const PlotFrame *frame) {
     TextStyle style = style_body(frame->pen);
     style.size = frame->type->body;

@@ -21,9 +21,7 @@ static double rows_height(const ChartSpec *spec, double step, double group_step)
 
 /* End of a bar on the page, and whether it was cut there. */
 static double bar_end(const ChartSpec *spec, Box box, const PlotBar *bar, bool *cut) {
-    double sum = 0;
-    for (int part = 0; part < spec->part_count; part++)
-        sum += bar->parts[part] > 0 ? bar->parts[part] : 0;
+    double sum = chart_bar_end(spec, bar);
     *cut = sum > spec->x.hi;
     return plot_x(&spec->x, box, fmax(fmin(sum, spec->x.hi), spec->x.lo));
 }
@@ -33,8 +31,15 @@ static void draw_parts(const PlotFrame *frame, const ChartSpec *spec, const Rows
     Box box = rows->chart;
     double x = box.x, sum = 0;
     bool cut;
+    for (int i = 0; i < bar->span_count; i++) {
+        const PlotSpan *span = &bar->spans[i];
+        double from = plot_x(&spec->x, box, fmin(span->from, spec->x.hi));
+        double to = plot_x(&spec->x, box, fmin(span->to, spec->x.hi));
+        pen_fill(frame->pen, (Box){from, y, fmax(to - from, 1) - (to - from > 3), rows->bar_h},
+                 plot_color(span->part, frame->theme), bar->faint ? 0.55 : 1);
+    }
     for (int part = 0; part < spec->part_count; part++) {
-        if (!(bar->parts[part] > 0))
+        if (bar->spans || !(bar->parts[part] > 0))
             continue;
         sum += bar->parts[part];
         double to = plot_x(&spec->x, box, fmax(fmin(sum, spec->x.hi), spec->x.lo));

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { WORD_ROWS = 3 };
 
@@ -60,6 +61,19 @@ static int model_want(Sheet *sheet, const PanelData *data, int width) {
     return rows + WORD_ROWS;
 }
 
+/* "recorded: NVIDIA H200, 2026-11-20". */
+static void timeline_note(const PanelData *data, char *text, size_t size) {
+    const BevKernel *row = model_row(data->live->job.config.kernel);
+    const Timeline *t = timeline_find(&data->live->model->timelines, data->state->scene.name,
+                                      row ? row->name : NULL);
+    const char *date = t ? strrchr(t->label, ' ') : NULL;
+    if (!t)
+        snprintf(text, size, "not recorded");
+    else
+        snprintf(text, size, "%s: %.*s,%s", source_names[t->source], (int)strcspn(t->label, ","),
+                 t->label, date ? date : "");
+}
+
 static void model_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveData *live = data->live;
     bool unfollowed = live->job.config.kernel && !model_follows(&live->job.config);
@@ -76,9 +90,14 @@ static void model_draw(Sheet *sheet, Area area, const PanelData *data) {
     }
     int rows = area.h - WORD_ROWS;
     bool network = data->state->chart == CHART_NETWORK;
-    sheet_origin(sheet, network ? ORIGIN_NETWORK : ORIGIN_MODEL, NULL);
+    bool timeline = data->state->chart == CHART_TIMELINE;
+    char when[120];
+    timeline_note(data, when, sizeof when);
+    sheet_origin(sheet, network ? ORIGIN_NETWORK : timeline ? ORIGIN_TIMELINE : ORIGIN_MODEL, NULL);
     sheet_chart(sheet, (Area){area.x, area.y, area.w, rows}, spec,
-                network ? "published, and model" : note);
+                network    ? "published, and model"
+                : timeline ? when
+                           : note);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     draw_words(sheet, (Area){area.x, area.y + rows, area.w, WORD_ROWS}, data);
     free(spec);

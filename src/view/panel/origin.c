@@ -169,6 +169,18 @@ static void network(Answer *answer) {
         say(answer, "n/a: no network was read.");
 }
 
+static void timeline(Answer *answer) {
+    const MemoryModel *memory = answer->live->model;
+    const BevKernel *row = model_row(answer->kernel);
+    const Timeline *t =
+        memory ? timeline_find(&memory->timelines, scene_of(answer), row ? row->name : NULL) : NULL;
+    if (t)
+        say(answer, "%s: %s %s %s on %s, %s. Ends by events of the GPU, calls by the host's clock.",
+            source_names[t->source], t->kernel, t->dtype, t->align, t->scene, t->label);
+    else
+        say(answer, "n/a: no time line is recorded. bench --timeline measures one on a GPU.");
+}
+
 static void counters(Answer *answer) {
     const LiveCounters *counted = &answer->live->counters;
     char place[160], label[96];
@@ -264,17 +276,29 @@ static void lesson(Answer *answer) {
 void origin_text(const State *state, const LiveData *live, const Origin *origin,
                  char text[ORIGIN_TEXT_MAX]) {
     static void (*const answers[ORIGIN_COUNT])(Answer *) = {
-        [ORIGIN_SETTING] = setting,     [ORIGIN_LOG] = log_line,
-        [ORIGIN_LESSON] = lesson,       [ORIGIN_DEVICE] = device,
-        [ORIGIN_CACHES] = caches,       [ORIGIN_SHAPES] = shapes,
-        [ORIGIN_MAP] = map,             [ORIGIN_LATENCY] = latency,
-        [ORIGIN_BANDWIDTH] = bandwidth, [ORIGIN_SPEEDUP] = speedup,
-        [ORIGIN_COMPILED] = compiled,   [ORIGIN_PREPARE] = prepare,
-        [ORIGIN_ERROR] = error,         [ORIGIN_MODEL] = model,
-        [ORIGIN_COUNTERS] = counters,   [ORIGIN_PIPELINE] = pipeline,
-        [ORIGIN_PICTURE] = picture,     [ORIGIN_OBJECTS] = objects,
-        [ORIGIN_STEPS] = steps,         [ORIGIN_GRADIENTS] = gradients,
-        [ORIGIN_TRAINING] = training,   [ORIGIN_NETWORK] = network,
+        [ORIGIN_SETTING] = setting,
+        [ORIGIN_LOG] = log_line,
+        [ORIGIN_LESSON] = lesson,
+        [ORIGIN_DEVICE] = device,
+        [ORIGIN_CACHES] = caches,
+        [ORIGIN_SHAPES] = shapes,
+        [ORIGIN_MAP] = map,
+        [ORIGIN_LATENCY] = latency,
+        [ORIGIN_BANDWIDTH] = bandwidth,
+        [ORIGIN_SPEEDUP] = speedup,
+        [ORIGIN_COMPILED] = compiled,
+        [ORIGIN_PREPARE] = prepare,
+        [ORIGIN_ERROR] = error,
+        [ORIGIN_MODEL] = model,
+        [ORIGIN_COUNTERS] = counters,
+        [ORIGIN_PIPELINE] = pipeline,
+        [ORIGIN_PICTURE] = picture,
+        [ORIGIN_OBJECTS] = objects,
+        [ORIGIN_STEPS] = steps,
+        [ORIGIN_GRADIENTS] = gradients,
+        [ORIGIN_TRAINING] = training,
+        [ORIGIN_NETWORK] = network,
+        [ORIGIN_TIMELINE] = timeline,
     };
     Answer answer = {state, live, origin,
                      origin->kernel ? origin->kernel : state->job.config.kernel, "n/a"};

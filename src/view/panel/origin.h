@@ -21,6 +21,7 @@ typedef enum {
     ORIGIN_ERROR,     /* of the selection in `dtype` */
     ORIGIN_MODEL,     /* the memory model's */
     ORIGIN_NETWORK,   /* stages of whole networks */
+    ORIGIN_TIMELINE,  /* launches over time */
     ORIGIN_COUNTERS,  /* the GPU's hardware counters */
     ORIGIN_PIPELINE,  /* stages of a frame, frames per second */
     ORIGIN_PICTURE,   /* values of the BEV grid and of the camera strip */

@@ -285,6 +285,28 @@ static BarColumns bar_columns(const ChartSpec *spec, int w) {
     }
 }
 
+/* Spans by columns: how much of a column they cover, in four shades. */
+static void draw_spans(Cells *cells, Area row, const ChartSpec *spec, const PlotBar *bar) {
+    static const uint32_t shades[] = {0x2591, 0x2592, 0x2593, 0x2588};
+    for (int column = 0; column < row.w; column++) {
+        double left = (double)column / row.w, right = (double)(column + 1) / row.w, covered = 0;
+        int part = 0;
+        for (int i = 0; i < bar->span_count; i++) {
+            double from = fmax(chart_along(&spec->x, bar->spans[i].from), left);
+            double to = fmin(chart_along(&spec->x, bar->spans[i].to), right);
+            if (to > from)
+                covered += to - from, part = bar->spans[i].part;
+        }
+        int shade = (int)ceil(covered * row.w * 4 - 0.01) - 1;
+        if (covered > 0)
+            cells_put(cells, row.x + column, row.y,
+                      shades[shade < 0   ? 0
+                             : shade > 3 ? 3
+                                         : shade],
+                      cell_style(plot_inks[part % PLOT_COLORS]));
+    }
+}
+
 static void draw_bar_row(Cells *cells, Area row, const ChartSpec *spec, const PlotBar *bar,
                          const BarColumns *columns) {
     Segment segments[PLOT_PARTS];
@@ -306,7 +328,10 @@ static void draw_bar_row(Cells *cells, Area row, const ChartSpec *spec, const Pl
     chart_bar_text(bar, columns->pieces, text);
     cells_text(cells, row.x, row.y, columns->label_w - 1, style, bar->label);
     int bar_w = columns->bar_w > 0 ? columns->bar_w : 0, end = row.x + columns->label_w;
-    if (sum > 0) { /* else the text says why there is none */
+    if (bar->span_count) {
+        draw_spans(cells, (Area){end, row.y, bar_w, 1}, spec, bar);
+        end += bar_w + 1;
+    } else if (sum > 0) { /* else the text says why there is none */
         Sheet sheet = cells_sheet(cells);
         sheet_stack(&sheet, end, row.y, bar_w, segments, spec->part_count, 1, limit);
         end += bar_w + 1;

@@ -1,0 +1,130 @@
+#include "src/cachesim/timeline.h"
+
+#include "kernels/clean.h"
+
+#include <math.h>
+#include <string.h>
+
+const TimelineName timeline_ways[] = {
+    {"waited", "each launch waited for"},
+    {"row", "in a row, one synchronise"},
+    {"graph", "in a CUDA graph"},
+    {"copies", "copies and launches in one stream"},
+    {"overlap", "copies in a second stream"},
+};
+_Static_assert(sizeof timeline_ways / sizeof *timeline_ways == TIMELINE_WAYS, "a way has no name");
+
+const TimelineName timeline_lanes[] = {{"host", "host"}, {"copy", "copy"}, {"kernel", "kernel"}};
+_Static_assert(sizeof timeline_lanes / sizeof *timeline_lanes == LANE_COUNT, "a lane has no name");
+
+const Timeline *timeline_find(const Timelines *timelines, const char *scene, const char *kernel) {
+    const Timeline *best = NULL;
+    int fit = -1;
+    for (int i = 0; i < timelines->count; i++) {
+        const Timeline *t = &timelines->list[i];
+        int fits = 2 * !strcmp(t->scene, scene) + (kernel && !strcmp(t->kernel, kernel));
+        if (fits > fit)
+            best = t, fit = fits;
+    }
+    return best;
+}
+
+/* ---- as JSON --------------------------------------------------------------------------------- */
+
+/* To a nanosecond. */
+static json_t *micros(double us) {
+    return json_real(round(us * 1e3) / 1e3);
+}
+
+static json_t *lane_json(const TimelineRun *run, int lane) {
+    json_t *spans = json_array();
+    for (int i = 0; i < run->count[lane]; i++)
+        json_array_append_new(spans, json_pack("[o, o]", micros(run->spans[lane][i].begin_us),
+                                               micros(run->spans[lane][i].end_us)));
+    return spans;
+}
+
+static json_t *run_json(const TimelineRun *run) {
+    json_t *object =
+        json_pack("{s:o, s:o}", "calls_us", micros(run->calls_us), "end_us", micros(run->end_us));
+    for (int lane = 0; lane < LANE_COUNT; lane++)
+        if (run->count[lane])
+            json_object_set_new(object, timeline_lanes[lane].word, lane_json(run, lane));
+    return object;
+}
+
+json_t *timeline_json(const Timeline *t) {
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:i, s:o}", "scene", t->scene, "kernel",
+                               t->kernel, "dtype", t->dtype, "align", t->align, "launches",
+                               t->launches, "kernel_us", micros(t->kernel_us));
+    for (int way = 0; way < TIMELINE_WAYS; way++)
+        if (t->runs[way].end_us > 0)
+            json_object_set_new(object, timeline_ways[way].word, run_json(&t->runs[way]));
+    return object;
+}
+
+static bool read_time(const json_t *value, double *us) {
+    *us = json_number_value(value);
+    return json_is_number(value) && isfinite(*us) && *us >= 0 && *us < 1e9;
+}
+
+static bool read_lane(const json_t *spans, TimelineRun *run, int lane) {
+    size_t count = json_array_size(spans);
+    if (!spans)
+        return true;
+    if (!json_is_array(spans) || count > TIMELINE_LAUNCHES)
+        return false;
+    run->count[lane] = (int)count;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *pair = json_array_get(spans, i);
+        TimelineSpan *span = &run->spans[lane][i];
+        if (!read_time(json_array_get(pair, 0), &span->begin_us) ||
+            !read_time(json_array_get(pair, 1), &span->end_us) || span->end_us < span->begin_us)
+            return false;
+    }
+    return true;
+}
+
+static bool read_run(const json_t *object, TimelineRun *run) {
+    bool ok = read_time(json_object_get(object, "calls_us"), &run->calls_us) &&
+              read_time(json_object_get(object, "end_us"), &run->end_us) && run->end_us > 0;
+    for (int lane = 0; ok && lane < LANE_COUNT; lane++)
+        ok = read_lane(json_object_get(object, timeline_lanes[lane].word), run, lane);
+    return ok;
+}
+
+bool timeline_read(const json_t *object, Timeline *t, const char **problem) {
+    const struct {
+        const char *key;
+        char *to;
+        size_t size;
+    } words[] = {{"scene", t->scene, sizeof t->scene},
+                 {"kernel", t->kernel, sizeof t->kernel},
+                 {"dtype", t->dtype, sizeof t->dtype},
+                 {"align", t->align, sizeof t->align}};
+    *t = (Timeline){0};
+    *problem = "scene, kernel, dtype and align are texts";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *text = json_string_value(json_object_get(object, words[i].key));
+        if (!text || !*text)
+            return false;
+        clean_text(text, words[i].to, words[i].size);
+    }
+    json_int_t launches = json_integer_value(json_object_get(object, "launches"));
+    *problem = "launches is 1 to 8, kernel_us a time";
+    if (launches < 1 || launches > TIMELINE_LAUNCHES ||
+        !read_time(json_object_get(object, "kernel_us"), &t->kernel_us))
+        return false;
+    t->launches = (int)launches;
+    *problem = "calls_us and end_us are times, lanes lists of [begin, end], none over 8 long";
+    bool any = false;
+    for (int way = 0; way < TIMELINE_WAYS; way++) {
+        const json_t *run = json_object_get(object, timeline_ways[way].word);
+        if (run && !read_run(run, &t->runs[way]))
+            return false;
+        any = any || run;
+    }
+    if (!any)
+        *problem = "there is no run in it";
+    return any;
+}

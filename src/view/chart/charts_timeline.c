@@ -1,0 +1,111 @@
+/* The chart of launches over time: a lane for the host's calls, for copies and for kernels, in each
+ * way of launching. */
+#include "src/view/chart/charts_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static PlotBar lane_bar(ChartData *data, const TimelineRun *run, int way, int lane) {
+    PlotSpan *spans = data->spans[way][lane];
+    for (int i = 0; i < run->count[lane]; i++)
+        spans[i] = (PlotSpan){lane, run->spans[lane][i].begin_us, run->spans[lane][i].end_us};
+    return (PlotBar){.label = timeline_lanes[lane].title,
+                     .spans = spans,
+                     .span_count = run->count[lane],
+                     .strong = lane == LANE_KERNEL && way == TIMELINE_GRAPH,
+                     .baseline = lane == LANE_KERNEL && way == TIMELINE_WAITED};
+}
+
+/* The lanes of one way below each other; where rows are few, the kernels alone. */
+static int way_bars(ChartData *data, const Timeline *t, int way, int count) {
+    const TimelineRun *run = &t->runs[way];
+    bool low = data->input->room == ROOM_LOW;
+    int first = count;
+    for (int lane = low ? LANE_KERNEL : 0; lane < LANE_COUNT; lane++) {
+        if (!run->count[lane])
+            continue;
+        PlotBar *bar = &data->bars[count++];
+        *bar = lane_bar(data, run, way, lane);
+        if (lane == LANE_HOST)
+            snprintf(bar->text, BAR_TEXT, "%.1f µs, calls returned", run->calls_us);
+        int at = lane == LANE_KERNEL ? snprintf(bar->text, BAR_TEXT, "%.1f µs, %.1f a launch",
+                                                run->end_us, run->end_us / t->launches)
+                                     : 0;
+        if (at && low)
+            snprintf(bar->text + at, BAR_TEXT - (size_t)at, ", calls %.1f", run->calls_us);
+    }
+    if (low && count > first)
+        data->bars[first].label = timeline_ways[way].word;
+    else if (count > first)
+        data->bars[first].group = timeline_ways[way].title;
+    return count;
+}
+
+static const TimelineRun *run_of(const Timeline *t, TimelineWay way) {
+    return t->runs[way].end_us > 0 ? &t->runs[way] : NULL;
+}
+
+/* "8 launches of v4: 60 us waited for, 47 in a graph" */
+static void timeline_finding(const Timeline *t, char title[TEXT]) {
+    const TimelineRun *waited = run_of(t, TIMELINE_WAITED), *graph = run_of(t, TIMELINE_GRAPH);
+    if (waited && graph)
+        snprintf(title, TEXT, "%d launches: %.1f µs each waited for, %.1f µs in a graph",
+                 t->launches, waited->end_us, graph->end_us);
+}
+
+static void timeline_note(ChartData *data, const Timeline *t) {
+    const TimelineRun *row = run_of(t, TIMELINE_ROW);
+    int at = snprintf(data->note, sizeof data->note, "%s: %s.", source_names[t->source], t->label);
+    if (row)
+        at += snprintf(data->note + at, sizeof data->note - (size_t)at,
+                       " Without a synchronise a clock says %.1f µs for the %d launches in a row, "
+                       "with one %.1f.",
+                       row->calls_us, t->launches, row->end_us);
+    snprintf(
+        data->note + at, sizeof data->note - (size_t)at,
+        "\nEnds are measured. A launch begins when the one before it ends, or %.1f µs (its time "
+        "in a graph) before its end. Host and GPU have clocks of their own, some µs apart.",
+        t->kernel_us);
+}
+
+void fill_timeline(ChartData *data) {
+    static const char *const parts[] = {"host: a call", "copy to the GPU", "kernel"};
+    const ChartInput *input = data->input;
+    const BevKernel *kernel = input->kernel ? model_row(input->kernel) : NULL;
+    const Timeline *t =
+        timeline_find(&input->model->timelines, input->scene, kernel ? kernel->name : NULL);
+    ChartSpec *spec = &data->spec;
+    double longest = 1;
+    int count = 0;
+    spec->x = (PlotAxis){"µs since the run began", false, 0, 1, "µs"};
+    spec->part_names = parts;
+    spec->part_count = LANE_COUNT;
+    spec->in_order = true;
+    if (!t) {
+        data->bars[count] = (PlotBar){.label = "n/a"};
+        snprintf(data->bars[count++].text, BAR_TEXT, "not recorded, see bench --timeline");
+        snprintf(
+            data->note, sizeof data->note,
+            "Not recorded: no file in samples/recorded has time lines. On a GPU, bevscope bench "
+            "--timeline --format json writes them.");
+    }
+    for (int way = 0; t && way < TIMELINE_WAYS; way++) {
+        if (!run_of(t, (TimelineWay)way))
+            continue;
+        count = way_bars(data, t, way, count);
+        longest = fmax(longest, t->runs[way].end_us);
+    }
+    if (t) {
+        const BevKernel *row = bev_kernel_find(t->kernel);
+        snprintf(data->subtitle, sizeof data->subtitle, "%s, %s, %s, %s", t->scene,
+                 row ? row->title : t->kernel, t->dtype, t->align);
+        timeline_note(data, t);
+        if (input->room != ROOM_LOW) {
+            timeline_finding(t, data->title);
+            spec->title = data->title[0] ? data->title : spec->title;
+        }
+    }
+    spec->x.hi = chart_round_up(longest);
+    spec->bar_count = count;
+}
