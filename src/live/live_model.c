@@ -180,20 +180,36 @@ void live_model_want(LiveModel *live_model, uint32_t kernels) {
     live_model->wanted = kernels;
 }
 
-/* Models do not change once they are known: each is replaced by a new one. */
+/* Models do not change once they are known: this one is replaced by a copy, which is returned.
+ * NULL: there is no model, or no memory for the copy. */
+static MemoryModel *renew(KnownProblem *p) {
+    Err ignored; /* the model stays as it is */
+    MemoryModel *next = p->model ? new_model(&ignored) : NULL;
+    if (!next)
+        return NULL;
+    *next = *p->model;
+    ref_drop(p->model);
+    return p->model = next;
+}
+
 void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits) {
     read_limits(live_model);
     live_model->limits[gpu] = *limits;
     live_model->sources[gpu] = SOURCE_MEASURED;
     for (KnownProblem *p = live_model->problems; p < live_model->problems + PROBLEMS; p++) {
-        Err ignored; /* the model keeps its ceilings */
-        MemoryModel *next = p->model ? new_model(&ignored) : NULL;
-        if (!next)
-            continue;
-        *next = *p->model;
-        model_set_ceilings(next, gpu, limits, SOURCE_MEASURED);
-        ref_drop(p->model);
-        p->model = next;
+        MemoryModel *model = renew(p);
+        if (model)
+            model_set_ceilings(model, gpu, limits, SOURCE_MEASURED);
+    }
+}
+
+void live_model_timeline(LiveModel *live_model, const Timeline *timeline) {
+    read_limits(live_model);
+    live_model->timelines = (Timelines){1, {*timeline}};
+    for (KnownProblem *p = live_model->problems; p < live_model->problems + PROBLEMS; p++) {
+        MemoryModel *model = renew(p);
+        if (model)
+            model->timelines = live_model->timelines;
     }
 }
 

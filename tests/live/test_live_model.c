@@ -129,6 +129,13 @@ static void test_ceilings(const Scenery *toy) {
     aim(live_model, toy, "cpu_v2_do", BEV_FP8);
     tap_ok(live_model_known(live_model)->ceilings[h200].source == SOURCE_MEASURED,
            "and those of the problems after it");
+    Timeline timeline = {.source = SOURCE_MEASURED, .scene = "toy"};
+    int shown = live_model_known(live_model)->timelines.count;
+    live_model_timeline(live_model, &timeline);
+    const Timelines *timelines = &live_model_known(live_model)->timelines;
+    tap_ok(timelines->count == 1 && timelines->list[0].source == SOURCE_MEASURED &&
+               before->timelines.count == shown,
+           "a time line measured here takes the place of the %d recorded ones", shown);
     ref_drop(before);
     live_model_close(live_model);
 }
