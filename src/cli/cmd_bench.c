@@ -306,7 +306,7 @@ static bool direction_wanted(const Options *options, const RecordedRow *row) {
 /* With --l2-carveout only the experiments with a smaller L2 are shown; without it they are left
  * out. */
 static bool row_wanted(const Options *options, const SceneLabel *names, const RecordedRow *row) {
-    return !options->evenness && !options->prune &&
+    return !options->evenness && prune_is_off(&options->prune) &&
            recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
            scene_wanted(options, names, row->scene) && kernel_wanted(options, row->kernel) &&
            direction_wanted(options, row) &&

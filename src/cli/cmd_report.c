@@ -225,8 +225,8 @@ static void put_command(const Page *page, const char *words, bool drawn) {
         fprintf(page->out, " --clock-ghz %g", options->clock_ghz);
     if (options->evenness > 0)
         fprintf(page->out, " --evenness %g", options->evenness);
-    if (options->prune > 0)
-        fprintf(page->out, " --prune %g", options->prune);
+    if (!prune_is_off(&options->prune))
+        fprintf(page->out, " --prune %s", prune_text(&options->prune).text);
     if (options->outlier > 0)
         fprintf(page->out, " --outlier %g", options->outlier);
     if (options->channels > 0)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT } OptionKind;
+typedef enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT, KIND_PRUNE } OptionKind;
 
 typedef struct {
     const char *name;
@@ -147,8 +147,8 @@ static const OptionRow rows[] = {
      0.01, 1000},
     {"channels", 'c', "N", KIND_INT, CALIBRATES | ON(RIG) | ON(TRY) | ON(TRAIN), FIELD(channels),
      "feature channels instead of the scene's own", CHOICE_NONE, 1, 1024},
-    {"prune", 0, "DEPTH", KIND_REAL, SCENES, FIELD(prune),
-     "leave out points whose depth is below this", CHOICE_NONE, 0, 1},
+    {"prune", 0, "DEPTH|topK", KIND_PRUNE, SCENES, FIELD(prune),
+     "leave out points whose depth is below this, or outside of the K strongest bins of their pixel"},
     {"scales", 0, "FILE", KIND_TEXT, SCALED, FIELD(scales),
      "ranges that calibrate wrote, from which FP8, NVFP4 and INT8 are scaled; channel: ideal ones, "
      "of "
@@ -427,6 +427,10 @@ static bool store(Options *options, const OptionRow *row, const char *value, Err
         if (!choices_check(row->choices, value, row->kind == KIND_LIST, row->name, err))
             return false;
         break;
+    case KIND_PRUNE:
+        return prune_parse(value, field) ||
+               err_set(err, ERR_USAGE, row->name, "",
+                       "'%s' is not a number from 0 to 1, nor top1, top2 ...", value);
     case KIND_TEXT:
         break;
     }

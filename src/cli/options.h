@@ -4,7 +4,7 @@
 
 #include "kernels/err.h"
 #include "src/base/kernel_config.h"
-#include "src/scene/geometry.h"
+#include "src/scene/scatter.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -41,7 +41,8 @@ typedef struct {
     const char *direction; /* "forward", "backward", "both"; NULL: not given */
     const char *rounding;                        /* "scene", "floor", "truncate"; NULL: scene */
     const char *stage;                           /* "pool", "view"; NULL: not given */
-    double time_s, temperature, evenness, prune, outlier, skew; /* skew -1: not given */
+    double time_s, temperature, evenness, outlier, skew; /* skew -1: not given */
+    Prune prune;
     int64_t channels, points, moments;
     double cosine, max_abs; /* 0: no line */
     const char *camera; /* that the next two change */

@@ -202,11 +202,14 @@ bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err
 
 /* ---- plot prune ------------------------------------------------------------------------------ */
 
-enum { STEPS = 400 };
+enum { STEPS = 400, TOPS = 24 };
 
 typedef struct {
-    double threshold, points, mass; /* mass that the map keeps, in percent */
+    Prune prune;
+    double points, mass;                   /* that it keeps, in percent */
     double x[STEPS], y[STEPS]; /* percent of the points, the largest depths first, and their mass */
+    double top_x[TOPS], top_y[TOPS]; /* of the strongest bins of each pixel: 1, 2, 3, 4, 6, 8 ... */
+    int tops;
 } Kept;
 
 typedef struct {
@@ -222,7 +225,7 @@ static int largest_first(const void *a, const void *b) {
 /* From one point to all of them, in steps of equal ratio. */
 static void follow(Weighed *points, int64_t count, Kept *kept) {
     double sum = 0, total = 0;
-    int64_t above = 0, at = 0;
+    int64_t at = 0;
     qsort(points, (size_t)count, sizeof *points, largest_first);
     for (int64_t t = 0; t < count; t++)
         total += points[t].mass;
@@ -233,10 +236,34 @@ static void follow(Weighed *points, int64_t count, Kept *kept) {
         kept->x[step] = 100.0 * (double)end / (double)count;
         kept->y[step] = 100 * sum / total;
     }
-    for (sum = 0; above < count && points[above].depth >= kept->threshold; above++)
-        sum += points[above].mass;
-    kept->points = 100.0 * (double)above / (double)count;
-    kept->mass = 100 * sum / total;
+}
+
+/* What a copy of the map keeps, in percent. */
+static bool prune_copy(const Workload *workload, const BevMap *map, const Prune *prune,
+                       double *points, double *mass, Err *err) {
+    BevMap copy;
+    Pruned pruned;
+    if (!scatter_copy(map, &copy, err))
+        return false;
+    bool ok = scatter_prune(&copy, &workload->scene.shape, workload->features.depth, prune, &pruned,
+                            err);
+    *points = 100.0 * (double)pruned.points_kept / (double)pruned.points;
+    *mass = 100 * pruned.mass_kept / pruned.mass;
+    scatter_free(&copy);
+    return ok;
+}
+
+/* Twice as many bins, with a step between, up to all of them. */
+static bool follow_tops(const Workload *workload, const BevMap *map, Kept *kept, Err *err) {
+    int64_t bins = workload->scene.shape.depth_bins;
+    for (int64_t top = 1; top <= bins && kept->tops < TOPS; kept->tops++) {
+        int at = kept->tops;
+        if (!prune_copy(workload, map, &(Prune){.top = top}, &kept->top_x[at], &kept->top_y[at], err))
+            return false;
+        int64_t next = top < 3 ? top + 1 : top & (top - 1) ? top / 3 * 4 : top / 2 * 3;
+        top = top < bins && next > bins ? bins : next;
+    }
+    return true;
 }
 
 static bool measure(Workload *workload, BevAlign align, Kept *kept, Err *err) {
@@ -251,7 +278,8 @@ static bool measure(Workload *workload, BevAlign align, Kept *kept, Err *err) {
     }
     follow(points, map->points, kept);
     free(points);
-    return true;
+    return follow_tops(workload, map, kept, err) &&
+           prune_copy(workload, map, &kept->prune, &kept->points, &kept->mass, err);
 }
 
 static bool draw_kept(const PlotRequest *request, const char *scene, const Kept *kept,
@@ -259,9 +287,17 @@ static bool draw_kept(const PlotRequest *request, const char *scene, const Kept 
     char title[128], dot[64];
     snprintf(title, sizeof title, "%.2g %% of the points hold %.4g %% of the mass", kept->points,
              kept->mass);
-    snprintf(dot, sizeof dot, "depth from %g up", kept->threshold);
+    if (kept->prune.top)
+        snprintf(dot, sizeof dot, "top%lld", (long long)kept->prune.top);
+    else
+        snprintf(dot, sizeof dot, "depth from %g up", kept->prune.below);
     const PlotSeries series[] = {
         {.name = "largest depths first", .x = kept->x, .y = kept->y, .count = STEPS},
+        {.name = "top K bins a pixel",
+         .x = kept->top_x,
+         .y = kept->top_y,
+         .count = kept->tops,
+         .color = 2},
         {.name = dot,
          .x = &kept->points,
          .y = &kept->mass,
@@ -273,23 +309,23 @@ static bool draw_kept(const PlotRequest *request, const char *scene, const Kept 
         .title = title,
         .subtitle = scene,
         .note = "Computed from the scene's depths. Mass: depth times weight, summed over the "
-                "points. A pruned map "
+                "points. Top K: the bins of largest depth of each pixel. A pruned map "
                 "follows the depths, and is built anew for each frame.",
         .x = {"points kept, %", true, 0.1, 100, "%"},
         .y = {"mass kept, %", false, 0, 100, "%"},
         .series = series,
-        .series_count = 2,
+        .series_count = 3,
     };
     return plots_chart(request, &spec, bytes, length, err);
 }
 
 bool plot_prune(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
     const SceneModel *model = request->model;
-    const double usual = 1e-3;
+    const Prune usual = {.below = 1e-3};
     Workload workload; /* of its own: the whole map */
     WorkloadOptions whole = model->workload.options;
-    Kept kept = {.threshold = whole.prune > 0 ? whole.prune : usual};
-    whole.prune = 0;
+    Kept kept = {.prune = prune_is_off(&whole.prune) ? usual : whole.prune};
+    whole.prune = (Prune){0};
     if (!workload_open(&workload, model->scene, &whole, err))
         return false;
     bool ok = measure(&workload, model->problem.view.align, &kept, err) &&

@@ -274,7 +274,8 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
     app_number(app, "channels", options->channels > 0, (double)options->channels);
     app_number(app, "temperature", options->temperature > 0, options->temperature);
     app_number(app, "evenness", options->evenness > 0, options->evenness);
-    app_number(app, "prune", options->prune > 0, options->prune);
+    const Prune *prune = &options->prune;
+    app_word(app, "prune", prune_is_off(prune) ? NULL : prune_text(prune).text);
     app_number(app, "outlier", options->outlier > 0, options->outlier);
     app_number(app, "config", options->points > 0, (double)options->points);
     app_number(app, "skew", options->skew >= 0, options->skew);

@@ -60,7 +60,8 @@ typedef struct BuiltMap {
     LoadedScene *scene;
     Moment *moment; /* of a clip: whose rig or map this is; else NULL */
     BevAlign align;
-    double evenness, prune;
+    double evenness;
+    Prune prune;
     SeenFeatures *pruned_by; /* the depths that decided; NULL: nothing is pruned */
     struct BuiltMap *whole;  /* where points are pruned: the map before that */
     uint32_t camera_mask;

@@ -55,6 +55,7 @@ static void fill_facts(LoadedScene *loaded) {
     facts->ny = facts->rows = whole.rows;
     facts->slices = whole.slices;
     facts->channels = scene->channels;
+    facts->depth_bins = scene->shape.depth_bins;
     facts->has_rig = scene->has_rig;
     facts->has_world = scene->has_world;
     facts->moment_s = scene->clip ? scene->clip->period_s : 0;

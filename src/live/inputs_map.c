@@ -157,15 +157,15 @@ static bool prune(BuiltMap *built, Pruned *pruned, Err *err) {
     built->rig = built->whole->rig;
     if (!scatter_copy(&built->whole->map, &built->map, err))
         return false;
-    scatter_prune(&built->map, built->pruned_by->values.depth, built->prune, pruned);
-    return true;
+    return scatter_prune(&built->map, &built->pruned_by->shape, built->pruned_by->values.depth,
+                         &built->prune, pruned, err);
 }
 
 static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, const GiveUp *give_up,
                   Err *err) {
     const Scene *scene = scene_of(built);
     Pruned pruned = {.points = 0};
-    built->changed = !as_calibrated(built) || built->evenness || built->prune;
+    built->changed = !as_calibrated(built) || built->evenness || !prune_is_off(&built->prune);
     if (!(built->whole ? prune(built, &pruned, err)
                        : build_whole(built, builder, where, give_up, err)) ||
         !scatter_even(&built->map, built->evenness, err))
@@ -179,7 +179,7 @@ static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, const Gi
 static bool same_map(const BuiltMap *a, const BuiltMap *b) {
     return a->scene == b->scene && a->align == b->align &&
            same_moments(scene_of(a), scene_of(b), a->align) && a->camera_mask == b->camera_mask &&
-           a->evenness == b->evenness && a->prune == b->prune && a->pruned_by == b->pruned_by &&
+           a->evenness == b->evenness && prune_equal(&a->prune, &b->prune) && a->pruned_by == b->pruned_by &&
            a->rig.grid.truncate == b->rig.grid.truncate && same_errors(a, b);
 }
 
@@ -189,7 +189,8 @@ static bool find_whole(BuiltMap *last, BuiltMap *want, MapBuilder *builder, cons
     BuiltMap *have = ref_keep(last && last->whole ? last->whole : last);
     FrameInputs with = *next;
     Job whole = *job;
-    whole.prune = whole.evenness = 0;
+    whole.prune = (Prune){0};
+    whole.evenness = 0;
     bool ok = inputs_map(&have, builder, &whole, give_up, &with, err);
     want->whole = ok ? with.map : NULL;
     ref_drop(have);
@@ -204,7 +205,7 @@ bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, const Give
                      .align = job->config.align,
                      .evenness = job->evenness,
                      .prune = job->prune,
-                     .pruned_by = job->prune > 0 ? features_base(next->features) : NULL};
+                     .pruned_by = prune_is_off(&job->prune) ? NULL : features_base(next->features)};
     if (scene->has_rig) {
         want.rig = scene->rig;
         grid_use_rounding(&want.rig.grid, job->rounding);

@@ -30,10 +30,32 @@ typedef struct {
     double mass, mass_kept;
 } Pruned;
 
-/* Drops the points whose depth is below `threshold`; cells that lose all of theirs lose their interval.
- * The order of the others stays. `depth` is (camera, bin, h, w). The largest error in a cell is the
- * mass it loses times the largest feature. */
-void scatter_prune(BevMap *map, const float *depth, double threshold, Pruned *pruned);
+/* Which points are left out: those of a smaller depth, or those outside of the pixel's `top` bins of
+ * the largest depths. Zeroed: none. */
+typedef struct {
+    double below;
+    int64_t top; /* 0: by depth */
+} Prune;
+
+/* "0.001", "top4". */
+typedef struct {
+    char text[32];
+} PruneText;
+
+/* The reverse of prune_text. False: `text` is neither a number from 0 to 1 nor "top" and a whole
+ * number from 1 on. */
+bool prune_parse(const char *text, Prune *prune);
+PruneText prune_text(const Prune *prune);
+
+bool prune_is_off(const Prune *prune);
+bool prune_equal(const Prune *a, const Prune *b);
+
+/* Drops points; cells that lose all of theirs lose their interval. The order of the others stays.
+ * `depth` is (camera, bin, h, w). Of equal depths of a pixel the nearer bins are kept first. The
+ * largest error in a cell is the mass it loses times the largest feature. Fails without memory, and
+ * where a pixel has fewer bins than `top`; then the map stays. */
+bool scatter_prune(BevMap *map, const BevShape *shape, const float *depth, const Prune *prune,
+                   Pruned *pruned, Err *err);
 
 /* Copies the arrays of a map. The caller frees with scatter_free. Fails without memory. */
 bool scatter_copy(const BevMap *map, BevMap *copy, Err *err);

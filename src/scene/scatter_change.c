@@ -1,7 +1,9 @@
 /* Maps that are changed: lengths of intervals made more even; points of small depth left out. */
 #include "src/scene/scatter.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,16 +90,108 @@ bool scatter_copy(const BevMap *map, BevMap *copy, Err *err) {
     return err_set(err, ERR_FAILED, "scatter map", "choose a smaller scene", "out of memory");
 }
 
-void scatter_prune(BevMap *map, const float *depth, double threshold, Pruned *pruned) {
-    *pruned = (Pruned){.points = map->points};
+/* ---- pruning --------------------------------------------------------------------------------- */
+
+bool prune_parse(const char *text, Prune *prune) {
+    char *end;
+    if (!strncmp(text, "top", 3)) {
+        *prune = (Prune){.top = strtoll(text + 3, &end, 10)};
+        return isdigit((unsigned char)text[3]) && !*end && prune->top >= 1;
+    }
+    *prune = (Prune){.below = strtod(text, &end)};
+    return end != text && !*end && prune->below >= 0 && prune->below <= 1;
+}
+
+PruneText prune_text(const Prune *prune) {
+    PruneText text;
+    if (prune->top)
+        snprintf(text.text, sizeof text.text, "top%lld", (long long)prune->top);
+    else
+        snprintf(text.text, sizeof text.text, "%.9g", prune->below);
+    return text;
+}
+
+bool prune_is_off(const Prune *prune) {
+    return !prune->top && !(prune->below > 0);
+}
+
+bool prune_equal(const Prune *a, const Prune *b) {
+    return a->below == b->below && a->top == b->top;
+}
+
+/* The last depth of a pixel that is kept, and its bin. */
+typedef struct {
+    float depth;
+    int32_t bin;
+} Cut;
+
+/* Sorts a value into the list of the largest ones, which ends with the smallest. NaN stays: what is
+ * wrong in the depths must show in the cells. */
+static void insert(Cut *best, int64_t *count, int64_t top, Cut next) {
+    if (isnan(next.depth))
+        next.depth = INFINITY;
+    if (*count == top && !(next.depth > best[top - 1].depth))
+        return;
+    int64_t at = *count < top ? (*count)++ : top - 1;
+    for (; at > 0 && best[at - 1].depth < next.depth; at--)
+        best[at] = best[at - 1];
+    best[at] = next;
+}
+
+/* The cut of every pixel. NULL: no memory. */
+static Cut *find_cuts(const BevShape *shape, const float *depth, int64_t top) {
+    const int64_t area = shape->feat_h * shape->feat_w, bins = shape->depth_bins;
+    const int64_t pixels = shape->cameras * area;
+    Cut *cuts = malloc((size_t)pixels * sizeof *cuts + 1);
+    bool ok = cuts != NULL;
+#pragma omp parallel reduction(&& : ok)
+    {
+        Cut *best = malloc((size_t)top * sizeof *best);
+        ok = ok && best;
+#pragma omp for schedule(static)
+        for (int64_t pixel = 0; pixel < pixels; pixel++) {
+            const float *first = depth + pixel / area * bins * area + pixel % area;
+            int64_t count = 0;
+            for (int64_t bin = 0; ok && bin < bins; bin++)
+                insert(best, &count, top, (Cut){first[bin * area], (int32_t)bin});
+            if (ok)
+                cuts[pixel] = best[top - 1];
+        }
+        free(best);
+    }
+    if (!ok)
+        free(cuts);
+    return ok ? cuts : NULL;
+}
+
+typedef struct {
+    const float *depth;
+    double below;
+    const Cut *cuts;     /* NULL: by depth */
+    int64_t area, bins; /* of a camera's features; of a pixel */
+} Keep;
+
+static bool keeps(const Keep *keep, const BevMap *map, int64_t point) {
+    int64_t rank = map->ranks_depth[point];
+    float depth = keep->depth[rank];
+    if (!keep->cuts)
+        return !(depth < keep->below);
+    const Cut *cut = &keep->cuts[map->ranks_feat[point]];
+    int64_t bin = rank / keep->area % keep->bins;
+    return isnan(depth) ? cut->depth < INFINITY || bin <= cut->bin
+                        : depth > cut->depth || (depth == cut->depth && bin <= cut->bin);
+}
+
+/* Moves the points that are kept to the front. */
+static void drop_points(BevMap *map, const Keep *keep, Pruned *pruned) {
     int64_t kept = 0, intervals = 0;
     for (int64_t i = 0, end = 0; i < map->intervals; i++) {
         int64_t start = kept, own = end;
         end = own + map->interval_lengths[i];
         for (int64_t t = own; t < end; t++) {
-            double weight = depth[map->ranks_depth[t]] * (map->weights ? map->weights[t] : 1.0);
+            double weight = keep->depth[map->ranks_depth[t]] * (map->weights ? map->weights[t] : 1.0);
             pruned->mass += weight;
-            if (depth[map->ranks_depth[t]] < threshold)
+            if (!keeps(keep, map, t))
                 continue;
             pruned->mass_kept += weight;
             map->ranks_depth[kept] = map->ranks_depth[t];
@@ -114,4 +208,21 @@ void scatter_prune(BevMap *map, const float *depth, double threshold, Pruned *pr
     }
     map->points = pruned->points_kept = kept;
     map->intervals = intervals;
+}
+
+bool scatter_prune(BevMap *map, const BevShape *shape, const float *depth, const Prune *prune,
+                   Pruned *pruned, Err *err) {
+    *pruned = (Pruned){.points = map->points};
+    if (prune->top > shape->depth_bins)
+        return err_set(err, ERR_USAGE, "prune", "choose fewer, or leave it out",
+                       "top%lld, but a pixel of this scene has %lld depth bins",
+                       (long long)prune->top, (long long)shape->depth_bins);
+    Cut *cuts = prune->top ? find_cuts(shape, depth, prune->top) : NULL;
+    if (prune->top && !cuts)
+        return err_set(err, ERR_FAILED, "prune", "choose a smaller scene", "out of memory");
+    drop_points(map,
+                &(Keep){depth, prune->below, cuts, shape->feat_h * shape->feat_w, shape->depth_bins},
+                pruned);
+    free(cuts);
+    return true;
 }

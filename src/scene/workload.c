@@ -138,7 +138,7 @@ bool workload_move(Workload *workload, int number, Err *err) {
     if (workload->scene.has_world)
         photos_free(&workload->scene.photos);
     workload->moment = number;
-    if (workload->scene.clip || workload->options.prune > 0)
+    if (workload->scene.clip || !prune_is_off(&workload->options.prune))
         drop_maps(workload);
     return clip_move(&workload->scene, workload_time_s(workload), err) &&
            override_scene(&workload->scene, &workload->options, err) &&
@@ -162,8 +162,10 @@ void workload_label(const Workload *workload, const char *scene, char *text, siz
     if (workload->options.evenness > 0)
         snprintf(text + length, size - length, ", evenness %g", workload->options.evenness);
     length = strlen(text);
-    if (workload->options.prune > 0)
-        snprintf(text + length, size - length, ", pruned below %g", workload->options.prune);
+    const Prune *prune = &workload->options.prune;
+    if (!prune_is_off(prune))
+        snprintf(text + length, size - length, ", pruned %s %s", prune->top ? "to" : "below",
+                 prune_text(prune).text);
     length = strlen(text);
     if (workload->options.outlier > 0)
         snprintf(text + length, size - length, ", outlier %g", workload->options.outlier);
@@ -176,7 +178,7 @@ static bool has_own_map(const Scene *scene, BevAlign align) {
 }
 
 bool workload_as_recorded(const Workload *workload) {
-    return !workload->options.evenness && !workload->options.prune &&
+    return !workload->options.evenness && prune_is_off(&workload->options.prune) &&
            !operator_is_changed(&workload->options.sizes) &&
            !workload->dirty && !workload->miscalibrated;
 }
@@ -188,9 +190,10 @@ bool workload_has_align(const Workload *workload, BevAlign align) {
 
 const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
     Scene *scene = &workload->scene;
-    double evenness = workload->options.evenness, prune = workload->options.prune;
+    double evenness = workload->options.evenness;
+    const Prune *prune = &workload->options.prune;
     bool own = has_own_map(scene, align) && !(workload->miscalibrated || workload->dirty);
-    if (own && !evenness && !prune)
+    if (own && !evenness && prune_is_off(prune))
         return &scene->map;
     if (!own && !scene->has_rig) {
         err_set(err, ERR_USAGE, scene->name, "export the scene with its calibration instead",
@@ -203,8 +206,9 @@ const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
         double start = clock_us();
         bool ok = own ? scatter_copy(&scene->map, map, err)
                       : scatter_build(&scene->rig, align, ~workload->dirty, map, err);
-        if (ok && prune > 0)
-            scatter_prune(map, workload->features.depth, prune, &workload->pruned[align]);
+        if (ok && !prune_is_off(prune))
+            ok = scatter_prune(map, &scene->shape, workload->features.depth, prune,
+                               &workload->pruned[align], err);
         if (!ok || !scatter_even(map, evenness, err)) {
             scatter_free(map);
             return NULL;

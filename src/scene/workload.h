@@ -14,7 +14,7 @@ typedef struct {
     int64_t channels;   /* 0: the scene's own; only world scenes can change it */
     OperatorChange sizes; /* only operator scenes can change them */
     double evenness;    /* of the intervals: scatter_even() */
-    double prune;       /* points with a smaller depth are left out: scatter_prune() */
+    Prune prune;        /* which points are left out: scatter_prune() */
     double outlier;     /* factor of channel 0: features_add_outlier(); 0: none */
     const char *scales; /* file of ranges, by which formats are scaled; "channel":
                            ranges_by_channel; NULL: ideal scales */

@@ -106,7 +106,7 @@ RigState job_rig(const Job *job) {
 bool job_rigs_differ(const Job *job) {
     const RigState *rig = &job->baseline_rig;
     bool same = rig->temperature == job->temperature && rig->evenness == job->evenness &&
-                rig->prune == job->prune && rig->outlier == job->outlier &&
+                prune_equal(&rig->prune, &job->prune) && rig->outlier == job->outlier &&
                 rig->scales == job->scales && rig->scales_scene == job->scales_scene &&
                 rig->rounding == job->rounding && rig->camera_mask == job->camera_mask;
     for (int i = 0; same && i < RIG_MAX_CAMERAS; i++)
@@ -241,17 +241,30 @@ static bool camera_missing(State *state, Action action) {
     return true;
 }
 
-/* Steps by ten, from a ten-thousandth; below that nothing is left out. */
+/* A step further: a depth ten times as large, from a ten-thousandth on, or half as many bins. */
+static Prune prune_stepped(Prune now, int step, int64_t bins) {
+    if (now.top) {
+        int64_t top = step > 0 ? (now.top + 1) / 2 : 2 * now.top;
+        return (Prune){.top = bins && top > bins ? 0 : top};
+    }
+    double below = now.below ? now.below * pow(10, step) : step > 0 ? PRUNE_LEAST : 0;
+    return (Prune){.below = below < PRUNE_LEAST * 0.99 ? 0 : fmin(below, 1)};
+}
+
 unsigned control_prune(State *state, const Command *command) {
-    double now = state->job.prune, next = control_moved(command, now, 0);
-    if (command->step)
-        next = clamp(now ? now * pow(10, command->step) : command->step > 0 ? PRUNE_LEAST : 0, 0, 1);
-    if (!(next >= 0 && next <= 1))
-        return SAY(state, command->action, "prune: %s is not from 0 to 1: still %g",
-                   command->argument, now);
-    state->job.prune = next < PRUNE_LEAST * 0.99 && command->step ? 0 : next;
-    if (state->job.prune)
-        SAY(state, command->action, "prune %g: points with a smaller depth are left out", next);
+    Prune now = state->job.prune, next = prune_stepped(now, command->step, state->scene.depth_bins);
+    if (!command->step && !prune_parse(command->argument, &next))
+        return SAY(state, command->action, "prune: %s is no depth from 0 to 1, nor top4: still %s",
+                   command->argument, prune_text(&now).text);
+    if (state->scene.depth_bins && next.top > state->scene.depth_bins)
+        return SAY(state, command->action, "prune: %s, but a pixel has %lld depth bins: still %s",
+                   prune_text(&next).text, (long long)state->scene.depth_bins, prune_text(&now).text);
+    state->job.prune = next;
+    if (next.top)
+        SAY(state, command->action, "prune top%lld: each pixel's bins of largest depth are kept",
+            (long long)next.top);
+    else if (next.below > 0)
+        SAY(state, command->action, "prune %g: points with a smaller depth are left out", next.below);
     else
         SAY(state, command->action, "prune off: every point is read");
     return control_changed_and_told(state);

@@ -14,6 +14,7 @@
 #include "src/scene/geometry.h"
 #include "src/scene/grid_loss.h"
 #include "src/scene/operator/operator.h"
+#include "src/scene/scatter.h"
 #include "src/scene/slice.h"
 #include "src/scene/photos.h"
 #include "src/state/keys.h"
@@ -66,7 +67,7 @@ enum {
 typedef struct {
     double temperature;   /* of the depth distribution, times the scene's own; 1: as rendered */
     double evenness;      /* of the intervals, 0 to 1: scatter_even() */
-    double prune;         /* points with a smaller depth are left out; 0: none */
+    Prune prune;          /* which points are left out: scatter_prune() */
     double outlier;       /* factor of feature channel 0; 1: none */
     int scales;           /* SCALES_IDEAL ... */
     const char *scales_scene; /* that methods are calibrated on; NULL: this one */
@@ -92,7 +93,7 @@ typedef struct {
     double time_s;         /* moment of the moving world, from 0 */
     double temperature;    /* of the depth distribution, times the scene's own; 1: as rendered */
     double evenness;       /* of the intervals, 0 to 1: scatter_even() */
-    double prune;          /* points with a smaller depth are left out; 0: none */
+    Prune prune;           /* which points are left out: scatter_prune() */
     double outlier;        /* factor of feature channel 0; 1: none */
     int scales;            /* SCALES_IDEAL ... */
     const char *scales_scene; /* of the menu, that methods are calibrated on; NULL: this one */
@@ -154,6 +155,7 @@ extern const char *const page_names[PAGE_COUNT]; /* "both", "dashboard", "bev" *
 typedef struct {
     char name[64], title[128];
     int64_t nx, ny, channels; /* cells of the picture: of a slice, or as seen from the side */
+    int64_t depth_bins; /* of a pixel; 0: not loaded yet */
     bool has_rig;    /* its cameras are known: metres, switching them off, calibration errors */
     double moment_s;     /* of a clip: time between two moments; 0: no clip */
     int moments;         /* of a clip */

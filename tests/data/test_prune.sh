@@ -42,17 +42,48 @@ lost = np.bincount(a["ranks_bev"], np.where(depth < 0.001, depth, 0), 50 * 50)
 got, want = np.load("fp32-0.001.npy").astype(float), np.load("fp32-0.npy").astype(float)
 off = np.abs(got - want).reshape(50 * 50, -1).max(1)
 assert off.max() > 0 and (off <= lost * np.abs(a["feat"]).max() + 1e-5).all(), (off - lost).max()'
+for top in 1 4 12; do
+    tap_run "the $top strongest bins" tap_quiet "$BEVSCOPE" export street.json top$top.npz --prune top$top
+done
+tap_script "points that stay are of the strongest bins of their pixel, of equal ones the nearer" '
+a = np.load("whole.npz")
+cameras, bins, h, w = a["depth"].shape
+order = np.argsort(-a["depth"], axis=1, kind="stable")
+for top in (1, 4, 12):
+    mask = np.zeros(a["depth"].shape, bool)
+    np.put_along_axis(mask, order[:, :top], True, axis=1)
+    assert mask.sum() == top * cameras * h * w
+    keep = mask.ravel()[a["ranks_depth"]]
+    b = np.load(f"top{top}.npz")
+    assert 0 < keep.sum() < len(keep)
+    for name in ("ranks_depth", "ranks_feat", "ranks_bev"):
+        assert np.array_equal(a[name][keep], b[name]), (top, name)
+    row = json.loads(subprocess.check_output([os.environ["BEVSCOPE"], "info", "street.json", "--prune", f"top{top}",
+                                              "--device", "cpu", "-f", "json"]))["results"][0]
+    depth = a["depth"].ravel()[a["ranks_depth"]].astype(float)
+    assert row["points_kept"] == f"{keep.sum()} of {len(keep)}", row
+    assert abs(row["mass_kept"] - depth[keep].sum() / depth.sum()) < 1e-6, row'
+bins=$("$BEVSCOPE" info street.json --device cpu -f json | grep -o '"depth_bins": [0-9]*' | grep -o '[0-9]*$')
+"$BEVSCOPE" export street.json --device cpu -k cpu_v3 -d fp32 --prune "top$bins" --pooled all.npy >out 2>&1
+cmp -s all.npy fp32-0.npy
+tap_ok $? "all $bins bins: the bits stay"
 "$BEVSCOPE" regime toy --gpu h200 --prune 0.01 >out 2>err
 tap_ok $? "the model takes the pruned map"
 "$BEVSCOPE" bench street.json -q -k cpu_v4 --device cpu --prune 0.001 -f csv 2>err | grep -q 'pruned below 0.001'
 tap_ok $? "rows say that points are missing"
 tap_run "the chart" tap_quiet "$BEVSCOPE" plot prune street.json -o kept.svg
+tap_run "the strongest bins" tap_quiet "$BEVSCOPE" plot prune street.json --prune top4 -o top.svg
+! cmp -s kept.svg top.svg
+tap_ok $? "have their own dot"
 tap_run "of another threshold" tap_quiet "$BEVSCOPE" plot prune street.json --prune 0.1 -o fewer.svg
 ! cmp -s kept.svg fewer.svg
 tap_ok $? "is another chart"
 tap_refuses "not a number from 0 to 1" "above 1" info toy --prune 1.5
 tap_refuses "not a number from 0 to 1" "below 0" info toy --prune -0.1
 tap_refuses "not a number from 0 to 1" "no number" info toy --prune nan
+tap_refuses "'top0' is not a number from 0 to 1, nor top1" "no bin" info toy --prune top0
+tap_refuses "'top2x' is not a number from 0 to 1, nor top1" "half a number" info toy --prune top2x
+tap_refuses "top999, but a pixel of this scene has" "more bins than a pixel has" info street.json --prune top999
 "$BEVSCOPE" info toy --prune 1 --device cpu >out 2>err
 [ $? = 0 ] && [ "$(wc -l <err)" = 1 ] && grep -q '^points  *0$' out
 tap_ok $? "a threshold that leaves nothing says so in one line"

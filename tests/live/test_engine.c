@@ -84,7 +84,7 @@ TAP_SUITE(engine_pinned_rig) {
         state.job.temperature = i == 2 ? 4 : 1;
         state.job.evenness = i == 3;
         state.job.rounding = i == 4 ? ROUNDING_TRUNCATE : ROUNDING_SCENE;
-        state.job.prune = i == 5 ? 0.3 : 0;
+        state.job.prune.below = i == 5 ? 0.3 : 0;
         state.job.outlier = i == 6 ? 10 : 1;
         frame = ask(engine, &state);
         const LiveDifference *difference = &frame->live.difference;

@@ -73,21 +73,40 @@ TAP_SUITE(state_world_camera_errors) {
 
 TAP_SUITE(state_world_prune) {
     State state = make_state();
-    tap_ok(use(&state, "prune 0.02") & STEP_RUN && state.job.prune == 0.02 &&
+    tap_ok(use(&state, "prune 0.02") & STEP_RUN && state.job.prune.below == 0.02 &&
                says(&state, "prune 0.02: points with a smaller depth are left out"),
            "points of small depth are left out");
-    tap_ok(!(use(&state, "prune -1") & STEP_RUN) && state.job.prune == 0.02 &&
-               says(&state, "prune: -1 is not from 0 to 1: still 0.02"),
+    tap_ok(!(use(&state, "prune -1") & STEP_RUN) && state.job.prune.below == 0.02 &&
+               says(&state, "prune: -1 is no depth from 0 to 1, nor top4: still 0.02"),
            "beyond its ends it says so");
-    tap_ok(use(&state, "prune 0") & STEP_RUN && state.job.prune == 0 &&
+    tap_ok(use(&state, "prune 0") & STEP_RUN && prune_is_off(&state.job.prune) &&
                says(&state, "prune off: every point is read"),
            "0 is off");
     state_step(&state, &(Event){.kind = EVENT_COMMAND, .command = {ACTION_PRUNE, .step = 1}});
     state_step(&state, &(Event){.kind = EVENT_COMMAND, .command = {ACTION_PRUNE, .step = 1}});
-    tap_ok(fabs(state.job.prune - 1e-3) < 1e-9, "steps go by ten");
+    tap_ok(fabs(state.job.prune.below - 1e-3) < 1e-9, "steps go by ten");
     for (int i = 0; i < 3; i++)
         state_step(&state, &(Event){.kind = EVENT_COMMAND, .command = {ACTION_PRUNE, .step = -1}});
-    tap_ok(state.job.prune == 0, "and back to nothing");
+    tap_ok(prune_is_off(&state.job.prune), "and back to nothing");
+    tap_ok(use(&state, "prune top4") & STEP_RUN && state.job.prune.top == 4 &&
+               says(&state, "prune top4: each pixel's bins of largest depth are kept"),
+           "the strongest bins of each pixel");
+    use(&state, "prune");
+    tap_ok(state.job.prune.top == 2, "a step further: half as many");
+    state_step(&state, &(Event){.kind = EVENT_COMMAND, .command = {ACTION_PRUNE, .step = -1}});
+    tap_ok(state.job.prune.top == 4, "and back");
+    SceneFacts known = make_scene();
+    known.depth_bins = 6;
+    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &known});
+    tap_ok(!(use(&state, "prune top7") & STEP_RUN) && state.job.prune.top == 4 &&
+               says(&state, "prune: top7, but a pixel has 6 depth bins: still top4"),
+           "more bins than there are");
+    const char *const wrong[] = {"prune top0", "prune top", "prune top-1", "prune top4x", "prune top1e1",
+                                 "prune nan",  "prune 1.5"};
+    int refused = 0;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        refused += !(use(&state, wrong[i]) & STEP_RUN) && state.job.prune.top == 4;
+    tap_ok(refused == sizeof wrong / sizeof *wrong, "%d wrong values change nothing", refused);
 }
 
 TAP_SUITE(state_world_scales) {
