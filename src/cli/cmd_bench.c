@@ -309,8 +309,7 @@ static bool row_wanted(const Options *options, const SceneLabel *names, const Re
     return !options->evenness && prune_is_off(&options->prune) &&
            recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
            scene_wanted(options, names, row->scene) && kernel_wanted(options, row->kernel) &&
-           direction_wanted(options, row) &&
-           wanted(row->dtype, options->dtype) &&
+           direction_wanted(options, row) && wanted(row->dtype, options->dtype) &&
            wanted(row->align, options->align) && wanted(row->cache, options->cache);
 }
 

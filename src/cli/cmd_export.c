@@ -229,10 +229,12 @@ bool cmd_export(const Options *options, Err *err) {
                      : workload.scene.has_rig || !workload.scene.map.weights ? BEV_NEAREST
                                                                              : BEV_BILINEAR;
     bool photos = options->argument_count >= 2 && !options->bare;
-    const BevMap *map = (!photos || scene_take_photos(&workload.scene, options->time_s, err)) &&
-                                select_use_fault(options, &workload, err)
-                            ? workload_map(&workload, align, err)
-                            : NULL;
+    const BevMap *map =
+        select_use_delay(options, &workload, err) &&
+                (!photos || scene_take_photos(&workload.scene, options->time_s, err)) &&
+                select_use_fault(options, &workload, err)
+            ? workload_map(&workload, align, err)
+            : NULL;
     if (map)
         select_say_if_empty(options->arguments[0], align, map->points);
     bool ok = map && (!options->pooled || export_pooled(options, &workload, align, err)) &&

@@ -476,7 +476,8 @@ static bool make(Snapshot *snapshot, Err *err) {
         (snapshot->latency == LATENCY_RECORDED &&
          !recorded_load_samples(&snapshot->recorded, err)) ||
         !select_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
-        !fill_scene(snapshot, err) || !select_use_fault(options, &snapshot->workload, err) ||
+        !select_use_delay(options, &snapshot->workload, err) || !fill_scene(snapshot, err) ||
+        !select_use_fault(options, &snapshot->workload, err) ||
         !first_selection(snapshot, &config, err) ||
         !pool(snapshot, &snapshot->workload, snapshot->scene, config, err))
         return false;

@@ -55,6 +55,22 @@ static void say_unmeasured(const Objects *objects, const Grid *grid, const char 
                     (long long)lines[i].count, (long long)objects->count, lines[i].text);
 }
 
+static bool find_objects(const Workload *workload, ObjectTable *table, Err *err) {
+    const Scene *scene = &workload->scene;
+    return objects_of_scene(&scene->rig, scene->has_world ? &scene->world : NULL, &scene->photos,
+                            workload->options.time_s, &table->objects, err);
+}
+
+/* The pixels of a delayed camera are those of the objects as they stood then. */
+static bool use_delay(const Options *options, Workload *workload, ObjectTable *table, Err *err) {
+    if (!options->fault.delay_ms)
+        return true;
+    if (!select_use_delay(options, workload, err))
+        return false;
+    objects_free(&table->objects);
+    return find_objects(workload, table, err);
+}
+
 bool object_table_open(const Options *options, Workload *workload, ObjectTable *table, Err *err) {
     const Scene *scene = &workload->scene;
     bool fault;
@@ -64,8 +80,10 @@ bool object_table_open(const Options *options, Workload *workload, ObjectTable *
     if (!scene->has_rig)
         return err_set(err, ERR_USAGE, scene->name, "export it with its calibration and boxes",
                        "objects are measured by a rig, and this scene has none");
-    if (!objects_of_scene(&scene->rig, scene->has_world ? &scene->world : NULL, &scene->photos,
-                          workload->options.time_s, &table->objects, err))
+    if (scene->clip && options->fault.delay_ms)
+        return err_set(err, ERR_USAGE, "--delay", "choose a world, such as intersection",
+                       "boxes of a clip do not say where their objects stood before");
+    if (!find_objects(workload, table, err))
         return false;
     size_t count = (size_t)table->objects.count;
     if (!count)
@@ -77,7 +95,7 @@ bool object_table_open(const Options *options, Workload *workload, ObjectTable *
         return err_set(err, ERR_FAILED, "objects", "", "out of memory");
     say_unmeasured(&table->objects, &scene->rig.grid, scene->name);
     return measure(table, workload, UINT32_MAX, BEV_FP32, BEV_NEAREST, table->baseline, err) &&
-           select_use_fault(options, workload, err);
+           use_delay(options, workload, table, err) && select_use_fault(options, workload, err);
 }
 
 void object_table_close(ObjectTable *table) {

@@ -9,7 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT, KIND_PRUNE } OptionKind;
+typedef enum {
+    KIND_FLAG,
+    KIND_TEXT,
+    KIND_CHOICE,
+    KIND_LIST,
+    KIND_REAL,
+    KIND_INT,
+    KIND_PRUNE
+} OptionKind;
 
 typedef struct {
     const char *name;
@@ -148,7 +156,8 @@ static const OptionRow rows[] = {
     {"channels", 'c', "N", KIND_INT, CALIBRATES | ON(RIG) | ON(TRY) | ON(TRAIN), FIELD(channels),
      "feature channels instead of the scene's own", CHOICE_NONE, 1, 1024},
     {"prune", 0, "DEPTH|topK", KIND_PRUNE, SCENES, FIELD(prune),
-     "leave out points whose depth is below this, or outside of the K strongest bins of their pixel"},
+     "leave out points whose depth is below this, or outside of the K strongest bins of their "
+     "pixel"},
     {"scales", 0, "FILE", KIND_TEXT, SCALED, FIELD(scales),
      "ranges that calibrate wrote, from which FP8, NVFP4 and INT8 are scaled; channel: ideal ones, "
      "of "
@@ -186,6 +195,8 @@ static const OptionRow rows[] = {
      CHOICE_NONE, -2, 2},
     {"focal", 0, "PERCENT", KIND_REAL, FAULTY, FIELD(fault.focal_percent),
      "the same, of its focal length", CHOICE_NONE, -20, 20},
+    {"delay", 0, "MS", KIND_REAL, FAULTY, FIELD(fault.delay_ms),
+     "what the camera sees is so many milliseconds old", CHOICE_NONE, 0, 10000},
     {"dirty", 0, NULL, KIND_FLAG, FAULTY, FIELD(dirty), "a dirty lens switches it off"},
     {"output", 'o', "FILE", KIND_TEXT,
      ON(SNAPSHOT) | ON(SENSITIVITY) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | ON(TRY) |

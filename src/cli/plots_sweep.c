@@ -206,7 +206,7 @@ enum { STEPS = 400, TOPS = 24 };
 
 typedef struct {
     Prune prune;
-    double points, mass;                   /* that it keeps, in percent */
+    double points, mass;       /* that it keeps, in percent */
     double x[STEPS], y[STEPS]; /* percent of the points, the largest depths first, and their mass */
     double top_x[TOPS], top_y[TOPS]; /* of the strongest bins of each pixel: 1, 2, 3, 4, 6, 8 ... */
     int tops;
@@ -245,8 +245,8 @@ static bool prune_copy(const Workload *workload, const BevMap *map, const Prune 
     Pruned pruned;
     if (!scatter_copy(map, &copy, err))
         return false;
-    bool ok = scatter_prune(&copy, &workload->scene.shape, workload->features.depth, prune, &pruned,
-                            err);
+    bool ok =
+        scatter_prune(&copy, &workload->scene.shape, workload->features.depth, prune, &pruned, err);
     *points = 100.0 * (double)pruned.points_kept / (double)pruned.points;
     *mass = 100 * pruned.mass_kept / pruned.mass;
     scatter_free(&copy);
@@ -258,7 +258,8 @@ static bool follow_tops(const Workload *workload, const BevMap *map, Kept *kept,
     int64_t bins = workload->scene.shape.depth_bins;
     for (int64_t top = 1; top <= bins && kept->tops < TOPS; kept->tops++) {
         int at = kept->tops;
-        if (!prune_copy(workload, map, &(Prune){.top = top}, &kept->top_x[at], &kept->top_y[at], err))
+        if (!prune_copy(workload, map, &(Prune){.top = top}, &kept->top_x[at], &kept->top_y[at],
+                        err))
             return false;
         int64_t next = top < 3 ? top + 1 : top & (top - 1) ? top / 3 * 4 : top / 2 * 3;
         top = top < bins && next > bins ? bins : next;

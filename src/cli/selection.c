@@ -300,42 +300,61 @@ bool select_fault(const Options *options, bool *fault, Err *err) {
            err_set(err, ERR_USAGE, name, "add --camera NAME", "which camera is not said");
 }
 
+/* The camera of the fault; -1 without an error: none is named. */
+static bool find_camera(const Options *options, const Scene *scene, int *camera, Err *err) {
+    *camera = -1;
+    if (!options->camera)
+        return true;
+    if (!scene->has_rig)
+        return err_set(err, ERR_USAGE, "--camera",
+                       scene->has_operator ? "leave it out"
+                                           : "export the scene with its calibration",
+                       scene->has_operator ? "this scene is an operator: it has no cameras"
+                                           : "this scene came without its cameras");
+    *camera = (int)camera_of(options->camera, &scene->shape, &scene->rig);
+    return *camera >= 0 ||
+           err_set(err, ERR_USAGE, "--camera", "name one of them, or say its number from 0",
+                   "there is no camera '%s' among %lld", options->camera,
+                   (long long)scene->shape.cameras);
+}
+
+bool select_use_delay(const Options *options, Workload *workload, Err *err) {
+    int camera;
+    bool fault;
+    return select_fault(options, &fault, err) &&
+           find_camera(options, &workload->scene, &camera, err) &&
+           (camera < 0 || workload_delay(workload, camera, options->fault.delay_ms * 1e-3, err));
+}
+
 bool select_use_fault(const Options *options, Workload *workload, Err *err) {
     Scene *scene = &workload->scene;
-    bool fault;
-    if (!select_fault(options, &fault, err))
+    int camera;
+    if (!select_use_delay(options, workload, err) || !find_camera(options, scene, &camera, err))
         return false;
     size_t used = strlen(scene->title);
     if (options->outlier > 1)
         snprintf(scene->title + used, sizeof scene->title - used, " (outlier %g)",
                  options->outlier);
-    if (!options->camera && !options->rounding)
-        return true;
-    if (!scene->has_rig)
-        return err_set(err, ERR_USAGE, options->camera ? "--camera" : "--rounding",
+    if (options->rounding && !scene->has_rig)
+        return err_set(err, ERR_USAGE, "--rounding",
                        scene->has_operator ? "leave it out"
                                            : "export the scene with its calibration",
                        scene->has_operator ? "this scene is an operator: it has no cameras"
                                            : "this scene came without its cameras");
     int rounding = options->rounding ? choices_find(CHOICE_ROUNDING, options->rounding) : 0;
     workload->miscalibrated = grid_use_rounding(&scene->rig.grid, (GridRounding)rounding);
-    if (!options->camera)
-        return true;
-    int64_t camera = camera_of(options->camera, &scene->shape, &scene->rig);
     if (camera < 0)
-        return err_set(err, ERR_USAGE, "--camera", "name one of them, or say its number from 0",
-                       "there is no camera '%s' among %lld", options->camera,
-                       (long long)scene->shape.cameras);
+        return true;
     const CameraError error = options->fault;
-    workload->miscalibrated |= !camera_error_is_zero(&error);
-    if (!camera_error_is_zero(&error))
+    workload->miscalibrated |= !camera_error_keeps_map(&error);
+    if (!camera_error_keeps_map(&error))
         camera_apply_error(&scene->rig.cameras[camera], &error);
     workload->dirty |= (uint32_t)options->dirty << camera;
     Job job = {.camera_mask = ~workload->dirty};
     job.camera_errors[camera] = error;
     char faults[160];
     used = strlen(scene->title);
-    if (camera_faults(&job, (int)camera, faults, sizeof faults))
+    if (camera_faults(&job, camera, faults, sizeof faults))
         snprintf(scene->title + used, sizeof scene->title - used, " (%s%s)",
                  scene->rig.cameras[camera].name, faults);
     return true;

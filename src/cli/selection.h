@@ -61,6 +61,11 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
 /* Whether a fault or --dirty changes a camera; the camera must be named. */
 bool select_fault(const Options *options, bool *fault, Err *err);
 
+/* Has that camera see the moment later, as --delay says: features and views are rendered anew.
+ * select_use_fault does it, too, after which the rig is no longer the one that took the pictures.
+ */
+bool select_use_delay(const Options *options, Workload *workload, Err *err);
+
 /* Changes that camera of a workload whose features and views are rendered, and whose map is not
  * built yet. The scene's title then names the change, and an outlier. */
 bool select_use_fault(const Options *options, Workload *workload, Err *err);

@@ -36,6 +36,8 @@ struct SeenFeatures {
     BevDtype scales_dtype;    /* that they were chosen for */
     ScaleRanges *ranges;      /* NULL: ideal */
     bool draft; /* rendered with fewer rays */
+    double delays_s[RIG_MAX_CAMERAS]; /* of a world or a clip: of each camera */
+    uint8_t *own_srgb; /* photographs of a clip, where cameras are delayed; NULL: the moment's */
     BevShape shape;
     Features values;           /* borrowed from the scene where it has these tensors */
     CameraViews views, photos; /* `photos` is borrowed from the scene */
@@ -52,7 +54,7 @@ static inline SeenFeatures *features_base(SeenFeatures *features) {
 /* What the cameras see, at a higher resolution than the features. */
 typedef struct {
     LoadedScene *scene;
-    double time_s;
+    double time_s, delays_s[RIG_MAX_CAMERAS];
     CameraViews views;
 } SharpViews;
 

@@ -3,6 +3,7 @@
 #include "src/base/ref.h"
 #include "src/live/inputs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +130,7 @@ static void features_destroy(void *contents) {
     if (seen->values.feat != lent->feat)
         mem_pool_give(&feats, seen->values.feat, feat_bytes(seen));
     free(seen->ranges);
+    free(seen->own_srgb);
     camera_views_free(&seen->views);
     objects_free(&seen->objects);
     embedding_free(&seen->embedding);
@@ -138,6 +140,57 @@ static void features_destroy(void *contents) {
 
 const Scene *inputs_scene_at(const SeenFeatures *features) {
     return features->moment ? &features->moment->scene : &features->scene->scene;
+}
+
+static bool is_delayed(const SeenFeatures *seen) {
+    for (int i = 0; i < RIG_MAX_CAMERAS; i++)
+        if (seen->delays_s[i])
+            return true;
+    return false;
+}
+
+/* The scene's rig with the delays of its cameras. */
+static Rig delayed_rig(const SeenFeatures *seen) {
+    Rig rig = inputs_scene_at(seen)->rig;
+    for (int i = 0; i < rig.camera_count; i++)
+        rig.cameras[i].delay_s = seen->delays_s[i];
+    return rig;
+}
+
+/* Copies of the moment's tensors and photographs, so that they can be changed. */
+static bool copy_tensors(SeenFeatures *seen, Err *err) {
+    const Scene *scene = inputs_scene_at(seen);
+    const Photos *photos = &scene->photos;
+    size_t bytes = (size_t)(photos->cameras * photos->h * photos->w * 3);
+    seen->values.depth = mem_pool_take(&depths, depth_bytes(seen));
+    seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
+    seen->own_srgb = photos->srgb ? malloc(bytes) : NULL;
+    if (!seen->values.depth || !seen->values.feat || (photos->srgb && !seen->own_srgb))
+        return inputs_no_memory("features", err);
+    memcpy(seen->values.depth, scene->tensors.depth, depth_bytes(seen));
+    memcpy(seen->values.feat, scene->tensors.feat, feat_bytes(seen));
+    if (photos->srgb)
+        memcpy(seen->own_srgb, photos->srgb, bytes);
+    seen->photos.srgb = seen->own_srgb;
+    return true;
+}
+
+/* Delayed cameras of a clip see an earlier moment, the first one at the earliest. */
+static bool take_delayed(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
+    const LoadedScene *loaded = seen->scene;
+    bool ok = copy_tensors(seen, err);
+    for (int i = 0; ok && i < (int)seen->shape.cameras; i++) {
+        double at_s = fmax(seen->time_s - seen->delays_s[i], 0);
+        if (!seen->delays_s[i])
+            continue;
+        Moment *earlier =
+            moments_take(loaded->moments, clip_played_at(loaded->scene.clip, at_s), give_up, err);
+        ok = earlier != NULL;
+        if (ok)
+            scene_copy_camera(&earlier->scene, i, &seen->values, seen->own_srgb);
+        ref_drop(earlier);
+    }
+    return ok;
 }
 
 /* Takes the tensors of the scene, or of the moment of a clip. */
@@ -153,7 +206,7 @@ static bool take_tensors(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const Scene *scene = inputs_scene_at(seen);
     seen->values = scene->tensors;
     seen->photos = camera_views_of_photos(&scene->photos);
-    return true;
+    return !clip || !is_delayed(seen) || take_delayed(seen, give_up, err);
 }
 
 /* Features from a file get an outlier in a copy. */
@@ -183,7 +236,8 @@ static bool render(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
     if (!seen->values.depth || !seen->values.feat)
         return inputs_no_memory("features", err);
-    const FeaturesRequest request = {.rig = &scene->rig,
+    const Rig rig = delayed_rig(seen);
+    const FeaturesRequest request = {.rig = &rig,
                                      .world = &scene->world,
                                      .channels = seen->shape.channels,
                                      .seed = scene->seed,
@@ -206,11 +260,14 @@ static bool take_scales(SeenFeatures *seen, const Job *job, const GiveUp *give_u
                : inputs_no_memory("scales", err);
 }
 
-/* The true objects of the moment, where a rig says which pixels they have. */
+/* The true objects of the moment, where a rig says which pixels they have. Boxes of a clip do not
+ * say where their objects stood before. */
 static bool find_objects(SeenFeatures *seen, Err *err) {
     const Scene *scene = inputs_scene_at(seen);
-    return !scene->has_rig ||
-           objects_of_scene(&scene->rig, scene->has_world ? &scene->world : NULL, &scene->photos,
+    if (!scene->has_rig || (!scene->has_world && is_delayed(seen)))
+        return true;
+    const Rig rig = delayed_rig(seen);
+    return objects_of_scene(&rig, scene->has_world ? &scene->world : NULL, &scene->photos,
                             seen->time_s, &seen->objects, err);
 }
 
@@ -247,11 +304,14 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
     }
     if (scene->clip) /* the same for all times of a moment */
         want.time_s = clip_played_at(scene->clip, job->time_s) * scene->clip->period_s;
-    if (have && have->scene == want.scene && have->time_s == want.time_s &&
-        have->temperature == want.temperature && have->outlier == want.outlier &&
-        have->scales == want.scales && have->scales_scene == want.scales_scene &&
-        have->scales_dtype == want.scales_dtype && have->shape.channels == want.shape.channels &&
-        (want.draft || !have->draft)) {
+    for (int i = 0; scene->has_world || scene->clip ? i < (int)scene->shape.cameras : false; i++)
+        want.delays_s[i] = job->camera_errors[i].delay_ms * 1e-3;
+    if (have && have->scene == want.scene &&
+        !memcmp(have->delays_s, want.delays_s, sizeof want.delays_s) &&
+        have->time_s == want.time_s && have->temperature == want.temperature &&
+        have->outlier == want.outlier && have->scales == want.scales &&
+        have->scales_scene == want.scales_scene && have->scales_dtype == want.scales_dtype &&
+        have->shape.channels == want.shape.channels && (want.draft || !have->draft)) {
         next->features = ref_keep(have);
         return true;
     }
@@ -281,7 +341,8 @@ static void views_destroy(void *contents) {
 bool inputs_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameInputs *next,
                   Err *err) {
     const Scene *scene = &next->scene->scene;
-    if (have && have->scene == next->scene && have->time_s == next->features->time_s) {
+    if (have && have->scene == next->scene && have->time_s == next->features->time_s &&
+        !memcmp(have->delays_s, next->features->delays_s, sizeof have->delays_s)) {
         next->views = ref_keep(have);
         return true;
     }
@@ -292,7 +353,9 @@ bool inputs_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameInpu
         return inputs_no_memory("camera views", err);
     next->views->scene = ref_keep(next->scene);
     next->views->time_s = next->features->time_s;
-    if (camera_views_render(&scene->rig, &scene->world, SHARPER * scene->rig.frustum.feat_h,
+    memcpy(next->views->delays_s, next->features->delays_s, sizeof next->views->delays_s);
+    const Rig rig = delayed_rig(next->features);
+    if (camera_views_render(&rig, &scene->world, SHARPER * scene->rig.frustum.feat_h,
                             SHARPER * scene->rig.frustum.feat_w, next->features->time_s, give_up,
                             &next->views->views, err))
         return true;

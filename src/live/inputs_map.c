@@ -94,7 +94,7 @@ static void map_destroy(void *contents) {
 
 static bool same_errors(const BuiltMap *a, const BuiltMap *b) {
     for (int i = 0; i < a->rig.camera_count; i++)
-        if (!camera_error_equal(&a->errors[i], &b->errors[i]))
+        if (!camera_error_same_map(&a->errors[i], &b->errors[i]))
             return false;
     return true;
 }
@@ -129,7 +129,7 @@ static bool as_calibrated(const BuiltMap *built) {
     if (scene->has_rig && built->rig.grid.truncate != scene->rig.grid.truncate)
         return false;
     for (int i = 0; i < built->rig.camera_count; i++)
-        if (!camera_error_is_zero(&built->errors[i]) || !(built->camera_mask >> i & 1))
+        if (!camera_error_keeps_map(&built->errors[i]) || !(built->camera_mask >> i & 1))
             return false;
     return true;
 }
@@ -179,8 +179,9 @@ static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, const Gi
 static bool same_map(const BuiltMap *a, const BuiltMap *b) {
     return a->scene == b->scene && a->align == b->align &&
            same_moments(scene_of(a), scene_of(b), a->align) && a->camera_mask == b->camera_mask &&
-           a->evenness == b->evenness && prune_equal(&a->prune, &b->prune) && a->pruned_by == b->pruned_by &&
-           a->rig.grid.truncate == b->rig.grid.truncate && same_errors(a, b);
+           a->evenness == b->evenness && prune_equal(&a->prune, &b->prune) &&
+           a->pruned_by == b->pruned_by && a->rig.grid.truncate == b->rig.grid.truncate &&
+           same_errors(a, b);
 }
 
 /* Depths change with each frame, the whole map does not: the last whole map is used again. */

@@ -80,6 +80,32 @@ static void store_view_pixel(const PixelSum *sum, CameraViews *views, int64_t pi
     views->depth_m[pixel] = hits > 0 ? (float)(sum->depth_m / hits) : NAN;
 }
 
+/* ---- moments --------------------------------------------------------------------------------- */
+
+/* What each camera sees, by its delay. Cameras of the same delay share a snapshot. */
+static bool take_snapshots(const Rig *rig, const World *world, double time_s,
+                           WorldSnapshot *snapshots[RIG_MAX_CAMERAS], Err *err) {
+    for (int i = 0; i < rig->camera_count; i++) {
+        double delay_s = rig->cameras[i].delay_s;
+        for (int before = 0; before < i && !snapshots[i]; before++)
+            if (rig->cameras[before].delay_s == delay_s)
+                snapshots[i] = snapshots[before];
+        if (!snapshots[i] && !world_snapshot(world, time_s - delay_s, &snapshots[i], err))
+            return false;
+    }
+    return true;
+}
+
+static void free_snapshots(WorldSnapshot *snapshots[RIG_MAX_CAMERAS]) {
+    for (int i = RIG_MAX_CAMERAS - 1; i >= 0; i--) {
+        bool shared = false;
+        for (int before = 0; before < i; before++)
+            shared = shared || snapshots[before] == snapshots[i];
+        if (!shared)
+            world_snapshot_free(snapshots[i]);
+    }
+}
+
 /* ---- camera views ---------------------------------------------------------------------------- */
 
 static bool camera_views_alloc(CameraViews *views, int64_t cameras, int64_t h, int64_t w,
@@ -110,10 +136,10 @@ void camera_views_free(CameraViews *views) {
 }
 
 /* Renders line y of a camera. world_sight is called once per BLOCK pixels. */
-static void render_view_line(const Rig *rig, const WorldSnapshot *snapshot, int64_t camera,
+static void render_view_line(const Rig *rig, WorldSnapshot *const *snapshots, int64_t camera,
                              int64_t y, CameraViews *views) {
     enum { BLOCK = 16, COLUMNS = 2, ROWS = 2 };
-    const Viewpoint view = {&rig->cameras[camera], &rig->frustum, snapshot};
+    const Viewpoint view = {&rig->cameras[camera], &rig->frustum, snapshots[camera]};
     double width_px = (double)rig->frustum.input_w / (double)views->w;
     double height_px = (double)rig->frustum.input_h / (double)views->h;
     Footprint pixel = {0, ((double)y + 0.5) * height_px - 0.5, width_px, height_px, COLUMNS, ROWS};
@@ -136,8 +162,8 @@ static void render_view_line(const Rig *rig, const WorldSnapshot *snapshot, int6
 
 bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t w, double time_s,
                          const GiveUp *give_up, CameraViews *views, Err *err) {
-    WorldSnapshot *snapshot = NULL;
-    bool done = world_snapshot(world, time_s, &snapshot, err) &&
+    WorldSnapshot *snapshots[RIG_MAX_CAMERAS] = {NULL};
+    bool done = take_snapshots(rig, world, time_s, snapshots, err) &&
                 camera_views_alloc(views, rig->camera_count, h, w, err);
     int64_t lines = done ? rig->camera_count * h : 0;
     bool unwanted = false;
@@ -145,9 +171,9 @@ bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t 
     for (int64_t line = 0; line < lines; line++) {
         unwanted = unwanted || given_up(give_up);
         if (!unwanted)
-            render_view_line(rig, snapshot, line / h, line % h, views);
+            render_view_line(rig, snapshots, line / h, line % h, views);
     }
-    world_snapshot_free(snapshot);
+    free_snapshots(snapshots);
     if (unwanted)
         camera_views_free(views);
     return done && !unwanted;
@@ -200,7 +226,7 @@ static void store_depth(double *mass, int64_t bins, double temperature, float *o
 
 typedef struct {
     const FeaturesRequest *request;
-    WorldSnapshot *snapshot;
+    WorldSnapshot *snapshots[RIG_MAX_CAMERAS];
     Embedding embedding;
     BevShape shape;
     double far_m; /* end of the last bin */
@@ -242,7 +268,7 @@ static void add_hit(const Render *render, const WorldHit *hit, float parts[EMBED
 static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_t w, double *mass) {
     const BevShape *shape = &render->shape;
     const Rig *rig = render->request->rig;
-    const Viewpoint view = {&rig->cameras[camera], &rig->frustum, render->snapshot};
+    const Viewpoint view = {&rig->cameras[camera], &rig->frustum, render->snapshots[camera]};
     const Footprint footprint = feature_footprint(&rig->frustum, render->request->rays, h, w);
     const WorldSight sight = footprint_sight(&view, &footprint);
     int64_t pixels = shape->feat_h * shape->feat_w, pixel = h * shape->feat_w + w;
@@ -284,7 +310,7 @@ static bool render_open(Render *render, Err *err) {
     render->shape = rig_shape(request->rig, request->channels);
     render->far_m = frustum_depth_m(frustum, (double)shape->depth_bins - 0.5);
     if (!embedding_init(&render->embedding, request->channels, request->seed, err) ||
-        !world_snapshot(request->world, request->time_s, &render->snapshot, err))
+        !take_snapshots(request->rig, request->world, request->time_s, render->snapshots, err))
         return false;
     render->mass =
         malloc((size_t)(shape->cameras * shape->feat_h * shape->depth_bins) * sizeof *render->mass);
@@ -311,7 +337,7 @@ bool features_render_into(const FeaturesRequest *request, const Features *featur
     if (!done)
         camera_views_free(views);
     embedding_free(&render.embedding);
-    world_snapshot_free(render.snapshot);
+    free_snapshots(render.snapshots);
     free(render.mass);
     return done;
 }

@@ -85,8 +85,8 @@ typedef struct {
     const GiveUp *give_up; /* NULL: never */
 } FeaturesRequest;
 
-/* Ray-casts `world` at time_s through the cameras of `rig`. Each feature pixel is the mean over
- * sub-rays through its footprint (supersampling):
+/* Ray-casts `world` at time_s, less the camera's delay, through the cameras of `rig`. Each feature
+ * pixel is the mean over sub-rays through its footprint (supersampling):
  * - Feature: the mean of e[class] + r e[R] + g e[G] + b e[B] + height / EMBED_HEIGHT_M e[HEIGHT],
  *   with the rows e of the embedding of `channels` and `seed`.
  * - Depth: each hit at depth z adds a Gaussian with standard deviation SIGMA_AT_10M_M * (z / 10)^2
@@ -117,7 +117,7 @@ enum { FEATURES_MAX_OUTLIER = 1000 };
 void features_free(Features *features);
 void camera_views_free(CameraViews *views);
 
-/* Renders camera pictures of w x h pixels, without features. `give_up` as above. */
+/* Renders camera pictures of w x h pixels, without features. Delay and `give_up` as above. */
 bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t w, double time_s,
                          const GiveUp *give_up, CameraViews *views, Err *err);
 

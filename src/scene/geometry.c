@@ -332,10 +332,14 @@ bool grid_use_rounding(Grid *grid, GridRounding rounding) {
 }
 
 const FaultInfo fault_infos[FAULTS] = {
-    {"yaw", "yaw", "deg", 0.5, 15},          {"pitch", "pitch", "deg", 0.5, 15},
-    {"roll", "roll", "deg", 0.5, 15},        {"height", "height", "m", 0.1, 2},
-    {"shift-x", "x", "m", 0.1, 2},           {"shift-y", "y", "m", 0.1, 2},
-    {"focal", "focal length", "%", 0.5, 20},
+    {"yaw", "yaw", "deg", 0.5, -15, 15},
+    {"pitch", "pitch", "deg", 0.5, -15, 15},
+    {"roll", "roll", "deg", 0.5, -15, 15},
+    {"height", "height", "m", 0.1, -2, 2},
+    {"shift-x", "x", "m", 0.1, -2, 2},
+    {"shift-y", "y", "m", 0.1, -2, 2},
+    {"focal", "focal length", "%", 0.5, -20, 20},
+    {"delay", "delay", "ms", 100, 0, 10000},
 };
 
 void camera_apply_error(Camera *camera, const CameraError *error) {
@@ -364,6 +368,12 @@ bool camera_error_equal(const CameraError *a, const CameraError *b) {
     return true;
 }
 
-bool camera_error_is_zero(const CameraError *error) {
-    return camera_error_equal(error, &(CameraError){.each = {0}});
+bool camera_error_same_map(const CameraError *a, const CameraError *b) {
+    CameraError now = *a;
+    now.delay_ms = b->delay_ms;
+    return camera_error_equal(&now, b);
+}
+
+bool camera_error_keeps_map(const CameraError *error) {
+    return camera_error_same_map(error, &(CameraError){.each = {0}});
 }

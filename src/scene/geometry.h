@@ -25,6 +25,7 @@ typedef struct {
     double intrinsics[9]; /* K (3, 3), row-major, in pixels of the original image */
     double rotation[9];   /* camera to ego (3, 3), row-major; camera axes right, down, forward */
     double position_m[3]; /* in the ego frame */
+    double delay_s;       /* its picture is so much older than the moment */
 } Camera;
 
 /* From the original image to the network input, u_in = resize * u - crop_x and v_in = resize * v -
@@ -121,10 +122,10 @@ bool rig_check(const Rig *rig, const char *where, Err *err);
 
 /* An error in a camera's calibration. The map is built with the error. The picture that the camera
  * takes stays, because the camera itself has not moved. */
-enum { FAULTS = 7 };
+enum { FAULTS = 8 };
 typedef union {
     struct {
-        double yaw_deg, pitch_deg, roll_deg, height_m, x_m, y_m, focal_percent;
+        double yaw_deg, pitch_deg, roll_deg, height_m, x_m, y_m, focal_percent, delay_ms;
     };
     double each[FAULTS]; /* the same, in the order of fault_infos */
 } CameraError;
@@ -132,18 +133,23 @@ typedef union {
 /* Each row is a control, and an option of the same name. */
 typedef struct {
     const char *word, *name, *unit; /* "shift-x", "x", "m" */
-    double step, max;               /* from -max to max */
+    double step, min, max;
 } FaultInfo;
 extern const FaultInfo fault_infos[FAULTS];
 
 /* Turns the camera by the error's yaw about the vertical axis, by its pitch about the camera's own
  * right axis (positive: up) and by its roll about the forward axis (positive: the right axis turns
  * down). Then moves the camera by x, y and height, and lengthens its focal length by so many
- * percent. */
+ * percent. A delay is none of the map's: it changes what the camera sees. */
 void camera_apply_error(Camera *camera, const CameraError *error);
 
 bool camera_error_equal(const CameraError *a, const CameraError *b);
-bool camera_error_is_zero(const CameraError *error);
+
+/* Whether the map is the same: all but the delay. */
+bool camera_error_same_map(const CameraError *a, const CameraError *b);
+
+/* Whether the map stays as calibrated. */
+bool camera_error_keeps_map(const CameraError *error);
 
 #ifdef __cplusplus
 }

@@ -73,17 +73,22 @@ static void take_ray(Objects *objects, const Target *targets, int64_t all, int64
         objects->seen_m[found][axis] += origin_m[axis] + first * direction[axis];
 }
 
-static void take_rays(Objects *objects, const Rig *rig, const Target *targets, int64_t all) {
+static void take_camera(Objects *objects, const Rig *rig, int camera, const Target *targets,
+                        int64_t all) {
     const Frustum *frustum = &rig->frustum;
-    int64_t pixel = 0;
+    int64_t pixel = (int64_t)camera * frustum->feat_h * frustum->feat_w;
     double origin_m[3], direction[3];
+    for (int h = 0; h < frustum->feat_h; h++)
+        for (int w = 0; w < frustum->feat_w; w++, pixel++) {
+            camera_ray(&rig->cameras[camera], frustum, frustum_u_px(frustum, w),
+                       frustum_v_px(frustum, h), origin_m, direction);
+            take_ray(objects, targets, all, pixel, origin_m, direction);
+        }
+}
+
+static void take_rays(Objects *objects, const Rig *rig, const Target *targets, int64_t all) {
     for (int camera = 0; camera < rig->camera_count; camera++)
-        for (int h = 0; h < frustum->feat_h; h++)
-            for (int w = 0; w < frustum->feat_w; w++, pixel++) {
-                camera_ray(&rig->cameras[camera], frustum, frustum_u_px(frustum, w),
-                           frustum_v_px(frustum, h), origin_m, direction);
-                take_ray(objects, targets, all, pixel, origin_m, direction);
-            }
+        take_camera(objects, rig, camera, targets, all);
     for (int64_t i = 0; i < objects->count; i++)
         for (int axis = 0; axis < 2; axis++)
             objects->seen_m[i][axis] /= (double)objects->pixels[i]; /* 0 / 0: none */
@@ -123,6 +128,42 @@ void objects_free(Objects *objects) {
     *objects = (Objects){0};
 }
 
+/* Gives a camera's pixels to the objects as they stood then; `seen_m` stays as of now. */
+static bool take_delayed(Objects *objects, const Rig *rig, int camera, const TrueBox *then,
+                         int64_t all, Err *err) {
+    Objects earlier;
+    int64_t area = (int64_t)rig->frustum.feat_h * rig->frustum.feat_w;
+    if (!objects_find(rig, then, objects->count, all - objects->count, &earlier, err))
+        return false;
+    for (int64_t pixel = camera * area; pixel < (camera + 1) * area; pixel++) {
+        int32_t *now = &objects->object_of[pixel], was = earlier.object_of[pixel];
+        if (*now >= 0)
+            objects->pixels[*now]--;
+        if (was >= 0)
+            objects->pixels[was]++;
+        *now = was;
+    }
+    objects_free(&earlier);
+    return true;
+}
+
+/* The cameras whose pictures are older. */
+static bool take_delays(Objects *objects, const Rig *rig, const World *world, double time_s,
+                        Err *err) {
+    bool ok = true;
+    for (int camera = 0; ok && camera < rig->camera_count; camera++) {
+        double delay_s = rig->cameras[camera].delay_s;
+        TrueBox *then = NULL;
+        int64_t count;
+        if (!delay_s)
+            continue;
+        ok = photos_world_boxes(world, time_s - delay_s, &then, &count, err) &&
+             take_delayed(objects, rig, camera, then, world->solid_count, err);
+        free(then);
+    }
+    return ok;
+}
+
 bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, double time_s,
                       Objects *objects, Err *err) {
     TrueBox *boxes = NULL;
@@ -131,9 +172,13 @@ bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, 
     if (!world)
         return !photos->box_count ||
                objects_find(rig, photos->boxes, photos->box_count, 0, objects, err);
-    bool ok = photos_world_boxes(world, time_s, &boxes, &count, err) &&
-              (!count || objects_find(rig, boxes, count, world->solid_count - count, objects, err));
+    bool ok =
+        photos_world_boxes(world, time_s, &boxes, &count, err) &&
+        (!count || (objects_find(rig, boxes, count, world->solid_count - count, objects, err) &&
+                    take_delays(objects, rig, world, time_s, err)));
     free(boxes);
+    if (!ok)
+        objects_free(objects);
     return ok;
 }
 

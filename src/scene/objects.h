@@ -42,7 +42,8 @@ bool objects_find(const Rig *rig, const TrueBox *boxes, int64_t count, int64_t h
 void objects_free(Objects *objects); /* accepts an empty one */
 
 /* Those of a scene: of the boxes of its world at `time_s`, where buildings, trees and poles hide
- * what is behind them, or of `photos`. None without a rig or a box. */
+ * what is behind them, or of `photos`. None without a rig or a box. Of a world, a delayed camera's
+ * pixels are those of the objects as they stood then. */
 bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, double time_s,
                       Objects *objects, Err *err);
 

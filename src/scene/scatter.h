@@ -30,8 +30,8 @@ typedef struct {
     double mass, mass_kept;
 } Pruned;
 
-/* Which points are left out: those of a smaller depth, or those outside of the pixel's `top` bins of
- * the largest depths. Zeroed: none. */
+/* Which points are left out: those of a smaller depth, or those outside of the pixel's `top` bins
+ * of the largest depths. Zeroed: none. */
 typedef struct {
     double below;
     int64_t top; /* 0: by depth */

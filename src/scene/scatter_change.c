@@ -167,7 +167,7 @@ static Cut *find_cuts(const BevShape *shape, const float *depth, int64_t top) {
 typedef struct {
     const float *depth;
     double below;
-    const Cut *cuts;     /* NULL: by depth */
+    const Cut *cuts;    /* NULL: by depth */
     int64_t area, bins; /* of a camera's features; of a pixel */
 } Keep;
 
@@ -189,7 +189,8 @@ static void drop_points(BevMap *map, const Keep *keep, Pruned *pruned) {
         int64_t start = kept, own = end;
         end = own + map->interval_lengths[i];
         for (int64_t t = own; t < end; t++) {
-            double weight = keep->depth[map->ranks_depth[t]] * (map->weights ? map->weights[t] : 1.0);
+            double weight =
+                keep->depth[map->ranks_depth[t]] * (map->weights ? map->weights[t] : 1.0);
             pruned->mass += weight;
             if (!keeps(keep, map, t))
                 continue;
@@ -220,9 +221,9 @@ bool scatter_prune(BevMap *map, const BevShape *shape, const float *depth, const
     Cut *cuts = prune->top ? find_cuts(shape, depth, prune->top) : NULL;
     if (prune->top && !cuts)
         return err_set(err, ERR_FAILED, "prune", "choose a smaller scene", "out of memory");
-    drop_points(map,
-                &(Keep){depth, prune->below, cuts, shape->feat_h * shape->feat_w, shape->depth_bins},
-                pruned);
+    drop_points(
+        map, &(Keep){depth, prune->below, cuts, shape->feat_h * shape->feat_w, shape->depth_bins},
+        pruned);
     free(cuts);
     return true;
 }

@@ -65,6 +65,20 @@ bool scene_take_photos(Scene *scene, double time_s, Err *err) {
            photos_of_world(&scene->rig, &scene->world, time_s, &scene->photos, err);
 }
 
+void scene_copy_camera(const Scene *from, int camera, const Features *to, uint8_t *srgb) {
+    const BevShape *shape = &from->shape;
+    const Photos *photos = &from->photos;
+    size_t pixels = (size_t)(shape->feat_h * shape->feat_w), first = (size_t)camera * pixels;
+    size_t bins = (size_t)shape->depth_bins, channels = (size_t)shape->channels;
+    size_t bytes = (size_t)(photos->h * photos->w * 3);
+    memcpy(to->depth + first * bins, from->tensors.depth + first * bins,
+           pixels * bins * sizeof *to->depth);
+    memcpy(to->feat + first * channels, from->tensors.feat + first * channels,
+           pixels * channels * sizeof *to->feat);
+    if (srgb && photos->srgb)
+        memcpy(srgb + (size_t)camera * bytes, photos->srgb + (size_t)camera * bytes, bytes);
+}
+
 bool scene_use_photo_features(Scene *scene, Err *err) {
     const BevShape *shape = &scene->shape;
     if (!scene->has_rig || !scene->photos.srgb)

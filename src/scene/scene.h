@@ -120,6 +120,10 @@ bool scene_load_npz(const char *path, Scene *scene, Err *err);
 /* Fills the photos of a world at a moment; does nothing where there are some, or no world. */
 bool scene_take_photos(Scene *scene, double time_s, Err *err);
 
+/* Copies one camera's depth, features and photograph over those in `to` and `srgb`, which have the
+ * scene's shape. `srgb` NULL: no photographs. */
+void scene_copy_camera(const Scene *from, int camera, const Features *to, uint8_t *srgb);
+
 /* Replaces the features of a scene from a file by features of its photographs, of PHOTO_CHANNELS
  * channels. Pooled, they are the street as seen from above. Needs a rig and photographs. */
 bool scene_use_photo_features(Scene *scene, Err *err);

@@ -6,6 +6,7 @@
 #include "src/scene/scatter.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,45 @@ bool workload_move(Workload *workload, int number, Err *err) {
            take_features(workload, err);
 }
 
+/* The tensors and the photograph of one camera of a clip, as of a moment before. */
+static bool take_earlier(Workload *workload, int camera, double time_s, Err *err) {
+    Scene *scene = &workload->scene, earlier;
+    if (!clip_load(scene->clip, clip_at(scene->clip, fmax(time_s, 0)), &earlier, err))
+        return false;
+    bool ok = !workload->options.photo_features || scene_use_photo_features(&earlier, err);
+    if (ok && workload->options.outlier > 0)
+        features_add_outlier(&earlier.shape, &earlier.tensors, workload->options.outlier);
+    if (ok)
+        scene_copy_camera(&earlier, camera, &scene->tensors, scene->photos.srgb);
+    scene_free(&earlier);
+    return ok;
+}
+
+bool workload_delay(Workload *workload, int camera, double delay_s, Err *err) {
+    Scene *scene = &workload->scene;
+    const Clip *clip = scene->clip;
+    double lasts_s = clip ? clip->starts_s[clip->count - 1] + clip->period_s : 0;
+    if (scene->rig.cameras[camera].delay_s == delay_s)
+        return true;
+    if (!scene->has_world && (!clip || clip->count < 2))
+        return err_set(err, ERR_USAGE, "delay", "choose a world or a clip",
+                       "this scene has one moment: nothing in it moves");
+    if (clip && delay_s >= lasts_s)
+        return err_set(err, ERR_USAGE, "delay", "choose less", "%g ms, but the clip lasts %g ms",
+                       delay_s * 1e3, lasts_s * 1e3);
+    scene->rig.cameras[camera].delay_s = delay_s;
+    if (!prune_is_off(&workload->options.prune))
+        drop_maps(workload);
+    if (clip)
+        return take_earlier(workload, camera, workload_time_s(workload) - delay_s, err);
+    bool photos = scene->photos.srgb != NULL;
+    photos_free(&scene->photos);
+    drop_features(workload);
+    workload->features = (Features){0};
+    return take_features(workload, err) &&
+           (!photos || scene_take_photos(scene, workload_time_s(workload), err));
+}
+
 void workload_close(Workload *workload) {
     if (!workload)
         return;
@@ -179,8 +219,8 @@ static bool has_own_map(const Scene *scene, BevAlign align) {
 
 bool workload_as_recorded(const Workload *workload) {
     return !workload->options.evenness && prune_is_off(&workload->options.prune) &&
-           !operator_is_changed(&workload->options.sizes) &&
-           !workload->dirty && !workload->miscalibrated;
+           !operator_is_changed(&workload->options.sizes) && !workload->dirty &&
+           !workload->miscalibrated;
 }
 
 bool workload_has_align(const Workload *workload, BevAlign align) {

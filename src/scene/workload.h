@@ -55,6 +55,11 @@ bool workload_move(Workload *workload, int number, Err *err);
 /* The time of the moment that the workload is at. */
 double workload_time_s(const Workload *workload);
 
+/* Has a camera see the moment so much earlier, of a clip its first one at the earliest. Fails where
+ * the scene has one moment only, or fewer than that. Problems and, where points are pruned, maps
+ * are no longer valid. */
+bool workload_delay(Workload *workload, int camera, double delay_s, Err *err);
+
 /* The embedding of the workload's features, with `channels` 0 where they are none. The caller frees
  * it. */
 bool workload_embedding(const Workload *workload, Embedding *embedding, Err *err);

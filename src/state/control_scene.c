@@ -258,13 +258,15 @@ unsigned control_prune(State *state, const Command *command) {
                    command->argument, prune_text(&now).text);
     if (state->scene.depth_bins && next.top > state->scene.depth_bins)
         return SAY(state, command->action, "prune: %s, but a pixel has %lld depth bins: still %s",
-                   prune_text(&next).text, (long long)state->scene.depth_bins, prune_text(&now).text);
+                   prune_text(&next).text, (long long)state->scene.depth_bins,
+                   prune_text(&now).text);
     state->job.prune = next;
     if (next.top)
         SAY(state, command->action, "prune top%lld: each pixel's bins of largest depth are kept",
             (long long)next.top);
     else if (next.below > 0)
-        SAY(state, command->action, "prune %g: points with a smaller depth are left out", next.below);
+        SAY(state, command->action, "prune %g: points with a smaller depth are left out",
+            next.below);
     else
         SAY(state, command->action, "prune off: every point is read");
     return control_changed_and_told(state);
@@ -397,6 +399,19 @@ unsigned control_dirty(State *state, const Command *from) {
     return control_changed_and_told(state);
 }
 
+/* A clip has no moments before its first: a delay as long as the clip is none. */
+static unsigned use_delay(State *state, Action action, double delay_ms) {
+    const SceneFacts *scene = &state->scene;
+    double lasts_ms = scene->moments * scene->moment_s * 1e3;
+    if (!scene->has_world && scene->moments < 2)
+        return SAY(state, action, "delay: this scene has one moment: nothing in it moves");
+    if (!scene->has_world && delay_ms >= lasts_ms)
+        return SAY(state, action, "delay: %g ms, but the clip lasts %.0f ms", delay_ms, lasts_ms);
+    state->job.camera_errors[state->camera].delay_ms = delay_ms;
+    SAY(state, action, "%s sees what was %g ms ago", state_camera_name(state), delay_ms);
+    return control_values_and_told(state);
+}
+
 unsigned control_calibration(State *state, const Command *from) {
     Command taken, *command = &taken;
     if (camera_missing(state, from->action) || !take_camera(state, from, &taken))
@@ -407,8 +422,10 @@ unsigned control_calibration(State *state, const Command *from) {
     const FaultInfo *info = &fault_infos[fault];
     double *value = &state->job.camera_errors[state->camera].each[fault];
     /* Rounded, so that ten steps of 0.1 forward and ten back give 0. */
-    *value = round(clamp(control_moved(command, *value, info->step), -info->max, info->max) * 1000) /
-                 1000 + 0.0;
+    double next = control_moved(command, *value, info->step);
+    if (value == &state->job.camera_errors[state->camera].delay_ms)
+        return use_delay(state, command->action, clamp(next, info->min, info->max));
+    *value = round(clamp(next, info->min, info->max) * 1000) / 1000 + 0.0;
     SAY(state, command->action, "%s of %s off by %+.1f %s", info->name, state_camera_name(state),
         *value, !strcmp(info->unit, "deg") ? "degrees" : info->unit);
     return control_changed_and_told(state);

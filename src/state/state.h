@@ -155,7 +155,7 @@ extern const char *const page_names[PAGE_COUNT]; /* "both", "dashboard", "bev" *
 typedef struct {
     char name[64], title[128];
     int64_t nx, ny, channels; /* cells of the picture: of a slice, or as seen from the side */
-    int64_t depth_bins; /* of a pixel; 0: not loaded yet */
+    int64_t depth_bins;       /* of a pixel; 0: not loaded yet */
     bool has_rig;    /* its cameras are known: metres, switching them off, calibration errors */
     double moment_s;     /* of a clip: time between two moments; 0: no clip */
     int moments;         /* of a clip */

@@ -166,6 +166,66 @@ still = told("ranges", "-a", "bilinear", "-d", "fp32")
 for i, r in enumerate((10, 30, 50, 80)):
     moved = rows[i]["left_m"] - still[i]["left_m"]
     assert abs(moved - r * np.sin(np.radians(1))) < 0.02 * r ** 0.5, (i, moved)'
+# ---- a delay: what one camera sees is older --------------------------------------------------------
+mkdir clip
+for time in 0 1; do
+    "$BEVSCOPE" export street.json clip/$time.npz --time $time --device cpu >out 2>&1
+done
+for scene in street.json clip; do
+    tap_run "$scene, its front camera late" tap_quiet "$BEVSCOPE" export $scene late-$scene.npz --time 1 --camera front \
+        --delay 1000 --device cpu
+done
+python_says "tensors and photograph of that camera are those of a second ago, the others of now" '
+then, now, front = np.load("clip/0.npz"), np.load("clip/1.npz"), 1
+assert str(now["camera_names"][front]) == "front"
+for scene in ("street.json", "clip"):
+    late = np.load(f"late-{scene}.npz")
+    for name in ("depth", "feat", "images"):
+        for camera in range(6):
+            want = then if camera == front else now
+            assert np.array_equal(late[name][camera], want[name][camera]), (scene, name, camera)
+        assert not np.array_equal(then[name][front], now[name][front]), name
+    assert np.array_equal(late["ranks_bev"], now["ranks_bev"])'
+python_says "each object is off as NumPy says: some of it stands where it was" '
+now, then = Street("clip/1.npz"), Street("clip/0.npz")
+front = 1
+which, seen = now.pixels_of()
+was, _ = then.pixels_of()
+mixed = which.copy()
+mixed[front] = was[front]
+now.depth[front] = then.depth[front]
+rows = told("street.json", "-d", "fp32", "--time", "1", "--camera", "front", "--delay", "1000")
+(x0, x1, cx), (y0, y1, cy) = now.grid[:2]
+far = same = 0
+for b, row in rows.items():
+    mine, surface = mixed == b, which == b
+    if not surface.any() or mine.sum() != row["pixels"]:
+        continue # houses and trees hide it, which the file does not know
+    sums = np.zeros(3)
+    for camera, (origin, rays) in enumerate(now.rays()):
+        p = origin + now.bins[:, None, None, None] * rays
+        m = np.where(mine[camera], now.depth[camera], 0)
+        i = [np.floor((p[..., k] - now.grid[k, 0]) / now.grid[k, 2]) for k in range(3)]
+        n = [round((g[1] - g[0]) / g[2]) for g in now.grid]
+        m = np.where(np.all([(a >= 0) & (a < c) for a, c in zip(i, n)], axis=0), m, 0)
+        sums += m.sum(), (m * (x0 + (i[0] + .5) * cx)).sum(), (m * (y0 + (i[1] + .5) * cy)).sum()
+    if not sums[0]:
+        continue
+    off = np.hypot(*(sums[1:] / sums[0] - seen[surface][:, :2].mean(0)))
+    assert abs(off - row["offset_m"]) < 1e-3, (b, off, row)
+    same += 1
+    drove = np.hypot(*(now.boxes[b, :2] - then.boxes[b, :2]))
+    if (mine == surface).all() or drove < 1:
+        continue
+    far += abs(row["moved_m"] - drove) < 0.2 * drove
+assert far and same > 10, (far, same)'
+tap_refuses "2500 ms, but the clip lasts 2000 ms" "a delay longer than the clip" info clip --camera front --delay 2500
+tap_refuses "this scene has one moment" "no moment before" info street.npz --camera front --delay 100
+tap_refuses "boxes of a clip do not say where" "a clip" info clip --objects --camera front --delay 100
+tap_refuses "from 0 to 10000" "a delay below 0" info street.json --camera front --delay -1
+tap_refuses "from 0 to 10000" "no number" info street.json --camera front --delay nan
+tap_refuses "which camera is not said" "a delay of no camera" info street.json --delay 100
+
 tap_run "the chart" "$BEVSCOPE" plot objects street.npz --camera front --yaw 3 -o chart.png
 tap_run "as SVG" "$BEVSCOPE" plot objects street.npz -o chart.svg
 

@@ -60,6 +60,62 @@ TAP_SUITE(engine_contents) {
     engine_close(engine);
 }
 
+/* What one camera alone puts into the grid. */
+static float *pooled_at(Engine *engine, State *state, double time_s, double delay_ms,
+                        const EngineFrame **frame) {
+    state->job.time_s = time_s;
+    state->job.camera_errors[0].delay_ms = delay_ms;
+    *frame = ask(engine, state);
+    const LiveFrame *shown = &(*frame)->live.frame;
+    size_t bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);
+    return memcpy(malloc(bytes), shown->pooled, bytes);
+}
+
+/* A delayed camera sees what it saw then, bit for bit; its pictures are those of then; the others
+ * show now. */
+static void test_delay(int scene) {
+    Engine *engine = open_engine(false);
+    State state = fresh(scene);
+    const EngineFrame *frame;
+    state.job.camera_mask = 1;
+    float *then = pooled_at(engine, &state, 0, 0, &frame);
+    float *now = pooled_at(engine, &state, 1, 0, &frame);
+    const LiveFrame *shown = &frame->live.frame;
+    size_t bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);
+    float *late = pooled_at(engine, &state, 1, 1000, &frame);
+    tap_ok(!memcmp(late, then, bytes) && memcmp(late, now, bytes),
+           "%s: a delayed camera fills the grid as a second ago", scenes[scene]);
+    float *before = pooled_at(engine, &state, 0, 1000, &frame);
+    bool world = frame->facts.has_world;
+    tap_ok(!memcmp(before, then, bytes) == !world,
+           world ? "a world has a past before its beginning" : "a clip has none");
+    state.job.camera_mask = 2;
+    float *others = pooled_at(engine, &state, 1, 1000, &frame);
+    free(now);
+    now = pooled_at(engine, &state, 1, 0, &frame);
+    tap_ok(!memcmp(others, now, bytes), "the other cameras show now");
+    free(then), free(now), free(late), free(before), free(others);
+    engine_close(engine);
+}
+
+TAP_SUITE(engine_delay_world) {
+    test_delay(SMALL);
+}
+
+TAP_SUITE(engine_delay_clip) {
+    char command[1024];
+    strcpy(own_file, "/tmp/engine-XXXXXX");
+    tap_need(mkdtemp(own_file) != NULL, "a folder");
+    snprintf(command, sizeof command,
+             "for t in 0 1; do \"$BEVSCOPE\" export small %s/$t.npz -c 16 --time $t --device cpu "
+             ">%s/said || exit 1; done; rm %s/said",
+             own_file, own_file, own_file);
+    tap_need(system(command) == 0, "a clip of two moments");
+    test_delay(OWN_FILE);
+    snprintf(command, sizeof command, "rm -r %s", own_file);
+    tap_ok(system(command) == 0, "the folder goes");
+}
+
 /* The baseline as it was with the rig that it was pinned with, whatever is done to the rig since.
  */
 TAP_SUITE(engine_pinned_rig) {

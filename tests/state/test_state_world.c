@@ -51,6 +51,39 @@ TAP_SUITE(state_world_cameras) {
            "without a rig there is nothing to turn");
 }
 
+TAP_SUITE(state_world_delay) {
+    State state = make_state();
+    SceneFacts facts = make_scene();
+    after(&state, "delay 300", state.job.camera_errors[0].delay_ms == 300,
+          "a camera sees what was 300 ms ago");
+    tap_ok(says(&state, "front sees what was 300 ms ago"), "and the log says so");
+    after(&state, "delay", state.job.camera_errors[0].delay_ms == 400, "a step is 100 ms");
+    after(&state, "delay back -5", state.job.camera_errors[1].delay_ms == 0,
+          "no camera sees ahead");
+    after(&state, "delay 99999", state.job.camera_errors[1].delay_ms == 10000,
+          "ten seconds at most");
+    after(&state, "repair", state.job.camera_errors[1].delay_ms == 0, "repair takes it away");
+    facts.has_world = false;
+    facts.moments = 3;
+    facts.moment_s = 0.5;
+    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &facts});
+    tap_ok(use(&state, "delay 1400") & STEP_RUN, "less than the clip");
+    tap_ok(!(use(&state, "delay 1500") & STEP_RUN) &&
+               says(&state, "delay: 1500 ms, but the clip lasts 1500 ms") &&
+               state.job.camera_errors[1].delay_ms == 1400,
+           "as long as the clip: refused in a line");
+    facts.moments = 0;
+    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &facts});
+    tap_ok(!(use(&state, "delay 100") & STEP_RUN) &&
+               says(&state, "delay: this scene has one moment: nothing in it moves"),
+           "a single moment has none before it");
+    CameraError late = {.delay_ms = 5}, turned = {.yaw_deg = 1, .delay_ms = 5};
+    tap_ok(camera_error_keeps_map(&late) && !camera_error_keeps_map(&turned) &&
+               camera_error_same_map(&late, &(CameraError){.each = {0}}) &&
+               !camera_error_equal(&late, &(CameraError){.each = {0}}),
+           "the map stays");
+}
+
 TAP_SUITE(state_world_camera_errors) {
     Camera camera;
     const double at[3] = {1, 2, 1.5};
@@ -101,8 +134,8 @@ TAP_SUITE(state_world_prune) {
     tap_ok(!(use(&state, "prune top7") & STEP_RUN) && state.job.prune.top == 4 &&
                says(&state, "prune: top7, but a pixel has 6 depth bins: still top4"),
            "more bins than there are");
-    const char *const wrong[] = {"prune top0", "prune top", "prune top-1", "prune top4x", "prune top1e1",
-                                 "prune nan",  "prune 1.5"};
+    const char *const wrong[] = {"prune top0",   "prune top", "prune top-1", "prune top4x",
+                                 "prune top1e1", "prune nan", "prune 1.5"};
     int refused = 0;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         refused += !(use(&state, wrong[i]) & STEP_RUN) && state.job.prune.top == 4;
