@@ -35,7 +35,7 @@ static bool each_problem(const Options *options, Workload *workload, Visit *visi
 /* ---- a scene --------------------------------------------------------------------------------- */
 
 typedef struct {
-    Report report, cameras;
+    Report report, cameras, faults;
     const char *scene;
 } Facts;
 
@@ -171,75 +171,118 @@ static void print_facts(const Report *report, FILE *out) {
         }
 }
 
+/* Puts the fault into the workload. */
+static bool add_fault(const Options *options, Workload *workload, Facts *facts, Err *err) {
+    if (!select_use_delay(options, workload, err))
+        return false;
+    const Rig right = workload->scene.rig;
+    if (!select_use_fault(options, workload, err))
+        return false;
+    fault_table_add(&right, &workload->scene.rig, NULL, facts->scene, &facts->faults);
+    return true;
+}
+
+/* The facts, then the tables that have rows. */
+static bool print_all(const Options *options, const Facts *facts, Err *err) {
+    const Report *const tables[] = {&facts->cameras, &facts->faults};
+    bool in_memory = !facts->report.out_of_memory;
+    MemoryStream output;
+    if (output_printer(options) != report_text)
+        return output_report(options, &facts->report,
+                             json_pack("{so so}", "cameras", report_json(&facts->cameras),
+                                       "fault_by_range", report_json(&facts->faults)),
+                             err);
+    if (!memory_stream_open(&output, err))
+        return false;
+    print_facts(&facts->report, output.stream);
+    for (int i = 0; i < 2; i++) {
+        if (tables[i]->row_count)
+            fputc('\n', output.stream);
+        if (tables[i]->row_count)
+            report_text(tables[i], output.stream);
+        in_memory = in_memory && !tables[i]->out_of_memory;
+    }
+    return output_close(&output, in_memory, options->output, err);
+}
+
 static bool describe_scenes(const Options *options, Err *err) {
     WorkloadOptions workload_options = select_workload(options);
     Facts facts = {0};
-    MemoryStream output;
     bool ok = true;
     for (int i = 0; ok && i < options->argument_count; i++) {
         Workload workload;
         facts.scene = options->arguments[i];
         if ((ok = select_open(&workload, facts.scene, &workload_options, err))) {
             add_cameras(&facts, &workload.scene);
-            ok = select_use_fault(options, &workload, err) && each_problem(options, &workload, add_problem, &facts, err);
+            ok = add_fault(options, &workload, &facts, err) &&
+                 each_problem(options, &workload, add_problem, &facts, err);
             workload_close(&workload);
         }
     }
-    if (ok && output_printer(options) != report_text)
-        ok = output_report(options, &facts.report,
-                           json_pack("{so}", "cameras", report_json(&facts.cameras)), err);
-    else if (ok && (ok = memory_stream_open(&output, err))) {
-        print_facts(&facts.report, output.stream);
-        if (facts.cameras.row_count)
-            fputc('\n', output.stream);
-        if (facts.cameras.row_count)
-            output_printer(options)(&facts.cameras, output.stream);
-        ok = output_close(&output, !facts.report.out_of_memory && !facts.cameras.out_of_memory, options->output, err);
-    }
+    ok = ok && print_all(options, &facts, err);
     report_free(&facts.report);
     report_free(&facts.cameras);
+    report_free(&facts.faults);
     return ok;
 }
 
 /* ---- info --objects -------------------------------------------------------------------------- */
 
-/* Of each --align and --dtype. */
+typedef struct {
+    Report rows, bands, faults;
+} ObjectReports;
+
+/* Of each --align and --dtype; the ranges of a fault of the first. */
 static bool measure_objects(const Options *options, Workload *workload, const char *scene,
-                            Report *rows, Report *bands, Err *err) {
+                            ObjectReports *reports, Err *err) {
     unsigned dtypes = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
     unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
     ObjectTable table;
-    bool ok = object_table_open(options, workload, &table, err);
+    bool ok = object_table_open(options, workload, &table, err), first = true;
     for (int align = 0; ok && align < BEV_ALIGN_COUNT; align++)
         for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
             if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
                 continue;
             ok = object_table_measure(&table, workload, (BevDtype)dtype, (BevAlign)align, err);
             if (ok)
-                object_table_add(&table, scene, (BevDtype)dtype, (BevAlign)align, rows, bands);
+                object_table_add(&table, scene, (BevDtype)dtype, (BevAlign)align, &reports->rows,
+                                 &reports->bands);
+            if (ok && first)
+                fault_table_add(&table.right, &workload->scene.rig, &table, scene,
+                                &reports->faults);
+            first = false;
         }
     object_table_close(&table);
     return ok;
 }
 
-/* For people: the objects, the nearest first, then the means by range. */
-static bool print_objects(const Options *options, const Report *rows, const Report *bands,
-                          Err *err) {
+/* For people: the objects, the nearest first, then the means by range, then a fault by range. */
+static bool print_objects(const Options *options, const ObjectReports *reports, Err *err) {
+    const Report *const all[] = {&reports->rows, &reports->bands, &reports->faults};
     MemoryStream output;
+    bool in_memory = true;
     if (!output_printer(options))
-        return output_report(options, rows, json_pack("{so}", "by_range", report_json(bands)), err);
+        return output_report(options, &reports->rows,
+                             json_pack("{so so}", "by_range", report_json(&reports->bands),
+                                       "fault_by_range", report_json(&reports->faults)),
+                             err);
     if (!memory_stream_open(&output, err))
         return false;
-    output_printer(options)(rows, output.stream);
-    fputc('\n', output.stream);
-    output_printer(options)(bands, output.stream);
-    return output_close(&output, !rows->out_of_memory && !bands->out_of_memory, options->output,
-                        err);
+    for (int i = 0; i < 3; i++) {
+        if (i && all[i]->row_count)
+            fputc('\n', output.stream);
+        if (all[i]->row_count)
+            output_printer(options)(all[i], output.stream);
+        in_memory = in_memory && !all[i]->out_of_memory;
+    }
+    return output_close(&output, in_memory, options->output, err);
 }
 
 static bool describe_objects(const Options *options, Err *err) {
     WorkloadOptions workload_options = select_workload(options);
-    Report rows = {.names_to = "object"}, bands = {.names_to = "range"};
+    ObjectReports reports = {.rows = {.names_to = "object"},
+                             .bands = {.names_to = "range"},
+                             .faults = {.names_to = "range_m"}};
     bool ok = options->argument_count > 0 ||
               err_set(err, ERR_USAGE, "info --objects", "name a scene, such as intersection",
                       "objects are those of a scene");
@@ -247,12 +290,13 @@ static bool describe_objects(const Options *options, Err *err) {
         Workload workload;
         if (!(ok = select_open(&workload, options->arguments[i], &workload_options, err)))
             break;
-        ok = measure_objects(options, &workload, options->arguments[i], &rows, &bands, err);
+        ok = measure_objects(options, &workload, options->arguments[i], &reports, err);
         workload_close(&workload);
     }
-    ok = ok && print_objects(options, &rows, &bands, err);
-    report_free(&rows);
-    report_free(&bands);
+    ok = ok && print_objects(options, &reports, err);
+    report_free(&reports.rows);
+    report_free(&reports.bands);
+    report_free(&reports.faults);
     return ok;
 }
 

@@ -252,6 +252,7 @@ typedef struct {
     Objects objects;
     ObjectError *errors, *baseline; /* [objects.count] */
     const ScaleRanges *scales;      /* of the workload */
+    Rig right;                      /* the rig without the fault */
 } ObjectTable;
 
 /* Finds the objects of a workload, measures the baseline, then puts the fault into the workload's
@@ -266,6 +267,13 @@ bool object_table_measure(ObjectTable *table, Workload *workload, BevDtype dtype
 
 /* How far an object's centroid has moved from the baseline's; NaN: unknown. */
 double object_moved_m(const ObjectTable *table, int64_t object);
+
+/* What a wrong calibration of a camera does in metres, seen from above: a row for 10, 30, 50 and
+ * 80 m from the camera. Of points there on its pixels' rays, as far as the grid has such heights;
+ * of the objects that this camera sees alone, at most a tenth nearer or farther. No rows where the
+ * two rigs have the same calibration. `table`: after object_table_measure; NULL: no objects. */
+void fault_table_add(const Rig *right, const Rig *wrong, const ObjectTable *table,
+                     const char *scene, Report *report);
 
 /* A row an object, and a row a band of range. */
 void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtype, BevAlign align,

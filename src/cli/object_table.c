@@ -94,8 +94,11 @@ bool object_table_open(const Options *options, Workload *workload, ObjectTable *
     if (!table->errors || !table->baseline)
         return err_set(err, ERR_FAILED, "objects", "", "out of memory");
     say_unmeasured(&table->objects, &scene->rig.grid, scene->name);
-    return measure(table, workload, UINT32_MAX, BEV_FP32, BEV_NEAREST, table->baseline, err) &&
-           use_delay(options, workload, table, err) && select_use_fault(options, workload, err);
+    if (!measure(table, workload, UINT32_MAX, BEV_FP32, BEV_NEAREST, table->baseline, err) ||
+        !use_delay(options, workload, table, err))
+        return false;
+    table->right = scene->rig;
+    return select_use_fault(options, workload, err);
 }
 
 void object_table_close(ObjectTable *table) {
@@ -188,6 +191,118 @@ void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtyp
         report_add(bands, "offset_m", "off m", 3, cell_real(now[band].offset_m));
         report_add(bands, "baseline_offset_m", "baseline m", 3, cell_real(before[band].offset_m));
     }
+}
+
+/* ---- a fault by range ------------------------------------------------------------------------ */
+
+/* Of the points of a camera at one range. */
+typedef struct {
+    int64_t points, in_grid, left_cell;         /* left_cell: of those in the grid */
+    double moved_m, largest_m, ahead_m, left_m; /* sums, but the largest */
+} Shift;
+
+static int64_t cell_of(const Grid *grid, const double at_m[3]) {
+    const double min[] = {grid->x_min_m, grid->y_min_m, grid->z_min_m};
+    const double max[] = {grid->x_max_m, grid->y_max_m, grid->z_max_m};
+    const int count[] = {grid->nx, grid->ny, grid_slices(grid)};
+    int64_t cell = 0;
+    for (int axis = 2; axis >= 0; axis--) {
+        double size = (max[axis] - min[axis]) / count[axis], i = (at_m[axis] - min[axis]) / size;
+        if (!grid_above(grid, at_m[axis], min[axis], size) || at_m[axis] >= max[axis])
+            return -1;
+        cell = cell * count[axis] + (int64_t)(grid->truncate ? trunc(i) : floor(i));
+    }
+    return cell;
+}
+
+/* A point at that distance on the pixel's ray, where the right rig and where the wrong one puts it.
+ */
+static void add_shift(const Rig *right, const Rig *wrong, int camera, int h, int w, double range_m,
+                      Shift *shift) {
+    const Frustum *frustum = &right->frustum;
+    double u = frustum_u_px(frustum, w), v = frustum_v_px(frustum, h);
+    double from[3], ray[3], at[3], off_from[3], off_ray[3], off[3];
+    camera_ray(&right->cameras[camera], frustum, u, v, from, ray);
+    camera_ray(&wrong->cameras[camera], &wrong->frustum, u, v, off_from, off_ray);
+    double level = hypot(ray[0], ray[1]), depth_m = range_m / level;
+    for (int axis = 0; axis < 3; axis++) {
+        at[axis] = from[axis] + depth_m * ray[axis];
+        off[axis] = off_from[axis] + depth_m * off_ray[axis];
+    }
+    if (!(at[2] >= right->grid.z_min_m && at[2] < right->grid.z_max_m))
+        return;
+    double dx = off[0] - at[0], dy = off[1] - at[1];
+    int64_t cell = cell_of(&right->grid, at);
+    bool in_bins = depth_m <= frustum_depth_m(frustum, (double)frustum_depth_bins(frustum) - 0.5);
+    shift->points++;
+    shift->in_grid += cell >= 0 && in_bins;
+    shift->left_cell += cell >= 0 && in_bins && cell_of(&wrong->grid, off) != cell;
+    shift->moved_m += hypot(dx, dy);
+    shift->largest_m = fmax(shift->largest_m, hypot(dx, dy));
+    shift->ahead_m += (dx * ray[0] + dy * ray[1]) / level;
+    shift->left_m += (dy * ray[0] - dx * ray[1]) / level;
+}
+
+/* The mean way of the objects of one camera at about that range from it. */
+static double objects_moved_m(const ObjectTable *table, int camera, double range_m,
+                              int64_t *count) {
+    const Objects *objects = &table->objects;
+    const double *from = table->right.cameras[camera].position_m;
+    int64_t area = objects->pixel_count / table->right.camera_count;
+    double sum = 0;
+    *count = 0;
+    for (int64_t i = 0; i < objects->count; i++) {
+        const double *at = objects->boxes[i].center_m;
+        double away_m = hypot(at[0] - from[0], at[1] - from[1]), moved_m = object_moved_m(table, i);
+        int64_t seen = 0;
+        for (int64_t pixel = camera * area; pixel < (camera + 1) * area; pixel++)
+            seen += objects->object_of[pixel] == i;
+        if (!seen || seen != objects->pixels[i] || fabs(away_m - range_m) > range_m / 10 ||
+            !isfinite(moved_m))
+            continue;
+        sum += moved_m;
+        (*count)++;
+    }
+    return sum / (double)*count;
+}
+
+static void add_range(const Rig *right, const Rig *wrong, int camera, double range_m,
+                      const ObjectTable *table, Report *report) {
+    Shift shift = {.points = 0};
+    int64_t count = 0;
+    double moved_m = table ? objects_moved_m(table, camera, range_m, &count) : NAN;
+    for (int h = 0; h < right->frustum.feat_h; h++)
+        for (int w = 0; w < right->frustum.feat_w; w++)
+            add_shift(right, wrong, camera, h, w, range_m, &shift);
+    double points = (double)shift.points; /* 0: the means are unknown */
+    report_add(report, "camera", "camera", 0, cell_text(right->cameras[camera].name));
+    report_add(report, "range_m", "range m", 0, cell_real(range_m));
+    report_add(report, "points", "points", 0, cell_int(shift.points));
+    report_add(report, "moved_m", "moved m", 3, metres(shift.moved_m / points));
+    report_add(report, "largest_m", "largest m", 3, cell_if(shift.points, metres(shift.largest_m)));
+    report_add(report, "ahead_m", "away m", 3, metres(shift.ahead_m / points));
+    report_add(report, "left_m", "left m", 3, metres(shift.left_m / points));
+    report_add(report, "in_grid", "in grid", 0, cell_int(shift.in_grid));
+    report_add(report, "other_cell", "in other cells", 3,
+               cell_real((double)shift.left_cell / (double)shift.in_grid));
+    if (!table)
+        return;
+    report_add(report, "objects", "objects", 0, cell_int(count));
+    report_add(report, "objects_moved_m", "they moved m", 3, metres(moved_m));
+}
+
+void fault_table_add(const Rig *right, const Rig *wrong, const ObjectTable *table,
+                     const char *scene, Report *report) {
+    static const double ranges_m[] = {10, 30, 50, 80};
+    for (int camera = 0; camera < right->camera_count; camera++)
+        for (int i = 0; i < 4; i++) {
+            if (!memcmp(&right->cameras[camera], &wrong->cameras[camera], sizeof(Camera)))
+                continue;
+            report->folds = true;
+            report_row(report);
+            report_add(report, "scene", "scene", 0, cell_text(scene));
+            add_range(right, wrong, camera, ranges_m[i], table, report);
+        }
 }
 
 /* ---- plot objects ---------------------------------------------------------------------------- */

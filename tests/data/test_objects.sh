@@ -166,6 +166,56 @@ still = told("ranges", "-a", "bilinear", "-d", "fp32")
 for i, r in enumerate((10, 30, 50, 80)):
     moved = rows[i]["left_m"] - still[i]["left_m"]
     assert abs(moved - r * np.sin(np.radians(1))) < 0.02 * r ** 0.5, (i, moved)'
+# The same without objects, of any fault: points on the pixels' rays, where the right rig and the wrong
+# one put them.
+python_says "a fault by range, of points as NumPy moves them" '
+front = 1
+right = s.pose.copy()
+def table(*fault, objects=()):
+    text = subprocess.run([os.environ["BEVSCOPE"], "info", "street.npz", "--camera", "front", "--device", "cpu",
+                           "-f", "json", *fault, *objects], capture_output=True, text=True, check=True).stdout
+    return json.loads(text)["fault_by_range"]
+n = np.array([round((hi - lo) / size) for lo, hi, size in s.grid])
+def cells(p):
+    i = np.floor((p - s.grid[:, 0]) / s.grid[:, 2])
+    inside = ((i >= 0) & (i < n)).all(-1)
+    return np.where(inside, i @ [1, n[0], n[0] * n[1]], -1)
+for name, value in (("yaw", 1), ("pitch", 2), ("shift-y", -0.5)):
+    rows = table("--" + name, str(value))
+    assert [r["range_m"] for r in rows] == [10, 30, 50, 80] and {r["camera"] for r in rows} == {"front"}
+    origin, rays = list(s.rays())[front]
+    s.pose = right.copy()
+    if name == "yaw":
+        s.pose[front, :3, :3] = rotation(2, value) @ right[front, :3, :3]
+    elif name == "pitch":
+        s.pose[front, :3, :3] = right[front, :3, :3] @ rotation(0, value)
+    else:
+        s.pose[front, 1, 3] += value
+    wrong_origin, wrong_rays = list(s.rays())[front]
+    s.pose = right.copy()
+    for row in rows:
+        depth = row["range_m"] / np.hypot(rays[..., 0], rays[..., 1])
+        at, off = origin + depth[..., None] * rays, wrong_origin + depth[..., None] * wrong_rays
+        taken = (at[..., 2] >= s.grid[2, 0]) & (at[..., 2] < s.grid[2, 1])
+        moved = np.hypot(*np.moveaxis((off - at)[..., :2], -1, 0))[taken]
+        assert row["points"] == taken.sum() and abs(row["moved_m"] - moved.mean()) < 1e-4, (name, row, moved.mean())
+        assert abs(row["largest_m"] - moved.max()) < 1e-4
+        before, after = cells(at), cells(off)
+        placed = taken & (before >= 0) & (depth <= s.bins[-1] + (s.bins[1] - s.bins[0]) / 2)
+        assert row["in_grid"] == placed.sum(), (name, row, placed.sum())
+        if placed.any():
+            assert abs(row["other_cell"] - (before != after)[placed].mean()) < 1e-3, (name, row)
+        if name == "yaw":
+            assert abs(row["left_m"] - row["range_m"] * np.sin(np.radians(value))) < 1e-3, row
+assert table() == [] and table("--dirty") == []'
+python_says "and of the objects at that range" '
+text = subprocess.run([os.environ["BEVSCOPE"], "info", "ranges", "--objects", "-a", "bilinear", "-f", "json", "-d", "fp32",
+                       "--camera", "front", "--yaw", "1"], capture_output=True, text=True, check=True).stdout
+rows, objects = json.loads(text)["fault_by_range"], told("ranges", "-a", "bilinear", "--camera", "front", "--yaw", "1", "-d", "fp32")
+for i, row in enumerate(rows):
+    assert row["objects"] == 1 and abs(row["objects_moved_m"] - objects[i]["moved_m"]) < 2e-4, row
+    assert abs(row["objects_moved_m"] - row["moved_m"]) < 0.11, row'
+
 # ---- a delay: what one camera sees is older --------------------------------------------------------
 mkdir clip
 for time in 0 1; do
