@@ -190,6 +190,27 @@ static bool fill_cameras(Snapshot *snapshot, Err *err) {
                    "tensors from a file have no camera pictures");
 }
 
+/* The sweep of the moment: the file's, or that of a car in the world. */
+static bool fill_lidar(Snapshot *snapshot, Err *err) {
+    Scene *scene = &snapshot->workload.scene;
+    FigureSpec *spec = &snapshot->spec;
+    spec->lidar = snapshot->options->lidar;
+    if (!spec->lidar && !(spec->truth & TRUTH_LIDAR))
+        return true;
+    if (scene->has_world && !scene->photos.sweep_count &&
+        !photos_world_sweep(&scene->world, spec->time_s, &scene->photos, err))
+        return false;
+    if (!spec->lidar)
+        return true;
+    if (snapshot->options->backward)
+        return err_set(err, ERR_USAGE, "--lidar", "leave it out",
+                       "the way back lights the camera views itself");
+    return (scene->has_rig && scene->photos.sweep_count) ||
+           err_set(err, ERR_USAGE, "--lidar", "choose a world, or a file with the array lidar",
+                   scene->has_rig ? "this scene came without a LiDAR"
+                                  : "this scene came without its cameras");
+}
+
 static bool fill_scene(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     const Scene *scene = &snapshot->workload.scene;
@@ -228,7 +249,9 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
                        (long long)options->channel, (long long)spec->channels);
     if (options->range && !parse_range(options->range, spec, err))
         return false;
-    return !(options->cameras || options->strip || options->backward) ||
+    if (!fill_lidar(snapshot, err))
+        return false;
+    return !(options->cameras || options->strip || options->backward || options->lidar) ||
            fill_cameras(snapshot, err);
 }
 

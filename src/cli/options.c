@@ -79,8 +79,7 @@ static const OptionRow rows[] = {
     {"direction", 0, "WHICH", KIND_CHOICE, ON(VERIFY) | ON(BENCH) | ON(REGIME) | ON(EXPORT),
      FIELD(direction),
      "forward (pooling), backward (its gradients, in fp32, fp16 and bf16) or both (default: "
-     "forward, "
-     "or that of the kernels named)",
+     "forward, or that of the kernels named)",
      CHOICE_DIRECTION},
     {"direction", 0, "WHICH", KIND_CHOICE, ON(PLOT) | ON(REPORT), FIELD(direction),
      "forward, backward (the kernels of the gradients) or, of a report, both (default: forward)",
@@ -160,8 +159,7 @@ static const OptionRow rows[] = {
      "pixel"},
     {"scales", 0, "FILE", KIND_TEXT, SCALED, FIELD(scales),
      "ranges that calibrate wrote, from which FP8, NVFP4 and INT8 are scaled; channel: ideal ones, "
-     "of "
-     "INT8 features one a channel (default: ideal, the largest values of the very frame)"},
+     "of INT8 features one a channel (default: ideal, the largest values of the very frame)"},
     {"outlier", 0, "FACTOR", KIND_REAL, SCENES, FIELD(outlier),
      "multiply feature channel 0 by this, as trained networks have channels: one scale for all "
      "channels then serves one of them",
@@ -297,9 +295,10 @@ static const OptionRow rows[] = {
     {"cameras", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(cameras), "add the strip of camera views"},
     {"strip", 0, "WHAT", KIND_CHOICE, ON(SNAPSHOT), FIELD(strip),
      "add it with this over the photographs: image (nothing), norm (of the features) or depth "
-     "(mean "
-     "of the distribution) (default: image)",
+     "(mean of the distribution) (default: image)",
      CHOICE_STRIP},
+    {"lidar", 0, NULL, KIND_FLAG, ON(LIVE) | ON(SNAPSHOT), FIELD(lidar),
+     "LiDAR points over the camera views, coloured by depth; of a world they are ray-cast"},
     {"truth", 0, "WHAT", KIND_CHOICE, ON(SNAPSHOT), FIELD(truth),
      "what to draw of a file's true objects and LiDAR: boxes, lidar, both or off (default: boxes)",
      CHOICE_TRUTH},

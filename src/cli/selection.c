@@ -280,6 +280,7 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
     app_number(app, "config", options->points > 0, (double)options->points);
     app_number(app, "skew", options->skew >= 0, options->skew);
     app_word(app, "rounding", options->rounding);
+    app_word(app, "lidar", options->lidar ? "on" : NULL);
     app_word(app, "camera", options->camera);
     for (int i = 0; i < FAULTS; i++)
         app_number(app, fault_infos[i].word, options->fault.each[i] != 0, options->fault.each[i]);

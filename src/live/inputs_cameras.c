@@ -62,6 +62,7 @@ static void fill_facts(LoadedScene *loaded) {
     facts->moment_s = scene->clip ? scene->clip->period_s : 0;
     facts->moments = scene->clip ? scene->clip->count : 0;
     facts->photo_features = scene->photo_features;
+    facts->has_lidar = scene->has_rig && (scene->has_world || scene->photos.sweep_count);
     facts->has_truth = scene->photos.box_count || scene->photos.sweep_count;
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         if (scene->has_rig || inputs_scene_has_map(scene, (BevAlign)align))

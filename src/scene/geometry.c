@@ -55,6 +55,22 @@ void camera_ray(const Camera *camera, const Frustum *frustum, double u_px, doubl
     }
 }
 
+bool camera_project(const Camera *camera, const Frustum *frustum, const double ego_m[3],
+                    double *u_px, double *v_px, double *depth_m) {
+    const double nearest_m = 0.1, *k = camera->intrinsics;
+    double own[3] = {0}; /* right, down, forward */
+    for (int axis = 0; axis < 3; axis++)
+        for (int i = 0; i < 3; i++)
+            own[i] += camera->rotation[3 * axis + i] * (ego_m[axis] - camera->position_m[axis]);
+    *depth_m = own[FORWARD];
+    if (!(*depth_m >= nearest_m))
+        return false;
+    double right = own[RIGHT] / *depth_m, down = own[DOWN] / *depth_m;
+    *u_px = (k[0] * right + k[1] * down + k[2]) * frustum->resize - frustum->crop_x;
+    *v_px = (k[3] * right + k[4] * down + k[5]) * frustum->resize - frustum->crop_y;
+    return true;
+}
+
 /* The horizon is where a ray of the middle column is level. */
 CameraView camera_view(const Camera *camera, const Frustum *frustum) {
     const double deg = 180 / M_PI, *r = camera->rotation;

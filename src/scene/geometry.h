@@ -100,6 +100,11 @@ double frustum_v_px(const Frustum *frustum, double h);
 void camera_ray(const Camera *camera, const Frustum *frustum, double u_px, double v_px,
                 double origin_m[3], double direction[3]);
 
+/* The reverse of camera_ray: the pixel of the network input, in it or not, and the depth along the
+ * optical axis. False: the point is behind the camera, or nearer than a tenth of a metre. */
+bool camera_project(const Camera *camera, const Frustum *frustum, const double ego_m[3],
+                    double *u_px, double *v_px, double *depth_m);
+
 /* Ego coordinates of frustum point (camera, d, h, w). */
 void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, double ego_m[3]);
 

@@ -61,6 +61,10 @@ void photos_features(const Photos *photos, const Frustum *frustum, float *feat);
 bool photos_world_boxes(const World *world, double time_s, TrueBox **boxes, int64_t *count,
                         Err *err);
 
+/* Adds a LiDAR sweep of 32 beams from the roof of a car in the world; there must be none yet. The
+ * caller frees. */
+bool photos_world_sweep(const World *world, double time_s, Photos *photos, Err *err);
+
 /* What a car in the world would record: the pictures of its cameras at the network's input, a box a
- * vehicle and pedestrian, and a LiDAR sweep of 32 beams from its roof. The caller frees. */
+ * vehicle and pedestrian, and that sweep. The caller frees. */
 bool photos_of_world(const Rig *rig, const World *world, double time_s, Photos *photos, Err *err);

@@ -76,7 +76,7 @@ enum { BEAMS = 32, TURNS = 1080 };
 static const double sensor_m[3] = {0.94, 0, 1.84}, lowest_deg = -30.67, highest_deg = 10.67,
                     reach_m = 100;
 
-static bool sweep(const World *world, double time_s, Photos *photos, Err *err) {
+bool photos_world_sweep(const World *world, double time_s, Photos *photos, Err *err) {
     WorldSnapshot *snapshot;
     if (!world_snapshot(world, time_s, &snapshot, err))
         return false;
@@ -107,8 +107,9 @@ static bool sweep(const World *world, double time_s, Photos *photos, Err *err) {
 
 bool photos_of_world(const Rig *rig, const World *world, double time_s, Photos *photos, Err *err) {
     *photos = (Photos){.has_time = true, .time_s = time_s};
-    if (take_pictures(rig, world, time_s, photos, err) && photos_world_boxes(world, time_s, &photos->boxes, &photos->box_count, err) &&
-        sweep(world, time_s, photos, err))
+    if (take_pictures(rig, world, time_s, photos, err) &&
+        photos_world_boxes(world, time_s, &photos->boxes, &photos->box_count, err) &&
+        photos_world_sweep(world, time_s, photos, err))
         return true;
     photos_free(photos);
     return false;

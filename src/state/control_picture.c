@@ -137,6 +137,14 @@ unsigned control_strip(State *state, const Command *command) {
     return SAY(state, command->action, "camera strip: %s", strip_names[strip]) | STEP_LOOK;
 }
 
+unsigned control_lidar(State *state, const Command *command) {
+    state->lidar = control_switched(command, state->lidar);
+    return SAY(state, command->action, "LiDAR on the pictures: %s%s",
+               state->lidar ? "points, blue near to red far" : "off",
+               state->scene.nx && !state->scene.has_lidar ? " (this scene came without one)" : "") |
+           STEP_LOOK;
+}
+
 unsigned control_truth(State *state, const Command *command) {
     int truth = control_pick(state, command, (int)state->truth);
     if (truth < 0)

@@ -92,7 +92,7 @@ const GlossaryRow glossary[] = {
      "the point."},
     {"prepare", "", "What a kernel builds once for a scatter map, before its first launch. It is "
      "timed apart from the launch."},
-    {"prune", "", "Leaves out points of small depth: below a value, or all but top4. The map then changes with each frame."},
+    {"prune", "", "Leaves out points of small depth. The map then changes with each frame."},
     {"rank", "ranks_depth, ranks_feat, ranks_bev", "An index that a point has: ranks_depth finds "
      "its value in depth, ranks_feat its row of features, ranks_bev its cell. The names are "
      "BEVDet's."},

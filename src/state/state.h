@@ -161,6 +161,7 @@ typedef struct {
     int moments;         /* of a clip */
     bool photo_features; /* its features are made from photographs */
     bool has_truth;  /* boxes or LiDAR came with it */
+    bool has_lidar;  /* a sweep came with it, or its world gives one */
     bool has_world;  /* rendered, not loaded: it moves; channels and temperature can be changed */
     unsigned aligns; /* bit mask: those with a map */
     bool has_operator; /* made by a rule (operator.h): no cameras; sizes and skew can be changed */
@@ -257,6 +258,7 @@ struct State {
     bool range_locked;           /* the colour bar keeps its range */
     bool fill;                   /* empty cells between filled ones are drawn, dimmer */
     Strip strip;
+    bool lidar;     /* its points over the strip */
     unsigned truth; /* true boxes and LiDAR on the picture: TRUTH_... */
     bool light;      /* theme; false: dark */
     uint64_t counts; /* how often hardware counters were asked for */

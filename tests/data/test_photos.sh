@@ -35,6 +35,22 @@ for strip in image norm depth; do
     tap_run "photographs, $strip" "$BEVSCOPE" snapshot a.npz --strip $strip -o $strip.png
 done
 tap_run "depth lies over them" sh -c '! cmp -s image.png depth.png && ! cmp -s norm.png depth.png'
+tap_run "LiDAR over the photographs" "$BEVSCOPE" snapshot a.npz --lidar --timing off -o dots.png
+tap_run "without" "$BEVSCOPE" snapshot a.npz --cameras --timing off -o none.png
+tap_run "is more" larger dots.png none.png
+tap_run "of a wrong calibration" "$BEVSCOPE" snapshot a.npz --lidar --timing off --title T --camera front --yaw 3 -o off.png
+! cmp -s dots.png off.png
+tap_ok $? "is another picture"
+tap_run "of a world" "$BEVSCOPE" snapshot street.json --lidar --timing off -o world-dots.png
+"$BEVSCOPE" snapshot street.json --cameras --timing off -o world-none.png
+tap_run "too" larger world-dots.png world-none.png
+tap_refuses "came without a LiDAR" "a file without" snapshot bare.npz --lidar -o never.png
+tap_refuses "came without its cameras" "an operator" snapshot histogram --lidar -o never.png
+tap_refuses "the way back lights" "gradients" snapshot street.json --lidar --backward -o never.png
+printf 'lidar on\ntick 0.1\nyaw 3\ntick 0.1\nlidar off\ntick 0.1\nlidar on\ntick 0\n' >keys
+tap_run "in the display" frames street.json
+grep -q 'LiDAR on the pictures: points, blue near to red far' frames/frame-0001.txt
+tap_ok $? "which says so"
 tap_refuses "add the array images" "no photographs" snapshot bare.npz --cameras -o never.png
 tap_refuses "not known" "an unknown strip" snapshot a.npz --strip heat -o never.png
 

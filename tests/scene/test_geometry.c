@@ -99,25 +99,6 @@ static void bevdet_point(const Rig *rig, int c, int d, int h, int w, double ego[
         ego[axis] += rig->cameras[c].position_m[axis];
 }
 
-/* The inverse of camera_ray: network input pixel and depth of an ego point. False when the point is
- * behind the camera. */
-static bool camera_project(const Camera *camera, const Frustum *frustum, const double ego_m[3],
-                           double *u_px, double *v_px, double *depth_m) {
-    double seen[3] = {0, 0, 0}; /* camera axes: transposed rotation times (ego - position) */
-    for (int axis = 0; axis < 3; axis++)
-        for (int column = 0; column < 3; column++)
-            seen[column] +=
-                camera->rotation[3 * axis + column] * (ego_m[axis] - camera->position_m[axis]);
-    if (!(seen[2] > 0))
-        return false;
-    const double *k = camera->intrinsics;
-    double right = seen[0] / seen[2], down = seen[1] / seen[2];
-    *u_px = frustum->resize * (k[0] * right + k[1] * down + k[2]) - frustum->crop_x;
-    *v_px = frustum->resize * (k[3] * right + k[4] * down + k[5]) - frustum->crop_y;
-    *depth_m = seen[2];
-    return true;
-}
-
 static void test_points(Rig *rig) {
     double worst = 0, worst_back = 0;
     int seen = 0;

@@ -51,6 +51,19 @@ TAP_SUITE(state_world_cameras) {
            "without a rig there is nothing to turn");
 }
 
+TAP_SUITE(state_world_lidar) {
+    State state = make_state();
+    SceneFacts facts = make_scene();
+    tap_ok(use(&state, "lidar on") & STEP_LOOK && state.lidar &&
+               says(&state, "LiDAR on the pictures: points, blue near to red far (this scene came "
+                            "without one)"),
+           "a scene without a LiDAR says so");
+    facts.has_lidar = true;
+    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &facts});
+    after(&state, "lidar", !state.lidar, "and off");
+    tap_ok(says(&state, "LiDAR on the pictures: off"), "in the log");
+}
+
 TAP_SUITE(state_world_delay) {
     State state = make_state();
     SceneFacts facts = make_scene();

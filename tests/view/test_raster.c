@@ -3,8 +3,10 @@
 #include "src/scene/workload.h"
 #include "src/view/bev/decode.h"
 #include "src/view/bev/raster.h"
+#include "src/view/bev/strip.h"
 #include "src/view/draw/color.h"
 #include "src/view/draw/image.h"
+#include "tests/support/scenes.h"
 #include "tests/support/tap.h"
 #include "tests/view/view_check.h"
 
@@ -169,4 +171,82 @@ TAP_SUITE(raster_street) {
     embedding_free(&embedding);
     problem_free(&problem);
     workload_close(&workload);
+}
+
+/* ---- LiDAR on the pictures ------------------------------------------------------------------- */
+
+enum { SEEN_W = 352, SEEN_H = 128, FRONT = 1 };
+
+/* Of the points on the front camera's picture: how many there are, the share that has the depth of
+ * the pixel under it, the same of those on vehicles. */
+typedef struct {
+    int points;
+    double right, on_vehicles;
+} Fit;
+
+static Fit fit_of(const Rig *rig, const Photos *sweep, const CameraViews *seen) {
+    static float depth_m[SEEN_W * SEEN_H];
+    int points = 0, right = 0, vehicles = 0, right_vehicles = 0;
+    strip_lidar(rig, FRONT, sweep, SEEN_W, SEEN_H, 1, depth_m);
+    for (int i = 0; i < SEEN_W * SEEN_H; i++) {
+        int64_t pixel = (int64_t)FRONT * SEEN_W * SEEN_H + i;
+        bool vehicle = seen->class[pixel] == CLASS_CAR || seen->class[pixel] == CLASS_TRUCK;
+        if (isnan(depth_m[i]))
+            continue;
+        bool fits = fabs(depth_m[i] - seen->depth_m[pixel]) < 0.3 + 0.03 * depth_m[i];
+        points++;
+        right += fits;
+        vehicles += vehicle;
+        right_vehicles += vehicle && fits;
+    }
+    return (Fit){points, (double)right / points, (double)right_vehicles / vehicles};
+}
+
+/* The pixels with a point have the colour of its depth; the others stay. */
+static int wrong_pixels(const Scene *scene, const Photos *sweep, const CameraViews *seen) {
+    static float depth_m[SEEN_W * SEEN_H];
+    StripInput input = {&scene->rig, NULL, 0, seen, NULL};
+    const ValueRange none = {.hi = 0}, range = strip_lidar_range(&scene->rig);
+    Image plain, dotted;
+    Err err = {0};
+    int wrong = 0;
+    need(strip_camera(&input, STRIP_IMAGE, NULL, &none, FRONT, SEEN_W, &plain, &err), &err);
+    input.lidar = sweep;
+    need(strip_camera(&input, STRIP_IMAGE, NULL, &none, FRONT, SEEN_W, &dotted, &err), &err);
+    strip_lidar(&scene->rig, FRONT, sweep, SEEN_W, SEEN_H, 1, depth_m);
+    for (int i = 0; i < SEEN_W * SEEN_H; i++) {
+        Rgb want = isnan(depth_m[i])
+                       ? image_get(&plain, i % SEEN_W, i / SEEN_W)
+                       : colormap_at(colormap_find("turbo"), range_position(&range, depth_m[i]));
+        Rgb got = image_get(&dotted, i % SEEN_W, i / SEEN_W);
+        wrong += memcmp(&want, &got, sizeof got) != 0;
+    }
+    image_free(&plain);
+    image_free(&dotted);
+    return wrong;
+}
+
+TAP_SUITE(raster_lidar) {
+    Scene *scene = load_scene("intersection");
+    CameraViews seen;
+    Photos sweep = {.sweep_count = 0};
+    Err err = {0};
+    need(camera_views_render(&scene->rig, &scene->world, SEEN_H, SEEN_W, 0, NULL, &seen, &err),
+         &err);
+    need(photos_world_sweep(&scene->world, 0, &sweep, &err), &err);
+    Fit fit = fit_of(&scene->rig, &sweep, &seen);
+    tap_ok(fit.points > 2000 && fit.right > 0.9 && fit.on_vehicles > 0.85,
+           "%d points, %.1f %% at the depth of what they lie on, %.1f %% of those on vehicles",
+           fit.points, 100 * fit.right, 100 * fit.on_vehicles);
+    tap_ok(wrong_pixels(scene, &sweep, &seen) == 0, "they have the colour of their depth");
+    Rig wrong = scene->rig;
+    camera_apply_error(&wrong.cameras[FRONT], &(CameraError){.yaw_deg = 3});
+    Fit off = fit_of(&wrong, &sweep, &seen);
+    tap_ok(
+        off.on_vehicles < fit.on_vehicles - 0.25 && off.right < fit.right - 0.05,
+        "3 degrees of yaw: %.1f %% are, and %.1f %% of those on vehicles: they leave their objects",
+        100 * off.right, 100 * off.on_vehicles);
+    photos_free(&sweep);
+    camera_views_free(&seen);
+    drop_scene(scene);
 }

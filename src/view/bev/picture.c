@@ -11,8 +11,21 @@
 
 enum { MOST_W = 360 }; /* columns of a photograph in the strip */
 
-static StripInput strip_input(const LiveFrame *frame) {
-    return (StripInput){frame->rig, frame->features, frame->channels, frame->cameras};
+static void sweep_destroy(void *contents) {
+    photos_free(contents);
+}
+
+/* The sweep of a world's moment; that of the picture before, where it is the same moment. */
+static bool take_sweep(const LiveFrame *frame, const Picture *previous, Picture *picture,
+                       Err *err) {
+    if (previous && previous->sweep && previous->strip_content == picture->strip_content) {
+        picture->sweep = ref_keep(previous->sweep);
+        return true;
+    }
+    picture->sweep = ref_new(sizeof *picture->sweep, sweep_destroy);
+    if (!picture->sweep)
+        return err_set(err, ERR_FAILED, "picture", "", "out of memory");
+    return photos_world_sweep(frame->world, frame->time_s, picture->sweep, err);
 }
 
 static bool copy_strip(const Picture *previous, Picture *picture, Err *err) {
@@ -40,14 +53,19 @@ static bool decode_strip(const LiveFrame *frame, const Picture *previous,
     if (!frame->rig)
         return true;
     if (previous && previous->camera_count && previous->strip == picture->strip &&
-        previous->strip_content == picture->strip_content)
+        previous->strip_content == picture->strip_content && previous->lidar == picture->lidar &&
+        (!picture->lidar || previous->content == picture->content)) /* points follow the rig, too */
         return copy_strip(previous, picture, err);
-    const StripInput input = strip_input(frame);
+    StripInput input = {frame->rig, frame->features, frame->channels, frame->cameras, NULL};
     float *values = NULL;
     bool ok = true, of_values = picture->strip != STRIP_IMAGE;
     picture->camera_count = frame->rig->camera_count;
     if (!of_values && frame->gradients.grad_feat)
         return gradient_strip(frame, picture, err);
+    if (picture->lidar && frame->world && !take_sweep(frame, previous, picture, err))
+        return false;
+    if (picture->lidar)
+        input.lidar = frame->world ? picture->sweep : frame->photos;
     if (of_values)
         ok = (values = strip_values(&input, picture->strip, &picture->camera_range, err));
     for (int i = 0; ok && i < picture->camera_count; i++)
@@ -60,9 +78,9 @@ static bool decode_strip(const LiveFrame *frame, const Picture *previous,
 static bool is_same(const Picture *previous, const Picture *want) {
     return previous && previous->content == want->content && previous->bev.view == want->bev.view &&
            previous->colormap == want->colormap && previous->channel == want->channel &&
-           !memcmp(&previous->rgb, &want->rgb, sizeof want->rgb) &&
-           previous->lock == want->lock && previous->compare == want->compare &&
-           previous->strip == want->strip && previous->bev.slice == want->bev.slice &&
+           !memcmp(&previous->rgb, &want->rgb, sizeof want->rgb) && previous->lock == want->lock &&
+           previous->compare == want->compare && previous->strip == want->strip &&
+           previous->lidar == want->lidar && previous->bev.slice == want->bev.slice &&
            previous->bev.filled == want->bev.filled;
 }
 
@@ -71,6 +89,7 @@ static void destroy(void *contents) {
     bev_picture_free(&picture->bev);
     for (int i = 0; i < picture->camera_count; i++)
         image_free(&picture->cameras[i]);
+    ref_drop(picture->sweep);
 }
 
 Picture *picture_make(const State *state, const LiveData *live, Picture *previous,
@@ -86,6 +105,7 @@ Picture *picture_make(const State *state, const LiveData *live, Picture *previou
                     .bev.filled = state->fill,
                     .compare = state->compare,
                     .strip = state->strip,
+                    .lidar = state->lidar,
                     .strip_content = frame->seen_content};
     if (want.strip == STRIP_IMAGE && !frame->cameras)
         want.strip = STRIP_NORM; /* the scene has tensors but no images */

@@ -13,7 +13,9 @@ typedef struct Picture {
     bool lock; /* the state asked to keep the range of the last picture */
     Compare compare;
     Strip strip;
+    bool lidar;             /* points over the strip */
     uint64_t strip_content; /* seen_content of the frame */
+    Photos *sweep;          /* of a world, where `lidar`; reference counted */
     BevPicture bev;
     int camera_count;
     Image cameras[RIG_MAX_CAMERAS]; /* the strip */

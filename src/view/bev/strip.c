@@ -48,7 +48,7 @@ float *strip_values(const StripInput *input, Strip strip, ValueRange *range, Err
             range->hi = fmax(range->hi, value);
     }
     if (strip == STRIP_DEPTH)
-        range->hi = size->depth_stop_m; /* fixed: a colour means the same at every moment */
+        range->hi = strip_lidar_range(input->rig).hi;
     return values;
 }
 
@@ -112,8 +112,9 @@ static void lay_over(const StripInput *input, Strip strip, const float *values,
         }
 }
 
-bool strip_camera(const StripInput *input, Strip strip, const float *values,
-                  const ValueRange *range, int64_t camera, int64_t most_w, Image *image, Err *err) {
+static bool camera_seen(const StripInput *input, Strip strip, const float *values,
+                        const ValueRange *range, int64_t camera, int64_t most_w, Image *image,
+                        Err *err) {
     const float *own = values;
     if (values)
         own += camera * input->rig->frustum.feat_h * input->rig->frustum.feat_w;
@@ -127,4 +128,67 @@ bool strip_camera(const StripInput *input, Strip strip, const float *values,
     if (own)
         lay_over(input, strip, own, range, image);
     return true;
+}
+
+/* ---- LiDAR ----------------------------------------------------------------------------------- */
+
+ValueRange strip_lidar_range(const Rig *rig) {
+    return (ValueRange){.hi = rig->frustum.depth_stop_m};
+}
+
+void strip_lidar(const Rig *rig, int64_t camera, const Photos *photos, int w, int h, int side,
+                 float *depth_m) {
+    const Frustum *frustum = &rig->frustum;
+    for (int64_t i = 0; i < (int64_t)w * h; i++)
+        depth_m[i] = NAN;
+    for (int64_t i = 0; i < photos->sweep_count; i++) {
+        const float *p = photos->sweep_m + 3 * i;
+        double u, v, depth;
+        if (!camera_project(&rig->cameras[camera], frustum, (const double[]){p[0], p[1], p[2]}, &u,
+                            &v, &depth))
+            continue;
+        double x = (u + 0.5) * w / frustum->input_w, y = (v + 0.5) * h / frustum->input_h;
+        if (!(x >= 0 && x < w && y >= 0 && y < h))
+            continue;
+        for (int square = 0; square < side * side; square++) {
+            int column = (int)x - (side - 1) / 2 + square % side;
+            int row = (int)y - (side - 1) / 2 + square / side;
+            float *at = &depth_m[(int64_t)row * w + column];
+            if (column >= 0 && column < w && row >= 0 && row < h && !(*at <= depth))
+                *at = (float)depth;
+        }
+    }
+}
+
+/* A picture that is too small for points is enlarged. */
+static bool add_lidar(const StripInput *input, int64_t camera, Image *image, Err *err) {
+    enum { LEAST_W = 300, PIXELS_A_SIDE = 400 };
+    int scale = (LEAST_W + image->w - 1) / image->w;
+    Image small = *image;
+    if (scale > 1) {
+        bool ok =
+            image_scale(&small, (int64_t)scale * small.w, (int64_t)scale * small.h, image, err);
+        image_free(&small);
+        if (!ok)
+            return false;
+    }
+    float *depth_m = malloc((size_t)image->w * (size_t)image->h * sizeof *depth_m);
+    if (!depth_m)
+        return err_set(err, ERR_FAILED, "LiDAR", "", "out of memory");
+    const ValueRange range = strip_lidar_range(input->rig);
+    strip_lidar(input->rig, camera, input->lidar, image->w, image->h, 1 + image->w / PIXELS_A_SIDE,
+                depth_m);
+    for (int y = 0; y < image->h; y++)
+        for (int x = 0; x < image->w; x++)
+            if (!isnan(depth_m[(int64_t)y * image->w + x]))
+                image_set(image, x, y,
+                          value_color(STRIP_DEPTH, depth_m[(int64_t)y * image->w + x], &range));
+    free(depth_m);
+    return true;
+}
+
+bool strip_camera(const StripInput *input, Strip strip, const float *values,
+                  const ValueRange *range, int64_t camera, int64_t most_w, Image *image, Err *err) {
+    return camera_seen(input, strip, values, range, camera, most_w, image, err) &&
+           (!input->lidar || add_lidar(input, camera, image, err));
 }

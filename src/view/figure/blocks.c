@@ -83,23 +83,38 @@ static double aspect_of(const FigureSpec *spec) {
     return (double)spec->cameras->w / (double)spec->cameras->h;
 }
 
-/* The meaning of the colours over the camera views. */
-static double strip_key(Pen *pen, const Figure *figure, double x, double top, double w) {
+enum { KEY_H = 16 };
+
+/* A bar of colours and what they mean. */
+static void key_row(Pen *pen, const Colormap *map, const char *text, double x, double top,
+                    double w) {
     enum { BAR_W = 160, BAR_H = 10 };
-    const FigureSpec *spec = figure->spec;
-    const Colormap *map = strip_colormap(spec->strip);
     TextStyle style = style_muted(pen);
-    char text[96];
-    if (!figure->strip_values)
-        return 0;
     for (int i = 0; i < BAR_W && !pen->measuring; i++)
         pen_fill(pen, (Box){x + i, top, 1, BAR_H}, colormap_at(map, i / (BAR_W - 1.0)), 1);
-    snprintf(text, sizeof text,
-             spec->strip == STRIP_DEPTH ? "mean of the depth distribution, 0 to %.4g m"
-                                        : "norm of the features, 0 to %.3g",
-             figure->strip_range.hi);
     pen_text(pen, x + BAR_W + 10, top + BAR_H, w - BAR_W - 10, &style, text);
-    return BAR_H + 6;
+}
+
+/* The meaning of the colours over the camera views. */
+static double strip_key(Pen *pen, const Figure *figure, double x, double top, double w) {
+    const FigureSpec *spec = figure->spec;
+    char text[96];
+    double h = 0;
+    if (figure->strip_values) {
+        snprintf(text, sizeof text,
+                 spec->strip == STRIP_DEPTH ? "mean of the depth distribution, 0 to %.4g m"
+                                            : "norm of the features, 0 to %.3g",
+                 figure->strip_range.hi);
+        key_row(pen, strip_colormap(spec->strip), text, x, top, w);
+        h += KEY_H;
+    }
+    if (figure->strip.lidar) {
+        snprintf(text, sizeof text, "LiDAR points by depth, 0 to %.4g m",
+                 strip_lidar_range(spec->rig).hi);
+        key_row(pen, strip_colormap(STRIP_DEPTH), text, x, top + h, w);
+        h += KEY_H;
+    }
+    return h;
 }
 
 double strip_block(Pen *pen, const Figure *figure, double x, double top, double w) {

@@ -74,6 +74,7 @@ typedef struct {
     bool outlines; /* footprints of the true solids */
     const Photos *photos; /* NULL: no boxes and no LiDAR */
     unsigned truth;       /* which of them: TRUTH_... */
+    bool lidar;           /* its points over the camera views; needs `rig` */
     Strip strip;          /* content of the strip; of the features of: */
     const Features *features;
 

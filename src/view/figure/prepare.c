@@ -139,7 +139,8 @@ static void size_panels(const FigureSpec *spec, Figure *figure) {
 
 /* The colours over the camera views. */
 static bool prepare_strip(const FigureSpec *spec, Figure *figure, Err *err) {
-    figure->strip = (StripInput){spec->rig, spec->features, spec->channels, spec->cameras};
+    figure->strip = (StripInput){spec->rig, spec->features, spec->channels, spec->cameras,
+                                 spec->lidar ? spec->photos : NULL};
     if (!spec->cameras || spec->strip == STRIP_IMAGE)
         return true;
     figure->strip_values = strip_values(&figure->strip, spec->strip, &figure->strip_range, err);
