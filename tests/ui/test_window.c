@@ -173,6 +173,43 @@ static void test_faults(void) {
     tap_ok(right == 0 && bent > 20, "a camera that is off says so (%d, %d)", right, bent);
 }
 
+/* ---- LiDAR ----------------------------------------------------------------------------------- */
+
+static bool same_camera(const Picture *a, const Picture *b, int camera) {
+    const Image *x = &a->cameras[camera], *y = &b->cameras[camera];
+    return x->w == y->w && x->h == y->h &&
+           !memcmp(x->rgba, y->rgba, (size_t)x->w * (size_t)x->h * 4);
+}
+
+static Picture *picture_after(Pipeline *pipeline, Picture *before) {
+    Err err;
+    Picture *made = NULL;
+    if (pipeline_run(pipeline, &state, (PipelineNeeds){.fp64_original = true}, &live, &err))
+        made = picture_make(&state, &live, before, NULL, &err);
+    tap_need(made != NULL, "a picture");
+    return made;
+}
+
+/* Points follow the calibration; the picture under them does not. */
+static void test_lidar(Pipeline *pipeline) {
+    state.lidar = true;
+    Picture *dotted = picture_after(pipeline, picture);
+    tap_ok(!same_camera(dotted, picture, 0), "LiDAR points are drawn over a camera's picture");
+    state.job.camera_errors[0].yaw_deg = 3;
+    Picture *turned = picture_after(pipeline, dotted);
+    tap_ok(!same_camera(turned, dotted, 0) && same_camera(turned, dotted, 1),
+           "a yaw error moves those of its camera, and no others");
+    tap_ok(turned->sweep == dotted->sweep, "the sweep of a moment is cast once");
+    state.lidar = false;
+    Picture *bare = picture_after(pipeline, turned);
+    tap_ok(same_camera(bare, picture, 0) && !bare->sweep, "without points the error is not seen");
+    state.job.camera_errors[0].yaw_deg = 0;
+    ref_drop(picture_after(pipeline, bare));
+    ref_drop(dotted);
+    ref_drop(turned);
+    ref_drop(bare);
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static WindowLayout layout(void) {
@@ -413,6 +450,7 @@ TAP_SUITE(window) {
     test_given_up();
     test_words();
     test_faults();
+    test_lidar(pipeline);
     test_keys();
     test_mouse();
     test_spots();
