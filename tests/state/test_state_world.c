@@ -62,6 +62,10 @@ TAP_SUITE(state_world_lidar) {
     state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &facts});
     after(&state, "lidar", !state.lidar, "and off");
     tap_ok(says(&state, "LiDAR on the pictures: off"), "in the log");
+    use(&state, "lidar on");
+    tap_ok(says(&state, "LiDAR on the pictures: points, blue near to red far (in the window and in "
+                        "snapshots)"),
+           "which says where");
 }
 
 TAP_SUITE(state_world_delay) {
@@ -73,6 +77,7 @@ TAP_SUITE(state_world_delay) {
     after(&state, "delay", state.job.camera_errors[0].delay_ms == 400, "a step is 100 ms");
     after(&state, "delay back -5", state.job.camera_errors[1].delay_ms == 0,
           "no camera sees ahead");
+    tap_ok(says(&state, "back sees the moment, without delay"), "which the log says");
     after(&state, "delay 99999", state.job.camera_errors[1].delay_ms == 10000,
           "ten seconds at most");
     after(&state, "repair", state.job.camera_errors[1].delay_ms == 0, "repair takes it away");
