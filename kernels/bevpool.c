@@ -8,18 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
+/* clang-format off */
 const BevDtypeInfo bev_dtypes[BEV_ELEMENT_COUNT] = {
-    [BEV_FP32] = {"fp32", "FP32", 32, BEV_FP32, BEV_FP32, 0x1p-24, 0x1p-149, FLT_MAX, "none"},
-    [BEV_FP16] = {"fp16", "FP16", 16, BEV_FP16, BEV_FP16, 0x1p-11, 0x1p-24, 65504, "none"},
-    [BEV_BF16] = {"bf16", "BF16", 16, BEV_BF16, BEV_BF16, 0x1p-8, 0x1p-133, 0x1.fep127, "none"},
-    [BEV_FP8] = {"fp8", "FP8", 8, BEV_FP8, BEV_FP8, 0x1p-4, 0x1p-9, 448, "per tensor"},
-    [BEV_NVFP4] = {"nvfp4", "NVFP4", 4, BEV_FP8, BEV_FP8, 0x1p-2, 0.5, 6,
+    [BEV_FP32] = {"fp32", "FP32", 32, 1, 8, BEV_FP32, BEV_FP32, 0x1p-24, 0x1p-149, FLT_MAX, "none"},
+    [BEV_FP16] = {"fp16", "FP16", 16, 1, 5, BEV_FP16, BEV_FP16, 0x1p-11, 0x1p-24, 65504, "none"},
+    [BEV_BF16] = {"bf16", "BF16", 16, 1, 8, BEV_BF16, BEV_BF16, 0x1p-8, 0x1p-133, 0x1.fep127,
+                  "none"},
+    [BEV_FP8] = {"fp8", "FP8", 8, 1, 4, BEV_FP8, BEV_FP8, 0x1p-4, 0x1p-9, 448, "per tensor"},
+    [BEV_NVFP4] = {"nvfp4", "NVFP4", 4, 1, 2, BEV_FP8, BEV_FP8, 0x1p-2, 0.5, 6,
                    "per 16 values and per tensor"},
-    [BEV_INT8] = {"int8", "INT8", 8, BEV_UINT8, BEV_INT8, 0x1p-7, 1, 127, "per tensor or channel"},
-    [BEV_INT8_FP16] = {"int8_fp16", "I8/16", 8, BEV_UINT8, BEV_FP16, 0x1p-7, 1, 127,
+    [BEV_INT8] = {"int8", "INT8", 8, 1, 0, BEV_UINT8, BEV_INT8, 0x1p-7, 1, 127,
+                  "per tensor or channel"},
+    [BEV_INT8_FP16] = {"int8_fp16", "I8/16", 8, 1, 0, BEV_UINT8, BEV_FP16, 0x1p-7, 1, 127,
                        "per tensor or channel"},
-    [BEV_UINT8] = {"uint8", "UINT8", 8, BEV_UINT8, BEV_UINT8, 0x1p-8, 1, 255, "per tensor"},
+    [BEV_UINT8] = {"uint8", "UINT8", 8, 0, 0, BEV_UINT8, BEV_UINT8, 0x1p-8, 1, 255, "per tensor"},
 };
+/* clang-format on */
 
 const BevAlignInfo bev_aligns[BEV_ALIGN_COUNT] = {
     [BEV_NEAREST] = {"nearest", "Nearest", "A point goes into the cell that holds it."},

@@ -52,6 +52,8 @@ typedef struct {
     const char *name;  /* command line and JSON: "fp16" */
     const char *title; /* on screen: "FP16" */
     int bits;          /* per element, scales not counted */
+    int sign, exponent; /* bits of an element's code, from its top; the rest is the fraction, or,
+                           without an exponent, the whole number in two's complement */
     BevDtype depth, out;
     double unit_roundoff; /* u: 2^-11 for FP16, half a unit in the last place of 1.0 */
     double smallest;      /* smallest positive (subnormal) value */

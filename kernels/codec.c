@@ -128,6 +128,60 @@ uint8_t bev_uint8_encode(float value) {
     return (uint8_t)whole_encode(value, 0, 255);
 }
 
+/* ---- one element of any format --------------------------------------------------------------- */
+
+uint32_t bev_code(BevDtype dtype, float value) {
+    switch (dtype) {
+    case BEV_FP32:
+        return bits_of(value);
+    case BEV_FP16:
+        return bev_fp16_encode(value);
+    case BEV_BF16:
+        return bev_bf16_encode(value);
+    case BEV_FP8:
+        return bev_e4m3_encode(value);
+    case BEV_NVFP4:
+        return bev_e2m1_encode(value);
+    case BEV_INT8:
+    case BEV_INT8_FP16:
+        return (uint8_t)bev_int8_encode(value);
+    case BEV_UINT8:
+        return bev_uint8_encode(value);
+    case BEV_ELEMENT_COUNT:
+        break;
+    }
+    assert(!"no such format");
+    return 0;
+}
+
+CPU_INLINE double code_value(BevDtype dtype, uint32_t code) {
+    switch (dtype) {
+    case BEV_FP32:
+        return float_of(code);
+    case BEV_FP16:
+        return narrow_decode(&FP16, code);
+    case BEV_BF16:
+        return float_of(code << 16);
+    case BEV_FP8:
+        return narrow_decode(&E4M3, code);
+    case BEV_NVFP4:
+        return narrow_decode(&E2M1, code);
+    case BEV_INT8:
+    case BEV_INT8_FP16:
+        return (int8_t)code;
+    case BEV_UINT8:
+        return (uint8_t)code;
+    case BEV_ELEMENT_COUNT:
+        break;
+    }
+    assert(!"no such format");
+    return 0;
+}
+
+double bev_code_value(BevDtype dtype, uint32_t code) {
+    return code_value(dtype, code);
+}
+
 /* ---- sizes and scales ------------------------------------------------------------------------ */
 
 static int64_t blocks_of(int64_t row_len) {
@@ -318,32 +372,19 @@ float bev_sum_factor(const BevProblem *problem, int64_t channel) {
 }
 
 double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column) {
+    const BevDtype dtype = tensor->dtype;
     size_t at = (size_t)(row * tensor->row_len + column);
-    switch (tensor->dtype) {
-    case BEV_FP32:
+    if (dtype == BEV_FP32)
         return ((const float *)tensor->data)[at];
-    case BEV_FP16:
-        return bev_fp16_decode(((const uint16_t *)tensor->data)[at]);
-    case BEV_BF16:
-        return bev_bf16_decode(((const uint16_t *)tensor->data)[at]);
-    case BEV_FP8:
-        return (double)bev_e4m3_decode(((const uint8_t *)tensor->data)[at]) * tensor->scale;
-    case BEV_NVFP4: {
+    if (dtype == BEV_NVFP4) {
         int64_t block = row * blocks_of(tensor->row_len) + column / BEV_BLOCK;
         uint8_t pair =
             ((const uint8_t *)tensor->data)[(block * BEV_BLOCK + column % BEV_BLOCK) / 2];
-        return (double)bev_e2m1_decode((uint8_t)(pair >> (column % 2 * 4))) *
+        return code_value(dtype, pair >> (column % 2 * 4) & 0xf) *
                bev_e4m3_decode(tensor->block_scales[block]) * tensor->scale;
     }
-    case BEV_INT8:
-    case BEV_INT8_FP16:
-        return (double)((const int8_t *)tensor->data)[at] * tensor->scale *
-               (tensor->channel_scales ? tensor->channel_scales[column] : 1);
-    case BEV_UINT8:
-        return (double)((const uint8_t *)tensor->data)[at] * tensor->scale;
-    case BEV_ELEMENT_COUNT:
-        break;
-    }
-    assert(!"no such format");
-    return 0;
+    uint32_t code = bev_dtypes[dtype].bits == 8 ? ((const uint8_t *)tensor->data)[at]
+                                                : ((const uint16_t *)tensor->data)[at];
+    return code_value(dtype, code) * tensor->scale *
+           (tensor->channel_scales ? tensor->channel_scales[column] : 1);
 }

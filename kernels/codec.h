@@ -25,6 +25,10 @@ float bev_e2m1_decode(uint8_t code);
 int8_t bev_int8_encode(float value);
 uint8_t bev_uint8_encode(float value);
 
+/* The code of one element, without scales, that is nearest to `value`; and the value of a code. */
+uint32_t bev_code(BevDtype dtype, float value);
+double bev_code_value(BevDtype dtype, uint32_t code);
+
 /* Bytes needed for `rows` x `row_len` codes, and block scales (0 where the format has none). */
 size_t bev_code_bytes(BevDtype dtype, int64_t rows, int64_t row_len);
 size_t bev_block_scale_bytes(BevDtype dtype, int64_t rows, int64_t row_len);

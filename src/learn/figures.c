@@ -3,6 +3,7 @@
 #include "src/learn/figures.h"
 
 #include "kernels/codec.h"
+#include "src/state/bits.h"
 #include "src/state/live_text.h"
 
 #include <math.h>
@@ -262,22 +263,32 @@ static Reading gather(const FigureQuery *query) {
 }
 
 static Reading rounded(const FigureQuery *query) {
-    float x = (float)query->number;
-    switch (dtype_of(query)) {
-    case BEV_FP16:
-        return computed(bev_fp16_decode(bev_fp16_encode(x)));
-    case BEV_BF16:
-        return computed(bev_bf16_decode(bev_bf16_encode(x)));
-    case BEV_FP8:
-        return computed(bev_e4m3_decode(bev_e4m3_encode(x)));
-    case BEV_NVFP4:
-        return computed(bev_e2m1_decode(bev_e2m1_encode(x)));
-    case BEV_INT8:
-    case BEV_INT8_FP16:
-        return computed(bev_int8_encode(x));
-    default:
-        return computed(x);
-    }
+    BevDtype dtype = dtype_of(query);
+    return computed(bev_code_value(dtype, bev_code(dtype, (float)query->number)));
+}
+
+/* ---- the page of bits ------------------------------------------------------------------------ */
+
+static Reading code_number(const FigureQuery *query) {
+    return computed(state_bits(query->state).code);
+}
+
+static Reading code_holds(const FigureQuery *query) {
+    BitsPage page = state_bits(query->state);
+    double value = bev_code_value(page.dtype, page.code);
+    return isnan(value) ? unknown(query, "the bits are NaN") : computed(value);
+}
+
+static Reading next_nan(const FigureQuery *query) {
+    BitsPage page = state_bits(query->state);
+    return computed(bits_then_nan(page.dtype, page.code));
+}
+
+static Reading next_infinite(const FigureQuery *query) {
+    BitsPage page = state_bits(query->state);
+    uint32_t next;
+    return computed(bits_next(page.dtype, page.code, 1, &next) &&
+                    isinf(bev_code_value(page.dtype, next)));
 }
 
 static Reading moved_m(const FigureQuery *query) {
@@ -501,6 +512,10 @@ const FigureRow figures[] = {
     {"clear_us", TAKES_NOTHING, MEASURE_US, false, false, "recorded: a clear of the output alone", clear},
     {"published_us", TAKES_KERNEL, MEASURE_US, false, false, "what the article says, on the chosen GPU", published_us},
     {"rounded", TAKES_FORMAT_AND_NUMBER, MEASURE_NONE, false, false, "a number as the format's codes hold it, without scales", rounded},
+    {"code", TAKES_NOTHING, MEASURE_NONE, false, false, "the code on the page of bits, as a whole number", code_number},
+    {"code_value", TAKES_NOTHING, MEASURE_NONE, false, false, "its value", code_holds},
+    {"next_nan", TAKES_NOTHING, MEASURE_TRUTH, false, false, "the code after it is NaN", next_nan},
+    {"next_infinite", TAKES_NOTHING, MEASURE_TRUTH, false, false, "the next number is infinity", next_infinite},
     {"adjoint_grid", TAKES_NOTHING, MEASURE_NONE, false, false, "backward: sum of what is pooled times its gradient", adjoint_grid},
     {"adjoint_depth", TAKES_NOTHING, MEASURE_NONE, false, false, "backward: sum of the depths times their gradients", adjoint_depth},
     {"adjoint_features", TAKES_NOTHING, MEASURE_NONE, false, false, "backward: sum of the features times their gradients", adjoint_features},

@@ -85,6 +85,7 @@ typedef struct {
     float *values;   /* (cell, c); NULL where there are */
     BevTensor codes; /* the output as the kernel left it: of a large grid on the CPU; owned */
     BevFootprint footprint;
+    LiveScales scales;
     BevTraffic gather, own;
     ObjectBand objects[OBJECT_BANDS]; /* where the features have objects */
 } PooledGrid;

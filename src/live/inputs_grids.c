@@ -162,6 +162,22 @@ static bool measure_objects(PooledGrid *pooled, const BevProblem *view) {
     return errors != NULL;
 }
 
+static LiveScales scales_of(const BevProblem *view) {
+    LiveScales scales = {.known = true,
+                         .dtype = view->dtype,
+                         .tensor = {[BITS_FEATURES] = view->feat.scale,
+                                    [BITS_DEPTH] = view->depth.scale,
+                                    [BITS_OUTPUT] = view->out.scale},
+                         .channel_least = 1,
+                         .channel_most = 1};
+    const float *channels = view->feat.channel_scales;
+    for (int64_t c = 0; channels && c < view->shape.channels; c++) {
+        scales.channel_least = c ? fminf(scales.channel_least, channels[c]) : channels[c];
+        scales.channel_most = c ? fmaxf(scales.channel_most, channels[c]) : channels[c];
+    }
+    return scales;
+}
+
 PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const KernelConfig *config,
                              Err *err) {
     BevProblem *view = &runner->problem.view;
@@ -175,6 +191,7 @@ PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const Kern
         return NULL;
     }
     pooled->footprint = bev_footprint(view);
+    pooled->scales = scales_of(view);
     pooled->gather = bev_gather_traffic(view, bev_dtypes[view->out.dtype].bits);
     if (inputs_large(&view->shape, pooled->map))
         runner_clear(runner);

@@ -457,6 +457,7 @@ static void fill_stages(const StageTimes *times, LiveData *live) {
 static bool fill_memory(const FrameInputs *next, const KernelConfig *config, bool same_map,
                         LiveData *live, Err *err) {
     const PooledGrid *pooled = next->pooled;
+    live->scales = pooled->scales;
     if (config->kernel->direction == BEV_BACKWARD) {
         live->memory = inputs_backward_memory(next, config);
         return (same_map && live->intervals.of_pixels) ||

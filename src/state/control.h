@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/base/kernel_config.h"
+#include "src/state/bits.h"
 #include "src/state/state.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ ControlValues values_kernels, values_dtypes, values_aligns, values_directions, v
     values_roundings, values_backends, values_configs, values_channels, values_scales,
     values_scales_from, values_gpus, values_compares, values_views, values_colormaps, values_strips,
     values_truths, values_charts, values_themes, values_scenes, values_cameras, values_losses,
-    values_lessons, values_pages, values_glossary, values_undo;
+    values_bits, values_lessons, values_pages, values_glossary, values_undo;
 
 static inline const char *on_off(bool on) {
     return on ? "on" : "off";

@@ -46,7 +46,7 @@ unsigned control_aligns(const State *state) {
 /* Where the page "both" looks like the dashboard, keys skip it, but not in a lesson, which is shown
  * there. */
 unsigned control_page(State *state, const Command *command) {
-    bool wide = state->job.steps || state->chart != CHART_NONE;
+    bool wide = state->bits.open || state->job.steps || state->chart != CHART_NONE;
     int least = wide ? PAGE_BOTH_COLUMNS : PAGE_SMALL_COLUMNS;
     bool narrow =
         command->step && state->columns && state->columns < least && !state->lesson.open;
@@ -172,6 +172,8 @@ unsigned control_escape(State *state, const Command *command) {
         state->help = false;
         return STEP_REDRAW;
     }
+    if (state->bits.open)
+        return control_bits(state, &(Command){.action = ACTION_BITS, .argument = "off"});
     if (state->job.steps)
         return control_steps(state, &(Command){.action = ACTION_STEPS, .argument = "off"});
     if (state->job.train_steps)

@@ -194,7 +194,11 @@ static void append_key(int32_t key, char *text, size_t size) {
 
 /* ---- the key bar ----------------------------------------------------------------------------- */
 
-typedef enum { OPEN_PALETTE, OPEN_HELP, OPEN_LESSON, OPEN_STEPS, OPEN_TRAINING, OPEN_NOTHING } Open;
+/* clang-format off */
+typedef enum {
+    OPEN_PALETTE, OPEN_HELP, OPEN_LESSON, OPEN_BITS, OPEN_STEPS, OPEN_TRAINING, OPEN_NOTHING
+} Open;
+/* clang-format on */
 
 static const struct {
     Open open;
@@ -208,6 +212,10 @@ static const struct {
     {OPEN_PALETTE, "Esc", "as before", ACTION_COUNT},
     {OPEN_HELP, "PgUp PgDn", "page", ACTION_COUNT},
     {OPEN_HELP, "Esc", "close", ACTION_ESCAPE},
+    {OPEN_BITS, "Arrows", "bit, next", ACTION_BITS_VALUE}, /* or, */
+    {OPEN_BITS, "Left Right", "bit", ACTION_BITS_AT},      /* where Up and Down are taken */
+    {OPEN_BITS, "Space", "flip", ACTION_BITS_FLIP},
+    {OPEN_BITS, "Esc", "close", ACTION_ESCAPE},
     {OPEN_LESSON, "Enter", "go on", ACTION_NEXT},
     {OPEN_LESSON, "Backspace", "back", ACTION_BACK},
     {OPEN_LESSON, "PgUp PgDn", "scroll", ACTION_COUNT},
@@ -224,9 +232,20 @@ static Open open_now(const State *state) {
     return state->palette.open         ? OPEN_PALETTE
            : state->help               ? OPEN_HELP
            : state->lesson.open        ? OPEN_LESSON
+           : state->bits.open          ? OPEN_BITS
            : state->job.steps          ? OPEN_STEPS
            : state->job.train_steps    ? OPEN_TRAINING
                                        : OPEN_NOTHING;
+}
+
+/* Whether the keys of the page of bits work; in a lesson they work beside its own. */
+static bool bits_keys(const State *state, Open open) {
+    return open == OPEN_BITS || (open == OPEN_LESSON && state->bits.open);
+}
+
+/* Up and Down choose an answer where a lesson asks for a choice. */
+static bool choice_keys(const State *state, Open open) {
+    return open == OPEN_LESSON && state->lesson.asks == ASKS_CHOICE;
 }
 
 static const KeyRow *next_by_rank(const KeyRow *row) {
@@ -243,14 +262,27 @@ static KeyHint hint_of(Action action) {
     return hint;
 }
 
+/* A key has one meaning: the page of bits comes before the lesson. */
+static bool is_hinted(const KeyHint *hints, int count, const char *key) {
+    for (int i = 0; i < count; i++)
+        if (!strcmp(hints[i].key, key))
+            return true;
+    return false;
+}
+
 int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
     Open open = open_now(state);
     int count = 0;
-    for (size_t i = 0; i < sizeof hint_rows / sizeof *hint_rows; i++)
-        if (hint_rows[i].open == open) {
-            hints[count] = (KeyHint){.label = hint_rows[i].label, .action = hint_rows[i].action};
-            snprintf(hints[count++].key, sizeof hints->key, "%s", hint_rows[i].key);
-        }
+    for (size_t i = 0; i < sizeof hint_rows / sizeof *hint_rows; i++) {
+        Action left_out = choice_keys(state, open) ? ACTION_BITS_VALUE : ACTION_BITS_AT;
+        bool of_bits = hint_rows[i].open == OPEN_BITS && bits_keys(state, open);
+        if (of_bits && hint_rows[i].action == left_out)
+            continue;
+        if ((!of_bits && hint_rows[i].open != open) || is_hinted(hints, count, hint_rows[i].key))
+            continue;
+        hints[count] = (KeyHint){.label = hint_rows[i].label, .action = hint_rows[i].action};
+        snprintf(hints[count++].key, sizeof hints->key, "%s", hint_rows[i].key);
+    }
     for (const KeyRow *row = next_by_rank(NULL); row; row = next_by_rank(row))
         if ((open == OPEN_NOTHING || open >= OPEN_LESSON) && row->direct && row->action != ACTION_HELP &&
             row->action != ACTION_COMMANDS)
@@ -260,23 +292,43 @@ int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
     return count;
 }
 
-bool keys_here(const State *state, int32_t key, Command *command) {
-    Open open = open_now(state);
-    bool steps = open == OPEN_STEPS, training = open == OPEN_TRAINING;
-    if (steps && (key == KEYCODE_LEFT || key == KEYCODE_RIGHT))
+static bool bits_here(int32_t key, Command *command) {
+    if (key == KEYCODE_LEFT || key == KEYCODE_RIGHT)
+        *command = stepped(ACTION_BITS_AT, key == KEYCODE_LEFT ? 1 : -1);
+    else if (key == KEYCODE_UP || key == KEYCODE_DOWN)
+        *command = stepped(ACTION_BITS_VALUE, key == KEYCODE_UP ? 1 : -1);
+    else if (key == ' ')
+        *command = stepped(ACTION_BITS_FLIP, 1);
+    else
+        return false;
+    return true;
+}
+
+static bool steps_here(const State *state, int32_t key, Command *command) {
+    if (key == KEYCODE_LEFT || key == KEYCODE_RIGHT)
         *command = stepped(ACTION_STEPS_AT, key == KEYCODE_RIGHT ? 1 : -1);
-    else if (steps && (key == KEYCODE_HOME || key == KEYCODE_END)) {
+    else if (key == KEYCODE_HOME || key == KEYCODE_END) {
         *command = stepped(ACTION_STEPS_AT, 0);
         snprintf(command->argument, sizeof command->argument, "%s",
                  key == KEYCODE_HOME ? "1" : "1000000");
-    } else if (steps && key == ' ') {
+    } else if (key == ' ') {
         *command = stepped(ACTION_STEPS_SPEED, state->step_speed != 0 ? 0 : 1);
         if (!command->step)
             snprintf(command->argument, sizeof command->argument, "0");
-    } else if (training && key == KEYCODE_ENTER)
-        *command = stepped(ACTION_TRAIN, 1);
-    else
+    } else
+        return false;
+    return true;
+}
+
+bool keys_here(const State *state, int32_t key, Command *command) {
+    Open open = open_now(state);
+    if (bits_keys(state, open) && bits_here(key, command))
+        return true;
+    if (open == OPEN_STEPS && steps_here(state, key, command))
+        return true;
+    if (open != OPEN_TRAINING || key != KEYCODE_ENTER)
         return keys_find(key, command);
+    *command = stepped(ACTION_TRAIN, 1);
     return true;
 }
 

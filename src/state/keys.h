@@ -97,8 +97,8 @@ extern const KeyRow keys[ACTION_COUNT];
 /* The control bound to a key; false for keys that mean nothing. */
 bool keys_find(int32_t key, Command *command);
 
-/* As keys_find, with the keys of the open part: in steps Left and Right, Home, End and Space, in
- * training Enter. */
+/* As keys_find, with the keys of the open part: of bits the arrows and Space, of steps Left and
+ * Right, Home, End and Space, of training Enter. */
 bool keys_here(const State *state, int32_t key, Command *command);
 
 /* The key of that name, as keys_name writes it: "k", "Space", "F2"; 0: there is none. */
@@ -110,7 +110,7 @@ int32_t keys_named(const char *name);
  * `size` are words of scripts, not controls: see src/ui/script.h. */
 bool keys_parse(const char *line, Command *command, char *why, size_t size);
 
-/* The hints of the key bar: the keys of the open part (palette, help, lesson, steps, training),
+/* The hints of the key bar: the keys of the open part (palette, help, lesson, bits, steps, training),
  * else those of the picture by rank. The last two are palette and help. Returns how many. */
 typedef struct {
     char key[16];

@@ -5,7 +5,7 @@
 
 const char *const lesson_panels[PANEL_COUNT] = {
     "",         "headline", "kernels", "memory", "intervals", "accuracy",
-    "pipeline", "model",    "bev",     "strip",  "steps", "log",
+    "pipeline", "model",    "bev",     "strip",  "steps", "bits", "log",
 };
 
 void pane_add(PaneText *pane, PaneKind kind, bool marked, const char *text) {

@@ -59,6 +59,7 @@ typedef enum {
     PANEL_BEV,
     PANEL_STRIP,
     PANEL_STEPS,
+    PANEL_BITS,
     PANEL_LOG,
     PANEL_COUNT
 } LessonPanel;

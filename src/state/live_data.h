@@ -35,6 +35,14 @@ typedef struct {
     BevTraffic own; /* backward: what the selected kernel requests, by its own formula */
 } LiveMemory;
 
+/* The scales of the frame's tensors, by BitsOf, and of the features' channels the least and the most;
+ * all 1 where there are none. */
+typedef struct {
+    bool known;
+    BevDtype dtype; /* of the frame's features */
+    float tensor[BITS_COUNT], channel_least, channel_most;
+} LiveScales;
+
 /* How a latency was measured. CPU kernels that take longer than a key can wait are launched one by
  * one on the background thread. */
 typedef enum {
@@ -229,6 +237,7 @@ typedef struct {
     LiveDevice device;
     Reading fps; /* frames delivered a second */
     LiveMemory memory;
+    LiveScales scales;
     const MemoryModel *model; /* of this scene and map, borrowed like `frame`; NULL: none yet */
     bool timed;               /* kernels are timed now; false: a script, which measures nothing */
     char date[12];            /* date of the measurements here, "2026-11-26"; "": not timed */

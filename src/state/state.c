@@ -1,5 +1,7 @@
 #include "src/state/control.h"
 
+#include "kernels/codec.h"
+
 #include <assert.h>
 #include <string.h>
 #include <strings.h>
@@ -24,6 +26,7 @@ void state_init(State *state, const StateMenu *menu, int scene) {
     state->viewport.zoom = 1;
     state->truth = TRUTH_BOXES;
     state->rgb = rgb_from(0, 0);
+    state->bits = (BitsPage){.dtype = BEV_FP32, .code = bev_code(BEV_FP32, 1)};
     job_repair(&state->job);
     control_steps_reset(state);
 }

@@ -231,6 +231,18 @@ typedef struct {
     double zoom; /* 1: the whole grid fits */
 } Viewport;
 
+/* The page of one number's bits: an element of a tensor in the selected format. A number of another
+ * format is shown as the nearest of this one: ask state_bits(). */
+typedef enum { BITS_FEATURES, BITS_DEPTH, BITS_OUTPUT, BITS_COUNT } BitsOf;
+extern const char *const bits_names[BITS_COUNT]; /* "features", "depth", "output" */
+typedef struct {
+    bool open;
+    BitsOf of;
+    BevDtype dtype; /* of `code` */
+    uint32_t code;
+    int at; /* the chosen bit; 0: the lowest */
+} BitsPage;
+
 /* The text typed into the command palette (palette.h), and the row that Enter takes. */
 enum { PALETTE_TEXT = 64, PALETTE_RECENT = 5 };
 typedef struct {
@@ -285,6 +297,7 @@ struct State {
     double step_speed;     /* steps a second; below 0: backwards; 0: still */
     double step_clock;     /* part of a step that has passed */
     ShownWarps step_warps; /* newest result */
+    BitsPage bits;
     Viewport viewport;
 
     bool has_window; /* a window is open */
@@ -392,6 +405,9 @@ Slice state_slice(const State *state);
 
 /* The pinned cell, else the one under the cursor, as y * nx + x of the picture; -1: none. */
 int64_t state_probe_cell(const State *state);
+
+/* The page of bits in the selected format. */
+BitsPage state_bits(const State *state);
 
 /* Whether the picture shows errors against FP64. (A difference of two kernels is no such error.) */
 bool state_shows_errors(const State *state);

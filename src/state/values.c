@@ -71,6 +71,11 @@ int values_scales_from(const State *state, ValueName values[VALUES_MAX]) {
     return count + 1;
 }
 
+int values_bits(const State *state, ValueName values[VALUES_MAX]) {
+    (void)state;
+    return from(bits_names, BITS_COUNT, values);
+}
+
 int values_defects(const State *state, ValueName values[VALUES_MAX]) {
     int count;
     const Defect *list = defects_of(state->job.config.kernel->direction, &count);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_WIDTH = 78, PANEL_ROWS = 28 };
+enum { TEXT_WIDTH = PANEL_TEXT_WIDTH };
 
 /* ---- plain text ------------------------------------------------------------------------------ */
 
@@ -66,27 +66,12 @@ static void print_pane(const LessonPane *pane) {
     }
 }
 
-/* The panel that the lesson points at, as text; malloc'd. NULL: none, or no memory. */
-static char *panel_text(Script *script) {
-    Cells cells = {.rows = 0};
-    Err unused;
-    char *text = NULL;
-    if (script->app.state.lesson.point == PANEL_NONE ||
-        !cells_init(&cells, TEXT_WIDTH, PANEL_ROWS, &unused))
-        return NULL;
-    cells.ascii = true;
-    cells.color = false;
-    if (dashboard_draw_panel(&cells, script->app.state.lesson.point, &script->app.state, app_live(&script->app),
-                             &app_picture(&script->app)->bev))
-        text = cells_to_text(&cells);
-    cells_free(&cells);
-    return text;
-}
-
-/* As panel_text, where the panel differs from the last one. `shown` is owned by the caller:
+/* The panel that the lesson points at, where it differs from the last one. `shown` is owned by the caller:
  * free(*shown). */
 static void print_panel(Script *script, char **shown) {
-    char *text = panel_text(script);
+    const State *state = &script->app.state;
+    char *text = dashboard_panel_text(state->lesson.point, state, app_live(&script->app),
+                                      &app_picture(&script->app)->bev);
     size_t length = text ? strlen(text) : 0;
     bool same = text && *shown && !strcmp(text, *shown);
     if (!text || same) {

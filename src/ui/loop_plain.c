@@ -99,6 +99,7 @@ static void print_controls(void) {
         snprintf(word, sizeof word, "%s%s", keys[i].word, arguments[keys[i].argument]);
         printf("  %-20s %s\n", word, keys[i].help);
     }
+    puts("bits: the number that bits-value and bits-flip change, with its scale");
     puts("glossary [WORD]: what the words on the lines mean");
 }
 
@@ -112,9 +113,17 @@ static void print_glossary(const char *word) {
         glossary_print(&glossary[i], stdout);
 }
 
-/* The two words that open a screen of the terminal print their text instead. With on or off they
- * mean the screen of the window. */
-static bool print_text_of(const char *line) {
+static void print_bits(const Loop *loop) {
+    char *text = dashboard_panel_text(PANEL_BITS, &loop->app.state, app_live(&loop->app), NULL);
+    for (char *line = text, *end; line && (end = strchr(line, '\n')); line = end + 1)
+        if (end != line) /* a screen's blank rows */
+            printf("%.*s\n", (int)(end - line), line);
+    free(text);
+}
+
+/* The words that open a screen of the terminal print their text instead. With on or off they mean
+ * the screen of the window. */
+static bool print_text_of(const Loop *loop, const char *line) {
     char word[16] = "", argument[64] = "";
     sscanf(line, "%15s %63[^\n]", word, argument);
     if (!strcmp(argument, "on") || !strcmp(argument, "off"))
@@ -123,6 +132,8 @@ static bool print_text_of(const char *line) {
         print_controls();
     else if (!strcmp(word, keys[ACTION_GLOSSARY].word))
         print_glossary(argument);
+    else if (!strcmp(word, keys[ACTION_BITS].word))
+        print_bits(loop);
     else
         return false;
     fflush(stdout);
@@ -135,7 +146,7 @@ static void use_line(Loop *loop) {
     loop->line_length = 0;
     loop->line[strcspn(loop->line, "#\r")] = '\0';
     print_before_next(loop);
-    if (loop->line[strspn(loop->line, " \t")] && !print_text_of(loop->line) &&
+    if (loop->line[strspn(loop->line, " \t")] && !print_text_of(loop, loop->line) &&
         !app_words(&loop->app, loop->line, &err))
         app_note(&loop->app, err.what);
     loop_serve(loop);

@@ -240,6 +240,11 @@ static void objects(Answer *answer) {
         scene_of(answer), answer->live->frame.time_s);
 }
 
+static void bits(Answer *answer) {
+    say(answer, "computed: a code that you set, decoded; scales %s, those of the frame of %s.",
+        scales_name(answer->state, answer->live->job.scales), scene_of(answer));
+}
+
 static void steps(Answer *answer) {
     char inputs[160];
     inputs_of(answer, inputs);
@@ -299,6 +304,7 @@ void origin_text(const State *state, const LiveData *live, const Origin *origin,
         [ORIGIN_TRAINING] = training,
         [ORIGIN_NETWORK] = network,
         [ORIGIN_TIMELINE] = timeline,
+        [ORIGIN_BITS] = bits,
     };
     Answer answer = {state, live, origin,
                      origin->kernel ? origin->kernel : state->job.config.kernel, "n/a"};

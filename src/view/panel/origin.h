@@ -26,6 +26,7 @@ typedef enum {
     ORIGIN_PIPELINE,  /* stages of a frame, frames per second */
     ORIGIN_PICTURE,   /* values of the BEV grid and of the camera strip */
     ORIGIN_OBJECTS,   /* mass of the true objects */
+    ORIGIN_BITS,      /* a code of a format, and its scale */
     ORIGIN_STEPS,     /* steps of single warps */
     ORIGIN_GRADIENTS, /* a loss and its gradients */
     ORIGIN_TRAINING,

@@ -58,6 +58,16 @@ static const Arrangement with_steps[] = {
 };
 /* clang-format on */
 
+/* While the bits of a number are shown. */
+/* clang-format off */
+static const Arrangement with_bits[] = {
+    {PAGE_BEV, 0, {{100, {&bev_panel, &operator_panel}}}},
+    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{60, {&bits_panel, &accuracy_panel, &kernels_panel}},
+                                    {40, {&bev_panel, &operator_panel}}}},
+    {PAGE_DASHBOARD, 0, {{100, {&bits_panel, &accuracy_panel, &kernels_panel}}}},
+};
+/* clang-format on */
+
 /* Backward. */
 /* clang-format off */
 static const Arrangement backward[] = {
@@ -82,7 +92,10 @@ static const Arrangement *choose(const State *state, Page page, int columns) {
         page = PAGE_DASHBOARD;
     const Arrangement *rows = arrangements;
     int count = sizeof arrangements / sizeof *arrangements;
-    if (state->job.steps) {
+    if (state->bits.open) {
+        rows = with_bits;
+        count = sizeof with_bits / sizeof *with_bits;
+    } else if (state->job.steps) {
         rows = with_steps;
         count = sizeof with_steps / sizeof *with_steps;
     } else if (state->job.config.kernel->direction == BEV_BACKWARD) {
@@ -104,7 +117,7 @@ static LessonPanel pointed_at(const State *state) {
  */
 static bool two_steps(const PanelData *data, int columns) {
     const LiveSteps *steps = data->live->frame.steps;
-    return data->state->job.steps && steps && steps->baseline.step_count && columns < TWO_STEPS_W;
+    return data->state->job.steps && !data->state->bits.open && steps && steps->baseline.step_count && columns < TWO_STEPS_W;
 }
 
 /* The panels of `page`, as a screen of so many columns arranges them. */
@@ -233,8 +246,9 @@ static DashSheet sheet_of(Cells *cells, const BevPicture *picture, DashSpots *sp
     return dash;
 }
 
-int dashboard_draw_panel(Cells *cells, LessonPanel point, const State *state, const LiveData *live,
-                         const BevPicture *picture) {
+/* Draws a panel alone, from the first row on. Returns its rows; 0: no panel of the body. */
+static int draw_alone(Cells *cells, LessonPanel point, const State *state, const LiveData *live,
+                      const BevPicture *picture) {
     const PanelData data = {state, live};
     DashSheet dash = sheet_of(cells, picture, NULL);
     cells_clear(cells);
@@ -290,6 +304,22 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
 }
 
 /* ---- without a screen ----------------------------------------------------------------------- */
+
+char *dashboard_panel_text(LessonPanel point, const State *state, const LiveData *live,
+                           const BevPicture *picture) {
+    enum { PANEL_ROWS = 28 };
+    Cells cells = {.rows = 0};
+    Err unused;
+    char *text = NULL;
+    if (point == PANEL_NONE || !cells_init(&cells, PANEL_TEXT_WIDTH, PANEL_ROWS, &unused))
+        return NULL;
+    cells.ascii = true;
+    cells.color = false;
+    if (draw_alone(&cells, point, state, live, picture))
+        text = cells_to_text(&cells);
+    cells_free(&cells);
+    return text;
+}
 
 char *dashboard_plain(const State *state, const LiveData *live) {
     char *text = NULL, scene[256], label[96], footprint[32], latency[32], error[32], fps[16],

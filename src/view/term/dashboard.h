@@ -16,10 +16,11 @@
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
                     const BevPicture *picture, DashSpots *spots);
 
-/* Draws alone the panel that a lesson calls `point`, from the first row on. Returns its rows, at
- * most those of `cells`; 0: no panel of the body. */
-int dashboard_draw_panel(Cells *cells, LessonPanel point, const State *state, const LiveData *live,
-                         const BevPicture *picture);
+/* The panel that a lesson calls `point` alone, as ASCII text. malloc'd; NULL: no panel of the body,
+ * or no memory. */
+enum { PANEL_TEXT_WIDTH = 78 };
+char *dashboard_panel_text(LessonPanel point, const State *state, const LiveData *live,
+                           const BevPicture *picture);
 
 /* The selection's figures as one plain line, for output that is not a screen. malloc'd; NULL: no
  * memory. */

@@ -7,14 +7,16 @@ static const Panel *const usual[] = {
     &cell_panel,     &training_panel, &gradients_panel, &kernels_panel,  &course_panel,
     &accuracy_panel, &memory_panel,   &intervals_panel, &objects_panel, &findings_panel, NULL};
 static const Panel *const with_cell[] = {&cell_panel, &training_panel, &gradients_panel, NULL};
+static const Panel *const with_bits[] = {&bits_panel, &accuracy_panel, &kernels_panel, NULL};
 static const Panel *const with_steps[] = {&steps_panel, NULL};
 static const Panel *const with_chart[] = {&model_panel, NULL};
 static const Panel *const with_lesson[] = {
-    &lesson_panel,    &model_panel, &kernels_panel, &accuracy_panel, &memory_panel,
+    &lesson_panel,    &bits_panel, &model_panel, &kernels_panel, &accuracy_panel, &memory_panel,
     &intervals_panel, NULL};
 
 static const Panel *const *choose(const WindowView *view) {
     return view->state->lesson.open  ? with_lesson
+           : view->state->bits.open  ? with_bits
            : view->live->frame.steps ? with_steps
            : window_has_chart(view)  ? with_chart
            : view->state->pinned     ? with_cell

@@ -1,0 +1,247 @@
+/* Controls of the page of bits: one number of the selected format, its bits flipped by hand. */
+#include "src/state/bits.h"
+
+#include "kernels/codec.h"
+#include "src/state/control.h"
+
+#include <assert.h>
+#include <string.h>
+
+const char *const bits_names[BITS_COUNT] = {"features", "depth", "output"};
+const char *const bits_parts[PART_COUNT] = {"sign", "exponent", "fraction", "number"};
+
+/* ---- a code ---------------------------------------------------------------------------------- */
+
+BevDtype bits_element(BevDtype dtype, BitsOf of) {
+    BevDtype element = of == BITS_DEPTH    ? bev_dtypes[dtype].depth
+                       : of == BITS_OUTPUT ? bev_dtypes[dtype].out
+                                           : dtype;
+    return bev_is_whole(element) ? BEV_INT8 : element; /* the same codes, whatever the output is */
+}
+
+int bits_width(BevDtype element, BitsPart part) {
+    const BevDtypeInfo *format = &bev_dtypes[element];
+    bool rest = (part == PART_NUMBER) == (format->exponent == 0);
+    return part == PART_SIGN       ? format->sign
+           : part == PART_EXPONENT ? format->exponent
+           : rest                  ? format->bits - format->sign - format->exponent
+                                   : 0;
+}
+
+BitsTitle bits_title(BevDtype element) {
+    BitsTitle title;
+    int n = snprintf(title.text, sizeof title.text, "%s", bev_dtypes[element].title);
+    if (bev_dtypes[element].exponent)
+        snprintf(title.text + n, sizeof title.text - (size_t)n, " E%dM%d",
+                 bev_dtypes[element].exponent, bits_width(element, PART_FRACTION));
+    return title;
+}
+
+BitsPart bits_part(BevDtype element, int bit) {
+    const BevDtypeInfo *format = &bev_dtypes[element];
+    int from_top = format->bits - 1 - bit;
+    return from_top < format->sign                      ? PART_SIGN
+           : from_top < format->sign + format->exponent ? PART_EXPONENT
+           : format->exponent                           ? PART_FRACTION
+                                                        : PART_NUMBER;
+}
+
+uint32_t bits_field(BevDtype element, uint32_t code, BitsPart part) {
+    uint32_t field = 0;
+    for (int bit = bev_dtypes[element].bits - 1; bit >= 0; bit--)
+        if (bits_part(element, bit) == part)
+            field = field << 1 | (code >> bit & 1);
+    return field;
+}
+
+BitsDigits bits_digits(BevDtype element, uint32_t code) {
+    BitsDigits digits;
+    int n = 0;
+    for (int bit = bev_dtypes[element].bits - 1; bit >= 0; bit--) {
+        digits.text[n++] = (char)('0' + (code >> bit & 1));
+        if (bit && bits_part(element, bit) != bits_part(element, bit - 1))
+            digits.text[n++] = ' ';
+    }
+    digits.text[n] = '\0';
+    return digits;
+}
+
+static bool is_unused(BevDtype element, uint32_t code) {
+    return !bev_dtypes[element].exponent && fabs(bev_code_value(element, code)) >
+                                                bev_dtypes[element].largest;
+}
+
+const char *bits_class(BevDtype element, uint32_t code) {
+    double value = bev_code_value(element, code);
+    bool whole = !bev_dtypes[element].exponent;
+    return isnan(value)                                   ? "NaN"
+           : isinf(value)                                 ? "infinity"
+           : is_unused(element, code)                     ? "unused"
+           : value == 0                                   ? "zero"
+           : whole                                        ? "whole number"
+           : bits_field(element, code, PART_EXPONENT) == 0 ? "subnormal"
+                                                          : "normal";
+}
+
+/* Numbers in their order; both zeros are 0. */
+static int64_t place_of(BevDtype element, uint32_t code) {
+    const BevDtypeInfo *format = &bev_dtypes[element];
+    uint32_t sign = format->sign ? 1u << (format->bits - 1) : 0;
+    if (!format->exponent)
+        return (int64_t)bev_code_value(element, code);
+    return code & sign ? -(int64_t)(code ^ sign) : (int64_t)code;
+}
+
+/* The code at a place. False: no code has room for it. */
+static bool code_at(BevDtype element, int64_t place, uint32_t *code) {
+    const BevDtypeInfo *format = &bev_dtypes[element];
+    uint32_t sign = format->sign ? 1u << (format->bits - 1) : 0;
+    int64_t most = ((int64_t)1 << (format->bits - format->sign)) - 1;
+    if (place > most || place < (format->sign ? -most : 0))
+        return false;
+    if (format->exponent)
+        *code = place < 0 ? sign | (uint32_t)-place : (uint32_t)place;
+    else
+        *code = (uint32_t)place & ((1u << format->bits) - 1);
+    return true;
+}
+
+bool bits_next(BevDtype element, uint32_t code, int step, uint32_t *next) {
+    return !isnan(bev_code_value(element, code)) &&
+           code_at(element, place_of(element, code) + step, next) &&
+           !isnan(bev_code_value(element, *next)) && !is_unused(element, *next);
+}
+
+bool bits_then_nan(BevDtype element, uint32_t code) {
+    uint32_t next;
+    double value = bev_code_value(element, code);
+    return !isnan(value) && code_at(element, place_of(element, code) + (value < 0 ? -1 : 1), &next) &&
+           isnan(bev_code_value(element, next));
+}
+
+BitsValue bits_value(double value) {
+    BitsValue shown = {"NaN"};
+    if (!isnan(value))
+        snprintf(shown.text, sizeof shown.text, "%.9g", value);
+    return shown;
+}
+
+BitsFormula bits_formula(BevDtype element, uint32_t code) {
+    BitsFormula formula = {""};
+    const BevDtypeInfo *format = &bev_dtypes[element];
+    const char *class = bits_class(element, code);
+    uint32_t fraction = bits_field(element, code, PART_FRACTION),
+             exponent = bits_field(element, code, PART_EXPONENT),
+             whole = bits_field(element, code, PART_NUMBER);
+    const char *sign = bits_field(element, code, PART_SIGN) ? "-" : "";
+    long long parts = 1LL << bits_width(element, PART_FRACTION);
+    int bias = (1 << (format->exponent ? format->exponent - 1 : 0)) - 1;
+    if (!strcmp(class, "normal"))
+        snprintf(formula.text, sizeof formula.text, "%s2^%d x (1 + %u/%lld)", sign,
+                 (int)exponent - bias, fraction, parts);
+    else if (!strcmp(class, "subnormal"))
+        snprintf(formula.text, sizeof formula.text, "%s2^%d x %u/%lld", sign, 1 - bias, fraction,
+                 parts);
+    else if (!format->exponent && *sign)
+        snprintf(formula.text, sizeof formula.text, "-%d + %u",
+                 1 << bits_width(element, PART_NUMBER), whole);
+    return formula;
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+BitsPage state_bits(const State *state) {
+    BitsPage page = state->bits;
+    BevDtype element = bits_element(state->job.config.dtype, page.of);
+    if (page.dtype != element)
+        page.code = bev_code(element, (float)bev_code_value(page.dtype, page.code));
+    page.dtype = element;
+    page.at = page.at < bev_dtypes[element].bits ? page.at : bev_dtypes[element].bits - 1;
+    return page;
+}
+
+BitsValue state_bits_value(const State *state) {
+    BitsPage page = state_bits(state);
+    return bits_value(bev_code_value(page.dtype, page.code));
+}
+
+/* A line of the log: what was done, and the number with its bits. */
+static unsigned tell(State *state, Action action, const char *done) {
+    const BitsPage *page = &state->bits;
+    BitsFormula formula = bits_formula(page->dtype, page->code);
+    uint32_t above;
+    char next[48] = "";
+    double value = bev_code_value(page->dtype, page->code);
+    if (bits_next(page->dtype, page->code, 1, &above))
+        snprintf(next, sizeof next, "; next %s",
+                 bits_value(bev_code_value(page->dtype, above)).text);
+    else if (value > 0 && bits_then_nan(page->dtype, page->code))
+        snprintf(next, sizeof next, "; next NaN");
+    return SAY(state, action, "%s%s: %s is %s%s%s, %s%s", done, bits_title(page->dtype).text,
+               bits_digits(page->dtype, page->code).text, bits_value(value).text,
+               *formula.text ? " = " : "", formula.text, bits_class(page->dtype, page->code), next);
+}
+
+unsigned control_bits(State *state, const Command *command) {
+    state->bits = state_bits(state);
+    state->bits.open = control_switched(command, state->bits.open);
+    return state->bits.open ? tell(state, command->action, "bits of ")
+                            : SAY(state, command->action, "bits off");
+}
+
+unsigned control_bits_at(State *state, const Command *command) {
+    state->bits = state_bits(state);
+    BitsPage *page = &state->bits;
+    int bits = bev_dtypes[page->dtype].bits;
+    page->at = (int)clamp(control_moved(command, page->at, 1), 0, bits - 1);
+    double flipped = bev_code_value(page->dtype, page->code ^ 1u << page->at);
+    return SAY(state, command->action, "bit %d, %s: flipped, %s becomes %s", page->at,
+               bits_parts[bits_part(page->dtype, page->at)], state_bits_value(state).text,
+               bits_value(flipped).text);
+}
+
+unsigned control_bits_flip(State *state, const Command *command) {
+    state->bits = state_bits(state);
+    BitsPage *page = &state->bits;
+    double bit = command->step ? page->at : strtod(command->argument, NULL);
+    char done[48];
+    if (!(bit >= 0 && bit < bev_dtypes[page->dtype].bits))
+        return SAY(state, command->action, "bits-flip: %s has bits 0 to %d, not %s",
+                   bits_title(page->dtype).text, bev_dtypes[page->dtype].bits - 1,
+                   command->argument);
+    page->at = (int)bit;
+    page->code ^= 1u << page->at;
+    snprintf(done, sizeof done, "bit %d flipped, %s, ", page->at,
+             bits_parts[bits_part(page->dtype, page->at)]);
+    return tell(state, command->action, done);
+}
+
+/* A step goes to the next number, an argument to the one nearest to it. */
+unsigned control_bits_value(State *state, const Command *command) {
+    state->bits = state_bits(state);
+    BitsPage *page = &state->bits;
+    char done[80] = "";
+    if (!command->step) {
+        page->code = bev_code(page->dtype, (float)strtod(command->argument, NULL));
+        snprintf(done, sizeof done, "nearest to %.40s, ", command->argument);
+        return tell(state, command->action, done);
+    }
+    if (isnan(bev_code_value(page->dtype, page->code)))
+        return SAY(state, command->action, "NaN has no neighbours: flip a bit");
+    if (bits_next(page->dtype, page->code, command->step, &page->code))
+        return tell(state, command->action, command->step > 0 ? "one up, " : "one down, ");
+    return SAY(state, command->action, "%s is the %s number%s", state_bits_value(state).text,
+               command->step > 0 ? "largest" : "least",
+               bits_then_nan(page->dtype, page->code) ? ": the next code is NaN" : "");
+}
+
+unsigned control_bits_of(State *state, const Command *command) {
+    int of = control_pick(state, command, (int)state->bits.of);
+    if (of < 0)
+        return STEP_REDRAW;
+    state->bits.of = (BitsOf)of;
+    state->bits = state_bits(state);
+    char done[48];
+    snprintf(done, sizeof done, "%s, ", bits_names[of]);
+    return tell(state, command->action, done);
+}

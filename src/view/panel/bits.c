@@ -1,0 +1,221 @@
+/* One number of the selected format, bit by bit: its parts, its value, its neighbours, its scale. */
+#include "src/state/bits.h"
+
+#include "kernels/codec.h"
+#include "src/view/panel/panel.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS = 8, ROOMY = 13, CELL_MOST = 4 };
+
+static const struct {
+    char letter; /* below each bit */
+    Ink ink;
+} parts[PART_COUNT] = {[PART_SIGN] = {'S', INK_WARN},
+                       [PART_EXPONENT] = {'E', INK_FEATURES},
+                       [PART_FRACTION] = {'F', INK_GOOD},
+                       [PART_NUMBER] = {'N', INK_GOOD}};
+
+/* The page and where its next row goes. */
+typedef struct {
+    Sheet *sheet;
+    const PanelData *data;
+    BitsPage page;
+    double value;
+    Area area;
+} View;
+
+static Area next_row(View *view) {
+    Area row = {view->area.x, view->area.y, view->area.w, view->area.h > 0};
+    view->area.y += row.h;
+    view->area.h -= row.h;
+    return row;
+}
+
+static void say(View *view, CellStyle style, const char *text) {
+    Area row = next_row(view);
+    if (row.h)
+        sheet_line(view->sheet, row, style, text);
+}
+
+static bool shown(const PanelData *data) {
+    return data->state->bits.open;
+}
+
+static int want(Sheet *sheet, const PanelData *data, int width) {
+    (void)sheet, (void)data, (void)width;
+    return ROOMY;
+}
+
+/* ---- the bits -------------------------------------------------------------------------------- */
+
+/* The column of a bit: cells of one width, and a gap between two parts. */
+static int column_of(const View *view, int bit, int *width) {
+    const BevDtypeInfo *format = &bev_dtypes[view->page.dtype];
+    int cell = (view->area.w - 4) / format->bits;
+    cell = cell > CELL_MOST ? CELL_MOST : cell < 1 ? 1 : cell;
+    int gap = cell > 1 ? 2 : 1, x = view->area.x + (format->bits - 1 - bit) * cell;
+    for (int other = format->bits - 1; other > bit; other--)
+        x += bits_part(view->page.dtype, other) != bits_part(view->page.dtype, other - 1) ? gap : 0;
+    *width = cell;
+    return x;
+}
+
+static void draw_bits(View *view) {
+    Area digits = next_row(view), letters = next_row(view);
+    for (int bit = bev_dtypes[view->page.dtype].bits - 1; bit >= 0; bit--) {
+        BitsPart part = bits_part(view->page.dtype, bit);
+        int width, x = column_of(view, bit, &width);
+        CellStyle style = cell_bold(parts[part].ink);
+        char number[12];
+        style.attributes |= bit == view->page.at ? CELL_REVERSE : 0;
+        snprintf(number, sizeof number, "%d", bit);
+        if (digits.h)
+            sheet_sign(view->sheet, x, digits.y, '0' + (view->page.code >> bit & 1), style);
+        if (letters.h)
+            sheet_sign(view->sheet, x, letters.y, (uint32_t)parts[part].letter,
+                       cell_style(parts[part].ink));
+        if (digits.h)
+            sheet_spot(view->sheet, (Area){x, digits.y, width, digits.h + letters.h},
+                       ACTION_BITS_FLIP, 0, number);
+    }
+    if (digits.h)
+        sheet_figure(view->sheet, digits);
+}
+
+/* "^ bit 3, exponent; flipped: 28", on the side that has room. */
+static void draw_chosen(View *view) {
+    char text[96];
+    const BitsPage *page = &view->page;
+    int width, x = column_of(view, page->at, &width);
+    Area row = next_row(view);
+    snprintf(text, sizeof text, "bit %d, %s; flipped: %s", page->at,
+             bits_parts[bits_part(page->dtype, page->at)],
+             bits_value(bev_code_value(page->dtype, page->code ^ 1u << page->at)).text);
+    if (!row.h)
+        return;
+    int length = sheet_width(view->sheet, text), room = row.x + row.w - x - 2;
+    sheet_sign(view->sheet, x, row.y, '^', cell_bold(INK_TITLE));
+    if (length <= room || x - row.x <= length)
+        sheet_text(view->sheet, x + 2, row.y, room, cell_style(INK_MUTED), text);
+    else
+        sheet_right(view->sheet, row.x, row.y, x - 1 - row.x, cell_style(INK_MUTED), text);
+}
+
+/* "S sign 0 +   E exponent 15   F fraction 6 of 8". */
+static void draw_parts(View *view) {
+    const BitsPage *page = &view->page;
+    Area row = next_row(view);
+    for (BitsPart part = 0; part < PART_COUNT && row.h && row.w > 0; part++) {
+        char text[64], of[32] = "";
+        if (!bits_width(page->dtype, part))
+            continue;
+        uint32_t field = bits_field(page->dtype, page->code, part);
+        if (part == PART_FRACTION)
+            snprintf(of, sizeof of, " of %lld", 1LL << bits_width(page->dtype, part));
+        else if (part == PART_SIGN)
+            snprintf(of, sizeof of, " %c", field ? '-' : '+');
+        snprintf(text, sizeof text, "%c %s %u%s", parts[part].letter, bits_parts[part], field, of);
+        int used = sheet_text(view->sheet, row.x, row.y, row.w, cell_bold(parts[part].ink), text);
+        row.x += used + 3;
+        row.w -= used + 3;
+    }
+}
+
+/* ---- what they mean -------------------------------------------------------------------------- */
+
+static void draw_value(View *view) {
+    const BevDtypeInfo *format = &bev_dtypes[view->page.dtype];
+    const char *class = bits_class(view->page.dtype, view->page.code);
+    BitsFormula formula = bits_formula(view->page.dtype, view->page.code);
+    char text[160];
+    int n = snprintf(text, sizeof text, "%s%s%s", bits_value(view->value).text,
+                     *formula.text ? " = " : "", formula.text);
+    if (!isnan(view->value))
+        snprintf(text + n, sizeof text - (size_t)n, ", %s%s", class,
+                 fabs(view->value) == format->largest ? ", the largest" : "");
+    say(view, cell_bold(INK_TITLE), text);
+}
+
+/* "below 416, 32 less", or why there is nothing. */
+static void neighbour(const View *view, int step, char *text, size_t size) {
+    const char *side = step > 0 ? "above" : "below";
+    const BitsPage *page = &view->page;
+    uint32_t code;
+    bool outward = step > 0 ? view->value > 0 : view->value < 0;
+    if (!bits_next(page->dtype, page->code, step, &code)) {
+        snprintf(text, size, "%s none%s", side,
+                 outward && bits_then_nan(page->dtype, page->code) ? ": the next code is NaN" : "");
+        return;
+    }
+    double other = bev_code_value(page->dtype, code), distance = fabs(other - view->value);
+    int n = snprintf(text, size, "%s %s", side, bits_value(other).text);
+    if (isfinite(distance))
+        snprintf(text + n, size - (size_t)n, ", %.4g %s", distance, step > 0 ? "more" : "less");
+}
+
+static void draw_neighbours(View *view) {
+    char below[64], above[64], text[160];
+    neighbour(view, -1, below, sizeof below);
+    neighbour(view, 1, above, sizeof above);
+    snprintf(text, sizeof text, "%s; %s", below, above);
+    say(view, cell_style(INK_TEXT), isnan(view->value) ? "not a number: no neighbours" : text);
+}
+
+static void draw_scale(View *view) {
+    const State *state = view->data->state;
+    const LiveScales *scales = &view->data->live->scales;
+    const BitsPage *page = &view->page;
+    BevDtype dtype = state->job.config.dtype;
+    const char *name = bits_names[page->of], *by = scales_name(state, view->data->live->job.scales);
+    double scaled = view->value * scales->tensor[page->of];
+    double least = scaled * scales->channel_least, most = scaled * scales->channel_most;
+    char text[200];
+    if (isnan(view->value))
+        snprintf(text, sizeof text, "NaN, whatever its scale");
+    else if (!strcmp(bev_dtypes[page->dtype].scaling, "none"))
+        snprintf(text, sizeof text, "no scale: %s of this format are stored as they are", name);
+    else if (!scales->known || scales->dtype != dtype)
+        snprintf(text, sizeof text, "scale of the %s n/a: being computed", name);
+    else if (page->of == BITS_FEATURES && scales->channel_least != scales->channel_most)
+        snprintf(text, sizeof text, "x %.4g to %.4g, scales of the channels (%s): %.4g to %.4g",
+                 (double)(scales->tensor[0] * scales->channel_least),
+                 (double)(scales->tensor[0] * scales->channel_most), by, least, most);
+    else
+        snprintf(text, sizeof text, "x %.4g, scale of the %s (%s)%s: %.4g",
+                 (double)scales->tensor[page->of], name, by,
+                 bev_dtypes[page->dtype].bits < 8 ? ", x 1 of its block" : "",
+                 page->of == BITS_FEATURES ? most : scaled);
+    say(view, cell_style(INK_TEXT), text);
+}
+
+static void draw(Sheet *sheet, Area area, const PanelData *data) {
+    char title[64], note[64];
+    View view = {.sheet = sheet, .data = data, .page = state_bits(data->state)};
+    const BitsPage *page = &view.page;
+    view.value = bev_code_value(page->dtype, page->code);
+    snprintf(title, sizeof title, "Bits: %s", bits_title(page->dtype).text);
+    snprintf(note, sizeof note, "%s, code %u = 0x%0*x", bits_names[page->of], page->code,
+             (bev_dtypes[page->dtype].bits + 3) / 4, page->code);
+    view.area = sheet_title(sheet, area, title, note);
+    bool roomy = area.h >= ROOMY;
+    void (*const rows[])(View *) = {draw_bits,  draw_chosen,     draw_parts,
+                                    draw_value, draw_neighbours, draw_scale};
+    static const bool blank[] = {true, false, true, true, false, true};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (roomy && blank[i])
+            next_row(&view);
+        rows[i](&view);
+    }
+}
+
+const Panel bits_panel = {.origin = ORIGIN_BITS,
+                          .point = PANEL_BITS,
+                          .fold = 9,
+                          .grow = 1,
+                          .height = ROWS,
+                          .want = want,
+                          .shown = shown,
+                          .draw = draw};
