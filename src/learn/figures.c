@@ -279,16 +279,13 @@ static Reading code_holds(const FigureQuery *query) {
     return isnan(value) ? unknown(query, "the bits are NaN") : computed(value);
 }
 
-static Reading next_nan(const FigureQuery *query) {
-    BitsPage page = state_bits(query->state);
-    return computed(bits_then_nan(page.dtype, page.code));
-}
-
-static Reading next_infinite(const FigureQuery *query) {
+static Reading code_after(const FigureQuery *query) {
+    enum { NUMBER, INFINITE, NAN_CODE, NO_CODE };
     BitsPage page = state_bits(query->state);
     uint32_t next;
-    return computed(bits_next(page.dtype, page.code, 1, &next) &&
-                    isinf(bev_code_value(page.dtype, next)));
+    if (bits_next(page.dtype, page.code, 1, &next))
+        return computed(isinf(bev_code_value(page.dtype, next)) ? INFINITE : NUMBER);
+    return computed(bits_then_nan(page.dtype, page.code) ? NAN_CODE : NO_CODE);
 }
 
 static Reading moved_m(const FigureQuery *query) {
@@ -514,8 +511,7 @@ const FigureRow figures[] = {
     {"rounded", TAKES_FORMAT_AND_NUMBER, MEASURE_NONE, false, false, "a number as the format's codes hold it, without scales", rounded},
     {"code", TAKES_NOTHING, MEASURE_NONE, false, false, "the code on the page of bits, as a whole number", code_number},
     {"code_value", TAKES_NOTHING, MEASURE_NONE, false, false, "its value", code_holds},
-    {"next_nan", TAKES_NOTHING, MEASURE_TRUTH, false, false, "the code after it is NaN", next_nan},
-    {"next_infinite", TAKES_NOTHING, MEASURE_TRUTH, false, false, "the next number is infinity", next_infinite},
+    {"code_after", TAKES_NOTHING, MEASURE_NONE, false, false, "what follows it: 0 a number, 1 infinity, 2 NaN, 3 no code", code_after},
     {"adjoint_grid", TAKES_NOTHING, MEASURE_NONE, false, false, "backward: sum of what is pooled times its gradient", adjoint_grid},
     {"adjoint_depth", TAKES_NOTHING, MEASURE_NONE, false, false, "backward: sum of the depths times their gradients", adjoint_depth},
     {"adjoint_features", TAKES_NOTHING, MEASURE_NONE, false, false, "backward: sum of the features times their gradients", adjoint_features},

@@ -25,7 +25,8 @@ int bits_width(BevDtype element, BitsPart part);
 /* "zero", "subnormal", "normal", "infinity", "NaN", "whole number", "unused". */
 const char *bits_class(BevDtype element, uint32_t code);
 
-/* The next number above (1) or below (-1), infinity included. False: there is none. */
+/* The next number above (1) or below (-1), infinity included. False: there is none, and
+ * *next stays. */
 bool bits_next(BevDtype element, uint32_t code, int step, uint32_t *next);
 
 /* Whether the code behind a number's is no number: what lies above the largest. */

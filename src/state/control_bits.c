@@ -67,20 +67,20 @@ BitsDigits bits_digits(BevDtype element, uint32_t code) {
 }
 
 static bool is_unused(BevDtype element, uint32_t code) {
-    return !bev_dtypes[element].exponent && fabs(bev_code_value(element, code)) >
-                                                bev_dtypes[element].largest;
+    return !bev_dtypes[element].exponent &&
+           fabs(bev_code_value(element, code)) > bev_dtypes[element].largest;
 }
 
 const char *bits_class(BevDtype element, uint32_t code) {
     double value = bev_code_value(element, code);
     bool whole = !bev_dtypes[element].exponent;
-    return isnan(value)                                   ? "NaN"
-           : isinf(value)                                 ? "infinity"
-           : is_unused(element, code)                     ? "unused"
-           : value == 0                                   ? "zero"
-           : whole                                        ? "whole number"
+    return isnan(value)                                    ? "NaN"
+           : isinf(value)                                  ? "infinity"
+           : is_unused(element, code)                      ? "unused"
+           : value == 0                                    ? "zero"
+           : whole                                         ? "whole number"
            : bits_field(element, code, PART_EXPONENT) == 0 ? "subnormal"
-                                                          : "normal";
+                                                           : "normal";
 }
 
 /* Numbers in their order; both zeros are 0. */
@@ -107,15 +107,20 @@ static bool code_at(BevDtype element, int64_t place, uint32_t *code) {
 }
 
 bool bits_next(BevDtype element, uint32_t code, int step, uint32_t *next) {
-    return !isnan(bev_code_value(element, code)) &&
-           code_at(element, place_of(element, code) + step, next) &&
-           !isnan(bev_code_value(element, *next)) && !is_unused(element, *next);
+    uint32_t found;
+    bool is_there = !isnan(bev_code_value(element, code)) &&
+                    code_at(element, place_of(element, code) + step, &found) &&
+                    !isnan(bev_code_value(element, found)) && !is_unused(element, found);
+    if (is_there)
+        *next = found;
+    return is_there;
 }
 
 bool bits_then_nan(BevDtype element, uint32_t code) {
     uint32_t next;
     double value = bev_code_value(element, code);
-    return !isnan(value) && code_at(element, place_of(element, code) + (value < 0 ? -1 : 1), &next) &&
+    return !isnan(value) &&
+           code_at(element, place_of(element, code) + (value < 0 ? -1 : 1), &next) &&
            isnan(bev_code_value(element, next));
 }
 
@@ -165,14 +170,16 @@ BitsValue state_bits_value(const State *state) {
     return bits_value(bev_code_value(page.dtype, page.code));
 }
 
-/* A line of the log: what was done, and the number with its bits. */
+/* A line of the log: what was done, and the number with its bits. A lesson asks what comes next. */
 static unsigned tell(State *state, Action action, const char *done) {
     const BitsPage *page = &state->bits;
     BitsFormula formula = bits_formula(page->dtype, page->code);
     uint32_t above;
     char next[48] = "";
     double value = bev_code_value(page->dtype, page->code);
-    if (bits_next(page->dtype, page->code, 1, &above))
+    if (state->lesson.open)
+        next[0] = '\0';
+    else if (bits_next(page->dtype, page->code, 1, &above))
         snprintf(next, sizeof next, "; next %s",
                  bits_value(bev_code_value(page->dtype, above)).text);
     else if (value > 0 && bits_then_nan(page->dtype, page->code))

@@ -229,13 +229,13 @@ static const struct {
 };
 
 static Open open_now(const State *state) {
-    return state->palette.open         ? OPEN_PALETTE
-           : state->help               ? OPEN_HELP
-           : state->lesson.open        ? OPEN_LESSON
-           : state->bits.open          ? OPEN_BITS
-           : state->job.steps          ? OPEN_STEPS
-           : state->job.train_steps    ? OPEN_TRAINING
-                                       : OPEN_NOTHING;
+    return state->palette.open      ? OPEN_PALETTE
+           : state->help            ? OPEN_HELP
+           : state->lesson.open     ? OPEN_LESSON
+           : state->bits.open       ? OPEN_BITS
+           : state->job.steps       ? OPEN_STEPS
+           : state->job.train_steps ? OPEN_TRAINING
+                                    : OPEN_NOTHING;
 }
 
 /* Whether the keys of the page of bits work; in a lesson they work beside its own. */

@@ -110,8 +110,9 @@ int32_t keys_named(const char *name);
  * `size` are words of scripts, not controls: see src/ui/script.h. */
 bool keys_parse(const char *line, Command *command, char *why, size_t size);
 
-/* The hints of the key bar: the keys of the open part (palette, help, lesson, bits, steps, training),
- * else those of the picture by rank. The last two are palette and help. Returns how many. */
+/* The hints of the key bar: the keys of the open part (palette, help, lesson, bits, steps,
+ * training), else those of the picture by rank. The last two are palette and help. Returns how
+ * many. */
 typedef struct {
     char key[16];
     const char *label;

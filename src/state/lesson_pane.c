@@ -4,8 +4,8 @@
 #include <string.h>
 
 const char *const lesson_panels[PANEL_COUNT] = {
-    "",         "headline", "kernels", "memory", "intervals", "accuracy",
-    "pipeline", "model",    "bev",     "strip",  "steps", "bits", "log",
+    "",      "headline", "kernels", "memory", "intervals", "accuracy", "pipeline",
+    "model", "bev",      "strip",   "steps",  "bits",      "log",
 };
 
 void pane_add(PaneText *pane, PaneKind kind, bool marked, const char *text) {

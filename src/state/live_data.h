@@ -35,8 +35,8 @@ typedef struct {
     BevTraffic own; /* backward: what the selected kernel requests, by its own formula */
 } LiveMemory;
 
-/* The scales of the frame's tensors, by BitsOf, and of the features' channels the least and the most;
- * all 1 where there are none. */
+/* The scales of the frame's tensors, by BitsOf, and of the features' channels the least and the
+ * most; all 1 where there are none. */
 typedef struct {
     bool known;
     BevDtype dtype; /* of the frame's features */

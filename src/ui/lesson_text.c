@@ -66,8 +66,8 @@ static void print_pane(const LessonPane *pane) {
     }
 }
 
-/* The panel that the lesson points at, where it differs from the last one. `shown` is owned by the caller:
- * free(*shown). */
+/* The panel that the lesson points at, where it differs from the last one. `shown` is owned by the
+ * caller: free(*shown). */
 static void print_panel(Script *script, char **shown) {
     const State *state = &script->app.state;
     char *text = dashboard_panel_text(state->lesson.point, state, app_live(&script->app),

@@ -297,6 +297,35 @@ static void test_uint8(void) {
     tap_ok(wrong == 0, "uint8: every code (%d wrong)", wrong);
 }
 
+/* bev_code and bev_code_value are the codecs above, by format; the table has the fields' widths. */
+static void test_code_of_any_format(void) {
+    int wrong = 0, count = 0;
+    for (int i = 0; i < FORMAT_COUNT; i++) {
+        const Format *f = &formats[i];
+        const BevDtypeInfo *row = &bev_dtypes[f->dtype];
+        tap_ok(row->bits == f->width && row->sign == 1 &&
+                   row->exponent == f->width - 1 - f->fraction &&
+                   ldexp(1, -f->fraction - 1) == row->unit_roundoff,
+               "%s: the table's bits are those of its definition", f->name);
+        for (uint32_t code = 0; code < 1u << f->width; code++, count++) {
+            double value = meaning(f, code);
+            bool back = isnan(value) || bev_code(f->dtype, (float)value) == code;
+            wrong += !same(bev_code_value(f->dtype, code), value) || !back;
+        }
+    }
+    for (uint32_t code = 0; code < 256; code++, count += 2) {
+        int32_t number = code < 128 ? (int32_t)code : (int32_t)code - 256;
+        bool back = number == -128 || bev_code(BEV_INT8, (float)number) == code;
+        wrong += bev_code_value(BEV_INT8, code) != number || !back;
+        wrong +=
+            bev_code_value(BEV_UINT8, code) != code || bev_code(BEV_UINT8, (float)code) != code;
+    }
+    wrong +=
+        bev_code(BEV_FP32, -1.5f) != 0xbfc00000 || bev_code_value(BEV_FP32, 0x7f7fffff) != FLT_MAX;
+    tap_ok(!wrong && count > 130000, "a code of any format is found and read (%d tried, %d wrong)",
+           count, wrong);
+}
+
 /* Products in the order of CUDA kernels: one factor for all channels, then that of the channel. */
 static void test_sum_factor(void) {
     float scales[2] = {3, 5};
@@ -330,6 +359,7 @@ TAP_SUITE(codec) {
         test_midpoints(&formats[i]);
         test_specials(&formats[i]);
     }
+    test_code_of_any_format();
     test_fp32_is_untouched();
     test_spans_match_elements();
     test_nvfp4_decode();

@@ -1,4 +1,5 @@
 /* The engine of the live display: what its frames hold, and that they stay whole. */
+#include "kernels/codec.h"
 #include "src/base/clock.h"
 #include "src/live/engine.h"
 #include "tests/live/engine_fixture.h"
@@ -203,6 +204,11 @@ TAP_SUITE(engine_outlier) {
     }
 }
 
+static int64_t scene_features(const EngineFrame *frame) {
+    const BevShape *shape = &frame->live.frame.shape;
+    return shape->cameras * shape->feat_h * shape->feat_w * shape->channels;
+}
+
 /* A scene of one moment: its largest values are those of the very frame. */
 TAP_SUITE(engine_scales) {
     Engine *engine = open_engine(false);
@@ -212,6 +218,14 @@ TAP_SUITE(engine_scales) {
     const EngineFrame *frame = ask(engine, &state);
     size_t bytes;
     float *ideal = pooled_copy(frame, &bytes);
+    float most = 0;
+    for (int64_t i = 0; i < scene_features(frame); i++)
+        most = fmaxf(most, fabsf(frame->live.frame.features->feat[i]));
+    const LiveScales *scales = &frame->live.scales;
+    tap_ok(scales->known && scales->dtype == BEV_FP8 &&
+               scales->tensor[BITS_FEATURES] == bev_tensor_scale(BEV_FP8, most) &&
+               scales->channel_least == 1 && scales->channel_most == 1,
+           "the features' scale puts the largest feature on FP8's largest");
     for (int method = 0; method < SCALE_METHOD_COUNT; method++) {
         state.job.scales = SCALES_METHODS + method;
         frame = ask(engine, &state);

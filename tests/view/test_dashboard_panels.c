@@ -80,6 +80,49 @@ TAP_SUITE(dashboard_lesson) {
     screen_close();
 }
 
+/* ---- bits ------------------------------------------------------------------------------------ */
+
+/* The page of each format, at 80 x 24 in ASCII: the bits, their value, the scale of the frame. */
+TAP_SUITE(dashboard_bits) {
+    screen_open();
+    int bad = 0;
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        for (int columns = 60; columns <= 200; columns += 20, bad += cells.collisions > 0) {
+            begin(columns, 24);
+            use(&state, "bits on; bits-value -1");
+            state.job.config.dtype = (BevDtype)dtype;
+            draw();
+        }
+    tap_ok(!bad, "the page of bits has room in each format (%d overlap)", bad);
+    begin(80, 24);
+    cells.color = false;
+    cells.ascii = true;
+    live.scales = (LiveScales){.known = true,
+                               .dtype = BEV_FP8,
+                               .tensor = {0.5f, 0.25f, 2},
+                               .channel_least = 1,
+                               .channel_most = 1};
+    state.job.config.dtype = BEV_FP8;
+    seen_after("bits on; bits-value 416; bits-at 3",
+               shows("0     1   1   1   1     1   0   1") &&
+                   shows("S     E   E   E   E     F   F") &&
+                   shows("^ bit 3, exponent; flipped: 208") && shows("F fraction 5 of 8") &&
+                   shows("416 = 2^8 x (1 + 5/8), normal") && shows("above 448, 32 more") &&
+                   shows("x 0.5, scale of the features (ideal): 208") && shows("code 125 = 0x7d"),
+               "bits, value, neighbours and scale");
+    tap_ok(only_ascii() && no_colors() && shows("Arrows") && shows("Space"),
+           "in ASCII, with its keys");
+    seen_after("bits-of output", shows("x 2, scale of the output (ideal): 832"),
+               "each tensor has its own scale");
+    live.scales.channel_most = 4;
+    seen_after("bits-of features", shows("x 0.5 to 2, scales of the channels (ideal): 208 to 832"),
+               "as has each channel");
+    live.scales.dtype = BEV_INT8;
+    seen_after("bits-at 0", shows("n/a: being computed") && !shows("832"),
+               "a scale of another format is none");
+    screen_close();
+}
+
 /* ---- the memory model ------------------------------------------------------------------------ */
 
 static void test_model(void) {

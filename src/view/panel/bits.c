@@ -1,4 +1,5 @@
-/* One number of the selected format, bit by bit: its parts, its value, its neighbours, its scale. */
+/* One number of the selected format, bit by bit: its parts, its value, its neighbours, its scale.
+ */
 #include "src/state/bits.h"
 
 #include "kernels/codec.h"
@@ -69,20 +70,19 @@ static void draw_bits(View *view) {
         BitsPart part = bits_part(view->page.dtype, bit);
         int width, x = column_of(view, bit, &width);
         CellStyle style = cell_bold(parts[part].ink);
-        char number[12];
+        char number[12], letter[] = {parts[part].letter, '\0'};
+        if (bit == view->page.at && digits.h)
+            sheet_paper(view->sheet, (Area){x, digits.y, 1, 1}, INK_SELECTED);
         style.attributes |= bit == view->page.at ? CELL_REVERSE : 0;
         snprintf(number, sizeof number, "%d", bit);
         if (digits.h)
-            sheet_sign(view->sheet, x, digits.y, '0' + (view->page.code >> bit & 1), style);
+            sheet_text(view->sheet, x, digits.y, 1, style, view->page.code >> bit & 1 ? "1" : "0");
         if (letters.h)
-            sheet_sign(view->sheet, x, letters.y, (uint32_t)parts[part].letter,
-                       cell_style(parts[part].ink));
+            sheet_text(view->sheet, x, letters.y, 1, cell_style(parts[part].ink), letter);
         if (digits.h)
             sheet_spot(view->sheet, (Area){x, digits.y, width, digits.h + letters.h},
                        ACTION_BITS_FLIP, 0, number);
     }
-    if (digits.h)
-        sheet_figure(view->sheet, digits);
 }
 
 /* "^ bit 3, exponent; flipped: 28", on the side that has room. */
@@ -97,7 +97,7 @@ static void draw_chosen(View *view) {
     if (!row.h)
         return;
     int length = sheet_width(view->sheet, text), room = row.x + row.w - x - 2;
-    sheet_sign(view->sheet, x, row.y, '^', cell_bold(INK_TITLE));
+    sheet_text(view->sheet, x, row.y, 1, cell_bold(INK_TITLE), "^");
     if (length <= room || x - row.x <= length)
         sheet_text(view->sheet, x + 2, row.y, room, cell_style(INK_MUTED), text);
     else
@@ -161,7 +161,10 @@ static void draw_neighbours(View *view) {
     neighbour(view, -1, below, sizeof below);
     neighbour(view, 1, above, sizeof above);
     snprintf(text, sizeof text, "%s; %s", below, above);
-    say(view, cell_style(INK_TEXT), isnan(view->value) ? "not a number: no neighbours" : text);
+    say(view, cell_style(INK_TEXT),
+        isnan(view->value)                        ? "not a number: no neighbours"
+        : lesson_asks(&view->data->state->lesson) ? "below and above: step to see"
+                                                  : text);
 }
 
 static void draw_scale(View *view) {

@@ -4,11 +4,25 @@
 #include <limits.h>
 #include <string.h>
 
-const Panel *const all_panels[] = {
-    &accuracy_panel,  &bits_panel,   &cell_panel,   &course_panel,    &findings_panel,
-    &gradients_panel, &idea_panel,   &intervals_panel, &kernels_panel,
-    &lesson_panel,    &memory_panel, &model_panel,     &objects_panel,   &operator_panel,  &palette_panel,
-    &pipeline_panel,  &steps_panel,  &training_panel,  NULL};
+const Panel *const all_panels[] = {&accuracy_panel,
+                                   &bits_panel,
+                                   &cell_panel,
+                                   &course_panel,
+                                   &findings_panel,
+                                   &gradients_panel,
+                                   &idea_panel,
+                                   &intervals_panel,
+                                   &kernels_panel,
+                                   &lesson_panel,
+                                   &memory_panel,
+                                   &model_panel,
+                                   &objects_panel,
+                                   &operator_panel,
+                                   &palette_panel,
+                                   &pipeline_panel,
+                                   &steps_panel,
+                                   &training_panel,
+                                   NULL};
 
 enum { GAP = 1 };
 

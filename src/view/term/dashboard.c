@@ -117,7 +117,8 @@ static LessonPanel pointed_at(const State *state) {
  */
 static bool two_steps(const PanelData *data, int columns) {
     const LiveSteps *steps = data->live->frame.steps;
-    return data->state->job.steps && !data->state->bits.open && steps && steps->baseline.step_count && columns < TWO_STEPS_W;
+    return data->state->job.steps && !data->state->bits.open && steps &&
+           steps->baseline.step_count && columns < TWO_STEPS_W;
 }
 
 /* The panels of `page`, as a screen of so many columns arranges them. */

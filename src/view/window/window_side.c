@@ -11,8 +11,8 @@ static const Panel *const with_bits[] = {&bits_panel, &accuracy_panel, &kernels_
 static const Panel *const with_steps[] = {&steps_panel, NULL};
 static const Panel *const with_chart[] = {&model_panel, NULL};
 static const Panel *const with_lesson[] = {
-    &lesson_panel,    &bits_panel, &model_panel, &kernels_panel, &accuracy_panel, &memory_panel,
-    &intervals_panel, NULL};
+    &lesson_panel,   &bits_panel,   &model_panel,     &kernels_panel,
+    &accuracy_panel, &memory_panel, &intervals_panel, NULL};
 
 static const Panel *const *choose(const WindowView *view) {
     return view->state->lesson.open  ? with_lesson
