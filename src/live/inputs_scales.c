@@ -93,9 +93,10 @@ bool inputs_scales(LoadedScene *loaded, const Job *job, int64_t channels, const 
     if (!fits(loaded->calibration, job, channels) && !begin(loaded, job, channels, err))
         return false;
     Calibration *calibration = loaded->calibration;
-    const RangesRequest request = {.method = (ScaleMethod)(job->scales - SCALES_METHODS),
+    const RangesRequest request = {.method = scales_method(job->scales),
                                    .percentile = 99.99,
-                                   .dtype = scales_dtype(job)};
+                                   .dtype = scales_dtype(job),
+                                   .per_channel = scales_by_channel(job->scales)};
     bool chosen = calibration->scales == job->scales && calibration->dtype == request.dtype;
     if (!count(calibration, give_up, err) ||
         (!chosen && !ranges_choose(&calibration->chosen, &calibration->histograms, &request,

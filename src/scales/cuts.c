@@ -6,7 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-const char *const scale_method_names[] = {"max", "percentile", "entropy", "mse", NULL};
+#define METHODS(name) name("max"), name("percentile"), name("entropy"), name("mse"), NULL
+#define PLAIN(word)   word
+#define CHANNEL(word) word "-channel"
+const char *const scale_method_names[] = {METHODS(PLAIN)};
+const char *const scale_channel_names[] = {METHODS(CHANNEL)};
 
 enum { FIRST_CANDIDATE = 128, CODES = 256 };
 

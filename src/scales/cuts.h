@@ -25,7 +25,9 @@ typedef enum {
     SCALE_METHOD_COUNT
 } ScaleMethod;
 
-extern const char *const scale_method_names[SCALE_METHOD_COUNT + 1]; /* NULL ends them */
+/* "max", and of INT8 features one a channel "max-channel"; NULL ends them. */
+extern const char *const scale_method_names[SCALE_METHOD_COUNT + 1];
+extern const char *const scale_channel_names[SCALE_METHOD_COUNT + 1];
 
 /* Whether a tensor of this element format has a scale; whether it has one alone, on which a cut
  * bears, and none for each block. */

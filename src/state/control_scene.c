@@ -288,8 +288,13 @@ unsigned control_outlier(State *state, const Command *command) {
     return control_values_and_told(state);
 }
 
+ScaleMethod scales_method(int scales) {
+    bool has_one = scales >= SCALES_METHODS && scales < SCALES_FILE;
+    return has_one ? (ScaleMethod)((scales - SCALES_METHODS) % SCALE_METHOD_COUNT) : SCALE_MAX;
+}
+
 BevDtype scales_dtype(const Job *job) {
-    int method = job->scales - SCALES_METHODS;
+    ScaleMethod method = scales_method(job->scales);
     BevDtype dtype = job->config.dtype;
     if (method != SCALE_ENTROPY && method != SCALE_MSE)
         return BEV_FP32;
@@ -302,7 +307,8 @@ const char *scales_name(const State *state, int scales) {
     if (scales == SCALES_CHANNEL)
         return "channel";
     if (scales < SCALES_FILE)
-        return scale_method_names[scales - SCALES_METHODS];
+        return (scales_by_channel(scales) ? scale_channel_names
+                                          : scale_method_names)[scales_method(scales)];
     const char *slash = strrchr(state->menu.scales, '/');
     return slash ? slash + 1 : state->menu.scales;
 }
@@ -319,8 +325,10 @@ unsigned control_scales(State *state, const Command *command) {
     else if (scales == SCALES_FILE)
         SAY(state, command->action, "scales of %s", scales_name(state, scales));
     else
-        SAY(state, command->action, "scales by %s%s, on %s first moments",
-            scales_name(state, scales), scales - SCALES_METHODS == SCALE_PERCENTILE ? " 99.99" : "",
+        SAY(state, command->action, "scales by %s%s%s, on %s first moments",
+            scale_method_names[scales_method(scales)],
+            scales_method(scales) == SCALE_PERCENTILE ? " 99.99" : "",
+            scales_by_channel(scales) ? ", of INT8 features one a channel" : "",
             state->job.scales_scene ? "the other scene's" : "this scene's");
     return control_values_and_told(state);
 }

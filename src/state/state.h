@@ -53,13 +53,14 @@ typedef enum { COMPARE_OFF, COMPARE_WIPE, COMPARE_DIFFERENCE, COMPARE_COUNT } Co
 extern const char *const compare_names[COMPARE_COUNT]; /* "off", "wipe", "difference" */
 
 /* By which scales formats are encoded: ideal, of the very frame, of INT8 features one a tensor or
- * one a channel; by a method of src/scales/cuts.h, calibrated on the scene; or by those of a file.
- */
+ * one a channel; by a method of src/scales/cuts.h, calibrated on the scene, the same way; or by
+ * those of a file. */
 enum {
     SCALES_IDEAL,
     SCALES_CHANNEL,
     SCALES_METHODS,
-    SCALES_FILE = SCALES_METHODS + SCALE_METHOD_COUNT,
+    SCALES_CHANNEL_METHODS = SCALES_METHODS + SCALE_METHOD_COUNT,
+    SCALES_FILE = SCALES_CHANNEL_METHODS + SCALE_METHOD_COUNT,
     SCALES_COUNT
 };
 
@@ -115,6 +116,12 @@ typedef struct {
     bool baseline_pinned; /* false: `baseline` is the default, and its rig is that of the job */
     RigState baseline_rig; /* pinned: as the rig was then */
 } Job;
+
+/* The method of such scales, and whether INT8 features have one a channel. */
+ScaleMethod scales_method(int scales);
+static inline bool scales_by_channel(int scales) {
+    return scales == SCALES_CHANNEL || (scales >= SCALES_CHANNEL_METHODS && scales < SCALES_FILE);
+}
 
 /* The format that the job's scales are chosen for; FP32 where it does not matter. */
 BevDtype scales_dtype(const Job *job);

@@ -233,6 +233,18 @@ TAP_SUITE(engine_scales) {
         tap_ok(frame && (same || method != SCALE_MAX) && (!same || method != SCALE_PERCENTILE),
                "%s: the grid is %s", scale_method_names[method], same ? "the same" : "another");
     }
+    state.job.config.dtype = BEV_INT8;
+    state.job.scales = SCALES_CHANNEL;
+    frame = ask(engine, &state);
+    const LiveScales each = frame->live.scales;
+    state.job.scales = SCALES_CHANNEL_METHODS + SCALE_MAX;
+    frame = ask(engine, &state);
+    tap_ok(each.channel_least < each.channel_most && frame->live.scales.channel_least < frame->live.scales.channel_most &&
+               fabsf(frame->live.scales.channel_most * frame->live.scales.tensor[0] /
+                         (each.channel_most * each.tensor[0]) -
+                     1) < 1e-6,
+           "INT8, max by channel: the scales of its only moment's channels");
+    state.job.config.dtype = BEV_FP8;
     state.job.scales = SCALES_METHODS;
     state.job.scales_scene = "toy";
     frame = ask(engine, &state);

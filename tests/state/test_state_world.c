@@ -172,7 +172,18 @@ TAP_SUITE(state_world_scales) {
     tap_ok(use(&state, "scales channel") & STEP_RUN && state.job.scales == SCALES_CHANNEL &&
                says(&state, "scales ideal, and of INT8 features one a channel"),
            "ideal ones, one a channel");
+    tap_ok(use(&state, "scales percentile-channel") & STEP_RUN &&
+               says(&state, "scales by percentile 99.99, of INT8 features one a channel, on this "
+                            "scene's first moments") &&
+               scales_method(state.job.scales) == SCALE_PERCENTILE &&
+               scales_by_channel(state.job.scales) &&
+               !strcmp(scales_name(&state, state.job.scales), "percentile-channel"),
+           "a method, one a channel");
+    use(&state, "scales entropy-channel");
+    state.job.config.dtype = BEV_INT8;
+    tap_ok(scales_dtype(&state.job) == BEV_INT8, "chosen for the format");
     use(&state, "scales entropy");
+    tap_ok(!scales_by_channel(state.job.scales), "and one a tensor again");
     state.job.config.dtype = BEV_FP16;
     tap_ok(scales_dtype(&state.job) == BEV_FP8, "of a format without scales they are those of FP8");
     use(&state, "scales max");
