@@ -284,6 +284,13 @@ void live_side_label(const LiveData *live, bool baseline, char *text, size_t siz
 /* "t 3.20 s", the time that was asked for; of a clip the moment that is shown, "moment 2 of 40". */
 void live_time_text(const LiveData *live, const SceneFacts *scene, char *text, size_t size);
 
+/* The moments that a time bar spans: those of a clip, a round of a world that repeats, or a minute;
+ * both 0 where nothing moves. */
+typedef struct {
+    double from_s, to_s;
+} TimeSpan;
+TimeSpan live_time_span(const LiveData *live, const State *state);
+
 /* "DRAM 0.12 MB, L2 1.60 M sectors, ..."; false where the counters are not of this job. */
 bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size);
 

@@ -223,3 +223,14 @@ void live_time_text(const LiveData *live, const SceneFacts *scene, char *text, s
     else
         snprintf(text, size, "t %.2f s", live->job.time_s);
 }
+
+TimeSpan live_time_span(const LiveData *live, const State *state) {
+    enum { MINUTE_S = 60 };
+    const SceneFacts *scene = &state->scene;
+    const World *world = live->frame.world;
+    double length = world && world->loop_s > 0 ? world->loop_s : MINUTE_S;
+    if (scene->moment_s > 0)
+        return (TimeSpan){0, (scene->moments - 1) * scene->moment_s};
+    double round = floor(state->job.time_s / length) * length;
+    return scene->has_world ? (TimeSpan){round, round + length} : (TimeSpan){0, 0};
+}

@@ -49,6 +49,7 @@ static void keep_facts(State *next, const State *now) {
     next->palette = now->palette;
     next->pace = now->pace;
     memcpy(next->caption, now->caption, sizeof next->caption);
+    memcpy(next->tip, now->tip, sizeof next->tip);
     next->log = now->log;
 }
 
@@ -300,6 +301,9 @@ unsigned state_step(State *state, const Event *event) {
         return on_window(state, event->on);
     case EVENT_WAITING:
         snprintf(state->waiting, sizeof state->waiting, "%s", event->text);
+        return STEP_REDRAW;
+    case EVENT_TIP:
+        snprintf(state->tip, sizeof state->tip, "%s", event->text);
         return STEP_REDRAW;
     case EVENT_SCROLL:
         return control_scroll(state, (int)event->steps);

@@ -327,6 +327,7 @@ struct State {
 
     Pace pace; /* of the newest EVENT_FRAME */
     char caption[200]; /* of a tour or a script, in the place of the key bar; "": none */
+    char tip[960];     /* what lies under the mouse in the terminal; "": nothing */
     char waiting[96]; /* what a slow picture is doing: "computing dense: map, 1.2 s"; "": none */
     Log log;
 };
@@ -346,6 +347,7 @@ typedef enum {
     EVENT_RESIZE,  /* the terminal has `columns` x `rows` */
     EVENT_WINDOW,  /* a window was opened or closed: `on` */
     EVENT_WAITING, /* a picture takes long, or came: `text` is State.waiting */
+    EVENT_TIP,     /* the mouse rests on something, or left: `text` is State.tip */
     EVENT_SCROLL,  /* the help's page, or a lesson's text, goes on by `steps` */
     EVENT_NOTE     /* something to log: `text` (a device error, a file written, stderr) */
 } EventKind;

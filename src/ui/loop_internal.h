@@ -93,6 +93,7 @@ typedef struct {
     Cells cells;
     DashSpots spots; /* of the newest drawing of the terminal */
     TermPointer pointer;
+    Hover hover;                         /* in the terminal, in columns and rows */
     bool term_dirty, window_dirty;       /* something new is to be drawn there */
     double term_ms, window_ms;           /* when each was drawn last */
     bool gave_way;                       /* the window's last drawing gave way to a key */
@@ -144,6 +145,10 @@ void loop_fit_terminal(Loop *loop); /* to its size now */
 void loop_read_keys(Loop *loop);
 void loop_open_window(Loop *loop);
 void loop_read_window(Loop *loop);
+
+/* Tooltips: shows those that are due. Milliseconds until the next one; INFINITY: none waits. */
+void loop_tips(Loop *loop);
+double loop_tips_in_ms(const Loop *loop);
 
 /* Draws the dirty screens, each at most once in a few milliseconds. */
 void loop_draw(Loop *loop);

@@ -18,7 +18,53 @@ unsigned loop_screens(const Loop *loop) {
     return (loop->term ? 1u << SCREEN_TERMINAL : 0) | (loop->window ? 1u << SCREEN_WINDOW : 0);
 }
 
+/* ---- tooltips -------------------------------------------------------------------------------- */
+
+/* The log row of the terminal takes the tooltip. */
+static void say_tip(Loop *loop, const char *text) {
+    if (strcmp(text, loop->app.state.tip) == 0)
+        return;
+    app_step(&loop->app, &(Event){.kind = EVENT_TIP, .text = text});
+    loop_serve(loop);
+}
+
+static void end_tips(Loop *loop) {
+    if (hover_end(&loop->hover))
+        loop->term_dirty = true;
+    say_tip(loop, "");
+    if (loop->window)
+        sdl_window_tip_end(loop->window, &loop->app.state, app_live(&loop->app));
+}
+
+static void hover_terminal(Loop *loop, const MouseReport *report) {
+    if (!hover_move(&loop->hover, &loop->spots.clicks, report->column, report->row))
+        return;
+    loop->term_dirty = true;
+    say_tip(loop, "");
+}
+
+void loop_tips(Loop *loop) {
+    const LiveData *live = app_live(&loop->app);
+    char text[TIP_LINE_MAX];
+    Tip tip;
+    double now = clock_ms();
+    if (loop->window)
+        sdl_window_tip(loop->window, &loop->app.state, live, now);
+    if (!hover_due(&loop->hover, now) ||
+        !spots_tip(&loop->spots.clicks, loop->hover.x, loop->hover.y, &loop->app.state, live, &tip))
+        return;
+    tip_line(&tip, text, sizeof text);
+    say_tip(loop, text);
+}
+
+double loop_tips_in_ms(const Loop *loop) {
+    double now = clock_ms();
+    return fmin(hover_in_ms(&loop->hover, now),
+                loop->window ? sdl_window_tip_in_ms(loop->window, now) : INFINITY);
+}
+
 static void use_key(Loop *loop, int32_t key, double arrived_ms) {
+    end_tips(loop);
     if (app_key(&loop->app, key))
         loop_serve_key(loop, arrived_ms);
 }
@@ -58,6 +104,11 @@ static void draw_terminal(Loop *loop) {
     dashboard_draw(&loop->cells, &loop->app.state, app_live(&loop->app), picture ? &picture->bev : NULL,
                    &loop->spots);
     loop->term_dirty = false;
+    if (loop->hover.over) {
+        hover_move(&loop->hover, &loop->spots.clicks, loop->hover.x, loop->hover.y);
+        const Box *box = &loop->hover.box;
+        cells_underline(&loop->cells, (Area){(int)box->x, (int)box->y, (int)box->w, (int)box->h});
+    }
     if (!term_draw(loop->term, &loop->cells, &err))
         app_note_error(&loop->app, &err);
     else if (loop->app.frame && loop->app.frame->picture)
@@ -83,6 +134,11 @@ static void answer_click(Loop *loop, const TermPointer *was, const MouseReport *
 static void read_mouse(Loop *loop) {
     Event event;
     MouseReport report = term_mouse(loop->term);
+    if (report.kind == MOUSE_HOVER) {
+        hover_terminal(loop, &report);
+        return;
+    }
+    end_tips(loop);
     const TermPointer was = loop->pointer;
     if (!term_pointer_follow(&loop->pointer, &report, &loop->spots, &loop->app.state, &event)) {
         answer_click(loop, &was, &report);

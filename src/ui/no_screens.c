@@ -86,6 +86,14 @@ WindowInput sdl_window_next(SdlWindow *window, const State *state, const LiveDat
     return WINDOW_NOTHING;
 }
 
+void sdl_window_tip(SdlWindow *window, const State *state, const LiveData *live, double now_ms) {}
+
+double sdl_window_tip_in_ms(const SdlWindow *window, double now_ms) {
+    return 1e9;
+}
+
+void sdl_window_tip_end(SdlWindow *window, const State *state, const LiveData *live) {}
+
 bool sdl_window_key_waits(SdlWindow *window) {
     return false;
 }

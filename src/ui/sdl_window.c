@@ -7,18 +7,22 @@
 
 enum { START_W = 1280, START_H = 860, CLICK_SLACK = 4 };
 
-typedef enum { DRAG_NONE, DRAG_PRESSED, DRAG_PAN, DRAG_WIPE } Drag;
+typedef enum { DRAG_NONE, DRAG_PRESSED, DRAG_PAN, DRAG_WIPE, DRAG_TIME } Drag;
 
 struct SdlWindow {
     SDL_Window *window;
     SDL_Renderer *renderer;
     SDL_Texture *texture;
-    cairo_surface_t *surface;
+    cairo_surface_t *surface;                /* the picture, */
+    cairo_surface_t *over;                   /* and with an outline and a tooltip */
     int w, h;                                /* of texture and surface, pixels */
     Drag drag;                               /* what the pressed mouse button does */
     double press_x, press_y, last_x, last_y; /* of the mouse, in units of the picture */
     Spots spots;                       /* of the picture that is shown */
     char answer[ORIGIN_TEXT_MAX];      /* where the clicked figure comes from */
+    Hover hover;                       /* what lies under the mouse */
+    SDL_Cursor *hand, *arrow;
+    bool points;            /* the cursor is the hand */
     const Command *pressed; /* the spot that the button was pressed on; NULL: none */
 };
 
@@ -100,6 +104,8 @@ bool sdl_window_open(SdlWindow **out, const char *title, Err *err) {
         return false;
     }
     SDL_StartTextInput();
+    window->hand = SDL_CreateSystemCursor(SDL_SYSTEM_CURSOR_HAND);
+    window->arrow = SDL_CreateSystemCursor(SDL_SYSTEM_CURSOR_ARROW);
     *out = window;
     return true;
 }
@@ -108,14 +114,19 @@ static void free_canvas(SdlWindow *window) {
     if (window->texture)
         SDL_DestroyTexture(window->texture);
     cairo_surface_destroy(window->surface);
+    cairo_surface_destroy(window->over);
     window->texture = NULL;
-    window->surface = NULL;
+    window->surface = window->over = NULL;
 }
 
 void sdl_window_close(SdlWindow *window) {
     if (!window)
         return;
     free_canvas(window);
+    if (window->hand)
+        SDL_FreeCursor(window->hand);
+    if (window->arrow)
+        SDL_FreeCursor(window->arrow);
     if (window->renderer)
         SDL_DestroyRenderer(window->renderer);
     if (window->window)
@@ -158,11 +169,68 @@ static bool fit_canvas(SdlWindow *window, int w, int h, Err *err) {
     window->w = w;
     window->h = h;
     window->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
+    window->over = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
     window->texture = SDL_CreateTexture(window->renderer, SDL_PIXELFORMAT_RGB888,
                                         SDL_TEXTUREACCESS_STREAMING, w, h);
-    if (cairo_surface_status(window->surface) != CAIRO_STATUS_SUCCESS)
+    if (cairo_surface_status(window->over) != CAIRO_STATUS_SUCCESS)
         return err_set(err, ERR_FAILED, "window", "make it smaller", "no memory for %d x %d", w, h);
     return window->texture || sdl_failed("no texture", err);
+}
+
+/* The outline of what lies under the mouse, and its tooltip where the mouse has rested. */
+static void draw_over(SdlWindow *window, const State *state, const LiveData *live) {
+    int w, h;
+    double scale = pixel_size(window, &w, &h);
+    cairo_t *cr = cairo_create(window->over);
+    Tip tip;
+    Pen pen;
+    cairo_set_source_surface(cr, window->surface, 0, 0);
+    cairo_paint(cr);
+    cairo_scale(cr, scale, scale);
+    pen_init(&pen, cr, &themes[state->light ? THEME_LIGHT : THEME_DARK], NULL, false);
+    pen_frame(&pen, window->hover.box, pen.theme->accent, 1, 1.5);
+    if (window->hover.told &&
+        spots_tip(&window->spots, window->hover.x, window->hover.y, state, live, &tip))
+        window_tip_draw(&pen, window_tip_place(&pen, &tip, w / scale, h / scale), &tip);
+    cairo_destroy(cr);
+}
+
+/* Shows the picture, with what belongs to the mouse over it. */
+static void present(SdlWindow *window, const State *state, const LiveData *live) {
+    cairo_surface_t *shown = window->hover.over ? window->over : window->surface;
+    if (!window->texture)
+        return;
+    if (window->hover.over)
+        draw_over(window, state, live);
+    cairo_surface_flush(shown);
+    SDL_UpdateTexture(window->texture, NULL, cairo_image_surface_get_data(shown),
+                      cairo_image_surface_get_stride(shown));
+    SDL_RenderCopy(window->renderer, window->texture, NULL, NULL);
+    SDL_RenderPresent(window->renderer);
+}
+
+/* The mouse moved, or other things lie under it now. */
+static bool look_under(SdlWindow *window, double x, double y) {
+    bool changed = hover_move(&window->hover, &window->spots, x, y);
+    bool points = spots_at(&window->spots, x, y) || spots_on_time(&window->spots, x, y);
+    if (points != window->points && window->hand && window->arrow)
+        SDL_SetCursor(points ? window->hand : window->arrow);
+    window->points = points;
+    return changed;
+}
+
+void sdl_window_tip(SdlWindow *window, const State *state, const LiveData *live, double now_ms) {
+    if (hover_due(&window->hover, now_ms))
+        present(window, state, live);
+}
+
+double sdl_window_tip_in_ms(const SdlWindow *window, double now_ms) {
+    return hover_in_ms(&window->hover, now_ms);
+}
+
+void sdl_window_tip_end(SdlWindow *window, const State *state, const LiveData *live) {
+    if (hover_end(&window->hover))
+        present(window, state, live);
 }
 
 bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live,
@@ -179,11 +247,9 @@ bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live
     if (!drawn || given_up(give_up))
         return false;
     window->spots = spots;
-    cairo_surface_flush(window->surface);
-    SDL_UpdateTexture(window->texture, NULL, cairo_image_surface_get_data(window->surface),
-                      cairo_image_surface_get_stride(window->surface));
-    SDL_RenderCopy(window->renderer, window->texture, NULL, NULL);
-    SDL_RenderPresent(window->renderer);
+    if (window->hover.over)
+        look_under(window, window->hover.x, window->hover.y);
+    present(window, state, live);
     return true;
 }
 
@@ -257,13 +323,22 @@ static Event at_cell(EventKind kind, const WindowLayout *layout, double x, doubl
     return event;
 }
 
+static bool drag_time(const SdlWindow *window, const State *state, double x, Event *event) {
+    *event = (Event){.kind = EVENT_COMMAND, .command = spots_drag_time(&window->spots, x, state)};
+    return true;
+}
+
 static bool press(SdlWindow *window, const WindowLayout *layout, const State *state, double x,
-                  double y) {
+                  double y, Event *event) {
     double cell_x, cell_y;
     window->press_x = window->last_x = x;
     window->press_y = window->last_y = y;
     window->drag = DRAG_NONE;
     window->pressed = spots_at(&window->spots, x, y);
+    if (spots_on_time(&window->spots, x, y)) {
+        window->drag = DRAG_TIME;
+        return drag_time(window, state, x, event);
+    }
     if (window_cell_at(layout, x, y, &cell_x, &cell_y))
         window->drag = near_wipe(layout, state, x) ? DRAG_WIPE : DRAG_PRESSED;
     return false;
@@ -286,12 +361,14 @@ static bool release(SdlWindow *window, const WindowLayout *layout, const State *
     return true;
 }
 
-static bool move(SdlWindow *window, const WindowLayout *layout, const LiveData *live, double x,
-                 double y, Event *event) {
+static bool move(SdlWindow *window, const WindowLayout *layout, const State *state,
+                 const LiveData *live, double x, double y, Event *event) {
     if (window->drag == DRAG_PRESSED &&
         hypot(x - window->press_x, y - window->press_y) > CLICK_SLACK)
         window->drag = DRAG_PAN;
     switch (window->drag) {
+    case DRAG_TIME:
+        return drag_time(window, state, x, event);
     case DRAG_WIPE:
         *event = (Event){.kind = EVENT_WIPE, .x = (x - layout->bev.x) / layout->bev.w};
         return true;
@@ -308,6 +385,8 @@ static bool move(SdlWindow *window, const WindowLayout *layout, const LiveData *
     case DRAG_NONE:
         break;
     }
+    if (look_under(window, x, y))
+        present(window, state, live);
     int64_t pixel = window_pixel_at(layout, &live->frame, x, y);
     *event = pixel >= 0 ? (Event){.kind = EVENT_PIXEL, .x = (double)pixel}
                         : at_cell(EVENT_HOVER, layout, x, y);
@@ -340,11 +419,13 @@ static bool mouse_event(SdlWindow *window, const State *state, const LiveData *l
     double unit = magnification(window), x = from->button.x / unit, y = from->button.y / unit;
     switch (from->type) {
     case SDL_MOUSEMOTION:
-        return move(window, &layout, live, from->motion.x / unit, from->motion.y / unit, event);
+        return move(window, &layout, state, live, from->motion.x / unit, from->motion.y / unit,
+                    event);
     case SDL_MOUSEBUTTONDOWN:
+        sdl_window_tip_end(window, state, live);
         if (from->button.button == SDL_BUTTON_RIGHT)
             return menu(window, x, y, event);
-        return from->button.button == SDL_BUTTON_LEFT && press(window, &layout, state, x, y);
+        return from->button.button == SDL_BUTTON_LEFT && press(window, &layout, state, x, y, event);
     case SDL_MOUSEBUTTONUP:
         return from->button.button == SDL_BUTTON_LEFT &&
                release(window, &layout, state, live, x, y, event);
@@ -372,6 +453,8 @@ static WindowInput translate(SdlWindow *window, const State *state, const LiveDa
     case SDL_QUIT:
         return WINDOW_CLOSED;
     case SDL_WINDOWEVENT:
+        if (from->window.event == SDL_WINDOWEVENT_LEAVE)
+            sdl_window_tip_end(window, state, live);
         return window_input(&from->window);
     case SDL_RENDER_TARGETS_RESET:
     case SDL_RENDER_DEVICE_RESET:

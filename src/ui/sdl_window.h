@@ -2,6 +2,7 @@
  * keys into events. One at a time. */
 #pragma once
 
+#include "src/ui/hover.h"
 #include "src/view/window/window_image.h"
 
 typedef struct SdlWindow SdlWindow;
@@ -33,6 +34,12 @@ typedef enum {
 /* The next input. `state` and `live` tell what lies under the mouse. */
 WindowInput sdl_window_next(SdlWindow *window, const State *state, const LiveData *live,
                             Event *event, int32_t *key);
+
+/* What lies under the mouse is outlined at once, and told once the mouse has rested there; a key
+ * ends that. */
+void sdl_window_tip(SdlWindow *window, const State *state, const LiveData *live, double now_ms);
+double sdl_window_tip_in_ms(const SdlWindow *window, double now_ms);
+void sdl_window_tip_end(SdlWindow *window, const State *state, const LiveData *live);
 
 /* Whether a key is waiting, so far as is known without reading it. */
 bool sdl_window_key_waits(SdlWindow *window);

@@ -22,10 +22,12 @@
 #include <unistd.h>
 
 /* Modes of xterm that ncurses does not set. The mouse, each by itself for terminals that know only
- * some: 1000 press and release, 1002 also moves while pressed, 1006 as numbers. 2026: the screen is
- * shown only when a drawing is complete; other terminals ignore it. */
+ * some: 1000 press and release, 1002 also moves while pressed, 1006 as numbers. 1003, moves at any
+ * time, only where the terminal answers that it has them; tmux has them and does not answer. 2026:
+ * the screen is shown only when a drawing is complete; other terminals ignore it. */
 static const char mouse_on[] = "\033[?1000h\033[?1002h\033[?1006h";
-static const char mouse_off[] = "\033[?1006l\033[?1002l\033[?1000l";
+static const char moves_asked[] = "\033[?1003$p", moves_on[] = "\033[?1003h";
+static const char mouse_off[] = "\033[?1006l\033[?1003l\033[?1002l\033[?1000l";
 static const char drawing_begins[] = "\033[?2026h", drawing_ends[] = "\033[?2026l";
 
 struct Term {
@@ -35,7 +37,8 @@ struct Term {
     SCREEN *screen;
     TermKeys keys;
     bool xterm;  /* understands the modes of xterm, */
-    bool mouse;  /* and is asked for mouse reports */
+    bool mouse;  /* and is asked for mouse reports, */
+    bool moves;  /* those of moves, too */
     int colors;  /* 0: none, or none wanted */
     Cells shown; /* the screen as ncurses knows it; no cells: unknown */
 };
@@ -172,6 +175,11 @@ static void leave(void) {
     doupdate();
 }
 
+static bool in_tmux(void) {
+    const char *socket = getenv("TMUX");
+    return socket && *socket;
+}
+
 /* Modes, the other screen, no cursor. */
 static void take_over(Term *term) {
     dup2(STDOUT_FILENO, fileno(term->out));
@@ -183,6 +191,10 @@ static void take_over(Term *term) {
     keep_capability("sgr0");
     if (term->mouse)
         tputs(mouse_on, 1, keep);
+    term->keys.moves = in_tmux();
+    term->moves = term->mouse && term->keys.moves;
+    if (term->mouse)
+        tputs(term->moves ? moves_on : moves_asked, 1, keep);
     data_write_all(fileno(term->out), bytes.text, bytes.length);
     term_resized(term);
 }
@@ -367,7 +379,12 @@ bool term_is_full(const Term *term) {
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 int32_t term_key(Term *term) {
-    return term_keys_next(&term->keys);
+    int32_t key = term_keys_next(&term->keys);
+    if (term->keys.moves && !term->moves) {
+        term->moves = true;
+        send_mode(term, term->mouse, moves_on);
+    }
+    return key;
 }
 
 MouseReport term_mouse(const Term *term) {

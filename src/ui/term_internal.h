@@ -47,6 +47,7 @@ typedef struct {
     bool escaped;           /* the last key was an Escape without a successor in time */
     bool late;              /* the bytes read now have waited: Escape and a key may be two keys */
     MouseReport mouse;      /* the newest report */
+    bool moves;             /* the terminal has answered that it knows mode 1003 */
 } TermKeys;
 
 /* After newterm; standard input is the terminal. */

@@ -115,7 +115,7 @@ static void give_back(int code) {
  * are Shift, Alt and Control, which do not matter, 32 says that the mouse moved, 64 that it is the
  * wheel. False: it is none, or of another button. */
 static bool parse_report(const char *text, char letter, MouseReport *report) {
-    enum { MENU = 2, KEYS = 4 | 8 | 16, MOVED = 32, WHEEL_UP = 64, WHEEL_DOWN = 65 };
+    enum { MENU = 2, NONE = 3, KEYS = 4 | 8 | 16, MOVED = 32, WHEEL_UP = 64, WHEEL_DOWN = 65 };
     int button, column, row, used = 0;
     bool digits = strspn(text + 1, "0123456789;") == strlen(text + 1);
     if (!digits || sscanf(text, "<%4d;%4d;%4d%n", &button, &column, &row, &used) != 3 ||
@@ -124,10 +124,12 @@ static bool parse_report(const char *text, char letter, MouseReport *report) {
     button &= ~KEYS;
     bool wheel = letter == 'M' && (button == WHEEL_UP || button == WHEEL_DOWN);
     bool menu = letter == 'M' && button == MENU;
-    if (!wheel && !menu && (button & ~MOVED) != 0)
+    bool hover = letter == 'M' && button == (MOVED | NONE);
+    if (!wheel && !menu && !hover && (button & ~MOVED) != 0)
         return false;
     *report = (MouseReport){.kind = wheel             ? MOUSE_WHEEL
                                     : menu            ? MOUSE_MENU
+                                    : hover           ? MOUSE_HOVER
                                     : letter == 'm'   ? MOUSE_RELEASE
                                     : button == MOVED ? MOUSE_MOVE
                                                       : MOUSE_PRESS,
@@ -165,6 +167,7 @@ static int32_t read_csi(TermKeys *typed) {
         next(typed, SEQUENCE_MS);
     for (int i = 0; letter == 'M' && !text[0] && i < OLD_REPORT_BYTES; i++)
         next(typed, SEQUENCE_MS);
+    typed->moves |= letter == 'y' && (!strcmp(text, "?1003;1$") || !strcmp(text, "?1003;2$"));
     bool report = text[0] == '<' && (letter == 'M' || letter == 'm');
     return report && parse_report(text, (char)letter, &typed->mouse) ? TERM_MOUSE : 0;
 }

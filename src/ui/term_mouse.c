@@ -14,8 +14,16 @@ static bool at_pixel(const DashSpots *spots, const MouseReport *report, Event *e
     return pixel >= 0;
 }
 
+/* The middle of a sign. */
+static bool drag_time(const DashSpots *spots, const MouseReport *report, const State *state,
+                      Event *event) {
+    *event = (Event){.kind = EVENT_COMMAND,
+                     .command = spots_drag_time(&spots->clicks, report->column + 0.5, state)};
+    return true;
+}
+
 static bool press(TermPointer *pointer, const MouseReport *report, const DashSpots *spots,
-                  Event *event) {
+                  const State *state, Event *event) {
     double x, y;
     const Command *command = spots_at(&spots->clicks, report->column, report->row);
     *pointer = (TermPointer){.doing = POINTER_CLICK, .has_command = command != NULL};
@@ -26,6 +34,10 @@ static bool press(TermPointer *pointer, const MouseReport *report, const DashSpo
     pointer->on_bev = dash_cell_at(spots, report->column, report->row, &x, &y);
     if (pointer->on_bev && spots->has_wipe && abs(report->column - spots->wipe_column) <= 1)
         pointer->doing = POINTER_WIPE;
+    if (spots_on_time(&spots->clicks, report->column, report->row)) {
+        pointer->doing = POINTER_TIME;
+        return drag_time(spots, report, state, event);
+    }
     if (!at_pixel(spots, report, event))
         return false;
     pointer->doing = POINTER_PIXEL;
@@ -71,6 +83,8 @@ static bool move(TermPointer *pointer, const MouseReport *report, const DashSpot
     pointer->row = report->row;
     if (pointer->doing == POINTER_PIXEL)
         return at_pixel(spots, report, event);
+    if (pointer->doing == POINTER_TIME)
+        return drag_time(spots, report, state, event);
     if (pointer->doing == POINTER_CLICK && pointer->on_bev)
         pointer->doing = POINTER_PAN;
     if (pointer->doing == POINTER_CLICK || spots->bev.w <= 0)
@@ -93,11 +107,13 @@ bool term_pointer_follow(TermPointer *pointer, const MouseReport *report, const 
     }
     switch (report->kind) {
     case MOUSE_PRESS:
-        return press(pointer, report, spots, event);
+        return press(pointer, report, spots, state, event);
     case MOUSE_RELEASE:
         return release(pointer, report, spots, state, event);
     case MOUSE_MOVE:
         return move(pointer, report, spots, state, event);
+    case MOUSE_HOVER:
+        return false; /* spots_tip answers */
     case MOUSE_MENU:
         *event = (Event){.kind = EVENT_COMMAND,
                          .command = spots_menu(&spots->clicks, report->column, report->row)};

@@ -4,16 +4,24 @@
 
 #include "src/view/term/dash_spots.h"
 
-/* A report, in columns and rows from 0. Only the first button counts. */
+/* A report, in columns and rows from 0. Only the first button counts: MOVE, while it is pressed;
+ * HOVER, while none is. */
 typedef struct {
-    enum { MOUSE_PRESS, MOUSE_RELEASE, MOUSE_MOVE, MOUSE_MENU, MOUSE_WHEEL } kind; /* MOVE: while pressed */
+    enum { MOUSE_PRESS, MOUSE_RELEASE, MOUSE_MOVE, MOUSE_HOVER, MOUSE_MENU, MOUSE_WHEEL } kind;
     int column, row;
     int steps; /* WHEEL: up (+) or down (-) */
 } MouseReport;
 
 /* The action of the pressed button; all zero: not pressed. */
 typedef struct {
-    enum { POINTER_UP, POINTER_CLICK, POINTER_PIXEL, POINTER_PAN, POINTER_WIPE } doing;
+    enum {
+        POINTER_UP,
+        POINTER_CLICK,
+        POINTER_PIXEL,
+        POINTER_PAN,
+        POINTER_WIPE,
+        POINTER_TIME
+    } doing;
     bool on_bev, has_command;
     Command command; /* of the spot that it was pressed on */
     int column, row; /* where it was last */

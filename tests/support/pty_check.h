@@ -12,7 +12,7 @@
 #define HIDE_CURSOR "\033[?25l"
 #define SHOW_CURSOR "\033[?25h"
 #define MOUSE_ON    "\033[?1000h\033[?1002h\033[?1006h"
-#define MOUSE_OFF   "\033[?1006l\033[?1002l\033[?1000l"
+#define MOUSE_OFF   "\033[?1006l\033[?1003l\033[?1002l\033[?1000l"
 #define READY       "kernel" /* on the key bar */
 #define REDRAW      "\014"   /* Ctrl-L */
 

@@ -1,5 +1,6 @@
 /* The mouse in the terminal: what was drawn is what a click finds, presses and releases become the
  * window's events, and nothing that a terminal may report leads out of the grid. */
+#include "src/ui/hover.h"
 #include "src/ui/term_mouse.h"
 #include "src/view/term/dashboard.h"
 #include "tests/support/live_fixture.h"
@@ -77,10 +78,10 @@ static void test_places(void) {
                 char text[300];
                 Event event;
                 text_at(at.x, at.y, text, sizeof text);
-                bool chip = wanted.action == ACTION_COMMANDS && !hint;
-                const char *name = hint   ? keys[wanted.action].label
-                                   : chip ? ""
-                                          : title_of(wanted.argument);
+                bool kernel = wanted.action == ACTION_KERNEL && !hint;
+                const char *name = hint     ? keys[wanted.action].label
+                                   : kernel ? title_of(wanted.argument)
+                                            : "";
                 const char *found = strstr(text, name);
                 wrong += !found || found - text > at.w;
                 wrong += !click(at.x + at.w - 1, at.y, &event) || event.kind != EVENT_COMMAND ||
@@ -198,6 +199,86 @@ static void test_wipe(void) {
     picture.baseline = (Image){.w = 0};
 }
 
+/* Rows of formats and GPUs and the heads of panels are spots; a click there is their control. */
+static void test_rows(void) {
+    int formats = 0, gpus_shown = 0, heads = 0, wrong = 0;
+    begin(200, 60);
+    for (int i = 0; i < spots.clicks.count; i++) {
+        const Command *command = &spots.clicks.list[i].command;
+        const Area at = spots_area(i);
+        char text[300], why[200];
+        Command parsed;
+        text_at(at.x, at.y, text, sizeof text);
+        if (command->action == ACTION_DTYPE && command->argument[0]) {
+            formats++;
+            wrong += strncasecmp(text, command->argument, strlen(command->argument)) != 0 &&
+                     strcmp(command->argument, "int8_fp16") != 0;
+        }
+        if (command->action == ACTION_GPU) {
+            gpus_shown++;
+            const Gpu *gpu = gpu_find(command->argument); /* its bytes gathered stand below it */
+            wrong += !gpu || (strncmp(text, gpu->title, strlen(gpu->title)) != 0 &&
+                              !strstr(text, "gathered"));
+        }
+        if (command->action == ACTION_COMMANDS && command->argument[0] && at.y > 2) {
+            heads++; /* what the palette shows then is a control, or a word that it finds */
+            wrong += !strchr(command->argument, ' ') && strcmp(command->argument, "interval") != 0;
+        }
+        char line[160];
+        snprintf(line, sizeof line, "%s %s", keys[command->action].word, command->argument);
+        wrong += command->argument[0] && command->action != ACTION_COMMANDS &&
+                 !keys_parse(line, &parsed, why, sizeof why);
+    }
+    tap_ok(formats == BEV_DTYPE_COUNT && gpus_shown >= 2 && heads >= 4 && !wrong,
+           "%d formats, %d GPU rows and %d heads can be clicked, %d wrong", formats, gpus_shown,
+           heads, wrong);
+}
+
+/* The time bar: a press and a drag there step to that moment, and the world stands still. */
+static void test_time(void) {
+    Event event;
+    begin(120, 40);
+    state.scene.has_world = true;
+    state.scene.moment_s = 0.5;
+    state.scene.moments = 41;
+    draw();
+    const Box bar = spots.clicks.time;
+    tap_need(bar.w > 10 && spots.clicks.to_s == 20, "a clip of 20 s has a time bar");
+    bool pressed = follow(MOUSE_PRESS, (int)(bar.x + bar.w / 2), (int)bar.y, 0, &event);
+    state_step(&state, &event);
+    tap_ok(pressed && event.command.action == ACTION_STEP && fabs(state.job.time_s - 10) < 0.5 &&
+               !state.playing,
+           "a press in its middle: %.2f s", state.job.time_s);
+    bool moved = follow(MOUSE_MOVE, (int)(bar.x + bar.w), (int)bar.y + 3, 0, &event);
+    state_step(&state, &event);
+    tap_ok(moved && state.job.time_s == 20, "a drag beyond its end: the last moment, %.2f s",
+           state.job.time_s);
+    tap_ok(!follow(MOUSE_RELEASE, (int)bar.x, (int)bar.y, 0, &event), "letting go does nothing");
+    state.scene.moment_s = state.scene.has_world = 0;
+    draw();
+    tap_ok(spots.clicks.time.w == 0, "where nothing moves there is none");
+}
+
+/* Nothing, an outline at once, the tooltip 400 ms later, however often the picture is drawn. */
+static void test_hover(void) {
+    Hover hover = {.over = false};
+    begin(120, 40);
+    const Spots *clicks = &spots.clicks;
+    const Area row = spots_area(0), other = spots_area(1);
+    tap_ok(hover_move(&hover, clicks, row.x, row.y) && hover.over && hover.box.y == row.y,
+           "what the mouse comes to is outlined");
+    bool early = hover_due(&hover, 1000) || hover_due(&hover, 1399);
+    bool again = hover_move(&hover, clicks, row.x + 1, row.y);
+    tap_ok(!early && !again && hover_in_ms(&hover, 1300) == 100 && hover_due(&hover, 1400) &&
+               hover.told && !hover_due(&hover, 1500) && isinf(hover_in_ms(&hover, 1500)),
+           "and told 400 ms later, once");
+    tap_ok(hover_move(&hover, clicks, other.x, other.y) && !hover.told && hover.over,
+           "another one begins anew");
+    tap_ok(hover_move(&hover, clicks, spots.bev.x + 5, spots.bev.y + 5) && !hover.over &&
+               !hover_due(&hover, 9000) && !hover_end(&hover),
+           "over the BEV there is nothing to outline");
+}
+
 /* Backward: a press on a camera chooses the feature pixel, and a drag goes on from there. */
 static void test_pixel(void) {
     Event event;
@@ -229,7 +310,7 @@ static void test_random(void) {
             row = spots.bev.y + rand() % spots.bev.h;
         } else if (i % 50 == 0)
             column = rand() - 1000;
-        if (!follow(rand() % 4, column, row, rand() % 2 ? 1 : -1, &event))
+        if (!follow(rand() % 6, column, row, rand() % 2 ? 1 : -1, &event))
             continue;
         applied++;
         wrong += event.kind != EVENT_COMMAND && !(isfinite(event.x) && isfinite(event.y));
@@ -256,6 +337,9 @@ TAP_SUITE(mouse) {
     test_wheel();
     test_wipe();
     test_pixel();
+    test_rows();
+    test_time();
+    test_hover();
     test_random();
     bev_picture_free(&picture);
     cells_free(&cells);

@@ -65,6 +65,30 @@ static void test_figure(Pty *pty) {
            "a click on a figure tells where it comes from");
 }
 
+/* Moves without a button are reported only to a terminal that says that it has them. */
+static void test_moves(Pty *pty) {
+    int x = 0, y = 0;
+    char report[32];
+    size_t asked = pty_last(pty, "\033[?1003$p"), from = pty->length;
+    bool unasked = pty_last(pty, "\033[?1003h");
+    pty_type(pty, "\033[?1003;2$y");
+    tap_ok(asked && !unasked && pty_wait_text(pty, "\033[?1003h", from, PATIENCE_S),
+           "moves are asked for once the terminal has answered that it has them");
+    bool found = find(pty, "footprint ", 8, &x, &y);
+    snprintf(report, sizeof report, "\033[<35;%d;%dM", x + 15, y + 1);
+    pty_type(pty, report);
+    tap_ok(found && shows_soon(pty, "footprint: The distinct bytes", ROWS - 6),
+           "what the mouse rests on is told in the log");
+    pty_type(pty, "\033[<35;1;5M");
+    tap_ok(gone_soon(pty, "footprint: The distinct bytes"), "and no longer when the mouse leaves");
+    pty_read(pty, 1);
+    from = pty->length;
+    pty_type(pty, "\033[<35;2;5M\033[<35;3;5M\033[<35;4;5M");
+    pty_read(pty, 0.5);
+    tap_ok(pty->length - from < 4000, "moves over nothing draw nothing new: %zu bytes",
+           pty->length - from);
+}
+
 static void test_hint(Pty *pty) {
     int x = 0, y = 0;
     bool found = find(pty, "?  help", ROWS - 2, &x, &y);
@@ -151,6 +175,7 @@ TAP_SUITE(mouse_pty_clicks) {
     pty_type(&pty, " ");
     test_kernel(&pty);
     test_figure(&pty);
+    test_moves(&pty);
     test_hint(&pty);
     bool bev = shows_soon(&pty, " m left", 0) && find(&pty, "BEV,", 0, &x, &y);
     tap_ok(bev, "the BEV is shown");

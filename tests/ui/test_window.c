@@ -394,6 +394,78 @@ static void test_spots(void) {
     drain();
 }
 
+/* The window's spots, from a drawing of the same size. */
+static bool draw_spots(Spots *spots) {
+    Err err;
+    Image image;
+    cairo_t *cr = pen_begin(&image, 1280, 860, &err);
+    bool drawn = cr && window_paint(cr, 1280, 860, &state, &live, picture, spots, NULL, &err);
+    drawn = pen_finish(cr, drawn, &image);
+    image_free(&image);
+    return drawn && sdl_window_draw(window, &state, &live, picture, NULL, &err);
+}
+
+/* What lies under the mouse: an outline at once, a tooltip when the mouse has rested; a
+ * snapshot has none of it. */
+static void test_tips(void) {
+    static Spots spots;
+    Event event;
+    int32_t key;
+    tap_need(draw_spots(&spots), "a picture");
+    drain();
+    int row = 0;
+    while (row < spots.count - 1 && spots.list[row].command.action != ACTION_KERNEL)
+        row++;
+    const Box *box = &spots.list[row].box;
+    push_motion(box->x + 5, box->y + 5);
+    next(&event, &key);
+    int64_t outline = pixels_unlike_snapshot();
+    tap_ok(outline > 200 && outline < 8 * (box->w + box->h), "an outline of %lld pixels",
+           (long long)outline);
+    sdl_window_tip(window, &state, &live, 1000);
+    sdl_window_tip(window, &state, &live, 1399);
+    int64_t early = pixels_unlike_snapshot();
+    tap_ok(early == outline && fabs(sdl_window_tip_in_ms(window, 1399) - 1) < 1e-6,
+           "no tooltip within 400 ms");
+    sdl_window_tip(window, &state, &live, 1400);
+    int64_t told = pixels_unlike_snapshot();
+    tap_ok(told > 4 * outline, "then one: %lld pixels", (long long)told);
+    draw_spots(&spots);
+    tap_ok(pixels_unlike_snapshot() == told, "the next picture keeps it");
+    sdl_window_tip_end(window, &state, &live);
+    tap_ok(pixels_unlike_snapshot() == 0, "a key ends it");
+    const WindowLayout at = layout();
+    push_motion(at.bev.x + 5, at.bev.y + 5);
+    next(&event, &key);
+    tap_ok(pixels_unlike_snapshot() == 0, "over the BEV there is none");
+    drain();
+}
+
+/* The time bar under the header: a press and a drag there step to a moment. */
+static void test_time_bar(void) {
+    static Spots spots;
+    const SceneFacts facts = state.scene;
+    Event event = {.kind = EVENT_TICK};
+    int32_t key;
+    state.scene.moment_s = 0.5;
+    state.scene.moments = 41;
+    tap_need(draw_spots(&spots) && spots.time.w > 1000 && spots.to_s == 20, "a time bar");
+    drain();
+    double x = spots.time.x + spots.time.w / 4, y = spots.time.y + spots.time.h / 2;
+    push_button(SDL_MOUSEBUTTONDOWN, x, y);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.command.action == ACTION_STEP &&
+               fabs(atof(event.command.argument) + state.job.time_s - 5) < 0.05,
+           "pressed at a quarter: a step of %s s", event.command.argument);
+    push_motion(x + spots.time.w / 4, y + 90);
+    push_button(SDL_MOUSEBUTTONUP, x, y + 90);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.command.action == ACTION_STEP &&
+               fabs(atof(event.command.argument) + state.job.time_s - 10) < 0.05 &&
+               next(&event, &key) == WINDOW_NOTHING,
+           "dragged to the middle: %s s", event.command.argument);
+    state.scene = facts;
+    drain();
+}
+
 /* In a window of twice the size the picture is twice as large; mouse positions must follow. */
 static void test_large(void) {
     const WindowLayout at = layout();
@@ -454,6 +526,8 @@ TAP_SUITE(window) {
     test_keys();
     test_mouse();
     test_spots();
+    test_tips();
+    test_time_bar();
     test_large();
     test_zoom();
     test_closing();

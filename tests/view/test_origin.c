@@ -133,3 +133,48 @@ TAP_SUITE(origin_texts) {
     tap_ok(!strncmp(text, "n/a: ", 5), "an unknown figure says why: %s", text);
     screen_close();
 }
+
+/* Every place that can be clicked and every figure has a tooltip that ends in a source or a word.
+ */
+TAP_SUITE(tips) {
+    char line[TIP_LINE_MAX];
+    int places = 0, wrong = 0, sources = 0, words = 0;
+    Tip tip;
+    screen_open();
+    begin(200, 60);
+    live.model = fixture_model();
+    draw_after("page both");
+    for (int i = 0; i < spots.clicks.count; i++) {
+        const Box *box = &spots.clicks.list[i].box;
+        bool told = spots_tip(&spots.clicks, box->x, box->y, &state, &live, &tip);
+        tip_line(&tip, line, sizeof line);
+        wrong += !told || !tip.clickable || !tip.title[0] || !tip.help[0] || strlen(line) < 10;
+        places++;
+    }
+    tap_ok(places > 20 && !wrong, "%d places, %d without a tooltip", places, wrong);
+    for (int topic = ORIGIN_NONE + 1; topic < ORIGIN_COUNT; topic++) {
+        static Spots one;
+        memset(&one, 0, sizeof one);
+        spots_add_figure(&one, (Box){0, 0, 9, 1}, &(Origin){.topic = (OriginTopic)topic});
+        bool told = spots_tip(&one, 1, 0, &state, &live, &tip);
+        if (topic == ORIGIN_PICTURE)
+            wrong += told;
+        else
+            wrong += !told || !tip.source[0] || tip.clickable;
+        sources += tip.source[0] != 0;
+        words += tip.meaning[0] != 0;
+    }
+    tap_ok(!wrong && sources == ORIGIN_COUNT - 2 && words >= 10,
+           "figures of %d topics tell their source, %d a word of the glossary", sources, words);
+    const Spots *clicks = &spots.clicks;
+    for (int i = 0; i < clicks->count; i++)
+        if (clicks->list[i].command.action == ACTION_DTYPE &&
+            !strcmp(clicks->list[i].command.argument, "fp8")) {
+            const Box *box = &clicks->list[i].box;
+            spots_tip(clicks, box->x, box->y, &state, &live, &tip);
+        }
+    tap_ok(!strcmp(tip.title, "dtype: FP16 (key d)") && !strcmp(tip.help, "click: dtype fp8") &&
+               !strncmp(tip.meaning, "FP8: E4M3", 9) && strstr(tip.source, "in FP8 on"),
+           "the row of FP8: %s; %s; %s; %s", tip.title, tip.help, tip.meaning, tip.source);
+    screen_close();
+}

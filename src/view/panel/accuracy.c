@@ -81,6 +81,8 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
     bool selected = dtype == config->dtype;
     if (selected)
         sheet_paper(table->sheet, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
+    sheet_spot(table->sheet, (Area){area.x, table->y, area.w, 1}, ACTION_DTYPE, 0,
+               bev_dtypes[dtype].name);
     table->style = (CellStyle){.ink = selected ? INK_ACCENT : INK_TEXT,
                                .attributes = selected ? CELL_BOLD : 0};
     char name[32];
@@ -142,6 +144,7 @@ static void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel accuracy_panel = {.origin = ORIGIN_ERROR,
+                              .menu = "dtype ",
                               .point = PANEL_ACCURACY,
                               .fold = 3,
                               .grow = 2,

@@ -63,6 +63,7 @@ static void course_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel course_panel = {.origin = ORIGIN_LESSON,
+                            .menu = "lesson ",
                             .point = PANEL_NONE,
                             .fold = 1,
                             .grow = 8,

@@ -23,6 +23,8 @@ static int draw_finding(Sheet *sheet, Area area, const Finding *finding, int num
     snprintf(line, sizeof line, "%d  %s (lesson %d)", number, finding->text, finding->lesson);
     text_micro(line, text, sizeof text);
     int rows = sheet_paragraph(sheet, area, INK_TEXT, text);
+    snprintf(line, sizeof line, "%d", number);
+    sheet_spot(sheet, (Area){area.x, area.y, area.w, rows}, ACTION_EXPLAIN, 0, line);
     Area below = {area.x + INDENT, area.y + rows, area.w - INDENT, area.h - rows};
     text_micro(finding->evidence, text, sizeof text);
     return rows + (below.h > 0 ? sheet_paragraph(sheet, below, INK_MUTED, text) : 0);
@@ -56,6 +58,7 @@ static void findings_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel findings_panel = {.origin = ORIGIN_MODEL,
+                              .menu = "explain ",
                               .fold = 0,
                               .spare = true,
                               .grow = 6,
@@ -81,6 +84,8 @@ void findings_line_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "Model, %s: %s", on, brief);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
-    if (sheet_width(sheet, text) <= area.w)
-        sheet_line(sheet, area, cell_style(INK_WARN), text);
+    if (sheet_width(sheet, text) > area.w)
+        return;
+    int used = sheet_line(sheet, area, cell_style(INK_WARN), text);
+    sheet_spot(sheet, (Area){area.x, area.y, used, 1}, ACTION_EXPLAIN, 0, "1");
 }

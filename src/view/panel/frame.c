@@ -163,7 +163,7 @@ static Piece text_piece(const char *label, const char *text) {
 }
 
 /* Unknown figures of a GPU are named as such; a CPU has none of these figures. */
-static void draw_second(Sheet *sheet, Area area, const LiveDevice *device) {
+static int draw_second(Sheet *sheet, Area area, const LiveDevice *device) {
     const Reading gib =
         reading(device->memory_bytes.value / (1 << 30), device->memory_bytes.source);
     Piece pieces[] = {
@@ -187,16 +187,33 @@ static void draw_second(Sheet *sheet, Area area, const LiveDevice *device) {
                  device->power_limit_w.value);
     if (device->throttle[0] && strcmp(device->throttle, "none") != 0)
         pieces[4].style = cell_bold(INK_WARN);
-    pieces_draw(sheet, area.x, area.y, area.w, pieces, count, 2);
+    return pieces_draw(sheet, area.x, area.y, area.w, pieces, count, 2);
 }
+
+void time_bar_draw(Sheet *sheet, Area row, const PanelData *data) {
+    const TimeSpan span = live_time_span(data->live, data->state);
+    sheet_time_bar(sheet, row, data->live->job.time_s, span.from_s, span.to_s);
+}
+
+enum { TIME_BAR_W = 24, WIDE = 100 };
 
 int header_draw(Sheet *sheet, Area area, const PanelData *data) {
     draw_first(sheet, area, data);
     area.y++;
-    if (data->live->error_text[0])
+    const TimeSpan span = live_time_span(data->live, data->state);
+    Area bar = {area.x + area.w - TIME_BAR_W, area.y, TIME_BAR_W, 1};
+    if (data->live->error_text[0]) {
         sheet_line(sheet, area, cell_bold(INK_BAD), data->live->error_text);
-    else
-        draw_second(sheet, area, &data->live->device);
+        return 2;
+    }
+    bool moves = span.to_s > span.from_s;
+    int room = area.w - TIME_BAR_W - 2;
+    if (moves && area.w >= WIDE)
+        area.w = room; /* else the figures of the device come first */
+    int used = draw_second(sheet, area, &data->live->device);
+    sheet_origin(sheet, ORIGIN_SETTING, NULL);
+    if (used <= room)
+        time_bar_draw(sheet, bar, data);
     return 2;
 }
 
@@ -219,6 +236,11 @@ void log_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (sheet->pixels && data->live->error_text[0]) { /* else in the header */
         sheet_line(sheet, area, cell_bold(INK_BAD), data->live->error_text);
         return;
+    }
+    if (data->state->tip[0] && !sheet->pixels) {
+        int rows = sheet_paragraph(sheet, area, INK_ACCENT, data->state->tip);
+        area.y += rows;
+        area.h -= rows;
     }
     if (waiting[0] && area.h > 0) {
         sheet_line(sheet, (Area){area.x, area.y, area.w, 1}, cell_style(INK_ACCENT), waiting);

@@ -115,6 +115,7 @@ static bool gradients_shown(const PanelData *data) {
 }
 
 const Panel gradients_panel = {.origin = ORIGIN_GRADIENTS,
+                               .menu = "loss ",
                                .point = PANEL_STRIP,
                                .fold = 2,
                                .grow = 2,

@@ -175,6 +175,7 @@ static void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel intervals_panel = {.origin = ORIGIN_MAP,
+                               .menu = "interval",
                                .point = PANEL_INTERVALS,
                                .fold = 2,
                                .grow = 3,

@@ -197,6 +197,7 @@ static void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel kernels_panel = {.origin = ORIGIN_LATENCY,
+                             .menu = "kernel ",
                              .point = PANEL_KERNELS,
                              .fold = 6,
                              .grow = 1,
@@ -240,6 +241,7 @@ static void idea_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel idea_panel = {.origin = ORIGIN_SETTING,
+                          .menu = "kernel ",
                           .fold = 0,
                           .spare = true,
                           .grow = 7,

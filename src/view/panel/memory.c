@@ -115,7 +115,8 @@ static void draw_keys(const Table *table) {
 
 typedef struct {
     const char *name;
-    double bytes; /* NaN: unknown */
+    double bytes;   /* NaN: unknown */
+    const Gpu *gpu; /* that a click predicts; NULL: none */
 } Cache;
 
 /* This device, the two GPUs of the published figures, and the GPU that the user chose. */
@@ -124,13 +125,13 @@ static int list_caches(const PanelData *data, Cache caches[MAX_CACHES]) {
     const Gpu *a6000 = gpu_find("a6000"), *pro6000 = gpu_find("pro6000");
     const Gpu *picked = &gpus[data->state->gpu];
     caches[0] = (Cache){device->where == BEV_CUDA ? "this GPU's L2" : "this CPU's L3",
-                        device->l2_bytes.source ? device->l2_bytes.value : NAN};
-    caches[1] = (Cache){a6000->title, a6000->l2_bytes};
-    caches[2] = (Cache){pro6000->title, pro6000->l2_bytes};
+                        device->l2_bytes.source ? device->l2_bytes.value : NAN, NULL};
+    caches[1] = (Cache){a6000->title, a6000->l2_bytes, a6000};
+    caches[2] = (Cache){pro6000->title, pro6000->l2_bytes, pro6000};
     bool l2 = data->state->edit.l2_mib > 0;
     if (!l2 && (picked == a6000 || picked == pro6000))
         return 3;
-    caches[3] = (Cache){l2 ? "what-if L2" : picked->title, state_gpu(data->state).l2_bytes};
+    caches[3] = (Cache){l2 ? "what-if L2" : picked->title, state_gpu(data->state).l2_bytes, NULL};
     return 4;
 }
 
@@ -148,6 +149,8 @@ static void draw_cache(Sheet *sheet, Area area, const Cache *cache, const Segmen
     char text[64] = "n/a";
     bool known = !isnan(cache->bytes);
     sheet_origin(sheet, gathered ? ORIGIN_SHAPES : ORIGIN_CACHES, NULL);
+    if (cache->gpu)
+        sheet_spot(sheet, (Area){area.x, area.y, area.w, 1}, ACTION_GPU, 0, cache->gpu->name);
     if (known)
         snprintf(text, sizeof text, "%.4g MiB", cache->bytes / (1 << 20));
     sheet_right(sheet, area.x + NAME_W - 9, area.y, 8, style, gathered ? gathered : text);
@@ -287,6 +290,7 @@ static void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel memory_panel = {.origin = ORIGIN_SHAPES,
+                            .menu = "gpu ",
                             .point = PANEL_MEMORY,
                             .fold = 4,
                             .grow = 4,

@@ -104,6 +104,7 @@ static void model_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel model_panel = {.origin = ORIGIN_MODEL,
+                           .menu = "chart ",
                            .point = PANEL_MODEL,
                            .fold = 5,
                            .grow = 3,

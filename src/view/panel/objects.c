@@ -71,6 +71,7 @@ static void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel objects_panel = {.origin = ORIGIN_OBJECTS,
+                             .menu = "truth ",
                              .point = PANEL_NONE,
                              .fold = 5,
                              .grow = 1,

@@ -45,6 +45,7 @@ static void operator_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel operator_panel = {.origin = ORIGIN_SETTING,
+                              .menu = "config ",
                               .point = PANEL_STRIP,
                               .fold = 6,
                               .grow = 2,

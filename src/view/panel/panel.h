@@ -22,6 +22,7 @@ typedef struct {
 typedef struct {
     LessonPanel point; /* what lessons call it */
     OriginTopic origin; /* origin of its figures, unless the code names another */
+    const char *menu;   /* what the palette shows after a click on its head; NULL: nothing */
     int fold;          /* the lowest is left out first when there is no room */
     bool spare;        /* also left out where kernels and accuracy would not show all their rows */
     int grow;          /* the lowest is first to get more rows than `height` */
@@ -68,6 +69,8 @@ void findings_line_draw(Sheet *sheet, Area area,
                                                    shown */
 void log_draw(Sheet *sheet, Area area, const PanelData *data);
 void key_bar_draw(Sheet *sheet, Area area, const State *state);
+/* The moment that is shown, between the first and the last. */
+void time_bar_draw(Sheet *sheet, Area row, const PanelData *data);
 void title_draw(Sheet *sheet, Area area, const PanelData *data); /* the window's header, one row */
 
 /* The help, in the place of the panels; whether one page of a sheet of pixels holds all of it, or

@@ -142,6 +142,24 @@ void sheet_bar(Sheet *sheet, int x, int y, int w, double value, double scale, In
     sheet_stack(sheet, x, y, w, &segment, 1, scale, NAN);
 }
 
+void sheet_time_bar(Sheet *sheet, Area row, double at_s, double from_s, double to_s) {
+    if (sheet->quiet || row.w <= 0 || to_s <= from_s)
+        return;
+    double at = fmax(from_s, fmin(at_s, to_s));
+    const Segment parts[] = {{at - from_s, INK_ACCENT, 0}, {to_s - at, INK_RULE, 0}};
+    double filled = row.w * (at - from_s) / (to_s - from_s);
+    if (sheet->pixels)
+        sheet->back->stack(sheet, row, parts, 2, to_s - from_s, NAN);
+    for (int x = 0; x < row.w && !sheet->pixels; x++)
+        sheet_sign(sheet, row.x + x, row.y, x < filled ? 0x2501 : 0x2500,
+                   cell_style(x < filled ? INK_ACCENT : INK_RULE));
+    if (!sheet->spots)
+        return;
+    sheet->spots->time = box_of(sheet, row);
+    sheet->spots->from_s = from_s;
+    sheet->spots->to_s = to_s;
+}
+
 void sheet_bars(Sheet *sheet, Area area, const double *heights, int count, Ink ink) {
     if (area.w > 0 && area.h > 0 && !sheet->quiet)
         sheet->back->bars(sheet, area, heights, count, ink);

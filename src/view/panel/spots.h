@@ -6,7 +6,7 @@
 #include "src/view/draw/pen.h"
 #include "src/view/panel/origin.h"
 
-enum { SPOTS_MAX = 96, FIGURES_MAX = 1024 };
+enum { SPOTS_MAX = 128, FIGURES_MAX = 1024 };
 
 /* All zero: nothing can be clicked. */
 typedef struct {
@@ -14,12 +14,14 @@ typedef struct {
     struct {
         Box box;
         Command command;
-    } list[SPOTS_MAX]; /* cameras, kernels, hints on the key bar */
+    } list[SPOTS_MAX]; /* chips, heads, rows of tables, cameras, hints on the key bar */
     int figure_count;
     struct {
         Box box;
         Origin origin;
     } figures[FIGURES_MAX];
+    Box time;            /* the time bar; w 0: none, */
+    double from_s, to_s; /* and the moments at its ends */
 } Spots;
 
 /* Notes that a click into the box is the command; `spots` NULL: nobody clicks. */
@@ -35,8 +37,37 @@ const Origin *spots_figure(const Spots *spots, double x, double y);
 bool spots_answer(const Spots *spots, double x, double y, const State *state, const LiveData *live,
                   char text[ORIGIN_TEXT_MAX]);
 
+/* The box of the spot under a point, or else of the figure, but no picture's; NULL: none. */
+const Box *spots_box(const Spots *spots, double x, double y);
+
 /* The command of the spot under a point; NULL: no spot. */
 const Command *spots_at(const Spots *spots, double x, double y);
+
+/* A tooltip for the place under a point. */
+enum { TIP_TEXT_MAX = ORIGIN_TEXT_MAX, TIP_LINE_MAX = 3 * TIP_TEXT_MAX };
+typedef struct {
+    Box box;         /* what it is about, for an outline */
+    bool clickable;  /* a click or a drag does something there */
+    char title[128]; /* the control with its value and key, or the word for the figure; */
+    char help[96];   /* what the control, or a click, does; "": no control */
+    char meaning[TIP_TEXT_MAX]; /* a sentence of the glossary; "": none */
+    char source[TIP_TEXT_MAX];  /* where the figure comes from; "": no figure */
+} Tip;
+
+/* False: nothing lies there, or only a picture. */
+bool spots_tip(const Spots *spots, double x, double y, const State *state, const LiveData *live,
+               Tip *tip);
+
+/* Its texts in one line, the most important ones first. */
+void tip_line(const Tip *tip, char *text, size_t size);
+
+/* The row of a spot's control; a chip and a panel's head open the palette with the control's word.
+ * NULL: none. */
+const KeyRow *spots_control(const Spots *spots, double x, double y);
+
+/* The time bar: whether the point is on it, or near; the step in time that a drag to `x` is. */
+bool spots_on_time(const Spots *spots, double x, double y);
+Command spots_drag_time(const Spots *spots, double x, const State *state);
 
 /* A right click: the palette, at the values of the spot's control. */
 Command spots_menu(const Spots *spots, double x, double y);

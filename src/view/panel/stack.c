@@ -29,6 +29,8 @@ enum { GAP = 1 };
 void panel_draw(Sheet *sheet, Area area, const Panel *panel, const PanelData *data) {
     sheet_origin(sheet, panel->origin, NULL);
     panel->draw(sheet, area, data);
+    if (panel->menu && area.h > 0)
+        sheet_spot(sheet, (Area){area.x, area.y, area.w, 1}, ACTION_COMMANDS, 0, panel->menu);
 }
 
 void stack_add(Stack *stack, const Panel *panel, const PanelData *data) {

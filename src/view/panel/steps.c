@@ -84,6 +84,7 @@ static void steps_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel steps_panel = {.origin = ORIGIN_STEPS,
+                           .menu = "steps-of ",
                            .point = PANEL_STEPS,
                            .fold = 9,
                            .grow = 1,

@@ -106,6 +106,7 @@ static void training_draw(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 const Panel training_panel = {.origin = ORIGIN_TRAINING,
+                              .menu = "train ",
                               .point = PANEL_NONE,
                               .fold = 7,
                               .grow = 1,

@@ -387,6 +387,11 @@ static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
         cells_text(cells, area.x, y + 1, area.w, cell_style(INK_TEXT), text);
 }
 
-const Panel bev_panel = {
-    .origin = ORIGIN_PICTURE,
-    .point = PANEL_BEV, .fold = 7, .grow = 1, .height = 10, .want = bev_want, .draw = bev_draw};
+const Panel bev_panel = {.origin = ORIGIN_PICTURE,
+                         .menu = "view ",
+                         .point = PANEL_BEV,
+                         .fold = 7,
+                         .grow = 1,
+                         .height = 10,
+                         .want = bev_want,
+                         .draw = bev_draw};

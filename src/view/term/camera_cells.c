@@ -174,6 +174,7 @@ static bool camera_shown(const PanelData *data) {
 }
 
 const Panel camera_panel = {.origin = ORIGIN_PICTURE,
+                            .menu = "camera ",
                             .point = PANEL_STRIP,
                             .shown = camera_shown,
                             .fold = 8,

@@ -222,3 +222,11 @@ char *cells_to_text(const Cells *cells) {
         text[length] = '\0';
     return text;
 }
+
+void cells_underline(Cells *cells, Area area) {
+    int y = area.y + area.h - 1;
+    for (int x = area.x; x < area.x + area.w; x++)
+        if (x >= 0 && y >= 0 && x < cells->columns && y < cells->rows)
+            cells->cells[(size_t)y * (size_t)cells->columns + (size_t)x].style.attributes |=
+                CELL_UNDERLINE;
+}

@@ -55,6 +55,9 @@ int cells_line(Cells *cells, Area area, CellStyle style, const char *text);
 /* Columns that a text takes. */
 int cells_width(const char *text);
 
+/* Underlines what stands in the area's last row. */
+void cells_underline(Cells *cells, Area area);
+
 /* Braille glyphs: BRAILLE + bits, two by four dots; the bit of the dot at (row, column). */
 enum { BRAILLE = 0x2800, BRAILLE_W = 2, BRAILLE_H = 4 };
 extern const uint8_t braille_bits[BRAILLE_H][BRAILLE_W];

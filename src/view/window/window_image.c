@@ -14,6 +14,7 @@ enum {
     SIDE_LEAST_W = 160, /* beside the BEV */
     SIDE_LEAST_H = 200, /* or under it */
     STRIP_FROM_H = 430, /* lower windows have no strip */
+    TIME_BAR = 6,       /* between header and strip */
     CAMERA_NAME = 16,
     BARS_H = 100, /* of an operator scene, in the place of cameras */
     CAMERA_MAX_W = 320,
@@ -94,6 +95,7 @@ void window_layout(const State *state, const LiveData *live, double w, double h,
     if (tall) {
         layout->header = (Box){WINDOW_MARGIN, top, inner, WINDOW_LINE};
         top += WINDOW_LINE + WINDOW_GAP / 2.0;
+        layout->time = (Box){WINDOW_MARGIN, top - TIME_BAR, inner, TIME_BAR};
         bottom -= WINDOW_LINE + 4;
         layout->keys = (Box){0, bottom, layout->w, layout->h - bottom};
         bottom -= WINDOW_LINE;
@@ -214,6 +216,7 @@ bool window_paint(cairo_t *cr, double w, double h, const State *state, const Liv
     if (spots) {
         const Origin pictures = {.topic = ORIGIN_PICTURE};
         spots->count = spots->figure_count = 0;
+        spots->time.w = 0;
         spots_add_figure(spots, view.layout.strip, &pictures);
         spots_add_figure(spots, view.layout.bev, &pictures);
     }

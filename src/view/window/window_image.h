@@ -9,7 +9,7 @@
 /* Where everything stands, in units of `scale` pixels. */
 typedef struct {
     double w, h;
-    Box header, strip, bev, side, log, keys; /* w == 0: no room for it */
+    Box header, time, strip, bev, side, log, keys; /* w == 0: no room for it */
     int camera_count;
     Box cameras[RIG_MAX_CAMERAS];
     double x_lo, x_hi, y_lo, y_hi; /* cells in view: bottom, top, right, left of `bev` */
@@ -37,3 +37,7 @@ bool window_paint(cairo_t *cr, double w, double h, const State *state, const Liv
 /* The same as an Image of w x h pixels. */
 bool window_image(int w, int h, double scale, const State *state, const LiveData *live,
                   const Picture *picture, Image *image, Err *err);
+
+/* The place of a tooltip in a picture of w x h units, and its drawing there. */
+Box window_tip_place(Pen *pen, const Tip *tip, double w, double h);
+void window_tip_draw(Pen *pen, Box box, const Tip *tip);

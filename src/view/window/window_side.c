@@ -92,6 +92,10 @@ void window_draw_header(const WindowView *view) {
     Sheet sheet = row_in(view, view->layout.header, WINDOW_LINE, 0);
     if (view->layout.header.w > 0)
         title_draw(&sheet, (Area){0, 0, sheet.columns, 1}, &data);
+    const Box *time = &view->layout.time;
+    Sheet bar = pen_sheet(view->pen, *time, time->h, view->spots);
+    if (time->w > 0)
+        time_bar_draw(&bar, (Area){0, 0, bar.columns, 1}, &data);
 }
 
 void window_draw_log(const WindowView *view) {
@@ -108,6 +112,14 @@ void window_draw_keys(const WindowView *view) {
         return;
     pen_fill(view->pen, bar, view->pen->theme->tint, 1);
     key_bar_draw(&sheet, (Area){0, 0, sheet.columns, 1}, view->state);
+}
+
+/* `spots` may be NULL. */
+static void forget_spots(Spots *spots) {
+    if (!spots)
+        return;
+    spots->count = spots->figure_count = 0;
+    spots->time.w = 0;
 }
 
 /* The largest text in which all keys have room; else the smallest, with names only. */
@@ -130,8 +142,7 @@ void window_draw_help(const WindowView *view) {
     Box box = {WINDOW_MARGIN, WINDOW_MARGIN, w, h};
     if (!view->state->help)
         return;
-    if (view->spots)
-        view->spots->count = view->spots->figure_count = 0; /* it covers everything */
+    forget_spots(view->spots); /* it covers everything */
     pen_fill(view->pen, (Box){0, 0, view->layout.w, view->layout.h}, view->pen->theme->page, 1);
     pen_frame(view->pen, box, view->pen->theme->rule, 1, 1);
     Sheet sheet = help_sheet(view, (Box){box.x + PAD, box.y + PAD, w - 2 * PAD, h - 2 * PAD});
@@ -148,8 +159,7 @@ void window_draw_palette(const WindowView *view) {
     Box box = {(at->w - w) / 2, at->h / 8, w, h};
     if (!view->state->palette.open)
         return;
-    if (view->spots)
-        view->spots->count = view->spots->figure_count = 0; /* a click beside it means nothing */
+    forget_spots(view->spots); /* a click beside it means nothing */
     Sheet sheet = pen_sheet(view->pen, (Box){box.x + PAD, box.y + PAD, w - 2 * PAD, h}, ROW,
                             view->spots);
     int rows = palette_panel.want(&sheet, &data, sheet.columns);

@@ -1,0 +1,113 @@
+/* Tooltips: what a spot or a figure is, what a click does there, and where the figure comes from.
+ */
+#include "src/state/glossary.h"
+#include "src/view/panel/spots.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The word of the glossary for the figures of a topic; NULL: none. */
+static const char *const words[ORIGIN_COUNT] = {
+    [ORIGIN_CACHES] = "L2",          [ORIGIN_SHAPES] = "footprint",  [ORIGIN_MAP] = "interval",
+    [ORIGIN_LATENCY] = "median",     [ORIGIN_BANDWIDTH] = "ceiling", [ORIGIN_SPEEDUP] = "baseline",
+    [ORIGIN_COMPILED] = "occupancy", [ORIGIN_PREPARE] = "prepare",   [ORIGIN_ERROR] = "gates",
+    [ORIGIN_MODEL] = "model",        [ORIGIN_COUNTERS] = "sector",   [ORIGIN_STEPS] = "step",
+};
+
+/* The word with its first sentence, or with two where the first one is short. */
+static void explain(const GlossaryRow *row, char text[TIP_TEXT_MAX]) {
+    enum { SHORT = 30 };
+    const char *end = strstr(row->text, ". ");
+    if (end && end - row->text < SHORT)
+        end = strstr(end + 1, ". ");
+    int length = end ? (int)(end - row->text) + 1 : (int)strlen(row->text);
+    snprintf(text, TIP_TEXT_MAX, "%s: %.*s", row->word, length, row->text);
+}
+
+/* The word of the value that a click sets, else of the one that is set, of the control, or of its
+ * help. */
+static const GlossaryRow *word_of(const KeyRow *control, const Command *command,
+                                  const char *value) {
+    bool sets = command->argument[0] && command->action != ACTION_COMMANDS;
+    const BevKernel *kernel =
+        sets && command->action == ACTION_KERNEL ? bev_kernel_find(command->argument) : NULL;
+    const GlossaryRow *row = glossary_find(kernel ? kernel->title
+                                           : sets ? command->argument
+                                                  : value);
+    row = row ? row : glossary_find(control->word);
+    return row ? row : glossary_mentioned(control->help);
+}
+
+/* "dtype: FP16 (key d)", and what a click does. */
+static void tell_control(const KeyRow *control, const Command *command, const State *state,
+                         Tip *tip) {
+    char value[64], name[40] = "";
+    state_value(state, control->action, value, sizeof value);
+    if (control->direct)
+        snprintf(name, sizeof name, " (key %s)", key_of(control->action).name);
+    snprintf(tip->title, sizeof tip->title, "%s%s%s%s", control->word, value[0] ? ": " : "", value,
+             name);
+    if (command->action == ACTION_COMMANDS && control->action != ACTION_COMMANDS)
+        snprintf(tip->help, sizeof tip->help, "click: its values; wheel: the next one");
+    else if (command->argument[0])
+        snprintf(tip->help, sizeof tip->help, "click: %s %.48s", control->word, command->argument);
+    else
+        snprintf(tip->help, sizeof tip->help, "%s", control->help);
+    const GlossaryRow *row = word_of(control, command, value);
+    if (row)
+        explain(row, tip->meaning);
+}
+
+/* A figure of a row: where the mouse is on none, the first one of the row. */
+static const Origin *figure_of(const Spots *spots, const Box *box, double x, double y) {
+    const Origin *origin = spots_figure(spots, x, y);
+    for (int i = 0; !origin && i < spots->figure_count; i++) {
+        const Box *figure = &spots->figures[i].box;
+        if (figure->y >= box->y && figure->y < box->y + box->h && figure->x >= box->x &&
+            figure->x < box->x + box->w)
+            return &spots->figures[i].origin;
+    }
+    return origin;
+}
+
+static void tell_time(const State *state, Tip *tip) {
+    snprintf(tip->title, sizeof tip->title, "time: %.2f s", state->job.time_s);
+    snprintf(tip->help, sizeof tip->help, "drag: another moment; %s plays on",
+             key_of(ACTION_PLAY).name);
+}
+
+bool spots_tip(const Spots *spots, double x, double y, const State *state, const LiveData *live,
+               Tip *tip) {
+    const Command *command = spots_at(spots, x, y);
+    const KeyRow *control = spots_control(spots, x, y);
+    const Box *box = spots_box(spots, x, y);
+    const Origin *origin = box ? figure_of(spots, box, x, y) : NULL;
+    bool time = spots_on_time(spots, x, y);
+    *tip = (Tip){.clickable = time || command};
+    if (!box)
+        return false;
+    if (time)
+        tell_time(state, tip);
+    else if (command && command->action < ACTION_COUNT)
+        tell_control(control ? control : &keys[command->action], command, state, tip);
+    const char *word = origin ? words[origin->topic] : NULL;
+    if (word && !tip->title[0])
+        snprintf(tip->title, sizeof tip->title, "%s", word);
+    if (word && !tip->meaning[0])
+        explain(glossary_find(word), tip->meaning);
+    /* A setting's source says nothing that the control does not. */
+    if (origin && live && !time && !(command && origin->topic == ORIGIN_SETTING))
+        origin_text(state, live, origin, tip->source);
+    tip->box = *box;
+    return true;
+}
+
+void tip_line(const Tip *tip, char *text, size_t size) {
+    size_t length = strlen(tip->title), used = 0;
+    bool twice = !strncmp(tip->title, tip->meaning, length) && tip->meaning[length] == ':';
+    const char *const parts[] = {twice ? "" : tip->title, tip->help, tip->source, tip->meaning};
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++)
+        if (parts[i][0])
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "; " : "", parts[i]);
+}
