@@ -323,6 +323,8 @@ static const OptionRow rows[] = {
      "stay in the terminal, which then shows the BEV too"},
     {"no-mouse", 0, NULL, KIND_FLAG, SCREENS | ON(DEMO), FIELD(no_mouse),
      "leave the mouse to the terminal, which then selects text without Shift"},
+    {"large", 0, NULL, KIND_FLAG, SCREENS | ON(DEMO), FIELD(large),
+     "for a projector: fewer panels, larger figures and text"},
     {"plain", 0, NULL, KIND_FLAG, SCREENS, FIELD(plain),
      "plain lines instead of a dashboard, as where there is no terminal"},
     {"ascii", 0, NULL, KIND_FLAG, SCREENS | ON(DEMO), FIELD(ascii),

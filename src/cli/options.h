@@ -71,7 +71,7 @@ typedef struct {
     int64_t block, warp, lane, from, count;
 
     const char *color;
-    bool ascii, no_window, no_mouse, plain, quiet;
+    bool ascii, no_window, no_mouse, large, plain, quiet;
     const char *script, *frames, *size, *export;
     bool again;
 

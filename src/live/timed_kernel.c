@@ -78,7 +78,7 @@ void timed_kernel_publish_samples(TimedKernel *timed, double own_bytes) {
 
 void timed_kernel_done(TimedKernel *timed) {
     timed->done_ms = clock_ms();
-    live_remember(&timed->live, timed->live.median_us.value);
+    live_remember(&timed->live, timed->live.median_us.value, clock_ms() / 60e3);
 }
 
 /* Beside pictures the clock counts the pictures' time as well. The time in which the launch's

@@ -168,6 +168,22 @@ unsigned control_chart(State *state, const Command *command) {
            STEP_LOOK;
 }
 
+unsigned control_large(State *state, const Command *command) {
+    state->large = control_switched(command, state->large);
+    return SAY(state, command->action, "large %s%s", on_off(state->large),
+               state->large ? ": fewer panels, larger figures" : "");
+}
+
+unsigned control_text(State *state, const Command *command) {
+    const double least = 50, most = 300, step = 1.1;
+    double next = round(control_scaled(command, state->text_percent, step));
+    if (!(next >= least && next <= most) && !command->step)
+        return SAY(state, command->action, "text: %s is not from %g to %g %%: still %.0f %%",
+                   command->argument, least, most, state->text_percent);
+    state->text_percent = clamp(next, least, most);
+    return SAY(state, command->action, "text of the window %.0f %%", state->text_percent);
+}
+
 unsigned control_theme(State *state, const Command *command) {
     int theme = control_pick(state, command, state->light);
     if (theme < 0)

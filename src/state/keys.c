@@ -149,6 +149,7 @@ static const struct {
 } special[] = {
     {' ', "Space"}, {KEYCODE_ENTER, "Enter"}, {KEYCODE_TAB, "Tab"}, {KEYCODE_ESCAPE, "Esc"},
     {KEYCODE_BACKSPACE, "Backspace"}, {KEYCODE_CTRL_P, "C-p"}, {KEYCODE_CTRL_U, "C-u"},
+    {KEYCODE_CTRL_PLUS, "C-+"}, {KEYCODE_CTRL_MINUS, "C--"},
     {KEYCODE_UP, "Up"}, {KEYCODE_DOWN, "Down"}, {KEYCODE_LEFT, "Left"}, {KEYCODE_RIGHT, "Right"},
     {KEYCODE_SHIFT_UP, "S-Up"}, {KEYCODE_SHIFT_DOWN, "S-Down"}, {KEYCODE_SHIFT_LEFT, "S-Left"},
     {KEYCODE_SHIFT_RIGHT, "S-Right"}, {KEYCODE_HOME, "Home"},

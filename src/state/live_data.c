@@ -188,11 +188,14 @@ void live_intervals(LiveIntervals *intervals, const BevMap *map, int64_t cells) 
     }
 }
 
-void live_remember(LiveKernel *row, double median_us) {
+void live_remember(LiveKernel *row, double median_us, double minute) {
     if (row->history_count == LIVE_HISTORY) {
+        size_t kept = sizeof *row->history_us * (LIVE_HISTORY - 1);
         row->history_count--;
-        memmove(row->history_us, row->history_us + 1, sizeof *row->history_us * (LIVE_HISTORY - 1));
+        memmove(row->history_us, row->history_us + 1, kept);
+        memmove(row->history_min, row->history_min + 1, kept);
     }
+    row->history_min[row->history_count] = (float)minute;
     row->history_us[row->history_count++] = (float)median_us;
 }
 

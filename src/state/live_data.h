@@ -72,7 +72,8 @@ typedef struct {
     char recorded_on[96];           /* SOURCE_RECORDED: the machine and date, "NVIDIA H200 ..." */
     char recorded_file[48];         /* in samples/recorded/ */
     Reading ceiling_gbps;           /* SOURCE_RECORDED: of that machine; else see LiveDevice */
-    float history_us[LIVE_HISTORY]; /* oldest first */
+    float history_us[LIVE_HISTORY]; /* oldest first, */
+    float history_min[LIVE_HISTORY]; /* and the minute of the program when it was measured */
     int history_count;
 } LiveKernel;
 
@@ -322,5 +323,6 @@ Headline live_headline(const LiveData *live);
 /* Computes statistics and buckets of a map's intervals. */
 void live_intervals(LiveIntervals *intervals, const BevMap *map, int64_t cells);
 
-/* Appends a median to a kernel's history; drops the oldest where it is full. */
-void live_remember(LiveKernel *row, double median_us);
+/* Appends a median, measured at that minute, to a kernel's history; drops the oldest where it is
+ * full. */
+void live_remember(LiveKernel *row, double median_us, double minute);

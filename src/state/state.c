@@ -7,7 +7,8 @@
 #include <strings.h>
 
 void state_init(State *state, const StateMenu *menu, int scene) {
-    *state = (State){.menu = *menu, .wipe = 0.5, .speed = 1, .playing = true, .fill = true};
+    *state = (State){
+        .menu = *menu, .wipe = 0.5, .speed = 1, .playing = true, .fill = true, .text_percent = 100};
     BevWhere where = menu->where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
     KernelConfig *config = &state->job.config;
     config->kernel = kernel_twin(bev_default(BEV_CPU, BEV_FORWARD), where);
@@ -63,6 +64,8 @@ void state_begin_lesson(State *state, int scene) {
         next.shown = state->shown;
     control_use_slice(&next, SLICE_MAX);
     next.light = state->light;
+    next.large = state->large;
+    next.text_percent = state->text_percent;
     next.page = PAGE_BOTH; /* narrow terminals show the lesson there */
     *state = next;
 }
@@ -122,6 +125,11 @@ int64_t state_probe_cell(const State *state) {
     if (state->pinned)
         return state->pin_y * state->scene.nx + state->pin_x;
     return state->cursor_shown ? state->cursor_y * state->scene.nx + state->cursor_x : -1;
+}
+
+double state_text_scale(const State *state) {
+    const double projector = 1.6;
+    return state->text_percent / 100 * (state->large ? projector : 1);
 }
 
 Gpu state_gpu(const State *state) {

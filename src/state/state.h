@@ -280,6 +280,8 @@ struct State {
     bool lidar;     /* its points over the strip */
     unsigned truth; /* true boxes and LiDAR on the picture: TRUTH_... */
     bool light;      /* theme; false: dark */
+    bool large;      /* for a projector: fewer panels, larger figures */
+    double text_percent; /* size of the window's text */
     uint64_t counts; /* how often hardware counters were asked for */
     int gpu;         /* predicted: a row of gpus[], */
     GpuEdit edit;    /* and the user's changes */
@@ -423,6 +425,9 @@ bool state_shows_errors(const State *state);
 
 /* The control's value: "FP16", "on", "0.5 deg"; "" for controls without a value. */
 void state_value(const State *state, Action action, char *text, size_t size);
+
+/* The size of the window's text and lines, times the usual one. */
+double state_text_scale(const State *state);
 
 /* The GPU that is predicted, its changes included. */
 Gpu state_gpu(const State *state);

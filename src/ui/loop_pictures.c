@@ -145,8 +145,9 @@ static bool make_image(const Loop *loop, Image *image, Err *err) {
     if (loop->window)
         return sdl_window_capture(loop->window, &loop->app.state, app_live(&loop->app), app_picture(&loop->app),
                                   image, err);
-    return window_image(SNAPSHOT_W, SNAPSHOT_H, 1, &loop->app.state, app_live(&loop->app),
-                        app_picture(&loop->app), image, err);
+    return window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(&loop->app.state),
+                        &loop->app.state, app_live(&loop->app), app_picture(&loop->app), image,
+                        err);
 }
 
 static void write_picture(Loop *loop, const char *path) {

@@ -67,8 +67,9 @@ static bool write_snapshot(Script *script, Err *err) {
     char name[256];
     Image image = {0};
     state_snapshot_name(&script->app.state, name, sizeof name);
-    bool ok = window_image(SNAPSHOT_W, SNAPSHOT_H, 1, &script->app.state,
-                           app_live(&script->app), app_picture(&script->app), &image, err) &&
+    bool ok = window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(&script->app.state),
+                           &script->app.state, app_live(&script->app), app_picture(&script->app),
+                           &image, err) &&
               script_write_image(script, name, &image, err);
     image_free(&image);
     return ok;

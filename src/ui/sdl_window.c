@@ -65,11 +65,22 @@ static bool start_sdl(Err *err) {
     return err_set(err, ERR_FAILED, "window", "use --no-window", "no display answers");
 }
 
+/* The display's density, of 96 dots an inch, in quarters; 1 where it is not known or not dense. A
+ * television may claim anything. */
+static double density_of(int display) {
+    const double usual_dpi = 96, most = 3;
+    float dpi = 0;
+    if (display < 0 || SDL_GetDisplayDPI(display, &dpi, NULL, NULL) < 0)
+        return 1;
+    return fmax(1, fmin(floor(4 * dpi / usual_dpi + 0.1) / 4, most));
+}
+
 /* The usual size, at most that of the screen. */
 static void start_size(int *w, int *h) {
     SDL_Rect usable;
-    *w = START_W;
-    *h = START_H;
+    double scale = density_of(0);
+    *w = (int)(START_W * scale);
+    *h = (int)(START_H * scale);
     if (SDL_GetDisplayUsableBounds(0, &usable) < 0)
         return;
     *w = *w < usable.w ? *w : usable.w;
@@ -141,25 +152,22 @@ void sdl_window_fullscreen(SdlWindow *window, bool on) {
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-/* SDL's points in one unit of the picture: a large window is drawn larger, because it is read from
- * farther away. */
-static double magnification(const SdlWindow *window) {
-    int w, h;
-    SDL_GetWindowSize(window->window, &w, &h);
-    return fmax(1, fmin((double)w / START_W, (double)h / START_H));
+/* The window's pixels in one of SDL's points: above 1 where the system scales windows itself. */
+static double pixels_a_point(const SdlWindow *window, int w) {
+    int points_w, points_h;
+    SDL_GetWindowSize(window->window, &points_w, &points_h);
+    return points_w > 0 ? (double)w / points_w : 1;
 }
 
-/* The size in pixels; returns pixels a unit: above 1 on dense displays and in large windows. */
-static double pixel_size(const SdlWindow *window, int *w, int *h) {
-    int window_w, window_h;
-    SDL_GetWindowSize(window->window, &window_w, &window_h);
-    if (SDL_GetRendererOutputSize(window->renderer, w, h) < 0) {
-        *w = window_w;
-        *h = window_h;
-    }
+/* The size in pixels; returns pixels a unit: by the display's density, and the text's size that the
+ * user chose. */
+static double pixel_size(const SdlWindow *window, const State *state, int *w, int *h) {
+    if (SDL_GetRendererOutputSize(window->renderer, w, h) < 0)
+        SDL_GetWindowSize(window->window, w, h);
     *w = *w < 1 ? 1 : *w > IMAGE_MAX_EDGE ? IMAGE_MAX_EDGE : *w;
     *h = *h < 1 ? 1 : *h > IMAGE_MAX_EDGE ? IMAGE_MAX_EDGE : *h;
-    return (window_w > 0 ? (double)*w / window_w : 1) * magnification(window);
+    return fmax(pixels_a_point(window, *w), density_of(SDL_GetWindowDisplayIndex(window->window))) *
+           state_text_scale(state);
 }
 
 static bool fit_canvas(SdlWindow *window, int w, int h, Err *err) {
@@ -180,7 +188,7 @@ static bool fit_canvas(SdlWindow *window, int w, int h, Err *err) {
 /* The outline of what lies under the mouse, and its tooltip where the mouse has rested. */
 static void draw_over(SdlWindow *window, const State *state, const LiveData *live) {
     int w, h;
-    double scale = pixel_size(window, &w, &h);
+    double scale = pixel_size(window, state, &w, &h);
     cairo_t *cr = cairo_create(window->over);
     Tip tip;
     Pen pen;
@@ -236,7 +244,7 @@ void sdl_window_tip_end(SdlWindow *window, const State *state, const LiveData *l
 bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live,
                      const Picture *picture, const GiveUp *give_up, Err *err) {
     int w, h;
-    double scale = pixel_size(window, &w, &h);
+    double scale = pixel_size(window, state, &w, &h);
     if (!fit_canvas(window, w, h, err))
         return false;
     cairo_t *cr = cairo_create(window->surface);
@@ -256,7 +264,7 @@ bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live
 bool sdl_window_capture(const SdlWindow *window, const State *state, const LiveData *live,
                         const Picture *picture, Image *image, Err *err) {
     int w, h;
-    double scale = pixel_size(window, &w, &h);
+    double scale = pixel_size(window, state, &w, &h);
     return window_image(w, h, scale, state, live, picture, image, err);
 }
 
@@ -280,10 +288,26 @@ static const struct {
     {SDLK_END, KEYCODE_END, KEYCODE_SHIFT_END},          {SDLK_PAGEDOWN, KEYCODE_PAGE_DOWN, KEYCODE_PAGE_DOWN},
 };
 
+/* With Ctrl. */
+static const struct {
+    SDL_Keycode code;
+    int32_t key;
+} control_keys[] = {
+    {SDLK_p, KEYCODE_CTRL_P},
+    {SDLK_u, KEYCODE_CTRL_U},
+    {SDLK_PLUS, KEYCODE_CTRL_PLUS},
+    {SDLK_EQUALS, KEYCODE_CTRL_PLUS}, /* + without Shift, on many keyboards */
+    {SDLK_KP_PLUS, KEYCODE_CTRL_PLUS},
+    {SDLK_MINUS, KEYCODE_CTRL_MINUS},
+    {SDLK_KP_MINUS, KEYCODE_CTRL_MINUS},
+};
+
 /* Keys without a character. All others come as text, in the keyboard layout of the user. */
 static int32_t special_key(const SDL_Keysym *symbol) {
-    if (symbol->mod & KMOD_CTRL && (symbol->sym == SDLK_p || symbol->sym == SDLK_u))
-        return symbol->sym == SDLK_p ? KEYCODE_CTRL_P : KEYCODE_CTRL_U;
+    if (symbol->mod & KMOD_CTRL)
+        for (size_t i = 0; i < sizeof control_keys / sizeof *control_keys; i++)
+            if (control_keys[i].code == symbol->sym)
+                return control_keys[i].key;
     if (symbol->sym >= SDLK_F1 && symbol->sym <= SDLK_F12)
         return KEYCODE_F1 + (symbol->sym - SDLK_F1);
     for (size_t i = 0; i < sizeof special_keys / sizeof *special_keys; i++)
@@ -305,7 +329,7 @@ static int32_t first_character(const char *text) {
 
 static WindowLayout layout_of(const SdlWindow *window, const State *state, const LiveData *live) {
     int w, h;
-    double scale = pixel_size(window, &w, &h);
+    double scale = pixel_size(window, state, &w, &h);
     WindowLayout layout;
     window_layout(state, live, w / scale, h / scale, &layout);
     return layout;
@@ -415,8 +439,10 @@ static bool wheel(const SdlWindow *window, const WindowLayout *layout,
 
 static bool mouse_event(SdlWindow *window, const State *state, const LiveData *live,
                         const SDL_Event *from, Event *event) {
+    int w, h;
     WindowLayout layout = layout_of(window, state, live);
-    double unit = magnification(window), x = from->button.x / unit, y = from->button.y / unit;
+    double pixels = pixel_size(window, state, &w, &h), unit = pixels / pixels_a_point(window, w),
+           x = from->button.x / unit, y = from->button.y / unit;
     switch (from->type) {
     case SDL_MOUSEMOTION:
         return move(window, &layout, state, live, from->motion.x / unit, from->motion.y / unit,
@@ -464,7 +490,7 @@ static WindowInput translate(SdlWindow *window, const State *state, const LiveDa
         return *key ? WINDOW_KEY : WINDOW_NOTHING;
     case SDL_TEXTINPUT:
         *key = first_character(from->text.text);
-        return WINDOW_KEY;
+        return SDL_GetModState() & KMOD_CTRL ? WINDOW_NOTHING : WINDOW_KEY;
     case SDL_MOUSEMOTION:
     case SDL_MOUSEBUTTONDOWN:
     case SDL_MOUSEBUTTONUP:

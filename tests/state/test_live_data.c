@@ -50,10 +50,10 @@ TAP_SUITE(live_data_live) {
            "fresh figures are unknown");
     static LiveKernel kernel;
     for (int i = 0; i < 2 * LIVE_HISTORY; i++)
-        live_remember(&kernel, i);
+        live_remember(&kernel, i, 0.5 * i);
     tap_ok(kernel.history_count == LIVE_HISTORY &&
                kernel.history_us[LIVE_HISTORY - 1] == 2 * LIVE_HISTORY - 1 &&
-               kernel.history_us[0] == LIVE_HISTORY,
+               kernel.history_us[0] == LIVE_HISTORY && kernel.history_min[0] == 0.5f * LIVE_HISTORY,
            "history forgets the oldest");
     int32_t starts[] = {0, 1, 3}, lengths[] = {1, 2, 5}, cells[8] = {0, 4, 4, 9, 9, 9, 9, 9};
     BevMap map = {.points = 8,

@@ -87,7 +87,7 @@ static inline void fixture_live_kernels(LiveData *live) {
         row->registers = reading(32 + 4 * i, SOURCE_MEASURED);
         row->occupancy = reading(1 - 0.0625 * i, SOURCE_MEASURED);
         for (int k = 0; k < 40; k++)
-            live_remember(row, us * (1 + 0.2 * ((k * 7 + i * 3) % 11) / 11.0));
+            live_remember(row, us * (1 + 0.2 * ((k * 7 + i * 3) % 11) / 11.0), i * 0.1);
     }
     live->kernels[2].median_us.stale = true;
     live->kernels[3].median_us = reading(132.5, SOURCE_RECORDED);

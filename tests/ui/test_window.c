@@ -466,20 +466,70 @@ static void test_time_bar(void) {
     drain();
 }
 
-/* In a window of twice the size the picture is twice as large; mouse positions must follow. */
-static void test_large(void) {
-    const WindowLayout at = layout();
+static int count_spots(const Spots *spots, Action action) {
+    int count = 0;
+    for (int i = 0; i < spots->count; i++)
+        count += spots->list[i].command.action == action;
+    return count;
+}
+
+/* The head of a panel, beside a chip of the same words. */
+static bool has_head(const Spots *spots, const char *words) {
+    int count = 0;
+    for (int i = 0; i < spots->count; i++)
+        count += !strcmp(spots->list[i].command.argument, words);
+    return count >= 2;
+}
+
+static int figures_at(double w, double h, Spots *spots) {
+    Err err;
+    Image image;
+    cairo_t *cr = pen_begin(&image, (int)w, (int)h, &err);
+    bool drawn = cr && window_paint(cr, w, h, &state, &live, picture, spots, NULL, &err);
+    drawn = pen_finish(cr, drawn, &image);
+    image_free(&image);
+    return drawn ? spots->figure_count : -1;
+}
+
+/* A larger window shows more panels, in text of the same size; the text's size is a control, and
+ * mouse positions follow it. */
+static void test_size(void) {
+    static Spots usual, wide, low;
+    int before = figures_at(1280, 860, &usual), more = figures_at(2560, 1440, &wide);
+    tap_ok(before > 0 && more > before + 20 &&
+               count_spots(&wide, ACTION_COMMANDS) > count_spots(&usual, ACTION_COMMANDS),
+           "a larger window has more: %d figures after %d", more, before);
+    tap_ok(usual.list[0].box.h == wide.list[0].box.h, "of the same size");
+    int few = figures_at(480, 320, &low);
+    tap_ok(few > 0 && has_head(&low, "kernel "), "480 x 320 has its kernels");
+    WindowLayout at;
+    Event event = {.kind = EVENT_COMMAND};
+    char why[200];
+    int32_t key = 0;
+    push_key(SDLK_EQUALS, KMOD_LCTRL);
+    tap_ok(next(&event, &key) == WINDOW_KEY && key == KEYCODE_CTRL_PLUS &&
+               keys_find(key, &event.command) && event.command.action == ACTION_TEXT,
+           "Ctrl and + is the text's size");
+    keys_parse("text 200", &event.command, why, sizeof why);
+    event.kind = EVENT_COMMAND;
+    state_step(&state, &event);
+    window_layout(&state, &live, 640, 430, &at);
     double x = at.bev.x + 0.25 * at.bev.w, y = at.bev.y + 0.75 * at.bev.h;
-    Event event = {.kind = EVENT_TICK};
-    int32_t key;
-    SDL_SetWindowSize(sdl_window(), 2560, 1720);
     drain();
     push_motion(2 * x, 2 * y);
     tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_HOVER &&
                fabs(event.x - 0.25 * (double)live.frame.nx) < 1 &&
                fabs(event.y - 0.75 * (double)live.frame.ny) < 1,
-           "a large window is drawn larger, and the mouse follows");
-    SDL_SetWindowSize(sdl_window(), 1280, 860);
+           "at 200 %% the picture is twice as large, and the mouse follows");
+    tap_ok(differing_pixels() == 0, "and so does a snapshot");
+    state.text_percent = 100;
+    state.large = true;
+    int large = figures_at(1280 / state_text_scale(&state), 860 / state_text_scale(&state), &low);
+    tap_ok(large > 0 && large < before / 2 && has_head(&low, "kernel ") &&
+               has_head(&usual, "dtype ") && !has_head(&low, "dtype "),
+           "for a projector: %d figures instead of %d", large, before);
+    tap_ok(differing_pixels() == 0, "in a snapshot, too");
+    state.large = false;
     drain();
 }
 
@@ -528,7 +578,7 @@ TAP_SUITE(window) {
     test_spots();
     test_tips();
     test_time_bar();
-    test_large();
+    test_size();
     test_zoom();
     test_closing();
     ref_drop(picture);

@@ -228,3 +228,24 @@ TAP_SUITE(dashboard_sizes) {
     test_small_kernel_table();
     screen_close();
 }
+
+/* For a projector: the digits are large, the ladder and the BEV are there, and nothing else. */
+TAP_SUITE(dashboard_large) {
+    static const int sizes[][2] = {{80, 24}, {120, 40}, {200, 60}};
+    screen_open();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        begin(sizes[i][0], sizes[i][1]);
+        draw_after("large on");
+        int blocks = 0;
+        for (int y = 0; y < cells.rows / 2; y++)
+            for (int x = 0; x < cells.columns; x++)
+                blocks += cells_at(&cells, x, y)->glyph == 0x2588;
+        tap_ok(shows("LATENCY") && shows("Kernels,") && spots.bev.w > 0 && !shows("Accuracy") &&
+                   !shows("Working set") && blocks > (i ? 300 : 80),
+               "%d x %d: %d blocks of large digits, ladder and BEV", sizes[i][0], sizes[i][1],
+               blocks);
+        draw_after("large off");
+        tap_ok(shows("Accuracy"), "and off again");
+    }
+    screen_close();
+}

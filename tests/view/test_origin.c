@@ -73,7 +73,7 @@ TAP_SUITE(origin_screens) {
 TAP_SUITE(origin_panels) {
     screen_open();
     for (int i = 0; all_panels[i]; i++) {
-        const PanelData data = {&state, &live};
+        const PanelData data = {.state = &state, .live = &live};
         begin(70, 40);
         live.model = fixture_model();
         use(&state, "chart mrc");

@@ -15,7 +15,7 @@ static Spots clicks; /* of the last drawing in pixels */
 /* In the middle of a larger page, so that what leaves the panel's box is seen. */
 static void draw_page(Pen *pen, const void *context) {
     const Panel *panel = context;
-    const PanelData data = {&state, &live};
+    const PanelData data = {.state = &state, .live = &live};
     Sheet sheet = pen_sheet(pen, (Box){W, H, W, H}, SHEET_ROW, &clicks);
     clicks.count = 0;
     panel->draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, &data);
@@ -35,7 +35,7 @@ static int wrong_texts(const Panel *panel, FigureTheme theme) {
 }
 
 static bool drawn_in_cells(const Panel *panel) {
-    const PanelData data = {&state, &live};
+    const PanelData data = {.state = &state, .live = &live};
     cells_clear(&cells);
     Sheet sheet = cells_sheet(&cells), quiet = sheet_quiet(&sheet);
     int want = panel->want(&quiet, &data, COLUMNS);
@@ -53,7 +53,7 @@ TAP_SUITE(panels) {
         begin(COLUMNS, ROWS);
         live.model = fixture_model();
         use(&state, "chart mrc");
-        const PanelData data = {&state, &live};
+        const PanelData data = {.state = &state, .live = &live};
         if (all_panels[i]->shown && !all_panels[i]->shown(&data))
             continue;
         seen++;

@@ -27,11 +27,19 @@ static double usual_us(const LiveKernel *row) {
     return nth_smallest(values, count, (count - 1) * 9 / 10);
 }
 
-/* The newest measurement stands at 0. */
+static double newest_min(const LiveKernel *row) {
+    return row && row->history_count ? row->history_min[row->history_count - 1] : 0;
+}
+
+static double oldest_min(const LiveKernel *row, double now_min) {
+    return row && row->history_count ? row->history_min[0] : now_min;
+}
+
+/* The newest measurement of both kernels stands at 0. */
 static PlotSeries series_of(const LiveKernel *row, bool selected, double x[LIVE_HISTORY],
-                            double y[LIVE_HISTORY], double top_us) {
+                            double y[LIVE_HISTORY], double top_us, double now_min) {
     for (int i = 0; i < row->history_count; i++) {
-        x[i] = i + 1 - row->history_count;
+        x[i] = row->history_min[i] - now_min;
         y[i] = fmin(row->history_us[i], top_us);
     }
     return (PlotSeries){.name = row->kernel->title,
@@ -42,19 +50,23 @@ static PlotSeries series_of(const LiveKernel *row, bool selected, double x[LIVE_
                         .baseline = !selected};
 }
 
+static const double LEAST_MIN = 0.5; /* the shortest axis */
+
 static void course_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Job *job = &data->live->job;
     const LiveKernel *rows[] = {live_kernel(data->live, job->baseline.kernel),
                                 live_kernel(data->live, job->config.kernel)};
     double top_us = 1.3 * fmax(usual_us(rows[0]), usual_us(rows[1]));
+    double now_min = fmax(newest_min(rows[0]), newest_min(rows[1]));
+    double first = fmin(oldest_min(rows[0], now_min), oldest_min(rows[1], now_min)) - now_min;
     double x[2][LIVE_HISTORY], y[2][LIVE_HISTORY];
     PlotSeries series[2];
     int count = 0;
     for (int i = rows[0] == rows[1]; i < 2; i++)
         if (rows[i] && rows[i]->history_count)
-            series[count++] = series_of(rows[i], i == 1, x[i], y[i], top_us);
+            series[count++] = series_of(rows[i], i == 1, x[i], y[i], top_us, now_min);
     const ChartSpec spec = {.title = "Latency over time",
-                            .x = {.title = "measurements ago", .lo = 1 - LIVE_HISTORY, .hi = 0},
+                            .x = {.title = "minutes", .lo = fmin(first, -LEAST_MIN), .hi = 0},
                             .y = {.title = "us", .lo = 0, .hi = top_us},
                             .series = series,
                             .series_count = count,

@@ -12,7 +12,7 @@ enum { INDENT = 2, TALL_ROWS = 54 };
  * line. */
 static bool findings_shown(const PanelData *data) {
     Finding findings[FINDINGS_MAX];
-    return data->state->rows >= TALL_ROWS && data->state->chart == CHART_NONE &&
+    return (data->roomy || data->state->rows >= TALL_ROWS) && data->state->chart == CHART_NONE &&
            live_findings(data->state, data->live, findings) > 0;
 }
 

@@ -136,6 +136,8 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
              scene->title[0]  ? scene->title
              : scene->name[0] ? scene->name
                               : "bevscope");
+    if (sheet_width(sheet, left.text) > 2 * area.w / 5) /* a chip names the scene */
+        snprintf(left.text, sizeof left.text, "bevscope");
     live_time_text(live, scene, time.text, sizeof time.text);
     Piece right[CHIPS + 4];
     chips_of(data, right);

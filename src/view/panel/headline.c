@@ -32,12 +32,15 @@ static bool big_pixel(char glyph, int column, int row) {
     return false;
 }
 
-/* zoom 1: a pixel is one column and half a row; 2: two columns and one row. */
+/* zoom 1: a pixel is one column and half a row; 2: two columns and one row; 4: twice that. */
+static int big_rows(int zoom) {
+    return (PIXELS_H * zoom + 1) / 2;
+}
+
 static void big_glyph(Sheet *sheet, int x, int y, int zoom, char glyph, CellStyle style) {
-    int rows = zoom == 1 ? (PIXELS_H + 1) / 2 : PIXELS_H;
-    for (int row = 0; row < rows; row++)
+    for (int row = 0; row < big_rows(zoom); row++)
         for (int column = 0; column < PIXELS_W * zoom; column++) {
-            int top = zoom == 1 ? row * 2 : row, bottom = zoom == 1 ? top + 1 : top;
+            int top = row * 2 / zoom, bottom = (row * 2 + 1) / zoom;
             bool upper = big_pixel(glyph, column / zoom, top);
             bool lower = big_pixel(glyph, column / zoom, bottom);
             if (upper || lower)
@@ -166,7 +169,7 @@ static BigFigure error_figure(const PanelData *data) {
 static void figure_draw(Sheet *sheet, Area area, int zoom, const BigFigure *figure) {
     sheet_figure(sheet, area);
     sheet_line(sheet, area, cell_style(INK_MUTED), figure->title);
-    int rows = zoom == 1 ? (PIXELS_H + 1) / 2 : PIXELS_H;
+    int rows = big_rows(zoom);
     CellStyle style = cell_style(figure->ink);
     Sheet quiet = sheet_quiet(sheet);
     int width = big_text(&quiet, 0, 0, zoom, figure->number, style),
@@ -187,18 +190,22 @@ static void figure_draw(Sheet *sheet, Area area, int zoom, const BigFigure *figu
         sheet_text(sheet, area.x, y + rows, area.w, cell_style(INK_MUTED), note);
 }
 
-static int zoom_for(int columns, int rows) {
+/* 0: no room, as other panels need the rows. For a projector there are few other panels. */
+static int zoom_for(const State *state, int columns, int rows) {
+    if (state->large)
+        return columns >= 104 && rows >= 36 ? 4 : columns >= 70 && rows >= 21 ? 2 : 0;
+    if (columns < 100 || rows < 34)
+        return 0;
     return columns >= 180 && rows >= 54 ? 2 : 1;
 }
 
-/* Rows of title, figures and note; none on small screens, where other panels need the rows. */
-int headline_height(int columns, int rows) {
-    if (columns < 100 || rows < 34)
-        return 0;
-    return zoom_for(columns, rows) == 2 ? 7 : 5;
+/* Rows of title, figures and note. */
+int headline_height(const State *state, int columns, int rows) {
+    int zoom = zoom_for(state, columns, rows);
+    return zoom ? big_rows(zoom) + 2 : 0;
 }
 
-enum { FIGURES = 4 };
+enum { FIGURES = 4, LARGE_FIGURES = 2 };
 
 static void figures_of(const PanelData *data, BigFigure figures[FIGURES]) {
     figures[0] = latency_figure(data);
@@ -210,14 +217,55 @@ static void figures_of(const PanelData *data, BigFigure figures[FIGURES]) {
 void headline_draw(Sheet *sheet, Area area, const PanelData *data) {
     BigFigure figures[FIGURES];
     figures_of(data, figures);
-    int gap = 2, w = (area.w - 3 * gap) / FIGURES;
-    for (int i = 0; i < FIGURES; i++) {
+    int count = data->state->large ? LARGE_FIGURES : FIGURES;
+    int gap = 2, w = (area.w - (count - 1) * gap) / count;
+    for (int i = 0; i < count; i++) {
         sheet_origin(sheet, figures[i].origin, NULL);
         sheet->origin.dtype = data->state->job.config.dtype;
         figure_draw(sheet, (Area){area.x + i * (w + gap), area.y, w, area.h},
-                    zoom_for(sheet->columns, sheet->rows), &figures[i]);
+                    zoom_for(data->state, sheet->columns, sheet->rows), &figures[i]);
     }
 }
+
+/* ---- the window's ---------------------------------------------------------------------------- */
+
+enum { TIMES = 3, FIGURE_ROWS = TIMES + 3 }; /* the number's size; with title, note and a gap */
+
+static int window_want(Sheet *sheet, const PanelData *data, int width) {
+    (void)sheet, (void)data, (void)width;
+    return FIGURES / 2 * FIGURE_ROWS - 1;
+}
+
+static void window_figure(Sheet *sheet, Area area, const BigFigure *figure) {
+    sheet_line(sheet, area, cell_style(INK_MUTED), figure->title);
+    Sheet big = sheet_magnified(sheet, (Area){area.x, area.y + 1, area.w, TIMES}, TIMES);
+    int used = TIMES * sheet_text(&big, 0, 0, big.columns, cell_bold(figure->ink), figure->number);
+    sheet_text(sheet, area.x + used, area.y + TIMES - 1, area.w - used, cell_bold(figure->ink),
+               figure->unit);
+    const char *note =
+        sheet_width(sheet, figure->note) <= area.w ? figure->note : figure->short_note;
+    sheet_text(sheet, area.x, area.y + 1 + TIMES, area.w, cell_style(INK_MUTED), note);
+}
+
+static void window_draw(Sheet *sheet, Area area, const PanelData *data) {
+    BigFigure figures[FIGURES];
+    figures_of(data, figures);
+    int w = area.w / 2;
+    for (int i = 0; i < FIGURES; i++) {
+        sheet_origin(sheet, figures[i].origin, NULL);
+        sheet->origin.dtype = data->state->job.config.dtype;
+        Area at = {area.x + i % 2 * w, area.y + i / 2 * FIGURE_ROWS, w - 1, FIGURE_ROWS - 1};
+        window_figure(sheet, at, &figures[i]);
+    }
+}
+
+const Panel headline_panel = {.origin = ORIGIN_LATENCY,
+                              .point = PANEL_HEADLINE,
+                              .fold = 7,
+                              .grow = 9,
+                              .height = FIGURES / 2 * FIGURE_ROWS - 1,
+                              .want = window_want,
+                              .draw = window_draw};
 
 /* "11.0 us  3.34x over V2 FP16  10.2 MB footprint  0.021 max error": whole figures only. */
 void headline_line_draw(Sheet *sheet, Area area, const PanelData *data) {

@@ -14,7 +14,7 @@ enum {
 };
 /* clang-format on */
 
-enum { WIDE = 69, WIDE_BAR = 24 }; /* in pixels */
+enum { NARROW = 27, WIDE = 69, WIDE_BAR = 24 }; /* in pixels */
 
 static const Column columns[COL_COUNT] = {
     [COL_NUMBER] = {"", 2, 0, false},          [COL_KERNEL] = {"kernel", 13, 0, true},
@@ -185,6 +185,8 @@ static void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
     Table table;
     Column wanted[COL_COUNT];
     memcpy(wanted, columns, sizeof wanted);
+    if (area.w < NARROW) /* the median before whole names */
+        wanted[COL_KERNEL].width -= NARROW - area.w;
     if (sheet->pixels) { /* where bars are exact they say the most */
         wanted[COL_BAR].rank = 1;
         wanted[COL_BAR].width = area.w >= WIDE ? WIDE_BAR : wanted[COL_BAR].width;

@@ -17,6 +17,7 @@
 typedef struct {
     const State *state;
     const LiveData *live;
+    bool roomy; /* a window: a panel that has no room is left out by its stack */
 } PanelData;
 
 typedef struct {
@@ -35,7 +36,7 @@ typedef struct {
 extern const Panel memory_panel, kernels_panel, accuracy_panel, intervals_panel, pipeline_panel,
     model_panel, idea_panel, bits_panel, steps_panel, gradients_panel, training_panel,
     findings_panel, operator_panel, objects_panel, cell_panel, course_panel, lesson_panel,
-    palette_panel;
+    palette_panel, headline_panel; /* the last is the window's, for a projector */
 
 extern const Panel *const all_panels[]; /* NULL ends */
 
@@ -60,7 +61,7 @@ void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data);
 
 /* The fixed parts, which are never left out. header_draw returns the rows that it used. */
 int header_draw(Sheet *sheet, Area area, const PanelData *data);
-int headline_height(int columns, int rows);
+int headline_height(const State *state, int columns, int rows);
 void headline_draw(Sheet *sheet, Area area, const PanelData *data);
 /* The same figures in one row, where headline_height() is 0. */
 void headline_line_draw(Sheet *sheet, Area area, const PanelData *data);

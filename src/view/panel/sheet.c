@@ -14,6 +14,17 @@ Sheet sheet_quiet(const Sheet *sheet) {
     return quiet;
 }
 
+Sheet sheet_magnified(const Sheet *sheet, Area area, int times) {
+    Sheet large = *sheet;
+    large.left += area.x * sheet->column_w;
+    large.top += area.y * sheet->row_h;
+    large.column_w *= times;
+    large.row_h *= times;
+    large.columns = area.w / times;
+    large.rows = area.h / times;
+    return large;
+}
+
 /* ---- what is where -------------------------------------------------------------------------- */
 
 static Box box_of(const Sheet *sheet, Area area) {

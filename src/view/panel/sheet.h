@@ -49,6 +49,9 @@ struct Sheet {
     Origin origin;                     /* of the figures that are drawn next */
 };
 
+/* A sheet over the area whose cells are `times` as large; of pixels only. */
+Sheet sheet_magnified(const Sheet *sheet, Area area, int times);
+
 /* A quiet sheet: only finds out sizes. */
 Sheet sheet_quiet(const Sheet *sheet);
 

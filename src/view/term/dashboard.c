@@ -68,6 +68,16 @@ static const Arrangement with_bits[] = {
 };
 /* clang-format on */
 
+/* For a projector: what is read from the back row. */
+/* clang-format off */
+static const Arrangement large[] = {
+    {PAGE_BEV, 0, {{100, {&bev_panel, &operator_panel}}}},
+    {PAGE_BOTH, PAGE_SMALL_COLUMNS, {{55, {&kernels_panel, &gradients_panel}},
+                                     {45, {&bev_panel, &training_panel, &operator_panel}}}},
+    {PAGE_DASHBOARD, 0, {{100, {&kernels_panel, &model_panel, &gradients_panel}}}},
+};
+/* clang-format on */
+
 /* Backward. */
 /* clang-format off */
 static const Arrangement backward[] = {
@@ -98,6 +108,9 @@ static const Arrangement *choose(const State *state, Page page, int columns) {
     } else if (state->job.steps) {
         rows = with_steps;
         count = sizeof with_steps / sizeof *with_steps;
+    } else if (state->large) {
+        rows = large;
+        count = sizeof large / sizeof *large;
     } else if (state->job.config.kernel->direction == BEV_BACKWARD) {
         rows = backward;
         count = sizeof backward / sizeof *backward;
@@ -208,7 +221,7 @@ static int draw_top(Sheet *sheet, Area area, const PanelData *data) {
     int used = header_draw(sheet, area, data);
     Area line = {area.x, area.y + used, area.w, 1};
     used += area.h >= 22;
-    int headline = headline_height(sheet->columns, sheet->rows);
+    int headline = headline_height(data->state, sheet->columns, sheet->rows);
     if (headline) {
         Area at = {area.x, area.y + used, area.w, headline};
         headline_draw(sheet, at, data);
@@ -250,7 +263,7 @@ static DashSheet sheet_of(Cells *cells, const BevPicture *picture, DashSpots *sp
 /* Draws a panel alone, from the first row on. Returns its rows; 0: no panel of the body. */
 static int draw_alone(Cells *cells, LessonPanel point, const State *state, const LiveData *live,
                       const BevPicture *picture) {
-    const PanelData data = {state, live};
+    const PanelData data = {.state = state, .live = live};
     DashSheet dash = sheet_of(cells, picture, NULL);
     cells_clear(cells);
     const Panel *panel = point == PANEL_BEV ? &bev_panel : NULL;
@@ -267,7 +280,7 @@ static int draw_alone(Cells *cells, LessonPanel point, const State *state, const
 
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
                     const BevPicture *picture, DashSpots *spots) {
-    const PanelData data = {state, live};
+    const PanelData data = {.state = state, .live = live};
     DashSheet dash = sheet_of(cells, picture, spots);
     Sheet *sheet = &dash.sheet;
     cells_clear(cells);

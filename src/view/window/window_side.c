@@ -2,41 +2,77 @@
 #include "src/view/window/pen_sheet.h"
 #include "src/view/window/window_internal.h"
 
-/* The panels of the column: the first ones that have room. */
-static const Panel *const usual[] = {
-    &cell_panel,     &training_panel, &gradients_panel, &kernels_panel,  &course_panel,
-    &accuracy_panel, &memory_panel,   &intervals_panel, &objects_panel, &findings_panel, NULL};
+#include <math.h>
+
+enum {
+    LEGEND_FROM_H = 300,
+    SIDE_PANELS = 16,
+    COLUMN_LEAST_W = 440,
+    COLUMN_GAP = 28,
+    SHARE_SLACK = 60
+};
+
+/* The panels of the column: the first ones that have room. A wide window has several columns. */
+static const Panel *const usual[] = {&cell_panel,
+                                     &training_panel,
+                                     &gradients_panel,
+                                     &kernels_panel,
+                                     &course_panel,
+                                     &accuracy_panel,
+                                     &memory_panel,
+                                     &intervals_panel,
+                                     &objects_panel,
+                                     &findings_panel,
+                                     &pipeline_panel,
+                                     &idea_panel,
+                                     NULL};
+static const Panel *const large[] = {&headline_panel, &kernels_panel, NULL};
+static const Panel *const small[] = {&kernels_panel, &cell_panel, NULL};
 static const Panel *const with_cell[] = {&cell_panel, &training_panel, &gradients_panel, NULL};
 static const Panel *const with_bits[] = {&bits_panel, &accuracy_panel, &kernels_panel, NULL};
 static const Panel *const with_steps[] = {&steps_panel, NULL};
-static const Panel *const with_chart[] = {&model_panel, NULL};
+static const Panel *const with_chart[] = {&model_panel,  &kernels_panel,   &accuracy_panel,
+                                          &memory_panel, &intervals_panel, NULL};
 static const Panel *const with_lesson[] = {
     &lesson_panel,   &bits_panel,   &model_panel,     &kernels_panel,
     &accuracy_panel, &memory_panel, &intervals_panel, NULL};
 
-static const Panel *const *choose(const WindowView *view) {
-    return view->state->lesson.open  ? with_lesson
-           : view->state->bits.open  ? with_bits
-           : view->live->frame.steps ? with_steps
-           : window_has_chart(view)  ? with_chart
-           : view->state->pinned     ? with_cell
-                                     : usual;
+static const Panel *const *choose(const WindowView *view, int columns) {
+    return view->state->lesson.open              ? with_lesson
+           : view->state->bits.open              ? with_bits
+           : view->live->frame.steps             ? with_steps
+           : window_has_chart(view)              ? with_chart
+           : view->state->large                  ? large
+           : view->state->pinned && columns == 1 ? with_cell
+                                                 : usual;
 }
 
-void window_draw_panels(const WindowView *view, Box box, const Panel *const *panels) {
-    const PanelData data = {view->state, view->live};
+/* The panels up to NULL, from the first one that `drawn` does not have, as far as there is room. */
+static void draw_column(const WindowView *view, Box box, const Panel *const *panels,
+                        bool drawn[SIDE_PANELS]) {
+    const PanelData data = {.state = view->state, .live = view->live, .roomy = true};
     const LessonPane *lesson = &view->state->lesson;
     Sheet sheet = pen_sheet(view->pen, box, SHEET_ROW, view->spots);
     Stack stack = {.area = {0, 0, sheet.columns, sheet.rows}};
     if (lesson->open)
         stack.point = lesson->point;
-    stack_add_whole(&sheet, &stack, panels[0], &data);
+    if (!drawn[0])
+        stack_add_whole(&sheet, &stack, panels[0], &data);
     for (int i = 1; panels[i]; i++) /* what a lesson points at comes first */
-        if (stack.point != PANEL_NONE && panels[i]->point == stack.point)
+        if (stack.point != PANEL_NONE && panels[i]->point == stack.point && !drawn[i])
             stack_add_whole(&sheet, &stack, panels[i], &data);
     for (int i = 1; panels[i]; i++)
-        stack_add_whole(&sheet, &stack, panels[i], &data);
+        if (!drawn[i])
+            stack_add_whole(&sheet, &stack, panels[i], &data);
+    for (int i = 0; panels[i]; i++)
+        for (int p = 0; p < stack.count; p++)
+            drawn[i] |= stack.panels[p] == panels[i];
     stack_draw(&sheet, &stack, &data);
+}
+
+void window_draw_panels(const WindowView *view, Box box, const Panel *const *panels) {
+    bool drawn[SIDE_PANELS] = {false};
+    draw_column(view, box, panels, drawn);
 }
 
 /* ---- the chart of the memory model: in the column, or where that has no room over the BEV ---- */
@@ -67,16 +103,46 @@ void window_draw_chart_over(const WindowView *view) {
 
 /* ---- the column ----------------------------------------------------------------------------- */
 
+/* A larger window has more columns, not larger ones. */
+static int columns_of(double w) {
+    int columns = (int)((w + COLUMN_GAP) / (COLUMN_LEAST_W + COLUMN_GAP));
+    return columns < 1 ? 1 : columns;
+}
+
+/* Of all panels below one another, in a column of that width. */
+static double wanted_height(const WindowView *view, double w, const Panel *const *panels) {
+    const PanelData data = {.state = view->state, .live = view->live, .roomy = true};
+    Sheet sheet = pen_sheet(view->pen, (Box){0, 0, w, view->layout.h}, SHEET_ROW, NULL);
+    Sheet quiet = sheet_quiet(&sheet);
+    int rows = 0;
+    for (int i = 0; panels[i]; i++)
+        if (!panels[i]->shown || panels[i]->shown(&data))
+            rows += 1 + panels[i]->want(&quiet, &data, quiet.columns);
+    return rows * SHEET_ROW;
+}
+
 void window_draw_side(const WindowView *view) {
     Box side = view->layout.side;
     if (side.w <= 0 || (window_has_chart(view) && !window_chart_fits(view)))
         return;
-    double y = side.y;
-    if (window_has_bev(view)) {
+    int columns = columns_of(side.w);
+    const Panel *const *panels = choose(view, columns);
+    double w = (side.w - COLUMN_GAP * (columns - 1)) / columns, y = side.y;
+    bool drawn[SIDE_PANELS] = {false};
+    bool legend = side.h >= LEGEND_FROM_H && panels != large;
+    if (panels == usual && !legend)
+        panels = small;
+    if (window_has_bev(view) && legend) {
         FigurePanel panel = window_panel(view);
-        y += legend_block(view->pen, &view->whole, &panel, side.x, y, side.w) + 12;
+        y += legend_block(view->pen, &view->whole, &panel, side.x, y, w) + 12;
     }
-    window_draw_panels(view, (Box){side.x, y, side.w, side.y + side.h - y}, choose(view));
+    double wanted = y - side.y + wanted_height(view, w, panels), bottom = side.y + side.h;
+    for (int i = 0; i < columns; i++) {
+        bool last = i == columns - 1;
+        double foot = last ? bottom : fmin(bottom, side.y + wanted / columns + SHARE_SLACK);
+        draw_column(view, (Box){side.x + i * (w + COLUMN_GAP), y, w, foot - y}, panels, drawn);
+        y = side.y;
+    }
 }
 
 /* ---- around it ------------------------------------------------------------------------------ */
@@ -88,7 +154,7 @@ static Sheet row_in(const WindowView *view, Box box, double row_h, double margin
 }
 
 void window_draw_header(const WindowView *view) {
-    const PanelData data = {view->state, view->live};
+    const PanelData data = {.state = view->state, .live = view->live};
     Sheet sheet = row_in(view, view->layout.header, WINDOW_LINE, 0);
     if (view->layout.header.w > 0)
         title_draw(&sheet, (Area){0, 0, sheet.columns, 1}, &data);
@@ -99,7 +165,7 @@ void window_draw_header(const WindowView *view) {
 }
 
 void window_draw_log(const WindowView *view) {
-    const PanelData data = {view->state, view->live};
+    const PanelData data = {.state = view->state, .live = view->live};
     Sheet sheet = row_in(view, view->layout.log, WINDOW_LINE - 1, 0);
     if (view->layout.log.w > 0)
         log_draw(&sheet, (Area){0, 0, sheet.columns, 1}, &data);
@@ -137,7 +203,7 @@ static Sheet help_sheet(const WindowView *view, Box in) {
 
 void window_draw_help(const WindowView *view) {
     enum { PAD = 18 };
-    const PanelData data = {view->state, view->live};
+    const PanelData data = {.state = view->state, .live = view->live};
     double w = view->layout.w - 2 * WINDOW_MARGIN, h = view->layout.h - 2 * WINDOW_MARGIN;
     Box box = {WINDOW_MARGIN, WINDOW_MARGIN, w, h};
     if (!view->state->help)
@@ -152,7 +218,7 @@ void window_draw_help(const WindowView *view) {
 /* A box over the upper part of the picture. */
 void window_draw_palette(const WindowView *view) {
     enum { W = 720, PAD = 14, ROW = 20 };
-    const PanelData data = {view->state, view->live};
+    const PanelData data = {.state = view->state, .live = view->live};
     const WindowLayout *at = &view->layout;
     double w = at->w - 4 * WINDOW_MARGIN, h = at->h - 4 * WINDOW_MARGIN;
     w = w < W ? w : W;
