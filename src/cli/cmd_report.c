@@ -347,6 +347,10 @@ bool cmd_report(const Options *options, Err *err) {
     bool backward = !strcmp(way, "backward"), both = !strcmp(way, "both");
     if (!options->output)
         return err_set(err, ERR_USAGE, "report", "add -o FOLDER", "no folder is named");
+    size_t length = strlen(options->output);
+    if (length > 5 && !strcmp(options->output + length - 5, ".html"))
+        return err_set(err, ERR_USAGE, options->output, "name a folder: it gets report.html",
+                       "-o takes a folder");
     if (!scene_model_formats(options, &dtype, &align, err))
         return false;
     page = (Page){.options = options};

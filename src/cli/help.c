@@ -11,6 +11,7 @@
 #include "src/view/draw/color.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* ---- help ------------------------------------------------------------------------------------ */
 
@@ -320,10 +321,37 @@ bool help_list(FILE *out, Err *err) {
 
 /* ---- bevscope glossary --------------------------------------------------------------------------- */
 
-bool cmd_glossary(const Options *options, Err *err) {
+/* A kernel, by its title, as a word: its idea. */
+static bool print_kernel(const char *title) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (!strcasecmp(bev_kernels[i]->title, title)) {
+            const GlossaryRow row = {bev_kernels[i]->title, "", bev_kernels[i]->idea};
+            glossary_print(&row, stdout);
+            return true;
+        }
+    return false;
+}
+
+/* A word of several, as the arguments of one command. */
+static bool print_joined(const Options *options) {
+    char words[128] = "";
     for (int i = 0; i < options->argument_count; i++) {
+        size_t used = strlen(words);
+        snprintf(words + used, sizeof words - used, "%s%s", i ? " " : "", options->arguments[i]);
+    }
+    const GlossaryRow *row = glossary_find(words);
+    if (row)
+        glossary_print(row, stdout);
+    return row != NULL;
+}
+
+bool cmd_glossary(const Options *options, Err *err) {
+    bool joined = options->argument_count > 1 && print_joined(options);
+    for (int i = 0; i < options->argument_count && !joined; i++) {
         const char *word = options->arguments[i];
         const GlossaryRow *row = glossary_find(word);
+        if (!row && print_kernel(word))
+            continue;
         if (!row) {
             char hint[128];
             glossary_hint(word, "see bevscope glossary", hint, sizeof hint);

@@ -335,7 +335,8 @@ static const OptionRow rows[] = {
     {"script", 0, "FILE", KIND_TEXT, SCREENS, FIELD(script),
      "no terminal, no window: read words and ticks from FILE, write a frame a tick; "
      "say TEXT puts a line on the frames"},
-    {"quiet", 0, NULL, KIND_FLAG, ON(LIVE) | ON(AGREEMENT) | ON(TRAIN) | ON(CALIBRATE) | ANY_GPU,
+    {"quiet", 0, NULL, KIND_FLAG,
+     ON(LIVE) | ON(AGREEMENT) | ON(SNAPSHOT) | ON(VERIFY) | ON(TRAIN) | ON(CALIBRATE) | ANY_GPU,
      FIELD(quiet),
      "no line on the terminal that says how far long work has come (live: of a script)"},
     {"frames", 0, "FOLDER", KIND_TEXT, SCREENS, FIELD(frames),

@@ -32,7 +32,7 @@ static void follow_cursor(State *state) {
     control_fit_viewport(state);
 }
 
-static void say_cell(State *state, Action action, const char *what, int64_t x, int64_t y) {
+void control_say_cell(State *state, Action action, const char *what, int64_t x, int64_t y) {
     const Grid *grid = &state->scene.grid;
     double at_m[2];
     if (state->scene.has_rig)
@@ -57,7 +57,7 @@ unsigned control_cursor(State *state, const Command *command) {
         *at = (int64_t)clamp(control_moved(command, (double)*at, 1), 0, (double)(count - 1));
     state->cursor_shown = true;
     follow_cursor(state);
-    say_cell(state, command->action, "", state->cursor_x, state->cursor_y);
+    control_say_cell(state, command->action, "", state->cursor_x, state->cursor_y);
     return control_probe(state);
 }
 
@@ -78,7 +78,7 @@ unsigned control_pin_at(State *state, int64_t x, int64_t y) {
     state->pinned = true;
     state->pin_x = x;
     state->pin_y = y;
-    say_cell(state, ACTION_PIN, "pinned ", x, y);
+    control_say_cell(state, ACTION_PIN, "pinned ", x, y);
     return control_probe(state);
 }
 

@@ -250,6 +250,8 @@ static unsigned on_hover(State *state, const Event *event) {
         state->cursor_x = x;
         state->cursor_y = y;
     }
+    if (state->cursor_shown && event->on)
+        control_say_cell(state, ACTION_CURSOR_X, "", x, y);
     return on_pixel(state, -1) | control_probe(state);
 }
 

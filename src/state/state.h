@@ -280,6 +280,7 @@ struct State {
     bool lidar;     /* its points over the strip */
     unsigned truth; /* true boxes and LiDAR on the picture: TRUTH_... */
     bool light;      /* theme; false: dark */
+    bool bare;       /* a picture to keep: without log and key bar */
     bool large;      /* for a projector: fewer panels, larger figures */
     double text_percent; /* size of the window's text */
     uint64_t counts; /* how often hardware counters were asked for */
@@ -340,7 +341,8 @@ typedef enum {
     EVENT_COMMAND, /* a key or script word: `command` */
     EVENT_TICK,    /* `seconds` have passed; moves the world when playing */
     EVENT_PIXEL,   /* mouse over a camera view: feature pixel `x`, as State.pixel */
-    EVENT_HOVER,   /* mouse over cell coordinates (x, y); outside the grid: no cell */
+    EVENT_HOVER,   /* mouse over cell coordinates (x, y); outside the grid: no cell; `on`: clicked,
+                      the log names the cell */
     EVENT_CLICK,   /* pins the cell at (x, y), or releases it */
     EVENT_FRAME,   /* the engine has a frame: `scene`, if it was loaded for it, and `headline` */
     EVENT_DRAG,    /* the picture was dragged by (x, y) cells */

@@ -141,6 +141,11 @@ static void live(Loop *loop) {
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
+static void greet(Loop *loop) {
+    if (loop->app.greets)
+        app_note(&loop->app, "press : and type what you want to see; Enter: a tour of a minute");
+}
+
 static bool open_all(Loop *loop, Err *err) {
     loop->start_ms = loop->tick_ms = clock_ms();
     const EngineOptions engine = {.where = loop->options->where,
@@ -154,9 +159,9 @@ static bool open_all(Loop *loop, Err *err) {
     loop_serve_first(loop);
     if (!plain && !loop_open_terminal(loop, err))
         return false;
-    if (loop->app.greets)
-        app_note(&loop->app, "press : and type what you want to see; Enter: a tour of a minute");
-    loop_open_window(loop);
+    greet(loop); /* a reason why there is no window is said after it, */
+    if (loop_open_window(loop))
+        greet(loop); /* but not that there is one */
     return true;
 }
 

@@ -143,7 +143,7 @@ unsigned loop_screens(const Loop *loop); /* those that are open: a mask of 1u <<
 bool loop_open_terminal(Loop *loop, Err *err);
 void loop_fit_terminal(Loop *loop); /* to its size now */
 void loop_read_keys(Loop *loop);
-void loop_open_window(Loop *loop);
+bool loop_open_window(Loop *loop); /* false: there is none, the log says why */
 void loop_read_window(Loop *loop);
 
 /* Tooltips: shows those that are due. Milliseconds until the next one; INFINITY: none waits. */

@@ -141,19 +141,18 @@ static void writer_put(Writer *writer, Image *image, const char *path) {
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
-static bool make_image(const Loop *loop, Image *image, Err *err) {
+static bool make_image(const Loop *loop, const State *state, Image *image, Err *err) {
     if (loop->window)
-        return sdl_window_capture(loop->window, &loop->app.state, app_live(&loop->app), app_picture(&loop->app),
-                                  image, err);
-    return window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(&loop->app.state),
-                        &loop->app.state, app_live(&loop->app), app_picture(&loop->app), image,
-                        err);
+        return sdl_window_capture(loop->window, state, app_live(&loop->app),
+                                  app_picture(&loop->app), image, err);
+    return window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(state), state,
+                        app_live(&loop->app), app_picture(&loop->app), image, err);
 }
 
-static void write_picture(Loop *loop, const char *path) {
+static void write_picture(Loop *loop, const State *state, const char *path) {
     Image image;
     Err err;
-    if (make_image(loop, &image, &err))
+    if (make_image(loop, state, &image, &err))
         writer_put(loop->writer, &image, path);
     else
         app_note_error(&loop->app, &err);
@@ -161,8 +160,10 @@ static void write_picture(Loop *loop, const char *path) {
 
 void loop_snapshot(Loop *loop) {
     char name[256];
-    state_snapshot_name(&loop->app.state, name, sizeof name);
-    write_picture(loop, name);
+    State bare = loop->app.state;
+    bare.bare = true;
+    state_snapshot_name(&bare, name, sizeof name);
+    write_picture(loop, &bare, name);
 }
 
 /* Each recording gets a new folder, so that no older frames are overwritten. */
@@ -193,7 +194,7 @@ void loop_record_frame(Loop *loop) {
     loop->recorded = loop->app.state.recorded_frames;
     state_frame_name(&loop->app.state, name, sizeof name);
     snprintf(path, sizeof path, "%s/%s", loop->recording, name);
-    write_picture(loop, path);
+    write_picture(loop, &loop->app.state, path);
 }
 
 /* Of a recording only its first error is told. */

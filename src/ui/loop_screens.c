@@ -164,11 +164,11 @@ void loop_read_keys(Loop *loop) {
 
 /* ---- window ---------------------------------------------------------------------------------- */
 
-void loop_open_window(Loop *loop) {
+bool loop_open_window(Loop *loop) {
     Err err;
     const char *reason = sdl_window_impossible(), *font_missing;
     if (loop->options->no_window)
-        return;
+        return false;
     if (reason)
         app_note(&loop->app, reason);
     else if (sdl_window_open(&loop->window, "bevscope", &err)) {
@@ -178,6 +178,7 @@ void loop_open_window(Loop *loop) {
             app_note(&loop->app, font_missing);
     } else
         app_note_error(&loop->app, &err);
+    return loop->window != NULL;
 }
 
 static void close_window(Loop *loop) {

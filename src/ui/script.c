@@ -66,10 +66,11 @@ bool script_write_frame(Script *script, Err *err) {
 static bool write_snapshot(Script *script, Err *err) {
     char name[256];
     Image image = {0};
-    state_snapshot_name(&script->app.state, name, sizeof name);
-    bool ok = window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(&script->app.state),
-                           &script->app.state, app_live(&script->app), app_picture(&script->app),
-                           &image, err) &&
+    State bare = script->app.state;
+    bare.bare = true;
+    state_snapshot_name(&bare, name, sizeof name);
+    bool ok = window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(&bare), &bare,
+                           app_live(&script->app), app_picture(&script->app), &image, err) &&
               script_write_image(script, name, &image, err);
     image_free(&image);
     return ok;

@@ -48,7 +48,7 @@ static bool press(TermPointer *pointer, const MouseReport *report, const DashSpo
  * it. */
 static bool click_cell(const MouseReport *report, const DashSpots *spots, const State *state,
                        Event *event) {
-    *event = (Event){.kind = EVENT_HOVER};
+    *event = (Event){.kind = EVENT_HOVER, .on = true};
     if (!dash_cell_at(spots, report->column, report->row, &event->x, &event->y))
         return false;
     if (state->cursor_shown && floor(event->x) == (double)state->cursor_x &&

@@ -133,7 +133,8 @@ static void test_cursor(void) {
     const Area bev = spots.bev;
     click(bev.x + 3, bev.y + 3, &event);
     state_step(&state, &event);
-    tap_ok(event.kind == EVENT_HOVER && !state.pinned, "the first click pins nothing");
+    tap_ok(event.kind == EVENT_HOVER && !state.pinned && strstr(state.log.lines[0].text, "cell "),
+           "the first click pins nothing, and the log names the cell: %s", state.log.lines[0].text);
     click(bev.x + 3, bev.y + 3, &event);
     state_step(&state, &event);
     tap_ok(event.kind == EVENT_CLICK && state.pinned, "the second one pins");

@@ -389,3 +389,21 @@ TAP_SUITE(dashboard_backward) {
     test_backward();
     screen_close();
 }
+
+/* Formats that wait for the same thing share a row; the selected one has its own. */
+TAP_SUITE(dashboard_folded) {
+    screen_open();
+    begin(80, 24);
+    for (int i = 0; i < BEV_DTYPE_COUNT; i++)
+        live.accuracy[i].source = SOURCE_UNKNOWN;
+    live.timed = live.machine_busy = true;
+    draw();
+    int waits = 0;
+    char *screen = cells_to_text(&cells);
+    for (const char *at = screen; at && (at = strstr(at, "waits: machine busy")); at++)
+        waits++;
+    free(screen);
+    tap_ok(waits == 2 && shows("FP32 BF16 FP8 NVFP4 INT8 I8/16  waits") && shows("FP16    waits"),
+           "%d rows for %d formats that wait", waits, BEV_DTYPE_COUNT);
+    screen_close();
+}

@@ -32,7 +32,7 @@ static void term_bars(ChartData *data, int dtype, const PredictedKernel *v3, dou
     if (v3)
         describe_format(input, dtype, v3, group);
     else
-        snprintf(group, TEXT, "%s: not modelled yet", bev_dtypes[dtype].title);
+        snprintf(group, TEXT, "%s: waits for the simulation", bev_dtypes[dtype].title);
     for (int term = 0; term < TERM_COUNT; term++) {
         PlotBar *bar = &bars[term];
         *bar = (PlotBar){.group = term ? NULL : group, .label = term_names[term]};

@@ -15,9 +15,9 @@ enum {
 
 static const Column columns[COL_COUNT] = {
     [COL_DTYPE] = {"", 6, 0, true},
-    [COL_A] = {"A kernel", 8, 0, true},
-    [COL_B] = {"B format", 8, 0, true},
-    [COL_C] = {"C exact", 7, 0, true},
+    [COL_A] = {"gate A", 7, 0, true},
+    [COL_B] = {"gate B", 7, 0, true},
+    [COL_C] = {"gate C", 7, 0, true},
     [COL_MAX] = {"max abs", 7, 1, false},
     [COL_REL] = {"rel L2", 7, 3, false},
     [COL_COSINE] = {"cosine", 8, 4, false},
@@ -105,9 +105,67 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
     table->y++;
 }
 
+/* ---- formats without figures ----------------------------------------------------------------- */
+
+/* Why the format has none; NULL: it has figures. */
+static const char *reason_of(const PanelData *data, BevDtype dtype) {
+    const KernelConfig *config = &data->state->job.config;
+    bool supported = config->kernel->dtypes >> dtype & 1;
+    if (supported && data->live->accuracy[dtype].source != SOURCE_UNKNOWN)
+        return NULL;
+    return unknown_reason(UNKNOWN_ACCURACY, data->live, live_kernel(data->live, config->kernel),
+                          dtype);
+}
+
+/* The formats that share a row with `dtype`, as a mask: those that lack figures for the same
+ * reason, but the selected one, has a row of its own. */
+static unsigned row_of(const PanelData *data, int dtype) {
+    const char *reason = reason_of(data, (BevDtype)dtype);
+    int selected = (int)data->state->job.config.dtype;
+    unsigned row = 1u << dtype;
+    for (int i = 0; reason && dtype != selected && i < BEV_DTYPE_COUNT; i++) {
+        const char *other = i == selected ? NULL : reason_of(data, (BevDtype)i);
+        row |= other && !strcmp(reason, other) ? 1u << i : 0;
+    }
+    return row;
+}
+
+/* The rows from the first format on, each as its mask; returns how many. */
+static int rows_of(const PanelData *data, unsigned rows[BEV_DTYPE_COUNT]) {
+    unsigned done = 0;
+    int count = 0;
+    for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
+        if (done >> i & 1)
+            continue;
+        rows[count] = row_of(data, i);
+        done |= rows[count++];
+    }
+    return count;
+}
+
+/* "FP32 BF16 FP8  waits: machine busy" */
+static void draw_folded(Table *table, Area area, const PanelData *data, unsigned row) {
+    char text[160] = "";
+    const char *reason = NULL;
+    for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
+        size_t used = strlen(text);
+        if (!(row >> i & 1))
+            continue;
+        reason = reason_of(data, (BevDtype)i);
+        table->sheet->origin.dtype = (BevDtype)i;
+        snprintf(text + used, sizeof text - used, "%s%s", used ? " " : "", bev_dtypes[i].title);
+    }
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, "  %s", reason);
+    sheet_spot(table->sheet, (Area){area.x, table->y, area.w, 1}, ACTION_COMMANDS, 0, "dtype ");
+    sheet_text(table->sheet, area.x, table->y, area.w, cell_style(INK_MUTED), text);
+    table->y++;
+}
+
 static int accuracy_want(Sheet *sheet, const PanelData *data, int width) {
-    (void)sheet, (void)data, (void)width;
-    return 2 + BEV_DTYPE_COUNT;
+    unsigned rows[BEV_DTYPE_COUNT];
+    (void)sheet, (void)width;
+    return 2 + rows_of(data, rows);
 }
 
 static void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -135,12 +193,18 @@ static void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (backward)
         shown[COL_WORST].title = "worst in";
     table_begin(&table, sheet, area, shown, COL_COUNT);
-    /* Where not all formats fit: those around the selected one. */
-    int rows = area.h - 1 < BEV_DTYPE_COUNT ? area.h - 1 : BEV_DTYPE_COUNT;
-    int first = (int)config->dtype - rows / 2;
-    first = first > BEV_DTYPE_COUNT - rows ? BEV_DTYPE_COUNT - rows : first < 0 ? 0 : first;
-    for (int dtype = first; dtype < first + rows; dtype++)
-        draw_row(&table, area, data, (BevDtype)dtype);
+    unsigned rows[BEV_DTYPE_COUNT];
+    int count = rows_of(data, rows), selected = 0;
+    while (selected < count && rows[selected] != 1u << config->dtype)
+        selected++;
+    /* Where not all rows fit: those around the selected one. */
+    int room = area.h - 1 < count ? area.h - 1 : count, first = selected - room / 2;
+    first = first > count - room ? count - room : first < 0 ? 0 : first;
+    for (int i = first; i < first + room; i++)
+        if (rows[i] & (rows[i] - 1))
+            draw_folded(&table, area, data, rows[i]);
+        else
+            draw_row(&table, area, data, (BevDtype)__builtin_ctz(rows[i]));
 }
 
 const Panel accuracy_panel = {.origin = ORIGIN_ERROR,

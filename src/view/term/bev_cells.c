@@ -209,7 +209,10 @@ static void scale_text(const DashSheet *dash, const PanelData *data, int w, char
     const State *state = data->state;
     const BevPicture *picture = dash->picture;
     char range[96] = "", edges[96];
-    if (picture->colormap && picture->difference && !picture->range.hi)
+    const LiveDifference *difference = &data->live->difference;
+    if (picture->difference && difference->known && !difference->cells)
+        snprintf(range, sizeof range, "both are equal");
+    else if (picture->colormap && picture->difference && !picture->range.hi)
         snprintf(range, sizeof range, "99 %% of it equal");
     else if (picture->colormap)
         snprintf(range, sizeof range, "%.3g to %.3g %s%s", picture->range.lo, picture->range.hi,
