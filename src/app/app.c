@@ -31,7 +31,8 @@ void app_menu_open(AppMenu *menu, unsigned where) {
     course_read(&menu->course);
     for (int i = 0; i < menu->course.count; i++)
         menu->lessons[i] = menu->course.names[i];
-    menu->menu.lessons = (Menu){menu->lessons, menu->course.count};
+    menu->lessons[menu->course.count] = quiz_word;
+    menu->menu.lessons = (Menu){menu->lessons, menu->course.count + 1};
     bev_picture_menus(&menu->menu);
 }
 

@@ -10,6 +10,7 @@
 
 #include "src/learn/course.h"
 #include "src/learn/lesson_run.h"
+#include "src/learn/quiz.h"
 #include "src/live/engine.h"
 #include "src/scene/scene.h"
 #include "src/view/bev/picture.h"
@@ -25,7 +26,7 @@ typedef struct {
     SceneName scenes[APP_MAX_SCENES];
     const char *names[APP_MAX_SCENES + 2];
     Course course;
-    const char *lessons[COURSE_LESSONS];
+    const char *lessons[COURSE_LESSONS + 1]; /* and the quiz */
 } AppMenu;
 
 /* Position of the scene, a name or a path that outlives the menu; added where it is missing. */
@@ -49,6 +50,10 @@ typedef struct {
     bool waits;      /* it waits for figures, ... */
     double waits_ms; /* ... since then */
     double pause_ms; /* the next frame of its animation */
+    int noted;       /* answers of the lesson that were remembered or forgotten as missed */
+    bool quizzes;    /* it is one of the questions of the quiz */
+    Quiz quiz;
+    double clock_ms; /* until when the quiz's clock was moved; 0: never */
 } LessonDesk;
 
 /* ---- undo.c ---------------------------------------------------------------------------------- */
@@ -87,7 +92,8 @@ typedef struct AppOptions {
     /* Controls that are used first, as scripts write them: "dtype fp8". */
     int word_count;
     char words[APP_MAX_WORDS][APP_WORD];
-    const char *lesson; /* opened first, by number, name or path; "": the next one; NULL: none */
+    const char *lesson; /* opened first, as app_open_lesson takes it; NULL: none */
+    int64_t seed;       /* of a quiz; 0: chosen */
     DeskMemory memory;  /* whether its progress is kept */
     bool tour;          /* begins with the tour */
     bool greets;        /* says what to press first: Enter is the tour until a key was pressed */
@@ -163,7 +169,7 @@ const Picture *app_picture(const App *app); /* NULL before the first frame */
 
 /* ---- lesson.c -------------------------------------------------------------------------------- */
 
-/* By number, name or path; "": the next one. */
+/* By number, name or path; "": the next one; "quiz": the quiz. */
 bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err);
 bool app_close_lesson(App *app, Err *err);
 
@@ -180,6 +186,34 @@ void app_lesson_wish(App *app);
 
 /* Milliseconds until its animation goes on; INFINITY: there is none. */
 double app_lesson_in_ms(const App *app);
+
+/* What lesson.c and quiz.c share: reads a lesson, by the same words; frees what lies on the desk;
+ * shows what the learner sees. */
+bool app_read_lesson(const char *word, Lesson *lesson, Err *err);
+void app_clear_desk(App *app);
+void app_show_lesson(App *app);
+
+/* ---- quiz.c ---------------------------------------------------------------------------------- */
+
+/* Opens the quiz; its question of now; the next one where that is over. */
+bool app_open_quiz(App *app, DeskMemory memory, Err *err);
+bool app_quiz_question(App *app, Err *err);
+bool app_quiz_goes_on(App *app, Err *err);
+
+/* So many seconds have passed; they count while a question is open. */
+void app_quiz_pass(App *app, double seconds);
+
+/* The same by the clock of this machine, since the last call; a script has its own. */
+void app_quiz_clock(App *app);
+
+/* Seconds left; INFINITY: no question of a quiz is open. */
+double app_quiz_seconds(const App *app);
+
+/* Milliseconds until its clock shows another second; INFINITY: no clock runs. */
+double app_quiz_in_ms(const App *app);
+
+/* Turns what a lesson shows into a question of the quiz. */
+void app_quiz_show(App *app);
 
 /* ---- tour.c ---------------------------------------------------------------------------------- */
 

@@ -51,22 +51,44 @@ static void redraw(App *app) {
     app->todo |= STEP_REDRAW;
 }
 
-bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
-    LessonDesk *desk = &app->desk;
+void app_show_lesson(App *app) {
+    LessonPane *pane = &app->state.lesson;
+    int step = pane->step, scroll = pane->scroll;
+    lesson_run_show(&app->desk.run, pane);
+    if (app->desk.quizzes)
+        app_quiz_show(app);
+    if (pane->step == step) /* the same page: the learner's place in it stays */
+        pane->scroll = scroll;
+    redraw(app);
+}
+
+bool app_read_lesson(const char *word, Lesson *lesson, Err *err) {
     char path[COURSE_PATH];
-    Lesson lesson;
-    if (!find_path(word, path, sizeof path, err) || !lesson_load(path, &lesson, err))
-        return false;
-    if (!desk->open) {
+    return find_path(word, path, sizeof path, err) && lesson_load(path, lesson, err);
+}
+
+void app_clear_desk(App *app) {
+    if (!app->desk.open) {
         undo_push(&app->undo, &app->state, ACTION_LESSON);
         app->lesson_undo = app->undo.count;
     }
-    lesson_free(&desk->lesson);
+    lesson_free(&app->desk.lesson);
+    app->desk.lesson = (Lesson){.title = NULL};
+    app->state.lesson = (LessonPane){.open = false};
+}
+
+bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
+    LessonDesk *desk = &app->desk;
+    Lesson lesson;
+    if (!strcmp(word, quiz_word))
+        return app_open_quiz(app, memory, err);
+    if (!app_read_lesson(word, &lesson, err))
+        return false;
+    app_clear_desk(app);
     *desk = (LessonDesk){.open = true, .memory = memory, .lesson = lesson, .saved_page = -1};
     take_up(desk);
-    app->state.lesson = (LessonPane){.open = false};
-    lesson_run_show(&desk->run, &app->state.lesson);
-    redraw(app);
+    desk->noted = desk->run.asked;
+    app_show_lesson(app);
     app_lesson_turn(app, false);
     return true;
 }
@@ -78,7 +100,7 @@ static bool save(LessonDesk *desk, Err *err) {
     const LessonRun *run = &desk->run;
     int page = lesson_run_ended(run) ? run->lesson->page_count : run->page;
     bool looked = page == 0 && desk->saved_page <= 0 && !run->asked;
-    if (desk->memory == DESK_FORGETS || looked || page == desk->saved_page ||
+    if (desk->memory == DESK_FORGETS || desk->quizzes || looked || page == desk->saved_page ||
         run->page < run->target)
         return true;
     course_progress_read(&progress, NULL, 0);
@@ -93,6 +115,21 @@ static bool save(LessonDesk *desk, Err *err) {
     snprintf(row.name, sizeof row.name, "%s", desk->lesson.name);
     desk->saved_page = page; /* a failure is told once, not at every page */
     return course_progress_save(&row, err);
+}
+
+/* What was missed comes again in a quiz. A first answer has just been judged where one more counts.
+ */
+static bool note_answer(LessonDesk *desk, Err *err) {
+    const LessonRun *run = &desk->run;
+    const LessonQuestion *question = lesson_run_question(run);
+    bool judged = run->phase == PHASE_VERDICT && question;
+    if (desk->quizzes && judged)
+        quiz_answer(&desk->quiz, run->verdict);
+    if (!judged || run->asked == desk->noted)
+        return true;
+    desk->noted = run->asked;
+    return desk->memory == DESK_FORGETS ||
+           quiz_missed_note(&desk->lesson, question, run->verdict == VERDICT_RIGHT, err);
 }
 
 bool app_close_lesson(App *app, Err *err) {
@@ -191,15 +228,17 @@ void app_lesson_turn(App *app, bool pause_over) {
     Err unsaved;
     if (!desk->open)
         return;
+    app_quiz_clock(app);
     LessonWants before = lesson_run_wants(&desk->run);
     if (before == LESSON_WANTS_PAUSE && pause_over)
         lesson_run_done(&desk->run);
     else if (before == LESSON_WANTS_PAUSE || before == LESSON_WANTS_INPUT)
         return;
     serve(app);
+    bool kept = !desk->open || (note_answer(desk, &unsaved) && save(desk, &unsaved));
     if (desk->open)
-        lesson_run_show(&desk->run, &app->state.lesson);
-    if (desk->open && !save(desk, &unsaved))
+        app_show_lesson(app);
+    if (!kept)
         tell_unsaved(app, &unsaved);
     LessonWants after = lesson_run_wants(&desk->run);
     if (after != LESSON_WANTS_FIGURES)
@@ -219,11 +258,14 @@ double app_lesson_in_ms(const App *app) {
 
 void app_lesson_input(App *app, const LessonInput *input) {
     LessonDesk *desk = &app->desk;
-    if (!desk->open || !lesson_run_input(&desk->run, input))
+    Err err;
+    if (!desk->open || (desk->quizzes && desk->quiz.over) || !lesson_run_input(&desk->run, input))
         return;
-    lesson_run_show(&desk->run, &app->state.lesson);
+    bool ok = app_quiz_goes_on(app, &err);
+    app_show_lesson(app);
     app_lesson_turn(app, false);
-    redraw(app);
+    if (!ok)
+        app_note_error(app, &err);
 }
 
 /* The name of the lesson that explains the state's finding. */

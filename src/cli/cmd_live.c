@@ -6,6 +6,7 @@
 #include "src/cli/selection.h"
 #include "src/learn/course.h"
 #include "src/learn/lesson.h"
+#include "src/learn/quiz.h"
 #include "src/run/machine.h"
 #include "src/scene/scene.h"
 #include "src/ui/lesson_text.h"
@@ -174,21 +175,19 @@ static bool take_script(const Options *options, const ScriptOptions *script, Err
            script_run(&one, err);
 }
 
-static bool take_live(const Options *options, Err *err) {
+static bool take_live(const Options *options, const AppOptions *app, Err *err) {
     LoopOptions loop = screens(options);
-    loop.app = (AppOptions){.scene = preset_world,
-                            .lesson = options->arguments[0],
-                            .memory = options->again ? DESK_RENEWS : DESK_KEEPS};
+    loop.app = *app;
+    loop.app.scene = preset_world;
     if (!select_devices(options->device, &loop.where, err))
         return false;
     return live_run(&loop, err);
 }
 
-bool cmd_learn(const Options *options, Err *err) {
-    if (!options->argument_count)
-        return list_lessons(err);
-    const ScriptOptions script = {
-        .app = {.scene = "canonical", .lesson = options->arguments[0]},
+/* The lesson, or the quiz, that `name` opens. */
+static bool take_lesson(const Options *options, const char *name, Err *err) {
+    ScriptOptions script = {
+        .app = {.scene = "canonical", .lesson = name, .seed = options->seed},
         .file = options->script,
         .frames = options->frames ? options->frames : "frames",
         .columns = 120,
@@ -200,10 +199,16 @@ bool cmd_learn(const Options *options, Err *err) {
         return lesson_export(&script, options->export, err);
     if (options->script)
         return take_script(options, &script, err);
-    if (options->plain || term_impossible()) {
-        ScriptOptions plain = script;
-        plain.app.memory = options->again ? DESK_RENEWS : DESK_KEEPS;
-        return lesson_plain(&plain, err);
-    }
-    return take_live(options, err);
+    script.app.memory = options->again ? DESK_RENEWS : DESK_KEEPS;
+    return options->plain || term_impossible() ? lesson_plain(&script, err)
+                                               : take_live(options, &script.app, err);
+}
+
+bool cmd_learn(const Options *options, Err *err) {
+    return options->argument_count ? take_lesson(options, options->arguments[0], err)
+                                   : list_lessons(err);
+}
+
+bool cmd_quiz(const Options *options, Err *err) {
+    return take_lesson(options, quiz_word, err);
 }

@@ -138,4 +138,12 @@ const Subcommand commands[COMMAND_COUNT] = {
      "and output, and their share "
      "of the error of the whole grid. Of a clip and with --moments the errors are of all moments.",
      1, OPTIONS_MAX_ARGUMENTS, cmd_sensitivity},
+    {"quiz", "", "ten questions of the course in four minutes",
+     "Draws ten questions from the lessons, half of them at most those that were missed before, in "
+     "a lesson or in a quiz; a right answer forgets a missed one. The clock runs while a question "
+     "is open, and stands while figures are computed and while the answer is read. At the end, or "
+     "when the time is up, the score by topic. Where there is no terminal it asks and reads lines. "
+     "The live display opens it with the words lesson quiz. What was missed is kept beside the "
+     "progress of learn.",
+     0, 0, cmd_quiz},
 };

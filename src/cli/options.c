@@ -34,7 +34,7 @@ typedef struct {
 #define ON(command)  (1u << COMMAND_##command)
 #define ALL          ((1u << COMMAND_COUNT) - 1)
 #define RUNS         (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
-#define SCREENS      (ON(LIVE) | ON(LEARN))
+#define SCREENS      (ON(LIVE) | ON(LEARN) | ON(QUIZ))
 #define MODELS       (ON(REGIME) | ON(PLOT) | ON(REPORT))
 #define ANY_GPU      (MODELS | ON(RIG))
 #define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS) | ON(SENSITIVITY))
@@ -347,6 +347,9 @@ static const OptionRow rows[] = {
      "write the lesson as Markdown, for a wiki, with its pictures beside it"},
     {"again", 0, NULL, KIND_FLAG, ON(LEARN), FIELD(again),
      "begin the lesson anew instead of going on where you left it"},
+    {"seed", 0, "N", KIND_INT, ON(QUIZ), FIELD(seed),
+     "draws the same questions for the same number (default: others each time)", CHOICE_NONE, 1,
+     2e9},
     {"gpu", 'g', "LIST", KIND_LIST, ANY_GPU, FIELD(gpu),
      "GPUs to model (default: the article's two and the one that results were recorded on; rig: "
      "all)",

@@ -15,7 +15,7 @@ typedef enum {
     COMMAND_REGIME, COMMAND_AGREEMENT, COMMAND_PLOT, COMMAND_REPORT, COMMAND_GLOSSARY,
     COMMAND_LEARN, COMMAND_TRY,
     COMMAND_STEPS, COMMAND_TRAIN, COMMAND_DEMO, COMMAND_RIG, COMMAND_CALIBRATE,
-    COMMAND_SENSITIVITY,
+    COMMAND_SENSITIVITY, COMMAND_QUIZ,
     COMMAND_COUNT
 } CommandId;
 
@@ -74,6 +74,7 @@ typedef struct {
     bool ascii, no_window, no_mouse, large, plain, quiet;
     const char *script, *frames, *size, *export;
     bool again;
+    int64_t seed;
 
     bool create, edit;
     double limit_s;
@@ -98,7 +99,7 @@ typedef struct {
 extern const Subcommand commands[COMMAND_COUNT];
 CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_export, cmd_regime,
     cmd_agreement, cmd_plot, cmd_report, cmd_glossary, cmd_learn, cmd_try, cmd_steps, cmd_train,
-    cmd_demo, cmd_rig, cmd_calibrate, cmd_sensitivity;
+    cmd_demo, cmd_rig, cmd_calibrate, cmd_sensitivity, cmd_quiz;
 
 /* Fills in the defaults and parses argv[1..]: the command, its options and its arguments. A missing
  * command, or a scene in its place, means the live display. */

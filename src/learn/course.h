@@ -44,6 +44,9 @@ bool course_progress_path(char *path, size_t size);
  * (may be NULL); "": none. */
 void course_progress_read(CourseProgress *progress, char *complaint, size_t size);
 
+/* Makes the folder of the file, and those above it. */
+bool course_progress_folder(const char *path, Err *err);
+
 /* Reads the file again, replaces one row and writes it, in one piece. Makes the folder. */
 bool course_progress_save(const CourseProgressRow *row, Err *err);
 

@@ -81,8 +81,7 @@ void course_progress_read(CourseProgress *progress, char *complaint, size_t size
         snprintf(complaint, size, "%s: %d damaged lines were left out", path, damaged);
 }
 
-/* Makes the folder of the file, and those above it. */
-static bool make_folders(const char *path, Err *err) {
+bool course_progress_folder(const char *path, Err *err) {
     char folder[COURSE_PATH];
     snprintf(folder, sizeof folder, "%s", path);
     for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -112,7 +111,7 @@ bool course_progress_save(const CourseProgressRow *row, Err *err) {
         used += (size_t)snprintf(text + used, LINE, "%s %d %d %d %d %d %d\n", r->name, r->page,
                                  r->pages, r->answered, r->right, r->asked, (int)r->done);
     }
-    bool ok = make_folders(path, err) && data_write(path, text, used, err);
+    bool ok = course_progress_folder(path, err) && data_write(path, text, used, err);
     free(text);
     return ok;
 }

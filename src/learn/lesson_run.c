@@ -29,6 +29,11 @@ const LessonStep *lesson_run_animation(const LessonRun *run) {
     return last_step(run, LESSON_ANIMATE);
 }
 
+bool lesson_run_asks_again(const LessonRun *run) {
+    const LessonQuestion *question = lesson_run_question(run);
+    return run->verdict == VERDICT_WRONG && question && question->again_count > 0 && !run->alone;
+}
+
 bool lesson_run_ended(const LessonRun *run) {
     return run->phase == PHASE_END;
 }
@@ -117,7 +122,7 @@ static void use_step(LessonRun *run, const LessonStep *step, const char *text) {
 /* The page was carried out: the page is shown, or the next page begins. */
 static void end_of_steps(LessonRun *run) {
     const LessonQuestion *question = lesson_run_question(run);
-    if (question && is_quiet(run)) {
+    if (question && is_quiet(run) && question->run_count) {
         run->word = 0;
         run->phase = PHASE_REVEAL;
     } else if (lesson_run_animation(run)) {
@@ -297,10 +302,13 @@ bool lesson_run_figures(LessonRun *run, const State *state, const LiveData *live
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
+static void leave_page(LessonRun *run) {
+    enter_page(run, run->alone ? run->lesson->page_count : run->page + 1);
+    advance(run);
+}
+
 static void go_on(LessonRun *run) {
-    const LessonQuestion *question = lesson_run_question(run);
-    bool again = run->phase == PHASE_VERDICT && run->verdict == VERDICT_WRONG && question &&
-                 question->again_count > 0;
+    bool again = run->phase == PHASE_VERDICT && lesson_run_asks_again(run);
     if (again) {
         run->again++;
         run->verdict = VERDICT_NONE;
@@ -309,8 +317,7 @@ static void go_on(LessonRun *run) {
         run->phase = PHASE_AGAIN;
         return;
     }
-    enter_page(run, run->page + 1);
-    advance(run);
+    leave_page(run);
 }
 
 static bool give_answer(LessonRun *run, const char *text) {
@@ -379,8 +386,7 @@ static bool answer_input(LessonRun *run, const LessonInput *input) {
         return true;
     case INPUT_SKIP:
         run->skipped += run->first;
-        enter_page(run, run->page + 1);
-        return advance(run), true;
+        return leave_page(run), true;
     default:
         return false;
     }
@@ -398,10 +404,9 @@ static bool other_input(LessonRun *run, LessonInputKind kind) {
         run->hurries = true;
     else if (goes && run->phase == PHASE_ANIMATE)
         end_animation(run);
-    else if (kind == INPUT_SKIP && run->phase == PHASE_VERDICT) {
-        enter_page(run, run->page + 1);
-        advance(run);
-    } else if (goes && (run->phase == PHASE_TEXT || run->phase == PHASE_VERDICT))
+    else if (kind == INPUT_SKIP && run->phase == PHASE_VERDICT)
+        leave_page(run);
+    else if (goes && (run->phase == PHASE_TEXT || run->phase == PHASE_VERDICT))
         go_on(run);
     else if (kind == INPUT_ANSWER)
         snprintf(run->note, sizeof run->note, "Nothing is asked here: go on with next.");
@@ -412,6 +417,10 @@ static bool other_input(LessonRun *run, LessonInputKind kind) {
 
 bool lesson_run_input(LessonRun *run, const LessonInput *input) {
     run->note[0] = '\0';
+    if (run->alone && (input->kind == INPUT_REPLAY || input->kind == INPUT_BACK)) {
+        snprintf(run->note, sizeof run->note, "A quiz has no way back.");
+        return true;
+    }
     if (input->kind == INPUT_REPLAY) {
         const Lesson *lesson = run->lesson;
         lesson_run_init(run, lesson, 0);

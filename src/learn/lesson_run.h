@@ -71,6 +71,7 @@ typedef struct {
     int again;          /* how often the question was asked again */
     bool first;         /* the first answer to this question still counts */
     unsigned explained; /* sources of figures that were explained: 1u << FigureSource */
+    bool alone;         /* a quiz: the run ends behind the question of page `target` */
     bool hurries;       /* the learner does not want to wait for unknown figures */
     int answered;       /* pages whose question was counted, all in front of this one */
     int right, asked;   /* score */
@@ -116,6 +117,7 @@ bool lesson_run_ended(const LessonRun *run);
 /* ---- what the files of the machine share ----------------------------------------------------- */
 
 const LessonQuestion *lesson_run_question(const LessonRun *run); /* of this page; NULL: none */
+bool lesson_run_asks_again(const LessonRun *run); /* behind the wrong answer, after a change */
 const LessonStep *lesson_run_animation(const LessonRun *run);    /* animation that plays; NULL:
                                                                     none */
 

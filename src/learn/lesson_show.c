@@ -58,7 +58,7 @@ static void enter_text(const LessonRun *run, char *text, size_t size) {
         snprintf(text, size, "Enter takes answer %d", run->choice + 1);
     else if (run->phase == PHASE_ASK)
         snprintf(text, size, choice ? "digit or Up/Down, then Enter" : "type, then Enter");
-    else if (run->phase == PHASE_VERDICT && run->verdict == VERDICT_WRONG && question->again_count)
+    else if (run->phase == PHASE_VERDICT && lesson_run_asks_again(run))
         snprintf(text, size, "Enter asks again after a change");
     else
         snprintf(text, size, "Enter goes on");
@@ -69,7 +69,9 @@ static void add_keys(const LessonRun *run, PaneText *pane) {
     char text[200], enter[64];
     KeyText back = key_of(ACTION_BACK), skip = key_of(ACTION_SKIP), close = key_of(ACTION_LESSON);
     enter_text(run, enter, sizeof enter);
-    if (run->phase == PHASE_END)
+    if (run->alone)
+        snprintf(text, sizeof text, "%s; %s skips, %s closes", enter, skip.name, close.name);
+    else if (run->phase == PHASE_END)
         snprintf(text, sizeof text, "%s closes this lesson, %s once more opens the next; %s back",
                  close.name, close.name, back.name);
     else if (run->phase == PHASE_ASK)
@@ -137,7 +139,9 @@ void lesson_run_show(const LessonRun *run, LessonPane *pane) {
     pane->computing = wants != LESSON_WANTS_INPUT && wants != LESSON_WANTS_PAUSE;
     snprintf(pane->title, sizeof pane->title, "%s", run->lesson->title);
     if (run->page < run->target) {
-        pane_add(&pane->body, PANE_NOTE, false, "Taking the lesson up again ...");
+        pane_add(&pane->body, PANE_NOTE, false,
+                 run->alone ? "Setting the scene of the question ..."
+                            : "Taking the lesson up again ...");
         return;
     }
     add_body(run, &pane->body);

@@ -73,6 +73,7 @@ typedef struct {
     char title[80];
     int step, steps; /* from 1 */
     int right, asked;
+    char clock[16]; /* time left to a quiz, "3:41"; "": no clock */
     LessonPanel point;
     LessonAsks asks;
     bool computing;         /* waits for figures */

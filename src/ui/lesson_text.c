@@ -1,5 +1,6 @@
 #include "src/ui/lesson_text.h"
 
+#include "src/base/clock.h"
 #include "src/base/data.h"
 #include "src/base/memory_stream.h"
 #include "src/state/glossary.h"
@@ -7,9 +8,12 @@
 #include "src/view/term/dashboard.h"
 
 #include <ctype.h>
+#include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TEXT_WIDTH = PANEL_TEXT_WIDTH };
 
@@ -31,6 +35,8 @@ static void print_title(const LessonPane *pane) {
     printf("\n-- %s, %d of %d", pane->title, pane->step, pane->steps);
     if (pane->asked)
         printf(", %d of %d right", pane->right, pane->asked);
+    if (pane->clock[0])
+        printf(", %s left", pane->clock);
     puts("");
 }
 
@@ -118,6 +124,22 @@ static bool end_animations(Script *script, Err *err) {
     return ok;
 }
 
+/* A line of standard input, and the time that it took. A quiz ends when its time is up: then there
+ * is no line, and the score stands instead of the question. */
+static bool read_plain(Script *script, char *line, int size) {
+    double begun = clock_ms(), left = app_quiz_seconds(&script->app);
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    bool waits = isfinite(left), in_time = true;
+    if (waits) {
+        setvbuf(stdin, NULL, _IONBF, 0); /* poll() does not see what stdin has read ahead */
+        in_time = poll(&input, 1, (int)(1e3 * left) + 1) > 0;
+    }
+    bool read = in_time && fgets(line, size, stdin) != NULL;
+    app_quiz_pass(&script->app, in_time ? (clock_ms() - begun) * 1e-3 : left);
+    line[0] = read ? line[0] : '\0';
+    return read || !in_time;
+}
+
 static bool take_plain(Script *script, Err *err) {
     char line[256], told[600], said[LOG_LENGTH] = "", *shown = NULL;
     puts("Answer with a number (an order: 2 1 3); Enter goes on; back, skip, quit are words.");
@@ -134,8 +156,12 @@ static bool take_plain(Script *script, Err *err) {
         fputs("> ", stdout);
         fflush(stdout);
         if (!script->app.desk.open || script->quit || script->app.state.lesson.ended ||
-            !fgets(line, sizeof line, stdin))
+            !read_plain(script, line, sizeof line))
             break;
+        if (script->app.state.lesson.ended) {
+            puts("");
+            continue;
+        }
         Err slip;
         script->line++;
         if (!use_plain_line(script, line, &slip) || !end_animations(script, &slip)) {

@@ -80,7 +80,7 @@ static struct timespec patience(const Loop *loop) {
     wait = fmin(wait, tick_in_ms(loop, clock_ms()));
     wait = fmin(wait, fmin(loop_draw_in_ms(loop), loop_echo_in_ms(loop)));
     wait = fmin(wait, fmin(app_lesson_in_ms(&loop->app), app_tour_in_ms(&loop->app)));
-    wait = fmin(wait, loop_tips_in_ms(loop));
+    wait = fmin(wait, fmin(loop_tips_in_ms(loop), app_quiz_in_ms(&loop->app)));
     wait = fmin(wait, slow_in_ms(&loop->slow, clock_ms()));
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }

@@ -118,10 +118,13 @@ static bool use_tick(Script *script, const char *rest, Err *err) {
     if (!parse_tick(rest, &seconds, &count))
         return script_refuse(script, "tick takes seconds, at least 0, and how often, at least 1",
                              err);
-    for (int i = 0; i < count; i++)
-        if (!step(script, &(Event){.kind = EVENT_TICK, .seconds = seconds}, err) ||
-            !script_write_frame(script, err) || !script_lesson_tick(script, err))
+    for (int i = 0; i < count; i++) {
+        if (!step(script, &(Event){.kind = EVENT_TICK, .seconds = seconds}, err))
             return false;
+        app_quiz_pass(&script->app, seconds);
+        if (!script_write_frame(script, err) || !script_lesson_tick(script, err))
+            return false;
+    }
     return true;
 }
 

@@ -119,6 +119,76 @@ grep -q '^# Trial$' "$folder/trial.md" && grep -q '^12 points$' "$folder/trial.m
     [ -s "$folder/trial-01.png" ]
 tap_ok $? 'with title, answers, source and pictures'
 
+# ---- the quiz ----------------------------------------------------------------------------------
+
+# A course of two lessons with eight questions each: 2 is right.
+data=$folder/data
+mkdir -p "$data/samples/lessons" && ln -s "$SRCDIR/kernels" "$SRCDIR/assets" "$data"
+for of in "$SRCDIR"/samples/*; do
+    [ "${of##*/}" = lessons ] || ln -s "$of" "$data/samples"
+done
+for topic in 01-counting 02-weighing; do
+    printf 'title About %s\nscene toy\n' "${topic#0?-}"
+    for i in 1 2 3 4 5 6 7 8; do
+        printf 'ask Question %d?\nchoose no\nchoose yes if points = 12\nagain channels 8\n' $i
+    done
+done >"$folder/both"
+head -34 "$folder/both" >"$data/samples/lessons/01-counting.lesson"
+tail -34 "$folder/both" >"$data/samples/lessons/02-weighing.lesson"
+missed=$folder/state/bevscope/missed
+quiz() { # ANSWERS ARGUMENTS...
+    answers=$1
+    shift
+    printf "$answers" | BEVSCOPE_DATA=$data "$BEVSCOPE" quiz "$@" >"$folder/out" 2>"$folder/err"
+}
+ten() { # ANSWER: to all ten questions
+    printf "$1\\\\n\\\\n%.0s" 1 2 3 4 5 6 7 8 9 10
+}
+quiz "$(ten 1)" --seed 7 && grep -q '^0 of 10 right. By topic:' "$folder/out"
+tap_ok $? 'a quiz without a terminal: ten questions, all wrong'
+[ "$(sort -u "$missed" | wc -l)" = 10 ] && grep -q '0 of [0-9]*  About counting: bevscope learn 1' "$folder/out"
+tap_ok $? 'what was missed is remembered, the lesson is named'
+! grep -q 'Now with' "$folder/out" && [ ! -e "$progress" ]
+tap_ok $? 'nothing is asked again, the progress of the lessons stays'
+first=$(grep '^-- Quiz\|^Question' "$folder/out")
+rm "$missed"
+quiz "$(ten 1)" --seed 7
+[ "$(grep '^-- Quiz\|^Question' "$folder/out")" = "$first" ]
+tap_ok $? 'the same seed draws the same questions'
+cp "$missed" "$folder/before"
+quiz "$(ten 2)" --seed 8
+[ "$(wc -l <"$missed")" -lt 10 ] && [ "$(wc -l <"$missed")" -ge 4 ]
+tap_ok $? 'half of a quiz at most was missed before, a right answer forgets it'
+sed 's/^/# /' "$missed"
+quiz 'skip\nback\nnonsense\n1\n'
+grep -q '2 of 10, 0 of 1 right' "$folder/out" && grep -q 'A quiz has no way back' "$folder/out"
+tap_ok $? 'a question left out counts, and nobody goes back'
+
+cat >"$folder/quiz.keys" <<'KEYS'
+lesson quiz
+tick 0
+tick 100
+key 2
+key Enter
+tick 500
+next
+tick 139
+tick 10
+key 2
+key Enter
+tick 0
+KEYS
+BEVSCOPE_DATA=$data "$BEVSCOPE" toy --script "$folder/quiz.keys" --frames "$folder/q" --size 80x24 \
+    --ascii >"$folder/out" 2>"$folder/err" &&
+    grep -q '1 of 10, 4:00' "$folder/q/frame-0001.txt" &&
+    grep -q '1 of 10, 2:20' "$folder/q/frame-0002.txt" &&
+    grep -q '1 of 10, .*2:20' "$folder/q/frame-0003.txt" &&
+    grep -q '2 of 10, 1 of 1 right, 0:01' "$folder/q/frame-0004.txt" &&
+    grep -q 'The four minutes are over. 1 of 10 right' "$folder/q/frame-0005.txt" &&
+    grep -q 'The four minutes are over. 1 of 10 right' "$folder/q/frame-0006.txt"
+tap_ok $? 'the clock runs while a question is open, and its end is the end'
+sed 's/^/# /' "$folder/err"
+
 # ---- what is wrong -----------------------------------------------------------------------------
 
 # refused STATUS PATTERN LESSON: one line on standard error, nothing else.

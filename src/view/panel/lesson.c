@@ -118,10 +118,11 @@ static int lesson_want(Sheet *sheet, const PanelData *data, int width) {
 static void progress_note(const Sheet *sheet, const LessonPane *pane, int width, char *text,
                           size_t size) {
     int title = sheet_width(sheet, pane->title);
-    snprintf(text, size, "%d of %d, %d of %d right", pane->step, pane->steps, pane->right,
-             pane->asked);
+    const char *before = pane->clock[0] ? ", " : "";
+    snprintf(text, size, "%d of %d, %d of %d right%s%s", pane->step, pane->steps, pane->right,
+             pane->asked, before, pane->clock);
     if (!pane->asked || title + sheet_width(sheet, text) + 4 > width)
-        snprintf(text, size, "%d of %d", pane->step, pane->steps);
+        snprintf(text, size, "%d of %d%s%s", pane->step, pane->steps, before, pane->clock);
 }
 
 /* The line at the top: a text is read from its beginning; with a question or a verdict the end is
