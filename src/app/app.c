@@ -314,6 +314,8 @@ bool app_take_frame(App *app, const Pace *pace) {
                            .warps = recorded ? &warps : NULL});
     if (loaded && app->loads == 1 && !app->script)
         use_words(app, true, &app->err);
+    if (app->desk.open && app->desk.page)
+        app_show_page(app);
     note_error(app, frame);
     note_notes(app, frame);
     if (frame->device_lost)

@@ -68,7 +68,7 @@ bool app_read_lesson(const char *word, Lesson *lesson, Err *err) {
 }
 
 void app_clear_desk(App *app) {
-    if (!app->desk.open) {
+    if (!app->desk.open || app->desk.page) {
         undo_push(&app->undo, &app->state, ACTION_LESSON);
         app->lesson_undo = app->undo.count;
     }
@@ -137,7 +137,7 @@ bool app_close_lesson(App *app, Err *err) {
     if (!desk->open)
         return true;
     desk->saved_page = -1;
-    bool ok = save(desk, err);
+    bool ok = desk->page || save(desk, err);
     desk->open = false;
     lesson_free(&desk->lesson);
     app->state.lesson = (LessonPane){.open = false};
@@ -226,7 +226,7 @@ static void tell_unsaved(App *app, const Err *err) {
 void app_lesson_turn(App *app, bool pause_over) {
     LessonDesk *desk = &app->desk;
     Err unsaved;
-    if (!desk->open)
+    if (!desk->open || desk->page)
         return;
     app_quiz_clock(app);
     LessonWants before = lesson_run_wants(&desk->run);
@@ -250,7 +250,8 @@ void app_lesson_turn(App *app, bool pause_over) {
 }
 
 double app_lesson_in_ms(const App *app) {
-    bool pauses = app->desk.open && lesson_run_wants(&app->desk.run) == LESSON_WANTS_PAUSE;
+    bool pauses =
+        app->desk.open && !app->desk.page && lesson_run_wants(&app->desk.run) == LESSON_WANTS_PAUSE;
     return pauses ? app->desk.pause_ms - clock_ms() : INFINITY;
 }
 
@@ -259,7 +260,8 @@ double app_lesson_in_ms(const App *app) {
 void app_lesson_input(App *app, const LessonInput *input) {
     LessonDesk *desk = &app->desk;
     Err err;
-    if (!desk->open || (desk->quizzes && desk->quiz.over) || !lesson_run_input(&desk->run, input))
+    if (!desk->open || desk->page || (desk->quizzes && desk->quiz.over) ||
+        !lesson_run_input(&desk->run, input))
         return;
     bool ok = app_quiz_goes_on(app, &err);
     app_show_lesson(app);
@@ -291,9 +293,12 @@ void app_lesson_wish(App *app) {
     if (wish >= WISH_NEXT)
         app_lesson_input(app, &(LessonInput){.kind = kinds[wish]});
     else if (wish == WISH_CLOSE) {
+        bool page = app->desk.page;
         ok = app_close_lesson(app, &err);
-        app_undo(app, app->undo.count - app->lesson_undo + 1); /* all that it changed */
-    }
+        if (!page)
+            app_undo(app, app->undo.count - app->lesson_undo + 1); /* all that it changed */
+    } else if (wish == WISH_WORKFLOW)
+        ok = app_open_page(app, DESK_WORKFLOW, &err);
     else if (wish == WISH_TOUR)
         ok = app_open_tour(app, &err);
     else

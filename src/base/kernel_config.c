@@ -1,5 +1,7 @@
 #include "src/base/kernel_config.h"
 
+#include "kernels/clean.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -107,4 +109,13 @@ bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b) {
 void kernel_config_label(const KernelConfig *config, char *text, size_t size) {
     snprintf(text, size, "%s %s %s%s", config->kernel->title, bev_dtypes[config->dtype].title,
              bev_aligns[config->align].name, kernel_way(config->kernel));
+}
+
+void kernel_config_range(const KernelConfig *config, const char *scene, char *text, size_t size) {
+    snprintf(text, size, "%s.%s.%s.%s", config->kernel->name, scene, bev_dtypes[config->dtype].name,
+             bev_aligns[config->align].name);
+    clean_text(text, text, size);
+    for (char *at = text; *at; at++)
+        if (strchr(" @/[],*+:?'\"\\$&()<>|;", *at))
+            *at = '_';
 }

@@ -17,6 +17,10 @@ bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b);
 /* "V3 FP16 nearest", "V4 FP16 nearest backward", as titles name them. */
 void kernel_config_label(const KernelConfig *config, char *text, size_t size);
 
+/* "v4.canonical.fp16.nearest", the NVTX range of a launch. Blanks, and signs that a shell or Nsight
+ * Compute's filters read as their own, are _. */
+void kernel_config_range(const KernelConfig *config, const char *scene, char *text, size_t size);
+
 /* The rows of a backend and a direction that this build can launch, in reading order. Returns their
  * number. */
 int kernels_of(BevWhere where, BevDirection direction, const BevKernel **kernels, int max);

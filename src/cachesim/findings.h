@@ -11,7 +11,8 @@ typedef struct {
     char text[160];     /* "chain binds 89.0 of 108 us: cutting the longest interval would give 2.1
                            times" */
     char brief[80];     /* "chain binds 89.0 of 108 us, 2.1 times to gain" */
-    char evidence[200]; /* the figures behind it, each with its source */
+    char evidence[240]; /* the figures behind it, each with its source */
+    char commands[2][480]; /* what to type; "": nothing */
     double gain; /* latency now over latency without it; more than 1; 0: a step of a workflow */
     int lesson;         /* the number of the lesson that explains it */
 } Finding;
@@ -37,7 +38,14 @@ const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const
  * features are all 1. */
 typedef enum { WORKFLOW_POOLING, WORKFLOW_OPERATOR, WORKFLOW_COUNTING } WorkflowOf;
 
-/* The four steps of the articles' workflow, filled with what the model says of the kernel. Returns
- * how many: WORKFLOW_STEPS, or 0 where the kernel was not replayed (yet). */
+typedef struct {
+    const char *name; /* of the scene, as the command line takes it */
+    WorkflowOf of;
+} WorkflowScene;
+
+/* The four steps of the articles' workflow, filled with what the model says of the kernel; the last
+ * one has the commands for Nsight Compute and Nsight Systems. Returns how many: WORKFLOW_STEPS, or
+ * 0 where the kernel was not replayed (yet). */
 int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
-                const IntervalLengths *lengths, WorkflowOf of, Finding steps[WORKFLOW_STEPS]);
+                const IntervalLengths *lengths, const WorkflowScene *scene,
+                Finding steps[WORKFLOW_STEPS]);

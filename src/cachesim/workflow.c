@@ -2,10 +2,14 @@
  * memory regime, remove redundant traffic, map it to the GPU, validate. */
 #include "src/cachesim/findings.h"
 
+#include "kernels/clean.h"
 #include "kernels/regime.h"
+#include "src/base/kernel_config.h"
+#include "src/cachesim/metrics.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { LESSON_OPERATORS = 16, LESSON_WORKING_SET = 7 };
 
@@ -18,7 +22,8 @@ typedef struct {
     double l2_bytes;
     int gpu;
     const GpuEdit *edit; /* NULL: none */
-    WorkflowOf of;
+    const WorkflowScene *scene;
+    const BevKernel *row; /* as the command line calls it */
 } Facts;
 
 static const char *const regime_texts[REGIME_COUNT] = {
@@ -58,11 +63,11 @@ static void remove_repeats(const Facts *facts, Finding *step) {
 
 /* Of an operator: by every rule of operator_kinds the depths of a cell are alike. */
 static void remove_traffic(const Facts *facts, Finding *step) {
-    if (facts->of == WORKFLOW_POOLING) {
+    if (facts->scene->of == WORKFLOW_POOLING) {
         remove_repeats(facts, step);
         return;
     }
-    const bool counts = facts->of == WORKFLOW_COUNTING;
+    const bool counts = facts->scene->of == WORKFLOW_COUNTING;
     const BevTraffic *asked = &facts->kernel->requested;
     double told = asked->depth + (counts ? asked->feat : 0), all = bev_traffic_total(*asked);
     snprintf(step->text, sizeof step->text,
@@ -105,18 +110,53 @@ static void map_to_gpu(const Facts *facts, Finding *step) {
     snprintf(step->evidence, sizeof step->evidence, "%s", tiles);
 }
 
+/* What Nsight Compute counts of the kernel's launches. */
+static const Counter counted[] = {COUNTER_DRAM_READ, COUNTER_DRAM_WRITE, COUNTER_L2_SECTORS,
+                                  COUNTER_L2_HITS, COUNTER_L2_MISSES};
+
+/* The launch to look at: one, in a range of its own. */
+static void once_command(const Facts *facts, char *text, size_t size) {
+    char name[96];
+    clean_text(facts->scene->name, name, sizeof name);
+    const char *quote = name[strcspn(name, " '\"$&()<>|;*?")] ? "'" : "";
+    snprintf(text, size, "bevscope bench %s%s%s --kernel %s --dtype %s --align %s --once", quote,
+             name, quote, facts->row->name, bev_dtypes[facts->model->dtype].name,
+             bev_aligns[facts->model->align].name);
+}
+
+static void name_commands(const Facts *facts, Finding *step) {
+    const KernelConfig config = {facts->row, facts->model->dtype, facts->model->align};
+    char once[240], range[128], metrics[200] = "";
+    once_command(facts, once, sizeof once);
+    kernel_config_range(&config, facts->scene->name, range, sizeof range);
+    for (size_t i = 0, used = 0; i < sizeof counted / sizeof *counted; i++)
+        used += (size_t)snprintf(metrics + used, sizeof metrics - used, "%s%s", i ? "," : "",
+                                 counter_rows[counted[i]].names[0]);
+    snprintf(step->commands[0], sizeof step->commands[0],
+             "ncu --cache-control none --nvtx --nvtx-include %s/ --metrics %s %s", range, metrics,
+             once);
+    snprintf(step->commands[1], sizeof step->commands[1],
+             "nsys profile -t cuda,nvtx -o once %s && nsys stats -r nvtx_kern_sum once.nsys-rep",
+             once);
+}
+
 static void validate(const Facts *facts, Finding *step) {
     const Prediction *p = &facts->prediction;
     snprintf(step->text, sizeof step->text,
              "validate: gates first, then counters: expect L2 hits %.1f %%, DRAM %.2f MB",
              100 * p->hit_rate, (p->dram_read_bytes + p->dram_write_bytes) * 1e-6);
-    snprintf(step->evidence, sizeof step->evidence,
-             "verify, then regime --counters on a GPU; by the model %s binds",
-             term_names[p->binding]);
+    snprintf(
+        step->evidence, sizeof step->evidence,
+        "verify, then regime --counters on a GPU, or Nsight; by the model DRAM reads %.2f MB and "
+        "writes %.2f, L2 has %.2f million sectors, %s binds",
+        p->dram_read_bytes * 1e-6, p->dram_write_bytes * 1e-6, facts->kernel->l2_sectors * 1e-6,
+        term_names[p->binding]);
+    name_commands(facts, step);
 }
 
 int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
-                const IntervalLengths *lengths, WorkflowOf of, Finding steps[WORKFLOW_STEPS]) {
+                const IntervalLengths *lengths, const WorkflowScene *scene,
+                Finding steps[WORKFLOW_STEPS]) {
     static void (*const each[WORKFLOW_STEPS])(const Facts *, Finding *) = {classify, remove_traffic,
                                                                            map_to_gpu, validate};
     const Gpu on = model_gpu(model, gpu, edit);
@@ -130,10 +170,11 @@ int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
                          .l2_bytes = on.l2_bytes,
                          .gpu = gpu,
                          .edit = edit,
-                         .of = of};
+                         .scene = scene,
+                         .row = model_row(kernel)};
     for (int i = 0; i < WORKFLOW_STEPS; i++) {
-        steps[i] = (Finding){
-            .lesson = of == WORKFLOW_POOLING ? LESSON_WORKING_SET : LESSON_OPERATORS};
+        steps[i] = (Finding){.lesson = scene->of == WORKFLOW_POOLING ? LESSON_WORKING_SET
+                                                                     : LESSON_OPERATORS};
         each[i](&facts, &steps[i]);
         snprintf(steps[i].brief, sizeof steps[i].brief, "%.79s", steps[i].text);
     }

@@ -81,6 +81,18 @@ static void add_row(const BenchRow *row, void *context) {
         show_progress(row);
 }
 
+/* Of --once: what ran, and in which range. */
+static void add_once(const BenchRow *row, void *context) {
+    Report *report = &((Bench *)context)->report;
+    select_say_if_empty(row->scene, row->config.align, row->points);
+    report_row(report);
+    report_add_config(report, row->scene, &row->config);
+    report_add(report, "direction", NULL, 0,
+               cell_text(bev_directions[row->config.kernel->direction].name));
+    report_add(report, "range", "NVTX range", 0, cell_text(row->range[0] ? row->range : NULL));
+    report_add(report, "skipped", NULL, 0, cell_text(row->skipped[0] ? row->skipped : NULL));
+}
+
 enum { MAX_CARVEOUTS = 16 };
 
 /* Parses "0,16,32". */
@@ -142,16 +154,19 @@ static bool measure(const Options *options, Err *err) {
     plan.carveout_count = carveout_count;
     plan.timing = options->quick ? timing_quick : timing_default;
     plan.timing.single = options->single;
-    Bench bench = {.plan = &plan, .report = {.names_to = "cache"}};
+    plan.once = options->once;
+    Bench bench = {.plan = &plan, .report = {.names_to = options->once ? "range" : "cache"}};
     bool ok = against_open(options, &plan, &bench.against, err) &&
-              bench_run(&plan, add_row, &bench, err);
+              bench_run(&plan, options->once ? add_once : add_row, &bench, err);
     grad_out_free(&grad_out);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     ok = ok &&
          output_report(options, &bench.report,
                        json_pack("{so ss}", "machine", this_machine(), "timing",
-                                 options->single ? "single" : "in a row"),
+                                 options->once     ? "none"
+                                 : options->single ? "single"
+                                                   : "in a row"),
                        err) &&
          against_judge(bench.against, err);
     against_close(bench.against);
@@ -356,6 +371,12 @@ bool cmd_bench(const Options *options, Err *err) {
     if (options->recorded && (options->against || options->fail || options->png))
         return err_set(err, ERR_USAGE, "--recorded", "leave it out",
                        "recorded figures are not compared with those of another file");
+    if (options->once &&
+        (options->timeline || options->recorded || options->against || options->fail || options->png || options->cache ||
+         options->single || options->quick || options->l2_carveout))
+        return err_set(err, ERR_USAGE, "--once", "leave it or the other option out",
+                       "nothing is timed, so that --recorded, --against, --cache, --single, "
+                       "--quick and --l2-carveout have no meaning");
     if (options->timeline && (options->recorded || options->against || options->single))
         return err_set(err, ERR_USAGE, "--timeline", "leave the others out",
                        "it goes with no --recorded, --against or --single");

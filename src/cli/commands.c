@@ -28,7 +28,10 @@ const Subcommand commands[COMMAND_COUNT] = {
     {"bench", "[SCENE]...", "time every kernel, caches warm and cold",
      "Medians and percentiles of single poolings, the prepare step apart, effective bandwidth by "
      "the kernel's own traffic model, and the speed-up over V2 on the same device (backward on the "
-     "CPU: over cpu_grad_owner). Without SCENE: the published configurations.",
+     "CPU: over cpu_grad_owner). Without SCENE: the published configurations. With --once nothing "
+     "is "
+     "timed: each kernel is launched for a warm-up and once more, in a build with CUDA inside an "
+     "NVTX range that is named by kernel, scene, format and align.",
      0, OPTIONS_MAX_ARGUMENTS, cmd_bench},
     {"info", "[SCENE]...", "describe this machine, build and scenes",
      "Without SCENE: the machine, the devices and the kernels. With SCENE: shapes, points, "
@@ -45,7 +48,9 @@ const Subcommand commands[COMMAND_COUNT] = {
      "finds the hit rate of an L2 of every size, and predicts DRAM bytes and the latency with its "
      "parts: DRAM, L2, issue and the longest chain. All of it is a model and needs no GPU; "
      "recorded and published latencies stand beside it where known. With --counters, what the "
-     "hardware counted stands beside it.",
+     "hardware counted stands beside it. Findings end with the four steps: classify, remove "
+     "traffic, "
+     "map, validate; the last one has the commands for Nsight Compute and Nsight Systems.",
      1, 1, cmd_regime},
     {"agreement", "[SCENE]...", "hold the memory model against hardware counters",
      "How far the model is off, kernel by kernel, where counters were recorded: L2 hit rate, DRAM "

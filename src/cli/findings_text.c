@@ -6,6 +6,7 @@
 #include "src/scene/scatter.h"
 
 #include <jansson.h>
+#include <string.h>
 
 /* The model of the scene's problem on the chosen GPUs, until the next call. */
 static const MemoryModel *model_of(const SceneModel *scene, const ChosenGpus *chosen) {
@@ -60,12 +61,34 @@ static int workflow(const SceneModel *scene, const MemoryModel *model, int gpu,
     const Scene *of = &scene->workload.scene;
     const IntervalLengths lengths = lengths_of(scene);
     Prediction prediction;
-    WorkflowOf sum = !of->has_operator ? WORKFLOW_POOLING
-                     : of->operator_spec.kind == OPERATOR_HISTOGRAM ? WORKFLOW_COUNTING
-                                                                    : WORKFLOW_OPERATOR;
+    const WorkflowScene sum = {scene->scene, !of->has_operator ? WORKFLOW_POOLING
+                                             : of->operator_spec.kind == OPERATOR_HISTOGRAM
+                                                 ? WORKFLOW_COUNTING
+                                                 : WORKFLOW_OPERATOR};
     bool told = of->has_operator || scene->problem.view.direction == BEV_FORWARD;
     *kernel = told ? findings_fastest(model, gpu, NULL, &prediction) : NULL;
-    return *kernel ? workflow_of(model, (*kernel)->kernel, gpu, NULL, &lengths, sum, steps) : 0;
+    return *kernel ? workflow_of(model, (*kernel)->kernel, gpu, NULL, &lengths, &sum, steps) : 0;
+}
+
+/* Lines of 78 columns that a shell joins again: broken between words, and where a list is longer,
+ * behind a comma, without an indent. */
+static void print_command(const char *text, FILE *out) {
+    enum { WIDTH = 76, INDENT = 6 };
+    int at = fprintf(out, "%*s", INDENT, "");
+    bool list = false;
+    for (size_t length; *text; text += length) {
+        size_t word = strcspn(text, " ");
+        bool whole = word < WIDTH - 2 * INDENT && !list;
+        length = whole ? word : strcspn(text, ", ");
+        length += text[length] == ',' || text[length] == ' ';
+        if (at + (int)length > WIDTH && list)
+            at = fprintf(out, "\\\n") - 2;
+        else if (at + (int)length > WIDTH)
+            at = fprintf(out, "\\\n%*s", 2 * INDENT, "") - 2;
+        at += fprintf(out, "%.*s", (int)length, text);
+        list = text[length - 1] == ',';
+    }
+    fputs("\n", out);
 }
 
 static void print_workflow(const SceneModel *scene, const MemoryModel *model, int gpu, FILE *out) {
@@ -80,6 +103,8 @@ static void print_workflow(const SceneModel *scene, const MemoryModel *model, in
         text_put(steps[i].text, out);
         fputs("\n", out);
         print_evidence(&steps[i], out);
+        for (int j = 0; j < 2 && steps[i].commands[j][0]; j++)
+            print_command(steps[i].commands[j], out);
     }
 }
 

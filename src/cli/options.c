@@ -217,6 +217,8 @@ static const OptionRow rows[] = {
     {"timeline", 0, NULL, KIND_FLAG, ON(BENCH), FIELD(timeline),
      "when a few launches begin and end, one by one, in a row, in a CUDA graph and with copies; as "
      "JSON in samples/recorded/ plot timeline draws them"},
+    {"once", 0, NULL, KIND_FLAG, ON(BENCH), FIELD(once),
+     "times nothing: a warm-up and one launch, in an NVTX range, for ncu --nvtx and nsys profile"},
     {"l2-carveout", 0, "LIST", KIND_TEXT, ON(BENCH), FIELD(l2_carveout),
      "as if the GPU's L2 were smaller: sets so many MiB of it aside, fills them with "
      "lines that nobody uses, and says what was left; several one after the other, such as "

@@ -18,6 +18,8 @@ typedef struct {
     unsigned stages;             /* bits by BevStage; 0: pool */
     const double *carveouts_mib; /* sizes of the L2 carve-out, one after the other; device.h */
     int carveout_count;          /* 0: the L2 stays whole, and its columns are empty */
+    bool once;                   /* nothing is timed: a warm-up and one launch of each kernel, the
+                                    latter in an NVTX range where this build has CUDA */
     TimingOptions timing;
     WorkloadOptions workload;
 } BenchPlan;
@@ -27,6 +29,7 @@ typedef struct {
     KernelConfig config;
     CacheState cache;
     int64_t channels, points, intervals;
+    char range[128];            /* NVTX, of `once`; "": this build has none */
     char skipped[REFUSAL_SIZE]; /* a reason, or ""; the figures below are then meaningless */
     Timing timing;
     double prepare_us, map_us;

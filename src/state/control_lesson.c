@@ -38,6 +38,15 @@ unsigned control_explain(State *state, const Command *command) {
     return wish(state, WISH_EXPLAIN);
 }
 
+/* A page in the place of a lesson. */
+unsigned control_workflow(State *state, const Command *command) {
+    bool off = command->step ? state->lesson.open : !strcmp(command->argument, "off");
+    if (off && !state->lesson.open)
+        return SAY(state, command->action, "workflow: it is not open");
+    SAY(state, command->action, "workflow %s", off ? "closed" : "opened");
+    return wish(state, off ? WISH_CLOSE : WISH_WORKFLOW);
+}
+
 unsigned control_lesson_move(State *state, const Command *command) {
     if (!state->lesson.open)
         return SAY(state, command->action, "%s: no lesson is open; %s opens one",

@@ -71,7 +71,7 @@ typedef enum { ASKS_NOTHING, ASKS_CHOICE, ASKS_NUMBER, ASKS_ORDER } LessonAsks;
 typedef struct {
     bool open; /* a lesson runs: the screens show it */
     char title[80];
-    int step, steps; /* from 1 */
+    int step, steps; /* from 1; 0: a page of text, which has none */
     int right, asked;
     char clock[16]; /* time left to a quiz, "3:41"; "": no clock */
     LessonPanel point;

@@ -196,6 +196,20 @@ void prediction_memory(const State *state, const LiveData *live, char *text, siz
              sectors);
 }
 
+/* Of forward kernels. */
+static int live_workflow(const State *state, const LiveData *live, const IntervalLengths *lengths,
+                         Finding steps[WORKFLOW_STEPS]) {
+    const BevKernel *kernel = live->job.config.kernel;
+    const WorkflowScene scene = {state->menu.scenes.names[live->job.scene],
+                                 !state->scene.has_operator ? WORKFLOW_POOLING
+                                 : state->scene.operator_spec.kind == OPERATOR_HISTOGRAM
+                                     ? WORKFLOW_COUNTING
+                                     : WORKFLOW_OPERATOR};
+    return kernel->direction == BEV_FORWARD
+               ? workflow_of(live->model, kernel, state->gpu, &state->edit, lengths, &scene, steps)
+               : 0;
+}
+
 int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]) {
     const ScatterStats *stats = &live->intervals.stats;
     IntervalLengths lengths = {0};
@@ -206,14 +220,7 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
         return 0;
     int count = findings_of(live->model, live->job.config.kernel, state->gpu, &state->edit,
                             &lengths, findings);
-    if (state->scene.has_operator)
-        count += workflow_of(live->model, live->job.config.kernel, state->gpu, &state->edit,
-                             &lengths,
-                             state->scene.operator_spec.kind == OPERATOR_HISTOGRAM
-                                 ? WORKFLOW_COUNTING
-                                 : WORKFLOW_OPERATOR,
-                             findings + count);
-    return count;
+    return count + live_workflow(state, live, &lengths, findings + count);
 }
 
 void live_time_text(const LiveData *live, const SceneFacts *scene, char *text, size_t size) {

@@ -32,7 +32,9 @@ static void print_wrapped(const char *ascii, int indent) {
 }
 
 static void print_title(const LessonPane *pane) {
-    printf("\n-- %s, %d of %d", pane->title, pane->step, pane->steps);
+    printf("\n-- %s", pane->title);
+    if (pane->steps)
+        printf(", %d of %d", pane->step, pane->steps);
     if (pane->asked)
         printf(", %d of %d right", pane->right, pane->asked);
     if (pane->clock[0])
@@ -70,6 +72,11 @@ static void print_pane(const LessonPane *pane) {
             print_wrapped(pane_row(body, i), inside && !body->rows[i].marked ? 2 : 0);
         before = kind;
     }
+}
+
+void lesson_text_print(const LessonPane *pane) {
+    print_title(pane);
+    print_pane(pane);
 }
 
 /* The panel that the lesson points at, where it differs from the last one. `shown` is owned by the

@@ -4,6 +4,9 @@
 
 #include "src/ui/script.h"
 
+/* Prints the title and the rows of a pane, without its keys. */
+void lesson_text_print(const LessonPane *pane);
+
 /* Prints the lesson of `options` and reads answers, controls and the words next, back, skip and
  * quit from standard input, a line each; an empty line goes on. `options->file` is not read. */
 bool lesson_plain(const ScriptOptions *options, Err *err);

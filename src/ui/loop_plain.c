@@ -2,6 +2,7 @@
  * as answers. */
 #include "src/base/clock.h"
 #include "src/state/glossary.h"
+#include "src/ui/lesson_text.h"
 #include "src/ui/loop_internal.h"
 #include "src/view/term/dashboard.h"
 
@@ -140,6 +141,19 @@ static bool print_text_of(const Loop *loop, const char *line) {
     return true;
 }
 
+/* A page of text is printed when its figures are there, and closed. */
+static void print_page(Loop *loop) {
+    App *app = &loop->app;
+    Err unused;
+    if (!app->desk.open || !app->desk.page)
+        return;
+    if (!app_page_is_known(app) && clock_ms() - loop->said_ms < PLAIN_PATIENCE_MS)
+        return;
+    lesson_text_print(&app->state.lesson);
+    fflush(stdout);
+    app_close_lesson(app, &unused);
+}
+
 static void use_line(Loop *loop) {
     Err err;
     loop->line[loop->line_length] = '\0';
@@ -172,6 +186,8 @@ static bool settled(const Loop *loop) {
     const LiveAccuracy *accuracy = &live->accuracy[loop->app.state.job.config.dtype];
     if (clock_ms() - loop->start_ms > PLAIN_PATIENCE_MS || live->error_text[0])
         return true;
+    if (loop->app.desk.open && loop->app.desk.page)
+        return false;
     return live->serial == loop->app.state.job.serial && row &&
            row->median_us.source == SOURCE_MEASURED && !row->median_us.stale &&
            accuracy->source != SOURCE_UNKNOWN && !accuracy->stale;
@@ -189,6 +205,7 @@ void loop_plain_step(Loop *loop) {
     greet(loop);
     say_what_waits(loop);
     print_log(loop);
+    print_page(loop);
     if (loop->input_ended && !loop->window && settled(loop)) {
         print_line(loop);
         loop->quit = true;

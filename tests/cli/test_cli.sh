@@ -373,6 +373,17 @@ grep -q '^Workflow on RTX A6000, with V' "$folder/out" &&
         classify:remove:map:validate: ] &&
     grep -qE '^  remove: V[0-9+A-Z ]+ asks for [0-9.]+ .?B, [0-9.]+ times' "$folder/out"
 tap_ok $? 'and with the four steps of the workflow, of pooling too'
+sed -e ':a' -e '/\\$/N; s/\\\n *//; ta' "$folder/out" >"$folder/joined" &&
+    grep -qE '^      ncu .*--nvtx-include v[a-z0-9_]+[.]toy[.]fp16[.]nearest/ --metrics dram__bytes_read.sum,[^ ]*,lts__t_sectors_lookup_miss.sum bevscope bench toy --kernel v[a-z0-9_]+ --dtype fp16 --align nearest --once$' "$folder/joined" &&
+    grep -qE '^      nsys profile .* bevscope bench toy .*--once && nsys stats' "$folder/joined"
+tap_ok $? 'the last of which says what to type in Nsight Compute and Nsight Systems'
+"$BEVSCOPE" bench toy --once --device cpu -k cpu_v4,cpu_race -d fp16,nvfp4 --format csv >"$folder/out" &&
+    head -1 "$folder/out" | grep -q '^scene,kernel,where,dtype,align,direction,range,skipped' &&
+    ! head -1 "$folder/out" | grep -q '_us' && [ "$(wc -l <"$folder/out")" = 5 ]
+tap_ok $? 'bench --once launches each kernel and times nothing'
+"$BEVSCOPE" bench toy --once --quick >"$folder/out" 2>"$folder/err"
+[ $? = 2 ] && [ "$(wc -l <"$folder/err")" = 1 ] && grep -q '^bevscope: --once: nothing is timed' "$folder/err"
+tap_ok $? 'and refuses the options of timing'
 "$BEVSCOPE" regime toy --gpu a6000 -k v2 --format json >"$folder/out" &&
     grep -q evidence "$folder/out"
 tap_ok $? 'findings are in the JSON, too'

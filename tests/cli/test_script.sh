@@ -33,6 +33,21 @@ OMP_NUM_THREADS=1 run b --size 80x24 && diff -r "$folder/a" "$folder/b" >"$folde
 tap_ok $? 'the same script gives the same bytes, with one thread as well'
 [ "$(wc -l <"$folder/a/frame-0003.txt")" = 24 ] && [ "$(wc -l <"$folder/a/frame-0004.txt")" = 40 ]
 tap_ok $? 'frames have the rows asked for'
+printf 'gpu h200\nkernel v4\nworkflow\ntick 0\nkernel v3\ntick 0\nworkflow off\ntick 0\n' >"$folder/steps.keys"
+"$BEVSCOPE" toy --script "$folder/steps.keys" --frames "$folder/steps" --size 80x40 --ascii \
+    >"$folder/out" 2>"$folder/err"
+steps=$folder/steps/frame-0001.txt
+[ "$(grep -oE '^ (classify|remove|map|validate):' "$steps" | tr -d ' \n')" = \
+    classify:remove:map:validate: ] && grep -q 'ncu .*--nvtx-include v4.toy.fp16' "$steps" &&
+    grep -q 'Four steps: V3' "$folder/steps/frame-0002.txt" &&
+    grep -q 'nvtx-include v3.toy' "$folder/steps/frame-0002.txt"
+tap_ok $? 'workflow shows the four steps of the selection on a page of its own'
+grep -q 'V3 FP16' "$folder/steps/frame-0003.txt" && ! grep -q 'Four steps' "$folder/steps/frame-0003.txt"
+tap_ok $? 'and closes'
+printf 'workflow\n' | "$BEVSCOPE" toy --plain --device cpu >"$folder/out" 2>"$folder/err"
+grep -q '^-- Four steps: V2 FP16 nearest$' "$folder/out" &&
+    grep -qE '^  ncu .*lts__t_sectors_lookup_miss.sum bevscope bench toy --kernel v2 ' "$folder/out"
+tap_ok $? 'in plain lines as lines that can be copied'
 grep -q 'bevscope  V3 FP8 nearest  toy' "$folder/a/frame-0002.txt" &&
     grep -q 't 1.50 s' "$folder/a/frame-0003.txt"
 tap_ok $? 'words select, ticks move the world'

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { INDENT = 2, TALL_ROWS = 54 };
+enum { INDENT = 2, TALL_ROWS = 54, MOST_ROWS = 8 /* of a finding */ };
 
 /* On a tall screen without a chart, which needs the rows. Else the first finding stands in a
  * line. */
@@ -34,7 +34,7 @@ static int findings_want(Sheet *sheet, const PanelData *data, int width) {
     Finding findings[FINDINGS_MAX];
     int count = live_findings(data->state, data->live, findings), rows = 1;
     for (int i = 0; i < count; i++)
-        rows += draw_finding(sheet, (Area){0, 0, width, 4}, &findings[i], i + 1);
+        rows += draw_finding(sheet, (Area){0, 0, width, MOST_ROWS}, &findings[i], i + 1);
     return rows;
 }
 
@@ -48,7 +48,7 @@ static void findings_draw(Sheet *sheet, Area area, const PanelData *data) {
     area = sheet_title(sheet, area, title, note);
     Sheet quiet = sheet_quiet(sheet);
     for (int i = 0; i < count; i++) {
-        int rows = draw_finding(&quiet, (Area){0, 0, area.w, 4}, &findings[i], i + 1);
+        int rows = draw_finding(&quiet, (Area){0, 0, area.w, MOST_ROWS}, &findings[i], i + 1);
         if (rows > area.h)
             return;
         draw_finding(sheet, area, &findings[i], i + 1);

@@ -46,6 +46,14 @@ static int hanging_indent(PaneKind kind, const char *text, int width) {
     return code < width / 2 ? code : width / 2;
 }
 
+/* As sheet_fit; a command's list that is longer than a line is broken behind a comma. */
+static int fit(const Sheet *sheet, PaneKind kind, const char *text, int width) {
+    int length = sheet_fit(sheet, text, width), comma = 0;
+    for (int i = 0; kind == PANE_CODE && length > width && i < width; i++)
+        comma = text[i] == ',' ? i + 1 : comma;
+    return comma ? comma : length;
+}
+
 static void add_row(const Sheet *sheet, Lines *lines, const PaneText *body, int row, int width) {
     const PaneRow *r = &body->rows[row];
     const char *text = pane_row(body, row);
@@ -55,7 +63,7 @@ static void add_row(const Sheet *sheet, Lines *lines, const PaneText *body, int 
         line.indent = indent + (first ? 0 : hanging_indent(r->kind, pane_row(body, row), width));
         line.first = first;
         line.text = text;
-        line.length = sheet_fit(sheet, text, width - line.indent);
+        line.length = fit(sheet, r->kind, text, width - line.indent);
         add_line(lines, line);
         text += line.length;
         text += *text == ' ';
@@ -118,6 +126,9 @@ static int lesson_want(Sheet *sheet, const PanelData *data, int width) {
 static void progress_note(const Sheet *sheet, const LessonPane *pane, int width, char *text,
                           size_t size) {
     int title = sheet_width(sheet, pane->title);
+    text[0] = '\0';
+    if (!pane->steps)
+        return;
     const char *before = pane->clock[0] ? ", " : "";
     snprintf(text, size, "%d of %d, %d of %d right%s%s", pane->step, pane->steps, pane->right,
              pane->asked, before, pane->clock);
