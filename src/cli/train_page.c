@@ -8,12 +8,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PAGE_W = 1500, GAP = 30, HEAD_H = 92, CAPTION_H = 44, CURVE_H = 330 };
+enum { PAGE_W = 1500, GAP = 30, HEAD_H = 92, CAPTION_H = 44 };
 enum { LOSS, DEPTH_ERROR, CURVES };
 
 typedef struct {
     const TrainPage *page;
     Image pictures[TRAIN_GRIDS];
+    Image wrong[TRAIN_TARGET]; /* how far start and end are from the true grid */
     double *x, *y[CURVES];
     PlotSeries series[CURVES];
     ChartSpec curve;
@@ -57,13 +58,41 @@ static bool render(Drawing *drawing, const Embedding *embedding, Err *err) {
     return ok;
 }
 
+/* |grid - true grid| of each cell, in one range, that of the start: to the eye a grid that is
+ * nearly right looks like one that is smeared. */
+static bool render_wrong(Drawing *drawing, Err *err) {
+    const TrainPage *page = drawing->page;
+    const BevShape *shape = &page->workload->scene.shape;
+    size_t count = (size_t)(shape->ny * shape->nx * shape->channels);
+    Slice slice = slice_of(shape, SLICE_MAX);
+    ValueRange range = {0};
+    float *difference = malloc(count * sizeof *difference);
+    bool ok = difference || err_set(err, ERR_FAILED, "train", "", "out of memory");
+    for (int i = TRAIN_START; ok && i < TRAIN_TARGET; i++) {
+        BevContent content = {
+            .nx = slice.nx, .ny = slice.ny, .channels = shape->channels, .pooled = difference};
+        CellField field = {0};
+        for (size_t v = 0; v < count; v++)
+            difference[v] = page->grids[i][v] - page->grids[TRAIN_TARGET][v];
+        ok = slice_content(&slice, &content, err) && decode_view(VIEW_NORM, &content, &field, err);
+        free(content.shown);
+        if (ok && i == TRAIN_START)
+            ok = range_auto((const CellField *const[]){&field}, 1, &range, err);
+        RasterStyle style = raster_style(colormap_find(views[VIEW_NORM].colormap), range, true);
+        ok = ok && raster_render(&field, &style, &drawing->wrong[i], err);
+        cell_field_free(&field);
+    }
+    free(difference);
+    return ok;
+}
+
 static bool render_all(Drawing *drawing, Err *err) {
     Embedding embedding;
     if (!workload_embedding(drawing->page->workload, &embedding, err))
         return false;
     bool ok = render(drawing, embedding.channels >= EMBED_DIMS ? &embedding : NULL, err);
     embedding_free(&embedding);
-    return ok;
+    return ok && render_wrong(drawing, err);
 }
 
 /* ---- the curve ------------------------------------------------------------------------------- */
@@ -133,13 +162,22 @@ static void draw_page(Pen *pen, const void *context) {
         pen_text(pen, x, top - 14, PANEL_W, &caption, page->captions[i]);
         pen_picture(pen, (Box){x, top, PANEL_W, h}, &drawing->pictures[i]);
     }
-    plot_draw(pen, (Box){MARGIN, top + h + GAP, w, CURVE_H}, &drawing->curve);
+    static const char *const wrong[TRAIN_TARGET] = {"Wrong at the start: |grid − true grid|",
+                                                    "Wrong at the end, same colours"};
+    double under = top + h + CAPTION_H;
+    for (int i = 0; i < TRAIN_TARGET; i++) {
+        double x = MARGIN + i * (PANEL_W + GAP);
+        pen_text(pen, x, under - 14, PANEL_W, &caption, wrong[i]);
+        pen_picture(pen, (Box){x, under, PANEL_W, h}, &drawing->wrong[i]);
+    }
+    double x = MARGIN + TRAIN_TARGET * (PANEL_W + GAP);
+    plot_draw(pen, (Box){x, under - 26, PANEL_W, h + 26}, &drawing->curve);
 }
 
 static bool write_page(const Drawing *drawing, bool svg, const char *path, Err *err) {
     const TrainPage *page = drawing->page;
     PageSpec spec = {.w = PAGE_W,
-                     .h = HEAD_H + CAPTION_H + panel_h(page) + GAP + CURVE_H + MARGIN,
+                     .h = HEAD_H + 2 * (CAPTION_H + panel_h(page)) + MARGIN,
                      .theme = page->theme,
                      .draw = draw_page,
                      .context = drawing};
@@ -160,6 +198,8 @@ bool train_page_write(const TrainPage *page, bool svg, const char *path, Err *er
               write_page(&drawing, svg, path, err);
     for (int i = 0; i < TRAIN_GRIDS; i++)
         image_free(&drawing.pictures[i]);
+    for (int i = 0; i < TRAIN_TARGET; i++)
+        image_free(&drawing.wrong[i]);
     free(drawing.x), free(drawing.y[LOSS]), free(drawing.y[DEPTH_ERROR]);
     return ok;
 }

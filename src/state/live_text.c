@@ -26,6 +26,7 @@ Ladder ladder_of(const State *state, const LiveData *live) {
             us[known++] = row->median_us.value;
     }
     ladder.scale_us = scale_of(us, known);
+    ladder.longest_us = known ? us[known - 1] : 0;
     return ladder;
 }
 

@@ -10,6 +10,7 @@
 typedef struct {
     const LiveKernel *kernels[LIVE_MAX_KERNELS]; /* borrowed from the LiveData */
     int count;
+    double longest_us; /* the slowest known kernel */
     double scale_us; /* length of a full bar; slower kernels are cut off. 0: no figure is known */
 } Ladder;
 

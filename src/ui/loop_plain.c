@@ -102,6 +102,7 @@ static void print_controls(void) {
     }
     puts("bits: the number that bits-value and bits-flip change, with its scale");
     puts("glossary [WORD]: what the words on the lines mean");
+    puts("show PANEL: kernels, accuracy, memory ... as a table");
 }
 
 static void print_glossary(const char *word) {
@@ -114,11 +115,24 @@ static void print_glossary(const char *word) {
         glossary_print(&glossary[i], stdout);
 }
 
-static void print_bits(const Loop *loop) {
-    char *text = dashboard_panel_text(PANEL_BITS, &loop->app.state, app_live(&loop->app), NULL);
-    for (char *line = text, *end; line && (end = strchr(line, '\n')); line = end + 1)
-        if (end != line) /* a screen's blank rows */
-            printf("%.*s\n", (int)(end - line), line);
+/* "show accuracy": the panel as text. */
+static void print_panel(const Loop *loop, const char *name) {
+    const Picture *picture = app_picture(&loop->app);
+    const LiveData *live = app_live(&loop->app);
+    LessonPanel point = PANEL_NONE;
+    for (int i = 1; i < PANEL_COUNT; i++)
+        point = !strcmp(lesson_panels[i], name) ? (LessonPanel)i : point;
+    char *text =
+        live ? dashboard_panel_text(point, &loop->app.state, live, picture ? &picture->bev : NULL)
+             : NULL;
+    if (text) {
+        for (size_t end = strlen(text); end > 1 && text[end - 2] == '\n'; end--)
+            text[end - 1] = '\0'; /* rows that the panel did not need */
+        text_put(text, stdout);
+    } else
+        printf("show: no panel is called \"%s\"; kernels, accuracy, memory, intervals, pipeline, "
+               "model and bev are\n",
+               name);
     free(text);
 }
 
@@ -134,7 +148,9 @@ static bool print_text_of(const Loop *loop, const char *line) {
     else if (!strcmp(word, keys[ACTION_GLOSSARY].word))
         print_glossary(argument);
     else if (!strcmp(word, keys[ACTION_BITS].word))
-        print_bits(loop);
+        print_panel(loop, word);
+    else if (!strcmp(word, "show"))
+        print_panel(loop, argument);
     else
         return false;
     fflush(stdout);

@@ -456,4 +456,17 @@ export OMP_NUM_THREADS=99999999
 expect 2 '^bevscope: OMP_NUM_THREADS: 99999999 threads, must be at most 1024 ' info toy --device cpu
 unset OMP_NUM_THREADS
 
+# Plain lines show the tables of the screen, one by one.
+printf 'show accuracy\nshow kernels\nshow nothing\nquit\n' |
+    "$BEVSCOPE" toy --plain --no-window --device cpu >"$folder/shown" 2>/dev/null
+grep -q '^Accuracy of V2' "$folder/shown" && grep -q 'gate A' "$folder/shown" &&
+    grep -q '^Kernels, FP16' "$folder/shown" && grep -q 'no panel is called "nothing"' "$folder/shown"
+tap_ok $? "plain lines show tables"
+"$BEVSCOPE" glossary V3 | grep -q '^V3 ' && "$BEVSCOPE" glossary depth outer | grep -q '^DO ' &&
+    ! "$BEVSCOPE" glossary depth inner >/dev/null 2>&1
+tap_ok $? "the glossary knows kernels and words of several"
+! "$BEVSCOPE" report toy -o "$folder/r.html" 2>"$folder/said" && grep -q 'takes a folder' "$folder/said" &&
+    "$BEVSCOPE" snapshot toy --quiet -o "$folder/quiet.png"
+tap_ok $? "report takes a folder; snapshot knows --quiet"
+
 tap_done

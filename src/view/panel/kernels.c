@@ -51,8 +51,24 @@ static double value_of(const Reading *reading) {
     return reading->source ? reading->value : NAN;
 }
 
+/* Where a kernel takes longer than the scale, the scale ends before the column does. The bars that
+ * are cut off end beyond it, with an arrow: the slower the kernel, the later, by the logarithm. */
+static void draw_bar(Table *table, double median, const Ladder *ladder) {
+    const double share = 0.7;
+    Ink ink = table->style.ink == INK_TEXT ? INK_MUTED : table->style.ink;
+    int x = table->x[COL_BAR], w = table->columns[COL_BAR].width;
+    bool some_cut = ladder->longest_us > ladder->scale_us * (1 + 1e-9);
+    double beyond = log(median / ladder->scale_us) / log(ladder->longest_us / ladder->scale_us);
+    int scale_w = some_cut ? (int)lround(share * w) : w;
+    int bar_w = some_cut && median > ladder->scale_us
+                    ? scale_w + (int)lround((w - scale_w) * beyond)
+                    : scale_w;
+    double full = bar_w > scale_w ? median / 2 : ladder->scale_us; /* half: an arrow ends it */
+    sheet_bar(table->sheet, x, table->y, bar_w, median, full, ink);
+}
+
 static void draw_figures(Table *table, const PanelData *data, const LiveKernel *row,
-                         double scale_us) {
+                         const Ladder *ladder) {
     const LiveData *live = data->live;
     double median = value_of(&row->median_us);
     sheet_origin(table->sheet, ORIGIN_LATENCY, row->kernel);
@@ -79,8 +95,7 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     cell_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
     sheet_origin(table->sheet, ORIGIN_LATENCY, row->kernel);
     if (table_has(table, COL_BAR) && isfinite(median))
-        sheet_bar(table->sheet, table->x[COL_BAR], table->y, table->columns[COL_BAR].width, median,
-                  scale_us, table->style.ink == INK_TEXT ? INK_MUTED : table->style.ink);
+        draw_bar(table, median, ladder);
     if (table_has(table, COL_TREND))
         sheet_sparkline(table->sheet, table->x[COL_TREND], table->y, columns[COL_TREND].width,
                         row->history_us, row->history_count, table->style.ink);
@@ -106,7 +121,7 @@ static void draw_row(Table *table, Area area, const PanelData *data, const Ladde
         sheet_text(table->sheet, x, table->y, w, table->style,
                    sheet_width(table->sheet, why) <= w ? why : "not for this problem");
     } else {
-        draw_figures(table, data, row, ladder->scale_us);
+        draw_figures(table, data, row, ladder);
         const char *bits = row->kernel->wrong_on_purpose ? "wrong"
                            : row->kernel->deterministic  ? "same"
                                                          : "vary";
