@@ -86,6 +86,10 @@ WindowInput sdl_window_next(SdlWindow *window, const State *state, const LiveDat
     return WINDOW_NOTHING;
 }
 
+double sdl_window_density(double dpi) {
+    return 1;
+}
+
 void sdl_window_tip(SdlWindow *window, const State *state, const LiveData *live, double now_ms) {}
 
 double sdl_window_tip_in_ms(const SdlWindow *window, double now_ms) {

@@ -67,12 +67,15 @@ static bool start_sdl(Err *err) {
 
 /* The display's density, of 96 dots an inch, in quarters; 1 where it is not known or not dense. A
  * television may claim anything. */
-static double density_of(int display) {
+double sdl_window_density(double dpi) {
     const double usual_dpi = 96, most = 3;
-    float dpi = 0;
-    if (display < 0 || SDL_GetDisplayDPI(display, &dpi, NULL, NULL) < 0)
-        return 1;
     return fmax(1, fmin(floor(4 * dpi / usual_dpi + 0.1) / 4, most));
+}
+
+static double density_of(int display) {
+    float dpi = 0;
+    bool known = display >= 0 && SDL_GetDisplayDPI(display, &dpi, NULL, NULL) == 0;
+    return known ? sdl_window_density(dpi) : 1;
 }
 
 /* The usual size, at most that of the screen. */

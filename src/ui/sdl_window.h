@@ -11,6 +11,9 @@ typedef struct SdlWindow SdlWindow;
  * that nobody sees.) */
 const char *sdl_window_impossible(void);
 
+/* How much larger than usual everything is drawn on a display of so many dots an inch. */
+double sdl_window_density(double dpi);
+
 bool sdl_window_open(SdlWindow **window, const char *title, Err *err);
 void sdl_window_close(SdlWindow *window); /* accepts NULL */
 

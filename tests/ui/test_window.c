@@ -499,6 +499,10 @@ static void test_size(void) {
     tap_ok(before > 0 && more > before + 20 &&
                count_spots(&wide, ACTION_COMMANDS) > count_spots(&usual, ACTION_COMMANDS),
            "a larger window has more: %d figures after %d", more, before);
+    tap_ok(sdl_window_density(96) == 1 && sdl_window_density(72) == 1 &&
+               sdl_window_density(144) == 1.5 && sdl_window_density(192) == 2 &&
+               sdl_window_density(1000) == 3,
+           "at 192 dots an inch text doubles");
     tap_ok(usual.list[0].box.h == wide.list[0].box.h, "of the same size");
     int few = figures_at(480, 320, &low);
     tap_ok(few > 0 && has_head(&low, "kernel "), "480 x 320 has its kernels");
