@@ -97,7 +97,9 @@ void window_layout(const State *state, const LiveData *live, double w, double h,
         top += WINDOW_LINE + WINDOW_GAP / 2.0;
         layout->time = (Box){WINDOW_MARGIN, top - TIME_BAR, inner, TIME_BAR};
     }
-    if (tall && !state->bare) {
+    if (tall && state->bare)
+        bottom -= WINDOW_GAP;
+    else if (tall) {
         bottom -= WINDOW_LINE + 4;
         layout->keys = (Box){0, bottom, layout->w, layout->h - bottom};
         bottom -= WINDOW_LINE;
