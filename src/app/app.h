@@ -42,7 +42,7 @@ void app_menu_open(AppMenu *menu, unsigned where);
 typedef enum { DESK_FORGETS, DESK_KEEPS, DESK_RENEWS } DeskMemory;
 
 /* What lies on the desk: a lesson, or a page of text about the selection. */
-typedef enum { DESK_LESSON, DESK_WORKFLOW } DeskPage;
+typedef enum { DESK_LESSON, DESK_WORKFLOW, DESK_SLOW } DeskPage;
 
 typedef struct {
     bool open;

@@ -2,6 +2,7 @@
  * the kernel does not take are in the list, too: the palette shows them with the reason. */
 #include "kernels/defects.h"
 #include "src/cachesim/gpus.h"
+#include "src/cachesim/slow.h"
 #include "src/state/control.h"
 #include "src/state/glossary.h"
 
@@ -162,6 +163,19 @@ int values_losses(const State *state, ValueName values[VALUES_MAX]) {
 
 int values_lessons(const State *state, ValueName values[VALUES_MAX]) {
     return from_menu(&state->menu.lessons, values);
+}
+
+int values_slow(const State *state, ValueName values[VALUES_MAX]) {
+    static const char *const names[] = {"none", "A", "B", "C", "D", "E", "F", "G", "H"};
+    (void)state;
+    return from(names, 1 + SLOW_COUNT, values);
+}
+
+int values_suspects(const State *state, ValueName values[VALUES_MAX]) {
+    (void)state;
+    for (int i = 0; i < SLOW_COUNT; i++)
+        values[i] = (ValueName){slow_faults[i].name, slow_faults[i].title};
+    return SLOW_COUNT;
 }
 
 int values_pages(const State *state, ValueName values[VALUES_MAX]) {

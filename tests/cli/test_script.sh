@@ -48,6 +48,28 @@ printf 'workflow\n' | "$BEVSCOPE" toy --plain --device cpu >"$folder/out" 2>"$fo
 grep -q '^-- Four steps: V2 FP16 nearest$' "$folder/out" &&
     grep -qE '^  ncu .*lts__t_sectors_lookup_miss.sum bevscope bench toy --kernel v2 ' "$folder/out"
 tap_ok $? 'in plain lines as lines that can be copied'
+{
+    echo gpu h200
+    for letter in A B C D E F G H; do printf 'slow %s 7\ntick 0\n' $letter; done
+    printf 'suspect cold-caches\ntick 0\nslow Z\ntick 0\nslow none\ntick 0\nsuspect one-block\ntick 0\n'
+} >"$folder/slow.keys"
+"$BEVSCOPE" toy --script "$folder/slow.keys" --frames "$folder/slow" --size 80x24 --ascii \
+    >"$folder/out" 2>"$folder/err"
+grep -q 'Slow on purpose: A ' "$folder/slow/frame-0001.txt" &&
+    grep -q 'Slow on purpose: H ' "$folder/slow/frame-0008.txt" &&
+    [ "$(for at in 1 2 3 4 5 6 7 8; do
+        grep -E ' (term|hits|at L2|multiprocessor|kernel|idle|frame) ' "$folder/slow/frame-000$at.txt" | cksum
+    done | sort -u | wc -l)" = 8 ] &&
+    ! grep -qE 'channels first|cold caches|divided index' "$folder/slow/frame-0003.txt"
+tap_ok $? 'slow shows eight slow kernels, and does not tell which is which'
+grep -qE 'Right: cold caches|Not cold caches: .*DRAM' "$folder/slow/frame-0009.txt" &&
+    grep -q 'there is no "Z"' "$folder/slow/frame-0010.txt" &&
+    ! grep -q 'Slow on purpose' "$folder/slow/frame-0011.txt" &&
+    grep -q 'suspect: nothing is slow' "$folder/slow/frame-0012.txt"
+tap_ok $? 'suspect judges a name, and slips are told'
+printf 'slow A\n' | "$BEVSCOPE" toy --plain --device cpu >"$folder/out" 2>"$folder/err"
+grep -q '^-- Slow on purpose: A$' "$folder/out" && grep -qE '^  frame +[0-9.]+ +[0-9.]+  us$' "$folder/out"
+tap_ok $? 'in plain lines, too'
 grep -q 'bevscope  V3 FP8 nearest  toy' "$folder/a/frame-0002.txt" &&
     grep -q 't 1.50 s' "$folder/a/frame-0003.txt"
 tap_ok $? 'words select, ticks move the world'

@@ -92,12 +92,12 @@ TAP_SUITE(state_log_values) {
     char text[64];
     for (int i = 0; i < ACTION_COUNT; i++) {
         state_value(&state, (Action)i, text, sizeof text);
-        bool has_none = i == ACTION_KERNEL_ROW || i == ACTION_COUNTERS || i == ACTION_REPAIR ||
-                        i == ACTION_PAN_X || i == ACTION_PAN_Y || i == ACTION_FIT ||
-                        i == ACTION_NEXT || i == ACTION_BACK || i == ACTION_SKIP ||
-                        i == ACTION_EXPLAIN || i == ACTION_SNAPSHOT || i == ACTION_HELP ||
-                        i == ACTION_GLOSSARY || i == ACTION_ESCAPE || i == ACTION_QUIT ||
-                        i == ACTION_COMMANDS || i == ACTION_UNDO || i == ACTION_TOUR;
+        bool has_none =
+            i == ACTION_KERNEL_ROW || i == ACTION_COUNTERS || i == ACTION_REPAIR ||
+            i == ACTION_PAN_X || i == ACTION_PAN_Y || i == ACTION_FIT || i == ACTION_NEXT ||
+            i == ACTION_BACK || i == ACTION_SKIP || i == ACTION_EXPLAIN || i == ACTION_SNAPSHOT ||
+            i == ACTION_HELP || i == ACTION_GLOSSARY || i == ACTION_ESCAPE || i == ACTION_QUIT ||
+            i == ACTION_COMMANDS || i == ACTION_UNDO || i == ACTION_TOUR || i == ACTION_SUSPECT;
         empty += has_none != !text[0];
     }
     tap_ok(empty == 0, "every control that stands at something says at what");
