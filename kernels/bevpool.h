@@ -35,6 +35,8 @@ typedef enum {
     BEV_NVFP4,
     BEV_INT8,
     BEV_INT8_FP16,
+    BEV_E5M2,
+    BEV_MXFP8,
     BEV_DTYPE_COUNT,
     BEV_UINT8 = BEV_DTYPE_COUNT,
     BEV_ELEMENT_COUNT
@@ -44,16 +46,18 @@ typedef enum {
  * codec.c and, for GPUs, Codec in cuda/formats.cuh and with_dtype in cuda/common.cuh; then what
  * depends on formats elsewhere: the masks in kernel rows, gate_b_limits (src/accuracy/gates.c),
  * bev_channel_instructions (regime.c), with_code_type (src/run/cuda/session_cuda.cu). test_codec,
- * test_gates and checkbev go through all rows. Codes of another width than 8, 16 or 32 bits are packed in
- * blocks, as NVFP4's are. `depth` and `out` are the element formats that go with features of this
- * format: NVFP4 features travel with FP8 depth and output, as in the published ladder; INT8
- * features with UINT8 depth, and with an INT8 output or, as INT8_FP16, one in FP16. */
+ * test_gates and checkbev go through all rows. CPU kernels decode with codec.c: theirs is one mask,
+ * CPU_ALL_DTYPES. Codes of another width than 8, 16 or 32 bits are packed in blocks, as NVFP4's
+ * are. `depth` and `out` are the element formats that go with features of this format: NVFP4
+ * features travel with FP8 depth and output, as in the published ladder; INT8 features with UINT8
+ * depth, and with an INT8 output or, as INT8_FP16, one in FP16. */
 typedef struct {
     const char *name;  /* command line and JSON: "fp16" */
     const char *title; /* on screen: "FP16" */
     int bits;          /* per element, scales not counted */
     int sign, exponent; /* bits of an element's code, from its top; the rest is the fraction, or,
                            without an exponent, the whole number in two's complement */
+    int block;          /* neighbouring channels that share a scale; 0: none */
     BevDtype depth, out;
     double unit_roundoff; /* u: 2^-11 for FP16, half a unit in the last place of 1.0 */
     double smallest;      /* smallest positive (subnormal) value */
@@ -68,7 +72,8 @@ static inline bool bev_is_whole(BevDtype dtype) {
     return dtype == BEV_INT8 || dtype == BEV_INT8_FP16;
 }
 
-enum { BEV_BLOCK = 16 }; /* NVFP4: values that share one E4M3 scale, along the channel axis */
+/* Blocks: of NVFP4 with one E4M3 scale, of MXFP8 with one E8M0 scale, a power of two. */
+enum { BEV_BLOCK = 16, BEV_MX_BLOCK = 32 };
 enum { BEV_MAX_CUDA_CHANNELS = 1024 };
 
 /* ---- alignment of points with cells ------------------------------------------------------- */
@@ -143,12 +148,13 @@ typedef struct {
 
 /* Encoded values, rows of `row_len` elements. Value = code * block scale * channel scale * scale.
  * Rows of NVFP4 are padded to whole blocks: ceil(row_len / 16) * 8 bytes of codes (low nibble
- * first) and ceil(row_len / 16) block scales. All other formats are dense. */
+ * first) and ceil(row_len / 16) block scales. All other formats are dense, MXFP8's codes, too,
+ * which have ceil(row_len / 32) block scales. */
 typedef struct {
     BevDtype dtype;
     int64_t rows, row_len;
     void *data;
-    uint8_t *block_scales; /* NVFP4 only: E4M3 codes, row-major; else NULL */
+    uint8_t *block_scales; /* NVFP4: E4M3 codes; MXFP8: E8M0; row-major. Else NULL */
     float scale;           /* tensor scale; 1 for FP32, FP16, BF16 */
     float *channel_scales; /* INT8 features: [row_len], 1 where one scale serves all. Else NULL */
 } BevTensor;

@@ -22,7 +22,7 @@ CPU_INLINE float float_of(uint32_t bits) {
 
 enum { FP32_FRACTION = 23, FP32_BIAS = 127 };
 
-/* Sign, exponent, fraction; the four formats differ in these numbers only. */
+/* Sign, exponent, fraction; the formats differ in these numbers only. */
 typedef struct {
     int width, fraction, bias;
     uint32_t top;      /* magnitude that an overflow becomes: infinity, or the largest value */
@@ -33,6 +33,7 @@ typedef struct {
 static const Narrow FP16 = {16, 10, 15, 0x7c00, 0x7c00, 0x7e00};
 static const Narrow BF16 = {16, 7, 127, 0x7f80, 0x7f80, 0x7fc0};
 static const Narrow E4M3 = {8, 3, 7, 0x7e, 0x7f, 0x7f};
+static const Narrow E5M2 = {8, 2, 15, 0x7b, 0x7c, 0x7e};
 static const Narrow E2M1 = {4, 1, 1, 0x7, 1 << 4, 0x7};
 
 /* Without a branch, so that the compiler keeps loops over it straight. */
@@ -101,6 +102,32 @@ float bev_e4m3_decode(uint8_t code) {
     return narrow_decode(&E4M3, code);
 }
 
+uint8_t bev_e5m2_encode(float value) {
+    return (uint8_t)narrow_encode(&E5M2, value);
+}
+
+float bev_e5m2_decode(uint8_t code) {
+    return narrow_decode(&E5M2, code);
+}
+
+/* An exponent of FP32, one more where a fraction is left. */
+uint8_t bev_e8m0_encode(float value) {
+    uint32_t bits = bits_of(value), power = bits >> FP32_FRACTION;
+    uint32_t fraction = bits & ((1u << FP32_FRACTION) - 1);
+    if (value != value)
+        return 255;
+    if (!(value > 0x1p-127f))
+        return 0;
+    power += fraction != 0;
+    return (uint8_t)(power > 254 ? 254 : power);
+}
+
+float bev_e8m0_decode(uint8_t code) {
+    return code == 255 ? float_of(0x7fc00000)
+           : code      ? float_of((uint32_t)code << FP32_FRACTION)
+                       : 0x1p-127f;
+}
+
 uint8_t bev_e2m1_encode(float value) {
     uint8_t code = (uint8_t)narrow_encode(&E2M1, value);
     return value != value ? (uint8_t)E2M1.nan : code; /* a NaN has no sign here */
@@ -139,7 +166,10 @@ uint32_t bev_code(BevDtype dtype, float value) {
     case BEV_BF16:
         return bev_bf16_encode(value);
     case BEV_FP8:
+    case BEV_MXFP8:
         return bev_e4m3_encode(value);
+    case BEV_E5M2:
+        return bev_e5m2_encode(value);
     case BEV_NVFP4:
         return bev_e2m1_encode(value);
     case BEV_INT8:
@@ -163,7 +193,10 @@ CPU_INLINE double code_value(BevDtype dtype, uint32_t code) {
     case BEV_BF16:
         return float_of(code << 16);
     case BEV_FP8:
+    case BEV_MXFP8:
         return narrow_decode(&E4M3, code);
+    case BEV_E5M2:
+        return narrow_decode(&E5M2, code);
     case BEV_NVFP4:
         return narrow_decode(&E2M1, code);
     case BEV_INT8:
@@ -184,23 +217,30 @@ double bev_code_value(BevDtype dtype, uint32_t code) {
 
 /* ---- sizes and scales ------------------------------------------------------------------------ */
 
-static int64_t blocks_of(int64_t row_len) {
-    return (row_len + BEV_BLOCK - 1) / BEV_BLOCK;
+static int64_t blocks_of(BevDtype dtype, int64_t row_len) {
+    int block = bev_dtypes[dtype].block;
+    return block ? (row_len + block - 1) / block : 0;
+}
+
+float bev_block_scale(const BevTensor *tensor, int64_t block) {
+    uint8_t code = tensor->block_scales[block];
+    return tensor->dtype == BEV_MXFP8 ? bev_e8m0_decode(code) : bev_e4m3_decode(code);
 }
 
 size_t bev_code_bytes(BevDtype dtype, int64_t rows, int64_t row_len) {
     if (dtype == BEV_NVFP4)
-        return (size_t)rows * (size_t)blocks_of(row_len) * (BEV_BLOCK / 2);
+        return (size_t)rows * (size_t)blocks_of(dtype, row_len) * (BEV_BLOCK / 2);
     assert(bev_dtypes[dtype].bits % 8 == 0);
     return (size_t)rows * (size_t)row_len * (size_t)(bev_dtypes[dtype].bits / 8);
 }
 
 size_t bev_block_scale_bytes(BevDtype dtype, int64_t rows, int64_t row_len) {
-    return dtype == BEV_NVFP4 ? (size_t)rows * (size_t)blocks_of(row_len) : 0;
+    return (size_t)rows * (size_t)blocks_of(dtype, row_len);
 }
 
 float bev_tensor_scale(BevDtype dtype, float largest_abs) {
-    double reach = bev_dtypes[dtype].bits == 8 ? bev_dtypes[dtype].largest
+    bool single = bev_dtypes[dtype].bits == 8 && !bev_dtypes[dtype].block;
+    double reach = single               ? bev_dtypes[dtype].largest
                    : dtype == BEV_NVFP4 ? bev_dtypes[BEV_FP8].largest * bev_dtypes[dtype].largest
                                         : 0;
     if (reach == 0 || !(largest_abs > 0) || largest_abs > FLT_MAX)
@@ -224,6 +264,8 @@ float bev_tensor_scale(BevDtype dtype, float largest_abs) {
 SPAN(fp16_encode_span, uint16_t, float, (uint16_t)narrow_encode(&FP16, in[i]))
 SPAN(bf16_encode_span, uint16_t, float, (uint16_t)narrow_encode(&BF16, in[i]))
 SPAN(e4m3_encode_span, uint8_t, float, (uint8_t)narrow_encode(&E4M3, in[i] / scale))
+SPAN(e5m2_encode_span, uint8_t, float, (uint8_t)narrow_encode(&E5M2, in[i] / scale))
+SPAN(e5m2_decode_span, float, uint8_t, narrow_decode(&E5M2, in[i]) * scale)
 SPAN(fp16_decode_span, float, uint16_t, narrow_decode(&FP16, in[i]))
 SPAN(bf16_decode_span, float, uint16_t, float_of((uint32_t)in[i] << 16))
 SPAN(e4m3_decode_span, float, uint8_t, narrow_decode(&E4M3, in[i]) * scale)
@@ -247,15 +289,20 @@ CPU_CLONES static void int8_decode_row(float *restrict out, const int8_t *restri
 
 /* ---- NVFP4 blocks ---------------------------------------------------------------------------- */
 
-/* The block scale is the E4M3 value nearest to largest / 6, both in units of the tensor scale. */
-static uint8_t block_encode(uint8_t codes[BEV_BLOCK / 2], const float *values, int64_t n,
-                            float scale) {
+static float block_largest(const float *values, int64_t n) {
     float largest = 0;
     for (int64_t i = 0; i < n; i++) {
         float magnitude = values[i] < 0 ? -values[i] : values[i];
         if (magnitude > largest)
             largest = magnitude;
     }
+    return largest;
+}
+
+/* The block scale is the E4M3 value nearest to largest / 6, both in units of the tensor scale. */
+static uint8_t block_encode(uint8_t codes[BEV_BLOCK / 2], const float *values, int64_t n,
+                            float scale) {
+    float largest = block_largest(values, n);
     uint8_t block = bev_e4m3_encode(largest / (float)bev_dtypes[BEV_NVFP4].largest / scale);
     float unit = bev_e4m3_decode(block) * scale;
     memset(codes, 0, BEV_BLOCK / 2);
@@ -268,7 +315,7 @@ static void nvfp4_encode_span(const BevTensor *tensor, int64_t row, int64_t firs
                               const float *values) {
     assert(first % BEV_BLOCK == 0);
     for (int64_t c = 0; c < count; c += BEV_BLOCK) {
-        int64_t block = row * blocks_of(tensor->row_len) + (first + c) / BEV_BLOCK;
+        int64_t block = row * blocks_of(tensor->dtype, tensor->row_len) + (first + c) / BEV_BLOCK;
         int64_t n = count - c < BEV_BLOCK ? count - c : BEV_BLOCK;
         tensor->block_scales[block] = block_encode(
             (uint8_t *)tensor->data + block * (BEV_BLOCK / 2), values + c, n, tensor->scale);
@@ -277,12 +324,38 @@ static void nvfp4_encode_span(const BevTensor *tensor, int64_t row, int64_t firs
 
 static void nvfp4_decode_row(const BevTensor *tensor, int64_t row, float *values) {
     for (int64_t c = 0; c < tensor->row_len; c += BEV_BLOCK) {
-        int64_t block = row * blocks_of(tensor->row_len) + c / BEV_BLOCK;
+        int64_t block = row * blocks_of(tensor->dtype, tensor->row_len) + c / BEV_BLOCK;
         int64_t n = tensor->row_len - c < BEV_BLOCK ? tensor->row_len - c : BEV_BLOCK;
         const uint8_t *codes = (const uint8_t *)tensor->data + block * (BEV_BLOCK / 2);
         float unit = bev_e4m3_decode(tensor->block_scales[block]) * tensor->scale;
         for (int64_t i = 0; i < n; i++)
             values[c + i] = narrow_decode(&E2M1, codes[i / 2] >> (i % 2 * 4) & 0xf) * unit;
+    }
+}
+
+/* ---- MXFP8 blocks ---------------------------------------------------------------------------- */
+
+/* The block scale is the least power of two with which the largest value does not saturate. */
+static void mxfp8_encode_span(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
+                              const float *values) {
+    const float most = (float)bev_dtypes[BEV_MXFP8].largest;
+    uint8_t *codes = (uint8_t *)tensor->data + row * tensor->row_len + first;
+    assert(first % BEV_MX_BLOCK == 0);
+    for (int64_t c = 0; c < count; c += BEV_MX_BLOCK) {
+        int64_t block = row * blocks_of(BEV_MXFP8, tensor->row_len) + (first + c) / BEV_MX_BLOCK;
+        int64_t n = count - c < BEV_MX_BLOCK ? count - c : BEV_MX_BLOCK;
+        float largest = block_largest(values + c, n);
+        tensor->block_scales[block] = bev_e8m0_encode(largest / most / tensor->scale);
+        e4m3_encode_span(codes + c, values + c, bev_block_scale(tensor, block) * tensor->scale, n);
+    }
+}
+
+static void mxfp8_decode_row(const BevTensor *tensor, int64_t row, float *values) {
+    const uint8_t *codes = (const uint8_t *)tensor->data + row * tensor->row_len;
+    for (int64_t c = 0; c < tensor->row_len; c += BEV_MX_BLOCK) {
+        int64_t block = row * blocks_of(BEV_MXFP8, tensor->row_len) + c / BEV_MX_BLOCK;
+        int64_t n = tensor->row_len - c < BEV_MX_BLOCK ? tensor->row_len - c : BEV_MX_BLOCK;
+        e4m3_decode_span(values + c, codes + c, bev_block_scale(tensor, block) * tensor->scale, n);
     }
 }
 
@@ -307,6 +380,12 @@ void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_
         break;
     case BEV_NVFP4:
         nvfp4_encode_span(tensor, row, first, count, values);
+        break;
+    case BEV_E5M2:
+        e5m2_encode_span((uint8_t *)tensor->data + at, values, tensor->scale, count);
+        break;
+    case BEV_MXFP8:
+        mxfp8_encode_span(tensor, row, first, count, values);
         break;
     case BEV_INT8:
     case BEV_INT8_FP16:
@@ -347,6 +426,13 @@ void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, fl
         for (int64_t row = first; row < first + count; row++)
             nvfp4_decode_row(tensor, row, values + (row - first) * tensor->row_len);
         break;
+    case BEV_E5M2:
+        e5m2_decode_span(values, (const uint8_t *)tensor->data + at, tensor->scale, n);
+        break;
+    case BEV_MXFP8:
+        for (int64_t row = first; row < first + count; row++)
+            mxfp8_decode_row(tensor, row, values + (row - first) * tensor->row_len);
+        break;
     case BEV_INT8:
     case BEV_INT8_FP16:
         for (int64_t row = 0; row < count; row++)
@@ -377,14 +463,18 @@ double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column) {
     if (dtype == BEV_FP32)
         return ((const float *)tensor->data)[at];
     if (dtype == BEV_NVFP4) {
-        int64_t block = row * blocks_of(tensor->row_len) + column / BEV_BLOCK;
+        int64_t block = row * blocks_of(tensor->dtype, tensor->row_len) + column / BEV_BLOCK;
         uint8_t pair =
             ((const uint8_t *)tensor->data)[(block * BEV_BLOCK + column % BEV_BLOCK) / 2];
-        return code_value(dtype, pair >> (column % 2 * 4) & 0xf) *
-               bev_e4m3_decode(tensor->block_scales[block]) * tensor->scale;
+        return code_value(dtype, pair >> (column % 2 * 4) & 0xf) * bev_block_scale(tensor, block) *
+               tensor->scale;
     }
     uint32_t code = bev_dtypes[dtype].bits == 8 ? ((const uint8_t *)tensor->data)[at]
                                                 : ((const uint16_t *)tensor->data)[at];
+    if (dtype == BEV_MXFP8) {
+        int64_t block = row * blocks_of(dtype, tensor->row_len) + column / BEV_MX_BLOCK;
+        return code_value(dtype, code) * bev_block_scale(tensor, block) * tensor->scale;
+    }
     return code_value(dtype, code) * tensor->scale *
            (tensor->channel_scales ? tensor->channel_scales[column] : 1);
 }

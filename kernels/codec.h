@@ -21,6 +21,15 @@ float bev_e4m3_decode(uint8_t code);
 uint8_t bev_e2m1_encode(float value);
 float bev_e2m1_decode(uint8_t code);
 
+/* E5M2: infinity and NaN as in IEEE; the largest 57344, to which overflow and infinity saturate. */
+uint8_t bev_e5m2_encode(float value);
+float bev_e5m2_decode(uint8_t code);
+
+/* E8M0: 2^(code - 127), 255 is NaN. The least power of two that is not below `value`, from 2^-127
+ * to 2^127: a block scaled by it does not saturate. */
+uint8_t bev_e8m0_encode(float value);
+float bev_e8m0_decode(uint8_t code);
+
 /* Whole numbers: -127 to 127 (-128 is not used), 0 to 255. NaN encodes as 0. */
 int8_t bev_int8_encode(float value);
 uint8_t bev_uint8_encode(float value);
@@ -29,14 +38,17 @@ uint8_t bev_uint8_encode(float value);
 uint32_t bev_code(BevDtype dtype, float value);
 double bev_code_value(BevDtype dtype, uint32_t code);
 
+/* The scale of a block, by its place in tensor->block_scales. */
+float bev_block_scale(const BevTensor *tensor, int64_t block);
+
 /* Bytes needed for `rows` x `row_len` codes, and block scales (0 where the format has none). */
 size_t bev_code_bytes(BevDtype dtype, int64_t rows, int64_t row_len);
 size_t bev_block_scale_bytes(BevDtype dtype, int64_t rows, int64_t row_len);
 
 /* The tensor scale that maps |value| <= largest_abs onto the format without overflow: 1 for
  * FP32, FP16, BF16; largest_abs / 448 for FP8; largest_abs / 127 for INT8 and / 255 for UINT8;
- * largest_abs / (448 * 6) for NVFP4 (source: the NVFP4 recipe of two-level scaling). 1 where
- * largest_abs is 0. */
+ * largest_abs / (448 * 6) for NVFP4 (source: the NVFP4 recipe of two-level scaling). 1 for MXFP8,
+ * whose blocks' scales reach far enough, and where largest_abs is 0. */
 float bev_tensor_scale(BevDtype dtype, float largest_abs);
 
 /* Encodes tensor->rows x tensor->row_len values with tensor->dtype and tensor->scale into
@@ -44,7 +56,8 @@ float bev_tensor_scale(BevDtype dtype, float largest_abs);
 void bev_tensor_encode(const BevTensor *tensor, const float *values);
 
 /* The same for columns [first, first + count) of one row: how a kernel stores finished sums.
- * NVFP4: `first` is a multiple of BEV_BLOCK and the span ends with a block or with the row. */
+ * Formats with blocks: `first` is a multiple of a block, and the span ends with one or with the
+ * row. */
 void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
                      const float *values);
 

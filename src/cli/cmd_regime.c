@@ -55,6 +55,15 @@ static bool goes(const Options *options, BevDirection direction) {
     return !rows && direction == BEV_FORWARD;
 }
 
+/* Whether a kernel for GPUs has the format. */
+static bool has_format(BevDtype dtype, Err *err) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (bev_kernels[i]->where == BEV_CUDA && bev_kernels[i]->dtypes >> dtype & 1)
+            return true;
+    return err_set(err, ERR_USAGE, "--dtype", "verify and bench judge and time it on the CPU",
+                   "no kernel for GPUs has %s", bev_dtypes[dtype].title);
+}
+
 static bool open_direction(Regime *regime, BevDirection direction, unsigned kernels, Err *err) {
     unsigned dtypes = choices_mask(CHOICE_DTYPE, regime->options->dtype, 1u << BEV_FP16);
     unsigned aligns = choices_mask(CHOICE_ALIGN, regime->options->align, 1u << BEV_NEAREST);
@@ -66,6 +75,8 @@ static bool open_direction(Regime *regime, BevDirection direction, unsigned kern
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
             if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
                 continue;
+            if (direction == BEV_FORWARD && !has_format((BevDtype)dtype, err))
+                return false;
             int n = regime->model_count++ - first;
             SceneModel *model = &regime->models[first + n];
             progress_step(bev_dtypes[dtype].title, n / count, (n + 1) / count);

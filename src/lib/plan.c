@@ -29,7 +29,7 @@ bool lib_role_used(const BevProblem *problem, int32_t role) {
     case BEVPOOL_FEAT:
         return true;
     case BEVPOOL_FEAT_SCALES:
-        return problem->dtype == BEV_NVFP4 || bev_is_whole(problem->dtype);
+        return bev_dtypes[problem->dtype].block || bev_is_whole(problem->dtype);
     case BEVPOOL_OUT:
         return !backward;
     default:
@@ -179,9 +179,10 @@ static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *
     if (o->direction == BEVPOOL_BACKWARD && o->dtype > BEVPOOL_BF16)
         return lib_fail(error, BEVPOOL_UNSUPPORTED, "gradients are FP32, FP16 or BF16, not %s",
                         bev_dtypes[o->dtype].title);
-    if (o->dtype == BEVPOOL_NVFP4 && o->feat_layout == BEVPOOL_CHANNELS_FIRST)
+    if (bev_dtypes[o->dtype].block && o->feat_layout == BEVPOOL_CHANNELS_FIRST)
         return lib_fail(error, BEVPOOL_UNSUPPORTED,
-                        "NVFP4 features share scales along the channels, which must come last");
+                        "%s features share scales along the channels, which must come last",
+                        bev_dtypes[o->dtype].title);
     return BEVPOOL_OK;
 }
 

@@ -27,15 +27,20 @@ static bool are_ideal(const ScaleRanges *ranges, BevDtype dtype) {
     return !ranges || (ranges->ideal_by_channel && !bev_is_whole(dtype));
 }
 
+/* Whether any tensor that goes with such features has a scale. */
+static bool has_scales(BevDtype dtype) {
+    return scale_exists(dtype) || scale_exists(bev_dtypes[dtype].depth);
+}
+
 const char *ranges_label(const ScaleRanges *ranges, BevDtype dtype) {
-    if (!scale_exists(dtype))
+    if (!has_scales(dtype))
         return "none";
     return are_ideal(ranges, dtype) ? "ideal" : ranges->label;
 }
 
 void ranges_format(const ScaleRanges *ranges, BevDtype dtype, char *text, size_t size) {
     const char *title = bev_dtypes[dtype].title;
-    if (!scale_exists(dtype))
+    if (!has_scales(dtype))
         snprintf(text, size, "%s", title);
     else if (are_ideal(ranges, dtype))
         snprintf(text, size, "%s, ideal scales", title);

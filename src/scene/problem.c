@@ -152,16 +152,16 @@ static int64_t count_saturated(const BevTensor *tensor, int64_t row, int64_t fir
         return count_beyond_scales(values, tensor->channel_scales + first, count, limit);
     if (!tensor->block_scales)
         return count_beyond(values, count, limit);
-    int64_t saturated = 0, blocks = (tensor->row_len + BEV_BLOCK - 1) / BEV_BLOCK;
-    for (int64_t c = 0; c < count; c += BEV_BLOCK) {
-        double unit = bev_e4m3_decode(tensor->block_scales[row * blocks + (first + c) / BEV_BLOCK]);
-        saturated +=
-            count_beyond(values + c, count - c < BEV_BLOCK ? count - c : BEV_BLOCK, limit * unit);
+    const int64_t block = bev_dtypes[tensor->dtype].block;
+    int64_t saturated = 0, blocks = (tensor->row_len + block - 1) / block;
+    for (int64_t c = 0; c < count; c += block) {
+        double unit = bev_block_scale(tensor, row * blocks + (first + c) / block);
+        saturated += count_beyond(values + c, count - c < block ? count - c : block, limit * unit);
     }
     return saturated;
 }
 
-enum { SPAN = 4096 }; /* columns that a thread encodes at a time; a multiple of BEV_BLOCK */
+enum { SPAN = 4096 }; /* columns that a thread encodes at a time; a multiple of all blocks */
 
 /* The scale of a tensor by the magnitude that it keeps; 0: the largest one. */
 static void choose_scale(BevTensor *tensor, const float *values, double range) {

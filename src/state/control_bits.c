@@ -30,10 +30,14 @@ int bits_width(BevDtype element, BitsPart part) {
 
 BitsTitle bits_title(BevDtype element) {
     BitsTitle title;
-    int n = snprintf(title.text, sizeof title.text, "%s", bev_dtypes[element].title);
+    char fields[16] = "";
+    const char *name = bev_dtypes[element].title;
     if (bev_dtypes[element].exponent)
-        snprintf(title.text + n, sizeof title.text - (size_t)n, " E%dM%d",
-                 bev_dtypes[element].exponent, bits_width(element, PART_FRACTION));
+        snprintf(fields, sizeof fields, "E%dM%d", bev_dtypes[element].exponent,
+                 bits_width(element, PART_FRACTION));
+    bool named_so = !*fields || !strcmp(name, fields);
+    snprintf(title.text, sizeof title.text, "%s%s%s", name, named_so ? "" : " ",
+             named_so ? "" : fields);
     return title;
 }
 

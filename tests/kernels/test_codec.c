@@ -27,6 +27,12 @@ static uint32_t bf16_encode(float v) {
 static uint32_t e4m3_encode(float v) {
     return bev_e4m3_encode(v);
 }
+static uint32_t e5m2_encode(float v) {
+    return bev_e5m2_encode(v);
+}
+static float e5m2_decode(uint32_t c) {
+    return bev_e5m2_decode((uint8_t)c);
+}
 static uint32_t e2m1_encode(float v) {
     return bev_e2m1_encode(v);
 }
@@ -47,8 +53,10 @@ static const Format formats[] = {
     {"fp16", BEV_FP16, 16, 10, 15, true, false, fp16_encode, fp16_decode},
     {"bf16", BEV_BF16, 16, 7, 127, true, false, bf16_encode, bf16_decode},
     {"e4m3", BEV_FP8, 8, 3, 7, false, true, e4m3_encode, e4m3_decode},
+    {"e5m2", BEV_E5M2, 8, 2, 15, true, true, e5m2_encode, e5m2_decode},
     {"e2m1", BEV_NVFP4, 4, 1, 1, false, true, e2m1_encode, e2m1_decode},
 };
+static const Format *const e4m3 = &formats[2], *const e2m1 = &formats[4];
 enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
 
 static uint32_t sign_bit(const Format *f) {
@@ -85,7 +93,9 @@ static void test_decode_and_round_trip(const Format *f) {
     for (uint32_t code = 0; code < count; code++) {
         float value = f->decode(code);
         decoded += same(value, meaning(f, code));
-        returned += isnan(value) ? isnan(f->decode(f->encode(value))) : f->encode(value) == code;
+        bool lost = isinf(value) && f->saturates; /* E5M2's own infinity becomes its largest, too */
+        returned +=
+            isnan(value) || lost ? !isinf(f->decode(f->encode(value))) : f->encode(value) == code;
     }
     tap_ok(decoded == count, "%s: %u of %u codes decode as defined", f->name, decoded, count);
     tap_ok(returned == count, "%s: %u of %u codes survive decode, encode", f->name, returned,
@@ -147,7 +157,7 @@ static void test_spans_match_elements(void) {
     values[7] = NAN, values[8] = INFINITY, values[9] = -INFINITY, values[10] = -0.0f;
     for (int i = 0; i < FORMAT_COUNT - 1; i++) {
         const Format *f = &formats[i];
-        BevTensor tensor = {f->dtype, 1, N, codes, NULL, f->dtype == BEV_FP8 ? 0.25f : 1, NULL};
+        BevTensor tensor = {f->dtype, 1, N, codes, NULL, f->width == 8 ? 0.25f : 1, NULL};
         bev_tensor_encode(&tensor, values);
         bev_tensor_decode(&tensor, 0, 1, back);
         int encoded = 0, decoded = 0, at = 0;
@@ -187,8 +197,8 @@ static void test_nvfp4_decode(void) {
         scales[1] = (uint8_t)(255 - scale);
         bev_tensor_decode(&tensor, 0, 1, row);
         for (int c = 0; c < BEV_BLOCK + 5; c++) {
-            double want = meaning(&formats[3], (uint32_t)c % 16) *
-                          meaning(&formats[2], scales[c / BEV_BLOCK]) * 0.5;
+            double want =
+                meaning(e2m1, (uint32_t)c % 16) * meaning(e4m3, scales[c / BEV_BLOCK]) * 0.5;
             bool nan = isnan(want) && isnan(row[c]) && isnan(bev_tensor_at(&tensor, 0, c));
             wrong += !nan && (row[c] != want || bev_tensor_at(&tensor, 0, c) != want);
         }
@@ -217,12 +227,12 @@ static void test_nvfp4_encode(void) {
             double top = 0;
             for (int k = c / BEV_BLOCK * BEV_BLOCK; k < LEN && k / BEV_BLOCK == c / BEV_BLOCK; k++)
                 top = fmax(top, fabs((double)values[r * LEN + k]) / 6 / tensor.scale);
-            double chosen = meaning(&formats[2], scales[r * BLOCKS + c / BEV_BLOCK]);
+            double chosen = meaning(e4m3, scales[r * BLOCKS + c / BEV_BLOCK]);
             for (uint32_t s = 0; s < 0x7f; s++)
-                wrong_scale += fabs(meaning(&formats[2], s) - top) < fabs(chosen - top) * 0.999999;
+                wrong_scale += fabs(meaning(e4m3, s) - top) < fabs(chosen - top) * 0.999999;
             double value = values[r * LEN + c], unit = chosen * tensor.scale;
             for (uint32_t code = 0; code < 16; code++)
-                wrong_value += fabs(meaning(&formats[3], code) * unit - value) <
+                wrong_value += fabs(meaning(e2m1, code) * unit - value) <
                                fabs(bev_tensor_at(&tensor, r, c) - value) * 0.999999;
         }
     tap_ok(wrong_scale == 0 && wrong_value == 0,
@@ -297,6 +307,50 @@ static void test_uint8(void) {
     tap_ok(wrong == 0, "uint8: every code (%d wrong)", wrong);
 }
 
+/* E8M0 by its definition; then rows of MXFP8 that end inside a block: the least power of two with
+ * which nothing saturates, and the nearest codes. */
+static void test_mxfp8(void) {
+    enum { N = 2 * BEV_MX_BLOCK + 5, BLOCKS = 3, ROWS = 50 };
+    static float values[ROWS * N], back[ROWS * N];
+    static uint8_t codes[ROWS * N], scales[ROWS * BLOCKS];
+    int wrong = 0, nearest = 0, least = 0, at = 0;
+    uint64_t seed = 3;
+    for (int code = 0; code < 255; code++) {
+        float power = ldexpf(1, code - 127);
+        wrong += bev_e8m0_decode((uint8_t)code) != power || bev_e8m0_encode(power) != code ||
+                 (code < 254 && bev_e8m0_encode(nextafterf(power, INFINITY)) != code + 1);
+    }
+    tap_ok(!wrong && isnan(bev_e8m0_decode(255)) && bev_e8m0_encode(NAN) == 255 &&
+               bev_e8m0_encode(0) == 0 && bev_e8m0_encode(INFINITY) == 254,
+           "e8m0: every power of two, rounded up (%d wrong)", wrong);
+    for (int i = 0; i < ROWS * N; i++)
+        values[i] =
+            ldexpf((float)random_unit(&seed) - 0.5f, (int)(random_below(&seed, 20)) + i / N - 30);
+    BevTensor tensor = {BEV_MXFP8, ROWS, N, codes, scales, 1, NULL};
+    bev_tensor_encode(&tensor, values);
+    bev_tensor_decode(&tensor, 0, ROWS, back);
+    for (int i = 0; i < ROWS * N; i++) {
+        int first = i / N * N + i % N / BEV_MX_BLOCK * BEV_MX_BLOCK;
+        int end = first + BEV_MX_BLOCK < (i / N + 1) * N ? first + BEV_MX_BLOCK : (i / N + 1) * N;
+        double largest = 0, unit = ldexp(1, scales[i / N * BLOCKS + i % N / BEV_MX_BLOCK] - 127);
+        for (int k = first; k < end; k++)
+            largest = fmax(largest, fabs((double)values[k]));
+        least += largest <= 448 * unit && largest > 448 * unit / 2;
+        double error = fabs(values[i] / unit - meaning(e4m3, codes[i])), best = INFINITY;
+        for (uint32_t code = 0; code < 256; code++)
+            best = fmin(best, fabs(values[i] / unit - meaning(e4m3, code)));
+        nearest += error == best && back[i] == (float)(meaning(e4m3, codes[i]) * unit);
+        at += bev_tensor_at(&tensor, i / N, i % N) == meaning(e4m3, codes[i]) * unit;
+    }
+    tap_ok(least == ROWS * N && nearest == ROWS * N && at == ROWS * N,
+           "mxfp8: the least block scale (%d), nearest codes (%d), read one by one (%d) of %d",
+           least, nearest, at, ROWS * N);
+    tap_ok(bev_block_scale_bytes(BEV_MXFP8, ROWS, N) == sizeof scales &&
+               bev_code_bytes(BEV_MXFP8, ROWS, N) == sizeof codes &&
+               bev_tensor_scale(BEV_MXFP8, 1e6f) == 1 && bev_tensor_scale(BEV_E5M2, 114688) == 2,
+           "mxfp8: sizes, and no scale of the tensor");
+}
+
 /* bev_code and bev_code_value are the codecs above, by format; the table has the fields' widths. */
 static void test_code_of_any_format(void) {
     int wrong = 0, count = 0;
@@ -309,7 +363,8 @@ static void test_code_of_any_format(void) {
                "%s: the table's bits are those of its definition", f->name);
         for (uint32_t code = 0; code < 1u << f->width; code++, count++) {
             double value = meaning(f, code);
-            bool back = isnan(value) || bev_code(f->dtype, (float)value) == code;
+            bool lost = isnan(value) || (isinf(value) && f->saturates);
+            bool back = lost || bev_code(f->dtype, (float)value) == code;
             wrong += !same(bev_code_value(f->dtype, code), value) || !back;
         }
     }
@@ -359,6 +414,7 @@ TAP_SUITE(codec) {
         test_midpoints(&formats[i]);
         test_specials(&formats[i]);
     }
+    test_mxfp8();
     test_code_of_any_format();
     test_fp32_is_untouched();
     test_spans_match_elements();

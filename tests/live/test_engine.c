@@ -239,7 +239,8 @@ TAP_SUITE(engine_scales) {
     const LiveScales each = frame->live.scales;
     state.job.scales = SCALES_CHANNEL_METHODS + SCALE_MAX;
     frame = ask(engine, &state);
-    tap_ok(each.channel_least < each.channel_most && frame->live.scales.channel_least < frame->live.scales.channel_most &&
+    tap_ok(each.channel_least < each.channel_most &&
+               frame->live.scales.channel_least < frame->live.scales.channel_most &&
                fabsf(frame->live.scales.channel_most * frame->live.scales.tensor[0] /
                          (each.channel_most * each.tensor[0]) -
                      1) < 1e-6,

@@ -25,10 +25,11 @@ static void describe_format(const ChartInput *input, int dtype, const PredictedK
 }
 
 /* A bar for each term of the latency, under a heading with the latency. */
-static void term_bars(ChartData *data, int dtype, const PredictedKernel *v3, double *longest) {
+static void term_bars(ChartData *data, int place, int dtype, const PredictedKernel *v3,
+                      double *longest) {
     const ChartInput *input = data->input;
-    PlotBar *bars = &data->bars[dtype * TERM_COUNT];
-    char *group = data->labels[dtype];
+    PlotBar *bars = &data->bars[place * TERM_COUNT];
+    char *group = data->labels[place];
     if (v3)
         describe_format(input, dtype, v3, group);
     else
@@ -47,9 +48,10 @@ static void term_bars(ChartData *data, int dtype, const PredictedKernel *v3, dou
 }
 
 /* One bar for the whole latency, in the colour of the term that binds. */
-static void latency_bar(ChartData *data, int dtype, const PredictedKernel *v3, double *longest) {
+static void latency_bar(ChartData *data, int place, int dtype, const PredictedKernel *v3,
+                        double *longest) {
     const ChartInput *input = data->input;
-    PlotBar *bar = &data->bars[dtype];
+    PlotBar *bar = &data->bars[place];
     char us[32], bytes[32];
     *bar = (PlotBar){.label = bev_dtypes[dtype].title,
                      .text = "n/a",
@@ -73,10 +75,12 @@ void fill_dtype(ChartData *data) {
     double longest = 1;
     bool low = input->room == ROOM_LOW;
     Gpu gpu = chart_gpu(input, input->gpu);
-    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+    int places = 0, most = MAX_BARS / (low ? 1 : TERM_COUNT);
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT && places < most; dtype++) {
         const ModelFormat *format = &input->model->formats[dtype];
         const PredictedKernel *v3 = format->known ? model_v3(format, &gpu) : NULL;
-        (low ? latency_bar : term_bars)(data, dtype, v3, &longest);
+        if (bev_kernel_find("v3")->dtypes >> dtype & 1) /* others are formats of CPU kernels */
+            (low ? latency_bar : term_bars)(data, places++, dtype, v3, &longest);
     }
     chart_describe_gpu(input, on, sizeof on);
     snprintf(data->subtitle, sizeof data->subtitle, "%s, V3 as chosen for %s", input->scene, on);
@@ -94,7 +98,7 @@ void fill_dtype(ChartData *data) {
     spec->x = (PlotAxis){"µs", false, 0, chart_round_up(longest), "µs"};
     spec->part_names = term_names;
     spec->part_count = TERM_COUNT;
-    spec->bar_count = BEV_DTYPE_COUNT * (low ? 1 : TERM_COUNT);
+    spec->bar_count = places * (low ? 1 : TERM_COUNT);
 }
 
 /* ---- what binds each kernel ----------------------------------------------------------------- */

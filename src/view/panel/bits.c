@@ -189,7 +189,7 @@ static void draw_scale(View *view) {
     else
         snprintf(text, sizeof text, "x %.4g, scale of the %s (%s)%s: %.4g",
                  (double)scales->tensor[page->of], name, by,
-                 bev_dtypes[page->dtype].bits < 8 ? ", x 1 of its block" : "",
+                 bev_dtypes[page->dtype].block ? ", x 1 of its block" : "",
                  page->of == BITS_FEATURES ? most : scaled);
     say(view, cell_style(INK_TEXT), text);
 }
