@@ -11,33 +11,47 @@
  *         their features.
  *
  *             logits  [bin][w]  ->  depths [bin][w]      features [c][w]  ->  [w][c]
- *                      |  max, sum down the bins                    32 x 32 at a time
+ *                      |  max, sum down the bins               4 x 4 at a time (FP32)
  *
  * MEMORY  Logits are read three times, from the second cache after the first: for the largest, for
- *         the sum, for the share. Depths are kept in FP32, whatever the format of the logits.
+ *         the sum, for the share. Depths are kept in FP32, whatever the format of the logits. A
+ *         grid in FP32 with channels first is written past the caches: whole lines, that need not
+ * be read before.
  *
  * COST    An exponential a logit, by a polynomial that the compiler vectorises: expf() takes one
  *         number at a time. 4 bytes a depth more than V4 moves; backward 12.
  *
- * LIMITS  Rows of logits that are not side by side in memory are read one by one.
+ * LIMITS  Rows of logits that are not side by side in memory are read one by one. FP16 and BF16
+ *         are transposed number by number. The grid is written twice: as rows, and behind V4.
  *
  * TRY     Take expf() instead of exp2_of(): how much of the time was it? Keep the exponentials of
  *         the sum, in place of computing them again: what does the store cost? */
 #include "kernels/cpu/cpu_view.h"
 
 #include <math.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 extern const BevKernel kernel_cpu_v4, kernel_cpu_grad_v4;
 
-enum { COLUMNS = 64, EDGE = 32, LINE = 64 };
+enum { COLUMNS = 64, LANES = 16, EDGE = 32, CELLS = 64, LINE = 64 };
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
-/* 2^x for x <= 0, to 2^-22 of the value; below 2^-126: 0. NaN stays NaN. */
+/* 2^x for x <= 0, to 2.5e-7 of the value; below 2^-126: 0. NaN stays NaN. Without branches and
+ * without a conversion to whole numbers, whose limits the compiler would have to mind: added to
+ * `whole`, x loses its digits behind the point, and the last bits of the sum are its whole part. */
 CPU_INLINE float exp2_of(float x) {
-    float inside = x > -126.0f ? x : -126.0f;
-    int32_t whole = (int32_t)(inside - 0.5f);
-    float f = inside - (float)whole; /* -0.5 to 0.5 */
+    typedef union {
+        uint32_t bits;
+        float value;
+    } Word;
+    const float whole = 12582912.0f; /* 1.5 * 2^23 */
+    float inside = x < -126.0f ? -126.0f : x;
+    Word sum = {.value = inside + whole};
+    float f = inside - (sum.value - whole); /* -0.5 to 0.5 */
     float p = 1.5403530e-4f;
     p = p * f + 1.3333558e-3f;
     p = p * f + 9.6181291e-3f;
@@ -45,41 +59,53 @@ CPU_INLINE float exp2_of(float x) {
     p = p * f + 2.4022651e-1f;
     p = p * f + 6.9314718e-1f;
     p = p * f + 1.0f;
-    union {
-        int32_t bits;
-        float value;
-    } power = {.bits = (whole + 127) << 23};
-    return x > -126.0f ? p * power.value : x <= -126.0f ? 0.0f : x;
+    Word power = {.bits = (sum.bits + 127) << 23};
+    float result = p * power.value;
+    return x < -126.0f ? 0.0f : result;
+}
+
+/* Copies of a size that the compiler knows; the last one overlaps the one before it. */
+CPU_INLINE void copy_line(float *restrict to, const float *restrict from, int count) {
+    for (int w = 0; w + LANES <= count; w += LANES)
+        memcpy(to + w, from + w, LANES * sizeof *to);
+    if (count >= LANES)
+        memcpy(to + count - LANES, from + count - LANES, LANES * sizeof *to);
+    for (int w = 0; count < LANES && w < count; w++)
+        to[w] = from[w];
 }
 
 /* Logits of neighbouring columns, from element `at` on. */
 static void read_logits(const BevTensor *tensor, int64_t at, int64_t stride, int count,
                         float *values) {
-    for (int w = 0; w < count; w++)
-        values[w] = cpu_view_get(tensor, at + w * stride);
+    if (tensor->dtype == BEV_FP32 && stride == 1)
+        copy_line(values, (const float *)tensor->data + at, count);
+    else
+        for (int w = 0; w < count; w++)
+            values[w] = cpu_view_get(tensor, at + w * stride);
 }
 
-CPU_CLONES static void add_largest(const float *values, int count, float *largest) {
+/* The loops below take `width` values, a multiple of LANES: those behind the last column are
+ * computed for nothing, since a rest that is taken one by one costs more than a whole vector. */
+CPU_CLONES static void add_largest(const float *restrict line, int width, float *restrict largest) {
     CPU_SIMD
-    for (int w = 0; w < count; w++)
-        largest[w] = values[w] > largest[w] ? values[w] : largest[w];
+    for (int w = 0; w < width; w++)
+        largest[w] = line[w] > largest[w] ? line[w] : largest[w];
 }
 
-/* values = exp2((value - largest) * factor); sums += values. */
-CPU_CLONES static void add_powers(float *restrict values, int count, float factor,
+/* line = exp2((value - largest) * factor); sums += line. */
+CPU_CLONES static void add_powers(float *restrict line, int width, float factor,
                                   const float *restrict largest, float *restrict sums) {
     CPU_SIMD
-    for (int w = 0; w < count; w++) {
-        values[w] = exp2_of((values[w] - largest[w]) * factor);
-        sums[w] += values[w];
+    for (int w = 0; w < width; w++) {
+        line[w] = exp2_of((line[w] - largest[w]) * factor);
+        sums[w] += line[w];
     }
 }
 
-CPU_CLONES static void divide_by(float *restrict values, int64_t distance, int64_t bins, int count,
-                                 const float *restrict sums) {
-    for (int64_t bin = 0; bin < bins; bin++)
-        for (int w = 0; w < count; w++)
-            values[bin * distance + w] /= sums[w];
+CPU_CLONES static void divide_by(float *restrict line, int width, const float *restrict sums) {
+    CPU_SIMD
+    for (int w = 0; w < width; w++)
+        line[w] /= sums[w];
 }
 
 /* The depths of `count` columns of an image row. */
@@ -88,21 +114,80 @@ static void softmax(const BevProblem *problem, int64_t camera, int64_t row, int6
     const BevShape *shape = &problem->shape;
     const BevStrides *s = &problem->view.depth;
     float factor = 1.44269504f / problem->view.temperature, largest[COLUMNS], sums[COLUMNS] = {0};
+    float line[COLUMNS] = {0};
+    int width = (count + LANES - 1) / LANES * LANES;
     int64_t at = camera * s->camera + row * s->row + column * s->column;
     int64_t distance = shape->feat_h * shape->feat_w;
-    for (int w = 0; w < count; w++)
+    for (int w = 0; w < width; w++)
         largest[w] = -INFINITY;
     for (int64_t bin = 0; bin < shape->depth_bins; bin++) {
-        read_logits(&problem->depth, at + bin * s->channel, s->column, count,
-                    depths + bin * distance);
-        add_largest(depths + bin * distance, count, largest);
+        read_logits(&problem->depth, at + bin * s->channel, s->column, count, line);
+        add_largest(line, width, largest);
+        copy_line(depths + bin * distance, line, count);
     }
-    if (!problem->view.softmax)
-        return;
-    for (int64_t bin = 0; bin < shape->depth_bins; bin++)
-        add_powers(depths + bin * distance, count, factor, largest, sums);
-    divide_by(depths, distance, shape->depth_bins, count, sums);
+    for (int64_t bin = 0; problem->view.softmax && bin < shape->depth_bins; bin++) {
+        copy_line(line, depths + bin * distance, count);
+        add_powers(line, width, factor, largest, sums);
+        copy_line(depths + bin * distance, line, count);
+    }
+    for (int64_t bin = 0; problem->view.softmax && bin < shape->depth_bins; bin++) {
+        copy_line(line, depths + bin * distance, count);
+        divide_by(line, width, sums);
+        copy_line(depths + bin * distance, line, count);
+    }
 }
+
+/* ---- transpositions -------------------------------------------------------------------------- */
+
+/* to[c * to_stride + r] = from[r * from_stride + c]. */
+static void transpose_rest(const uint32_t *from, int64_t from_stride, int64_t rows, int64_t columns,
+                           uint32_t *to, int64_t to_stride) {
+    for (int64_t c = 0; c < columns; c++)
+        for (int64_t r = 0; r < rows; r++)
+            to[c * to_stride + r] = from[r * from_stride + c];
+}
+
+#ifdef __SSE2__
+/* `stream`: past the caches, which what is written does not fit into; stream_end() ends that. */
+static void transpose_4x4(const float *from, int64_t from_stride, float *to, int64_t to_stride,
+                          bool stream) {
+    __m128 a = _mm_loadu_ps(from), b = _mm_loadu_ps(from + from_stride);
+    __m128 c = _mm_loadu_ps(from + 2 * from_stride), d = _mm_loadu_ps(from + 3 * from_stride);
+    _MM_TRANSPOSE4_PS(a, b, c, d);
+    if (stream) {
+        _mm_stream_ps(to, a), _mm_stream_ps(to + to_stride, b);
+        _mm_stream_ps(to + 2 * to_stride, c), _mm_stream_ps(to + 3 * to_stride, d);
+    } else {
+        _mm_storeu_ps(to, a), _mm_storeu_ps(to + to_stride, b);
+        _mm_storeu_ps(to + 2 * to_stride, c), _mm_storeu_ps(to + 3 * to_stride, d);
+    }
+}
+
+/* The same in squares of 4 x 4. */
+static void transpose_words(const uint32_t *from, int64_t from_stride, int64_t rows,
+                            int64_t columns, uint32_t *to, int64_t to_stride, bool stream) {
+    int64_t r4 = rows & ~(int64_t)3, c4 = columns & ~(int64_t)3;
+    stream = stream && (uintptr_t)to % 16 == 0 && to_stride % 4 == 0;
+    for (int64_t c = 0; c < c4; c += 4)
+        for (int64_t r = 0; r < r4; r += 4)
+            transpose_4x4((const float *)(from + r * from_stride + c), from_stride,
+                          (float *)(to + c * to_stride + r), to_stride, stream);
+    transpose_rest(from + c4, from_stride, r4, columns - c4, to + c4 * to_stride, to_stride);
+    transpose_rest(from + r4 * from_stride, from_stride, rows - r4, columns, to + r4, to_stride);
+}
+
+static void stream_end(void) {
+    _mm_sfence();
+}
+#else
+static void transpose_words(const uint32_t *from, int64_t from_stride, int64_t rows,
+                            int64_t columns, uint32_t *to, int64_t to_stride, bool stream) {
+    (void)stream;
+    transpose_rest(from, from_stride, rows, columns, to, to_stride);
+}
+
+static void stream_end(void) {}
+#endif
 
 /* ---- features -------------------------------------------------------------------------------- */
 
@@ -122,7 +207,10 @@ void cpu_view_features(const BevProblem *problem, int64_t camera, int64_t row, v
     const BevStrides *s = &problem->view.feat;
     int64_t from = camera * s->camera + row * s->row;
     int64_t to = (camera * shape->feat_h + row) * shape->feat_w * shape->channels;
-    if (problem->dtype == BEV_FP32)
+    if (problem->dtype == BEV_FP32 && s->column == 1)
+        transpose_words((const uint32_t *)problem->feat.data + from, s->channel, shape->channels,
+                        shape->feat_w, (uint32_t *)feat + to, shape->channels, false);
+    else if (problem->dtype == BEV_FP32)
         to_last_uint32_t((const uint32_t *)problem->feat.data + from, s, shape->feat_w,
                          shape->channels, (uint32_t *)feat + to);
     else
@@ -171,19 +259,23 @@ ROW_FROM_LAST(uint32_t)
 void cpu_view_spread(const BevProblem *problem, const void *rows) {
     int64_t channels = problem->shape.channels;
     int64_t cells = problem->out.rows / problem->out_samples;
-    int64_t blocks = (cells + EDGE - 1) / EDGE;
+    int64_t blocks = (cells + CELLS - 1) / CELLS;
     const BevStrides s = {.channel = cells, .column = 1};
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < problem->out_samples * blocks; i++) {
-        int64_t first = i % blocks * EDGE, left = cells - first, count = left < EDGE ? left : EDGE;
-        int64_t sample = i / blocks * cells * channels;
-        int64_t from = sample + first * channels, to = sample + first;
-        if (problem->dtype == BEV_FP32)
-            from_last_uint32_t((const uint32_t *)rows + from, &s, count, channels,
-                               (uint32_t *)problem->out.data + to);
-        else
-            from_last_uint16_t((const uint16_t *)rows + from, &s, count, channels,
-                               (uint16_t *)problem->out.data + to);
+#pragma omp parallel
+    {
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < problem->out_samples * blocks; i++) {
+            int64_t first = i % blocks * CELLS, left = cells - first;
+            int64_t count = left < CELLS ? left : CELLS, sample = i / blocks * cells * channels;
+            int64_t from = sample + first * channels, to = sample + first;
+            if (problem->dtype == BEV_FP32)
+                transpose_words((const uint32_t *)rows + from, channels, count, channels,
+                                (uint32_t *)problem->out.data + to, cells, true);
+            else
+                from_last_uint16_t((const uint16_t *)rows + from, &s, count, channels,
+                                   (uint16_t *)problem->out.data + to);
+        }
+        stream_end();
     }
 }
 
@@ -193,7 +285,11 @@ static void features_back(const BevProblem *problem, int64_t camera, int64_t row
     const BevStrides *s = &problem->view.feat;
     int64_t to = camera * s->camera + row * s->row;
     int64_t from = (camera * shape->feat_h + row) * shape->feat_w * shape->channels;
-    if (problem->dtype == BEV_FP32)
+    if (problem->dtype == BEV_FP32 && s->column == 1)
+        transpose_words((const uint32_t *)grads + from, shape->channels, shape->feat_w,
+                        shape->channels, (uint32_t *)problem->grad_feat.data + to, s->channel,
+                        false);
+    else if (problem->dtype == BEV_FP32)
         from_last_uint32_t((const uint32_t *)grads + from, s, shape->feat_w, shape->channels,
                            (uint32_t *)problem->grad_feat.data + to);
     else
