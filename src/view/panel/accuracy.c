@@ -143,20 +143,21 @@ static int rows_of(const PanelData *data, unsigned rows[BEV_DTYPE_COUNT]) {
     return count;
 }
 
-/* "FP32 BF16 FP8  waits: machine busy" */
+/* "FP32 BF16 FP8  waits: machine busy", or "8 others  waits: machine busy" where that is too long. */
 static void draw_folded(Table *table, Area area, const PanelData *data, unsigned row) {
-    char text[160] = "";
+    char names[96] = "", text[160];
     const char *reason = NULL;
     for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
-        size_t used = strlen(text);
+        size_t used = strlen(names);
         if (!(row >> i & 1))
             continue;
         reason = reason_of(data, (BevDtype)i);
         table->sheet->origin.dtype = (BevDtype)i;
-        snprintf(text + used, sizeof text - used, "%s%s", used ? " " : "", bev_dtypes[i].title);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? " " : "", bev_dtypes[i].title);
     }
-    size_t used = strlen(text);
-    snprintf(text + used, sizeof text - used, "  %s", reason);
+    snprintf(text, sizeof text, "%s  %s", names, reason);
+    if (sheet_width(table->sheet, text) > area.w)
+        snprintf(text, sizeof text, "%d others  %s", __builtin_popcount(row), reason);
     sheet_spot(table->sheet, (Area){area.x, table->y, area.w, 1}, ACTION_COMMANDS, 0, "dtype ");
     sheet_text(table->sheet, area.x, table->y, area.w, cell_style(INK_MUTED), text);
     table->y++;
