@@ -23,7 +23,7 @@ frame 2 | grep -q 'Kernels, FP16 nearest backward' && frame 2 | grep -q '^   *1 
 tap_ok $? 'the ladder backward, from its reference on'
 frame 2 | grep -q 'Accuracy of .*, nearest backward' && frame 2 | grep -q 'FP16  *pass  *pass  *pass'
 tap_ok $? 'the three gates of its gradients'
-frame 2 | grep -q 'FP8  *not in this kernel'
+frame 2 | grep -Eq '(FP8 .*|[0-9]+ others)  *not in this kernel'
 tap_ok $? 'formats without gradients say so'
 frame 2 | grep -q 'Points of a pixel' && ! frame 1 | grep -q 'Points of a pixel'
 tap_ok $? 'intervals are those of pixels'

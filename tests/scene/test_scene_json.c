@@ -406,6 +406,9 @@ TAP_SUITE(scene_json_fields) {
                 {"a mistyped key", break_key},
                 {"a missing key", break_presence}};
     json_t *root = json_loads(base, 0, NULL);
+    refusals = 0;
+    walk(root, root, "$", ways[0].breaker); /* what the first reading alone takes does not count */
+    optional_fields = 0;
     long mark = memory_mark();
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         refusals = 0;
