@@ -371,9 +371,9 @@ bool cmd_bench(const Options *options, Err *err) {
     if (options->recorded && (options->against || options->fail || options->png))
         return err_set(err, ERR_USAGE, "--recorded", "leave it out",
                        "recorded figures are not compared with those of another file");
-    if (options->once &&
-        (options->timeline || options->recorded || options->against || options->fail || options->png || options->cache ||
-         options->single || options->quick || options->l2_carveout))
+    if (options->once && (options->timeline || options->recorded || options->against ||
+                          options->fail || options->png || options->cache || options->single ||
+                          options->quick || options->l2_carveout))
         return err_set(err, ERR_USAGE, "--once", "leave it or the other option out",
                        "nothing is timed, so that --recorded, --against, --cache, --single, "
                        "--quick and --l2-carveout have no meaning");

@@ -50,7 +50,8 @@ typedef struct {
     bool dirty;
 
     const char *output, *format, *cache, *timing, *l2_carveout, *pooled, *against, *fail;
-    bool quick, single, once, timeline, recorded, half, bare, photo_features, kernels, probe, objects;
+    bool quick, single, once, timeline, recorded, half, bare, photo_features, kernels, probe,
+        objects;
 
     const char *view, *slice, *colormap, *range, *compare, *theme, *title;
     int64_t channel, width;
