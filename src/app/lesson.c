@@ -299,8 +299,8 @@ void app_lesson_wish(App *app) {
             app_undo(app, app->undo.count - app->lesson_undo + 1); /* all that it changed */
     } else if (wish == WISH_WORKFLOW)
         ok = app_open_page(app, DESK_WORKFLOW, &err);
-    else if (wish == WISH_SLOW)
-        ok = app_open_page(app, DESK_SLOW, &err);
+    else if (wish == WISH_SLOW) /* the page stays closed in a lesson, and in a quiz */
+        ok = (app->desk.open && !app->desk.page) || app_open_page(app, DESK_SLOW, &err);
     else if (wish == WISH_TOUR)
         ok = app_open_tour(app, &err);
     else

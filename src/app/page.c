@@ -104,7 +104,7 @@ static uint32_t slow_bit(void) {
 static void show_slow(const App *app, LessonPane *pane) {
     const State *state = &app->state;
     SlowView healthy, slow;
-    char text[160], on[64];
+    char text[200], on[64];
     pane->model_kernels = slow_bit();
     snprintf(pane->title, sizeof pane->title, "Slow on purpose: %s", state_slow(state));
     if (!live_slow(state, app_live(app), &healthy, &slow)) {
@@ -112,8 +112,11 @@ static void show_slow(const App *app, LessonPane *pane) {
         return;
     }
     prediction_gpu(state, on, sizeof on);
-    snprintf(text, sizeof text, "%s on %s (model): the healthy kernel, then %s.",
-             bev_default(BEV_CPU, BEV_FORWARD)->title, on, state_slow(state));
+    snprintf(text, sizeof text,
+             "%s on %s (model): the healthy kernel, then %s. What makes it slow? Type :%s and one of "
+             "the names below.",
+             bev_default(BEV_CPU, BEV_FORWARD)->title, on, state_slow(state),
+             keys[ACTION_SUSPECT].word);
     pane_add(&pane->body, PANE_TEXT, false, text);
     add_views(&pane->body, &healthy, &slow);
     add_suspect(state, &pane->body);

@@ -74,5 +74,6 @@ bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
         return false;
     if (!row.skipped[0])
         fill(accuracy, &row);
+    accuracy->time_s = inputs->features->time_s;
     return true;
 }

@@ -3,6 +3,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/ref.h"
+#include "kernels/defects.h"
 #include "src/run/backend.h"
 
 #include <math.h>
@@ -114,6 +115,10 @@ static void notice_changes(Engine *engine) {
         engine->loads++;
         watch_file(&engine->file, inputs->scene);
     }
+    const BevKernel *before = engine->shown_config.kernel;
+    if (inputs->scene != engine->shown.scene ||
+        (before && before != config->kernel && (defect_of(before) || defect_of(config->kernel))))
+        live_forget_accuracy(&engine->live);
     if (has_other_values(engine, inputs, config))
         mark_stale(engine);
     double launch_us = engine->live.stand_in ? 0 : engine->live.stages_us[STAGE_POOL].value;

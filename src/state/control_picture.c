@@ -37,7 +37,8 @@ unsigned control_compare(State *state, const Command *command) {
     if (state->job.other)
         snprintf(label, sizeof label, "%s",
                  menu_name(&state->menu.scenes, state->job.other - 1));
-    if (mode && !state->job.other && kernel_config_equal(&state->job.baseline, &state->job.config))
+    if (mode && !state->job.other && !job_rigs_differ(&state->job) &&
+        kernel_config_equal(&state->job.baseline, &state->job.config))
         SAY(state, command->action, "compare %s: %s with itself; pin with %s, then change %s",
             compare_names[mode], label, key_of(ACTION_BASELINE).name, key_of(ACTION_DTYPE).name);
     else

@@ -15,6 +15,10 @@ void live_init(LiveData *live) {
     LiveProbe *probe = &live->probe;
     probe->cell = probe->interval = probe->channel = -1;
     probe->value = probe->fp64_original = probe->channel_value = probe->channel_fp64 = NAN;
+    live_forget_accuracy(live);
+}
+
+void live_forget_accuracy(LiveData *live) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         live->accuracy[dtype] = (LiveAccuracy){
             .max_abs = NAN, .rel_l2 = NAN, .channels_l2 = NAN, .cosine = NAN, .worst_cell = -1};
@@ -119,6 +123,7 @@ Headline live_headline(const LiveData *live) {
         headline.train_step = live->frame.training->step;
     headline.max_abs = reading(accuracy->max_abs, accuracy->source);
     headline.max_abs.stale = accuracy->stale;
+    headline.max_abs_s = accuracy->time_s;
     return headline;
 }
 

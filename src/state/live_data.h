@@ -107,6 +107,7 @@ typedef struct {
     int64_t nan_count, inf_count;
     int64_t worst_cell; /* -1: none */
     const char *output; /* backward: the gradient that the errors are of, static text; else NULL */
+    double time_s;      /* the moment of the world or clip that was judged */
 } LiveAccuracy;
 
 /* Backward of pixels: their points as intervals, `stats.longest_cell` the pixel (camera, h, w). */
@@ -316,6 +317,9 @@ Reading live_speedup(const LiveData *live, const LiveKernel *row);
 
 /* The slice of the frame's grid in a picture; job.slice is the wish. */
 Slice live_slice(const LiveFrame *frame, int slice);
+
+/* No format is checked any more: another scene, or a planted defect that came or went. */
+void live_forget_accuracy(LiveData *live);
 
 /* The figures that EVENT_FRAME carries. */
 Headline live_headline(const LiveData *live);

@@ -67,7 +67,11 @@ static void describe(LogLine *line, const Headline *after) {
     change_text(UNIT_BYTES, &before->footprint_bytes, &after->footprint_bytes, footprint,
                 sizeof footprint);
     change_text(UNIT_US, &before->latency_us, &after->latency_us, latency, sizeof latency);
-    change_text(UNIT_ERROR, &before->max_abs, &after->max_abs, error, sizeof error);
+    /* An error of another moment says nothing about the change. */
+    const Reading none = {.source = SOURCE_UNKNOWN};
+    bool same_moment = before->max_abs_s == after->max_abs_s || line->action == ACTION_STEP;
+    change_text(UNIT_ERROR, same_moment ? &before->max_abs : &none, &after->max_abs, error,
+                sizeof error);
     if (line->values_only)
         snprintf(line->text, sizeof line->text, "%s: max error %s", line->said, error);
     else

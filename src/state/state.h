@@ -184,6 +184,7 @@ typedef struct {
 typedef struct {
     uint64_t serial; /* of the job that they belong to */
     Reading footprint_bytes, latency_us, max_abs;
+    double max_abs_s; /* the moment whose error it is */
     int step_count; /* of the recorded steps, of the kernel with more; 0: there are none */
     int train_step; /* of the training, so far */
 } Headline;

@@ -175,7 +175,10 @@ static void test_update(Workload *workload, BevDtype dtype, BevAlign align) {
         tried++;
         free(want);
     }
-    tap_ok(ok_or_note(ok, &err) && tried > 1 && good == tried,
+    if (ok && !tried)
+        tap_skip(bev_dtypes[dtype].name, "no kernel of the GPU has this format");
+    else
+        tap_ok(ok_or_note(ok, &err) && tried > 1 && good == tried,
            "%s, %s: later values give the bits of a fresh session, %d of %d kernels",
            bev_dtypes[dtype].name, bev_aligns[align].name, good, tried);
     problem_free(&problem);
