@@ -134,8 +134,16 @@ static int defect_named(const Defect *list, int count, const char *word) {
     return -1;
 }
 
-/* A defect is a kernel in no table. Without a defect the selection is the backend's default. The
- * log does not tell the defect: finding it is the exercise. */
+/* The kernel to go back to from a defect: the one selected before, or else the default. */
+static const BevKernel *without_defect(const State *state) {
+    const BevKernel *before = state->before_defect;
+    BevWhere where = state->menu.where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
+    return before && before->direction == direction_of(state)
+               ? before
+               : kernel_twin(bev_default(BEV_CPU, direction_of(state)), where);
+}
+
+/* A defect is a kernel in no table. The log does not tell the defect: finding it is the exercise. */
 unsigned control_defect(State *state, const Command *command) {
     int count, now = defect_place(state);
     const Defect *list = defect_list(state, &count);
@@ -149,9 +157,9 @@ unsigned control_defect(State *state, const Command *command) {
     if (place == now)
         return SAY(state, command->action, "defect %s, still", state_defect(state));
     KernelConfig config = state->job.config;
-    BevWhere where = state->menu.where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
-    config.kernel = place ? &list[place - 1].kernel
-                          : kernel_twin(bev_default(BEV_CPU, direction_of(state)), where);
+    if (!now)
+        state->before_defect = config.kernel;
+    config.kernel = place ? &list[place - 1].kernel : without_defect(state);
     if (place)
         snprintf(said, sizeof said, "defect %d planted in %s: find it", place,
                  backward ? "right gradients" : "a right pooling");

@@ -331,6 +331,7 @@ struct State {
     int slow_suspect;       /* what was named last, from 1; 0: nothing */
     int64_t slow_seed;      /* of the order of the letters */
     int finding;            /* WISH_EXPLAIN: which one, from 0 */
+    const BevKernel *before_defect; /* the kernel selected when one was planted; NULL: none was */
 
     Pace pace; /* of the newest EVENT_FRAME */
     char caption[200]; /* of a tour or a script, in the place of the key bar; "": none */

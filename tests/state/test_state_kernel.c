@@ -195,6 +195,11 @@ TAP_SUITE(state_kernel_defects) {
           "none is the default kernel");
     after(&state, "defect -", defect_of(state.job.config.kernel) == &defects[defect_count - 1],
           "steps go round");
+    after(&state, "kernel v3", !defect_of(state.job.config.kernel), "another kernel has none");
+    use(&state, "defect 2"), use(&state, "defect 5");
+    after(&state, "defect none", !strcmp(state.job.config.kernel->title, "V3"),
+          "without a defect the kernel of before is back: %s", said(&state));
+    use(&state, "defect 1");
     after(&state, "kernel v2", !defect_of(state.job.config.kernel), "another kernel has none");
     after(&state, "direction backward",
           use(&state, "defect wrong-sign") & STEP_RUN &&
