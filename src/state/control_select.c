@@ -143,7 +143,8 @@ static const BevKernel *without_defect(const State *state) {
                : kernel_twin(bev_default(BEV_CPU, direction_of(state)), where);
 }
 
-/* A defect is a kernel in no table. The log does not tell the defect: finding it is the exercise. */
+/* A defect is a kernel in no table. The log does not tell the defect: finding it is the exercise.
+ */
 unsigned control_defect(State *state, const Command *command) {
     int count, now = defect_place(state);
     const Defect *list = defect_list(state, &count);
