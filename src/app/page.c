@@ -92,20 +92,11 @@ static void add_suspect(const State *state, PaneText *body) {
     pane_add(body, right ? PANE_RIGHT : PANE_WRONG, false, text);
 }
 
-/* The kernel that the faults are planted in, as the bit that asks for its memory model. */
-static uint32_t slow_bit(void) {
-    const BevKernel *row = model_row(bev_default(BEV_CPU, BEV_FORWARD));
-    for (int i = 0; bev_kernels[i] && i < 32; i++)
-        if (bev_kernels[i] == row)
-            return UINT32_C(1) << i;
-    return 0;
-}
-
 static void show_slow(const App *app, LessonPane *pane) {
     const State *state = &app->state;
     SlowView healthy, slow;
     char text[200], on[64];
-    pane->model_kernels = slow_bit();
+    pane->model_kernels = kernel_bit(model_row(bev_default(BEV_CPU, BEV_FORWARD)));
     snprintf(pane->title, sizeof pane->title, "Slow on purpose: %s", state_slow(state));
     if (!live_slow(state, app_live(app), &healthy, &slow)) {
         add_unknown(app, &pane->body);
@@ -113,8 +104,8 @@ static void show_slow(const App *app, LessonPane *pane) {
     }
     prediction_gpu(state, on, sizeof on);
     snprintf(text, sizeof text,
-             "%s on %s (model): the healthy kernel, then %s. What makes it slow? Type :%s and one of "
-             "the names below.",
+             "%s on %s (model): the healthy kernel, then %s. What makes it slow? Type :%s and "
+             "one of the names below.",
              bev_default(BEV_CPU, BEV_FORWARD)->title, on, state_slow(state),
              keys[ACTION_SUSPECT].word);
     pane_add(&pane->body, PANE_TEXT, false, text);

@@ -55,8 +55,7 @@ bool app_quiz_goes_on(App *app, Err *err) {
     return !quiz_next(quiz) || app_quiz_question(app, err);
 }
 
-/* ---- the clock --------------------------------------------------------------------------------
- */
+/* ---- the clock ------------------------------------------------------------------------------- */
 
 static bool runs(const LessonDesk *desk) {
     return desk->open && desk->quizzes && !desk->quiz.over && desk->run.phase == PHASE_ASK;
@@ -90,8 +89,7 @@ double app_quiz_in_ms(const App *app) {
                                             : INFINITY;
 }
 
-/* ---- what is shown ----------------------------------------------------------------------------
- */
+/* ---- what is shown --------------------------------------------------------------------------- */
 
 void app_quiz_show(App *app) {
     static PaneText body; /* large; screens are drawn by one thread */

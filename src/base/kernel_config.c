@@ -8,6 +8,13 @@
 
 enum { MAX_KERNELS = 64 };
 
+KernelSet kernel_bit(const BevKernel *kernel) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (bev_kernels[i] == kernel)
+            return (KernelSet)1 << i;
+    return 0;
+}
+
 int kernels_of(BevWhere where, BevDirection direction, const BevKernel **kernels, int max) {
     int count = 0;
     for (int i = 0; bev_kernels[i] && count < max; i++)

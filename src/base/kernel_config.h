@@ -12,6 +12,9 @@ typedef struct {
 /* Rows of bev_kernels[] as bits by their position. */
 typedef uint64_t KernelSet;
 
+/* The bit of a row; 0: no row of bev_kernels[]. */
+KernelSet kernel_bit(const BevKernel *kernel);
+
 bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b);
 
 /* "V3 FP16 nearest", "V4 FP16 nearest backward", as titles name them. */

@@ -174,8 +174,7 @@ static bool measure(const Options *options, Err *err) {
     return ok;
 }
 
-/* ---- time lines -------------------------------------------------------------------------------
- */
+/* ---- time lines ------------------------------------------------------------------------------ */
 
 typedef struct {
     const BenchPlan *plan;

@@ -138,14 +138,12 @@ bool expression_is_constant(const OpPool *pool, Expression expression) {
     return true;
 }
 
-uint32_t expression_model_kernels(const OpPool *pool, Expression expression) {
-    uint32_t kernels = 0;
+KernelSet expression_model_kernels(const OpPool *pool, Expression expression) {
+    KernelSet kernels = 0;
     for (int i = 0; i < expression.count; i++) {
         const Op *op = &pool->ops[expression.first + i];
-        if (op->kind != OP_FIGURE || !figures[op->index].needs_model || !op->kernel)
-            continue;
-        for (int k = 0; bev_kernels[k] && k < 32; k++)
-            kernels |= bev_kernels[k] == op->kernel ? (uint32_t)1 << k : 0;
+        if (op->kind == OP_FIGURE && figures[op->index].needs_model && op->kernel)
+            kernels |= kernel_bit(op->kernel);
     }
     return kernels;
 }

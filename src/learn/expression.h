@@ -82,4 +82,4 @@ bool expression_is_constant(const OpPool *pool, Expression expression);
 
 /* The kernels whose memory model the expression asks for by name: 1u << place in bev_kernels[]. The
  * selection is left out: its model is always there. */
-uint32_t expression_model_kernels(const OpPool *pool, Expression expression);
+KernelSet expression_model_kernels(const OpPool *pool, Expression expression);

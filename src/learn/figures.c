@@ -35,8 +35,7 @@ static BevDtype dtype_of(const FigureQuery *query) {
     return query->dtype < 0 ? query->live->job.config.dtype : (BevDtype)query->dtype;
 }
 
-/* ---- slow on purpose --------------------------------------------------------------------------
- */
+/* ---- slow on purpose ------------------------------------------------------------------------- */
 
 static bool slow_of(const FigureQuery *query, SlowView *slow) {
     SlowView healthy;

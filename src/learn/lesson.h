@@ -90,7 +90,7 @@ typedef struct {
     int code_count;
     NameTable names;
     OpPool pool;
-    uint32_t model_kernels; /* whose memory model it asks for: bits by place in bev_kernels[] */
+    KernelSet model_kernels; /* whose memory model it asks for */
 } Lesson;
 
 /* Reads and checks a file: its text, and that all lines of source that it shows are there. Errors

@@ -86,8 +86,7 @@ bool quiz_missed_note(const Lesson *lesson, const LessonQuestion *question, bool
     return write_missed(&missed, err);
 }
 
-/* ---- drawing ----------------------------------------------------------------------------------
- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 enum { ALL_QUESTIONS = COURSE_LESSONS * LESSON_QUESTIONS };
 
@@ -154,8 +153,7 @@ bool quiz_draw(Quiz *quiz, const Course *course, const QuizMissed *missed, uint6
                                       "there is no lesson with a question");
 }
 
-/* ---- taking it --------------------------------------------------------------------------------
- */
+/* ---- taking it ------------------------------------------------------------------------------- */
 
 bool quiz_pass(Quiz *quiz, double seconds) {
     quiz->seconds = fmax(0, quiz->seconds - seconds);
@@ -175,8 +173,7 @@ bool quiz_next(Quiz *quiz) {
     return !quiz->over;
 }
 
-/* ---- what is shown ----------------------------------------------------------------------------
- */
+/* ---- what is shown --------------------------------------------------------------------------- */
 
 typedef struct {
     int right, asked;

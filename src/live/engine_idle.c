@@ -338,7 +338,7 @@ static TaskEnd simulate(Engine *engine, ModelDepth depth) {
 /* And what the lesson asks for. */
 static TaskEnd simulate_selection(Engine *engine, bool idle) {
     const LessonPane *lesson = &engine->state.lesson;
-    uint32_t wanted = lesson->open ? lesson->model_kernels : 0;
+    KernelSet wanted = lesson->open ? lesson->model_kernels : 0;
     (void)idle;
     if (wanted != engine->wanted && !slot_is_empty(engine))
         return TASK_WAITS;

@@ -83,7 +83,7 @@ struct Engine {
     unsigned checked;      /* formats whose accuracy was checked since: 1u << dtype */
     uint64_t model_tag;    /* grows when the simulation has another subject */
     int simulated;         /* complete depths of the simulation */
-    uint32_t wanted;       /* kernels that the lesson wants simulated */
+    KernelSet wanted;      /* kernels that the lesson wants simulated */
 
     double published_ms, frame_ms; /* the last time; the last time that a moment was rendered */
     double idle_ms;                /* the last time that idle work was done */

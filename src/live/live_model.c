@@ -36,7 +36,7 @@ struct LiveModel {
     Networks networks;                /* read with them */
     Timelines timelines;              /* the recorded ones, or those measured here */
     const BevKernel *kernel;
-    uint32_t wanted; /* more kernels: bits by place in bev_kernels[] */
+    KernelSet wanted; /* more kernels */
 };
 
 ModelDepth live_model_depth(const State *state) {
@@ -176,7 +176,7 @@ bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
     return false;
 }
 
-void live_model_want(LiveModel *live_model, uint32_t kernels) {
+void live_model_want(LiveModel *live_model, KernelSet kernels) {
     live_model->wanted = kernels;
 }
 

@@ -27,7 +27,7 @@ bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
 void live_model_forget_map(LiveModel *live_model);
 
 /* Kernels to simulate at every depth: bits by place in bev_kernels[]. */
-void live_model_want(LiveModel *live_model, uint32_t kernels);
+void live_model_want(LiveModel *live_model, KernelSet kernels);
 
 /* Uses these measured ceilings for a GPU of the table, instead of recorded ones or those of the
  * data sheet. */

@@ -236,14 +236,6 @@ bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *, void *), voi
 
 /* ---- the problems of a plan ----------------------------------------------------------------- */
 
-/* Its bit by position in bev_kernels[]. */
-static KernelSet kernel_bit(const BevKernel *kernel) {
-    for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i] == kernel)
-            return (KernelSet)1 << i;
-    return 0;
-}
-
 static bool goes(const BenchPlan *plan, BevDirection direction) {
     unsigned directions = plan->directions ? plan->directions : 1u << BEV_FORWARD;
     return directions >> direction & 1;

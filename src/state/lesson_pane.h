@@ -2,6 +2,8 @@
  * that every screen can draw it; src/learn fills it. */
 #pragma once
 
+#include "src/base/kernel_config.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -77,7 +79,7 @@ typedef struct {
     LessonPanel point;
     LessonAsks asks;
     bool computing;         /* waits for figures */
-    uint32_t model_kernels; /* whose memory model it asks for: bits by place in bev_kernels[] */
+    KernelSet model_kernels; /* whose memory model it asks for */
     bool ended;
     int scroll; /* rows that the learner moved the text by */
     PaneText body;
