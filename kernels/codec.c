@@ -78,38 +78,6 @@ CPU_INLINE float narrow_decode(const Narrow *from, uint32_t code) {
     return float_of(sign | bits);
 }
 
-uint16_t bev_fp16_encode(float value) {
-    return (uint16_t)narrow_encode(&FP16, value);
-}
-
-float bev_fp16_decode(uint16_t code) {
-    return narrow_decode(&FP16, code);
-}
-
-uint16_t bev_bf16_encode(float value) {
-    return (uint16_t)narrow_encode(&BF16, value);
-}
-
-float bev_bf16_decode(uint16_t code) {
-    return float_of((uint32_t)code << 16);
-}
-
-uint8_t bev_e4m3_encode(float value) {
-    return (uint8_t)narrow_encode(&E4M3, value);
-}
-
-float bev_e4m3_decode(uint8_t code) {
-    return narrow_decode(&E4M3, code);
-}
-
-uint8_t bev_e5m2_encode(float value) {
-    return (uint8_t)narrow_encode(&E5M2, value);
-}
-
-float bev_e5m2_decode(uint8_t code) {
-    return narrow_decode(&E5M2, code);
-}
-
 /* An exponent of FP32, one more where a fraction is left. */
 uint8_t bev_e8m0_encode(float value) {
     uint32_t bits = bits_of(value), power = bits >> FP32_FRACTION;
@@ -128,13 +96,8 @@ float bev_e8m0_decode(uint8_t code) {
                        : 0x1p-127f;
 }
 
-uint8_t bev_e2m1_encode(float value) {
-    uint8_t code = (uint8_t)narrow_encode(&E2M1, value);
-    return value != value ? (uint8_t)E2M1.nan : code; /* a NaN has no sign here */
-}
-
-float bev_e2m1_decode(uint8_t code) {
-    return narrow_decode(&E2M1, code & 0xf);
+CPU_INLINE uint32_t e2m1_encode(float value) {
+    return value != value ? E2M1.nan : narrow_encode(&E2M1, value); /* a NaN has no sign here */
 }
 
 /* ---- whole numbers --------------------------------------------------------------------------- */
@@ -147,14 +110,6 @@ CPU_INLINE int32_t whole_encode(float value, float least, float most) {
     return (int32_t)((value + 0x1.8p23f) - 0x1.8p23f);
 }
 
-int8_t bev_int8_encode(float value) {
-    return (int8_t)whole_encode(value, -127, 127);
-}
-
-uint8_t bev_uint8_encode(float value) {
-    return (uint8_t)whole_encode(value, 0, 255);
-}
-
 /* ---- one element of any format --------------------------------------------------------------- */
 
 uint32_t bev_code(BevDtype dtype, float value) {
@@ -162,21 +117,21 @@ uint32_t bev_code(BevDtype dtype, float value) {
     case BEV_FP32:
         return bits_of(value);
     case BEV_FP16:
-        return bev_fp16_encode(value);
+        return narrow_encode(&FP16, value);
     case BEV_BF16:
-        return bev_bf16_encode(value);
+        return narrow_encode(&BF16, value);
     case BEV_FP8:
     case BEV_MXFP8:
-        return bev_e4m3_encode(value);
+        return narrow_encode(&E4M3, value);
     case BEV_E5M2:
-        return bev_e5m2_encode(value);
+        return narrow_encode(&E5M2, value);
     case BEV_NVFP4:
-        return bev_e2m1_encode(value);
+        return e2m1_encode(value);
     case BEV_INT8:
     case BEV_INT8_FP16:
-        return (uint8_t)bev_int8_encode(value);
+        return (uint8_t)whole_encode(value, -127, 127);
     case BEV_UINT8:
-        return bev_uint8_encode(value);
+        return (uint8_t)whole_encode(value, 0, 255);
     case BEV_ELEMENT_COUNT:
         break;
     }
@@ -224,7 +179,7 @@ static int64_t blocks_of(BevDtype dtype, int64_t row_len) {
 
 float bev_block_scale(const BevTensor *tensor, int64_t block) {
     uint8_t code = tensor->block_scales[block];
-    return tensor->dtype == BEV_MXFP8 ? bev_e8m0_decode(code) : bev_e4m3_decode(code);
+    return tensor->dtype == BEV_MXFP8 ? bev_e8m0_decode(code) : narrow_decode(&E4M3, code);
 }
 
 size_t bev_code_bytes(BevDtype dtype, int64_t rows, int64_t row_len) {
@@ -303,12 +258,12 @@ static float block_largest(const float *values, int64_t n) {
 static uint8_t block_encode(uint8_t codes[BEV_BLOCK / 2], const float *values, int64_t n,
                             float scale) {
     float largest = block_largest(values, n);
-    uint8_t block = bev_e4m3_encode(largest / (float)bev_dtypes[BEV_NVFP4].largest / scale);
-    float unit = bev_e4m3_decode(block) * scale;
+    uint32_t block = narrow_encode(&E4M3, largest / (float)bev_dtypes[BEV_NVFP4].largest / scale);
+    float unit = narrow_decode(&E4M3, block) * scale;
     memset(codes, 0, BEV_BLOCK / 2);
     for (int64_t i = 0; unit > 0 && i < n; i++)
-        codes[i / 2] |= (uint8_t)(bev_e2m1_encode(values[i] / unit) << (i % 2 * 4));
-    return block;
+        codes[i / 2] |= (uint8_t)(e2m1_encode(values[i] / unit) << (i % 2 * 4));
+    return (uint8_t)block;
 }
 
 static void nvfp4_encode_span(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
@@ -327,7 +282,7 @@ static void nvfp4_decode_row(const BevTensor *tensor, int64_t row, float *values
         int64_t block = row * blocks_of(tensor->dtype, tensor->row_len) + c / BEV_BLOCK;
         int64_t n = tensor->row_len - c < BEV_BLOCK ? tensor->row_len - c : BEV_BLOCK;
         const uint8_t *codes = (const uint8_t *)tensor->data + block * (BEV_BLOCK / 2);
-        float unit = bev_e4m3_decode(tensor->block_scales[block]) * tensor->scale;
+        float unit = narrow_decode(&E4M3, tensor->block_scales[block]) * tensor->scale;
         for (int64_t i = 0; i < n; i++)
             values[c + i] = narrow_decode(&E2M1, codes[i / 2] >> (i % 2 * 4) & 0xf) * unit;
     }

@@ -10,31 +10,16 @@
 extern "C" {
 #endif
 
-uint16_t bev_fp16_encode(float value);
-float bev_fp16_decode(uint16_t code);
-uint16_t bev_bf16_encode(float value);
-float bev_bf16_decode(uint16_t code);
-/* E4M3 (the "fn" form): no infinity, NaN = 0x7f and 0xff, largest 448, smallest 2^-9. */
-uint8_t bev_e4m3_encode(float value);
-float bev_e4m3_decode(uint8_t code);
-/* E2M1: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives; no NaN: NaN encodes as the largest. */
-uint8_t bev_e2m1_encode(float value);
-float bev_e2m1_decode(uint8_t code);
-
-/* E5M2: infinity and NaN as in IEEE; the largest 57344, to which overflow and infinity saturate. */
-uint8_t bev_e5m2_encode(float value);
-float bev_e5m2_decode(uint8_t code);
-
 /* E8M0: 2^(code - 127), 255 is NaN. The least power of two that is not below `value`, from 2^-127
  * to 2^127: a block scaled by it does not saturate. */
 uint8_t bev_e8m0_encode(float value);
 float bev_e8m0_decode(uint8_t code);
 
-/* Whole numbers: -127 to 127 (-128 is not used), 0 to 255. NaN encodes as 0. */
-int8_t bev_int8_encode(float value);
-uint8_t bev_uint8_encode(float value);
-
-/* The code of one element, without scales, that is nearest to `value`; and the value of a code. */
+/* The code of one element, without scales, that is nearest to `value`; and the value of a code.
+ * FP8 and MXFP8: E4M3 (the "fn" form), no infinity, NaN = 0x7f and 0xff, largest 448, smallest
+ * 2^-9. E5M2: infinity and NaN as in IEEE; the largest 57344, to which overflow and infinity
+ * saturate. NVFP4: E2M1, 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives; NaN encodes as the largest.
+ * Whole numbers: -127 to 127 (-128 is not used), 0 to 255; NaN encodes as 0. */
 uint32_t bev_code(BevDtype dtype, float value);
 double bev_code_value(BevDtype dtype, uint32_t code);
 

@@ -285,7 +285,7 @@ static void add_point(const BevPlan *plan, int64_t t, float *row) {
     const float *feat = plan->feat + p->map.ranks_feat[t] * channels;
     cpu_add_scaled(row, feat, depth, channels);
     for (int64_t c = 0; p->halves && c < channels; c++)
-        row[c] = bev_fp16_decode(bev_fp16_encode(row[c]));
+        row[c] = (float)bev_code_value(BEV_FP16, bev_code(BEV_FP16, row[c]));
 }
 
 /* A wrong map may name a cell in several intervals: the last one stays. */

@@ -8,16 +8,14 @@
 CPU_INLINE float cpu_view_get(const BevTensor *tensor, int64_t at) {
     if (tensor->dtype == BEV_FP32)
         return ((const float *)tensor->data)[at];
-    uint16_t code = ((const uint16_t *)tensor->data)[at];
-    return tensor->dtype == BEV_FP16 ? bev_fp16_decode(code) : bev_bf16_decode(code);
+    return (float)bev_code_value(tensor->dtype, ((const uint16_t *)tensor->data)[at]);
 }
 
 CPU_INLINE void cpu_view_put(const BevTensor *tensor, int64_t at, float value) {
     if (tensor->dtype == BEV_FP32)
         ((float *)tensor->data)[at] = value;
     else
-        ((uint16_t *)tensor->data)[at] =
-            tensor->dtype == BEV_FP16 ? bev_fp16_encode(value) : bev_bf16_encode(value);
+        ((uint16_t *)tensor->data)[at] = (uint16_t)bev_code(tensor->dtype, value);
 }
 
 /* Gives the tensor the next bytes of problem->workspace, `used` of which are taken. */

@@ -55,12 +55,12 @@ static void fill_blocks(const BevTensor *feat, int span, uint64_t *state) {
     size_t blocks = bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len);
     int of_codes = span / 2;
     for (size_t i = 0; i < code_bytes; i++) {
-        uint8_t low = bev_e2m1_encode(random_whole(state, of_codes));
-        uint8_t high = bev_e2m1_encode(random_whole(state, of_codes));
+        uint8_t low = (uint8_t)bev_code(BEV_NVFP4, random_whole(state, of_codes));
+        uint8_t high = (uint8_t)bev_code(BEV_NVFP4, random_whole(state, of_codes));
         ((uint8_t *)feat->data)[i] = (uint8_t)(low | high << 4);
     }
     for (size_t i = 0; i < blocks; i++)
-        feat->block_scales[i] = bev_e4m3_encode(1 / random_power(state, span - of_codes));
+        feat->block_scales[i] = (uint8_t)bev_code(BEV_FP8, 1 / random_power(state, span - of_codes));
 }
 
 static void fill_feat(const BevTensor *feat, int span, uint64_t *state, float *row) {

@@ -426,7 +426,7 @@ static bool add_array(NpzWriter *npz, ArrayId id, NpyType type, const int64_t si
     if (!codes)
         return err_set(err, ERR_FAILED, scene_arrays[id].name, "", "out of memory");
     for (int64_t i = 0; i < count; i++)
-        codes[i] = bev_fp16_encode(((const float *)elements)[i]);
+        codes[i] = (uint16_t)bev_code(BEV_FP16, ((const float *)elements)[i]);
     bool ok = npz_writer_add(npz, scene_arrays[id].name, type, rank, axes, codes, err);
     free(codes);
     return ok;

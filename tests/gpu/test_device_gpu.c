@@ -254,8 +254,8 @@ static void test_wide(const BevKernel *kernel) {
         ranks[t] = WIDE_ROWS - WIDE_POINTS + t;
         starts[t] = t;
         lengths[t] = 1;
-        depth[ranks[t]] = bev_e4m3_encode(1);
-        memset(feat + (size_t)ranks[t] * WIDE_CHANNELS, bev_e4m3_encode((float)(t % 8 + 1)),
+        depth[ranks[t]] = (uint8_t)bev_code(BEV_FP8, 1);
+        memset(feat + (size_t)ranks[t] * WIDE_CHANNELS, (int)bev_code(BEV_FP8, (float)(t % 8 + 1)),
                WIDE_CHANNELS);
     }
     p.map = (BevMap){WIDE_POINTS, WIDE_POINTS, ranks, ranks, ranks, starts, lengths, NULL};

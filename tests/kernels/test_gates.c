@@ -342,7 +342,7 @@ static void test_bound(void) {
     float single = 0, half = 0;
     for (int t = 0; t < 64; t++) {
         single += feat[t];
-        half = bev_fp16_decode(bev_fp16_encode(half + feat[t]));
+        half = (float)bev_code_value(BEV_FP16, bev_code(BEV_FP16, half + feat[t]));
     }
     tap_ok(toy_verdict(&toy, BEV_FP32, single) == GATE_PASS, "sums in FP32 pass as FP32");
     tap_ok(toy_verdict(&toy, BEV_FP32, half) == GATE_FAIL, "sums in halves do not pass as FP32");
@@ -368,7 +368,7 @@ static void test_formula(void) {
     enum { POINTS = 5 };
     Toy toy;
     const float feat[POINTS] = {0.5f, -3, 7, 11, -0.25f};
-    uint16_t code = bev_fp16_encode(-1); /* far off, so that the bound is noted */
+    uint16_t code = (uint16_t)bev_code(BEV_FP16, -1); /* far off, so that the bound is noted */
     double r, S;
     toy_init(&toy, POINTS, feat);
     toy.problem.depth.scale = 16;
@@ -416,7 +416,7 @@ static void test_overflow(void) {
     GateVerdict verdicts[3];
     const float got[3] = {INFINITY, -INFINITY, 65504};
     for (int i = 0; i < 3; i++) {
-        code = bev_fp16_encode(got[i]);
+        code = (uint16_t)bev_code(BEV_FP16, got[i]);
         verdicts[i] =
             gate_kernel(&toy.problem, BEV_FP32, &code, &reference, &abs_sum, &toy.length, NULL)
                 .verdict;

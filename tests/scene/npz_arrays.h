@@ -91,7 +91,7 @@ static inline void drop(const char *name) {
 static inline size_t encode(const Array *array, int i, unsigned char bytes[8]) {
     double value = array->values[i];
     float single = (float)value;
-    uint16_t half = bev_fp16_encode(single);
+    uint16_t half = (uint16_t)bev_code(BEV_FP16, single);
     int64_t whole = isfinite(value) ? (int64_t)value : 0;
     uint32_t code = (uint32_t)whole;
     if (array->descr[1] == 'U' || array->descr[1] == 'S') /* an element is a character */

@@ -50,7 +50,7 @@ static void test_written(void) {
 /* ---- elements -------------------------------------------------------------------------------- */
 
 static void test_elements(void) {
-    const uint16_t f2 = bev_fp16_encode(-1.5f);
+    const uint16_t f2 = (uint16_t)bev_code(BEV_FP16, -1.5f);
     const float f4 = 0.1f;
     const double f8 = 0.1;
     const int32_t i4 = INT32_MIN;
