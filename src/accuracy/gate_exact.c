@@ -60,7 +60,8 @@ static void fill_blocks(const BevTensor *feat, int span, uint64_t *state) {
         ((uint8_t *)feat->data)[i] = (uint8_t)(low | high << 4);
     }
     for (size_t i = 0; i < blocks; i++)
-        feat->block_scales[i] = (uint8_t)bev_code(BEV_FP8, 1 / random_power(state, span - of_codes));
+        feat->block_scales[i] =
+            (uint8_t)bev_code(BEV_FP8, 1 / random_power(state, span - of_codes));
 }
 
 static void fill_feat(const BevTensor *feat, int span, uint64_t *state, float *row) {

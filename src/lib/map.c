@@ -137,19 +137,27 @@ BevpoolStatus lib_map_take(BevpoolMap **map, const BevpoolShape *shape, BevMap *
 
 /* ---- from the caller's arrays ---------------------------------------------------------------- */
 
-static BevpoolStatus check_arrays(const BevpoolArrays *a, int32_t device, BevpoolError *error) {
-    const struct {
-        const char *name;
-        const void *array;
-        bool needed;
-    } arrays[] = {
-        {"ranks_depth", a->ranks_depth, a->points > 0},
-        {"ranks_feat", a->ranks_feat, a->points > 0},
-        {"ranks_bev", a->ranks_bev, a->points > 0},
-        {"interval_starts", a->interval_starts, a->interval_lengths && a->intervals > 0},
-        {"interval_lengths", a->interval_lengths, a->interval_starts && a->intervals > 0},
-        {"weights", a->weights, false},
+/* The caller's arrays as a map: kernels and copies only read them. */
+static BevMap map_of(const BevpoolArrays *a) {
+    return (BevMap){
+        .points = a->points,
+        .intervals = a->intervals,
+        .ranks_depth = (int32_t *)a->ranks_depth,
+        .ranks_feat = (int32_t *)a->ranks_feat,
+        .ranks_bev = (int32_t *)a->ranks_bev,
+        .interval_starts = (int32_t *)a->interval_starts,
+        .interval_lengths = (int32_t *)a->interval_lengths,
+        .weights = (float *)a->weights,
     };
+}
+
+/* `view`: all arrays must be there and on the device. */
+static BevpoolStatus check_arrays(const BevpoolArrays *a, bool view, int32_t device,
+                                  BevpoolError *error) {
+    static const char *const names[ARRAYS] = {"ranks_depth",     "ranks_feat",       "ranks_bev",
+                                              "interval_starts", "interval_lengths", "weights"};
+    BevMap map = map_of(a);
+    const List list = list_of(&map);
     if (a->points < 0 || a->points > INT32_MAX)
         return lib_fail(error, BEVPOOL_BAD_MAP, "points: %lld, expected 0 to 2147483647",
                         (long long)a->points);
@@ -158,49 +166,45 @@ static BevpoolStatus check_arrays(const BevpoolArrays *a, int32_t device, Bevpoo
         return lib_fail(error, BEVPOOL_BAD_MAP,
                         "intervals: %lld, expected %d to %lld, at most one a point",
                         (long long)a->intervals, a->points > 0, (long long)a->points);
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        if (arrays[i].needed && !arrays[i].array)
-            return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
-        if ((uintptr_t)arrays[i].array % 4)
+    for (int i = 0; i < ARRAYS; i++) {
+        const void *array = *list.array[i];
+        bool of_intervals = strncmp(names[i], "interval", 8) == 0;
+        if (!array && list.count[i] && (view || !of_intervals || !found_here))
+            return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", names[i]);
+        if ((uintptr_t)array % 4)
             return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                            "%s does not begin on a multiple of 4 bytes", arrays[i].name);
-        BevpoolStatus status =
-            arrays[i].array ? lib_check_readable(device, arrays[i].array, arrays[i].name, error)
-                            : BEVPOOL_OK;
+                            "%s does not begin on a multiple of 4 bytes", names[i]);
+        BevpoolStatus status = BEVPOOL_OK;
+        if (array)
+            status = (view && list.count[i] ? lib_check_place
+                                            : lib_check_readable)(device, array, names[i], error);
         if (status)
             return status;
     }
     return BEVPOOL_OK;
 }
 
-/* Copies `count` elements of 4 bytes, from the host or the device. */
-static BevpoolStatus fetch(void *copy, const void *array, int64_t count, int32_t device,
+/* Copies the arrays, from the host or the device. */
+static BevpoolStatus fetch(BevMap *host, const BevpoolArrays *a, int32_t device,
                            BevpoolError *error) {
-    void **to = copy;
-    if (!array)
-        return BEVPOOL_OK;
-    *to = malloc((size_t)count * 4 + 1);
-    if (!*to)
-        return lib_fail(error, BEVPOOL_NO_MEMORY, "map: out of memory");
-    return count ? lib_copy(device, *to, array, (size_t)count * 4, error) : BEVPOOL_OK;
-}
-
-static BevpoolStatus fetch_all(BevMap *host, const BevpoolArrays *a, int32_t device,
-                               BevpoolError *error) {
-    bool given = a->interval_starts != NULL;
-    *host = (BevMap){.points = a->points, .intervals = given ? a->intervals : 0};
-    BevpoolStatus status = fetch(&host->ranks_depth, a->ranks_depth, a->points, device, error);
-    if (!status)
-        status = fetch(&host->ranks_feat, a->ranks_feat, a->points, device, error);
-    if (!status)
-        status = fetch(&host->ranks_bev, a->ranks_bev, a->points, device, error);
-    if (!status)
-        status = fetch(&host->weights, a->weights, a->points, device, error);
-    if (!status && given)
-        status = fetch(&host->interval_starts, a->interval_starts, a->intervals, device, error);
-    if (!status && given)
-        status = fetch(&host->interval_lengths, a->interval_lengths, a->intervals, device, error);
-    return status;
+    BevMap given = map_of(a);
+    if (!given.interval_starts)
+        given.intervals = 0;
+    *host = (BevMap){.points = given.points, .intervals = given.intervals};
+    const List from = list_of(&given), to = list_of(host);
+    for (int i = 0; i < ARRAYS; i++) {
+        size_t bytes = (size_t)from.count[i] * 4;
+        if (!*from.array[i])
+            continue;
+        *to.array[i] = malloc(bytes + 1);
+        if (!*to.array[i])
+            return lib_fail(error, BEVPOOL_NO_MEMORY, "map: out of memory");
+        BevpoolStatus status =
+            bytes ? lib_copy(device, *to.array[i], *from.array[i], bytes, error) : BEVPOOL_OK;
+        if (status)
+            return status;
+    }
+    return BEVPOOL_OK;
 }
 
 static BevpoolStatus check_ascends(const BevMap *host, BevpoolError *error) {
@@ -230,9 +234,9 @@ static BevpoolStatus complete(BevMap *host, const BevpoolShape *shape, uint32_t 
                                                    : lib_pass(error, BEVPOOL_BAD_MAP, &err);
 }
 
-BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shape,
-                                      const BevpoolArrays *arrays, int32_t device, uint32_t flags,
-                                      BevpoolError *error) {
+/* Checks the arguments of a new map. */
+static BevpoolStatus check_map(BevpoolMap **map, const BevpoolShape *shape,
+                               const BevpoolArrays *arrays, uint32_t flags, BevpoolError *error) {
     if (!map)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "map is NULL");
     *map = NULL;
@@ -240,14 +244,20 @@ BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shap
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", shape ? "arrays" : "shape");
     if (flags & ~(uint32_t)BEVPOOL_TRUST_MAP)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "flags: unknown bits 0x%x", (unsigned)flags);
+    return lib_check_shape(shape, error);
+}
+
+BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shape,
+                                      const BevpoolArrays *arrays, int32_t device, uint32_t flags,
+                                      BevpoolError *error) {
     int before;
-    BevpoolStatus status = lib_check_shape(shape, error);
+    BevpoolStatus status = check_map(map, shape, arrays, flags, error);
     if (status || (status = lib_enter(device, &before, error)))
         return status;
     BevMap host = {0};
-    status = check_arrays(arrays, device, error);
+    status = check_arrays(arrays, false, device, error);
     if (!status)
-        status = fetch_all(&host, arrays, device, error);
+        status = fetch(&host, arrays, device, error);
     lib_leave(device, before);
     if (!status)
         status = complete(&host, shape, flags, error);
@@ -257,66 +267,21 @@ BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shap
     return status;
 }
 
-/* ---- views ----------------------------------------------------------------------------------- */
-
-/* Checks that the arrays of a view are there and on the device. */
-static BevpoolStatus check_view(const BevpoolArrays *a, int32_t device, BevpoolError *error) {
-    const struct {
-        const char *name;
-        const void *array;
-        int64_t count;
-    } arrays[] = {
-        {"ranks_depth", a->ranks_depth, a->points},
-        {"ranks_feat", a->ranks_feat, a->points},
-        {"ranks_bev", a->ranks_bev, a->points},
-        {"interval_starts", a->interval_starts, a->intervals},
-        {"interval_lengths", a->interval_lengths, a->intervals},
-        {"weights", a->weights, a->weights ? a->points : 0},
-    };
-    BevpoolStatus status = check_arrays(a, device, error);
-    for (size_t i = 0; !status && i < sizeof arrays / sizeof *arrays; i++) {
-        if (arrays[i].count && !arrays[i].array)
-            return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
-        if (arrays[i].count)
-            status = lib_check_place(device, arrays[i].array, arrays[i].name, error);
-    }
-    return status;
-}
-
 BevpoolStatus bevpool_map_view(BevpoolMap **map, const BevpoolShape *shape,
                                const BevpoolArrays *arrays, int32_t device, BevpoolError *error) {
-    if (!map)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "map is NULL");
-    *map = NULL;
-    if (!shape || !arrays)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", shape ? "arrays" : "shape");
     int before;
-    BevpoolStatus status = lib_check_shape(shape, error);
+    BevpoolStatus status = check_map(map, shape, arrays, 0, error);
     if (status || (status = lib_enter(device, &before, error)))
         return status;
-    status = check_view(arrays, device, error);
+    status = check_arrays(arrays, true, device, error);
     lib_leave(device, before);
     if (status)
         return status;
-    BevpoolMap *made = calloc(1, sizeof *made);
-    if (!made)
-        return lib_fail(error, BEVPOOL_NO_MEMORY, "map: out of memory");
-    atomic_init(&made->references, 1);
-    made->device = device;
-    made->shape = *shape;
-    made->view = true;
-    made->map = (BevMap){
-        .points = arrays->points,
-        .intervals = arrays->intervals,
-        .ranks_depth = (int32_t *)arrays->ranks_depth,
-        .ranks_feat = (int32_t *)arrays->ranks_feat,
-        .ranks_bev = (int32_t *)arrays->ranks_bev,
-        .interval_starts = (int32_t *)arrays->interval_starts,
-        .interval_lengths = (int32_t *)arrays->interval_lengths,
-        .weights = (float *)arrays->weights,
-    };
-    *map = made;
-    return lib_ok(error);
+    const BevMap of_caller = map_of(arrays);
+    status = lib_map_keep(map, shape, &of_caller, NULL, device, error);
+    if (!status)
+        (*map)->view = true;
+    return status;
 }
 
 /* ---- the handle ------------------------------------------------------------------------------ */

@@ -22,10 +22,8 @@ static int whole_of(BevDtype dtype, float value) {
 }
 
 static const Format formats[] = {
-    {"fp16", BEV_FP16, 16, 10, 15, true, false},
-    {"bf16", BEV_BF16, 16, 7, 127, true, false},
-    {"e4m3", BEV_FP8, 8, 3, 7, false, true},
-    {"e5m2", BEV_E5M2, 8, 2, 15, true, true},
+    {"fp16", BEV_FP16, 16, 10, 15, true, false}, {"bf16", BEV_BF16, 16, 7, 127, true, false},
+    {"e4m3", BEV_FP8, 8, 3, 7, false, true},     {"e5m2", BEV_E5M2, 8, 2, 15, true, true},
     {"e2m1", BEV_NVFP4, 4, 1, 1, false, true},
 };
 static const Format *const e4m3 = &formats[2], *const e2m1 = &formats[4];
@@ -66,8 +64,9 @@ static void test_decode_and_round_trip(const Format *f) {
         float value = (float)bev_code_value(f->dtype, code);
         decoded += same(value, meaning(f, code));
         bool lost = isinf(value) && f->saturates; /* E5M2's own infinity becomes its largest, too */
-        returned +=
-            isnan(value) || lost ? !isinf(bev_code_value(f->dtype, bev_code(f->dtype, value))) : bev_code(f->dtype, value) == code;
+        returned += isnan(value) || lost
+                        ? !isinf(bev_code_value(f->dtype, bev_code(f->dtype, value)))
+                        : bev_code(f->dtype, value) == code;
     }
     tap_ok(decoded == count, "%s: %u of %u codes decode as defined", f->name, decoded, count);
     tap_ok(returned == count, "%s: %u of %u codes survive decode, encode", f->name, returned,
@@ -100,17 +99,20 @@ static void test_midpoints(const Format *f) {
 static void test_specials(const Format *f) {
     const BevDtypeInfo *info = &bev_dtypes[f->dtype];
     uint32_t top = finite_end(f) - 1, over = f->saturates ? top : top + 1, sign = sign_bit(f);
-    tap_ok(bev_code(f->dtype, INFINITY) == over && bev_code(f->dtype, -INFINITY) == (sign | over), "%s: infinity %s",
-           f->name, f->saturates ? "saturates" : "stays infinity");
-    tap_ok(bev_code(f->dtype, FLT_MAX) == over && bev_code(f->dtype, -FLT_MAX) == (sign | over), "%s: overflow %s",
-           f->name, f->saturates ? "saturates" : "gives infinity");
+    tap_ok(bev_code(f->dtype, INFINITY) == over && bev_code(f->dtype, -INFINITY) == (sign | over),
+           "%s: infinity %s", f->name, f->saturates ? "saturates" : "stays infinity");
+    tap_ok(bev_code(f->dtype, FLT_MAX) == over && bev_code(f->dtype, -FLT_MAX) == (sign | over),
+           "%s: overflow %s", f->name, f->saturates ? "saturates" : "gives infinity");
     if (f->dtype == BEV_NVFP4)
-        tap_ok(bev_code(f->dtype, NAN) == top && bev_code(f->dtype, -NAN) == top, "%s: NaN is the largest", f->name);
+        tap_ok(bev_code(f->dtype, NAN) == top && bev_code(f->dtype, -NAN) == top,
+               "%s: NaN is the largest", f->name);
     else
-        tap_ok(isnan(bev_code_value(f->dtype, bev_code(f->dtype, NAN))) && isnan(bev_code_value(f->dtype, bev_code(f->dtype, -NAN))),
+        tap_ok(isnan(bev_code_value(f->dtype, bev_code(f->dtype, NAN))) &&
+                   isnan(bev_code_value(f->dtype, bev_code(f->dtype, -NAN))),
                "%s: NaN stays NaN", f->name);
     float tiny = ldexpf((float)info->smallest, -2);
-    tap_ok(bev_code(f->dtype, tiny) == 0 && bev_code(f->dtype, -tiny) == sign && bev_code(f->dtype, FLT_TRUE_MIN) == 0,
+    tap_ok(bev_code(f->dtype, tiny) == 0 && bev_code(f->dtype, -tiny) == sign &&
+               bev_code(f->dtype, FLT_TRUE_MIN) == 0,
            "%s: underflow gives zero and keeps the sign", f->name);
     tap_ok(meaning(f, 1) == info->smallest && meaning(f, top) == info->largest &&
                meaning(f, bev_code(f->dtype, 1) + 1) - 1 == 2 * info->unit_roundoff,
@@ -260,7 +262,8 @@ static void test_int8(void) {
                whole_of(BEV_INT8, INFINITY) == 127 && whole_of(BEV_UINT8, 1e30f) == 255 &&
                whole_of(BEV_UINT8, -3) == 0,
            "int8: past its range a number saturates and does not wrap");
-    tap_ok(whole_of(BEV_INT8, NAN) == 0 && whole_of(BEV_UINT8, NAN) == 0, "int8: NaN is silently 0");
+    tap_ok(whole_of(BEV_INT8, NAN) == 0 && whole_of(BEV_UINT8, NAN) == 0,
+           "int8: NaN is silently 0");
 }
 
 static void test_uint8(void) {
