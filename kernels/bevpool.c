@@ -119,6 +119,28 @@ size_t bev_tensor_bytes(const BevTensor *tensor) {
            bev_block_scale_bytes(tensor->dtype, tensor->rows, tensor->row_len);
 }
 
+BevProblem bev_bare_problem(const BevShape *shape, const BevMap *map, BevDirection direction,
+                            BevDtype dtype, BevAlign align) {
+    const BevShape *s = shape;
+    const BevDtypeInfo *format = &bev_dtypes[dtype];
+    int64_t pixels = s->cameras * s->feat_h * s->feat_w;
+    BevProblem problem = {
+        .shape = *s,
+        .direction = direction,
+        .dtype = dtype,
+        .align = align,
+        .map = *map,
+        .depth = {.dtype = format->depth, .rows = 1, .row_len = pixels * s->depth_bins, .scale = 1},
+        .feat = {.dtype = dtype, .rows = pixels, .row_len = s->channels, .scale = 1},
+        .out = {.dtype = format->out, .rows = s->nx * s->ny, .row_len = s->channels, .scale = 1}};
+    if (problem.direction == BEV_BACKWARD) {
+        problem.grad_out = problem.out;
+        problem.grad_depth = problem.depth;
+        problem.grad_feat = problem.feat;
+    }
+    return problem;
+}
+
 int bev_outputs(const BevProblem *problem, const BevTensor *outputs[BEV_MAX_OUTPUTS]) {
     bool backward = problem->direction == BEV_BACKWARD;
     outputs[0] = backward ? &problem->grad_depth : &problem->out;

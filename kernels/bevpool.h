@@ -389,6 +389,11 @@ int bev_indices_ahead(const BevAccess *access, BevDtype dtype);
 /* Bytes of a tensor's codes and block scales. */
 size_t bev_tensor_bytes(const BevTensor *tensor);
 
+/* A problem without values: shapes, formats with scales of 1, and the map, which it borrows.
+ * Backward it has the gradients' tensors too. */
+BevProblem bev_bare_problem(const BevShape *shape, const BevMap *map, BevDirection direction,
+                            BevDtype dtype, BevAlign align);
+
 /* The tensors that a kernel writes: forward `out`, backward `grad_depth` and `grad_feat`. Returns
  * their number. `outputs` points into `problem`. */
 enum { BEV_MAX_OUTPUTS = 2 };

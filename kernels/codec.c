@@ -78,6 +78,14 @@ CPU_INLINE float narrow_decode(const Narrow *from, uint32_t code) {
     return float_of(sign | bits);
 }
 
+float bev_fp16_decode(uint16_t code) {
+    return narrow_decode(&FP16, code);
+}
+
+float bev_bf16_decode(uint16_t code) {
+    return float_of((uint32_t)code << 16);
+}
+
 /* An exponent of FP32, one more where a fraction is left. */
 uint8_t bev_e8m0_encode(float value) {
     uint32_t bits = bits_of(value), power = bits >> FP32_FRACTION;

@@ -23,6 +23,10 @@ float bev_e8m0_decode(uint8_t code);
 uint32_t bev_code(BevDtype dtype, float value);
 double bev_code_value(BevDtype dtype, uint32_t code);
 
+/* The same for loops over many elements. */
+float bev_fp16_decode(uint16_t code);
+float bev_bf16_decode(uint16_t code);
+
 /* The scale of a block, by its place in tensor->block_scales. */
 float bev_block_scale(const BevTensor *tensor, int64_t block);
 

@@ -2,6 +2,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { WARP = 32 };
 
@@ -38,6 +40,15 @@ int64_t bev_longest_interval(const BevMap *map) {
         if (map->interval_lengths[i] > longest)
             longest = map->interval_lengths[i];
     return longest;
+}
+
+int32_t *bev_intervals_of_cells(const BevMap *map, int64_t cells) {
+    int32_t *interval_of = malloc((size_t)(cells + 1) * sizeof *interval_of);
+    if (interval_of)
+        memset(interval_of, 0xff, (size_t)cells * sizeof *interval_of);
+    for (int64_t i = 0; interval_of && i < map->intervals; i++)
+        interval_of[map->ranks_bev[map->interval_starts[i]]] = (int32_t)i;
+    return interval_of;
 }
 
 /* An E2M1 block of sixteen with its scale takes 113 instructions to decode, 58 in hardware. Without

@@ -8,7 +8,8 @@
 CPU_INLINE float cpu_view_get(const BevTensor *tensor, int64_t at) {
     if (tensor->dtype == BEV_FP32)
         return ((const float *)tensor->data)[at];
-    return (float)bev_code_value(tensor->dtype, ((const uint16_t *)tensor->data)[at]);
+    uint16_t code = ((const uint16_t *)tensor->data)[at];
+    return tensor->dtype == BEV_FP16 ? bev_fp16_decode(code) : bev_bf16_decode(code);
 }
 
 CPU_INLINE void cpu_view_put(const BevTensor *tensor, int64_t at, float value) {

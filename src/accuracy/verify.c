@@ -3,6 +3,7 @@
 #include "kernels/codec.h"
 #include "src/accuracy/fp64.h"
 #include "src/scene/grid_loss.h"
+#include "src/scene/scatter.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -166,7 +167,8 @@ bool verify_one(const HostProblem *problem, const BevKernel *kernel, VerifyRow *
  * map share the verdict. */
 typedef struct {
     KernelConfig config;
-    uint64_t map; /* map_key */
+    BevShape shape;
+    uint64_t map; /* scatter_hash */
     GateResult exact;
     GateAdjoint adjoint;
 } Judged;
@@ -181,35 +183,13 @@ typedef struct {
     int judged_count;
 } Verify;
 
-static uint64_t add_bytes(uint64_t key, const void *bytes, size_t size) {
-    const uint64_t prime = 1099511628211u; /* FNV-1a, of 32-bit words */
-    for (size_t i = 0; bytes && i < size / sizeof(uint32_t); i++) {
-        uint32_t word;
-        memcpy(&word, (const char *)bytes + i * sizeof word, sizeof word);
-        key = (key ^ word) * prime;
-    }
-    return key;
-}
-
-/* Equal for problems of the same shape and map. */
-static uint64_t map_key(const BevProblem *problem) {
-    const BevMap *map = &problem->map;
-    const size_t points = (size_t)map->points * 4, intervals = (size_t)map->intervals * 4;
-    uint64_t key = add_bytes(14695981039346656037u, &problem->shape, sizeof problem->shape);
-    key = add_bytes(key, map->ranks_depth, points);
-    key = add_bytes(key, map->ranks_feat, points);
-    key = add_bytes(key, map->ranks_bev, points);
-    key = add_bytes(key, map->weights, points);
-    return add_bytes(add_bytes(key, map->interval_starts, intervals), map->interval_lengths,
-                     intervals);
-}
-
 static const Judged *find_judged(const Verify *verify, const BevKernel *kernel,
                                  const BevProblem *problem, uint64_t map) {
     for (int i = verify->judged_count; i-- > 0;) {
         const Judged *judged = &verify->judged[i];
         if (judged->map == map && judged->config.kernel == kernel &&
-            judged->config.dtype == problem->dtype && judged->config.align == problem->align)
+            judged->config.dtype == problem->dtype && judged->config.align == problem->align &&
+            !memcmp(&judged->shape, &problem->shape, sizeof judged->shape))
             return judged;
     }
     return NULL;
@@ -221,7 +201,7 @@ static bool keep_judged(Verify *verify, const VerifyRow *row, uint64_t map, Err 
     if (!more)
         return err_set(err, ERR_FAILED, "verify", "choose fewer kernels", "out of memory");
     verify->judged = more;
-    more[verify->judged_count++] = (Judged){row->config, map, row->exact, row->adjoint};
+    more[verify->judged_count++] = (Judged){row->config, row->shape, map, row->exact, row->adjoint};
     return true;
 }
 
@@ -286,7 +266,7 @@ static bool take_classes(Gates *gates, const Workload *workload, Err *err) {
 static bool verify_problem(void *context, const char *scene, Workload *workload,
                            const HostProblem *problem, Err *err) {
     Verify *verify = context;
-    const uint64_t map = map_key(&problem->view);
+    const uint64_t map = scatter_hash(&problem->view.map);
     Gates gates;
     bool ok = gates_init(&gates, problem, !all_judged(verify, &problem->view, map), err) &&
               take_classes(&gates, workload, err);

@@ -1,5 +1,7 @@
 #include "src/cachesim/trace_internal.h"
 
+#include "kernels/regime.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,17 +230,6 @@ static bool choice_check(const Steps *steps, const StepChoice *choice, Err *err)
                    "no thread of block %lld, warp %d owns anything", block, choice->warp);
 }
 
-static bool find_intervals(Recorder *recorder, int64_t cells) {
-    const BevMap *map = recorder->map;
-    recorder->interval_of = malloc((size_t)(cells + 1) * sizeof *recorder->interval_of);
-    if (!recorder->interval_of)
-        return false;
-    memset(recorder->interval_of, 0xff, (size_t)cells * sizeof *recorder->interval_of);
-    for (int64_t i = 0; i < map->intervals; i++)
-        recorder->interval_of[map->ranks_bev[map->interval_starts[i]]] = (int32_t)i;
-    return true;
-}
-
 static void describe_form(Steps *steps, const BevAccess *form, const BevProblem *problem) {
     int tile = bev_access_tile(form, problem);
     steps->form = form;
@@ -269,7 +260,8 @@ bool steps_record(const BevKernel *kernel, const BevProblem *problem, const Step
     if (choice->cell >= cells)
         return err_set(err, ERR_USAGE, kernel->name, "", "there is no cell %lld: the grid has %lld",
                        (long long)choice->cell, (long long)cells);
-    bool ok = find_intervals(&recorder, cells)
+    recorder.interval_of = bev_intervals_of_cells(recorder.map, cells);
+    bool ok = recorder.interval_of
                   ? trace_replay(kernel, problem, &watch, &counts, NULL, err)
                   : err_set(err, ERR_FAILED, kernel->name, "", "no memory for its steps");
     if (ok && recorder.failed)

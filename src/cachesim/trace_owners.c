@@ -3,6 +3,7 @@
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"
+#include "kernels/regime.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -250,19 +251,6 @@ static void place_arrays(OwnersReplay *replay) {
     replay->splat_weights = (Place){replay->splat_ranks.base, TRACE_WEIGHT, "splat weights"};
 }
 
-static bool find_intervals(OwnersReplay *replay, Err *err) {
-    const BevMap *map = &replay->problem->map;
-    size_t cells = (size_t)(replay->problem->shape.nx * replay->problem->shape.ny);
-    replay->interval_of = malloc((cells + 1) * sizeof *replay->interval_of);
-    if (!replay->interval_of)
-        return err_set(err, ERR_FAILED, replay->memory->kernel->name, "", "no memory for %zu cells",
-                       cells);
-    memset(replay->interval_of, 0xff, cells * sizeof *replay->interval_of);
-    for (int64_t i = 0; i < map->intervals; i++)
-        replay->interval_of[map->ranks_bev[map->interval_starts[i]]] = (int32_t)i;
-    return true;
-}
-
 /* Whole ones; V4's pieces want a power of two. */
 static int owners_a_block(const OwnersReplay *replay) {
     int fit = replay->access->block / replay->lanes, count = 1;
@@ -278,15 +266,18 @@ static bool find_owners(OwnersReplay *replay, Err *err) {
     BevOwner owner = replay->access->owner;
     bool wants_intervals =
         owner == BEV_OWNS_CELL || owner == BEV_OWNS_PIECE || replay->memory->kernel->channels_first;
-    if ((wants_intervals && !find_intervals(replay, err)) ||
-        (owner == BEV_OWNS_SPLAT && !splats_gather(problem, &replay->splats, err)) ||
+    int64_t cells = problem->shape.nx * problem->shape.ny;
+    if (wants_intervals && !(replay->interval_of = bev_intervals_of_cells(&problem->map, cells)))
+        return err_set(err, ERR_FAILED, replay->memory->kernel->name, "",
+                       "no memory for %lld cells", (long long)cells);
+    if ((owner == BEV_OWNS_SPLAT && !splats_gather(problem, &replay->splats, err)) ||
         (owner == BEV_OWNS_PIECE &&
          !pieces_deal(problem, replay->interval_of, owners_a_block(replay), &replay->pieces, err)))
         return false;
     replay->owners = owner == BEV_OWNS_POINT      ? problem->map.points
                      : owner == BEV_OWNS_SPLAT    ? replay->splats.count
                      : owner == BEV_OWNS_INTERVAL ? problem->map.intervals
-                     : owner == BEV_OWNS_CELL     ? problem->shape.nx * problem->shape.ny
+                     : owner == BEV_OWNS_CELL     ? cells
                                                   : replay->pieces.count;
     return true;
 }

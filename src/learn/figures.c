@@ -201,23 +201,8 @@ static bool problem_of(const FigureQuery *query, BevProblem *problem) {
         return false;
     }
     const KernelConfig *config = &query->live->job.config;
-    const BevDtypeInfo *format = &bev_dtypes[config->dtype];
-    const BevShape *s = &frame->shape;
-    int64_t pixels = s->cameras * s->feat_h * s->feat_w;
-    *problem = (BevProblem){
-        .shape = *s,
-        .direction = kernel_of(query)->direction,
-        .dtype = config->dtype,
-        .align = config->align,
-        .map = *frame->map,
-        .depth = {.dtype = format->depth, .rows = 1, .row_len = pixels * s->depth_bins},
-        .feat = {.dtype = config->dtype, .rows = pixels, .row_len = s->channels},
-        .out = {.dtype = format->out, .rows = s->nx * s->ny, .row_len = s->channels}};
-    if (problem->direction == BEV_BACKWARD) {
-        problem->grad_out = problem->out;
-        problem->grad_depth = problem->depth;
-        problem->grad_feat = problem->feat;
-    }
+    *problem = bev_bare_problem(&frame->shape, frame->map, kernel_of(query)->direction,
+                                config->dtype, config->align);
     return true;
 }
 

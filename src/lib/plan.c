@@ -121,32 +121,6 @@ static BevpoolStatus take_best(BevpoolPlan *plan, BevpoolError *error) {
 
 /* ---- the problem ----------------------------------------------------------------------------- */
 
-static BevTensor tensor(BevDtype dtype, int64_t rows, int64_t row_len) {
-    return (BevTensor){.dtype = dtype, .rows = rows, .row_len = row_len, .scale = 1};
-}
-
-static BevProblem problem_of(const BevpoolMap *map, const BevpoolOptions *options) {
-    BevDtype dtype = (BevDtype)options->dtype;
-    BevShape shape = lib_shape(&map->shape, options->channels);
-    int64_t pixels = shape.cameras * shape.feat_h * shape.feat_w;
-    BevProblem problem = {
-        .shape = shape,
-        .direction = (BevDirection)options->direction,
-        .dtype = dtype,
-        .align = map->map.weights ? BEV_BILINEAR : BEV_NEAREST,
-        .map = map->map,
-        .depth = tensor(bev_dtypes[dtype].depth, 1, pixels * shape.depth_bins),
-        .feat = tensor(dtype, pixels, shape.channels),
-        .out = tensor(bev_dtypes[dtype].out, shape.nx * shape.ny, shape.channels),
-    };
-    if (options->direction == BEVPOOL_BACKWARD) {
-        problem.grad_out = problem.out;
-        problem.grad_depth = problem.depth;
-        problem.grad_feat = problem.feat;
-    }
-    return problem;
-}
-
 /* Programs made before there were views have shorter options. */
 static bool has_view(const BevpoolOptions *o) {
     return o->size > offsetof(BevpoolOptions, view) && o->view;
@@ -189,7 +163,11 @@ static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *
 /* The parts of a plan's problem that are known before the kernel. */
 static BevpoolStatus set_out(BevpoolPlan *plan, const BevpoolOptions *options,
                              BevpoolError *error) {
-    plan->problem = problem_of(plan->map, options);
+    const BevShape shape = lib_shape(&plan->map->shape, options->channels);
+    const BevMap *map = &plan->map->map;
+    plan->problem =
+        bev_bare_problem(&shape, map, (BevDirection)options->direction, (BevDtype)options->dtype,
+                         map->weights ? BEV_BILINEAR : BEV_NEAREST);
     plan->feat_layout = options->feat_layout;
     plan->out_layout = options->out_layout;
     return has_view(options) ? lib_view(&plan->problem, options->view, error) : BEVPOOL_OK;

@@ -115,10 +115,6 @@ int64_t inputs_probe_cell(const FrameInputs *inputs, const Job *job);
 
 /* ---- inputs_backward.c ----------------------------------------------------------------------- */
 
-/* A problem without values: shapes, formats, and the map, which it borrows. */
-BevProblem inputs_bare_problem(const BevShape *shape, const BevMap *map, BevDirection direction,
-                               BevDtype dtype, BevAlign align);
-
 /* The kernel that pools the picture: the selection, or the default kernel where the selection goes
  * backward. */
 KernelConfig inputs_forward_config(const KernelConfig *config);

@@ -14,28 +14,6 @@ bool inputs_encode(HostProblem *problem, const SeenFeatures *features, const Bui
     return false;
 }
 
-BevProblem inputs_bare_problem(const BevShape *shape, const BevMap *map, BevDirection direction,
-                               BevDtype dtype, BevAlign align) {
-    const BevShape *s = shape;
-    const BevDtypeInfo *format = &bev_dtypes[dtype];
-    int64_t pixels = s->cameras * s->feat_h * s->feat_w;
-    BevProblem problem = {
-        .shape = *s,
-        .direction = direction,
-        .dtype = dtype,
-        .align = align,
-        .map = *map,
-        .depth = {.dtype = format->depth, .rows = 1, .row_len = pixels * s->depth_bins, .scale = 1},
-        .feat = {.dtype = dtype, .rows = pixels, .row_len = s->channels, .scale = 1},
-        .out = {.dtype = format->out, .rows = s->nx * s->ny, .row_len = s->channels, .scale = 1}};
-    if (problem.direction == BEV_BACKWARD) {
-        problem.grad_out = problem.out;
-        problem.grad_depth = problem.depth;
-        problem.grad_feat = problem.feat;
-    }
-    return problem;
-}
-
 KernelConfig inputs_forward_config(const KernelConfig *config) {
     KernelConfig forward = *config;
     if (config->kernel->direction == BEV_BACKWARD)
@@ -44,9 +22,8 @@ KernelConfig inputs_forward_config(const KernelConfig *config) {
 }
 
 LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig *config) {
-    BevProblem problem =
-        inputs_bare_problem(&inputs->features->shape, &inputs->map->map, config->kernel->direction,
-                            config->dtype, config->align);
+    BevProblem problem = bev_bare_problem(&inputs->features->shape, &inputs->map->map,
+                                          config->kernel->direction, config->dtype, config->align);
     return (LiveMemory){.known = true,
                         .footprint = bev_footprint(&problem),
                         .gather = bev_gather_traffic(&problem, bev_dtypes[problem.out.dtype].bits),

@@ -1,6 +1,7 @@
 /* Grids: what a kernel in a format and an align pools from features and a map, the same in FP64,
  * and one cell of both looked at closely. */
 #include "kernels/codec.h"
+#include "kernels/regime.h"
 #include "src/accuracy/fp64.h"
 #include "src/base/clock.h"
 #include "src/base/mem_pool.h"
@@ -233,18 +234,6 @@ static void fp64_destroy(void *contents) {
     ref_drop(grid->features);
 }
 
-/* The inputs from which the rows of a large grid are computed. */
-static bool index_intervals(Fp64Grid *grid, const BevShape *shape) {
-    const BevMap *map = &grid->map->map;
-    int64_t cells = shape->nx * shape->ny;
-    grid->interval_of = malloc((size_t)cells * sizeof *grid->interval_of);
-    for (int64_t cell = 0; grid->interval_of && cell < cells; cell++)
-        grid->interval_of[cell] = -1;
-    for (int64_t i = 0; grid->interval_of && i < map->intervals; i++)
-        grid->interval_of[map->ranks_bev[map->interval_starts[i]]] = (int32_t)i;
-    return grid->interval_of != NULL;
-}
-
 void inputs_fp64_row(const void *context, int64_t cell, double *values) {
     const Fp64Grid *grid = context;
     const BevShape *shape = &grid->features->shape;
@@ -267,8 +256,10 @@ bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *
     next->fp64_original = grid;
     grid->features = ref_keep(next->features);
     grid->map = ref_keep(next->map);
-    if (inputs_large(shape, next->map))
-        return index_intervals(grid, shape) || inputs_no_memory("FP64 grid", err);
+    if (inputs_large(shape, next->map)) { /* its rows are computed from their intervals */
+        grid->interval_of = bev_intervals_of_cells(&grid->map->map, shape->nx * shape->ny);
+        return grid->interval_of || inputs_no_memory("FP64 grid", err);
+    }
     grid->values = mem_pool_take(&fp64_grids, grid_values(shape) * sizeof *grid->values);
     if (!grid->values)
         return inputs_no_memory("FP64 grid", err);

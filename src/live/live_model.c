@@ -4,6 +4,7 @@
 #include "src/base/ref.h"
 #include "src/live/inputs.h"
 #include "src/run/recorded.h"
+#include "src/scene/scatter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,28 +66,12 @@ MemoryModel *live_model_known(const LiveModel *live_model) {
 
 /* ---- which problem --------------------------------------------------------------------------- */
 
-/* FNV-1a by words. */
-static uint64_t hash_of(uint64_t hash, const int32_t *words, int64_t count) {
-    for (int64_t i = 0; i < count; i++)
-        hash = (hash ^ (uint32_t)words[i]) * 0x100000001b3;
-    return hash;
-}
-
-static uint64_t map_hash(const BevMap *map) {
-    uint64_t hash = 0xcbf29ce484222325 ^ (uint64_t)map->points ^ (map->weights ? 1 : 0);
-    hash = hash_of(hash, map->ranks_depth, map->points);
-    hash = hash_of(hash, map->ranks_feat, map->points);
-    hash = hash_of(hash, map->ranks_bev, map->points);
-    hash = hash_of(hash, map->interval_starts, map->intervals);
-    return hash_of(hash, map->interval_lengths, map->intervals);
-}
-
 static void remember_map(LiveModel *live_model, BuiltMap *map) {
     if (live_model->map == map)
         return;
     ref_drop(live_model->map);
     live_model->map = ref_keep(map);
-    live_model->map_hash = map_hash(&map->map);
+    live_model->map_hash = scatter_hash(&map->map);
 }
 
 void live_model_forget_map(LiveModel *live_model) {
@@ -116,7 +101,7 @@ static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
 /* A problem without values: traces do not depend on them. */
 static BevProblem problem_of(const LiveModel *live_model, BevDirection direction, BevDtype dtype) {
     const ProblemKey *key = &live_model->now->key;
-    return inputs_bare_problem(&key->shape, &live_model->map->map, direction, dtype, key->align);
+    return bev_bare_problem(&key->shape, &live_model->map->map, direction, dtype, key->align);
 }
 
 static void destroy_model(void *contents) {

@@ -390,7 +390,7 @@ double npy_element(NpyType type, const unsigned char *bytes) {
     memcpy(&value, bytes, npy_types[type].bytes);
     switch (type) {
     case NPY_F2:
-        return bev_code_value(BEV_FP16, value.u2);
+        return bev_fp16_decode(value.u2);
     case NPY_F4:
         return value.f4;
     case NPY_F8:

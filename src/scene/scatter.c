@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -303,6 +304,26 @@ bool scatter_find_intervals(BevMap *map, Err *err) {
         map->interval_lengths[map->intervals - 1]++;
     }
     return true;
+}
+
+/* FNV-1a by words of 32 bits. */
+static uint64_t add_words(uint64_t hash, const void *words, int64_t count) {
+    for (int64_t i = 0; words && i < count; i++) {
+        uint32_t word;
+        memcpy(&word, (const char *)words + i * (int64_t)sizeof word, sizeof word);
+        hash = (hash ^ word) * 0x100000001b3;
+    }
+    return hash;
+}
+
+uint64_t scatter_hash(const BevMap *map) {
+    uint64_t hash = 0xcbf29ce484222325 ^ (uint64_t)map->points ^ (map->weights ? 1 : 0);
+    hash = add_words(hash, map->ranks_depth, map->points);
+    hash = add_words(hash, map->ranks_feat, map->points);
+    hash = add_words(hash, map->ranks_bev, map->points);
+    hash = add_words(hash, map->weights, map->points);
+    hash = add_words(hash, map->interval_starts, map->intervals);
+    return add_words(hash, map->interval_lengths, map->intervals);
 }
 
 /* ---- statistics ----------------------------------------------------------------------------- */

@@ -60,6 +60,9 @@ bool scatter_prune(BevMap *map, const BevShape *shape, const float *depth, const
 /* Copies the arrays of a map. The caller frees with scatter_free. Fails without memory. */
 bool scatter_copy(const BevMap *map, BevMap *copy, Err *err);
 
+/* A number that differs where the maps do. */
+uint64_t scatter_hash(const BevMap *map);
+
 /* The message of every screen and command for a map of 0 points. */
 extern const char scatter_empty[];
 
