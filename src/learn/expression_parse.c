@@ -234,74 +234,50 @@ static void parse_value(Parser *parser) {
     parser->depth--;
 }
 
-/* Operators of one precedence; the longer token stands before its beginning. */
-typedef struct {
+/* Operators from the loosest precedence on; the longer token stands before its beginning. */
+enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_VALUE };
+
+static const struct {
+    int level;
     const char *token;
     OpKind kind;
-} Operator;
+} operators[] = {
+    {LEVEL_OR, "or", OP_OR},
+    {LEVEL_AND, "and", OP_AND},
+    {LEVEL_COMPARISON, "<=", OP_AT_MOST},
+    {LEVEL_COMPARISON, "<", OP_LESS},
+    {LEVEL_COMPARISON, ">=", OP_AT_LEAST},
+    {LEVEL_COMPARISON, ">", OP_MORE},
+    {LEVEL_COMPARISON, "==", OP_EQUAL},
+    {LEVEL_COMPARISON, "=", OP_EQUAL},
+    {LEVEL_COMPARISON, "!=", OP_UNEQUAL},
+    {LEVEL_SUM, "+", OP_ADD},
+    {LEVEL_SUM, "-", OP_SUBTRACT},
+    {LEVEL_PRODUCT, "*", OP_MULTIPLY},
+    {LEVEL_PRODUCT, "/", OP_DIVIDE},
+};
+enum { OPERATORS = sizeof operators / sizeof *operators };
 
-static bool take_operator(Parser *parser, const Operator *operators, OpKind *kind) {
-    for (; operators->token; operators++)
-        if (take(parser, operators->token)) {
-            *kind = operators->kind;
-            return true;
-        }
-    return false;
-}
-
-static void parse_products(Parser *parser) {
-    static const Operator operators[] = {{"*", OP_MULTIPLY}, {"/", OP_DIVIDE}, {NULL, OP_NUMBER}};
-    OpKind kind;
-    parse_value(parser);
-    while (!parser->failed && take_operator(parser, operators, &kind)) {
+/* Operands of a level are of the next one. Two comparisons in a row are none. */
+static void parse_level(Parser *parser, int level) {
+    bool negated = level == LEVEL_NOT && take(parser, "not");
+    if (level == LEVEL_VALUE) {
         parse_value(parser);
-        push(parser, (Op){.kind = kind});
+        return;
     }
-}
-
-static void parse_sums(Parser *parser) {
-    static const Operator operators[] = {{"+", OP_ADD}, {"-", OP_SUBTRACT}, {NULL, OP_NUMBER}};
-    OpKind kind;
-    parse_products(parser);
-    while (!parser->failed && take_operator(parser, operators, &kind)) {
-        parse_products(parser);
-        push(parser, (Op){.kind = kind});
-    }
-}
-
-static void parse_comparison(Parser *parser) {
-    static const Operator operators[] = {{"<=", OP_AT_MOST}, {"<", OP_LESS},   {">=", OP_AT_LEAST},
-                                         {">", OP_MORE},     {"==", OP_EQUAL}, {"=", OP_EQUAL},
-                                         {"!=", OP_UNEQUAL}, {NULL, OP_NUMBER}};
-    OpKind kind;
-    parse_sums(parser);
-    if (!parser->failed && take_operator(parser, operators, &kind)) {
-        parse_sums(parser);
-        push(parser, (Op){.kind = kind});
-    }
-}
-
-static void parse_not(Parser *parser) {
-    bool negated = take(parser, "not");
-    parse_comparison(parser);
+    parse_level(parser, level + 1);
+    for (int i = 0; i < OPERATORS && !parser->failed; i++)
+        if (operators[i].level == level && take(parser, operators[i].token)) {
+            parse_level(parser, level + 1);
+            push(parser, (Op){.kind = operators[i].kind});
+            i = level == LEVEL_COMPARISON ? OPERATORS : -1;
+        }
     if (negated)
         push(parser, (Op){.kind = OP_NOT});
 }
 
-static void parse_and(Parser *parser) {
-    parse_not(parser);
-    while (!parser->failed && take(parser, "and")) {
-        parse_not(parser);
-        push(parser, (Op){.kind = OP_AND});
-    }
-}
-
 static void parse_or(Parser *parser) {
-    parse_and(parser);
-    while (!parser->failed && take(parser, "or")) {
-        parse_and(parser);
-        push(parser, (Op){.kind = OP_OR});
-    }
+    parse_level(parser, LEVEL_OR);
 }
 
 bool expression_parse(const char *text, const NameTable *names, OpPool *pool,

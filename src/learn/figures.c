@@ -27,6 +27,13 @@ static Reading computed(double value) {
     return reading(value, SOURCE_COMPUTED);
 }
 
+/* A figure that one expression gives. */
+#define FIGURE(name, ...)                                                                          \
+    static Reading name(const FigureQuery *query) {                                                \
+        (void)query;                                                                               \
+        return __VA_ARGS__;                                                                        \
+    }
+
 static const BevKernel *kernel_of(const FigureQuery *query) {
     return query->kernel ? query->kernel : query->live->job.config.kernel;
 }
@@ -62,10 +69,7 @@ SLOW_FIGURE(before_us, SOURCE_MODEL, slow.before_us)
 SLOW_FIGURE(kernel_us, SOURCE_MODEL, slow.kernel_us)
 SLOW_FIGURE(idle_us, SOURCE_MODEL, slow.idle_us)
 SLOW_FIGURE(frame_us, SOURCE_MODEL, slow.frame_us)
-
-static Reading slow_fault(const FigureQuery *query) {
-    return computed(state_slow_fault(query->state) + 1);
-}
+FIGURE(slow_fault, computed(state_slow_fault(query->state) + 1))
 
 /* ---- latency --------------------------------------------------------------------------------- */
 
@@ -86,10 +90,17 @@ static bool predicted(const FigureQuery *query, Prediction *p) {
     return kernel != NULL;
 }
 
-static Reading modelled_us(const FigureQuery *query) {
-    Prediction p;
-    return predicted(query, &p) ? reading(p.latency_us, SOURCE_MODEL) : (Reading){0};
-}
+#define PREDICTED(name, value)                                                                     \
+    static Reading name(const FigureQuery *query) {                                                \
+        Prediction p;                                                                              \
+        return predicted(query, &p) ? reading(value, SOURCE_MODEL) : (Reading){0};                 \
+    }
+PREDICTED(modelled_us, p.latency_us)
+PREDICTED(dram_us, p.term_us[TERM_DRAM])
+PREDICTED(l2_us, p.term_us[TERM_L2])
+PREDICTED(issue_us, p.term_us[TERM_ISSUE])
+PREDICTED(chain_us, p.term_us[TERM_CHAIN])
+PREDICTED(dram, p.dram_read_bytes + p.dram_write_bytes)
 
 static Reading latency(const FigureQuery *query) {
     if (query->timings == SOURCE_MODEL && kernel_of(query)->where == BEV_CPU)
@@ -124,13 +135,10 @@ static Reading of_row(const FigureQuery *query, size_t offset, const char *what)
                    strcmp(what, "the latency") ? "recorded" : "published");
 }
 
-static Reading cold(const FigureQuery *query) {
-    return of_row(query, offsetof(LiveKernel, cold_us), "the cold launch");
-}
-
-static Reading single(const FigureQuery *query) {
-    return of_row(query, offsetof(LiveKernel, single_us), "the single launch");
-}
+FIGURE(cold, of_row(query, offsetof(LiveKernel, cold_us), "the cold launch"))
+FIGURE(single, of_row(query, offsetof(LiveKernel, single_us), "the single launch"))
+FIGURE(published_us,
+       of_row(query, offsetof(LiveKernel, published_us[query->state->gpu]), "the latency"))
 
 static Reading warm(const FigureQuery *query) {
     const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
@@ -139,36 +147,8 @@ static Reading warm(const FigureQuery *query) {
     return unknown(query, "%s is not recorded here", kernel_of(query)->title);
 }
 
-static Reading clear(const FigureQuery *query) {
-    if (query->live->clear_us.source != SOURCE_UNKNOWN)
-        return query->live->clear_us;
-    return unknown(query, "the clear was not recorded");
-}
-
-static Reading published_us(const FigureQuery *query) {
-    return of_row(query, offsetof(LiveKernel, published_us[query->state->gpu]), "the latency");
-}
-
-static Reading term(const FigureQuery *query, LatencyTerm which) {
-    Prediction p;
-    return predicted(query, &p) ? reading(p.term_us[which], SOURCE_MODEL) : (Reading){0};
-}
-
-static Reading dram_us(const FigureQuery *query) {
-    return term(query, TERM_DRAM);
-}
-
-static Reading l2_us(const FigureQuery *query) {
-    return term(query, TERM_L2);
-}
-
-static Reading issue_us(const FigureQuery *query) {
-    return term(query, TERM_ISSUE);
-}
-
-static Reading chain_us(const FigureQuery *query) {
-    return term(query, TERM_CHAIN);
-}
+FIGURE(clear, query->live->clear_us.source ? query->live->clear_us
+                                           : unknown(query, "the clear was not recorded"))
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -179,12 +159,6 @@ static Reading l2_hits(const FigureQuery *query) {
     if (isnan(p.hit_rate))
         return unknown(query, "%s looks nothing up in L2", kernel_of(query)->title);
     return reading(p.hit_rate * 100, SOURCE_MODEL);
-}
-
-static Reading dram(const FigureQuery *query) {
-    Prediction p;
-    return predicted(query, &p) ? reading(p.dram_read_bytes + p.dram_write_bytes, SOURCE_MODEL)
-                                : (Reading){0};
 }
 
 static Reading sectors(const FigureQuery *query) {
@@ -273,11 +247,9 @@ static Reading footprint(const FigureQuery *query) {
     return computed(of_array(&parts, query->array));
 }
 
-static Reading gather(const FigureQuery *query) {
-    if (!query->live->memory.known)
-        return unknown(query, "no scene is loaded");
-    return computed(of_array(&query->live->memory.gather, query->array));
-}
+FIGURE(gather, query->live->memory.known
+                   ? computed(of_array(&query->live->memory.gather, query->array))
+                   : unknown(query, "no scene is loaded"))
 
 static Reading rounded(const FigureQuery *query) {
     BevDtype dtype = dtype_of(query);
@@ -286,9 +258,7 @@ static Reading rounded(const FigureQuery *query) {
 
 /* ---- the page of bits ------------------------------------------------------------------------ */
 
-static Reading code_number(const FigureQuery *query) {
-    return computed(state_bits(query->state).code);
-}
+FIGURE(code_number, computed(state_bits(query->state).code))
 
 static Reading code_holds(const FigureQuery *query) {
     BitsPage page = state_bits(query->state);
@@ -318,21 +288,10 @@ static Reading of_gpu(const FigureQuery *query, double value) {
     return reading(value, changed ? SOURCE_COMPUTED : SOURCE_PUBLISHED);
 }
 
-static Reading l2_bytes(const FigureQuery *query) {
-    return of_gpu(query, state_gpu(query->state).l2_bytes);
-}
-
-static Reading dram_gbps(const FigureQuery *query) {
-    return of_gpu(query, state_gpu(query->state).dram_gbps);
-}
-
-static Reading sms(const FigureQuery *query) {
-    return of_gpu(query, state_gpu(query->state).sms);
-}
-
-static Reading bits(const FigureQuery *query) {
-    return computed(bev_dtypes[dtype_of(query)].bits);
-}
+FIGURE(l2_bytes, of_gpu(query, state_gpu(query->state).l2_bytes))
+FIGURE(dram_gbps, of_gpu(query, state_gpu(query->state).dram_gbps))
+FIGURE(sms, of_gpu(query, state_gpu(query->state).sms))
+FIGURE(bits, computed(bev_dtypes[dtype_of(query)].bits))
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
@@ -371,11 +330,8 @@ OF_SHAPE(pairs, shape->cameras * shape->feat_h * shape->feat_w * shape->depth_bi
 #undef OF_SHAPE
 
 /* Of the pinned cell, or the one under the cursor. */
-static Reading cell_points(const FigureQuery *query) {
-    if (query->live->probe.cell < 0)
-        return unknown(query, "no cell is chosen");
-    return computed((double)query->live->probe.points);
-}
+FIGURE(cell_points, query->live->probe.cell < 0 ? unknown(query, "no cell is chosen")
+                                                : computed((double)query->live->probe.points))
 
 static bool cell_differs(const LiveFrame *frame, int64_t cell) {
     size_t bytes = (size_t)frame->channels * sizeof *frame->pooled;
@@ -459,32 +415,13 @@ OF_ACCURACY(gate_c, accuracy->gate_c == LIVE_PASS)
 OF_ACCURACY(published_gate, accuracy->atol_1e2 == LIVE_PASS)
 #undef OF_ACCURACY
 
-/* ---- the state ------------------------------------------------------------------------------- */
+/* ---- the state, units ------------------------------------------------------------------------ */
 
-static Reading temperature(const FigureQuery *query) {
-    return computed(query->live->job.temperature);
-}
-
-static Reading time_s(const FigureQuery *query) {
-    return computed(query->live->job.time_s);
-}
-
-/* ---- units ----------------------------------------------------------------------------------- */
-
-static Reading one_byte(const FigureQuery *query) {
-    (void)query;
-    return computed(1);
-}
-
-static Reading megabyte(const FigureQuery *query) {
-    (void)query;
-    return computed(1e6);
-}
-
-static Reading mebibyte(const FigureQuery *query) {
-    (void)query;
-    return computed(1 << 20);
-}
+FIGURE(temperature, computed(query->live->job.temperature))
+FIGURE(time_s, computed(query->live->job.time_s))
+FIGURE(one_byte, computed(1))
+FIGURE(megabyte, computed(1e6))
+FIGURE(mebibyte, computed(1 << 20))
 
 /* clang-format off */
 const FigureRow figures[] = {
