@@ -87,6 +87,8 @@ typedef struct {
 } ConfigText;
 ConfigText state_config(const State *state);
 
+extern const char *const slow_letters[]; /* "none", "A" to "H" */
+
 /* "none", or the number of the planted defect. */
 const char *state_defect(const State *state);
 

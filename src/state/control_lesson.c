@@ -48,10 +48,10 @@ unsigned control_workflow(State *state, const Command *command) {
     return wish(state, off ? WISH_CLOSE : WISH_WORKFLOW);
 }
 
+const char *const slow_letters[] = {"none", "A", "B", "C", "D", "E", "F", "G", "H"};
+
 const char *state_slow(const State *state) {
-    static const char *const letters[1 + SLOW_COUNT] = {"none", "A", "B", "C", "D",
-                                                        "E",    "F", "G", "H"};
-    return letters[state->slow];
+    return slow_letters[state->slow];
 }
 
 int state_slow_fault(const State *state) {
