@@ -83,7 +83,7 @@ static bool refuse_order(LessonRun *run) {
     return false;
 }
 
-bool lesson_read_order(LessonRun *run, const char *text) {
+static bool read_order(LessonRun *run, const char *text) {
     int count = lesson_run_question(run)->choice_count;
     unsigned seen = 0;
     run->order_count = 0;
@@ -134,7 +134,7 @@ bool lesson_read_answer(LessonRun *run, const char *text) {
     case ASKS_CHOICE:
         return read_choice(run, text);
     case ASKS_ORDER:
-        return lesson_read_order(run, text);
+        return read_order(run, text);
     default:
         return read_number(run, text);
     }

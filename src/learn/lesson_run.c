@@ -25,7 +25,8 @@ const LessonQuestion *lesson_run_question(const LessonRun *run) {
     return step ? &run->lesson->questions[step->number] : NULL;
 }
 
-const LessonStep *lesson_run_animation(const LessonRun *run) {
+/* The one that plays; NULL: none. */
+static const LessonStep *animation(const LessonRun *run) {
     return last_step(run, LESSON_ANIMATE);
 }
 
@@ -125,7 +126,7 @@ static void end_of_steps(LessonRun *run) {
     if (question && is_quiet(run) && question->run_count) {
         run->word = 0;
         run->phase = PHASE_REVEAL;
-    } else if (lesson_run_animation(run)) {
+    } else if (animation(run)) {
         run->word = 0;
         run->phase = PHASE_ANIMATE;
     } else if (is_quiet(run))
@@ -172,7 +173,7 @@ LessonWants lesson_run_wants(const LessonRun *run) {
 
 /* An animation counts in halves: even ones set the control, odd ones wait. */
 static void animation_line(const LessonRun *run, char *line, size_t size) {
-    const LessonStep *step = lesson_run_animation(run);
+    const LessonStep *step = animation(run);
     int frame = is_quiet(run) ? step->frames - 1 : run->word / 2;
     double part = (double)frame / (step->frames - 1);
     snprintf(line, size, "%s %g", step->word, step->from + (step->to - step->from) * part);
@@ -191,7 +192,7 @@ void lesson_run_control(const LessonRun *run, char *line, size_t size) {
 }
 
 double lesson_run_pause(const LessonRun *run) {
-    return lesson_run_animation(run)->seconds;
+    return animation(run)->seconds;
 }
 
 static void after_reveal(LessonRun *run) {
@@ -206,7 +207,7 @@ static void after_reveal(LessonRun *run) {
 
 /* A page that has nothing but an animation is over with it. */
 static void after_frame(LessonRun *run) {
-    bool over = run->word >= 2 * lesson_run_animation(run)->frames;
+    bool over = run->word >= 2 * animation(run)->frames;
     if (is_quiet(run) || (over && !run->page_text.count)) {
         enter_page(run, run->page + 1);
         advance(run);
@@ -394,7 +395,7 @@ static bool answer_input(LessonRun *run, const LessonInput *input) {
 
 /* The last frame of an animation. */
 static void end_animation(LessonRun *run) {
-    int last = 2 * (lesson_run_animation(run)->frames - 1);
+    int last = 2 * (animation(run)->frames - 1);
     run->word = run->word < last ? last : run->word;
 }
 

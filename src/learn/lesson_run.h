@@ -118,8 +118,6 @@ bool lesson_run_ended(const LessonRun *run);
 
 const LessonQuestion *lesson_run_question(const LessonRun *run); /* of this page; NULL: none */
 bool lesson_run_asks_again(const LessonRun *run); /* behind the wrong answer, after a change */
-const LessonStep *lesson_run_animation(const LessonRun *run);    /* animation that plays; NULL:
-                                                                    none */
 
 /* A text with the values of its braces. False: a value is unknown, for the reason in
  * `evaluation->why`. */
@@ -138,6 +136,3 @@ void lesson_add_code(PaneText *pane, const LessonCode *code);
 /* Reads an answer to the question of this page: a choice ("3", from 1), a number, or an order.
  * False: `note` has the mistake. */
 bool lesson_read_answer(LessonRun *run, const char *text);
-
-/* The same of an order alone: "4 1 2", the first place first. */
-bool lesson_read_order(LessonRun *run, const char *text);

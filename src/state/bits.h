@@ -4,14 +4,8 @@
 
 #include "src/state/state.h"
 
-/* The format of a tensor's elements, where features have the format `dtype`. */
-BevDtype bits_element(BevDtype dtype, BitsOf of);
-
 /* "FP8 E4M3", "INT8". */
-typedef struct {
-    char text[32];
-} BitsTitle;
-BitsTitle bits_title(BevDtype element);
+ShortText bits_title(BevDtype element);
 
 /* The parts of a code, from its top bit down. */
 typedef enum { PART_SIGN, PART_EXPONENT, PART_FRACTION, PART_NUMBER, PART_COUNT } BitsPart;
@@ -33,22 +27,13 @@ bool bits_next(BevDtype element, uint32_t code, int step, uint32_t *next);
 bool bits_then_nan(BevDtype element, uint32_t code);
 
 /* "0.3125", "-inf", "NaN". */
-typedef struct {
-    char text[32];
-} BitsValue;
-BitsValue bits_value(double value);
+ShortText bits_value(double value);
 
 /* "2^-2 x (1 + 2/8)", "-(64 + 1)", or "" where the class says all. */
-typedef struct {
-    char text[96];
-} BitsFormula;
-BitsFormula bits_formula(BevDtype element, uint32_t code);
+ShortText bits_formula(BevDtype element, uint32_t code);
 
 /* "0 0101 010": parts with blanks between. */
-typedef struct {
-    char text[48];
-} BitsDigits;
-BitsDigits bits_digits(BevDtype element, uint32_t code);
+ShortText bits_digits(BevDtype element, uint32_t code);
 
 /* The number on the page. */
-BitsValue state_bits_value(const State *state);
+ShortText state_bits_value(const State *state);

@@ -67,25 +67,16 @@ unsigned control_values_and_told(State *state);
 void control_use_slice(State *state, int slice);
 
 /* "3, z +0.2 to +0.6 m", "max", "side"; "flat" for a grid of one slice. */
-typedef struct {
-    char text[48];
-} SliceText;
-SliceText state_slice_text(const State *state);
+ShortText state_slice_text(const State *state);
 
 /* "32 MiB (what if)", "768 GB/s": a figure of the GPU that is predicted. */
-typedef struct {
-    char text[40];
-} FigureText;
-FigureText state_gpu_figure(const State *state, int figure);
+ShortText state_gpu_figure(const State *state, int figure);
 
 /* The number of channels that the job asks for. */
 int64_t state_channels(const State *state);
 
 /* The preset, the points of an operator scene, or "-". */
-typedef struct {
-    char text[64];
-} ConfigText;
-ConfigText state_config(const State *state);
+ShortText state_config(const State *state);
 
 extern const char *const slow_letters[]; /* "none", "A" to "H" */
 
@@ -127,16 +118,10 @@ void control_steps_reset(State *state);
 unsigned control_steps_tick(State *state, double seconds);
 
 /* Which warps are followed: "cell", "429", "429,3", "429,3,7". */
-typedef struct {
-    char text[48];
-} StepsOf;
-StepsOf state_steps_of(const State *state);
+ShortText state_steps_of(const State *state);
 
 /* The kernels whose steps are shown: "own", "v2", "v2_chw,v2". */
-typedef struct {
-    char text[80];
-} StepsPair;
-StepsPair state_steps_pair(const State *state);
+ShortText state_steps_pair(const State *state);
 
 /* Turns the pages of the help, or moves the text of a lesson. */
 unsigned control_scroll(State *state, int steps);

@@ -12,7 +12,8 @@ const char *const bits_parts[PART_COUNT] = {"sign", "exponent", "fraction", "num
 
 /* ---- a code ---------------------------------------------------------------------------------- */
 
-BevDtype bits_element(BevDtype dtype, BitsOf of) {
+/* The format of a tensor's elements, where features have the format `dtype`. */
+static BevDtype element_of(BevDtype dtype, BitsOf of) {
     BevDtype element = of == BITS_DEPTH    ? bev_dtypes[dtype].depth
                        : of == BITS_OUTPUT ? bev_dtypes[dtype].out
                                            : dtype;
@@ -28,8 +29,8 @@ int bits_width(BevDtype element, BitsPart part) {
                                    : 0;
 }
 
-BitsTitle bits_title(BevDtype element) {
-    BitsTitle title;
+ShortText bits_title(BevDtype element) {
+    ShortText title;
     char fields[16] = "";
     const char *name = bev_dtypes[element].title;
     if (bev_dtypes[element].exponent)
@@ -58,8 +59,8 @@ uint32_t bits_field(BevDtype element, uint32_t code, BitsPart part) {
     return field;
 }
 
-BitsDigits bits_digits(BevDtype element, uint32_t code) {
-    BitsDigits digits;
+ShortText bits_digits(BevDtype element, uint32_t code) {
+    ShortText digits;
     int n = 0;
     for (int bit = bev_dtypes[element].bits - 1; bit >= 0; bit--) {
         digits.text[n++] = (char)('0' + (code >> bit & 1));
@@ -128,15 +129,15 @@ bool bits_then_nan(BevDtype element, uint32_t code) {
            isnan(bev_code_value(element, next));
 }
 
-BitsValue bits_value(double value) {
-    BitsValue shown = {"NaN"};
+ShortText bits_value(double value) {
+    ShortText shown = {"NaN"};
     if (!isnan(value))
         snprintf(shown.text, sizeof shown.text, "%.9g", value);
     return shown;
 }
 
-BitsFormula bits_formula(BevDtype element, uint32_t code) {
-    BitsFormula formula = {""};
+ShortText bits_formula(BevDtype element, uint32_t code) {
+    ShortText formula = {""};
     const BevDtypeInfo *format = &bev_dtypes[element];
     const char *class = bits_class(element, code);
     uint32_t fraction = bits_field(element, code, PART_FRACTION),
@@ -161,7 +162,7 @@ BitsFormula bits_formula(BevDtype element, uint32_t code) {
 
 BitsPage state_bits(const State *state) {
     BitsPage page = state->bits;
-    BevDtype element = bits_element(state->job.config.dtype, page.of);
+    BevDtype element = element_of(state->job.config.dtype, page.of);
     if (page.dtype != element)
         page.code = bev_code(element, (float)bev_code_value(page.dtype, page.code));
     page.dtype = element;
@@ -169,7 +170,7 @@ BitsPage state_bits(const State *state) {
     return page;
 }
 
-BitsValue state_bits_value(const State *state) {
+ShortText state_bits_value(const State *state) {
     BitsPage page = state_bits(state);
     return bits_value(bev_code_value(page.dtype, page.code));
 }
@@ -177,9 +178,9 @@ BitsValue state_bits_value(const State *state) {
 /* A line of the log: what was done, and the number with its bits. A lesson asks what comes next. */
 static unsigned tell(State *state, Action action, const char *done) {
     const BitsPage *page = &state->bits;
-    BitsFormula formula = bits_formula(page->dtype, page->code);
+    ShortText formula = bits_formula(page->dtype, page->code);
     uint32_t above;
-    char next[48] = "";
+    char next[112] = "";
     double value = bev_code_value(page->dtype, page->code);
     if (state->lesson.open)
         next[0] = '\0';

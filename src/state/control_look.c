@@ -178,8 +178,8 @@ void control_use_slice(State *state, int slice) {
     state->viewport = (Viewport){(double)scene->nx / 2, (double)scene->ny / 2, 1};
 }
 
-SliceText state_slice_text(const State *state) {
-    SliceText text = {"flat"};
+ShortText state_slice_text(const State *state) {
+    ShortText text = {"flat"};
     if (state->scene.slices > 1)
         slice_name(state->job.slice, text.text, sizeof text.text);
     return text;

@@ -15,7 +15,7 @@ unsigned control_baseline(State *state, const Command *command) {
     state->job.baseline_pinned = control_switched(command, state->job.baseline_pinned);
     state->job.baseline =
         state->job.baseline_pinned ? state->job.config : kernel_config_baseline(&state->job.config);
-    state->job.baseline_rig = job_rig(&state->job);
+    state->job.baseline_rig = state->job.rig;
     char label[64];
     kernel_config_label(&state->job.baseline, label, sizeof label);
     SAY(state, command->action, "baseline %s: %s", state->job.baseline_pinned ? "pinned" : "let go",

@@ -22,8 +22,8 @@ static unsigned use_scene(State *state, Action action, int scene) {
     return control_changed_and_told(state);
 }
 
-ConfigText state_config(const State *state) {
-    ConfigText config;
+ShortText state_config(const State *state) {
+    ShortText config;
     const char *name = state->job.scene < state->menu.preset_count
                            ? menu_name(&state->menu.scenes, state->job.scene)
                            : "-";
@@ -90,19 +90,6 @@ unsigned control_config(State *state, const Command *command) {
     return scene < 0 ? STEP_REDRAW : use_scene(state, command->action, scene);
 }
 
-RigState job_rig(const Job *job) {
-    RigState rig = {.temperature = job->temperature,
-                    .evenness = job->evenness,
-                    .prune = job->prune,
-                    .outlier = job->outlier,
-                    .scales = job->scales,
-                    .scales_scene = job->scales_scene,
-                    .rounding = job->rounding,
-                    .camera_mask = job->camera_mask};
-    memcpy(rig.camera_errors, job->camera_errors, sizeof rig.camera_errors);
-    return rig;
-}
-
 bool job_rigs_differ(const Job *job) {
     const RigState *rig = &job->baseline_rig;
     bool same = rig->temperature == job->temperature && rig->evenness == job->evenness &&
@@ -120,22 +107,12 @@ bool job_inputs_differ(const Job *job) {
 
 Job job_of_baseline(const Job *job) {
     Job baseline = *job;
-    const RigState *rig = &job->baseline_rig;
     if (job->other)
         baseline.scene = job->other - 1;
     else
         baseline.config = job->baseline;
-    if (!job->other && job_rigs_differ(job)) {
-        baseline.temperature = rig->temperature;
-        baseline.evenness = rig->evenness;
-        baseline.prune = rig->prune;
-        baseline.outlier = rig->outlier;
-        baseline.scales = rig->scales;
-        baseline.scales_scene = rig->scales_scene;
-        baseline.rounding = rig->rounding;
-        baseline.camera_mask = rig->camera_mask;
-        memcpy(baseline.camera_errors, rig->camera_errors, sizeof baseline.camera_errors);
-    }
+    if (!job->other && job_rigs_differ(job))
+        baseline.rig = job->baseline_rig;
     return baseline;
 }
 
@@ -166,7 +143,7 @@ unsigned control_scene(State *state, const Command *command) {
     if (scene < 0)
         return STEP_REDRAW;
     job_repair(&state->job);
-    state->job.baseline_rig = job_rig(&state->job); /* these are other cameras */
+    state->job.baseline_rig = state->job.rig; /* these are other cameras */
     state->camera = 0;
     state->job.time_s = 0;
     return use_scene(state, command->action, scene);

@@ -312,7 +312,7 @@ unsigned control_gpu(State *state, const Command *command) {
                gpus[gpu].l2_bytes / (1 << 20));
 }
 
-FigureText state_gpu_figure(const State *state, int figure) {
+ShortText state_gpu_figure(const State *state, int figure) {
     const Gpu gpu = state_gpu(state);
     GpuEdit edit = state->edit;
     const double values[GPU_FIGURES] = {[GPU_L2] = gpu.l2_bytes / (1 << 20),
@@ -320,7 +320,7 @@ FigureText state_gpu_figure(const State *state, int figure) {
                                         [GPU_SMS] = gpu.sms,
                                         [GPU_CLOCK] = gpu_clock_ghz(&gpu)};
     static const char *const units[GPU_FIGURES] = {"MiB", "GB/s", "SMs", "GHz"};
-    FigureText text;
+    ShortText text;
     snprintf(text.text, sizeof text.text, "%.4g %s%s", values[figure], units[figure],
              *gpu_edit_value(&edit, figure) > 0 ? "!" : "");
     return text;

@@ -94,9 +94,9 @@ unsigned control_steps_tick(State *state, double seconds) {
 
 /* ---- which warps ----------------------------------------------------------------------------- */
 
-StepsOf state_steps_of(const State *state) {
+ShortText state_steps_of(const State *state) {
     const Job *job = &state->job;
-    StepsOf of = {"cell"};
+    ShortText of = {"cell"};
     if (state->step_lane >= 0)
         snprintf(of.text, sizeof of.text, "%lld,%d,%d", (long long)job->steps_block,
                  job->steps_warp, state->step_lane);
@@ -188,9 +188,9 @@ static const struct {
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
-StepsPair state_steps_pair(const State *state) {
+ShortText state_steps_pair(const State *state) {
     const BevKernel *const *kernels = state->job.steps_kernels;
-    StepsPair pair = {"own"};
+    ShortText pair = {"own"};
     if (kernels[0])
         snprintf(pair.text, sizeof pair.text, "%s%s%s", kernels[0]->name, kernels[1] ? "," : "",
                  kernels[1] ? kernels[1]->name : "");

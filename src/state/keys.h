@@ -59,6 +59,11 @@ typedef struct {
 
 typedef struct State State; /* state.h */
 
+/* A short text as a value. */
+typedef struct {
+    char text[96];
+} ShortText;
+
 /* Carries the command out on the state; returns STEP_* bits (state.h). */
 typedef unsigned ControlHandler(State *state, const Command *command);
 

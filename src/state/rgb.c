@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 RgbChoice rgb_from(int64_t first, int64_t channels) {
     RgbChoice rgb = {.channel = {first, first + 1, first + 2}};
@@ -36,16 +35,4 @@ bool rgb_parse(const char *text, RgbChoice *rgb) {
     }
     *rgb = read;
     return true;
-}
-
-void rgb_text(const RgbChoice *rgb, char *text, size_t size) {
-    text[0] = '\0';
-    for (int k = 0; k < 3; k++) {
-        size_t used = strlen(text);
-        if (rgb->lo[k] < rgb->hi[k])
-            snprintf(text + used, size - used, "%s%lld:%.4g:%.4g", k ? "," : "",
-                     (long long)rgb->channel[k], rgb->lo[k], rgb->hi[k]);
-        else
-            snprintf(text + used, size - used, "%s%lld", k ? "," : "", (long long)rgb->channel[k]);
-    }
 }

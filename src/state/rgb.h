@@ -2,7 +2,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 typedef struct {
@@ -15,6 +14,3 @@ RgbChoice rgb_from(int64_t first, int64_t channels);
 
 /* Reads "0,1,2" or with ranges "0:0:1,1:0:1,2". False: the text is none of these. */
 bool rgb_parse(const char *text, RgbChoice *rgb);
-
-/* Writes what rgb_parse reads. */
-void rgb_text(const RgbChoice *rgb, char *text, size_t size);

@@ -64,17 +64,22 @@ enum {
     SCALES_COUNT
 };
 
-/* What a job does to the scene's own map, depths and features. */
-typedef struct {
-    double temperature;   /* of the depth distribution, times the scene's own; 1: as rendered */
-    double evenness;      /* of the intervals, 0 to 1: scatter_even() */
-    Prune prune;          /* which points are left out: scatter_prune() */
-    double outlier;       /* factor of feature channel 0; 1: none */
-    int scales;           /* SCALES_IDEAL ... */
-    const char *scales_scene; /* that methods are calibrated on; NULL: this one */
-    GridRounding rounding; /* of points to cells */
-    uint32_t camera_mask; /* bit i: camera i is clean */
+/* What a job does to the scene's own map, depths and features: `temperature` of the depth
+ * distribution, times the scene's own, 1 as rendered; `evenness` of the intervals, 0 to 1:
+ * scatter_even(); the points that are left out: scatter_prune(); a factor of feature channel 0, 1
+ * none; SCALES_IDEAL ..., and the scene of the menu that methods are calibrated on, NULL this one;
+ * how points meet cells; bit i of the mask: camera i is clean. */
+#define RIG_STATE                                                                                  \
+    double temperature, evenness;                                                                  \
+    Prune prune;                                                                                   \
+    double outlier;                                                                                \
+    int scales;                                                                                    \
+    const char *scales_scene;                                                                      \
+    GridRounding rounding;                                                                         \
+    uint32_t camera_mask;                                                                          \
     CameraError camera_errors[RIG_MAX_CAMERAS];
+typedef struct {
+    RIG_STATE
 } RigState;
 
 enum { LIVE_TRAIN_STEPS = 1000 }; /* training ends there */
@@ -92,17 +97,14 @@ typedef struct {
                   same scene */
     int64_t channels;      /* 0: the scene's own */
     double time_s;         /* moment of the moving world, from 0 */
-    double temperature;    /* of the depth distribution, times the scene's own; 1: as rendered */
-    double evenness;       /* of the intervals, 0 to 1: scatter_even() */
-    Prune prune;           /* which points are left out: scatter_prune() */
-    double outlier;        /* factor of feature channel 0; 1: none */
-    int scales;            /* SCALES_IDEAL ... */
-    const char *scales_scene; /* of the menu, that methods are calibrated on; NULL: this one */
+    union {
+        struct {
+            RIG_STATE
+        };
+        RigState rig; /* the same */
+    };
     const char *scales_file;  /* the menu's; NULL: none */
-    OperatorChange sizes;  /* of an operator scene */
-    GridRounding rounding; /* of points to cells */
-    uint32_t camera_mask;  /* bit i: camera i is clean */
-    CameraError camera_errors[RIG_MAX_CAMERAS];
+    OperatorChange sizes;     /* of an operator scene */
     int64_t probe_cell; /* the cell that is looked at, y * nx + x of the picture; -1: none */
     int slice;          /* what the picture shows of a grid with height: slice.h */
     int loss;           /* backward: a LossKind, of that cell, or LOSS_ALL */
@@ -131,9 +133,6 @@ int scales_scene(const State *state);
 
 /* "ideal", "max", ..., or the name of the file. */
 const char *scales_name(const State *state, int scales);
-
-/* The rig of a job. */
-RigState job_rig(const Job *job);
 
 /* Whether the baseline's values have another origin than the selection's: another scene, or the rig
  * as it was pinned. */

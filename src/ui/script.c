@@ -16,7 +16,7 @@ enum { SNAPSHOT_W = 1280, SNAPSHOT_H = 860, MAX_SCRIPT_BYTES = 1 << 20, MAX_TICK
 
 /* ---- a frame --------------------------------------------------------------------------------- */
 
-bool script_write_file(const Script *script, const char *name, const void *bytes, size_t length,
+static bool write_file(const Script *script, const char *name, const void *bytes, size_t length,
                        Err *err) {
     char path[4096];
     int n = snprintf(path, sizeof path, "%s/%s", script->options->frames, name);
@@ -28,30 +28,27 @@ bool script_write_file(const Script *script, const char *name, const void *bytes
 bool script_write_image(const Script *script, const char *name, Image *image, Err *err) {
     uint8_t *bytes = NULL;
     size_t length;
-    bool ok = image_png(image, &bytes, &length, err) &&
-              script_write_file(script, name, bytes, length, err);
+    bool ok =
+        image_png(image, &bytes, &length, err) && write_file(script, name, bytes, length, err);
     free(bytes);
     return ok;
 }
 
 static bool write_text(const Script *script, const char *name, Err *err) {
     char *text = cells_to_text(&script->cells);
-    bool ok = text ? script_write_file(script, name, text, strlen(text), err)
+    bool ok = text ? write_file(script, name, text, strlen(text), err)
                    : err_set(err, ERR_FAILED, name, "", "out of memory");
     free(text);
     return ok;
 }
 
-void script_draw(Script *script) {
+/* Draws the screen, and writes it as the next frame, text and PNG. */
+static bool write_frame(Script *script, Err *err) {
     const App *app = &script->app;
-    script->cells.light = app->state.light;
-    dashboard_draw(&script->cells, &app->state, app_live(app), &app_picture(app)->bev, NULL);
-}
-
-bool script_write_frame(Script *script, Err *err) {
     char name[32];
     Image image = {0};
-    script_draw(script);
+    script->cells.light = app->state.light;
+    dashboard_draw(&script->cells, &app->state, app_live(app), &app_picture(app)->bev, NULL);
     snprintf(name, sizeof name, "frame-%04d.txt", ++script->frames);
     if (!write_text(script, name, err))
         return false;
@@ -95,7 +92,8 @@ static bool step(Script *script, const Event *event, Err *err) {
     return script_serve(script, err);
 }
 
-bool script_refuse(const Script *script, const char *what, Err *err) {
+/* Refuses the line that is read now. */
+static bool refuse(const Script *script, const char *what, Err *err) {
     char where[256];
     snprintf(where, sizeof where, "%.200s:%d", script->options->file, script->line);
     return err_set(err, ERR_FAILED, where, "", "%s", what);
@@ -116,13 +114,12 @@ static bool use_tick(Script *script, const char *rest, Err *err) {
     double seconds;
     int count;
     if (!parse_tick(rest, &seconds, &count))
-        return script_refuse(script, "tick takes seconds, at least 0, and how often, at least 1",
-                             err);
+        return refuse(script, "tick takes seconds, at least 0, and how often, at least 1", err);
     for (int i = 0; i < count; i++) {
         if (!step(script, &(Event){.kind = EVENT_TICK, .seconds = seconds}, err))
             return false;
         app_quiz_pass(&script->app, seconds);
-        if (!script_write_frame(script, err) || !script_lesson_tick(script, err))
+        if (!write_frame(script, err) || !script_lesson_tick(script, err))
             return false;
     }
     return true;
@@ -133,7 +130,7 @@ static bool use_size(Script *script, const char *rest, Err *err) {
     char more[2];
     if (sscanf(rest, "%d %d %1s", &columns, &rows, more) != 2 || columns < 1 || rows < 1 ||
         columns > CELLS_MAX_EDGE || rows > CELLS_MAX_EDGE)
-        return script_refuse(script, "size takes columns and rows, each from 1 to 1000", err);
+        return refuse(script, "size takes columns and rows, each from 1 to 1000", err);
     return cells_resize(&script->cells, columns, rows, err) &&
            step(script, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows},
                        err);
@@ -143,7 +140,7 @@ static bool use_key(Script *script, const char *rest, Err *err) {
     char name[16], more[2];
     int32_t key = sscanf(rest, "%15s %1s", name, more) == 1 ? keys_named(name) : 0;
     if (!app_key(&script->app, key))
-        return script_refuse(script, "key takes the name of one key that means something", err);
+        return refuse(script, "key takes the name of one key that means something", err);
     return script_serve(script, err);
 }
 
@@ -154,8 +151,8 @@ static bool use_pixel(Script *script, const char *rest, Err *err) {
     char more[2];
     if (sscanf(rest, "%d %d %d %1s", &camera, &x, &y, more) != 3 || camera < 0 || x < 0 || y < 0 ||
         camera >= shape->cameras || x >= shape->feat_w || y >= shape->feat_h)
-        return script_refuse(script, "pixel takes a camera from 0, a column and a row of its features",
-                             err);
+        return refuse(script, "pixel takes a camera from 0, a column and a row of its features",
+                      err);
     int64_t pixel = (camera * shape->feat_h + y) * shape->feat_w + x;
     return step(script, &(Event){.kind = EVENT_PIXEL, .x = (double)pixel}, err);
 }
@@ -165,7 +162,7 @@ static bool use_say(Script *script, const char *rest, Err *err) {
     rest += strspn(rest, " \t");
     char *caption = script->app.state.caption;
     if (strlen(rest) >= sizeof script->app.state.caption)
-        return script_refuse(script, "say takes one line of text, at most 199 bytes", err);
+        return refuse(script, "say takes one line of text, at most 199 bytes", err);
     snprintf(caption, sizeof script->app.state.caption, "%s", rest);
     return true;
 }
@@ -173,7 +170,7 @@ static bool use_say(Script *script, const char *rest, Err *err) {
 static bool use_control(Script *script, const char *line, Err *err) {
     Err why = {0};
     if (!app_words(&script->app, line, &why))
-        return script_refuse(script, why.what, err);
+        return refuse(script, why.what, err);
     return script_serve(script, err);
 }
 
@@ -186,7 +183,7 @@ bool script_lesson_input(Script *script, const LessonInput *input, Err *err) {
 
 bool script_answer(Script *script, const char *rest, Err *err) {
     if (!script->app.desk.open)
-        return script_refuse(script, "answer: no lesson is open; lesson NAME opens one", err);
+        return refuse(script, "answer: no lesson is open; lesson NAME opens one", err);
     return script_lesson_input(script, &(LessonInput){.kind = INPUT_ANSWER, .text = rest}, err);
 }
 
@@ -244,7 +241,7 @@ static bool play(Script *script, char *text, Err *err) {
             return false;
         line = end;
     }
-    return script->frames > 0 || script_refuse(script, "no tick in it: no frame was written", err);
+    return script->frames > 0 || refuse(script, "no tick in it: no frame was written", err);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -258,7 +255,7 @@ bool script_size(const char *text, int *columns, int *rows, Err *err) {
     return true;
 }
 
-bool script_make_folder(const char *path, Err *err) {
+static bool make_folder(const char *path, Err *err) {
     if (mkdir(path, 0777) == 0 || errno == EEXIST)
         return true;
     return err_set(err, ERR_FAILED, path, "", "cannot be made: %s", strerror(errno));
@@ -291,7 +288,7 @@ bool script_run(const ScriptOptions *options, Err *err) {
         return err_set(err, ERR_FAILED, options->file, "", "out of memory");
     const char *path = strcmp(options->file, "-") ? options->file : "/dev/stdin";
     bool ok = data_read(path, MAX_SCRIPT_BYTES, &text, &length, err) &&
-              script_make_folder(options->frames, err) && script_open(script, options, err) &&
+              make_folder(options->frames, err) && script_open(script, options, err) &&
               play(script, text, err);
     free(text);
     script_close(script);

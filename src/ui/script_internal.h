@@ -24,18 +24,8 @@ bool script_serve(Script *script, Err *err);
 /* A line as scripts have it, with its comment. */
 bool script_use_line(Script *script, char *line, Err *err);
 
-/* Draws the screen, and writes it as the next frame, text and PNG. */
-void script_draw(Script *script);
-bool script_write_frame(Script *script, Err *err);
-
-/* Writes a file into the folder of the frames. */
-bool script_write_file(const Script *script, const char *name, const void *bytes, size_t length,
-                       Err *err);
+/* Writes a picture into the folder of the frames. */
 bool script_write_image(const Script *script, const char *name, Image *image, Err *err);
-bool script_make_folder(const char *path, Err *err);
-
-/* Refuses the line that is read now. */
-bool script_refuse(const Script *script, const char *what, Err *err);
 
 bool script_lesson_input(Script *script, const LessonInput *input, Err *err);
 /* `answer ...` */

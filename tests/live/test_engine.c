@@ -124,7 +124,7 @@ TAP_SUITE(engine_pinned_rig) {
     State state = fresh(ASYMMETRIC);
     state.job.baseline = state.job.config;
     state.job.baseline_pinned = state.job.pool_baseline = true;
-    state.job.baseline_rig = job_rig(&state.job);
+    state.job.baseline_rig = state.job.rig;
     const EngineFrame *frame = ask(engine, &state);
     const LiveFrame *shown = &frame->live.frame;
     size_t bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);

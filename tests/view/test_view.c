@@ -117,11 +117,9 @@ TAP_SUITE(view_rgb) {
     tap_ok(field.rgb.lo[0] == 0 && field.rgb.hi[1] == 1 && same(field.color[0], 0xffbc00),
            "shares one range, and is shown as light");
     RgbChoice rgb;
-    char text[96];
     tap_ok(rgb_parse("3,0:-1:2.5,12", &rgb) && rgb.channel[2] == 12 && rgb.lo[1] == -1 &&
-               rgb.hi[1] == 2.5 && (rgb_text(&rgb, text, sizeof text), true) &&
-               !strcmp(text, "3,0:-1:2.5,12"),
-           "channels and ranges are read and written");
+               rgb.hi[1] == 2.5 && rgb.channel[0] == 3 && rgb.lo[0] == rgb.hi[0],
+           "channels and ranges are read");
     static const char *const wrong[] = {"",          "1",     "1,2",         "1,2,3,4", "1,2,-3",
                                         "1,2,3:1:1", "1,2,x", "1,2,3:0:inf", " 1,2,3",  "1, 2,3"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)

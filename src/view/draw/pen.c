@@ -169,14 +169,6 @@ double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *
     return y + leading - top;
 }
 
-double pen_paragraph_height(Pen *pen, double w, const TextStyle *style, const char *text) {
-    bool measuring = pen->measuring;
-    pen->measuring = true;
-    double height = pen_paragraph(pen, 0, 0, w, style, text);
-    pen->measuring = measuring;
-    return height;
-}
-
 TextStyle style_body(const Pen *pen) {
     return (TextStyle){.size = SIZE_BODY, .color = pen->theme->text};
 }
@@ -256,7 +248,7 @@ cairo_surface_t *pen_surface(const Image *image) {
     return surface;
 }
 
-void pen_pixels(cairo_surface_t *surface, Image *image) {
+static void pen_pixels(cairo_surface_t *surface, Image *image) {
     cairo_surface_flush(surface);
     const uint8_t *data = cairo_image_surface_get_data(surface);
     size_t stride = (size_t)cairo_image_surface_get_stride(surface);

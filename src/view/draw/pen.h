@@ -66,10 +66,9 @@ double pen_text_width(Pen *pen, const TextStyle *style, const char *text);
 Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
                  const char *text);
 
-/* A paragraph, broken at spaces; returns its height, which pen_paragraph_height only measures. */
+/* A paragraph, broken at spaces; returns its height. */
 double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *style,
                      const char *text);
-double pen_paragraph_height(Pen *pen, double w, const TextStyle *style, const char *text);
 
 void pen_color(Pen *pen, Rgb color, double alpha);
 /* Draws the current path as a line. */
@@ -84,10 +83,9 @@ void pen_line(Pen *pen, double x0, double y0, double x1, double y1, Rgb color, d
 /* The picture in `box`: enlarged pixels stay square and crisp, reduced ones are averaged. */
 void pen_picture(Pen *pen, Box box, const Image *image);
 
-/* A picture as a cairo surface of the format RGB24, and back; both of the same size. On failure the
- * surface remembers why, and cairo draws nothing with it. */
+/* A picture as a cairo surface of the format RGB24. On failure the surface remembers why, and cairo
+ * draws nothing with it. */
 cairo_surface_t *pen_surface(const Image *image);
-void pen_pixels(cairo_surface_t *surface, Image *image);
 
 /* A new picture of w x h pixels to draw on with cairo; NULL: no memory. pen_finish keeps the
  * picture where `drawn` is true, else frees it; it returns `drawn`. */

@@ -87,7 +87,7 @@ static void draw_bits(View *view) {
 
 /* "^ bit 3, exponent; flipped: 28", on the side that has room. */
 static void draw_chosen(View *view) {
-    char text[96];
+    char text[160];
     const BitsPage *page = &view->page;
     int width, x = column_of(view, page->at, &width);
     Area row = next_row(view);
@@ -129,7 +129,7 @@ static void draw_parts(View *view) {
 static void draw_value(View *view) {
     const BevDtypeInfo *format = &bev_dtypes[view->page.dtype];
     const char *class = bits_class(view->page.dtype, view->page.code);
-    BitsFormula formula = bits_formula(view->page.dtype, view->page.code);
+    ShortText formula = bits_formula(view->page.dtype, view->page.code);
     char text[160];
     int n = snprintf(text, sizeof text, "%s%s%s", bits_value(view->value).text,
                      *formula.text ? " = " : "", formula.text);
@@ -195,7 +195,7 @@ static void draw_scale(View *view) {
 }
 
 static void draw(Sheet *sheet, Area area, const PanelData *data) {
-    char title[64], note[64];
+    char title[112], note[64];
     View view = {.sheet = sheet, .data = data, .page = state_bits(data->state)};
     const BitsPage *page = &view.page;
     view.value = bev_code_value(page->dtype, page->code);

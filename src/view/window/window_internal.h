@@ -48,10 +48,8 @@ void window_draw_keys(const WindowView *view);
 void window_draw_palette(const WindowView *view); /* the same */
 void window_draw_help(const WindowView *view); /* the chart, where the state asks for it */
 
-/* The chart of the memory model: whether the state asks for one (a pinned cell takes its place),
- * and whether it has room in the side column; else it is drawn in the place of the BEV. */
-bool window_has_chart(const WindowView *view);
-bool window_chart_fits(const WindowView *view);
+/* The chart of the memory model, where it has no room in the side column: in the place of the
+ * BEV. */
 void window_draw_chart_over(const WindowView *view);
 
 /* Backward: a frame around the pixel that is looked at. */

@@ -37,11 +37,17 @@ static const Panel *const with_lesson[] = {
     &lesson_panel,   &bits_panel,   &model_panel,     &kernels_panel,
     &accuracy_panel, &memory_panel, &intervals_panel, NULL};
 
+/* A pinned cell takes its place. */
+static bool has_chart(const WindowView *view) {
+    return view->state->chart != CHART_NONE && !view->state->pinned &&
+           view->live->job.config.kernel;
+}
+
 static const Panel *const *choose(const WindowView *view, int columns) {
     return view->state->lesson.open              ? with_lesson
            : view->state->bits.open              ? with_bits
            : view->live->frame.steps             ? with_steps
-           : window_has_chart(view)              ? with_chart
+           : has_chart(view)                     ? with_chart
            : view->state->large                  ? large
            : view->state->pinned && columns == 1 ? with_cell
                                                  : usual;
@@ -79,12 +85,7 @@ void window_draw_panels(const WindowView *view, Box box, const Panel *const *pan
 
 enum { LEAST_SIDE_H = 320 };
 
-bool window_has_chart(const WindowView *view) {
-    return view->state->chart != CHART_NONE && !view->state->pinned &&
-           view->live->job.config.kernel;
-}
-
-bool window_chart_fits(const WindowView *view) {
+static bool chart_fits(const WindowView *view) {
     const Box *side = &view->layout.side;
     return side->w >= WINDOW_SIDE_W && side->h >= LEAST_SIDE_H;
 }
@@ -93,7 +94,7 @@ void window_draw_chart_over(const WindowView *view) {
     static const Panel *const panels[] = {&model_panel, NULL};
     const WindowLayout *at = &view->layout;
     double right = at->w - WINDOW_MARGIN, bottom = at->log.w > 0 ? at->log.y : at->h;
-    if (!window_has_chart(view) || window_chart_fits(view))
+    if (!has_chart(view) || chart_fits(view))
         return;
     Box box = {WINDOW_MARGIN, at->bev.y - 4, right - WINDOW_MARGIN, bottom - at->bev.y};
     double under = at->keys.w > 0 ? at->keys.y : at->h;
@@ -123,7 +124,7 @@ static double wanted_height(const WindowView *view, double w, const Panel *const
 
 void window_draw_side(const WindowView *view) {
     Box side = view->layout.side;
-    if (side.w <= 0 || (window_has_chart(view) && !window_chart_fits(view)))
+    if (side.w <= 0 || (has_chart(view) && !chart_fits(view)))
         return;
     int columns = columns_of(side.w);
     const Panel *const *panels = choose(view, columns);
