@@ -1,12 +1,8 @@
 #include "src/cli/bench_against.h"
 
-#include "src/base/data.h"
-#include "src/view/chart/chart.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { MAX_BARS = 400, GROUP_TEXT = 400 };
 
@@ -232,14 +228,7 @@ static bool draw(const Against *against, Err *err) {
                       .bar_count = against->bar_count,
                       .marks = &one,
                       .mark_count = 1};
-    const char *path = against->options->png, *suffix = strrchr(path, '.');
-    bool svg = suffix && !strcasecmp(suffix, ".svg");
-    uint8_t *bytes = NULL;
-    size_t length = 0;
-    bool ok = (svg ? plot_svg : plot_png)(&spec, &bytes, &length, err) &&
-              data_write(path, bytes, length, err);
-    free(bytes);
-    return ok;
+    return output_chart(&spec, against->options->png, err);
 }
 
 bool against_judge(const Against *against, Err *err) {

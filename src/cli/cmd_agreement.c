@@ -172,23 +172,17 @@ static bool add_scenes(Agreement *agreement, const ChosenGpus *chosen, const Opt
 }
 
 static bool print_agreement(const Options *options, const Agreement *agreement, Err *err) {
-    char verdict[640];
-    ReportPrinter *print = output_printer(options);
-    Report table = {.folds = print != NULL};
-    MemoryStream output;
+    char verdict[640], below[660];
+    Report table = {.folds = output_printer(options) != NULL};
     agreement_report(agreement, &table);
     agreement_verdict(agreement, verdict, sizeof verdict);
-    bool ok;
-    if (!print)
-        ok = output_report(options, &table, json_pack("{ss}", "verdict", verdict), err);
-    else if ((ok = memory_stream_open(&output, err))) {
-        fputs("The model beside recorded hardware counters and latencies, FP16, L2 warm; off: "
-              "model - counted\n\n",
-              output.stream);
-        print(&table, output.stream);
-        fprintf(output.stream, "\n%s\n", verdict);
-        ok = output_close(&output, !table.out_of_memory, options->output, err);
-    }
+    snprintf(below, sizeof below, "\n%s\n", verdict);
+    const OutputTable parts[] = {
+        {"The model beside recorded hardware counters and latencies, FP16, L2 warm; off: model - "
+         "counted\n\n",
+         &table, NULL},
+        {.above = below}};
+    bool ok = output_tables(options, parts, 2, json_pack("{ss}", "verdict", verdict), err);
     report_free(&table);
     return ok;
 }

@@ -476,26 +476,17 @@ static bool print_all(const Options *options, const TensorHistograms *histograms
                       const ScaleRanges *ranges, BevDtype dtype, Err *err) {
     Report tensors = {.names_to = "method"}, channels = {.names_to = "method"};
     Options to_screen = *options; /* -o is the ranges' file */
-    MemoryStream output = {0};
+    char above[sizeof ranges->scenes + 64];
     to_screen.output = NULL;
-    ReportPrinter *print = output_printer(options);
-    bool ok = add_rows(options, histograms, dtype, &tensors, &channels, err);
-    if (ok && !print)
-        ok = output_report(&to_screen, &tensors,
-                           json_pack("{ss sI so}", "scenes", ranges->scenes, "moments",
-                                     (json_int_t)ranges->moments, "channels",
-                                     report_json(&channels)),
-                           err);
-    else if (ok && (ok = memory_stream_open(&output, err))) {
-        fprintf(output.stream, "%s: %lld moments, %lld channels\n\n", ranges->scenes,
-                (long long)ranges->moments, (long long)ranges->channels);
-        print(&tensors, output.stream);
-        if (channels.row_count) {
-            fputc('\n', output.stream);
-            print(&channels, output.stream);
-        }
-        ok = output_close(&output, !tensors.out_of_memory && !channels.out_of_memory, NULL, err);
-    }
+    snprintf(above, sizeof above, "%s: %lld moments, %lld channels\n\n", ranges->scenes,
+             (long long)ranges->moments, (long long)ranges->channels);
+    const OutputTable tables[] = {{above, &tensors, NULL}, {"\n", &channels, NULL}};
+    bool ok =
+        add_rows(options, histograms, dtype, &tensors, &channels, err) &&
+        output_tables(&to_screen, tables, 2,
+                      json_pack("{ss sI so}", "scenes", ranges->scenes, "moments",
+                                (json_int_t)ranges->moments, "channels", report_json(&channels)),
+                      err);
     report_free(&tensors);
     report_free(&channels);
     return ok;

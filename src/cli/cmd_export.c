@@ -12,19 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One direction. */
-typedef struct {
-    const BevKernel *kernel; /* NULL: not wanted */
-    HostProblem problem;
-    void *codes; /* the grid, or both gradients, as stored */
-} Side;
-
 /* What was computed, until it is written. */
 typedef struct {
     const Options *options;
     BevDtype dtype;
     BevAlign align;
-    Side forward, backward;
+    Pooled forward, backward; /* without a kernel: not wanted */
 } Export;
 
 static bool choose(Export *export, Err *err) {
@@ -40,42 +33,34 @@ static bool choose(Export *export, Err *err) {
     if (options->dtype)
         export->dtype = (BevDtype)choices_find(CHOICE_DTYPE, options->dtype);
     if (direction == BEV_FORWARD)
-        export->forward.kernel =
+        export->forward.config.kernel =
             options->kernel ? select_kernel(options->kernel, where, err) : select_best(where);
     else
-        export->forward.kernel =
-            snapshot_backward_kernels(options, where, &export->backward.kernel, err);
-    return export->forward.kernel != NULL;
+        export->forward.config.kernel =
+            snapshot_backward_kernels(options, where, &export->backward.config.kernel, err);
+    return export->forward.config.kernel != NULL;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static bool run_session(const Side *side, Err *err) {
-    Session *session = NULL;
-    bool ok = session_open(&session, side->kernel, &side->problem.view, err) &&
-              session_poison(session, err) && session_run(session, err) &&
-              session_read(session, side->codes, err);
-    session_close(session);
-    return ok;
-}
-
-static bool run(Side *side, Err *err) {
+static bool run(Pooled *side, const Workload *workload, Err *err) {
     const BevProblem *view = &side->problem.view;
+    if (!library_has(side->config.kernel))
+        return pooled_launch(side, workload, "", LATENCY_OFF, NULL, err);
     side->codes = malloc(bev_output_bytes(view));
-    if (!side->codes)
-        return err_set(err, ERR_FAILED, "output", "choose a smaller scene", "out of memory");
-    return library_has(side->kernel) ? library_run(side->kernel, view, side->codes, err)
-                                     : run_session(side, err);
+    return side->codes ? library_run(side->config.kernel, view, side->codes, err)
+                       : err_set(err, ERR_FAILED, "output", "choose a smaller scene",
+                                 "out of memory");
 }
 
 static bool run_all(Export *export, Workload *workload, Err *err) {
-    Side *forward = &export->forward, *backward = &export->backward;
+    Pooled *forward = &export->forward, *backward = &export->backward;
     BevDtype dtype = export->dtype;
     return workload_problem(workload, dtype, export->align, &forward->problem, err) &&
-           run(forward, err) &&
-           (!backward->kernel ||
+           run(forward, workload, err) &&
+           (!backward->config.kernel ||
             (workload_problem_backward(workload, dtype, export->align, &backward->problem, err) &&
-             run(backward, err)));
+             run(backward, workload, err)));
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -131,7 +116,7 @@ static const char *whose(const BevKernel *kernel) {
 }
 
 static bool write_gradients(const Export *export, Err *err) {
-    const Side *side = &export->backward;
+    const Pooled *side = &export->backward;
     const BevProblem *view = &side->problem.view;
     const BevShape *s = &view->shape;
     BevTensor depth = view->grad_depth, feat = view->grad_feat;
@@ -146,15 +131,15 @@ static bool write_gradients(const Export *export, Err *err) {
     printf(", random\n");
     if (!write_beside(export, "grad_depth", &depth, 4, depth_axes, err))
         return false;
-    printf(", by %s%s\n", side->kernel->name, whose(side->kernel));
+    printf(", by %s%s\n", side->config.kernel->name, whose(side->config.kernel));
     if (!write_beside(export, "grad_feat", &feat, 4, feat_axes, err))
         return false;
-    printf(", by %s%s\n", side->kernel->name, whose(side->kernel));
+    printf(", by %s%s\n", side->config.kernel->name, whose(side->config.kernel));
     return true;
 }
 
 static bool write_all(const Export *export, Err *err) {
-    const Side *side = &export->forward;
+    const Pooled *side = &export->forward;
     const BevProblem *view = &side->problem.view;
     BevTensor out = view->out;
     out.data = side->codes;
@@ -164,14 +149,9 @@ static bool write_all(const Export *export, Err *err) {
         return false;
     char format[96];
     ranges_format(side->problem.features.scales, export->dtype, format, sizeof format);
-    printf(", pooled by %s%s, %s, %s\n", side->kernel->name, whose(side->kernel), format,
+    printf(", pooled by %s%s, %s, %s\n", side->config.kernel->name, whose(side->config.kernel), format,
            bev_aligns[export->align].title);
-    return !export->backward.kernel || write_gradients(export, err);
-}
-
-static void free_side(Side *side) {
-    problem_free(&side->problem);
-    free(side->codes);
+    return !export->backward.config.kernel || write_gradients(export, err);
 }
 
 /* Pools the workload with --kernel and --dtype, through libbevpool where the library has the kernel
@@ -183,8 +163,8 @@ static void free_side(Side *side) {
 static bool export_pooled(const Options *options, Workload *workload, BevAlign align, Err *err) {
     Export export = {.options = options, .dtype = BEV_FP32, .align = align};
     bool ok = choose(&export, err) && run_all(&export, workload, err) && write_all(&export, err);
-    free_side(&export.forward);
-    free_side(&export.backward);
+    pooled_free(&export.forward);
+    pooled_free(&export.backward);
     return ok;
 }
 

@@ -184,25 +184,14 @@ static bool add_fault(const Options *options, Workload *workload, Facts *facts, 
 
 /* The facts, then the tables that have rows. */
 static bool print_all(const Options *options, const Facts *facts, Err *err) {
-    const Report *const tables[] = {&facts->cameras, &facts->faults};
-    bool in_memory = !facts->report.out_of_memory;
-    MemoryStream output;
-    if (output_printer(options) != report_text)
-        return output_report(options, &facts->report,
-                             json_pack("{so so}", "cameras", report_json(&facts->cameras),
-                                       "fault_by_range", report_json(&facts->faults)),
-                             err);
-    if (!memory_stream_open(&output, err))
-        return false;
-    print_facts(&facts->report, output.stream);
-    for (int i = 0; i < 2; i++) {
-        if (tables[i]->row_count)
-            fputc('\n', output.stream);
-        if (tables[i]->row_count)
-            report_text(tables[i], output.stream);
-        in_memory = in_memory && !tables[i]->out_of_memory;
-    }
-    return output_close(&output, in_memory, options->output, err);
+    const OutputTable tables[] = {{NULL, &facts->report, print_facts},
+                                  {"\n", &facts->cameras, NULL},
+                                  {"\n", &facts->faults, NULL}};
+    json_t *root = json_pack("{so so}", "cameras", report_json(&facts->cameras), "fault_by_range",
+                             report_json(&facts->faults));
+    return output_printer(options) == report_text
+               ? output_tables(options, tables, 3, root, err)
+               : output_report(options, &facts->report, root, err);
 }
 
 static bool describe_scenes(const Options *options, Err *err) {
@@ -256,28 +245,6 @@ static bool measure_objects(const Options *options, Workload *workload, const ch
     return ok;
 }
 
-/* For people: the objects, the nearest first, then the means by range, then a fault by range. */
-static bool print_objects(const Options *options, const ObjectReports *reports, Err *err) {
-    const Report *const all[] = {&reports->rows, &reports->bands, &reports->faults};
-    MemoryStream output;
-    bool in_memory = true;
-    if (!output_printer(options))
-        return output_report(options, &reports->rows,
-                             json_pack("{so so}", "by_range", report_json(&reports->bands),
-                                       "fault_by_range", report_json(&reports->faults)),
-                             err);
-    if (!memory_stream_open(&output, err))
-        return false;
-    for (int i = 0; i < 3; i++) {
-        if (i && all[i]->row_count)
-            fputc('\n', output.stream);
-        if (all[i]->row_count)
-            output_printer(options)(all[i], output.stream);
-        in_memory = in_memory && !all[i]->out_of_memory;
-    }
-    return output_close(&output, in_memory, options->output, err);
-}
-
 static bool describe_objects(const Options *options, Err *err) {
     WorkloadOptions workload_options = select_workload(options);
     ObjectReports reports = {.rows = {.names_to = "object"},
@@ -293,7 +260,14 @@ static bool describe_objects(const Options *options, Err *err) {
         ok = measure_objects(options, &workload, options->arguments[i], &reports, err);
         workload_close(&workload);
     }
-    ok = ok && print_objects(options, &reports, err);
+    /* For people: the objects, the nearest first, then the means by range, then a fault by range.
+     */
+    const OutputTable tables[] = {
+        {.report = &reports.rows}, {"\n", &reports.bands, NULL}, {"\n", &reports.faults, NULL}};
+    ok = ok && output_tables(options, tables, 3,
+                             json_pack("{so so}", "by_range", report_json(&reports.bands),
+                                       "fault_by_range", report_json(&reports.faults)),
+                             err);
     report_free(&reports.rows);
     report_free(&reports.bands);
     report_free(&reports.faults);

@@ -129,8 +129,10 @@ static bool print_harms(const Options *options, Harms *all, Err *err) {
         many = many || all->harms[i].moments > 1;
     for (int i = 0; i < all->count; i++)
         add_row(all->harms[i].sum.channels ? &groups : &tensors, &recorded, &all->harms[i], many);
-    bool ok = output_reports(options, &tensors, "By groups of channels", &groups,
-                             json_pack("{so}", "groups", report_json(&groups)), err);
+    const OutputTable all_tables[] = {{.report = &tensors},
+                                      {"\nBy groups of channels:\n\n", &groups, NULL}};
+    bool ok = output_tables(options, all_tables, 2,
+                            json_pack("{so}", "groups", report_json(&groups)), err);
     report_free(&tensors);
     report_free(&groups);
     recorded_free(&recorded);

@@ -103,6 +103,12 @@ static bool first_selection(const Snapshot *snapshot, KernelConfig *config, Err 
 
 /* ---- running --------------------------------------------------------------------------------- */
 
+static FigureSource source_of(const Snapshot *snapshot, double latency_us) {
+    return latency_us <= 0                         ? SOURCE_UNKNOWN
+           : snapshot->latency == LATENCY_RECORDED ? SOURCE_RECORDED
+                                                   : SOURCE_MEASURED;
+}
+
 static bool pool(Snapshot *snapshot, Workload *workload, const char *scene, KernelConfig config,
                  Err *err) {
     FigureSpec *spec = &snapshot->spec;
@@ -130,9 +136,7 @@ static bool pool(Snapshot *snapshot, Workload *workload, const char *scene, Kern
         .align = bev_aligns[config.align].title,
         .device = snapshot->devices[i],
         .latency_us = pooled->latency_us,
-        .latency_source = pooled->latency_us <= 0                 ? SOURCE_UNKNOWN
-                          : snapshot->latency == LATENCY_RECORDED ? SOURCE_RECORDED
-                                                                  : SOURCE_MEASURED,
+        .latency_source = source_of(snapshot, pooled->latency_us),
         .pooled = pooled->values,
         .fp64_original = snapshot->fp64_original[i],
         .map = &pooled->problem.view.map,
@@ -450,11 +454,8 @@ static bool go_back(Snapshot *snapshot, KernelConfig config, Err *err) {
     spec->backward = &backward->figure;
     spec->subtitle = backward->subtitle;
     spec->selections[0].kernel = backward->kernels;
-    spec->selections[0].latency_us = backward->latency_us;
-    spec->selections[0].latency_source = backward->latency_us <= 0 ? SOURCE_UNKNOWN
-                                         : snapshot->latency == LATENCY_RECORDED
-                                             ? SOURCE_RECORDED
-                                             : SOURCE_MEASURED;
+    spec->selections[0].latency_us = backward->run.latency_us;
+    spec->selections[0].latency_source = source_of(snapshot, backward->run.latency_us);
     return true;
 }
 

@@ -324,10 +324,9 @@ static bool print_verified(const Options *options, Verified *verified, bool many
                              verified->failed, "skipped", verified->skipped, "cosine_line",
                              verified->cosine, "max_abs_line", verified->max_abs, "classes",
                              report_json(&classes), "moments", report_json(&verified->moments));
-    const char *heading = "By scene and class, over all moments";
-    bool ok = many && classes.row_count
-                  ? output_reports(options, &report, heading, &classes, root, err)
-                  : output_report(options, &report, root, err);
+    const OutputTable tables[] = {{.report = &report},
+                                  {"\nBy scene and class, over all moments:\n\n", &classes, NULL}};
+    bool ok = output_tables(options, tables, many ? 2 : 1, root, err);
     report_free(&report);
     report_free(&classes);
     return ok;

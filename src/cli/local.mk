@@ -3,4 +3,4 @@ libcli_a_SOURCES = %D%/bench_against.c %D%/choices.c %D%/commands.c %D%/cmd_agre
 	%D%/cmd_snapshot.c %D%/cmd_steps.c %D%/cmd_train.c %D%/cmd_try.c %D%/cmd_verify.c %D%/comparison.c \
 	%D%/findings_text.c %D%/help.c %D%/html.c %D%/library_run.c %D%/options.c \
 	%D%/object_table.c %D%/output.c %D%/plots.c %D%/plots_sweep.c %D%/regime_tables.c %D%/report.c %D%/scene_model.c \
-	%D%/selection.c %D%/snapshot_backward.c %D%/train_page.c %D%/try_chart.c
+	%D%/selection.c %D%/snapshot_backward.c %D%/try_chart.c

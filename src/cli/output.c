@@ -103,34 +103,32 @@ static bool print_json(const Report *report, json_t *root, FILE *out) {
            fputc('\n', out) != EOF;
 }
 
-bool output_report(const Options *options, const Report *report, json_t *root, Err *err) {
+bool output_tables(const Options *options, const OutputTable *tables, int count, json_t *root,
+                   Err *err) {
     ReportPrinter *print = printer_of(options);
+    const bool people = print && print != report_csv;
     MemoryStream output = {0};
-    bool whole = !report->out_of_memory && memory_stream_open(&output, NULL);
-    if (whole && print)
-        print(report, output.stream);
-    else if (whole)
-        whole = print_json(report, root, output.stream);
+    bool whole = memory_stream_open(&output, NULL);
+    if (whole && !print)
+        whole = print_json(tables->report, root, output.stream);
+    for (int i = 0; whole && i < (people ? count : 1); i++) {
+        const Report *report = tables[i].report;
+        whole = !report || !report->out_of_memory;
+        if (i && report && !report->row_count)
+            continue;
+        if (people && tables[i].above)
+            fputs(tables[i].above, output.stream);
+        if (print && report)
+            (people && tables[i].print ? tables[i].print : print)(report, output.stream);
+    }
     json_decref(root);
     if (output.stream)
         return output_close(&output, whole, options->output, err);
     return err_set(err, ERR_FAILED, "output", "", "out of memory");
 }
 
-bool output_reports(const Options *options, const Report *report, const char *heading,
-                    const Report *second, json_t *root, Err *err) {
-    ReportPrinter *print = output_printer(options);
-    MemoryStream output = {0};
-    if (!print)
-        return output_report(options, report, root, err);
-    json_decref(root);
-    if (!memory_stream_open(&output, NULL))
-        return err_set(err, ERR_FAILED, "output", "", "out of memory");
-    print(report, output.stream);
-    fprintf(output.stream, "\n%s:\n\n", heading);
-    print(second, output.stream);
-    return output_close(&output, !report->out_of_memory && !second->out_of_memory, options->output,
-                        err);
+bool output_report(const Options *options, const Report *report, json_t *root, Err *err) {
+    return output_tables(options, &(OutputTable){.report = report}, 1, root, err);
 }
 
 static bool has_suffix(const char *path, const char *suffix) {
@@ -146,6 +144,15 @@ bool output_picture(const Options *options, const char *command, bool *svg, Err 
     return *svg || has_suffix(options->output, ".png") ||
            err_set(err, ERR_USAGE, options->output, "name it .png or .svg",
                    "the suffix does not say which format");
+}
+
+bool output_chart(const ChartSpec *spec, const char *path, Err *err) {
+    uint8_t *bytes = NULL;
+    size_t length = 0;
+    bool ok = (has_suffix(path, ".svg") ? plot_svg : plot_png)(spec, &bytes, &length, err) &&
+              data_write(path, bytes, length, err);
+    free(bytes);
+    return ok;
 }
 
 static const char *text_or_null(const char *text) {

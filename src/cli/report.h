@@ -6,6 +6,7 @@
 #include "src/base/memory_stream.h"
 #include "src/cli/options.h"
 #include "src/run/machine.h"
+#include "src/view/chart/chart.h"
 #include "src/view/figure/figure.h"
 
 #include <jansson.h>
@@ -105,13 +106,23 @@ ReportPrinter *output_printer(const Options *options);
  * printed. Releases `root` in all cases; NULL stands for out of memory. */
 bool output_report(const Options *options, const Report *report, json_t *root, Err *err);
 
-/* As output_report, but people see a second table below the first, under its heading. */
-bool output_reports(const Options *options, const Report *report, const char *heading,
-                    const Report *second, json_t *root, Err *err);
+/* A table of a result, with the text that people see above it. */
+typedef struct {
+    const char *above;
+    const Report *report; /* NULL: the text alone */
+    ReportPrinter *print; /* NULL: the printer of --format */
+} OutputTable;
+
+/* As output_report. People see all tables, of the later ones those that have rows. */
+bool output_tables(const Options *options, const OutputTable *tables, int count, json_t *root,
+                   Err *err);
 
 /* Reads from the suffix of --output whether the picture is SVG rather than PNG. Fails when no file
  * is named or the suffix is another. `command` heads the error. */
 bool output_picture(const Options *options, const char *command, bool *svg, Err *err);
+
+/* Writes a chart to `path`, as SVG where the suffix says so, else as PNG. */
+bool output_chart(const ChartSpec *spec, const char *path, Err *err);
 
 /* The JSON block about the machine of a result; the second function is of this machine. */
 json_t *output_machine(const Machine *machine);

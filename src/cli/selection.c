@@ -450,10 +450,14 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, Bench
 
 /* ---- one kernel run ------------------------------------------------------------------------- */
 
-static bool run_once(Pooled *pooled, LatencyWanted latency, Err *err) {
+bool pooled_launch(Pooled *pooled, const Workload *workload, const char *scene,
+                   LatencyWanted latency, const RecordedSet *recorded, Err *err) {
     const BevProblem *view = &pooled->problem.view;
     Session *session = NULL;
     Timing timing = {0};
+    pooled->codes = malloc(bev_output_bytes(view));
+    if (!pooled->codes)
+        return err_set(err, ERR_FAILED, "output", "choose a smaller scene", "out of memory");
     bool ok = session_open(&session, pooled->config.kernel, view, err) &&
               session_poison(session, err) && session_run(session, err) &&
               session_read(session, pooled->codes, err);
@@ -463,29 +467,27 @@ static bool run_once(Pooled *pooled, LatencyWanted latency, Err *err) {
         pooled->unsettled = ok && !timing.settled;
     }
     session_close(session);
+    const RecordedRow *row = NULL;
+    if (ok && latency == LATENCY_RECORDED && workload_as_recorded(workload))
+        row = recorded_find(recorded, scene, view->shape.channels, &pooled->config, CACHE_WARM,
+                            NULL);
+    if (row)
+        pooled->latency_us = row->median_us;
     return ok;
 }
 
 bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelConfig config,
                 LatencyWanted latency, const RecordedSet *recorded, Err *err) {
     *pooled = (Pooled){.config = config};
-    if (!workload_problem(workload, config.dtype, config.align, &pooled->problem, err))
+    if (!workload_problem(workload, config.dtype, config.align, &pooled->problem, err) ||
+        !pooled_launch(pooled, workload, scene, latency, recorded, err))
         return false;
     BevTensor out = pooled->problem.view.out;
-    pooled->codes = malloc(bev_code_bytes(out.dtype, out.rows, out.row_len));
     pooled->values = malloc((size_t)(out.rows * out.row_len) * sizeof *pooled->values);
-    if (!pooled->codes || !pooled->values)
-        return err_set(err, ERR_FAILED, "output", "choose a smaller grid", "out of memory");
-    if (!run_once(pooled, latency, err))
-        return false;
+    if (!pooled->values)
+        return err_set(err, ERR_FAILED, "output", "choose a smaller scene", "out of memory");
     out.data = pooled->codes;
     bev_tensor_decode(&out, 0, out.rows, pooled->values);
-    const RecordedRow *row = NULL;
-    if (latency == LATENCY_RECORDED && workload_as_recorded(workload))
-        row = recorded_find(recorded, scene, pooled->problem.view.shape.channels, &config,
-                            CACHE_WARM, NULL);
-    if (row)
-        pooled->latency_us = row->median_us;
     return true;
 }
 

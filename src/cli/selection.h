@@ -80,7 +80,7 @@ typedef enum { LATENCY_RECORDED, LATENCY_MEASURED, LATENCY_OFF } LatencyWanted;
 typedef struct {
     KernelConfig config;
     HostProblem problem;
-    void *codes;       /* the output as stored */
+    void *codes;       /* the output, or both gradients, as stored */
     float *values;     /* the output decoded, (cell, channel) */
     double latency_us; /* 0: unknown */
     bool unsettled;    /* the latency was measured, and its samples drifted */
@@ -91,3 +91,7 @@ typedef struct {
 bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelConfig config,
                 LatencyWanted latency, const RecordedSet *recorded, Err *err);
 void pooled_free(Pooled *pooled);
+
+/* The same for config and problem of `pooled`, which may go backward. `values` stays NULL. */
+bool pooled_launch(Pooled *pooled, const Workload *workload, const char *scene,
+                   LatencyWanted latency, const RecordedSet *recorded, Err *err);

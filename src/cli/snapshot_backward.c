@@ -116,73 +116,52 @@ static bool make_loss(SnapshotBackward *backward, const BackwardInput *input, Er
 
 /* ---- the gradients --------------------------------------------------------------------------- */
 
-static bool run(SnapshotBackward *backward, const BackwardInput *input, const BevKernel *kernel,
-                Err *err) {
-    const BevProblem *view = &backward->problem.view;
-    Session *session = NULL;
-    Timing timing = {0};
-    bool ok = session_open(&session, kernel, view, err) && session_poison(session, err) &&
-              session_run(session, err) && session_read(session, backward->codes, err);
-    if (ok && input->latency == LATENCY_MEASURED) {
-        ok = session_time(session, CACHE_WARM, &timing_quick, &timing, err);
-        backward->latency_us = timing.median_us;
+/* A gradient as stored at `codes`, decoded. */
+static float *decoded(const BevTensor *like, const void *codes, Err *err) {
+    BevTensor tensor = *like;
+    float *values = malloc((size_t)(like->rows * like->row_len) * sizeof *values);
+    tensor.data = (void *)codes;
+    if (values)
+        bev_tensor_decode(&tensor, 0, like->rows, values);
+    else
+        err_set(err, ERR_FAILED, "gradients", "choose a smaller scene", "out of memory");
+    return values;
+}
+
+/* The depth of the strongest pixel and its gradient, one number for each bin, and which bins fall
+ * into a cell of the loss. */
+static bool take_bins(SnapshotBackward *backward, const float *depth, Err *err) {
+    const BevProblem *view = &backward->run.problem.view;
+    const BevMap *map = &view->map;
+    FigureBackward *figure = &backward->figure;
+    int64_t plane = view->shape.feat_h * view->shape.feat_w, bins = view->shape.depth_bins;
+    float *grads = decoded(&view->grad_depth, backward->run.codes, err);
+    figure->depth = backward->bins = malloc((size_t)bins * 2 * sizeof *backward->bins);
+    figure->grad_depth = backward->bins + bins;
+    figure->reaches = backward->reaches = calloc((size_t)bins, 1);
+    bool ok = grads && ((backward->bins && backward->reaches) ||
+                        err_set(err, ERR_FAILED, "gradients", "choose a smaller scene",
+                                "out of memory"));
+    for (int64_t d = 0; ok && d < bins; d++) {
+        int64_t at = (figure->pixel / plane * bins + d) * plane + figure->pixel % plane;
+        backward->bins[d] = depth[at];
+        backward->bins[bins + d] = grads[at];
     }
-    session_close(session);
+    for (int64_t t = 0; ok && t < map->points; t++)
+        if (map->ranks_feat[t] == figure->pixel && backward->loss.inside[map->ranks_bev[t]] &&
+            (!map->weights || map->weights[t] != 0))
+            backward->reaches[map->ranks_depth[t] / plane % bins] = 1;
+    free(grads);
     return ok;
 }
 
-static bool allocate(SnapshotBackward *backward, Err *err) {
-    const BevProblem *view = &backward->problem.view;
-    const BevShape *shape = &view->shape;
-    size_t pixels = (size_t)(shape->cameras * shape->feat_h * shape->feat_w);
-    backward->codes = malloc(bev_output_bytes(view));
-    backward->grad_feat = malloc(features_feat_count(shape) * sizeof(float));
-    backward->strength = malloc(pixels * sizeof(float));
-    backward->depth = malloc((size_t)shape->depth_bins * sizeof(float));
-    backward->grad_depth = malloc((size_t)shape->depth_bins * sizeof(float));
-    backward->reaches = calloc((size_t)shape->depth_bins, 1);
-    return (backward->codes && backward->reaches && backward->grad_feat && backward->strength &&
-            backward->depth && backward->grad_depth) ||
-           err_set(err, ERR_FAILED, "gradients", "choose a smaller scene", "out of memory");
-}
-
-/* Marks the bins of the strongest pixel that fall into a cell of the loss. */
-static void mark_bins(SnapshotBackward *backward) {
-    const BevShape *shape = &backward->problem.view.shape;
-    const BevMap *map = &backward->problem.view.map;
-    int64_t plane = shape->feat_h * shape->feat_w;
-    for (int64_t t = 0; t < map->points; t++)
-        if (map->ranks_feat[t] == backward->figure.pixel &&
-            backward->loss.inside[map->ranks_bev[t]] && (!map->weights || map->weights[t] != 0))
-            backward->reaches[map->ranks_depth[t] / plane % shape->depth_bins] = 1;
-}
-
-/* The depth of the strongest pixel and its gradient, one number for each bin. */
-static bool take_bins(SnapshotBackward *backward, const float *depth, const BevTensor *grads,
-                      Err *err) {
-    const BevShape *shape = &backward->problem.view.shape;
-    int64_t plane = shape->feat_h * shape->feat_w, pixel = backward->figure.pixel;
-    float *values = malloc(features_depth_count(shape) * sizeof *values);
-    if (!values)
-        return err_set(err, ERR_FAILED, "gradients", "choose a smaller scene", "out of memory");
-    bev_tensor_decode(grads, 0, grads->rows, values);
-    for (int64_t d = 0; d < shape->depth_bins; d++) {
-        int64_t at = (pixel / plane * shape->depth_bins + d) * plane + pixel % plane;
-        backward->depth[d] = depth[at];
-        backward->grad_depth[d] = values[at];
-    }
-    free(values);
-    mark_bins(backward);
-    return true;
-}
-
 static bool decode(SnapshotBackward *backward, const BackwardInput *input, Err *err) {
-    const BevProblem *view = &backward->problem.view;
-    BevTensor depth = view->grad_depth, feat = view->grad_feat;
-    depth.data = backward->codes;
-    feat.data = (char *)backward->codes + bev_tensor_bytes(&depth);
-    bev_tensor_decode(&feat, 0, feat.rows, backward->grad_feat);
-    if (!gradient_strength(&view->shape, backward->grad_feat, backward->strength, err))
+    const BevProblem *view = &backward->run.problem.view;
+    const char *codes = backward->run.codes;
+    float *grads = decoded(&view->grad_feat, codes + bev_tensor_bytes(&view->grad_depth), err);
+    backward->strength = grads ? gradient_strengths(&view->shape, grads, err) : NULL;
+    free(grads);
+    if (!backward->strength)
         return false;
     const Options *options = input->options;
     const Scene *scene = &input->workload->scene;
@@ -192,9 +171,6 @@ static bool decode(SnapshotBackward *backward, const BackwardInput *input, Err *
         .strength = backward->strength,
         .pixel = gradient_strongest(&view->shape, backward->strength),
         .chosen = options->pixel != NULL,
-        .depth = backward->depth,
-        .grad_depth = backward->grad_depth,
-        .reaches = backward->reaches,
     };
     if (options->pixel && !select_pixel(options->pixel, &view->shape,
                                         scene->has_rig ? &scene->rig : NULL,
@@ -206,7 +182,7 @@ static bool decode(SnapshotBackward *backward, const BackwardInput *input, Err *
     if (backward->figure.pixel < 0)
         return err_set(err, ERR_USAGE, "--cell", "choose a brighter cell, or --dtype fp32",
                        "all gradients of its loss are 0 in %s", bev_dtypes[view->dtype].title);
-    return take_bins(backward, input->workload->features.depth, &depth, err);
+    return take_bins(backward, input->workload->features.depth, err);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -250,7 +226,7 @@ static void describe(SnapshotBackward *backward, const BackwardInput *input,
              file ? "The way back: %s of a gradient from a file"
                   : "The way back: the loss is half the squared norm of what is pooled into %s",
              cells);
-    problem_describe_grad_out(&backward->problem, note, sizeof note);
+    problem_describe_grad_out(&backward->run.problem, note, sizeof note);
     if (note[0] && !file)
         fprintf(stderr, "bevscope: %s\n", note);
     printf("loss     %.4g, over %s%s\n", backward->loss.value, cells, backward->choice);
@@ -271,30 +247,24 @@ bool snapshot_backward_make(SnapshotBackward *backward, const BackwardInput *inp
     *backward = (SnapshotBackward){0};
     if (!snapshot_backward_kernels(input->options, input->where, &config.kernel, err) ||
         !make_loss(backward, input, err) ||
-        !workload_problem(input->workload, config.dtype, config.align, &backward->problem, err))
+        !workload_problem(input->workload, config.dtype, config.align, &backward->run.problem, err))
         return false;
     const GradOut grad_out = {backward->loss.grad_out, shape->ny, shape->nx, shape->channels};
-    if (!problem_set_grad_out(&backward->problem, &grad_out, err) || !allocate(backward, err) ||
-        !run(backward, input, config.kernel, err) || !decode(backward, input, err))
+    backward->run.config = config;
+    if (!problem_set_grad_out(&backward->run.problem, &grad_out, err) ||
+        !pooled_launch(&backward->run, input->workload, input->scene, input->latency,
+                       input->recorded, err) ||
+        !decode(backward, input, err))
         return false;
-    const RecordedRow *recorded = NULL;
-    if (input->latency == LATENCY_RECORDED && workload_as_recorded(input->workload))
-        recorded = recorded_find(input->recorded, input->scene, shape->channels, &config,
-                                 CACHE_WARM, NULL);
-    if (recorded)
-        backward->latency_us = recorded->median_us;
     describe(backward, input, config.kernel);
     return true;
 }
 
 void snapshot_backward_free(SnapshotBackward *backward) {
     grid_loss_free(&backward->loss);
-    problem_free(&backward->problem);
-    free(backward->codes);
-    free(backward->grad_feat);
+    pooled_free(&backward->run);
     free(backward->strength);
-    free(backward->depth);
-    free(backward->grad_depth);
+    free(backward->bins);
     free(backward->reaches);
     *backward = (SnapshotBackward){0};
 }

@@ -21,12 +21,10 @@ typedef struct {
 /* The figure borrows from the rest. */
 typedef struct {
     GridLoss loss;
-    HostProblem problem;
-    void *codes; /* grad_depth, then grad_feat, as stored */
-    float *grad_feat, *strength;
-    float *depth, *grad_depth; /* (depth), of the strongest pixel */
-    uint8_t *reaches;          /* its bins that fall into the loss */
-    double latency_us;         /* of both gradients; 0: unknown */
+    Pooled run;       /* both gradients */
+    float *strength;
+    float *bins;      /* (2, depth): depth and its gradient, of the strongest pixel */
+    uint8_t *reaches; /* its bins that fall into the loss */
     char kernels[96], subtitle[256], choice[64];
     FigureBackward figure;
 } SnapshotBackward;
