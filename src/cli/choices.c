@@ -104,6 +104,10 @@ int choices_find(ChoiceSet set, const char *name) {
     return -1;
 }
 
+int choices_or(ChoiceSet set, const char *name, int fallback) {
+    return name ? choices_find(set, name) : fallback;
+}
+
 /* The names of a set as "one, two, three". */
 static void join_names(ChoiceSet set, char *text, int size) {
     int n = snprintf(text, (size_t)size, "%s", "");

@@ -14,12 +14,11 @@
 enum { WORLD_MOMENTS = 12 };
 
 static RangesRequest request_of(const Options *options) {
-    return (RangesRequest){
-        .method =
-            options->method ? (ScaleMethod)choices_find(CHOICE_METHOD, options->method) : SCALE_MAX,
-        .percentile = options->percentile > 0 ? options->percentile : 99.99,
-        .dtype = options->dtype ? (BevDtype)choices_find(CHOICE_DTYPE, options->dtype) : BEV_FP8,
-        .per_channel = options->per_channel};
+    return (RangesRequest){.method =
+                               (ScaleMethod)choices_or(CHOICE_METHOD, options->method, SCALE_MAX),
+                           .percentile = options->percentile > 0 ? options->percentile : 99.99,
+                           .dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP8),
+                           .per_channel = options->per_channel};
 }
 
 static bool single_scale(const RangesRequest *request, Err *err) {
@@ -363,8 +362,7 @@ static void add_lines(ChannelChart *chart, const TensorHistograms *histograms, c
 }
 
 static bool draw_channels(const PlotRequest *request, const TensorHistograms *histograms,
-                          const RangesRequest *shown, const Tensor *feat, uint8_t **bytes,
-                          size_t *length, Err *err) {
+                          const RangesRequest *shown, const Tensor *feat, Err *err) {
     static ChannelChart chart;
     const Way way = {shown->method, shown->percentile};
     int64_t count = histograms->channel_count;
@@ -389,7 +387,7 @@ static bool draw_channels(const PlotRequest *request, const TensorHistograms *hi
         .y = {"magnitude that is kept", true, chart.least / 1.2, one.most * 1.2, NULL},
         .series = chart.series,
         .series_count = LINES};
-    return plots_chart(request, &spec, bytes, length, err);
+    return plots_chart(request, &spec, err);
 }
 
 /* ---- the chart of a histogram ---------------------------------------------------------------- */
@@ -409,8 +407,7 @@ static void set_axes(ChartSpec *spec, const Tensor *tensor) {
 }
 
 static bool draw_calibration(const PlotRequest *request, const TensorHistograms *histograms,
-                             const RangesRequest *shown, const Tensor *tensor, uint8_t **bytes,
-                             size_t *length, Err *err) {
+                             const RangesRequest *shown, const Tensor *tensor, Err *err) {
     const Options *options = request->options;
     CalibrationChart *chart = calloc(1, sizeof *chart);
     if (!chart)
@@ -434,18 +431,18 @@ static bool draw_calibration(const PlotRequest *request, const TensorHistograms 
         "method values saturate; beside its name: relative L2 error after quantisation.\nBelow "
         "half a step values become 0: the smaller the range, the fewer.",
         100 * (double)tensor->histogram->zeros / (double)tensor->histogram->values);
-    bool ok = plots_chart(request, spec, bytes, length, err);
+    bool ok = plots_chart(request, spec, err);
     free(chart);
     return ok;
 }
 
-bool plot_calibration(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
+bool plot_calibration(const PlotRequest *request, Err *err) {
     const Options *options = request->options;
     RangesRequest shown = request_of(options);
     TensorHistograms histograms = {0};
     Histogram feat = {0};
     Tensor tensors[TENSORS];
-    int wanted = options->tensor ? choices_find(CHOICE_TENSOR, options->tensor) : 1;
+    int wanted = choices_or(CHOICE_TENSOR, options->tensor, 1);
     if (!single_scale(&shown, err))
         return false;
     bool ok = count_scene(options, request->model->scene, &histograms, err) &&
@@ -463,8 +460,8 @@ bool plot_calibration(const PlotRequest *request, uint8_t **bytes, size_t *lengt
     if (ok && options->per_channel && wanted != 1)
         ok = err_set(err, ERR_USAGE, "--per-channel", "leave it out",
                      "%s has one range for all channels", tensor->name);
-    ok = ok && (options->per_channel ? draw_channels : draw_calibration)(
-                   request, &histograms, &shown, tensor, bytes, length, err);
+    ok = ok && (options->per_channel ? draw_channels : draw_calibration)(request, &histograms,
+                                                                         &shown, tensor, err);
     histogram_free(&feat);
     tensor_histograms_free(&histograms);
     return ok;

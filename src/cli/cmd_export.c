@@ -24,7 +24,7 @@ static bool choose(Export *export, Err *err) {
     const Options *options = export->options;
     const char *name = options->pooled;
     size_t length = strlen(name);
-    int direction = options->direction ? choices_find(CHOICE_DIRECTION, options->direction) : 0;
+    int direction = choices_or(CHOICE_DIRECTION, options->direction, 0);
     unsigned where;
     if (length < 5 || strcmp(name + length - 4, ".npy") != 0)
         return err_set(err, ERR_USAGE, name, "name it FILE.npy", "--pooled writes .npy files");
@@ -48,9 +48,9 @@ static bool run(Pooled *side, const Workload *workload, Err *err) {
     if (!library_has(side->config.kernel))
         return pooled_launch(side, workload, "", LATENCY_OFF, NULL, err);
     side->codes = malloc(bev_output_bytes(view));
-    return side->codes ? library_run(side->config.kernel, view, side->codes, err)
-                       : err_set(err, ERR_FAILED, "output", "choose a smaller scene",
-                                 "out of memory");
+    return side->codes
+               ? library_run(side->config.kernel, view, side->codes, err)
+               : err_set(err, ERR_FAILED, "output", "choose a smaller scene", "out of memory");
 }
 
 static bool run_all(Export *export, Workload *workload, Err *err) {
@@ -149,8 +149,8 @@ static bool write_all(const Export *export, Err *err) {
         return false;
     char format[96];
     ranges_format(side->problem.features.scales, export->dtype, format, sizeof format);
-    printf(", pooled by %s%s, %s, %s\n", side->config.kernel->name, whose(side->config.kernel), format,
-           bev_aligns[export->align].title);
+    printf(", pooled by %s%s, %s, %s\n", side->config.kernel->name, whose(side->config.kernel),
+           format, bev_aligns[export->align].title);
     return !export->backward.config.kernel || write_gradients(export, err);
 }
 
@@ -205,9 +205,9 @@ bool cmd_export(const Options *options, Err *err) {
     if (!check_export(options, err) ||
         !select_open(&workload, options->arguments[0], &workload_options, err))
         return false;
-    BevAlign align = options->align ? (BevAlign)choices_find(CHOICE_ALIGN, options->align)
-                     : workload.scene.has_rig || !workload.scene.map.weights ? BEV_NEAREST
-                                                                             : BEV_BILINEAR;
+    const bool whole = workload.scene.has_rig || !workload.scene.map.weights;
+    BevAlign align =
+        (BevAlign)choices_or(CHOICE_ALIGN, options->align, whole ? BEV_NEAREST : BEV_BILINEAR);
     bool photos = options->argument_count >= 2 && !options->bare;
     const BevMap *map =
         select_use_delay(options, &workload, err) &&

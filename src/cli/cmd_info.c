@@ -17,18 +17,14 @@ typedef bool Visit(const Workload *workload, const BevProblem *problem, void *co
  * until it fails. */
 static bool each_problem(const Options *options, Workload *workload, Visit *visit, void *context,
                          Err *err) {
-    unsigned dtypes = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
-    unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
+    KernelConfig formats[MAX_FORMATS];
     bool ok = true;
-    for (int align = 0; ok && align < BEV_ALIGN_COUNT; align++)
-        for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
-            if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
-                continue;
-            HostProblem problem = {0};
-            ok = workload_problem(workload, (BevDtype)dtype, (BevAlign)align, &problem, err) &&
-                 visit(workload, &problem.view, context, err);
-            problem_free(&problem);
-        }
+    for (int i = 0, count = select_formats(options, formats); ok && i < count; i++) {
+        HostProblem problem = {0};
+        ok = workload_problem(workload, formats[i].dtype, formats[i].align, &problem, err) &&
+             visit(workload, &problem.view, context, err);
+        problem_free(&problem);
+    }
     return ok;
 }
 
@@ -224,23 +220,19 @@ typedef struct {
 /* Of each --align and --dtype; the ranges of a fault of the first. */
 static bool measure_objects(const Options *options, Workload *workload, const char *scene,
                             ObjectReports *reports, Err *err) {
-    unsigned dtypes = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
-    unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
+    KernelConfig formats[MAX_FORMATS];
+    int count = select_formats(options, formats);
     ObjectTable table;
-    bool ok = object_table_open(options, workload, &table, err), first = true;
-    for (int align = 0; ok && align < BEV_ALIGN_COUNT; align++)
-        for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
-            if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
-                continue;
-            ok = object_table_measure(&table, workload, (BevDtype)dtype, (BevAlign)align, err);
-            if (ok)
-                object_table_add(&table, scene, (BevDtype)dtype, (BevAlign)align, &reports->rows,
-                                 &reports->bands);
-            if (ok && first)
-                fault_table_add(&table.right, &workload->scene.rig, &table, scene,
-                                &reports->faults);
-            first = false;
-        }
+    bool ok = object_table_open(options, workload, &table, err);
+    for (int i = 0; ok && i < count; i++) {
+        const KernelConfig *format = &formats[i];
+        ok = object_table_measure(&table, workload, format->dtype, format->align, err);
+        if (ok)
+            object_table_add(&table, scene, format->dtype, format->align, &reports->rows,
+                             &reports->bands);
+        if (ok && !i)
+            fault_table_add(&table.right, &workload->scene.rig, &table, scene, &reports->faults);
+    }
     object_table_close(&table);
     return ok;
 }

@@ -64,13 +64,15 @@ static void put_head(const Page *page) {
 static bool put_picture_of(const Page *page, const SceneModel *model, const char *kind_name,
                            Err *err) {
     const PlotKind *kind = plot_kind_find(kind_name, err);
+    uint8_t *bytes;
+    size_t length;
     PlotRequest request = {.model = model,
                            .chosen = &page->chosen,
                            .comparison = &page->comparison,
-                           .options = page->options};
-    uint8_t *bytes;
-    size_t length;
-    if (!plot_kind_draw(kind, &request, &bytes, &length, err))
+                           .options = page->options,
+                           .bytes = &bytes,
+                           .length = &length};
+    if (!plot_kind_draw(kind, &request, err))
         return false;
     html_image(page->out, kind->summary, bytes, length);
     free(bytes);

@@ -219,8 +219,7 @@ static bool describe(const Options *options, const char *path, Err *err) {
     const WorkloadOptions usual = select_workload(options);
     ChosenGpus chosen = {0};
     SceneModel model = {0};
-    BevDtype dtype =
-        options->dtype ? (BevDtype)choices_find(CHOICE_DTYPE, options->dtype) : BEV_FP16;
+    BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     progress_begin("rig", options->quiet);
     bool ok =
         chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&

@@ -230,9 +230,8 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
     spec->colormap = options->colormap ? colormap_find(options->colormap) : NULL;
     spec->no_fill = options->no_fill;
     spec->photos = &scene->photos;
-    spec->truth =
-        options->truth ? (unsigned)choices_find(CHOICE_TRUTH, options->truth) : TRUTH_BOXES;
-    spec->strip = options->strip ? (Strip)choices_find(CHOICE_STRIP, options->strip) : STRIP_IMAGE;
+    spec->truth = (unsigned)choices_or(CHOICE_TRUTH, options->truth, TRUTH_BOXES);
+    spec->strip = (Strip)choices_or(CHOICE_STRIP, options->strip, STRIP_IMAGE);
     spec->features = &snapshot->workload.features;
     spec->rig = scene->has_rig ? &scene->rig : NULL;
     spec->world = scene->has_world ? &scene->world : NULL;

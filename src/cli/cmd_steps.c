@@ -202,10 +202,8 @@ bool cmd_steps(const Options *options, Err *err) {
     if (!select_single(options, "steps are of one format", "", err) ||
         !select_open(&command.workload, scene, &workload, err))
         return false;
-    BevDtype dtype =
-        options->dtype ? (BevDtype)choices_find(CHOICE_DTYPE, options->dtype) : BEV_FP16;
-    BevAlign align =
-        options->align ? (BevAlign)choices_find(CHOICE_ALIGN, options->align) : BEV_NEAREST;
+    BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
+    BevAlign align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, BEV_NEAREST);
     bool ok = workload_problem(&command.workload, dtype, align, &command.problem, err);
     if (ok) {
         ok = read_kernels(&command, err) && read_cell(&command, err) && record(&command, err) &&

@@ -256,8 +256,8 @@ static bool choose_kernels(Training *training, Err *err) {
     k->backward = kernel_named(k->forward->where, BEV_BACKWARD, k->forward->title);
     if (!k->backward)
         k->backward = bev_default(k->forward->where, BEV_BACKWARD);
-    k->dtype = options->dtype ? (BevDtype)choices_find(CHOICE_DTYPE, options->dtype) : BEV_FP32;
-    k->align = options->align ? (BevAlign)choices_find(CHOICE_ALIGN, options->align) : BEV_NEAREST;
+    k->dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP32);
+    k->align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, BEV_NEAREST);
     return true;
 }
 

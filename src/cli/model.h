@@ -208,14 +208,15 @@ typedef struct {
     const Comparison *comparison; /* for the published tables; else NULL */
     const Options *options;
     bool svg; /* else PNG */
+    uint8_t **bytes; /* the drawn file; the caller frees it */
+    size_t *length;
 } PlotRequest;
 
 typedef struct {
     const char *name, *summary;
     bool needs_profiles, needs_comparison; /* of every kernel */
     Chart chart;                           /* of the memory model, as the live display has it */
-    bool (*draw)(const PlotRequest *request, uint8_t **bytes, size_t *length,
-                 Err *err); /* NULL: draws `chart` of the scene */
+    bool (*draw)(const PlotRequest *request, Err *err); /* NULL: draws `chart` of the scene */
 } PlotKind;
 
 extern const PlotKind plot_kinds[];
@@ -227,22 +228,20 @@ bool plot_goes_back(const PlotKind *kind);
 /* The row of that name; NULL with an error that names the nearest. */
 const PlotKind *plot_kind_find(const char *name, Err *err);
 
-/* A PNG or SVG in memory; the caller frees `*bytes`. */
-bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes,
-                    size_t *length, Err *err);
+/* A PNG or SVG in memory. */
+bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, Err *err);
 
 /* Latency of a problem that grows along --over. */
-bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
+bool plot_sweep(const PlotRequest *request, Err *err);
 
 /* The histogram of --tensor over the moments, with the cut of each method. */
-bool plot_calibration(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
-bool plot_objects(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
-bool plot_prune(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
+bool plot_calibration(const PlotRequest *request, Err *err);
+bool plot_objects(const PlotRequest *request, Err *err);
+bool plot_prune(const PlotRequest *request, Err *err);
 extern const char *const sweep_names[]; /* values of --over; ends with NULL */
 
 /* The chart as a PNG or SVG file, in the theme that was asked for. */
-bool plots_chart(const PlotRequest *request, ChartSpec *spec, uint8_t **bytes, size_t *length,
-                 Err *err);
+bool plots_chart(const PlotRequest *request, ChartSpec *spec, Err *err);
 
 /* ---- object_table.c -------------------------------------------------------------------------- */
 

@@ -308,7 +308,7 @@ void fault_table_add(const Rig *right, const Rig *wrong, const ObjectTable *tabl
 /* ---- plot objects ---------------------------------------------------------------------------- */
 
 static bool draw(const PlotRequest *request, const ObjectTable *table, const char *title,
-                 uint8_t **bytes, size_t *length, Err *err) {
+                 Err *err) {
     const BevProblem *problem = &request->model->problem.view;
     int count = (int)table->objects.count;
     double *values = calloc((size_t)count * 3, sizeof *values), far_m = 10, most_m = 1;
@@ -349,12 +349,12 @@ static bool draw(const PlotRequest *request, const ObjectTable *table, const cha
         .series = series,
         .series_count = 2,
     };
-    bool ok = plots_chart(request, &spec, bytes, length, err);
+    bool ok = plots_chart(request, &spec, err);
     free(values);
     return ok;
 }
 
-bool plot_objects(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
+bool plot_objects(const PlotRequest *request, Err *err) {
     const SceneModel *model = request->model;
     const BevProblem *problem = &model->problem.view;
     Workload workload; /* of its own: the fault changes its rig */
@@ -363,7 +363,7 @@ bool plot_objects(const PlotRequest *request, uint8_t **bytes, size_t *length, E
         return false;
     bool ok = object_table_open(request->options, &workload, &table, err) &&
               object_table_measure(&table, &workload, problem->dtype, problem->align, err) &&
-              draw(request, &table, workload.scene.title, bytes, length, err);
+              draw(request, &table, workload.scene.title, err);
     object_table_close(&table);
     workload_close(&workload);
     return ok;

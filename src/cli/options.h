@@ -129,6 +129,9 @@ bool help_list(FILE *out, Err *err); /* false: a sample could not be loaded, and
 /* Position of a name in its table; -1 when it is not there. */
 int choices_find(ChoiceSet set, const char *name);
 
+/* The same of an option; `fallback` for NULL. */
+int choices_or(ChoiceSet set, const char *name, int fallback);
+
 /* Checks one name, or a comma-separated list of them (which may be "all"). The error suggests the
  * nearest known name. */
 bool choices_check(ChoiceSet set, const char *text, bool list, const char *option, Err *err);

@@ -14,10 +14,9 @@
 
 enum { TEXT = 200 };
 
-bool plots_chart(const PlotRequest *request, ChartSpec *spec, uint8_t **bytes, size_t *length,
-                 Err *err) {
+bool plots_chart(const PlotRequest *request, ChartSpec *spec, Err *err) {
     spec->theme = (FigureTheme)choices_find(CHOICE_THEME, request->options->theme);
-    return (request->svg ? plot_svg : plot_png)(spec, bytes, length, err);
+    return (request->svg ? plot_svg : plot_png)(spec, request->bytes, request->length, err);
 }
 
 /* ---- charts of the memory model -------------------------------------------------------------- */
@@ -66,8 +65,7 @@ static MemoryModel *memory_model(const PlotRequest *request, Err *err) {
 }
 
 static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryModel *memory,
-                       const double rel_l2[BEV_DTYPE_COUNT], uint8_t **bytes, size_t *length,
-                       Err *err) {
+                       const double rel_l2[BEV_DTYPE_COUNT], Err *err) {
     BevDirection direction = request->model->problem.view.direction;
     ChartInput input = {.chart = chart,
                         .scene = request->model->label,
@@ -79,7 +77,7 @@ static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryMode
     for (int dtype = 0; rel_l2 && dtype < BEV_DTYPE_COUNT; dtype++)
         input.rel_l2[dtype] = rel_l2[dtype];
     ChartSpec *spec = chart_make(&input, err);
-    bool ok = spec && plots_chart(request, spec, bytes, length, err);
+    bool ok = spec && plots_chart(request, spec, err);
     free(spec);
     return ok;
 }
@@ -102,7 +100,7 @@ static bool dtype_error(SceneModel *model, double **fp64_original, double *rel_l
     return ok;
 }
 
-static bool draw_dtype(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
+static bool draw_dtype(const PlotRequest *request, Err *err) {
     WorkloadOptions workload = request->model->workload.options;
     BevAlign align = request->model->problem.view.align;
     unsigned kernels = kernel_bits(bev_v3());
@@ -121,7 +119,7 @@ static bool draw_dtype(const PlotRequest *request, uint8_t **bytes, size_t *leng
         scene_model_close(&model);
     }
     free(fp64_original);
-    ok = ok && draw_chart(request, CHART_DTYPE, memory, rel_l2, bytes, length, err);
+    ok = ok && draw_chart(request, CHART_DTYPE, memory, rel_l2, err);
     free(memory);
     return ok;
 }
@@ -162,7 +160,7 @@ static int compared_bars(const PlotRequest *request, const char *config, PlotBar
     return count;
 }
 
-static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
+static bool draw_published(const PlotRequest *request, Err *err) {
     enum { MAX_BARS = 64 };
     PlotBar bars[MAX_BARS];
     char groups[MAX_BARS][TEXT], note[800];
@@ -189,7 +187,7 @@ static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *
         .bars = bars,
         .bar_count = count,
     };
-    return plots_chart(request, &spec, bytes, length, err);
+    return plots_chart(request, &spec, err);
 }
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
@@ -231,12 +229,11 @@ const PlotKind *plot_kind_find(const char *name, Err *err) {
     return NULL;
 }
 
-bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes,
-                    size_t *length, Err *err) {
+bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, Err *err) {
     if (kind->draw)
-        return kind->draw(request, bytes, length, err);
+        return kind->draw(request, err);
     MemoryModel *memory = memory_model(request, err);
-    bool ok = memory && draw_chart(request, kind->chart, memory, NULL, bytes, length, err);
+    bool ok = memory && draw_chart(request, kind->chart, memory, NULL, err);
     free(memory);
     return ok;
 }
@@ -288,7 +285,9 @@ bool cmd_plot(const Options *options, Err *err) {
                            .chosen = &chosen,
                            .comparison = &comparison,
                            .options = options,
-                           .svg = svg};
+                           .svg = svg,
+                           .bytes = &bytes,
+                           .length = &length};
     /* Charts of one GPU show the first; the working set is shown against every GPU. */
     unsigned usual =
         kind->chart == CHART_WORKING_SET ? (1u << gpu_count) - 1 : 1u << (gpu_find("a6000") - gpus);
@@ -299,8 +298,7 @@ bool cmd_plot(const Options *options, Err *err) {
                                kind->needs_profiles ? ALL_KERNELS : 0, err);
     progress_step(kind->name, kind->needs_profiles ? 0.95 : 0.05, 1);
     ok = ok && (!kind->needs_comparison || comparison_make(&chosen, false, &comparison, err)) &&
-         plot_kind_draw(kind, &request, &bytes, &length, err) &&
-         data_write(options->output, bytes, length, err);
+         plot_kind_draw(kind, &request, err) && data_write(options->output, bytes, length, err);
     progress_end();
     free(bytes);
     scene_model_close(&model);

@@ -137,8 +137,7 @@ static void limits(const Sweep *sweep, PlotAxis *axis) {
     axis->hi = hi * 1.5;
 }
 
-static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint8_t **bytes,
-                 size_t *length, Err *err) {
+static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, Err *err) {
     static const char *const axes[OVER_COUNT] = {"cells a side of the grid", "channels", "points"};
     const Gpu *gpu = &request->chosen->gpus[0];
     double half = gpu->l2_bytes / 2, full = gpu->l2_bytes;
@@ -182,12 +181,11 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint
         .mark_count = mark_count,
     };
     limits(sweep, &spec.y);
-    return plots_chart(request, &spec, bytes, length, err);
+    return plots_chart(request, &spec, err);
 }
 
-bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
-    Over over =
-        request->options->over ? (Over)choices_find(CHOICE_SWEEP, request->options->over) : 0;
+bool plot_sweep(const PlotRequest *request, Err *err) {
+    Over over = (Over)choices_or(CHOICE_SWEEP, request->options->over, 0);
     Sweep sweep = {0};
     choose_kernels(&sweep);
     if (!request->model->workload.scene.has_rig)
@@ -197,7 +195,7 @@ bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err
     for (int i = 0; i < SWEEP_MAX && settings[over][i]; i++)
         if (!sweep_one(request, over, settings[over][i], &sweep, err))
             return false;
-    return draw(request, over, &sweep, bytes, length, err);
+    return draw(request, over, &sweep, err);
 }
 
 /* ---- plot prune ------------------------------------------------------------------------------ */
@@ -283,8 +281,7 @@ static bool measure(Workload *workload, BevAlign align, Kept *kept, Err *err) {
            prune_copy(workload, map, &kept->prune, &kept->points, &kept->mass, err);
 }
 
-static bool draw_kept(const PlotRequest *request, const char *scene, const Kept *kept,
-                      uint8_t **bytes, size_t *length, Err *err) {
+static bool draw_kept(const PlotRequest *request, const char *scene, const Kept *kept, Err *err) {
     char title[128], dot[64];
     snprintf(title, sizeof title, "%.2g %% of the points hold %.4g %% of the mass", kept->points,
              kept->mass);
@@ -317,10 +314,10 @@ static bool draw_kept(const PlotRequest *request, const char *scene, const Kept 
         .series = series,
         .series_count = 3,
     };
-    return plots_chart(request, &spec, bytes, length, err);
+    return plots_chart(request, &spec, err);
 }
 
-bool plot_prune(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
+bool plot_prune(const PlotRequest *request, Err *err) {
     const SceneModel *model = request->model;
     const Prune usual = {.below = 1e-3};
     Workload workload; /* of its own: the whole map */
@@ -330,7 +327,7 @@ bool plot_prune(const PlotRequest *request, uint8_t **bytes, size_t *length, Err
     if (!workload_open(&workload, model->scene, &whole, err))
         return false;
     bool ok = measure(&workload, model->problem.view.align, &kept, err) &&
-              draw_kept(request, workload.scene.title, &kept, bytes, length, err);
+              draw_kept(request, workload.scene.title, &kept, err);
     workload_close(&workload);
     return ok;
 }

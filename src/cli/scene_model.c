@@ -130,14 +130,14 @@ bool scene_model_is(const SceneModel *model, const char *scene, const char *dtyp
 }
 
 bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *align, Err *err) {
-    unsigned dtypes = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
-    unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
-    *dtype = (BevDtype)__builtin_ctz(dtypes);
-    *align = (BevAlign)__builtin_ctz(aligns);
-    if (dtypes & (dtypes - 1))
+    KernelConfig formats[MAX_FORMATS];
+    int count = select_formats(options, formats);
+    *dtype = formats[0].dtype;
+    *align = formats[0].align;
+    if (formats[count - 1].dtype != *dtype)
         return err_set(err, ERR_USAGE, "--dtype", "draw one chart for each",
                        "'%s' is more than one format", options->dtype);
-    if (aligns & (aligns - 1))
+    if (formats[count - 1].align != *align)
         return err_set(err, ERR_USAGE, "--align", "draw one chart for each",
                        "'%s' is more than one align", options->align);
     return true;

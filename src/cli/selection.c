@@ -138,6 +138,17 @@ bool select_single(const Options *options, const char *says, const char *hint, E
     return true;
 }
 
+int select_formats(const Options *options, KernelConfig *list) {
+    unsigned dtypes = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
+    unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
+    int count = 0;
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+            if (aligns >> align & 1 && dtypes >> dtype & 1)
+                list[count++] = (KernelConfig){.dtype = (BevDtype)dtype, .align = (BevAlign)align};
+    return count;
+}
+
 bool select_is_scene(const char *text) {
     size_t length = strlen(text);
     const char *dot = strrchr(text, '.');
@@ -342,7 +353,7 @@ bool select_use_fault(const Options *options, Workload *workload, Err *err) {
                                            : "export the scene with its calibration",
                        scene->has_operator ? "this scene is an operator: it has no cameras"
                                            : "this scene came without its cameras");
-    int rounding = options->rounding ? choices_find(CHOICE_ROUNDING, options->rounding) : 0;
+    int rounding = choices_or(CHOICE_ROUNDING, options->rounding, 0);
     workload->miscalibrated = grid_use_rounding(&scene->rig.grid, (GridRounding)rounding);
     if (camera < 0)
         return true;
@@ -428,7 +439,7 @@ static unsigned stages_of(KernelSet kernels) {
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
                  Err *err) {
     static const unsigned both = 1u << BEV_FORWARD | 1u << BEV_BACKWARD;
-    int which = options->direction ? choices_find(CHOICE_DIRECTION, options->direction) : -1;
+    int which = choices_or(CHOICE_DIRECTION, options->direction, -1);
     unsigned asked = which < 0 ? 0 : which == BEV_DIRECTION_COUNT ? both : 1u << which;
     *plan = (BenchPlan){.dtypes = choices_mask(CHOICE_DTYPE, options->dtype, dtypes),
                         .aligns = choices_mask(CHOICE_ALIGN, options->align, aligns),
@@ -469,8 +480,8 @@ bool pooled_launch(Pooled *pooled, const Workload *workload, const char *scene,
     session_close(session);
     const RecordedRow *row = NULL;
     if (ok && latency == LATENCY_RECORDED && workload_as_recorded(workload))
-        row = recorded_find(recorded, scene, view->shape.channels, &pooled->config, CACHE_WARM,
-                            NULL);
+        row =
+            recorded_find(recorded, scene, view->shape.channels, &pooled->config, CACHE_WARM, NULL);
     if (row)
         pooled->latency_us = row->median_us;
     return ok;

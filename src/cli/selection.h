@@ -27,6 +27,11 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, Bench
 /* Refuses a list in --dtype and --align where only one value makes sense: "SAYS, not 'LIST'". */
 bool select_single(const Options *options, const char *says, const char *hint, Err *err);
 
+/* Each --align and --dtype (default: nearest, FP16), the aligns outermost. Returns their number;
+ * `list` has MAX_FORMATS. */
+enum { MAX_FORMATS = BEV_DTYPE_COUNT * BEV_ALIGN_COUNT };
+int select_formats(const Options *options, KernelConfig *list);
+
 /* Whether the text names a file or a folder, not words of a selection. */
 bool select_is_scene(const char *text);
 

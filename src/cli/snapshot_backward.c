@@ -109,7 +109,7 @@ static bool make_loss(SnapshotBackward *backward, const BackwardInput *input, Er
     if (cell < 0)
         return err_set(err, ERR_USAGE, "--backward", "choose another scene",
                        "nothing is pooled into any cell, so there is no gradient");
-    int kind = options->loss ? choices_find(CHOICE_LOSS, options->loss) : LOSS_CELL;
+    int kind = choices_or(CHOICE_LOSS, options->loss, LOSS_CELL);
     return (!options->cell || select_cell(options->cell, shape, &cell, err)) &&
            grid_loss_make(&backward->loss, &content, (LossKind)kind, cell, err);
 }
@@ -139,9 +139,9 @@ static bool take_bins(SnapshotBackward *backward, const float *depth, Err *err) 
     figure->depth = backward->bins = malloc((size_t)bins * 2 * sizeof *backward->bins);
     figure->grad_depth = backward->bins + bins;
     figure->reaches = backward->reaches = calloc((size_t)bins, 1);
-    bool ok = grads && ((backward->bins && backward->reaches) ||
-                        err_set(err, ERR_FAILED, "gradients", "choose a smaller scene",
-                                "out of memory"));
+    bool ok =
+        grads && ((backward->bins && backward->reaches) ||
+                  err_set(err, ERR_FAILED, "gradients", "choose a smaller scene", "out of memory"));
     for (int64_t d = 0; ok && d < bins; d++) {
         int64_t at = (figure->pixel / plane * bins + d) * plane + figure->pixel % plane;
         backward->bins[d] = depth[at];

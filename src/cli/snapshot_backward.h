@@ -21,7 +21,7 @@ typedef struct {
 /* The figure borrows from the rest. */
 typedef struct {
     GridLoss loss;
-    Pooled run;       /* both gradients */
+    Pooled run; /* both gradients */
     float *strength;
     float *bins;      /* (2, depth): depth and its gradient, of the strongest pixel */
     uint8_t *reaches; /* its bins that fall into the loss */

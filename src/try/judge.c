@@ -236,12 +236,11 @@ static void judge(const Truth *truth, const Job *job, bool exact, TryResult *res
 }
 
 /* Runs the kernel on one problem and judges it. The result stays as it is where all is right. */
-static bool run_and_judge(const TryKernel *kernel, const BevProblem *problem, bool exact,
-                          double limit_s, TryResult *result, Err *err) {
-    JobHeader task = {.cuda = kernel->cuda, .calls = exact ? 1 : JOB_CALLS, .limit_s = limit_s};
+static bool run_and_judge(const TryKernel *kernel, const BevProblem *problem, const JobHeader *task,
+                          bool exact, TryResult *result, Err *err) {
     Truth truth = {0};
     Job job;
-    bool ok = job_open(&job, problem, &task, err) && job_run(&job, kernel->library, err) &&
+    bool ok = job_open(&job, problem, task, err) && job_run(&job, kernel->library, err) &&
               loaded(&job, kernel, err) &&
               truth_init(&truth, problem, err); /* after the run: nobody can look it up */
     if (ok) {
@@ -260,13 +259,15 @@ bool try_problem(const TryKernel *kernel, const BevProblem *problem, double limi
                  TryResult *result, Err *err) {
     HostProblem exact = {0};
     *result = (TryResult){.verdict = TRY_RIGHT};
-    if (!run_and_judge(kernel, problem, false, limit_s, result, err))
+    JobHeader task = {.cuda = kernel->cuda, .calls = JOB_CALLS, .limit_s = limit_s};
+    if (!run_and_judge(kernel, problem, &task, false, result, err))
         return false;
     if (result->verdict != TRY_RIGHT)
         return true;
+    task.calls = 1;
     bool ok = gate_exact_problem(&exact, &problem->shape, BEV_FP32, BEV_NEAREST, &problem->map,
                                  SEED, err) &&
-              run_and_judge(kernel, &exact.view, true, limit_s, result, err);
+              run_and_judge(kernel, &exact.view, &task, true, result, err);
     problem_free(&exact);
     return ok;
 }
@@ -308,21 +309,14 @@ static bool check_timing(const TryKernel *kernel, const BevKernel *instead, cons
  * output is judged. */
 static bool time_outside(const TryKernel *kernel, const BevProblem *problem, int repeats,
                          double limit_s, double *seconds, Err *err) {
-    JobHeader task = {.calls = 1, .repeats = repeats, .limit_s = limit_s};
+    const JobHeader task = {.calls = 1, .repeats = repeats, .limit_s = limit_s};
     TryResult result = {.verdict = TRY_RIGHT};
-    Truth truth = {0};
-    Job job;
-    bool ok = job_open(&job, problem, &task, err) && job_run(&job, kernel->library, err) &&
-              loaded(&job, kernel, err) && truth_init(&truth, problem, err);
-    *seconds = ok ? job.end.wall_s : 0;
-    if (ok && ran(&job, &result))
-        judge(&truth, &job, false, &result);
+    bool ok = run_and_judge(kernel, problem, &task, false, &result, err);
+    *seconds = result.run_s;
     if (ok && result.verdict != TRY_RIGHT)
         ok = err_set(err, ERR_FAILED, kernel->file, result.hint, "when called %d times: %s",
                      repeats + 1, result.what);
     try_result_free(&result);
-    truth_free(&truth);
-    job_close(&job);
     return ok;
 }
 
