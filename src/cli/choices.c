@@ -11,37 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *kernel_at(int i) {
-    return bev_kernels[i] ? bev_kernels[i]->name : NULL;
-}
-
-#define NAMES_OF(table, count)                                                                     \
-    static const char *table##_at(int i) {                                                         \
-        return i < (count) ? table[i].name : NULL;                                                 \
-    }
-NAMES_OF(bev_dtypes, BEV_DTYPE_COUNT)
-NAMES_OF(bev_aligns, BEV_ALIGN_COUNT)
-NAMES_OF(views, VIEW_COUNT)
-NAMES_OF(colormaps, colormap_count)
-NAMES_OF(gpus, gpu_count)
-NAMES_OF(losses, LOSS_COUNT)
-
-static const char *cache_at(int i) {
-    return i <= CACHE_COLD ? cache_names[i] : NULL;
-}
-
-static const char *strip_at(int i) {
-    return i < STRIP_COUNT ? strip_names[i] : NULL;
-}
-
-static const char *truth_at(int i) {
-    return i < TRUTH_COUNT ? truth_names[i] : NULL;
-}
-
-static const char *rounding_at(int i) {
-    return i < ROUNDING_COUNT ? rounding_names[i] : NULL;
-}
-
 static const char *const formats[] = {"table", "markdown", "csv", "json", NULL};
 static const char *const directions[] = {"forward", "backward", "both", NULL};
 static const char *const stages[] = {"pool", "view", NULL}; /* by BevStage */
@@ -50,36 +19,50 @@ static const char *const timings[] = {"recorded", "measured", "off", NULL}; /* b
 static const char *const page_themes[] = {"light", "dark", NULL};           /* by FigureTheme */
 static const char *const color_modes[] = {"auto", "always", "never", NULL}; /* by TermColor */
 
-/* A set is a table of the program, or a list of words. */
-static const struct {
-    const char *(*at)(int i); /* NULL at the end of the table */
-    const char *const *words; /* ends with NULL */
+/* A set is a table of the program, or a list of words: names that lie `stride` bytes apart, until
+ * there are `count` or `*counted` of them, or one is NULL. */
+typedef struct {
+    const char *const *names;
+    size_t stride;
+    int count;
+    const int *counted;
     bool listed; /* --help spells out the names; for other sets the option's text does */
-} sets[CHOICE_SET_COUNT] = {
-    [CHOICE_KERNEL] = {.at = kernel_at, .listed = true},
-    [CHOICE_DTYPE] = {.at = bev_dtypes_at, .listed = true},
-    [CHOICE_ALIGN] = {.at = bev_aligns_at, .listed = true},
-    [CHOICE_VIEW] = {.at = views_at, .listed = true},
-    [CHOICE_COLORMAP] = {.at = colormaps_at, .listed = true},
-    [CHOICE_CACHE] = {.at = cache_at, .listed = true},
-    [CHOICE_GPU] = {.at = gpus_at, .listed = true},
-    [CHOICE_FORMAT] = {.words = formats},
-    [CHOICE_TIMING] = {.words = timings},
-    [CHOICE_THEME] = {.words = page_themes},
-    [CHOICE_COLOR] = {.words = color_modes},
-    [CHOICE_SWEEP] = {.words = sweep_names, .listed = true},
-    [CHOICE_DIRECTION] = {.words = directions},
-    [CHOICE_STAGE] = {.words = stages},
-    [CHOICE_LOSS] = {.at = losses_at},
-    [CHOICE_STRIP] = {.at = strip_at},
-    [CHOICE_TRUTH] = {.at = truth_at},
-    [CHOICE_ROUNDING] = {.at = rounding_at, .listed = true},
-    [CHOICE_TENSOR] = {.words = tensors},
-    [CHOICE_METHOD] = {.words = scale_method_names, .listed = true},
+} NameSet;
+
+#define TABLE(table) .names = &(table)->name, .stride = sizeof *(table)
+#define WORDS(words) .names = (words), .stride = sizeof *(words)
+
+static const NameSet sets[CHOICE_SET_COUNT] = {
+    [CHOICE_DTYPE] = {TABLE(bev_dtypes), .count = BEV_DTYPE_COUNT, .listed = true},
+    [CHOICE_ALIGN] = {TABLE(bev_aligns), .count = BEV_ALIGN_COUNT, .listed = true},
+    [CHOICE_VIEW] = {TABLE(views), .count = VIEW_COUNT, .listed = true},
+    [CHOICE_COLORMAP] = {TABLE(colormaps), .counted = &colormap_count, .listed = true},
+    [CHOICE_CACHE] = {WORDS(cache_names), .count = CACHE_COLD + 1, .listed = true},
+    [CHOICE_GPU] = {TABLE(gpus), .counted = &gpu_count, .listed = true},
+    [CHOICE_FORMAT] = {WORDS(formats)},
+    [CHOICE_TIMING] = {WORDS(timings)},
+    [CHOICE_THEME] = {WORDS(page_themes)},
+    [CHOICE_COLOR] = {WORDS(color_modes)},
+    [CHOICE_SWEEP] = {WORDS(sweep_names), .listed = true},
+    [CHOICE_DIRECTION] = {WORDS(directions)},
+    [CHOICE_STAGE] = {WORDS(stages)},
+    [CHOICE_LOSS] = {TABLE(losses), .count = LOSS_COUNT},
+    [CHOICE_STRIP] = {WORDS(strip_names), .count = STRIP_COUNT},
+    [CHOICE_TRUTH] = {WORDS(truth_names), .count = TRUTH_COUNT},
+    [CHOICE_ROUNDING] = {WORDS(rounding_names), .count = ROUNDING_COUNT, .listed = true},
+    [CHOICE_TENSOR] = {WORDS(tensors)},
+    [CHOICE_METHOD] = {WORDS(scale_method_names), .listed = true},
+    [CHOICE_KERNEL] = {.listed = true}, /* by bev_kernels */
 };
 
 static const char *name_at(ChoiceSet set, int i) {
-    return sets[set].at ? sets[set].at(i) : sets[set].words[i];
+    const NameSet *names = &sets[set];
+    int count = names->counted ? *names->counted : names->count;
+    if (set == CHOICE_KERNEL)
+        return bev_kernels[i] ? bev_kernels[i]->name : NULL;
+    return count && i >= count
+               ? NULL
+               : *(const char *const *)((const char *)names->names + (size_t)i * names->stride);
 }
 
 static int count_of(ChoiceSet set) {

@@ -312,17 +312,20 @@ bool select_fault(const Options *options, bool *fault, Err *err) {
            err_set(err, ERR_USAGE, name, "add --camera NAME", "which camera is not said");
 }
 
+static bool no_rig(const Scene *scene, const char *option, Err *err) {
+    return err_set(err, ERR_USAGE, option,
+                   scene->has_operator ? "leave it out" : "export the scene with its calibration",
+                   scene->has_operator ? "this scene is an operator: it has no cameras"
+                                       : "this scene came without its cameras");
+}
+
 /* The camera of the fault; -1 without an error: none is named. */
 static bool find_camera(const Options *options, const Scene *scene, int *camera, Err *err) {
     *camera = -1;
     if (!options->camera)
         return true;
     if (!scene->has_rig)
-        return err_set(err, ERR_USAGE, "--camera",
-                       scene->has_operator ? "leave it out"
-                                           : "export the scene with its calibration",
-                       scene->has_operator ? "this scene is an operator: it has no cameras"
-                                           : "this scene came without its cameras");
+        return no_rig(scene, "--camera", err);
     *camera = (int)camera_of(options->camera, &scene->shape, &scene->rig);
     return *camera >= 0 ||
            err_set(err, ERR_USAGE, "--camera", "name one of them, or say its number from 0",
@@ -348,11 +351,7 @@ bool select_use_fault(const Options *options, Workload *workload, Err *err) {
         snprintf(scene->title + used, sizeof scene->title - used, " (outlier %g)",
                  options->outlier);
     if (options->rounding && !scene->has_rig)
-        return err_set(err, ERR_USAGE, "--rounding",
-                       scene->has_operator ? "leave it out"
-                                           : "export the scene with its calibration",
-                       scene->has_operator ? "this scene is an operator: it has no cameras"
-                                           : "this scene came without its cameras");
+        return no_rig(scene, "--rounding", err);
     int rounding = choices_or(CHOICE_ROUNDING, options->rounding, 0);
     workload->miscalibrated = grid_use_rounding(&scene->rig.grid, (GridRounding)rounding);
     if (camera < 0)
@@ -420,20 +419,15 @@ static bool select_kernels(const char *list, unsigned where, unsigned directions
     return true;
 }
 
-/* The directions of the kernels chosen; of all of them: forward. */
-static unsigned directions_of(KernelSet kernels) {
-    unsigned directions = kernels ? 0 : 1u << BEV_FORWARD;
+/* The directions and the stages of the kernels chosen; of all of them: forward, and pooling. */
+static void ways_of(KernelSet kernels, unsigned *directions, unsigned *stages) {
+    *directions = kernels ? 0 : 1u << BEV_FORWARD;
+    *stages = kernels ? 0 : 1u << BEV_POOL;
     for (int i = 0; bev_kernels[i]; i++)
-        directions |= kernels >> i & 1 ? 1u << bev_kernels[i]->direction : 0;
-    return directions;
-}
-
-/* The stages of the kernels chosen; of all of them: pooling. */
-static unsigned stages_of(KernelSet kernels) {
-    unsigned stages = kernels ? 0 : 1u << BEV_POOL;
-    for (int i = 0; bev_kernels[i]; i++)
-        stages |= kernels >> i & 1 ? 1u << bev_kernels[i]->stage : 0;
-    return stages;
+        if (kernels >> i & 1) {
+            *directions |= 1u << bev_kernels[i]->direction;
+            *stages |= 1u << bev_kernels[i]->stage;
+        }
 }
 
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
@@ -447,9 +441,11 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, Bench
     if (!select_devices(options->device, &plan->where, err) ||
         !select_kernels(options->kernel, plan->where, asked, &plan->kernels, err))
         return false;
-    plan->directions = asked ? asked : directions_of(plan->kernels);
-    plan->stages = options->stage ? 1u << choices_find(CHOICE_STAGE, options->stage)
-                                  : stages_of(plan->kernels);
+    ways_of(plan->kernels, &plan->directions, &plan->stages);
+    if (asked)
+        plan->directions = asked;
+    if (options->stage)
+        plan->stages = 1u << choices_find(CHOICE_STAGE, options->stage);
     if (plan->stages == 1u << BEV_VIEW && !(plan->dtypes & view_dtypes))
         return err_set(err, ERR_USAGE, "--dtype", "choose fp32, fp16 or bf16",
                        "a view transform does not read %s", options->dtype);
