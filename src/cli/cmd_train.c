@@ -15,21 +15,17 @@
 
 enum { TRAIN_START, TRAIN_END, TRAIN_TARGET, TRAIN_GRIDS };
 
+enum { PAGE_W = 1500, GAP = 30, HEAD_H = 92, CAPTION_H = 44 };
+enum { LOSS, DEPTH_ERROR, CURVES };
+
 typedef struct {
-    const char *title, *subtitle;
+    char subtitle[200];
     const Workload *workload;
     const float *grids[TRAIN_GRIDS]; /* (cell, c) */
     char captions[TRAIN_GRIDS][96];
     const TrainStep *steps;
     int step_count;
     FigureTheme theme;
-} TrainPage;
-
-enum { PAGE_W = 1500, GAP = 30, HEAD_H = 92, CAPTION_H = 44 };
-enum { LOSS, DEPTH_ERROR, CURVES };
-
-typedef struct {
-    const TrainPage *page;
     Image pictures[TRAIN_GRIDS];
     Image wrong[TRAIN_TARGET]; /* how far start and end are from the true grid */
     double *x, *y[CURVES];
@@ -39,8 +35,8 @@ typedef struct {
 
 static const double PANEL_W = (PAGE_W - 2 * MARGIN - (TRAIN_GRIDS - 1) * GAP) / (double)TRAIN_GRIDS;
 
-static double panel_h(const TrainPage *page) {
-    Slice slice = slice_of(&page->workload->scene.shape, SLICE_MAX);
+static double panel_h(const Drawing *drawing) {
+    Slice slice = slice_of(&drawing->workload->scene.shape, SLICE_MAX);
     return PANEL_W * (double)slice.nx / (double)slice.ny;
 }
 
@@ -50,7 +46,7 @@ static double panel_h(const TrainPage *page) {
  * are drawn one after the other have the same colours, and can be compared. */
 static bool render(const Drawing *drawing, const float *grid, const Embedding *embedding,
                    ValueRange *range, double *full_mass, Image *image, Err *err) {
-    const BevShape *shape = &drawing->page->workload->scene.shape;
+    const BevShape *shape = &drawing->workload->scene.shape;
     Slice slice = slice_of(shape, SLICE_MAX);
     ViewKind view = embedding ? VIEW_COLOR : VIEW_NORM;
     BevContent content = {.nx = slice.nx,
@@ -79,7 +75,7 @@ static bool render_grids(Drawing *drawing, const Embedding *embedding, Err *err)
     double full_mass = 0;
     bool ok = true;
     for (int i = TRAIN_TARGET; ok && i >= TRAIN_START; i--)
-        ok = render(drawing, drawing->page->grids[i], embedding, &range, &full_mass,
+        ok = render(drawing, drawing->grids[i], embedding, &range, &full_mass,
                     &drawing->pictures[i], err);
     return ok;
 }
@@ -87,8 +83,7 @@ static bool render_grids(Drawing *drawing, const Embedding *embedding, Err *err)
 /* |grid - true grid| of each cell, in one range, that of the start: to the eye a grid that is
  * nearly right looks like one that is smeared. */
 static bool render_wrong(Drawing *drawing, Err *err) {
-    const TrainPage *page = drawing->page;
-    const BevShape *shape = &page->workload->scene.shape;
+    const BevShape *shape = &drawing->workload->scene.shape;
     size_t count = (size_t)(shape->ny * shape->nx * shape->channels);
     ValueRange range = {0};
     double full_mass = 0;
@@ -96,7 +91,7 @@ static bool render_wrong(Drawing *drawing, Err *err) {
     bool ok = difference || err_set(err, ERR_FAILED, "train", "", "out of memory");
     for (int i = TRAIN_START; ok && i < TRAIN_TARGET; i++) {
         for (size_t v = 0; v < count; v++)
-            difference[v] = page->grids[i][v] - page->grids[TRAIN_TARGET][v];
+            difference[v] = drawing->grids[i][v] - drawing->grids[TRAIN_TARGET][v];
         ok = render(drawing, difference, NULL, &range, &full_mass, &drawing->wrong[i], err);
     }
     free(difference);
@@ -105,7 +100,7 @@ static bool render_wrong(Drawing *drawing, Err *err) {
 
 static bool render_all(Drawing *drawing, Err *err) {
     Embedding embedding;
-    if (!workload_embedding(drawing->page->workload, &embedding, err))
+    if (!workload_embedding(drawing->workload, &embedding, err))
         return false;
     bool ok = render_grids(drawing, embedding.channels >= EMBED_DIMS ? &embedding : NULL, err);
     embedding_free(&embedding);
@@ -117,8 +112,7 @@ static bool render_all(Drawing *drawing, Err *err) {
 static const double LEAST_SHOWN = 1e-9;
 
 static bool fill_curve(Drawing *drawing, Err *err) {
-    const TrainPage *page = drawing->page;
-    size_t count = (size_t)page->step_count;
+    size_t count = (size_t)drawing->step_count;
     double least = INFINITY, most = 0;
     drawing->x = malloc(count * sizeof(double));
     for (int c = 0; c < CURVES; c++)
@@ -127,7 +121,7 @@ static bool fill_curve(Drawing *drawing, Err *err) {
         return err_set(err, ERR_FAILED, "train", "", "out of memory");
     int kept = 0;
     for (size_t i = 0; i < count; i++) {
-        const TrainStep *step = &page->steps[i];
+        const TrainStep *step = &drawing->steps[i];
         if (step->taken_back)
             continue;
         drawing->x[kept] = step->step;
@@ -152,14 +146,14 @@ static bool fill_curve(Drawing *drawing, Err *err) {
     drawing->curve = (ChartSpec){
         .title = "What the descent does",
         .subtitle = "Steps that raised the loss were taken back; the curves leave them out.",
-        .x = {.title = "step", .lo = 0, .hi = fmax(1, page->steps[count - 1].step)},
+        .x = {.title = "step", .lo = 0, .hi = fmax(1, drawing->steps[count - 1].step)},
         .y = {.title = "loss, share",
               .log = true,
               .lo = least * 0.8,
               .hi = fmax(most, least) * 1.25},
         .series = drawing->series,
         .series_count = CURVES,
-        .theme = page->theme,
+        .theme = drawing->theme,
     };
     return true;
 }
@@ -168,15 +162,14 @@ static bool fill_curve(Drawing *drawing, Err *err) {
 
 static void draw_page(Pen *pen, const void *context) {
     const Drawing *drawing = context;
-    const TrainPage *page = drawing->page;
     TextStyle title = style_heading(pen), body = style_muted(pen), caption = style_body(pen);
     title.size = SIZE_TITLE;
-    double w = PAGE_W - 2 * MARGIN, h = panel_h(page), top = HEAD_H + CAPTION_H;
-    pen_text(pen, MARGIN, MARGIN + 6, w, &title, page->title);
-    pen_text(pen, MARGIN, MARGIN + 34, w, &body, page->subtitle);
+    double w = PAGE_W - 2 * MARGIN, h = panel_h(drawing), top = HEAD_H + CAPTION_H;
+    pen_text(pen, MARGIN, MARGIN + 6, w, &title, "From smeared to sharp");
+    pen_text(pen, MARGIN, MARGIN + 34, w, &body, drawing->subtitle);
     for (int i = 0; i < TRAIN_GRIDS; i++) {
         double x = MARGIN + i * (PANEL_W + GAP);
-        pen_text(pen, x, top - 14, PANEL_W, &caption, page->captions[i]);
+        pen_text(pen, x, top - 14, PANEL_W, &caption, drawing->captions[i]);
         pen_picture(pen, (Box){x, top, PANEL_W, h}, &drawing->pictures[i]);
     }
     static const char *const wrong[TRAIN_TARGET] = {"Wrong at the start: |grid − true grid|",
@@ -192,10 +185,9 @@ static void draw_page(Pen *pen, const void *context) {
 }
 
 static bool write_page(const Drawing *drawing, bool svg, const char *path, Err *err) {
-    const TrainPage *page = drawing->page;
     PageSpec spec = {.w = PAGE_W,
-                     .h = HEAD_H + 2 * (CAPTION_H + panel_h(page)) + MARGIN,
-                     .theme = page->theme,
+                     .h = HEAD_H + 2 * (CAPTION_H + panel_h(drawing)) + MARGIN,
+                     .theme = drawing->theme,
                      .draw = draw_page,
                      .context = drawing};
     uint8_t *bytes = NULL;
@@ -206,20 +198,6 @@ static bool write_page(const Drawing *drawing, bool svg, const char *path, Err *
     ok = ok && data_write(path, bytes, length, err);
     image_free(&image);
     free(bytes);
-    return ok;
-}
-
-/* The picture: the grid at the start, at the end and of the true depth, with the curve of the loss.
- */
-static bool page_write(const TrainPage *page, bool svg, const char *path, Err *err) {
-    Drawing drawing = {.page = page};
-    bool ok = render_all(&drawing, err) && fill_curve(&drawing, err) &&
-              write_page(&drawing, svg, path, err);
-    for (int i = 0; i < TRAIN_GRIDS; i++)
-        image_free(&drawing.pictures[i]);
-    for (int i = 0; i < TRAIN_TARGET; i++)
-        image_free(&drawing.wrong[i]);
-    free(drawing.x), free(drawing.y[LOSS]), free(drawing.y[DEPTH_ERROR]);
     return ok;
 }
 
@@ -336,32 +314,37 @@ static bool report(const Training *training, Err *err) {
     return ok;
 }
 
+/* The picture: the grid at the start, at the end and of the true depth, with the curve of the loss. */
 static bool draw(const Training *training, bool svg, Err *err) {
     const Options *options = training->options;
     const TrainKernels *k = &training->kernels;
     const TrainStep *kept = &training->steps[training->count - 1];
     while (kept->taken_back)
         kept--;
-    char subtitle[200];
-    snprintf(subtitle, sizeof subtitle,
+    Drawing drawing = {.workload = &training->truth,
+                       .grids = {training->first, trainer_pooled(training->trainer),
+                                 trainer_target(training->trainer)},
+                       .captions = {[TRAIN_TARGET] = "True depth"},
+                       .steps = training->steps,
+                       .step_count = training->count,
+                       .theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme)};
+    snprintf(drawing.subtitle, sizeof drawing.subtitle,
              "%.60s, %s, %s. Forward by %s, backward by %s. Plain gradient descent on depth alone.",
              training->scene, bev_dtypes[k->dtype].title, bev_aligns[k->align].title,
              k->forward->name, k->backward->name);
-    TrainPage page = {.title = "From smeared to sharp",
-                      .subtitle = subtitle,
-                      .workload = &training->truth,
-                      .grids = {training->first, trainer_pooled(training->trainer),
-                                trainer_target(training->trainer)},
-                      .steps = training->steps,
-                      .step_count = training->count,
-                      .theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme)};
-    snprintf(page.captions[TRAIN_START], sizeof *page.captions,
+    snprintf(drawing.captions[TRAIN_START], sizeof *drawing.captions,
              "Start: depth at temperature %g, loss %.3g", training->temperature,
              training->steps[0].loss);
-    snprintf(page.captions[TRAIN_END], sizeof *page.captions, "After %d steps: loss %.3g",
+    snprintf(drawing.captions[TRAIN_END], sizeof *drawing.captions, "After %d steps: loss %.3g",
              training->steps[training->count - 1].step, kept->loss);
-    snprintf(page.captions[TRAIN_TARGET], sizeof *page.captions, "True depth");
-    return page_write(&page, svg, options->output, err);
+    bool ok = render_all(&drawing, err) && fill_curve(&drawing, err) &&
+              write_page(&drawing, svg, options->output, err);
+    for (int i = 0; i < TRAIN_GRIDS; i++)
+        image_free(&drawing.pictures[i]);
+    for (int i = 0; i < TRAIN_TARGET; i++)
+        image_free(&drawing.wrong[i]);
+    free(drawing.x), free(drawing.y[LOSS]), free(drawing.y[DEPTH_ERROR]);
+    return ok;
 }
 
 static bool begin(Training *training, Err *err) {

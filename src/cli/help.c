@@ -89,6 +89,11 @@ static void print_roff(FILE *out, const char *text) {
               out);
 }
 
+static void roff_line(FILE *out, const char *text) {
+    print_roff(out, text);
+    fputc('\n', out);
+}
+
 static void man_option(const OptionHelp *option, FILE *out) {
     fputs(".TP\n", out);
     if (option->letter)
@@ -97,8 +102,7 @@ static void man_option(const OptionHelp *option, FILE *out) {
     print_roff(out, option->name);
     fprintf(out, "\\fR%s\\fI%s\\fR\n", option->argument ? " " : "",
             option->argument ? option->argument : "");
-    print_roff(out, option->help);
-    fputc('\n', out);
+    roff_line(out, option->help);
 }
 
 /* The controls of the live display, from the table of keys. */
@@ -123,10 +127,8 @@ static void man_controls(FILE *out) {
         fputs(".TP\n\\fB", out);
         print_roff(out, label);
         fputs("\\fR \\(em ", out);
-        print_roff(out, keys[i].word);
-        fputc('\n', out);
-        print_roff(out, keys[i].help);
-        fputc('\n', out);
+        roff_line(out, keys[i].word);
+        roff_line(out, keys[i].help);
     }
 }
 
@@ -136,8 +138,7 @@ static void man_glossary(FILE *out) {
         fputs(".TP\n\\fB", out);
         print_roff(out, glossary[i].word);
         fputs("\\fR\n", out);
-        print_roff(out, glossary[i].text);
-        fputc('\n', out);
+        roff_line(out, glossary[i].text);
     }
 }
 
@@ -162,12 +163,10 @@ static void man_files(FILE *out) {
             fprintf(out, ".SS \"%s\"\n", group);
         }
         fprintf(out, ".TP\n\\fB%s\\fR %s, %s\n", help.name, help.shapes, help.types);
-        print_roff(out, help.meaning);
-        fputc('\n', out);
+        roff_line(out, help.meaning);
     }
     fputs(".SS \"Operators\"\n", out);
-    print_roff(out, operator_files);
-    fputc('\n', out);
+    roff_line(out, operator_files);
 }
 
 void help_man(FILE *out) {
@@ -183,8 +182,7 @@ void help_man(FILE *out) {
           out);
     for (int command = 0; command < COMMAND_COUNT; command++) {
         fprintf(out, ".SS \"%s %s\"\n", commands[command].name, commands[command].synopsis);
-        print_roff(out, commands[command].details);
-        fputc('\n', out);
+        roff_line(out, commands[command].details);
         OptionHelp option;
         for (int i = 0; options_describe((CommandId)command, i, &option); i++)
             man_option(&option, out);

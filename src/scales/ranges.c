@@ -151,20 +151,17 @@ bool ranges_take(ScaleRanges *ranges, const char *word, int64_t channels, Err *e
 }
 
 bool ranges_write(const ScaleRanges *ranges, const char *path, Err *err) {
-    json_t *root =
-        json_pack("{ss ss ss sI sI}", "method", scale_method_names[ranges->method], "dtype",
-                  bev_dtypes[ranges->dtype].name, "scenes", ranges->scenes, "moments",
-                  (json_int_t)ranges->moments, "channels", (json_int_t)ranges->channels);
-    if (ranges->method == SCALE_PERCENTILE)
-        json_object_set_new(root, "percentile", json_real(ranges->percentile));
-    json_object_set_new(root, "depth", json_real(ranges->depth));
-    json_object_set_new(root, "feat", json_real(ranges->feat));
-    json_object_set_new(root, "out", json_real(ranges->out));
-    json_t *channels = ranges->feat_channels.count ? json_array() : NULL;
-    for (int64_t c = 0; c < ranges->feat_channels.count; c++)
-        json_array_append_new(channels, json_real(ranges->feat_channels.values[c]));
-    if (channels)
-        json_object_set_new(root, "feat_channels", channels);
+    const ChannelRanges *own = &ranges->feat_channels;
+    bool has_percentile = ranges->method == SCALE_PERCENTILE;
+    json_t *channels = own->count ? json_array() : NULL;
+    for (int64_t c = 0; c < own->count; c++)
+        json_array_append_new(channels, json_real(own->values[c]));
+    json_t *root = json_pack(
+        "{ss ss ss sI sI so* sf sf sf so*}", "method", scale_method_names[ranges->method], "dtype",
+        bev_dtypes[ranges->dtype].name, "scenes", ranges->scenes, "moments",
+        (json_int_t)ranges->moments, "channels", (json_int_t)ranges->channels, "percentile",
+        has_percentile ? json_real(ranges->percentile) : NULL, "depth", ranges->depth, "feat",
+        ranges->feat, "out", ranges->out, "feat_channels", channels);
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     json_decref(root);
     if (!text)
