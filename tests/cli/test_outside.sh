@@ -35,6 +35,12 @@ if sys.argv[1].endswith("csv"):
     assert len({len(row) for row in rows}) == 1 and len(rows) > 1, rows
     for cell in (cell for row in rows for cell in row):
         assert cell[:1] not in "=+-@" or re.match(r"-?[0-9.]+(e[+-][0-9]+)?$|$", cell), cell
+if sys.argv[1].endswith("markdown"):
+    bars = 0
+    for line in text.splitlines():
+        found = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+        assert not bars or not found or found == bars, line
+        bars = found
 PY
 clean() {
     python3 clean.py "out/$1" "${2:-named}" 2>err

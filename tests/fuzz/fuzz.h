@@ -11,16 +11,21 @@
 /* Tries all files of a folder, relative to the source folder. */
 void fuzz_replay(const char *folder, int (*target)(const uint8_t *data, size_t size));
 
-/* `FUZZ_TARGET(npz) { ... return 0; }`: of `data`, `size` bytes. */
+/* How many inputs the target took. */
+static int fuzz_accepted;
+
+/* `FUZZ_TARGET(npz, 5) { ... return 0; }`: of `data`, `size` bytes. Of the saved inputs it takes 5.
+ */
 #ifdef FUZZING
-#define FUZZ_TARGET(name)                                                                          \
+#define FUZZ_TARGET(name, taken)                                                                   \
     int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);                                  \
     int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #else
-#define FUZZ_TARGET(name)                                                                          \
+#define FUZZ_TARGET(name, taken)                                                                   \
     static int fuzz_##name(const uint8_t *data, size_t size);                                      \
     TAP_SUITE(fuzz_##name##_corpus) {                                                              \
         fuzz_replay("tests/fuzz/corpus_" #name, fuzz_##name);                                      \
+        tap_ok(fuzz_accepted == (taken), "%d of the inputs are accepted", fuzz_accepted);          \
     }                                                                                              \
     static int fuzz_##name(const uint8_t *data, size_t size)
 #endif
@@ -60,6 +65,7 @@ static inline void check_refusal(const Scene *scene, const Err *err) {
 static inline void check_accepted(Scene *scene) {
     const BevShape *s = &scene->shape;
     Err err;
+    fuzz_accepted++;
     must(s->cameras >= 1 && s->depth_bins >= 1 && s->feat_h >= 1 && s->feat_w >= 1 &&
              s->channels >= 1 && s->nx >= 1 && s->ny >= 1,
          "no empty axis", "");

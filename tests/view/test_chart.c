@@ -186,14 +186,27 @@ static Image window_of(int w, int h) {
     return image;
 }
 
+static bool has_color(const Image *image, int x, int y, Rgb color) {
+    Rgb p = image_get(image, x, y);
+    return p.r == color.r && p.g == color.g && p.b == color.b;
+}
+
 /* Pixels that differ in the rectangle; the images are of one size. */
 static int differing(const Image *a, const Image *b, int x0, int y0, int x1, int y1) {
     int count = 0;
     for (int y = y0; y < y1; y++)
-        for (int x = x0; x < x1; x++) {
-            Rgb p = image_get(a, x, y), q = image_get(b, x, y);
-            count += p.r != q.r || p.g != q.g || p.b != q.b;
-        }
+        for (int x = x0; x < x1; x++)
+            count += !has_color(a, x, y, image_get(b, x, y));
+    return count;
+}
+
+/* Pixels unlike the first one of the rectangle. */
+static int inked(const Image *image, int x0, int y0, int x1, int y1) {
+    Rgb paper = image_get(image, x0, y0);
+    int count = 0;
+    for (int y = y0; y < y1; y++)
+        for (int x = x0; x < x1; x++)
+            count += !has_color(image, x, y, paper);
     return count;
 }
 
@@ -245,7 +258,10 @@ static void test_beside(void) {
     state.pinned = false;
     live.model = NULL;
     Image nothing = window_of(W, H);
-    tap_ok(differing(&with, &nothing, side, 0, W, log) > 1000, "before the first simulation it says so");
+    int middle = (side + W) / 2, top = (int)layout.side.y + 30; /* below the title */
+    tap_ok(differing(&with, &nothing, side, 0, W, log) > 1000 &&
+               inked(&nothing, side + 8, top, middle, top + 60) > 200,
+           "before the first simulation it says so");
     live.model = fixture_model();
     use(&state, "chart none");
     Image after = window_of(W, H);
@@ -253,11 +269,6 @@ static void test_beside(void) {
     Image *all[] = {&before, &with, &again, &larger, &pinned, &nothing, &after};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         image_free(all[i]);
-}
-
-static bool has_color(const Image *image, int x, int y, Rgb color) {
-    Rgb p = image_get(image, x, y);
-    return p.r == color.r && p.g == color.g && p.b == color.b;
 }
 
 /* Of areas, not of letters: the pixels beside it have the colour, too. */
