@@ -56,26 +56,30 @@ static void fill(float *depths) {
         }
 }
 
-/* A plan, and its launch into `out`. */
-static void pool(BevpoolMap *map, const BevpoolView *view, int32_t layout, float *depth, float *feat,
-                 float *out) {
+/* A plan, and its launch: `arrays` by role. */
+static void launch(BevpoolMap *map, const BevpoolOptions *options, float *const *arrays) {
+    BevpoolPlan *plan = NULL;
+    tap_need(!bevpool_plan_create(&plan, map, options, &error), error.text);
+    BevpoolCall call = {.size = sizeof call, .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
+    call.workspace = aligned_alloc(256, call.workspace_bytes / 256 * 256 + 256);
+    for (int32_t role = 0; role < BEVPOOL_ROLES; role++)
+        call.tensors[role] = (BevpoolTensor){arrays[role], bevpool_plan_bytes(plan, role), 0, 0};
+    tap_need(!bevpool_run(plan, &call, &error), error.text);
+    free(call.workspace);
+    bevpool_plan_destroy(plan);
+}
+
+static void pool(BevpoolMap *map, const BevpoolView *view, int32_t layout, float *depth,
+                 float *feat, float *out) {
     const BevpoolOptions options = {.size = sizeof options,
                                     .channels = C,
                                     .dtype = BEVPOOL_FP32,
                                     .out_layout = layout,
                                     .view = view};
-    BevpoolPlan *plan = NULL;
-    tap_need(!bevpool_plan_create(&plan, map, &options, &error), error.text);
-    BevpoolCall call = {.size = sizeof call, .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
-    call.workspace = aligned_alloc(256, call.workspace_bytes / 256 * 256 + 256);
-    float *arrays[BEVPOOL_ROLES] = {
-        [BEVPOOL_DEPTH] = depth, [BEVPOOL_FEAT] = feat, [BEVPOOL_OUT] = out};
-    for (int32_t role = 0; role < BEVPOOL_ROLES; role++)
-        call.tensors[role] = (BevpoolTensor){arrays[role], bevpool_plan_bytes(plan, role), 0, 0};
     memset(out, 0xff, OUT * sizeof *out);
-    tap_need(!bevpool_run(plan, &call, &error), error.text);
-    free(call.workspace);
-    bevpool_plan_destroy(plan);
+    launch(map, &options,
+           (float *[BEVPOOL_ROLES]){
+               [BEVPOOL_DEPTH] = depth, [BEVPOOL_FEAT] = feat, [BEVPOOL_OUT] = out});
 }
 
 static void test_same(BevpoolMap *map) {
@@ -111,22 +115,13 @@ static void test_same(BevpoolMap *map) {
     tap_ok(spoilt == seen, "a NaN among the logits of a pixel: NaN in the cells that see it alone");
 }
 
-/* A plan backward, and its launch: `arrays` by role. */
 static void go_back(BevpoolMap *map, const BevpoolView *view, float *const arrays[BEVPOOL_ROLES]) {
     const BevpoolOptions options = {.size = sizeof options,
                                     .channels = C,
                                     .direction = BEVPOOL_BACKWARD,
                                     .out_layout = BEVPOOL_CHANNELS_FIRST,
                                     .view = view};
-    BevpoolPlan *plan = NULL;
-    tap_need(!bevpool_plan_create(&plan, map, &options, &error), error.text);
-    BevpoolCall call = {.size = sizeof call, .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
-    call.workspace = aligned_alloc(256, call.workspace_bytes / 256 * 256 + 256);
-    for (int32_t role = 0; role < BEVPOOL_ROLES; role++)
-        call.tensors[role] = (BevpoolTensor){arrays[role], bevpool_plan_bytes(plan, role), 0, 0};
-    tap_need(!bevpool_run(plan, &call, &error), error.text);
-    free(call.workspace);
-    bevpool_plan_destroy(plan);
+    launch(map, &options, arrays);
 }
 
 static void test_back(BevpoolMap *map) {

@@ -32,36 +32,20 @@ tap_ok $? 'the fake driver library compiles'
 LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
-# fake SETTING... -- STATUS PATTERN ARGUMENTS...
-fake() {
-    (
-        while [ "$1" != -- ]; do
-            export "FAKE_CUDA_$1"
-            shift
-        done
-        shift
-        tap_count=$tap_count tap_failures=0
-        says "$@"
-        exit $tap_failures
-    )
-    tap_failures=$((tap_failures + $?))
-    tap_count=$((tap_count + 1))
-}
-
-fake -- 0 '^usable, CUDA 13000$' 0
-fake VERSION=12040 -- 4 'driver is too old: it supports CUDA 12.4, needed is 13.0' 0
-fake INIT=100 -- 4 'driver finds no GPU' 0
-fake HANG=1 -- 4 'the NVIDIA driver hangs: no answer within 10 s' 0
-fake CRASH=1 -- 4 'the NVIDIA driver crashes as it starts' 0
-fake DEVICES=0 -- 4 'driver finds no GPU' 0
-fake INIT=803 -- 4 'driver does not start: error 803' 0
-fake DEVICES=2 -- 4 'GPU 2 was asked for, the last one is 1' 2
-fake DEVICES=2 -- 0 '^usable' 1
-fake CAPABILITY=52 -- 4 'no code for GPU 0, Fake GPU 0, compute capability 5.2: built for 8.6, 8.9, 9.0, 12.0 .*CUDA_ARCH=52' 0
-fake CAPABILITY=80 -- 4 'no code for GPU 0' 0
-fake CAPABILITY=100 -- 4 'no code for GPU 0' 0
-fake CAPABILITY=87 -- 0 '^usable' 0
-fake CAPABILITY=121 -- 0 '^usable' 0
+says 0 '^usable, CUDA 13000$' 0
+FAKE_CUDA_VERSION=12040 says 4 'driver is too old: it supports CUDA 12.4, needed is 13.0' 0
+FAKE_CUDA_INIT=100 says 4 'driver finds no GPU' 0
+FAKE_CUDA_HANG=1 says 4 'the NVIDIA driver hangs: no answer within 10 s' 0
+FAKE_CUDA_CRASH=1 says 4 'the NVIDIA driver crashes as it starts' 0
+FAKE_CUDA_DEVICES=0 says 4 'driver finds no GPU' 0
+FAKE_CUDA_INIT=803 says 4 'driver does not start: error 803' 0
+FAKE_CUDA_DEVICES=2 says 4 'GPU 2 was asked for, the last one is 1' 2
+FAKE_CUDA_DEVICES=2 says 0 '^usable' 1
+FAKE_CUDA_CAPABILITY=52 says 4 'no code for GPU 0, Fake GPU 0, compute capability 5.2: built for 8.6, 8.9, 9.0, 12.0 .*CUDA_ARCH=52' 0
+FAKE_CUDA_CAPABILITY=80 says 4 'no code for GPU 0' 0
+FAKE_CUDA_CAPABILITY=100 says 4 'no code for GPU 0' 0
+FAKE_CUDA_CAPABILITY=87 says 0 '^usable' 0
+FAKE_CUDA_CAPABILITY=121 says 0 '^usable' 0
 
 # A driver that lacks its functions, or is no library at all, is broken, not absent.
 mkdir "$folder/broken"

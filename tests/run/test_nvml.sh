@@ -25,23 +25,11 @@ build() {
     ${CC:-cc} -std=gnu11 -shared -fPIC "$@" -o "$into" "$SRCDIR/tests/run/fake_nvml.c"
 }
 
-# with LIBRARY SETTING... -- what says() takes
+# with LIBRARY and what says() takes
 with() {
-    (
-        LD_LIBRARY_PATH=$folder/$1${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-        export LD_LIBRARY_PATH
-        shift
-        while [ "$1" != -- ]; do
-            export "FAKE_NVML_$1"
-            shift
-        done
-        shift
-        tap_count=$tap_count tap_failures=0
-        says "$@"
-        exit $tap_failures
-    )
-    tap_failures=$((tap_failures + $?))
-    tap_count=$((tap_count + 1))
+    library=$1
+    shift
+    LD_LIBRARY_PATH=$folder/$library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} says "$@"
 }
 
 # Where the real library is installed, its absence can only be tested by hiding it from the loader.
@@ -55,16 +43,16 @@ build full && build old -DOLD && build poor -DPOOR
 tap_ok $? 'the fake libraries compile'
 clocks='SM 1980 MHz, memory 2619 MHz'
 rest='41 C, 131.5 of 700 W'
-with full -- 'all of it, of the first GPU' "$clocks, $rest, throttle 'none'"
-with full -- 'and by its PCI address' "$clocks, $rest, throttle 'none'" 0000:1b:00.0
-with full -- 'another address is no GPU' "$nothing" 0000:99:00.0
-with full REASONS=0x1 -- 'idle' "$clocks, $rest, throttle 'idle'"
-with full REASONS=0x44 -- 'two reasons at once' "$clocks, $rest, throttle 'power cap, thermal'"
-with full REASONS=0x4000 -- 'a reason of later drivers' "$clocks, $rest, throttle 'reason 0x4000'"
-with old REASONS=0x20 -- 'the older name of the reasons' "$clocks, $rest, throttle 'thermal'"
-with poor -- 'missing symbols' "$clocks, nan C, nan of nan W, throttle 'none'"
-with full INIT=9 -- 'it does not start' "$nothing"
-with full HANDLE=6 -- 'no such GPU' "$nothing"
-with full STATUS=3 -- 'nothing is supported' "$nothing"
-with full HANG=60 -- 'it hangs: nobody waits' "$nothing"
+with full 'all of it, of the first GPU' "$clocks, $rest, throttle 'none'"
+with full 'and by its PCI address' "$clocks, $rest, throttle 'none'" 0000:1b:00.0
+with full 'another address is no GPU' "$nothing" 0000:99:00.0
+FAKE_NVML_REASONS=0x1 with full 'idle' "$clocks, $rest, throttle 'idle'"
+FAKE_NVML_REASONS=0x44 with full 'two reasons at once' "$clocks, $rest, throttle 'power cap, thermal'"
+FAKE_NVML_REASONS=0x4000 with full 'a reason of later drivers' "$clocks, $rest, throttle 'reason 0x4000'"
+FAKE_NVML_REASONS=0x20 with old 'the older name of the reasons' "$clocks, $rest, throttle 'thermal'"
+with poor 'missing symbols' "$clocks, nan C, nan of nan W, throttle 'none'"
+FAKE_NVML_INIT=9 with full 'it does not start' "$nothing"
+FAKE_NVML_HANDLE=6 with full 'no such GPU' "$nothing"
+FAKE_NVML_STATUS=3 with full 'nothing is supported' "$nothing"
+FAKE_NVML_HANG=60 with full 'it hangs: nobody waits' "$nothing"
 tap_done

@@ -41,6 +41,41 @@ tap_python() {
     tap_skip_all "no Python with $2"
 }
 
+# tap_library: what Python tests of libbevpool need: its file, and a Python that can load it.
+tap_library() {
+    export PYTHONDONTWRITEBYTECODE=1
+    BEVPOOL_LIBRARY=$(ls "${BUILDDIR:-.}"/lib/libbevpool.so.*.*)
+    export BEVPOOL_LIBRARY
+    [ -z "${SANITIZED:-}" ] || tap_skip_all "Python loads no library with AddressSanitizer"
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+}
+
+# tap_having MODULES: prints the first Python that has them. ONNX_PYTHON names one more to try.
+tap_having() {
+    for python in ${ONNX_PYTHON:-} python3 /usr/bin/python3; do
+        "$python" -c "import $1" 2>/dev/null && echo "$python" && return
+    done
+}
+
+# tap_judged PYTHON SCRIPT PART ARGUMENT...: each line that tests/lib/SCRIPT prints is a check.
+tap_judged() {
+    tap_python=$1 tap_file=$SRCDIR/tests/lib/$2 tap_name=$3
+    shift 2
+    "$tap_python" "$tap_file" "$@" >"$folder/said" 2>"$folder/errors"
+    tap_status=$?
+    while read -r tap_line; do
+        case $tap_line in
+        *"# SKIP"*) tap_skip "$(echo "$tap_line" | sed 's/^[^-]*- //; s/ # SKIP.*//')" "${tap_line#*# SKIP }" ;;
+        "ok "*) tap_ok 0 "${tap_line#*- }" ;;
+        "not ok "*) tap_ok 1 "${tap_line#*- }" ;;
+        "# "*) echo "$tap_line" ;;
+        esac
+    done <"$folder/said"
+    [ $tap_status = 0 ] || sed 's/^/# /' "$folder/errors"
+    tap_ok $tap_status "$tap_name: ended well"
+}
+
 # tap_folder: makes a folder that goes when the test ends, and enters it.
 tap_folder() {
     folder=$(mktemp -d)
