@@ -2,11 +2,15 @@
  * empty world, in JSON; the options change some of its fields. */
 #include "src/base/data.h"
 #include "src/base/json_fields.h"
+#include "src/base/memory_stream.h"
 #include "src/base/progress.h"
+#include "src/base/rescue.h"
 #include "src/base/units.h"
+#include "src/base/worker.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
 #include "src/scene/scene.h"
+#include "src/ui/form.h"
 
 #include <limits.h>
 #include <math.h>
@@ -190,13 +194,12 @@ static void add_gpu(Report *report, const SceneModel *model, const Gpu *gpu) {
     report_row(report);
     report_add(report, "gpu", "GPU", 0, cell_text(gpu->title));
     report_add(report, "l2_mib", "L2 MiB", 3, cell_real(gpu->l2_bytes / 1048576));
-    report_add(report, "footprint_percent", "footprint % of L2", 3,
-               cell_real(100 * bytes / gpu->l2_bytes));
+    report_add(report, "footprint_percent", "% of L2", 3, cell_real(100 * bytes / gpu->l2_bytes));
     report_add(report, "regime", "regime", 0,
                cell_text(bev_regimes[bev_regime(bytes, gpu->l2_bytes)].name));
-    report_add(report, "fastest", "fastest", 0, cell_text(kernel ? kernel->title : NULL));
-    report_add(report, "model_us", "model us", 3, cell_real(best.latency_us));
-    report_add(report, "binds", "binds", 0, cell_text(term_names[best.binding]));
+    report_add(report, "fastest", "fastest", 0, cell_text(kernel ? kernel->title : "..."));
+    report_add(report, "model_us", "model us", 3, cell_real(kernel ? best.latency_us : NAN));
+    report_add(report, "binds", "binds", 0, cell_text(kernel ? term_names[best.binding] : NULL));
     report_add(report, "over_v2", "over V2", 3, cell_real(v2_us / best.latency_us));
 }
 
@@ -214,41 +217,303 @@ static bool print_all(const Options *options, const SceneModel *model, const Cho
     return ok;
 }
 
-/* Models the rig in `path`. */
-static bool describe(const Options *options, const char *path, Err *err) {
+/* Models the rig in `path`, and the kernels of the mask on it. */
+static bool open_rig(const Options *options, const char *path, unsigned kernels, SceneModel *model,
+                     Err *err) {
     const WorkloadOptions usual = select_workload(options);
+    BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
+    return scene_model_open(model, path, &usual, dtype, BEV_NEAREST, BEV_FORWARD, kernels, err) &&
+           (model->problem.view.map.points ||
+            err_set(err, ERR_FAILED, "rig", "look at --depth, --reach and the cameras' poses",
+                    "no camera sees a cell"));
+}
+
+static bool describe(const Options *options, const char *path, Err *err) {
     ChosenGpus chosen = {0};
     SceneModel model = {0};
-    BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     progress_begin("rig", options->quiet);
-    bool ok =
-        chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
-        scene_model_open(&model, path, &usual, dtype, BEV_NEAREST, BEV_FORWARD, ALL_KERNELS, err);
+    bool ok = chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
+              open_rig(options, path, ALL_KERNELS, &model, err);
     progress_end();
-    if (ok && !model.problem.view.map.points)
-        ok = err_set(err, ERR_FAILED, "rig", "look at --depth, --reach and the cameras' poses",
-                     "no camera sees a cell");
     ok = ok && print_all(options, &model, &chosen, err);
     scene_model_close(&model);
     chosen_close(&chosen);
     return ok;
 }
 
-bool cmd_rig(const Options *options, Err *err) {
-    char temporary[PATH_MAX], *text;
-    const char *folder = getenv("TMPDIR"), *path = options->output;
+static void name_temporary(char path[PATH_MAX]) {
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, PATH_MAX, "%s/bevscope-rig-XXXXXX", folder ? folder : "/tmp");
+    int file = mkstemp(path);
+    if (file >= 0)
+        close(file);
+}
+
+/* Writes the rig of the options to `path`. */
+static bool write_rig(const Options *options, const char *path, Err *err) {
+    char *text;
     if (!rig_text(options, &text, err))
         return false;
-    if (!path) {
-        snprintf(temporary, sizeof temporary, "%s/bevscope-rig-XXXXXX", folder ? folder : "/tmp");
-        int file = mkstemp(temporary);
-        if (file >= 0)
-            close(file);
-        path = temporary;
-    }
-    bool ok = data_write(path, text, strlen(text), err) && describe(options, path, err);
-    if (!options->output)
-        unlink(temporary);
+    bool ok = data_write(path, text, strlen(text), err);
     free(text);
+    return ok;
+}
+
+static bool run_line(const Options *options, Err *err) {
+    char temporary[PATH_MAX];
+    if (options->output)
+        return write_rig(options, options->output, err) && describe(options, options->output, err);
+    name_temporary(temporary);
+    bool ok = write_rig(options, temporary, err) && describe(options, temporary, err);
+    unlink(temporary);
+    return ok;
+}
+
+/* ---- the form ---------------------------------------------------------------------------------
+ */
+
+enum { FROM, INPUT, STRIDE, DEPTH, REACH, CELL, CHANNELS, DTYPE, FIELDS };
+
+/* The names are those of the options. */
+static const FormField beginnings[FIELDS] = {
+    {"from", "the rig to begin with; all else starts over",
+     "nuscenes argoverse2 waymo kitti360 robot", NULL, "nuscenes", ""},
+    {"input", "pixels of the network's input, lower rows kept",
+     "352x128 512x256 640x480 704x256 768x512 960x512", "0123456789x", "", ""},
+    {"stride", "pixels from one feature to the next", "4 8 16 32", "0123456789", "", ""},
+    {"depth", "bins in metres, START:STOP:STEP", "1:45:0.5 1:60:0.5 1:60:1 2:58:0.5 1:100:1",
+     "0123456789.:", "", ""},
+    {"reach", "metres from the car to the grid's edge", "10 25.6 32 51.2 64 102.4", "0123456789.",
+     "", ""},
+    {"cell", "side of a cell in metres", "0.1 0.2 0.4 0.8 1.6", "0123456789.", "", ""},
+    {"channels", "C, feature channels", "16 32 64 80 128 256", "0123456789", "", ""},
+    {"dtype", "the format of depth, features and grid", "fp32 fp16 bf16 fp8", NULL, "fp16", ""},
+};
+
+typedef struct {
+    FormField fields[FIELDS];
+    const Options *options; /* of the command line */
+    ChosenGpus chosen;
+    char path[PATH_MAX];                  /* the rig as the fields have it */
+    Worker worker;                        /* replays the kernels */
+    SceneModel *next;                     /* under the lock: what it is to take; NULL: nothing */
+    char line[FIELDS * (FORM_TEXT + 16)]; /* under the lock: the command line of `next` */
+    int64_t asked;                        /* under the lock: answers that were begun */
+    char *answer;                         /* under the lock: lines, malloc'd; NULL: no memory */
+} RigForm;
+
+/* The command line of the fields: as one text, and parsed. The options point into `words`. */
+typedef struct {
+    char words[FIELDS][FORM_TEXT + 16], line[FIELDS * (FORM_TEXT + 16)];
+    Options options;
+} RigLine;
+
+static bool line_of(const RigForm *form, RigLine *line, Err *err) {
+    char *arguments[FIELDS + 2] = {"bevscope", "rig"};
+    int count = 2;
+    size_t used = (size_t)snprintf(line->line, sizeof line->line, "bevscope rig");
+    for (int i = 0; i < FIELDS; i++) {
+        const FormField *field = &form->fields[i];
+        if (i != FROM && !field->text[0])
+            continue;
+        snprintf(line->words[i], sizeof line->words[i], "--%s=%s", field->name, form_value(field));
+        arguments[count++] = line->words[i];
+        used += (size_t)snprintf(line->line + used, sizeof line->line - used, " --%s %s",
+                                 field->name, form_value(field));
+    }
+    return options_parse(&line->options, count, arguments, err);
+}
+
+/* The rig's own values. */
+static void begin_from(RigForm *form) {
+    static const int kept[] = {FROM, DTYPE};
+    FormField *fields = form->fields, old[] = {fields[FROM], fields[DTYPE]};
+    char path[PATH_MAX];
+    Err err;
+    memcpy(fields, beginnings, sizeof beginnings);
+    for (int i = 0; i < 2; i++)
+        if (old[i].name)
+            fields[kept[i]] = old[i];
+    json_t *rig = rig_path(form_value(&fields[FROM]), path, &err)
+                      ? fields_load(path, SCENE_MAX_JSON_BYTES, &err)
+                      : NULL;
+    const json_t *frustum = json_object_get(rig, "frustum"), *grid = json_object_get(rig, "grid");
+    const json_t *depth = json_object_get(frustum, "depth_m"), *x = json_object_get(grid, "x_m");
+    int input[2], features[2], cells[2];
+    if (two(frustum, "input_px", input) && two(frustum, "features", features)) {
+        snprintf(fields[INPUT].usual, FORM_TEXT, "%dx%d", input[0], input[1]);
+        snprintf(fields[STRIDE].usual, FORM_TEXT, "%d", input[0] / features[0]);
+    }
+    snprintf(
+        fields[DEPTH].usual, FORM_TEXT, "%g:%g:%g", json_number_value(json_array_get(depth, 0)),
+        json_number_value(json_array_get(depth, 1)), json_number_value(json_array_get(depth, 2)));
+    double reach_m = json_number_value(json_array_get(x, 1));
+    snprintf(fields[REACH].usual, FORM_TEXT, "%g", reach_m);
+    if (two(grid, "cells", cells))
+        snprintf(fields[CELL].usual, FORM_TEXT, "%g", 2 * reach_m / cells[0]);
+    snprintf(fields[CHANNELS].usual, FORM_TEXT, "%lld",
+             (long long)json_integer_value(json_object_get(rig, "channels")));
+    json_decref(rig);
+}
+
+static void rig_changed(void *owner, int field) {
+    if (field == FROM)
+        begin_from(owner);
+}
+
+/* The answer as lines, malloc'd; NULL: no memory. Of a rig that is refused, the error. */
+static char *answer_lines(const RigForm *form, const char *line, const SceneModel *model,
+                          bool so_far, const Err *refused) {
+    MemoryStream text;
+    Report report = {0};
+    Err err;
+    if (!memory_stream_open(&text, &err))
+        return NULL;
+    fprintf(text.stream, "%s%s\n", line, so_far ? "   (fastest so far)" : "");
+    if (!model) {
+        char why[sizeof *refused];
+        err_line(refused, why, sizeof why);
+        fprintf(text.stream, "%s\n", why);
+    }
+    for (int i = 0; model && i < form->chosen.count; i++)
+        add_gpu(&report, model, &form->chosen.gpus[i]);
+    if (model) {
+        print_rig(model, text.stream);
+        report_text(&report, text.stream);
+    }
+    report_free(&report);
+    return memory_stream_close(&text, "rig", &err) ? text.bytes : NULL;
+}
+
+static void close_model(SceneModel *model) {
+    if (model)
+        scene_model_close(model);
+    free(model);
+}
+
+/* Under the lock: takes the rig that waits. Replays two kernels after the other two, the last of
+ * the ladder first, and shows the fastest so far: a new value does not wait for all of them. */
+static void answer_next(RigForm *form) {
+    SceneModel *model = form->next;
+    int64_t asked = form->asked;
+    char line[sizeof form->line];
+    Err err;
+    bool ok = true;
+    form->next = NULL;
+    memcpy(line, form->line, sizeof line);
+    for (int i = SCENE_KERNELS - 2; ok && i >= 0; i -= 2) {
+        int count = 0;
+        worker_unlock(&form->worker);
+        ok = scene_model_profiles(&model->problem.view, 3u << i & ALL_KERNELS,
+                                  model->profiles + model->profile_count, &count, &err);
+        model->profile_count += count;
+        char *lines = ok && count ? answer_lines(form, line, model, i > 0, NULL) : NULL;
+        worker_lock(&form->worker);
+        ok = ok && form->asked == asked && !form->worker.stop;
+        if (ok && lines) {
+            free(form->answer);
+            form->answer = lines;
+        } else
+            free(lines);
+    }
+    worker_unlock(&form->worker);
+    close_model(model);
+    worker_lock(&form->worker);
+}
+
+static void *replay_main(void *owner) {
+    RigForm *form = owner;
+    worker_lock(&form->worker);
+    while (!form->worker.stop)
+        if (form->next)
+            answer_next(form);
+        else
+            worker_wait(&form->worker);
+    worker_unlock(&form->worker);
+    return NULL;
+}
+
+/* Points, footprint and regimes at once; the kernels follow from the worker. */
+static void rig_compute(void *owner) {
+    RigForm *form = owner;
+    RigLine line = {0};
+    Err err = {.what = "out of memory"};
+    SceneModel *model = calloc(1, sizeof *model);
+    name_temporary(form->path); /* no longer than needed: a signal may end the program */
+    bool ok = model && line_of(form, &line, &err) && write_rig(&line.options, form->path, &err) &&
+              open_rig(&line.options, form->path, 0, model, &err);
+    unlink(form->path);
+    char *lines = answer_lines(form, line.line, ok ? model : NULL, ok, &err);
+    if (!ok) {
+        close_model(model);
+        model = NULL;
+    }
+    worker_lock(&form->worker);
+    close_model(form->next);
+    free(form->answer);
+    form->next = model;
+    form->answer = lines;
+    memcpy(form->line, line.line, sizeof form->line);
+    form->asked++;
+    worker_tell(&form->worker);
+    worker_unlock(&form->worker);
+}
+
+static void rig_answer(void *owner, FILE *out) {
+    RigForm *form = owner;
+    worker_lock(&form->worker);
+    fputs(form->answer ? form->answer : "out of memory\n", out);
+    worker_unlock(&form->worker);
+}
+
+static void rig_save(void *owner, char *said, size_t size) {
+    RigLine line;
+    Err err;
+    if (line_of(owner, &line, &err) && write_rig(&line.options, "rig.json", &err))
+        snprintf(said, size, "rig.json is written: bevscope live rig.json shows it");
+    else
+        snprintf(said, size, "not written: %s", err.what);
+}
+
+static bool run_form(const Options *options, const Form *form, RigForm *rig, Err *err) {
+    RigLine line;
+    int signal = 0;
+    if (!chosen_open(options, (1u << gpu_count) - 1, &rig->chosen, err) ||
+        !worker_start(&rig->worker, replay_main, rig, "rig", err))
+        return false;
+    rig_compute(rig);
+    bool ok = form_run(form, &signal, err);
+    worker_end(&rig->worker);
+    close_model(rig->next);
+    free(rig->answer);
+    chosen_close(&rig->chosen);
+    if (signal)
+        rescue_die(signal);
+    if (ok && line_of(rig, &line, err))
+        printf("%s\n", line.line);
+    return ok;
+}
+
+bool cmd_rig(const Options *options, Err *err) {
+    RigForm *rig;
+    RigLine line;
+    if (options->words || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return run_line(options, err);
+    rig = calloc(1, sizeof *rig);
+    if (!rig)
+        return err_set(err, ERR_FAILED, "rig", "", "out of memory");
+    const Form form = {"Your rig",  rig->fields, FIELDS,     rig,
+                       rig_changed, rig_compute, rig_answer, rig_save};
+    bool ok = true;
+    begin_from(rig);
+    if (form_fits())
+        ok = run_form(options, &form, rig, err);
+    else {
+        form_ask(&form);
+        ok = line_of(rig, &line, err);
+        printf("\n%s\n", line.line);
+        ok = ok && run_line(&line.options, err);
+    }
+    free(rig);
     return ok;
 }
