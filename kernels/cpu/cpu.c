@@ -31,8 +31,17 @@ static int64_t decoded(const BevTensor *tensor) {
     return tensor->dtype == BEV_FP32 ? 0 : sums_stride(tensor->rows * tensor->row_len);
 }
 
-int cpu_threads(void) {
-    return omp_get_max_threads();
+bool cpu_plan_new(BevPlan **plan, size_t bytes, const char *kernel, Err *err) {
+    int *threads = calloc(1, bytes);
+    *plan = (BevPlan *)threads;
+    if (!threads)
+        return err_set(err, ERR_FAILED, kernel, "", "out of memory");
+    *threads = omp_get_max_threads();
+    return true;
+}
+
+void cpu_plan_free(BevPlan *plan) {
+    free(plan);
 }
 
 size_t cpu_stage_bytes(const BevProblem *problem, int threads, int64_t own_sums) {

@@ -27,8 +27,10 @@ typedef struct {
     int64_t channels;
 } CpuStage;
 
-/* Threads that a plan made now will use: OpenMP's number. */
-int cpu_threads(void);
+/* Makes a plan of `bytes`, zero but for its first member, an int: the threads that its launches
+ * use, OpenMP's number. */
+bool cpu_plan_new(BevPlan **plan, size_t bytes, const char *kernel, Err *err);
+void cpu_plan_free(BevPlan *plan); /* of a plan without memory of its own */
 
 /* Bytes of workspace that a stage takes for a team of `threads`, with `own_sums` floats for the
  * kernel itself. */

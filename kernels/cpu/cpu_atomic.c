@@ -23,23 +23,13 @@
  *         threads meet in almost every cell, and wait. */
 #include "kernels/cpu/cpu.h"
 
-#include <stdlib.h>
-
 struct BevPlan {
     int threads;
 };
 
-static void release(BevPlan *plan) {
-    free(plan);
-}
-
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     (void)problem;
-    *plan = calloc(1, sizeof **plan);
-    if (!*plan)
-        return err_set(err, ERR_FAILED, "cpu_atomic", "", "out of memory");
-    (*plan)->threads = cpu_threads();
-    return true;
+    return cpu_plan_new(plan, sizeof **plan, "cpu_atomic", err);
 }
 
 /* The kernel's own sums: (cell, c). */
@@ -96,7 +86,7 @@ const BevKernel kernel_cpu_atomic = {
     .name = "cpu_atomic", .title = "ATOMIC",
     .idea = "As RACE, but an addition is one step: nothing is lost, and every addition waits.",
     .twin = "atomic", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
-    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,
+    .prepare = prepare, .release = cpu_plan_free, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

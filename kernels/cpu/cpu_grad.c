@@ -48,19 +48,14 @@ bool cpu_pixels_init(CpuPixels *pixels, const BevProblem *problem, bool columns,
         place_pixels(problem, columns, places);
         sort_by(places, problem->map.points, count, by_depth, pixels->points, pixels->starts);
     } else {
-        cpu_pixels_free(pixels);
+        free(pixels->starts);
+        free(pixels->points);
         err_set(err, ERR_FAILED, "CPU kernel", "choose a smaller scene", "out of memory");
     }
     free(by_depth);
     free(places);
     free(depth_starts);
     return ok;
-}
-
-void cpu_pixels_free(CpuPixels *pixels) {
-    free(pixels->starts);
-    free(pixels->points);
-    *pixels = (CpuPixels){0};
 }
 
 /* ---- arrays ---------------------------------------------------------------------------------- */

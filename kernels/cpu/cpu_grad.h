@@ -11,9 +11,9 @@ typedef struct {
 } CpuPixels;
 
 /* Sorts the points by pixel. Pixels come row by row as in feat, or, with `columns`, image column by
- * image column: number (camera * w + column) * h + row. Free with cpu_pixels_free. */
+ * image column: number (camera * w + column) * h + row. The caller frees
+ * both arrays. */
 bool cpu_pixels_init(CpuPixels *pixels, const BevProblem *problem, bool columns, Err *err);
-void cpu_pixels_free(CpuPixels *pixels);
 
 /* The arrays of one launch. `grad_depth` is the output's own memory where that is FP32. */
 typedef struct {

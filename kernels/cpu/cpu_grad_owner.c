@@ -56,7 +56,6 @@ static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
     CpuPixels pixels;
     if (!cpu_pixels_init(&pixels, problem, false, err))
         return false;
-    plan->threads = cpu_threads();
     plan->starts = pixels.starts;
     plan->points = malloc(((size_t)map->points + 1) * sizeof *plan->points);
     if (map->weights)
@@ -74,9 +73,8 @@ static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    *plan = calloc(1, sizeof **plan);
-    if (!*plan)
-        return err_set(err, ERR_FAILED, "cpu_grad_owner", "", "out of memory");
+    if (!cpu_plan_new(plan, sizeof **plan, "cpu_grad_owner", err))
+        return false;
     if (build(*plan, problem, err))
         return true;
     release(*plan);

@@ -154,7 +154,6 @@ static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
     CpuPixels pixels;
     if (!cpu_pixels_init(&pixels, problem, true, err))
         return false;
-    plan->threads = cpu_threads();
     plan->columns = shape->cameras * shape->feat_w;
     plan->starts = pixels.starts;
     int32_t *seen = calloc(cells, sizeof *seen), *number = malloc(cells * sizeof *number);
@@ -173,9 +172,8 @@ static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    *plan = calloc(1, sizeof **plan);
-    if (!*plan)
-        return err_set(err, ERR_FAILED, "cpu_grad_v4", "", "out of memory");
+    if (!cpu_plan_new(plan, sizeof **plan, "cpu_grad_v4", err))
+        return false;
     if (build(*plan, problem, err))
         return true;
     release(*plan);

@@ -27,7 +27,6 @@
  * the error view: the cells near the vehicle, whose intervals are long, lose most. */
 #include "kernels/cpu/cpu.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { TILE = 8, THREADS = 4 };
@@ -36,17 +35,9 @@ struct BevPlan {
     int threads;
 };
 
-static void release(BevPlan *plan) {
-    free(plan);
-}
-
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     (void)problem;
-    *plan = calloc(1, sizeof **plan);
-    if (!*plan)
-        return err_set(err, ERR_FAILED, "cpu_race", "", "out of memory");
-    (*plan)->threads = cpu_threads();
-    return true;
+    return cpu_plan_new(plan, sizeof **plan, "cpu_race", err);
 }
 
 /* The kernel's own sums: (real thread, cell, TILE). */
@@ -153,7 +144,7 @@ const BevKernel kernel_cpu_race = {
     .idea = "Four simulated threads, plain +=: loses updates, on purpose, the same in every run.",
     .twin = "race", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true, .wrong_on_purpose = true,
-    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,
+    .prepare = prepare, .release = cpu_plan_free, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

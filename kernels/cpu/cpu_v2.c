@@ -23,25 +23,15 @@
  * TRY     Raise TILE to 16 and compare with the index column of the traffic model. */
 #include "kernels/cpu/cpu.h"
 
-#include <stdlib.h>
-
 enum { TILE = 8 };
 
 struct BevPlan {
     int threads;
 };
 
-static void release(BevPlan *plan) {
-    free(plan);
-}
-
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     (void)problem;
-    *plan = calloc(1, sizeof **plan);
-    if (!*plan)
-        return err_set(err, ERR_FAILED, "cpu_v2", "", "out of memory");
-    (*plan)->threads = cpu_threads();
-    return true;
+    return cpu_plan_new(plan, sizeof **plan, "cpu_v2", err);
 }
 
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
@@ -102,7 +92,7 @@ const BevKernel kernel_cpu_v2 = {
     .idea = "One owner an interval, channel tiles of 8 outside: the indices are read once a tile.",
     .twin = "v2", .where = BEV_CPU, .is_baseline = true, .dtypes = CPU_ALL_DTYPES,
     .aligns = CPU_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,
+    .prepare = prepare, .release = cpu_plan_free, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

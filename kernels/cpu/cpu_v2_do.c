@@ -69,10 +69,8 @@ static void fill_records(const BevMap *map, Record *records) {
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     if (!check_ranks(problem, err))
         return false;
-    *plan = calloc(1, sizeof **plan);
-    if (!*plan)
-        return err_set(err, ERR_FAILED, "cpu_v2_do", "", "out of memory");
-    (*plan)->threads = cpu_threads();
+    if (!cpu_plan_new(plan, sizeof **plan, "cpu_v2_do", err))
+        return false;
     (*plan)->records = malloc(((size_t)problem->map.intervals + 1) * sizeof(Record));
     if ((*plan)->records) {
         fill_records(&problem->map, (*plan)->records);

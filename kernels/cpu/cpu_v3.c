@@ -41,10 +41,8 @@ static void release(BevPlan *plan) {
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    *plan = calloc(1, sizeof **plan);
-    if (!*plan)
-        return err_set(err, ERR_FAILED, "cpu_v3", "", "out of memory");
-    (*plan)->threads = cpu_threads();
+    if (!cpu_plan_new(plan, sizeof **plan, "cpu_v3", err))
+        return false;
     if (cpu_empty_init(&(*plan)->empty, problem, err))
         return true;
     release(*plan);

@@ -408,10 +408,8 @@ static void release(BevPlan *plan) {
 }
 
 static bool prepare_either(const BevProblem *problem, bool skips, BevPlan **plan, Err *err) {
-    *plan = calloc(1, sizeof **plan);
-    if (!*plan)
-        return err_set(err, ERR_FAILED, "cpu_v4", "", "out of memory");
-    (*plan)->threads = cpu_threads();
+    if (!cpu_plan_new(plan, sizeof **plan, "cpu_v4", err))
+        return false;
     (*plan)->skips = skips;
     if (build(*plan, problem, err) && cpu_empty_init(&(*plan)->empty, problem, err))
         return true;
