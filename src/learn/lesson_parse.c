@@ -193,13 +193,6 @@ static bool is_lesson_word(const char *word) {
     return false;
 }
 
-static bool is_control_word(const char *word) {
-    for (int i = 0; i < ACTION_COUNT; i++)
-        if (!strcmp(keys[i].word, word))
-            return true;
-    return false;
-}
-
 static bool refuse_word(Reader *reader, const char *word) {
     const char *words[ACTION_COUNT + 32];
     size_t count = 0;
@@ -231,7 +224,7 @@ static bool read_row(Reader *reader, char *line) {
     if (is_lesson_word(word))
         return reader_refuse(reader, "it belongs under the row `ask` of a question",
                              "\"%s\" without a question", word);
-    if (!is_control_word(word))
+    if (!keys_of_word(word))
         return refuse_word(reader, word);
     return reader_control(reader, line) && add_step(reader, LESSON_CONTROL, line);
 }

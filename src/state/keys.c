@@ -11,6 +11,10 @@ const char *const key_groups[GROUP_COUNT] = {
     "Cameras",   "Look closer", "Lessons", "Program",
 };
 
+const char *const argument_words[] = {
+    [ARGUMENT_NONE] = "",          [ARGUMENT_NAME] = " NAME",     [ARGUMENT_WORDS] = " WORDS",
+    [ARGUMENT_NUMBER] = " NUMBER", [ARGUMENT_SWITCH] = " on|off", [ARGUMENT_DIGIT] = " NUMBER"};
+
 /* The words of controls.inc; see its head. */
 #define F(n) (KEYCODE_F1 + (n)-1)
 #define DIRECT(...)                                                                                \
@@ -69,11 +73,21 @@ bool keys_find(int32_t key, Command *command) {
     return false;
 }
 
-static const KeyRow *find_word(const char *word) {
+bool same_command(const Command *a, const Command *b) {
+    return a->action == b->action && a->step == b->step && !strcmp(a->argument, b->argument);
+}
+
+const KeyRow *keys_of_word(const char *word) {
     for (int i = 0; i < ACTION_COUNT; i++)
         if (!strcmp(keys[i].word, word))
             return &keys[i];
     return NULL;
+}
+
+const KeyRow *keys_beginning(const char *text) {
+    char word[64] = "";
+    sscanf(text, "%63[^ ]", word);
+    return text[strlen(word)] == ' ' ? keys_of_word(word) : NULL;
 }
 
 static bool refuse_word(const char *word, char *why, size_t size) {
@@ -115,7 +129,7 @@ bool keys_parse(const char *line, Command *command, char *why, size_t size) {
         snprintf(why, size, "an empty line is no control");
         return false;
     }
-    const KeyRow *row = find_word(word);
+    const KeyRow *row = keys_of_word(word);
     if (!row)
         return refuse_word(word, why, size);
     bool place = row->group == GROUP_CAMERAS && rest[0];

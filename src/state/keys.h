@@ -50,6 +50,8 @@ typedef enum {
     ARGUMENT_DIGIT   /* a number; keys[i] means i + 1 */
 } ArgumentKind;
 
+extern const char *const argument_words[]; /* "", " NAME", " on|off" ... by kind */
+
 /* A control as it was used: which, in which direction (+1, -1), or with which argument (step 0). */
 typedef struct {
     Action action;
@@ -106,6 +108,12 @@ bool keys_find(int32_t key, Command *command);
 /* As keys_find, with the keys of the open part: of bits the arrows and Space, of steps Left and
  * Right, Home, End and Space, of training Enter. */
 bool keys_here(const State *state, int32_t key, Command *command);
+
+bool same_command(const Command *a, const Command *b);
+
+/* The control of that word; the one whose word and a blank begin the text. NULL: none. */
+const KeyRow *keys_of_word(const char *word);
+const KeyRow *keys_beginning(const char *text);
 
 /* The key of that name, as keys_name writes it: "k", "Space", "F2"; 0: there is none. */
 int32_t keys_named(const char *name);

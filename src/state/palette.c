@@ -170,20 +170,12 @@ static void split(Search *search, const char *text) {
     }
 }
 
-/* "dtype " and "dtype fp": the values of that control alone. */
-static const KeyRow *values_only(const char *text) {
-    for (int i = 0; i < ACTION_COUNT; i++) {
-        size_t length = strlen(keys[i].word);
-        if (keys[i].list && !strncmp(text, keys[i].word, length) && text[length] == ' ')
-            return &keys[i];
-    }
-    return NULL;
-}
-
 static void read_text(Search *search, const char *text) {
     search->count = search->word_count = 0;
     search->group = group_named(text);
-    search->only = values_only(text);
+    search->only = keys_beginning(text); /* "dtype " and "dtype fp": its values alone */
+    if (search->only && !search->only->list)
+        search->only = NULL;
     if (search->only)
         split(search, text + strlen(search->only->word));
     else if (search->group < 0)
@@ -291,10 +283,6 @@ void palette_close(State *state) {
     state->palette.text[0] = '\0';
 }
 
-static bool same_command(const Command *a, const Command *b) {
-    return a->action == b->action && a->step == b->step && !strcmp(a->argument, b->argument);
-}
-
 void palette_remember(State *state, const Command *command) {
     Palette *palette = &state->palette;
     int at = 0;
@@ -334,7 +322,7 @@ static PaletteDoes enter(State *state, const PaletteRow *row, Command *command) 
     return retype(state, text);
 }
 
-static PaletteDoes try_value(State *state, const PaletteRow *row, int step, Command *command) {
+static PaletteDoes try_value(const PaletteRow *row, int step, Command *command) {
     *command = row->command;
     if (row->kind == PALETTE_VALUE)
         return step > 0 ? PALETTE_TRY : PALETTE_DRAW;
@@ -342,7 +330,6 @@ static PaletteDoes try_value(State *state, const PaletteRow *row, int step, Comm
                   keys[command->action].argument != ARGUMENT_NONE &&
                   keys[command->action].group < GROUP_LESSON;
     command->step = step;
-    (void)state;
     return values ? PALETTE_TRY : PALETTE_DRAW;
 }
 
@@ -377,8 +364,7 @@ PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command
         return row ? enter(state, row, command) : PALETTE_NOTHING;
     case KEYCODE_LEFT:
     case KEYCODE_RIGHT:
-        return row ? try_value(state, row, key == KEYCODE_RIGHT ? 1 : -1, command)
-                   : PALETTE_NOTHING;
+        return row ? try_value(row, key == KEYCODE_RIGHT ? 1 : -1, command) : PALETTE_NOTHING;
     case KEYCODE_TAB:
         if (row && row->kind != PALETTE_GROUP)
             palette_script(row, text, sizeof text);

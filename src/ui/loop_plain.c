@@ -86,18 +86,12 @@ static void say_what_waits(Loop *loop) {
 /* ---- words ----------------------------------------------------------------------------------- */
 
 static void print_controls(void) {
-    static const char *const arguments[] = {[ARGUMENT_NONE] = "",
-                                            [ARGUMENT_NAME] = " NAME",
-                                            [ARGUMENT_WORDS] = " WORDS",
-                                            [ARGUMENT_NUMBER] = " NUMBER",
-                                            [ARGUMENT_SWITCH] = " on|off",
-                                            [ARGUMENT_DIGIT] = " NUMBER"};
     puts("A word alone is a step on, with - a step back, or it takes an argument.");
     for (int i = 0; i < ACTION_COUNT; i++) {
         char word[64];
         if (i == 0 || keys[i].group != keys[i - 1].group)
             printf("%s\n", key_groups[keys[i].group]);
-        snprintf(word, sizeof word, "%s%s", keys[i].word, arguments[keys[i].argument]);
+        snprintf(word, sizeof word, "%s%s", keys[i].word, argument_words[keys[i].argument]);
         printf("  %-20s %s\n", word, keys[i].help);
     }
     puts("bits: the number that bits-value and bits-flip change, with its scale");

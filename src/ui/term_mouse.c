@@ -2,11 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-static bool same_command(const Command *a, const Command *b) {
-    return a->action == b->action && a->step == b->step && !strcmp(a->argument, b->argument);
-}
 
 static bool at_pixel(const DashSpots *spots, const MouseReport *report, Event *event) {
     int64_t pixel = dash_pixel_at(spots, report->column, report->row);

@@ -25,6 +25,15 @@ static void row_text(Pen *pen, double x, double row_top, double w, const char *t
     pen_text(pen, x, row_top + ROW / 2.0 + 0.36 * SIZE_BODY, w, &style, text);
 }
 
+/* Both; returns the height. */
+static double swatch_row(Pen *pen, double x, double top, double w, Rgb color, const char *text) {
+    swatch(pen, x, top, color);
+    row_text(pen, x + SWATCH + 8, top, w - SWATCH - 8, text);
+    return ROW;
+}
+
+static const Rgb rgb_inks[3] = {{230, 60, 60}, {60, 190, 80}, {70, 110, 240}};
+
 /* Two columns of swatches where there is room. */
 static double classes(Pen *pen, double x, double top, double w) {
     int columns = w >= 300 ? 2 : 1, rows = (CLASS_COUNT + columns - 1) / columns;
@@ -32,8 +41,8 @@ static double classes(Pen *pen, double x, double top, double w) {
     for (int class = 0; class < CLASS_COUNT; class ++) {
         double cx = x + class / rows * column_w, cy = top + class % rows * ROW;
         const uint8_t *color = world_classes[class].color;
-        swatch(pen, cx, cy, (Rgb){color[0], color[1], color[2]});
-        row_text(pen, cx + SWATCH + 8, cy, column_w - SWATCH - 16, world_classes[class].title);
+        swatch_row(pen, cx, cy, column_w - 8, (Rgb){color[0], color[1], color[2]},
+                   world_classes[class].title);
     }
     return rows * ROW;
 }
@@ -195,28 +204,24 @@ static double strength_bar(Pen *pen, const FigurePanel *panel, double x, double 
 }
 
 static double components(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
-    static const Rgb colors[3] = {{230, 60, 60}, {60, 190, 80}, {70, 110, 240}};
     for (int k = 0; k < 3; k++) {
         char text[96], share[32] = "n/a";
         if (!isnan(panel->field.explained[k]))
             snprintf(share, sizeof share, "%.1f %%", 100 * panel->field.explained[k]);
         snprintf(text, sizeof text, "Component %d: %s of %s", k + 1, share,
                  panel->letter ? "A\u2019s variance" : "the variance");
-        swatch(pen, x, top + k * ROW, colors[k]);
-        row_text(pen, x + SWATCH + 8, top + k * ROW, w - SWATCH - 8, text);
+        swatch_row(pen, x, top + k * ROW, w, rgb_inks[k], text);
     }
     return 3 * ROW;
 }
 
 static double channels(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
-    static const Rgb colors[3] = {{230, 60, 60}, {60, 190, 80}, {70, 110, 240}};
     const RgbChoice *rgb = &panel->field.rgb;
     for (int k = 0; k < 3; k++) {
         char text[96];
         snprintf(text, sizeof text, "channel %lld: %.3g to %.3g", (long long)rgb->channel[k],
                  rgb->lo[k], rgb->hi[k]);
-        swatch(pen, x, top + k * ROW, colors[k]);
-        row_text(pen, x + SWATCH + 8, top + k * ROW, w - SWATCH - 8, text);
+        swatch_row(pen, x, top + k * ROW, w, rgb_inks[k], text);
     }
     double y = top + 3 * ROW + 6;
     return isnan(panel->field.full_mass) ? 3 * ROW : y + strength_bar(pen, panel, x, y, w) - top;
@@ -229,9 +234,7 @@ static double bad_cells(Pen *pen, const FigurePanel *panel, double x, double top
     unit_text(UNIT_COUNT, (double)panel->field.nan_cells, nan, sizeof nan);
     unit_text(UNIT_COUNT, (double)panel->field.inf_cells, inf, sizeof inf);
     snprintf(text, sizeof text, "cells that are not a number: %s, infinite: %s", nan, inf);
-    swatch(pen, x, top, panel_theme.bad);
-    row_text(pen, x + SWATCH + 8, top, w - SWATCH - 8, text);
-    return ROW;
+    return swatch_row(pen, x, top, w, panel_theme.bad, text);
 }
 
 static void title_of(const Figure *figure, const FigurePanel *panel, char *text, size_t size) {

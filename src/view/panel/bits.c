@@ -4,6 +4,7 @@
 
 #include "kernels/codec.h"
 #include "src/view/panel/panel.h"
+#include "src/view/panel/steps_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,27 +20,13 @@ static const struct {
                        [PART_FRACTION] = {'F', INK_GOOD},
                        [PART_NUMBER] = {'N', INK_GOOD}};
 
-/* The page and where its next row goes. */
+/* The page. */
 typedef struct {
-    Sheet *sheet;
     const PanelData *data;
     BitsPage page;
     double value;
-    Area area;
+    Rows rows;
 } View;
-
-static Area next_row(View *view) {
-    Area row = {view->area.x, view->area.y, view->area.w, view->area.h > 0};
-    view->area.y += row.h;
-    view->area.h -= row.h;
-    return row;
-}
-
-static void say(View *view, CellStyle style, const char *text) {
-    Area row = next_row(view);
-    if (row.h)
-        sheet_line(view->sheet, row, style, text);
-}
 
 static bool shown(const PanelData *data) {
     return data->state->bits.open;
@@ -55,9 +42,9 @@ static int want(Sheet *sheet, const PanelData *data, int width) {
 /* The column of a bit: cells of one width, and a gap between two parts. */
 static int column_of(const View *view, int bit, int *width) {
     const BevDtypeInfo *format = &bev_dtypes[view->page.dtype];
-    int cell = (view->area.w - 4) / format->bits;
+    int cell = (view->rows.area.w - 4) / format->bits;
     cell = cell > CELL_MOST ? CELL_MOST : cell < 1 ? 1 : cell;
-    int gap = cell > 1 ? 2 : 1, x = view->area.x + (format->bits - 1 - bit) * cell;
+    int gap = cell > 1 ? 2 : 1, x = view->rows.area.x + (format->bits - 1 - bit) * cell;
     for (int other = format->bits - 1; other > bit; other--)
         x += bits_part(view->page.dtype, other) != bits_part(view->page.dtype, other - 1) ? gap : 0;
     *width = cell;
@@ -65,22 +52,23 @@ static int column_of(const View *view, int bit, int *width) {
 }
 
 static void draw_bits(View *view) {
-    Area digits = next_row(view), letters = next_row(view);
+    Area digits = rows_next(&view->rows), letters = rows_next(&view->rows);
     for (int bit = bev_dtypes[view->page.dtype].bits - 1; bit >= 0; bit--) {
         BitsPart part = bits_part(view->page.dtype, bit);
         int width, x = column_of(view, bit, &width);
         CellStyle style = cell_bold(parts[part].ink);
         char number[12], letter[] = {parts[part].letter, '\0'};
         if (bit == view->page.at && digits.h)
-            sheet_paper(view->sheet, (Area){x, digits.y, 1, 1}, INK_SELECTED);
+            sheet_paper(view->rows.sheet, (Area){x, digits.y, 1, 1}, INK_SELECTED);
         style.attributes |= bit == view->page.at ? CELL_REVERSE : 0;
         snprintf(number, sizeof number, "%d", bit);
         if (digits.h)
-            sheet_text(view->sheet, x, digits.y, 1, style, view->page.code >> bit & 1 ? "1" : "0");
+            sheet_text(view->rows.sheet, x, digits.y, 1, style,
+                       view->page.code >> bit & 1 ? "1" : "0");
         if (letters.h)
-            sheet_text(view->sheet, x, letters.y, 1, cell_style(parts[part].ink), letter);
+            sheet_text(view->rows.sheet, x, letters.y, 1, cell_style(parts[part].ink), letter);
         if (digits.h)
-            sheet_spot(view->sheet, (Area){x, digits.y, width, digits.h + letters.h},
+            sheet_spot(view->rows.sheet, (Area){x, digits.y, width, digits.h + letters.h},
                        ACTION_BITS_FLIP, 0, number);
     }
 }
@@ -90,24 +78,24 @@ static void draw_chosen(View *view) {
     char text[160];
     const BitsPage *page = &view->page;
     int width, x = column_of(view, page->at, &width);
-    Area row = next_row(view);
+    Area row = rows_next(&view->rows);
     snprintf(text, sizeof text, "bit %d, %s; flipped: %s", page->at,
              bits_parts[bits_part(page->dtype, page->at)],
              bits_value(bev_code_value(page->dtype, page->code ^ 1u << page->at)).text);
     if (!row.h)
         return;
-    int length = sheet_width(view->sheet, text), room = row.x + row.w - x - 2;
-    sheet_text(view->sheet, x, row.y, 1, cell_bold(INK_TITLE), "^");
+    int length = sheet_width(view->rows.sheet, text), room = row.x + row.w - x - 2;
+    sheet_text(view->rows.sheet, x, row.y, 1, cell_bold(INK_TITLE), "^");
     if (length <= room || x - row.x <= length)
-        sheet_text(view->sheet, x + 2, row.y, room, cell_style(INK_MUTED), text);
+        sheet_text(view->rows.sheet, x + 2, row.y, room, cell_style(INK_MUTED), text);
     else
-        sheet_right(view->sheet, row.x, row.y, x - 1 - row.x, cell_style(INK_MUTED), text);
+        sheet_right(view->rows.sheet, row.x, row.y, x - 1 - row.x, cell_style(INK_MUTED), text);
 }
 
 /* "S sign 0 +   E exponent 15   F fraction 6 of 8". */
 static void draw_parts(View *view) {
     const BitsPage *page = &view->page;
-    Area row = next_row(view);
+    Area row = rows_next(&view->rows);
     for (BitsPart part = 0; part < PART_COUNT && row.h && row.w > 0; part++) {
         char text[64], of[32] = "";
         if (!bits_width(page->dtype, part))
@@ -118,7 +106,8 @@ static void draw_parts(View *view) {
         else if (part == PART_SIGN)
             snprintf(of, sizeof of, " %c", field ? '-' : '+');
         snprintf(text, sizeof text, "%c %s %u%s", parts[part].letter, bits_parts[part], field, of);
-        int used = sheet_text(view->sheet, row.x, row.y, row.w, cell_bold(parts[part].ink), text);
+        int used =
+            sheet_text(view->rows.sheet, row.x, row.y, row.w, cell_bold(parts[part].ink), text);
         row.x += used + 3;
         row.w -= used + 3;
     }
@@ -136,7 +125,7 @@ static void draw_value(View *view) {
     if (!isnan(view->value))
         snprintf(text + n, sizeof text - (size_t)n, ", %s%s", class,
                  fabs(view->value) == format->largest ? ", the largest" : "");
-    say(view, cell_bold(INK_TITLE), text);
+    rows_say(&view->rows, cell_bold(INK_TITLE), text);
 }
 
 /* "below 416, 32 less", or why there is nothing. */
@@ -161,10 +150,10 @@ static void draw_neighbours(View *view) {
     neighbour(view, -1, below, sizeof below);
     neighbour(view, 1, above, sizeof above);
     snprintf(text, sizeof text, "%s; %s", below, above);
-    say(view, cell_style(INK_TEXT),
-        isnan(view->value)                        ? "not a number: no neighbours"
-        : lesson_asks(&view->data->state->lesson) ? "below and above: step to see"
-                                                  : text);
+    rows_say(&view->rows, cell_style(INK_TEXT),
+             isnan(view->value)                        ? "not a number: no neighbours"
+             : lesson_asks(&view->data->state->lesson) ? "below and above: step to see"
+                                                       : text);
 }
 
 static void draw_scale(View *view) {
@@ -191,25 +180,25 @@ static void draw_scale(View *view) {
                  (double)scales->tensor[page->of], name, by,
                  bev_dtypes[page->dtype].block ? ", x 1 of its block" : "",
                  page->of == BITS_FEATURES ? most : scaled);
-    say(view, cell_style(INK_TEXT), text);
+    rows_say(&view->rows, cell_style(INK_TEXT), text);
 }
 
 static void draw(Sheet *sheet, Area area, const PanelData *data) {
     char title[112], note[64];
-    View view = {.sheet = sheet, .data = data, .page = state_bits(data->state)};
+    View view = {.data = data, .page = state_bits(data->state)};
     const BitsPage *page = &view.page;
     view.value = bev_code_value(page->dtype, page->code);
     snprintf(title, sizeof title, "Bits: %s", bits_title(page->dtype).text);
     snprintf(note, sizeof note, "%s, code %u = 0x%0*x", bits_names[page->of], page->code,
              (bev_dtypes[page->dtype].bits + 3) / 4, page->code);
-    view.area = sheet_title(sheet, area, title, note);
+    view.rows = (Rows){sheet, sheet_title(sheet, area, title, note), 0};
     bool roomy = area.h >= ROOMY;
     void (*const rows[])(View *) = {draw_bits,  draw_chosen,     draw_parts,
                                     draw_value, draw_neighbours, draw_scale};
     static const bool blank[] = {true, false, true, true, false, true};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (roomy && blank[i])
-            next_row(&view);
+            rows_next(&view.rows);
         rows[i](&view);
     }
 }

@@ -89,9 +89,6 @@ static void draw_row(Sheet *sheet, Area area, const PanelData *data, const Palet
 
 /* "script: dtype fp8", and what is still to be typed. */
 static void draw_script(Sheet *sheet, Area area, const PanelData *data, const PaletteRow *row) {
-    static const char *const wants[] = {[ARGUMENT_NAME] = " NAME",     [ARGUMENT_WORDS] = " WORDS",
-                                        [ARGUMENT_NUMBER] = " NUMBER", [ARGUMENT_DIGIT] = " NUMBER",
-                                        [ARGUMENT_SWITCH] = " on|off", [ARGUMENT_NONE] = ""};
     char word[PALETTE_NAME], value[64], text[PALETTE_NAME + 80];
     const KeyRow *control = &keys[row->command.action];
     palette_script(row, word, sizeof word);
@@ -101,7 +98,7 @@ static void draw_script(Sheet *sheet, Area area, const PanelData *data, const Pa
         snprintf(text, sizeof text, "Enter opens the group");
     else
         snprintf(text, sizeof text, "in scripts: %s%s%s", word,
-                 row->kind == PALETTE_VALUE ? "" : wants[control->argument],
+                 row->kind == PALETTE_VALUE ? "" : argument_words[control->argument],
                  tries ? ", now at " : "");
     int used = sheet_line(sheet, area, cell_style(INK_MUTED), text);
     if (tries)

@@ -56,22 +56,22 @@ int sheet_width(const Sheet *sheet, const char *text) {
     return sheet->back->width(sheet, text);
 }
 
-int sheet_text(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
+static int put_text(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign align,
+                    const char *text) {
     if (sheet->quiet)
         return min_int(sheet_width(sheet, text), w);
-    int used = sheet->back->text(sheet, x, y, w, style, text);
+    int used = sheet->back->text(sheet, x, y, w, style, align, text);
     if (has_digit(text))
-        sheet_figure(sheet, (Area){x, y, used, 1});
+        sheet_figure(sheet, (Area){align == ALIGN_RIGHT ? x + w - used : x, y, used, 1});
     return used;
 }
 
+int sheet_text(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
+    return put_text(sheet, x, y, w, style, ALIGN_LEFT, text);
+}
+
 int sheet_right(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
-    if (sheet->quiet)
-        return min_int(sheet_width(sheet, text), w);
-    int used = sheet->back->text_right(sheet, x, y, w, style, text);
-    if (has_digit(text))
-        sheet_figure(sheet, (Area){x + w - used, y, used, 1});
-    return used;
+    return put_text(sheet, x, y, w, style, ALIGN_RIGHT, text);
 }
 
 int sheet_line(Sheet *sheet, Area area, CellStyle style, const char *text) {

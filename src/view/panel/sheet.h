@@ -23,8 +23,8 @@ typedef struct Sheet Sheet;
  * stand on its middle. */
 typedef struct {
     int (*width)(const Sheet *sheet, const char *text);
-    int (*text)(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text);
-    int (*text_right)(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text);
+    int (*text)(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign align,
+                const char *text); /* left or right */
     void (*sign)(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style);
     void (*paper)(Sheet *sheet, Area area, Ink paper);
     void (*title)(Sheet *sheet, Area area, const char *title, const char *note);

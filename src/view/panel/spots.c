@@ -2,7 +2,13 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+
+void spots_clear(Spots *spots) {
+    if (!spots)
+        return;
+    spots->count = spots->figure_count = 0;
+    spots->time.w = 0;
+}
 
 void spots_add(Spots *spots, Box box, Action action, int step, const char *argument) {
     if (!spots || spots->count == SPOTS_MAX)
@@ -70,12 +76,7 @@ const KeyRow *spots_control(const Spots *spots, double x, double y) {
     const Command *command = spots_at(spots, x, y);
     if (!command || command->action != ACTION_COMMANDS)
         return command ? &keys[command->action] : NULL;
-    for (int i = 0; i < ACTION_COUNT; i++) {
-        size_t length = strlen(keys[i].word);
-        if (!strncmp(command->argument, keys[i].word, length) && command->argument[length] == ' ')
-            return &keys[i];
-    }
-    return NULL;
+    return keys_beginning(command->argument);
 }
 
 Command spots_drag_time(const Spots *spots, double x, const State *state) {

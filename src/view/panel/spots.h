@@ -24,6 +24,9 @@ typedef struct {
     double from_s, to_s; /* and the moments at its ends */
 } Spots;
 
+/* Forgets all places; `spots` may be NULL. */
+void spots_clear(Spots *spots);
+
 /* Notes that a click into the box is the command; `spots` NULL: nobody clicks. */
 void spots_add(Spots *spots, Box box, Action action, int step, const char *argument);
 

@@ -1,4 +1,4 @@
-/* What the files of the steps page share. Private to steps_*.c of this folder. */
+/* Rows below one another, and what the files of the steps page share. Private to this folder. */
 #pragma once
 
 #include "src/cachesim/steps_lanes.h"

@@ -369,7 +369,7 @@ static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
         const char *reason = state->waiting[0]                           ? state->waiting
                              : dash->picture && dash->picture->reason[0] ? dash->picture->reason
                                                                          : "n/a";
-        cells_line(cells, area, cell_style(INK_MUTED), reason);
+        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), reason);
         return;
     }
     Area picture = area;

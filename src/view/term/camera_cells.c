@@ -153,7 +153,7 @@ static void camera_draw(Sheet *sheet, Area area, const PanelData *data) {
         note[0] = '\0';
     area = sheet_title(sheet, area, title, note);
     if (!frame->features || shape->feat_w <= 0) {
-        cells_line(cells, area, cell_style(INK_MUTED), "n/a");
+        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");
         free(seen.strength);
         return;
     }

@@ -199,10 +199,6 @@ int cells_text_right(Cells *cells, int x, int y, int w, CellStyle style, const c
     return cells_text(cells, x + indent, y, w - indent, style, text);
 }
 
-int cells_line(Cells *cells, Area area, CellStyle style, const char *text) {
-    return cells_text(cells, area.x, area.y, area.w, style, text);
-}
-
 /* ---- as text -------------------------------------------------------------------------------- */
 
 char *cells_to_text(const Cells *cells) {
@@ -226,7 +222,6 @@ char *cells_to_text(const Cells *cells) {
 void cells_underline(Cells *cells, Area area) {
     int y = area.y + area.h - 1;
     for (int x = area.x; x < area.x + area.w; x++)
-        if (x >= 0 && y >= 0 && x < cells->columns && y < cells->rows)
-            cells->cells[(size_t)y * (size_t)cells->columns + (size_t)x].style.attributes |=
-                CELL_UNDERLINE;
+        if (inside(cells, x, y))
+            cells->cells[index_of(cells, x, y)].style.attributes |= CELL_UNDERLINE;
 }

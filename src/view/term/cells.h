@@ -50,8 +50,6 @@ const Cell *cells_at(const Cells *cells, int x, int y);
 int cells_text(Cells *cells, int x, int y, int w, CellStyle style, const char *text);
 /* Ends at column x + w - 1. */
 int cells_text_right(Cells *cells, int x, int y, int w, CellStyle style, const char *text);
-/* As cells_text, from the left of the area's first row. */
-int cells_line(Cells *cells, Area area, CellStyle style, const char *text);
 /* Columns that a text takes. */
 int cells_width(const char *text);
 

@@ -13,12 +13,10 @@ static int width(const Sheet *sheet, const char *text) {
     return cells_width(text);
 }
 
-static int text(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
-    return cells_text(cells_of(sheet), x, y, w, style, text);
-}
-
-static int text_right(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
-    return cells_text_right(cells_of(sheet), x, y, w, style, text);
+static int text(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign align,
+                const char *text) {
+    return (align == ALIGN_RIGHT ? cells_text_right : cells_text)(cells_of(sheet), x, y, w, style,
+                                                                  text);
 }
 
 static void sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
@@ -32,7 +30,7 @@ static void paper(Sheet *sheet, Area area, Ink paper) {
 /* The note is left out where title and rule leave no room for it. */
 static void title(Sheet *sheet, Area area, const char *title, const char *note) {
     Cells *cells = cells_of(sheet);
-    int used = cells_line(cells, area, cell_bold(INK_TITLE), title);
+    int used = cells_text(cells, area.x, area.y, area.w, cell_bold(INK_TITLE), title);
     int note_w = note[0] ? cells_width(note) : 0;
     if (used + note_w + 4 > area.w)
         note_w = 0;
@@ -150,8 +148,8 @@ static void chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *no
     chart_cells_draw(cells_of(sheet), area, spec, note);
 }
 
-static const SheetBackEnd in_cells = {width, text,  text_right,       sign, paper, title, stack,
-                                      bars,  frame, chart_cells_want, chart};
+static const SheetBackEnd in_cells = {
+    width, text, sign, paper, title, stack, bars, frame, chart_cells_want, chart};
 
 Sheet cells_sheet(Cells *cells) {
     return (Sheet){.back = &in_cells,

@@ -12,8 +12,14 @@ enum { MAX_STACKS = 3, GAP = 1, COLUMN_GAP = 3 };
 
 /* ---- arrangements --------------------------------------------------------------------------- */
 
+/* What is shown besides the usual panels. */
+typedef enum { USUAL, WITH_STEPS, WITH_BITS, LARGE, BACKWARD } Shows;
+
+enum { TWO_STEPS_W = 200 };
+
 /* Which panels stand side by side on a page of a certain width. */
 typedef struct {
+    Shows shows; /* LARGE: for a projector, what is read from the back row */
     Page page;
     int columns; /* of the terminal, at least */
     struct {
@@ -25,99 +31,69 @@ typedef struct {
 /* The first row that fits is taken. */
 /* clang-format off */
 static const Arrangement arrangements[] = {
-    {PAGE_BEV, 0, {{100, {&bev_panel, &operator_panel}}}},
-    {PAGE_BOTH, 200, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+    {USUAL, PAGE_BEV, 0, {{100, {&bev_panel, &operator_panel}}}},
+    {USUAL, PAGE_BOTH, 200, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                             &findings_panel}},
                       {26, {&accuracy_panel, &intervals_panel, &objects_panel, &pipeline_panel}},
                       {34, {&bev_panel, &operator_panel}}}},
-    {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+    {USUAL, PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                             &findings_panel}},
                       {32, {&accuracy_panel, &intervals_panel, &objects_panel, &pipeline_panel}}, /* all columns */
                       {28, {&bev_panel, &operator_panel}}}},
-    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+    {USUAL, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                           &accuracy_panel, &pipeline_panel}},
                                     {42, {&bev_panel, &operator_panel, &intervals_panel, &objects_panel}}}},
-    {PAGE_BOTH, PAGE_SMALL_COLUMNS, {{68, {&kernels_panel, &idea_panel, &accuracy_panel}},
+    {USUAL, PAGE_BOTH, PAGE_SMALL_COLUMNS, {{68, {&kernels_panel, &idea_panel, &accuracy_panel}},
                                      {32, {&bev_panel, &operator_panel}}}},
-    {PAGE_DASHBOARD, 110, {{54, {&memory_panel, &kernels_panel, &idea_panel, &pipeline_panel}},
+    {USUAL, PAGE_DASHBOARD, 110, {{54, {&memory_panel, &kernels_panel, &idea_panel, &pipeline_panel}},
                            {46, {&accuracy_panel, &model_panel, &intervals_panel,
                                  &objects_panel, &findings_panel}}}},
-    {PAGE_DASHBOARD, 0, {{100, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+    {USUAL, PAGE_DASHBOARD, 0, {{100, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                 &accuracy_panel, &intervals_panel, &objects_panel,
                                 &pipeline_panel}}}},
-};
-/* clang-format on */
-
-/* While the steps of warps are shown. */
-enum { TWO_STEPS_W = 200 };
-/* clang-format off */
-static const Arrangement with_steps[] = {
-    {PAGE_BEV, 0, {{42, {&bev_panel}}, {58, {&camera_panel, &operator_panel}}}},
-    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{66, {&steps_panel}}, {34, {&bev_panel, &camera_panel, &operator_panel}}}},
-    {PAGE_DASHBOARD, 0, {{100, {&steps_panel}}}},
-};
-/* clang-format on */
-
-/* While the bits of a number are shown. */
-/* clang-format off */
-static const Arrangement with_bits[] = {
-    {PAGE_BEV, 0, {{100, {&bev_panel, &operator_panel}}}},
-    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{60, {&bits_panel, &accuracy_panel, &kernels_panel}},
+    {WITH_STEPS, PAGE_BEV, 0, {{42, {&bev_panel}}, {58, {&camera_panel, &operator_panel}}}},
+    {WITH_STEPS, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{66, {&steps_panel}}, {34, {&bev_panel, &camera_panel, &operator_panel}}}},
+    {WITH_STEPS, PAGE_DASHBOARD, 0, {{100, {&steps_panel}}}},
+    {WITH_BITS, PAGE_BEV, 0, {{100, {&bev_panel, &operator_panel}}}},
+    {WITH_BITS, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{60, {&bits_panel, &accuracy_panel, &kernels_panel}},
                                     {40, {&bev_panel, &operator_panel}}}},
-    {PAGE_DASHBOARD, 0, {{100, {&bits_panel, &accuracy_panel, &kernels_panel}}}},
-};
-/* clang-format on */
-
-/* For a projector: what is read from the back row. */
-/* clang-format off */
-static const Arrangement large[] = {
-    {PAGE_BEV, 0, {{100, {&bev_panel, &operator_panel}}}},
-    {PAGE_BOTH, PAGE_SMALL_COLUMNS, {{55, {&kernels_panel, &gradients_panel}},
+    {WITH_BITS, PAGE_DASHBOARD, 0, {{100, {&bits_panel, &accuracy_panel, &kernels_panel}}}},
+    {LARGE, PAGE_BEV, 0, {{100, {&bev_panel, &operator_panel}}}},
+    {LARGE, PAGE_BOTH, PAGE_SMALL_COLUMNS, {{55, {&kernels_panel, &gradients_panel}},
                                      {45, {&bev_panel, &training_panel, &operator_panel}}}},
-    {PAGE_DASHBOARD, 0, {{100, {&kernels_panel, &model_panel, &gradients_panel}}}},
-};
-/* clang-format on */
-
-/* Backward. */
-/* clang-format off */
-static const Arrangement backward[] = {
-    {PAGE_BEV, 0, {{50, {&bev_panel}}, {50, {&training_panel, &camera_panel, &operator_panel, &gradients_panel}}}},
-    {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+    {LARGE, PAGE_DASHBOARD, 0, {{100, {&kernels_panel, &model_panel, &gradients_panel}}}},
+    {BACKWARD, PAGE_BEV, 0, {{50, {&bev_panel}}, {50, {&training_panel, &camera_panel, &operator_panel, &gradients_panel}}}},
+    {BACKWARD, PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
                       {30, {&accuracy_panel, &training_panel, &gradients_panel, &intervals_panel, &pipeline_panel}},
                       {30, {&bev_panel, &camera_panel, &operator_panel}}}},
-    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &model_panel,
+    {BACKWARD, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &model_panel,
                                           &accuracy_panel, &intervals_panel, &pipeline_panel}},
                                     {42, {&bev_panel, &training_panel, &camera_panel, &operator_panel, &gradients_panel}}}},
-    {PAGE_BOTH, PAGE_SMALL_COLUMNS, {{68, {&kernels_panel, &gradients_panel}},
+    {BACKWARD, PAGE_BOTH, PAGE_SMALL_COLUMNS, {{68, {&kernels_panel, &gradients_panel}},
                                      {32, {&bev_panel, &training_panel}}}},
-    {PAGE_DASHBOARD, 0, {{100, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+    {BACKWARD, PAGE_DASHBOARD, 0, {{100, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                 &accuracy_panel, &training_panel, &gradients_panel,
                                 &intervals_panel, &pipeline_panel}}}},
 };
 /* clang-format on */
 
+static Shows shows_of(const State *state) {
+    return state->bits.open                                      ? WITH_BITS
+           : state->job.steps                                    ? WITH_STEPS
+           : state->large                                        ? LARGE
+           : state->job.config.kernel->direction == BEV_BACKWARD ? BACKWARD
+                                                                 : USUAL;
+}
+
 static const Arrangement *choose(const State *state, Page page, int columns) {
     bool chart = state->chart != CHART_NONE && columns < PAGE_BOTH_COLUMNS; /* as wide as it can */
     if (chart && page == PAGE_BOTH)
         page = PAGE_DASHBOARD;
-    const Arrangement *rows = arrangements;
-    int count = sizeof arrangements / sizeof *arrangements;
-    if (state->bits.open) {
-        rows = with_bits;
-        count = sizeof with_bits / sizeof *with_bits;
-    } else if (state->job.steps) {
-        rows = with_steps;
-        count = sizeof with_steps / sizeof *with_steps;
-    } else if (state->large) {
-        rows = large;
-        count = sizeof large / sizeof *large;
-    } else if (state->job.config.kernel->direction == BEV_BACKWARD) {
-        rows = backward;
-        count = sizeof backward / sizeof *backward;
+    for (size_t i = 0; i < sizeof arrangements / sizeof *arrangements; i++) {
+        const Arrangement *row = &arrangements[i];
+        if (row->shows == shows_of(state) && row->page == page && columns >= row->columns)
+            return row;
     }
-    for (int i = 0; i < count; i++)
-        if (rows[i].page == page && columns >= rows[i].columns)
-            return &rows[i];
     /* Too narrow for figures and BEV: show the figures. Tab leads to the BEV. */
     return choose(state, PAGE_DASHBOARD, columns);
 }

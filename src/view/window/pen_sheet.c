@@ -41,8 +41,8 @@ static double baseline_of(const Sheet *sheet, int y) {
     return sheet->top + (y + 0.72) * sheet->row_h;
 }
 
-static int write_text(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign align,
-                      const char *text) {
+static int write(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign align,
+                 const char *text) {
     TextStyle look = aligned(style_of(sheet, style), align);
     Box box = box_of(sheet, (Area){x, y, w, 1});
     double room = box.w + 0.9 * sheet->column_w; /* bold digits are wider than a column */
@@ -64,14 +64,6 @@ static int write_text(Sheet *sheet, int x, int y, int w, CellStyle style, TextAl
     box = box_of(sheet, (Area){x, y, w, 1});
     return columns_of(sheet, pen_text(pen_of(sheet), align == ALIGN_RIGHT ? box.x + box.w : box.x,
                                       baseline_of(sheet, y), room, &look, text));
-}
-
-static int text(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
-    return write_text(sheet, x, y, w, style, ALIGN_LEFT, text);
-}
-
-static int text_right(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
-    return write_text(sheet, x, y, w, style, ALIGN_RIGHT, text);
 }
 
 static void title(Sheet *sheet, Area area, const char *title, const char *note) {
@@ -139,7 +131,7 @@ static void sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
         tile(sheet, x, y, glyph, style);
     else {
         name[cells_utf8(glyph, name)] = '\0';
-        write_text(sheet, x, y, 1, style, ALIGN_LEFT, name);
+        write(sheet, x, y, 1, style, ALIGN_LEFT, name);
     }
 }
 
@@ -222,8 +214,8 @@ static void chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *no
     pen_text(pen_of(sheet), box.x + box.w, baseline_of(sheet, area.y), box.w / 2, &muted, note);
 }
 
-static const SheetBackEnd in_pixels = {width, text, text_right, sign,       paper, title,
-                                       stack, bars, frame,      chart_rows, chart};
+static const SheetBackEnd in_pixels = {width, write, sign,  paper,      title,
+                                       stack, bars,  frame, chart_rows, chart};
 
 Sheet pen_sheet(Pen *pen, Box box, double row_h, Spots *spots) {
     double digit = 0.642 * row_h * 2 / 3; /* its width: most letters are not so wide */

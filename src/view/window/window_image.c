@@ -217,13 +217,10 @@ bool window_paint(cairo_t *cr, double w, double h, const State *state, const Liv
     WindowView view = {
         .state = state, .live = live, .picture = picture, .spots = spots, .pen = &pen};
     window_layout(state, live, w, h, &view.layout);
-    if (spots) {
-        const Origin pictures = {.topic = ORIGIN_PICTURE};
-        spots->count = spots->figure_count = 0;
-        spots->time.w = 0;
-        spots_add_figure(spots, view.layout.strip, &pictures);
-        spots_add_figure(spots, view.layout.bev, &pictures);
-    }
+    const Origin pictures = {.topic = ORIGIN_PICTURE};
+    spots_clear(spots);
+    spots_add_figure(spots, view.layout.strip, &pictures);
+    spots_add_figure(spots, view.layout.bev, &pictures);
     prepare(&view);
     pen_init(&pen, cr, view.visible.theme, NULL, false);
     pen_fill(&pen, (Box){0, 0, view.layout.w, view.layout.h}, pen.theme->page, 1);

@@ -181,14 +181,6 @@ void window_draw_keys(const WindowView *view) {
     key_bar_draw(&sheet, (Area){0, 0, sheet.columns, 1}, view->state);
 }
 
-/* `spots` may be NULL. */
-static void forget_spots(Spots *spots) {
-    if (!spots)
-        return;
-    spots->count = spots->figure_count = 0;
-    spots->time.w = 0;
-}
-
 /* The largest text in which all keys have room; else the smallest, with names only. */
 static Sheet help_sheet(const WindowView *view, Box in) {
     enum { LARGEST = 17, LEAST = 13, SMALLEST = 11 };
@@ -209,7 +201,7 @@ void window_draw_help(const WindowView *view) {
     Box box = {WINDOW_MARGIN, WINDOW_MARGIN, w, h};
     if (!view->state->help)
         return;
-    forget_spots(view->spots); /* it covers everything */
+    spots_clear(view->spots); /* it covers everything */
     pen_fill(view->pen, (Box){0, 0, view->layout.w, view->layout.h}, view->pen->theme->page, 1);
     pen_frame(view->pen, box, view->pen->theme->rule, 1, 1);
     Sheet sheet = help_sheet(view, (Box){box.x + PAD, box.y + PAD, w - 2 * PAD, h - 2 * PAD});
@@ -226,7 +218,7 @@ void window_draw_palette(const WindowView *view) {
     Box box = {(at->w - w) / 2, at->h / 8, w, h};
     if (!view->state->palette.open)
         return;
-    forget_spots(view->spots); /* a click beside it means nothing */
+    spots_clear(view->spots); /* a click beside it means nothing */
     Sheet sheet = pen_sheet(view->pen, (Box){box.x + PAD, box.y + PAD, w - 2 * PAD, h}, ROW,
                             view->spots);
     int rows = palette_panel.want(&sheet, &data, sheet.columns);
