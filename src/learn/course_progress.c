@@ -67,11 +67,8 @@ void course_progress_read(CourseProgress *progress, char *complaint, size_t size
             err_line(&err, complaint, (int)size);
         return;
     }
-    for (char *line = text, *next; line; line = next) {
+    for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
         CourseProgressRow row;
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = '\0';
         if (*line)
             damaged += !read_line(line, &row) || !put(progress, &row);
     }

@@ -252,10 +252,7 @@ static void join(char *row, const char *line) {
 static bool read_rows(Reader *reader, char *text) {
     char *row = NULL;
     int number = 0;
-    for (char *line = text, *next; line; line = next) {
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = '\0';
+    for (char *line; (line = strsep(&text, "\n"));) {
         number++;
         trim(line);
         bool goes_on = *line == ' ' || *line == '\t';

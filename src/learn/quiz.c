@@ -46,11 +46,9 @@ void quiz_missed_read(QuizMissed *missed) {
     missed->count = 0;
     if (!missed_path(path, sizeof path) || !data_read(path, MISSED_BYTES, &text, &length, &unread))
         return;
-    for (char *line = text, *next; line && missed->count < QUIZ_MISSED_ROWS; line = next) {
+    for (char *rest = text, *line;
+         missed->count < QUIZ_MISSED_ROWS && (line = strsep(&rest, "\n"));) {
         QuizKey *row = &missed->rows[missed->count];
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = '\0';
         missed->count += sscanf(line, "%63s %" SCNx64 " %1s", row->lesson, &row->text, more) == 2;
     }
     free(text);

@@ -232,14 +232,10 @@ static int count_frames(const char *text) {
 
 static bool play(Script *script, char *text, Err *err) {
     progress_plan(count_frames(text));
-    for (char *line = text; line && !script->quit;) {
-        char *end = strchr(line, '\n');
-        if (end)
-            *end++ = '\0';
+    for (char *line; !script->quit && (line = strsep(&text, "\n"));) {
         script->line++;
         if (!script_use_line(script, line, err))
             return false;
-        line = end;
     }
     return script->frames > 0 || refuse(script, "no tick in it: no frame was written", err);
 }

@@ -38,7 +38,7 @@ static bool drawn_in_cells(const Panel *panel) {
     const PanelData data = {.state = &state, .live = &live};
     cells_clear(&cells);
     Sheet sheet = cells_sheet(&cells), quiet = sheet_quiet(&sheet);
-    int want = panel->want(&quiet, &data, COLUMNS);
+    int want = panel_want(&quiet, panel, &data, COLUMNS);
     bool blank = true;
     for (int i = 0; i < COLUMNS * ROWS; i++)
         blank &= !cells.drawn[i];

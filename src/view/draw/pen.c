@@ -185,6 +185,14 @@ TextStyle style_strong(const Pen *pen) {
     return (TextStyle){.size = SIZE_SMALL, .bold = true, .color = pen->theme->text};
 }
 
+TextStyle style_over(double size, TextAlign align) {
+    return (TextStyle){.size = size,
+                       .color = panel_theme.line,
+                       .align = align,
+                       .outlined = true,
+                       .rim = panel_theme.halo};
+}
+
 TextStyle aligned(TextStyle style, TextAlign align) {
     style.align = align;
     return style;

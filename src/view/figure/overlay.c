@@ -41,11 +41,7 @@ static void ring_label(Pen *pen, const Figure *figure, const FigurePanel *panel,
     char number[24], text[32];
     ticks_number(radius_m, decimals, number, sizeof number);
     snprintf(text, sizeof text, "%s m", number);
-    TextStyle style = {.size = SIZE_SMALL,
-                       .color = panel_theme.line,
-                       .align = ALIGN_CENTER,
-                       .outlined = true,
-                       .rim = panel_theme.halo};
+    TextStyle style = style_over(SIZE_SMALL, ALIGN_CENTER);
     for (size_t i = 0; i < sizeof bearings_deg / sizeof *bearings_deg; i++) {
         double angle = bearings_deg[i] * M_PI / 180, px, py;
         panel_point(figure, panel, radius_m * cos(angle), radius_m * sin(angle), &px, &py);

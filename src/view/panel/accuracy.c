@@ -75,6 +75,16 @@ static void draw_figures(Table *table, const PanelData *data, const LiveAccuracy
     table_cell(table, COL_WORST, text);
 }
 
+/* Why the format has none; NULL: it has figures. */
+static const char *reason_of(const PanelData *data, BevDtype dtype) {
+    const KernelConfig *config = &data->state->job.config;
+    bool supported = config->kernel->dtypes >> dtype & 1;
+    if (supported && data->live->accuracy[dtype].source != SOURCE_UNKNOWN)
+        return NULL;
+    return unknown_reason(UNKNOWN_ACCURACY, data->live, live_kernel(data->live, config->kernel),
+                          dtype);
+}
+
 static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dtype) {
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
     const KernelConfig *config = &data->state->job.config;
@@ -89,12 +99,11 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
     table->sheet->origin.dtype = dtype;
     snprintf(name, sizeof name, "%s%s", bev_dtypes[dtype].title, accuracy->stale ? "~" : "");
     table_cell(table, COL_DTYPE, name);
-    const LiveKernel *row = live_kernel(data->live, config->kernel);
-    bool supported = config->kernel->dtypes >> dtype & 1;
-    if (!supported || accuracy->source == SOURCE_UNKNOWN) {
+    const char *reason = reason_of(data, dtype);
+    if (reason) {
         table->style.ink = INK_MUTED;
         sheet_text(table->sheet, table->x[COL_A], table->y, area.x + area.w - table->x[COL_A],
-                   table->style, unknown_reason(UNKNOWN_ACCURACY, data->live, row, dtype));
+                   table->style, reason);
     } else {
         verdict_cell(table, COL_A, accuracy->gate_a);
         verdict_cell(table, COL_B, accuracy->gate_b);
@@ -106,16 +115,6 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
 }
 
 /* ---- formats without figures ----------------------------------------------------------------- */
-
-/* Why the format has none; NULL: it has figures. */
-static const char *reason_of(const PanelData *data, BevDtype dtype) {
-    const KernelConfig *config = &data->state->job.config;
-    bool supported = config->kernel->dtypes >> dtype & 1;
-    if (supported && data->live->accuracy[dtype].source != SOURCE_UNKNOWN)
-        return NULL;
-    return unknown_reason(UNKNOWN_ACCURACY, data->live, live_kernel(data->live, config->kernel),
-                          dtype);
-}
 
 /* The formats that share a row with `dtype`, as a mask: those that lack figures for the same
  * reason, but the selected one, has a row of its own. */

@@ -32,11 +32,6 @@ static bool shown(const PanelData *data) {
     return data->state->bits.open;
 }
 
-static int want(Sheet *sheet, const PanelData *data, int width) {
-    (void)sheet, (void)data, (void)width;
-    return ROOMY;
-}
-
 /* ---- the bits -------------------------------------------------------------------------------- */
 
 /* The column of a bit: cells of one width, and a gap between two parts. */
@@ -208,6 +203,6 @@ const Panel bits_panel = {.origin = ORIGIN_BITS,
                           .fold = 9,
                           .grow = 1,
                           .height = ROWS,
-                          .want = want,
+                          .usual = ROOMY,
                           .shown = shown,
                           .draw = draw};

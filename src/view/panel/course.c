@@ -12,11 +12,6 @@ static bool course_shown(const PanelData *data) {
     return selected && selected->median_us.source != SOURCE_RECORDED && selected->history_count > 1;
 }
 
-static int course_want(Sheet *sheet, const PanelData *data, int width) {
-    (void)sheet, (void)data, (void)width;
-    return 9;
-}
-
 /* 90 % of the values lie below: one slow launch must not flatten the curve. */
 static double usual_us(const LiveKernel *row) {
     float values[LIVE_HISTORY];
@@ -80,6 +75,6 @@ const Panel course_panel = {.origin = ORIGIN_LESSON,
                             .fold = 1,
                             .grow = 8,
                             .height = 9,
-                            .want = course_want,
+                            .usual = 9,
                             .shown = course_shown,
                             .draw = course_draw};

@@ -231,11 +231,6 @@ void headline_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 enum { TIMES = 3, FIGURE_ROWS = TIMES + 3 }; /* the number's size; with title, note and a gap */
 
-static int window_want(Sheet *sheet, const PanelData *data, int width) {
-    (void)sheet, (void)data, (void)width;
-    return FIGURES / 2 * FIGURE_ROWS - 1;
-}
-
 static void window_figure(Sheet *sheet, Area area, const BigFigure *figure) {
     sheet_line(sheet, area, cell_style(INK_MUTED), figure->title);
     Sheet big = sheet_magnified(sheet, (Area){area.x, area.y + 1, area.w, TIMES}, TIMES);
@@ -264,7 +259,7 @@ const Panel headline_panel = {.origin = ORIGIN_LATENCY,
                               .fold = 7,
                               .grow = 9,
                               .height = FIGURES / 2 * FIGURE_ROWS - 1,
-                              .want = window_want,
+                              .usual = FIGURES / 2 * FIGURE_ROWS - 1,
                               .draw = window_draw};
 
 /* "11.0 us  3.34x over V2 FP16  10.2 MB footprint  0.021 max error": whole figures only. */

@@ -8,11 +8,6 @@ static bool operator_shown(const PanelData *data) {
     return data->state->scene.has_operator;
 }
 
-static int operator_want(Sheet *sheet, const PanelData *data, int width) {
-    (void)sheet, (void)data, (void)width;
-    return 8;
-}
-
 /* Bars that share a column of the screen are one bar, as high as the highest. */
 static void draw_bars(Sheet *sheet, Area area, const OperatorBars *bars) {
     double *heights = malloc((size_t)bars->count * sizeof *heights);
@@ -50,6 +45,6 @@ const Panel operator_panel = {.origin = ORIGIN_SETTING,
                               .fold = 6,
                               .grow = 2,
                               .height = 6,
-                              .want = operator_want,
+                              .usual = 8,
                               .shown = operator_shown,
                               .draw = operator_draw};

@@ -27,8 +27,9 @@ typedef struct {
     int fold;          /* the lowest is left out first when there is no room */
     bool spare;        /* also left out where kernels and accuracy would not show all their rows */
     int grow;          /* the lowest is first to get more rows than `height` */
-    int height;        /* rows, at least */
-    int (*want)(Sheet *sheet, const PanelData *data, int width);
+    int height;        /* rows, at least; */
+    int usual;         /* and where there is room, or: */
+    int (*want)(Sheet *sheet, const PanelData *data, int width); /* NULL: `usual` */
     bool (*shown)(const PanelData *data); /* NULL: always */
     void (*draw)(Sheet *sheet, Area area, const PanelData *data);
 } Panel;
@@ -42,6 +43,9 @@ extern const Panel *const all_panels[]; /* NULL ends */
 
 /* Draws it, its figures noted with their origin. */
 void panel_draw(Sheet *sheet, Area area, const Panel *panel, const PanelData *data);
+
+/* The rows that it would like to have. */
+int panel_want(const Sheet *sheet, const Panel *panel, const PanelData *data, int width);
 
 /* Panels above one another: those without room are left out, the others share the rows. */
 enum { STACK_PANELS = 9 };

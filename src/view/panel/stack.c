@@ -38,9 +38,9 @@ void stack_add(Stack *stack, const Panel *panel, const PanelData *data) {
         stack->panels[stack->count++] = panel;
 }
 
-static int wanted(Sheet *sheet, const Panel *panel, int width, const PanelData *data) {
+int panel_want(const Sheet *sheet, const Panel *panel, const PanelData *data, int width) {
     Sheet quiet = sheet_quiet(sheet);
-    return panel->want(&quiet, data, width);
+    return panel->want ? panel->want(&quiet, data, width) : panel->usual;
 }
 
 void stack_add_whole(Sheet *sheet, Stack *stack, const Panel *panel, const PanelData *data) {
@@ -49,12 +49,12 @@ void stack_add_whole(Sheet *sheet, Stack *stack, const Panel *panel, const Panel
     if (stack->count == STACK_PANELS || (panel->shown && !panel->shown(data)))
         return;
     for (int i = 0; i < stack->count; i++) {
-        int want = wanted(sheet, stack->panels[i], stack->area.w, data);
+        int want = panel_want(sheet, stack->panels[i], data, stack->area.w);
         room -= GAP + (want > stack->panels[i]->height ? want : stack->panels[i]->height);
         if (stack->panels[i] == panel)
             return;
     }
-    int want = wanted(sheet, panel, stack->area.w, data);
+    int want = panel_want(sheet, panel, data, stack->area.w);
     if (!stack->count || room >= (panel->fold >= LATE ? panel->height : want))
         stack->panels[stack->count++] = panel;
 }
@@ -94,7 +94,7 @@ static bool is_short(Sheet *sheet, const Stack *stack, const PanelData *data,
                      const int heights[STACK_PANELS]) {
     for (int i = 0; i < stack->count; i++)
         if (stack->panels[i]->grow <= GROWS_FIRST &&
-            heights[i] < wanted(sheet, stack->panels[i], stack->area.w, data))
+            heights[i] < panel_want(sheet, stack->panels[i], data, stack->area.w))
             return true;
     return false;
 }
@@ -119,7 +119,7 @@ static void share_rows(Sheet *sheet, const Stack *stack, const PanelData *data,
         for (int i = 0; i < stack->count; i++) {
             if (stack->panels[i]->grow != rank)
                 continue;
-            int more = wanted(sheet, stack->panels[i], stack->area.w, data) - heights[i];
+            int more = panel_want(sheet, stack->panels[i], data, stack->area.w) - heights[i];
             more = more > spare ? spare : more;
             heights[i] += more > 0 ? more : 0;
             spare -= more > 0 ? more : 0;

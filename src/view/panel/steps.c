@@ -7,11 +7,6 @@
 
 enum { TOTALS_H = 3, ROOMY = 24, SIDES_GAP = 2, SIDE_LEAST_W = 60, SIDE_LEAST_H = 14 };
 
-static int steps_want(Sheet *sheet, const PanelData *data, int width) {
-    (void)sheet, (void)data, (void)width;
-    return 60;
-}
-
 /* Rows for the counters: one where the step itself has little room. */
 static int totals_height(Area area) {
     return area.h < ROOMY / 2 + 2 ? 1 : TOTALS_H;
@@ -89,5 +84,5 @@ const Panel steps_panel = {.origin = ORIGIN_STEPS,
                            .fold = 9,
                            .grow = 1,
                            .height = 10,
-                           .want = steps_want,
+                           .usual = 60,
                            .draw = steps_draw};

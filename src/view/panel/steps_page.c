@@ -121,14 +121,18 @@ static void lanes_row(Rows *rows, const StepsView *view, const Step *step) {
                    lane_style(rows->sheet, signs[lane], lane == view->lane));
 }
 
+void camera_text(const StepsView *view, int64_t camera, char *text, size_t size) {
+    if (view->rig && camera < view->rig->camera_count)
+        snprintf(text, size, "%.31s", view->rig->cameras[camera].name);
+    else
+        snprintf(text, size, "camera %lld", (long long)camera);
+}
+
 static void point_text(const StepsView *view, const Step *step, const StepPoint *point, char *text,
                        size_t size) {
     StepPixel at = step_pixel(&view->steps->shape, point->depth);
     char camera[40], weight[32] = "";
-    if (view->rig && at.camera < view->rig->camera_count)
-        snprintf(camera, sizeof camera, "%.31s", view->rig->cameras[at.camera].name);
-    else
-        snprintf(camera, sizeof camera, "camera %lld", (long long)at.camera);
+    camera_text(view, at.camera, camera, sizeof camera);
     if (view->map->weights)
         snprintf(weight, sizeof weight, ", weight %.3f", point->weight);
     snprintf(text, size, "%c        point %d: %s, pixel %lld,%lld, bin %lld%s; cell %s",

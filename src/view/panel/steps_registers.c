@@ -230,10 +230,7 @@ void matrix_rows(Rows *rows, const StepsView *view, int number) {
     char text[160], camera[40];
     product_of(view, number, &product);
     StepPixel at = product.top;
-    if (view->rig && at.camera < view->rig->camera_count)
-        snprintf(camera, sizeof camera, "%.31s", view->rig->cameras[at.camera].name);
-    else
-        snprintf(camera, sizeof camera, "camera %lld", (long long)at.camera);
+    camera_text(view, at.camera, camera, sizeof camera);
     snprintf(text, sizeof text, "%s, column %lld, rows %lld to %lld", camera, (long long)at.w,
              (long long)at.h, (long long)at.h + MATRIX - 1);
     rows_label(rows, "matrix", cell_style(INK_ACCENT), text);

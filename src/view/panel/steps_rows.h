@@ -28,6 +28,9 @@ int rows_left(const Rows *rows);
 /* The letter of a point's cell: cells in the order in which the step names them. */
 char cell_letter(const Steps *steps, const Step *step, int32_t cell);
 
+/* "front", or "camera 2" without a rig. */
+void camera_text(const StepsView *view, int64_t camera, char *text, size_t size);
+
 /* The point to show: the chosen lane's, else the first point of the cell, else the first point.
  * NULL: the step has none. */
 const StepPoint *focus_of(const StepsView *view, const Step *step);

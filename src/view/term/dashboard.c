@@ -166,7 +166,7 @@ static void lesson_above(Sheet *sheet, Area area, const PanelData *data) {
         body_draw(sheet, area, data->state->page, sheet->columns, data);
         return;
     }
-    int want = lesson_panel.want(sheet, data, area.w - 2), rest = area.h - want - GAP;
+    int want = panel_want(sheet, &lesson_panel, data, area.w - 2), rest = area.h - want - GAP;
     if (rest < LESSON_UNDER || data->state->lesson.point == PANEL_NONE) {
         panel_draw(sheet, area, &lesson_panel, data);
         return;
@@ -247,8 +247,7 @@ static int draw_alone(Cells *cells, LessonPanel point, const State *state, const
         panel = all_panels[i]->point == point && point != PANEL_STRIP ? all_panels[i] : NULL;
     if (!panel)
         return 0;
-    Sheet quiet = sheet_quiet(&dash.sheet);
-    int want = panel->want(&quiet, &data, cells->columns);
+    int want = panel_want(&dash.sheet, panel, &data, cells->columns);
     int rows = want < cells->rows ? want : cells->rows;
     panel_draw(&dash.sheet, (Area){0, 0, cells->columns, rows}, panel, &data);
     return rows;
@@ -274,7 +273,7 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
     }
     int bottom = draw_bottom(sheet, area, &data);
     if (state->palette.open) { /* a sheet above the log; the rest lives on */
-        int rows = palette_panel.want(sheet, &data, area.w);
+        int rows = panel_want(sheet, &palette_panel, &data, area.w);
         bottom += rows;
         panel_draw(sheet, (Area){area.x, area.y + area.h - bottom + 1, area.w, rows - 1},
                    &palette_panel, &data);

@@ -42,12 +42,8 @@ static void wipe_label(const WindowView *view, double x, double room, TextAlign 
     if (room < LEAST_ROOM)
         return;
     live_side_label(view->live, baseline, text, sizeof text);
-    TextStyle style = {.size = SIZE_BODY,
-                       .bold = true,
-                       .color = panel_theme.line,
-                       .align = align,
-                       .outlined = true,
-                       .rim = panel_theme.halo};
+    TextStyle style = style_over(SIZE_BODY, align);
+    style.bold = true;
     pen_text(view->pen, x, view->layout.bev.y + view->layout.bev.h - 12, room, &style, text);
 }
 
@@ -72,11 +68,8 @@ static void draw_corner(const WindowView *view) {
     char text[96], slice[64];
     comparison_text(view->state, view->live, text, sizeof text);
     slice_describe(&view->spec.slice, rig ? &rig->grid : NULL, slice, sizeof slice);
-    TextStyle style = {.size = SIZE_BODY,
-                       .bold = true,
-                       .color = panel_theme.line,
-                       .outlined = true,
-                       .rim = panel_theme.halo};
+    TextStyle style = style_over(SIZE_BODY, ALIGN_LEFT);
+    style.bold = true;
     double top = bev->y + SIZE_BODY + 12;
     pen_text(view->pen, bev->x + 12, top, bev->w - 24, &style, slice);
     pen_text(view->pen, bev->x + 12, slice[0] ? top + 1.5 * SIZE_BODY : top, bev->w - 24, &style,

@@ -114,11 +114,10 @@ static int columns_of(double w) {
 static double wanted_height(const WindowView *view, double w, const Panel *const *panels) {
     const PanelData data = {.state = view->state, .live = view->live, .roomy = true};
     Sheet sheet = pen_sheet(view->pen, (Box){0, 0, w, view->layout.h}, SHEET_ROW, NULL);
-    Sheet quiet = sheet_quiet(&sheet);
     int rows = 0;
     for (int i = 0; panels[i]; i++)
         if (!panels[i]->shown || panels[i]->shown(&data))
-            rows += 1 + panels[i]->want(&quiet, &data, quiet.columns);
+            rows += 1 + panel_want(&sheet, panels[i], &data, sheet.columns);
     return rows * SHEET_ROW;
 }
 
@@ -221,7 +220,7 @@ void window_draw_palette(const WindowView *view) {
     spots_clear(view->spots); /* a click beside it means nothing */
     Sheet sheet = pen_sheet(view->pen, (Box){box.x + PAD, box.y + PAD, w - 2 * PAD, h}, ROW,
                             view->spots);
-    int rows = palette_panel.want(&sheet, &data, sheet.columns);
+    int rows = panel_want(&sheet, &palette_panel, &data, sheet.columns);
     box.h = rows * ROW + 2 * PAD;
     box.y = box.y + box.h > at->h ? (at->h > box.h ? at->h - box.h : 0) : box.y;
     sheet.top = box.y + PAD;
