@@ -314,7 +314,8 @@ static bool report(const Training *training, Err *err) {
     return ok;
 }
 
-/* The picture: the grid at the start, at the end and of the true depth, with the curve of the loss. */
+/* The picture: the grid at the start, at the end and of the true depth, with the curve of the loss.
+ */
 static bool draw(const Training *training, bool svg, Err *err) {
     const Options *options = training->options;
     const TrainKernels *k = &training->kernels;
