@@ -4,25 +4,9 @@
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# expect STATUS PATTERN ARGUMENTS...: exit status, and the one line on standard error.
-expect() {
-    status=$1 pattern=$2
-    shift 2
-    "$BEVSCOPE" "$@" >"$folder/out" 2>"$folder/err"
-    got=$?
-    ok=0
-    [ "$got" = "$status" ] || ok=1
-    if [ -n "$pattern" ]; then
-        grep -qE -e "$pattern" "$folder/err" || ok=1
-        [ "$(wc -l <"$folder/err")" = 1 ] || ok=1
-    fi
-    [ $ok = 0 ] || { echo "# exit $got instead of $status:"; sed 's/^/# /' "$folder/err"; }
-    tap_ok $ok "bevscope $*: exit $status $pattern"
-}
-
-expect 0 '' --help
-expect 0 '' --version
-expect 0 '' --list
+tap_expect 0 '' --help
+tap_expect 0 '' --version
+tap_expect 0 '' --list
 cp "$folder/out" "$folder/list"
 "$BEVSCOPE" --man >"$folder/man"
 "$BEVSCOPE" export toy "$folder/arrays.npz" --device cpu >/dev/null
@@ -34,71 +18,71 @@ for name in $names; do
 done
 [ -n "$names" ] && [ -z "$missing" ]
 tap_ok $? "--list and the manual have every array that export writes:$missing"
-expect 0 '' --man
+tap_expect 0 '' --man
 for command in snapshot verify bench info export; do
-    expect 0 '' $command --help
+    tap_expect 0 '' $command --help
 done
-expect 2 'did you mean bench' bnech
-expect 2 'did you mean --dtype' bench --dtpye fp8
-expect 2 'bevscope --help shows the commands, --list the scenes' qq
-expect 2 'known: .*h200' regime toy --gpu xx
-expect 2 'known: reference, ' bench toy -k nonsense
-expect 2 'did you mean fp16' bench toy --dtype fp61
-expect 2 "known: .*viridis|did you mean viridis" snapshot toy --colormap virdis -o "$folder/x.png"
-expect 2 'no picture is named' snapshot toy
-expect 2 "'v2,v4' names several .snapshot draws one; --compare draws a second" snapshot toy -k v2,v4 \
+tap_expect 2 'did you mean bench' bnech
+tap_expect 2 'did you mean --dtype' bench --dtpye fp8
+tap_expect 2 'bevscope --help shows the commands, --list the scenes' qq
+tap_expect 2 'known: .*h200' regime toy --gpu xx
+tap_expect 2 'known: reference, ' bench toy -k nonsense
+tap_expect 2 'did you mean fp16' bench toy --dtype fp61
+tap_expect 2 "known: .*viridis|did you mean viridis" snapshot toy --colormap virdis -o "$folder/x.png"
+tap_expect 2 'no picture is named' snapshot toy
+tap_expect 2 "'v2,v4' names several .snapshot draws one; --compare draws a second" snapshot toy -k v2,v4 \
     -o "$folder/x.png"
-expect 2 'names several .live takes one' toy -k v2,v4 --plain
-expect 2 'usage: bevscope snapshot' snapshot -o "$folder/x.png"
-expect 2 'suffix' snapshot toy -o "$folder/x.jpg"
-expect 2 '--yaw: which camera is not said .add --camera' snapshot toy --device cpu --yaw 3 -o "$folder/x.png"
-expect 2 "there is no camera 'nobody'" snapshot toy --device cpu --camera nobody --dirty -o "$folder/x.png"
-expect 2 'an operator: it has no cameras' snapshot voxelize --device cpu --camera 0 --dirty -o "$folder/x.png"
-expect 2 'this grid is flat' snapshot toy --device cpu --slice 3 -o "$folder/x.png"
-expect 2 'is no slice: 0 to 15' snapshot occupancy --device cpu --slice 16 -o "$folder/x.png"
-expect 2 'LOW:HIGH' snapshot toy --device cpu --range 3:1 -o "$folder/x.png"
-expect 2 'not a whole number' snapshot toy --channels 2.5 -o "$folder/x.png"
-expect 2 'not a whole number' snapshot toy --channels 0 -o "$folder/x.png"
-expect 2 'takes no value' snapshot toy --table=3 -o "$folder/x.png"
-expect 2 'add --backward' snapshot toy --cell 1,1 -o "$folder/x.png"
-expect 2 'add --backward' snapshot toy --loss box -o "$folder/x.png"
+tap_expect 2 'names several .live takes one' toy -k v2,v4 --plain
+tap_expect 2 'usage: bevscope snapshot' snapshot -o "$folder/x.png"
+tap_expect 2 'suffix' snapshot toy -o "$folder/x.jpg"
+tap_expect 2 '--yaw: which camera is not said .add --camera' snapshot toy --device cpu --yaw 3 -o "$folder/x.png"
+tap_expect 2 "there is no camera 'nobody'" snapshot toy --device cpu --camera nobody --dirty -o "$folder/x.png"
+tap_expect 2 'an operator: it has no cameras' snapshot voxelize --device cpu --camera 0 --dirty -o "$folder/x.png"
+tap_expect 2 'this grid is flat' snapshot toy --device cpu --slice 3 -o "$folder/x.png"
+tap_expect 2 'is no slice: 0 to 15' snapshot occupancy --device cpu --slice 16 -o "$folder/x.png"
+tap_expect 2 'LOW:HIGH' snapshot toy --device cpu --range 3:1 -o "$folder/x.png"
+tap_expect 2 'not a whole number' snapshot toy --channels 2.5 -o "$folder/x.png"
+tap_expect 2 'not a whole number' snapshot toy --channels 0 -o "$folder/x.png"
+tap_expect 2 'takes no value' snapshot toy --table=3 -o "$folder/x.png"
+tap_expect 2 'add --backward' snapshot toy --cell 1,1 -o "$folder/x.png"
+tap_expect 2 'add --backward' snapshot toy --loss box -o "$folder/x.png"
 for words in '--compare fp8' '--table'; do
     # shellcheck disable=SC2086
-    expect 2 'shows one run' snapshot toy --backward $words -o "$folder/x.png"
+    tap_expect 2 'shows one run' snapshot toy --backward $words -o "$folder/x.png"
 done
-expect 2 'cells are 0,0 to 199,199' snapshot canonical --backward --cell 200,3 -o "$folder/x.png" \
+tap_expect 2 'cells are 0,0 to 199,199' snapshot canonical --backward --cell 200,3 -o "$folder/x.png" \
     --device cpu
-expect 2 'is not X,Y' snapshot canonical --backward --cell 7 -o "$folder/x.png" --device cpu
-expect 2 'no point falls into that cell' snapshot canonical --backward --cell 0,0 --device cpu \
+tap_expect 2 'is not X,Y' snapshot canonical --backward --cell 7 -o "$folder/x.png" --device cpu
+tap_expect 2 'no point falls into that cell' snapshot canonical --backward --cell 0,0 --device cpu \
     -o "$folder/x.png"
-expect 2 'none in FP8 .choose fp32' snapshot canonical --backward --dtype fp8 --device cpu \
+tap_expect 2 'none in FP8 .choose fp32' snapshot canonical --backward --dtype fp8 --device cpu \
     -o "$folder/x.png"
-expect 2 "'circle' is not known" snapshot toy --backward --loss circle -o "$folder/x.png"
-expect 2 'none in FP8 .choose fp32' train toy --dtype fp8 --device cpu
-expect 2 'computes gradients' train toy --kernel grad_reference --device cpu
-expect 2 'the suffix does not say' train toy --device cpu -o "$folder/x.txt"
-expect 2 "'0' is not a whole number" train toy --steps 0 --device cpu
-expect 2 'needs a value' bench toy --dtype
-expect 2 'is no device' info --device tpu
-expect 4 'cuda|CUDA|driver|device' info --device 7
+tap_expect 2 "'circle' is not known" snapshot toy --backward --loss circle -o "$folder/x.png"
+tap_expect 2 'none in FP8 .choose fp32' train toy --dtype fp8 --device cpu
+tap_expect 2 'computes gradients' train toy --kernel grad_reference --device cpu
+tap_expect 2 'the suffix does not say' train toy --device cpu -o "$folder/x.txt"
+tap_expect 2 "'0' is not a whole number" train toy --steps 0 --device cpu
+tap_expect 2 'needs a value' bench toy --dtype
+tap_expect 2 'is no device' info --device tpu
+tap_expect 4 'cuda|CUDA|driver|device' info --device 7
 if "$BEVSCOPE" --version | grep -q 'CUDA kernels: yes'; then
-    expect 4 'does not run on the CPU .on the CPU: cpu_race' bench toy --device cpu --kernel race
+    tap_expect 4 'does not run on the CPU .on the CPU: cpu_race' bench toy --device cpu --kernel race
 else
-    expect 4 'needs a build with CUDA .on the CPU: cpu_race' bench toy --device cpu --kernel race
+    tap_expect 4 'needs a build with CUDA .on the CPU: cpu_race' bench toy --device cpu --kernel race
 fi
-expect 2 'did you mean intersection' info intersektion --device cpu
-expect 1 'folder|directory' snapshot toy --device cpu -o "$folder/none/x.png"
+tap_expect 2 'did you mean intersection' info intersektion --device cpu
+tap_expect 1 'folder|directory' snapshot toy --device cpu -o "$folder/none/x.png"
 
-expect 0 '' info histogram --skew 2 --device cpu
+tap_expect 0 '' info histogram --skew 2 --device cpu
 grep -q '^operator  *Histogram.*1,024 bins, skew 2$' "$folder/out"
 tap_ok $? 'info says what an operator scene is'
-expect 0 '' info toy --device cpu
+tap_expect 0 '' info toy --device cpu
 ! grep -q '^operator' "$folder/out"
 tap_ok $? 'and nothing of it where there are cameras'
-expect 0 '' info toy --format json --device cpu
+tap_expect 0 '' info toy --format json --device cpu
 tap_run 'info --format json is JSON' python3 -m json.tool "$folder/out" /dev/null
 
-expect 0 '' verify toy --format json --device cpu
+tap_expect 0 '' verify toy --format json --device cpu
 cat >"$folder/verify.py" <<'PY'
 import json, sys
 report = json.load(open(sys.argv[1]))
@@ -120,29 +104,29 @@ for time in 0 0.5 1; do
     "$BEVSCOPE" export highway "$folder/clip/$time.npz" -c 16 --time $time --device cpu >/dev/null
 done
 one="-k cpu_v4 -d fp8 -a nearest --device cpu --format json"
-expect 0 '' verify highway -c 16 --time 0.5 $one
+tap_expect 0 '' verify highway -c 16 --time 0.5 $one
 cp "$folder/out" "$folder/alone"
-expect 0 '' verify "$folder/clip" $one
+tap_expect 0 '' verify "$folder/clip" $one
 cp "$folder/out" "$folder/whole"
 cp "$folder/clip/0.npz" "$folder/clip/2.npz"
-expect 0 '' verify "$folder/clip" --moments 2 $one
+tap_expect 0 '' verify "$folder/clip" --moments 2 $one
 cp "$folder/out" "$folder/spread"
 "$BEVSCOPE" export highway "$folder/clip/3.npz" -c 8 >/dev/null
-expect 1 'clip/3.npz: feat: shape .*, 8), but 0.* has .*, 16)' verify "$folder/clip" $one
-expect 2 'not a whole number from 1 to 10000' verify highway --moments 0
-expect 2 'no-clip: neither a file nor a known scene' verify "$folder/no-clip" --device cpu
-expect 3 '' verify highway -c 16 --moments 3 --cosine 0.99999 $one
+tap_expect 1 'clip/3.npz: feat: shape .*, 8), but 0.* has .*, 16)' verify "$folder/clip" $one
+tap_expect 2 'not a whole number from 1 to 10000' verify highway --moments 0
+tap_expect 2 'no-clip: neither a file nor a known scene' verify "$folder/no-clip" --device cpu
+tap_expect 3 '' verify highway -c 16 --moments 3 --cosine 0.99999 $one
 cp "$folder/out" "$folder/line"
 grep -q 'cosine .* is below the line' "$folder/err" &&
     grep -q '3 of 3 moments of selections fail a gate or a line' "$folder/err"
 tap_ok $? 'verify --cosine says what is below the line'
-expect 3 '' verify highway -c 16 --moments 3 --max-abs 1.9 $one
+tap_expect 3 '' verify highway -c 16 --moments 3 --max-abs 1.9 $one
 grep -q 'max abs 2.0205 is above the line 1.9' "$folder/err" &&
     grep -q '1 of 3 moments of selections fail a gate or a line' "$folder/err" &&
     [ "$(grep -c '"within_lines": false' "$folder/out")" = 1 ]
 tap_ok $? 'verify --max-abs says what is above the line, and the class'
-expect 0 '' verify highway -c 16 --moments 3 --max-abs 2.1 --cosine 0.99 $one
-expect 0 '' verify highway -c 16 --moments 3 $one
+tap_expect 0 '' verify highway -c 16 --moments 3 --max-abs 2.1 --cosine 0.99 $one
+tap_expect 0 '' verify highway -c 16 --moments 3 $one
 cat >"$folder/moments.py" <<'PY'
 import json, sys
 toy, alone, clip, line, spread = (json.load(open(name)) for name in sys.argv[1:])
@@ -164,9 +148,9 @@ tap_run 'verify: all moments, the worst with its class; each as it is alone' \
     python3 "$folder/moments.py" "$folder/out" "$folder/alone" "$folder/whole" "$folder/line" "$folder/spread"
 
 # An outlier: block scales of 16 channels lose their block, E4M3 stands; the plain rel L2 hides both.
-expect 0 '' verify toy -c 32 -k cpu_v4 -d fp8,nvfp4 -a nearest --device cpu --format json
+tap_expect 0 '' verify toy -c 32 -k cpu_v4 -d fp8,nvfp4 -a nearest --device cpu --format json
 cp "$folder/out" "$folder/plain"
-expect 0 '' verify toy -c 32 -k cpu_v4 -d fp8,nvfp4 -a nearest --device cpu --format json --outlier 1000
+tap_expect 0 '' verify toy -c 32 -k cpu_v4 -d fp8,nvfp4 -a nearest --device cpu --format json --outlier 1000
 cat >"$folder/outlier.py" <<'PY'
 import json, sys
 plain, large = ({row["dtype"]: row for row in json.load(open(name))["results"]} for name in sys.argv[1:])
@@ -180,12 +164,12 @@ tap_run 'verify --outlier: E4M3 stands, a block of NVFP4 does not, and rel L2 do
 # INT8 with one scale collapses, with a scale a channel it stands.
 int8="verify toy -c 32 -k cpu_v4 -d int8_fp16 -a nearest --device cpu --format json"
 for outlier in 1 100; do
-    expect 0 '' $int8 --scales channel --outlier $outlier
+    tap_expect 0 '' $int8 --scales channel --outlier $outlier
     cp "$folder/out" "$folder/channel-$outlier"
 done
-expect 0 '' $int8
+tap_expect 0 '' $int8
 cp "$folder/out" "$folder/tensor-1"
-expect 0 '' $int8 --outlier 100
+tap_expect 0 '' $int8 --outlier 100
 cat >"$folder/outlier.py" <<'PY'
 import json, sys
 one, channel, large, channel_large = (json.load(open(name))["results"][0] for name in sys.argv[1:])
@@ -195,13 +179,13 @@ assert abs(channel_large["channels_l2"] / channel["channels_l2"] - 1) < 0.01, (c
 PY
 tap_run 'verify --outlier: INT8 with a scale a tensor collapses, with a scale a channel it stands' \
     python3 "$folder/outlier.py" "$folder/tensor-1" "$folder/channel-1" "$folder/out" "$folder/channel-100"
-expect 2 'outlier.*not a number from 1 to 1000' verify toy --outlier 0
-expect 2 'outlier.*not a number from 1 to 1000' verify toy --outlier nan
+tap_expect 2 'outlier.*not a number from 1 to 1000' verify toy --outlier 0
+tap_expect 2 'outlier.*not a number from 1 to 1000' verify toy --outlier nan
 
 # All kernels in one format, one kernel in all.
-expect 0 '' bench toy --quick --format json --device cpu --dtype fp16
+tap_expect 0 '' bench toy --quick --format json --device cpu --dtype fp16
 cp "$folder/out" "$folder/kernels"
-expect 0 '' bench toy --quick --format json --device cpu --dtype all --align nearest,bilinear -k cpu_v4
+tap_expect 0 '' bench toy --quick --format json --device cpu --dtype all --align nearest,bilinear -k cpu_v4
 cat >"$folder/bench.py" <<'PY'
 import json, sys
 kernels, formats = (json.load(open(name)) for name in sys.argv[1:])
@@ -233,24 +217,24 @@ for name, factor, noise, cpu in (("fast", 1e-6, 0, None), ("noisy", 1, 1e9, None
 PY
 python3 "$folder/older.py" "$folder/kernels" "$folder"
 again="bench toy --quick --device cpu --dtype fp16 -k cpu_v3,cpu_v4 --cache warm"
-expect 3 '2 of 2 rows are slower by more than 5% and noise, the worst toy, cpu_v.*2 of them did not settle' $again \
+tap_expect 3 '2 of 2 rows are slower by more than 5% and noise, the worst toy, cpu_v.*2 of them did not settle' $again \
     --against "$folder/fast.json" --fail 5% --png "$folder/ratios.png" --format json
 [ "$(grep -c '"against": "slower"' "$folder/out")" = 2 ] && [ -s "$folder/ratios.png" ]
 tap_ok $? 'bench --against: the ratios are in the table, and a figure'
-expect 0 '' $again --against "$folder/noisy.json" --fail 5% --png "$folder/ratios.svg"
+tap_expect 0 '' $again --against "$folder/noisy.json" --fail 5% --png "$folder/ratios.svg"
 grep -q '<svg' "$folder/ratios.svg" && head -c 8 "$folder/ratios.png" | grep -q PNG
 tap_ok $? 'bench --against: the figure is PNG, or SVG by its suffix'
-expect 0 '' $again --against "$folder/slow.json" --fail 0%
-expect 0 '' $again --against "$folder/fast.json"
-expect 2 'measured on Z80, but this is .* .figures of two machines' $again --against "$folder/other.json"
-expect 2 'no latency that bench measured' $again --against "$folder/whole"
-expect 2 'launches in a row .leave --single out' $again --against "$folder/fast.json" --single
-expect 2 'there is nothing to compare with .add --against' $again --fail 5%
-expect 2 "'fast' is no percentage" $again --against "$folder/fast.json" --fail fast
-expect 2 'recorded figures are not compared' bench --recorded --against "$folder/fast.json"
+tap_expect 0 '' $again --against "$folder/slow.json" --fail 0%
+tap_expect 0 '' $again --against "$folder/fast.json"
+tap_expect 2 'measured on Z80, but this is .* .figures of two machines' $again --against "$folder/other.json"
+tap_expect 2 'no latency that bench measured' $again --against "$folder/whole"
+tap_expect 2 'launches in a row .leave --single out' $again --against "$folder/fast.json" --single
+tap_expect 2 'there is nothing to compare with .add --against' $again --fail 5%
+tap_expect 2 "'fast' is no percentage" $again --against "$folder/fast.json" --fail fast
+tap_expect 2 'recorded figures are not compared' bench --recorded --against "$folder/fast.json"
 
 for format in table markdown csv; do
-    expect 0 '' bench toy --quick --format $format --device cpu --dtype fp16 -k cpu_v3
+    tap_expect 0 '' bench toy --quick --format $format --device cpu --dtype fp16 -k cpu_v3
     [ "$(grep -c cpu_v3 "$folder/out")" = 2 ]
     tap_ok $? "bench --format $format shows both cache states"
 done
@@ -272,37 +256,37 @@ for command in "info" "bench --quick -k cpu_v4" "verify" "regime" "live --plain 
         ! grep -q "$(printf '\302\233')" "$folder/out"
     tap_ok $? "$command: control characters in a file's name stay out (exit $status)"
 done
-expect 2 'no list of sizes' bench toy --l2-carveout 1,x --device cpu
-expect 2 'no list of sizes' bench toy --l2-carveout -1 --device cpu
-expect 2 'more than 16' bench toy --l2-carveout 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 --device cpu
-expect 4 'needs a GPU' bench toy --l2-carveout 0 --device cpu
-expect 0 '' bench --recorded --l2-carveout all canonical --dtype fp16
+tap_expect 2 'no list of sizes' bench toy --l2-carveout 1,x --device cpu
+tap_expect 2 'no list of sizes' bench toy --l2-carveout -1 --device cpu
+tap_expect 2 'more than 16' bench toy --l2-carveout 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 --device cpu
+tap_expect 4 'needs a GPU' bench toy --l2-carveout 0 --device cpu
+tap_expect 0 '' bench --recorded --l2-carveout all canonical --dtype fp16
 grep -q 'L2 left MiB' "$folder/out" && grep -q 'v3_small_l2' "$folder/out"
 tap_ok $? 'bench --recorded --l2-carveout shows the experiment'
-expect 0 '' bench --recorded canonical --dtype fp16 --align nearest
+tap_expect 0 '' bench --recorded canonical --dtype fp16 --align nearest
 ! grep -q 'L2 left MiB' "$folder/out" && [ "$(grep -c 'v3_small_l2 .* warm' "$folder/out")" = 1 ]
 tap_ok $? 'bench --recorded shows the whole L2 only'
-expect 0 '' bench --recorded histogram --skew 2 --dtype fp16
+tap_expect 0 '' bench --recorded histogram --skew 2 --dtype fp16
 grep -q 'histogram, skew 2  *v4 ' "$folder/out" && ! grep -q 'histogram  ' "$folder/out"
 tap_ok $? 'bench --recorded --skew shows that skew only'
-expect 0 '' bench --recorded histogram --skew 1 --dtype fp16
+tap_expect 0 '' bench --recorded histogram --skew 1 --dtype fp16
 grep -q 'histogram  *v4 ' "$folder/out" && ! grep -q 'skew' "$folder/out"
 tap_ok $? "bench --recorded: the scene's own skew is no other scene"
-expect 1 'nothing recorded fits .bench --recorded alone' bench --recorded histogram --skew 3
-expect 2 'need a scene' bench --recorded --skew 2
-expect 2 'for operator scenes' bench --recorded canonical --skew 2
-expect 0 '' info --probe --device cpu
+tap_expect 1 'nothing recorded fits .bench --recorded alone' bench --recorded histogram --skew 3
+tap_expect 2 'need a scene' bench --recorded --skew 2
+tap_expect 2 'for operator scenes' bench --recorded canonical --skew 2
+tap_expect 0 '' info --probe --device cpu
 grep -q 'L2 read .*GB/s' "$folder/out" && grep -q recorded "$folder/out"
 tap_ok $? 'info --probe without a GPU: what was recorded, and it says so'
 
 # Pictures: same scene, same options, same bytes; nothing but the picture is left behind.
 for name in a.png b.png a.svg b.svg; do
-    expect 0 '' snapshot toy -o "$folder/$name" --device cpu
+    tap_expect 0 '' snapshot toy -o "$folder/$name" --device cpu
 done
 tap_run 'same options, same PNG' cmp "$folder/a.png" "$folder/b.png"
 tap_run 'same options, same SVG' cmp "$folder/a.svg" "$folder/b.svg"
 for name in c.png d.png c.svg d.svg; do
-    expect 0 '' snapshot toy --backward -o "$folder/$name" --device cpu
+    tap_expect 0 '' snapshot toy --backward -o "$folder/$name" --device cpu
 done
 grep -q '^pixels .* feed it; the brightest: front, column 2' "$folder/out" &&
     grep -q 'chosen: the strongest features of all' "$folder/out"
@@ -311,31 +295,31 @@ tap_run 'backward: same options, same PNG' cmp "$folder/c.png" "$folder/d.png"
 tap_run 'backward: same options, same SVG' cmp "$folder/c.svg" "$folder/d.svg"
 ! cmp -s "$folder/a.png" "$folder/c.png"
 tap_ok $? 'and another one than forward'
-expect 0 '' train toy --steps 3 --device cpu --format csv -o "$folder/train.png"
+tap_expect 0 '' train toy --steps 3 --device cpu --format csv -o "$folder/train.png"
 awk -F, 'NR == 2 { first = $2 } NR > 1 && $2 < least + 0 || NR == 2 { least = $2 }
     END { exit !(NR == 5 && least < first / 2) }' "$folder/out"
 tap_ok $? 'train descends, and csv has every step'
 [ "$(head -c 4 "$folder/train.png" | tail -c 3)" = PNG ]
 tap_ok $? 'and draws start, end and truth'
 for kernel in cpu_grad_owner grad_reference; do
-    expect 0 '' snapshot toy --backward -k $kernel --timing measured -d fp32 -a bilinear \
+    tap_expect 0 '' snapshot toy --backward -k $kernel --timing measured -d fp32 -a bilinear \
         --loss class -o "$folder/c.png" --device cpu
     grep -q "back by $kernel" "$folder/out"
     tap_ok $? "--kernel names the way back: $kernel"
 done
-expect 0 '' snapshot toy --compare bilinear,fp8 --view norm -o "$folder/a.png" --device cpu
-expect 0 '' snapshot toy --view error --dtype nvfp4 --theme dark -o "$folder/a.png" --device cpu
+tap_expect 0 '' snapshot toy --compare bilinear,fp8 --view norm -o "$folder/a.png" --device cpu
+tap_expect 0 '' snapshot toy --view error --dtype nvfp4 --theme dark -o "$folder/a.png" --device cpu
 ! cmp -s "$folder/a.png" "$folder/b.png"
 tap_ok $? 'another view gives another picture'
 
 # A scene exported to NumPy's format and read back gives the same picture.
-expect 0 '' export toy "$folder/toy.npz"
-expect 0 '' snapshot "$folder/toy.npz" --view norm --dtype fp32 --title same -o "$folder/npz.png" \
+tap_expect 0 '' export toy "$folder/toy.npz"
+tap_expect 0 '' snapshot "$folder/toy.npz" --view norm --dtype fp32 --title same -o "$folder/npz.png" \
     --device cpu --timing off --no-outlines
-expect 0 '' snapshot toy --view norm --dtype fp32 --title same -o "$folder/json.png" \
+tap_expect 0 '' snapshot toy --view norm --dtype fp32 --title same -o "$folder/json.png" \
     --device cpu --timing off --no-outlines
-expect 0 '' snapshot "$folder/toy.npz" --backward -o "$folder/back.png" --device cpu
-expect 2 'no objects' snapshot "$folder/toy.npz" --backward --loss box -o "$folder/back.png" \
+tap_expect 0 '' snapshot "$folder/toy.npz" --backward -o "$folder/back.png" --device cpu
+tap_expect 2 'no objects' snapshot "$folder/toy.npz" --backward --loss box -o "$folder/back.png" \
     --device cpu
 
 # Every failed write is reported.
@@ -454,7 +438,7 @@ tap_ok $? 'a small stack is raised'
 [ $? = 1 ] && grep -q 'stack: 500 kB, needs 1024 (ulimit -s 8192)' "$folder/err"
 tap_ok $? 'one that cannot be raised is named'
 export OMP_NUM_THREADS=99999999
-expect 2 '^bevscope: OMP_NUM_THREADS: 99999999 threads, must be at most 1024 ' info toy --device cpu
+tap_expect 2 '^bevscope: OMP_NUM_THREADS: 99999999 threads, must be at most 1024 ' info toy --device cpu
 unset OMP_NUM_THREADS
 
 # Plain lines show the tables of the screen, one by one.

@@ -5,30 +5,17 @@
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# refuse STATUS PATTERN ARGUMENTS...: one line on standard error.
-refuse() {
-    status=$1 pattern=$2
-    shift 2
-    "$BEVSCOPE" "$@" >"$folder/out" 2>"$folder/err"
-    got=$?
-    [ "$got" = "$status" ] && grep -qE -e "$pattern" "$folder/err" &&
-        [ "$(wc -l <"$folder/err")" = 1 ]
-    ok=$?
-    [ $ok = 0 ] || { echo "# exit $got:"; sed 's/^/# /' "$folder/err"; }
-    tap_ok $ok "bevscope $*: exit $status, $pattern"
-}
-
-refuse 2 'did you mean a6000' regime toy --gpu a600
-refuse 2 'did you mean roofline' plot rofline toy -o "$folder/x.png"
-refuse 2 'no picture is named' plot mrc toy
-refuse 2 'suffix' plot mrc toy -o "$folder/x.gif"
-refuse 2 'no folder is named' report toy
-refuse 2 'more than one format' plot mrc toy -d fp8,fp16 -o "$folder/x.png"
-refuse 2 'more than one align' report toy -a all -o "$folder/x"
+tap_expect 2 'did you mean a6000' regime toy --gpu a600
+tap_expect 2 'did you mean roofline' plot rofline toy -o "$folder/x.png"
+tap_expect 2 'no picture is named' plot mrc toy
+tap_expect 2 'suffix' plot mrc toy -o "$folder/x.gif"
+tap_expect 2 'no folder is named' report toy
+tap_expect 2 'more than one format' plot mrc toy -d fp8,fp16 -o "$folder/x.png"
+tap_expect 2 'more than one align' report toy -a all -o "$folder/x"
 "$BEVSCOPE" regime toy --gpu h200 >"$folder/toy" && grep -q 'footprint 900 B, gather traffic 1.03 kB' "$folder/toy"
 tap_ok $? 'regime: a small footprint is no zero'
-refuse 2 'is not a number from 0.01' regime toy --l2-mb 0
-refuse 1 'cannot be made|Not a directory|File exists' report toy -o "$0/x"
+tap_expect 2 'is not a number from 0.01' regime toy --l2-mb 0
+tap_expect 1 'cannot be made|Not a directory|File exists' report toy -o "$0/x"
 
 good='"name": "mine", "compute_capability": [8, 6], "multiprocessors": 84, "dram_gbps": 768'
 gpu_file() { echo "{$1}" >"$folder/gpu.json"; }
@@ -43,13 +30,13 @@ for case in "$good|l2_mb" "$good, \"l2_mb\": -6|l2_mb.*-6" "$good, \"l2_mb\": \"
     "$good, \"l2_mb\": 6, \"l2_gbps\": 0|l2_gbps.*0" \
     "$good, \"l2_mb\": 6, \"converts_fp8\": \"maybe\"|converts_fp8.*maybe"; do
     gpu_file "${case%|*}"
-    refuse 1 "gpu.json.*${case##*|}" regime toy --gpu-file "$folder/gpu.json"
+    tap_expect 1 "gpu.json.*${case##*|}" regime toy --gpu-file "$folder/gpu.json"
 done
 echo 'no JSON' >"$folder/gpu.json"
-refuse 1 'gpu.json.*line 1' regime toy --gpu-file "$folder/gpu.json"
+tap_expect 1 'gpu.json.*line 1' regime toy --gpu-file "$folder/gpu.json"
 echo '[1]' >"$folder/gpu.json"
-refuse 1 'is an array, must be an object' regime toy --gpu-file "$folder/gpu.json"
-refuse 1 'none.json' regime toy --gpu-file "$folder/none.json"
+tap_expect 1 'is an array, must be an object' regime toy --gpu-file "$folder/gpu.json"
+tap_expect 1 'none.json' regime toy --gpu-file "$folder/none.json"
 
 stage='{"name": "a", "part": "pooling", "ms": 1}'
 for case in '|title' "\"stages\": []|stages" "\"stages\": [$stage, {\"name\": \"b\"}]|stages.1..part.*missing" \
@@ -59,7 +46,7 @@ for case in '|title' "\"stages\": []|stages" "\"stages\": [$stage, {\"name\": \"
     fields='"title": "mine", "gpu": "any", "source": "a trace", '
     [ "$case" != '|title' ] || fields=
     echo "{$fields${case%|*}}" >"$folder/network.json"
-    refuse 1 "network.json.*${case##*|}" plot network toy --network "$folder/network.json" -o "$folder/x.png"
+    tap_expect 1 "network.json.*${case##*|}" plot network toy --network "$folder/network.json" -o "$folder/x.png"
 done
 echo "{\"title\": \"mine\", \"gpu\": \"any\", \"source\": \"a trace\", \"stages\": [$stage]}" >"$folder/network.json"
 tap_run 'a network from a file' "$BEVSCOPE" plot network toy --network "$folder/network.json" -o "$folder/network.png"
@@ -166,9 +153,9 @@ for kind in working-set mrc roofline terms; do
     tap_ok $? "$kind: not that of the way forward"
 done
 for kind in sweep dtype published; do
-    refuse 2 'follows forward kernels only' plot $kind toy --direction backward -o "$folder/x.png"
+    tap_expect 2 'follows forward kernels only' plot $kind toy --direction backward -o "$folder/x.png"
 done
-refuse 2 'shows one direction' plot mrc toy --direction both -o "$folder/x.png"
+tap_expect 2 'shows one direction' plot mrc toy --direction both -o "$folder/x.png"
 tap_run 'a report of the way back' "$BEVSCOPE" report toy --direction backward -o "$folder/back"
 grep -q 'The way back' "$folder/back/report.html" && grep -q grad_owner "$folder/back/report.html" &&
     ! grep -q 'How far off' "$folder/back/report.html" &&

@@ -37,28 +37,19 @@ tap_ok $? '80 columns for a kernel, 160 for two'
     cmp "$folder/a.png" "$folder/b.png" && [ "$(head -c 4 "$folder/a.png" | tail -c 3)" = PNG ]
 tap_ok $? 'the picture is a PNG, the same twice'
 
-# expect STATUS PATTERN ARGUMENTS...: exit status, and the one line on standard error.
-expect() {
-    status=$1 pattern=$2
-    shift 2
-    "$BEVSCOPE" steps "$@" >"$folder/out" 2>"$folder/err"
-    got=$?
-    [ $got = "$status" ] && [ "$(wc -l <"$folder/err")" = 1 ] && grep -qE -e "$pattern" "$folder/err"
-    tap_ok $? "steps $*: exit $status, $pattern"
-}
-expect 2 'cells are 0,0 to 2,4' toy --cell 3,0
-expect 2 'is not X,Y' toy --cell 3
-expect 2 'is not X,Y' toy --cell 1,2,3
-expect 2 'no warp works on cell' toy -k v2 --cell 2,4
-expect 2 'has blocks 0 to' toy -k v2 --block 99
-expect 2 'a block has warps 0 to 7' toy -k v2 --block 0 --warp 9
-expect 2 'owns anything' toy -k v2 --block 0 --warp 7
-expect 2 'not known' toy -k v9
-expect 2 'not one kernel or two' toy -k v2,v2_do,v4
-expect 2 'only those of CUDA kernels' toy -k cpu_v2
-expect 2 'choose v3_small_l2 or v3_large_l2' toy -k v3
-expect 2 'steps 1 to 4' toy -k v2 --from 99
-expect 1 'folder|directory' toy -k v2 --png "$folder/none/a.png"
+tap_expect 2 'cells are 0,0 to 2,4' steps toy --cell 3,0
+tap_expect 2 'is not X,Y' steps toy --cell 3
+tap_expect 2 'is not X,Y' steps toy --cell 1,2,3
+tap_expect 2 'no warp works on cell' steps toy -k v2 --cell 2,4
+tap_expect 2 'has blocks 0 to' steps toy -k v2 --block 99
+tap_expect 2 'a block has warps 0 to 7' steps toy -k v2 --block 0 --warp 9
+tap_expect 2 'owns anything' steps toy -k v2 --block 0 --warp 7
+tap_expect 2 'not known' steps toy -k v9
+tap_expect 2 'not one kernel or two' steps toy -k v2,v2_do,v4
+tap_expect 2 'only those of CUDA kernels' steps toy -k cpu_v2
+tap_expect 2 'choose v3_small_l2 or v3_large_l2' steps toy -k v3
+tap_expect 2 'steps 1 to 4' steps toy -k v2 --from 99
+tap_expect 1 'folder|directory' steps toy -k v2 --png "$folder/none/a.png"
 
 cat >"$folder/steps.keys" <<'KEYS'
 steps-at 2
@@ -107,7 +98,7 @@ tap_ok $? 'the passes of channel tiles are counted'
 "$BEVSCOPE" steps canonical -k v2,v2_do --block 2632 --warp 1 --count 2 >"$folder/block.txt" &&
     [ "$(grep -o 'cell 123,100' "$folder/block.txt" | wc -l)" -ge 2 ]
 tap_ok $? 'of a block, the second kernel follows the same cell'
-expect 2 '0 to 31' toy -k v2 --lane 32
+tap_expect 2 '0 to 31' steps toy -k v2 --lane 32
 
 cat >"$folder/run.keys" <<'KEYS'
 kernel v2

@@ -12,14 +12,6 @@ judge() { # options, and the file that takes the JSON
     tap_run "sensitivity $*" tap_quiet "$BEVSCOPE" sensitivity "$@" -f json -o "$file"
 }
 
-refuses() { # words of the only line, name, arguments
-    words=$1 name=$2
-    shift 2
-    ! "$BEVSCOPE" sensitivity "$@" >out 2>err && [ "$(wc -l <err)" = 1 ] && grep -qF -e "$words" err
-    tap_ok $? "$name"
-    sed 's/^/# /' err
-}
-
 mkdir clip
 "$BEVSCOPE" export street.json clip/0.npz -c 40 >/dev/null
 "$BEVSCOPE" export street.json clip/1.npz -c 40 --time 0.5 >/dev/null
@@ -82,8 +74,8 @@ tap_script "formats of three kinds" '
 rows = {(row["dtype"], row["tensor"]): row for row in json.load(open("other-mixed.json"))["results"]}
 mixed, parts = rows["mixed", "mixed"], rows["fp8", "features"]
 assert mixed["stored"] == "uint8, fp8, fp32" and 0.9 < mixed["harm"] / parts["harm"] < 1.1, (mixed, parts)'
-refuses "not three number formats: int8,fp17,fp16" "an unknown format" street.json --mixed int8,fp17,fp16
-refuses "not three number formats: int8" "one format of three" street.json --mixed int8
+tap_refuses "not three number formats: int8,fp17,fp16" "an unknown format" sensitivity street.json --mixed int8,fp17,fp16
+tap_refuses "not three number formats: int8" "one format of three" sensitivity street.json --mixed int8
 judge large.json street.json -c 40 -d nvfp4 --outlier 1000
 tap_script "an outlier harms the group that shares its blocks" '
 groups = [row for row in json.load(open("large.json"))["groups"] if row["tensor"] == "features"]
@@ -105,9 +97,9 @@ tap_script "the three together have the recorded latency of their format" '
 rows = {row["tensor"]: row["recorded_us"] for row in json.load(open("canonical.json"))["results"]}
 recorded = [row["median_us"] for row in json.load(open("recorded.json"))["results"]]
 assert rows["all"] in recorded and rows["depth"] is None, (rows, recorded)'
-refuses "sensitivity" "no scene"
-refuses "no-scene: neither a file" "an unknown scene" no-scene
-refuses "not a whole number from 1" "no moment" toy --moments 0
+tap_refuses "sensitivity" "no scene" sensitivity
+tap_refuses "no-scene: neither a file" "an unknown scene" sensitivity no-scene
+tap_refuses "not a whole number from 1" "no moment" sensitivity toy --moments 0
 "$BEVSCOPE" export street.json clip/2.npz -c 8 >/dev/null
-refuses "clip/2.npz: feat: shape" "moments of other channels" clip
+tap_refuses "clip/2.npz: feat: shape" "moments of other channels" sensitivity clip
 tap_done
