@@ -236,18 +236,16 @@ static void follow(Weighed *points, int64_t count, Kept *kept) {
     }
 }
 
-/* What a copy of the map keeps, in percent. */
+/* What a pruned map keeps, in percent. */
 static bool prune_copy(const Workload *workload, const BevMap *map, const Prune *prune,
                        double *points, double *mass, Err *err) {
-    BevMap copy;
+    BevMap kept;
     Pruned pruned;
-    if (!scatter_copy(map, &copy, err))
-        return false;
-    bool ok =
-        scatter_prune(&copy, &workload->scene.shape, workload->features.depth, prune, &pruned, err);
+    bool ok = scatter_prune(map, &workload->scene.shape, workload->features.depth, prune, &kept,
+                            &pruned, err);
     *points = 100.0 * (double)pruned.points_kept / (double)pruned.points;
     *mass = 100 * pruned.mass_kept / pruned.mass;
-    scatter_free(&copy);
+    scatter_free(&kept);
     return ok;
 }
 

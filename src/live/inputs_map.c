@@ -155,10 +155,8 @@ static bool build_whole(BuiltMap *built, MapBuilder *builder, BevWhere where, co
 /* The points of the whole map that pruning keeps. */
 static bool prune(BuiltMap *built, Pruned *pruned, Err *err) {
     built->rig = built->whole->rig;
-    if (!scatter_copy(&built->whole->map, &built->map, err))
-        return false;
-    return scatter_prune(&built->map, &built->pruned_by->shape, built->pruned_by->values.depth,
-                         &built->prune, pruned, err);
+    return scatter_prune(&built->whole->map, &built->pruned_by->shape,
+                         built->pruned_by->values.depth, &built->prune, &built->map, pruned, err);
 }
 
 static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, const GiveUp *give_up,

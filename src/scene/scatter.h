@@ -50,12 +50,13 @@ PruneText prune_text(const Prune *prune);
 bool prune_is_off(const Prune *prune);
 bool prune_equal(const Prune *a, const Prune *b);
 
-/* Drops points; cells that lose all of theirs lose their interval. The order of the others stays.
- * `depth` is (camera, bin, h, w). Of equal depths of a pixel the nearer bins are kept first. The
- * largest error in a cell is the mass it loses times the largest feature. Fails without memory, and
- * where a pixel has fewer bins than `top`; then the map stays. */
-bool scatter_prune(BevMap *map, const BevShape *shape, const float *depth, const Prune *prune,
-                   Pruned *pruned, Err *err);
+/* A map without some points of `whole`; cells that lose all of theirs lose their interval. The
+ * order of the others stays. The caller frees `map`, which is empty after a failure. `depth` is
+ * (camera, bin, h, w). Of equal depths of a pixel the nearer bins are kept first. The largest error
+ * in a cell is the mass it loses times the largest feature. Fails without memory, and where a pixel
+ * has fewer bins than `top`. */
+bool scatter_prune(const BevMap *whole, const BevShape *shape, const float *depth,
+                   const Prune *prune, BevMap *map, Pruned *pruned, Err *err);
 
 /* Copies the arrays of a map. The caller frees with scatter_free. Fails without memory. */
 bool scatter_copy(const BevMap *map, BevMap *copy, Err *err);

@@ -68,7 +68,8 @@ bool scatter_even(BevMap *map, double evenness, Err *err) {
            err_set(err, ERR_FAILED, "even intervals", "choose a smaller scene", "out of memory");
 }
 
-bool scatter_copy(const BevMap *map, BevMap *copy, Err *err) {
+/* Arrays as large as the map's, with its contents or with none. */
+static bool allocate(const BevMap *map, bool contents, BevMap *copy, Err *err) {
     size_t points = (size_t)map->points * sizeof(int32_t);
     size_t intervals = (size_t)map->intervals * sizeof(int32_t);
     const void *from[] = {map->ranks_depth, map->ranks_feat,      map->ranks_bev,
@@ -80,7 +81,7 @@ bool scatter_copy(const BevMap *map, BevMap *copy, Err *err) {
     for (int i = 0; i < ARRAYS; i++) {
         to[i] = from[i] ? malloc(bytes[i] + 1) : NULL; /* never 0 bytes */
         ok = ok && (to[i] || !from[i]);
-        if (to[i])
+        if (to[i] && contents)
             memcpy(to[i], from[i], bytes[i]);
     }
     *copy = (BevMap){map->points, map->intervals, to[0], to[1], to[2], to[4], to[5], to[3]};
@@ -88,6 +89,10 @@ bool scatter_copy(const BevMap *map, BevMap *copy, Err *err) {
         return true;
     scatter_free(copy);
     return err_set(err, ERR_FAILED, "scatter map", "choose a smaller scene", "out of memory");
+}
+
+bool scatter_copy(const BevMap *map, BevMap *copy, Err *err) {
+    return allocate(map, true, copy, err);
 }
 
 /* ---- pruning --------------------------------------------------------------------------------- */
@@ -138,30 +143,20 @@ static void insert(Cut *best, int64_t *count, int64_t top, Cut next) {
     best[at] = next;
 }
 
-/* The cut of every pixel. NULL: no memory. */
+/* The cut of every pixel. NULL: no memory. One thread: on a busy machine a team waits longer for
+ * its last thread than it saves. */
 static Cut *find_cuts(const BevShape *shape, const float *depth, int64_t top) {
     const int64_t area = shape->feat_h * shape->feat_w, bins = shape->depth_bins;
     const int64_t pixels = shape->cameras * area;
-    Cut *cuts = malloc((size_t)pixels * sizeof *cuts + 1);
-    bool ok = cuts != NULL;
-#pragma omp parallel reduction(&& : ok)
-    {
-        Cut *best = malloc((size_t)top * sizeof *best);
-        ok = ok && best;
-#pragma omp for schedule(static)
-        for (int64_t pixel = 0; pixel < pixels; pixel++) {
-            const float *first = depth + pixel / area * bins * area + pixel % area;
-            int64_t count = 0;
-            for (int64_t bin = 0; ok && bin < bins; bin++)
-                insert(best, &count, top, (Cut){first[bin * area], (int32_t)bin});
-            if (ok)
-                cuts[pixel] = best[top - 1];
-        }
-        free(best);
+    Cut *cuts = malloc((size_t)(pixels + top) * sizeof *cuts), *best = cuts + pixels;
+    for (int64_t pixel = 0; cuts && pixel < pixels; pixel++) {
+        const float *first = depth + pixel / area * bins * area + pixel % area;
+        int64_t count = 0;
+        for (int64_t bin = 0; bin < bins; bin++)
+            insert(best, &count, top, (Cut){first[bin * area], (int32_t)bin});
+        cuts[pixel] = best[top - 1];
     }
-    if (!ok)
-        free(cuts);
-    return ok ? cuts : NULL;
+    return cuts;
 }
 
 typedef struct {
@@ -182,24 +177,24 @@ static bool keeps(const Keep *keep, const BevMap *map, int64_t point) {
                         : depth > cut->depth || (depth == cut->depth && bin <= cut->bin);
 }
 
-/* Moves the points that are kept to the front. */
-static void drop_points(BevMap *map, const Keep *keep, Pruned *pruned) {
+/* Copies the points that are kept. */
+static void take_points(const BevMap *whole, const Keep *keep, BevMap *map, Pruned *pruned) {
     int64_t kept = 0, intervals = 0;
-    for (int64_t i = 0, end = 0; i < map->intervals; i++) {
+    for (int64_t i = 0, end = 0; i < whole->intervals; i++) {
         int64_t start = kept, own = end;
-        end = own + map->interval_lengths[i];
+        end = own + whole->interval_lengths[i];
         for (int64_t t = own; t < end; t++) {
             double weight =
-                keep->depth[map->ranks_depth[t]] * (map->weights ? map->weights[t] : 1.0);
+                keep->depth[whole->ranks_depth[t]] * (whole->weights ? whole->weights[t] : 1.0);
             pruned->mass += weight;
-            if (!keeps(keep, map, t))
+            if (!keeps(keep, whole, t))
                 continue;
             pruned->mass_kept += weight;
-            map->ranks_depth[kept] = map->ranks_depth[t];
-            map->ranks_feat[kept] = map->ranks_feat[t];
-            map->ranks_bev[kept] = map->ranks_bev[t];
+            map->ranks_depth[kept] = whole->ranks_depth[t];
+            map->ranks_feat[kept] = whole->ranks_feat[t];
+            map->ranks_bev[kept] = whole->ranks_bev[t];
             if (map->weights)
-                map->weights[kept] = map->weights[t];
+                map->weights[kept] = whole->weights[t];
             kept++;
         }
         if (kept == start)
@@ -211,9 +206,10 @@ static void drop_points(BevMap *map, const Keep *keep, Pruned *pruned) {
     map->intervals = intervals;
 }
 
-bool scatter_prune(BevMap *map, const BevShape *shape, const float *depth, const Prune *prune,
-                   Pruned *pruned, Err *err) {
-    *pruned = (Pruned){.points = map->points};
+bool scatter_prune(const BevMap *whole, const BevShape *shape, const float *depth,
+                   const Prune *prune, BevMap *map, Pruned *pruned, Err *err) {
+    *pruned = (Pruned){.points = whole->points};
+    *map = (BevMap){0};
     if (prune->top > shape->depth_bins)
         return err_set(err, ERR_USAGE, "prune", "choose fewer, or leave it out",
                        "top%lld, but a pixel of this scene has %lld depth bins",
@@ -221,9 +217,10 @@ bool scatter_prune(BevMap *map, const BevShape *shape, const float *depth, const
     Cut *cuts = prune->top ? find_cuts(shape, depth, prune->top) : NULL;
     if (prune->top && !cuts)
         return err_set(err, ERR_FAILED, "prune", "choose a smaller scene", "out of memory");
-    drop_points(
-        map, &(Keep){depth, prune->below, cuts, shape->feat_h * shape->feat_w, shape->depth_bins},
-        pruned);
+    const Keep keep = {depth, prune->below, cuts, shape->feat_h * shape->feat_w, shape->depth_bins};
+    bool ok = allocate(whole, false, map, err);
+    if (ok)
+        take_points(whole, &keep, map, pruned);
     free(cuts);
-    return true;
+    return ok;
 }

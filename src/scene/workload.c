@@ -246,9 +246,12 @@ const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
         double start = clock_us();
         bool ok = own ? scatter_copy(&scene->map, map, err)
                       : scatter_build(&scene->rig, align, ~workload->dirty, map, err);
-        if (ok && !prune_is_off(prune))
-            ok = scatter_prune(map, &scene->shape, workload->features.depth, prune,
+        if (ok && !prune_is_off(prune)) {
+            BevMap whole = *map;
+            ok = scatter_prune(&whole, &scene->shape, workload->features.depth, prune, map,
                                &workload->pruned[align], err);
+            scatter_free(&whole);
+        }
         if (!ok || !scatter_even(map, evenness, err)) {
             scatter_free(map);
             return NULL;
