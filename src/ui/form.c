@@ -58,7 +58,7 @@ enum { NAME_W = 10, VALUE_W = 18, HELP_X = NAME_W + VALUE_W + 2 };
 static void draw_lines(Cells *cells, int y, const char *text) {
     while (*text && y < cells->rows) {
         int length = (int)strcspn(text, "\n"), fits = length;
-        while (fits > cells->columns || (fits < length && text[fits] != ' '))
+        while (fits > 0 && (fits > cells->columns || (fits < length && text[fits] != ' ')))
             fits--;
         if (fits <= 0)
             fits = length < cells->columns ? length : cells->columns;

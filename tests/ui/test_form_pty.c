@@ -70,6 +70,8 @@ TAP_SUITE(form_stopped) {
     Pty pty;
     tap_need(pty_bevscope(&pty, 80, 24, NULL, "rig") && screen_says(&pty, "138,993 points"),
              "the form is open");
+    pty_resize(&pty, 12, 40);
+    tap_ok(screen_says(&pty, "138,993"), "words wider than the terminal go on below");
     kill(pty.program, SIGTERM);
     bool ended = pty_wait_status(&pty, &status, PATIENCE_S);
     tap_ok(ended && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM && came_back(&pty),
