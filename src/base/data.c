@@ -177,6 +177,19 @@ bool data_write_all(int fd, const char *bytes, size_t length) {
     return true;
 }
 
+void data_base64(FILE *out, const uint8_t *bytes, size_t length) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < length; i += 3) {
+        size_t left = length - i;
+        uint32_t word = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
+                        (left > 2 ? bytes[i + 2] : 0);
+        fputc(digits[word >> 18], out);
+        fputc(digits[word >> 12 & 63], out);
+        fputc(left > 1 ? digits[word >> 6 & 63] : '=', out);
+        fputc(left > 2 ? digits[word & 63] : '=', out);
+    }
+}
+
 /* A replaced file keeps its owner and group, as far as this user may give files away. The file
  * keeps its mode too, without the setuid and setgid bits. */
 static bool keep_rights(int fd, const struct stat *old) {

@@ -4,6 +4,7 @@
 #include "kernels/err.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Writes the full path of `relative`, a file ("samples/intersection.json") or a folder ("samples").
@@ -26,6 +27,9 @@ bool data_write(const char *path, const void *bytes, size_t length, Err *err);
 
 /* Writes all bytes to an open file; may be called in signal handlers. False: errno says why. */
 bool data_write_all(int fd, const char *bytes, size_t length);
+
+/* The bytes as base64, with its padding. */
+void data_base64(FILE *out, const uint8_t *bytes, size_t length);
 
 /* What a check needs to report an error with data_refuse. */
 typedef struct {

@@ -18,6 +18,7 @@ static const char *const tensors[] = {"depth", "feat", "out", NULL};
 static const char *const timings[] = {"recorded", "measured", "off", NULL}; /* by LatencyWanted */
 static const char *const page_themes[] = {"light", "dark", NULL};           /* by FigureTheme */
 static const char *const color_modes[] = {"auto", "always", "never", NULL}; /* by TermColor */
+static const char *const pixel_modes[] = {"auto", "kitty", "iterm", "sixel", "off", NULL};
 
 /* A set is a table of the program, or a list of words: names that lie `stride` bytes apart, until
  * there are `count` or `*counted` of them, or one is NULL. */
@@ -43,6 +44,7 @@ static const NameSet sets[CHOICE_SET_COUNT] = {
     [CHOICE_TIMING] = {WORDS(timings)},
     [CHOICE_THEME] = {WORDS(page_themes)},
     [CHOICE_COLOR] = {WORDS(color_modes)},
+    [CHOICE_PIXELS] = {WORDS(pixel_modes)}, /* by Pixels */
     [CHOICE_SWEEP] = {WORDS(sweep_names), .listed = true},
     [CHOICE_DIRECTION] = {WORDS(directions)},
     [CHOICE_STAGE] = {WORDS(stages)},

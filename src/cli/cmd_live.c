@@ -71,6 +71,7 @@ static bool run_script(const Options *options, const LoopOptions *loop, Err *err
 
 static LoopOptions screens(const Options *options) {
     return (LoopOptions){.color = (TermColor)choices_find(CHOICE_COLOR, options->color),
+                         .pixels = (Pixels)choices_find(CHOICE_PIXELS, options->pixels),
                          .ascii = options->ascii,
                          .no_window = options->no_window,
                          .no_mouse = options->no_mouse,

@@ -1,6 +1,7 @@
 #include "src/cli/report.h"
 
 #include "kernels/clean.h"
+#include "src/base/data.h"
 #include "src/view/draw/color.h"
 
 #include <string.h>
@@ -61,24 +62,11 @@ void html_text(FILE *out, const char *text) {
     }
 }
 
-static void put_base64(FILE *out, const uint8_t *bytes, size_t length) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < length; i += 3) {
-        size_t left = length - i;
-        uint32_t word = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
-                        (left > 2 ? bytes[i + 2] : 0);
-        fputc(digits[word >> 18], out);
-        fputc(digits[word >> 12 & 63], out);
-        fputc(left > 1 ? digits[word >> 6 & 63] : '=', out);
-        fputc(left > 2 ? digits[word & 63] : '=', out);
-    }
-}
-
 void html_image(FILE *out, const char *alternative, const uint8_t *png, size_t length) {
     fputs("<figure><img alt=\"", out);
     html_text(out, alternative);
     fputs("\" src=\"data:image/png;base64,", out);
-    put_base64(out, png, length);
+    data_base64(out, png, length);
     fputs("\"></figure>\n", out);
 }
 

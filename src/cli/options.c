@@ -227,6 +227,7 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
                          .timing = "recorded",
                          .theme = "light",
                          .color = "auto",
+                         .pixels = "auto",
                          .block = -1,
                          .warp = -1,
                          .lane = -1,

@@ -24,7 +24,7 @@ typedef enum {
     CHOICE_NONE, CHOICE_KERNEL, CHOICE_DTYPE, CHOICE_ALIGN, CHOICE_VIEW, CHOICE_COLORMAP,
     CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
     CHOICE_SWEEP, CHOICE_DIRECTION, CHOICE_STAGE, CHOICE_LOSS, CHOICE_STRIP, CHOICE_TRUTH,
-    CHOICE_ROUNDING, CHOICE_METHOD, CHOICE_TENSOR, CHOICE_SET_COUNT
+    CHOICE_ROUNDING, CHOICE_METHOD, CHOICE_TENSOR, CHOICE_PIXELS, CHOICE_SET_COUNT
 } ChoiceSet;
 // clang-format on
 
@@ -72,7 +72,7 @@ typedef struct {
     const char *cell, *png;
     int64_t block, warp, lane, from, count;
 
-    const char *color;
+    const char *color, *pixels;
     bool ascii, no_window, no_mouse, large, plain, quiet;
     const char *script, *frames, *size, *export;
     bool again;

@@ -10,6 +10,7 @@ typedef struct {
     AppOptions app;
     unsigned where; /* backends that run here: a mask of 1u << BevWhere */
     TermColor color;
+    Pixels pixels;
     bool ascii;
     bool no_window, no_terminal, no_mouse;
 } LoopOptions;

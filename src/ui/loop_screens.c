@@ -82,7 +82,8 @@ void loop_fit_terminal(Loop *loop) {
 }
 
 bool loop_open_terminal(Loop *loop, Err *err) {
-    if (!term_open(&loop->term, loop->options->color, !loop->options->no_mouse, err))
+    if (!term_open(&loop->term, loop->options->color, !loop->options->no_mouse,
+                   loop->options->pixels, err))
         return false;
     if (!cells_init(&loop->cells, 1, 1, err))
         return false;
@@ -92,6 +93,10 @@ bool loop_open_terminal(Loop *loop, Err *err) {
     loop->cells.ascii = loop->options->ascii || !facts.unicode;
     loop->cells.color = facts.color;
     loop->app.state.light = facts.light;
+    int w, h;
+    if (loop->options->pixels != PIXELS_AUTO && loop->options->pixels != PIXELS_OFF &&
+        !term_pixels(loop->term, &w, &h))
+        app_note(&loop->app, "this terminal cannot be sent such pictures: half blocks");
     loop_fit_terminal(loop);
     return true;
 }
@@ -109,7 +114,12 @@ static void draw_terminal(Loop *loop) {
         const Box *box = &loop->hover.box;
         cells_underline(&loop->cells, (Area){(int)box->x, (int)box->y, (int)box->w, (int)box->h});
     }
-    if (!term_draw(loop->term, &loop->cells, &err))
+    Image image = {.w = 0};
+    int w, h;
+    if (term_pixels(loop->term, &w, &h))
+        pixels_compose(&loop->cells, &loop->spots, picture ? &picture->bev : NULL,
+                       loop->app.state.wipe, w, h, &image);
+    if (!term_draw(loop->term, &loop->cells, &image, loop->spots.bev, &err))
         app_note_error(&loop->app, &err);
     else if (loop->app.frame && loop->app.frame->picture)
         pace_shown(&loop->pace, SCREEN_TERMINAL, loop_screens(loop), loop->app.frame->request,
@@ -267,7 +277,8 @@ void loop_draw(Loop *loop) {
     bool due = loop->window && loop->window_dirty && now - loop->window_ms >= DRAWING_MS;
     if (due && !draw_window(loop))
         return;
-    bool wanted = loop->term && loop->term_dirty && now - loop->term_ms >= DRAWING_MS;
+    bool wanted = loop->term && loop->term_dirty && now - loop->term_ms >= DRAWING_MS &&
+                  term_rest_ms(loop->term) <= 0;
     if (wanted && !term_is_full(loop->term)) /* a slow terminal gets fewer drawings */
         draw_terminal(loop);
 }
@@ -275,7 +286,7 @@ void loop_draw(Loop *loop) {
 double loop_draw_in_ms(const Loop *loop) {
     double wait = INFINITY, now = clock_ms();
     if (loop->term && loop->term_dirty && !term_is_full(loop->term))
-        wait = loop->term_ms + DRAWING_MS - now;
+        wait = fmax(loop->term_ms + DRAWING_MS - now, term_rest_ms(loop->term));
     if (loop->window && loop->window_dirty)
         wait = fmin(wait, loop->window_ms + DRAWING_MS - now);
     return wait;

@@ -12,7 +12,7 @@ const char *term_impossible(void) {
     return "this program was built without ncurses";
 }
 
-bool term_open(Term **term, TermColor color, bool mouse, Err *err) {
+bool term_open(Term **term, TermColor color, bool mouse, Pixels pixels, Err *err) {
     *term = NULL;
     return err_set(err, ERR_FAILED, "terminal", "configure it --with-ncurses", "%s",
                    term_impossible());
@@ -31,8 +31,16 @@ TermFacts term_facts(const Term *term) {
 
 void term_resized(Term *term) {}
 
-bool term_draw(Term *term, const Cells *cells, Err *err) {
-    return term_open(&term, TERM_COLOR_NEVER, false, err);
+bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *err) {
+    return term_open(&term, TERM_COLOR_NEVER, false, PIXELS_OFF, err);
+}
+
+bool term_pixels(const Term *term, int *cell_w, int *cell_h) {
+    return false;
+}
+
+double term_rest_ms(const Term *term) {
+    return 0;
 }
 
 bool term_is_full(const Term *term) {

@@ -41,6 +41,11 @@ struct Term {
     bool moves;  /* those of moves, too */
     int colors;  /* 0: none, or none wanted */
     Cells shown; /* the screen as ncurses knows it; no cells: unknown */
+    Pixels pixels;    /* how pictures are sent */
+    Image image;      /* the picture on the screen; w 0: none, */
+    Area place;       /* and where */
+    double asked_ms;  /* when the terminal was asked, */
+    double rested_ms; /* and when the next picture may be sent */
 };
 
 static bool has(const char *capability) {
@@ -117,6 +122,10 @@ static void arm(const Term *term, int rows) {
     bytes.length = 0;
     if (term->xterm)
         tputs(drawing_ends, 1, keep);
+    if (term->pixels == PIXELS_KITTY)
+        tputs(pixels_remove, 1, keep);
+    else if (term->pixels != PIXELS_OFF) /* ends a picture that was cut */
+        tputs("\033\\", 1, keep);
     if (term->mouse)
         tputs(mouse_off, 1, keep);
     keep_capability("rmkx");
@@ -180,6 +189,24 @@ static bool in_tmux(void) {
     return socket && *socket;
 }
 
+/* tmux and screen place text only, and do not say what their terminal can. */
+static bool in_multiplexer(void) {
+    const char *type = getenv("TERM"), *session = getenv("STY");
+    return in_tmux() || (session && *session) || !strncmp(type, "tmux", 4) ||
+           !strncmp(type, "screen", 6);
+}
+
+/* Pictures that a multiplexer is sent must be its own: tmux has learnt sixel. */
+static void ask_for_pixels(Term *term, Pixels wanted) {
+    bool impossible = !term->xterm || !term->colors || (in_multiplexer() && wanted != PIXELS_SIXEL);
+    term->pixels = impossible ? PIXELS_OFF : wanted;
+    term->keys.answers.waits = term->pixels == PIXELS_AUTO;
+    term->asked_ms = clock_ms();
+    send_mode(term, term->pixels != PIXELS_OFF,
+              term->pixels == PIXELS_AUTO ? pixels_ask : pixels_ask_size);
+    arm(term, getmaxy(stdscr));
+}
+
 /* Modes, the other screen, no cursor. */
 static void take_over(Term *term) {
     dup2(STDOUT_FILENO, fileno(term->out));
@@ -207,7 +234,7 @@ static void give_back(Term *term) {
     capture_end(&term->capture);
 }
 
-bool term_open(Term **out, TermColor color, bool mouse, Err *err) {
+bool term_open(Term **out, TermColor color, bool mouse, Pixels pixels, Err *err) {
     const char *impossible = term_impossible();
     if (impossible)
         return err_set(err, ERR_FAILED, "terminal", "", "%s", impossible);
@@ -224,6 +251,7 @@ bool term_open(Term **out, TermColor color, bool mouse, Err *err) {
     /* The Linux console has kmous, but neither another screen nor these modes. */
     term->xterm = (has("XM") || has("kmous")) && has("smcup");
     term->mouse = mouse && term->xterm;
+    term->pixels = PIXELS_OFF;
     if (!start_ncurses(term)) {
         capture_end(&term->capture);
         free(term);
@@ -236,18 +264,34 @@ bool term_open(Term **out, TermColor color, bool mouse, Err *err) {
     leaveok(stdscr, TRUE);
     term_keys_open(&term->keys);
     take_over(term);
+    ask_for_pixels(term, pixels);
     *out = term;
     return true;
+}
+
+/* Answers that are still on their way must not become input of the shell. */
+static void await_answers(Term *term) {
+    enum { ANSWER_MS = 200 };
+    struct pollfd typed = {.fd = STDIN_FILENO, .events = POLLIN};
+    for (double left; term->keys.answers.waits &&
+                      (left = term->asked_ms + ANSWER_MS - clock_ms()) > 0 &&
+                      poll(&typed, 1, (int)left + 1) > 0;)
+        if (typed.revents & POLLIN)
+            term_keys_next(&term->keys);
+        else
+            return;
 }
 
 void term_close(Term *term) {
     if (!term)
         return;
+    await_answers(term);
     give_back(term);
     term_keys_close(&term->keys);
     delscreen(term->screen);
     fclose(term->out);
     cells_free(&term->shown);
+    image_free(&term->image);
     free(term);
 }
 
@@ -258,6 +302,7 @@ void term_resume(Term *term) {
 
 void term_redraw(Term *term) {
     cells_free(&term->shown);
+    image_free(&term->image); /* clearing the screen removes it */
     clearok(curscr, TRUE);
 }
 
@@ -283,6 +328,7 @@ void term_resized(Term *term) {
     term_size(term, &columns, &rows);
     arm(term, rows);
     term_redraw(term);
+    send_mode(term, term_pixels(term, &columns, &rows), pixels_ask_size); /* of another font */
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -346,11 +392,63 @@ static bool start_over(Term *term, const Cells *cells, bool *everything, Err *er
     return true;
 }
 
-bool term_draw(Term *term, const Cells *cells, Err *err) {
-    bool everything, changed = false;
-    double begun_ms = clock_ms();
-    if (!start_over(term, cells, &everything, err))
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+bool term_pixels(const Term *term, int *cell_w, int *cell_h) {
+    enum { USUAL_W = 10, USUAL_H = 20, SCALED_H = 24 };
+    const PixelAnswers *answers = &term->keys.answers;
+    *cell_w = answers->cell_h ? answers->cell_w : USUAL_W;
+    *cell_h = answers->cell_h ? answers->cell_h : USUAL_H;
+    for (; term->pixels != PIXELS_SIXEL && *cell_h > SCALED_H; *cell_w /= 2, *cell_h /= 2) {
+    } /* the other protocols say a size in cells, and the terminal scales */
+    return term->pixels != PIXELS_AUTO && term->pixels != PIXELS_OFF;
+}
+
+double term_rest_ms(const Term *term) {
+    return term->rested_ms - clock_ms();
+}
+
+static bool same_area(Area a, Area b) {
+    return a.x == b.x && a.y == b.y && a.w == b.w && a.h == b.h;
+}
+
+static bool same_image(const Image *a, const Image *b) {
+    return a->w == b->w && a->h == b->h &&
+           (!a->w || !memcmp(a->rgba, b->rgba, 4 * (size_t)a->w * (size_t)a->h));
+}
+
+/* A picture that is hidden or has moved. kitty's goes by itself; of the others all that they lay
+ * over is written again. */
+static bool remove_image(Term *term, const Image *image, Area place) {
+    bool gone = term->image.w && (!image->w || !same_area(term->place, place));
+    if (gone && term->pixels == PIXELS_KITTY)
+        image_free(&term->image);
+    else if (gone)
+        term_redraw(term);
+    return gone && term->pixels == PIXELS_KITTY;
+}
+
+static bool send_image(Term *term, Image *image, Area place, Err *err) {
+    const double BYTES_MS = 4000; /* four megabytes a second */
+    char *encoded;
+    size_t length;
+    if (!pixels_encode(term->pixels, image, place, &encoded, &length, err))
         return false;
+    data_write_all(fileno(term->out), encoded, length);
+    free(encoded);
+    term->rested_ms = clock_ms() + (double)length / BYTES_MS;
+    image_free(&term->image);
+    term->image = *image;
+    term->place = place;
+    *image = (Image){.w = 0};
+    return true;
+}
+
+/* ---- a frame --------------------------------------------------------------------------------- */
+
+/* Hands ncurses the cells that have changed; returns whether there are any. */
+static bool put_cells(Term *term, const Cells *cells, bool everything) {
+    bool changed = false;
     for (int y = 0; y < cells->rows; y++)
         for (int x = 0; x < cells->columns; x++) {
             Cell *shown = &term->shown.cells[(size_t)y * (size_t)cells->columns + (size_t)x];
@@ -362,12 +460,27 @@ bool term_draw(Term *term, const Cells *cells, Err *err) {
             mvwadd_wchnstr(stdscr, y, x, &made, 1);
             changed = true;
         }
+    return changed;
+}
+
+bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *err) {
+    bool everything, removed = remove_image(term, image, place), ok = true;
+    double begun_ms = clock_ms();
+    if (!start_over(term, cells, &everything, err)) {
+        image_free(image);
+        return false;
+    }
+    bool changed = put_cells(term, cells, everything), fresh = !same_image(&term->image, image);
     wnoutrefresh(stdscr);
-    send_mode(term, changed, drawing_begins);
+    send_mode(term, changed || fresh || removed, drawing_begins);
+    send_mode(term, removed, pixels_remove);
     doupdate();
-    send_mode(term, changed, drawing_ends);
+    if (fresh && image->w)
+        ok = send_image(term, image, place, err);
+    send_mode(term, changed || fresh || removed, drawing_ends);
     term->keys.late |= clock_ms() - begun_ms > ESCAPE_MS;
-    return true;
+    image_free(image);
+    return ok;
 }
 
 bool term_is_full(const Term *term) {
@@ -378,13 +491,24 @@ bool term_is_full(const Term *term) {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
+/* Whether an answer has changed how pictures are drawn. */
+static bool take_answers(Term *term) {
+    Pixels chosen = pixels_choose(term->pixels, &term->keys.answers);
+    if (chosen == term->pixels && !term->keys.answers.resized)
+        return false;
+    term->pixels = chosen;
+    term->keys.answers.resized = false;
+    arm(term, getmaxy(stdscr));
+    return chosen != PIXELS_AUTO && chosen != PIXELS_OFF;
+}
+
 int32_t term_key(Term *term) {
     int32_t key = term_keys_next(&term->keys);
     if (term->keys.moves && !term->moves) {
         term->moves = true;
         send_mode(term, term->mouse, moves_on);
     }
-    return key;
+    return take_answers(term) && !key ? TERM_REDRAW : key;
 }
 
 MouseReport term_mouse(const Term *term) {

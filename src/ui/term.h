@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/ui/term_mouse.h"
+#include "src/ui/term_pixels.h"
 #include "src/view/term/cells.h"
 
 typedef struct Term Term;
@@ -15,8 +16,9 @@ const char *term_impossible(void);
 
 /* Takes the terminal over and captures standard error; call rescue_install first. AUTO: colours
  * unless NO_COLOR is set; ALWAYS: an error where this type of terminal has none. `mouse`: asks for
- * reports of the mouse where this type of terminal has them. */
-bool term_open(Term **term, TermColor color, bool mouse, Err *err);
+ * reports of the mouse where this type of terminal has them. `pixels`: how pictures are sent; AUTO
+ * asks the terminal, but not a multiplexer, which would not say what lies behind it. */
+bool term_open(Term **term, TermColor color, bool mouse, Pixels pixels, Err *err);
 
 /* Gives the terminal back exactly as it was, within a second even if it does not read. Accepts
  * NULL. */
@@ -38,8 +40,16 @@ TermFacts term_facts(const Term *term);
 void term_resized(Term *term);
 
 /* Sends `cells` from the top left corner; what does not fit is cut. Waits for a terminal that reads
- * slowly; a signal that asks to stop or to suspend ends the wait (src/base/rescue.h). */
-bool term_draw(Term *term, const Cells *cells, Err *err);
+ * slowly; a signal that asks to stop or to suspend ends the wait (src/base/rescue.h). `image` lies
+ * over the cells of `place` and is taken over; w 0: none. */
+bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *err);
+
+/* Whether the terminal takes pictures, and the pixels of a character cell in them. */
+bool term_pixels(const Term *term, int *cell_w, int *cell_h);
+
+/* Milliseconds that the next drawing has to wait: pictures take a bounded number of bytes a second.
+ */
+double term_rest_ms(const Term *term);
 
 /* Whether the terminal reads nothing at the moment, as after Ctrl-S: a drawing would wait. poll()
  * on standard output tells when that ends. */

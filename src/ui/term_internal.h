@@ -4,6 +4,7 @@
 
 #include "kernels/err.h"
 #include "src/ui/term_mouse.h"
+#include "src/ui/term_pixels.h"
 #include "src/view/draw/color.h"
 #include "src/view/term/cells.h"
 
@@ -48,6 +49,7 @@ typedef struct {
     bool late;              /* the bytes read now have waited: Escape and a key may be two keys */
     MouseReport mouse;      /* the newest report */
     bool moves;             /* the terminal has answered that it knows mode 1003 */
+    PixelAnswers answers;   /* about pictures */
 } TermKeys;
 
 /* After newterm; standard input is the terminal. */

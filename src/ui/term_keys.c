@@ -161,23 +161,29 @@ static int read_parameters(const TermKeys *typed, char *text, size_t size) {
 /* Behind ESC [. */
 static int32_t read_csi(TermKeys *typed) {
     enum { OLD_REPORT_BYTES = 3 };
-    char text[32];
+    char text[128]; /* the answer to DA1 may be long */
     int letter = read_parameters(typed, text, sizeof text);
     if (letter == '[' && !text[0]) /* a function key of the Linux console that is none here */
         next(typed, SEQUENCE_MS);
     for (int i = 0; letter == 'M' && !text[0] && i < OLD_REPORT_BYTES; i++)
         next(typed, SEQUENCE_MS);
     typed->moves |= letter == 'y' && (!strcmp(text, "?1003;1$") || !strcmp(text, "?1003;2$"));
+    pixels_answer(&typed->answers, letter, text);
     bool report = text[0] == '<' && (letter == 'M' || letter == 'm');
     return report && parse_report(text, (char)letter, &typed->mouse) ? TERM_MOUSE : 0;
 }
 
-/* A string ends with BEL, with ESC \, or where another sequence or key begins. */
-static void skip_string(const TermKeys *typed) {
+/* A string ends with BEL, with ESC \, or where another sequence or key begins. It may be an answer.
+ */
+static void read_string(TermKeys *typed, int introducer) {
+    char text[32] = "";
+    size_t length = 0;
     int code;
-    do
-        code = next(typed, SEQUENCE_MS);
-    while (code != ERR && code != BELL && code != ESCAPE && code < KEY_MIN);
+    while ((code = next(typed, SEQUENCE_MS)) != ERR && code != BELL && code != ESCAPE &&
+           code < KEY_MIN)
+        if (length + 1 < sizeof text)
+            text[length++] = (char)code;
+    pixels_answer(&typed->answers, introducer, text);
     if (code == ESCAPE && (code = next(typed, SEQUENCE_MS)) != '\\') {
         give_back(code);
         code = ESCAPE;
@@ -230,7 +236,7 @@ static int32_t read_escape(TermKeys *typed) {
     case 'X':
     case '^':
     case '_':
-        skip_string(typed);
+        read_string(typed, code);
         return 0;
     case ESCAPE: /* a key of several bytes with Alt; else the first Escape is a key */
         after = next(typed, 0);
@@ -250,9 +256,17 @@ static int32_t read_escape(TermKeys *typed) {
     }
 }
 
-/* "[" behind an Escape that was a key: a report whose Escape came so long before is put together
- * again. */
-static int32_t read_late(TermKeys *typed) {
+/* Behind an Escape that was a key: a report or an answer whose Escape came so long before is put
+ * together again. */
+static int32_t read_late(TermKeys *typed, int code) {
+    int after = next(typed, 0);
+    give_back(after);
+    if (typed->answers.waits && code != '[' && after == (code == '_' ? 'G' : '>')) {
+        read_string(typed, code);
+        return 0;
+    }
+    if (code != '[' || (typed->answers.waits && (after == '?' || after == '6')))
+        return code == '[' ? read_csi(typed) : code;
     int less = next(typed, 0), digit = less == '<' ? next(typed, 0) : ERR;
     give_back(digit);
     give_back(less);
@@ -265,10 +279,11 @@ int32_t term_keys_next(TermKeys *typed) {
         typed->escaped = false;
         if (code == PASTE_BEGINS)
             skip_paste(typed);
-        int32_t key = code == ESCAPE            ? read_escape(typed)
-                      : code >= KEY_MIN         ? key_of_code(code)
-                      : code == '[' && escaped  ? read_late(typed)
-                                                : read_character(typed, code);
+        int32_t key = code == ESCAPE    ? read_escape(typed)
+                      : code >= KEY_MIN ? key_of_code(code)
+                      : escaped && (code == '[' || code == '_' || code == 'P')
+                          ? read_late(typed, code)
+                          : read_character(typed, code);
         if (key)
             return key;
     }

@@ -48,7 +48,8 @@ static void png_free(void *memory) {
     free(block);
 }
 
-enum { PNG_LEVEL = 6 };
+enum { PNG_LEVEL = 6, PNG_QUICK = 1 };
+static _Thread_local int png_level = PNG_LEVEL;
 
 /* zlib in place of stb's own compressor: zlib gives up long searches, which flat pictures make many
  * of. NULL: no memory. */
@@ -56,7 +57,7 @@ static unsigned char *png_deflate(unsigned char *data, int size, int *length, in
     (void)level; /* stb's, of another scale */
     uLongf room = compressBound((uLong)size);
     unsigned char *packed = png_malloc(room);
-    bool done = compress2(packed, &room, data, (uLong)size, PNG_LEVEL) == Z_OK;
+    bool done = compress2(packed, &room, data, (uLong)size, png_level) == Z_OK;
     *length = (int)room;
     if (done)
         return packed;
@@ -184,4 +185,11 @@ bool image_png(const Image *image, uint8_t **bytes, size_t *length, Err *err) {
     free(file.bytes);
     return err_set(err, ERR_FAILED, "PNG", "choose a smaller scale",
                    "no memory to encode %d x %d pixels", image->w, image->h);
+}
+
+bool image_png_quick(const Image *image, uint8_t **bytes, size_t *length, Err *err) {
+    png_level = PNG_QUICK;
+    bool ok = image_png(image, bytes, length, err);
+    png_level = PNG_LEVEL;
+    return ok;
 }

@@ -1,0 +1,354 @@
+/* Pictures of true pixels in a terminal: who is asked, what is sent after which answer, and that
+ * the bytes of all three protocols decode to the raster. */
+#include "src/ui/term_pixels.h"
+#include "tests/support/pty_check.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STBI_ONLY_PNG
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#include <stb/stb_image.h>
+#pragma GCC diagnostic pop
+
+#define SIZE_ANSWER "\033[6;20;10t"
+#define KITTY_SENT  "\033_Ga=T,f=100,i=31,"
+#define ITERM_SENT  "\033]1337;File=inline=1;"
+#define SIXEL_SENT  "\033P0;1;0q"
+
+/* ---- decoders -------------------------------------------------------------------------------- */
+
+/* Appends what base64 text up to `end` says; false: a sign that is none. */
+static bool add_base64(const char *text, const char *end, uint8_t *bytes, size_t *length) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint32_t word = 0;
+    int bits = 0;
+    for (; text < end && *text != '='; text++) {
+        const char *at = strchr(digits, *text);
+        if (!at)
+            return false;
+        word = word << 6 | (uint32_t)(at - digits);
+        bits += 6;
+        if (bits >= 8)
+            bytes[(*length)++] = (uint8_t)(word >> (bits -= 8));
+    }
+    return true;
+}
+
+static bool read_png(const uint8_t *png, size_t length, Image *image) {
+    int w, h, channels;
+    Err err;
+    uint8_t *rgba = stbi_load_from_memory(png, (int)length, &w, &h, &channels, 4);
+    bool ok = rgba && image_init(image, w, h, &err);
+    if (ok)
+        memcpy(image->rgba, rgba, 4 * (size_t)w * (size_t)h);
+    stbi_image_free(rgba);
+    return ok;
+}
+
+/* All chunks but the last have 4096 signs and say that more follow. */
+static bool decode_kitty(const char *text, Image *image) {
+    uint8_t *png = malloc(strlen(text) + 1);
+    size_t length = 0;
+    bool ok = true, more = true;
+    while (ok && more) {
+        const char *data = strchr(text, ';'), *end = data ? strstr(data, "\033\\") : NULL;
+        ok = end && !strncmp(text, "\033_G", 3) && (data[-2] == '=' && data[-3] == 'm');
+        more = ok && data[-1] == '1';
+        ok = ok && end - data - 1 <= 4096 && (!more || end - data - 1 == 4096) &&
+             add_base64(data + 1, end, png, &length);
+        text = end + 2;
+    }
+    ok = ok && read_png(png, length, image);
+    free(png);
+    return ok;
+}
+
+static bool decode_iterm(const char *text, Image *image) {
+    const char *data = strchr(text, ':'), *end = data ? strchr(data, '\a') : NULL;
+    unsigned long size = strtoul(strstr(text, "size=") + 5, NULL, 10);
+    uint8_t *png = end ? malloc((size_t)(end - data)) : NULL;
+    size_t length = 0;
+    bool ok = png && add_base64(data + 1, end, png, &length) && length == size &&
+              read_png(png, length, image);
+    free(png);
+    return ok;
+}
+
+/* Draws one run of a sign; columns beyond the image are an error. */
+static bool sixel_run(Image *image, int *x, int y, int count, int sign, Rgb color) {
+    for (; count > 0; count--, ++*x)
+        for (int bit = 0; bit < 6; bit++)
+            if ((sign - '?') >> bit & 1) {
+                if (*x >= image->w || y + bit >= image->h)
+                    return false;
+                image_set(image, *x, y + bit, color);
+            }
+    return true;
+}
+
+static bool decode_sixel(const char *text, Image *image) {
+    Rgb colors[256] = {{0}};
+    int w, h, x = 0, y = 0, n = 0, r, g, b, used = 0, count;
+    Err err;
+    text = strchr(text, 'q') + 1;
+    if (sscanf(text, "\"1;1;%d;%d%n", &w, &h, &used) != 2 || !image_init(image, w, h, &err))
+        return false;
+    for (text += used; *text && *text != '\033'; text += used) {
+        used = 1;
+        if (sscanf(text, "#%d;2;%d;%d;%d%n", &n, &r, &g, &b, &used) == 4)
+            colors[n] = (Rgb){(uint8_t)lround(r * 2.55), (uint8_t)lround(g * 2.55),
+                              (uint8_t)lround(b * 2.55)};
+        else if (*text == '#')
+            sscanf(text, "#%d%n", &n, &used);
+        else if (*text == '$' || *text == '-') {
+            x = 0;
+            y += *text == '-' ? 6 : 0;
+        } else {
+            count = 1;
+            if (*text == '!')
+                sscanf(text, "!%d%n", &count, &used);
+            int sign = *text == '!' ? text[used++] : *text;
+            if (sign < '?' || sign > '~' || n < 0 || n > 255 ||
+                !sixel_run(image, &x, y, count, sign, colors[n]))
+                return false;
+        }
+    }
+    return !strncmp(text, "\033\\", 2);
+}
+
+/* Whether it is a picture and no plain ground. */
+static bool is_varied(const Image *image) {
+    enum { LEAST = 200 };
+    int changes = 0;
+    for (int y = 0; y < image->h; y++)
+        for (int x = 1; x < image->w; x++) {
+            Rgb a = image_get(image, x - 1, y), b = image_get(image, x, y);
+            changes += memcmp(&a, &b, sizeof a) != 0;
+        }
+    return changes >= LEAST;
+}
+
+/* The largest difference of a channel, and of opacity; 256: other sizes. */
+static int distance(const Image *a, const Image *b) {
+    int most = 0;
+    if (a->w != b->w || a->h != b->h)
+        return 256;
+    for (size_t i = 0; i < 4 * (size_t)a->w * (size_t)a->h; i++)
+        most = abs(a->rgba[i] - b->rgba[i]) > most ? abs(a->rgba[i] - b->rgba[i]) : most;
+    return most;
+}
+
+static const struct {
+    Pixels kind;
+    const char *name, *sent, *answers;
+    bool (*decode)(const char *text, Image *image);
+    int distance; /* sixel says colours in percent */
+} protocols[] = {
+    {PIXELS_KITTY, "kitty", KITTY_SENT, "\033_Gi=31;OK\033\\", decode_kitty, 0},
+    {PIXELS_ITERM, "iterm", ITERM_SENT, "\033P>|iTerm2 3.5.0\033\\", decode_iterm, 0},
+    {PIXELS_SIXEL, "sixel", SIXEL_SENT, "", decode_sixel, 2},
+};
+enum { PROTOCOLS = sizeof protocols / sizeof *protocols };
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+static void check_bytes(const Image *image, const char *what, int more) {
+    for (int i = 0; i < PROTOCOLS; i++) {
+        char *bytes = NULL;
+        size_t length;
+        Err err;
+        Image read = {.w = 0};
+        bool ok =
+            pixels_encode(protocols[i].kind, image, (Area){3, 5, 9, 4}, &bytes, &length, &err);
+        const char *at = ok ? strstr(bytes, protocols[i].sent) : NULL;
+        bool placed = at && !strncmp(bytes, "\0337\033[6;4H", 8) &&
+                      !strcmp(bytes + length - 2, "\0338") && protocols[i].decode(at, &read);
+        int far = placed ? distance(image, &read) : 256;
+        tap_ok(far <= protocols[i].distance + (i == 2 ? more : 0), "%s, %s: %zu bytes, off by %d",
+               protocols[i].name, what, ok ? length : 0, far);
+        image_free(&read);
+        free(bytes);
+    }
+}
+
+TAP_SUITE(pixels_bytes) {
+    Image image;
+    Err err;
+    image_init(&image, 90, 77, &err);
+    for (int y = 0; y < image.h; y++)
+        for (int x = 0; x < image.w; x++)
+            image_set(&image, x, y, (Rgb){(uint8_t)(x / 9 * 20), (uint8_t)(y / 7 * 20), 7});
+    check_bytes(&image, "few colours", 0);
+    for (int y = 0; y < image.h; y++)
+        for (int x = 0; x < image.w; x++)
+            image_set(&image, x, y, (Rgb){(uint8_t)(x * 37), (uint8_t)(y * 91), (uint8_t)(x * y)});
+    check_bytes(&image, "thousands of colours", 63);
+    image_free(&image);
+}
+
+/* Each pixel of the picture is that of its cell of the raster; a sign lies over its own only. */
+TAP_SUITE(pixels_raster) {
+    enum { N = 6, CELL_W = 7, CELL_H = 14 };
+    BevPicture bev = {.ready = true};
+    DashSpots spots = {.bev = {2, 1, N, N / 2}, .x_hi = N, .y_hi = N};
+    Cells cells;
+    Image image = {.w = 0};
+    Err err;
+    int wrong = 0, signs = 0;
+    image_init(&bev.image, N, N, &err);
+    cells_init(&cells, 12, 6, &err);
+    cells.color = true;
+    for (int i = 0; i < N * N; i++)
+        image_set(&bev.image, i % N, i / N, (Rgb){(uint8_t)(7 * i), (uint8_t)(255 - i), 40});
+    const CellStyle style = {.ink = ink_rgb((Rgb){1, 2, 3}), .paper = ink_rgb((Rgb){4, 5, 6})};
+    for (int i = 0; i < N * N / 2; i++)
+        cells_put(&cells, 2 + i % N, 1 + i / N, i ? 0x2580 : '*', style);
+    bool ok = pixels_compose(&cells, &spots, &bev, 0, CELL_W, CELL_H, &image);
+    for (int y = 0; ok && y < image.h; y++)
+        for (int x = 0; x < image.w; x++) {
+            Rgb is = image_get(&image, x, y), of = image_get(&bev.image, x / CELL_W, y / CELL_W);
+            bool same = !memcmp(&is, &of, sizeof is), under = x < CELL_W && y < CELL_H;
+            wrong += !under && !same;
+            signs += under && !same;
+        }
+    tap_ok(ok && image.w == N * CELL_W && !wrong && signs && signs < CELL_W * CELL_H,
+           "%d pixels differ from the raster, %d of the sign's own", wrong, signs);
+    tap_ok(cells_at(&cells, 3, 1)->glyph == ' ', "the half blocks under it are not sent");
+    image_free(&image);
+    cells.ascii = true;
+    tap_ok(!pixels_compose(&cells, &spots, &bev, 0, CELL_W, CELL_H, &image), "none in ASCII");
+    cells_free(&cells);
+    image_free(&bev.image);
+}
+
+/* ---- on a terminal --------------------------------------------------------------------------- */
+
+static bool start(Pty *pty, const char *option, char *const environment[]) {
+    return pty_bevscope(pty, 120, 40, environment, "toy --no-window --device cpu %s", option) &&
+           pty_wait_text(pty, READY, 0, PATIENCE_S);
+}
+
+static bool sends_any(const Pty *pty) {
+    return strstr(pty->output, KITTY_SENT) || strstr(pty->output, ITERM_SENT) ||
+           strstr(pty->output, SIXEL_SENT);
+}
+
+static void quit(Pty *pty, const char *what, bool ok) {
+    pty_type(pty, "q");
+    check_end(pty, what, "bevscope: quit", exits_with(pty, 0) && ok);
+}
+
+/* The whole picture, once no more comes. */
+static bool take_picture(Pty *pty, int i, size_t from, Image *image) {
+    bool ok = pty_wait_text(pty, protocols[i].sent, from, PATIENCE_S);
+    pty_read(pty, 1.5);
+    const char *at = pty->output + pty_last(pty, protocols[i].sent) - strlen(protocols[i].sent);
+    return ok && protocols[i].decode(at, image);
+}
+
+/* All three show the same picture, which goes with the help over it and with the program. */
+TAP_SUITE(pixels_pty_answers) {
+    Image first = {.w = 0}, image = {.w = 0};
+    for (int i = 0; i < PROTOCOLS; i++) {
+        char answers[128];
+        Pty pty;
+        bool ok = start(&pty, "", NULL) && strstr(pty.output, pixels_ask) && !sends_any(&pty);
+        snprintf(answers, sizeof answers, "%s" SIZE_ANSWER "\033[?62;%sc", protocols[i].answers,
+                 i == 2 ? "4;22" : "22");
+        pty_type(&pty, answers);
+        ok = take_picture(&pty, i, 0, &image) && ok;
+        int far = i ? distance(&first, &image) : 0;
+        tap_ok(ok && is_varied(&image) && image.w % 10 == 0 && image.h % 20 == 0 &&
+                   far <= protocols[i].distance,
+               "%s: a picture of %d x %d pixels, off by %d from the first", protocols[i].name,
+               image.w, image.h, far);
+        if (i)
+            image_free(&image);
+        else
+            first = image;
+        size_t still = pty.length;
+        pty_read(&pty, 1);
+        tap_ok(!strstr(pty.output + still, protocols[i].sent), "what has not changed stays");
+        pty_type(&pty, "?");
+        ok = pty_wait_text(&pty, i ? "\033[2J" : pixels_remove, still, PATIENCE_S) ||
+             pty_wait_text(&pty, "\033[H\033[J", still, 1);
+        pty_type(&pty, "\033");
+        tap_ok(ok && pty_wait_text(&pty, protocols[i].sent, still, PATIENCE_S),
+               "it goes for the help, and comes back");
+        quit(&pty, protocols[i].name, true);
+        tap_ok(i || pty_last(&pty, pixels_remove) > pty_last(&pty, KITTY_SENT), "removed at quit");
+        pty_end(&pty);
+    }
+    image_free(&first);
+}
+
+TAP_SUITE(pixels_pty_signal) {
+    Pty pty;
+    int status = 0;
+    bool ok = start(&pty, "--pixels kitty", NULL) && pty_wait_text(&pty, KITTY_SENT, 0, PATIENCE_S);
+    kill(pty.program, SIGSEGV);
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S);
+    tap_ok(ok && pty_last(&pty, pixels_remove) > pty_last(&pty, KITTY_SENT),
+           "forced by a word; a crash removes the picture");
+    pty_end(&pty);
+}
+
+/* Answers that say no, or come late or in pieces. None of their letters is a key. */
+TAP_SUITE(pixels_pty_refused) {
+    Pty pty;
+    bool ok = start(&pty, "", NULL);
+    pty_type(&pty, "\033_Gi=31;ENOTSUP:q\033\\\033P>|xterm(390)\033\\\033[?64;1;22;44c");
+    pty_read(&pty, 1);
+    tap_ok(ok && !sends_any(&pty), "refused: half blocks");
+    quit(&pty, "refused", ok);
+    pty_end(&pty);
+    ok = start(&pty, "", NULL);
+    pty_read(&pty, 2);
+    ok = ok && !sends_any(&pty);
+    pty_type(&pty, "\033");
+    pty_read(&pty, 0.2);
+    pty_type(&pty, "_Gi=31;OK\033\\" SIZE_ANSWER "\033");
+    pty_read(&pty, 0.2);
+    pty_type(&pty, "[?62;22c");
+    tap_ok(ok && pty_wait_text(&pty, KITTY_SENT, 0, PATIENCE_S),
+           "none, then late and torn: half blocks first, pixels from then on");
+    quit(&pty, "late", ok);
+    pty_end(&pty);
+}
+
+TAP_SUITE(pixels_pty_asked) {
+    static const struct {
+        char *type, *more;
+        const char *option;
+        bool asked, sent;
+    } cases[] = {{"TERM=xterm-256color", "X=", "--pixels off", false, false},
+                 {"TERM=xterm-256color", "NO_COLOR=1", "", false, false},
+                 {"TERM=linux", "X=", "--pixels kitty", false, false},
+                 {"TERM=vt100", "X=", "", false, false},
+                 {"TERM=tmux-256color", "X=", "", false, false},
+                 {"TERM=xterm-256color", "TMUX=/tmp/none,1,0", "", false, false},
+                 {"TERM=xterm-256color", "TMUX=/tmp/none,1,0", "--pixels kitty", false, false},
+                 {"TERM=xterm-256color", "TMUX=/tmp/none,1,0", "--pixels sixel", false, true},
+                 {"TERM=xterm-256color", "X=", "", true, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Pty pty;
+        char *const environment[] = {cases[i].type, cases[i].more, "LC_ALL=C.UTF-8", NULL};
+        bool ok = start(&pty, cases[i].option, environment);
+        if (cases[i].sent)
+            pty_wait_text(&pty, SIXEL_SENT, 0, PATIENCE_S);
+        pty_type(&pty, "q");
+        ok = exits_with(&pty, 0) && ok;
+        bool asked = strstr(pty.output, "a=q") || strstr(pty.output, "\033[c");
+        tap_ok(ok && asked == cases[i].asked && sends_any(&pty) == cases[i].sent,
+               "%s %s %s: %s asked", cases[i].type, cases[i].more, cases[i].option,
+               asked ? "is" : "not");
+        pty_end(&pty);
+    }
+}
