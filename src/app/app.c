@@ -163,14 +163,15 @@ bool app_key(App *app, int32_t key) {
         palette_does(app, palette_key(&app->state, app_live(app), key, &command), &command);
         return true;
     }
-    if (scroll(app, key))
+    bool known = keys_here(&app->state, key, &event.command);
+    bool of_steps = known && (key == KEYCODE_HOME || key == KEYCODE_END);
+    if (!of_steps && scroll(app, key))
         return true;
     if (app->state.lesson.open && app_lesson_key(app, key))
         return true;
-    if (!keys_here(&app->state, key, &event.command))
-        return false;
-    app_step(app, &event);
-    return true;
+    if (known)
+        app_step(app, &event);
+    return known;
 }
 
 bool app_words(App *app, const char *line, Err *err) {

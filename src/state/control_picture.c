@@ -140,11 +140,12 @@ unsigned control_strip(State *state, const Command *command) {
 
 unsigned control_lidar(State *state, const Command *command) {
     state->lidar = control_switched(command, state->lidar);
-    const char *note = state->scene.nx && !state->scene.has_lidar ? " (this scene came without one)"
-                       : state->lidar && !state->has_window ? " (in the window and in snapshots)"
-                                                            : "";
-    return SAY(state, command->action, "LiDAR on the pictures: %s%s",
-               state->lidar ? "points, blue near to red far" : "off", note) |
+    const char *note = state->scene.nx && !state->scene.has_lidar ? " (this scene has none)"
+                       : state->lidar && !state->has_window
+                           ? " (drawn in the window and snapshots only)"
+                           : "";
+    return SAY(state, command->action, "LiDAR points over the camera pictures: %s%s",
+               state->lidar ? "blue near, red far" : "off", note) |
            STEP_LOOK;
 }
 

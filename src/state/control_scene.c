@@ -394,10 +394,11 @@ static unsigned use_delay(State *state, Action action, double delay_ms) {
         return SAY(state, action, "delay: %g ms, but the clip lasts %.0f ms", delay_ms, lasts_ms);
     state->job.camera_errors[state->camera].delay_ms = delay_ms;
     if (delay_ms > 0)
-        SAY(state, action, "%s sees what was %g ms ago", state_camera_name(state), delay_ms);
+        SAY(state, action, "%s sees what was %g ms ago: what moves leaves ghosts",
+            state_camera_name(state), delay_ms);
     else
         SAY(state, action, "%s sees the moment, without delay", state_camera_name(state));
-    return control_values_and_told(state);
+    return control_changed(state); /* no figure is of the delay */
 }
 
 unsigned control_calibration(State *state, const Command *from) {

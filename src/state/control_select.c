@@ -295,6 +295,7 @@ static bool use_gpu(State *state, const char *name, int *gpu, GpuEdit *edit) {
 }
 
 unsigned control_gpu(State *state, const Command *command) {
+    static const char only[] = " (model only: the ladder is of this machine)";
     GpuEdit edit = command->step ? (GpuEdit){0} : state->edit;
     int gpu = wrapped(state->gpu + command->step, gpu_count);
     char words[sizeof command->argument], changed[96];
@@ -307,9 +308,9 @@ unsigned control_gpu(State *state, const Command *command) {
     state->edit = edit;
     gpu_edit_text(&edit, changed, sizeof changed);
     if (changed[0])
-        return SAY(state, command->action, "what if: %s%s", gpus[gpu].title, changed);
-    return SAY(state, command->action, "what if: %s, L2 of %.0f MiB", gpus[gpu].title,
-               gpus[gpu].l2_bytes / (1 << 20));
+        return SAY(state, command->action, "what if: %s%s%s", gpus[gpu].title, changed, only);
+    return SAY(state, command->action, "what if: %s, L2 of %.0f MiB%s", gpus[gpu].title,
+               gpus[gpu].l2_bytes / (1 << 20), only);
 }
 
 ShortText state_gpu_figure(const State *state, int figure) {

@@ -19,8 +19,8 @@ const GlossaryRow glossary[] = {
      "device, or the selection that was pinned."},
     {"BEV grid", "bird's-eye view, cell", "The output, a bird's-eye view: nx * ny square cells, x "
      "forward, y left. Cell y * nx + x holds one sum for each channel."},
-    {"binds", "term", "The term of the predicted latency that is the longest: DRAM, L2, issue or "
-     "chain. To shorten another one gains little."},
+    {"binds", "term, finding", "The longest term of the predicted latency: DRAM, L2, issue or chain. "
+     "A finding says what a shorter one gains."},
     {"block reduction", "", "The threads of a block first add their products to each other and "
      "then send one atomic addition for each cell to memory."},
     {"block scale", "", "The E4M3 scale that 16 neighbouring channels of NVFP4 share. A value is "
@@ -39,7 +39,7 @@ const GlossaryRow glossary[] = {
     {"channel tile", "tile", "The neighbouring channels that one thread sums, for example 8. "
      "Smaller ones give more threads, but each reads the indices again. A tile of V4 is another "
      "thing: 16 cells."},
-    {"CUDA graph", "graph", "A recorded series of launches that one call starts. Timing a graph "
+    {"CUDA graph", "graph, launch", "A recorded series of launches (starts of a kernel) that one call starts. Timing a graph "
      "leaves out most of what single launches cost."},
     {"defect", "", "A mistake planted in a right pooling, for the reader to find: one point "
      "dropped, the grid transposed, sums in FP16 and others. No gate catches all of them."},
@@ -55,7 +55,7 @@ const GlossaryRow glossary[] = {
      "is 448. A tensor has one scale."},
     {"frustum", "", "The part of space that a camera sees. Its points are all pairs of a feature "
      "pixel and a depth bin, placed around the vehicle by the calibration."},
-    {"gates", "gate A, gate B, gate C", "Three accuracy tests. Gate A: against FP64 over the "
+    {"gates", "gate, gate A, gate B, gate C", "Three accuracy tests. Gate A: against FP64 over the "
      "stored inputs, a bound for rounding. Gate B: against FP64 over the original inputs. Gate C: "
      "equality on exact sums."},
     {"gather", "scatter", "To gather is to read from addresses that an index array gives; to "
@@ -78,8 +78,8 @@ const GlossaryRow glossary[] = {
      "median says what is usual, p99 what the slow ones take."},
     {"miss-ratio curve", "MRC", "MRC: the share of reads that miss, for an L2 of each size. Where "
      "it drops, something that is read again begins to fit."},
-    {"model", "", "What the cache simulation and the data sheet of a GPU say, without that GPU: "
-     "never a measurement, and marked so."},
+    {"model", "predicted", "Predicted by the cache simulation and the data sheet of a GPU, without that "
+     "GPU: never a measurement, and marked so."},
     {"NVFP4", "E2M1", "E2M1, numbers of 4 bits: sign, 2 bits of exponent, 1 of fraction, with "
      "block scales and a scale of the tensor. Depth and output are then FP8."},
     {"occupancy", "", "The warps that a multiprocessor holds, as a share of the most it can hold. "
@@ -123,9 +123,9 @@ const GlossaryRow glossary[] = {
      "the sums of 16 cells that see the same image columns are such a product."},
     {"twin", "", "The CUDA kernel that does the same as a kernel of the CPU. The model predicts "
      "it."},
-    {"V2", "as published, as shipped", "Two kernels. V2 as published (v2_tiles): once through all "
-     "points for each 8 channels, atomics, no code here. V2 as shipped (v2): a thread owns one "
-     "channel of a cell, no atomics."},
+    {"V2", "as published, as shipped", "As published (v2_tiles): atomics, no code here. V2 CHW: "
+     "channels first. The baseline is V2 as shipped: v2, a thread a channel of a cell; on the CPU "
+     "cpu_v2, 8 channels a pass."},
     {"warm", "cold", "Warm: caches are as the launch before left them. Cold: they are flushed "
      "before each launch that is timed."},
     {"warp", "", "32 threads of a GPU that execute the same instruction together. Where their "

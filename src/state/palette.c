@@ -98,7 +98,7 @@ static Candidate control_candidate(const KeyRow *control) {
 }
 
 static Candidate value_candidate(const KeyRow *control, const char *value, const char *title) {
-    Candidate candidate = {.help = control->help, .also = ""};
+    Candidate candidate = {.help = control->help, .also = control->also};
     PaletteRow *row = &candidate.row;
     row->kind = PALETTE_VALUE;
     row->command = (Command){.action = control->action};

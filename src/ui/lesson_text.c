@@ -66,9 +66,11 @@ static void print_pane(const LessonPane *pane) {
             puts("");
         if (body->rows[i].marked)
             printf("> ");
-        if (kind == PANE_CODE)
-            printf("  %s\n", pane_row(body, i));
-        else
+        if (kind == PANE_CODE) {
+            printf("  ");
+            text_put(pane_row(body, i), stdout);
+            puts("");
+        } else
             print_wrapped(pane_row(body, i), inside && !body->rows[i].marked ? 2 : 0);
         before = kind;
     }

@@ -49,7 +49,7 @@ tap_refuses "came without its cameras" "an operator" snapshot histogram --lidar 
 tap_refuses "the way back lights" "gradients" snapshot street.json --lidar --backward -o never.png
 printf 'lidar on\ntick 0.1\nyaw 3\ntick 0.1\nlidar off\ntick 0.1\nlidar on\ntick 0\n' >keys
 tap_run "in the display" frames street.json
-grep -q 'LiDAR on the pictures: points, blue near to red far' frames/frame-0001.txt
+grep -q 'LiDAR points over the camera pictures: blue near, red far' frames/frame-0001.txt
 tap_ok $? "which says so"
 tap_refuses "add the array images" "no photographs" snapshot bare.npz --cameras -o never.png
 tap_refuses "not known" "an unknown strip" snapshot a.npz --strip heat -o never.png

@@ -15,7 +15,9 @@ static void test_gpu_figures(State *state) {
     use(state, "gpu a6000 l2=24 bandwidth=300");
     Gpu gpu = state_gpu(state);
     tap_ok(gpu.l2_bytes == 24 << 20 && gpu.dram_gbps == 300 && gpu.sms == 84 &&
-               says(state, "what if: RTX A6000 with 24 MiB of L2, 300 GB/s"),
+               says(state,
+                    "what if: RTX A6000 with 24 MiB of L2, 300 GB/s (model only: the ladder is of "
+                    "this machine)"),
            "its L2 and its bandwidth by value");
     use(state, "gpu sms=42; gpu clock=1.5");
     gpu = state_gpu(state);
@@ -75,7 +77,9 @@ TAP_SUITE(state_kernel_selection) {
     after(&state, "scene", state.job.scene == 2, "from a config, the first scene that is none");
     after(&state, "scene canonical", state.job.scene == 1, "any scene by name");
     after(&state, "gpu h200",
-          !strcmp(gpus[state.gpu].name, "h200") && says(&state, "what if: H200, L2 of 60 MiB"),
+          !strcmp(gpus[state.gpu].name, "h200") &&
+              says(&state, "what if: H200, L2 of 60 MiB (model only: the ladder is of this "
+                           "machine)"),
           "a GPU of the facts table");
     test_gpu_figures(&state);
 }

@@ -55,16 +55,16 @@ TAP_SUITE(state_world_lidar) {
     State state = make_state();
     SceneFacts facts = make_scene();
     tap_ok(use(&state, "lidar on") & STEP_LOOK && state.lidar &&
-               says(&state, "LiDAR on the pictures: points, blue near to red far (this scene came "
-                            "without one)"),
+               says(&state, "LiDAR points over the camera pictures: blue near, red far (this "
+                            "scene has none)"),
            "a scene without a LiDAR says so");
     facts.has_lidar = true;
     state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &facts});
     after(&state, "lidar", !state.lidar, "and off");
-    tap_ok(says(&state, "LiDAR on the pictures: off"), "in the log");
+    tap_ok(says(&state, "LiDAR points over the camera pictures: off"), "in the log");
     use(&state, "lidar on");
-    tap_ok(says(&state, "LiDAR on the pictures: points, blue near to red far (in the window and in "
-                        "snapshots)"),
+    tap_ok(says(&state, "LiDAR points over the camera pictures: blue near, red far (drawn in the "
+                        "window and snapshots only)"),
            "which says where");
 }
 
@@ -73,7 +73,9 @@ TAP_SUITE(state_world_delay) {
     SceneFacts facts = make_scene();
     after(&state, "delay 300", state.job.camera_errors[0].delay_ms == 300,
           "a camera sees what was 300 ms ago");
-    tap_ok(says(&state, "front sees what was 300 ms ago"), "and the log says so");
+    tap_ok(says(&state, "front sees what was 300 ms ago: what moves leaves ghosts") &&
+               !state.log.lines[0].open,
+           "and the log says so, without figures that are not of it");
     after(&state, "delay", state.job.camera_errors[0].delay_ms == 400, "a step is 100 ms");
     after(&state, "delay back -5", state.job.camera_errors[1].delay_ms == 0,
           "no camera sees ahead");

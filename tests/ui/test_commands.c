@@ -56,6 +56,21 @@ TAP_SUITE(commands_found) {
     app_close(app, 1000);
 }
 
+/* The words that find a control find its values, too. */
+TAP_SUITE(commands_values) {
+    App *app = open_app("toy");
+    PaletteRow rows[PALETTE_ROWS];
+    char line[PALETTE_NAME];
+    bool found = false;
+    palette_open(&app->state, "city");
+    for (int i = palette_rows(&app->state, app_live(app), rows) - 1; i >= 0; i--) {
+        palette_script(&rows[i], line, sizeof line);
+        found |= !strcmp(line, "scene parking");
+    }
+    tap_ok(found, "a word for scenes lists them");
+    app_close(app, 1000);
+}
+
 TAP_SUITE(commands_set) {
     App *app = open_app("small");
     type(app, ":yaw front 1");

@@ -15,6 +15,10 @@ TAP_SUITE(steps_pty) {
     tap_ok(screen_says(&pty, "step 4 of 4: store sums"), "a key lets them run to the last one");
     pty_type(&pty, "`");
     tap_ok(screen_says(&pty, "step 1 of 4: find owners"), "and another one back to the first");
+    pty_type(&pty, "\033OF");
+    tap_ok(screen_says(&pty, "step 4 of 4: store sums"), "End is the last step");
+    pty_type(&pty, "\033OH");
+    tap_ok(screen_says(&pty, "step 1 of 4: find owners"), "Home the first");
     pty_type(&pty, "'");
     tap_ok(screen_says(&pty, "step 2 of 4: points"), "single steps as before");
     pty_type(&pty, "OOO");
