@@ -10,7 +10,8 @@ enum { WARP = 32 };
 const BevRegimeInfo bev_regimes[REGIME_COUNT] = {
     [REGIME_RESIDENT] = {"resident", "it fits half the L2 and stays there"},
     [REGIME_CONTESTED] = {"contested", "it fits the L2 but not half of it, and may be evicted"},
-    [REGIME_STREAMING] = {"streaming", "it is larger than the L2"},
+    [REGIME_STREAMING] = {"streaming",
+                          "it is larger than the L2, though most lookups may still hit"},
 };
 
 BevRegime bev_regime(double footprint_bytes, double l2_bytes) {

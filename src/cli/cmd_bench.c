@@ -28,6 +28,7 @@ typedef struct {
     const BenchPlan *plan;
     Report report;
     Against *against;
+    bool skipped; /* a row */
 } Bench;
 
 static void show_progress(const BenchRow *row) {
@@ -75,7 +76,8 @@ static void add_row(const BenchRow *row, void *context) {
                cell_if(compared, cell_real(baseline->noise)));
     report_add(report, "baseline_settled", backward ? "base settled" : "V2 settled", 0,
                cell_if(compared, cell_bool(baseline->settled)));
-    report_add(report, "skipped", NULL, 0, cell_text(ran ? NULL : row->skipped));
+    report_add(report, "skipped", NULL, DIGITS_BLANK, cell_text(ran ? NULL : row->skipped));
+    bench->skipped = bench->skipped || !ran;
     against_add(bench->against, report, row);
     if (isatty(STDERR_FILENO))
         show_progress(row);
@@ -159,6 +161,8 @@ static bool measure(const Options *options, Err *err) {
     bool ok = against_open(options, &plan, &bench.against, err) &&
               bench_run(&plan, options->once ? add_once : add_row, &bench, err);
     grad_out_free(&grad_out);
+    if (bench.skipped)
+        bench.report.columns[report_column(&bench.report, "skipped")].heading = "not timed: why";
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     ok = ok &&

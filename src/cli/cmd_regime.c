@@ -211,12 +211,14 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         regime_add(&predictions, REGIME_PREDICTIONS, &regime->models[i], &regime->chosen);
         print_head(regime, &regime->models[i], out);
     }
+    findings_first(regime->models, regime->model_count, &regime->chosen, out);
     fputs("\nTraffic that the kernels ask for: counted along their access traces, and by "
           "formula\n\n",
           out);
     print(&traffic, out);
     fputs("\nPrediction (model; recorded and published beside it where known; L2 warm, cold where "
-          "it says so).",
+          "it says so). Regime: the footprint against L2. L2 hits: of all lookups, most of which "
+          "read again what is in L2.",
           out);
     for (int i = 0; i < regime->model_count; i++)
         fputs(scene_model_sampling(&regime->models[i]), out);

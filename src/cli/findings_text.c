@@ -6,6 +6,7 @@
 #include "src/scene/scatter.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The model of the scene's problem on the chosen GPUs, until the next call. */
@@ -70,23 +71,16 @@ static int workflow(const SceneModel *scene, const MemoryModel *model, int gpu,
     return *kernel ? workflow_of(model, (*kernel)->kernel, gpu, NULL, &lengths, &sum, steps) : 0;
 }
 
-/* Lines of 78 columns that a shell joins again: broken between words, and where a list is longer,
- * behind a comma, without an indent. */
+/* Lines of 78 columns that a shell joins again, broken between words: a longer word stays whole. */
 static void print_command(const char *text, FILE *out) {
     enum { WIDTH = 76, INDENT = 6 };
     int at = fprintf(out, "%*s", INDENT, "");
-    bool list = false;
     for (size_t length; *text; text += length) {
-        size_t word = strcspn(text, " ");
-        bool whole = word < WIDTH - 2 * INDENT && !list;
-        length = whole ? word : strcspn(text, ", ");
-        length += text[length] == ',' || text[length] == ' ';
-        if (at + (int)length > WIDTH && list)
-            at = fprintf(out, "\\\n") - 2;
-        else if (at + (int)length > WIDTH)
+        length = strcspn(text, " ");
+        length += text[length] == ' ';
+        if (at + (int)length > WIDTH)
             at = fprintf(out, "\\\n%*s", 2 * INDENT, "") - 2;
         at += fprintf(out, "%.*s", (int)length, text);
-        list = text[length - 1] == ',';
     }
     fputs("\n", out);
 }
@@ -121,6 +115,42 @@ void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all,
             print_kernel(findings, count, kernel, model, gpu, all, out);
         }
         print_workflow(scene, model, gpu, out);
+    }
+}
+
+/* The best finding of a kernel on a GPU. */
+typedef struct {
+    const char *kernel, *gpu;
+    Finding finding;
+} Best;
+
+static int by_gain(const void *left, const void *right) {
+    const Best *a = left, *b = right;
+    return (a->finding.gain < b->finding.gain) - (a->finding.gain > b->finding.gain);
+}
+
+void findings_first(const SceneModel *scenes, int scene_count, const ChosenGpus *chosen,
+                    FILE *out) {
+    enum { FIRST = 3 };
+    Best best[FIRST + 1] = {{0}};
+    Finding findings[FINDINGS_MAX];
+    for (int s = 0; s < scene_count; s++) {
+        const MemoryModel *model = model_of(&scenes[s], chosen);
+        const IntervalLengths lengths = lengths_of(&scenes[s]);
+        for (int at = 0; at < model->kernel_count * chosen->count; at++) {
+            const PredictedKernel *kernel = &model->kernels[at % model->kernel_count];
+            int gpu = at / model->kernel_count;
+            if (kernel->kernel &&
+                findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings)) {
+                best[FIRST] = (Best){kernel->kernel->title, chosen->gpus[gpu].title, *findings};
+                qsort(best, FIRST + 1, sizeof *best, by_gain);
+            }
+        }
+    }
+    fputs(best->kernel ? "\nThe largest findings (model), all of them at the end\n\n" : "", out);
+    for (int i = 0; i < FIRST && best[i].kernel; i++) {
+        fprintf(out, "%s on %s: ", best[i].kernel, best[i].gpu);
+        print_finding(&best[i].finding, "", false, out);
     }
 }
 

@@ -113,6 +113,9 @@ typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
 void regime_add(Report *report, RegimeColumns which, const SceneModel *model,
                 const ChosenGpus *chosen);
 
+/* Prints at most three findings, those with the largest gain. */
+void findings_first(const SceneModel *scenes, int scene_count, const ChosenGpus *chosen, FILE *out);
+
 /* What limits the kernels by the model on the chosen GPUs, as text: the first finding of each, or
  * all of them with the evidence; and as JSON, an array with all. */
 void findings_print(const SceneModel *model, const ChosenGpus *chosen, bool all, FILE *out);

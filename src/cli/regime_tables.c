@@ -186,11 +186,14 @@ static void small_l2_verdict(const SmallL2Row *rows, int count, char *text, size
         model += should;
         agreed += wins == should;
     }
-    snprintf(text, size,
-             "The form of V3 made for small L2s beat the one for large L2s at %d of %d sizes "
-             "(recorded); the model says at %d, and has the faster one right at %d of %d. Recorded "
-             "on %s; the model is of today's kernels.",
-             recorded, sizes, model, agreed, sizes, rows->recording->label);
+    text[0] = '\0'; /* both forms must be there */
+    if (sizes)
+        snprintf(
+            text, size,
+            "The form of V3 made for small L2s beat the one for large L2s at %d of %d sizes "
+            "(recorded); the model says at %d, and has the faster one right at %d of %d. Recorded "
+            "on %s; the model is of today's kernels.",
+            recorded, sizes, model, agreed, sizes, rows->recording->label);
 }
 
 int small_l2_add(Report *report, const SceneModel *model, const ChosenGpus *chosen, char *verdict,

@@ -131,7 +131,7 @@ static void write_cell(const Cell *cell, bool for_people, int digits, char *text
     switch (cell->kind) {
     case CELL_TEXT:
     case CELL_NONE:
-        snprintf(text, size, "%s", for_people ? "n/a" : "");
+        snprintf(text, size, "%s", for_people && digits != DIGITS_BLANK ? "n/a" : "");
         break;
     case CELL_INT:
         snprintf(text, size, "%lld", cell->integer);

@@ -35,7 +35,7 @@ typedef struct {
     int digits;          /* significant digits of a real number, for people */
 } ReportColumn;
 
-enum { REPORT_COLUMNS = 64 };
+enum { REPORT_COLUMNS = 64, DIGITS_BLANK = -1 }; /* as digits: an empty cell stays blank */
 
 /* Begins empty: (Report){0}. The first row defines the columns. */
 typedef struct {

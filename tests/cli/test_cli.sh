@@ -352,6 +352,13 @@ tap_ok $? 'bench takes a list of kernels'
     grep -q "^Findings (model" "$folder/out" &&
     grep -qE '^V2 on RTX A6000, [0-9.]+ .?.s:' "$folder/out" && ! grep -q 'V3 LARGE on' "$folder/out"
 tap_ok $? 'and so does regime, with what binds each'
+[ "$(sed -n '/^The largest findings/,/^Traffic/p' "$folder/out" | grep -c ' on RTX A6000: ')" -le 3 ] &&
+    grep -q '^V2 on RTX A6000: .* (lesson [0-9]*)$' "$folder/out"
+tap_ok $? 'the largest findings first'
+"$BEVSCOPE" regime canonical --gpu h200 -k v4 >"$folder/out" &&
+    grep -q '^With less L2' "$folder/out" && ! grep -q '0 of 0' "$folder/out"
+tap_ok $? 'without a verdict on V3 where its forms are not chosen'
+"$BEVSCOPE" regime toy --gpu a6000 -k v2,V4 >"$folder/out"
 grep -q '^Workflow on RTX A6000, with V' "$folder/out" &&
     [ "$(grep -oE '^  (classify|remove|map|validate):' "$folder/out" | tr -d ' \n')" = \
         classify:remove:map:validate: ] &&
@@ -360,6 +367,7 @@ tap_ok $? 'and with the four steps of the workflow, of pooling too'
 sed -e ':a' -e '/\\$/N; s/\\\n *//; ta' "$folder/out" >"$folder/joined" &&
     grep -qE '^      ncu .*--nvtx-include v[a-z0-9_]+[.]toy[.]fp16[.]nearest/ --metrics dram__bytes_read.sum,[^ ]*,lts__t_sectors_lookup_miss.sum bevscope bench toy --kernel v[a-z0-9_]+ --dtype fp16 --align nearest --once$' "$folder/joined" &&
     grep -qE '^      nsys profile .* bevscope bench toy .*--once && nsys stats' "$folder/joined"
+[ $? = 0 ] && grep -q ' dram__bytes_read.sum,[^ ]*,lts__t_sectors_lookup_miss.sum ' "$folder/out"
 tap_ok $? 'the last of which says what to type in Nsight Compute and Nsight Systems'
 "$BEVSCOPE" bench toy --once --device cpu -k cpu_v4,cpu_race -d fp16,nvfp4 --format csv >"$folder/out" &&
     head -1 "$folder/out" | grep -q '^scene,kernel,where,dtype,align,direction,range,skipped' &&

@@ -68,7 +68,7 @@ grep -qE 'Right: cold caches|Not cold caches: .*DRAM' "$folder/slow/frame-0009.t
     grep -q 'suspect: nothing is slow' "$folder/slow/frame-0012.txt"
 tap_ok $? 'suspect judges a name, and slips are told'
 printf 'slow A\n' | "$BEVSCOPE" toy --plain --device cpu >"$folder/out" 2>"$folder/err"
-grep -q '^-- Slow on purpose: A$' "$folder/out" && grep -qE '^  frame +[0-9.]+ +[0-9.]+  us$' "$folder/out"
+grep -q '^-- Slow on purpose: A$' "$folder/out" && grep -qE '^  frame +[0-9.]+ +[0-9.]+  (us|µs)$' "$folder/out"
 tap_ok $? 'in plain lines, too'
 grep -q 'bevscope  V3 FP8 nearest  toy' "$folder/a/frame-0002.txt" &&
     grep -q 't 1.50 s' "$folder/a/frame-0003.txt"
