@@ -103,12 +103,15 @@ void unit_change(Unit unit, double before, double after, char *text, size_t size
 const char *const source_names[] = {"n/a",   "measured",  "recorded",
                                     "model", "published", "computed"};
 
-/* Whether the unit "us" of a number stands at `at`: behind a digit and a blank, no longer word. */
+/* Whether the unit "us" of a number stands at `at`: behind a digit and blanks, no longer word. */
 static bool is_micro(const char *text, size_t at) {
     const char *unit = text + at;
-    return at >= 2 && unit[0] == 'u' && unit[1] == 's' && text[at - 1] == ' ' &&
-           isdigit((unsigned char)text[at - 2]) && !isalnum((unsigned char)unit[2]) &&
-           unit[2] != '_';
+    size_t end = at; /* of the number */
+    if (unit[0] != 'u' || unit[1] != 's' || isalnum((unsigned char)unit[2]) || unit[2] == '_')
+        return false;
+    while (end > 0 && text[end - 1] == ' ')
+        end--;
+    return end < at && end > 0 && isdigit((unsigned char)text[end - 1]);
 }
 
 void text_micro(const char *text, char *copy, size_t size) {

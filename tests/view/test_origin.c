@@ -90,6 +90,19 @@ TAP_SUITE(origin_panels) {
     screen_close();
 }
 
+/* A recorded ratio beside a latency measured here is no ratio of that latency. */
+TAP_SUITE(origin_recorded) {
+    screen_open();
+    begin(80, 24);
+    live.speedup.ratio.source = SOURCE_RECORDED;
+    draw_after("view color");
+    tap_ok(shows("recorded over V2"), "a recorded speed-up says so in words");
+    live.speedup.ratio.source = SOURCE_MEASURED;
+    draw_after("view color");
+    tap_ok(shows("over V2") && !shows("recorded over"), "a measured one does not");
+    screen_close();
+}
+
 TAP_SUITE(origin_texts) {
     char text[ORIGIN_TEXT_MAX];
     screen_open();
@@ -108,7 +121,7 @@ TAP_SUITE(origin_texts) {
                strstr(text, "file h200.json"),
            "a latency of another: %s", text);
     answer_at(ORIGIN_SPEEDUP, best, text);
-    tap_ok(strstr(text, "7 pairs") && strstr(text, "Latency of V2 / latency of V4"),
+    tap_ok(strstr(text, "7 pairs") && strstr(text, "Latency of V2 (row v2) / latency of V4"),
            "a speed-up: %s", text);
     answer_at(ORIGIN_SPEEDUP, chw, text);
     tap_ok(!strncmp(text, "n/a", 3), "none between two sources: %s", text);

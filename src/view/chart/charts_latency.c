@@ -139,7 +139,7 @@ static void rank_bar(const ChartInput *input, const Ranked *ranked, PlotBar *bar
     snprintf(bar->text, sizeof bar->text, "%s, %s binds", us, term_names[p->binding]);
 }
 
-/* "V4 is the fastest; chain binds 5 of 9 kernels" */
+/* "V4 is the fastest of 9 simulated; chain binds 5" */
 static void terms_finding(ChartRoom room, const Ranked *ranked, int count, char title[TEXT]) {
     int binds[TERM_COUNT] = {0}, most = 0;
     for (int i = 0; i < count; i++)
@@ -147,10 +147,10 @@ static void terms_finding(ChartRoom room, const Ranked *ranked, int count, char 
     for (int term = 1; term < TERM_COUNT; term++)
         most = binds[term] > binds[most] ? term : most;
     if (room == ROOM_BOX)
-        snprintf(title, TEXT, "%s binds %d of %d kernels", term_names[most], binds[most], count);
+        snprintf(title, TEXT, "%s binds %d of %d simulated", term_names[most], binds[most], count);
     else
-        snprintf(title, TEXT, "%s is the fastest; %s binds %d of %d kernels",
-                 ranked[0].kernel->title, term_names[most], binds[most], count);
+        snprintf(title, TEXT, "%s is the fastest of %d simulated; %s binds %d",
+                 ranked[0].kernel->title, count, term_names[most], binds[most]);
 }
 
 void fill_terms(ChartData *data) {

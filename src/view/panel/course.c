@@ -62,7 +62,7 @@ static void course_draw(Sheet *sheet, Area area, const PanelData *data) {
             series[count++] = series_of(rows[i], i == 1, x[i], y[i], top_us, now_min);
     const ChartSpec spec = {.title = "Latency over time",
                             .x = {.title = "minutes", .lo = fmin(first, -LEAST_MIN), .hi = 0},
-                            .y = {.title = "us", .lo = 0, .hi = top_us},
+                            .y = {.title = "µs", .lo = 0, .hi = top_us},
                             .series = series,
                             .series_count = count,
                             .theme = sheet->light ? THEME_LIGHT : THEME_DARK};

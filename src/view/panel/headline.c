@@ -111,11 +111,12 @@ static BigFigure speedup_figure(const PanelData *data) {
     const KernelConfig *baseline = &data->state->job.baseline;
     char from[48];
     speedup_origin(data->live, from, sizeof from);
-    snprintf(figure.short_note, sizeof figure.short_note, "over %s %s%s", baseline->kernel->title,
-             bev_dtypes[baseline->dtype].title,
-             data->state->job.baseline_pinned ? ", pinned" : "");
-    snprintf(figure.note, sizeof figure.note, "%s%s%s", figure.short_note, from[0] ? ", " : "",
-             from);
+    const char *pinned = data->state->job.baseline_pinned ? ", pinned" : "";
+    const char *recorded = speedup->ratio.source == SOURCE_RECORDED ? "recorded " : "";
+    snprintf(figure.short_note, sizeof figure.short_note, "%sover %s %s%s", recorded,
+             baseline->kernel->title, bev_dtypes[baseline->dtype].title, pinned);
+    snprintf(figure.note, sizeof figure.note, "over %s %s%s%s%s", baseline->kernel->title,
+             bev_dtypes[baseline->dtype].title, pinned, from[0] ? ", " : "", from);
     speedup_text(&speedup->ratio, figure.number, figure.unit);
     if (data->live->timed && speedup->ratio.source == SOURCE_RECORDED)
         figure.ink = INK_MUTED;

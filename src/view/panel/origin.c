@@ -89,9 +89,11 @@ static void speedup(Answer *answer) {
     const LiveKernel *row = answer->row;
     const Reading ratio = row ? live_speedup(answer->live, row) : (Reading){0};
     const LiveSpeedup *pairs = &answer->live->speedup;
-    const char *base = answer->state->job.baseline.kernel->title, *name = answer->kernel->title;
+    const BevKernel *baseline = answer->state->job.baseline.kernel;
+    const char *name = answer->kernel->title;
     bool selected = answer->kernel == answer->state->job.config.kernel;
-    char times[48];
+    char times[48], base[64];
+    snprintf(base, sizeof base, "%s (row %s)", baseline->title, baseline->name);
     speedup_origin(answer->live, times, sizeof times);
     if (ratio.source == SOURCE_RECORDED)
         say(answer, "recorded: %s, file %s. Latency of %s / latency of %s, on %s.",
