@@ -229,6 +229,7 @@ static void test_terms(void) {
             before = sum;
             race = race || !strcmp(spec->bars[i].label, "race");
         }
+        tap_ok(spec && strstr(spec->title, "simulated"), "the title says of how many kernels");
         tap_ok(sorted && !race, "%s: the fastest first, parts add up, no race", edits[e]);
         tap_ok(before > last_us, "and the slowest takes longer than before, %.1f us", before);
         last_us = before;
