@@ -104,7 +104,7 @@ static bool draw(Screen *screen, Err *err) {
         draw_field(screen, i);
     draw_lines(cells, form->count + 1, answer.bytes);
     free(answer.bytes);
-    return term_draw(screen->term, cells, err);
+    return term_draw(screen->term, cells, &(Image){0}, (Area){0}, err);
 }
 
 /* Types a character, or takes the last one away. */
@@ -214,7 +214,8 @@ bool form_run(const Form *form, int *signal, Err *err) {
     *signal = 0;
     if (!rescue_install(err))
         return false;
-    bool ok = term_open(&screen.term, TERM_COLOR_AUTO, false, err) && run(&screen, signal, err);
+    bool ok = term_open(&screen.term, TERM_COLOR_AUTO, false, PIXELS_OFF, err) &&
+              run(&screen, signal, err);
     term_close(screen.term);
     cells_free(&screen.cells);
     rescue_remove();
