@@ -71,16 +71,23 @@ static int workflow(const SceneModel *scene, const MemoryModel *model, int gpu,
     return *kernel ? workflow_of(model, (*kernel)->kernel, gpu, NULL, &lengths, &sum, steps) : 0;
 }
 
-/* Lines of 78 columns that a shell joins again, broken between words: a longer word stays whole. */
+/* Lines of 78 columns that a shell joins again: broken between words, and where a list is longer,
+ * behind a comma, without an indent. */
 static void print_command(const char *text, FILE *out) {
     enum { WIDTH = 76, INDENT = 6 };
     int at = fprintf(out, "%*s", INDENT, "");
+    bool list = false;
     for (size_t length; *text; text += length) {
-        length = strcspn(text, " ");
-        length += text[length] == ' ';
-        if (at + (int)length > WIDTH)
+        size_t word = strcspn(text, " ");
+        bool whole = word < WIDTH - 2 * INDENT && !list;
+        length = whole ? word : strcspn(text, ", ");
+        length += text[length] == ',' || text[length] == ' ';
+        if (at + (int)length > WIDTH && list)
+            at = fprintf(out, "\\\n") - 2;
+        else if (at + (int)length > WIDTH)
             at = fprintf(out, "\\\n%*s", 2 * INDENT, "") - 2;
         at += fprintf(out, "%.*s", (int)length, text);
+        list = text[length - 1] == ',';
     }
     fputs("\n", out);
 }
