@@ -187,7 +187,8 @@ static const BevKernel *fastest(const SceneModel *model, const Gpu *gpu, Predict
     return found;
 }
 
-static void add_gpu(Report *report, const SceneModel *model, const Gpu *gpu) {
+/* `none`: what stands in the place of a kernel that is not known, or not yet; NULL: a gap. */
+static void add_gpu(Report *report, const SceneModel *model, const Gpu *gpu, const char *none) {
     Prediction best = {0};
     double v2_us = NAN, bytes = bev_footprint_total(bev_footprint(&model->problem.view));
     const BevKernel *kernel = fastest(model, gpu, &best, &v2_us);
@@ -197,7 +198,7 @@ static void add_gpu(Report *report, const SceneModel *model, const Gpu *gpu) {
     report_add(report, "footprint_percent", "% of L2", 3, cell_real(100 * bytes / gpu->l2_bytes));
     report_add(report, "regime", "regime", 0,
                cell_text(bev_regimes[bev_regime(bytes, gpu->l2_bytes)].name));
-    report_add(report, "fastest", "fastest", 0, cell_text(kernel ? kernel->title : "..."));
+    report_add(report, "fastest", "fastest", 0, cell_text(kernel ? kernel->title : none));
     report_add(report, "model_us", "model us", 3, cell_real(kernel ? best.latency_us : NAN));
     report_add(report, "binds", "binds", 0, cell_text(kernel ? term_names[best.binding] : NULL));
     static char over[48]; /* lives as long as the report; the row, as three are called V2 */
@@ -209,7 +210,7 @@ static bool print_all(const Options *options, const SceneModel *model, const Cho
                       Err *err) {
     Report report = {0};
     for (int i = 0; i < chosen->count; i++)
-        add_gpu(&report, model, &chosen->gpus[i]);
+        add_gpu(&report, model, &chosen->gpus[i], NULL);
     Options to_screen = *options; /* -o is the rig's file */
     to_screen.output = NULL;
     if (output_printer(options))
@@ -378,7 +379,7 @@ static char *answer_lines(const RigForm *form, const char *line, const SceneMode
         fprintf(text.stream, "%s\n", why);
     }
     for (int i = 0; model && i < form->chosen.count; i++)
-        add_gpu(&report, model, &form->chosen.gpus[i]);
+        add_gpu(&report, model, &form->chosen.gpus[i], so_far ? "..." : NULL);
     if (model) {
         print_rig(model, text.stream);
         report_text(&report, text.stream);
@@ -409,7 +410,7 @@ static void answer_next(RigForm *form) {
         ok = scene_model_profiles(&model->problem.view, 3u << i & ALL_KERNELS,
                                   model->profiles + model->profile_count, &count, &err);
         model->profile_count += count;
-        char *lines = ok && count ? answer_lines(form, line, model, i > 0, NULL) : NULL;
+        char *lines = ok && (count || !i) ? answer_lines(form, line, model, i > 0, NULL) : NULL;
         worker_lock(&form->worker);
         ok = ok && form->asked == asked && !form->worker.stop;
         if (ok && lines) {

@@ -231,7 +231,7 @@ static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *r
     BevDtype dtype = now->key.dtype;
     if (want(now, model_row(live_model->kernel), dtype, replay))
         return true;
-    for (int i = 0; bev_kernels[i] && i < 32; i++)
+    for (int i = 0; bev_kernels[i]; i++)
         if (live_model->wanted >> i & 1 && want(now, model_row(bev_kernels[i]), dtype, replay))
             return true;
     BevDirection direction = live_model->kernel ? live_model->kernel->direction : BEV_FORWARD;

@@ -55,6 +55,9 @@ echo '{"frustum": 7}' >seven.json
 refuses 'seven.json' --from seven.json
 head -c 300 nuscenes.json >half-file.json
 refuses 'half-file.json: line' --from half-file.json
+"$BEVSCOPE" rig --dtype e5m2 --format json | grep -q '"fastest": null' &&
+    ! "$BEVSCOPE" rig --dtype e5m2 | grep -qF ...
+tap_ok $? 'where no kernel is modelled, none is the fastest'
 ls "${TMPDIR:-/tmp}"/bevscope-rig-* >/dev/null 2>&1
 tap_ok $((! $?)) 'no temporary file is left'
 tap_done
