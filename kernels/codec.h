@@ -16,10 +16,10 @@ uint8_t bev_e8m0_encode(float value);
 float bev_e8m0_decode(uint8_t code);
 
 /* The code of one element, without scales, that is nearest to `value`; and the value of a code.
- * FP8 and MXFP8: E4M3 (the "fn" form), no infinity, NaN = 0x7f and 0xff, largest 448, smallest
- * 2^-9. E5M2: infinity and NaN as in IEEE; the largest 57344, to which overflow and infinity
- * saturate. NVFP4: E2M1, 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives; NaN encodes as the
- * largest. Whole numbers: -127 to 127 (-128 is not used), 0 to 255; NaN encodes as 0. */
+ * E4M3 (FP8, MXFP8; the "fn" form): no infinity, NaN = 0x7f and 0xff, largest 448, smallest 2^-9.
+ * E5M2: infinity and NaN as in IEEE; the largest 57344, to which overflow and infinity saturate.
+ * E2M1: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives (NVFP4); NaN encodes as the largest.
+ * Whole numbers: -127 to 127 (-128 is not used), 0 to 255; NaN encodes as 0. */
 uint32_t bev_code(BevDtype dtype, float value);
 double bev_code_value(BevDtype dtype, uint32_t code);
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The README files and the program say the same: their commands run, and the files, options and keys
-# that they name are there; their numbers are those of the recorded files. The pages of samples/experiments are in `make dist`; comments cite pages that exist.
+# that they name are there; their numbers are those of the recorded files. The pages of samples/experiments are in `make dist`; comments cite pages that exist,
+# lessons lines.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 src=$(cd "${SRCDIR:-.}" && pwd) || exit 1
 folder=$(mktemp -d)
@@ -141,6 +142,15 @@ tap_make DATA | tr ' ' '\n' >"$folder/installed"
 grep -qx 'samples/toy.json' "$folder/installed" || echo "(what is installed is not found)" >>"$folder/not-in-dist"
 grep experiments "$folder/installed" | sed 's/^/installed: /' >>"$folder/not-in-dist"
 tap_run "the pages of experiments are in make dist, and not installed" absent not-in-dist
+
+# ---- code in lessons ---------------------------------------------------------------------------
+
+sed -n 's/^source  *\([^ ]*\) "\(.*\)".*/\1\t\2/p' "$src"/samples/lessons/*.lesson >"$folder/sources"
+while IFS='	' read -r file text; do
+    grep -qF -e "$text" "$src/$file" || echo "$file: $text"
+done <"$folder/sources" >"$folder/not-in-code"
+[ "$(wc -l <"$folder/sources")" -ge 10 ] || echo "(no lesson shows code)" >>"$folder/not-in-code"
+tap_run "the lines of code that lessons show are there" absent not-in-code
 
 # ---- glossary ----------------------------------------------------------------------------------
 
