@@ -272,8 +272,7 @@ static bool run_line(const Options *options, Err *err) {
     return ok;
 }
 
-/* ---- the form ---------------------------------------------------------------------------------
- */
+/* ---- the form -------------------------------------------------------------------------------- */
 
 enum { FROM, INPUT, STRIDE, DEPTH, REACH, CELL, CHANNELS, DTYPE, FIELDS };
 
@@ -297,7 +296,6 @@ typedef struct {
     FormField fields[FIELDS];
     const Options *options; /* of the command line */
     ChosenGpus chosen;
-    char path[PATH_MAX];                  /* the rig as the fields have it */
     Worker worker;                        /* replays the kernels */
     SceneModel *next;                     /* under the lock: what it is to take; NULL: nothing */
     char line[FIELDS * (FORM_TEXT + 16)]; /* under the lock: the command line of `next` */
@@ -440,12 +438,13 @@ static void *replay_main(void *owner) {
 static void rig_compute(void *owner) {
     RigForm *form = owner;
     RigLine line = {0};
+    char path[PATH_MAX];
     Err err = {.what = "out of memory"};
     SceneModel *model = calloc(1, sizeof *model);
-    name_temporary(form->path); /* no longer than needed: a signal may end the program */
-    bool ok = model && line_of(form, &line, &err) && write_rig(&line.options, form->path, &err) &&
-              open_rig(&line.options, form->path, 0, model, &err);
-    unlink(form->path);
+    name_temporary(path); /* no longer than needed: a signal may end the program */
+    bool ok = model && line_of(form, &line, &err) && write_rig(&line.options, path, &err) &&
+              open_rig(&line.options, path, 0, model, &err);
+    unlink(path);
     char *lines = answer_lines(form, line.line, ok ? model : NULL, ok, &err);
     if (!ok) {
         close_model(model);

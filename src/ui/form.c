@@ -153,8 +153,8 @@ static void use_key(Screen *screen, int32_t key) {
     screen->stale = true;
 }
 
-/* True: a signal asks to stop. */
-static bool obey_signals(Screen *screen, int *signal, Err *err) {
+/* *signal: one that asks to stop, or 0. */
+static void obey_signals(Screen *screen, int *signal, Err *err) {
     RescueSignals signals = rescue_take();
     int columns, rows;
     if (signals.suspend)
@@ -167,7 +167,6 @@ static bool obey_signals(Screen *screen, int *signal, Err *err) {
         cells_resize(&screen->cells, columns, rows, err);
     }
     *signal = signals.quit;
-    return signals.quit != 0;
 }
 
 /* Reads the keys that are there. A terminal that is gone is SIGHUP. */
