@@ -2,20 +2,11 @@
  * the bytes of all three protocols decode to the raster. */
 #include "src/ui/term_pixels.h"
 #include "tests/support/pty_check.h"
+#include "tests/support/stb_png.h"
 
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
-
-#define STB_IMAGE_IMPLEMENTATION
-#define STBI_ONLY_PNG
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function"
-#pragma GCC diagnostic ignored "-Wsign-compare"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
-#include <stb/stb_image.h>
-#pragma GCC diagnostic pop
 
 #define SIZE_ANSWER "\033[6;20;10t"
 #define KITTY_SENT  "\033_Ga=T,f=100,i=31,"

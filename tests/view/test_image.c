@@ -1,18 +1,9 @@
 /* Pictures of pixels: PNG that another reader understands, sizes, scaling. */
 #include "src/view/draw/color.h"
 #include "src/view/draw/image.h"
+#include "tests/support/stb_png.h"
 #include "tests/support/tap.h"
 #include "tests/view/view_check.h"
-
-#define STB_IMAGE_IMPLEMENTATION
-#define STBI_ONLY_PNG
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function"
-#pragma GCC diagnostic ignored "-Wsign-compare"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
-#include <stb/stb_image.h>
-#pragma GCC diagnostic pop
 
 /* ---- PNG ------------------------------------------------------------------------------------- */
 
