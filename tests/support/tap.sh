@@ -41,6 +41,17 @@ tap_python() {
     tap_skip_all "no Python with $2"
 }
 
+# tap_relay PREFIX: the checks on standard input, as checks of this test; skipped ones stay so.
+tap_relay() {
+    while read -r tap_line; do
+        case $tap_line in
+        "ok "*) tap_ok 0 "$1${tap_line#* - }" ;;
+        "not ok "*) tap_ok 1 "$1${tap_line#* - }" ;;
+        "#"*) echo "$tap_line" ;;
+        esac
+    done
+}
+
 # tap_library: what Python tests of libbevpool need: its file, and a Python that can load it.
 tap_library() {
     export PYTHONDONTWRITEBYTECODE=1
@@ -64,14 +75,7 @@ tap_judged() {
     shift 2
     "$tap_python" "$tap_file" "$@" >"$folder/said" 2>"$folder/errors"
     tap_status=$?
-    while read -r tap_line; do
-        case $tap_line in
-        *"# SKIP"*) tap_skip "$(echo "$tap_line" | sed 's/^[^-]*- //; s/ # SKIP.*//')" "${tap_line#*# SKIP }" ;;
-        "ok "*) tap_ok 0 "${tap_line#*- }" ;;
-        "not ok "*) tap_ok 1 "${tap_line#*- }" ;;
-        "# "*) echo "$tap_line" ;;
-        esac
-    done <"$folder/said"
+    tap_relay "" <"$folder/said"
     [ $tap_status = 0 ] || sed 's/^/# /' "$folder/errors"
     tap_ok $tap_status "$tap_name: ended well"
 }
@@ -114,13 +118,7 @@ tap_include() {
     shift
     "$@" >included 2>&1
     tap_status=$?
-    while read -r tap_line; do
-        case $tap_line in
-            "ok "*) tap_ok 0 "$tap_name: ${tap_line#* - }" ;;
-            "not ok "*) tap_ok 1 "$tap_name: ${tap_line#* - }" ;;
-            "#"*) echo "$tap_line" ;;
-        esac
-    done <included
+    tap_relay "$tap_name: " <included
     tap_ok $tap_status "$tap_name: to its end"
 }
 
