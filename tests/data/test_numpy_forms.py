@@ -73,7 +73,7 @@ def test_types():
     for kind in "i2", "i4", "i8", "u2", "u4", "u8":
         crop = arrays["crop"].astype(kind)
         crop[0] = most = np.iinfo(kind).max // 3 * 2
-        words = f"{most:.9g} is outside" if most > 65536 else f"{crop[2] - int(most)} pixels"
+        words = f"{most:.9g} is outside" if most > 65536 else f"{int(crop[2]) - int(most)} pixels"
         refused(f"crop: all bytes of {kind}", saved(crop=crop, **dropped), words)
     same("all in Fortran order", saved(**{k: np.asfortranarray(a) for k, a in arrays.items()}), plain)
     random, bins, bad = np.random.default_rng(3), len(arrays["depth"][0]), []
