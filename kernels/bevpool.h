@@ -43,11 +43,14 @@ typedef enum {
 } BevDtype;
 
 /* A row of the format table. To add a format: its name here, its row in bevpool.c, its codes in
- * codec.c and, for GPUs, Codec in cuda/formats.cuh and with_dtype in cuda/common.cuh; then what
- * depends on formats elsewhere: the masks in kernel rows, gate_b_limits (src/accuracy/gates.c),
- * bev_channel_instructions (regime.c), with_code_type (src/run/cuda/session_cuda.cu). test_codec,
- * test_gates and checkbev go through all rows. CPU kernels decode with codec.c: theirs is one mask,
- * CPU_ALL_DTYPES. Codes of another width than 8, 16 or 32 bits are packed in blocks, as NVFP4's
+ * codec.c; the same number in src/lib/bevpool.h, behind the last one: UINT8 moves, which linked
+ * programs notice (the soname, src/lib/local.mk; library_run.c asserts it). Then what depends on
+ * formats elsewhere: CPU_ALL_DTYPES (cpu/cpu.h), gate_b_limits (src/accuracy/gates.c), a case of
+ * bev_channel_instructions (regime.c) and of with_dtype (cuda/common.cuh), an empty one for CPUs
+ * only. For GPUs besides: Codec, DEPTH_OF, OUT_OF (cuda/formats.cuh), the masks in cuda/row.h;
+ * for packed blocks with_dtype_or_fp4 and the places that `grep BEV_NVFP4` finds. test_gates,
+ * checkbev and test_bits.c go through all rows; test_codec.c and tests/data/test_bits.sh have
+ * lists of their own. Codes of another width than 8, 16 or 32 bits are packed in blocks, as NVFP4's
  * are. `depth` and `out` are the element formats that go with features of this format: NVFP4
  * features travel with FP8 depth and output, as in the published ladder; INT8 features with UINT8
  * depth, and with an INT8 output or, as INT8_FP16, one in FP16. */

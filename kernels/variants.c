@@ -5,8 +5,8 @@
  *      field means). A CUDA kernel fills `access`, so that it can be simulated without a GPU.
  *   2. Name it below, at its place in the lesson, and its file in kernels/local.mk.
  *
- * Nothing else names kernels: `--list`, checkbev, bench, verify, regime, the live display, the help
- * and the manual page read this table. tests/house/test_add_kernel.sh follows this recipe. */
+ * No list elsewhere names all kernels: `--list`, checkbev, bench, verify, regime, the live display,
+ * the help and the manual page read this table. tests/house/test_add_kernel.sh follows this recipe. */
 #include "kernels/bevpool.h"
 
 #include <string.h>

@@ -29,6 +29,7 @@ typedef struct {
     Report report;
     Against *against;
     bool skipped; /* a row */
+    int rows, unsettled;
 } Bench;
 
 static void show_progress(const BenchRow *row) {
@@ -72,15 +73,26 @@ static void add_row(const BenchRow *row, void *context) {
                cell_if(compared, cell_real(row->speedup)));
     report_add(report, "baseline_us", backward ? "base us" : "V2 us", 4,
                cell_if(compared, cell_real(baseline->median_us)));
-    report_add(report, "baseline_noise", backward ? "base noise" : "V2 noise", 2,
+    report_add(report, "baseline_noise", NULL, 2,
                cell_if(compared, cell_real(baseline->noise)));
     report_add(report, "baseline_settled", backward ? "base settled" : "V2 settled", 0,
                cell_if(compared, cell_bool(baseline->settled)));
     report_add(report, "skipped", NULL, DIGITS_BLANK, cell_text(ran ? NULL : row->skipped));
     bench->skipped = bench->skipped || !ran;
+    bench->rows += ran;
+    bench->unsettled += ran && !(timing->settled && (!compared || baseline->settled));
     against_add(bench->against, report, row);
     if (isatty(STDERR_FILENO))
         show_progress(row);
+}
+
+/* A latency that did not settle is shown, but a ratio of it is no result. */
+static void say_if_unsettled(const Bench *bench) {
+    if (bench->unsettled)
+        fprintf(stderr,
+                "bevscope: bench: %d of %d rows did not settle, perhaps as other programs ran: "
+                "their speed-ups are no result\n",
+                bench->unsettled, bench->rows);
 }
 
 /* Of --once: what ran, and in which range. */
@@ -173,6 +185,8 @@ static bool measure(const Options *options, Err *err) {
                                                    : "in a row"),
                        err) &&
          against_judge(bench.against, err);
+    if (!options->against) /* which says so itself */
+        say_if_unsettled(&bench);
     against_close(bench.against);
     report_free(&bench.report);
     return ok;

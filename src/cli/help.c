@@ -45,6 +45,18 @@ static void print_option(const OptionHelp *option, FILE *out) {
     print_wrapped(out, option->help, 28, width > 27 ? 81 : 28);
 }
 
+/* The keys that the help screen of the display lists, with what they do. */
+static void print_keys(FILE *out) {
+    fputs("\nKeys, each also a word of palette and scripts (all of them: bevscope --man):\n", out);
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        char label[64];
+        if (!keys[i].direct)
+            continue;
+        keys_label(&keys[i], label, sizeof label);
+        fprintf(out, "  %-16s %-10s %s\n", label, keys[i].word, keys[i].help);
+    }
+}
+
 void help_command(CommandId command, FILE *out) {
     fprintf(out, "Usage: bevscope %s [OPTION]... %s\n\n", commands[command].name,
             commands[command].synopsis);
@@ -53,6 +65,8 @@ void help_command(CommandId command, FILE *out) {
     OptionHelp option;
     for (int i = 0; options_describe(command, i, &option); i++)
         print_option(&option, out);
+    if (command == COMMAND_LIVE)
+        print_keys(out);
     if (strstr(commands[command].synopsis, "SCENE"))
         fputs("\nSCENE is a .json or .npz file, a folder of .npz files (a clip) or of an operator's\n"
               "arrays, a sample or a configuration: see bevscope --list, which also names the\n"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A folder is a library, and a library uses only those below it: the table here, drawn in src/README.md
-# under "Layout". Includes are checked in the sources, calls in the libraries as compiled.
+# under "Where things are". Includes are checked in the sources, calls in the libraries as compiled.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 cd "${SRCDIR:-.}" || exit 1
 build=${BUILDDIR:-.}

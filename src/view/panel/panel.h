@@ -2,12 +2,17 @@
  * window arrange them in stacks.
  *
  * To add a panel
- *   1. a file of this folder with a row of Panel: the rows it would like, when it is shown, how it
- *      is drawn, and where its figures come from (origin.h);
+ *   1. a file of this folder, named in src/view/local.mk, with a row of Panel: the rows it would
+ *      like, when it is shown, how it is drawn, and where its figures come from (a topic of
+ *      origin.h, a new one with its sentence in origin.c);
  *   2. its name in the list below and in that of stack.c;
- *   3. its place in an arrangement, of src/view/term/dashboard.c, src/view/window/window_side.c, or
- *      both.
- * tests/view/test_panels.c draws each row of stack.c with both back ends. */
+ *   3. new data: a field of LiveData (src/state/live_data.h), filled in src/live;
+ *   4. its place in an arrangement, of src/view/term/dashboard.c, src/view/window/window_side.c, or
+ *      both: at most STACK_PANELS in a stack;
+ *   5. where lessons and `show` shall name it: LessonPanel and lesson_panels
+ *      (src/state/lesson_pane.h), samples/lessons/README.md, print_panel() (src/ui/loop_plain.c).
+ * `make goldens` draws the screens anew. tests/view/test_panels.c draws each row of stack.c with
+ * both back ends, if it is shown with the data of tests/support/live_fixture.h. */
 #pragma once
 
 #include "src/state/live_data.h"

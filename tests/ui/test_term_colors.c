@@ -18,7 +18,7 @@ static bool same(Rgb a, Rgb b) {
     return a.r == b.r && a.g == b.g && a.b == b.b;
 }
 
-TAP_SUITE(palette_256) {
+TAP_SUITE(term_colors_256) {
     int exact = 0, grey = 0, far = 0;
     for (int number = 16; number < 256; number++)
         exact += same(shown(palette_nearest(shown(number), 256)), shown(number));
@@ -31,7 +31,7 @@ TAP_SUITE(palette_256) {
     tap_ok(grey == 256 && !far, "greys stay grey and as bright (%d, %d far)", grey, far);
 }
 
-TAP_SUITE(palette_pictures) {
+TAP_SUITE(term_colors_pictures) {
     const Rgb olive = {104, 100, 62}, brick = {120, 84, 78}, dusk = {74, 80, 108};
     Rgb near = shown(palette_nearest(palette_vivid(olive), 256));
     tap_ok(near.b < near.r && near.b < near.g, "pale olive is not grey");
@@ -47,7 +47,7 @@ TAP_SUITE(palette_pictures) {
     tap_ok(most.r == 255 && most.g == 0, "and nothing leaves the range");
 }
 
-TAP_SUITE(palette_few) {
+TAP_SUITE(term_colors_few) {
     bool inside = true;
     for (int i = 0; i < 4096; i++) {
         Rgb color = rgb(i % 16 * 17, i / 16 % 16 * 17, i / 256 * 17);
@@ -59,7 +59,7 @@ TAP_SUITE(palette_few) {
            "the papers of both themes are black and white there");
 }
 
-TAP_SUITE(palette_tensors) {
+TAP_SUITE(term_colors_tensors) {
     static const Ink tensors[] = {INK_FEATURES, INK_DEPTH, INK_INDEX, INK_OUTPUT};
     for (int light = 0; light < 2; light++) {
         unsigned seen = 0;
