@@ -6,7 +6,7 @@
  *   2. Name it below, at its place in the lesson, and its file in kernels/local.mk.
  *
  * No list elsewhere names all kernels: `--list`, checkbev, bench, verify, regime, the live display,
- * the help and the manual page read this table. tests/house/test_add_kernel.sh follows this recipe. */
+ * the help and the manual page read this table. tests/house/test_add_kernel.sh follows it. */
 #include "kernels/bevpool.h"
 
 #include <string.h>

@@ -73,8 +73,7 @@ static void add_row(const BenchRow *row, void *context) {
                cell_if(compared, cell_real(row->speedup)));
     report_add(report, "baseline_us", backward ? "base us" : "V2 us", 4,
                cell_if(compared, cell_real(baseline->median_us)));
-    report_add(report, "baseline_noise", NULL, 2,
-               cell_if(compared, cell_real(baseline->noise)));
+    report_add(report, "baseline_noise", NULL, 2, cell_if(compared, cell_real(baseline->noise)));
     report_add(report, "baseline_settled", backward ? "base settled" : "V2 settled", 0,
                cell_if(compared, cell_bool(baseline->settled)));
     report_add(report, "skipped", NULL, DIGITS_BLANK, cell_text(ran ? NULL : row->skipped));

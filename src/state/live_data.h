@@ -1,8 +1,8 @@
 /* What the engine knows, as plain values for the views: one LiveData for each finished frame. The
- * engine fills it, views only read it; a script measures nothing (engine_script.c). `device` is made
- * anew for each frame: a history needs a field of its own, as live_remember() keeps one. Every figure says where it comes from; an unknown one is
- * zero with SOURCE_UNKNOWN and prints "n/a". Figures of an earlier selection may stay, marked
- * stale. */
+ * engine fills it, views only read it; a script measures nothing (engine_script.c). `device` is
+ * made anew for each frame: a history needs a field of its own, as live_remember() keeps one. Every
+ * figure says where it comes from; an unknown one is zero with SOURCE_UNKNOWN and prints "n/a".
+ * Figures of an earlier selection may stay, marked stale. */
 #pragma once
 
 #include "src/scene/features.h"

@@ -70,11 +70,16 @@ int palette_nearest(Rgb color, int colors) {
 int palette_tensor(Ink ink, bool light) {
     enum { RED = 1, GREEN, YELLOW, BLUE, MAGENTA, CYAN };
     switch (ink) {
-    case INK_FEATURES: return light ? BLUE : CYAN;
-    case INK_DEPTH: return light ? RED : YELLOW;
-    case INK_INDEX: return GREEN;
-    case INK_OUTPUT: return MAGENTA;
-    default: return -1;
+    case INK_FEATURES:
+        return light ? BLUE : CYAN;
+    case INK_DEPTH:
+        return light ? RED : YELLOW;
+    case INK_INDEX:
+        return GREEN;
+    case INK_OUTPUT:
+        return MAGENTA;
+    default:
+        return -1;
     }
 }
 
