@@ -29,8 +29,7 @@ static bool rig_path(const char *from, char path[PATH_MAX], Err *err) {
     if (!strchr(from, '/') && data_path(relative, path, PATH_MAX, &ignored))
         return true;
     if (access(from, R_OK) != 0)
-        return err_set(err, ERR_USAGE, from,
-                       "nuscenes, argoverse2, waymo, kitti360, robot, or a scene in JSON",
+        return err_set(err, ERR_USAGE, from, "one of " RIG_NAMES ", or a scene in JSON",
                        "no such rig");
     snprintf(path, PATH_MAX, "%s", from);
     return true;
@@ -278,8 +277,7 @@ enum { FROM, INPUT, STRIDE, DEPTH, REACH, CELL, CHANNELS, DTYPE, FIELDS };
 
 /* The names are those of the options. */
 static const FormField beginnings[FIELDS] = {
-    {"from", "the rig to begin with; all else starts over",
-     "nuscenes argoverse2 waymo kitti360 robot", NULL, "nuscenes", ""},
+    {"from", "the rig to begin with; all else starts over", RIG_NAMES, NULL, "nuscenes", ""},
     {"input", "pixels of the network's input, lower rows kept",
      "352x128 512x256 640x480 704x256 768x512 960x512", "0123456789x", "", ""},
     {"stride", "pixels from one feature to the next", "4 8 16 32", "0123456789", "", ""},

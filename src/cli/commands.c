@@ -117,9 +117,8 @@ const Subcommand commands[COMMAND_COUNT] = {
     {"rig", "", "say in a minute how large a problem your rig is",
      "Points, intervals, footprint and, for every GPU of the table, the regime, the fastest kernel "
      "and its "
-     "latency by the model. --from names a rig that comes with the program (nuscenes, argoverse2, "
-     "waymo, "
-     "kitti360, robot), or a scene in JSON; the other options change it. -o writes the changed "
+     "latency by the model. --from names a rig that comes with the program (" RIG_NAMES
+     "), or a scene in JSON; the other options change it. -o writes the changed "
      "rig, a "
      "scene that every command takes. Without options, on a terminal, it is a form: a field for "
      "each option, the answer below, w writes rig.json.",

@@ -30,6 +30,9 @@ typedef enum {
 
 enum { OPTIONS_MAX_ARGUMENTS = 32 };
 
+/* The rigs of samples/rigs/, as words of --from. */
+#define RIG_NAMES "nuscenes argoverse2 waymo kitti360 robot"
+
 /* Parsed values; each field is one row of the table. */
 typedef struct {
     CommandId command;

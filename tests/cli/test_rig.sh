@@ -38,7 +38,7 @@ refuses() { # PATTERN ARGUMENTS...: one line on standard error, status 1 or 2.
     { [ $got = 1 ] || [ $got = 2 ]; } && [ "$(wc -l <err)" = 1 ] && grep -qE -e "$pattern" err
     tap_ok $? "rig $*: exit $got, $(cat err)"
 }
-refuses 'no such rig .nuscenes, argoverse2' --from nobody
+refuses 'no such rig .one of nuscenes argoverse2' --from nobody
 refuses '704 x 256 pixels are no multiple of 7' --stride 7
 refuses '102.4 m are no multiple of 0.7 m' --cell 0.7
 refuses "'704' is not WxH" --input 704
