@@ -1,5 +1,6 @@
 #include "src/accuracy/cases.h"
 
+#include "src/base/hash.h"
 #include "src/base/random.h"
 #include "src/scene/scatter.h"
 
@@ -221,16 +222,10 @@ static void thin_out(CaseData *data, uint64_t *state) {
         }
 }
 
-static uint64_t case_seed(const Case *c, uint64_t seed) {
-    for (const char *p = c->name; *p; p++)
-        seed = (seed ^ (uint64_t)*p) * 0x100000001b3;
-    return seed;
-}
-
 bool case_build(const Case *c, BevAlign align, int channel_divisor, uint64_t seed, CaseData *data,
                 Err *err) {
     *data = (CaseData){.shape = c->shape};
-    uint64_t state = case_seed(c, seed);
+    uint64_t state = hash_text(seed, c->name);
     bool ok = c->cell ? map_from_rule(c, align, &state, &data->map, err)
                       : map_from_rig(c, align, &data->shape, &data->map, err);
     if (ok && c->config)

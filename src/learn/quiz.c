@@ -1,6 +1,7 @@
 #include "src/learn/quiz.h"
 
 #include "src/base/data.h"
+#include "src/base/hash.h"
 #include "src/base/random.h"
 #include "src/state/keys.h"
 
@@ -16,12 +17,9 @@ const char quiz_word[] = "quiz";
 
 enum { MISSED_BYTES = 1 << 16, MISSED_LINE = COURSE_NAME + 24 };
 
-/* FNV-1a. */
 static QuizKey key_of_question(const char *lesson, const LessonQuestion *question) {
-    QuizKey key = {.text = 0xcbf29ce484222325};
+    QuizKey key = {.text = hash_text(HASH_BEGIN, question->text)};
     snprintf(key.lesson, sizeof key.lesson, "%s", lesson);
-    for (const char *text = question->text; *text; text++)
-        key.text = (key.text ^ (unsigned char)*text) * 0x100000001b3;
     return key;
 }
 

@@ -4,6 +4,8 @@
  * the order of the parts, so that the map does not depend on the number of threads. */
 #include "src/scene/scatter.h"
 
+#include "src/base/hash.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,18 +308,17 @@ bool scatter_find_intervals(BevMap *map, Err *err) {
     return true;
 }
 
-/* FNV-1a by words of 32 bits. */
 static uint64_t add_words(uint64_t hash, const void *words, int64_t count) {
     for (int64_t i = 0; words && i < count; i++) {
         uint32_t word;
         memcpy(&word, (const char *)words + i * (int64_t)sizeof word, sizeof word);
-        hash = (hash ^ word) * 0x100000001b3;
+        hash = hash_add(hash, word);
     }
     return hash;
 }
 
 uint64_t scatter_hash(const BevMap *map) {
-    uint64_t hash = 0xcbf29ce484222325 ^ (uint64_t)map->points ^ (map->weights ? 1 : 0);
+    uint64_t hash = HASH_BEGIN ^ (uint64_t)map->points ^ (map->weights ? 1 : 0);
     hash = add_words(hash, map->ranks_depth, map->points);
     hash = add_words(hash, map->ranks_feat, map->points);
     hash = add_words(hash, map->ranks_bev, map->points);
