@@ -17,6 +17,18 @@
 #include <time.h>
 #include <unistd.h>
 
+/* ---- names ----------------------------------------------------------------------------------- */
+
+const char *data_file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+void data_stem(const char *path, char *stem, size_t size) {
+    const char *name = data_file_name(path), *dot = strrchr(name, '.');
+    snprintf(stem, size, "%.*s", dot > name ? (int)(dot - name) : INT_MAX, name);
+}
+
 /* ---- finding --------------------------------------------------------------------------------- */
 
 static const char *executable_folder(char buffer[PATH_MAX]) {
@@ -210,8 +222,7 @@ static bool fill(int fd, const char *target, const struct stat *old, const void 
 
 /* A name in the target's folder: rename() works only within one file system. */
 static void temporary_name(const char *target, int attempt, char name[PATH_MAX]) {
-    const char *slash = strrchr(target, '/');
-    int folder = slash ? (int)(slash + 1 - target) : 0;
+    int folder = (int)(data_file_name(target) - target);
     snprintf(name, PATH_MAX, "%.*s.%.200s.%ld-%d.tmp", folder, target, target + folder,
              (long)getpid(), attempt);
 }

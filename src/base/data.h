@@ -12,6 +12,12 @@
  * that folder, the installed data folder, the source folder of the build. */
 bool data_path(const char *relative, char *path, size_t size, Err *err);
 
+/* The name of a file without its folder; points into `path`. */
+const char *data_file_name(const char *path);
+
+/* The name of a file without folder and suffix, cut to `size`. ".name" has no suffix. */
+void data_stem(const char *path, char *stem, size_t size);
+
 /* Reads a whole file of at most `limit` bytes. The caller frees *bytes; a NUL follows the last byte
  * and is not counted in *length. */
 bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err *err);

@@ -375,13 +375,6 @@ void lesson_free(Lesson *lesson) {
     *lesson = (Lesson){.bytes = NULL};
 }
 
-static void name_of(const char *path, char *name, size_t size) {
-    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    const char *dot = strrchr(base, '.');
-    size_t length = dot ? (size_t)(dot - base) : strlen(base);
-    snprintf(name, size, "%.*s", (int)(length < size ? length : size - 1), base);
-}
-
 bool lesson_load(const char *path, Lesson *lesson, Err *err) {
     char *text;
     size_t length;
@@ -392,6 +385,6 @@ bool lesson_load(const char *path, Lesson *lesson, Err *err) {
     free(text);
     if (!ok)
         return false;
-    name_of(path, lesson->name, sizeof lesson->name);
+    data_stem(path, lesson->name, sizeof lesson->name);
     return lesson_read_codes(lesson, path, err) || (lesson_free(lesson), false);
 }

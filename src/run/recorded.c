@@ -99,8 +99,7 @@ static bool read_recording(Recording *recording, const char *path, Err *err) {
                        "line %d: %s", error.line, error.text);
     const json_t *machine = json_object_get(root, "machine");
     make_label(recording, machine);
-    const char *slash = strrchr(path, '/');
-    snprintf(recording->file, sizeof recording->file, "%.47s", slash ? slash + 1 : path);
+    snprintf(recording->file, sizeof recording->file, "%.47s", data_file_name(path));
     recording->limits = limits_read(json_object_get(machine, "limits"));
     if (!read_timelines(json_object_get(root, "timelines"), recording, path, err)) {
         json_decref(root);

@@ -1,6 +1,7 @@
 #include "src/scales/ranges.h"
 
 #include "kernels/clean.h"
+#include "src/base/data.h"
 #include "src/base/json_fields.h"
 
 #include <float.h>
@@ -125,11 +126,10 @@ static const Field fields[] = {
 static const FieldTable table = FIELD_TABLE(fields, ScaleRanges);
 
 bool ranges_read(ScaleRanges *ranges, const char *path, Err *err) {
-    const char *slash = strrchr(path, '/');
     *ranges = (ScaleRanges){0};
     if (!fields_read_file(path, MAX_FILE_BYTES, &table, ranges, err))
         return false;
-    clean_text(slash ? slash + 1 : path, ranges->label, sizeof ranges->label);
+    clean_text(data_file_name(path), ranges->label, sizeof ranges->label);
     const ChannelRanges *own = &ranges->feat_channels;
     return !own->count || own->count == ranges->channels ||
            data_refuse(err, path, "$.feat_channels", "a range for each channel",

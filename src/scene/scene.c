@@ -137,16 +137,7 @@ void preset_apply(const Preset *preset, Scene *scene) {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Sets `name` to the file name without folder and suffix. */
-static void set_name(char name[64], const char *path) {
-    const char *slash = strrchr(path, '/');
-    const char *stem = slash ? slash + 1 : path;
-    const char *dot = strrchr(stem, '.');
-    int length = dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem);
-    snprintf(name, 64, "%.*s", length, stem);
-}
-
-/* The same of a folder, which may end in a slash. */
+/* Sets `name` to the name of a folder, which may end in a slash. */
 static void set_folder_name(char name[64], const char *path) {
     size_t end = strlen(path);
     while (end > 1 && path[end - 1] == '/')
@@ -178,7 +169,8 @@ static bool add_samples(SceneName *names, size_t max, size_t first, size_t *coun
     for (struct dirent *entry; *count < max && (entry = readdir(directory));)
         if (has_suffix(entry->d_name, ".json") && entry->d_name[0] != '.') {
             names[*count].is_preset = false;
-            set_name(names[(*count)++].name, entry->d_name);
+            data_stem(entry->d_name, names[*count].name, sizeof names->name);
+            ++*count;
         }
     int error = errno;
     closedir(directory);
@@ -310,7 +302,7 @@ static bool load_file(const char *path, Scene *scene, Err *err) {
     bool ok = start[0] == 'P' && start[1] == 'K' ? scene_load_npz(path, scene, err)
                                                  : load_json(path, scene, err);
     if (ok)
-        set_name(scene->name, path);
+        data_stem(path, scene->name, sizeof scene->name);
     return ok;
 }
 

@@ -1,4 +1,5 @@
 /* Controls of the groups "Scene and time" and "Cameras". */
+#include "src/base/data.h"
 #include "src/state/control.h"
 
 #include <string.h>
@@ -286,8 +287,7 @@ const char *scales_name(const State *state, int scales) {
     if (scales < SCALES_FILE)
         return (scales_by_channel(scales) ? scale_channel_names
                                           : scale_method_names)[scales_method(scales)];
-    const char *slash = strrchr(state->menu.scales, '/');
-    return slash ? slash + 1 : state->menu.scales;
+    return data_file_name(state->menu.scales);
 }
 
 unsigned control_scales(State *state, const Command *command) {

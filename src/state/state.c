@@ -1,6 +1,7 @@
 #include "src/state/control.h"
 
 #include "kernels/codec.h"
+#include "src/base/data.h"
 
 #include <assert.h>
 #include <string.h>
@@ -151,9 +152,7 @@ void state_value(const State *state, Action action, char *text, size_t size) {
 
 /* A scene may be a path. Keeps the characters of its file name that are safe in any file name. */
 static void file_stem(const char *name, char *stem, size_t size) {
-    const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-    size_t length = strcspn(base, ".");
-    snprintf(stem, size, "%.*s", (int)length, base);
+    data_stem(name, stem, size);
     for (char *at = stem; *at; at++)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", *at))
             *at = '_';

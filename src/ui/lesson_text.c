@@ -337,15 +337,12 @@ static bool put_lesson(Export *export, Err *err) {
 
 /* Splits a path into the folder and the name without its suffix. */
 static bool split_path(const char *path, char *folder, size_t size, Export *export, Err *err) {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    const char *dot = strrchr(base, '.');
-    size_t length = dot ? (size_t)(dot - base) : strlen(base);
+    const char *slash = strrchr(path, '/');
     int n = snprintf(folder, size, "%.*s", slash ? (int)(slash - path + !(slash - path)) : 1,
                      slash ? path : ".");
-    if (!length || length >= sizeof export->stem || n >= (int)size)
-        return err_set(err, ERR_USAGE, path, "for example: lesson.md", "is no name of a file");
-    snprintf(export->stem, sizeof export->stem, "%.*s", (int)length, base);
-    return true;
+    data_stem(path, export->stem, sizeof export->stem);
+    return (export->stem[0] && n < (int)size) ||
+           err_set(err, ERR_USAGE, path, "for example: lesson.md", "is no name of a file");
 }
 
 bool lesson_export(const ScriptOptions *options, const char *path, Err *err) {

@@ -469,6 +469,21 @@ static void test_kill(void) {
            "40 times SIGKILL while replacing: %d damaged, %d left over incomplete", damaged, torn);
 }
 
+static void test_stem(void) {
+    static const char *const cases[][2] = {{"a.json", "a"},
+                                           {"x/y.z/two.dots.npz", "two.dots"},
+                                           {"/none", "none"},
+                                           {"folder.d/none", "none"},
+                                           {".hidden", ".hidden"},
+                                           {"", ""},
+                                           {"x/cut-short.c", "cut-shor"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char stem[9];
+        data_stem(cases[i][0], stem, sizeof stem);
+        tap_ok(!strcmp(stem, cases[i][1]), "the stem of '%s' is '%s'", cases[i][0], stem);
+    }
+}
+
 static volatile sig_atomic_t handled;
 
 static void note_signal(int number) {
@@ -496,6 +511,7 @@ TAP_SUITE(data) {
     folder_open();
     chmod(folder, 0777);
     test_path();
+    test_stem();
     test_nearest();
     test_read();
     test_endless();
