@@ -1,12 +1,9 @@
 /* More even intervals: what must stay, what must change, and that every kernel still pools the map
  * right. */
-#include "src/accuracy/gates.h"
 #include "src/run/session.h"
 #include "src/scene/scatter.h"
-#include "src/scene/workload.h"
-#include "src/accuracy/cases.h"
+#include "tests/support/judged.h"
 #include "tests/support/maps.h"
-#include "tests/support/tap.h"
 
 #include <math.h>
 
@@ -86,58 +83,41 @@ static void test_map(const CaseData *data, const char *name, BevAlign align) {
 }
 
 /* No device, or a format or align that it does not take: nothing to say. */
-static void test_kernel(const BevKernel *kernel, const BevProblem *problem, const double *reference,
-                        void *codes) {
+static void test_kernel(const BevKernel *kernel, Judged *exact) {
     Session *session;
     Err err;
-    if (kernel->wrong_on_purpose || bev_unsupported(kernel, problem))
+    if (kernel->wrong_on_purpose || bev_unsupported(kernel, &exact->host.view))
         return;
-    if (!session_open(&session, kernel, problem, &err)) {
+    if (!session_open(&session, kernel, &exact->host.view, &err)) {
         tap_ok(err.kind == ERR_DEVICE, "%s opens, or has no device", kernel->name);
         return;
     }
-    int32_t *points = gate_terms(problem, &err);
-    bool ok = points && session_poison(session, &err) && session_run(session, &err) &&
-              session_read(session, codes, &err) &&
-              gate_exact(problem, codes, reference, points, NULL).verdict == GATE_PASS;
-    free(points);
+    bool ok =
+        session_poison(session, &err) && session_run(session, &err) &&
+        session_read(session, exact->codes, &err) &&
+        gate_exact(&exact->host.view, exact->codes, exact->reference, exact->terms, NULL).verdict ==
+            GATE_PASS;
     session_close(session);
     tap_ok(ok, "%s pools it right", kernel->name);
 }
 
 /* All points of a feature pixel at a depth have one place in a rig's map; in an even one a cell may
  * have several. */
-static void test_kernels(const CaseData *data, const char *name, BevAlign align) {
+static void test_kernels(const CaseData *data, BevAlign align) {
     BevMap even;
-    HostProblem host;
-    Err err = {0};
-    if (!tap_ok(scatter_copy(&data->map, &even, &err) && scatter_even(&even, 0.6, &err) &&
-                    gate_exact_problem(&host, &data->shape, BEV_FP16, align, &even, 3, &err),
-                "%s %s: an even problem %s", name, bev_aligns[align].name, err.what))
-        return;
-    double *reference =
-        malloc((size_t)(host.view.out.rows * host.view.out.row_len) * sizeof(double));
-    void *codes = malloc(bev_tensor_bytes(&host.view.out));
-    bev_reference(&host.view, reference, NULL);
+    tap_need(scatter_copy(&data->map, &even, NULL) && scatter_even(&even, 0.6, NULL),
+             "an even map");
+    Judged exact = judged(exact_problem(data, BEV_FP16, align, &even, 3));
     for (int i = 0; bev_kernels[i]; i++)
-        test_kernel(bev_kernels[i], &host.view, reference, codes);
-    free(reference);
-    free(codes);
-    problem_free(&host);
+        test_kernel(bev_kernels[i], &exact);
+    judged_free(&exact);
     scatter_free(&even);
 }
 
 static void test_case(const char *name, BevAlign align, int divisor) {
-    int number = 0;
-    CaseData data;
-    Err err = {0};
-    while (strcmp(case_at(number).name, name) != 0)
-        number++;
-    Case c = case_at(number);
-    if (!tap_ok(case_build(&c, align, divisor, 5, &data, &err), "%s is built", name))
-        return;
+    CaseData data = open_case(name, align, divisor, 5);
     test_map(&data, name, align);
-    test_kernels(&data, name, align);
+    test_kernels(&data, align);
     case_free(&data);
 }
 

@@ -3,64 +3,14 @@
 #include "src/accuracy/gates.h"
 #include "kernels/codec.h"
 #include "kernels/defects.h"
-#include "src/accuracy/cases.h"
 #include "src/accuracy/fp64.h"
 #include "src/accuracy/verify.h"
-#include "tests/support/tap.h"
+#include "tests/support/judged.h"
+#include "tests/support/scenes.h"
 
 #include <math.h>
 
 enum { SEED = 7 };
-
-/* ---- a right result to spoil ----------------------------------------------------------------- */
-
-typedef struct {
-    HostProblem host;
-    double *reference, *abs_sum;
-    int32_t *points;
-    uint8_t *bad;
-} Subject;
-
-static int64_t outputs(const BevProblem *problem) {
-    return problem->out.rows * problem->out.row_len;
-}
-
-static void subject_init(Subject *s) {
-    size_t count = (size_t)outputs(&s->host.view);
-    s->reference = malloc(count * sizeof *s->reference);
-    s->abs_sum = malloc(count * sizeof *s->abs_sum);
-    s->bad = calloc((size_t)s->host.view.out.rows, 1);
-    s->points = gate_terms(&s->host.view, NULL);
-    bev_reference(&s->host.view, s->reference, s->abs_sum);
-}
-
-static void subject_free(Subject *s) {
-    problem_free(&s->host);
-    free(s->reference);
-    free(s->abs_sum);
-    free(s->points);
-    free(s->bad);
-}
-
-/* Pools `problem` into its own output. */
-static void pool_with(const BevKernel *kernel, const BevProblem *problem) {
-    Err err;
-    if (!problem_pool(kernel, problem, &err))
-        tap_ok(false, "pooling: %s", err.what);
-}
-
-static void pool(const BevProblem *problem) {
-    pool_with(bev_kernel_find("cpu_v3"), problem);
-}
-
-static GateResult gate_a(Subject *s) {
-    return gate_kernel(&s->host.view, BEV_FP32, s->host.view.out.data, s->reference, s->abs_sum,
-                       s->points, s->bad);
-}
-
-static GateResult gate_c(Subject *s) {
-    return gate_exact(&s->host.view, s->host.view.out.data, s->reference, s->points, s->bad);
-}
 
 static void out_set(const BevProblem *problem, int64_t cell, int64_t c, float value) {
     bev_span_encode(&problem->out, cell, c, 1, &value);
@@ -78,15 +28,15 @@ static bool as_said(DefectCaught said, BevDtype dtype, bool caught) {
                                   : caught || dtype != BEV_FP32;
 }
 
-static bool catches(const GateResult *result, const Subject *s) {
+static bool catches(const GateResult *result, const Judged *s) {
     return result->verdict == GATE_FAIL && result->bad > 0 && s->bad[result->cell];
 }
 
-static void test_defect(const Defect *defect, Subject *random, Subject *exact) {
+static void test_defect(const Defect *defect, Judged *random, Judged *exact) {
     const BevProblem *problem = &random->host.view;
-    pool_with(&defect->kernel, problem);
-    pool_with(&defect->kernel, &exact->host.view);
-    GateResult a = gate_a(random), c = gate_c(exact);
+    judged_run(&defect->kernel, problem);
+    judged_run(&defect->kernel, &exact->host.view);
+    GateResult a = judged_a(random), c = judged_c(exact);
     tap_ok(as_said(defect->gate_a, problem->dtype, catches(&a, random)) &&
                as_said(defect->gate_c, problem->dtype, catches(&c, exact)),
            "%s %s: %s: gate A catches it %s (%lld bad here), gate C %s (%lld)",
@@ -95,51 +45,26 @@ static void test_defect(const Defect *defect, Subject *random, Subject *exact) {
            (long long)c.bad);
 }
 
-/* The case in a format, for gate A and for gate C. */
-static bool subjects_init(const CaseData *data, BevDtype dtype, BevAlign align, Subject *random,
-                          Subject *exact) {
-    const BevMap *map = &data->map;
-    *random = *exact = (Subject){0};
-    if (!problem_encode(&random->host, &data->shape, dtype, align, &data->features, map, NULL) ||
-        !gate_exact_problem(&exact->host, &data->shape, dtype, align, map, SEED, NULL))
-        return false;
-    subject_init(random);
-    subject_init(exact);
-    return true;
+static void pool(const BevProblem *problem) {
+    judged_run(bev_kernel_find("cpu_v3"), problem);
 }
 
 static void test_format(const CaseData *data, BevDtype dtype, BevAlign align) {
-    Subject random, exact;
-    const char *name = bev_dtypes[dtype].name, *aligned = bev_aligns[align].name;
-    if (!tap_ok(subjects_init(data, dtype, align, &random, &exact), "%s %s: problems", name,
-                aligned))
-        return;
+    Judged random = judged(case_problem(data, dtype, align)), exact = judged_exact(&random, SEED);
     pool(&random.host.view);
     pool(&exact.host.view);
-    GateResult a = gate_a(&random), c = gate_c(&exact);
+    GateResult a = judged_a(&random), c = judged_c(&exact);
     tap_ok(a.verdict == GATE_PASS && c.verdict == GATE_PASS && a.worst_ratio > 0.01,
-           "%s %s: the right result passes A (%.2f of the bound) and C", name, aligned,
-           a.worst_ratio);
+           "%s %s: the right result passes A (%.2f of the bound) and C", bev_dtypes[dtype].name,
+           bev_aligns[align].name, a.worst_ratio);
     for (int i = 0; i < defect_count; i++)
         test_defect(&defects[i], &random, &exact);
-    subject_free(&random);
-    subject_free(&exact);
-}
-
-/* Builds the case that is spoilt. */
-static bool ragged_case(BevAlign align, CaseData *data) {
-    for (int i = 0; i < case_count(); i++) {
-        Case c = case_at(i);
-        if (!strcmp(c.name, "ragged_c19"))
-            return case_build(&c, align, 1, SEED, data, NULL);
-    }
-    return false;
+    judged_free(&random);
+    judged_free(&exact);
 }
 
 static void test_defects(BevAlign align) {
-    CaseData data;
-    if (!tap_ok(ragged_case(align, &data), "the case to spoil"))
-        return;
+    CaseData data = open_case("ragged_c19", align, 1, SEED);
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         test_format(&data, (BevDtype)dtype, align);
     case_free(&data);
@@ -148,7 +73,7 @@ static void test_defects(BevAlign align) {
 /* ---- mistakes with the scales of INT8 ---- */
 
 /* Pools with these inputs into the subject's output; whether the gate catches it. */
-static bool caught(Subject *s, const BevProblem *wrong, GateResult (*gate)(Subject *)) {
+static bool caught(Judged *s, const BevProblem *wrong, GateResult (*gate)(Judged *)) {
     BevProblem problem = *wrong;
     problem.out.data = s->host.view.out.data;
     pool(&problem);
@@ -156,24 +81,24 @@ static bool caught(Subject *s, const BevProblem *wrong, GateResult (*gate)(Subje
     return catches(&result, s);
 }
 
-static void test_channel_scales(Subject *random, Subject *exact) {
+static void test_channel_scales(Judged *random, Judged *exact) {
     enum { C = 19 };
     float zero[C] = {0}, moved[C];
     BevProblem wrong = exact->host.view;
     for (int c = 0; c < C; c++)
         moved[c] = wrong.feat.channel_scales[(c + 1) % C];
     wrong.feat.channel_scales = zero;
-    bool without = caught(exact, &wrong, gate_c);
+    bool without = caught(exact, &wrong, judged_c);
     wrong.feat.channel_scales = moved;
-    tap_ok(without && caught(exact, &wrong, gate_c),
+    tap_ok(without && caught(exact, &wrong, judged_c),
            "int8: scales of zero, and those of the next channel: gate C catches them");
     wrong = random->host.view;
     wrong.feat.channel_scales = zero;
-    tap_ok(caught(random, &wrong, gate_a), "int8: scales of zero: gate A does");
+    tap_ok(caught(random, &wrong, judged_a), "int8: scales of zero: gate A does");
 }
 
 /* A depth above 127 taken for a negative one, by features as FP32. */
-static void test_signed_depth(Subject *random) {
+static void test_signed_depth(Judged *random) {
     const BevProblem *right = &random->host.view;
     int64_t depths = right->depth.row_len;
     float *depth = malloc((size_t)depths * sizeof *depth);
@@ -185,40 +110,37 @@ static void test_signed_depth(Subject *random) {
     wrong.dtype = BEV_FP32;
     wrong.feat = (BevTensor){BEV_FP32, right->feat.rows, right->feat.row_len, feat, NULL, 1, NULL};
     wrong.depth = (BevTensor){BEV_FP32, 1, depths, depth, NULL, 1, NULL};
-    tap_ok(caught(random, &wrong, gate_a), "int8: depth with a sign: gate A catches it");
+    tap_ok(caught(random, &wrong, judged_a), "int8: depth with a sign: gate A catches it");
     free(depth);
     free(feat);
 }
 
 /* An output whose scale is an eighth: what saturates wraps instead. */
-static void test_wrapping(Subject *random) {
+static void test_wrapping(Judged *random) {
     BevProblem *view = &random->host.view;
     view->out.scale /= 8;
     pool(view);
-    GateResult right = gate_a(random);
+    GateResult right = judged_a(random);
     int wrapped = 0;
-    for (int64_t i = 0; i < outputs(view); i++) {
+    for (int64_t i = 0; i < gate_values(view); i++) {
         double code = random->reference[i] / view->out.scale;
         wrapped += fabs(code) > 128;
         ((int8_t *)view->out.data)[i] = (int8_t)(uint8_t)(int64_t)rint(code);
     }
-    GateResult wrong = gate_a(random);
+    GateResult wrong = judged_a(random);
     tap_ok(wrapped > 0 && right.verdict == GATE_PASS && catches(&wrong, random),
            "int8: %d outputs that wrap: gate A catches them, saturated ones pass", wrapped);
 }
 
 static void test_int8_scales(void) {
-    Subject random, exact;
-    CaseData data;
-    if (!tap_ok(ragged_case(BEV_NEAREST, &data), "int8: the case"))
-        return;
-    if (tap_ok(subjects_init(&data, BEV_INT8, BEV_NEAREST, &random, &exact), "int8: problems")) {
-        test_channel_scales(&random, &exact);
-        test_signed_depth(&random);
-        test_wrapping(&random);
-        subject_free(&random);
-        subject_free(&exact);
-    }
+    CaseData data = open_case("ragged_c19", BEV_NEAREST, 1, SEED);
+    Judged random = judged(case_problem(&data, BEV_INT8, BEV_NEAREST)),
+           exact = judged_exact(&random, SEED);
+    test_channel_scales(&random, &exact);
+    test_signed_depth(&random);
+    test_wrapping(&random);
+    judged_free(&random);
+    judged_free(&exact);
     case_free(&data);
 }
 
@@ -235,7 +157,7 @@ static int by_norm(const void *a, const void *b) {
 }
 
 /* Zeroes the cells with points whose largest value is the least, as many as `part` says. */
-static void zero_faint(const Subject *s, double part) {
+static void zero_faint(const Judged *s, double part) {
     const BevProblem *problem = &s->host.view;
     int64_t channels = problem->out.row_len, count = problem->map.intervals;
     Faint *faint = malloc((size_t)count * sizeof *faint);
@@ -252,52 +174,39 @@ static void zero_faint(const Subject *s, double part) {
 }
 
 /* Canonical map, depths that add up to 1 along a ray: a network's output, most of it faint. */
-static bool faint_subject(Subject *s, Subject *exact, CaseData *data, Err *err) {
-    Case c = {0};
-    for (int i = 0; i < case_count(); i++)
-        if (!strcmp(case_at(i).name, "canonical"))
-            c = case_at(i);
-    if (!case_build(&c, BEV_NEAREST, 8, SEED, data, err))
-        return false;
-    const BevShape *shape = &data->shape;
+static CaseData faint_case(void) {
+    CaseData data = open_case("canonical", BEV_NEAREST, 8, SEED);
+    const BevShape *shape = &data.shape;
     int64_t pixels = shape->feat_h * shape->feat_w, stride = shape->depth_bins * pixels;
     for (int64_t ray = 0; ray < shape->cameras * pixels; ray++) {
-        float *depth = data->features.depth + ray / pixels * stride + ray % pixels, sum = 0;
+        float *depth = data.features.depth + ray / pixels * stride + ray % pixels, sum = 0;
         for (int64_t d = 0; d < shape->depth_bins; d++)
             sum += depth[d * pixels] = powf(depth[d * pixels], 4);
         for (int64_t d = 0; d < shape->depth_bins; d++)
             depth[d * pixels] /= sum;
     }
-    if (!problem_encode(&s->host, shape, BEV_FP16, BEV_NEAREST, &data->features, &data->map, err) ||
-        !gate_exact_problem(&exact->host, shape, BEV_FP16, BEV_NEAREST, &data->map, SEED, err))
-        return false;
-    subject_init(s);
-    subject_init(exact);
-    return true;
+    return data;
 }
 
 static void test_faint_cells(void) {
-    Subject s = {0}, exact = {0};
-    CaseData data;
-    Err err;
-    if (!tap_ok(faint_subject(&s, &exact, &data, &err), "a faint scene"))
-        return;
+    CaseData data = faint_case();
+    Judged s = judged(case_problem(&data, BEV_FP16, BEV_NEAREST)), exact = judged_exact(&s, SEED);
     pool(&s.host.view);
-    GateResult right = gate_a(&s);
+    GateResult right = judged_a(&s);
     zero_faint(&s, 0.12);
-    FormatError error = format_error(&s.host.view, s.host.view.out.data, s.reference, s.points);
+    FormatError error = format_error(&s.host.view, s.host.view.out.data, s.reference, s.terms);
     tap_ok(right.verdict == GATE_PASS && error.atol_1e2 && error.cosine >= 0.999,
            "12 %% of the cells dropped pass the published line: max error %.4f, cosine %.6f",
            error.max_abs, error.cosine);
-    GateResult a = gate_a(&s);
+    GateResult a = judged_a(&s);
     pool(&exact.host.view);
-    GateResult before = gate_c(&exact);
+    GateResult before = judged_c(&exact);
     zero_faint(&exact, 0.12);
-    GateResult c = gate_c(&exact);
+    GateResult c = judged_c(&exact);
     tap_ok(a.verdict == GATE_FAIL && before.verdict == GATE_PASS && c.verdict == GATE_FAIL,
            "and are caught by A (%lld) and C (%lld)", (long long)a.bad, (long long)c.bad);
-    subject_free(&s);
-    subject_free(&exact);
+    judged_free(&s);
+    judged_free(&exact);
     case_free(&data);
 }
 
@@ -413,16 +322,14 @@ static void test_overflow(void) {
     toy_init(&toy, 2, feat);
     toy.problem.out = (BevTensor){BEV_FP16, 1, 1, &code, NULL, 1, NULL};
     bev_reference(&toy.problem, &reference, &abs_sum);
-    GateVerdict verdicts[3];
     const float got[3] = {INFINITY, -INFINITY, 65504};
+    bool right = true;
     for (int i = 0; i < 3; i++) {
         code = (uint16_t)bev_code(BEV_FP16, got[i]);
-        verdicts[i] =
-            gate_kernel(&toy.problem, BEV_FP32, &code, &reference, &abs_sum, &toy.length, NULL)
-                .verdict;
+        right &= gate_kernel(&toy.problem, BEV_FP32, &code, &reference, &abs_sum, &toy.length, NULL)
+                     .verdict == (i ? GATE_FAIL : GATE_PASS);
     }
-    tap_ok(verdicts[0] == GATE_PASS && verdicts[1] == GATE_FAIL && verdicts[2] == GATE_FAIL,
-           "past FP16's range infinity of the right sign is right, and nothing else");
+    tap_ok(right, "past FP16's range infinity of the right sign is right, and nothing else");
 }
 
 /* ---- gate B ---------------------------------------------------------------------------------- */
@@ -515,25 +422,21 @@ static bool same_gate(const GateResult *a, const GateResult *b) {
 }
 
 /* Three rows at a time. */
-static bool verify_toy_in_parts(Workload *workload, const KernelConfig *config,
-                                const GiveUp *give_up, VerifyRow *row, Err *err) {
-    const BevMap *map = workload_map(workload, config->align, err);
-    return map && verify_in_parts(&workload->scene.shape, &workload->features, map, config, 3,
-                                  give_up, row, err);
+static bool verify_toy_in_parts(OpenProblem *toy, const KernelConfig *config, const GiveUp *give_up,
+                                VerifyRow *row, Err *err) {
+    return verify_in_parts(&toy->workload.scene.shape, &toy->workload.features, &toy->view->map,
+                           config, 3, give_up, row, err);
 }
 
 /* A grid judged in parts has the verdicts and figures of the whole one. */
 static void test_parts(const char *kernel, BevAlign align) {
     const KernelConfig config = {bev_kernel_find(kernel), BEV_FP16, align};
     const GiveUp always = {always_given_up, NULL};
-    Workload workload;
-    HostProblem problem = {0};
+    OpenProblem *toy = open_problem("toy", config.dtype, align, 0, BEV_FORWARD);
     VerifyRow whole, parts;
     Err err;
-    bool ok = workload_open(&workload, "toy", &(WorkloadOptions){0}, &err) &&
-              workload_problem(&workload, config.dtype, align, &problem, &err) &&
-              verify_one(&problem, config.kernel, &whole, &err) &&
-              verify_toy_in_parts(&workload, &config, NULL, &parts, &err);
+    bool ok = verify_one(&toy->problem, config.kernel, &whole, &err) &&
+              verify_toy_in_parts(toy, &config, NULL, &parts, &err);
     const FormatError *a = &whole.format, *b = &parts.format;
     tap_ok(ok && whole.passed == parts.passed && same_gate(&whole.kernel, &parts.kernel) &&
                same_gate(&whole.exact, &parts.exact),
@@ -543,28 +446,26 @@ static void test_parts(const char *kernel, BevAlign align) {
                fabs(a->rel_l2 - b->rel_l2) <= 1e-12 * a->rel_l2 &&
                fabs(a->cosine - b->cosine) <= 1e-12,
            "%s: and the figures of gate B are the same", kernel);
-    tap_ok(ok && !verify_toy_in_parts(&workload, &config, &always, &parts, &err) &&
+    tap_ok(ok && !verify_toy_in_parts(toy, &config, &always, &parts, &err) &&
                strstr(err.what, "given up"),
            "%s: it can be given up between two parts", kernel);
-    problem_free(&problem);
-    workload_close(&workload);
+    close_problem(toy);
 }
 
 /* A kernel that loses updates, others in each part than in the whole. */
 static void test_wrong_parts(void) {
     const KernelConfig config = {bev_kernel_find("cpu_race"), BEV_FP32, BEV_NEAREST};
-    Workload workload;
+    OpenProblem *toy = open_problem("toy", config.dtype, config.align, 0, BEV_FORWARD);
     VerifyRow row = {.passed = true};
     Err err;
-    bool ok = workload_open(&workload, "toy", &(WorkloadOptions){0}, &err) &&
-              verify_toy_in_parts(&workload, &config, NULL, &row, &err);
-    const BevShape *shape = &workload.scene.shape;
+    bool ok = verify_toy_in_parts(toy, &config, NULL, &row, &err);
+    const BevShape *shape = &toy->view->shape;
     tap_ok(ok && !row.passed && row.kernel.bad > 0 && row.exact.bad > 0 &&
                row.kernel.cell < shape->nx * shape->ny &&
                row.kernel.checked == shape->nx * shape->ny * shape->channels,
            "a wrong kernel fails in parts, every output is looked at: %lld are wrong",
            (long long)row.kernel.bad);
-    workload_close(&workload);
+    close_problem(toy);
 }
 
 /* ---- the map --------------------------------------------------------------------------------- */

@@ -1,23 +1,12 @@
 /* The way back: gradients against finite differences, the adjoint identity, what the gates make of
  * wrong gradients, sessions, and gradients of the output that do not fit. */
 #include "kernels/defects.h"
-#include "src/accuracy/cases.h"
-#include "src/accuracy/gates.h"
 #include "src/run/session.h"
-#include "tests/support/tap.h"
+#include "tests/support/judged.h"
 
 #include <math.h>
 
 enum { SEED = 14 };
-
-static bool build_case(const char *name, BevAlign align, CaseData *data) {
-    for (int i = 0; i < case_count(); i++) {
-        Case c = case_at(i);
-        if (!strcmp(c.name, name))
-            return case_build(&c, align, 1, SEED, data, NULL);
-    }
-    return false;
-}
 
 /* ---- finite differences ---------------------------------------------------------------------- */
 
@@ -51,14 +40,9 @@ static double difference(const BevProblem *problem, float *values, int64_t count
 
 /* The loss is linear in depths and features, so that the step may be large; in logits it is not. */
 static void test_differences(const char *name, BevAlign align, BevStage stage) {
-    CaseData data;
-    HostProblem host;
-    tap_need(build_case(name, align, &data) && problem_encode(&host, &data.shape, BEV_FP32, align,
-                                                              &data.features, &data.map, NULL),
-             "a small case");
-    float *values = random_grad_out(&data.shape, SEED);
-    const GradOut grad_out = {values, data.shape.ny, data.shape.nx, data.shape.channels};
-    tap_need(problem_set_grad_out(&host, &grad_out, NULL), "its grad_out");
+    CaseData data = open_case(name, align, 1, SEED);
+    HostProblem host = case_problem(&data, BEV_FP32, align);
+    float *values = case_backward(&host, SEED);
     BevProblem *view = &host.view;
     bool logits = stage == BEV_VIEW;
     tap_need(!logits || problem_turn_view(&host, NULL), "its view");
@@ -85,79 +69,17 @@ static void test_differences(const char *name, BevAlign align, BevStage stage) {
 
 /* ---- defects --------------------------------------------------------------------------------- */
 
-/* One problem, its right gradients, and room for wrong ones. */
-typedef struct {
-    HostProblem host;
-    int64_t values;
-    double *reference, *abs_sum;
-    int32_t *terms;
-    unsigned char *codes;
-} Subject;
-
-static void subject_init(Subject *s) {
-    const BevProblem *view = &s->host.view;
-    s->values = gate_values(view);
-    size_t bytes = (size_t)s->values * sizeof(double);
-    s->reference = malloc(bytes);
-    s->abs_sum = malloc(bytes);
-    s->codes = malloc(bev_output_bytes(view));
-    s->terms = gate_terms(view, NULL);
-    tap_need(s->reference && s->abs_sum && s->codes && s->terms, "memory");
-    gate_reference(view, s->reference, s->abs_sum);
-}
-
-static void subject_free(Subject *s) {
-    problem_free(&s->host);
-    free(s->reference);
-    free(s->abs_sum);
-    free(s->terms);
-    free(s->codes);
-}
-
-/* Gradients of the subject, by this kernel, in s->codes. */
-static void compute(Subject *s, const BevKernel *kernel) {
-    const BevTensor *outputs[BEV_MAX_OUTPUTS];
-    unsigned char *to = s->codes;
-    Err err = {0};
-    tap_need(problem_pool(kernel, &s->host.view, &err), kernel->name);
-    int count = bev_outputs(&s->host.view, outputs);
-    for (int i = 0; i < count; i++) {
-        memcpy(to, outputs[i]->data, bev_tensor_bytes(outputs[i]));
-        to += bev_tensor_bytes(outputs[i]);
-    }
-}
-
-static GateResult gate_a(Subject *s, const BevKernel *kernel) {
-    compute(s, kernel);
-    return gate_kernel(&s->host.view, BEV_FP32, s->codes, s->reference, s->abs_sum, s->terms, NULL);
-}
-
-static GateResult gate_c(Subject *s, const BevKernel *kernel, GateVerdict *adjoint) {
-    GateAdjoint sums;
-    compute(s, kernel);
-    *adjoint =
-        gate_adjoint(&s->host.view, s->codes, s->reference, &sums, NULL) ? sums.verdict : GATE_SKIP;
-    return gate_exact(&s->host.view, s->codes, s->reference, s->terms, NULL);
-}
-
 static void test_defects(BevDtype dtype, BevAlign align) {
-    CaseData data;
-    Subject random = {0}, exact = {0};
     const char *label = bev_dtypes[dtype].name, *points = bev_aligns[align].name;
-    tap_need(build_case("ragged_c19", align, &data), "the case to spoil");
-    float *values = random_grad_out(&data.shape, SEED);
-    const GradOut grad_out = {values, data.shape.ny, data.shape.nx, data.shape.channels};
-    tap_need(
-        problem_encode(&random.host, &data.shape, dtype, align, &data.features, &data.map, NULL) &&
-            problem_set_grad_out(&random.host, &grad_out, NULL) &&
-            gate_exact_like(&exact.host, &random.host.view, SEED, NULL),
-        "problems");
-    subject_init(&random);
-    subject_init(&exact);
-    GateVerdict adjoint;
+    CaseData data = open_case("ragged_c19", align, 1, SEED);
+    HostProblem host = case_problem(&data, dtype, align);
+    float *values = case_backward(&host, SEED);
+    Judged random = judged(host), exact = judged_exact(&random, SEED);
     const BevKernel *right = bev_baseline(BEV_CPU, BEV_BACKWARD);
-    GateResult a = gate_a(&random, right), c = gate_c(&exact, right, &adjoint);
-    tap_ok(a.verdict == GATE_PASS && c.verdict == GATE_PASS && adjoint == GATE_PASS,
+    judged_run(right, &random.host.view);
+    judged_run(right, &exact.host.view);
+    GateResult a = judged_a(&random), c = judged_c(&exact);
+    tap_ok(a.verdict == GATE_PASS && c.verdict == GATE_PASS && judged_adjoint(&exact) == GATE_PASS,
            "%s %s: right gradients pass A (%.2f of the bound), C and the adjoint", label, points,
            a.worst_ratio);
     for (int d = 0; d < grad_defect_count; d++) {
@@ -165,18 +87,20 @@ static void test_defects(BevDtype dtype, BevAlign align) {
         if (!(defect->kernel.aligns >> align & 1))
             continue;
         bool must = dtype == BEV_FP32 || defect->gate_a == CAUGHT_ALWAYS;
-        a = gate_a(&random, &defect->kernel);
-        c = gate_c(&exact, &defect->kernel, &adjoint);
+        judged_run(&defect->kernel, &random.host.view);
+        judged_run(&defect->kernel, &exact.host.view);
+        a = judged_a(&random);
+        c = judged_c(&exact);
         bool named = !defect->output || (!strcmp(c.output, defect->output) &&
                                          (a.verdict == GATE_PASS || !strcmp(a.output, c.output)));
         tap_ok((!must || a.verdict == GATE_FAIL) && c.verdict == GATE_FAIL && named,
                "%s %s: %s: gate A %s, gate C fails it (%s)", label, points, defect->name,
                a.verdict == GATE_FAIL ? "fails it" : "cannot tell", c.output);
-        tap_ok(adjoint == GATE_FAIL, "%s %s: %s: the adjoint identity does not hold", label, points,
-               defect->name);
+        tap_ok(judged_adjoint(&exact) == GATE_FAIL, "%s %s: %s: the adjoint identity does not hold",
+               label, points, defect->name);
     }
-    subject_free(&random);
-    subject_free(&exact);
+    judged_free(&random);
+    judged_free(&exact);
     free(values);
     case_free(&data);
 }
@@ -230,17 +154,11 @@ static void test_bad_input(HostProblem *host, float *values) {
 }
 
 static void test_use(void) {
-    CaseData data;
-    HostProblem host, coarse;
+    CaseData data = open_case("ragged_c19", BEV_BILINEAR, 1, SEED);
+    HostProblem host = case_problem(&data, BEV_FP32, BEV_BILINEAR),
+                coarse = case_problem(&data, BEV_FP8, BEV_BILINEAR);
+    float *values = case_backward(&host, SEED);
     Err err = {0};
-    tap_need(build_case("ragged_c19", BEV_BILINEAR, &data) &&
-                 problem_encode(&host, &data.shape, BEV_FP32, BEV_BILINEAR, &data.features,
-                                &data.map, NULL) &&
-                 problem_init(&coarse, &data.shape, BEV_FP8, BEV_BILINEAR, &data.map, NULL),
-             "problems");
-    float *values = random_grad_out(&data.shape, SEED);
-    const GradOut grad_out = {values, data.shape.ny, data.shape.nx, data.shape.channels};
-    tap_need(values && problem_set_grad_out(&host, &grad_out, NULL), "a grad_out");
     for (int i = 0; bev_kernels[i]; i++)
         if (bev_kernels[i]->where == BEV_CPU && !bev_unsupported(bev_kernels[i], &host.view))
             test_session(bev_kernels[i], &host, values);

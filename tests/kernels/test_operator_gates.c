@@ -1,6 +1,6 @@
-/* Operator scenes: all CPU kernels by the gates, in both directions. */
+/* Operator scenes, small ones of each kind: all CPU kernels by the gates, in both directions. */
 #include "src/accuracy/verify.h"
-#include "tests/support/tap.h"
+#include "tests/support/folder.h"
 
 static void note_row(const VerifyRow *row, void *context) {
     (void)context;
@@ -10,7 +10,7 @@ static void note_row(const VerifyRow *row, void *context) {
                  verdict_names[row->format_verdict], verdict_names[row->exact.verdict]);
 }
 
-static void test_gates(const char *scene, double skew) {
+static void test_gates(const char *scene, const char *name, double skew) {
     const BenchPlan plan = {.scenes = &scene,
                             .scene_count = 1,
                             .where = 1u << BEV_CPU,
@@ -22,12 +22,35 @@ static void test_gates(const char *scene, double skew) {
     Err err = {0};
     bool ok = verify_run(&plan, note_row, NULL, &count, &err);
     tap_ok(ok && count.passed >= 30 && !count.failed && !count.skipped,
-           "%s, skew %g: %d selections pass the gates, %d fail, %d skipped %s", scene, skew,
+           "%s, skew %g: %d selections pass the gates, %d fail, %d skipped %s", name, skew,
            count.passed, count.failed, count.skipped, err.what);
 }
 
+static void test_small(OperatorKind kind, double skew) {
+    bool voxels = kind == OPERATOR_VOXELIZE, bags = kind == OPERATOR_EMBEDDING_BAG;
+    const char *scene = in_folder("small.json"), *name = operator_kinds[kind].name;
+    char text[400];
+    snprintf(text, sizeof text,
+             "{\"bevscope\": 1, \"title\": \"Small\", \"operator\": \"%s\", \"points\": 8000, "
+             "\"cells\": %d, \"channels\": %d, \"skew\": 1, \"seed\": 16%s%s}",
+             name, voxels ? 10000 : 1024, kind == OPERATOR_HISTOGRAM ? 1 : 32,
+             bags ? ", \"rows\": 4096" : "", voxels ? ", \"world\": \"intersection\"" : "");
+    put(scene, text);
+    test_gates(scene, name, skew);
+    unlink(scene);
+}
+
 TAP_SUITE(operator_gates) {
+    folder_open();
     for (int kind = 0; kind < OPERATOR_COUNT; kind++)
-        test_gates(operator_kinds[kind].name, 1);
-    test_gates("histogram", 3);
+        test_small((OperatorKind)kind, 1);
+    test_small(OPERATOR_HISTOGRAM, 3);
+    folder_close();
+}
+
+/* The scenes that are shipped. */
+TAP_HARD_SUITE(operator_gates_scenes) {
+    for (int kind = 0; kind < OPERATOR_COUNT; kind++)
+        test_gates(operator_kinds[kind].name, operator_kinds[kind].name, 1);
+    test_gates("histogram", "histogram", 3);
 }

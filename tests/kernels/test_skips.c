@@ -1,18 +1,8 @@
 /* Kernels that leave out points of depth 0: the same bits as the row that reads all points, and
  * what an infinite feature does. */
-#include "src/accuracy/cases.h"
-#include "src/scene/problem.h"
-#include "tests/support/tap.h"
+#include "tests/support/judged.h"
 
 #include <math.h>
-
-static Case case_named(const char *name) {
-    int number = 0;
-    while (number < case_count() && strcmp(case_at(number).name, name))
-        number++;
-    tap_need(number < case_count(), name);
-    return case_at(number);
-}
 
 static int64_t zeros_of(const CaseData *data) {
     const BevShape *s = &data->shape;
@@ -24,12 +14,9 @@ static int64_t zeros_of(const CaseData *data) {
 
 /* Pools with `kernel`; the caller frees the codes. */
 static void *pooled_by(const BevKernel *kernel, const HostProblem *host) {
-    Err err;
     size_t bytes = bev_output_bytes(&host->view);
-    void *codes = malloc(bytes + 1);
-    tap_need(codes && problem_pool(kernel, &host->view, &err), kernel->name);
-    memcpy(codes, host->view.out.data, bytes);
-    return codes;
+    judged_run(kernel, &host->view);
+    return memcpy(malloc(bytes + 1), host->view.out.data, bytes);
 }
 
 static bool same_bits(const BevKernel *kernel, const HostProblem *host) {
@@ -40,25 +27,14 @@ static bool same_bits(const BevKernel *kernel, const HostProblem *host) {
     return same;
 }
 
-static void open_case(const char *name, BevDtype dtype, BevAlign align, CaseData *data,
-                      HostProblem *host) {
-    Err err;
-    Case c = case_named(name);
-    tap_need(
-        case_build(&c, align, 1, 3, data, &err) &&
-            problem_encode(host, &data->shape, dtype, align, &data->features, &data->map, &err),
-        name);
-}
-
 static void test_bits(const BevKernel *kernel, const char *name) {
     int tried = 0, same = 0;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
-            CaseData data;
-            HostProblem host;
             if (!(kernel->dtypes & 1u << dtype) || !(kernel->aligns & 1u << align))
                 continue;
-            open_case(name, (BevDtype)dtype, (BevAlign)align, &data, &host);
+            CaseData data = open_case(name, (BevAlign)align, 1, 3);
+            HostProblem host = case_problem(&data, (BevDtype)dtype, (BevAlign)align);
             tried++;
             same += zeros_of(&data) > 0 && same_bits(kernel, &host);
             problem_free(&host);
@@ -93,9 +69,8 @@ static int64_t not_finite(const float *values, int64_t count) {
 }
 
 static void test_infinity(const BevKernel *kernel) {
-    CaseData data;
-    HostProblem host;
-    open_case("sparse_columns", BEV_FP32, BEV_NEAREST, &data, &host);
+    CaseData data = open_case("sparse_columns", BEV_NEAREST, 1, 3);
+    HostProblem host = case_problem(&data, BEV_FP32, BEV_NEAREST);
     int64_t row = unseen_row(&data), count = host.view.out.rows * host.view.out.row_len;
     tap_need(row >= 0, "a pixel without depth");
     ((float *)host.view.feat.data)[row * data.shape.channels] = INFINITY;

@@ -1,8 +1,6 @@
 /* The gates of a view transform, forward and backward: right results pass, planted mistakes fail.
  */
-#include "src/accuracy/cases.h"
-#include "src/accuracy/gates.h"
-#include "tests/support/tap.h"
+#include "tests/support/judged.h"
 
 #include <math.h>
 
@@ -77,90 +75,54 @@ static const struct {
 /* ---- the gates --------------------------------------------------------------------------------
  */
 
-static float *values;
-
-static void build(HostProblem *problem, BevDirection direction, const CaseData *data,
-                  BevAlign align) {
-    tap_need(
-        problem_encode(problem, &data->shape, BEV_FP32, align, &data->features, &data->map, NULL),
-        "a problem");
-    values = random_grad_out(&data->shape, SEED);
-    const GradOut grad_out = {values, data->shape.ny, data->shape.nx, data->shape.channels};
-    tap_need(direction == BEV_FORWARD || problem_set_grad_out(problem, &grad_out, NULL),
-             "grad_out");
-    tap_need(problem_turn_view(problem, NULL), "its view");
-}
-
-/* The kernel's result on the problem, spoilt or not, before the gates. */
-static GateResult judge(const HostProblem *right, void (*spoil)(BevProblem *), bool exact,
-                        GateVerdict *adjoint) {
-    const BevProblem *p = &right->view;
+/* Computes what is judged, of its inputs as they are or spoilt. */
+static void run(Judged *j, void (*spoil)(BevProblem *)) {
+    const BevProblem *p = &j->host.view;
     BevProblem spoilt = *p;
     size_t depths = bev_tensor_bytes(&p->depth), feats = bev_tensor_bytes(&p->feat);
     spoilt.depth.data = memcpy(malloc(depths), p->depth.data, depths);
     spoilt.feat.data = memcpy(malloc(feats), p->feat.data, feats);
     if (spoil)
         spoil(&spoilt);
-    const char *name = p->direction == BEV_BACKWARD ? "cpu_grad_view" : "cpu_view";
-    tap_need(problem_pool(bev_kernel_find(name), &spoilt, NULL), name);
+    judged_run(bev_kernel_find(p->direction == BEV_BACKWARD ? "cpu_grad_view" : "cpu_view"),
+               &spoilt);
     free(spoilt.depth.data);
     free(spoilt.feat.data);
-    size_t count = (size_t)gate_values(p);
-    double *reference = malloc(count * sizeof *reference), *abs = malloc(count * sizeof *abs);
-    int32_t *terms = gate_terms(p, NULL);
-    char *codes = malloc(bev_output_bytes(p)), *to = codes;
-    const BevTensor *outputs[BEV_MAX_OUTPUTS];
-    for (int i = 0, outs = bev_outputs(p, outputs); i < outs; to += bev_tensor_bytes(outputs[i++]))
-        memcpy(to, outputs[i]->data, bev_tensor_bytes(outputs[i]));
-    gate_reference(p, reference, abs);
-    GateAdjoint sums = {.verdict = GATE_SKIP};
-    GateResult result = exact ? gate_exact(p, codes, reference, terms, NULL)
-                              : gate_kernel(p, BEV_FP32, codes, reference, abs, terms, NULL);
-    if (exact && p->direction == BEV_BACKWARD)
-        gate_adjoint(p, codes, reference, &sums, NULL);
-    *adjoint = sums.verdict;
-    free(reference);
-    free(abs);
-    free(terms);
-    free(codes);
-    return result;
 }
 
 static void test_mistakes(BevDirection direction, const CaseData *data, BevAlign align) {
-    HostProblem random, exact;
-    GateVerdict adjoint;
     const char *way = bev_directions[direction].name;
-    build(&random, direction, data, align);
-    random.view.view.temperature = 1.0f / 256;
-    tap_need(gate_exact_like(&exact, &random.view, SEED, NULL), "an exact problem");
-    GateResult a = judge(&random, NULL, false, &adjoint);
-    GateResult c = judge(&exact, NULL, true, &adjoint);
+    bool backward = direction == BEV_BACKWARD;
+    HostProblem host = case_problem(data, BEV_FP32, align);
+    float *values = backward ? case_backward(&host, SEED) : NULL;
+    tap_need(problem_turn_view(&host, NULL), "its view");
+    host.view.view.temperature = 1.0f / 256;
+    Judged random = judged(host), exact = judged_exact(&random, SEED);
+    run(&random, NULL);
+    run(&exact, NULL);
+    GateResult a = judged_a(&random), c = judged_c(&exact);
     tap_ok(a.verdict == GATE_PASS && c.verdict == GATE_PASS &&
-               adjoint == (direction == BEV_BACKWARD ? GATE_PASS : GATE_SKIP),
+               judged_adjoint(&exact) == (backward ? GATE_PASS : GATE_SKIP),
            "%s: the right one passes A (%.2f of the bound), C and the adjoint", way, a.worst_ratio);
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-        if (direction == BEV_FORWARD && !mistakes[i].forward)
+        if (!backward && !mistakes[i].forward)
             continue;
-        a = judge(&random, mistakes[i].spoil, false, &adjoint);
-        c = judge(&exact, mistakes[i].spoil, true, &adjoint);
+        run(&random, mistakes[i].spoil);
+        run(&exact, mistakes[i].spoil);
+        a = judged_a(&random);
+        c = judged_c(&exact);
         tap_ok(a.verdict == GATE_FAIL && (!mistakes[i].exact || c.verdict == GATE_FAIL),
                "%s: %s: gate A fails it, gate C %s", way, mistakes[i].name,
                c.verdict == GATE_FAIL ? "as well" : "cannot tell");
     }
-    problem_free(&random);
-    problem_free(&exact);
+    judged_free(&random);
+    judged_free(&exact);
     free(values);
 }
 
 TAP_SUITE(view_gates) {
-    CaseData data;
-    for (int i = 0; i < case_count(); i++) {
-        Case c = case_at(i);
-        if (strcmp(c.name, "ragged_c19"))
-            continue;
-        tap_need(case_build(&c, BEV_BILINEAR, 1, SEED, &data, NULL), "the case to spoil");
-        test_mistakes(BEV_FORWARD, &data, BEV_BILINEAR);
-        test_mistakes(BEV_BACKWARD, &data, BEV_BILINEAR);
-        case_free(&data);
-    }
+    CaseData data = open_case("ragged_c19", BEV_BILINEAR, 1, SEED);
+    test_mistakes(BEV_FORWARD, &data, BEV_BILINEAR);
+    test_mistakes(BEV_BACKWARD, &data, BEV_BILINEAR);
+    case_free(&data);
 }
