@@ -89,7 +89,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 /* clang-format off */
 const BevKernel kernel_cpu_v2 = {
     .name = "cpu_v2", .title = "V2",
-    .idea = "One owner an interval, channel tiles of 8 outside: the indices are read once a tile.",
+    .idea = "V2 for CPUs: a thread owns a cell, 8 channels a pass; each pass reads the indices.",
     .twin = "v2", .where = BEV_CPU, .is_baseline = true, .dtypes = CPU_ALL_DTYPES,
     .aligns = CPU_ALL_ALIGNS, .deterministic = true,
     .prepare = prepare, .release = cpu_plan_free, .workspace_bytes = workspace_bytes,

@@ -29,6 +29,7 @@ typedef struct {
     Report report;
     Against *against;
     bool skipped; /* a row */
+    bool progress;
     int rows, unsettled;
 } Bench;
 
@@ -81,7 +82,7 @@ static void add_row(const BenchRow *row, void *context) {
     bench->rows += ran;
     bench->unsettled += ran && !(timing->settled && (!compared || baseline->settled));
     against_add(bench->against, report, row);
-    if (isatty(STDERR_FILENO))
+    if (bench->progress)
         show_progress(row);
 }
 
@@ -168,13 +169,15 @@ static bool measure(const Options *options, Err *err) {
     plan.timing = options->quick ? timing_quick : timing_default;
     plan.timing.single = options->single;
     plan.once = options->once;
-    Bench bench = {.plan = &plan, .report = {.names_to = options->once ? "range" : "cache"}};
+    Bench bench = {.plan = &plan,
+                   .progress = isatty(STDERR_FILENO) && !options->quiet,
+                   .report = {.names_to = options->once ? "range" : "cache"}};
     bool ok = against_open(options, &plan, &bench.against, err) &&
               bench_run(&plan, options->once ? add_once : add_row, &bench, err);
     grad_out_free(&grad_out);
     if (bench.skipped)
         bench.report.columns[report_column(&bench.report, "skipped")].heading = "not timed: why";
-    if (isatty(STDERR_FILENO))
+    if (bench.progress)
         fputs("\r\033[K", stderr);
     ok = ok &&
          output_report(options, &bench.report,

@@ -108,9 +108,9 @@ const GlossaryRow glossary[] = {
     {"sector", "line, strip", "32 bytes, the least that a GPU's caches fetch. A line is four, 128 "
      "bytes, kept or evicted together. In steps a strip names the lane (0-9, a-v) that asks for 4 "
      "bytes: * several, . none."},
-    {"settled", "unsettled, stale, recorded, marks", "A median is settled when its samples stop "
-     "drifting. Marks beside a figure: ? unsettled, b timed beside pictures, s single launches, ~ "
-     "stale (of an earlier selection), r recorded on another machine."},
+    {"settled", "unsettled, stale, marks, measured, recorded, published", "Samples stopped "
+     "drifting. Marks of a figure: m measured here, r recorded on another machine, p published by "
+     "others, ? unsettled, b beside pictures, s single launches, ~ stale."},
     {"slice", "height, nz", "One layer of cells of a grid with height, as occupancy networks have: nz "
      "slices one behind the other, cell (z * ny + y) * nx + x. Intervals are shorter there, and the "
      "output is nz times as large."},

@@ -324,7 +324,9 @@ double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, d
         y += line_row(pen, x, y, w, sketch_ego, 12,
                       "ego vehicle to scale, arrow to its front");
     }
-    if (true_outlines) {
+    if (spec->world && !spec->world->solid_count)
+        y += line_row(pen, x, y, w, sketch_box, 5, "no objects: the world is empty");
+    else if (true_outlines) {
         snprintf(text, sizeof text, "true outlines at t = %.2f s", spec->time_s);
         y += line_row(pen, x, y, w, sketch_box, 5, text);
     }
