@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MAX_MODELS = BEV_DIRECTION_COUNT * BEV_DTYPE_COUNT * BEV_ALIGN_COUNT };
+enum { MAX_MODELS = BEV_DIRECTION_COUNT * MAX_FORMATS };
 
 typedef struct {
     const Options *options;
@@ -65,26 +65,21 @@ static bool has_format(BevDtype dtype, Err *err) {
 }
 
 static bool open_direction(Regime *regime, BevDirection direction, unsigned kernels, Err *err) {
-    unsigned dtypes = choices_mask(CHOICE_DTYPE, regime->options->dtype, 1u << BEV_FP16);
-    unsigned aligns = choices_mask(CHOICE_ALIGN, regime->options->align, 1u << BEV_NEAREST);
+    KernelConfig formats[MAX_FORMATS];
+    int count = select_formats(regime->options, formats);
     WorkloadOptions workload = select_workload(regime->options);
     const char *scene = regime->options->arguments[0];
-    const double count = __builtin_popcount(dtypes) * __builtin_popcount(aligns);
-    int first = regime->model_count;
-    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
-            if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
-                continue;
-            if (direction == BEV_FORWARD && !has_format((BevDtype)dtype, err))
-                return false;
-            int n = regime->model_count++ - first;
-            SceneModel *model = &regime->models[first + n];
-            progress_step(bev_dtypes[dtype].title, n / count, (n + 1) / count);
-            if (!scene_model_open(model, scene, &workload, (BevDtype)dtype, (BevAlign)align,
-                                  direction, kernels, err))
-                return false;
-            select_say_if_empty(scene, (BevAlign)align, model->problem.view.map.points);
-        }
+    for (int i = 0; i < count; i++) {
+        const KernelConfig *format = &formats[i];
+        if (direction == BEV_FORWARD && !has_format(format->dtype, err))
+            return false;
+        SceneModel *model = &regime->models[regime->model_count++];
+        progress_step(bev_dtypes[format->dtype].title, i / (double)count, (i + 1) / (double)count);
+        if (!scene_model_open(model, scene, &workload, format->dtype, format->align, direction,
+                              kernels, err))
+            return false;
+        select_say_if_empty(scene, format->align, model->problem.view.map.points);
+    }
     return true;
 }
 
