@@ -135,18 +135,6 @@ static int64_t touch(const BevShape *shape, BevAlign align, int64_t cell, int64_
     return count;
 }
 
-static bool map_alloc(BevMap *map, int64_t points, BevAlign align) {
-    size_t n = (size_t)points + 1; /* never 0 bytes, whose pointer may be NULL */
-    map->points = points;
-    map->ranks_depth = calloc(n, sizeof *map->ranks_depth);
-    map->ranks_feat = calloc(n, sizeof *map->ranks_feat);
-    map->ranks_bev = calloc(n, sizeof *map->ranks_bev);
-    if (align != BEV_NEAREST)
-        map->weights = calloc(n, sizeof *map->weights);
-    return map->ranks_depth && map->ranks_feat && map->ranks_bev &&
-           (map->weights || align == BEV_NEAREST);
-}
-
 static bool map_from_rule(const Case *c, BevAlign align, uint64_t *state, BevMap *map, Err *err) {
     const BevShape *shape = &c->shape;
     int64_t pixels = shape->feat_h * shape->feat_w, bins_by_pixels = shape->depth_bins * pixels;
@@ -157,7 +145,8 @@ static bool map_from_rule(const Case *c, BevAlign align, uint64_t *state, BevMap
         if (cell >= 0)
             count += touch(shape, align, cell, point, state, touches + count);
     }
-    bool ok = touches && map_alloc(map, count, align);
+    bool ok = touches ? scatter_allocate(map, count, 0, align != BEV_NEAREST, err)
+                      : err_set(err, ERR_FAILED, c->name, "", "out of memory");
     if (ok)
         qsort(touches, (size_t)count, sizeof *touches, by_cell);
     for (int64_t t = 0; ok && t < count; t++) {
@@ -169,9 +158,7 @@ static bool map_from_rule(const Case *c, BevAlign align, uint64_t *state, BevMap
             map->weights[t] = touches[t].weight;
     }
     free(touches);
-    if (!ok)
-        return err_set(err, ERR_FAILED, c->name, "", "out of memory");
-    return scatter_find_intervals(map, err);
+    return ok && scatter_find_intervals(map, err);
 }
 
 /* ---- maps from the flagship's rig ------------------------------------------------------------ */

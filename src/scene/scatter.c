@@ -199,9 +199,9 @@ static void fill_directions(const Sort *sort) {
                            frustum_v_px(frustum, h), origin_m, direction);
 }
 
-/* malloc for `count` elements, at least one, so that an empty map has arrays too. */
-static void *array_of(int64_t count, size_t size) {
-    return malloc((size_t)(count > 0 ? count : 1) * size);
+/* malloc for so many numbers of four bytes. */
+static void *array_of(int64_t count) {
+    return malloc((size_t)(count > 0 ? count : 1) * sizeof(int32_t));
 }
 
 static bool no_memory(Err *err, int64_t points) {
@@ -209,17 +209,18 @@ static bool no_memory(Err *err, int64_t points) {
                    "out of memory for %lld points", (long long)points);
 }
 
-static bool allocate(BevMap *map, bool weighted, Err *err) {
-    map->ranks_depth = array_of(map->points, sizeof *map->ranks_depth);
-    map->ranks_feat = array_of(map->points, sizeof *map->ranks_feat);
-    map->ranks_bev = array_of(map->points, sizeof *map->ranks_bev);
-    map->interval_starts = array_of(map->intervals, sizeof *map->interval_starts);
-    map->interval_lengths = array_of(map->intervals, sizeof *map->interval_lengths);
-    if (weighted)
-        map->weights = array_of(map->points, sizeof *map->weights);
+bool scatter_allocate(BevMap *map, int64_t points, int64_t intervals, bool weighted, Err *err) {
+    *map = (BevMap){.points = points,
+                    .intervals = intervals,
+                    .ranks_depth = array_of(points),
+                    .ranks_feat = array_of(points),
+                    .ranks_bev = array_of(points),
+                    .interval_starts = array_of(intervals),
+                    .interval_lengths = array_of(intervals),
+                    .weights = weighted ? array_of(points) : NULL};
     return (map->ranks_depth && map->ranks_feat && map->ranks_bev && map->interval_starts &&
             map->interval_lengths && (map->weights || !weighted)) ||
-           no_memory(err, map->points);
+           no_memory(err, points);
 }
 
 /* Maps without weights are so fast that a second thread does not pay; more than 8 threads gain
@@ -241,9 +242,8 @@ static bool sort_points(Sort *sort, BevMap *map, Err *err) {
     if (map->points > INT32_MAX)
         return err_set(err, ERR_FAILED, "scatter map", "ranks are int32", "%lld points, at most %d",
                        (long long)map->points, INT32_MAX);
-    if (!allocate(map, sort->align != BEV_NEAREST, err))
-        return false;
-    if (!sort_pass(sort, map))
+    if (!scatter_allocate(map, map->points, map->intervals, sort->align != BEV_NEAREST, err) ||
+        !sort_pass(sort, map))
         return false;
     fill_cells(sort, map);
     return true;

@@ -67,6 +67,10 @@ uint64_t scatter_hash(const BevMap *map);
 /* The message of every screen and command for a map of 0 points. */
 extern const char scatter_empty[];
 
+/* Arrays for so many points and intervals, at least one of each. The caller frees with
+ * scatter_free, also after a failure: there was no memory. */
+bool scatter_allocate(BevMap *map, int64_t points, int64_t intervals, bool weighted, Err *err);
+
 /* Frees the arrays and zeroes the map. Accepts an empty map. */
 void scatter_free(BevMap *map);
 

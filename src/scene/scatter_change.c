@@ -72,23 +72,20 @@ bool scatter_even(BevMap *map, double evenness, Err *err) {
 static bool allocate(const BevMap *map, bool contents, BevMap *copy, Err *err) {
     size_t points = (size_t)map->points * sizeof(int32_t);
     size_t intervals = (size_t)map->intervals * sizeof(int32_t);
-    const void *from[] = {map->ranks_depth, map->ranks_feat,      map->ranks_bev,
-                          map->weights,     map->interval_starts, map->interval_lengths};
-    const size_t bytes[] = {points, points, points, points, intervals, intervals};
-    enum { ARRAYS = sizeof bytes / sizeof *bytes };
-    void *to[ARRAYS] = {NULL};
-    bool ok = true;
-    for (int i = 0; i < ARRAYS; i++) {
-        to[i] = from[i] ? malloc(bytes[i] + 1) : NULL; /* never 0 bytes */
-        ok = ok && (to[i] || !from[i]);
-        if (to[i] && contents)
-            memcpy(to[i], from[i], bytes[i]);
+    if (!scatter_allocate(copy, map->points, map->intervals, map->weights != NULL, err)) {
+        scatter_free(copy);
+        return false;
     }
-    *copy = (BevMap){map->points, map->intervals, to[0], to[1], to[2], to[4], to[5], to[3]};
-    if (ok)
+    if (!contents)
         return true;
-    scatter_free(copy);
-    return err_set(err, ERR_FAILED, "scatter map", "choose a smaller scene", "out of memory");
+    memcpy(copy->ranks_depth, map->ranks_depth, points);
+    memcpy(copy->ranks_feat, map->ranks_feat, points);
+    memcpy(copy->ranks_bev, map->ranks_bev, points);
+    memcpy(copy->interval_starts, map->interval_starts, intervals);
+    memcpy(copy->interval_lengths, map->interval_lengths, intervals);
+    if (map->weights)
+        memcpy(copy->weights, map->weights, points);
+    return true;
 }
 
 bool scatter_copy(const BevMap *map, BevMap *copy, Err *err) {

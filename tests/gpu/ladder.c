@@ -287,16 +287,13 @@ static void fill_even_map(BevMap *map) {
 static bool climb_even(Ladder *ladder, Err *err) {
     uint64_t seed = SEED;
     BevShape shape = {1, 1, 1, EVEN_POINTS, EVEN_CHANNELS, EVEN_CELLS, EVEN_CELLS, 1};
-    BevMap map = {.points = EVEN_POINTS};
-    map.ranks_depth = malloc(EVEN_POINTS * sizeof(int32_t));
-    map.ranks_feat = malloc(EVEN_POINTS * sizeof(int32_t));
-    map.ranks_bev = malloc(EVEN_POINTS * sizeof(int32_t));
+    BevMap map;
     size_t values = (size_t)EVEN_POINTS * EVEN_CHANNELS;
     Features features = {.depth = malloc(EVEN_POINTS * sizeof(float)),
                          .feat = malloc(values * sizeof(float))};
-    bool ok = map.ranks_depth && map.ranks_feat && map.ranks_bev && features.depth && features.feat;
-    if (!ok)
-        err_set(err, ERR_FAILED, "even", "", "out of memory");
+    bool ok = scatter_allocate(&map, EVEN_POINTS, 0, false, err) &&
+              ((features.depth && features.feat) ||
+               err_set(err, ERR_FAILED, "even", "", "out of memory"));
     if (ok) {
         fill_even_map(&map);
         for (size_t i = 0; i < EVEN_POINTS; i++)

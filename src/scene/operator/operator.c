@@ -253,16 +253,13 @@ static void sort_points(const OperatorPoints *points, int64_t cells, int32_t *st
 
 static bool build_map(const OperatorSpec *spec, const OperatorPoints *points, const char *where,
                       BevMap *map, Err *err) {
-    size_t bytes = (size_t)points->count * sizeof(int32_t);
     int32_t *starts = calloc((size_t)spec->cells + 1, sizeof *starts);
-    map->ranks_depth = malloc(bytes);
-    map->ranks_feat = malloc(bytes);
-    map->ranks_bev = malloc(bytes);
-    bool ok = starts && map->ranks_depth && map->ranks_feat && map->ranks_bev;
+    bool ok =
+        starts ? scatter_allocate(map, points->count, 0, false, err) : out_of_memory(where, err);
     if (ok)
         sort_points(points, spec->cells, starts, map);
     free(starts);
-    return ok ? scatter_find_intervals(map, err) : out_of_memory(where, err);
+    return ok && scatter_find_intervals(map, err);
 }
 
 /* ---- all together ---------------------------------------------------------------------------- */

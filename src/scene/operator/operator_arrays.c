@@ -219,7 +219,6 @@ static void fill_tensors(const Folder *folder, Scene *scene) {
 /* By cell, points of a cell in the order of the file. */
 static void fill_map(const Folder *folder, const BevShape *shape, int64_t *starts, BevMap *map) {
     const double *cells = folder->values[RANKS_BEV];
-    map->points = folder->array[RANKS_BEV].count;
     for (int64_t t = 0; t < map->points; t++)
         starts[(int64_t)cells[t] + 1]++;
     for (int64_t cell = 0; cell < shape->nx * shape->ny; cell++)
@@ -236,21 +235,17 @@ static void fill_map(const Folder *folder, const BevShape *shape, int64_t *start
 }
 
 static bool build(Folder *folder, Scene *scene) {
-    size_t points = (size_t)folder->array[RANKS_BEV].count;
     size_t cells = (size_t)(scene->shape.nx * scene->shape.ny);
     BevMap *map = &scene->map;
     int64_t *starts = calloc(cells + 1, sizeof *starts);
     scene->tensors.depth = calloc(features_depth_count(&scene->shape), sizeof(float));
     scene->tensors.feat = calloc(features_feat_count(&scene->shape), sizeof(float));
-    map->ranks_depth = malloc(points * sizeof(int32_t));
-    map->ranks_feat = malloc(points * sizeof(int32_t));
-    map->ranks_bev = malloc(points * sizeof(int32_t));
-    map->weights = folder->open[WEIGHTS] ? malloc(points * sizeof(float)) : NULL;
-    bool ok = starts && scene->tensors.depth && scene->tensors.feat && map->ranks_depth &&
-              map->ranks_feat && map->ranks_bev && (map->weights || !folder->open[WEIGHTS]);
-    if (!ok)
+    bool ok =
+        (starts && scene->tensors.depth && scene->tensors.feat) ||
         err_set(folder->err, ERR_FAILED, folder->folder, "choose fewer points", "out of memory");
-    else {
+    ok = ok && scatter_allocate(map, folder->array[RANKS_BEV].count, 0,
+                                folder->open[WEIGHTS] != NULL, folder->err);
+    if (ok) {
         fill_tensors(folder, scene);
         fill_map(folder, &scene->shape, starts, map);
     }
