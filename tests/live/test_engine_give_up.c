@@ -40,7 +40,7 @@ static int count_asked(State *state) {
 /* A run that is given up, within its features, its camera views or after any stage, shows nothing,
  * and what comes after it is as if it had never been. */
 TAP_SUITE(engine_give_up_giving_up) {
-    enum { STAGES = 5, FEW = 97, LAST = 12 };
+    enum { STAGES = 5, FEW = 240, SOME = 40, LAST = 8 };
     Pipeline *pipeline, *fresh_one;
     Err err;
     State state = fresh(ASYMMETRIC);
@@ -57,7 +57,7 @@ TAP_SUITE(engine_give_up_giving_up) {
     state.job.config.align = BEV_BILINEAR;
     int asked = count_asked(&state), tried = 0, given_up = 0;
     for (int patience = 0, step; ok && patience < asked; patience += step) {
-        step = patience < asked - FEW - LAST ? FEW : patience < asked - LAST ? 7 : 1;
+        step = patience < asked - FEW - LAST ? FEW : patience < asked - LAST ? SOME : 1;
         Impatience impatience = {.patience = patience};
         PipelineNeeds needs = {
             .fp64_original = true, .sharp = true, .give_up = {is_impatient, &impatience}};
