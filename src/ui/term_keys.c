@@ -7,8 +7,9 @@
  *     ESC ] P X ^ _ ... end       answers                   strings
  *
  * None of their letters may act as a key: a sequence is read to its end, and so is a key with Alt,
- * which comes as Escape and the key. The mouse is read here: ncurses 6.4 waits without limit for the
- * end of a report, reports no moves, and knows no columns above 223 in tmux. */
+ * which comes as Escape and the key. Alt and ':' are Escape and ':', typed fast. The mouse is read
+ * here: ncurses 6.4 waits without limit for the end of a report, reports no moves, and knows no
+ * columns above 223 in tmux. */
 #define NCURSES_NOMACROS 1 /* its macros are everyday words */
 #include "src/ui/term_internal.h"
 
@@ -247,12 +248,12 @@ static int32_t read_escape(TermKeys *typed) {
         }
         read_escape(typed);
         return 0;
-    default: /* a key with Alt */
-        if (typed->late)
+    default: /* a key with Alt; but ':' is typed: the word behind it must not act as keys */
+        if (typed->late || code == ':')
             give_back(code);
         else
             read_character(typed, code);
-        return typed->late ? KEYCODE_ESCAPE : 0;
+        return typed->late || code == ':' ? KEYCODE_ESCAPE : 0;
     }
 }
 

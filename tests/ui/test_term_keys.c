@@ -96,6 +96,7 @@ static const Row rows[] = {
     {"Escape", "\033", {KEYCODE_ESCAPE}},
     {"Escape twice", "\033\033", {KEYCODE_ESCAPE, KEYCODE_ESCAPE}},
     {"a key with Alt means nothing", "\033q\033\xc3\xa4\033\r\033Ok", {0}},
+    {": at once after Escape opens the palette", "\033:k", {KEYCODE_ESCAPE, ':', 'k'}},
     {"[ with Alt", "\033[", {0}},
     {"O with Alt", "\033O", {0}},
     {"arrows with Alt, as rxvt sends them", "\033\033[A\033\033OBk", {'k'}},
