@@ -95,9 +95,10 @@ bool chosen_is_changed(const Gpu *gpu);
 /* Whether a recording was taken on that GPU, and none of the GPU's figures was changed. */
 bool chosen_recorded_on(const Recording *recording, const Gpu *gpu);
 
-/* The recorded and the published latency of a kernel on that GPU, caches warm; NaN: unknown. */
+/* The recorded and the published latency of a kernel on that GPU, caches warm; NaN: unknown.
+ * `from` (may be NULL) receives the recording. */
 double chosen_recorded_us(const ChosenGpus *chosen, const Gpu *gpu, const SceneModel *model,
-                          const char *kernel);
+                          const char *kernel, const Recording **from);
 double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKernel *kernel);
 
 /* The limits of a GPU: measured, where such a GPU is here and --device allows it; else recorded;
@@ -122,8 +123,9 @@ void findings_print(const SceneModel *model, const ChosenGpus *chosen, bool all,
 json_t *findings_json(const SceneModel *model, const ChosenGpus *chosen);
 
 /* The recorded experiment with a smaller L2 (`bench --l2-carveout`) beside the model. Adds a row
- * for each kernel and size, caches warm, and writes two sentences: whether the form of V3 for small
- * L2s won, and what it was recorded on. Returns the number of rows. */
+ * for each kernel and size, caches warm, and writes whether the form of V3 for small L2s won, what
+ * it was recorded on, and which kernels have no figure since a newer recording has others in their
+ * place. Returns the number of rows. */
 int small_l2_add(Report *report, const SceneModel *model, const ChosenGpus *chosen, char *verdict,
                  size_t size);
 

@@ -91,7 +91,7 @@ static void add_prediction(Report *report, const SceneModel *model, const Chosen
     report_add(report, "predicted_warm_us", "model us", 3, cell_real(warm.latency_us));
     report_add(report, "predicted_cold_us", "cold us", 3, cell_real(cold.latency_us));
     report_add(report, "recorded_us", "recorded us", 3,
-               cell_real(chosen_recorded_us(chosen, gpu, model, kernel->name)));
+               cell_real(chosen_recorded_us(chosen, gpu, model, kernel->name, NULL)));
     report_add(report, "published_us", "published us", 4,
                cell_real(chosen_published_us(gpu, model, kernel)));
     report_add(report, "source", NULL, 0,
@@ -123,7 +123,8 @@ typedef struct {
     const Gpu *gpu;
     const Recording *recording;
     const RecordedRow *recorded;
-    double model_us; /* with an L2 of the size that was left */
+    const Recording *newer; /* of the kernel with its whole L2, of a later day; or NULL */
+    double model_us;        /* with an L2 of the size that was left */
 } SmallL2Row;
 
 /* The chosen GPU that a recording was taken on, whatever its L2 is now; or NULL. */
@@ -142,6 +143,14 @@ static bool is_small_l2_row(const RecordedRow *row, const SceneModel *model) {
            !strcmp(row->cache, cache_names[CACHE_WARM]) && scene_model_profile(model, row->kernel);
 }
 
+/* A figure of an older kernel is not set beside one of today's. */
+static const Recording *newer_recording(const SceneModel *model, const ChosenGpus *chosen,
+                                        const Gpu *gpu, const char *kernel, const char *date) {
+    const Recording *whole = NULL;
+    chosen_recorded_us(chosen, gpu, model, kernel, &whole);
+    return whole && strcmp(whole->date, date) > 0 ? whole : NULL;
+}
+
 static int find_small_l2(const SceneModel *model, const ChosenGpus *chosen,
                          SmallL2Row found[SMALL_L2_ROWS]) {
     int count = 0;
@@ -156,7 +165,9 @@ static int find_small_l2(const SceneModel *model, const ChosenGpus *chosen,
             smaller.l2_bytes = row->l2_left_mib * 1048576;
             const Profile *profile = scene_model_profile(model, row->kernel);
             double model_us = predict(profile, &smaller, true).latency_us;
-            found[count++] = (SmallL2Row){gpu, recording, row, model_us};
+            found[count++] = (SmallL2Row){
+                gpu, recording, row,
+                newer_recording(model, chosen, gpu, row->kernel, recording->date), model_us};
         }
     }
     return count;
@@ -172,8 +183,24 @@ static const SmallL2Row *large_beside(const SmallL2Row *rows, int count, const S
     return NULL;
 }
 
+/* Names each kernel that a newer recording has; "" where none has. */
+static void outdated_kernels(const SmallL2Row *rows, int count, char *text, size_t size) {
+    size_t length = 0;
+    text[0] = '\0';
+    for (int i = 0; i < count && length < size; i++) {
+        bool known = !rows[i].newer;
+        for (int j = 0; j < i && !known; j++)
+            known = rows[j].newer && !strcmp(rows[j].recorded->kernel, rows[i].recorded->kernel);
+        if (!known)
+            length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "",
+                                       rows[i].recorded->kernel);
+    }
+}
+
 static void small_l2_verdict(const SmallL2Row *rows, int count, char *text, size_t size) {
     int sizes = 0, recorded = 0, model = 0, agreed = 0;
+    bool outdated = false;
+    char kernels[128], forms[240] = "";
     for (int i = 0; i < count; i++) {
         const SmallL2Row *small = &rows[i];
         const SmallL2Row *large = large_beside(rows, count, small);
@@ -185,15 +212,16 @@ static void small_l2_verdict(const SmallL2Row *rows, int count, char *text, size
         recorded += wins;
         model += should;
         agreed += wins == should;
+        outdated = outdated || small->newer || large->newer;
     }
-    text[0] = '\0'; /* both forms must be there */
-    if (sizes)
-        snprintf(
-            text, size,
-            "The form of V3 made for small L2s beat the one for large L2s at %d of %d sizes "
-            "(recorded); the model says at %d, and has the faster one right at %d of %d. Recorded "
-            "on %s; the model is of today's kernels.",
-            recorded, sizes, model, agreed, sizes, rows->recording->label);
+    if (sizes && !outdated) /* both forms must be there */
+        snprintf(forms, sizeof forms,
+                 "The form of V3 made for small L2s beat the one for large L2s at %d of %d sizes "
+                 "(recorded); the model says at %d, and has the faster one right at %d of %d. ",
+                 recorded, sizes, model, agreed, sizes);
+    outdated_kernels(rows, count, kernels, sizeof kernels);
+    snprintf(text, size, "%sRecorded on %s.%s%s", forms, rows->recording->label,
+             kernels[0] ? " Older than the table above, so without a figure: " : "", kernels);
 }
 
 int small_l2_add(Report *report, const SceneModel *model, const ChosenGpus *chosen, char *verdict,
@@ -202,15 +230,16 @@ int small_l2_add(Report *report, const SceneModel *model, const ChosenGpus *chos
     int count = find_small_l2(model, chosen, rows);
     for (int i = 0; i < count; i++) {
         const RecordedRow *recorded = rows[i].recorded;
-        double ratio = rows[i].model_us / recorded->median_us;
+        double recorded_us = rows[i].newer ? NAN : recorded->median_us;
         report_row(report);
         report_add(report, "gpu", "GPU", 0, cell_text(rows[i].gpu->title));
         report_add(report, "l2_carveout_mib", "aside MiB", 3, cell_real(recorded->l2_carveout_mib));
         report_add(report, "l2_left_mib", "L2 left MiB", 3, cell_real(recorded->l2_left_mib));
         report_add(report, "kernel", "kernel", 0, cell_text(recorded->kernel));
-        report_add(report, "recorded_us", "recorded us", 4, cell_real(recorded->median_us));
+        report_add(report, "recorded_us", "recorded us", 4, cell_real(recorded_us));
         report_add(report, "model_us", "model us", 3, cell_real(rows[i].model_us));
-        report_add(report, "ratio", "model / recorded", 3, cell_real(ratio));
+        report_add(report, "ratio", "model / recorded", 3,
+                   cell_real(rows[i].model_us / recorded_us));
     }
     if (count > 0)
         small_l2_verdict(rows, count, verdict, size);

@@ -129,6 +129,16 @@ BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime toy -o "$folder/small"
 tap_run 'less L2: the verdict counts' grep -q 'at 1 of 2 sizes (recorded)' "$folder/small"
 [ "$(grep -cE '^ +(0|30.0) +(60.0|31.0) +v3_(small|large)_l2' "$folder/small")" = 4 ]
 tap_ok $? 'less L2: recorded beside the model, a row each'
+# A newer recording of a kernel makes its figures in the experiment an older kernel's.
+sed 's/"v2_do"/"v3_large_l2"/; s/2026-11-20/2026-11-24/' "$folder/data/samples/recorded/h200.json" \
+    >"$folder/data/samples/recorded/h200-v3.json"
+BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime toy -g h200 -o "$folder/small"
+grep -q 'so without a figure: v3_large_l2$' "$folder/small" &&
+    ! grep -q 'sizes (recorded)' "$folder/small" &&
+    [ "$(grep -cE '^ +[0-9.]+ +(60.0|31.0) +v3_large_l2 +n/a .* n/a$' "$folder/small")" = 2 ] &&
+    [ "$(grep -cE '^ +[0-9.]+ +(60.0|31.0) +v3_small_l2 +[0-9]' "$folder/small")" = 2 ]
+tap_ok $? 'less L2: no figure of an older kernel beside the model of the newer one'
+rm "$folder/data/samples/recorded/h200-v3.json"
 BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime toy -g a6000 -o "$folder/small"
 ! grep -q 'With less L2' "$folder/small"
 tap_ok $? 'less L2: of the GPU that was asked for, or not at all'
