@@ -279,6 +279,179 @@ static bool measure_timelines(const Options *options, Err *err) {
     return ok;
 }
 
+/* ---- for an hour ----------------------------------------------------------------------------- */
+
+typedef struct {
+    const LongOptions *options;
+    Report report, minutes;
+    const char *interrupted;
+    char notes[512];  /* below the tables */
+    int minutes_said; /* on a standard error that is no terminal */
+} FramesBench;
+
+/* On a terminal one line that is drawn anew, of all frames; elsewhere a line for each minute, which
+ * stays even where the run is killed. */
+static void say_frames(const LongRun *run, void *context) {
+    FramesBench *bench = context;
+    char line[256];
+    if (isatty(STDERR_FILENO)) {
+        long_run_line(run, -1, line, sizeof line);
+        fprintf(stderr, "\r%s\033[K", line);
+        return;
+    }
+    for (; bench->minutes_said < run->minute_count - 1; bench->minutes_said++) {
+        long_run_line(run, bench->minutes_said, line, sizeof line);
+        fprintf(stderr, "%s\n", line);
+    }
+}
+
+/* What no reading of the run told is for machines only. */
+static void add_sensors(Report *report, const LongSensors *sensors, const LongSensors *all) {
+    const bool clock = isfinite(all->clock_mhz), throttle = all->throttle_known;
+    char held[64];
+    throttle_text(sensors->reasons, held, sizeof held);
+    report_add(report, "clock_mhz", clock ? "MHz" : NULL, 4, cell_real(sensors->clock_mhz));
+    report_add(report, "least_clock_mhz", clock ? "least MHz" : NULL, 4,
+               cell_real(sensors->least_clock_mhz));
+    report_add(report, "temperature_c", isfinite(all->temperature_c) ? "most C" : NULL, 3,
+               cell_real(sensors->temperature_c));
+    report_add(report, "power_w", isfinite(all->power_w) ? "most W" : NULL, 4,
+               cell_real(sensors->power_w));
+    report_add(report, "throttle", throttle ? "throttle" : NULL, 0,
+               cell_text(sensors->throttle_known ? held : NULL));
+    report_add(report, "throttled_readings", throttle ? "held" : NULL, 0,
+               cell_if(sensors->throttle_known, cell_int(sensors->held)));
+    report_add(report, "sensor_readings", NULL, 0, cell_int(sensors->readings));
+}
+
+static void add_minutes(Report *report, const LongRun *run) {
+    for (int i = 0; i < run->minute_count; i++) {
+        const LongMinute *minute = &run->minutes[i];
+        report_row(report);
+        report_add(report, "minute", "minute", 0, cell_int(minute->number + 1));
+        report_add(report, "frames", "frames", 0, cell_int((long long)minute->frames));
+        report_add(report, "p50_us", "p50 us", 4, cell_real(minute->median_us));
+        report_add(report, "p99_us", "p99 us", 4, cell_real(minute->p99_us));
+        report_add(report, "max_us", "max us", 4, cell_real(minute->most_us));
+        add_sensors(report, &minute->sensors, &run->sensors);
+    }
+}
+
+/* What the columns do not say: how the run ended, and why sensors are unknown. */
+static void note_frames(FramesBench *bench, const LongRun *run, BevWhere where) {
+    static const char *const names[SENSOR_COUNT] = {"Clock", "Temperature", "Throttle"};
+    const LongSensors *all = &run->sensors;
+    const bool known[SENSOR_COUNT] = {isfinite(all->clock_mhz), isfinite(all->temperature_c),
+                                      all->throttle_known};
+    const size_t size = sizeof bench->notes;
+    int at =
+        snprintf(bench->notes, size, "\nA frame is one launch, waited for.%s\n",
+                 all->throttle_known ? " held: seconds in which the clock was held back." : "");
+    if (run->interrupted)
+        at += snprintf(bench->notes + at, size - (size_t)at, "%s ended it after %.1f of %g s.\n",
+                       run->interrupted, run->seconds, run->wanted_s);
+    for (int i = 0; i < SENSOR_COUNT; i++)
+        if (!known[i])
+            at += snprintf(bench->notes + at, size - (size_t)at, "%s: n/a, %s.\n", names[i],
+                           sensor_missing(where, (Sensor)i));
+}
+
+static void add_frames(const BenchRow *row, void *context) {
+    FramesBench *bench = context;
+    Report *report = &bench->report;
+    const LongRun *run = row->frames;
+    if (!run) {
+        snprintf(bench->notes, sizeof bench->notes, "%s", row->skipped);
+        return;
+    }
+    select_say_if_empty(row->scene, row->config.align, row->points);
+    report_row(report);
+    report_add_config(report, row->scene, &row->config);
+    report_add(report, "direction", NULL, 0,
+               cell_text(bev_directions[row->config.kernel->direction].name));
+    report_add(report, "stage", NULL, 0, cell_text(bev_stages[row->config.kernel->stage].name));
+    report_add(report, "cache", "cache", 0, cell_text(cache_names[row->cache]));
+    report_add(report, "channels", NULL, 0, cell_int(row->channels));
+    report_add(report, "points", NULL, 0, cell_int(row->points));
+    double every_ms = bench->options->period_ms;
+    report_add(report, "every_ms", every_ms > 0 ? "every ms" : NULL, 3,
+               cell_if(every_ms > 0, cell_real(every_ms)));
+    report_add(report, "seconds", "s", 4, cell_real(run->seconds));
+    report_add(report, "frames", "frames", 0, cell_int((long long)run->tail.count));
+    for (int i = 0; i < TAIL_QUANTILES; i++)
+        report_add(report, tail_quantiles[i].key, tail_quantiles[i].heading, 4,
+                   cell_real(tail_quantile(&run->tail, tail_quantiles[i].part)));
+    add_sensors(report, &run->sensors, &run->sensors);
+    add_minutes(&bench->minutes, run);
+    bench->interrupted = run->interrupted;
+    note_frames(bench, run, row->config.kernel->where);
+}
+
+/* The one kernel of the plan: on a GPU where one is chosen; without --kernel and --stage the
+ * default kernel of the device. */
+static bool choose_one(const Options *options, BenchPlan *plan, Err *err) {
+    BevWhere where = plan->where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
+    const char *names[2] = {NULL, NULL};
+    int count = 0;
+    if (!options->kernel && !options->stage && !options->direction)
+        plan->kernels = choices_kernels(bev_default(where, BEV_FORWARD)->name, 0);
+    for (int pass = where; pass >= BEV_CPU && !count; pass--) {
+        plan->where = 1u << pass;
+        for (int i = 0; bev_kernels[i]; i++)
+            if (plan_selects(plan, bev_kernels[i]) && count++ < 2)
+                names[count - 1] = bev_kernels[i]->name;
+    }
+    return count == 1 || err_set(err, ERR_USAGE, "--for", "name one with --kernel",
+                                 count ? "it times one kernel, and %d are chosen: %s, %s%s"
+                                       : "it times one kernel, and none is chosen",
+                                 count, names[0], names[1], count > 2 ? ", ..." : "");
+}
+
+static bool measure_frames(const Options *options, Err *err) {
+    static const char *const usual[] = {"canonical"};
+    BenchPlan plan;
+    LongOptions frames = {.period_ms = options->every_ms};
+    FramesBench bench = {.options = &frames};
+    if (!duration_seconds(options->span, &frames.seconds) || frames.seconds < 1 ||
+        frames.seconds > 24 * 3600)
+        return err_set(err, ERR_USAGE, "--for", "such as 90s, 60m or 1h",
+                       "'%s' is no time from 1s to 24h", options->span);
+    if (!select_single(options, "--for times one", "such as --dtype fp16", err) ||
+        !select_plan(options, 1u << BEV_FP16, 1u << BEV_NEAREST, &plan, err) ||
+        !choose_one(options, &plan, err))
+        return false;
+    if (options->argument_count > 1)
+        return err_set(err, ERR_USAGE, "--for", "name one", "it times one scene, not %d",
+                       options->argument_count);
+    if (options->cache && choices_find(CHOICE_CACHE, options->cache) < 0)
+        return err_set(err, ERR_USAGE, "--cache", "choose warm or cold",
+                       "--for times one, not '%s'", options->cache);
+    frames.cache = (CacheState)choices_or(CHOICE_CACHE, options->cache, CACHE_WARM);
+    frames.tick = say_frames;
+    frames.context = &bench;
+    plan.scenes = options->argument_count ? options->arguments : usual;
+    plan.scene_count = plan.moments = 1;
+    plan.frames = &frames;
+    bool ok = bench_run(&plan, add_frames, &bench, err);
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+    if (ok && !bench.report.row_count)
+        ok = err_set(err, ERR_FAILED, "--for", "", "%s", bench.notes);
+    const OutputTable tables[] = {{.report = &bench.report},
+                                  {.above = "\nBy minute:\n", .report = &bench.minutes},
+                                  {.above = bench.notes}};
+    if (bench.report.row_count) /* before a failure, too */
+        ok = output_tables(options, tables, 3,
+                           json_pack("{so ss ss? so}", "machine", this_machine(), "timing",
+                                     "single", "interrupted", bench.interrupted, "minutes",
+                                     report_json(&bench.minutes)),
+                           ok ? err : NULL) &&
+             ok;
+    report_free(&bench.report);
+    report_free(&bench.minutes);
+    return ok;
+}
+
 /* ---- recorded on other machines -------------------------------------------------------------- */
 
 static bool wanted(const char *value, const char *list) {
@@ -396,10 +569,19 @@ bool cmd_bench(const Options *options, Err *err) {
         return err_set(err, ERR_USAGE, "--once", "leave it or the other option out",
                        "nothing is timed, so that --recorded, --against, --cache, --single, "
                        "--quick and --l2-carveout have no meaning");
+    if (options->every_ms > 0 && !options->span)
+        return err_set(err, ERR_USAGE, "--every", "such as --for 60m --every 33",
+                       "it goes with --for");
+    if (options->span && (options->timeline || options->recorded || options->once ||
+                          options->against || options->fail || options->png || options->quick ||
+                          options->l2_carveout || options->grad_out))
+        return err_set(err, ERR_USAGE, "--for", "leave the others out",
+                       "it goes with --every, --cache and the words of one kernel alone");
     if (options->timeline && (options->recorded || options->against || options->single))
         return err_set(err, ERR_USAGE, "--timeline", "leave the others out",
                        "it goes with no --recorded, --against or --single");
-    return options->timeline   ? measure_timelines(options, err)
+    return options->span       ? measure_frames(options, err)
+           : options->timeline ? measure_timelines(options, err)
            : options->recorded ? show_recorded(options, err)
                                : measure(options, err);
 }

@@ -31,7 +31,11 @@ const Subcommand commands[COMMAND_COUNT] = {
      "CPU: over cpu_grad_owner). Without SCENE: the published configurations. With --once nothing "
      "is "
      "timed: each kernel is launched for a warm-up and once more, in a build with CUDA inside an "
-     "NVTX range that is named by kernel, scene, format and align.",
+     "NVTX range that is named by kernel, scene, format and align. With --for one kernel runs for "
+     "an "
+     "hour or less: a frame is one launch, waited for, and the sensors are NVML's, on the CPU "
+     "those "
+     "of /sys.",
      0, OPTIONS_MAX_ARGUMENTS, cmd_bench},
     {"info", "[SCENE]...", "describe this machine, build and scenes",
      "Without SCENE: the machine, the devices and the kernels. With SCENE: shapes, points, "

@@ -20,7 +20,7 @@ struct LiveGpu {
     DeviceInfo info;
     Limits limits;
     Nvml *nvml;
-    NvmlFacts facts;
+    Sensors sensors;
     uint64_t asked;
 };
 
@@ -30,7 +30,7 @@ LiveGpu *live_gpu_open(void) {
         gpu->limits = limits_unknown();
     if (gpu && device_opened() && device_info(&gpu->info, NULL)) {
         gpu->nvml = nvml_open(gpu->info.pci);
-        nvml_latest(NULL, &gpu->facts);
+        nvml_latest(NULL, &gpu->sensors);
         return gpu;
     }
     free(gpu);
@@ -62,7 +62,7 @@ const Limits *live_gpu_limits(const LiveGpu *gpu, int *row) {
 /* ---- facts ----------------------------------------------------------------------------------- */
 
 bool live_gpu_refresh(LiveGpu *gpu) {
-    uint64_t asked = nvml_latest(gpu->nvml, &gpu->facts);
+    uint64_t asked = nvml_latest(gpu->nvml, &gpu->sensors);
     bool fresh = asked != gpu->asked;
     gpu->asked = asked;
     return fresh;
@@ -78,21 +78,22 @@ static Reading counted(int64_t value) {
 
 void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice *device) {
     const DeviceInfo *info = &gpu->info;
-    const NvmlFacts *facts = &gpu->facts;
+    const Sensors *sensors = &gpu->sensors;
     *device = (LiveDevice){
         .where = BEV_CUDA,
-        .clock_mhz = known(facts->sm_clock_mhz),
-        .memory_clock_mhz = known(facts->memory_clock_mhz),
-        .temperature_c = known(facts->temperature_c),
-        .power_w = known(facts->power_w),
-        .power_limit_w = known(facts->power_limit_w),
+        .clock_mhz = known(sensors->clock_mhz),
+        .memory_clock_mhz = known(sensors->memory_clock_mhz),
+        .temperature_c = known(sensors->temperature_c),
+        .power_w = known(sensors->power_w),
+        .power_limit_w = known(sensors->power_limit_w),
         .l2_bytes = counted(info->l2_bytes),
         .memory_bytes = counted(info->memory_bytes),
     };
     snprintf(device->name, sizeof device->name, "%.95s", info->name);
     snprintf(device->driver, sizeof device->driver, "%s", info->driver);
     snprintf(device->cuda, sizeof device->cuda, "%.15s", info->runtime);
-    snprintf(device->throttle, sizeof device->throttle, "%s", facts->throttle);
+    if (sensors->throttle_known)
+        throttle_text(sensors->throttle, device->throttle, sizeof device->throttle);
     double footprint = memory->known ? bev_footprint_total(memory->footprint) : INFINITY;
     device->ceiling_gbps =
         known(limits_ceiling_gbps(&gpu->limits, footprint, (double)info->l2_bytes));

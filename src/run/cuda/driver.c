@@ -177,20 +177,6 @@ typedef struct {
     int (*reasons)(Device device, unsigned long long *bits);
 } Library;
 
-static const struct {
-    unsigned long long bits;
-    const char *name;
-} throttle_reasons[] = {
-    {0x1, "idle"},
-    {0x4, "power cap"},
-    {0x80, "power brake"},
-    {0x20 | 0x40, "thermal"},
-    {0x8, "hardware slowdown"},
-    {0x2, "clock setting"},
-    {0x10, "sync boost"},
-    {0x100, "display"},
-};
-
 /* The last four are needed; each of the others may be missing. */
 static bool load_nvml(Library *l) {
     l->handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -228,37 +214,20 @@ void driver_version(char *text, unsigned size) {
 
 /* ---- one reading ----------------------------------------------------------------------------- */
 
-static const NvmlFacts unknown = {NAN, NAN, NAN, NAN, NAN, ""};
-
-static void name_reasons(unsigned long long bits, char *text, size_t size) {
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof throttle_reasons / sizeof *throttle_reasons; i++)
-        if (bits & throttle_reasons[i].bits) {
-            size_t used = strlen(text);
-            snprintf(text + used, size - used, "%s%s", used ? ", " : "", throttle_reasons[i].name);
-        }
-    if (!bits)
-        snprintf(text, size, "none");
-    else if (!text[0])
-        snprintf(text, size, "reason 0x%llx", bits);
-}
-
-static void read_facts(const Library *l, Device device, NvmlFacts *facts) {
+static void read_sensors(const Library *l, Device device, Sensors *sensors) {
     unsigned value;
-    unsigned long long bits;
-    *facts = unknown;
+    *sensors = sensors_unknown;
     if (l->clock && l->clock(device, CLOCK_SM, &value) == SUCCESS)
-        facts->sm_clock_mhz = value;
+        sensors->clock_mhz = value;
     if (l->clock && l->clock(device, CLOCK_MEMORY, &value) == SUCCESS)
-        facts->memory_clock_mhz = value;
+        sensors->memory_clock_mhz = value;
     if (l->temperature && l->temperature(device, SENSOR_GPU, &value) == SUCCESS)
-        facts->temperature_c = value;
+        sensors->temperature_c = value;
     if (l->power && l->power(device, &value) == SUCCESS)
-        facts->power_w = value * 1e-3;
+        sensors->power_w = value * 1e-3;
     if (l->power_limit && l->power_limit(device, &value) == SUCCESS)
-        facts->power_limit_w = value * 1e-3;
-    if (l->reasons && l->reasons(device, &bits) == SUCCESS)
-        name_reasons(bits, facts->throttle, sizeof facts->throttle);
+        sensors->power_limit_w = value * 1e-3;
+    sensors->throttle_known = l->reasons && l->reasons(device, &sensors->throttle) == SUCCESS;
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
@@ -269,13 +238,13 @@ struct Nvml {
 
     /* Under the worker's lock. */
     uint64_t count; /* number of answers */
-    NvmlFacts facts;
+    Sensors sensors;
 };
 
 /* Stores what was read and sleeps until the next reading; false: the thread must end. */
-static bool publish(Nvml *nvml, const NvmlFacts *facts) {
+static bool publish(Nvml *nvml, const Sensors *sensors) {
     worker_lock(&nvml->worker);
-    nvml->facts = *facts;
+    nvml->sensors = *sensors;
     nvml->count++;
     worker_sleep(&nvml->worker, PERIOD_MS);
     bool go_on = !nvml->worker.stop;
@@ -285,13 +254,13 @@ static bool publish(Nvml *nvml, const NvmlFacts *facts) {
 
 static void ask(Nvml *nvml, const Library *library) {
     Device device;
-    NvmlFacts facts;
+    Sensors sensors;
     int status = nvml->pci[0] ? library->by_pci(nvml->pci, &device) : library->by_index(0, &device);
     if (status != SUCCESS)
         return;
     do
-        read_facts(library, device, &facts);
-    while (publish(nvml, &facts));
+        read_sensors(library, device, &sensors);
+    while (publish(nvml, &sensors));
 }
 
 static void *nvml_main(void *argument) {
@@ -314,7 +283,7 @@ Nvml *nvml_open(const char *pci) {
     Nvml *nvml = calloc(1, sizeof *nvml);
     if (!nvml)
         return NULL;
-    nvml->facts = unknown;
+    nvml->sensors = sensors_unknown;
     snprintf(nvml->pci, sizeof nvml->pci, "%s", pci);
     if (worker_start(&nvml->worker, nvml_main, nvml, "NVML", &ignored))
         return nvml;
@@ -327,12 +296,12 @@ void nvml_close(Nvml *nvml) {
         free(nvml);
 }
 
-uint64_t nvml_latest(Nvml *nvml, NvmlFacts *facts) {
-    *facts = unknown;
+uint64_t nvml_latest(Nvml *nvml, Sensors *sensors) {
+    *sensors = sensors_unknown;
     if (!nvml)
         return 0;
     worker_lock(&nvml->worker);
-    *facts = nvml->facts;
+    *sensors = nvml->sensors;
     uint64_t count = nvml->count;
     worker_unlock(&nvml->worker);
     return count;

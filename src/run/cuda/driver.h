@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/err.h"
+#include "src/run/sensors.h"
 
 #include <stdint.h>
 
@@ -24,12 +25,6 @@ bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err);
 /* Writes the installed driver's own version, "580.159.03", to `text`; "": unknown. */
 void driver_version(char *text, unsigned size);
 
-/* NVML's facts about the GPU at work. NaN: unknown. */
-typedef struct {
-    double sm_clock_mhz, memory_clock_mhz, temperature_c, power_w, power_limit_w;
-    char throttle[64]; /* why the clocks are reduced: "none", "thermal, power cap"; "": unknown */
-} NvmlFacts;
-
 typedef struct Nvml Nvml;
 
 /* Starts a thread that asks NVML once a second about the GPU at that PCI address ("0000:1b:00.0";
@@ -40,9 +35,9 @@ Nvml *nvml_open(const char *pci);
 /* Waits a moment for a call in progress; a thread that hangs is left behind. Accepts NULL. */
 void nvml_close(Nvml *nvml);
 
-/* Copies the latest answers to *facts. Returns how often NVML was asked so far, 0 before the first
- * answer. Accepts NULL. */
-uint64_t nvml_latest(Nvml *nvml, NvmlFacts *facts);
+/* Copies the latest answers to *sensors. Returns how often NVML was asked so far, 0 before the
+ * first answer. Accepts NULL. */
+uint64_t nvml_latest(Nvml *nvml, Sensors *sensors);
 
 #ifdef __cplusplus
 }

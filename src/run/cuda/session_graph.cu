@@ -187,11 +187,12 @@ bool collect(Timed *t, const TimingOptions *options, Timing *timing, Err *err) {
     TRY(cudaEventCreate(&t->stop));
     if (!warm_up(t, options->min_warm_ms, &launch_us, err))
         return false;
-    bool several = !t->flush && !options->single;
+    bool single = options->single || options->keep;
+    bool several = !t->flush && !single;
     t->inner = several ? std::clamp((int)(SAMPLE_US / launch_us), 1, MAX_INNER) : 1;
-    if (!options->single && !build_graph(t, err))
+    if (!single && !build_graph(t, err))
         return false;
-    auto sample = options->single ? sample_single : sample_graph;
+    auto sample = single ? sample_single : sample_graph;
     double us;
     timing->inner = t->inner;
     return sample(t, &us, err) && // not counted: the first replay includes the upload
