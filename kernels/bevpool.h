@@ -175,6 +175,11 @@ typedef struct {
     /* 0: out and grad_out are (cell, c). Else they are (sample, c, cell of the sample), of so many
      * samples; only for kernels that write or read so. */
     int64_t out_samples;
+    /* Forward: points whose depth has a magnitude of at most this may be left out, 0 or more. Rows
+     * that do so say it (`prunes`), all others read every point. Each output is then off by at most
+     * the sum of weight * |depth * feat| over what is left out. Of a view it is that of the depth
+     * behind the softmax. */
+    float prune;
     BevMap map;      /* sorted by cell in both directions */
     BevTensor depth; /* one row of cameras * depth_bins * feat_h * feat_w */
     BevTensor feat;  /* cameras * feat_h * feat_w rows of channels */
@@ -296,9 +301,13 @@ typedef struct BevKernel {
     bool writes_first;     /* can write an output, backward read grad_out, with channels first:
                               out_samples */
     bool wrong_on_purpose; /* shown, timed, and expected to fail the gates */
-    /* The row of which this one does the same but for points whose depth is 0: they are left out.
-     * On finite features the result is the same. An infinite or NaN feature does not reach a cell
-     * over such a point. Its traffic is that row's, at most. In tables and by name, not live. */
+    /* Leaves out points as problem->prune says. A NaN depth is never left out. Rows may keep some
+     * of those points: V4 leaves out whole steps. */
+    bool prunes;
+    /* The row of which this one does the same but for such points, those of depth 0 always among
+     * them. Where only these go, the result is the same on finite features. An infinite or NaN
+     * feature does not reach a cell over such a point. Its traffic is that row's, at most. In
+     * tables and by name, not live. Always with `prunes`. */
     const char *skips;
     /* `launch` accepts NULL as the plan, for a map that changes from launch to launch: the plan is
      * then built on the stream, in the workspace. Rows without `prepare` always accept NULL. */
@@ -428,8 +437,13 @@ BevTraffic bev_gather_traffic(const BevProblem *problem, int out_bits);
  * S = sum |weight * depth * feat|. Host pointers. */
 void bev_reference(const BevProblem *problem, double *out, double *abs_sum);
 
-/* The same backward: FP64 gradients of the stored values. grad_depth has as many elements as depth,
- * grad_feat as feat; S of each (may be NULL) is the sum of the magnitudes of all products in it. */
+/* The most that problem->prune lets each output be off by: S of the points whose depth is at most
+ * 1.01 times as large, which covers how depths are rounded. NaN where there is no memory. */
+void bev_left_out(const BevProblem *problem, double *sums);
+
+/* The same as bev_reference backward: FP64 gradients of the stored values. grad_depth has as many
+ * elements as depth, grad_feat as feat; S of each (may be NULL) is the sum of the magnitudes of all
+ * products in it. */
 void bev_reference_backward(const BevProblem *problem, double *grad_depth, double *grad_feat,
                             double *grad_depth_abs, double *grad_feat_abs);
 

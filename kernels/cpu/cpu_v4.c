@@ -48,7 +48,7 @@ typedef struct {
 
 struct BevPlan {
     int threads;
-    bool skips; /* cpu_v4_skip */
+    bool prunes; /* cpu_v4_skip */
     CpuEmpty empty;
     int64_t step_count;
     int32_t *steps;   /* [step_count + 1]: first owner */
@@ -65,6 +65,7 @@ typedef struct {
     const V4Entry *first, *end;
     const float *depth, *feat, *weights;
     int64_t feat_w, channels;
+    float prune; /* by what the stage's depths are */
     int32_t cell;
     float *sums; /* [channels] */
 } Product;
@@ -81,6 +82,8 @@ CPU_INLINE Product product_of(const BevProblem *problem, const BevPlan *plan,
                      .weights = plan->weights,
                      .feat_w = problem->shape.feat_w,
                      .channels = channels,
+                     .prune =
+                         problem->prune / (bev_is_whole(problem->dtype) ? problem->depth.scale : 1),
                      .cell = owner->cell,
                      .sums = direct ? (float *)problem->out.data + owner->cell * channels : sums};
 }
@@ -88,6 +91,10 @@ CPU_INLINE Product product_of(const BevProblem *problem, const BevPlan *plan,
 CPU_INLINE void finish(const Product *p, const BevProblem *problem) {
     if (problem->out.dtype != BEV_FP32)
         cpu_put(problem, p->cell, 0, p->channels, p->sums);
+}
+
+CPU_INLINE bool is_left_out(const Product *p, const V4Entry *entry, int64_t row) {
+    return fabsf(p->depth[entry->depth + row * p->feat_w]) <= p->prune;
 }
 
 CPU_INLINE float depth_of(const Product *p, const V4Entry *entry, int64_t row, bool weighted) {
@@ -116,10 +123,9 @@ CPU_INLINE float depth_of(const Product *p, const V4Entry *entry, int64_t row, b
 #endif
 
 static void add_narrow(const Product *p, const V4Entry *entry, int64_t row, const BevPlan *plan) {
-    float depth = depth_of(p, entry, row, plan->weights != NULL);
-    if (!plan->skips || depth != 0)
-        cpu_add_scaled(p->sums, p->feat + (entry->feat + row * p->feat_w) * p->channels, depth,
-                       p->channels);
+    if (!plan->prunes || !is_left_out(p, entry, row))
+        cpu_add_scaled(p->sums, p->feat + (entry->feat + row * p->feat_w) * p->channels,
+                       depth_of(p, entry, row, plan->weights != NULL), p->channels);
 }
 
 /* Fewer channels than the shortest vector has. */
@@ -407,10 +413,10 @@ static void release(BevPlan *plan) {
     free(plan);
 }
 
-static bool prepare_either(const BevProblem *problem, bool skips, BevPlan **plan, Err *err) {
+static bool prepare_either(const BevProblem *problem, bool prunes, BevPlan **plan, Err *err) {
     if (!cpu_plan_new(plan, sizeof **plan, "cpu_v4", err))
         return false;
-    (*plan)->skips = skips;
+    (*plan)->prunes = prunes;
     if (build(*plan, problem, err) && cpu_empty_init(&(*plan)->empty, problem, err))
         return true;
     release(*plan);
@@ -480,9 +486,9 @@ static BevTraffic bytes(const BevProblem *problem) {
 /* clang-format off */
 const BevKernel kernel_cpu_v4_skip = {
     .name = "cpu_v4_skip", .title = "V4 skip",
-    .idea = "V4 that leaves out points whose depth is 0.",
+    .idea = "V4 that leaves out points of small depth.",
     .twin = "v4_skip", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
-    .deterministic = true, .skips = "cpu_v4",
+    .deterministic = true, .prunes = true, .skips = "cpu_v4",
     .prepare = prepare_skip, .release = release, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,
 };

@@ -59,24 +59,31 @@ static double *depths_of(const BevProblem *problem) {
     return depths;
 }
 
-void bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
+static void fill(double *values, int64_t count, double value) {
+    for (int64_t i = 0; values && i < count; i++)
+        values[i] = value;
+}
+
+/* The sums of the points whose depth is at most `largest`; each array may be NULL. */
+static void add_up(const BevProblem *problem, double largest, double *out, double *abs_sum) {
     const BevMap *map = &problem->map;
     int64_t channels = problem->shape.channels;
     int64_t outputs = problem->shape.nx * problem->shape.ny * channels;
     double *depths = depths_of(problem), *feats = values_of(&problem->feat);
     bool memory = depths && feats;
-    for (int64_t i = 0; i < outputs; i++)
-        out[i] = memory ? 0 : NAN;
-    for (int64_t i = 0; abs_sum && i < outputs; i++)
-        abs_sum[i] = 0;
+    fill(out, outputs, memory ? 0 : NAN);
+    fill(abs_sum, outputs, memory || out ? 0 : NAN);
     for (int64_t t = 0; memory && t < map->points; t++) {
         double weight = map->weights ? map->weights[t] : 1;
         double depth = depths[map->ranks_depth[t]];
         const double *feat = feats + map->ranks_feat[t] * channels;
+        if (largest < INFINITY && !(fabs(depth) <= largest))
+            continue;
         for (int64_t c = 0; c < channels; c++) {
             double term = weight * depth * feat[c];
             int64_t at = map->ranks_bev[t] * channels + c;
-            out[at] += term;
+            if (out)
+                out[at] += term;
             if (abs_sum)
                 abs_sum[at] += fabs(term);
         }
@@ -85,9 +92,12 @@ void bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
     free(feats);
 }
 
-static void clear(double *values, int64_t count) {
-    for (int64_t i = 0; values && i < count; i++)
-        values[i] = 0;
+void bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
+    add_up(problem, INFINITY, out, abs_sum);
+}
+
+void bev_left_out(const BevProblem *problem, double *sums) {
+    add_up(problem, 1.01 * (double)problem->prune, NULL, sums);
 }
 
 /* The gradients of a pixel's depths, and their S, become those of its logits. In S a depth counts
@@ -129,8 +139,8 @@ void bev_reference_backward(const BevProblem *problem, double *grad_depth, doubl
     int64_t channels = problem->shape.channels;
     int64_t depths = problem->depth.rows * problem->depth.row_len;
     int64_t feats = problem->feat.rows * channels;
-    clear(grad_depth, depths), clear(grad_depth_abs, depths);
-    clear(grad_feat, feats), clear(grad_feat_abs, feats);
+    fill(grad_depth, depths, 0), fill(grad_depth_abs, depths, 0);
+    fill(grad_feat, feats, 0), fill(grad_feat_abs, feats, 0);
     if (!memory)
         grad_depth[0] = grad_feat[0] = NAN;
     for (int64_t t = 0; memory && t < map->points; t++) {

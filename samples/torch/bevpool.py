@@ -65,7 +65,7 @@ class _Arrays(ctypes.Structure):
 class _Options(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("channels", ctypes.c_int64)] + \
         [(name, ctypes.c_int32) for name in ("dtype", "direction", "feat_layout", "out_layout")] + \
-        [("kernel", ctypes.c_char_p), ("view", ctypes.c_void_p)]
+        [("kernel", ctypes.c_char_p), ("view", ctypes.c_void_p), ("prune", ctypes.c_float)]
 
 
 class _View(ctypes.Structure):
@@ -248,10 +248,10 @@ class Map:
         _maps[self.handle] = self
 
     def plan(self, channels, dtype, direction=FORWARD, channels_first=False, kernel=None,
-             view=None):
+             view=None, prune=0.0):
         """The plan for that, made once. channels_first: of the output. view: of a view transform
-        (softmax, temperature, strides of x)."""
-        key = channels, dtype, direction, channels_first, kernel, view
+        (softmax, temperature, strides of x). prune: depths up to this may be left out."""
+        key = channels, dtype, direction, channels_first, kernel, view, prune
         if key not in self._plans:
             self._plans[key] = Plan(self, *key)
         return self._plans[key]
@@ -260,11 +260,11 @@ class Map:
 class Plan:
     """A kernel prepared for a map, a format and a number of channels."""
 
-    def __init__(self, grid, channels, dtype, direction, channels_first, kernel, view):
+    def __init__(self, grid, channels, dtype, direction, channels_first, kernel, view, prune):
         its_view = view and _View(int(view[0]), view[1], view[2], view[2])
         options = _Options(ctypes.sizeof(_Options), channels, dtype, direction, 0,
                            int(channels_first), kernel and kernel.encode(),
-                           its_view and ctypes.addressof(its_view))
+                           its_view and ctypes.addressof(its_view), prune)
         made = ctypes.c_void_p()
         _check(_library.bevpool_plan_create, ctypes.byref(made), grid._map, ctypes.byref(options))
         self._destroy = weakref.finalize(self, _library.bevpool_plan_destroy, made)
@@ -296,16 +296,16 @@ class Plan:
             raise Error(_thread.error)
 
 
-def _prepared(depth, feat, grid, direction, channels_first, kernel=None):
+def _prepared(depth, feat, grid, direction, channels_first, kernel=None, prune=0.0):
     """The plan for such arrays, and the shape of what it pools. Arrays of one kind are checked
     once."""
     kind = (depth.shape, feat.shape, depth.dtype, feat.dtype, getattr(depth, "device", None),
-            getattr(feat, "device", None), direction, channels_first, kernel)
+            getattr(feat, "device", None), direction, channels_first, kernel, prune)
     found = grid._ready.get(kind)
     if found is None:
         _check_arrays(grid, depth, feat)
         channels = int(feat.shape[-1])
-        plan = grid.plan(channels, _dtype(feat), direction, channels_first, kernel)
+        plan = grid.plan(channels, _dtype(feat), direction, channels_first, kernel, prune=prune)
         found = grid._ready[kind] = plan, _out_shape(grid, channels, channels_first)
     return found
 
@@ -325,8 +325,8 @@ def _out_shape(grid, channels, channels_first):
     return (b, channels, z, y, x) if channels_first else (b, z, y, x, channels)
 
 
-def _forward(depth, feat, grid, channels_first, kernel=None):
-    plan, shape = _prepared(depth, feat, grid, FORWARD, channels_first, kernel)
+def _forward(depth, feat, grid, channels_first, kernel=None, prune=0.0):
+    plan, shape = _prepared(depth, feat, grid, FORWARD, channels_first, kernel, prune)
     out = _empty(feat, shape)
     plan._launch(_POOLED, (_as_read(depth, feat.dtype), _as_read(feat, feat.dtype), out))
     return out
@@ -355,9 +355,10 @@ def _as_given(x):
     return x if last else x.contiguous()
 
 
-def _prepared_view(x, grid, depth_bins, direction, channels_first, softmax, temperature):
+def _prepared_view(x, grid, depth_bins, direction, channels_first, softmax, temperature,
+                   prune=0.0):
     kind = ("view", x.shape, x.strides if not _is_tensor(x) else x.stride(), x.dtype, _device(x),
-            depth_bins, direction, channels_first, softmax, temperature)
+            depth_bins, direction, channels_first, softmax, temperature, prune)
     found = grid._ready.get(kind)
     if found is None:
         b, n, d, h, w = grid.shape[:5]
@@ -369,7 +370,7 @@ def _prepared_view(x, grid, depth_bins, direction, channels_first, softmax, temp
             raise ValueError(f"the map is on device {grid.device}, x is not")
         strides = x.stride() if _is_tensor(x) else [s // x.itemsize for s in x.strides]
         view = bool(softmax), float(temperature), tuple(map(int, strides))
-        plan = grid.plan(channels, _dtype(x), direction, channels_first, view=view)
+        plan = grid.plan(channels, _dtype(x), direction, channels_first, view=view, prune=prune)
         found = grid._ready[kind] = plan, _out_shape(grid, channels, channels_first)
     return found
 
@@ -540,20 +541,25 @@ def voxel_align(volume, geom, bev_h, bev_w):
 # ---- what there is to call -----------------------------------------------------------------------
 
 
-def pool(depth, feat, grid, channels_first=False, kernel=None):
+def pool(depth, feat, grid, channels_first=False, kernel=None, prune=0.0):
     """Pools depth (B, N, D, H, W) and feat (B, N, H, W, C) with a Map: (B, Z, Y, X, C), or
-    (B, C, Z, Y, X). The axes B and N may be one. `kernel` (no gradients): one that kernels() names."""
-    if kernel is not None:
-        return _forward(depth, feat, grid, channels_first, kernel)
+    (B, C, Z, Y, X). The axes B and N may be one. Without gradients: `kernel`, one that kernels()
+    names, and `prune`, up to which depths may be left out; bevpool.h has the error's bound."""
+    if kernel is not None or prune:
+        return _forward(depth, feat, grid, channels_first, kernel, prune)
     if _is_tensor(feat) and _traced(depth, feat):
         return torch.ops.bevpool.pool(depth, feat, grid.handle, channels_first)
     return _eager(depth, feat, grid, channels_first)
 
 
-def view_transform(x, grid, depth_bins, channels_first=True, softmax=True, temperature=1.0):
+def view_transform(x, grid, depth_bins, channels_first=True, softmax=True, temperature=1.0,
+                   prune=0.0):
     """What a depth net gives, x (B * N, D + C, H, W) or (B, N, D + C, H, W), D logits in front, pooled
-    with a Map: (B, C, Z, Y, X), or (B, Z, Y, X, C). Not `softmax`: they are depths already."""
+    with a Map: (B, C, Z, Y, X), or (B, Z, Y, X, C). Not `softmax`: they are depths already. `prune`
+    (no gradients) as in pool()."""
     how = channels_first, softmax, temperature
+    if prune:
+        return _view_forward(x, grid, depth_bins, *how, prune)
     if _is_tensor(x) and _traced(x, x):
         return torch.ops.bevpool.view(x, grid.handle, depth_bins, *how)
     if _is_tensor(x) and _wants_grad(x, x):

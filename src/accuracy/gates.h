@@ -68,6 +68,8 @@ typedef struct {
  * smallest_acc·max(scale_depth·scale_feat, 1) of each point and η_out = smallest_out·scale_out / 2
  * of the output, where smallest is the smallest positive number of the format.
  *
+ * Points that problem->prune lets a kernel leave out add their S (bev_left_out), times 1 + u_out.
+ *
  * INT8 without weights: products of codes are whole numbers, which INT32 adds exactly, and FP32 as
  * long as their magnitudes add up to less than 2^24. Then only the four roundings of the scales are
  * left, of r itself: 4·u_acc·|r| in place of the terms with n.

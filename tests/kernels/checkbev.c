@@ -13,6 +13,7 @@
 #include <getopt.h>
 
 enum { MAX_VARIANTS = 64, EXIT_SKIP = 77, EXIT_USAGE = 2, MAP_COLUMNS = 60, MAP_ROWS = 20 };
+static const float PRUNE = 0.1f; /* half of the depths of a case are smaller */
 
 /* The results of one (kernel, format, align). */
 typedef struct {
@@ -180,6 +181,25 @@ static bool run_kernel(const BevKernel *kernel, const Subject *subject, bool fir
     return ok;
 }
 
+/* Whether what kernels leave out of a sparse case stays within the bound, in both runs alike. */
+static bool judge_pruned(Trial *trial, const BevKernel *kernel, bool quiet, Err *err) {
+    BevProblem problem = trial->random.host.view;
+    if (!kernel->prunes || !trial->c->sparse)
+        return true;
+    problem.prune = trial->random.guarded.view.prune = PRUNE;
+    bool ran =
+        run_kernel(kernel, &trial->random, kernel->writes_first, trial->codes, trial->again, err);
+    trial->random.guarded.view.prune = 0;
+    if (!ran)
+        return false;
+    GateResult a = gate_kernel(&problem, kernel->accumulate[trial->dtype], trial->codes,
+                               trial->random.reference, trial->random.abs_sum, trial->random.terms,
+                               trial->bad);
+    if (!gate_passes(&a, &problem.map) && !quiet)
+        note_gate(trial, kernel, "A, pruned", &a);
+    return gate_passes(&a, &problem.map) && !memcmp(trial->codes, trial->again, trial->code_bytes);
+}
+
 /* Whether the adjoint identity holds for the gradients of gate C's problem in trial->codes. */
 static bool judge_adjoint(const Trial *trial, const BevKernel *kernel, bool quiet, Err *err) {
     GateAdjoint adjoint = {.verdict = GATE_SKIP};
@@ -221,7 +241,8 @@ static bool judge(Trial *trial, const BevKernel *kernel, Tally *tally, Err *err)
     if (!gate_passes(&c, &exact->map) && !quiet)
         note_gate(trial, kernel, "C", &c);
     return gate_passes(&a, &random->map) && gate_passes(&c, &exact->map) &&
-           judge_adjoint(trial, kernel, quiet, err) && (same || !kernel->deterministic);
+           judge_adjoint(trial, kernel, quiet, err) && (same || !kernel->deterministic) &&
+           judge_pruned(trial, kernel, quiet, err);
 }
 
 static void try_kernel(Trial *trial, const BevKernel *kernel, Tally *tally) {

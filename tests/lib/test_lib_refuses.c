@@ -166,6 +166,7 @@ static void plan_refused(BevpoolMap *map, BevpoolOptions options, BevpoolStatus 
 
 static void test_plans(BevpoolMap *map) {
     const size_t size = sizeof(BevpoolOptions);
+    const BevpoolView softmax = {.softmax = 1};
     BevpoolPlan *plan;
     BevpoolOptions options = {.size = size, .channels = CHANNELS};
     refused(bevpool_plan_create(NULL, map, &options, &error), BEVPOOL_BAD_ARGUMENT, "plan is NULL");
@@ -194,6 +195,20 @@ static void test_plans(BevpoolMap *map) {
           .feat_layout = BEVPOOL_CHANNELS_FIRST},
          BEVPOOL_UNSUPPORTED,
          "NVFP4"},
+        {{.size = size, .channels = 4, .prune = -0.5f},
+         BEVPOOL_BAD_ARGUMENT,
+         "options.prune is -0.5, expected a depth: 0 (off) or more"},
+        {{.size = size, .channels = 4, .prune = NAN}, BEVPOOL_BAD_ARGUMENT, "options.prune is nan"},
+        {{.size = size, .channels = 4, .prune = INFINITY}, BEVPOOL_BAD_ARGUMENT, "prune is inf"},
+        {{.size = size, .channels = 4, .prune = 1.5f, .view = &softmax},
+         BEVPOOL_BAD_ARGUMENT,
+         "options.prune is 1.5, expected at most 1"},
+        {{.size = size, .channels = 4, .prune = 0.5f, .direction = BEVPOOL_BACKWARD},
+         BEVPOOL_UNSUPPORTED,
+         "gradients are those of every point"},
+        {{.size = size, .channels = 4, .prune = 0.5f, .kernel = "cpu_v3"},
+         BEVPOOL_UNSUPPORTED,
+         "kernel cpu_v3: it reads every point"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         plan_refused(map, bad[i].options, bad[i].wanted, bad[i].words);

@@ -86,7 +86,7 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int nu
                     int64_t at = T ? (int64_t)(slab.y + bin) * SLAB + k
                                    : slab.y + bin * map.bin_stride + v4_place(k) * map.feat_w;
                     float d = Depth::decode(codes[at]);
-                    if (SKIPS && d == 0)
+                    if (SKIPS && fabsf(d) <= pool.prune)
                         continue;
                     if (W)
                         d *=
@@ -416,15 +416,18 @@ __device__ inline void add_steps(TileSums<D, GROUPS, TAILS, W> &sums, const Pool
     }
 }
 
-// The same without the features of steps whose depths are all 0. The depths come first, those of
-// AHEAD steps at a time; features are loaded only when they are known to be wanted.
-template <BevDtype D, int GROUPS, int TAILS, bool T>
-__device__ inline void add_steps_with_depth(TileSums<D, GROUPS, TAILS, false> &sums,
-                                            const Pool &pool, const TileMap &map, const Worker &me,
-                                            TileWork work, Step<false> &step) {
-    constexpr int AHEAD = GROUPS == 1 ? 2 : 1; // two groups leave no registers for more
-    using Depths = SlabDepths<D, T, false>;
+// The same without the features of steps whose depths are all at or below the threshold. The depths
+// come first, those of AHEAD steps at a time; features are loaded only when they are known to be
+// wanted.
+template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
+__device__ inline void add_steps_with_depth(TileSums<D, GROUPS, TAILS, W> &sums, const Pool &pool,
+                                            const TileMap &map, const Worker &me, TileWork work,
+                                            Step<W> &step) {
+    // Two groups leave no registers for more, nor do depths that are split.
+    constexpr int AHEAD = GROUPS == 1 && SPLIT<D, W> == 1 ? 2 : 1;
+    using Depths = SlabDepths<D, T, W>;
     SlabFeatures<D, GROUPS, TAILS> features(pool, map, me.c0, me.g, me.q);
+    const Threshold<D> threshold(pool.prune);
     const Depths none(pool, map, me.q);
     Depths depths[2] = {none, none};
     int rows[AHEAD], loaded = 0;
@@ -448,15 +451,15 @@ __device__ inline void add_steps_with_depth(TileSums<D, GROUPS, TAILS, false> &s
         for (int i = 0; i < AHEAD; i++) {
             if (loaded-- == 0)
                 return;
-            uint32_t depth[SPLIT<D, false>][4], any = 0;
+            uint32_t depth[SPLIT<D, W>][4], sums_above = 0;
+#pragma unroll
+            for (int j = 0; j < 2 * DEPTH_PAIRS<D>; j++)
+                sums_above |= threshold.sum(depths[i].pairs[j % 2][j / 2]);
             depths[i].finish(depth);
             int row = rows[i];
             if (more)
                 load(i);
-#pragma unroll
-            for (int j = 0; j < 4; j++)
-                any |= depth[0][j] & 0x7fff7fff; // of halves: not the signs
-            if (!__any_sync(~0u, any))
+            if (!__any_sync(~0u, threshold.above(sums_above)))
                 continue;
             features.load(row);
             sums.add(features, depth);
@@ -498,7 +501,7 @@ __device__ inline void finish_tile(TileSums<D, GROUPS, TAILS, W> &sums, const Po
 
 // Blocks of 8 warps; a tile has 1 to 8 of them, or all of two blocks. blockIdx.x: which CHANNELS
 // channels, so that the passes of a block, which read the same map and depths, start side by side.
-// T: the depth is transposed, W: the map has weights, SKIPS: steps of depth 0 are left out.
+// T: the depth is transposed, W: the map has weights, SKIPS: steps of small depth are left out.
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W, bool SKIPS>
 __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     v4_tiles_kernel(const __grid_constant__ TileMap map) {
@@ -533,7 +536,7 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
         read_cells();
     Sums sums = {};
     if constexpr (SKIPS)
-        add_steps_with_depth<D, GROUPS, TAILS, T>(sums, pool, map, me, work, step);
+        add_steps_with_depth<D, GROUPS, TAILS, T, W>(sums, pool, map, me, work, step);
     else
         add_steps<D, GROUPS, TAILS, T, W>(sums, pool, map, me, work, step);
     if constexpr (!KEEPS) {
@@ -574,10 +577,9 @@ static inline cudaError_t tiles_launch(const TileMap &map, int groups, const Fru
         status = transpose_enter<Bits>(map.depth, frustums, map.workspace, early, stream);
     if (status != cudaSuccess)
         return status;
-    if constexpr (!SKIPS)
-        if (map.weights)
-            return tail ? tiles_enter<D, 1, 1, true, true>(map, overlap, stream)
-                        : tiles_enter<D, 1, 0, true, true>(map, overlap, stream);
+    if (map.weights)
+        return tail ? tiles_enter<D, 1, 1, true, true, SKIPS>(map, overlap, stream)
+                    : tiles_enter<D, 1, 0, true, true, SKIPS>(map, overlap, stream);
     with_flag(transposes, [&]<bool T>() {
         bool starts = T ? overlap : early;
         status = tail         ? tiles_enter<D, 1, 1, T, false, SKIPS>(map, starts, stream)

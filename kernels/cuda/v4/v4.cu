@@ -55,6 +55,13 @@
  *         why is that slower? Or after them, by the warps that did them: which maps gain, and
  *         which lose? What we found of it is in samples/experiments/v4.md. */
 #include "kernels/cuda/row.h"
+#include "kernels/cuda/v4/choices.h"
+
+/* Why there are no tiles, from which steps can be left out, or NULL. */
+static inline const char *tiles_unsupported(const BevProblem *problem) {
+    const char *why = channels_unsupported(problem);
+    return why || v4_channels_fit(problem) ? why : "has steps for 80 and multiples of 64 channels";
+}
 
 #ifdef __CUDACC__
 #include "kernels/cuda/v4/build.cuh"
@@ -115,23 +122,25 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
         tiles.empties = 0;
     bool behind = plan->overlap && plan->tiled; // pieces start nobody
     auto enter = [&]<BevDtype D>() {
-        if constexpr (D <= BEV_BF16 && !SKIPS)
+        if constexpr (D <= BEV_BF16)
             if (tiles.fronted)
                 status = enter_front<D>(problem, plan, scratch,
                                         plan->overlap && gains_by_overlap(stream), stream);
         if (status == cudaSuccess && !plan->tiled)
             pieces_launch<D>(&inner, plan->pieces, stream);
         else if (status == cudaSuccess)
-            status = tiles_launch<D, SKIPS>(tiles, plan->schedule.groups, plan->frustums,
-                                            plan->overlap, stream);
+            status = tiles_launch < D,
+            SKIPS && (D <= BEV_BF16) >
+                         (tiles, plan->schedule.groups, plan->frustums, plan->overlap, stream);
         if (status == cudaSuccess && tiles.followed)
             status = enter_spread<D>(problem, plan, scratch.out, behind, stream);
     };
-    if constexpr (SKIPS)
-        enter.template operator()<BEV_FP16>();
-    else
-        with_dtype_or_fp4(problem->dtype, enter);
+    with_dtype_or_fp4(problem->dtype, enter);
     return cuda_ok(status, "v4", err) && cuda_ok(cudaGetLastError(), "v4", err);
+}
+
+bool view_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    return (problem->prune > 0 ? v4_launch<true> : v4_launch<false>)(problem, plan, stream, err);
 }
 
 } // namespace
@@ -156,10 +165,10 @@ CUDA_ROW(v4) = {
 
 CUDA_ROW(v4_skip) = {
     .name = "v4_skip", .title = "V4 skip",
-    .idea = "V4 that loads no features for steps whose depths are all 0.",
-    .where = BEV_CUDA, .dtypes = 1u << BEV_FP16, .aligns = 1u << BEV_NEAREST,
-    .deterministic = true, .skips = "v4",
-    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
+    .idea = "V4 that loads no features for steps whose depths are all small.",
+    .where = BEV_CUDA, .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS,
+    .deterministic = true, .writes_first = true, .prunes = true, .skips = "v4",
+    .unsupported = tiles_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
     .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
     .launch = ON_CUDA(v4_launch<true>),
 };
@@ -168,9 +177,9 @@ CUDA_ROW(view) = {
     .name = "view", .title = "View",
     .idea = "The whole view transform in three launches: softmax and features, V4, channels first.",
     .where = BEV_CUDA, .stage = BEV_VIEW, .is_default = true, .dtypes = BEV_UNSCALED_DTYPES,
-    .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true,
+    .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true, .prunes = true,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
     .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
-    .launch = ON_CUDA(v4_launch<false>), .bytes = bev_view_traffic,
+    .launch = ON_CUDA(view_launch), .bytes = bev_view_traffic,
 };
 /* clang-format on */
