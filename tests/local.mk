@@ -84,7 +84,8 @@ endif
 # The third ring, tests/gpu.sh, runs these on a GPU; `make check` runs them as well.
 if HAVE_CUDA
 tests_check_gpu_SOURCES = %D%/gpu/test_device_gpu.c %D%/gpu/test_gradients_gpu.c \
-	%D%/gpu/test_lib_devices.c %D%/gpu/test_lib_gpu.c %D%/gpu/test_range_gpu.c
+	%D%/gpu/test_lib_devices.c %D%/gpu/test_lib_gpu.c %D%/gpu/test_lib_gpu_prune.c \
+	%D%/gpu/test_range_gpu.c
 tests_ladder_SOURCES = %D%/gpu/ladder.c
 check_tests += tests/check_gpu
 helper_programs += tests/ladder
