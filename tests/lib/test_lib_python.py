@@ -85,6 +85,11 @@ def test_numpy():
         ok((out == expected).all(), f"pool with {kernel or 'the best kernel'}")
     half = bevpool.pool(depth.astype(np.float16), feat.astype(np.float16), grid)
     ok(half.dtype == np.float16 and (half == expected).all(), "float16")
+    below = np.median(np.abs(depth))
+    without = bevpool.pool(np.where(np.abs(depth) <= below, 0, depth), feat, grid)
+    pruned = bevpool.pool(depth, feat, grid, prune=below)
+    ok((pruned == without).all() and (pruned != expected).any(), "prune: the small depths are left out")
+    refuses("options.prune is -1", lambda: bevpool.pool(depth, feat, grid, prune=-1))
     volume = random.standard_normal((B, N, D, H, W, C)).astype(np.float32)
     geom = random.uniform(-2, 6, (B, N, D, H, W, 3)).astype(np.float32)
     for function, align in (bevpool.voxel_pool, False), (bevpool.voxel_align, True):
@@ -103,6 +108,12 @@ def test_numpy():
     want = bevpool.pool(soft, x[:, D:].transpose(0, 2, 3, 1), grid, channels_first=True)
     found = bevpool.view_transform(x, grid, D)
     ok(np.abs(found - want).max() < 1e-4, "view_transform: the softmax of its logits, pooled")
+    want = bevpool.pool(np.where(soft <= 0.1, 0, soft), x[:, D:].transpose(0, 2, 3, 1), grid,
+                        channels_first=True)
+    pruned = bevpool.view_transform(x, grid, D, prune=0.1)
+    ok(np.abs(pruned - want).max() < 1e-4 and np.abs(pruned - found).max() > 1e-3,
+       "view_transform without small depths")
+    refuses("at most 1", lambda: bevpool.view_transform(x, grid, D, prune=2))
     refuses(f"expected ({B * N}, {D} + channels, {H}, {W})", bevpool.view_transform, x, grid, D + 1)
     refuses("features of float64", bevpool.pool, depth, feat.astype(np.float64), grid)
     refuses("kernel v9", lambda: bevpool.pool(depth, feat, grid, kernel="v9"))
