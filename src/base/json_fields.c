@@ -83,9 +83,14 @@ static bool read_numbers(const Check *check, FieldPath path, const Field *field,
 static bool read_row(const Check *check, FieldPath path, const Field *field, const json_t *value,
                      int64_t *target) {
     size_t count = is(value, JSON_ARRAY) ? json_array_size(value) : 0;
+    *target = 1;
+    if (json_is_number(value))
+        return read_number(check, path, field, value, target + 1, 0);
     if (count < 1 || count > (size_t)field->numbers)
-        return FIELD_REFUSE(check, path, "", "is %s of %zu elements, must be an array of 1 to %d numbers",
-                            type_name(value), count, field->numbers);
+        return FIELD_REFUSE(
+            check, path, "",
+            "is %s of %zu elements, must be a number, or an array of 1 to %d numbers",
+            type_name(value), count, field->numbers);
     Field exact = *field;
     exact.numbers = (int)count;
     *target = (int64_t)count;

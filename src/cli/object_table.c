@@ -222,8 +222,8 @@ static void add_shift(const Rig *right, const Rig *wrong, int camera, int h, int
     const Frustum *frustum = &right->frustum;
     double u = frustum_u_px(frustum, w), v = frustum_v_px(frustum, h);
     double from[3], ray[3], at[3], off_from[3], off_ray[3], off[3];
-    camera_ray(&right->cameras[camera], frustum, u, v, from, ray);
-    camera_ray(&wrong->cameras[camera], &wrong->frustum, u, v, off_from, off_ray);
+    camera_ray(&right->cameras[camera], u, v, from, ray);
+    camera_ray(&wrong->cameras[camera], u, v, off_from, off_ray);
     double level = hypot(ray[0], ray[1]), depth_m = range_m / level;
     for (int axis = 0; axis < 3; axis++) {
         at[axis] = from[axis] + depth_m * ray[axis];

@@ -11,12 +11,7 @@
 static Rig rig_of(const BevpoolRig *from) {
     Rig rig = {
         .camera_count = from->camera_count,
-        .frustum = {.image_w = from->image_w,
-                    .image_h = from->image_h,
-                    .resize = from->resize,
-                    .crop_x = from->crop_x,
-                    .crop_y = from->crop_y,
-                    .input_w = from->input_w,
+        .frustum = {.input_w = from->input_w,
                     .input_h = from->input_h,
                     .feat_w = from->feat_w,
                     .feat_h = from->feat_h,
@@ -35,6 +30,8 @@ static Rig rig_of(const BevpoolRig *from) {
     };
     for (int i = 0; i < from->camera_count; i++) {
         Camera *camera = &rig.cameras[i];
+        camera->cut = (ImageCut){from->image_w, from->image_h, from->resize,
+                                 from->resize,  from->crop_x,  from->crop_y};
         snprintf(camera->name, sizeof camera->name, "cameras[%d]", i);
         memcpy(camera->intrinsics, from->cameras[i].intrinsics, sizeof camera->intrinsics);
         memcpy(camera->rotation, from->cameras[i].rotation, sizeof camera->rotation);

@@ -10,8 +10,8 @@ static double moved_m(const Rig *a, const Rig *b, int camera) {
     const Frustum *frustum = &a->frustum;
     double u = frustum->input_w / 2.0, v = frustum->input_h / 2.0, from[3], along[3], other[3],
            other_along[3];
-    camera_ray(&a->cameras[camera], frustum, u, v, from, along);
-    camera_ray(&b->cameras[camera], frustum, u, v, other, other_along);
+    camera_ray(&a->cameras[camera], u, v, from, along);
+    camera_ray(&b->cameras[camera], u, v, other, other_along);
     double x = from[0] - other[0] + LIVE_MOVED_AT_M * (along[0] - other_along[0]);
     double y = from[1] - other[1] + LIVE_MOVED_AT_M * (along[1] - other_along[1]);
     return hypot(x, y);

@@ -253,7 +253,7 @@ static bool both_open(Both *both, const Rig *rig, const BevMap *map) {
     for (int camera = 0; camera < rig->camera_count; camera++)
         for (int h = 0; h < s->feat_h; h++)
             for (int w = 0; w < s->feat_w; w++, direction += 3)
-                camera_ray(&rig->cameras[camera], &rig->frustum, frustum_u_px(&rig->frustum, w),
+                camera_ray(&rig->cameras[camera], frustum_u_px(&rig->frustum, w),
                            frustum_v_px(&rig->frustum, h), origin_m, direction);
     return true;
 }

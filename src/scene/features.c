@@ -15,7 +15,6 @@ const SubRays sub_rays_full = {4, 12}, sub_rays_draft = {2, 4};
 /* A camera of the rig in the world at one moment. */
 typedef struct {
     const Camera *camera;
-    const Frustum *frustum;
     const WorldSnapshot *snapshot;
 } Viewpoint;
 
@@ -35,7 +34,7 @@ typedef struct {
 /* The ray through centre + (across * width, down * height). */
 static void ray_at(const Viewpoint *view, const Footprint *footprint, double across, double down,
                    double origin_m[3], double direction[3]) {
-    camera_ray(view->camera, view->frustum, footprint->u_px + across * footprint->width_px,
+    camera_ray(view->camera, footprint->u_px + across * footprint->width_px,
                footprint->v_px + down * footprint->height_px, origin_m, direction);
 }
 
@@ -139,7 +138,7 @@ void camera_views_free(CameraViews *views) {
 static void render_view_line(const Rig *rig, WorldSnapshot *const *snapshots, int64_t camera,
                              int64_t y, CameraViews *views) {
     enum { BLOCK = 16, COLUMNS = 2, ROWS = 2 };
-    const Viewpoint view = {&rig->cameras[camera], &rig->frustum, snapshots[camera]};
+    const Viewpoint view = {&rig->cameras[camera], snapshots[camera]};
     double width_px = (double)rig->frustum.input_w / (double)views->w;
     double height_px = (double)rig->frustum.input_h / (double)views->h;
     Footprint pixel = {0, ((double)y + 0.5) * height_px - 0.5, width_px, height_px, COLUMNS, ROWS};
@@ -268,7 +267,7 @@ static void add_hit(const Render *render, const WorldHit *hit, float parts[EMBED
 static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_t w, double *mass) {
     const BevShape *shape = &render->shape;
     const Rig *rig = render->request->rig;
-    const Viewpoint view = {&rig->cameras[camera], &rig->frustum, render->snapshots[camera]};
+    const Viewpoint view = {&rig->cameras[camera], render->snapshots[camera]};
     const Footprint footprint = feature_footprint(&rig->frustum, render->request->rays, h, w);
     const WorldSight sight = footprint_sight(&view, &footprint);
     int64_t pixels = shape->feat_h * shape->feat_w, pixel = h * shape->feat_w + w;

@@ -40,11 +40,12 @@ static double intrinsics_det(const double k[9]) {
     return k[0] * k[4] - k[1] * k[3];
 }
 
-void camera_ray(const Camera *camera, const Frustum *frustum, double u_px, double v_px,
-                double origin_m[3], double direction[3]) {
+void camera_ray(const Camera *camera, double u_px, double v_px, double origin_m[3],
+                double direction[3]) {
+    const ImageCut *cut = &camera->cut;
     const double *k = camera->intrinsics;
-    double u = (u_px + frustum->crop_x) / frustum->resize - k[2];
-    double v = (v_px + frustum->crop_y) / frustum->resize - k[5];
+    double u = (u_px + cut->crop_x) / cut->resize_x - k[2];
+    double v = (v_px + cut->crop_y) / cut->resize_y - k[5];
     double det = intrinsics_det(k);
     double right = (k[4] * u - k[1] * v) / det;
     double down = (k[0] * v - k[3] * u) / det;
@@ -55,9 +56,10 @@ void camera_ray(const Camera *camera, const Frustum *frustum, double u_px, doubl
     }
 }
 
-bool camera_project(const Camera *camera, const Frustum *frustum, const double ego_m[3],
-                    double *u_px, double *v_px, double *depth_m) {
+bool camera_project(const Camera *camera, const double ego_m[3], double *u_px, double *v_px,
+                    double *depth_m) {
     const double nearest_m = 0.1, *k = camera->intrinsics;
+    const ImageCut *cut = &camera->cut;
     double own[3] = {0}; /* right, down, forward */
     for (int axis = 0; axis < 3; axis++)
         for (int i = 0; i < 3; i++)
@@ -66,8 +68,8 @@ bool camera_project(const Camera *camera, const Frustum *frustum, const double e
     if (!(*depth_m >= nearest_m))
         return false;
     double right = own[RIGHT] / *depth_m, down = own[DOWN] / *depth_m;
-    *u_px = (k[0] * right + k[1] * down + k[2]) * frustum->resize - frustum->crop_x;
-    *v_px = (k[3] * right + k[4] * down + k[5]) * frustum->resize - frustum->crop_y;
+    *u_px = (k[0] * right + k[1] * down + k[2]) * cut->resize_x - cut->crop_x;
+    *v_px = (k[3] * right + k[4] * down + k[5]) * cut->resize_y - cut->crop_y;
     return true;
 }
 
@@ -77,8 +79,8 @@ CameraView camera_view(const Camera *camera, const Frustum *frustum) {
     const double forward[3] = {r[FORWARD], r[3 + FORWARD], r[6 + FORWARD]};
     const double middle = (frustum->input_w - 1) / 2.0, bottom = frustum->input_h - 1.0;
     double origin[3], top[3], low[3];
-    camera_ray(camera, frustum, middle, 0, origin, top);
-    camera_ray(camera, frustum, middle, bottom, origin, low);
+    camera_ray(camera, middle, 0, origin, top);
+    camera_ray(camera, middle, bottom, origin, low);
     double fall = top[2] - low[2];
     return (CameraView){
         .heading_deg = atan2(forward[1], forward[0]) * deg,
@@ -147,10 +149,25 @@ double frustum_v_px(const Frustum *frustum, double h) {
 void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, double ego_m[3]) {
     const Frustum *frustum = &rig->frustum;
     double origin_m[3], direction[3], depth_m = frustum_depth_m(frustum, d);
-    camera_ray(&rig->cameras[camera], frustum, frustum_u_px(frustum, (double)w),
+    camera_ray(&rig->cameras[camera], frustum_u_px(frustum, (double)w),
                frustum_v_px(frustum, (double)h), origin_m, direction);
     for (int axis = 0; axis < 3; axis++)
         ego_m[axis] = origin_m[axis] + depth_m * direction[axis];
+}
+
+bool rig_has_one_cut(const Rig *rig) {
+    for (int i = 1; i < rig->camera_count; i++) {
+        const ImageCut *a = &rig->cameras[0].cut, *b = &rig->cameras[i].cut;
+        if (a->image_w != b->image_w || a->image_h != b->image_h || a->resize_x != b->resize_x ||
+            a->resize_y != b->resize_y || a->crop_x != b->crop_x || a->crop_y != b->crop_y)
+            return false;
+    }
+    return true;
+}
+
+void rig_set_cut(Rig *rig, const ImageCut *cut) {
+    for (int i = 0; i < rig->camera_count; i++)
+        rig->cameras[i].cut = *cut;
 }
 
 bool grid_above(const Grid *grid, double at_m, double min_m, double cell_m) {
@@ -257,16 +274,9 @@ static bool check_depth(const Check *check, const Frustum *frustum) {
 }
 
 static bool check_frustum(const Check *check, const Frustum *frustum) {
-    const double crop[] = {frustum->crop_x, frustum->crop_y};
-    if (!check_sizes(check, "frustum.image_px", frustum->image_w, frustum->image_h) ||
-        !check_sizes(check, "frustum.input_px", frustum->input_w, frustum->input_h) ||
-        !check_sizes(check, "frustum.features", frustum->feat_w, frustum->feat_h) ||
-        !check_finite(check, "frustum.resize", &frustum->resize, 1) ||
-        !check_finite(check, "frustum.crop_px", crop, 2))
-        return false;
-    if (!(frustum->resize > 0))
-        return REFUSE(check, "frustum.resize", "", "%g, must be above 0", frustum->resize);
-    return check_depth(check, frustum);
+    return check_sizes(check, "frustum.input_px", frustum->input_w, frustum->input_h) &&
+           check_sizes(check, "frustum.features", frustum->feat_w, frustum->feat_h) &&
+           check_depth(check, frustum);
 }
 
 static bool check_intrinsics(const Check *check, const char *path, const double k[9]) {
@@ -300,8 +310,25 @@ static bool check_rotation(const Check *check, const char *path, const double r[
                              "not a rotation: determinant %g, a mirror image", det);
 }
 
+/* `path`: of the camera. */
+static bool check_cut(const Check *check, const char *path, const ImageCut *cut) {
+    const double resize[] = {cut->resize_x, cut->resize_y}, crop[] = {cut->crop_x, cut->crop_y};
+    char places[3][80];
+    static const char *const names[] = {"image_px", "resize", "crop_px"};
+    for (int i = 0; i < 3; i++)
+        snprintf(places[i], sizeof places[i], "%s.%s", path, names[i]);
+    if (!check_sizes(check, places[0], cut->image_w, cut->image_h) ||
+        !check_finite(check, places[1], resize, 2) || !check_finite(check, places[2], crop, 2))
+        return false;
+    return (resize[0] > 0 && resize[1] > 0) ||
+           REFUSE(check, places[1], "", "%g, must be above 0", fmin(resize[0], resize[1]));
+}
+
 static bool check_camera(const Check *check, const Camera *camera, int index) {
     char path[64];
+    snprintf(path, sizeof path, "cameras[%d]", index);
+    if (!check_cut(check, path, &camera->cut))
+        return false;
     snprintf(path, sizeof path, "cameras[%d].intrinsics", index);
     if (!check_intrinsics(check, path, camera->intrinsics))
         return false;
@@ -310,6 +337,23 @@ static bool check_camera(const Check *check, const Camera *camera, int index) {
         return false;
     snprintf(path, sizeof path, "cameras[%d].position_m", index);
     return check_finite(check, path, camera->position_m, 3);
+}
+
+bool camera_check_cut(const Camera *camera, const Frustum *frustum, const char *file,
+                      const char *place, Err *err) {
+    const ImageCut *cut = &camera->cut;
+    const double first[] = {cut->crop_x, cut->crop_y},
+                 input[] = {frustum->input_w, frustum->input_h};
+    const double size[] = {cut->image_w * cut->resize_x, cut->image_h * cut->resize_y};
+    for (int axis = 0; axis < 2; axis++)
+        if (!(first[axis] > -1 && first[axis] + input[axis] < size[axis] + 1))
+            return data_refuse(
+                err, file, place, "the crop lies in the image, and the input has its shape",
+                "camera '%s': the input takes %s %g to %g of its image, which has %g "
+                "after the resize",
+                camera->name, axis ? "rows" : "columns", first[axis], first[axis] + input[axis],
+                size[axis]);
+    return true;
 }
 
 bool rig_check(const Rig *rig, const char *where, Err *err) {

@@ -20,22 +20,27 @@ typedef struct {
     double m[FRUSTUM_MAX_BINS];
 } DepthBins;
 
+/* From a camera's own image to the network's input: u_in = resize_x * u - crop_x and v_in =
+ * resize_y * v - crop_y. Cameras of different sizes end in inputs of one size. */
+typedef struct {
+    int image_w, image_h; /* own image, pixels */
+    double resize_x, resize_y;
+    double crop_x, crop_y; /* pixels cut from the left and the top after the resize */
+} ImageCut;
+
 typedef struct {
     char name[32];
-    double intrinsics[9]; /* K (3, 3), row-major, in pixels of the original image */
+    ImageCut cut;
+    double intrinsics[9]; /* K (3, 3), row-major, in pixels of the camera's own image */
     double rotation[9];   /* camera to ego (3, 3), row-major; camera axes right, down, forward */
     double position_m[3]; /* in the ego frame */
     double delay_s;       /* its picture is so much older than the moment */
 } Camera;
 
-/* From the original image to the network input, u_in = resize * u - crop_x and v_in = resize * v -
- * crop_y, and from there to the feature map and the depth bins. */
+/* From the network's input to the feature map and the depth bins; the same for all cameras. */
 typedef struct {
-    int image_w, image_h; /* original image, pixels */
-    double resize;
-    double crop_x, crop_y; /* pixels cut from the left and the top after the resize */
-    int input_w, input_h;  /* network input, pixels */
-    int feat_w, feat_h;    /* feature map */
+    int input_w, input_h;                             /* network input, pixels */
+    int feat_w, feat_h;                               /* feature map */
     double depth_start_m, depth_stop_m, depth_step_m; /* bins at start, start + step, ... < stop */
     DepthBins bins; /* count > 0: in place of these bins */
 } Frustum;
@@ -70,7 +75,7 @@ bool grid_use_rounding(Grid *grid, GridRounding rounding);
 void camera_set_pose(Camera *camera, double yaw_deg, double pitch_deg, double roll_deg,
                      const double position_m[3]);
 
-/* Sets K from the focal length and the principal point, in pixels of the original image. */
+/* Sets K from the focal length and the principal point, in pixels of the camera's own image. */
 void camera_set_intrinsics(Camera *camera, double focal_px, double cx_px, double cy_px);
 
 /* Number of depth bins: of the row, or the length of arange(start, stop, step). 0 for an empty range. */
@@ -96,14 +101,26 @@ double frustum_v_px(const Frustum *frustum, double h);
 
 /* The ray of network input pixel (u, v): ego = origin + depth * direction, with depth in metres
  * along the optical axis (not along the ray). With K = intrinsics and R = rotation: direction = R
- * K^-1 ((u + crop_x) / resize, (v + crop_y) / resize, 1). The rig must have passed rig_check. */
-void camera_ray(const Camera *camera, const Frustum *frustum, double u_px, double v_px,
-                double origin_m[3], double direction[3]);
+ * K^-1 ((u + crop_x) / resize_x, (v + crop_y) / resize_y, 1). The rig must have passed rig_check.
+ */
+void camera_ray(const Camera *camera, double u_px, double v_px, double origin_m[3],
+                double direction[3]);
 
 /* The reverse of camera_ray: the pixel of the network input, in it or not, and the depth along the
  * optical axis. False: the point is behind the camera, or nearer than a tenth of a metre. */
-bool camera_project(const Camera *camera, const Frustum *frustum, const double ego_m[3],
-                    double *u_px, double *v_px, double *depth_m);
+bool camera_project(const Camera *camera, const double ego_m[3], double *u_px, double *v_px,
+                    double *depth_m);
+
+/* Error unless the camera's own image holds the network's input, but for a pixel. The line names
+ * the camera; `file` and `place` as in data_refuse. */
+bool camera_check_cut(const Camera *camera, const Frustum *frustum, const char *file,
+                      const char *place, Err *err);
+
+/* Whether all cameras have the same cut. */
+bool rig_has_one_cut(const Rig *rig);
+
+/* Gives all cameras that cut. */
+void rig_set_cut(Rig *rig, const ImageCut *cut);
 
 /* Ego coordinates of frustum point (camera, d, h, w). */
 void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, double ego_m[3]);

@@ -80,8 +80,8 @@ static void take_camera(Objects *objects, const Rig *rig, int camera, const Targ
     double origin_m[3], direction[3];
     for (int h = 0; h < frustum->feat_h; h++)
         for (int w = 0; w < frustum->feat_w; w++, pixel++) {
-            camera_ray(&rig->cameras[camera], frustum, frustum_u_px(frustum, w),
-                       frustum_v_px(frustum, h), origin_m, direction);
+            camera_ray(&rig->cameras[camera], frustum_u_px(frustum, w), frustum_v_px(frustum, h),
+                       origin_m, direction);
             take_ray(objects, targets, all, pixel, origin_m, direction);
         }
 }

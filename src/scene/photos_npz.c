@@ -11,51 +11,83 @@ static bool no_memory(const ArrayReader *reader, ArrayId id) {
 
 /* ---- photographs ----------------------------------------------------------------------------- */
 
-/* Which part of a file's image is kept: pixel x of the network's input lies at (x + from) / scale
- * of the image. */
+/* Which part of a camera's image is kept: pixel x of the network's input lies at (x + from) / scale
+ * of the image. Rows, then columns. */
 typedef struct {
-    int64_t image_h, image_w;
-    double input[2], from[2], scale[2]; /* rows, columns */
+    int64_t size[2]; /* of the image */
+    double from[2], scale[2];
+} Cut;
+
+typedef struct {
+    int64_t h, w; /* of the array */
+    double input[2];
+    Cut cuts[RIG_MAX_CAMERAS];
     Photos *photos;
     int64_t (*columns)[2]; /* (photos->w): the image's under each that is kept */
     int64_t done;          /* cameras */
-} Cut;
+} Images;
+
+/* Images as high and wide as the largest camera's own, in a file that has their sizes. */
+static bool are_padded(const ArrayReader *reader, const Rig *rig, const Images *images) {
+    int h = 0, w = 0;
+    for (int i = 0; arrays_has(reader, ARRAY_OWN_SIZE) && i < rig->camera_count; i++) {
+        const ImageCut *own = &rig->cameras[i].cut;
+        h = own->image_h > h ? own->image_h : h;
+        w = own->image_w > w ? own->image_w : w;
+    }
+    return images->h == h && images->w == w;
+}
 
 /* An image with the shape of the network's input, at any resolution, shows that input; any other is
- * the camera's own, in the pixels of `intrinsics`, and must hold what resize and crop take. */
-static bool choose_cut(const ArrayReader *reader, const Scene *scene, Cut *cut) {
-    const Frustum *f = &scene->rig.frustum;
-    double h = (double)cut->image_h, w = (double)cut->image_w;
-    cut->input[0] = scene->has_rig ? f->input_h : h;
-    cut->input[1] = scene->has_rig ? f->input_w : w;
-    cut->scale[0] = h / cut->input[0];
-    cut->scale[1] = w / cut->input[1];
-    for (int axis = 0; axis < 2; axis++)
-        cut->scale[axis] = 1 / cut->scale[axis];
-    if (fabs(cut->scale[0] - cut->scale[1]) <= 0.01 * cut->scale[0])
+ * the camera's own, in the pixels of `intrinsics`, and must hold what resize and crop take. Smaller
+ * ones begin in the upper left corner of padded images. */
+static bool choose_cut(const ArrayReader *reader, const Camera *camera, bool padded, Images *images,
+                       Cut *cut) {
+    const ImageCut *own = &camera->cut;
+    const double h = (double)images->h, w = (double)images->w;
+    *cut = (Cut){.size = {images->h, images->w},
+                 .scale = {images->input[0] / h, images->input[1] / w}};
+    if (!padded && fabs(cut->scale[0] - cut->scale[1]) <= 0.01 * cut->scale[0])
         return true;
-    if (h + 2 < f->image_h || w + 2 < f->image_w)
+    if (h + 2 < own->image_h || w + 2 < own->image_w)
         return ARRAYS_REFUSE(reader, ARRAY_IMAGES,
                              "save what the network saw, or the camera's whole image",
-                             "%lld x %lld pixels, must have the shape of image_size, %d x %d, or "
-                             "hold the %d x %d that resize and crop take",
-                             (long long)cut->image_h, (long long)cut->image_w, f->input_h,
-                             f->input_w, f->image_h, f->image_w);
-    cut->scale[0] = cut->scale[1] = f->resize;
-    cut->from[0] = f->crop_y;
-    cut->from[1] = f->crop_x;
+                             "%lld x %lld pixels, must have the shape of image_size, %g x %g, or "
+                             "hold the %d x %d that resize and crop take of %s",
+                             (long long)images->h, (long long)images->w, images->input[0],
+                             images->input[1], own->image_h, own->image_w, camera->name);
+    if (padded) {
+        cut->size[0] = own->image_h;
+        cut->size[1] = own->image_w;
+    }
+    cut->scale[0] = own->resize_y;
+    cut->scale[1] = own->resize_x;
+    cut->from[0] = own->crop_y;
+    cut->from[1] = own->crop_x;
     return true;
 }
 
-/* The image's pixels under pixel `at` of `kept`, along an axis of `size`; none outside the image.
- */
-static void pixels_under(const Cut *cut, int axis, int64_t at, int64_t kept, int64_t size,
+static bool choose_cuts(const ArrayReader *reader, const Scene *scene, Images *images) {
+    const Rig *rig = &scene->rig;
+    const bool padded = scene->has_rig && are_padded(reader, rig, images);
+    images->input[0] = scene->has_rig ? rig->frustum.input_h : (double)images->h;
+    images->input[1] = scene->has_rig ? rig->frustum.input_w : (double)images->w;
+    for (int i = 0; i < images->photos->cameras; i++)
+        if (!choose_cut(reader, &rig->cameras[i], padded, images, &images->cuts[i]))
+            return false;
+    return true;
+}
+
+/* The image's pixels under pixel `at` of `kept`, along an axis; none outside the image. */
+static void pixels_under(const Images *images, int axis, int64_t at, int64_t kept,
                          int64_t range[2]) {
-    double step = cut->input[axis] / (double)kept;
+    const Cut *cut = &images->cuts[images->done];
+    double step = images->input[axis] / (double)kept;
     double low = ((double)at * step + cut->from[axis]) / cut->scale[axis];
     double high = ((double)(at + 1) * step + cut->from[axis]) / cut->scale[axis];
     range[0] = (int64_t)fmax(0, floor(low + 1e-6));
-    range[1] = (int64_t)fmin((double)size, fmax(ceil(high - 1e-6), (double)range[0] + 1));
+    range[1] =
+        (int64_t)fmin((double)cut->size[axis], fmax(ceil(high - 1e-6), (double)range[0] + 1));
 }
 
 static void mean_pixel(const unsigned char *image, int64_t image_w, const int64_t rows[2],
@@ -76,45 +108,47 @@ static void mean_pixel(const unsigned char *image, int64_t image_w, const int64_
 static bool take_image(void *context, int64_t first, int64_t count, const unsigned char *bytes,
                        Err *err) {
     (void)first, (void)count, (void)err;
-    Cut *cut = context;
-    const Photos *photos = cut->photos;
-    uint8_t *kept = photos->srgb + 3 * photos->h * photos->w * cut->done++;
+    Images *images = context;
+    const Photos *photos = images->photos;
+    uint8_t *kept = photos->srgb + 3 * photos->h * photos->w * images->done;
+    for (int64_t x = 0; x < photos->w; x++)
+        pixels_under(images, 1, x, photos->w, images->columns[x]);
 #pragma omp parallel for schedule(static)
     for (int64_t y = 0; y < photos->h; y++) {
         int64_t rows[2];
-        pixels_under(cut, 0, y, photos->h, cut->image_h, rows);
+        pixels_under(images, 0, y, photos->h, rows);
         for (int64_t x = 0; x < photos->w; x++)
-            mean_pixel(bytes, cut->image_w, rows, cut->columns[x],
-                       kept + 3 * (y * photos->w + x));
+            mean_pixel(bytes, images->w, rows, images->columns[x], kept + 3 * (y * photos->w + x));
     }
+    images->done++;
     return true;
 }
 
 static bool read_images(const ArrayReader *reader, Scene *scene) {
     enum { MOST_PIXELS = 1 << 24 };
     Photos *photos = &scene->photos;
-    Cut cut = {reader->size[SIZE_IMAGE_ROWS], reader->size[SIZE_IMAGE_COLUMNS], .photos = photos};
+    Images images = {reader->size[SIZE_IMAGE_ROWS], reader->size[SIZE_IMAGE_COLUMNS],
+                     .photos = photos};
     if (!arrays_has(reader, ARRAY_IMAGES))
         return true;
-    if (cut.image_h * cut.image_w > MOST_PIXELS)
+    if (images.h * images.w > MOST_PIXELS)
         return ARRAYS_REFUSE(reader, ARRAY_IMAGES, "save smaller ones",
-                             "%lld x %lld pixels, must be at most %d in all",
-                             (long long)cut.image_h, (long long)cut.image_w, MOST_PIXELS);
-    if (!choose_cut(reader, scene, &cut))
-        return false;
+                             "%lld x %lld pixels, must be at most %d in all", (long long)images.h,
+                             (long long)images.w, MOST_PIXELS);
     photos->cameras = reader->size[SIZE_CAMERAS];
-    photos_kept_size((int64_t)cut.input[0], (int64_t)cut.input[1], &photos->h, &photos->w);
+    if (!choose_cuts(reader, scene, &images))
+        return false;
+    photos_kept_size((int64_t)images.input[0], (int64_t)images.input[1], &photos->h, &photos->w);
     photos->srgb = malloc((size_t)(photos->cameras * photos->h * photos->w * 3));
-    cut.columns = malloc((size_t)photos->w * sizeof *cut.columns);
-    if (!photos->srgb || !cut.columns) {
-        free(cut.columns);
+    images.columns = malloc((size_t)photos->w * sizeof *images.columns);
+    if (!photos->srgb || !images.columns) {
+        free(images.columns);
         return no_memory(reader, ARRAY_IMAGES);
     }
-    for (int64_t x = 0; x < photos->w; x++)
-        pixels_under(&cut, 1, x, photos->w, cut.image_w, cut.columns[x]);
-    bool ok = npz_read_pieces(reader->npz, reader->member[ARRAY_IMAGES], &reader->array[ARRAY_IMAGES],
-                              cut.image_h * cut.image_w * 3, take_image, &cut, reader->err);
-    free(cut.columns);
+    bool ok =
+        npz_read_pieces(reader->npz, reader->member[ARRAY_IMAGES], &reader->array[ARRAY_IMAGES],
+                        images.h * images.w * 3, take_image, &images, reader->err);
+    free(images.columns);
     return ok;
 }
 

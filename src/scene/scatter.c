@@ -195,7 +195,7 @@ static void fill_directions(const Sort *sort) {
     for (int camera = 0; camera < sort->rig->camera_count; camera++)
         for (int h = 0; h < frustum->feat_h; h++)
             for (int w = 0; w < frustum->feat_w; w++, direction += 3)
-                camera_ray(&sort->rig->cameras[camera], frustum, frustum_u_px(frustum, w),
+                camera_ray(&sort->rig->cameras[camera], frustum_u_px(frustum, w),
                            frustum_v_px(frustum, h), origin_m, direction);
 }
 

@@ -168,7 +168,7 @@ bool upload_geometry(ScatterGpu *b, const Rig *rig, Err *err) {
         memcpy(&b->rays[3 * (size_t)camera], rig->cameras[camera].position_m, sizeof origin_m);
         for (int h = 0; h < frustum->feat_h; h++)
             for (int w = 0; w < frustum->feat_w; w++, next += 3)
-                camera_ray(&rig->cameras[camera], frustum, frustum_u_px(frustum, w),
+                camera_ray(&rig->cameras[camera], frustum_u_px(frustum, w),
                            frustum_v_px(frustum, h), origin_m, &b->rays[next]);
     }
     b->frame.origins = b->geometry;

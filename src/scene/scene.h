@@ -15,10 +15,13 @@
  *   depth (camera, D, h, w) and feat (camera, h, w, C),
  * and a calibration, or index arrays, or both:
  *   Calibration: the rig, from which bevscope builds the scatter map of every align.
- *     intrinsics (camera, 3, 3)  in pixels of the original image
+ *     intrinsics (camera, 3, 3)  in pixels of the camera's own image
  *     cam2ego (camera, 4, 4)     camera to ego
- *     image_size (H, W)          of the network input
- *     resize; crop               crop is x, y or x, y, x2, y2
+ *     image_size (H, W)          of the network input, one size for all cameras
+ *     resize; crop               crop is x, y or x, y, x2, y2; both also by camera, (camera) or
+ *                                (camera, 2) and (camera, 2 or 4), resize then x, y
+ *     own_size (camera, 2)       H, W of each camera's own image; may be missing. The crop must
+ *                                then lie in the image
  *     depth_range                start, stop, step
  *     grid (3, 3)                rows x, y, z of lower end, upper end, cell size; several cells
  *                                in z are slices
@@ -33,8 +36,10 @@
  *
  * What the car saw besides; the pictures show it (photos.h):
  *   images (camera, H, W, 3)     uint8, RGB. With the shape of image_size, at any resolution, what
- *                                the network saw; else the whole image of the camera. Where feat is
- *                                missing, features are made from them
+ *                                the network saw; else the whole image of the camera. Where H, W
+ *                                are the largest of own_size, each camera's own image begins in the
+ *                                upper left corner. Where feat is missing, features are made from
+ *                                them
  *   camera_names (camera)        str
  *   boxes (n, 7 or 9)            x, y, z of the centre, length, width, height in metres, yaw in
  *                                radians, in the ego frame; a velocity is not read

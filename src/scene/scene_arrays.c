@@ -38,9 +38,21 @@ static int size_of(char letter) {
     return at ? (int)(at - letters) : -1;
 }
 
-int arrays_axes(ArrayId id, const int64_t values[SIZE_COUNT], int64_t axes[NPY_MAX_RANK]) {
+bool arrays_shape(int id, int which, char shape[NPY_MAX_RANK + 1]) {
+    const char *s = scene_arrays[id].shapes;
+    for (; s && which; which--)
+        s = strchr(s, '|') ? strchr(s, '|') + 1 : NULL;
+    if (s)
+        snprintf(shape, NPY_MAX_RANK + 1, "%.*s", (int)strcspn(s, "|"), s);
+    return s;
+}
+
+int arrays_axes(ArrayId id, int which, const int64_t values[SIZE_COUNT],
+                int64_t axes[NPY_MAX_RANK]) {
+    char shape[NPY_MAX_RANK + 1] = "";
     int rank = 0;
-    for (const char *s = scene_arrays[id].shape; *s; s++)
+    arrays_shape(id, which, shape);
+    for (const char *s = shape; *s; s++)
         axes[rank++] = size_of(*s) >= 0 ? values[size_of(*s)] : *s - '0';
     return rank;
 }
@@ -96,8 +108,9 @@ static bool refuse_moments(const ArrayReader *reader) {
 /* What to do about a wrong shape, where there is one clear answer. */
 static const char *shape_hint(const ArrayReader *reader, int id) {
     const NpyArray *array = &reader->array[id];
-    const ArrayRow *row = &scene_arrays[id];
-    const int axes = (int)strlen(row->shape);
+    char shape[NPY_MAX_RANK + 1] = "";
+    arrays_shape(id, 0, shape);
+    const int axes = (int)strlen(shape);
     const int64_t cameras = reader->size[SIZE_CAMERAS];
     if (id == ARRAY_INTRINSICS && array->rank == 3 && array->shape[1] >= 3 && array->shape[2] == 4)
         return "save intrinsics[:, :3, :3]";
@@ -105,22 +118,21 @@ static const char *shape_hint(const ArrayReader *reader, int id) {
         return "add the row 0 0 0 1";
     if (array->rank == axes + 1 && array->shape[0] == 1)
         return "save one sample, without a batch axis";
-    if (array->rank == axes + 1 && array->shape[0] == cameras && row->shape[0] != 'N')
-        return "one for all cameras; what differs goes into each camera's intrinsics, A @ K";
-    if (array->rank == axes - 1 && row->shape[0] == 'N')
+    if (array->rank == axes + 1 && array->shape[0] == cameras && shape[0] != 'N')
+        return "one for all cameras";
+    if (array->rank == axes - 1 && shape[0] == 'N')
         return "the camera axis is missing";
     return "";
 }
 
 static bool refuse_shape(const ArrayReader *reader, int id) {
-    const ArrayRow *row = &scene_arrays[id];
-    char found[96], wanted[192];
+    char found[96], wanted[192], shape[NPY_MAX_RANK + 1];
+    size_t used = 0;
     npy_shape_text(&reader->array[id], found, sizeof found);
-    describe_shape(row->shape, wanted, sizeof wanted);
-    size_t used = strlen(wanted);
-    if (row->other_shape) {
-        used += (size_t)snprintf(wanted + used, sizeof wanted - used, " or ");
-        describe_shape(row->other_shape, wanted + used, sizeof wanted - used);
+    for (int i = 0; arrays_shape(id, i, shape); i++) {
+        used += (size_t)snprintf(wanted + used, sizeof wanted - used, i ? " or " : "");
+        describe_shape(shape, wanted + used, sizeof wanted - used);
+        used = strlen(wanted);
     }
     return ARRAYS_REFUSE(reader, id, shape_hint(reader, id), "shape %s, must be %s", found, wanted);
 }
@@ -143,8 +155,8 @@ bool arrays_bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t valu
 }
 
 static bool fits(const NpyArray *array, const char *shape) {
-    if (!shape || array->rank != (int)strlen(shape))
-        return shape && array->rank == 0 && !strcmp(shape, "1"); /* a number is a list of one */
+    if (array->rank != (int)strlen(shape))
+        return array->rank == 0 && !strcmp(shape, "1"); /* a number is a list of one */
     for (int i = 0; i < array->rank; i++)
         if (shape[i] >= '0' && shape[i] <= '9' && array->shape[i] != shape[i] - '0')
             return false;
@@ -153,11 +165,13 @@ static bool fits(const NpyArray *array, const char *shape) {
 
 static bool check_shape(ArrayReader *reader, int id) {
     const NpyArray *array = &reader->array[id];
-    const ArrayRow *row = &scene_arrays[id];
-    const char *shape = fits(array, row->other_shape) ? row->other_shape : row->shape;
+    char shape[NPY_MAX_RANK + 1];
+    int which = 0;
     if (id == ARRAY_DEPTH && array->rank == 5)
         return refuse_moments(reader);
-    if (!fits(array, shape))
+    while (arrays_shape(id, which, shape) && !fits(array, shape))
+        which++;
+    if (!arrays_shape(id, which, shape))
         return refuse_shape(reader, id);
     for (int i = 0; i < array->rank; i++) {
         int size = size_of(shape[i]);
@@ -223,6 +237,13 @@ static bool read_headers(ArrayReader *reader) {
             return false;
     }
     return true;
+}
+
+int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id) {
+    const NpyArray *array = &reader->array[id];
+    const bool one = array->rank < (id == ARRAY_RESIZE ? 1 : 2) ||
+                     (array->rank == 1 && array->count == 1 && reader->size[SIZE_CAMERAS] > 1);
+    return one ? 0 : array->count / reader->size[SIZE_CAMERAS];
 }
 
 bool arrays_has(const ArrayReader *reader, ArrayId id) {

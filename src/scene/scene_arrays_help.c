@@ -50,13 +50,12 @@ bool scene_array_help(int i, SceneArrayHelp *help) {
                              .group = groups[row->group],
                              .meaning = row->meaning};
     arrays_types_text(row->types, help->types, sizeof help->types);
-    const char *shapes[] = {row->shape, row->other_shape};
-    for (int s = 0; s < 2; s++)
-        if (shapes[s]) {
-            size_t length = strlen(help->shapes);
-            length += (size_t)snprintf(help->shapes + length, sizeof help->shapes - length, "%s",
-                                       length ? " or " : "");
-            name_axes(shapes[s], help->shapes + length, sizeof help->shapes - length);
-        }
+    char shape[NPY_MAX_RANK + 1];
+    for (int s = 0; arrays_shape(i, s, shape); s++) {
+        size_t length = strlen(help->shapes);
+        length += (size_t)snprintf(help->shapes + length, sizeof help->shapes - length, "%s",
+                                   length ? " or " : "");
+        name_axes(shape, help->shapes + length, sizeof help->shapes - length);
+    }
     return true;
 }

@@ -14,54 +14,56 @@ enum { BYTES = 1u << NPY_U1, TEXTS = 1u << NPY_S | 1u << NPY_U };
 /* The arrays, as ROW(id, members of ArrayRow). */
 /* clang-format off */
 #define SCENE_ARRAYS(ROW)                                                                         \
-    ROW(DEPTH, "depth", TENSORS, FLOATS, F4, "NDhw", NULL,                                        \
+    ROW(DEPTH, "depth", TENSORS, FLOATS, F4, "NDhw",                                        \
         0, 0, "how likely each depth bin of a pixel is")                                          \
-    ROW(FEAT, "feat", TENSORS, FLOATS, F4, "NhwC", NULL,                                          \
+    ROW(FEAT, "feat", TENSORS, FLOATS, F4, "NhwC",                                          \
         0, 0, "features of each pixel, channels last; made from images where it is missing")      \
-    ROW(INTRINSICS, "intrinsics", CALIBRATION, PRECISE, F8, "N33", NULL,                          \
+    ROW(INTRINSICS, "intrinsics", CALIBRATION, PRECISE, F8, "N33",                          \
         -SCENE_FAR_PX, SCENE_FAR_PX, "camera matrix, in pixels of the camera's own image")        \
-    ROW(CAM2EGO, "cam2ego", CALIBRATION, PRECISE, F8, "N44", NULL, -SCENE_FAR_M, SCENE_FAR_M,     \
+    ROW(CAM2EGO, "cam2ego", CALIBRATION, PRECISE, F8, "N44", -SCENE_FAR_M, SCENE_FAR_M,     \
         "camera (x right, y down, z forward) to ego (x forward, y left, z up), metres")           \
-    ROW(IMAGE_SIZE, "image_size", CALIBRATION, NUMBERS, I4, "2", NULL,                            \
-        1, 65536, "height and width of the network's input")                                      \
-    ROW(RESIZE, "resize", CALIBRATION, NUMBERS, F8, "", "1",                                      \
-        1e-3, 1e3, "input = resize * own image - crop")                                           \
-    ROW(CROP, "crop", CALIBRATION, NUMBERS, F8, "4", "2",                                         \
+    ROW(IMAGE_SIZE, "image_size", CALIBRATION, NUMBERS, I4, "2|N2",                            \
+        1, 65536, "height and width of the network's input; one size, also where it stands by camera")                                      \
+    ROW(RESIZE, "resize", CALIBRATION, NUMBERS, F8, "|1|N|N2",                                      \
+        1e-3, 1e3, "input = resize * own image - crop; by camera also x, y")                                           \
+    ROW(CROP, "crop", CALIBRATION, NUMBERS, F8, "4|2|N4|N2",                                         \
         0, 0, "x, y, or x, y, x2, y2")                                                            \
-    ROW(DEPTH_RANGE, "depth_range", CALIBRATION, NUMBERS, F8, "3", NULL,                          \
+    ROW(DEPTH_RANGE, "depth_range", CALIBRATION, NUMBERS, F8, "3",                          \
         1e-3, 1e4, "start, stop, step of the depth bins, metres")                                 \
-    ROW(GRID, "grid", CALIBRATION, NUMBERS, F8, "33", NULL, -1e4, 2e4,                            \
+    ROW(GRID, "grid", CALIBRATION, NUMBERS, F8, "33", -1e4, 2e4,                            \
         "rows x, y, z: lower end, upper end, cell, metres; several cells in z are slices")        \
-    ROW(RANKS_DEPTH, "ranks_depth", INDEX, WHOLE, I4, "P", NULL,                                  \
+    ROW(RANKS_DEPTH, "ranks_depth", INDEX, WHOLE, I4, "P",                                  \
         0, 0, "of each point the number of its depth value")                                      \
-    ROW(RANKS_FEAT, "ranks_feat", INDEX, WHOLE, I4, "P", NULL,                                    \
+    ROW(RANKS_FEAT, "ranks_feat", INDEX, WHOLE, I4, "P",                                    \
         0, 0, "of each point the number of its feature row")                                      \
-    ROW(RANKS_BEV, "ranks_bev", INDEX, WHOLE, I4, "P", NULL,                                      \
+    ROW(RANKS_BEV, "ranks_bev", INDEX, WHOLE, I4, "P",                                      \
         0, 0, "of each point the number of its cell, ascending")                                  \
-    ROW(INTERVAL_STARTS, "interval_starts", INDEX, WHOLE, I4, "I", NULL,                          \
+    ROW(INTERVAL_STARTS, "interval_starts", INDEX, WHOLE, I4, "I",                          \
         0, 0, "first point of each cell that has any")                                            \
-    ROW(INTERVAL_LENGTHS, "interval_lengths", INDEX, WHOLE, I4, "I", NULL,                        \
+    ROW(INTERVAL_LENGTHS, "interval_lengths", INDEX, WHOLE, I4, "I",                        \
         0, 0, "how many points that cell has")                                                    \
-    ROW(BEV_SHAPE, "bev_shape", INDEX, WHOLE, I4, "2", "5",                                       \
+    ROW(BEV_SHAPE, "bev_shape", INDEX, WHOLE, I4, "2|5",                                       \
         0, 0, "ny, nx, or BEVDet's 1, nz, ny, nx, C")                                             \
-    ROW(WEIGHTS, "weights", EXTRA, FLOATS, F4, "P", NULL,                                         \
+    ROW(WEIGHTS, "weights", EXTRA, FLOATS, F4, "P",                                         \
         0, 0, "a factor for each point of the index arrays")                                      \
-    ROW(IMAGES, "images", EXTRA, BYTES, U1, "NHW3", NULL,                                         \
+    ROW(IMAGES, "images", EXTRA, BYTES, U1, "NHW3",                                         \
         0, 0, "RGB photographs: the network's input at any resolution, or whole images")          \
-    ROW(CAMERA_NAMES, "camera_names", EXTRA, TEXTS, U, "N", NULL,                                 \
+    ROW(CAMERA_NAMES, "camera_names", EXTRA, TEXTS, U, "N",                                 \
         0, 0, "names for the pictures")                                                           \
-    ROW(BOXES, "boxes", EXTRA, NUMBERS, F4, "B7", "B9", -SCENE_FAR_M, SCENE_FAR_M,                \
+    ROW(BOXES, "boxes", EXTRA, NUMBERS, F4, "B7|B9", -SCENE_FAR_M, SCENE_FAR_M,                \
         "centre x, y, z, length, width, height, yaw in the ego frame; velocity is not read")      \
-    ROW(BOX_LABELS, "box_labels", EXTRA, TEXTS, U, "B", NULL,                                     \
+    ROW(BOX_LABELS, "box_labels", EXTRA, TEXTS, U, "B",                                     \
         0, 0, "class of each box")                                                                \
-    ROW(LIDAR, "lidar", EXTRA, NUMBERS, F4, "LK", NULL,                                           \
+    ROW(LIDAR, "lidar", EXTRA, NUMBERS, F4, "LK",                                           \
         0, 0, "x, y, z in the ego frame, metres; NaN: no echo")                                   \
-    ROW(TIMESTAMPS, "timestamps", EXTRA, NUMBERS, F8, "N", "1",                                   \
+    ROW(TIMESTAMPS, "timestamps", EXTRA, NUMBERS, F8, "1|N",                                   \
         0, 1e12, "seconds; a clip begins at 0 with the first")                                    \
-    ROW(ROUNDING, "rounding", EXTRA, TEXTS, U, "", "1",                                           \
+    ROW(ROUNDING, "rounding", EXTRA, TEXTS, U, "|1",                                           \
         0, 0, "how cells are numbered: floor (default), or truncate as LSS and BEVDet do")        \
-    ROW(DEPTH_BINS, "depth_bins", EXTRA, NUMBERS, F8, "D", NULL,                                  \
-        1e-3, 1e4, "depths of the bins, metres, in place of depth_range: SID, LID")
+    ROW(DEPTH_BINS, "depth_bins", EXTRA, NUMBERS, F8, "D",                                  \
+        1e-3, 1e4, "depths of the bins, metres, in place of depth_range: SID, LID")               \
+    ROW(OWN_SIZE, "own_size", EXTRA, WHOLE, I4, "N2|2",                                           \
+        1, 65536, "height and width of each camera's own image, which images of this size begin")
 /* clang-format on */
 
 #define ARRAY_ID(id, ...) ARRAY_##id,
@@ -75,9 +77,9 @@ typedef struct {
     ArrayGroup group;
     unsigned types;  /* the element types that can be read: bits of NpyType */
     NpyType written; /* the element type that is written; tensors can also be float16 */
-    /* One character per axis: a digit, or a letter from ArraySize. "" is a scalar. The other shape
-     * can be read too; NULL: none. */
-    const char *shape, *other_shape;
+    /* Shapes that can be read, | between them. One character per axis: a digit, or a letter from
+     * ArraySize. "" is a scalar. */
+    const char *shapes;
     double min, max; /* arrays_read_doubles: bounds of all elements; both 0: any finite value */
     const char *meaning; /* in one line, for help texts */
 } ArrayRow;
@@ -103,8 +105,14 @@ typedef struct {
     bool has_calibration, has_index;
 } ArrayReader;
 
-/* Writes the axes of a row's shape; returns their number. */
-int arrays_axes(ArrayId id, const int64_t sizes[SIZE_COUNT], int64_t axes[NPY_MAX_RANK]);
+/* Shape `which` of a row's; false past the last. */
+bool arrays_shape(int id, int which, char shape[NPY_MAX_RANK + 1]);
+
+/* Writes the axes of that shape; returns their number. */
+int arrays_axes(ArrayId id, int which, const int64_t sizes[SIZE_COUNT], int64_t axes[NPY_MAX_RANK]);
+
+/* The elements of each camera; 0: one row for all cameras. */
+int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id);
 
 /* "any number", "uint8": a row's types. */
 void arrays_types_text(unsigned types, char *text, size_t size);

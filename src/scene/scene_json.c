@@ -11,8 +11,23 @@
 
 /* ---- the structs that the tables fill -------------------------------------------------------- */
 
+/* Of the frustum for all cameras, or of a camera: image_px[0] 0, resize_count 0 and NO_CROP are
+ * missing. `resize` is one number or x and y. */
+typedef struct {
+    int image_px[2];
+    int64_t resize_count;
+    double resize[2];
+    double crop_px[2];
+} CutFields;
+
+typedef struct {
+    CutFields cut;
+    Frustum rest;
+} FrustumFields;
+
 typedef struct {
     char name[32];
+    CutFields cut;
     double yaw_deg, pitch_deg, roll_deg;
     double focal_px, center_px[2];
     double position_m[3];
@@ -35,7 +50,7 @@ typedef struct {
     int channels;
     int64_t seed;
     double temperature;
-    Frustum frustum;
+    FrustumFields frustum;
     Grid grid;
     FieldList cameras;
     WorldFields world;
@@ -65,7 +80,16 @@ static const char *solid_word(int index) {
     return index < 2 ? words[index] : NULL;
 }
 
-#define FAR_M SCENE_FAR_M
+#define FAR_M   SCENE_FAR_M
+#define NO_CROP 1e9
+
+/* The rows of a CutFields; the last argument is for all three. */
+#define CUT_FIELDS(type_, cut_, ...)                                                               \
+    {"image_px", FIELD_INT, AT(type_, cut_.image_px), 2, RANGE(1, 65536), __VA_ARGS__},            \
+        {"resize", FIELD_ROW, AT(type_, cut_.resize_count), 2, RANGE(0.001, 1000), __VA_ARGS__}, { \
+        "crop_px", FIELD_DOUBLE, AT(type_, cut_.crop_px), 2, RANGE(-65536, 65536),                 \
+            .fallback = NO_CROP, __VA_ARGS__                                                       \
+    }
 
 static const Field camera_fields[] = {
     {"name", FIELD_TEXT, AT(CameraFields, name), RANGE(1, sizeof((CameraFields *)0)->name - 1)},
@@ -75,23 +99,27 @@ static const Field camera_fields[] = {
     {"focal_px", FIELD_DOUBLE, AT(CameraFields, focal_px), RANGE(1, SCENE_FAR_PX)},
     {"center_px", FIELD_DOUBLE, AT(CameraFields, center_px), 2, RANGE(-SCENE_FAR_PX, SCENE_FAR_PX)},
     {"position_m", FIELD_DOUBLE, AT(CameraFields, position_m), 3, RANGE(-FAR_M, FAR_M)},
+    CUT_FIELDS(CameraFields, cut, .optional = true),
 };
 static const FieldTable camera_table = FIELD_TABLE(camera_fields, CameraFields);
 
-/* An array of numbers fills consecutive members of Frustum and Grid, which have no padding. */
-_Static_assert(offsetof(Frustum, bins) == 6 * sizeof(int) + 6 * sizeof(double), "no padding");
+/* An array of numbers fills consecutive members of CutFields, Frustum and Grid, which have no
+ * padding. */
+_Static_assert(offsetof(CutFields, crop_px) == sizeof(int[2]) + sizeof(int64_t) + sizeof(double[2]),
+               "no padding");
+_Static_assert(offsetof(Frustum, bins) == 4 * sizeof(int) + 3 * sizeof(double), "no padding");
 _Static_assert(offsetof(Grid, nz) == 2 * sizeof(int) + 6 * sizeof(double), "no padding");
 
 static const Field frustum_fields[] = {
-    {"image_px", FIELD_INT, AT(Frustum, image_w), 2, RANGE(1, 65536)},
-    {"resize", FIELD_DOUBLE, AT(Frustum, resize), RANGE(0.001, 1000)},
-    {"crop_px", FIELD_DOUBLE, AT(Frustum, crop_x), 2, RANGE(-65536, 65536)},
-    {"input_px", FIELD_INT, AT(Frustum, input_w), 2, RANGE(1, 65536)},
-    {"features", FIELD_INT, AT(Frustum, feat_w), 2, RANGE(1, SCENE_MAX_FEATURES)},
-    {"depth_m", FIELD_DOUBLE, AT(Frustum, depth_start_m), 3, RANGE(0.001, FAR_M), OPTIONAL(0)},
-    {"depth_bins", FIELD_ROW, AT(Frustum, bins), FRUSTUM_MAX_BINS, RANGE(0.001, FAR_M), OPTIONAL(0)},
+    CUT_FIELDS(FrustumFields, cut, .optional = false),
+    {"input_px", FIELD_INT, AT(FrustumFields, rest.input_w), 2, RANGE(1, 65536)},
+    {"features", FIELD_INT, AT(FrustumFields, rest.feat_w), 2, RANGE(1, SCENE_MAX_FEATURES)},
+    {"depth_m", FIELD_DOUBLE, AT(FrustumFields, rest.depth_start_m), 3, RANGE(0.001, FAR_M),
+     OPTIONAL(0)},
+    {"depth_bins", FIELD_ROW, AT(FrustumFields, rest.bins), FRUSTUM_MAX_BINS, RANGE(0.001, FAR_M),
+     OPTIONAL(0)},
 };
-static const FieldTable frustum_table = FIELD_TABLE(frustum_fields, Frustum);
+static const FieldTable frustum_table = FIELD_TABLE(frustum_fields, FrustumFields);
 
 static const Field grid_fields[] = {
     {"x_m", FIELD_DOUBLE, AT(Grid, x_min_m), 2, RANGE(-FAR_M, FAR_M)},
@@ -216,7 +244,7 @@ static bool check_fields(const Check *check, const SceneFields *fields) {
     if (!check_ascending(check, "x_m", grid->x_min_m, grid->x_max_m) ||
         !check_ascending(check, "y_m", grid->y_min_m, grid->y_max_m) ||
         !check_ascending(check, "z_m", grid->z_min_m, grid->z_max_m) ||
-        !check_depth(check, &fields->frustum))
+        !check_depth(check, &fields->frustum.rest))
         return false;
     for (int i = 0; i < fields->world.patches.count; i++)
         if (!finish_patch(check, i, (Patch *)fields->world.patches.items + i))
@@ -226,20 +254,40 @@ static bool check_fields(const Check *check, const SceneFields *fields) {
 
 /* ---- building the scene ---------------------------------------------------------------------- */
 
+static ImageCut cut_of(const CutFields *fields, const CutFields *shared) {
+    const CutFields *image = fields->image_px[0] ? fields : shared;
+    const CutFields *resize = fields->resize_count ? fields : shared;
+    const CutFields *crop = fields->crop_px[0] < NO_CROP ? fields : shared;
+    return (ImageCut){image->image_px[0], image->image_px[1],
+                      resize->resize[0],  resize->resize[resize->resize_count - 1],
+                      crop->crop_px[0],   crop->crop_px[1]};
+}
+
+/* Where cameras have cuts of their own, each lies in its image. */
+static bool check_cuts(const Check *check, const Rig *rig) {
+    FieldPath cameras = field_path_key(root, "cameras");
+    for (int i = 0; !rig_has_one_cut(rig) && i < rig->camera_count; i++)
+        if (!camera_check_cut(&rig->cameras[i], &rig->frustum, check->where,
+                              field_path_index(cameras, (size_t)i).text, check->err))
+            return false;
+    return true;
+}
+
 static void build_rig(Rig *rig, const SceneFields *fields) {
     const CameraFields *cameras = fields->cameras.items;
     rig->camera_count = fields->cameras.count;
     for (int i = 0; i < rig->camera_count; i++) {
         Camera *camera = &rig->cameras[i];
         memcpy(camera->name, cameras[i].name, sizeof camera->name);
+        camera->cut = cut_of(&cameras[i].cut, &fields->frustum.cut);
         camera_set_intrinsics(camera, cameras[i].focal_px, cameras[i].center_px[0],
                               cameras[i].center_px[1]);
         camera_set_pose(camera, cameras[i].yaw_deg, cameras[i].pitch_deg, cameras[i].roll_deg,
                         cameras[i].position_m);
     }
-    rig->frustum = fields->frustum;
+    rig->frustum = fields->frustum.rest;
     if (rig->frustum.bins.count)
-        frustum_set_bins(&rig->frustum, fields->frustum.bins.m, fields->frustum.bins.count);
+        frustum_set_bins(&rig->frustum, fields->frustum.rest.bins.m, rig->frustum.bins.count);
     rig->grid = fields->grid;
 }
 
@@ -280,7 +328,7 @@ static bool build_scene(const Check *check, SceneFields *fields, Scene *scene) {
     scene->temperature = fields->temperature;
     build_rig(&scene->rig, fields);
     take_world(&scene->world, &fields->world);
-    if (!rig_check(&scene->rig, check->where, check->err))
+    if (!rig_check(&scene->rig, check->where, check->err) || !check_cuts(check, &scene->rig))
         return false;
     scene->shape = rig_shape(&scene->rig, scene->channels);
     return scene_check_size(&scene->shape, check->where, check->err) && check_work(check, scene);

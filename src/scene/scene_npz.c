@@ -14,14 +14,18 @@
 /* The calibration arrays; scene.h explains them. */
 typedef struct {
     double intrinsics[RIG_MAX_CAMERAS * 9], cam2ego[RIG_MAX_CAMERAS * 16];
-    double image_size[2], resize, crop[4], depth_range[3], grid[9], depth_bins[FRUSTUM_MAX_BINS];
+    double image_size[RIG_MAX_CAMERAS * 2], own_size[RIG_MAX_CAMERAS * 2];
+    double resize[RIG_MAX_CAMERAS * 2], crop[RIG_MAX_CAMERAS * 4];
+    double depth_range[3], grid[9], depth_bins[FRUSTUM_MAX_BINS];
 } Calibration;
 
 static bool read_calibration(const ArrayReader *reader, Calibration *calibration) {
     return arrays_read_doubles(reader, ARRAY_INTRINSICS, calibration->intrinsics) &&
            arrays_read_doubles(reader, ARRAY_CAM2EGO, calibration->cam2ego) &&
            arrays_read_doubles(reader, ARRAY_IMAGE_SIZE, calibration->image_size) &&
-           arrays_read_doubles(reader, ARRAY_RESIZE, &calibration->resize) &&
+           (!arrays_has(reader, ARRAY_OWN_SIZE) ||
+            arrays_read_doubles(reader, ARRAY_OWN_SIZE, calibration->own_size)) &&
+           arrays_read_doubles(reader, ARRAY_RESIZE, calibration->resize) &&
            arrays_read_doubles(reader, ARRAY_CROP, calibration->crop) &&
            (arrays_has(reader, ARRAY_DEPTH_BINS)
                 ? arrays_read_doubles(reader, ARRAY_DEPTH_BINS, calibration->depth_bins)
@@ -60,17 +64,69 @@ static bool set_cameras(const ArrayReader *reader, const Calibration *calibratio
     return true;
 }
 
+/* The network's input has one size, which the arrays may repeat by camera. */
+static bool set_input(const ArrayReader *reader, const double *sizes, Frustum *frustum) {
+    for (int64_t i = 0; i < reader->array[ARRAY_IMAGE_SIZE].count; i++) {
+        if (sizes[i] != floor(sizes[i]))
+            return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_IMAGE_SIZE, i,
+                                         "%.9g, must be a whole number", sizes[i]);
+        if (sizes[i] != sizes[i % 2])
+            return ARRAYS_REFUSE(reader, ARRAY_IMAGE_SIZE,
+                                 "sizes of the cameras' own images are the array own_size",
+                                 "camera %lld has %g, but camera 0 has %g: a network takes inputs "
+                                 "of one size",
+                                 (long long)i / 2, sizes[i], sizes[i % 2]);
+    }
+    frustum->input_h = (int)sizes[0];
+    frustum->input_w = (int)sizes[1];
+    return true;
+}
+
 /* BEVDet's crop is the rectangle that is kept after the resize; its size must be image_size. */
-static bool check_crop(const ArrayReader *reader, const double *crop, const Frustum *frustum) {
+static bool set_crop(const ArrayReader *reader, const double *crops, int camera,
+                     const Frustum *frustum, ImageCut *cut) {
     const double size[2] = {frustum->input_w, frustum->input_h};
+    const int64_t own = arrays_by_camera(reader, ARRAY_CROP), first = camera * own;
+    const double *crop = crops + first;
     for (int axis = 0; axis < 2; axis++) {
-        if (!arrays_check_between(reader, ARRAY_CROP, axis, crop[axis], -65536, 65536))
+        if (!arrays_check_between(reader, ARRAY_CROP, first + axis, crop[axis], -65536, 65536))
             return false;
-        if (reader->array[ARRAY_CROP].count == 4 &&
+        if ((own ? own : reader->array[ARRAY_CROP].count) == 4 &&
             fabs(crop[2 + axis] - crop[axis] - size[axis]) > 0.5)
-            return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_CROP, 2 + axis,
+            return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_CROP, first + 2 + axis,
                                          "%g ends a crop of %g pixels, but image_size has %g",
                                          crop[2 + axis], crop[2 + axis] - crop[axis], size[axis]);
+    }
+    cut->crop_x = crop[0];
+    cut->crop_y = crop[1];
+    return true;
+}
+
+/* Where the file does not have the size of a camera's own image, the smallest one that the crop
+ * needs is taken. */
+static bool set_own_size(const ArrayReader *reader, const double *sizes, int camera, const Rig *rig,
+                         ImageCut *cut) {
+    if (!arrays_has(reader, ARRAY_OWN_SIZE)) {
+        cut->image_w = (int)fmax(1, round((cut->crop_x + rig->frustum.input_w) / cut->resize_x));
+        cut->image_h = (int)fmax(1, round((cut->crop_y + rig->frustum.input_h) / cut->resize_y));
+        return true;
+    }
+    const double *size = sizes + camera * arrays_by_camera(reader, ARRAY_OWN_SIZE);
+    cut->image_h = (int)size[0];
+    cut->image_w = (int)size[1];
+    return camera_check_cut(&rig->cameras[camera], &rig->frustum, reader->npz->where, "crop",
+                            reader->err);
+}
+
+static bool set_cuts(const ArrayReader *reader, const Calibration *calibration, Rig *rig) {
+    const int64_t own = arrays_by_camera(reader, ARRAY_RESIZE);
+    for (int i = 0; i < rig->camera_count; i++) {
+        ImageCut *cut = &rig->cameras[i].cut;
+        cut->resize_x = calibration->resize[i * own];
+        cut->resize_y = calibration->resize[i * own + (own == 2)];
+        if (!set_crop(reader, calibration->crop, i, &rig->frustum, cut) ||
+            !set_own_size(reader, calibration->own_size, i, rig, cut))
+            return false;
     }
     return true;
 }
@@ -98,24 +154,10 @@ static bool set_depth_range(const ArrayReader *reader, const double range[3], Fr
 
 static bool set_frustum(const ArrayReader *reader, const Calibration *calibration,
                         Frustum *frustum) {
-    const double *size = calibration->image_size, *crop = calibration->crop;
-    for (int axis = 0; axis < 2; axis++)
-        if (size[axis] != floor(size[axis]))
-            return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_IMAGE_SIZE, axis,
-                                         "%.9g, must be a whole number", size[axis]);
-    frustum->input_h = (int)size[0];
-    frustum->input_w = (int)size[1];
-    frustum->resize = calibration->resize;
     frustum->feat_h = (int)reader->size[SIZE_ROWS];
     frustum->feat_w = (int)reader->size[SIZE_COLUMNS];
-    if (!check_crop(reader, crop, frustum))
+    if (!set_input(reader, calibration->image_size, frustum))
         return false;
-    frustum->crop_x = crop[0];
-    frustum->crop_y = crop[1];
-    /* The file does not have the original image size. The smallest size that the crop needs is
-     * taken. */
-    frustum->image_w = (int)fmax(1, round((crop[0] + size[1]) / frustum->resize));
-    frustum->image_h = (int)fmax(1, round((crop[1] + size[0]) / frustum->resize));
     if (!arrays_has(reader, ARRAY_DEPTH_BINS))
         return set_depth_range(reader, calibration->depth_range, frustum);
     frustum_set_bins(frustum, calibration->depth_bins, reader->size[SIZE_BINS]);
@@ -164,9 +206,9 @@ static bool read_rig(const ArrayReader *reader, Scene *scene) {
     Calibration calibration;
     Rig *rig = &scene->rig;
     if (!read_calibration(reader, &calibration) || !set_cameras(reader, &calibration, rig) ||
-        !set_frustum(reader, &calibration, &rig->frustum) ||
-        !set_grid(reader, calibration.grid, &rig->grid) ||
-        !read_rounding(reader, &rig->grid) || !rig_check(rig, reader->npz->where, reader->err))
+        !set_frustum(reader, &calibration, &rig->frustum) || !set_cuts(reader, &calibration, rig) ||
+        !set_grid(reader, calibration.grid, &rig->grid) || !read_rounding(reader, &rig->grid) ||
+        !rig_check(rig, reader->npz->where, reader->err))
         return false;
     scene->has_rig = true;
     scene->shape = rig_shape(rig, scene->channels);
@@ -175,31 +217,46 @@ static bool read_rig(const ArrayReader *reader, Scene *scene) {
 
 /* The reverse, for writing. */
 static void fill_calibration(Calibration *calibration, const Rig *rig) {
+    const Frustum *f = &rig->frustum;
     memset(calibration, 0, sizeof *calibration);
     for (int i = 0; i < rig->camera_count; i++) {
         const Camera *camera = &rig->cameras[i];
-        double *m = calibration->cam2ego + 16 * i;
+        const ImageCut *cut = &camera->cut;
+        double *m = calibration->cam2ego + 16 * i, *crop = calibration->crop + 4 * i;
         memcpy(calibration->intrinsics + 9 * i, camera->intrinsics, sizeof camera->intrinsics);
         for (int row = 0; row < 3; row++) {
             memcpy(m + 4 * row, &camera->rotation[3 * row], 3 * sizeof(double));
             m[4 * row + 3] = camera->position_m[row];
         }
         m[15] = 1;
+        crop[0] = cut->crop_x;
+        crop[1] = cut->crop_y;
+        crop[2] = cut->crop_x + f->input_w;
+        crop[3] = cut->crop_y + f->input_h;
+        calibration->resize[2 * i] = cut->resize_x;
+        calibration->resize[2 * i + 1] = cut->resize_y;
     }
-    const Frustum *f = &rig->frustum;
     const Grid *g = &rig->grid;
-    const double crop[] = {f->crop_x, f->crop_y, f->crop_x + f->input_w, f->crop_y + f->input_h};
     const double depth_range[] = {f->depth_start_m, f->depth_stop_m, f->depth_step_m};
     const double grid[] = {
         g->x_min_m, g->x_max_m, (g->x_max_m - g->x_min_m) / g->nx,
         g->y_min_m, g->y_max_m, (g->y_max_m - g->y_min_m) / g->ny,
         g->z_min_m, g->z_max_m, (g->z_max_m - g->z_min_m) / grid_slices(g),
     };
-    calibration->resize = f->resize;
-    memcpy(calibration->crop, crop, sizeof crop);
     memcpy(calibration->depth_range, depth_range, sizeof depth_range);
     memcpy(calibration->grid, grid, sizeof grid);
     memcpy(calibration->depth_bins, f->bins.m, sizeof calibration->depth_bins);
+}
+
+/* The sizes of the cameras' own images; true: they differ. */
+static bool fill_own_sizes(const Rig *rig, int32_t *sizes) {
+    bool differ = false;
+    for (int i = 0; i < rig->camera_count; i++) {
+        sizes[2 * i] = rig->cameras[i].cut.image_h;
+        sizes[2 * i + 1] = rig->cameras[i].cut.image_w;
+        differ |= sizes[2 * i] != sizes[0] || sizes[2 * i + 1] != sizes[1];
+    }
+    return differ;
 }
 
 /* ---- index arrays ---------------------------------------------------------------------------- */
@@ -413,11 +470,11 @@ bool scene_load_npz(const char *path, Scene *scene, Err *err) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Adds an array as `type`. For float16 the elements are float32. */
-static bool add_array(NpzWriter *npz, ArrayId id, NpyType type, const int64_t sizes[SIZE_COUNT],
-                      const void *elements, Err *err) {
+/* Adds an array as `type`, in shape `which`. For float16 the elements are float32. */
+static bool add_array(NpzWriter *npz, ArrayId id, int which, NpyType type,
+                      const int64_t sizes[SIZE_COUNT], const void *elements, Err *err) {
     int64_t axes[NPY_MAX_RANK], count = 1;
-    int rank = arrays_axes(id, sizes, axes);
+    int rank = arrays_axes(id, which, sizes, axes);
     if (type != NPY_F2)
         return npz_writer_add(npz, scene_arrays[id].name, type, rank, axes, elements, err);
     for (int i = 0; i < rank; i++)
@@ -437,25 +494,36 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
     const BevShape *s = &scene->shape;
     const int64_t sizes[SIZE_COUNT] = {s->cameras,  s->depth_bins, s->feat_h,     s->feat_w,
                                        s->channels, map->points,   map->intervals};
-    const bool own_bins = scene->has_rig && scene->rig.frustum.bins.count;
+    const Rig *rig = &scene->rig;
+    const bool own_bins = scene->has_rig && rig->frustum.bins.count;
+    const bool by_camera =
+        !rig_has_one_cut(rig) || rig->cameras[0].cut.resize_x != rig->cameras[0].cut.resize_y;
     const int32_t nz = s->nz ? (int32_t)s->nz : 1, rows = (int32_t)s->ny / nz, nx = (int32_t)s->nx;
     const int32_t plane_shape[] = {rows, nx};
     const int32_t bev_shape[] = {1, nz, rows, nx, (int32_t)s->channels};
-    const int32_t image_size[] = {scene->rig.frustum.input_h, scene->rig.frustum.input_w};
+    const int32_t image_size[] = {rig->frustum.input_h, rig->frustum.input_w};
+    int32_t own_size[RIG_MAX_CAMERAS * 2];
     Calibration calibration;
     if (scene->has_rig)
-        fill_calibration(&calibration, &scene->rig);
+        fill_calibration(&calibration, rig);
+    const bool sizes_differ = scene->has_rig && fill_own_sizes(rig, own_size);
     /* clang-format off */
     const void *const elements[ARRAY_COUNT] = {
         [ARRAY_DEPTH] = features->depth, [ARRAY_FEAT] = features->feat,
         [ARRAY_INTRINSICS] = calibration.intrinsics, [ARRAY_CAM2EGO] = calibration.cam2ego,
-        [ARRAY_IMAGE_SIZE] = image_size, [ARRAY_RESIZE] = &calibration.resize,
+        [ARRAY_IMAGE_SIZE] = image_size, [ARRAY_RESIZE] = calibration.resize,
         [ARRAY_CROP] = calibration.crop, [ARRAY_DEPTH_RANGE] = calibration.depth_range,
-        [ARRAY_GRID] = calibration.grid, [ARRAY_BEV_SHAPE] = plane_shape,
+        [ARRAY_GRID] = calibration.grid, [ARRAY_BEV_SHAPE] = nz > 1 ? bev_shape : plane_shape,
         [ARRAY_RANKS_DEPTH] = map->ranks_depth, [ARRAY_RANKS_FEAT] = map->ranks_feat,
         [ARRAY_RANKS_BEV] = map->ranks_bev, [ARRAY_INTERVAL_STARTS] = map->interval_starts,
         [ARRAY_INTERVAL_LENGTHS] = map->interval_lengths, [ARRAY_WEIGHTS] = map->weights,
         [ARRAY_DEPTH_BINS] = own_bins ? calibration.depth_bins : NULL,
+        [ARRAY_OWN_SIZE] = sizes_differ ? own_size : NULL,
+    };
+    /* Of the shapes in the table; slices have BEVDet's. */
+    const int which[ARRAY_COUNT] = {
+        [ARRAY_RESIZE] = by_camera ? 3 : 0, [ARRAY_CROP] = by_camera ? 2 : 0,
+        [ARRAY_BEV_SHAPE] = nz > 1,
     };
     /* clang-format on */
     for (ArrayId id = 0; id < ARRAY_COUNT; id++) {
@@ -463,13 +531,8 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
         if ((row->group == GROUP_CALIBRATION && !scene->has_rig) ||
             (row->group == GROUP_EXTRA && !elements[id]))
             continue;
-        if (id == ARRAY_BEV_SHAPE && nz > 1) { /* in BEVDet's form */
-            if (!npz_writer_add(npz, row->name, row->written, 1, (int64_t[]){5}, bev_shape, err))
-                return false;
-            continue;
-        }
         NpyType type = row->group == GROUP_TENSORS && half ? NPY_F2 : row->written;
-        if (!add_array(npz, id, type, sizes, elements[id], err))
+        if (!add_array(npz, id, which[id], type, sizes, elements[id], err))
             return false;
     }
     const char *rounding = scene->has_rig && scene->rig.grid.truncate ? scene_rounding(1) : NULL;

@@ -10,7 +10,7 @@
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 
-enum { MEMBERS = 24, MOST_BYTES = 1 << 16, NAME = 24, LOCAL = 30, CENTRAL = 46, PREFIX = 10 };
+enum { MEMBERS = 32, MOST_BYTES = 1 << 16, NAME = 24, LOCAL = 30, CENTRAL = 46, PREFIX = 10 };
 
 /* The name of array i as a file; past the last one none that is known. */
 static const char *name_of(size_t i) {

@@ -26,17 +26,37 @@ static inline BevpoolArrays lib_case_arrays(const BevMap *map) {
 /* The rig as the library takes it; `cameras` is memory for RIG_MAX_CAMERAS of them. */
 static inline void lib_rig_from(const Rig *rig, BevpoolCamera *cameras, BevpoolRig *to) {
     const Frustum *f = &rig->frustum;
+    const ImageCut *cut = &rig->cameras[0].cut;
     const Grid *g = &rig->grid;
     for (int i = 0; i < rig->camera_count; i++) {
         memcpy(cameras[i].intrinsics, rig->cameras[i].intrinsics, sizeof cameras[i].intrinsics);
         memcpy(cameras[i].rotation, rig->cameras[i].rotation, sizeof cameras[i].rotation);
         memcpy(cameras[i].position_m, rig->cameras[i].position_m, sizeof cameras[i].position_m);
     }
-    *to = (BevpoolRig){
-        sizeof *to,       cameras,         rig->camera_count, f->image_w, f->image_h, f->resize,
-        f->crop_x,        f->crop_y,       f->input_w,        f->input_h, f->feat_w,  f->feat_h,
-        f->depth_start_m, f->depth_stop_m, f->depth_step_m,   g->x_min_m, g->x_max_m, g->y_min_m,
-        g->y_max_m,       g->z_min_m,      g->z_max_m,        g->nx,      g->ny,      g->nz};
+    *to = (BevpoolRig){sizeof *to,
+                       cameras,
+                       rig->camera_count,
+                       cut->image_w,
+                       cut->image_h,
+                       cut->resize_x,
+                       cut->crop_x,
+                       cut->crop_y,
+                       f->input_w,
+                       f->input_h,
+                       f->feat_w,
+                       f->feat_h,
+                       f->depth_start_m,
+                       f->depth_stop_m,
+                       f->depth_step_m,
+                       g->x_min_m,
+                       g->x_max_m,
+                       g->y_min_m,
+                       g->y_max_m,
+                       g->z_min_m,
+                       g->z_max_m,
+                       g->nx,
+                       g->ny,
+                       g->nz};
 }
 
 static inline void *lib_aligned(size_t bytes) {

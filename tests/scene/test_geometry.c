@@ -45,7 +45,7 @@ static void test_pose(void) {
 }
 
 static void test_frustum(void) {
-    Frustum f = {1600, 900, 0.44, 0, 140, 704, 256, 44, 16, 1, 60, 1, {0}};
+    Frustum f = {704, 256, 44, 16, 1, 60, 1, {0}};
     tap_ok(frustum_u_px(&f, 0) == 0 && near(frustum_u_px(&f, 43), 703, 1e-9) &&
                near(frustum_v_px(&f, 15), 255, 1e-9),
            "feature pixels run from 0 to the input's last pixel");
@@ -86,11 +86,12 @@ static void multiply(const double m[9], const double v[3], double out[3]) {
 /* BEVDet: undo the augmentation on (u, v), scale to (u d, v d, d), then rotation * K^-1. */
 static void bevdet_point(const Rig *rig, int c, int d, int h, int w, double ego[3]) {
     const Frustum *f = &rig->frustum;
+    const ImageCut *cut = &rig->cameras[c].cut;
     double u = (f->input_w - 1.0) * w / (f->feat_w - 1),
            v = (f->input_h - 1.0) * h / (f->feat_h - 1);
     double depth = f->depth_start_m + d * f->depth_step_m;
-    const double scaled[3] = {(u + f->crop_x) / f->resize * depth,
-                              (v + f->crop_y) / f->resize * depth, depth};
+    const double scaled[3] = {(u + cut->crop_x) / cut->resize_x * depth,
+                              (v + cut->crop_y) / cut->resize_y * depth, depth};
     double inverse[9], seen[3];
     invert(rig->cameras[c].intrinsics, inverse);
     multiply(inverse, scaled, seen);
@@ -111,7 +112,7 @@ static void test_points(Rig *rig) {
                     rig_point(rig, c, d, h, w, got);
                     for (int axis = 0; axis < 3; axis++)
                         worst = fmax(worst, fabs(got[axis] - want[axis]));
-                    seen += camera_project(&rig->cameras[c], &rig->frustum, got, &u, &v, &depth);
+                    seen += camera_project(&rig->cameras[c], got, &u, &v, &depth);
                     worst_back = fmax(worst_back, fabs(u - frustum_u_px(&rig->frustum, w)));
                     worst_back = fmax(worst_back, fabs(v - frustum_v_px(&rig->frustum, h)));
                     worst_back = fmax(worst_back, fabs(depth - frustum_depth_m(&rig->frustum, d)));
@@ -123,12 +124,12 @@ static void test_points(Rig *rig) {
 
 static void test_behind(const Rig *rig) {
     double u, v, depth, ego[3], origin[3], direction[3];
-    camera_ray(&rig->cameras[0], &rig->frustum, 100, 100, origin, direction);
+    camera_ray(&rig->cameras[0], 100, 100, origin, direction);
     for (int axis = 0; axis < 3; axis++)
         ego[axis] = origin[axis] - 5 * direction[axis];
-    tap_ok(!camera_project(&rig->cameras[0], &rig->frustum, ego, &u, &v, &depth),
+    tap_ok(!camera_project(&rig->cameras[0], ego, &u, &v, &depth),
            "a point behind the camera is not projected");
-    tap_ok(!camera_project(&rig->cameras[0], &rig->frustum, origin, &u, &v, &depth),
+    tap_ok(!camera_project(&rig->cameras[0], origin, &u, &v, &depth),
            "nor is the camera's own place");
 }
 
@@ -180,13 +181,13 @@ static void test_refused(const Rig *good) {
         for (int i = 0; i < 9; i += 3) rig->cameras[5].rotation[i] *= -1);
     BAD("NaN in a rotation", "cameras[0].rotation", rig->cameras[0].rotation[4] = NAN);
     BAD("a camera at infinity", "cameras[3].position_m", rig->cameras[3].position_m[1] = INFINITY);
-    BAD("resize 0", "frustum.resize", rig->frustum.resize = 0);
-    BAD("resize NaN", "frustum.resize", rig->frustum.resize = NAN);
-    BAD("crop NaN", "frustum.crop_px", rig->frustum.crop_y = NAN);
+    BAD("resize 0", "cameras[0].resize", rig->cameras[0].cut.resize_x = 0);
+    BAD("resize NaN", "cameras[1].resize", rig->cameras[1].cut.resize_y = NAN);
+    BAD("crop NaN", "cameras[2].crop_px", rig->cameras[2].cut.crop_y = NAN);
     BAD("no feature row", "frustum.features", rig->frustum.feat_h = 0);
     BAD("negative feature columns", "frustum.features", rig->frustum.feat_w = -44);
     BAD("no input column", "frustum.input_px", rig->frustum.input_w = 0);
-    BAD("no image row", "frustum.image_px", rig->frustum.image_h = 0);
+    BAD("no image row", "cameras[5].image_px", rig->cameras[5].cut.image_h = 0);
     BAD("depth step 0", "frustum.depth_m", rig->frustum.depth_step_m = 0);
     BAD("negative depth step", "frustum.depth_m", rig->frustum.depth_step_m = -1);
     BAD("inverted depth range", "frustum.depth_m", rig->frustum.depth_stop_m = 0.5);

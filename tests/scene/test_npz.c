@@ -16,6 +16,7 @@ static void check_tensors(void) {
 
 static void check_rig(void) {
     const Camera *camera = &scene.rig.cameras[0];
+    const ImageCut *cut = &scene.rig.cameras[1].cut;
     const Frustum *frustum = &scene.rig.frustum;
     const Grid *grid = &scene.rig.grid;
     tap_ok(scene.has_rig && scene.rig.camera_count == 2 && camera->intrinsics[0] == 60 &&
@@ -24,8 +25,8 @@ static void check_rig(void) {
                camera->position_m[2] == 1.25 && scene.rig.cameras[1].rotation[2] == -1,
            "cameras");
     tap_ok(frustum->input_w == 48 && frustum->input_h == 32 && frustum->feat_w == 3 &&
-               frustum->feat_h == 2 && frustum->resize == 0.5 && frustum->crop_x == 0 &&
-               frustum->crop_y == 10 && frustum->image_w == 96 && frustum->image_h == 84 &&
+               frustum->feat_h == 2 && cut->resize_x == 0.5 && cut->resize_y == 0.5 &&
+               cut->crop_x == 0 && cut->crop_y == 10 && cut->image_w == 96 && cut->image_h == 84 &&
                frustum->depth_start_m == 1 && frustum->depth_stop_m == 4 &&
                frustum->depth_step_m == 1,
            "frustum: height before width in image_size");

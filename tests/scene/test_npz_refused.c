@@ -13,8 +13,7 @@ typedef struct {
 
 static const Form forms[] = {
     {"whole features", "feat", "<i4", NULL, 0, "feat", "int32"},
-    {"float ranks", "ranks_bev", "<f4", NULL, 0, "ranks_bev",
-     "float32, must be any whole number"},
+    {"float ranks", "ranks_bev", "<f4", NULL, 0, "ranks_bev", "float32, must be any whole number"},
     {"whole weights", "weights", "<i4", NULL, 0, "weights", "int32, must be float16, float32 or"},
     {"float bev_shape", "bev_shape", "<f4", NULL, 0, "bev_shape", "must be any whole"},
     {"complex", "feat", "<c8", NULL, 0, "feat", "unknown dtype \"<c8\""},
@@ -53,7 +52,12 @@ static const Form forms[] = {
     {"3 x 4 poses", "cam2ego", NULL, "(2, 3, 4)", 24, "cam2ego: shape (2, 3, 4)",
      "(cameras, 4, 4)"},
     {"three crops", "crop", NULL, "(3,)", 3, "crop: shape (3,)", "must be (4) or (2)"},
-    {"two resizes", "resize", NULL, "(2,)", 2, "resize: shape (2,)", "must be () or (1)"},
+    {"four resizes", "resize", NULL, "(2, 2, 1)", 4, "resize: shape (2, 2, 1)",
+     "must be () or (1) or (cameras) or (cameras, 2)"},
+    {"three resizes", "resize", NULL, "(3,)", 3, "resize: 3 cameras, but", "has 2"},
+    {"three crops of two cameras", "crop", NULL, "(3, 2)", 6, "crop: 3 cameras, but", "has 2"},
+    {"two inputs, three numbers each", "image_size", NULL, "(2, 3)", 6, "image_size: shape (2, 3)",
+     "must be (2) or (cameras, 2)"},
     {"a scalar range", "depth_range", NULL, "()", 1, "depth_range: shape ()", "must be (3)"},
     {"a point less", "ranks_bev", NULL, "(4,)", 4, "ranks_bev: 4 points", "ranks_depth has 5"},
     {"an interval less", "interval_lengths", NULL, "(2,)", 2, "interval_lengths: 2 intervals", "3"},

@@ -85,12 +85,13 @@ TAP_SUITE(scene_json_values) {
     tap_ok(strcmp(scene.title, "Corner") == 0 && scene.channels == 40 && scene.seed == 7 &&
                near(scene.temperature, 0.5),
            "title, channels, seed, temperature");
-    tap_ok(rig->frustum.image_w == 1600 && rig->frustum.image_h == 900 &&
-               near(rig->frustum.resize, 0.44) && near(rig->frustum.crop_x, 2) &&
-               near(rig->frustum.crop_y, 140) && rig->frustum.input_w == 704 &&
-               rig->frustum.input_h == 256 && rig->frustum.feat_w == 44 &&
-               rig->frustum.feat_h == 16 && near(rig->frustum.depth_start_m, 1) &&
-               near(rig->frustum.depth_stop_m, 60) && near(rig->frustum.depth_step_m, 0.5),
+    const ImageCut *cut = &rig->cameras[0].cut;
+    tap_ok(cut->image_w == 1600 && cut->image_h == 900 && near(cut->resize_x, 0.44) &&
+               near(cut->resize_y, 0.44) && near(cut->crop_x, 2) && near(cut->crop_y, 140) &&
+               rig->frustum.input_w == 704 && rig->frustum.input_h == 256 &&
+               rig->frustum.feat_w == 44 && rig->frustum.feat_h == 16 &&
+               near(rig->frustum.depth_start_m, 1) && near(rig->frustum.depth_stop_m, 60) &&
+               near(rig->frustum.depth_step_m, 0.5),
            "frustum: width before height everywhere");
     tap_ok(near(rig->grid.x_min_m, -54) && near(rig->grid.x_max_m, 54) &&
                near(rig->grid.y_min_m, -27) && near(rig->grid.y_max_m, 27) &&

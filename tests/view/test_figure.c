@@ -79,11 +79,12 @@ static const char long_name[] =
 static void add_cameras(const Case *c) {
     Rig *rig = &subject.rig;
     rig->camera_count = c->cameras;
-    rig->frustum = (Frustum){1600, 900, 0.44, 0, 140, 704, 256, 44, 16, 1, 60, 1, {0}};
+    rig->frustum = (Frustum){704, 256, 44, 16, 1, 60, 1, {0}};
     for (int i = 0; i < c->cameras; i++) {
         Camera *camera = &rig->cameras[i];
         camera_set_pose(camera, 360.0 * i / c->cameras, 0, 0, (double[]){1.2, 0, 1.5});
         camera_set_intrinsics(camera, i ? 1260 : 800, 800, 450);
+        camera->cut = (ImageCut){1600, 900, 0.44, 0.44, 0, 140};
         snprintf(camera->name, sizeof camera->name, c->long_names ? "%.28s-%d" : "%.6s-%d",
                  c->long_names ? long_name : "camera", i);
     }

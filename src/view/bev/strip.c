@@ -144,8 +144,8 @@ void strip_lidar(const Rig *rig, int64_t camera, const Photos *photos, int w, in
     for (int64_t i = 0; i < photos->sweep_count; i++) {
         const float *p = photos->sweep_m + 3 * i;
         double u, v, depth;
-        if (!camera_project(&rig->cameras[camera], frustum, (const double[]){p[0], p[1], p[2]}, &u,
-                            &v, &depth))
+        if (!camera_project(&rig->cameras[camera], (const double[]){p[0], p[1], p[2]}, &u, &v,
+                            &depth))
             continue;
         double x = (u + 0.5) * w / frustum->input_w, y = (v + 0.5) * h / frustum->input_h;
         if (!(x >= 0 && x < w && y >= 0 && y < h))

@@ -76,7 +76,7 @@ bool overlay_column(const Figure *figure, int camera, double u_px, double from_m
                     double direction[2]) {
     const Rig *rig = figure->spec->rig;
     double origin[3], ray[3];
-    camera_ray(&rig->cameras[camera], &rig->frustum, u_px, rig->frustum.input_h / 2.0, origin, ray);
+    camera_ray(&rig->cameras[camera], u_px, rig->frustum.input_h / 2.0, origin, ray);
     double length = hypot(ray[0], ray[1]);
     if (!(length > 1e-6))
         return false;

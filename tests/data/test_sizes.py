@@ -1,0 +1,187 @@
+"""Cameras of different sizes, in .npz and JSON: see test_sizes.sh."""
+import json
+import os
+import subprocess
+
+import numpy as np
+
+import street
+from readers import done, ok
+
+BEVSCOPE = os.environ["BEVSCOPE"]
+H, W = 20, 40  # of the input
+OWN = np.array([[90, 160], [160, 90], [60, 200]])  # height, width: landscape, portrait, a panorama
+RESIZE = np.array([[0.25, 0.25], [0.5, 0.5], [0.2, 0.4]])  # x, y
+CROP = np.array([[0, 2.0], [3, 60], [0, 4]])  # x, y
+
+
+def run(*arguments):
+    return subprocess.run([BEVSCOPE, *arguments], capture_output=True, text=True, check=False)
+
+
+def grid_of(path):
+    made = run("export", path, "--pooled", "grid.npy", "--kernel", "cpu_v3", "--dtype", "fp32", "--device", "cpu")
+    return np.load("grid.npy") if made.returncode == 0 else made.stderr.strip()
+
+
+def refused(name, words, **changes):
+    np.savez("bad.npz", **(arrays | changes))
+    said = grid_of("bad.npz")
+    ok(isinstance(said, str) and all(word in said for word in words) and "\n" not in said, name, str(said))
+
+
+def same(name, wanted, **changes):
+    np.savez("good.npz", **{k: v for k, v in (arrays | changes).items() if v is not None})
+    got = grid_of("good.npz")
+    ok(not isinstance(got, str) and np.array_equal(got, wanted), name, got if isinstance(got, str) else "another grid")
+
+
+def rig():
+    """Three cameras that stand anyhow; depth and features are whole numbers, so that sums are exact."""
+    random = np.random.default_rng(38)
+    bins, h, w, channels = 12, 5, 8, 4
+    poses, matrices = [], []
+    for (height, width), yaw in zip(OWN, (0.1, 2.2, -1.9)):
+        poses.append(street.matrix(street.turn(yaw, 0.1) @ [[0, 0, 1], [-1, 0, 0], [0, -1, 0]], [0.3, 0.2, 1.6]))
+        matrices.append([[width * 0.6, 0, width / 2], [0, width * 0.6, height / 2], [0, 0, 1]])
+    return dict(depth=random.integers(0, 3, (3, bins, h, w)).astype(np.float32),
+                feat=random.integers(-4, 5, (3, h, w, channels)).astype(np.float32),
+                intrinsics=np.array(matrices), cam2ego=np.array(poses), image_size=np.array([H, W]),
+                resize=RESIZE, crop=np.concatenate([CROP, CROP + [W, H]], 1), own_size=OWN,
+                depth_range=np.array([1.0, 13, 1]),
+                grid=np.array([[-9, 9, 1.5], [-9, 9, 1.5], [-2, 3, 5]]), rounding=np.array("floor"))
+
+
+def pooled(a, crop=CROP, resize=RESIZE):
+    """The grid of those cuts: pixel, own image, ray, point, cell."""
+    cameras, bins, h, w = a["depth"].shape
+    low, high, step = a["grid"].T
+    nx, ny, _ = np.rint((high - low) / step).astype(int)
+    grid = np.zeros((ny, nx, a["feat"].shape[-1]))
+    for c in range(cameras):
+        back = np.linalg.inv(a["intrinsics"][c])
+        for d, z in enumerate(np.arange(*a["depth_range"])):
+            for y, v in enumerate(np.linspace(0, H - 1, h)):
+                for x, u in enumerate(np.linspace(0, W - 1, w)):
+                    own = [(u + crop[c, 0]) / resize[c, 0], (v + crop[c, 1]) / resize[c, 1], 1]
+                    point = a["cam2ego"][c, :3, :3] @ (z * (back @ own)) + a["cam2ego"][c, :3, 3]
+                    cell = np.floor((point - low) / step).astype(int)
+                    if (cell >= 0).all() and cell[0] < nx and cell[1] < ny and cell[2] < 1:
+                        grid[cell[1], cell[0]] += float(a["depth"][c, d, y, x]) * a["feat"][c, y, x]
+    return grid.astype(np.float32)
+
+
+def test_forms():
+    wanted = pooled(arrays)
+    ok(np.abs(wanted).sum() > 100, "the grid is not empty")
+    same("own images, resizes in x and y, and crops", wanted)
+    same("without the sizes of the images", wanted, own_size=None)
+    same("crops by x and y", wanted, crop=CROP)
+    same("the input's size by camera", wanted, image_size=np.tile([H, W], (3, 1)))
+    folded = arrays["intrinsics"].copy()
+    for k, r, c in zip(folded, RESIZE, CROP):
+        k[:] = np.array([[r[0], 0, -c[0]], [0, r[1], -c[1]], [0, 0, 1]]) @ k
+    same("folded into the intrinsics", wanted, intrinsics=folded, resize=1.0, crop=np.zeros(2), own_size=None)
+    one = RESIZE.copy()
+    one[:, 1] = one[:, 0]
+    same("one resize a camera", pooled(arrays, resize=one), resize=one[:, 0], own_size=None)
+    same("one crop for all", pooled(arrays, np.tile([1, 2], (3, 1))), crop=np.array([1, 2]), own_size=None)
+    np.savez("three.npz", **arrays)
+    made = run("export", "three.npz", "again.npz")
+    again = np.load("again.npz") if made.returncode == 0 else {}
+    ok(all(np.array_equal(again[k], arrays[k]) for k in ("own_size", "resize", "crop", "image_size")),
+       "written again, all of it is there", made.stderr)
+    ok(np.array_equal(grid_of("again.npz"), wanted), "and gives the same grid")
+
+
+def test_photographs():
+    """Images as large as the largest: each begins in the upper left corner."""
+    own = [np.random.default_rng(i).integers(0, 256, (h, w, 3)).astype(np.uint8) for i, (h, w) in enumerate(OWN)]
+    images = np.full((3, OWN[:, 0].max(), OWN[:, 1].max(), 3), 255, np.uint8)
+    wanted = np.zeros((3, H, W, 3), int)
+    for i, picture in enumerate(own):
+        images[i, :picture.shape[0], :picture.shape[1]] = picture
+        for y in range(H):
+            for x in range(W):
+                rows, columns = (slice(int(np.floor((at + c) / r + 1e-6)), int(np.ceil((at + 1 + c) / r - 1e-6)))
+                                 for at, c, r in ((y, CROP[i, 1], RESIZE[i, 1]), (x, CROP[i, 0], RESIZE[i, 0])))
+                part = picture[rows, columns].reshape(-1, 3).astype(int)
+                wanted[i, y, x] = (part.sum(0) + len(part) // 2) // len(part)
+    np.savez("seen.npz", images=images, **arrays)
+    made = run("export", "seen.npz", "kept.npz")
+    kept = np.load("kept.npz")["images"] if made.returncode == 0 else np.zeros(1)
+    ok(np.array_equal(kept, wanted), "each photograph is cut from its own image", made.stderr)
+    ok(np.array_equal(np.load("kept.npz")["own_size"], OWN), "and its size stays known")
+    made = run("export", "kept.npz", "kept-again.npz")
+    ok(made.returncode == 0 and np.array_equal(np.load("kept-again.npz")["images"], wanted),
+       "photographs of the input stay as they are", made.stderr)
+    refused("images that hold no camera's own", ("images: 70 x 75 pixels", "20 x 40", "hold the 90 x 160", "camera 0"),
+            images=np.zeros((3, 70, 75, 3), np.uint8))
+
+
+def test_refused():
+    refused("a crop beyond one image", ("crop", "camera 1", "columns 8 to 48", "has 45"),
+            crop=np.array([[0, 2.0], [8, 60], [0, 4]]))
+    refused("and above it", ("camera 2", "rows -3 to 17"), crop=np.array([[0, 2.0], [3, 60], [0, -3]]))
+    refused("an image of another shape", ("camera 2", "rows 4 to 24", "has 16"),
+            own_size=np.array([[90, 160], [160, 90], [40, 200]]))
+    refused("inputs of two sizes", ("image_size", "camera 1 has 24", "one size", "own_size"),
+            image_size=np.array([[H, W], [24, W], [H, W]]))
+    refused("a crop of another size", ("crop[1, 2]", "ends a crop of 41 pixels"),
+            crop=np.array([[0, 2, 40, 22.0], [3, 60, 44, 80], [0, 4, 40, 24]]))
+    refused("a size of no rows", ("own_size[2, 0]", "0 is outside"), own_size=np.array([[90, 160], [160, 90], [0, 200]]))
+    refused("half a pixel", ("own_size", "whole number"), own_size=OWN + 0.5)
+    refused("two sizes of three cameras", ("own_size: 2 cameras", "has 3"), own_size=OWN[:2])
+    refused("three resizes each", ("resize: shape (3, 3)", "(cameras, 2)"), resize=np.ones((3, 3)))
+    refused("a resize of 0", ("resize[1, 1]", "0 is outside"), resize=np.array([[0.25, 0.25], [0.5, 0], [0.2, 0.4]]))
+    refused("a NaN among resizes", ("resize[2]", "finite"), resize=np.array([0.25, 0.5, np.nan]))
+
+
+def test_json():
+    """A portrait camera among landscape ones: the world's features and its rig as arrays."""
+    scene = street.world(dict(list(street.RIG.items())[:3]), features=(44, 16))
+    scene["cameras"][1].update(image_px=[450, 800], center_px=[225, 400], resize=704 / 450,
+                               crop_px=[0, round(800 * 704 / 450) - 256])
+    scene["cameras"][2].update(resize=[0.9, 0.88], crop_px=[10, 130])
+
+    def put(**changes):
+        made = json.loads(json.dumps(scene))
+        made["cameras"][1].update(changes)
+        with open("rig.json", "w", encoding="ascii") as file:
+            json.dump(made, file)
+
+    def said(name, *words):
+        made = run("info", "rig.json")
+        ok(made.returncode == 1 and all(word in made.stderr for word in words) and made.stderr.count("\n") == 1,
+           name, made.stderr)
+
+    put()
+    made = run("export", "rig.json", "rig.npz", "--bare")
+    z = dict(np.load("rig.npz")) if made.returncode == 0 else {}
+    ok(z and z["own_size"].tolist() == [[450, 800], [800, 450], [450, 800]] and z["resize"].shape == (3, 2) and
+       z["resize"][2].tolist() == [0.9, 0.88] and np.allclose(z["crop"][1], [0, 996, 704, 1252]),
+       "a rig of three sizes as arrays", made.stderr)
+    grid = grid_of("rig.json")
+    ok(np.array_equal(grid, grid_of("rig.npz")), "which give the same grid")
+    moved = dict(scene["cameras"][1])
+    put(image_px=[800, 450], center_px=[400, 225], resize=scene["frustum"]["resize"], crop_px=[0, 140])
+    ok(not np.array_equal(grid, grid_of("rig.json")) and moved["resize"] != scene["frustum"]["resize"],
+       "another than that of one size")
+    put(image_px=[450, 280])
+    said("an image without the rows of its crop", "$.cameras[1]", "camera 'front'", "rows 996 to 1252")
+    put(resize=[1, 2, 3])
+    said("three resizes", "$.cameras[1].resize", "1 to 2 numbers")
+    put(resize="wide")
+    said("a word", "$.cameras[1].resize", "a string")
+    put(crop_px=[0])
+    said("half a crop", "$.cameras[1].crop_px", "has 1 elements, must have 2")
+    put(image_px=[0, 450])
+    said("no columns", "$.cameras[1].image_px[0]", "0 is outside 1")
+
+
+arrays = rig()
+test_forms()
+test_photographs()
+test_refused()
+test_json()
+done()

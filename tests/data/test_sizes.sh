@@ -1,0 +1,7 @@
+#!/bin/sh
+# Cameras of different sizes: one input size, but an image, a resize and a crop of each. The grid and
+# the photographs beside NumPy that shares no code with bevscope; what is refused.
+. "${SRCDIR:-.}/tests/support/tap.sh"
+tap_python numpy "NumPy (python3-numpy)"
+tap_folder
+tap_in_python test_sizes.py
