@@ -293,11 +293,18 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
     app_word(app, "rounding", options->rounding);
     app_word(app, "lidar", options->lidar ? "on" : NULL);
     app_word(app, "camera", options->camera);
-    for (int i = 0; i < FAULTS; i++)
-        app_number(app, fault_infos[i].word, options->fault.each[i] != 0, options->fault.each[i]);
-    app_word(app, "dirty", options->dirty ? "on" : NULL);
     bool fault;
-    return select_fault(options, &fault, err);
+    if (!select_fault(options, &fault, err))
+        return false;
+    const char *camera = options->camera ? options->camera : "";
+    char control[APP_WORD];
+    for (int i = 0; i < FAULTS; i++) {
+        snprintf(control, sizeof control, "%s %.40s", fault_infos[i].word, camera);
+        app_number(app, control, options->fault.each[i] != 0, options->fault.each[i]);
+    }
+    snprintf(control, sizeof control, "dirty %.40s", camera);
+    app_word(app, control, options->dirty ? "on" : NULL);
+    return true;
 }
 
 bool select_fault(const Options *options, bool *fault, Err *err) {

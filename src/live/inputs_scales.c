@@ -45,11 +45,11 @@ static bool fits(const Calibration *calibration, const Job *job, int64_t channel
 
 static bool begin(LoadedScene *loaded, const Job *job, int64_t channels, Err *err) {
     const bool other = job->scales_scene != NULL;
-    const WorkloadOptions options = {
-        .temperature = other ? 0 : loaded->scene.temperature * job->temperature,
-        .channels = channels,
-        .outlier = job->outlier > 1 ? job->outlier : 0,
-        .sizes = other ? (OperatorChange){.points = 0} : loaded->sizes};
+    const WorkloadOptions options = {.temperature = other ? 0 : job->temperature,
+                                     .channels = channels,
+                                     .outlier = job->outlier > 1 ? job->outlier : 0,
+                                     .sizes =
+                                         other ? (OperatorChange){.points = 0} : loaded->sizes};
     calibration_free(loaded->calibration);
     Calibration *made = loaded->calibration = calloc(1, sizeof *made);
     if (!made)

@@ -12,8 +12,6 @@
 #include <string.h>
 
 static bool override_scene(Scene *scene, const WorkloadOptions *options, Err *err) {
-    if (options->temperature > 0)
-        scene->temperature = options->temperature;
     if (options->channels > 0 && options->channels != scene->channels) {
         if (!scene->has_world)
             return err_set(err, ERR_USAGE, scene->name, "leave --channels out",
@@ -43,11 +41,12 @@ static bool use_photo_features(Workload *workload, Err *err) {
 /* The features of the moment that the workload is at, rendered or of the file. */
 static bool take_features(Workload *workload, Err *err) {
     Scene *scene = &workload->scene;
+    const double times = workload->options.temperature;
     const FeaturesRequest request = {.rig = &scene->rig,
                                      .world = &scene->world,
                                      .channels = scene->channels,
                                      .seed = scene->seed,
-                                     .temperature = scene->temperature,
+                                     .temperature = scene->temperature * (times > 0 ? times : 1),
                                      .time_s = workload_time_s(workload),
                                      .rays = sub_rays_full};
     if (!scene->has_world)

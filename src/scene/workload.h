@@ -10,7 +10,7 @@
 /* What a caller can change in a scene. Zeroed fields change nothing. */
 typedef struct {
     double time_s;      /* moment of a moving world */
-    double temperature; /* of the depth distribution; 0: the scene's own */
+    double temperature; /* of the depth distribution, times the scene's own; 0: 1 */
     int64_t channels;   /* 0: the scene's own; only world scenes can change it */
     OperatorChange sizes; /* only operator scenes can change them */
     double evenness;    /* of the intervals: scatter_even() */

@@ -6,7 +6,8 @@
 
 #define SPEED_MAX       8.0
 #define STEP_S          0.1
-#define TEMPERATURE_MAX 8.0
+#define TEMPERATURE_MAX        8.0   /* of steps, */
+#define OPTION_TEMPERATURE_MAX 100.0 /* of words, as --temperature has it */
 #define EVENNESS_STEP   0.25
 #define PRUNE_LEAST     1e-4
 #define SKEW_STEP       0.25
@@ -181,7 +182,8 @@ unsigned control_temperature(State *state, const Command *command) {
     double next = control_scaled(command, now, step);
     /* Repeated steps by a square root leave rounding errors: as rendered is exactly 1. */
     next = fabs(next - 1) < 1e-6 ? 1 : next;
-    state->job.temperature = clamp(next, 1 / TEMPERATURE_MAX, TEMPERATURE_MAX);
+    double most = command->step ? TEMPERATURE_MAX : OPTION_TEMPERATURE_MAX;
+    state->job.temperature = clamp(next, 1 / most, most);
     SAY(state, command->action, "depth temperature %.2f (%s)", state->job.temperature,
         next > 1   ? "smears"
         : next < 1 ? "sharpens"
@@ -347,10 +349,22 @@ unsigned control_rounding(State *state, const Command *command) {
     return control_changed_and_told(state);
 }
 
+/* By name, or by number from 0. -1, and a line in the log: there is none. */
+static int pick_camera(State *state, const Command *command) {
+    char *end;
+    long number = strtol(command->argument, &end, 10);
+    bool is_number = end != command->argument && !*end;
+    for (int i = 0; i < state->scene.camera_count; i++)
+        is_number = is_number && strcmp(state->scene.cameras[i], command->argument);
+    return is_number && number >= 0 && number < state->scene.camera_count
+               ? (int)number
+               : control_pick(state, command, state->camera);
+}
+
 unsigned control_camera(State *state, const Command *command) {
     if (camera_missing(state, command->action))
         return STEP_REDRAW;
-    int camera = control_pick(state, command, state->camera);
+    int camera = pick_camera(state, command);
     if (camera < 0)
         return STEP_REDRAW;
     state->camera = camera;
@@ -366,7 +380,7 @@ static bool take_camera(State *state, const Command *from, Command *command) {
     Command camera = {.action = ACTION_CAMERA};
     snprintf(camera.argument, sizeof camera.argument, "%.*s", (int)(space - from->argument),
              from->argument);
-    int found = control_pick(state, &camera, state->camera);
+    int found = pick_camera(state, &camera);
     state->camera = found < 0 ? state->camera : found;
     snprintf(command->argument, sizeof command->argument, "%s", space + 1);
     return found >= 0;

@@ -17,7 +17,7 @@ static const char *broken_invariant(const State *state) {
     if (state->view < 0 || state->view >= state->menu.views.count || state->colormap < 0 ||
         state->colormap >= state->menu.colormaps.count)
         return "a view or colour map out of the menu";
-    if (!(job->time_s >= 0) || !(job->temperature >= 0.125 && job->temperature <= 8))
+    if (!(job->time_s >= 0) || !(job->temperature >= 0.01 && job->temperature <= 100))
         return "time or temperature";
     if (!(job->outlier >= 1 && job->outlier <= FEATURES_MAX_OUTLIER))
         return "an outlier out of its range";

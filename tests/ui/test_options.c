@@ -1,0 +1,130 @@
+/* Options of the command line have two ways to a grid: a workload, which snapshot, verify and bench
+ * pool, and words of the App, which the display pools. Both give the same bits. */
+#include "src/app/app.h"
+#include "src/cli/selection.h"
+#include "src/live/pipeline.h"
+#include "tests/support/tap.h"
+
+#include <unistd.h>
+
+static char scene[] = "/tmp/options-XXXXXX.json";
+
+/* The intersection with a quarter of its pixels, cells and depths on each side, and a temperature
+ * of its own. */
+static void write_scene(void) {
+    char command[1024];
+    int file = mkstemps(scene, 5);
+    snprintf(command, sizeof command,
+             "sed -e 's/\"resize\": 0.44/\"resize\": 0.11/; s/\\[704, 256\\]/[176, 64]/' -e "
+             "'s/\"crop_px\": \\[0, 140\\]/\"crop_px\": [0, 35]/; s/\\[1, 60, 1\\]/[1, 60, 4]/' -e "
+             "'s/\"features\": \\[44, 16\\]/\"features\": [11, 4]/; s/\\[200, 200\\]/[50, 50]/' -e "
+             "'s/\"depth_temperature\": 1/\"depth_temperature\": 0.5/; s/ls\": 80/ls\": 16/' "
+             "'%s/samples/intersection.json' >%s",
+             getenv("BEVSCOPE_DATA"), scene);
+    tap_need(file >= 0 && system(command) == 0, "a scene");
+    close(file);
+}
+
+static Options parsed(const char *line) {
+    static char text[256];
+    char *words[32] = {"bevscope", "live", scene, "--kernel", "cpu_v2"}, *rest = text;
+    int count = 5;
+    Options options;
+    Err err;
+    snprintf(text, sizeof text, "%s", line);
+    while ((words[count] = strsep(&rest, " ")))
+        count += *words[count] != '\0';
+    tap_need(options_parse(&options, count, words, &err), line);
+    return options;
+}
+
+static bool same(const void *a, const void *b, int64_t count) {
+    return !memcmp(a, b, (size_t)count * sizeof(int32_t));
+}
+
+static bool same_map(const BevMap *a, const BevMap *b) {
+    return a->points == b->points && a->intervals == b->intervals &&
+           same(a->ranks_depth, b->ranks_depth, a->points) &&
+           same(a->ranks_feat, b->ranks_feat, a->points) &&
+           same(a->ranks_bev, b->ranks_bev, a->points) &&
+           same(a->interval_starts, b->interval_starts, a->intervals) &&
+           !a->weights == !b->weights && (!a->weights || same(a->weights, b->weights, a->points));
+}
+
+static void compare(const Options *options, const FrameInputs *shown, const char *line) {
+    const WorkloadOptions opened = select_workload(options);
+    const KernelConfig *config = &shown->pooled->config;
+    Workload workload;
+    Pooled pooled;
+    Err err;
+    tap_need(select_open(&workload, scene, &opened, &err), "a workload");
+    bool ok = select_use_fault(options, &workload, &err) &&
+              pooled_run(&pooled, &workload, scene, *config, LATENCY_OFF, NULL, &err);
+    const BevShape *shape = &workload.scene.shape;
+    const Features *a = &workload.features, *b = &shown->features->values;
+    tap_need(ok && shape->channels == shown->features->shape.channels, "a grid");
+    tap_ok(same(a->depth, b->depth, (int64_t)features_depth_count(shape)) &&
+               same(a->feat, b->feat, (int64_t)features_feat_count(shape)),
+           "%s: depth and features", line);
+    tap_ok(same_map(&pooled.problem.view.map, &shown->map->map), "%s: the map", line);
+    tap_ok(same(pooled.values, shown->pooled->values, shape->nx * shape->ny * shape->channels),
+           "%s: the grid", line);
+    pooled_free(&pooled);
+    workload_close(&workload);
+}
+
+/* The state of the words, and what the display then pools. */
+static const FrameInputs *show(const Options *options, Pipeline *pipeline, State *state) {
+    static AppMenu menu;
+    static LiveData live;
+    AppOptions words = {.scene = scene};
+    const PipelineNeeds needs = {.fp64_original = false};
+    Err err;
+    app_menu_open(&menu, 1u << BEV_CPU);
+    state_init(state, &menu.menu, app_menu_scene(&menu, scene));
+    state->job.time_s = options->time_s;
+    live_init(&live);
+    tap_need(select_words(options, menu.menu.where, &words, &err) &&
+                 pipeline_run(pipeline, state, needs, &live, &err) == PIPELINE_DONE,
+             "the scene");
+    state_step(state,
+               &(Event){.kind = EVENT_FRAME, .scene = &pipeline_inputs(pipeline)->scene->facts});
+    for (int i = 0; i < words.word_count; i++) {
+        char why[200];
+        Event event = {.kind = EVENT_COMMAND};
+        tap_need(keys_parse(words.words[i], &event.command, why, sizeof why), words.words[i]);
+        state_step(state, &event);
+    }
+    tap_need(pipeline_run(pipeline, state, needs, &live, &err) == PIPELINE_DONE, "a frame");
+    return pipeline_inputs(pipeline);
+}
+
+TAP_SUITE(options_agree) {
+    static const char *const lines[] = {"--dtype bf16",
+                                        "--temperature 20 --dtype fp8",
+                                        "--align bilinear --time 3",
+                                        "--channels 8 --outlier 20",
+                                        "--prune 0.02 --evenness 0.5",
+                                        "--prune top3 --align bilinear --dtype int8",
+                                        "--rounding truncate",
+                                        "--camera front --yaw 3 --pitch 1 --roll -2 --height 0.3",
+                                        "--camera 1 --shift-x 0.5 --shift-y 0.2 --focal 3",
+                                        "--camera back --delay 700 --time 2",
+                                        "--camera front --dirty --evenness 1"};
+    static State state;
+    Pipeline *pipeline;
+    Err err;
+    write_scene();
+    tap_need(pipeline_open(&pipeline, &err), "a pipeline");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const Options options = parsed(lines[i]);
+        compare(&options, show(&options, pipeline, &state), lines[i]);
+    }
+    const Options nobody = parsed("--camera nobody --yaw 3 --dirty");
+    show(&nobody, pipeline, &state);
+    tap_ok(state.job.camera_mask == UINT32_MAX &&
+               camera_error_equal(&state.job.camera_errors[0], &(CameraError){.yaw_deg = 0}),
+           "the fault of a camera that is not there is no other camera's");
+    pipeline_close(pipeline);
+    unlink(scene);
+}
