@@ -25,9 +25,9 @@ static void write_scene(void) {
     close(file);
 }
 
-static Options parsed(const char *line) {
+static Options parsed(const char *name, const char *line) {
     static char text[256];
-    char *words[32] = {"bevscope", "live", scene, "--kernel", "cpu_v2"}, *rest = text;
+    char *words[32] = {"bevscope", "live", (char *)name, "--kernel", "cpu_v2"}, *rest = text;
     int count = 5;
     Options options;
     Err err;
@@ -54,12 +54,14 @@ static bool same_map(const BevMap *a, const BevMap *b) {
 static void compare(const Options *options, const FrameInputs *shown, const char *line) {
     const WorkloadOptions opened = select_workload(options);
     const KernelConfig *config = &shown->pooled->config;
+    const char *name = options->arguments[0];
     Workload workload;
     Pooled pooled;
     Err err;
-    tap_need(select_open(&workload, scene, &opened, &err), "a workload");
+    tap_need(select_open(&workload, name, &opened, &err), "a workload");
+
     bool ok = select_use_fault(options, &workload, &err) &&
-              pooled_run(&pooled, &workload, scene, *config, LATENCY_OFF, NULL, &err);
+              pooled_run(&pooled, &workload, name, *config, LATENCY_OFF, NULL, &err);
     const BevShape *shape = &workload.scene.shape;
     const Features *a = &workload.features, *b = &shown->features->values;
     tap_need(ok && shape->channels == shown->features->shape.channels, "a grid");
@@ -77,11 +79,11 @@ static void compare(const Options *options, const FrameInputs *shown, const char
 static const FrameInputs *show(const Options *options, Pipeline *pipeline, State *state) {
     static AppMenu menu;
     static LiveData live;
-    AppOptions words = {.scene = scene};
+    AppOptions words = {.scene = options->arguments[0]};
     const PipelineNeeds needs = {.fp64_original = false};
     Err err;
     app_menu_open(&menu, 1u << BEV_CPU);
-    state_init(state, &menu.menu, app_menu_scene(&menu, scene));
+    state_init(state, &menu.menu, app_menu_scene(&menu, words.scene));
     state->job.time_s = options->time_s;
     live_init(&live);
     tap_need(select_words(options, menu.menu.where, &words, &err) &&
@@ -110,17 +112,19 @@ TAP_SUITE(options_agree) {
                                         "--camera front --yaw 3 --pitch 1 --roll -2 --height 0.3",
                                         "--camera 1 --shift-x 0.5 --shift-y 0.2 --focal 3",
                                         "--camera back --delay 700 --time 2",
-                                        "--camera front --dirty --evenness 1"};
+                                        "--camera front --dirty --evenness 1",
+                                        "--points 5000 --skew 0.3"};
     static State state;
     Pipeline *pipeline;
     Err err;
     write_scene();
     tap_need(pipeline_open(&pipeline, &err), "a pipeline");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        const Options options = parsed(lines[i]);
+        const bool operator= strstr(lines[i], "--points") != NULL;
+        const Options options = parsed(operator? "histogram" : scene, lines[i]);
         compare(&options, show(&options, pipeline, &state), lines[i]);
     }
-    const Options nobody = parsed("--camera nobody --yaw 3 --dirty");
+    const Options nobody = parsed(scene, "--camera nobody --yaw 3 --dirty");
     show(&nobody, pipeline, &state);
     tap_ok(state.job.camera_mask == UINT32_MAX &&
                camera_error_equal(&state.job.camera_errors[0], &(CameraError){.yaw_deg = 0}),
