@@ -2,7 +2,6 @@
 
 #include "config.h"
 #include "kernels/clean.h"
-#include "kernels/codec.h"
 #include "src/app/app.h"
 #include "src/base/progress.h"
 #include "src/scene/scatter.h"
@@ -496,13 +495,8 @@ bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelCon
     if (!workload_problem(workload, config.dtype, config.align, &pooled->problem, err) ||
         !pooled_launch(pooled, workload, scene, latency, recorded, err))
         return false;
-    BevTensor out = pooled->problem.view.out;
-    pooled->values = malloc((size_t)(out.rows * out.row_len) * sizeof *pooled->values);
-    if (!pooled->values)
-        return err_set(err, ERR_FAILED, "output", "choose a smaller scene", "out of memory");
-    out.data = pooled->codes;
-    bev_tensor_decode(&out, 0, out.rows, pooled->values);
-    return true;
+    pooled->values = tensor_decoded(&pooled->problem.view.out, pooled->codes, err);
+    return pooled->values != NULL;
 }
 
 void pooled_free(Pooled *pooled) {

@@ -1,6 +1,5 @@
 #include "src/cli/snapshot_backward.h"
 
-#include "kernels/codec.h"
 #include "src/view/bev/gradient_strip.h"
 
 #include <math.h>
@@ -116,18 +115,6 @@ static bool make_loss(SnapshotBackward *backward, const BackwardInput *input, Er
 
 /* ---- the gradients --------------------------------------------------------------------------- */
 
-/* A gradient as stored at `codes`, decoded. */
-static float *decoded(const BevTensor *like, const void *codes, Err *err) {
-    BevTensor tensor = *like;
-    float *values = malloc((size_t)(like->rows * like->row_len) * sizeof *values);
-    tensor.data = (void *)codes;
-    if (values)
-        bev_tensor_decode(&tensor, 0, like->rows, values);
-    else
-        err_set(err, ERR_FAILED, "gradients", "choose a smaller scene", "out of memory");
-    return values;
-}
-
 /* The depth of the strongest pixel and its gradient, one number for each bin, and which bins fall
  * into a cell of the loss. */
 static bool take_bins(SnapshotBackward *backward, const float *depth, Err *err) {
@@ -135,7 +122,7 @@ static bool take_bins(SnapshotBackward *backward, const float *depth, Err *err) 
     const BevMap *map = &view->map;
     FigureBackward *figure = &backward->figure;
     int64_t plane = view->shape.feat_h * view->shape.feat_w, bins = view->shape.depth_bins;
-    float *grads = decoded(&view->grad_depth, backward->run.codes, err);
+    float *grads = tensor_decoded(&view->grad_depth, backward->run.codes, err);
     figure->depth = backward->bins = malloc((size_t)bins * 2 * sizeof *backward->bins);
     figure->grad_depth = backward->bins + bins;
     figure->reaches = backward->reaches = calloc((size_t)bins, 1);
@@ -158,7 +145,8 @@ static bool take_bins(SnapshotBackward *backward, const float *depth, Err *err) 
 static bool decode(SnapshotBackward *backward, const BackwardInput *input, Err *err) {
     const BevProblem *view = &backward->run.problem.view;
     const char *codes = backward->run.codes;
-    float *grads = decoded(&view->grad_feat, codes + bev_tensor_bytes(&view->grad_depth), err);
+    float *grads =
+        tensor_decoded(&view->grad_feat, codes + bev_tensor_bytes(&view->grad_depth), err);
     backward->strength = grads ? gradient_strengths(&view->shape, grads, err) : NULL;
     free(grads);
     if (!backward->strength)

@@ -1,7 +1,6 @@
 /* The loss on some cells, and its gradients: which pixels and depths feed these cells. The loss's
  * gradient with respect to the grid is the pooled features in these cells; the selected kernel
  * computes the two other gradients from it. */
-#include "kernels/codec.h"
 #include "src/base/ref.h"
 #include "src/live/inputs.h"
 
@@ -98,24 +97,15 @@ static bool run(Runner *runner, const Gradients *made, Err *err) {
     return ready && session_run(runner->session, err);
 }
 
-static float *decoded(const BevTensor *like, const uint8_t *codes) {
-    BevTensor tensor = *like;
-    float *values = malloc((size_t)(like->rows * like->row_len) * sizeof *values);
-    tensor.data = (void *)codes;
-    if (values)
-        bev_tensor_decode(&tensor, 0, like->rows, values);
-    return values;
-}
-
 static bool read_back(Runner *runner, Gradients *made, Err *err) {
     const BevProblem *view = &runner->problem.view;
     const void *codes;
     if (!session_output(runner->session, &codes, err))
         return false;
-    made->grad_depth = decoded(&view->grad_depth, codes);
-    made->grad_feat =
-        decoded(&view->grad_feat, (const uint8_t *)codes + bev_tensor_bytes(&view->grad_depth));
-    return (made->grad_depth && made->grad_feat) || inputs_no_memory("gradients", err);
+    const void *feat = (const uint8_t *)codes + bev_tensor_bytes(&view->grad_depth);
+    made->grad_depth = tensor_decoded(&view->grad_depth, codes, err);
+    made->grad_feat = tensor_decoded(&view->grad_feat, feat, err);
+    return made->grad_depth && made->grad_feat;
 }
 
 void inputs_gradients(Runner *runner, Gradients *made) {

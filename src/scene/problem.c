@@ -295,13 +295,25 @@ bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype,
 
 enum { OUT_ROWS = 256 }; /* rows that a thread decodes at a time */
 
-void problem_output(const BevProblem *problem, const void *codes, float *values) {
-    BevTensor out = problem->out;
-    out.data = (void *)codes;
+static void decode(BevTensor tensor, const void *codes, float *values) {
+    tensor.data = (void *)codes;
 #pragma omp parallel for schedule(static)
-    for (int64_t row = 0; row < out.rows; row += OUT_ROWS)
-        bev_tensor_decode(&out, row, out.rows - row < OUT_ROWS ? out.rows - row : OUT_ROWS,
-                          values + row * out.row_len);
+    for (int64_t row = 0; row < tensor.rows; row += OUT_ROWS)
+        bev_tensor_decode(&tensor, row, tensor.rows - row < OUT_ROWS ? tensor.rows - row : OUT_ROWS,
+                          values + row * tensor.row_len);
+}
+
+void problem_output(const BevProblem *problem, const void *codes, float *values) {
+    decode(problem->out, codes, values);
+}
+
+float *tensor_decoded(const BevTensor *like, const void *codes, Err *err) {
+    float *values = malloc((size_t)(like->rows * like->row_len) * sizeof *values);
+    if (values)
+        decode(*like, codes, values);
+    else
+        err_set(err, ERR_FAILED, "output", "choose a smaller scene", "out of memory");
+    return values;
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */

@@ -84,3 +84,6 @@ bool problem_pool(const BevKernel *kernel, const BevProblem *problem, Err *err);
 
 /* Decodes `codes`, an output of the problem, into `values`, FP32 (ny, nx, channels). */
 void problem_output(const BevProblem *problem, const void *codes, float *values);
+
+/* The same of any tensor like `like`, stored at `codes`. The caller frees. NULL: no memory. */
+float *tensor_decoded(const BevTensor *like, const void *codes, Err *err);
