@@ -4,7 +4,7 @@
 #include "src/accuracy/verify.h"
 #include "src/base/clock.h"
 #include "src/run/bench.h"
-#include "tests/support/tap.h"
+#include "tests/support/scenes.h"
 
 #include <math.h>
 #include <time.h>
@@ -148,20 +148,16 @@ ROW(waiting, .launch = launch_waiting);
 
 static void test_waiting(void) {
     Timing timing = {0};
-    Session *session = NULL;
-    Workload workload;
-    HostProblem problem = {0};
+    Session *session;
     Err err = {0};
-    bool ok = workload_open(&workload, "toy", NULL, &err) &&
-              workload_problem(&workload, BEV_FP32, BEV_NEAREST, &problem, &err) &&
-              session_open(&session, &kernel_waiting, &problem.view, &err) &&
+    OpenProblem *opened = open_problem("toy", BEV_FP32, BEV_NEAREST, 0, BEV_FORWARD);
+    bool ok = session_open(&session, &kernel_waiting, opened->view, &err) &&
               session_time(session, CACHE_WARM, &toy_plan.timing, &timing, &err);
     tap_ok(ok && timing.median_us >= 1000 && !timing.settled,
            "launches that wait for a core, however evenly, did not settle: %.0f us",
            timing.median_us);
     session_close(session);
-    problem_free(&problem);
-    workload_close(&workload);
+    close_problem(opened);
 }
 
 static void test_join(void) {
@@ -196,15 +192,11 @@ static void test_verify(void) {
            "verify: the kernel that refuses is skipped, the others are judged: %s", err.what);
     Session *session;
     char reason[REFUSAL_SIZE];
-    Workload workload;
-    HostProblem problem = {0};
-    ok = workload_open(&workload, "toy", NULL, &err) &&
-         workload_problem(&workload, BEV_FP32, BEV_NEAREST, &problem, &err);
-    tap_ok(ok && !session_open_or_skip(&session, &kernel_greedy, &problem.view, reason, &err) &&
+    OpenProblem *opened = open_problem("toy", BEV_FP32, BEV_NEAREST, 0, BEV_FORWARD);
+    tap_ok(!session_open_or_skip(&session, &kernel_greedy, opened->view, reason, &err) &&
                err.kind == ERR_FAILED && !reason[0],
            "a lack of memory is no refusal: %s", err.what);
-    problem_free(&problem);
-    workload_close(&workload);
+    close_problem(opened);
 }
 
 TAP_SUITE(bench) {

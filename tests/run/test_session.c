@@ -5,11 +5,8 @@
 #endif
 
 #include "src/run/backend.h"
-#include "src/accuracy/cases.h"
 #include "tests/support/guard.h"
-#include "kernels/codec.h"
-#include "src/scene/problem.h"
-#include "tests/support/tap.h"
+#include "tests/support/judged.h"
 
 #include <math.h>
 #include <time.h>
@@ -17,15 +14,8 @@
 #include <omp.h>
 #endif
 
-/* ---- a problem ------------------------------------------------------------------------------- */
-
 static CaseData data;
-
-static bool encode(HostProblem *problem, BevDtype dtype) {
-    Err err;
-    return problem_encode(problem, &data.shape, dtype, BEV_NEAREST, &data.features, &data.map,
-                          &err);
-}
+static Err error; /* why a step failed */
 
 /* ---- kernels of the test's own -------------------------------------------------------------- */
 
@@ -104,25 +94,24 @@ static void test_run(const HostProblem *problem) {
     unsigned char *codes = malloc(count), *again = malloc(count);
     Guarded guarded;
     Session *session = NULL;
-    Err err;
-    bool opened = guard_init(&guarded, &problem->view) &&
-                  session_open(&session, bev_kernel_find("cpu_v3"), &guarded.view, &err);
-    if (tap_ok(opened, "a session opens")) {
-        session_poison(session, &err);
-        session_read(session, codes, &err);
-        tap_ok(all_bytes(codes, count, 0xff), "poison is in every byte of the output");
-        session_run(session, &err);
-        session_read(session, codes, &err);
-        int64_t nans = 0;
-        for (int64_t i = 0; i < data.shape.nx * data.shape.ny * data.shape.channels; i++)
-            nans += isnan(((float *)codes)[i]);
-        tap_ok(nans == 0, "a run leaves none of it");
-        session_poison(session, &err);
-        session_run(session, &err);
-        session_read(session, again, &err);
-        tap_ok(!memcmp(codes, again, count), "two runs give the same bits");
-        tap_ok(!guard_changed(&guarded) && !guard_broken(&guarded), "inputs are untouched");
-    }
+    tap_ok(guard_init(&guarded, &problem->view) &&
+               session_open(&session, bev_kernel_find("cpu_v3"), &guarded.view, &error),
+           "a session opens");
+    tap_need(session != NULL, error.what);
+    session_poison(session, &error);
+    session_read(session, codes, &error);
+    tap_ok(all_bytes(codes, count, 0xff), "poison is in every byte of the output");
+    session_run(session, &error);
+    session_read(session, codes, &error);
+    int64_t nans = 0;
+    for (int64_t i = 0; i < data.shape.nx * data.shape.ny * data.shape.channels; i++)
+        nans += isnan(((float *)codes)[i]);
+    tap_ok(nans == 0, "a run leaves none of it");
+    session_poison(session, &error);
+    session_run(session, &error);
+    session_read(session, again, &error);
+    tap_ok(!memcmp(codes, again, count), "two runs give the same bits");
+    tap_ok(!guard_changed(&guarded) && !guard_broken(&guarded), "inputs are untouched");
     session_close(session);
     session_close(NULL);
     guard_free(&guarded);
@@ -150,14 +139,13 @@ static Features later_features(void) {
 /* Whether a session that was opened on other values gives the same bits as `want`. */
 static bool updated_gives(const BevKernel *kernel, BevDtype dtype, const Features *later,
                           const void *want) {
-    HostProblem problem;
+    HostProblem problem = case_problem(&data, dtype, BEV_NEAREST);
     Session *session;
-    Err err;
     const void *got;
-    bool ok = encode(&problem, dtype) && session_open(&session, kernel, &problem.view, &err) &&
-              session_run(session, &err) && problem_update(&problem, later, &err) &&
-              session_update(session, &err) && session_poison(session, &err) &&
-              session_run(session, &err) && session_output(session, &got, &err) &&
+    bool ok = session_open(&session, kernel, &problem.view, &error) &&
+              session_run(session, &error) && problem_update(&problem, later, &error) &&
+              session_update(session, &error) && session_poison(session, &error) &&
+              session_run(session, &error) && session_output(session, &got, &error) &&
               !memcmp(got, want, bev_tensor_bytes(&problem.view.out));
     session_close(session);
     problem_free(&problem);
@@ -165,45 +153,37 @@ static bool updated_gives(const BevKernel *kernel, BevDtype dtype, const Feature
 }
 
 static void test_update(BevDtype dtype) {
-    Features later = later_features();
-    HostProblem fresh;
-    Err err;
-    bool ok = problem_encode(&fresh, &data.shape, dtype, BEV_NEAREST, &later, &data.map, &err);
-    void *want = malloc(bev_tensor_bytes(&fresh.view.out));
+    CaseData later = data;
+    later.features = later_features();
+    HostProblem fresh = case_problem(&later, dtype, BEV_NEAREST);
     int good = 0, tried = 0;
-    for (int i = 0; ok && bev_kernels[i]; i++) {
-        Session *session;
+    for (int i = 0; bev_kernels[i]; i++) {
         if (bev_kernels[i]->where != BEV_CPU || !bev_kernels[i]->deterministic ||
             bev_unsupported(bev_kernels[i], &fresh.view))
             continue;
-        ok = session_open(&session, bev_kernels[i], &fresh.view, &err) &&
-             session_run(session, &err) && session_read(session, want, &err);
-        session_close(session);
-        good += ok && updated_gives(bev_kernels[i], dtype, &later, want);
+        judged_run(bev_kernels[i], &fresh.view);
+        good += updated_gives(bev_kernels[i], dtype, &later.features, fresh.view.out.data);
         tried++;
     }
-    tap_ok(ok && tried >= 3 && good == tried,
+    tap_ok(tried >= 3 && good == tried,
            "%s: later values give the bits of a fresh session, %d of %d kernels",
            bev_dtypes[dtype].name, good, tried);
-    free(want);
     problem_free(&fresh);
-    free(later.depth);
-    free(later.feat);
+    free(later.features.depth);
+    free(later.features.feat);
 }
 
 static void test_meddling(const HostProblem *problem) {
     BevKernel kernel = kernel_of(meddling_launch);
     Guarded guarded;
     Session *session = NULL;
-    Err err;
-    if (tap_ok(guard_init(&guarded, &problem->view) &&
-                   session_open(&session, &kernel, &guarded.view, &err),
-               "a session opens whose kernel changes an input")) {
-        session_run(session, &err);
-        tap_ok(guard_changed(&guarded) != NULL, "one bit changed in an input is noticed");
-        session_run(session, &err);
-        tap_ok(guard_changed(&guarded) == NULL, "and that it is changed back");
-    }
+    tap_ok(guard_init(&guarded, &problem->view) &&
+               session_open(&session, &kernel, &guarded.view, &error),
+           "a session opens whose kernel changes an input");
+    session_run(session, &error);
+    tap_ok(guard_changed(&guarded) != NULL, "one bit changed in an input is noticed");
+    session_run(session, &error);
+    tap_ok(guard_changed(&guarded) == NULL, "and that it is changed back");
     session_close(session);
     guard_free(&guarded);
 }
@@ -235,23 +215,20 @@ static void test_threads(void) {
     const char *const names[] = {"cpu_v2", "cpu_v2_do", "cpu_v3", "cpu_v4"};
     int before = omp_get_max_threads(), different = 0, runs = 0;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
-        HostProblem problem;
-        if (!tap_ok(encode(&problem, (BevDtype)dtype), "%s encodes", bev_dtypes[dtype].name))
-            continue;
+        HostProblem problem = case_problem(&data, (BevDtype)dtype, BEV_NEAREST);
         size_t count = bev_tensor_bytes(&problem.view.out);
         void *first = malloc(count), *codes = malloc(count);
         for (int i = 0; i < 4; i++)
             for (int threads = 1; threads <= 5; threads += 2) {
                 Session *session;
-                Err err;
                 omp_set_num_threads(threads);
-                if (!session_open(&session, bev_kernel_find(names[i]), &problem.view, &err))
+                if (!session_open(&session, bev_kernel_find(names[i]), &problem.view, &error))
                     continue;
                 omp_set_num_threads(threads + 1); /* between prepare and launch */
-                session_poison(session, &err);
-                session_run(session, &err);
+                session_poison(session, &error);
+                session_run(session, &error);
                 bool begins = threads == 1 && (i == 0 || i == 3); /* V4 adds in another order */
-                session_read(session, begins ? first : codes, &err);
+                session_read(session, begins ? first : codes, &error);
                 different += !begins && memcmp(first, codes, count);
                 runs++;
                 session_close(session);
@@ -273,22 +250,21 @@ static void test_threads(void) {
 static void test_refusals(const HostProblem *problem) {
     BevKernel kernel = kernel_of(idle_launch);
     Session *session = (Session *)&kernel;
-    Err err;
     kernel.dtypes = 0;
-    tap_ok(!session_open(&session, &kernel, &problem->view, &err) && !session &&
-               err.kind == ERR_FAILED && err.what[0],
-           "an unsupported format is refused: %s", err.what);
+    tap_ok(!session_open(&session, &kernel, &problem->view, &error) && !session &&
+               error.kind == ERR_FAILED && error.what[0],
+           "an unsupported format is refused: %s", error.what);
     kernel = kernel_of(idle_launch);
     kernel.prepare = failing_prepare;
     kernel.release = no_release;
-    tap_ok(!session_open(&session, &kernel, &problem->view, &err) && !session &&
-               !strcmp(err.what, "no plan today"),
+    tap_ok(!session_open(&session, &kernel, &problem->view, &error) && !session &&
+               !strcmp(error.what, "no plan today"),
            "a failing prepare step is reported");
 #ifndef HAVE_CUDA
     kernel = kernel_of(idle_launch);
     kernel.where = BEV_CUDA;
-    tap_ok(!session_open(&session, &kernel, &problem->view, &err) && err.kind == ERR_DEVICE,
-           "a device that is not there is refused as such: %s", err.what);
+    tap_ok(!session_open(&session, &kernel, &problem->view, &error) && error.kind == ERR_DEVICE,
+           "a device that is not there is refused as such: %s", error.what);
 #endif
 }
 
@@ -323,28 +299,34 @@ static void test_summary(void) {
            "one sample is a summary too");
 }
 
+/* A session of a kernel of the test's own, and its time with these options. */
+static Session *timed(BevKernel *kernel, const HostProblem *problem, const TimingOptions *options,
+                      Timing *timing) {
+    Session *session;
+    idle_launches = prepares = 0;
+    tap_need(session_open(&session, kernel, &problem->view, &error), error.what);
+    tap_need(session_time(session, CACHE_WARM, options, timing, &error), error.what);
+    return session;
+}
+
 static void test_time(const HostProblem *problem) {
     const TimingOptions options = {.samples = 8, .min_warm_ms = 1, .max_s = 1};
     BevKernel kernel = kernel_of(sleep_launch);
     kernel.prepare = sleep_prepare;
     kernel.release = no_release;
-    Session *session;
     Timing warm, cold;
     double prepare_us = 0, again_us = 0;
-    Err err;
-    prepares = 0;
-    if (!tap_ok(session_open(&session, &kernel, &problem->view, &err) && prepares == 1,
-                "a sleeper opens, and prepares once"))
-        return;
-    bool ok = session_time(session, CACHE_WARM, &options, &warm, &err) &&
-              session_time(session, CACHE_COLD, &options, &cold, &err);
-    tap_ok(session_prepare_us(session, &prepare_us, &err) && prepare_us >= NAP_US && prepares <= 3,
+    Session *session = timed(&kernel, problem, &options, &warm);
+    tap_ok(prepares == 1, "a sleeper opens, and prepares once");
+    bool ok = session_time(session, CACHE_COLD, &options, &cold, &error);
+    tap_ok(session_prepare_us(session, &prepare_us, &error) && prepare_us >= NAP_US &&
+               prepares <= 3,
            "prepare took %.0f us of %d asleep", prepare_us, NAP_US);
     int taken = prepares;
-    tap_ok(session_prepare_us(session, &again_us, &err) && again_us == prepare_us &&
+    tap_ok(session_prepare_us(session, &again_us, &error) && again_us == prepare_us &&
                prepares == taken,
            "asked again, the same figure without another run");
-    tap_ok(ok && warm.median_us >= NAP_US && warm.inner == 1 && warm.samples >= 5 &&
+    tap_ok(warm.median_us >= NAP_US && warm.inner == 1 && warm.samples >= 5 &&
                warm.min_us <= warm.median_us && warm.median_us <= warm.p95_us &&
                warm.p95_us <= warm.p99_us,
            "warm: %.0f us of %d asleep", warm.median_us, NAP_US);
@@ -356,60 +338,32 @@ static void test_time(const HostProblem *problem) {
 static void test_short_launches(const HostProblem *problem) {
     const TimingOptions options = {.samples = 10, .min_warm_ms = 1, .max_s = 1};
     BevKernel kernel = kernel_of(idle_launch);
-    Session *session;
     Timing t;
     double prepare_us;
-    Err err;
-    if (!tap_ok(session_open(&session, &kernel, &problem->view, &err), "an idler opens"))
-        return;
-    idle_launches = 0;
-    bool ok = session_time(session, CACHE_WARM, &options, &t, &err);
-    tap_ok(ok && t.inner > 10 && t.median_us < 1 && idle_launches > t.inner * t.samples &&
-               session_prepare_us(session, &prepare_us, &err) && prepare_us == 0,
+    Session *session = timed(&kernel, problem, &options, &t);
+    tap_ok(t.inner > 10 && t.median_us < 1 && idle_launches > t.inner * t.samples &&
+               session_prepare_us(session, &prepare_us, &error) && prepare_us == 0,
            "launches too short for the clock are timed %d at a time", t.inner);
     session_close(session);
-}
-
-/* An interruption in the warm-up must not pass for a long launch. */
-static void test_interruption(const HostProblem *problem) {
-    const TimingOptions options = {.samples = 10, .min_warm_ms = 1, .max_s = 1};
-    BevKernel kernel = kernel_of(interrupted_launch);
-    Session *session;
-    Timing t;
-    Err err;
-    if (!tap_ok(session_open(&session, &kernel, &problem->view, &err), "one that is interrupted"))
-        return;
-    idle_launches = 0;
-    bool ok = session_time(session, CACHE_WARM, &options, &t, &err);
-    tap_ok(ok && t.inner > 10 && t.median_us < 1 && t.samples == options.samples,
-           "is timed like any other, %d launches at a time", t.inner);
-    session_close(session);
+    kernel = kernel_of(interrupted_launch);
+    session_close(timed(&kernel, problem, &options, &t));
+    tap_ok(t.inner > 10 && t.median_us < 1 && t.samples == options.samples,
+           "one interrupted in the warm-up is timed like any other, %d launches at a time",
+           t.inner);
 }
 
 static void test_time_limit(const HostProblem *problem) {
     const TimingOptions options = {.samples = 1000000, .min_warm_ms = 1, .max_s = 0.05};
     BevKernel kernel = kernel_of(sleep_launch);
-    Session *session;
     Timing t;
-    Err err;
-    if (!tap_ok(session_open(&session, &kernel, &problem->view, &err), "a slow one opens"))
-        return;
-    bool ok = session_time(session, CACHE_WARM, &options, &t, &err);
-    tap_ok(ok && t.samples >= 5 && t.samples < 100, "past max_s it stops at %d samples", t.samples);
-    session_close(session);
+    session_close(timed(&kernel, problem, &options, &t));
+    tap_ok(t.samples >= 5 && t.samples < 100, "past max_s it stops at %d samples", t.samples);
 }
 
 TAP_SUITE(session) {
-    Case c = case_at(0);
-    for (int i = 0; i < case_count() && strcmp(c.name, "ragged_c83"); i++)
-        c = case_at(i);
-    HostProblem fp32, nvfp4;
-    Err err;
-    if (!case_build(&c, BEV_NEAREST, 1, 1, &data, &err) || !encode(&fp32, BEV_FP32) ||
-        !encode(&nvfp4, BEV_NVFP4)) {
-        tap_ok(false, "a problem to run");
-        return;
-    }
+    data = open_case("ragged_c83", BEV_NEAREST, 1, 1);
+    HostProblem fp32 = case_problem(&data, BEV_FP32, BEV_NEAREST),
+                nvfp4 = case_problem(&data, BEV_NVFP4, BEV_NEAREST);
     test_run(&fp32);
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         test_update((BevDtype)dtype);
@@ -420,7 +374,6 @@ TAP_SUITE(session) {
     test_summary();
     test_time(&fp32);
     test_short_launches(&fp32);
-    test_interruption(&fp32);
     test_time_limit(&fp32);
     problem_free(&fp32);
     problem_free(&nvfp4);
