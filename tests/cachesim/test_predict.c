@@ -1,23 +1,16 @@
 /* The latency model: laws that it must obey, and its distance from what was recorded on an H200. */
 #include "src/cachesim/predict.h"
 #include "src/run/recorded.h"
-#include "src/scene/workload.h"
-#include "tests/support/tap.h"
+#include "tests/support/scenes.h"
 
 #include <math.h>
 #include <time.h>
 
-static void need(bool ok, const Err *err) {
-    if (ok)
-        return;
-    printf("Bail out! %s: %s\n", err->where, err->what);
-    exit(EXIT_FAILURE);
-}
+static Err err; /* why a step failed */
 
-static Profile profile_of(const char *kernel, const HostProblem *problem) {
-    Err err = {0};
+static Profile profile_of(const char *kernel, const BevProblem *problem) {
     Profile profile;
-    need(profile_make(bev_kernel_find(kernel), &problem->view, NULL, &profile, &err), &err);
+    need(profile_make(bev_kernel_find(kernel), problem, NULL, &profile, &err), &err);
     return profile;
 }
 
@@ -28,7 +21,7 @@ static double longest_part(const Prediction *p) {
     return longest;
 }
 
-static void test_laws(const HostProblem *problem) {
+static void test_laws(const BevProblem *problem) {
     Profile profile = profile_of("v3_large_l2", problem);
     double touched = (double)profile.whole.cold.touched * SECTOR;
     double before = INFINITY;
@@ -93,21 +86,16 @@ static const Recorded recorded[] = {
 enum { RECORDED = sizeof recorded / sizeof *recorded };
 
 static void predict_config(const char *config, double predicted[RECORDED]) {
-    Err err = {0};
-    Workload workload;
-    HostProblem problem;
-    need(workload_open(&workload, config, NULL, &err), &err);
-    need(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), &err);
+    OpenProblem *opened = open_problem(config, BEV_FP16, BEV_NEAREST, 0, BEV_FORWARD);
     for (int i = 0; i < RECORDED; i++) {
         if (strcmp(recorded[i].config, config))
             continue;
-        Profile profile = profile_of(recorded[i].kernel, &problem);
+        Profile profile = profile_of(recorded[i].kernel, opened->view);
         Prediction p = predict(&profile, gpu_find("h200"), true);
         predicted[i] = p.latency_us - (recorded[i].without_launch ? p.launch_us : 0);
         profile_free(&profile);
     }
-    problem_free(&problem);
-    workload_close(&workload);
+    close_problem(opened);
 }
 
 /* Of one configuration, or of all (NULL). */
@@ -164,14 +152,9 @@ enum { BACKWARD = sizeof backward / sizeof *backward };
 static void test_backward(void) {
     int close = 0;
     for (int i = 0; i < BACKWARD; i++) {
-        Err err = {0};
-        Workload workload;
-        HostProblem problem;
-        need(workload_open(&workload, backward[i].config, NULL, &err), &err);
-        need(workload_problem_backward(&workload, backward[i].dtype, backward[i].align, &problem,
-                                       &err),
-             &err);
-        Profile profile = profile_of(backward[i].kernel, &problem);
+        OpenProblem *opened =
+            open_problem(backward[i].config, backward[i].dtype, backward[i].align, 0, BEV_BACKWARD);
+        Profile profile = profile_of(backward[i].kernel, opened->view);
         Prediction p = predict(&profile, gpu_find("h200"), true);
         double error = p.latency_us / backward[i].us - 1;
         close += fabs(error) <= 0.3;
@@ -179,14 +162,13 @@ static void test_backward(void) {
                  backward[i].kernel, bev_dtypes[backward[i].dtype].title,
                  bev_aligns[backward[i].align].name, p.latency_us, backward[i].us, 100 * error);
         profile_free(&profile);
-        problem_free(&problem);
-        workload_close(&workload);
+        close_problem(opened);
     }
     tap_ok(10 * close >= 9 * BACKWARD, "backward within 30 %%: %d of %d", close, BACKWARD);
 }
 
 /* The one hardware counter that was written down there: v2_do, canonical, caches cleared. */
-static void test_counted(const HostProblem *problem) {
+static void test_counted(const BevProblem *problem) {
     Profile profile = profile_of("v2_do", problem);
     Prediction p = predict(&profile, gpu_find("h200"), false);
     tap_ok(fabs(p.hit_rate - 0.95) < 0.05, "L2 hits %.3f, counted 0.95", p.hit_rate);
@@ -220,15 +202,13 @@ static void test_published(void) {
 }
 
 /* DRAM bytes and hits where one line in eight is followed, beside all. */
-static void test_sampled(const HostProblem *problem) {
+static void test_sampled(const BevProblem *problem) {
     const char *const kernels[] = {"block_atomic", "v2", "v2_chw", "v3_large_l2", "v4"};
     const TraceWatch sampled = {.one_in = TRACE_ONE_IN};
     double worst = 0, worst_hits = 0;
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
-        Err err = {0};
         Profile all = profile_of(kernels[i], problem), some;
-        need(profile_make(bev_kernel_find(kernels[i]), &problem->view, &sampled, &some, &err),
-             &err);
+        need(profile_make(bev_kernel_find(kernels[i]), problem, &sampled, &some, &err), &err);
         for (double mb = 1; mb < 64; mb *= 1.5) {
             Gpu gpu = *gpu_find("h200");
             gpu.l2_bytes = mb * 1048576;
@@ -245,7 +225,7 @@ static void test_sampled(const HostProblem *problem) {
     tap_ok(worst_hits < 0.01, "and hits within a point (%.2f)", 100 * worst_hits);
 }
 
-static void test_speed(const HostProblem *problem) {
+static void test_speed(const BevProblem *problem) {
     struct timespec from, to;
     clock_gettime(CLOCK_MONOTONIC, &from);
     Profile profile = profile_of("v3_large_l2", problem);
@@ -255,33 +235,25 @@ static void test_speed(const HostProblem *problem) {
     tap_ok(s < 8, "the curve of canonical takes %.2f s", s); /* 0.2 s; 40 times that when busy */
 }
 
-static HostProblem canonical(Workload *workload) {
-    Err err = {0};
-    HostProblem problem;
-    need(workload_open(workload, "canonical", NULL, &err), &err);
-    need(workload_problem(workload, BEV_FP16, BEV_NEAREST, &problem, &err), &err);
-    return problem;
+static OpenProblem *canonical(void) {
+    return open_problem("canonical", BEV_FP16, BEV_NEAREST, 0, BEV_FORWARD);
 }
 
 TAP_SUITE(predict) {
-    Workload workload;
-    HostProblem problem = canonical(&workload);
-    test_laws(&problem);
+    OpenProblem *opened = canonical();
+    test_laws(opened->view);
     test_recorded("small");
-    test_counted(&problem);
+    test_counted(opened->view);
     test_published();
-    problem_free(&problem);
-    workload_close(&workload);
+    close_problem(opened);
 }
 
 /* All configurations that were recorded. */
 TAP_HARD_SUITE(predict_recorded) {
-    Workload workload;
-    HostProblem problem = canonical(&workload);
+    OpenProblem *opened = canonical();
     test_recorded(NULL);
     test_backward();
-    test_sampled(&problem);
-    test_speed(&problem);
-    problem_free(&problem);
-    workload_close(&workload);
+    test_sampled(opened->view);
+    test_speed(opened->view);
+    close_problem(opened);
 }

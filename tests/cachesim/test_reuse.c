@@ -92,12 +92,15 @@ static void lru_access(Lru *lru, Access access) {
 
 /* ---- against it ------------------------------------------------------------------------------ */
 
-static bool analyse(const Access *accesses, int length, ReuseCurves *whole, ReuseCurves *divided) {
-    Err err = {0};
+/* Of what was analysed last. Suites are processes of their own: only the first one frees them. */
+static ReuseCurves whole, divided;
+static Err err;
+
+static bool analyse(const Access *accesses, int length) {
     Reuse *reuse = reuse_begin(SECTORS, 1, &err);
     for (int i = 0; reuse && i < length; i++)
         reuse_access(reuse, accesses[i].side, accesses[i].sector, accesses[i].kind, 1);
-    return reuse && reuse_end(reuse, whole, divided, &err);
+    return reuse && reuse_end(reuse, &whole, &divided, &err);
 }
 
 static uint64_t dirty_sectors(const Lru *lru) {
@@ -150,8 +153,7 @@ TAP_SUITE(reuse_random) {
             if (stream % 2) /* arrays are read or written, not both */
                 accesses[i].kind = sector % 2 ? REUSE_READ : REUSE_WRITE;
         }
-        ReuseCurves whole, divided;
-        bool done = analyse(accesses, length, &whole, &divided);
+        bool done = analyse(accesses, length);
         same[1] &= done && same_as_lru(&whole, accesses, length);
         same[2] &= done && same_as_lru(&divided, accesses, length);
         reuse_curves_free(&whole);
@@ -170,8 +172,7 @@ TAP_SUITE(reuse_by_hand) {
                             {used(8), REUSE_READ, 0},
                             {used(0), REUSE_READ, 0},
                             {used(1), REUSE_READ, 0}};
-    ReuseCurves whole, divided;
-    tap_ok(analyse(reads, 5, &whole, &divided), "a b c a a' is analysed");
+    tap_ok(analyse(reads, 5), "a b c a a' is analysed");
     tap_ok(whole.cold.lines == 3 && whole.cold.touched == 4 && whole.cold.fetches == 5,
            "three lines, four sectors, five fetches");
     tap_ok(whole.cold.misses[2] == 5, "a cache of two lines misses all");
@@ -180,8 +181,6 @@ TAP_SUITE(reuse_by_hand) {
     tap_ok(reuse_misses(&whole.warm, 1e9) == 0 && reuse_misses(&whole.cold, 1e9) == 4,
            "a huge cache misses what is touched first, and nothing when warm");
     tap_ok(reuse_miss_ratio(&whole.cold, 0) == 1, "no cache misses everything");
-    reuse_curves_free(&whole);
-    reuse_curves_free(&divided);
 }
 
 TAP_SUITE(reuse_partitions) {
@@ -192,8 +191,7 @@ TAP_SUITE(reuse_partitions) {
                                {used(far), REUSE_READ, 0},
                                {used(far), REUSE_READ, 1},
                                {used(far), REUSE_WRITE, 0}};
-    ReuseCurves whole, divided;
-    tap_ok(analyse(accesses, 4, &whole, &divided), "three reads and a store of a sector far away");
+    tap_ok(analyse(accesses, 4), "three reads and a store of a sector far away");
     tap_ok(divided.cold.crossings[1] == 1 && divided.warm.crossings[1] == 0 &&
                divided.warm.far_stores == 1,
            "the first read crosses over, and the store does, which leaves a copy");
@@ -203,13 +201,9 @@ TAP_SUITE(reuse_partitions) {
                reuse_hit_rate(&whole.cold, 1e9) == 3.0 / 4 &&
                reuse_hit_rate(&divided.warm, 1e9) == 1,
            "four of six lookups hit; in a cache that is whole, three of four; warm all");
-    reuse_curves_free(&whole);
-    reuse_curves_free(&divided);
 }
 
 TAP_SUITE(reuse_repeats) {
-    Err err = {0};
-    ReuseCurves whole, divided;
     Reuse *reuse = reuse_begin(2 * LINE_SECTORS, 1, &err);
     reuse_access(reuse, 0, 0, REUSE_UPDATE, 8);
     reuse_access(reuse, 0, LINE_SECTORS, REUSE_WRITE, 1);
@@ -220,15 +214,11 @@ TAP_SUITE(reuse_repeats) {
            "of which only the first can miss; writes fetch nothing");
     tap_ok(whole.warm.writebacks[1] == 2 && whole.warm.writebacks[2] == 0,
            "a cache of one line writes both back, a cache of two neither");
-    reuse_curves_free(&whole);
-    reuse_curves_free(&divided);
 }
 
 /* Five stores that leave first, with three reads in between, over and over. */
 TAP_SUITE(reuse_evict_first) {
     enum { READS = 3, STORES = 5 };
-    Err err = {0};
-    ReuseCurves whole, divided;
     Reuse *reuse = reuse_begin((READS + STORES) * LINE_SECTORS, 1, &err);
     for (uint32_t i = 0; i < STORES; i++) {
         for (uint32_t j = 0; j < READS; j++)
@@ -242,18 +232,12 @@ TAP_SUITE(reuse_evict_first) {
     tap_ok(whole.warm.writebacks[READS + STORES - 1] == STORES &&
                whole.warm.writebacks[READS + STORES] == 0,
            "and stay only where all fit");
-    reuse_curves_free(&whole);
-    reuse_curves_free(&divided);
 }
 
 TAP_SUITE(reuse_empty) {
-    Err err = {0};
-    ReuseCurves whole, divided;
     tap_ok(reuse_end(reuse_begin(0, 1, &err), &whole, &divided, &err) && whole.cold.lines == 0 &&
                reuse_miss_ratio(&whole.cold, 100) == 0 && isnan(reuse_hit_rate(&divided.warm, 100)),
            "an empty stream misses nothing, and hits nothing");
-    reuse_curves_free(&whole);
-    reuse_curves_free(&divided);
     tap_ok(!reuse_begin(UINT32_MAX, 1, &err) && err.kind == ERR_FAILED,
            "too many sectors are refused");
 }
@@ -262,8 +246,6 @@ TAP_SUITE(reuse_empty) {
  * after every other. */
 TAP_SUITE(reuse_loop) {
     enum { LOOP = 40000, TURNS = 5 };
-    Err err = {0};
-    ReuseCurves whole, divided;
     Reuse *reuse = reuse_begin((LOOP + 1) * LINE_SECTORS, 1, &err);
     for (uint32_t i = 0; i < LOOP * TURNS; i++) {
         reuse_access(reuse, 0, i % LOOP * LINE_SECTORS, REUSE_READ, 1);
@@ -284,6 +266,4 @@ TAP_SUITE(reuse_loop) {
                reuse_misses(warm, bytes * 1.001) == 0 &&
                fabs(reuse_misses(warm, bytes / 1.05) / all - 0.8) < 0.02,
            "in sets, a loop that nearly fits misses where there is a line too many");
-    reuse_curves_free(&whole);
-    reuse_curves_free(&divided);
 }

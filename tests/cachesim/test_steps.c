@@ -6,7 +6,14 @@
 #include <math.h>
 #include <time.h>
 
+static Err err; /* why a step failed */
 static const StepChoice everything = {.cell = -1, .block = -1, .warp = -1, .passes = true};
+
+/* What the longest cell's warps do. */
+static StepChoice longest(const BevProblem *problem) {
+    return (StepChoice){
+        .cell = steps_longest_cell(&problem->map), .block = -1, .warp = -1, .most = 128};
+}
 
 static bool same(const TraceCount *steps, const TraceCount *replay, const char *array,
                  const char *what) {
@@ -34,7 +41,6 @@ static bool each_once(const Steps *steps) {
 }
 
 static void test_sums(const char *scene, const BevProblem *problem, const char *only) {
-    Err err = {0};
     const BevKernel *kernel;
     for (int i = 0; (kernel = traced_kernel(i)); i++) {
         TraceCounts counts;
@@ -77,7 +83,6 @@ static int64_t map_points(const BevMap *map, int64_t cell) {
 
 /* The warps that work on a cell are those that have a point of it, or store it. */
 static void test_owner(const BevProblem *problem) {
-    Err err = {0};
     int64_t cell = steps_longest_cell(&problem->map);
     const BevKernel *kernel;
     for (int i = 0; (kernel = traced_kernel(i)); i++) {
@@ -107,9 +112,7 @@ static const double MOST_MS = 100;
 /* A key must not wait: the longest cell's steps of any kernel, the best of five. Processor time, so
  * that other programs do not count. */
 static void test_time(const BevProblem *problem) {
-    Err err = {0};
-    StepChoice choice = {
-        .cell = steps_longest_cell(&problem->map), .block = -1, .warp = -1, .most = 128};
+    StepChoice choice = longest(problem);
     double slowest = 0;
     const BevKernel *kernel;
     for (int i = 0; (kernel = traced_kernel(i)); i++) {
@@ -167,7 +170,6 @@ static bool stored_right(const Steps *steps, const BevProblem *problem, const St
 
 static void test_kernel_registers(const BevKernel *kernel, const BevProblem *problem,
                                   const StepValues *values, int64_t cell) {
-    Err err = {0};
     StepChoice choice = {.cell = cell, .block = -1, .warp = -1};
     Steps steps;
     bool right = true;
@@ -191,7 +193,6 @@ static void test_registers(const BevProblem *problem, const StepValues *values, 
 
 /* A cell of a tile with two blocks, and one of these blocks alone, which does not know the sum. */
 static void test_pair(void) {
-    Err err = {0};
     OpenProblem *opened = open_problem("small", BEV_FP16, BEV_BILINEAR, 0, BEV_FORWARD);
     TileMap map;
     Steps steps;
@@ -237,15 +238,13 @@ static bool tree_right(const StepTree *tree) {
 }
 
 static void test_meetings(const BevProblem *problem) {
-    Err err = {0};
     size_t depths = (size_t)problem->depth.row_len;
     size_t feats = (size_t)(problem->feat.rows * problem->feat.row_len), most = depths + feats;
     float *ones = malloc(most * sizeof *ones);
     for (size_t i = 0; ones && i < most; i++)
         ones[i] = 1;
     StepValues values = {ones, ones};
-    StepChoice choice = {
-        .cell = steps_longest_cell(&problem->map), .block = -1, .warp = -1, .most = 128};
+    StepChoice choice = longest(problem);
     Steps trees, queues;
     StepTree tree;
     bool right = ones != NULL, whole = false, queued = true;
@@ -288,9 +287,7 @@ static void test_meetings(const BevProblem *problem) {
 }
 
 static void test_lines(const BevProblem *problem) {
-    Err err = {0};
-    StepChoice choice = {
-        .cell = steps_longest_cell(&problem->map), .block = -1, .warp = -1, .most = 128};
+    StepChoice choice = longest(problem);
     Steps steps;
     bool right = true;
     need(steps_record(bev_kernel_find("v2_chw"), problem, &choice, &steps, &err), &err);
@@ -306,7 +303,6 @@ static void test_lines(const BevProblem *problem) {
 }
 
 static void test_refusals(const BevProblem *problem) {
-    Err err = {0};
     Steps steps;
     const BevKernel *v2 = bev_kernel_find("v2");
     StepChoice choices[] = {

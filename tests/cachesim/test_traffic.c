@@ -1,11 +1,12 @@
 /* V4's bytes by formula against bytes by counting: scenes with columns, with few, and other
  * operators, in all formats and aligns. */
-#include "src/accuracy/cases.h"
 #include "src/base/random.h"
 #include "src/cachesim/trace_internal.h"
 #include "src/scene/workload.h"
-#include "tests/support/tap.h"
+#include "tests/support/judged.h"
 #include "tests/cachesim/trace_check.h"
+
+static Err err; /* why a step failed */
 
 /* Of tiles the formula is exact. Of pieces it is an average over the places that a piece's threads
  * have in their warps. */
@@ -38,7 +39,6 @@ static bool same_bytes(const BevKernel *v4, const BevProblem *problem, const Tra
 }
 
 static void test_problem(const char *scene, Workload *workload, BevDtype dtype, BevAlign align) {
-    Err err = {0};
     HostProblem problem;
     const BevKernel *v4 = bev_kernel_find("v4");
     need(workload_problem(workload, dtype, align, &problem, &err), &err);
@@ -50,7 +50,6 @@ static void test_problem(const char *scene, Workload *workload, BevDtype dtype, 
 }
 
 static void test_scene(const char *scene, unsigned dtypes) {
-    Err err = {0};
     Workload workload;
     need(workload_open(&workload, scene, NULL, &err), &err);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
@@ -142,7 +141,6 @@ static void test_deal(void) {
 
 /* What V4 makes of a scene. */
 static void note_form(Workload *workload, BevDtype dtype, bool seen[2][2]) {
-    Err err = {0};
     HostProblem problem;
     TileDraft draft;
     need(workload_problem(workload, dtype, BEV_NEAREST, &problem, &err), &err);
@@ -158,7 +156,6 @@ static void test_forms(void) {
     static const char *const scenes[] = {"canonical", "large", "hires", "xlarge", "wide_c256"};
     bool seen[BEV_DTYPE_COUNT][2][2] = {0};
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
-        Err err = {0};
         Workload workload;
         WorkloadOptions options = {.channels = strcmp(scenes[i], "wide_c256") ? 128 : 0};
         need(workload_open(&workload, scenes[i], &options, &err), &err);
@@ -178,21 +175,16 @@ static void test_forms(void) {
 static void test_columns(void) {
     int found = 0;
     for (int i = 0; i < case_count(); i++) {
-        Case c = case_at(i);
-        for (int align = 0; !strncmp(c.name, "columns", 7) && align <= BEV_BILINEAR; align++) {
-            Err err = {0};
-            CaseData data;
-            HostProblem problem;
+        const char *name = case_at(i).name;
+        for (int align = 0; !strncmp(name, "columns", 7) && align <= BEV_BILINEAR; align++) {
+            CaseData data = open_case(name, (BevAlign)align, 1, 1);
+            HostProblem problem = case_problem(&data, BEV_FP16, (BevAlign)align);
             TileDraft draft;
-            need(case_build(&c, (BevAlign)align, 1, 1, &data, &err), &err);
-            need(problem_encode(&problem, &data.shape, BEV_FP16, (BevAlign)align, &data.features,
-                                &data.map, &err),
-                 &err);
             need(tile_draft_make(&problem.view, BEV_MULTIPROCESSORS, &draft), &err);
             bool pairs = draft.schedule.counts[PAIR_CLASS] > 0;
             tap_ok(draft.serves && draft.transposed == (align == BEV_BILINEAR) &&
                        pairs == draft.transposed,
-                   "%s, %s: tiles%s", c.name, bev_aligns[align].name,
+                   "%s, %s: tiles%s", name, bev_aligns[align].name,
                    pairs ? ", some with two blocks" : "");
             tile_draft_free(&draft);
             problem_free(&problem);
