@@ -6,7 +6,9 @@
 #include "src/live/live_gpu.h"
 #include "src/live/pairs.h"
 #include "src/run/backend.h"
+#include "src/run/long_run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -19,6 +21,13 @@ static const double LAUNCH_PAUSE = 5; /* moving: no slow launch for so many time
 static const TimingOptions series = {.samples = 20, .min_warm_ms = 1, .max_s = 0.02};
 static const TimingOptions short_series = {.samples = 6, .min_warm_ms = 0.2, .max_s = 0.004};
 
+/* What the selection's launches took, each waited for alone, and the sensors meanwhile. */
+typedef struct {
+    Tail tail;
+    LongSensors sensors;
+    double since_ms; /* when it was selected */
+} SelectionTail;
+
 struct Measure {
     unsigned where;
     char date[12]; /* UTC, when it was opened: "2026-11-26" */
@@ -30,6 +39,7 @@ struct Measure {
     int kernel_count;
     TimedKernel baseline; /* used where its format or align is not the selection's */
     Pairs pairs;          /* of selection and baseline */
+    SelectionTail tail;
     TimedKernel *current; /* the kernel of the open session */
     Runner runner;        /* the encoded problem and that session */
     OmpWait *omp_wait;    /* active for rows of launches, passive for all else */
@@ -42,6 +52,7 @@ struct Measure {
     double launched_ms;
     double next_launch_ms; /* while the world moves, no launch of a known kernel before */
     uint64_t turns;        /* given to kernels so far */
+    int singles;           /* launches one by one that are still to be timed */
 };
 
 /* ---- opening and closing --------------------------------------------------------------------- */
@@ -148,8 +159,11 @@ static TimedKernel *kernel_of(Measure *measure, const BevKernel *kernel) {
 void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, double launch_us) {
     bool fresh = !measure->inputs.map || !same_problem(measure, inputs, job);
     bool other_baseline = fresh || !kernel_config_equal(&measure->job.baseline, &job->baseline);
-    if (other_baseline || !kernel_config_equal(&measure->job.config, &job->config))
+    bool other_selection = fresh || !kernel_config_equal(&measure->job.config, &job->config);
+    if (other_baseline || other_selection)
         measure->pairs = (Pairs){.count = 0};
+    if (other_selection)
+        measure->tail = (SelectionTail){.sensors = long_sensors_none, .since_ms = clock_ms()};
     BuiltMap *baseline_map = inputs->baseline ? ref_keep(inputs->baseline->map) : NULL;
     frame_inputs_hold(&measure->inputs, inputs);
     ref_drop(measure->baseline_map);
@@ -282,6 +296,47 @@ TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle) {
     return best;
 }
 
+/* ---- the selection's tail -------------------------------------------------------------------- */
+
+static bool is_selection(const Measure *measure, const TimedKernel *timed) {
+    return kernel_config_equal(&timed->config, &measure->job.config);
+}
+
+static void tail_take(Measure *measure, const TimedKernel *timed, double us) {
+    if (is_selection(measure, timed))
+        tail_add(&measure->tail.tail, us);
+}
+
+void measure_sense(Measure *measure, BevWhere where, const Sensors *sensors) {
+    const BevKernel *selected = measure->job.config.kernel;
+    if (selected && selected->where == where)
+        long_sensors_add(&measure->tail.sensors, sensors);
+}
+
+static const char *missing_sensor(const LongSensors *sensors, BevWhere where) {
+    return isnan(sensors->clock_mhz)       ? sensor_missing(where, SENSOR_CLOCK)
+           : isnan(sensors->temperature_c) ? sensor_missing(where, SENSOR_TEMPERATURE)
+           : !sensors->throttle_known      ? sensor_missing(where, SENSOR_THROTTLE)
+                                           : NULL;
+}
+
+static void fill_tail(const Measure *measure, LiveTail *live) {
+    const SelectionTail *tail = &measure->tail;
+    const LongSensors *sensors = &tail->sensors;
+    *live = (LiveTail){.launches = tail->tail.count,
+                       .minutes = (clock_ms() - tail->since_ms) / 60e3,
+                       .clock_mhz = sensors->clock_mhz,
+                       .least_clock_mhz = sensors->least_clock_mhz,
+                       .temperature_c = sensors->temperature_c,
+                       .readings = sensors->readings,
+                       .held = sensors->held,
+                       .missing = missing_sensor(sensors, measure->job.config.kernel->where)};
+    for (int i = 0; i < TAIL_QUANTILES; i++)
+        live->quantile_us[i] = tail_quantile(&tail->tail, tail_quantiles[i].part);
+    if (sensors->throttle_known)
+        throttle_text(sensors->reasons, live->throttle, sizeof live->throttle);
+}
+
 /* ---- background launches --------------------------------------------------------------------- */
 
 bool measure_needs_background(Measure *measure, const TimedKernel *timed) {
@@ -318,8 +373,10 @@ void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle) 
     bool disturbed = !idle || measure->launched_frames != measure->frames;
     if (counts || timed_kernel_needs_background(timed))
         timed_kernel_add_launch(timed, job, disturbed);
-    if (!disturbed)
-        pairs_taken(measure, timed, job->launch_us);
+    if (disturbed)
+        return;
+    pairs_taken(measure, timed, job->launch_us);
+    tail_take(measure, timed, job->launch_us);
 }
 
 /* ---- one slice ------------------------------------------------------------------------------- */
@@ -382,12 +439,24 @@ static double own_bytes(const Measure *measure, TimedKernel *timed) {
     return timed->own_bytes;
 }
 
-/* GPU: the stopwatch of `bench`, with a shorter series. */
+static bool keep_single(void *context, double us) {
+    Measure *measure = context;
+    tail_add(&measure->tail.tail, us);
+    return --measure->singles > 0;
+}
+
+/* GPU: the stopwatch of `bench`, with a shorter series. A sample is the mean of many launches,
+ * which has no tail: launches of the selection are timed one by one as well. */
 static bool time_series(Measure *measure, TimedKernel *timed, bool idle, MeasureStep *step,
                         Err *err) {
-    Timing timing;
-    if (!session_time(measure->runner.session, CACHE_WARM, idle ? &series : &short_series, &timing,
-                      err))
+    const TimingOptions *options = idle ? &series : &short_series;
+    const TimingOptions singles = {.keep = keep_single, .context = measure};
+    Timing timing, none;
+    if (!session_time(measure->runner.session, CACHE_WARM, options, &timing, err))
+        return false;
+    measure->singles = options->samples;
+    if (is_selection(measure, timed) &&
+        !session_time(measure->runner.session, CACHE_WARM, &singles, &none, err))
         return false;
     timed_kernel_publish(timed, &timing, own_bytes(measure, timed));
     *step = finish(measure, timed);
@@ -419,6 +488,7 @@ static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
         if (!time_launch(session, &us, err))
             return false;
         timed_kernel_add_sample(timed, us);
+        tail_take(measure, timed, us);
     } while (clock_us() - begun < SLICE_US && timed->count < TIMED_KERNEL_SAMPLES);
     return true;
 }
@@ -487,6 +557,7 @@ void measure_fill(const Measure *measure, LiveData *live) {
     if (!measure->job.config.kernel) /* no scene was loaded yet */
         return;
     fill_speedup(measure, &live->speedup);
+    fill_tail(measure, &live->tail);
     if (has_baseline(&measure->job))
         live->baseline = measure->baseline.live;
     for (int i = 0; i < measure->kernel_count; i++) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/live/timed_kernel.h"
+#include "src/run/sensors.h"
 
 typedef struct Measure Measure;
 
@@ -47,5 +48,8 @@ MeasureStep measure_slice(Measure *measure, TimedKernel *timed, bool idle, Err *
  * as far as is known. A CPU kernel that never ran would. */
 bool measure_is_slow(Measure *measure, const KernelConfig *config);
 
-/* Fills in the kernels, the baseline and the speed-up. */
+/* Takes a reading of that device's sensors: it counts where the selection runs there. */
+void measure_sense(Measure *measure, BevWhere where, const Sensors *sensors);
+
+/* Fills in the kernels, the selection's tail, the baseline and the speed-up. */
 void measure_fill(const Measure *measure, LiveData *live);

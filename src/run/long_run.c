@@ -24,12 +24,12 @@ static const double MINUTE_S = 60, READING_S = 1;
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
-static const LongSensors no_sensors = {
+const LongSensors long_sensors_none = {
     .clock_mhz = NAN, .least_clock_mhz = NAN, .temperature_c = NAN, .power_w = NAN};
 
 bool long_run_begin(LongRun *run, double seconds, Err *err) {
     memset(run, 0, sizeof *run);
-    run->sensors = no_sensors;
+    run->sensors = long_sensors_none;
     run->wanted_s = seconds;
     run->minute_capacity = (int)ceil(seconds / MINUTE_S) + 1;
     run->minutes = calloc((size_t)run->minute_capacity, sizeof *run->minutes);
@@ -60,7 +60,7 @@ static LongMinute *minute_at(LongRun *run, double at_s) {
         close_minute(run);
     memset(&run->minute_tail, 0, sizeof run->minute_tail);
     open = &run->minutes[run->minute_count++];
-    *open = (LongMinute){.number = number, .sensors = no_sensors};
+    *open = (LongMinute){.number = number, .sensors = long_sensors_none};
     return open;
 }
 
@@ -70,7 +70,7 @@ void long_run_frame(LongRun *run, double at_s, double us) {
     tail_add(&run->minute_tail, us);
 }
 
-static void add_sensors(LongSensors *sum, const Sensors *sensors) {
+void long_sensors_add(LongSensors *sum, const Sensors *sensors) {
     sum->readings++;
     if (!isnan(sensors->clock_mhz)) {
         double mean = sum->clocks++ ? sum->clock_mhz : 0;
@@ -85,8 +85,8 @@ static void add_sensors(LongSensors *sum, const Sensors *sensors) {
 }
 
 void long_run_sense(LongRun *run, double at_s, const Sensors *sensors) {
-    add_sensors(&minute_at(run, at_s)->sensors, sensors);
-    add_sensors(&run->sensors, sensors);
+    long_sensors_add(&minute_at(run, at_s)->sensors, sensors);
+    long_sensors_add(&run->sensors, sensors);
 }
 
 void long_run_end(LongRun *run, double at_s) {

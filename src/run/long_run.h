@@ -18,6 +18,9 @@ typedef struct {
     int held;                   /* readings in which the clock was held back */
 } LongSensors;
 
+extern const LongSensors long_sensors_none;
+void long_sensors_add(LongSensors *sum, const Sensors *sensors);
+
 /* The minute that begins `number` minutes after the run. */
 typedef struct {
     int number;

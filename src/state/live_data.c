@@ -193,12 +193,25 @@ void live_intervals(LiveIntervals *intervals, const BevMap *map, int64_t cells) 
     }
 }
 
+static void thin_out(LiveKernel *row) {
+    for (int i = 0; 2 * i < row->history_count; i++) {
+        row->history_us[i] = row->history_us[2 * i];
+        row->history_min[i] = row->history_min[2 * i];
+    }
+    row->history_count = (row->history_count + 1) / 2;
+    row->history_step *= 2;
+}
+
+/* The newest median takes the last place until the next one that is kept. */
 void live_remember(LiveKernel *row, double median_us, double minute) {
-    if (row->history_count == LIVE_HISTORY) {
-        size_t kept = sizeof *row->history_us * (LIVE_HISTORY - 1);
+    if (row->history_left > 0 && row->history_count) {
         row->history_count--;
-        memmove(row->history_us, row->history_us + 1, kept);
-        memmove(row->history_min, row->history_min + 1, kept);
+        row->history_left--;
+    } else {
+        if (row->history_count == LIVE_HISTORY)
+            thin_out(row);
+        row->history_step += !row->history_step;
+        row->history_left = row->history_step - 1;
     }
     row->history_min[row->history_count] = (float)minute;
     row->history_us[row->history_count++] = (float)median_us;

@@ -5,6 +5,7 @@
  * Figures of an earlier selection may stay, marked stale. */
 #pragma once
 
+#include "src/base/tail.h"
 #include "src/scene/features.h"
 #include "src/scene/objects.h"
 #include "src/cachesim/memory_model.h"
@@ -73,10 +74,23 @@ typedef struct {
     char recorded_on[96];           /* SOURCE_RECORDED: the machine and date, "NVIDIA H200 ..." */
     char recorded_file[48];         /* in samples/recorded/ */
     Reading ceiling_gbps;           /* SOURCE_RECORDED: of that machine; else see LiveDevice */
-    float history_us[LIVE_HISTORY]; /* oldest first, */
+    float history_us[LIVE_HISTORY]; /* medians, oldest first; the last one is the newest, */
     float history_min[LIVE_HISTORY]; /* and the minute of the program when it was measured */
     int history_count;
+    int history_step, history_left; /* so many medians for each one kept, and still to come */
 } LiveKernel;
+
+/* The launches of the selection since it was selected, each waited for alone, and the sensors of
+ * its device. NaN: unknown. */
+typedef struct {
+    uint64_t launches; /* 0: none yet; the rest is meaningless */
+    double minutes;    /* since it was selected */
+    double quantile_us[TAIL_QUANTILES];
+    double clock_mhz, least_clock_mhz, temperature_c; /* mean, least, highest */
+    char throttle[64];                                /* all reasons so far; "": unknown */
+    int readings, held;  /* of the sensors, one a second; those in which the clock was held back */
+    const char *missing; /* why a sensor is unknown, static text; NULL: none is */
+} LiveTail;
 
 /* How many times as long as the selection the baseline takes. Measured: the median of `pairs` ratios,
  * each of two figures taken in turns. Recorded: of two medians of one recording. */
@@ -259,6 +273,7 @@ typedef struct {
     Reading clear_us;    /* recorded: of a clear of the output alone */
     LiveKernel baseline; /* job.baseline on this scene; speed-ups refer to it */
     LiveSpeedup speedup; /* of the selection */
+    LiveTail tail;
     LiveCounters counters;
     LiveAccuracy accuracy[BEV_DTYPE_COUNT];
     LiveIntervals intervals;
@@ -328,6 +343,6 @@ Headline live_headline(const LiveData *live);
 /* Computes statistics and buckets of a map's intervals. */
 void live_intervals(LiveIntervals *intervals, const BevMap *map, int64_t cells);
 
-/* Appends a median, measured at that minute, to a kernel's history; drops the oldest where it is
- * full. */
+/* Appends a median, measured at that minute, to a kernel's history. Where the history is full every
+ * second one goes, and from then on half as many are kept: it reaches back to the first. */
 void live_remember(LiveKernel *row, double median_us, double minute);

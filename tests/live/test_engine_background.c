@@ -184,6 +184,14 @@ static bool all_pass(const LiveData *live) {
     return true;
 }
 
+/* Launches are counted, and each sensor is known or has a reason. */
+static bool has_tail(const LiveTail *tail) {
+    const double *us = tail->quantile_us;
+    bool sensed = isfinite(tail->clock_mhz) && isfinite(tail->temperature_c) && tail->throttle[0];
+    return tail->launches >= 5 && us[0] > 0 && us[0] <= us[2] && us[2] <= us[TAIL_QUANTILES - 1] &&
+           tail->readings > 0 && sensed == !tail->missing;
+}
+
 TAP_SUITE(engine_background_background) {
     const Load before = load_now();
     Engine *engine = open_engine(true);
@@ -196,10 +204,14 @@ TAP_SUITE(engine_background_background) {
     tap_ok_unless_loaded(known, &before, "every kernel is timed, every format judged");
     if (known) {
         tap_ok(all_pass(&frame->live), "all gates of V3 pass");
+        const uint64_t launches = frame->live.tail.launches;
+        tap_ok(has_tail(&frame->live.tail), "the selection has a tail, of %d launches, and sensors",
+               (int)launches);
         state.job.temperature = 2;
         frame = ask(engine, &state);
         tap_ok(frame && frame->live.accuracy[BEV_FP16].stale,
                "other values in the same cells: the old error stays, marked stale");
+        tap_ok(frame && frame->live.tail.launches >= launches, "and the tail goes on");
         state.job.temperature = 1;
         frame = ask(engine, &state);
         while (frame && !all_known(&frame->live) && clock_ms() < end)
@@ -209,6 +221,7 @@ TAP_SUITE(engine_background_background) {
         tap_ok(frame && frame->live.accuracy[BEV_FP16].stale &&
                    live_kernel(&frame->live, state.job.config.kernel)->median_us.stale,
                "another align: the old figures stay, marked stale");
+        tap_ok(frame && !frame->live.tail.launches, "and the tail begins anew");
     }
     engine_close(engine);
 }

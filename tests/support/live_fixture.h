@@ -87,7 +87,7 @@ static inline void fixture_live_kernels(LiveData *live) {
         row->registers = reading(32 + 4 * i, SOURCE_MEASURED);
         row->occupancy = reading(1 - 0.0625 * i, SOURCE_MEASURED);
         for (int k = 0; k < 40; k++)
-            live_remember(row, us * (1 + 0.2 * ((k * 7 + i * 3) % 11) / 11.0), i * 0.1);
+            live_remember(row, us * (1 + 0.2 * ((k * 7 + i * 3) % 11) / 11.0), k * 0.1);
     }
     live->kernels[2].median_us.stale = true;
     live->kernels[3].median_us = reading(132.5, SOURCE_RECORDED);
@@ -96,6 +96,15 @@ static inline void fixture_live_kernels(LiveData *live) {
     live->kernels[0] =
         (LiveKernel){.kernel = &fixture_kernels[0], .skipped = "not run: wrong on purpose"};
     live->baseline = live->kernels[4];
+    live->tail = (LiveTail){.launches = 64210,
+                            .minutes = 53.5,
+                            .quantile_us = {14.1, 14.9, 17.3, 61.8, 405},
+                            .clock_mhz = 1920,
+                            .least_clock_mhz = 1395,
+                            .temperature_c = 79,
+                            .throttle = "power cap",
+                            .readings = 3210,
+                            .held = 214};
     live->speedup = (LiveSpeedup){reading(3.34, SOURCE_MEASURED), 3.30, 3.41, 7, "", ""};
 }
 

@@ -222,6 +222,11 @@ static void sentence(Answer *a) {
     case ORIGIN_GRADIENTS:
         return say(a, "computed: half the squared norm of the chosen cells, backward by %s.",
                    a->inputs);
+    case ORIGIN_TAIL:
+        return say(a,
+                   "measured %s. %s: all launches since it was selected, each waited for alone, "
+                   "caches warm; quantiles to 1.1 %%.",
+                   a->place, a->inputs);
     case ORIGIN_TRAINING:
         return say(a, "computed: gradient descent on the depth of %s. Times are measured %s.",
                    a->scene, a->place);
