@@ -62,18 +62,20 @@ static bool verify(const FrameInputs *inputs, const KernelConfig *config, const 
 bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
                          const GiveUp *give_up, LiveAccuracy *accuracy, Err *err) {
     VerifyRow row;
-    *accuracy = (LiveAccuracy){.worst_cell = -1};
+    const double time_s = inputs->features->time_s;
+    *accuracy = (LiveAccuracy){.worst_cell = -1, .time_s = time_s};
     /* Gradients are judged whole: those of a large grid would break the memory budget. */
     if (config->kernel->direction == BEV_BACKWARD &&
         inputs_large(&inputs->features->shape, inputs->map)) {
         *accuracy = (LiveAccuracy){SOURCE_MEASURED, false, LIVE_SKIP, LIVE_SKIP, LIVE_SKIP,
-                                   LIVE_SKIP,       NAN,   NAN,       NAN,       .worst_cell = -1};
+                                   LIVE_SKIP,       NAN,   NAN,       NAN,       .worst_cell = -1,
+                                   .time_s = time_s};
         return true;
     }
     if (!verify(inputs, config, give_up, &row, err))
         return false;
     if (!row.skipped[0])
         fill(accuracy, &row);
-    accuracy->time_s = inputs->features->time_s;
+    accuracy->time_s = time_s;
     return true;
 }

@@ -109,6 +109,7 @@ void engine_close(Engine *engine) {
     live_model_close(engine->live_model);
     measure_close(engine->measure);
     frame_inputs_drop(&engine->shown);
+    frame_inputs_drop(&engine->judged);
     pipeline_close(engine->pipeline);
     recorded_free(&engine->recorded);
     ref_drop(engine->picture);

@@ -376,10 +376,15 @@ static bool lacks_verdict(const Engine *engine, BevDtype dtype) {
     return possible && !(engine->checked >> dtype & 1);
 }
 
+/* All formats are judged on the inputs of one moment, also while the world moves: their errors are
+ * compared. */
 static TaskEnd check_format(Engine *engine, BevDtype dtype) {
     if (!slot_is_empty(engine))
         return TASK_WAITS;
+    if (!engine->checked || !engine->judged.features)
+        frame_inputs_hold(&engine->judged, pipeline_inputs(engine->pipeline));
     BackgroundJob job = job_of(engine, JOB_ACCURACY, engine->accuracy_tag);
+    frame_inputs_hold(&job.inputs, &engine->judged);
     job.config.dtype = dtype;
     background_start(engine->background, &job);
     return TASK_WAITS;
@@ -396,6 +401,7 @@ static TaskEnd check_other_formats(Engine *engine, bool idle) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         if (lacks_verdict(engine, (BevDtype)dtype))
             return check_format(engine, (BevDtype)dtype);
+    frame_inputs_drop(&engine->judged);
     return TASK_NONE;
 }
 

@@ -83,6 +83,7 @@ struct Engine {
     Load load;             /* of the cores, when it was looked at last */
     double load_ms;        /* and when that was */
     unsigned checked;      /* formats whose accuracy was checked since: 1u << dtype */
+    FrameInputs judged;    /* what they are judged on, of one moment; empty: all are judged */
     uint64_t model_tag;    /* grows when the simulation has another subject */
     int simulated;         /* complete depths of the simulation */
     KernelSet wanted;      /* kernels that the lesson wants simulated */

@@ -299,7 +299,14 @@ const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kerne
  * because the selected one is too slow. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size);
 
-/* "t 3.20 s", the time that was asked for; of a clip the moment that is shown, "moment 2 of 40". */
+/* Whether a format was judged on other values than the picture's: before a change, or at another
+ * moment. */
+bool live_accuracy_old(const LiveData *live, BevDtype dtype);
+
+/* "t 3.20 s"; of a clip "moment 2 of 40". */
+void live_moment_text(const SceneFacts *scene, double time_s, char *text, size_t size);
+
+/* The same of the picture: the time that was asked for; of a clip the moment that is shown. */
 void live_time_text(const LiveData *live, const SceneFacts *scene, char *text, size_t size);
 
 /* The moments that a time bar spans: those of a clip, a round of a world that repeats, or a minute;

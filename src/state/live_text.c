@@ -239,12 +239,17 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
     return count + live_workflow(state, live, &lengths, findings + count);
 }
 
-void live_time_text(const LiveData *live, const SceneFacts *scene, char *text, size_t size) {
+void live_moment_text(const SceneFacts *scene, double time_s, char *text, size_t size) {
     if (scene->moment_s > 0)
-        snprintf(text, size, "moment %ld of %d", 1 + lround(live->frame.time_s / scene->moment_s),
+        snprintf(text, size, "moment %ld of %d", 1 + lround(time_s / scene->moment_s),
                  scene->moments);
     else
-        snprintf(text, size, "t %.2f s", live->job.time_s);
+        snprintf(text, size, "t %.2f s", time_s);
+}
+
+void live_time_text(const LiveData *live, const SceneFacts *scene, char *text, size_t size) {
+    live_moment_text(scene, scene->moment_s > 0 ? live->frame.time_s : live->job.time_s, text,
+                     size);
 }
 
 TimeSpan live_time_span(const LiveData *live, const State *state) {

@@ -294,6 +294,37 @@ TAP_SUITE(engine_background_playing) {
     engine_close(engine);
 }
 
+/* Asks for later moments until the format is judged, then until one moment more is shown. */
+static const LiveAccuracy *judged_while_playing(Engine *engine, State *state, BevDtype dtype) {
+    const EngineFrame *frame = NULL;
+    double end = clock_ms() + PATIENCE_MS;
+    state->job.config.dtype = dtype;
+    do {
+        state->job.time_s += 0.05;
+        frame = ask(engine, state);
+        nanosleep(&(struct timespec){.tv_nsec = 100 * 1000000}, NULL);
+    } while (frame && frame->live.accuracy[dtype].source == SOURCE_UNKNOWN && clock_ms() < end);
+    state->job.time_s += 0.05;
+    frame = ask(engine, state);
+    return frame && live_accuracy_old(&frame->live, dtype) ? frame->live.accuracy : NULL;
+}
+
+/* Errors of different moments would rank the formats wrongly. */
+TAP_SUITE(engine_background_one_moment) {
+    const Load before = load_now();
+    Engine *engine = open_engine(true);
+    State state = fresh(SMALL);
+    state.playing = true;
+    const LiveAccuracy *accuracy = judged_while_playing(engine, &state, BEV_FP16);
+    tap_ok_unless_loaded(accuracy != NULL, &before,
+                         "an error of an earlier moment is known as such");
+    accuracy = accuracy ? judged_while_playing(engine, &state, BEV_FP8) : NULL;
+    tap_ok_unless_loaded(accuracy != NULL, &before, "another format is judged as well");
+    tap_ok(!accuracy || accuracy[BEV_FP8].time_s == accuracy[BEV_FP16].time_s,
+           "formats are judged at one moment while the street moves");
+    engine_close(engine);
+}
+
 /* The last kernel stands in for the reference until the background thread has pooled it: the
  * engine's thread, which keys wait for, never runs it. */
 TAP_SUITE(engine_background_slow_kernel) {

@@ -129,6 +129,11 @@ TAP_SUITE(origin_texts) {
     origin_text(&state, &live, &fp8, text);
     tap_ok(strstr(text, "in FP8 on canonical") && strstr(text, "scales fitted to this frame"),
            "an error of a format with scales: %s", text);
+    live.accuracy[BEV_FP8].time_s = 3.2;
+    origin_text(&state, &live, &fp8, text);
+    draw();
+    tap_ok(strstr(text, "on canonical, t 3.20 s") && shows("FP8~"),
+           "an error of another moment is marked, its moment told: %s", text);
     answer_at(ORIGIN_ERROR, NULL, text);
     tap_ok(strstr(text, "FP16") && !strstr(text, "scales"), "and of one without: %s", text);
     answer_at(ORIGIN_MODEL, NULL, text);

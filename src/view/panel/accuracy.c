@@ -97,7 +97,8 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
                                .attributes = selected ? CELL_BOLD : 0};
     char name[32];
     table->sheet->origin.dtype = dtype;
-    snprintf(name, sizeof name, "%s%s", bev_dtypes[dtype].title, accuracy->stale ? "~" : "");
+    snprintf(name, sizeof name, "%s%s", bev_dtypes[dtype].title,
+             live_accuracy_old(data->live, dtype) ? "~" : "");
     table_cell(table, COL_DTYPE, name);
     const char *reason = reason_of(data, dtype);
     if (reason) {
@@ -177,7 +178,12 @@ static void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
     char note[128];
     bool backward = config->kernel->direction == BEV_BACKWARD;
-    const char *stale = accuracy->stale ? ", ~ stale" : "";
+    char stale[64] = "", moment[48];
+    live_moment_text(&data->state->scene, accuracy->time_s, moment, sizeof moment);
+    if (accuracy->stale)
+        snprintf(stale, sizeof stale, ", ~ stale");
+    else if (live_accuracy_old(data->live, config->dtype))
+        snprintf(stale, sizeof stale, ", ~ of %s", moment);
     if (!accuracy->source)
         snprintf(note, sizeof note, "not checked");
     else if (backward)

@@ -140,7 +140,7 @@ static void error_text(const LiveData *live, char *text, size_t size) {
                  unknown_reason(UNKNOWN_ACCURACY, live, live_kernel(live, config->kernel),
                                 config->dtype));
     snprintf(text, size, "largest error against FP64 %s%s", number,
-             accuracy->source != SOURCE_UNKNOWN && accuracy->stale ? " (stale)" : "");
+             live_accuracy_old(live, config->dtype) ? " ~" : "");
 }
 
 /* The kernels that the legend of a difference calls A and B; else the kernel's idea. */

@@ -150,6 +150,8 @@ static BigFigure error_figure(const PanelData *data) {
     const LiveKernel *row = live_kernel(data->live, data->state->job.config.kernel);
     bool known = accuracy->source != SOURCE_UNKNOWN;
     unit_text(UNIT_ERROR, known ? accuracy->max_abs : NAN, figure.number, sizeof figure.number);
+    snprintf(figure.unit, sizeof figure.unit, "%s",
+             live_accuracy_old(data->live, dtype) ? "~" : "");
     const char *scales = scales_name(data->state, data->live->job.scales);
     if (known && scale_exists(dtype))
         snprintf(figure.short_note, sizeof figure.short_note, "scales %.48s", scales);

@@ -113,7 +113,10 @@ static void error(Answer *answer) {
     const LiveAccuracy *accuracy = &answer->live->accuracy[answer->origin->dtype];
     const BevDtypeInfo *format = &bev_dtypes[answer->origin->dtype];
     bool scaled = strcmp(format->scaling, "none") != 0;
-    char scales[128] = "; scales fitted to this frame";
+    char scales[128] = "; scales fitted to this frame", moment[48] = "";
+    const SceneFacts *facts = &answer->state->scene;
+    if (facts->has_world || facts->moment_s > 0)
+        live_moment_text(facts, accuracy->time_s, moment, sizeof moment);
     if (answer->live->job.scales != SCALES_IDEAL)
         snprintf(scales, sizeof scales, "; scales: %s",
                  scales_name(answer->state, answer->live->job.scales));
@@ -121,11 +124,11 @@ static void error(Answer *answer) {
         say(answer, "n/a: %s.",
             unknown_reason(UNKNOWN_ACCURACY, answer->live, answer->row, answer->origin->dtype));
     else
-        say(answer, "%s %s%s. %s of %s in %s on %s, against FP64 over the original inputs%s.",
+        say(answer, "%s %s%s. %s of %s in %s on %s%s%s, against FP64 over the original inputs%s.",
             source_names[accuracy->source], answer->place,
             accuracy->stale ? ", before the last change" : "",
             accuracy->output ? accuracy->output : "The grid", answer->kernel->title, format->title,
-            answer->scene, scaled ? scales : "");
+            answer->scene, moment[0] ? ", " : "", moment, scaled ? scales : "");
 }
 
 /* ---- figures of GPU and model --------------------------------------------------------------- */
