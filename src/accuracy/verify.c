@@ -206,7 +206,8 @@ static bool keep_judged(Verify *verify, const VerifyRow *row, uint64_t map, Err 
 }
 
 static bool is_chosen(const Verify *verify, const BevKernel *kernel, const BevProblem *problem) {
-    return plan_selects(verify->plan, kernel) && !kernel->wrong_on_purpose &&
+    bool named = verify->plan->kernels != 0;
+    return plan_selects(verify->plan, kernel) && (named || !kernel->wrong_on_purpose) &&
            kernel->direction == problem->direction && kernel->stage == problem->stage;
 }
 

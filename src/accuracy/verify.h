@@ -28,10 +28,11 @@ typedef struct {
     int passed, failed, skipped;
 } VerifyCount;
 
-/* Calls `row` for each result in the order scene, moment, direction, align, dtype, kernel. Kernels that are
- * wrong on purpose are left out; a kernel that refuses a problem is a skipped row. Of the plan it
- * uses scenes, moments, kernels, where, dtypes, aligns and workload. Where moments share a map, gate C
- * and the adjoint, which depend on nothing else, run at the first of them. */
+/* Calls `row` for each result in the order scene, moment, direction, align, dtype, kernel. Kernels
+ * that are wrong on purpose are judged where the plan names kernels; a kernel that refuses a
+ * problem is a skipped row. Of the plan it uses scenes, moments, kernels, where, dtypes, aligns and
+ * workload. Where moments share a map, gate C and the adjoint, which depend on nothing else, run at
+ * the first of them. */
 bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *row, void *context),
                 void *context, VerifyCount *count, Err *err);
 

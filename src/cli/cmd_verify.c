@@ -27,6 +27,7 @@ typedef struct {
 typedef struct {
     double cosine, max_abs; /* the lines; 0: none */
     bool backward; /* the table has the way back in it */
+    int expected;  /* of those that fail: kernels that are wrong on purpose */
     Selected *selected;
     int count, passed, failed, skipped;
     Report moments;
@@ -139,6 +140,7 @@ static void add_moment(const VerifyRow *row, void *context) {
     verified->skipped += !ran;
     verified->passed += passed;
     verified->failed += ran && !passed;
+    verified->expected += ran && !passed && row->config.kernel->wrong_on_purpose;
     if (!ran)
         return;
     if (!selected->moments || is_worse(verified, row, &selected->worst))
@@ -262,6 +264,8 @@ static void add_row(Report *report, const Verified *verified, const Selected *se
     report_add(report, "nan_count", NULL, 0, cell_if(ran, cell_int(format->nan_count)));
     report_add(report, "inf_count", NULL, 0, cell_if(ran, cell_int(format->inf_count)));
     report_add(report, "same_bits", "same bits", 0, cell_if(ran, cell_bool(row->same_bits)));
+    report_add(report, "expected", verified->expected ? "expected" : NULL, 0,
+               cell_text(row->config.kernel->wrong_on_purpose ? "to fail" : "to pass"));
     report_add(report, "skipped", NULL, 0, cell_text(ran ? NULL : row->skipped));
     add_place(report, selected, many);
 }
@@ -346,12 +350,17 @@ static bool judge(const Options *options, const BenchPlan *plan, Verified *verif
         return false;
     if (strcmp(options->format, "json"))
         fprintf(stderr, "%d passed, %d failed, %d skipped\n", passed, failed, verified->skipped);
+    char expected[64] = "";
+    if (verified->expected)
+        snprintf(expected, sizeof expected, ", %d as expected: wrong on purpose",
+                 verified->expected);
     if (failed)
-        return err_set(err, ERR_GATE, "verify", "", "%d of %d %s fail a gate%s", failed,
+        return err_set(err, ERR_GATE, "verify", "", "%d of %d %s fail a gate%s%s", failed,
                        passed + failed, many ? "moments of selections" : "selections",
-                       verified->cosine > 0 || verified->max_abs > 0 ? " or a line" : "");
-    return passed > 0 || err_set(err, ERR_GATE, "verify", "see bevscope --list",
-                                 "nothing was verified: every selection was skipped");
+                       verified->cosine > 0 || verified->max_abs > 0 ? " or a line" : "", expected);
+    return passed > 0 ||
+           err_set(err, ERR_GATE, "verify", "see bevscope --list", "nothing was verified: %s",
+                   verified->skipped ? "every selection was skipped" : "nothing was selected");
 }
 
 bool cmd_verify(const Options *options, Err *err) {

@@ -98,6 +98,17 @@ PY
 tap_run 'verify --format json: every gate passes, numbers are numbers' \
     python3 "$folder/verify.py" "$folder/out"
 
+# A kernel that is wrong on purpose is judged where it is named, and not among all.
+tap_expect 3 '' verify toy -k cpu_v2,cpu_race -d fp16 -a nearest --device cpu
+grep -q '^toy *cpu_race .* fail *fail *fail .* to fail' "$folder/out" &&
+    grep -q '^toy *cpu_v2 .* pass *pass *pass .* to pass' "$folder/out" &&
+    grep -q '^1 passed, 1 failed, 0 skipped' "$folder/err" &&
+    grep -q '1 of 2 selections fail a gate, 1 as expected' "$folder/err"
+tap_ok $? 'verify: a kernel that is wrong on purpose fails all gates, as expected'
+tap_expect 0 '' verify toy -k all -d fp16 -a nearest --device cpu
+! grep -qE 'race|expected' "$folder/out"
+tap_ok $? 'verify: all kernels are those that must pass'
+
 # Moments: a clip is judged whole, its worst moment is that moment alone, and the line is a gate.
 mkdir "$folder/clip"
 for time in 0 0.5 1; do
