@@ -39,15 +39,29 @@ static void print_finding(const Finding *finding, const char *before, bool evide
         print_evidence(finding, out);
 }
 
+/* A kernel without findings. A wrong sum has a term that binds, and no gain. */
+static void print_no_finding(const Prediction *p, const BevKernel *kernel, FILE *out) {
+    char own[24];
+    unit_text(UNIT_US, p->term_us[p->binding], own, sizeof own);
+    if (!kernel->wrong_on_purpose) {
+        fputs(" no term stands out", out);
+        return;
+    }
+    fprintf(out, " %s binds, ", term_names[p->binding]);
+    text_put(own, out);
+    fputs("; wrong on purpose, no gain is told", out);
+}
+
 static void print_kernel(const Finding *findings, int count, const PredictedKernel *kernel,
                          const MemoryModel *model, int gpu, bool all, FILE *out) {
+    const Prediction prediction = model_predict(model, kernel, gpu, NULL);
     char us[24];
-    unit_text(UNIT_US, model_predict(model, kernel, gpu, NULL).latency_us, us, sizeof us);
+    unit_text(UNIT_US, prediction.latency_us, us, sizeof us);
     fprintf(out, "%s on %s, ", kernel->title, model->gpus[gpu].title);
     text_put(us, out);
     fputs(":", out);
     if (!count)
-        fputs(" no term stands out", out);
+        print_no_finding(&prediction, kernel->kernel, out);
     else if (!all)
         print_finding(findings, " ", false, out);
     fputs(count && !all ? "" : "\n", out);

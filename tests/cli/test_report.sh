@@ -139,6 +139,8 @@ grep -q 'so without a figure: v3_large_l2$' "$folder/small" &&
     [ "$(grep -cE '^ +[0-9.]+ +(60.0|31.0) +v3_small_l2 +[0-9]' "$folder/small")" = 2 ]
 tap_ok $? 'less L2: no figure of an older kernel beside the model of the newer one'
 rm "$folder/data/samples/recorded/h200-v3.json"
+tap_run 'findings: a wrong kernel has a term that binds' \
+    grep -q '^RACE on H200, [^:]*: [A-Za-z0-9]* binds, .*; wrong on purpose, no gain is told$' "$folder/small"
 BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime toy -g a6000 -o "$folder/small"
 ! grep -q 'With less L2' "$folder/small"
 tap_ok $? 'less L2: of the GPU that was asked for, or not at all'
