@@ -153,7 +153,11 @@ static void test_model(void) {
            "what threads ask for stands beside the working set, and on which GPU");
     seen_after("gpu l2=6", shows("with 6 MiB of L2: inputs fit (") && shows(" the output does not"),
                "an L2 in which nearly all hits, though the footprint does not fit: why");
-    draw_after("gpu l2=16");
+    snprintf(line, sizeof line, "fits barely; model: %s fastest, %s binds",
+             findings_fastest(live.model, state.gpu, &state.edit, &p)->title,
+             term_names[p.binding]);
+    seen_after("gpu l2=16", shows(line) && !shows("wide tiles"),
+               "what binds the model's fastest kernel is no published advice: %s", line);
     cells.color = false;
     draw();
     tap_ok(no_colors() && !cells.collisions, "without colour the selection's line stands alone");

@@ -2,6 +2,7 @@
 #include "src/view/panel/panel.h"
 
 #include "kernels/regime.h"
+#include "src/cachesim/findings.h"
 #include "src/state/live_text.h"
 
 #include <math.h>
@@ -169,23 +170,41 @@ static void draw_cache(Sheet *sheet, Area area, const Cache *cache, const Segmen
                    bev_regimes[regime].name);
 }
 
-/* What the class of the predicted GPU's L2 means for the choice of a kernel. Where only the output
- * is too large, nearly all lookups hit nevertheless. */
+/* "; model: V4 fastest, DRAM binds", once all kernels of the GPU were replayed; until then "". */
+static void fastest_text(const PanelData *data, char *text, size_t size) {
+    const MemoryModel *model = data->live->model;
+    Prediction prediction;
+    text[0] = '\0';
+    for (int i = 0; model && i < model->kernel_count; i++)
+        if (!model->kernels[i].kernel)
+            return;
+    const PredictedKernel *fastest =
+        model ? findings_fastest(model, data->state->gpu, &data->state->edit, &prediction) : NULL;
+    if (fastest)
+        snprintf(text, size, "; model: %s fastest, %s binds", fastest->title,
+                 term_names[prediction.binding]);
+}
+
+/* Whether the footprint fits the predicted GPU's L2, and what binds the fastest kernel there. Where
+ * only the output is too large, nearly all lookups hit nevertheless. */
 static void draw_meaning(Sheet *sheet, Area area, const PanelData *data) {
-    static const char *const advice[REGIME_COUNT] = {
-        [REGIME_RESIDENT] = "fits; loads are cheap, occupancy decides",
-        [REGIME_CONTESTED] = "fits barely; keep the output out of it",
-        [REGIME_STREAMING] = "does not fit; take wide tiles, read indices once"};
+    static const char *const fits[REGIME_COUNT] = {[REGIME_RESIDENT] = "fits",
+                                                   [REGIME_CONTESTED] = "fits barely",
+                                                   [REGIME_STREAMING] = "does not fit"};
     const BevFootprint *all = &data->live->memory.footprint;
     double l2 = state_gpu(data->state).l2_bytes, bytes = bev_footprint_total(*all);
     BevRegime regime = bev_regime(bytes, l2);
-    char text[256], on[128], inputs[32];
+    char text[256], on[128], inputs[32], fastest[80];
     prediction_gpu(data->state, on, sizeof on);
     megabytes(bytes - all->out, inputs, sizeof inputs);
-    if (regime == REGIME_STREAMING && bytes - all->out <= l2)
+    fastest_text(data, fastest, sizeof fastest);
+    sheet_origin(sheet, ORIGIN_SHAPES, NULL);
+    if (regime == REGIME_STREAMING && bytes - all->out <= l2) {
         snprintf(text, sizeof text, "%s: inputs fit (%s), the output does not", on, inputs);
-    else
-        snprintf(text, sizeof text, "%s: %s", on, advice[regime]);
+    } else {
+        snprintf(text, sizeof text, "%s: %s%s", on, fits[regime], fastest);
+        sheet_origin(sheet, fastest[0] ? ORIGIN_MODEL : ORIGIN_SHAPES, NULL);
+    }
     if (sheet_width(sheet, text) <= area.w)
         sheet_line(sheet, area, cell_style(INK_MUTED), text);
 }
