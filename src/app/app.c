@@ -62,8 +62,35 @@ static void keep(App *app, const State *before, const Event *event) {
         undo_push(&app->undo, before, action);
 }
 
-static void step(App *app, const Event *event) {
+/* A pin that would hit a cell without points: the same on the nearest cell that has some. Of a grid
+ * with height a column is shown: its pin stays. */
+static Event aimed(const App *app, const Event *event) {
+    const State *state = &app->state;
+    const LiveFrame *frame = &app_live(app)->frame;
+    const Command *command = &event->command;
+    bool click = event->kind == EVENT_CLICK;
+    bool pins = event->kind == EVENT_COMMAND && command->action == ACTION_PIN &&
+                (command->step || !strcmp(command->argument, "on"));
+    int64_t x = click ? (int64_t)floor(event->x) : state->cursor_x;
+    int64_t y = click ? (int64_t)floor(event->y) : state->cursor_y, nx = state->scene.nx;
+    if (app->serves || !(click || pins) || !frame->map || state->scene.slices > 1 ||
+        frame->nx != nx || frame->ny != state->scene.ny || x < 0 || y < 0 || x >= nx ||
+        y >= frame->ny)
+        return *event;
+    int64_t cell = scatter_nearest_cell(frame->map, nx, y * nx + x);
+    if (cell < 0 || cell == y * nx + x)
+        return *event;
+    bool again = pins && !command->step && state->pinned && state->pin_x == cell % nx &&
+                 state->pin_y == cell / nx;
+    return (Event){.kind = again ? EVENT_HOVER : EVENT_CLICK,
+                   .x = (double)(cell % nx) + 0.5,
+                   .y = (double)(cell / nx) + 0.5,
+                   .on = true};
+}
+
+static void step(App *app, const Event *given) {
     const State before = app->state;
+    const Event aim = aimed(app, given), *event = &aim;
     int step = app->state.step_at;
     unsigned bits = when_drawn(app, event, state_step(&app->state, event), step);
     app->todo |= bits;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const strip_names[STRIP_COUNT] = {"image", "norm", "depth"};
+const char *const strip_names[STRIP_COUNT] = {"image", "norm", "depth", "dropped"};
 const char *const truth_names[TRUTH_COUNT] = {"off", "boxes", "lidar", "both"};
 
 void photos_free(Photos *photos) {

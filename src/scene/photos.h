@@ -32,10 +32,10 @@ typedef struct {
     double time_s; /* mean of the cameras' timestamps */
 } Photos;
 
-/* What the strip of camera views shows: photographs, the norm of the features, or the mean of the
- * depth distribution. */
-typedef enum { STRIP_IMAGE, STRIP_NORM, STRIP_DEPTH, STRIP_COUNT } Strip;
-extern const char *const strip_names[STRIP_COUNT]; /* "image", "norm", "depth" */
+/* What the strip of camera views shows: photographs, the norm of the features, the mean of the
+ * depth distribution, or how much of it falls outside of the grid. */
+typedef enum { STRIP_IMAGE, STRIP_NORM, STRIP_DEPTH, STRIP_DROPPED, STRIP_COUNT } Strip;
+extern const char *const strip_names[STRIP_COUNT]; /* "image", "norm", "depth", "dropped" */
 
 /* What is drawn of boxes and LiDAR on the BEV; bits. */
 enum { TRUTH_BOXES = 1, TRUTH_LIDAR = 2, TRUTH_COUNT = 4 };

@@ -308,6 +308,19 @@ bool scatter_find_intervals(BevMap *map, Err *err) {
     return true;
 }
 
+int64_t scatter_nearest_cell(const BevMap *map, int64_t nx, int64_t cell) {
+    int64_t best = -1, least = INT64_MAX;
+    for (int64_t i = 0; i < map->intervals; i++) {
+        int64_t at = map->ranks_bev[map->interval_starts[i]];
+        int64_t x = at % nx - cell % nx, y = at / nx - cell / nx, away = x * x + y * y;
+        if (away < least) {
+            least = away;
+            best = at;
+        }
+    }
+    return best;
+}
+
 static uint64_t add_words(uint64_t hash, const void *words, int64_t count) {
     for (int64_t i = 0; words && i < count; i++) {
         uint32_t word;

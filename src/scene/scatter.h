@@ -64,6 +64,10 @@ bool scatter_copy(const BevMap *map, BevMap *copy, Err *err);
 /* A number that differs where the maps do. */
 uint64_t scatter_hash(const BevMap *map);
 
+/* The cell with points that is nearest to `cell` of a grid `nx` wide: the cell itself where it has
+ * any. -1: the map has none. */
+int64_t scatter_nearest_cell(const BevMap *map, int64_t nx, int64_t cell);
+
 /* The message of every screen and command for a map of 0 points. */
 extern const char scatter_empty[];
 

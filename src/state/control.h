@@ -108,7 +108,7 @@ bool control_end_training(State *state);
 unsigned control_probe(State *state);
 /* The cell's numbers and place, behind `what`. */
 void control_say_cell(State *state, Action action, const char *what, int64_t x, int64_t y);
-unsigned control_pin_at(State *state, int64_t x, int64_t y);
+unsigned control_pin_at(State *state, const char *what, int64_t x, int64_t y);
 unsigned control_unpin(State *state, Action action);
 unsigned control_hide_cursor(State *state); /* 0: none was shown */
 

@@ -74,11 +74,11 @@ unsigned control_hide_cursor(State *state) {
     return control_probe(state);
 }
 
-unsigned control_pin_at(State *state, int64_t x, int64_t y) {
+unsigned control_pin_at(State *state, const char *what, int64_t x, int64_t y) {
     state->pinned = true;
     state->pin_x = x;
     state->pin_y = y;
-    control_say_cell(state, ACTION_PIN, "pinned ", x, y);
+    control_say_cell(state, ACTION_PIN, what, x, y);
     return control_probe(state);
 }
 
@@ -89,7 +89,7 @@ unsigned control_pin(State *state, const Command *command) {
         return control_unpin(state, command->action);
     if (state->scene.nx <= 0)
         return 0;
-    return control_pin_at(state, state->cursor_x, state->cursor_y);
+    return control_pin_at(state, "pinned ", state->cursor_x, state->cursor_y);
 }
 
 unsigned control_zoom_about(State *state, double zoom, double x, double y) {

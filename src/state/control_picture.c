@@ -135,7 +135,9 @@ unsigned control_strip(State *state, const Command *command) {
     if (strip < 0)
         return STEP_REDRAW;
     state->strip = (Strip)strip;
-    return SAY(state, command->action, "camera strip: %s", strip_names[strip]) | STEP_LOOK;
+    return SAY(state, command->action, "camera strip: %s%s", strip_names[strip],
+               strip == STRIP_DROPPED ? ", yellow where points fall outside the grid" : "") |
+           STEP_LOOK;
 }
 
 unsigned control_lidar(State *state, const Command *command) {

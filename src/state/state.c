@@ -265,10 +265,13 @@ static unsigned on_click(State *state, const Event *event) {
         return 0;
     if (state->pinned && state->pin_x == x && state->pin_y == y)
         return control_unpin(state, ACTION_PIN);
+    if (event->on) /* the cursor stays: another click there lets the cell go */
+        return control_pin_at(state, "no point falls there; pinned the nearest with points, ", x,
+                              y);
     state->cursor_x = x;
     state->cursor_y = y;
     state->cursor_shown = true;
-    return control_pin_at(state, x, y);
+    return control_pin_at(state, "pinned ", x, y);
 }
 
 static unsigned on_drag(State *state, const Event *event) {

@@ -347,7 +347,8 @@ typedef enum {
     EVENT_PIXEL,   /* mouse over a camera view: feature pixel `x`, as State.pixel */
     EVENT_HOVER,   /* mouse over cell coordinates (x, y); outside the grid: no cell; `on`: clicked,
                       the log names the cell */
-    EVENT_CLICK,   /* pins the cell at (x, y), or releases it */
+    EVENT_CLICK,   /* pins the cell at (x, y), or releases it; `on`: it is the nearest to a cell
+                      without points */
     EVENT_FRAME,   /* the engine has a frame: `scene`, if it was loaded for it, and `headline` */
     EVENT_DRAG,    /* the picture was dragged by (x, y) cells */
     EVENT_WHEEL,   /* `steps` up (+) or down (-): zooms about (x, y) */

@@ -32,6 +32,8 @@ static int from(const char *const *names, int count, ValueName values[VALUES_MAX
     }
 
 static const ValueName backends[] = {{"cpu", "CPU"}, {"cuda", "CUDA"}};
+static const char *const strip_titles[STRIP_COUNT] = {"camera pictures", "feature norm",
+                                                      "mean depth", "dropped points"};
 static const char *const themes[] = {"dark", "light"};
 static const char *const channel_counts[] = {"16", "32", "64", "80", "128", "256"};
 static const char *const undo_words[] = {"all"};
@@ -44,7 +46,6 @@ NAMES(channels, channel_counts, sizeof channel_counts / sizeof *channel_counts)
 NAMES(compares, compare_names, COMPARE_COUNT)
 NAMES(views, state->menu.views.names, state->menu.views.count)
 NAMES(colormaps, state->menu.colormaps.names, state->menu.colormaps.count)
-NAMES(strips, strip_names, STRIP_COUNT)
 NAMES(truths, truth_names, TRUTH_COUNT)
 NAMES(charts, chart_names, CHART_COUNT)
 NAMES(themes, themes, 2)
@@ -52,6 +53,7 @@ NAMES(lessons, state->menu.lessons.names, state->menu.lessons.count)
 NAMES(slow, slow_letters, 1 + SLOW_COUNT)
 NAMES(pages, page_names, PAGE_COUNT)
 NAMES(undo, undo_words, 1)
+ROWS(strips, STRIP_COUNT, strip_names[i], strip_titles[i])
 ROWS(backends, 2, backends[i].name, backends[i].title)
 ROWS(dtypes, BEV_DTYPE_COUNT, bev_dtypes[i].name, bev_dtypes[i].title)
 ROWS(aligns, BEV_ALIGN_COUNT, bev_aligns[i].name, bev_aligns[i].title)

@@ -414,7 +414,7 @@ static bool move(SdlWindow *window, const WindowLayout *layout, const State *sta
     }
     if (look_under(window, x, y))
         present(window, state, live);
-    int64_t pixel = window_pixel_at(layout, &live->frame, x, y);
+    int64_t pixel = window_pixel_at(layout, state, &live->frame, x, y);
     *event = pixel >= 0 ? (Event){.kind = EVENT_PIXEL, .x = (double)pixel}
                         : at_cell(EVENT_HOVER, layout, x, y);
     return true;

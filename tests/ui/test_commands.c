@@ -39,14 +39,22 @@ TAP_SUITE(commands_found) {
     static const struct {
         const char *typed, *row;
     } tasks[] = {
-        {"fp8", "dtype fp8"},          {"error", "error"},
-        {"fastest", "kernel"},         {"a6000", "gpu a6000"},
-        {"half bandwidth", "bandwidth"}, {"camera off", "dirty"},
-        {"compare", "compare"},        {"warp", "steps"},
-        {"dropped point", "defect dropped-point"}, {"lesson 9", "lesson 9"},
-        {"wiki", "snapshot"},          {"save picture", "snapshot"},
-        {"light", "theme light"},      {"city", "scene"},
-        {"parking", "scene parking"},  {"undo all", "undo all"},
+        {"fp8", "dtype fp8"},
+        {"error", "error"},
+        {"fastest", "kernel"},
+        {"a6000", "gpu a6000"},
+        {"half bandwidth", "bandwidth"},
+        {"camera off", "dirty"},
+        {"compare", "compare"},
+        {"warp", "steps"},
+        {"dropped point", "strip dropped"},
+        {"lesson 9", "lesson 9"},
+        {"wiki", "snapshot"},
+        {"save picture", "snapshot"},
+        {"light", "theme light"},
+        {"city", "scene"},
+        {"parking", "scene parking"},
+        {"undo all", "undo all"},
     };
     App *app = open_app("toy");
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
@@ -110,6 +118,37 @@ TAP_SUITE(commands_tried) {
     app_key(app, KEYCODE_ENTER);
     tap_ok(state_differs(&before, &app->state) && app->undo.count == 1,
            "Enter keeps it, as one change");
+    app_close(app, 1000);
+}
+
+/* Pins at the place and returns the newest line of the log. */
+static const char *pinned(App *app, const Event *event) {
+    app_step(app, event);
+    return app->state.log.lines[0].said;
+}
+
+/* The middle of the street has no points: no camera sees the ground under the car. */
+TAP_SUITE(commands_pinned) {
+    App *app = open_app("canonical");
+    const State *state = &app->state;
+    const Event empty = {.kind = EVENT_CLICK, .x = 100.5, .y = 100.5};
+    const char *said = pinned(app, &empty);
+    const LiveProbe *probe = &app_live(app)->probe;
+    int64_t x = state->pin_x, y = state->pin_y;
+    tap_ok(
+        state->pinned && probe->points > 0 && llabs(x - 100) + llabs(y - 100) == 2,
+        "a click on a cell without points pins the nearest that has some: %lld, %lld, %lld points",
+        (long long)x, (long long)y, (long long)probe->points);
+    tap_ok(!strncmp(said, "no point falls there", 20), "the log says so: %s", said);
+    app_words(app, "cursor-x 100", &app->err);
+    app_words(app, "cursor-y 100", &app->err);
+    app_words(app, "pin-cell on", &app->err);
+    tap_ok(state->pinned && state->pin_x == x && state->pin_y == y, "the word again: it stays");
+    said = pinned(app, &empty);
+    tap_ok(!state->pinned && strstr(said, "let go"), "the click again: %s", said);
+    const Event full = {.kind = EVENT_CLICK, .x = (double)x + 0.5, .y = (double)y + 0.5};
+    said = pinned(app, &full);
+    tap_ok(state->pin_x == x && !strncmp(said, "pinned cell", 11), "a cell with points: %s", said);
     app_close(app, 1000);
 }
 

@@ -2,6 +2,7 @@
 #include "src/scene/problem.h"
 #include "src/scene/workload.h"
 #include "src/view/bev/decode.h"
+#include "src/view/bev/dropped.h"
 #include "src/view/bev/raster.h"
 #include "src/view/bev/strip.h"
 #include "src/view/draw/color.h"
@@ -249,4 +250,88 @@ TAP_SUITE(raster_lidar) {
     photos_free(&sweep);
     camera_views_free(&seen);
     drop_scene(scene);
+}
+
+/* ---- dropped points -------------------------------------------------------------------------- */
+
+/* A grid of 2 x 2 m from (0, -1), up to 1 m high. */
+static void test_fates(void) {
+    static const struct {
+        double ego_m[3];
+        PointFate fate;
+    } points[] = {{{1, 0, 0.5}, FATE_INSIDE},  {{1, 0, 1}, FATE_ABOVE},
+                  {{1, 0, -0.1}, FATE_BELOW},  {{2, 0, 0.5}, FATE_AHEAD},
+                  {{-0.1, 0, 0}, FATE_BEHIND}, {{1, 1, 0}, FATE_LEFT},
+                  {{1, -1.1, 0}, FATE_RIGHT},  {{5, 5, 5}, FATE_ABOVE}};
+    const Grid grid = {0, 2, -1, 1, 0, 1, 4, 4, 1, 0};
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+        tap_ok(point_fate(&grid, points[i].ego_m) == points[i].fate, "point %zu has fate %d", i,
+               points[i].fate);
+}
+
+/* The map is built by other code: both drop the same points. */
+TAP_SUITE(raster_dropped) {
+    const WorkloadOptions options = {.channels = 16};
+    static const char *const scenes[] = {"small", "occupancy"};
+    test_fates();
+    for (size_t i = 0; i < 2; i++) {
+        Workload workload = {0};
+        BevMap map;
+        Err err = {0};
+        tap_need(workload_open(&workload, scenes[i], &options, &err) &&
+                     scatter_build(&workload.scene.rig, BEV_NEAREST, UINT32_MAX, &map, &err),
+                 "a scene and its map");
+        const BevShape *shape = &workload.scene.shape;
+        int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w, kept = 0, dropped = 0;
+        for (int64_t pixel = 0; pixel < pixels; pixel++) {
+            PixelFates fates = pixel_fates(&workload.scene.rig, workload.features.depth, pixel);
+            kept += fates.of[FATE_INSIDE];
+            dropped += fates.dropped;
+        }
+        tap_ok(kept == map.points && dropped > 0,
+               "%s: %lld points kept as in the map, %lld dropped", scenes[i], (long long)kept,
+               (long long)dropped);
+        scatter_free(&map);
+        workload_close(&workload);
+    }
+}
+
+/* The sky's pixels lose all of their depth, those of the street below the car none. */
+TAP_SUITE(raster_dropped_strip) {
+    const WorkloadOptions options = {.channels = 16};
+    Workload workload = {0};
+    ValueRange range;
+    char text[256];
+    Err err = {0};
+    tap_need(workload_open(&workload, "small", &options, &err), "a street");
+    const BevShape *shape = &workload.scene.shape;
+    const StripInput input = {&workload.scene.rig, &workload.features, shape->channels, NULL, NULL};
+    float *values = strip_values(&input, STRIP_DROPPED, &range, &err);
+    tap_need(values != NULL, "its values");
+    int64_t plane = shape->feat_h * shape->feat_w, worst = 0, lowest = plane - 1;
+    for (int64_t i = 0; i < plane; i++)
+        worst = values[i] > values[worst] ? i : worst;
+    tap_ok(values[worst] > 0.99f && worst < plane / 2 && values[lowest] == 0 && range.hi == 1,
+           "a pixel above the horizon loses %.2f of its depth, the lowest %.2f", values[worst],
+           values[lowest]);
+    dropped_text(&workload.scene.rig, workload.features.depth, worst, text, sizeof text);
+    tap_ok(strstr(text, " points dropped, ") && strstr(text, " the grid from ") &&
+               strstr(text, "100 % of its depth lost"),
+           "its text: %s", text);
+    dropped_text(&workload.scene.rig, workload.features.depth, lowest, text, sizeof text);
+    tap_ok(strstr(text, "; 0 % of its depth lost") != NULL, "the other's: %s", text);
+    int64_t whole = 0;
+    while (whole < plane &&
+           pixel_fates(&workload.scene.rig, workload.features.depth, whole).dropped)
+        whole++;
+    tap_need(whole < plane, "a pixel that loses no point");
+    dropped_text(&workload.scene.rig, workload.features.depth, whole, text, sizeof text);
+    tap_ok(strstr(text, "points in the grid") != NULL, "and its text: %s", text);
+    const Rgb grey = {200, 200, 200};
+    Rgb lost = strip_over(grey, STRIP_DROPPED, 1, &range);
+    Rgb kept = strip_over(grey, STRIP_DROPPED, 0, &range);
+    tap_ok(rgb_contrast(lost, kept) > 4, "lost pixels shine: contrast %.1f to kept ones",
+           rgb_contrast(lost, kept));
+    free(values);
+    workload_close(&workload);
 }

@@ -54,7 +54,8 @@ static bool decode_strip(const LiveFrame *frame, const Picture *previous,
         return true;
     if (previous && previous->camera_count && previous->strip == picture->strip &&
         previous->strip_content == picture->strip_content && previous->lidar == picture->lidar &&
-        (!picture->lidar || previous->content == picture->content)) /* points follow the rig, too */
+        ((!picture->lidar && picture->strip != STRIP_DROPPED) ||
+         previous->content == picture->content)) /* points follow the rig, too */
         return copy_strip(previous, picture, err);
     StripInput input = {frame->rig, frame->features, frame->channels, frame->cameras, NULL};
     float *values = NULL;

@@ -1,17 +1,22 @@
 #include "src/view/bev/strip.h"
 
-#include "src/view/bev/gradient_strip.h"
+#include "src/view/bev/dropped.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* The L2 norm of the features, or the mean of the depth distribution in metres. */
+/* The L2 norm of the features, the mean of the depth distribution in metres, or the share of it
+ * that falls outside of the grid. */
 static double pixel_value(const StripInput *input, Strip strip, int64_t camera, int64_t y,
                           int64_t x) {
     const Frustum *size = &input->rig->frustum;
     double sum = 0, mass = 0;
+    if (strip == STRIP_DROPPED)
+        return pixel_fates(input->rig, input->features->depth,
+                           (camera * size->feat_h + y) * size->feat_w + x)
+            .lost;
     if (strip == STRIP_NORM) {
         const float *feat = input->features->feat +
                             ((camera * size->feat_h + y) * size->feat_w + x) * input->channels;
@@ -49,11 +54,14 @@ float *strip_values(const StripInput *input, Strip strip, ValueRange *range, Err
     }
     if (strip == STRIP_DEPTH)
         range->hi = strip_lidar_range(input->rig).hi;
+    else if (strip == STRIP_DROPPED)
+        range->hi = 1;
     return values;
 }
 
 const Colormap *strip_colormap(Strip strip) {
-    return colormap_find(strip == STRIP_NORM ? "viridis" : "turbo");
+    static const char *const names[STRIP_COUNT] = {"viridis", "viridis", "turbo", "cividis"};
+    return colormap_find(names[strip]);
 }
 
 /* ---- pictures -------------------------------------------------------------------------------- */
@@ -61,6 +69,16 @@ const Colormap *strip_colormap(Strip strip) {
 static Rgb value_color(Strip strip, float value, const ValueRange *range) {
     double t = isfinite(value) ? range_position(range, value) : NAN;
     return isnan(t) ? panel_theme.bad : colormap_at(strip_colormap(strip), t);
+}
+
+/* The value's colour over a grey picture. What is not dropped stays a picture, dimmed. */
+Rgb strip_over(Rgb seen, Strip strip, float value, const ValueRange *range) {
+    const double share = 0.6, dimmed = 0.45;
+    double grey = 0.2126 * seen.r + 0.7152 * seen.g + 0.0722 * seen.b;
+    bool dropped = strip == STRIP_DROPPED && isfinite(value);
+    uint8_t level = (uint8_t)lround(dropped ? dimmed * grey : grey);
+    return rgb_mix((Rgb){level, level, level}, value_color(strip, value, range),
+                   dropped ? 0.9 * sqrt(value) : share);
 }
 
 static bool value_camera(const StripInput *input, Strip strip, const float *values,
@@ -97,18 +115,13 @@ static bool photo_camera(const CameraViews *seen, int64_t camera, int64_t most_w
     return true;
 }
 
-/* The colours of the values over a grey photograph. */
+/* The colours of the values over the picture. */
 static void lay_over(const StripInput *input, Strip strip, const float *values,
                      const ValueRange *range, Image *image) {
-    const double share = 0.6;
     for (int y = 0; y < image->h; y++)
         for (int x = 0; x < image->w; x++) {
             int64_t pixel = gradient_pixel(&input->rig->frustum, image->w, image->h, x, y);
-            Rgb seen = image_get(image, x, y);
-            uint8_t grey = (uint8_t)lround(0.2126 * seen.r + 0.7152 * seen.g + 0.0722 * seen.b);
-            image_set(
-                image, x, y,
-                rgb_mix((Rgb){grey, grey, grey}, value_color(strip, values[pixel], range), share));
+            image_set(image, x, y, strip_over(image_get(image, x, y), strip, values[pixel], range));
         }
 }
 
@@ -118,12 +131,11 @@ static bool camera_seen(const StripInput *input, Strip strip, const float *value
     const float *own = values;
     if (values)
         own += camera * input->rig->frustum.feat_h * input->rig->frustum.feat_w;
-    bool photo = input->seen && input->seen->srgb;
-    if (!photo && own)
+    bool photo = input->seen && input->seen->srgb, over = photo || strip == STRIP_DROPPED;
+    if (own && (!over || !input->seen || !input->seen->cameras))
         return value_camera(input, strip, own, range, image, err);
-    if (!photo)
-        return raster_camera(input->seen, camera, image, err);
-    if (!photo_camera(input->seen, camera, most_w, image, err))
+    if (!(photo ? photo_camera(input->seen, camera, most_w, image, err)
+                : raster_camera(input->seen, camera, image, err)))
         return false;
     if (own)
         lay_over(input, strip, own, range, image);

@@ -1,5 +1,6 @@
-/* The strip of camera views: what the cameras saw, or the norm of the features, or the mean of the
- * depth distribution; the last two in colours, over the photograph where there is one. */
+/* The strip of camera views: what the cameras saw, or the norm of the features, the mean of the
+ * depth distribution, the share of it that is dropped (dropped.h); the last three in colours, over
+ * the photograph where there is one. */
 #pragma once
 
 #include "src/view/bev/raster.h"
@@ -27,6 +28,9 @@ ValueRange strip_lidar_range(const Rig *rig);
 float *strip_values(const StripInput *input, Strip strip, ValueRange *range, Err *err);
 
 const Colormap *strip_colormap(Strip strip);
+
+/* The colour of a value over what the camera saw there. */
+Rgb strip_over(Rgb seen, Strip strip, float value, const ValueRange *range);
 
 /* The picture of a camera with these values (NULL: STRIP_IMAGE), and LiDAR points over it. A
  * photograph is reduced until it is no wider than `most_w`; a small picture with points becomes

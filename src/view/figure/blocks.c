@@ -102,8 +102,9 @@ static double strip_key(Pen *pen, const Figure *figure, double x, double top, do
     double h = 0;
     if (figure->strip_values) {
         snprintf(text, sizeof text,
-                 spec->strip == STRIP_DEPTH ? "mean of the depth distribution, 0 to %.4g m"
-                                            : "norm of the features, 0 to %.3g",
+                 spec->strip == STRIP_DROPPED ? "depth outside the grid, dropped: none to all of it"
+                 : spec->strip == STRIP_DEPTH ? "mean of the depth distribution, 0 to %.4g m"
+                                              : "norm of the features, 0 to %.3g",
                  figure->strip_range.hi);
         key_row(pen, strip_colormap(spec->strip), text, x, top, w);
         h += KEY_H;

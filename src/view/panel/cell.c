@@ -1,6 +1,6 @@
 /* The probed cell and the points in it; where no cell is probed, the selection. */
 #include "src/state/live_text.h"
-#include "src/view/bev/gradient_strip.h"
+#include "src/view/bev/dropped.h"
 #include "src/view/panel/panel.h"
 
 #include <math.h>
@@ -95,6 +95,19 @@ static void loss_text(const LiveFrame *frame, char *text, size_t size) {
                  (long long)gradient_count(&frame->shape, gradients->grad_feat));
 }
 
+/* What happened to the points of the explained pixel. */
+static void dropped(Lines *lines, const PanelData *data) {
+    int64_t pixel = dropped_pixel(data->state, data->live);
+    const LiveFrame *frame = &data->live->frame;
+    char text[256];
+    if (pixel < 0)
+        return;
+    sheet_origin(lines->sheet, ORIGIN_MAP, NULL);
+    dropped_text(frame->rig, frame->features->depth, pixel, text, sizeof text);
+    say(lines, text);
+    sheet_origin(lines->sheet, ORIGIN_PICTURE, NULL);
+}
+
 static void readout(Lines *lines, const PanelData *data) {
     const LiveProbe *probe = &data->live->probe;
     const LiveFrame *frame = &data->live->frame;
@@ -122,6 +135,7 @@ static void readout(Lines *lines, const PanelData *data) {
         say(lines, text);
     }
     sheet_origin(lines->sheet, ORIGIN_PICTURE, NULL);
+    dropped(lines, data);
     if (data->state->pinned && !frame->gradients.grad_depth && probe->contribution_count)
         contributions(lines, data);
 }
@@ -158,6 +172,7 @@ static void overview(Lines *lines, const PanelData *data) {
     const LiveData *live = data->live;
     const ScatterStats *stats = &live->intervals.stats;
     char text[300] = "", number[32] = "n/a", points[32], cells[32];
+    dropped(lines, data);
     sheet_origin(lines->sheet, ORIGIN_SETTING, NULL);
     idea_text(data, text, sizeof text);
     say(lines, text);

@@ -31,18 +31,18 @@ typedef struct {
 /* The first row that fits is taken. */
 /* clang-format off */
 static const Arrangement arrangements[] = {
-    {USUAL, PAGE_BEV, 0, {{100, {&bev_panel, &operator_panel}}}},
+    {USUAL, PAGE_BEV, 0, {{100, {&bev_panel, &operator_panel, &camera_panel}}}},
     {USUAL, PAGE_BOTH, 200, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                             &findings_panel}},
                       {26, {&accuracy_panel, &intervals_panel, &objects_panel, &course_panel, &pipeline_panel}},
-                      {34, {&bev_panel, &operator_panel}}}},
+                      {34, {&bev_panel, &operator_panel, &camera_panel}}}},
     {USUAL, PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                             &findings_panel}},
                       {32, {&accuracy_panel, &intervals_panel, &objects_panel, &course_panel, &pipeline_panel}}, /* all columns */
-                      {28, {&bev_panel, &operator_panel}}}},
+                      {28, {&bev_panel, &operator_panel, &camera_panel}}}},
     {USUAL, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                           &accuracy_panel, &pipeline_panel}},
-                                    {42, {&bev_panel, &operator_panel, &intervals_panel, &objects_panel}}}},
+                                    {42, {&bev_panel, &operator_panel, &camera_panel, &intervals_panel, &objects_panel}}}},
     {USUAL, PAGE_BOTH, PAGE_SMALL_COLUMNS, {{68, {&kernels_panel, &idea_panel, &accuracy_panel}},
                                      {32, {&bev_panel, &operator_panel}}}},
     {USUAL, PAGE_DASHBOARD, 110, {{54, {&memory_panel, &kernels_panel, &idea_panel, &course_panel, &pipeline_panel}},

@@ -1,12 +1,13 @@
-/* Backward: the feature pixel under the mouse, or the one that feeds the loss most, marked in its
- * camera view. */
-#include "src/view/bev/gradient_strip.h"
+/* The feature pixel under the mouse, marked in its camera view; without one: backward the pixel
+ * that feeds the loss most, or the one whose dropped points are explained. */
+#include "src/view/bev/dropped.h"
 #include "src/view/window/window_internal.h"
 
 #include <stdlib.h>
 
-int64_t window_pixel_at(const WindowLayout *layout, const LiveFrame *frame, double px, double py) {
-    if (!frame->rig || !frame->gradients.grad_feat)
+int64_t window_pixel_at(const WindowLayout *layout, const State *state, const LiveFrame *frame,
+                        double px, double py) {
+    if (!frame->rig || !(frame->gradients.grad_feat || state->strip == STRIP_DROPPED))
         return -1;
     const Frustum *frustum = &frame->rig->frustum;
     for (int i = 0; i < layout->camera_count; i++) {
@@ -27,7 +28,7 @@ static int64_t pixel_shown(const WindowView *view) {
     const LiveFrame *frame = &view->live->frame;
     Err ignored; /* then no pixel is marked */
     if (!frame->gradients.grad_feat)
-        return -1;
+        return dropped_pixel(view->state, view->live);
     float *strength = gradient_strengths(&frame->shape, frame->gradients.grad_feat, &ignored);
     int64_t pixel = strength ? gradient_shown(&frame->shape, strength, view->state->pixel) : -1;
     free(strength);

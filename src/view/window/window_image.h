@@ -26,7 +26,8 @@ bool window_cell_at(const WindowLayout *layout, double px, double py, double *x,
 
 /* Backward: the feature pixel, (camera * feat_h + h) * feat_w + w, of the camera view under a point
  * in units; -1: there is none, or no gradient. */
-int64_t window_pixel_at(const WindowLayout *layout, const LiveFrame *frame, double px, double py);
+int64_t window_pixel_at(const WindowLayout *layout, const State *state, const LiveFrame *frame,
+                        double px, double py);
 
 /* Draws on a cairo surface of w x h units. `picture` may be NULL: nothing is computed yet. `spots`
  * (may be NULL) receives what a click uses. Returns false on an error, or when `give_up` was set,
