@@ -13,6 +13,7 @@
 
 static const char *const formats[] = {"table", "markdown", "csv", "json", NULL};
 static const char *const directions[] = {"forward", "backward", "both", NULL};
+static const char *const sweeps[] = {"grid", "channels", "points", NULL}; /* of --over */
 static const char *const stages[] = {"pool", "view", NULL}; /* by BevStage */
 static const char *const tensors[] = {"depth", "feat", "out", NULL};
 static const char *const timings[] = {"recorded", "measured", "off", NULL}; /* by LatencyWanted */
@@ -45,7 +46,7 @@ static const NameSet sets[CHOICE_SET_COUNT] = {
     [CHOICE_THEME] = {WORDS(page_themes)},
     [CHOICE_COLOR] = {WORDS(color_modes)},
     [CHOICE_PIXELS] = {WORDS(pixel_modes)}, /* by Pixels */
-    [CHOICE_SWEEP] = {WORDS(sweep_names), .listed = true},
+    [CHOICE_SWEEP] = {WORDS(sweeps), .listed = true},
     [CHOICE_DIRECTION] = {WORDS(directions)},
     [CHOICE_STAGE] = {WORDS(stages)},
     [CHOICE_LOSS] = {TABLE(losses), .count = LOSS_COUNT},

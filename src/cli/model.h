@@ -243,9 +243,8 @@ bool plot_sweep(const PlotRequest *request, Err *err);
 bool plot_calibration(const PlotRequest *request, Err *err);
 bool plot_objects(const PlotRequest *request, Err *err);
 bool plot_prune(const PlotRequest *request, Err *err);
-extern const char *const sweep_names[]; /* values of --over; ends with NULL */
 
-/* The chart as a PNG or SVG file, in the theme that was asked for. */
+/* output.c: the chart as a PNG or SVG file, in the theme that was asked for. */
 bool plots_chart(const PlotRequest *request, ChartSpec *spec, Err *err);
 
 /* ---- object_table.c -------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* Where a result goes: to a file, as a whole or not at all, or to standard output. */
 #include "src/base/data.h"
 #include "src/base/units.h"
-#include "src/cli/report.h"
+#include "src/cli/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +144,11 @@ bool output_picture(const Options *options, const char *command, bool *svg, Err 
     return *svg || has_suffix(options->output, ".png") ||
            err_set(err, ERR_USAGE, options->output, "name it .png or .svg",
                    "the suffix does not say which format");
+}
+
+bool plots_chart(const PlotRequest *request, ChartSpec *spec, Err *err) {
+    spec->theme = (FigureTheme)choices_find(CHOICE_THEME, request->options->theme);
+    return (request->svg ? plot_svg : plot_png)(spec, request->bytes, request->length, err);
 }
 
 bool output_chart(const ChartSpec *spec, const char *path, Err *err) {

@@ -14,11 +14,6 @@
 
 enum { TEXT = 200 };
 
-bool plots_chart(const PlotRequest *request, ChartSpec *spec, Err *err) {
-    spec->theme = (FigureTheme)choices_find(CHOICE_THEME, request->options->theme);
-    return (request->svg ? plot_svg : plot_png)(spec, request->bytes, request->length, err);
-}
-
 /* ---- charts of the memory model -------------------------------------------------------------- */
 
 /* The GPUs that were asked for, then all others that are known. */

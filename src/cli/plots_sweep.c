@@ -17,8 +17,6 @@ enum { SWEEP_MAX = 12, TEXT = 200 };
 
 typedef enum { OVER_GRID, OVER_CHANNELS, OVER_POINTS, OVER_COUNT } Over;
 
-const char *const sweep_names[] = {"grid", "channels", "points", NULL};
-
 /* The settings of each sweep: cells on a side, channels, or depth bins. 0 ends them. */
 static const int settings[OVER_COUNT][SWEEP_MAX] = {
     [OVER_GRID] = {50, 75, 100, 150, 200, 250, 300, 400, 500, 600, 700},
