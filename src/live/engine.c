@@ -117,3 +117,10 @@ void engine_close(Engine *engine) {
     engine_close_mailbox(&engine->mailbox);
     free(engine);
 }
+
+uint64_t engine_request(Engine *engine, const State *state) {
+    if (!engine->options.script)
+        return engine_post(engine, state);
+    engine_render_script(engine, state);
+    return engine->answered;
+}

@@ -99,6 +99,9 @@ struct Engine {
 bool engine_open_mailbox(Mailbox *mailbox, Err *err);
 void engine_close_mailbox(Mailbox *mailbox);
 
+/* Puts a request into the mailbox; returns its number. */
+uint64_t engine_post(Engine *engine, const State *state);
+
 /* Takes the newest request, if there is one; its number becomes engine->answered. */
 bool engine_take_request(Engine *engine, State *request, bool *stop);
 

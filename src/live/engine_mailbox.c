@@ -157,12 +157,8 @@ int engine_fd(const Engine *engine) {
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-uint64_t engine_request(Engine *engine, const State *state) {
+uint64_t engine_post(Engine *engine, const State *state) {
     Mailbox *mailbox = &engine->mailbox;
-    if (engine->options.script) {
-        engine_render_script(engine, state);
-        return engine->answered;
-    }
     worker_lock(&mailbox->worker);
     mailbox->request = *state;
     if (!mailbox->has_request)

@@ -7,10 +7,10 @@
 #include "src/run/session.h"
 #include "src/scene/problem.h"
 
-/* ---- inputs_cameras.c ------------------------------------------------------------------------ */
-
 /* Fills `err` for a failed allocation; returns false. */
 bool inputs_no_memory(const char *where, Err *err);
+
+/* ---- inputs_cameras.c ------------------------------------------------------------------------ */
 
 bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *err);
 bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
