@@ -49,6 +49,11 @@ void panel_point(const Figure *figure, const FigurePanel *panel, double x_m, dou
                  double *py);
 double panel_px_per_m(const Figure *figure); /* 0 without a rig */
 
+/* From the ego vehicle to the nearest and the farthest cell; from one range ring to the next, 0
+ * where there are none. */
+void panel_distances(const Grid *grid, double *nearest, double *farthest);
+double panel_ring_step(const Figure *figure);
+
 /* ---- parts: with pen->measuring they only measure ------------------------------------------- */
 
 /* Space that the axes take to the left of and below a panel. */
@@ -63,7 +68,6 @@ void truth_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
 
 /* Rings, camera wedges, outlines, ego vehicle. */
 void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
-double overlay_ring_step(const Figure *figure);
 /* Where the middle row of an image column looks from and to on the ground plane, as a unit vector.
  * False: straight up or down. */
 bool overlay_column(const Figure *figure, int camera, double u_px, double from_m[2],

@@ -9,25 +9,6 @@
 /* The vehicle of the rig that we ship (nuScenes), in metres from the middle of the rear axle. */
 static const double ego_front_m = 3.4, ego_rear_m = -0.7, ego_half_width_m = 0.87;
 
-enum { MIN_RING_PX = 72, MAX_RINGS = 64 };
-
-static void farthest_and_nearest(const Grid *grid, double *nearest, double *farthest) {
-    double dx = fmax(fmax(grid->x_min_m, -grid->x_max_m), 0);
-    double dy = fmax(fmax(grid->y_min_m, -grid->y_max_m), 0);
-    *nearest = hypot(dx, dy);
-    *farthest = hypot(fmax(fabs(grid->x_min_m), fabs(grid->x_max_m)),
-                      fmax(fabs(grid->y_min_m), fabs(grid->y_max_m)));
-}
-
-double overlay_ring_step(const Figure *figure) {
-    double scale = panel_px_per_m(figure), nearest, farthest;
-    if (!(scale > 0))
-        return 0;
-    double step = ticks_step(MIN_RING_PX / scale, 1);
-    farthest_and_nearest(&figure->grid, &nearest, &farthest);
-    return step < farthest && (farthest - nearest) / step < MAX_RINGS ? step : 0;
-}
-
 static bool inside(Box outer, Box inner, double margin) {
     return inner.x >= outer.x + margin && inner.y >= outer.y + margin &&
            inner.x + inner.w <= outer.x + outer.w - margin &&
@@ -58,7 +39,7 @@ static void rings(Pen *pen, const Figure *figure, const FigurePanel *panel, bool
     double step = figure->ring_step_m, nearest, farthest, px, py;
     if (!(step > 0))
         return;
-    farthest_and_nearest(&figure->grid, &nearest, &farthest);
+    panel_distances(&figure->grid, &nearest, &farthest);
     int decimals = step < 1 ? (int)ceil(-log10(step)) : 0;
     panel_point(figure, panel, 0, 0, &px, &py);
     for (double i = fmax(1, ceil(nearest / step)); i * step < farthest; i++) {

@@ -1,5 +1,6 @@
 /* From a spec to panels: decodes them, chooses their colours and their size. */
 #include "src/view/bev/slice_content.h"
+#include "src/view/draw/ticks.h"
 #include "src/view/figure/figure_internal.h"
 
 #include <math.h>
@@ -134,7 +135,7 @@ static void size_panels(const FigureSpec *spec, Figure *figure) {
     figure->panel_h = fmax(round(units * h_m * figure->stretch), 1);
     bool above = spec->rig && spec->slice.slice != SLICE_SIDE;
     figure->band = above && !compare ? BAND_WIDTH : 0;
-    figure->ring_step_m = above ? overlay_ring_step(figure) : 0;
+    figure->ring_step_m = above ? panel_ring_step(figure) : 0;
 }
 
 /* The colours over the camera views. */
@@ -173,4 +174,23 @@ void panel_point(const Figure *figure, const FigurePanel *panel, double x_m, dou
 double panel_px_per_m(const Figure *figure) {
     const Grid *grid = &figure->grid;
     return figure->spec->rig ? figure->panel_w / (grid->y_max_m - grid->y_min_m) : 0;
+}
+
+enum { MIN_RING_PX = 72, MAX_RINGS = 64 };
+
+void panel_distances(const Grid *grid, double *nearest, double *farthest) {
+    double dx = fmax(fmax(grid->x_min_m, -grid->x_max_m), 0);
+    double dy = fmax(fmax(grid->y_min_m, -grid->y_max_m), 0);
+    *nearest = hypot(dx, dy);
+    *farthest = hypot(fmax(fabs(grid->x_min_m), fabs(grid->x_max_m)),
+                      fmax(fabs(grid->y_min_m), fabs(grid->y_max_m)));
+}
+
+double panel_ring_step(const Figure *figure) {
+    double scale = panel_px_per_m(figure), nearest, farthest;
+    if (!(scale > 0))
+        return 0;
+    double step = ticks_step(MIN_RING_PX / scale, 1);
+    panel_distances(&figure->grid, &nearest, &farthest);
+    return step < farthest && (farthest - nearest) / step < MAX_RINGS ? step : 0;
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LETTERS = 26, SECTOR_INDICES = 8, LOW_H = 18, FEW_H = 15, SPARE_ROWS = 1 };
+enum { SECTOR_INDICES = 8, LOW_H = 18, FEW_H = 15, SPARE_ROWS = 1 };
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
@@ -67,35 +67,6 @@ int steps_head_draw(Sheet *sheet, Area area, const StepsView *view) {
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-static int letter_of(const Steps *steps, const Step *step, int32_t cell) {
-    int letter = 0;
-    for (int i = 0; i < step->point_count; i++) {
-        int32_t other = steps->points[step->first_point + i].cell;
-        bool seen = false;
-        for (int k = 0; k < i && !seen; k++)
-            seen = steps->points[step->first_point + k].cell == other;
-        if (other == cell)
-            return letter;
-        letter += !seen;
-    }
-    return letter;
-}
-
-char cell_letter(const Steps *steps, const Step *step, int32_t cell) {
-    return (char)('a' + letter_of(steps, step, cell) % LETTERS);
-}
-
-const StepPoint *focus_of(const StepsView *view, const Step *step) {
-    const StepPoint *points = view->steps->points + step->first_point;
-    const StepPoint *own = view->lane >= 0 ? step_lane_point(view->steps, step, view->lane) : NULL;
-    if (own)
-        return own;
-    for (int i = 0; i < step->point_count; i++)
-        if (points[i].cell == view->cell)
-            return &points[i];
-    return step->point_count ? points : NULL;
-}
-
 static CellStyle lane_style(const Sheet *sheet, char sign, bool chosen) {
     CellStyle style = cell_style(sign == '.' ? INK_MUTED : steps_lane_ink(sheet, sign));
     style.attributes = chosen ? CELL_BOLD | CELL_REVERSE : 0;
@@ -119,13 +90,6 @@ static void lanes_row(Rows *rows, const StepsView *view, const Step *step) {
     for (int lane = 0; lane < STEP_LANES && lane + 9 < row.w; lane++)
         sheet_sign(rows->sheet, row.x + 9 + lane, row.y, (uint32_t)signs[lane],
                    lane_style(rows->sheet, signs[lane], lane == view->lane));
-}
-
-void camera_text(const StepsView *view, int64_t camera, char *text, size_t size) {
-    if (view->rig && camera < view->rig->camera_count)
-        snprintf(text, size, "%.31s", view->rig->cameras[camera].name);
-    else
-        snprintf(text, size, "camera %lld", (long long)camera);
 }
 
 static void point_text(const StepsView *view, const Step *step, const StepPoint *point, char *text,

@@ -9,19 +9,6 @@
 
 enum { MAX_RAYS = 96 };
 
-bool window_has_bev(const WindowView *view) {
-    return view->picture && view->picture->bev.ready;
-}
-
-FigurePanel window_panel(const WindowView *view) {
-    const BevPicture *bev = &view->picture->bev;
-    return (FigurePanel){.field = bev->field,
-                         .style = raster_style(bev->colormap, bev->range, bev->filled),
-                         .raster = bev->image,
-                         .box = view->layout.bev,
-                         .difference = bev->difference};
-}
-
 /* The part of the BEV within `clip`: one side of the wipe, or all. */
 static void draw_raster(const WindowView *view, const Image *raster, Box clip) {
     const WindowLayout *at = &view->layout;

@@ -122,30 +122,6 @@ bool window_cell_at(const WindowLayout *layout, double px, double py, double *x,
     return right >= 0 && right < 1 && down >= 0 && down < 1;
 }
 
-const Rgb window_mark = {255, 196, 0};
-const Rgb window_fault = {214, 64, 64};
-
-/* ---- what the parts share ------------------------------------------------------------------- */
-
-void window_point(const WindowView *view, double x, double y, double *px, double *py) {
-    const WindowLayout *at = &view->layout;
-    *px = at->bev.x + (at->y_hi - y) / (at->y_hi - at->y_lo) * at->bev.w;
-    *py = at->bev.y + (at->x_hi - x) / (at->x_hi - at->x_lo) * at->bev.h;
-}
-
-void window_raster(Pen *pen, Box box, const Image *image, double left, double top, double px_w,
-                   double px_h) {
-    cairo_surface_t *surface = pen_surface(image);
-    pen_clip(pen, box);
-    cairo_translate(pen->cr, box.x, box.y);
-    cairo_scale(pen->cr, px_w, px_h);
-    cairo_set_source_surface(pen->cr, surface, -left, -top);
-    cairo_pattern_set_filter(cairo_get_source(pen->cr), CAIRO_FILTER_NEAREST);
-    cairo_paint(pen->cr);
-    cairo_restore(pen->cr);
-    cairo_surface_destroy(surface);
-}
-
 /* The part of the grid that is in view. */
 static Grid part_of(Grid grid, const WindowLayout *at) {
     if (!grid.nx)
@@ -188,7 +164,7 @@ static void prepare(WindowView *view) {
     view->whole.grid = figure_grid(&view->spec);
     view->visible.stretch = view->whole.stretch = slice_stretch(&slice, &view->whole.grid);
     view->visible.grid = part_of(view->whole.grid, &view->layout);
-    view->visible.ring_step_m = overlay_ring_step(&view->visible);
+    view->visible.ring_step_m = panel_ring_step(&view->visible);
 }
 
 static void draw_pointer(const WindowView *view) {
