@@ -32,7 +32,6 @@ typedef struct {
     SnapshotBackward backward;
     GradOutFile grad_out; /* of --grad-out */
     FigureSpec spec;
-    bool svg; /* else PNG */
 } Snapshot;
 
 static void snapshot_free(Snapshot *snapshot) {
@@ -475,15 +474,8 @@ static bool draw(const Snapshot *snapshot, Err *err) {
     const char *path = snapshot->options->output;
     uint8_t *bytes = NULL;
     size_t length = 0;
-    bool ok;
-    if (snapshot->svg)
-        ok = figure_svg(&snapshot->spec, &bytes, &length, err);
-    else {
-        Image image = {0};
-        ok = figure_image(&snapshot->spec, &image, err) && image_png(&image, &bytes, &length, err);
-        image_free(&image);
-    }
-    ok = ok && data_write(path, bytes, length, err);
+    bool ok = figure_file(&snapshot->spec, output_is_svg(path), &bytes, &length, err) &&
+              data_write(path, bytes, length, err);
     free(bytes);
     return ok;
 }
@@ -494,7 +486,7 @@ static bool make(Snapshot *snapshot, Err *err) {
     workload_options.grad_out = options->grad_out ? &snapshot->grad_out : NULL;
     KernelConfig config;
     if (!check_options(options, err) || !select_grad_out(options, &snapshot->grad_out, err) ||
-        !output_picture(options, "snapshot", &snapshot->svg, err) ||
+        !output_picture(options, "snapshot", err) ||
         !select_devices(options->device, &snapshot->where, err) ||
         (snapshot->latency == LATENCY_RECORDED &&
          !recorded_load_samples(&snapshot->recorded, err)) ||

@@ -184,7 +184,7 @@ static void draw_page(Pen *pen, const void *context) {
     plot_draw(pen, (Box){x, under - 26, PANEL_W, h + 26}, &drawing->curve);
 }
 
-static bool write_page(const Drawing *drawing, bool svg, const char *path, Err *err) {
+static bool write_page(const Drawing *drawing, const char *path, Err *err) {
     PageSpec spec = {.w = PAGE_W,
                      .h = HEAD_H + 2 * (CAPTION_H + panel_h(drawing)) + MARGIN,
                      .theme = drawing->theme,
@@ -192,11 +192,8 @@ static bool write_page(const Drawing *drawing, bool svg, const char *path, Err *
                      .context = drawing};
     uint8_t *bytes = NULL;
     size_t length = 0;
-    Image image = {0};
-    bool ok = svg ? page_svg(&spec, &bytes, &length, err)
-                  : page_image(&spec, &image, err) && image_png(&image, &bytes, &length, err);
-    ok = ok && data_write(path, bytes, length, err);
-    image_free(&image);
+    bool ok = page_file(&spec, output_is_svg(path), &bytes, &length, err) &&
+              data_write(path, bytes, length, err);
     free(bytes);
     return ok;
 }
@@ -316,7 +313,7 @@ static bool report(const Training *training, Err *err) {
 
 /* The picture: the grid at the start, at the end and of the true depth, with the curve of the loss.
  */
-static bool draw(const Training *training, bool svg, Err *err) {
+static bool draw(const Training *training, Err *err) {
     const Options *options = training->options;
     const TrainKernels *k = &training->kernels;
     const TrainStep *kept = &training->steps[training->count - 1];
@@ -339,7 +336,7 @@ static bool draw(const Training *training, bool svg, Err *err) {
     snprintf(drawing.captions[TRAIN_END], sizeof *drawing.captions, "After %d steps: loss %.3g",
              training->steps[training->count - 1].step, kept->loss);
     bool ok = render_all(&drawing, err) && fill_curve(&drawing, err) &&
-              write_page(&drawing, svg, options->output, err);
+              write_page(&drawing, options->output, err);
     for (int i = 0; i < TRAIN_GRIDS; i++)
         image_free(&drawing.pictures[i]);
     for (int i = 0; i < TRAIN_TARGET; i++)
@@ -357,14 +354,13 @@ static bool begin(Training *training, Err *err) {
 
 static bool train(Training *training, Err *err) {
     const Options *options = training->options;
-    bool svg = false;
-    if ((options->output && !output_picture(options, "train", &svg, err)) ||
+    if ((options->output && !output_picture(options, "train", err)) ||
         !choose_kernels(training, err) || !open_scenes(training, err) || !begin(training, err))
         return false;
     progress_begin("train", options->quiet);
     bool ok = descend(training, err);
     progress_end();
-    return ok && report(training, err) && (!options->output || draw(training, svg, err));
+    return ok && report(training, err) && (!options->output || draw(training, err));
 }
 
 bool cmd_train(const Options *options, Err *err) {

@@ -164,10 +164,10 @@ static bool try_once(const Options *options, Err *err) {
     Trial trial = {.options = options};
     Workload workload = {0};
     HostProblem host = {0};
-    bool svg = false;
+    const bool svg = options->output && output_is_svg(options->output);
     clean_text(file, trial.file, sizeof trial.file);
     clean_text(scene, trial.scene, sizeof trial.scene);
-    if (options->output && !output_picture(options, "try", &svg, err))
+    if (options->output && !output_picture(options, "try", err))
         return false;
     bool ok = try_compile(file, &trial.kernel, err);
     print_messages(trial.kernel.messages);

@@ -136,25 +136,28 @@ static bool has_suffix(const char *path, const char *suffix) {
     return length > tail && !strcasecmp(path + length - tail, suffix);
 }
 
-bool output_picture(const Options *options, const char *command, bool *svg, Err *err) {
+bool output_is_svg(const char *path) {
+    return has_suffix(path, ".svg");
+}
+
+bool output_picture(const Options *options, const char *command, Err *err) {
     if (!options->output)
         return err_set(err, ERR_USAGE, command, "add -o FILE.png or -o FILE.svg",
                        "no picture is named");
-    *svg = has_suffix(options->output, ".svg");
-    return *svg || has_suffix(options->output, ".png") ||
+    return output_is_svg(options->output) || has_suffix(options->output, ".png") ||
            err_set(err, ERR_USAGE, options->output, "name it .png or .svg",
                    "the suffix does not say which format");
 }
 
 bool plots_chart(const PlotRequest *request, ChartSpec *spec, Err *err) {
     spec->theme = (FigureTheme)choices_find(CHOICE_THEME, request->options->theme);
-    return (request->svg ? plot_svg : plot_png)(spec, request->bytes, request->length, err);
+    return plot_file(spec, request->svg, request->bytes, request->length, err);
 }
 
 bool output_chart(const ChartSpec *spec, const char *path, Err *err) {
     uint8_t *bytes = NULL;
     size_t length = 0;
-    bool ok = (has_suffix(path, ".svg") ? plot_svg : plot_png)(spec, &bytes, &length, err) &&
+    bool ok = plot_file(spec, output_is_svg(path), &bytes, &length, err) &&
               data_write(path, bytes, length, err);
     free(bytes);
     return ok;

@@ -263,10 +263,9 @@ bool cmd_plot(const Options *options, Err *err) {
     BevDtype dtype;
     BevAlign align;
     BevDirection direction;
-    bool svg;
     uint8_t *bytes = NULL;
     size_t length = 0;
-    if (!kind || !output_picture(options, "plot", &svg, err) ||
+    if (!kind || !output_picture(options, "plot", err) ||
         !scene_model_formats(options, &dtype, &align, err) ||
         !plot_direction(kind, options, &direction, err))
         return false;
@@ -280,7 +279,7 @@ bool cmd_plot(const Options *options, Err *err) {
                            .chosen = &chosen,
                            .comparison = &comparison,
                            .options = options,
-                           .svg = svg,
+                           .svg = output_is_svg(options->output),
                            .bytes = &bytes,
                            .length = &length};
     /* Charts of one GPU show the first; the working set is shown against every GPU. */

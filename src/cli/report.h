@@ -117,9 +117,10 @@ typedef struct {
 bool output_tables(const Options *options, const OutputTable *tables, int count, json_t *root,
                    Err *err);
 
-/* Reads from the suffix of --output whether the picture is SVG rather than PNG. Fails when no file
- * is named or the suffix is another. `command` heads the error. */
-bool output_picture(const Options *options, const char *command, bool *svg, Err *err);
+/* Fails when --output names no file, or one whose suffix is neither .png nor .svg. `command` heads
+ * the error. */
+bool output_picture(const Options *options, const char *command, Err *err);
+bool output_is_svg(const char *path);
 
 /* Writes a chart to `path`, as SVG where the suffix says so, else as PNG. */
 bool output_chart(const ChartSpec *spec, const char *path, Err *err);

@@ -154,7 +154,7 @@ static bool draw_standing(const Options *options, Standing *s, bool svg, Err *er
     uint8_t *bytes = NULL;
     size_t length = 0;
     s->spec.theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
-    bool ok = (svg ? plot_svg : plot_png)(&s->spec, &bytes, &length, err) &&
+    bool ok = plot_file(&s->spec, svg, &bytes, &length, err) &&
               data_write(options->output, bytes, length, err);
     free(bytes);
     return ok;

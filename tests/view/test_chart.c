@@ -70,7 +70,7 @@ static void test_pages(void) {
         uint8_t *svg = NULL;
         size_t length;
         ChartSpec *spec = chart_make(&input, &err);
-        drawn += spec && plot_svg(spec, &svg, &length, &err) && length > 3000;
+        drawn += spec && plot_file(spec, true, &svg, &length, &err) && length > 3000;
         free(svg);
         free(spec);
     }

@@ -488,8 +488,8 @@ static void test_svg(const Case *c) {
     uint8_t *svg = NULL, *again = NULL;
     size_t length = 0, length_again = 0;
     open_case(c);
-    bool drawn = figure_svg(&subject.spec, &svg, &length, NULL) &&
-                 figure_svg(&subject.spec, &again, &length_again, NULL);
+    bool drawn = figure_file(&subject.spec, true, &svg, &length, NULL) &&
+                 figure_file(&subject.spec, true, &again, &length_again, NULL);
     if (tap_ok(drawn, "%s: drawn as SVG", c->name)) {
         tap_ok(length == length_again && !memcmp(svg, again, length), "%s: same SVG twice",
                c->name);
@@ -517,7 +517,7 @@ static void test_failures(void) {
     tap_ok(!figure_image(&subject.spec, &image, &err) && !image.rgba &&
                strstr(err.what, "embedding"),
            "a view that cannot be shown is refused");
-    tap_ok(!figure_svg(&subject.spec, &svg, &length, &err) && !svg, "as SVG too");
+    tap_ok(!figure_file(&subject.spec, true, &svg, &length, &err) && !svg, "as SVG too");
     subject.spec.embedding = &subject.embedding;
     subject.spec.scale = 50;
     tap_ok(!figure_image(&subject.spec, &image, &err) && strstr(err.hint, "scale"),

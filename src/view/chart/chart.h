@@ -138,6 +138,5 @@ void plot_draw(Pen *pen, Box box, const ChartSpec *spec);
 /* The chart as a page of its own: pixels, a PNG or SVG file in malloc'd memory, or the places of
  * its texts. */
 bool plot_image(const ChartSpec *spec, Image *image, Err *err);
-bool plot_png(const ChartSpec *spec, uint8_t **bytes, size_t *length, Err *err);
-bool plot_svg(const ChartSpec *spec, uint8_t **bytes, size_t *length, Err *err);
+bool plot_file(const ChartSpec *spec, bool svg, uint8_t **bytes, size_t *length, Err *err);
 bool plot_layout(const ChartSpec *spec, FigureLayout *layout, Err *err);

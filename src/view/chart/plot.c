@@ -239,16 +239,9 @@ bool plot_image(const ChartSpec *spec, Image *image, Err *err) {
     return page_image(&page, image, err);
 }
 
-bool plot_png(const ChartSpec *spec, uint8_t **bytes, size_t *length, Err *err) {
-    Image image = {0};
-    bool ok = plot_image(spec, &image, err) && image_png(&image, bytes, length, err);
-    image_free(&image);
-    return ok;
-}
-
-bool plot_svg(const ChartSpec *spec, uint8_t **bytes, size_t *length, Err *err) {
+bool plot_file(const ChartSpec *spec, bool svg, uint8_t **bytes, size_t *length, Err *err) {
     PageSpec page = page_of(spec);
-    return page_svg(&page, bytes, length, err);
+    return page_file(&page, svg, bytes, length, err);
 }
 
 bool plot_layout(const ChartSpec *spec, FigureLayout *layout, Err *err) {

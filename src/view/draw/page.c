@@ -102,7 +102,7 @@ static bool draw_svg(const PageSpec *page, FILE *stream, Err *err) {
     return drawn;
 }
 
-bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
+static bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
     MemoryStream svg, out;
     *bytes = NULL;
     *length = 0;
@@ -119,6 +119,16 @@ bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
     }
     free(svg.bytes);
     return *bytes != NULL;
+}
+
+bool page_file(const PageSpec *page, bool svg, uint8_t **bytes, size_t *length, Err *err) {
+    Image image = {0};
+    *bytes = NULL;
+    if (svg)
+        return page_svg(page, bytes, length, err);
+    bool ok = page_image(page, &image, err) && image_png(&image, bytes, length, err);
+    image_free(&image);
+    return ok;
 }
 
 bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err) {

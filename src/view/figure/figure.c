@@ -156,7 +156,7 @@ static void draw(Pen *pen, const void *context) {
 }
 
 /* Draws into the first of the three that is not NULL; on failure it is empty. */
-static bool draw_to(const FigureSpec *spec, Image *image, uint8_t **bytes, size_t *length,
+static bool draw_to(const FigureSpec *spec, Image *image, bool svg, uint8_t **bytes, size_t *length,
                     FigureLayout *layout, Err *err) {
     Composition composition;
     bool drawn = compose(spec, &composition, err);
@@ -164,7 +164,7 @@ static bool draw_to(const FigureSpec *spec, Image *image, uint8_t **bytes, size_
     PageSpec page = {at->w, at->h, spec->scale, spec->theme, draw, &composition};
     if (drawn)
         drawn = image   ? page_image(&page, image, err)
-                : bytes ? page_svg(&page, bytes, length, err)
+                : bytes ? page_file(&page, svg, bytes, length, err)
                         : page_layout(&page, layout, err);
     figure_free(&composition.figure);
     return drawn;
@@ -172,16 +172,16 @@ static bool draw_to(const FigureSpec *spec, Image *image, uint8_t **bytes, size_
 
 bool figure_image(const FigureSpec *spec, Image *image, Err *err) {
     *image = (Image){0};
-    return draw_to(spec, image, NULL, NULL, NULL, err);
+    return draw_to(spec, image, false, NULL, NULL, NULL, err);
 }
 
-bool figure_svg(const FigureSpec *spec, uint8_t **bytes, size_t *length, Err *err) {
+bool figure_file(const FigureSpec *spec, bool svg, uint8_t **bytes, size_t *length, Err *err) {
     *bytes = NULL;
     *length = 0;
-    return draw_to(spec, NULL, bytes, length, NULL, err);
+    return draw_to(spec, NULL, svg, bytes, length, NULL, err);
 }
 
 bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err) {
     *layout = (FigureLayout){0};
-    return draw_to(spec, NULL, NULL, NULL, layout, err);
+    return draw_to(spec, NULL, false, NULL, NULL, layout, err);
 }

@@ -84,9 +84,9 @@ typedef struct {
     double scale; /* pixels per unit; 0: 1, about 1,600 pixels wide */
 } FigureSpec;
 
-/* The figure as pixels, or as an SVG document in malloc'd memory. */
+/* The figure as pixels, or as a file, PNG or SVG, in malloc'd memory. */
 bool figure_image(const FigureSpec *spec, Image *image, Err *err);
-bool figure_svg(const FigureSpec *spec, uint8_t **bytes, size_t *length, Err *err);
+bool figure_file(const FigureSpec *spec, bool svg, uint8_t **bytes, size_t *length, Err *err);
 
 /* Where its texts stand; free with figure_layout_free(). */
 bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err);
