@@ -17,12 +17,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+static Err err; /* why a step failed */
+
 enum { SEED = 7, REPEATS = 100 };
 
 /* ---- maps ------------------------------------------------------------------------------------ */
 
 static void test_map(const char *name, BevAlign align, uint32_t cameras) {
-    Err err = {0};
     Scene scene;
     BevMap want = {0}, on_device = {0}, got = {0};
     ScatterGpu *builder = NULL;
@@ -52,7 +53,6 @@ static void test_live_map(BevAlign align) {
     static const char *const scenes[] = {"canonical"};
     const StateMenu menu = {.scenes = {scenes, 1}, .where = 1u << BEV_CUDA};
     Pipeline *pipeline = NULL;
-    Err err = {0};
     live_init(&live);
     state_init(&state, &menu, 0);
     state.job.config = (KernelConfig){bev_kernel_find("v4"), BEV_FP16, align};
@@ -79,7 +79,6 @@ static void test_live_map(BevAlign align) {
 
 /* The output of one run; the caller frees it. NULL with a note on failure. */
 static void *run_once(const BevKernel *kernel, const BevProblem *problem) {
-    Err err = {0};
     Session *session = NULL;
     void *codes = malloc(bev_tensor_bytes(&problem->out));
     bool ok = codes && session_open(&session, kernel, problem, &err) &&
@@ -103,7 +102,6 @@ static void test_layout(const BevProblem *problem) {
 }
 
 static void test_same_bits(const BevKernel *kernel, const BevProblem *problem) {
-    Err err = {0};
     Session *session = NULL;
     size_t bytes = bev_tensor_bytes(&problem->out);
     void *want = run_once(kernel, problem), *got = malloc(bytes);
@@ -139,7 +137,6 @@ static Features later_features(const Workload *workload) {
  * same bits as a new session, twice. */
 static bool updated_gives(const BevKernel *kernel, const Workload *workload, HostProblem *problem,
                           const Features *later, const void *want) {
-    Err err = {0};
     Session *session = NULL;
     const void *got;
     bool ok = problem_update(problem, &workload->features, &err) &&
@@ -158,7 +155,6 @@ static bool updated_gives(const BevKernel *kernel, const Workload *workload, Hos
 static void test_update(Workload *workload, BevDtype dtype, BevAlign align) {
     Features later = later_features(workload);
     HostProblem problem = {.saturated = 0};
-    Err err = {0};
     bool ok = workload_problem(workload, dtype, align, &problem, &err);
     int good = 0, tried = 0;
     for (int i = 0; ok && bev_kernels[i]; i++) {
@@ -187,7 +183,6 @@ static void test_update(Workload *workload, BevDtype dtype, BevAlign align) {
 }
 
 static void test_kernels(const BevKernel *kernel, const BevProblem *problem) {
-    Err err = {0};
     CudaFunction kernels[8];
     int count = 0;
     Session *session;
@@ -210,7 +205,6 @@ static void test_kernels(const BevKernel *kernel, const BevProblem *problem) {
 
 static void test_live(void) {
     Timing small, large;
-    Err err = {0};
     bool ok = device_time_copy(1 << 20, &timing_quick, &small, &err) &&
               device_time_copy(1 << 28, &timing_quick, &large, &err);
     tap_ok(ok_or_note(ok, &err) && small.median_us > 0 && large.median_us > 4 * small.median_us,
@@ -282,7 +276,6 @@ typedef struct {
 static void *open_kernels(void *opaque) {
     Lane *lane = opaque;
     for (int i = 0; !atomic_load(&lane->stop); i = bev_kernels[i + 1] ? i + 1 : 0) {
-        Err err = {0};
         Session *session = NULL;
         if (bev_kernels[i]->where != BEV_CUDA || bev_unsupported(bev_kernels[i], lane->problem))
             continue;
@@ -303,7 +296,6 @@ static void test_two_lanes(const BevProblem *problem) {
     int timed = 0;
     bool started = !pthread_create(&thread, NULL, open_kernels, &lane);
     for (int i = 0; started && i < TIMINGS; i++) {
-        Err err = {0};
         Session *session = NULL;
         Timing timing;
         bool ok = session_open(&session, bev_kernel_find("v4"), problem, &err) &&
@@ -322,7 +314,6 @@ static void test_two_lanes(const BevProblem *problem) {
 /* ---- faults ---------------------------------------------------------------------------------- */
 
 static void test_memory(const BevProblem *problem) {
-    Err err = {0};
     Session *session = NULL;
     BevProblem huge = *problem; /* the output is never read on the host */
     huge.shape.nx = huge.shape.ny = 1 << 15;
@@ -342,7 +333,7 @@ static void test_memory(const BevProblem *problem) {
 
 /* The last test: it ends CUDA for this process. */
 static void test_lasting_error(const BevProblem *problem) {
-    Err err = {0}, later = {0};
+    Err later = {0};
     Session *session = NULL;
     BevProblem broken = *problem;
     broken.map.ranks_feat = malloc((size_t)broken.map.points * sizeof(int32_t));
@@ -368,7 +359,6 @@ static void test_lasting_error(const BevProblem *problem) {
 /* ---- limits --------------------------------------------------------------------------------- */
 
 static void test_limits(void) {
-    Err err = {0};
     Limits limits;
     DeviceInfo info;
     if (!tap_ok(
@@ -393,7 +383,6 @@ static void test_limits(void) {
 }
 
 static void test_l2_carveout(const BevProblem *problem) {
-    Err err = {0};
     Session *session = NULL;
     Timing timing;
     double held = 0;
@@ -419,7 +408,6 @@ static void test_l2_carveout(const BevProblem *problem) {
 }
 
 TAP_SUITE(device_gpu) {
-    Err err = {0};
     if (!device_usable(&err)) {
         ok_or_note(false, &err);
         tap_skip_suite("no usable GPU");

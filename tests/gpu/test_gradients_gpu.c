@@ -9,10 +9,11 @@
 
 #include <unistd.h>
 
+static Err err; /* why a step failed */
+
 enum { REPEATS = 100 };
 
 static void test_same_bits(const BevKernel *kernel, const BevProblem *problem) {
-    Err err = {0};
     Session *session = NULL;
     size_t bytes = bev_output_bytes(problem);
     char *want = malloc(bytes), *got = malloc(bytes);
@@ -33,7 +34,6 @@ static void test_same_bits(const BevKernel *kernel, const BevProblem *problem) {
 }
 
 static void test_scene(const char *name, unsigned dtypes) {
-    Err err = {0};
     Workload workload;
     WorkloadOptions options = {0};
     if (!tap_ok(ok_or_note(workload_open(&workload, name, &options, &err), &err), "%s opens", name))
@@ -179,7 +179,6 @@ static int first_wrong(const Wide *wide, const void *codes) {
 
 /* Why the kernel cannot have the memory, in `reason`. */
 static bool too_large(const BevKernel *kernel, const BevProblem *p, char *reason, size_t size) {
-    Err err = {0};
     DeviceInfo device = {0};
     double outputs = (double)bev_output_bytes(p), inputs = 2 * outputs;
     double scratch = kernel->workspace_bytes && !kernel->prepare
@@ -195,7 +194,6 @@ static bool too_large(const BevKernel *kernel, const BevProblem *p, char *reason
 }
 
 static void test_wide(const BevKernel *kernel, const Wide *wide) {
-    Err err = {0};
     Session *session = NULL;
     char reason[128], name[96];
     const void *codes = NULL;
@@ -216,7 +214,6 @@ static void test_wide(const BevKernel *kernel, const Wide *wide) {
 }
 
 static void need_gpu(void) {
-    Err err = {0};
     if (device_usable(&err))
         return;
     ok_or_note(false, &err);

@@ -4,11 +4,12 @@
 #include "src/run/cuda/device.h"
 #include "tests/gpu/lib_gpu.h"
 
+static Err err; /* why a step failed */
+
 enum { GPU = 0 };
 
 /* What the program's own session computes; the caller frees it. */
 static void *session_output_of(const BevKernel *kernel, const HostProblem *host) {
-    Err err;
     Session *session;
     char skipped[REFUSAL_SIZE];
     tap_need(session_open_or_skip(&session, kernel, &host->view, skipped, &err), "a session");
@@ -36,7 +37,6 @@ static int same_bits(const BevKernel *kernel, const HostProblem *host) {
 /* A case as a problem of the kernel's direction. False: there are no gradients in that format. */
 static bool encode(HostProblem *host, CaseData *data, BevDtype dtype, BevAlign align,
                    BevDirection direction, float **grad_out) {
-    Err err;
     const BevShape *shape = &data->shape;
     if (direction == BEV_BACKWARD && !(backward_dtypes & 1u << dtype))
         return false;
@@ -52,7 +52,6 @@ static bool encode(HostProblem *host, CaseData *data, BevDtype dtype, BevAlign a
 }
 
 static void test_bits(const BevKernel *kernel) {
-    Err err;
     int compared = 0, differ = 0;
     for (int number = 0; number < case_count(); number++) {
         Case c = case_at(number);
@@ -181,7 +180,6 @@ static void test_kernels(int32_t direction) {
 
 /* SMALL is for compute-sanitizer, which makes kernels slow: the streams, a few rounds. */
 TAP_SUITE(lib_gpu) {
-    Err err;
     const bool small = getenv("SMALL") != NULL;
     if (!device_open(GPU, &err))
         tap_skip_suite(err.what);

@@ -55,10 +55,7 @@ static long peak_mb(pid_t pid) {
 static TypedControls some_controls(bool channels) {
     static const Action out[] = {ACTION_QUIT,   ACTION_SNAPSHOT, ACTION_RECORD, ACTION_COUNTERS,
                                  ACTION_LESSON, ACTION_SCENE,    ACTION_CONFIG};
-    TypedControls controls;
-    memset(controls.has, true, sizeof controls.has);
-    for (size_t i = 0; i < sizeof out / sizeof *out; i++)
-        controls.has[out[i]] = false;
+    TypedControls controls = typed_all_but(out, sizeof out / sizeof *out);
     controls.has[ACTION_CHANNELS] = !channels;
     return controls;
 }

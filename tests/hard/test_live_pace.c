@@ -6,16 +6,10 @@
  * times wider, for other machines and sanitizers. PACE_KEYS sets the number of keys, HARD_SEED
  * which ones; PACE_MODE ("paused") runs one mode alone. */
 #include "tests/support/load.h"
-#include "tests/support/pty.h"
+#include "tests/support/pty_check.h"
 #include "tests/support/typed.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-enum { COLUMNS = 200, ROWS = 60, WARM_S = 4, PATIENCE_S = 60 };
+enum { COLUMNS = 200, ROWS = 60, WARM_S = 4 };
 
 /* How keys are typed; HELD: they come faster than any screen is drawn. */
 typedef enum { UNTOUCHED, PLAYING, PAUSED, HELD, MODE_COUNT } Mode;
@@ -36,11 +30,7 @@ static TypedControls typed_controls(void) {
     static const Action out[] = {ACTION_QUIT,   ACTION_SNAPSHOT, ACTION_RECORD,
                                  ACTION_CONFIG, ACTION_SCENE,    ACTION_CHANNELS,
                                  ACTION_PLAY,   ACTION_STEP,     ACTION_LESSON};
-    TypedControls controls;
-    memset(controls.has, true, sizeof controls.has);
-    for (size_t i = 0; i < sizeof out / sizeof *out; i++)
-        controls.has[out[i]] = false;
-    return controls;
+    return typed_all_but(out, sizeof out / sizeof *out);
 }
 
 /* ---- one run --------------------------------------------------------------------------------- */
@@ -70,7 +60,6 @@ static bool run(int count, Mode mode, Figures *figures) {
     char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
                                  NULL};
     char line[512], text[TYPED_TEXT];
-    int status = 0;
     const TypedControls controls = typed_controls();
     Pty pty;
     bool ok = pty_bevscope(&pty, COLUMNS, ROWS, environment, "--device cpu") &&
@@ -85,8 +74,7 @@ static bool run(int count, Mode mode, Figures *figures) {
     }
     pty_read(&pty, 1);
     pty_type(&pty, "q");
-    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status) &&
-         WEXITSTATUS(status) == 0;
+    ok = ok && exits_with(&pty, 0);
     pty_last_line(&pty, line, sizeof line);
     const char *said = strstr(line, "bevscope: ");
     tap_note("%s: %s", modes[mode], said ? said : line);

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+static Err err; /* why a step failed */
+
 enum { SEED = 14 };
 
 /* ---- finite differences ---------------------------------------------------------------------- */
@@ -115,7 +117,6 @@ static void test_session(const BevKernel *kernel, HostProblem *host, float *valu
     unsigned char *first = malloc(bytes), *later = malloc(bytes);
     const void *codes = NULL;
     Session *session = NULL;
-    Err err = {0};
     bool ok = first && later && session_open(&session, kernel, &host->view, &err) &&
               session_poison(session, &err) && session_run(session, &err) &&
               session_read(session, first, &err) && session_output(session, &codes, &err);
@@ -138,7 +139,6 @@ static void test_session(const BevKernel *kernel, HostProblem *host, float *valu
 static void test_bad_input(HostProblem *host, float *values) {
     const BevShape *shape = &host->view.shape;
     GradOut grad_out = {values, shape->ny, shape->nx, shape->channels + 1};
-    Err err = {0};
     char text[128];
     tap_ok(!problem_set_grad_out(host, &grad_out, &err) && err.kind == ERR_USAGE,
            "a grad_out of another shape is refused: %s", err.what);
@@ -158,7 +158,6 @@ static void test_use(void) {
     HostProblem host = case_problem(&data, BEV_FP32, BEV_BILINEAR),
                 coarse = case_problem(&data, BEV_FP8, BEV_BILINEAR);
     float *values = case_backward(&host, SEED);
-    Err err = {0};
     for (int i = 0; bev_kernels[i]; i++)
         if (bev_kernels[i]->where == BEV_CPU && !bev_unsupported(bev_kernels[i], &host.view))
             test_session(bev_kernels[i], &host, values);

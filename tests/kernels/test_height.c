@@ -14,6 +14,8 @@
 #include <math.h>
 #include <unistd.h>
 
+static Err err; /* why a step failed */
+
 static char path[] = "/tmp/bevscope-height-XXXXXX";
 
 /* ---- the map against a loop over all points and cells ---------------------------------------- */
@@ -67,7 +69,6 @@ static void test_map(void) {
     tap_ok(shape.nx == 3 && shape.ny == 25 && shape.nz == 5,
            "a shape counts the rows of all slices");
     for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
-        Err err = {0};
         BevMap map;
         double *left = calloc((size_t)(shape.depth_bins * 6 * 75), sizeof *left);
         need(scatter_build(&toy->rig, (BevAlign)align, ~0u, &map, &err), &err);
@@ -85,7 +86,6 @@ static void test_map(void) {
 /* Slices only part the points of a flat grid: the sum over height is the flat grid. */
 static void test_sum(void) {
     Scene *flat = load_scene("asymmetric");
-    Err err = {0};
     BevMap one, many;
     need(scatter_build(&flat->rig, BEV_BILINEAR, ~0u, &one, &err), &err);
     BevShape low = rig_shape(&flat->rig, 1);
@@ -117,7 +117,6 @@ static void test_sum(void) {
 static void write_scene(const char *name, const char *from, const char *to) {
     char file[512], relative[64], *text;
     size_t length;
-    Err err = {0};
     snprintf(relative, sizeof relative, "samples/%s.json", name);
     need(data_path(relative, file, sizeof file, &err), &err);
     need(data_read(file, 1 << 20, &text, &length, &err), &err);
@@ -148,7 +147,6 @@ static void test_kernels(void) {
                           .aligns = (1u << BEV_ALIGN_COUNT) - 1,
                           .directions = 1u << direction};
         VerifyCount count = {0};
-        Err err = {0};
         bool ran = verify_run(&plan, note_failure, NULL, &count, &err);
         tap_ok(ran && count.passed > 10 && !count.failed,
                "%s: %d rows of CPU kernels pass the gates on 7 slices, %d fail",
@@ -257,7 +255,6 @@ static void test_probe(void) {
     static LiveData live;
     State state;
     Pipeline *pipeline;
-    Err err = {0};
     state_init(&state, &menu, 0);
     need(pipeline_open(&pipeline, &err), &err);
     for (int kind = SLICE_SIDE; kind < 7; kind++) {
@@ -314,7 +311,6 @@ static double mass_in(const Street *street, WorldClass class, const double x[2],
 
 static void open_street(Street *street) {
     const WorkloadOptions sharp = {.temperature = 0.1};
-    Err err = {0};
     need(workload_open(&street->workload, "occupancy", &sharp, &err), &err);
     const Scene *scene = &street->workload.scene;
     need(embedding_init(&street->embedding, scene->channels, scene->seed, &err), &err);
@@ -365,7 +361,6 @@ static void test_street(void) {
 /* A grid with height goes to .npz and comes back with the same map. */
 static void test_round_trip(void) {
     char file[64];
-    Err err = {0};
     Workload workload;
     Scene again;
     const WorkloadOptions options = {0};
@@ -408,7 +403,6 @@ static void test_bad(void) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         write_scene("toy", "\"z_m\": [0.75, 3.25], \"cells\": [3, 5]", bad[i].grid);
         Scene *scene = calloc(1, sizeof *scene);
-        Err err = {0};
         char line[800];
         long mark = memory_mark();
         bool loaded = scene_load(path, scene, &err);

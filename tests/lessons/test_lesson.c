@@ -217,83 +217,89 @@ TAP_SUITE(lesson) {
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
+/* The value of an expression with figures; `text` gets it as it is shown, or why there is none. */
+static bool value_of(const char *expression, Evaluation *evaluation, Value *value, char text[200]) {
+    const NameTable none = {0};
+    OpPool pool = {0};
+    Expression parsed;
+    bool ok = expression_parse(expression, &none, &pool, &parsed, text, 200);
+    tap_need(ok, text);
+    ok = expression_value(&pool, parsed, evaluation, value);
+    if (ok)
+        value_text(value, text, 200);
+    else
+        snprintf(text, 200, "%s", evaluation->why);
+    free(pool.ops);
+    return ok;
+}
+
 typedef struct {
     const char *text;
     double value;
-    const char *shown;
+    const char *shown; /* NULL: the number */
 } Sum;
 
-static void test_expressions(void) {
-    static const Sum sums[] = {
-        {"1 + 2 * 3", 7, "7"},
-        {"(1 + 2) * 3", 9, "9"},
-        {"10 - 2 - 3", 5, "5"},
-        {"-2 * -3", 6, "6"},
-        {"8 / 4 / 2", 1, "1"},
-        {"1 < 2 and 2 <= 2", 1, "yes"},
-        {"1 > 2 or not 2 != 2", 1, "yes"},
-        {"not 1 = 1", 0, "no"},
-        {"min(3, max(1, 2))", 2, "2"},
-        {"points", 209019, "209,019"},
-        {"points / intervals", 209019.0 / 15928, "13.1"},
-        {"footprint(indices)", 2.636e6, "2.64 MB"},
-        {"gather()", 49.166e6, "49.2 MB"},
-        {"gather(indices) - footprint(indices)", -0.128e6, "-128 kB"},
-        {"max_abs(fp8)", 0.021, "0.021"},
-        {"gate_a(fp16)", 1, "yes"},
-        {"l2_bytes", 6291456, "6 MiB (published)"},
-        {"bits(nvfp4)", 4, "4"},
-    };
-    const NameTable none = {0};
-    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
-        OpPool pool = {0};
-        Expression expression;
+static const Sum sums[] = {
+    {"1 + 2 * 3", 7, "7"},
+    {"(1 + 2) * 3", 9, "9"},
+    {"10 - 2 - 3", 5, "5"},
+    {"-2 * -3", 6, "6"},
+    {"8 / 4 / 2", 1, "1"},
+    {"1 < 2 and 2 <= 2", 1, "yes"},
+    {"1 > 2 or not 2 != 2", 1, "yes"},
+    {"not 1 = 1", 0, "no"},
+    {"min(3, max(1, 2))", 2, "2"},
+    {"points", 209019, "209,019"},
+    {"points / intervals", 209019.0 / 15928, "13.1"},
+    {"footprint(indices)", 2.636e6, "2.64 MB"},
+    {"gather()", 49.166e6, "49.2 MB"},
+    {"gather(indices) - footprint(indices)", -0.128e6, "-128 kB"},
+    {"max_abs(fp8)", 0.021, "0.021"},
+    {"gate_a(fp16)", 1, "yes"},
+    {"l2_bytes", 6291456, "6 MiB (published)"},
+    {"bits(nvfp4)", 4, "4"},
+};
+/* One camera with two pixels and two bins, three points, four channels in FP16. */
+static const Sum of_gradients[] = {
+    {"atomics(grad_atomic)", 3 * (4 + 1), NULL},
+    {"atomics(grad_v2)", 0, NULL},
+    {"requested(grad_v2, indices)", 3 * (12 + 8 * 4) + 2 * 8, NULL},
+    {"requested(grad_v2, output)", 2 * 3 * 4 * 2, NULL},
+    {"requested(grad_v2, gradients)", 2 * (4 + 8) * 2, NULL},
+    {"requested(v2, gradients)", 0, NULL},
+    {"adjoint_grid", 3 + 3, NULL},
+    {"adjoint_depth", 4 + 1, NULL},
+    {"adjoint_features", 10 + 4, NULL},
+};
+
+static void test_sums(const Sum *rows, size_t count, const LiveData *of) {
+    for (size_t i = 0; i < count; i++) {
+        Evaluation evaluation = {.state = &state, .live = of, .timings = SOURCE_MEASURED};
         Value value = {0};
-        char why[200] = "", shown[64] = "";
-        Evaluation evaluation = {.state = &state, .live = &live, .timings = SOURCE_MEASURED};
-        bool ok = expression_parse(sums[i].text, &none, &pool, &expression, why, sizeof why) &&
-                  expression_value(&pool, expression, &evaluation, &value);
-        value_text(&value, shown, sizeof shown);
-        if (!tap_ok(ok && fabs(value.number - sums[i].value) < 1e-9 * fabs(sums[i].value) + 1e-12 &&
-                        !strcmp(shown, sums[i].shown),
-                    "%s is %s", sums[i].text, sums[i].shown))
-            tap_note("%s %s %s", shown, why, evaluation.why);
-        free(pool.ops);
+        char text[200], number[32];
+        const Sum *row = &rows[i];
+        bool ok = value_of(row->text, &evaluation, &value, text);
+        snprintf(number, sizeof number, "%g", row->value);
+        if (!tap_ok(ok && fabs(value.number - row->value) < 1e-9 * fabs(row->value) + 1e-12 &&
+                        (!row->shown || !strcmp(text, row->shown)),
+                    "%s is %s", row->text, row->shown ? row->shown : number))
+            tap_note("%s", text);
+        evaluation.live = &live;
+        if (strstr(row->text, "adjoint"))
+            tap_ok(!value_of(row->text, &evaluation, &value, text), "forward, %s is unknown: %s",
+                   row->text, text);
     }
 }
 
 static void test_unknown(void) {
-    const NameTable none = {0};
-    OpPool pool = {0};
-    Expression expression;
+    Evaluation evaluation = {.state = &state, .live = &live, .timings = SOURCE_RECORDED};
     Value value;
     char why[200];
-    Evaluation evaluation = {.state = &state, .live = &live, .timings = SOURCE_RECORDED};
-    tap_need(expression_parse("latency(v2)", &none, &pool, &expression, why, sizeof why), why);
-    tap_ok(!expression_value(&pool, expression, &evaluation, &value) && evaluation.timing_missing &&
-               strstr(evaluation.why, "V2 was not recorded"),
-           "an unknown latency says why: %s", evaluation.why);
-    pool.count = 0;
-    tap_need(expression_parse("1 / 0", &none, &pool, &expression, why, sizeof why), why);
-    tap_ok(!expression_value(&pool, expression, &evaluation, &value), "so does a division by zero");
-    free(pool.ops);
+    tap_ok(!value_of("latency(v2)", &evaluation, &value, why) && evaluation.timing_missing &&
+               strstr(why, "V2 was not recorded"),
+           "an unknown latency says why: %s", why);
+    tap_ok(!value_of("1 / 0", &evaluation, &value, why), "so does a division by zero");
 }
-
-/* One camera with two pixels and two bins, three points, four channels in FP16. */
-static const struct {
-    const char *text;
-    double value;
-} of_gradients[] = {
-    {"atomics(grad_atomic)", 3 * (4 + 1)},
-    {"atomics(grad_v2)", 0},
-    {"requested(grad_v2, indices)", 3 * (12 + 8 * 4) + 2 * 8},
-    {"requested(grad_v2, output)", 2 * 3 * 4 * 2},
-    {"requested(grad_v2, gradients)", 2 * (4 + 8) * 2},
-    {"requested(v2, gradients)", 0},
-    {"adjoint_grid", 3 + 3},
-    {"adjoint_depth", 4 + 1},
-    {"adjoint_features", 10 + 4},
-};
 
 static void test_gradients(void) {
     float feat[8] = {1, 2, 3, 4}, grad_feat[8] = {0, 5, 0, 1}, depth[4] = {0.5F, 0, 0.25F};
@@ -301,31 +307,13 @@ static void test_gradients(void) {
     const Features features = {.depth = depth, .feat = feat};
     const BevMap map = {.points = 3, .intervals = 1};
     const GridLoss loss = {.grad_out = grad_out};
-    const NameTable none = {0};
     LiveData backward = live;
     backward.frame = (LiveFrame){.nx = 1, .ny = 1, .channels = 4, .map = &map, .pooled = pooled};
     backward.frame.shape = (BevShape){
         .cameras = 1, .feat_h = 1, .feat_w = 2, .depth_bins = 2, .channels = 4, .nx = 1, .ny = 1};
     backward.frame.features = &features;
     backward.frame.gradients = (LiveGradients){&loss, grad_depth, grad_feat, ""};
-    for (size_t i = 0; i < sizeof of_gradients / sizeof *of_gradients; i++) {
-        OpPool pool = {0};
-        Expression expression;
-        Value value = {0};
-        char why[200] = "";
-        const char *text = of_gradients[i].text;
-        Evaluation evaluation = {.state = &state, .live = &backward, .timings = SOURCE_MEASURED};
-        bool ok = expression_parse(text, &none, &pool, &expression, why, sizeof why) &&
-                  expression_value(&pool, expression, &evaluation, &value);
-        if (!tap_ok(ok && fabs(value.number - of_gradients[i].value) < 1e-9, "%s is %g", text,
-                    of_gradients[i].value))
-            tap_note("%g %s %s", value.number, why, evaluation.why);
-        evaluation.live = &live;
-        if (strstr(text, "adjoint"))
-            tap_ok(!expression_value(&pool, expression, &evaluation, &value),
-                   "forward, %s is unknown: %s", text, evaluation.why);
-        free(pool.ops);
-    }
+    test_sums(of_gradients, sizeof of_gradients / sizeof *of_gradients, &backward);
 }
 
 static void test_sources(void) {
@@ -345,7 +333,7 @@ static void test_sources(void) {
 TAP_SUITE(lesson_expression) {
     state = fixture_state(120, 40);
     live = fixture_live(&state);
-    test_expressions();
+    test_sums(sums, sizeof sums / sizeof *sums, &live);
     test_unknown();
     test_gradients();
     test_sources();

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+static Err err; /* why a step failed */
+
 /* ---- a scene and its map --------------------------------------------------------------------- */
 
 typedef struct {
@@ -25,7 +27,6 @@ static BuiltMap *wrap(const BevMap *map) {
 
 static Scenery open_scenery(const char *scene) {
     Scenery scenery = {.map = NULL};
-    Err err = {0};
     const BevMap *map = NULL;
     need(workload_open(&scenery.workload, scene, NULL, &err) &&
              (map = workload_map(&scenery.workload, BEV_NEAREST, &err)),
@@ -39,8 +40,22 @@ static void close_scenery(Scenery *scenery) {
     workload_close(&scenery->workload);
 }
 
+/* problem_free() frees it. */
+static HostProblem problem_of(const Scenery *scenery, BevDtype dtype) {
+    HostProblem problem;
+    need(problem_init(&problem, &scenery->workload.scene.shape, dtype, BEV_NEAREST,
+                      &scenery->map->map, &err),
+         &err);
+    return problem;
+}
+
+static Profile profile_of(const BevKernel *kernel, const HostProblem *problem) {
+    Profile profile;
+    need(profile_make(kernel, &problem->view, NULL, &profile, &err), &err);
+    return profile;
+}
+
 static void aim(LiveModel *live_model, const Scenery *scenery, const char *kernel, BevDtype dtype) {
-    Err err = {0};
     const KernelConfig config = {bev_kernel_find(kernel), dtype, BEV_NEAREST};
     need(live_model_aim(live_model, &scenery->workload.scene.shape, scenery->map, &config, &err),
          &err);
@@ -62,7 +77,6 @@ static int known_kernels(const MemoryModel *model) {
 
 static LiveModel *open_model(void) {
     LiveModel *live_model;
-    Err err = {0};
     need(live_model_open(&live_model, &err), &err);
     return live_model;
 }
@@ -70,10 +84,9 @@ static LiveModel *open_model(void) {
 /* ---- what it says ---------------------------------------------------------------------------- */
 
 static void test_digest(const Scenery *toy) {
-    HostProblem problem;
-    Profile profile;
-    Err err = {0};
     const BevKernel *row = bev_kernel_find("v2_do");
+    HostProblem problem = problem_of(toy, BEV_FP16);
+    Profile profile = profile_of(row, &problem);
     LiveModel *live_model = open_model();
     aim(live_model, toy, "cpu_v2_do", BEV_FP16);
     step_all(live_model, DEPTH_SELECTION);
@@ -81,10 +94,6 @@ static void test_digest(const Scenery *toy) {
     const int h200 = (int)(gpu_find("h200") - gpus);
     const PredictedKernel *known =
         model_of_kernel(model, bev_kernel_find("cpu_v2_do"), &gpus[h200]);
-    need(problem_init(&problem, &toy->workload.scene.shape, BEV_FP16, BEV_NEAREST, &toy->map->map,
-                      &err) &&
-             profile_make(row, &problem.view, NULL, &profile, &err),
-         &err);
     Gpu small = gpus[h200];
     Prediction own = predict(&profile, &small, true);
     small.l2_bytes = 2 << 20;
@@ -150,15 +159,10 @@ static void test_edited(const MemoryModel *model, const PredictedKernel *kernel,
                                     {.l2_mib = 0.05, .sms = 10}};
     enum { EDITS = sizeof edits / sizeof *edits };
     const int a6000 = (int)(gpu_find("a6000") - gpus);
-    HostProblem problem;
-    Profile profile;
-    Err err = {0};
+    HostProblem problem = problem_of(scenery, BEV_FP16);
+    Profile profile = profile_of(kernel->kernel, &problem);
     double worst = 0;
     int changed = 0;
-    need(problem_init(&problem, &scenery->workload.scene.shape, BEV_FP16, BEV_NEAREST,
-                      &scenery->map->map, &err) &&
-             profile_make(kernel->kernel, &problem.view, NULL, &profile, &err),
-         &err);
     for (int i = 0; i < EDITS; i++) {
         Gpu gpu = gpu_edited(&gpus[a6000], &edits[i]);
         double want = predict(&profile, &gpu, true).latency_us;
@@ -195,12 +199,8 @@ static void test_published_v2(void) {
 }
 
 static int possible_kernels(const Scenery *scenery, BevDtype dtype) {
-    HostProblem problem;
-    Err err = {0};
+    HostProblem problem = problem_of(scenery, dtype);
     int count = 0;
-    need(problem_init(&problem, &scenery->workload.scene.shape, dtype, BEV_NEAREST,
-                      &scenery->map->map, &err),
-         &err);
     for (int i = 0; traced_kernel(i); i++)
         count += !bev_refuses(traced_kernel(i), &problem.view);
     problem_free(&problem);

@@ -1,46 +1,19 @@
 /* Training in the display: depth follows the gradient in the background, as far as the state asks
  * for, the same in a script; other keys are answered meanwhile; and the scene's own depth again. */
 #include "src/base/clock.h"
-#include "src/live/engine.h"
-#include "tests/support/tap.h"
+#include "tests/live/engine_fixture.h"
+#include "tests/support/script.h"
 
-#include <poll.h>
+enum { STEPS = 30 };
 
-enum { PATIENCE_MS = 150000, STEPS = 30 };
-
-static State fresh(void) {
-    static const char *const scenes[] = {"toy"}, *const views[] = {"color"},
-                             *const colormaps[] = {"auto"};
-    static State state;
-    state_init(&state,
-               &(StateMenu){.scenes = {scenes, 1},
-                            .views = {views, 1},
-                            .error_view = -1,
-                            .channel_view = -1,
-                            .colormaps = {colormaps, 1},
-                            .where = 1u << BEV_CPU},
-               0);
-    state.playing = false;
-    state.scene.has_world = true;
-    return state;
-}
-
-static void use(State *state, const char *line) {
-    Event event = {.kind = EVENT_COMMAND};
-    char why[160];
-    tap_need(keys_parse(line, &event.command, why, sizeof why), line);
-    state_step(state, &event);
-}
-
-static const EngineFrame *take(Engine *engine, double until_ms) {
+/* The next frame before this moment, or NULL. */
+static const EngineFrame *take_until(Engine *engine, double until_ms) {
     struct pollfd waiting = {.fd = engine_fd(engine), .events = POLLIN};
-    while (clock_ms() < until_ms)
-        if (poll(&waiting, 1, (int)(until_ms - clock_ms()) + 1) == 1) {
-            const EngineFrame *frame = engine_take(engine);
-            if (frame)
-                return frame;
-        }
-    return NULL;
+    const EngineFrame *frame = NULL;
+    while (!frame && clock_ms() < until_ms)
+        if (poll(&waiting, 1, (int)(until_ms - clock_ms()) + 1) == 1)
+            frame = engine_take(engine);
+    return frame;
 }
 
 static int step_of(const EngineFrame *frame) {
@@ -52,7 +25,7 @@ static const EngineFrame *wait_for(Engine *engine, const State *state, int step,
     double until_ms = clock_ms() + PATIENCE_MS;
     const EngineFrame *frame;
     int last = -1;
-    while ((frame = take(engine, until_ms))) {
+    while ((frame = take_until(engine, until_ms))) {
         bool same = frame->state.job.serial == state->job.serial;
         *pictures += same && step_of(frame) > last;
         last = same ? step_of(frame) : last;
@@ -89,44 +62,42 @@ static float loss_of_script(State state) {
     return loss;
 }
 
+/* The frame that answers a word. */
+static const EngineFrame *answer(Engine *engine, State *state, const char *word) {
+    const EngineFrame *frame;
+    use(state, "%s", word);
+    engine_request(engine, state);
+    while ((frame = take(engine)) && frame->state.job.serial != state->job.serial) {
+    }
+    return frame;
+}
+
 /* The same key stops. */
 static void test_stop(Engine *engine, State *state, const EngineFrame *frame) {
     state->shown.train_step = step_of(frame);
-    use(state, "train");
-    engine_request(engine, state);
-    while ((frame = take(engine, clock_ms() + PATIENCE_MS)) &&
-           frame->state.job.serial != state->job.serial) {
-    }
-    int stopped = state->job.train_steps, last = step_of(frame);
+    int last = step_of(answer(engine, state, "train")), stopped = state->job.train_steps;
     double until_ms = clock_ms() + 2000; /* the steps in hand are finished */
-    while ((frame = take(engine, until_ms)))
+    while ((frame = take_until(engine, until_ms)))
         last = step_of(frame);
     until_ms = clock_ms() + 1000;
     bool stands = last >= stopped;
-    while ((frame = take(engine, until_ms)))
+    while ((frame = take_until(engine, until_ms)))
         stands &= step_of(frame) == last;
     tap_ok(stands, "stopped at step %d, shown %d", stopped, last);
 }
 
 static void test_end(Engine *engine, State *state) {
-    const EngineFrame *frame;
-    use(state, "train 0");
-    engine_request(engine, state);
-    while ((frame = take(engine, clock_ms() + PATIENCE_MS)) &&
-           frame->state.job.serial != state->job.serial) {
-    }
+    const EngineFrame *frame = answer(engine, state, "train 0");
     tap_ok(frame && !frame->live.frame.training && !frame->inputs.features->base &&
                frame->inputs.features->temperature == 1,
            "a step back: the scene's own depth");
 }
 
 TAP_SUITE(train_live) {
-    State state = fresh();
-    Engine *engine;
-    Err err;
+    State state = fresh(TOY);
     int pictures = 0;
-    const EngineOptions options = {.where = 1u << BEV_CPU, .background = true};
-    tap_need(engine_open(&engine, &options, &err), "an engine");
+    Engine *engine = open_engine(true);
+    state.scene.has_world = true;
     use(&state, "train 30");
     float loss = loss_of_script(state);
     engine_request(engine, &state);
@@ -146,12 +117,7 @@ TAP_SUITE(train_live) {
     engine_request(engine, &state);
     frame = wait_for(engine, &state, STEPS + 1, &pictures);
     double asked_ms = clock_ms();
-    use(&state, "evenness 0.5");
-    use(&state, "evenness 0");
-    engine_request(engine, &state);
-    while ((frame = take(engine, asked_ms + PATIENCE_MS)) &&
-           frame->state.job.serial != state.job.serial) {
-    }
+    frame = answer(engine, &state, "evenness 0.5; evenness 0");
     tap_ok(frame, "a key is answered while training goes on, after %.0f ms", clock_ms() - asked_ms);
     pictures = 0;
     frame = wait_for(engine, &state, LIVE_TRAIN_STEPS / 4, &pictures);

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static Err err; /* why a step failed */
+
 /* ---- chips ----------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -32,7 +34,6 @@ static bool is_dram(int counter) {
 static void test_chip(const Chip *chip) {
     const char *live[COUNTER_COUNT], *full[COUNTER_COUNT];
     int live_passes = 0, full_passes = 0, right = 0;
-    Err err = {0};
     bool ok = counters_plan(chip->chip, COUNTERS_LIVE, live, &live_passes, &err) &&
               counters_plan(chip->chip, COUNTERS_FULL, full, &full_passes, &err);
     if (!ok && strstr(err.what, "does not know the chip")) {
@@ -59,7 +60,6 @@ static void test_chip(const Chip *chip) {
 TAP_SUITE(counters_chips) {
     const char *names[COUNTER_COUNT];
     int passes;
-    Err err = {0};
     bool there = counters_plan("GH100", COUNTERS_LIVE, names, &passes, &err);
     if (!there && (strstr(err.what, "no CUPTI") || strstr(err.what, "without CUPTI") ||
                    strstr(err.what, "no range profiler"))) {
@@ -82,7 +82,6 @@ TAP_SUITE(counters_no_library) {
     if (child == 0) {
         const char *names[COUNTER_COUNT];
         int passes;
-        Err err = {0};
         setenv("BEVSCOPE_CUPTI", "/nowhere/libcupti.so", 1);
         bool ok = counters_plan("GH100", COUNTERS_LIVE, names, &passes, &err);
         bool said = strstr(err.what, "libcupti.so was not found") && strstr(err.hint, "install");
@@ -97,7 +96,6 @@ TAP_SUITE(counters_no_library) {
 /* A name of another library ends no process. */
 TAP_SUITE(counters_other_library) {
     CounterReader *reader;
-    Err err = {0};
     setenv("BEVSCOPE_CUPTI", "libm.so.6", 1);
     bool ok = counters_open(&reader, COUNTERS_LIVE, &err);
     tap_ok(!ok && !reader && err.kind == ERR_DEVICE &&
@@ -106,7 +104,6 @@ TAP_SUITE(counters_other_library) {
 }
 
 TAP_SUITE(counters_refusals) {
-    Err err = {0};
     bool ok = counters_refused("cuptiRangeProfilerStart", 35, "CUPTI_ERROR", &err);
     tap_ok(!ok && err.kind == ERR_DEVICE && strstr(err.what, "ERR_NVGPUCTRPERM") &&
                strstr(err.hint, "NVreg_RestrictProfilingToAdminUsers=0") &&

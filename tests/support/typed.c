@@ -43,6 +43,14 @@ static bool is_plain(const char *text) {
     return !text[1] ? text[0] != '\177' : arrow;
 }
 
+TypedControls typed_all_but(const Action *out, size_t count) {
+    TypedControls controls = {.plain = false};
+    memset(controls.has, true, sizeof controls.has);
+    for (size_t i = 0; i < count; i++)
+        controls.has[out[i]] = false;
+    return controls;
+}
+
 int32_t typed_random(const TypedControls *controls) {
     char text[TYPED_TEXT];
     for (;;) {

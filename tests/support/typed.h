@@ -14,6 +14,9 @@ typedef struct {
     bool plain; /* only characters, arrows, Enter, Tab and Esc */
 } TypedControls;
 
+/* Every control but these. */
+TypedControls typed_all_but(const Action *out, size_t count);
+
 /* One of these controls and one of its keys, both at random. */
 int32_t typed_random(const TypedControls *controls);
 
