@@ -31,7 +31,7 @@ static bool each_problem(const Options *options, Workload *workload, Visit *visi
 /* ---- a scene --------------------------------------------------------------------------------- */
 
 typedef struct {
-    Report report, cameras, faults;
+    Report report, cameras, images, faults;
     const char *scene;
 } Facts;
 
@@ -49,6 +49,24 @@ static void add_cameras(Facts *facts, const Scene *scene) {
         report_add(report, "tilt_deg", "tilt deg", 3, cell_real(view.tilt_deg));
         report_add(report, "horizon_row", "horizon row", 4, cell_real(view.horizon_px));
         report_add(report, "rows", "of rows", 0, cell_int(scene->rig.frustum.input_h));
+    }
+}
+
+/* The cuts of cameras that have their own. */
+static void add_images(Facts *facts, const Scene *scene) {
+    Report *report = &facts->images;
+    for (int i = 0; !rig_has_one_cut(&scene->rig) && i < scene->rig.camera_count; i++) {
+        const ImageCut *cut = &scene->rig.cameras[i].cut;
+        char size[32];
+        snprintf(size, sizeof size, "%d x %d", cut->image_w, cut->image_h);
+        report_row(report);
+        report_add(report, "scene", NULL, 0, cell_text(facts->scene));
+        report_add(report, "camera", "camera", 0, cell_text(scene->rig.cameras[i].name));
+        report_add(report, "image", "own image", 0, cell_text(size));
+        report_add(report, "resize_x", "resize x", 4, cell_real(cut->resize_x));
+        report_add(report, "resize_y", "y", 4, cell_real(cut->resize_y));
+        report_add(report, "crop_x", "crop x", 4, cell_real(cut->crop_x));
+        report_add(report, "crop_y", "y", 4, cell_real(cut->crop_y));
     }
 }
 
@@ -182,11 +200,13 @@ static bool add_fault(const Options *options, Workload *workload, Facts *facts, 
 static bool print_all(const Options *options, const Facts *facts, Err *err) {
     const OutputTable tables[] = {{NULL, &facts->report, print_facts},
                                   {"\n", &facts->cameras, NULL},
+                                  {"\n", &facts->images, NULL},
                                   {"\n", &facts->faults, NULL}};
-    json_t *root = json_pack("{so so}", "cameras", report_json(&facts->cameras), "fault_by_range",
-                             report_json(&facts->faults));
+    json_t *root =
+        json_pack("{so so so}", "cameras", report_json(&facts->cameras), "images",
+                  report_json(&facts->images), "fault_by_range", report_json(&facts->faults));
     return output_printer(options) == report_text
-               ? output_tables(options, tables, 3, root, err)
+               ? output_tables(options, tables, 4, root, err)
                : output_report(options, &facts->report, root, err);
 }
 
@@ -199,6 +219,7 @@ static bool describe_scenes(const Options *options, Err *err) {
         facts.scene = options->arguments[i];
         if ((ok = select_open(&workload, facts.scene, &workload_options, err))) {
             add_cameras(&facts, &workload.scene);
+            add_images(&facts, &workload.scene);
             ok = add_fault(options, &workload, &facts, err) &&
                  each_problem(options, &workload, add_problem, &facts, err);
             workload_close(&workload);
@@ -207,6 +228,7 @@ static bool describe_scenes(const Options *options, Err *err) {
     ok = ok && print_all(options, &facts, err);
     report_free(&facts.report);
     report_free(&facts.cameras);
+    report_free(&facts.images);
     report_free(&facts.faults);
     return ok;
 }

@@ -1,7 +1,6 @@
 /* bevscope rig: is a rig a large or a small problem, and for which GPU. A rig is a scene of an
- * empty world, in JSON; the options change some of its fields. */
+ * empty world, in JSON; the options change some of its fields (rig_change.c). */
 #include "src/base/data.h"
-#include "src/base/json_fields.h"
 #include "src/base/memory_stream.h"
 #include "src/base/progress.h"
 #include "src/base/rescue.h"
@@ -9,7 +8,6 @@
 #include "src/base/worker.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
-#include "src/scene/scene.h"
 #include "src/ui/form.h"
 
 #include <limits.h>
@@ -18,135 +16,31 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the rig, changed -------------------------------------------------------------------------
- */
-
-/* The file of --from: a rig that comes with the program, or a path. */
-static bool rig_path(const char *from, char path[PATH_MAX], Err *err) {
-    char relative[128];
-    Err ignored;
-    snprintf(relative, sizeof relative, "samples/rigs/%.64s.json", from);
-    if (!strchr(from, '/') && data_path(relative, path, PATH_MAX, &ignored))
-        return true;
-    if (access(from, R_OK) != 0)
-        return err_set(err, ERR_USAGE, from, "one of " RIG_NAMES ", or a scene in JSON",
-                       "no such rig");
-    snprintf(path, PATH_MAX, "%s", from);
-    return true;
-}
-
-/* The two whole numbers of an array; false: the scene's own check says more. */
-static bool two(const json_t *object, const char *key, int values[2]) {
-    const json_t *array = json_object_get(object, key);
-    for (size_t i = 0; i < 2; i++)
-        values[i] = (int)json_number_value(json_array_get(array, i));
-    return values[0] > 0 && values[1] > 0;
-}
-
-/* --input: images are resized to its width; of the height the lower part is kept. */
-static bool set_input(json_t *frustum, const int input[2], Err *err) {
-    int image[2];
-    if (!two(frustum, "image_px", image))
-        return true;
-    double resize = (double)input[0] / image[0];
-    int rows = (int)lround(image[1] * resize);
-    if (rows < input[1])
-        return err_set(err, ERR_USAGE, "--input", "take fewer rows",
-                       "%d rows, but images have %d after the resize", input[1], rows);
-    json_object_set_new(frustum, "input_px", json_pack("[ii]", input[0], input[1]));
-    json_object_set_new(frustum, "resize", json_real(resize));
-    json_object_set_new(frustum, "crop_px", json_pack("[ii]", 0, rows - input[1]));
-    return true;
-}
-
-static bool set_stride(json_t *frustum, int64_t stride, Err *err) {
-    int input[2];
-    if (!stride || !two(frustum, "input_px", input))
-        return true;
-    if (input[0] % stride || input[1] % stride)
-        return err_set(err, ERR_USAGE, "--stride", "choose another, or --input",
-                       "%d x %d pixels are no multiple of %lld", input[0], input[1],
-                       (long long)stride);
-    json_object_set_new(frustum, "features",
-                        json_pack("[ii]", input[0] / (int)stride, input[1] / (int)stride));
-    return true;
-}
-
-/* --reach and --cell: a square grid. */
-static bool set_grid(json_t *grid, double reach_m, double cell_m, Err *err) {
-    const json_t *x = json_object_get(grid, "x_m");
-    int cells[2];
-    if ((!reach_m && !cell_m) || !two(grid, "cells", cells))
-        return true;
-    double old_m =
-        json_number_value(json_array_get(x, 1)) - json_number_value(json_array_get(x, 0));
-    double side_m = reach_m ? 2 * reach_m : old_m, step_m = cell_m ? cell_m : old_m / cells[0];
-    int count = (int)lround(side_m / step_m);
-    if (fabs(count * step_m - side_m) > 1e-6 * side_m)
-        return err_set(err, ERR_USAGE, "--cell", "choose a part of it",
-                       "%g m are no multiple of %g m", side_m, step_m);
-    const char *const axes[] = {"x_m", "y_m"};
-    for (int i = 0; i < 2; i++)
-        json_object_set_new(grid, axes[i], json_pack("[ff]", -side_m / 2, side_m / 2));
-    json_object_set_new(grid, "cells", json_pack("[ii]", count, count));
-    return true;
-}
-
-/* "704x256", "1:60:0.5": `count` numbers with a separator between them. */
-static bool numbers_of(const char *text, char separator, int count, double *values) {
-    for (int i = 0; i < count; i++) {
-        char *end;
-        values[i] = strtod(text, &end);
-        if (end == text || !isfinite(values[i]) || *end != (i + 1 < count ? separator : '\0'))
-            return false;
-        text = end + 1;
-    }
-    return true;
-}
-
-static bool change(json_t *rig, const Options *options, Err *err) {
-    json_t *frustum = json_object_get(rig, "frustum"), *grid = json_object_get(rig, "grid");
-    double input[2] = {0}, depth[3] = {0};
-    if (options->input &&
-        (!numbers_of(options->input, 'x', 2, input) || input[0] < 1 || input[1] < 1))
-        return err_set(err, ERR_USAGE, "--input", "for example 704x256", "'%s' is not WxH",
-                       options->input);
-    if (options->depth && !numbers_of(options->depth, ':', 3, depth))
-        return err_set(err, ERR_USAGE, "--depth", "for example 1:60:0.5",
-                       "'%s' is not START:STOP:STEP", options->depth);
-    if (options->input && !set_input(frustum, (int[]){(int)input[0], (int)input[1]}, err))
-        return false;
-    if (options->depth) {
-        json_object_del(frustum, "depth_bins");
-        json_object_set_new(frustum, "depth_m", json_pack("[fff]", depth[0], depth[1], depth[2]));
-    }
-    if (options->channels)
-        json_object_set_new(rig, "channels", json_integer(options->channels));
-    return set_stride(frustum, options->stride, err) &&
-           set_grid(grid, options->reach_m, options->cell_m, err);
-}
-
-/* The text of the changed rig, malloc'd, which is a sound scene. */
-static bool rig_text(const Options *options, char **text, Err *err) {
-    char path[PATH_MAX];
-    Scene scene;
-    json_t *rig = rig_path(options->from_rig ? options->from_rig : "nuscenes", path, err)
-                      ? fields_load(path, SCENE_MAX_JSON_BYTES, err)
-                      : NULL;
-    bool ok = rig && change(rig, options, err);
-    *text = ok ? json_dumps(rig, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
-    json_decref(rig);
-    ok = ok && (*text || err_set(err, ERR_FAILED, "rig", "", "out of memory")) &&
-         scene_read_json(*text, strlen(*text), path, &scene, err);
-    if (ok)
-        scene_free(&scene);
-    else
-        free(*text);
-    return ok;
-}
-
 /* ---- what it comes to -------------------------------------------------------------------------
  */
+
+/* "images: 1550 x 2048 front, 2048 x 1550 6 cameras", where sizes differ. */
+static void print_images(const Rig *rig, FILE *out) {
+    for (int i = 0, sizes = 0; !rig_has_one_cut(rig) && i < rig->camera_count; i++) {
+        const ImageCut *cut = &rig->cameras[i].cut;
+        int same = 0, before = 0;
+        for (int k = 0; k < rig->camera_count; k++)
+            if (rig->cameras[k].cut.image_w == cut->image_w &&
+                rig->cameras[k].cut.image_h == cut->image_h) {
+                same++;
+                before += k < i;
+            }
+        if (before)
+            continue;
+        fprintf(out, "%s%d x %d of ", sizes++ ? ", " : "images ", cut->image_w, cut->image_h);
+        if (same == 1)
+            fputs(rig->cameras[i].name, out);
+        else
+            fprintf(out, "%d cameras", same);
+    }
+    if (!rig_has_one_cut(rig))
+        fputs("; each resized and cropped to the input\n", out);
+}
 
 static void print_rig(const SceneModel *model, FILE *out) {
     const Scene *scene = &model->workload.scene;
@@ -161,12 +55,14 @@ static void print_rig(const SceneModel *model, FILE *out) {
         out,
         "%s\n%d cameras, features %lld x %lld, %lld depth bins, %d x %d cells of %g m, C = %lld, "
         "%s, nearest\n%s points, %s intervals, the longest of %lld points; footprint %s, gather "
-        "traffic %s\n\n",
+        "traffic %s\n",
         scene->title, scene->rig.camera_count, (long long)problem->shape.feat_w,
         (long long)problem->shape.feat_h, (long long)problem->shape.depth_bins, grid->nx, grid->ny,
         (grid->x_max_m - grid->x_min_m) / grid->nx, (long long)problem->shape.channels,
         bev_dtypes[problem->dtype].title, points, intervals, (long long)stats.longest, footprint,
         gathered);
+    print_images(&scene->rig, out);
+    fputc('\n', out);
 }
 
 /* The row that a GPU runs fastest by the model, and what it and V2 take. */
@@ -254,7 +150,7 @@ static void name_temporary(char path[PATH_MAX]) {
 /* Writes the rig of the options to `path`. */
 static bool write_rig(const Options *options, const char *path, Err *err) {
     char *text;
-    if (!rig_text(options, &text, err))
+    if (!rig_changed_text(options, &text, err))
         return false;
     bool ok = data_write(path, text, strlen(text), err);
     free(text);
@@ -273,7 +169,7 @@ static bool run_line(const Options *options, Err *err) {
 
 /* ---- the form -------------------------------------------------------------------------------- */
 
-enum { FROM, INPUT, STRIDE, DEPTH, REACH, CELL, CHANNELS, DTYPE, FIELDS };
+enum { FROM, IMAGE, INPUT, STRIDE, DEPTH, REACH, CELL, CHANNELS, DTYPE, FIELDS };
 
 /* The names are those of the options. */
 static const FormField beginnings[FIELDS] = {
@@ -327,19 +223,18 @@ static bool line_of(const RigForm *form, RigLine *line, Err *err) {
 static void begin_from(RigForm *form) {
     static const int kept[] = {FROM, DTYPE};
     FormField *fields = form->fields, old[] = {fields[FROM], fields[DTYPE]};
-    char path[PATH_MAX];
     Err err;
     memcpy(fields, beginnings, sizeof beginnings);
     for (int i = 0; i < 2; i++)
         if (old[i].name)
             fields[kept[i]] = old[i];
-    json_t *rig = rig_path(form_value(&fields[FROM]), path, &err)
-                      ? fields_load(path, SCENE_MAX_JSON_BYTES, &err)
-                      : NULL;
+    json_t *rig = rig_load(form_value(&fields[FROM]), &err);
     const json_t *frustum = json_object_get(rig, "frustum"), *grid = json_object_get(rig, "grid");
     const json_t *depth = json_object_get(frustum, "depth_m"), *x = json_object_get(grid, "x_m");
-    int input[2], features[2], cells[2];
-    if (two(frustum, "input_px", input) && two(frustum, "features", features)) {
+    int image[2], input[2], features[2], cells[2];
+    if (rig_two(frustum, "image_px", image))
+        snprintf(fields[IMAGE].usual, FORM_TEXT, "%dx%d", image[0], image[1]);
+    if (rig_two(frustum, "input_px", input) && rig_two(frustum, "features", features)) {
         snprintf(fields[INPUT].usual, FORM_TEXT, "%dx%d", input[0], input[1]);
         snprintf(fields[STRIDE].usual, FORM_TEXT, "%d", input[0] / features[0]);
     }
@@ -348,7 +243,7 @@ static void begin_from(RigForm *form) {
         json_number_value(json_array_get(depth, 1)), json_number_value(json_array_get(depth, 2)));
     double reach_m = json_number_value(json_array_get(x, 1));
     snprintf(fields[REACH].usual, FORM_TEXT, "%g", reach_m);
-    if (two(grid, "cells", cells))
+    if (rig_two(grid, "cells", cells))
         snprintf(fields[CELL].usual, FORM_TEXT, "%g", 2 * reach_m / cells[0]);
     snprintf(fields[CHANNELS].usual, FORM_TEXT, "%lld",
              (long long)json_integer_value(json_object_get(rig, "channels")));

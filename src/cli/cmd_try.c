@@ -3,7 +3,6 @@
 #include "src/base/data.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
-#include "src/cli/try_chart.h"
 
 #include <signal.h>
 #include <stdlib.h>

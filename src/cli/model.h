@@ -33,6 +33,19 @@ bool scene_model_open(SceneModel *model, const char *scene, const WorkloadOption
                       Err *err);
 void scene_model_close(SceneModel *model);
 
+/* ---- rig_change.c: the rig of bevscope rig ----------------------------------------------------
+ */
+
+/* The JSON of a rig that comes with the program, or of a file. The caller owns it; NULL: see `err`.
+ */
+json_t *rig_load(const char *from, Err *err);
+
+/* The two whole numbers of an array in `object`; false: the scene's own check says more. */
+bool rig_two(const json_t *object, const char *key, int values[2]);
+
+/* The text of the rig of --from, changed by the other options, malloc'd: a sound scene. */
+bool rig_changed_text(const Options *options, char **text, Err *err);
+
 /* The bit of a kernel that has accesses, the bits of both forms of V3, else 0. NULL: 0. */
 unsigned kernel_bits(const BevKernel *kernel);
 

@@ -67,7 +67,7 @@ typedef struct {
     const char *loss; /* "cell", "box", "class"; NULL: not given */
 
     const char *gpu, *gpu_file, *network, *over;
-    const char *from_rig, *input, *depth; /* of a rig: its name or file, WxH, START:STOP:STEP */
+    const char *from_rig, *image, *input, *depth; /* of a rig: its name or file, as --help says */
     double reach_m, cell_m;               /* 0: the rig's own */
     int64_t stride;
     double l2_mb, dram_gbps, clock_ghz;

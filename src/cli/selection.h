@@ -6,6 +6,7 @@
 #include "src/run/bench.h"
 #include "src/run/recorded.h"
 #include "src/scene/slice.h"
+#include "src/try/try.h"
 
 /* The devices to run on, as a bit mask of BevWhere. "auto" takes the available ones; a build with
  * CUDA then reports in one line on standard error why it found no GPU. A device that was named and
@@ -100,3 +101,14 @@ void pooled_free(Pooled *pooled);
 /* The same for config and problem of `pooled`, which may go backward. `values` stays NULL. */
 bool pooled_launch(Pooled *pooled, const Workload *workload, const char *scene,
                    LatencyWanted latency, const RecordedSet *recorded, Err *err);
+
+/* ---- try_chart.c: where a learner's kernel stands beside the kernels of the CPU ---------------
+ */
+
+/* Times both on the problem, each in a process of its own, prints the chart, and draws it into
+ * --output where that is given. No launch of the kernel takes longer than limit_s. */
+bool try_ladder(const Options *options, const TryKernel *kernel, const char *scene,
+                const BevProblem *problem, double limit_s, bool svg, Err *err);
+
+/* On a terminal: names the current work on standard error; "" at its end. */
+void try_progress(const char *what);

@@ -1,4 +1,4 @@
-#include "src/cli/try_chart.h"
+#include "src/cli/selection.h"
 
 #include "src/base/data.h"
 #include "src/base/units.h"

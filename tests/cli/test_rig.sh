@@ -30,6 +30,23 @@ tap_run 'which every command takes' "$BEVSCOPE" snapshot half.json --timing off 
 "$BEVSCOPE" rig $small --dtype fp8 >fp8.txt && grep -q ', C = 8, FP8, nearest' fp8.txt
 tap_ok $? 'in another format'
 
+# One portrait camera: a line that says so, a scene in which it alone has its own image.
+# shellcheck disable=SC2086
+"$BEVSCOPE" rig $small --image front=900x1600 -o tall.json >tall.txt &&
+    grep -q '^images 1600 x 900 of 5 cameras, 900 x 1600 of front; each resized and cropped to the input$' tall.txt &&
+    [ "$(grep -c '"image_px"' tall.json)" = 2 ]
+tap_ok $? 'a camera with an image of its own'
+"$BEVSCOPE" info tall.json | grep -qE '^front +900 x 1600 +0.7822 +0.7822 +0 +996.0$'
+tap_ok $? 'which info tells'
+# shellcheck disable=SC2086
+"$BEVSCOPE" rig --from tall.json $small --image 1600x900,1=1280x720@0.6 -o two.json >two.txt &&
+    grep -q '^images 1600 x 900 of 5 cameras, 1280 x 720 of front;' two.txt
+tap_ok $? 'all at once, and one by its number with its own resize'
+# shellcheck disable=SC2086
+"$BEVSCOPE" rig --from tall.json $small --image 1600x900 -o same.json >same.txt && ! grep -q '^images' same.txt &&
+    [ "$(grep -c '"image_px"' same.json)" = 1 ]
+tap_ok $? 'and all the same again'
+
 refuses() { # PATTERN ARGUMENTS...: one line on standard error, status 1 or 2.
     pattern=$1
     shift
@@ -46,7 +63,13 @@ refuses "'704x0' is not WxH" --input 704x0
 refuses "'1:60' is not START:STOP:STEP" --depth 1:60
 refuses "'1:nan:1' is not" --depth 1:nan:1
 refuses 'depth_m: empty range' --depth 60:1:1
-refuses '2560 rows, but images have 396' --input 704x2560
+refuses "camera 'front-left': 704 x 396 pixels after the resize, but the input has 704 x 2560" --input 704x2560
+refuses "camera 'side-left': 960 x 443 pixels .* 960 x 640" --from waymo --input 960x640
+refuses "no camera 'nobody'" --image nobody=640x480
+refuses "no camera '6'" --image 6=640x480
+refuses "'front=640' is not .CAMERA=.WxH" --image front=640
+refuses "'640x480@0' is not" --image 640x480@0
+refuses "camera 'front': 640 x 480 pixels .* 704 x 256" --image front=1280x960@0.5
 refuses 'no camera sees a cell' --depth 50:60:1 --reach 4 --cell 1 --quiet
 refuses 'reach' --reach -1
 echo '[]' >list.json

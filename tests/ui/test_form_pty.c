@@ -43,7 +43,7 @@ TAP_SUITE(form_pty) {
     tap_need(pty_shell(&pty, 80, 24, NULL, line), "the program starts");
     tap_ok(screen_says(&pty, "138,993 points"), "the answer for the rig to begin with");
     tap_ok(screen_says(&pty, "RTX 4090        72.0     7.35  resident   V4"), "on 24 rows");
-    pty_type(&pty, DOWN DOWN RIGHT);
+    pty_type(&pty, DOWN DOWN DOWN RIGHT);
     tap_ok(screen_says(&pty, "features 22 x 8") && screen_says(&pty, "nuscenes --stride 32"),
            "an arrow: the next value, its answer, the same as one line");
     pty_type(&pty, "w");
@@ -84,7 +84,7 @@ TAP_SUITE(form_asks) {
     Pty pty;
     tap_need(pty_bevscope(&pty, 120, 24, environment, "rig"), "the program starts");
     tap_need(pty_wait_text(&pty, "[nuscenes]: ", 0, PATIENCE_S), "a question");
-    pty_type(&pty, "kitti360\n\n\n1:9:2\n16\n1\n8\n\n");
+    pty_type(&pty, "kitti360\n\n\n\n1:9:2\n16\n1\n8\n\n");
     tap_ok(
         pty_wait_text(&pty,
                       "bevscope rig --from kitti360 --depth 1:9:2 --reach 16 --cell 1 --channels 8",
