@@ -24,7 +24,10 @@ void app_menu_open(AppMenu *menu, unsigned where) {
     size_t count;
     scene_names(menu->scenes, APP_MAX_SCENES, &count, NULL); /* without samples: fewer to choose */
     menu->menu.scenes.names = menu->names;
+    menu->menu.scene_titles = menu->titles;
     for (size_t i = 0; i < count; i++) {
+        scene_title(menu->scenes[i].name, menu->title_texts[i]);
+        menu->titles[i] = menu->title_texts[i];
         menu->names[menu->menu.scenes.count++] = menu->scenes[i].name;
         menu->menu.preset_count += menu->scenes[i].is_preset;
     }

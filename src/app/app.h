@@ -25,6 +25,8 @@ typedef struct {
     StateMenu menu;
     SceneName scenes[APP_MAX_SCENES];
     const char *names[APP_MAX_SCENES + 2];
+    char title_texts[APP_MAX_SCENES][128];
+    const char *titles[APP_MAX_SCENES + 2]; /* of the same; NULL: of the command line */
     Course course;
     const char *lessons[COURSE_LESSONS + 1]; /* and the quiz */
 } AppMenu;

@@ -252,11 +252,11 @@ static bool list_samples(FILE *out, Err *err) {
 }
 
 static void list_configs(FILE *out) {
-    for (int i = 0; i < preset_total; i++)
-        fprintf(out, "  %-16s %d x %d features, depth step %g m, %d x %d%s%.0d cells, C = %lld\n",
-                presets[i].name, presets[i].feat_w, presets[i].feat_h, presets[i].depth_step_m,
-                presets[i].cells, presets[i].cells, presets[i].slices ? " x " : "",
-                presets[i].slices, (long long)presets[i].channels);
+    for (int i = 0; i < preset_total; i++) {
+        char title[128];
+        scene_title(presets[i].name, title);
+        fprintf(out, "  %-16s %s\n", presets[i].name, title);
+    }
 }
 
 /* The arrays of a .npz scene. */

@@ -328,3 +328,18 @@ bool scene_load(const char *name_or_path, Scene *scene, Err *err) {
         return unknown_name(name_or_path, err);
     return load_file(name_or_path, scene, err);
 }
+
+void scene_title(const char *name, char title[128]) {
+    const Preset *preset = preset_find(name);
+    Scene scene;
+    Err unread;
+    title[0] = '\0';
+    if (preset)
+        snprintf(title, 128, "%d x %d features, depth step %g m, %d x %d%s%.0d cells, C = %lld",
+                 preset->feat_w, preset->feat_h, preset->depth_step_m, preset->cells, preset->cells,
+                 preset->slices ? " x " : "", preset->slices, (long long)preset->channels);
+    else if (scene_load(name, &scene, &unread)) {
+        memcpy(title, scene.title, 128);
+        scene_free(&scene);
+    }
+}

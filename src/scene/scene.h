@@ -111,6 +111,10 @@ typedef struct {
     bool is_preset; /* true: a preset; false: a sample */
 } SceneName;
 
+/* The title of a sample, or the sizes of a preset: "44 x 16 features, depth step 1 m, ..."; ""
+ * where the file cannot be read. */
+void scene_title(const char *name, char title[128]);
+
 /* Lists at most `max` names, *count of them: presets in table order, then samples by name. False: the
  * folder of samples could not be read, and what was found until then is listed. */
 bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);

@@ -85,8 +85,8 @@ const GlossaryRow glossary[] = {
     {"occupancy", "", "The warps that a multiprocessor holds, as a share of the most it can hold. "
      "While some warps wait for memory, others can work."},
     {"piece", "", "A share of the points of a cell, so that several warps sum a long interval."},
-    {"point", "", "A feature pixel at one depth bin that falls inside the grid. It adds its depth "
-     "times its features to its cell. Bilinear align makes four points of it, one for each cell."},
+    {"point", "dropped point", "A feature pixel at one depth bin, inside the grid; outside: a dropped "
+     "point. It adds depth times features to its cell. Bilinear align makes four points of it."},
     {"pooling", "", "For every point t and channel c: out[ranks_bev[t], c] += "
      "depth[ranks_depth[t]] * feat[ranks_feat[t], c]; in a bilinear map also times the weight of "
      "the point."},
@@ -121,6 +121,7 @@ const GlossaryRow glossary[] = {
      "Of other kernels' warps, as bevscope steps shows them: each owner's next point."},
     {"tensor core", "", "A part of a multiprocessor that multiplies small matrices. V4 uses it: "
      "the sums of 16 cells that see the same image columns are such a product."},
+    {"true pixels", "", "The BEV in the terminal's pixels: --pixels kitty, iterm, sixel or off."},
     {"twin", "", "The CUDA kernel that does the same as a kernel of the CPU. The model predicts "
      "it."},
     {"V2", "as published, as shipped", "As published (v2_tiles): atomics, no code here. V2 CHW: "

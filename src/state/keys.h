@@ -75,6 +75,7 @@ typedef void ControlValue(const State *state, char *text, size_t size);
 /* A value that a control can be set to: its word in scripts, and its title where that is another. */
 typedef struct {
     const char *name, *title;
+    const char *help; /* what the value is, in a line; NULL: the control's help says enough */
 } ValueName;
 
 /* The values to choose from; returns how many. Texts live as long as the state's menu. */

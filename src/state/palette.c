@@ -14,7 +14,7 @@ enum { MOST_ROWS = 1024, MOST_WORDS = 8, NO_MATCH = 40 };
 /* A candidate with all texts that it is found by. */
 typedef struct {
     PaletteRow row;
-    const char *help, *also;
+    const char *also;
     int score, order;
 } Candidate;
 
@@ -62,15 +62,15 @@ static int word_score(const Candidate *candidate, const char *word) {
         return of + 3;
     if (strlen(word) >= LEAST && is_subsequence(row->name, word))
         return SUBSEQUENCE;
-    int help = place_in(candidate->help, word), also = place_in(candidate->also, word);
+    int help = place_in(row->help, word), also = place_in(candidate->also, word);
     if (help >= 0 && help < 3)
-        return IN_HELP + help;
+        return IN_HELP + help + (explained ? EXPLAINED : 0);
     return also >= 0 && also < 3 ? SYNONYM + also : NO_MATCH;
 }
 
 /* Adds the candidate where a word of the typed text fits. */
 static void offer(Search *search, const Candidate *candidate) {
-    int score = 0, missed = 0;
+    int score = candidate->score, missed = 0;
     for (int i = 0; i < search->word_count; i++) {
         int word = word_score(candidate, search->words[i]);
         missed += word == NO_MATCH;
@@ -91,16 +91,18 @@ static bool is_hidden(Action action) {
 }
 
 static Candidate control_candidate(const KeyRow *control) {
-    Candidate candidate = {.help = control->help, .also = control->also};
+    Candidate candidate = {.also = control->also};
+    candidate.row.help = control->help;
     candidate.row.command = (Command){.action = control->action, .step = 1};
     snprintf(candidate.row.name, PALETTE_NAME, "%s", control->word);
     return candidate;
 }
 
 static Candidate value_candidate(const KeyRow *control, const char *value, const char *title) {
-    Candidate candidate = {.help = control->help, .also = control->also};
+    Candidate candidate = {.also = control->also};
     PaletteRow *row = &candidate.row;
     row->kind = PALETTE_VALUE;
+    row->help = control->help;
     row->command = (Command){.action = control->action};
     snprintf(row->command.argument, sizeof row->command.argument, "%s", value);
     snprintf(row->name, PALETTE_NAME, "%s %s", control->word, row->command.argument);
@@ -113,7 +115,11 @@ static void offer_values(Search *search, const State *state, const KeyRow *contr
     ValueName values[VALUES_MAX];
     int count = control->list ? control->list(state, values) : 0;
     for (int i = 0; i < count; i++) {
-        const Candidate candidate = value_candidate(control, values[i].name, values[i].title);
+        Candidate candidate = value_candidate(control, values[i].name, values[i].title);
+        if (values[i].help)
+            candidate.row.help = values[i].help;
+        /* Sizes are values of `config` first: here they come after the other scenes. */
+        candidate.score = control->action == ACTION_SCENE && i < state->menu.preset_count;
         offer(search, &candidate);
     }
 }

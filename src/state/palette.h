@@ -14,6 +14,7 @@ typedef struct {
     Command command; /* what Enter does: a step of a control, or a value; GROUP: its first control */
     char name[PALETTE_NAME]; /* "dtype", "dtype fp8", "Compare" */
     char title[PALETTE_NAME]; /* of a value, where it is no repetition: "RTX A6000" */
+    const char *help;         /* of the value, or else of the control */
 } PaletteRow;
 
 /* The rows for the typed text, the best first. Returns how many. */

@@ -36,6 +36,7 @@ typedef struct {
  * aligns and GPUs are read from their own tables. */
 typedef struct {
     Menu scenes;                  /* as scene_load takes them: the sizes (presets) first */
+    const char *const *scene_titles; /* of each, NULL or "" where it is unknown; NULL: of none */
     int preset_count;             /* how many of `scenes` are presets */
     Menu views;                   /* src/view/bev/decode.h, in its order */
     int error_view, channel_view; /* positions in `views`; -1: none */

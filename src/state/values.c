@@ -12,7 +12,7 @@
 static int from(const char *const *names, int count, ValueName values[VALUES_MAX]) {
     count = count < VALUES_MAX ? count : VALUES_MAX;
     for (int i = 0; i < count; i++)
-        values[i] = (ValueName){names[i], names[i]};
+        values[i] = (ValueName){names[i], names[i], NULL};
     return count;
 }
 
@@ -22,16 +22,23 @@ static int from(const char *const *names, int count, ValueName values[VALUES_MAX
         (void)state;                                                                               \
         return from(names, count, values);                                                         \
     }
-#define ROWS(list, count, name, title)                                                             \
+#define ROWS(list, count, name, title) HELPED(list, count, name, title, NULL)
+#define HELPED(list, count, name, title, help)                                                     \
     int values_##list(const State *state, ValueName values[VALUES_MAX]) {                          \
         (void)state;                                                                               \
         int rows = count;                                                                          \
         for (int i = 0; i < rows && i < VALUES_MAX; i++)                                           \
-            values[i] = (ValueName){name, title};                                                  \
+            values[i] = (ValueName){name, title, help};                                            \
         return rows < VALUES_MAX ? rows : VALUES_MAX;                                              \
     }
 
-static const ValueName backends[] = {{"cpu", "CPU"}, {"cuda", "CUDA"}};
+/* NULL: none is known, as of a scene of the command line. */
+static const char *scene_title(const State *state, int scene) {
+    const char *title = state->menu.scene_titles ? state->menu.scene_titles[scene] : NULL;
+    return title && title[0] ? title : NULL;
+}
+
+static const ValueName backends[] = {{"cpu", "CPU", NULL}, {"cuda", "CUDA", NULL}};
 static const char *const strip_titles[STRIP_COUNT] = {"camera pictures", "feature norm",
                                                       "mean depth", "dropped points"};
 static const char *const themes[] = {"dark", "light"};
@@ -40,8 +47,6 @@ static const char *const undo_words[] = {"all"};
 
 NAMES(roundings, rounding_names, ROUNDING_COUNT)
 NAMES(bits, bits_names, BITS_COUNT)
-NAMES(configs, state->menu.scenes.names, state->menu.preset_count)
-NAMES(scenes, state->menu.scenes.names, state->menu.scenes.count)
 NAMES(channels, channel_counts, sizeof channel_counts / sizeof *channel_counts)
 NAMES(compares, compare_names, COMPARE_COUNT)
 NAMES(views, state->menu.views.names, state->menu.views.count)
@@ -55,14 +60,18 @@ NAMES(pages, page_names, PAGE_COUNT)
 NAMES(undo, undo_words, 1)
 ROWS(strips, STRIP_COUNT, strip_names[i], strip_titles[i])
 ROWS(backends, 2, backends[i].name, backends[i].title)
+HELPED(configs, state->menu.preset_count, state->menu.scenes.names[i], state->menu.scenes.names[i],
+       scene_title(state, i))
+HELPED(scenes, state->menu.scenes.count, state->menu.scenes.names[i], state->menu.scenes.names[i],
+       scene_title(state, i))
 ROWS(dtypes, BEV_DTYPE_COUNT, bev_dtypes[i].name, bev_dtypes[i].title)
-ROWS(aligns, BEV_ALIGN_COUNT, bev_aligns[i].name, bev_aligns[i].title)
+HELPED(aligns, BEV_ALIGN_COUNT, bev_aligns[i].name, bev_aligns[i].title, bev_aligns[i].idea)
 ROWS(directions, BEV_DIRECTION_COUNT, bev_directions[i].name, bev_directions[i].name)
 ROWS(gpus, gpu_count, gpus[i].name, gpus[i].title)
 ROWS(cameras, state->scene.camera_count, state->scene.cameras[i], state->scene.cameras[i])
-ROWS(losses, LOSS_ALL + 1, state_loss(i), state_loss(i))
+HELPED(losses, LOSS_ALL + 1, state_loss(i), state_loss(i), i < LOSS_COUNT ? losses[i].idea : NULL)
 ROWS(suspects, SLOW_COUNT, slow_faults[i].name, slow_faults[i].title)
-ROWS(glossary, glossary_count, glossary[i].word, glossary[i].word)
+HELPED(glossary, glossary_count, glossary[i].word, glossary[i].word, glossary[i].text)
 ROWS(scales, state->menu.scales ? SCALES_COUNT : SCALES_FILE,
      i == SCALES_FILE ? "file" : scales_name(state, i), scales_name(state, i))
 
@@ -71,7 +80,8 @@ int values_kernels(const State *state, ValueName values[VALUES_MAX]) {
     int count = kernels_of(now->where, now->direction, kernels, MAX_KERNELS);
     for (int i = 0; i < count; i++) { /* the name that both backends take */
         const char *name = kernels[i]->name;
-        values[i] = (ValueName){name + (strncmp(name, "cpu_", 4) ? 0 : 4), kernels[i]->title};
+        values[i] = (ValueName){name + (strncmp(name, "cpu_", 4) ? 0 : 4), kernels[i]->title,
+                                kernels[i]->idea};
     }
     return count;
 }
@@ -80,16 +90,16 @@ int values_scales_from(const State *state, ValueName values[VALUES_MAX]) {
     int count = values_scenes(state, values);
     count = count < VALUES_MAX ? count : VALUES_MAX - 1;
     memmove(values + 1, values, (size_t)count * sizeof *values);
-    values[0] = (ValueName){"own", "own"};
+    values[0] = (ValueName){"own", "own", NULL};
     return count + 1;
 }
 
 int values_defects(const State *state, ValueName values[VALUES_MAX]) {
     int count;
     const Defect *list = defects_of(state->job.config.kernel->direction, &count);
-    values[0] = (ValueName){"none", "none"};
+    values[0] = (ValueName){"none", "none", NULL};
     for (int i = 0; i < count; i++)
-        values[i + 1] = (ValueName){list[i].name, list[i].kernel.title};
+        values[i + 1] = (ValueName){list[i].name, list[i].kernel.title, NULL};
     return count + 1;
 }
 

@@ -55,6 +55,8 @@ TAP_SUITE(commands_found) {
         {"city", "scene"},
         {"parking", "scene parking"},
         {"undo all", "undo all"},
+        {"sixel", "glossary true pixels"},
+        {"motorway", "scene highway"},
     };
     App *app = open_app("toy");
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
@@ -76,6 +78,17 @@ TAP_SUITE(commands_values) {
         found |= !strcmp(line, "scene parking");
     }
     tap_ok(found, "a word for scenes lists them");
+    int count = palette_rows(&app->state, app_live(app), rows), told = 0, sizes = 0, early = 0;
+    for (int i = 0; i < count; i++) {
+        bool value = rows[i].kind == PALETTE_VALUE && rows[i].command.action == ACTION_SCENE;
+        bool size = value && menu_find(&app->state.menu.scenes, rows[i].command.argument) <
+                                 app->state.menu.preset_count;
+        early += value && !size && sizes; /* behind a size */
+        sizes += size;
+        told += value && !strcmp(rows[i].help, "Parking lot, half-metre depth bins");
+    }
+    tap_ok(sizes > 0 && !early, "sizes come after the other scenes");
+    tap_ok(told == 1, "each with its own title, not with the control's help");
     app_close(app, 1000);
 }
 

@@ -119,7 +119,7 @@ void help_draw(Sheet *sheet, Area area, const PanelData *data) {
     int page = state->help_page % layout.pages;
     KeyText turn = key_of(state->glossary ? ACTION_GLOSSARY : ACTION_HELP);
     KeyText close = key_of(ACTION_ESCAPE);
-    char note[96];
+    char note[128];
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
     if (layout.pages > 1)
         snprintf(note, sizeof note, "page %d of %d: %s turns it, %s closes", page + 1, layout.pages,
@@ -127,7 +127,8 @@ void help_draw(Sheet *sheet, Area area, const PanelData *data) {
     else
         snprintf(note, sizeof note, "%s or %s closes; : finds everything else", turn.name, close.name);
     const char *title = state->glossary ? "Glossary" : "Help";
-    const char *select = sheet->pixels ? "" : "; Shift + mouse selects text";
+    const char *select = sheet->pixels ? "; mouse: wheel zooms, drag moves, right click finds"
+                                       : "; Shift + mouse selects text";
     if (sheet_width(sheet, title) + sheet_width(sheet, note) + sheet_width(sheet, select) + 4 <=
         area.w)
         strcat(note, select);

@@ -44,9 +44,8 @@ static void group_text(Action first, char *text, size_t size) {
 
 /* The control's value, or a value's title; then its purpose, or the reason why it cannot be
  * used. */
-static void row_texts(const PanelData *data, const PaletteRow *row, char value[64],
-                      char help[256], bool *usable) {
-    const KeyRow *control = &keys[row->command.action];
+static void row_texts(const PanelData *data, const PaletteRow *row, char value[64], char help[256],
+                      bool *usable) {
     value[0] = '\0';
     *usable = row->kind == PALETTE_GROUP;
     if (row->kind == PALETTE_GROUP) {
@@ -57,7 +56,7 @@ static void row_texts(const PanelData *data, const PaletteRow *row, char value[6
         state_value(data->state, row->command.action, value, 64);
     else
         snprintf(value, 64, "%s", row->title);
-    snprintf(help, 256, "%s", control->help);
+    snprintf(help, 256, "%s", row->help);
     *usable = palette_usable(data->state, &row->command, help, 256);
 }
 
@@ -76,7 +75,12 @@ static void draw_row(Sheet *sheet, Area area, const PanelData *data, const Palet
         name = cell_bold(usable ? INK_ACCENT : INK_MUTED);
         sheet_text(sheet, area.x, area.y, 1, cell_bold(INK_ACCENT), ">");
     }
-    int name_w = value[0] ? NAME_W - 1 : NAME_W + VALUE_W - 1;
+    int name_w = NAME_W - 1, long_w = sheet_width(sheet, row->name);
+    if (!value[0] && row->kind == PALETTE_VALUE) { /* its description has the room */
+        name_w = long_w > name_w ? long_w : name_w;
+        text_x = area.x + 2 + name_w + 1;
+    } else if (!value[0])
+        name_w += VALUE_W;
     sheet_text(sheet, area.x + 2, area.y, name_w, name, row->name);
     sheet_text(sheet, area.x + 2 + NAME_W, area.y, VALUE_W - 1,
                chosen && data->state->palette.tries ? cell_bold(INK_WARN) : cell_style(INK_TITLE),
