@@ -95,10 +95,20 @@ bool loop_open_terminal(Loop *loop, Err *err) {
     loop->app.state.light = facts.light;
     int w, h;
     if (loop->options->pixels != PIXELS_AUTO && loop->options->pixels != PIXELS_OFF &&
-        !term_pixels(loop->term, &w, &h))
+        !term_pixels(loop->term, false, &w, &h))
         app_note(&loop->app, "this terminal cannot be sent such pictures: half blocks");
     loop_fit_terminal(loop);
     return true;
+}
+
+/* Whether one picture follows the other: something moves, and the display plays. */
+static bool pictures_follow(const Loop *loop) {
+    const State *state = &loop->app.state;
+    const World *world = app_live(&loop->app)->frame.world;
+    bool moves = state->scene.moment_s > 0;
+    for (int i = 0; world && i < world->solid_count; i++)
+        moves |= world->solids[i].velocity_mps[0] != 0 || world->solids[i].velocity_mps[1] != 0;
+    return moves && state->playing;
 }
 
 static void draw_terminal(Loop *loop) {
@@ -116,7 +126,7 @@ static void draw_terminal(Loop *loop) {
     }
     Image image = {.w = 0};
     int w, h;
-    if (term_pixels(loop->term, &w, &h))
+    if (term_pixels(loop->term, pictures_follow(loop), &w, &h))
         pixels_compose(&loop->cells, &loop->spots, picture ? &picture->bev : NULL,
                        loop->app.state.wipe, w, h, &image);
     if (!term_draw(loop->term, &loop->cells, &image, loop->spots.bev, &err))

@@ -35,7 +35,7 @@ bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *er
     return term_open(&term, TERM_COLOR_NEVER, false, PIXELS_OFF, err);
 }
 
-bool term_pixels(const Term *term, int *cell_w, int *cell_h) {
+bool term_pixels(const Term *term, bool moves, int *cell_w, int *cell_h) {
     return false;
 }
 

@@ -328,7 +328,8 @@ void term_resized(Term *term) {
     term_size(term, &columns, &rows);
     arm(term, rows);
     term_redraw(term);
-    send_mode(term, term_pixels(term, &columns, &rows), pixels_ask_size); /* of another font */
+    send_mode(term, term_pixels(term, false, &columns, &rows),
+              pixels_ask_size); /* of another font */
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -394,12 +395,13 @@ static bool start_over(Term *term, const Cells *cells, bool *everything, Err *er
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
-bool term_pixels(const Term *term, int *cell_w, int *cell_h) {
-    enum { USUAL_W = 10, USUAL_H = 20, SCALED_H = 24 };
+bool term_pixels(const Term *term, bool moves, int *cell_w, int *cell_h) {
+    enum { USUAL_W = 10, USUAL_H = 20, MOVING_H = 12, SCALED_H = 24 };
+    const int most_h = moves ? MOVING_H : SCALED_H;
     const PixelAnswers *answers = &term->keys.answers;
     *cell_w = answers->cell_h ? answers->cell_w : USUAL_W;
     *cell_h = answers->cell_h ? answers->cell_h : USUAL_H;
-    for (; term->pixels != PIXELS_SIXEL && *cell_h > SCALED_H; *cell_w /= 2, *cell_h /= 2) {
+    for (; term->pixels != PIXELS_SIXEL && *cell_h > most_h; *cell_w /= 2, *cell_h /= 2) {
     } /* the other protocols say a size in cells, and the terminal scales */
     return term->pixels != PIXELS_AUTO && term->pixels != PIXELS_OFF;
 }

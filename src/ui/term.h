@@ -44,8 +44,9 @@ void term_resized(Term *term);
  * over the cells of `place` and is taken over; w 0: none. */
 bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *err);
 
-/* Whether the terminal takes pictures, and the pixels of a character cell in them. */
-bool term_pixels(const Term *term, int *cell_w, int *cell_h);
+/* Whether the terminal takes pictures, and the pixels of a character cell in them. `moves`:
+ * pictures follow each other; kitty and iTerm2 scale them, and a quarter of the pixels is sent. */
+bool term_pixels(const Term *term, bool moves, int *cell_w, int *cell_h);
 
 /* Milliseconds that the next drawing has to wait: pictures take a bounded number of bytes a second.
  */

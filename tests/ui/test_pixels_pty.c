@@ -280,6 +280,33 @@ TAP_SUITE(pixels_pty_answers) {
     image_free(&first);
 }
 
+/* While the world moves kitty and iTerm2 get fewer pixels; they scale the picture. At rest it has
+ * all. */
+TAP_SUITE(pixels_pty_moves) {
+    for (int i = 0; i < PROTOCOLS; i++) {
+        Pty pty;
+        Image moving = {.w = 0}, still = {.w = 0};
+        bool scales = protocols[i].kind != PIXELS_SIXEL;
+        bool ok = pty_bevscope(&pty, 120, 40, NULL,
+                               "small --no-window --device cpu --channels 16 --pixels %s",
+                               protocols[i].name) &&
+                  pty_wait_text(&pty, protocols[i].sent, 0, PATIENCE_S);
+        size_t from = pty_last(&pty, protocols[i].sent); /* a whole one: the next has begun */
+        ok = ok && pty_wait_text(&pty, protocols[i].sent, from, PATIENCE_S) &&
+             protocols[i].decode(pty.output + from - strlen(protocols[i].sent), &moving);
+        pty_type(&pty, " ");
+        ok = ok && take_picture(&pty, i, pty.length, &still);
+        tap_ok(ok && is_varied(&moving) && still.w == (scales ? 2 : 1) * moving.w &&
+                   still.h == (scales ? 2 : 1) * moving.h,
+               "%s: %d x %d pixels while the world moves, %d x %d at rest", protocols[i].name,
+               moving.w, moving.h, still.w, still.h);
+        image_free(&moving);
+        image_free(&still);
+        quit(&pty, protocols[i].name, ok);
+        pty_end(&pty);
+    }
+}
+
 TAP_SUITE(pixels_pty_signal) {
     Pty pty;
     int status = 0;
