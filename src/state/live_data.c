@@ -101,8 +101,12 @@ Reading live_latency(const LiveData *live, const LiveKernel *row) {
 
 Reading live_speedup(const LiveData *live, const LiveKernel *row) {
     const Reading latency = live_latency(live, row), base = live_latency(live, &live->baseline);
-    if (row && row->kernel && row->kernel == live->job.config.kernel)
-        return live->speedup.ratio;
+    const Reading *pairs = &live->speedup.ratio;
+    bool selected = row && row->kernel && row->kernel == live->job.config.kernel;
+    bool recorded = latency.source == SOURCE_RECORDED && base.source == SOURCE_RECORDED;
+    /* A recorded ratio says nothing of medians that were measured here. */
+    if (selected && pairs->source && (pairs->source != SOURCE_RECORDED || recorded))
+        return *pairs;
     if (!latency.source || latency.source != base.source || latency.stale || base.stale ||
         strcmp(row->recorded_on, live->baseline.recorded_on) != 0 || !(latency.value > 0))
         return (Reading){.value = NAN};

@@ -69,18 +69,29 @@ void speedup_text(const Reading *speedup, char number[16], char unit[8]) {
     snprintf(unit, 8, "%s%s%s", known ? "\u00d7" : "", mark[0] ? " " : "", mark);
 }
 
+/* "NVIDIA H200" or "Intel Xeon" of a recording's label, "Intel(R) Xeon(R) Processor, 2 threads,
+ * ...". */
+static void machine_text(const char *label, char *text, size_t size) {
+    static const char *const noise[] = {"(R)", "(TM)", " Processor", " CPU"};
+    snprintf(text, size, "%.*s", (int)strcspn(label, ","), label);
+    for (size_t i = 0; i < sizeof noise / sizeof *noise; i++)
+        for (char *at; (at = strstr(text, noise[i]));)
+            memmove(at, at + strlen(noise[i]), strlen(at + strlen(noise[i])) + 1);
+}
+
 void speedup_origin(const LiveData *live, char *text, size_t size) {
     const LiveSpeedup *speedup = &live->speedup;
+    char machine[64];
     if (speedup->ratio.source == SOURCE_MEASURED)
         snprintf(text, size, "%.2f to %.2f in %d pairs", speedup->least, speedup->most,
                  speedup->pairs);
-    else if (live->timed && speedup->ratio.source != SOURCE_COMPUTED)
-        snprintf(text, size, "%s%d pairs timed",
-                 speedup->ratio.source == SOURCE_RECORDED ? "recorded; " : "", speedup->pairs);
+    else if (speedup->ratio.source == SOURCE_RECORDED) {
+        machine_text(speedup->recorded_on, machine, sizeof machine);
+        snprintf(text, size, "recorded on %s", machine);
+    } else if (live->timed && speedup->ratio.source != SOURCE_COMPUTED)
+        snprintf(text, size, "%d pairs timed", speedup->pairs);
     else
-        snprintf(text, size, "%s", speedup->ratio.source == SOURCE_RECORDED ? "recorded"
-                                   : speedup->ratio.source                  ? ""
-                                                                            : "not recorded");
+        snprintf(text, size, "%s", speedup->ratio.source ? "" : "not recorded");
 }
 
 void latency_origin(const LiveKernel *row, char *text, size_t size) {

@@ -32,7 +32,7 @@ const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKern
 /* "3.34" and "\u00d7", or "\u00d7 r" with the mark of a figure not measured here; "n/a" and "". */
 void speedup_text(const Reading *speedup, char number[16], char unit[8]);
 
-/* "4.20 to 4.90 in 7 pairs", "recorded; 2 pairs timed", "recorded", "not recorded". */
+/* "4.20 to 4.90 in 7 pairs", "recorded on NVIDIA H200", "2 pairs timed", "not recorded". */
 void speedup_origin(const LiveData *live, char *text, size_t size);
 
 /* The mark beside a median, one character: "r" recorded, "~" stale, "b" timed beside pictures, "?"

@@ -145,6 +145,10 @@ TAP_SUITE(timed_kernel_stand_in) {
     live.baseline = (LiveKernel){.median_us = reading(70, SOURCE_MEASURED)};
     speedup = live_speedup(&live, &timed.live);
     tap_ok(speedup.value == 2 && !speedup.doubtful, "that of two measured ones is not");
+    live.job.config.kernel = config.kernel;
+    live.speedup.ratio = reading(3, SOURCE_RECORDED);
+    tap_ok(live_speedup(&live, &timed.live).value == 2,
+           "nor does a recorded ratio stand beside measured medians, as the selection's");
     live.baseline.unsettled = true;
     tap_ok(live_speedup(&live, &timed.live).doubtful, "unless one of them has not settled");
     timed_kernel_restart(&timed, &config);
@@ -204,7 +208,11 @@ TAP_SUITE(timed_kernel_recorded_speedup) {
     const LiveData live = {.timed = true, .speedup = speedup};
     char text[64];
     speedup_origin(&live, text, sizeof text);
-    tap_ok(!strcmp(text, "recorded; 0 pairs timed"), "and stands in until there are pairs");
+    tap_ok(!strcmp(text, "recorded on both"), "and stands in until there are pairs");
+    LiveData xeon = live;
+    strcpy(xeon.speedup.recorded_on, "Intel(R) Xeon(R) Processor, 2 threads, 2026-11-22");
+    speedup_origin(&xeon, text, sizeof text);
+    tap_ok(!strcmp(text, "recorded on Intel Xeon"), "the machine is named: %s", text);
 }
 
 /* Each reason is short enough for a row of the table on a terminal of 80 columns. */

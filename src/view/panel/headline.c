@@ -109,7 +109,7 @@ static BigFigure speedup_figure(const PanelData *data) {
         .title = "SPEED-UP", .number = "n/a", .ink = INK_GOOD, .origin = ORIGIN_SPEEDUP};
     const LiveSpeedup *speedup = &data->live->speedup;
     const KernelConfig *baseline = &data->state->job.baseline;
-    char from[48];
+    char from[80];
     speedup_origin(data->live, from, sizeof from);
     const char *pinned = data->state->job.baseline_pinned ? ", pinned" : "";
     const char *recorded = speedup->ratio.source == SOURCE_RECORDED ? "recorded " : "";

@@ -87,23 +87,29 @@ static void compiled(Answer *answer) {
 
 static void speedup(Answer *answer) {
     const LiveKernel *row = answer->row;
-    const Reading ratio = row ? live_speedup(answer->live, row) : (Reading){0};
     const LiveSpeedup *pairs = &answer->live->speedup;
+    const Reading ratio = !answer->origin->kernel ? pairs->ratio /* the headline's */
+                          : row                   ? live_speedup(answer->live, row)
+                                                  : (Reading){0};
     const BevKernel *baseline = answer->state->job.baseline.kernel;
     const char *name = answer->kernel->title;
     bool selected = answer->kernel == answer->state->job.config.kernel;
-    char times[48], base[64];
+    bool paired = selected && pairs->ratio.source == SOURCE_MEASURED;
+    char times[80], base[64], here[48] = "";
+    if (answer->live->timed)
+        snprintf(here, sizeof here, "%d pairs timed here", pairs->pairs);
     snprintf(base, sizeof base, "%s (row %s)", baseline->title, baseline->name);
     speedup_origin(answer->live, times, sizeof times);
     if (ratio.source == SOURCE_RECORDED)
-        say(answer, "recorded: %s, file %s. Latency of %s / latency of %s, on %s.",
+        say(answer, "recorded: %s, file %s. Latency of %s / latency of %s, on %s%s%s.",
             selected ? pairs->recorded_on : row->recorded_on,
-            selected ? pairs->recorded_file : row->recorded_file, base, name, answer->scene);
+            selected ? pairs->recorded_file : row->recorded_file, base, name, answer->scene,
+            here[0] ? "; " : "", here);
     else if (ratio.source == SOURCE_COMPUTED)
         say(answer, "computed: selection and baseline are the same.");
     else if (ratio.source)
         say(answer, "measured %s. Latency of %s / latency of %s, on %s%s%s.", answer->place, base,
-            name, answer->scene, selected ? ": " : "", selected ? times : "");
+            name, answer->scene, paired ? ": " : "", paired ? times : ", of the medians");
     else
         say(answer, "n/a: no latencies of %s and %s from one source.", base, name);
 }
