@@ -70,9 +70,9 @@ unsigned control_fullscreen(State *state, const Command *command) {
 
 unsigned control_snapshot(State *state, const Command *command) {
     state->snapshots++;
-    char name[128];
-    state_snapshot_name(state, name, sizeof name);
-    return SAY(state, command->action, "snapshot %s", name) | STEP_SNAPSHOT;
+    return SAY(state, command->action, "snapshot %lld of the picture",
+               (long long)state->snapshots) |
+           STEP_SNAPSHOT;
 }
 
 unsigned control_record(State *state, const Command *command) {

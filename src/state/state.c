@@ -158,13 +158,15 @@ static void file_stem(const char *name, char *stem, size_t size) {
             *at = '_';
 }
 
-void state_snapshot_name(const State *state, char *text, size_t size) {
-    const KernelConfig *config = &state->job.config;
+void state_snapshot_name(const State *state, const Job *shown, const BevKernel *drawn_by,
+                         char *text, size_t size) {
+    const KernelConfig *config = &shown->config;
+    bool other = drawn_by && drawn_by != config->kernel;
     char scene[48];
-    file_stem(state->menu.scenes.names[state->job.scene], scene, sizeof scene);
-    snprintf(text, size, "%s-%s-%s-%s-t%06.2f-%03lld.png", scene, config->kernel->name,
-             bev_dtypes[config->dtype].name, bev_aligns[config->align].name, state->job.time_s,
-             (long long)state->snapshots);
+    file_stem(state->menu.scenes.names[shown->scene], scene, sizeof scene);
+    snprintf(text, size, "%s-%s%s%s-%s-%s-t%06.2f-%03lld.png", scene, config->kernel->name,
+             other ? "-by-" : "", other ? drawn_by->name : "", bev_dtypes[config->dtype].name,
+             bev_aligns[config->align].name, shown->time_s, (long long)state->snapshots);
 }
 
 void state_frame_name(const State *state, char *text, size_t size) {

@@ -410,9 +410,10 @@ unsigned state_step(State *state, const Event *event);
 
 /* ---- questions about a state ----------------------------------------------------------------- */
 
-/* Name of the next snapshot: "intersection-v3-fp8-nearest-t003.20-001.png" (scene, selection,
- * moment, number). */
-void state_snapshot_name(const State *state, char *text, size_t size);
+/* Name of the next snapshot: "intersection-v3-fp8-nearest-t003.20-001.png" (scene, selection and
+ * moment of the job that is shown, number); "...-v2-by-v4-..." where another kernel drew it. */
+void state_snapshot_name(const State *state, const Job *shown, const BevKernel *drawn_by,
+                         char *text, size_t size);
 /* Name of the next frame of a recording: "frame-000042.png". */
 void state_frame_name(const State *state, char *text, size_t size);
 

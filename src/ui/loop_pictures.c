@@ -160,9 +160,10 @@ static void write_picture(Loop *loop, const State *state, const char *path) {
 
 void loop_snapshot(Loop *loop) {
     char name[256];
+    const LiveData *live = app_live(&loop->app);
     State bare = loop->app.state;
     bare.bare = true;
-    state_snapshot_name(&bare, name, sizeof name);
+    state_snapshot_name(&bare, &live->job, live->stand_in, name, sizeof name);
     write_picture(loop, &bare, name);
 }
 

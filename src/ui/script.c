@@ -63,11 +63,12 @@ static bool write_frame(Script *script, Err *err) {
 static bool write_snapshot(Script *script, Err *err) {
     char name[256];
     Image image = {0};
+    const LiveData *live = app_live(&script->app);
     State bare = script->app.state;
     bare.bare = true;
-    state_snapshot_name(&bare, name, sizeof name);
-    bool ok = window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(&bare), &bare,
-                           app_live(&script->app), app_picture(&script->app), &image, err) &&
+    state_snapshot_name(&bare, &live->job, live->stand_in, name, sizeof name);
+    bool ok = window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(&bare), &bare, live,
+                           app_picture(&script->app), &image, err) &&
               script_write_image(script, name, &image, err);
     image_free(&image);
     return ok;

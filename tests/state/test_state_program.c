@@ -9,10 +9,15 @@ TAP_SUITE(state_program_program) {
     char name[128];
     after(&state, "kernel v3; dtype fp8; step 3.2", use(&state, "snapshot") & STEP_SNAPSHOT,
           "a snapshot is asked for");
-    state_snapshot_name(&state, name, sizeof name);
+    Job shown = state.job;
+    state_snapshot_name(&state, &shown, NULL, name, sizeof name);
     tap_ok(!strcmp(name, "canonical-cpu_v3-fp8-nearest-t003.20-001.png"), "its name: %s", name);
+    use(&state, "step 0.05");
+    state_snapshot_name(&state, &shown, bev_kernel_find("cpu_v4"), name, sizeof name);
+    tap_ok(!strcmp(name, "canonical-cpu_v3-by-cpu_v4-fp8-nearest-t003.20-001.png"),
+           "the moment and the kernel of the picture, not those asked for: %s", name);
     use(&state, "scene -");
-    state_snapshot_name(&state, name, sizeof name);
+    state_snapshot_name(&state, &state.job, NULL, name, sizeof name);
     tap_ok(!strncmp(name, "my_scene-", 9), "a path leaves its stem: %s", name);
     tap_ok(use(&state, "record") & STEP_RECORD && state.recording, "recording begins");
     state_step(&state, &(Event){.kind = EVENT_TICK, .seconds = 0.1});

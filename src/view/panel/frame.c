@@ -81,12 +81,19 @@ static void chips_of(const PanelData *data, Piece chips[CHIPS]) {
     chips[1].tight = chips[2].tight = true;
 }
 
-
-static Piece stand_in_piece(const LiveData *live, const KernelConfig *config) {
+/* "picture by V4"; with the reason, "picture by V4: V2 is slow". */
+static Piece stand_in_piece(const LiveData *live, const KernelConfig *config, bool reason) {
     Piece piece = {.style = cell_style(INK_MUTED)};
-    if (live->stand_in)
-        snprintf(piece.text, sizeof piece.text, "%s by %s",
-                 live->stand_in == config->kernel ? "baseline" : "picture", live->stand_in->title);
+    const BevKernel *by = live->stand_in;
+    bool baseline = by == config->kernel;
+    const BevKernel *of = baseline ? live->job.baseline.kernel : config->kernel;
+    const char *why = of && of->direction == BEV_BACKWARD ? "goes backward" : "is slow";
+    if (by && reason && of)
+        snprintf(piece.text, sizeof piece.text, "%s by %s: %s %s",
+                 baseline ? "baseline" : "picture", by->title, of->title, why);
+    else if (by)
+        snprintf(piece.text, sizeof piece.text, "%s by %s", baseline ? "baseline" : "picture",
+                 by->title);
     return piece;
 }
 
@@ -105,7 +112,7 @@ static void draw_first(Sheet *sheet, Area area, const PanelData *data) {
              live->fps.value);
     Piece left[CHIPS + 2] = {{.text = "bevscope", .style = cell_bold(INK_TITLE)}};
     chips_of(data, left + 1);
-    left[CHIPS + 1] = stand_in_piece(live, &state->job.config);
+    left[CHIPS + 1] = stand_in_piece(live, &state->job.config, false);
     if (!left[CHIPS + 1].text[0] && live->busy)
         snprintf(left[CHIPS + 1].text, sizeof left[CHIPS + 1].text, "working");
     ends_draw(sheet, area, left, CHIPS + 2, right, 3, area.w / 3);
@@ -142,7 +149,7 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
     Piece right[CHIPS + 4];
     chips_of(data, right);
     right[CHIPS] = latency_piece(live);
-    right[CHIPS + 1] = stand_in_piece(live, &live->job.config);
+    right[CHIPS + 1] = stand_in_piece(live, &live->job.config, true);
     right[CHIPS + 2] = time;
     right[CHIPS + 3] = (Piece){.style = time.style, .origin = ORIGIN_PIPELINE};
     if (live->fps.source)
