@@ -275,9 +275,12 @@ static bool explain(App *app, Err *err) {
     State *state = &app->state;
     Finding findings[FINDINGS_MAX];
     int count = app->frame ? live_findings(state, &app->frame->live, findings) : 0;
+    bool simulated = app->frame && app->frame->live.model;
     if (state->finding >= count)
-        return err_set(err, ERR_FAILED, "explain", "", "there is no finding %d%s",
-                       state->finding + 1, count ? "" : " here (yet)");
+        return err_set(err, ERR_FAILED, "explain", "",
+                       simulated ? "there is no finding %d here"
+                                 : "finding %d: the memory model is still at work, try again",
+                       state->finding + 1);
     snprintf(state->lesson_name, sizeof state->lesson_name, "%d", findings[state->finding].lesson);
     return true;
 }

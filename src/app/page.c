@@ -118,7 +118,7 @@ void app_show_page(App *app) {
     char text[80];
     *pane = (LessonPane){.open = true, .scroll = pane->scroll};
     (app->desk.page == DESK_SLOW ? show_slow : show_workflow)(app, pane);
-    snprintf(text, sizeof text, "%s closes, %s opens the lesson of a finding",
+    snprintf(text, sizeof text, "%s closes, typing %s opens the lesson of a finding",
              key_of(ACTION_LESSON).name, key_of(ACTION_EXPLAIN).name);
     pane_add(&pane->body, PANE_KEYS, false, text);
     app->todo |= STEP_REDRAW;

@@ -311,7 +311,7 @@ static PaletteDoes retype(State *state, const char *text) {
 }
 
 /* Enter: a group opens; a control with a list shows the list; a control that takes a number waits
- * for the number. */
+ * for the number, unless it has a usual one. */
 static PaletteDoes enter(State *state, const PaletteRow *row, Command *command) {
     const KeyRow *control = &keys[row->command.action];
     char text[PALETTE_NAME];
@@ -321,7 +321,7 @@ static PaletteDoes enter(State *state, const PaletteRow *row, Command *command) 
     if (row->kind == PALETTE_GROUP)
         return retype(state, row->name);
     bool steps = control->argument == ARGUMENT_NONE || control->argument == ARGUMENT_SWITCH ||
-                 control->action == ACTION_UNDO;
+                 control->action == ACTION_UNDO || control->action == ACTION_EXPLAIN;
     if (row->kind == PALETTE_VALUE || steps)
         return PALETTE_RUN;
     snprintf(text, sizeof text, "%s ", control->word);

@@ -165,6 +165,17 @@ TAP_SUITE(commands_pinned) {
     app_close(app, 1000);
 }
 
+/* Without a number the first finding is meant. */
+TAP_SUITE(commands_explain) {
+    App *app = open_app("toy");
+    type(app, ":explain");
+    app_key(app, KEYCODE_ENTER);
+    tap_ok(!app->state.palette.open && app->state.finding == 0 &&
+               (app->desk.open || strstr(app->state.log.lines[0].text, "finding 1")),
+           "explain and Enter explain the first finding: %s", app->state.log.lines[0].text);
+    app_close(app, 1000);
+}
+
 TAP_SUITE(commands_undone) {
     App *app = open_app("toy");
     BevDtype states[UNDO_STEPS + 1];

@@ -199,7 +199,7 @@ static void test_findings(void) {
     live.job.config.kernel = &fixture_kernels[4];
     draw();
     char lesson[64];
-    snprintf(lesson, sizeof lesson, " times to gain: lesson 3 (key %s)",
+    snprintf(lesson, sizeof lesson, " times to gain: lesson 3 (type %s)",
              key_of(ACTION_EXPLAIN).name);
     tap_ok(shows(lesson), "where it has room, with its lesson and the key to it");
     live.model = NULL;

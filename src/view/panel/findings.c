@@ -44,7 +44,7 @@ static void findings_draw(Sheet *sheet, Area area, const PanelData *data) {
     char title[96], on[64], note[64];
     prediction_gpu(data->state, on, sizeof on);
     snprintf(title, sizeof title, "Findings on %s", on);
-    snprintf(note, sizeof note, "model, estimated gain; %s explains", key_of(ACTION_EXPLAIN).name);
+    snprintf(note, sizeof note, "model, estimated gain; type %s", key_of(ACTION_EXPLAIN).name);
     area = sheet_title(sheet, area, title, note);
     Sheet quiet = sheet_quiet(sheet);
     for (int i = 0; i < count; i++) {
@@ -77,7 +77,7 @@ void findings_line_draw(Sheet *sheet, Area area, const PanelData *data) {
     prediction_gpu(data->state, on, sizeof on);
     text_micro(findings[0].brief, brief, sizeof brief);
     snprintf(lesson, sizeof lesson, ": lesson %d", findings[0].lesson);
-    snprintf(text, sizeof text, "Model, %s: %s%s (key %s)", on, brief, lesson,
+    snprintf(text, sizeof text, "Model, %s: %s%s (type %s)", on, brief, lesson,
              key_of(ACTION_EXPLAIN).name);
     if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "Model, %s: %s%s", on, brief, lesson);
