@@ -415,7 +415,7 @@ int bev_outputs(const BevProblem *problem, const BevTensor *outputs[BEV_MAX_OUTP
  * order. */
 size_t bev_output_bytes(const BevProblem *problem);
 
-/* Distinct bytes the operator touches: the whole of each array once. */
+/* Bytes of the arrays in memory, each whole and once, with depth that no point reads. */
 typedef struct {
     double feat, depth, index, weight, out; /* backward: out is that of grad_out */
     double grads;                           /* backward: of the two gradients */

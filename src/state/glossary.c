@@ -49,8 +49,9 @@ const GlossaryRow glossary[] = {
      "Otherwise each channel tile needs a pass of its own and reads the indices again."},
     {"evenness", "", "How far the lengths of the intervals are moved from the rig's (0) to their mean "
      "(1). Points, cells and distinct bytes stay, so that only the balance of the work changes."},
-    {"footprint", "", "The distinct bytes that a problem touches: each array counted once. It "
-     "decides whether the problem fits a cache."},
+    {"footprint", "", "The arrays of a problem as they lie in memory, each whole and once: also "
+     "depth that no point reads, unlike gather traffic. It decides whether the problem fits a "
+     "cache."},
     {"FP8", "E4M3", "E4M3, numbers of 8 bits: sign, 4 bits of exponent, 3 of fraction; the largest "
      "is 448. A tensor has one scale."},
     {"frustum", "", "The part of space that a camera sees. Its points are all pairs of a feature "

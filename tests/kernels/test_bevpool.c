@@ -176,6 +176,8 @@ TAP_SUITE(bevpool_footprint) {
                is_mb(f.out, 6.4, 1),
            "footprint in FP16: features 0.68, depth 0.50, indices 2.64, output 6.4 MB");
     tap_ok(is_mb(bev_footprint_total(f), 10, 0), "10 MB in all");
+    tap_ok(f.depth > bev_gather_traffic(&problem, 16).depth,
+           "depth is the whole array: points read less of it");
     problem.out.dtype = BEV_FP32;
     tap_ok(is_mb(bev_footprint_total(bev_footprint(&problem)), 17, 0), "17 with FP32 output");
     problem = canonical(BEV_NVFP4);

@@ -1,4 +1,5 @@
 /* Every figure on a screen answers "where from". */
+#include "src/state/glossary.h"
 #include "src/view/panel/panel.h"
 #include "src/view/term/cells_sheet.h"
 #include "tests/view/screen.h"
@@ -182,6 +183,10 @@ TAP_SUITE(tips) {
         sources += tip.source[0] != 0;
         words += tip.meaning[0] != 0;
     }
+    const GlossaryRow *footprint = glossary_find("footprint");
+    tap_ok(live.memory.footprint.depth > 0 && strstr(footprint->text, "each whole and once") &&
+               strstr(footprint->text, "no point reads"),
+           "what the footprint counts: %s", footprint->text);
     tap_ok(!wrong && sources == ORIGIN_COUNT - 2 && words >= 10,
            "figures of %d topics tell their source, %d a word of the glossary", sources, words);
     const Spots *clicks = &spots.clicks;
