@@ -136,6 +136,7 @@ static bool pool(Snapshot *snapshot, Workload *workload, const char *scene, Kern
         .device = snapshot->devices[i],
         .latency_us = pooled->latency_us,
         .latency_source = source_of(snapshot, pooled->latency_us),
+        .recorded_on = pooled->recorded_on,
         .pooled = pooled->values,
         .fp64_original = snapshot->fp64_original[i],
         .map = &pooled->problem.view.map,
@@ -454,6 +455,7 @@ static bool go_back(Snapshot *snapshot, KernelConfig config, Err *err) {
     spec->selections[0].kernel = backward->kernels;
     spec->selections[0].latency_us = backward->run.latency_us;
     spec->selections[0].latency_source = source_of(snapshot, backward->run.latency_us);
+    spec->selections[0].recorded_on = backward->run.recorded_on;
     return true;
 }
 

@@ -481,11 +481,14 @@ bool pooled_launch(Pooled *pooled, const Workload *workload, const char *scene,
     }
     session_close(session);
     const RecordedRow *row = NULL;
+    const Recording *from = NULL;
     if (ok && latency == LATENCY_RECORDED && workload_as_recorded(workload))
-        row =
-            recorded_find(recorded, scene, view->shape.channels, &pooled->config, CACHE_WARM, NULL);
-    if (row)
+        row = recorded_find(recorded, scene, view->shape.channels, &pooled->config, CACHE_WARM,
+                            &from);
+    if (row) {
         pooled->latency_us = row->median_us;
+        pooled->recorded_on = from->label;
+    }
     return ok;
 }
 

@@ -90,6 +90,7 @@ typedef struct {
     float *values;     /* the output decoded, (cell, channel) */
     double latency_us; /* 0: unknown */
     bool unsettled;    /* the latency was measured, and its samples drifted */
+    const char *recorded_on; /* the machine of a recorded latency, of the set; else NULL */
 } Pooled;
 
 /* Runs `config` once on the workload and, as `latency` asks, times it or looks its latency up in

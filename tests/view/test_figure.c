@@ -307,6 +307,13 @@ TAP_SUITE(figure_truth_unknown) {
             continue;
         tap_ok(find_text(&layout, sources[i].text) != NULL, "%s", sources[i].text);
     }
+    tap_ok(!find_text(&layout, "Recorded"), "no row for the machine of a recording without one");
+    config->recorded_on = "NVIDIA H200, driver 580.159.04, CUDA 13.0, 2026-11-24";
+    config->latency_source = SOURCE_RECORDED;
+    if (laid_out("a recording's machine"))
+        tap_ok(find_text(&layout, "Recorded") && find_text(&layout, "NVIDIA H200, 2026-11-24"),
+               "a recorded latency names its machine");
+    config->recorded_on = NULL;
 }
 
 TAP_SUITE(figure_truth_broken_counted) {

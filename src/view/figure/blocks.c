@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- title and subtitle --------------------------------------------------------------------- */
 
@@ -143,13 +144,13 @@ enum { ROW = 24, HEADING_ROW = 28, LABEL_W = 96, VALUE_MAX = 128 };
 /* In the order of the page; those from FACT_GRID on are the same for every selection. */
 /* clang-format off */
 typedef enum {
-    FACT_KERNEL, FACT_DTYPE, FACT_ALIGN, FACT_DEVICE, FACT_LATENCY,
+    FACT_KERNEL, FACT_DTYPE, FACT_ALIGN, FACT_DEVICE, FACT_LATENCY, FACT_RECORDED,
     FACT_POINTS, FACT_INTERVALS, FACT_LONGEST, FACT_GRID, FACT_CHANNELS, FACT_COUNT
 } Fact;
 /* clang-format on */
-static const char *const fact_labels[FACT_COUNT] = {"Kernel",  "Format",  "Alignment", "Device",
-                                                    "Latency", "Points",  "Intervals", "Longest",
-                                                    "Grid",    "Channels"};
+static const char *const fact_labels[FACT_COUNT] = {"Kernel",  "Format",   "Alignment", "Device",
+                                                    "Latency", "Recorded", "Points",    "Intervals",
+                                                    "Longest", "Grid",     "Channels"};
 
 static void count_text(int64_t count, const char *unit, char *value) {
     char number[32];
@@ -190,6 +191,12 @@ static void latency_text(const FigureSelection *selection, char *value) {
         snprintf(value, VALUE_MAX, "%s (%s)", time, source_names[selection->latency_source]);
 }
 
+/* Name and date of a recording's machine: "NVIDIA H200, 2026-11-24". */
+static void recorded_text(const char *label, char *value) {
+    const char *name = known(label), *date = strrchr(name, ',');
+    snprintf(value, VALUE_MAX, "%.*s%s", (int)strcspn(name, ","), name, date ? date : "");
+}
+
 static void fact_text(const Figure *figure, Fact fact, int s, char *value) {
     const FigureSpec *spec = figure->spec;
     const FigureSelection *selection = &spec->selections[s];
@@ -202,6 +209,8 @@ static void fact_text(const Figure *figure, Fact fact, int s, char *value) {
         snprintf(value, VALUE_MAX, "%s", known(words[fact]));
     else if (fact == FACT_LATENCY)
         latency_text(selection, value);
+    else if (fact == FACT_RECORDED)
+        recorded_text(selection->recorded_on, value);
     else if (fact == FACT_GRID)
         grid_text(figure, value);
     else if (fact == FACT_CHANNELS)
@@ -210,6 +219,14 @@ static void fact_text(const Figure *figure, Fact fact, int s, char *value) {
         count_text(stats.longest, " points", value);
     else
         count_text(fact == FACT_POINTS ? stats.points : stats.intervals, "", value);
+}
+
+/* The machine of a recorded latency has a row only where there is one. */
+static bool has_row(const FigureSpec *spec, Fact fact) {
+    bool recorded = false;
+    for (int s = 0; s < spec->selection_count; s++)
+        recorded = recorded || spec->selections[s].recorded_on;
+    return fact != FACT_RECORDED || recorded;
 }
 
 double facts_block(Pen *pen, const Figure *figure, double x, double top, double w) {
@@ -222,7 +239,9 @@ double facts_block(Pen *pen, const Figure *figure, double x, double top, double 
         pen_text(pen, x + LABEL_W + s * column_w, y + SIZE_HEADING, column_w, &head,
                  figure->panels[s].letter);
     y += HEADING_ROW;
-    for (Fact fact = 0; fact < FACT_COUNT; fact++, y += ROW) {
+    for (Fact fact = 0; fact < FACT_COUNT; fact++) {
+        if (!has_row(figure->spec, fact))
+            continue;
         double baseline = y + ROW / 2.0 + 0.36 * SIZE_BODY;
         bool shared = fact >= FACT_GRID;
         bool both = fact == FACT_LATENCY && figure->spec->backward;
@@ -233,6 +252,7 @@ double facts_block(Pen *pen, const Figure *figure, double x, double top, double 
             pen_text(pen, x + LABEL_W + s * column_w, baseline,
                      shared ? w - LABEL_W : column_w - 12, &value_style, value);
         }
+        y += ROW;
     }
     return y - top;
 }

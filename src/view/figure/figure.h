@@ -19,6 +19,7 @@ typedef struct {
     const char *kernel, *dtype, *align, *device;
     double latency_us;
     FigureSource latency_source;
+    const char *recorded_on;     /* the machine of a recorded latency; else NULL */
     const float *pooled;         /* (cell, c) */
     const double *fp64_original; /* (cell, c) in FP64, or NULL */
     const BevMap *map;           /* or NULL */

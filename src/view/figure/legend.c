@@ -199,7 +199,8 @@ static double strength_bar(Pen *pen, const FigurePanel *panel, double x, double 
     style.align = ALIGN_RIGHT;
     pen_text(pen, bar.x + bar.w, baseline, 80, &style, full);
     style.align = ALIGN_CENTER;
-    pen_text(pen, bar.x + bar.w / 2, baseline, bar.w - 120, &style, "brightness: depth mass");
+    pen_text(pen, bar.x + bar.w / 2, baseline, bar.w - 120, &style,
+             "brightness: depth mass, pixels");
     return BAR_HEIGHT + 6 + SIZE_SMALL;
 }
 
