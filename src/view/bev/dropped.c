@@ -24,8 +24,7 @@ PixelFates pixel_fates(const Rig *rig, const float *depth, int64_t pixel) {
     int64_t camera = pixel / plane;
     PixelFates fates = {.points = frustum_depth_bins(frustum)};
     double origin_m[3], direction[3], mass = 0, lost = 0;
-    camera_ray(&rig->cameras[camera],
-               frustum_u_px(frustum, (double)(place % frustum->feat_w)),
+    camera_ray(&rig->cameras[camera], frustum_u_px(frustum, (double)(place % frustum->feat_w)),
                frustum_v_px(frustum, (double)(place / frustum->feat_w)), origin_m, direction);
     for (int i = 0; i < FATE_COUNT; i++)
         fates.first_m[i] = NAN;
