@@ -348,13 +348,20 @@ static bool v4_draft(const BevProblem *problem, TileDraft *draft) {
             tile_draft_make(problem, BEV_MULTIPROCESSORS, draft));
 }
 
-static BevTraffic v4_traffic(const BevKernel *kernel, const BevProblem *problem) {
+/* *transposes: depths are transposed first, which the formula counts. */
+static BevTraffic v4_bytes(const BevKernel *kernel, const BevProblem *problem, bool *transposes) {
     TileDraft draft;
     BevTraffic traffic = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     if (v4_draft(problem, &draft))
         traffic = draft.serves ? tile_traffic(&draft) : access_traffic(&kernel->fallback, problem);
+    *transposes = draft.serves && draft.transposed;
     tile_draft_free(&draft);
     return traffic;
+}
+
+static BevTraffic v4_traffic(const BevKernel *kernel, const BevProblem *problem) {
+    bool ignored;
+    return v4_bytes(kernel, problem, &ignored);
 }
 
 static double v4_rank_bytes(const BevKernel *kernel, const BevProblem *problem) {
@@ -367,8 +374,11 @@ static double v4_rank_bytes(const BevKernel *kernel, const BevProblem *problem) 
     return bytes;
 }
 
+/* The kernel in front reads logits and writes depths; where V4 transposes, that is this pass. */
 BevTraffic bev_view_traffic(const BevProblem *problem) {
-    BevTraffic traffic = v4_traffic(bev_kernel_find("v4"), problem);
+    bool transposes;
+    BevTraffic traffic = v4_bytes(bev_kernel_find("v4"), problem, &transposes);
+    traffic.depth += transposes ? 0 : 2 * (double)bev_tensor_bytes(&problem->depth);
     traffic.feat += 2 * (double)bev_tensor_bytes(&problem->feat);
     if (problem->out_samples) { /* rows of cells with points are read again */
         double rows = (double)problem->map.intervals / (double)problem->out.rows;

@@ -23,7 +23,8 @@ static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364;        /* sectors a cy
                                                                     multiprocessor */
 static const double ENCODED = 1.57; /* elements a cycle and multiprocessor */
 static const double FAR_CYCLES = 175, DRAM_CYCLES = 412;
-static const double LAUNCH_US = 0.6, CLEAR_US = 0.7;
+const double predict_launch_us = 0.6;
+static const double CLEAR_US = 0.7;
 
 double predict_dram_gbps(const Gpu *gpu) {
     return gpu->dram_gbps * DRAM_SHARE;
@@ -180,14 +181,29 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     p.term_us[TERM_L2] = l2_us(profile, gpu);
     p.term_us[TERM_ISSUE] = issue_us(profile, gpu, instructions);
     p.term_us[TERM_CHAIN] = chain_us(profile, gpu, instructions, l2);
-    for (int part = 0; part < TERM_COUNT; part++)
-        if (p.term_us[part] > p.term_us[p.binding])
-            p.binding = (LatencyTerm)part;
-    p.launch_us = LAUNCH_US;
+    p.launch_us = predict_launch_us;
     p.launch_us += profile->clears * CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
-    p.launch_us += profile->encodings * LAUNCH_US + a_cycle_us(gpu, profile->encoded, ENCODED);
-    p.latency_us = predict_with_chain(&p, 1);
+    p.launch_us +=
+        profile->encodings * predict_launch_us + a_cycle_us(gpu, profile->encoded, ENCODED);
+    predict_combine(&p);
     return p;
+}
+
+void predict_combine(Prediction *p) {
+    p->binding = (LatencyTerm)0;
+    for (int part = 0; part < TERM_COUNT; part++)
+        if (p->term_us[part] > p->term_us[p->binding])
+            p->binding = (LatencyTerm)part;
+    p->latency_us = predict_with_chain(p, 1);
+}
+
+/* Half of all lines lie in the other partition of an L2 that has two. */
+double predict_load_cycles(const Gpu *gpu) {
+    return BEV_L2_CYCLES + (gpu->l2_partitions == 2 ? FAR_CYCLES / 2 : 0);
+}
+
+double predict_write_us(const Gpu *gpu, double bytes) {
+    return l2_write_us(gpu, bytes);
 }
 
 double predict_with_chain(const Prediction *prediction, double factor) {

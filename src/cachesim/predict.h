@@ -78,3 +78,46 @@ double predict_with_chain(const Prediction *prediction, double factor);
  * interval of the article's maps was not published, and V2+DO is the kernel that waits for nothing
  * else. Between 0 and 16; NaN if `count` is 0. */
 double predict_calibration(const Prediction *predictions, const double *known_us, int count);
+
+/* ---- the view transform (predict_view.c) ----------------------------------------------------- */
+
+/* One launch of a view transform. The row of stage POOL in it has a profile; of the others bytes
+ * and instructions are counted in their source. Warps of blocks that do the same. */
+typedef struct {
+    const char *name;               /* "softmax" */
+    const BevKernel *pools;         /* the row that pools: the rest is 0; NULL: none */
+    double read_bytes, write_bytes; /* that threads ask for */
+    struct {
+        double blocks, warps;       /* of a block */
+        double instructions, lines; /* of a warp; of 128 bytes that it touches */
+        double loads;               /* of a thread, one after the other */
+    } work[2];                      /* kinds of blocks of the launch; unused: 0 */
+    double resident;                /* blocks that a multiprocessor holds at once */
+} ViewLaunch;
+
+enum { VIEW_LAUNCHES = 4 };
+
+/* The launches of a row of stage VIEW, forward, in their order; returns how many. 0: it has no
+ * model. */
+int view_launches(const BevKernel *kernel, const BevProblem *problem,
+                  ViewLaunch launches[VIEW_LAUNCHES]);
+
+/* The row of stage POOL that a row of stage VIEW launches; NULL: it has no model. */
+const BevKernel *view_pools(const BevKernel *kernel);
+
+/* A launch on a GPU, L2 warm; `profile`: of launch->pools on the same problem, or NULL. */
+Prediction predict_view_launch(const ViewLaunch *launch, const BevProblem *problem,
+                               const Profile *profile, const Gpu *gpu);
+
+/* All launches, one after the other: their terms, launches and latencies added. */
+Prediction predict_view(const BevKernel *kernel, const BevProblem *problem, const Profile *profile,
+                        const Gpu *gpu);
+
+/* What a term or two of a prediction come from: cycles of a load from a warm L2, microseconds of
+ * bytes written to L2, of an empty kernel in a graph. */
+double predict_load_cycles(const Gpu *gpu);
+double predict_write_us(const Gpu *gpu, double bytes);
+extern const double predict_launch_us;
+
+/* After a term was set: what binds, and the latency. */
+void predict_combine(Prediction *prediction);

@@ -158,14 +158,6 @@ const PredictedKernel *slow_kernel(const MemoryModel *model, const Gpu *gpu) {
     return model_of_kernel(model, bev_default(BEV_CPU, BEV_FORWARD), gpu);
 }
 
-/* Again after a term was changed. */
-static void combine(Prediction *p) {
-    for (int term = 0; term < TERM_COUNT; term++)
-        if (p->term_us[term] > p->term_us[p->binding])
-            p->binding = (LatencyTerm)term;
-    p->latency_us = predict_with_chain(p, 1);
-}
-
 SlowView slow_view(const MemoryModel *model, const PredictedKernel *kernel, int gpu,
                    const GpuEdit *edit, const IntervalLengths *lengths, int fault) {
     const Gpu on = model_gpu(model, gpu, edit);
@@ -187,7 +179,7 @@ SlowView slow_view(const MemoryModel *model, const PredictedKernel *kernel, int 
     view.before_us = view.prediction.launch_us - launch_us;
     if (fault >= 0 && plants[fault].after)
         plants[fault].after(&c, &view);
-    combine(&view.prediction);
+    predict_combine(&view.prediction);
     view.kernel_us = view.prediction.latency_us - (view.prediction.launch_us - launch_us);
     view.frame_us = view.before_us + view.kernel_us + view.idle_us;
     return view;

@@ -52,7 +52,9 @@ const Subcommand commands[COMMAND_COUNT] = {
      "finds the hit rate of an L2 of every size, and predicts DRAM bytes and the latency with its "
      "parts: DRAM, L2, issue and the longest chain. All of it is a model and needs no GPU; "
      "recorded and published latencies stand beside it where known. With --counters, what the "
-     "hardware counted stands beside it. Findings end with the four steps: classify, remove "
+     "hardware counted stands beside it. --stage view does it for the whole view transform, launch "
+     "by "
+     "launch: softmax, transpositions, pooling. Findings end with the four steps: classify, remove "
      "traffic, "
      "map, validate; the last one has the commands for Nsight Compute and Nsight Systems.",
      1, 1, cmd_regime},

@@ -15,6 +15,25 @@ tap_expect 2 'more than one align' report toy -a all -o "$folder/x"
 "$BEVSCOPE" regime toy --gpu h200 >"$folder/toy" && grep -q 'footprint 900 B, gather traffic 1.03 kB' "$folder/toy"
 tap_ok $? 'regime: a small footprint is no zero'
 tap_expect 2 'is not a number from 0.01' regime toy --l2-mb 0
+
+# The view transform, launch by launch.
+"$BEVSCOPE" regime toy --stage view --gpu h100 >"$folder/out"
+missing=$(for row in 'view_v2 +softmax' 'view_v2 +v2' 'view_v4 +features' 'view_v4 +v4' 'view +front' \
+    'view +grid' 'view +all'; do
+    [ "$(grep -cE "^$row " "$folder/out")" = 2 ] || echo "# $row"
+done)
+[ -z "$missing" ] || echo "$missing"
+[ -z "$missing" ]
+tap_ok $? 'regime --stage view: bytes and terms of each launch'
+"$BEVSCOPE" regime toy -k view --gpu h100,orin -f csv >"$folder/out"
+tap_ok $? 'a kernel of that stage implies it'
+[ "$(cut -d, -f2,6 "$folder/out" | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = \
+    ' 1 kernel,launch; 2 view,all; 2 view,front; 2 view,grid; 2 view,v4;' ]
+tap_ok $? 'a row a launch and GPU'
+tap_expect 2 "no launches of 'v2'" regime toy --stage view -k v2
+tap_expect 2 'does not read fp8' regime toy --stage view --dtype fp8
+tap_expect 2 'goes forward and has no counters' regime toy --stage view --direction backward
+tap_expect 2 'goes forward and has no counters' regime toy --stage view --counters
 tap_expect 1 'cannot be made|Not a directory|File exists' report toy -o "$0/x"
 
 good='"name": "mine", "compute_capability": [8, 6], "multiprocessors": 84, "dram_gbps": 768'
