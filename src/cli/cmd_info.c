@@ -129,7 +129,7 @@ static void add_pruned(Report *report, const Pruned *pruned) {
              (long long)pruned->points);
     report_add(report, "points_kept", NULL, 0, cell_text(pruned->points ? points : NULL));
     report_add(report, "mass_kept", NULL, 6,
-               cell_if(pruned->points, cell_real(pruned->mass_kept / pruned->mass)));
+               cell_if(pruned->points, cell_real(kept_share(pruned->mass_kept, pruned->mass))));
 }
 
 static bool add_problem(const Workload *workload, const BevProblem *problem, void *context,

@@ -19,6 +19,7 @@ const char *const where_names[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"};
 /* The state of bench_run. */
 typedef struct {
     const BenchPlan *plan;
+    const Workload *workload;   /* of the current problem */
     const HostProblem *problem; /* the current problem */
     BenchRow row;               /* the next row to be emitted */
     BevProblem v2_problem[BEV_CUDA + 1]; /* the problem as V2 gets it */
@@ -109,10 +110,11 @@ static bool time_caches(Bench *bench, Session *session, Err *err) {
 }
 
 /* The problem as the kernel gets it. A view transform's grid has channels first, as the next
- * network takes it, where the kernel writes that. */
+ * network takes it, where the kernel writes that. A kernel that leaves out points gets them all. */
 static BevProblem problem_for(const Bench *bench, const BevKernel *kernel) {
     BevProblem problem = bench->problem->view;
     problem.out_samples = problem.stage == BEV_VIEW && kernel->writes_first;
+    workload_let_prune(bench->workload, kernel, &problem);
     return problem;
 }
 
@@ -175,6 +177,8 @@ static bool time_kernel(Bench *bench, const BevKernel *kernel, Err *err) {
     BenchRow *row = &bench->row;
     Session *session = NULL;
     row->config = (KernelConfig){kernel, problem->dtype, problem->align};
+    row->points = problem->map.points;
+    row->intervals = problem->map.intervals;
     if (!session_open_or_skip(&session, kernel, problem, row->skipped, err))
         return false;
     if (row->skipped[0]) {
@@ -229,11 +233,10 @@ static bool time_problem(void *context, const char *scene, Workload *workload,
     Bench *bench = context;
     const BenchPlan *plan = bench->plan;
     const BevProblem *view = &problem->view;
+    bench->workload = workload;
     bench->problem = problem;
     bench->row = (BenchRow){.scene = scene,
                             .channels = view->shape.channels,
-                            .points = view->map.points,
-                            .intervals = view->map.intervals,
                             .map_us = workload->map_us[view->align],
                             .l2_carveout_mib = NAN,
                             .l2_left_mib = NAN};

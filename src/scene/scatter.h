@@ -30,6 +30,11 @@ typedef struct {
     double mass, mass_kept;
 } Pruned;
 
+/* The share of a mass that is kept; of no mass nothing is lost. */
+static inline double kept_share(double kept, double all) {
+    return all != 0 ? kept / all : 1;
+}
+
 /* Which points are left out: those of a smaller depth, or those outside of the pixel's `top` bins
  * of the largest depths. Zeroed: none. */
 typedef struct {

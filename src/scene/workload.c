@@ -125,8 +125,10 @@ static void drop_features(Workload *workload) {
 
 static void drop_maps(Workload *workload) {
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-        if (workload->map_us[align] > 0)
+        if (workload->map_us[align] > 0) {
             scatter_free(&workload->maps[align]);
+            scatter_free(&workload->whole[align]);
+        }
     memset(workload->map_us, 0, sizeof workload->map_us);
 }
 
@@ -246,18 +248,27 @@ const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
         bool ok = own ? scatter_copy(&scene->map, map, err)
                       : scatter_build(&scene->rig, align, ~workload->dirty, map, err);
         if (ok && !prune_is_off(prune)) {
-            BevMap whole = *map;
-            ok = scatter_prune(&whole, &scene->shape, workload->features.depth, prune, map,
-                               &workload->pruned[align], err);
-            scatter_free(&whole);
+            workload->whole[align] = *map;
+            ok = scatter_prune(&workload->whole[align], &scene->shape, workload->features.depth,
+                               prune, map, &workload->pruned[align], err);
         }
         if (!ok || !scatter_even(map, evenness, err)) {
             scatter_free(map);
+            scatter_free(&workload->whole[align]);
             return NULL;
         }
         workload->map_us[align] = clock_us() - start;
     }
     return map;
+}
+
+void workload_let_prune(const Workload *workload, const BevKernel *kernel, BevProblem *problem) {
+    const BevMap *whole = &workload->whole[problem->align];
+    double below = workload->options.prune.below;
+    if (!kernel->skips || !(below > 0) || workload->options.evenness || !whole->ranks_depth)
+        return;
+    problem->map = *whole;
+    problem->prune = nextafterf((float)below, 0); /* kernels keep what is larger, maps from it up */
 }
 
 bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostProblem *problem,

@@ -29,6 +29,7 @@ typedef struct {
     Features features; /* rendered, or the scene's tensors */
     CameraViews views; /* empty unless options.views is set and the scene has a world */
     BevMap maps[BEV_ALIGN_COUNT];
+    BevMap whole[BEV_ALIGN_COUNT]; /* where points are pruned: the map before that */
     Pruned pruned[BEV_ALIGN_COUNT];
     double map_us[BEV_ALIGN_COUNT]; /* time to build the map; 0: not built */
     ScaleRanges *scales;            /* of the file; NULL: none */
@@ -76,6 +77,10 @@ bool workload_has_align(const Workload *workload, BevAlign align);
 
 /* The map for `align`, built on first use and owned by the workload. NULL on failure. */
 const BevMap *workload_map(Workload *workload, BevAlign align, Err *err);
+
+/* Where points of small depth are pruned and `kernel` leaves such points out by itself, the problem
+ * becomes that of the whole map and the threshold. */
+void workload_let_prune(const Workload *workload, const BevKernel *kernel, BevProblem *problem);
 
 /* Encodes the problem (problem_encode). It borrows from the workload, which must outlive it. */
 bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostProblem *problem,

@@ -153,7 +153,7 @@ static void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (intervals->known && pruned->points)
         snprintf(note, sizeof note, "%.2g %% of points hold %.4g %% of mass",
                  100.0 * (double)pruned->points_kept / (double)pruned->points,
-                 100 * pruned->mass_kept / pruned->mass);
+                 100 * kept_share(pruned->mass_kept, pruned->mass));
     else if (intervals->known)
         snprintf(note, sizeof note, "counted%s", data->live->job.evenness ? ", made even" : "");
     area = sheet_title(sheet, area, intervals->of_pixels ? "Points of a pixel" : "Intervals", note);
