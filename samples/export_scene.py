@@ -31,7 +31,8 @@ Then: bevscope snapshot net.npz -o net.png --view norm
 
 What the car saw besides (all optional) makes the pictures look like your car: pass to both functions
 
-    images=images,                 # (N, H, W, 3) uint8, RGB: what the network saw, or whole images
+    images=images,                 # (N, H, W, 3) uint8, RGB: what the network saw, or whole images;
+                                   # of several sizes: a list of whole images, one a camera
     camera_names=["front", ...],
     boxes=gt_boxes,                # (n, 7 or 9): x, y, z of the centre, l, w, h, yaw in the ego frame
     box_labels=gt_names,
@@ -40,8 +41,9 @@ What the car saw besides (all optional) makes the pictures look like your car: p
 
 A folder of such files, one a moment, in the order of their names, plays as a clip: bevscope folder
 
-All cameras share one resize and one crop. What an image goes through besides (sizes of its own, a flip, a
-rotation, another resize) folds exactly into its K: with A the (3, 3) matrix from pixels of the picture to
+Cameras of different sizes have a resize and a crop each: resize (N) or (N, 2), x and y; crop (N, 2). The
+network's input has one size. What an image goes through besides (a flip, a rotation) folds exactly into its
+K: with A the (3, 3) matrix from pixels of the picture to
 those of the network's input, save A @ K as its intrinsics, resize 1 and crop 0. An augmentation of the BEV
 does not fold into K: export in test mode.
 """
@@ -87,11 +89,23 @@ def tensors(depth, feat):
     return {"depth": depth, "feat": feat}
 
 
+def pictures(images):
+    """Whole images of several sizes: one array, in which each begins in the upper left corner, and their
+    sizes (camera, 2)."""
+    images = [to_numpy(image) for image in images]
+    sizes = np.array([image.shape[:2] for image in images])
+    padded = np.zeros((len(images), *sizes.max(0), 3), images[0].dtype)
+    for i, image in enumerate(images):
+        padded[i, :image.shape[0], :image.shape[1]] = image
+    return {"images": padded, "own_size": sizes}
+
+
 def seen(images=None, camera_names=None, boxes=None, box_labels=None, lidar=None, timestamps=None):
     """What the car saw besides its tensors, as arrays: see the head of this file."""
     arrays = {}
     if images is not None:
-        arrays["images"] = to_numpy(images)
+        several = isinstance(images, (list, tuple)) and len({np.shape(image) for image in images}) > 1
+        arrays.update(pictures(images) if several else {"images": to_numpy(images)})
         if arrays["images"].dtype != np.uint8:
             raise ValueError(f"images: dtype {arrays['images'].dtype}, must be uint8, 0 to 255")
     for name, texts in ("camera_names", camera_names), ("box_labels", box_labels):
@@ -110,21 +124,23 @@ def export_scene(path, depth, feat, intrinsics, cam2ego, image_size, resize, cro
     """Saves tensors and the rig that they were made with.
 
     intrinsics (camera, 3, 3) in pixels of the camera's own image; cam2ego (camera, 4, 4) in metres;
-    image_size (H, W) of the network input; resize and crop (x, y) map the camera's image to it:
-    u_in = resize * u - crop_x; depth_range (start, stop, step); grid: rows x, y, z of (lower, upper,
-    cell); several cells in z are slices, as occupancy networks have them. rounding: of cell numbers, truncate
-    (toward zero) or floor; depth_bins: the depths of the bins, in place of depth_range, which can then be None.
+    image_size (H, W) of the network input; resize and crop (x, y) map the camera's image to it, the same for all
+    cameras or a row of each: u_in = resize * u - crop_x; depth_range (start, stop, step); grid: rows x, y, z of
+    (lower, upper, cell); several cells in z are slices, as occupancy networks have them. rounding: of cell
+    numbers, truncate (toward zero) or floor; depth_bins: the depths of the bins, in place of depth_range, which
+    can then be None.
     what_was_seen: see seen().
     """
     if rounding not in ("truncate", "floor"):
         raise ValueError(f"rounding {rounding!r}, must be 'truncate' or 'floor'")
+    resize = to_numpy(resize).astype(np.float64)
     bins = (dict(depth_range=np.asarray(depth_range, np.float64)) if depth_bins is None
             else dict(depth_bins=to_numpy(depth_bins).astype(np.float64)))
     np.savez(path, **tensors(depth, feat), **seen(**what_was_seen),
              intrinsics=to_numpy(intrinsics).astype(np.float64),
              cam2ego=to_numpy(cam2ego).astype(np.float64),
              image_size=np.asarray(image_size, np.int64),
-             resize=np.float64(resize),
+             resize=resize[0] if resize.size == 1 else resize,
              crop=to_numpy(crop).astype(np.float64),
              **bins, grid=np.asarray(grid, np.float64), rounding=np.array(rounding))
 

@@ -6,6 +6,7 @@ import subprocess
 import numpy as np
 
 import street
+from export_scene import export_scene
 from readers import done, ok
 
 BEVSCOPE = os.environ["BEVSCOPE"]
@@ -112,6 +113,11 @@ def test_photographs():
     kept = np.load("kept.npz")["images"] if made.returncode == 0 else np.zeros(1)
     ok(np.array_equal(kept, wanted), "each photograph is cut from its own image", made.stderr)
     ok(np.array_equal(np.load("kept.npz")["own_size"], OWN), "and its size stays known")
+    export_scene("listed.npz", **{k: v for k, v in arrays.items() if k not in ("own_size", "rounding")},
+                 rounding="floor", images=own)
+    made = run("export", "listed.npz", "listed-again.npz")
+    ok(made.returncode == 0 and np.array_equal(np.load("listed-again.npz")["images"], wanted),
+       "a list of images through export_scene", made.stderr)
     made = run("export", "kept.npz", "kept-again.npz")
     ok(made.returncode == 0 and np.array_equal(np.load("kept-again.npz")["images"], wanted),
        "photographs of the input stay as they are", made.stderr)
