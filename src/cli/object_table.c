@@ -201,20 +201,6 @@ typedef struct {
     double moved_m, largest_m, ahead_m, left_m; /* sums, but the largest */
 } Shift;
 
-static int64_t cell_of(const Grid *grid, const double at_m[3]) {
-    const double min[] = {grid->x_min_m, grid->y_min_m, grid->z_min_m};
-    const double max[] = {grid->x_max_m, grid->y_max_m, grid->z_max_m};
-    const int count[] = {grid->nx, grid->ny, grid_slices(grid)};
-    int64_t cell = 0;
-    for (int axis = 2; axis >= 0; axis--) {
-        double size = (max[axis] - min[axis]) / count[axis], i = (at_m[axis] - min[axis]) / size;
-        if (!grid_above(grid, at_m[axis], min[axis], size) || at_m[axis] >= max[axis])
-            return -1;
-        cell = cell * count[axis] + (int64_t)(grid->truncate ? trunc(i) : floor(i));
-    }
-    return cell;
-}
-
 /* A point at that distance on the pixel's ray, where the right rig and where the wrong one puts it.
  */
 static void add_shift(const Rig *right, const Rig *wrong, int camera, int h, int w, double range_m,
@@ -232,11 +218,11 @@ static void add_shift(const Rig *right, const Rig *wrong, int camera, int h, int
     if (!(at[2] >= right->grid.z_min_m && at[2] < right->grid.z_max_m))
         return;
     double dx = off[0] - at[0], dy = off[1] - at[1];
-    int64_t cell = cell_of(&right->grid, at);
+    int64_t cell = grid_cell(&right->grid, at);
     bool in_bins = depth_m <= frustum_depth_m(frustum, (double)frustum_depth_bins(frustum) - 0.5);
     shift->points++;
     shift->in_grid += cell >= 0 && in_bins;
-    shift->left_cell += cell >= 0 && in_bins && cell_of(&wrong->grid, off) != cell;
+    shift->left_cell += cell >= 0 && in_bins && grid_cell(&wrong->grid, off) != cell;
     shift->moved_m += hypot(dx, dy);
     shift->largest_m = fmax(shift->largest_m, hypot(dx, dy));
     shift->ahead_m += (dx * ray[0] + dy * ray[1]) / level;

@@ -125,6 +125,9 @@ void rig_set_cut(Rig *rig, const ImageCut *cut);
 /* Ego coordinates of frustum point (camera, d, h, w). */
 void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, double ego_m[3]);
 
+/* The cell of a point; -1: outside the grid. */
+int64_t grid_cell(const Grid *grid, const double at_m[3]);
+
 /* Slices of a grid: at least 1. */
 int grid_slices(const Grid *grid);
 

@@ -14,7 +14,8 @@ void live_init(LiveData *live) {
     memset(live, 0, sizeof *live);
     LiveProbe *probe = &live->probe;
     probe->cell = probe->interval = probe->channel = -1;
-    probe->value = probe->fp64_original = probe->channel_value = probe->channel_fp64 = NAN;
+    probe->value = probe->fp64_original = probe->channel_value = probe->channel_fp64 =
+        probe->pillar_m = NAN;
     live_forget_accuracy(live);
 }
 

@@ -273,3 +273,11 @@ TimeSpan live_time_span(const LiveData *live, const State *state) {
     double round = floor(state->job.time_s / length) * length;
     return scene->has_world ? (TimeSpan){round, round + length} : (TimeSpan){0, 0};
 }
+
+bool live_pillar_text(const LiveProbe *probe, char *text, size_t size) {
+    if (isnan(probe->pillar_m))
+        return false;
+    snprintf(text, size, "%lld LiDAR points, mean height %.2f m", (long long)probe->points,
+             probe->pillar_m);
+    return true;
+}

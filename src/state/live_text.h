@@ -80,3 +80,6 @@ void prediction_memory(const State *state, const LiveData *live, char *text, siz
 
 /* What limits the selection on the chosen GPU and L2, by the model; 0: not known (yet). */
 int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]);
+
+/* "30 LiDAR points, mean height 0.84 m"; false: the probed cell is no pillar. */
+bool live_pillar_text(const LiveProbe *probe, char *text, size_t size);

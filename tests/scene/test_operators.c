@@ -248,7 +248,10 @@ static void test_described(void) {
            "%s", text);
     operator_describe(&bins, text, sizeof text);
     tap_ok(!strcmp(text, "Histogram, no cameras: 600 values, 49 bins, skew 0"), "%s", text);
-    const OperatorChange changes[] = {{false, 0, 0}, {true, 1.2, 0}, {false, 0, 65536}, {true, 0, 1}};
+    const OperatorChange changes[] = {{.points = 0},
+                                      {.skewed = true, .skew = 1.2},
+                                      {.points = 65536},
+                                      {.skewed = true, .points = 1}};
     static const char *const labels[] = {"x", "x, skew 1.2", "x, 65536 points",
                                          "x, skew 0, 1 points"};
     for (int i = 0; i < 4; i++) {

@@ -251,13 +251,12 @@ static void sort_points(const OperatorPoints *points, int64_t cells, int32_t *st
     memcpy(map->ranks_depth, map->ranks_feat, (size_t)map->points * sizeof *map->ranks_depth);
 }
 
-static bool build_map(const OperatorSpec *spec, const OperatorPoints *points, const char *where,
-                      BevMap *map, Err *err) {
-    int32_t *starts = calloc((size_t)spec->cells + 1, sizeof *starts);
-    bool ok =
-        starts ? scatter_allocate(map, points->count, 0, false, err) : out_of_memory(where, err);
+bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *map, Err *err) {
+    int32_t *starts = calloc((size_t)cells + 1, sizeof *starts);
+    bool ok = starts ? scatter_allocate(map, points->count, 0, false, err)
+                     : out_of_memory("scatter map", err);
     if (ok)
-        sort_points(points, spec->cells, starts, map);
+        sort_points(points, cells, starts, map);
     free(starts);
     return ok && scatter_find_intervals(map, err);
 }
@@ -305,7 +304,7 @@ bool operator_build(const OperatorSpec *wanted, const char *where, Scene *scene,
     scene->tensors.feat = calloc(features_feat_count(&scene->shape), sizeof(float));
     bool ok = points.cells && points.rows && scene->tensors.depth && scene->tensors.feat;
     ok = ok ? draw(&spec, where, &points, scene->tensors.feat, err) &&
-                  build_map(&spec, &points, where, &scene->map, err)
+                  operator_map(&points, spec.cells, &scene->map, err)
             : out_of_memory(where, err);
     if (ok)
         fill_depth(&spec, &scene->map, scene->tensors.depth);
@@ -321,10 +320,12 @@ bool operator_change(Scene *scene, const OperatorChange *change, Err *err) {
         spec.skew = change->skew;
     if (change->points)
         spec.points = change->points;
-    if (!scene->has_operator && operator_is_changed(change))
+    if (!scene->has_operator && (change->skewed || change->points))
         return err_set(err, ERR_USAGE, scene->name, "such as bevscope bench histogram --skew 1",
                        "--skew and --points are for operator scenes; this one has %s",
                        scene->has_rig ? "cameras" : "a map from a file");
+    if (change->pillars)
+        return scene_use_pillars(scene, change->time_s, err);
     if (spec.skew == scene->operator_spec.skew && spec.points == scene->operator_spec.points)
         return true;
     if (!operator_build(&spec, scene->name, &next, err)) {
@@ -345,6 +346,9 @@ void operator_label(const OperatorChange *change, char *text, size_t size) {
     length = strlen(text);
     if (change->points)
         snprintf(text + length, size - length, ", %lld points", (long long)change->points);
+    length = strlen(text);
+    if (change->pillars)
+        snprintf(text + length, size - length, ", LiDAR pillars");
 }
 
 void operator_describe(const OperatorSpec *spec, char *text, size_t size) {

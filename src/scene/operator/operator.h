@@ -61,23 +61,30 @@ typedef struct Scene Scene; /* scene.h */
  * after a failure. */
 bool operator_build(const OperatorSpec *spec, const char *where, Scene *scene, Err *err);
 
-/* What a caller can change in an operator scene. Zeroed: nothing. */
+/* What a caller can change in a scene. Zeroed: nothing. */
 typedef struct {
-    bool skewed; /* `skew` replaces the file's */
+    bool skewed; /* `skew` replaces that of an operator scene's file */
     double skew;
-    int64_t points; /* 0: the file's own */
+    int64_t points; /* of an operator scene; 0: the file's own */
+    bool pillars;   /* the LiDAR's points in place of the cameras' (pillars.c) */
+    double time_s;  /* of these points */
 } OperatorChange;
 
 static inline bool operator_is_changed(const OperatorChange *change) {
-    return change->skewed || change->points;
+    return change->skewed || change->points || change->pillars;
 }
 
 static inline bool operator_same_change(const OperatorChange *a, const OperatorChange *b) {
-    return a->skewed == b->skewed && a->skew == b->skew && a->points == b->points;
+    return a->skewed == b->skewed && a->skew == b->skew && a->points == b->points &&
+           a->pillars == b->pillars && (!a->pillars || a->time_s == b->time_s);
 }
 
-/* Makes a loaded operator scene anew with these sizes; unchanged sizes need no work. Other scenes
- * with a change are an error. The scene is unchanged after a failure. */
+/* The channels of pillars: how many points a cell has, and the sum of their heights in metres. */
+enum { PILLAR_COUNT, PILLAR_HEIGHT, PILLAR_CHANNELS };
+
+/* Makes a loaded operator scene anew with these sizes, or the pillars of a scene with cameras; no
+ * change needs no work. Other scenes with a change are an error. The scene is whole after a
+ * failure. */
 bool operator_change(Scene *scene, const OperatorChange *change, Err *err);
 
 /* Appends the changes to a scene's name: ", skew 1.2, 65536 points". */
