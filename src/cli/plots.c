@@ -129,10 +129,12 @@ static PlotBar compared_bar(const char *group, int part, double us, double known
     PlotBar bar = {.group = group, .label = compared_parts[part]};
     for (int i = 0; i < PLOT_PARTS; i++)
         bar.parts[i] = i == part ? us : NAN;
+    char text[32];
+    figure_text(UNIT_US, us, text, sizeof text);
     if (part < MODELLED)
-        snprintf(bar.text, sizeof bar.text, "%.1f µs", us);
+        snprintf(bar.text, sizeof bar.text, "%s", text);
     else
-        snprintf(bar.text, sizeof bar.text, "%.1f µs (%.2f times)", us, us / known_us);
+        snprintf(bar.text, sizeof bar.text, "%s (%.2f times)", text, us / known_us);
     return bar;
 }
 

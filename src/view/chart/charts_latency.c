@@ -11,16 +11,16 @@
 static void describe_format(const ChartInput *input, int dtype, const PredictedKernel *v3,
                             char *text) {
     const ModelFormat *format = &input->model->formats[dtype];
-    double us = chart_prediction(input, v3, input->gpu).latency_us;
-    char error[32] = "n/a", bytes[32];
+    char error[32] = "n/a", bytes[32], us[32];
+    figure_text(UNIT_US, chart_prediction(input, v3, input->gpu).latency_us, us, sizeof us);
     unit_text(UNIT_BYTES, format->workload.footprint_bytes, bytes, sizeof bytes);
     if (isfinite(input->rel_l2[dtype]))
         snprintf(error, sizeof error, "%.1g", input->rel_l2[dtype]);
     if (input->room == ROOM_BOX)
-        snprintf(text, TEXT, "%s: %.1f µs, %s, %s, error %s", bev_dtypes[dtype].title, us,
-                 v3->title, bytes, error);
+        snprintf(text, TEXT, "%s: %s, %s, %s, error %s", bev_dtypes[dtype].title, us, v3->title,
+                 bytes, error);
     else
-        snprintf(text, TEXT, "%s: %.1f µs with %s, footprint %s, %.1f M sectors, error %s",
+        snprintf(text, TEXT, "%s: %s with %s, footprint %s, %.1f M sectors, error %s",
                  bev_dtypes[dtype].title, us, v3->name, bytes, v3->l2_sectors * 1e-6, error);
 }
 
@@ -41,8 +41,9 @@ static void term_bars(ChartData *data, int place, int dtype, const PredictedKern
             continue;
         Prediction p = chart_prediction(input, v3, input->gpu);
         bar->parts[term] = p.term_us[term];
-        snprintf(bar->text, sizeof bar->text, "%.1f µs%s", p.term_us[term],
-                 term == (int)p.binding ? " (binds)" : "");
+        char us[32];
+        figure_text(UNIT_US, p.term_us[term], us, sizeof us);
+        snprintf(bar->text, sizeof bar->text, "%s%s", us, term == (int)p.binding ? " (binds)" : "");
         *longest = fmax(*longest, p.term_us[term]);
     }
 }

@@ -27,13 +27,15 @@ static int way_bars(ChartData *data, const Timeline *t, int way, int count) {
             continue;
         PlotBar *bar = &data->bars[count++];
         *bar = lane_bar(data, run, way, lane);
+        char end[24], each[24], calls[24];
+        figure_text(UNIT_US, run->end_us, end, sizeof end);
+        figure_text(UNIT_US, run->end_us / t->launches, each, sizeof each);
+        figure_text(UNIT_US, run->calls_us, calls, sizeof calls);
         if (lane == LANE_HOST)
-            snprintf(bar->text, BAR_TEXT, "%.1f µs, calls returned", run->calls_us);
-        int at = lane == LANE_KERNEL ? snprintf(bar->text, BAR_TEXT, "%.1f µs, %.1f a launch",
-                                                run->end_us, run->end_us / t->launches)
-                                     : 0;
-        if (at && low)
-            snprintf(bar->text + at, BAR_TEXT - (size_t)at, ", calls %.1f", run->calls_us);
+            snprintf(bar->text, BAR_TEXT, "%s, calls returned", calls);
+        else if (lane == LANE_KERNEL)
+            snprintf(bar->text, BAR_TEXT, "%s, %s a launch%s%s", end, each, low ? ", calls " : "",
+                     low ? calls : "");
     }
     if (low && count > first)
         data->bars[first].label = timeline_ways[way].word;
@@ -49,9 +51,12 @@ static const TimelineRun *run_of(const Timeline *t, TimelineWay way) {
 /* "8 launches of v4: 60 us waited for, 47 in a graph" */
 static void timeline_finding(const Timeline *t, char title[TEXT]) {
     const TimelineRun *waited = run_of(t, TIMELINE_WAITED), *graph = run_of(t, TIMELINE_GRAPH);
-    if (waited && graph)
-        snprintf(title, TEXT, "%d launches: %.1f µs each waited for, %.1f µs in a graph",
-                 t->launches, waited->end_us, graph->end_us);
+    char each[32], all[32];
+    if (!waited || !graph)
+        return;
+    figure_text(UNIT_US, waited->end_us, each, sizeof each);
+    figure_text(UNIT_US, graph->end_us, all, sizeof all);
+    snprintf(title, TEXT, "%d launches: %s each waited for, %s in a graph", t->launches, each, all);
 }
 
 static void timeline_note(ChartData *data, const Timeline *t) {
