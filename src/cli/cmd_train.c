@@ -28,7 +28,7 @@ typedef struct {
     FigureTheme theme;
     Image pictures[TRAIN_GRIDS];
     Image wrong[TRAIN_TARGET]; /* how far start and end are from the true grid */
-    double *x, *y[CURVES];
+    double *x, *y[CURVES];     /* one allocation */
     PlotSeries series[CURVES];
     ChartSpec curve;
 } Drawing;
@@ -114,11 +114,11 @@ static const double LEAST_SHOWN = 1e-9;
 static bool fill_curve(Drawing *drawing, Err *err) {
     size_t count = (size_t)drawing->step_count;
     double least = INFINITY, most = 0;
-    drawing->x = malloc(count * sizeof(double));
-    for (int c = 0; c < CURVES; c++)
-        drawing->y[c] = malloc(count * sizeof(double));
-    if (!drawing->x || !drawing->y[LOSS] || !drawing->y[DEPTH_ERROR])
+    drawing->x = malloc((1 + CURVES) * count * sizeof *drawing->x);
+    if (!drawing->x)
         return err_set(err, ERR_FAILED, "train", "", "out of memory");
+    for (int c = 0; c < CURVES; c++)
+        drawing->y[c] = drawing->x + (size_t)(1 + c) * count;
     int kept = 0;
     for (size_t i = 0; i < count; i++) {
         const TrainStep *step = &drawing->steps[i];
@@ -228,9 +228,7 @@ static bool choose_kernels(Training *training, Err *err) {
     if (k->forward->direction != BEV_FORWARD)
         return err_set(err, ERR_USAGE, "--kernel", "its backward row is found by its title",
                        "'%s' goes backward: name a forward kernel", options->kernel);
-    k->backward = kernel_named(k->forward->where, BEV_BACKWARD, k->forward->title);
-    if (!k->backward)
-        k->backward = bev_default(k->forward->where, BEV_BACKWARD);
+    k->backward = kernel_in_direction(k->forward, BEV_BACKWARD);
     k->dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP32);
     k->align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, BEV_NEAREST);
     return true;
@@ -341,7 +339,7 @@ static bool draw(const Training *training, Err *err) {
         image_free(&drawing.pictures[i]);
     for (int i = 0; i < TRAIN_TARGET; i++)
         image_free(&drawing.wrong[i]);
-    free(drawing.x), free(drawing.y[LOSS]), free(drawing.y[DEPTH_ERROR]);
+    free(drawing.x);
     return ok;
 }
 
