@@ -24,6 +24,14 @@ run() { # FOLDER ARGUMENTS...
         >"$folder/out" 2>"$folder/err"
 }
 
+# play NAME WORDS SCENE ARGUMENTS...: a script of these words; its frames are in the folder NAME.
+play() {
+    name=$1
+    printf '%b' "$2" >"$name.keys"
+    shift 2
+    "$BEVSCOPE" live "$@" --script "$name.keys" --frames "$name" >out 2>err
+}
+
 run a --size 80x24
 tap_ok $? 'a script runs'
 [ -s "$folder/err" ] && sed 's/^/# /' "$folder/err"
@@ -33,9 +41,7 @@ OMP_NUM_THREADS=1 run b --size 80x24 && diff -r "$folder/a" "$folder/b" >"$folde
 tap_ok $? 'the same script gives the same bytes, with one thread as well'
 [ "$(wc -l <"$folder/a/frame-0003.txt")" = 24 ] && [ "$(wc -l <"$folder/a/frame-0004.txt")" = 40 ]
 tap_ok $? 'frames have the rows asked for'
-printf 'gpu h200\nkernel v4\nworkflow\ntick 0\nkernel v3\ntick 0\nworkflow off\ntick 0\n' >"$folder/steps.keys"
-"$BEVSCOPE" toy --script "$folder/steps.keys" --frames "$folder/steps" --size 80x40 --ascii \
-    >"$folder/out" 2>"$folder/err"
+play steps 'gpu h200\nkernel v4\nworkflow\ntick 0\nkernel v3\ntick 0\nworkflow off\ntick 0\n' toy --size 80x40 --ascii
 steps=$folder/steps/frame-0001.txt
 [ "$(grep -oE '^ (classify|remove|map|validate):' "$steps" | tr -d ' \n')" = \
     classify:remove:map:validate: ] && grep -q 'ncu .*--nvtx-include v4.toy.fp16' "$steps" &&
@@ -48,13 +54,8 @@ printf 'workflow\n' | "$BEVSCOPE" toy --plain --device cpu >"$folder/out" 2>"$fo
 grep -q '^-- Four steps: V2 FP16 nearest$' "$folder/out" &&
     grep -qE '^  ncu .*lts__t_sectors_lookup_miss.sum bevscope bench toy --kernel v2 ' "$folder/out"
 tap_ok $? 'in plain lines as lines that can be copied'
-{
-    echo gpu h200
-    for letter in A B C D E F G H; do printf 'slow %s 7\ntick 0\n' $letter; done
-    printf 'suspect cold-caches\ntick 0\nslow Z\ntick 0\nslow none\ntick 0\nsuspect one-block\ntick 0\n'
-} >"$folder/slow.keys"
-"$BEVSCOPE" toy --script "$folder/slow.keys" --frames "$folder/slow" --size 80x24 --ascii \
-    >"$folder/out" 2>"$folder/err"
+play slow "gpu h200\n$(printf 'slow %s 7\ntick 0\n' A B C D E F G H)\n\
+suspect cold-caches\ntick 0\nslow Z\ntick 0\nslow none\ntick 0\nsuspect one-block\ntick 0\n" toy --size 80x24 --ascii
 grep -q 'Slow on purpose: A ' "$folder/slow/frame-0001.txt" &&
     grep -q 'Slow on purpose: H ' "$folder/slow/frame-0008.txt" &&
     [ "$(for at in 1 2 3 4 5 6 7 8; do
@@ -75,8 +76,7 @@ grep -q 'bevscope  V3 FP8 nearest  toy' "$folder/a/frame-0002.txt" &&
 tap_ok $? 'words select, ticks move the world'
 grep -qE 'FP8: footprint 900 to 546 B, latency .*, max error 0\.[0-9]+$' "$folder/a/frame-0002.txt"
 tap_ok $? 'the log says what a control changed, but does not compare errors of two moments'
-printf 'tick 0\ndtype fp8\ntick 0\n' >"$folder/still.keys"
-"$BEVSCOPE" live toy --script "$folder/still.keys" --frames "$folder/still" --size 80x24 >"$folder/out" 2>&1
+play still 'tick 0\ndtype fp8\ntick 0\n' toy --size 80x24
 grep -qE 'FP8: footprint .*, max error [0-9.e-]+ to 0\.[0-9]+' "$folder/still/frame-0002.txt"
 tap_ok $? 'errors of one moment are compared'
 [ -s "$folder/a/frame-0001.txt" ] && ! grep -q 'measured, \|[0-9] fps' "$folder"/a/*.txt
@@ -98,11 +98,9 @@ tap_ok $? 'in ASCII when asked for'
 tap_ok $? 'from standard input, on 120x40, beginning as the options say'
 
 # A frame shows the accuracy of its own moment, as the live display does where it pauses.
-printf 'dtype fp8\ntick 1\ntick 1\ntick 1\n' >"$folder/moments.keys"
-"$BEVSCOPE" live canonical --script "$folder/moments.keys" --frames "$folder/moments" \
-    >"$folder/out" 2>"$folder/err"
+play moments 'dtype fp8\ntick 1\ntick 1\ntick 1\n' small
 for t in 1 2 3; do
-    "$BEVSCOPE" verify canonical --kernel cpu_v4 --dtype fp8 --align nearest --device cpu \
+    "$BEVSCOPE" verify small --kernel cpu_v4 --dtype fp8 --align nearest --device cpu \
         --time $t --format json |
         sed -n '/"results"/,$ s/.*"max_abs": \([0-9.]*\).*/\1/p'
 done >"$folder/wanted"
@@ -113,32 +111,26 @@ paste "$folder/wanted" "$folder/shown" | awk '
 tap_ok $? 'the error of FP8 is that of each moment'
 
 # What needs a new picture, but no other job: the errors are there, also while the world stands still.
-printf 'play off\nerror on\ntick 0\n' >"$folder/errors.keys"
-"$BEVSCOPE" live toy --script "$folder/errors.keys" --frames "$folder/errors" --size 120x40 \
-    >"$folder/out" 2>"$folder/err"
+play errors 'play off\nerror on\ntick 0\n' toy --size 120x40
 grep -q 'BEV, error' "$folder/errors/frame-0001.txt" &&
     ! grep -q 'no FP64 reference' "$folder/errors/frame-0001.txt"
 tap_ok $? 'errors against FP64 are shown while paused'
 
 # A map of a file has the aligns that it was made with: another scene's are left, aloud.
-printf '%s\n' 'align lattice' 'baseline on' 'compare wipe' 'tick 1' 'scene voxelize' 'tick 1' \
-    >"$folder/aligns.keys"
-"$BEVSCOPE" live toy --script "$folder/aligns.keys" --frames "$folder/aligns" --size 120x40 \
-    >"$folder/out" 2>"$folder/err"
+play aligns 'align lattice\nbaseline on\ncompare wipe\ntick 1\nscene histogram\ntick 1\n' toy --size 120x40
 tap_ok $? 'a scene without the align of the selection and of the pinned baseline is shown'
 sed 's/^/# /' "$folder/err"
 grep -q 'FP16 lattice' "$folder/aligns/frame-0001.txt" &&
-    grep -q 'FP16 nearest  voxelize' "$folder/aligns/frame-0002.txt" &&
+    grep -q 'FP16 nearest  histogram' "$folder/aligns/frame-0002.txt" &&
     grep -q 'this scene has no Lattice: Nearest' "$folder/aligns/frame-0002.txt"
 tap_ok $? 'with one that it has, and a line says so'
 
 # The memory model, simulated within the script: the same curve with one thread and with two.
-printf 'kernel v2\nchart mrc\ngpu h200 l2=2\ntick 0.5\nsnapshot\nchart dtype\ntick 0\n' \
-    >"$folder/model.keys"
 for threads in 1 2; do
-    OMP_NUM_THREADS=$threads "$BEVSCOPE" live toy --script "$folder/model.keys" \
-        --frames "$folder/model$threads" --size 120x40 >"$folder/out" 2>"$folder/err" || break
+    export OMP_NUM_THREADS=$threads
+    play model$threads 'kernel v2\nchart mrc\ngpu h200 l2=2\ntick 0.5\nsnapshot\nchart dtype\ntick 0\n' toy --size 120x40
 done
+unset OMP_NUM_THREADS
 diff -r "$folder/model1" "$folder/model2" >"$folder/out" &&
     grep -q 'Reads that miss, by L2 size' "$folder/model1/frame-0001.txt"
 tap_ok $? 'charts of the memory model are the same bytes, too'
@@ -147,9 +139,7 @@ grep -qE 'V2 on H200 with 2 MiB of L2: [0-9.]+ ' "$folder/model1/frame-0001.txt"
     grep -qE 'NVFP4 .* [0-9.]+ [^ ]+s, [A-Za-z0-9]+ binds' "$folder/model1/frame-0002.txt"
 tap_ok $? 'they say whose prediction they are, and that it is a model'
 
-printf 'kernel v2\ngpu h200\ntick 0.5\nsnapshot\n' >"$folder/v2.keys"
-"$BEVSCOPE" live toy --script "$folder/v2.keys" --frames "$folder/v2" --size 200x60 \
-    >"$folder/out" 2>"$folder/err" &&
+play v2 'kernel v2\ngpu h200\ntick 0.5\nsnapshot\n' toy --size 200x60 &&
     grep -qE 'indices [0-9.]+ [kM]?B for [0-9.]+.*, V2 as published [0-9.]+ [kM]?B' \
         "$folder/v2"/frame-*.txt
 tap_ok $? 'V2 and V2 as published are two rows, each by its name'

@@ -33,15 +33,20 @@ changed=$(diff -rq src "$folder/src" | wc -l)
 [ "$changed" = 2 ]
 tap_ok $? "a control touches two files ($changed)"
 
-# Libraries that may know of controls are compiled again, and linked before those of the build.
+# The files that know of controls, as the build has noted, are compiled again, and linked before the
+# libraries of the build. A compiler cache saves most of it the next time.
 cd "$folder" || exit 1
 for library in state learn live app bev figure panel term window ui cli; do
     for object in $(ar t "$build/lib$library.a"); do
-        find src/base src/$library src/view/$library -name "${object%.o}.c" 2>/dev/null
+        for of in src/$library src/view/$library; do
+            noted=$build/$of/.deps/${object%.o}.Po
+            [ -e "$of/${object%.o}.c" ] && { [ ! -s "$noted" ] || grep -q controls.inc "$noted"; } &&
+                echo "$of/${object%.o}.c"
+        done
     done
 done >sources
 echo src/main.c >>sources
-echo "$(tap_make CC) -std=gnu11 -O0 -w -D_GNU_SOURCE -I. -I$build $(for name in CAIRO JANSSON LIBZIP NCURSES SDL X11; do
+echo "$(command -v ccache) $(tap_make CC) -std=gnu11 -O0 -w -D_GNU_SOURCE -I. -I$build $(for name in CAIRO JANSSON LIBZIP NCURSES SDL X11; do
     tap_make ${name}_CFLAGS
 done | tr '\n' ' ') -c \"\$1\" -o \"\$(echo \"\$1\" | tr / _).o\"" >compile
 xargs -P 2 -n 1 sh compile <sources 2>log
