@@ -178,25 +178,14 @@ else
     echo "nothing is timed: a check failed"
 fi
 
-# The live display on a terminal of 200 x 60: 60 pictures a second while nobody types, and each key
-# answered in time.
-if command -v python3 >/dev/null; then
-    live=(python3 "$source/tests/gpu/live_latency.py")
-    step live-play 60 "${live[@]}" --fps 60 --every 0 --seconds 8 "$build/bevscope" canonical --no-window
-    step live-keys 90 "${live[@]}" --key-ms 40 --seconds 30 --every 0.1 \
-        --keys kKdDxXeEvVhHmMiItTcCoyYjJzZr+-fpL "$build/bevscope" canonical --no-window
-    step live-align 60 "${live[@]}" --key-ms 40 --seconds 20 --every 0.1 --keys aAdDyY \
-        "$build/bevscope" canonical --no-window
-    # The same with a window, if this build has one. SDL draws as for a display and shows nothing.
-    if "$build/bevscope" --version | grep -q 'Window: yes'; then
-        export SDL_VIDEODRIVER=dummy
-        step window-play 60 "${live[@]}" --fps 60 --every 0 --seconds 8 "$build/bevscope" canonical
-        step window-keys 90 "${live[@]}" --key-ms 40 --seconds 30 --every 0.1 "$build/bevscope" canonical
-    else
-        echo "skip  window: built without SDL"
-    fi
+# The live display on a terminal of 200 x 60 and in a window, which SDL draws and nobody sees: 60 pictures
+# a second while nobody types, and each key answered in time.
+if "$build/tests/check_hard" --list 2>/dev/null | grep -q live_pace; then
+    BEVSCOPE=$build/bevscope PACE_STRICT=1 PACE_DEVICE=cuda PACE_FPS=60 PACE_MS=40 \
+        step live 180 "$build/tests/check_hard" --filter live_pace
+    grep -s '^# [a-z]*: ' "$logs/live"
 else
-    echo "skip  live: no python3"
+    echo "skip  live: no tests/check_hard, or built without SDL"
 fi
 
 # Random keys on the terminal; one line each for memory, descriptors and device memory.
