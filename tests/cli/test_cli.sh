@@ -84,9 +84,13 @@ tap_run 'info --format json is JSON' python3 -m json.tool "$folder/out" /dev/nul
 
 tap_expect 0 '' verify toy --format json --device cpu
 cat >"$folder/verify.py" <<'PY'
-import json, sys
+import json, re, sys
 report = json.load(open(sys.argv[1]))
 rows = report["results"]
+told = open(sys.argv[2] + "/src/accuracy/README.md").read().split("**B, format.**")[1].split("**C")[0]
+told = {name: float(limit) for name, limit in re.findall(r"`(\w+)` ([0-9.]+e-[0-9])", told)}
+assert told == {row["dtype"]: row["rel_l2_limit"] for row in rows}, told
+assert all(row["rel_l2"] <= row["rel_l2_limit"] for row in rows)
 assert report["failed"] == 0 and report["passed"] == len(rows) - report["skipped"] > 0, report
 for row in rows:
     assert row["gate_a"] == row["gate_b"] == row["gate_c"] == "pass", row
@@ -96,7 +100,7 @@ for row in rows:
         assert isinstance(row[key], str), (key, row)
 PY
 tap_run 'verify --format json: every gate passes, numbers are numbers' \
-    python3 "$folder/verify.py" "$folder/out"
+    python3 "$folder/verify.py" "$folder/out" "$SRCDIR"
 
 # A kernel that is wrong on purpose is judged where it is named, and not among all.
 tap_expect 3 '' verify toy -k cpu_v2,cpu_race -d fp16 -a nearest --device cpu
@@ -105,6 +109,8 @@ grep -q '^toy *cpu_race .* fail *fail *fail .* to fail' "$folder/out" &&
     grep -q '^1 passed, 1 failed, 0 skipped' "$folder/err" &&
     grep -q '1 of 2 selections fail a gate, 1 as expected' "$folder/err"
 tap_ok $? 'verify: a kernel that is wrong on purpose fails all gates, as expected'
+grep -q 'atol 1e-2, the published .* is no gate' "$folder/out"
+tap_ok $? 'verify: atol 1e-2 is no gate, and what gate B is'
 tap_expect 0 '' verify toy -k all -d fp16 -a nearest --device cpu
 ! grep -qE 'race|expected' "$folder/out"
 tap_ok $? 'verify: all kernels are those that must pass'

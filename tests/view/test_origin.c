@@ -128,7 +128,8 @@ TAP_SUITE(origin_texts) {
     tap_ok(!strncmp(text, "n/a", 3), "none between two sources: %s", text);
     const Origin fp8 = {ORIGIN_ERROR, NULL, BEV_FP8};
     origin_text(&state, &live, &fp8, text);
-    tap_ok(strstr(text, "in FP8 on canonical") && strstr(text, "scales fitted to this frame"),
+    tap_ok(strstr(text, "in FP8 on canonical") && strstr(text, "scales fitted to this frame") &&
+               strstr(text, "Gate B: rel L2 up to 0.08; 1e-2 is no gate"),
            "an error of a format with scales: %s", text);
     live.accuracy[BEV_FP8].time_s = 3.2;
     origin_text(&state, &live, &fp8, text);

@@ -130,11 +130,14 @@ static void error(Answer *answer) {
         say(answer, "n/a: %s.",
             unknown_reason(UNKNOWN_ACCURACY, answer->live, answer->row, answer->origin->dtype));
     else
-        say(answer, "%s %s%s. %s of %s in %s on %s%s%s, against FP64 over the original inputs%s.",
+        say(answer,
+            "%s %s%s. %s of %s in %s on %s%s%s, against FP64 over the original inputs%s. Gate B: "
+            "rel L2 up to %g; 1e-2 is no gate.",
             source_names[accuracy->source], answer->place,
             accuracy->stale ? ", before the last change" : "",
             accuracy->output ? accuracy->output : "The grid", answer->kernel->title, format->title,
-            answer->scene, moment[0] ? ", " : "", moment, scaled ? scales : "");
+            answer->scene, moment[0] ? ", " : "", moment, scaled ? scales : "",
+            accuracy->rel_l2_limit);
 }
 
 /* ---- figures of GPU and model --------------------------------------------------------------- */
