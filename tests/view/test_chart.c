@@ -140,6 +140,21 @@ static int in_cells(const ChartSpec *spec, const char *const *words, bool plain)
     return found;
 }
 
+/* The caption names the rate of L2 that this GPU has. */
+static void test_roofs(void) {
+    static const struct {
+        const char *gpu, *rate;
+    } cases[] = {{"a6000", "L2 as an H200's"}, {"pro6000", "L2 as measured on such a GPU"}};
+    for (int i = 0; i < 2; i++) {
+        ChartInput input = input_of(CHART_ROOFLINE, ROOM_PAGE);
+        input.gpu = (int)(gpu_find(cases[i].gpu) - gpus);
+        ChartSpec *spec = chart_make(&input, &err);
+        tap_ok(spec && strstr(spec->note, cases[i].rate) && !strstr(spec->note, "or as"),
+               "roofline of %s: %s", cases[i].gpu, cases[i].rate);
+        free(spec);
+    }
+}
+
 static void test_toys(void) {
     static const char *const line_words[] = {"Toy lines", "rising",   "falling",
                                              "a dot",     "the mark", NULL};
@@ -399,6 +414,7 @@ TAP_SUITE(chart) {
     for (int chart = 1; chart < CHART_COUNT; chart++)
         test_boxes((Chart)chart);
     test_pages();
+    test_roofs();
     test_toys();
     test_all_charts();
     state = fixture_state(200, 60);

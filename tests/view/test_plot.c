@@ -75,6 +75,13 @@ static int count_color(const Image *image, Rgb color) {
     return count;
 }
 
+static int count_text(const FigureLayout *layout, const char *text) {
+    int count = 0;
+    for (size_t i = 0; i < layout->count; i++)
+        count += !strcmp(layout->texts[i].text, text);
+    return count;
+}
+
 static void test_lines(void) {
     PlotSeries series[2];
     ChartSpec spec = lines_spec(series);
@@ -87,6 +94,14 @@ static void test_lines(void) {
     const FigureText *h200 = find_text(&layout, "H200, nearly the same place");
     tap_ok(h100 && h200 && h200->x > h100->x, "labels of near marks stand side by side");
     tap_ok(find_text(&layout, "Second paragraph."), "a note may have paragraphs");
+    int numbers = count_text(&layout, "1"); /* the axes have such labels, too */
+    tap_ok(find_text(&layout, "1  a dot"), "the legend numbers the dot");
+    figure_layout_free(&layout);
+    series[1].strong = true;
+    tap_ok(plot_layout(&spec, &layout, &err) && count_text(&layout, "1") == numbers - 1 &&
+               find_text(&layout, "a dot"),
+           "and so does the chart; a dot with its name has no number");
+    series[1].strong = false;
     figure_layout_free(&layout);
     tap_ok(plot_image(&spec, &light, &err) && count_color(&light, plot_color(0, THEME_LIGHT)) > 200,
            "the line is drawn in its colour");

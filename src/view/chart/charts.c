@@ -229,12 +229,15 @@ static double decade_below(double value, double usual) {
     return fmin(usual, pow(10, floor(log10(value))));
 }
 
-static const char *ceilings_words(FigureSource source) {
+static const char *ceilings_words(FigureSource source, const Gpu *gpu) {
     if (source == SOURCE_MEASURED)
         return "Ceilings: measured on this GPU by probes of its DRAM, L2, FP32 and tensor units.";
     if (source == SOURCE_RECORDED)
         return "Ceilings: recorded on such a GPU by probes of its DRAM, L2, FP32 and tensor units.";
-    return "Ceilings: model, from the data sheet; L2 as measured by others, or as an H200's.";
+    return isfinite(gpu->l2_gbps)
+               ? "Ceilings: model, from the data sheet; L2 as measured on such a GPU."
+               : "Ceilings: model, from the data sheet; L2 as an H200's, by multiprocessors and "
+                 "clock.";
 }
 
 static double flops_of(const ChartInput *input) {
@@ -271,6 +274,7 @@ static void fill_roofline(ChartData *data) {
     const ModelCeilings found = model_ceilings(input->model, input->gpu, &input->edit);
     const ModelCeilings *ceilings = &found;
     ChartSpec *spec = &data->spec;
+    const Gpu gpu = model_gpu(input->model, input->gpu, &input->edit);
     char what[TEXT], on[128];
     bool tensor = ceilings->tensor_gflops > 0;
     double least = 0.01, ridge = ceilings->fp32_gflops / ceilings->l2_gbps;
@@ -293,7 +297,7 @@ static void fill_roofline(ChartData *data) {
              "%s Dots: model, FLOP counted as %s a point and channel, latency "
              "predicted with a warm L2.\nA dot far below its roof waits: for the longest interval, "
              "or for a launch.",
-             ceilings_words(ceilings->source),
+             ceilings_words(ceilings->source, &gpu),
              direction_of(input) == BEV_BACKWARD ? "two multiply-adds" : "one multiply-add");
     if (input->room == ROOM_LOW)
         snprintf(data->title, TEXT, "%s; roofs: %s", chart_title(CHART_ROOFLINE),

@@ -2,6 +2,7 @@
 #include "src/view/chart/plot_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { CHART_LEAST_H = 90, LEGEND_W = 210, LEGEND_STEP = 24 };
 enum { DOT = 5 }; /* radius: size tells nothing */
@@ -75,6 +76,73 @@ static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
     }
 }
 
+/* ---- numbers of dots ------------------------------------------------------------------------ */
+
+/* A dot without its name beside it has a number on a page, the same in the legend; else 0. */
+static int number_of(const PlotFrame *frame, const ChartSpec *spec, int series) {
+    const PlotSeries *of = &spec->series[series];
+    int number = 0;
+    if (frame->dense || !of->dots || of->count != 1 || of->strong || of->baseline)
+        return 0;
+    for (int i = 0; i <= series; i++)
+        number += spec->series[i].dots;
+    return number;
+}
+
+/* What a dot covers, with its name where that stands beside it. */
+static bool covered(const PlotFrame *frame, const ChartSpec *spec, Box chart, int series, int part,
+                    Box *box) {
+    const PlotSeries *of = &spec->series[series];
+    TextStyle style = plot_body(frame);
+    double x, y;
+    style.bold = true;
+    if (!of->dots || of->count != 1 || !point_of(spec, chart, of, 0, &x, &y))
+        return false;
+    *box = part ? (Box){x + 12, y - 8 - style.size, pen_text_width(frame->pen, &style, of->name),
+                        style.size + 4}
+                : (Box){x - DOT, y - DOT, 2 * DOT, 2 * DOT};
+    return !part || of->strong || of->baseline;
+}
+
+/* Where a number may stand: right and left of the dot, above and below. */
+enum { PLACES = 4 };
+
+static Box number_box(double x, double y, double w, double size, int place) {
+    const double left[PLACES] = {x + 8, x - 8 - w, x - w / 2, x - w / 2};
+    const double middle[PLACES] = {y, y, y - 14, y + 14};
+    return (Box){left[place], middle[place] - size / 2 - 1, w, size + 2};
+}
+
+/* Beside each dot its number, at the first place where nothing stands yet. */
+static void draw_numbers(const PlotFrame *frame, const ChartSpec *spec, Box chart) {
+    enum { MOST = 64 };
+    TextStyle style = plot_muted(frame);
+    Box taken[3 * MOST];
+    int count = 0;
+    for (int i = 0; i < 2 * spec->series_count && i < 2 * MOST; i++)
+        count += covered(frame, spec, chart, i / 2, i % 2, &taken[count]);
+    for (int i = 0; i < spec->series_count && i < MOST; i++) {
+        int number = number_of(frame, spec, i);
+        double x, y;
+        char text[16];
+        if (!number || !point_of(spec, chart, &spec->series[i], 0, &x, &y))
+            continue;
+        snprintf(text, sizeof text, "%d", number);
+        double w = pen_text_width(frame->pen, &style, text);
+        bool hit = true;
+        for (int place = 0; place < PLACES && hit; place++) {
+            Box box = number_box(x, y, w, style.size, place);
+            hit = false;
+            for (int j = 0; j < count && !hit; j++)
+                hit = boxes_overlap(box, taken[j]);
+            if (hit)
+                continue;
+            pen_text(frame->pen, box.x, box.y + 1 + 0.85 * style.size, w + 4, &style, text);
+            taken[count++] = box;
+        }
+    }
+}
+
 /* Strong ones last, so that nothing covers them. */
 static void draw_series(const PlotFrame *frame, const ChartSpec *spec, Box box) {
     for (int strong = 0; strong < 2; strong++)
@@ -83,12 +151,17 @@ static void draw_series(const PlotFrame *frame, const ChartSpec *spec, Box box) 
             if (series->strong == strong)
                 (series->dots ? draw_dots : draw_line)(frame, spec, box, series);
         }
+    if (!frame->dense)
+        draw_numbers(frame, spec, box);
 }
 
 /* ---- legend --------------------------------------------------------------------------------- */
 
-static void draw_key(const PlotFrame *frame, const ChartSpec *spec, const PlotSeries *series, double x, double y,
+static void draw_key(const PlotFrame *frame, const ChartSpec *spec, int number, double x, double y,
                      double w) {
+    const PlotSeries *series = &spec->series[number];
+    const int dot = number_of(frame, spec, number);
+    char name[96];
     Pen *pen = frame->pen;
     Rgb color = color_of(frame, spec, series);
     TextStyle style = plot_body(frame);
@@ -99,7 +172,9 @@ static void draw_key(const PlotFrame *frame, const ChartSpec *spec, const PlotSe
         pen_line(pen, x, y, x + 10, y, color, 1, 3);
     if (!series->dots)
         pen_line(pen, series->faint ? x + 14 : x + 10, y, x + 24, y, color, 1, 3);
-    pen_text(pen, x + 32, y + 0.35 * style.size, w - 40, &style, series->name);
+    if (dot)
+        snprintf(name, sizeof name, "%d  %s", dot, series->name);
+    pen_text(pen, x + 32, y + 0.35 * style.size, w - 40, &style, dot ? name : series->name);
 }
 
 /* Beside the chart on a page, in columns under it where the box is small. */
@@ -107,8 +182,7 @@ static void draw_legend(const PlotFrame *frame, const ChartSpec *spec, double x,
                         int columns, double column_w) {
     for (int i = 0; i < spec->series_count; i++) {
         double step = frame->dense ? DENSE_STEP : LEGEND_STEP;
-        draw_key(frame, spec, &spec->series[i], x + i % columns * column_w, y + i / columns * step,
-                 column_w);
+        draw_key(frame, spec, i, x + i % columns * column_w, y + i / columns * step, column_w);
     }
 }
 
