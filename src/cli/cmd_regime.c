@@ -212,7 +212,7 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     }
     findings_first(regime->models, regime->model_count, &regime->chosen, out);
     fputs("\nTraffic that the kernels ask for: counted along their access traces, and by "
-          "formula\n\n",
+          "formula. Sums read: an atomic addition reads 4 bytes.\n\n",
           out);
     print(&traffic, out);
     fputs("\nPrediction (model; recorded and published beside it where known; L2 warm, cold where "
@@ -223,6 +223,10 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         fputs(scene_model_sampling(&regime->models[i]), out);
     fputs("\n\n", out);
     print(&predictions, out);
+    fputs("\nThe model's latency: the terms overlap, so the root of the sum of the squares of "
+          "DRAM, L2, "
+          "issue and chain, and then the launch with its clear.\n",
+          out);
     bool whole = !traffic.out_of_memory && !predictions.out_of_memory;
     for (int i = 0; i < regime->model_count; i++)
         whole = print_small_l2(regime, &regime->models[i], print, out) && whole;

@@ -46,8 +46,8 @@ static void add_traffic(Report *report, const BevProblem *problem, const Profile
     report_add(report, "ranks_formula_mb", "by formula", 3,
                cell_mb(bev_rank_bytes(profile->kernel, problem)));
     report_add(report, "owners_mb", "owners MB", 3, cell_mb(counts->read[TRACE_OWNERS].bytes));
-    report_add(report, "weight_mb", NULL, 3, cell_mb(counts->read[TRACE_WEIGHT].bytes));
-    report_add(report, "out_read_mb", NULL, 3, cell_mb(out_read));
+    report_add(report, "weight_mb", "weights MB", 3, cell_mb(counts->read[TRACE_WEIGHT].bytes));
+    report_add(report, "out_read_mb", "sums read MB", 3, cell_mb(out_read));
     report_add(report, "out_write_mb", "writes MB", 3, cell_mb(out_write));
     report_add(report, "requested_mb", "requested MB", 4, cell_mb(requested));
     report_add(report, "requested_formula_mb", "by formula", 4, cell_mb(formula));

@@ -103,6 +103,17 @@ tap_run 'Markdown has tables' grep -q '^| v3_large_l2' "$folder/markdown"
 "$BEVSCOPE" regime toy -f csv >"$folder/csv" 2>&1
 sed -n 1p "$folder/csv" | grep -v toy | grep -q '^scene,kernel,dtype'
 tap_ok $? 'CSV begins with its header'
+cat >"$folder/sum.py" <<'PY'
+import csv, sys
+parts = ("features MB", "depth MB", "ranks MB", "owners MB", "weights MB", "sums read MB", "writes MB")
+keys = ("feat_mb", "depth_mb", "ranks_mb", "owners_mb", "weight_mb", "out_read_mb", "out_write_mb")
+for row in csv.DictReader(open(sys.argv[1])):
+    assert abs(sum(float(row[key]) for key in keys) / float(row["requested_mb"]) - 1) < 1e-6, row
+table = open(sys.argv[2]).read()
+assert all(part in table for part in parts), "a part of the sum has no column"
+assert table.count("the root of the sum of the squares") == 1
+PY
+tap_run 'regime: the columns of a row are its requested MB' python3 "$folder/sum.py" "$folder/csv" "$folder/table"
 
 kinds=$("$BEVSCOPE" --list | sed -n '/^Charts/,/^$/s/^  \([a-z-]*\) .*/\1/p')
 [ "$(echo "$kinds" | wc -w)" -ge 6 ]
