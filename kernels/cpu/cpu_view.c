@@ -13,10 +13,10 @@
  *             logits  [bin][w]  ->  depths [bin][w]      features [c][w]  ->  [w][c]
  *                      |  max, sum down the bins               4 x 4 at a time (FP32)
  *
- * MEMORY  Logits are read three times, from the second cache after the first: for the largest, for
- *         the sum, for the share. Depths are kept in FP32, whatever the format of the logits. A
- *         grid in FP32 with channels first is written past the caches: whole lines, that need not
- * be read before.
+ * MEMORY  Logits are read once into a buffer in the first cache, where the three passes go over
+ *         them: for the largest, for the sum, for the share. Depths are kept in FP32, whatever the
+ *         format of the logits. A grid in FP32 with channels first is written past the caches:
+ * whole lines, that need not be read before.
  *
  * COST    An exponential a logit, by a polynomial that the compiler vectorises: expf() takes one
  *         number at a time. 4 bytes a depth more than V4 moves; backward 12.
@@ -36,7 +36,7 @@
 
 extern const BevKernel kernel_cpu_v4, kernel_cpu_v4_skip, kernel_cpu_grad_v4;
 
-enum { COLUMNS = 64, LANES = 16, EDGE = 32, CELLS = 64, LINE = 64 };
+enum { COLUMNS = 64, MOST_BINS = 128, LANES = 16, EDGE = 32, CELLS = 64, LINE = 64 };
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
@@ -108,33 +108,48 @@ CPU_CLONES static void divide_by(float *restrict line, int width, const float *r
         line[w] /= sums[w];
 }
 
-/* The depths of `count` columns of an image row. */
+/* Lines of one bin each, `step` apart. */
+typedef struct {
+    float *first;
+    int64_t step;
+    int width; /* values of a line that are worked on */
+} Lines;
+
+static void shares_of(const Lines *lines, int64_t bins, float factor) {
+    float largest[COLUMNS], sums[COLUMNS] = {0};
+    for (int w = 0; w < lines->width; w++)
+        largest[w] = -INFINITY;
+    for (int64_t bin = 0; bin < bins; bin++)
+        add_largest(lines->first + bin * lines->step, lines->width, largest);
+    for (int64_t bin = 0; bin < bins; bin++)
+        add_powers(lines->first + bin * lines->step, lines->width, factor, largest, sums);
+    for (int64_t bin = 0; bin < bins; bin++)
+        divide_by(lines->first + bin * lines->step, lines->width, sums);
+}
+
+/* The depths of `count` columns of an image row. In memory their bins are far apart, at the same
+ * place of many pages: up to MOST_BINS are worked on side by side in a buffer of the thread's. */
 static void softmax(const BevProblem *problem, int64_t camera, int64_t row, int64_t column,
                     int count, float *depths) {
     const BevShape *shape = &problem->shape;
     const BevStrides *s = &problem->view.depth;
-    float factor = 1.44269504f / problem->view.temperature, largest[COLUMNS], sums[COLUMNS] = {0};
-    float line[COLUMNS] = {0};
-    int width = (count + LANES - 1) / LANES * LANES;
+    const bool fits = shape->depth_bins <= MOST_BINS;
+    float buffer[MOST_BINS * COLUMNS];
     int64_t at = camera * s->camera + row * s->row + column * s->column;
     int64_t distance = shape->feat_h * shape->feat_w;
-    for (int w = 0; w < width; w++)
-        largest[w] = -INFINITY;
+    Lines lines = {depths, distance, count};
+    if (fits)
+        lines = (Lines){buffer, COLUMNS, (count + LANES - 1) / LANES * LANES};
     for (int64_t bin = 0; bin < shape->depth_bins; bin++) {
+        float *line = lines.first + bin * lines.step;
         read_logits(&problem->depth, at + bin * s->channel, s->column, count, line);
-        add_largest(line, width, largest);
-        copy_line(depths + bin * distance, line, count);
+        for (int w = count; w < lines.width; w++)
+            line[w] = 0;
     }
-    for (int64_t bin = 0; problem->view.softmax && bin < shape->depth_bins; bin++) {
-        copy_line(line, depths + bin * distance, count);
-        add_powers(line, width, factor, largest, sums);
-        copy_line(depths + bin * distance, line, count);
-    }
-    for (int64_t bin = 0; problem->view.softmax && bin < shape->depth_bins; bin++) {
-        copy_line(line, depths + bin * distance, count);
-        divide_by(line, width, sums);
-        copy_line(depths + bin * distance, line, count);
-    }
+    if (problem->view.softmax)
+        shares_of(&lines, shape->depth_bins, 1.44269504f / problem->view.temperature);
+    for (int64_t bin = 0; fits && bin < shape->depth_bins; bin++)
+        copy_line(depths + bin * distance, buffer + bin * COLUMNS, count);
 }
 
 /* ---- transpositions -------------------------------------------------------------------------- */
@@ -399,7 +414,8 @@ static BevTraffic bytes(const BevProblem *problem) {
     BevProblem inner = inner_of(problem, &used);
     double depth = (double)bev_tensor_bytes(&inner.depth);
     double feat = (double)bev_tensor_bytes(&problem->feat);
-    traffic.depth += (double)bev_tensor_bytes(&problem->depth) + 5 * depth;
+    double passes = problem->shape.depth_bins <= MOST_BINS ? 1 : 5;
+    traffic.depth += (double)bev_tensor_bytes(&problem->depth) + passes * depth;
     traffic.feat += 2 * feat;
     if (problem->direction == BEV_BACKWARD) {
         traffic.depth += 2 * depth;
