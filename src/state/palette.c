@@ -168,11 +168,32 @@ static int group_named(const char *text) {
     return -1;
 }
 
+/* Words of a sentence that name nothing: "turn one camera off" means "camera off". */
+static bool is_filler(const char *word) {
+    static const char *const fillers[] = {
+        "a",    "an",     "the",     "of",    "to",    "on",   "at",   "it",   "its",
+        "is",   "in",     "for",     "with",  "and",   "me",   "my",   "i",    "one",
+        "this", "that",   "how",     "what",  "which", "does", "do",   "like", "looks",
+        "look", "see",    "show",    "find",  "make",  "take", "turn", "get",  "go",
+        "want", "please", "another", "other", "open",  "set",  "use"};
+    for (size_t i = 0; i < sizeof fillers / sizeof *fillers; i++)
+        if (!strcasecmp(fillers[i], word))
+            return true;
+    return false;
+}
+
 static void split(Search *search, const char *text) {
-    while (*(text += strspn(text, " ")) && search->word_count < MOST_WORDS) {
-        int length = (int)strcspn(text, " ");
-        snprintf(search->words[search->word_count++], PALETTE_TEXT, "%.*s", length, text);
-        text += length;
+    bool fillers = false; /* kept where there is nothing else */
+    for (bool done = false; !done; fillers = true) {
+        search->word_count = 0;
+        for (const char *at = text; *(at += strspn(at, " ")) && search->word_count < MOST_WORDS;) {
+            int length = (int)strcspn(at, " ");
+            char *word = search->words[search->word_count];
+            snprintf(word, PALETTE_TEXT, "%.*s", length, at);
+            search->word_count += fillers || !is_filler(word);
+            at += length;
+        }
+        done = search->word_count || fillers;
     }
 }
 

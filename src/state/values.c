@@ -43,7 +43,6 @@ static const char *const strip_titles[STRIP_COUNT] = {"camera pictures", "featur
                                                       "mean depth", "dropped points"};
 static const char *const themes[] = {"dark", "light"};
 static const char *const channel_counts[] = {"16", "32", "64", "80", "128", "256"};
-static const char *const undo_words[] = {"all"};
 
 NAMES(roundings, rounding_names, ROUNDING_COUNT)
 NAMES(bits, bits_names, BITS_COUNT)
@@ -57,7 +56,7 @@ NAMES(themes, themes, 2)
 NAMES(lessons, state->menu.lessons.names, state->menu.lessons.count)
 NAMES(slow, slow_letters, 1 + SLOW_COUNT)
 NAMES(pages, page_names, PAGE_COUNT)
-NAMES(undo, undo_words, 1)
+ROWS(undo, 1, "all", "everything")
 ROWS(strips, STRIP_COUNT, strip_names[i], strip_titles[i])
 ROWS(backends, 2, backends[i].name, backends[i].title)
 HELPED(configs, state->menu.preset_count, state->menu.scenes.names[i], state->menu.scenes.names[i],
