@@ -442,11 +442,12 @@ unsigned control_calibration(State *state, const Command *from) {
         fault++;
     const FaultInfo *info = &fault_infos[fault];
     double *value = &state->job.camera_errors[state->camera].each[fault];
-    /* Rounded, so that ten steps of 0.1 forward and ten back give 0. */
     double next = control_moved(command, *value, info->step);
     if (value == &state->job.camera_errors[state->camera].delay_ms)
         return use_delay(state, command->action, clamp(next, info->min, info->max));
-    *value = round(clamp(next, info->min, info->max) * 1000) / 1000 + 0.0;
+    next = clamp(next, info->min, info->max);
+    /* Steps are rounded, so that ten steps of 0.1 forward and ten back give 0. */
+    *value = (command->step ? round(next * 1000) / 1000 : next) + 0.0;
     SAY(state, command->action, "%s of %s off by %+.1f %s", info->name, state_camera_name(state),
         *value, !strcmp(info->unit, "deg") ? "degrees" : info->unit);
     return control_changed_and_told(state);

@@ -102,18 +102,19 @@ static const FrameInputs *show(const Options *options, Pipeline *pipeline, State
 }
 
 TAP_SUITE(options_agree) {
-    static const char *const lines[] = {"--dtype bf16",
-                                        "--temperature 20 --dtype fp8",
-                                        "--align bilinear --time 3",
-                                        "--channels 8 --outlier 20",
-                                        "--prune 0.02 --evenness 0.5",
-                                        "--prune top3 --align bilinear --dtype int8",
-                                        "--rounding truncate",
-                                        "--camera front --yaw 3 --pitch 1 --roll -2 --height 0.3",
-                                        "--camera 1 --shift-x 0.5 --shift-y 0.2 --focal 3",
-                                        "--camera back --delay 700 --time 2",
-                                        "--camera front --dirty --evenness 1",
-                                        "--points 5000 --skew 0.3"};
+    static const char *const lines[] = {
+        "--dtype bf16",
+        "--temperature 20 --dtype fp8",
+        "--align bilinear --time 3",
+        "--channels 8 --outlier 20",
+        "--prune 0.02 --evenness 0.5",
+        "--prune top3 --align bilinear --dtype int8",
+        "--rounding truncate",
+        "--camera front --yaw 3.14159 --pitch 1 --roll -2 --height 0.3",
+        "--camera 1 --shift-x 0.5 --shift-y 0.2 --focal 3",
+        "--camera back --delay 700 --time 2",
+        "--camera front --dirty --evenness 1",
+        "--points 5000 --skew 0.3"};
     static State state;
     Pipeline *pipeline;
     Err err;
