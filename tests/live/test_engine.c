@@ -61,15 +61,20 @@ TAP_SUITE(engine_contents) {
     engine_close(engine);
 }
 
+/* A copy of the frame's grid, which the caller frees; its size. */
+static float *pooled_copy(const EngineFrame *frame, size_t *bytes) {
+    const LiveFrame *shown = &frame->live.frame;
+    *bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);
+    return memcpy(malloc(*bytes), shown->pooled, *bytes);
+}
+
 /* What one camera alone puts into the grid. */
 static float *pooled_at(Engine *engine, State *state, double time_s, double delay_ms,
-                        const EngineFrame **frame) {
+                        const EngineFrame **frame, size_t *bytes) {
     state->job.time_s = time_s;
     state->job.camera_errors[0].delay_ms = delay_ms;
     *frame = ask(engine, state);
-    const LiveFrame *shown = &(*frame)->live.frame;
-    size_t bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);
-    return memcpy(malloc(bytes), shown->pooled, bytes);
+    return pooled_copy(*frame, bytes);
 }
 
 /* A delayed camera sees what it saw then, bit for bit; its pictures are those of then; the others
@@ -78,22 +83,21 @@ static void test_delay(int scene) {
     Engine *engine = open_engine(false);
     State state = fresh(scene);
     const EngineFrame *frame;
+    size_t bytes;
     state.job.camera_mask = 1;
-    float *then = pooled_at(engine, &state, 0, 0, &frame);
-    float *now = pooled_at(engine, &state, 1, 0, &frame);
-    const LiveFrame *shown = &frame->live.frame;
-    size_t bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);
-    float *late = pooled_at(engine, &state, 1, 1000, &frame);
+    float *then = pooled_at(engine, &state, 0, 0, &frame, &bytes);
+    float *now = pooled_at(engine, &state, 1, 0, &frame, &bytes);
+    float *late = pooled_at(engine, &state, 1, 1000, &frame, &bytes);
     tap_ok(!memcmp(late, then, bytes) && memcmp(late, now, bytes),
            "%s: a delayed camera fills the grid as a second ago", scenes[scene]);
-    float *before = pooled_at(engine, &state, 0, 1000, &frame);
+    float *before = pooled_at(engine, &state, 0, 1000, &frame, &bytes);
     bool world = frame->facts.has_world;
     tap_ok(!memcmp(before, then, bytes) == !world,
            world ? "a world has a past before its beginning" : "a clip has none");
     state.job.camera_mask = 2;
-    float *others = pooled_at(engine, &state, 1, 1000, &frame);
+    float *others = pooled_at(engine, &state, 1, 1000, &frame, &bytes);
     free(now);
-    now = pooled_at(engine, &state, 1, 0, &frame);
+    now = pooled_at(engine, &state, 1, 0, &frame, &bytes);
     tap_ok(!memcmp(others, now, bytes), "the other cameras show now");
     free(then), free(now), free(late), free(before), free(others);
     engine_close(engine);
@@ -126,10 +130,8 @@ TAP_SUITE(engine_pinned_rig) {
     state.job.baseline_pinned = state.job.pool_baseline = true;
     state.job.baseline_rig = state.job.rig;
     const EngineFrame *frame = ask(engine, &state);
-    const LiveFrame *shown = &frame->live.frame;
-    size_t bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);
-    float *clean = malloc(bytes);
-    memcpy(clean, shown->pooled, bytes);
+    size_t bytes;
+    float *clean = pooled_copy(frame, &bytes);
     tap_ok(frame->live.difference.known && frame->live.difference.cells == 0 &&
                frame->live.difference.moved_m == 0,
            "a baseline just pinned is what is shown");
@@ -169,15 +171,6 @@ static bool has_outlier(const LiveFrame *frame, const float *plain, float factor
         if (frame->pooled[i] != plain[i] * (i % frame->channels ? 1 : factor))
             return false;
     return true;
-}
-
-/* A copy of the frame's grid, which the caller frees; its size. */
-static float *pooled_copy(const EngineFrame *frame, size_t *bytes) {
-    const LiveFrame *shown = &frame->live.frame;
-    *bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);
-    float *copy = malloc(*bytes);
-    memcpy(copy, shown->pooled, *bytes);
-    return copy;
 }
 
 /* Of a scene with tensors of its own, which stay as they are, and of a rendered one. */
