@@ -314,10 +314,11 @@ void app_lesson_wish(App *app) {
         app_note_error(app, &err);
 }
 
+/* In a lesson a digit answers, also where nothing is asked: a kernel chosen by mistake would empty
+ * the lesson's panel. */
 static bool is_input(const LessonPane *pane, int32_t key, LessonInput *input) {
-    bool types =
-        (key >= '0' && key <= '9') || ((key == '.' || key == '-') && pane->asks == ASKS_NUMBER);
-    if (pane->asks != ASKS_NOTHING && types)
+    bool digit = key >= '0' && key <= '9';
+    if (digit || (pane->asks == ASKS_NUMBER && (key == '.' || key == '-')))
         *input = (LessonInput){.kind = INPUT_TYPE, .key = (char)key};
     else if (key == KEYCODE_ENTER)
         *input = (LessonInput){.kind = INPUT_ENTER};
@@ -338,7 +339,7 @@ bool app_lesson_key(App *app, int32_t key) {
         redraw(app);
         return true;
     }
-    if (!is_input(pane, key, &input))
+    if (!is_input(pane, key, &input) || (app->desk.page && input.kind == INPUT_TYPE))
         return false;
     app_lesson_input(app, &input);
     return true;

@@ -409,6 +409,9 @@ static bool other_input(LessonRun *run, LessonInputKind kind) {
         leave_page(run);
     else if (goes && (run->phase == PHASE_TEXT || run->phase == PHASE_VERDICT))
         go_on(run);
+    else if (kind == INPUT_TYPE)
+        snprintf(run->note, sizeof run->note,
+                 "Nothing is asked now: digits answer, Enter goes on.");
     else if (kind == INPUT_ANSWER)
         snprintf(run->note, sizeof run->note, "Nothing is asked here: go on with next.");
     else

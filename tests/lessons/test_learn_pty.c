@@ -47,6 +47,9 @@ static void test_lesson(Pty *pty) {
     pty_type(pty, "\r");
     tap_ok(screen_says(pty, "Right: 12 points") && screen_says(pty, "V2+DO"),
            "judged, and the reveal was run");
+    pty_type(pty, "1");
+    tap_ok(screen_says(pty, "Nothing is asked now"),
+           "a digit without a question chooses no kernel");
     pty_type(pty, "\r");
     tap_ok(screen_says(pty, "Which of them is it?"), "on to the next question");
     pty_type(pty, ")");
