@@ -455,7 +455,7 @@ unsigned control_calibration(State *state, const Command *from) {
 
 unsigned control_repair(State *state, const Command *command) {
     job_repair(&state->job);
-    SAY(state, command->action, "cameras clean and exact, depth temperature 1, no outlier");
+    SAY(state, command->action, "cameras and depth repaired");
     return control_changed_and_told(state);
 }
 

@@ -394,6 +394,23 @@ TAP_SUITE(dashboard_backward) {
     screen_close();
 }
 
+/* On 80 columns a line of the log is whole: figures that have not changed are left out. */
+TAP_SUITE(dashboard_log) {
+    screen_open();
+    begin(80, 24);
+    finish_log();
+    use(&state, "temperature 2; repair");
+    Headline after = live_headline(&live);
+    state.log.lines[0].before = after;
+    state.log.lines[0].before.latency_us.value = 22.1;
+    after.serial = state.job.serial;
+    state_step(&state, &(Event){.kind = EVENT_FRAME, .headline = &after});
+    draw();
+    tap_ok(shows("cameras and depth repaired: latency 22.1 to 11.0") && !shows("\u2026"),
+           "the log: %s", state.log.lines[0].text);
+    screen_close();
+}
+
 /* Formats that wait for the same thing share a row; the selected one has its own. */
 TAP_SUITE(dashboard_folded) {
     screen_open();

@@ -228,9 +228,24 @@ int header_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 /* ---- log and key bar ------------------------------------------------------------------------ */
 
-/* Takes out words that the units imply, until the text fits into one row. */
+/* Takes out figures that have not changed, ", latency still 5.00 us", until the text fits. */
+static void drop_unchanged(const Sheet *sheet, char *text, int width) {
+    char *figures = strstr(text, ": footprint "), *still;
+    while (figures && sheet_width(sheet, text) > width && (still = strstr(figures, " still "))) {
+        char *begin = still, *end = strstr(still, ", ");
+        while (begin > figures + 2 && strncmp(begin - 2, ", ", 2) != 0)
+            begin--;
+        if (end)
+            memmove(begin, end + 2, strlen(end + 2) + 1);
+        else
+            begin[-2] = '\0';
+    }
+}
+
+/* Then words that the units imply. */
 static void shorten(const Sheet *sheet, char *text, int width) {
     static const char *const words[] = {"footprint ", "latency ", "max "};
+    drop_unchanged(sheet, text, width);
     for (size_t i = 0; i < sizeof words / sizeof *words && sheet_width(sheet, text) > width; i++) {
         char *at = strstr(text, words[i]);
         if (at)
