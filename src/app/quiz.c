@@ -41,6 +41,7 @@ bool app_quiz_question(App *app, Err *err) {
     lesson_run_init(&desk->run, &desk->lesson, item->page);
     desk->run.alone = true;
     desk->noted = 0;
+    app_show_lesson(app); /* the engine learns which kernels the lesson wants simulated */
     app_lesson_turn(app, false);
     return true;
 }

@@ -131,7 +131,7 @@ done
 for topic in 01-counting 02-weighing; do
     printf 'title About %s\nscene toy\n' "${topic#0?-}"
     for i in 1 2 3 4 5 6 7 8; do
-        printf 'slow A\nask Question %d?\nchoose no\nchoose yes if points = 12\nagain channels 8\n' $i
+        printf 'slow A\nask Question %d?\nchoose no\nchoose yes if points = 12 and model_us(v3_large_l2) > 0\nagain channels 8\n' $i
     done
 done >"$folder/both"
 head -42 "$folder/both" >"$data/samples/lessons/01-counting.lesson"
