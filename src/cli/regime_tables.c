@@ -155,9 +155,9 @@ static void add_view_row(Report *report, RegimeColumns which, const SceneModel *
                                 : predict_view(row->kernel, problem, profile, gpu);
     report_add(report, "gpu", "GPU", 0, cell_text(gpu->title));
     add_terms(report, &p, "launch us");
-    report_add(report, "recorded_us", "recorded us", 3,
-               cell_real(launch ? NAN
-                                : chosen_recorded_us(chosen, gpu, model, row->kernel->name, NULL)));
+    report_add(
+        report, "recorded_us", "recorded us", 3,
+        cell_real(launch ? NAN : chosen_recorded_us(chosen, gpu, model, row->kernel->name, NULL)));
     report_add(report, "source", NULL, 0,
                cell_text(profile_is_sampled(profile) ? "model, sampled" : "model"));
 }
