@@ -2,9 +2,8 @@
  * what leaving points out costs. */
 #include "src/cli/model.h"
 
-#include "src/base/clock.h"
 #include "src/base/progress.h"
-#include "src/run/recorded.h"
+#include "src/run/sparsity.h"
 #include "src/scene/scatter.h"
 
 #include <math.h>
@@ -333,242 +332,61 @@ bool plot_prune(const PlotRequest *request, Err *err) {
 
 /* ---- plot sparsity --------------------------------------------------------------------------- */
 
-/* Latency of a frame without its small depths, in times of V4, which reads every point. */
-
-static const double levels[] = {0, 1e-4, 1e-3, 1e-2, 0.1, 0.3, 0.6, 0.9};
-enum { LEVELS = sizeof levels / sizeof *levels, USUAL_LEVEL = 2, TURNS = 25, MAP_TURNS = 10 };
-
-typedef struct {
-    double share[LEVELS]; /* of the points that are kept, percent */
-    double inside[LEVELS], compact[LEVELS], ready[LEVELS]; /* NaN: unknown */
-    char source[200];
-} Pays;
-
-static const BevKernel *skipping(const BevKernel *all) {
-    for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->skips && !strcmp(bev_kernels[i]->skips, all->name))
-            return bev_kernels[i];
-    return NULL;
-}
-
-/* The least time of each step of a frame: other programs only add to it. */
-typedef struct {
-    double all_us, inside_us, map_us, prepare_us, ready_us;
-} Steps;
-
-/* What one level runs: V4, what leaves points out, and V4 on the map without them. */
-typedef struct {
-    const Workload *workload;
-    const BevKernel *kernel;
-    BevProblem all, inside, ready;
-    Prune prune;
-    Session *sessions[3];
-} Frames;
-
-static void note_time(double start, double *least_us) {
-    *least_us = fmin(*least_us, clock_us() - start);
-}
-
-static bool run_timed(Session *session, double *least_us, Err *err) {
-    double start = clock_us();
-    bool ok = session_run(session, err);
-    note_time(start, least_us);
-    return ok;
-}
-
-/* The map of a frame, and what V4 prepares for it. */
-static bool build_timed(const Frames *frames, Steps *least, Err *err) {
-    BevProblem problem = frames->all;
-    BevPlan *plan = NULL;
-    Pruned pruned;
-    double start = clock_us();
-    if (!scatter_prune(&frames->all.map, &frames->workload->scene.shape,
-                       frames->workload->features.depth, &frames->prune, &problem.map, &pruned,
-                       err))
-        return false;
-    note_time(start, &least->map_us);
-    start = clock_us();
-    bool ok = frames->kernel->prepare(&problem, &plan, err);
-    note_time(start, &least->prepare_us);
-    frames->kernel->release(plan);
-    scatter_free(&problem.map);
-    return ok;
-}
-
-/* All in turns, so that a busy moment meets each alike. */
-static bool time_frames(Frames *frames, Steps *least, Err *err) {
-    const BevProblem *problems[] = {&frames->all, &frames->inside, &frames->ready};
-    double *const least_us[] = {&least->all_us, &least->inside_us, &least->ready_us};
-    bool ok = true;
-    *least = (Steps){INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
-    for (int i = 0; ok && i < 3; i++)
-        ok = session_open(&frames->sessions[i], i == 1 ? skipping(frames->kernel) : frames->kernel,
-                          problems[i], err);
-    for (int turn = 0; ok && turn < TURNS; turn++) {
-        ok = turn >= MAP_TURNS || build_timed(frames, least, err);
-        for (int i = 0; ok && i < 3; i++)
-            ok = run_timed(frames->sessions[i], least_us[i], err);
-    }
-    for (int i = 0; i < 3; i++)
-        session_close(frames->sessions[i]);
-    return ok;
-}
-
-/* Microseconds of a level, and the least of V4 so far. */
-static bool measure_level(const Workload *workload, const BevProblem *problem, int level,
-                          Pays *pays, double *all_us, Err *err) {
-    const float most = (float)levels[level];
-    Frames frames = {.workload = workload,
-                     .kernel = bev_default(BEV_CPU, BEV_FORWARD),
-                     .all = *problem,
-                     .inside = *problem,
-                     .ready = *problem,
-                     .prune = {.below = nextafterf(most, 1)}};
-    Steps least;
-    Pruned pruned;
-    frames.inside.prune = most;
-    if (!scatter_prune(&problem->map, &workload->scene.shape, workload->features.depth,
-                       &frames.prune, &frames.ready.map, &pruned, err))
-        return false;
-    bool ok = time_frames(&frames, &least, err);
-    scatter_free(&frames.ready.map);
-    if (!ok)
-        return false;
-    pays->share[level] = 100.0 * (double)pruned.points_kept / (double)pruned.points;
-    pays->inside[level] = least.inside_us;
-    pays->compact[level] = least.map_us + least.prepare_us + least.ready_us;
-    pays->ready[level] = least.ready_us;
-    *all_us = fmin(*all_us, least.all_us);
-    return true;
-}
-
-static bool measure_pays(Workload *workload, const BevProblem *like, Pays *pays, Err *err) {
-    HostProblem problem;
-    double all_us = INFINITY;
-    if (!workload_problem(workload, like->dtype, like->align, &problem, err))
-        return false;
-    bool ok = problem.view.map.points > 0 ||
-              err_set(err, ERR_FAILED, workload->scene.name, "", "no point falls into the grid");
-    for (int i = 0; ok && i < LEVELS; i++)
-        ok = measure_level(workload, &problem.view, i, pays, &all_us, err);
-    for (int i = 0; ok && i < LEVELS; i++) {
-        pays->inside[i] /= all_us;
-        pays->compact[i] /= all_us;
-        pays->ready[i] /= all_us;
-    }
-    problem_free(&problem);
-    snprintf(
-        pays->source, sizeof pays->source,
-        "Measured here, on the CPU, the least of %d in turns. A map in each frame: pruning, what "
-        "cpu_v4 prepares, its launch.",
-        TURNS);
-    return ok;
-}
-
-/* ---- recorded ---- */
-
-/* The recorded median of a kernel, the map or the threshold at that level; level < 0: every point.
- * NaN: not recorded. */
-static double recorded_us(const Recording *recording, const BevProblem *like, const char *scene,
-                          const char *kernel, int level) {
-    char label[sizeof recording->rows->scene];
-    snprintf(label, sizeof label, level > 0 ? "%.30s, pruned below %.9g" : "%.30s", scene,
-             levels[level > 0 ? level : 0]);
-    for (int i = 0; i < recording->row_count; i++) {
-        const RecordedRow *row = &recording->rows[i];
-        if (!recorded_is_experiment(row) && !strcmp(row->scene, label) &&
-            !strcmp(row->kernel, kernel) && !strcmp(row->dtype, bev_dtypes[like->dtype].name) &&
-            !strcmp(row->align, bev_aligns[like->align].name) && !strcmp(row->cache, "warm"))
-            return row->median_us;
-    }
-    return NAN;
-}
-
-/* Whether the recording has V4 and, at some level, a kernel that leaves points out. */
-static bool recorded_pays(const Recording *recording, const BevProblem *like, const char *scene,
-                          Pays *pays) {
-    double all_us = recorded_us(recording, like, scene, "v4", -1);
-    bool any = false;
-    for (int i = 0; i < LEVELS; i++) {
-        pays->inside[i] = recorded_us(recording, like, scene, "v4_skip", i) / all_us;
-        pays->compact[i] = recorded_us(recording, like, scene, "v3_compact", i) / all_us;
-        pays->ready[i] = i ? recorded_us(recording, like, scene, "v4", i) / all_us : NAN;
-        any = any || isfinite(pays->inside[i]);
-    }
-    snprintf(pays->source, sizeof pays->source,
-             "Recorded: %.120s. Compaction: v3_compact, all in a launch.", recording->label);
-    return any;
-}
-
-/* Shares of the points; latencies from a recording of the GPU that was asked for. */
-static bool look_up_pays(const PlotRequest *request, Workload *workload, Pays *pays, Err *err) {
-    const BevProblem *like = &request->model->problem.view;
-    const Gpu *gpu = &request->chosen->gpus[0];
-    const BevMap *map = workload_map(workload, like->align, err);
-    RecordedSet set;
-    bool found = false;
-    double mass;
-    if (!map || !recorded_load_samples(&set, err))
-        return false;
-    for (int i = 0; i < set.count && !found; i++) {
-        const Gpu *its = gpu_of_device(set.recordings[i].label);
-        found = its && !strcmp(its->title, gpu->title) &&
-                recorded_pays(&set.recordings[i], like, request->model->scene, pays);
-    }
-    recorded_free(&set);
-    for (int i = 0; found && i < LEVELS; i++) {
-        const Prune prune = {.below = i ? levels[i] : nextafterf(0, 1)};
-        if (!prune_copy(workload, map, &prune, &pays->share[i], &mass, err))
-            return false;
-    }
-    return found || err_set(err, ERR_FAILED, "plot sparsity",
-                            "without --gpu it is measured here; samples/recorded/README.md says "
-                            "how to record it",
-                            "nothing recorded of %s on %s", request->model->scene, gpu->title);
-}
-
-/* ---- drawing ---- */
-
-static double highest(const Pays *pays) {
+static double highest(const Sparsity *pays) {
     double most = 1;
-    for (int i = 0; i < LEVELS; i++)
+    for (int i = 0; i < SPARSITY_LEVELS; i++)
         most = fmax(most, fmax(pays->inside[i], fmax(pays->compact[i], pays->ready[i])));
     return most;
 }
 
-static bool draw_pays(const PlotRequest *request, const char *scene, const Pays *pays, Err *err) {
-    char title[160], note[400];
+static void title_of(const Sparsity *pays, char *title, size_t size) {
+    double inside = pays->inside[SPARSITY_USUAL], compact = pays->compact[SPARSITY_USUAL];
+    if (!isfinite(inside) || !isfinite(compact))
+        snprintf(title, size, "What leaving small depths out takes, in times of V4");
+    else if (!pays->settled)
+        snprintf(title, size,
+                 "Not settled, other programs run: skipping %.2f of V4, a new map %.2f", inside,
+                 compact);
+    else
+        snprintf(title, size,
+                 "%.2g %% of the points: skipping takes %.2f of V4's time, a new map %.2f",
+                 pays->share[SPARSITY_USUAL], inside, compact);
+}
+
+static bool draw_pays(const PlotRequest *request, const char *scene, const Sparsity *pays,
+                      Err *err) {
+    char title[160], note[400], subtitle[TEXT];
     const double ends[] = {0.1, 100}, one[] = {1, 1}, most = highest(pays);
-    snprintf(title, sizeof title,
-             "%.2g %% of the points: skipping takes %.2f of V4's time, a new map %.2f",
-             pays->share[USUAL_LEVEL], pays->inside[USUAL_LEVEL], pays->compact[USUAL_LEVEL]);
+    title_of(pays, title, sizeof title);
     snprintf(note, sizeof note,
              "%s A map made before, which no frame has, is the least.\nThe right ends leave out "
              "depths of 0 alone; the title is of depths up to %g.",
-             pays->source, levels[USUAL_LEVEL]);
+             pays->source, sparsity_levels[SPARSITY_USUAL]);
+    snprintf(subtitle, sizeof subtitle, "%.120s, %s", scene,
+             bev_dtypes[request->model->problem.view.dtype].title);
     const PlotSeries series[] = {
         {.name = "V4, every point", .x = ends, .y = one, .count = 2, .baseline = true},
         {.name = "skipping inside V4",
          .x = pays->share,
          .y = pays->inside,
-         .count = LEVELS,
+         .count = SPARSITY_LEVELS,
          .color = 1,
          .strong = true},
         {.name = "a map in each frame",
          .x = pays->share,
          .y = pays->compact,
-         .count = LEVELS,
+         .count = SPARSITY_LEVELS,
          .color = 2},
         {.name = "a map made before",
          .x = pays->share,
          .y = pays->ready,
-         .count = LEVELS,
+         .count = SPARSITY_LEVELS,
          .color = 3,
          .faint = true},
     };
     ChartSpec spec = {
         .title = title,
-        .subtitle = scene,
+        .subtitle = subtitle,
         .note = note,
         .x = {"points kept, %", true, 0.1, 100, "%"},
         .y = {"times of V4", most > 4, most > 4 ? 0.1 : 0, most * 1.1, NULL},
@@ -580,18 +398,18 @@ static bool draw_pays(const PlotRequest *request, const char *scene, const Pays 
 
 bool plot_sparsity(const PlotRequest *request, Err *err) {
     const SceneModel *model = request->model;
-    char subtitle[TEXT];
+    const BevProblem *like = &model->problem.view;
     Workload workload; /* of its own: the whole map */
     WorkloadOptions whole = model->workload.options;
-    Pays pays = {0};
+    Sparsity pays = {0};
     whole.prune = (Prune){0};
     if (!workload_open(&workload, model->scene, &whole, err))
         return false;
-    snprintf(subtitle, sizeof subtitle, "%.120s, %s", workload.scene.title,
-             bev_dtypes[model->problem.view.dtype].title);
-    bool ok = (request->options->gpu ? look_up_pays(request, &workload, &pays, err)
-                                     : measure_pays(&workload, &model->problem.view, &pays, err)) &&
-              draw_pays(request, subtitle, &pays, err);
+    bool ok = (request->options->gpu
+                   ? sparsity_recorded(&workload, model->scene, like->dtype, like->align,
+                                       &request->chosen->gpus[0], &pays, err)
+                   : sparsity_measure(&workload, like->dtype, like->align, &pays, err)) &&
+              draw_pays(request, workload.scene.title, &pays, err);
     workload_close(&workload);
     return ok;
 }
