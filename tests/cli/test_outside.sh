@@ -4,9 +4,7 @@
 # that turns the writing, no line break, no formula in a spreadsheet.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+tap_folder
 mkdir -p data/samples out
 cp -r "$SRCDIR"/samples/*.json data/samples/
 cp -r "$SRCDIR/samples/recorded" data/samples/

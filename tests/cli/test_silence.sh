@@ -3,9 +3,7 @@
 # themselves, give an error or a line that says so.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+tap_folder
 scenes() { python3 "$SRCDIR/tests/cli/outside.py" "$@"; }
 
 "$BEVSCOPE" export toy toy.npz >/dev/null

@@ -2,13 +2,12 @@
 # bevscope steps, and the steps in the live display: text as agreed, same bytes twice, bad input.
 # `make goldens` writes the texts anew.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+tap_folder
 
 golden() { # NAME ARGUMENTS...
     name=$1
     shift
-    file="${SRCDIR:-.}/tests/golden/steps-$name.txt"
+    file="$SRCDIR/tests/golden/steps-$name.txt"
     "$BEVSCOPE" steps "$@" >"$folder/$name.txt" 2>"$folder/err"
     [ -n "$BEVSCOPE_UPDATE_GOLDEN" ] && cp "$folder/$name.txt" "$file"
     tap_run "steps $*: the agreed text" diff "$file" "$folder/$name.txt"

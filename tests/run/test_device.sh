@@ -2,8 +2,7 @@
 # Every reason why a machine has no usable GPU gives a line of its own (with a fake driver library),
 # and the program continues on the CPU.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+tap_folder
 line=$BUILDDIR/tests/device_line
 
 # says STATUS PATTERN ARGUMENTS...: the exit status and the one line of device_line.

@@ -2,8 +2,7 @@
 # What the GPU reports about itself, read from fake management libraries that are present, absent,
 # incomplete, failing or hanging.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+tap_folder
 line=$BUILDDIR/tests/nvml_line
 nothing="SM nan MHz, memory nan MHz, nan C, nan of nan W, throttle ''"
 
