@@ -1,8 +1,7 @@
 #!/bin/sh
 # bevscope learn: the list, plain text, scripts, Markdown, progress, and files that are wrong.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+tap_folder
 XDG_STATE_HOME=$folder/state
 export XDG_STATE_HOME
 progress=$folder/state/bevscope/progress
