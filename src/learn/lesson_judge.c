@@ -312,9 +312,13 @@ bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, 
     Evaluation evaluation = {.state = state, .live = live, .names = run->names};
     const Judgement judgement = judge_by_best_source(run, &evaluation);
     char text[240];
-    if (judgement.verdict == VERDICT_VOID)
-        snprintf(text, sizeof text, "Cannot be judged here: %s. It does not count.",
-                 evaluation.why);
+    if (judgement.verdict == VERDICT_VOID && run->hurries)
+        snprintf(text, sizeof text,
+                 "Not judged: you went on before the figures were there. It does "
+                 "not count.");
+    else if (judgement.verdict == VERDICT_VOID)
+        snprintf(text, sizeof text, "Cannot be judged here: %s%s. It does not count.",
+                 evaluation.why, live->timed ? ", or not yet" : "");
     if (!final &&
         (judgement.verdict == VERDICT_VOID || !reasons_known(run, judgement.verdict, &evaluation)))
         return false;

@@ -201,6 +201,38 @@ static void test_lessons(int first, int end) {
     free(script);
 }
 
+/* A quiz asks a question without the pages before it: words that point back to them say nothing. */
+TAP_SUITE(lessons_alone) {
+    static const char *const back[] = {"And ",     "and here", "ho was it",
+                                       "this GPU", "works so", "instead,"};
+    static Course course;
+    course_read(&course);
+    int questions = 0, dependent = 0;
+    for (int i = 0; i < course.count; i++) {
+        char path[COURSE_PATH];
+        Lesson lesson;
+        Err err;
+        if (!course_find(&course, course.names[i], path, sizeof path, &err) ||
+            !lesson_load(path, &lesson, &err))
+            continue;
+        for (int page = 0; page < lesson.page_count; page++) {
+            const LessonPage *of = &lesson.pages[page];
+            const LessonStep *last = &lesson.steps[of->first + of->count - 1];
+            if (last->kind != LESSON_QUESTION)
+                continue;
+            const char *text = lesson.questions[last->number].text;
+            questions++;
+            for (size_t word = 0; word < sizeof back / sizeof *back; word++)
+                if (strstr(text, back[word]) == text || (word && strstr(text, back[word]))) {
+                    dependent++;
+                    tap_note("%s: %s", course.names[i], text);
+                }
+        }
+        lesson_free(&lesson);
+    }
+    tap_ok(questions > 80 && !dependent, "each of %d questions stands alone", questions);
+}
+
 TAP_SUITE(lessons) {
     test_lessons(0, FIRST_RING);
 }
