@@ -12,7 +12,7 @@
 
 static const char tour_file[] = "samples/demo.keys";
 
-enum { TICK_MS = 330, READ_MS = 3000, MAX_BYTES = 1 << 20 };
+enum { TICK_MS = 330, READ_MS = 3000, JUDGE_MS = 8000, MAX_BYTES = 1 << 20 };
 
 bool app_open_tour(App *app, Err *err) {
     char path[4096];
@@ -72,6 +72,7 @@ static bool use_line(App *app, const char *line) {
             app_note_error(app, &err);
         app->serves = false;
         tour->request = app->request;
+        tour->judge_ms = strncmp(line, "dtype", 5) ? 0 : now + JUDGE_MS;
     }
     return true;
 }
@@ -92,9 +93,18 @@ void app_tour_turn(App *app) {
     }
 }
 
-/* A control's picture is waited for. */
+/* Whether the error of the selection's format is known: captions speak of it. */
+static bool is_judged(const App *app) {
+    const LiveAccuracy *accuracy = &app->frame->live.accuracy[app->state.job.config.dtype];
+    return accuracy->source != SOURCE_UNKNOWN && !accuracy->stale;
+}
+
+/* A control's picture is waited for, and for a while the error of a format. */
 double app_tour_in_ms(const App *app) {
     const Tour *tour = &app->tour;
     bool there = app->frame && app->frame->request >= tour->request;
-    return tour->text && there ? tour->due_ms - clock_ms() : INFINITY;
+    if (!tour->text || !there)
+        return INFINITY;
+    double due_ms = is_judged(app) ? tour->due_ms : fmax(tour->due_ms, tour->judge_ms);
+    return due_ms - clock_ms();
 }

@@ -247,6 +247,20 @@ TAP_SUITE(commands_tour) {
     tap_ok(!strcmp(menu_name(&app->state.menu.scenes, app->state.job.scene), "toy") &&
                strcmp(app->state.job.config.kernel->title, "V2"),
            "its words are carried out: %s", app->state.job.config.kernel->title);
+    app->tour.at = "dtype fp8\ntick 1 9\nquit";
+    app->tour.due_ms = app->tour.request = 0;
+    app_tour_turn(app);
+    app_take_frame(app, NULL);
+    app_tour_turn(app);
+    EngineFrame unjudged = *app->frame; /* as on a busy machine */
+    const EngineFrame *judged = app->frame;
+    live_forget_accuracy(&unjudged.live);
+    app->tour.due_ms = app->tour.request = 0;
+    app->frame = &unjudged;
+    double waits_ms = app_tour_in_ms(app);
+    app->frame = judged;
+    tap_ok(waits_ms > 0 && app_tour_in_ms(app) <= 0, "a format's error is waited for (%g ms)",
+           waits_ms);
     app->tour.at = "quit";
     app->tour.due_ms = app->tour.request = 0;
     app_tour_turn(app);
