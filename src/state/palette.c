@@ -47,9 +47,10 @@ static bool is_subsequence(const char *text, const char *word) {
     return !*word;
 }
 
-/* Rank: name, then subsequence, help, synonyms. Explained words come after commands. */
+/* Rank: name, then subsequence of a control, help, synonyms, subsequence of a value. Explained
+ * words come after commands. */
 static int word_score(const Candidate *candidate, const char *word) {
-    enum { SUBSEQUENCE = 6, IN_HELP = 8, SYNONYM = 12, EXPLAINED = 16, LEAST = 3 };
+    enum { SUBSEQUENCE = 6, IN_HELP = 8, SYNONYM = 12, SCATTERED = 16, EXPLAINED = 16, LEAST = 3 };
     const PaletteRow *row = &candidate->row;
     const char *control = keys[row->command.action].word;
     int name = place_in(row->kind == PALETTE_VALUE ? row->command.argument : row->name, word);
@@ -60,12 +61,15 @@ static int word_score(const Candidate *candidate, const char *word) {
                (explained ? EXPLAINED : 0);
     if (of >= 0)
         return of + 3;
-    if (strlen(word) >= LEAST && is_subsequence(row->name, word))
+    bool letters = strlen(word) >= LEAST && is_subsequence(row->name, word);
+    if (letters && row->kind != PALETTE_VALUE)
         return SUBSEQUENCE;
     int help = place_in(row->help, word), also = place_in(candidate->also, word);
     if (help >= 0 && help < 3)
         return IN_HELP + help + (explained ? EXPLAINED : 0);
-    return also >= 0 && also < 3 ? SYNONYM + also : NO_MATCH;
+    if (also >= 0 && also < 3)
+        return SYNONYM + also;
+    return letters ? SCATTERED : NO_MATCH; /* long names have the letters of many words */
 }
 
 /* Adds the candidate where a word of the typed text fits. */

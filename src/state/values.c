@@ -41,6 +41,11 @@ static const char *scene_title(const State *state, int scene) {
 static const ValueName backends[] = {{"cpu", "CPU", NULL}, {"cuda", "CUDA", NULL}};
 static const char *const strip_titles[STRIP_COUNT] = {"camera pictures", "feature norm",
                                                       "mean depth", "dropped points"};
+static const char *const chart_titles[CHART_COUNT] = {
+    [CHART_NONE] = "panels again",      [CHART_MRC] = "misses by L2",
+    [CHART_ROOFLINE] = "bytes or FLOP", [CHART_WORKING_SET] = "which L2 holds",
+    [CHART_DTYPE] = "formats compared", [CHART_TERMS] = "fastest kernel",
+    [CHART_NETWORK] = "whole network",  [CHART_TIMELINE] = "launches in time"};
 static const char *const themes[] = {"dark", "light"};
 static const char *const channel_counts[] = {"16", "32", "64", "80", "128", "256"};
 
@@ -51,11 +56,11 @@ NAMES(compares, compare_names, COMPARE_COUNT)
 NAMES(views, state->menu.views.names, state->menu.views.count)
 NAMES(colormaps, state->menu.colormaps.names, state->menu.colormaps.count)
 NAMES(truths, truth_names, TRUTH_COUNT)
-NAMES(charts, chart_names, CHART_COUNT)
 NAMES(themes, themes, 2)
 NAMES(lessons, state->menu.lessons.names, state->menu.lessons.count)
 NAMES(slow, slow_letters, 1 + SLOW_COUNT)
 NAMES(pages, page_names, PAGE_COUNT)
+ROWS(charts, CHART_COUNT, chart_names[i], chart_titles[i])
 ROWS(undo, 1, "all", "everything")
 ROWS(strips, STRIP_COUNT, strip_names[i], strip_titles[i])
 ROWS(backends, 2, backends[i].name, backends[i].title)
