@@ -54,8 +54,7 @@ static void print_rig(const SceneModel *model, FILE *out) {
     fprintf(
         out,
         "%s\n%d cameras, features %lld x %lld, %lld depth bins, %d x %d cells of %g m, C = %lld, "
-        "%s, nearest\n%s points, %s intervals, the longest of %lld points; footprint %s, gather "
-        "traffic %s\n",
+        "%s, nearest\n%s points, %s intervals, longest %lld; footprint %s, gather %s\n",
         scene->title, scene->rig.camera_count, (long long)problem->shape.feat_w,
         (long long)problem->shape.feat_h, (long long)problem->shape.depth_bins, grid->nx, grid->ny,
         (grid->x_max_m - grid->x_min_m) / grid->nx, (long long)problem->shape.channels,
@@ -174,6 +173,8 @@ enum { FROM, IMAGE, INPUT, STRIDE, DEPTH, REACH, CELL, CHANNELS, DTYPE, FIELDS }
 /* The names are those of the options. */
 static const FormField beginnings[FIELDS] = {
     {"from", "the rig to begin with; all else starts over", RIG_NAMES, NULL, "nuscenes", ""},
+    {"image", "pixels of all images; of one: 1=1550x2048",
+     "640x480 1280x720 1600x900 1920x1080 1920x1280 2048x1550", "0123456789x=@.,", "", ""},
     {"input", "pixels of the network's input, lower rows kept",
      "352x128 512x256 640x480 704x256 768x512 960x512", "0123456789x", "", ""},
     {"stride", "pixels from one feature to the next", "4 8 16 32", "0123456789", "", ""},
