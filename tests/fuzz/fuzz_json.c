@@ -10,7 +10,7 @@ static bool is_slow(const char *text, size_t size) {
     return digits == DIGITS && memmem(text, size, "operator", strlen("operator"));
 }
 
-FUZZ_TARGET(json, 11) {
+FUZZ_TARGET(json, 12) {
     Scene scene;
     Err err = {0};
     if (is_slow((const char *)data, size))
