@@ -1,8 +1,7 @@
 #!/bin/sh
 # The command line as users and scripts meet it: exit status, one-line errors, formats.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+tap_folder
 
 tap_expect 0 '' --help
 tap_expect 0 '' --version

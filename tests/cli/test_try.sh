@@ -2,14 +2,12 @@
 # bevscope try: kernels that are right, wrong, or worse. Each ends with the right exit status and one
 # line that says why, and leaves nothing behind: no temporary folder, no process, no file.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+tap_folder
 mkdir "$folder/tmp"
 TMPDIR=$folder/tmp
 OMP_NUM_THREADS=2
 export TMPDIR OMP_NUM_THREADS
 unset CFLAGS
-cd "$folder" || exit 1
 [ -n "$CC" ] || unset CC
 command -v "${CC%% *}" >/dev/null || tap_skip_all "there is no C compiler"
 asan=no
