@@ -131,10 +131,10 @@ TAP_SUITE(origin_texts) {
     tap_ok(strstr(text, "in FP8 on canonical") && strstr(text, "scales fitted to this frame") &&
                strstr(text, "Gate B: rel L2 up to 0.08; 1e-2 is no gate"),
            "an error of a format with scales: %s", text);
-    live.accuracy[BEV_FP8].time_s = 3.2;
+    live.accuracy[BEV_FP8].time_s = live.accuracy[BEV_FP16].time_s = 3.2;
     origin_text(&state, &live, &fp8, text);
     draw();
-    tap_ok(strstr(text, "on canonical, t 3.20 s") && shows("FP8~"),
+    tap_ok(strstr(text, "on canonical, t 3.20 s") && shows("FP8~") && shows("~ of t 3.20 s"),
            "an error of another moment is marked, its moment told: %s", text);
     answer_at(ORIGIN_ERROR, NULL, text);
     tap_ok(strstr(text, "FP16") && !strstr(text, "scales"), "and of one without: %s", text);

@@ -192,8 +192,9 @@ static void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
         snprintf(note, sizeof note, "scales %s, %s%s",
                  scales_name(data->state, data->live->job.scales), source_names[accuracy->source],
                  stale);
+    bool too_long = sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w;
     sheet->origin.dtype = config->dtype;
-    area = sheet_title(sheet, area, title, note);
+    area = sheet_title(sheet, area, title, too_long && stale[0] ? stale + 2 : note);
     Table table;
     Column shown[COL_COUNT];
     memcpy(shown, columns, sizeof shown);
