@@ -8,6 +8,7 @@
 #include "src/state/rgb.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Everything that a figure borrows while it is drawn. */
 typedef struct {
@@ -353,6 +354,19 @@ static const char *latency_note(LatencyWanted latency, const TableRow *rows, int
     return NULL;
 }
 
+/* The column "recorded us" becomes "recorded", and its numbers say their unit: "238 ms", not 238482.
+ */
+static void use_unit(char *text, size_t size, const char *head) {
+    enum { WORD = 8 }; /* of "recorded" and "measured" */
+    const char *of = head ? head : text;
+    bool latency = !strncmp(of, "recorded", WORD) || !strncmp(of, "measured", WORD);
+    double us = strtod(text, NULL);
+    if (latency && !head)
+        text[WORD] = '\0';
+    else if (latency && us > 0)
+        figure_text(UNIT_US, us, text, size);
+}
+
 /* Turns the report into strings for the figure: the headings, then the cells. */
 static bool table_strings(Snapshot *snapshot, const char *note, int highlight, Err *err) {
     const Report *report = &snapshot->table;
@@ -365,6 +379,8 @@ static bool table_strings(Snapshot *snapshot, const char *note, int highlight, E
     for (int i = 0; i < (int)count; i++) {
         report_cell(report, i / columns - 1, i % columns, snapshot->table_text[i],
                     sizeof *snapshot->table_text);
+        use_unit(snapshot->table_text[i], sizeof *snapshot->table_text,
+                 i < columns ? NULL : snapshot->table_text[i % columns]);
         snapshot->table_cells[i] = snapshot->table_text[i];
     }
     snapshot->figure_table = (FigureTable){.title = "Every kernel on this problem",
