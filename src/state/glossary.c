@@ -109,8 +109,8 @@ const GlossaryRow glossary[] = {
     {"sector", "line, strip", "32 bytes, the least that a GPU's caches fetch. A line is four, 128 "
      "bytes, kept or evicted together. In steps a strip names the lane (0-9, a-v) that asks for 4 "
      "bytes: * several, . none."},
-    {"settled", "unsettled, stale, marks, measured, recorded, published", "Samples stopped "
-     "drifting. Marks of a figure: m measured here, r recorded on another machine, p published by "
+    {"settled", "unsettled, stale, marks, source, measured, recorded, published", "Samples stopped "
+     "drifting. Marks of a source: m measured here, r recorded on another machine, p published by "
      "others, ? unsettled, b beside pictures, s single launches, ~ stale."},
     {"slice", "height, nz", "One layer of cells of a grid with height, as occupancy networks have: nz "
      "slices one behind the other, cell (z * ny + y) * nx + x. Intervals are shorter there, and the "
@@ -122,6 +122,9 @@ const GlossaryRow glossary[] = {
      "Of other kernels' warps, as bevscope steps shows them: each owner's next point."},
     {"tensor core", "", "A part of a multiprocessor that multiplies small matrices. V4 uses it: "
      "the sums of 16 cells that see the same image columns are such a product."},
+    {"true objects", "in box", "Where the mass (depth times features) of known objects lands. "
+     "In box: the share in the true box and half a cell around. Off: from the hit surface to the "
+     "mass's centre, in m."},
     {"true pixels", "", "The BEV in the terminal's pixels: --pixels kitty, iterm, sixel or off."},
     {"twin", "", "The CUDA kernel that does the same as a kernel of the CPU. The model predicts "
      "it."},

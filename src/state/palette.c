@@ -1,5 +1,6 @@
 #include "src/state/palette.h"
 
+#include "src/state/glossary.h"
 #include "src/state/live_text.h"
 
 #include <ctype.h>
@@ -122,6 +123,8 @@ static void offer_values(Search *search, const State *state, const KeyRow *contr
         Candidate candidate = value_candidate(control, values[i].name, values[i].title);
         if (values[i].help)
             candidate.row.help = values[i].help;
+        if (control->action == ACTION_GLOSSARY)
+            candidate.also = glossary[i].also;
         /* Sizes are values of `config` first: here they come after the other scenes. */
         candidate.score = control->action == ACTION_SCENE && i < state->menu.preset_count;
         offer(search, &candidate);

@@ -66,11 +66,24 @@ TAP_SUITE(commands_found) {
         {"undo everything", "undo all"},
         {"sixel", "glossary true pixels"},
         {"motorway", "scene highway"},
+        {"why is V2 slow", "explain"},
+        {"source", "glossary settled"},
     };
+    static const char *const marks[] = {"published", "recorded", "measured"};
     App *app = open_app("toy");
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         const char *row = first_row(app, tasks[i].typed);
         tap_ok(!strcmp(row, tasks[i].row), "%s: %s first, is %s", tasks[i].typed, tasks[i].row, row);
+    }
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        PaletteRow rows[PALETTE_ROWS];
+        char line[PALETTE_NAME] = "";
+        palette_open(&app->state, marks[i]);
+        int count = palette_rows(&app->state, app_live(app), rows), at = 0;
+        for (; at < count && strcmp(line, "glossary settled") != 0; at++)
+            palette_script(&rows[at], line, sizeof line);
+        tap_ok(!strcmp(line, "glossary settled") && at <= 6, "%s: the glossary's word is row %d",
+               marks[i], at);
     }
     app_close(app, 1000);
 }
