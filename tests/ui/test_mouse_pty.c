@@ -77,10 +77,10 @@ static void test_moves(Pty *pty) {
     bool found = find(pty, "footprint ", 8, &x, &y);
     snprintf(report, sizeof report, "\033[<35;%d;%dM", x + 15, y + 1);
     pty_type(pty, report);
-    tap_ok(found && shows_soon(pty, "footprint: The distinct bytes", ROWS - 6),
+    tap_ok(found && shows_soon(pty, "footprint: The arrays of a", ROWS - 6),
            "what the mouse rests on is told in the log");
     pty_type(pty, "\033[<35;1;5M");
-    tap_ok(gone_soon(pty, "footprint: The distinct bytes"), "and no longer when the mouse leaves");
+    tap_ok(gone_soon(pty, "footprint: The arrays of a"), "and no longer when the mouse leaves");
     pty_read(pty, 1);
     from = pty->length;
     pty_type(pty, "\033[<35;2;5M\033[<35;3;5M\033[<35;4;5M");
