@@ -91,6 +91,33 @@ TAP_SUITE(origin_panels) {
     screen_close();
 }
 
+/* Titles of panels and heads of columns answer, too. */
+TAP_SUITE(origin_heads) {
+    Tip tip;
+    screen_open();
+    const PanelData data = {.state = &state, .live = &live};
+    begin(70, 12);
+    live.objects.known = true;
+    live.objects.now[0] = (ObjectBand){3, 0.51, 2.65};
+    cells_clear(&cells);
+    memset(&spots, 0, sizeof spots);
+    Sheet sheet = cells_sheet(&cells);
+    sheet.spots = &spots.clicks;
+    panel_draw(&sheet, (Area){0, 0, 70, 12}, &objects_panel, &data);
+    int told = 0, heads = 0;
+    for (int x = 0; x < 70; x++)
+        for (int y = 0; y < 2; y++)
+            if (cells_at(&cells, x, y)->glyph == (y ? 'x' : 'T')) { /* True objects, in box */
+                heads++;
+                told += spots_tip(&spots.clicks, x, y, &state, &live, &tip) &&
+                        strstr(tip.source, "the share in its true box");
+            }
+    tap_ok(heads == 2 && told == 2, "True objects, in box: %d of %d tell their source", told,
+           heads);
+    tap_ok(!strncmp(glossary_find("in box")->text, "Where the mass", 14), "a word of the glossary");
+    screen_close();
+}
+
 /* A recorded ratio beside a latency measured here is no ratio of that latency. */
 TAP_SUITE(origin_recorded) {
     screen_open();

@@ -223,8 +223,11 @@ static void sentence(Answer *a) {
     case ORIGIN_PIPELINE:
         return say(a, "measured %s: wall time of the newest frames, by stage.", a->place);
     case ORIGIN_OBJECTS:
-        return say(a, "computed: the grid's mass in and beside the true boxes of %s, t %.2f s.",
-                   a->scene, a->live->frame.time_s);
+        return say(
+            a,
+            "computed: of the mass of each object of %s, t %.2f s: the share in its true box, "
+            "and how far its centre is off. Means over a range.",
+            a->scene, a->live->frame.time_s);
     case ORIGIN_BITS:
         return say(a,
                    "computed: a code that you set, decoded; scales %s, those of the frame of %s.",

@@ -119,7 +119,7 @@ void sheet_figures(Sheet *sheet, Area area, Ink ink, char *line) {
 Area sheet_title(Sheet *sheet, Area area, const char *title, const char *note) {
     if (!sheet->quiet)
         sheet->back->title(sheet, area, title, note);
-    if (has_digit(title) || has_digit(note))
+    if (sheet->origin.topic != ORIGIN_NONE)
         sheet_figure(sheet, (Area){area.x, area.y, area.w, 1});
     return (Area){area.x, area.y + 1, area.w, area.h - 1};
 }
@@ -240,8 +240,11 @@ void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, i
         x += fits ? columns[i].width + gap : 0;
     }
     table->style = cell_style(INK_MUTED);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         table_cell(table, i, columns[i].title);
+        if (table_has(table, i) && columns[i].title[0] && sheet->origin.topic != ORIGIN_NONE)
+            sheet_figure(sheet, (Area){table->x[i], table->y, columns[i].width, 1});
+    }
     table->y++;
     table->style = cell_style(INK_TEXT);
 }
