@@ -491,6 +491,21 @@ static bool rsvg_reads(const uint8_t *svg, size_t length) {
     return read;
 }
 
+/* Whether each text of the page that needs no escape stands in the document. */
+static bool laid_out_in(const char *svg) {
+    char element[128];
+    size_t found = 0;
+    bool all = figure_layout(&subject.spec, &layout, NULL);
+    for (size_t i = 0; all && i < layout.count; i++)
+        if (!strpbrk(layout.texts[i].text, "<>&\"")) {
+            snprintf(element, sizeof element, ">%s</text>", layout.texts[i].text);
+            all = strstr(svg, element) != NULL;
+            found++;
+        }
+    figure_layout_free(&layout);
+    return all && found > 5;
+}
+
 static void test_svg(const Case *c) {
     uint8_t *svg = NULL, *again = NULL;
     size_t length = 0, length_again = 0;
@@ -504,6 +519,8 @@ static void test_svg(const Case *c) {
                    well_formed((char *)svg, (char *)svg + length),
                "%s: well-formed", c->name);
         tap_ok(!well_formed((char *)svg, (char *)svg + length / 2), "%s: but not by half", c->name);
+        tap_ok(strstr((char *)svg, "<title>") && laid_out_in((char *)svg),
+               "%s: it has a title, and each text as text", c->name);
         tap_ok(memmem(svg, length, "data:image/png;base64,", 22) != NULL,
                "%s: carries the grid as a picture", c->name);
         if (system("command -v rsvg-convert >/dev/null 2>&1") != 0)

@@ -102,22 +102,87 @@ static bool draw_svg(const PageSpec *page, FILE *stream, Err *err) {
     return drawn;
 }
 
+/* ---- texts of an SVG: cairo writes letters as outlines, so words are laid over them, unseen
+ * ------ */
+
+static void put_escaped(const char *text, FILE *out) {
+    for (const char *p = text; *p; p++)
+        fputs(*p == '<'   ? "&lt;"
+              : *p == '>' ? "&gt;"
+              : *p == '&' ? "&amp;"
+              : *p == '"' ? "&quot;"
+                          : (char[]){*p, '\0'},
+              out);
+}
+
+/* The title is the text in the largest letters. */
+static void put_title(const FigureLayout *layout, FILE *out) {
+    const FigureText *title = NULL;
+    for (size_t i = 0; i < layout->count; i++)
+        if (!title || layout->texts[i].h > title->h)
+            title = layout->texts[i].w > layout->texts[i].h ? &layout->texts[i] : title;
+    fputs("\n<title>", out);
+    put_escaped(title ? title->text : "", out);
+    fputs("</title>", out);
+}
+
+/* Texts that can be searched, marked and read aloud. One that is higher than wide is turned. */
+static void put_texts(const FigureLayout *layout, double scale, FILE *out) {
+    const double ascent = 0.8; /* of a box's height, about */
+    fprintf(out, "<g transform=\"scale(%g)\" font-family=\"sans-serif\" fill-opacity=\"0\">\n",
+            scale);
+    for (size_t i = 0; i < layout->count; i++) {
+        const FigureText *text = &layout->texts[i];
+        bool turned = text->h > text->w && text->text[0] && text->text[1];
+        double high = turned ? text->w : text->h, wide = turned ? text->h : text->w;
+        fprintf(out, "<text transform=\"translate(%.1f %.1f)%s\" font-size=\"%.1f\" ",
+                text->x + (turned ? ascent * high : 0),
+                text->y + (turned ? text->h : ascent * high), turned ? " rotate(-90)" : "",
+                ascent * high);
+        fprintf(out, "textLength=\"%.1f\">", wide);
+        put_escaped(text->text, out);
+        fputs("</text>\n", out);
+    }
+    fputs("</g>\n", out);
+}
+
+/* The document that cairo drew, with numbers, title and texts. False: no memory. */
+static bool put_document(char *svg, const FigureLayout *layout, double scale, FILE *out) {
+    static const char end[] = "</svg>";
+    char *root = strstr(svg, "<svg"), *body = root ? strchr(root, '>') : NULL;
+    char *last = body ? strstr(body, end) : NULL;
+    if (!last)
+        return false;
+    *last = '\0';
+    fwrite(svg, 1, (size_t)(++body - svg), out);
+    put_title(layout, out);
+    bool numbered = renumber(body, strlen(body), out);
+    put_texts(layout, scale, out);
+    fprintf(out, "%s\n", end);
+    return numbered;
+}
+
 static bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
     MemoryStream svg, out;
+    FigureLayout layout;
     *bytes = NULL;
     *length = 0;
-    if (!memory_stream_open(&svg, err))
+    if (!page_layout(page, &layout, err))
         return false;
-    bool drawn = draw_svg(page, svg.stream, err);
-    drawn = memory_stream_close(&svg, "SVG", drawn ? err : NULL) && drawn;
-    bool numbered = drawn && memory_stream_open(&out, err);
-    if (numbered && !renumber(svg.bytes, svg.length, out.stream))
-        numbered = err_set(err, ERR_FAILED, "SVG", "", "no memory for %zu bytes", svg.length);
-    if (numbered && memory_stream_close(&out, "SVG", err)) {
-        *bytes = (uint8_t *)out.bytes;
-        *length = out.length;
+    bool opened = memory_stream_open(&svg, err), drawn = opened && draw_svg(page, svg.stream, err);
+    drawn = opened && memory_stream_close(&svg, "SVG", drawn ? err : NULL) && drawn;
+    if (drawn && memory_stream_open(&out, err)) {
+        bool whole = put_document(svg.bytes, &layout, scale_of(page), out.stream) ||
+                     err_set(err, ERR_FAILED, "SVG", "", "no memory for %zu bytes", svg.length);
+        if (memory_stream_close(&out, "SVG", whole ? err : NULL) && whole) {
+            *bytes = (uint8_t *)out.bytes;
+            *length = out.length;
+        } else if (!whole)
+            free(out.bytes);
     }
-    free(svg.bytes);
+    if (opened)
+        free(svg.bytes);
+    figure_layout_free(&layout);
     return *bytes != NULL;
 }
 
