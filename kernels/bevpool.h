@@ -44,13 +44,16 @@ typedef enum {
 
 /* A row of the format table. To add a format: its name here, its row in bevpool.c, its codes in
  * codec.c; the same number in src/lib/bevpool.h, behind the last one: UINT8 moves, which linked
- * programs notice (the soname, src/lib/local.mk; library_run.c asserts it). Then what depends on
- * formats elsewhere: CPU_ALL_DTYPES (cpu/cpu.h), gate_b_limits (src/accuracy/gates.c), a case of
+ * programs notice (count up the soname in src/lib/local.mk). Then what depends on formats
+ * elsewhere: CPU_ALL_DTYPES (cpu/cpu.h), gate_b_limits (src/accuracy/gates.c), a case of
  * bev_channel_instructions (regime.c) and of with_dtype (cuda/common.cuh), an empty one for CPUs
- * only. For GPUs besides: Codec, DEPTH_OF, OUT_OF (cuda/formats.cuh), the masks in cuda/row.h;
- * for packed blocks with_dtype_or_fp4 and the places that `grep BEV_NVFP4` finds. test_gates,
- * checkbev and test_bits.c go through all rows; test_codec.c and tests/data/test_bits.sh have
- * lists of their own. Codes of another width than 8, 16 or 32 bits are packed in blocks, as NVFP4's
+ * only. For GPUs besides: Codec, DEPTH_OF, OUT_OF (cuda/formats.cuh), the masks in cuda/row.h, for
+ * packed blocks with_dtype_or_fp4. Packed blocks, on CPUs too: bev_code_bytes, bev_tensor_scale,
+ * bev_block_scale and bev_tensor_at (codec.c), fill_blocks() where their scales are no powers of
+ * two (src/accuracy/gate_exact.c), and what `grep BEV_NVFP4` finds. test_gates, checkbev and
+ * test_bits.c go through all rows; test_codec.c and tests/data/test_bits.sh have lists of their
+ * own. Screens list all formats: `make goldens`; kernels/README.md and src/accuracy/README.md do
+ * by hand. Codes of another width than 8, 16 or 32 bits are packed in blocks, as NVFP4's
  * are. `depth` and `out` are the element formats that go with features of this format: NVFP4
  * features travel with FP8 depth and output, as in the published ladder; INT8 features with UINT8
  * depth, and with an INT8 output or, as INT8_FP16, one in FP16. */
@@ -206,7 +209,8 @@ typedef struct {
 /* What a run of neighbouring threads owns. A splat is a frustum point with up to four cells, a
  * piece a share of a cell's points, a cell tile 16 cells that see the same image columns. Pieces
  * and cell tiles are replayed as V4 builds them; the others are general. A new kind of owner needs
- * code in src/cachesim/trace_owners.c, or a replay of its own beside trace_tiles.c. */
+ * code in src/cachesim/trace_owners.c, or a replay of its own beside trace_tiles.c and its branch
+ * in trace.c; its index bytes in bevpool.c; its word in src/view/panel/steps_page.c. */
 typedef enum {
     BEV_OWNS_NOTHING, /* the row has no accesses to simulate */
     BEV_OWNS_POINT,

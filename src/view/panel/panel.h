@@ -6,9 +6,12 @@
  *      like, when it is shown, how it is drawn, and where its figures come from (a topic of
  *      origin.h, a new one with its sentence in origin.c);
  *   2. its name in the list below and in that of stack.c;
- *   3. new data: a field of LiveData (src/state/live_data.h), filled in src/live;
+ *   3. new data: a field of LiveData (src/state/live_data.h), filled in src/live; of the device:
+ *      LiveDevice, in live_gpu_describe() (live_gpu.c). Sensors come from below: `sensors_unknown`
+ *      (src/run/sensors.c: NAN, else a field reads as a measured 0), NVML in
+ *      src/run/cuda/driver.c, its tests in tests/run/fake_nvml.c;
  *   4. its place in an arrangement, of src/view/term/dashboard.c, src/view/window/window_side.c, or
- *      both: at most STACK_PANELS in a stack;
+ *      both: at most STACK_PANELS in a stack (two rows of dashboard.c have as many: raise it);
  *   5. where lessons and `show` shall name it: LessonPanel and lesson_panels
  *      (src/state/lesson_pane.h), samples/lessons/README.md, print_panel() (src/ui/loop_plain.c).
  * `make goldens` draws the screens anew. tests/view/test_panels.c draws each row of stack.c with

@@ -11,19 +11,49 @@ enum { SECTOR_INDICES = 8, LOW_H = 18, FEW_H = 15, SPARE_ROWS = 1 };
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
+/* What a thread owns, or (`warp`) a warp. */
+static const char *owner_word(BevOwner owner, bool *warp) {
+    *warp = false;
+    switch (owner) {
+    case BEV_OWNS_NOTHING:
+        return "nothing";
+    case BEV_OWNS_POINT:
+        return "a point";
+    case BEV_OWNS_SPLAT:
+        return "a splat";
+    case BEV_OWNS_INTERVAL:
+        return "an interval";
+    case BEV_OWNS_CELL:
+        return "a cell";
+    case BEV_OWNS_PIECE:
+        return "a piece of a cell";
+    case BEV_OWNS_PIXEL:
+        return "a pixel";
+    case BEV_OWNS_TILE:
+        *warp = true;
+        return "steps of a tile of 16 cells";
+    case BEV_OWNS_RUN:
+        *warp = true;
+        return "32 points, sorted by pixel";
+    case BEV_OWNS_PIXEL_WARP:
+        *warp = true;
+        return "a pixel";
+    case BEV_OWNS_COLUMN:
+        *warp = true;
+        return "chunks of an image column";
+    }
+    return "";
+}
+
 static void owner_text(const Steps *steps, char *text, size_t size) {
-    static const char *const owners[] = {
-        [BEV_OWNS_NOTHING] = "nothing", [BEV_OWNS_POINT] = "a point",
-        [BEV_OWNS_SPLAT] = "a splat",   [BEV_OWNS_INTERVAL] = "an interval",
-        [BEV_OWNS_CELL] = "a cell",     [BEV_OWNS_PIECE] = "a piece of a cell",
-        [BEV_OWNS_TILE] = "16 cells"};
     const BevAccess *form = steps->form;
-    if (form->owner == BEV_OWNS_TILE)
-        snprintf(text, size, "a warp owns steps of a tile of %s", owners[form->owner]);
+    bool warp;
+    const char *word = owner_word(form->owner, &warp);
+    if (warp)
+        snprintf(text, size, "a warp owns %s", word);
     else
         snprintf(text, size, "a thread owns %d channel%s of %s%s", form->tile,
-                 form->tile == 1 ? "" : "s", owners[form->owner],
-                 form->tiles_outside ? ", tiles outside" : "");
+                 form->tile == 1 ? "" : "s", word, form->tiles_outside ? ", tiles outside" : "");
 }
 
 /* The columns of a step's instructions. */
