@@ -24,8 +24,9 @@ tap_expect 0 '' $run --for 1s --dtype fp32
 tap_run 'a table of all frames and one by minute' grep -q '^By minute:' out
 tap_run 'what the machine does not tell has a reason' grep -qE '^Clock: n/a, no cpufreq|MHz' out
 
-# --preserve-status: the status is the program's own. A shell in the background lets its children ignore SIGINT.
-timeout --preserve-status -s INT 2 env --default-signal=INT "$BEVSCOPE" $run --for 1h >out 2>err
+# The status is the program's own; one signal, not a second to the group. A shell in the background
+# lets its children ignore SIGINT.
+timeout --foreground --preserve-status -s INT 2 env --default-signal=INT "$BEVSCOPE" $run --for 1h >out 2>err
 tap_ok $? 'Ctrl-C is no failure'
 tap_run 'and the table says so' grep -qE '^SIGINT ended it after [0-9.]+ of 3600 s' out
 tap_run 'with all that was measured' grep -qE '^toy +cpu_v2 +cpu +fp16 +nearest +warm +[0-9.]+ +[0-9]+ ' out

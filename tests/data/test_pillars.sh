@@ -81,7 +81,7 @@ tap_ok $? "and goes back"
 
 # ---- refused -------------------------------------------------------------------------------------
 "$BEVSCOPE" export street.json --bare bare.npz >out
-tap_expect 2 "came without a LiDAR" info bare.npz --pillars
-tap_expect 2 "without cameras has no LiDAR" info histogram --pillars
-tap_expect 2 "skew" info street.json --pillars --skew 1
+tap_expect 2 "came without a LiDAR" info bare.npz --pillars --device cpu
+tap_expect 2 "without cameras has no LiDAR" info histogram --pillars --device cpu
+tap_expect 2 "skew" info street.json --pillars --skew 1 --device cpu
 tap_done

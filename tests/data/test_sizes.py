@@ -157,7 +157,7 @@ def test_json():
             json.dump(made, file)
 
     def said(name, *words):
-        made = run("info", "rig.json")
+        made = run("info", "rig.json", "--device", "cpu")
         ok(made.returncode == 1 and all(word in made.stderr for word in words) and made.stderr.count("\n") == 1,
            name, made.stderr)
 
