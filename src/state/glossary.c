@@ -17,7 +17,7 @@ const GlossaryRow glossary[] = {
      "Threads that add to the same address wait for each other."},
     {"baseline", "", "What speed-ups and comparisons refer to: V2 in the same format on the same "
      "device, or the selection that was pinned."},
-    {"BEV grid", "bird's-eye view, cell", "The output, a bird's-eye view: nx * ny square cells, x "
+    {"BEV grid", "bird's-eye view, cell", "The output, a bird's-eye view: nx * ny cells, x "
      "forward, y left. Cell y * nx + x holds one sum for each channel."},
     {"binds", "term, finding", "The longest term of the predicted latency: DRAM, L2, issue or chain. "
      "A finding says what a shorter one gains."},
@@ -110,8 +110,8 @@ const GlossaryRow glossary[] = {
      "bytes, kept or evicted together. In steps a strip names the lane (0-9, a-v) that asks for 4 "
      "bytes: * several, . none."},
     {"settled", "unsettled, stale, marks, source, measured, recorded, published", "Samples stopped "
-     "drifting. Marks of a source: m measured here, r recorded on another machine, p published by "
-     "others, ? unsettled, b beside pictures, s single launches, ~ stale."},
+     "drifting. Marks of a source: none measured here, m model, r recorded on another machine, p "
+     "published, ? unsettled, b beside pictures, s single launches, ~ stale."},
     {"slice", "height, nz", "One layer of cells of a grid with height, as occupancy networks have: nz "
      "slices one behind the other, cell (z * ny + y) * nx + x. Intervals are shorter there, and the "
      "output is nz times as large."},

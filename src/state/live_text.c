@@ -138,12 +138,24 @@ void ladder_note(const Ladder *ladder, char *note, size_t size) {
     }
 }
 
+bool pooled_alike(const LiveData *live) {
+    const KernelConfig *a = &live->job.config, *b = &live->job.baseline;
+    const BevKernel *by = live->stand_in;
+    return by && a->kernel != b->kernel && (a->kernel == by || b->kernel == by) &&
+           a->dtype == b->dtype && a->align == b->align && !job_inputs_differ(&live->job);
+}
+
 void comparison_text(const State *state, const LiveData *live, char *text, size_t size) {
     const LiveDifference *difference = &live->difference;
     char cells[32], moved[48] = "";
     text[0] = '\0';
     if (!difference->known)
         return;
+    if (pooled_alike(live)) {
+        snprintf(text, size, "both by %s, the other is slow: pause to compare",
+                 live->stand_in->title);
+        return;
+    }
     unit_text(UNIT_COUNT, (double)difference->cells, cells, sizeof cells);
     if (difference->moved_m > 0 && !lesson_asks(&state->lesson))
         snprintf(moved, sizeof moved, ", points at %d m moved %.2f m", LIVE_MOVED_AT_M,

@@ -1,7 +1,7 @@
 /* Figures of the live display: their units, their history, what is unknown. */
 #include "src/base/units.h"
 #include "src/cachesim/gpus.h"
-#include "src/state/live_data.h"
+#include "src/state/live_text.h"
 #include "tests/support/tap.h"
 
 #include <math.h>
@@ -77,4 +77,28 @@ TAP_SUITE(live_data_live) {
     tap_ok(gpu_of_device("NVIDIA H200") == gpu_find("h200") && !gpu_of_device("GTX 9") &&
                gpu_find("a6000")->l2_bytes == 6 * 1048576,
            "GPUs by name and by the driver's name");
+}
+
+/* ---- a comparison ------------------------------------------------------------------------------
+ */
+
+/* While a scene plays a slow kernel's side is pooled by a fast one: by the very one it is compared
+ * with, nothing is compared. */
+TAP_SUITE(live_data_comparison) {
+    static LiveData live;
+    static State state;
+    char text[96];
+    live_init(&live);
+    const BevKernel *fast = bev_kernel_find("cpu_v4"), *slow = bev_kernel_find("cpu_v2");
+    live.job.config = (KernelConfig){fast, BEV_FP32, BEV_NEAREST};
+    live.job.baseline = (KernelConfig){slow, BEV_FP32, BEV_NEAREST};
+    live.difference = (LiveDifference){.known = true};
+    comparison_text(&state, &live, text, sizeof text);
+    tap_ok(!strcmp(text, "0 cells differ"), "two kernels that pooled are compared: %s", text);
+    live.stand_in = fast;
+    comparison_text(&state, &live, text, sizeof text);
+    tap_ok(strstr(text, "both by V4") && !strstr(text, "differ"), "one that pooled both: %s", text);
+    live.job.baseline.dtype = BEV_FP16;
+    comparison_text(&state, &live, text, sizeof text);
+    tap_ok(!strcmp(text, "0 cells differ"), "two formats of one kernel are compared: %s", text);
 }

@@ -105,7 +105,7 @@ static int l2_marks(ChartData *data) {
     return count;
 }
 
-/* "V4: 0.4 MB a launch from DRAM on an RTX A6000" */
+/* "V4 reads and writes 5.4 MB of DRAM a launch on RTX A6000": of a grid most is written. */
 static void misses_finding(const ChartInput *input, char title[TEXT]) {
     const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
     char bytes[32];
@@ -116,10 +116,10 @@ static void misses_finding(const ChartInput *input, char title[TEXT]) {
     Prediction p = chart_prediction(input, predicted, input->gpu);
     unit_text(UNIT_BYTES, p.dram_read_bytes + p.dram_write_bytes, bytes, sizeof bytes);
     if (input->room == ROOM_BOX) /* beside a note */
-        snprintf(title, TEXT, "%s: %s from DRAM", predicted->title, bytes);
+        snprintf(title, TEXT, "%s: DRAM moves %s", predicted->title, bytes);
     else
-        snprintf(title, TEXT, "%s takes %s a launch from DRAM on %s", predicted->title, bytes,
-                 input->model->gpus[input->gpu].title);
+        snprintf(title, TEXT, "%s reads and writes %s of DRAM a launch on %s", predicted->title,
+                 bytes, input->model->gpus[input->gpu].title);
 }
 
 static void fill_mrc(ChartData *data) {

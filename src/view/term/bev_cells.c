@@ -210,7 +210,9 @@ static void scale_text(const DashSheet *dash, const PanelData *data, int w, char
     const BevPicture *picture = dash->picture;
     char range[96] = "", edges[96];
     const LiveDifference *difference = &data->live->difference;
-    if (picture->difference && difference->known && !difference->cells)
+    if (picture->difference && pooled_alike(data->live))
+        snprintf(range, sizeof range, "both by %s", data->live->stand_in->title);
+    else if (picture->difference && difference->known && !difference->cells)
         snprintf(range, sizeof range, "both are equal");
     else if (picture->colormap && picture->difference && !picture->range.hi)
         snprintf(range, sizeof range, "99 %% of it equal");
@@ -369,6 +371,10 @@ static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
         snprintf(text, sizeof text, "against %s", baseline);
     else if (state->compare == COMPARE_WIPE)
         snprintf(text, sizeof text, "%s | %s", baseline, config);
+    else if (state_shows_errors(state) && data->live->stand_in &&
+             data->live->job.config.kernel->direction == BEV_FORWARD)
+        snprintf(text, sizeof text, "of %s: %s is slow", data->live->stand_in->title,
+                 data->live->job.config.kernel->title);
     else if (!lesson_asks(&state->lesson))
         faults_text(data, text, sizeof text);
     area = sheet_title(sheet, area, title, text);
