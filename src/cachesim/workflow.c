@@ -29,7 +29,7 @@ typedef struct {
 static const char *const regime_texts[REGIME_COUNT] = {
     [REGIME_RESIDENT] = "stays in L2",
     [REGIME_CONTESTED] = "fits barely",
-    [REGIME_STREAMING] = "larger than L2, though most lookups may hit",
+    [REGIME_STREAMING] = "larger than L2, yet lookups may hit",
 };
 
 static void classify(const Facts *facts, Finding *step) {
