@@ -338,11 +338,24 @@ static PaletteDoes retype(State *state, const char *text) {
     return PALETTE_DRAW;
 }
 
+/* The list of a control's values, from the second where it stands at the first. */
+static PaletteDoes list_values(State *state, const LiveData *live, const KeyRow *control) {
+    PaletteRow rows[PALETTE_ROWS];
+    char text[PALETTE_NAME], now[96] = "";
+    snprintf(text, sizeof text, "%s ", control->word);
+    retype(state, text);
+    control->value(state, now, sizeof now);
+    if (palette_rows(state, live, rows) > 1 && rows[0].kind == PALETTE_VALUE &&
+        (!strcasecmp(rows[0].command.argument, now) || !strcasecmp(rows[0].title, now)))
+        state->palette.row = 1;
+    return PALETTE_DRAW;
+}
+
 /* Enter: a group opens; a control with a list shows the list; a control that takes a number waits
  * for the number, unless it has a usual one. */
-static PaletteDoes enter(State *state, const PaletteRow *row, Command *command) {
+static PaletteDoes enter(State *state, const LiveData *live, const PaletteRow *row,
+                         Command *command) {
     const KeyRow *control = &keys[row->command.action];
-    char text[PALETTE_NAME];
     if (state->palette.tries)
         return PALETTE_KEEP;
     *command = row->command;
@@ -352,8 +365,7 @@ static PaletteDoes enter(State *state, const PaletteRow *row, Command *command) 
                  control->action == ACTION_UNDO || control->action == ACTION_EXPLAIN;
     if (row->kind == PALETTE_VALUE || steps)
         return PALETTE_RUN;
-    snprintf(text, sizeof text, "%s ", control->word);
-    return retype(state, text);
+    return list_values(state, live, control);
 }
 
 static PaletteDoes try_value(const PaletteRow *row, int step, Command *command) {
@@ -395,7 +407,7 @@ PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command
     case KEYCODE_CTRL_P:
         return PALETTE_LEAVE;
     case KEYCODE_ENTER:
-        return row ? enter(state, row, command) : PALETTE_NOTHING;
+        return row ? enter(state, live, row, command) : PALETTE_NOTHING;
     case KEYCODE_LEFT:
     case KEYCODE_RIGHT:
         return row ? try_value(row, key == KEYCODE_RIGHT ? 1 : -1, command) : PALETTE_NOTHING;

@@ -187,6 +187,18 @@ TAP_SUITE(commands_pinned) {
     app_close(app, 1000);
 }
 
+/* A list of values begins behind the one that the control stands at. */
+TAP_SUITE(commands_compare) {
+    App *app = open_app("toy");
+    app_words(app, "dtype fp16", &app->err);
+    type(app, ":compare");
+    app_key(app, KEYCODE_ENTER);
+    app_key(app, KEYCODE_ENTER);
+    tap_ok(app->state.compare == COMPARE_WIPE,
+           "compare, Enter, Enter: a comparison, not off again");
+    app_close(app, 1000);
+}
+
 /* Without a number the first finding is meant. */
 TAP_SUITE(commands_explain) {
     App *app = open_app("toy");
