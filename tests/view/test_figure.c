@@ -493,16 +493,17 @@ static bool rsvg_reads(const uint8_t *svg, size_t length) {
 
 /* Whether each text of the page that needs no escape stands in the document. */
 static bool laid_out_in(const char *svg) {
+    FigureLayout texts;
     char element[128];
     size_t found = 0;
-    bool all = figure_layout(&subject.spec, &layout, NULL);
-    for (size_t i = 0; all && i < layout.count; i++)
-        if (!strpbrk(layout.texts[i].text, "<>&\"")) {
-            snprintf(element, sizeof element, ">%s</text>", layout.texts[i].text);
+    bool all = figure_layout(&subject.spec, &texts, NULL);
+    for (size_t i = 0; all && i < texts.count; i++)
+        if (!strpbrk(texts.texts[i].text, "<>&\"")) {
+            snprintf(element, sizeof element, ">%s</text>", texts.texts[i].text);
             all = strstr(svg, element) != NULL;
             found++;
         }
-    figure_layout_free(&layout);
+    figure_layout_free(&texts);
     return all && found > 5;
 }
 
