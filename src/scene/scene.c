@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -331,15 +332,16 @@ bool scene_load(const char *name_or_path, Scene *scene, Err *err) {
 
 void scene_title(const char *name, char title[128]) {
     const Preset *preset = preset_find(name);
-    Scene scene;
-    Err unread;
+    char path[PATH_MAX];
     title[0] = '\0';
     if (preset)
         snprintf(title, 128, "%d x %d features, depth step %g m, %d x %d%s%.0d cells, C = %lld",
                  preset->feat_w, preset->feat_h, preset->depth_step_m, preset->cells, preset->cells,
                  preset->slices ? " x " : "", preset->slices, (long long)preset->channels);
-    else if (scene_load(name, &scene, &unread)) {
-        memcpy(title, scene.title, 128);
-        scene_free(&scene);
+    else if (sample_path(name, path, NULL)) {
+        json_t *root = json_load_file(path, 0, NULL);
+        const char *text = json_string_value(json_object_get(root, "title"));
+        snprintf(title, 128, "%s", text ? text : "");
+        json_decref(root);
     }
 }
