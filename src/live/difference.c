@@ -32,7 +32,8 @@ void inputs_difference(const FrameInputs *inputs, LiveDifference *difference) {
     *difference = (LiveDifference){.known = theirs != NULL, .moved_m = NAN};
     if (!theirs)
         return;
-    difference->cells = cells_that_differ(ours, theirs);
+    difference->alike = ours == theirs;
+    difference->cells = difference->alike ? 0 : cells_that_differ(ours, theirs);
     const Rig *a = &ours->map->rig, *b = &theirs->map->rig;
     for (int i = 0; inputs->scene->scene.has_rig && i < a->camera_count && i < b->camera_count; i++)
         difference->moved_m = fmax(difference->moved_m, moved_m(a, b, i));

@@ -184,6 +184,7 @@ enum { LIVE_LARGE_BYTES = 48 << 20, LIVE_BUDGET_MB = 600 };
 /* What differs between the two sides of a comparison. */
 typedef struct {
     bool known;     /* a comparison is on */
+    bool alike;     /* one and the same grid is on both sides */
     int64_t cells;  /* whose values differ in any channel */
     double moved_m; /* seen from above, how far calibration has moved a point LIVE_MOVED_AT_M in
                        front of a camera, of the camera that it moved most; NaN: no rig */

@@ -139,10 +139,7 @@ void ladder_note(const Ladder *ladder, char *note, size_t size) {
 }
 
 bool pooled_alike(const LiveData *live) {
-    const KernelConfig *a = &live->job.config, *b = &live->job.baseline;
-    const BevKernel *by = live->stand_in;
-    return by && a->kernel != b->kernel && (a->kernel == by || b->kernel == by) &&
-           a->dtype == b->dtype && a->align == b->align && !job_inputs_differ(&live->job);
+    return live->stand_in && live->difference.alike;
 }
 
 void comparison_text(const State *state, const LiveData *live, char *text, size_t size) {

@@ -45,8 +45,8 @@ void ladder_note(const Ladder *ladder, char *note, size_t size);
 
 /* ---- a comparison ---------------------------------------------------------------------------- */
 
-/* Whether one kernel pooled both sides of a comparison of two kernels, as the other one is too slow
- * for a live picture: then nothing is compared, which screens must say. */
+/* Whether a stand-in's grid is both sides of a comparison of two kernels: then nothing is compared,
+ * which screens must say. */
 bool pooled_alike(const LiveData *live);
 
 /* "14,310 cells differ, points at 40 m moved 0.70 m"; "": nothing is compared. */
