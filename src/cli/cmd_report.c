@@ -1,6 +1,7 @@
 /* bevscope report: one self-contained page about a scene, with its pictures and tables, the machine
  * and the command lines. */
 #include "kernels/clean.h"
+#include "src/base/markup.h"
 #include "src/base/progress.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
@@ -45,7 +46,7 @@ static void put_head(const Page *page) {
     for (int g = 0; g < page->chosen.count && problem->direction == BEV_FORWARD; g++) {
         const Gpu *gpu = &page->chosen.gpus[g];
         fprintf(out, "<li>V3 on ");
-        html_text(out, gpu->title);
+        markup_text(out, gpu->title);
         fprintf(out, " takes %s</li>\n", scene_model_v3_choice(&page->model, gpu).why);
         char v4[160];
         scene_model_v4_choice(&page->model, gpu, v4, sizeof v4);
@@ -122,7 +123,7 @@ static void put_small_l2(Page *page) {
         return;
     }
     fputs("A part of the L2 set aside and filled with lines that nobody uses. ", page->out);
-    html_text(page->out, verdict);
+    markup_text(page->out, verdict);
     fputs("</p>\n", page->out);
     put_table(page, &report, "l2_carveout_mib");
 }
@@ -211,11 +212,11 @@ static void put_command(const Page *page, const char *words, bool drawn) {
                  {"gpu-file", options->gpu_file},
                  {"theme", drawn ? options->theme : NULL}};
     fprintf(page->out, "<li><code>bevscope %s ", words);
-    html_text(page->out, page->model.scene);
+    markup_text(page->out, page->model.scene);
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (given[i].value) {
             fprintf(page->out, " --%s ", given[i].name);
-            html_text(page->out, given[i].value);
+            markup_text(page->out, given[i].value);
         }
     if (options->l2_mb > 0)
         fprintf(page->out, " --l2-mb %g", options->l2_mb);
@@ -241,15 +242,15 @@ static void put_machine(const Page *page) {
     machine_read(&machine);
     fputs("<h2>How this page was made</h2>\n<p class=\"muted\">", out);
     fprintf(out, "bevscope %s, %s, on ", machine.version, machine.date);
-    html_text(out, machine.cpu);
+    markup_text(out, machine.cpu);
     fputs(", ", out);
-    html_text(out, machine.system);
+    markup_text(out, machine.system);
     fputs("; GPU: ", out);
-    html_text(out, machine.gpu[0] ? machine.gpu : "none");
+    markup_text(out, machine.gpu[0] ? machine.gpu : "none");
     fputs(".</p>\n<ul>\n", out);
     put_command(page, "report", true);
     fputs(page->options->quick ? " --quick -o " : " -o ", out);
-    html_text(out, page->options->output);
+    markup_text(out, page->options->output);
     fputs("</code></li>\n", out);
     put_command(page, "regime", false);
     fputs("</code></li>\n", out);

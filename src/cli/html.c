@@ -1,7 +1,7 @@
 #include "src/cli/report.h"
 
-#include "kernels/clean.h"
 #include "src/base/data.h"
+#include "src/base/markup.h"
 #include "src/view/draw/color.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ void html_begin(FILE *out, const char *title, FigureTheme number) {
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width\">\n<title>",
           out);
-    html_text(out, title);
+    markup_text(out, title);
     fputs("</title>\n<style>:root{", out);
     put_color(out, "page", theme->page);
     put_color(out, "text", theme->text);
@@ -39,7 +39,7 @@ void html_begin(FILE *out, const char *title, FigureTheme number) {
     put_color(out, "rule", theme->rule);
     put_color(out, "tint", theme->tint);
     fprintf(out, "}%s</style></head><body>\n<h1>", style);
-    html_text(out, title);
+    markup_text(out, title);
     fputs("</h1>\n", out);
 }
 
@@ -47,24 +47,9 @@ void html_end(FILE *out) {
     fputs("</body></html>\n", out);
 }
 
-void html_text(FILE *out, const char *text) {
-    static const char special[] = "<>&\"";
-    static const char *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;"};
-    while (*text) {
-        bool shown;
-        size_t length = clean_character(text, &shown);
-        const char *at = strchr(special, *text);
-        if (at)
-            fputs(entities[at - special], out);
-        else
-            fwrite(shown ? text : "?", 1, shown ? length : 1, out);
-        text += length;
-    }
-}
-
 void html_image(FILE *out, const char *alternative, const uint8_t *png, size_t length) {
     fputs("<figure><img alt=\"", out);
-    html_text(out, alternative);
+    markup_text(out, alternative);
     fputs("\" src=\"data:image/png;base64,", out);
     data_base64(out, png, length);
     fputs("\"></figure>\n", out);
@@ -89,7 +74,7 @@ static void put_row(FILE *out, const Report *report, int row, int group) {
         if (report_shows(report, column)) {
             report_cell(report, row, column, text, sizeof text);
             fprintf(out, "<%s%s>", tag, report_is_text(report, column) ? " class=\"word\"" : "");
-            html_text(out, text);
+            markup_text(out, text);
             fprintf(out, "</%s>", tag);
         }
     fputs("</tr>\n", out);
@@ -101,7 +86,7 @@ void html_table(FILE *out, const Report *report, const char *group) {
     report_folded(report, folded, sizeof folded);
     if (folded[0]) {
         fputs("<p class=\"muted\">In every row: ", out);
-        html_text(out, folded);
+        markup_text(out, folded);
         fputs(".</p>\n", out);
     }
     fputs("<div class=\"wide\"><table>\n", out);

@@ -135,9 +135,6 @@ json_t *output_this_machine(void);
 void html_begin(FILE *out, const char *title, FigureTheme theme);
 void html_end(FILE *out);
 
-/* Any text, cleaned (clean.h) and escaped. */
-void html_text(FILE *out, const char *text);
-
 /* A PNG inside the page. */
 void html_image(FILE *out, const char *alternative, const uint8_t *png, size_t length);
 

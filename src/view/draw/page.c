@@ -1,5 +1,6 @@
 #include "src/view/draw/page.h"
 
+#include "src/base/markup.h"
 #include "src/base/memory_stream.h"
 
 #include <cairo-svg.h>
@@ -105,16 +106,6 @@ static bool draw_svg(const PageSpec *page, FILE *stream, Err *err) {
 /* ---- texts of an SVG: cairo writes letters as outlines, so words are laid over them, unseen
  * ------ */
 
-static void put_escaped(const char *text, FILE *out) {
-    for (const char *p = text; *p; p++)
-        fputs(*p == '<'   ? "&lt;"
-              : *p == '>' ? "&gt;"
-              : *p == '&' ? "&amp;"
-              : *p == '"' ? "&quot;"
-                          : (char[]){*p, '\0'},
-              out);
-}
-
 /* The title is the text in the largest letters. */
 static void put_title(const FigureLayout *layout, FILE *out) {
     const FigureText *title = NULL;
@@ -122,7 +113,7 @@ static void put_title(const FigureLayout *layout, FILE *out) {
         if (!title || layout->texts[i].h > title->h)
             title = layout->texts[i].w > layout->texts[i].h ? &layout->texts[i] : title;
     fputs("\n<title>", out);
-    put_escaped(title ? title->text : "", out);
+    markup_text(out, title ? title->text : "");
     fputs("</title>", out);
 }
 
@@ -140,7 +131,7 @@ static void put_texts(const FigureLayout *layout, double scale, FILE *out) {
                 text->y + (turned ? text->h : ascent * high), turned ? " rotate(-90)" : "",
                 ascent * high);
         fprintf(out, "textLength=\"%.1f\">", wide);
-        put_escaped(text->text, out);
+        markup_text(out, text->text);
         fputs("</text>\n", out);
     }
     fputs("</g>\n", out);

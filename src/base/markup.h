@@ -1,0 +1,7 @@
+/* Text inside HTML and SVG. */
+#pragma once
+
+#include <stdio.h>
+
+/* Any text, cleaned (clean.h) and escaped. */
+void markup_text(FILE *out, const char *text);
