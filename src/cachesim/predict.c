@@ -189,11 +189,16 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     return p;
 }
 
-void predict_combine(Prediction *p) {
-    p->binding = (LatencyTerm)0;
+LatencyTerm predict_binding(const Prediction *p) {
+    int binding = 0;
     for (int part = 0; part < TERM_COUNT; part++)
-        if (p->term_us[part] > p->term_us[p->binding])
-            p->binding = (LatencyTerm)part;
+        if (p->term_us[part] > p->term_us[binding])
+            binding = part;
+    return (LatencyTerm)binding;
+}
+
+void predict_combine(Prediction *p) {
+    p->binding = predict_binding(p);
     p->latency_us = predict_with_chain(p, 1);
 }
 

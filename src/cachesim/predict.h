@@ -119,5 +119,8 @@ double predict_load_cycles(const Gpu *gpu);
 double predict_write_us(const Gpu *gpu, double bytes);
 extern const double predict_launch_us;
 
+/* The longest term. */
+LatencyTerm predict_binding(const Prediction *prediction);
+
 /* After a term was set: what binds, and the latency. */
 void predict_combine(Prediction *prediction);

@@ -214,8 +214,6 @@ Prediction predict_view(const BevKernel *kernel, const BevProblem *problem, cons
         all.launch_us += one.launch_us;
         all.latency_us += one.latency_us;
     }
-    for (int term = 0; term < TERM_COUNT; term++)
-        if (all.term_us[term] > all.term_us[all.binding])
-            all.binding = (LatencyTerm)term;
+    all.binding = predict_binding(&all);
     return all;
 }

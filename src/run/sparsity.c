@@ -1,6 +1,7 @@
 #include "src/run/sparsity.h"
 
 #include "src/base/clock.h"
+#include "src/base/units.h"
 #include "src/run/recorded.h"
 #include "src/run/session.h"
 
@@ -113,11 +114,6 @@ static bool measure_level(const Workload *workload, const BevProblem *problem, i
     return true;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 bool sparsity_measure(Workload *workload, BevDtype dtype, BevAlign align, Sparsity *sparsity,
                       Err *err) {
     HostProblem problem;
@@ -131,7 +127,7 @@ bool sparsity_measure(Workload *workload, BevDtype dtype, BevAlign align, Sparsi
     problem_free(&problem);
     if (!ok)
         return false;
-    qsort(all_us, SPARSITY_LEVELS * TURNS, sizeof *all_us, ascending);
+    sort_ascending(all_us, SPARSITY_LEVELS * TURNS);
     for (int i = 0; i < SPARSITY_LEVELS; i++) {
         sparsity->inside[i] /= all_us[0];
         sparsity->compact[i] /= all_us[0];

@@ -136,12 +136,16 @@ __attribute__((format(printf, 1, 2))) static inline void check_golden(const char
     free(want);
 }
 
-/* A control and what it changed: a log of one complete line. */
-static inline void finish_log(void) {
-    use(&state, "dtype fp8");
+/* Controls and what they changed, a latency that was so many us: a complete line of the log. */
+static inline void finish_log_of(const char *words, double before_us) {
+    use(&state, words);
     Headline headline = live_headline(&live);
     state.log.lines[0].before = headline;
-    state.log.lines[0].before.latency_us.value = 12.6;
+    state.log.lines[0].before.latency_us.value = before_us;
     headline.serial = state.job.serial;
     state_step(&state, &(Event){.kind = EVENT_FRAME, .headline = &headline});
+}
+
+static inline void finish_log(void) {
+    finish_log_of("dtype fp8", 12.6);
 }

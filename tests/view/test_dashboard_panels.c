@@ -399,12 +399,7 @@ TAP_SUITE(dashboard_log) {
     screen_open();
     begin(80, 24);
     finish_log();
-    use(&state, "temperature 2; repair");
-    Headline after = live_headline(&live);
-    state.log.lines[0].before = after;
-    state.log.lines[0].before.latency_us.value = 22.1;
-    after.serial = state.job.serial;
-    state_step(&state, &(Event){.kind = EVENT_FRAME, .headline = &after});
+    finish_log_of("temperature 2; repair", 22.1);
     draw();
     tap_ok(shows("cameras and depth repaired: latency 22.1 to 11.0") && !shows("\u2026"),
            "the log: %s", state.log.lines[0].text);
