@@ -215,10 +215,11 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
           "formula. Sums read: an atomic addition reads 4 bytes.\n\n",
           out);
     print(&traffic, out);
-    fputs("\nPrediction (model; recorded and published beside it where known; L2 warm, cold where "
-          "it says so). Regime: the footprint against L2. L2 hits: of all lookups, most of which "
-          "read again what is in L2.",
-          out);
+    fputs(
+        "\nPrediction (model; recorded and published beside it where known; L2 warm, cold where "
+        "it says so). Regime: the footprint against L2. L2 hits: of all lookups, most of which "
+        "read again what is in L2. DRAM: what misses, and the output as far as L2 writes it back.",
+        out);
     for (int i = 0; i < regime->model_count; i++)
         fputs(scene_model_sampling(&regime->models[i]), out);
     fputs("\n\n", out);

@@ -96,7 +96,7 @@ static void add_gpu(Report *report, const SceneModel *model, const Gpu *gpu, con
     report_add(report, "model_us", "model us", 3, cell_real(kernel ? best.latency_us : NAN));
     report_add(report, "binds", "binds", 0, cell_text(kernel ? term_names[best.binding] : NULL));
     static char over[48]; /* lives as long as the report; the row, as three are called V2 */
-    snprintf(over, sizeof over, "over row %s", model_row(bev_baseline(BEV_CPU, BEV_FORWARD))->name);
+    snprintf(over, sizeof over, "over %s", model_row(bev_baseline(BEV_CPU, BEV_FORWARD))->name);
     report_add(report, "over_v2", over, 3, cell_real(v2_us / best.latency_us));
 }
 
@@ -264,7 +264,8 @@ static char *answer_lines(const RigForm *form, const char *line, const SceneMode
     Err err;
     if (!memory_stream_open(&text, &err))
         return NULL;
-    fprintf(text.stream, "%s%s\n", line, so_far ? "   (fastest so far)" : "");
+    fprintf(text.stream, "%s%s\n", line,
+            so_far ? "   (other kernels are being simulated: the fastest so far)" : "");
     if (!model) {
         char why[sizeof *refused];
         err_line(refused, why, sizeof why);

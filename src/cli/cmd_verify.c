@@ -332,7 +332,8 @@ static bool print_verified(const Options *options, Verified *verified, bool many
                              report_json(&classes), "moments", report_json(&verified->moments));
     static const char gate_b[] =
         "\nGate B holds rel L2 to limit B, which right kernels keep in that format. atol 1e-2, the "
-        "published tolerance of max abs, is no gate: formats of few bits break it.\n";
+        "published tolerance, is an absolute bound on max abs and no gate: formats of few bits "
+        "break it.\n";
     const OutputTable tables[] = {{.report = &report},
                                   {.above = gate_b},
                                   {"\nBy scene and class, over all moments:\n\n", &classes, NULL}};

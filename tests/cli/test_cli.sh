@@ -66,7 +66,7 @@ done <<'REFUSED'
 2~did you mean intersection~info intersektion --device cpu
 REFUSED
 if "$BEVSCOPE" --version | grep -q 'CUDA kernels: yes'; then
-    tap_expect 4 'does not run on the CPU .on the CPU: cpu_race' bench toy --device cpu --kernel race
+    tap_expect 4 'does not run on the CPU .on the CPU: cpu_race; RACE takes the one that runs.$' bench toy --device cpu --kernel race
 else
     tap_expect 4 'needs a build with CUDA .on the CPU: cpu_race' bench toy --device cpu --kernel race
 fi
@@ -108,7 +108,7 @@ grep -q '^toy *cpu_race .* fail *fail *fail .* to fail' "$folder/out" &&
     grep -q '^1 passed, 1 failed, 0 skipped' "$folder/err" &&
     grep -q '1 of 2 selections fail a gate, 1 as expected' "$folder/err"
 tap_ok $? 'verify: a kernel that is wrong on purpose fails all gates, as expected'
-grep -q 'atol 1e-2, the published .* is no gate' "$folder/out"
+grep -q 'atol 1e-2, the published tolerance, is an absolute .* no gate' "$folder/out"
 tap_ok $? 'verify: atol 1e-2 is no gate, and what gate B is'
 tap_expect 0 '' verify toy -k all -d fp16 -a nearest --device cpu
 ! grep -qE 'race|expected' "$folder/out"

@@ -156,7 +156,7 @@ TAP_SUITE(origin_texts) {
     const Origin fp8 = {ORIGIN_ERROR, NULL, BEV_FP8};
     origin_text(&state, &live, &fp8, text);
     tap_ok(strstr(text, "in FP8 on canonical") && strstr(text, "scales fitted to this frame") &&
-               strstr(text, "Gate B: rel L2 up to 0.08; 1e-2 is no gate"),
+               strstr(text, "Gate B: rel L2 up to 0.08; the absolute 1e-2 is no gate"),
            "an error of a format with scales: %s", text);
     live.accuracy[BEV_FP8].time_s = live.accuracy[BEV_FP16].time_s = 3.2;
     origin_text(&state, &live, &fp8, text);

@@ -177,12 +177,15 @@ static int visible_rows(const Ladder *ladder, const PanelData *data, int room,
     return rows;
 }
 
-static void draw_title(Sheet *sheet, Area *area, const PanelData *data, const Ladder *ladder) {
-    char note[96], title[96];
+static void draw_title(Sheet *sheet, Area *area, const PanelData *data, const Ladder *ladder,
+                       int rows) {
+    char note[96], title[96], part[32] = "";
     ladder_note(ladder, note, sizeof note);
     const KernelConfig *config = &data->state->job.config;
-    snprintf(title, sizeof title, "Kernels, %s %s%s", bev_dtypes[config->dtype].title,
-             bev_aligns[config->align].name, kernel_way(config->kernel));
+    if (rows < ladder->count)
+        snprintf(part, sizeof part, ", %d of %d", rows, ladder->count);
+    snprintf(title, sizeof title, "Kernels, %s %s%s%s", bev_dtypes[config->dtype].title,
+             bev_aligns[config->align].name, kernel_way(config->kernel), part);
     /* Where the note is too long, "measured" is left out: the marks need their explanations
      * more. */
     const char *marks = strchr(note, ',');
@@ -192,7 +195,9 @@ static void draw_title(Sheet *sheet, Area *area, const PanelData *data, const La
 
 static void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
     Ladder ladder = ladder_of(data->state, data->live);
-    draw_title(sheet, &area, data, &ladder);
+    enum { HEADS = 2 }; /* rows of the title and of the columns' names */
+    int shown[LIVE_MAX_KERNELS], rows = visible_rows(&ladder, data, area.h - HEADS, shown);
+    draw_title(sheet, &area, data, &ladder, rows);
     if (!ladder.count) {
         sheet_line(sheet, area, cell_style(INK_MUTED), "n/a");
         return;
@@ -208,7 +213,6 @@ static void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
         wanted[COL_SPEEDUP].rank = 2;
     }
     table_begin(&table, sheet, area, wanted, COL_COUNT);
-    int shown[LIVE_MAX_KERNELS], rows = visible_rows(&ladder, data, area.h - 1, shown);
     for (int i = 0; i < rows; i++)
         draw_row(&table, area, data, &ladder, shown[i]);
 }

@@ -132,7 +132,7 @@ static void error(Answer *answer) {
     else
         say(answer,
             "%s %s%s. %s of %s in %s on %s%s%s, against FP64 over the original inputs%s. Gate B: "
-            "rel L2 up to %g; 1e-2 is no gate.",
+            "rel L2 up to %g; the absolute 1e-2 is no gate.",
             source_names[accuracy->source], answer->place,
             accuracy->stale ? ", before the last change" : "",
             accuracy->output ? accuracy->output : "The grid", answer->kernel->title, format->title,
