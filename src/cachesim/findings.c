@@ -65,13 +65,19 @@ static bool waits_for_interval(const BevKernel *kernel) {
     return owner == BEV_OWNS_INTERVAL || owner == BEV_OWNS_CELL;
 }
 
+/* L2 holds what is read, but not the output beside it, and writes that back. */
+static bool mostly_written(const Prediction *prediction) {
+    return prediction->dram_read_bytes < 0.1 * prediction->dram_write_bytes;
+}
+
 static const char *remedy(const Facts *facts) {
     switch (facts->prediction->binding) {
     case TERM_CHAIN:
         return waits_for_interval(facts->kernel->kernel) ? "cutting the longest interval"
                                                          : "a shorter chain of steps";
     case TERM_DRAM:
-        return "keeping the working set in L2";
+        return mostly_written(facts->prediction) ? "an output that stays in L2"
+                                                 : "keeping the working set in L2";
     case TERM_L2:
         return "asking L2 for fewer bytes";
     default:
@@ -83,13 +89,14 @@ static void term_evidence(const Facts *facts, LatencyTerm next, char *text, size
     const Prediction *p = facts->prediction;
     const IntervalLengths *lengths = facts->lengths;
     double l2_bytes = model_gpu(facts->model, facts->gpu, facts->edit).l2_bytes;
-    double mb = (p->dram_read_bytes + p->dram_write_bytes) * 1e-6;
     char more[96] = "";
     if (p->binding == TERM_CHAIN && lengths->longest && waits_for_interval(facts->kernel->kernel))
         snprintf(more, sizeof more, "longest interval %lld points, median %lld (counted); ",
                  (long long)lengths->longest, (long long)lengths->median);
     else if (p->binding == TERM_DRAM)
-        snprintf(more, sizeof more, "DRAM %.1f MB, footprint %.0f %% of L2 (model); ", mb,
+        snprintf(more, sizeof more,
+                 "DRAM reads %.1f MB, writes %.1f; footprint %.0f %% of L2 (model); ",
+                 p->dram_read_bytes * 1e-6, p->dram_write_bytes * 1e-6,
                  100 * bev_footprint_total(facts->model->footprint) / l2_bytes);
     else if (p->binding == TERM_L2)
         snprintf(more, sizeof more, "%.2f million sectors at L2 (model); ",
@@ -103,8 +110,9 @@ static void binding_term(const Facts *facts, Findings *findings) {
         [TERM_DRAM] = 5, [TERM_L2] = 5, [TERM_ISSUE] = 7, [TERM_CHAIN] = 3};
     const Prediction *p = facts->prediction;
     LatencyTerm next = next_term(p);
+    bool binds = gain_with(p, p->binding, p->term_us[next]) >= LEAST_GAIN; /* more than others */
     Finding *finding =
-        add(findings, gain_with(p, p->binding, p->term_us[next]), lessons[p->binding]);
+        binds ? add(findings, gain_with(p, p->binding, 0), lessons[p->binding]) : NULL;
     char own[24], all[24];
     if (!finding)
         return;

@@ -18,7 +18,7 @@ static const double LEAST_BYTES = 1e6, LEAST_SHARE = 0.01;
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 static AgreementRow row_of(const Profile *profile, const Gpu *gpu, const RecordedRow *counted,
-                           const char *scene) {
+                           const char *scene, const char *date, double recorded_us) {
     Prediction model = predict(profile, gpu, true);
     return (AgreementRow){
         .scene = scene,
@@ -30,17 +30,22 @@ static AgreementRow row_of(const Profile *profile, const Gpu *gpu, const Recorde
         .dram_counted = counters_dram_bytes(&counted->counters),
         .least = fmax(LEAST_BYTES, LEAST_SHARE * SECTOR * profile->counts.l2_sectors),
         .us_model = model.latency_us,
-        .us_recorded = counted->median_us,
+        .us_recorded = recorded_us,
+        .counted_on = date,
     };
 }
 
-static void add_recording(Agreement *agreement, const SceneModel *model, const Recording *recording,
-                          const Gpu *gpu) {
+/* The latency is the one that regime and bench show; where only counters were recorded, theirs. */
+static void add_recording(Agreement *agreement, const SceneModel *model, const ChosenGpus *chosen,
+                          const Recording *recording, const Gpu *gpu) {
     for (int i = 0; i < recording->counted_count && agreement->count < AGREEMENT_ROWS; i++) {
         const RecordedRow *row = &recording->counted[i];
         const Profile *profile = scene_model_profile(model, row->kernel);
-        if (profile && scene_model_is(model, row->scene, row->dtype, row->align))
-            agreement->rows[agreement->count++] = row_of(profile, gpu, row, model->scene);
+        if (!profile || !scene_model_is(model, row->scene, row->dtype, row->align))
+            continue;
+        double us = chosen_recorded_us(chosen, gpu, model, row->kernel, NULL);
+        agreement->rows[agreement->count++] = row_of(
+            profile, gpu, row, model->scene, recording->date, isnan(us) ? row->median_us : us);
     }
 }
 
@@ -48,7 +53,8 @@ void agreement_add(Agreement *agreement, const SceneModel *model, const ChosenGp
     for (int g = 0; g < chosen->count; g++)
         for (int i = 0; i < chosen->recorded.count; i++)
             if (chosen_recorded_on(&chosen->recorded.recordings[i], &chosen->gpus[g]))
-                add_recording(agreement, model, &chosen->recorded.recordings[i], &chosen->gpus[g]);
+                add_recording(agreement, model, chosen, &chosen->recorded.recordings[i],
+                              &chosen->gpus[g]);
 }
 
 /* ---- near enough? --------------------------------------------------------------------------- */
@@ -100,6 +106,7 @@ void agreement_report(const Agreement *agreement, Report *report) {
         report_add(report, "predicted_us", "us, model", 3, cell_real(row->us_model));
         report_add(report, "recorded_us", "recorded", 3, cell_real(row->us_recorded));
         report_add(report, "latency_off_percent", "us off, %", 2, cell_real(us_off));
+        report_add(report, "counted_on", "counted on", 0, cell_text(row->counted_on));
         report_add(report, "beyond", "beyond the aim", 0, cell_text(beyond_names[beyond(row)]));
     }
 }
@@ -178,8 +185,8 @@ static bool print_agreement(const Options *options, const Agreement *agreement, 
     agreement_verdict(agreement, verdict, sizeof verdict);
     snprintf(below, sizeof below, "\n%s\n", verdict);
     const OutputTable parts[] = {
-        {"The model beside recorded hardware counters and latencies, FP16, L2 warm; off: model - "
-         "counted\n\n",
+        {"The model beside recorded hardware counters and the latest recorded latencies, FP16, L2 "
+         "warm; off: model - counted\n\n",
          &table, NULL},
         {.above = below}};
     bool ok = output_tables(options, parts, 2, json_pack("{ss}", "verdict", verdict), err);

@@ -196,8 +196,11 @@ static bool print_small_l2(const Regime *regime, const SceneModel *model, Report
 }
 
 static void print_findings(const Regime *regime, FILE *out) {
-    fprintf(out, "\nFindings (model, L2 warm; gains are estimated, each by itself)%s\n\n",
-            regime->options->kernel ? "" : "; with --kernel all of a kernel and their evidence");
+    fprintf(
+        out,
+        "\nFindings (model, L2 warm; what would be gained without that alone, all else as it is)%s"
+        "\n\n",
+        regime->options->kernel ? "" : "; with --kernel all of a kernel and their evidence");
     for (int i = 0; i < regime->model_count; i++)
         findings_print(&regime->models[i], &regime->chosen, regime->options->kernel != NULL, out);
 }
@@ -211,13 +214,16 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         print_head(regime, &regime->models[i], out);
     }
     findings_first(regime->models, regime->model_count, &regime->chosen, out);
-    fputs("\nTraffic that the kernels ask for: counted along their access traces, and by "
-          "formula. Sums read: an atomic addition reads 4 bytes.\n\n",
-          out);
+    fputs(
+        "\nTraffic that the kernels ask for: counted along their access traces, and by "
+        "formula. Longest chain: the points, of V4 the steps, that one owner goes through in turn. "
+        "Sums read: an atomic addition reads 4 bytes.\n\n",
+        out);
     print(&traffic, out);
     fputs(
         "\nPrediction (model; recorded and published beside it where known; L2 warm, cold where "
-        "it says so). Regime: the footprint against L2. L2 hits: of all lookups, most of which "
+        "it says so). Published: other maps, through TensorRT: no test of the model. Regime: the "
+        "footprint against L2, whichever kernel reads it. L2 hits: of all lookups, most of which "
         "read again what is in L2. DRAM: what misses, and the output as far as L2 writes it back.",
         out);
     for (int i = 0; i < regime->model_count; i++)

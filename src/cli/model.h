@@ -171,6 +171,7 @@ typedef struct {
     double dram_model, dram_counted; /* bytes */
     double least;                    /* bytes; below it, DRAM traffic counts as none */
     double us_model, us_recorded;
+    const char *counted_on; /* the date of the counters; borrowed */
 } AgreementRow;
 
 typedef struct {
@@ -179,7 +180,7 @@ typedef struct {
 } Agreement;
 
 /* Adds what was counted of the model's kernels on the chosen GPUs. V3 is one of two forms and is
- * added under the name of its form only. Borrows the scene's name and the GPUs. */
+ * added under the name of its form only. Borrows the scene's name, the GPUs and the dates. */
 void agreement_add(Agreement *agreement, const SceneModel *model, const ChosenGpus *chosen);
 
 /* Adds the rows to a table. Its last column names the figures that do not agree. */

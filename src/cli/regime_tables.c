@@ -23,7 +23,7 @@ static void add_problem(Report *report, const BevProblem *problem, const TraceCo
     report_add(report, "channels", NULL, 0, cell_int(problem->shape.channels));
     report_add(report, "points", NULL, 0, cell_int(problem->map.points));
     report_add(report, "intervals", NULL, 0, cell_int(problem->map.intervals));
-    report_add(report, "longest_interval", "longest interval", 0, cell_int(counts->longest));
+    report_add(report, "longest_interval", "longest chain", 0, cell_int(counts->longest));
     report_add(report, "footprint_mb", NULL, 4, cell_mb(footprint));
     report_add(report, "gather_traffic_mb", NULL, 4, cell_mb(bev_traffic_total(gather)));
 }

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+/* The middle half of the ratios lies within this factor; else their median is no result yet. */
+static const double MIDDLE = 1.25;
+
 void pairs_add(Pairs *pairs, bool is_baseline, double us) {
     if (!(pairs->half_us > 0) || pairs->half_is_baseline == is_baseline) {
         pairs->half_us = us;
@@ -24,6 +27,7 @@ bool pairs_fill(const Pairs *pairs, LiveSpeedup *speedup) {
     memcpy(sorted, pairs->ratios, (size_t)count * sizeof *sorted);
     sort_ascending(sorted, count);
     speedup->ratio = reading((sorted[(count - 1) / 2] + sorted[count / 2]) / 2, SOURCE_MEASURED);
+    speedup->ratio.doubtful = sorted[count - 1 - count / 4] > MIDDLE * sorted[count / 4];
     speedup->least = sorted[0];
     speedup->most = sorted[count - 1];
     return true;

@@ -59,6 +59,7 @@ static void tell_scene(void) {
     facts.ny = scene.shape.ny;
     facts.channels = scene.channels;
     facts.has_rig = scene.has_rig;
+    facts.grid = scene.rig.grid;
     facts.has_world = scene.has_world;
     facts.camera_count = scene.has_rig ? scene.rig.camera_count : 0;
     scene_free(&scene);

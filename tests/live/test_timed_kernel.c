@@ -175,13 +175,20 @@ TAP_SUITE(timed_kernel_pairs) {
     pairs_add(&pairs, true, 40);
     pairs_add(&pairs, false, 10);
     tap_ok(pairs_fill(&pairs, &speedup) && fabs(speedup.ratio.value - 3.2) < 1e-9 &&
-               speedup.least == 3 && speedup.most == 4 && speedup.pairs == 5,
+               speedup.least == 3 && speedup.most == 4 && speedup.pairs == 5 &&
+               !speedup.ratio.doubtful,
            "five are: their median, range and number; of two figures of one side the newer counts");
     for (int i = 0; i < 2 * PAIRS_KEPT; i++)
         pairs_add(&pairs, i % 2, i % 2 ? 20 : 10);
     tap_ok(pairs_fill(&pairs, &speedup) && speedup.ratio.value == 2 && speedup.most == 2 &&
                speedup.pairs == PAIRS_KEPT,
            "old pairs make room");
+    for (int i = 0; i < PAIRS_KEPT; i++) {
+        pairs_add(&pairs, false, 10);
+        pairs_add(&pairs, true, 20 << i % 3);
+    }
+    tap_ok(pairs_fill(&pairs, &speedup) && speedup.ratio.value == 4 && speedup.ratio.doubtful,
+           "ratios that scatter leave their median doubtful");
 }
 
 /* Each of the two was recorded, on machines of its own; later both on one. */

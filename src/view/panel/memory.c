@@ -120,20 +120,22 @@ typedef struct {
     const Gpu *gpu; /* that a click predicts; NULL: none */
 } Cache;
 
-/* This device, the two GPUs of the published figures, and the GPU that the user chose. */
+/* This device, the GPU that the user made or chose, and the two GPUs of the published figures: the
+ * last have no room at times. */
 static int list_caches(const PanelData *data, Cache caches[MAX_CACHES]) {
     const LiveDevice *device = &data->live->device;
     const Gpu *a6000 = gpu_find("a6000"), *pro6000 = gpu_find("pro6000");
     const Gpu *picked = &gpus[data->state->gpu];
     caches[0] = (Cache){device->where == BEV_CUDA ? "this GPU's L2" : "this CPU's L3",
                         device->l2_bytes.source ? device->l2_bytes.value : NAN, NULL};
-    caches[1] = (Cache){a6000->title, a6000->l2_bytes, a6000};
-    caches[2] = (Cache){pro6000->title, pro6000->l2_bytes, pro6000};
     bool l2 = data->state->edit.l2_mib > 0;
-    if (!l2 && (picked == a6000 || picked == pro6000))
-        return 3;
-    caches[3] = (Cache){l2 ? "what-if L2" : picked->title, state_gpu(data->state).l2_bytes, NULL};
-    return 4;
+    int count = 1;
+    if (l2 || (picked != a6000 && picked != pro6000))
+        caches[count++] =
+            (Cache){l2 ? "what-if L2" : picked->title, state_gpu(data->state).l2_bytes, NULL};
+    caches[count++] = (Cache){a6000->title, a6000->l2_bytes, a6000};
+    caches[count++] = (Cache){pro6000->title, pro6000->l2_bytes, pro6000};
+    return count;
 }
 
 static Ink regime_ink(BevRegime regime) {
