@@ -1,8 +1,10 @@
 /* An engine on the CPU for tests: its scenes, a state of one of them, and asking for frames. */
 #pragma once
 
+#include "src/base/clock.h"
 #include "src/live/engine.h"
-#include "tests/support/tap.h"
+#include "tests/support/ok_or_note.h"
+#include "tests/support/script.h"
 
 #include <poll.h>
 
@@ -12,6 +14,9 @@ static char own_file[64]; /* a copy of intersection.json, while a test has one *
 static const char *const scenes[] = {"toy", "asymmetric", "small", "intersection", "no-such-scene.json",
                                      own_file};
 enum { TOY, ASYMMETRIC, SMALL, INTERSECTION, MISSING, OWN_FILE, SCENES };
+
+static Engine *engine;
+static const EngineFrame *frame; /* the newest that was taken */
 
 /* A paused state of a scene in the list, FP16 with V3; the baseline is V2. */
 static inline State fresh(int scene) {
@@ -23,7 +28,6 @@ static inline State fresh(int scene) {
                             .channel_view = -1,
                             .colormaps = {colormaps, 1},
                             .where = 1u << BEV_CPU};
-    static State state; /* too large for some stacks */
     state_init(&state, &menu, scene);
     state.job.config.kernel = bev_kernel_find("cpu_v3");
     state.job.config.dtype = BEV_FP16;
@@ -33,39 +37,65 @@ static inline State fresh(int scene) {
     return state;
 }
 
-/* `background`: it also times kernels and simulates caches while no request waits. Close it with
- * engine_close. */
-static inline Engine *open_engine(bool background) {
+/* An engine and a fresh state. `background`: it also times kernels and simulates caches while no
+ * request waits. */
+static inline void begin(bool background, int scene) {
     const EngineOptions options = {.where = 1u << BEV_CPU, .background = background};
-    Engine *engine;
     Err err;
-    if (!engine_open(&engine, &options, &err)) {
-        tap_note("%s: %s", err.where, err.what);
-        exit(1);
-    }
-    return engine;
+    need(engine_open(&engine, &options, &err), &err);
+    fresh(scene);
 }
 
-/* The next frame; NULL: none came in PATIENCE_MS. */
-static inline const EngineFrame *take(Engine *engine) {
+/* A suite of one engine. */
+#define ENGINE_SUITE(name_, background_, scene_)                                                   \
+    static void name_##_checks(void);                                                              \
+    TAP_SUITE(name_) {                                                                             \
+        begin(background_, scene_);                                                                \
+        name_##_checks();                                                                          \
+        engine_close(engine);                                                                      \
+    }                                                                                              \
+    static void name_##_checks(void)
+
+/* The frame that comes within so long, or NULL. */
+static inline const EngineFrame *take_within(double ms) {
     struct pollfd waiting = {.fd = engine_fd(engine), .events = POLLIN};
-    return poll(&waiting, 1, PATIENCE_MS) == 1 ? engine_take(engine) : NULL;
+    const EngineFrame *next = poll(&waiting, 1, (int)ms) == 1 ? engine_take(engine) : NULL;
+    frame = next ? next : frame;
+    return next;
 }
 
-/* Requests a frame of this state and waits for it. */
-static inline const EngineFrame *ask(Engine *engine, State *state) {
-    const EngineFrame *frame;
-    state->job.serial++;
-    engine_request(engine, state);
-    while ((frame = take(engine)) && frame->state.job.serial != state->job.serial) {
+/* Waits for the next frame. */
+static inline const EngineFrame *take(void) {
+    tap_need(take_within(PATIENCE_MS) != NULL, "a frame comes");
+    return frame;
+}
+
+/* Takes frames until one answers the state's request. */
+static inline const EngineFrame *take_answer(void) {
+    while (take()->state.job.serial != state.job.serial) {
     }
     return frame;
 }
 
+/* Requests a frame of the state and waits for it. */
+static inline const EngineFrame *ask(void) {
+    state.job.serial++;
+    engine_request(engine, &state);
+    return take_answer();
+}
+
+/* Takes frames until one is as wanted; false: none was in PATIENCE_MS. */
+static inline bool take_until(bool (*wanted)(const LiveData *live)) {
+    double end = clock_ms() + PATIENCE_MS;
+    while (!wanted(&frame->live) && clock_ms() < end && take_within(PATIENCE_MS)) {
+    }
+    return wanted(&frame->live);
+}
+
 /* A checksum of the pooled grid. */
-static inline double sum_of(const LiveFrame *frame) {
+static inline double sum_of(const LiveFrame *shown) {
     double sum = 0;
-    for (int64_t i = 0; i < frame->nx * frame->ny * frame->channels; i++)
-        sum += (double)frame->pooled[i] * (double)(i % 97 + 1);
+    for (int64_t i = 0; i < shown->nx * shown->ny * shown->channels; i++)
+        sum += (double)shown->pooled[i] * (double)(i % 97 + 1);
     return sum;
 }

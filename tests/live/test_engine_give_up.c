@@ -1,10 +1,7 @@
 /* Work that nobody waits for any more is given up: a run of the pipeline, a picture. */
-#include "src/base/clock.h"
 #include "src/base/ref.h"
-#include "src/live/engine.h"
 #include "src/live/pipeline.h"
 #include "tests/live/engine_fixture.h"
-#include "tests/support/tap.h"
 
 #include <limits.h>
 #include <stdatomic.h>
@@ -23,7 +20,7 @@ static bool is_impatient(void *context) {
 }
 
 /* How often a run asks whether it is to be given up. */
-static int count_asked(State *state) {
+static int count_asked(void) {
     Pipeline *pipeline;
     Err err;
     LiveData live;
@@ -32,7 +29,7 @@ static int count_asked(State *state) {
         .fp64_original = true, .sharp = true, .give_up = {is_impatient, &patient}};
     live_init(&live);
     bool ok = pipeline_open(&pipeline, &err) &&
-              pipeline_run(pipeline, state, needs, &live, &err) == PIPELINE_DONE;
+              pipeline_run(pipeline, &state, needs, &live, &err) == PIPELINE_DONE;
     pipeline_close(pipeline);
     return ok ? patient.asked : 0;
 }
@@ -43,7 +40,7 @@ TAP_SUITE(engine_give_up_giving_up) {
     enum { STAGES = 5, FEW = 240, SOME = 40, LAST = 8 };
     Pipeline *pipeline, *fresh_one;
     Err err;
-    State state = fresh(ASYMMETRIC);
+    fresh(ASYMMETRIC);
     LiveData live, want;
     live_init(&live);
     live_init(&want);
@@ -55,7 +52,7 @@ TAP_SUITE(engine_give_up_giving_up) {
     double sum = ok ? sum_of(&live.frame) : 0;
     state.job.serial++;
     state.job.config.align = BEV_BILINEAR;
-    int asked = count_asked(&state), tried = 0, given_up = 0;
+    int asked = count_asked(), tried = 0, given_up = 0;
     for (int patience = 0, step; ok && patience < asked; patience += step) {
         step = patience < asked - FEW - LAST ? FEW : patience < asked - LAST ? SOME : 1;
         Impatience impatience = {.patience = patience};
@@ -86,7 +83,7 @@ TAP_SUITE(engine_give_up_no_scene) {
     static const char *const missing[] = {"no/such/scene.json"};
     Pipeline *pipeline;
     Err err;
-    State state = fresh(ASYMMETRIC);
+    fresh(ASYMMETRIC);
     LiveData live;
     Impatience impatience = {.patience = 0};
     PipelineNeeds hurried = {.give_up = {is_impatient, &impatience}};
@@ -114,7 +111,6 @@ enum {
 }; /* pictures during which the next request comes; its delay */
 
 static struct {
-    Engine *engine;
     State request;
     bool moves; /* requests are moments; else they are a key's, LONG_MS late */
     atomic_int begun, given_up;
@@ -124,15 +120,15 @@ static void no_contents(void *contents) {
     (void)contents;
 }
 
-static Picture *make_picture(const State *state, const LiveData *live, Picture *previous,
+static Picture *make_picture(const State *of, const LiveData *live, Picture *previous,
                              const GiveUp *give_up, Err *err) {
-    (void)state, (void)live, (void)previous, (void)err;
+    (void)of, (void)live, (void)previous, (void)err;
     if (atomic_fetch_add(&interrupting.begun, 1) < INTERRUPTED) {
         for (double end = clock_ms() + LONG_MS; !interrupting.moves && clock_ms() < end;)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
         interrupting.request.job.serial++;
         interrupting.request.job.time_s += interrupting.moves;
-        engine_request(interrupting.engine, &interrupting.request);
+        engine_request(engine, &interrupting.request);
     }
     bool unwanted = given_up(give_up);
     atomic_fetch_add(&interrupting.given_up, unwanted);
@@ -149,16 +145,16 @@ static int interrupt_pictures(bool moves) {
     interrupting.moves = moves;
     interrupting.begun = interrupting.given_up = 0;
     uint64_t first = interrupting.request.job.serial;
-    if (!engine_open(&interrupting.engine, &options, &err))
+    if (!engine_open(&engine, &options, &err))
         return -1;
-    engine_request(interrupting.engine, &interrupting.request);
-    const EngineFrame *frame = take(interrupting.engine);
-    bool fine = frame && frame->picture && !frame->live.error_text[0];
+    engine_request(engine, &interrupting.request);
+    take();
+    bool fine = frame->picture && !frame->live.error_text[0];
     int shown = fine ? (int)(frame->state.job.serial - first) : -1;
-    while (frame && frame->state.job.serial != first + INTERRUPTED)
-        frame = take(interrupting.engine);
-    fine = fine && frame && frame->picture;
-    engine_close(interrupting.engine);
+    while (frame->state.job.serial != first + INTERRUPTED)
+        take();
+    fine = fine && frame->picture;
+    engine_close(engine);
     return fine ? shown : -1;
 }
 

@@ -106,17 +106,16 @@ TAP_SUITE(timed_kernel_marks) {
            "marks say how it was timed");
 }
 
+#define RECORDED(kernel_, dtype_, median_us_)                                                      \
+    {                                                                                              \
+        .scene = "canonical", .kernel = kernel_, .dtype = dtype_, .align = "nearest",              \
+        .cache = "warm", .median_us = median_us_, .p95_us = median_us_ + 1,                        \
+        .p99_us = median_us_ + 2, .l2_carveout_mib = NAN                                           \
+    }
+
 /* What was recorded of a problem stands in until it is timed here. */
 TAP_SUITE(timed_kernel_stand_in) {
-    RecordedRow results[] = {{.scene = "canonical",
-                              .kernel = "v",
-                              .dtype = "fp32",
-                              .align = "nearest",
-                              .cache = "warm",
-                              .median_us = 70,
-                              .p95_us = 71,
-                              .p99_us = 72,
-                              .l2_carveout_mib = NAN}};
+    RecordedRow results[] = {RECORDED("v", "fp32", 70)};
     Recording recording = {.label = "a machine", .rows = results, .row_count = 1};
     const RecordedSet set = {&recording, 1};
     TimedKernel timed = fresh_kernel();
@@ -189,12 +188,7 @@ TAP_SUITE(timed_kernel_recorded_speedup) {
     const BevKernel fast = {.name = "fast"}, slow = {.name = "slow"};
     const Job job = {.config = {&fast, BEV_FP16, BEV_NEAREST},
                      .baseline = {&slow, BEV_FP16, BEV_NEAREST}};
-    RecordedRow rows[] = {{.scene = "canonical", .kernel = "fast", .dtype = "fp16",
-                           .align = "nearest", .cache = "warm", .median_us = 10,
-                           .l2_carveout_mib = NAN},
-                          {.scene = "canonical", .kernel = "slow", .dtype = "fp16",
-                           .align = "nearest", .cache = "warm", .median_us = 30,
-                           .l2_carveout_mib = NAN}};
+    RecordedRow rows[] = {RECORDED("fast", "fp16", 10), RECORDED("slow", "fp16", 30)};
     Recording recordings[] = {{.label = "one", .rows = rows, .row_count = 1},
                               {.label = "other", .rows = rows + 1, .row_count = 1},
                               {.label = "both", .rows = rows, .row_count = 2}};

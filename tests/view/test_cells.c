@@ -50,12 +50,10 @@ static void test_image(void) {
     image_free(&b);
 }
 
-TAP_SUITE(cells) {
-    screen_open();
+SCREEN_SUITE(cells) {
     test_cells();
     test_contrast();
     test_image();
-    screen_close();
 }
 
 static void test_bev(void) {
@@ -119,7 +117,7 @@ static void test_kept_baseline(void) {
     BevPicture first, kept, fresh, other;
     Err err;
     begin(80, 24);
-    use(&state, "view norm");
+    use("view norm");
     state.compare = COMPARE_WIPE;
     bool ok = bev_picture_render(&first, NULL, &state, &frame, NULL, &err);
     baseline[0] = 100; /* not told: the old field shows that it was kept */
@@ -130,7 +128,7 @@ static void test_kept_baseline(void) {
     frame.baseline_content = 2;
     ok = ok && bev_picture_render(&fresh, &kept, &state, &frame, NULL, &err);
     tap_ok(ok && fresh.other.value[0] > 99, "another one is decoded");
-    use(&state, "view channel");
+    use("view channel");
     ok = ok && bev_picture_render(&other, &fresh, &state, &frame, NULL, &err);
     tap_ok(ok && other.other.value[0] == 100, "and so is another view of it");
     BevPicture *all[] = {&first, &kept, &fresh, &other};
@@ -138,10 +136,8 @@ static void test_kept_baseline(void) {
         bev_picture_free(all[i]);
 }
 
-TAP_SUITE(bev_cells) {
-    screen_open();
+SCREEN_SUITE(bev_cells) {
     test_bev();
     test_sparse_bev();
     test_kept_baseline();
-    screen_close();
 }

@@ -229,9 +229,9 @@ static int inked(const Image *image, int x0, int y0, int x1, int y1) {
 static void test_terms(void) {
     static const char *const edits[] = {"gpu bandwidth=100", "gpu bandwidth=10", "gpu clock=0.2"};
     double last_us = 0;
-    use(&state, "chart terms");
+    use("chart terms");
     for (int e = 0; e < 3; e++) {
-        use(&state, "%s", edits[e]);
+        use("%s", edits[e]);
         ChartInput input = chart_live_input(&state, &live, ROOM_BOX, THEME_DARK);
         ChartSpec *spec = chart_make(&input, &err);
         bool sorted = spec && spec->bar_count > 3, race = false;
@@ -250,13 +250,13 @@ static void test_terms(void) {
         last_us = before;
         free(spec);
     }
-    use(&state, "gpu clock=0 bandwidth=0; chart none");
+    use("gpu clock=0 bandwidth=0; chart none");
 }
 
 static void test_beside(void) {
     enum { W = 1280, H = 860 };
     Image before = window_of(W, H);
-    use(&state, "chart mrc");
+    use("chart mrc");
     Image with = window_of(W, H), again = window_of(W, H);
     WindowLayout layout;
     window_layout(&state, &live, W, H, &layout);
@@ -264,10 +264,10 @@ static void test_beside(void) {
     tap_ok(differing(&before, &with, side, 0, W, log) > 5000, "a chart fills the side");
     tap_ok(!differing(&before, &with, 0, 0, side - 1, log), "and leaves the rest alone");
     tap_ok(!differing(&with, &again, 0, 0, W, H), "the same one every time");
-    use(&state, "gpu l2=64");
+    use("gpu l2=64");
     Image larger = window_of(W, H);
     tap_ok(differing(&with, &larger, side, 0, W, log) > 100, "another L2 moves its mark");
-    use(&state, "gpu l2=0");
+    use("gpu l2=0");
     state.pinned = true;
     Image pinned = window_of(W, H);
     tap_ok(differing(&with, &pinned, side, 0, W, log) > 5000, "a pinned cell takes its place");
@@ -279,7 +279,7 @@ static void test_beside(void) {
                inked(&nothing, side + 8, top, middle, top + 60) > 200,
            "before the first simulation it says so");
     live.model = fixture_model();
-    use(&state, "chart none");
+    use("chart none");
     Image after = window_of(W, H);
     tap_ok(!differing(&before, &after, side, 0, W, log), "and goes as it came");
     Image *all[] = {&before, &with, &again, &larger, &pinned, &nothing, &after};
@@ -327,9 +327,9 @@ static void test_small_windows(void) {
     int drawn = 0, changed = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         int w = sizes[i][0], h = sizes[i][1];
-        use(&state, "chart none");
+        use("chart none");
         Image without = window_of(w, h);
-        use(&state, "chart dtype");
+        use("chart dtype");
         Image with = window_of(w, h);
         drawn += with.rgba != NULL;
         changed +=

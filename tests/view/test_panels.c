@@ -46,14 +46,12 @@ static bool drawn_in_cells(const Panel *panel) {
     return blank && want > 0 && shows(" ") && !cells.collisions && cells.drawn[0];
 }
 
-TAP_SUITE(panels) {
-    screen_open();
+SCREEN_SUITE(panels) {
     int count = 0, seen = 0;
     char others[256] = "";
     for (int i = 0; all_panels[i]; i++, count++) {
-        begin(COLUMNS, ROWS);
-        live.model = fixture_model();
-        use(&state, "chart mrc");
+        begin_simulated(COLUMNS, ROWS);
+        use("chart mrc");
         const PanelData data = {.state = &state, .live = &live};
         if (all_panels[i]->shown && !all_panels[i]->shown(&data)) {
             size_t used = strlen(others);
@@ -75,5 +73,4 @@ TAP_SUITE(panels) {
     }
     tap_ok(seen >= 8 && seen < count, "%d of %d panels are shown in this state; not%s", seen, count,
            others);
-    screen_close();
 }
