@@ -7,11 +7,30 @@
 #include "src/lib/bevpool.h"
 #include "src/scene/geometry.h"
 #include "src/scene/problem.h"
+#include "tests/support/tap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { LIB_ALIGNMENT = 256 };
+
+static BevpoolError error; /* of the call before */
+
+static inline void fine(BevpoolStatus status, const char *step) {
+    if (status)
+        tap_note("%s: %s", bevpool_status_name(status), error.text);
+    tap_need(status == BEVPOOL_OK, step);
+}
+
+/* A check that a call gave this status, and a text with these words. */
+static inline void refused(BevpoolStatus status, BevpoolStatus wanted, const char *words) {
+    tap_ok(status == wanted && error.status == (int32_t)wanted && strstr(error.text, words),
+           "%s: %s", bevpool_status_name(wanted), error.text);
+}
+
+static inline void bad_argument(BevpoolStatus status, const char *words) {
+    refused(status, BEVPOOL_BAD_ARGUMENT, words);
+}
 
 static inline BevpoolShape lib_case_shape(const BevShape *s) {
     return (BevpoolShape){1, s->cameras, s->depth_bins, s->feat_h, s->feat_w, 1, s->ny, s->nx};
@@ -21,6 +40,27 @@ static inline BevpoolArrays lib_case_arrays(const BevMap *map) {
     return (BevpoolArrays){map->points,           map->intervals, map->ranks_depth,
                            map->ranks_feat,       map->ranks_bev, map->interval_starts,
                            map->interval_lengths, map->weights};
+}
+
+static inline BevpoolMap *map_of(const HostProblem *host, int32_t device) {
+    BevpoolMap *map = NULL;
+    BevpoolShape shape = lib_case_shape(&host->view.shape);
+    BevpoolArrays arrays = lib_case_arrays(&host->view.map);
+    fine(bevpool_map_from_arrays(&map, &shape, &arrays, device, 0, &error), "a map");
+    return map;
+}
+
+static inline BevpoolPlan *plan_of(const HostProblem *host, BevpoolMap *map, const char *kernel,
+                                   int32_t out_layout) {
+    BevpoolPlan *plan = NULL;
+    BevpoolOptions options = {.size = sizeof options,
+                              .channels = host->view.shape.channels,
+                              .dtype = (int32_t)host->view.dtype,
+                              .direction = (int32_t)host->view.direction,
+                              .out_layout = out_layout,
+                              .kernel = kernel};
+    fine(bevpool_plan_create(&plan, map, &options, &error), "a plan");
+    return plan;
 }
 
 /* The rig as the library takes it; `cameras` is memory for RIG_MAX_CAMERAS of them. */

@@ -3,45 +3,20 @@
  * test_lib_refuses.c. With the argument "threads" threads alone, for the thread sanitizer. */
 #include "src/scene/scatter.h"
 #include "tests/lib/lib_case.h"
-#include "tests/support/maps.h"
+#include "tests/support/judged.h"
 #include "tests/support/memory.h"
 #include "tests/support/scenes.h"
 #include "tests/support/tap.h"
 
 #include <pthread.h>
 
-static BevpoolError error;
-
-static void fine(BevpoolStatus status, const char *step) {
-    if (status)
-        tap_note("%s: %s", bevpool_status_name(status), error.text);
-    tap_need(status == BEVPOOL_OK, step);
-}
-
-static BevpoolPlan *plan_of(BevpoolMap *map, BevpoolOptions options) {
-    BevpoolPlan *plan = NULL;
-    options.size = sizeof options;
-    fine(bevpool_plan_create(&plan, map, &options, &error), "a plan");
-    return plan;
-}
-
-static BevpoolMap *map_of(const BevpoolShape *shape, const BevMap *arrays) {
-    BevpoolMap *map = NULL;
-    BevpoolArrays given = lib_case_arrays(arrays);
-    fine(bevpool_map_from_arrays(&map, shape, &given, BEVPOOL_CPU, 0, &error), "a map");
-    return map;
-}
-
 /* ---- the same bits --------------------------------------------------------------------------- */
 
 /* A kernel of the library and of the program on one problem. */
 static bool same_bits(const BevKernel *kernel, HostProblem *host) {
     Err err;
-    BevpoolShape shape = lib_case_shape(&host->view.shape);
-    BevpoolMap *map = map_of(&shape, &host->view.map);
-    BevpoolPlan *plan = plan_of(map, (BevpoolOptions){.channels = host->view.shape.channels,
-                                                      .dtype = (int32_t)host->view.dtype,
-                                                      .kernel = kernel->name});
+    BevpoolMap *map = map_of(host, BEVPOOL_CPU);
+    BevpoolPlan *plan = plan_of(host, map, kernel->name, 0);
     bevpool_map_destroy(map); /* the plan keeps it */
     BevpoolCall call = lib_call(host, plan);
     fine(bevpool_run(plan, &call, &error), "a launch");
@@ -64,10 +39,7 @@ static void test_bits(void) {
             if (c.config || !case_build(&c, align, 1, 7, &data, &err))
                 continue;
             for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
-                HostProblem host;
-                tap_need(problem_encode(&host, &data.shape, (BevDtype)dtype, align, &data.features,
-                                        &data.map, &err),
-                         "a problem");
+                HostProblem host = case_problem(&data, (BevDtype)dtype, align);
                 differ += !same_bits(kernel, &host);
                 compared++;
                 problem_free(&host);
@@ -184,9 +156,7 @@ static void first_case(CaseData *data, HostProblem *host) {
             break;
     }
     tap_need(number < case_count(), "a case with points");
-    tap_need(problem_encode(host, &data->shape, BEV_FP16, BEV_NEAREST, &data->features, &data->map,
-                            &err),
-             "a problem");
+    *host = case_problem(data, BEV_FP16, BEV_NEAREST);
     tap_need(problem_pool(bev_kernel_find("cpu_v4"), &host->view, &err), "its pooling");
 }
 
@@ -194,10 +164,8 @@ static void test_threads(void) {
     CaseData data;
     HostProblem host;
     first_case(&data, &host);
-    BevpoolShape shape = lib_case_shape(&data.shape);
-    BevpoolMap *map = map_of(&shape, &data.map);
-    BevpoolPlan *plan =
-        plan_of(map, (BevpoolOptions){.channels = data.shape.channels, .dtype = BEVPOOL_FP16});
+    BevpoolMap *map = map_of(&host, BEVPOOL_CPU);
+    BevpoolPlan *plan = plan_of(&host, map, NULL, 0);
     tap_ok(!strcmp(bevpool_plan_kernel(plan), "cpu_v4"), "the best kernel of the CPU is cpu_v4");
     run_threads(&host, map, NULL, "a plan each");
     run_threads(&host, map, plan, "one plan");
@@ -211,10 +179,9 @@ static void test_threads(void) {
 
 enum { LIVES = 10000, WARM_LIVES = 500, MOST_KB = 512 };
 
-static void live(const HostProblem *host, const BevpoolShape *shape, BevpoolCall *call) {
-    BevpoolMap *map = map_of(shape, &host->view.map);
-    BevpoolPlan *plan = plan_of(
-        map, (BevpoolOptions){.channels = host->view.shape.channels, .dtype = BEVPOOL_FP16});
+static void live(const HostProblem *host, BevpoolCall *call) {
+    BevpoolMap *map = map_of(host, BEVPOOL_CPU);
+    BevpoolPlan *plan = plan_of(host, map, NULL, 0);
     bevpool_map_destroy(map);
     if (!call->size)
         *call = lib_call(host, plan);
@@ -226,13 +193,12 @@ static void test_lives(void) {
     CaseData data;
     HostProblem host;
     first_case(&data, &host);
-    BevpoolShape shape = lib_case_shape(&data.shape);
     BevpoolCall call = {0};
     for (int i = 0; i < WARM_LIVES; i++)
-        live(&host, &shape, &call);
+        live(&host, &call);
     long mark = memory_mark();
     for (int i = WARM_LIVES; i < LIVES; i++)
-        live(&host, &shape, &call);
+        live(&host, &call);
     long grown = memory_growth_kb(mark);
     if (MEMORY_MEASURED)
         tap_ok(grown < MOST_KB, "%d times a map, a plan, a launch: %ld kB more", LIVES, grown);

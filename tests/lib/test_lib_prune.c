@@ -1,30 +1,19 @@
 /* libbevpool's option `prune`: what is left out are the points of small depth and no others, the
  * error keeps the header's bound, 0 changes no bit, and programs made before it run on. */
-#include "src/accuracy/gates.h"
 #include "tests/lib/lib_case.h"
-#include "tests/support/tap.h"
+#include "tests/support/judged.h"
 
 #include <math.h>
 
 static const float PRUNE = 0.1f; /* half of the depths of a case are smaller */
-static BevpoolError error;
-
-static void fine(BevpoolStatus status, const char *step) {
-    if (status)
-        tap_note("%s: %s", bevpool_status_name(status), error.text);
-    tap_need(status == BEVPOOL_OK, step);
-}
 
 /* What a plan with these options pools of the problem. The caller frees the codes. */
 static void *pooled(HostProblem *host, BevpoolOptions options, const char **kernel) {
-    BevpoolMap *map = NULL;
+    BevpoolMap *map = map_of(host, BEVPOOL_CPU);
     BevpoolPlan *plan = NULL;
-    BevpoolShape shape = lib_case_shape(&host->view.shape);
-    BevpoolArrays arrays = lib_case_arrays(&host->view.map);
     options.size = options.size ? options.size : sizeof options;
     options.channels = host->view.shape.channels;
     options.dtype = (int32_t)host->view.dtype;
-    fine(bevpool_map_from_arrays(&map, &shape, &arrays, BEVPOOL_CPU, 0, &error), "a map");
     fine(bevpool_plan_create(&plan, map, &options, &error), "a plan");
     BevpoolCall call = lib_call(host, plan);
     fine(bevpool_run(plan, &call, &error), "a launch");
@@ -155,10 +144,7 @@ static void try_cases(BevAlign align, Tally *tally) {
         if (!is_form(c.name) || !case_build(&c, align, 1, 7, &data, &err))
             continue;
         for (int dtype = 0; dtype < DTYPES; dtype++) {
-            HostProblem host;
-            tap_need(problem_encode(&host, &data.shape, dtypes[dtype], align, &data.features,
-                                    &data.map, &err),
-                     "a problem");
+            HostProblem host = case_problem(&data, dtypes[dtype], align);
             try_problem(&host, tally);
             problem_free(&host);
         }

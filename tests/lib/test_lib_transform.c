@@ -1,17 +1,13 @@
 /* A view transform through the library, on the CPU: one tensor (B * N, D + C, H, W) read by strides
  * gives what pooling the softmax of its logits gives, in both layouts, and so do its gradients,
  * written by the same strides; and bad strides, temperatures and formats are refused. */
-#include "src/lib/bevpool.h"
-#include "tests/support/tap.h"
+#include "tests/lib/lib_case.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { B = 2, N = 2, D = 5, C = 6, H = 3, W = 4, CELLS = 7, PIXELS = H * W };
 enum { CAMERAS = B * N, DEPTHS = CAMERAS * D * PIXELS, OUT = B * CELLS * C };
 
-static BevpoolError error;
 static float x[CAMERAS * (D + C) * PIXELS], feats[CAMERAS * PIXELS * C];
 static int32_t ranks_depth[DEPTHS], ranks_feat[DEPTHS], ranks_bev[DEPTHS];
 
@@ -61,7 +57,7 @@ static void launch(BevpoolMap *map, const BevpoolOptions *options, float *const 
     BevpoolPlan *plan = NULL;
     tap_need(!bevpool_plan_create(&plan, map, options, &error), error.text);
     BevpoolCall call = {.size = sizeof call, .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
-    call.workspace = aligned_alloc(256, call.workspace_bytes / 256 * 256 + 256);
+    call.workspace = lib_aligned(call.workspace_bytes);
     for (int32_t role = 0; role < BEVPOOL_ROLES; role++)
         call.tensors[role] = (BevpoolTensor){arrays[role], bevpool_plan_bytes(plan, role), 0, 0};
     tap_need(!bevpool_run(plan, &call, &error), error.text);
@@ -202,19 +198,18 @@ static void refuses(BevpoolMap *map, const BevpoolView *view, int32_t dtype, int
            "%s: %s", bevpool_status_name(status), error.text);
 }
 
+#define REFUSES_WITH(change, words)                                                                \
+    do {                                                                                           \
+        BevpoolView bad = whole;                                                                   \
+        bad.change;                                                                                \
+        refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, words);                          \
+    } while (0)
+
 static void test_refuses(BevpoolMap *map) {
-    BevpoolView bad = whole;
-    bad.depth_strides[1] = PIXELS - 1;
-    refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, "view.depth_strides");
-    bad = whole;
-    bad.feat_strides[3] = -1;
-    refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, "view.feat_strides");
-    bad = whole;
-    bad.temperature = -1;
-    refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, "temperature");
-    bad = whole;
-    bad.softmax = 2;
-    refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, "softmax");
+    REFUSES_WITH(depth_strides[1] = PIXELS - 1, "view.depth_strides");
+    REFUSES_WITH(feat_strides[3] = -1, "view.feat_strides");
+    REFUSES_WITH(temperature = -1, "temperature");
+    REFUSES_WITH(softmax = 2, "softmax");
     refuses(map, &whole, BEVPOOL_FP8, 0, BEVPOOL_UNSUPPORTED, "FP8");
     refuses(map, &whole, BEVPOOL_FP8, BEVPOOL_BACKWARD, BEVPOOL_UNSUPPORTED, "FP8");
 }
