@@ -26,7 +26,8 @@ static const char *note_within(double ms) {
 }
 
 /* The file changes when it has been read, and its first picture is still computed. */
-ENGINE_SUITE(engine_file_file_changes_early, false, OWN_FILE) {
+TAP_SUITE(engine_file_file_changes_early) {
+    begin(false, OWN_FILE);
     write_own_file();
     state.view = state.menu.error_view;
     engine_request(engine, &state);
@@ -37,9 +38,11 @@ ENGINE_SUITE(engine_file_file_changes_early, false, OWN_FILE) {
     tap_ok(changed && strstr(note_within(PATIENCE_MS), "it has changed, read again"),
            "a file that changes before its first picture is there is read again");
     unlink(own_file);
+    engine_close(engine);
 }
 
-ENGINE_SUITE(engine_file_file_stays, false, OWN_FILE) {
+TAP_SUITE(engine_file_file_stays) {
+    begin(false, OWN_FILE);
     enum { LOOKS_MS = 1500 };
     write_own_file();
     bool shown = ask()->loads == 1;
@@ -47,4 +50,5 @@ ENGINE_SUITE(engine_file_file_stays, false, OWN_FILE) {
     tap_ok(shown && ask()->live.error_text[0] && !strcmp(note_within(LOOKS_MS), ""),
            "a scene that is not there says nothing about the file of the one that is shown");
     unlink(own_file);
+    engine_close(engine);
 }

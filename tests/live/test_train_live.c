@@ -86,7 +86,8 @@ static void test_end(void) {
            "a step back: the scene's own depth");
 }
 
-ENGINE_SUITE(train_live, true, TOY) {
+TAP_SUITE(train_live) {
+    begin(true, TOY);
     int pictures = 0;
     state.scene.has_world = true;
     use("train 30");
@@ -115,4 +116,5 @@ ENGINE_SUITE(train_live, true, TOY) {
     tap_ok(goes_on && pictures > 1, "%d pictures on the way to step %d", pictures, shown_step());
     test_stop();
     test_end();
+    engine_close(engine);
 }

@@ -56,3 +56,22 @@ static inline bool screen_says(Pty *pty, const char *text) {
     }
     return false;
 }
+
+/* The same after these keys. */
+static inline bool answers(Pty *pty, const char *typed, const char *text) {
+    pty_type(pty, typed);
+    return screen_says(pty, text);
+}
+
+/* The display of the smallest scene, 120 x 40, with an option more; false: it does not open. */
+static inline bool open_toy(Pty *pty, const char *option, char *const environment[]) {
+    return pty_bevscope(pty, 120, 40, environment, "toy --no-window --device cpu %s", option) &&
+           pty_wait_text(pty, READY, 0, PATIENCE_S);
+}
+
+/* Quits the display by its key: checks that it ends well. */
+static inline void quits(Pty *pty, const char *what, bool as_expected) {
+    pty_type(pty, "q");
+    check_end(pty, what, "bevscope: quit", exits_with(pty, 0) && as_expected);
+    pty_end(pty);
+}

@@ -43,21 +43,20 @@ TAP_SUITE(form_pty) {
     tap_need(pty_shell(&pty, 80, 24, NULL, line), "the program starts");
     tap_ok(screen_says(&pty, "138,993 points"), "the answer for the rig to begin with");
     tap_ok(screen_says(&pty, "RTX 4090        72.0     7.35  resident   V4"), "on 24 rows");
-    pty_type(&pty, DOWN DOWN DOWN RIGHT);
-    tap_ok(screen_says(&pty, "features 22 x 8") && screen_says(&pty, "nuscenes --stride 32"),
+    tap_ok(answers(&pty, DOWN DOWN DOWN RIGHT, "features 22 x 8") &&
+               screen_says(&pty, "nuscenes --stride 32"),
            "an arrow: the next value, its answer, the same as one line");
-    pty_type(&pty, "w");
-    tap_ok(screen_says(&pty, "rig.json is written"), "w writes");
+    tap_ok(answers(&pty, "w", "rig.json is written"), "w writes");
     check_file();
-    pty_type(&pty, "7");
-    tap_ok(screen_says(&pty, "no multiple of 7 (choose another"), "typed, and refused in a line");
-    pty_type(&pty, "\177"
-                   "8");
-    tap_ok(screen_says(&pty, "features 88 x 32"), "mended");
-    pty_type(&pty, DOWN DOWN DOWN DOWN "16" DOWN);
-    tap_ok(screen_says(&pty, "--stride 8 --channels 16"), "another field");
-    pty_type(&pty, DOWN LEFT);
-    tap_ok(screen_says(&pty, "bevscope rig --from robot") && screen_says(&pty, "320x240"),
+    tap_ok(answers(&pty, "7", "no multiple of 7 (choose another"), "typed, and refused in a line");
+    tap_ok(answers(&pty,
+                   "\177"
+                   "8",
+                   "features 88 x 32"),
+           "mended");
+    tap_ok(answers(&pty, DOWN DOWN DOWN DOWN "16" DOWN, "--stride 8 --channels 16"),
+           "another field");
+    tap_ok(answers(&pty, DOWN LEFT, "bevscope rig --from robot") && screen_says(&pty, "320x240"),
            "another rig begins anew");
     pty_type(&pty, "q");
     check_end(&pty, "quit", "bevscope rig --from robot", exits_with(&pty, 0));

@@ -7,12 +7,6 @@
 
 enum { COLUMNS = 120, ROWS = 40 };
 
-static bool start(Pty *pty, const char *option, char *const environment[]) {
-    return pty_bevscope(pty, COLUMNS, ROWS, environment, "toy --no-window --device cpu %s",
-                        option) &&
-           pty_wait_text(pty, READY, 0, PATIENCE_S);
-}
-
 /* ---- what the screen shows ------------------------------------------------------------------- */
 
 static Vt screen; /* of the display that is clicked */
@@ -170,7 +164,7 @@ TAP_SUITE(mouse_pty_clicks) {
     Pty pty;
     int x = 0, y = 0;
     vt_open(&screen, COLUMNS, ROWS);
-    tap_need(start(&pty, "", NULL), "the display is open");
+    tap_need(open_toy(&pty, "", NULL), "the display is open");
     tap_ok(pty_last(&pty, MOUSE_ON) > pty_last(&pty, ENTER), "the terminal is asked for reports");
     pty_type(&pty, " ");
     test_kernel(&pty);
@@ -184,31 +178,16 @@ TAP_SUITE(mouse_pty_clicks) {
     test_cell(&pty, x + 8, y + 5);
     test_wheel(&pty, x + 8, y + 5);
     test_broken(&pty);
-    pty_type(&pty, "q");
-    check_end(&pty, "quit after clicks", "bevscope: quit", exits_with(&pty, 0));
-    pty_end(&pty);
+    quits(&pty, "quit after clicks", true);
 }
 
-/* ---- the way out ----------------------------------------------------------------------------- */
-
-TAP_SUITE(mouse_pty_ends) {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        Pty pty;
-        int status = 0;
-        bool ok = start(&pty, "", NULL) && pty_last(&pty, MOUSE_ON);
-        kill(pty.program, signals[i]);
-        ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status);
-        tap_ok(ok && pty_last(&pty, MOUSE_OFF) > pty_last(&pty, MOUSE_ON) && came_back(&pty),
-               "signal %d: the mouse is no longer reported", signals[i]);
-        pty_end(&pty);
-    }
-}
+/* ---- the way out (signals: test_term_pty) -----------------------------------------------------
+ */
 
 TAP_SUITE(mouse_pty_suspend) {
     Pty pty;
     int status = 0;
-    bool ok = start(&pty, "", NULL);
+    bool ok = open_toy(&pty, "", NULL);
     pty_type(&pty, "\032");
     ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSTOPPED(status);
     tap_ok(ok && pty_last(&pty, MOUSE_OFF) > pty_last(&pty, MOUSE_ON), "stopped: no reports");
@@ -217,9 +196,7 @@ TAP_SUITE(mouse_pty_suspend) {
     ok = pty_wait_text(&pty, MOUSE_ON, stopped, PATIENCE_S);
     tap_ok(ok, "continued: reports again");
     pty_wait_status(&pty, &status, PATIENCE_S);
-    pty_type(&pty, "q");
-    check_end(&pty, "quit", "bevscope: quit", exits_with(&pty, 0));
-    pty_end(&pty);
+    quits(&pty, "quit", true);
 }
 
 /* ---- who is asked ---------------------------------------------------------------------------- */
@@ -238,7 +215,7 @@ TAP_SUITE(mouse_pty_asked) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Pty pty;
         char *const environment[] = {cases[i].type, "LC_ALL=C.UTF-8", NULL};
-        bool ok = start(&pty, cases[i].option, environment);
+        bool ok = open_toy(&pty, cases[i].option, environment);
         pty_type(&pty, "q");
         ok = exits_with(&pty, 0) && ok;
         bool on = strstr(pty.output, MOUSE_ON), off = strstr(pty.output, MOUSE_OFF);

@@ -25,9 +25,7 @@ static bool start_ready(Pty *pty, const char *display) {
 static void test_never_possible(const char *display, const char *why) {
     Pty pty;
     bool ok = start_ready(&pty, display) && screen_says(&pty, why);
-    pty_type(&pty, "q");
-    check_end(&pty, why, "bevscope: quit", exits_with(&pty, 0) && ok);
-    pty_end(&pty);
+    quits(&pty, why, ok);
 }
 
 /* ---- without fonts --------------------------------------------------------------------------- */
@@ -68,11 +66,8 @@ static void test_closed(const XServer *server) {
         start_ready(&pty, server->display) && xserver_close_window(server, "bevscope", PATIENCE_S);
     tap_ok(ok && screen_says(&pty, "window closed: the BEV is here now"),
            "the window is closed: said, and the terminal goes on");
-    pty_type(&pty, "?");
-    tap_ok(screen_says(&pty, "Help"), "and obeys keys");
-    pty_type(&pty, "q");
-    check_end(&pty, "quit after that", "bevscope: quit", exits_with(&pty, 0));
-    pty_end(&pty);
+    tap_ok(answers(&pty, "?", "Help"), "and obeys keys");
+    quits(&pty, "quit after that", true);
 }
 
 /* There is a window and no terminal. */

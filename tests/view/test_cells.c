@@ -1,7 +1,7 @@
 /* Cells of the terminal: texts, cuts and collisions, contrast of inks, a picture of a screen; the BEV in
  * them: its place, its edges, sparse cells, wipe and baseline. */
 #include "src/view/term/dashboard_internal.h"
-#include "tests/view/screen.h"
+#include "tests/support/screen.h"
 #include "tests/view/view_check.h"
 
 static void test_cells(void) {

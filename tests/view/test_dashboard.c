@@ -2,7 +2,7 @@
  * known; at every size nothing drawn twice, nothing cut, panels fold in their order. */
 #include "src/state/glossary.h"
 #include "src/state/help.h"
-#include "tests/view/screen.h"
+#include "tests/support/screen.h"
 
 static void test_golden(void) {
     static const char *const pages[] = {"both", "dashboard", "bev", "help"};

@@ -1,7 +1,7 @@
 /* What the dashboard shows of other things than the kernels: a lesson, the memory model, other
  * scenes, the way back. */
 #include "src/state/live_text.h"
-#include "tests/view/screen.h"
+#include "tests/support/screen.h"
 
 /* ---- a lesson -------------------------------------------------------------------------------- */
 

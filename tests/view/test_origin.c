@@ -2,7 +2,7 @@
 #include "src/state/glossary.h"
 #include "src/view/panel/panel.h"
 #include "src/view/term/cells_sheet.h"
-#include "tests/view/screen.h"
+#include "tests/support/screen.h"
 
 static bool answered(const Origin *origin) {
     static const char *const sources[] = {"measured", "recorded", "model", "published",

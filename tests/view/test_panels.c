@@ -6,7 +6,7 @@
 #include "src/view/window/pen_sheet.h"
 #include "tests/support/live_fixture.h"
 #include "tests/view/page_texts.h"
-#include "tests/view/screen.h"
+#include "tests/support/screen.h"
 
 enum { COLUMNS = 70, ROWS = 40, W = 540, H = ROWS * SHEET_ROW };
 
