@@ -73,30 +73,17 @@ static inline void lib_rig_from(const Rig *rig, BevpoolCamera *cameras, BevpoolR
         memcpy(cameras[i].rotation, rig->cameras[i].rotation, sizeof cameras[i].rotation);
         memcpy(cameras[i].position_m, rig->cameras[i].position_m, sizeof cameras[i].position_m);
     }
-    *to = (BevpoolRig){sizeof *to,
-                       cameras,
-                       rig->camera_count,
-                       cut->image_w,
-                       cut->image_h,
-                       cut->resize_x,
-                       cut->crop_x,
-                       cut->crop_y,
-                       f->input_w,
-                       f->input_h,
-                       f->feat_w,
-                       f->feat_h,
-                       f->depth_start_m,
-                       f->depth_stop_m,
-                       f->depth_step_m,
-                       g->x_min_m,
-                       g->x_max_m,
-                       g->y_min_m,
-                       g->y_max_m,
-                       g->z_min_m,
-                       g->z_max_m,
-                       g->nx,
-                       g->ny,
-                       g->nz};
+    *to = (BevpoolRig){.size = sizeof *to, .cameras = cameras, .camera_count = rig->camera_count};
+    to->image_w = cut->image_w, to->image_h = cut->image_h, to->resize = cut->resize_x;
+    to->crop_x = cut->crop_x, to->crop_y = cut->crop_y;
+    to->input_w = f->input_w, to->input_h = f->input_h;
+    to->feat_w = f->feat_w, to->feat_h = f->feat_h;
+    to->depth_start_m = f->depth_start_m, to->depth_stop_m = f->depth_stop_m;
+    to->depth_step_m = f->depth_step_m;
+    to->x_min_m = g->x_min_m, to->x_max_m = g->x_max_m;
+    to->y_min_m = g->y_min_m, to->y_max_m = g->y_max_m;
+    to->z_min_m = g->z_min_m, to->z_max_m = g->z_max_m;
+    to->nx = g->nx, to->ny = g->ny, to->nz = g->nz;
 }
 
 static inline void *lib_aligned(size_t bytes) {

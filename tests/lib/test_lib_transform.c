@@ -65,14 +65,19 @@ static void launch(BevpoolMap *map, const BevpoolOptions *options, float *const 
     bevpool_plan_destroy(plan);
 }
 
+static BevpoolOptions options_of(const BevpoolView *view, int32_t direction, int32_t layout) {
+    return (BevpoolOptions){.size = sizeof(BevpoolOptions),
+                            .channels = C,
+                            .dtype = BEVPOOL_FP32,
+                            .direction = direction,
+                            .out_layout = layout,
+                            .view = view};
+}
+
 static void prune(BevpoolMap *map, const BevpoolView *view, int32_t layout, float below,
                   float *depth, float *feat, float *out) {
-    const BevpoolOptions options = {.size = sizeof options,
-                                    .channels = C,
-                                    .dtype = BEVPOOL_FP32,
-                                    .out_layout = layout,
-                                    .view = view,
-                                    .prune = below};
+    BevpoolOptions options = options_of(view, BEVPOOL_FORWARD, layout);
+    options.prune = below;
     memset(out, 0xff, OUT * sizeof *out);
     launch(map, &options,
            (float *[BEVPOOL_ROLES]){
@@ -82,6 +87,12 @@ static void prune(BevpoolMap *map, const BevpoolView *view, int32_t layout, floa
 static void pool(BevpoolMap *map, const BevpoolView *view, int32_t layout, float *depth,
                  float *feat, float *out) {
     prune(map, view, layout, 0, depth, feat, out);
+}
+
+/* Where an output with channels last stands with channels first. */
+static int channels_first(int i) {
+    int b = i / (CELLS * C), cell = i / C % CELLS, c = i % C;
+    return (b * C + c) * CELLS + cell;
 }
 
 /* Logits whose depths are small behind the softmax. */
@@ -100,10 +111,9 @@ static void test_pruned(BevpoolMap *map) {
     prune(map, &whole, BEVPOOL_CHANNELS_LAST, below, x, x + D * PIXELS, some);
     prune(map, &whole, BEVPOOL_CHANNELS_FIRST, below, x, x + D * PIXELS, first);
     for (int i = 0; i < OUT; i++) {
-        int b = i / (CELLS * C), cell = i / C % CELLS, c = i % C;
         worst = fmax(worst, fabs(some[i] - want[i]));
         moved = fmax(moved, fabs(some[i] - all[i]));
-        differ += some[i] != first[(b * C + c) * CELLS + cell];
+        differ += some[i] != first[channels_first(i)];
     }
     tap_ok(dropped > DEPTHS / 4 && worst < 1e-4 && moved > 0.1 && !differ,
            "a view without depths up to %g: %g from pooling without these %d, %g from all", below,
@@ -118,13 +128,10 @@ static void test_same(BevpoolMap *map) {
     pool(map, &whole, BEVPOOL_CHANNELS_FIRST, x, x + D * PIXELS, first);
     double worst = 0;
     int differ = 0;
-    for (int b = 0; b < B; b++)
-        for (int cell = 0; cell < CELLS; cell++)
-            for (int c = 0; c < C; c++) {
-                int at = (b * CELLS + cell) * C + c;
-                worst = fmax(worst, fabs(last[at] - want[at]));
-                differ += last[at] != first[(b * C + c) * CELLS + cell];
-            }
+    for (int i = 0; i < OUT; i++) {
+        worst = fmax(worst, fabs(last[i] - want[i]));
+        differ += last[i] != first[channels_first(i)];
+    }
     tap_ok(worst < 1e-4, "logits and features in one tensor: %g from pooling their softmax", worst);
     tap_ok(!differ, "channels first: the same bits");
     BevpoolView copied = whole;
@@ -144,11 +151,7 @@ static void test_same(BevpoolMap *map) {
 }
 
 static void go_back(BevpoolMap *map, const BevpoolView *view, float *const arrays[BEVPOOL_ROLES]) {
-    const BevpoolOptions options = {.size = sizeof options,
-                                    .channels = C,
-                                    .direction = BEVPOOL_BACKWARD,
-                                    .out_layout = BEVPOOL_CHANNELS_FIRST,
-                                    .view = view};
+    const BevpoolOptions options = options_of(view, BEVPOOL_BACKWARD, BEVPOOL_CHANNELS_FIRST);
     launch(map, &options, arrays);
 }
 
@@ -187,11 +190,8 @@ static void test_back(BevpoolMap *map) {
 
 static void refuses(BevpoolMap *map, const BevpoolView *view, int32_t dtype, int32_t direction,
                     BevpoolStatus status, const char *words) {
-    const BevpoolOptions options = {.size = sizeof options,
-                                    .channels = C,
-                                    .dtype = dtype,
-                                    .direction = direction,
-                                    .view = view};
+    BevpoolOptions options = options_of(view, direction, BEVPOOL_CHANNELS_LAST);
+    options.dtype = dtype;
     BevpoolPlan *plan = NULL;
     tap_ok(bevpool_plan_create(&plan, map, &options, &error) == status && !plan &&
                strstr(error.text, words),

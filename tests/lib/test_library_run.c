@@ -7,8 +7,7 @@
 
 #include "src/cli/library_run.h"
 #include "src/run/session.h"
-#include "src/scene/workload.h"
-#include "tests/support/ok_or_note.h"
+#include "tests/support/scenes.h"
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
 #endif
@@ -135,15 +134,9 @@ static void refuses(const BevKernel *kernel, const BevProblem *problem, const ch
 }
 
 static void test_errors(void) {
-    const WorkloadOptions options = {.channels = 0};
     const BevKernel *kernel = bev_kernel_find("cpu_v3");
-    Workload workload;
-    HostProblem problem = {.saturated = 0};
-    Err err = {0};
-    tap_need(workload_open(&workload, "toy", &options, &err) &&
-                 workload_problem(&workload, BEV_FP8, BEV_NEAREST, &problem, &err),
-             "a problem");
-    BevProblem *view = &problem.view;
+    OpenProblem *opened = open_problem("toy", BEV_FP8, BEV_NEAREST, 0, BEV_FORWARD);
+    BevProblem *view = &opened->problem.view;
     int32_t first = view->map.ranks_bev[0];
     view->map.ranks_bev[0] = -1;
     refuses(kernel, view, "libbevpool: map: ranks_bev[0]");
@@ -152,8 +145,7 @@ static void test_errors(void) {
     refuses(kernel, view, "libbevpool: out: has scale nan");
     view->out.scale = 1;
     refuses(bev_kernel_find("cpu_race"), view, "libbevpool: kernel cpu_race: not among those");
-    problem_free(&problem);
-    workload_close(&workload);
+    close_problem(opened);
 }
 
 /* Why no GPU can be used; "": one is open. */

@@ -19,58 +19,60 @@ static bool is_impatient(void *context) {
     return ++impatience->asked > impatience->patience;
 }
 
-/* How often a run asks whether it is to be given up. */
-static int count_asked(void) {
+static Pipeline *open_pipeline(LiveData *live) {
     Pipeline *pipeline;
     Err err;
+    need(pipeline_open(&pipeline, &err), &err);
+    live_init(live);
+    return pipeline;
+}
+
+/* A run for the state; a sharp one asks `impatience`, if there is one. */
+static PipelineEnd run(Pipeline *pipeline, LiveData *live, Impatience *impatience) {
+    PipelineNeeds needs = {.fp64_original = true, .sharp = impatience != NULL};
+    Err err;
+    if (impatience)
+        needs.give_up = (GiveUp){is_impatient, impatience};
+    return pipeline_run(pipeline, &state, needs, live, &err);
+}
+
+/* How often a run asks whether it is to be given up. */
+static int count_asked(void) {
     LiveData live;
     Impatience patient = {.patience = INT_MAX};
-    PipelineNeeds needs = {
-        .fp64_original = true, .sharp = true, .give_up = {is_impatient, &patient}};
-    live_init(&live);
-    bool ok = pipeline_open(&pipeline, &err) &&
-              pipeline_run(pipeline, &state, needs, &live, &err) == PIPELINE_DONE;
+    Pipeline *pipeline = open_pipeline(&live);
+    tap_need(run(pipeline, &live, &patient) == PIPELINE_DONE, "a whole run");
     pipeline_close(pipeline);
-    return ok ? patient.asked : 0;
+    return patient.asked;
 }
 
 /* A run that is given up, within its features, its camera views or after any stage, shows nothing,
  * and what comes after it is as if it had never been. */
 TAP_SUITE(engine_give_up_giving_up) {
     enum { STAGES = 5, FEW = 240, SOME = 40, LAST = 8 };
-    Pipeline *pipeline, *fresh_one;
-    Err err;
-    fresh(ASYMMETRIC);
     LiveData live, want;
-    live_init(&live);
-    live_init(&want);
+    Pipeline *pipeline = open_pipeline(&live), *fresh_one = open_pipeline(&want);
+    fresh(ASYMMETRIC);
     state.job.pool_baseline = true;
-    bool ok = pipeline_open(&pipeline, &err) && pipeline_open(&fresh_one, &err);
-    ok = ok && pipeline_run(pipeline, &state, (PipelineNeeds){.fp64_original = true}, &live,
-                            &err) == PIPELINE_DONE;
+    tap_need(run(pipeline, &live, NULL) == PIPELINE_DONE, "a picture");
     const float *shown = live.frame.pooled;
-    double sum = ok ? sum_of(&live.frame) : 0;
+    double sum = sum_of(&live.frame);
     state.job.serial++;
     state.job.config.align = BEV_BILINEAR;
     int asked = count_asked(), tried = 0, given_up = 0;
-    for (int patience = 0, step; ok && patience < asked; patience += step) {
-        step = patience < asked - FEW - LAST ? FEW : patience < asked - LAST ? SOME : 1;
+    for (int patience = 0, some; patience < asked; patience += some) {
+        some = patience < asked - FEW - LAST ? FEW : patience < asked - LAST ? SOME : 1;
         Impatience impatience = {.patience = patience};
-        PipelineNeeds needs = {
-            .fp64_original = true, .sharp = true, .give_up = {is_impatient, &impatience}};
         state.job.time_s = 1 + ++tried;                    /* nothing of it was seen yet, */
         state.job.camera_errors[0].yaw_deg = 1e-9 * tried; /* nor is its map there */
-        given_up += pipeline_run(pipeline, &state, needs, &live, &err) == PIPELINE_GIVEN_UP &&
+        given_up += run(pipeline, &live, &impatience) == PIPELINE_GIVEN_UP &&
                     live.serial != state.job.serial && live.frame.pooled == shown &&
                     sum_of(&live.frame) == sum;
     }
     tap_ok(asked > STAGES && given_up == tried,
            "a run can be given up wherever it asks: %d of %d places", given_up, tried);
-    ok = ok &&
-         pipeline_run(pipeline, &state, (PipelineNeeds){.fp64_original = true}, &live, &err) ==
-             PIPELINE_DONE &&
-         pipeline_run(fresh_one, &state, (PipelineNeeds){.fp64_original = true}, &want, &err) ==
-             PIPELINE_DONE;
+    bool ok =
+        run(pipeline, &live, NULL) == PIPELINE_DONE && run(fresh_one, &want, NULL) == PIPELINE_DONE;
     tap_ok(ok && live.serial == state.job.serial && sum_of(&live.frame) == sum_of(&want.frame) &&
                live.stages_us[STAGE_FEATURES].value > 0,
            "the next one takes over what it left, and shows the same");
@@ -81,22 +83,16 @@ TAP_SUITE(engine_give_up_giving_up) {
 /* A scene that cannot be loaded is not kept, not even where the run was given up meanwhile. */
 TAP_SUITE(engine_give_up_no_scene) {
     static const char *const missing[] = {"no/such/scene.json"};
-    Pipeline *pipeline;
-    Err err;
-    fresh(ASYMMETRIC);
     LiveData live;
-    Impatience impatience = {.patience = 0};
-    PipelineNeeds hurried = {.give_up = {is_impatient, &impatience}};
-    live_init(&live);
+    Pipeline *pipeline = open_pipeline(&live);
+    fresh(ASYMMETRIC);
     state.menu.scenes = (Menu){missing, 1};
     state.job.scene = 0;
-    bool ok = pipeline_open(&pipeline, &err);
-    tap_ok(ok && pipeline_run(pipeline, &state, hurried, &live, &err) == PIPELINE_GIVEN_UP,
+    tap_ok(run(pipeline, &live, &(Impatience){.patience = 0}) == PIPELINE_GIVEN_UP,
            "a run is given up while its scene fails to load");
     for (int i = 0; i < 2; i++) {
-        err = (Err){0};
-        PipelineEnd end = ok ? pipeline_run(pipeline, &state, (PipelineNeeds){0}, &live, &err)
-                             : PIPELINE_DONE;
+        Err err = {0};
+        PipelineEnd end = pipeline_run(pipeline, &state, (PipelineNeeds){0}, &live, &err);
         tap_ok(end == PIPELINE_FAILED && !strcmp(err.where, missing[0]),
                "it was not kept, the next one fails to load it: %s", err.what);
     }
@@ -105,10 +101,8 @@ TAP_SUITE(engine_give_up_no_scene) {
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
-enum {
-    INTERRUPTED = 2,
-    LONG_MS = 60
-}; /* pictures during which the next request comes; its delay */
+/* Pictures during which the next request comes; its delay. */
+enum { INTERRUPTED = 2, LONG_MS = 60 };
 
 static struct {
     State request;

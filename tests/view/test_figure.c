@@ -4,6 +4,7 @@
 #include "src/scene/scatter.h"
 #include "src/view/figure/figure.h"
 #include "tests/view/page_texts.h"
+#include "tests/view/view_check.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -336,12 +337,10 @@ TAP_SUITE(figure_truth_hot_cell) {
         double x_sum = 0, y_sum = 0, count = 0;
         for (int y = 0; y < image.h; y++)
             for (int x = 0; x < image.w; x++) {
-                Rgb p = image_get(&image, x, y);
-                if (p.r == hot.r && p.g == hot.g && p.b == hot.b) {
-                    x_sum += x;
-                    y_sum += y;
-                    count++;
-                }
+                bool is_hot = same_color(image_get(&image, x, y), hot);
+                x_sum += is_hot * x;
+                y_sum += is_hot * y;
+                count += is_hot;
             }
         double cell = 1000.0 / 8;
         tap_ok(count > 0.9 * cell * cell, "is as large as its cell (%.0f pixels)", count);

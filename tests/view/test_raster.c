@@ -1,6 +1,4 @@
 /* From cells to pixels: where ahead and left are, and the range of values that the colours span. */
-#include "src/scene/problem.h"
-#include "src/scene/workload.h"
 #include "src/view/bev/decode.h"
 #include "src/view/bev/dropped.h"
 #include "src/view/bev/raster.h"
@@ -8,7 +6,6 @@
 #include "src/view/draw/color.h"
 #include "src/view/draw/image.h"
 #include "tests/support/scenes.h"
-#include "tests/support/tap.h"
 #include "tests/view/view_check.h"
 
 #include <math.h>
@@ -137,41 +134,36 @@ TAP_SUITE(raster_fill) {
 /* The street as the display shows it: enough light for the last row of an audience. The panel is the
  * same in both themes. */
 TAP_SUITE(raster_street) {
-    const WorkloadOptions options = {.channels = 16};
-    Workload workload = {0};
-    HostProblem problem = {0};
-    Embedding embedding = {0};
     Err err = {0};
-    tap_need(workload_open(&workload, "intersection", &options, &err) &&
-                 workload_problem(&workload, BEV_FP32, BEV_NEAREST, &problem, &err) &&
-                 problem_pool(bev_default(BEV_CPU, BEV_FORWARD), &problem.view, &err) &&
-                 embedding_init(&embedding, 16, workload.scene.seed, &err),
-             "a street is pooled");
-    const BevShape *shape = &workload.scene.shape;
-    BevContent content = {.nx = shape->nx,
-                          .ny = shape->ny,
+    OpenProblem *opened = open_problem("intersection", BEV_FP32, BEV_NEAREST, 16, BEV_FORWARD);
+    Embedding embedding = {0};
+    need(problem_pool(bev_default(BEV_CPU, BEV_FORWARD), opened->view, &err) &&
+             embedding_init(&embedding, 16, opened->workload.scene.seed, &err),
+         &err);
+    BevContent content = {.nx = opened->view->shape.nx,
+                          .ny = opened->view->shape.ny,
                           .channels = 16,
-                          .pooled = problem.view.out.data,
+                          .pooled = opened->view->out.data,
                           .embedding = &embedding};
     CellField field;
     Image image;
     int street = 0, seen = 0;
     RasterStyle style = raster_style(NULL, (ValueRange){0}, true);
-    tap_need(decode_view(VIEW_COLOR, &content, &field, &err) &&
-                 raster_render(&field, &style, &image, &err),
-             "its picture");
+    need(decode_view(VIEW_COLOR, &content, &field, &err) &&
+             raster_render(&field, &style, &image, &err),
+         &err);
     for (int i = 0; i < image.w * image.h; i++) {
-        Rgb color = image_get(&image, i % image.w, i / image.w);
-        street += rgb_contrast(color, panel_theme.background) > 1;
-        seen += rgb_contrast(color, panel_theme.background) >= 3;
+        double contrast =
+            rgb_contrast(image_get(&image, i % image.w, i / image.w), panel_theme.background);
+        street += contrast > 1;
+        seen += contrast >= 3;
     }
     tap_ok(2 * seen >= street && street > 14000,
            "%d of the street's %d pixels have a contrast of 3 to the ground", seen, street);
     image_free(&image);
     cell_field_free(&field);
     embedding_free(&embedding);
-    problem_free(&problem);
-    workload_close(&workload);
+    close_problem(opened);
 }
 
 /* ---- LiDAR on the pictures ------------------------------------------------------------------- */
@@ -271,41 +263,35 @@ static void test_fates(void) {
 
 /* The map is built by other code: both drop the same points. */
 TAP_SUITE(raster_dropped) {
-    const WorkloadOptions options = {.channels = 16};
     static const char *const scenes[] = {"small", "occupancy"};
     test_fates();
     for (size_t i = 0; i < 2; i++) {
-        Workload workload = {0};
-        BevMap map;
-        Err err = {0};
-        tap_need(workload_open(&workload, scenes[i], &options, &err) &&
-                     scatter_build(&workload.scene.rig, BEV_NEAREST, UINT32_MAX, &map, &err),
-                 "a scene and its map");
-        const BevShape *shape = &workload.scene.shape;
+        OpenProblem *opened = open_problem(scenes[i], BEV_FP32, BEV_NEAREST, 16, BEV_FORWARD);
+        const BevShape *shape = &opened->view->shape;
         int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w, kept = 0, dropped = 0;
         for (int64_t pixel = 0; pixel < pixels; pixel++) {
-            PixelFates fates = pixel_fates(&workload.scene.rig, workload.features.depth, pixel);
+            PixelFates fates =
+                pixel_fates(&opened->workload.scene.rig, opened->workload.features.depth, pixel);
             kept += fates.of[FATE_INSIDE];
             dropped += fates.dropped;
         }
-        tap_ok(kept == map.points && dropped > 0,
+        tap_ok(kept == opened->view->map.points && dropped > 0,
                "%s: %lld points kept as in the map, %lld dropped", scenes[i], (long long)kept,
                (long long)dropped);
-        scatter_free(&map);
-        workload_close(&workload);
+        close_problem(opened);
     }
 }
 
 /* The sky's pixels lose all of their depth, those of the street below the car none. */
 TAP_SUITE(raster_dropped_strip) {
-    const WorkloadOptions options = {.channels = 16};
-    Workload workload = {0};
+    OpenProblem *opened = open_problem("small", BEV_FP32, BEV_NEAREST, 16, BEV_FORWARD);
+    const BevShape *shape = &opened->view->shape;
+    const Rig *rig = &opened->workload.scene.rig;
+    const float *depth = opened->workload.features.depth;
+    const StripInput input = {rig, &opened->workload.features, shape->channels, NULL, NULL};
     ValueRange range;
     char text[256];
     Err err = {0};
-    tap_need(workload_open(&workload, "small", &options, &err), "a street");
-    const BevShape *shape = &workload.scene.shape;
-    const StripInput input = {&workload.scene.rig, &workload.features, shape->channels, NULL, NULL};
     float *values = strip_values(&input, STRIP_DROPPED, &range, &err);
     tap_need(values != NULL, "its values");
     int64_t plane = shape->feat_h * shape->feat_w, worst = 0, lowest = plane - 1;
@@ -314,18 +300,17 @@ TAP_SUITE(raster_dropped_strip) {
     tap_ok(values[worst] > 0.99f && worst < plane / 2 && values[lowest] == 0 && range.hi == 1,
            "a pixel above the horizon loses %.2f of its depth, the lowest %.2f", values[worst],
            values[lowest]);
-    dropped_text(&workload.scene.rig, workload.features.depth, worst, text, sizeof text);
+    dropped_text(rig, depth, worst, text, sizeof text);
     tap_ok(strstr(text, " points dropped, ") && strstr(text, " the grid from ") &&
                strstr(text, "100 % of its depth lost"),
            "its text: %s", text);
-    dropped_text(&workload.scene.rig, workload.features.depth, lowest, text, sizeof text);
+    dropped_text(rig, depth, lowest, text, sizeof text);
     tap_ok(strstr(text, "; 0 % of its depth lost") != NULL, "the other's: %s", text);
     int64_t whole = 0;
-    while (whole < plane &&
-           pixel_fates(&workload.scene.rig, workload.features.depth, whole).dropped)
+    while (whole < plane && pixel_fates(rig, depth, whole).dropped)
         whole++;
     tap_need(whole < plane, "a pixel that loses no point");
-    dropped_text(&workload.scene.rig, workload.features.depth, whole, text, sizeof text);
+    dropped_text(rig, depth, whole, text, sizeof text);
     tap_ok(strstr(text, "points in the grid") != NULL, "and its text: %s", text);
     const Rgb grey = {200, 200, 200};
     Rgb lost = strip_over(grey, STRIP_DROPPED, 1, &range);
@@ -333,5 +318,5 @@ TAP_SUITE(raster_dropped_strip) {
     tap_ok(rgb_contrast(lost, kept) > 4, "lost pixels shine: contrast %.1f to kept ones",
            rgb_contrast(lost, kept));
     free(values);
-    workload_close(&workload);
+    close_problem(opened);
 }
