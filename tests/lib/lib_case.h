@@ -105,8 +105,7 @@ static inline BevpoolTensor lib_scales_of(const BevTensor *feat) {
                            BEVPOOL_FP8, 0};
 }
 
-/* A forward call on the problem's own tensors, but for its output, which is new and full of NaN,
- * and a workspace, full of NaN too. */
+/* A forward call on the problem's own tensors; output and workspace are new and full of NaN. */
 static inline BevpoolCall lib_call(const HostProblem *host, const BevpoolPlan *plan) {
     const BevProblem *view = &host->view;
     size_t scratch = bevpool_plan_workspace_bytes(plan);

@@ -10,8 +10,6 @@
 
 #include <pthread.h>
 
-/* ---- the same bits --------------------------------------------------------------------------- */
-
 /* A kernel of the library and of the program on one problem. */
 static bool same_bits(const BevKernel *kernel, HostProblem *host) {
     Err err;
@@ -51,8 +49,6 @@ static void test_bits(void) {
                    kernel->name, compared, differ);
     }
 }
-
-/* ---- calibrations ---------------------------------------------------------------------------- */
 
 /* Whether sample `b` of a map of two equal rigs is `one`, moved. */
 static bool is_sample(const BevpoolArrays *all, const BevMap *one, const BevShape *shape, int b) {
@@ -101,8 +97,6 @@ static void test_rigs(const char *name) {
     drop_scene(scene);
 }
 
-/* ---- threads --------------------------------------------------------------------------------- */
-
 enum { THREADS = 8, ROUNDS = 40 };
 
 typedef struct {
@@ -145,25 +139,18 @@ static void run_threads(HostProblem *host, BevpoolMap *map, BevpoolPlan *plan, c
     tap_ok(same, "8 threads, %s: each launch gives the same bits", what);
 }
 
-/* The first case with points; FP16, so that launches decode into their workspace. */
-static void first_case(CaseData *data, HostProblem *host) {
+/* FP16, so that launches decode into their workspace. */
+static void small_problem(CaseData *data, HostProblem *host) {
     Err err;
-    int number = 0;
-    for (; number < case_count(); number++, case_free(data)) {
-        Case c = case_at(number);
-        tap_need(case_build(&c, BEV_NEAREST, 1, 7, data, &err), "a case");
-        if (data->map.points > 0)
-            break;
-    }
-    tap_need(number < case_count(), "a case with points");
+    *data = open_case("one_point", BEV_NEAREST, 1, 7);
     *host = case_problem(data, BEV_FP16, BEV_NEAREST);
-    tap_need(problem_pool(bev_kernel_find("cpu_v4"), &host->view, &err), "its pooling");
+    need(problem_pool(bev_kernel_find("cpu_v4"), &host->view, &err), &err);
 }
 
 static void test_threads(void) {
     CaseData data;
     HostProblem host;
-    first_case(&data, &host);
+    small_problem(&data, &host);
     BevpoolMap *map = map_of(&host, BEVPOOL_CPU);
     BevpoolPlan *plan = plan_of(&host, map, NULL, 0);
     tap_ok(!strcmp(bevpool_plan_kernel(plan), "cpu_v4"), "the best kernel of the CPU is cpu_v4");
@@ -174,8 +161,6 @@ static void test_threads(void) {
     problem_free(&host);
     case_free(&data);
 }
-
-/* ---- memory ---------------------------------------------------------------------------------- */
 
 enum { LIVES = 10000, WARM_LIVES = 500, MOST_KB = 512 };
 
@@ -192,7 +177,7 @@ static void live(const HostProblem *host, BevpoolCall *call) {
 static void test_lives(void) {
     CaseData data;
     HostProblem host;
-    first_case(&data, &host);
+    small_problem(&data, &host);
     BevpoolCall call = {0};
     for (int i = 0; i < WARM_LIVES; i++)
         live(&host, &call);

@@ -29,8 +29,6 @@ static void map_refused(BevpoolArrays arrays, BevpoolShape its_shape, BevpoolSta
     refused(status, wanted, words);
 }
 
-/* ---- maps ------------------------------------------------------------------------------------ */
-
 #define MAP_WITH(change, wanted, words)                                                            \
     do {                                                                                           \
         BevpoolArrays a = arrays_of();                                                             \
@@ -122,64 +120,55 @@ static void test_rigs(void) {
     RIGS_WITH(camera.rotation[0] = 5, 1, BEVPOOL_BAD_MAP, "rigs[0]");
 }
 
-/* ---- plans ----------------------------------------------------------------------------------- */
+typedef struct {
+    BevpoolOptions options; /* of 4 channels where they name none */
+    const char *words;
+} BadPlan;
 
-static void plan_refused(BevpoolMap *map, BevpoolOptions options, BevpoolStatus wanted,
-                         const char *words) {
+static void plan_refused(BevpoolMap *map, const BadPlan *bad, BevpoolStatus wanted) {
     BevpoolPlan *plan = (BevpoolPlan *)&error;
-    refused(bevpool_plan_create(&plan, map, &options, &error), wanted, words);
+    BevpoolOptions options = bad->options;
+    options.size = sizeof options;
+    options.channels = options.channels ? options.channels : CHANNELS;
+    refused(bevpool_plan_create(&plan, map, &options, &error), wanted, bad->words);
     if (plan)
         tap_ok(false, "the handle is NULL after an error");
 }
 
 static void test_plans(BevpoolMap *map) {
-    const size_t size = sizeof(BevpoolOptions);
     const BevpoolView softmax = {.softmax = 1};
     BevpoolPlan *plan;
-    BevpoolOptions options = {.size = size, .channels = CHANNELS};
+    BevpoolOptions options = {.size = sizeof options, .channels = CHANNELS};
     bad_argument(bevpool_plan_create(NULL, map, &options, &error), "plan is NULL");
     bad_argument(bevpool_plan_create(&plan, NULL, &options, &error), "map");
     bad_argument(bevpool_plan_create(&plan, map, NULL, &error), "options");
-    plan_refused(map, (BevpoolOptions){.channels = 4}, BEVPOOL_BAD_ARGUMENT, "options.size is 0");
-    plan_refused(map, (BevpoolOptions){.size = size}, BEVPOOL_BAD_ARGUMENT,
-                 "options.channels is 0");
-    const struct {
-        BevpoolOptions options; /* of 4 channels where they name none */
-        BevpoolStatus wanted;
-        const char *words;
-    } bad[] = {
-        {{.channels = INT64_MAX}, BEVPOOL_BAD_ARGUMENT, "options.channels"},
-        {{.dtype = 17}, BEVPOOL_BAD_ARGUMENT, "options.dtype is 17"},
-        {{.direction = 2}, BEVPOOL_BAD_ARGUMENT, "direction is 2"},
-        {{.out_layout = -1}, BEVPOOL_BAD_ARGUMENT, "out_layout is -1"},
-        {{.kernel = "v9"}, BEVPOOL_UNSUPPORTED, "kernel v9"},
-        {{.kernel = "cpu_race"}, BEVPOOL_UNSUPPORTED, "cpu_race"},
-        {{.kernel = "v4"}, BEVPOOL_UNSUPPORTED, "kernel v4"},
-        {{.dtype = BEVPOOL_FP8, .direction = BEVPOOL_BACKWARD}, BEVPOOL_UNSUPPORTED, "gradients"},
-        {{.dtype = BEVPOOL_NVFP4, .feat_layout = BEVPOOL_CHANNELS_FIRST},
-         BEVPOOL_UNSUPPORTED,
-         "NVFP4"},
-        {{.prune = -0.5f},
-         BEVPOOL_BAD_ARGUMENT,
-         "options.prune is -0.5, expected a depth: 0 (off) or more"},
-        {{.prune = NAN}, BEVPOOL_BAD_ARGUMENT, "options.prune is nan"},
-        {{.prune = INFINITY}, BEVPOOL_BAD_ARGUMENT, "prune is inf"},
-        {{.prune = 1.5f, .view = &softmax},
-         BEVPOOL_BAD_ARGUMENT,
-         "options.prune is 1.5, expected at most 1"},
-        {{.prune = 0.5f, .direction = BEVPOOL_BACKWARD},
-         BEVPOOL_UNSUPPORTED,
-         "gradients are those of every point"},
-        {{.prune = 0.5f, .kernel = "cpu_v3"},
-         BEVPOOL_UNSUPPORTED,
-         "kernel cpu_v3: it reads every point"},
+    options.size = 0;
+    bad_argument(bevpool_plan_create(&plan, map, &options, &error), "options.size is 0");
+    options = (BevpoolOptions){.size = sizeof options};
+    bad_argument(bevpool_plan_create(&plan, map, &options, &error), "options.channels is 0");
+    const BadPlan arguments[] = {
+        {{.channels = INT64_MAX}, "options.channels"},
+        {{.dtype = 17}, "options.dtype is 17"},
+        {{.direction = 2}, "direction is 2"},
+        {{.out_layout = -1}, "out_layout is -1"},
+        {{.prune = -0.5f}, "options.prune is -0.5, expected a depth: 0 (off) or more"},
+        {{.prune = NAN}, "options.prune is nan"},
+        {{.prune = INFINITY}, "prune is inf"},
+        {{.prune = 1.5f, .view = &softmax}, "options.prune is 1.5, expected at most 1"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        BevpoolOptions with = bad[i].options;
-        with.size = size;
-        with.channels = with.channels ? with.channels : CHANNELS;
-        plan_refused(map, with, bad[i].wanted, bad[i].words);
-    }
+    const BadPlan unsupported[] = {
+        {{.kernel = "v9"}, "kernel v9"},
+        {{.kernel = "cpu_race"}, "cpu_race"},
+        {{.kernel = "v4"}, "kernel v4"},
+        {{.dtype = BEVPOOL_FP8, .direction = BEVPOOL_BACKWARD}, "gradients"},
+        {{.dtype = BEVPOOL_NVFP4, .feat_layout = BEVPOOL_CHANNELS_FIRST}, "NVFP4"},
+        {{.prune = 0.5f, .direction = BEVPOOL_BACKWARD}, "gradients are those of every point"},
+        {{.prune = 0.5f, .kernel = "cpu_v3"}, "kernel cpu_v3: it reads every point"},
+    };
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
+        plan_refused(map, &arguments[i], BEVPOOL_BAD_ARGUMENT);
+    for (size_t i = 0; i < sizeof unsupported / sizeof *unsupported; i++)
+        plan_refused(map, &unsupported[i], BEVPOOL_UNSUPPORTED);
     bevpool_plan_destroy(NULL);
     bevpool_map_destroy(NULL);
     tap_ok(!bevpool_plan_kernel(NULL) && !bevpool_plan_workspace_bytes(NULL) &&
@@ -187,8 +176,6 @@ static void test_plans(BevpoolMap *map) {
                !bevpool_kernel_name(BEVPOOL_CPU, 0, -1),
            "questions about nothing have an answer");
 }
-
-/* ---- launches -------------------------------------------------------------------------------- */
 
 static float depth[4], feat[2][CHANNELS], out[2][CHANNELS];
 static _Alignas(256) char workspace[1 << 16];

@@ -1,5 +1,5 @@
-/* libbevpool: maps that change between launches, and plans asked for before there is a map. On the
- * CPU; test_trt_gpu does the same on a GPU. */
+/* libbevpool on the CPU: maps that change between launches, plans asked for before there is a map.
+ */
 #include "tests/lib/lib_case.h"
 
 /* 1 camera, 2 bins, 1 x 2 pixels, 2 x 1 cells; 3 points in 2 cells. */
@@ -18,8 +18,6 @@ static BevpoolArrays arrays_of(void) {
 static BevpoolOptions options_of(const char *kernel) {
     return (BevpoolOptions){.size = sizeof(BevpoolOptions), .channels = CHANNELS, .kernel = kernel};
 }
-
-/* ---- views ----------------------------------------------------------------------------------- */
 
 /* What the arrays say now, pooled by hand. */
 static void pool_by_hand(float out[CELLS][CHANNELS]) {
@@ -85,8 +83,6 @@ static void test_refuses(void) {
     bad_argument(bevpool_map_view(NULL, &shape, &arrays, BEVPOOL_CPU, &error), "map is NULL");
     tap_ok(map == NULL, "the handle is NULL after an error");
 }
-
-/* ---- before there is a map ------------------------------------------------------------------- */
 
 static void test_check_refuses(void) {
     size_t bytes;

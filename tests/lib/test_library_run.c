@@ -20,8 +20,6 @@ typedef struct {
     int compared, differ, refused;
 } Count;
 
-/* ---- the same bits --------------------------------------------------------------------------- */
-
 static bool run_session(const BevKernel *kernel, const BevProblem *problem, void *codes, Err *err) {
     Session *session = NULL;
     bool ok = session_open(&session, kernel, problem, err) && session_poison(session, err) &&
@@ -102,8 +100,6 @@ static void compare_scenes(BevWhere where) {
     compare_scene("histogram", 0, where, PLAIN, (unsigned)ALL);
     compare_scene("embedding_bag", 0, where, PLAIN, (unsigned)ALL);
 }
-
-/* ---- what it has, and errors ----------------------------------------------------------------- */
 
 static void test_has(void) {
     int there = 0, missing = 0, wrong = 0;

@@ -3,19 +3,22 @@
 
 #include "src/base/clock.h"
 #include "src/live/engine.h"
+#include "tests/support/load.h"
 #include "tests/support/ok_or_note.h"
 #include "tests/support/script.h"
 
+#include <math.h>
 #include <poll.h>
 
 enum { PATIENCE_MS = 150000 }; /* other tests may have the machine */
 
 static char own_file[64]; /* a copy of intersection.json, while a test has one */
-static const char *const scenes[] = {"toy", "asymmetric", "small", "intersection", "no-such-scene.json",
-                                     own_file};
+static const char *const scenes[] = {"toy",          "asymmetric",         "small",
+                                     "intersection", "no-such-scene.json", own_file};
 enum { TOY, ASYMMETRIC, SMALL, INTERSECTION, MISSING, OWN_FILE, SCENES };
 
 static Engine *engine;
+static Load begun;               /* when it was opened */
 static const EngineFrame *frame; /* the newest that was taken */
 
 /* A paused state of a scene in the list, FP16 with V3; the baseline is V2. */
@@ -37,11 +40,11 @@ static inline State fresh(int scene) {
     return state;
 }
 
-/* An engine and a fresh state. `background`: it also times kernels and simulates caches while no
- * request waits. */
+/* An engine and a fresh state. `background`: with timing and simulation between requests. */
 static inline void begin(bool background, int scene) {
     const EngineOptions options = {.where = 1u << BEV_CPU, .background = background};
     Err err;
+    begun = load_now();
     need(engine_open(&engine, &options, &err), &err);
     fresh(scene);
 }
@@ -63,6 +66,9 @@ static inline const EngineFrame *take_within(double ms) {
     frame = next ? next : frame;
     return next;
 }
+
+/* A check of something that takes its time, since the engine was opened. */
+#define ok_in_time(passed_, ...) tap_ok_unless_loaded(passed_, &begun, __VA_ARGS__)
 
 /* Waits for the next frame. */
 static inline const EngineFrame *take(void) {
@@ -92,10 +98,14 @@ static inline bool take_until(bool (*wanted)(const LiveData *live)) {
     return wanted(&frame->live);
 }
 
-/* A checksum of the pooled grid. */
-static inline double sum_of(const LiveFrame *shown) {
-    double sum = 0;
-    for (int64_t i = 0; i < shown->nx * shown->ny * shown->channels; i++)
-        sum += (double)shown->pooled[i] * (double)(i % 97 + 1);
+static inline double checksum(const float *values, int64_t count) {
+    double sum = values ? 0 : NAN;
+    for (int64_t i = 0; values && i < count; i++)
+        sum += (double)values[i] * (double)(i % 97 + 1);
     return sum;
+}
+
+/* Of the pooled grid. */
+static inline double sum_of(const LiveFrame *shown) {
+    return checksum(shown->pooled, shown->nx * shown->ny * shown->channels);
 }

@@ -3,7 +3,6 @@
 #include "src/live/background_job.h"
 #include "src/live/pipeline.h"
 #include "tests/live/engine_fixture.h"
-#include "tests/support/load.h"
 
 #include <limits.h>
 #include <math.h>
@@ -11,8 +10,6 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 #include <time.h>
-
-/* ---- memory model ---------------------------------------------------------------------------- */
 
 static int wrong_models; /* seen so far: of another problem than the frame's, or not owned by it */
 
@@ -31,9 +28,6 @@ ENGINE_SUITE(engine_background_model, true, TOY) {
     tap_ok(take_until(has_model) && !wrong_models, "and is never that of another problem");
 }
 
-/* ---- hardware counters ----------------------------------------------------------------------- */
-
-/* Without a GPU the answer is a note that says why. */
 ENGINE_SUITE(engine_background_counters, true, TOY) {
     bool quiet = ask()->notes == 0;
     state.counts++;
@@ -44,8 +38,6 @@ ENGINE_SUITE(engine_background_counters, true, TOY) {
                frame->live.counters.source == SOURCE_UNKNOWN && !frame->device_lost,
            "counters: asked for once, refused with the reason");
 }
-
-/* ---- the slot's jobs in every order ---------------------------------------------------------- */
 
 static const struct {
     JobKind kind;
@@ -65,13 +57,6 @@ static Background *open_background(void) {
     return background;
 }
 
-static double weighted_sum(const float *values, int64_t count) {
-    double sum = values ? 0 : NAN;
-    for (int64_t i = 0; values && i < count; i++)
-        sum += (double)values[i] * (double)(i % 97 + 1);
-    return sum;
-}
-
 /* What a job brought, as one number; NAN: it failed. */
 static double result_of(const BackgroundJob *job) {
     const BevShape *s = &job->inputs.features->shape;
@@ -80,9 +65,9 @@ static double result_of(const BackgroundJob *job) {
     if (job->kind == JOB_ACCURACY)
         return job->accuracy.max_abs;
     if (job->kind == JOB_GRADIENTS)
-        return weighted_sum(job->gradients->grad_feat,
-                            s->cameras * s->feat_h * s->feat_w * s->channels);
-    return job->wants_grid ? weighted_sum(job->grid->values, s->nx * s->ny * s->channels) : 0;
+        return checksum(job->gradients->grad_feat,
+                        s->cameras * s->feat_h * s->feat_w * s->channels);
+    return job->wants_grid ? checksum(job->grid->values, s->nx * s->ny * s->channels) : 0;
 }
 
 static double run_job(Background *background, int i, const FrameInputs *inputs) {
@@ -101,7 +86,7 @@ static double run_job(Background *background, int i, const FrameInputs *inputs) 
     return result;
 }
 
-/* Each job alone, then each behind each other one: they share what the last one left in the slot. */
+/* Each job alone, then each behind each other: they share what the last one left in the slot. */
 static void test_slot_in_any_order(const FrameInputs *inputs) {
     double alone[SLOT_JOBS];
     int wrong = 0;
@@ -141,8 +126,6 @@ TAP_SUITE(engine_background_slot) {
     pipeline_close(pipeline);
 }
 
-/* ---- timing and accuracy --------------------------------------------------------------------- */
-
 static bool all_known(const LiveData *live) {
     for (int i = 0; i < live->kernel_count; i++) {
         const LiveKernel *row = &live->kernels[i];
@@ -174,10 +157,9 @@ static bool has_tail(const LiveTail *tail) {
 }
 
 ENGINE_SUITE(engine_background_background, true, ASYMMETRIC) {
-    const Load before = load_now();
     ask();
     bool known = take_until(all_known);
-    tap_ok_unless_loaded(known, &before, "every kernel is timed, every format judged");
+    ok_in_time(known, "every kernel is timed, every format judged");
     if (!known)
         return;
     tap_ok(all_pass(&frame->live), "all gates of V3 pass");
@@ -219,12 +201,10 @@ static bool had_turns(const LiveData *live) {
     return least_turns(live) >= TURNS;
 }
 
-/* On a machine whose cores are taken, every kernel is timed, again and again. */
 ENGINE_SUITE(engine_background_fair, true, TOY) {
     enum { SPINNERS = 3 };
     pthread_t threads[SPINNERS];
     atomic_bool stop = false;
-    const Load before = load_now();
     int started = 0;
     while (started < SPINNERS && !pthread_create(&threads[started], NULL, spin, &stop))
         started++;
@@ -234,8 +214,8 @@ ENGINE_SUITE(engine_background_fair, true, TOY) {
     for (int i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     int turns = least_turns(&frame->live);
-    tap_ok_unless_loaded(turns >= TURNS && started == SPINNERS, &before,
-                         "on taken cores every kernel has its turns (%d)", turns);
+    ok_in_time(turns >= TURNS && started == SPINNERS,
+               "on taken cores every kernel has its turns (%d)", turns);
 }
 
 static bool all_timed(const LiveData *live) {
@@ -246,9 +226,7 @@ static bool all_timed(const LiveData *live) {
     return timed;
 }
 
-/* The reference takes many frames' time; it is timed beside them and said to be unsettled. */
 ENGINE_SUITE(engine_background_playing, true, SMALL) {
-    const Load before = load_now();
     state.playing = true;
     ask();
     double end = clock_ms() + PATIENCE_MS;
@@ -258,10 +236,10 @@ ENGINE_SUITE(engine_background_playing, true, SMALL) {
         ask();
     }
     bool timed = all_timed(&frame->live);
-    tap_ok_unless_loaded(timed, &before, "every kernel has a figure while the street moves");
+    ok_in_time(timed, "every kernel has a figure while the street moves");
     const LiveKernel *slow = timed ? live_kernel(&frame->live, bev_kernel_find("reference")) : NULL;
-    tap_ok_unless_loaded(slow && slow->unsettled && slow->median_us.value > 0, &before,
-                         "that of the reference is not to be quoted yet");
+    ok_in_time(slow && slow->unsettled && slow->median_us.value > 0,
+               "that of the reference is not to be quoted yet");
 }
 
 /* Asks for later moments until the format is judged, then until one moment more is shown. */
@@ -279,12 +257,11 @@ static bool judged_while_playing(BevDtype dtype) {
 
 /* Errors of different moments would rank the formats wrongly. */
 ENGINE_SUITE(engine_background_one_moment, true, SMALL) {
-    const Load before = load_now();
     state.playing = true;
     bool judged = judged_while_playing(BEV_FP16);
-    tap_ok_unless_loaded(judged, &before, "an error of an earlier moment is known as such");
+    ok_in_time(judged, "an error of an earlier moment is known as such");
     judged = judged && judged_while_playing(BEV_FP8);
-    tap_ok_unless_loaded(judged, &before, "another format is judged as well");
+    ok_in_time(judged, "another format is judged as well");
     const LiveAccuracy *accuracy = frame->live.accuracy;
     tap_ok(!judged || accuracy[BEV_FP8].time_s == accuracy[BEV_FP16].time_s,
            "formats are judged at one moment while the street moves");
@@ -297,22 +274,18 @@ static bool is_own(const LiveData *live) {
 /* The last kernel stands in for the reference until the background thread has pooled it: the
  * engine's thread, which keys wait for, never runs it. */
 ENGINE_SUITE(engine_background_slow_kernel, true, INTERSECTION) {
-    const Load before = load_now();
     state.job.config.kernel = bev_kernel_find("reference");
     tap_ok(ask()->live.stand_in, "a kernel that was never run keeps nobody waiting");
     bool own = take_until(is_own);
     const LiveKernel *slow = live_kernel(&frame->live, state.job.config.kernel);
-    tap_ok_unless_loaded(own && frame->inputs.pooled->config.kernel == state.job.config.kernel,
-                         &before, "its own picture comes");
-    tap_ok_unless_loaded(slow && slow->median_us.value > 0 &&
-                             frame->live.stages_us[STAGE_POOL].value < slow->median_us.value / 2,
-                         &before, "and the engine's thread did not pool it");
+    ok_in_time(own && frame->inputs.pooled->config.kernel == state.job.config.kernel,
+               "its own picture comes");
+    ok_in_time(slow && slow->median_us.value > 0 &&
+                   frame->live.stages_us[STAGE_POOL].value < slow->median_us.value / 2,
+               "and the engine's thread did not pool it");
     state.job.probe_cell = 5;
-    tap_ok_unless_loaded(!ask()->live.stand_in, &before,
-                         "it stays for the next key that pools the same");
+    ok_in_time(!ask()->live.stand_in, "it stays for the next key that pools the same");
 }
-
-/* ---- speed ----------------------------------------------------------------------------------- */
 
 static double cpu_ms(void) {
     struct rusage used;
@@ -327,7 +300,6 @@ ENGINE_SUITE(engine_background_speed, false, INTERSECTION) {
     enum { FRAMES = 20, MAX_MS = 70 };
     state.playing = true;
     ask();
-    const Load before = load_now();
     double cpu = cpu_ms(), wall = clock_ms();
     for (int i = 0; i < FRAMES; i++) {
         state.job.time_s += 0.05;
@@ -342,7 +314,6 @@ ENGINE_SUITE(engine_background_speed, false, INTERSECTION) {
     if (!waiting || strcmp(waiting, "passive") != 0)
         tap_skip("time of a frame", "sanitized, or threads that wait spin (OMP_WAIT_POLICY)");
     else
-        tap_ok_unless_loaded(cpu < MAX_MS, &before,
-                             "a moment of the flagship takes %d ms of processor time", MAX_MS);
+        ok_in_time(cpu < MAX_MS, "a moment of the flagship takes %d ms of processor time", MAX_MS);
     tap_note("%.1f ms of processor time, %.1f ms", cpu, wall);
 }

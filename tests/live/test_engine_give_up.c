@@ -7,8 +7,6 @@
 #include <stdatomic.h>
 #include <time.h>
 
-/* ---- runs ------------------------------------------------------------------------------------ */
-
 typedef struct {
     atomic_int asked;
     int patience; /* gives up when it is asked more often than that */
@@ -46,8 +44,6 @@ static int count_asked(void) {
     return patient.asked;
 }
 
-/* A run that is given up, within its features, its camera views or after any stage, shows nothing,
- * and what comes after it is as if it had never been. */
 TAP_SUITE(engine_give_up_giving_up) {
     enum { STAGES = 5, FEW = 240, SOME = 40, LAST = 8 };
     LiveData live, want;
@@ -80,7 +76,6 @@ TAP_SUITE(engine_give_up_giving_up) {
     pipeline_close(fresh_one);
 }
 
-/* A scene that cannot be loaded is not kept, not even where the run was given up meanwhile. */
 TAP_SUITE(engine_give_up_no_scene) {
     static const char *const missing[] = {"no/such/scene.json"};
     LiveData live;
@@ -98,8 +93,6 @@ TAP_SUITE(engine_give_up_no_scene) {
     }
     pipeline_close(pipeline);
 }
-
-/* ---- pictures -------------------------------------------------------------------------------- */
 
 /* Pictures during which the next request comes; its delay. */
 enum { INTERRUPTED = 2, LONG_MS = 60 };
@@ -152,8 +145,6 @@ static int interrupt_pictures(bool moves) {
     return fine ? shown : -1;
 }
 
-/* A request comes while the picture of the one before is made: that one is given up, but not two in
- * a row, and not what a key has waited for. */
 TAP_SUITE(engine_give_up_giving_up_the_picture) {
     int shown = interrupt_pictures(true);
     tap_ok(shown > 0,

@@ -8,8 +8,6 @@
 static Err err; /* why a step failed */
 static LiveModel *live_model;
 
-/* ---- a scene and its map --------------------------------------------------------------------- */
-
 typedef struct {
     Workload workload;
     BuiltMap *map; /* borrows the workload's */
@@ -89,8 +87,6 @@ static void with_model(void (*test)(void)) {
     live_model_close(live_model);
 }
 
-/* ---- what it says ---------------------------------------------------------------------------- */
-
 static void test_digest(void) {
     const BevKernel *row = bev_kernel_find("v2_do");
     HostProblem problem = problem_of(&toy, BEV_FP16);
@@ -152,7 +148,6 @@ static void test_ceilings(void) {
     ref_drop(before);
 }
 
-/* Other figures than the table's: the same as a prediction from the whole profile. */
 static void test_edited(const MemoryModel *model, const PredictedKernel *kernel,
                         const Scenery *scenery) {
     static const GpuEdit edits[] = {{.dram_gbps = 300},
@@ -208,8 +203,6 @@ static int possible_kernels(const Scenery *scenery, BevDtype dtype) {
     return count;
 }
 
-/* ---- how much of it -------------------------------------------------------------------------- */
-
 static void test_depth(void) {
     const BevKernel *v3 = bev_kernel_find("cpu_v3");
     aim(&toy, "cpu_v3", BEV_FP16);
@@ -235,8 +228,6 @@ static void test_depth(void) {
            "what has no kernel for a format is tried once");
 }
 
-/* ---- what it keeps --------------------------------------------------------------------------- */
-
 static void test_cache(void) {
     aim(&toy, "cpu_v2_do", BEV_FP16);
     step_all(DEPTH_SELECTION);
@@ -261,8 +252,6 @@ static void test_cache(void) {
     ref_drop(other.map);
     free(ranks);
 }
-
-/* ---- how a walk ends ------------------------------------------------------------------------- */
 
 static bool never(void *context) {
     ++*(int *)context;

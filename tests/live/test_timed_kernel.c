@@ -70,7 +70,6 @@ TAP_SUITE(timed_kernel_team_time) {
         tap_ok(clock_team_since_us(begun) >= work_us * helpers / (helpers + 1), "%s", name);
 }
 
-/* A launch at the border of what keys can wait for is slow once and then not. */
 TAP_SUITE(timed_kernel_from_background_to_row) {
     TimedKernel timed = fresh_kernel();
     timed.cost_us = 11e3;
@@ -113,7 +112,6 @@ TAP_SUITE(timed_kernel_marks) {
         .p99_us = median_us_ + 2, .l2_carveout_mib = NAN                                           \
     }
 
-/* What was recorded of a problem stands in until it is timed here. */
 TAP_SUITE(timed_kernel_stand_in) {
     RecordedRow results[] = {RECORDED("v", "fp32", 70)};
     Recording recording = {.label = "a machine", .rows = results, .row_count = 1};

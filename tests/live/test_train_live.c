@@ -17,8 +17,7 @@ static bool take_before(double until_ms) {
     return false;
 }
 
-/* Takes frames up to the first of this state whose training has come so far; counts those on the
- * way. */
+/* Takes frames up to the first of this state whose training has come so far; counts them. */
 static bool wait_for(int step, int *pictures) {
     double until_ms = clock_ms() + PATIENCE_MS;
     int last = -1;
@@ -66,7 +65,6 @@ static void answer(const char *word) {
     take_answer();
 }
 
-/* The same key stops. */
 static void test_stop(void) {
     state.shown.train_step = shown_step();
     answer("train");

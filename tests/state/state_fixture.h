@@ -1,5 +1,4 @@
-/* A state of the live display for tests of its controls: a small menu, a made-up scene, and what
- * the log says. */
+/* A state of the live display for tests of its controls: a small menu and a made-up scene. */
 #pragma once
 
 #include "tests/support/script.h"

@@ -1,5 +1,6 @@
 /* The page of bits: what it says of a code, against a second way to find it; controls and keys. */
 #include "kernels/codec.h"
+#include "src/base/units.h"
 #include "src/state/bits.h"
 #include "tests/state/state_fixture.h"
 
@@ -17,11 +18,6 @@ static double worth(const char *formula) {
     return sscanf(formula, "%d + %d", &whole, &more) == 2 ? whole + more : NAN;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* All numbers of a format of at most 16 bits in their order, infinities included, each once. */
 static int sorted(BevDtype dtype, double *values) {
     int count = 0, kept = 0;
@@ -30,7 +26,7 @@ static int sorted(BevDtype dtype, double *values) {
         if (!isnan(value) && !(bev_is_whole(dtype) && value == -128))
             values[count++] = value;
     }
-    qsort(values, (size_t)count, sizeof *values, by_value);
+    sort_ascending(values, count);
     for (int i = 0; i < count; i++)
         if (!kept || values[i] > values[kept - 1])
             values[kept++] = values[i];

@@ -1,5 +1,5 @@
 /* The table of controls (src/state/controls.inc): complete and without clashes; keys and script
- * lines become the right commands. The glossary: complete, within its limits, found by every word. */
+ * lines become the right commands. The glossary: complete, within limits, found by every word. */
 #include "src/state/glossary.h"
 #include "src/state/help.h"
 #include "src/cachesim/predict.h"
@@ -29,7 +29,8 @@ TAP_SUITE(keys_rows) {
         short_enough += strlen(row->help) < HELP_TEXT_W && strlen(row->word) < 12;
     }
     tap_ok(in_order == ACTION_COUNT, "rows stand in the order of the actions");
-    tap_ok(complete == ACTION_COUNT, "each has word, group, label and help, and those of the help have keys");
+    tap_ok(complete == ACTION_COUNT,
+           "each has word, group, label and help, and those of the help have keys");
     tap_ok(twins == ACTION_COUNT, "each function key has a twin that terminals do not steal");
     tap_ok(short_enough == ACTION_COUNT, "words and help fit their columns");
 }
@@ -38,7 +39,6 @@ static bool same_place(HelpPlace a, HelpPlace b) {
     return a.page == b.page && a.column == b.column && a.row == b.row;
 }
 
-/* On every screen each control has a place of its own on some page of the help. */
 TAP_SUITE(keys_help) {
     int screens = 0, outside = 0, shared = 0;
     for (int columns = 80; columns <= 240; columns += 40)
@@ -247,7 +247,6 @@ TAP_SUITE(keys_glossary_words) {
            "a mistyped word is not, and the nearest is named");
 }
 
-/* On every screen each row has a place of its own that fits a page. */
 TAP_SUITE(keys_glossary_help) {
     int screens = 0, wrong = 0;
     for (int columns = 40; columns <= 240; columns += 10)

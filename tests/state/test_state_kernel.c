@@ -161,7 +161,6 @@ STATE_SUITE(state_kernel_direction) {
     use("direction forward");
 }
 
-/* A planted defect takes the place of the kernel; the log does not give away what is wrong. */
 STATE_SUITE(state_kernel_defects) {
     char value[32];
     tap_ok(runs("defect 3") && defect_of(job->config.kernel) == &defects[2] &&

@@ -56,7 +56,6 @@ STATE_SUITE(state_log_log_limits) {
     tap_ok(says("evil?[2J?name"), "control characters do not reach the screen");
 }
 
-/* Steps every control once each way and looks at the newest line. */
 TAP_SUITE(state_log_every_control_speaks) {
     int silent = 0;
     for (int i = 0; i < ACTION_COUNT; i++) {

@@ -57,7 +57,6 @@ STATE_SUITE(state_program_program) {
     tap_ok(use("quit") == STEP_QUIT, "quit");
 }
 
-/* It opens at the word that was mentioned last, and its key still turns all pages. */
 STATE_SUITE(state_program_glossary) {
     step(EVENT_RESIZE, .columns = 80, .rows = 24);
     use("dtype nvfp4; glossary");

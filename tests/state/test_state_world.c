@@ -1,5 +1,4 @@
-/* Controls of the world: time, cameras and their errors, how even intervals are, depth that is
- * trained. */
+/* Controls of the world: time, cameras and their errors, evenness of intervals, training. */
 #include "src/state/live_data.h"
 #include "tests/state/state_fixture.h"
 
@@ -215,7 +214,6 @@ STATE_SUITE(state_world_evenness) {
     tap_ok(job->evenness == 1, "steps end at 1");
 }
 
-/* Depth that follows the gradient: backward, from smeared depth; and the way home. */
 STATE_SUITE(state_world_training) {
     char value[32];
     job->temperature = 2;

@@ -39,6 +39,13 @@ static inline void check_end(const Pty *pty, const char *what, const char *last_
                  back, pty_same_modes(pty), line);
 }
 
+static inline int occurrences(const char *text, const char *part) {
+    int count = 0;
+    for (; (text = strstr(text, part)); text++)
+        count++;
+    return count;
+}
+
 /* The program has ended by itself, with this exit status. */
 static inline bool exits_with(Pty *pty, int wanted) {
     int status = 0;

@@ -1,7 +1,7 @@
-/* A screen of the dashboard for its tests: one state, one set of figures, drawn at any size, and
- * compared with what it was. */
+/* A screen of the dashboard for tests: drawn at any size, and compared with what it was. */
 #pragma once
 
+#include "src/base/data.h"
 #include "src/view/term/cells.h"
 #include "src/view/term/dashboard.h"
 #include "tests/support/live_fixture.h"
@@ -12,23 +12,15 @@ static BevPicture picture;
 static Cells cells;
 static DashSpots spots; /* of the last drawing */
 
-static inline void screen_open(void) {
-    Err err;
-    tap_need(cells_init(&cells, 1, 1, &err) && fixture_picture(&picture, &err), "a screen");
-}
-
-static inline void screen_close(void) {
-    bev_picture_free(&picture);
-    cells_free(&cells);
-}
-
 /* A suite that draws. */
 #define SCREEN_SUITE(name_)                                                                        \
     static void name_##_checks(void);                                                              \
     TAP_SUITE(name_) {                                                                             \
-        screen_open();                                                                             \
+        Err err;                                                                                   \
+        tap_need(cells_init(&cells, 1, 1, &err) && fixture_picture(&picture, &err), "a screen");   \
         name_##_checks();                                                                          \
-        screen_close();                                                                            \
+        bev_picture_free(&picture);                                                                \
+        cells_free(&cells);                                                                        \
     }                                                                                              \
     static void name_##_checks(void)
 
@@ -107,17 +99,6 @@ static inline bool no_colors(void) {
     return true;
 }
 
-static inline char *read_golden(const char *path) {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return NULL;
-    char *text = calloc(1, 1 << 20);
-    if (text && fread(text, 1, (1 << 20) - 1, file) == 0)
-        text[0] = '\0';
-    fclose(file);
-    return text;
-}
-
 static inline void note_difference(const char *got, const char *want) {
     int line = 1;
     while (*got && *got == *want) {
@@ -139,14 +120,14 @@ __attribute__((format(printf, 1, 2))) static inline void check_golden(const char
     vsnprintf(name, sizeof name, form, args);
     va_end(args);
     snprintf(path, sizeof path, "%s/tests/golden/%s.txt", folder, name);
-    char *got = cells_to_text(&cells);
+    char *got = cells_to_text(&cells), *want = NULL;
     FILE *file = getenv("BEVSCOPE_UPDATE_GOLDEN") ? fopen(path, "wb") : NULL;
     if (file) {
         fputs(got, file);
         fclose(file);
     }
-    char *want = read_golden(path);
-    bool same = want && !strcmp(got, want);
+    size_t length;
+    bool same = data_read(path, 1 << 20, &want, &length, NULL) && !strcmp(got, want);
     tap_ok(same, "%s is as it was", name);
     if (!same && want)
         note_difference(got, want);

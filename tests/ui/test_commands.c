@@ -90,7 +90,8 @@ APP_SUITE(commands_found, "toy") {
     static const char *const marks[] = {"published", "recorded", "measured"};
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         const char *row = first_row(tasks[i].typed);
-        tap_ok(!strcmp(row, tasks[i].row), "%s: %s first, is %s", tasks[i].typed, tasks[i].row, row);
+        tap_ok(!strcmp(row, tasks[i].row), "%s: %s first, is %s", tasks[i].typed, tasks[i].row,
+               row);
     }
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         PaletteRow rows[PALETTE_ROWS];
@@ -104,7 +105,6 @@ APP_SUITE(commands_found, "toy") {
     }
 }
 
-/* The words that find a control find its values, too. */
 APP_SUITE(commands_values, "toy") {
     PaletteRow rows[PALETTE_ROWS];
     char line[PALETTE_NAME];
@@ -144,7 +144,6 @@ APP_SUITE(commands_set, "small") {
            "what cannot be used says why: %s", reason);
 }
 
-/* A value that is tried shows in the next frame, and is gone after Esc. */
 APP_SUITE(commands_tried, "toy") {
     State before = app.state;
     type(":dtype");
@@ -201,7 +200,6 @@ APP_SUITE(commands_compare, "toy") {
     tap_ok(app.state.compare == COMPARE_WIPE, "compare, Enter, Enter: a comparison, not off again");
 }
 
-/* Without a number the first finding is meant. */
 APP_SUITE(commands_explain, "toy") {
     enter(":explain");
     tap_ok(!app.state.palette.open && app.state.finding == 0 &&

@@ -1,5 +1,6 @@
 /* The form of bevscope rig: values by arrows and typed, an answer that follows, the file, the line
  * that says the same; questions where the terminal cannot move its cursor. */
+#include "src/base/data.h"
 #include "src/ui/form.h"
 #include "tests/support/folder.h"
 #include "tests/support/pty_check.h"
@@ -25,13 +26,11 @@ TAP_SUITE(form_steps) {
 }
 
 static void check_file(void) {
-    char text[8192] = "";
-    FILE *file = fopen(in_folder("rig.json"), "r");
-    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[length] = '\0';
+    char *text = NULL;
+    size_t length;
+    tap_need(data_read(in_folder("rig.json"), 8192, &text, &length, NULL), "the file");
     tap_ok(strstr(text, "\"features\": [\n      22,\n      8\n    ]") != NULL, "the file has it");
+    free(text);
     unlink(in_folder("rig.json"));
 }
 

@@ -1,5 +1,4 @@
-/* The live display's loop without any screen: how it times its answers, and what it does when the
- * GPU is lost in the middle of a frame. */
+/* The live display's loop without any screen: how it times its answers; a GPU that is lost. */
 #include "tests/support/ok_or_note.h"
 
 #include "src/base/clock.h"
@@ -11,8 +10,6 @@
 #include <unistd.h>
 
 enum { PATIENCE_MS = 120000, TERMINAL = 1u << SCREEN_TERMINAL, WINDOW = 1u << SCREEN_WINDOW };
-
-/* ---- the pace -------------------------------------------------------------------------------- */
 
 static void test_keys(void) {
     PaceMeter meter = {.keys = 0};
@@ -69,8 +66,6 @@ static void test_moments(void) {
     tap_ok(fps > 0 && fps <= 200, "moments are counted once, however often they are drawn");
 }
 
-/* ---- a slow picture --------------------------------------------------------------------------- */
-
 static SlowMeter meter;
 
 static bool says(double now_ms, const char *wanted) {
@@ -109,8 +104,6 @@ static void test_slow(void) {
     tap_ok(says(6500, "computing mine.json: map, 0.5 s"),
            "another scene begins anew; of a file nothing is known");
 }
-
-/* ---- a device that is lost ------------------------------------------------------------------- */
 
 enum { GOOD_LAUNCHES = 3 };
 static BevKernel gpu; /* V3, for so many launches */
@@ -212,8 +205,7 @@ static void test_lost_aside(void) {
     engine_close(loop.app.engine);
 }
 
-/* Two things to note between two pictures that are taken: counters that nobody has, and the scene's
- * file vanishes. */
+/* Two notes between two pictures that are taken: no counters, and the scene's file vanishes. */
 static void test_notes(void) {
     char path[] = "/tmp/loop-XXXXXX", command[1024];
     int file = mkstemp(path);

@@ -50,7 +50,6 @@ static const char *title_of(const char *name) {
     return "none";
 }
 
-/* Every place is where its text stands, whatever the size, and a click there is the command. */
 static void test_places(void) {
     int kernels = 0, hints = 0, wrong = 0;
     for (int columns = 60; columns <= 220; columns += 40)
@@ -91,7 +90,6 @@ static void test_places(void) {
     tap_ok(!others && !spots.bev.w && !spots.camera.w, "under the help screen nothing is clicked");
 }
 
-/* The cursor's sign appears under the click, the whole grid in view and a part of it. */
 static void test_cursor(void) {
     int wrong = 0, tried = 0;
     for (int zoom = 1; zoom <= 4; zoom *= 2) {
@@ -169,7 +167,6 @@ static void test_wipe(void) {
     picture.baseline = (Image){.w = 0};
 }
 
-/* Rows of formats and GPUs and the heads of panels are spots; a click there is their control. */
 static void test_rows(void) {
     int formats = 0, with_figures = 0, gpus_shown = 0, heads = 0, wrong = 0;
     begin_drawn(200, 60);
@@ -206,7 +203,6 @@ static void test_rows(void) {
            heads, wrong);
 }
 
-/* The time bar: a press and a drag there step to that moment, and the world stands still. */
 static void test_time(void) {
     begin_drawn(120, 40);
     state.scene.has_world = true;
@@ -250,7 +246,6 @@ static void test_hover(void) {
            "over the BEV there is nothing to outline");
 }
 
-/* Backward: a press on a camera chooses the feature pixel, and a drag goes on from there. */
 static void test_pixel(void) {
     begin_drawn(120, 40);
     spots.camera = (Area){4, 20, 10, 4};
@@ -266,7 +261,6 @@ static void test_pixel(void) {
     tap_ok(!follow(MOUSE_RELEASE, 6, 24, 0), "released elsewhere: nothing");
 }
 
-/* Whatever is reported, drawn or not since then: the view stays in the grid. */
 static void test_random(void) {
     enum { REPORTS = 10000 };
     int applied = 0, wrong = 0;

@@ -10,8 +10,7 @@
 
 static char scene[] = "/tmp/options-XXXXXX.json";
 
-/* The intersection with a quarter of its pixels, cells and depths on each side, and a temperature
- * of its own. */
+/* The intersection with a quarter of its pixels, cells and depths on each side; a temperature. */
 static void write_scene(void) {
     char command[1024];
     int file = mkstemps(scene, 5);

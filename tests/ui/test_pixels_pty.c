@@ -1,5 +1,4 @@
-/* Pictures of true pixels in a terminal: who is asked, what is sent after which answer, and that
- * the bytes of all three protocols decode to the raster. */
+/* Pictures of true pixels in a terminal: who is asked, what is sent, what the bytes decode to. */
 #include "src/ui/term_pixels.h"
 #include "tests/support/pty_check.h"
 #include "tests/support/stb_png.h"
@@ -271,8 +270,6 @@ TAP_SUITE(pixels_pty_answers) {
     image_free(&first);
 }
 
-/* While the world moves kitty and iTerm2 get fewer pixels; they scale the picture. At rest it has
- * all. */
 TAP_SUITE(pixels_pty_moves) {
     for (int i = 0; i < PROTOCOLS; i++) {
         Pty pty;

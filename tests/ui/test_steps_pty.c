@@ -1,5 +1,4 @@
-/* The steps of warps on a terminal: they run by themselves, stop, go backwards; whose they are and
- * which kernels, by keys. */
+/* The steps of warps on a terminal, by keys: running, still, backwards; whose, of which kernels. */
 #include "tests/support/pty_check.h"
 
 TAP_SUITE(steps_pty) {

@@ -5,12 +5,18 @@
 
 #include <stdlib.h>
 
+static Pty pty;
+
 /* Runs the program with these words until it ends by itself; true: with 0. */
-static bool run(Pty *pty, int columns, const char *words) {
+static bool run(int columns, const char *words) {
     static char *const environment[] = {"LC_ALL=C.UTF-8", NULL};
-    return pty_bevscope(pty, columns, 30, environment, "%s 2>/dev/null", words) &&
-           exits_with(pty, 0);
+    return pty_bevscope(&pty, columns, 30, environment, "%s 2>/dev/null", words) &&
+           exits_with(&pty, 0);
 }
+
+/* A check of what these words print in 80 columns. */
+#define printed(words_, passed_, title_)                                                           \
+    (tap_ok(run(80, words_) && (passed_), title_), pty_end(&pty))
 
 /* The characters of the widest line. */
 static int widest(const char *text) {
@@ -21,13 +27,6 @@ static int widest(const char *text) {
         most = width > most ? width : most;
     }
     return most;
-}
-
-static int count(const char *text, const char *word) {
-    int found = 0;
-    for (; (text = strstr(text, word)); text += strlen(word))
-        found++;
-    return found;
 }
 
 TAP_SUITE(tables_pty_widths) {
@@ -45,8 +44,7 @@ TAP_SUITE(tables_pty_widths) {
         int widths[2] = {80, 100}, found[2];
         bool ok = true;
         for (int k = 0; k < 2; k++) {
-            Pty pty;
-            ok = run(&pty, widths[k], commands[i]) && ok;
+            ok = run(widths[k], commands[i]) && ok;
             found[k] = widest(pty.output);
             ok = ok && found[k] > 0 && found[k] <= widths[k];
             pty_end(&pty);
@@ -56,37 +54,30 @@ TAP_SUITE(tables_pty_widths) {
     }
 }
 
-/* bench: warm and cold in every part. */
 TAP_SUITE(tables_pty_parts) {
-    Pty pty;
-    bool ok = run(&pty, 80, "bench toy --quick --device cpu --kernel cpu_v2,cpu_v3 --dtype all");
-    int parts = count(pty.output, "kernel  ");
-    tap_ok(ok && parts > 1 && count(pty.output, "  warm  ") == 2 * BEV_DTYPE_COUNT * parts &&
-               count(pty.output, "  cold  ") == 2 * BEV_DTYPE_COUNT * parts &&
-               count(pty.output, "  nvfp4  ") == 4 * parts && widest(pty.output) <= 80,
+    bool ok = run(80, "bench toy --quick --device cpu --kernel cpu_v2,cpu_v3 --dtype all");
+    int parts = occurrences(pty.output, "kernel  ");
+    tap_ok(ok && parts > 1 && occurrences(pty.output, "  warm  ") == 2 * BEV_DTYPE_COUNT * parts &&
+               occurrences(pty.output, "  cold  ") == 2 * BEV_DTYPE_COUNT * parts &&
+               occurrences(pty.output, "  nvfp4  ") == 4 * parts && widest(pty.output) <= 80,
            "bench: every part of its table has all that tells rows apart");
     tap_note("%d parts, %d columns", parts, widest(pty.output));
     tap_ok(ok && strstr(pty.output, "In every row: scene toy, where cpu, align nearest"),
            "what all rows say alike stands above");
     pty_end(&pty);
-    ok = run(&pty, 80, "bench --recorded canonical --dtype fp16 --align nearest");
-    tap_ok(ok && count(pty.output, "recorded on NVIDIA H200") >= 2,
-           "bench --recorded: the machine stands above its rows");
-    pty_end(&pty);
+    printed("bench --recorded canonical --dtype fp16 --align nearest",
+            occurrences(pty.output, "recorded on NVIDIA H200") >= 2,
+            "bench --recorded: the machine stands above its rows");
 }
 
 TAP_SUITE(tables_pty_words) {
-    Pty pty;
-    bool ok = run(&pty, 80, "regime small --kernel v2 --gpu h200");
-    tap_ok(ok && count(pty.output, "interval") >= 2 && widest(pty.output) <= 80 &&
-               !strstr(pty.output, "in\r\nterval"),
-           "prose is broken between words");
-    pty_end(&pty);
-    ok = run(&pty, 80, "bench --recorded canonical --dtype fp16 --format csv");
-    tap_ok(ok && widest(pty.output) > 80, "CSV keeps its lines");
-    pty_end(&pty);
-    ok = run(&pty, 80, "bench --recorded canonical --dtype fp16 | cat");
-    tap_ok(ok && widest(pty.output) > 80 && !strstr(pty.output, "In every row"),
-           "and so does a table in a pipe");
-    pty_end(&pty);
+    printed("regime small --kernel v2 --gpu h200",
+            occurrences(pty.output, "interval") >= 2 && widest(pty.output) <= 80 &&
+                !strstr(pty.output, "in\r\nterval"),
+            "prose is broken between words");
+    printed("bench --recorded canonical --dtype fp16 --format csv", widest(pty.output) > 80,
+            "CSV keeps its lines");
+    printed("bench --recorded canonical --dtype fp16 | cat",
+            widest(pty.output) > 80 && !strstr(pty.output, "In every row"),
+            "and so does a table in a pipe");
 }

@@ -1,5 +1,4 @@
-/* From the bytes of a terminal to keys: all that terminals send for a key, whole and in pieces, and
- * nothing that is no key. */
+/* From the bytes of a terminal to keys: all that terminals send for a key, whole and in pieces. */
 #define NCURSES_NOMACROS 1 /* its macros are everyday words */
 #include "tests/support/tap.h"
 
@@ -168,7 +167,6 @@ static const ReportRow reports[] = {
     {"\033[<0;9999;1M", {MOUSE_PRESS, 9998, 0, 0}},
 };
 
-/* Escape is a key once nothing followed it for a moment; what comes after that is typed. */
 static void test_escape(void) {
     enum { MOMENT = 30 };
     double begun_ms = typist.now_ms;
@@ -184,8 +182,7 @@ static void test_escape(void) {
            "Escape, and a key a moment later");
 }
 
-/* Sends a report in two pieces, the second one `pause_ms` later; true: it is the one that is wanted,
- * and nothing else came. */
+/* Whether a report in two pieces, the second `pause_ms` later, is read, and nothing else. */
 static bool reports_in_two(const ReportRow *row, size_t cut, double pause_ms) {
     type(row->bytes, cut, 0);
     type(row->bytes + cut, strlen(row->bytes) - cut, pause_ms);
@@ -212,7 +209,6 @@ static void test_reports(void) {
            "a report whose Escape came a second before: no other key");
 }
 
-/* Reports as terminals send them, and such that are wrong: none of them is a key. */
 static void test_random_reports(void) {
     enum { REPORTS = 10000 };
     static const char *const forms[] = {"\033[<%d;%d;%dM", "\033[<%d;%d;%dm", "\033[<%d;%d;%d;7M",
@@ -234,11 +230,11 @@ static void test_random_reports(void) {
         }
     }
     tap_ok(!keys_found && !outside && mouse_found > REPORTS / 100,
-           "%d random reports, each in two pieces: %d of them of the first button or the wheel, no key",
+           "%d random reports, each in two pieces: %d of them of the first button or the wheel, no "
+           "key",
            REPORTS, mouse_found);
 }
 
-/* What never ends must not hold back keys for ever. */
 static void test_endless(void) {
     char junk[4000];
     memset(junk, '1', sizeof junk);
@@ -258,7 +254,6 @@ static void test_endless(void) {
     tap_ok(count == 1 && found[0] == 'k', "a paste without end is given up");
 }
 
-/* Random bytes: no crash, and a key that is typed a second later arrives. */
 static void test_random(void) {
     enum { ROUNDS = 20000 };
     static const char alphabet[] =

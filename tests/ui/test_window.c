@@ -33,8 +33,6 @@ static bool prepare(Pipeline **pipeline) {
     return (picture = picture_make(&state, &live, NULL, NULL, &err)) != NULL;
 }
 
-/* ---- whether there is one -------------------------------------------------------------------- */
-
 static void test_no_display(void) {
     unsetenv("SDL_VIDEODRIVER");
     unsetenv("DISPLAY");
@@ -99,7 +97,6 @@ static bool asked_often(void *context) {
     return --*(int *)context <= 0;
 }
 
-/* Wherever drawing is given up, the picture before stays on the screen. */
 static void test_given_up(void) {
     int drawn = 0, changed = 0, times = 0;
     bool given_up = true;
@@ -124,7 +121,6 @@ static bool lies_in(Box inner, double w, double top, double bottom) {
     return inner.x >= 0 && inner.x + inner.w <= w && inner.y >= top && inner.y + inner.h <= bottom;
 }
 
-/* Text stands beside the BEV or under it where there is room, and overlaps nothing. */
 static void test_words(void) {
     int wrong = 0, beside = 0, under = 0;
     for (int w = 240; w <= 1600; w += 20)
@@ -168,8 +164,6 @@ static void test_faults(void) {
     tap_ok(right == 0 && bent > 20, "a camera that is off says so (%d, %d)", right, bent);
 }
 
-/* ---- LiDAR ----------------------------------------------------------------------------------- */
-
 static bool same_camera(const Picture *a, const Picture *b, int camera) {
     const Image *x = &a->cameras[camera], *y = &b->cameras[camera];
     return x->w == y->w && x->h == y->h &&
@@ -184,7 +178,6 @@ static Picture *picture_after(Pipeline *pipeline, Picture *before) {
     return made;
 }
 
-/* Points follow the calibration; the picture under them does not. */
 static void test_lidar(Pipeline *pipeline) {
     state.lidar = true;
     Picture *dotted = picture_after(pipeline, picture);
@@ -244,18 +237,15 @@ static void drain(void) {
     }
 }
 
+#define push(member_, type_, ...)                                                                  \
+    SDL_PushEvent(&(SDL_Event){.member_ = {.type = type_, __VA_ARGS__}})
+
 static void push_key(SDL_Keycode code, Uint16 modifiers) {
-    SDL_Event pushed = {.type = SDL_KEYDOWN};
-    pushed.key.keysym.sym = code;
-    pushed.key.keysym.mod = modifiers;
-    SDL_PushEvent(&pushed);
+    push(key, SDL_KEYDOWN, .keysym = {.sym = code, .mod = modifiers});
 }
 
 static void push_motion(double x, double y) {
-    SDL_Event pushed = {.type = SDL_MOUSEMOTION};
-    pushed.motion.x = (int)x;
-    pushed.motion.y = (int)y;
-    SDL_PushEvent(&pushed);
+    push(motion, SDL_MOUSEMOTION, .x = (int)x, .y = (int)y);
 }
 
 static void push_text(const char *text) {
@@ -286,11 +276,7 @@ static void test_keys(void) {
 }
 
 static void push_button(Uint32 type, double x, double y) {
-    SDL_Event pushed = {.type = type};
-    pushed.button.button = SDL_BUTTON_LEFT;
-    pushed.button.x = (int)x;
-    pushed.button.y = (int)y;
-    SDL_PushEvent(&pushed);
+    push(button, type, .button = SDL_BUTTON_LEFT, .x = (int)x, .y = (int)y);
 }
 
 static void push_click(double x, double y) {
@@ -298,7 +284,6 @@ static void push_click(double x, double y) {
     push_button(SDL_MOUSEBUTTONUP, x, y);
 }
 
-/* Over a camera view: a pixel of its features where there are gradients, else nothing. */
 static void test_pixel(const WindowLayout *at) {
     static float none;
     const Frustum *frustum = &live.frame.rig->frustum;
@@ -308,7 +293,8 @@ static void test_pixel(const WindowLayout *at) {
     push_motion(x, y);
     bool there = gives(EVENT_PIXEL);
     int64_t pixel = (int64_t)event.x, plane = (int64_t)frustum->feat_w * frustum->feat_h;
-    tap_ok(there && pixel / plane == 1 && llabs(pixel % frustum->feat_w - frustum->feat_w / 2) <= 1 &&
+    tap_ok(there && pixel / plane == 1 &&
+               llabs(pixel % frustum->feat_w - frustum->feat_w / 2) <= 1 &&
                pixel % plane / frustum->feat_w == frustum->feat_h - 1,
            "a pixel at the foot of the second camera: %lld", (long long)pixel);
     live.frame.gradients.grad_feat = NULL;
@@ -341,10 +327,7 @@ static void test_mouse(void) {
     tap_ok(gives(EVENT_WIPE) && fabs(event.x - 0.8) < 0.01, "the wipe can be dragged");
     state.compare = COMPARE_OFF;
     drain();
-    SDL_Event transposed = {.type = SDL_MOUSEWHEEL};
-    transposed.wheel.y = 1;
-    transposed.wheel.preciseY = 1;
-    SDL_PushEvent(&transposed);
+    push(wheel, SDL_MOUSEWHEEL, .y = 1, .preciseY = 1);
     tap_ok(gives(EVENT_WHEEL) && event.steps == 1, "the wheel zooms");
 }
 
@@ -363,7 +346,6 @@ static bool draw_spots(Spots *spots) {
     return paint(1280, 860, spots) && sdl_window_draw(window, &state, &live, picture, NULL, &err);
 }
 
-/* Clicks on what stands beside the BEV are the controls that it shows. */
 static void test_spots(void) {
     static Spots spots;
     bool seen[ACTION_COUNT] = {false};
@@ -392,8 +374,6 @@ static void test_spots(void) {
     drain();
 }
 
-/* What lies under the mouse: an outline at once, a tooltip when the mouse has rested; a
- * snapshot has none of it. */
 static void test_tips(void) {
     static Spots spots;
     tap_need(draw_spots(&spots), "a picture");
@@ -426,7 +406,6 @@ static void test_tips(void) {
     drain();
 }
 
-/* The time bar under the header: a press and a drag there step to a moment. */
 static void test_time_bar(void) {
     static Spots spots;
     const SceneFacts facts = state.scene;
@@ -467,8 +446,6 @@ static int figures_at(double w, double h, Spots *spots) {
     return paint(w, h, spots) ? spots->figure_count : -1;
 }
 
-/* A larger window shows more panels, in text of the same size; the text's size is a control, and
- * mouse positions follow it. */
 static void test_size(void) {
     static Spots usual, wide, low;
     int before = figures_at(1280, 860, &usual), more = figures_at(2560, 1440, &wide);
@@ -507,7 +484,6 @@ static void test_size(void) {
     drain();
 }
 
-/* What lies under a point follows zoom and pan. */
 static void test_zoom(void) {
     state.viewport = (Viewport){20, 30, 4};
     const WindowLayout at = layout();
@@ -519,10 +495,8 @@ static void test_zoom(void) {
 }
 
 static void test_closing(void) {
-    SDL_Event closed = {.type = SDL_WINDOWEVENT};
-    closed.window.event = SDL_WINDOWEVENT_CLOSE;
     drain();
-    SDL_PushEvent(&closed);
+    push(window, SDL_WINDOWEVENT, .event = SDL_WINDOWEVENT_CLOSE);
     tap_ok(next() == WINDOW_CLOSED, "closing it is the caller's to do");
     sdl_window_fullscreen(window, true);
     tap_ok(differing_pixels() == 0, "full screen");

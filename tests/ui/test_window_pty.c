@@ -20,25 +20,13 @@ static bool start_ready(Pty *pty, const char *display) {
     return start(pty, display, "TERM=xterm-256color") && pty_wait_text(pty, READY, 0, PATIENCE_S);
 }
 
-/* ---- never possible -------------------------------------------------------------------------- */
-
 static void test_never_possible(const char *display, const char *why) {
     Pty pty;
     bool ok = start_ready(&pty, display) && screen_says(&pty, why);
     quits(&pty, why, ok);
 }
 
-/* ---- without fonts --------------------------------------------------------------------------- */
-
-static int occurrences(const char *text, const char *part) {
-    int count = 0;
-    for (const char *at = text; (at = strstr(at, part)); at++)
-        count++;
-    return count;
-}
-
-/* Without a terminal each log line is printed once; SDL's driver opens a window that nobody sees.
- */
+/* Without a terminal each log line is printed once; the window of SDL's driver is not seen. */
 static void test_no_font(void) {
     char fonts[] = "/tmp/bevscope-XXXXXX", variable[64];
     int file = mkstemp(fonts);
@@ -57,8 +45,6 @@ static void test_no_font(void) {
     close(file);
     unlink(fonts);
 }
-
-/* ---- closed ---------------------------------------------------------------------------------- */
 
 static void test_closed(const XServer *server) {
     Pty pty;
@@ -82,15 +68,10 @@ static void test_closed_alone(const XServer *server) {
     pty_end(&pty);
 }
 
-/* ---- lost ------------------------------------------------------------------------------------ */
-
 static void test_display_gone(void) {
     XServer server;
     Pty pty;
-    if (xserver_start(&server)) {
-        tap_ok(false, "a second X server");
-        return;
-    }
+    tap_need(!xserver_start(&server), "a second X server");
     bool ok = start_ready(&pty, server.display) && screen_says(&pty, "window open");
     xserver_stop(&server);
     check_end(&pty, "the window's display is gone", "ended by a library",

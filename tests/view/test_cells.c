@@ -1,5 +1,5 @@
-/* Cells of the terminal: texts, cuts and collisions, contrast of inks, a picture of a screen; the BEV in
- * them: its place, its edges, sparse cells, wipe and baseline. */
+/* Cells of the terminal: texts, cuts, collisions, contrast of inks, a picture of a screen; the BEV
+ * in them: its place, its edges, sparse cells, wipe and baseline. */
 #include "src/view/term/dashboard_internal.h"
 #include "tests/support/screen.h"
 #include "tests/view/view_check.h"
@@ -103,7 +103,6 @@ static void test_sparse_bev(void) {
            "none is the background");
 }
 
-/* While comparing, the side that did not change is not decoded again. */
 static void test_kept_baseline(void) {
     enum { CELLS = 4, CHANNELS = 2 };
     float pooled[CELLS * CHANNELS] = {1, 2, 3, 4, 5, 6, 7, 8};

@@ -126,7 +126,6 @@ static int in_cells(const ChartSpec *spec, const char *const *words, bool plain)
     return found;
 }
 
-/* The caption names the rate of L2 that this GPU has. */
 static void test_roofs(void) {
     static const struct {
         const char *gpu, *rate;
@@ -163,8 +162,7 @@ static void test_toys(void) {
     tap_ok(in_cells(&bars, bar_words, true) == 10, "and in ASCII without colour");
 }
 
-/* Each name has a row in the table, which draws something by both back ends; and, wordier, a page
- * of its own, as `bevscope plot` writes. */
+/* Each name has a chart, by both back ends; wordier, a page, as `bevscope plot` writes. */
 static void test_all_charts(void) {
     int drawn = 0, pages = 0;
     for (int chart = 1; chart < CHART_COUNT; chart++) {
@@ -220,7 +218,6 @@ static int inked(const Image *image, int x0, int y0, int x1, int y1) {
     return count;
 }
 
-/* The chart that ranks kernels does so by latency, on the changed GPU; its parts add up. */
 static void test_terms(void) {
     static const char *const edits[] = {"gpu bandwidth=100", "gpu bandwidth=10", "gpu clock=0.2"};
     double last_us = 0;
@@ -333,8 +330,6 @@ static void test_small_windows(void) {
     tap_ok(drawn == 5 && changed >= 4, "small windows show it in the BEV's place (%d of 5)",
            changed);
 }
-
-/* ---- time lines ------------------------------------------------------------------------------ */
 
 /* The columns of a row of cells, from the first block on: '#' covered, '.' not. */
 static void covered(const Cells *cells, int row, char *text) {

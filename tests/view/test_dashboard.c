@@ -40,7 +40,6 @@ static void test_narrow(void) {
                "110 x 34: the tolerance, and the colours of the working set");
 }
 
-/* In the terminal nothing but the BEV shows that a camera is off: its title says which. */
 static void test_faults(void) {
     begin(120, 40);
     draw();
@@ -208,7 +207,6 @@ SCREEN_SUITE(dashboard_sizes) {
     test_small_kernel_table();
 }
 
-/* For a projector: the digits are large, the ladder and the BEV are there, and nothing else. */
 SCREEN_SUITE(dashboard_large) {
     for (int size = 0; size < USUAL_SIZES; size++) {
         begin_usual(size);

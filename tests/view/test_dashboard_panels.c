@@ -1,21 +1,14 @@
-/* What the dashboard shows of other things than the kernels: a lesson, the memory model, other
- * scenes, the way back. */
+/* The dashboard beside its kernels: a lesson, bits, the memory model, scenes, the way back. */
 #include "src/state/live_text.h"
 #include "tests/support/screen.h"
-
-/* ---- a lesson -------------------------------------------------------------------------------- */
 
 /* A lesson with a row of each kind. */
 static void open_lesson(LessonPanel point) {
     LessonPane *pane = &state.lesson;
-    *pane = (LessonPane){.open = true,
-                         .title = "Ten times the indices",
-                         .step = 3,
-                         .steps = 9,
-                         .right = 1,
-                         .asked = 2,
-                         .point = point,
-                         .asks = ASKS_CHOICE};
+    *pane = (LessonPane){.open = true, .title = "Ten times the indices", .asks = ASKS_CHOICE};
+    pane->point = point;
+    pane->step = 3, pane->steps = 9;
+    pane->right = 1, pane->asked = 2;
     PaneText *body = &pane->body;
     pane_add(
         body, PANE_TEXT, false,
@@ -76,8 +69,6 @@ SCREEN_SUITE(dashboard_lesson) {
     test_lesson_sizes();
 }
 
-/* ---- bits ------------------------------------------------------------------------------------ */
-
 /* The page of each format, at 80 x 24 in ASCII: the bits, their value, the scale of the frame. */
 SCREEN_SUITE(dashboard_bits) {
     int bad = 0;
@@ -116,8 +107,6 @@ SCREEN_SUITE(dashboard_bits) {
     seen_after("bits-at 0", shows("n/a: being computed") && !shows("832"),
                "a scale of another format is none");
 }
-
-/* ---- the memory model ------------------------------------------------------------------------ */
 
 static void test_model(void) {
     static const char *const names[] = {"mrc", "roofline", "working-set", "dtype"};
@@ -174,7 +163,6 @@ static void begin_with_v2(int columns, int rows) {
     live.job.config.kernel = &fixture_kernels[FIXTURE_V2];
 }
 
-/* What limits the selection: a panel on a tall screen, a line on others, and marked as a model. */
 static void test_findings(void) {
     begin_with_v2(200, 60);
     seen(shows("Findings on RTX A6000") && shows("chain binds, 16.0 \u00b5s of 20.0 \u00b5s"),
@@ -196,8 +184,6 @@ SCREEN_SUITE(dashboard_model) {
     test_model();
     test_findings();
 }
-
-/* ---- other scenes ---------------------------------------------------------------------------- */
 
 /* A grid of 16 slices: what is shown of it stands over the picture, and how many cells it fills. */
 static void test_height(void) {
@@ -223,7 +209,6 @@ static void test_height(void) {
            "from the side z is up");
 }
 
-/* An operator scene has bars in the place of cameras, and its controls say so. */
 static void test_operator(void) {
     OperatorBars bars = {.count = OPERATOR_BARS, .most = 4096};
     for (int i = 0; i < OPERATOR_BARS; i++)
@@ -249,10 +234,8 @@ static void test_operator(void) {
     tap_ok(shows("dirty: this scene is an operator: it has no cameras") &&
                shows("skew: 5 is not from 0 to 4"),
            "the controls say what this scene does not have");
-    begin(220, 90);
+    begin_with_v2(220, 90);
     state.scene.has_operator = true;
-    live.model = fixture_model();
-    live.job.config.kernel = &fixture_kernels[4];
     seen(shows("classify: footprint") && shows("lesson 16"),
          "a tall screen has the workflow behind the findings");
     live.model = NULL;
@@ -263,19 +246,10 @@ SCREEN_SUITE(dashboard_scenes) {
     test_operator();
 }
 
-/* ---- the way back ---------------------------------------------------------------------------- */
-
 /* A made-up loss on an object: two cameras, of which one sees it. */
 static void backward_frame(LiveFrame *frame, const BevKernel *kernel) {
-    enum {
-        CAMERAS = 2,
-        BINS = 8,
-        H = 8,
-        W = 24,
-        C = 2,
-        PIXELS = CAMERAS * H * W,
-        CELLS = 200 * 200
-    };
+    enum { CAMERAS = 2, BINS = 8, H = 8, W = 24, C = 2 };
+    enum { PIXELS = CAMERAS * H * W, CELLS = 200 * 200 };
     static float feat[PIXELS * C], grad_feat[PIXELS * C], grad_depth[PIXELS * BINS];
     static uint8_t inside[CELLS];
     static GridLoss loss = {.kind = LOSS_BOX, .inside = inside, .class = CLASS_CAR, .value = 12.5};
@@ -313,7 +287,6 @@ static void begin_backward(int columns, int rows, const BevKernel *kernel) {
     backward_frame(&live.frame, kernel);
 }
 
-/* The feature pixel that a click chooses is the white one in the next drawing. */
 static void test_camera_place(void) {
     const Area at = spots.camera;
     int wrong = 0;

@@ -1,5 +1,5 @@
-/* Figures of made-up scenes of every shape. No two texts of their layouts overlap and none leaves the
- * page; directions are right, what is unknown says so, what is broken is counted; strips of gradients;
+/* Figures of made-up scenes of every shape: no two texts overlap and none leaves the page;
+ * directions are right, what is unknown says so, what is broken is counted; strips of gradients;
  * PNG and SVG: the same spec gives the same bytes, and a reader understands them. */
 #include "src/scene/scatter.h"
 #include "src/view/figure/figure.h"
@@ -324,7 +324,6 @@ TAP_SUITE(figure_truth_broken_counted) {
         tap_ok(contains(&layout, "not a number: 1, infinite: 0"), "the legend counts it");
 }
 
-/* One hot cell ahead and left of the middle: its colour fills the upper left of the panel. */
 TAP_SUITE(figure_truth_hot_cell) {
     const Case c = {"hot cell", 8, 8, -4, 4, -4, 4, 1, VIEW_CHANNEL, NO_MAP};
     Image image;

@@ -54,7 +54,6 @@ static void test_light(void) {
     tap_ok(!memcmp(&bad, &panel_theme.bad, sizeof bad), "NaN has the colour of bad values");
 }
 
-/* Every feature owns an equal share of a larger picture, but for the pixels at the rims. */
 static void test_pixels(int w, int h) {
     const Frustum frustum = {.input_w = 704, .input_h = 256, .feat_w = 44, .feat_h = 16};
     int counts[16][44] = {{0}}, wrong = 0;
@@ -134,8 +133,7 @@ static void close_street(Street *street) {
     free(street->pooled);
 }
 
-/* The loss is quadratic in the features, and in the depth: both scalar products with the gradient
- * are twice the loss. */
+/* The loss is quadratic in features and in depth: both products with the gradient are twice it. */
 static void check_gradient(Street *street, const GridLoss *loss, const char *name) {
     const BevShape *s = &street->opened->workload.scene.shape;
     const GradOut grad_out = {loss->grad_out, s->ny, s->nx, s->channels};
@@ -178,6 +176,15 @@ static int64_t cell_at(const Street *street, double x_m, double y_m) {
     return y * grid->nx + x;
 }
 
+/* Something is pooled into the cell. */
+static bool is_filled(const Street *street, int64_t cell) {
+    GridLoss loss;
+    bool made = grid_loss_make(&loss, &street->content, LOSS_CELL, cell, &err);
+    if (made)
+        grid_loss_free(&loss);
+    return made;
+}
+
 /* The middle of a car that something is pooled into, and the area of its outline in cells. */
 static int64_t find_car(const Street *street, double *cells) {
     const World *world = street->content.world;
@@ -186,14 +193,10 @@ static int64_t find_car(const Street *street, double *cells) {
         (grid->x_max_m - grid->x_min_m) / grid->nx * (grid->y_max_m - grid->y_min_m) / grid->ny;
     for (int i = 0; i < world->solid_count; i++) {
         const Solid *solid = &world->solids[i];
-        GridLoss loss;
         int64_t cell = cell_at(street, solid->center_m[0], solid->center_m[1]);
-        if (solid->class != CLASS_CAR ||
-            !grid_loss_make(&loss, &street->content, LOSS_CELL, cell, &err))
-            continue;
-        grid_loss_free(&loss);
         *cells = solid->size_m[0] * solid->size_m[1] / cell_m2;
-        return cell;
+        if (solid->class == CLASS_CAR && is_filled(street, cell))
+            return cell;
     }
     return -1;
 }
@@ -226,12 +229,9 @@ static void test_losses(BevAlign align) {
 /* A cell straight ahead that something is pooled into; the street there is empty. */
 static int64_t road_cell(const Street *street) {
     for (double x_m = 9; x_m < 14; x_m += 0.25) {
-        GridLoss loss;
         int64_t cell = cell_at(street, x_m, 0);
-        if (grid_loss_make(&loss, &street->content, LOSS_CELL, cell, &err)) {
-            grid_loss_free(&loss);
+        if (is_filled(street, cell))
             return cell;
-        }
     }
     return -1;
 }

@@ -83,7 +83,6 @@ SCREEN_SUITE(origin_panels) {
     }
 }
 
-/* Titles of panels and heads of columns answer, too. */
 SCREEN_SUITE(origin_heads) {
     Tip tip;
     const PanelData data = {.state = &state, .live = &live};
@@ -168,7 +167,6 @@ SCREEN_SUITE(origin_texts) {
          "an unknown figure says why");
 }
 
-/* Each place to click and each figure has a tooltip that ends in a source or a word. */
 SCREEN_SUITE(tips) {
     char line[TIP_LINE_MAX];
     int places = 0, wrong = 0, sources = 0, words = 0;

@@ -1,5 +1,5 @@
-/* Every panel by both back ends: in cells nothing is drawn twice, in pixels no text lies on another
- * one or outside. */
+/* Every panel in cells, where nothing is drawn twice, and in pixels, where each text has a place.
+ */
 #include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
 #include "src/view/term/cells_sheet.h"

@@ -1,5 +1,4 @@
-/* Charts: every text on the page and none on another, values where they belong, the same bytes
- * twice. */
+/* Charts: every text has a place, values where they belong, the same bytes twice. */
 #include "src/view/chart/chart.h"
 #include "tests/view/page_texts.h"
 #include "tests/view/view_check.h"

@@ -65,37 +65,38 @@ static ValueRange range_of(ViewKind view, float *values, int count) {
     return range;
 }
 
+/* A check of the `range` of so many values. */
+#define spans(view_, values_, count_, ...)                                                         \
+    (range = range_of(view_, values_, count_), tap_ok(__VA_ARGS__))
+
 TAP_SUITE(raster_ranges) {
+    ValueRange range;
     float values[200];
     for (int i = 0; i < 200; i++)
         values[i] = (float)(i + 1);
     values[199] = 1e6f;
-    ValueRange range = range_of(VIEW_CHANNEL, values, 200);
-    tap_ok(range.lo == 0 && range.hi > 190 && range.hi < 200 && range.above && !range.below,
-           "a linear range leaves out the outliers and says so");
-    range = range_of(VIEW_NORM, values, 200);
-    tap_ok(range.logarithmic && range.hi == 1e6 && range.lo == 1e3 && range.below,
-           "a logarithmic range spans three decades at most");
+    spans(VIEW_CHANNEL, values, 200,
+          range.lo == 0 && range.hi > 190 && range.hi < 200 && range.above && !range.below,
+          "a linear range leaves out the outliers and says so");
+    spans(VIEW_NORM, values, 200,
+          range.logarithmic && range.hi == 1e6 && range.lo == 1e3 && range.below,
+          "a logarithmic range spans three decades at most");
     tap_ok(fabs(range_position(&range, sqrt(1e9)) - 0.5) < 1e-12 && range_position(&range, 0) == 0,
            "its middle is the geometric mean");
     for (int i = 0; i < 200; i++)
         values[i] = i % 2 ? -3 : 1;
-    range = range_of(VIEW_ERROR, values, 200);
-    tap_ok(range.lo == -3 && range.hi == 3 && range_position(&range, 0) == 0.5,
-           "a symmetric range has zero in its middle");
+    spans(VIEW_ERROR, values, 200,
+          range.lo == -3 && range.hi == 3 && range_position(&range, 0) == 0.5,
+          "a symmetric range has zero in its middle");
     memset(values, 0, sizeof values);
     values[7] = -0.125f;
-    range = range_of(VIEW_ERROR, values, 200);
-    tap_ok(range.hi == 0.125, "one wrong cell is enough for a range");
+    spans(VIEW_ERROR, values, 200, range.hi == 0.125, "one wrong cell is enough for a range");
     values[7] = 0;
-    range = range_of(VIEW_ERROR, values, 200);
-    tap_ok(range.lo == 0 && range.hi == 0 && range_position(&range, 0) == 0.5,
-           "no error at all: the colour of zero");
-    range = range_of(VIEW_ERROR, values, 0);
-    tap_ok(isnan(range.lo) && isnan(range.hi), "no cell at all: no range");
+    spans(VIEW_ERROR, values, 200,
+          range.lo == 0 && range.hi == 0 && range_position(&range, 0) == 0.5,
+          "no error at all: the colour of zero");
+    spans(VIEW_ERROR, values, 0, isnan(range.lo) && isnan(range.hi), "no cell at all: no range");
 }
-
-/* ---- fill ------------------------------------------------------------------------------------ */
 
 /* The pixels of a column of seven cells, of which the second and the sixth hold 1. */
 static void column_of(ViewKind view, bool fill, Rgb pixels[7]) {
@@ -131,8 +132,7 @@ TAP_SUITE(raster_fill) {
     tap_ok(none, "and all of them without fill, and where a view counts points");
 }
 
-/* The street as the display shows it: enough light for the last row of an audience. The panel is the
- * same in both themes. */
+/* The street as the display shows it, in both themes: light enough for the last row. */
 TAP_SUITE(raster_street) {
     Err err = {0};
     OpenProblem *opened = open_problem("intersection", BEV_FP32, BEV_NEAREST, 16, BEV_FORWARD);
@@ -165,8 +165,6 @@ TAP_SUITE(raster_street) {
     embedding_free(&embedding);
     close_problem(opened);
 }
-
-/* ---- LiDAR on the pictures ------------------------------------------------------------------- */
 
 enum { SEEN_W = 352, SEEN_H = 128, FRONT = 1 };
 
@@ -244,8 +242,6 @@ TAP_SUITE(raster_lidar) {
     drop_scene(scene);
 }
 
-/* ---- dropped points -------------------------------------------------------------------------- */
-
 /* A grid of 2 x 2 m from (0, -1), up to 1 m high. */
 static void test_fates(void) {
     static const struct {
@@ -282,7 +278,6 @@ TAP_SUITE(raster_dropped) {
     }
 }
 
-/* The sky's pixels lose all of their depth, those of the street below the car none. */
 TAP_SUITE(raster_dropped_strip) {
     OpenProblem *opened = open_problem("small", BEV_FP32, BEV_NEAREST, 16, BEV_FORWARD);
     const BevShape *shape = &opened->view->shape;

@@ -118,11 +118,8 @@ static void test_shorter(void) {
 }
 
 TAP_SUITE(steps_controls) {
-    StateMenu menu = fixture_menu();
-    SceneFacts scene = fixture_scene();
-    state_init(&state, &menu, 1);
+    state = fixture_state(80, 24);
     state.playing = false;
-    step(EVENT_FRAME, .scene = &scene);
     test_still();
     test_running();
     test_whose();

@@ -7,41 +7,40 @@
 
 #include <math.h>
 
-static bool label_is(const Ticks *ticks, int i, const char *label) {
-    return i < ticks->count && !strcmp(ticks->label[i], label);
+static Ticks ticks; /* made last */
+
+static bool label_is(int i, const char *label) {
+    return i < ticks.count && !strcmp(ticks.label[i], label);
 }
+
+static bool last_is(const char *label) {
+    return label_is(ticks.count - 1, label);
+}
+
+/* A check of these ticks. */
+#define ticked(ticks_, ...) (ticks = ticks_, tap_ok(__VA_ARGS__))
 
 static char text[64]; /* made last */
 
 #define is(want_, ...)              tap_ok(!strcmp(text, want_), __VA_ARGS__)
-#define unit_is(unit_, value_, ...) (unit_text(unit_, value_, text, sizeof text), is(__VA_ARGS__))
-#define figure_is(value_, ...)      (figure_text(UNIT_US, value_, text, sizeof text), is(__VA_ARGS__))
+#define figure_is(us_, ...)         (figure_text(UNIT_US, us_, text, sizeof text), is(__VA_ARGS__))
 #define cleaned(from_, ...)         (clean_text(from_, text, sizeof text), is(__VA_ARGS__))
 
 TAP_SUITE(text_ticks) {
-    Ticks ticks = ticks_linear(-54, 54, 12);
-    tap_ok(ticks.count == 11 && ticks.at[0] == -50 && label_is(&ticks, 0, "\u221250") &&
-               label_is(&ticks, 5, "0"),
+    ticked(ticks_linear(-54, 54, 12),
+           ticks.count == 11 && ticks.at[0] == -50 && label_is(0, "\u221250") && label_is(5, "0"),
            "a metre axis counts in tens, with a true minus sign");
-    ticks = ticks_linear(-9e-7, 9e-7, 4);
-    tap_ok(ticks.exponent == -7 && label_is(&ticks, ticks.count - 1, "5"),
+    ticked(ticks_linear(-9e-7, 9e-7, 4), ticks.exponent == -7 && last_is("5"),
            "tiny numbers share a power of ten");
-    ticks = ticks_linear(0, 1, 5);
-    tap_ok(label_is(&ticks, 1, "0.2") && label_is(&ticks, 0, "0.0"), "decimals agree");
-    ticks = ticks_linear(3, 3, 5);
-    tap_ok(ticks.count == 1, "an empty range has one tick");
-    ticks = ticks_log(1, 352, 4);
-    tap_ok(label_is(&ticks, 0, "1") && label_is(&ticks, ticks.count - 1, "100"),
+    ticked(ticks_linear(0, 1, 5), label_is(1, "0.2") && label_is(0, "0.0"), "decimals agree");
+    ticked(ticks_linear(3, 3, 5), ticks.count == 1, "an empty range has one tick");
+    ticked(ticks_log(1, 352, 4), label_is(0, "1") && last_is("100"),
            "a logarithmic bar counts in powers of ten");
-    ticks = ticks_log(0.02, 20, 12);
-    tap_ok(label_is(&ticks, 0, "0.02") && label_is(&ticks, 1, "0.05") &&
-               label_is(&ticks, ticks.count - 1, "20"),
+    ticked(ticks_log(0.02, 20, 12), label_is(0, "0.02") && label_is(1, "0.05") && last_is("20"),
            "or in 1, 2, 5 where there is room");
-    ticks = ticks_log(1e-9, 1, 12);
-    tap_ok(label_is(&ticks, 0, "10⁻⁹") && label_is(&ticks, ticks.count - 1, "1"),
+    ticked(ticks_log(1e-9, 1, 12), label_is(0, "10⁻⁹") && last_is("1"),
            "a power of ten with many zeros is written as one");
-    ticks = ticks_log(1.5e-6, 6e-6, 12);
-    tap_ok(label_is(&ticks, 0, "2×10⁻⁶"), "with its digit");
+    ticked(ticks_log(1.5e-6, 6e-6, 12), label_is(0, "2×10⁻⁶"), "with its digit");
     ticks_multiplier(-7, text, sizeof text);
     is("×10⁻⁷", "the power of ten is printed");
     ticks_short(0.09911, 0, text, sizeof text);
@@ -53,8 +52,8 @@ TAP_SUITE(text_ticks) {
 }
 
 TAP_SUITE(text_texts) {
-    unit_is(UNIT_COUNT, 209019, "209,019", "thousands are grouped");
-    unit_is(UNIT_COUNT, -1, "n/a", "an unknown count is n/a");
+    unit_text(UNIT_COUNT, -1, text, sizeof text);
+    is("n/a", "an unknown count is n/a");
     figure_is(NAN, "n/a", "an unknown time is n/a");
     figure_is(4312, "4.31 ms", "milliseconds");
     figure_is(17.3, "17.3 \u00b5s", "microseconds");
