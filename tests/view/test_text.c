@@ -22,9 +22,9 @@ static bool last_is(const char *label) {
 
 static char text[64]; /* made last */
 
-#define is(want_, ...)              tap_ok(!strcmp(text, want_), __VA_ARGS__)
-#define figure_is(us_, ...)         (figure_text(UNIT_US, us_, text, sizeof text), is(__VA_ARGS__))
-#define cleaned(from_, ...)         (clean_text(from_, text, sizeof text), is(__VA_ARGS__))
+#define is(want_, ...)      tap_ok(!strcmp(text, want_), __VA_ARGS__)
+#define figure_is(us_, ...) (figure_text(UNIT_US, us_, text, sizeof text), is(__VA_ARGS__))
+#define cleaned(from_, ...) (clean_text(from_, text, sizeof text), is(__VA_ARGS__))
 
 TAP_SUITE(text_ticks) {
     ticked(ticks_linear(-54, 54, 12),
