@@ -109,6 +109,7 @@ def channel_of(camera):
 
 def write(folder, rig, scene, times=(0.0, 0.5)):
     """Writes the data set and returns the tokens of its samples."""
+    picture, scene = scene["frustum"]["image_px"], scene["world"]
     data, samples = DataSet(folder), [f"sample{k}" for k in range(len(times))]
     times_us = [1532402927647951 + round(time_s * 1e6) for time_s in times]
     data.sensor("LIDAR_TOP", LIDAR2EGO)
@@ -120,7 +121,7 @@ def write(folder, rig, scene, times=(0.0, 0.5)):
         data.data(sample, "LIDAR_TOP", EGO2WORLD, "sweeps/none", time_us + 50000, key=False)
         for camera, (name, row) in reversed(list(enumerate(rig.items()))):  # in no useful order
             data.picture(sample, channel_of(name), ego_at(camera),
-                         street.photograph(scene, row, time_s), time_us + 9000 * camera,
+                         street.photograph(scene, row, picture, time_s), time_us + 9000 * camera,
                          subsampling=0)
     for number, solid in enumerate(scene["solids"]):
         data.thing(number, f"kind.{number}")

@@ -57,9 +57,22 @@ def inside(reader, *arguments):
     return SimpleNamespace(returncode=0, stderr=said.getvalue())
 
 
+def thin(path, columns):
+    """Leaves every 16th point of a LiDAR sweep: enough for what is no matter of places."""
+    np.fromfile(path, "<f4").reshape(-1, columns)[::16].tofile(path)
+
+
 def defects(wrong):
     """Of many planted defects some; with WHOLE=1 (tests/hard/test_whole.sh) all."""
     return wrong if os.environ.get("WHOLE") else wrong[::4]
+
+
+def tells(wrong, offs, holds):
+    """Each planted defect, (name, owner, part, replacement), makes an error that offs() measures."""
+    for name, owner, part, replacement in defects(wrong):
+        with mock.patch.object(owner, part, replacement):
+            found = offs()
+        ok(not holds(*found), f"told: {name} (off {', '.join(f'{value:.3g}' for value in found)})")
 
 
 class Refusals:

@@ -3,6 +3,7 @@ ray caster of its own, so that what a reader makes of them can be compared with 
 of the world. Shares no code with bevscope."""
 import json
 import math
+import os
 import subprocess
 
 import numpy as np
@@ -18,6 +19,17 @@ RIG = {
 }
 PICTURE = 800, 450  # width, height
 REACH_M, CELL_M = 40, 0.8  # the last depth bin, 59 m, lies outside
+# Half the edges of pictures and inputs are quick; with WHOLE=1 (tests/hard/test_whole.sh) all of it.
+PART = 1 if os.environ.get("WHOLE") else 2
+
+
+def part(*edges):
+    return tuple(edge // PART for edge in edges)
+
+
+def part_of(rig):
+    """The rig with the intrinsics of smaller pictures."""
+    return {name: (*row[:3], *(value / PART for value in row[3:6]), *row[6:]) for name, row in rig.items()}
 
 
 def thing(kind, name, color, center, size, **more):
@@ -153,7 +165,7 @@ def cast(scene, time_s, origin, rays, far=400.0):
     return near, color
 
 
-def photograph(scene, row, time_s=0.0, picture=PICTURE):
+def photograph(scene, row, picture, time_s=0.0):
     """The picture (height, width, 3) uint8 of a camera of a rig."""
     v, u = np.mgrid[:picture[1], :picture[0]]
     pose, unproject = camera_pose(row), np.linalg.inv(camera_matrix(row))
@@ -209,12 +221,30 @@ def colour_rows(bevscope, folder):
     for color in [0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]:
         scene = world(dict(list(RIG.items())[:1]))
         scene["world"].update(ground={"class": "terrain", "color": color}, patches=[], solids=[])
-        (folder / "plain.json").write_text(json.dumps(scene))
-        run(bevscope, "export", str(folder / "plain.json"), str(folder / "plain.npz"))
-        feats.append(np.load(folder / "plain.npz")["feat"][0, -1, 0].astype(float))
+        feats.append(exported(bevscope, folder, scene)["feat"][0, -1, 0].astype(float))
     return np.stack(feats[1:]) - feats[0]
 
 
-def off(grid, reference):
-    """Relative difference of two grids: sum |grid - reference| / sum |reference|."""
-    return np.abs(grid - reference).sum() / np.abs(reference).sum()
+def exported(bevscope, folder, scene):
+    (folder / "world.json").write_text(json.dumps(scene))
+    run(bevscope, "export", folder / "world.json", folder / "world.npz")
+    return np.load(folder / "world.npz")
+
+
+class Seen:
+    """A scene as bevscope sees it: its arrays, their depth in a file, and its colours as a grid."""
+
+    def __init__(self, bevscope, folder, scene):
+        rows = colour_rows(bevscope, folder)
+        self.arrays, self.depth = exported(bevscope, folder, scene), folder / "depth.npy"
+        self.grid = pool(folder / "world.npz") @ rows.T
+        np.save(self.depth, self.arrays["depth"])
+
+    def off(self, grid):
+        """Relative difference of a grid: sum |grid - own| / sum |own|."""
+        return np.abs(grid - self.grid).sum() / np.abs(self.grid).sum()
+
+    def calibrates(self, made, *names):
+        """Whether the cameras of a reader's arrays are its own, and other arrays."""
+        return all(np.abs(made[name] - self.arrays[name]).max() < 1e-9 for name in ("cam2ego", "intrinsics")) and \
+            all(np.allclose(made[name].ravel(), self.arrays[name].ravel()[:made[name].size]) for name in names)
