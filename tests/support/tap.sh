@@ -2,6 +2,7 @@
 tap_count=0
 tap_begun=$(date +%s%N)
 tap_failures=0
+tap_laters=0
 
 # tap_ok STATUS NAME
 tap_ok() {
@@ -165,6 +166,28 @@ tap_script() {
     tap_ok $tap_status "$1"
 }
 
+# tap_later NAME SCRIPT: as tap_script, before the end of the test and in one Python with others.
+tap_later() {
+    tap_laters=$((tap_laters + 1))
+    printf '%s\n' "$1" "import $imports" "$2" >later$tap_laters.py
+}
+
+# tap_spoilt SCRIPT ARGUMENT... <<TABLE: each line of the table, "WORDS | NAME | CODE", is a tap_refuses in a
+# folder of its own, in which Python has run the script with CODE in place of its word CODE.
+tap_spoilt() {
+    tap_script=$1 tap_number=0
+    shift
+    cat >table
+    "$python" "$SRCDIR/tests/support/tap.py" spoilt "$tap_script" <table || tap_ok 1 "the files of a table"
+    while read -r tap_line <&3; do
+        tap_number=$((tap_number + 1)) tap_name=${tap_line#* | }
+        cd spoilt$tap_number || return
+        tap_refuses "${tap_line%% | *}" "${tap_name%% | *}" "$@"
+        cd ..
+    done 3<table
+    rm -rf spoilt*
+}
+
 # tap_in_python FILE: the checks are those of a Python script of tests/data, which prints
 # them itself.
 tap_in_python() {
@@ -183,6 +206,12 @@ tap_make() {
 }
 
 tap_done() {
+    if [ "$tap_laters" -gt 0 ]; then
+        # shellcheck disable=SC2046
+        "$python" "$SRCDIR/tests/support/tap.py" later $(seq -f later%g.py "$tap_laters") >out 2>&1 ||
+            tap_ok 1 "the scripts ran"
+        tap_relay "" <out
+    fi
     [ "$tap_count" -gt 0 ] || tap_ok 1 "no check ran"
     echo "1..$tap_count"
     tap_time
