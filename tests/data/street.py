@@ -114,9 +114,14 @@ def cast_solid(solid, time_s, origin, rays, near, color):
     yaw = math.radians(solid.get("yaw_deg", 0))
     to_solid = turn(yaw).T
     center = np.array(solid["center_m"]) + time_s * np.array(solid.get("velocity_mps", [0, 0]))
-    o = to_solid @ (origin - [*center, solid.get("z_m", 0)])
-    d = rays @ to_solid.T
     length, width, height = solid["size_m"]
+    base = np.array([*center, solid.get("z_m", 0)])
+    # Rays that miss the sphere around it are left out: most.
+    to = base + [0, 0, height / 2] - origin
+    along, clear = rays @ to, to @ to - (length ** 2 + width ** 2 + height ** 2) / 4
+    close = np.flatnonzero((along > 0) & (along ** 2 >= clear * (rays ** 2).sum(1))) if clear > 0 else \
+        np.arange(len(rays))
+    o, d = to_solid @ (origin - base), rays[close] @ to_solid.T
     with np.errstate(divide="ignore", invalid="ignore"):
         flat = (np.array([0, height]) - o[2])[:, None] / d[:, 2]
         if solid["kind"] == "box":
@@ -130,7 +135,7 @@ def cast_solid(solid, time_s, origin, rays, near, color):
         enters = np.stack([pair.min(0) for pair in pairs])
         leaves = np.stack([pair.max(0) for pair in pairs])
     enter, face = enters.max(0), enters.argmax(0)
-    hit = (enter > 0) & (enter <= leaves.min(0)) & (enter < near)
+    hit = (enter > 0) & (enter <= leaves.min(0)) & (enter < near[close])
     at = (o + enter[hit, None] * d[hit])[:, :2]
     if solid["kind"] == "box":
         normal = np.where(face[hit, None] == [0, 1], -np.sign(d[hit, :2]), 0)
@@ -138,8 +143,8 @@ def cast_solid(solid, time_s, origin, rays, near, color):
         normal = at / (length / 2)
     normal = normal @ turn(yaw)[:2, :2].T
     top = face[hit] == len(pairs) - 1
-    near[hit] = enter[hit]
-    color[hit] = np.where(top, 1, light(normal[:, 0], normal[:, 1]))[:, None] * solid["color"]
+    near[close[hit]] = enter[hit]
+    color[close[hit]] = np.where(top, 1, light(normal[:, 0], normal[:, 1]))[:, None] * solid["color"]
 
 
 def paint_ground(scene, at):
