@@ -36,8 +36,7 @@ def quantise(values, cut, dtype):
     if dtype != "fp8":
         codes = np.minimum(np.rint(codes), LARGEST[dtype])
     else:
-        exponent = np.maximum(np.floor(np.log2(np.maximum(codes, 1e-30))), -6)
-        step = 2.0 ** (exponent - 3)
+        step = 2.0 ** (np.maximum(np.floor(np.log2(np.maximum(np.abs(codes), 1e-30))), -6) - 3)
         codes = np.minimum(np.rint(codes / step) * step, 448)
     return (codes.astype(np.float32) * scale).astype(np.float64)
 

@@ -31,8 +31,7 @@ def done():
 def read(reader, *arguments):
     """Runs a reader, a module, in this process, so that parts of it can be replaced."""
     said = io.StringIO()
-    with mock.patch("sys.argv", [reader.__file__, *map(str, arguments)]), \
-            contextlib.redirect_stdout(said):
+    with mock.patch("sys.argv", [reader.__file__, *map(str, arguments)]), contextlib.redirect_stdout(said):
         reader.main()
     return said.getvalue()
 
@@ -95,8 +94,7 @@ class Refusals:
         out.mkdir(exist_ok=True)
         result = self.spoilt(spoil, "-o", out / "never.npz", *(arguments or self.usual))
         lines = result.stderr.splitlines()
-        passed = (result.returncode == 1 and len(lines) == 1 and words in lines[0] and
-                  not list(out.iterdir()))
+        passed = (result.returncode == 1 and len(lines) == 1 and words in lines[0] and not list(out.iterdir()))
         if not passed:
             print(f"# status {result.returncode}: {result.stderr}")
         ok(passed, f"{name}: {lines[-1].replace(str(self.folder), '...') if lines else ''}")

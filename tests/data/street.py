@@ -8,6 +8,8 @@ import subprocess
 
 import numpy as np
 
+import bevdet
+
 # The nuScenes vehicle's rig at half its picture size: yaw, pitch, roll, f, cx, cy, position.
 RIG = {
     "front-left": (55.2, 0.1, 0.1, 636.5, 413.5, 240, 1.52, 0.49, 1.51),
@@ -194,25 +196,7 @@ def sweep(scene, lidar2ego, time_s=0.0, beams=64, steps=1800):
 
 
 def pool(npz):
-    """The pooled grid (ny, nx, C) of a .npz in FP64, from its calibration: BEVDet's steps."""
-    z = np.load(npz)
-    (n, bins, h, w), (H, W), (x0, y0) = z["depth"].shape, z["image_size"], z["crop"][:2]
-    d, v, u = np.meshgrid(np.arange(*z["depth_range"]), np.linspace(0, H - 1, h),
-                          np.linspace(0, W - 1, w), indexing="ij")
-    pixel = np.stack([(u + x0) / z["resize"], (v + y0) / z["resize"], np.ones_like(u)], -1)
-    lower, cell = z["grid"][:, 0], z["grid"][:, 2]
-    nx, ny = np.rint((z["grid"][:2, 1] - lower[:2]) / cell[:2]).astype(int)
-    grid = np.zeros((ny * nx, z["feat"].shape[-1]))
-    for camera in range(n):
-        pose = z["cam2ego"][camera]
-        ego = (pixel * d[..., None]) @ np.linalg.inv(z["intrinsics"][camera]).T @ pose[:3, :3].T
-        at = np.floor((ego + pose[:3, 3] - lower) / cell).astype(int)
-        kept = ((at >= 0) & (at < [nx, ny, 1])).all(-1)
-        parts = (z["depth"][camera].astype(float)[..., None] * z["feat"][camera])[kept]
-        cells = at[kept][:, 1] * nx + at[kept][:, 0]
-        for channel, column in enumerate(parts.T):
-            grid[:, channel] += np.bincount(cells, column, len(grid))
-    return grid.reshape(ny, nx, -1)
+    return bevdet.pooled(np.load(npz))[0]
 
 
 def run(*command):

@@ -1,10 +1,7 @@
 #!/bin/sh
 # Calibration: ranges beside those of NumPy, which shares no code with bevscope, and files that are refused.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/tests/data"
-tap_python "numpy" "NumPy (python3-numpy)"
-tap_folder
-tap_street street
+tap_numpy
 imports="json, glob, numpy as np, calibrate as own"
 
 # A clip of two moments, and what the kernel of the calibration pools of each.

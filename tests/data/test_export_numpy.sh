@@ -2,13 +2,10 @@
 # Exchange with NumPy: bevscope reads what np.savez and samples/export_scene.py write; np.load reads
 # what bevscope writes; and NumPy code that follows BEVDet finds the same points as bevscope.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples"
-tap_python "numpy" "NumPy (python3-numpy)"
-tap_folder
-tap_street street
+tap_numpy
 least=$([ -n "$WHOLE" ] && echo 200000 || echo 3000) # points of it
 
-imports='numpy as np, export_scene as ex'
+imports='numpy as np, bevdet, export_scene as ex'
 
 same='def same(a, b):
     a, b = np.load(a), np.load(b)
@@ -56,21 +53,10 @@ assert b['bev_shape'].tolist() == a['bev_shape'].tolist()"
 again tall "same('tall.npz', 'tall-again.npz')"
 tap_run "tall.npz: with the same bytes" cmp tall.npz tall-again.npz
 
-# BEVDet's steps: the cell (x, y, z) of each point of z, (camera, depth, h, w, 3).
-steps="n, bins, h, w = z['depth'].shape
-(H, W), (x0, y0) = z['image_size'], z['crop'][:2]
-u, v, d = np.linspace(0, W - 1, w), np.linspace(0, H - 1, h), np.arange(*z['depth_range'])
-d, v, u = np.meshgrid(d, v, u, indexing='ij')
-pixel = np.stack([(u + x0) / z['resize'], (v + y0) / z['resize'], np.ones_like(u)], -1) * d[..., None]
-ego = np.einsum('nij,njk,dhwk->ndhwi', z['cam2ego'][:, :3, :3], np.linalg.inv(z['intrinsics']), pixel)
-ego += z['cam2ego'][:, None, None, None, :3, 3]
-cell = np.floor((ego - z['grid'][:, 0]) / z['grid'][:, 2]).astype(np.int64)"
-
 tap_later "NumPy finds its points by BEVDet's steps" "z = np.load('street.npz')
-$steps
-ny, nx = z['bev_shape']
-kept = ((cell >= 0) & (cell < [nx, ny, 1])).all(-1).ravel()
-bev = (cell[..., 1] * nx + cell[..., 0]).ravel()
+cell, kept, (nx, ny, nz) = bevdet.cells(z, bevdet.points(z))
+assert nz == 1 and z['bev_shape'].tolist() == [ny, nx]
+bev, kept, (n, bins, h, w) = (cell[..., 1] * nx + cell[..., 0]).ravel(), kept.ravel(), z['depth'].shape
 feature = np.broadcast_to(np.arange(n * h * w).reshape(n, 1, h, w), (n, bins, h, w)).ravel()
 order = np.argsort(bev[kept], kind='stable')
 theirs = np.stack([np.flatnonzero(kept), feature[kept], bev[kept]])[:, order]
@@ -83,11 +69,9 @@ assert np.array_equal(z['interval_starts'], starts)
 assert np.array_equal(z['interval_lengths'], np.diff(starts, append=ours.shape[1]))"
 
 tap_later "NumPy finds its points and cells by BEVDet's steps" "z = np.load('tall.npz')
-$steps
-B, Z, Y, X, C = z['bev_shape']
-assert B == 1 and Z == 16 and X == Y and C == z['feat'].shape[-1]
-kept = ((cell >= 0) & (cell < [X, Y, Z])).all(-1).ravel()
-bev = ((cell[..., 2] * Y + cell[..., 1]) * X + cell[..., 0]).ravel()
+cell, kept, (X, Y, Z) = bevdet.cells(z, bevdet.points(z))
+assert Z == 16 and X == Y and z['bev_shape'].tolist() == [1, Z, Y, X, z['feat'].shape[-1]]
+bev, kept = ((cell[..., 2] * Y + cell[..., 1]) * X + cell[..., 0]).ravel(), kept.ravel()
 theirs = np.stack([np.flatnonzero(kept), bev[kept]])
 ours = np.stack([z['ranks_depth'], z['ranks_bev']])
 odd = set(map(tuple, theirs.T.tolist())) ^ set(map(tuple, ours.T.tolist()))

@@ -2,9 +2,7 @@
 # bevscope export --pooled: the grid and both gradients that it writes are those which NumPy finds in
 # FP64 from the exported tensors and map, within what rounding may cost. Shares no code with bevscope.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-tap_python "numpy" "NumPy (python3-numpy)"
-tap_folder
-tap_street street
+tap_numpy
 
 cat >judge.py <<'E'
 import numpy as np

@@ -14,9 +14,8 @@ from readers import cut, gone, ok, replace
 
 bevscope, folder = sys.argv[1], Path(sys.argv[2])
 PICTURE, INPUT, FEATURES = street.part(1408, 376), street.part(704, 176), (44, 11)
-RIG = street.part_of({
-       "left": (1.2, -0.8, 0.6, 552.6, 682.1, 238.8, 1.6, 0.35, 1.6),
-       "right": (-0.7, 0.3, -0.4, 552.6, 682.1, 238.8, 1.58, -0.25, 1.61)})
+RIG = street.part_of({"left": (1.2, -0.8, 0.6, 552.6, 682.1, 238.8, 1.6, 0.35, 1.6),
+                      "right": (-0.7, 0.3, -0.4, 552.6, 682.1, 238.8, 1.58, -0.25, 1.61)})
 LIDAR2EGO = street.matrix(street.turn(0.03, -0.01, 0.02), [0.75, 0.2, 1.75])
 RECTIFY = [street.turn(0.05, -0.04, 0.03), street.turn(-0.03, 0.06, -0.05)]  # large ones
 # The unit's axes are forward, right, down.
@@ -42,8 +41,7 @@ def write(root, world):
         poses += line(f"image_0{number}:", cam2imu[number][:3])
         pictures = root / f"data_2d_raw/{SEQUENCE}/image_0{number}/data_rect"
         pictures.mkdir(parents=True)
-        Image.fromarray(street.photograph(world, row, PICTURE)).save(
-            pictures / f"{FRAME:010}.png")
+        Image.fromarray(street.photograph(world, row, PICTURE)).save(pictures / f"{FRAME:010}.png")
     (root / "calibration/perspective.txt").write_text(perspective)
     (root / "calibration/calib_cam_to_pose.txt").write_text(poses)
     cam2lidar = np.linalg.inv(LIDAR2EGO) @ IMU2EGO @ cam2imu[0]
@@ -123,11 +121,9 @@ SWEEP = f"data_3d_raw/{SEQUENCE}/velodyne_points/data/{FRAME:010}.bin"
 readers.thin(data / SWEEP, 4)
 said = readers.read(from_kitti360, data)
 ok(SEQUENCE in said and "1 frames" in said, "DIR alone lists sequences")
-readers.read(from_kitti360, data, "--sequence", SEQUENCE, "--frames", "250:250", "-o",
-             folder / "clip")
+readers.read(from_kitti360, data, "--sequence", SEQUENCE, "--frames", "250:250", "-o", folder / "clip")
 ok([path.name for path in (folder / "clip").iterdir()] == ["0000.npz"], "a clip")
-result = readers.outside(from_kitti360, data, *USUAL, "--picture", folder / "made.png",
-                         "--bevscope", bevscope)
+result = readers.outside(from_kitti360, data, *USUAL, "--picture", folder / "made.png", "--bevscope", bevscope)
 ok(result.returncode == 0 and (folder / "made.png").exists(), "a picture")
 
 refuses = readers.Refusals(from_kitti360, data, folder, USUAL)

@@ -86,8 +86,7 @@ ok(z["camera_names"].tolist() == list(street.RIG) and
    z["box_labels"].tolist() == [f"kind.{i}" for i in range(6)], "names of cameras and boxes")
 ok(z["images"].dtype == np.uint8 and z["images"].shape == (6, height, width, 3) and
    np.allclose(np.diff(z["timestamps"]), 0.009, atol=1e-6), "pictures and times")
-up = street.cast(scene["world"], 0, np.array([0.94, 0.05, 1.84]),
-                 z["lidar"][:, :3] - [0.94, 0.05, 1.84])[0]
+up = street.cast(scene["world"], 0, np.array([0.94, 0.05, 1.84]), z["lidar"][:, :3] - [0.94, 0.05, 1.84])[0]
 ok(len(up) > 50000 and np.abs(up - 1).max() < 1e-3, "each LiDAR point lies on a surface of the world")
 
 
@@ -137,8 +136,7 @@ WRONG = [
     ("LiDAR with x the other way", from_nuscenes, "read_points", flipped(-1, 1, 1)),
     ("LiDAR with y the other way", from_nuscenes, "read_points", flipped(1, -1, 1)),
     ("LiDAR with z the other way", from_nuscenes, "read_points", flipped(1, 1, -1)),
-    ("LiDAR with x and y swapped", from_nuscenes, "read_points",
-     lambda *a: points(*a)[:, [1, 0, 2, 3, 4]]),
+    ("LiDAR with x and y swapped", from_nuscenes, "read_points", lambda *a: points(*a)[:, [1, 0, 2, 3, 4]]),
     ("quaternions the other way round", from_nuscenes, "rotation", lambda q: turned(q).T),
     ("quaternions with w last", from_nuscenes, "rotation", lambda q: turned(q[[3, 0, 1, 2]])),
     ("the sign of x in quaternions", from_nuscenes, "rotation", lambda q: turned(q * [1, -1, 1, 1])),
@@ -212,8 +210,7 @@ refuses("ego_pose.json: cannot be read", "a table is missing", gone("v1.0-mini/e
 refuses("sensor.json: no table", "a table is cut off", cut("v1.0-mini/sensor.json", 99))
 refuses("no field 'filename'", "a field is missing",
         table("sample_data", lambda rows: [row.pop("filename") for row in rows]))
-refuses("no token 'mount CAM_BACK'", "a row is missing",
-        table("calibrated_sensor", lambda rows: rows.remove(
+refuses("no token 'mount CAM_BACK'", "a row is missing", table("calibrated_sensor", lambda rows: rows.remove(
             next(row for row in rows if row["token"] == "mount CAM_BACK"))))
 refuses("rotation: [1, 0], must be 4 numbers", "half a quaternion",
         table("calibrated_sensor", lambda rows: rows[0].update(rotation=[1, 0])))
@@ -304,8 +301,7 @@ layout("pictures without a size in the table", table("sample_data", lambda rows:
     row.update(width=None, height=None) for row in rows]))
 layout("absolute paths of another machine", table("sample_data", lambda rows: [
     row.update(filename="/data/sets/nuscenes/" + row["filename"]) for row in rows]))
-found = layout("a camera of another size: the same rig", resized,
-               same=("depth", "cam2ego", "intrinsics"))
+found = layout("a camera of another size: the same rig", resized, same=("depth", "cam2ego", "intrinsics"))
 ok(np.abs(found["feat"] - usual["feat"]).mean() < 0.02, "and nearly the same features")
 found = layout("a test set without annotations", gone("v1.0-mini/sample_annotation.json"))
 ok("boxes" not in found, "has no boxes")

@@ -89,8 +89,7 @@ misused() { # WORDS TITLE OPTIONS...
 }
 npy street.npy '(50, 50, 16)' 0
 head -c $((50 * 50 * 16 * 4)) /dev/zero | tr '\000' '\074' >>street.npy # 0.0115
-snapshot --grad-out street.npy && grep -q 'over 2500 cells' out &&
-    grep -q 'of 264 feed it; the brightest' out
+snapshot --grad-out street.npy && grep -q 'over 2500 cells' out && grep -q 'of 264 feed it; the brightest' out
 tap_ok $? 'snapshot takes a file instead of a loss'
 sed 's/^/# /' out
 snapshot --pixel front,5,2 && grep -q 'the chosen one: front, column 5, row 2' out

@@ -2,10 +2,7 @@
 # Errors in metres: what `info --objects` says of each true box, beside NumPy that shares no code with
 # it; faults of a camera; boxes that cannot be measured.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-export PYTHONDONTWRITEBYTECODE=1
-tap_python "numpy" "NumPy (python3-numpy)"
-tap_folder
-tap_street street
+tap_numpy
 
 cat >objects.py <<'PY'
 import functools, json, os, subprocess

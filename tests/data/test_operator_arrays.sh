@@ -2,9 +2,7 @@
 # Operators and NumPy: an exported operator scene is the sum that NumPy computes, and five arrays of
 # NumPy are an operator; what is wrong with them is said in one line.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-export PYTHONDONTWRITEBYTECODE=1
-tap_python "numpy" "NumPy (python3-numpy)"
-tap_folder
+tap_numpy
 
 imports='numpy as np, os'
 

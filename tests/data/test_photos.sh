@@ -63,16 +63,14 @@ tap_refuses "'3,1' is not three channels" "two channels" snapshot a.npz --rgb 3,
 tap_refuses "is not three channels" "an empty range" snapshot a.npz --rgb 0:1:1,1,2 -o never.png
 tap_refuses "is not below" "a channel too far" snapshot a.npz --rgb 0,1,5000 -o never.png
 tap_run "pooled photographs" snapshot a.npz --photo-features --title T -o above.png
-tap_run "the same of the world" snapshot street.json --photo-features --title T --no-outlines \
-    -o above-world.png
+tap_run "the same of the world" snapshot street.json --photo-features --title T --no-outlines -o above-world.png
 tap_refuses "no photographs to make features" "of none" snapshot bare.npz --photo-features -o n.png
 
 # ---- comparisons ---------------------------------------------------------------------------------
 tap_run "another file" tap_quiet "$BEVSCOPE" export street.json c.npz --temperature 4
 tap_run "beside the first" snapshot a.npz --compare c.npz -o compare.png
 "$BEVSCOPE" export street.json --channels 8 fewer.npz >out
-tap_refuses "compare two of the same grid" "another grid" \
-    snapshot a.npz --compare fewer.npz -o never.png
+tap_refuses "compare two of the same grid" "another grid" snapshot a.npz --compare fewer.npz -o never.png
 printf 'tick 0.1\n' >keys
 tap_run "in the display" frames a.npz --compare c.npz
 tap_run "which names both" grep -q 'c | a' frames/frame-0001.txt
@@ -123,8 +121,7 @@ tap_refuses "grid[0, 0]: -4, but 0.npz has" "another grid" info moments
 moments seed-car-huge-cells
 tap_refuses "bev_shape[0]: 1, but 0.npz has 5" "another shape of the grid" info moments
 moments seed-car-box-negative
-tap_refuses "boxes[0, 4]: -1 is outside" "a box of negative size" \
-    snapshot moments --time 0.5 -o never.png
+tap_refuses "boxes[0, 4]: -1 is outside" "a box of negative size" snapshot moments --time 0.5 -o never.png
 "$BEVSCOPE" export "$SRCDIR/tests/fuzz/corpus_npz/seed-car-code-points" names.npz >out &&
     "$BEVSCOPE" export names.npz again.npz >out && cmp names.npz again.npz &&
     LC_ALL=C grep -aqP '\x61\0\0\0\xe9\0\0\0\xac\x20\0\0\0\xf6\x01\0\x3f\0\0\0\x62\0\0\0' again.npz

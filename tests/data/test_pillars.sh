@@ -2,9 +2,7 @@
 # The LiDAR's own pillars, pooled in place of the cameras' points: count and height of each cell beside
 # NumPy's histograms, of a file, a world, a clip and a grid with height; the control; what is refused.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-tap_python "numpy" "NumPy (python3-numpy)"
-tap_folder
-tap_street street
+tap_numpy
 
 cat >judge.py <<'E'
 import numpy as np

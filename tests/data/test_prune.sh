@@ -1,10 +1,7 @@
 #!/bin/sh
 # Pruning: the map that is left, its mass and the error it makes, beside NumPy that shares no code with it.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-export PYTHONDONTWRITEBYTECODE=1
-tap_python "numpy" "NumPy (python3-numpy)"
-tap_folder
-tap_street street
+tap_numpy
 imports="json, subprocess, os, numpy as np"
 
 tap_run "the whole map" tap_quiet "$BEVSCOPE" export --bare street.json whole.npz

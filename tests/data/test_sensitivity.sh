@@ -1,11 +1,8 @@
 #!/bin/sh
 # Sensitivity: each tensor in a format by itself, beside NumPy that shares no code with it.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-export PYTHONDONTWRITEBYTECODE=1
-tap_python "numpy" "NumPy (python3-numpy)"
-tap_folder
-tap_street street
-imports="json, numpy as np"
+tap_numpy
+imports="json, numpy as np, calibrate as own"
 judge() { # options, and the file that takes the JSON
     file=$1
     shift
@@ -21,10 +18,7 @@ judge both.json clip -d fp16,fp8
 "$BEVSCOPE" verify clip/0.npz -k reference -d fp8 -a nearest --device cpu -f json -o verified.json
 tap_later "depth, features, output and all, and groups of channels, are those of NumPy" '
 def e4m3(values, like=None): # `like`: the values that decide the scale
-    scale = np.float32(np.abs(values if like is None else like).max()) / np.float32(448)
-    codes = (values.astype(np.float32) / scale).astype(np.float64)
-    exponent = np.maximum(np.floor(np.log2(np.maximum(np.abs(codes), 1e-30))), -6)
-    return np.minimum(np.rint(codes / 2.0 ** (exponent - 3)) * 2.0 ** (exponent - 3), 448) * scale
+    return own.quantise(values, np.abs(values if like is None else like).max(), "fp8")
 a = np.load("clip/0.npz")
 depth, feat = a["depth"], a["feat"]
 def pool(depth, feat):

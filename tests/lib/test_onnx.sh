@@ -6,8 +6,7 @@ export PYTHONPATH="$SRCDIR/samples:$SRCDIR/samples/torch:${PYTHONPATH:-}"
 tap_library
 # onnx_judged PART
 onnx_judged() {
-    tap_judged "$python" test_onnx.py "$1" "$folder/toy.npz" "$folder" \
-        "$SRCDIR/src/lib/tensorrt/fields.cpp"
+    tap_judged "$python" test_onnx.py "$1" "$folder/toy.npz" "$folder" "$SRCDIR/src/lib/tensorrt/fields.cpp"
 }
 
 python=$(tap_having numpy,onnx)

@@ -113,6 +113,24 @@ tap_street() {
     [ "$tap_part" = 1 ] || sed -i 's/"channels": 80/"channels": 16/' "$1.json"
 }
 
+# tap_numpy [PIL]: what tests beside NumPy begin with: $python has it and the modules of tests/data and samples,
+# in a folder with a street.json.
+tap_numpy() {
+    export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples:$SRCDIR/tests/data"
+    tap_python "numpy${1:+, $1}" "NumPy${1:+ and Pillow} (python3-numpy${1:+ python3-pil})"
+    tap_folder
+    tap_street street
+}
+
+# tap_numpy [PIL]: what tests beside NumPy begin with: $python has it and the modules of tests/data and samples,
+# in a folder with a street.json.
+tap_numpy() {
+    export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples:$SRCDIR/tests/data"
+    tap_python "numpy${1:+, $1}" "NumPy${1:+ and Pillow} (python3-numpy${1:+ python3-pil})"
+    tap_folder
+    tap_street street
+}
+
 # tap_include NAME COMMAND...: the checks of another test, as checks of this one.
 tap_include() {
     tap_name=$1
@@ -191,8 +209,7 @@ tap_spoilt() {
 # tap_in_python FILE: the checks are those of a Python script of tests/data, which prints
 # them itself.
 tap_in_python() {
-    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples:$SRCDIR/tests/data" \
-        "$python" "$SRCDIR/tests/data/$1" "$BEVSCOPE" "$folder" 2>errors
+    "$python" "$SRCDIR/tests/data/$1" "$BEVSCOPE" "$folder" 2>errors
     tap_status=$?
     [ $tap_status = 0 ] || sed 's/^/# /' errors
     tap_time
