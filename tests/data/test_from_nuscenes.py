@@ -33,22 +33,28 @@ read, outside, inside = (functools.partial(how, from_nuscenes)
                          for how in (readers.read, readers.outside, readers.inside))
 
 
-def table(name, change):
-    return readers.table(f"v1.0-mini/{name}.json", change)
+def rows(name, where="", **values):
+    """Damage: values of the rows of a table in which that text is."""
+    return readers.table(f"v1.0-mini/{name}.json", lambda rows: [
+        row.update(values) for row in rows if where in json.dumps(row)])
 
 
 # ---- the street, as bevscope and as the reader see it --------------------------------------------
 
 rig, picture_px = street.part_of(street.RIG), street.part(*street.PICTURE)
-(width, height), (columns, rows) = street.part(704, 256), street.part(44, 16)
-scene = street.world(rig, picture_px, (width, height), (columns, rows))
+(width, height), (feat_w, feat_h) = street.part(704, 256), street.part(44, 16)
+scene = street.world(rig, picture_px, (width, height), (feat_w, feat_h))
 world = street.Seen(bevscope, folder, scene)
 data, made = folder / "data", folder / "made.npz"
 tokens = nuscenes_street.write(data, rig, scene)
 GRID = ["--reach-m", street.REACH_M, "--cell-m", street.CELL_M, "--input", f"{height}x{width}",
-        "--feat", f"{rows}x{columns}"]
+        "--feat", f"{feat_h}x{feat_w}"]
 USUAL = ["--sample", tokens[0]]
 COLOURS = [data, *USUAL, "-o", made, "--channels", "3", *GRID]
+
+
+def replaced(name, old, new):
+    return lambda copy: replace(copy / f"v1.0-mini/{name}.json", lambda text: text.replace(old, new))
 
 
 def boxes_off(z):
@@ -208,20 +214,16 @@ refuses("no scene 'nobody'", "an unknown scene", None, "--scene", "nobody")
 refuses("no */sample.json there", "no data set", gone("v1.0-mini/sample.json"))
 refuses("ego_pose.json: cannot be read", "a table is missing", gone("v1.0-mini/ego_pose.json"))
 refuses("sensor.json: no table", "a table is cut off", cut("v1.0-mini/sensor.json", 99))
-refuses("no field 'filename'", "a field is missing",
-        table("sample_data", lambda rows: [row.pop("filename") for row in rows]))
-refuses("no token 'mount CAM_BACK'", "a row is missing", table("calibrated_sensor", lambda rows: rows.remove(
-            next(row for row in rows if row["token"] == "mount CAM_BACK"))))
+refuses("no field 'filename'", "a field is missing", replaced("sample_data", b'"filename"', b'"file"'))
+refuses("no token 'mount CAM_BACK'", "a row is missing", rows("calibrated_sensor", '"mount CAM_BACK"', token=""))
 refuses("rotation: [1, 0], must be 4 numbers", "half a quaternion",
-        table("calibrated_sensor", lambda rows: rows[0].update(rotation=[1, 0])))
-refuses("a quaternion of length 0", "no rotation",
-        table("calibrated_sensor", lambda rows: rows[0].update(rotation=[0, 0, 0, 0])))
-refuses("must have cameras", "a sample without key frames",
-        table("sample_data", lambda rows: [row.update(is_key_frame=False) for row in rows]))
+        rows("calibrated_sensor", "LIDAR", rotation=[1, 0]))
+refuses("a quaternion of length 0", "no rotation", rows("calibrated_sensor", "LIDAR", rotation=[0, 0, 0, 0]))
+refuses("must have cameras", "a sample without key frames", rows("sample_data", is_key_frame=False))
 refuses("CAM_FRONT/sample0.jpg: the picture is missing", "a picture is missing", gone(FRONT))
 refuses("the picture cannot be read", "half a picture", cut(FRONT, 9000))
 refuses("%d x %d pixels, must be 1600 x %d" % (*picture_px, picture_px[1]), "a picture of another size",
-        table("sample_data", lambda rows: [row.update(width=1600) for row in rows]))
+        rows("sample_data", width=1600))
 refuses("the LiDAR sweep cannot be read", "a sweep is missing", gone(SWEEP))
 refuses("9999 bytes, must be points of 20 bytes", "half a sweep", cut(SWEEP, 9999))
 refuses("0 bytes, must be points", "an empty sweep", cut(SWEEP, 0))
@@ -229,7 +231,7 @@ refuses("point 2 is", "no number in a sweep", lambda copy: replace(
     copy / SWEEP, lambda content: content[:40] + b"\xff" * 8 + content[48:]))
 refuses("no depth there", "no such depth", None, *USUAL, "--depth", "/nowhere.npy")
 OTHER_BINS = *GRID, "--depth", world.depth, "--depth-range", "1:60:2"
-refuses(f"must be (6, 30, {rows}, {columns})", "depth of other bins", None, *USUAL, *OTHER_BINS)
+refuses(f"must be (6, 30, {feat_h}, {feat_w})", "depth of other bins", None, *USUAL, *OTHER_BINS)
 refuses("must be finite", "NaN in depth", lambda copy: np.save(copy / "n.npy", world.arrays["depth"] * np.nan),
         *USUAL, *GRID, "--depth", folder / "spoilt/n.npy")
 refuses("is there already", "a clip of a name that is taken", None, "--scene", "scene-0001",
@@ -242,8 +244,7 @@ ok(half.returncode == 1 and not list(folder.glob("*half*")), "nothing is left of
 readers.every_file(refuses, ["--channels", "3", *GRID])
 copy = folder / "five"
 shutil.copytree(data, copy)
-table("sample_data", lambda rows: [row.update(is_key_frame=False) for row in rows
-                                   if "CAM_BACK/sample0" in row["filename"]])(copy)
+rows("sample_data", "CAM_BACK/sample0", is_key_frame=False)(copy)
 result = inside(copy, *USUAL, "-o", folder / "five.npz", *GRID)
 ok(result.returncode == 0 and "has no CAM_BACK: the scene is made of 5 cameras" in result.stderr and
    len(np.load(folder / "five.npz")["images"]) == 5, "a camera that a sample lacks is named")
@@ -279,28 +280,18 @@ def resized(copy):
         width, height = image.width // 2, image.height // 3
         small = image.resize((width, height))
     small.save(path)
-    table("sample_data", lambda rows: [row.update(width=width, height=height) for row in rows
-                                       if "CAM_BACK/" in row["filename"]])(copy)
-    table("calibrated_sensor", lambda rows: [
-        row.update(camera_intrinsic=(np.diag([1 / 2, 1 / 3, 1]) @ row["camera_intrinsic"]).tolist())
-        for row in rows if row["token"] == "mount CAM_BACK"])(copy)
+    rows("sample_data", "CAM_BACK/", width=width, height=height)(copy)
+    rows("calibrated_sensor", '"mount CAM_BACK"', camera_intrinsic=(
+        np.diag([1 / 2, 1 / 3, 1]) @ street.camera_matrix(rig["back"])).tolist())(copy)
 
 
-def renamed(channel):
-    return table("sensor", lambda rows: [row.update(channel=channel) for row in rows
-                                         if row["channel"] == "LIDAR_TOP"])
-
-
-without_lidar = table("sample_data", lambda rows: [row.update(is_key_frame=False) for row in rows
-                                                   if "LIDAR" in row["filename"]])
+without_lidar = rows("sample_data", "LIDAR", is_key_frame=False)
 layout("Lyft: tables in train_data", lambda copy: (copy / "v1.0-mini").rename(copy / "train_data"))
 layout("T4: tables in annotation", lambda copy: (copy / "v1.0-mini").rename(copy / "annotation"))
 for channel in "LIDAR_CONCAT", "LIDAR_FRONT":
-    layout(f"the LiDAR is {channel}", renamed(channel))
-layout("pictures without a size in the table", table("sample_data", lambda rows: [
-    row.update(width=None, height=None) for row in rows]))
-layout("absolute paths of another machine", table("sample_data", lambda rows: [
-    row.update(filename="/data/sets/nuscenes/" + row["filename"]) for row in rows]))
+    layout(f"the LiDAR is {channel}", rows("sensor", "LIDAR_TOP", channel=channel))
+layout("pictures without a size in the table", rows("sample_data", width=None, height=None))
+layout("absolute paths of another machine", replaced("sample_data", b'"samples/', b'"/data/sets/nuscenes/samples/'))
 found = layout("a camera of another size: the same rig", resized, same=("depth", "cam2ego", "intrinsics"))
 ok(np.abs(found["feat"] - usual["feat"]).mean() < 0.02, "and nearly the same features")
 found = layout("a test set without annotations", gone("v1.0-mini/sample_annotation.json"))
