@@ -384,8 +384,8 @@ ok("coordinates up to" in str(taken(random.uniform(-1, 1, (20, 5)).astype("<f4")
    "points in centimetres")
 for kind, mode in ((np.uint8, "L"), (np.uint16, "I;16"), (np.int32, "I"), (np.float32, "F")):
     grey = Image.fromarray((random.uniform(0, 1, (45, 80)) * 200).astype(kind))
-    grey.save(folder / ("grey.tiff" if mode == "F" else "grey.png"))
-    name = folder / ("grey.tiff" if mode == "F" else "grey.png")
+    name = folder / ("grey.png" if mode in ("L", "I;16") else "grey.tiff")
+    grey.save(name)
     try:
         said = moment.read_picture(name, (80, 45)).shape
     except moment.Refused as refused:

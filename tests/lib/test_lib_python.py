@@ -6,15 +6,7 @@ import time
 import numpy as np
 
 import bevpool
-
-count = failures = 0
-
-
-def ok(passed, name):
-    global count, failures
-    count, failures = count + 1, failures + (not passed)
-    print(f"{'' if passed else 'not '}ok {count} - {name}")
-
+from tap import done, ok
 
 def refuses(words, function, *arguments):
     try:
@@ -253,8 +245,7 @@ def main():
         test_torch("cpu")
         if torch.cuda.is_available() and bevpool.kernels(0):
             test_torch("cuda")
-    print(f"1..{count}")
-    sys.exit(failures > 0)
+    done()
 
 
 main()

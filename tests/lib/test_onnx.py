@@ -11,15 +11,7 @@ from onnx.reference.op_run import OpRun
 
 import bevpool
 import onnx_bevpool
-
-count = failures = 0
-
-
-def ok(passed, name):
-    global count, failures
-    count, failures = count + 1, failures + (not passed)
-    print(f"{'' if passed else 'not '}ok {count} - {name}")
-
+from tap import done as tap_done, ok
 
 class BevPool(OpRun):
     """The node as the plugin runs it, over libbevpool on the CPU."""
@@ -167,4 +159,4 @@ if sys.argv[1] == "onnx":
     test_onnx(*sys.argv[2:])
 else:
     test_torch(*sys.argv[2:4])
-sys.exit(failures > 0)
+tap_done()

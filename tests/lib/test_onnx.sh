@@ -2,7 +2,7 @@
 # samples/onnx_bevpool.py: models, where a Python has onnx; PyTorch's exporter, where it has torch
 # and onnxscript too. ONNX_PYTHON names one more Python to try.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-export PYTHONPATH="$SRCDIR/samples:$SRCDIR/samples/torch:${PYTHONPATH:-}"
+export PYTHONPATH="$SRCDIR/samples:$SRCDIR/tests/support:$SRCDIR/samples/torch:${PYTHONPATH:-}"
 tap_library
 # onnx_judged PART
 onnx_judged() {

@@ -1,4 +1,5 @@
-"""Python for tap.sh, many scripts in one process: a start costs as much as ten checks.
+"""The counterpart of tap.h in Python; and for tap.sh many scripts in one process: a start costs as much as ten
+checks.
     tap.py later FILE...      each FILE, the name of a check on its first line, is a check that passes as it does
     tap.py spoilt SCRIPT      a folder spoilt1, ... for each line "WORDS | NAME | CODE" of standard input, in which
                               SCRIPT ran with CODE in the place of its word CODE"""
@@ -7,6 +8,22 @@ import io
 import os
 import sys
 import traceback
+
+
+count = failures = 0
+
+
+def ok(passed, name, note=""):
+    global count, failures
+    count, failures = count + 1, failures + (not passed)
+    if not passed and note:
+        print(f"# {note}")
+    print(f"{'' if passed else 'not '}ok {count} - {name}", flush=True)
+
+
+def done():
+    print(f"1..{count}")
+    sys.exit(failures > 0)
 
 
 def later(files):
@@ -20,8 +37,7 @@ def later(files):
             except BaseException:
                 passed = False
                 said.write(traceback.format_exc())
-        print("".join(f"# {line}\n" for line in said.getvalue().splitlines()) * (not passed) +
-              f"{'' if passed else 'not '}ok 0 - {name}")
+        ok(passed, name, said.getvalue().rstrip().replace("\n", "\n# "))
 
 
 def spoilt(script):
@@ -32,7 +48,5 @@ def spoilt(script):
         os.chdir("..")
 
 
-if sys.argv[1] == "later":
-    later(sys.argv[2:])
-else:
-    spoilt(sys.argv[2])
+if __name__ == "__main__":
+    {"later": later, "spoilt": lambda scripts: spoilt(*scripts)}[sys.argv[1]](sys.argv[2:])

@@ -116,7 +116,7 @@ tap_street() {
 # tap_numpy [PIL]: what tests beside NumPy begin with: $python has it and the modules of tests/data and samples,
 # in a folder with a street.json.
 tap_numpy() {
-    export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples:$SRCDIR/tests/data"
+    export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples:$SRCDIR/tests/data:$SRCDIR/tests/support"
     tap_python "numpy${1:+, $1}" "NumPy${1:+ and Pillow} (python3-numpy${1:+ python3-pil})"
     tap_folder
     tap_street street
@@ -125,7 +125,7 @@ tap_numpy() {
 # tap_numpy [PIL]: what tests beside NumPy begin with: $python has it and the modules of tests/data and samples,
 # in a folder with a street.json.
 tap_numpy() {
-    export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples:$SRCDIR/tests/data"
+    export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples:$SRCDIR/tests/data:$SRCDIR/tests/support"
     tap_python "numpy${1:+, $1}" "NumPy${1:+ and Pillow} (python3-numpy${1:+ python3-pil})"
     tap_folder
     tap_street street
