@@ -60,6 +60,7 @@ static void tell_scene(void) {
     facts.channels = scene.channels;
     facts.has_rig = scene.has_rig;
     facts.has_world = scene.has_world;
+    facts.grid = facts.whole = scene.rig.grid;
     facts.camera_count = scene.has_rig ? scene.rig.camera_count : 0;
     scene_free(&scene);
     state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &facts});
