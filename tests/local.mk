@@ -77,6 +77,7 @@ endif
 if HAVE_SDL
 tests_check_hard_SOURCES += %D%/hard/test_live_pace.c
 tests_check_ui_SOURCES += %D%/ui/test_window.c
+tests_check_ui_LDADD = $(LDADD) $(SDL_LIBS) $(X11_LIBS)
 if HAVE_X11
 tests_check_ui_SOURCES += %D%/ui/test_window_pty.c %D%/ui/xserver.c
 endif

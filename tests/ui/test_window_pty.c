@@ -3,7 +3,9 @@
 #include "tests/support/pty_check.h"
 #include "tests/ui/xserver.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { COLUMNS = 100, ROWS = 30 };
@@ -46,6 +48,26 @@ static void test_no_font(void) {
     unlink(fonts);
 }
 
+static void test_no_sdl(void) {
+    char folder[] = "/tmp/bevscope-XXXXXX", library[64], variable[64];
+    bool made = mkdtemp(folder) != NULL;
+    snprintf(library, sizeof library, "%s/libSDL2-2.0.so.0", folder);
+    snprintf(variable, sizeof variable, "LD_LIBRARY_PATH=%s", folder);
+    int file = creat(library, 0600);
+    char *const environment[] = {"TERM=dumb", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy", variable,
+                                 NULL};
+    Pty pty;
+    bool ok = made && pty_bevscope(&pty, COLUMNS, ROWS, environment, "toy --device cpu") &&
+              pty_wait_text(&pty, "libSDL2-2.0.so.0: file too short", 0, PATIENCE_S);
+    pty_type(&pty, "quit\n");
+    ok = exits_with(&pty, 0) && ok;
+    tap_ok(ok, "a broken SDL: said, and the terminal goes on");
+    pty_end(&pty);
+    close(file);
+    unlink(library);
+    rmdir(folder);
+}
+
 static void test_closed(const XServer *server) {
     Pty pty;
     bool ok =
@@ -84,6 +106,7 @@ TAP_SUITE(window_pty) {
     test_never_possible("DISPLAY=", "no display: neither DISPLAY nor WAYLAND_DISPLAY is set");
     test_never_possible("DISPLAY=:4711", "window: no display answers");
     test_no_font();
+    test_no_sdl();
     const char *reason = xserver_start(&server);
     if (reason) {
         tap_skip("the window is closed", reason);
