@@ -24,7 +24,7 @@ static const EngineFrame *settle(Engine *engine, const EngineFrame *frame) {
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-TAP_SUITE(engine_contents) {
+TAP_WAITING_SUITE(engine_contents) {
     Engine *engine = open_engine(false);
     State state = fresh(ASYMMETRIC);
     const EngineFrame *frame = ask(engine, &state);
@@ -323,7 +323,7 @@ static bool no_thread_begin(Err *err) {
 }
 
 /* The thread has something to tell before anything was asked. */
-TAP_SUITE(engine_begin_fails) {
+TAP_WAITING_SUITE(engine_begin_fails) {
     enum { SOON_MS = 300 };
     const EngineOptions options = {.where = 1u << BEV_CPU, .thread_begin = no_thread_begin};
     Engine *engine;

@@ -28,7 +28,7 @@ static bool has_wrong_model(const EngineFrame *frame) {
     return model != frame->model || (model && model->dtype != frame->live.job.config.dtype);
 }
 
-TAP_SUITE(engine_background_model) {
+TAP_WAITING_SUITE(engine_background_model) {
     Engine *engine = open_engine(true);
     State state = fresh(TOY);
     const EngineFrame *frame = ask(engine, &state);
@@ -49,7 +49,7 @@ TAP_SUITE(engine_background_model) {
 /* ---- hardware counters ----------------------------------------------------------------------- */
 
 /* Without a GPU the answer is a note that says why. */
-TAP_SUITE(engine_background_counters) {
+TAP_WAITING_SUITE(engine_background_counters) {
     Engine *engine = open_engine(true);
     State state = fresh(TOY);
     const EngineFrame *frame = ask(engine, &state);
@@ -274,7 +274,7 @@ static bool all_timed(const LiveData *live) {
 }
 
 /* The reference takes many frames' time; it is timed beside them and said to be unsettled. */
-TAP_SUITE(engine_background_playing) {
+TAP_WAITING_SUITE(engine_background_playing) {
     const Load before = load_now();
     Engine *engine = open_engine(true);
     State state = fresh(SMALL);
@@ -310,7 +310,7 @@ static const LiveAccuracy *judged_while_playing(Engine *engine, State *state, Be
 }
 
 /* Errors of different moments would rank the formats wrongly. */
-TAP_SUITE(engine_background_one_moment) {
+TAP_WAITING_SUITE(engine_background_one_moment) {
     const Load before = load_now();
     Engine *engine = open_engine(true);
     State state = fresh(SMALL);

@@ -34,7 +34,7 @@ static const char *note_within(Engine *engine, double ms) {
 }
 
 /* The file changes when it has been read, and its first picture is still computed. */
-TAP_SUITE(engine_file_file_changes_early) {
+TAP_WAITING_SUITE(engine_file_file_changes_early) {
     Engine *engine = open_engine(false);
     write_own_file();
     State state = fresh(OWN_FILE);
@@ -50,7 +50,7 @@ TAP_SUITE(engine_file_file_changes_early) {
     engine_close(engine);
 }
 
-TAP_SUITE(engine_file_file_stays) {
+TAP_WAITING_SUITE(engine_file_file_stays) {
     enum { LOOKS_MS = 1500 };
     Engine *engine = open_engine(false);
     write_own_file();

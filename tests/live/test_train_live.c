@@ -93,7 +93,7 @@ static void test_end(Engine *engine, State *state) {
            "a step back: the scene's own depth");
 }
 
-TAP_SUITE(train_live) {
+TAP_WAITING_SUITE(train_live) {
     State state = fresh(TOY);
     int pictures = 0;
     Engine *engine = open_engine(true);

@@ -166,7 +166,7 @@ static void test_broken(Pty *pty) {
     tap_ok(!changed, "broken reports, in pieces, say and do nothing (%d rows changed)", changed);
 }
 
-TAP_SUITE(mouse_pty_clicks) {
+TAP_WAITING_SUITE(mouse_pty_clicks) {
     Pty pty;
     int x = 0, y = 0;
     vt_open(&screen, COLUMNS, ROWS);
@@ -191,7 +191,7 @@ TAP_SUITE(mouse_pty_clicks) {
 
 /* ---- the way out ----------------------------------------------------------------------------- */
 
-TAP_SUITE(mouse_pty_ends) {
+TAP_WAITING_SUITE(mouse_pty_ends) {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         Pty pty;
@@ -205,7 +205,7 @@ TAP_SUITE(mouse_pty_ends) {
     }
 }
 
-TAP_SUITE(mouse_pty_suspend) {
+TAP_WAITING_SUITE(mouse_pty_suspend) {
     Pty pty;
     int status = 0;
     bool ok = start(&pty, "", NULL);
@@ -224,7 +224,7 @@ TAP_SUITE(mouse_pty_suspend) {
 
 /* ---- who is asked ---------------------------------------------------------------------------- */
 
-TAP_SUITE(mouse_pty_asked) {
+TAP_WAITING_SUITE(mouse_pty_asked) {
     static const struct {
         char *type;
         const char *option;

@@ -99,7 +99,7 @@ static void test_end(void) {
     unlink("done.txt");
 }
 
-TAP_SUITE(progress_pty) {
+TAP_WAITING_SUITE(progress_pty) {
     char folder[] = "/tmp/bevscope-XXXXXX";
     tap_need(mkdtemp(folder) && chdir(folder) == 0, "a folder");
     test_command("report", "report canonical -o kept", false);

@@ -2,7 +2,7 @@
  * which kernels, by keys. */
 #include "tests/support/pty_check.h"
 
-TAP_SUITE(steps_pty) {
+TAP_WAITING_SUITE(steps_pty) {
     Pty pty;
     tap_need(pty_bevscope(&pty, 80, 24, NULL,
                           "live toy -k cpu_v2 --no-window --device cpu --channels 32"),

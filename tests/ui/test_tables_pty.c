@@ -30,7 +30,7 @@ static int count(const char *text, const char *word) {
     return found;
 }
 
-TAP_SUITE(tables_pty_widths) {
+TAP_WAITING_SUITE(tables_pty_widths) {
     static const char *const commands[] = {"--list",
                                            "info",
                                            "info toy",
@@ -57,7 +57,7 @@ TAP_SUITE(tables_pty_widths) {
 }
 
 /* bench: warm and cold in every part. */
-TAP_SUITE(tables_pty_parts) {
+TAP_WAITING_SUITE(tables_pty_parts) {
     Pty pty;
     bool ok = run(&pty, 80, "bench toy --quick --device cpu --kernel cpu_v2,cpu_v3 --dtype all");
     int parts = count(pty.output, "kernel  ");
@@ -75,7 +75,7 @@ TAP_SUITE(tables_pty_parts) {
     pty_end(&pty);
 }
 
-TAP_SUITE(tables_pty_words) {
+TAP_WAITING_SUITE(tables_pty_words) {
     Pty pty;
     bool ok = run(&pty, 80, "regime small --kernel v2 --gpu h200");
     tap_ok(ok && count(pty.output, "interval") >= 2 && widest(pty.output) <= 80 &&
