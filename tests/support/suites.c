@@ -27,8 +27,7 @@ static double now_s(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* ---- a suite that runs ------------------------------------------------------------------------
- */
+/* ---- a suite that runs ----------------------------------------------------------------------- */
 
 typedef struct {
     const TapSuite *suite;
@@ -70,14 +69,16 @@ static void begin(Run *run) {
 
 /* Prints a line of a suite, a result with its number in the program. */
 static void print_line(const char *line, size_t length) {
-    const size_t not = strncmp(line, "not ", strlen("not ")) ? 0 : strlen("not ");
-    int number, end = 0;
-    if (sscanf(line + not, "ok %d%n", &number, &end) == 1) {
-        printf("%.*sok %d", (int)not, line, ++tap_totals.count);
-        tap_totals.failures += not > 0;
-        end += (int)not ;
-    }
-    fwrite(line + end, 1, length - (size_t)end, stdout);
+    const bool failed = !strncmp(line, "not ", strlen("not "));
+    int number, digits = 0;
+    const char *rest = line + (failed ? strlen("not ") : 0);
+    if (sscanf(rest, "ok %d%n", &number, &digits) == 1) {
+        printf("%sok %d", failed ? "not " : "", ++tap_totals.count);
+        tap_totals.failures += failed;
+        rest += digits;
+    } else
+        rest = line;
+    fwrite(rest, 1, length - (size_t)(rest - line), stdout);
     if (line[length - 1] != '\n')
         putchar('\n');
 }
@@ -113,8 +114,7 @@ static void judge_end(const Run *run, const TapTotals *before) {
         tap_ok(false, "no check ran");
 }
 
-/* ---- all suites -------------------------------------------------------------------------------
- */
+/* ---- all suites ------------------------------------------------------------------------------ */
 
 /* Of suites that compute one at a time. */
 static bool may_begin(const TapSuite *suite, const Run *runs, int count, int jobs) {
