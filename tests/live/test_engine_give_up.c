@@ -40,7 +40,7 @@ static int count_asked(State *state) {
 /* A run that is given up, within its features, its camera views or after any stage, shows nothing,
  * and what comes after it is as if it had never been. */
 TAP_SUITE(engine_give_up_giving_up) {
-    enum { STAGES = 5, FEW = 240, SOME = 40, LAST = 8 };
+    enum { STAGES = 5, FEW = 600, SOME = 40, LAST = 8 };
     Pipeline *pipeline, *fresh_one;
     Err err;
     State state = fresh(ASYMMETRIC);

@@ -177,7 +177,7 @@ static void test_edited(const MemoryModel *model, const PredictedKernel *kernel,
 }
 
 static void test_published_v2(void) {
-    Scenery canonical = open_scenery("canonical");
+    Scenery canonical = open_scenery("small");
     LiveModel *live_model = open_model();
     aim(live_model, &canonical, "v2_tiles", BEV_FP16);
     step_all(live_model, DEPTH_SELECTION);
