@@ -63,7 +63,7 @@ check_tests = tests/check_base tests/check_bench tests/check_cachesim tests/chec
 hard_programs =
 # Scripts are found by their names: those in hard/ belong to the second ring.
 hard_tests = $(hard_programs) tests/check_base tests/check_cachesim tests/check_kernels \
-	tests/check_lessons tests/check_ui tests/checkbev $(call here,tests/hard/test_*.sh)
+	tests/check_lessons tests/check_lib tests/check_live tests/check_ui tests/check_view tests/checkbev $(call here,tests/hard/test_*.sh)
 helper_programs = tests/device_line tests/nvml_line
 
 if HAVE_NCURSES

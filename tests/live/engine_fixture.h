@@ -49,15 +49,18 @@ static inline void begin(bool background, int scene) {
     fresh(scene);
 }
 
-/* A suite of one engine. */
-#define ENGINE_SUITE(name_, background_, scene_)                                                   \
+/* Suites of one engine. */
+#define ENGINE_SUITE_(suite_, name_, background_, scene_)                                          \
     static void name_##_checks(void);                                                              \
-    TAP_SUITE(name_) {                                                                             \
+    suite_(name_) {                                                                                \
         begin(background_, scene_);                                                                \
         name_##_checks();                                                                          \
         engine_close(engine);                                                                      \
     }                                                                                              \
     static void name_##_checks(void)
+#define ENGINE_SUITE(...)         ENGINE_SUITE_(TAP_SUITE, __VA_ARGS__)
+#define ENGINE_WAITING_SUITE(...) ENGINE_SUITE_(TAP_WAITING_SUITE, __VA_ARGS__)
+#define ENGINE_HARD_SUITE(...)    ENGINE_SUITE_(TAP_HARD_SUITE, __VA_ARGS__)
 
 /* The frame that comes within so long, or NULL. */
 static inline const EngineFrame *take_within(double ms) {

@@ -8,7 +8,7 @@ static bool is_sharp(void) {
     return frame->live.frame.cameras->w > frame->live.frame.rig->frustum.feat_w;
 }
 
-ENGINE_SUITE(engine_contents, false, ASYMMETRIC) {
+ENGINE_WAITING_SUITE(engine_contents, false, ASYMMETRIC) {
     ask();
     tap_ok(frame->facts.nx == frame->live.frame.nx && frame->loads == 1 && frame->facts.has_world &&
                frame->live.frame.cameras,
@@ -266,7 +266,7 @@ static bool no_thread_begin(Err *err) {
     return err_set(err, ERR_FAILED, "trial", "", "the thread cannot begin");
 }
 
-TAP_SUITE(engine_begin_fails) {
+TAP_WAITING_SUITE(engine_begin_fails) {
     enum { SOON_MS = 300 };
     const EngineOptions options = {.where = 1u << BEV_CPU, .thread_begin = no_thread_begin};
     Err err;

@@ -26,7 +26,7 @@ static const char *note_within(double ms) {
 }
 
 /* The file changes when it has been read, and its first picture is still computed. */
-TAP_SUITE(engine_file_file_changes_early) {
+TAP_WAITING_SUITE(engine_file_file_changes_early) {
     begin(false, OWN_FILE);
     write_own_file();
     state.view = state.menu.error_view;
@@ -41,7 +41,7 @@ TAP_SUITE(engine_file_file_changes_early) {
     engine_close(engine);
 }
 
-TAP_SUITE(engine_file_file_stays) {
+TAP_WAITING_SUITE(engine_file_file_stays) {
     begin(false, OWN_FILE);
     enum { LOOKS_MS = 1500 };
     write_own_file();

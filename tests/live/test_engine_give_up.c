@@ -45,7 +45,7 @@ static int count_asked(void) {
 }
 
 TAP_SUITE(engine_give_up_giving_up) {
-    enum { STAGES = 5, FEW = 240, SOME = 40, LAST = 8 };
+    enum { STAGES = 5, FEW = 600, SOME = 40, LAST = 8 };
     LiveData live, want;
     Pipeline *pipeline = open_pipeline(&live), *fresh_one = open_pipeline(&want);
     fresh(ASYMMETRIC);

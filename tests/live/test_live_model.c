@@ -175,7 +175,7 @@ static void test_edited(const MemoryModel *model, const PredictedKernel *kernel,
 }
 
 static void test_published_v2(void) {
-    Scenery canonical = open_scenery("canonical");
+    Scenery canonical = open_scenery("small");
     aim(&canonical, "v2_tiles", BEV_FP16);
     step_all(DEPTH_SELECTION);
     aim(&canonical, "cpu_v2", BEV_FP16);

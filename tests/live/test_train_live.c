@@ -84,7 +84,7 @@ static void test_end(void) {
            "a step back: the scene's own depth");
 }
 
-TAP_SUITE(train_live) {
+TAP_WAITING_SUITE(train_live) {
     begin(true, TOY);
     int pictures = 0;
     state.scene.has_world = true;

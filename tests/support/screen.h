@@ -12,10 +12,12 @@ static BevPicture picture;
 static Cells cells;
 static DashSpots spots; /* of the last drawing */
 
-/* A suite that draws. */
-#define SCREEN_SUITE(name_)                                                                        \
+/* Suites that draw. */
+#define SCREEN_SUITE(name_)      SCREEN_SUITE_(TAP_SUITE, name_)
+#define SCREEN_HARD_SUITE(name_) SCREEN_SUITE_(TAP_HARD_SUITE, name_)
+#define SCREEN_SUITE_(suite_, name_)                                                               \
     static void name_##_checks(void);                                                              \
-    TAP_SUITE(name_) {                                                                             \
+    suite_(name_) {                                                                                \
         Err err;                                                                                   \
         tap_need(cells_init(&cells, 1, 1, &err) && fixture_picture(&picture, &err), "a screen");   \
         name_##_checks();                                                                          \

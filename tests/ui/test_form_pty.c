@@ -34,7 +34,7 @@ static void check_file(void) {
     unlink(in_folder("rig.json"));
 }
 
-TAP_SUITE(form_pty) {
+TAP_WAITING_SUITE(form_pty) {
     char line[128];
     Pty pty;
     folder_open();
@@ -63,7 +63,7 @@ TAP_SUITE(form_pty) {
     folder_close();
 }
 
-TAP_SUITE(form_stopped) {
+TAP_WAITING_SUITE(form_stopped) {
     int status = 0;
     Pty pty;
     tap_need(pty_bevscope(&pty, 80, 24, NULL, "rig") && screen_says(&pty, "138,993 points"),
@@ -77,7 +77,7 @@ TAP_SUITE(form_stopped) {
     pty_end(&pty);
 }
 
-TAP_SUITE(form_asks) {
+TAP_WAITING_SUITE(form_asks) {
     char *environment[] = {"TERM=dumb", NULL};
     Pty pty;
     tap_need(pty_bevscope(&pty, 120, 24, environment, "rig"), "the program starts");

@@ -229,7 +229,7 @@ static void test_notes(void) {
     engine_close(loop.app.engine);
 }
 
-TAP_SUITE(loop) {
+TAP_WAITING_SUITE(loop) {
     test_keys();
     test_percentiles();
     test_moments();

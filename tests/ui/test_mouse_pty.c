@@ -155,7 +155,7 @@ static void test_broken(void) {
     tap_ok(!changed, "broken reports, in pieces, say and do nothing (%d rows changed)", changed);
 }
 
-TAP_SUITE(mouse_pty_clicks) {
+TAP_WAITING_SUITE(mouse_pty_clicks) {
     int x = 0, y = 0;
     vt_open(&screen, COLUMNS, ROWS);
     tap_need(open_toy(&pty, "", NULL), "the display is open");
@@ -175,7 +175,7 @@ TAP_SUITE(mouse_pty_clicks) {
     quits(&pty, "quit after clicks", true);
 }
 
-TAP_SUITE(mouse_pty_suspend) {
+TAP_WAITING_SUITE(mouse_pty_suspend) {
     int status = 0;
     bool ok = open_toy(&pty, "", NULL);
     pty_type(&pty, "\032");
@@ -189,7 +189,7 @@ TAP_SUITE(mouse_pty_suspend) {
     quits(&pty, "quit", true);
 }
 
-TAP_SUITE(mouse_pty_asked) {
+TAP_WAITING_SUITE(mouse_pty_asked) {
     static const struct {
         char *type;
         const char *option;

@@ -234,7 +234,7 @@ static bool take_picture(Pty *pty, int i, size_t from, Image *image) {
 }
 
 /* All three show the same picture, which goes with the help over it and with the program. */
-TAP_SUITE(pixels_pty_answers) {
+TAP_WAITING_SUITE(pixels_pty_answers) {
     Image first = {.w = 0}, image = {.w = 0};
     for (int i = 0; i < PROTOCOLS; i++) {
         char answers[128];
@@ -270,7 +270,7 @@ TAP_SUITE(pixels_pty_answers) {
     image_free(&first);
 }
 
-TAP_SUITE(pixels_pty_moves) {
+TAP_WAITING_SUITE(pixels_pty_moves) {
     for (int i = 0; i < PROTOCOLS; i++) {
         Pty pty;
         Image moving = {.w = 0}, still = {.w = 0};
@@ -294,7 +294,7 @@ TAP_SUITE(pixels_pty_moves) {
     }
 }
 
-TAP_SUITE(pixels_pty_signal) {
+TAP_WAITING_SUITE(pixels_pty_signal) {
     Pty pty;
     int status = 0;
     bool ok =
@@ -307,7 +307,7 @@ TAP_SUITE(pixels_pty_signal) {
 }
 
 /* Answers that say no, or come late or in pieces. None of their letters is a key. */
-TAP_SUITE(pixels_pty_refused) {
+TAP_WAITING_SUITE(pixels_pty_refused) {
     Pty pty;
     bool ok = open_toy(&pty, "", NULL);
     pty_type(&pty, "\033_Gi=31;ENOTSUP:q\033\\\033P>|xterm(390)\033\\\033[?64;1;22;44c");
@@ -327,7 +327,7 @@ TAP_SUITE(pixels_pty_refused) {
     quits(&pty, "late", ok);
 }
 
-TAP_SUITE(pixels_pty_asked) {
+TAP_WAITING_SUITE(pixels_pty_asked) {
     static const struct {
         char *type, *more;
         const char *option;

@@ -1,7 +1,7 @@
 /* The steps of warps on a terminal, by keys: running, still, backwards; whose, of which kernels. */
 #include "tests/support/pty_check.h"
 
-TAP_SUITE(steps_pty) {
+TAP_WAITING_SUITE(steps_pty) {
     Pty pty;
     tap_need(pty_bevscope(&pty, 80, 24, NULL,
                           "live toy -k cpu_v2 --no-window --device cpu --channels 32"),

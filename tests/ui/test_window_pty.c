@@ -101,7 +101,7 @@ static void test_display_gone(void) {
     pty_end(&pty);
 }
 
-TAP_SUITE(window_pty) {
+TAP_WAITING_SUITE(window_pty) {
     XServer server;
     test_never_possible("DISPLAY=", "no display: neither DISPLAY nor WAYLAND_DISPLAY is set");
     test_never_possible("DISPLAY=:4711", "window: no display answers");

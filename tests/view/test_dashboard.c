@@ -117,14 +117,15 @@ SCREEN_SUITE(dashboard) {
     test_counters();
 }
 
-static void test_all_sizes(void) {
+/* Screens of sizes that are `step` of the smallest steps apart. */
+static void test_all_sizes(int step) {
     static const char *const words[] = {"page both",      "page dashboard",    "page bev",
                                         "help",           "chart working-set", "chart mrc",
                                         "chart roofline", "glossary"};
     const int word_count = sizeof words / sizeof *words;
     int drawn = 0, collisions = 0, cuts = 0;
-    for (int columns = 1; columns <= 240; columns += columns < 40 ? 3 : 7)
-        for (int rows = 1; rows <= 80; rows += rows < 10 ? 2 : 3)
+    for (int columns = 1; columns <= 240; columns += step * (columns < 40 ? 3 : 7))
+        for (int rows = 1; rows <= 80; rows += step * (rows < 10 ? 2 : 3))
             for (int word = 0; word < word_count; word++, drawn++) {
                 begin_simulated(columns, rows);
                 draw_after("%s", words[word]);
@@ -200,11 +201,15 @@ static void test_small_kernel_table(void) {
 }
 
 SCREEN_SUITE(dashboard_sizes) {
-    test_all_sizes();
+    test_all_sizes(2);
     test_glossary();
     test_accuracy_columns();
     test_folding();
     test_small_kernel_table();
+}
+
+SCREEN_HARD_SUITE(dashboard_all_sizes) {
+    test_all_sizes(1);
 }
 
 SCREEN_SUITE(dashboard_large) {
