@@ -193,6 +193,9 @@ def feature_means(picture, rig):
     return sums / (counts[0][:, None] * counts[1])[..., None]
 
 
+PROJECTION = np.random.RandomState(16).standard_normal((1024, 48)) / 7
+
+
 def picture_features(picture, rig, channels):
     """(rows, columns, channels) of an input picture, as the head of this file says."""
     from PIL import Image
@@ -202,8 +205,8 @@ def picture_features(picture, rig, channels):
     small = Image.fromarray(picture).resize((4 * rig.columns, 4 * rig.rows), Image.BOX)
     patches = np.asarray(small).reshape(rig.rows, 4, rig.columns, 4, 3) / 255
     patches = patches.transpose(0, 2, 1, 3, 4).reshape(rig.rows, rig.columns, 48)
-    projection = np.random.RandomState(16).standard_normal((1024, 48))[:max(channels - 5, 0)] / 7
-    return np.concatenate([feature_means(plain, rig), patches @ projection.T], 2)[..., :channels]
+    projected = patches @ PROJECTION[:max(channels - 5, 0)].T
+    return np.concatenate([feature_means(plain, rig), projected], 2)[..., :channels]
 
 
 # The cumulative normal distribution, to be interpolated.

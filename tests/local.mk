@@ -63,7 +63,7 @@ check_tests = tests/check_base tests/check_bench tests/check_cachesim tests/chec
 hard_programs =
 # Scripts are found by their names: those in hard/ belong to the second ring.
 hard_tests = $(hard_programs) tests/check_base tests/check_cachesim tests/check_kernels \
-	tests/check_lessons tests/check_ui tests/checkbev $(call here,tests/hard/test_*.sh)
+	tests/check_lessons tests/check_lib tests/check_live tests/check_ui tests/check_view tests/checkbev $(call here,tests/hard/test_*.sh)
 helper_programs = tests/device_line tests/nvml_line
 
 if HAVE_NCURSES
@@ -77,6 +77,7 @@ endif
 if HAVE_SDL
 tests_check_hard_SOURCES += %D%/hard/test_live_pace.c
 tests_check_ui_SOURCES += %D%/ui/test_window.c
+tests_check_ui_LDADD = $(LDADD) $(SDL_LIBS) $(X11_LIBS)
 if HAVE_X11
 tests_check_ui_SOURCES += %D%/ui/test_window_pty.c %D%/ui/xserver.c
 endif

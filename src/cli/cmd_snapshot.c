@@ -506,9 +506,9 @@ static bool make(Snapshot *snapshot, Err *err) {
     if (!check_options(options, err) || !select_grad_out(options, &snapshot->grad_out, err) ||
         !output_picture(options, "snapshot", err) ||
         !select_devices(options->device, &snapshot->where, err) ||
+        !select_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
         (snapshot->latency == LATENCY_RECORDED &&
          !recorded_load_samples(&snapshot->recorded, err)) ||
-        !select_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
         !select_use_delay(options, &snapshot->workload, err) || !fill_scene(snapshot, err) ||
         !select_use_fault(options, &snapshot->workload, err) ||
         !first_selection(snapshot, &config, err) ||

@@ -78,7 +78,7 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
               (!options->script || engine_open_script(engine, err));
     if (ok && options->background)
         ok = measure_open(&engine->measure, options->where, err) &&
-             live_model_open(&engine->live_model, err) &&
+             live_model_open(&engine->live_model, NULL, err) &&
              background_open(&engine->background, engine_wake, engine, err);
     ok = ok && (options->script ||
                 worker_run(&engine->mailbox.worker, engine_main, engine, "engine", err));

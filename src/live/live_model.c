@@ -3,7 +3,6 @@
 #include "kernels/regime.h"
 #include "src/base/ref.h"
 #include "src/live/inputs.h"
-#include "src/run/recorded.h"
 #include "src/scene/scatter.h"
 
 #include <stdlib.h>
@@ -31,6 +30,7 @@ struct LiveModel {
     KnownProblem *now; /* NULL: none yet */
     BuiltMap *map;     /* of `now` */
     uint64_t map_hash, selections;
+    const RecordedSet *recorded;      /* NULL: in files */
     bool read_limits;                 /* the recorded ones were read */
     Limits limits[MODEL_GPUS];        /* of gpus[] */
     FigureSource sources[MODEL_GPUS]; /* of the limits: recorded or measured */
@@ -46,9 +46,12 @@ ModelDepth live_model_depth(const State *state) {
                                          : DEPTH_KERNELS;
 }
 
-bool live_model_open(LiveModel **live_model, Err *err) {
+bool live_model_open(LiveModel **live_model, const RecordedSet *recorded, Err *err) {
     *live_model = calloc(1, sizeof **live_model);
-    return *live_model || err_set(err, ERR_FAILED, "memory model", "", "out of memory");
+    if (!*live_model)
+        return err_set(err, ERR_FAILED, "memory model", "", "out of memory");
+    (*live_model)->recorded = recorded;
+    return true;
 }
 
 void live_model_close(LiveModel *live_model) {
@@ -117,19 +120,21 @@ static MemoryModel *new_model(Err *err) {
 
 /* Reads files, and so comes as late as possible: the first picture does not wait for it. */
 static void read_limits(LiveModel *live_model) {
-    RecordedSet recorded;
+    RecordedSet own = {0};
+    const RecordedSet *recorded = live_model->recorded ? live_model->recorded : &own;
     if (live_model->read_limits)
         return;
     live_model->read_limits = true;
-    recorded_load_samples(&recorded, NULL);
+    if (!live_model->recorded)
+        recorded_load_samples(&own, NULL);
     Err ignored; /* the chart of networks then says that it has none */
     networks_open(NULL, &live_model->networks, &ignored);
     for (int i = 0; i < gpu_count; i++) {
-        live_model->limits[i] = recorded_limits(&recorded, &gpus[i]);
+        live_model->limits[i] = recorded_limits(recorded, &gpus[i]);
         live_model->sources[i] = SOURCE_RECORDED;
     }
-    live_model->timelines = recorded_timelines(&recorded);
-    recorded_free(&recorded);
+    live_model->timelines = recorded_timelines(recorded);
+    recorded_free(&own);
 }
 
 static bool begin_model(LiveModel *live_model, Err *err) {

@@ -5,6 +5,7 @@
 
 #include "src/cachesim/memory_model.h"
 #include "src/live/frame_inputs.h"
+#include "src/run/recorded.h"
 
 typedef struct LiveModel LiveModel;
 
@@ -15,7 +16,8 @@ typedef enum { DEPTH_SELECTION, DEPTH_KERNELS, DEPTH_FORMATS } ModelDepth;
 /* As much as the chart of this state shows. */
 ModelDepth live_model_depth(const State *state);
 
-bool live_model_open(LiveModel **live_model, Err *err);
+/* Recorded results of another owner, who keeps them; NULL: files are read when they are needed. */
+bool live_model_open(LiveModel **live_model, const RecordedSet *recorded, Err *err);
 void live_model_close(LiveModel *live_model); /* accepts NULL */
 
 /* Selects the problem of this shape, map, format and align. The kernel is the one to simulate

@@ -139,17 +139,23 @@ static void quantise(BevDtype element, double cut, float *values, int64_t count)
 }
 
 static int mse_bin(const LinearHistogram *linear, BevDtype element) {
-    float centres[LINEAR_BINS];
-    int best = linear->bins;
+    double centres[LINEAR_BINS], counts[LINEAR_BINS]; /* of bins with values */
+    int best = linear->bins, filled = 0;
     double least = INFINITY, width = linear->limit / LINEAR_BINS;
+    for (int i = 0; i < linear->bins; i++) {
+        centres[filled] = (i + 0.5) * width;
+        counts[filled] = (double)linear->counts[i];
+        filled += linear->counts[i] > 0;
+    }
     for (int bins = FIRST_CANDIDATE; bins <= linear->bins; bins++) {
+        float stored[LINEAR_BINS];
         double sum = 0;
-        for (int i = 0; i < linear->bins; i++)
-            centres[i] = (float)((i + 0.5) * width);
-        quantise(element, bins * width, centres, linear->bins);
-        for (int i = 0; i < linear->bins; i++) {
-            double error = centres[i] - (i + 0.5) * width;
-            sum += (double)linear->counts[i] * error * error;
+        for (int i = 0; i < filled; i++)
+            stored[i] = (float)centres[i];
+        quantise(element, bins * width, stored, filled);
+        for (int i = 0; i < filled; i++) {
+            double error = stored[i] - centres[i];
+            sum += counts[i] * error * error;
         }
         if (sum < least) {
             least = sum;

@@ -1,6 +1,7 @@
 #include "src/ui/sdl_window.h"
 
 #include <SDL.h>
+#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,34 @@ struct SdlWindow {
     const Command *pressed; /* the spot that the button was pressed on; NULL: none */
 };
 
+/* SDL is loaded when a window is opened: it brings 45 libraries, and a command without a window
+ * would take twice as long to start. */
+/* clang-format off */
+#define SDL_FUNCTIONS(F) F(CreateRenderer) F(CreateSystemCursor) F(CreateTexture) F(CreateWindow) \
+    F(DestroyRenderer) F(DestroyTexture) F(DestroyWindow) F(FreeCursor) F(GetCurrentVideoDriver) \
+    F(GetDisplayDPI) F(GetDisplayUsableBounds) F(GetError) F(GetModState) F(GetMouseState) \
+    F(GetRendererOutputSize) F(GetWindowDisplayIndex) F(GetWindowSize) F(HasEvent) \
+    F(InitSubSystem) F(PollEvent) F(PumpEvents) F(QuitSubSystem) F(RenderCopy) F(RenderPresent) \
+    F(SetCursor) F(SetHint) F(SetMainReady) F(SetWindowFullscreen) F(SetWindowMinimumSize) \
+    F(StartTextInput) F(UpdateTexture)
+/* clang-format on */
+
+static struct {
+#define FUNCTION(name) __typeof__(SDL_##name) *name;
+    SDL_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+} sdl;
+
+static bool load_sdl(Err *err) {
+    void *library = dlopen("libSDL2-2.0.so.0", RTLD_NOW | RTLD_LOCAL);
+    bool found = library != NULL;
+#define FUNCTION(name)                                                                             \
+    found = found && (*(void **)&sdl.name = dlsym(library, "SDL_" #name)) != NULL;
+    SDL_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+    return found || err_set(err, ERR_FAILED, "window", "use --no-window", "%s", dlerror());
+}
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static bool is_set(const char *variable) {
@@ -41,27 +70,29 @@ const char *sdl_window_impossible(void) {
 }
 
 static bool sdl_failed(const char *what, Err *err) {
-    return err_set(err, ERR_FAILED, "window", "use --no-window", "%s: %s", what, SDL_GetError());
+    return err_set(err, ERR_FAILED, "window", "use --no-window", "%s: %s", what, sdl.GetError());
 }
 
 /* Without a display SDL chooses a driver that shows nothing. */
 static bool driver_shows(void) {
-    const char *driver = SDL_GetCurrentVideoDriver();
+    const char *driver = sdl.GetCurrentVideoDriver();
     bool silent = driver && (!strcmp(driver, "offscreen") || !strcmp(driver, "dummy"));
     return driver && (!silent || is_set("SDL_VIDEODRIVER"));
 }
 
 static bool start_sdl(Err *err) {
-    SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
-    SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
-    SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "0");
-    SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0"); /* see open_window */
-    SDL_SetMainReady();
-    if (SDL_InitSubSystem(SDL_INIT_VIDEO) < 0)
+    if (!load_sdl(err))
+        return false;
+    sdl.SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
+    sdl.SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
+    sdl.SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "0");
+    sdl.SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0"); /* see open_window */
+    sdl.SetMainReady();
+    if (sdl.InitSubSystem(SDL_INIT_VIDEO) < 0)
         return sdl_failed("cannot be opened", err);
     if (driver_shows())
         return true;
-    SDL_QuitSubSystem(SDL_INIT_VIDEO);
+    sdl.QuitSubSystem(SDL_INIT_VIDEO);
     return err_set(err, ERR_FAILED, "window", "use --no-window", "no display answers");
 }
 
@@ -74,7 +105,7 @@ double sdl_window_density(double dpi) {
 
 static double density_of(int display) {
     float dpi = 0;
-    bool known = display >= 0 && SDL_GetDisplayDPI(display, &dpi, NULL, NULL) == 0;
+    bool known = display >= 0 && sdl.GetDisplayDPI(display, &dpi, NULL, NULL) == 0;
     return known ? sdl_window_density(dpi) : 1;
 }
 
@@ -84,7 +115,7 @@ static void start_size(int *w, int *h) {
     double scale = density_of(0);
     *w = (int)(START_W * scale);
     *h = (int)(START_H * scale);
-    if (SDL_GetDisplayUsableBounds(0, &usable) < 0)
+    if (sdl.GetDisplayUsableBounds(0, &usable) < 0)
         return;
     *w = *w < usable.w ? *w : usable.w;
     *h = *h < usable.h ? *h : usable.h;
@@ -93,14 +124,14 @@ static void start_size(int *w, int *h) {
 static bool open_window(SdlWindow *window, const char *title, Err *err) {
     int w, h;
     start_size(&w, &h);
-    window->window = SDL_CreateWindow(title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, w, h,
+    window->window = sdl.CreateWindow(title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, w, h,
                                       SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
     if (!window->window)
         return sdl_failed("cannot be opened", err);
-    SDL_SetWindowMinimumSize(window->window, WINDOW_MIN_EDGE, WINDOW_MIN_EDGE);
+    sdl.SetWindowMinimumSize(window->window, WINDOW_MIN_EDGE, WINDOW_MIN_EDGE);
     /* The picture is made on the CPU: handing over finished pixels needs no 3D driver, which would
      * be emulated where there is no GPU and could fail together with one. */
-    window->renderer = SDL_CreateRenderer(window->window, -1, SDL_RENDERER_SOFTWARE);
+    window->renderer = sdl.CreateRenderer(window->window, -1, SDL_RENDERER_SOFTWARE);
     return window->renderer || sdl_failed("nothing can be drawn", err);
 }
 
@@ -110,23 +141,23 @@ bool sdl_window_open(SdlWindow **out, const char *title, Err *err) {
         return false;
     SdlWindow *window = calloc(1, sizeof *window);
     if (!window) {
-        SDL_QuitSubSystem(SDL_INIT_VIDEO);
+        sdl.QuitSubSystem(SDL_INIT_VIDEO);
         return err_set(err, ERR_FAILED, "window", "", "out of memory");
     }
     if (!open_window(window, title, err)) {
         sdl_window_close(window);
         return false;
     }
-    SDL_StartTextInput();
-    window->hand = SDL_CreateSystemCursor(SDL_SYSTEM_CURSOR_HAND);
-    window->arrow = SDL_CreateSystemCursor(SDL_SYSTEM_CURSOR_ARROW);
+    sdl.StartTextInput();
+    window->hand = sdl.CreateSystemCursor(SDL_SYSTEM_CURSOR_HAND);
+    window->arrow = sdl.CreateSystemCursor(SDL_SYSTEM_CURSOR_ARROW);
     *out = window;
     return true;
 }
 
 static void free_canvas(SdlWindow *window) {
     if (window->texture)
-        SDL_DestroyTexture(window->texture);
+        sdl.DestroyTexture(window->texture);
     cairo_surface_destroy(window->surface);
     cairo_surface_destroy(window->over);
     window->texture = NULL;
@@ -138,19 +169,19 @@ void sdl_window_close(SdlWindow *window) {
         return;
     free_canvas(window);
     if (window->hand)
-        SDL_FreeCursor(window->hand);
+        sdl.FreeCursor(window->hand);
     if (window->arrow)
-        SDL_FreeCursor(window->arrow);
+        sdl.FreeCursor(window->arrow);
     if (window->renderer)
-        SDL_DestroyRenderer(window->renderer);
+        sdl.DestroyRenderer(window->renderer);
     if (window->window)
-        SDL_DestroyWindow(window->window);
+        sdl.DestroyWindow(window->window);
     free(window);
-    SDL_QuitSubSystem(SDL_INIT_VIDEO);
+    sdl.QuitSubSystem(SDL_INIT_VIDEO);
 }
 
 void sdl_window_fullscreen(SdlWindow *window, bool on) {
-    SDL_SetWindowFullscreen(window->window, on ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);
+    sdl.SetWindowFullscreen(window->window, on ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -158,18 +189,18 @@ void sdl_window_fullscreen(SdlWindow *window, bool on) {
 /* The window's pixels in one of SDL's points: above 1 where the system scales windows itself. */
 static double pixels_a_point(const SdlWindow *window, int w) {
     int points_w, points_h;
-    SDL_GetWindowSize(window->window, &points_w, &points_h);
+    sdl.GetWindowSize(window->window, &points_w, &points_h);
     return points_w > 0 ? (double)w / points_w : 1;
 }
 
 /* The size in pixels; returns pixels a unit: by the display's density, and the text's size that the
  * user chose. */
 static double pixel_size(const SdlWindow *window, const State *state, int *w, int *h) {
-    if (SDL_GetRendererOutputSize(window->renderer, w, h) < 0)
-        SDL_GetWindowSize(window->window, w, h);
+    if (sdl.GetRendererOutputSize(window->renderer, w, h) < 0)
+        sdl.GetWindowSize(window->window, w, h);
     *w = *w < 1 ? 1 : *w > IMAGE_MAX_EDGE ? IMAGE_MAX_EDGE : *w;
     *h = *h < 1 ? 1 : *h > IMAGE_MAX_EDGE ? IMAGE_MAX_EDGE : *h;
-    return fmax(pixels_a_point(window, *w), density_of(SDL_GetWindowDisplayIndex(window->window))) *
+    return fmax(pixels_a_point(window, *w), density_of(sdl.GetWindowDisplayIndex(window->window))) *
            state_text_scale(state);
 }
 
@@ -181,7 +212,7 @@ static bool fit_canvas(SdlWindow *window, int w, int h, Err *err) {
     window->h = h;
     window->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
     window->over = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
-    window->texture = SDL_CreateTexture(window->renderer, SDL_PIXELFORMAT_RGB888,
+    window->texture = sdl.CreateTexture(window->renderer, SDL_PIXELFORMAT_RGB888,
                                         SDL_TEXTUREACCESS_STREAMING, w, h);
     if (cairo_surface_status(window->over) != CAIRO_STATUS_SUCCESS)
         return err_set(err, ERR_FAILED, "window", "make it smaller", "no memory for %d x %d", w, h);
@@ -214,10 +245,10 @@ static void present(SdlWindow *window, const State *state, const LiveData *live)
     if (window->hover.over)
         draw_over(window, state, live);
     cairo_surface_flush(shown);
-    SDL_UpdateTexture(window->texture, NULL, cairo_image_surface_get_data(shown),
+    sdl.UpdateTexture(window->texture, NULL, cairo_image_surface_get_data(shown),
                       cairo_image_surface_get_stride(shown));
-    SDL_RenderCopy(window->renderer, window->texture, NULL, NULL);
-    SDL_RenderPresent(window->renderer);
+    sdl.RenderCopy(window->renderer, window->texture, NULL, NULL);
+    sdl.RenderPresent(window->renderer);
 }
 
 /* The mouse moved, or other things lie under it now. */
@@ -225,7 +256,7 @@ static bool look_under(SdlWindow *window, double x, double y) {
     bool changed = hover_move(&window->hover, &window->spots, x, y);
     bool points = spots_at(&window->spots, x, y) || spots_on_time(&window->spots, x, y);
     if (points != window->points && window->hand && window->arrow)
-        SDL_SetCursor(points ? window->hand : window->arrow);
+        sdl.SetCursor(points ? window->hand : window->arrow);
     window->points = points;
     return changed;
 }
@@ -428,7 +459,7 @@ static bool menu(const SdlWindow *window, double x, double y, Event *event) {
 static bool wheel(const SdlWindow *window, const WindowLayout *layout,
                   const SDL_MouseWheelEvent *scroll, double unit, Event *event) {
     int x, y;
-    SDL_GetMouseState(&x, &y);
+    sdl.GetMouseState(&x, &y);
     *event = (Event){.kind = EVENT_COMMAND};
     if (spots_wheel(&window->spots, x / unit, y / unit, scroll->preciseY, &event->command))
         return true;
@@ -493,7 +524,7 @@ static WindowInput translate(SdlWindow *window, const State *state, const LiveDa
         return *key ? WINDOW_KEY : WINDOW_NOTHING;
     case SDL_TEXTINPUT:
         *key = first_character(from->text.text);
-        return SDL_GetModState() & KMOD_CTRL ? WINDOW_NOTHING : WINDOW_KEY;
+        return sdl.GetModState() & KMOD_CTRL ? WINDOW_NOTHING : WINDOW_KEY;
     case SDL_MOUSEMOTION:
     case SDL_MOUSEBUTTONDOWN:
     case SDL_MOUSEBUTTONUP:
@@ -508,13 +539,13 @@ WindowInput sdl_window_next(SdlWindow *window, const State *state, const LiveDat
                             Event *event, int32_t *key) {
     SDL_Event from;
     WindowInput input = WINDOW_NOTHING;
-    while (input == WINDOW_NOTHING && SDL_PollEvent(&from))
+    while (input == WINDOW_NOTHING && sdl.PollEvent(&from))
         input = translate(window, state, live, &from, event, key);
     return input;
 }
 
 bool sdl_window_key_waits(SdlWindow *window) {
     (void)window; /* SDL has one queue for all windows */
-    SDL_PumpEvents();
-    return SDL_HasEvent(SDL_KEYDOWN);
+    sdl.PumpEvents();
+    return sdl.HasEvent(SDL_KEYDOWN);
 }

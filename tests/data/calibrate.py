@@ -19,24 +19,24 @@ def e4m3():
     return np.concatenate([tiny] + [(1 + np.arange(8) / 8) * 2.0**e for e in range(-6, 9)])[:-1]
 
 
-def codes_of(bins, dtype):
-    """The code of each of `bins` bins when all of them are kept."""
-    edges = np.arange(bins)
-    if dtype != "fp8":
-        levels = {"int8": 128, "uint8": 256}[dtype]
-        return np.digitize(edges, np.linspace(0, bins, levels + 1)) - 1
-    values = e4m3()
-    return np.digitize(edges * 448.0, (values[1:] + values[:-1]) / 2 * bins)
+MIDDLES = (e4m3()[1:] + e4m3()[:-1]) / 2
+LARGEST = {"fp8": 448, "int8": 127, "uint8": 255}
+
+
+def codes_of(bin_numbers, bins, dtype):
+    """The code of each bin when `bins` of them are kept."""
+    if dtype == "fp8":
+        return np.digitize(bin_numbers * 448.0, MIDDLES * bins)
+    return np.digitize(bin_numbers, np.linspace(0, bins, LARGEST[dtype] + 2)) - 1
 
 
 def quantise(values, cut, dtype):
-    scale = np.float32(float(np.float32(cut)) / {"fp8": 448, "int8": 127, "uint8": 255}[dtype])
+    scale = np.float32(float(np.float32(cut)) / LARGEST[dtype])
     codes = (values.astype(np.float32) / scale).astype(np.float64)
     if dtype != "fp8":
-        codes = np.minimum(np.rint(codes), {"int8": 127, "uint8": 255}[dtype])
+        codes = np.minimum(np.rint(codes), LARGEST[dtype])
     else:
-        exponent = np.maximum(np.floor(np.log2(np.maximum(codes, 1e-30))), -6)
-        step = 2.0 ** (exponent - 3)
+        step = 2.0 ** (np.maximum(np.floor(np.log2(np.maximum(np.abs(codes), 1e-30))), -6) - 3)
         codes = np.minimum(np.rint(codes / step) * step, 448)
     return (codes.astype(np.float32) * scale).astype(np.float64)
 
@@ -44,24 +44,20 @@ def quantise(values, cut, dtype):
 def entropy_cut(values, dtype):
     counts, width = histogram(values)
     last = np.flatnonzero(counts)[-1] + 1
-    bins = counts.astype(np.float64)
-    bins[0] = bins[1]
+    counts = counts.astype(float)
+    counts[0] = counts[1]
+    at = np.flatnonzero(counts)
     divergences = []
     for i in range(FIRST, last + 1):
-        codes = np.where(bins[:i] > 0, codes_of(i, dtype), -1)
-        here = codes >= 0
-        sums, filled = np.zeros(BINS), np.zeros(BINS)
-        np.add.at(sums, codes[here], bins[:i][here])
-        np.add.at(filled, codes[here], 1)
-        q = np.zeros(i)
-        q[here] = (sums[codes[here]] / filled[codes[here]])
-        p = bins[:i].copy()
-        p[-1] += bins[i:].sum()
-        if (q[p > 0] == 0).any() or not q.sum():
+        kept = np.searchsorted(at, i)
+        p, beyond = counts[at[:kept]], counts[at[kept:]].sum()
+        if not kept or (beyond and at[kept - 1] != i - 1):
             divergences.append(np.inf)
             continue
+        codes = codes_of(at[:kept], i, dtype)
+        q = (np.bincount(codes, p) / np.maximum(np.bincount(codes), 1))[codes]
+        p[-1] += beyond
         p, q = p / p.sum(), q / q.sum()
-        p, q = p[p > 0], q[p > 0]
         divergences.append((p * np.log(p / q)).sum())
     divergences = np.array(divergences)
     if not np.isfinite(divergences).any():
@@ -71,10 +67,10 @@ def entropy_cut(values, dtype):
 
 def mse_cut(values, dtype):
     counts, width = histogram(values)
-    last = np.flatnonzero(counts)[-1] + 1
-    centres = (np.arange(last) + 0.5) * width
-    errors = [(counts[:last] * (quantise(centres, i * width, dtype) - centres) ** 2).sum()
-              for i in range(FIRST, last + 1)]
+    at = np.flatnonzero(counts)
+    centres, counts = (at + 0.5) * width, counts[at]
+    errors = [(counts * (quantise(centres, i * width, dtype) - centres) ** 2).sum()
+              for i in range(FIRST, at[-1] + 2)]
     return (FIRST + int(np.argmin(errors))) * width
 
 

@@ -45,10 +45,8 @@ class DataSet:
 
     def sensor(self, channel, pose, intrinsics=()):
         modality = "camera" if len(intrinsics) else "lidar"
-        self.rows["sensor"].append({"token": f"sensor {channel}", "channel": channel,
-                                    "modality": modality})
-        self.rows["calibrated_sensor"].append(placed(
-            f"mount {channel}", pose, sensor_token=f"sensor {channel}",
+        self.rows["sensor"].append({"token": f"sensor {channel}", "channel": channel, "modality": modality})
+        self.rows["calibrated_sensor"].append(placed(f"mount {channel}", pose, sensor_token=f"sensor {channel}",
             camera_intrinsic=[list(row) for row in intrinsics]))
 
     def data(self, sample, channel, ego2world, path, time_us, key=True, **more):
@@ -73,13 +71,11 @@ class DataSet:
     def picture(self, sample, channel, ego2world, pixels, time_us, **how):
         path = self.path(channel, f"{sample}.jpg")
         Image.fromarray(pixels).save(self.folder / path, quality=95, **how)
-        self.data(sample, channel, ego2world, path, time_us,
-                  width=pixels.shape[1], height=pixels.shape[0])
+        self.data(sample, channel, ego2world, path, time_us, width=pixels.shape[1], height=pixels.shape[0])
 
     def thing(self, number, name):
         self.rows["category"].append({"token": f"category {number}", "name": f"vehicle.{name}"})
-        self.rows["instance"].append({"token": f"instance {number}",
-                                      "category_token": f"category {number}"})
+        self.rows["instance"].append({"token": f"instance {number}", "category_token": f"category {number}"})
 
     def annotate(self, number, samples, k, pose, size):
         """Thing `number` in sample k: its middle, not its base; width before length."""
@@ -88,13 +84,11 @@ class DataSet:
         self.rows["sample_annotation"].append(placed(
             f"note {number} {k}", EGO2WORLD @ pose, sample_token=samples[k],
             size=[width, length, height], instance_token=f"instance {number}",
-            **{way: f"note {number} {i}" if 0 <= i < len(samples) else ""
-               for way, i in near.items()}))
+            **{way: f"note {number} {i}" if 0 <= i < len(samples) else "" for way, i in near.items()}))
 
     def save(self, samples, times_us, version="v1.0-mini", **scene):
         for k, sample in enumerate(samples):
-            self.rows["sample"].append({
-                "token": sample, "timestamp": times_us[k], "scene_token": "scene 1",
+            self.rows["sample"].append({"token": sample, "timestamp": times_us[k], "scene_token": "scene 1",
                 "prev": samples[k - 1] if k else "", "next": (samples + [""])[k + 1]})
         self.rows["scene"].append({"token": "scene 1", "nbr_samples": len(samples),
                                    "first_sample_token": samples[0], **scene})
@@ -109,6 +103,7 @@ def channel_of(camera):
 
 def write(folder, rig, scene, times=(0.0, 0.5)):
     """Writes the data set and returns the tokens of its samples."""
+    picture, scene = scene["frustum"]["image_px"], scene["world"]
     data, samples = DataSet(folder), [f"sample{k}" for k in range(len(times))]
     times_us = [1532402927647951 + round(time_s * 1e6) for time_s in times]
     data.sensor("LIDAR_TOP", LIDAR2EGO)
@@ -120,8 +115,7 @@ def write(folder, rig, scene, times=(0.0, 0.5)):
         data.data(sample, "LIDAR_TOP", EGO2WORLD, "sweeps/none", time_us + 50000, key=False)
         for camera, (name, row) in reversed(list(enumerate(rig.items()))):  # in no useful order
             data.picture(sample, channel_of(name), ego_at(camera),
-                         street.photograph(scene, row, time_s), time_us + 9000 * camera,
-                         subsampling=0)
+                         street.photograph(scene, row, picture, time_s), time_us + 9000 * camera, subsampling=0)
     for number, solid in enumerate(scene["solids"]):
         data.thing(number, f"kind.{number}")
         turned = street.turn(math.radians(solid.get("yaw_deg", 0)))

@@ -1,4 +1,4 @@
-"""What the tests of samples/from_*.py share: lines of TAP, running a reader, damaging its data."""
+"""What the tests of samples/from_*.py share: running a reader, damaging its data."""
 import contextlib
 import io
 import json
@@ -12,27 +12,13 @@ from unittest import mock
 
 import numpy as np
 
-count = failures = 0
-
-
-def ok(passed, name, note=""):
-    global count, failures
-    count, failures = count + 1, failures + (not passed)
-    if not passed and note:
-        print(f"# {note}")
-    print(f"{'' if passed else 'not '}ok {count} - {name}", flush=True)
-
-
-def done():
-    print(f"1..{count}")
-    sys.exit(failures > 0)
+from tap import done, ok  # done: for the tests
 
 
 def read(reader, *arguments):
     """Runs a reader, a module, in this process, so that parts of it can be replaced."""
     said = io.StringIO()
-    with mock.patch("sys.argv", [reader.__file__, *map(str, arguments)]), \
-            contextlib.redirect_stdout(said):
+    with mock.patch("sys.argv", [reader.__file__, *map(str, arguments)]), contextlib.redirect_stdout(said):
         reader.main()
     return said.getvalue()
 
@@ -57,9 +43,22 @@ def inside(reader, *arguments):
     return SimpleNamespace(returncode=0, stderr=said.getvalue())
 
 
+def thin(path, columns):
+    """Leaves every 16th point of a LiDAR sweep: enough for what is no matter of places."""
+    np.fromfile(path, "<f4").reshape(-1, columns)[::16].tofile(path)
+
+
 def defects(wrong):
     """Of many planted defects some; with WHOLE=1 (tests/hard/test_whole.sh) all."""
     return wrong if os.environ.get("WHOLE") else wrong[::4]
+
+
+def tells(wrong, offs, holds):
+    """Each planted defect, (name, owner, part, replacement), makes an error that offs() measures."""
+    for name, owner, part, replacement in defects(wrong):
+        with mock.patch.object(owner, part, replacement):
+            found = offs()
+        ok(not holds(*found), f"told: {name} (off {', '.join(f'{value:.3g}' for value in found)})")
 
 
 class Refusals:
@@ -82,8 +81,7 @@ class Refusals:
         out.mkdir(exist_ok=True)
         result = self.spoilt(spoil, "-o", out / "never.npz", *(arguments or self.usual))
         lines = result.stderr.splitlines()
-        passed = (result.returncode == 1 and len(lines) == 1 and words in lines[0] and
-                  not list(out.iterdir()))
+        passed = (result.returncode == 1 and len(lines) == 1 and words in lines[0] and not list(out.iterdir()))
         if not passed:
             print(f"# status {result.returncode}: {result.stderr}")
         ok(passed, f"{name}: {lines[-1].replace(str(self.folder), '...') if lines else ''}")

@@ -2,8 +2,7 @@
 # The page of bits in plain lines, and every code of the formats of 4 and 8 bits as it prints it,
 # against NumPy: E5M2 is the upper half of FP16, the others are computed from their fields.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-tap_python "numpy" "NumPy (python3-numpy)"
-tap_folder
+tap_numpy
 
 cat >codes.py <<'PY'
 import re, subprocess, sys
@@ -35,13 +34,11 @@ for name, bits in ("e5m2", 8), ("fp8", 8), ("mxfp8", 8), ("nvfp4", 4), ("int8", 
         want = value(name, code)
         assert number == want or (np.isnan(number) and np.isnan(want)) or abs(number / want - 1) < 1e-8, (name, code, number, want)
 PY
-tap_run 'each code of E5M2, E4M3, E2M1 and INT8 is what NumPy makes of its bits' \
-    "$python" codes.py "$BEVSCOPE"
+tap_run 'each code of E5M2, E4M3, E2M1 and INT8 is what NumPy makes of its bits' "$python" codes.py "$BEVSCOPE"
 
 printf 'dtype fp8\nbits-value 0.3\nbits\nbits-flip 9\nquit\n' |
     "$BEVSCOPE" live toy --plain --device cpu >out 2>err
-grep -q '^S     E   E   E   E     F   F   F$' out &&
-    grep -q '^0.3125 = 2^-2 x (1 + 2/8), normal$' out &&
+grep -q '^S     E   E   E   E     F   F   F$' out && grep -q '^0.3125 = 2^-2 x (1 + 2/8), normal$' out &&
     grep -q 'below 0.28125, 0.03125 less; above 0.34375, 0.03125 more' out &&
     grep -q 'bits-flip: FP8 E4M3 has bits 0 to 7, not 9' out
 tap_ok $? "in plain lines bits prints the page"

@@ -1,10 +1,7 @@
 #!/bin/sh
 # Calibration: ranges beside those of NumPy, which shares no code with bevscope, and files that are refused.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/tests/data"
-tap_python "numpy" "NumPy (python3-numpy)"
-tap_folder
-tap_street street
+tap_numpy
 imports="json, glob, numpy as np, calibrate as own"
 
 # A clip of two moments, and what the kernel of the calibration pools of each.
@@ -30,14 +27,14 @@ feat = tensors["feat"].reshape(-1, tensors["feat"].shape[-1])
 def near(a, b):
     return abs(a - b) <= 1e-6 * abs(b)
 for dtype in ["fp8", "int8"]:'
-tap_script "every cut is the same bin as NumPy's" "$tensors"'
+tap_later "every cut is the same bin as NumPy's" "$tensors"'
     rows = json.load(open(dtype + ".json"))["results"]
     assert len(rows) >= 12, len(rows)
     for row in rows:
         want = own.cut(tensors[row["tensor"]], row["method"], row["format"])
         assert near(row["kept"], want), (row, want)
     assert len({row["kept"] for row in rows if row["tensor"] == "out"}) > 3, rows'
-tap_script "every channel, too" "$tensors"'
+tap_later "every channel, too" "$tensors"'
     for method in ("max", "percentile 99.9", "entropy", "mse"):
         file = json.load(open(dtype + "-" + method.split()[0] + ".json"))
         assert file["moments"] == 2 and file["channels"] == feat.shape[1], file
@@ -45,13 +42,13 @@ tap_script "every channel, too" "$tensors"'
         for c, kept in list(enumerate(file["feat_channels"]))[::8]:
             want = own.cut(feat[:, c], method, dtype)
             assert near(kept, want), (method, c, kept, want)'
-tap_script "what saturates, what is lost and the error are those of the values themselves" "$tensors"'
+tap_later "what saturates, what is lost and the error are those of the values themselves" "$tensors"'
     for row in json.load(open(dtype + ".json"))["results"]:
         want = own.costs(tensors[row["tensor"]], row["kept"], row["format"])
         got = row["saturated_percent"], row["lost_percent"], row["rel_l2"]
         assert abs(got[0] - want[0]) < 1e-6 and abs(got[1] - want[1]) < 0.05, (row, want)
         assert abs(got[2] - want[2]) < 0.02 * want[2], (row, want)'
-tap_script "two scenes are counted as one" '
+tap_later "two scenes are counted as one" '
 import os, subprocess
 a = json.load(open("fp8.json"))["results"]
 both = json.loads(subprocess.check_output([os.environ["BEVSCOPE"], "calibrate", "clip/0.npz", "clip/2.npz", "-f", "json"]))
@@ -64,7 +61,7 @@ done
 tap_run "of the channels" tap_quiet "$BEVSCOPE" plot calibration clip --per-channel --device cpu -o channels.svg
 tap_run "coloured by another method" tap_quiet "$BEVSCOPE" plot calibration clip --tensor out --method percentile \
     --percentile 99.9 --device cpu -o colours.svg
-tap_script "all are different charts" '
+tap_later "all are different charts" '
 assert len({open(f + ".svg").read() for f in ("depth", "feat", "out", "channels", "colours")}) == 5'
 tap_refuses "has one range for all channels" "channels of the output" plot calibration clip --tensor out --per-channel -o never.svg
 
@@ -87,7 +84,7 @@ tap_refuses "has no scale" "a format of blocks" calibrate toy -d nvfp4 -o never.
 tap_refuses "did you mean entropy" "an unknown method" calibrate toy --method entropi -o never.json
 tap_refuses "50 to 100" "a percentile out of bounds" calibrate toy --percentile 20 -o never.json
 tap_run "a channel of zeros and a NaN" tap_quiet "$BEVSCOPE" calibrate dead.npz --per-channel -o dead.json
-tap_script "get the tensor's range and no attention" '
+tap_later "get the tensor's range and no attention" '
 file = json.load(open("dead.json"))
 assert file["feat_channels"][3] == file["feat"] and max(file["feat_channels"]) == file["feat"], file'
 
@@ -100,7 +97,7 @@ for scales in "" own tight; do
             --pooled $dtype-$scales.npy >said-$dtype-$scales 2>&1 || sed 's/^/# /' said-$dtype-$scales
     done
 done
-tap_script "the frame's own ranges are the ideal ones; tighter ones are not, and a format without scales has none" '
+tap_later "the frame's own ranges are the ideal ones; tighter ones are not, and a format without scales has none" '
 for dtype in ("fp8", "nvfp4", "int8", "fp16"):
     ideal, own, tight = (np.load(f"{dtype}-{s}.npy") for s in ("", "own", "tight"))
     assert ideal.any() and np.array_equal(ideal, own), dtype
@@ -110,27 +107,25 @@ assert np.load("fp8-tight.npy").max() == np.float32(np.float32(tight["out"] / 44
 grep -q 'FP8, ideal scales' said-fp8- && grep -q 'FP8, scales of tight.json' said-fp8-tight && grep -q 'FP16, Nearest' said-fp16-tight
 tap_ok $? "export says by which scales"
 "$BEVSCOPE" verify clip/2.npz --device cpu -k cpu_v3 -a nearest -d fp8,fp16 --scales tight.json -f json >judged.json 2>err
-tap_script "ranges of one moment are judged on another, and verify says by which" '
+tap_later "ranges of one moment are judged on another, and verify says by which" '
 rows = json.load(open("judged.json"))["results"]
 assert [row["scales"] for row in rows] == ["none", "tight.json"], rows
 assert rows[1]["rel_l2"] > 0.1 and rows[1]["gate_a"] == "pass", rows'
 
-# refuses_file WORDS NAME EDIT: the edited file own.json is refused in one line that contains WORDS.
-refuses_file() {
-    "$python" -c "import json; d = json.load(open('own.json')); $3; json.dump(d, open('bad.json', 'w'))"
-    tap_refuses "$1" "$2" export clip/0.npz never.npz --scales bad.json
-}
-refuses_file '$.feat: 0 is outside' "a range of 0" 'd["feat"] = 0'
-refuses_file '$.out: -1 is outside' "a negative range" 'd["out"] = -1'
-refuses_file '$.depth: 1e-40 is outside' "a subnormal range" 'd["depth"] = 1e-40'
-refuses_file "line 1" "a range that is no number" 'd["depth"] = float("nan")'
-refuses_file "line 1" "an infinite range" 'd["depth"] = float("inf")'
-refuses_file 'is outside' "a range beyond FP32" 'd["depth"] = 1e39'
-refuses_file '$.out: is missing' "a range that is missing" 'del d["out"]'
-refuses_file 'but the scene has 16' "another number of channels" 'd["channels"] = 80'
-refuses_file 'there are 16 channels' "too few ranges of channels" 'd["feat_channels"] = [1, 2]'
-refuses_file '$.feat_channels[1]: 0 is outside' "a channel with a range of 0" 'd["feat_channels"] = [1, 0]'
-refuses_file 'did you mean' "an unknown key" 'd["feats"] = 1'
+tap_spoilt 'import json; d = json.load(open("../own.json")); CODE; json.dump(d, open("bad.json", "w"))' \
+    export ../clip/0.npz never.npz --scales bad.json <<'TABLE'
+$.feat: 0 is outside | a range of 0 | d["feat"] = 0
+$.out: -1 is outside | a negative range | d["out"] = -1
+$.depth: 1e-40 is outside | a subnormal range | d["depth"] = 1e-40
+line 1 | a range that is no number | d["depth"] = float("nan")
+line 1 | an infinite range | d["depth"] = float("inf")
+is outside | a range beyond FP32 | d["depth"] = 1e39
+$.out: is missing | a range that is missing | del d["out"]
+but the scene has 16 | another number of channels | d["channels"] = 80
+there are 16 channels | too few ranges of channels | d["feat_channels"] = [1, 2]
+$.feat_channels[1]: 0 is outside | a channel with a range of 0 | d["feat_channels"] = [1, 0]
+did you mean | an unknown key | d["feats"] = 1
+TABLE
 tap_run "a file with a range for each channel is read" tap_quiet "$BEVSCOPE" export clip/0.npz --device cpu \
     --pooled channels.npy -d fp8 --scales fp8-max.json
 tap_refuses "none.json" "no file" export clip/0.npz never.npz --scales none.json

@@ -1,6 +1,5 @@
 """samples/from_kitti360.py on a data set that this test writes itself, as test_from_nuscenes.py does.
     test_from_kitti360.py BEVSCOPE FOLDER"""
-import json
 import sys
 from pathlib import Path
 from unittest import mock
@@ -14,9 +13,9 @@ import street
 from readers import cut, gone, ok, replace
 
 bevscope, folder = sys.argv[1], Path(sys.argv[2])
-PICTURE = 1408, 376
-RIG = {"left": (1.2, -0.8, 0.6, 552.6, 682.1, 238.8, 1.6, 0.35, 1.6),
-       "right": (-0.7, 0.3, -0.4, 552.6, 682.1, 238.8, 1.58, -0.25, 1.61)}
+PICTURE, INPUT, FEATURES = street.part(1408, 376), street.part(704, 176), (44, 11)
+RIG = street.part_of({"left": (1.2, -0.8, 0.6, 552.6, 682.1, 238.8, 1.6, 0.35, 1.6),
+                      "right": (-0.7, 0.3, -0.4, 552.6, 682.1, 238.8, 1.58, -0.25, 1.61)})
 LIDAR2EGO = street.matrix(street.turn(0.03, -0.01, 0.02), [0.75, 0.2, 1.75])
 RECTIFY = [street.turn(0.05, -0.04, 0.03), street.turn(-0.03, 0.06, -0.05)]  # large ones
 # The unit's axes are forward, right, down.
@@ -42,8 +41,7 @@ def write(root, world):
         poses += line(f"image_0{number}:", cam2imu[number][:3])
         pictures = root / f"data_2d_raw/{SEQUENCE}/image_0{number}/data_rect"
         pictures.mkdir(parents=True)
-        Image.fromarray(street.photograph(world, row, picture=PICTURE)).save(
-            pictures / f"{FRAME:010}.png")
+        Image.fromarray(street.photograph(world, row, PICTURE)).save(pictures / f"{FRAME:010}.png")
     (root / "calibration/perspective.txt").write_text(perspective)
     (root / "calibration/calib_cam_to_pose.txt").write_text(poses)
     cam2lidar = np.linalg.inv(LIDAR2EGO) @ IMU2EGO @ cam2imu[0]
@@ -55,39 +53,32 @@ def write(root, world):
     points.tofile(sweeps / f"{FRAME:010}.bin")
 
 
-scene = street.world(RIG, PICTURE, (704, 176), (44, 11))
-(folder / "world.json").write_text(json.dumps(scene))
-street.run(bevscope, "export", folder / "world.json", folder / "world.npz")
-world = np.load(folder / "world.npz")
-reference = street.pool(folder / "world.npz") @ street.colour_rows(bevscope, folder).T
-np.save(folder / "depth.npy", world["depth"])
+scene = street.world(RIG, PICTURE, INPUT, FEATURES)
+world = street.Seen(bevscope, folder, scene)
 data, made = folder / "data", folder / "made.npz"
 write(data, scene["world"])
 USUAL = ["--sequence", SEQUENCE, "--frame", FRAME]
-COLOURS = [data, *USUAL, "-o", made, "--channels", "3", "--reach-m", street.REACH_M,
-           "--cell-m", street.CELL_M]
+GRID = ["--reach-m", street.REACH_M, "--cell-m", street.CELL_M, "--input", f"{INPUT[1]}x{INPUT[0]}"]
 
 
 def offs():
     """How far pictures, and pictures with LiDAR, put the street from where it is."""
     found = []
-    for more in ["--depth", folder / "depth.npy"], []:
-        readers.read(from_kitti360, *COLOURS, *more)
-        found.append(street.off(street.pool(made), reference))
+    for more in ["--depth", world.depth], []:
+        readers.read(from_kitti360, data, *USUAL, "-o", made, "--channels", "3", *GRID, *more)
+        found.append(world.off(street.pool(made)))
     return found
 
 
-def holds(found):
-    return found[0] <= BOUND_DEPTH and found[1] <= BOUND_LIDAR
+def holds(by_depth, by_lidar):
+    return by_depth <= BOUND_DEPTH and by_lidar <= BOUND_LIDAR
 
 
 right = offs()
 print("# off: pictures with true depth {:.4f}, with LiDAR {:.4f}".format(*right))
-ok(holds(right), "the pooled street is that of the JSON world")
+ok(holds(*right), "the pooled street is that of the JSON world")
 z = np.load(made)
-ok(np.abs(z["cam2ego"] - world["cam2ego"]).max() < 1e-9 and
-   np.abs(z["intrinsics"] - world["intrinsics"]).max() < 1e-9 and
-   z["camera_names"].tolist() == ["left", "right"] and "timestamps" not in z.files and
+ok(world.calibrates(z) and z["camera_names"].tolist() == ["left", "right"] and "timestamps" not in z.files and
    "boxes" not in z.files, "so is its calibration; nothing is made up")
 
 # ---- every sign and axis -------------------------------------------------------------------------
@@ -121,25 +112,21 @@ WRONG = [
     ("camera poses the other way", *turned("image", other_way)),
     ("LiDAR pose the other way", *turned("", other_way)),
 ]
-for name, owner, part, wrong in readers.defects(WRONG):
-    with mock.patch.object(owner, part, wrong):
-        found = offs()
-    ok(not holds(found), "told: {} (off {:.3f}, {:.3f})".format(name, *found))
+readers.tells(WRONG, offs, holds)
 
 # ---- clips, pictures, bad input ------------------------------------------------------------------
 
+LEFT = f"data_2d_raw/{SEQUENCE}/image_00/data_rect/{FRAME:010}.png"
+SWEEP = f"data_3d_raw/{SEQUENCE}/velodyne_points/data/{FRAME:010}.bin"
+readers.thin(data / SWEEP, 4)
 said = readers.read(from_kitti360, data)
 ok(SEQUENCE in said and "1 frames" in said, "DIR alone lists sequences")
-readers.read(from_kitti360, data, "--sequence", SEQUENCE, "--frames", "250:250", "-o",
-             folder / "clip")
+readers.read(from_kitti360, data, "--sequence", SEQUENCE, "--frames", "250:250", "-o", folder / "clip")
 ok([path.name for path in (folder / "clip").iterdir()] == ["0000.npz"], "a clip")
-result = readers.outside(from_kitti360, data, *USUAL, "--picture", folder / "made.png",
-                         "--bevscope", bevscope)
+result = readers.outside(from_kitti360, data, *USUAL, "--picture", folder / "made.png", "--bevscope", bevscope)
 ok(result.returncode == 0 and (folder / "made.png").exists(), "a picture")
 
 refuses = readers.Refusals(from_kitti360, data, folder, USUAL)
-LEFT = f"data_2d_raw/{SEQUENCE}/image_00/data_rect/{FRAME:010}.png"
-SWEEP = f"data_3d_raw/{SEQUENCE}/velodyne_points/data/{FRAME:010}.bin"
 refuses("the picture is missing", "an unknown frame", None, *USUAL[:3], "7")
 refuses("the picture is missing", "a picture is missing", gone(LEFT))
 refuses("the picture cannot be read", "half a picture", cut(LEFT, 900))
@@ -148,7 +135,7 @@ refuses("perspective.txt: cannot be read", "no calibration", gone("calibration/p
 refuses("no line P_rect_01", "half a calibration", lambda copy: replace(
     copy / "calibration/perspective.txt", lambda content: content[:content.index(b"R_rect_01")]))
 refuses("numbers, must be 12", "half a pose", cut("calibration/calib_cam_to_pose.txt", 60))
-readers.every_file(refuses, ["--channels", "3"])
-result = readers.outside(from_kitti360, folder / "out", *USUAL, "-o", folder / "x.npz")
+readers.every_file(refuses, ["--channels", "3", *GRID])
+result = readers.inside(from_kitti360, folder / "out", *USUAL, "-o", folder / "x.npz")
 ok(result.returncode == 1 and "no folder calibration" in result.stderr, "no data set")
 readers.done()

@@ -1,6 +1,5 @@
 #!/bin/sh
 # samples/from_kitti360.py, on a data set that the test makes: see test_from_kitti360.py.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-tap_python "numpy, PIL" "NumPy and Pillow (python3-numpy python3-pil)"
-tap_folder
+tap_numpy PIL
 tap_in_python test_from_kitti360.py

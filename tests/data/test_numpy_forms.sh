@@ -2,6 +2,5 @@
 # What NumPy reads and writes: each array in every form that says the same gives the same grid, each
 # advice can be followed, and what is valid but too large is not called damaged.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-tap_python numpy "NumPy (python3-numpy)"
-tap_folder
+tap_numpy
 tap_in_python test_numpy_forms.py

@@ -2,19 +2,18 @@
 # Errors in metres: what `info --objects` says of each true box, beside NumPy that shares no code with
 # it; faults of a camera; boxes that cannot be measured.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-export PYTHONDONTWRITEBYTECODE=1
-tap_python "numpy" "NumPy (python3-numpy)"
-tap_folder
-tap_street street
+tap_numpy
 
 cat >objects.py <<'PY'
-import json, os, subprocess
+import functools, json, os, subprocess
 import numpy as np
 
+@functools.cache
+def info(scene, *options):
+    return json.loads(subprocess.check_output([os.environ["BEVSCOPE"], "info", scene, "-f", "json", *options]))
+
 def told(scene, *options):
-    text = subprocess.run([os.environ["BEVSCOPE"], "info", scene, "--objects", "-f", "json", *options],
-                          capture_output=True, text=True, check=True).stdout
-    return {int(row["object"].split()[-1]): row for row in json.loads(text)["results"]}
+    return {int(row["object"].split()[-1]): row for row in info(scene, "--objects", *options)["results"]}
 
 def rotation(axis, degrees):
     c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
@@ -110,38 +109,31 @@ PY
 export PYTHONPATH="$PWD"
 
 tap_run "a street with its boxes" tap_quiet "$BEVSCOPE" export street.json street.npz
-script='from objects import *
+imports='objects
+from objects import *
 s = Street("street.npz")
-which, seen = s.pixels_of()
-'
-python_says() {
-    echo "$script$2" >script.py
-    "$python" script.py >out 2>&1
-    status=$?
-    [ $status = 0 ] || sed 's/^/# /' out
-    tap_ok $status "$1"
-}
-python_says "every object's share and offset is NumPy's, without fault" '
+which, seen = s.pixels_of()'
+tap_later "every object's share and offset is NumPy's, without fault" '
 rows = told("street.npz", "-d", "fp32")
 assert compare(rows, s.measure(which, seen), 1e-4, "share", "offset_m") > 10
 assert compare(rows, s.measure(which, seen), 1e-4, "baseline_share", "baseline_offset_m") > 10'
-python_says "bilinear" '
+tap_later "bilinear" '
 assert compare(told("street.npz", "-d", "fp32", "-a", "bilinear"), s.measure(which, seen, bilinear=True),
                1e-4, "share", "offset_m") > 10'
-python_says "cells cut toward zero, as LSS and BEVDet do" '
+tap_later "cells cut toward zero, as LSS and BEVDet do" '
 assert compare(told("street.npz", "-d", "fp32", "--rounding", "truncate"),
                s.measure(which, seen, cut=np.trunc), 1e-4, "share", "offset_m") > 10'
-python_says "fp8 moves them, by little" '
+tap_later "fp8 moves them, by little" '
 a, b = told("street.npz", "-d", "fp32"), told("street.npz", "-d", "fp8")
 moved = [abs(a[i]["share"] - b[i]["share"]) for i in a if a[i]["share"] is not None]
 assert 0 < max(moved) < 0.05, moved'
-python_says "a dirty lens takes what one camera saw" '
+tap_later "a dirty lens takes what one camera saw" '
 rows = told("street.npz", "-d", "fp32", "--camera", "front", "--dirty")
 front = [c for c in range(6) if abs(np.arctan2(s.pose[c, 1, 2], s.pose[c, 0, 2])) < 0.1]
 assert compare(rows, s.measure(which, seen, dirty=front), 1e-4, "share", "offset_m") > 10
 assert any(r["share"] == 0 and r["offset_m"] is None for r in rows.values())'
 # A fault changes the rig that the map is built with: its pixels stay those of the right rig.
-python_says "every fault of a camera moves them as NumPy says" '
+tap_later "every fault of a camera moves them as NumPy says" '
 right, front = s.pose.copy(), [c for c in range(6) if abs(np.arctan2(s.pose[c, 1, 2], s.pose[c, 0, 2])) < 0.1][0]
 K = s.K.copy()
 for name, value in (("yaw", 3), ("pitch", 1.5), ("roll", 4), ("height", 0.5), ("shift-x", 1), ("shift-y", -1), ("focal", 5)):
@@ -160,7 +152,7 @@ for name, value in (("yaw", 3), ("pitch", 1.5), ("roll", 4), ("height", 0.5), ("
     assert name in ("height", "pitch", "roll") or any(r["moved_m"] and r["moved_m"] > 0.05 for r in rows.values()), name'
 
 # One degree: r times the sine of it, at 10, 30, 50 and 80 m.
-python_says "the table of a yaw error grows with the range" '
+tap_later "the table of a yaw error grows with the range" '
 rows = told("ranges", "-a", "bilinear", "--camera", "front", "--yaw", "1", "-d", "fp32")
 still = told("ranges", "-a", "bilinear", "-d", "fp32")
 for i, r in enumerate((10, 30, 50, 80)):
@@ -168,13 +160,11 @@ for i, r in enumerate((10, 30, 50, 80)):
     assert abs(moved - r * np.sin(np.radians(1))) < 0.02 * r ** 0.5, (i, moved)'
 # The same without objects, of any fault: points on the pixels' rays, where the right rig and the wrong
 # one put them.
-python_says "a fault by range, of points as NumPy moves them" '
+tap_later "a fault by range, of points as NumPy moves them" '
 front = 1
 right = s.pose.copy()
-def table(*fault, objects=()):
-    text = subprocess.run([os.environ["BEVSCOPE"], "info", "street.npz", "--camera", "front", "--device", "cpu",
-                           "-f", "json", *fault, *objects], capture_output=True, text=True, check=True).stdout
-    return json.loads(text)["fault_by_range"]
+def table(*fault):
+    return info("street.npz", "--camera", "front", "--device", "cpu", *fault)["fault_by_range"]
 n = np.array([round((hi - lo) / size) for lo, hi, size in s.grid])
 def cells(p):
     i = np.floor((p - s.grid[:, 0]) / s.grid[:, 2])
@@ -208,10 +198,9 @@ for name, value in (("yaw", 1), ("pitch", 2), ("shift-y", -0.5)):
         if name == "yaw":
             assert abs(row["left_m"] - row["range_m"] * np.sin(np.radians(value))) < 1e-3, row
 assert table() == [] and table("--dirty") == []'
-python_says "and of the objects at that range" '
-text = subprocess.run([os.environ["BEVSCOPE"], "info", "ranges", "--objects", "-a", "bilinear", "-f", "json", "-d", "fp32",
-                       "--camera", "front", "--yaw", "1"], capture_output=True, text=True, check=True).stdout
-rows, objects = json.loads(text)["fault_by_range"], told("ranges", "-a", "bilinear", "--camera", "front", "--yaw", "1", "-d", "fp32")
+tap_later "and of the objects at that range" '
+fault = "-a", "bilinear", "--camera", "front", "--yaw", "1", "-d", "fp32"
+rows, objects = info("ranges", "--objects", *fault)["fault_by_range"], told("ranges", *fault)
 for i, row in enumerate(rows):
     assert row["objects"] == 1 and abs(row["objects_moved_m"] - objects[i]["moved_m"]) < 2e-4, row
     assert abs(row["objects_moved_m"] - row["moved_m"]) < 0.11, row'
@@ -225,7 +214,7 @@ for scene in street.json clip; do
     tap_run "$scene, its front camera late" tap_quiet "$BEVSCOPE" export $scene late-$scene.npz --time 1 --camera front \
         --delay 1000 --device cpu
 done
-python_says "tensors and photograph of that camera are those of a second ago, the others of now" '
+tap_later "tensors and photograph of that camera are those of a second ago, the others of now" '
 then, now, front = np.load("clip/0.npz"), np.load("clip/1.npz"), 1
 assert str(now["camera_names"][front]) == "front"
 for scene in ("street.json", "clip"):
@@ -236,7 +225,7 @@ for scene in ("street.json", "clip"):
             assert np.array_equal(late[name][camera], want[name][camera]), (scene, name, camera)
         assert not np.array_equal(then[name][front], now[name][front]), name
     assert np.array_equal(late["ranks_bev"], now["ranks_bev"])'
-python_says "each object is off as NumPy says: some of it stands where it was" '
+tap_later "each object is off as NumPy says: some of it stands where it was" '
 now, then = Street("clip/1.npz"), Street("clip/0.npz")
 front = 1
 which, seen = now.pixels_of()
@@ -280,23 +269,20 @@ tap_run "the chart" "$BEVSCOPE" plot objects street.npz --camera front --yaw 3 -
 tap_run "as SVG" "$BEVSCOPE" plot objects street.npz -o chart.svg
 
 # ---- what cannot be measured ---------------------------------------------------------------------
-boxes() {
-    "$python" -c "import numpy as np
-d = dict(np.load('street.npz')); d.pop('box_labels', None)
-d['boxes'] = np.array($1, np.float32).reshape(-1, 7)
-np.savez('$2.npz', **d)"
-}
-boxes '[[500, 0, 0, 4, 2, 2, 0], [20, 0, 1, 0, 2, 2, 0], [20, 5, 500, 4, 2, 2, 0]]' bad
+"$python" -c 'import numpy as np
+d = dict(np.load("street.npz"))
+del d["box_labels"], d["images"]
+for name, boxes in (("bad", [[500, 0, 0, 4, 2, 2, 0], [20, 0, 1, 0, 2, 2, 0], [20, 5, 500, 4, 2, 2, 0]]),
+                    ("many", [[10 + i % 40, i // 40 - 50, 1, 1, 1, 1, 0] for i in range(4000)]), ("more", [[0] * 7] * 5000)):
+    np.savez(name, **d | {"boxes": np.array(boxes, np.float32)})'
 "$BEVSCOPE" info bad.npz --objects --device cpu >out 2>err
 tap_ok $? "boxes outside, of no size and in the sky are told of"
 [ "$(wc -l <err)" = 3 ] && grep -q '1 of 3 boxes have their middle outside of the grid' err &&
     grep -q '1 of 3 boxes have a side of 0 m' err && grep -q 'boxes meet no pixel' err
 tap_ok $? "in a line a kind"
-boxes '[[10 + i % 40, i // 40 - 50, 1, 1, 1, 1, 0] for i in range(4000)]' many
 "$BEVSCOPE" info many.npz --objects --device cpu -f csv >out 2>err
 [ $? = 0 ] && [ "$(wc -l <out)" -gt 4000 ] && [ "$(wc -l <err)" = 1 ]
 tap_ok $? "thousands of boxes"
-boxes '[[0] * 7] * 5000' more
 tap_refuses "must be 0 to 4096" "too many" info more.npz --objects
 "$BEVSCOPE" export --bare street.json bare.npz >out 2>&1
 tap_refuses "has no true boxes" "no boxes" info bare.npz --objects

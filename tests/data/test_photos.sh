@@ -10,6 +10,10 @@ larger() {
     [ "$(wc -c <"$1")" -gt "$(wc -c <"$2")" ]
 }
 
+snapshot() {
+    "$BEVSCOPE" snapshot "$@" --timing off --width 600
+}
+
 frames() {
     rm -rf frames
     "$BEVSCOPE" "$@" --script keys --frames frames --size 120x40 >out
@@ -25,24 +29,24 @@ tap_run "read and written again" tap_quiet "$BEVSCOPE" export a.npz b.npz
 tap_run "gives the same bytes" cmp a.npz b.npz
 
 # The file's pooled cells are the world's: the same pixels, but for title, outlines and boxes.
-tap_run "the world's grid" "$BEVSCOPE" snapshot street.json --title T --no-outlines --timing off -v norm -o world.png
-tap_run "the file's grid" "$BEVSCOPE" snapshot a.npz --title T --truth off --timing off -v norm -o file.png
+tap_run "the world's grid" snapshot street.json --title T --no-outlines -v norm -o world.png
+tap_run "the file's grid" snapshot a.npz --title T --truth off -v norm -o file.png
 tap_run "are the same picture" cmp world.png file.png
-tap_run "true boxes" "$BEVSCOPE" snapshot a.npz --title T --truth boxes -v norm -o boxes.png
-tap_run "and LiDAR" "$BEVSCOPE" snapshot a.npz --title T --truth both -v norm -o both.png
+tap_run "true boxes" snapshot a.npz --title T --truth boxes -v norm -o boxes.png
+tap_run "and LiDAR" snapshot a.npz --title T --truth both -v norm -o both.png
 tap_run "show more" larger both.png boxes.png
 for strip in image norm depth; do
-    tap_run "photographs, $strip" "$BEVSCOPE" snapshot a.npz --strip $strip -o $strip.png
+    tap_run "photographs, $strip" snapshot a.npz --strip $strip -o $strip.png
 done
 tap_run "depth lies over them" sh -c '! cmp -s image.png depth.png && ! cmp -s norm.png depth.png'
-tap_run "LiDAR over the photographs" "$BEVSCOPE" snapshot a.npz --lidar --timing off -o dots.png
-tap_run "without" "$BEVSCOPE" snapshot a.npz --cameras --timing off -o none.png
+tap_run "LiDAR over the photographs" snapshot a.npz --lidar -o dots.png
+tap_run "without" snapshot a.npz --cameras -o none.png
 tap_run "is more" larger dots.png none.png
-tap_run "of a wrong calibration" "$BEVSCOPE" snapshot a.npz --lidar --timing off --title T --camera front --yaw 3 -o off.png
+tap_run "of a wrong calibration" snapshot a.npz --lidar --title T --camera front --yaw 3 -o off.png
 ! cmp -s dots.png off.png
 tap_ok $? "is another picture"
-tap_run "of a world" "$BEVSCOPE" snapshot street.json --lidar --timing off -o world-dots.png
-"$BEVSCOPE" snapshot street.json --cameras --timing off -o world-none.png
+tap_run "of a world" snapshot street.json --lidar -o world-dots.png
+snapshot street.json --cameras -o world-none.png
 tap_run "too" larger world-dots.png world-none.png
 tap_refuses "came without a LiDAR" "a file without" snapshot bare.npz --lidar -o never.png
 tap_refuses "came without its cameras" "an operator" snapshot histogram --lidar -o never.png
@@ -54,21 +58,19 @@ tap_ok $? "which says so"
 tap_refuses "add the array images" "no photographs" snapshot bare.npz --cameras -o never.png
 tap_refuses "not known" "an unknown strip" snapshot a.npz --strip heat -o never.png
 
-tap_run "three channels" "$BEVSCOPE" snapshot a.npz --rgb 3,1,2:0:1 -o rgb.png
+tap_run "three channels" snapshot a.npz --rgb 3,1,2:0:1 -o rgb.png
 tap_refuses "'3,1' is not three channels" "two channels" snapshot a.npz --rgb 3,1 -o never.png
 tap_refuses "is not three channels" "an empty range" snapshot a.npz --rgb 0:1:1,1,2 -o never.png
 tap_refuses "is not below" "a channel too far" snapshot a.npz --rgb 0,1,5000 -o never.png
-tap_run "pooled photographs" "$BEVSCOPE" snapshot a.npz --photo-features --title T -o above.png
-tap_run "the same of the world" "$BEVSCOPE" snapshot street.json --photo-features --title T --no-outlines \
-    -o above-world.png
+tap_run "pooled photographs" snapshot a.npz --photo-features --title T -o above.png
+tap_run "the same of the world" snapshot street.json --photo-features --title T --no-outlines -o above-world.png
 tap_refuses "no photographs to make features" "of none" snapshot bare.npz --photo-features -o n.png
 
 # ---- comparisons ---------------------------------------------------------------------------------
 tap_run "another file" tap_quiet "$BEVSCOPE" export street.json c.npz --temperature 4
-tap_run "beside the first" "$BEVSCOPE" snapshot a.npz --compare c.npz -o compare.png
+tap_run "beside the first" snapshot a.npz --compare c.npz -o compare.png
 "$BEVSCOPE" export street.json --channels 8 fewer.npz >out
-tap_refuses "compare two of the same grid" "another grid" \
-    snapshot a.npz --compare fewer.npz -o never.png
+tap_refuses "compare two of the same grid" "another grid" snapshot a.npz --compare fewer.npz -o never.png
 printf 'tick 0.1\n' >keys
 tap_run "in the display" frames a.npz --compare c.npz
 tap_run "which names both" grep -q 'c | a' frames/frame-0001.txt
@@ -91,8 +93,8 @@ printf 'pause\n' | sed 's/pause/play off\ntick 0.1/' >keys
 frames clip/2.npz --view norm && mv frames/frame-0001.png last.png
 frames clip --view norm && mv frames/frame-0001.png first.png
 tap_run "its first moment is not its last" sh -c '! cmp -s first.png last.png'
-tap_run "a moment of it" "$BEVSCOPE" snapshot clip --time 1 --title T -o moment.png
-tap_run "the file itself" "$BEVSCOPE" snapshot clip/2.npz --title T -o itself.png
+tap_run "a moment of it" snapshot clip --time 1 --title T -o moment.png
+tap_run "the file itself" snapshot clip/2.npz --title T -o itself.png
 tap_run "are the same picture" cmp moment.png itself.png
 cp c.npz clip/3.npz
 cp fewer.npz clip/4.npz
@@ -111,7 +113,7 @@ moments() {
     cp "$SRCDIR/tests/fuzz/corpus_npz/$1" moments/1.npz
 }
 moments seed-car-no-labels
-tap_run "boxes without labels in one moment" tap_quiet "$BEVSCOPE" snapshot moments --time 0.5 -o labels.png
+tap_run "boxes without labels in one moment" tap_quiet snapshot moments --time 0.5 -o labels.png
 moments seed-car-time-nan
 tap_refuses "timestamps[0]: nan, must be finite" "a time that is none" info moments
 moments seed-car-grid-whole
@@ -119,8 +121,7 @@ tap_refuses "grid[0, 0]: -4, but 0.npz has" "another grid" info moments
 moments seed-car-huge-cells
 tap_refuses "bev_shape[0]: 1, but 0.npz has 5" "another shape of the grid" info moments
 moments seed-car-box-negative
-tap_refuses "boxes[0, 4]: -1 is outside" "a box of negative size" \
-    snapshot moments --time 0.5 -o never.png
+tap_refuses "boxes[0, 4]: -1 is outside" "a box of negative size" snapshot moments --time 0.5 -o never.png
 "$BEVSCOPE" export "$SRCDIR/tests/fuzz/corpus_npz/seed-car-code-points" names.npz >out &&
     "$BEVSCOPE" export names.npz again.npz >out && cmp names.npz again.npz &&
     LC_ALL=C grep -aqP '\x61\0\0\0\xe9\0\0\0\xac\x20\0\0\0\xf6\x01\0\x3f\0\0\0\x62\0\0\0' again.npz

@@ -1,21 +1,18 @@
 #!/bin/sh
 # Pruning: the map that is left, its mass and the error it makes, beside NumPy that shares no code with it.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-export PYTHONDONTWRITEBYTECODE=1
-tap_python "numpy" "NumPy (python3-numpy)"
-tap_folder
-tap_street street
+tap_numpy
 imports="json, subprocess, os, numpy as np"
 
-tap_run "the whole map" tap_quiet "$BEVSCOPE" export street.json whole.npz
-tap_run "a pruned one" tap_quiet "$BEVSCOPE" export street.json pruned.npz --prune 0.001
+tap_run "the whole map" tap_quiet "$BEVSCOPE" export --bare street.json whole.npz
+tap_run "a pruned one" tap_quiet "$BEVSCOPE" export --bare street.json pruned.npz --prune 0.001
 for dtype in fp32 fp16; do
     for prune in 0 1e-40 0.001; do
         "$BEVSCOPE" export street.json --device cpu -k cpu_v3 -d $dtype --prune $prune \
             --pooled $dtype-$prune.npy >out 2>&1 || sed 's/^/# /' out
     done
 done
-tap_script "points that stay are those of a depth not below, in their order" '
+tap_later "points that stay are those of a depth not below, in their order" '
 a, b = np.load("whole.npz"), np.load("pruned.npz")
 keep = a["depth"].ravel()[a["ranks_depth"]] >= 0.001
 assert 0.01 < keep.mean() < 0.5, keep.mean()
@@ -23,7 +20,7 @@ for name in ("ranks_depth", "ranks_feat", "ranks_bev"):
     assert np.array_equal(a[name][keep], b[name]), name
 cells, starts, lengths = np.unique(b["ranks_bev"], return_index=True, return_counts=True)
 assert np.array_equal(b["interval_starts"], starts) and np.array_equal(b["interval_lengths"], lengths)'
-tap_script "info counts points and mass" '
+tap_later "info counts points and mass" '
 row = json.loads(subprocess.check_output([os.environ["BEVSCOPE"], "info", "street.json", "--prune", "0.001",
                                           "--device", "cpu", "-f", "json"]))["results"][0]
 a = np.load("whole.npz")
@@ -31,11 +28,11 @@ depth = a["depth"].ravel()[a["ranks_depth"]].astype(float)
 keep = depth >= 0.001
 assert row["points_kept"] == f"{keep.sum()} of {len(keep)}", row
 assert abs(row["mass_kept"] - depth[keep].sum() / depth.sum()) < 1e-6, row'
-tap_script "without points of depth zero the bits stay" '
+tap_later "without points of depth zero the bits stay" '
 for dtype in ("fp32", "fp16"):
     a, b = np.load(dtype + "-0.npy"), np.load(dtype + "-1e-40.npy")
     assert a.tobytes() == b.tobytes(), dtype'
-tap_script "a cell is off by the mass it lost times the largest feature, at most" '
+tap_later "a cell is off by the mass it lost times the largest feature, at most" '
 a = np.load("whole.npz")
 depth = a["depth"].ravel()[a["ranks_depth"]].astype(float)
 lost = np.bincount(a["ranks_bev"], np.where(depth < 0.001, depth, 0), 50 * 50)
@@ -43,9 +40,9 @@ got, want = np.load("fp32-0.001.npy").astype(float), np.load("fp32-0.npy").astyp
 off = np.abs(got - want).reshape(50 * 50, -1).max(1)
 assert off.max() > 0 and (off <= lost * np.abs(a["feat"]).max() + 1e-5).all(), (off - lost).max()'
 for top in 1 4 12; do
-    tap_run "the $top strongest bins" tap_quiet "$BEVSCOPE" export street.json top$top.npz --prune top$top
+    tap_run "the $top strongest bins" tap_quiet "$BEVSCOPE" export --bare street.json top$top.npz --prune top$top
 done
-tap_script "points that stay are of the strongest bins of their pixel, of equal ones the nearer" '
+tap_later "points that stay are of the strongest bins of their pixel, of equal ones the nearer" '
 a = np.load("whole.npz")
 cameras, bins, h, w = a["depth"].shape
 order = np.argsort(-a["depth"], axis=1, kind="stable")
@@ -69,7 +66,7 @@ cmp -s all.npy fp32-0.npy
 tap_ok $? "all $bins bins: the bits stay"
 "$BEVSCOPE" regime toy --gpu h200 --prune 0.01 >out 2>err
 tap_ok $? "the model takes the pruned map"
-"$BEVSCOPE" bench street.json -q -k cpu_v4 --device cpu --prune 0.001 -f csv 2>err | grep -q 'pruned below 0.001'
+"$BEVSCOPE" bench street.json -q -k cpu_v4 --device cpu -d fp32 --cache warm --prune 0.001 -f csv 2>err | grep -q 'pruned below 0.001'
 tap_ok $? "rows say that points are missing"
 tap_run "the chart" tap_quiet "$BEVSCOPE" plot prune street.json -o kept.svg
 tap_run "the strongest bins" tap_quiet "$BEVSCOPE" plot prune street.json --prune top4 -o top.svg
@@ -97,7 +94,7 @@ BEVSCOPE_DATA=$PWD/with "$BEVSCOPE" plot sparsity toy -d fp16 --gpu h100 -o know
 tap_ok $? "a recording of that GPU is drawn"
 "$BEVSCOPE" bench street.json -q -k cpu_v4,cpu_v4_skip --device cpu -d fp32 --cache warm --prune 0.001 \
     -f json >rows.json 2>err
-tap_script "bench: cpu_v4_skip leaves points of the whole map out itself, cpu_v4 gets a pruned one" '
+tap_later "bench: cpu_v4_skip leaves points of the whole map out itself, cpu_v4 gets a pruned one" '
 v4, skip = json.load(open("rows.json"))["results"]
 assert skip["kernel"] == "cpu_v4_skip" and skip["points"] > 2 * v4["points"], (skip, v4)'
 

@@ -1,11 +1,8 @@
 #!/bin/sh
 # Sensitivity: each tensor in a format by itself, beside NumPy that shares no code with it.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-export PYTHONDONTWRITEBYTECODE=1
-tap_python "numpy" "NumPy (python3-numpy)"
-tap_folder
-tap_street street
-imports="json, numpy as np"
+tap_numpy
+imports="json, numpy as np, calibrate as own"
 judge() { # options, and the file that takes the JSON
     file=$1
     shift
@@ -13,18 +10,15 @@ judge() { # options, and the file that takes the JSON
 }
 
 mkdir clip
-"$BEVSCOPE" export street.json clip/0.npz -c 40 >/dev/null
-"$BEVSCOPE" export street.json clip/1.npz -c 40 --time 0.5 >/dev/null
+"$BEVSCOPE" export --bare street.json clip/0.npz -c 40 >/dev/null
+"$BEVSCOPE" export --bare street.json clip/1.npz -c 40 --time 0.5 >/dev/null
 judge one.json clip/0.npz -d fp16,fp8
 judge other.json clip/1.npz -d fp16,fp8
 judge both.json clip -d fp16,fp8
 "$BEVSCOPE" verify clip/0.npz -k reference -d fp8 -a nearest --device cpu -f json -o verified.json
-tap_script "depth, features, output and all, and groups of channels, are those of NumPy" '
+tap_later "depth, features, output and all, and groups of channels, are those of NumPy" '
 def e4m3(values, like=None): # `like`: the values that decide the scale
-    scale = np.float32(np.abs(values if like is None else like).max()) / np.float32(448)
-    codes = (values.astype(np.float32) / scale).astype(np.float64)
-    exponent = np.maximum(np.floor(np.log2(np.maximum(np.abs(codes), 1e-30))), -6)
-    return np.minimum(np.rint(codes / 2.0 ** (exponent - 3)) * 2.0 ** (exponent - 3), 448) * scale
+    return own.quantise(values, np.abs(values if like is None else like).max(), "fp8")
 a = np.load("clip/0.npz")
 depth, feat = a["depth"], a["feat"]
 def pool(depth, feat):
@@ -54,7 +48,7 @@ harms = [row["harm"] for row in result["results"]]
 assert harms == sorted(harms, reverse=True), harms
 assert abs(rows["fp8", "all"]["harm"] / json.load(open("verified.json"))["results"][0]["rel_l2"] - 1) < 1e-3
 assert rows["fp8", "depth"]["mb"] == depth.size / 1e6 and rows["fp16", "features"]["mb"] == 2 * feat.size / 1e6'
-tap_script "of a clip: all moments, and the time of the worst" '
+tap_later "of a clip: all moments, and the time of the worst" '
 of = lambda name: {(row["dtype"], row["tensor"]): row for row in json.load(open(name))["results"]}
 first, second, both = of("one.json"), of("other.json"), of("both.json")
 for key, row in both.items():
@@ -64,20 +58,20 @@ for key, row in both.items():
     assert min(a["harm"], b["harm"]) <= row["harm"] <= max(a["harm"], b["harm"]), (row, a, b)'
 
 judge mixed.json street.json -c 40 -d fp8,int8_fp16 --mixed int8,int8,fp16
-tap_script "a mixture as a format has it is that format, and has its bytes" '
+tap_later "a mixture as a format has it is that format, and has its bytes" '
 rows = {(row["dtype"], row["tensor"]): row for row in json.load(open("mixed.json"))["results"]}
 mixed, same = rows["mixed", "mixed"], rows["int8_fp16", "all"]
 assert all(mixed[key] == same[key] for key in ("harm", "mb", "max_abs", "cosine")), (mixed, same)
 assert mixed["stored"] == "uint8, int8, fp16", mixed'
 judge other-mixed.json street.json -c 40 -d fp8 --mixed int8,fp8,fp32
-tap_script "formats of three kinds" '
+tap_later "formats of three kinds" '
 rows = {(row["dtype"], row["tensor"]): row for row in json.load(open("other-mixed.json"))["results"]}
 mixed, parts = rows["mixed", "mixed"], rows["fp8", "features"]
 assert mixed["stored"] == "uint8, fp8, fp32" and 0.9 < mixed["harm"] / parts["harm"] < 1.1, (mixed, parts)'
 tap_refuses "not three number formats: int8,fp17,fp16" "an unknown format" sensitivity street.json --mixed int8,fp17,fp16
 tap_refuses "not three number formats: int8" "one format of three" sensitivity street.json --mixed int8
 judge large.json street.json -c 40 -d nvfp4 --outlier 1000
-tap_script "an outlier harms the group that shares its blocks" '
+tap_later "an outlier harms the group that shares its blocks" '
 groups = [row for row in json.load(open("large.json"))["groups"] if row["tensor"] == "features"]
 worst = max(groups, key=lambda row: row["channels_l2"])
 assert worst["channels"] == "0-15" and worst["channels_l2"] > 2 * groups[-1]["channels_l2"], groups'
@@ -86,20 +80,20 @@ assert worst["channels"] == "0-15" and worst["channels_l2"] > 2 * groups[-1]["ch
 sed 's/"feat": [0-9.e+-]*/"feat": 1e6/' own.json >wide.json
 judge own-scales.json street.json -c 40 -d fp8 --scales own.json
 judge wide-scales.json street.json -c 40 -d fp8 --scales wide.json
-tap_script "scales of a file harm the tensor that they are wrong for" '
+tap_later "scales of a file harm the tensor that they are wrong for" '
 of = lambda name: {row["tensor"]: row for row in json.load(open(name))["results"]}
 own, wide = of("own-scales.json"), of("wide-scales.json")
 assert own["depth"]["harm"] == wide["depth"]["harm"] and own["features"]["scales"] == "own.json", own
 assert wide["features"]["harm"] > 3 * own["features"]["harm"], (own, wide)'
-judge canonical.json canonical -d fp16 --channels 80
-"$BEVSCOPE" bench --recorded canonical -k v4 -d fp16 -a nearest --cache warm -f json -o recorded.json
-tap_script "the three together have the recorded latency of their format" '
-rows = {row["tensor"]: row["recorded_us"] for row in json.load(open("canonical.json"))["results"]}
+judge small.json small -d fp16
+"$BEVSCOPE" bench --recorded small -k v4 -d fp16 -a nearest --cache warm -f json -o recorded.json
+tap_later "the three together have the recorded latency of their format" '
+rows = {row["tensor"]: row["recorded_us"] for row in json.load(open("small.json"))["results"]}
 recorded = [row["median_us"] for row in json.load(open("recorded.json"))["results"]]
 assert rows["all"] in recorded and rows["depth"] is None, (rows, recorded)'
 tap_refuses "sensitivity" "no scene" sensitivity
 tap_refuses "no-scene: neither a file" "an unknown scene" sensitivity no-scene
 tap_refuses "not a whole number from 1" "no moment" sensitivity toy --moments 0
-"$BEVSCOPE" export street.json clip/2.npz -c 8 >/dev/null
+"$BEVSCOPE" export --bare street.json clip/2.npz -c 8 >/dev/null
 tap_refuses "clip/2.npz: feat: shape" "moments of other channels" sensitivity clip
 tap_done

@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 
+import bevdet
 import street
 from export_scene import export_scene
 from readers import done, ok
@@ -53,27 +54,12 @@ def rig():
                 grid=np.array([[-9, 9, 1.5], [-9, 9, 1.5], [-2, 3, 5]]), rounding=np.array("floor"))
 
 
-def pooled(a, crop=CROP, resize=RESIZE):
-    """The grid of those cuts: pixel, own image, ray, point, cell."""
-    cameras, bins, h, w = a["depth"].shape
-    low, high, step = a["grid"].T
-    nx, ny, _ = np.rint((high - low) / step).astype(int)
-    grid = np.zeros((ny, nx, a["feat"].shape[-1]))
-    for c in range(cameras):
-        back = np.linalg.inv(a["intrinsics"][c])
-        for d, z in enumerate(np.arange(*a["depth_range"])):
-            for y, v in enumerate(np.linspace(0, H - 1, h)):
-                for x, u in enumerate(np.linspace(0, W - 1, w)):
-                    own = [(u + crop[c, 0]) / resize[c, 0], (v + crop[c, 1]) / resize[c, 1], 1]
-                    point = a["cam2ego"][c, :3, :3] @ (z * (back @ own)) + a["cam2ego"][c, :3, 3]
-                    cell = np.floor((point - low) / step).astype(int)
-                    if (cell >= 0).all() and cell[0] < nx and cell[1] < ny and cell[2] < 1:
-                        grid[cell[1], cell[0]] += float(a["depth"][c, d, y, x]) * a["feat"][c, y, x]
-    return grid.astype(np.float32)
+def pooled(**changes):
+    return bevdet.pooled(arrays | changes)[0].astype(np.float32)
 
 
 def test_forms():
-    wanted = pooled(arrays)
+    wanted = pooled()
     ok(np.abs(wanted).sum() > 100, "the grid is not empty")
     same("own images, resizes in x and y, and crops", wanted)
     same("without the sizes of the images", wanted, own_size=None)
@@ -85,8 +71,8 @@ def test_forms():
     same("folded into the intrinsics", wanted, intrinsics=folded, resize=1.0, crop=np.zeros(2), own_size=None)
     one = RESIZE.copy()
     one[:, 1] = one[:, 0]
-    same("one resize a camera", pooled(arrays, resize=one), resize=one[:, 0], own_size=None)
-    same("one crop for all", pooled(arrays, np.tile([1, 2], (3, 1))), crop=np.array([1, 2]), own_size=None)
+    same("one resize a camera", pooled(resize=one), resize=one[:, 0], own_size=None)
+    same("one crop for all", pooled(crop=np.array([1, 2])), crop=np.array([1, 2]), own_size=None)
     np.savez("three.npz", **arrays)
     made = run("export", "three.npz", "again.npz")
     again = np.load("again.npz") if made.returncode == 0 else {}

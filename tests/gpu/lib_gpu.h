@@ -5,14 +5,6 @@
 #include "tests/lib/lib_case.h"
 #include "tests/gpu/on_gpu.h"
 
-static BevpoolError error;
-
-static inline void fine(BevpoolStatus status, const char *step) {
-    if (status)
-        tap_note("%s: %s", bevpool_status_name(status), error.text);
-    tap_need(status == BEVPOOL_OK, step);
-}
-
 static inline BevpoolTensor tensor_on_device(const BevTensor *t, bool output) {
     BevpoolTensor tensor = lib_tensor_of(t);
     tensor.data = on_device(output ? NULL : t->data, tensor.bytes);
@@ -67,32 +59,6 @@ static inline bool is_output(const BevpoolCall *call, const void *expected) {
         free(found);
     }
     return same;
-}
-
-static inline BevpoolMap *map_of(const HostProblem *host, int32_t device) {
-    BevpoolMap *map = NULL;
-    BevpoolShape shape = lib_case_shape(&host->view.shape);
-    BevpoolArrays arrays = lib_case_arrays(&host->view.map);
-    fine(bevpool_map_from_arrays(&map, &shape, &arrays, device, 0, &error), "a map");
-    return map;
-}
-
-static inline BevpoolPlan *plan_of(const HostProblem *host, BevpoolMap *map, const char *kernel,
-                                   int32_t out_layout) {
-    BevpoolPlan *plan = NULL;
-    BevpoolOptions options = {.size = sizeof options,
-                              .channels = host->view.shape.channels,
-                              .dtype = (int32_t)host->view.dtype,
-                              .direction = (int32_t)host->view.direction,
-                              .out_layout = out_layout,
-                              .kernel = kernel};
-    fine(bevpool_plan_create(&plan, map, &options, &error), "a plan");
-    return plan;
-}
-
-static inline void refused(BevpoolStatus status, BevpoolStatus wanted, const char *words) {
-    tap_ok(status == wanted && strstr(error.text, words), "%s: %s", bevpool_status_name(wanted),
-           error.text);
 }
 
 /* A map and a plan of the problem on a device, and a call on a GPU for it. */

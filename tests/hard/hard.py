@@ -74,8 +74,7 @@ class Terminal:
         env = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", ASAN_OPTIONS=OWN_SIGNALS)
         self.process = subprocess.Popen(
             [program, scene, "--device", device] + ([] if window else ["--no-window"]), env=env,
-            stdin=self.slave,
-            stdout=self.slave, stderr=self.slave, start_new_session=True,
+            stdin=self.slave, stdout=self.slave, stderr=self.slave, start_new_session=True,
             preexec_fn=begin_job)
 
     def resize(self, columns, rows):
@@ -176,8 +175,7 @@ def run_signals(args, count):
             terminal.read(0.01)
         os.kill(terminal.process.pid, number)
         status = terminal.wait(PATIENCE_S)
-        count.check("signal %d after %.3f s" % (number, moment),
-                    end_problem(terminal, status, -number))
+        count.check("signal %d after %.3f s" % (number, moment), end_problem(terminal, status, -number))
         terminal.close()
     count.note = "%d signals, 0 to 1.5 s after the start, keys beside them" % len(numbers)
 
@@ -287,8 +285,7 @@ def run_keys(args, count):
         if typed % 20 == 0 and terminal.process.poll() is None:
             light.append(help_ms(terminal))
     alive = terminal.process.poll() is None
-    peak, last_mb = (resident_mb(terminal.process.pid, field) if alive else 0
-                     for field in ("VmHWM", "VmRSS"))
+    peak, last_mb = (resident_mb(terminal.process.pid, field) if alive else 0 for field in ("VmHWM", "VmRSS"))
     seconds = time.monotonic() - begun
     terminal.output = ENTER
     for key in "\x1b\x1bq":
@@ -296,15 +293,13 @@ def run_keys(args, count):
             terminal.type(key)
             terminal.read(0.3)
     status = terminal.wait(PATIENCE_S)
-    count.check("key %d" % typed, end_problem(terminal, status, 0) if alive
-                else "ended with %s" % status)
+    count.check("key %d" % typed, end_problem(terminal, status, 0) if alive else "ended with %s" % status)
     if args.times >= 20 and quantile(light, 1) >= PATIENCE_S * 1e3:
         count.check("help", "did not come within %d s" % PATIENCE_S)
     count.cases = typed
     told = re.search(rb"key to picture [^,]*, p99 [^(\r\n]*", terminal.output)
     count.note = "%.0f s, all scenes, %d MB at the start, %d at the end, at most %d; help %d times: " \
-        "median %.0f ms, p99 %.0f; %s" % (
-            seconds, first_mb, last_mb, peak, len(light), quantile(light, 0.5),
+        "median %.0f ms, p99 %.0f; %s" % (seconds, first_mb, last_mb, peak, len(light), quantile(light, 0.5),
             quantile(light, 0.99), told.group().decode().strip() if told else "no key timed")
     terminal.close()
 
@@ -362,8 +357,7 @@ def run_driver(args, count):
     calls = 0
     for code in (1, 2, 3, 100, 101, 201, 700, 802, 803, 999):
         for call in range(1, args.times + 1):
-            env = dict(os.environ, FAKE_CUDA_FAIL="%d:%d" % (call, code),
-                       LD_LIBRARY_PATH=args.library)
+            env = dict(os.environ, FAKE_CUDA_FAIL="%d:%d" % (call, code), LD_LIBRARY_PATH=args.library)
             result = subprocess.run([args.line, "0"], env=env, stdout=subprocess.PIPE,
                                     stderr=subprocess.PIPE, timeout=PATIENCE_S, check=False)
             lines = result.stdout.decode().strip().splitlines()

@@ -26,7 +26,6 @@ for row in rows:
     beyond = abs(row["latency_off_percent"]) > 30
     assert beyond == ("latency" in row["beyond"]), row
 PY
-tap_run 'all hit rates and DRAM bytes agree, most latencies and orders do' \
-    "$python" check.py agreement.json
+tap_run 'all hit rates and DRAM bytes agree, most latencies and orders do' "$python" check.py agreement.json
 
 tap_done

@@ -5,8 +5,9 @@ import re
 import subprocess
 import sys
 
+from tap import done as tap_done, ok
+
 BEVSCOPE, SRC = os.environ["BEVSCOPE"], sys.argv[1]
-count = failures = 0
 right = open(f"{SRC}/samples/try/pool.c").read().replace("void pool", "static void right")
 head = """
 #define _GNU_SOURCE
@@ -25,13 +26,6 @@ head = """
 """
 
 
-def tap_ok(good, name, note=""):
-    global count, failures
-    count += 1
-    failures += not good
-    print(f"{'ok' if good else 'not ok'} {count} - {name}" + ("" if good else f"\n# {note}"), flush=True)
-
-
 def judged(code, kernel="void pool(const Pool *p) { right(p); attack(p); }"):
     open("evil.c", "w").write(head + right + code + kernel)
     return subprocess.run([BEVSCOPE, "try", "evil.c", "toy", "-q", "--limit", "20"], capture_output=True)
@@ -40,7 +34,7 @@ def judged(code, kernel="void pool(const Pool *p) { right(p); attack(p); }"):
 def stopped(name, code, words="it tried"):
     done = judged(code)
     good = done.returncode == 1 and words in done.stderr.decode() and done.stderr.count(b"\n") == 1
-    tap_ok(good and open("kept").read() == "kept" and sorted(os.listdir(".")) == ["evil.c", "kept"], name,
+    ok(good and open("kept").read() == "kept" and sorted(os.listdir(".")) == ["evil.c", "kept"], name,
            f"exit {done.returncode}: {done.stderr.decode()[:300]!r}")
 
 
@@ -95,7 +89,7 @@ static void attack(const Pool *p) {{
         if b"no such call here" in done.stdout:
             continue
         unharmed = open("kept").read() == "kept" and sorted(os.listdir(".")) == ["evil.c", "kept"]
-        tap_ok(done.returncode == 1 and "it tried" in said and said.count("\n") == 1 and unharmed, call, said[:300])
+        ok(done.returncode == 1 and "it tried" in said and said.count("\n") == 1 and unharmed, call, said[:300])
 
 
 def other_numbers():
@@ -140,7 +134,7 @@ def forgeries():
         done = judged(page.replace("FORGED", times % value))
         shown = re.search(r"^yours\D*([\d.e+-]+) (.)s", done.stdout.decode(), re.M)  # the runner's own came last
         kept = shown and 0.05 < float(shown[1]) * {"m": 1e3, "n": 1e-3}.get(shown[2], 1) < 1e6
-        tap_ok((done.returncode == 1 and done.stderr.count(b"\n") == 1) or (done.returncode == 0 and kept),
+        ok((done.returncode == 1 and done.stderr.count(b"\n") == 1) or (done.returncode == 0 and kept),
                f"times of {value}", f"exit {done.returncode}: {done.stderr.decode()[:300]!r} {shown}")
     forged = {"a signal": "report[0] = 7; report[1] = 2147483647;", "a state": "report[0] = -7;",
               "a state too large": "report[0] = 99;", "an array": "report[0] = 7; report[2] = 1; report[3] = 1 << 30;",
@@ -151,21 +145,20 @@ def forgeries():
         done = judged(page.replace("FORGED", code), "void pool(const Pool *p) { attack(p); usleep(100000); p->out[0] = 7; }")
         text = done.stdout + done.stderr
         good = done.returncode in (1, 3) and b"\33" not in text and b"2147483647" not in text
-        tap_ok(good and not any(byte < 32 and byte != 10 for byte in text), f"forged: {name}", f"exit {done.returncode}: {text[-300:]!r}")
+        ok(good and not any(byte < 32 and byte != 10 for byte in text), f"forged: {name}", f"exit {done.returncode}: {text[-300:]!r}")
 
 
 def lazy():
     for first in 1, 2, 3, 50:
         done = judged("", f"static int n; void pool(const Pool *p) {{ if (n++ < {first}) right(p); }}")
-        tap_ok(done.returncode in (1, 3), f"right in the first {first} calls only", f"exit {done.returncode}")
+        ok(done.returncode in (1, 3), f"right in the first {first} calls only", f"exit {done.returncode}")
 
 
 open("kept", "w").write("kept")
 done = judged("", "void pool(const Pool *p) { right(p); }")
-tap_ok(done.returncode == 0, "without an attack all is right", done.stderr)
+ok(done.returncode == 0, "without an attack all is right", done.stderr)
 system_calls()
 other_numbers()
 forgeries()
 lazy()
-print(f"1..{count}")
-sys.exit(failures > 0)
+tap_done()

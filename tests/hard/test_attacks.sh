@@ -9,4 +9,4 @@ case $(uname -m)-$(grep -c '^Seccomp:' /proc/self/status) in
     *) tap_skip_all "the filter of system calls is for x86-64 and AArch64" ;;
 esac
 tap_folder
-exec "$python" "$src/tests/hard/test_attacks.py" "$src"
+PYTHONPATH=$src/tests/support exec "$python" "$src/tests/hard/test_attacks.py" "$src"

@@ -6,6 +6,7 @@
  *     BUDGET_KEYS=3000 make check TESTS=tests/check_hard FILTER=budget    random keys after that
  *
  * BUDGET_SCENE: one scene in place of both. BUDGET_MS between keys (200). */
+#include "tests/support/process.h"
 #include "tests/support/pty.h"
 #include "tests/support/tap.h"
 #include "tests/support/typed.h"
@@ -32,22 +33,10 @@ static const char *const pages[] = {"e", "x", "d", "d", "d", "d", "d",    "/", "
 static const char *const aligns[] = {"a", PAGE_DOWN, END,     "k",       "d",
                                      "k", "a",       PAGE_UP, SHIFT_TAB, "/"};
 
-static int number(const char *name, int otherwise) {
-    const char *text = getenv(name);
-    return text ? atoi(text) : otherwise;
-}
-
-/* The most memory that was resident so far, in MB; -1: the program has ended. */
+/* The most memory that was resident so far, in MB; 0: the program has ended. */
 static long peak_mb(pid_t pid) {
-    char path[64], line[256];
-    long kb = -1024;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    FILE *status = fopen(path, "r");
-    while (status && fgets(line, sizeof line, status))
-        sscanf(line, "VmHWM: %ld", &kb);
-    if (status)
-        fclose(status);
-    return kb / 1024;
+    Holdings holdings;
+    return process_holdings(pid, &holdings) ? holdings.peak_kb / 1024 : 0;
 }
 
 /* Every control but those that leave, write files, count, or choose another scene. Where the scene
@@ -63,7 +52,7 @@ static TypedControls some_controls(bool channels) {
 /* Types, and returns the peak after so many times the time of a key. */
 static long type(Pty *pty, const char *text, int times) {
     pty_type(pty, text);
-    pty_read(pty, times * number("BUDGET_MS", 200) * 1e-3);
+    pty_read(pty, times * typed_number("BUDGET_MS", 200) * 1e-3);
     pty->length = 0;
     return peak_mb(pty->program);
 }
@@ -96,7 +85,7 @@ static void random_keys(Pty *pty, const char *scene, int count, bool channels) {
 
 static void try_scene(const char *scene, bool all) {
     Pty pty;
-    int status = 0, more = number("BUDGET_KEYS", 0);
+    int status = 0, more = typed_number("BUDGET_KEYS", 0);
     bool ok = pty_bevscope(&pty, COLUMNS, ROWS, NULL, "%s --device cpu --no-window", scene) &&
               pty_wait_text(&pty, "budget", 0, PATIENCE_S);
     tap_ok(ok, "%s: the log says what is given up for the budget", scene);

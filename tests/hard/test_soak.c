@@ -61,6 +61,7 @@ static void tell_scene(void) {
     facts.has_rig = scene.has_rig;
     facts.grid = scene.rig.grid;
     facts.has_world = scene.has_world;
+    facts.grid = facts.whole = scene.rig.grid;
     facts.camera_count = scene.has_rig ? scene.rig.camera_count : 0;
     scene_free(&scene);
     state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &facts});
@@ -255,20 +256,15 @@ static bool start(void) {
            pty_wait_text(&pty, "kernel", 0, PATIENCE_S);
 }
 
-static int number(const char *name, int otherwise) {
-    const char *wanted = getenv(name);
-    return wanted ? atoi(wanted) : otherwise;
-}
-
 static void read_plan(void) {
     plan.scene = getenv("SOAK_SCENE") ? getenv("SOAK_SCENE") : "toy";
     plan.device = getenv("SOAK_DEVICE") ? getenv("SOAK_DEVICE") : "cpu";
-    plan.keys = number("SOAK_KEYS", 200);
+    plan.keys = typed_number("SOAK_KEYS", 200);
     plan.hour = plan.keys >= 36000;
-    plan.ms = number("SOAK_MS", getenv("SOAK_KEYS") ? 100 : 10);
-    plan.rounds = number("SOAK_ROUNDS", getenv("SOAK_KEYS") ? 12 : 2);
-    plan.rest_s = number("SOAK_REST", 2);
-    plan.window = number("SOAK_WINDOW", 1);
+    plan.ms = typed_number("SOAK_MS", getenv("SOAK_KEYS") ? 100 : 10);
+    plan.rounds = typed_number("SOAK_ROUNDS", getenv("SOAK_KEYS") ? 12 : 2);
+    plan.rest_s = typed_number("SOAK_REST", 2);
+    plan.window = typed_number("SOAK_WINDOW", 1);
 }
 
 static void report(int typed, const Counted *counted) {

@@ -4,7 +4,7 @@
 tap_folder
 export WHOLE=1
 for test in data/test_photos data/test_export_numpy data/test_export_pooled \
-    data/test_from_nuscenes data/test_from_kitti360 cli/test_backward; do
+    data/test_from_nuscenes data/test_from_kitti360 data/test_numpy_forms cli/test_backward; do
     tap_include "$test" sh "$SRCDIR/tests/$test.sh"
 done
 tap_done

@@ -505,12 +505,12 @@ int main(int argc, char **argv) {
     check.asked = argc > 1;
     tap_note("seed %llu", (unsigned long long)check.seed);
     try_cases();
-    if (check.where_given && check.where == BEV_CUDA && !tap_totals->failures && device_missing()) {
+    if (check.where_given && check.where == BEV_CUDA && !tap_totals.failures && device_missing()) {
         printf("1..0 # SKIP %s\n", device_missing());
         return EXIT_SKIP;
     }
     conclude_all();
-    if (check.bench && tap_totals->count && !tap_totals->failures)
+    if (check.bench && tap_totals.count && !tap_totals.failures)
         time_cases();
     else if (check.bench)
         tap_note("nothing is timed: a check failed");

@@ -79,7 +79,7 @@ static void test_small(Pty *pty) {
     tap_ok(progress_says("trial 0 4 4 1 2 1\n"), "the lesson is done");
 }
 
-TAP_SUITE(learn_pty) {
+TAP_WAITING_SUITE(learn_pty) {
     Pty pty;
     tap_need(mkdtemp(folder) != NULL, "a folder");
     snprintf(lesson, sizeof lesson, "%s/trial.lesson", folder);

@@ -3,45 +3,18 @@
  * test_lib_refuses.c. With the argument "threads" threads alone, for the thread sanitizer. */
 #include "src/scene/scatter.h"
 #include "tests/lib/lib_case.h"
-#include "tests/support/maps.h"
+#include "tests/support/judged.h"
 #include "tests/support/memory.h"
 #include "tests/support/scenes.h"
 #include "tests/support/tap.h"
 
 #include <pthread.h>
 
-static BevpoolError error;
-
-static void fine(BevpoolStatus status, const char *step) {
-    if (status)
-        tap_note("%s: %s", bevpool_status_name(status), error.text);
-    tap_need(status == BEVPOOL_OK, step);
-}
-
-static BevpoolPlan *plan_of(BevpoolMap *map, BevpoolOptions options) {
-    BevpoolPlan *plan = NULL;
-    options.size = sizeof options;
-    fine(bevpool_plan_create(&plan, map, &options, &error), "a plan");
-    return plan;
-}
-
-static BevpoolMap *map_of(const BevpoolShape *shape, const BevMap *arrays) {
-    BevpoolMap *map = NULL;
-    BevpoolArrays given = lib_case_arrays(arrays);
-    fine(bevpool_map_from_arrays(&map, shape, &given, BEVPOOL_CPU, 0, &error), "a map");
-    return map;
-}
-
-/* ---- the same bits --------------------------------------------------------------------------- */
-
 /* A kernel of the library and of the program on one problem. */
 static bool same_bits(const BevKernel *kernel, HostProblem *host) {
     Err err;
-    BevpoolShape shape = lib_case_shape(&host->view.shape);
-    BevpoolMap *map = map_of(&shape, &host->view.map);
-    BevpoolPlan *plan = plan_of(map, (BevpoolOptions){.channels = host->view.shape.channels,
-                                                      .dtype = (int32_t)host->view.dtype,
-                                                      .kernel = kernel->name});
+    BevpoolMap *map = map_of(host, BEVPOOL_CPU);
+    BevpoolPlan *plan = plan_of(host, map, kernel->name, 0);
     bevpool_map_destroy(map); /* the plan keeps it */
     BevpoolCall call = lib_call(host, plan);
     fine(bevpool_run(plan, &call, &error), "a launch");
@@ -64,10 +37,7 @@ static void test_bits(void) {
             if (c.config || !case_build(&c, align, 1, 7, &data, &err))
                 continue;
             for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
-                HostProblem host;
-                tap_need(problem_encode(&host, &data.shape, (BevDtype)dtype, align, &data.features,
-                                        &data.map, &err),
-                         "a problem");
+                HostProblem host = case_problem(&data, (BevDtype)dtype, align);
                 differ += !same_bits(kernel, &host);
                 compared++;
                 problem_free(&host);
@@ -79,8 +49,6 @@ static void test_bits(void) {
                    kernel->name, compared, differ);
     }
 }
-
-/* ---- calibrations ---------------------------------------------------------------------------- */
 
 /* Whether sample `b` of a map of two equal rigs is `one`, moved. */
 static bool is_sample(const BevpoolArrays *all, const BevMap *one, const BevShape *shape, int b) {
@@ -129,8 +97,6 @@ static void test_rigs(const char *name) {
     drop_scene(scene);
 }
 
-/* ---- threads --------------------------------------------------------------------------------- */
-
 enum { THREADS = 8, ROUNDS = 40 };
 
 typedef struct {
@@ -173,31 +139,20 @@ static void run_threads(HostProblem *host, BevpoolMap *map, BevpoolPlan *plan, c
     tap_ok(same, "8 threads, %s: each launch gives the same bits", what);
 }
 
-/* The first case with points; FP16, so that launches decode into their workspace. */
-static void first_case(CaseData *data, HostProblem *host) {
+/* FP16, so that launches decode into their workspace. */
+static void small_problem(CaseData *data, HostProblem *host) {
     Err err;
-    int number = 0;
-    for (; number < case_count(); number++, case_free(data)) {
-        Case c = case_at(number);
-        tap_need(case_build(&c, BEV_NEAREST, 1, 7, data, &err), "a case");
-        if (data->map.points > 0)
-            break;
-    }
-    tap_need(number < case_count(), "a case with points");
-    tap_need(problem_encode(host, &data->shape, BEV_FP16, BEV_NEAREST, &data->features, &data->map,
-                            &err),
-             "a problem");
-    tap_need(problem_pool(bev_kernel_find("cpu_v4"), &host->view, &err), "its pooling");
+    *data = open_case("one_point", BEV_NEAREST, 1, 7);
+    *host = case_problem(data, BEV_FP16, BEV_NEAREST);
+    need(problem_pool(bev_kernel_find("cpu_v4"), &host->view, &err), &err);
 }
 
 static void test_threads(void) {
     CaseData data;
     HostProblem host;
-    first_case(&data, &host);
-    BevpoolShape shape = lib_case_shape(&data.shape);
-    BevpoolMap *map = map_of(&shape, &data.map);
-    BevpoolPlan *plan =
-        plan_of(map, (BevpoolOptions){.channels = data.shape.channels, .dtype = BEVPOOL_FP16});
+    small_problem(&data, &host);
+    BevpoolMap *map = map_of(&host, BEVPOOL_CPU);
+    BevpoolPlan *plan = plan_of(&host, map, NULL, 0);
     tap_ok(!strcmp(bevpool_plan_kernel(plan), "cpu_v4"), "the best kernel of the CPU is cpu_v4");
     run_threads(&host, map, NULL, "a plan each");
     run_threads(&host, map, plan, "one plan");
@@ -207,14 +162,11 @@ static void test_threads(void) {
     case_free(&data);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+enum { WARM_LIVES = 500, MOST_KB = 512 };
 
-enum { LIVES = 10000, WARM_LIVES = 500, MOST_KB = 512 };
-
-static void live(const HostProblem *host, const BevpoolShape *shape, BevpoolCall *call) {
-    BevpoolMap *map = map_of(shape, &host->view.map);
-    BevpoolPlan *plan = plan_of(
-        map, (BevpoolOptions){.channels = host->view.shape.channels, .dtype = BEVPOOL_FP16});
+static void live(const HostProblem *host, BevpoolCall *call) {
+    BevpoolMap *map = map_of(host, BEVPOOL_CPU);
+    BevpoolPlan *plan = plan_of(host, map, NULL, 0);
     bevpool_map_destroy(map);
     if (!call->size)
         *call = lib_call(host, plan);
@@ -222,22 +174,21 @@ static void live(const HostProblem *host, const BevpoolShape *shape, BevpoolCall
     bevpool_plan_destroy(plan);
 }
 
-static void test_lives(void) {
+static void test_lives(int lives) {
     CaseData data;
     HostProblem host;
-    first_case(&data, &host);
-    BevpoolShape shape = lib_case_shape(&data.shape);
+    small_problem(&data, &host);
     BevpoolCall call = {0};
     for (int i = 0; i < WARM_LIVES; i++)
-        live(&host, &shape, &call);
+        live(&host, &call);
     long mark = memory_mark();
-    for (int i = WARM_LIVES; i < LIVES; i++)
-        live(&host, &shape, &call);
+    for (int i = WARM_LIVES; i < lives; i++)
+        live(&host, &call);
     long grown = memory_growth_kb(mark);
     if (MEMORY_MEASURED)
-        tap_ok(grown < MOST_KB, "%d times a map, a plan, a launch: %ld kB more", LIVES, grown);
+        tap_ok(grown < MOST_KB, "%d times a map, a plan, a launch: %ld kB more", lives, grown);
     else
-        tap_ok(true, "%d times a map, a plan, a launch # SKIP no memory to measure", LIVES);
+        tap_ok(true, "%d times a map, a plan, a launch # SKIP no memory to measure", lives);
     lib_call_free(&call);
     problem_free(&host);
     case_free(&data);
@@ -247,7 +198,11 @@ TAP_SUITE(lib) {
     test_bits();
     test_rigs("toy");
     test_rigs("occupancy");
-    test_lives();
+    test_lives(2500);
+}
+
+TAP_HARD_SUITE(lib_lives) {
+    test_lives(10000);
 }
 
 TAP_SUITE(lib_threads) {

@@ -50,8 +50,7 @@ command -v pkg-config >/dev/null || tap_skip "programs are built" "no pkg-config
 cd "$folder" || exit 1
 # shellcheck disable=SC2046,SC2086
 if command -v pkg-config >/dev/null; then
-    ${CC:-cc} ${SANITIZED:-} -Wall -Wextra -Werror "$src/samples/lib/pool.c" \
-        $(flags --cflags --libs) -o shared
+    ${CC:-cc} ${SANITIZED:-} -Wall -Wextra -Werror "$src/samples/lib/pool.c" $(flags --cflags --libs) -o shared
     tap_ok $? "samples/lib/pool.c is built with the shared library"
     LD_LIBRARY_PATH=$libdir says_expected ./shared
     tap_ok $? "and pools"

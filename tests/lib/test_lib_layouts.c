@@ -75,8 +75,6 @@ static void as_caller(const Small *s, bool feat_first, bool out_first, Caller *t
     }
 }
 
-static BevpoolError error;
-
 /* One launch; whether it gives what the caller expects. */
 static bool run(BevpoolMap *map, const BevpoolOptions *options, Small *s, Caller *to) {
     BevpoolPlan *plan;

@@ -1,30 +1,19 @@
 /* libbevpool's option `prune`: what is left out are the points of small depth and no others, the
  * error keeps the header's bound, 0 changes no bit, and programs made before it run on. */
-#include "src/accuracy/gates.h"
 #include "tests/lib/lib_case.h"
-#include "tests/support/tap.h"
+#include "tests/support/judged.h"
 
 #include <math.h>
 
 static const float PRUNE = 0.1f; /* half of the depths of a case are smaller */
-static BevpoolError error;
-
-static void fine(BevpoolStatus status, const char *step) {
-    if (status)
-        tap_note("%s: %s", bevpool_status_name(status), error.text);
-    tap_need(status == BEVPOOL_OK, step);
-}
 
 /* What a plan with these options pools of the problem. The caller frees the codes. */
 static void *pooled(HostProblem *host, BevpoolOptions options, const char **kernel) {
-    BevpoolMap *map = NULL;
+    BevpoolMap *map = map_of(host, BEVPOOL_CPU);
     BevpoolPlan *plan = NULL;
-    BevpoolShape shape = lib_case_shape(&host->view.shape);
-    BevpoolArrays arrays = lib_case_arrays(&host->view.map);
     options.size = options.size ? options.size : sizeof options;
     options.channels = host->view.shape.channels;
     options.dtype = (int32_t)host->view.dtype;
-    fine(bevpool_map_from_arrays(&map, &shape, &arrays, BEVPOOL_CPU, 0, &error), "a map");
     fine(bevpool_plan_create(&plan, map, &options, &error), "a plan");
     BevpoolCall call = lib_call(host, plan);
     fine(bevpool_run(plan, &call, &error), "a launch");
@@ -57,8 +46,6 @@ static int64_t drop_small(HostProblem *host) {
     return dropped;
 }
 
-/* ---- the bound ------------------------------------------------------------------------------- */
-
 /* The bound as the header has it, of each cell without the feature: sums of weight * |depth|, and,
  * with `loose`, of prune * weight. */
 static void sum_dropped(const BevProblem *p, bool loose, double *sums) {
@@ -78,8 +65,7 @@ static double largest_of(const BevTensor *feat, int64_t channel) {
     return largest;
 }
 
-/* The largest share that an FP32 error takes of the bound, of all outputs; roundings are far
- * smaller. */
+/* The largest share of the bound that an FP32 error takes; roundings are far smaller. */
 static double share_of_bound(HostProblem *host, bool loose) {
     const BevProblem *p = &host->view;
     double *sums = malloc((size_t)p->out.rows * sizeof *sums), worst = 0;
@@ -97,8 +83,6 @@ static double share_of_bound(HostProblem *host, bool loose) {
     free(all), free(some), free(sums);
     return worst;
 }
-
-/* ---- every form of map, every format --------------------------------------------------------- */
 
 typedef struct {
     int tried, exact, bounded, off;
@@ -140,25 +124,11 @@ static const char *const forms[] = {"one_point",   "both_ends", "one_cell_grid",
 static const BevDtype dtypes[] = {BEV_FP32, BEV_FP16, BEV_BF16, BEV_NVFP4, BEV_INT8};
 enum { FORMS = sizeof forms / sizeof *forms, DTYPES = sizeof dtypes / sizeof *dtypes };
 
-static bool is_form(const char *name) {
-    int i = 0;
-    while (i < FORMS && strcmp(forms[i], name))
-        i++;
-    return i < FORMS;
-}
-
 static void try_cases(BevAlign align, Tally *tally) {
-    Err err;
-    for (int number = 0; number < case_count(); number++) {
-        Case c = case_at(number);
-        CaseData data;
-        if (!is_form(c.name) || !case_build(&c, align, 1, 7, &data, &err))
-            continue;
+    for (int form = 0; form < FORMS; form++) {
+        CaseData data = open_case(forms[form], align, 1, 7);
         for (int dtype = 0; dtype < DTYPES; dtype++) {
-            HostProblem host;
-            tap_need(problem_encode(&host, &data.shape, dtypes[dtype], align, &data.features,
-                                    &data.map, &err),
-                     "a problem");
+            HostProblem host = case_problem(&data, dtypes[dtype], align);
             try_problem(&host, tally);
             problem_free(&host);
         }

@@ -6,15 +6,7 @@ import time
 import numpy as np
 
 import bevpool
-
-count = failures = 0
-
-
-def ok(passed, name):
-    global count, failures
-    count, failures = count + 1, failures + (not passed)
-    print(f"{'' if passed else 'not '}ok {count} - {name}")
-
+from tap import done, ok
 
 def refuses(words, function, *arguments):
     try:
@@ -37,8 +29,7 @@ own = np.repeat(np.arange(B), N * D * H * W)
 cell = own * Z * Y * X + random.integers(0, Z * Y * X, depth.size)
 kept = np.sort(random.permutation(depth.size)[:90])
 kept = kept[np.argsort(cell[kept], kind="stable")]
-ranks_depth, ranks_feat, ranks_bev = (a[kept].astype(np.int32)
-                                      for a in (np.arange(depth.size), pixel, cell))
+ranks_depth, ranks_feat, ranks_bev = (a[kept].astype(np.int32) for a in (np.arange(depth.size), pixel, cell))
 starts = np.flatnonzero(np.r_[True, np.diff(ranks_bev) > 0]).astype(np.int32)
 lengths = np.diff(np.r_[starts, len(ranks_bev)]).astype(np.int32)
 arrays = ranks_depth, ranks_feat, ranks_bev
@@ -96,14 +87,12 @@ def test_numpy():
         out = function(volume, geom, 3, 4)
         error = np.abs(out - voxel_reference(volume, geom, 3, 4, align)).max()
         ok(out.shape == (B, C, 3, 4) and error < 1e-5, f"{function.__name__}: error {error:.1e}")
-    refuses("BEVPOOL_BAD_MAP: map: ranks_depth[0]", bevpool.Map, grid.shape, ranks_depth + 1000,
-            *arrays[1:])
+    refuses("BEVPOOL_BAD_MAP: map: ranks_depth[0]", bevpool.Map, grid.shape, ranks_depth + 1000, *arrays[1:])
     refuses("ranks_feat has shape", bevpool.Map, grid.shape, ranks_depth, ranks_feat[1:], ranks_bev)
     refuses("feat has shape", bevpool.pool, depth, feat[:, :, 1:], grid)
     refuses(f"expected ({B}, {N}, {H}, {W}, channels)", bevpool.pool, depth,
             feat.transpose(0, 1, 4, 2, 3), grid)
-    refuses("expected (B, Z, Y, X, C)", bevpool.bev_pool_v2, depth, feat, *arrays, (Y, X), starts,
-            lengths)
+    refuses("expected (B, Z, Y, X, C)", bevpool.bev_pool_v2, depth, feat, *arrays, (Y, X), starts, lengths)
     soft = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
     want = bevpool.pool(soft, x[:, D:].transpose(0, 2, 3, 1), grid, channels_first=True)
     found = bevpool.view_transform(x, grid, D)
@@ -117,8 +106,7 @@ def test_numpy():
     refuses(f"expected ({B * N}, {D} + channels, {H}, {W})", bevpool.view_transform, x, grid, D + 1)
     refuses("features of float64", bevpool.pool, depth, feat.astype(np.float64), grid)
     refuses("kernel v9", lambda: bevpool.pool(depth, feat, grid, kernel="v9"))
-    refuses("bev_feat_shape", bevpool.bev_pool_v2, depth, feat, *arrays, (B, Z, Y, X, C + 1),
-            starts, lengths)
+    refuses("bev_feat_shape", bevpool.bev_pool_v2, depth, feat, *arrays, (B, Z, Y, X, C + 1), starts, lengths)
 
 
 # ---- PyTorch -------------------------------------------------------------------------------------
@@ -150,8 +138,7 @@ def test_torch(device):
     compiled = torch.compile(bevpool.bev_pool_v2, backend="aot_eager", fullgraph=True)
     ok(torch.equal(compiled(d, f, rd, rf, rb, bev_shape, s, n), expected), f"{device}: compiled")
     grid = bevpool.Map((B, N, D, H, W, Z, Y, X), rd, rf, rb)
-    compiled = torch.compile(lambda d, f: bevpool.pool(d, f, grid, True), backend="aot_eager",
-                             fullgraph=True)
+    compiled = torch.compile(lambda d, f: bevpool.pool(d, f, grid, True), backend="aot_eager", fullgraph=True)
     ok(torch.equal(compiled(d, f), expected), f"{device}: a Map compiled")
     if bevpool.kernels(bevpool._device(d), bevpool.BACKWARD):
         test_gradients(device)
@@ -215,8 +202,7 @@ def test_view(device, grid):
                                 (leaf,), eps=2 ** -6, atol=2e-2, rtol=1e-2, nondet_tol=0),
        f"{device}: view_transform, gradcheck")
     module = bevpool.LiftSplat(grid, D)
-    ok(tuple(module(given).shape) == (B, Z * C, Y, X) and module(leaf).requires_grad,
-       f"{device}: LiftSplat")
+    ok(tuple(module(given).shape) == (B, Z * C, Y, X) and module(leaf).requires_grad, f"{device}: LiftSplat")
     for dtype in torch.float16, torch.bfloat16:
         half = bevpool.view_transform(given.to(dtype), grid, D)
         error = float((half.float() - wanted[0]).abs().max() / wanted[0].abs().max())
@@ -259,8 +245,7 @@ def main():
         test_torch("cpu")
         if torch.cuda.is_available() and bevpool.kernels(0):
             test_torch("cuda")
-    print(f"1..{count}")
-    sys.exit(failures > 0)
+    done()
 
 
 main()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # samples/torch/bevpool.py: NumPy always, PyTorch where it is.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-export PYTHONPATH="$SRCDIR/samples/torch"
+export PYTHONPATH="$SRCDIR/samples/torch:$SRCDIR/tests/support"
 tap_library
 python=$(tap_having numpy)
 [ -n "$python" ] || tap_skip_all "no Python with NumPy (python3-numpy)"
@@ -9,7 +9,7 @@ tap_judged "$python" test_lib_python.py numpy
 # The wheel, unpacked as pip does it, needs neither the source tree nor a variable.
 "$python" "$SRCDIR/samples/torch/wheel.py" 0 "$BEVPOOL_LIBRARY" "$folder" >"$folder/said" 2>&1 &&
     "$python" -m zipfile -e "$folder"/bevpool-0-py3-none-manylinux_*.whl "$folder/site" &&
-    (cd "$folder" && env -u BEVPOOL_LIBRARY PYTHONPATH="$folder/site" "$python" \
+    (cd "$folder" && env -u BEVPOOL_LIBRARY PYTHONPATH="$folder/site:$SRCDIR/tests/support" "$python" \
         "$SRCDIR/tests/lib/test_lib_python.py" numpy >>"$folder/said" 2>&1)
 tap_ok $? "a wheel passes the same without the source tree: $(tail -n 1 "$folder/said")"
 BEVPOOL_LIBRARY=$folder/none.so "$python" -c 'import bevpool' >"$folder/said" 2>&1

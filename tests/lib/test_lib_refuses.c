@@ -1,9 +1,7 @@
 /* libbevpool and bad input: a status and a text that names what is wrong, never a crash. */
-#include "src/lib/bevpool.h"
-#include "tests/support/tap.h"
+#include "tests/lib/lib_case.h"
 
 #include <math.h>
-#include <stdint.h>
 
 /* 1 camera, 2 bins, 1 x 2 pixels, 2 x 1 cells; 3 points in 2 cells. */
 static const BevpoolShape shape = {1, 1, 2, 1, 2, 1, 1, 2};
@@ -16,15 +14,7 @@ static BevpoolArrays arrays_of(void) {
     return (BevpoolArrays){3, 2, ranks_depth, ranks_feat, ranks_bev, starts, lengths, NULL};
 }
 
-static BevpoolError error;
-
-/* Passes when the status is the wanted one and the text has the words. */
-static void refused(BevpoolStatus status, BevpoolStatus wanted, const char *words) {
-    tap_ok(status == wanted && error.status == (int32_t)wanted && strstr(error.text, words),
-           "%s: %s", bevpool_status_name(wanted), error.text);
-}
-
-static BevpoolMap *map_of(BevpoolArrays arrays, BevpoolShape its_shape, BevpoolStatus *status) {
+static BevpoolMap *try_map(BevpoolArrays arrays, BevpoolShape its_shape, BevpoolStatus *status) {
     BevpoolMap *map = (BevpoolMap *)&error; /* must not stay */
     *status = bevpool_map_from_arrays(&map, &its_shape, &arrays, BEVPOOL_CPU, 0, &error);
     if ((*status == BEVPOOL_OK) != (map != NULL))
@@ -35,55 +25,38 @@ static BevpoolMap *map_of(BevpoolArrays arrays, BevpoolShape its_shape, BevpoolS
 static void map_refused(BevpoolArrays arrays, BevpoolShape its_shape, BevpoolStatus wanted,
                         const char *words) {
     BevpoolStatus status;
-    bevpool_map_destroy(map_of(arrays, its_shape, &status));
+    bevpool_map_destroy(try_map(arrays, its_shape, &status));
     refused(status, wanted, words);
 }
 
-/* ---- maps ------------------------------------------------------------------------------------ */
-
-#define WITH(change)                                                                               \
+#define MAP_WITH(change, wanted, words)                                                            \
     do {                                                                                           \
         BevpoolArrays a = arrays_of();                                                             \
         BevpoolShape s = shape;                                                                    \
         change;                                                                                    \
-    (void)a, (void)s
-
-#define REFUSED(wanted, words)                                                                     \
-    map_refused(a, s, wanted, words);                                                              \
-    }                                                                                              \
-    while (0)
+        map_refused(a, s, wanted, words);                                                          \
+    } while (0)
 
 static void test_maps(void) {
     BevpoolArrays arrays = arrays_of();
     BevpoolMap *map;
-    refused(bevpool_map_from_arrays(NULL, &shape, &arrays, -1, 0, &error), BEVPOOL_BAD_ARGUMENT,
-            "map is NULL");
-    refused(bevpool_map_from_arrays(&map, NULL, &arrays, -1, 0, &error), BEVPOOL_BAD_ARGUMENT,
-            "shape is NULL");
-    refused(bevpool_map_from_arrays(&map, &shape, NULL, -1, 0, &error), BEVPOOL_BAD_ARGUMENT,
-            "arrays is NULL");
-    refused(bevpool_map_from_arrays(&map, &shape, &arrays, -1, 64, &error), BEVPOOL_BAD_ARGUMENT,
-            "flags");
-    refused(bevpool_map_from_arrays(&map, &shape, &arrays, -7, 0, &error), BEVPOOL_BAD_ARGUMENT,
-            "device -7");
+    bad_argument(bevpool_map_from_arrays(NULL, &shape, &arrays, -1, 0, &error), "map is NULL");
+    bad_argument(bevpool_map_from_arrays(&map, NULL, &arrays, -1, 0, &error), "shape is NULL");
+    bad_argument(bevpool_map_from_arrays(&map, &shape, NULL, -1, 0, &error), "arrays is NULL");
+    bad_argument(bevpool_map_from_arrays(&map, &shape, &arrays, -1, 64, &error), "flags");
+    bad_argument(bevpool_map_from_arrays(&map, &shape, &arrays, -7, 0, &error), "device -7");
     refused(bevpool_map_from_arrays(&map, &shape, &arrays, 99, 0, &error), BEVPOOL_NO_DEVICE,
             "device 99");
-    WITH(s.nx = 0);
-    REFUSED(BEVPOOL_BAD_ARGUMENT, "shape.nx is 0");
-    WITH(s.cameras = 1 << 20; s.depth_bins = 1 << 20);
-    REFUSED(BEVPOOL_BAD_ARGUMENT, "exceeds int32");
-    WITH(s.batch = INT64_MAX);
-    REFUSED(BEVPOOL_BAD_ARGUMENT, "exceeds int32");
-    WITH(a.points = -1);
-    REFUSED(BEVPOOL_BAD_MAP, "points: -1");
-    WITH(a.intervals = 9);
-    REFUSED(BEVPOOL_BAD_MAP, "intervals: 9, expected 1 to 3, at most one a point");
-    WITH(a.ranks_feat = NULL);
-    REFUSED(BEVPOOL_BAD_ARGUMENT, "ranks_feat is NULL");
-    WITH(a.interval_lengths = NULL);
-    REFUSED(BEVPOOL_BAD_ARGUMENT, "interval_lengths is NULL");
-    WITH(a.ranks_bev = (int32_t *)((char *)ranks_bev + 1));
-    REFUSED(BEVPOOL_BAD_ARGUMENT, "ranks_bev does not begin on a multiple of 4");
+    MAP_WITH(s.nx = 0, BEVPOOL_BAD_ARGUMENT, "shape.nx is 0");
+    MAP_WITH(s.cameras = 1 << 20; s.depth_bins = 1 << 20, BEVPOOL_BAD_ARGUMENT, "exceeds int32");
+    MAP_WITH(s.batch = INT64_MAX, BEVPOOL_BAD_ARGUMENT, "exceeds int32");
+    MAP_WITH(a.points = -1, BEVPOOL_BAD_MAP, "points: -1");
+    MAP_WITH(a.intervals = 9, BEVPOOL_BAD_MAP,
+             "intervals: 9, expected 1 to 3, at most one a point");
+    MAP_WITH(a.ranks_feat = NULL, BEVPOOL_BAD_ARGUMENT, "ranks_feat is NULL");
+    MAP_WITH(a.interval_lengths = NULL, BEVPOOL_BAD_ARGUMENT, "interval_lengths is NULL");
+    MAP_WITH(a.ranks_bev = (int32_t *)((char *)ranks_bev + 1), BEVPOOL_BAD_ARGUMENT,
+             "ranks_bev does not begin on a multiple of 4");
 }
 
 /* Maps that lie: each element by itself is wrong once. */
@@ -106,18 +79,24 @@ static void test_lies(void) {
         map_refused(arrays_of(), shape, BEVPOOL_BAD_MAP, lies[i].words);
         lies[i].array[lies[i].at] = right;
     }
-    WITH(weights[1] = NAN; a.weights = weights);
-    REFUSED(BEVPOOL_BAD_MAP, "weights[1]");
+    MAP_WITH(weights[1] = NAN; a.weights = weights, BEVPOOL_BAD_MAP, "weights[1]");
     weights[1] = 1;
     ranks_bev[0] = 1;
-    WITH(a.interval_starts = a.interval_lengths = NULL);
-    REFUSED(BEVPOOL_BAD_MAP, "sort points by cell");
+    MAP_WITH(a.interval_starts = a.interval_lengths = NULL, BEVPOOL_BAD_MAP, "sort points by cell");
     ranks_bev[1] = 1;
     ranks_bev[2] = 0;
     map_refused(arrays_of(), shape, BEVPOOL_BAD_MAP, "sort points by cell");
     ranks_bev[0] = ranks_bev[1] = 0;
     ranks_bev[2] = 1;
 }
+
+/* After the change both are right again. */
+#define RIGS_WITH(change, batch, wanted, words)                                                    \
+    do {                                                                                           \
+        change;                                                                                    \
+        refused(bevpool_map_from_rigs(&map, rigs, batch, 0, -1, &error), wanted, words);           \
+        rigs[0] = rigs[1] = right;                                                                 \
+    } while (0)
 
 static void test_rigs(void) {
     BevpoolCamera camera = {{100, 0, 50, 0, 100, 50, 0, 0, 1}, {0, 0, 1, -1, 0, 0, 0, -1, 0}, {0}};
@@ -128,90 +107,68 @@ static void test_rigs(void) {
     BevpoolStatus status = bevpool_map_from_rigs(&map, rigs, 2, 0, BEVPOOL_CPU, &error);
     tap_ok(status == BEVPOOL_OK && !error.text[0], "a right pair of rigs is taken: %s", error.text);
     bevpool_map_destroy(map);
-    refused(bevpool_map_from_rigs(&map, NULL, 1, 0, -1, &error), BEVPOOL_BAD_ARGUMENT, "rigs");
-    refused(bevpool_map_from_rigs(&map, rigs, 0, 0, -1, &error), BEVPOOL_BAD_ARGUMENT, "batch");
-    refused(bevpool_map_from_rigs(&map, rigs, 1, 9, -1, &error), BEVPOOL_BAD_ARGUMENT, "align");
-    rigs[1].nz = -1;
-    refused(bevpool_map_from_rigs(&map, rigs, 2, 0, -1, &error), BEVPOOL_BAD_ARGUMENT, "nz is -1");
-    rigs[1].nz = 2;
-    refused(bevpool_map_from_rigs(&map, rigs, 2, 0, -1, &error), BEVPOOL_BAD_MAP, "rigs[1] has");
-    rigs[1] = right;
-    rigs[1].nx = 20;
-    refused(bevpool_map_from_rigs(&map, rigs, 2, 0, -1, &error), BEVPOOL_BAD_MAP, "rigs[1] has");
-    rigs[1] = right;
-    rigs[1].size = 3;
-    refused(bevpool_map_from_rigs(&map, rigs, 2, 0, -1, &error), BEVPOOL_BAD_ARGUMENT, "size");
-    rigs[0].cameras = NULL;
-    refused(bevpool_map_from_rigs(&map, rigs, 1, 0, -1, &error), BEVPOOL_BAD_ARGUMENT, "cameras");
-    rigs[0] = right;
-    rigs[0].camera_count = 33;
-    refused(bevpool_map_from_rigs(&map, rigs, 1, 0, -1, &error), BEVPOOL_BAD_ARGUMENT, "count");
-    rigs[0] = right;
-    rigs[0].resize = NAN;
-    refused(bevpool_map_from_rigs(&map, rigs, 1, 0, -1, &error), BEVPOOL_BAD_MAP, "rigs[0]");
-    camera.rotation[0] = 5;
-    rigs[0] = right;
-    refused(bevpool_map_from_rigs(&map, rigs, 1, 0, -1, &error), BEVPOOL_BAD_MAP, "rigs[0]");
+    bad_argument(bevpool_map_from_rigs(&map, NULL, 1, 0, -1, &error), "rigs");
+    bad_argument(bevpool_map_from_rigs(&map, rigs, 0, 0, -1, &error), "batch");
+    bad_argument(bevpool_map_from_rigs(&map, rigs, 1, 9, -1, &error), "align");
+    RIGS_WITH(rigs[1].nz = -1, 2, BEVPOOL_BAD_ARGUMENT, "nz is -1");
+    RIGS_WITH(rigs[1].nz = 2, 2, BEVPOOL_BAD_MAP, "rigs[1] has");
+    RIGS_WITH(rigs[1].nx = 20, 2, BEVPOOL_BAD_MAP, "rigs[1] has");
+    RIGS_WITH(rigs[1].size = 3, 2, BEVPOOL_BAD_ARGUMENT, "size");
+    RIGS_WITH(rigs[0].cameras = NULL, 1, BEVPOOL_BAD_ARGUMENT, "cameras");
+    RIGS_WITH(rigs[0].camera_count = 33, 1, BEVPOOL_BAD_ARGUMENT, "count");
+    RIGS_WITH(rigs[0].resize = NAN, 1, BEVPOOL_BAD_MAP, "rigs[0]");
+    RIGS_WITH(camera.rotation[0] = 5, 1, BEVPOOL_BAD_MAP, "rigs[0]");
 }
 
-/* ---- plans ----------------------------------------------------------------------------------- */
+typedef struct {
+    BevpoolOptions options; /* of 4 channels where they name none */
+    const char *words;
+} BadPlan;
 
-static void plan_refused(BevpoolMap *map, BevpoolOptions options, BevpoolStatus wanted,
-                         const char *words) {
+static void plan_refused(BevpoolMap *map, const BadPlan *bad, BevpoolStatus wanted) {
     BevpoolPlan *plan = (BevpoolPlan *)&error;
-    refused(bevpool_plan_create(&plan, map, &options, &error), wanted, words);
+    BevpoolOptions options = bad->options;
+    options.size = sizeof options;
+    options.channels = options.channels ? options.channels : CHANNELS;
+    refused(bevpool_plan_create(&plan, map, &options, &error), wanted, bad->words);
     if (plan)
         tap_ok(false, "the handle is NULL after an error");
 }
 
 static void test_plans(BevpoolMap *map) {
-    const size_t size = sizeof(BevpoolOptions);
     const BevpoolView softmax = {.softmax = 1};
     BevpoolPlan *plan;
-    BevpoolOptions options = {.size = size, .channels = CHANNELS};
-    refused(bevpool_plan_create(NULL, map, &options, &error), BEVPOOL_BAD_ARGUMENT, "plan is NULL");
-    refused(bevpool_plan_create(&plan, NULL, &options, &error), BEVPOOL_BAD_ARGUMENT, "map");
-    refused(bevpool_plan_create(&plan, map, NULL, &error), BEVPOOL_BAD_ARGUMENT, "options");
-    const struct {
-        BevpoolOptions options;
-        BevpoolStatus wanted;
-        const char *words;
-    } bad[] = {
-        {{.channels = 4}, BEVPOOL_BAD_ARGUMENT, "options.size is 0"},
-        {{.size = size}, BEVPOOL_BAD_ARGUMENT, "options.channels is 0"},
-        {{.size = size, .channels = INT64_MAX}, BEVPOOL_BAD_ARGUMENT, "options.channels"},
-        {{.size = size, .channels = 4, .dtype = 17}, BEVPOOL_BAD_ARGUMENT, "options.dtype is 17"},
-        {{.size = size, .channels = 4, .direction = 2}, BEVPOOL_BAD_ARGUMENT, "direction is 2"},
-        {{.size = size, .channels = 4, .out_layout = -1}, BEVPOOL_BAD_ARGUMENT, "out_layout is -1"},
-        {{.size = size, .channels = 4, .kernel = "v9"}, BEVPOOL_UNSUPPORTED, "kernel v9"},
-        {{.size = size, .channels = 4, .kernel = "cpu_race"}, BEVPOOL_UNSUPPORTED, "cpu_race"},
-        {{.size = size, .channels = 4, .kernel = "v4"}, BEVPOOL_UNSUPPORTED, "kernel v4"},
-        {{.size = size, .channels = 4, .dtype = BEVPOOL_FP8, .direction = BEVPOOL_BACKWARD},
-         BEVPOOL_UNSUPPORTED,
-         "gradients"},
-        {{.size = size,
-          .channels = 4,
-          .dtype = BEVPOOL_NVFP4,
-          .feat_layout = BEVPOOL_CHANNELS_FIRST},
-         BEVPOOL_UNSUPPORTED,
-         "NVFP4"},
-        {{.size = size, .channels = 4, .prune = -0.5f},
-         BEVPOOL_BAD_ARGUMENT,
-         "options.prune is -0.5, expected a depth: 0 (off) or more"},
-        {{.size = size, .channels = 4, .prune = NAN}, BEVPOOL_BAD_ARGUMENT, "options.prune is nan"},
-        {{.size = size, .channels = 4, .prune = INFINITY}, BEVPOOL_BAD_ARGUMENT, "prune is inf"},
-        {{.size = size, .channels = 4, .prune = 1.5f, .view = &softmax},
-         BEVPOOL_BAD_ARGUMENT,
-         "options.prune is 1.5, expected at most 1"},
-        {{.size = size, .channels = 4, .prune = 0.5f, .direction = BEVPOOL_BACKWARD},
-         BEVPOOL_UNSUPPORTED,
-         "gradients are those of every point"},
-        {{.size = size, .channels = 4, .prune = 0.5f, .kernel = "cpu_v3"},
-         BEVPOOL_UNSUPPORTED,
-         "kernel cpu_v3: it reads every point"},
+    BevpoolOptions options = {.size = sizeof options, .channels = CHANNELS};
+    bad_argument(bevpool_plan_create(NULL, map, &options, &error), "plan is NULL");
+    bad_argument(bevpool_plan_create(&plan, NULL, &options, &error), "map");
+    bad_argument(bevpool_plan_create(&plan, map, NULL, &error), "options");
+    options.size = 0;
+    bad_argument(bevpool_plan_create(&plan, map, &options, &error), "options.size is 0");
+    options = (BevpoolOptions){.size = sizeof options};
+    bad_argument(bevpool_plan_create(&plan, map, &options, &error), "options.channels is 0");
+    const BadPlan arguments[] = {
+        {{.channels = INT64_MAX}, "options.channels"},
+        {{.dtype = 17}, "options.dtype is 17"},
+        {{.direction = 2}, "direction is 2"},
+        {{.out_layout = -1}, "out_layout is -1"},
+        {{.prune = -0.5f}, "options.prune is -0.5, expected a depth: 0 (off) or more"},
+        {{.prune = NAN}, "options.prune is nan"},
+        {{.prune = INFINITY}, "prune is inf"},
+        {{.prune = 1.5f, .view = &softmax}, "options.prune is 1.5, expected at most 1"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        plan_refused(map, bad[i].options, bad[i].wanted, bad[i].words);
+    const BadPlan unsupported[] = {
+        {{.kernel = "v9"}, "kernel v9"},
+        {{.kernel = "cpu_race"}, "cpu_race"},
+        {{.kernel = "v4"}, "kernel v4"},
+        {{.dtype = BEVPOOL_FP8, .direction = BEVPOOL_BACKWARD}, "gradients"},
+        {{.dtype = BEVPOOL_NVFP4, .feat_layout = BEVPOOL_CHANNELS_FIRST}, "NVFP4"},
+        {{.prune = 0.5f, .direction = BEVPOOL_BACKWARD}, "gradients are those of every point"},
+        {{.prune = 0.5f, .kernel = "cpu_v3"}, "kernel cpu_v3: it reads every point"},
+    };
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
+        plan_refused(map, &arguments[i], BEVPOOL_BAD_ARGUMENT);
+    for (size_t i = 0; i < sizeof unsupported / sizeof *unsupported; i++)
+        plan_refused(map, &unsupported[i], BEVPOOL_UNSUPPORTED);
     bevpool_plan_destroy(NULL);
     bevpool_map_destroy(NULL);
     tap_ok(!bevpool_plan_kernel(NULL) && !bevpool_plan_workspace_bytes(NULL) &&
@@ -219,8 +176,6 @@ static void test_plans(BevpoolMap *map) {
                !bevpool_kernel_name(BEVPOOL_CPU, 0, -1),
            "questions about nothing have an answer");
 }
-
-/* ---- launches -------------------------------------------------------------------------------- */
 
 static float depth[4], feat[2][CHANNELS], out[2][CHANNELS];
 static _Alignas(256) char workspace[1 << 16];
@@ -257,8 +212,8 @@ static void test_calls(BevpoolMap *map) {
     tap_ok(!bevpool_run(plan, &right, &error) && !bevpool_run(plan, &right, NULL) && needed > 0 &&
                needed < sizeof workspace,
            "a right call runs, with %zu bytes of workspace", needed);
-    refused(bevpool_run(NULL, &right, &error), BEVPOOL_BAD_ARGUMENT, "plan is NULL");
-    refused(bevpool_run(plan, NULL, &error), BEVPOOL_BAD_ARGUMENT, "call is NULL");
+    bad_argument(bevpool_run(NULL, &right, &error), "plan is NULL");
+    bad_argument(bevpool_run(plan, NULL, &error), "call is NULL");
     CALL_WITH(call.size = 1, BEVPOOL_BAD_ARGUMENT, "call.size is 1");
     CALL_WITH(t[BEVPOOL_DEPTH].data = NULL, BEVPOOL_BAD_ARGUMENT, "depth: is NULL");
     CALL_WITH(t[BEVPOOL_OUT].data = NULL, BEVPOOL_BAD_ARGUMENT, "out: is NULL");
@@ -278,7 +233,7 @@ TAP_SUITE(lib_refuses) {
     test_maps();
     test_lies();
     test_rigs();
-    BevpoolMap *map = map_of(arrays_of(), shape, &status);
+    BevpoolMap *map = try_map(arrays_of(), shape, &status);
     tap_need(status == BEVPOOL_OK, "the right map");
     test_plans(map);
     test_calls(map);

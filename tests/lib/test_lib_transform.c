@@ -1,17 +1,13 @@
 /* A view transform through the library, on the CPU: one tensor (B * N, D + C, H, W) read by strides
  * gives what pooling the softmax of its logits gives, in both layouts, and so do its gradients,
  * written by the same strides; and bad strides, temperatures and formats are refused. */
-#include "src/lib/bevpool.h"
-#include "tests/support/tap.h"
+#include "tests/lib/lib_case.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { B = 2, N = 2, D = 5, C = 6, H = 3, W = 4, CELLS = 7, PIXELS = H * W };
 enum { CAMERAS = B * N, DEPTHS = CAMERAS * D * PIXELS, OUT = B * CELLS * C };
 
-static BevpoolError error;
 static float x[CAMERAS * (D + C) * PIXELS], feats[CAMERAS * PIXELS * C];
 static int32_t ranks_depth[DEPTHS], ranks_feat[DEPTHS], ranks_bev[DEPTHS];
 
@@ -61,7 +57,7 @@ static void launch(BevpoolMap *map, const BevpoolOptions *options, float *const 
     BevpoolPlan *plan = NULL;
     tap_need(!bevpool_plan_create(&plan, map, options, &error), error.text);
     BevpoolCall call = {.size = sizeof call, .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
-    call.workspace = aligned_alloc(256, call.workspace_bytes / 256 * 256 + 256);
+    call.workspace = lib_aligned(call.workspace_bytes);
     for (int32_t role = 0; role < BEVPOOL_ROLES; role++)
         call.tensors[role] = (BevpoolTensor){arrays[role], bevpool_plan_bytes(plan, role), 0, 0};
     tap_need(!bevpool_run(plan, &call, &error), error.text);
@@ -69,14 +65,19 @@ static void launch(BevpoolMap *map, const BevpoolOptions *options, float *const 
     bevpool_plan_destroy(plan);
 }
 
+static BevpoolOptions options_of(const BevpoolView *view, int32_t direction, int32_t layout) {
+    return (BevpoolOptions){.size = sizeof(BevpoolOptions),
+                            .channels = C,
+                            .dtype = BEVPOOL_FP32,
+                            .direction = direction,
+                            .out_layout = layout,
+                            .view = view};
+}
+
 static void prune(BevpoolMap *map, const BevpoolView *view, int32_t layout, float below,
                   float *depth, float *feat, float *out) {
-    const BevpoolOptions options = {.size = sizeof options,
-                                    .channels = C,
-                                    .dtype = BEVPOOL_FP32,
-                                    .out_layout = layout,
-                                    .view = view,
-                                    .prune = below};
+    BevpoolOptions options = options_of(view, BEVPOOL_FORWARD, layout);
+    options.prune = below;
     memset(out, 0xff, OUT * sizeof *out);
     launch(map, &options,
            (float *[BEVPOOL_ROLES]){
@@ -86,6 +87,12 @@ static void prune(BevpoolMap *map, const BevpoolView *view, int32_t layout, floa
 static void pool(BevpoolMap *map, const BevpoolView *view, int32_t layout, float *depth,
                  float *feat, float *out) {
     prune(map, view, layout, 0, depth, feat, out);
+}
+
+/* Where an output with channels last stands with channels first. */
+static int channels_first(int i) {
+    int b = i / (CELLS * C), cell = i / C % CELLS, c = i % C;
+    return (b * C + c) * CELLS + cell;
 }
 
 /* Logits whose depths are small behind the softmax. */
@@ -104,10 +111,9 @@ static void test_pruned(BevpoolMap *map) {
     prune(map, &whole, BEVPOOL_CHANNELS_LAST, below, x, x + D * PIXELS, some);
     prune(map, &whole, BEVPOOL_CHANNELS_FIRST, below, x, x + D * PIXELS, first);
     for (int i = 0; i < OUT; i++) {
-        int b = i / (CELLS * C), cell = i / C % CELLS, c = i % C;
         worst = fmax(worst, fabs(some[i] - want[i]));
         moved = fmax(moved, fabs(some[i] - all[i]));
-        differ += some[i] != first[(b * C + c) * CELLS + cell];
+        differ += some[i] != first[channels_first(i)];
     }
     tap_ok(dropped > DEPTHS / 4 && worst < 1e-4 && moved > 0.1 && !differ,
            "a view without depths up to %g: %g from pooling without these %d, %g from all", below,
@@ -122,13 +128,10 @@ static void test_same(BevpoolMap *map) {
     pool(map, &whole, BEVPOOL_CHANNELS_FIRST, x, x + D * PIXELS, first);
     double worst = 0;
     int differ = 0;
-    for (int b = 0; b < B; b++)
-        for (int cell = 0; cell < CELLS; cell++)
-            for (int c = 0; c < C; c++) {
-                int at = (b * CELLS + cell) * C + c;
-                worst = fmax(worst, fabs(last[at] - want[at]));
-                differ += last[at] != first[(b * C + c) * CELLS + cell];
-            }
+    for (int i = 0; i < OUT; i++) {
+        worst = fmax(worst, fabs(last[i] - want[i]));
+        differ += last[i] != first[channels_first(i)];
+    }
     tap_ok(worst < 1e-4, "logits and features in one tensor: %g from pooling their softmax", worst);
     tap_ok(!differ, "channels first: the same bits");
     BevpoolView copied = whole;
@@ -148,11 +151,7 @@ static void test_same(BevpoolMap *map) {
 }
 
 static void go_back(BevpoolMap *map, const BevpoolView *view, float *const arrays[BEVPOOL_ROLES]) {
-    const BevpoolOptions options = {.size = sizeof options,
-                                    .channels = C,
-                                    .direction = BEVPOOL_BACKWARD,
-                                    .out_layout = BEVPOOL_CHANNELS_FIRST,
-                                    .view = view};
+    const BevpoolOptions options = options_of(view, BEVPOOL_BACKWARD, BEVPOOL_CHANNELS_FIRST);
     launch(map, &options, arrays);
 }
 
@@ -191,30 +190,26 @@ static void test_back(BevpoolMap *map) {
 
 static void refuses(BevpoolMap *map, const BevpoolView *view, int32_t dtype, int32_t direction,
                     BevpoolStatus status, const char *words) {
-    const BevpoolOptions options = {.size = sizeof options,
-                                    .channels = C,
-                                    .dtype = dtype,
-                                    .direction = direction,
-                                    .view = view};
+    BevpoolOptions options = options_of(view, direction, BEVPOOL_CHANNELS_LAST);
+    options.dtype = dtype;
     BevpoolPlan *plan = NULL;
     tap_ok(bevpool_plan_create(&plan, map, &options, &error) == status && !plan &&
                strstr(error.text, words),
            "%s: %s", bevpool_status_name(status), error.text);
 }
 
+#define REFUSES_WITH(change, words)                                                                \
+    do {                                                                                           \
+        BevpoolView bad = whole;                                                                   \
+        bad.change;                                                                                \
+        refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, words);                          \
+    } while (0)
+
 static void test_refuses(BevpoolMap *map) {
-    BevpoolView bad = whole;
-    bad.depth_strides[1] = PIXELS - 1;
-    refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, "view.depth_strides");
-    bad = whole;
-    bad.feat_strides[3] = -1;
-    refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, "view.feat_strides");
-    bad = whole;
-    bad.temperature = -1;
-    refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, "temperature");
-    bad = whole;
-    bad.softmax = 2;
-    refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, "softmax");
+    REFUSES_WITH(depth_strides[1] = PIXELS - 1, "view.depth_strides");
+    REFUSES_WITH(feat_strides[3] = -1, "view.feat_strides");
+    REFUSES_WITH(temperature = -1, "temperature");
+    REFUSES_WITH(softmax = 2, "softmax");
     refuses(map, &whole, BEVPOOL_FP8, 0, BEVPOOL_UNSUPPORTED, "FP8");
     refuses(map, &whole, BEVPOOL_FP8, BEVPOOL_BACKWARD, BEVPOOL_UNSUPPORTED, "FP8");
 }

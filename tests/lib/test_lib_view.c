@@ -1,7 +1,6 @@
-/* libbevpool: maps that change between launches, and plans asked for before there is a map. On the
- * CPU; test_trt_gpu does the same on a GPU. */
-#include "src/lib/bevpool.h"
-#include "tests/support/tap.h"
+/* libbevpool on the CPU: maps that change between launches, plans asked for before there is a map.
+ */
+#include "tests/lib/lib_case.h"
 
 /* 1 camera, 2 bins, 1 x 2 pixels, 2 x 1 cells; 3 points in 2 cells. */
 enum { CHANNELS = 2, POINTS = 3, INTERVALS = 2, CELLS = 2 };
@@ -10,7 +9,6 @@ static int32_t ranks_depth[POINTS] = {0, 3, 1}, ranks_feat[POINTS] = {0, 1, 1};
 static int32_t ranks_bev[POINTS] = {0, 0, 1}, starts[INTERVALS] = {0, 2};
 static int32_t lengths[INTERVALS] = {2, 1};
 static float depth[4] = {1, 2, 3, 4}, feat[2][CHANNELS] = {{1, 10}, {100, 1000}};
-static BevpoolError error;
 
 static BevpoolArrays arrays_of(void) {
     return (BevpoolArrays){POINTS,    INTERVALS, ranks_depth, ranks_feat,
@@ -20,13 +18,6 @@ static BevpoolArrays arrays_of(void) {
 static BevpoolOptions options_of(const char *kernel) {
     return (BevpoolOptions){.size = sizeof(BevpoolOptions), .channels = CHANNELS, .kernel = kernel};
 }
-
-static void refused(BevpoolStatus status, BevpoolStatus wanted, const char *words) {
-    tap_ok(status == wanted && error.status == (int32_t)wanted && strstr(error.text, words),
-           "%s: %s", bevpool_status_name(wanted), error.text);
-}
-
-/* ---- views ----------------------------------------------------------------------------------- */
 
 /* What the arrays say now, pooled by hand. */
 static void pool_by_hand(float out[CELLS][CHANNELS]) {
@@ -43,7 +34,7 @@ static bool pools_right(const BevpoolPlan *plan) {
     call.tensors[BEVPOOL_DEPTH] = (BevpoolTensor){depth, sizeof depth, BEVPOOL_FP32, 0};
     call.tensors[BEVPOOL_FEAT] = (BevpoolTensor){feat, sizeof feat, BEVPOOL_FP32, 0};
     call.tensors[BEVPOOL_OUT] = (BevpoolTensor){out, sizeof out, BEVPOOL_FP32, 0};
-    call.workspace = aligned_alloc(256, (call.workspace_bytes / 256 + 1) * 256);
+    call.workspace = lib_aligned(call.workspace_bytes);
     bool ran = bevpool_run(plan, &call, &error) == BEVPOOL_OK;
     free(call.workspace);
     pool_by_hand(wanted);
@@ -80,23 +71,18 @@ static void test_refuses(void) {
             "cpu_v3: it prepares for one map");
     bevpool_map_destroy(map);
     bad.interval_starts = bad.interval_lengths = NULL;
-    refused(bevpool_map_view(&map, &shape, &bad, BEVPOOL_CPU, &error), BEVPOOL_BAD_ARGUMENT,
-            "interval_starts is NULL");
+    bad_argument(bevpool_map_view(&map, &shape, &bad, BEVPOOL_CPU, &error),
+                 "interval_starts is NULL");
     bad = arrays;
     bad.ranks_feat = NULL;
-    refused(bevpool_map_view(&map, &shape, &bad, BEVPOOL_CPU, &error), BEVPOOL_BAD_ARGUMENT,
-            "ranks_feat is NULL");
+    bad_argument(bevpool_map_view(&map, &shape, &bad, BEVPOOL_CPU, &error), "ranks_feat is NULL");
     bad = arrays;
     bad.points = -1;
     refused(bevpool_map_view(&map, &shape, &bad, BEVPOOL_CPU, &error), BEVPOOL_BAD_MAP, "-1");
-    refused(bevpool_map_view(&map, NULL, &arrays, BEVPOOL_CPU, &error), BEVPOOL_BAD_ARGUMENT,
-            "shape is NULL");
-    refused(bevpool_map_view(NULL, &shape, &arrays, BEVPOOL_CPU, &error), BEVPOOL_BAD_ARGUMENT,
-            "map is NULL");
+    bad_argument(bevpool_map_view(&map, NULL, &arrays, BEVPOOL_CPU, &error), "shape is NULL");
+    bad_argument(bevpool_map_view(NULL, &shape, &arrays, BEVPOOL_CPU, &error), "map is NULL");
     tap_ok(map == NULL, "the handle is NULL after an error");
 }
-
-/* ---- before there is a map ------------------------------------------------------------------- */
 
 static void test_check_refuses(void) {
     size_t bytes;
@@ -106,15 +92,12 @@ static void test_check_refuses(void) {
     refused(bevpool_plan_check(&shape, &arrays, &options, 0, &bytes, &error), BEVPOOL_UNSUPPORTED,
             "kernel v5");
     bad.channels = 0;
-    refused(bevpool_plan_check(&shape, &arrays, &bad, 0, &bytes, &error), BEVPOOL_BAD_ARGUMENT,
-            "channels");
+    bad_argument(bevpool_plan_check(&shape, &arrays, &bad, 0, &bytes, &error), "channels");
     flat.ny = 0;
-    refused(bevpool_plan_check(&flat, &arrays, &options, 0, &bytes, &error), BEVPOOL_BAD_ARGUMENT,
-            "shape.ny");
-    refused(bevpool_plan_check(&shape, &arrays, &options, 8, &bytes, &error), BEVPOOL_BAD_ARGUMENT,
-            "0x8");
-    refused(bevpool_plan_check(&shape, &arrays, &options, 0, NULL, &error), BEVPOOL_BAD_ARGUMENT,
-            "workspace_bytes is NULL");
+    bad_argument(bevpool_plan_check(&flat, &arrays, &options, 0, &bytes, &error), "shape.ny");
+    bad_argument(bevpool_plan_check(&shape, &arrays, &options, 8, &bytes, &error), "0x8");
+    bad_argument(bevpool_plan_check(&shape, &arrays, &options, 0, NULL, &error),
+                 "workspace_bytes is NULL");
 }
 
 /* Which kernels of a GPU fit, with a map that stays and with one that may change. */

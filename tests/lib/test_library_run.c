@@ -7,8 +7,7 @@
 
 #include "src/cli/library_run.h"
 #include "src/run/session.h"
-#include "src/scene/workload.h"
-#include "tests/support/ok_or_note.h"
+#include "tests/support/scenes.h"
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
 #endif
@@ -20,8 +19,6 @@ enum { ANY_BYTE = 0x5a };
 typedef struct {
     int compared, differ, refused;
 } Count;
-
-/* ---- the same bits --------------------------------------------------------------------------- */
 
 static bool run_session(const BevKernel *kernel, const BevProblem *problem, void *codes, Err *err) {
     Session *session = NULL;
@@ -98,13 +95,11 @@ static void compare_scene(const char *name, int64_t channels, BevWhere where, un
 static void compare_scenes(BevWhere where) {
     enum { ALL = -1, PLAIN = 1 << BEV_FP32 | 1 << BEV_FP16, FLAT = 1 << BEV_NEAREST };
     compare_scene("toy", 0, where, (unsigned)ALL, (unsigned)ALL);
-    compare_scene("target", 8, where, (unsigned)ALL, (unsigned)ALL);
+    compare_scene("target", 8, where, 1 << BEV_FP16, (unsigned)ALL);
     compare_scene("occupancy", 8, where, 1 << BEV_FP16, FLAT);
     compare_scene("histogram", 0, where, PLAIN, (unsigned)ALL);
-    compare_scene("embedding_bag", 0, where, PLAIN, (unsigned)ALL);
+    compare_scene("embedding_bag", 0, where, 1 << BEV_FP16, (unsigned)ALL);
 }
-
-/* ---- what it has, and errors ----------------------------------------------------------------- */
 
 static void test_has(void) {
     int there = 0, missing = 0, wrong = 0;
@@ -135,15 +130,9 @@ static void refuses(const BevKernel *kernel, const BevProblem *problem, const ch
 }
 
 static void test_errors(void) {
-    const WorkloadOptions options = {.channels = 0};
     const BevKernel *kernel = bev_kernel_find("cpu_v3");
-    Workload workload;
-    HostProblem problem = {.saturated = 0};
-    Err err = {0};
-    tap_need(workload_open(&workload, "toy", &options, &err) &&
-                 workload_problem(&workload, BEV_FP8, BEV_NEAREST, &problem, &err),
-             "a problem");
-    BevProblem *view = &problem.view;
+    OpenProblem *opened = open_problem("toy", BEV_FP8, BEV_NEAREST, 0, BEV_FORWARD);
+    BevProblem *view = &opened->problem.view;
     int32_t first = view->map.ranks_bev[0];
     view->map.ranks_bev[0] = -1;
     refuses(kernel, view, "libbevpool: map: ranks_bev[0]");
@@ -152,8 +141,7 @@ static void test_errors(void) {
     refuses(kernel, view, "libbevpool: out: has scale nan");
     view->out.scale = 1;
     refuses(bev_kernel_find("cpu_race"), view, "libbevpool: kernel cpu_race: not among those");
-    problem_free(&problem);
-    workload_close(&workload);
+    close_problem(opened);
 }
 
 /* Why no GPU can be used; "": one is open. */
@@ -174,4 +162,10 @@ TAP_SUITE(library_run) {
         tap_skip("kernels on a GPU", no_gpu());
     else
         compare_scenes(BEV_CUDA);
+}
+
+/* Every format on scenes of some size. */
+TAP_HARD_SUITE(library_run_formats) {
+    compare_scene("target", 8, BEV_CPU, -1U, -1U);
+    compare_scene("embedding_bag", 0, BEV_CPU, 1 << BEV_FP32, -1U);
 }

@@ -11,15 +11,7 @@ from onnx.reference.op_run import OpRun
 
 import bevpool
 import onnx_bevpool
-
-count = failures = 0
-
-
-def ok(passed, name):
-    global count, failures
-    count, failures = count + 1, failures + (not passed)
-    print(f"{'' if passed else 'not '}ok {count} - {name}")
-
+from tap import done as tap_done, ok
 
 class BevPool(OpRun):
     """The node as the plugin runs it, over libbevpool on the CPU."""
@@ -107,16 +99,14 @@ def test_onnx(path, folder, fields_source):
 
 def test_command(path, folder):
     command = [sys.executable, onnx_bevpool.__file__]
-    done = subprocess.run([*command, path, folder + "/net.onnx", "--inputs"], capture_output=True,
-                          text=True)
+    done = subprocess.run([*command, path, folder + "/net.onnx", "--inputs"], capture_output=True, text=True)
     onnx.checker.check_model(folder + "/net.onnx")
     ok(done.returncode == 0 and "intervals" in done.stdout, done.stdout.strip())
     np.savez(folder + "/rig.npz", depth=np.zeros((1, 2, 1, 1)), feat=np.zeros((1, 1, 1, 4)))
     for name, words in ("rig.npz", "has no bev_shape, ranks_depth"), ("absent.npz", "No such file"):
         done = subprocess.run([*command, folder + "/" + name, folder + "/none.onnx"],
                               capture_output=True, text=True)
-        ok(done.returncode == 1 and words in done.stderr and done.stderr.count("\n") == 1,
-           done.stderr.strip())
+        ok(done.returncode == 1 and words in done.stderr and done.stderr.count("\n") == 1, done.stderr.strip())
 
 
 # ---- the exporter of PyTorch ---------------------------------------------------------------------
@@ -142,8 +132,7 @@ def test_torch(path, folder):
             feat = self.before(image).permute(0, 2, 3, 1)[None]
             shape = 1, 1, bev_h, bev_w, channels
             bev = bevpool.bev_pool_v2(depth, feat, self.ranks_depth, self.ranks_feat,
-                                      self.ranks_bev, shape, self.interval_starts,
-                                      self.interval_lengths)
+                                      self.ranks_bev, shape, self.interval_starts, self.interval_lengths)
             return self.after(bev[:, :, 0])
 
     network = Network().eval()
@@ -170,4 +159,4 @@ if sys.argv[1] == "onnx":
     test_onnx(*sys.argv[2:])
 else:
     test_torch(*sys.argv[2:4])
-sys.exit(failures > 0)
+tap_done()

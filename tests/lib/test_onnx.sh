@@ -2,12 +2,11 @@
 # samples/onnx_bevpool.py: models, where a Python has onnx; PyTorch's exporter, where it has torch
 # and onnxscript too. ONNX_PYTHON names one more Python to try.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-export PYTHONPATH="$SRCDIR/samples:$SRCDIR/samples/torch:${PYTHONPATH:-}"
+export PYTHONPATH="$SRCDIR/samples:$SRCDIR/tests/support:$SRCDIR/samples/torch:${PYTHONPATH:-}"
 tap_library
 # onnx_judged PART
 onnx_judged() {
-    tap_judged "$python" test_onnx.py "$1" "$folder/toy.npz" "$folder" \
-        "$SRCDIR/src/lib/tensorrt/fields.cpp"
+    tap_judged "$python" test_onnx.py "$1" "$folder/toy.npz" "$folder" "$SRCDIR/src/lib/tensorrt/fields.cpp"
 }
 
 python=$(tap_having numpy,onnx)

@@ -1,103 +1,82 @@
 /* The engine of the live display: what its frames hold, and that they stay whole. */
 #include "kernels/codec.h"
-#include "src/base/clock.h"
-#include "src/live/engine.h"
 #include "tests/live/engine_fixture.h"
-#include "tests/support/tap.h"
 
 #include <math.h>
-#include <poll.h>
 
-static bool is_sharp(const EngineFrame *frame) {
+static bool is_sharp(void) {
     return frame->live.frame.cameras->w > frame->live.frame.rig->frustum.feat_w;
 }
 
-/* The newest frame once the picture has been refined as far as it will be. */
-static const EngineFrame *settle(Engine *engine, const EngineFrame *frame) {
-    struct pollfd waiting = {.fd = engine_fd(engine), .events = POLLIN};
-    while (frame && poll(&waiting, 1, is_sharp(frame) ? 1500 : PATIENCE_MS) == 1) {
-        const EngineFrame *next = engine_take(engine);
-        frame = next ? next : frame;
-    }
-    return frame;
-}
-
-/* ---- frames ---------------------------------------------------------------------------------- */
-
-TAP_SUITE(engine_contents) {
-    Engine *engine = open_engine(false);
-    State state = fresh(ASYMMETRIC);
-    const EngineFrame *frame = ask(engine, &state);
-    tap_ok(frame && frame->facts.nx == frame->live.frame.nx && frame->loads == 1 &&
-               frame->facts.has_world && frame->live.frame.cameras,
+ENGINE_WAITING_SUITE(engine_contents, false, ASYMMETRIC) {
+    ask();
+    tap_ok(frame->facts.nx == frame->live.frame.nx && frame->loads == 1 && frame->facts.has_world &&
+               frame->live.frame.cameras,
            "the first frame brings the scene");
-    tap_ok(frame && frame->live.memory.known &&
+    tap_ok(frame->live.memory.known &&
                frame->live.intervals.stats.points == frame->live.frame.map->points,
            "and what its map is made of");
-    double bytes = frame ? bev_footprint_total(frame->live.memory.footprint) : 0;
-    int64_t points = frame ? frame->live.frame.map->points : 0;
+    double bytes = bev_footprint_total(frame->live.memory.footprint);
+    int64_t points = frame->live.frame.map->points;
     state.job.config.dtype = BEV_FP8;
-    frame = ask(engine, &state);
-    tap_ok(frame && bev_footprint_total(frame->live.memory.footprint) < bytes &&
+    tap_ok(ask() && bev_footprint_total(frame->live.memory.footprint) < bytes &&
                !frame->live.frame.fp64_original,
            "FP8 is smaller");
     state.job.camera_mask = 1;
-    frame = ask(engine, &state);
-    tap_ok(frame && frame->live.frame.map->points < points, "dirty lenses take points away");
+    tap_ok(ask()->live.frame.map->points < points, "dirty lenses take points away");
     state.job.pool_baseline = true;
     state.job.baseline.align = BEV_BILINEAR;
     state.view = state.menu.error_view;
-    frame = ask(engine, &state);
-    tap_ok(frame && frame->live.frame.baseline && frame->live.frame.fp64_original,
+    tap_ok(ask()->live.frame.baseline && frame->live.frame.fp64_original,
            "a baseline of another align, and FP64 for the error view");
-    frame = settle(engine, frame);
-    uint64_t content = frame ? frame->live.frame.content : 0;
-    const float *pooled = frame ? frame->live.frame.pooled : NULL;
-    tap_ok(frame && is_sharp(frame), "sharp camera views once nothing moves");
+    while (take_within(is_sharp() ? 1500 : PATIENCE_MS)) {
+    }
+    uint64_t content = frame->live.frame.content;
+    const float *pooled = frame->live.frame.pooled;
+    tap_ok(is_sharp(), "sharp camera views once nothing moves");
     state.job.probe_cell = 5;
-    frame = ask(engine, &state);
-    tap_ok(frame && frame->live.frame.content == content && frame->live.frame.pooled == pooled,
+    tap_ok(ask()->live.frame.content == content && frame->live.frame.pooled == pooled,
            "a probe alone changes no picture");
-    engine_close(engine);
 }
 
-/* A copy of the frame's grid, which the caller frees; its size. */
-static float *pooled_copy(const EngineFrame *frame, size_t *bytes) {
+static size_t bytes; /* of the grid that was copied last */
+
+/* A copy of the frame's grid, which the caller frees. */
+static float *pooled_copy(void) {
     const LiveFrame *shown = &frame->live.frame;
-    *bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);
-    return memcpy(malloc(*bytes), shown->pooled, *bytes);
+    bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);
+    return memcpy(malloc(bytes), shown->pooled, bytes);
+}
+
+static bool is_pooled(const float *copy) {
+    return !memcmp(frame->live.frame.pooled, copy, bytes);
 }
 
 /* What one camera alone puts into the grid. */
-static float *pooled_at(Engine *engine, State *state, double time_s, double delay_ms,
-                        const EngineFrame **frame, size_t *bytes) {
-    state->job.time_s = time_s;
-    state->job.camera_errors[0].delay_ms = delay_ms;
-    *frame = ask(engine, state);
-    return pooled_copy(*frame, bytes);
+static float *pooled_at(double time_s, double delay_ms) {
+    state.job.time_s = time_s;
+    state.job.camera_errors[0].delay_ms = delay_ms;
+    ask();
+    return pooled_copy();
 }
 
-/* A delayed camera sees what it saw then, bit for bit; its pictures are those of then; the others
- * show now. */
+/* A delayed camera sees what it saw then, bit for bit; the others show now. */
 static void test_delay(int scene) {
-    Engine *engine = open_engine(false);
-    State state = fresh(scene);
-    const EngineFrame *frame;
-    size_t bytes;
+    begin(false, scene);
     state.job.camera_mask = 1;
-    float *then = pooled_at(engine, &state, 0, 0, &frame, &bytes);
-    float *now = pooled_at(engine, &state, 1, 0, &frame, &bytes);
-    float *late = pooled_at(engine, &state, 1, 1000, &frame, &bytes);
+    float *then = pooled_at(0, 0);
+    float *now = pooled_at(1, 0);
+    float *late = pooled_at(1, 1000);
     tap_ok(!memcmp(late, then, bytes) && memcmp(late, now, bytes),
            "%s: a delayed camera fills the grid as a second ago", scenes[scene]);
-    float *before = pooled_at(engine, &state, 0, 1000, &frame, &bytes);
+    float *before = pooled_at(0, 1000);
     bool world = frame->facts.has_world;
     tap_ok(!memcmp(before, then, bytes) == !world,
            world ? "a world has a past before its beginning" : "a clip has none");
     state.job.camera_mask = 2;
-    float *others = pooled_at(engine, &state, 1, 1000, &frame, &bytes);
+    float *others = pooled_at(1, 1000);
     free(now);
-    now = pooled_at(engine, &state, 1, 0, &frame, &bytes);
+    now = pooled_at(1, 0);
     tap_ok(!memcmp(others, now, bytes), "the other cameras show now");
     free(then), free(now), free(late), free(before), free(others);
     engine_close(engine);
@@ -121,17 +100,12 @@ TAP_SUITE(engine_delay_clip) {
     tap_ok(system(command) == 0, "the folder goes");
 }
 
-/* The baseline as it was with the rig that it was pinned with, whatever is done to the rig since.
- */
-TAP_SUITE(engine_pinned_rig) {
-    Engine *engine = open_engine(false);
-    State state = fresh(ASYMMETRIC);
+ENGINE_SUITE(engine_pinned_rig, false, ASYMMETRIC) {
     state.job.baseline = state.job.config;
     state.job.baseline_pinned = state.job.pool_baseline = true;
     state.job.baseline_rig = state.job.rig;
-    const EngineFrame *frame = ask(engine, &state);
-    size_t bytes;
-    float *clean = pooled_copy(frame, &bytes);
+    ask();
+    float *clean = pooled_copy();
     tap_ok(frame->live.difference.known && frame->live.difference.cells == 0 &&
                frame->live.difference.moved_m == 0,
            "a baseline just pinned is what is shown");
@@ -145,30 +119,26 @@ TAP_SUITE(engine_pinned_rig) {
         state.job.rounding = i == 4 ? ROUNDING_TRUNCATE : ROUNDING_SCENE;
         state.job.prune.below = i == 5 ? 0.3 : 0;
         state.job.outlier = i == 6 ? 10 : 1;
-        frame = ask(engine, &state);
-        const LiveDifference *difference = &frame->live.difference;
+        const LiveDifference *difference = &ask()->live.difference;
         double moved_m = i == 0 ? 2 * 40 * sin(M_PI / 360) : 0;
-        tap_ok(!memcmp(frame->live.frame.baseline, clean, bytes) &&
-                   memcmp(frame->live.frame.pooled, clean, bytes) && difference->cells > 0 &&
-                   fabs(difference->moved_m - moved_m) < 0.02,
+        tap_ok(!memcmp(frame->live.frame.baseline, clean, bytes) && !is_pooled(clean) &&
+                   difference->cells > 0 && fabs(difference->moved_m - moved_m) < 0.02,
                "%s: the baseline stays, %lld cells differ, 40 m moved %.2f m", changes[i],
                (long long)difference->cells, difference->moved_m);
     }
     state.job.outlier = 1;
-    frame = ask(engine, &state);
-    tap_ok(frame->live.difference.cells == 0, "and all is well when all is repaired");
+    tap_ok(ask()->live.difference.cells == 0, "and all is well when all is repaired");
     state.job.pool_baseline = false;
-    frame = ask(engine, &state);
-    tap_ok(!frame->live.difference.known, "without a comparison nothing is compared");
+    tap_ok(!ask()->live.difference.known, "without a comparison nothing is compared");
     free(clean);
-    engine_close(engine);
 }
 
 /* Whether channel 0 of the grid is `factor` times that of `plain`, and all others the same. */
-static bool has_outlier(const LiveFrame *frame, const float *plain, float factor) {
-    const int64_t count = frame->nx * frame->ny * frame->channels;
+static bool has_outlier(const float *plain, float factor) {
+    const LiveFrame *shown = &frame->live.frame;
+    const int64_t count = shown->nx * shown->ny * shown->channels;
     for (int64_t i = 0; i < count; i++)
-        if (frame->pooled[i] != plain[i] * (i % frame->channels ? 1 : factor))
+        if (shown->pooled[i] != plain[i] * (i % shown->channels ? 1 : factor))
             return false;
     return true;
 }
@@ -177,42 +147,33 @@ static bool has_outlier(const LiveFrame *frame, const float *plain, float factor
 TAP_SUITE(engine_outlier) {
     static const char *const names[] = {"segments", "toy"};
     for (int i = 0; i < 2; i++) {
-        Engine *engine = open_engine(false);
         strcpy(own_file, names[i]);
-        State state = fresh(OWN_FILE);
+        begin(false, OWN_FILE);
         state.job.config.dtype = BEV_FP32;
-        const EngineFrame *frame = ask(engine, &state);
-        size_t bytes;
-        float *plain = pooled_copy(frame, &bytes);
+        ask();
+        float *plain = pooled_copy();
         state.job.outlier = 64;
-        frame = ask(engine, &state);
-        tap_ok(frame && has_outlier(&frame->live.frame, plain, 64),
-               "%s: channel 0 is 64 times as large", names[i]);
+        tap_ok(ask() && has_outlier(plain, 64), "%s: channel 0 is 64 times as large", names[i]);
         state.job.outlier = 1;
-        frame = ask(engine, &state);
-        tap_ok(frame && has_outlier(&frame->live.frame, plain, 1), "%s: and as it was again",
-               names[i]);
+        tap_ok(ask() && has_outlier(plain, 1), "%s: and as it was again", names[i]);
         free(plain);
         engine_close(engine);
     }
 }
 
-static int64_t scene_features(const EngineFrame *frame) {
+static int64_t scene_features(void) {
     const BevShape *shape = &frame->live.frame.shape;
     return shape->cameras * shape->feat_h * shape->feat_w * shape->channels;
 }
 
 /* A scene of one moment: its largest values are those of the very frame. */
-TAP_SUITE(engine_scales) {
-    Engine *engine = open_engine(false);
+ENGINE_SUITE(engine_scales, false, OWN_FILE) {
     strcpy(own_file, "segments");
-    State state = fresh(OWN_FILE);
     state.job.config.dtype = BEV_FP8;
-    const EngineFrame *frame = ask(engine, &state);
-    size_t bytes;
-    float *ideal = pooled_copy(frame, &bytes);
+    ask();
+    float *ideal = pooled_copy();
     float most = 0;
-    for (int64_t i = 0; i < scene_features(frame); i++)
+    for (int64_t i = 0; i < scene_features(); i++)
         most = fmaxf(most, fabsf(frame->live.frame.features->feat[i]));
     const LiveScales *scales = &frame->live.scales;
     tap_ok(scales->known && scales->dtype == BEV_FP8 &&
@@ -221,17 +182,15 @@ TAP_SUITE(engine_scales) {
            "the features' scale puts the largest feature on FP8's largest");
     for (int method = 0; method < SCALE_METHOD_COUNT; method++) {
         state.job.scales = SCALES_METHODS + method;
-        frame = ask(engine, &state);
-        bool same = frame && !memcmp(frame->live.frame.pooled, ideal, bytes);
-        tap_ok(frame && (same || method != SCALE_MAX) && (!same || method != SCALE_PERCENTILE),
+        bool same = ask() && is_pooled(ideal);
+        tap_ok((same || method != SCALE_MAX) && (!same || method != SCALE_PERCENTILE),
                "%s: the grid is %s", scale_method_names[method], same ? "the same" : "another");
     }
     state.job.config.dtype = BEV_INT8;
     state.job.scales = SCALES_CHANNEL;
-    frame = ask(engine, &state);
-    const LiveScales each = frame->live.scales;
+    const LiveScales each = ask()->live.scales;
     state.job.scales = SCALES_CHANNEL_METHODS + SCALE_MAX;
-    frame = ask(engine, &state);
+    ask();
     tap_ok(each.channel_least < each.channel_most &&
                frame->live.scales.channel_least < frame->live.scales.channel_most &&
                fabsf(frame->live.scales.channel_most * frame->live.scales.tensor[0] /
@@ -241,27 +200,25 @@ TAP_SUITE(engine_scales) {
     state.job.config.dtype = BEV_FP8;
     state.job.scales = SCALES_METHODS;
     state.job.scales_scene = "toy";
-    frame = ask(engine, &state);
-    tap_ok(frame && memcmp(frame->live.frame.pooled, ideal, bytes),
+    tap_ok(ask() && memcmp(frame->live.frame.pooled, ideal, bytes),
            "another scene's: another grid");
     state.job.scales_scene = NULL;
     state.job.scales = SCALES_IDEAL;
-    frame = ask(engine, &state);
-    tap_ok(frame && !memcmp(frame->live.frame.pooled, ideal, bytes), "ideal: as it was");
+    tap_ok(ask() && !memcmp(frame->live.frame.pooled, ideal, bytes), "ideal: as it was");
     free(ideal);
-    engine_close(engine);
 }
 
 /* The fullest cell whose points all fit a probe's list. */
-static int64_t busy_cell(const LiveFrame *frame) {
-    const BevMap *map = frame->map;
+static int64_t busy_cell(void) {
+    const LiveFrame *shown = &frame->live.frame;
+    const BevMap *map = shown->map;
     int64_t cell = -1;
     int32_t most = 1;
     for (int64_t i = 0; i < map->intervals; i++) {
         int64_t here = map->ranks_bev[map->interval_starts[i]];
         int32_t points = map->interval_lengths[i];
         if (points > most && points <= LIVE_MAX_CONTRIBUTIONS &&
-            frame->pooled[here * frame->channels] != 0) {
+            shown->pooled[here * shown->channels] != 0) {
             most = points;
             cell = here;
         }
@@ -269,14 +226,11 @@ static int64_t busy_cell(const LiveFrame *frame) {
     return cell;
 }
 
-TAP_SUITE(engine_probe) {
-    Engine *engine = open_engine(false);
-    State state = fresh(ASYMMETRIC);
+ENGINE_SUITE(engine_probe, false, ASYMMETRIC) {
     state.job.config.dtype = BEV_FP32;
-    const EngineFrame *frame = ask(engine, &state);
-    state.job.probe_cell = frame ? busy_cell(&frame->live.frame) : -1;
-    frame = ask(engine, &state);
-    const LiveProbe *probe = &frame->live.probe;
+    ask();
+    state.job.probe_cell = busy_cell();
+    const LiveProbe *probe = &ask()->live.probe;
     const LiveFrame *shown = &frame->live.frame;
     const Frustum *frustum = &shown->rig->frustum;
     double sum = 0;
@@ -293,76 +247,55 @@ TAP_SUITE(engine_probe) {
     tap_ok(fabs(probe->value - probe->fp64_original) < 1e-4 * probe->fp64_original,
            "and its FP64 value is near");
     state.job.probe_cell = shown->nx * shown->ny + 7;
-    frame = ask(engine, &state);
-    tap_ok(frame && frame->live.probe.cell == -1, "a cell outside the grid is none");
-    engine_close(engine);
+    tap_ok(ask()->live.probe.cell == -1, "a cell outside the grid is none");
 }
 
-/* ---- failures -------------------------------------------------------------------------------- */
-
-TAP_SUITE(engine_bad_scene) {
-    Engine *engine = open_engine(false);
-    State state = fresh(MISSING);
-    const EngineFrame *frame = ask(engine, &state);
-    tap_ok(frame && frame->live.error_text[0] && frame->loads == 0,
-           "a scene that is not there: said");
+ENGINE_SUITE(engine_bad_scene, false, MISSING) {
+    ask();
+    tap_ok(frame->live.error_text[0] && frame->loads == 0, "a scene that is not there: said");
     state.job.scene = TOY;
-    frame = ask(engine, &state);
-    tap_ok(frame && !frame->live.error_text[0] && frame->loads == 1, "the next one is shown");
-    double sum = frame ? sum_of(&frame->live.frame) : 0;
+    tap_ok(!ask()->live.error_text[0] && frame->loads == 1, "the next one is shown");
+    double sum = sum_of(&frame->live.frame);
     state.job.scene = MISSING;
-    frame = ask(engine, &state);
-    tap_ok(frame && frame->live.error_text[0] && frame->live.frame.pooled &&
+    tap_ok(ask()->live.error_text[0] && frame->live.frame.pooled &&
                sum_of(&frame->live.frame) == sum,
            "after a failure the last good picture stays");
-    engine_close(engine);
 }
 
 static bool no_thread_begin(Err *err) {
     return err_set(err, ERR_FAILED, "trial", "", "the thread cannot begin");
 }
 
-/* The thread has something to tell before anything was asked. */
-TAP_SUITE(engine_begin_fails) {
+TAP_WAITING_SUITE(engine_begin_fails) {
     enum { SOON_MS = 300 };
     const EngineOptions options = {.where = 1u << BEV_CPU, .thread_begin = no_thread_begin};
-    Engine *engine;
     Err err;
     tap_need(engine_open(&engine, &options, &err), "an engine");
-    struct pollfd waiting = {.fd = engine_fd(engine), .events = POLLIN};
-    bool quiet = poll(&waiting, 1, SOON_MS) == 0;
-    State state = fresh(TOY);
-    const EngineFrame *frame = ask(engine, &state);
-    tap_ok(quiet && frame && frame->loads == 1 && frame->errors == 1 &&
+    bool quiet = !take_within(SOON_MS);
+    fresh(TOY);
+    tap_ok(quiet && ask()->loads == 1 && frame->errors == 1 &&
                !strcmp(frame->err.what, "the thread cannot begin"),
            "what fails before the first request is told with its frame");
     engine_close(engine);
 }
 
-/* ---- handing over ---------------------------------------------------------------------------- */
-
 TAP_SUITE(engine_mailbox) {
     enum { REQUESTS = 400 };
-    Engine *engine = open_engine(true);
-    State state = fresh(TOY);
-    const EngineFrame *frame = ask(engine, &state);
-    double sum = frame ? sum_of(&frame->live.frame) : 0, slowest = 0;
+    begin(true, TOY);
+    ask();
+    double sum = sum_of(&frame->live.frame), slowest = 0;
     for (int i = 0; i < REQUESTS; i++) {
         state.job.serial++;
         state.job.time_s = 0.01 * i;
-        double begun = clock_ms();
+        double asked_ms = clock_ms();
         engine_request(engine, &state);
-        slowest = fmax(slowest, clock_ms() - begun);
+        slowest = fmax(slowest, clock_ms() - asked_ms);
     }
-    tap_ok(frame && sum_of(&frame->live.frame) == sum, "a frame stays whole while others are made");
+    tap_ok(sum_of(&frame->live.frame) == sum, "a frame stays whole while others are made");
     int frames = 0;
     uint64_t last = 0;
-    while (last != state.job.serial && (frame = take(engine))) {
-        frames++;
-        if (frame->state.job.serial < last)
-            break;
+    for (; last != state.job.serial && take()->state.job.serial >= last; frames++)
         last = frame->state.job.serial;
-    }
     tap_ok(last == state.job.serial && frames <= REQUESTS, "of %d requests the last is answered",
            REQUESTS);
     tap_note("%d frames; the slowest request took %.2f ms", frames, slowest);

@@ -1,16 +1,11 @@
 /* Work that nobody waits for any more is given up: a run of the pipeline, a picture. */
-#include "src/base/clock.h"
 #include "src/base/ref.h"
-#include "src/live/engine.h"
 #include "src/live/pipeline.h"
 #include "tests/live/engine_fixture.h"
-#include "tests/support/tap.h"
 
 #include <limits.h>
 #include <stdatomic.h>
 #include <time.h>
-
-/* ---- runs ------------------------------------------------------------------------------------ */
 
 typedef struct {
     atomic_int asked;
@@ -22,58 +17,58 @@ static bool is_impatient(void *context) {
     return ++impatience->asked > impatience->patience;
 }
 
-/* How often a run asks whether it is to be given up. */
-static int count_asked(State *state) {
+static Pipeline *open_pipeline(LiveData *live) {
     Pipeline *pipeline;
     Err err;
-    LiveData live;
-    Impatience patient = {.patience = INT_MAX};
-    PipelineNeeds needs = {
-        .fp64_original = true, .sharp = true, .give_up = {is_impatient, &patient}};
-    live_init(&live);
-    bool ok = pipeline_open(&pipeline, &err) &&
-              pipeline_run(pipeline, state, needs, &live, &err) == PIPELINE_DONE;
-    pipeline_close(pipeline);
-    return ok ? patient.asked : 0;
+    need(pipeline_open(&pipeline, &err), &err);
+    live_init(live);
+    return pipeline;
 }
 
-/* A run that is given up, within its features, its camera views or after any stage, shows nothing,
- * and what comes after it is as if it had never been. */
-TAP_SUITE(engine_give_up_giving_up) {
-    enum { STAGES = 5, FEW = 240, SOME = 40, LAST = 8 };
-    Pipeline *pipeline, *fresh_one;
+/* A run for the state; a sharp one asks `impatience`, if there is one. */
+static PipelineEnd run(Pipeline *pipeline, LiveData *live, Impatience *impatience) {
+    PipelineNeeds needs = {.fp64_original = true, .sharp = impatience != NULL};
     Err err;
-    State state = fresh(ASYMMETRIC);
+    if (impatience)
+        needs.give_up = (GiveUp){is_impatient, impatience};
+    return pipeline_run(pipeline, &state, needs, live, &err);
+}
+
+/* How often a run asks whether it is to be given up. */
+static int count_asked(void) {
+    LiveData live;
+    Impatience patient = {.patience = INT_MAX};
+    Pipeline *pipeline = open_pipeline(&live);
+    tap_need(run(pipeline, &live, &patient) == PIPELINE_DONE, "a whole run");
+    pipeline_close(pipeline);
+    return patient.asked;
+}
+
+TAP_SUITE(engine_give_up_giving_up) {
+    enum { STAGES = 5, FEW = 600, SOME = 40, LAST = 8 };
     LiveData live, want;
-    live_init(&live);
-    live_init(&want);
+    Pipeline *pipeline = open_pipeline(&live), *fresh_one = open_pipeline(&want);
+    fresh(ASYMMETRIC);
     state.job.pool_baseline = true;
-    bool ok = pipeline_open(&pipeline, &err) && pipeline_open(&fresh_one, &err);
-    ok = ok && pipeline_run(pipeline, &state, (PipelineNeeds){.fp64_original = true}, &live,
-                            &err) == PIPELINE_DONE;
+    tap_need(run(pipeline, &live, NULL) == PIPELINE_DONE, "a picture");
     const float *shown = live.frame.pooled;
-    double sum = ok ? sum_of(&live.frame) : 0;
+    double sum = sum_of(&live.frame);
     state.job.serial++;
     state.job.config.align = BEV_BILINEAR;
-    int asked = count_asked(&state), tried = 0, given_up = 0;
-    for (int patience = 0, step; ok && patience < asked; patience += step) {
-        step = patience < asked - FEW - LAST ? FEW : patience < asked - LAST ? SOME : 1;
+    int asked = count_asked(), tried = 0, given_up = 0;
+    for (int patience = 0, some; patience < asked; patience += some) {
+        some = patience < asked - FEW - LAST ? FEW : patience < asked - LAST ? SOME : 1;
         Impatience impatience = {.patience = patience};
-        PipelineNeeds needs = {
-            .fp64_original = true, .sharp = true, .give_up = {is_impatient, &impatience}};
         state.job.time_s = 1 + ++tried;                    /* nothing of it was seen yet, */
         state.job.camera_errors[0].yaw_deg = 1e-9 * tried; /* nor is its map there */
-        given_up += pipeline_run(pipeline, &state, needs, &live, &err) == PIPELINE_GIVEN_UP &&
+        given_up += run(pipeline, &live, &impatience) == PIPELINE_GIVEN_UP &&
                     live.serial != state.job.serial && live.frame.pooled == shown &&
                     sum_of(&live.frame) == sum;
     }
     tap_ok(asked > STAGES && given_up == tried,
            "a run can be given up wherever it asks: %d of %d places", given_up, tried);
-    ok = ok &&
-         pipeline_run(pipeline, &state, (PipelineNeeds){.fp64_original = true}, &live, &err) ==
-             PIPELINE_DONE &&
-         pipeline_run(fresh_one, &state, (PipelineNeeds){.fp64_original = true}, &want, &err) ==
-             PIPELINE_DONE;
+    bool ok =
+        run(pipeline, &live, NULL) == PIPELINE_DONE && run(fresh_one, &want, NULL) == PIPELINE_DONE;
     tap_ok(ok && live.serial == state.job.serial && sum_of(&live.frame) == sum_of(&want.frame) &&
                live.stages_us[STAGE_FEATURES].value > 0,
            "the next one takes over what it left, and shows the same");
@@ -81,40 +76,28 @@ TAP_SUITE(engine_give_up_giving_up) {
     pipeline_close(fresh_one);
 }
 
-/* A scene that cannot be loaded is not kept, not even where the run was given up meanwhile. */
 TAP_SUITE(engine_give_up_no_scene) {
     static const char *const missing[] = {"no/such/scene.json"};
-    Pipeline *pipeline;
-    Err err;
-    State state = fresh(ASYMMETRIC);
     LiveData live;
-    Impatience impatience = {.patience = 0};
-    PipelineNeeds hurried = {.give_up = {is_impatient, &impatience}};
-    live_init(&live);
+    Pipeline *pipeline = open_pipeline(&live);
+    fresh(ASYMMETRIC);
     state.menu.scenes = (Menu){missing, 1};
     state.job.scene = 0;
-    bool ok = pipeline_open(&pipeline, &err);
-    tap_ok(ok && pipeline_run(pipeline, &state, hurried, &live, &err) == PIPELINE_GIVEN_UP,
+    tap_ok(run(pipeline, &live, &(Impatience){.patience = 0}) == PIPELINE_GIVEN_UP,
            "a run is given up while its scene fails to load");
     for (int i = 0; i < 2; i++) {
-        err = (Err){0};
-        PipelineEnd end = ok ? pipeline_run(pipeline, &state, (PipelineNeeds){0}, &live, &err)
-                             : PIPELINE_DONE;
+        Err err = {0};
+        PipelineEnd end = pipeline_run(pipeline, &state, (PipelineNeeds){0}, &live, &err);
         tap_ok(end == PIPELINE_FAILED && !strcmp(err.where, missing[0]),
                "it was not kept, the next one fails to load it: %s", err.what);
     }
     pipeline_close(pipeline);
 }
 
-/* ---- pictures -------------------------------------------------------------------------------- */
-
-enum {
-    INTERRUPTED = 2,
-    LONG_MS = 60
-}; /* pictures during which the next request comes; its delay */
+/* Pictures during which the next request comes; its delay. */
+enum { INTERRUPTED = 2, LONG_MS = 60 };
 
 static struct {
-    Engine *engine;
     State request;
     bool moves; /* requests are moments; else they are a key's, LONG_MS late */
     atomic_int begun, given_up;
@@ -124,15 +107,15 @@ static void no_contents(void *contents) {
     (void)contents;
 }
 
-static Picture *make_picture(const State *state, const LiveData *live, Picture *previous,
+static Picture *make_picture(const State *of, const LiveData *live, Picture *previous,
                              const GiveUp *give_up, Err *err) {
-    (void)state, (void)live, (void)previous, (void)err;
+    (void)of, (void)live, (void)previous, (void)err;
     if (atomic_fetch_add(&interrupting.begun, 1) < INTERRUPTED) {
         for (double end = clock_ms() + LONG_MS; !interrupting.moves && clock_ms() < end;)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
         interrupting.request.job.serial++;
         interrupting.request.job.time_s += interrupting.moves;
-        engine_request(interrupting.engine, &interrupting.request);
+        engine_request(engine, &interrupting.request);
     }
     bool unwanted = given_up(give_up);
     atomic_fetch_add(&interrupting.given_up, unwanted);
@@ -149,21 +132,19 @@ static int interrupt_pictures(bool moves) {
     interrupting.moves = moves;
     interrupting.begun = interrupting.given_up = 0;
     uint64_t first = interrupting.request.job.serial;
-    if (!engine_open(&interrupting.engine, &options, &err))
+    if (!engine_open(&engine, &options, &err))
         return -1;
-    engine_request(interrupting.engine, &interrupting.request);
-    const EngineFrame *frame = take(interrupting.engine);
-    bool fine = frame && frame->picture && !frame->live.error_text[0];
+    engine_request(engine, &interrupting.request);
+    take();
+    bool fine = frame->picture && !frame->live.error_text[0];
     int shown = fine ? (int)(frame->state.job.serial - first) : -1;
-    while (frame && frame->state.job.serial != first + INTERRUPTED)
-        frame = take(interrupting.engine);
-    fine = fine && frame && frame->picture;
-    engine_close(interrupting.engine);
+    while (frame->state.job.serial != first + INTERRUPTED)
+        take();
+    fine = fine && frame->picture;
+    engine_close(engine);
     return fine ? shown : -1;
 }
 
-/* A request comes while the picture of the one before is made: that one is given up, but not two in
- * a row, and not what a key has waited for. */
 TAP_SUITE(engine_give_up_giving_up_the_picture) {
     int shown = interrupt_pictures(true);
     tap_ok(shown > 0,

@@ -6,13 +6,14 @@
 #include <math.h>
 
 static Err err; /* why a step failed */
-
-/* ---- a scene and its map --------------------------------------------------------------------- */
+static LiveModel *live_model;
 
 typedef struct {
     Workload workload;
     BuiltMap *map; /* borrows the workload's */
 } Scenery;
+
+static Scenery toy;
 
 static void keep_arrays(void *contents) {
     (void)contents;
@@ -55,79 +56,79 @@ static Profile profile_of(const BevKernel *kernel, const HostProblem *problem) {
     return profile;
 }
 
-static void aim(LiveModel *live_model, const Scenery *scenery, const char *kernel, BevDtype dtype) {
+static void aim(const Scenery *scenery, const char *kernel, BevDtype dtype) {
     const KernelConfig config = {bev_kernel_find(kernel), dtype, BEV_NEAREST};
     need(live_model_aim(live_model, &scenery->workload.scene.shape, scenery->map, &config, &err),
          &err);
 }
 
-static int step_all(LiveModel *live_model, ModelDepth depth) {
+static int step_all(ModelDepth depth) {
     int steps = 0;
     while (steps < 99 && live_model_step(live_model, depth, NULL))
         steps++;
     return steps;
 }
 
-static int known_kernels(const MemoryModel *model) {
+static MemoryModel *known(void) {
+    return live_model_known(live_model);
+}
+
+static int known_kernels(void) {
     int count = 0;
-    for (int i = 0; i < model->kernel_count; i++)
-        count += model->kernels[i].name != NULL;
+    for (int i = 0; i < known()->kernel_count; i++)
+        count += known()->kernels[i].name != NULL;
     return count;
 }
 
-static LiveModel *open_model(void) {
-    LiveModel *live_model;
-    need(live_model_open(&live_model, &err), &err);
-    return live_model;
+/* A test with a fresh model. */
+static void with_model(void (*test)(void)) {
+    need(live_model_open(&live_model, NULL, &err), &err);
+    test();
+    live_model_close(live_model);
 }
 
-/* ---- what it says ---------------------------------------------------------------------------- */
-
-static void test_digest(const Scenery *toy) {
+static void test_digest(void) {
     const BevKernel *row = bev_kernel_find("v2_do");
-    HostProblem problem = problem_of(toy, BEV_FP16);
+    HostProblem problem = problem_of(&toy, BEV_FP16);
     Profile profile = profile_of(row, &problem);
-    LiveModel *live_model = open_model();
-    aim(live_model, toy, "cpu_v2_do", BEV_FP16);
-    step_all(live_model, DEPTH_SELECTION);
-    const MemoryModel *model = live_model_known(live_model);
+    aim(&toy, "cpu_v2_do", BEV_FP16);
+    step_all(DEPTH_SELECTION);
+    const MemoryModel *model = known();
     const int h200 = (int)(gpu_find("h200") - gpus);
-    const PredictedKernel *known =
+    const PredictedKernel *digest =
         model_of_kernel(model, bev_kernel_find("cpu_v2_do"), &gpus[h200]);
     Gpu small = gpus[h200];
     Prediction own = predict(&profile, &small, true);
     small.l2_bytes = 2 << 20;
     Prediction shrunk = predict(&profile, &small, true);
     const GpuEdit smaller = {.l2_mib = 2};
-    tap_ok(known && known->predicted[h200].latency_us == own.latency_us &&
-               fabs(model_predict(model, known, h200, &smaller).latency_us - shrunk.latency_us) <
+    tap_ok(digest && digest->predicted[h200].latency_us == own.latency_us &&
+               fabs(model_predict(model, digest, h200, &smaller).latency_us - shrunk.latency_us) <
                    1e-9,
            "it keeps what the model predicts, also for another L2");
     double formula = bev_traffic_total(bev_traffic(row, &problem.view));
-    tap_ok(known && bev_traffic_total(known->requested) == formula,
+    tap_ok(digest && bev_traffic_total(digest->requested) == formula,
            "requested bytes are the formula's");
-    bool falls = known != NULL;
+    bool falls = digest != NULL;
     for (int i = 1; falls && i < MODEL_SIZES; i++)
-        falls = known->miss_ratio[i] <= known->miss_ratio[i - 1] + 0.02;
-    tap_ok(falls && known->miss_ratio[MODEL_SIZES - 1] == 0,
+        falls = digest->miss_ratio[i] <= digest->miss_ratio[i - 1] + 0.02;
+    tap_ok(falls && digest->miss_ratio[MODEL_SIZES - 1] == 0,
            "the curve falls, to nothing where all fits");
     profile_free(&profile);
     problem_free(&problem);
-    live_model_close(live_model);
 }
 
-static void test_ceilings(const Scenery *toy) {
-    LiveModel *live_model = open_model();
+static void test_ceilings(void) {
     const int h200 = (int)(gpu_find("h200") - gpus), a6000 = (int)(gpu_find("a6000") - gpus);
     Limits limits = limits_unknown();
     limits.value[LIMIT_DRAM_READ] = 4000;
     limits.value[LIMIT_L2_READ] = 8000;
     limits.value[LIMIT_FP32] = 60;
-    aim(live_model, toy, "cpu_v2_do", BEV_FP16);
-    MemoryModel *before = ref_keep(live_model_known(live_model));
+    aim(&toy, "cpu_v2_do", BEV_FP16);
+    MemoryModel *before = ref_keep(known());
     FigureSource source = before->ceilings[h200].source;
     live_model_measured(live_model, h200, &limits);
-    const MemoryModel *after = live_model_known(live_model);
+    const MemoryModel *after = known();
     tap_ok(source != SOURCE_MEASURED && before->ceilings[h200].source == source,
            "without a probe no ceiling is measured, and what is known never changes");
     tap_ok(after->ceilings[h200].source == SOURCE_MEASURED &&
@@ -135,21 +136,18 @@ static void test_ceilings(const Scenery *toy) {
                after->ceilings[h200].fp32_gflops == 60e3 &&
                after->ceilings[a6000].source != SOURCE_MEASURED,
            "ceilings that its probes found are that GPU's, as measured");
-    aim(live_model, toy, "cpu_v2_do", BEV_FP8);
-    tap_ok(live_model_known(live_model)->ceilings[h200].source == SOURCE_MEASURED,
-           "and those of the problems after it");
+    aim(&toy, "cpu_v2_do", BEV_FP8);
+    tap_ok(known()->ceilings[h200].source == SOURCE_MEASURED, "and those of the problems after it");
     Timeline timeline = {.source = SOURCE_MEASURED, .scene = "toy"};
-    int shown = live_model_known(live_model)->timelines.count;
+    int shown = known()->timelines.count;
     live_model_timeline(live_model, &timeline);
-    const Timelines *timelines = &live_model_known(live_model)->timelines;
+    const Timelines *timelines = &known()->timelines;
     tap_ok(timelines->count == 1 && timelines->list[0].source == SOURCE_MEASURED &&
                before->timelines.count == shown,
            "a time line measured here takes the place of the %d recorded ones", shown);
     ref_drop(before);
-    live_model_close(live_model);
 }
 
-/* Other figures than the table's: the same as a prediction from the whole profile. */
 static void test_edited(const MemoryModel *model, const PredictedKernel *kernel,
                         const Scenery *scenery) {
     static const GpuEdit edits[] = {{.dram_gbps = 300},
@@ -177,24 +175,21 @@ static void test_edited(const MemoryModel *model, const PredictedKernel *kernel,
 }
 
 static void test_published_v2(void) {
-    Scenery canonical = open_scenery("canonical");
-    LiveModel *live_model = open_model();
-    aim(live_model, &canonical, "v2_tiles", BEV_FP16);
-    step_all(live_model, DEPTH_SELECTION);
-    aim(live_model, &canonical, "cpu_v2", BEV_FP16);
-    step_all(live_model, DEPTH_SELECTION);
-    const MemoryModel *model = live_model_known(live_model);
-    const PredictedKernel *published = model_kernel(model, bev_kernel_find("v2_tiles"));
+    Scenery canonical = open_scenery("small");
+    aim(&canonical, "v2_tiles", BEV_FP16);
+    step_all(DEPTH_SELECTION);
+    aim(&canonical, "cpu_v2", BEV_FP16);
+    step_all(DEPTH_SELECTION);
+    const MemoryModel *model = known();
+    const PredictedKernel *tiles = model_kernel(model, bev_kernel_find("v2_tiles"));
     const PredictedKernel *v2 = model_of_kernel(model, bev_kernel_find("cpu_v2"), &gpus[0]);
-    tap_ok(published && fabs(published->rank_bytes / model->gather.index - 10) < 1e-9,
+    tap_ok(tiles && fabs(tiles->rank_bytes / model->gather.index - 10) < 1e-9,
            "the published V2 reads its ranks ten times: %.1f MB for %.2f",
-           published ? published->rank_bytes * 1e-6 : NAN, model->gather.index * 1e-6);
-    tap_ok(v2 && published && v2->kernel == bev_kernel_find("v2") &&
-               v2->rank_bytes < published->rank_bytes / 3 &&
-               !strcmp(published->title, "V2 as published"),
+           tiles ? tiles->rank_bytes * 1e-6 : NAN, model->gather.index * 1e-6);
+    tap_ok(v2 && tiles && v2->kernel == bev_kernel_find("v2") &&
+               v2->rank_bytes < tiles->rank_bytes / 3 && !strcmp(tiles->title, "V2 as published"),
            "V2 is the kernel of that name, and V2 as published another row");
     test_edited(model, v2, &canonical);
-    live_model_close(live_model);
     close_scenery(&canonical);
 }
 
@@ -207,95 +202,77 @@ static int possible_kernels(const Scenery *scenery, BevDtype dtype) {
     return count;
 }
 
-/* ---- how much of it -------------------------------------------------------------------------- */
-
-static void test_depth(const Scenery *toy) {
-    LiveModel *live_model = open_model();
+static void test_depth(void) {
     const BevKernel *v3 = bev_kernel_find("cpu_v3");
-    aim(live_model, toy, "cpu_v3", BEV_FP16);
-    const MemoryModel *model = live_model_known(live_model);
-    tap_ok(model && known_kernels(model) == 0 && !model_of_kernel(model, v3, &gpus[0]),
+    aim(&toy, "cpu_v3", BEV_FP16);
+    const MemoryModel *model = known();
+    tap_ok(model && known_kernels() == 0 && !model_of_kernel(model, v3, &gpus[0]),
            "before the first replay no kernel is known");
-    int steps = step_all(live_model, DEPTH_SELECTION);
-    model = live_model_known(live_model);
-    tap_ok(steps == 2 && known_kernels(model) == 2 && model_of_kernel(model, v3, &gpus[0]),
+    int steps = step_all(DEPTH_SELECTION);
+    model = known();
+    tap_ok(steps == 2 && known_kernels() == 2 && model_of_kernel(model, v3, &gpus[0]),
            "V3 is two kernels: which one depends on the L2");
     tap_ok(!strcmp(model_of_kernel(model, v3, &gpus[0])->name, "v3_large_l2"),
            "where an interval is long it is the one that loads ahead");
-    step_all(live_model, DEPTH_KERNELS);
-    model = live_model_known(live_model);
-    tap_ok(known_kernels(model) == possible_kernels(toy, BEV_FP16) &&
-               !model->formats[BEV_FP8].known,
+    step_all(DEPTH_KERNELS);
+    model = known();
+    tap_ok(known_kernels() == possible_kernels(&toy, BEV_FP16) && !model->formats[BEV_FP8].known,
            "then every kernel, in this format");
-    tap_ok(step_all(live_model, DEPTH_FORMATS) == 2 * (BEV_DTYPE_COUNT - 1) &&
-               live_model_known(live_model)->formats[BEV_NVFP4].known,
+    tap_ok(step_all(DEPTH_FORMATS) == 2 * (BEV_DTYPE_COUNT - 1) &&
+               known()->formats[BEV_NVFP4].known,
            "then V3 in every other format");
-    aim(live_model, toy, "cpu_v3", BEV_NVFP4);
-    tap_ok(step_all(live_model, DEPTH_KERNELS) < 99 &&
-               known_kernels(live_model_known(live_model)) == possible_kernels(toy, BEV_NVFP4) &&
-               possible_kernels(toy, BEV_NVFP4) < possible_kernels(toy, BEV_FP16),
+    aim(&toy, "cpu_v3", BEV_NVFP4);
+    tap_ok(step_all(DEPTH_KERNELS) < 99 && known_kernels() == possible_kernels(&toy, BEV_NVFP4) &&
+               possible_kernels(&toy, BEV_NVFP4) < possible_kernels(&toy, BEV_FP16),
            "what has no kernel for a format is tried once");
-    live_model_close(live_model);
 }
 
-/* ---- what it keeps --------------------------------------------------------------------------- */
-
-static void test_cache(const Scenery *toy) {
-    LiveModel *live_model = open_model();
-    aim(live_model, toy, "cpu_v2_do", BEV_FP16);
-    step_all(live_model, DEPTH_SELECTION);
-    const MemoryModel *first = live_model_known(live_model);
-    aim(live_model, toy, "cpu_v2_do", BEV_FP8);
-    tap_ok(live_model_known(live_model) != first && step_all(live_model, DEPTH_SELECTION) == 1,
-           "another format is another problem");
-    Scenery again = *toy;
-    again.map = wrap(&toy->map->map);
-    aim(live_model, &again, "cpu_v2_do", BEV_FP16);
-    tap_ok(live_model_known(live_model) == first && step_all(live_model, DEPTH_SELECTION) == 0,
+static void test_cache(void) {
+    aim(&toy, "cpu_v2_do", BEV_FP16);
+    step_all(DEPTH_SELECTION);
+    const MemoryModel *first = known();
+    aim(&toy, "cpu_v2_do", BEV_FP8);
+    tap_ok(known() != first && step_all(DEPTH_SELECTION) == 1, "another format is another problem");
+    Scenery again = toy;
+    again.map = wrap(&toy.map->map);
+    aim(&again, "cpu_v2_do", BEV_FP16);
+    tap_ok(known() == first && step_all(DEPTH_SELECTION) == 0,
            "going back costs nothing, even by a map that was built anew");
-    BevMap moved = toy->map->map;
+    BevMap moved = toy.map->map;
     int32_t *ranks = malloc((size_t)moved.points * sizeof *ranks);
     memcpy(ranks, moved.ranks_feat, (size_t)moved.points * sizeof *ranks);
     ranks[0] = ranks[0] ? 0 : 1;
     moved.ranks_feat = ranks;
-    Scenery other = *toy;
+    Scenery other = toy;
     other.map = wrap(&moved);
-    aim(live_model, &other, "cpu_v2_do", BEV_FP16);
-    tap_ok(live_model_known(live_model) != first, "one rank that differs makes another problem");
-    live_model_close(live_model);
+    aim(&other, "cpu_v2_do", BEV_FP16);
+    tap_ok(known() != first, "one rank that differs makes another problem");
     ref_drop(again.map);
     ref_drop(other.map);
     free(ranks);
 }
-
-/* ---- how a walk ends ------------------------------------------------------------------------- */
 
 static bool never(void *context) {
     ++*(int *)context;
     return false;
 }
 
-static void test_ended(const Scenery *toy) {
+static void test_ended(void) {
     int asked = 0;
     const TraceWatch watch = {.go_on = never, .context = &asked};
-    LiveModel *live_model = open_model();
-    aim(live_model, toy, "cpu_v2_do", BEV_FP16);
+    aim(&toy, "cpu_v2_do", BEV_FP16);
     bool more = live_model_step(live_model, DEPTH_SELECTION, &watch);
-    tap_ok(more && asked > 0 && known_kernels(live_model_known(live_model)) == 0,
+    tap_ok(more && asked > 0 && known_kernels() == 0,
            "a walk that is told to end leaves nothing behind");
-    tap_ok(step_all(live_model, DEPTH_SELECTION) == 1 &&
-               known_kernels(live_model_known(live_model)) == 1,
+    tap_ok(step_all(DEPTH_SELECTION) == 1 && known_kernels() == 1,
            "and is walked to its end the next time");
-    live_model_close(live_model);
 }
 
 TAP_SUITE(live_model) {
-    Scenery toy = open_scenery("toy");
-    test_digest(&toy);
-    test_ceilings(&toy);
-    test_published_v2();
-    test_depth(&toy);
-    test_cache(&toy);
-    test_ended(&toy);
+    void (*const tests[])(void) = {test_digest, test_ceilings, test_published_v2,
+                                   test_depth,  test_cache,    test_ended};
+    toy = open_scenery("toy");
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        with_model(tests[i]);
     close_scenery(&toy);
 }

@@ -70,7 +70,6 @@ TAP_SUITE(timed_kernel_team_time) {
         tap_ok(clock_team_since_us(begun) >= work_us * helpers / (helpers + 1), "%s", name);
 }
 
-/* A launch at the border of what keys can wait for is slow once and then not. */
 TAP_SUITE(timed_kernel_from_background_to_row) {
     TimedKernel timed = fresh_kernel();
     timed.cost_us = 11e3;
@@ -106,17 +105,15 @@ TAP_SUITE(timed_kernel_marks) {
            "marks say how it was timed");
 }
 
-/* What was recorded of a problem stands in until it is timed here. */
+#define RECORDED(kernel_, dtype_, median_us_)                                                      \
+    {                                                                                              \
+        .scene = "canonical", .kernel = kernel_, .dtype = dtype_, .align = "nearest",              \
+        .cache = "warm", .median_us = median_us_, .p95_us = median_us_ + 1,                        \
+        .p99_us = median_us_ + 2, .l2_carveout_mib = NAN                                           \
+    }
+
 TAP_SUITE(timed_kernel_stand_in) {
-    RecordedRow results[] = {{.scene = "canonical",
-                              .kernel = "v",
-                              .dtype = "fp32",
-                              .align = "nearest",
-                              .cache = "warm",
-                              .median_us = 70,
-                              .p95_us = 71,
-                              .p99_us = 72,
-                              .l2_carveout_mib = NAN}};
+    RecordedRow results[] = {RECORDED("v", "fp32", 70)};
     Recording recording = {.label = "a machine", .rows = results, .row_count = 1};
     const RecordedSet set = {&recording, 1};
     TimedKernel timed = fresh_kernel();
@@ -196,12 +193,7 @@ TAP_SUITE(timed_kernel_recorded_speedup) {
     const BevKernel fast = {.name = "fast"}, slow = {.name = "slow"};
     const Job job = {.config = {&fast, BEV_FP16, BEV_NEAREST},
                      .baseline = {&slow, BEV_FP16, BEV_NEAREST}};
-    RecordedRow rows[] = {{.scene = "canonical", .kernel = "fast", .dtype = "fp16",
-                           .align = "nearest", .cache = "warm", .median_us = 10,
-                           .l2_carveout_mib = NAN},
-                          {.scene = "canonical", .kernel = "slow", .dtype = "fp16",
-                           .align = "nearest", .cache = "warm", .median_us = 30,
-                           .l2_carveout_mib = NAN}};
+    RecordedRow rows[] = {RECORDED("fast", "fp16", 10), RECORDED("slow", "fp16", 30)};
     Recording recordings[] = {{.label = "one", .rows = rows, .row_count = 1},
                               {.label = "other", .rows = rows + 1, .row_count = 1},
                               {.label = "both", .rows = rows, .row_count = 2}};

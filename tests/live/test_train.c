@@ -1,9 +1,9 @@
-/* Gradient descent on the kernels of both directions: the loss falls, a step that raises it is taken
+/* Gradient descent on kernels of both directions: the loss falls, a step that raises it is taken
  * back, the same scene gives the same curve, and a wrong gradient does not descend. */
 #include "kernels/defects.h"
 #include "src/scene/workload.h"
 #include "src/train/trainer.h"
-#include "tests/support/tap.h"
+#include "tests/support/ok_or_note.h"
 
 #include <math.h>
 
@@ -14,15 +14,17 @@ typedef struct {
     TrainKernels kernels;
 } Scenery;
 
-static bool open_scenery(Scenery *scenery, const char *scene, BevDtype dtype, BevAlign align) {
+static Scenery open_scenery(const char *scene, BevDtype dtype, BevAlign align) {
     WorkloadOptions smeared = {.temperature = 10, .channels = 16}, truth = {.channels = 16};
-    scenery->kernels = (TrainKernels){.forward = bev_default(BEV_CPU, BEV_FORWARD),
-                                      .backward = bev_default(BEV_CPU, BEV_BACKWARD),
-                                      .dtype = dtype,
-                                      .align = align};
+    Scenery scenery = {.kernels = {.forward = bev_default(BEV_CPU, BEV_FORWARD),
+                                   .backward = bev_default(BEV_CPU, BEV_BACKWARD),
+                                   .dtype = dtype,
+                                   .align = align}};
     Err err = {0};
-    return workload_open(&scenery->truth, scene, &truth, &err) &&
-           workload_open(&scenery->smeared, scene, &smeared, &err);
+    need(workload_open(&scenery.truth, scene, &truth, &err) &&
+             workload_open(&scenery.smeared, scene, &smeared, &err),
+         &err);
+    return scenery;
 }
 
 static void close_scenery(Scenery *scenery) {
@@ -44,10 +46,8 @@ static bool descend(Scenery *scenery, TrainStep steps[STEPS]) {
     bool ok = open_trainer(&trainer, scenery, &err);
     for (int i = 0; ok && i < STEPS; i++)
         ok = trainer_step(trainer, &steps[i], &err);
-    if (!ok)
-        tap_note("%s: %s", err.where, err.what);
     trainer_close(trainer);
-    return ok;
+    return ok_or_note(ok, &err);
 }
 
 static double least_loss(const TrainStep steps[STEPS]) {
@@ -58,36 +58,34 @@ static double least_loss(const TrainStep steps[STEPS]) {
 }
 
 static void test_falls(BevDtype dtype, BevAlign align, double part) {
-    Scenery scenery = {0};
+    Scenery scenery = open_scenery("toy", dtype, align);
     TrainStep steps[STEPS], again[STEPS];
-    bool ok = open_scenery(&scenery, "toy", dtype, align) && descend(&scenery, steps);
-    tap_ok(ok, "%s %s: %d steps", bev_dtypes[dtype].title, bev_aligns[align].name, STEPS);
-    tap_ok(ok && least_loss(steps) < part * steps[0].loss, "the loss falls from %g to %g",
-           steps[0].loss, least_loss(steps));
+    if (!tap_ok(descend(&scenery, steps), "%s %s: %d steps", bev_dtypes[dtype].title,
+                bev_aligns[align].name, STEPS))
+        return;
+    tap_ok(least_loss(steps) < part * steps[0].loss, "the loss falls from %g to %g", steps[0].loss,
+           least_loss(steps));
     double kept = steps[0].loss;
     bool down = true;
-    for (int i = 1; ok && i < STEPS; i++) {
+    for (int i = 1; i < STEPS; i++) {
         down &= steps[i].taken_back == (steps[i].loss > kept);
         kept = steps[i].taken_back ? kept : steps[i].loss;
     }
-    tap_ok(ok && down, "a step is taken back exactly where it raised the loss");
-    bool same = ok && descend(&scenery, again);
+    tap_ok(down, "a step is taken back exactly where it raised the loss");
+    bool same = descend(&scenery, again);
     for (int i = 0; same && i < STEPS; i++)
         same = steps[i].loss == again[i].loss && steps[i].depth_error == again[i].depth_error;
     tap_ok(same, "the same curve again");
     close_scenery(&scenery);
 }
 
-/* ---- a wrong gradient ------------------------------------------------------------------------- */
-
 /* The steps with a defect of the museum. */
 static bool descend_wrong(const char *defect, TrainStep steps[STEPS]) {
-    Scenery scenery = {0};
-    bool ok = open_scenery(&scenery, "intersection", BEV_FP32, BEV_NEAREST);
+    Scenery scenery = open_scenery("intersection", BEV_FP32, BEV_NEAREST);
     for (int i = 0; i < grad_defect_count; i++)
         if (!strcmp(grad_defects[i].name, defect))
             scenery.kernels.backward = &grad_defects[i].kernel;
-    ok = ok && defect_of(scenery.kernels.backward) && descend(&scenery, steps);
+    bool ok = defect_of(scenery.kernels.backward) && descend(&scenery, steps);
     close_scenery(&scenery);
     return ok;
 }
@@ -95,9 +93,8 @@ static bool descend_wrong(const char *defect, TrainStep steps[STEPS]) {
 /* What the learner is to see: some mistakes stop the descent, others only the gates tell. */
 static void test_wrong(void) {
     TrainStep right[STEPS], steps[STEPS];
-    Scenery scenery = {0};
-    tap_need(open_scenery(&scenery, "intersection", BEV_FP32, BEV_NEAREST) && descend(&scenery, right),
-             "right gradients");
+    Scenery scenery = open_scenery("intersection", BEV_FP32, BEV_NEAREST);
+    tap_need(descend(&scenery, right), "right gradients");
     close_scenery(&scenery);
     tap_need(descend_wrong("wrong-sign", steps), "the other sign");
     int taken_back = 0;
@@ -120,14 +117,12 @@ static void test_wrong(void) {
 }
 
 static void test_no_points(void) {
-    Scenery scenery = {0};
+    Scenery scenery = open_scenery("toy", BEV_FP32, BEV_NEAREST);
     Trainer *trainer = NULL;
     Err err = {0};
-    bool ok = open_scenery(&scenery, "toy", BEV_FP32, BEV_NEAREST);
     float *depth = scenery.truth.features.depth;
     memset(depth, 0, features_depth_count(&scenery.truth.scene.shape) * sizeof *depth);
-    tap_ok(ok && !open_trainer(&trainer, &scenery, &err) &&
-               !trainer && err.kind == ERR_FAILED,
+    tap_ok(!open_trainer(&trainer, &scenery, &err) && !trainer && err.kind == ERR_FAILED,
            "a truth that puts nothing into the grid is refused: %s", err.what);
     close_scenery(&scenery);
 }

@@ -1,9 +1,9 @@
-/* A state of the live display for tests of its controls: a small menu, a made-up scene, and what
- * the log says. */
+/* A state of the live display for tests of its controls: a small menu and a made-up scene. */
 #pragma once
 
 #include "tests/support/script.h"
 
+static Job *const job = &state.job;
 static const char *const scenes[] = {"small", "canonical", "highway", "samples/my scene.json"};
 static const char *const view_names[] = {"color", "norm", "channel", "error"};
 static const char *const map_names[] = {"auto", "viridis"};
@@ -38,28 +38,28 @@ static inline SceneFacts make_scene(void) {
 static inline State make_state(void) {
     StateMenu menu = make_menu();
     SceneFacts scene = make_scene();
-    State state;
     state_init(&state, &menu, 1);
-    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &scene});
+    step(EVENT_FRAME, .scene = &scene);
     return state;
 }
 
-/* The newest line of the log. */
-static inline const char *said(const State *state) {
-    return state->log.count ? state->log.lines[0].text : "";
-}
+/* A suite that begins with such a state. */
+#define STATE_SUITE(name_)                                                                         \
+    static void name_##_checks(void);                                                              \
+    TAP_SUITE(name_) {                                                                             \
+        make_state();                                                                              \
+        name_##_checks();                                                                          \
+    }                                                                                              \
+    static void name_##_checks(void)
 
-/* Whether it is this text; a note tells what it is otherwise. */
-static inline bool says(const State *state, const char *text) {
-    bool same = !strcmp(said(state), text);
-    if (!same)
-        tap_note("said '%s', wanted '%s'", said(state), text);
-    return same;
+/* Whether these lines ask for a frame. */
+static inline bool runs(const char *lines) {
+    return use("%s", lines) & STEP_RUN;
 }
 
 /* Figures of the state's job: bytes, microseconds, largest error. */
-static inline Headline headline(const State *state, double bytes, double us, double error) {
-    return (Headline){.serial = state->job.serial,
+static inline Headline headline(double bytes, double us, double error) {
+    return (Headline){.serial = job->serial,
                       .footprint_bytes = reading(bytes, SOURCE_MODEL),
                       .latency_us = reading(us, SOURCE_MEASURED),
                       .max_abs = reading(error, SOURCE_MEASURED)};

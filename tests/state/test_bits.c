@@ -1,12 +1,10 @@
-/* The page of bits: what it says of a code, against a second way to find it; its controls and keys.
- */
+/* The page of bits: what it says of a code, against a second way to find it; controls and keys. */
 #include "kernels/codec.h"
+#include "src/base/units.h"
 #include "src/state/bits.h"
 #include "tests/state/state_fixture.h"
 
 #include <math.h>
-
-static State state;
 
 /* The value of "-2^3 x (1 + 2/8)", "2^-6 x 3/8" or "-128 + 5". */
 static double worth(const char *formula) {
@@ -20,11 +18,6 @@ static double worth(const char *formula) {
     return sscanf(formula, "%d + %d", &whole, &more) == 2 ? whole + more : NAN;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* All numbers of a format of at most 16 bits in their order, infinities included, each once. */
 static int sorted(BevDtype dtype, double *values) {
     int count = 0, kept = 0;
@@ -33,7 +26,7 @@ static int sorted(BevDtype dtype, double *values) {
         if (!isnan(value) && !(bev_is_whole(dtype) && value == -128))
             values[count++] = value;
     }
-    qsort(values, (size_t)count, sizeof *values, by_value);
+    sort_ascending(values, count);
     for (int i = 0; i < count; i++)
         if (!kept || values[i] > values[kept - 1])
             values[kept++] = values[i];
@@ -99,33 +92,31 @@ TAP_SUITE(bits_codes) {
            "the parts of a code are told apart");
 }
 
-TAP_SUITE(bits_controls) {
-    state = make_state();
-    use(&state, "dtype fp8; bits on; bits-value 0.3");
-    tap_ok(state.bits.open && state_bits(&state).code == 0x2a, "0.3 is 0.3125 in FP8");
-    after(&state, "bits-flip 2",
-          state_bits(&state).code == 0x2e && state_bits(&state).at == 2 &&
-              strstr(said(&state), "0.4375 = 2^-2 x (1 + 6/8)"),
+/* What the page shows. */
+static BitsPage shown(void) {
+    return state_bits(&state);
+}
+
+STATE_SUITE(bits_controls) {
+    after("dtype fp8; bits on; bits-value 0.3", state.bits.open && shown().code == 0x2a,
+          "0.3 is 0.3125 in FP8");
+    after("bits-flip 2",
+          shown().code == 0x2e && shown().at == 2 && strstr(said(), "0.4375 = 2^-2 x (1 + 6/8)"),
           "a bit is flipped, by number");
-    after(&state, "bits-at; bits-flip", state_bits(&state).code == 0x26,
-          "and the one that is chosen");
-    after(&state, "bits-flip 8", strstr(said(&state), "bits 0 to 7, not 8"), "no other ones");
-    after(&state, "bits-value 448; bits-value",
-          state_bits(&state).code == 0x7e &&
-              strstr(said(&state), "largest number: the next code is NaN"),
+    after("bits-at; bits-flip", shown().code == 0x26, "and the one that is chosen");
+    after("bits-flip 8", strstr(said(), "bits 0 to 7, not 8"), "no other ones");
+    after("bits-value 448; bits-value",
+          shown().code == 0x7e && strstr(said(), "largest number: the next code is NaN"),
           "behind 448 there is no number");
-    after(&state, "bits-value -", state_bits(&state).code == 0x7d, "but one below");
-    use(&state, "bits-value 448; bits-flip 0; bits-value -");
-    tap_ok(strstr(said(&state), "NaN has no neighbours") != NULL, "NaN has none");
-    use(&state, "bits-value 0.4375; dtype fp16");
-    tap_ok(state_bits(&state).dtype == BEV_FP16 && state_bits(&state).code == 0x3700,
-           "another format has its own code for the same number");
-    use(&state, "bits-value 65504; dtype int8; bits-at 31");
-    tap_ok(state_bits(&state).code == 127 && state_bits(&state).at == 7,
-           "or for the nearest that it has");
-    use(&state, "bits-of depth");
-    tap_ok(state_bits(&state).dtype == BEV_UINT8, "INT8's depth has no sign");
-    after(&state, "bits-of sums", strstr(said(&state), "there is no \"sums\""), "whose: by name");
+    after("bits-value -", shown().code == 0x7d, "but one below");
+    after("bits-value 448; bits-flip 0; bits-value -",
+          strstr(said(), "NaN has no neighbours") != NULL, "NaN has none");
+    after("bits-value 0.4375; dtype fp16", shown().dtype == BEV_FP16 && shown().code == 0x3700,
+          "another format has its own code for the same number");
+    after("bits-value 65504; dtype int8; bits-at 31", shown().code == 127 && shown().at == 7,
+          "or for the nearest that it has");
+    after("bits-of depth", shown().dtype == BEV_UINT8, "INT8's depth has no sign");
+    after("bits-of sums", strstr(said(), "there is no \"sums\""), "whose: by name");
 }
 
 static bool means(int32_t key, Action action, int step) {
@@ -133,16 +124,15 @@ static bool means(int32_t key, Action action, int step) {
     return keys_here(&state, key, &command) && command.action == action && command.step == step;
 }
 
-TAP_SUITE(bits_keys) {
+STATE_SUITE(bits_keys) {
     KeyHint hints[KEY_HINTS];
-    state = make_state();
     tap_ok(means(KEYCODE_LEFT, ACTION_CURSOR_Y, 1), "the arrows move the cursor");
-    use(&state, "bits on");
-    tap_ok(means(KEYCODE_LEFT, ACTION_BITS_AT, 1) && means(KEYCODE_RIGHT, ACTION_BITS_AT, -1) &&
-               means(KEYCODE_UP, ACTION_BITS_VALUE, 1) &&
-               means(KEYCODE_DOWN, ACTION_BITS_VALUE, -1) && means(' ', ACTION_BITS_FLIP, 1) &&
-               means('d', ACTION_DTYPE, 1),
-           "on the page of bits they choose bits and numbers, and Space flips");
+    after("bits on",
+          means(KEYCODE_LEFT, ACTION_BITS_AT, 1) && means(KEYCODE_RIGHT, ACTION_BITS_AT, -1) &&
+              means(KEYCODE_UP, ACTION_BITS_VALUE, 1) &&
+              means(KEYCODE_DOWN, ACTION_BITS_VALUE, -1) && means(' ', ACTION_BITS_FLIP, 1) &&
+              means('d', ACTION_DTYPE, 1),
+          "on the page of bits they choose bits and numbers, and Space flips");
     keys_hints(&state, hints);
     tap_ok(!strcmp(hints[0].key, "Arrows") && !strcmp(hints[1].key, "Space"),
            "the key bar tells so");
@@ -154,7 +144,6 @@ TAP_SUITE(bits_keys) {
     tap_ok(means(' ', ACTION_BITS_FLIP, 1) && !strcmp(hints[0].key, "Left Right") && escapes == 1 &&
                count <= KEY_HINTS,
            "in a lesson, too, where Up and Down choose an answer");
-    use(&state, "escape");
-    tap_ok(!state.bits.open && state.lesson.open && means(' ', ACTION_PLAY, 1),
-           "Esc leaves the page of bits first");
+    after("escape", !state.bits.open && state.lesson.open && means(' ', ACTION_PLAY, 1),
+          "Esc leaves the page of bits first");
 }

@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-/* ---- units ----------------------------------------------------------------------------------- */
-
 static bool reads(Unit unit, double value, const char *want) {
     char text[32];
     unit_text(unit, value, text, sizeof text);
@@ -38,8 +36,6 @@ TAP_SUITE(live_data_units) {
     tap_ok(right && !strcmp(change, "8.66 MB to 900 B"),
            "a change: in one unit where that keeps the digits of both");
 }
-
-/* ---- history --------------------------------------------------------------------------------- */
 
 TAP_SUITE(live_data_live) {
     static LiveData live;
@@ -79,11 +75,7 @@ TAP_SUITE(live_data_live) {
            "GPUs by name and by the driver's name");
 }
 
-/* ---- a comparison ------------------------------------------------------------------------------
- */
-
-/* While a scene plays a slow kernel's side is pooled by a fast one: by the very one it is compared
- * with, nothing is compared. */
+/* While a scene plays a fast kernel pools for a slow one; with itself it is not compared. */
 TAP_SUITE(live_data_comparison) {
     static LiveData live;
     static State state;

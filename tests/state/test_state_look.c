@@ -1,67 +1,58 @@
 /* Controls that look closer: comparing, the cursor, slices of a grid with height, zoom. */
 #include "tests/state/state_fixture.h"
-#include "tests/support/tap.h"
 
 #include <math.h>
 
-TAP_SUITE(state_look_compare) {
-    State state = make_state();
-    after(&state, "kernel v3",
-          !strcmp(state.job.baseline.kernel->name, "cpu_v2") &&
-              state.job.baseline.dtype == state.job.config.dtype,
+STATE_SUITE(state_look_compare) {
+    after("kernel v3",
+          !strcmp(job->baseline.kernel->name, "cpu_v2") && job->baseline.dtype == job->config.dtype,
           "the baseline is V2 at the same format");
-    after(&state, "dtype fp8", state.job.baseline.dtype == BEV_FP8, "and follows it");
-    after(&state, "baseline on; dtype fp16; kernel v2_do",
-          !strcmp(state.job.baseline.kernel->name, "cpu_v3") && state.job.baseline.dtype == BEV_FP8,
+    after("dtype fp8", job->baseline.dtype == BEV_FP8, "and follows it");
+    after("baseline on; dtype fp16; kernel v2_do",
+          !strcmp(job->baseline.kernel->name, "cpu_v3") && job->baseline.dtype == BEV_FP8,
           "pinned, it stays");
-    tap_ok(use(&state, "compare wipe") & STEP_RUN && state.job.pool_baseline,
-           "comparing needs its picture");
-    after(&state, "wipe 200", state.wipe == 1, "the wipe ends at the edge");
-    after(&state, "compare off", !state.job.pool_baseline, "and no longer when it ends");
-    after(&state, "baseline off", !strcmp(state.job.baseline.kernel->name, "cpu_v2"),
-          "let go, it is V2 again");
-    after(&state, "view norm; error", state.view == 3, "the error view");
-    after(&state, "error", state.view == 1, "and back to the view before");
+    tap_ok(runs("compare wipe") && job->pool_baseline, "comparing needs its picture");
+    after("wipe 200", state.wipe == 1, "the wipe ends at the edge");
+    after("compare off", !job->pool_baseline, "and no longer when it ends");
+    after("baseline off", !strcmp(job->baseline.kernel->name, "cpu_v2"), "let go, it is V2 again");
+    after("view norm; error", state.view == 3, "the error view");
+    after("error", state.view == 1, "and back to the view before");
 }
 
-TAP_SUITE(state_look_cursor) {
-    State state = make_state();
+STATE_SUITE(state_look_cursor) {
     tap_ok(state_probe_cell(&state) == -1, "nothing is probed at first");
-    after(&state, "cursor-x",
-          state.cursor_shown && state.cursor_x == 100 && state.job.probe_cell == 50 * 200 + 100,
+    after("cursor-x",
+          state.cursor_shown && state.cursor_x == 100 && job->probe_cell == 50 * 200 + 100,
           "the first press shows the cursor, in the middle");
-    after(&state, "cursor-x; cursor-y -", state.cursor_x == 101 && state.cursor_y == 49,
+    after("cursor-x; cursor-y -", state.cursor_x == 101 && state.cursor_y == 49,
           "then it moves: x forward, y left");
-    tap_ok(strstr(said(&state), "cell 101, 49: x +0.8 m, y -0.3 m") != NULL, "and says where");
-    after(&state, "cursor-x 999", state.cursor_x == 199, "never out of the grid");
-    after(&state, "pin-cell; cursor-x 3", state_probe_cell(&state) == 49 * 200 + 199,
+    tap_ok(strstr(said(), "cell 101, 49: x +0.8 m, y -0.3 m") != NULL, "and says where");
+    after("cursor-x 999", state.cursor_x == 199, "never out of the grid");
+    after("pin-cell; cursor-x 3", state_probe_cell(&state) == 49 * 200 + 199,
           "a pinned cell stays the one looked at");
-    after(&state, "escape", !state.pinned && state_probe_cell(&state) >= 0,
+    after("escape", !state.pinned && state_probe_cell(&state) >= 0,
           "Esc lets go, the cursor stays");
-    tap_ok(use(&state, "escape") & STEP_RUN && state_probe_cell(&state) == -1, "and goes as well");
-    tap_ok(!use(&state, "escape"), "then there is nothing left to leave");
-    use(&state, "cursor-x 3");
-    unsigned bits = state_step(&state, &(Event){.kind = EVENT_PIXEL, .x = 700});
-    tap_ok(bits == STEP_REDRAW && state.pixel == 700 &&
-               state_step(&state, &(Event){.kind = EVENT_PIXEL, .x = 700}) == 0,
+    tap_ok(runs("escape") && state_probe_cell(&state) == -1, "and goes as well");
+    tap_ok(!use("escape"), "then there is nothing left to leave");
+    use("cursor-x 3");
+    tap_ok(step(EVENT_PIXEL, .x = 700) == STEP_REDRAW && state.pixel == 700 &&
+               step(EVENT_PIXEL, .x = 700) == 0,
            "a pixel under the mouse is drawn, once");
-    state_step(&state, &(Event){.kind = EVENT_HOVER, .x = 3, .y = 5});
+    step(EVENT_HOVER, .x = 3, .y = 5);
     tap_ok(state.pixel == -1, "the mouse over a cell is over no pixel");
-    bits = state_step(&state, &(Event){.kind = EVENT_HOVER, .x = -1, .y = 5});
-    tap_ok(bits & STEP_RUN && state_probe_cell(&state) == -1, "the mouse left the grid");
-    state_step(&state, &(Event){.kind = EVENT_CLICK, .x = 7.9, .y = 5.1});
+    tap_ok(step(EVENT_HOVER, .x = -1, .y = 5) & STEP_RUN && state_probe_cell(&state) == -1,
+           "the mouse left the grid");
+    step(EVENT_CLICK, .x = 7.9, .y = 5.1);
     tap_ok(state.pinned && state.pin_x == 7 && state.pin_y == 5, "a click pins");
-    state_step(&state, &(Event){.kind = EVENT_CLICK, .x = 7.2, .y = 5.8});
+    step(EVENT_CLICK, .x = 7.2, .y = 5.8);
     tap_ok(!state.pinned, "a second one lets go");
-    bits = state_step(&state, &(Event){.kind = EVENT_HOVER, .x = 7.4, .y = 5.4});
-    tap_ok(!(bits & STEP_RUN), "the same cell again asks for nothing");
+    tap_ok(!(step(EVENT_HOVER, .x = 7.4, .y = 5.4) & STEP_RUN),
+           "the same cell again asks for nothing");
 }
 
 /* A grid of 3 slices of 200 x 100 cells. */
-TAP_SUITE(state_look_slices) {
-    State state = make_state();
-    after(&state, "slice 2", says(&state, "slice: this grid is flat, one layer of cells"),
-          "a flat grid says so");
+STATE_SUITE(state_look_slices) {
+    after("slice 2", says("slice: this grid is flat, one layer of cells"), "a flat grid says so");
     SceneFacts scene = make_scene();
     scene.cells_x = 200;
     scene.rows = 100;
@@ -70,52 +61,50 @@ TAP_SUITE(state_look_slices) {
     scene.whole.z_min_m = -1;
     scene.whole.z_max_m = 5;
     scene.whole.nz = 3;
-    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &scene});
-    use(&state, "cursor-x 130");
-    unsigned bits = use(&state, "slice 1");
-    tap_ok(says(&state, "slice 1 of 3, z 1 to 3 m") && bits & STEP_RUN && bits & STEP_LOOK &&
-               state.job.slice == 1 && state.scene.nx == 200 && state.cursor_x == 130,
+    step(EVENT_FRAME, .scene = &scene);
+    use("cursor-x 130");
+    unsigned bits = use("slice 1");
+    tap_ok(says("slice 1 of 3, z 1 to 3 m") && bits & STEP_RUN && bits & STEP_LOOK &&
+               job->slice == 1 && state.scene.nx == 200 && state.cursor_x == 130,
            "a slice is chosen, with its height; the cursor stays");
     tap_ok(!strcmp(state_cell_place(&state, (2 * 100 + 7) * 200 + 5).text, "5, 7, 2"),
            "its cells are named by x, y and z");
-    after(&state, "slice side",
+    after("slice side",
           state.scene.nx == 3 && state.scene.ny == 200 && state.scene.grid.x_max_m == 5 &&
-              state.job.probe_cell == -1 && !state.cursor_shown,
+              job->probe_cell == -1 && !state.cursor_shown,
           "from the side the picture has other cells: z up, x to the left");
-    after(&state, "slice 3",
-          says(&state, "slice: '3' is none of max, side, 0 to 2") && state.job.slice == SLICE_SIDE,
+    after("slice 3", says("slice: '3' is none of max, side, 0 to 2") && job->slice == SLICE_SIDE,
           "a slice that is not there is refused");
     int order[5];
-    for (int i = 0; i < 5; i++, use(&state, "slice"))
-        order[i] = state.job.slice;
-    tap_ok(order[0] == SLICE_SIDE && state.job.slice == SLICE_SIDE && order[1] == SLICE_MAX &&
+    for (int i = 0; i < 5; i++, use("slice"))
+        order[i] = job->slice;
+    tap_ok(order[0] == SLICE_SIDE && job->slice == SLICE_SIDE && order[1] == SLICE_MAX &&
                order[2] == 0 && order[4] == 2,
            "the key goes around: side, max, 0, 1, 2");
-    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &(SceneFacts){.nx = 4, .ny = 3}});
+    step(EVENT_FRAME, .scene = &(SceneFacts){.nx = 4, .ny = 3});
     tap_ok(state.scene.nx == 4 && state.scene.ny == 3 && state_slice(&state).slices == 1,
            "a flat scene after it is whole");
 }
 
 /* Where the cell coordinate x lies in the view, 0..1. */
-static double seen_at(const State *state, double x) {
-    double width = (double)state->scene.nx / state->viewport.zoom;
-    return (x - state->viewport.center_x) / width + 0.5;
+static double seen_at(double x) {
+    double width = (double)state.scene.nx / state.viewport.zoom;
+    return (x - state.viewport.center_x) / width + 0.5;
 }
 
-TAP_SUITE(state_look_zoom) {
-    State state = make_state();
-    double before = seen_at(&state, 120);
+STATE_SUITE(state_look_zoom) {
+    double before = seen_at(120);
     for (int i = 0; i < 5; i++)
-        state_step(&state, &(Event){.kind = EVENT_WHEEL, .x = 120, .y = 50, .steps = 1});
-    tap_ok(state.viewport.zoom > 2 && fabs(seen_at(&state, 120) - before) < 1e-9,
+        step(EVENT_WHEEL, .x = 120, .y = 50, .steps = 1);
+    tap_ok(state.viewport.zoom > 2 && fabs(seen_at(120) - before) < 1e-9,
            "the wheel zooms about the point under the mouse");
-    state_step(&state, &(Event){.kind = EVENT_DRAG, .x = 1000, .y = 0});
+    step(EVENT_DRAG, .x = 1000, .y = 0);
     tap_ok(fabs(state.viewport.center_x - 100 / state.viewport.zoom) < 1e-9,
            "dragging ends at the grid's edge");
-    use(&state, "cursor-x 199");
-    double at = seen_at(&state, 199.5);
+    use("cursor-x 199");
+    double at = seen_at(199.5);
     tap_ok(at > 0 && at < 1, "the view follows the cursor");
-    after(&state, "fit",
+    after("fit",
           state.viewport.zoom == 1 && state.viewport.center_x == 100 &&
               state.viewport.center_y == 50,
           "fit shows it all");

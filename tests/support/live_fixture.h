@@ -34,8 +34,6 @@ enum { FIXTURE_KERNELS = sizeof fixture_kernels / sizeof *fixture_kernels, FIXTU
 
 static const char *const fixture_scenes[] = {"small",   "canonical",    "large",  "xlarge",
                                              "highway", "intersection", "parking"};
-static const char *const fixture_cameras[] = {"front-left", "front", "front-right",
-                                              "back-left",  "back",  "back-right"};
 
 static inline StateMenu fixture_menu(void) {
     StateMenu menu = {.scenes = {fixture_scenes, 7}, .preset_count = 4, .where = 3};
@@ -44,19 +42,18 @@ static inline StateMenu fixture_menu(void) {
 }
 
 static inline SceneFacts fixture_scene(void) {
-    SceneFacts scene = {.name = "canonical",
-                        .title = "An intersection",
-                        .nx = 200,
-                        .ny = 200,
-                        .channels = 80,
-                        .has_rig = true,
-                        .has_world = true,
-                        .aligns = ALL_ALIGNS,
-                        .camera_count = 6,
-                        .grid = {-54, 54, -54, 54, -10, 10, 200, 200}};
-    for (int i = 0; i < 6; i++)
-        snprintf(scene.cameras[i], sizeof scene.cameras[i], "%s", fixture_cameras[i]);
-    return scene;
+    return (SceneFacts){
+        .name = "canonical",
+        .title = "An intersection",
+        .nx = 200,
+        .ny = 200,
+        .channels = 80,
+        .has_rig = true,
+        .has_world = true,
+        .aligns = ALL_ALIGNS,
+        .camera_count = 6,
+        .cameras = {"front-left", "front", "front-right", "back-left", "back", "back-right"},
+        .grid = {-54, 54, -54, 54, -10, 10, 200, 200}};
 }
 
 static inline State fixture_state(int columns, int rows) {
@@ -196,6 +193,8 @@ static inline void fixture_timeline(Timelines *all) {
 /* Of the state's problem; V3 and its formats included. */
 static inline const MemoryModel *fixture_model(void) {
     static MemoryModel model;
+    if (model.gpu_count)
+        return &model; /* as it was made the first time */
     model = (MemoryModel){
         .dtype = BEV_FP16,
         .channels = 80,

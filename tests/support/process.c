@@ -12,6 +12,7 @@ static bool read_status(pid_t pid, Holdings *holdings) {
         return false;
     while (fgets(line, sizeof line, file)) {
         sscanf(line, "VmRSS: %ld", &holdings->resident_kb);
+        sscanf(line, "VmHWM: %ld", &holdings->peak_kb);
         sscanf(line, "RssAnon: %ld", &holdings->anonymous_kb);
         sscanf(line, "Threads: %d", &holdings->threads);
     }

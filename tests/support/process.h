@@ -5,7 +5,8 @@
 #include <sys/types.h>
 
 typedef struct {
-    long resident_kb; /* in all, and of that what is in no file: heap, stacks, mappings */
+    long resident_kb, peak_kb; /* in all, now and at most so far; and of that what is in no file:
+                                  heap, stacks, mappings */
     long anonymous_kb;
     int files, threads, mappings; /* open descriptors; regions of memory */
 } Holdings;

@@ -39,6 +39,13 @@ static inline void check_end(const Pty *pty, const char *what, const char *last_
                  back, pty_same_modes(pty), line);
 }
 
+static inline int occurrences(const char *text, const char *part) {
+    int count = 0;
+    for (; (text = strstr(text, part)); text++)
+        count++;
+    return count;
+}
+
 /* The program has ended by itself, with this exit status. */
 static inline bool exits_with(Pty *pty, int wanted) {
     int status = 0;
@@ -55,4 +62,23 @@ static inline bool screen_says(Pty *pty, const char *text) {
             return true;
     }
     return false;
+}
+
+/* The same after these keys. */
+static inline bool answers(Pty *pty, const char *typed, const char *text) {
+    pty_type(pty, typed);
+    return screen_says(pty, text);
+}
+
+/* The display of the smallest scene, 120 x 40, with an option more; false: it does not open. */
+static inline bool open_toy(Pty *pty, const char *option, char *const environment[]) {
+    return pty_bevscope(pty, 120, 40, environment, "toy --no-window --device cpu %s", option) &&
+           pty_wait_text(pty, READY, 0, PATIENCE_S);
+}
+
+/* Quits the display by its key: checks that it ends well. */
+static inline void quits(Pty *pty, const char *what, bool as_expected) {
+    pty_type(pty, "q");
+    check_end(pty, what, "bevscope: quit", exits_with(pty, 0) && as_expected);
+    pty_end(pty);
 }

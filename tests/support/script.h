@@ -1,13 +1,14 @@
-/* Controls by the lines of a script. */
+/* A state, and its controls by the lines of a script. */
 #pragma once
 
 #include "src/state/state.h"
 #include "tests/support/tap.h"
 
+static State state;
+
 /* "dtype fp8; theme", made as printf does. Returns what state_step asks for after the last line; 0
  * where that is no command. */
-__attribute__((format(printf, 2, 3))) static inline unsigned use(State *state, const char *form,
-                                                                 ...) {
+__attribute__((format(printf, 1, 2))) static inline unsigned use(const char *form, ...) {
     Event event = {.kind = EVENT_COMMAND};
     char lines[200], why[200], *rest = NULL;
     unsigned bits = 0;
@@ -19,10 +20,32 @@ __attribute__((format(printf, 2, 3))) static inline unsigned use(State *state, c
         bool parsed = keys_parse(line, &event.command, why, sizeof why);
         if (!parsed)
             tap_note("%s", why);
-        bits = parsed ? state_step(state, &event) : 0;
+        bits = parsed ? state_step(&state, &event) : 0;
     }
     return bits;
 }
 
-/* A check of what holds after these lines: after(&state, "wipe 200", state.wipe == 1, "title"). */
-#define after(state_, lines_, ...) (use(state_, lines_), tap_ok(__VA_ARGS__))
+/* A check of what holds after these lines: after("wipe 200", state.wipe == 1, "title"). */
+#define after(lines_, ...) (use(lines_), tap_ok(__VA_ARGS__))
+
+/* An event and its fields: step(EVENT_TICK, .seconds = 0.1). */
+#define step(kind_, ...)   state_step(&state, &(Event){.kind = kind_, __VA_ARGS__})
+
+/* The same line so many times. */
+static inline void repeat(int times, const char *line) {
+    for (int i = 0; i < times; i++)
+        use("%s", line);
+}
+
+/* The newest line of the log. */
+static inline const char *said(void) {
+    return state.log.count ? state.log.lines[0].text : "";
+}
+
+/* Whether it is this text; a note tells what it is otherwise. */
+static inline bool says(const char *text) {
+    bool same = !strcmp(said(), text);
+    if (!same)
+        tap_note("said '%s', wanted '%s'", said(), text);
+    return same;
+}

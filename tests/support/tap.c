@@ -1,11 +1,10 @@
 #include "tests/support/tap.h"
 
-static TapTotals own_totals;
-TapTotals *tap_totals = &own_totals;
+TapTotals tap_totals;
 const char *tap_suite;
 
 static void print_title(const char *verdict, const char *title, va_list args) {
-    printf("%s %d - ", verdict, ++tap_totals->count);
+    printf("%s %d - ", verdict, ++tap_totals.count);
     if (tap_suite)
         printf("%s: ", tap_suite);
     vprintf(title, args);
@@ -18,7 +17,7 @@ bool tap_ok(bool passed, const char *title, ...) {
     va_end(args);
     putchar('\n');
     fflush(stdout);
-    tap_totals->failures += !passed;
+    tap_totals.failures += !passed;
     return passed;
 }
 
@@ -40,7 +39,7 @@ void tap_need(bool done, const char *step) {
 }
 
 void tap_skip(const char *title, const char *reason) {
-    printf("ok %d - %s%s%s # SKIP %s\n", ++tap_totals->count, tap_suite ? tap_suite : "",
+    printf("ok %d - %s%s%s # SKIP %s\n", ++tap_totals.count, tap_suite ? tap_suite : "",
            tap_suite ? ": " : "", title, reason);
     fflush(stdout);
 }
@@ -51,8 +50,8 @@ void tap_skip_suite(const char *reason) {
 }
 
 int tap_done(void) {
-    if (tap_totals->count == 0)
+    if (tap_totals.count == 0)
         tap_ok(false, "no check ran");
-    printf("1..%d\n", tap_totals->count);
-    return tap_totals->failures ? EXIT_FAILURE : EXIT_SUCCESS;
+    printf("1..%d\n", tap_totals.count);
+    return tap_totals.failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -29,41 +29,44 @@ __attribute__((noreturn)) void tap_skip_suite(const char *reason);
 /* Prints the plan, and fails when no check ran. Returns the exit status of main(). */
 int tap_done(void);
 
-/* Checks so far, of all suites of the program: a suite is a process of its own. */
+/* Checks so far, of this process. */
 typedef struct {
     int count, failures;
 } TapTotals;
-extern TapTotals *tap_totals;
+extern TapTotals tap_totals;
 extern const char *tap_suite; /* whose titles begin with its name; NULL: a program without suites */
 
 typedef struct TapSuite TapSuite;
 struct TapSuite {
     const char *name;
     void (*run)(void);
+    bool waits;         /* more than it computes: others may run beside it */
     bool hard;          /* of the second ring: `make check-hard` */
     int (*alone)(void); /* no suite but a program that suites start: `PROGRAM --alone NAME` */
     TapSuite *next;
 };
 void tap_register(TapSuite *suite);
 
-#define TAP_REGISTER_(name_, run_, hard_, alone_, function_)                                       \
+#define TAP_REGISTER_(name_, run_, waits_, hard_, alone_, function_)                               \
     __attribute__((constructor)) static void function_(void) {                                     \
-        static TapSuite suite = {#name_, run_, hard_, alone_, NULL};                                       \
+        static TapSuite suite = {#name_, run_, waits_, hard_, alone_, NULL};                       \
         tap_register(&suite);                                                                      \
     }
-#define TAP_SUITE_(name_, hard_)                                                                   \
+#define TAP_SUITE_(name_, waits_, hard_)                                                           \
     static void name_##_suite(void);                                                               \
-    TAP_REGISTER_(name_, name_##_suite, hard_, NULL, name_##_register_suite)                       \
+    TAP_REGISTER_(name_, name_##_suite, waits_, hard_, NULL, name_##_register_suite)               \
     static void name_##_suite(void)
 
-/* `TAP_SUITE(name) { checks }`: runs in `make check`, a hard one in `make check-hard`. */
-#define TAP_SUITE(name_)      TAP_SUITE_(name_, false)
-#define TAP_HARD_SUITE(name_) TAP_SUITE_(name_, true)
+/* `TAP_SUITE(name) { checks }`: runs in `make check`, a hard one in `make check-hard`. One that
+ * mostly waits, for a terminal, a clock, other processes, runs beside others. */
+#define TAP_SUITE(name_)         TAP_SUITE_(name_, false, false)
+#define TAP_WAITING_SUITE(name_) TAP_SUITE_(name_, true, false)
+#define TAP_HARD_SUITE(name_)    TAP_SUITE_(name_, false, true)
 
 /* `TAP_ALONE(name) { return status; }`: main() of a process that a suite starts by exec. */
 #define TAP_ALONE(name_)                                                                           \
     static int name_##_alone(void);                                                                \
-    TAP_REGISTER_(name_, NULL, false, name_##_alone, name_##_register_alone)                       \
+    TAP_REGISTER_(name_, NULL, false, false, name_##_alone, name_##_register_alone)                \
     static int name_##_alone(void)
 
 #ifdef __cplusplus

@@ -2,6 +2,7 @@
 tap_count=0
 tap_begun=$(date +%s%N)
 tap_failures=0
+tap_laters=0
 
 # tap_ok STATUS NAME
 tap_ok() {
@@ -112,6 +113,24 @@ tap_street() {
     [ "$tap_part" = 1 ] || sed -i 's/"channels": 80/"channels": 16/' "$1.json"
 }
 
+# tap_numpy [PIL]: what tests beside NumPy begin with: $python has it and the modules of tests/data and samples,
+# in a folder with a street.json.
+tap_numpy() {
+    export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples:$SRCDIR/tests/data:$SRCDIR/tests/support"
+    tap_python "numpy${1:+, $1}" "NumPy${1:+ and Pillow} (python3-numpy${1:+ python3-pil})"
+    tap_folder
+    tap_street street
+}
+
+# tap_numpy [PIL]: what tests beside NumPy begin with: $python has it and the modules of tests/data and samples,
+# in a folder with a street.json.
+tap_numpy() {
+    export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples:$SRCDIR/tests/data:$SRCDIR/tests/support"
+    tap_python "numpy${1:+, $1}" "NumPy${1:+ and Pillow} (python3-numpy${1:+ python3-pil})"
+    tap_folder
+    tap_street street
+}
+
 # tap_include NAME COMMAND...: the checks of another test, as checks of this one.
 tap_include() {
     tap_name=$1
@@ -165,11 +184,32 @@ tap_script() {
     tap_ok $tap_status "$1"
 }
 
+# tap_later NAME SCRIPT: as tap_script, before the end of the test and in one Python with others.
+tap_later() {
+    tap_laters=$((tap_laters + 1))
+    printf '%s\n' "$1" "import $imports" "$2" >later$tap_laters.py
+}
+
+# tap_spoilt SCRIPT ARGUMENT... <<TABLE: each line of the table, "WORDS | NAME | CODE", is a tap_refuses in a
+# folder of its own, in which Python has run the script with CODE in place of its word CODE.
+tap_spoilt() {
+    tap_script=$1 tap_number=0
+    shift
+    cat >table
+    "$python" "$SRCDIR/tests/support/tap.py" spoilt "$tap_script" <table || tap_ok 1 "the files of a table"
+    while read -r tap_line <&3; do
+        tap_number=$((tap_number + 1)) tap_name=${tap_line#* | }
+        cd spoilt$tap_number || return
+        tap_refuses "${tap_line%% | *}" "${tap_name%% | *}" "$@"
+        cd ..
+    done 3<table
+    rm -rf spoilt*
+}
+
 # tap_in_python FILE: the checks are those of a Python script of tests/data, which prints
 # them itself.
 tap_in_python() {
-    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples:$SRCDIR/tests/data" \
-        "$python" "$SRCDIR/tests/data/$1" "$BEVSCOPE" "$folder" 2>errors
+    "$python" "$SRCDIR/tests/data/$1" "$BEVSCOPE" "$folder" 2>errors
     tap_status=$?
     [ $tap_status = 0 ] || sed 's/^/# /' errors
     tap_time
@@ -183,6 +223,12 @@ tap_make() {
 }
 
 tap_done() {
+    if [ "$tap_laters" -gt 0 ]; then
+        # shellcheck disable=SC2046
+        "$python" "$SRCDIR/tests/support/tap.py" later $(seq -f later%g.py "$tap_laters") >out 2>&1 ||
+            tap_ok 1 "the scripts ran"
+        tap_relay "" <out
+    fi
     [ "$tap_count" -gt 0 ] || tap_ok 1 "no check ran"
     echo "1..$tap_count"
     tap_time

@@ -68,3 +68,8 @@ unsigned typed_seed(unsigned otherwise) {
     tap_note("HARD_SEED=%u", seed);
     return seed;
 }
+
+int typed_number(const char *name, int otherwise) {
+    const char *given = getenv(name);
+    return given ? atoi(given) : otherwise;
+}

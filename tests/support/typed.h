@@ -22,3 +22,6 @@ int32_t typed_random(const TypedControls *controls);
 
 /* The seed of random keys: HARD_SEED of the environment, else `otherwise`; it is printed. */
 unsigned typed_seed(unsigned otherwise);
+
+/* A whole number of the environment. */
+int typed_number(const char *name, int otherwise);

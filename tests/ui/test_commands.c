@@ -7,297 +7,290 @@
 
 #include <math.h>
 
-static App *open_app(const char *scene) {
-    static App app;
+static App app;
+
+static void open_app(const char *scene) {
     static AppOptions options = {.paused = true};
     const EngineOptions engine = {
         .where = 1u << BEV_CPU, .script = true, .make_picture = picture_make};
     Err err;
     options.scene = scene;
     tap_need(app_open(&app, &options, &engine, &err), "the App opens");
-    return &app;
 }
 
-static void type(App *app, const char *text) {
+/* A suite of an App. */
+#define APP_SUITE(name_, scene_)                                                                   \
+    static void name_##_checks(void);                                                              \
+    TAP_SUITE(name_) {                                                                             \
+        open_app(scene_);                                                                          \
+        name_##_checks();                                                                          \
+        app_close(&app, 1000);                                                                     \
+    }                                                                                              \
+    static void name_##_checks(void)
+
+static void type(const char *text) {
     for (; *text; text++)
-        app_key(app, *text);
+        app_key(&app, *text);
+}
+
+static void enter(const char *text) {
+    type(text);
+    app_key(&app, KEYCODE_ENTER);
+}
+
+/* The newest line of the log. */
+static const char *logged(void) {
+    return app.state.log.lines[0].text;
 }
 
 /* The first row for what is typed, as a line of a script. */
-static const char *first_row(App *app, const char *typed) {
+static const char *first_row(const char *typed) {
     static char line[PALETTE_NAME];
     PaletteRow rows[PALETTE_ROWS];
-    palette_open(&app->state, typed);
+    palette_open(&app.state, typed);
     line[0] = '\0';
-    if (palette_rows(&app->state, app_live(app), rows))
+    if (palette_rows(&app.state, app_live(&app), rows))
         palette_script(&rows[0], line, sizeof line);
-    palette_close(&app->state);
+    palette_close(&app.state);
     return line;
 }
 
-TAP_SUITE(commands_found) {
+APP_SUITE(commands_found, "toy") {
     static const struct {
         const char *typed, *row;
-    } tasks[] = {
-        {"fp8", "dtype fp8"},
-        {"error", "error"},
-        {"fastest", "chart terms"},
-        {"a6000", "gpu a6000"},
-        {"half bandwidth", "bandwidth"},
-        {"camera off", "dirty"},
-        {"compare", "compare"},
-        {"warp", "steps"},
-        {"dropped point", "strip dropped"},
-        {"lesson 9", "lesson 9"},
-        {"wiki", "snapshot"},
-        {"save picture", "snapshot"},
-        {"light", "theme light"},
-        {"city", "scene"},
-        {"parking", "scene parking"},
-        {"undo all", "undo all"},
-        {"turn one camera off", "dirty"},
-        {"look at one warp", "steps"},
-        {"make it light", "theme light"},
-        {"take lesson 9", "lesson 09-the-gate-that-sleeps"},
-        {"go to another scene", "scene"},
-        {"another city", "scene"},
-        {"which kernel is fastest", "chart terms"},
-        {"save", "snapshot"},
-        {"undo everything", "undo all"},
-        {"sixel", "glossary true pixels"},
-        {"motorway", "scene highway"},
-        {"why is V2 slow", "explain"},
-        {"source", "glossary settled"},
-    };
+    } tasks[] = {{"fp8", "dtype fp8"},
+                 {"error", "error"},
+                 {"fastest", "chart terms"},
+                 {"a6000", "gpu a6000"},
+                 {"half bandwidth", "bandwidth"},
+                 {"camera off", "dirty"},
+                 {"compare", "compare"},
+                 {"warp", "steps"},
+                 {"dropped point", "strip dropped"},
+                 {"lesson 9", "lesson 9"},
+                 {"wiki", "snapshot"},
+                 {"save picture", "snapshot"},
+                 {"light", "theme light"},
+                 {"city", "scene"},
+                 {"parking", "scene parking"},
+                 {"undo all", "undo all"},
+                 {"turn one camera off", "dirty"},
+                 {"look at one warp", "steps"},
+                 {"make it light", "theme light"},
+                 {"take lesson 9", "lesson 09-the-gate-that-sleeps"},
+                 {"go to another scene", "scene"},
+                 {"another city", "scene"},
+                 {"which kernel is fastest", "chart terms"},
+                 {"save", "snapshot"},
+                 {"undo everything", "undo all"},
+                 {"sixel", "glossary true pixels"},
+                 {"motorway", "scene highway"},
+                 {"why is V2 slow", "explain"},
+                 {"source", "glossary settled"}};
     static const char *const marks[] = {"published", "recorded", "measured"};
-    App *app = open_app("toy");
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
-        const char *row = first_row(app, tasks[i].typed);
-        tap_ok(!strcmp(row, tasks[i].row), "%s: %s first, is %s", tasks[i].typed, tasks[i].row, row);
+        const char *row = first_row(tasks[i].typed);
+        tap_ok(!strcmp(row, tasks[i].row), "%s: %s first, is %s", tasks[i].typed, tasks[i].row,
+               row);
     }
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         PaletteRow rows[PALETTE_ROWS];
         char line[PALETTE_NAME] = "";
-        palette_open(&app->state, marks[i]);
-        int count = palette_rows(&app->state, app_live(app), rows), at = 0;
+        palette_open(&app.state, marks[i]);
+        int count = palette_rows(&app.state, app_live(&app), rows), at = 0;
         for (; at < count && strcmp(line, "glossary settled") != 0; at++)
             palette_script(&rows[at], line, sizeof line);
         tap_ok(!strcmp(line, "glossary settled") && at <= 6, "%s: the glossary's word is row %d",
                marks[i], at);
     }
-    app_close(app, 1000);
 }
 
-/* The words that find a control find its values, too. */
-TAP_SUITE(commands_values) {
-    App *app = open_app("toy");
+APP_SUITE(commands_values, "toy") {
     PaletteRow rows[PALETTE_ROWS];
     char line[PALETTE_NAME];
     bool found = false;
-    palette_open(&app->state, "city");
-    for (int i = palette_rows(&app->state, app_live(app), rows) - 1; i >= 0; i--) {
+    palette_open(&app.state, "city");
+    for (int i = palette_rows(&app.state, app_live(&app), rows) - 1; i >= 0; i--) {
         palette_script(&rows[i], line, sizeof line);
         found |= !strcmp(line, "scene parking");
     }
     tap_ok(found, "a word for scenes lists them");
-    int count = palette_rows(&app->state, app_live(app), rows), told = 0, sizes = 0, early = 0;
+    int count = palette_rows(&app.state, app_live(&app), rows), told = 0, sizes = 0, early = 0;
     for (int i = 0; i < count; i++) {
         bool value = rows[i].kind == PALETTE_VALUE && rows[i].command.action == ACTION_SCENE;
-        bool size = value && menu_find(&app->state.menu.scenes, rows[i].command.argument) <
-                                 app->state.menu.preset_count;
+        bool size = value && menu_find(&app.state.menu.scenes, rows[i].command.argument) <
+                                 app.state.menu.preset_count;
         early += value && !size && sizes; /* behind a size */
         sizes += size;
         told += value && !strcmp(rows[i].help, "Parking lot, half-metre depth bins");
     }
     tap_ok(sizes > 0 && !early, "sizes come after the other scenes");
     tap_ok(told == 1, "each with its own title, not with the control's help");
-    app_close(app, 1000);
 }
 
-TAP_SUITE(commands_set) {
-    App *app = open_app("small");
-    type(app, ":yaw front 1");
-    app_key(app, KEYCODE_ENTER);
+APP_SUITE(commands_set, "small") {
+    enter(":yaw front 1");
     int front = 0;
-    while (strcmp(app->state.scene.cameras[front], "front") != 0)
+    while (strcmp(app.state.scene.cameras[front], "front") != 0)
         front++;
-    tap_ok(app->state.job.camera_errors[front].yaw_deg == 1 && !app->state.palette.open,
+    tap_ok(app.state.job.camera_errors[front].yaw_deg == 1 && !app.state.palette.open,
            "yaw front 1 turns the front camera by a degree");
-    type(app, ":l2 32");
-    app_key(app, KEYCODE_ENTER);
-    tap_ok(app->state.edit.l2_mib == 32, "l2 32 gives the GPU 32 MiB");
+    enter(":l2 32");
+    tap_ok(app.state.edit.l2_mib == 32, "l2 32 gives the GPU 32 MiB");
     char reason[160] = "";
     Command command;
     keys_parse("backend cuda", &command, reason, sizeof reason);
-    tap_ok(!palette_usable(&app->state, &command, reason, sizeof reason) && reason[0],
+    tap_ok(!palette_usable(&app.state, &command, reason, sizeof reason) && reason[0],
            "what cannot be used says why: %s", reason);
-    app_close(app, 1000);
 }
 
-/* A value that is tried shows in the next frame, and is gone after Esc. */
-TAP_SUITE(commands_tried) {
-    App *app = open_app("toy");
-    State before = app->state;
-    type(app, ":dtype");
-    app_key(app, KEYCODE_RIGHT);
-    app_key(app, KEYCODE_RIGHT);
-    tap_ok(app->frame->state.job.config.dtype != before.job.config.dtype && app->state.palette.open,
+APP_SUITE(commands_tried, "toy") {
+    State before = app.state;
+    type(":dtype");
+    app_key(&app, KEYCODE_RIGHT);
+    app_key(&app, KEYCODE_RIGHT);
+    tap_ok(app.frame->state.job.config.dtype != before.job.config.dtype && app.state.palette.open,
            "Right tries a value while the palette stays open");
-    app_key(app, KEYCODE_ESCAPE);
-    before.job.serial = app->state.job.serial; /* jobs are counted, not undone */
-    tap_ok(!state_differs(&before, &app->state) && !app->state.palette.open && !app->undo.count,
+    app_key(&app, KEYCODE_ESCAPE);
+    before.job.serial = app.state.job.serial; /* jobs are counted, not undone */
+    tap_ok(!state_differs(&before, &app.state) && !app.state.palette.open && !app.undo.count,
            "Esc puts the State back as it was, and that is no change to undo");
-    tap_ok(app->frame->state.job.config.dtype == before.job.config.dtype, "and the picture, too");
-    type(app, ":dtype");
-    app_key(app, KEYCODE_RIGHT);
-    app_key(app, KEYCODE_ENTER);
-    tap_ok(state_differs(&before, &app->state) && app->undo.count == 1,
+    tap_ok(app.frame->state.job.config.dtype == before.job.config.dtype, "and the picture, too");
+    type(":dtype");
+    app_key(&app, KEYCODE_RIGHT);
+    app_key(&app, KEYCODE_ENTER);
+    tap_ok(state_differs(&before, &app.state) && app.undo.count == 1,
            "Enter keeps it, as one change");
-    app_close(app, 1000);
 }
 
 /* Pins at the place and returns the newest line of the log. */
-static const char *pinned(App *app, const Event *event) {
-    app_step(app, event);
-    return app->state.log.lines[0].said;
+static const char *pinned(const Event *event) {
+    app_step(&app, event);
+    return app.state.log.lines[0].said;
 }
 
 /* The middle of the street has no points: no camera sees the ground under the car. */
-TAP_SUITE(commands_pinned) {
-    App *app = open_app("canonical");
-    const State *state = &app->state;
+APP_SUITE(commands_pinned, "canonical") {
+    const State *state = &app.state;
     const Event empty = {.kind = EVENT_CLICK, .x = 100.5, .y = 100.5};
-    const char *said = pinned(app, &empty);
-    const LiveProbe *probe = &app_live(app)->probe;
+    const char *said = pinned(&empty);
+    const LiveProbe *probe = &app_live(&app)->probe;
     int64_t x = state->pin_x, y = state->pin_y;
     tap_ok(
         state->pinned && probe->points > 0 && llabs(x - 100) + llabs(y - 100) == 2,
         "a click on a cell without points pins the nearest that has some: %lld, %lld, %lld points",
         (long long)x, (long long)y, (long long)probe->points);
     tap_ok(!strncmp(said, "no point falls there", 20), "the log says so: %s", said);
-    app_words(app, "cursor-x 100", &app->err);
-    app_words(app, "cursor-y 100", &app->err);
-    app_words(app, "pin-cell on", &app->err);
+    app_words(&app, "cursor-x 100", &app.err);
+    app_words(&app, "cursor-y 100", &app.err);
+    app_words(&app, "pin-cell on", &app.err);
     tap_ok(state->pinned && state->pin_x == x && state->pin_y == y, "the word again: it stays");
-    said = pinned(app, &empty);
+    said = pinned(&empty);
     tap_ok(!state->pinned && strstr(said, "let go"), "the click again: %s", said);
     const Event full = {.kind = EVENT_CLICK, .x = (double)x + 0.5, .y = (double)y + 0.5};
-    said = pinned(app, &full);
+    said = pinned(&full);
     tap_ok(state->pin_x == x && !strncmp(said, "pinned cell", 11), "a cell with points: %s", said);
-    app_close(app, 1000);
 }
 
 /* A list of values begins behind the one that the control stands at. */
-TAP_SUITE(commands_compare) {
-    App *app = open_app("toy");
-    app_words(app, "dtype fp16", &app->err);
-    type(app, ":compare");
-    app_key(app, KEYCODE_ENTER);
-    app_key(app, KEYCODE_ENTER);
-    tap_ok(app->state.compare == COMPARE_WIPE,
-           "compare, Enter, Enter: a comparison, not off again");
-    app_close(app, 1000);
+APP_SUITE(commands_compare, "toy") {
+    app_words(&app, "dtype fp16", &app.err);
+    enter(":compare");
+    app_key(&app, KEYCODE_ENTER);
+    tap_ok(app.state.compare == COMPARE_WIPE, "compare, Enter, Enter: a comparison, not off again");
 }
 
-/* Without a number the first finding is meant. */
-TAP_SUITE(commands_explain) {
-    App *app = open_app("toy");
-    type(app, ":explain");
-    app_key(app, KEYCODE_ENTER);
-    tap_ok(!app->state.palette.open && app->state.finding == 0 &&
-               (app->desk.open || strstr(app->state.log.lines[0].text, "finding 1")),
-           "explain and Enter explain the first finding: %s", app->state.log.lines[0].text);
-    app_close(app, 1000);
+APP_SUITE(commands_explain, "toy") {
+    enter(":explain");
+    tap_ok(!app.state.palette.open && app.state.finding == 0 &&
+               (app.desk.open || strstr(logged(), "finding 1")),
+           "explain and Enter explain the first finding: %s", logged());
 }
 
-TAP_SUITE(commands_undone) {
-    App *app = open_app("toy");
+APP_SUITE(commands_undone, "toy") {
     BevDtype states[UNDO_STEPS + 1];
     for (int i = 0; i <= UNDO_STEPS; i++) {
-        states[i] = app->state.job.config.dtype;
-        app_key(app, 'd');
+        states[i] = app.state.job.config.dtype;
+        app_key(&app, 'd');
     }
     int wrong = 0;
     for (int i = UNDO_STEPS; i >= 1; i--) {
-        app_key(app, 'u');
-        wrong += app->state.job.config.dtype != states[i];
+        app_key(&app, 'u');
+        wrong += app.state.job.config.dtype != states[i];
     }
     tap_ok(!wrong, "50 changes come back one by one (%d wrong)", wrong);
-    app_key(app, 'u');
-    tap_ok(app->state.job.config.dtype == states[1] &&
-               strstr(app->state.log.lines[0].text, "nothing to undo"),
+    app_key(&app, 'u');
+    tap_ok(app.state.job.config.dtype == states[1] && strstr(logged(), "nothing to undo"),
            "the 51st is forgotten, and the log says so");
-    app_close(app, 1000);
 }
 
 /* Every letter of what people type: the key, and its rows with what each does here. */
-TAP_SUITE(commands_in_time) {
+APP_SUITE(commands_in_time, "toy") {
     static const char typed[] = "dropped point";
     enum { LIMIT_MS = 50 };
-    App *app = open_app("toy");
     double slowest = 0;
     Load since = load_now();
-    type(app, ":");
+    type(":");
     for (const char *at = typed; *at; at++) {
         double begun = clock_ms();
         char help[256];
         PaletteRow rows[PALETTE_ROWS];
-        app_key(app, *at);
-        int count = palette_rows(&app->state, app_live(app), rows);
+        app_key(&app, *at);
+        int count = palette_rows(&app.state, app_live(&app), rows);
         for (int i = 0; i < count && i < 12; i++)
-            palette_usable(&app->state, &rows[i].command, help, sizeof help);
+            palette_usable(&app.state, &rows[i].command, help, sizeof help);
         slowest = fmax(slowest, clock_ms() - begun);
     }
     tap_ok_unless_loaded(slowest <= LIMIT_MS, &since, "a letter is answered in %.1f ms", slowest);
-    app_close(app, 1000);
+}
+
+/* The tour's turn comes, at these lines of its text. */
+static void turn(const char *lines) {
+    app.tour.at = lines;
+    app.tour.due_ms = app.tour.request = 0;
+    app_tour_turn(&app);
 }
 
 /* The tour needs a clock: here its parts that need none. */
-TAP_SUITE(commands_tour) {
-    App *app = open_app("toy");
-    app_key(app, 'd');
-    app_words(app, "tour", &app->err);
-    tap_ok(app->failed && !app->tour.text && strstr(app->err.what, "clock"),
+APP_SUITE(commands_tour, "toy") {
+    app_key(&app, 'd');
+    app_words(&app, "tour", &app.err);
+    tap_ok(app.failed && !app.tour.text && strstr(app.err.what, "clock"),
            "a script has no tour, and says so");
-    app->script = app->failed = false; /* lines are used as in the live display */
-    BevDtype before = app->state.job.config.dtype;
-    int kept = app->undo.count;
-    app_words(app, "tour", &app->err);
-    tap_ok(app->tour.text && app->undo.count == kept + 1, "the tour opens");
+    app.script = app.failed = false; /* lines are used as in the live display */
+    BevDtype before = app.state.job.config.dtype;
+    int kept = app.undo.count;
+    app_words(&app, "tour", &app.err);
+    tap_ok(app.tour.text && app.undo.count == kept + 1, "the tour opens");
     enum { TURNS = 8 };
     for (int i = 0; i < TURNS; i++) {
-        app->tour.due_ms = app->tour.said_ms = app->tour.request = 0;
-        app_tour_turn(app);
+        app.tour.due_ms = app.tour.said_ms = app.tour.request = 0;
+        app_tour_turn(&app);
     }
-    tap_ok(app->state.caption[0] != '\0', "it says: %s", app->state.caption);
-    tap_ok(!strcmp(menu_name(&app->state.menu.scenes, app->state.job.scene), "toy") &&
-               strcmp(app->state.job.config.kernel->title, "V2"),
-           "its words are carried out: %s", app->state.job.config.kernel->title);
-    app->tour.at = "dtype fp8\ntick 1 9\nquit";
-    app->tour.due_ms = app->tour.request = 0;
-    app_tour_turn(app);
-    app_take_frame(app, NULL);
-    app_tour_turn(app);
-    EngineFrame unjudged = *app->frame; /* as on a busy machine */
-    const EngineFrame *judged = app->frame;
+    tap_ok(app.state.caption[0] != '\0', "it says: %s", app.state.caption);
+    tap_ok(!strcmp(menu_name(&app.state.menu.scenes, app.state.job.scene), "toy") &&
+               strcmp(app.state.job.config.kernel->title, "V2"),
+           "its words are carried out: %s", app.state.job.config.kernel->title);
+    turn("dtype fp8\ntick 1 9\nquit");
+    app_take_frame(&app, NULL);
+    app_tour_turn(&app);
+    EngineFrame unjudged = *app.frame; /* as on a busy machine */
+    const EngineFrame *judged = app.frame;
     live_forget_accuracy(&unjudged.live);
-    app->tour.due_ms = app->tour.request = 0;
-    app->frame = &unjudged;
-    double waits_ms = app_tour_in_ms(app);
-    app->frame = judged;
-    tap_ok(waits_ms > 0 && app_tour_in_ms(app) <= 0, "a format's error is waited for (%g ms)",
+    app.tour.due_ms = app.tour.request = 0;
+    app.frame = &unjudged;
+    double waits_ms = app_tour_in_ms(&app);
+    app.frame = judged;
+    tap_ok(waits_ms > 0 && app_tour_in_ms(&app) <= 0, "a format's error is waited for (%g ms)",
            waits_ms);
-    app->tour.at = "quit";
-    app->tour.due_ms = app->tour.request = 0;
-    app_tour_turn(app);
-    tap_ok(!app->tour.text && !app->state.caption[0], "it ends with its last line");
-    app_key(app, 'u');
-    tap_ok(app->undo.count == kept && app->state.job.config.dtype == before &&
-               !strcmp(menu_name(&app->state.menu.scenes, app->state.job.scene), "toy"),
+    turn("quit");
+    tap_ok(!app.tour.text && !app.state.caption[0], "it ends with its last line");
+    app_key(&app, 'u');
+    tap_ok(app.undo.count == kept && app.state.job.config.dtype == before &&
+               !strcmp(menu_name(&app.state.menu.scenes, app.state.job.scene), "toy"),
            "undo takes all of it back at once");
-    app_words(app, "tour", &app->err);
-    app_tour_turn(app);
-    app_key(app, 'k');
-    tap_ok(!app->tour.text && !app->state.caption[0], "a key takes over");
-    app_close(app, 1000);
+    app_words(&app, "tour", &app.err);
+    app_tour_turn(&app);
+    app_key(&app, 'k');
+    tap_ok(!app.tour.text && !app.state.caption[0], "a key takes over");
 }

@@ -106,8 +106,6 @@ TAP_SUITE(device_lost) {
     tap_ok(vt_wait(&vt, &pty, "CPU, V3", 0, true, PATIENCE_S), "the CPU takes over: said, too");
     pty_type(&pty, "?");
     tap_ok(vt_wait(&vt, &pty, "Help", 0, true, PATIENCE_S), "keys are obeyed as before");
-    pty_type(&pty, "q");
-    check_end(&pty, "quit after that", "bevscope: quit", exits_with(&pty, 0));
-    pty_end(&pty);
+    quits(&pty, "quit after that", true);
     test_lines(again);
 }

@@ -223,7 +223,7 @@ static void test_soon(const char *scene, double typed_s) {
     pty_end(&pty);
 }
 
-TAP_SUITE(ends_pty) {
+TAP_WAITING_SUITE(ends_pty) {
     test_signals();
     test_cpu_limit();
     test_file_limit();

@@ -1,5 +1,6 @@
 /* The form of bevscope rig: values by arrows and typed, an answer that follows, the file, the line
  * that says the same; questions where the terminal cannot move its cursor. */
+#include "src/base/data.h"
 #include "src/ui/form.h"
 #include "tests/support/folder.h"
 #include "tests/support/pty_check.h"
@@ -25,17 +26,15 @@ TAP_SUITE(form_steps) {
 }
 
 static void check_file(void) {
-    char text[8192] = "";
-    FILE *file = fopen(in_folder("rig.json"), "r");
-    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[length] = '\0';
+    char *text = NULL;
+    size_t length;
+    tap_need(data_read(in_folder("rig.json"), 8192, &text, &length, NULL), "the file");
     tap_ok(strstr(text, "\"features\": [\n      22,\n      8\n    ]") != NULL, "the file has it");
+    free(text);
     unlink(in_folder("rig.json"));
 }
 
-TAP_SUITE(form_pty) {
+TAP_WAITING_SUITE(form_pty) {
     char line[128];
     Pty pty;
     folder_open();
@@ -43,21 +42,20 @@ TAP_SUITE(form_pty) {
     tap_need(pty_shell(&pty, 80, 24, NULL, line), "the program starts");
     tap_ok(screen_says(&pty, "138,993 points"), "the answer for the rig to begin with");
     tap_ok(screen_says(&pty, "RTX 4090        72.0     7.35  resident   V4"), "on 24 rows");
-    pty_type(&pty, DOWN DOWN DOWN RIGHT);
-    tap_ok(screen_says(&pty, "features 22 x 8") && screen_says(&pty, "nuscenes --stride 32"),
+    tap_ok(answers(&pty, DOWN DOWN DOWN RIGHT, "features 22 x 8") &&
+               screen_says(&pty, "nuscenes --stride 32"),
            "an arrow: the next value, its answer, the same as one line");
-    pty_type(&pty, "w");
-    tap_ok(screen_says(&pty, "rig.json is written"), "w writes");
+    tap_ok(answers(&pty, "w", "rig.json is written"), "w writes");
     check_file();
-    pty_type(&pty, "7");
-    tap_ok(screen_says(&pty, "no multiple of 7 (choose another"), "typed, and refused in a line");
-    pty_type(&pty, "\177"
-                   "8");
-    tap_ok(screen_says(&pty, "features 88 x 32"), "mended");
-    pty_type(&pty, DOWN DOWN DOWN DOWN "16" DOWN);
-    tap_ok(screen_says(&pty, "--stride 8 --channels 16"), "another field");
-    pty_type(&pty, DOWN LEFT);
-    tap_ok(screen_says(&pty, "bevscope rig --from robot") && screen_says(&pty, "320x240"),
+    tap_ok(answers(&pty, "7", "no multiple of 7 (choose another"), "typed, and refused in a line");
+    tap_ok(answers(&pty,
+                   "\177"
+                   "8",
+                   "features 88 x 32"),
+           "mended");
+    tap_ok(answers(&pty, DOWN DOWN DOWN DOWN "16" DOWN, "--stride 8 --channels 16"),
+           "another field");
+    tap_ok(answers(&pty, DOWN LEFT, "bevscope rig --from robot") && screen_says(&pty, "320x240"),
            "another rig begins anew");
     pty_type(&pty, "q");
     check_end(&pty, "quit", "bevscope rig --from robot", exits_with(&pty, 0));
@@ -65,7 +63,7 @@ TAP_SUITE(form_pty) {
     folder_close();
 }
 
-TAP_SUITE(form_stopped) {
+TAP_WAITING_SUITE(form_stopped) {
     int status = 0;
     Pty pty;
     tap_need(pty_bevscope(&pty, 80, 24, NULL, "rig") && screen_says(&pty, "138,993 points"),
@@ -79,7 +77,7 @@ TAP_SUITE(form_stopped) {
     pty_end(&pty);
 }
 
-TAP_SUITE(form_asks) {
+TAP_WAITING_SUITE(form_asks) {
     char *environment[] = {"TERM=dumb", NULL};
     Pty pty;
     tap_need(pty_bevscope(&pty, 120, 24, environment, "rig"), "the program starts");

@@ -1,6 +1,5 @@
-/* The live display's loop without any screen: how it times its answers, and what it does when the
- * GPU is lost in the middle of a frame. */
-#include "tests/support/tap.h"
+/* The live display's loop without any screen: how it times its answers; a GPU that is lost. */
+#include "tests/support/ok_or_note.h"
 
 #include "src/base/clock.h"
 #include "src/ui/loop_internal.h"
@@ -11,8 +10,6 @@
 #include <unistd.h>
 
 enum { PATIENCE_MS = 120000, TERMINAL = 1u << SCREEN_TERMINAL, WINDOW = 1u << SCREEN_WINDOW };
-
-/* ---- the pace -------------------------------------------------------------------------------- */
 
 static void test_keys(void) {
     PaceMeter meter = {.keys = 0};
@@ -69,56 +66,50 @@ static void test_moments(void) {
     tap_ok(fps > 0 && fps <= 200, "moments are counted once, however often they are drawn");
 }
 
-/* ---- a slow picture --------------------------------------------------------------------------- */
+static SlowMeter meter;
 
-static bool says(const SlowMeter *meter, const Menu *scenes, double now_ms, const char *wanted) {
+static bool says(double now_ms, const char *wanted) {
+    static const char *const names[] = {"canonical", "dense", "mine.json"};
+    const Menu scenes = {names, 3};
     char text[96];
-    slow_text(meter, scenes, "map", now_ms, text, sizeof text);
+    slow_text(&meter, &scenes, "map", now_ms, text, sizeof text);
     if (strcmp(text, wanted) != 0)
         tap_note("\"%s\" instead of \"%s\"", text, wanted);
     return !strcmp(text, wanted);
 }
 
 static void test_slow(void) {
-    static const char *const names[] = {"canonical", "dense", "mine.json"};
-    const Menu scenes = {names, 3};
-    SlowMeter meter = {.request = 0};
     LiveData live;
     live_init(&live);
-    tap_ok(says(&meter, &scenes, 5000, "") && isinf(slow_in_ms(&meter, 5000)),
+    tap_ok(says(5000, "") && isinf(slow_in_ms(&meter, 5000)),
            "nothing is computed, nothing is said");
     slow_asked(&meter, 1, true, 7, 1000);
-    tap_ok(says(&meter, &scenes, 1100, "") && slow_in_ms(&meter, 1100) == 300,
-           "a quick picture is not announced");
-    tap_ok(says(&meter, &scenes, 2200, "computing dense: map, 1.2 s"), "a slow one is");
+    tap_ok(says(1100, "") && slow_in_ms(&meter, 1100) == 300, "a quick picture is not announced");
+    tap_ok(says(2200, "computing dense: map, 1.2 s"), "a slow one is");
     live.job.scene = 0;
     live.stages_us[STAGE_FEATURES] = reading(50e3, SOURCE_MEASURED);
     slow_shown(&meter, &live);
-    tap_ok(says(&meter, &scenes, 2200, "computing dense: map, 1.2 s of about 1.6"),
+    tap_ok(says(2200, "computing dense: map, 1.2 s of about 1.6"),
            "32 times the points of what is shown: about 32 times as long");
     slow_asked(&meter, 1, true, 8, 1500);
     slow_answered(&meter, 7, 2500);
-    tap_ok(says(&meter, &scenes, 2500, "computing dense: map, 1.5 s of about 1.6"),
+    tap_ok(says(2500, "computing dense: map, 1.5 s of about 1.6"),
            "the picture of a key before is no answer");
-    tap_ok(says(&meter, &scenes, 3500, "computing dense: map, 2.5 s"),
-           "an estimate that was too short is dropped");
+    tap_ok(says(3500, "computing dense: map, 2.5 s"), "an estimate that was too short is dropped");
     slow_answered(&meter, 8, 4000);
     slow_asked(&meter, 1, true, 9, 5000);
-    tap_ok(says(&meter, &scenes, 6000, "computing dense: map, 1.0 s of about 3"),
+    tap_ok(says(6000, "computing dense: map, 1.0 s of about 3"),
            "the next time it is known how long it takes");
     slow_asked(&meter, 2, true, 10, 6000);
-    tap_ok(says(&meter, &scenes, 6500, "computing mine.json: map, 0.5 s"),
+    tap_ok(says(6500, "computing mine.json: map, 0.5 s"),
            "another scene begins anew; of a file nothing is known");
 }
-
-/* ---- a device that is lost ------------------------------------------------------------------- */
 
 enum { GOOD_LAUNCHES = 3 };
 static BevKernel gpu; /* V3, for so many launches */
 static atomic_int launches;
 
-/* The row says CPU at first, so that the test runs without a GPU, and CUDA when the launch fails.
- */
+/* The row says CPU at first, so that the test runs without a GPU; CUDA when the launch fails. */
 static bool launch_and_fail(const BevProblem *problem, const BevPlan *plan, void *stream,
                             Err *err) {
     if (launches++ < GOOD_LAUNCHES)
@@ -127,61 +118,68 @@ static bool launch_and_fail(const BevProblem *problem, const BevPlan *plan, void
     return err_set(err, ERR_DEVICE, gpu.name, "", "CUDA error 700: an illegal memory access");
 }
 
-static bool log_says(const Loop *loop, const char *words) {
-    for (int i = 0; i < loop->app.state.log.count; i++)
-        if (strstr(loop->app.state.log.lines[i].text, words))
+static Loop loop;
+
+static bool log_says(const char *words) {
+    for (int i = 0; i < loop.app.state.log.count; i++)
+        if (strstr(loop.app.state.log.lines[i].text, words))
             return true;
     return false;
 }
 
-/* Waits until the frame of the newest job has come. */
-static bool wait_for_frame(Loop *loop) {
-    double end = clock_ms() + PATIENCE_MS;
-    struct pollfd waiting = {.fd = engine_fd(loop->app.engine), .events = POLLIN};
-    while (app_live(&loop->app)->serial != loop->app.state.job.serial && clock_ms() < end)
-        if (poll(&waiting, 1, 100) == 1)
-            loop_take_frame(loop);
-    return app_live(&loop->app)->serial == loop->app.state.job.serial;
+/* Takes the frame that comes within a moment; false: it is too late for one. */
+static bool take_frame(double end_ms) {
+    struct pollfd waiting = {.fd = engine_fd(loop.app.engine), .events = POLLIN};
+    if (clock_ms() >= end_ms)
+        return false;
+    if (poll(&waiting, 1, 100) == 1)
+        loop_take_frame(&loop);
+    return true;
 }
 
-static void begin_loop(Loop *loop, const LoopOptions *options) {
-    App *app = &loop->app;
-    loop->options = options;
-    app->options = &options->app;
+/* Waits until the frame of the newest job has come. */
+static bool wait_for_frame(void) {
+    double end_ms = clock_ms() + PATIENCE_MS;
+    while (app_live(&loop.app)->serial != loop.app.state.job.serial && take_frame(end_ms)) {
+    }
+    return app_live(&loop.app)->serial == loop.app.state.job.serial;
+}
+
+/* A loop on the CPU with a made-up GPU kernel, and its engine. */
+static void begin_loop(const char *scene, bool background) {
+    static LoopOptions options = {.where = 1u << BEV_CPU};
+    const EngineOptions engine = {.where = 1u << BEV_CPU, .background = background};
+    App *app = &loop.app;
+    Err err;
+    memset(&loop, 0, sizeof loop);
+    loop.options = &options;
+    options.app.scene = scene;
+    app->options = &options.app;
     live_init(&app->nothing);
-    app_menu_open(&app->menu, options->where);
-    state_init(&app->state, &app->menu.menu, app_menu_scene(&app->menu, options->app.scene));
+    app_menu_open(&app->menu, options.where);
+    state_init(&app->state, &app->menu.menu, app_menu_scene(&app->menu, scene));
     gpu = *bev_kernel_find("cpu_v3");
     gpu.name = "gpu_v3";
     gpu.launch = launch_and_fail;
-    loop->app.state.job.config.kernel = &gpu;
-    loop->app.state.menu.where |= 1u << BEV_CUDA;
+    app->state.job.config.kernel = &gpu;
+    app->state.menu.where |= 1u << BEV_CUDA;
+    need(engine_open(&app->engine, &engine, &err), &err);
 }
 
 static void test_device_lost(void) {
-    static const LoopOptions options = {.app.scene = "toy", .where = 1u << BEV_CPU};
-    const EngineOptions quiet = {.where = 1u << BEV_CPU};
-    static Loop loop;
-    Err err = {.what = ""};
-    begin_loop(&loop, &options);
-    if (!engine_open(&loop.app.engine, &quiet, &err)) {
-        tap_ok(false, "%s: %s", err.where, err.what);
-        return;
-    }
-    app_request(&loop.app);
     bool good = true;
+    begin_loop("toy", false);
+    app_request(&loop.app);
     for (int i = 0; i < GOOD_LAUNCHES; i++) {
-        good = good && wait_for_frame(&loop) && app_live(&loop.app)->frame.pooled;
+        good = good && wait_for_frame() && app_live(&loop.app)->frame.pooled;
         app_step(&loop.app, &(Event){.kind = EVENT_TICK, .seconds = 0.1});
     }
     tap_ok(good, "the world moves for a while");
-    good = wait_for_frame(&loop);
-    tap_ok(good && launches == GOOD_LAUNCHES + 1 &&
+    tap_ok(wait_for_frame() && launches == GOOD_LAUNCHES + 1 &&
                loop.app.state.job.config.kernel->where == BEV_CPU &&
                !(loop.app.state.menu.where & 1u << BEV_CUDA),
            "the GPU fails in the middle of a frame: the CPU takes over, for good");
-    if (!tap_ok(log_says(&loop, "gpu_v3: CUDA error 700") && log_says(&loop, "CPU, "),
-                "the log says both"))
+    if (!tap_ok(log_says("gpu_v3: CUDA error 700") && log_says("CPU, "), "the log says both"))
         for (int i = 0; i < loop.app.state.log.count; i++)
             tap_note("%s", loop.app.state.log.lines[i].text);
     tap_ok(app_live(&loop.app)->frame.pooled && !app_live(&loop.app)->error_text[0] && !loop.quit,
@@ -192,64 +190,46 @@ static void test_device_lost(void) {
 /* The launch that fails is one of the timings between two frames; the next frames, sharper than the
  * one before, need no launch and are made without an error. Only the last one is taken. */
 static void test_lost_aside(void) {
-    static const LoopOptions options = {.app.scene = "toy", .where = 1u << BEV_CPU};
-    const EngineOptions timing = {.where = 1u << BEV_CPU, .background = true};
-    static Loop loop;
-    Err err = {.what = ""};
     launches = GOOD_LAUNCHES - 1;
-    begin_loop(&loop, &options);
+    begin_loop("toy", true);
     loop.app.state.playing = false;
-    if (!engine_open(&loop.app.engine, &timing, &err)) {
-        tap_ok(false, "%s: %s", err.where, err.what);
-        return;
-    }
     app_request(&loop.app);
-    double end = clock_ms() + PATIENCE_MS;
-    while (launches <= GOOD_LAUNCHES && clock_ms() < end)
+    double end_ms = clock_ms() + PATIENCE_MS;
+    while (launches <= GOOD_LAUNCHES && clock_ms() < end_ms)
         usleep(10000);
     usleep(1000000);
-    struct pollfd waiting = {.fd = engine_fd(loop.app.engine), .events = POLLIN};
-    while (loop.app.state.job.config.kernel == &gpu && clock_ms() < end)
-        if (poll(&waiting, 1, 100) == 1)
-            loop_take_frame(&loop);
-    tap_ok(log_says(&loop, "gpu_v3: CUDA error 700") && log_says(&loop, "CPU, "),
+    while (loop.app.state.job.config.kernel == &gpu && take_frame(end_ms)) {
+    }
+    tap_ok(log_says("gpu_v3: CUDA error 700") && log_says("CPU, "),
            "the GPU fails between two frames: the log says why the CPU takes over");
     engine_close(loop.app.engine);
 }
 
-/* Two things to note between two pictures that are taken: counters that nobody has, and the scene's
- * file vanishes. */
+/* Two notes between two pictures that are taken: no counters, and the scene's file vanishes. */
 static void test_notes(void) {
     char path[] = "/tmp/loop-XXXXXX", command[1024];
-    const LoopOptions options = {.app.scene = path, .where = 1u << BEV_CPU};
-    const EngineOptions working = {.where = 1u << BEV_CPU, .background = true};
-    static Loop loop;
-    Err err = {.what = ""};
     int file = mkstemp(path);
     snprintf(command, sizeof command, "cp '%s/samples/toy.json' %s", getenv("BEVSCOPE_DATA"), path);
     tap_need(file >= 0 && system(command) == 0, "a file of a scene");
     close(file);
-    begin_loop(&loop, &options);
+    begin_loop(path, true);
     loop.app.state.job.config.kernel = bev_kernel_find("cpu_v3");
     loop.app.state.playing = false;
-    tap_need(engine_open(&loop.app.engine, &working, &err), "an engine");
     app_request(&loop.app);
-    tap_need(wait_for_frame(&loop), "a picture");
+    tap_need(wait_for_frame(), "a picture");
     loop.app.state.counts++;
     app_request(&loop.app);
     unlink(path);
     usleep(3000000); /* two pictures, the second in place of the first */
-    double end = clock_ms() + PATIENCE_MS;
-    struct pollfd waiting = {.fd = engine_fd(loop.app.engine), .events = POLLIN};
-    while (loop.app.notes < 2 && clock_ms() < end)
-        if (poll(&waiting, 1, 100) == 1)
-            loop_take_frame(&loop);
-    tap_ok(log_says(&loop, "only a GPU has them") && log_says(&loop, "it has vanished"),
+    double end_ms = clock_ms() + PATIENCE_MS;
+    while (loop.app.notes < 2 && take_frame(end_ms)) {
+    }
+    tap_ok(log_says("only a GPU has them") && log_says("it has vanished"),
            "of two notes between two pictures both are told");
     engine_close(loop.app.engine);
 }
 
-TAP_SUITE(loop) {
+TAP_WAITING_SUITE(loop) {
     test_keys();
     test_percentiles();
     test_moments();

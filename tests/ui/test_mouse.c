@@ -2,51 +2,36 @@
  * window's events, and nothing that a terminal may report leads out of the grid. */
 #include "src/ui/hover.h"
 #include "src/ui/term_mouse.h"
-#include "src/view/term/dashboard.h"
-#include "tests/support/live_fixture.h"
-#include "tests/support/tap.h"
+#include "tests/support/screen.h"
 
-static State state;
-static LiveData live;
-static BevPicture picture;
-static Cells cells;
-static DashSpots spots;
+static TermPointer pointer;
+static Event event; /* of the report that was followed last */
 
 static Area spots_area(int spot) {
     const Box *box = &spots.clicks.list[spot].box;
     return (Area){(int)box->x, (int)box->y, (int)box->w, (int)box->h};
 }
-static TermPointer pointer;
 
-static void draw(void) {
-    dashboard_draw(&cells, &state, &live, &picture, &spots);
-}
-
-static void use(const char *line) {
-    Event event = {.kind = EVENT_COMMAND};
-    char why[200];
-    tap_need(keys_parse(line, &event.command, why, sizeof why), line);
-    state_step(&state, &event);
-}
-
-static void begin(int columns, int rows) {
-    Err err;
-    tap_need(cells_resize(&cells, columns, rows, &err), "cells");
-    state = fixture_state(columns, rows);
-    live = fixture_live(&state);
+static void begin_drawn(int columns, int rows) {
+    begin(columns, rows);
     pointer = (TermPointer){.doing = POINTER_UP};
     draw();
 }
 
-static bool follow(int kind, int column, int row, int steps, Event *event) {
+static bool follow(int kind, int column, int row, int steps) {
     const MouseReport report = {kind, column, row, steps};
-    *event = (Event){.kind = EVENT_TICK};
-    return term_pointer_follow(&pointer, &report, &spots, &state, event);
+    event = (Event){.kind = EVENT_TICK};
+    return term_pointer_follow(&pointer, &report, &spots, &state, &event);
 }
 
-static bool click(int column, int row, Event *event) {
-    return !follow(MOUSE_PRESS, column, row, 0, event) &&
-           follow(MOUSE_RELEASE, column, row, 0, event);
+static bool click(int column, int row) {
+    return !follow(MOUSE_PRESS, column, row, 0) && follow(MOUSE_RELEASE, column, row, 0);
+}
+
+/* What the event does, drawn. */
+static void act(void) {
+    state_step(&state, &event);
+    draw();
 }
 
 /* The text of a row of the screen from a column on; the signs beyond ASCII are left out. */
@@ -65,18 +50,16 @@ static const char *title_of(const char *name) {
     return "none";
 }
 
-/* Every place is where its text stands, whatever the size, and a click there is the command. */
 static void test_places(void) {
     int kernels = 0, hints = 0, wrong = 0;
     for (int columns = 60; columns <= 220; columns += 40)
         for (int rows = 24; rows <= 64; rows += 10) {
-            begin(columns, rows);
+            begin_drawn(columns, rows);
             for (int i = 0; i < spots.clicks.count; i++) {
                 const Area at = spots_area(i);
                 const Command wanted = spots.clicks.list[i].command;
                 bool hint = wanted.step == 1;
                 char text[300];
-                Event event;
                 text_at(at.x, at.y, text, sizeof text);
                 bool kernel = wanted.action == ACTION_KERNEL && !hint;
                 const char *name = hint     ? keys[wanted.action].label
@@ -84,7 +67,7 @@ static void test_places(void) {
                                             : "";
                 const char *found = strstr(text, name);
                 wrong += !found || found - text > at.w;
-                wrong += !click(at.x + at.w - 1, at.y, &event) || event.kind != EVENT_COMMAND ||
+                wrong += !click(at.x + at.w - 1, at.y) || event.kind != EVENT_COMMAND ||
                          event.command.action != wanted.action ||
                          strcmp(event.command.argument, wanted.argument) != 0;
                 hints += hint;
@@ -94,116 +77,99 @@ static void test_places(void) {
     tap_ok(!wrong && kernels > 100 && hints > 100,
            "%d kernels and %d hints stand where they can be clicked, %d do not", kernels, hints,
            wrong);
-    Event event;
-    begin(120, 40);
-    tap_ok(!click(0, 0, &event) && !click(119, 39, &event), "elsewhere a click does nothing");
+    begin_drawn(120, 40);
+    tap_ok(!click(0, 0) && !click(119, 39), "elsewhere a click does nothing");
     const Area first = spots_area(0), second = spots_area(1);
-    follow(MOUSE_PRESS, first.x, first.y, 0, &event);
-    tap_ok(!follow(MOUSE_RELEASE, second.x, second.y, 0, &event) && first.y == second.y,
+    follow(MOUSE_PRESS, first.x, first.y, 0);
+    tap_ok(!follow(MOUSE_RELEASE, second.x, second.y, 0) && first.y == second.y,
            "pressed on one hint and released on another: neither");
-    use("help");
-    draw();
+    draw_after("help");
     int others = 0;
     for (int i = 0; i < spots.clicks.count; i++)
         others += spots.clicks.list[i].command.step != 1;
     tap_ok(!others && !spots.bev.w && !spots.camera.w, "under the help screen nothing is clicked");
 }
 
-/* The cursor's sign appears under the click, the whole grid in view and a part of it. */
 static void test_cursor(void) {
     int wrong = 0, tried = 0;
     for (int zoom = 1; zoom <= 4; zoom *= 2) {
-        begin(120, 40);
-        use(zoom == 1 ? "zoom 1" : zoom == 2 ? "zoom 2" : "zoom 4");
-        draw();
+        begin_drawn(120, 40);
+        draw_after("zoom %d", zoom);
         const Area bev = spots.bev;
         for (int row = bev.y; row < bev.y + bev.h; row += 3)
             for (int column = bev.x; column < bev.x + bev.w; column += 5) {
-                Event event;
                 state.cursor_shown = false;
-                bool right = click(column, row, &event) && event.kind == EVENT_HOVER;
-                state_step(&state, &event);
-                draw();
+                bool right = click(column, row) && event.kind == EVENT_HOVER;
+                act();
                 wrong += !right || cells_at(&cells, column, row)->glyph != 0x253c;
                 tried++;
             }
     }
     tap_ok(!wrong && tried > 100, "%d clicks on the BEV: the cursor appears there", tried);
-    Event event;
     const Area bev = spots.bev;
-    click(bev.x + 3, bev.y + 3, &event);
+    click(bev.x + 3, bev.y + 3);
     state_step(&state, &event);
-    tap_ok(event.kind == EVENT_HOVER && !state.pinned && strstr(state.log.lines[0].text, "cell "),
-           "the first click pins nothing, and the log names the cell: %s", state.log.lines[0].text);
-    click(bev.x + 3, bev.y + 3, &event);
+    tap_ok(event.kind == EVENT_HOVER && !state.pinned && strstr(said(), "cell "),
+           "the first click pins nothing, and the log names the cell: %s", said());
+    click(bev.x + 3, bev.y + 3);
     state_step(&state, &event);
     tap_ok(event.kind == EVENT_CLICK && state.pinned, "the second one pins");
-    click(bev.x + 3, bev.y + 3, &event);
+    click(bev.x + 3, bev.y + 3);
     state_step(&state, &event);
     tap_ok(event.kind == EVENT_CLICK && !state.pinned, "the third one lets go");
 }
 
 static void test_drag(void) {
-    Event event;
     double x, y, moved_x, moved_y;
-    begin(120, 40);
-    use("zoom 4");
-    draw();
+    begin_drawn(120, 40);
+    draw_after("zoom 4");
     int column = spots.bev.x + spots.bev.w / 2, row = spots.bev.y + spots.bev.h / 2;
     dash_cell_at(&spots, column, row, &x, &y);
-    follow(MOUSE_PRESS, column, row, 0, &event);
-    tap_ok(!follow(MOUSE_MOVE, column, row, 0, &event), "a move within a sign is none");
-    tap_ok(follow(MOUSE_MOVE, column + 4, row + 2, 0, &event) && event.kind == EVENT_DRAG,
-           "a drag moves");
-    state_step(&state, &event);
-    draw();
+    follow(MOUSE_PRESS, column, row, 0);
+    tap_ok(!follow(MOUSE_MOVE, column, row, 0), "a move within a sign is none");
+    tap_ok(follow(MOUSE_MOVE, column + 4, row + 2, 0) && event.kind == EVENT_DRAG, "a drag moves");
+    act();
     dash_cell_at(&spots, column + 4, row + 2, &moved_x, &moved_y);
     tap_ok(fabs(moved_x - x) < 1e-6 && fabs(moved_y - y) < 1e-6, "the cell stays under the mouse");
-    tap_ok(!follow(MOUSE_RELEASE, column + 4, row + 2, 0, &event) && !state.cursor_shown,
+    tap_ok(!follow(MOUSE_RELEASE, column + 4, row + 2, 0) && !state.cursor_shown,
            "the end of a drag is no click");
-    tap_ok(!follow(MOUSE_MOVE, column, row, 0, &event), "nothing is dragged any more");
+    tap_ok(!follow(MOUSE_MOVE, column, row, 0), "nothing is dragged any more");
 }
 
 static void test_wheel(void) {
-    Event event;
     double x, y, after_x, after_y;
-    begin(120, 40);
+    begin_drawn(120, 40);
     int column = spots.bev.x + spots.bev.w / 3, row = spots.bev.y + spots.bev.h / 3;
     dash_cell_at(&spots, column, row, &x, &y);
-    tap_ok(follow(MOUSE_WHEEL, column, row, 1, &event) && event.kind == EVENT_WHEEL,
+    tap_ok(follow(MOUSE_WHEEL, column, row, 1) && event.kind == EVENT_WHEEL,
            "the wheel zooms over the BEV");
-    state_step(&state, &event);
-    draw();
+    act();
     dash_cell_at(&spots, column, row, &after_x, &after_y);
     tap_ok(state.viewport.zoom > 1 && fabs(after_x - x) < 1e-6 && fabs(after_y - y) < 1e-6,
            "about the cell under the mouse");
-    tap_ok(!follow(MOUSE_WHEEL, 0, 0, 1, &event), "elsewhere it does nothing");
+    tap_ok(!follow(MOUSE_WHEEL, 0, 0, 1), "elsewhere it does nothing");
 }
 
 /* Pushes the line between the two pictures from the middle to a fifth before the right edge. */
 static void test_wipe(void) {
-    Event event;
     Err err;
-    begin(120, 40);
+    begin_drawn(120, 40);
     tap_need(image_init(&picture.baseline, 200, 200, &err), "a second picture");
     state.compare = COMPARE_WIPE;
     draw();
     int to = spots.bev.x + spots.bev.w * 8 / 10, row = spots.bev.y + 2, from = spots.wipe_column;
-    follow(MOUSE_PRESS, from, row, 0, &event);
-    bool wiped =
-        spots.has_wipe && follow(MOUSE_MOVE, to, row, 0, &event) && event.kind == EVENT_WIPE;
-    state_step(&state, &event);
-    draw();
+    follow(MOUSE_PRESS, from, row, 0);
+    bool wiped = spots.has_wipe && follow(MOUSE_MOVE, to, row, 0) && event.kind == EVENT_WIPE;
+    act();
     tap_ok(wiped && from != to && abs(spots.wipe_column - to) <= 1,
            "the wipe follows the mouse from column %d to %d", from, spots.wipe_column);
     image_free(&picture.baseline);
     picture.baseline = (Image){.w = 0};
 }
 
-/* Rows of formats and GPUs and the heads of panels are spots; a click there is their control. */
 static void test_rows(void) {
     int formats = 0, with_figures = 0, gpus_shown = 0, heads = 0, wrong = 0;
-    begin(200, 60);
+    begin_drawn(200, 60);
     for (int i = 0; i < BEV_DTYPE_COUNT; i++) /* the others share a row */
         with_figures += live.accuracy[i].source != SOURCE_UNKNOWN;
     for (int i = 0; i < spots.clicks.count; i++) {
@@ -237,26 +203,24 @@ static void test_rows(void) {
            heads, wrong);
 }
 
-/* The time bar: a press and a drag there step to that moment, and the world stands still. */
 static void test_time(void) {
-    Event event;
-    begin(120, 40);
+    begin_drawn(120, 40);
     state.scene.has_world = true;
     state.scene.moment_s = 0.5;
     state.scene.moments = 41;
     draw();
     const Box bar = spots.clicks.time;
     tap_need(bar.w > 10 && spots.clicks.to_s == 20, "a clip of 20 s has a time bar");
-    bool pressed = follow(MOUSE_PRESS, (int)(bar.x + bar.w / 2), (int)bar.y, 0, &event);
+    bool pressed = follow(MOUSE_PRESS, (int)(bar.x + bar.w / 2), (int)bar.y, 0);
     state_step(&state, &event);
     tap_ok(pressed && event.command.action == ACTION_STEP && fabs(state.job.time_s - 10) < 0.5 &&
                !state.playing,
            "a press in its middle: %.2f s", state.job.time_s);
-    bool moved = follow(MOUSE_MOVE, (int)(bar.x + bar.w), (int)bar.y + 3, 0, &event);
+    bool moved = follow(MOUSE_MOVE, (int)(bar.x + bar.w), (int)bar.y + 3, 0);
     state_step(&state, &event);
     tap_ok(moved && state.job.time_s == 20, "a drag beyond its end: the last moment, %.2f s",
            state.job.time_s);
-    tap_ok(!follow(MOUSE_RELEASE, (int)bar.x, (int)bar.y, 0, &event), "letting go does nothing");
+    tap_ok(!follow(MOUSE_RELEASE, (int)bar.x, (int)bar.y, 0), "letting go does nothing");
     state.scene.moment_s = state.scene.has_world = 0;
     draw();
     tap_ok(spots.clicks.time.w == 0, "where nothing moves there is none");
@@ -265,7 +229,7 @@ static void test_time(void) {
 /* Nothing, an outline at once, the tooltip 400 ms later, however often the picture is drawn. */
 static void test_hover(void) {
     Hover hover = {.over = false};
-    begin(120, 40);
+    begin_drawn(120, 40);
     const Spots *clicks = &spots.clicks;
     const Area row = spots_area(0), other = spots_area(1);
     tap_ok(hover_move(&hover, clicks, row.x, row.y) && hover.over && hover.box.y == row.y,
@@ -282,38 +246,34 @@ static void test_hover(void) {
            "over the BEV there is nothing to outline");
 }
 
-/* Backward: a press on a camera chooses the feature pixel, and a drag goes on from there. */
 static void test_pixel(void) {
-    Event event;
-    begin(120, 40);
+    begin_drawn(120, 40);
     spots.camera = (Area){4, 20, 10, 4};
     spots.squares = 2;
     spots.first_pixel = 100;
     spots.feat_w = 5;
-    tap_ok(follow(MOUSE_PRESS, 6, 21, 0, &event) && event.kind == EVENT_PIXEL && event.x == 106,
+    tap_ok(follow(MOUSE_PRESS, 6, 21, 0) && event.kind == EVENT_PIXEL && event.x == 106,
            "a press on a camera chooses its pixel");
-    tap_ok(follow(MOUSE_MOVE, 8, 22, 0, &event) && event.kind == EVENT_PIXEL && event.x == 112,
+    tap_ok(follow(MOUSE_MOVE, 8, 22, 0) && event.kind == EVENT_PIXEL && event.x == 112,
            "and so does a drag");
-    tap_ok(!follow(MOUSE_MOVE, 14, 22, 0, &event) && !follow(MOUSE_MOVE, 6, 24, 0, &event),
+    tap_ok(!follow(MOUSE_MOVE, 14, 22, 0) && !follow(MOUSE_MOVE, 6, 24, 0),
            "beside the camera there is none");
-    tap_ok(!follow(MOUSE_RELEASE, 6, 24, 0, &event), "released elsewhere: nothing");
+    tap_ok(!follow(MOUSE_RELEASE, 6, 24, 0), "released elsewhere: nothing");
 }
 
-/* Whatever is reported, drawn or not since then: the view stays in the grid. */
 static void test_random(void) {
     enum { REPORTS = 10000 };
     int applied = 0, wrong = 0;
     srand(3);
-    begin(120, 40);
+    begin_drawn(120, 40);
     for (int i = 0; i < REPORTS; i++) {
-        Event event;
         int column = rand() % 140 - 5, row = rand() % 50 - 5;
         if (i % 2) {
             column = spots.bev.x + rand() % spots.bev.w;
             row = spots.bev.y + rand() % spots.bev.h;
         } else if (i % 50 == 0)
             column = rand() - 1000;
-        if (!follow(rand() % 6, column, row, rand() % 2 ? 1 : -1, &event))
+        if (!follow(rand() % 6, column, row, rand() % 2 ? 1 : -1))
             continue;
         applied++;
         wrong += event.kind != EVENT_COMMAND && !(isfinite(event.x) && isfinite(event.y));
@@ -331,9 +291,7 @@ static void test_random(void) {
            REPORTS, applied);
 }
 
-TAP_SUITE(mouse) {
-    Err err;
-    tap_need(cells_init(&cells, 1, 1, &err) && fixture_picture(&picture, &err), "a picture");
+SCREEN_SUITE(mouse) {
     test_places();
     test_cursor();
     test_drag();
@@ -344,6 +302,4 @@ TAP_SUITE(mouse) {
     test_time();
     test_hover();
     test_random();
-    bev_picture_free(&picture);
-    cells_free(&cells);
 }

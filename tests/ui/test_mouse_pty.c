@@ -1,5 +1,5 @@
 /* The mouse on a terminal, with the real program: clicks on what the screen shows, the wheel,
- * broken reports; and whatever ends the program, the terminal reports the mouse no longer. */
+ * broken reports; stopped, the terminal reports the mouse no longer (signals: test_term_pty). */
 #include "tests/support/pty_check.h"
 #include "tests/support/vt.h"
 
@@ -7,27 +7,20 @@
 
 enum { COLUMNS = 120, ROWS = 40 };
 
-static bool start(Pty *pty, const char *option, char *const environment[]) {
-    return pty_bevscope(pty, COLUMNS, ROWS, environment, "toy --no-window --device cpu %s",
-                        option) &&
-           pty_wait_text(pty, READY, 0, PATIENCE_S);
-}
-
-/* ---- what the screen shows ------------------------------------------------------------------- */
-
+static Pty pty;
 static Vt screen; /* of the display that is clicked */
 
-static bool find(const Pty *pty, const char *text, int from, int *x, int *y) {
-    vt_follow(&screen, pty);
+static bool find(const char *text, int from, int *x, int *y) {
+    vt_follow(&screen, &pty);
     return vt_find(&screen, text, from, x, y);
 }
 
-static bool shows_soon(Pty *pty, const char *text, int from) {
-    return vt_wait(&screen, pty, text, from, true, PATIENCE_S);
+static bool shows_soon(const char *text, int from) {
+    return vt_wait(&screen, &pty, text, from, true, PATIENCE_S);
 }
 
-static bool gone_soon(Pty *pty, const char *text) {
-    return vt_wait(&screen, pty, text, 0, false, PATIENCE_S);
+static bool gone_soon(const char *text) {
+    return vt_wait(&screen, &pty, text, 0, false, PATIENCE_S);
 }
 
 /* The screen, where a check of it failed. */
@@ -36,103 +29,99 @@ static void show(void) {
         tap_note("%s", screen.cells[y]);
 }
 
-static void click(Pty *pty, int x, int y) {
+static void click(int x, int y) {
     char report[64];
     snprintf(report, sizeof report, "\033[<0;%d;%dM\033[<0;%d;%dm", x + 1, y + 1, x + 1, y + 1);
-    pty_type(pty, report);
+    pty_type(&pty, report);
 }
 
-/* ---- clicks ---------------------------------------------------------------------------------- */
-
-static void test_kernel(Pty *pty) {
+static void test_kernel(void) {
     enum { BELOW_HEADER = 8 };
     int x = 0, y = 0, other_x, other_y;
-    bool found =
-        shows_soon(pty, "V2+DO ", BELOW_HEADER) && find(pty, "V2+DO ", BELOW_HEADER, &x, &y);
+    bool found = shows_soon("V2+DO ", BELOW_HEADER) && find("V2+DO ", BELOW_HEADER, &x, &y);
     double clicked = pty_now_s();
-    click(pty, x, y);
-    tap_ok(found && shows_soon(pty, "V2+DO FP16 nearest", 0),
+    click(x, y);
+    tap_ok(found && shows_soon("V2+DO FP16 nearest", 0),
            "a click on row %d selects the kernel that stands there", y);
     tap_note("%.0f ms from the click to the name in the header", (pty_now_s() - clicked) * 1e3);
-    tap_ok(find(pty, "V2+DO FP16", 0, &other_x, &other_y) && other_y == 0, "the header says so");
+    tap_ok(find("V2+DO FP16", 0, &other_x, &other_y) && other_y == 0, "the header says so");
 }
 
-static void test_figure(Pty *pty) {
+static void test_figure(void) {
     int x = 0, y = 0;
-    bool found = shows_soon(pty, "footprint ", 8) && find(pty, "footprint ", 8, &x, &y);
-    click(pty, x + 14, y);
-    tap_ok(found && shows_soon(pty, "computed: bytes from shapes and map", 0),
+    bool found = shows_soon("footprint ", 8) && find("footprint ", 8, &x, &y);
+    click(x + 14, y);
+    tap_ok(found && shows_soon("computed: bytes from shapes and map", 0),
            "a click on a figure tells where it comes from");
 }
 
-/* Moves without a button are reported only to a terminal that says that it has them. */
-static void test_moves(Pty *pty) {
+static void test_moves(void) {
     int x = 0, y = 0;
     char report[32];
-    size_t asked = pty_last(pty, "\033[?1003$p"), from = pty->length;
-    bool unasked = pty_last(pty, "\033[?1003h");
-    pty_type(pty, "\033[?1003;2$y");
-    tap_ok(asked && !unasked && pty_wait_text(pty, "\033[?1003h", from, PATIENCE_S),
+    size_t asked = pty_last(&pty, "\033[?1003$p"), from = pty.length;
+    bool unasked = pty_last(&pty, "\033[?1003h");
+    pty_type(&pty, "\033[?1003;2$y");
+    tap_ok(asked && !unasked && pty_wait_text(&pty, "\033[?1003h", from, PATIENCE_S),
            "moves are asked for once the terminal has answered that it has them");
-    bool found = find(pty, "footprint ", 8, &x, &y);
+    bool found = find("footprint ", 8, &x, &y);
     snprintf(report, sizeof report, "\033[<35;%d;%dM", x + 15, y + 1);
-    pty_type(pty, report);
-    tap_ok(found && shows_soon(pty, "footprint: The arrays of a", ROWS - 6),
+    pty_type(&pty, report);
+    tap_ok(found && shows_soon("footprint: The arrays of a", ROWS - 6),
            "what the mouse rests on is told in the log");
-    pty_type(pty, "\033[<35;1;5M");
-    tap_ok(gone_soon(pty, "footprint: The arrays of a"), "and no longer when the mouse leaves");
-    pty_read(pty, 1);
-    from = pty->length;
-    pty_type(pty, "\033[<35;2;5M\033[<35;3;5M\033[<35;4;5M");
-    pty_read(pty, 0.5);
-    tap_ok(pty->length - from < 4000, "moves over nothing draw nothing new: %zu bytes",
-           pty->length - from);
+    pty_type(&pty, "\033[<35;1;5M");
+    tap_ok(gone_soon("footprint: The arrays of a"), "and no longer when the mouse leaves");
+    pty_read(&pty, 1);
+    from = pty.length;
+    pty_type(&pty, "\033[<35;2;5M\033[<35;3;5M\033[<35;4;5M");
+    pty_read(&pty, 0.5);
+    tap_ok(pty.length - from < 4000, "moves over nothing draw nothing new: %zu bytes",
+           pty.length - from);
 }
 
-static void test_hint(Pty *pty) {
+static void test_hint(void) {
     int x = 0, y = 0;
-    bool found = find(pty, "?  help", ROWS - 2, &x, &y);
-    click(pty, x + 4, y);
-    tap_ok(found && shows_soon(pty, "Shift + mouse selects text", 0),
+    bool found = find("?  help", ROWS - 2, &x, &y);
+    click(x + 4, y);
+    tap_ok(found && shows_soon("Shift + mouse selects text", 0),
            "a click on a key hint presses the key");
-    pty_read(pty, 0.5); /* the rest of the page */
-    pty_type(pty, "\033");
-    tap_ok(gone_soon(pty, "Shift + mouse selects text") && shows_soon(pty, "Kernels,", 0),
+    pty_read(&pty, 0.5); /* the rest of the page */
+    pty_type(&pty, "\033");
+    tap_ok(gone_soon("Shift + mouse selects text") && shows_soon("Kernels,", 0),
            "and Escape goes back");
 }
 
-static void test_cell(Pty *pty, int x, int y) {
-    click(pty, x, y);
-    tap_ok(shows_soon(pty, "cell ", 0) && shows_soon(pty, " points, norm", 0),
+static void test_cell(int x, int y) {
+    click(x, y);
+    tap_ok(shows_soon("cell ", 0) && shows_soon(" points, norm", 0),
            "a click on the BEV puts the cursor on a cell");
-    click(pty, x, y);
-    tap_ok(shows_soon(pty, "pinned ", ROWS - 5), "another one there pins it");
-    click(pty, x, y);
-    tap_ok(shows_soon(pty, "cell let go", ROWS - 5), "and a third one lets it go");
+    click(x, y);
+    tap_ok(shows_soon("pinned ", ROWS - 5), "another one there pins it");
+    click(x, y);
+    tap_ok(shows_soon("cell let go", ROWS - 5), "and a third one lets it go");
 }
 
 /* A hundred reports in one piece: drawn once, or twice where the program read them in two. */
-static void test_wheel(Pty *pty, int x, int y) {
+static void test_wheel(int x, int y) {
     enum { TURNS = 50 };
     char storm[TURNS * 40];
-    size_t used = 0, from = pty->length;
-    pty_type(pty, REDRAW);
-    pty_read(pty, 0.5);
-    size_t whole = pty->length - from;
+    size_t used = 0, from = pty.length;
+    pty_type(&pty, REDRAW);
+    pty_read(&pty, 0.5);
+    size_t whole = pty.length - from;
     for (int i = 0; i < TURNS; i++)
         used += (size_t)snprintf(storm + used, sizeof storm - used,
                                  "\033[<64;%d;%dM\033[<65;%d;%dM", x + 1, y + 1, x + 1, y + 1);
     snprintf(storm + used, sizeof storm - used, "\033[<64;%d;%dM", x + 1, y + 1);
-    from = pty->length;
-    pty_type(pty, storm);
-    bool zoomed = shows_soon(pty, "zoom 1.", ROWS - 5);
-    pty_read(pty, 0.5);
-    tap_ok(zoomed && pty->length - from < 3 * whole,
+    from = pty.length;
+    pty_type(&pty, storm);
+    bool zoomed = shows_soon("zoom 1.", ROWS - 5);
+    pty_read(&pty, 0.5);
+    tap_ok(zoomed && pty.length - from < 3 * whole,
            "%d turns of the wheel in one piece: zoomed, %zu bytes drawn; a screen has %zu",
-           2 * TURNS + 1, pty->length - from, whole);
+           2 * TURNS + 1, pty.length - from, whole);
 }
 
-static void test_broken(Pty *pty) {
+static void test_broken(void) {
     static Vt before;
     static const char *const pieces[] = {"\033[<0;0;0M",
                                          "\033[<0;999;999M",
@@ -150,15 +139,15 @@ static void test_broken(Pty *pty) {
                                          "999;999M"};
     int changed = 1; /* a figure that settles meanwhile changes rows as well, but not three times */
     for (int attempt = 0; changed && attempt < 3; attempt++) {
-        pty_read(pty, 0.5);
-        vt_follow(&screen, pty);
+        pty_read(&pty, 0.5);
+        vt_follow(&screen, &pty);
         before = screen;
         for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-            pty_type(pty, pieces[i]);
-            pty_read(pty, 0.1);
+            pty_type(&pty, pieces[i]);
+            pty_read(&pty, 0.1);
         }
-        pty_read(pty, 0.5);
-        vt_follow(&screen, pty);
+        pty_read(&pty, 0.5);
+        vt_follow(&screen, &pty);
         changed = 0;
         for (int y = ROWS - 6; y < ROWS; y++)
             changed += strcmp(before.cells[y], screen.cells[y]) != 0;
@@ -166,49 +155,29 @@ static void test_broken(Pty *pty) {
     tap_ok(!changed, "broken reports, in pieces, say and do nothing (%d rows changed)", changed);
 }
 
-TAP_SUITE(mouse_pty_clicks) {
-    Pty pty;
+TAP_WAITING_SUITE(mouse_pty_clicks) {
     int x = 0, y = 0;
     vt_open(&screen, COLUMNS, ROWS);
-    tap_need(start(&pty, "", NULL), "the display is open");
+    tap_need(open_toy(&pty, "", NULL), "the display is open");
     tap_ok(pty_last(&pty, MOUSE_ON) > pty_last(&pty, ENTER), "the terminal is asked for reports");
     pty_type(&pty, " ");
-    test_kernel(&pty);
-    test_figure(&pty);
-    test_moves(&pty);
-    test_hint(&pty);
-    bool bev = shows_soon(&pty, " m left", 0) && find(&pty, "BEV,", 0, &x, &y);
+    test_kernel();
+    test_figure();
+    test_moves();
+    test_hint();
+    bool bev = shows_soon(" m left", 0) && find("BEV,", 0, &x, &y);
     tap_ok(bev, "the BEV is shown");
     if (!bev)
         show();
-    test_cell(&pty, x + 8, y + 5);
-    test_wheel(&pty, x + 8, y + 5);
-    test_broken(&pty);
-    pty_type(&pty, "q");
-    check_end(&pty, "quit after clicks", "bevscope: quit", exits_with(&pty, 0));
-    pty_end(&pty);
+    test_cell(x + 8, y + 5);
+    test_wheel(x + 8, y + 5);
+    test_broken();
+    quits(&pty, "quit after clicks", true);
 }
 
-/* ---- the way out ----------------------------------------------------------------------------- */
-
-TAP_SUITE(mouse_pty_ends) {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        Pty pty;
-        int status = 0;
-        bool ok = start(&pty, "", NULL) && pty_last(&pty, MOUSE_ON);
-        kill(pty.program, signals[i]);
-        ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status);
-        tap_ok(ok && pty_last(&pty, MOUSE_OFF) > pty_last(&pty, MOUSE_ON) && came_back(&pty),
-               "signal %d: the mouse is no longer reported", signals[i]);
-        pty_end(&pty);
-    }
-}
-
-TAP_SUITE(mouse_pty_suspend) {
-    Pty pty;
+TAP_WAITING_SUITE(mouse_pty_suspend) {
     int status = 0;
-    bool ok = start(&pty, "", NULL);
+    bool ok = open_toy(&pty, "", NULL);
     pty_type(&pty, "\032");
     ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSTOPPED(status);
     tap_ok(ok && pty_last(&pty, MOUSE_OFF) > pty_last(&pty, MOUSE_ON), "stopped: no reports");
@@ -217,14 +186,10 @@ TAP_SUITE(mouse_pty_suspend) {
     ok = pty_wait_text(&pty, MOUSE_ON, stopped, PATIENCE_S);
     tap_ok(ok, "continued: reports again");
     pty_wait_status(&pty, &status, PATIENCE_S);
-    pty_type(&pty, "q");
-    check_end(&pty, "quit", "bevscope: quit", exits_with(&pty, 0));
-    pty_end(&pty);
+    quits(&pty, "quit", true);
 }
 
-/* ---- who is asked ---------------------------------------------------------------------------- */
-
-TAP_SUITE(mouse_pty_asked) {
+TAP_WAITING_SUITE(mouse_pty_asked) {
     static const struct {
         char *type;
         const char *option;
@@ -236,9 +201,8 @@ TAP_SUITE(mouse_pty_asked) {
                  {"TERM=screen-256color", "", true},
                  {"TERM=xterm", "", true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Pty pty;
         char *const environment[] = {cases[i].type, "LC_ALL=C.UTF-8", NULL};
-        bool ok = start(&pty, cases[i].option, environment);
+        bool ok = open_toy(&pty, cases[i].option, environment);
         pty_type(&pty, "q");
         ok = exits_with(&pty, 0) && ok;
         bool on = strstr(pty.output, MOUSE_ON), off = strstr(pty.output, MOUSE_OFF);

@@ -3,14 +3,14 @@
 #include "src/app/app.h"
 #include "src/cli/selection.h"
 #include "src/live/pipeline.h"
-#include "tests/support/tap.h"
+#include "tests/support/maps.h"
+#include "tests/support/script.h"
 
 #include <unistd.h>
 
 static char scene[] = "/tmp/options-XXXXXX.json";
 
-/* The intersection with a quarter of its pixels, cells and depths on each side, and a temperature
- * of its own. */
+/* The intersection with a quarter of its pixels, cells and depths on each side; a temperature. */
 static void write_scene(void) {
     char command[1024];
     int file = mkstemps(scene, 5);
@@ -38,19 +38,6 @@ static Options parsed(const char *name, const char *line) {
     return options;
 }
 
-static bool same(const void *a, const void *b, int64_t count) {
-    return !memcmp(a, b, (size_t)count * sizeof(int32_t));
-}
-
-static bool same_map(const BevMap *a, const BevMap *b) {
-    return a->points == b->points && a->intervals == b->intervals &&
-           same(a->ranks_depth, b->ranks_depth, a->points) &&
-           same(a->ranks_feat, b->ranks_feat, a->points) &&
-           same(a->ranks_bev, b->ranks_bev, a->points) &&
-           same(a->interval_starts, b->interval_starts, a->intervals) &&
-           !a->weights == !b->weights && (!a->weights || same(a->weights, b->weights, a->points));
-}
-
 static void compare(const Options *options, const FrameInputs *shown, const char *line) {
     const WorkloadOptions opened = select_workload(options);
     const KernelConfig *config = &shown->pooled->config;
@@ -65,39 +52,35 @@ static void compare(const Options *options, const FrameInputs *shown, const char
     const BevShape *shape = &workload.scene.shape;
     const Features *a = &workload.features, *b = &shown->features->values;
     tap_need(ok && shape->channels == shown->features->shape.channels, "a grid");
-    tap_ok(same(a->depth, b->depth, (int64_t)features_depth_count(shape)) &&
-               same(a->feat, b->feat, (int64_t)features_feat_count(shape)),
+    tap_ok(same_array(a->depth, b->depth, (int64_t)features_depth_count(shape)) &&
+               same_array(a->feat, b->feat, (int64_t)features_feat_count(shape)),
            "%s: depth and features", line);
     tap_ok(same_map(&pooled.problem.view.map, &shown->map->map), "%s: the map", line);
-    tap_ok(same(pooled.values, shown->pooled->values, shape->nx * shape->ny * shape->channels),
-           "%s: the grid", line);
+    tap_ok(
+        same_array(pooled.values, shown->pooled->values, shape->nx * shape->ny * shape->channels),
+        "%s: the grid", line);
     pooled_free(&pooled);
     workload_close(&workload);
 }
 
 /* The state of the words, and what the display then pools. */
-static const FrameInputs *show(const Options *options, Pipeline *pipeline, State *state) {
+static const FrameInputs *show(const Options *options, Pipeline *pipeline) {
     static AppMenu menu;
     static LiveData live;
     AppOptions words = {.scene = options->arguments[0]};
     const PipelineNeeds needs = {.fp64_original = false};
     Err err;
     app_menu_open(&menu, 1u << BEV_CPU);
-    state_init(state, &menu.menu, app_menu_scene(&menu, words.scene));
-    state->job.time_s = options->time_s;
+    state_init(&state, &menu.menu, app_menu_scene(&menu, words.scene));
+    state.job.time_s = options->time_s;
     live_init(&live);
     tap_need(select_words(options, menu.menu.where, &words, &err) &&
-                 pipeline_run(pipeline, state, needs, &live, &err) == PIPELINE_DONE,
+                 pipeline_run(pipeline, &state, needs, &live, &err) == PIPELINE_DONE,
              "the scene");
-    state_step(state,
-               &(Event){.kind = EVENT_FRAME, .scene = &pipeline_inputs(pipeline)->scene->facts});
-    for (int i = 0; i < words.word_count; i++) {
-        char why[200];
-        Event event = {.kind = EVENT_COMMAND};
-        tap_need(keys_parse(words.words[i], &event.command, why, sizeof why), words.words[i]);
-        state_step(state, &event);
-    }
-    tap_need(pipeline_run(pipeline, state, needs, &live, &err) == PIPELINE_DONE, "a frame");
+    step(EVENT_FRAME, .scene = &pipeline_inputs(pipeline)->scene->facts);
+    for (int i = 0; i < words.word_count; i++)
+        use("%s", words.words[i]);
+    tap_need(pipeline_run(pipeline, &state, needs, &live, &err) == PIPELINE_DONE, "a frame");
     return pipeline_inputs(pipeline);
 }
 
@@ -115,7 +98,6 @@ TAP_SUITE(options_agree) {
         "--camera back --delay 700 --time 2",
         "--camera front --dirty --evenness 1",
         "--points 5000 --skew 0.3"};
-    static State state;
     Pipeline *pipeline;
     Err err;
     write_scene();
@@ -123,10 +105,10 @@ TAP_SUITE(options_agree) {
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         const bool operator= strstr(lines[i], "--points") != NULL;
         const Options options = parsed(operator? "histogram" : scene, lines[i]);
-        compare(&options, show(&options, pipeline, &state), lines[i]);
+        compare(&options, show(&options, pipeline), lines[i]);
     }
     const Options nobody = parsed(scene, "--camera nobody --yaw 3 --dirty");
-    show(&nobody, pipeline, &state);
+    show(&nobody, pipeline);
     tap_ok(state.job.camera_mask == UINT32_MAX &&
                camera_error_equal(&state.job.camera_errors[0], &(CameraError){.yaw_deg = 0}),
            "the fault of a camera that is not there is no other camera's");

@@ -1,5 +1,4 @@
-/* Pictures of true pixels in a terminal: who is asked, what is sent after which answer, and that
- * the bytes of all three protocols decode to the raster. */
+/* Pictures of true pixels in a terminal: who is asked, what is sent, what the bytes decode to. */
 #include "src/ui/term_pixels.h"
 #include "tests/support/pty_check.h"
 #include "tests/support/stb_png.h"
@@ -221,19 +220,9 @@ TAP_SUITE(pixels_raster) {
 
 /* ---- on a terminal --------------------------------------------------------------------------- */
 
-static bool start(Pty *pty, const char *option, char *const environment[]) {
-    return pty_bevscope(pty, 120, 40, environment, "toy --no-window --device cpu %s", option) &&
-           pty_wait_text(pty, READY, 0, PATIENCE_S);
-}
-
 static bool sends_any(const Pty *pty) {
     return strstr(pty->output, KITTY_SENT) || strstr(pty->output, ITERM_SENT) ||
            strstr(pty->output, SIXEL_SENT);
-}
-
-static void quit(Pty *pty, const char *what, bool ok) {
-    pty_type(pty, "q");
-    check_end(pty, what, "bevscope: quit", exits_with(pty, 0) && ok);
 }
 
 /* The whole picture, once no more comes. */
@@ -245,12 +234,12 @@ static bool take_picture(Pty *pty, int i, size_t from, Image *image) {
 }
 
 /* All three show the same picture, which goes with the help over it and with the program. */
-TAP_SUITE(pixels_pty_answers) {
+TAP_WAITING_SUITE(pixels_pty_answers) {
     Image first = {.w = 0}, image = {.w = 0};
     for (int i = 0; i < PROTOCOLS; i++) {
         char answers[128];
         Pty pty;
-        bool ok = start(&pty, "", NULL) && strstr(pty.output, pixels_ask) && !sends_any(&pty);
+        bool ok = open_toy(&pty, "", NULL) && strstr(pty.output, pixels_ask) && !sends_any(&pty);
         snprintf(answers, sizeof answers, "%s" SIZE_ANSWER "\033[?62;%sc", protocols[i].answers,
                  i == 2 ? "4;22" : "22");
         pty_type(&pty, answers);
@@ -273,16 +262,15 @@ TAP_SUITE(pixels_pty_answers) {
         pty_type(&pty, "\033");
         tap_ok(ok && pty_wait_text(&pty, protocols[i].sent, still, PATIENCE_S),
                "it goes for the help, and comes back");
-        quit(&pty, protocols[i].name, true);
+        pty_type(&pty, "q");
+        check_end(&pty, protocols[i].name, "bevscope: quit", exits_with(&pty, 0));
         tap_ok(i || pty_last(&pty, pixels_remove) > pty_last(&pty, KITTY_SENT), "removed at quit");
         pty_end(&pty);
     }
     image_free(&first);
 }
 
-/* While the world moves kitty and iTerm2 get fewer pixels; they scale the picture. At rest it has
- * all. */
-TAP_SUITE(pixels_pty_moves) {
+TAP_WAITING_SUITE(pixels_pty_moves) {
     for (int i = 0; i < PROTOCOLS; i++) {
         Pty pty;
         Image moving = {.w = 0}, still = {.w = 0};
@@ -302,15 +290,15 @@ TAP_SUITE(pixels_pty_moves) {
                moving.w, moving.h, still.w, still.h);
         image_free(&moving);
         image_free(&still);
-        quit(&pty, protocols[i].name, ok);
-        pty_end(&pty);
+        quits(&pty, protocols[i].name, ok);
     }
 }
 
-TAP_SUITE(pixels_pty_signal) {
+TAP_WAITING_SUITE(pixels_pty_signal) {
     Pty pty;
     int status = 0;
-    bool ok = start(&pty, "--pixels kitty", NULL) && pty_wait_text(&pty, KITTY_SENT, 0, PATIENCE_S);
+    bool ok =
+        open_toy(&pty, "--pixels kitty", NULL) && pty_wait_text(&pty, KITTY_SENT, 0, PATIENCE_S);
     kill(pty.program, SIGSEGV);
     ok = ok && pty_wait_status(&pty, &status, PATIENCE_S);
     tap_ok(ok && pty_last(&pty, pixels_remove) > pty_last(&pty, KITTY_SENT),
@@ -319,15 +307,14 @@ TAP_SUITE(pixels_pty_signal) {
 }
 
 /* Answers that say no, or come late or in pieces. None of their letters is a key. */
-TAP_SUITE(pixels_pty_refused) {
+TAP_WAITING_SUITE(pixels_pty_refused) {
     Pty pty;
-    bool ok = start(&pty, "", NULL);
+    bool ok = open_toy(&pty, "", NULL);
     pty_type(&pty, "\033_Gi=31;ENOTSUP:q\033\\\033P>|xterm(390)\033\\\033[?64;1;22;44c");
     pty_read(&pty, 1);
     tap_ok(ok && !sends_any(&pty), "refused: half blocks");
-    quit(&pty, "refused", ok);
-    pty_end(&pty);
-    ok = start(&pty, "", NULL);
+    quits(&pty, "refused", ok);
+    ok = open_toy(&pty, "", NULL);
     pty_read(&pty, 2);
     ok = ok && !sends_any(&pty);
     pty_type(&pty, "\033");
@@ -337,11 +324,10 @@ TAP_SUITE(pixels_pty_refused) {
     pty_type(&pty, "[?62;22c");
     tap_ok(ok && pty_wait_text(&pty, KITTY_SENT, 0, PATIENCE_S),
            "none, then late and torn: half blocks first, pixels from then on");
-    quit(&pty, "late", ok);
-    pty_end(&pty);
+    quits(&pty, "late", ok);
 }
 
-TAP_SUITE(pixels_pty_asked) {
+TAP_WAITING_SUITE(pixels_pty_asked) {
     static const struct {
         char *type, *more;
         const char *option;
@@ -358,7 +344,7 @@ TAP_SUITE(pixels_pty_asked) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Pty pty;
         char *const environment[] = {cases[i].type, cases[i].more, "LC_ALL=C.UTF-8", NULL};
-        bool ok = start(&pty, cases[i].option, environment);
+        bool ok = open_toy(&pty, cases[i].option, environment);
         if (cases[i].sent)
             pty_wait_text(&pty, SIXEL_SENT, 0, PATIENCE_S);
         pty_type(&pty, "q");

@@ -1,5 +1,4 @@
-/* From the bytes of a terminal to keys: all that terminals send for a key, whole and in pieces, and
- * nothing that is no key. */
+/* From the bytes of a terminal to keys: all that terminals send for a key, whole and in pieces. */
 #define NCURSES_NOMACROS 1 /* its macros are everyday words */
 #include "tests/support/tap.h"
 
@@ -27,6 +26,7 @@ static struct {
     int next, count;
 } typist;
 static TermKeys typed;
+static int32_t found[16]; /* keys that were read last */
 
 __attribute__((visibility("default"))) int poll(struct pollfd *files, nfds_t count,
                                                 int ms) {
@@ -59,8 +59,8 @@ static void type(const char *bytes, size_t length, double after_ms) {
     typist.pieces[typist.count++].length = length;
 }
 
-/* Reads all keys of the next `ms` into `found`; returns how many. */
-static int read_keys(double ms, int32_t found[16]) {
+/* Reads all keys of the next `ms`; returns how many. */
+static int read_keys(double ms) {
     struct pollfd terminal = {.fd = STDIN_FILENO, .events = POLLIN};
     double until_ms = typist.now_ms + ms;
     int count = 0;
@@ -74,13 +74,12 @@ static int read_keys(double ms, int32_t found[16]) {
 
 /* The keys that these bytes give, at once and then after a second; `piece` bytes at a time. */
 static bool gives(const char *bytes, size_t piece, const int32_t *wanted, int wanted_count) {
-    int32_t found[16];
     size_t length = strlen(bytes);
     for (size_t at = 0; at < length; at += piece)
         type(bytes + at, at + piece < length ? piece : length - at, 5);
-    int count = read_keys(5 * (double)length + 1000, found);
+    int count = read_keys(5 * (double)length + 1000);
     return count == wanted_count && !memcmp(found, wanted, (size_t)count * sizeof *found) &&
-           read_keys(1000, found) == 0;
+           read_keys(1000) == 0;
 }
 
 typedef struct {
@@ -168,30 +167,26 @@ static const ReportRow reports[] = {
     {"\033[<0;9999;1M", {MOUSE_PRESS, 9998, 0, 0}},
 };
 
-/* Escape is a key once nothing followed it for a moment; what comes after that is typed. */
 static void test_escape(void) {
     enum { MOMENT = 30 };
-    int32_t found[16];
     double begun_ms = typist.now_ms;
     type("\033", 1, 0);
     type("k", 1, MOMENT);
     int32_t first = term_keys_next(&typed);
     while (!first && typist.now_ms < begun_ms + MOMENT)
-        first = read_keys(1, found) ? found[0] : 0;
+        first = read_keys(1) ? found[0] : 0;
     double took_ms = typist.now_ms - begun_ms;
-    int count = read_keys(MOMENT, found);
+    int count = read_keys(MOMENT);
     tap_ok(first == KEYCODE_ESCAPE && took_ms > 1 && took_ms <= MOMENT && count == 1 &&
                found[0] == 'k',
            "Escape, and a key a moment later");
 }
 
-/* Sends a report in two pieces, the second one `pause_ms` later; true: it is the one that is wanted,
- * and nothing else came. */
+/* Whether a report in two pieces, the second `pause_ms` later, is read, and nothing else. */
 static bool reports_in_two(const ReportRow *row, size_t cut, double pause_ms) {
-    int32_t found[16];
     type(row->bytes, cut, 0);
     type(row->bytes + cut, strlen(row->bytes) - cut, pause_ms);
-    int count = read_keys(pause_ms + 1, found);
+    int count = read_keys(pause_ms + 1);
     const MouseReport *got = &typed.mouse, *want = &row->report;
     return count == 1 && found[0] == TERM_MOUSE && got->kind == want->kind &&
            got->column == want->column && got->row == want->row && got->steps == want->steps;
@@ -205,17 +200,15 @@ static void test_reports(void) {
             right &= reports_in_two(&reports[i], cut, cut < 3 ? ESCAPE_WAITS : MOUSE_WAITS);
         tap_ok(right, "report %s, cut anywhere", reports[i].bytes + 1);
     }
-    int32_t found[16];
     type("\033", 1, 0);
     type("[<0;3;", 6, 1000);
     type("4M", 2, 1);
-    int count = read_keys(1002, found);
+    int count = read_keys(1002);
     tap_ok(count == 2 && found[0] == KEYCODE_ESCAPE && found[1] == TERM_MOUSE &&
                typed.mouse.row == 3,
            "a report whose Escape came a second before: no other key");
 }
 
-/* Reports as terminals send them, and such that are wrong: none of them is a key. */
 static void test_random_reports(void) {
     enum { REPORTS = 10000 };
     static const char *const forms[] = {"\033[<%d;%d;%dM", "\033[<%d;%d;%dm", "\033[<%d;%d;%d;7M",
@@ -224,51 +217,47 @@ static void test_random_reports(void) {
     srand(2);
     for (int i = 0; i < REPORTS; i++) {
         char bytes[64];
-        int32_t found[16];
         int form = rand() % 8;
         snprintf(bytes, sizeof bytes, forms[form < 5 ? form : 0], rand() % 70, rand() % 300,
                  rand() % (i % 10 ? 100 : 100000));
         size_t length = strlen(bytes), cut = 1 + (size_t)rand() % (length - 1);
         type(bytes, cut, 1);
         type(bytes + cut, length - cut, 1);
-        for (int k = read_keys(3, found); k > 0; k--) {
+        for (int k = read_keys(3); k > 0; k--) {
             mouse_found += found[k - 1] == TERM_MOUSE;
             keys_found += found[k - 1] != TERM_MOUSE;
             outside += typed.mouse.column < 0 || typed.mouse.row < 0;
         }
     }
     tap_ok(!keys_found && !outside && mouse_found > REPORTS / 100,
-           "%d random reports, each in two pieces: %d of them of the first button or the wheel, no key",
+           "%d random reports, each in two pieces: %d of them of the first button or the wheel, no "
+           "key",
            REPORTS, mouse_found);
 }
 
-/* What never ends must not hold back keys for ever. */
 static void test_endless(void) {
-    int32_t found[16];
     char junk[4000];
     memset(junk, '1', sizeof junk);
     type("\033[", 2, 0);
     type(junk, sizeof junk, 0);
     type("k", 1, 2000);
-    int count = read_keys(2001, found);
+    int count = read_keys(2001);
     tap_ok(count >= 1 && found[count - 1] == 'k', "a sequence without end is given up");
     type("\033]0;", 4, 0);
     type("k", 1, 2000);
-    count = read_keys(2001, found);
+    count = read_keys(2001);
     tap_ok(count == 1 && found[0] == 'k', "a string without end is given up");
     type("\033[200~qq", 8, 0);
     type("qq", 2, 1000);
     type("k", 1, 3001);
-    count = read_keys(4002, found);
+    count = read_keys(4002);
     tap_ok(count == 1 && found[0] == 'k', "a paste without end is given up");
 }
 
-/* Random bytes: no crash, and a key that is typed a second later arrives. */
 static void test_random(void) {
     enum { ROUNDS = 20000 };
     static const char alphabet[] =
         "\033\033\033[[O]PX^_<;:0129~MmAHRIu\\\007\r\n\014k \x80\xc3\xff";
-    int32_t found[16];
     int lost = 0;
     srand(1);
     for (int i = 0; i < ROUNDS; i++) {
@@ -277,9 +266,9 @@ static void test_random(void) {
         for (size_t j = 0; j < length; j++)
             bytes[j] = alphabet[(size_t)rand() % (sizeof alphabet - 1)];
         type(bytes, length, 0);
-        read_keys(3000, found);
+        read_keys(3000);
         type("\x7f", 1, 0);
-        int count = read_keys(1, found);
+        int count = read_keys(1);
         lost += count != 1 || found[0] != 0x7f;
     }
     tap_ok(lost == 0, "random bytes: the next key arrives (%d of %d did not)", lost, ROUNDS);

@@ -1,5 +1,6 @@
 /* The window without a display: SDL's dummy driver, its software renderer, events from a queue. */
-#include "tests/support/tap.h"
+#include "tests/support/ok_or_note.h"
+#include "tests/support/script.h"
 
 #include "src/base/ref.h"
 #include "src/live/pipeline.h"
@@ -9,13 +10,13 @@
 #include <math.h>
 
 static AppMenu menu;
-static State state;
 static LiveData live;
 static Picture *picture;
 static SdlWindow *window;
+static Err err; /* why a step failed */
 
 /* A finished frame of the toy scene, compared with its baseline. */
-static bool prepare(Pipeline **pipeline, Err *err) {
+static bool prepare(Pipeline **pipeline) {
     app_menu_open(&menu, 1u << BEV_CPU);
     int scene = app_menu_scene(&menu, "asymmetric");
     state_init(&state, &menu.menu, scene);
@@ -25,19 +26,14 @@ static bool prepare(Pipeline **pipeline, Err *err) {
     state.job.baseline.dtype = BEV_FP8;
     state.job.pool_baseline = true;
     live_init(&live);
-    if (!pipeline_open(pipeline, err) ||
-        !pipeline_run(*pipeline, &state, (PipelineNeeds){.fp64_original = true}, &live, err))
+    if (!pipeline_open(pipeline, &err) ||
+        !pipeline_run(*pipeline, &state, (PipelineNeeds){.fp64_original = true}, &live, &err))
         return false;
-    const Event scene_event = {.kind = EVENT_FRAME,
-                               .scene = &pipeline_inputs(*pipeline)->scene->facts};
-    state_step(&state, &scene_event);
-    return (picture = picture_make(&state, &live, NULL, NULL, err)) != NULL;
+    step(EVENT_FRAME, .scene = &pipeline_inputs(*pipeline)->scene->facts);
+    return (picture = picture_make(&state, &live, NULL, NULL, &err)) != NULL;
 }
 
-/* ---- whether there is one -------------------------------------------------------------------- */
-
 static void test_no_display(void) {
-    Err err;
     unsetenv("SDL_VIDEODRIVER");
     unsetenv("DISPLAY");
     unsetenv("WAYLAND_DISPLAY");
@@ -63,7 +59,6 @@ static SDL_Window *sdl_window(void) {
 /* Pixels of the window that differ from what a snapshot would have; -1: cannot be compared. */
 static int64_t pixels_unlike_snapshot(void) {
     Image image;
-    Err err;
     int64_t differing = 0;
     SDL_Renderer *renderer = SDL_GetRenderer(sdl_window());
     if (!sdl_window_capture(window, &state, &live, picture, &image, &err))
@@ -79,7 +74,6 @@ static int64_t pixels_unlike_snapshot(void) {
 }
 
 static int64_t differing_pixels(void) {
-    Err err;
     return sdl_window_draw(window, &state, &live, picture, NULL, &err) ? pixels_unlike_snapshot()
                                                                         : -1;
 }
@@ -103,7 +97,6 @@ static bool asked_often(void *context) {
     return --*(int *)context <= 0;
 }
 
-/* Wherever drawing is given up, the picture before stays on the screen. */
 static void test_given_up(void) {
     int drawn = 0, changed = 0, times = 0;
     bool given_up = true;
@@ -112,7 +105,7 @@ static void test_given_up(void) {
     for (; given_up && times < 100; times += given_up) {
         int left = times + 1;
         const GiveUp give_up = {asked_often, &left};
-        Err err = {.kind = ERR_USAGE};
+        err.kind = ERR_USAGE;
         given_up = !sdl_window_draw(window, &state, &live, picture, &give_up, &err);
         drawn += pixels_unlike_snapshot() == 0;
         state.help = false;
@@ -128,7 +121,6 @@ static bool lies_in(Box inner, double w, double top, double bottom) {
     return inner.x >= 0 && inner.x + inner.w <= w && inner.y >= top && inner.y + inner.h <= bottom;
 }
 
-/* Text stands beside the BEV or under it where there is room, and overlaps nothing. */
 static void test_words(void) {
     int wrong = 0, beside = 0, under = 0;
     for (int w = 240; w <= 1600; w += 20)
@@ -148,7 +140,6 @@ static void test_words(void) {
 
 static int reddish_pixels(void) {
     Image image;
-    Err err;
     int count = 0;
     WindowLayout at;
     window_layout(&state, &live, 1280, 860, &at);
@@ -173,8 +164,6 @@ static void test_faults(void) {
     tap_ok(right == 0 && bent > 20, "a camera that is off says so (%d, %d)", right, bent);
 }
 
-/* ---- LiDAR ----------------------------------------------------------------------------------- */
-
 static bool same_camera(const Picture *a, const Picture *b, int camera) {
     const Image *x = &a->cameras[camera], *y = &b->cameras[camera];
     return x->w == y->w && x->h == y->h &&
@@ -182,7 +171,6 @@ static bool same_camera(const Picture *a, const Picture *b, int camera) {
 }
 
 static Picture *picture_after(Pipeline *pipeline, Picture *before) {
-    Err err;
     Picture *made = NULL;
     if (pipeline_run(pipeline, &state, (PipelineNeeds){.fp64_original = true}, &live, &err))
         made = picture_make(&state, &live, before, NULL, &err);
@@ -190,7 +178,6 @@ static Picture *picture_after(Pipeline *pipeline, Picture *before) {
     return made;
 }
 
-/* Points follow the calibration; the picture under them does not. */
 static void test_lidar(Pipeline *pipeline) {
     state.lidar = true;
     Picture *dotted = picture_after(pipeline, picture);
@@ -212,6 +199,9 @@ static void test_lidar(Pipeline *pipeline) {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
+static Event event; /* of the last input */
+static int32_t key;
+
 static WindowLayout layout(void) {
     WindowLayout at;
     window_layout(&state, &live, 1280, 860, &at);
@@ -221,45 +211,50 @@ static WindowLayout layout(void) {
 /* The next input, other than SDL's own events (exposed, resized). SDL puts a mark into its queue
  * where a round of polling ended, and reports once that the queue is empty when it meets the mark.
  */
-static WindowInput next(Event *event, int32_t *key) {
+static WindowInput next(void) {
     WindowInput word = WINDOW_NOTHING;
     for (int nothing = 0; nothing < 3 && (word == WINDOW_NOTHING || word == WINDOW_REDRAW);) {
-        word = sdl_window_next(window, &state, &live, event, key);
+        word = sdl_window_next(window, &state, &live, &event, &key);
         nothing += word == WINDOW_NOTHING;
     }
     return word;
 }
 
+static bool gives(EventKind kind) {
+    return next() == WINDOW_EVENT && event.kind == kind;
+}
+
+static bool gives_key(int32_t wanted) {
+    return next() == WINDOW_KEY && key == wanted;
+}
+
+static bool gives_nothing(void) {
+    return next() == WINDOW_NOTHING;
+}
+
 static void drain(void) {
-    Event event;
-    int32_t key;
     while (sdl_window_next(window, &state, &live, &event, &key) != WINDOW_NOTHING) {
     }
 }
 
+#define push(member_, type_, ...)                                                                  \
+    SDL_PushEvent(&(SDL_Event){.member_ = {.type = type_, __VA_ARGS__}})
+
 static void push_key(SDL_Keycode code, Uint16 modifiers) {
-    SDL_Event event = {.type = SDL_KEYDOWN};
-    event.key.keysym.sym = code;
-    event.key.keysym.mod = modifiers;
-    SDL_PushEvent(&event);
+    push(key, SDL_KEYDOWN, .keysym = {.sym = code, .mod = modifiers});
 }
 
 static void push_motion(double x, double y) {
-    SDL_Event event = {.type = SDL_MOUSEMOTION};
-    event.motion.x = (int)x;
-    event.motion.y = (int)y;
-    SDL_PushEvent(&event);
+    push(motion, SDL_MOUSEMOTION, .x = (int)x, .y = (int)y);
 }
 
 static void push_text(const char *text) {
-    SDL_Event event = {.type = SDL_TEXTINPUT};
-    SDL_strlcpy(event.text.text, text, sizeof event.text.text);
-    SDL_PushEvent(&event);
+    SDL_Event pushed = {.type = SDL_TEXTINPUT};
+    SDL_strlcpy(pushed.text.text, text, sizeof pushed.text.text);
+    SDL_PushEvent(&pushed);
 }
 
 static void test_keys(void) {
-    Event event;
-    int32_t key = 0;
     drain();
     push_motion(20, 20);
     bool before = sdl_window_key_waits(window);
@@ -267,150 +262,120 @@ static void test_keys(void) {
     push_key(SDLK_k, 0);
     push_text("k");
     tap_ok(!before && sdl_window_key_waits(window), "a key waits, not so a mouse that moved");
-    tap_ok(next(&event, &key) == WINDOW_KEY && key == 'k' && next(&event, &key) == WINDOW_NOTHING,
-           "a letter is one key");
+    tap_ok(gives_key('k') && gives_nothing(), "a letter is one key");
     push_text("?");
-    tap_ok(next(&event, &key) == WINDOW_KEY && key == '?', "characters as the layout types them");
+    tap_ok(gives_key('?'), "characters as the layout types them");
     push_text("\u00e9");
-    tap_ok(next(&event, &key) == WINDOW_KEY && key == 0xe9, "beyond ASCII, too");
+    tap_ok(gives_key(0xe9), "beyond ASCII, too");
     push_key(SDLK_LEFT, KMOD_LSHIFT);
-    tap_ok(next(&event, &key) == WINDOW_KEY && key == KEYCODE_SHIFT_LEFT, "Shift-Left");
+    tap_ok(gives_key(KEYCODE_SHIFT_LEFT), "Shift-Left");
     push_key(SDLK_F11, 0);
-    tap_ok(next(&event, &key) == WINDOW_KEY && key == KEYCODE_F1 + 10, "F11");
+    tap_ok(gives_key(KEYCODE_F1 + 10), "F11");
     push_key(SDLK_ESCAPE, 0);
-    tap_ok(next(&event, &key) == WINDOW_KEY && key == KEYCODE_ESCAPE, "Escape");
+    tap_ok(gives_key(KEYCODE_ESCAPE), "Escape");
 }
 
 static void push_button(Uint32 type, double x, double y) {
-    SDL_Event event = {.type = type};
-    event.button.button = SDL_BUTTON_LEFT;
-    event.button.x = (int)x;
-    event.button.y = (int)y;
-    SDL_PushEvent(&event);
+    push(button, type, .button = SDL_BUTTON_LEFT, .x = (int)x, .y = (int)y);
 }
 
-/* Over a camera view: a pixel of its features where there are gradients, else nothing. */
+static void push_click(double x, double y) {
+    push_button(SDL_MOUSEBUTTONDOWN, x, y);
+    push_button(SDL_MOUSEBUTTONUP, x, y);
+}
+
 static void test_pixel(const WindowLayout *at) {
     static float none;
     const Frustum *frustum = &live.frame.rig->frustum;
     const Box *camera = &at->cameras[1];
     double x = camera->x + 0.5 * camera->w, y = camera->y + 0.999 * camera->h;
-    Event event = {.kind = EVENT_TICK};
-    int32_t key;
     live.frame.gradients.grad_feat = &none;
     push_motion(x, y);
-    bool there = next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_PIXEL;
+    bool there = gives(EVENT_PIXEL);
     int64_t pixel = (int64_t)event.x, plane = (int64_t)frustum->feat_w * frustum->feat_h;
-    tap_ok(there && pixel / plane == 1 && llabs(pixel % frustum->feat_w - frustum->feat_w / 2) <= 1 &&
+    tap_ok(there && pixel / plane == 1 &&
+               llabs(pixel % frustum->feat_w - frustum->feat_w / 2) <= 1 &&
                pixel % plane / frustum->feat_w == frustum->feat_h - 1,
            "a pixel at the foot of the second camera: %lld", (long long)pixel);
     live.frame.gradients.grad_feat = NULL;
     push_motion(x + 1, y);
-    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_HOVER,
-           "without gradients it is none");
+    tap_ok(gives(EVENT_HOVER), "without gradients it is none");
 }
 
 static void test_mouse(void) {
     const WindowLayout at = layout();
     double x = at.bev.x + 0.25 * at.bev.w, y = at.bev.y + 0.75 * at.bev.h;
     double cell_x = 0.25 * (double)live.frame.nx, cell_y = 0.75 * (double)live.frame.ny;
-    Event event = {.kind = EVENT_TICK};
-    int32_t key;
     push_motion(x, y);
-    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_HOVER &&
-               fabs(event.x - cell_x) < 1 && fabs(event.y - cell_y) < 1,
+    tap_ok(gives(EVENT_HOVER) && fabs(event.x - cell_x) < 1 && fabs(event.y - cell_y) < 1,
            "hover: x forward is up, y left is left");
     push_motion(at.bev.x - 20, y);
-    tap_ok(next(&event, &key) == WINDOW_EVENT && event.x < 0, "beside the grid there is no cell");
+    tap_ok(next() == WINDOW_EVENT && event.x < 0, "beside the grid there is no cell");
     test_pixel(&at);
-    push_button(SDL_MOUSEBUTTONDOWN, x, y);
-    push_button(SDL_MOUSEBUTTONUP, x, y);
-    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_CLICK &&
-               fabs(event.x - cell_x) < 1,
-           "a click pins");
+    push_click(x, y);
+    tap_ok(gives(EVENT_CLICK) && fabs(event.x - cell_x) < 1, "a click pins");
     push_button(SDL_MOUSEBUTTONDOWN, x, y);
     push_motion(x + 40, y + 30);
     push_button(SDL_MOUSEBUTTONUP, x + 40, y + 30);
-    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_DRAG && event.x < 0 &&
-               event.y < 0 && next(&event, &key) == WINDOW_NOTHING,
+    tap_ok(gives(EVENT_DRAG) && event.x < 0 && event.y < 0 && gives_nothing(),
            "a drag moves the picture and pins nothing");
     state.compare = COMPARE_WIPE;
     double wipe = at.bev.x + state.wipe * at.bev.w;
     push_button(SDL_MOUSEBUTTONDOWN, wipe, y);
     push_motion(at.bev.x + 0.8 * at.bev.w, y);
     push_button(SDL_MOUSEBUTTONUP, at.bev.x + 0.8 * at.bev.w, y);
-    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_WIPE &&
-               fabs(event.x - 0.8) < 0.01,
-           "the wipe can be dragged");
+    tap_ok(gives(EVENT_WIPE) && fabs(event.x - 0.8) < 0.01, "the wipe can be dragged");
     state.compare = COMPARE_OFF;
     drain();
-    SDL_Event transposed = {.type = SDL_MOUSEWHEEL};
-    transposed.wheel.y = 1;
-    transposed.wheel.preciseY = 1;
-    SDL_PushEvent(&transposed);
-    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_WHEEL && event.steps == 1,
-           "the wheel zooms");
+    push(wheel, SDL_MOUSEWHEEL, .y = 1, .preciseY = 1);
+    tap_ok(gives(EVENT_WHEEL) && event.steps == 1, "the wheel zooms");
 }
 
-/* Clicks on what stands beside the BEV are the controls that it shows. */
-static void test_spots(void) {
-    static Spots spots;
-    Err err;
+/* The spots of a window of that size. */
+static bool paint(double w, double h, Spots *spots) {
     Image image;
-    cairo_t *cr = pen_begin(&image, 1280, 860, &err);
-    bool seen[ACTION_COUNT] = {false};
-    int wrong = 0, hints = 0;
-    bool drawn = cr && window_paint(cr, 1280, 860, &state, &live, picture, &spots, NULL, &err);
+    cairo_t *cr = pen_begin(&image, (int)w, (int)h, &err);
+    bool drawn = cr && window_paint(cr, w, h, &state, &live, picture, spots, NULL, &err);
     drawn = pen_finish(cr, drawn, &image);
     image_free(&image);
-    sdl_window_draw(window, &state, &live, picture, NULL, &err);
+    return drawn;
+}
+
+/* The window's spots, drawn there as well. */
+static bool draw_spots(Spots *spots) {
+    return paint(1280, 860, spots) && sdl_window_draw(window, &state, &live, picture, NULL, &err);
+}
+
+static void test_spots(void) {
+    static Spots spots;
+    bool seen[ACTION_COUNT] = {false};
+    int wrong = 0, hints = 0;
+    tap_need(draw_spots(&spots), "a picture");
     drain();
-    for (int i = 0; drawn && i < spots.count; i++) {
+    for (int i = 0; i < spots.count; i++) {
         const Command *wanted = &spots.list[i].command;
         double x = spots.list[i].box.x + 4, y = spots.list[i].box.y + 4;
-        Event event = {.kind = EVENT_TICK};
-        int32_t key;
-        push_button(SDL_MOUSEBUTTONDOWN, x, y);
-        push_button(SDL_MOUSEBUTTONUP, x, y);
-        wrong += next(&event, &key) != WINDOW_EVENT || event.kind != EVENT_COMMAND ||
-                 event.command.action != wanted->action ||
+        push_click(x, y);
+        wrong += !gives(EVENT_COMMAND) || event.command.action != wanted->action ||
                  strcmp(event.command.argument, wanted->argument) != 0;
         seen[wanted->action] = true;
         hints += wanted->step == 1;
     }
     tap_ok(!wrong && seen[ACTION_CAMERA] && seen[ACTION_KERNEL] && seen[ACTION_QUIT] && hints > 5,
            "cameras, kernels and %d hints can be clicked, %d places", hints, spots.count);
-    Event event = {.kind = EVENT_TICK};
-    int32_t key;
     push_button(SDL_MOUSEBUTTONDOWN, spots.list[0].box.x + 4, spots.list[0].box.y + 4);
     push_button(SDL_MOUSEBUTTONUP, spots.list[1].box.x + 4, spots.list[1].box.y + 4);
-    tap_ok(next(&event, &key) == WINDOW_NOTHING, "not so where the button is released elsewhere");
+    tap_ok(gives_nothing(), "not so where the button is released elsewhere");
     state.help = true;
     sdl_window_draw(window, &state, &live, picture, NULL, &err);
-    push_button(SDL_MOUSEBUTTONDOWN, spots.list[0].box.x + 4, spots.list[0].box.y + 4);
-    push_button(SDL_MOUSEBUTTONUP, spots.list[0].box.x + 4, spots.list[0].box.y + 4);
-    tap_ok(next(&event, &key) == WINDOW_NOTHING, "nor under the help");
+    push_click(spots.list[0].box.x + 4, spots.list[0].box.y + 4);
+    tap_ok(gives_nothing(), "nor under the help");
     state.help = false;
     drain();
 }
 
-/* The window's spots, from a drawing of the same size. */
-static bool draw_spots(Spots *spots) {
-    Err err;
-    Image image;
-    cairo_t *cr = pen_begin(&image, 1280, 860, &err);
-    bool drawn = cr && window_paint(cr, 1280, 860, &state, &live, picture, spots, NULL, &err);
-    drawn = pen_finish(cr, drawn, &image);
-    image_free(&image);
-    return drawn && sdl_window_draw(window, &state, &live, picture, NULL, &err);
-}
-
-/* What lies under the mouse: an outline at once, a tooltip when the mouse has rested; a
- * snapshot has none of it. */
 static void test_tips(void) {
     static Spots spots;
-    Event event;
-    int32_t key;
     tap_need(draw_spots(&spots), "a picture");
     drain();
     int row = 0;
@@ -418,7 +383,7 @@ static void test_tips(void) {
         row++;
     const Box *box = &spots.list[row].box;
     push_motion(box->x + 5, box->y + 5);
-    next(&event, &key);
+    next();
     int64_t outline = pixels_unlike_snapshot();
     tap_ok(outline > 200 && outline < 8 * (box->w + box->h), "an outline of %lld pixels",
            (long long)outline);
@@ -436,31 +401,27 @@ static void test_tips(void) {
     tap_ok(pixels_unlike_snapshot() == 0, "a key ends it");
     const WindowLayout at = layout();
     push_motion(at.bev.x + 5, at.bev.y + 5);
-    next(&event, &key);
+    next();
     tap_ok(pixels_unlike_snapshot() == 0, "over the BEV there is none");
     drain();
 }
 
-/* The time bar under the header: a press and a drag there step to a moment. */
 static void test_time_bar(void) {
     static Spots spots;
     const SceneFacts facts = state.scene;
-    Event event = {.kind = EVENT_TICK};
-    int32_t key;
     state.scene.moment_s = 0.5;
     state.scene.moments = 41;
     tap_need(draw_spots(&spots) && spots.time.w > 1000 && spots.to_s == 20, "a time bar");
     drain();
     double x = spots.time.x + spots.time.w / 4, y = spots.time.y + spots.time.h / 2;
     push_button(SDL_MOUSEBUTTONDOWN, x, y);
-    tap_ok(next(&event, &key) == WINDOW_EVENT && event.command.action == ACTION_STEP &&
+    tap_ok(next() == WINDOW_EVENT && event.command.action == ACTION_STEP &&
                fabs(atof(event.command.argument) + state.job.time_s - 5) < 0.05,
            "pressed at a quarter: a step of %s s", event.command.argument);
     push_motion(x + spots.time.w / 4, y + 90);
     push_button(SDL_MOUSEBUTTONUP, x, y + 90);
-    tap_ok(next(&event, &key) == WINDOW_EVENT && event.command.action == ACTION_STEP &&
-               fabs(atof(event.command.argument) + state.job.time_s - 10) < 0.05 &&
-               next(&event, &key) == WINDOW_NOTHING,
+    tap_ok(next() == WINDOW_EVENT && event.command.action == ACTION_STEP &&
+               fabs(atof(event.command.argument) + state.job.time_s - 10) < 0.05 && gives_nothing(),
            "dragged to the middle: %s s", event.command.argument);
     state.scene = facts;
     drain();
@@ -482,17 +443,9 @@ static bool has_head(const Spots *spots, const char *words) {
 }
 
 static int figures_at(double w, double h, Spots *spots) {
-    Err err;
-    Image image;
-    cairo_t *cr = pen_begin(&image, (int)w, (int)h, &err);
-    bool drawn = cr && window_paint(cr, w, h, &state, &live, picture, spots, NULL, &err);
-    drawn = pen_finish(cr, drawn, &image);
-    image_free(&image);
-    return drawn ? spots->figure_count : -1;
+    return paint(w, h, spots) ? spots->figure_count : -1;
 }
 
-/* A larger window shows more panels, in text of the same size; the text's size is a control, and
- * mouse positions follow it. */
 static void test_size(void) {
     static Spots usual, wide, low;
     int before = figures_at(1280, 860, &usual), more = figures_at(2560, 1440, &wide);
@@ -507,22 +460,16 @@ static void test_size(void) {
     int few = figures_at(480, 320, &low);
     tap_ok(few > 0 && has_head(&low, "kernel "), "480 x 320 has its kernels");
     WindowLayout at;
-    Event event = {.kind = EVENT_COMMAND};
-    char why[200];
-    int32_t key = 0;
     push_key(SDLK_EQUALS, KMOD_LCTRL);
-    tap_ok(next(&event, &key) == WINDOW_KEY && key == KEYCODE_CTRL_PLUS &&
-               keys_find(key, &event.command) && event.command.action == ACTION_TEXT,
+    tap_ok(gives_key(KEYCODE_CTRL_PLUS) && keys_find(key, &event.command) &&
+               event.command.action == ACTION_TEXT,
            "Ctrl and + is the text's size");
-    keys_parse("text 200", &event.command, why, sizeof why);
-    event.kind = EVENT_COMMAND;
-    state_step(&state, &event);
+    use("text 200");
     window_layout(&state, &live, 640, 430, &at);
     double x = at.bev.x + 0.25 * at.bev.w, y = at.bev.y + 0.75 * at.bev.h;
     drain();
     push_motion(2 * x, 2 * y);
-    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_HOVER &&
-               fabs(event.x - 0.25 * (double)live.frame.nx) < 1 &&
+    tap_ok(gives(EVENT_HOVER) && fabs(event.x - 0.25 * (double)live.frame.nx) < 1 &&
                fabs(event.y - 0.75 * (double)live.frame.ny) < 1,
            "at 200 %% the picture is twice as large, and the mouse follows");
     tap_ok(differing_pixels() == 0, "and so does a snapshot");
@@ -537,7 +484,6 @@ static void test_size(void) {
     drain();
 }
 
-/* What lies under a point follows zoom and pan. */
 static void test_zoom(void) {
     state.viewport = (Viewport){20, 30, 4};
     const WindowLayout at = layout();
@@ -549,29 +495,20 @@ static void test_zoom(void) {
 }
 
 static void test_closing(void) {
-    Event event;
-    int32_t key;
-    SDL_Event closed = {.type = SDL_WINDOWEVENT};
-    closed.window.event = SDL_WINDOWEVENT_CLOSE;
     drain();
-    SDL_PushEvent(&closed);
-    tap_ok(next(&event, &key) == WINDOW_CLOSED, "closing it is the caller's to do");
+    push(window, SDL_WINDOWEVENT, .event = SDL_WINDOWEVENT_CLOSE);
+    tap_ok(next() == WINDOW_CLOSED, "closing it is the caller's to do");
     sdl_window_fullscreen(window, true);
     tap_ok(differing_pixels() == 0, "full screen");
     sdl_window_close(window);
-    Err err;
     tap_ok(sdl_window_open(&window, "again", &err), "it can be opened again");
     sdl_window_close(window);
 }
 
 TAP_SUITE(window) {
     Pipeline *pipeline = NULL;
-    Err err = {.what = ""};
     test_no_display();
-    if (!prepare(&pipeline, &err) || !sdl_window_open(&window, "test", &err)) {
-        tap_ok(false, "%s: %s", err.where, err.what);
-        return;
-    }
+    need(prepare(&pipeline) && sdl_window_open(&window, "test", &err), &err);
     test_pixels();
     test_given_up();
     test_words();

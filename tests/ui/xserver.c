@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- the server ------------------------------------------------------------------------------ */
-
 static void become_server(int numbers) {
     char number[16];
     int nowhere = open("/dev/null", O_RDWR);
@@ -70,8 +68,6 @@ void xserver_stop(XServer *server) {
     }
     server->pid = 0;
 }
-
-/* ---- its windows ----------------------------------------------------------------------------- */
 
 static bool is_shown(Display *display, Window window, const char *title) {
     XWindowAttributes about;

@@ -1,7 +1,7 @@
-/* Cells of the terminal: texts, cuts and collisions, contrast of inks, a picture of a screen; the BEV in
- * them: its place, its edges, sparse cells, wipe and baseline. */
+/* Cells of the terminal: texts, cuts, collisions, contrast of inks, a picture of a screen; the BEV
+ * in them: its place, its edges, sparse cells, wipe and baseline. */
 #include "src/view/term/dashboard_internal.h"
-#include "tests/view/screen.h"
+#include "tests/support/screen.h"
 #include "tests/view/view_check.h"
 
 static void test_cells(void) {
@@ -50,12 +50,10 @@ static void test_image(void) {
     image_free(&b);
 }
 
-TAP_SUITE(cells) {
-    screen_open();
+SCREEN_SUITE(cells) {
     test_cells();
     test_contrast();
     test_image();
-    screen_close();
 }
 
 static void test_bev(void) {
@@ -105,7 +103,6 @@ static void test_sparse_bev(void) {
            "none is the background");
 }
 
-/* While comparing, the side that did not change is not decoded again. */
 static void test_kept_baseline(void) {
     enum { CELLS = 4, CHANNELS = 2 };
     float pooled[CELLS * CHANNELS] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -119,7 +116,7 @@ static void test_kept_baseline(void) {
     BevPicture first, kept, fresh, other;
     Err err;
     begin(80, 24);
-    use(&state, "view norm");
+    use("view norm");
     state.compare = COMPARE_WIPE;
     bool ok = bev_picture_render(&first, NULL, &state, &frame, NULL, &err);
     baseline[0] = 100; /* not told: the old field shows that it was kept */
@@ -130,7 +127,7 @@ static void test_kept_baseline(void) {
     frame.baseline_content = 2;
     ok = ok && bev_picture_render(&fresh, &kept, &state, &frame, NULL, &err);
     tap_ok(ok && fresh.other.value[0] > 99, "another one is decoded");
-    use(&state, "view channel");
+    use("view channel");
     ok = ok && bev_picture_render(&other, &fresh, &state, &frame, NULL, &err);
     tap_ok(ok && other.other.value[0] == 100, "and so is another view of it");
     BevPicture *all[] = {&first, &kept, &fresh, &other};
@@ -138,10 +135,8 @@ static void test_kept_baseline(void) {
         bev_picture_free(all[i]);
 }
 
-TAP_SUITE(bev_cells) {
-    screen_open();
+SCREEN_SUITE(bev_cells) {
     test_bev();
     test_sparse_bev();
     test_kept_baseline();
-    screen_close();
 }

@@ -2,25 +2,23 @@
  * known; at every size nothing drawn twice, nothing cut, panels fold in their order. */
 #include "src/state/glossary.h"
 #include "src/state/help.h"
-#include "tests/view/screen.h"
+#include "tests/support/screen.h"
 
 static void test_golden(void) {
-    static const int sizes[][2] = {{80, 24}, {120, 40}, {200, 60}};
     static const char *const pages[] = {"both", "dashboard", "bev", "help"};
-    for (int i = 0; i < 3; i++)
+    for (int size = 0; size < USUAL_SIZES; size++)
         for (int page = 0; page < 4; page++) {
-            begin(sizes[i][0], sizes[i][1]);
+            begin_usual(size);
             finish_log();
             draw_after("%s%s", page == 3 ? "" : "page ", pages[page]);
-            check_golden("dashboard-%dx%d-%s", sizes[i][0], sizes[i][1], pages[page]);
+            check_golden("dashboard-%dx%d-%s", cells.columns, cells.rows, pages[page]);
         }
 }
 
 static void test_forms(void) {
     begin(120, 40);
     cells.ascii = true;
-    draw();
-    tap_ok(only_ascii(), "the ASCII form is ASCII, and every glyph has its twin");
+    seen(only_ascii(), "the ASCII form is ASCII, and every glyph has its twin");
     check_golden("dashboard-120x40-ascii");
     begin(80, 24);
     cells.color = false;
@@ -29,9 +27,8 @@ static void test_forms(void) {
     check_golden("dashboard-80x24-bev-plain");
     begin(120, 40);
     cells.color = false;
-    draw();
-    tap_ok(no_colors() && shows("\u2588 features") && shows("\u2591 output"),
-           "without colour the tensors are told apart by texture");
+    seen(no_colors() && shows("\u2588 features") && shows("\u2591 output"),
+         "without colour the tensors are told apart by texture");
 }
 
 /* Where two columns of panels just fit, neither loses a column of its tables. */
@@ -43,7 +40,6 @@ static void test_narrow(void) {
                "110 x 34: the tolerance, and the colours of the working set");
 }
 
-/* In the terminal nothing but the BEV shows that a camera is off: its title says which. */
 static void test_faults(void) {
     begin(120, 40);
     draw();
@@ -55,50 +51,42 @@ static void test_faults(void) {
 /* The lesson stands there where nothing else needs the room. */
 static void test_idea(void) {
     begin(200, 60);
-    draw();
-    tap_ok(shows("The idea of V4") && shows(state.job.config.kernel->idea),
-           "a tall screen has the idea of the selection");
+    seen(shows("The idea of V4") && shows(state.job.config.kernel->idea),
+         "a tall screen has the idea of the selection");
     begin(80, 24);
-    draw();
-    tap_ok(!shows("The idea of") && shows("Kernels"), "a small one keeps its figures");
+    seen(!shows("The idea of") && shows("Kernels"), "a small one keeps its figures");
 }
 
 static void test_unknown(void) {
     begin(200, 60);
     live_init(&live);
     live.job = state.job;
-    draw();
-    tap_ok(shows("n/a") && !shows("0.00") && !shows(" 0 %") && !shows("0 MB") && !shows("nan") &&
-               !shows("inf"),
-           "what is unknown prints n/a, never 0");
+    seen(shows("n/a") && !shows("0.00") && !shows(" 0 %") && !shows("0 MB") && !shows("nan") &&
+             !shows("inf"),
+         "what is unknown prints n/a, never 0");
     tap_ok(shows("not measured") && shows("not checked"), "and says that it was not looked at");
     tap_ok(!shows("Pipeline"), "a panel without a single figure leaves its room to others");
-    state_step(&state, &(Event){.kind = EVENT_WAITING, .text = "computing dense: map, 1.2 s"});
-    draw();
-    tap_ok(shows("computing dense: map, 1.2 s"), "a slow picture says what it waits for");
-    state_step(&state, &(Event){.kind = EVENT_WAITING, .text = ""});
+    step(EVENT_WAITING, .text = "computing dense: map, 1.2 s");
+    seen(shows("computing dense: map, 1.2 s"), "a slow picture says what it waits for");
+    step(EVENT_WAITING, .text = "");
     char *plain = dashboard_plain(&state, &live);
-    tap_ok(plain && strstr(plain, "latency n/a (not measured)") && strchr(plain, '\n') != NULL,
+    tap_ok(plain && strstr(plain, "latency n/a (not measured)") && strchr(plain, '\n'),
            "the plain line, too: %s", plain ? "" : "no memory");
     free(plain);
 }
 
 static void test_labels(void) {
     begin(200, 60);
-    draw();
-    tap_ok(shows("r recorded") && shows("~ stale") && shows("? unsettled") && shows("measured"),
-           "marks are explained where they stand");
+    seen(shows("r recorded") && shows("~ stale") && shows("? unsettled") && shows("measured"),
+         "marks are explained where they stand");
     begin(200, 60);
     for (int i = 0; i < live.kernel_count; i++)
         live.kernels[i].median_us.stale = live.kernels[i].unsettled = false;
     live.kernels[3].median_us.source = SOURCE_MEASURED;
-    draw();
-    tap_ok(!shows("recorded") && !shows("stale") && !shows("unsettled"),
-           "and only where they stand");
+    seen(!shows("recorded") && !shows("stale") && !shows("unsettled"), "and only where they stand");
     begin(200, 60);
     snprintf(live.error_text, sizeof live.error_text, "CUDA error 700: illegal address");
-    draw();
-    tap_ok(shows("CUDA error 700: illegal address"), "a problem is shown");
+    seen(shows("CUDA error 700: illegal address"), "a problem is shown");
 }
 
 static void test_counters(void) {
@@ -110,19 +98,15 @@ static void test_counters(void) {
                                    .l1_sectors = 2e6,
                                    .issue_percent = 70,
                                    .occupancy_percent = 30};
-    draw();
-    tap_ok(shows("measured: DRAM 1.50 MB, L2 1.00 M sectors"), "counters, labelled measured");
+    seen(shows("measured: DRAM 1.50 MB, L2 1.00 M sectors"), "counters, labelled measured");
     tap_ok(!shows("occupancy 30") || shows("occupancy 30.00 %"), "no figure is cut");
     live.counters.stale = true;
-    draw();
-    tap_ok(shows("stale, measured: DRAM"), "stale ones say so");
+    seen(shows("stale, measured: DRAM"), "stale ones say so");
     live.counters.config.dtype = BEV_NVFP4;
-    draw();
-    tap_ok(!shows("measured: DRAM"), "those of another choice are not shown");
+    seen(!shows("measured: DRAM"), "those of another choice are not shown");
 }
 
-TAP_SUITE(dashboard) {
-    screen_open();
+SCREEN_SUITE(dashboard) {
     test_golden();
     test_forms();
     test_faults();
@@ -131,20 +115,19 @@ TAP_SUITE(dashboard) {
     test_unknown();
     test_labels();
     test_counters();
-    screen_close();
 }
 
-static void test_all_sizes(void) {
+/* Screens of sizes that are `step` of the smallest steps apart. */
+static void test_all_sizes(int step) {
     static const char *const words[] = {"page both",      "page dashboard",    "page bev",
                                         "help",           "chart working-set", "chart mrc",
                                         "chart roofline", "glossary"};
     const int word_count = sizeof words / sizeof *words;
     int drawn = 0, collisions = 0, cuts = 0;
-    for (int columns = 1; columns <= 240; columns += columns < 40 ? 3 : 7)
-        for (int rows = 1; rows <= 80; rows += rows < 10 ? 2 : 3)
+    for (int columns = 1; columns <= 240; columns += step * (columns < 40 ? 3 : 7))
+        for (int rows = 1; rows <= 80; rows += step * (rows < 10 ? 2 : 3))
             for (int word = 0; word < word_count; word++, drawn++) {
-                begin(columns, rows);
-                live.model = fixture_model();
+                begin_simulated(columns, rows);
                 draw_after("%s", words[word]);
                 collisions += cells.collisions;
                 bool room = columns >= 80 && rows >= 24;
@@ -159,10 +142,9 @@ static void test_all_sizes(void) {
 
 /* On its pages each word and each text of the glossary is seen once. */
 static void test_glossary(void) {
-    static const int sizes[][2] = {{80, 24}, {120, 40}, {200, 60}};
-    for (int i = 0; i < 3; i++) {
-        int words = 0, pages = help_glossary(sizes[i][0], sizes[i][1]).pages;
-        begin(sizes[i][0], sizes[i][1]);
+    for (int size = 0; size < USUAL_SIZES; size++) {
+        begin_usual(size);
+        int words = 0, pages = help_glossary(cells.columns, cells.rows).pages;
         for (int page = 0; page < pages; page++) {
             draw_after("glossary");
             for (int row = 0; row < glossary_count; row++) {
@@ -173,7 +155,7 @@ static void test_glossary(void) {
             }
         }
         tap_ok(words == glossary_count && state.help,
-               "%d x %d: %d words of the glossary on %d pages", sizes[i][0], sizes[i][1], words,
+               "%d x %d: %d words of the glossary on %d pages", cells.columns, cells.rows, words,
                pages);
     }
 }
@@ -199,8 +181,7 @@ static void test_folding(void) {
     enum { TITLES = sizeof titles / sizeof *titles };
     int gone[TITLES] = {0};
     for (int rows = 60; rows >= 10; rows--) {
-        begin(90, rows);
-        live.model = fixture_model();
+        begin_simulated(90, rows);
         draw_after("page dashboard; chart mrc");
         for (int i = 0; i < TITLES; i++)
             if (!gone[i] && !shows(titles[i]))
@@ -219,33 +200,30 @@ static void test_small_kernel_table(void) {
                "where not all kernels fit, selection and baseline are there");
 }
 
-TAP_SUITE(dashboard_sizes) {
-    screen_open();
-    test_all_sizes();
+SCREEN_SUITE(dashboard_sizes) {
+    test_all_sizes(2);
     test_glossary();
     test_accuracy_columns();
     test_folding();
     test_small_kernel_table();
-    screen_close();
 }
 
-/* For a projector: the digits are large, the ladder and the BEV are there, and nothing else. */
-TAP_SUITE(dashboard_large) {
-    static const int sizes[][2] = {{80, 24}, {120, 40}, {200, 60}};
-    screen_open();
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        begin(sizes[i][0], sizes[i][1]);
+SCREEN_HARD_SUITE(dashboard_all_sizes) {
+    test_all_sizes(1);
+}
+
+SCREEN_SUITE(dashboard_large) {
+    for (int size = 0; size < USUAL_SIZES; size++) {
+        begin_usual(size);
         draw_after("large on");
         int blocks = 0;
         for (int y = 0; y < cells.rows / 2; y++)
             for (int x = 0; x < cells.columns; x++)
                 blocks += cells_at(&cells, x, y)->glyph == 0x2588;
         tap_ok(shows("LATENCY") && shows("Kernels,") && spots.bev.w > 0 && !shows("Accuracy") &&
-                   !shows("Working set") && blocks > (i ? 300 : 80),
-               "%d x %d: %d blocks of large digits, ladder and BEV", sizes[i][0], sizes[i][1],
+                   !shows("Working set") && blocks > (size ? 300 : 80),
+               "%d x %d: %d blocks of large digits, ladder and BEV", cells.columns, cells.rows,
                blocks);
-        draw_after("large off");
-        tap_ok(shows("Accuracy"), "and off again");
+        seen_after("large off", shows("Accuracy"), "and off again");
     }
-    screen_close();
 }

@@ -1,21 +1,14 @@
-/* What the dashboard shows of other things than the kernels: a lesson, the memory model, other
- * scenes, the way back. */
+/* The dashboard beside its kernels: a lesson, bits, the memory model, scenes, the way back. */
 #include "src/state/live_text.h"
-#include "tests/view/screen.h"
-
-/* ---- a lesson -------------------------------------------------------------------------------- */
+#include "tests/support/screen.h"
 
 /* A lesson with a row of each kind. */
 static void open_lesson(LessonPanel point) {
     LessonPane *pane = &state.lesson;
-    *pane = (LessonPane){.open = true,
-                         .title = "Ten times the indices",
-                         .step = 3,
-                         .steps = 9,
-                         .right = 1,
-                         .asked = 2,
-                         .point = point,
-                         .asks = ASKS_CHOICE};
+    *pane = (LessonPane){.open = true, .title = "Ten times the indices", .asks = ASKS_CHOICE};
+    pane->point = point;
+    pane->step = 3, pane->steps = 9;
+    pane->right = 1, pane->asked = 2;
     PaneText *body = &pane->body;
     pane_add(
         body, PANE_TEXT, false,
@@ -33,19 +26,17 @@ static void open_lesson(LessonPanel point) {
 }
 
 static void test_lesson(void) {
-    static const int sizes[][2] = {{80, 24}, {120, 40}, {200, 60}};
-    for (int i = 0; i < 3; i++) {
-        begin(sizes[i][0], sizes[i][1]);
+    for (int size = 0; size < USUAL_SIZES; size++) {
+        begin_usual(size);
         open_lesson(PANEL_KERNELS);
         draw();
-        check_golden("lesson-%dx%d", sizes[i][0], sizes[i][1]);
+        check_golden("lesson-%dx%d", cells.columns, cells.rows);
     }
     begin(80, 24);
     open_lesson(PANEL_NONE);
     cells.color = false;
     cells.ascii = true;
-    draw();
-    tap_ok(only_ascii() && no_colors(), "a lesson without colour, in ASCII");
+    seen(only_ascii() && no_colors(), "a lesson without colour, in ASCII");
     check_golden("lesson-80x24-plain");
     seen_after("page bev", !shows("Which kernel"),
                "on a small screen the other pages are as always");
@@ -73,23 +64,18 @@ static void test_lesson_sizes(void) {
            hidden);
 }
 
-TAP_SUITE(dashboard_lesson) {
-    screen_open();
+SCREEN_SUITE(dashboard_lesson) {
     test_lesson();
     test_lesson_sizes();
-    screen_close();
 }
 
-/* ---- bits ------------------------------------------------------------------------------------ */
-
 /* The page of each format, at 80 x 24 in ASCII: the bits, their value, the scale of the frame. */
-TAP_SUITE(dashboard_bits) {
-    screen_open();
+SCREEN_SUITE(dashboard_bits) {
     int bad = 0;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         for (int columns = 60; columns <= 200; columns += 20, bad += cells.collisions > 0) {
             begin(columns, 24);
-            use(&state, "bits on; bits-value -1");
+            use("bits on; bits-value -1");
             state.job.config.dtype = (BevDtype)dtype;
             draw();
         }
@@ -120,27 +106,22 @@ TAP_SUITE(dashboard_bits) {
     live.scales.dtype = BEV_INT8;
     seen_after("bits-at 0", shows("n/a: being computed") && !shows("832"),
                "a scale of another format is none");
-    screen_close();
 }
-
-/* ---- the memory model ------------------------------------------------------------------------ */
 
 static void test_model(void) {
     static const char *const names[] = {"mrc", "roofline", "working-set", "dtype"};
-    static const int sizes[][2] = {{80, 24}, {120, 40}, {200, 60}};
-    for (int i = 0; i < 3; i++)
+    for (int size = 0; size < USUAL_SIZES; size++)
         for (int chart = 0; chart < 4; chart++) {
-            begin(sizes[i][0], sizes[i][1]);
+            begin_usual(size);
             live.model = fixture_model();
             draw_after("chart %s", names[chart]);
             tap_ok(shows("model") && shows("V4 on RTX A6000: 16.0 \u00b5s, chain binds"),
-                   "%d x %d, %s: the prediction, labelled", sizes[i][0], sizes[i][1], names[chart]);
-            if (sizes[i][0] < 200 && chart)
-                continue;
-            check_golden("dashboard-%dx%d-%s", sizes[i][0], sizes[i][1], names[chart]);
+                   "%d x %d, %s: the prediction, labelled", cells.columns, cells.rows,
+                   names[chart]);
+            if (size == 2 || !chart)
+                check_golden("dashboard-%dx%d-%s", cells.columns, cells.rows, names[chart]);
         }
-    begin(200, 60);
-    live.model = fixture_model();
+    begin_simulated(200, 60);
     draw_after("chart mrc; gpu h200 l2=16");
     char us[32], line[64];
     Prediction p =
@@ -159,62 +140,50 @@ static void test_model(void) {
     seen_after("gpu l2=16", shows(line) && !shows("wide tiles"),
                "what binds the model's fastest kernel is no published advice: %s", line);
     cells.color = false;
-    draw();
-    tap_ok(no_colors() && !cells.collisions, "without colour the selection's line stands alone");
+    seen(no_colors() && !cells.collisions, "without colour the selection's line stands alone");
     cells.color = cells.ascii = true;
-    draw();
-    tap_ok(only_ascii(), "and in ASCII it is drawn with what there is");
+    seen(only_ascii(), "and in ASCII it is drawn with what there is");
     cells.ascii = false;
     live.model = NULL;
-    draw();
-    tap_ok(shows("Reads that miss") && shows("requested       n/a"),
-           "before the first simulation nothing is made up");
+    seen(shows("Reads that miss") && shows("requested       n/a"),
+         "before the first simulation nothing is made up");
     MemoryModel model = *fixture_model();
     for (int i = 0; i < model.kernel_count; i++)
         model.kernels[i].sectors_per_request = NAN;
     live.model = &model;
-    draw();
-    tap_ok(shows("n/a sectors a request") && !shows("nan"), "nor a figure of no request");
+    seen(shows("n/a sectors a request") && !shows("nan"), "nor a figure of no request");
     live.model = fixture_model();
     live.job.config.dtype = BEV_FP8;
     seen_after("chart dtype", shows("NVFP4 n/a"), "a format that was not simulated has no figures");
 }
 
-/* What limits the selection: a panel on a tall screen, a line on others, and marked as a model. */
+/* A simulated screen that selects V2. */
+static void begin_with_v2(int columns, int rows) {
+    begin_simulated(columns, rows);
+    live.job.config.kernel = &fixture_kernels[FIXTURE_V2];
+}
+
 static void test_findings(void) {
-    begin(200, 60);
-    live.model = fixture_model();
-    live.job.config.kernel = &fixture_kernels[4];
-    draw();
-    tap_ok(shows("Findings on RTX A6000") && shows("chain binds, 16.0 \u00b5s of 20.0 \u00b5s"),
-           "a tall screen has the findings");
-    begin(80, 24);
-    live.model = fixture_model();
-    live.job.config.kernel = &fixture_kernels[4];
-    draw();
-    tap_ok(shows("Model, RTX A6000: ") && shows(" times to gain: lesson 3"),
-           "a small one the first of them");
-    begin(120, 40);
-    live.model = fixture_model();
-    live.job.config.kernel = &fixture_kernels[4];
+    begin_with_v2(200, 60);
+    seen(shows("Findings on RTX A6000") && shows("chain binds, 16.0 \u00b5s of 20.0 \u00b5s"),
+         "a tall screen has the findings");
+    begin_with_v2(80, 24);
+    seen(shows("Model, RTX A6000: ") && shows(" times to gain: lesson 3"),
+         "a small one the first of them");
+    begin_with_v2(120, 40);
     draw();
     char lesson[64];
     snprintf(lesson, sizeof lesson, " times to gain: lesson 3 (type %s)",
              key_of(ACTION_EXPLAIN).name);
     tap_ok(shows(lesson), "where it has room, with its lesson and the key to it");
     live.model = NULL;
-    draw();
-    tap_ok(!shows("to gain"), "and nothing before the first simulation");
+    seen(!shows("to gain"), "and nothing before the first simulation");
 }
 
-TAP_SUITE(dashboard_model) {
-    screen_open();
+SCREEN_SUITE(dashboard_model) {
     test_model();
     test_findings();
-    screen_close();
 }
-
-/* ---- other scenes ---------------------------------------------------------------------------- */
 
 /* A grid of 16 slices: what is shown of it stands over the picture, and how many cells it fills. */
 static void test_height(void) {
@@ -229,7 +198,7 @@ static void test_height(void) {
         facts.grid.z_min_m = -1;
         facts.grid.z_max_m = 5.4;
         facts.whole = facts.grid;
-        state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &facts});
+        step(EVENT_FRAME, .scene = &facts);
         live.frame.shape = (BevShape){.nx = 200, .ny = 3200, .nz = 16, .channels = 80};
         live.intervals.stats.cells = 640000;
         live.intervals.stats.longest_cell = (2 * 200 + 90) * 200 + 131;
@@ -240,7 +209,6 @@ static void test_height(void) {
            "from the side z is up");
 }
 
-/* An operator scene has bars in the place of cameras, and its controls say so. */
 static void test_operator(void) {
     OperatorBars bars = {.count = OPERATOR_BARS, .most = 4096};
     for (int i = 0; i < OPERATOR_BARS; i++)
@@ -266,36 +234,22 @@ static void test_operator(void) {
     tap_ok(shows("dirty: this scene is an operator: it has no cameras") &&
                shows("skew: 5 is not from 0 to 4"),
            "the controls say what this scene does not have");
-    begin(220, 90);
+    begin_with_v2(220, 90);
     state.scene.has_operator = true;
-    live.model = fixture_model();
-    live.job.config.kernel = &fixture_kernels[4];
-    draw();
-    tap_ok(shows("classify: footprint") && shows("lesson 16"),
-           "a tall screen has the workflow behind the findings");
+    seen(shows("classify: footprint") && shows("lesson 16"),
+         "a tall screen has the workflow behind the findings");
     live.model = NULL;
 }
 
-TAP_SUITE(dashboard_scenes) {
-    screen_open();
+SCREEN_SUITE(dashboard_scenes) {
     test_height();
     test_operator();
-    screen_close();
 }
-
-/* ---- the way back ---------------------------------------------------------------------------- */
 
 /* A made-up loss on an object: two cameras, of which one sees it. */
 static void backward_frame(LiveFrame *frame, const BevKernel *kernel) {
-    enum {
-        CAMERAS = 2,
-        BINS = 8,
-        H = 8,
-        W = 24,
-        C = 2,
-        PIXELS = CAMERAS * H * W,
-        CELLS = 200 * 200
-    };
+    enum { CAMERAS = 2, BINS = 8, H = 8, W = 24, C = 2 };
+    enum { PIXELS = CAMERAS * H * W, CELLS = 200 * 200 };
     static float feat[PIXELS * C], grad_feat[PIXELS * C], grad_depth[PIXELS * BINS];
     static uint8_t inside[CELLS];
     static GridLoss loss = {.kind = LOSS_BOX, .inside = inside, .class = CLASS_CAR, .value = 12.5};
@@ -333,14 +287,13 @@ static void begin_backward(int columns, int rows, const BevKernel *kernel) {
     backward_frame(&live.frame, kernel);
 }
 
-/* The feature pixel that a click chooses is the white one in the next drawing. */
 static void test_camera_place(void) {
     const Area at = spots.camera;
     int wrong = 0;
     for (int y = at.y; y < at.y + at.h; y++)
         for (int x = at.x; x < at.x + at.w; x++) {
             int64_t pixel = dash_pixel_at(&spots, x, y);
-            state_step(&state, &(Event){.kind = EVENT_PIXEL, .x = (double)pixel});
+            step(EVENT_PIXEL, .x = (double)pixel);
             draw();
             wrong += cells_at(&cells, x, y)->style.ink != (INK_RGB | 0xffffff);
         }
@@ -372,8 +325,7 @@ static void test_backward(void) {
     seen_after("chart mrc", shows("the model has no accesses of this kernel"),
                "what cannot be shown says so");
     live.frame.gradients = (LiveGradients){.text = "point at a cell"};
-    draw();
-    tap_ok(shows("point at a cell"), "without a loss the panel says what to do");
+    seen(shows("point at a cell"), "without a loss the panel says what to do");
     int overlaps = 0, cuts = 0;
     for (int columns = 80; columns < 210; columns += 7)
         for (int rows = 24; rows < 64; rows += 5) {
@@ -388,27 +340,21 @@ static void test_backward(void) {
            overlaps, cuts);
 }
 
-TAP_SUITE(dashboard_backward) {
-    screen_open();
+SCREEN_SUITE(dashboard_backward) {
     test_backward();
-    screen_close();
 }
 
 /* On 80 columns a line of the log is whole: figures that have not changed are left out. */
-TAP_SUITE(dashboard_log) {
-    screen_open();
+SCREEN_SUITE(dashboard_log) {
     begin(80, 24);
     finish_log();
     finish_log_of("temperature 2; repair", 22.1);
-    draw();
-    tap_ok(shows("cameras and depth repaired: latency 22.1 to 11.0") && !shows("\u2026"),
-           "the log: %s", state.log.lines[0].text);
-    screen_close();
+    seen(shows("cameras and depth repaired: latency 22.1 to 11.0") && !shows("\u2026"),
+         "the log: %s", state.log.lines[0].text);
 }
 
 /* Formats that wait for the same thing share a row; the selected one has its own. */
-TAP_SUITE(dashboard_folded) {
-    screen_open();
+SCREEN_SUITE(dashboard_folded) {
     begin(80, 24);
     for (int i = 0; i < BEV_DTYPE_COUNT; i++)
         live.accuracy[i].source = SOURCE_UNKNOWN;
@@ -421,5 +367,4 @@ TAP_SUITE(dashboard_folded) {
     free(screen);
     tap_ok(waits == 2 && shows("8 others  waits") && shows("FP16    waits"),
            "%d rows for %d formats that wait", waits, BEV_DTYPE_COUNT);
-    screen_close();
 }

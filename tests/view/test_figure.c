@@ -1,9 +1,10 @@
-/* Figures of made-up scenes of every shape. No two texts of their layouts overlap and none leaves the
- * page; directions are right, what is unknown says so, what is broken is counted; strips of gradients;
+/* Figures of made-up scenes of every shape: no two texts overlap and none leaves the page;
+ * directions are right, what is unknown says so, what is broken is counted; strips of gradients;
  * PNG and SVG: the same spec gives the same bytes, and a reader understands them. */
 #include "src/scene/scatter.h"
 #include "src/view/figure/figure.h"
 #include "tests/view/page_texts.h"
+#include "tests/view/view_check.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -28,47 +29,41 @@ static Subject subject;     /* the figure that a check looks at */
 static FigureLayout layout; /* of the subject */
 static Err err;
 
+/* What a case has; BROKEN: one value is a NaN. */
+enum { COMPARE = 1, STRIP = 2, TABLE = 4, LONG_NAMES = 8, NO_MAP = 16, BROKEN = 32 };
+
 typedef struct {
     const char *name;
     int nx, ny;
     double x_min, x_max, y_min, y_max; /* metres */
     int cameras;                       /* 0: no rig */
     ViewKind view;
-    bool compare, strip, table, long_names, no_map,
-        broken_values; /* the last: one value is a NaN */
+    unsigned has;
 } Case;
 
 static const Case cases[] = {
-    {"square", 200, 200, -54, 54, -54, 54, 6, VIEW_COLOR, false, true, true, false, false, false},
-    {"classes", 200, 200, -54, 54, -54, 54, 6, VIEW_CLASS, false, false, true, false, false, true},
-    {"fine", 360, 360, -54, 54, -54, 54, 6, VIEW_POINTS, false, false, true, false, false, false},
-    {"fine, compared", 360, 360, -54, 54, -54, 54, 6, VIEW_NORM, true, true, true, false, false,
-     false},
-    {"tall", 240, 108, -6, 90, -30, 24, 3, VIEW_PCA, false, true, true, false, false, true},
-    {"tall, compared", 240, 108, -6, 90, -30, 24, 3, VIEW_ERROR, true, false, true, false, false,
-     true},
-    {"wide", 40, 300, -10, 10, -60, 60, 6, VIEW_CHANNEL, false, true, true, false, false, false},
-    {"wide, compared", 40, 300, -10, 10, -60, 60, 6, VIEW_CLASS, true, true, false, false, false,
-     false},
-    {"toy", 3, 5, 1, 7, -2.5, 2.5, 1, VIEW_POINTS, false, true, true, false, false, false},
-    {"toy, compared", 3, 5, 1, 7, -2.5, 2.5, 1, VIEW_COLOR, true, true, true, false, false, true},
-    {"one cell", 1, 1, -50, 50, -50, 50, 6, VIEW_NORM, false, false, true, false, false, false},
-    {"one row", 2, 200, -0.5, 0.5, -50, 50, 6, VIEW_NORM, false, false, true, false, false, false},
-    {"one column", 200, 2, -50, 50, -0.5, 0.5, 6, VIEW_COLOR, false, true, true, false, false,
-     false},
-    {"far off", 100, 100, 20, 70, 10, 60, 6, VIEW_CLASS, false, false, true, false, false, false},
-    {"centimetres", 50, 50, -0.01, 0.01, -0.01, 0.01, 2, VIEW_ERROR, false, false, false, false,
-     false, false},
-    {"kilometres", 64, 64, -9000, 9000, -9000, 9000, 6, VIEW_NORM, false, false, false, false,
-     false, false},
-    {"without a rig", 128, 96, 0, 1, 0, 1, 0, VIEW_NORM, false, false, true, false, false, false},
-    {"without a rig, compared", 128, 96, 0, 1, 0, 1, 0, VIEW_ERROR, true, false, false, false, true,
-     false},
-    {"32 cameras", 200, 200, -54, 54, -54, 54, 32, VIEW_COLOR, false, true, false, false, false,
-     false},
-    {"long names", 200, 200, -54, 54, -54, 54, 6, VIEW_CLASS, false, true, true, true, true, false},
-    {"long names, compared", 3, 5, 1, 7, -2.5, 2.5, 32, VIEW_ERROR, true, true, true, true, true,
-     true},
+    {"square", 200, 200, -54, 54, -54, 54, 6, VIEW_COLOR, STRIP | TABLE},
+    {"classes", 200, 200, -54, 54, -54, 54, 6, VIEW_CLASS, TABLE | BROKEN},
+    {"fine", 360, 360, -54, 54, -54, 54, 6, VIEW_POINTS, TABLE},
+    {"fine, compared", 360, 360, -54, 54, -54, 54, 6, VIEW_NORM, COMPARE | STRIP | TABLE},
+    {"tall", 240, 108, -6, 90, -30, 24, 3, VIEW_PCA, STRIP | TABLE | BROKEN},
+    {"tall, compared", 240, 108, -6, 90, -30, 24, 3, VIEW_ERROR, COMPARE | TABLE | BROKEN},
+    {"wide", 40, 300, -10, 10, -60, 60, 6, VIEW_CHANNEL, STRIP | TABLE},
+    {"wide, compared", 40, 300, -10, 10, -60, 60, 6, VIEW_CLASS, COMPARE | STRIP},
+    {"toy", 3, 5, 1, 7, -2.5, 2.5, 1, VIEW_POINTS, STRIP | TABLE},
+    {"toy, compared", 3, 5, 1, 7, -2.5, 2.5, 1, VIEW_COLOR, COMPARE | STRIP | TABLE | BROKEN},
+    {"one cell", 1, 1, -50, 50, -50, 50, 6, VIEW_NORM, TABLE},
+    {"one row", 2, 200, -0.5, 0.5, -50, 50, 6, VIEW_NORM, TABLE},
+    {"one column", 200, 2, -50, 50, -0.5, 0.5, 6, VIEW_COLOR, STRIP | TABLE},
+    {"far off", 100, 100, 20, 70, 10, 60, 6, VIEW_CLASS, TABLE},
+    {"centimetres", 50, 50, -0.01, 0.01, -0.01, 0.01, 2, VIEW_ERROR, 0},
+    {"kilometres", 64, 64, -9000, 9000, -9000, 9000, 6, VIEW_NORM, 0},
+    {"without a rig", 128, 96, 0, 1, 0, 1, 0, VIEW_NORM, TABLE},
+    {"without a rig, compared", 128, 96, 0, 1, 0, 1, 0, VIEW_ERROR, COMPARE | NO_MAP},
+    {"32 cameras", 200, 200, -54, 54, -54, 54, 32, VIEW_COLOR, STRIP},
+    {"long names", 200, 200, -54, 54, -54, 54, 6, VIEW_CLASS, STRIP | TABLE | LONG_NAMES | NO_MAP},
+    {"long names, compared", 3, 5, 1, 7, -2.5, 2.5, 32, VIEW_ERROR,
+     COMPARE | STRIP | TABLE | LONG_NAMES | NO_MAP | BROKEN},
 };
 enum { CASE_COUNT = sizeof cases / sizeof *cases };
 
@@ -85,8 +80,8 @@ static void add_cameras(const Case *c) {
         camera_set_pose(camera, 360.0 * i / c->cameras, 0, 0, (double[]){1.2, 0, 1.5});
         camera_set_intrinsics(camera, i ? 1260 : 800, 800, 450);
         camera->cut = (ImageCut){1600, 900, 0.44, 0.44, 0, 140};
-        snprintf(camera->name, sizeof camera->name, c->long_names ? "%.28s-%d" : "%.6s-%d",
-                 c->long_names ? long_name : "camera", i);
+        snprintf(camera->name, sizeof camera->name, c->has & LONG_NAMES ? "%.28s-%d" : "%.6s-%d",
+                 c->has & LONG_NAMES ? long_name : "camera", i);
     }
     rig->grid = (Grid){c->x_min, c->x_max, c->y_min, c->y_max, -10, 10, c->nx, c->ny, 1, 0};
     subject.spec.rig = rig;
@@ -147,12 +142,12 @@ static void fill_values(const Case *c) {
         subject.pooled[0][i] = (float)(value * (1 + 1e-6 * (state >> 28)));
         subject.pooled[1][i] = (float)(value * 1.5);
     }
-    if (c->broken_values)
+    if (c->has & BROKEN)
         subject.pooled[0][0] = NAN;
 }
 
 static void add_maps(const Case *c) {
-    if (!subject.spec.rig || c->no_map)
+    if (!subject.spec.rig || c->has & NO_MAP)
         return;
     for (int s = 0; s < 2; s++)
         if (scatter_build(&subject.rig, s ? BEV_BILINEAR : BEV_NEAREST, UINT32_MAX,
@@ -175,19 +170,19 @@ static void close_subject(void) {
 /* The case is the subject, with all that its spec borrows. */
 static void open_case(const Case *c) {
     close_subject();
-    subject.spec = (FigureSpec){.title = c->long_names ? long_name : "Street intersection",
-                                 .view = c->view,
-                                 .nx = c->nx,
-                                 .ny = c->ny,
-                                 .channels = CHANNELS,
-                                 .selection_count = c->compare ? 2 : 1};
+    subject.spec = (FigureSpec){.title = c->has & LONG_NAMES ? long_name : "Street intersection",
+                                .view = c->view,
+                                .nx = c->nx,
+                                .ny = c->ny,
+                                .channels = CHANNELS,
+                                .selection_count = c->has & COMPARE ? 2 : 1};
     fill_values(c);
     for (int s = 0; s < 2; s++)
         subject.spec.selections[s] =
-            (FigureSelection){.kernel = c->long_names ? long_name : "V3",
+            (FigureSelection){.kernel = c->has & LONG_NAMES ? long_name : "V3",
                               .dtype = "FP16",
                               .align = s ? "bilinear" : "nearest",
-                              .device = c->long_names ? long_name : "CPU, 2 threads",
+                              .device = c->has & LONG_NAMES ? long_name : "CPU, 2 threads",
                               .latency_us = 4312,
                               .latency_source = SOURCE_MEASURED,
                               .pooled = subject.pooled[s],
@@ -196,10 +191,10 @@ static void open_case(const Case *c) {
         add_cameras(c);
         add_world();
     }
-    if (c->strip)
+    if (c->has & STRIP)
         add_strip(c);
-    if (c->table)
-        add_table(c->long_names);
+    if (c->has & TABLE)
+        add_table(c->has & LONG_NAMES);
     if (embedding_init(&subject.embedding, CHANNELS, 1, &err))
         subject.spec.embedding = &subject.embedding;
     add_maps(c);
@@ -221,14 +216,22 @@ __attribute__((format(printf, 1, 2))) static bool laid_out(const char *form, ...
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
+static int count_off_page(void) {
+    return count_outside(&layout, (Box){0, 0, layout.w, layout.h}, -4);
+}
+
+static void check_texts(const char *name, const char *way) {
+    tap_ok(count_overlaps(&layout, 0.25) == 0, "%s%s: no two texts overlap", name, way);
+    tap_ok(count_off_page() == 0, "%s%s: no text leaves the page", name, way);
+}
+
 static void test_layout(const Case *c) {
     open_case(c);
     if (laid_out("%s: is laid out", c->name)) {
         tap_ok(layout.count > 20, "%s: has %zu texts", c->name, layout.count);
-        tap_ok(count_overlaps(&layout, 0.25) == 0, "%s: no two texts overlap", c->name);
-        tap_ok(count_outside(&layout, (Box){0, 0, layout.w, layout.h}, -4) == 0, "%s: no text leaves the page", c->name);
+        check_texts(c->name, "");
         tap_ok(layout.w <= 2400 && layout.w >= 1000, "%s: %.0f wide", c->name, layout.w);
-        if (c->long_names)
+        if (c->has & LONG_NAMES)
             tap_ok(contains(&layout, "\u2026"), "%s: are cut with an ellipsis", c->name);
     }
 }
@@ -241,7 +244,7 @@ static void test_detector(void) {
         layout.texts[3].y = layout.texts[7].y + 1;
         tap_ok(count_overlaps(&layout, 0.25) > 0, "an overlap is found");
         layout.texts[3].x = layout.w;
-        tap_ok(count_outside(&layout, (Box){0, 0, layout.w, layout.h}, -4) == 1, "a text off the page is found");
+        tap_ok(count_off_page() == 1, "a text off the page is found");
     }
     figure_layout_free(NULL);
 }
@@ -303,9 +306,8 @@ TAP_SUITE(figure_truth_unknown) {
     config->latency_us = 17.3;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         config->latency_source = sources[i].source;
-        if (!laid_out("a source"))
-            continue;
-        tap_ok(find_text(&layout, sources[i].text) != NULL, "%s", sources[i].text);
+        if (laid_out("a source"))
+            tap_ok(find_text(&layout, sources[i].text) != NULL, "%s", sources[i].text);
     }
     tap_ok(!find_text(&layout, "Recorded"), "no row for the machine of a recording without one");
     config->recorded_on = "NVIDIA H200, driver 580.159.04, CUDA 13.0, 2026-11-24";
@@ -318,15 +320,12 @@ TAP_SUITE(figure_truth_unknown) {
 
 TAP_SUITE(figure_truth_broken_counted) {
     open_case(&cases[1]);
-    if (laid_out("a field with a NaN")) {
+    if (laid_out("a field with a NaN"))
         tap_ok(contains(&layout, "not a number: 1, infinite: 0"), "the legend counts it");
-    }
 }
 
-/* One hot cell ahead and left of the middle: its colour fills the upper left of the panel. */
 TAP_SUITE(figure_truth_hot_cell) {
-    const Case c = {"hot cell",   8,     8,     -4,    4,     -4,   4,    1,
-                    VIEW_CHANNEL, false, false, false, false, true, false};
+    const Case c = {"hot cell", 8, 8, -4, 4, -4, 4, 1, VIEW_CHANNEL, NO_MAP};
     Image image;
     open_case(&c);
     memset(subject.pooled[0], 0, sizeof(float) * 8 * 8 * CHANNELS);
@@ -337,12 +336,10 @@ TAP_SUITE(figure_truth_hot_cell) {
         double x_sum = 0, y_sum = 0, count = 0;
         for (int y = 0; y < image.h; y++)
             for (int x = 0; x < image.w; x++) {
-                Rgb p = image_get(&image, x, y);
-                if (p.r == hot.r && p.g == hot.g && p.b == hot.b) {
-                    x_sum += x;
-                    y_sum += y;
-                    count++;
-                }
+                bool is_hot = same_color(image_get(&image, x, y), hot);
+                x_sum += is_hot * x;
+                y_sum += is_hot * y;
+                count += is_hot;
             }
         double cell = 1000.0 / 8;
         tap_ok(count > 0.9 * cell * cell, "is as large as its cell (%.0f pixels)", count);
@@ -394,12 +391,11 @@ static void test_backward(const Case *base, int cells) {
     int64_t cameras = c.cameras ? c.cameras : 6;
     open_case(&c);
     c.cameras = (int)cameras;
-    if (!c.strip || !base->cameras)
+    if (!(c.has & STRIP) || !base->cameras)
         add_strip(&c);
     add_backward(&backward, cameras, cells);
     if (laid_out("%s, back: is laid out", c.name)) {
-        tap_ok(count_overlaps(&layout, 0.25) == 0, "%s, back: no two texts overlap", c.name);
-        tap_ok(count_outside(&layout, (Box){0, 0, layout.w, layout.h}, -4) == 0, "%s, back: no text leaves the page", c.name);
+        check_texts(c.name, ", back");
         bool metres = subject.spec.rig != NULL;
         tap_ok(contains(&layout, "1 of this pixel\u2019s 59 bins") &&
                    contains(&layout, metres ? "optical axis (m)" : "depth bin") &&
@@ -420,7 +416,7 @@ static void test_backward(const Case *base, int cells) {
 
 TAP_SUITE(figure_backward) {
     for (int i = 0; i < CASE_COUNT; i++)
-        if (!cases[i].compare)
+        if (!(cases[i].has & COMPARE))
             test_backward(&cases[i], i % 2 ? 1 : 700);
 }
 
@@ -437,10 +433,9 @@ static void test_same_pixels(const Case *c, double scale) {
         image_png(&first, &png, &length, NULL) && image_png(&second, &again, &length_again, NULL);
     tap_ok(drawn && length == length_again && !memcmp(png, again, length),
            "%s at scale %g: same PNG twice", c->name, scale);
-    if (laid_out("%s: its layout", c->name)) {
+    if (laid_out("%s: its layout", c->name))
         tap_ok(first.w == lround(layout.w * scale) && first.h == lround(layout.h * scale),
                "%s: %d x %d pixels are the page times the scale", c->name, first.w, first.h);
-    }
     free(png);
     free(again);
     image_free(&first);

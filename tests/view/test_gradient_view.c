@@ -1,11 +1,9 @@
 /* The way back as pictures show it: strengths of gradients, their light over camera pictures, and
  * losses over cells of the grid, whose gradient is held against the loss itself. */
 #include "src/scene/grid_loss.h"
-#include "src/scene/workload.h"
 #include "src/view/bev/gradient_strip.h"
 #include "src/view/bev/raster.h"
 #include "tests/support/scenes.h"
-#include "tests/support/tap.h"
 
 #include <math.h>
 
@@ -56,7 +54,6 @@ static void test_light(void) {
     tap_ok(!memcmp(&bad, &panel_theme.bad, sizeof bad), "NaN has the colour of bad values");
 }
 
-/* Every feature owns an equal share of a larger picture, but for the pixels at the rims. */
 static void test_pixels(int w, int h) {
     const Frustum frustum = {.input_w = 704, .input_h = 256, .feat_w = 44, .feat_h = 16};
     int counts[16][44] = {{0}}, wrong = 0;
@@ -104,53 +101,47 @@ static void test_camera(void) {
 }
 
 typedef struct {
-    Workload workload;
-    HostProblem problem;
+    OpenProblem *opened;
     Embedding embedding;
     float *pooled;
     GridContent content;
 } Street;
 
 static void open_street(Street *street, BevAlign align) {
-    *street = (Street){0};
-    const WorkloadOptions options = {.channels = 16};
-    need(workload_open(&street->workload, "intersection", &options, &err), &err);
-    const Scene *scene = &street->workload.scene;
-    need(workload_problem(&street->workload, BEV_FP32, align, &street->problem, &err) &&
-             problem_pool(bev_default(BEV_CPU, BEV_FORWARD), &street->problem.view, &err) &&
+    OpenProblem *opened = open_problem("intersection", BEV_FP32, align, 16, BEV_FORWARD);
+    const Scene *scene = &opened->workload.scene;
+    *street = (Street){.opened = opened};
+    need(problem_pool(bev_default(BEV_CPU, BEV_FORWARD), opened->view, &err) &&
              embedding_init(&street->embedding, 16, scene->seed, &err),
          &err);
-    const BevTensor *out = &street->problem.view.out;
+    const BevTensor *out = &opened->view->out;
     size_t bytes = (size_t)(out->rows * out->row_len) * sizeof(float);
-    street->pooled = malloc(bytes);
-    memcpy(street->pooled, out->data, bytes);
+    street->pooled = memcpy(malloc(bytes), out->data, bytes);
     street->content = (GridContent){.nx = scene->shape.nx,
                                     .ny = scene->shape.ny,
                                     .channels = 16,
                                     .pooled = street->pooled,
-                                    .map = workload_map(&street->workload, align, &err),
+                                    .map = &opened->view->map,
                                     .rig = &scene->rig,
                                     .world = &scene->world,
                                     .embedding = &street->embedding};
 }
 
 static void close_street(Street *street) {
-    problem_free(&street->problem);
     embedding_free(&street->embedding);
-    workload_close(&street->workload);
+    close_problem(street->opened);
     free(street->pooled);
 }
 
-/* The loss is quadratic in the features, and in the depth: both scalar products with the gradient
- * are twice the loss. */
+/* The loss is quadratic in features and in depth: both products with the gradient are twice it. */
 static void check_gradient(Street *street, const GridLoss *loss, const char *name) {
-    const BevShape *s = &street->workload.scene.shape;
+    const BevShape *s = &street->opened->workload.scene.shape;
     const GradOut grad_out = {loss->grad_out, s->ny, s->nx, s->channels};
-    bool ok = problem_set_grad_out(&street->problem, &grad_out, &err) &&
-              problem_pool(bev_default(BEV_CPU, BEV_BACKWARD), &street->problem.view, &err);
-    const float *grad_feat = street->problem.view.grad_feat.data;
-    const float *grad_depth = street->problem.view.grad_depth.data;
-    const Features *features = &street->workload.features;
+    bool ok = problem_set_grad_out(&street->opened->problem, &grad_out, &err) &&
+              problem_pool(bev_default(BEV_CPU, BEV_BACKWARD), &street->opened->problem.view, &err);
+    const float *grad_feat = street->opened->problem.view.grad_feat.data;
+    const float *grad_depth = street->opened->problem.view.grad_depth.data;
+    const Features *features = &street->opened->workload.features;
     double by_feat = 0, by_depth = 0;
     for (size_t i = 0; ok && i < features_feat_count(s); i++)
         by_feat += (double)features->feat[i] * grad_feat[i];
@@ -179,28 +170,33 @@ static void check_cells(const Street *street, const GridLoss *loss, const char *
 }
 
 static int64_t cell_at(const Street *street, double x_m, double y_m) {
-    const Grid *grid = &street->workload.scene.rig.grid;
+    const Grid *grid = &street->opened->workload.scene.rig.grid;
     int64_t x = (int64_t)((x_m - grid->x_min_m) / (grid->x_max_m - grid->x_min_m) * grid->nx);
     int64_t y = (int64_t)((y_m - grid->y_min_m) / (grid->y_max_m - grid->y_min_m) * grid->ny);
     return y * grid->nx + x;
 }
 
+/* Something is pooled into the cell. */
+static bool is_filled(const Street *street, int64_t cell) {
+    GridLoss loss;
+    bool made = grid_loss_make(&loss, &street->content, LOSS_CELL, cell, &err);
+    if (made)
+        grid_loss_free(&loss);
+    return made;
+}
+
 /* The middle of a car that something is pooled into, and the area of its outline in cells. */
 static int64_t find_car(const Street *street, double *cells) {
     const World *world = street->content.world;
-    const Grid *grid = &street->workload.scene.rig.grid;
+    const Grid *grid = &street->opened->workload.scene.rig.grid;
     double cell_m2 =
         (grid->x_max_m - grid->x_min_m) / grid->nx * (grid->y_max_m - grid->y_min_m) / grid->ny;
     for (int i = 0; i < world->solid_count; i++) {
         const Solid *solid = &world->solids[i];
-        GridLoss loss;
         int64_t cell = cell_at(street, solid->center_m[0], solid->center_m[1]);
-        if (solid->class != CLASS_CAR ||
-            !grid_loss_make(&loss, &street->content, LOSS_CELL, cell, &err))
-            continue;
-        grid_loss_free(&loss);
         *cells = solid->size_m[0] * solid->size_m[1] / cell_m2;
-        return cell;
+        if (solid->class == CLASS_CAR && is_filled(street, cell))
+            return cell;
     }
     return -1;
 }
@@ -233,12 +229,9 @@ static void test_losses(BevAlign align) {
 /* A cell straight ahead that something is pooled into; the street there is empty. */
 static int64_t road_cell(const Street *street) {
     for (double x_m = 9; x_m < 14; x_m += 0.25) {
-        GridLoss loss;
         int64_t cell = cell_at(street, x_m, 0);
-        if (grid_loss_make(&loss, &street->content, LOSS_CELL, cell, &err)) {
-            grid_loss_free(&loss);
+        if (is_filled(street, cell))
             return cell;
-        }
     }
     return -1;
 }
@@ -258,7 +251,7 @@ static void test_refusals(void) {
     bool there = false;
     int64_t strongest = grid_strongest(&street.content, 15, &there);
     double center[2];
-    grid_center(&street.workload.scene.rig.grid, strongest, center);
+    grid_center(&street.opened->workload.scene.rig.grid, strongest, center);
     tap_ok(strongest >= 0 && there && fabs(hypot(center[0], center[1]) - 15) <= 1.5,
            "the cell to begin with lies %.1f m away", hypot(center[0], center[1]));
     refused(&street, LOSS_CELL, 0, "no point falls into that cell");

@@ -5,8 +5,6 @@
 #include "tests/support/tap.h"
 #include "tests/view/view_check.h"
 
-/* ---- PNG ------------------------------------------------------------------------------------- */
-
 static uint32_t big_endian(const uint8_t *p) {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
@@ -75,8 +73,6 @@ static void test_png(bool translucent) {
     free(again);
     image_free(&image);
 }
-
-/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static void test_image_limits(void) {
     Image image;

@@ -1,12 +1,12 @@
-/* Every panel by both back ends: in cells nothing is drawn twice, in pixels no text lies on another
- * one or outside. */
+/* Every panel in cells, where nothing is drawn twice, and in pixels, where each text has a place.
+ */
 #include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
 #include "src/view/term/cells_sheet.h"
 #include "src/view/window/pen_sheet.h"
 #include "tests/support/live_fixture.h"
 #include "tests/view/page_texts.h"
-#include "tests/view/screen.h"
+#include "tests/support/screen.h"
 
 enum { COLUMNS = 70, ROWS = 40, W = 540, H = ROWS * SHEET_ROW };
 
@@ -46,14 +46,12 @@ static bool drawn_in_cells(const Panel *panel) {
     return blank && want > 0 && shows(" ") && !cells.collisions && cells.drawn[0];
 }
 
-TAP_SUITE(panels) {
-    screen_open();
+SCREEN_SUITE(panels) {
     int count = 0, seen = 0;
     char others[256] = "";
     for (int i = 0; all_panels[i]; i++, count++) {
-        begin(COLUMNS, ROWS);
-        live.model = fixture_model();
-        use(&state, "chart mrc");
+        begin_simulated(COLUMNS, ROWS);
+        use("chart mrc");
         const PanelData data = {.state = &state, .live = &live};
         if (all_panels[i]->shown && !all_panels[i]->shown(&data)) {
             size_t used = strlen(others);
@@ -75,5 +73,4 @@ TAP_SUITE(panels) {
     }
     tap_ok(seen >= 8 && seen < count, "%d of %d panels are shown in this state; not%s", seen, count,
            others);
-    screen_close();
 }

@@ -1,7 +1,7 @@
-/* Charts: every text on the page and none on another, values where they belong, the same bytes
- * twice. */
+/* Charts: every text has a place, values where they belong, the same bytes twice. */
 #include "src/view/chart/chart.h"
 #include "tests/view/page_texts.h"
+#include "tests/view/view_check.h"
 
 #include <math.h>
 
@@ -63,16 +63,6 @@ static void check_layout(const char *name, const FigureLayout *layout) {
     tap_ok(layout->count > 10 && !count_outside(layout, page, 0), "%s: every text is on the page",
            name);
     tap_ok(!count_overlaps(layout, 0), "%s: no text lies on another", name);
-}
-
-static int count_color(const Image *image, Rgb color) {
-    int count = 0;
-    for (int y = 0; y < image->h; y++)
-        for (int x = 0; x < image->w; x++) {
-            Rgb p = image_get(image, x, y);
-            count += p.r == color.r && p.g == color.g && p.b == color.b;
-        }
-    return count;
 }
 
 static int count_text(const FigureLayout *layout, const char *text) {

@@ -1,6 +1,4 @@
 /* From cells to pixels: where ahead and left are, and the range of values that the colours span. */
-#include "src/scene/problem.h"
-#include "src/scene/workload.h"
 #include "src/view/bev/decode.h"
 #include "src/view/bev/dropped.h"
 #include "src/view/bev/raster.h"
@@ -8,7 +6,6 @@
 #include "src/view/draw/color.h"
 #include "src/view/draw/image.h"
 #include "tests/support/scenes.h"
-#include "tests/support/tap.h"
 #include "tests/view/view_check.h"
 
 #include <math.h>
@@ -68,37 +65,38 @@ static ValueRange range_of(ViewKind view, float *values, int count) {
     return range;
 }
 
+/* A check of the `range` of so many values. */
+#define spans(view_, values_, count_, ...)                                                         \
+    (range = range_of(view_, values_, count_), tap_ok(__VA_ARGS__))
+
 TAP_SUITE(raster_ranges) {
+    ValueRange range;
     float values[200];
     for (int i = 0; i < 200; i++)
         values[i] = (float)(i + 1);
     values[199] = 1e6f;
-    ValueRange range = range_of(VIEW_CHANNEL, values, 200);
-    tap_ok(range.lo == 0 && range.hi > 190 && range.hi < 200 && range.above && !range.below,
-           "a linear range leaves out the outliers and says so");
-    range = range_of(VIEW_NORM, values, 200);
-    tap_ok(range.logarithmic && range.hi == 1e6 && range.lo == 1e3 && range.below,
-           "a logarithmic range spans three decades at most");
+    spans(VIEW_CHANNEL, values, 200,
+          range.lo == 0 && range.hi > 190 && range.hi < 200 && range.above && !range.below,
+          "a linear range leaves out the outliers and says so");
+    spans(VIEW_NORM, values, 200,
+          range.logarithmic && range.hi == 1e6 && range.lo == 1e3 && range.below,
+          "a logarithmic range spans three decades at most");
     tap_ok(fabs(range_position(&range, sqrt(1e9)) - 0.5) < 1e-12 && range_position(&range, 0) == 0,
            "its middle is the geometric mean");
     for (int i = 0; i < 200; i++)
         values[i] = i % 2 ? -3 : 1;
-    range = range_of(VIEW_ERROR, values, 200);
-    tap_ok(range.lo == -3 && range.hi == 3 && range_position(&range, 0) == 0.5,
-           "a symmetric range has zero in its middle");
+    spans(VIEW_ERROR, values, 200,
+          range.lo == -3 && range.hi == 3 && range_position(&range, 0) == 0.5,
+          "a symmetric range has zero in its middle");
     memset(values, 0, sizeof values);
     values[7] = -0.125f;
-    range = range_of(VIEW_ERROR, values, 200);
-    tap_ok(range.hi == 0.125, "one wrong cell is enough for a range");
+    spans(VIEW_ERROR, values, 200, range.hi == 0.125, "one wrong cell is enough for a range");
     values[7] = 0;
-    range = range_of(VIEW_ERROR, values, 200);
-    tap_ok(range.lo == 0 && range.hi == 0 && range_position(&range, 0) == 0.5,
-           "no error at all: the colour of zero");
-    range = range_of(VIEW_ERROR, values, 0);
-    tap_ok(isnan(range.lo) && isnan(range.hi), "no cell at all: no range");
+    spans(VIEW_ERROR, values, 200,
+          range.lo == 0 && range.hi == 0 && range_position(&range, 0) == 0.5,
+          "no error at all: the colour of zero");
+    spans(VIEW_ERROR, values, 0, isnan(range.lo) && isnan(range.hi), "no cell at all: no range");
 }
-
-/* ---- fill ------------------------------------------------------------------------------------ */
 
 /* The pixels of a column of seven cells, of which the second and the sixth hold 1. */
 static void column_of(ViewKind view, bool fill, Rgb pixels[7]) {
@@ -134,47 +132,39 @@ TAP_SUITE(raster_fill) {
     tap_ok(none, "and all of them without fill, and where a view counts points");
 }
 
-/* The street as the display shows it: enough light for the last row of an audience. The panel is the
- * same in both themes. */
+/* The street as the display shows it, in both themes: light enough for the last row. */
 TAP_SUITE(raster_street) {
-    const WorkloadOptions options = {.channels = 16};
-    Workload workload = {0};
-    HostProblem problem = {0};
-    Embedding embedding = {0};
     Err err = {0};
-    tap_need(workload_open(&workload, "intersection", &options, &err) &&
-                 workload_problem(&workload, BEV_FP32, BEV_NEAREST, &problem, &err) &&
-                 problem_pool(bev_default(BEV_CPU, BEV_FORWARD), &problem.view, &err) &&
-                 embedding_init(&embedding, 16, workload.scene.seed, &err),
-             "a street is pooled");
-    const BevShape *shape = &workload.scene.shape;
-    BevContent content = {.nx = shape->nx,
-                          .ny = shape->ny,
+    OpenProblem *opened = open_problem("intersection", BEV_FP32, BEV_NEAREST, 16, BEV_FORWARD);
+    Embedding embedding = {0};
+    need(problem_pool(bev_default(BEV_CPU, BEV_FORWARD), opened->view, &err) &&
+             embedding_init(&embedding, 16, opened->workload.scene.seed, &err),
+         &err);
+    BevContent content = {.nx = opened->view->shape.nx,
+                          .ny = opened->view->shape.ny,
                           .channels = 16,
-                          .pooled = problem.view.out.data,
+                          .pooled = opened->view->out.data,
                           .embedding = &embedding};
     CellField field;
     Image image;
     int street = 0, seen = 0;
     RasterStyle style = raster_style(NULL, (ValueRange){0}, true);
-    tap_need(decode_view(VIEW_COLOR, &content, &field, &err) &&
-                 raster_render(&field, &style, &image, &err),
-             "its picture");
+    need(decode_view(VIEW_COLOR, &content, &field, &err) &&
+             raster_render(&field, &style, &image, &err),
+         &err);
     for (int i = 0; i < image.w * image.h; i++) {
-        Rgb color = image_get(&image, i % image.w, i / image.w);
-        street += rgb_contrast(color, panel_theme.background) > 1;
-        seen += rgb_contrast(color, panel_theme.background) >= 3;
+        double contrast =
+            rgb_contrast(image_get(&image, i % image.w, i / image.w), panel_theme.background);
+        street += contrast > 1;
+        seen += contrast >= 3;
     }
     tap_ok(2 * seen >= street && street > 14000,
            "%d of the street's %d pixels have a contrast of 3 to the ground", seen, street);
     image_free(&image);
     cell_field_free(&field);
     embedding_free(&embedding);
-    problem_free(&problem);
-    workload_close(&workload);
+    close_problem(opened);
 }
-
-/* ---- LiDAR on the pictures ------------------------------------------------------------------- */
 
 enum { SEEN_W = 352, SEEN_H = 128, FRONT = 1 };
 
@@ -252,8 +242,6 @@ TAP_SUITE(raster_lidar) {
     drop_scene(scene);
 }
 
-/* ---- dropped points -------------------------------------------------------------------------- */
-
 /* A grid of 2 x 2 m from (0, -1), up to 1 m high. */
 static void test_fates(void) {
     static const struct {
@@ -271,41 +259,34 @@ static void test_fates(void) {
 
 /* The map is built by other code: both drop the same points. */
 TAP_SUITE(raster_dropped) {
-    const WorkloadOptions options = {.channels = 16};
     static const char *const scenes[] = {"small", "occupancy"};
     test_fates();
     for (size_t i = 0; i < 2; i++) {
-        Workload workload = {0};
-        BevMap map;
-        Err err = {0};
-        tap_need(workload_open(&workload, scenes[i], &options, &err) &&
-                     scatter_build(&workload.scene.rig, BEV_NEAREST, UINT32_MAX, &map, &err),
-                 "a scene and its map");
-        const BevShape *shape = &workload.scene.shape;
+        OpenProblem *opened = open_problem(scenes[i], BEV_FP32, BEV_NEAREST, 16, BEV_FORWARD);
+        const BevShape *shape = &opened->view->shape;
         int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w, kept = 0, dropped = 0;
         for (int64_t pixel = 0; pixel < pixels; pixel++) {
-            PixelFates fates = pixel_fates(&workload.scene.rig, workload.features.depth, pixel);
+            PixelFates fates =
+                pixel_fates(&opened->workload.scene.rig, opened->workload.features.depth, pixel);
             kept += fates.of[FATE_INSIDE];
             dropped += fates.dropped;
         }
-        tap_ok(kept == map.points && dropped > 0,
+        tap_ok(kept == opened->view->map.points && dropped > 0,
                "%s: %lld points kept as in the map, %lld dropped", scenes[i], (long long)kept,
                (long long)dropped);
-        scatter_free(&map);
-        workload_close(&workload);
+        close_problem(opened);
     }
 }
 
-/* The sky's pixels lose all of their depth, those of the street below the car none. */
 TAP_SUITE(raster_dropped_strip) {
-    const WorkloadOptions options = {.channels = 16};
-    Workload workload = {0};
+    OpenProblem *opened = open_problem("small", BEV_FP32, BEV_NEAREST, 16, BEV_FORWARD);
+    const BevShape *shape = &opened->view->shape;
+    const Rig *rig = &opened->workload.scene.rig;
+    const float *depth = opened->workload.features.depth;
+    const StripInput input = {rig, &opened->workload.features, shape->channels, NULL, NULL};
     ValueRange range;
     char text[256];
     Err err = {0};
-    tap_need(workload_open(&workload, "small", &options, &err), "a street");
-    const BevShape *shape = &workload.scene.shape;
-    const StripInput input = {&workload.scene.rig, &workload.features, shape->channels, NULL, NULL};
     float *values = strip_values(&input, STRIP_DROPPED, &range, &err);
     tap_need(values != NULL, "its values");
     int64_t plane = shape->feat_h * shape->feat_w, worst = 0, lowest = plane - 1;
@@ -314,18 +295,17 @@ TAP_SUITE(raster_dropped_strip) {
     tap_ok(values[worst] > 0.99f && worst < plane / 2 && values[lowest] == 0 && range.hi == 1,
            "a pixel above the horizon loses %.2f of its depth, the lowest %.2f", values[worst],
            values[lowest]);
-    dropped_text(&workload.scene.rig, workload.features.depth, worst, text, sizeof text);
+    dropped_text(rig, depth, worst, text, sizeof text);
     tap_ok(strstr(text, " points dropped, ") && strstr(text, " the grid from ") &&
                strstr(text, "100 % of its depth lost"),
            "its text: %s", text);
-    dropped_text(&workload.scene.rig, workload.features.depth, lowest, text, sizeof text);
+    dropped_text(rig, depth, lowest, text, sizeof text);
     tap_ok(strstr(text, "; 0 % of its depth lost") != NULL, "the other's: %s", text);
     int64_t whole = 0;
-    while (whole < plane &&
-           pixel_fates(&workload.scene.rig, workload.features.depth, whole).dropped)
+    while (whole < plane && pixel_fates(rig, depth, whole).dropped)
         whole++;
     tap_need(whole < plane, "a pixel that loses no point");
-    dropped_text(&workload.scene.rig, workload.features.depth, whole, text, sizeof text);
+    dropped_text(rig, depth, whole, text, sizeof text);
     tap_ok(strstr(text, "points in the grid") != NULL, "and its text: %s", text);
     const Rgb grey = {200, 200, 200};
     Rgb lost = strip_over(grey, STRIP_DROPPED, 1, &range);
@@ -333,5 +313,5 @@ TAP_SUITE(raster_dropped_strip) {
     tap_ok(rgb_contrast(lost, kept) > 4, "lost pixels shine: contrast %.1f to kept ones",
            rgb_contrast(lost, kept));
     free(values);
-    workload_close(&workload);
+    close_problem(opened);
 }

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-/* ---- principal components -------------------------------------------------------------------- */
-
 /* Points on a known line with a little spread across it. */
 TAP_SUITE(stats_pca) {
     enum { COUNT = 101 };
@@ -35,8 +33,6 @@ TAP_SUITE(stats_pca) {
     pca_free(&pca);
     pca_free(NULL);
 }
-
-/* ---- orders ---------------------------------------------------------------------------------- */
 
 static int ascending(const void *a, const void *b) {
     float x = *(const float *)a, y = *(const float *)b;

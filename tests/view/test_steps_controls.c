@@ -2,22 +2,16 @@
 #include "tests/support/live_fixture.h"
 #include "tests/support/script.h"
 
-static State state;
-
 static void tick(double seconds, int times) {
     for (int i = 0; i < times; i++)
-        state_step(&state, &(Event){.kind = EVENT_TICK, .seconds = seconds});
+        step(EVENT_TICK, .seconds = seconds);
 }
 
 /* The engine has recorded two warps of block 7, 30 steps each. */
 static void record(int steps) {
     Headline headline = {.serial = state.job.serial, .step_count = steps};
     ShownWarps warps = {2, {{7, 3, 0}, {7, 4, 30}}};
-    state_step(&state, &(Event){.kind = EVENT_FRAME, .headline = &headline, .warps = &warps});
-}
-
-static const char *log_line(void) {
-    return state.log.lines[0].text;
+    step(EVENT_FRAME, .headline = &headline, .warps = &warps);
 }
 
 static bool stands(Action action, const char *text) {
@@ -27,74 +21,72 @@ static bool stands(Action action, const char *text) {
 }
 
 static void test_still(void) {
-    after(&state, "steps-speed 4",
-          state.step_speed == 0 && strstr(log_line(), "no steps are shown"),
+    after("steps-speed 4", state.step_speed == 0 && strstr(said(), "no steps are shown"),
           "without steps nothing runs");
-    use(&state, "steps on");
+    use("steps on");
     record(60);
     tick(1, 10);
     tap_ok(state.step_at == 0 && state.step_speed == 0, "still by itself");
 }
 
 static void test_running(void) {
-    after(&state, "steps-speed", state.step_speed == 1 && strstr(log_line(), "1 steps a second"),
+    after("steps-speed", state.step_speed == 1 && strstr(said(), "1 steps a second"),
           "a key runs it");
     tick(0.1, 10);
     tap_ok(state.step_at == 1, "ten times 0.1 seconds are one step");
-    use(&state, "steps-speed; steps-speed");
+    use("steps-speed; steps-speed");
     tick(0.5, 4);
     tap_ok(state.step_speed == 4 && state.step_at == 9, "faster: 4 a second");
-    after(&state, "steps-speed -; steps-speed -; steps-speed -", state.step_speed == 0,
+    after("steps-speed -; steps-speed -; steps-speed -", state.step_speed == 0,
           "slower down to still");
-    use(&state, "steps-speed -");
+    use("steps-speed -");
     tick(1, 3);
     tap_ok(state.step_speed == -1 && state.step_at == 6, "and backwards");
-    use(&state, "steps-speed 0.25");
+    use("steps-speed 0.25");
     tick(1, 4);
     tap_ok(state.step_at == 7, "a quarter of a step a second");
-    use(&state, "steps-speed -1000");
+    use("steps-speed -1000");
     tick(1, 1);
-    tap_ok(state.step_at == 0 && state.step_speed == 0 && strstr(log_line(), "the first"),
+    tap_ok(state.step_at == 0 && state.step_speed == 0 && strstr(said(), "the first"),
            "it stops at the first step");
-    use(&state, "steps-speed 64");
-    unsigned bits = state_step(&state, &(Event){.kind = EVENT_TICK, .seconds = 2});
-    tap_ok(state.step_at == 59 && state.step_speed == 0 && bits & STEP_REDRAW,
+    use("steps-speed 64");
+    tap_ok(step(EVENT_TICK, .seconds = 2) & STEP_REDRAW && state.step_at == 59 &&
+               state.step_speed == 0,
            "and at the last one");
-    after(&state, "steps-speed 2", state.step_at == 0, "forward from the last step begins anew");
+    after("steps-speed 2", state.step_at == 0, "forward from the last step begins anew");
     uint64_t serial = state.job.serial;
     tick(0.5, 4);
     tap_ok(state.step_at == 4 && state.job.serial == serial, "running asks the engine for nothing");
-    after(&state, "steps-speed 0; steps-speed 1e999", state.step_speed == 0,
+    after("steps-speed 0; steps-speed 1e999", state.step_speed == 0,
           "a number without end is refused");
 }
 
 static void test_whose(void) {
-    after(&state, "steps-at 35; steps-of",
+    after("steps-at 35; steps-of",
           state.job.steps_block == 7 && state.job.steps_warp < 0 && state.step_at == 0 &&
               stands(ACTION_STEPS_OF, "7"),
           "the block of the step that is shown");
     record(60);
-    use(&state, "steps-at 31");
-    unsigned bits = use(&state, "steps-of");
+    unsigned bits = use("steps-at 31; steps-of");
     tap_ok(state.job.steps_warp == 4 && bits & STEP_RUN && stands(ACTION_STEPS_OF, "7,4"),
            "then its warp");
     record(30);
-    bits = use(&state, "steps-of");
-    after(&state, "steps-of",
+    bits = use("steps-of");
+    after("steps-of",
           state.step_lane == 1 && !(bits & STEP_RUN) && state.job.steps_warp == 4 &&
               stands(ACTION_STEPS_OF, "7,4,1"),
           "then its lanes, which need no recording");
-    after(&state, "steps-of -; steps-of -; steps-of -; steps-of -",
+    after("steps-of -; steps-of -; steps-of -; steps-of -",
           state.job.steps_block < 0 && state.step_lane < 0 && stands(ACTION_STEPS_OF, "cell"),
           "and back to the cell");
-    after(&state, "steps-of 12,5,31",
+    after("steps-of 12,5,31",
           state.job.steps_block == 12 && state.job.steps_warp == 5 && state.step_lane == 31,
           "by number");
     const char *const wrong[] = {"steps-of x",  "steps-of 1,",      "steps-of 1,2,32",
                                  "steps-of -1", "steps-of 1,2,3,4", "steps-of 1,-2"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        use(&state, "%s", wrong[i]);
-        tap_ok(state.job.steps_block == 12 && strstr(log_line(), "is not cell"), "refused: %s",
+        use("%s", wrong[i]);
+        tap_ok(state.job.steps_block == 12 && strstr(said(), "is not cell"), "refused: %s",
                wrong[i]);
     }
 }
@@ -102,7 +94,7 @@ static void test_whose(void) {
 static void test_pairs(void) {
     int pairs = 0;
     for (bool found = true; found && pairs < 20; pairs++) {
-        use(&state, "steps-pair");
+        use("steps-pair");
         const BevKernel *const *kernels = state.job.steps_kernels;
         found = kernels[0] && kernels[1] && kernels[0]->access.owner && kernels[1]->access.owner;
         if (!found)
@@ -110,29 +102,24 @@ static void test_pairs(void) {
     }
     tap_ok(pairs > 4, "every pair has two kernels with a record of accesses");
     tap_ok(state.job.steps_block < 0 && state.step_lane < 0, "another kernel has other blocks");
-    after(&state, "steps-pair v2_chw,v2", state.job.steps_kernels[1] == bev_kernel_find("v2"),
-          "by name");
-    after(&state, "steps-pair v2,v9; steps-pair v2,v2_do,v4",
-          stands(ACTION_STEPS_PAIR, "v2_chw,v2") && strstr(log_line(), "is not own"),
+    after("steps-pair v2_chw,v2", state.job.steps_kernels[1] == bev_kernel_find("v2"), "by name");
+    after("steps-pair v2,v9; steps-pair v2,v2_do,v4",
+          stands(ACTION_STEPS_PAIR, "v2_chw,v2") && strstr(said(), "is not own"),
           "unknown ones are refused");
-    after(&state, "steps off", stands(ACTION_STEPS_PAIR, "own") && state.step_speed == 0,
-          "off forgets it");
+    after("steps off", stands(ACTION_STEPS_PAIR, "own") && state.step_speed == 0, "off forgets it");
 }
 
 static void test_shorter(void) {
-    use(&state, "steps on");
+    use("steps on");
     record(60);
-    use(&state, "steps-at 60");
+    use("steps-at 60");
     record(5);
     tap_ok(state.step_at == 4, "where there are fewer steps now, the last of them is shown");
 }
 
 TAP_SUITE(steps_controls) {
-    StateMenu menu = fixture_menu();
-    SceneFacts scene = fixture_scene();
-    state_init(&state, &menu, 1);
+    state = fixture_state(80, 24);
     state.playing = false;
-    state_step(&state, &(Event){.kind = EVENT_FRAME, .scene = &scene});
     test_still();
     test_running();
     test_whose();

@@ -7,81 +7,75 @@
 
 #include <math.h>
 
-static bool label_is(const Ticks *ticks, int i, const char *label) {
-    return i < ticks->count && !strcmp(ticks->label[i], label);
+static Ticks ticks; /* made last */
+
+static bool label_is(int i, const char *label) {
+    return i < ticks.count && !strcmp(ticks.label[i], label);
 }
 
+static bool last_is(const char *label) {
+    return label_is(ticks.count - 1, label);
+}
+
+/* A check of these ticks. */
+#define ticked(ticks_, ...) (ticks = ticks_, tap_ok(__VA_ARGS__))
+
+static char text[64]; /* made last */
+
+#define is(want_, ...)      tap_ok(!strcmp(text, want_), __VA_ARGS__)
+#define figure_is(us_, ...) (figure_text(UNIT_US, us_, text, sizeof text), is(__VA_ARGS__))
+#define cleaned(from_, ...) (clean_text(from_, text, sizeof text), is(__VA_ARGS__))
+
 TAP_SUITE(text_ticks) {
-    Ticks ticks = ticks_linear(-54, 54, 12);
-    tap_ok(ticks.count == 11 && ticks.at[0] == -50 && label_is(&ticks, 0, "\u221250") &&
-               label_is(&ticks, 5, "0"),
+    ticked(ticks_linear(-54, 54, 12),
+           ticks.count == 11 && ticks.at[0] == -50 && label_is(0, "\u221250") && label_is(5, "0"),
            "a metre axis counts in tens, with a true minus sign");
-    ticks = ticks_linear(-9e-7, 9e-7, 4);
-    tap_ok(ticks.exponent == -7 && label_is(&ticks, ticks.count - 1, "5"),
+    ticked(ticks_linear(-9e-7, 9e-7, 4), ticks.exponent == -7 && last_is("5"),
            "tiny numbers share a power of ten");
-    ticks = ticks_linear(0, 1, 5);
-    tap_ok(label_is(&ticks, 1, "0.2") && label_is(&ticks, 0, "0.0"), "decimals agree");
-    ticks = ticks_linear(3, 3, 5);
-    tap_ok(ticks.count == 1, "an empty range has one tick");
-    ticks = ticks_log(1, 352, 4);
-    tap_ok(label_is(&ticks, 0, "1") && label_is(&ticks, ticks.count - 1, "100"),
+    ticked(ticks_linear(0, 1, 5), label_is(1, "0.2") && label_is(0, "0.0"), "decimals agree");
+    ticked(ticks_linear(3, 3, 5), ticks.count == 1, "an empty range has one tick");
+    ticked(ticks_log(1, 352, 4), label_is(0, "1") && last_is("100"),
            "a logarithmic bar counts in powers of ten");
-    ticks = ticks_log(0.02, 20, 12);
-    tap_ok(label_is(&ticks, 0, "0.02") && label_is(&ticks, 1, "0.05") &&
-               label_is(&ticks, ticks.count - 1, "20"),
+    ticked(ticks_log(0.02, 20, 12), label_is(0, "0.02") && label_is(1, "0.05") && last_is("20"),
            "or in 1, 2, 5 where there is room");
-    ticks = ticks_log(1e-9, 1, 12);
-    tap_ok(label_is(&ticks, 0, "10⁻⁹") && label_is(&ticks, ticks.count - 1, "1"),
+    ticked(ticks_log(1e-9, 1, 12), label_is(0, "10⁻⁹") && last_is("1"),
            "a power of ten with many zeros is written as one");
-    ticks = ticks_log(1.5e-6, 6e-6, 12);
-    tap_ok(label_is(&ticks, 0, "2×10⁻⁶"), "with its digit");
-    char text[64];
+    ticked(ticks_log(1.5e-6, 6e-6, 12), label_is(0, "2×10⁻⁶"), "with its digit");
     ticks_multiplier(-7, text, sizeof text);
-    tap_ok(!strcmp(text, "×10⁻⁷"), "the power of ten is printed");
+    is("×10⁻⁷", "the power of ten is printed");
     ticks_short(0.09911, 0, text, sizeof text);
-    tap_ok(!strcmp(text, "0.0991"), "three digits");
+    is("0.0991", "three digits");
     ticks_short(-20, 0, text, sizeof text);
-    tap_ok(!strcmp(text, "\u221220"), "whole numbers keep their zeros (%s)", text);
+    is("\u221220", "whole numbers keep their zeros (%s)", text);
     ticks_number(-0.001, 1, text, sizeof text);
-    tap_ok(!strcmp(text, "0.0"), "no minus zero");
+    is("0.0", "no minus zero");
 }
 
 TAP_SUITE(text_texts) {
-    char text[64];
-    unit_text(UNIT_COUNT, 209019, text, sizeof text);
-    tap_ok(!strcmp(text, "209,019"), "thousands are grouped");
     unit_text(UNIT_COUNT, -1, text, sizeof text);
-    tap_ok(!strcmp(text, "n/a"), "an unknown count is n/a");
-    figure_text(UNIT_US, NAN, text, sizeof text);
-    tap_ok(!strcmp(text, "n/a"), "an unknown time is n/a");
-    figure_text(UNIT_US, 4312, text, sizeof text);
-    tap_ok(!strcmp(text, "4.31 ms"), "milliseconds");
-    figure_text(UNIT_US, 17.3, text, sizeof text);
-    tap_ok(!strcmp(text, "17.3 \u00b5s"), "microseconds");
-    clean_text("a\x01\xff\xc3(\xed\xa0\x80z\xc3\xa9", text, sizeof text);
-    tap_ok(!strcmp(text, "a??\?(??\?z\u00e9"), "control bytes and broken UTF-8 become '?' (%s)",
-           text);
-    clean_text("a\xc2\x9bJb\u00a0", text, sizeof text);
-    tap_ok(!strcmp(text, "a?Jb\u00a0"), "those of two bytes in UTF-8, too");
-    clean_text("a\u202eb\u200b\ufffe\U000e0041\u2028z\u20ac\U0001f600", text, sizeof text);
-    tap_ok(!strcmp(text, "a?b????z\u20ac\U0001f600"),
-           "so do marks that turn the writing or show nothing, and what is no character (%s)",
-           text);
+    is("n/a", "an unknown count is n/a");
+    figure_is(NAN, "n/a", "an unknown time is n/a");
+    figure_is(4312, "4.31 ms", "milliseconds");
+    figure_is(17.3, "17.3 \u00b5s", "microseconds");
+    cleaned("a\x01\xff\xc3(\xed\xa0\x80z\xc3\xa9", "a??\?(??\?z\u00e9",
+            "control bytes and broken UTF-8 become '?' (%s)", text);
+    cleaned("a\xc2\x9bJb\u00a0", "a?Jb\u00a0", "those of two bytes in UTF-8, too");
+    cleaned("a\u202eb\u200b\ufffe\U000e0041\u2028z\u20ac\U0001f600", "a?b????z\u20ac\U0001f600",
+            "so do marks that turn the writing or show nothing, and what is no character (%s)",
+            text);
     text_micro("tell us, 3 us2, 4 us_off, 5 bus, 6  us.", text, sizeof text);
-    tap_ok(!strcmp(text, "tell us, 3 us2, 4 us_off, 5 bus, 6  \u00b5s."),
-           "us is a unit behind a number alone");
+    is("tell us, 3 us2, 4 us_off, 5 bus, 6  \u00b5s.", "us is a unit behind a number alone");
     heading_micro("median us", text, sizeof text);
-    tap_ok(!strcmp(text, "median \u00b5s"), "and as the last word of a heading");
+    is("median \u00b5s", "and as the last word of a heading");
     heading_micro("us", text, sizeof text);
-    tap_ok(!strcmp(text, "\u00b5s"), "or the only one");
+    is("\u00b5s", "or the only one");
     heading_micro("bus", text, sizeof text);
-    tap_ok(!strcmp(text, "bus"), "within a word it is none");
+    is("bus", "within a word it is none");
     text_micro("12.6 to 11.0 us, used", text, sizeof text);
-    tap_ok(!strcmp(text, "12.6 to 11.0 \u00b5s, used"), "microseconds have their sign");
-    clean_text(NULL, text, sizeof text);
-    tap_ok(!strcmp(text, "n/a"), "no text is n/a");
+    is("12.6 to 11.0 \u00b5s, used", "microseconds have their sign");
+    cleaned(NULL, "n/a", "no text is n/a");
     clean_text("abc\u00e9", text, 5);
-    tap_ok(!strcmp(text, "abc"), "a character is not cut in two");
+    is("abc", "a character is not cut in two");
     strcpy(text, "a\u2026");
     tap_ok(text_drop_last(text) && !strcmp(text, "a") && !text_drop_last(text),
            "characters are dropped whole");

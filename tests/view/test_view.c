@@ -49,9 +49,15 @@ static void decodes_difference(ViewKind view, const BevContent *content, const B
     tap_need(tap_ok(decode_difference(view, content, other, &field, &err), "%s", title), title);
 }
 
+/* 2 x 2 cells. */
+static BevContent grid_of(int64_t channels, const float *pooled) {
+    return (BevContent){.nx = 2, .ny = 2, .channels = channels, .pooled = pooled};
+}
+
 static BevContent content_of(const float *pooled, const Embedding *embedding) {
-    return (BevContent){
-        .nx = 2, .ny = 2, .channels = CHANNELS, .pooled = pooled, .embedding = embedding};
+    BevContent content = grid_of(CHANNELS, pooled);
+    content.embedding = embedding;
+    return content;
 }
 
 TAP_SUITE(view_decode) {
@@ -92,13 +98,10 @@ TAP_SUITE(view_rgb) {
                         .ranks_bev = bev,
                         .interval_starts = starts,
                         .interval_lengths = lengths};
-    BevContent content = {.nx = 2,
-                          .ny = 2,
-                          .channels = 3,
-                          .pooled = pooled,
-                          .map = &map,
-                          .depth = depth,
-                          .rgb = {{0, 1, 2}, {0, 0, 0}, {1, 1, 1}}};
+    BevContent content = grid_of(3, pooled);
+    content.map = &map;
+    content.depth = depth;
+    content.rgb = (RgbChoice){{0, 1, 2}, {0, 0, 0}, {1, 1, 1}};
     pooled[9] = 0.25f; /* a mean of 0.5, 0, 1 */
     pooled[11] = 0.5f;
     decodes(VIEW_RGB, &content, "decodes three channels");
@@ -153,10 +156,11 @@ TAP_SUITE(view_points) {
                   .ranks_bev = bev,
                   .interval_starts = starts,
                   .interval_lengths = lengths};
-    BevContent content = {.nx = 2, .ny = 2, .channels = 1, .map = &map};
     BevMap fewer = map;
     fewer.intervals = 1;
-    BevContent other = {.nx = 2, .ny = 2, .channels = 1, .map = &fewer};
+    BevContent content = grid_of(1, NULL), other = content;
+    content.map = &map;
+    other.map = &fewer;
     decodes(VIEW_POINTS, &content, "decodes points per cell");
     tap_ok(field.value[1] == 3 && field.value[2] == 1 && field.state[0] == CELL_EMPTY &&
                occupied(&field) == 2,
@@ -169,14 +173,14 @@ TAP_SUITE(view_points) {
 TAP_SUITE(view_error) {
     float pooled[] = {1, 2, 0, 0, 3, 3, 0, 0};
     double fp64_original[] = {1.5, 2.25, 0, 0, 3, 2, 0, 1};
-    BevContent content = {
-        .nx = 2, .ny = 2, .channels = 2, .pooled = pooled, .fp64_original = fp64_original};
+    BevContent content = grid_of(2, pooled);
+    content.fp64_original = fp64_original;
     decodes(VIEW_ERROR, &content, "decodes errors");
     tap_ok(field.value[0] == -0.5f && field.value[2] == 1, "the largest error with its sign");
     tap_ok(field.state[1] == CELL_EMPTY && field.state[3] == CELL_VALUE && field.value[3] == -1,
            "a cell that should not be empty is an error, not empty");
     float other[] = {1, 4, 0, 0, 3, 3, 0, 0};
-    BevContent second = {.nx = 2, .ny = 2, .channels = 2, .pooled = other};
+    BevContent second = grid_of(2, other);
     decodes_difference(VIEW_NORM, &content, &second, "two results");
     tap_ok(field.value[0] == -2 && field.value[2] == 0 && field.view == VIEW_ERROR,
            "differ by the channel that differs most");
@@ -199,17 +203,14 @@ TAP_SUITE(view_not_finite) {
     double fp64_original[4 * CHANNELS] = {0};
     content.fp64_original = fp64_original;
     for (ViewKind view = 0; view < VIEW_COUNT; view++) {
-        if (!(views[view].needs & NEEDS_POOLED))
-            continue;
-        if (!tap_ok(decode_view(view, &content, &field, &err), "%s: decodes NaN", views[view].name))
+        if (!(views[view].needs & NEEDS_POOLED) ||
+            !tap_ok(decode_view(view, &content, &field, &err), "%s: decodes NaN", views[view].name))
             continue;
         tap_ok(field.nan_cells == 1 && field.inf_cells == 1 && field.state[1] == CELL_NAN &&
                    field.state[2] == CELL_INF && field.state[0] == CELL_VALUE,
                "%s: NaN and Inf are counted, the rest stays", views[view].name);
-        RasterStyle style = {.colormap = colormap_find("signed"),
-                             .range = {.lo = -1, .hi = 1},
-                             .background = panel_theme.background,
-                             .bad = panel_theme.bad};
+        RasterStyle style =
+            raster_style(colormap_find("signed"), (ValueRange){.lo = -1, .hi = 1}, false);
         Image image;
         if (raster_render(&field, &style, &image, &err)) {
             Rgb nan = image_get(&image, 1, 0); /* cell 1: x = 1, y = 0 */
@@ -220,11 +221,9 @@ TAP_SUITE(view_not_finite) {
     }
 }
 
-/* Two results compared must be coloured by the same components. */
 TAP_SUITE(view_shared_pca) {
     float first[4 * 2] = {1, 0, 0, 1, 1, 1, 0, 0}, second[4 * 2] = {1, 0, 1, 0.1f, 1, 0.2f, 0, 0};
-    BevContent a = {.nx = 2, .ny = 2, .channels = 2, .pooled = first};
-    BevContent b = {.nx = 2, .ny = 2, .channels = 2, .pooled = second};
+    BevContent a = grid_of(2, first), b = grid_of(2, second);
     Pca pca;
     CellField of_a, of_b, of_own;
     if (!tap_ok(decode_fit_pca(&a, &pca, &err), "components of the first result"))

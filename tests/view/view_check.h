@@ -3,11 +3,23 @@
 
 #include "src/view/bev/decode.h"
 #include "src/view/draw/color.h"
+#include "src/view/draw/image.h"
+
+static inline bool same_color(Rgb a, Rgb b) {
+    return a.r == b.r && a.g == b.g && a.b == b.b;
+}
 
 /* Whether a colour is 0xRRGGBB. */
 static inline bool same(Rgb color, uint32_t hex) {
-    Rgb want = rgb_hex(hex);
-    return color.r == want.r && color.g == want.g && color.b == want.b;
+    return same_color(color, rgb_hex(hex));
+}
+
+/* Pixels of that colour. */
+static inline int count_color(const Image *image, Rgb color) {
+    int count = 0;
+    for (int i = 0; i < image->w * image->h; i++)
+        count += same_color(image_get(image, i % image->w, i / image->w), color);
+    return count;
 }
 
 /* The number of cells that are not empty. */

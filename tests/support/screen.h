@@ -1,40 +1,53 @@
-/* A screen of the dashboard for its tests: one state, one set of figures, drawn at any size, and
- * compared with what it was. */
+/* A screen of the dashboard for tests: drawn at any size, and compared with what it was. */
 #pragma once
 
+#include "src/base/data.h"
 #include "src/view/term/cells.h"
 #include "src/view/term/dashboard.h"
 #include "tests/support/live_fixture.h"
 #include "tests/support/script.h"
 
-static State state;
 static LiveData live;
 static BevPicture picture;
 static Cells cells;
 static DashSpots spots; /* of the last drawing */
 
-/* Call first; stops the program without memory. screen_close frees what it made. */
-static inline void screen_open(void) {
-    Err err;
-    if (!cells_init(&cells, 1, 1, &err) || !fixture_picture(&picture, &err))
-        exit(EXIT_FAILURE);
-}
-
-static inline void screen_close(void) {
-    bev_picture_free(&picture);
-    cells_free(&cells);
-}
+/* Suites that draw. */
+#define SCREEN_SUITE(name_)      SCREEN_SUITE_(TAP_SUITE, name_)
+#define SCREEN_HARD_SUITE(name_) SCREEN_SUITE_(TAP_HARD_SUITE, name_)
+#define SCREEN_SUITE_(suite_, name_)                                                               \
+    static void name_##_checks(void);                                                              \
+    suite_(name_) {                                                                                \
+        Err err;                                                                                   \
+        tap_need(cells_init(&cells, 1, 1, &err) && fixture_picture(&picture, &err), "a screen");   \
+        name_##_checks();                                                                          \
+        bev_picture_free(&picture);                                                                \
+        cells_free(&cells);                                                                        \
+    }                                                                                              \
+    static void name_##_checks(void)
 
 /* A fresh state and screen of that size. */
 static inline void begin(int columns, int rows) {
     Err err;
-    bool ok = cells_resize(&cells, columns, rows, &err);
-    if (!ok)
-        exit(EXIT_FAILURE);
+    tap_need(cells_resize(&cells, columns, rows, &err), "a screen of that size");
     state = fixture_state(columns, rows);
     live = fixture_live(&state);
     cells.ascii = cells.light = false;
     cells.color = true;
+}
+
+/* The same with a memory model. */
+static inline void begin_simulated(int columns, int rows) {
+    begin(columns, rows);
+    live.model = fixture_model();
+}
+
+enum { USUAL_SIZES = 3 };
+
+/* A fresh state and screen of the first, second or third usual size. */
+static inline void begin_usual(int size) {
+    static const int sizes[USUAL_SIZES][2] = {{80, 24}, {120, 40}, {200, 60}};
+    begin(sizes[size][0], sizes[size][1]);
 }
 
 /* Draws the dashboard; `spots` then says where its parts are. */
@@ -43,7 +56,10 @@ static inline void draw(void) {
     dashboard_draw(&cells, &state, &live, &picture, &spots);
 }
 
-#define draw_after(...) (use(&state, __VA_ARGS__), draw())
+#define draw_after(...)         (use(__VA_ARGS__), draw())
+
+/* A check of the screen as it is now: seen(shows("n/a"), "title"). */
+#define seen(...)               (draw(), tap_ok(__VA_ARGS__))
 
 /* A check of the screen after these lines: seen_after("help", shows("Keys"), "title"). */
 #define seen_after(lines_, ...) (draw_after(lines_), tap_ok(__VA_ARGS__))
@@ -56,22 +72,20 @@ static inline bool shows(const char *text) {
     return found;
 }
 
-/* Whether every glyph is printable ASCII, and none is the '?' of a glyph without a twin in ASCII.
- */
+/* Whether every glyph is printable ASCII, and none is the '?' of a glyph without a twin there. */
 static inline bool only_ascii(void) {
     for (int y = 0; y < cells.rows; y++)
         for (int x = 0; x < cells.columns; x++) {
             uint32_t glyph = cells_at(&cells, x, y)->glyph;
-            if (glyph < 0x20 || glyph > 0x7e || glyph == '?') {
-                /* The key of the help and the mark of a doubtful speed-up are question marks. */
-                if (glyph == '?' && cells_at(&cells, x - 1, y)->glyph == 'x')
-                    continue;
-                if (glyph == '?' && (cells_at(&cells, x + 2, y)->glyph == ' ' ||
-                                     cells_at(&cells, x + 2, y)->glyph == 'u'))
-                    continue;
-                tap_note("glyph %x at %d, %d", glyph, x, y);
-                return false;
-            }
+            if (glyph >= 0x20 && glyph <= 0x7e && glyph != '?')
+                continue;
+            /* The key of the help and the mark of a doubtful speed-up are question marks. */
+            uint32_t behind = cells_at(&cells, x + 2, y)->glyph;
+            if (glyph == '?' &&
+                (cells_at(&cells, x - 1, y)->glyph == 'x' || behind == ' ' || behind == 'u'))
+                continue;
+            tap_note("glyph %x at %d, %d", glyph, x, y);
+            return false;
         }
     return true;
 }
@@ -85,17 +99,6 @@ static inline bool no_colors(void) {
                 return false;
         }
     return true;
-}
-
-static inline char *read_golden(const char *path) {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return NULL;
-    char *text = calloc(1, 1 << 20);
-    if (text && fread(text, 1, (1 << 20) - 1, file) == 0)
-        text[0] = '\0';
-    fclose(file);
-    return text;
 }
 
 static inline void note_difference(const char *got, const char *want) {
@@ -119,14 +122,14 @@ __attribute__((format(printf, 1, 2))) static inline void check_golden(const char
     vsnprintf(name, sizeof name, form, args);
     va_end(args);
     snprintf(path, sizeof path, "%s/tests/golden/%s.txt", folder, name);
-    char *got = cells_to_text(&cells);
+    char *got = cells_to_text(&cells), *want = NULL;
     FILE *file = getenv("BEVSCOPE_UPDATE_GOLDEN") ? fopen(path, "wb") : NULL;
     if (file) {
         fputs(got, file);
         fclose(file);
     }
-    char *want = read_golden(path);
-    bool same = want && !strcmp(got, want);
+    size_t length;
+    bool same = data_read(path, 1 << 20, &want, &length, NULL) && !strcmp(got, want);
     tap_ok(same, "%s is as it was", name);
     if (!same && want)
         note_difference(got, want);
@@ -138,12 +141,12 @@ __attribute__((format(printf, 1, 2))) static inline void check_golden(const char
 
 /* Controls and what they changed, a latency that was so many us: a complete line of the log. */
 static inline void finish_log_of(const char *words, double before_us) {
-    use(&state, words);
+    use(words);
     Headline headline = live_headline(&live);
     state.log.lines[0].before = headline;
     state.log.lines[0].before.latency_us.value = before_us;
     headline.serial = state.job.serial;
-    state_step(&state, &(Event){.kind = EVENT_FRAME, .headline = &headline});
+    step(EVENT_FRAME, .headline = &headline);
 }
 
 static inline void finish_log(void) {
