@@ -98,8 +98,8 @@ const GlossaryRow glossary[] = {
      "its value in depth, ranks_feat its row of features, ranks_bev its cell. The names are "
      "BEVDet's."},
     {"regime", "resident, contested, streaming", "Where the footprint is kept. Resident: it fits "
-     "half the L2. Contested: it fits the L2, which may keep a line twice. Streaming: it is larger. "
-     "What a kernel then takes from DRAM depends on what it reads."},
+     "half the L2. Contested: it fits the L2, which may keep a line twice. Streaming: it is larger; "
+     "what a kernel reads of it may still fit."},
     {"requested", "", "The bytes that the threads of a kernel ask for: all reads, writes and "
      "atomic additions, caches not considered."},
     {"roofline", "ridge", "The most FLOP/s that a GPU can reach for each number of FLOP a byte. Up "
