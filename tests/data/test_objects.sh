@@ -6,6 +6,7 @@ tap_numpy
 
 cat >objects.py <<'PY'
 import functools, json, os, subprocess
+import bevdet
 import numpy as np
 
 @functools.cache
@@ -24,21 +25,16 @@ def rotation(axis, degrees):
 
 class Street:
     def __init__(self, path):
-        d = dict(np.load(path))
+        d = self.arrays = dict(np.load(path))
         self.depth, self.boxes, self.grid = d["depth"].astype(float), d["boxes"].astype(float), d["grid"]
-        self.K, self.pose = d["intrinsics"].copy(), d["cam2ego"].copy()
-        n, bins, h, w = self.depth.shape
-        ih, iw = d["image_size"]
-        start, stop, step = d["depth_range"]
-        u, v = np.meshgrid(np.linspace(0, iw - 1, w), np.linspace(0, ih - 1, h))
-        crop = np.ravel(d["crop"])
-        u, v = (u + crop[0]) / np.ravel(d["resize"])[0], (v + crop[1]) / np.ravel(d["resize"])[0]
-        self.pixels = np.stack([u, v, np.ones_like(u)], -1)
-        self.bins = start + step * np.arange(bins)
+        self.K, self.pose, self.bins = d["intrinsics"].copy(), d["cam2ego"].copy(), np.arange(*d["depth_range"])
+
+    def points(self, depths=None):
+        return bevdet.points(self.arrays | dict(intrinsics=self.K, cam2ego=self.pose), depths)
 
     def rays(self):
-        for k, pose in zip(self.K, self.pose):
-            yield pose[:3, 3], self.pixels @ np.linalg.inv(k).T @ pose[:3, :3].T
+        for pose, at in zip(self.pose, self.points([1.0])[:, 0]):
+            yield pose[:3, 3], at - pose[:3, 3]
 
     def pixels_of(self):
         """(camera, h, w): the first box of each ray, and where it is met."""
@@ -62,10 +58,7 @@ class Street:
         (x0, x1, cx), (y0, y1, cy), (z0, z1, cz) = self.grid
         nx, ny, nz = round((x1 - x0) / cx), round((y1 - y0) / cy), round((z1 - z0) / cz)
         result = {}
-        points = []
-        for origin, rays in self.rays():
-            points.append(origin + self.bins[:, None, None, None] * rays)
-        points = np.array(points)
+        points = self.points()
         depth = self.depth.copy()
         depth[list(dirty)] = 0
         for b, (bx, by, _, l, w, _, yaw) in enumerate(self.boxes[:, :7]):
@@ -106,7 +99,7 @@ def compare(rows, want, tolerance, share, offset):
         count += 1
     return count
 PY
-export PYTHONPATH="$PWD"
+export PYTHONPATH="$PWD:$PYTHONPATH"
 
 tap_run "a street with its boxes" tap_quiet "$BEVSCOPE" export street.json street.npz
 imports='objects
@@ -165,11 +158,9 @@ front = 1
 right = s.pose.copy()
 def table(*fault):
     return info("street.npz", "--camera", "front", "--device", "cpu", *fault)["fault_by_range"]
-n = np.array([round((hi - lo) / size) for lo, hi, size in s.grid])
 def cells(p):
-    i = np.floor((p - s.grid[:, 0]) / s.grid[:, 2])
-    inside = ((i >= 0) & (i < n)).all(-1)
-    return np.where(inside, i @ [1, n[0], n[0] * n[1]], -1)
+    cell, kept, n = bevdet.cells(s.arrays, p)
+    return np.where(kept, cell @ [1, n[0], n[0] * n[1]], -1)
 for name, value in (("yaw", 1), ("pitch", 2), ("shift-y", -0.5)):
     rows = table("--" + name, str(value))
     assert [r["range_m"] for r in rows] == [10, 30, 50, 80] and {r["camera"] for r in rows} == {"front"}
@@ -240,14 +231,9 @@ for b, row in rows.items():
     mine, surface = mixed == b, which == b
     if not surface.any() or mine.sum() != row["pixels"]:
         continue # houses and trees hide it, which the file does not know
-    sums = np.zeros(3)
-    for camera, (origin, rays) in enumerate(now.rays()):
-        p = origin + now.bins[:, None, None, None] * rays
-        m = np.where(mine[camera], now.depth[camera], 0)
-        i = [np.floor((p[..., k] - now.grid[k, 0]) / now.grid[k, 2]) for k in range(3)]
-        n = [round((g[1] - g[0]) / g[2]) for g in now.grid]
-        m = np.where(np.all([(a >= 0) & (a < c) for a, c in zip(i, n)], axis=0), m, 0)
-        sums += m.sum(), (m * (x0 + (i[0] + .5) * cx)).sum(), (m * (y0 + (i[1] + .5) * cy)).sum()
+    cell, kept, _ = bevdet.cells(now.arrays, now.points())
+    m = np.where(kept & mine[:, None], now.depth, 0)
+    sums = np.array([m.sum(), (m * (x0 + (cell[..., 0] + .5) * cx)).sum(), (m * (y0 + (cell[..., 1] + .5) * cy)).sum()])
     if not sums[0]:
         continue
     off = np.hypot(*(sums[1:] / sums[0] - seen[surface][:, :2].mean(0)))

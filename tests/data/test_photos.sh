@@ -114,14 +114,15 @@ moments() {
 }
 moments seed-car-no-labels
 tap_run "boxes without labels in one moment" tap_quiet snapshot moments --time 0.5 -o labels.png
-moments seed-car-time-nan
-tap_refuses "timestamps[0]: nan, must be finite" "a time that is none" info moments
-moments seed-car-grid-whole
-tap_refuses "grid[0, 0]: -4, but 0.npz has" "another grid" info moments
-moments seed-car-huge-cells
-tap_refuses "bev_shape[0]: 1, but 0.npz has 5" "another shape of the grid" info moments
-moments seed-car-box-negative
-tap_refuses "boxes[0, 4]: -1 is outside" "a box of negative size" snapshot moments --time 0.5 -o never.png
+while read -r seed name words; do
+    moments seed-car-$seed
+    tap_refuses "$words" "$(echo "$name" | tr _ ' ')" snapshot moments --time 0.5 -o never.png
+done <<'TABLE'
+time-nan a_time_that_is_none timestamps[0]: nan, must be finite
+grid-whole another_grid grid[0, 0]: -4, but 0.npz has
+huge-cells another_shape_of_the_grid bev_shape[0]: 1, but 0.npz has 5
+box-negative a_box_of_negative_size boxes[0, 4]: -1 is outside
+TABLE
 "$BEVSCOPE" export "$SRCDIR/tests/fuzz/corpus_npz/seed-car-code-points" names.npz >out &&
     "$BEVSCOPE" export names.npz again.npz >out && cmp names.npz again.npz &&
     LC_ALL=C grep -aqP '\x61\0\0\0\xe9\0\0\0\xac\x20\0\0\0\xf6\x01\0\x3f\0\0\0\x62\0\0\0' again.npz
