@@ -40,10 +40,10 @@ static int count_asked(State *state) {
 /* A run that is given up, within its features, its camera views or after any stage, shows nothing,
  * and what comes after it is as if it had never been. */
 TAP_SUITE(engine_give_up_giving_up) {
-    enum { STAGES = 5, FEW = 600, SOME = 40, LAST = 8 };
+    enum { STAGES = 5, FEW = 240, LAST = 8 };
     Pipeline *pipeline, *fresh_one;
     Err err;
-    State state = fresh(ASYMMETRIC);
+    State state = fresh(SMALL);
     LiveData live, want;
     live_init(&live);
     live_init(&want);
@@ -57,7 +57,8 @@ TAP_SUITE(engine_give_up_giving_up) {
     state.job.config.align = BEV_BILINEAR;
     int asked = count_asked(&state), tried = 0, given_up = 0;
     for (int patience = 0, step; ok && patience < asked; patience += step) {
-        step = patience < asked - FEW - LAST ? FEW : patience < asked - LAST ? SOME : 1;
+        int left = asked - LAST - patience; /* of the last ones each is tried */
+        step = left > FEW ? FEW : left > 0 ? left : 1;
         Impatience impatience = {.patience = patience};
         PipelineNeeds needs = {
             .fp64_original = true, .sharp = true, .give_up = {is_impatient, &impatience}};
