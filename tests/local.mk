@@ -57,9 +57,14 @@ tests_device_line_SOURCES = %D%/run/device_line.c
 tests_nvml_line_SOURCES = %D%/run/nvml_line.c
 # The first ring, `make check`, and the second, `make \
 	check-hard`: see tests/README.md.
-check_tests = tests/check_base tests/check_bench tests/check_cachesim tests/check_fuzz \
-	tests/check_kernels tests/check_lessons tests/check_lib tests/check_live tests/check_run \
-	tests/check_scene tests/check_state tests/check_ui tests/check_view tests/checkbev
+short_tests = tests/check_base tests/check_bench tests/check_cachesim tests/check_fuzz \
+	tests/check_kernels tests/check_lessons tests/check_lib tests/check_run tests/check_scene \
+	tests/check_state tests/check_view tests/checkbev
+# Those that take longest begin first, so that none of them runs alone at the end.
+long_tests = tests/check_ui tests/check_live
+long_scripts = tests/cli/test_try.sh tests/house/test_docs.sh tests/cli/test_cli.sh \
+	tests/data/test_from_nuscenes.sh tests/lessons/test_learn.sh tests/run/test_device.sh
+check_tests = $(long_tests) $(short_tests)
 hard_programs =
 # Scripts are found by their names: those in hard/ belong to the second ring.
 hard_tests = $(hard_programs) tests/check_base tests/check_cachesim tests/check_kernels \
@@ -71,7 +76,7 @@ tests_check_lessons_SOURCES += %D%/lessons/test_learn_pty.c
 tests_check_ui_SOURCES += %D%/ui/test_ends_pty.c %D%/ui/test_mouse_pty.c %D%/ui/test_term_colors.c \
 	%D%/ui/test_pixels_pty.c %D%/ui/test_progress_pty.c %D%/ui/test_steps_pty.c %D%/ui/test_tables_pty.c \
 	%D%/ui/test_term_keys.c %D%/ui/test_term_pty.c %D%/ui/test_form_pty.c
-check_tests += tests/check_device_lost
+short_tests += tests/check_device_lost
 hard_programs += tests/check_hard
 endif
 if HAVE_SDL
@@ -89,7 +94,7 @@ tests_check_gpu_SOURCES = %D%/gpu/test_device_gpu.c %D%/gpu/test_gradients_gpu.c
 	%D%/gpu/test_lib_devices.c %D%/gpu/test_lib_gpu.c %D%/gpu/test_lib_gpu_prune.c \
 	%D%/gpu/test_range_gpu.c
 tests_ladder_SOURCES = %D%/gpu/ladder.c
-check_tests += tests/check_gpu
+short_tests += tests/check_gpu
 helper_programs += tests/ladder
 if HAVE_TENSORRT
 tests_check_gpu_SOURCES += %D%/gpu/test_trt_gpu.c %D%/gpu/test_trt_streams.c %D%/gpu/trt_host.cpp
@@ -100,7 +105,7 @@ endif
 endif
 # Its runtime library is found by BEVPOOL_NVINFER, the plugin and libbevpool in lib/.
 if HAVE_TENSORRT
-check_tests += tests/check_trt
+short_tests += tests/check_trt
 tests_check_trt_SOURCES = %D%/lib/test_trt.cpp
 tests_check_trt_CPPFLAGS = $(AM_CPPFLAGS) $(TENSORRT_CPPFLAGS)
 tests_check_trt_CXXFLAGS = $(TRT_CXXFLAGS)
@@ -110,7 +115,7 @@ EXTRA_tests_check_trt_DEPENDENCIES = $(plugin)
 endif
 
 check_PROGRAMS = $(check_tests) $(hard_programs) $(helper_programs)
-TESTS = $(check_tests) $(hard_programs) @script_tests@
+TESTS = $(long_tests) @script_tests@ $(short_tests) $(hard_programs)
 
 # `make check` says which tests were slow; it is quick as long as somebody looks at that.
 check:

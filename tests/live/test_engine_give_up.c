@@ -45,10 +45,10 @@ static int count_asked(void) {
 }
 
 TAP_SUITE(engine_give_up_giving_up) {
-    enum { STAGES = 5, FEW = 600, SOME = 40, LAST = 8 };
+    enum { STAGES = 5, FEW = 240, LAST = 8 };
     LiveData live, want;
     Pipeline *pipeline = open_pipeline(&live), *fresh_one = open_pipeline(&want);
-    fresh(ASYMMETRIC);
+    fresh(SMALL);
     state.job.pool_baseline = true;
     tap_need(run(pipeline, &live, NULL) == PIPELINE_DONE, "a picture");
     const float *shown = live.frame.pooled;
@@ -56,8 +56,9 @@ TAP_SUITE(engine_give_up_giving_up) {
     state.job.serial++;
     state.job.config.align = BEV_BILINEAR;
     int asked = count_asked(), tried = 0, given_up = 0;
-    for (int patience = 0, some; patience < asked; patience += some) {
-        some = patience < asked - FEW - LAST ? FEW : patience < asked - LAST ? SOME : 1;
+    for (int patience = 0, step; patience < asked; patience += step) {
+        int left = asked - LAST - patience; /* of the last ones each is tried */
+        step = left > FEW ? FEW : left > 0 ? left : 1;
         Impatience impatience = {.patience = patience};
         state.job.time_s = 1 + ++tried;                    /* nothing of it was seen yet, */
         state.job.camera_errors[0].yaw_deg = 1e-9 * tried; /* nor is its map there */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -42,6 +43,7 @@ static void run_program(int slave, char *const argv[], char *const environment[]
 
 /* What a shell does with a job. */
 static void lead(int slave, int reports, char *const argv[], char *const environment[]) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* with the leader's end the program is hung up */
     signal(SIGTTOU, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     setsid();
