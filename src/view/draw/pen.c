@@ -262,8 +262,13 @@ static void pen_pixels(cairo_surface_t *surface, Image *image) {
     size_t stride = (size_t)cairo_image_surface_get_stride(surface);
     for (int y = 0; y < image->h; y++) {
         const uint32_t *words = (const uint32_t *)(const void *)(data + (size_t)y * stride);
-        for (int x = 0; x < image->w; x++)
-            image_set(image, x, y, rgb_hex(words[x] & 0xffffff));
+        uint8_t *p = image->rgba + 4 * (size_t)y * (size_t)image->w;
+        for (int x = 0; x < image->w; x++, p += 4) {
+            p[0] = (uint8_t)(words[x] >> 16);
+            p[1] = (uint8_t)(words[x] >> 8);
+            p[2] = (uint8_t)words[x];
+            p[3] = 255;
+        }
     }
 }
 
