@@ -142,7 +142,6 @@ grep -q 'max abs 2.0205 is above the line 1.9' "$folder/err" &&
     [ "$(grep -c '"within_lines": false' "$folder/out")" = 1 ]
 tap_ok $? 'verify --max-abs says what is above the line, and the class'
 tap_expect 0 '' verify highway -c 16 --moments 3 --max-abs 2.1 --cosine 0.99 $one
-tap_expect 0 '' verify highway -c 16 --moments 3 $one
 cat >"$folder/moments.py" <<'PY'
 import json, sys
 toy, alone, clip, line, spread = (json.load(open(name)) for name in sys.argv[1:])
@@ -199,7 +198,7 @@ tap_expect 2 'outlier.*not a number from 1 to 1000' verify toy --outlier 0
 tap_expect 2 'outlier.*not a number from 1 to 1000' verify toy --outlier nan
 
 # All kernels in one format, one kernel in all.
-tap_expect 0 '' bench toy --quick --format json --device cpu --dtype fp16
+tap_expect 0 '' bench toy --quick --format json --device cpu --dtype fp16 --cache warm
 cp "$folder/out" "$folder/kernels"
 tap_expect 0 '' bench toy --quick --format json --device cpu --dtype all --align nearest,bilinear -k cpu_v4 \
     --cache warm
@@ -209,7 +208,7 @@ kernels, formats = (json.load(open(name)) for name in sys.argv[1:])
 assert kernels["machine"]["threads"] >= 1
 rows = kernels["results"]
 assert {row["kernel"] for row in rows} >= {"reference", "cpu_v2", "cpu_v2_do", "cpu_v3", "cpu_v4"}
-assert {row["cache"] for row in rows} == {"warm", "cold"}
+assert {row["cache"] for row in rows} == {"warm"}
 rows = formats["results"]
 assert {row["kernel"] for row in rows} == {"cpu_v4"} and len(rows) == 9 * 2
 assert {row["align"] for row in rows} == {"nearest", "bilinear"}
@@ -252,7 +251,7 @@ tap_expect 2 'recorded figures are not compared' bench --recorded --against "$fo
 
 for format in table markdown csv; do
     tap_expect 0 '' bench toy --quick --format $format --device cpu --dtype fp16 -k cpu_v3
-    [ "$(grep -c cpu_v3 "$folder/out")" = 2 ]
+    [ "$(grep cpu_v3 "$folder/out" | grep -oE 'warm|cold' | tr '\n' ' ')" = 'warm cold ' ]
     tap_ok $? "bench --format $format shows both cache states"
 done
 
@@ -265,7 +264,7 @@ tap_ok $? "bench --stage view times the ladder of the view"
 # Control codes in a file's name do not reach the terminal.
 evil="$folder/$(printf '\033]0;evil\007\302\2332Jx').json"
 cp "$SRCDIR/samples/toy.json" "$evil"
-for command in "info" "bench --quick -k cpu_v4" "verify" "regime" "live --plain --no-window"; do
+for command in "info" "bench --quick -k cpu_v4 --cache warm" "verify" "regime" "live --plain --no-window"; do
     "$BEVSCOPE" $command "$evil" --device cpu --dtype fp16 </dev/null >"$folder/out" 2>&1
     status=$?
     grep -q '?]0;evil??2Jx.json' "$folder/out" &&
@@ -432,12 +431,12 @@ grep -q '^"q" is a key; its word here is "quit"$' "$folder/out"
 tap_ok $? 'plain: a key is told its word'
 
 # A fault of a camera: the same map in a file and in the display.
-printf 'camera front\nyaw 3\ntick 0\n' >"$folder/fault.keys"
-"$BEVSCOPE" export small "$folder/fault.npz" --camera front --yaw 3 --bare >"$folder/out" &&
-    "$BEVSCOPE" live small --script "$folder/fault.keys" --frames "$folder/fault" --size 200x60 &&
+printf 'camera front\nyaw 10\ntick 0\n' >"$folder/fault.keys"
+"$BEVSCOPE" export toy "$folder/fault.npz" --camera front --yaw 10 --bare >"$folder/out" &&
+    "$BEVSCOPE" live toy --script "$folder/fault.keys" --frames "$folder/fault" --size 200x60 &&
     points=$(sed -n 's/.* \([0-9]*\) points.*/\1/p' "$folder/out") &&
-    [ "$points" -gt 1000 ] && [ "$points" != 105647 ] &&
-    grep -q "$(echo "$points" | sed 's/...$/,&/') points" "$folder"/fault/frame-0001.txt
+    [ "$points" -gt 0 ] && [ "$points" -lt 12 ] &&
+    grep -q " $points points" "$folder"/fault/frame-0001.txt
 tap_ok $? "a camera's yaw error in a file is that of the display ($points points)"
 "$BEVSCOPE" snapshot small --camera back --dirty -o "$folder/dirty.svg" &&
     ! "$BEVSCOPE" snapshot small -o "$folder/clean.svg" --camera back | grep -q . &&

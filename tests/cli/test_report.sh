@@ -73,7 +73,7 @@ tap_run 'a network from a file' "$BEVSCOPE" plot network toy --network "$folder/
 # The same GPU from the table: the same predictions. A small L2 misses, a huge one does not.
 "$BEVSCOPE" regime toy --gpu a6000 -f json -o "$folder/a6000.json"
 for l2 in 0.5:small 500:huge; do
-    "$BEVSCOPE" regime canonical -k v2_tiles --gpu a6000 --l2-mb ${l2%:*} -f json \
+    "$BEVSCOPE" regime small -k v2_tiles --gpu a6000 --l2-mb ${l2%:*} -f json \
         -o "$folder/${l2#*:}.json"
 done
 cat >"$folder/check.py" <<'PY'
@@ -92,7 +92,7 @@ for small, huge in zip(rows("small"), rows("huge")):
     assert huge["published_us"] is None, "published for another L2"
 (tiles,) = rows("small")
 assert tiles["kernel"] == "v2_tiles"
-assert round(tiles["ranks_mb"], 1) == round(tiles["ranks_formula_mb"], 1) == 25.1
+assert round(tiles["ranks_mb"], 1) == round(tiles["ranks_formula_mb"], 1) == 12.7
 PY
 tap_run 'GPU file, what-if L2 and index traffic in JSON' python3 "$folder/check.py" "$folder"
 

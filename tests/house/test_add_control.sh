@@ -8,7 +8,7 @@ cd "${SRCDIR:-.}" || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-cp -r src "$folder/src"
+cp -rp src "$folder/src"
 chmod -R u+w "$folder/src"
 for unchanged in kernels assets; do
     ln -s "$PWD/$unchanged" "$folder/$unchanged"
@@ -46,14 +46,13 @@ for library in state learn live app bev figure panel term window ui cli; do
     done
 done >sources
 echo src/main.c >>sources
-echo "$(command -v ccache) $(tap_make CC) -std=gnu11 -O0 -w -D_GNU_SOURCE -I. -I$build $(for name in CAIRO JANSSON LIBZIP NCURSES SDL X11; do
-    tap_make ${name}_CFLAGS
-done | tr '\n' ' ') -c \"\$1\" -o \"\$(echo \"\$1\" | tr / _).o\"" >compile
+echo "$(command -v ccache) $(tap_make CC CAIRO_CFLAGS JANSSON_CFLAGS LIBZIP_CFLAGS NCURSES_CFLAGS SDL_CFLAGS X11_CFLAGS |
+    tr '\n' ' ') -std=gnu11 -O0 -w -D_GNU_SOURCE -I. -I$build -c \"\$1\" -o \"\$(echo \"\$1\" | tr / _).o\"" >compile
 xargs -P 2 -n 1 sh compile <sources 2>log
 tap_ok $? 'the sources compile'
 sed 's/^/# /' log | head -20
 objects=$(echo "$folder"/src_*.o)
-(cd "$build" && eval "$(tap_make CC) $(tap_make SANITIZE_FLAGS) $(tap_make OPENMP_CFLAGS) -o '$folder/toy' $objects \
+(cd "$build" && eval "$(tap_make CC SANITIZE_FLAGS OPENMP_CFLAGS | tr '\n' ' ') -o '$folder/toy' $objects \
     $(tap_make program_libs)") 2>log
 tap_ok $? 'and link with the other libraries'
 sed 's/^/# /' log | head -20

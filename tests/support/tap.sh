@@ -176,9 +176,9 @@ tap_in_python() {
     exit $tap_status
 }
 
-# tap_make VARIABLE: its value in the Makefile of this build.
+# tap_make VARIABLE...: their values in the Makefile of this build, a line each.
 tap_make() {
-    printf 'include Makefile\nshow-it: ; @:$(info $(%s))\n' "$1" |
+    { printf 'include Makefile\nshow-it: ; @:' && printf '$(info $(%s))' "$@" && echo; } |
         env -u MAKEFLAGS -u MFLAGS make -s --no-print-directory -C "${BUILDDIR:-.}" -f - show-it
 }
 
