@@ -98,16 +98,17 @@ tap_ok $? 'in ASCII when asked for'
 tap_ok $? 'from standard input, on 120x40, beginning as the options say'
 
 # A frame shows the accuracy of its own moment, as the live display does where it pauses.
-play moments 'dtype fp8\ntick 1\ntick 1\n' small
-for t in 1 2; do
-    "$BEVSCOPE" verify small --kernel cpu_v4 --dtype fp8 --align nearest --device cpu \
+tap_street street
+play moments 'dtype fp8\ntick 1\ntick 1\ntick 1\n' street.json
+for t in 1 2 3; do
+    "$BEVSCOPE" verify street.json --kernel cpu_v4 --dtype fp8 --align nearest --device cpu \
         --time $t --format json |
         sed -n '/"results"/,$ s/.*"max_abs": \([0-9.]*\).*/\1/p'
 done >"$folder/wanted"
 awk '$1 == "FP8" && $2 == "pass" { print $5 }' "$folder"/moments/frame-*.txt >"$folder/shown"
 paste "$folder/wanted" "$folder/shown" | awk '
     NF != 2 || $1 / $2 < 0.95 || $1 / $2 > 1.05 || $1 == last { print "# " $0; bad = 1 }
-    { last = $1 } END { exit bad || NR != 2 }'
+    { last = $1 } END { exit bad || NR != 3 }'
 tap_ok $? 'the error of FP8 is that of each moment'
 
 # What needs a new picture, but no other job: the errors are there, also while the world stands still.

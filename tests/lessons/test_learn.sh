@@ -103,11 +103,10 @@ printf 'lesson 1\ntick 0\nnext\nlesson off\ntick 0\nanswer 1\n' >"$folder/open.k
     ! grep -q 'From pixel to cell' "$folder/c/frame-0002.txt"
 tap_ok $? 'the live display opens and closes lessons, too'
 
-printf 'gpu h200\nkernel v2_do\nexplain\ntick 0\nlesson off\nexplain 2\ntick 0\nlesson off\nexplain 10\n' >"$folder/explain.keys"
+printf 'gpu h200\nkernel v2_do\nexplain\ntick 0\nlesson off\nexplain 10\n' >"$folder/explain.keys"
 "$BEVSCOPE" toy --script "$folder/explain.keys" --frames "$folder/d" >"$folder/out" 2>"$folder/err"
 [ $? = 1 ] && grep -q 'there is no finding 10' "$folder/err" &&
-    grep -q 'Measuring honestly' "$folder/d/frame-0001.txt" &&
-    grep -q 'Depth outer' "$folder/d/frame-0002.txt"
+    grep -q 'Measuring honestly' "$folder/d/frame-0001.txt"
 tap_ok $? 'a finding leads to its lesson'
 
 # ---- Markdown ----------------------------------------------------------------------------------
