@@ -68,7 +68,7 @@ cp "$folder/out" "$folder/list"
 found '^  toy_gpu +cuda +pool +forward ' '--list has the one on CUDA' cat "$folder/list"
 found '[ ,]toy,' 'help has its name' "$bevscope" bench --help
 found 'toy, cpu_v4_skip' 'the manual page has its name' "$bevscope" --man
-found '^ok .*[ :]toy ' 'checkbev tries it' "$folder/checkbev" --filter toy
+found '^ok .*[ :]toy ' 'checkbev tries it' env RING=check "$folder/checkbev" --filter toy
 grep -q '^not ok' "$folder/out"
 [ $? = 1 ]
 tap_ok $? 'and it passes the gates'
