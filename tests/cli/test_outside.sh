@@ -78,8 +78,7 @@ for command in info "snapshot -o x.png" verify export bench; do
     [ "$command" != export ] || second=x.npz
     # shellcheck disable=SC2086
     "$BEVSCOPE" $command "gone$name.json" $second --device cpu >out/error 2>&1 </dev/null
-    [ "$(grep -c . out/error)" = 1 ]
-    tap_ok $? "${command%% *}: one line"
+    tap_run "${command%% *}: one line" [ "$(grep -c . out/error)" = 1 ]
     clean error
 done
 "$BEVSCOPE" "$name" >out/error 2>&1 </dev/null
@@ -105,6 +104,5 @@ shown='=2+3?31m?evil??????<end>'
 tap_ok $? "a PNG draws the clean title"
 python3 clean.py >judged
 tap_relay "" <judged
-[ "$(grep -c 'ok - ' judged)" = $outputs ]
-tap_ok $? "all outputs were judged"
+tap_run "all outputs were judged" [ "$(grep -c 'ok - ' judged)" = $outputs ]
 tap_done

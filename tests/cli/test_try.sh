@@ -3,7 +3,7 @@
 # line that says why, and leaves nothing behind: no temporary folder, no process, no file.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder
-mkdir "$folder/tmp"
+mkdir tmp
 TMPDIR=$folder/tmp
 OMP_NUM_THREADS=2
 export TMPDIR OMP_NUM_THREADS
@@ -54,8 +54,7 @@ judge 0 'All [0-9]+ cases are right; two runs gave the same bits' mine.c toy -q 
 tap_ok $? "the sample compiles without a word"
 [ "$(grep -cE '^(V2|V2.DO|V3|V4|yours) .* times V2$' out)" -ge 5 ] && grep -q '^yours ' out
 tap_ok $? "a bar for each kernel of the ladder, and for yours"
-[ "$(head -c 4 bars.png | tail -c 3)" = PNG ]
-tap_ok $? "-o FILE.png is a picture"
+tap_run "-o FILE.png is a picture" [ "$(head -c 4 bars.png | tail -c 3)" = PNG ]
 CFLAGS=-O0 # from here on the speed of a kernel does not matter
 export CFLAGS
 
@@ -86,8 +85,7 @@ wrong inputs 'right(p);
 says inputs 'it read ranks_bev\[0\], after the end of ranks_bev'
 says inputs 'WRONG  one_point: it wrote to an input, depth\[3\]'
 says inputs 'it wrote out\[-5000\], before the start of out'
-grep -q '^right  one_per_cell' out
-tap_ok $? "cases in which it does not do so are right"
+tap_has "cases in which it does not do so are right" out '^right  one_per_cell'
 wrong values 'Pool q = *p;
     q.points -= which(p) == 2;
     if (which(p)) right(&q);
@@ -139,8 +137,7 @@ esac
 
 printf '#include "pool.h"\n\nvoid pool(const Pool *p) {\n    p->out[0] = 0\n}\n' >syntax.c
 judge 1 '^bevscope: syntax.c:4: does not compile' syntax.c toy
-grep -q '^syntax.c:4:.* error:' err
-tap_ok $? "the compiler's own words are shown"
+tap_has "the compiler's own words are shown" err '^syntax.c:4:.* error:'
 printf '#include "pool.h"\nvoid helper(void);\nvoid pool(const Pool *p) {\n    helper();\n}\n' >undefined.c
 judge 1 '^bevscope: undefined.c:4: does not compile' undefined.c toy
 printf '#include "pool.h"\nvoid pol(const Pool *p) { p->out[0] = 0; }\n' >misnamed.c
@@ -267,8 +264,7 @@ chmod +x slow-cc editor
 timeout 100 python3 signals.py "$BEVSCOPE" >log 2>errors
 tap_relay "" <log
 sed 's/^/# /' errors
-[ "$(grep -c 'ok - SIG' log)" = 4 ]
-tap_ok $? "each signal in each phase"
+tap_run "each signal in each phase" [ "$(grep -c 'ok - SIG' log)" = 4 ]
 
 kernel prints 'void pool(const Pool *p) { right(p); printf("points %ld \033[31m\n", p->points); }'
 cat >edit.py <<'PY'

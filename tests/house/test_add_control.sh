@@ -30,8 +30,7 @@ unsigned control_toy(State *state, const Command *command) {
 }
 HANDLER
 changed=$(diff -rq src "$folder/src" | wc -l)
-[ "$changed" = 2 ]
-tap_ok $? "a control touches two files ($changed)"
+tap_run "a control touches two files ($changed)" [ "$changed" = 2 ]
 
 # The files that know of controls, as the build has noted, are compiled again, and linked before the
 # libraries of the build. A compiler cache saves most of it the next time.
@@ -61,14 +60,11 @@ printf 'toy 7\nsize 240 64\ntick 0\nhelp on\ntick 0\nhelp off\nkey %s\ntick 0\n'
 ./toy live toy --script toy.keys --frames frames >out 2>&1
 tap_ok $? 'scripts know its word and its key'
 sed 's/^/# /' out
-grep -q 'the toy heard 7' frames/frame-0001.txt
-tap_ok $? 'its handler speaks in the log'
-grep -q 'the toy was pressed' frames/frame-0003.txt
-tap_ok $? 'and when its key is pressed'
+tap_has 'its handler speaks in the log' frames/frame-0001.txt 'the toy heard 7'
+tap_has 'and when its key is pressed' frames/frame-0003.txt 'the toy was pressed'
 grep -q "$key  *toy  *[0-9]* toys  *a toy of the tests" frames/frame-0002.txt
 tap_ok $? 'the help screen has its key, word, value and text'
-grep -q " $key  toy " frames/frame-0001.txt
-tap_ok $? 'the key bar has it'
+tap_has 'the key bar has it' frames/frame-0001.txt " $key  toy "
 ./toy --man | grep -A 1 "^.fB$key.*toy\$" | grep -q 'a toy of the tests'
 tap_ok $? 'so has the manual'
 key=$(./toy live --help | tr -s '\n ' ' ' | grep -o "'.' lists them" | cut -c 2)

@@ -116,8 +116,7 @@ tap_run "every key that README files name means something" absent unknown-keys
     [ -e "$src/$path" ] || echo "$path"
 done >"$folder/missing-files"
 tap_run "every file that README files name is there" absent missing-files
-[ "$(wc -l <"$src/README.md")" -le 150 ]
-tap_ok $? "the first page has at most 150 lines"
+tap_run "the first page has at most 150 lines" [ "$(wc -l <"$src/README.md")" -le 150 ]
 
 # ---- numbers -----------------------------------------------------------------------------------
 
@@ -160,8 +159,7 @@ awk '/^\.SH GLOSSARY/ { inside = 1; next } /^\.SH/ { inside = 0 } inside && /^\\
     sed "s/^\\\\fB//; s/\\\\fR.*//; s/\\\\(aq/'/g" >"$folder/man-words"
 [ "$(wc -l <"$folder/words")" -ge 30 ] && [ -z "$(sort "$folder/words" | uniq -d)" ]
 tap_ok $? "the glossary says each word once"
-cmp -s "$folder/words" "$folder/man-words"
-tap_ok $? "so does the manual, in the same order"
+tap_run "so does the manual, in the same order" cmp -s "$folder/words" "$folder/man-words"
 "$BEVSCOPE" glossary ridge mrc >"$folder/out" && [ "$(grep -c '^[^ ]' "$folder/out")" = 2 ]
 tap_ok $? "words are found, other names of a word, too"
 "$BEVSCOPE" glossary rigde 2>"$folder/err"

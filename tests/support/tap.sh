@@ -22,6 +22,21 @@ tap_run() {
     tap_ok $? "$tap_name"
 }
 
+# tap_has NAME FILE PATTERN...: the file has each extended pattern, and none that stands behind a "!"; @FILE
+# goes on in another file.
+tap_has() {
+    tap_name=$1 tap_file=$2 tap_status=0
+    shift 2
+    for tap_words; do
+        case $tap_words in
+        @*) tap_file=${tap_words#@} ;;
+        !*) ! grep -qE -e "${tap_words#!}" "$tap_file" ;;
+        *) grep -qE -e "$tap_words" "$tap_file" ;;
+        esac || { tap_status=1 && echo "# $tap_file: $tap_words"; }
+    done
+    tap_ok $tap_status "$tap_name"
+}
+
 tap_skip() { # NAME REASON
     tap_count=$((tap_count + 1))
     echo "ok $tap_count - $1 # SKIP $2"
