@@ -70,10 +70,13 @@ tap_run 'a network from a file' "$BEVSCOPE" plot network toy --network network.j
 
 # The same GPU from the table: the same predictions. A small L2 misses, a huge one does not.
 "$BEVSCOPE" regime toy --gpu a6000 -f json -o a6000.json
-for l2 in 0.5:small 500:huge; do
-    "$BEVSCOPE" regime small -k v2_tiles --gpu a6000 --l2-mb ${l2%:*} -f json \
+tap_street street
+for l2 in 0.05:small 500:huge; do
+    "$BEVSCOPE" regime street.json -k v2_tiles --gpu a6000 --l2-mb ${l2%:*} -f json \
         -o "${l2#*:}.json"
 done
+"$BEVSCOPE" regime small -k v3_large_l2 --gpu pro6000 -f json -o published.json
+"$BEVSCOPE" regime small -k v3_large_l2 --gpu pro6000 --l2-mb 500 -f json -o another.json
 cat >check.py <<'PY'
 import json, sys
 def rows(name): return json.load(open(f"{sys.argv[1]}/{name}.json"))["results"]
@@ -87,10 +90,10 @@ for small, huge in zip(rows("small"), rows("huge")):
     assert small["dram_mb_warm"] > huge["dram_mb_warm"] >= 0, small
     assert small["l2_hit_rate_warm"] < huge["l2_hit_rate_warm"] == 1, small
     assert small["regime"] == "streaming" and huge["regime"] == "resident"
-    assert huge["published_us"] is None, "published for another L2"
+assert rows("published")[0]["published_us"] and rows("another")[0]["published_us"] is None, "another L2"
 (tiles,) = rows("small")
 assert tiles["kernel"] == "v2_tiles"
-assert round(tiles["ranks_mb"], 1) == round(tiles["ranks_formula_mb"], 1) == 12.7
+assert round(tiles["ranks_mb"], 4) == round(tiles["ranks_formula_mb"], 4) == 0.0772
 PY
 tap_run 'GPU file, what-if L2 and index traffic in JSON' python3 check.py "$folder"
 

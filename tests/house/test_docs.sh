@@ -64,10 +64,10 @@ tap_run "every command that README files name is known" absent unknown-commands
 # Those on a line of a command belong to it; others to some command, or to configure.
 while read -r _ command rest; do
     case $command in -*) command=live ;; esac
-    "$BEVSCOPE" "$command" --help >"$folder/command-help" 2>&1
+    [ -s "$folder/help-$command" ] || "$BEVSCOPE" "$command" --help >"$folder/help-$command" 2>&1
     for word in $rest; do
         case $word in
-            --*) grep -q -e "$word\$" -e "$word " "$folder/command-help" || echo "$command $word" ;;
+            --*) grep -q -e "$word\$" -e "$word " "$folder/help-$command" || echo "$command $word" ;;
         esac
     done
 done <"$folder/commands" >"$folder/unknown-options"
