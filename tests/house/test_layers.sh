@@ -60,8 +60,7 @@ while read -r folder library below; do
     # shellcheck disable=SC2046,SC2086
     found=$(grep -nE '^ *# *include *["<](\.|kernels/|src/|assets/)' $(sources "$folder") |
         grep -vE "#include \"($(may_include "$library" $below | tr -d '\n'))") || true
-    [ -z "$found" ] || echo "$found" | sed 's/^/# /'
-    tap_run "$folder includes nothing above it" [ -z "$found" ]
+    tap_none "$folder includes nothing above it" "$found"
     count=$(sources "$folder" | wc -l)
     [ "$count" -gt 0 ] && [ "$count" -le 45 ]
     tap_ok $? "$folder: $count files, one screen"
@@ -105,22 +104,19 @@ rm -f "$build/floors.calls"
 # Two libraries with a function of one name: which of them is called depends on the order of linking.
 twice=$(nm --defined-only "$build"/lib*.a 2>/dev/null | awk 'NF == 3 && $2 ~ /[TDBR]/ { print $3 }' |
     sort | uniq -d)
-[ -z "$twice" ] || echo "# $twice"
-tap_run 'no name is defined by two libraries' [ -z "$twice" ]
+tap_none 'no name is defined by two libraries' "$twice"
 
 # Toolkits stay where they belong.
 only() { # PATTERN FOLDER: the pattern occurs in that folder only
     found=$(grep -rlE --include='*.[ch]*' "$1" kernels src | grep -v "^$2") || true
-    [ -z "$found" ] || echo "# $found"
-    tap_run "$1 only in $2" [ -z "$found" ]
+    tap_none "$1 only in $2" "$found"
 }
 only '#include <(ncurses|curses|SDL)' src/ui/
 only '#include <cairo' src/view/
 only '#include <zip.h>' src/scene/
 # A test that may not be run fails where nobody looks for it.
 dull=$(find tests -name 'test_*.sh' ! -perm -u+x)
-[ -z "$dull" ] || echo "# $dull"
-tap_run 'every test script may be run' [ -z "$dull" ]
+tap_none 'every test script may be run' "$dull"
 # The program knows of the library what its users know.
 only '#include "src/lib/lib_' src/lib/
 tap_done
