@@ -3,19 +3,9 @@
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder
 
-cat >short.keys <<'KEYS'
-# V2, then V3, in FP8
-kernel v2
-tick 0.5
-kernel v3
-dtype fp8   # a smaller working set
-tick 0.5 2
-key Up
-snapshot
-size 120 40
-view points
-tick 0
-KEYS
+tap_keys short.keys '# V2, then V3, in FP8; kernel v2; tick 0.5; kernel v3;
+    dtype fp8   # a smaller working set; tick 0.5 2; key Up; snapshot; size 120 40; view points;
+    tick 0'
 
 run() { # FOLDER ARGUMENTS...
     frames=$1

@@ -50,24 +50,9 @@ tap_expect 2 'choose v3_small_l2 or v3_large_l2' steps toy -k v3
 tap_expect 2 'steps 1 to 4' steps toy -k v2 --from 99
 tap_expect 1 'folder|directory' steps toy -k v2 --png none/a.png
 
-cat >steps.keys <<'KEYS'
-steps-at 2
-kernel v2
-steps on
-tick 0
-steps-at
-steps-at 4
-tick 0
-steps-at -
-baseline on
-kernel v2_do
-size 160 50
-tick 0
-kernel reference
-tick 0
-steps off
-tick 0
-KEYS
+tap_keys steps.keys 'steps-at 2; kernel v2; steps on; tick 0; steps-at; steps-at 4; tick 0;
+    steps-at -; baseline on; kernel v2_do; size 160 50; tick 0; kernel reference; tick 0;
+    steps off; tick 0'
 live() { # FOLDER ARGUMENTS...
     frames=$1
     shift
@@ -95,31 +80,9 @@ tap_ok $? 'the passes of channel tiles are counted'
 tap_ok $? 'of a block, the second kernel follows the same cell'
 tap_expect 2 '0 to 31' steps toy -k v2 --lane 32
 
-cat >run.keys <<'KEYS'
-kernel v2
-steps on
-tick 0
-steps-speed 4
-tick 0.25 2
-steps-speed -4
-tick 0.25
-steps-pair v2_chw,v2
-steps-at 2
-tick 0
-steps-of
-tick 0
-steps-of
-steps-of
-steps-at 2
-tick 0
-steps-pair own
-page bev
-steps-at 2
-tick 0
-page both
-steps-of 99
-tick 0
-KEYS
+tap_keys run.keys 'kernel v2; steps on; tick 0; steps-speed 4; tick 0.25 2; steps-speed -4;
+    tick 0.25; steps-pair v2_chw,v2; steps-at 2; tick 0; steps-of; tick 0; steps-of; steps-of;
+    steps-at 2; tick 0; steps-pair own; page bev; steps-at 2; tick 0; page both; steps-of 99; tick 0'
 run() { # FOLDER ARGUMENTS...
     frames=$1
     shift

@@ -61,20 +61,8 @@ rm state
 
 # ---- scripts -----------------------------------------------------------------------------------
 
-cat >right.keys <<'KEYS'
-tick 0
-answer 12
-tick 0
-next
-tick 0 3
-key Down
-key Enter
-tick 0
-back
-tick 0
-skip
-tick 0
-KEYS
+tap_keys right.keys 'tick 0; answer 12; tick 0; next; tick 0 3; key Down; key Enter; tick 0; back;
+    tick 0; skip; tick 0'
 for run in a b; do
     OMP_NUM_THREADS=$([ $run = a ] && echo 1 || echo 2) "$BEVSCOPE" learn trial.lesson \
         --script right.keys --frames "$run" --size 80x24 --color never --ascii \
@@ -157,20 +145,8 @@ quiz 'skip\nback\nnonsense\n1\n'
 grep -q '2 of 10, 0 of 1 right' out && grep -q 'A quiz has no way back' out
 tap_ok $? 'a question left out counts, and nobody goes back'
 
-cat >quiz.keys <<'KEYS'
-lesson quiz
-tick 0
-tick 100
-key 2
-key Enter
-tick 500
-next
-tick 139
-tick 10
-key 2
-key Enter
-tick 0
-KEYS
+tap_keys quiz.keys 'lesson quiz; tick 0; tick 100; key 2; key Enter; tick 500; next; tick 139;
+    tick 10; key 2; key Enter; tick 0'
 BEVSCOPE_DATA=$data "$BEVSCOPE" toy --script quiz.keys --frames q --size 80x24 \
     --ascii >out 2>err &&
     grep -q '1 of 10, 4:00' q/frame-0001.txt &&

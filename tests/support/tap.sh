@@ -144,6 +144,11 @@ tap_include() {
     tap_ok $tap_status "$tap_name: to its end"
 }
 
+# tap_keys FILE "LINE; LINE...": writes a script of the display.
+tap_keys() {
+    echo "$2" | sed 's/^ *//; s/;$//; s/; */\n/g' >"$1"
+}
+
 # tap_quiet COMMAND...: its output goes into the file out.
 tap_quiet() {
     "$@" >out
