@@ -7,12 +7,12 @@ tap_expect 0 '' --help
 tap_expect 0 '' --version
 tap_expect 0 '' --list
 cp out list
-"$BEVSCOPE" --man >man
+"$BEVSCOPE" --man >manual
 "$BEVSCOPE" export toy arrays.npz --device cpu >/dev/null
 missing=
 names=$(LC_ALL=C grep -ao '[a-z0-9_]*\.npy' arrays.npz | sed 's/\.npy$//' | sort -u)
 for name in $names; do
-    grep -q "^  $name  *(" list && grep -q "^.fB$name.fR (" man ||
+    grep -q "^  $name  *(" list && grep -q "^.fB$name.fR (" manual ||
         missing="$missing $name"
 done
 [ -n "$names" ] && [ -z "$missing" ]
@@ -80,7 +80,7 @@ tap_expect 0 '' info toy --format json --device cpu
 tap_run 'info --format json is JSON' python3 -m json.tool out /dev/null
 
 tap_expect 0 '' verify toy --format json --device cpu
-cat >verify.py <<'PY'
+tap_run 'verify --format json: every gate passes, numbers are numbers' python3 - out "$SRCDIR" <<'PY'
 import json, re, sys
 report = json.load(open(sys.argv[1]))
 rows = report["results"]
@@ -96,8 +96,6 @@ for row in rows:
     for key in ("scene", "kernel", "where", "dtype", "align"):
         assert isinstance(row[key], str), (key, row)
 PY
-tap_run 'verify --format json: every gate passes, numbers are numbers' \
-    python3 verify.py out "$SRCDIR"
 
 # A kernel that is wrong on purpose is judged where it is named, and not among all.
 tap_expect 3 '' verify toy -k cpu_v2,cpu_race -d fp16 -a nearest --device cpu
@@ -136,7 +134,8 @@ grep -q 'max abs 2.0205 is above the line 1.9' err &&
     [ "$(grep -c '"within_lines": false' out)" = 1 ]
 tap_ok $? 'verify --max-abs says what is above the line, and the class'
 tap_expect 0 '' verify highway -c 16 --moments 3 --max-abs 2.1 --cosine 0.99 $one
-cat >moments.py <<'PY'
+tap_run 'verify: all moments, the worst with its class; each as it is alone' \
+    python3 - out alone whole line spread <<'PY'
 import json, sys
 toy, alone, clip, line, spread = (json.load(open(name)) for name in sys.argv[1:])
 assert len(toy["results"]) == 1 and len(toy["moments"]) == 3 and len(clip["moments"]) == 3
@@ -153,14 +152,13 @@ assert [moment["max_abs"] for moment in clip["moments"]] == errors, clip["moment
 assert [moment["max_abs"] for moment in spread["moments"]] == [errors[0], errors[2]], spread
 assert line["failed"] == 3 and line["results"][0]["moments_failed"] == 3
 PY
-tap_run 'verify: all moments, the worst with its class; each as it is alone' \
-    python3 moments.py out alone whole line spread
 
 # An outlier: block scales of 16 channels lose their block, E4M3 stands; the plain rel L2 hides both.
 tap_expect 0 '' verify toy -c 32 -k cpu_v4 -d fp8,nvfp4 -a nearest --device cpu --format json
 cp out plain
 tap_expect 0 '' verify toy -c 32 -k cpu_v4 -d fp8,nvfp4 -a nearest --device cpu --format json --outlier 1000
-cat >outlier.py <<'PY'
+tap_run 'verify --outlier: E4M3 stands, a block of NVFP4 does not, and rel L2 does not say so' \
+    python3 - plain out <<'PY'
 import json, sys
 plain, large = ({row["dtype"]: row for row in json.load(open(name))["results"]} for name in sys.argv[1:])
 assert large["fp8"]["scene"] == "toy, outlier 1000"
@@ -168,8 +166,6 @@ assert large["fp8"]["channels_l2"] < 1.5 * plain["fp8"]["channels_l2"], large["f
 assert large["nvfp4"]["channels_l2"] > 2 * plain["nvfp4"]["channels_l2"], large["nvfp4"]
 assert large["nvfp4"]["rel_l2"] < plain["nvfp4"]["rel_l2"], large["nvfp4"]
 PY
-tap_run 'verify --outlier: E4M3 stands, a block of NVFP4 does not, and rel L2 does not say so' \
-    python3 outlier.py plain out
 # INT8 with one scale collapses, with a scale a channel it stands.
 int8="verify toy -c 32 -k cpu_v4 -d int8_fp16 -a nearest --device cpu --format json"
 for outlier in 1 100; do
@@ -179,15 +175,14 @@ done
 tap_expect 0 '' $int8
 cp out tensor-1
 tap_expect 0 '' $int8 --outlier 100
-cat >outlier.py <<'PY'
+tap_run 'verify --outlier: INT8 with a scale a tensor collapses, with a scale a channel it stands' \
+    python3 - tensor-1 channel-1 out channel-100 <<'PY'
 import json, sys
 one, channel, large, channel_large = (json.load(open(name))["results"][0] for name in sys.argv[1:])
 assert large["gate_a"] == "pass", large
 assert large["channels_l2"] > 20 * one["channels_l2"], (one, large)
 assert abs(channel_large["channels_l2"] / channel["channels_l2"] - 1) < 0.01, (channel, channel_large)
 PY
-tap_run 'verify --outlier: INT8 with a scale a tensor collapses, with a scale a channel it stands' \
-    python3 outlier.py tensor-1 channel-1 out channel-100
 tap_expect 2 'outlier.*not a number from 1 to 1000' verify toy --outlier 0
 tap_expect 2 'outlier.*not a number from 1 to 1000' verify toy --outlier nan
 
@@ -196,7 +191,7 @@ tap_expect 0 '' bench toy --quick --format json --device cpu --dtype fp16 --cach
 cp out kernels
 tap_expect 0 '' bench toy --quick --format json --device cpu --dtype all --align nearest,bilinear -k cpu_v4 \
     --cache warm
-cat >bench.py <<'PY'
+tap_run 'bench --format json: percentiles in order, every selection there' python3 - kernels out <<'PY'
 import json, sys
 kernels, formats = (json.load(open(name)) for name in sys.argv[1:])
 assert kernels["machine"]["threads"] >= 1
@@ -212,8 +207,6 @@ for row in kernels["results"] + formats["results"]:
     assert row["points"] > 0 and row["intervals"] > 0 and row["channels"] > 0, row
     assert row["prepare_us"] >= 0 and row["speedup_over_v2"] > 0, row
 PY
-tap_run 'bench --format json: percentiles in order, every selection there' \
-    python3 bench.py kernels out
 
 # Against an earlier file: its latencies a millionth, or of any noise, or of another machine.
 cat >older.py <<'PY'

@@ -21,7 +21,7 @@ tap_run 'every row says recorded' \
 tap_run 'no complaint where the CPU was asked for' [ ! -s err ]
 
 regime toy -f json -o toy.json
-cat >check.py <<'PY'
+tap_run 'JSON: recorded figures, the model, their difference' "$python" - toy.json "$counted"/*.json <<'PY'
 import json, math, sys
 shown = json.load(open(sys.argv[1]))["counters"]
 recorded = [row for file in sys.argv[2:] for row in json.load(open(file))["counters"]
@@ -49,8 +49,6 @@ for row, was in zip(shown, recorded):
     assert near(row["latency_off_percent"], 100 * (row["predicted_us"] / row["median_us"] - 1))
 assert modelled >= 6, modelled
 PY
-tap_run 'JSON: recorded figures, the model, their difference' \
-    "$python" check.py toy.json "$counted"/*.json
 
 regime toy -f csv >csv
 head -n 1 csv | grep -q '^scene,kernel,.*source,machine,l2_hit_rate' &&

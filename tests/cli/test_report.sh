@@ -76,7 +76,7 @@ for l2 in 0.05:small 500:huge; do
 done
 "$BEVSCOPE" regime small -k v3_large_l2 --gpu pro6000 -f json -o published.json
 "$BEVSCOPE" regime small -k v3_large_l2 --gpu pro6000 --l2-mb 500 -f json -o another.json
-cat >check.py <<'PY'
+tap_run 'GPU file, what-if L2 and index traffic in JSON' python3 - "$folder" <<'PY'
 import json, sys
 def rows(name): return json.load(open(f"{sys.argv[1]}/{name}.json"))["results"]
 mine, table = rows("mine"), rows("a6000")
@@ -94,7 +94,6 @@ assert rows("published")[0]["published_us"] and rows("another")[0]["published_us
 assert tiles["kernel"] == "v2_tiles"
 assert round(tiles["ranks_mb"], 4) == round(tiles["ranks_formula_mb"], 4) == 0.0772
 PY
-tap_run 'GPU file, what-if L2 and index traffic in JSON' python3 check.py "$folder"
 
 "$BEVSCOPE" regime toy >table 2>&1
 tap_run 'the table says model' grep -q 'Prediction (model' table
@@ -103,7 +102,7 @@ tap_run 'Markdown has tables' grep -q '^| v3_large_l2' markdown
 "$BEVSCOPE" regime toy -f csv >csv 2>&1
 sed -n 1p csv | grep -v toy | grep -q '^scene,kernel,dtype'
 tap_ok $? 'CSV begins with its header'
-cat >sum.py <<'PY'
+tap_run 'regime: the columns of a row are its requested MB' python3 - csv table <<'PY'
 import csv, sys
 parts = ("features MB", "depth MB", "ranks MB", "owners MB", "weights MB", "sums read MB", "writes MB")
 keys = ("feat_mb", "depth_mb", "ranks_mb", "owners_mb", "weight_mb", "out_read_mb", "out_write_mb")
@@ -113,7 +112,6 @@ table = open(sys.argv[2]).read()
 assert all(part in table for part in parts), "a part of the sum has no column"
 assert table.count("the root of the sum of the squares") == 1
 PY
-tap_run 'regime: the columns of a row are its requested MB' python3 sum.py csv table
 
 kinds=$("$BEVSCOPE" --list | sed -n '/^Charts/,/^$/s/^  \([a-z-]*\) .*/\1/p')
 tap_run "--list names the charts" [ "$(echo "$kinds" | wc -w)" -ge 6 ]
