@@ -369,7 +369,8 @@ static bool open_script(App *app, const EngineOptions *engine, Err *err) {
     app->state.job.time_s = app->options->time_s;
     if (!engine_open(&app->engine, engine, err))
         return false;
-    app_request(app);
+    if (!app->options->lesson) /* a lesson begins with a scene of its own */
+        app_request(app);
     return !app->failed && use_words(app, true, err);
 }
 

@@ -229,13 +229,17 @@ static bool build(Workshop *w, const char *file, TryKernel *kernel, Err *err) {
     ChildEnd end = {0};
     if (!find_compiler(compiler, path, err))
         return false;
-    bool openmp = takes_openmp(w, compiler, path);
     const char *flags = getenv("CFLAGS");
+    snprintf(named, sizeof named, "%s%s", file[0] == '-' ? "./" : "", file);
+    bool openmp = true, ok = compile(w, compiler, path, named, true, COMPILE_S, &end, err);
+    if (ok && !succeeded(&end) && !stopped_by && !takes_openmp(w, compiler, path)) {
+        free(end.output);
+        openmp = false;
+        ok = compile(w, compiler, path, named, false, COMPILE_S, &end, err);
+    }
     snprintf(kernel->command, sizeof kernel->command, "%.100s -O2%s%s%.100s", compiler,
              openmp ? " -fopenmp" : "", flags ? " " : "", flags ? flags : "");
     clean_text(kernel->command, kernel->command, sizeof kernel->command);
-    snprintf(named, sizeof named, "%s%s", file[0] == '-' ? "./" : "", file);
-    bool ok = compile(w, compiler, path, named, openmp, COMPILE_S, &end, err);
     if (ok) {
         kernel->messages = end.output;
         ok = succeeded(&end) || refuse_source(named, end.output, end.timed_out, err);

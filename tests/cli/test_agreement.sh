@@ -50,7 +50,7 @@ agreement() { # CHANGE ARGUMENTS...
 agreement counted -f json -o counted.json
 tap_ok $? 'a scene that was counted'
 agreement model -f json -o model.json
-cat >check.py <<'PY'
+tap_run 'counters that say what the model says agree in each row' "$python" - <<'PY'
 import json, re
 def check(name):
     found = json.load(open(f"{name}.json"))
@@ -71,7 +71,6 @@ rows, (hits, dram, latency, ordered), pairs = check("model")
 assert hits == dram == latency == len(rows), (hits, dram, latency, len(rows))
 assert ordered == pairs and all(row["beyond"] == "-" for row in rows), rows
 PY
-tap_run 'counters that say what the model says agree in each row' "$python" check.py
 
 agreement doctored >doctored
 rows=$(grep -c '"kernel"' model.json)

@@ -13,16 +13,15 @@ mkdir -p "$counted" && cp "$SRCDIR"/samples/*.json "$counted/.." &&
     done
 regime() { BEVSCOPE_DATA=$folder/counted "$BEVSCOPE" regime "$@" --counters --device cpu --gpu h200; }
 
-regime toy >"$folder/table" 2>"$folder/err"
+regime toy >table 2>err
 tap_run 'a table of its own, with the machine' \
-    grep -q '^recorded on NVIDIA H200, driver' "$folder/table"
+    grep -q '^recorded on NVIDIA H200, driver' table
 tap_run 'every row says recorded' \
-    grep -Eq '^v2 +fp16 +nearest +recorded +[01]\.[0-9]+ ' "$folder/table"
-[ ! -s "$folder/err" ]
-tap_ok $? 'no complaint where the CPU was asked for'
+    grep -Eq '^v2 +fp16 +nearest +recorded +[01]\.[0-9]+ ' table
+tap_run 'no complaint where the CPU was asked for' [ ! -s err ]
 
-regime toy -f json -o "$folder/toy.json"
-cat >"$folder/check.py" <<'PY'
+regime toy -f json -o toy.json
+tap_run 'JSON: recorded figures, the model, their difference' "$python" - toy.json "$counted"/*.json <<'PY'
 import json, math, sys
 shown = json.load(open(sys.argv[1]))["counters"]
 recorded = [row for file in sys.argv[2:] for row in json.load(open(file))["counters"]
@@ -50,30 +49,28 @@ for row, was in zip(shown, recorded):
     assert near(row["latency_off_percent"], 100 * (row["predicted_us"] / row["median_us"] - 1))
 assert modelled >= 6, modelled
 PY
-tap_run 'JSON: recorded figures, the model, their difference' \
-    "$python" "$folder/check.py" "$folder/toy.json" "$counted"/*.json
 
-regime toy -f csv >"$folder/csv"
-head -n 1 "$folder/csv" | grep -q '^scene,kernel,.*source,machine,l2_hit_rate' &&
-    [ "$(wc -l <"$folder/csv")" = "$(($(cat "$counted"/*.json | grep -c '"scene": "toy"') + 1))" ]
+regime toy -f csv >csv
+head -n 1 csv | grep -q '^scene,kernel,.*source,machine,l2_hit_rate' &&
+    [ "$(wc -l <csv)" = "$(($(cat "$counted"/*.json | grep -c '"scene": "toy"') + 1))" ]
 tap_ok $? 'CSV: the counters alone'
 
-BEVSCOPE_DATA=$SRCDIR "$BEVSCOPE" regime toy --counters --device cpu --gpu h200 >"$folder/toy" &&
-    grep -q '^n/a: nothing was recorded' "$folder/toy"
+BEVSCOPE_DATA=$SRCDIR "$BEVSCOPE" regime toy --counters --device cpu --gpu h200 >toy &&
+    grep -q '^n/a: nothing was recorded' toy
 tap_ok $? 'a scene that nobody counted'
-regime toy --l2-mb 1 >"$folder/what_if" && grep -q '^n/a: nothing was recorded' "$folder/what_if"
+regime toy --l2-mb 1 >what_if && grep -q '^n/a: nothing was recorded' what_if
 tap_ok $? 'a what-if GPU has no counters'
 
 BEVSCOPE_DATA=$folder/counted BEVSCOPE_CUPTI=/nowhere/libcupti.so "$BEVSCOPE" regime toy --counters --gpu h200 \
-    >"$folder/table" 2>"$folder/err"
-[ $? = 0 ] && [ "$(wc -l <"$folder/err")" = 1 ] && grep -q '^recorded on' "$folder/table" &&
-    grep -Eq '(libcupti.so was not found|built without CUPTI).*recorded counters' "$folder/err"
+    >table 2>err
+[ $? = 0 ] && [ "$(wc -l <err)" = 1 ] && grep -q '^recorded on' table &&
+    grep -Eq '(libcupti.so was not found|built without CUPTI).*recorded counters' err
 tap_ok $? 'without CUPTI: one line, and what was recorded'
 
-mkdir -p "$folder/data/samples/recorded"
+mkdir -p data/samples/recorded
 echo '{"machine": {"gpu": "X"}, "counters": [{"scene": "small", "kernel": "v2"}]}' \
-    >"$folder/data/samples/recorded/empty.json"
-BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" bench --recorded >/dev/null 2>"$folder/err"
-[ $? = 1 ] && grep -q 'empty.json.*no recorded result' "$folder/err"
+    >data/samples/recorded/empty.json
+BEVSCOPE_DATA=data "$BEVSCOPE" bench --recorded >/dev/null 2>err
+[ $? = 1 ] && grep -q 'empty.json.*no recorded result' err
 tap_ok $? 'a file without a figure is named'
 tap_done

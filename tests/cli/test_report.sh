@@ -2,60 +2,57 @@
 # The memory model on the command line: regime, plot and report, and what they refuse. Above 10 s: a
 # report holds the model against canonical, which takes 6 s.
 . "${SRCDIR:-.}/tests/support/tap.sh"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+tap_folder
 
 tap_expect 2 'did you mean a6000' regime toy --gpu a600
-tap_expect 2 'did you mean roofline' plot rofline toy -o "$folder/x.png"
+tap_expect 2 'did you mean roofline' plot rofline toy -o x.png
 tap_expect 2 'no picture is named' plot mrc toy
-tap_expect 2 'suffix' plot mrc toy -o "$folder/x.gif"
+tap_expect 2 'suffix' plot mrc toy -o x.gif
 tap_expect 2 'no folder is named' report toy
-tap_expect 2 'more than one format' plot mrc toy -d fp8,fp16 -o "$folder/x.png"
-tap_expect 2 'more than one align' report toy -a all -o "$folder/x"
-"$BEVSCOPE" regime toy --gpu h200 >"$folder/toy" && grep -q 'footprint 900 B, gather traffic 1.03 kB' "$folder/toy"
+tap_expect 2 'more than one format' plot mrc toy -d fp8,fp16 -o x.png
+tap_expect 2 'more than one align' report toy -a all -o x
+"$BEVSCOPE" regime toy --gpu h200 >regime && grep -q 'footprint 900 B, gather traffic 1.03 kB' regime
 tap_ok $? 'regime: a small footprint is no zero'
 tap_expect 2 'is not a number from 0.01' regime toy --l2-mb 0
 
 # The view transform, launch by launch.
-"$BEVSCOPE" regime toy --stage view --gpu h100 >"$folder/out"
+"$BEVSCOPE" regime toy --stage view --gpu h100 >out
 missing=$(for row in 'view_v2 +softmax' 'view_v2 +v2' 'view_v4 +features' 'view_v4 +v4' 'view +front' \
     'view +grid' 'view +all'; do
-    [ "$(grep -cE "^$row " "$folder/out")" = 2 ] || echo "# $row"
+    [ "$(grep -cE "^$row " out)" = 2 ] || echo "$row"
 done)
-[ -z "$missing" ] || echo "$missing"
-[ -z "$missing" ]
-tap_ok $? 'regime --stage view: bytes and terms of each launch'
-"$BEVSCOPE" regime toy -k view --gpu h100,orin -f csv >"$folder/out"
+tap_none 'regime --stage view: bytes and terms of each launch' "$missing"
+"$BEVSCOPE" regime toy -k view --gpu h100,orin -f csv >out
 tap_ok $? 'a kernel of that stage implies it'
-[ "$(cut -d, -f2,6 "$folder/out" | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = \
+[ "$(cut -d, -f2,6 out | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = \
     ' 1 kernel,launch; 2 view,all; 2 view,front; 2 view,grid; 2 view,v4;' ]
 tap_ok $? 'a row a launch and GPU'
 tap_expect 2 "no launches of 'v2'" regime toy --stage view -k v2
 tap_expect 2 'does not read fp8' regime toy --stage view --dtype fp8
 tap_expect 2 'goes forward and has no counters' regime toy --stage view --direction backward
 tap_expect 2 'goes forward and has no counters' regime toy --stage view --counters
-tap_expect 1 'cannot be made|Not a directory|File exists' report toy -o "$0/x"
+tap_expect 1 'cannot be made|Not a directory|File exists' report toy -o regime/x
 
 good='"name": "mine", "compute_capability": [8, 6], "multiprocessors": 84, "dram_gbps": 768'
-gpu_file() { echo "{$1}" >"$folder/gpu.json"; }
+gpu_file() { echo "{$1}" >gpu.json; }
 gpu_file "$good, \"l2_mb\": 6, \"fp32_tflops\": 38.7, \"converts_fp8\": \"no\""
-"$BEVSCOPE" regime toy -k v4 --gpu-file "$SRCDIR/samples/gpus/l40.json" >"$folder/out" &&
-    grep -q 'V4 on L40, ' "$folder/out"
+"$BEVSCOPE" regime toy -k v4 --gpu-file "$SRCDIR/samples/gpus/l40.json" >out &&
+    grep -q 'V4 on L40, ' out
 tap_ok $? 'the sample of a GPU of your own'
-tap_run 'a GPU from a file' "$BEVSCOPE" regime toy --gpu-file "$folder/gpu.json" -f json \
-    -o "$folder/mine.json"
+tap_run 'a GPU from a file' "$BEVSCOPE" regime toy --gpu-file gpu.json -f json \
+    -o mine.json
 for case in "$good|l2_mb" "$good, \"l2_mb\": -6|l2_mb.*-6" "$good, \"l2_mb\": \"6\"|l2_mb" \
     "$good, \"l2_mb\": 6, \"l3_mb\": 1|l3_mb.*l2_mb" \
     "$good, \"l2_mb\": 6, \"l2_gbps\": 0|l2_gbps.*0" \
     "$good, \"l2_mb\": 6, \"converts_fp8\": \"maybe\"|converts_fp8.*maybe"; do
     gpu_file "${case%|*}"
-    tap_expect 1 "gpu.json.*${case##*|}" regime toy --gpu-file "$folder/gpu.json"
+    tap_expect 1 "gpu.json.*${case##*|}" regime toy --gpu-file gpu.json
 done
-echo 'no JSON' >"$folder/gpu.json"
-tap_expect 1 'gpu.json.*line 1' regime toy --gpu-file "$folder/gpu.json"
-echo '[1]' >"$folder/gpu.json"
-tap_expect 1 'is an array, must be an object' regime toy --gpu-file "$folder/gpu.json"
-tap_expect 1 'none.json' regime toy --gpu-file "$folder/none.json"
+echo 'no JSON' >gpu.json
+tap_expect 1 'gpu.json.*line 1' regime toy --gpu-file gpu.json
+echo '[1]' >gpu.json
+tap_expect 1 'is an array, must be an object' regime toy --gpu-file gpu.json
+tap_expect 1 'none.json' regime toy --gpu-file none.json
 
 stage='{"name": "a", "part": "pooling", "ms": 1}'
 for case in '|title' "\"stages\": []|stages" "\"stages\": [$stage, {\"name\": \"b\"}]|stages.1..part.*missing" \
@@ -64,19 +61,22 @@ for case in '|title' "\"stages\": []|stages" "\"stages\": [$stage, {\"name\": \"
     '"stages": [{"name": "a", "part": "neck", "ms": 1}]|part.*neck'; do
     fields='"title": "mine", "gpu": "any", "source": "a trace", '
     [ "$case" != '|title' ] || fields=
-    echo "{$fields${case%|*}}" >"$folder/network.json"
-    tap_expect 1 "network.json.*${case##*|}" plot network toy --network "$folder/network.json" -o "$folder/x.png"
+    echo "{$fields${case%|*}}" >network.json
+    tap_expect 1 "network.json.*${case##*|}" plot network toy --network network.json -o x.png
 done
-echo "{\"title\": \"mine\", \"gpu\": \"any\", \"source\": \"a trace\", \"stages\": [$stage]}" >"$folder/network.json"
-tap_run 'a network from a file' "$BEVSCOPE" plot network toy --network "$folder/network.json" -o "$folder/network.png"
+echo "{\"title\": \"mine\", \"gpu\": \"any\", \"source\": \"a trace\", \"stages\": [$stage]}" >network.json
+tap_run 'a network from a file' "$BEVSCOPE" plot network toy --network network.json -o network.png
 
 # The same GPU from the table: the same predictions. A small L2 misses, a huge one does not.
-"$BEVSCOPE" regime toy --gpu a6000 -f json -o "$folder/a6000.json"
-for l2 in 0.5:small 500:huge; do
-    "$BEVSCOPE" regime canonical -k v2_tiles --gpu a6000 --l2-mb ${l2%:*} -f json \
-        -o "$folder/${l2#*:}.json"
+"$BEVSCOPE" regime toy --gpu a6000 -f json -o a6000.json
+tap_street street
+for l2 in 0.05:small 500:huge; do
+    "$BEVSCOPE" regime street.json -k v2_tiles --gpu a6000 --l2-mb ${l2%:*} -f json \
+        -o "${l2#*:}.json"
 done
-cat >"$folder/check.py" <<'PY'
+"$BEVSCOPE" regime small -k v3_large_l2 --gpu pro6000 -f json -o published.json
+"$BEVSCOPE" regime small -k v3_large_l2 --gpu pro6000 --l2-mb 500 -f json -o another.json
+tap_run 'GPU file, what-if L2 and index traffic in JSON' python3 - "$folder" <<'PY'
 import json, sys
 def rows(name): return json.load(open(f"{sys.argv[1]}/{name}.json"))["results"]
 mine, table = rows("mine"), rows("a6000")
@@ -89,21 +89,20 @@ for small, huge in zip(rows("small"), rows("huge")):
     assert small["dram_mb_warm"] > huge["dram_mb_warm"] >= 0, small
     assert small["l2_hit_rate_warm"] < huge["l2_hit_rate_warm"] == 1, small
     assert small["regime"] == "streaming" and huge["regime"] == "resident"
-    assert huge["published_us"] is None, "published for another L2"
+assert rows("published")[0]["published_us"] and rows("another")[0]["published_us"] is None, "another L2"
 (tiles,) = rows("small")
 assert tiles["kernel"] == "v2_tiles"
-assert round(tiles["ranks_mb"], 1) == round(tiles["ranks_formula_mb"], 1) == 25.1
+assert round(tiles["ranks_mb"], 4) == round(tiles["ranks_formula_mb"], 4) == 0.0772
 PY
-tap_run 'GPU file, what-if L2 and index traffic in JSON' python3 "$folder/check.py" "$folder"
 
-"$BEVSCOPE" regime toy >"$folder/table" 2>&1
-tap_run 'the table says model' grep -q 'Prediction (model' "$folder/table"
-"$BEVSCOPE" regime toy -f markdown >"$folder/markdown" 2>&1
-tap_run 'Markdown has tables' grep -q '^| v3_large_l2' "$folder/markdown"
-"$BEVSCOPE" regime toy -f csv >"$folder/csv" 2>&1
-sed -n 1p "$folder/csv" | grep -v toy | grep -q '^scene,kernel,dtype'
+"$BEVSCOPE" regime toy >table 2>&1
+tap_run 'the table says model' grep -q 'Prediction (model' table
+"$BEVSCOPE" regime toy -f markdown >markdown 2>&1
+tap_run 'Markdown has tables' grep -q '^| v3_large_l2' markdown
+"$BEVSCOPE" regime toy -f csv >csv 2>&1
+sed -n 1p csv | grep -v toy | grep -q '^scene,kernel,dtype'
 tap_ok $? 'CSV begins with its header'
-cat >"$folder/sum.py" <<'PY'
+tap_run 'regime: the columns of a row are its requested MB' python3 - csv table <<'PY'
 import csv, sys
 parts = ("features MB", "depth MB", "ranks MB", "owners MB", "weights MB", "sums read MB", "writes MB")
 keys = ("feat_mb", "depth_mb", "ranks_mb", "owners_mb", "weight_mb", "out_read_mb", "out_write_mb")
@@ -113,25 +112,23 @@ table = open(sys.argv[2]).read()
 assert all(part in table for part in parts), "a part of the sum has no column"
 assert table.count("the root of the sum of the squares") == 1
 PY
-tap_run 'regime: the columns of a row are its requested MB' python3 "$folder/sum.py" "$folder/csv" "$folder/table"
 
 kinds=$("$BEVSCOPE" --list | sed -n '/^Charts/,/^$/s/^  \([a-z-]*\) .*/\1/p')
-[ "$(echo "$kinds" | wc -w)" -ge 6 ]
-tap_ok $? "--list names the charts"
+tap_run "--list names the charts" [ "$(echo "$kinds" | wc -w)" -ge 6 ]
 for kind in $kinds; do
     [ "$kind" = published ] && continue # half a minute: hard/test_report.sh
-    tap_run "plot $kind: PNG" "$BEVSCOPE" plot "$kind" toy -o "$folder/$kind.png"
-    tap_run "plot $kind: really PNG" grep -q PNG "$folder/$kind.png"
+    tap_run "plot $kind: PNG" "$BEVSCOPE" plot "$kind" toy -o "$kind.png"
+    tap_run "plot $kind: really PNG" grep -q PNG "$kind.png"
 done
-"$BEVSCOPE" plot mrc toy -o "$folder/a.svg" && "$BEVSCOPE" plot mrc toy -o "$folder/b.svg"
-tap_run 'the same chart gives the same bytes' cmp "$folder/a.svg" "$folder/b.svg"
+"$BEVSCOPE" plot mrc toy -o a.svg && "$BEVSCOPE" plot mrc toy -o b.svg
+tap_run 'the same chart gives the same bytes' cmp a.svg b.svg
 
 # Recorded latencies stand beside the model of the GPU they were recorded on, and of no other.
-mkdir "$folder/data"
-cp -r "$BEVSCOPE_DATA/samples" "$folder/data/"
-chmod -R u+w "$folder/data"
-rm "$folder"/data/samples/recorded/*.json
-python3 - "$folder/data/samples/recorded" <<'PY'
+mkdir data
+cp -r "$BEVSCOPE_DATA/samples" data/
+chmod -R u+w data
+rm data/samples/recorded/*.json
+python3 - data/samples/recorded <<'PY'
 import json, sys
 def write(name, **what):
     machine = {"gpu": "NVIDIA H200", "driver": "1", "cuda": "13.0", "date": "2026-11-20T00:00:00Z"}
@@ -146,62 +143,59 @@ write("h200-small-l2", results=[
       for carveout, left, kernel, us in ((0, 60, "v3_small_l2", 80), (0, 60, "v3_large_l2", 40),
                                          (30, 31, "v3_small_l2", 41), (30, 31, "v3_large_l2", 42))])
 PY
-cat >"$folder/recorded.py" <<'PY'
+cat >recorded.py <<'PY'
 import json, sys
 rows = json.load(open(sys.argv[1]))["results"]
 known = {(r["gpu"], r["kernel"]): r["recorded_us"] for r in rows if r["recorded_us"] is not None}
 assert known == {("H200", "v2"): 39.0, ("H200", "v2_do"): 1.5}, known
 PY
-BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime toy -f json -o "$folder/recorded.json"
-tap_run 'recorded beside the model' python3 "$folder/recorded.py" "$folder/recorded.json"
+BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -f json -o recorded.json
+tap_run 'recorded beside the model' python3 recorded.py recorded.json
 
-BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime toy -o "$folder/small"
-tap_run 'less L2: the verdict counts' grep -q 'at 1 of 2 sizes (recorded)' "$folder/small"
-[ "$(grep -cE '^ +(0|30.0) +(60.0|31.0) +v3_(small|large)_l2' "$folder/small")" = 4 ]
+BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -o small
+tap_run 'less L2: the verdict counts' grep -q 'at 1 of 2 sizes (recorded)' small
+[ "$(grep -cE '^ +(0|30.0) +(60.0|31.0) +v3_(small|large)_l2' small)" = 4 ]
 tap_ok $? 'less L2: recorded beside the model, a row each'
 # A newer recording of a kernel makes its figures in the experiment an older kernel's.
-sed 's/"v2_do"/"v3_large_l2"/; s/2026-11-20/2026-11-24/' "$folder/data/samples/recorded/h200.json" \
-    >"$folder/data/samples/recorded/h200-v3.json"
-BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime toy -g h200 -o "$folder/small"
-grep -q 'so without a figure: v3_large_l2$' "$folder/small" &&
-    ! grep -q 'sizes (recorded)' "$folder/small" &&
-    [ "$(grep -cE '^ +[0-9.]+ +(60.0|31.0) +v3_large_l2 +n/a .* n/a$' "$folder/small")" = 2 ] &&
-    [ "$(grep -cE '^ +[0-9.]+ +(60.0|31.0) +v3_small_l2 +[0-9]' "$folder/small")" = 2 ]
+sed 's/"v2_do"/"v3_large_l2"/; s/2026-11-20/2026-11-24/' data/samples/recorded/h200.json \
+    >data/samples/recorded/h200-v3.json
+BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -g h200 -o small
+grep -q 'so without a figure: v3_large_l2$' small &&
+    ! grep -q 'sizes (recorded)' small &&
+    [ "$(grep -cE '^ +[0-9.]+ +(60.0|31.0) +v3_large_l2 +n/a .* n/a$' small)" = 2 ] &&
+    [ "$(grep -cE '^ +[0-9.]+ +(60.0|31.0) +v3_small_l2 +[0-9]' small)" = 2 ]
 tap_ok $? 'less L2: no figure of an older kernel beside the model of the newer one'
-rm "$folder/data/samples/recorded/h200-v3.json"
+rm data/samples/recorded/h200-v3.json
 tap_run 'findings: a wrong kernel has a term that binds' \
-    grep -q '^RACE on H200, [^:]*: [A-Za-z0-9]* binds, .*; wrong on purpose, no gain is told$' "$folder/small"
-BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime toy -g a6000 -o "$folder/small"
-! grep -q 'With less L2' "$folder/small"
-tap_ok $? 'less L2: of the GPU that was asked for, or not at all'
+    grep -q '^RACE on H200, [^:]*: [A-Za-z0-9]* binds, .*; wrong on purpose, no gain is told$' small
+BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -g a6000 -o small
+tap_has 'less L2: of the GPU that was asked for, or not at all' small '!With less L2'
 
 # hard/test_report.sh makes the whole report; this one compares on canonical only.
-rm "$folder/data/samples/recorded/h200-small-l2.json"
-tap_run 'a report' env BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" report toy --quick -o "$folder/report"
+rm data/samples/recorded/h200-small-l2.json
+tap_run 'a report' env BEVSCOPE_DATA=data "$BEVSCOPE" report toy --quick -o report
 page=$folder/report/report.html
-[ "$(grep -c 'data:image/png;base64' "$page")" = 6 ]
-tap_ok $? "six pictures inside"
-! grep -qE '(src|href)="(http|/|[a-z]*\.)' "$page"
-tap_ok $? "and nothing outside"
+tap_run "six pictures inside" [ "$(grep -c 'data:image/png;base64' "$page")" = 6 ]
+tap_has "and nothing outside" "$page" '!(src|href)="(http|/|[a-z]*\.)'
 for word in published 'No such experiment was recorded' 'model / known' 'RTX PRO 6000' 'bevscope report toy' 'none was read for this page' \
     'Recorded: 1 of 2 are off by more than 1.3 times' 'right in 0 of 1'; do
     tap_run "it says: $word" grep -q "$word" "$page"
 done
 # The way back: charts and tables of the kernels of the gradients.
 for kind in working-set mrc roofline terms; do
-    tap_run "plot $kind backward" "$BEVSCOPE" plot $kind toy --direction backward -o "$folder/$kind.svg"
-    "$BEVSCOPE" plot $kind toy -o "$folder/forward.svg" &&
-        ! cmp -s "$folder/$kind.svg" "$folder/forward.svg"
+    tap_run "plot $kind backward" "$BEVSCOPE" plot $kind toy --direction backward -o "$kind.svg"
+    "$BEVSCOPE" plot $kind toy -o forward.svg &&
+        ! cmp -s "$kind.svg" forward.svg
     tap_ok $? "$kind: not that of the way forward"
 done
 for kind in sweep dtype published; do
-    tap_expect 2 'follows forward kernels only' plot $kind toy --direction backward -o "$folder/x.png"
+    tap_expect 2 'follows forward kernels only' plot $kind toy --direction backward -o x.png
 done
-tap_expect 2 'shows one direction' plot mrc toy --direction both -o "$folder/x.png"
-tap_run 'a report of the way back' "$BEVSCOPE" report toy --direction backward -o "$folder/back"
-grep -q 'The way back' "$folder/back/report.html" && grep -q grad_owner "$folder/back/report.html" &&
-    ! grep -q 'How far off' "$folder/back/report.html" &&
-    grep -q 'plot terms toy --direction backward' "$folder/back/report.html" &&
-    ! grep -q 'plot sweep' "$folder/back/report.html"
+tap_expect 2 'shows one direction' plot mrc toy --direction both -o x.png
+tap_run 'a report of the way back' "$BEVSCOPE" report toy --direction backward -o back
+grep -q 'The way back' back/report.html && grep -q grad_owner back/report.html &&
+    ! grep -q 'How far off' back/report.html &&
+    grep -q 'plot terms toy --direction backward' back/report.html &&
+    ! grep -q 'plot sweep' back/report.html
 tap_ok $? 'it has the kernels of the gradients and nothing of the way forward'
 tap_done

@@ -3,25 +3,15 @@
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder
 
-cat >"$folder/short.keys" <<'KEYS'
-# V2, then V3, in FP8
-kernel v2
-tick 0.5
-kernel v3
-dtype fp8   # a smaller working set
-tick 0.5 2
-key Up
-snapshot
-size 120 40
-view points
-tick 0
-KEYS
+tap_keys short.keys '# V2, then V3, in FP8; kernel v2; tick 0.5; kernel v3;
+    dtype fp8   # a smaller working set; tick 0.5 2; key Up; snapshot; size 120 40; view points;
+    tick 0'
 
 run() { # FOLDER ARGUMENTS...
     frames=$1
     shift
-    "$BEVSCOPE" live toy --script "$folder/short.keys" --frames "$folder/$frames" "$@" \
-        >"$folder/out" 2>"$folder/err"
+    "$BEVSCOPE" live toy --script short.keys --frames "$frames" "$@" \
+        >out 2>err
 }
 
 # play NAME WORDS SCENE ARGUMENTS...: a script of these words; its frames are in the folder NAME.
@@ -34,96 +24,88 @@ play() {
 
 run a --size 80x24
 tap_ok $? 'a script runs'
-[ -s "$folder/err" ] && sed 's/^/# /' "$folder/err"
-[ "$(ls "$folder"/a/frame-*.txt | wc -l)" = 4 ] && [ "$(ls "$folder"/a/frame-*.png | wc -l)" = 4 ]
+[ -s err ] && sed 's/^/# /' err
+[ "$(ls a/frame-*.txt | wc -l)" = 4 ] && [ "$(ls a/frame-*.png | wc -l)" = 4 ]
 tap_ok $? 'a frame a tick, as text and as PNG'
-OMP_NUM_THREADS=1 run b --size 80x24 && diff -r "$folder/a" "$folder/b" >"$folder/out"
+OMP_NUM_THREADS=1 run b --size 80x24 && diff -r a b >out
 tap_ok $? 'the same script gives the same bytes, with one thread as well'
-[ "$(wc -l <"$folder/a/frame-0003.txt")" = 24 ] && [ "$(wc -l <"$folder/a/frame-0004.txt")" = 40 ]
+[ "$(wc -l <a/frame-0003.txt)" = 24 ] && [ "$(wc -l <a/frame-0004.txt)" = 40 ]
 tap_ok $? 'frames have the rows asked for'
 play steps 'gpu h200\nkernel v4\nworkflow\ntick 0\nkernel v3\ntick 0\nworkflow off\ntick 0\n' toy --size 80x40 --ascii
 steps=$folder/steps/frame-0001.txt
 [ "$(grep -oE '^ (classify|remove|map|validate):' "$steps" | tr -d ' \n')" = \
     classify:remove:map:validate: ] && grep -q 'ncu .*--nvtx-include v4.toy.fp16' "$steps" &&
-    grep -q 'Four steps: V3' "$folder/steps/frame-0002.txt" &&
-    grep -q 'nvtx-include v3.toy' "$folder/steps/frame-0002.txt"
+    grep -q 'Four steps: V3' steps/frame-0002.txt &&
+    grep -q 'nvtx-include v3.toy' steps/frame-0002.txt
 tap_ok $? 'workflow shows the four steps of the selection on a page of its own'
-grep -q 'V3 FP16' "$folder/steps/frame-0003.txt" && ! grep -q 'Four steps' "$folder/steps/frame-0003.txt"
-tap_ok $? 'and closes'
-printf 'workflow\n' | "$BEVSCOPE" toy --plain --device cpu >"$folder/out" 2>"$folder/err"
-grep -q '^-- Four steps: V2 FP16 nearest$' "$folder/out" &&
-    grep -qE '^  ncu .*lts__t_sectors_lookup_miss.sum bevscope bench toy --kernel v2 ' "$folder/out"
-tap_ok $? 'in plain lines as lines that can be copied'
+tap_has 'and closes' steps/frame-0003.txt 'V3 FP16' '!Four steps'
+printf 'workflow\n' | "$BEVSCOPE" toy --plain --device cpu >out 2>err
+tap_has 'in plain lines as lines that can be copied' out '^-- Four steps: V2 FP16 nearest$' \
+    '^  ncu .*lts__t_sectors_lookup_miss.sum bevscope bench toy --kernel v2 '
 play slow "gpu h200\n$(printf 'slow %s 7\ntick 0\n' A B C D E F G H)\n\
 suspect cold-caches\ntick 0\nslow Z\ntick 0\nslow none\ntick 0\nsuspect one-block\ntick 0\n" toy --size 80x24 --ascii
-grep -q 'Slow on purpose: A ' "$folder/slow/frame-0001.txt" &&
-    grep -q 'Slow on purpose: H ' "$folder/slow/frame-0008.txt" &&
+grep -q 'Slow on purpose: A ' slow/frame-0001.txt &&
+    grep -q 'Slow on purpose: H ' slow/frame-0008.txt &&
     [ "$(for at in 1 2 3 4 5 6 7 8; do
         grep -E ' (term|hits|at L2|multiprocessor|kernel|idle|frame) ' "$folder/slow/frame-000$at.txt" | cksum
     done | sort -u | wc -l)" = 8 ] &&
-    ! grep -qE 'channels first|cold caches|divided index' "$folder/slow/frame-0003.txt"
+    ! grep -qE 'channels first|cold caches|divided index' slow/frame-0003.txt
 tap_ok $? 'slow shows eight slow kernels, and does not tell which is which'
-grep -qE 'Right: cold caches|Not cold caches: .*DRAM' "$folder/slow/frame-0009.txt" &&
-    grep -q 'there is no "Z"' "$folder/slow/frame-0010.txt" &&
-    ! grep -q 'Slow on purpose' "$folder/slow/frame-0011.txt" &&
-    grep -q 'suspect: nothing is slow' "$folder/slow/frame-0012.txt"
-tap_ok $? 'suspect judges a name, and slips are told'
-printf 'slow A\n' | "$BEVSCOPE" toy --plain --device cpu >"$folder/out" 2>"$folder/err"
-grep -q '^-- Slow on purpose: A$' "$folder/out" && grep -qE '^  frame +[0-9.]+ +[0-9.]+  (us|µs)$' "$folder/out"
-tap_ok $? 'in plain lines, too'
-grep -q 'bevscope  V3 FP8 nearest  toy' "$folder/a/frame-0002.txt" &&
-    grep -q 't 1.50 s' "$folder/a/frame-0003.txt"
-tap_ok $? 'words select, ticks move the world'
-grep -qE 'FP8: footprint 900 to 546 B, latency .*, max error 0\.[0-9]+$' "$folder/a/frame-0002.txt"
+tap_has 'suspect judges a name, and slips are told' slow/frame-0009.txt \
+    'Right: cold caches|Not cold caches: .*DRAM' @slow/frame-0010.txt 'there is no "Z"' \
+    @slow/frame-0011.txt '!Slow on purpose' @slow/frame-0012.txt 'suspect: nothing is slow'
+printf 'slow A\n' | "$BEVSCOPE" toy --plain --device cpu >out 2>err
+tap_has 'in plain lines, too' out '^-- Slow on purpose: A$' '^  frame +[0-9.]+ +[0-9.]+  (us|µs)$'
+tap_has 'words select, ticks move the world' a/frame-0002.txt 'bevscope  V3 FP8 nearest  toy' \
+    @a/frame-0003.txt 't 1.50 s'
+grep -qE 'FP8: footprint 900 to 546 B, latency .*, max error 0\.[0-9]+$' a/frame-0002.txt
 tap_ok $? 'the log says what a control changed, but does not compare errors of two moments'
 play still 'tick 0\ndtype fp8\ntick 0\n' toy --size 80x24
-grep -qE 'FP8: footprint .*, max error [0-9.e-]+ to 0\.[0-9]+' "$folder/still/frame-0002.txt"
+grep -qE 'FP8: footprint .*, max error [0-9.e-]+ to 0\.[0-9]+' still/frame-0002.txt
 tap_ok $? 'errors of one moment are compared'
-[ -s "$folder/a/frame-0001.txt" ] && ! grep -q 'measured, \|[0-9] fps' "$folder"/a/*.txt
+[ -s a/frame-0001.txt ] && ! grep -q 'measured, \|[0-9] fps' a/*.txt
 tap_ok $? 'no timing was measured'
 # What a CPU took on canonical stands for toy.
-mkdir -p "$folder/data/samples/recorded" && cp "$SRCDIR"/samples/*.json "$folder/data/samples/" &&
+mkdir -p data/samples/recorded && cp "$SRCDIR"/samples/*.json data/samples/ &&
     sed 's/"scene": "canonical"/"scene": "toy"/; s/"channels": 80/"channels": 16/' \
-        "$SRCDIR/samples/recorded/cpu.json" >"$folder/data/samples/recorded/cpu.json"
+        "$SRCDIR/samples/recorded/cpu.json" >data/samples/recorded/cpu.json
 BEVSCOPE_DATA=$folder/data run e --size 200x60 && grep -q ' V3  *[0-9.]* .s r .* [0-9.]* .s  *[0-9.]* .s  *[0-9]' \
-    "$folder/e/frame-0001.txt"
+    e/frame-0001.txt
 tap_ok $? 'recorded figures have their percentiles and GB/s'
-[ "$(head -c 4 "$folder"/a/toy-cpu_v3-fp8-nearest-t001.50-001.png | tail -c 3)" = PNG ]
+[ "$(head -c 4 a/toy-cpu_v3-fp8-nearest-t001.50-001.png | tail -c 3)" = PNG ]
 tap_ok $? 'the snapshot is there, under its name'
-run c --size 80x24 --ascii --color never && ! LC_ALL=C grep -q '[^ -~]' "$folder"/c/*.txt
+run c --size 80x24 --ascii --color never && ! LC_ALL=C grep -q '[^ -~]' c/*.txt
 tap_ok $? 'in ASCII when asked for'
-"$BEVSCOPE" live toy --script - --frames "$folder/d" --dtype fp32 <"$folder/short.keys" \
-    >"$folder/out" 2>&1 && grep -q 'V2 FP32 nearest' "$folder/d/frame-0001.txt" &&
-    [ "$(wc -l <"$folder/d/frame-0001.txt")" = 40 ]
+"$BEVSCOPE" live toy --script - --frames d --dtype fp32 <short.keys \
+    >out 2>&1 && grep -q 'V2 FP32 nearest' d/frame-0001.txt &&
+    [ "$(wc -l <d/frame-0001.txt)" = 40 ]
 tap_ok $? 'from standard input, on 120x40, beginning as the options say'
 
 # A frame shows the accuracy of its own moment, as the live display does where it pauses.
-play moments 'dtype fp8\ntick 1\ntick 1\ntick 1\n' small
+tap_street street
+play moments 'dtype fp8\ntick 1\ntick 1\ntick 1\n' street.json
 for t in 1 2 3; do
-    "$BEVSCOPE" verify small --kernel cpu_v4 --dtype fp8 --align nearest --device cpu \
+    "$BEVSCOPE" verify street.json --kernel cpu_v4 --dtype fp8 --align nearest --device cpu \
         --time $t --format json |
         sed -n '/"results"/,$ s/.*"max_abs": \([0-9.]*\).*/\1/p'
-done >"$folder/wanted"
-awk '$1 == "FP8" && $2 == "pass" { print $5 }' "$folder"/moments/frame-*.txt >"$folder/shown"
-paste "$folder/wanted" "$folder/shown" | awk '
-    NF != 2 || $1 / $2 < 0.95 || $1 / $2 > 1.05 { print "# " $0; bad = 1 }
-    END { exit bad || NR != 3 }'
+done >wanted
+awk '$1 == "FP8" && $2 == "pass" { print $5 }' moments/frame-*.txt >shown
+paste wanted shown | awk '
+    NF != 2 || $1 / $2 < 0.95 || $1 / $2 > 1.05 || $1 == last { print "# " $0; bad = 1 }
+    { last = $1 } END { exit bad || NR != 3 }'
 tap_ok $? 'the error of FP8 is that of each moment'
 
 # What needs a new picture, but no other job: the errors are there, also while the world stands still.
 play errors 'play off\nerror on\ntick 0\n' toy --size 120x40
-grep -q 'BEV, error' "$folder/errors/frame-0001.txt" &&
-    ! grep -q 'no FP64 reference' "$folder/errors/frame-0001.txt"
-tap_ok $? 'errors against FP64 are shown while paused'
+tap_has 'errors against FP64 are shown while paused' errors/frame-0001.txt 'BEV, error' \
+    '!no FP64 reference'
 
 # A map of a file has the aligns that it was made with: another scene's are left, aloud.
 play aligns 'align lattice\nbaseline on\ncompare wipe\ntick 1\nscene histogram\ntick 1\n' toy --size 120x40
 tap_ok $? 'a scene without the align of the selection and of the pinned baseline is shown'
-sed 's/^/# /' "$folder/err"
-grep -q 'FP16 lattice' "$folder/aligns/frame-0001.txt" &&
-    grep -q 'FP16 nearest  histogram' "$folder/aligns/frame-0002.txt" &&
-    grep -q 'this scene has no Lattice: Nearest' "$folder/aligns/frame-0002.txt"
-tap_ok $? 'with one that it has, and a line says so'
+sed 's/^/# /' err
+tap_has 'with one that it has, and a line says so' aligns/frame-0001.txt 'FP16 lattice' \
+    @aligns/frame-0002.txt 'FP16 nearest  histogram' 'this scene has no Lattice: Nearest'
 
 # The memory model, simulated within the script: the same curve with one thread and with two.
 for threads in 1 2; do
@@ -131,31 +113,30 @@ for threads in 1 2; do
     play model$threads 'kernel v2\nchart mrc\ngpu h200 l2=2\ntick 0.5\nsnapshot\nchart dtype\ntick 0\n' toy --size 120x40
 done
 unset OMP_NUM_THREADS
-diff -r "$folder/model1" "$folder/model2" >"$folder/out" &&
-    grep -q 'Reads that miss, by L2 size' "$folder/model1/frame-0001.txt"
+diff -r model1 model2 >out &&
+    grep -q 'Reads that miss, by L2 size' model1/frame-0001.txt
 tap_ok $? 'charts of the memory model are the same bytes, too'
-grep -qE 'V2 on H200 with 2 MiB of L2: [0-9.]+ ' "$folder/model1/frame-0001.txt" &&
-    grep -q 'model of the CUDA twin' "$folder/model1/frame-0001.txt" &&
-    grep -qE 'NVFP4 .* [0-9.]+ [^ ]+s, [A-Za-z0-9]+ binds' "$folder/model1/frame-0002.txt"
-tap_ok $? 'they say whose prediction they are, and that it is a model'
+tap_has 'they say whose prediction they are, and that it is a model' model1/frame-0001.txt \
+    'V2 on H200 with 2 MiB of L2: [0-9.]+ ' 'model of the CUDA twin' @model1/frame-0002.txt \
+    'NVFP4 .* [0-9.]+ [^ ]+s, [A-Za-z0-9]+ binds'
 
 play v2 'kernel v2\ngpu h200\ntick 0.5\nsnapshot\n' toy --size 200x60 &&
     grep -qE 'indices [0-9.]+ [kM]?B for [0-9.]+.*, V2 as published [0-9.]+ [kM]?B' \
-        "$folder/v2"/frame-*.txt
+        v2/frame-*.txt
 tap_ok $? 'V2 and V2 as published are two rows, each by its name'
 
 # refused SCRIPT STATUS PATTERN ARGUMENTS...: nothing but one line on standard error.
 refused() {
-    printf '%b' "$1" >"$folder/bad.keys"
+    printf '%b' "$1" >bad.keys
     status=$2 pattern=$3
     shift 3
-    "$BEVSCOPE" live toy --script "$folder/bad.keys" --frames "$folder/bad" "$@" \
-        >"$folder/out" 2>"$folder/err"
+    "$BEVSCOPE" live toy --script bad.keys --frames bad "$@" \
+        >out 2>err
     got=$?
-    [ $got = "$status" ] && grep -q -e "$pattern" "$folder/err" &&
-        [ "$(wc -l <"$folder/err")" = 1 ] && [ ! -s "$folder/out" ]
+    [ $got = "$status" ] && grep -q -e "$pattern" err &&
+        [ "$(wc -l <err)" = 1 ] && [ ! -s out ]
     ok=$?
-    [ $ok = 0 ] || { echo "# exit $got:"; sed 's/^/# /' "$folder/err"; }
+    [ $ok = 0 ] || { echo "# exit $got:"; sed 's/^/# /' err; }
     tap_ok $ok "exit $status: $pattern"
 }
 refused 'tick\ndtpye fp8\n' 1 'bad.keys:2: .*did you mean dtype'
@@ -170,19 +151,17 @@ refused 'key Hyper\n' 1 'bad.keys:1: key takes'
 refused 'dtype fp8\n' 1 'no tick in it'
 refused 'tick\n' 2 'takes COLUMNSxROWS' --size 80
 refused 'tick\n' 2 'takes COLUMNSxROWS' --size 0x24
-refused 'tick\n' 1 'cannot be made' --frames "$folder/no/such/folder"
-"$BEVSCOPE" live toy --script "$folder/missing.keys" --frames "$folder/bad" >"$folder/out" \
-    2>"$folder/err"
-[ $? = 1 ] && grep -q 'missing.keys' "$folder/err"
+refused 'tick\n' 1 'cannot be made' --frames no/such/folder
+"$BEVSCOPE" live toy --script missing.keys --frames bad >out \
+    2>err
+[ $? = 1 ] && grep -q 'missing.keys' err
 tap_ok $? 'a script that is not there'
 
 # The demo's words are all known. hard/test_script.sh plays it at its own pace.
-sed 's/^tick .*/tick 0/; /^config/d' "${SRCDIR:-.}/samples/demo.keys" >"$folder/demo.keys"
-"$BEVSCOPE" live toy --script "$folder/demo.keys" --frames "$folder/demo" --size 80x24 \
-    >"$folder/out" 2>"$folder/err"
+sed 's/^tick .*/tick 0/; /^config/d' "${SRCDIR:-.}/samples/demo.keys" >demo.keys
+"$BEVSCOPE" live toy --script demo.keys --frames demo --size 80x24 \
+    >out 2>err
 tap_ok $? 'the demo runs to its end'
-[ "$(ls "$folder"/demo/frame-*.txt | wc -l)" = "$(grep -c '^tick' "$folder/demo.keys")" ]
-tap_ok $? 'a frame a tick'
-[ "$(ls "$folder"/demo | grep -vc '^frame')" -ge 8 ]
-tap_ok $? 'and it leaves its snapshots behind'
+tap_run 'a frame a tick' [ "$(ls demo/frame-*.txt | wc -l)" = "$(grep -c '^tick' demo.keys)" ]
+tap_run 'and it leaves its snapshots behind' [ "$(ls demo | grep -vc '^frame')" -ge 8 ]
 tap_done

@@ -46,7 +46,7 @@ for command in info verify bench export snapshot; do
     case $command in
     export) words='never.npz' ;;
     snapshot) words='-o never.png' ;;
-    bench) words='--quick' ;;
+    bench) words='--quick --kernel cpu_v3 --cache warm' ;;
     *) words= ;;
     esac
     # shellcheck disable=SC2086

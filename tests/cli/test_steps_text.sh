@@ -8,9 +8,9 @@ golden() { # NAME ARGUMENTS...
     name=$1
     shift
     file="$SRCDIR/tests/golden/steps-$name.txt"
-    "$BEVSCOPE" steps "$@" >"$folder/$name.txt" 2>"$folder/err"
-    [ -n "$BEVSCOPE_UPDATE_GOLDEN" ] && cp "$folder/$name.txt" "$file"
-    tap_run "steps $*: the agreed text" diff "$file" "$folder/$name.txt"
+    "$BEVSCOPE" steps "$@" >"$name.txt" 2>err
+    [ -n "$BEVSCOPE_UPDATE_GOLDEN" ] && cp "$name.txt" "$file"
+    tap_run "steps $*: the agreed text" diff "$file" "$name.txt"
 }
 
 golden v2 toy -k v2
@@ -23,17 +23,17 @@ golden queue canonical -k v2_tiles,block_atomic --count 2
 golden passes canonical -k v2_tiles,v2_do --cell 125,100 --from 3 --count 1
 golden lane toy -k v2 --lane 17 --from 3 --count 1
 
-! LC_ALL=C grep -q '[^ -~]' "$folder"/*.txt
+! LC_ALL=C grep -q '[^ -~]' *.txt
 tap_ok $? 'in ASCII'
-[ "$(awk '{ if (length > most) most = length } END { print most }' "$folder/v2.txt" \
-    "$folder/v4.txt" "$folder/tiles.txt")" -le 80 ] &&
-    [ "$(awk '{ if (length > most) most = length } END { print most }' "$folder/chw.txt" \
-        "$folder/queue.txt")" -le 160 ]
+[ "$(awk '{ if (length > most) most = length } END { print most }' v2.txt \
+    v4.txt tiles.txt)" -le 80 ] &&
+    [ "$(awk '{ if (length > most) most = length } END { print most }' chw.txt \
+        queue.txt)" -le 160 ]
 tap_ok $? '80 columns for a kernel, 160 for two'
 
-"$BEVSCOPE" steps -k v4 --from 3 --count 2 --png "$folder/a.png" &&
-    "$BEVSCOPE" steps -k v4 --from 3 --count 2 --png "$folder/b.png" &&
-    cmp "$folder/a.png" "$folder/b.png" && [ "$(head -c 4 "$folder/a.png" | tail -c 3)" = PNG ]
+"$BEVSCOPE" steps -k v4 --from 3 --count 2 --png a.png &&
+    "$BEVSCOPE" steps -k v4 --from 3 --count 2 --png b.png &&
+    cmp a.png b.png && [ "$(head -c 4 a.png | tail -c 3)" = PNG ]
 tap_ok $? 'the picture is a PNG, the same twice'
 
 tap_expect 2 'cells are 0,0 to 2,4' steps toy --cell 3,0
@@ -48,97 +48,55 @@ tap_expect 2 'not one kernel or two' steps toy -k v2,v2_do,v4
 tap_expect 2 'only those of CUDA kernels' steps toy -k cpu_v2
 tap_expect 2 'choose v3_small_l2 or v3_large_l2' steps toy -k v3
 tap_expect 2 'steps 1 to 4' steps toy -k v2 --from 99
-tap_expect 1 'folder|directory' steps toy -k v2 --png "$folder/none/a.png"
+tap_expect 1 'folder|directory' steps toy -k v2 --png none/a.png
 
-cat >"$folder/steps.keys" <<'KEYS'
-steps-at 2
-kernel v2
-steps on
-tick 0
-steps-at
-steps-at 4
-tick 0
-steps-at -
-baseline on
-kernel v2_do
-size 160 50
-tick 0
-kernel reference
-tick 0
-steps off
-tick 0
-KEYS
+tap_keys steps.keys 'steps-at 2; kernel v2; steps on; tick 0; steps-at; steps-at 4; tick 0;
+    steps-at -; baseline on; kernel v2_do; size 160 50; tick 0; kernel reference; tick 0;
+    steps off; tick 0'
 live() { # FOLDER ARGUMENTS...
     frames=$1
     shift
-    "$BEVSCOPE" live toy --device cpu --script "$folder/steps.keys" --frames "$folder/$frames" \
-        "$@" >"$folder/out" 2>"$folder/err"
+    "$BEVSCOPE" live toy --device cpu --script steps.keys --frames "$frames" \
+        "$@" >out 2>err
 }
 live one --size 80x24 && OMP_NUM_THREADS=1 live two --size 80x24 &&
-    diff -r "$folder/one" "$folder/two"
+    diff -r one two
 tap_ok $? 'in the live display: the same bytes twice'
-grep -q 'step 1 of 4: find owners' "$folder/one/frame-0001.txt" &&
-    grep -q 'step 4 of 4: store sums' "$folder/one/frame-0002.txt" &&
-    grep -q 'step 3 of 4: points' "$folder/one/frame-0003.txt"
-tap_ok $? 'forward and back'
-grep -q 'V2+DO, cell 1,0' "$folder/one/frame-0003.txt" &&
-    grep -q 'V2, cell 1,0' "$folder/one/frame-0003.txt"
-tap_ok $? 'the pinned baseline stands beside it'
-grep -q 'no twin on a GPU' "$folder/one/frame-0004.txt" &&
-    ! grep -q 'Steps' "$folder/one/frame-0005.txt"
-tap_ok $? 'a kernel without steps says so'
-live plain --size 80x24 --ascii --color never && ! LC_ALL=C grep -q '[^ -~]' "$folder"/plain/*.txt
+tap_has 'forward and back' one/frame-0001.txt 'step 1 of 4: find owners' @one/frame-0002.txt \
+    'step 4 of 4: store sums' @one/frame-0003.txt 'step 3 of 4: points'
+tap_has 'the pinned baseline stands beside it' one/frame-0003.txt 'V2\+DO, cell 1,0' \
+    'V2, cell 1,0'
+tap_has 'a kernel without steps says so' one/frame-0004.txt 'no twin on a GPU' @one/frame-0005.txt \
+    '!Steps'
+live plain --size 80x24 --ascii --color never && ! LC_ALL=C grep -q '[^ -~]' plain/*.txt
 tap_ok $? 'without colour, in ASCII'
-grep -A 1 -h '^ step 1 of 4' "$folder/plain/frame-0001.txt" | grep -q 'array  *access  *bytes lines'
+grep -A 1 -h '^ step 1 of 4' plain/frame-0001.txt | grep -q 'array  *access  *bytes lines'
 tap_ok $? 'in 80 x 24 its columns have their names'
 
-grep -q 'step 1 of .* pass 1 of 10' "$folder/passes.txt" || grep -q 'pass 2 of 10' "$folder/passes.txt"
+grep -q 'step 1 of .* pass 1 of 10' passes.txt || grep -q 'pass 2 of 10' passes.txt
 tap_ok $? 'the passes of channel tiles are counted'
-"$BEVSCOPE" steps canonical -k v2,v2_do --block 2632 --warp 1 --count 2 >"$folder/block.txt" &&
-    [ "$(grep -o 'cell 123,100' "$folder/block.txt" | wc -l)" -ge 2 ]
+"$BEVSCOPE" steps canonical -k v2,v2_do --block 2632 --warp 1 --count 2 >block.txt &&
+    [ "$(grep -o 'cell 123,100' block.txt | wc -l)" -ge 2 ]
 tap_ok $? 'of a block, the second kernel follows the same cell'
 tap_expect 2 '0 to 31' steps toy -k v2 --lane 32
 
-cat >"$folder/run.keys" <<'KEYS'
-kernel v2
-steps on
-tick 0
-steps-speed 4
-tick 0.25 2
-steps-speed -4
-tick 0.25
-steps-pair v2_chw,v2
-steps-at 2
-tick 0
-steps-of
-tick 0
-steps-of
-steps-of
-steps-at 2
-tick 0
-steps-pair own
-page bev
-steps-at 2
-tick 0
-page both
-steps-of 99
-tick 0
-KEYS
+tap_keys run.keys 'kernel v2; steps on; tick 0; steps-speed 4; tick 0.25 2; steps-speed -4;
+    tick 0.25; steps-pair v2_chw,v2; steps-at 2; tick 0; steps-of; tick 0; steps-of; steps-of;
+    steps-at 2; tick 0; steps-pair own; page bev; steps-at 2; tick 0; page both; steps-of 99; tick 0'
 run() { # FOLDER ARGUMENTS...
     frames=$1
     shift
-    "$BEVSCOPE" live toy --device cpu --script "$folder/run.keys" --frames "$folder/$frames" \
-        --channels 64 "$@" >"$folder/out" 2>"$folder/err"
+    "$BEVSCOPE" live toy --device cpu --script run.keys --frames "$frames" \
+        --channels 64 "$@" >out 2>err
 }
 run wide --size 160x50 && run narrow --size 80x24 && run again --size 80x24 &&
-    diff -r "$folder/narrow" "$folder/again"
+    diff -r narrow again
 tap_ok $? 'running, and whose steps: the same bytes twice'
 shows() { # FRAME TEXT FOLDER...
     frame=$1 text=$2
     shift 2
     for in in "$@"; do
-        grep -qe "$text" "$folder/$in/frame-000$frame.txt"
-        tap_ok $? "$in, frame $frame: $text"
+        tap_run "$in, frame $frame: $text" grep -qe "$text" "$in/frame-000$frame.txt"
     done
 }
 shows 2 'step 2 of ' wide narrow

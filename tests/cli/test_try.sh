@@ -3,7 +3,7 @@
 # line that says why, and leaves nothing behind: no temporary folder, no process, no file.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder
-mkdir "$folder/tmp"
+mkdir tmp
 TMPDIR=$folder/tmp
 OMP_NUM_THREADS=2
 export TMPDIR OMP_NUM_THREADS
@@ -26,11 +26,16 @@ judge() {
     shift 2
     timeout 300 "$BEVSCOPE" try "$@" >out 2>err
     got=$?
-    ok=0
-    [ $got = "$status" ] && cat out err | grep -qE -e "$pattern" && [ -z "$(ls -A tmp)" ] || ok=1
-    [ "$status" = 0 ] || [ "$(grep -c '^bevscope: ' err)" = 1 ] || ok=1
+    says "$1" "$pattern"
+}
+
+# says FILE PATTERN: of what judge has run.
+says() {
+    [ $got = "$status" ] && cat out err | grep -qE -e "$2" && [ -z "$(ls -A tmp)" ] &&
+        { [ "$status" = 0 ] || [ "$(grep -c '^bevscope: ' err)" = 1 ]; }
+    ok=$?
     [ $ok = 0 ] || { echo "# exit $got instead of $status, in tmp: $(ls tmp)"; sed 's/^/# /' out err; }
-    tap_ok $ok "$1: exit $status, $pattern"
+    tap_ok $ok "$1: exit $status, $2"
 }
 
 # body STATUS PATTERN NAME STATEMENTS [LIMIT]: a kernel that is right, and then does that.
@@ -49,37 +54,51 @@ judge 0 'All [0-9]+ cases are right; two runs gave the same bits' mine.c toy -q 
 tap_ok $? "the sample compiles without a word"
 [ "$(grep -cE '^(V2|V2.DO|V3|V4|yours) .* times V2$' out)" -ge 5 ] && grep -q '^yours ' out
 tap_ok $? "a bar for each kernel of the ladder, and for yours"
-[ "$(head -c 4 bars.png | tail -c 3)" = PNG ]
-tap_ok $? "-o FILE.png is a picture"
-body 0 'points [0-9]+ \?\[31m' prints 'printf("points %ld \033[31m\n", p->points);'
+tap_run "-o FILE.png is a picture" [ "$(head -c 4 bars.png | tail -c 3)" = PNG ]
+CFLAGS=-O0 # from here on the speed of a kernel does not matter
+export CFLAGS
 
 # ---- wrong: status 3, and what is wrong ------------------------------------------------------------
 
-body 3 'gate A: 1 of 11440 values wrong, .* cell 71, channel 40: 1 instead of 0' sum \
-    'p->out[p->cells * p->channels / 2] += 1;'
+# wrong NAME STATEMENTS: a kernel that is wrong in another way in each of the first cases: which(p) is 0 in
+# no_points, 1 in one_point, 2 in one_cell and later, but 3 in one_per_cell. Three cases are told in a line each.
+wrong() {
+    kernel "$1" "static int which(const Pool *p) {
+    return p->points < 2 ? (int)p->points : p->intervals < p->points ? 2 : 3;
+}
+void pool(const Pool *p) { $2 }"
+    judge 3 '^WRONG  no_points' "$1.c" toy -q --limit 60
+}
+wrong places 'right(p);
+    if (which(p) == 1) p->out[p->cells * p->channels] = 1;
+    else if (which(p) == 2) p->out[-1] = 1;
+    else p->out[p->cells * p->channels / 2] += 1;'
+says places 'no_points: gate A: 1 of 11440 values wrong, .* cell 71, channel 40: 1 instead of 0'
 grep -q '^ *\.*x\.*$' out && grep -qE ': [23][0-9] of [23][0-9] cases wrong' err
 tap_ok $? "the wrong cell is shown on a map"
-body 3 'WRONG  no_points: it wrote out\[11440\], after the end of out' after \
-    'p->out[p->cells * p->channels] = 1;'
-body 3 'WRONG  no_points: it wrote out\[-1\], before the start of out' before 'p->out[-1] = 1;'
-body 3 'it wrote out\[-5000\], before the start of out' far_before 'p->out[-5000] = 1;'
-body 3 'WRONG  one_point: it wrote to an input, depth\[3\]' input \
-    'if (p->points) ((float *)p->depth)[3] = 1;'
-grep -q '^right  no_points' out
-tap_ok $? "cases in which it does not do so are right"
-body 3 'it read ranks_bev\[0\], after the end of ranks_bev' read_after \
-    'volatile int cell = p->ranks_bev[p->points]; (void)cell;'
-body 3 'NaN instead of 0' nan 'p->out[0] = (float)strtod("nan", NULL);'
-kernel unwritten 'void pool(const Pool *p) { if (p->points) right(p); }'
-judge 3 'was this element written' unwritten.c toy
-kernel dropped 'void pool(const Pool *p) { Pool q = *p; q.points -= p->points > 1; right(&q); }'
-judge 3 'WRONG  one_cell: gate C' dropped.c toy
+says places 'WRONG  one_point: it wrote out\[11440\], after the end of out'
+says places 'WRONG  one_cell: it wrote out\[-1\], before the start of out'
+wrong inputs 'right(p);
+    volatile int cell = which(p) ? 0 : p->ranks_bev[p->points];
+    if (which(p) == 1) ((float *)p->depth)[3] = 1 + cell;
+    else if (which(p) == 2) p->out[-5000] = 1;'
+says inputs 'it read ranks_bev\[0\], after the end of ranks_bev'
+says inputs 'WRONG  one_point: it wrote to an input, depth\[3\]'
+says inputs 'it wrote out\[-5000\], before the start of out'
+tap_has "cases in which it does not do so are right" out '^right  one_per_cell'
+wrong values 'Pool q = *p;
+    q.points -= which(p) == 2;
+    if (which(p)) right(&q);
+    if (which(p) & 1) p->out[0] = (float)strtod("nan", NULL);'
+says values 'was this element written'
+says values 'one_point: gate A: 1 of 11440 .* NaN instead of 0'
+says values 'WRONG  one_cell: gate C'
 
 # ---- worse: status 1, and what happened ------------------------------------------------------------
 
-body 1 'case [a-z_]+: it did not end within 1 s' loop 'for (;;) __asm__ volatile("");' 1
-body 1 'it did not end within 1 s' sleeps 'for (;;) sleep(100);' 1
-body 1 'it did not end within 1 s' flood 'for (;;) puts("words, words, words");' 1
+body 1 'case [a-z_]+: it did not end within 0.3 s' loop 'for (;;) __asm__ volatile("");' 0.3
+body 1 'it did not end within 0.3 s' sleeps 'for (;;) sleep(100);' 0.3
+body 1 'it did not end within 0.3 s' flood 'for (;;) puts("words, words, words");' 0.3
 grep -qE '\([0-9]{7,} more bytes are cut\)' out && [ "$(wc -c <out)" -lt 4000 ]
 tap_ok $? "what it prints is cut"
 body 1 'it crashed: .*through a NULL pointer' null '*(volatile int *)0 = 1;'
@@ -118,8 +137,7 @@ esac
 
 printf '#include "pool.h"\n\nvoid pool(const Pool *p) {\n    p->out[0] = 0\n}\n' >syntax.c
 judge 1 '^bevscope: syntax.c:4: does not compile' syntax.c toy
-grep -q '^syntax.c:4:.* error:' err
-tap_ok $? "the compiler's own words are shown"
+tap_has "the compiler's own words are shown" err '^syntax.c:4:.* error:'
 printf '#include "pool.h"\nvoid helper(void);\nvoid pool(const Pool *p) {\n    helper();\n}\n' >undefined.c
 judge 1 '^bevscope: undefined.c:4: does not compile' undefined.c toy
 printf '#include "pool.h"\nvoid pol(const Pool *p) { p->out[0] = 0; }\n' >misnamed.c
@@ -199,16 +217,11 @@ fi
 # ---- signals and the editor --------------------------------------------------------------------------
 
 printf '#!/bin/sh\n: >"$TMPDIR/part.o"\nexec sleep 60\n' >slow-cc
-chmod +x slow-cc
 kernel slow 'void pool(const Pool *p) { right(p); for (;;) sleep(1); }'
 cat >signals.py <<'PY'
 """A signal ends the program as it would without it, its folder is gone, and so are its processes."""
 import os, signal, subprocess, sys, time
-program, phase, number = sys.argv[1], sys.argv[2], getattr(signal, sys.argv[3])
 mark = "BEVSCOPE_MARK=%d" % os.getpid()
-env = dict([mark.split("=")], **{k: v for k, v in os.environ.items()})
-if phase == "compile":
-    env["CC"] = os.getcwd() + "/slow-cc"
 
 def marked():
     found = []
@@ -224,44 +237,42 @@ def marked():
             found.append(command)
     return found
 
-def wait_for(condition):
-    for _ in range(600):
-        if condition():
-            return
-        time.sleep(0.05)
-    sys.exit("waited in vain: %s" % marked())
+def waited(condition):
+    end = time.time() + 30
+    while not condition() and time.time() < end:
+        time.sleep(0.02)
+    return condition()
 
-child = subprocess.Popen([program, "try", "slow.c", "toy", "--limit", "60"], env=env,
-                         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
-word = b"sleep" if phase == "compile" else b"--try-runner"
-wait_for(lambda: any(word in command for command in marked()))
-child.send_signal(number)
-child.wait()
-wait_for(lambda: not marked())
-assert child.returncode == -number, child.returncode
-assert os.listdir("tmp") == [], os.listdir("tmp")
+for phase, word, cc in ("compile", b"sleep", {"CC": os.getcwd() + "/slow-cc"}), ("run", b"--try-runner", {}):
+    for name in "SIGINT", "SIGTERM":
+        number = getattr(signal, name)
+        child = subprocess.Popen([sys.argv[1], "try", "slow.c", "toy", "--limit", "60"],
+                                 env=dict(os.environ, **dict([mark.split("=")]), **cc),
+                                 preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+        began = waited(lambda: any(word in command for command in marked()))
+        child.send_signal(number)
+        child.wait()
+        good = began and waited(lambda: not marked()) and child.returncode == -number and not os.listdir("tmp")
+        print("" if good else "not ", "ok - ", name, " while it is in ", phase, sep="", flush=True)
+        if not good:
+            print("#", began, marked(), child.returncode, os.listdir("tmp"), flush=True)
 PY
-for phase in compile run; do
-    for signal in SIGINT SIGTERM; do
-        timeout 100 python3 signals.py "$BEVSCOPE" $phase $signal >log 2>&1
-        status=$?
-        [ $status = 0 ] || sed 's/^/# /' log
-        tap_ok $status "$signal while it is in $phase"
-    done
-done
+# The first time the editor spoils the kernel, the second time it mends it.
+printf '#!/bin/sh\nif [ -e spoiled ]; then cp right.c "$1"; else cp "$1" right.c; echo void >>"$1"; : >spoiled; fi\n' \
+    >editor
+chmod +x slow-cc editor
+timeout 100 python3 signals.py "$BEVSCOPE" >log 2>errors
+tap_relay "" <log
+sed 's/^/# /' errors
+tap_run "each signal in each phase" [ "$(grep -c 'ok - SIG' log)" = 4 ]
 
-cat >editor <<'SH'
-#!/bin/sh
-# The first time it spoils the kernel, the second time it mends it.
-if [ -e spoiled ]; then cp right.c "$1"; else cp "$1" right.c; echo 'void' >>"$1"; : >spoiled; fi
-SH
-chmod +x editor
+kernel prints 'void pool(const Pool *p) { right(p); printf("points %ld \033[31m\n", p->points); }'
 cat >edit.py <<'PY'
 """--edit on a terminal: edit, a verdict, Enter, edit, a verdict, q."""
 import os, pty, subprocess, sys
 main, side = pty.openpty()
 env = dict(os.environ, VISUAL="", EDITOR="./editor")
-child = subprocess.Popen([sys.argv[1], "try", "--edit", "mine.c", "toy", "-q", "--limit", "60"],
+child = subprocess.Popen([sys.argv[1], "try", "--edit", "prints.c", "toy", "-q", "--limit", "60"],
                          stdin=side, stdout=side, stderr=side, env=env)
 os.close(side)
 text, prompts = b"", 0
@@ -279,11 +290,12 @@ while True:
 sys.stdout.buffer.write(text)
 sys.exit(child.wait() or prompts != 2)
 PY
-timeout 200 python3 edit.py "$BEVSCOPE" >log 2>&1
-status=$?
-[ $status = 0 ] && grep -q 'mine.c:.*does not compile' log && grep -q 'cases are right' log
+timeout 200 python3 edit.py "$BEVSCOPE" >log 2>&1 && grep -q 'prints.c:.*does not compile' log &&
+    grep -q 'cases are right' log
 status=$?
 [ $status = 0 ] || sed 's/^/# /' log
 tap_ok $status "--edit: spoiled, a verdict, mended, a verdict, quit"
+grep -qE 'points [0-9]+ \?\[31m' log
+tap_ok $? "what a right kernel prints is shown, its control characters are not obeyed"
 
 tap_done

@@ -8,7 +8,7 @@ cd "${SRCDIR:-.}" || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-cp -r src "$folder/src"
+cp -rp src "$folder/src"
 chmod -R u+w "$folder/src"
 for unchanged in kernels assets; do
     ln -s "$PWD/$unchanged" "$folder/$unchanged"
@@ -30,8 +30,7 @@ unsigned control_toy(State *state, const Command *command) {
 }
 HANDLER
 changed=$(diff -rq src "$folder/src" | wc -l)
-[ "$changed" = 2 ]
-tap_ok $? "a control touches two files ($changed)"
+tap_run "a control touches two files ($changed)" [ "$changed" = 2 ]
 
 # The files that know of controls, as the build has noted, are compiled again, and linked before the
 # libraries of the build. A compiler cache saves most of it the next time.
@@ -46,14 +45,13 @@ for library in state learn live app bev figure panel term window ui cli; do
     done
 done >sources
 echo src/main.c >>sources
-echo "$(command -v ccache) $(tap_make CC) -std=gnu11 -O0 -w -D_GNU_SOURCE -I. -I$build $(for name in CAIRO JANSSON LIBZIP NCURSES SDL X11; do
-    tap_make ${name}_CFLAGS
-done | tr '\n' ' ') -c \"\$1\" -o \"\$(echo \"\$1\" | tr / _).o\"" >compile
+echo "$(command -v ccache) $(tap_make CC CAIRO_CFLAGS JANSSON_CFLAGS LIBZIP_CFLAGS NCURSES_CFLAGS SDL_CFLAGS X11_CFLAGS |
+    tr '\n' ' ') -std=gnu11 -O0 -w -D_GNU_SOURCE -I. -I$build -c \"\$1\" -o \"\$(echo \"\$1\" | tr / _).o\"" >compile
 xargs -P 2 -n 1 sh compile <sources 2>log
 tap_ok $? 'the sources compile'
 sed 's/^/# /' log | head -20
 objects=$(echo "$folder"/src_*.o)
-(cd "$build" && eval "$(tap_make CC) $(tap_make SANITIZE_FLAGS) $(tap_make OPENMP_CFLAGS) -o '$folder/toy' $objects \
+(cd "$build" && eval "$(tap_make CC SANITIZE_FLAGS OPENMP_CFLAGS | tr '\n' ' ') -o '$folder/toy' $objects \
     $(tap_make program_libs)") 2>log
 tap_ok $? 'and link with the other libraries'
 sed 's/^/# /' log | head -20
@@ -62,14 +60,11 @@ printf 'toy 7\nsize 240 64\ntick 0\nhelp on\ntick 0\nhelp off\nkey %s\ntick 0\n'
 ./toy live toy --script toy.keys --frames frames >out 2>&1
 tap_ok $? 'scripts know its word and its key'
 sed 's/^/# /' out
-grep -q 'the toy heard 7' frames/frame-0001.txt
-tap_ok $? 'its handler speaks in the log'
-grep -q 'the toy was pressed' frames/frame-0003.txt
-tap_ok $? 'and when its key is pressed'
+tap_has 'its handler speaks in the log' frames/frame-0001.txt 'the toy heard 7'
+tap_has 'and when its key is pressed' frames/frame-0003.txt 'the toy was pressed'
 grep -q "$key  *toy  *[0-9]* toys  *a toy of the tests" frames/frame-0002.txt
 tap_ok $? 'the help screen has its key, word, value and text'
-grep -q " $key  toy " frames/frame-0001.txt
-tap_ok $? 'the key bar has it'
+tap_has 'the key bar has it' frames/frame-0001.txt " $key  toy "
 ./toy --man | grep -A 1 "^.fB$key.*toy\$" | grep -q 'a toy of the tests'
 tap_ok $? 'so has the manual'
 key=$(./toy live --help | tr -s '\n ' ' ' | grep -o "'.' lists them" | cut -c 2)

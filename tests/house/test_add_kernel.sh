@@ -33,9 +33,12 @@ changed=$(diff -rq kernels "$tree/kernels" | wc -l)
 tap_ok $? 'two files and the table: nothing else of the tree is touched'
 
 # ---- built with the flags of this build, linked with its libraries --------------------------------
-compile=$(tap_make COMPILE)
-link="$(tap_make CCLD) $(tap_make AM_CFLAGS) $(tap_make CFLAGS) $(tap_make AM_LDFLAGS) $(tap_make LDFLAGS)"
-libs=$(tap_make LIBS)
+link=$(tap_make CCLD AM_CFLAGS CFLAGS AM_LDFLAGS LDFLAGS | tr '\n' ' ')
+tap_make COMPILE LIBS bevscope_OBJECTS bevscope_LDADD tests_checkbev_OBJECTS tests_checkbev_LDADD >"$folder/made"
+made() { # LINE: of these values
+    sed -n "$1p" "$folder/made"
+}
+compile=$(made 1)
 compile_here() { # SOURCE OBJECT
     (cd "$build" && eval "$compile -I'$tree' -x c -c -o '$folder/$2' '$tree/$1'")
 }
@@ -43,12 +46,12 @@ compile_here kernels/cpu/toy.c toy.o && compile_here kernels/cuda/toy_gpu.cu toy
     compile_here kernels/variants.c variants.o
 tap_ok $? 'they compile, the CUDA kernel as plain C'
 # The table is linked before the library that has the other one.
-link_here() { # PROGRAM PREFIX
-    (cd "$build" && eval "$link -o '$folder/$1' $(tap_make "$2_OBJECTS") '$folder/toy.o'" \
-        "'$folder/toy_gpu.o' '$folder/variants.o' $(tap_make "$2_LDADD") $libs")
+link_here() { # PROGRAM LINE
+    (cd "$build" && eval "$link -o '$folder/$1' $(made "$2") '$folder/toy.o'" \
+        "'$folder/toy_gpu.o' '$folder/variants.o' $(made $(($2 + 1))) $(made 2)")
 }
 env -u MAKEFLAGS -u MFLAGS make -s --no-print-directory -C "$build" bevscope tests/checkbev >"$folder/out" 2>&1 &&
-    link_here bevscope bevscope && link_here checkbev tests_checkbev
+    link_here bevscope 3 && link_here checkbev 5
 tap_ok $? 'the programs link'
 
 # ---- found --------------------------------------------------------------------------------------
@@ -61,26 +64,23 @@ found() { # PATTERN NAME COMMAND...
 }
 bevscope=$folder/bevscope
 found '^  toy +cpu +pool +forward +A kernel that a test adds' '--list has it' "$bevscope" --list
-found '^  toy_gpu +cuda +pool +forward ' '--list has the one on CUDA' "$bevscope" --list
+cp "$folder/out" "$folder/list"
+found '^  toy_gpu +cuda +pool +forward ' '--list has the one on CUDA' cat "$folder/list"
 found '[ ,]toy,' 'help has its name' "$bevscope" bench --help
 found 'toy, cpu_v4_skip' 'the manual page has its name' "$bevscope" --man
-found '^ok .*[ :]toy ' 'checkbev tries it' "$folder/checkbev" --filter toy
+found '^ok .*[ :]toy ' 'checkbev tries it' env RING=check "$folder/checkbev" --filter toy
 grep -q '^not ok' "$folder/out"
 [ $? = 1 ]
 tap_ok $? 'and it passes the gates'
 found '^toy,' 'bench times it' "$bevscope" bench toy --quick --device cpu --dtype fp16 \
-    --kernel toy --format csv
+    --kernel toy --cache warm --format csv
 found '"toy"' 'verify judges it' "$bevscope" verify toy --device cpu --dtype fp16 --align nearest \
     --format json
 found 'toy_gpu' 'regime simulates the one on CUDA' "$bevscope" regime toy --gpu h200
 found 'needs a build with CUDA|does not run' 'which cannot be run here' \
     "$bevscope" bench toy --device cpu --kernel toy_gpu
-printf 'tick 0.1\nsnapshot\n' >"$folder/keys"
-"$bevscope" live toy --script "$folder/keys" --frames "$folder/frames" --size 200x60 \
-    >"$folder/live" 2>&1
-found '[0-9] +TOY ' 'the live ladder shows it' cat "$folder/frames"/*.txt
-printf 'kernel toy\ntick 0.1\nsnapshot\n' >"$folder/keys"
-"$bevscope" live toy --script "$folder/keys" --frames "$folder/chosen" --size 120x40 \
-    >"$folder/live" 2>&1
-found 'TOY' 'and it can be chosen there' cat "$folder/chosen"/*.txt
+printf 'tick 0.1\nkernel toy\ntick 0.1\n' >"$folder/keys"
+"$bevscope" live toy --script "$folder/keys" --frames "$folder/frames" --size 200x60 >"$folder/live" 2>&1
+found '[0-9] +TOY ' 'the live ladder shows it' cat "$folder/frames/frame-0001.txt"
+found 'bevscope  TOY ' 'and it can be chosen there' cat "$folder/frames/frame-0002.txt"
 tap_done

@@ -60,14 +60,11 @@ while read -r folder library below; do
     # shellcheck disable=SC2046,SC2086
     found=$(grep -nE '^ *# *include *["<](\.|kernels/|src/|assets/)' $(sources "$folder") |
         grep -vE "#include \"($(may_include "$library" $below | tr -d '\n'))") || true
-    [ -z "$found" ] || echo "$found" | sed 's/^/# /'
-    [ -z "$found" ]
-    tap_ok $? "$folder includes nothing above it"
+    tap_none "$folder includes nothing above it" "$found"
     count=$(sources "$folder" | wc -l)
     [ "$count" -gt 0 ] && [ "$count" -le 45 ]
     tap_ok $? "$folder: $count files, one screen"
-    grep -qF "\`$folder/\`" src/README.md
-    tap_ok $? "$folder stands in the layout of src/README.md"
+    tap_run "$folder stands in the layout of src/README.md" grep -qF "\`$folder/\`" src/README.md
 done <"$build/floors.tmp"
 
 # No folder is left out of the table.
@@ -107,25 +104,19 @@ rm -f "$build/floors.calls"
 # Two libraries with a function of one name: which of them is called depends on the order of linking.
 twice=$(nm --defined-only "$build"/lib*.a 2>/dev/null | awk 'NF == 3 && $2 ~ /[TDBR]/ { print $3 }' |
     sort | uniq -d)
-[ -z "$twice" ] || echo "# $twice"
-[ -z "$twice" ]
-tap_ok $? 'no name is defined by two libraries'
+tap_none 'no name is defined by two libraries' "$twice"
 
 # Toolkits stay where they belong.
 only() { # PATTERN FOLDER: the pattern occurs in that folder only
     found=$(grep -rlE --include='*.[ch]*' "$1" kernels src | grep -v "^$2") || true
-    [ -z "$found" ] || echo "# $found"
-    [ -z "$found" ]
-    tap_ok $? "$1 only in $2"
+    tap_none "$1 only in $2" "$found"
 }
 only '#include <(ncurses|curses|SDL)' src/ui/
 only '#include <cairo' src/view/
 only '#include <zip.h>' src/scene/
 # A test that may not be run fails where nobody looks for it.
 dull=$(find tests -name 'test_*.sh' ! -perm -u+x)
-[ -z "$dull" ] || echo "# $dull"
-[ -z "$dull" ]
-tap_ok $? 'every test script may be run'
+tap_none 'every test script may be run' "$dull"
 # The program knows of the library what its users know.
 only '#include "src/lib/lib_' src/lib/
 tap_done

@@ -23,6 +23,28 @@ tap_run() {
     tap_ok $? "$tap_name"
 }
 
+# tap_has NAME FILE PATTERN...: the file has each extended pattern, and none that stands behind a "!"; @FILE
+# goes on in another file.
+tap_has() {
+    tap_name=$1 tap_file=$2 tap_status=0
+    shift 2
+    for tap_words; do
+        case $tap_words in
+        @*) tap_file=${tap_words#@} ;;
+        !*) ! grep -qE -e "${tap_words#!}" "$tap_file" ;;
+        *) grep -qE -e "$tap_words" "$tap_file" ;;
+        esac || { tap_status=1 && echo "# $tap_file: $tap_words"; }
+    done
+    tap_ok $tap_status "$tap_name"
+}
+
+# tap_none NAME TEXT: passes where there is no text, which says what is wrong.
+tap_none() {
+    [ -z "$2" ] || echo "$2" | sed 's/^/# /'
+    [ -z "$2" ]
+    tap_ok $? "$1"
+}
+
 tap_skip() { # NAME REASON
     tap_count=$((tap_count + 1))
     echo "ok $tap_count - $1 # SKIP $2"
@@ -141,6 +163,11 @@ tap_include() {
     tap_ok $tap_status "$tap_name: to its end"
 }
 
+# tap_keys FILE "LINE; LINE...": writes a script of the display.
+tap_keys() {
+    echo "$2" | sed 's/^ *//; s/;$//; s/; */\n/g' >"$1"
+}
+
 # tap_quiet COMMAND...: its output goes into the file out.
 tap_quiet() {
     "$@" >out
@@ -216,9 +243,9 @@ tap_in_python() {
     exit $tap_status
 }
 
-# tap_make VARIABLE: its value in the Makefile of this build.
+# tap_make VARIABLE...: their values in the Makefile of this build, a line each.
 tap_make() {
-    printf 'include Makefile\nshow-it: ; @:$(info $(%s))\n' "$1" |
+    { printf 'include Makefile\nshow-it: ; @:' && printf '$(info $(%s))' "$@" && echo; } |
         env -u MAKEFLAGS -u MFLAGS make -s --no-print-directory -C "${BUILDDIR:-.}" -f - show-it
 }
 

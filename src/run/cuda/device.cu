@@ -29,7 +29,7 @@ const DriverNeeds *driver_needs() {
         capabilities.push_back(0);
     }
     // Any driver of the toolkit's major version runs programs of the toolkit.
-    static DriverNeeds needs = {CUDART_VERSION / 1000 * 1000, NULL};
+    static DriverNeeds needs = {CUDART_VERSION / 1000 * 1000, NULL, 0};
     needs.capabilities = capabilities.data();
     return &needs;
 }

@@ -15,6 +15,7 @@ extern "C" {
 typedef struct {
     int needed_version; /* CUDA version that the driver must support, 1000 * major + 10 * minor */
     const int *capabilities; /* of the compiled code, 10 * major + minor; ascending, 0 at the end */
+    int patience_ms;         /* how long its start may take; 0: 10 s */
 } DriverNeeds;
 
 /* True if GPU `index` exists and code for it was compiled; *version is the CUDA version that the

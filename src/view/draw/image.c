@@ -166,6 +166,7 @@ static bool png_encode(FILE *stream, const Image *image, int channels, const uin
             png_free(png_blocks + 1);
         return false;
     }
+    stbi_write_force_png_filter = 0; /* flat areas: no filter is the smallest, and the quickest */
     return stbi_write_png_to_func(append, stream, image->w, image->h, channels, pixels,
                                   channels * image->w) != 0;
 }
