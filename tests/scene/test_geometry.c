@@ -1,8 +1,8 @@
 /* Cameras, frustum and grid: the conventions are compared with explicit matrices, and every invalid
  * rig is an error. */
 #include "src/scene/geometry.h"
+#include "tests/support/refused.h"
 #include "tests/support/scenes.h"
-#include "tests/support/tap.h"
 
 #include <math.h>
 
@@ -145,27 +145,16 @@ static void test_yaw_error(void) {
 
 /* ---- what is refused ------------------------------------------------------------------------ */
 
-static void refused(const Rig *rig, const char *name, const char *path) {
-    Err err = {0};
-    char want[128], line[800] = "";
-    bool accepted = rig_check(rig, "scene.json", &err);
-    snprintf(want, sizeof want, "scene.json: %s: ", path);
-    if (!accepted)
-        err_line(&err, line, sizeof line);
-    if (!tap_ok(!accepted && strncmp(line, want, strlen(want)) == 0, "refused: %s", name))
-        tap_note("said: %s", accepted ? "nothing" : line);
-}
-
 /* A good rig with one change. */
 #define BAD(name_, path_, change_)                                                                 \
     do {                                                                                           \
         Rig copy = *good, *rig = &copy;                                                            \
         change_;                                                                                   \
-        refused(rig, name_, path_);                                                                \
+        tap_refuses(rig_check(rig, "scene.json", &err), "scene.json: " path_ ": ", "",             \
+                    "refused: %s", name_);                                                         \
     } while (0)
 
 static void test_refused(const Rig *good) {
-    Err err = {0};
     tap_ok(rig_check(good, "scene.json", &err), "the flagship's rig is accepted");
     BAD("no camera", "cameras", rig->camera_count = 0);
     BAD("too many cameras", "cameras", rig->camera_count = RIG_MAX_CAMERAS + 1);
