@@ -2,6 +2,7 @@
 #include "src/run/backend.h"
 #include "src/run/long_run.h"
 #include "tests/support/folder.h"
+#include "tests/support/test_kernel.h"
 
 #include <math.h>
 #include <signal.h>
@@ -133,8 +134,7 @@ static void test_cpu(void) {
 
 static int launches, raise_after, fail_after;
 
-static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
-    (void)problem, (void)plan, (void)stream;
+LAUNCH(launch) {
     launches++;
     usleep(2000);
     if (launches == raise_after)
@@ -150,12 +150,7 @@ static void tick(const LongRun *run, void *context) {
 }
 
 static bool runs(double seconds, double period_ms, LongRun *run, Err *err) {
-    static const BevKernel kernel = {.name = "test",
-                                     .title = "test",
-                                     .where = BEV_CPU,
-                                     .dtypes = ~0u,
-                                     .aligns = ~0u,
-                                     .launch = launch};
+    const BevKernel kernel = TEST_KERNEL("test", .launch = launch);
     const BevProblem problem = {.shape = {.cameras = 1}};
     const LongOptions options = {.seconds = seconds, .period_ms = period_ms, .tick = tick};
     Session *session;

@@ -141,9 +141,8 @@ static inline Buffer make_npy(const Array *array) {
  * `declared`: its length by the directory. */
 static inline void add_deflated(ZipMaker *zip, const char *file, Buffer npy, uint32_t declared) {
     Buffer block = {0};
-    buffer_add(&block, "\1", 1); /* the last block, not compressed */
-    buffer_add_le(&block, npy.length, 2);
-    buffer_add_le(&block, ~npy.length, 2);
+    /* the last block, not compressed */
+    buffer_add_fields(&block, "122", (uint64_t[]){1, npy.length, ~npy.length});
     buffer_add(&block, npy.bytes, npy.length);
     zip_entry(zip, file, block.bytes, block.length, 8, 0, declared,
               crc32_of(npy.bytes, npy.length));

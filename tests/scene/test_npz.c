@@ -171,9 +171,8 @@ static void test_many_pixels(void) {
     Buffer npy = {0}, block = {0};
     npy_add(&npy, "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 4097, 4097, 3), }\n", "",
             0);
-    buffer_add(&block, "\0", 1); /* not the last block, not compressed */
-    buffer_add_le(&block, npy.length, 2);
-    buffer_add_le(&block, ~npy.length, 2);
+    /* not the last block, not compressed */
+    buffer_add_fields(&block, "122", (uint64_t[]){0, npy.length, ~npy.length});
     buffer_add(&block, npy.bytes, npy.length);
     for (int i = 0; i < 19600; i++) /* empty blocks: deflate makes at most 1032 bytes of one */
         buffer_add(&block, "\0\0\0\xff\xff", 5);
