@@ -1,4 +1,4 @@
-/* checkbev: every kernel, format and align on every case, against the reference; then its speed.
+/* checkbev: every kernel, format and align on every case, against the reference.
  *
  * Each kernel runs on poisoned outputs between guard bands. Gate A judges random inputs, on which
  * the kernel runs twice, and gate C judges exact inputs. Inputs depend only on the case and the
@@ -23,7 +23,7 @@ typedef struct {
 
 static struct {
     bool asked; /* options say what to run; else a ring does */
-    bool where_given, bench, full;
+    bool where_given, full;
     BevWhere where;
     const char *filter;
     uint64_t seed;
@@ -327,76 +327,21 @@ static void conclude_all(void) {
                 conclude(bev_kernels[v], dtype, align, &check.tallies[v][dtype][align]);
 }
 
-/* ---- speed ----------------------------------------------------------------------------------- */
-
-static void time_kernel(const Case *c, const BevProblem *problem, const BevKernel *kernel) {
-    Session *session;
-    Timing warm, cold;
-    double prepare_us;
-    Err err;
-    if (bev_unsupported(kernel, problem))
-        return;
-    if (!session_open(&session, kernel, problem, &err))
-        return; /* no device: its rows said so */
-    if (session_prepare_us(session, &prepare_us, &err) &&
-        session_time(session, CACHE_WARM, &timing_quick, &warm, &err) &&
-        session_time(session, CACHE_COLD, &timing_quick, &cold, &err))
-        tap_note("%-12s %-10s %-6s %-9s warm %9.1f us (p99 %9.1f%s)  cold %9.1f us  prepare %9.1f "
-                 "us",
-                 c->name, kernel->name, bev_dtypes[problem->dtype].name,
-                 bev_aligns[problem->align].name, warm.median_us, warm.p99_us,
-                 warm.settled ? "" : ", not settled", cold.median_us, prepare_us);
-    else
-        tap_ok(false, "%s could not be timed: %s", kernel->name, err.what);
-    session_close(session);
-}
-
-static void time_kernels(const Case *c, const BevProblem *problem) {
-    for (int v = 0; bev_kernels[v]; v++)
-        if (kernel_wanted(bev_kernels[v]) && (matches(c->name) || matches(bev_kernels[v]->name)))
-            time_kernel(c, problem, bev_kernels[v]);
-}
-
-static void time_case(const Case *c, BevAlign align) {
-    CaseData data = open_case(c->name, align, 1, check.seed);
-    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
-        HostProblem problem = case_problem(&data, (BevDtype)dtype, align);
-        float *grad_out = NULL;
-        time_kernels(c, &problem.view);
-        if (backward_dtypes & 1u << dtype) {
-            grad_out = case_backward(&problem, check.seed);
-            time_kernels(c, &problem.view);
-        }
-        problem_free(&problem);
-        free(grad_out);
-    }
-    case_free(&data);
-}
-
-static void time_cases(void) {
-    for (int i = 0; i < case_count(); i++) {
-        Case c = case_at(i);
-        if (!c.config || (!matches(c.name) && !any_kernel_matches()))
-            continue;
-        for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-            time_case(&c, (BevAlign)align);
-    }
-}
-
 /* ---- the program ----------------------------------------------------------------------------- */
 
 static const struct option options[] = {
-    {"where", required_argument, NULL, 'w'}, {"filter", required_argument, NULL, 'f'},
-    {"bench", no_argument, NULL, 'b'},       {"full", no_argument, NULL, 'l'},
-    {"seed", required_argument, NULL, 's'},  {NULL, 0, NULL, 0},
+    {"where", required_argument, NULL, 'w'},
+    {"filter", required_argument, NULL, 'f'},
+    {"full", no_argument, NULL, 'l'},
+    {"seed", required_argument, NULL, 's'},
+    {NULL, 0, NULL, 0},
 };
 
 static const char usage[] =
-    "usage: checkbev [--where cpu|cuda] [--filter NAME] [--full] [--bench] [--seed N]\n"
+    "usage: checkbev [--where cpu|cuda] [--filter NAME] [--full] [--seed N]\n"
     "  --where   only kernels that run there; exit 77 where there is no such device\n"
     "  --filter  only kernels or cases whose name contains NAME\n"
     "  --full    the published configurations with all their channels and every align\n"
-    "  --bench   time the published configurations, if all checks passed\n"
     "  --seed    other random inputs (default 1)\n";
 
 static bool parse(int argc, char **argv) {
@@ -408,8 +353,6 @@ static bool parse(int argc, char **argv) {
                 return false;
         } else if (o == 'f')
             check.filter = optarg;
-        else if (o == 'b')
-            check.bench = true;
         else if (o == 'l')
             check.full = true;
         else if (o == 's')
@@ -449,9 +392,5 @@ int main(int argc, char **argv) {
         return EXIT_SKIP;
     }
     conclude_all();
-    if (check.bench && tap_totals->count && !tap_totals->failures)
-        time_cases();
-    else if (check.bench)
-        tap_note("nothing is timed: a check failed");
     return tap_done();
 }

@@ -157,10 +157,15 @@ static inline void add_to(ZipMaker *zip, const Array *array) {
     free(npy.bytes);
 }
 
-static inline Buffer make_archive(void) {
+static inline ZipMaker make_zip(void) {
     ZipMaker zip = {0};
     for (int i = 0; i < array_count; i++)
         add_to(&zip, &arrays[i]);
+    return zip;
+}
+
+static inline Buffer make_archive(void) {
+    ZipMaker zip = make_zip();
     zip_end(&zip);
     return zip.archive;
 }
@@ -194,6 +199,11 @@ static inline void read_base_once(void) {
 static inline void refuses_bytes(Buffer archive, const char *title, const char *words) {
     tap_said(!read_bytes(archive) && refused_with("net.npz", words), "%s", title);
     free(archive.bytes);
+}
+
+static inline void refuses_zip(ZipMaker *zip, const char *title, const char *words) {
+    zip_end(zip);
+    refuses_bytes(zip->archive, title, words);
 }
 
 static inline void refuses(const char *title, const char *words) {

@@ -62,8 +62,9 @@ static void test_elements(void) {
 /* ---- texts of headers ------------------------------------------------------------------------ */
 
 #define LONG "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-#define HEADER(descr_, shape_)                                                                     \
-    "{'descr': '" descr_ "', 'fortran_order': False, 'shape': " shape_ ", }"
+#define DICT(descr_, order_, shape_)                                                               \
+    "{'descr': " descr_ ", 'fortran_order': " order_ ", 'shape': " shape_ ", }"
+#define HEADER(descr_, shape_) DICT("'" descr_ "'", "False", shape_)
 
 static const struct {
     const char *title, *text, *words;
@@ -83,6 +84,22 @@ static const struct {
     {"a size that begins with a colon", HEADER("<f4", "(:3)"), "not a tuple of whole numbers"},
     {"a size of 2^63", HEADER("<f4", "(9223372036854775808,)"), "does not fit 64 bits"},
     {"a key that ends", "{'descr': '<f4', 'sha", "a string without an end"},
+    {"an order that is neither", DICT("'<f4'", "Maybe", "(2, 3, 2, 3)"), "fortran_order"},
+    {"a structured type", DICT("[('a', '<f4')]", "False", "(2, 3, 2, 3)"), "structured dtype"},
+    {"no dictionary", "hello", "not a dictionary"},
+    {"nothing", "", "not a dictionary"},
+    {"a dictionary without an end", "{'descr': '<f4'", "not a dictionary"},
+    {"a string without an end", "{'descr': '<f4", "string without an end"},
+    {"a key without a value", "{'descr'}", "key without a value"},
+    {"no key", "{: '<f4'}", "a string is missing"},
+    {"a key twice", "{'descr': '<f4', 'descr': '<f4'}", "key twice"},
+    {"an unknown key", "{'descr': '<f4', 'align': True}", "a key that is not"},
+    {"no shape", "{'descr': '<f4', 'fortran_order': False}", "is missing"},
+    {"an empty dictionary", "{}", "is missing"},
+    {"a shape that is no tuple", HEADER("<f4", "36"), "not a tuple"},
+    {"a shape of words", HEADER("<f4", "(two, 3)"), "whole numbers"},
+    {"commas only", HEADER("<f4", "(,)"), "whole numbers"},
+    {"code after the dictionary", HEADER("<f4", "(2, 3, 2, 3)") "import os", "after the"},
     {"a zero byte behind it", HEADER("<f4", "(1,)") "\0x", "text after the dictionary"},
 };
 

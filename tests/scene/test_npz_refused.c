@@ -1,7 +1,7 @@
 /* Tensor scenes that cannot be read: headers of arrays, their elements, sets of arrays. */
 #include "tests/scene/npz_arrays.h"
 
-/* ---- headers --------------------------------------------------------------------------------- */
+/* ---- types and shapes ------------------------------------------------------------------------ */
 
 typedef struct {
     const char *title, *array;
@@ -69,8 +69,6 @@ static const Form forms[] = {
      "product does not fit 64 bits"},
     {"wrapping by bytes", "depth", "(4611686018427387904, 1, 1, 1)", 0,
      "product does not fit 64 bits"},
-    {"beyond 64 bits", "depth", "(36893488147419103232, 1, 1, 1)", 0,
-     "a size that does not fit 64 bits"},
     {"negative", "depth", "(-2, 3, 2, 3)", 0, "whole numbers"},
     {"nine axes", "depth", "(1, 1, 1, 1, 1, 1, 1, 1, 36)", 0, "more than 8 axes"},
 };
@@ -91,39 +89,10 @@ static void test_forms(void) {
     }
 }
 
-#define DICT(descr_, order_, shape_)                                                               \
-    "{'descr': " descr_ ", 'fortran_order': " order_ ", 'shape': " shape_ ", }\n"
-
-static const struct {
-    const char *title, *header, *words; /* of depth */
-} headers[] = {
-    {"Fortran order of a wrong size", DICT("'<f4'", "True", "(2, 3, 2, 4)"), "needs 192 bytes"},
-    {"an order that is neither", DICT("'<f4'", "Maybe", "(2, 3, 2, 3)"), "fortran_order"},
-    {"a structured type", DICT("[('a', '<f4')]", "False", "(2, 3, 2, 3)"), "structured dtype"},
-    {"no dictionary", "hello", "not a dictionary"},
-    {"nothing", "", "not a dictionary"},
-    {"a dictionary without an end", "{'descr': '<f4'", "not a dictionary"},
-    {"a string without an end", "{'descr': '<f4", "string without an end"},
-    {"a key without a value", "{'descr'}", "key without a value"},
-    {"no key", "{: '<f4'}", "a string is missing"},
-    {"a key twice", "{'descr': '<f4', 'descr': '<f4'}", "key twice"},
-    {"an unknown key", "{'descr': '<f4', 'align': True}", "a key that is not"},
-    {"no shape", "{'descr': '<f4', 'fortran_order': False}", "is missing"},
-    {"an empty dictionary", "{}", "is missing"},
-    {"a shape that is no tuple", DICT("'<f4'", "False", "36"), "not a tuple"},
-    {"a shape without an end", "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3", "tuple"},
-    {"a shape of words", DICT("'<f4'", "False", "(two, 3)"), "whole numbers"},
-    {"commas only", DICT("'<f4'", "False", "(,)"), "whole numbers"},
-    {"code after the dictionary", DICT("'<f4'", "False", "(2, 3, 2, 3)") "import os", "after the"},
-};
-
-static void test_headers(void) {
-    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-        start("");
-        get("depth")->header = headers[i].header;
-        refuses(headers[i].title, headers[i].words);
-    }
+static void test_header(void) {
     start("");
+    get("depth")->header = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3, 2, 4), }\n";
+    refuses("Fortran order of a wrong size", "depth...needs 192 bytes");
     get("depth")->header = "{\"shape\":(2,3,2,3),\"fortran_order\":False,\"descr\":\"<f4\"}";
     accepts("another order, quotes and no spaces are the same header");
 }
@@ -148,8 +117,7 @@ static void test_prefix(void) {
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         ZipMaker zip = {0};
         zip_stored(&zip, "depth.npy", prefixes[i].bytes, prefixes[i].length);
-        zip_end(&zip);
-        refuses_bytes(zip.archive, prefixes[i].title, prefixes[i].words);
+        refuses_zip(&zip, prefixes[i].title, prefixes[i].words);
     }
 }
 
@@ -284,7 +252,7 @@ TAP_SUITE(npz_refused) {
     read_base_once();
     long mark = memory_mark();
     test_forms();
-    test_headers();
+    test_header();
     test_prefix();
     test_elements();
     test_sets();

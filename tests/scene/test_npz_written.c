@@ -106,7 +106,7 @@ static void test_height(void) {
 static void test_no_points(void) {
     start("cal");
     reshape(INDEX_ARRAYS, "(0,)", 0);
-    tap_ok(write_and_read() && again.has_map && again.map.points == 0,
+    tap_ok(write_and_read() && again.has_map && again.map.points == 0 && !again.map.intervals,
            "a map without points");
 }
 
