@@ -76,8 +76,6 @@ static bool refused(const char *path, const char *words) {
     return ok;
 }
 
-/* ---- finding --------------------------------------------------------------------------------- */
-
 static void test_path(void) {
     char path[256];
     unsetenv("BEVSCOPE_DATA");
@@ -127,8 +125,6 @@ static void test_nearest(void) {
     tap_ok(right && !strcmp(hint, "see --list"), "a hint names one, or all, or says where");
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
-
 static void test_read(void) {
     const char *path = in_folder("read");
     put(path, "twelve bytes");
@@ -142,8 +138,6 @@ static void test_read(void) {
            "a file that is not there");
     unlink(path);
 }
-
-/* ---- writing --------------------------------------------------------------------------------- */
 
 static void test_write(void) {
     const char *path = in_folder("figure.png");

@@ -90,8 +90,6 @@ static void lru_access(Lru *lru, Access access) {
     line->dirty[at] |= access.kind != REUSE_READ;
 }
 
-/* ---- against it ------------------------------------------------------------------------------ */
-
 /* Of what was analysed last. Suites are processes of their own: only the first one frees them. */
 static ReuseCurves whole, divided;
 static Err err;
@@ -162,8 +160,6 @@ TAP_SUITE(reuse_random) {
     tap_ok(same[1], "200 random streams: every size as simulated, cold, warm and written back");
     tap_ok(same[2], "and divided into two partitions, with what crosses over");
 }
-
-/* ---- by hand --------------------------------------------------------------------------------- */
 
 TAP_SUITE(reuse_by_hand) {
     /* Sectors of lines a b c a, and another one of a. */

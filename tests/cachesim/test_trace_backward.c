@@ -5,8 +5,6 @@ static double grads_written(const TraceCounts *counts) {
     return counts->write[TRACE_GRAD_DEPTH].bytes + counts->write[TRACE_GRAD_FEAT].bytes;
 }
 
-/* ---- formulas -------------------------------------------------------------------------------- */
-
 /* How far an average may be from a count: places in a warp, ends of blocks, points of a
  * pixel, pixels without points. grad_v4's formula takes usual numbers of points a row and an entry.
  */
@@ -44,8 +42,6 @@ static void test_formulas(const char *scene, BevDtype dtype, BevAlign align) {
     tap_ok(tested == 5, "%d kernels go back", tested);
     close_problem(opened);
 }
-
-/* ---- by hand --------------------------------------------------------------------------------- */
 
 /* Two pixels side by side, two bins, three cells, eight channels of FP16: rows 16 bytes. Points in
  * the order of cells: pixel 0 bin 0, pixel 1 bin 0 (both in cell 1), pixel 0 bin 1 (cell 2). */

@@ -313,8 +313,6 @@ static void test_overflow(void) {
     tap_ok(right, "past FP16's range infinity of the right sign is right, and nothing else");
 }
 
-/* ---- gate B ---------------------------------------------------------------------------------- */
-
 static void test_format_error(void) {
     float got[4] = {3, 4.5f, 0, 0};
     const double want[4] = {3, 4, 0, 0};
@@ -359,8 +357,6 @@ static void test_format_limits(void) {
            "gate B fails where nothing was compared");
 }
 
-/* ---- nothing to compare ---------------------------------------------------------------------- */
-
 /* Two cells of two channels; only the first has points. */
 static void test_nothing_compared(void) {
     float got[4] = {NAN, NAN, 0, 0};
@@ -389,8 +385,6 @@ static void test_nothing_compared(void) {
     tap_ok(a.verdict == GATE_FAIL && a.checked == 4 && gate_format(BEV_FP32, &error) == GATE_FAIL,
            "cells without points are checked, but without any point nothing was compared");
 }
-
-/* ---- parts ----------------------------------------------------------------------------------- */
 
 static bool always_given_up(void *context) {
     (void)context;
@@ -449,11 +443,8 @@ static void test_wrong_parts(void) {
     close_problem(toy);
 }
 
-/* ---- the map --------------------------------------------------------------------------------- */
-
 static void test_map(void) {
-    /* nx = 3 forward, ny = 4 to the left; bad: (x 2, y 0), front right, and (x 0, y 3), back left
-     */
+    /* nx = 3 forward, ny = 4 to the left; bad: (x 2, y 0), front right; (x 0, y 3), back left */
     uint8_t bad[12] = {[0 * 3 + 2] = 1, [3 * 3 + 0] = 1};
     char *whole = bad_cells_map(bad, 3, 4, 60, 20), *small = bad_cells_map(bad, 3, 4, 2, 1);
     tap_ok(whole && !strcmp(whole, "...x\n....\nx...\n"),

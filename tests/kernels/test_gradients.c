@@ -69,8 +69,6 @@ static void test_differences(const char *name, BevAlign align, BevStage stage) {
     case_free(&data);
 }
 
-/* ---- defects --------------------------------------------------------------------------------- */
-
 static void test_defects(BevDtype dtype, BevAlign align) {
     const char *label = bev_dtypes[dtype].name, *points = bev_aligns[align].name;
     CaseData data = open_case("ragged_c19", align, 1, SEED);
@@ -102,8 +100,6 @@ static void test_defects(BevDtype dtype, BevAlign align) {
     free(values);
     case_free(&data);
 }
-
-/* ---- sessions and bad input ------------------------------------------------------------------ */
 
 /* A session takes over another grad_out; both ways of reading give the same bytes. */
 static void test_session(const BevKernel *kernel, HostProblem *host, float *values) {

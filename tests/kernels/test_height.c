@@ -356,8 +356,6 @@ static void test_street(void) {
     workload_close(&street.workload);
 }
 
-/* ---- files ----------------------------------------------------------------------------------- */
-
 /* A grid with height goes to .npz and comes back with the same map. */
 static void test_round_trip(void) {
     const char *file = in_folder("again.npz");

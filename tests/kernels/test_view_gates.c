@@ -71,8 +71,6 @@ static const struct {
     {"gradients of depths for those of logits", no_sum, false, true},
 };
 
-/* ---- the gates ------------------------------------------------------------------------------- */
-
 /* What the gates say of inputs as they are or spoilt. */
 static void run(JudgedPair *pair, void (*spoil)(BevProblem *)) {
     Judged *both[] = {&pair->random, &pair->exact};

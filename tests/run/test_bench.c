@@ -164,8 +164,6 @@ static void test_join(void) {
     tap_ok(!timing_join(&a, &b).settled, "nor where one of them did not");
 }
 
-/* ---- verify ---------------------------------------------------------------------------------- */
-
 static int judged, skipped;
 
 static void count_row(const VerifyRow *row, void *context) {

@@ -71,8 +71,6 @@ TAP_SUITE(counters_chips) {
            "an unknown chip: %s", err.what);
 }
 
-/* ---- refusals -------------------------------------------------------------------------------- */
-
 static bool refused_without_library(void) {
     const char *names[COUNTER_COUNT];
     int passes;
@@ -107,8 +105,6 @@ TAP_SUITE(counters_refusals) {
     tap_ok(strstr(err.what, "cuptiRangeProfilerStart") && strstr(err.what, "CUPTI_ERROR_UNKNOWN"),
            "anything else: the call and CUPTI's word");
 }
-
-/* ---- rates ----------------------------------------------------------------------------------- */
 
 TAP_SUITE(counters_rates) {
     Counters counters;

@@ -130,8 +130,6 @@ static void test_cpu(void) {
     tap_need(system(command) == 0, command);
 }
 
-/* ---- the loop -------------------------------------------------------------------------------- */
-
 static int launches, raise_after, fail_after;
 
 LAUNCH(launch) {

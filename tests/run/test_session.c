@@ -77,6 +77,12 @@ static bool all_bytes(const unsigned char *bytes, size_t count, unsigned char va
     return count > 0;
 }
 
+static void poison_and_run(Session *session, void *codes) {
+    session_poison(session, &error);
+    session_run(session, &error);
+    session_read(session, codes, &error);
+}
+
 static void test_run(const HostProblem *problem) {
     size_t count = bev_tensor_bytes(&problem->view.out);
     unsigned char *codes = malloc(count), *again = malloc(count);
@@ -95,9 +101,7 @@ static void test_run(const HostProblem *problem) {
     for (int64_t i = 0; i < data.shape.nx * data.shape.ny * data.shape.channels; i++)
         nans += isnan(((float *)codes)[i]);
     tap_ok(nans == 0, "a run leaves none of it");
-    session_poison(session, &error);
-    session_run(session, &error);
-    session_read(session, again, &error);
+    poison_and_run(session, again);
     tap_ok(!memcmp(codes, again, count), "two runs give the same bits");
     tap_ok(!guard_changed(&guarded) && !guard_broken(&guarded), "inputs are untouched");
     session_close(session);
@@ -107,14 +111,10 @@ static void test_run(const HostProblem *problem) {
     free(again);
 }
 
-/* ---- later values ---------------------------------------------------------------------------- */
-
 /* Other values of the same shape. The largest value differs, and with it every scale. */
 static Features later_features(void) {
-    int64_t depths =
-        data.shape.cameras * data.shape.depth_bins * data.shape.feat_h * data.shape.feat_w;
-    int64_t feats =
-        data.shape.cameras * data.shape.feat_h * data.shape.feat_w * data.shape.channels;
+    int64_t depths = (int64_t)features_depth_count(&data.shape);
+    int64_t feats = (int64_t)features_feat_count(&data.shape);
     Features later = {.depth = malloc((size_t)depths * sizeof(float)),
                       .feat = malloc((size_t)feats * sizeof(float))};
     for (int64_t i = 0; i < depths; i++)
@@ -212,11 +212,9 @@ static void test_threads(void) {
                 omp_set_num_threads(threads);
                 if (!session_open(&session, bev_kernel_find(names[i]), &problem.view, &error))
                     continue;
-                omp_set_num_threads(threads + 1); /* between prepare and launch */
-                session_poison(session, &error);
-                session_run(session, &error);
+                omp_set_num_threads(threads + 1);                 /* between prepare and launch */
                 bool begins = threads == 1 && (i == 0 || i == 3); /* V4 adds in another order */
-                session_read(session, begins ? first : codes, &error);
+                poison_and_run(session, begins ? first : codes);
                 different += !begins && memcmp(first, codes, count);
                 runs++;
                 session_close(session);
@@ -232,8 +230,6 @@ static void test_threads(void) {
     tap_skip("any number of threads", "built without OpenMP");
 #endif
 }
-
-/* ---- refusals -------------------------------------------------------------------------------- */
 
 static void test_refusals(const HostProblem *problem) {
     BevKernel kernel = TEST_KERNEL("test", .launch = idle_launch);

@@ -267,8 +267,6 @@ static void test_wrong(void) {
     test_damaged("timestamps");
 }
 
-/* ---- the folder ------------------------------------------------------------------------------ */
-
 static void refuses_folder(const char *path, const char *title, const char *words) {
     Clip *clip = NULL;
     tap_refuses(clip_open(path, &clip, &err) || clip, "", words, "%s", title);

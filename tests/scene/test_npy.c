@@ -10,8 +10,6 @@ static bool read_text(const char *text, size_t length, NpyArray *array) {
     return keep_line(npy_read_header(text, length, "a.npy", array, &err));
 }
 
-/* ---- written and read ------------------------------------------------------------------------ */
-
 static bool comes_back(const NpyArray *array) {
     char header[NPY_WRITTEN_BYTES];
     NpyArray again;
@@ -38,8 +36,6 @@ static void test_written(void) {
                NPY_MAX_RANK);
     }
 }
-
-/* ---- elements -------------------------------------------------------------------------------- */
 
 static void test_elements(void) {
     const uint16_t f2 = (uint16_t)bev_code(BEV_FP16, -1.5f);

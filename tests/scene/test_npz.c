@@ -1,8 +1,6 @@
 /* Tensor scenes: what is read from their arrays. */
 #include "tests/scene/npz_arrays.h"
 
-/* ---- what is read ---------------------------------------------------------------------------- */
-
 static void check_tensors(void) {
     static const BevShape shape = {2, 3, 2, 3, 4, 4, 3, 1};
     tap_ok(scene.tensors.depth[5] == 0.25f && scene.tensors.depth[35] == 0.5f &&

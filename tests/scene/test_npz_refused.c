@@ -121,8 +121,6 @@ static void test_prefix(void) {
     }
 }
 
-/* ---- elements -------------------------------------------------------------------------------- */
-
 static const struct {
     const char *title, *array;
     int element;
@@ -220,8 +218,6 @@ static void test_elements(void) {
     refuses("an output of 6.7 GB", "depth, features and output...1 x 4096 x 4096 x 100) take "
                                    "6.711e+09 bytes in FP32, at most 2.147e+09");
 }
-
-/* ---- sets of arrays -------------------------------------------------------------------------- */
 
 static void test_sets(void) {
     for (int i = 0; i < BASE; i++) {

@@ -337,8 +337,6 @@ static void says(Opened *opened, bool changed, NpyType type, const char *title, 
     free(opened->archive.bytes);
 }
 
-/* ---- changed --------------------------------------------------------------------------------- */
-
 static void test_bytes(void) {
     static const Array array = {"a", "<f4", "(2,)", 2, {1, 2}, NULL, 0};
     static const struct {
@@ -371,8 +369,6 @@ static void test_headers(void) {
     changed = change(opened.archive, "<U5", "<U6", 3) && shorten_header(opened.archive, 8);
     says(&opened, changed, NPY_U, "longer texts", "the file changed while it was read");
 }
-
-/* ---- ends early ------------------------------------------------------------------------------ */
 
 /* 64 numbers by header and directory, of which 20 were deflated. */
 static void test_short(void) {

@@ -16,8 +16,6 @@ static BevMap build(const Rig *rig, BevAlign align, uint32_t mask) {
     return map;
 }
 
-/* ---- sizes ---------------------------------------------------------------------------------- */
-
 /* Points of a real nuScenes calibration. The rig of the sample is that of the same car, rounded. */
 static const struct {
     const char *name;
@@ -231,8 +229,6 @@ static void test_edges(const Scene *toy) {
     }
 }
 
-/* ---- cameras, nothing - --------------------------------------------------------------------- */
-
 static void test_mask(const Scene *scene) {
     BevMap all = build(&scene->rig, BEV_NEAREST, UINT32_MAX), none, one;
     int64_t together = 0;
@@ -258,8 +254,6 @@ static void test_mask(const Scene *scene) {
     scatter_free(NULL);
     scatter_free(&all);
 }
-
-/* ---- statistics ----------------------------------------------------------------------------- */
 
 static void test_stats(void) {
     int32_t cells[100], starts[100], lengths[100], next = 0;
@@ -289,8 +283,6 @@ static void test_stats(void) {
     free(map.interval_lengths);
     free(bev);
 }
-
-/* ---- giving up ------------------------------------------------------------------------------- */
 
 /* Asks so many times before it says so. */
 static bool after_some(void *context) {
@@ -409,8 +401,6 @@ TAP_SUITE(scatter_foreign_defects) {
     BAD("a cell in two intervals", "ranks_bev[4]", "cell 2", f->bev[4] = f->bev[5] = 2);
     BAD("a cell in neighbouring intervals", "ranks_bev[4]", "cell 5", f->bev[4] = f->bev[5] = 5);
 }
-
-/* ---- how long the check takes ---------------------------------------------------------------- */
 
 enum { BIG_POINTS = 2000000, BIG_INTERVALS = 200000, CHECKS = 25 };
 static const double MOST_MS = 10;

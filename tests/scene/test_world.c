@@ -198,8 +198,6 @@ static void test_sight(void) {
     world_snapshot_free(still);
 }
 
-/* ---- the ground ------------------------------------------------------------------------------ */
-
 static void test_ground(void) {
     Patch patches[] = {
         {PATCH_RECT, CLASS_ROAD, {0.1F, 0.1F, 0.1F}, {0, 0}, {20, 6}, 0, 1, {0, 0}, 0, {0}},
@@ -300,8 +298,6 @@ static void test_copies(void) {
         world_snapshot_free(still);
     }
 }
-
-/* ---- motion ---------------------------------------------------------------------------------- */
 
 static void test_motion(void) {
     Solid solids[] = {
