@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -281,12 +280,12 @@ TAP_HARD_SUITE(data_given_up) {
 
 static bool write_beyond_the_limit(void) {
     signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){1, 1});
+    limit_to(RLIMIT_FSIZE, 1);
     return refused(in_folder("figure.png"), "cannot write: File too large");
 }
 
 static bool write_killed_by_the_limit(void) {
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){1, 1});
+    limit_to(RLIMIT_FSIZE, 1);
     data_write(in_folder("figure.png"), "new", 3, NULL);
     return false; /* the signal came first */
 }

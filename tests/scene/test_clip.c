@@ -3,9 +3,9 @@
 #include "src/base/random.h"
 #include "src/scene/clip.h"
 #include "tests/scene/npz_arrays.h"
+#include "tests/support/child.h"
 #include "tests/support/folder.h"
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -280,13 +280,9 @@ static void test_folder(void) {
     put_bytes(in_folder("0.npz"), "", 0);
     refuses_folder(in_folder("0.npz"), "a file", "cannot be listed: Not a directory");
     refuses_folder(folder, "an empty moment", "0.npz: truncated zip");
-    struct rlimit before, none;
-    getrlimit(RLIMIT_NOFILE, &before);
-    none = before;
-    none.rlim_cur = 3; /* 0 to 2 are open */
-    setrlimit(RLIMIT_NOFILE, &none);
+    rlim_t before = limit_to(RLIMIT_NOFILE, 3); /* 0 to 2 are open */
     bool ok = !load();
-    setrlimit(RLIMIT_NOFILE, &before);
+    limit_to(RLIMIT_NOFILE, before);
     tap_ok(ok && strstr(line, "cannot be listed: Too many open files"), "no file may be opened: %s",
            line);
 }

@@ -1,10 +1,10 @@
 /* Where scenes come from: presets, samples, files recognised by their content; and unknown names.
  */
 #include "src/scene/scene.h"
+#include "tests/support/child.h"
 #include "tests/support/folder.h"
 #include "tests/support/refused.h"
 
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -133,14 +133,10 @@ static void test_files(void) {
 
 /* Files that the process may have open are used up. */
 static void test_no_files(void) {
-    struct rlimit before, none;
-    getrlimit(RLIMIT_NOFILE, &before);
-    none = before;
-    none.rlim_cur = 3; /* 0 to 2 are open */
-    setrlimit(RLIMIT_NOFILE, &none);
+    rlim_t before = limit_to(RLIMIT_NOFILE, 3); /* 0 to 2 are open */
     refuses("canonicla", "samples: cannot be listed: Too many open files");
     refuses("corner", "samples/corner.json: cannot open: Too many open files");
-    setrlimit(RLIMIT_NOFILE, &before);
+    limit_to(RLIMIT_NOFILE, before);
 }
 
 static void test_photographs(void) {

@@ -4,6 +4,7 @@
 
 #include "tests/support/tap.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,4 +24,14 @@ static inline bool child_succeeds(pid_t child) {
 
 static inline bool in_child(bool (*action)(void)) {
     return child_succeeds(start_child(action));
+}
+
+/* Sets how much of a resource this process may have; returns how much it could have before. */
+static inline rlim_t limit_to(int resource, rlim_t most) {
+    struct rlimit limit;
+    getrlimit(resource, &limit);
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = most;
+    setrlimit(resource, &limit);
+    return before;
 }
