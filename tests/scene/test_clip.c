@@ -290,9 +290,10 @@ static void test_folder(void) {
 static void test_most(void) {
     char name[32];
     Clip *clip = NULL;
-    for (int i = 0; i <= CLIP_MAX_MOMENTS; i++) {
+    put_bytes(in_folder("0.npz"), "", 0);
+    for (int i = 1; i <= CLIP_MAX_MOMENTS; i++) { /* links: 10,000 files take seconds */
         snprintf(name, sizeof name, "%d.npz", i);
-        put_bytes(in_folder(name), "", 0);
+        tap_need(link(in_folder("0.npz"), in_folder(name)) == 0, name);
     }
     tap_ok(!clip_open(folder, &clip, &err) && strstr(err.what, "more than 10000 moments"),
            "10,001 moments: %s (%s)", err.what, err.hint);

@@ -330,7 +330,7 @@ TAP_SUITE(scatter) {
     drop_scene(flagship);
 }
 
-/* ---- maps from files -------------------------------------------------------------------------- */
+/* ---- maps from files ------------------------------------------------------------------------- */
 
 /* 9 points of cells 2, 5, 5, 5, 0, 0, 7, 7, 7. The order of cells is free; a cell with two
  * intervals is an error. */

@@ -137,7 +137,7 @@ TAP_SUITE(scene_json_long_name) {
     tap_ok(strstr(line, "d/scene.json: $.bevscope: is missing"), "a long path keeps its end");
 }
 
-/* ---- what only this or that field can get wrong ----------------------------------------------- */
+/* ---- what only this or that field can get wrong ---------------------------------------------- */
 
 typedef struct {
     const char *title;
@@ -214,7 +214,7 @@ TAP_SUITE(scene_json_edits_edits) {
     }
 }
 
-/* ---- every field, in every way ---------------------------------------------------------------- */
+/* ---- every field, in every way --------------------------------------------------------------- */
 
 static int refusals, optional_fields;
 
@@ -389,7 +389,7 @@ TAP_SUITE(scene_json_fields) {
     json_decref(root);
 }
 
-/* ---- too few, too many, cut off ---------------------------------------------------------------- */
+/* ---- too few, too many, cut off -------------------------------------------------------------- */
 
 /* The base scene with `count` copies of the first element of a list. */
 static json_t *with_copies(const char *object, const char *list, size_t count) {
