@@ -2,22 +2,18 @@
  * temporary file is left. */
 #include "src/base/data.h"
 #include "src/base/nearest.h"
+#include "tests/support/child.h"
 #include "tests/support/folder.h"
-#include "tests/support/tap.h"
+#include "tests/support/refused.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-
-static Err err; /* why a step failed */
 
 /* The open() below replaces the C library's. With this flag set it behaves like a file system without
  * O_TMPFILE. */
@@ -35,12 +31,25 @@ int open(const char *path, int flags, ...) {
     return openat(AT_FDCWD, path, flags, mode);
 }
 
-static bool holds(const char *path, const char *text) {
-    char *bytes;
-    size_t length;
-    bool same = data_read(path, 1 << 20, &bytes, &length, NULL) && strcmp(bytes, text) == 0;
+static char *bytes; /* what was read last; the next reading frees it */
+static size_t length;
+
+static bool reads(const char *path, size_t limit) {
     free(bytes);
-    return same;
+    return keep_line(data_read(path, limit, &bytes, &length, &err));
+}
+
+static bool holds(const char *path, const char *text) {
+    return reads(path, 1 << 20) && strcmp(bytes, text) == 0;
+}
+
+static bool writes(const char *path, const char *text) {
+    return keep_line(data_write(path, text, strlen(text), &err)) && holds(path, text);
+}
+
+static unsigned mode_of(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 ? status.st_mode & 07777 : 0;
 }
 
 static bool found(const char *relative) {
@@ -60,16 +69,11 @@ static int entries(const char *path) {
 }
 
 static bool refused(const char *path, const char *words) {
-    char line[800];
-    bool ok = !data_write(path, "new", 3, &err);
-    err_line(&err, line, sizeof line);
-    ok = ok && strncmp(line, path, strlen(path)) == 0 && strstr(line, words);
+    bool ok = !keep_line(data_write(path, "new", 3, &err)) && refused_with(path, words);
     if (!ok)
         tap_note("got: %s", line);
     return ok;
 }
-
-/* ---- finding --------------------------------------------------------------------------------- */
 
 static void test_path(void) {
     char path[256];
@@ -120,44 +124,30 @@ static void test_nearest(void) {
     tap_ok(right && !strcmp(hint, "see --list"), "a hint names one, or all, or says where");
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
-
 static void test_read(void) {
-    char *bytes;
-    size_t length;
     const char *path = in_folder("read");
     put(path, "twelve bytes");
-    tap_ok(data_read(path, 12, &bytes, &length, NULL) && length == 12 &&
-               strcmp(bytes, "twelve bytes") == 0,
+    tap_ok(reads(path, 12) && length == 12 && strcmp(bytes, "twelve bytes") == 0,
            "a file of just the limit");
-    free(bytes);
-    tap_ok(!data_read(path, 11, &bytes, &length, &err) && !bytes && length == 0 &&
-               strstr(err.what, "11 bytes"),
+    tap_ok(!reads(path, 11) && !bytes && length == 0 && strstr(line, "11 bytes"),
            "a byte more than the limit");
-    tap_ok(!data_read("/dev/zero", 100000, &bytes, &length, &err) && !bytes,
-           "an endless file ends at the limit");
-    tap_ok(!data_read(folder, 100, &bytes, &length, &err) && strstr(err.what, "directory"),
-           "a folder");
-    tap_ok(!data_read(in_folder("absent"), 100, &bytes, &length, &err) &&
-               strstr(err.what, "No such file"),
+    tap_ok(!reads("/dev/zero", 100000) && !bytes, "an endless file ends at the limit");
+    tap_ok(!reads(folder, 100) && strstr(line, "directory"), "a folder");
+    tap_ok(!reads(in_folder("absent"), 100) && strstr(line, "No such file"),
            "a file that is not there");
     unlink(path);
 }
-
-/* ---- writing --------------------------------------------------------------------------------- */
 
 static void test_write(void) {
     const char *path = in_folder("figure.png");
     struct stat status;
     umask(022);
-    tap_ok(data_write(path, "first", 5, NULL) && holds(path, "first"), "a new file");
-    stat(path, &status);
-    tap_ok((status.st_mode & 0777) == 0644, "it has the mode that the umask leaves");
+    tap_ok(writes(path, "first"), "a new file");
+    tap_ok(mode_of(path) == 0644, "it has the mode that the umask leaves");
     chmod(path, 0640);
-    tap_ok(data_write(path, "second", 6, NULL) && holds(path, "second"), "it is replaced");
-    stat(path, &status);
-    tap_ok((status.st_mode & 0777) == 0640, "and keeps its mode");
-    tap_ok(data_write(path, "", 0, NULL) && holds(path, ""), "by an empty file");
+    tap_ok(writes(path, "second"), "it is replaced");
+    tap_ok(mode_of(path) == 0640, "and keeps its mode");
+    tap_ok(writes(path, ""), "by an empty file");
     tap_ok(entries(folder) == 1, "nothing lies beside it");
     tap_need(symlink("figure.png", in_folder("link")) == 0, "symlink");
     tap_ok(data_write(in_folder("link"), "third", 5, NULL) && holds(path, "third") &&
@@ -165,16 +155,14 @@ static void test_write(void) {
            "through a symbolic link, which stays one");
     unlink(in_folder("link"));
     tap_need(chdir(folder) == 0, "chdir");
-    tap_ok(data_write("figure.png", "fourth", 6, NULL) && holds(path, "fourth") &&
-               data_write("bare", "new", 3, NULL) && holds(in_folder("bare"), "new"),
+    tap_ok(writes("figure.png", "fourth") && writes("bare", "new") && holds(path, "fourth") &&
+               holds(in_folder("bare"), "new"),
            "by a bare name in the current folder");
     unlink(in_folder("bare"));
     char longest[NAME_MAX + 1];
     memset(longest, 'n', NAME_MAX);
     longest[NAME_MAX] = '\0';
-    tap_ok(data_write(longest, "1", 1, NULL) && data_write(longest, "2", 1, NULL) &&
-               holds(longest, "2"),
-           "a name as long as names can be");
+    tap_ok(writes(longest, "1") && writes(longest, "2"), "a name as long as names can be");
     unlink(longest);
     tap_ok(entries(folder) == 1, "nothing lies beside them");
     tap_need(chdir("/") == 0, "chdir");
@@ -195,8 +183,7 @@ int linkat(int from, const char *old_path, int to, const char *new_path, int fla
 static void test_no_links(void) {
     const char *path = in_folder("figure.png");
     links_fail = true;
-    tap_ok(data_write(path, "first", 5, NULL) && holds(path, "first") &&
-               data_write(path, "second", 6, NULL) && holds(path, "second") && entries(folder) == 1,
+    tap_ok(writes(path, "first") && writes(path, "second") && entries(folder) == 1,
            "where linkat() through /proc fails: a new file, and one that is replaced");
     links_fail = false;
     unlink(path);
@@ -212,116 +199,93 @@ static void test_owner(void) {
         tap_skip("a replaced file keeps its owner", "only root gives files away");
     else {
         chmod(path, 06755);
-        tap_ok(data_write(path, "new", 3, NULL) && stat(path, &status) == 0 &&
-                   status.st_uid == NOBODY && status.st_gid == NOBODY &&
-                   (status.st_mode & 07777) == 0755,
+        tap_ok(writes(path, "new") && stat(path, &status) == 0 && status.st_uid == NOBODY &&
+                   status.st_gid == NOBODY && mode_of(path) == 0755,
                "a replaced file keeps its owner, and lends nobody's rights any more");
     }
     unlink(path);
 }
 
+static bool write_late(void) {
+    usleep(200000);
+    int fd = open(in_folder("pipe"), O_WRONLY);
+    usleep(200000);
+    return write(fd, "late", 4) == 4;
+}
+
 /* A pipe that ends, one whose writer comes late, and files of the system without an end. */
 static void test_endless(void) {
     const char *path = in_folder("pipe");
-    char *bytes;
-    size_t length;
     tap_need(mkfifo(path, 0600) == 0, "mkfifo");
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        usleep(200000);
-        int fd = open(path, O_WRONLY);
-        usleep(200000);
-        _exit(write(fd, "late", 4) != 4);
-    }
+    pid_t child = start_child(write_late);
     errno = ENOENT;
     tap_ok(!data_open(path, &err) && strstr(err.what, "not a regular file") && errno != ENOENT,
            "a pipe is opened as no file, and not waited for");
-    bool ok = data_read(path, 100, &bytes, &length, &err);
-    tap_ok(ok && length == 4 && !memcmp(bytes, "late", 4), "a pipe whose writer comes late");
-    free(ok ? bytes : NULL);
-    waitpid(child, NULL, 0);
+    tap_ok(reads(path, 100) && length == 4 && !memcmp(bytes, "late", 4) && child_succeeds(child),
+           "a pipe whose writer comes late");
     unlink(path);
-    ok = data_read("/dev/zero", 1000, &bytes, &length, &err);
-    tap_ok(!ok && strstr(err.what, "limit of 1000 bytes"), "a device without end");
-    ok = data_read("/proc/kmsg", 1 << 20, &bytes, &length, &err);
-    tap_ok(!ok || length < 1 << 20, "/proc/kmsg does not keep its reader");
-    free(ok ? bytes : NULL);
+    tap_ok(!reads("/dev/zero", 1000) && strstr(line, "limit of 1000 bytes"),
+           "a device without end");
+    tap_ok(!reads("/proc/kmsg", 1 << 20) || length < 1 << 20,
+           "/proc/kmsg does not keep its reader");
+}
+
+enum { PIPED = 300000 }; /* more than a pipe holds */
+static char piped[PIPED];
+
+static bool read_late(void) {
+    usleep(200000);
+    int fd = open(in_folder("pipe"), O_RDONLY);
+    size_t all = 0;
+    for (ssize_t got; (got = read(fd, piped, sizeof piped)) > 0; all += (size_t)got)
+        usleep(1000);
+    return all == PIPED;
 }
 
 /* A pipe whose reader comes late gets all of it. */
 static void test_late_reader(void) {
-    enum { BYTES = 300000 }; /* more than a pipe holds */
-    static char bytes[BYTES];
-    const char *path = in_folder("pipe");
-    tap_need(mkfifo(path, 0600) == 0, "mkfifo");
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        usleep(200000);
-        int fd = open(path, O_RDONLY);
-        size_t all = 0;
-        for (ssize_t got; (got = read(fd, bytes, sizeof bytes)) > 0; all += (size_t)got)
-            usleep(1000);
-        _exit(all != BYTES);
-    }
-    int status = -1;
-    bool ok = data_write(path, bytes, sizeof bytes, &err);
-    tap_ok(ok && waitpid(child, &status, 0) == child && status == 0,
-           "a pipe whose reader is late and slow");
-    unlink(path);
+    tap_need(mkfifo(in_folder("pipe"), 0600) == 0, "mkfifo");
+    pid_t child = start_child(read_late);
+    bool ok = data_write(in_folder("pipe"), piped, sizeof piped, &err);
+    tap_ok(ok && child_succeeds(child), "a pipe whose reader is late and slow");
+    unlink(in_folder("pipe"));
 }
 
-static bool given_up(int which) {
-    char *bytes;
-    size_t length;
-    bool ok = which == 0   ? data_write(in_folder("unread"), "x", 1, &err)
-              : which == 1 ? data_read(in_folder("unwritten"), 100, &bytes, &length, &err)
-                           : data_read("/dev/ptmx", 100, &bytes, &length, &err);
-    return !ok && strstr(err.what, "within 60 s");
+static bool unread(void) {
+    return !data_write(in_folder("unread"), "x", 1, &err) && strstr(err.what, "within 60 s");
+}
+
+static bool unwritten(void) {
+    return !reads(in_folder("unwritten"), 100) && strstr(line, "within 60 s");
+}
+
+static bool unused(void) {
+    return !reads("/dev/ptmx", 100) && strstr(line, "within 60 s");
 }
 
 /* Nobody at the other end; a minute each, side by side. */
 TAP_HARD_SUITE(data_given_up) {
-    static const char *const what[] = {"a pipe that nobody reads", "a pipe that nobody writes",
-                                       "a terminal without a user"};
-    pid_t children[3];
     folder_open();
     tap_need(mkfifo(in_folder("unread"), 0600) == 0 && mkfifo(in_folder("unwritten"), 0600) == 0,
              "two pipes");
-    fflush(stdout);
-    for (int i = 0; i < 3; i++) {
-        children[i] = fork();
-        if (children[i] == 0)
-            _exit(!given_up(i));
-    }
-    for (int i = 0; i < 3; i++) {
-        int status = -1;
-        tap_ok(waitpid(children[i], &status, 0) == children[i] && status == 0, "%s", what[i]);
-    }
+    pid_t no_reader = start_child(unread), no_writer = start_child(unwritten);
+    pid_t no_user = start_child(unused);
+    tap_ok(child_succeeds(no_reader), "a pipe that nobody reads");
+    tap_ok(child_succeeds(no_writer), "a pipe that nobody writes");
+    tap_ok(child_succeeds(no_user), "a terminal without a user");
     unlink(in_folder("unread"));
     unlink(in_folder("unwritten"));
     folder_close();
 }
 
-/* The result of a child process, which runs with limits and a user that the test must not have. */
-static bool in_child(bool (*action)(void)) {
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0)
-        _exit(!action());
-    int status;
-    return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 static bool write_beyond_the_limit(void) {
     signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){1, 1});
+    limit_to(RLIMIT_FSIZE, 1);
     return refused(in_folder("figure.png"), "cannot write: File too large");
 }
 
 static bool write_killed_by_the_limit(void) {
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){1, 1});
+    limit_to(RLIMIT_FSIZE, 1);
     data_write(in_folder("figure.png"), "new", 3, NULL);
     return false; /* the signal came first */
 }

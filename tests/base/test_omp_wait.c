@@ -1,5 +1,6 @@
 /* How teams wait for work, seen by the processor time that they take while there is none. */
 #include "src/base/omp_wait.h"
+#include "src/base/units.h"
 #include "tests/support/tap.h"
 
 #include <time.h>
@@ -23,18 +24,15 @@ static void work_together(void) {
 /* Processor time of next to no work and a wait of WAIT_MS, in most of ROUNDS. A thread may well
  * spin before the other one, on the same core, comes to end the work. */
 static double waiting_ms(void) {
-    double sorted[ROUNDS];
+    double took[ROUNDS];
     for (int i = 0; i < ROUNDS; i++) {
         double begun = processor_ms();
         work_together();
         nanosleep(&(struct timespec){0, WAIT_MS * 1000000}, NULL);
-        double took = processor_ms() - begun;
-        int place = i;
-        for (; place > 0 && sorted[place - 1] > took; place--)
-            sorted[place] = sorted[place - 1];
-        sorted[place] = took;
+        took[i] = processor_ms() - begun;
     }
-    return sorted[ROUNDS / 2];
+    sort_ascending(took, ROUNDS);
+    return took[ROUNDS / 2];
 }
 
 /* Prints what was measured. A process of its own: libgomp reads the policy before main(). */

@@ -9,11 +9,6 @@
 
 enum { N = 20000 };
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Latencies of `typical_us` with a long tail: each hundredth is up to 1,000 times as long. */
 static void draw(double latencies[N], double typical_us, uint64_t seed) {
     for (int i = 0; i < N; i++) {
@@ -30,7 +25,7 @@ static double worst_error(double typical_us, uint64_t seed) {
     draw(latencies, typical_us, seed);
     for (int i = 0; i < N; i++)
         tail_add(&tail, latencies[i]);
-    qsort(latencies, N, sizeof *latencies, ascending);
+    sort_ascending(latencies, N);
     for (int i = 0; i < TAIL_QUANTILES; i++) {
         double part = tail_quantiles[i].part, exact = latencies[(int)ceil(part * N) - 1];
         double error = fabs(tail_quantile(&tail, part) / exact - 1);

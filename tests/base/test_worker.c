@@ -1,10 +1,7 @@
 /* Threads of their own: that they are told, that they end, and what is left where there is none. */
 #include "src/base/worker.h"
 #include "src/base/clock.h"
-#include "tests/support/tap.h"
-
-#include <sys/resource.h>
-#include <unistd.h>
+#include "tests/support/child.h"
 
 /* What a thread makes of the numbers that it is given: their sum. */
 typedef struct {
@@ -86,13 +83,9 @@ static void test_no_thread(void) {
 #else
     Worker worker;
     Err err = {.where = ""};
-    struct rlimit before, none;
-    getrlimit(RLIMIT_AS, &before);
-    none = before;
-    none.rlim_cur = 1 << 20;
-    setrlimit(RLIMIT_AS, &none);
+    rlim_t before = limit_to(RLIMIT_AS, 1 << 20);
     bool started = worker_start(&worker, hang, &worker, "test", &err);
-    setrlimit(RLIMIT_AS, &before);
+    limit_to(RLIMIT_AS, before);
     tap_ok(!started && !strcmp(err.where, "test") && !strcmp(err.what, "no thread"),
            "where no thread can be had, that is said");
 #endif

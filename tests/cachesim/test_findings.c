@@ -158,8 +158,6 @@ TAP_SUITE(findings) {
     test_tiles();
 }
 
-/* ---- slow on purpose ------------------------------------------------------------------------- */
-
 static double grew(double healthy, double slow) {
     return slow / healthy;
 }

@@ -2,47 +2,40 @@
  * on an H100 (samples/recorded/h100-view.json). */
 #include "src/cachesim/predict.h"
 #include "src/run/recorded.h"
-#include "src/scene/workload.h"
-#include "tests/support/tap.h"
+#include "tests/support/scenes.h"
 
 #include <math.h>
-#include <string.h>
+
+static Err err; /* why a step failed */
 
 static const char *const rows[] = {"view_v2", "view_v4", "view"};
 enum { ROWS = 3 };
 
 typedef struct {
-    Workload workload;
-    HostProblem problem;
+    OpenProblem *of;
+    const BevProblem *view;
     Profile profiles[ROWS]; /* of the rows that pool */
 } Opened;
 
-static void need(bool done, const Err *err) {
-    tap_need(done, done ? "" : err->what);
-}
-
 static void open_scene(Opened *opened, const char *scene) {
-    Err err = {0};
-    need(workload_open(&opened->workload, scene, NULL, &err), &err);
-    need(workload_problem(&opened->workload, BEV_FP16, BEV_NEAREST, &opened->problem, &err), &err);
+    opened->of = open_problem(scene, BEV_FP16, BEV_NEAREST, 0, BEV_FORWARD);
+    opened->view = opened->of->view;
     for (int i = 0; i < ROWS; i++)
-        need(profile_make(view_pools(bev_kernel_find(rows[i])), &opened->problem.view, NULL,
+        need(profile_make(view_pools(bev_kernel_find(rows[i])), opened->view, NULL,
                           &opened->profiles[i], &err),
              &err);
-    need(problem_turn_view(&opened->problem, &err), &err);
-    opened->problem.view.out_samples = 1;
+    need(problem_turn_view(&opened->of->problem, &err), &err);
+    opened->of->problem.view.out_samples = 1;
 }
 
 static void close_scene(Opened *opened) {
     for (int i = 0; i < ROWS; i++)
         profile_free(&opened->profiles[i]);
-    problem_free(&opened->problem);
-    workload_close(&opened->workload);
+    close_problem(opened->of);
 }
 
 static double recorded_us(const char *scene, const char *kernel) {
     RecordedSet set;
-    Err err;
     double us = NAN;
     need(recorded_load_samples(&set, &err), &err);
     for (int i = 0; i < set.count; i++)
@@ -56,10 +49,14 @@ static double recorded_us(const char *scene, const char *kernel) {
     return us;
 }
 
+static Prediction predicted(const Opened *opened, const BevProblem *problem, int row,
+                            const Gpu *gpu) {
+    return predict_view(bev_kernel_find(rows[row]), problem, &opened->profiles[row], gpu);
+}
+
 static void test_recorded(const Opened *opened, const char *scene) {
     for (int i = 0; i < ROWS; i++) {
-        const Prediction p = predict_view(bev_kernel_find(rows[i]), &opened->problem.view,
-                                          &opened->profiles[i], gpu_find("h100"));
+        const Prediction p = predicted(opened, opened->view, i, gpu_find("h100"));
         double us = recorded_us(scene, rows[i]), error = p.latency_us / us - 1;
         tap_ok(fabs(error) <= 0.3, "%s, %s: %.1f us predicted, %.1f recorded, %+.0f %%", scene,
                rows[i], p.latency_us, us, 100 * error);
@@ -104,13 +101,8 @@ static void test_bytes(const BevProblem *problem) {
            "other rows have no model");
 }
 
-static Prediction predicted(const Opened *opened, const BevProblem *problem, int row,
-                            const Gpu *gpu) {
-    return predict_view(bev_kernel_find(rows[row]), problem, &opened->profiles[row], gpu);
-}
-
 static void test_laws(const Opened *opened) {
-    const BevProblem *problem = &opened->problem.view;
+    const BevProblem *problem = opened->view;
     bool ordered = true, adds = true;
     for (int g = 0; g < gpu_count; g++) {
         ViewLaunch launches[VIEW_LAUNCHES];
@@ -143,7 +135,7 @@ static void test_laws(const Opened *opened) {
 TAP_SUITE(predict_view) {
     static Opened opened;
     open_scene(&opened, "canonical");
-    test_bytes(&opened.problem.view);
+    test_bytes(opened.view);
     test_laws(&opened);
     test_recorded(&opened, "canonical");
     close_scene(&opened);

@@ -90,8 +90,6 @@ static void lru_access(Lru *lru, Access access) {
     line->dirty[at] |= access.kind != REUSE_READ;
 }
 
-/* ---- against it ------------------------------------------------------------------------------ */
-
 /* Of what was analysed last. Suites are processes of their own: only the first one frees them. */
 static ReuseCurves whole, divided;
 static Err err;
@@ -163,15 +161,12 @@ TAP_SUITE(reuse_random) {
     tap_ok(same[2], "and divided into two partitions, with what crosses over");
 }
 
-/* ---- by hand --------------------------------------------------------------------------------- */
-
 TAP_SUITE(reuse_by_hand) {
     /* Sectors of lines a b c a, and another one of a. */
-    const Access reads[] = {{used(0), REUSE_READ, 0},
-                            {used(4), REUSE_READ, 0},
-                            {used(8), REUSE_READ, 0},
-                            {used(0), REUSE_READ, 0},
-                            {used(1), REUSE_READ, 0}};
+    const uint32_t sectors[] = {0, 4, 8, 0, 1};
+    Access reads[5];
+    for (int i = 0; i < 5; i++)
+        reads[i] = (Access){used(sectors[i]), REUSE_READ, 0};
     tap_ok(analyse(reads, 5), "a b c a a' is analysed");
     tap_ok(whole.cold.lines == 3 && whole.cold.touched == 4 && whole.cold.fetches == 5,
            "three lines, four sectors, five fetches");
@@ -187,10 +182,9 @@ TAP_SUITE(reuse_partitions) {
     uint32_t far = 0;
     while (reuse_home(used(far)) == 0)
         far += LINE_SECTORS;
-    const Access accesses[] = {{used(far), REUSE_READ, 0},
-                               {used(far), REUSE_READ, 0},
-                               {used(far), REUSE_READ, 1},
-                               {used(far), REUSE_WRITE, 0}};
+    far = used(far);
+    const Access accesses[] = {
+        {far, REUSE_READ, 0}, {far, REUSE_READ, 0}, {far, REUSE_READ, 1}, {far, REUSE_WRITE, 0}};
     tap_ok(analyse(accesses, 4), "three reads and a store of a sector far away");
     tap_ok(divided.cold.crossings[1] == 1 && divided.warm.crossings[1] == 0 &&
                divided.warm.far_stores == 1,

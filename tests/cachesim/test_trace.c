@@ -1,7 +1,5 @@
 /* Replays of accesses: bytes by counting against bytes by formula, and toy traces by hand. */
 #include "src/cachesim/trace_internal.h"
-#include "src/scene/workload.h"
-#include "tests/support/tap.h"
 #include "tests/cachesim/trace_check.h"
 
 #include <math.h>
@@ -14,26 +12,21 @@ static double written(const TraceCounts *counts) {
  * V4's formula counts; test_traffic holds it to scenes of all kinds. */
 static void test_formulas(const char *scene, const BevProblem *problem) {
     const BevKernel *kernel;
-    for (int i = 0; (kernel = traced_kernel(i)); i++) {
-        if (bev_refuses(kernel, problem))
-            continue;
+    for (int i = 0; (kernel = next_traced(problem, &i));) {
         TraceCounts counts = count(kernel->name, problem);
         BevTraffic formula = bev_traffic(kernel, problem);
         const TraceCount *read = counts.read;
-        const char *dtype = bev_dtypes[problem->dtype].name;
         double near = 0.01, exact = kernel->access.owner == BEV_OWNS_SPLAT ? near : 1e-9;
         double depth = read[TRACE_DEPTH].bytes + counts.write[TRACE_DEPTH].bytes;
-        tap_ok(close_to(read[TRACE_FEAT].bytes, formula.feat, exact), "%s %s %s: features", scene,
-               dtype, kernel->name);
-        tap_ok(close_to(depth, formula.depth, near) &&
-                   close_to(read[TRACE_WEIGHT].bytes, formula.weight, near),
-               "%s %s %s: depth and weights", scene, dtype, kernel->name);
-        tap_ok(close_to(read[TRACE_RANKS].bytes, bev_rank_bytes(kernel, problem), near),
-               "%s %s %s: ranks", scene, dtype, kernel->name);
-        tap_ok(close_to(written(&counts), formula.out_write, 0.01), "%s %s %s: writes", scene,
-               dtype, kernel->name);
-        tap_ok(close_to(counts.atomics, formula.atomics, 0.01), "%s %s %s: atomics", scene, dtype,
-               kernel->name);
+        const Figure figures[] = {
+            {"features", read[TRACE_FEAT].bytes, formula.feat, exact},
+            {"depth", depth, formula.depth, near},
+            {"weights", read[TRACE_WEIGHT].bytes, formula.weight, near},
+            {"ranks", read[TRACE_RANKS].bytes, bev_rank_bytes(kernel, problem), near},
+            {"writes", written(&counts), formula.out_write, near},
+            {"atomics", counts.atomics, formula.atomics, near},
+        };
+        test_figures(scene, kernel, problem->dtype, figures, sizeof figures / sizeof *figures);
     }
 }
 

@@ -2,7 +2,6 @@
  * operators, in all formats and aligns. */
 #include "src/base/random.h"
 #include "src/cachesim/trace_internal.h"
-#include "src/scene/workload.h"
 #include "tests/support/judged.h"
 #include "tests/cachesim/trace_check.h"
 
@@ -14,28 +13,26 @@ static double nearness(const BevAccess *form) {
     return form->owner == BEV_OWNS_TILE ? 1e-9 : 0.02;
 }
 
-static bool agree(const char *what, double counted, double formula, double near) {
-    if (close_to(formula, counted, near))
-        return true;
-    tap_note("%s by formula", what);
-    return false;
-}
-
 static bool same_bytes(const BevKernel *v4, const BevProblem *problem, const TraceCounts *counts) {
     const TraceCount *read = counts->read, *write = counts->write;
     BevTraffic formula = bev_traffic(v4, problem);
-    double near = nearness(counts->form);
-    double depth = read[TRACE_DEPTH].bytes + write[TRACE_DEPTH].bytes;
-    bool features = agree("features", read[TRACE_FEAT].bytes, formula.feat, near);
-    bool depths = agree("depth", depth, formula.depth, near);
-    bool weights = agree("weights", read[TRACE_WEIGHT].bytes, formula.weight, near);
-    bool ranks = agree("ranks", read[TRACE_RANKS].bytes, bev_rank_bytes(v4, problem), near);
-    bool owners = agree("owners", read[TRACE_OWNERS].bytes,
-                        formula.index - bev_rank_bytes(v4, problem), near);
-    double written = write[TRACE_OUT].bytes + write[TRACE_SUMS].bytes;
-    bool writes = agree("writes", written, formula.out_write, 1e-9);
-    bool sums = agree("sums", read[TRACE_SUMS].bytes, formula.out_read, 1e-9);
-    return features && depths && weights && ranks && owners && writes && sums;
+    double near = nearness(counts->form), ranks = bev_rank_bytes(v4, problem);
+    const Figure figures[] = {
+        {"features", formula.feat, read[TRACE_FEAT].bytes, near},
+        {"depth", formula.depth, read[TRACE_DEPTH].bytes + write[TRACE_DEPTH].bytes, near},
+        {"weights", formula.weight, read[TRACE_WEIGHT].bytes, near},
+        {"ranks", ranks, read[TRACE_RANKS].bytes, near},
+        {"owners", formula.index - ranks, read[TRACE_OWNERS].bytes, near},
+        {"writes", formula.out_write, write[TRACE_OUT].bytes + write[TRACE_SUMS].bytes, 1e-9},
+        {"sums", formula.out_read, read[TRACE_SUMS].bytes, 1e-9},
+    };
+    bool same = true;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (!close_to(figures[i].value, figures[i].expected, figures[i].tolerance)) {
+            tap_note("%s by formula", figures[i].what);
+            same = false;
+        }
+    return same;
 }
 
 static void test_problem(const char *scene, Workload *workload, BevDtype dtype, BevAlign align) {
@@ -63,17 +60,11 @@ static void test_scene(const char *scene, unsigned dtypes) {
 /* On the CPU an entry is a run of image rows. Two columns of three pixels, one bin: cell 1 sees the
  * whole first column, cell 2 the first and the last pixel of the second. */
 static void test_entries(void) {
-    int32_t ranks[] = {0, 2, 4, 1, 5}, cells[] = {1, 1, 1, 2, 2}, starts[] = {0, 3};
-    int32_t lengths[] = {3, 2};
+    int32_t ranks[] = {0, 2, 4, 1, 5}, cells[] = {1, 1, 1, 2, 2}, starts[] = {0, 3},
+            lengths[] = {3, 2};
     float weights[5] = {1, 1, 1, 1, 1};
     BevProblem problem = {
-        .shape = {.cameras = 1,
-                  .depth_bins = 1,
-                  .feat_h = 3,
-                  .feat_w = 2,
-                  .channels = 8,
-                  .nx = 3,
-                  .ny = 1},
+        .shape = {1, 1, 3, 2, 8, 3, 1},
         .map = {5, 2, ranks, ranks, cells, starts, lengths, NULL},
         .depth = {.rows = 1, .row_len = 6},
         .feat = {.rows = 6, .row_len = 8},

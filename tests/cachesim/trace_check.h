@@ -20,6 +20,28 @@ static inline TraceCounts count(const char *name, const BevProblem *problem) {
     return counts;
 }
 
+/* The next traced kernel that takes the problem, from number *i on; NULL: no more. */
+static inline const BevKernel *next_traced(const BevProblem *problem, int *i) {
+    const BevKernel *kernel;
+    do
+        kernel = traced_kernel((*i)++);
+    while (kernel && bev_refuses(kernel, problem));
+    return kernel;
+}
+
+/* A figure that is found in two ways. */
+typedef struct {
+    const char *what;
+    double value, expected, tolerance;
+} Figure;
+
+static inline void test_figures(const char *scene, const BevKernel *kernel, BevDtype dtype,
+                                const Figure *figures, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        tap_ok(close_to(figures[i].value, figures[i].expected, figures[i].tolerance),
+               "%s %s %s: %s", scene, bev_dtypes[dtype].name, kernel->name, figures[i].what);
+}
+
 /* Two pixels side by side, two bins, three cells, eight channels; three points in two intervals. */
 typedef struct {
     int32_t depth[3], feat[3], bev[3], starts[2], lengths[2];
@@ -30,22 +52,10 @@ static inline BevProblem small_problem(BevDirection direction, BevDtype dtype, S
     BevTensor feat = {.dtype = dtype, .rows = 2, .row_len = 8};
     BevTensor out = {.dtype = dtype, .rows = 3, .row_len = 8};
     return (BevProblem){
-        .shape = {.cameras = 1,
-                  .depth_bins = 2,
-                  .feat_h = 1,
-                  .feat_w = 2,
-                  .channels = 8,
-                  .nx = 3,
-                  .ny = 1},
+        .shape = {1, 2, 1, 2, 8, 3, 1},
         .direction = direction,
         .dtype = dtype,
-        .map = {.points = 3,
-                .intervals = 2,
-                .ranks_depth = map->depth,
-                .ranks_feat = map->feat,
-                .ranks_bev = map->bev,
-                .interval_starts = map->starts,
-                .interval_lengths = map->lengths},
+        .map = {3, 2, map->depth, map->feat, map->bev, map->starts, map->lengths, NULL},
         .depth = depth,
         .feat = feat,
         .out = out,

@@ -1,14 +1,11 @@
-/* checkbev: every kernel, format and align on every case, against the reference; then its speed.
+/* checkbev: every kernel, format and align on every case, against the reference.
  *
  * Each kernel runs on poisoned outputs between guard bands. Gate A judges random inputs, on which
  * the kernel runs twice, and gate C judges exact inputs. Inputs depend only on the case and the
  * seed, so that a failure can be repeated. One TAP line per (kernel, format, align). */
-#include "src/accuracy/gates.h"
 #include "src/run/session.h"
-#include "kernels/codec.h"
-#include "src/accuracy/cases.h"
 #include "tests/support/guard.h"
-#include "tests/support/tap.h"
+#include "tests/support/judged.h"
 
 #include <getopt.h>
 
@@ -26,7 +23,7 @@ typedef struct {
 
 static struct {
     bool asked; /* options say what to run; else a ring does, as where RING is set */
-    bool where_given, bench, full;
+    bool where_given, full;
     BevWhere where;
     const char *filter;
     uint64_t seed;
@@ -43,36 +40,20 @@ static bool kernel_wanted(const BevKernel *kernel) {
 
 /* ---- one problem and its reference ----------------------------------------------------------- */
 
-/* A problem with guard bands, and FP64 over its stored inputs. */
+/* A problem with its right results, and the copy with guard bands that kernels get. */
 typedef struct {
-    HostProblem host;
+    Judged judged;
     Guarded guarded;
-    double *reference, *abs_sum;
-    int32_t *terms; /* of each row */
 } Subject;
+
+static void subject_init(Subject *subject, Judged judged) {
+    subject->judged = judged;
+    tap_need(guard_init(&subject->guarded, &subject->judged.host.view), "memory");
+}
 
 static void subject_free(Subject *subject) {
     guard_free(&subject->guarded);
-    problem_free(&subject->host);
-    free(subject->reference);
-    free(subject->abs_sum);
-    free(subject->terms);
-    memset(subject, 0, sizeof *subject);
-}
-
-/* subject->host is set. */
-static bool subject_init(Subject *subject, Err *err) {
-    size_t bytes = (size_t)gate_values(&subject->host.view) * sizeof(double);
-    subject->reference = malloc(bytes);
-    subject->abs_sum = malloc(bytes);
-    if (!subject->reference || !subject->abs_sum ||
-        !guard_init(&subject->guarded, &subject->host.view))
-        return err_set(err, ERR_FAILED, "checkbev", "", "out of memory");
-    subject->terms = gate_terms(&subject->host.view, err);
-    if (!subject->terms)
-        return false;
-    gate_reference(&subject->guarded.view, subject->reference, subject->abs_sum);
-    return true;
+    judged_free(&subject->judged);
 }
 
 /* One case in one direction, format and align, for all kernels. */
@@ -84,47 +65,27 @@ typedef struct {
     BevAlign align;
     float *grad_out; /* backward: of `random` */
     Subject random, exact;
-    void *codes, *again; /* outputs as read back */
+    void *again; /* the outputs of another run of `random` */
     size_t code_bytes;
-    uint8_t *bad; /* one flag per row */
 } Trial;
 
 static void trial_free(Trial *trial) {
     subject_free(&trial->random);
     subject_free(&trial->exact);
-    free(trial->codes);
     free(trial->again);
-    free(trial->bad);
     free(trial->grad_out);
 }
 
-/* Gives a problem a random gradient of the output, which *grad_out then owns. */
-static bool turn_backward(HostProblem *problem, float **grad_out, Err *err) {
-    const BevShape *shape = &problem->view.shape;
-    *grad_out = random_grad_out(shape, check.seed);
-    const GradOut given = {*grad_out, shape->ny, shape->nx, shape->channels};
-    return *grad_out ? problem_set_grad_out(problem, &given, err)
-                     : err_set(err, ERR_FAILED, "checkbev", "", "out of memory");
-}
-
-static bool trial_init(Trial *trial, const CaseData *data, Err *err) {
-    BevDtype dtype = trial->dtype;
-    BevAlign align = trial->align;
-    bool backward = trial->direction == BEV_BACKWARD, view = trial->stage == BEV_VIEW;
-    if (!problem_encode(&trial->random.host, &data->shape, dtype, align, &data->features,
-                        &data->map, err) ||
-        (backward && !turn_backward(&trial->random.host, &trial->grad_out, err)) ||
-        (view && !problem_turn_view(&trial->random.host, err)) ||
-        !gate_exact_like(&trial->exact.host, &trial->random.host.view, check.seed, err) ||
-        !subject_init(&trial->random, err) || !subject_init(&trial->exact, err))
-        return false;
-    trial->code_bytes = bev_output_bytes(&trial->random.host.view);
-    trial->codes = malloc(trial->code_bytes);
+static void trial_init(Trial *trial, const CaseData *data) {
+    HostProblem host = case_problem(data, trial->dtype, trial->align);
+    if (trial->direction == BEV_BACKWARD)
+        trial->grad_out = case_backward(&host, check.seed);
+    tap_need(trial->stage != BEV_VIEW || problem_turn_view(&host, NULL), "its view");
+    subject_init(&trial->random, judged(host));
+    subject_init(&trial->exact, judged_exact(&trial->random.judged, check.seed));
+    trial->code_bytes = bev_output_bytes(&host.view);
     trial->again = malloc(trial->code_bytes);
-    trial->bad = malloc((size_t)gate_rows(&trial->random.host.view));
-    if (trial->codes && trial->again && trial->bad)
-        return true;
-    return err_set(err, ERR_FAILED, "checkbev", "", "out of memory");
+    tap_need(trial->again, "memory");
 }
 
 /* ---- one kernel on one problem -------------------------------------------------------------- */
@@ -138,8 +99,8 @@ static void note_error(const Trial *trial, const BevKernel *kernel, const char *
 }
 
 static void note_gate(const Trial *trial, const BevKernel *kernel, const char *gate,
-                      const GateResult *result) {
-    const BevShape *shape = &trial->random.host.view.shape;
+                      const GateResult *result, const uint8_t *bad) {
+    const BevShape *shape = &trial->random.judged.host.view.shape;
     char place[96];
     gate_describe_place(result, place, sizeof place);
     tap_note("%s %s %s, case %s, gate %s: %lld of %lld bad, first (%s): got %.9g, want %.9g +- %.3g",
@@ -148,7 +109,7 @@ static void note_gate(const Trial *trial, const BevKernel *kernel, const char *g
              result->got, result->want, result->bound);
     if (trial->direction == BEV_BACKWARD)
         return; /* its rows are no cells */
-    char *map = bad_cells_map(trial->bad, shape->nx, shape->ny, MAP_COLUMNS, MAP_ROWS);
+    char *map = bad_cells_map(bad, shape->nx, shape->ny, MAP_COLUMNS, MAP_ROWS);
     for (char *line = map ? strtok(map, "\n") : NULL; line; line = strtok(NULL, "\n"))
         tap_note("  %s", line);
     free(map);
@@ -182,30 +143,38 @@ static bool run_kernel(const BevKernel *kernel, const Subject *subject, bool fir
     return ok;
 }
 
+/* Whether gate A passes what random.judged.codes hold, for the problem as the kernel took it. */
+static bool passes_a(Trial *trial, const BevKernel *kernel, const BevProblem *problem,
+                     const char *gate, bool quiet) {
+    Judged *j = &trial->random.judged;
+    GateResult a = gate_kernel(problem, kernel->accumulate[trial->dtype], j->codes, j->reference,
+                               j->abs_sum, j->terms, j->bad);
+    bool passed = gate_passes(&a, &problem->map);
+    if (!passed && !quiet)
+        note_gate(trial, kernel, gate, &a, j->bad);
+    return passed;
+}
+
 /* Whether what kernels leave out of a sparse case stays within the bound, in both runs alike. */
 static bool judge_pruned(Trial *trial, const BevKernel *kernel, bool quiet, Err *err) {
-    BevProblem problem = trial->random.host.view;
+    Judged *random = &trial->random.judged;
+    BevProblem problem = random->host.view;
     if (!kernel->prunes || !trial->c->sparse)
         return true;
     problem.prune = trial->random.guarded.view.prune = PRUNE;
     bool ran =
-        run_kernel(kernel, &trial->random, kernel->writes_first, trial->codes, trial->again, err);
+        run_kernel(kernel, &trial->random, kernel->writes_first, random->codes, trial->again, err);
     trial->random.guarded.view.prune = 0;
-    if (!ran)
-        return false;
-    GateResult a = gate_kernel(&problem, kernel->accumulate[trial->dtype], trial->codes,
-                               trial->random.reference, trial->random.abs_sum, trial->random.terms,
-                               trial->bad);
-    if (!gate_passes(&a, &problem.map) && !quiet)
-        note_gate(trial, kernel, "A, pruned", &a);
-    return gate_passes(&a, &problem.map) && !memcmp(trial->codes, trial->again, trial->code_bytes);
+    return ran && passes_a(trial, kernel, &problem, "A, pruned", quiet) &&
+           !memcmp(random->codes, trial->again, trial->code_bytes);
 }
 
-/* Whether the adjoint identity holds for the gradients of gate C's problem in trial->codes. */
+/* Whether the adjoint identity holds for the gradients of gate C's problem. */
 static bool judge_adjoint(const Trial *trial, const BevKernel *kernel, bool quiet, Err *err) {
     GateAdjoint adjoint = {.verdict = GATE_SKIP};
+    const Judged *exact = &trial->exact.judged;
     if (trial->direction == BEV_BACKWARD &&
-        !gate_adjoint(&trial->exact.host.view, trial->codes, trial->exact.reference, &adjoint, err))
+        !gate_adjoint(&exact->host.view, exact->codes, exact->reference, &adjoint, err))
         return false;
     bool holds = adjoint.verdict != GATE_FAIL;
     if (!holds && !quiet)
@@ -218,37 +187,33 @@ static bool judge_adjoint(const Trial *trial, const BevKernel *kernel, bool quie
  * on purpose. */
 static bool judge(Trial *trial, const BevKernel *kernel, Tally *tally, Err *err) {
     bool quiet = kernel->wrong_on_purpose || tally->failures > 0;
-    const BevProblem *random = &trial->random.host.view, *exact = &trial->exact.host.view;
-    if (!run_kernel(kernel, &trial->random, false, trial->codes, trial->again, err))
+    Judged *random = &trial->random.judged, *exact = &trial->exact.judged;
+    if (!run_kernel(kernel, &trial->random, false, random->codes, trial->again, err))
         return false;
-    bool same = !memcmp(trial->codes, trial->again, trial->code_bytes);
+    bool same = !memcmp(random->codes, trial->again, trial->code_bytes);
     if (kernel->writes_first) {
         if (!run_kernel(kernel, &trial->random, true, trial->again, NULL, err))
             return false;
-        same = same && !memcmp(trial->codes, trial->again, trial->code_bytes);
+        same = same && !memcmp(random->codes, trial->again, trial->code_bytes);
     }
     tally->varies = tally->varies || !same;
-    GateResult a = gate_kernel(random, kernel->accumulate[trial->dtype], trial->codes,
-                               trial->random.reference, trial->random.abs_sum, trial->random.terms,
-                               trial->bad);
-    if (!gate_passes(&a, &random->map) && !quiet)
-        note_gate(trial, kernel, "A", &a);
+    bool passed = passes_a(trial, kernel, &random->host.view, "A", quiet);
     if (!same && kernel->deterministic && !quiet)
         tap_note("%s: two runs differ on case %s", kernel->name, trial->c->name);
-    if (!run_kernel(kernel, &trial->exact, kernel->writes_first, trial->codes, NULL, err))
+    if (!run_kernel(kernel, &trial->exact, kernel->writes_first, exact->codes, NULL, err))
         return false;
-    GateResult c = gate_exact(exact, trial->codes, trial->exact.reference, trial->exact.terms,
-                              trial->bad);
-    if (!gate_passes(&c, &exact->map) && !quiet)
-        note_gate(trial, kernel, "C", &c);
-    return gate_passes(&a, &random->map) && gate_passes(&c, &exact->map) &&
+    GateResult c =
+        gate_exact(&exact->host.view, exact->codes, exact->reference, exact->terms, exact->bad);
+    if (!gate_passes(&c, &exact->host.view.map) && !quiet)
+        note_gate(trial, kernel, "C", &c, exact->bad);
+    return passed && gate_passes(&c, &exact->host.view.map) &&
            judge_adjoint(trial, kernel, quiet, err) && (same || !kernel->deterministic) &&
            judge_pruned(trial, kernel, quiet, err);
 }
 
 static void try_kernel(Trial *trial, const BevKernel *kernel, Tally *tally) {
     Err err = {.kind = 0};
-    const char *reason = bev_unsupported(kernel, &trial->random.host.view);
+    const char *reason = bev_unsupported(kernel, &trial->random.judged.host.view);
     if (reason || tally->skipped[0]) {
         if (reason && !tally->cases)
             snprintf(tally->skipped, sizeof tally->skipped, "%s", reason);
@@ -269,12 +234,6 @@ static void try_kernel(Trial *trial, const BevKernel *kernel, Tally *tally) {
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static void abandon(const Case *c, const Err *err) {
-    char line[1024];
-    err_line(err, line, sizeof line);
-    tap_ok(false, "case %s could not be built: %s", c->name, line);
-}
-
 static bool trial_wants(const Trial *trial, const BevKernel *kernel) {
     return kernel_wanted(kernel) && kernel->direction == trial->direction &&
            kernel->stage == trial->stage &&
@@ -292,39 +251,28 @@ static bool direction_wanted(const Trial *trial) {
     return wanted;
 }
 
-static bool try_kernels(Trial *trial, const CaseData *data) {
-    Err err;
-    bool ok = trial_init(trial, data, &err);
-    if (!ok)
-        abandon(trial->c, &err);
-    for (int v = 0; ok && bev_kernels[v]; v++)
+static void try_kernels(Trial *trial, const CaseData *data) {
+    trial_init(trial, data);
+    for (int v = 0; bev_kernels[v]; v++)
         if (trial_wants(trial, bev_kernels[v]))
             try_kernel(trial, bev_kernels[v], &check.tallies[v][trial->dtype][trial->align]);
     trial_free(trial);
-    return ok;
 }
 
 /* A case is run by the kernels whose name matches the filter, or by all if its own name does. */
-static bool try_case(const Case *c, BevAlign align) {
-    CaseData data;
-    Err err;
-    if (!case_build(c, align, check.full ? 1 : CASE_SHORTENED, check.seed, &data, &err)) {
-        abandon(c, &err);
-        return false;
-    }
-    bool ok = true;
+static void try_case(const Case *c, BevAlign align) {
+    CaseData data = open_case(c->name, align, check.full ? 1 : CASE_SHORTENED, check.seed);
     for (int way = 0; way < BEV_DIRECTION_COUNT * BEV_STAGE_COUNT; way++)
-        for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
+        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
             Trial trial = {.c = c,
                            .direction = (BevDirection)(way % BEV_DIRECTION_COUNT),
                            .stage = (BevStage)(way / BEV_DIRECTION_COUNT),
                            .dtype = (BevDtype)dtype,
                            .align = align};
             if (direction_wanted(&trial))
-                ok = try_kernels(&trial, &data);
+                try_kernels(&trial, &data);
         }
     case_free(&data);
-    return ok;
 }
 
 static bool any_kernel_matches(void) {
@@ -348,8 +296,7 @@ static void try_cases(void) {
             continue;
         for (int align = 0; align < BEV_ALIGN_COUNT; align++)
             if (align == BEV_NEAREST || !c.config || check.full)
-                if (!try_case(&c, (BevAlign)align))
-                    break;
+                try_case(&c, (BevAlign)align);
     }
 }
 
@@ -380,84 +327,21 @@ static void conclude_all(void) {
                 conclude(bev_kernels[v], dtype, align, &check.tallies[v][dtype][align]);
 }
 
-/* ---- speed ----------------------------------------------------------------------------------- */
-
-static void time_kernel(const Case *c, const BevProblem *problem, const BevKernel *kernel) {
-    Session *session;
-    Timing warm, cold;
-    double prepare_us;
-    Err err;
-    if (bev_unsupported(kernel, problem))
-        return;
-    if (!session_open(&session, kernel, problem, &err))
-        return; /* no device: its rows said so */
-    if (session_prepare_us(session, &prepare_us, &err) &&
-        session_time(session, CACHE_WARM, &timing_quick, &warm, &err) &&
-        session_time(session, CACHE_COLD, &timing_quick, &cold, &err))
-        tap_note("%-12s %-10s %-6s %-9s warm %9.1f us (p99 %9.1f%s)  cold %9.1f us  prepare %9.1f "
-                 "us",
-                 c->name, kernel->name, bev_dtypes[problem->dtype].name,
-                 bev_aligns[problem->align].name, warm.median_us, warm.p99_us,
-                 warm.settled ? "" : ", not settled", cold.median_us, prepare_us);
-    else
-        tap_ok(false, "%s could not be timed: %s", kernel->name, err.what);
-    session_close(session);
-}
-
-static void time_kernels(const Case *c, const BevProblem *problem) {
-    for (int v = 0; bev_kernels[v]; v++)
-        if (kernel_wanted(bev_kernels[v]) && (matches(c->name) || matches(bev_kernels[v]->name)))
-            time_kernel(c, problem, bev_kernels[v]);
-}
-
-static void time_case(const Case *c, BevAlign align) {
-    CaseData data;
-    Err err;
-    if (!case_build(c, align, 1, check.seed, &data, &err)) {
-        abandon(c, &err);
-        return;
-    }
-    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
-        HostProblem problem;
-        float *grad_out = NULL;
-        if (!problem_encode(&problem, &data.shape, (BevDtype)dtype, align, &data.features,
-                            &data.map, &err)) {
-            abandon(c, &err);
-            break;
-        }
-        time_kernels(c, &problem.view);
-        if (backward_dtypes & 1u << dtype && turn_backward(&problem, &grad_out, &err))
-            time_kernels(c, &problem.view);
-        problem_free(&problem);
-        free(grad_out);
-    }
-    case_free(&data);
-}
-
-static void time_cases(void) {
-    for (int i = 0; i < case_count(); i++) {
-        Case c = case_at(i);
-        if (!c.config || (!matches(c.name) && !any_kernel_matches()))
-            continue;
-        for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-            time_case(&c, (BevAlign)align);
-    }
-}
-
 /* ---- the program ----------------------------------------------------------------------------- */
 
 static const struct option options[] = {
-    {"where", required_argument, NULL, 'w'}, {"filter", required_argument, NULL, 'f'},
-    {"bench", no_argument, NULL, 'b'},       {"full", no_argument, NULL, 'l'},
-    {"seed", required_argument, NULL, 's'},  {NULL, 0, NULL, 0},
+    {"where", required_argument, NULL, 'w'},
+    {"filter", required_argument, NULL, 'f'},
+    {"full", no_argument, NULL, 'l'},
+    {"seed", required_argument, NULL, 's'},
+    {NULL, 0, NULL, 0},
 };
 
 static const char usage[] =
-    "usage: checkbev [--where cpu|cuda] [--filter NAME] [--full] [--bench] [--seed N]\n"
+    "usage: checkbev [--where cpu|cuda] [--filter NAME] [--full] [--seed N]\n"
     "  --where   only kernels that run there; exit 77 where there is no such device\n"
     "  --filter  only kernels or cases whose name contains NAME\n"
     "  --full    the published configurations with all their channels and every align\n"
-    "  --bench   time the published configurations, if all checks passed\n"
     "  --seed    other random inputs (default 1)\n";
 
 static bool parse(int argc, char **argv) {
@@ -469,8 +353,6 @@ static bool parse(int argc, char **argv) {
                 return false;
         } else if (o == 'f')
             check.filter = optarg;
-        else if (o == 'b')
-            check.bench = true;
         else if (o == 'l')
             check.full = true;
         else if (o == 's')
@@ -510,9 +392,5 @@ int main(int argc, char **argv) {
         return EXIT_SKIP;
     }
     conclude_all();
-    if (check.bench && tap_totals.count && !tap_totals.failures)
-        time_cases();
-    else if (check.bench)
-        tap_note("nothing is timed: a check failed");
     return tap_done();
 }

@@ -1,7 +1,7 @@
 /* The tables, the reference against a pooling done by hand, and the figures of the traffic models,
  * from shapes alone. */
 #include "kernels/bevpool.h"
-#include "kernels/codec.h"
+#include "tests/kernels/canonical.h"
 #include "tests/support/tap.h"
 
 #include <math.h>
@@ -130,20 +130,6 @@ TAP_SUITE(bevpool_division_refuses) {
 }
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
-
-/* The canonical problem's shapes with the counts of a real calibration; no arrays behind them. */
-static BevProblem canonical(BevDtype dtype) {
-    const BevDtypeInfo *info = &bev_dtypes[dtype];
-    int64_t pixels = 6 * 16 * 44;
-    return (BevProblem){
-        .shape = {6, 59, 16, 44, 80, 200, 200},
-        .dtype = dtype,
-        .map = {.points = 209009, .intervals = 16007},
-        .depth = {.dtype = info->depth, .rows = 1, .row_len = pixels * 59, .scale = 1},
-        .feat = {.dtype = dtype, .rows = pixels, .row_len = 80, .scale = 1},
-        .out = {.dtype = info->out, .rows = 200 * 200, .row_len = 80, .scale = 1},
-    };
-}
 
 /* Equal to the figure as published, with its number of decimals, in 10^6 bytes. */
 static bool is_mb(double bytes, double mb, int decimals) {

@@ -121,6 +121,11 @@ static void test_specials(const Format *f) {
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
+static void round_trip(BevTensor *tensor, const float *values, float *back) {
+    bev_tensor_encode(tensor, values);
+    bev_tensor_decode(tensor, 0, tensor->rows, back);
+}
+
 static void test_spans_match_elements(void) {
     enum { N = 1021 };
     static float values[N], back[N];
@@ -132,8 +137,7 @@ static void test_spans_match_elements(void) {
     for (int i = 0; i < FORMAT_COUNT - 1; i++) {
         const Format *f = &formats[i];
         BevTensor tensor = {f->dtype, 1, N, codes, NULL, f->width == 8 ? 0.25f : 1, NULL};
-        bev_tensor_encode(&tensor, values);
-        bev_tensor_decode(&tensor, 0, 1, back);
+        round_trip(&tensor, values, back);
         int encoded = 0, decoded = 0, at = 0;
         for (int k = 0; k < N; k++) {
             uint32_t code = f->width == 8 ? ((uint8_t *)codes)[k] : codes[k];
@@ -152,8 +156,7 @@ static void test_fp32_is_untouched(void) {
     enum { N = sizeof values / sizeof *values };
     float codes[N], back[N];
     BevTensor tensor = {BEV_FP32, 1, N, codes, NULL, 1, NULL};
-    bev_tensor_encode(&tensor, values);
-    bev_tensor_decode(&tensor, 0, 1, back);
+    round_trip(&tensor, values, back);
     tap_ok(!memcmp(values, codes, sizeof values) && !memcmp(values, back, sizeof values),
            "fp32: bits pass unchanged");
 }
@@ -217,16 +220,14 @@ static void test_nvfp4_edges(void) {
     float values[BEV_BLOCK] = {0}, back[BEV_BLOCK];
     uint8_t codes[BEV_BLOCK / 2], scale;
     BevTensor tensor = {BEV_NVFP4, 1, BEV_BLOCK, codes, &scale, 1, NULL};
-    bev_tensor_encode(&tensor, values);
-    bev_tensor_decode(&tensor, 0, 1, back);
+    round_trip(&tensor, values, back);
     bool zero = true;
     for (int i = 0; i < BEV_BLOCK; i++)
         zero = zero && back[i] == 0;
     tap_ok(zero, "nvfp4: a block of zeros stays zero");
     values[3] = 1e9f;
     values[4] = NAN;
-    bev_tensor_encode(&tensor, values);
-    bev_tensor_decode(&tensor, 0, 1, back);
+    round_trip(&tensor, values, back);
     tap_ok(back[3] == 448 * 6 && back[4] == 448 * 6 && back[5] == 0,
            "nvfp4: past its range a block saturates, NaN is the largest");
     tap_ok(bev_code_bytes(BEV_NVFP4, 3, 17) == 48 && bev_block_scale_bytes(BEV_NVFP4, 3, 17) == 6 &&
@@ -244,8 +245,7 @@ static void test_int8(void) {
     for (int code = -127; code <= 127; code++) {
         for (int c = 0; c < N; c++)
             values[c] = (float)code * scales[c] * 2;
-        bev_tensor_encode(&tensor, values);
-        bev_tensor_decode(&tensor, 0, 1, back);
+        round_trip(&tensor, values, back);
         for (int c = 0; c < N; c++)
             wrong += codes[c] != code || back[c] != values[c] ||
                      bev_tensor_at(&tensor, 0, c) != (double)values[c];
@@ -273,8 +273,7 @@ static void test_uint8(void) {
     BevTensor tensor = {BEV_UINT8, 1, N, codes, NULL, 0x1p-8f, NULL};
     for (int i = 0; i < N; i++)
         values[i] = (float)i * 0x1p-8f;
-    bev_tensor_encode(&tensor, values);
-    bev_tensor_decode(&tensor, 0, 1, back);
+    round_trip(&tensor, values, back);
     int wrong = 0;
     for (int i = 0; i < N; i++)
         wrong += codes[i] != i || back[i] != values[i] ||
@@ -302,8 +301,7 @@ static void test_mxfp8(void) {
         values[i] =
             ldexpf((float)random_unit(&seed) - 0.5f, (int)(random_below(&seed, 20)) + i / N - 30);
     BevTensor tensor = {BEV_MXFP8, ROWS, N, codes, scales, 1, NULL};
-    bev_tensor_encode(&tensor, values);
-    bev_tensor_decode(&tensor, 0, ROWS, back);
+    round_trip(&tensor, values, back);
     for (int i = 0; i < ROWS * N; i++) {
         int first = i / N * N + i % N / BEV_MX_BLOCK * BEV_MX_BLOCK;
         int end = first + BEV_MX_BLOCK < (i / N + 1) * N ? first + BEV_MX_BLOCK : (i / N + 1) * N;

@@ -1,5 +1,6 @@
 /* More even intervals: what must stay, what must change, and that every kernel still pools the map
  * right. */
+#include "src/base/units.h"
 #include "src/run/session.h"
 #include "src/scene/scatter.h"
 #include "tests/support/judged.h"
@@ -7,19 +8,16 @@
 
 #include <math.h>
 
-static int by_value(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Whether both hold the same values, in any order: the distinct bytes that are read. */
 static bool same_values(const int32_t *a, const int32_t *b, int64_t count) {
-    size_t bytes = (size_t)count * sizeof *a;
-    int32_t *x = malloc(bytes + 1), *y = malloc(bytes + 1);
-    memcpy(x, a, bytes);
-    memcpy(y, b, bytes);
-    qsort(x, (size_t)count, sizeof *x, by_value);
-    qsort(y, (size_t)count, sizeof *y, by_value);
+    size_t bytes = (size_t)count * sizeof(double);
+    double *x = malloc(bytes + 1), *y = malloc(bytes + 1);
+    for (int64_t i = 0; i < count; i++) {
+        x[i] = a[i];
+        y[i] = b[i];
+    }
+    sort_ascending(x, (int)count);
+    sort_ascending(y, (int)count);
     bool same = !memcmp(x, y, bytes);
     free(x);
     free(y);

@@ -1,10 +1,10 @@
 /* The gates catch the defects of wrong kernels, or do not, as the table of defects says of each: it
  * is planted in an otherwise right result, in every format. */
-#include "src/accuracy/gates.h"
 #include "kernels/codec.h"
 #include "kernels/defects.h"
 #include "src/accuracy/fp64.h"
 #include "src/accuracy/verify.h"
+#include "src/base/units.h"
 #include "tests/support/judged.h"
 #include "tests/support/scenes.h"
 
@@ -32,17 +32,15 @@ static bool catches(const GateResult *result, const Judged *s) {
     return result->verdict == GATE_FAIL && result->bad > 0 && s->bad[result->cell];
 }
 
-static void test_defect(const Defect *defect, Judged *random, Judged *exact) {
-    const BevProblem *problem = &random->host.view;
-    judged_run(&defect->kernel, problem);
-    judged_run(&defect->kernel, &exact->host.view);
-    GateResult a = judged_a(random), c = judged_c(exact);
-    tap_ok(as_said(defect->gate_a, problem->dtype, catches(&a, random)) &&
-               as_said(defect->gate_c, problem->dtype, catches(&c, exact)),
+static void test_defect(const Defect *defect, JudgedPair *pair) {
+    const BevProblem *problem = &pair->random.host.view;
+    judged_pair_run(pair, &defect->kernel);
+    tap_ok(as_said(defect->gate_a, problem->dtype, catches(&pair->a, &pair->random)) &&
+               as_said(defect->gate_c, problem->dtype, catches(&pair->c, &pair->exact)),
            "%s %s: %s: gate A catches it %s (%lld bad here), gate C %s (%lld)",
            bev_dtypes[problem->dtype].name, bev_aligns[problem->align].name, defect->name,
-           caught_words[defect->gate_a], (long long)a.bad, caught_words[defect->gate_c],
-           (long long)c.bad);
+           caught_words[defect->gate_a], (long long)pair->a.bad, caught_words[defect->gate_c],
+           (long long)pair->c.bad);
 }
 
 static void pool(const BevProblem *problem) {
@@ -50,17 +48,14 @@ static void pool(const BevProblem *problem) {
 }
 
 static void test_format(const CaseData *data, BevDtype dtype, BevAlign align) {
-    Judged random = judged(case_problem(data, dtype, align)), exact = judged_exact(&random, SEED);
-    pool(&random.host.view);
-    pool(&exact.host.view);
-    GateResult a = judged_a(&random), c = judged_c(&exact);
-    tap_ok(a.verdict == GATE_PASS && c.verdict == GATE_PASS && a.worst_ratio > 0.01,
+    JudgedPair pair = judged_pair(case_problem(data, dtype, align), SEED);
+    judged_pair_run(&pair, bev_kernel_find("cpu_v3"));
+    tap_ok(pair.a.verdict == GATE_PASS && pair.c.verdict == GATE_PASS && pair.a.worst_ratio > 0.01,
            "%s %s: the right result passes A (%.2f of the bound) and C", bev_dtypes[dtype].name,
-           bev_aligns[align].name, a.worst_ratio);
+           bev_aligns[align].name, pair.a.worst_ratio);
     for (int i = 0; i < defect_count; i++)
-        test_defect(&defects[i], &random, &exact);
-    judged_free(&random);
-    judged_free(&exact);
+        test_defect(&defects[i], &pair);
+    judged_pair_free(&pair);
 }
 
 static void test_defects(BevAlign align) {
@@ -134,43 +129,33 @@ static void test_wrapping(Judged *random) {
 
 static void test_int8_scales(void) {
     CaseData data = open_case("ragged_c19", BEV_NEAREST, 1, SEED);
-    Judged random = judged(case_problem(&data, BEV_INT8, BEV_NEAREST)),
-           exact = judged_exact(&random, SEED);
-    test_channel_scales(&random, &exact);
-    test_signed_depth(&random);
-    test_wrapping(&random);
-    judged_free(&random);
-    judged_free(&exact);
+    JudgedPair pair = judged_pair(case_problem(&data, BEV_INT8, BEV_NEAREST), SEED);
+    test_channel_scales(&pair.random, &pair.exact);
+    test_signed_depth(&pair.random);
+    test_wrapping(&pair.random);
+    judged_pair_free(&pair);
     case_free(&data);
 }
 
 /* ---- what the published line lets pass ------------------------------------------------------- */
 
-typedef struct {
-    double norm;
-    int64_t cell;
-} Faint;
-
-static int by_norm(const void *a, const void *b) {
-    const Faint *x = a, *y = b;
-    return (x->norm > y->norm) - (x->norm < y->norm);
-}
-
 /* Zeroes the cells with points whose largest value is the least, as many as `part` says. */
 static void zero_faint(const Judged *s, double part) {
     const BevProblem *problem = &s->host.view;
     int64_t channels = problem->out.row_len, count = problem->map.intervals;
-    Faint *faint = malloc((size_t)count * sizeof *faint);
+    double *norms = calloc((size_t)count, 2 * sizeof *norms), *sorted = norms + count;
     for (int64_t i = 0; i < count; i++) {
-        faint[i] = (Faint){0, problem->map.ranks_bev[problem->map.interval_starts[i]]};
+        int64_t cell = problem->map.ranks_bev[problem->map.interval_starts[i]];
         for (int64_t c = 0; c < channels; c++)
-            faint[i].norm = fmax(faint[i].norm, fabs(s->reference[faint[i].cell * channels + c]));
+            norms[i] = fmax(norms[i], fabs(s->reference[cell * channels + c]));
+        sorted[i] = norms[i];
     }
-    qsort(faint, (size_t)count, sizeof *faint, by_norm);
-    for (int64_t i = 0; i < (int64_t)(part * (double)count); i++)
-        for (int64_t c = 0; c < channels; c++)
-            out_set(problem, faint[i].cell, c, 0);
-    free(faint);
+    sort_ascending(sorted, (int)count);
+    double most = sorted[(int64_t)(part * (double)count)];
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t c = 0; c < channels && norms[i] < most; c++)
+            out_set(problem, problem->map.ranks_bev[problem->map.interval_starts[i]], c, 0);
+    free(norms);
 }
 
 /* Canonical map, depths that add up to 1 along a ray: a network's output, most of it faint. */
@@ -190,23 +175,19 @@ static CaseData faint_case(void) {
 
 static void test_faint_cells(void) {
     CaseData data = faint_case();
-    Judged s = judged(case_problem(&data, BEV_FP16, BEV_NEAREST)), exact = judged_exact(&s, SEED);
-    pool(&s.host.view);
-    GateResult right = judged_a(&s);
-    zero_faint(&s, 0.12);
-    FormatError error = format_error(&s.host.view, s.host.view.out.data, s.reference, s.terms);
-    tap_ok(right.verdict == GATE_PASS && error.atol_1e2 && error.cosine >= 0.999,
+    JudgedPair pair = judged_pair(case_problem(&data, BEV_FP16, BEV_NEAREST), SEED);
+    Judged *s = &pair.random;
+    judged_pair_run(&pair, bev_kernel_find("cpu_v3"));
+    zero_faint(s, 0.12);
+    zero_faint(&pair.exact, 0.12);
+    FormatError error = format_error(&s->host.view, s->host.view.out.data, s->reference, s->terms);
+    tap_ok(pair.a.verdict == GATE_PASS && error.atol_1e2 && error.cosine >= 0.999,
            "12 %% of the cells dropped pass the published line: max error %.4f, cosine %.6f",
            error.max_abs, error.cosine);
-    GateResult a = judged_a(&s);
-    pool(&exact.host.view);
-    GateResult before = judged_c(&exact);
-    zero_faint(&exact, 0.12);
-    GateResult c = judged_c(&exact);
-    tap_ok(a.verdict == GATE_FAIL && before.verdict == GATE_PASS && c.verdict == GATE_FAIL,
+    GateResult a = judged_a(s), c = judged_c(&pair.exact);
+    tap_ok(a.verdict == GATE_FAIL && pair.c.verdict == GATE_PASS && c.verdict == GATE_FAIL,
            "and are caught by A (%lld) and C (%lld)", (long long)a.bad, (long long)c.bad);
-    judged_free(&s);
-    judged_free(&exact);
+    judged_pair_free(&pair);
     case_free(&data);
 }
 
@@ -332,8 +313,6 @@ static void test_overflow(void) {
     tap_ok(right, "past FP16's range infinity of the right sign is right, and nothing else");
 }
 
-/* ---- gate B ---------------------------------------------------------------------------------- */
-
 static void test_format_error(void) {
     float got[4] = {3, 4.5f, 0, 0};
     const double want[4] = {3, 4, 0, 0};
@@ -378,8 +357,6 @@ static void test_format_limits(void) {
            "gate B fails where nothing was compared");
 }
 
-/* ---- nothing to compare ---------------------------------------------------------------------- */
-
 /* Two cells of two channels; only the first has points. */
 static void test_nothing_compared(void) {
     float got[4] = {NAN, NAN, 0, 0};
@@ -408,8 +385,6 @@ static void test_nothing_compared(void) {
     tap_ok(a.verdict == GATE_FAIL && a.checked == 4 && gate_format(BEV_FP32, &error) == GATE_FAIL,
            "cells without points are checked, but without any point nothing was compared");
 }
-
-/* ---- parts ----------------------------------------------------------------------------------- */
 
 static bool always_given_up(void *context) {
     (void)context;
@@ -468,11 +443,8 @@ static void test_wrong_parts(void) {
     close_problem(toy);
 }
 
-/* ---- the map --------------------------------------------------------------------------------- */
-
 static void test_map(void) {
-    /* nx = 3 forward, ny = 4 to the left; bad: (x 2, y 0), front right, and (x 0, y 3), back left
-     */
+    /* nx = 3 forward, ny = 4 to the left; bad: (x 2, y 0), front right; (x 0, y 3), back left */
     uint8_t bad[12] = {[0 * 3 + 2] = 1, [3 * 3 + 0] = 1};
     char *whole = bad_cells_map(bad, 3, 4, 60, 20), *small = bad_cells_map(bad, 3, 4, 2, 1);
     tap_ok(whole && !strcmp(whole, "...x\n....\nx...\n"),

@@ -69,45 +69,37 @@ static void test_differences(const char *name, BevAlign align, BevStage stage) {
     case_free(&data);
 }
 
-/* ---- defects --------------------------------------------------------------------------------- */
-
 static void test_defects(BevDtype dtype, BevAlign align) {
     const char *label = bev_dtypes[dtype].name, *points = bev_aligns[align].name;
     CaseData data = open_case("ragged_c19", align, 1, SEED);
     HostProblem host = case_problem(&data, dtype, align);
     float *values = case_backward(&host, SEED);
-    Judged random = judged(host), exact = judged_exact(&random, SEED);
-    const BevKernel *right = bev_baseline(BEV_CPU, BEV_BACKWARD);
-    judged_run(right, &random.host.view);
-    judged_run(right, &exact.host.view);
-    GateResult a = judged_a(&random), c = judged_c(&exact);
-    tap_ok(a.verdict == GATE_PASS && c.verdict == GATE_PASS && judged_adjoint(&exact) == GATE_PASS,
+    JudgedPair pair = judged_pair(host, SEED);
+    const GateResult *a = &pair.a, *c = &pair.c;
+    judged_pair_run(&pair, bev_baseline(BEV_CPU, BEV_BACKWARD));
+    tap_ok(a->verdict == GATE_PASS && c->verdict == GATE_PASS &&
+               judged_adjoint(&pair.exact) == GATE_PASS,
            "%s %s: right gradients pass A (%.2f of the bound), C and the adjoint", label, points,
-           a.worst_ratio);
+           a->worst_ratio);
     for (int d = 0; d < grad_defect_count; d++) {
         const Defect *defect = &grad_defects[d];
         if (!(defect->kernel.aligns >> align & 1))
             continue;
         bool must = dtype == BEV_FP32 || defect->gate_a == CAUGHT_ALWAYS;
-        judged_run(&defect->kernel, &random.host.view);
-        judged_run(&defect->kernel, &exact.host.view);
-        a = judged_a(&random);
-        c = judged_c(&exact);
-        bool named = !defect->output || (!strcmp(c.output, defect->output) &&
-                                         (a.verdict == GATE_PASS || !strcmp(a.output, c.output)));
-        tap_ok((!must || a.verdict == GATE_FAIL) && c.verdict == GATE_FAIL && named,
+        judged_pair_run(&pair, &defect->kernel);
+        bool named =
+            !defect->output || (!strcmp(c->output, defect->output) &&
+                                (a->verdict == GATE_PASS || !strcmp(a->output, c->output)));
+        tap_ok((!must || a->verdict == GATE_FAIL) && c->verdict == GATE_FAIL && named,
                "%s %s: %s: gate A %s, gate C fails it (%s)", label, points, defect->name,
-               a.verdict == GATE_FAIL ? "fails it" : "cannot tell", c.output);
-        tap_ok(judged_adjoint(&exact) == GATE_FAIL, "%s %s: %s: the adjoint identity does not hold",
-               label, points, defect->name);
+               a->verdict == GATE_FAIL ? "fails it" : "cannot tell", c->output);
+        tap_ok(judged_adjoint(&pair.exact) == GATE_FAIL,
+               "%s %s: %s: the adjoint identity does not hold", label, points, defect->name);
     }
-    judged_free(&random);
-    judged_free(&exact);
+    judged_pair_free(&pair);
     free(values);
     case_free(&data);
 }
-
-/* ---- sessions and bad input ------------------------------------------------------------------ */
 
 /* A session takes over another grad_out; both ways of reading give the same bytes. */
 static void test_session(const BevKernel *kernel, HostProblem *host, float *values) {

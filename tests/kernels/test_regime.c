@@ -1,35 +1,30 @@
 /* Where a problem's bytes live, and which form of V3 follows from that. No GPU needed. */
 #include "kernels/regime.h"
+#include "tests/kernels/canonical.h"
 #include "tests/support/tap.h"
 
 #include <math.h>
 
-/* The published choiceuration's sizes: 209,019 points, 15,928 intervals. */
-static BevProblem canonical(BevDtype dtype) {
+/* Another calibration's counts: 209,019 points, 15,928 intervals. */
+static BevProblem published(BevDtype dtype) {
     static int32_t index;
-    BevShape shape = {6, 59, 16, 44, 80, 200, 200, 1};
-    BevProblem p = {.shape = shape, .dtype = dtype};
-    p.map = (BevMap){209019, 15928, &index, &index, &index, &index, &index, NULL};
-    p.depth = (BevTensor){
-        .dtype = bev_dtypes[dtype].depth, .rows = 1, .row_len = 6 * 59 * 16 * 44, .scale = 1};
-    p.feat = (BevTensor){.dtype = dtype, .rows = 6 * 16 * 44, .row_len = 80, .scale = 1};
-    p.out =
-        (BevTensor){.dtype = bev_dtypes[dtype].out, .rows = 200 * 200, .row_len = 80, .scale = 1};
-    return p;
+    BevProblem problem = canonical(dtype);
+    problem.map = (BevMap){209019, 15928, &index, &index, &index, &index, &index, NULL};
+    return problem;
 }
 
 /* An RTX A6000 and an H200. */
 static const BevGpuFacts a6000 = {6 << 20, 84, false, false}, h200 = {60 << 20, 132, true, false};
 
 static void chooses(const BevGpuFacts *gpu, BevDtype dtype, int64_t longest, const char *kernel,
-                    const char *published) {
-    BevProblem p = canonical(dtype);
+                    const char *in_paper) {
+    BevProblem p = published(dtype);
     BevWorkload workload = bev_workload(&p, longest);
     BevV3Choice choice = bev_v3_choose(&workload, gpu);
-    tap_ok(!strcmp(choice.kernel->name, kernel) && !strcmp(choice.published->name, published) &&
+    tap_ok(!strcmp(choice.kernel->name, kernel) && !strcmp(choice.published->name, in_paper) &&
                strstr(choice.why, bev_regimes[choice.regime].meaning),
-           "canonical %s, longest interval %d, L2 %g MB: %s, published %s",
-           bev_dtypes[dtype].title, (int)longest, gpu->l2_bytes * 1e-6, kernel, published);
+           "canonical %s, longest interval %d, L2 %g MB: %s, published %s", bev_dtypes[dtype].title,
+           (int)longest, gpu->l2_bytes * 1e-6, kernel, in_paper);
     tap_note("%s", choice.why);
 }
 
@@ -43,7 +38,7 @@ TAP_SUITE(regime) {
     chooses(&h200, BEV_FP16, 352, "v3_large_l2", "v3_large_l2");
     chooses(&h200, BEV_FP16, 5, "v3_small_l2", "v3_large_l2"); /* fewer instructions: halves */
     chooses(&h200, BEV_FP32, 5, "v3_large_l2", "v3_large_l2"); /* no halves */
-    BevProblem p = canonical(BEV_FP16);
+    BevProblem p = published(BEV_FP16);
     BevGpuFacts a100 = {40 << 20, 108, false, false};
     BevWorkload workload = bev_workload(&p, 352);
     BevV3Choice choice = bev_v3_choose(&workload, &a100);

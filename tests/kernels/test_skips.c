@@ -5,9 +5,8 @@
 #include <math.h>
 
 static int64_t zeros_of(const CaseData *data) {
-    const BevShape *s = &data->shape;
     int64_t zeros = 0;
-    for (int64_t i = 0; i < s->cameras * s->depth_bins * s->feat_h * s->feat_w; i++)
+    for (size_t i = 0; i < features_depth_count(&data->shape); i++)
         zeros += data->features.depth[i] == 0;
     return zeros;
 }

@@ -6,8 +6,7 @@
 
 enum { SEED = 35 };
 
-/* ---- mistakes: in the problem that the right kernel then gets ---------------------------------
- */
+/* ---- mistakes: in the problem that the right kernel then gets ------------ */
 
 /* Depths instead of logits: exp(logit / temperature) over its sum along `count` neighbours that are
  * `stride` apart. */
@@ -72,22 +71,24 @@ static const struct {
     {"gradients of depths for those of logits", no_sum, false, true},
 };
 
-/* ---- the gates --------------------------------------------------------------------------------
- */
-
-/* Computes what is judged, of its inputs as they are or spoilt. */
-static void run(Judged *j, void (*spoil)(BevProblem *)) {
-    const BevProblem *p = &j->host.view;
-    BevProblem spoilt = *p;
-    size_t depths = bev_tensor_bytes(&p->depth), feats = bev_tensor_bytes(&p->feat);
-    spoilt.depth.data = memcpy(malloc(depths), p->depth.data, depths);
-    spoilt.feat.data = memcpy(malloc(feats), p->feat.data, feats);
-    if (spoil)
-        spoil(&spoilt);
-    judged_run(bev_kernel_find(p->direction == BEV_BACKWARD ? "cpu_grad_view" : "cpu_view"),
-               &spoilt);
-    free(spoilt.depth.data);
-    free(spoilt.feat.data);
+/* What the gates say of inputs as they are or spoilt. */
+static void run(JudgedPair *pair, void (*spoil)(BevProblem *)) {
+    Judged *both[] = {&pair->random, &pair->exact};
+    for (int i = 0; i < 2; i++) {
+        const BevProblem *p = &both[i]->host.view;
+        BevProblem spoilt = *p;
+        size_t depths = bev_tensor_bytes(&p->depth), feats = bev_tensor_bytes(&p->feat);
+        spoilt.depth.data = memcpy(malloc(depths), p->depth.data, depths);
+        spoilt.feat.data = memcpy(malloc(feats), p->feat.data, feats);
+        if (spoil)
+            spoil(&spoilt);
+        judged_run(bev_kernel_find(p->direction == BEV_BACKWARD ? "cpu_grad_view" : "cpu_view"),
+                   &spoilt);
+        free(spoilt.depth.data);
+        free(spoilt.feat.data);
+    }
+    pair->a = judged_a(&pair->random);
+    pair->c = judged_c(&pair->exact);
 }
 
 static void test_mistakes(BevDirection direction, const CaseData *data, BevAlign align) {
@@ -97,26 +98,21 @@ static void test_mistakes(BevDirection direction, const CaseData *data, BevAlign
     float *values = backward ? case_backward(&host, SEED) : NULL;
     tap_need(problem_turn_view(&host, NULL), "its view");
     host.view.view.temperature = 1.0f / 256;
-    Judged random = judged(host), exact = judged_exact(&random, SEED);
-    run(&random, NULL);
-    run(&exact, NULL);
-    GateResult a = judged_a(&random), c = judged_c(&exact);
-    tap_ok(a.verdict == GATE_PASS && c.verdict == GATE_PASS &&
-               judged_adjoint(&exact) == (backward ? GATE_PASS : GATE_SKIP),
-           "%s: the right one passes A (%.2f of the bound), C and the adjoint", way, a.worst_ratio);
+    JudgedPair pair = judged_pair(host, SEED);
+    run(&pair, NULL);
+    tap_ok(pair.a.verdict == GATE_PASS && pair.c.verdict == GATE_PASS &&
+               judged_adjoint(&pair.exact) == (backward ? GATE_PASS : GATE_SKIP),
+           "%s: the right one passes A (%.2f of the bound), C and the adjoint", way,
+           pair.a.worst_ratio);
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         if (!backward && !mistakes[i].forward)
             continue;
-        run(&random, mistakes[i].spoil);
-        run(&exact, mistakes[i].spoil);
-        a = judged_a(&random);
-        c = judged_c(&exact);
-        tap_ok(a.verdict == GATE_FAIL && (!mistakes[i].exact || c.verdict == GATE_FAIL),
+        run(&pair, mistakes[i].spoil);
+        tap_ok(pair.a.verdict == GATE_FAIL && (!mistakes[i].exact || pair.c.verdict == GATE_FAIL),
                "%s: %s: gate A fails it, gate C %s", way, mistakes[i].name,
-               c.verdict == GATE_FAIL ? "as well" : "cannot tell");
+               pair.c.verdict == GATE_FAIL ? "as well" : "cannot tell");
     }
-    judged_free(&random);
-    judged_free(&exact);
+    judged_pair_free(&pair);
     free(values);
 }
 

@@ -13,13 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-int cuInit(unsigned flags);
-int cuDriverGetVersion(int *version);
-int cuDeviceGetCount(int *count);
-int cuDeviceGet(int *device, int index);
-int cuDeviceGetName(char *name, int size, int device);
-int cuDeviceGetAttribute(int *value, int attribute, int device);
-
 enum { SUCCESS = 0, INVALID_VALUE = 1, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
 
 static int setting(const char *name, int otherwise) {

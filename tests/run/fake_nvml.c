@@ -13,17 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-int nvmlInit_v2(void);
-int nvmlShutdown(void);
-int nvmlDeviceGetHandleByPciBusId_v2(const char *pci, void **device);
-int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device);
-int nvmlDeviceGetClockInfo(void *device, int kind, unsigned *mhz);
-int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius);
-int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts);
-int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts);
-int nvmlDeviceGetCurrentClocksEventReasons(void *device, unsigned long long *bits);
-int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *bits);
-
 enum { INVALID_ARGUMENT = 2, NOT_FOUND = 6, CLOCK_SM = 1, CLOCK_MEMORY = 2 };
 
 static int the_device;

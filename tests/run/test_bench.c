@@ -5,6 +5,7 @@
 #include "src/base/clock.h"
 #include "src/run/bench.h"
 #include "tests/support/scenes.h"
+#include "tests/support/test_kernel.h"
 
 #include <math.h>
 #include <time.h>
@@ -20,28 +21,24 @@ static void spend(double us) {
         ;
 }
 
-static bool launch_v2(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
-    (void)problem, (void)plan, (void)stream, (void)err;
+LAUNCH(launch_v2) {
     slow_launches += disturbed;
     spend(disturbed ? SLOW_US : FAST_US);
     return true;
 }
 
 /* The other program ends with the first launch of another kernel. */
-static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
-    (void)problem, (void)plan, (void)stream, (void)err;
+LAUNCH(launch) {
     disturbed = false;
     spend(FAST_US);
     return true;
 }
 
-static bool refuse(const BevProblem *problem, BevPlan **plan, Err *err) {
-    (void)problem, (void)plan;
+PREPARE(refuse) {
     return err_set(err, ERR_USAGE, "picky", "use another kernel", "does not like this map");
 }
 
-static bool no_memory(const BevProblem *problem, BevPlan **plan, Err *err) {
-    (void)problem, (void)plan;
+PREPARE(no_memory) {
     return err_set(err, ERR_FAILED, "greedy", "", "out of memory");
 }
 
@@ -55,13 +52,7 @@ static BevTraffic traffic(const BevProblem *problem) {
 }
 
 #define ROW(name_, ...)                                                                            \
-    static const BevKernel kernel_##name_ = {.name = #name_,                                       \
-                                             .title = #name_,                                      \
-                                             .where = BEV_CPU,                                     \
-                                             .dtypes = ~0u,                                        \
-                                             .aligns = ~0u,                                        \
-                                             .bytes = traffic,                                     \
-                                             __VA_ARGS__}
+    static const BevKernel kernel_##name_ = TEST_KERNEL(#name_, .bytes = traffic, __VA_ARGS__)
 ROW(first, .launch = launch);
 ROW(v2, .launch = launch_v2, .is_baseline = true);
 ROW(picky, .launch = launch, .prepare = refuse, .release = release);
@@ -138,8 +129,7 @@ static void test_bench(void) {
 }
 
 /* A team that waits for a core: time passes, and nobody of this process computes. */
-static bool launch_waiting(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
-    (void)problem, (void)plan, (void)stream, (void)err;
+LAUNCH(launch_waiting) {
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     return true;
 }
@@ -173,8 +163,6 @@ static void test_join(void) {
     b.settled = false;
     tap_ok(!timing_join(&a, &b).settled, "nor where one of them did not");
 }
-
-/* ---- verify ---------------------------------------------------------------------------------- */
 
 static int judged, skipped;
 

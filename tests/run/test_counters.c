@@ -1,11 +1,9 @@
 /* Hardware counters without a GPU: which names each chip knows and in how many passes, what the
  * error says where there are none, and the rates computed from counters. */
 #include "src/run/counters.h"
-#include "tests/support/tap.h"
+#include "tests/support/child.h"
 
 #include <math.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static Err err; /* why a step failed */
 
@@ -73,24 +71,18 @@ TAP_SUITE(counters_chips) {
            "an unknown chip: %s", err.what);
 }
 
-/* ---- refusals -------------------------------------------------------------------------------- */
+static bool refused_without_library(void) {
+    const char *names[COUNTER_COUNT];
+    int passes;
+    setenv("BEVSCOPE_CUPTI", "/nowhere/libcupti.so", 1);
+    bool ok = counters_plan("GH100", COUNTERS_LIVE, names, &passes, &err);
+    bool said = strstr(err.what, "libcupti.so was not found") && strstr(err.hint, "install");
+    bool built_without = strstr(err.what, "built without CUPTI") && err.hint[0];
+    return !ok && err.kind == ERR_DEVICE && (said || built_without);
+}
 
-/* In a process of its own, because a process looks for the library only once. */
 TAP_SUITE(counters_no_library) {
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        const char *names[COUNTER_COUNT];
-        int passes;
-        setenv("BEVSCOPE_CUPTI", "/nowhere/libcupti.so", 1);
-        bool ok = counters_plan("GH100", COUNTERS_LIVE, names, &passes, &err);
-        bool said = strstr(err.what, "libcupti.so was not found") && strstr(err.hint, "install");
-        bool built_without = strstr(err.what, "built without CUPTI") && err.hint[0];
-        _exit(!ok && err.kind == ERR_DEVICE && (said || built_without) ? 0 : 1);
-    }
-    int status = 1;
-    waitpid(child, &status, 0);
-    tap_ok(child > 0 && status == 0, "no CUPTI: one line and what to install");
+    tap_ok(in_child(refused_without_library), "no CUPTI: one line and what to install");
 }
 
 /* A name of another library ends no process. */
@@ -113,8 +105,6 @@ TAP_SUITE(counters_refusals) {
     tap_ok(strstr(err.what, "cuptiRangeProfilerStart") && strstr(err.what, "CUPTI_ERROR_UNKNOWN"),
            "anything else: the call and CUPTI's word");
 }
-
-/* ---- rates ----------------------------------------------------------------------------------- */
 
 TAP_SUITE(counters_rates) {
     Counters counters;

@@ -1,15 +1,12 @@
 /* A long run: what is kept by minute, sensors of a CPU from a folder like /sys, the loop. */
 #include "src/run/backend.h"
 #include "src/run/long_run.h"
-#include "tests/support/tap.h"
+#include "tests/support/folder.h"
+#include "tests/support/test_kernel.h"
 
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
@@ -87,23 +84,22 @@ static void test_room(void) {
 /* ---- sensors of a CPU ------------------------------------------------------------------------ */
 
 /* Writes a file of the folder, and the folders on its way. */
-static void put(const char *folder, const char *path, const char *text) {
-    char full[512];
-    snprintf(full, sizeof full, "%s/%s", folder, path);
-    for (char *at = strchr(full + strlen(folder) + 1, '/'); at; at = strchr(at + 1, '/')) {
+static void put_deep(const char *name, const char *text) {
+    char path[320];
+    snprintf(path, sizeof path, "%s", in_folder(name));
+    for (char *at = strchr(path + strlen(folder) + 1, '/'); at; at = strchr(at + 1, '/')) {
         *at = '\0';
-        mkdir(full, 0700);
+        mkdir(path, 0700);
         *at = '/';
     }
-    FILE *file = fopen(full, "w");
-    tap_need(file && fputs(text, file) >= 0 && fclose(file) == 0, full);
+    put(path, text);
 }
 
 static void test_cpu(void) {
-    char folder[] = "/tmp/sensorsXXXXXX", command[64], path[128];
+    char command[64], path[128];
     CpuHeat heat = {0};
     Sensors s;
-    tap_need(mkdtemp(folder) != NULL, "a folder");
+    folder_open();
     sensors_cpu(folder, &heat, &s);
     tap_ok(isnan(s.clock_mhz) && isnan(s.temperature_c) && !s.throttle_known && !heat.known &&
                strstr(sensor_missing(BEV_CPU, SENSOR_CLOCK), "cpufreq") &&
@@ -111,21 +107,21 @@ static void test_cpu(void) {
            "where there are no files nothing is known, and there is a reason");
     for (int core = 0; core < 256; core++) {
         snprintf(path, sizeof path, "devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", core);
-        put(folder, path, "2450000\n");
+        put_deep(path, "2450000\n");
     }
-    put(folder, "class/thermal/thermal_zone0/type", "acpitz\n");
-    put(folder, "class/thermal/thermal_zone0/temp", "99000\n");
-    put(folder, "class/thermal/thermal_zone1/type", "x86_pkg_temp\n");
-    put(folder, "class/thermal/thermal_zone1/temp", "71500\n");
-    put(folder, "class/hwmon/hwmon2/name", "k10temp\n");
-    put(folder, "class/hwmon/hwmon2/temp1_input", "64000\n");
-    put(folder, "devices/system/cpu/cpu0/thermal_throttle/package_throttle_count", "12\n");
+    put_deep("class/thermal/thermal_zone0/type", "acpitz\n");
+    put_deep("class/thermal/thermal_zone0/temp", "99000\n");
+    put_deep("class/thermal/thermal_zone1/type", "x86_pkg_temp\n");
+    put_deep("class/thermal/thermal_zone1/temp", "71500\n");
+    put_deep("class/hwmon/hwmon2/name", "k10temp\n");
+    put_deep("class/hwmon/hwmon2/temp1_input", "64000\n");
+    put_deep("devices/system/cpu/cpu0/thermal_throttle/package_throttle_count", "12\n");
     sensors_cpu(folder, &heat, &s);
     tap_ok(
         s.clock_mhz == 2450 && s.temperature_c == 71.5 && s.throttle_known && s.throttle == 0,
         "%g MHz, %g C of the processor, not of the board, and not throttled since the first look",
         s.clock_mhz, s.temperature_c);
-    put(folder, "devices/system/cpu/cpu0/thermal_throttle/package_throttle_count", "14\n");
+    put_deep("devices/system/cpu/cpu0/thermal_throttle/package_throttle_count", "14\n");
     sensors_cpu(folder, &heat, &s);
     bool was_hot = s.throttle == THROTTLE_THERMAL;
     sensors_cpu(folder, &heat, &s);
@@ -134,12 +130,9 @@ static void test_cpu(void) {
     tap_need(system(command) == 0, command);
 }
 
-/* ---- the loop -------------------------------------------------------------------------------- */
-
 static int launches, raise_after, fail_after;
 
-static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
-    (void)problem, (void)plan, (void)stream;
+LAUNCH(launch) {
     launches++;
     usleep(2000);
     if (launches == raise_after)
@@ -155,12 +148,7 @@ static void tick(const LongRun *run, void *context) {
 }
 
 static bool runs(double seconds, double period_ms, LongRun *run, Err *err) {
-    static const BevKernel kernel = {.name = "test",
-                                     .title = "test",
-                                     .where = BEV_CPU,
-                                     .dtypes = ~0u,
-                                     .aligns = ~0u,
-                                     .launch = launch};
+    const BevKernel kernel = TEST_KERNEL("test", .launch = launch);
     const BevProblem problem = {.shape = {.cameras = 1}};
     const LongOptions options = {.seconds = seconds, .period_ms = period_ms, .tick = tick};
     Session *session;

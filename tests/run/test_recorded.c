@@ -1,10 +1,10 @@
 /* Recorded results: what a file holds is read, what it lacks stays unknown, and results with an L2
  * carve-out are not taken for results of the whole GPU. */
 #include "src/live/timed_kernel.h"
-#include "tests/support/tap.h"
+#include "tests/support/folder.h"
+#include "tests/support/ok_or_note.h"
 
 #include <math.h>
-#include <unistd.h>
 
 #define MACHINE                                                                                    \
     "\"gpu\": \"NVIDIA H200\", \"driver\": \"1\", \"cuda\": \"13.0\", \"date\": \"2026-11-20T\""
@@ -14,22 +14,14 @@
 
 static const char full[] =
     "{\"machine\": {" MACHINE ", \"limits\": {\"dram_copy_gbps\": 4000, \"dram_read_gbps\": 4500, "
-    "\"l2_copy_gbps\": 6000, \"l2_read_gbps\": 9000, \"fp32_tflops\": null}}, "
-    "\"results\": [" ROW("cpu_v3",
-                         "\"l2_carveout_mib\": 30, \"l2_left_mib\": 31.5, "
-                         "\"median_us\": 99") ", " ROW("cpu_v3",
-                                                       "\"l2_carveout_mib\": null, \"median_us\": "
-                                                       "10, \"p95_us\": 11, \"p99_us\": 12, "
-                                                       "\"effective_gbps\": 900, \"footprint_mb\": "
-                                                       "20") ", " ROW("cpu_v2",
-                                                                      "\"median_us\": 30, "
-                                                                      "\"effective_gbps\": "
-                                                                      "900, \"footprint_mb\": "
-                                                                      "200") ", " ROW("referen"
-                                                                                      "ce",
-                                                                                      "\"media"
-                                                                                      "n_us\":"
-                                                                                      " null") "]}";
+    "\"l2_copy_gbps\": 6000, \"l2_read_gbps\": 9000, \"fp32_tflops\": null}}, \"results\": ["
+    /* clang-format off */
+    ROW("cpu_v3", "\"l2_carveout_mib\": 30, \"l2_left_mib\": 31.5, \"median_us\": 99") ", "
+    ROW("cpu_v3", "\"l2_carveout_mib\": null, \"median_us\": 10, \"p95_us\": 11, \"p99_us\": 12, "
+                  "\"effective_gbps\": 900, \"footprint_mb\": 20") ", "
+    ROW("cpu_v2", "\"median_us\": 30, \"effective_gbps\": 900, \"footprint_mb\": 200") ", "
+    ROW("reference", "\"median_us\": null") "]}";
+/* clang-format on */
 
 static const char lines[] =
     "{\"machine\": {" MACHINE "}, \"results\": [], \"timelines\": [{\"scene\": \"canonical\", "
@@ -37,18 +29,11 @@ static const char lines[] =
     "\"kernel_us\": 5, \"graph\": {\"calls_us\": 3, \"end_us\": 12.5, \"kernel\": [[2, 7], [7, "
     "12.5]]}}]}";
 
-static bool load(const char *folder, const char *text, RecordedSet *set) {
-    char path[256], line[1024];
+static bool load(const char *text, RecordedSet *set) {
     Err err = {0};
-    snprintf(path, sizeof path, "%s/h200.json", folder);
-    FILE *file = fopen(path, "w");
-    bool ok = file && fputs(text, file) >= 0;
-    ok = file && !fclose(file) && ok && recorded_load(set, folder, &err);
-    unlink(path);
-    rmdir(folder);
-    err_line(&err, line, sizeof line);
-    if (!ok)
-        tap_note("%s", line);
+    put(in_folder("h200.json"), text);
+    bool ok = ok_or_note(recorded_load(set, folder, &err), &err);
+    unlink(in_folder("h200.json"));
     return ok;
 }
 
@@ -112,9 +97,8 @@ static void test_shown(const RecordedSet *set) {
 
 /* A file of time lines alone, and one that is none. */
 static void test_timelines(void) {
-    char folder[] = "/tmp/bev-timeline-XXXXXX", other[] = "/tmp/bev-timeline-XXXXXX";
     RecordedSet set = {0};
-    tap_need(mkdtemp(folder) && load(folder, lines, &set), "a recording of time lines is read");
+    tap_need(load(lines, &set), "a recording of time lines is read");
     Timelines all = recorded_timelines(&set);
     recorded_free(&set);
     const TimelineRun *graph = &all.list[0].runs[TIMELINE_GRAPH];
@@ -127,18 +111,17 @@ static void test_timelines(void) {
     char bad[sizeof lines];
     snprintf(bad, sizeof bad, "%s", lines);
     memcpy(strstr(bad, "[2, 7]"), "[8, 7]", 6);
-    tap_ok(mkdtemp(other) && !load(other, bad, &set),
-           "a launch that ends before it begins is refused");
+    tap_ok(!load(bad, &set), "a launch that ends before it begins is refused");
 }
 
 TAP_SUITE(recorded) {
-    char folder[] = "/tmp/bev-recorded-XXXXXX";
     RecordedSet set = {0};
-    bool read = tap_ok(mkdtemp(folder) && load(folder, full, &set), "a recording is read");
-    tap_need(read, "the recording");
+    folder_open();
+    tap_need(tap_ok(load(full, &set), "a recording is read"), "the recording");
     test_rows(&set);
     test_limits(&set);
     test_shown(&set);
     recorded_free(&set);
     test_timelines();
+    folder_close();
 }

@@ -7,6 +7,7 @@
 #include "src/run/backend.h"
 #include "tests/support/guard.h"
 #include "tests/support/judged.h"
+#include "tests/support/test_kernel.h"
 
 #include <math.h>
 #include <time.h>
@@ -25,16 +26,14 @@ static void nap(void) {
     nanosleep(&(struct timespec){.tv_nsec = NAP_US * 1000}, NULL);
 }
 
-static bool sleep_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
-    (void)problem, (void)plan, (void)stream, (void)err;
+LAUNCH(sleep_launch) {
     nap();
     return true;
 }
 
 static int prepares;
 
-static bool sleep_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    (void)problem, (void)err;
+PREPARE(sleep_prepare) {
     *plan = NULL;
     prepares++;
     nap();
@@ -45,39 +44,28 @@ static void no_release(BevPlan *plan) {
     (void)plan;
 }
 
-static bool failing_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    (void)problem, (void)plan;
+PREPARE(failing_prepare) {
     return err_set(err, ERR_FAILED, "test", "", "no plan today");
 }
 
 static int idle_launches;
 
-static bool idle_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
-    (void)problem, (void)plan, (void)stream, (void)err;
+LAUNCH(idle_launch) {
     idle_launches++;
     return true;
 }
 
 /* The first launch takes long, as if another program had used the core. */
-static bool interrupted_launch(const BevProblem *problem, const BevPlan *plan, void *stream,
-                               Err *err) {
-    (void)problem, (void)plan, (void)stream, (void)err;
+LAUNCH(interrupted_launch) {
     if (idle_launches++ == 0)
         nap();
     return true;
 }
 
 /* Each call flips the same bit of one input. */
-static bool meddling_launch(const BevProblem *problem, const BevPlan *plan, void *stream,
-                            Err *err) {
-    (void)plan, (void)stream, (void)err;
+LAUNCH(meddling_launch) {
     ((unsigned char *)problem->feat.data)[bev_tensor_bytes(&problem->feat) - 1] ^= 1;
     return true;
-}
-
-static BevKernel kernel_of(bool (*launch)(const BevProblem *, const BevPlan *, void *, Err *)) {
-    return (BevKernel){
-        .name = "test", .where = BEV_CPU, .dtypes = ~0u, .aligns = ~0u, .launch = launch};
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -87,6 +75,12 @@ static bool all_bytes(const unsigned char *bytes, size_t count, unsigned char va
         if (bytes[i] != value)
             return false;
     return count > 0;
+}
+
+static void poison_and_run(Session *session, void *codes) {
+    session_poison(session, &error);
+    session_run(session, &error);
+    session_read(session, codes, &error);
 }
 
 static void test_run(const HostProblem *problem) {
@@ -107,9 +101,7 @@ static void test_run(const HostProblem *problem) {
     for (int64_t i = 0; i < data.shape.nx * data.shape.ny * data.shape.channels; i++)
         nans += isnan(((float *)codes)[i]);
     tap_ok(nans == 0, "a run leaves none of it");
-    session_poison(session, &error);
-    session_run(session, &error);
-    session_read(session, again, &error);
+    poison_and_run(session, again);
     tap_ok(!memcmp(codes, again, count), "two runs give the same bits");
     tap_ok(!guard_changed(&guarded) && !guard_broken(&guarded), "inputs are untouched");
     session_close(session);
@@ -119,14 +111,10 @@ static void test_run(const HostProblem *problem) {
     free(again);
 }
 
-/* ---- later values ---------------------------------------------------------------------------- */
-
 /* Other values of the same shape. The largest value differs, and with it every scale. */
 static Features later_features(void) {
-    int64_t depths =
-        data.shape.cameras * data.shape.depth_bins * data.shape.feat_h * data.shape.feat_w;
-    int64_t feats =
-        data.shape.cameras * data.shape.feat_h * data.shape.feat_w * data.shape.channels;
+    int64_t depths = (int64_t)features_depth_count(&data.shape);
+    int64_t feats = (int64_t)features_feat_count(&data.shape);
     Features later = {.depth = malloc((size_t)depths * sizeof(float)),
                       .feat = malloc((size_t)feats * sizeof(float))};
     for (int64_t i = 0; i < depths; i++)
@@ -174,7 +162,7 @@ static void test_update(BevDtype dtype) {
 }
 
 static void test_meddling(const HostProblem *problem) {
-    BevKernel kernel = kernel_of(meddling_launch);
+    BevKernel kernel = TEST_KERNEL("test", .launch = meddling_launch);
     Guarded guarded;
     Session *session = NULL;
     tap_ok(guard_init(&guarded, &problem->view) &&
@@ -224,11 +212,9 @@ static void test_threads(void) {
                 omp_set_num_threads(threads);
                 if (!session_open(&session, bev_kernel_find(names[i]), &problem.view, &error))
                     continue;
-                omp_set_num_threads(threads + 1); /* between prepare and launch */
-                session_poison(session, &error);
-                session_run(session, &error);
+                omp_set_num_threads(threads + 1);                 /* between prepare and launch */
                 bool begins = threads == 1 && (i == 0 || i == 3); /* V4 adds in another order */
-                session_read(session, begins ? first : codes, &error);
+                poison_and_run(session, begins ? first : codes);
                 different += !begins && memcmp(first, codes, count);
                 runs++;
                 session_close(session);
@@ -245,23 +231,21 @@ static void test_threads(void) {
 #endif
 }
 
-/* ---- refusals -------------------------------------------------------------------------------- */
-
 static void test_refusals(const HostProblem *problem) {
-    BevKernel kernel = kernel_of(idle_launch);
+    BevKernel kernel = TEST_KERNEL("test", .launch = idle_launch);
     Session *session = (Session *)&kernel;
     kernel.dtypes = 0;
     tap_ok(!session_open(&session, &kernel, &problem->view, &error) && !session &&
                error.kind == ERR_FAILED && error.what[0],
            "an unsupported format is refused: %s", error.what);
-    kernel = kernel_of(idle_launch);
+    kernel = TEST_KERNEL("test", .launch = idle_launch);
     kernel.prepare = failing_prepare;
     kernel.release = no_release;
     tap_ok(!session_open(&session, &kernel, &problem->view, &error) && !session &&
                !strcmp(error.what, "no plan today"),
            "a failing prepare step is reported");
 #ifndef HAVE_CUDA
-    kernel = kernel_of(idle_launch);
+    kernel = TEST_KERNEL("test", .launch = idle_launch);
     kernel.where = BEV_CUDA;
     tap_ok(!session_open(&session, &kernel, &problem->view, &error) && error.kind == ERR_DEVICE,
            "a device that is not there is refused as such: %s", error.what);
@@ -311,7 +295,7 @@ static Session *timed(BevKernel *kernel, const HostProblem *problem, const Timin
 
 static void test_time(const HostProblem *problem) {
     const TimingOptions options = {.samples = 8, .min_warm_ms = 1, .max_s = 1};
-    BevKernel kernel = kernel_of(sleep_launch);
+    BevKernel kernel = TEST_KERNEL("test", .launch = sleep_launch);
     kernel.prepare = sleep_prepare;
     kernel.release = no_release;
     Timing warm, cold;
@@ -337,7 +321,7 @@ static void test_time(const HostProblem *problem) {
 
 static void test_short_launches(const HostProblem *problem) {
     const TimingOptions options = {.samples = 10, .min_warm_ms = 1, .max_s = 1};
-    BevKernel kernel = kernel_of(idle_launch);
+    BevKernel kernel = TEST_KERNEL("test", .launch = idle_launch);
     Timing t;
     double prepare_us;
     Session *session = timed(&kernel, problem, &options, &t);
@@ -345,7 +329,7 @@ static void test_short_launches(const HostProblem *problem) {
                session_prepare_us(session, &prepare_us, &error) && prepare_us == 0,
            "launches too short for the clock are timed %d at a time", t.inner);
     session_close(session);
-    kernel = kernel_of(interrupted_launch);
+    kernel = TEST_KERNEL("test", .launch = interrupted_launch);
     session_close(timed(&kernel, problem, &options, &t));
     tap_ok(t.inner > 10 && t.median_us < 1 && t.samples == options.samples,
            "one interrupted in the warm-up is timed like any other, %d launches at a time",
@@ -354,7 +338,7 @@ static void test_short_launches(const HostProblem *problem) {
 
 static void test_time_limit(const HostProblem *problem) {
     const TimingOptions options = {.samples = 1000000, .min_warm_ms = 1, .max_s = 0.05};
-    BevKernel kernel = kernel_of(sleep_launch);
+    BevKernel kernel = TEST_KERNEL("test", .launch = sleep_launch);
     Timing t;
     session_close(timed(&kernel, problem, &options, &t));
     tap_ok(t.samples >= 5 && t.samples < 100, "past max_s it stops at %d samples", t.samples);

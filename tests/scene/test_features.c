@@ -11,8 +11,6 @@
 
 static Err err; /* why a step failed */
 
-/* ---- the embedding -------------------------------------------------------------------------- */
-
 static Embedding embedding_of(int64_t channels, uint64_t seed) {
     Embedding embedding;
     need(embedding_init(&embedding, channels, seed, &err), &err);

@@ -1,8 +1,8 @@
 /* Cameras, frustum and grid: the conventions are compared with explicit matrices, and every invalid
  * rig is an error. */
 #include "src/scene/geometry.h"
+#include "tests/support/refused.h"
 #include "tests/support/scenes.h"
-#include "tests/support/tap.h"
 
 #include <math.h>
 
@@ -10,38 +10,35 @@ static bool near(double a, double b, double tolerance) {
     return fabs(a - b) <= tolerance;
 }
 
-static bool near3(const double a[3], double x, double y, double z) {
-    return near(a[0], x, 1e-12) && near(a[1], y, 1e-12) && near(a[2], z, 1e-12);
-}
-
 /* ---- conventions ---------------------------------------------------------------------------- */
 
-/* Column 0: right, 1: down, 2: forward. */
-static void column(const Camera *camera, int which, double out[3]) {
-    for (int axis = 0; axis < 3; axis++)
-        out[axis] = camera->rotation[3 * axis + which];
+/* Columns of a camera's rotation. */
+enum { RIGHT, DOWN, FORWARD };
+
+static bool axis_is(const Camera *camera, int column, double x, double y, double z) {
+    const double *of = camera->rotation + column;
+    return near(of[0], x, 1e-12) && near(of[3], y, 1e-12) && near(of[6], z, 1e-12);
+}
+
+static Camera posed(double yaw_deg, double pitch_deg, double roll_deg) {
+    Camera camera = {.name = ""};
+    camera_set_pose(&camera, yaw_deg, pitch_deg, roll_deg, (const double[]){1, 2, 3});
+    return camera;
 }
 
 static void test_pose(void) {
-    const double at[3] = {1, 2, 3};
-    double right[3], down[3], forward[3];
-    Camera camera = {.name = ""};
-    camera_set_pose(&camera, 0, 0, 0, at);
-    column(&camera, 0, right);
-    column(&camera, 1, down);
-    column(&camera, 2, forward);
-    tap_ok(near3(forward, 1, 0, 0) && near3(right, 0, -1, 0) && near3(down, 0, 0, -1),
+    const Camera level = posed(0, 0, 0), left = posed(90, 0, 0), up = posed(0, 30, 0),
+                 rolled = posed(0, 0, 30);
+    tap_ok(axis_is(&level, FORWARD, 1, 0, 0) && axis_is(&level, RIGHT, 0, -1, 0) &&
+               axis_is(&level, DOWN, 0, 0, -1),
            "a level camera looks along x, its right is -y, its down is -z");
-    tap_ok(near3(camera.position_m, 1, 2, 3), "position is taken over");
-    camera_set_pose(&camera, 90, 0, 0, at);
-    column(&camera, 2, forward);
-    tap_ok(near3(forward, 0, 1, 0), "yaw turns anticlockwise: 90 degrees look along y, left");
-    camera_set_pose(&camera, 0, 30, 0, at);
-    column(&camera, 2, forward);
-    tap_ok(near3(forward, sqrt(0.75), 0, 0.5), "positive pitch looks up");
-    camera_set_pose(&camera, 0, 0, 30, at);
-    column(&camera, 0, right);
-    tap_ok(near3(right, 0, -sqrt(0.75), -0.5), "positive roll turns the right axis downwards");
+    tap_ok(!memcmp(level.position_m, (double[]){1, 2, 3}, sizeof level.position_m),
+           "position is taken over");
+    tap_ok(axis_is(&left, FORWARD, 0, 1, 0),
+           "yaw turns anticlockwise: 90 degrees look along y, left");
+    tap_ok(axis_is(&up, FORWARD, sqrt(0.75), 0, 0.5), "positive pitch looks up");
+    tap_ok(axis_is(&rolled, RIGHT, 0, -sqrt(0.75), -0.5),
+           "positive roll turns the right axis downwards");
 }
 
 static void test_frustum(void) {
@@ -135,9 +132,7 @@ static void test_behind(const Rig *rig) {
 
 /* A yaw error of 1 degree moves a point straight ahead by 0.17 m at 10 m and by 0.87 m at 50 m. */
 static void test_yaw_error(void) {
-    const double at[3] = {0, 0, 0};
-    Camera camera = {.name = ""};
-    camera_set_pose(&camera, 1, 0, 0, at);
+    const Camera camera = posed(1, 0, 0);
     tap_ok(near(10 * camera.rotation[3 + 2], 0.17, 0.005) &&
                near(50 * camera.rotation[3 + 2], 0.87, 0.005),
            "1 degree of yaw moves a point 0.17 m at 10 m, 0.87 m at 50 m");
@@ -145,27 +140,16 @@ static void test_yaw_error(void) {
 
 /* ---- what is refused ------------------------------------------------------------------------ */
 
-static void refused(const Rig *rig, const char *name, const char *path) {
-    Err err = {0};
-    char want[128], line[800] = "";
-    bool accepted = rig_check(rig, "scene.json", &err);
-    snprintf(want, sizeof want, "scene.json: %s: ", path);
-    if (!accepted)
-        err_line(&err, line, sizeof line);
-    if (!tap_ok(!accepted && strncmp(line, want, strlen(want)) == 0, "refused: %s", name))
-        tap_note("said: %s", accepted ? "nothing" : line);
-}
-
 /* A good rig with one change. */
 #define BAD(name_, path_, change_)                                                                 \
     do {                                                                                           \
         Rig copy = *good, *rig = &copy;                                                            \
         change_;                                                                                   \
-        refused(rig, name_, path_);                                                                \
+        tap_refuses(rig_check(rig, "scene.json", &err), "scene.json: " path_ ": ", "",             \
+                    "refused: %s", name_);                                                         \
     } while (0)
 
 static void test_refused(const Rig *good) {
-    Err err = {0};
     tap_ok(rig_check(good, "scene.json", &err), "the flagship's rig is accepted");
     BAD("no camera", "cameras", rig->camera_count = 0);
     BAD("too many cameras", "cameras", rig->camera_count = RIG_MAX_CAMERAS + 1);

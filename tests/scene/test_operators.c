@@ -107,8 +107,6 @@ static void test_map(OperatorKind kind, void (*rule)(const OperatorSpec *, Pairs
     }
 }
 
-/* ---- the sweep ------------------------------------------------------------------------------- */
-
 /* Rays of the rule, on flat ground in an empty world: where the ring is, the return is. */
 static bool on_its_ring(const OperatorSpec *spec, const Scene *world, int64_t ray, int32_t cell) {
     const Grid *grid = &world->rig.grid;

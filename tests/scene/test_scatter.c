@@ -5,19 +5,16 @@
 #include "src/scene/scatter.h"
 #include "tests/support/load.h"
 #include "tests/support/maps.h"
+#include "tests/support/refused.h"
 #include "tests/support/scenes.h"
-#include "tests/support/tap.h"
 
 #include <math.h>
 
 static BevMap build(const Rig *rig, BevAlign align, uint32_t mask) {
-    Err err = {0};
     BevMap map;
     need(scatter_build(rig, align, mask, &map, &err), &err);
     return map;
 }
-
-/* ---- sizes ---------------------------------------------------------------------------------- */
 
 /* Points of a real nuScenes calibration. The rig of the sample is that of the same car, rounded. */
 static const struct {
@@ -112,7 +109,6 @@ static void test_nearest(const Scene *scene) {
         wrong += map.ranks_bev[t] != cell_of_point(&site.rig->grid, p) ||
                  map.ranks_feat[t] != feature_of_rank(&site, map.ranks_depth[t]);
     }
-    Err err = {0};
     tap_ok(inside > 0 && inside == map.points && wrong == 0 && is_sorted(&map) && !map.weights,
            "%s, nearest: exactly the %lld points inside, in their cells, stably sorted",
            scene->name, (long long)inside);
@@ -157,7 +153,6 @@ static void test_bilinear(const Scene *scene, BevAlign align, double offset) {
             edge++;
         }
     }
-    Err err = {0};
     tap_ok(interior > 0 && worst < 1e-4 && positive,
            "%s, %s: %lld interior points keep weight and place, %lld at the edge lose some",
            scene->name, bev_aligns[align].name, (long long)interior, (long long)edge);
@@ -234,8 +229,6 @@ static void test_edges(const Scene *toy) {
     }
 }
 
-/* ---- cameras, nothing - --------------------------------------------------------------------- */
-
 static void test_mask(const Scene *scene) {
     BevMap all = build(&scene->rig, BEV_NEAREST, UINT32_MAX), none, one;
     int64_t together = 0;
@@ -250,7 +243,6 @@ static void test_mask(const Scene *scene) {
     }
     tap_ok(own && together == all.points, "a mask keeps the points of its cameras, all others go");
     none = build(&scene->rig, BEV_BILINEAR, 0);
-    Err err = {0};
     BevShape shape = rig_shape(&scene->rig, 1);
     ScatterStats stats = scatter_stats(&none, 40000);
     tap_ok(none.points == 0 && none.intervals == 0 && scatter_check(&none, &shape, "none", &err),
@@ -262,8 +254,6 @@ static void test_mask(const Scene *scene) {
     scatter_free(NULL);
     scatter_free(&all);
 }
-
-/* ---- statistics ----------------------------------------------------------------------------- */
 
 static void test_stats(void) {
     int32_t cells[100], starts[100], lengths[100], next = 0;
@@ -284,7 +274,6 @@ static void test_stats(void) {
            "of lengths 1 to 100: median 50, p90 90, p99 99, longest 100");
     tap_ok(stats.longest_cell == cells[27], "the longest is found: 27 * 37 mod 100 = 99");
     map.interval_starts = map.interval_lengths = NULL;
-    Err err = {0};
     bool found = scatter_find_intervals(&map, &err);
     tap_ok(found && map.intervals == 100 &&
                memcmp(map.interval_starts, starts, sizeof starts) == 0 &&
@@ -295,8 +284,6 @@ static void test_stats(void) {
     free(bev);
 }
 
-/* ---- giving up ------------------------------------------------------------------------------- */
-
 /* Asks so many times before it says so. */
 static bool after_some(void *context) {
     int *left = context;
@@ -305,7 +292,7 @@ static bool after_some(void *context) {
 
 static void test_give_up(const Scene *scene) {
     BevMap map;
-    Err err = {.what = "as before"};
+    err = (Err){.what = "as before"};
     bool ends = true;
     int asked = 0;
     for (int planes = 0; planes < 60; planes += 20) {
@@ -343,9 +330,7 @@ TAP_SUITE(scatter) {
     drop_scene(flagship);
 }
 
-/* ---- maps from files -------------------------------------------------------------------------- */
-
-static Err err; /* why a step failed */
+/* ---- maps from files ------------------------------------------------------------------------- */
 
 /* 9 points of cells 2, 5, 5, 5, 0, 0, 7, 7, 7. The order of cells is free; a cell with two
  * intervals is an error. */
@@ -354,8 +339,6 @@ typedef struct {
     float weights[9];
     BevMap map;
 } Foreign;
-
-static const BevShape foreign_shape = {1, 3, 2, 2, 8, 4, 2, 1};
 
 static void foreign(Foreign *f) {
     *f = (Foreign){.depth = {0, 11, 3, 4, 5, 6, 7, 8, 9},
@@ -367,31 +350,25 @@ static void foreign(Foreign *f) {
     f->map = (BevMap){9, 4, f->depth, f->feat, f->bev, f->starts, f->lengths, f->weights};
 }
 
-static void refused(const BevMap *map, const char *name, const char *where, const char *value) {
-    char line[800] = "", want[64];
-    bool accepted = scatter_check(map, &foreign_shape, "f.npz", &err);
-    if (!accepted)
-        err_line(&err, line, sizeof line);
-    snprintf(want, sizeof want, "f.npz: %s: ", where);
-    if (!tap_ok(!accepted && strncmp(line, want, strlen(want)) == 0 && strstr(line, value),
-                "refused: %s", name))
-        tap_note("said: %s", accepted ? "nothing" : line);
-}
-
 /* The sound map with one change. */
 #define BAD(name_, where_, value_, change_)                                                        \
     do {                                                                                           \
         foreign(f);                                                                                \
         change_;                                                                                   \
-        refused(&f->map, name_, where_, value_);                                                   \
+        tap_refuses(check_foreign(f), "f.npz: " where_ ": ", value_, "refused: %s", name_);        \
     } while (0)
+
+static bool check_foreign(const Foreign *f) {
+    static const BevShape shape = {1, 3, 2, 2, 8, 4, 2, 1};
+    return scatter_check(&f->map, &shape, "f.npz", &err);
+}
 
 TAP_SUITE(scatter_foreign_defects) {
     Foreign made, *f = &made;
     foreign(f);
-    tap_ok(scatter_check(&f->map, &foreign_shape, "f.npz", &err), "a sound foreign map is accepted");
+    tap_ok(check_foreign(f), "a sound foreign map is accepted");
     f->map.weights = NULL;
-    tap_ok(scatter_check(&f->map, &foreign_shape, "f.npz", &err), "without weights too");
+    tap_ok(check_foreign(f), "without weights too");
     BAD("ranks_depth too high", "ranks_depth[8]", "12", f->depth[8] = 12);
     BAD("ranks_depth negative", "ranks_depth[0]", "-1", f->depth[0] = -1);
     BAD("ranks_depth INT32_MIN", "ranks_depth[4]", "-2147483648", f->depth[4] = INT32_MIN);
@@ -424,8 +401,6 @@ TAP_SUITE(scatter_foreign_defects) {
     BAD("a cell in two intervals", "ranks_bev[4]", "cell 2", f->bev[4] = f->bev[5] = 2);
     BAD("a cell in neighbouring intervals", "ranks_bev[4]", "cell 5", f->bev[4] = f->bev[5] = 5);
 }
-
-/* ---- how long the check takes ---------------------------------------------------------------- */
 
 enum { BIG_POINTS = 2000000, BIG_INTERVALS = 200000, CHECKS = 25 };
 static const double MOST_MS = 10;

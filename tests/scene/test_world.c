@@ -198,8 +198,6 @@ static void test_sight(void) {
     world_snapshot_free(still);
 }
 
-/* ---- the ground ------------------------------------------------------------------------------ */
-
 static void test_ground(void) {
     Patch patches[] = {
         {PATCH_RECT, CLASS_ROAD, {0.1F, 0.1F, 0.1F}, {0, 0}, {20, 6}, 0, 1, {0, 0}, 0, {0}},
@@ -271,12 +269,12 @@ static void test_many_copies(void) {
 }
 
 static void test_copies(void) {
+    /* Copies of the third overlap, those of the fourth have no step. */
     static const Patch shapes[] = {
         {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {-9, 1}, {2, 0.5}, 0, 6, {3.5, 0}, 0, {0}},
         {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {9, 3}, {2, 1}, 30, 5, {-4, -2}, 0, {0}},
-        {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {0, -9}, {6, 1}, -70, 4, {0.5, 4}, 0, {0}}, /* overlap
-                                                                                         */
-        {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {0, 0}, {5, 3}, 20, 4, {0, 0}, 0, {0}}, /* no step */
+        {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {0, -9}, {6, 1}, -70, 4, {0.5, 4}, 0, {0}},
+        {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {0, 0}, {5, 3}, 20, 4, {0, 0}, 0, {0}},
         {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {-6, 6}, {12, 2}, 45, 3, {0.3, 0.1}, 0, {0}},
         {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {1, 2}, {20, 0.4}, 45, 1000, {0.0001, 0}, 0, {0}},
         {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {-9, 2}, {2, 4}, 0, 900, {0.02, 0}, 0, {0}},
@@ -300,8 +298,6 @@ static void test_copies(void) {
         world_snapshot_free(still);
     }
 }
-
-/* ---- motion ---------------------------------------------------------------------------------- */
 
 static void test_motion(void) {
     Solid solids[] = {

@@ -26,6 +26,12 @@ static inline void buffer_add_le(Buffer *buffer, uint64_t value, int bytes) {
         buffer_add(buffer, &(unsigned char){(unsigned char)(value >> 8 * i)}, 1);
 }
 
+/* Numbers one after another; widths "224": of 2, 2 and 4 bytes. */
+static inline void buffer_add_fields(Buffer *buffer, const char *widths, const uint64_t *values) {
+    for (int i = 0; widths[i]; i++)
+        buffer_add_le(buffer, values[i], widths[i] - '0');
+}
+
 static inline uint32_t crc32_of(const unsigned char *bytes, size_t length) {
     uint32_t crc = 0xffffffff;
     for (size_t i = 0; i < length; i++) {
@@ -45,24 +51,19 @@ typedef struct {
  * inflates to. */
 static inline void zip_entry(ZipMaker *zip, const char *name, const void *data, size_t length,
                              int method, int flags, uint32_t size, uint32_t crc) {
-    uint32_t offset = (uint32_t)zip->archive.length;
-    Buffer *parts[] = {&zip->archive, &zip->directory};
+    const uint64_t offset = zip->archive.length, name_length = strlen(name);
+    const uint64_t dated = 0x00210000; /* 1980-01-01 */
+    const uint64_t fields[] = {
+        20, (uint64_t)flags, (uint64_t)method, dated, crc, length, size, name_length, 0};
     for (int central = 0; central < 2; central++) {
-        buffer_add(parts[central], central ? "PK\1\2\24\0" : "PK\3\4", central ? 6 : 4);
-        buffer_add_le(parts[central], 20, 2);
-        buffer_add_le(parts[central], (uint64_t)flags, 2);
-        buffer_add_le(parts[central], (uint64_t)method, 2);
-        buffer_add_le(parts[central], 0x00210000, 4); /* 1980-01-01 */
-        buffer_add_le(parts[central], crc, 4);
-        buffer_add_le(parts[central], length, 4);
-        buffer_add_le(parts[central], size, 4);
-        buffer_add_le(parts[central], strlen(name), 2);
-        buffer_add_le(parts[central], 0, 2);
+        Buffer *part = central ? &zip->directory : &zip->archive;
+        buffer_add(part, central ? "PK\1\2\24\0" : "PK\3\4", central ? 6 : 4);
+        buffer_add_fields(part, "222444422", fields);
         if (central) {
-            buffer_add(parts[central], "\0\0\0\0\0\0\0\0\0", 10); /* comment, disk, attributes */
-            buffer_add_le(parts[central], offset, 4);
+            buffer_add(part, "\0\0\0\0\0\0\0\0\0", 10); /* comment, disk, attributes */
+            buffer_add_le(part, offset, 4);
         }
-        buffer_add(parts[central], name, strlen(name));
+        buffer_add(part, name, name_length);
     }
     buffer_add(&zip->archive, data, length);
     zip->count++;
@@ -74,14 +75,11 @@ static inline void zip_stored(ZipMaker *zip, const char *name, const void *data,
 
 /* Directory and end record. The caller frees zip->archive.bytes. */
 static inline void zip_end(ZipMaker *zip) {
-    uint32_t offset = (uint32_t)zip->archive.length;
+    const uint64_t count = (uint64_t)zip->count, offset = zip->archive.length;
     buffer_add(&zip->archive, zip->directory.bytes, zip->directory.length);
     buffer_add(&zip->archive, "PK\5\6\0\0\0\0", 8);
-    buffer_add_le(&zip->archive, (uint64_t)zip->count, 2);
-    buffer_add_le(&zip->archive, (uint64_t)zip->count, 2);
-    buffer_add_le(&zip->archive, zip->directory.length, 4);
-    buffer_add_le(&zip->archive, offset, 4);
-    buffer_add_le(&zip->archive, 0, 2);
+    buffer_add_fields(&zip->archive, "22442",
+                      (uint64_t[]){count, count, zip->directory.length, offset, 0});
     free(zip->directory.bytes);
     zip->directory = (Buffer){0};
 }

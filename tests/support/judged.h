@@ -119,3 +119,27 @@ static inline GateVerdict judged_adjoint(Judged *j) {
         gate_adjoint(&j->host.view, judged_codes(j), j->reference, &sums, NULL);
     return sums.verdict;
 }
+
+/* A problem in random numbers and like it in whole ones, and what gates A and C say of them. */
+typedef struct {
+    Judged random, exact;
+    GateResult a, c;
+} JudgedPair;
+
+static inline JudgedPair judged_pair(HostProblem host, uint64_t seed) {
+    JudgedPair pair = {.random = judged(host)};
+    pair.exact = judged_exact(&pair.random, seed);
+    return pair;
+}
+
+static inline void judged_pair_run(JudgedPair *pair, const BevKernel *kernel) {
+    judged_run(kernel, &pair->random.host.view);
+    judged_run(kernel, &pair->exact.host.view);
+    pair->a = judged_a(&pair->random);
+    pair->c = judged_c(&pair->exact);
+}
+
+static inline void judged_pair_free(JudgedPair *pair) {
+    judged_free(&pair->random);
+    judged_free(&pair->exact);
+}

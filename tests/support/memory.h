@@ -1,9 +1,7 @@
 /* How much memory a call needed at its peak: what "refused within 1 MB" is checked with. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
+#include "tests/support/tap.h"
 
 /* The address sanitizer keeps freed memory in quarantine: there is nothing to measure. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -43,4 +41,11 @@ static inline long memory_mark(void) {
 /* Kilobytes by which the resident memory's peak exceeded the mark. */
 static inline long memory_growth_kb(long mark) {
     return memory_field_kb("VmHWM:") - mark;
+}
+
+/* A check that what was done since the mark needed a megabyte at most. */
+static inline void tap_within_1_mb(long mark, const char *what) {
+    long grown_kb = memory_growth_kb(mark);
+    if (MEMORY_MEASURED)
+        tap_ok(grown_kb < 1024, "%s within 1 MB (%ld kB)", what, grown_kb);
 }

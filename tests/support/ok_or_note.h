@@ -5,19 +5,19 @@
 #include "tests/support/tap.h"
 
 /* Returns `ok`; where it is false, the error stands in the output as a note. */
-static inline bool ok_or_note(bool ok, const Err *err) {
-    char line[1024];
-    err_line(err, line, sizeof line);
+static inline bool ok_or_note(bool ok, const Err *why) {
+    char text[1024];
+    err_line(why, text, sizeof text);
     if (!ok)
-        tap_note("%s", line);
+        tap_note("%s", text);
     return ok;
 }
 
 /* A step without which the rest says nothing: ends the suite when it failed. */
-static inline void need(bool ok, const Err *err) {
-    char line[1024];
+static inline void need(bool ok, const Err *why) {
+    char text[1024];
     if (ok)
         return;
-    err_line(err, line, sizeof line);
-    tap_need(false, line);
+    err_line(why, text, sizeof text);
+    tap_need(false, text);
 }

@@ -5,9 +5,9 @@
 #include "tests/support/ok_or_note.h"
 
 static inline Scene *load_scene(const char *name) {
-    Err err = {0};
+    Err why = {0};
     Scene *scene = calloc(1, sizeof *scene);
-    need(scene_load(name, scene, &err), &err);
+    need(scene_load(name, scene, &why), &why);
     return scene;
 }
 
@@ -25,13 +25,13 @@ typedef struct {
 
 static inline OpenProblem *open_problem(const char *scene, BevDtype dtype, BevAlign align,
                                         int64_t channels, BevDirection direction) {
-    Err err = {0};
+    Err why = {0};
     OpenProblem *opened = calloc(1, sizeof *opened);
     WorkloadOptions options = {.channels = channels};
-    need(workload_open(&opened->workload, scene, &options, &err), &err);
+    need(workload_open(&opened->workload, scene, &options, &why), &why);
     need((direction == BEV_BACKWARD ? workload_problem_backward : workload_problem)(
-             &opened->workload, dtype, align, &opened->problem, &err),
-         &err);
+             &opened->workload, dtype, align, &opened->problem, &why),
+         &why);
     opened->view = &opened->problem.view;
     return opened;
 }

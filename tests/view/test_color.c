@@ -2,6 +2,7 @@
 #include "src/view/draw/color.h"
 #include "src/view/draw/ink.h"
 #include "tests/support/tap.h"
+#include "tests/support/vision.h"
 #include "tests/view/view_check.h"
 
 #include <math.h>
@@ -77,41 +78,12 @@ TAP_SUITE(color_linear_light) {
 
 /* ---- roles: what means different things looks different ---------------------------------------- */
 
-/* Machado, Oliveira, Fernandes 2009, severity 1, on linear light; the last one: usual vision. */
-static const double visions[3][3][3] = {
-    {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
-    {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
-    {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-
-static double cube_root(double t) {
-    return t > 0.008856 ? cbrt(t) : 7.787 * t + 16.0 / 116;
-}
-
-static void lab_of(Rgb color, const double vision[3][3], double lab[3]) {
-    const uint8_t code[3] = {color.r, color.g, color.b};
-    double in[3], seen[3] = {0};
-    for (int i = 0; i < 3; i++)
-        in[i] = rgb_luminance((Rgb){code[i], code[i], code[i]});
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 3; k++)
-            seen[i] += vision[i][k] * in[k];
-        seen[i] = fmin(fmax(seen[i], 0), 1);
-    }
-    double x = cube_root((0.4124 * seen[0] + 0.3576 * seen[1] + 0.1805 * seen[2]) / 0.9505);
-    double y = cube_root(0.2126 * seen[0] + 0.7152 * seen[1] + 0.0722 * seen[2]);
-    double z = cube_root((0.0193 * seen[0] + 0.1192 * seen[1] + 0.9505 * seen[2]) / 1.089);
-    lab[0] = 116 * y - 16, lab[1] = 500 * (x - y), lab[2] = 200 * (y - z);
-}
-
-/* The least difference over the visions. */
+/* The least difference to usual, protan and deutan vision. */
 static double difference_of(Rgb a, Rgb b) {
-    double least = INFINITY, p[3], q[3];
-    for (int i = 0; i < 3; i++) {
-        lab_of(a, visions[i], p);
-        lab_of(b, visions[i], q);
-        least = fmin(least, sqrt((p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1]) +
-                                 (p[2] - q[2]) * (p[2] - q[2])));
-    }
+    double least = INFINITY;
+    for (int i = 0; i < 3; i++)
+        least = fmin(least, vision_apart((uint8_t[]){a.r, a.g, a.b}, (uint8_t[]){b.r, b.g, b.b},
+                                         &visions[i]));
     return least;
 }
 
