@@ -81,6 +81,10 @@ static bool run(int count, Mode mode, Figures *figures) {
         pty_read(&pty, key_ms[mode] * 1e-3);
     }
     pty_read(&pty, 1);
+    for (int i = 0; i < 2; i++) { /* a command line or a page may be open */
+        pty_type(&pty, "\033");
+        pty_read(&pty, 0.2);
+    }
     pty_type(&pty, "q");
     ok = ok && exits_with(&pty, 0);
     pty_last_line(&pty, line, sizeof line);
