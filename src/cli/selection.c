@@ -90,8 +90,8 @@ static const char *twin_hint(const BevKernel *named, char *text, size_t size) {
         if (bev_kernels[i]->where == BEV_CPU && bev_kernels[i]->launch &&
             bev_kernels[i]->direction == named->direction &&
             !strcmp(bev_kernels[i]->title, named->title)) {
-            snprintf(text, size, "on the CPU: %s; %s takes the one that runs",
-                     bev_kernels[i]->name, named->title);
+            snprintf(text, size, "on the CPU: %s; %s takes the one that runs", bev_kernels[i]->name,
+                     named->title);
             return text;
         }
     return "see bevscope --list";

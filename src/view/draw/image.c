@@ -159,8 +159,6 @@ static uint8_t *rgb_copy(const Image *image) {
 /* Writes the file to the stream; false: out of memory. */
 static bool png_encode(FILE *stream, const Image *image, int channels, const uint8_t *pixels) {
     png_blocks = NULL;
-    stbi_write_force_png_filter =
-        0; /* none: drawn pictures are smaller without, and quicker made */
     if (setjmp(png_no_memory)) {
         while (png_blocks)
             png_free(png_blocks + 1);
