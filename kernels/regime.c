@@ -109,7 +109,7 @@ BevV3Choice bev_v3_choose(const BevWorkload *workload, const BevGpuFacts *gpu) {
                           .published = by_bytes(workload->footprint_bytes, gpu),
                           .by_gather = by_bytes(workload->gathered_bytes, gpu)};
     snprintf(choice.why, sizeof choice.why,
-             "%s: about %.0f thousand cycles against %.0f, longest interval %lld points; the "
+             "%s: about %.0f thousand cycles against %.0f thousand, longest interval %lld points; the "
              "published rule takes %s by the footprint, %.1f MB (L2 %.3g MiB, %s), and %s by the "
              "article's gathered bytes, %.1f MB with an FP32 output",
              choice.kernel->name, fmin(small, large) * 1e-3, fmax(small, large) * 1e-3,

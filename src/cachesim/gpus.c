@@ -26,6 +26,12 @@ const Gpu gpus[] = {
 };
 const int gpu_count = sizeof gpus / sizeof *gpus;
 
+const char *gpu_note(const Gpu *gpu) {
+    return !strcmp(gpu->name, "pro6000")
+               ? "the article's Max-Q, with the L2 rate measured on the 600 W card"
+               : "";
+}
+
 const Gpu *gpu_find(const char *name) {
     for (int i = 0; i < gpu_count; i++)
         if (!strcmp(gpus[i].name, name))

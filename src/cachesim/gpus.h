@@ -30,6 +30,9 @@ extern const int gpu_count;
 /* The row of that name, or NULL. */
 const Gpu *gpu_find(const char *name);
 
+/* What a row of two sources stands for: the RTX PRO 6000's. "" for others. */
+const char *gpu_note(const Gpu *gpu);
+
 /* The row whose title is part of the name a driver gives ("NVIDIA H200"), the longest such title;
  * or NULL. */
 const Gpu *gpu_of_device(const char *device_name);

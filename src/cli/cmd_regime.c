@@ -114,7 +114,8 @@ static bool measure_counters(Regime *regime, Err *err) {
              machine->gpu, machine->driver, machine->cuda, machine->date);
     bool ok = true;
     for (int i = 0; ok && i < regime->model_count; i++)
-        ok = counted_measure(&regime->counted, reader, &regime->models[i], regime->label, err);
+        ok = counted_measure(&regime->counted, reader, &regime->models[i], regime->label,
+                             regime->options->kernel != NULL, err);
     counters_close(reader);
     return ok;
 }
@@ -137,7 +138,8 @@ static bool take_counters(Regime *regime, Err *err) {
         report_free(&regime->counted);
     }
     for (int i = 0; i < regime->model_count; i++)
-        counted_recall(&regime->counted, &regime->models[i], &regime->chosen);
+        counted_recall(&regime->counted, &regime->models[i], &regime->chosen,
+                       regime->options->kernel != NULL);
     if (regime->counted.row_count == 0)
         counted_columns(&regime->counted, &regime->models[0]);
     return true;
@@ -171,6 +173,8 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
     for (int g = 0; g < regime->chosen.count && problem->direction == BEV_FORWARD; g++) {
         const Gpu *gpu = &regime->chosen.gpus[g];
         char v4[160];
+        if (gpu_note(gpu)[0])
+            fprintf(out, "%s is %s\n", gpu->title, gpu_note(gpu));
         fprintf(out, "V3 on %s takes %s\n", gpu->title, scene_model_v3_choice(model, gpu).why);
         scene_model_v4_choice(model, gpu, v4, sizeof v4);
         if (v4[0])

@@ -129,9 +129,13 @@ static bool print_harms(const Options *options, Harms *all, Err *err) {
         many = many || all->harms[i].moments > 1;
     for (int i = 0; i < all->count; i++)
         add_row(all->harms[i].sum.channels ? &groups : &tensors, &recorded, &all->harms[i], many);
+    static const char of_recorded[] =
+        "\nRecorded us: V4 with all tensors in one format, on the machine that bench --recorded "
+        "names. MB: the three tensors, no indices.\n";
     const OutputTable all_tables[] = {{.report = &tensors},
+                                      {.above = of_recorded},
                                       {"\nBy groups of channels:\n\n", &groups, NULL}};
-    bool ok = output_tables(options, all_tables, 2,
+    bool ok = output_tables(options, all_tables, 3,
                             json_pack("{so}", "groups", report_json(&groups)), err);
     report_free(&tensors);
     report_free(&groups);

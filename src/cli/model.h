@@ -148,10 +148,10 @@ int small_l2_add(Report *report, const SceneModel *model, const ChosenGpus *chos
                  size_t size);
 
 /* Hardware counters of every kernel beside the model: counted now on this GPU (`label` names the
- * machine), or recorded earlier on the chosen GPUs. */
+ * machine), or recorded earlier on the chosen GPUs. `named`: of the model's kernels alone. */
 bool counted_measure(Report *report, CounterReader *reader, const SceneModel *model,
-                     const char *label, Err *err);
-void counted_recall(Report *report, const SceneModel *model, const ChosenGpus *chosen);
+                     const char *label, bool named, Err *err);
+void counted_recall(Report *report, const SceneModel *model, const ChosenGpus *chosen, bool named);
 
 /* Gives an empty table its columns, so that its CSV still has a first line. */
 void counted_columns(Report *report, const SceneModel *model);

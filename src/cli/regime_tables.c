@@ -394,13 +394,14 @@ static bool measure(CounterReader *reader, const BevKernel *kernel, Counted *cou
 }
 
 bool counted_measure(Report *report, CounterReader *reader, const SceneModel *model,
-                     const char *label, Err *err) {
+                     const char *label, bool named, Err *err) {
     Counted counted = {
         .model = model, .gpu = gpu_of_device(label), .source = "measured", .machine = label};
     bool ok = true;
     for (int i = 0; ok && bev_kernels[i]; i++) {
         const BevKernel *kernel = bev_kernels[i];
-        if (kernel->where != BEV_CUDA || bev_unsupported(kernel, &model->problem.view))
+        if (kernel->where != BEV_CUDA || bev_unsupported(kernel, &model->problem.view) ||
+            (named && !scene_model_profile(model, kernel->name)))
             continue;
         ok = measure(reader, kernel, &counted, err);
         if (ok)
@@ -410,20 +411,21 @@ bool counted_measure(Report *report, CounterReader *reader, const SceneModel *mo
 }
 
 static void recall(Report *report, const SceneModel *model, const Gpu *gpu,
-                   const Recording *recording) {
+                   const Recording *recording, bool named) {
     for (int i = 0; i < recording->counted_count; i++) {
         const RecordedRow *row = &recording->counted[i];
-        if (scene_model_is(model, row->scene, row->dtype, row->align))
+        if ((!named || scene_model_profile(model, row->kernel)) &&
+            scene_model_is(model, row->scene, row->dtype, row->align))
             counted_add(report, &(Counted){model, row->kernel, gpu, "recorded", recording->label,
                                            row->median_us, row->counters});
     }
 }
 
-void counted_recall(Report *report, const SceneModel *model, const ChosenGpus *chosen) {
+void counted_recall(Report *report, const SceneModel *model, const ChosenGpus *chosen, bool named) {
     for (int g = 0; g < chosen->count; g++)
         for (int i = 0; i < chosen->recorded.count; i++)
             if (chosen_recorded_on(&chosen->recorded.recordings[i], &chosen->gpus[g]))
-                recall(report, model, &chosen->gpus[g], &chosen->recorded.recordings[i]);
+                recall(report, model, &chosen->gpus[g], &chosen->recorded.recordings[i], named);
 }
 
 void counted_columns(Report *report, const SceneModel *model) {

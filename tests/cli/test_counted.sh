@@ -50,6 +50,9 @@ for row, was in zip(shown, recorded):
 assert modelled >= 6, modelled
 PY
 
+regime toy -k v2 >named && ! sed -n '/^Hardware/,$p' named | grep -qE '^(v4|grad_v2) '
+tap_ok $? 'named kernels alone'
+
 regime toy -f csv >csv
 head -n 1 csv | grep -q '^scene,kernel,.*source,machine,l2_hit_rate' &&
     [ "$(wc -l <csv)" = "$(($(cat "$counted"/*.json | grep -c '"scene": "toy"') + 1))" ]
