@@ -331,7 +331,8 @@ static bool print_verified(const Options *options, Verified *verified, bool many
                              verified->cosine, "max_abs_line", verified->max_abs, "classes",
                              report_json(&classes), "moments", report_json(&verified->moments));
     static const char gate_b[] =
-        "\nGate B holds rel L2 to limit B, which right kernels keep in that format by scales fitted to "
+        "\nGate B holds rel L2 to limit B, which right kernels keep in that format by scales "
+        "fitted to "
         "the frame: a pass says that the kernel is right, not that the format is enough for a "
         "network, and calibrated scales may miss it. atol 1e-2, the published tolerance, is an "
         "absolute bound on max abs and no gate: formats of few bits break it.\n";
