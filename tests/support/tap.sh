@@ -144,15 +144,6 @@ tap_numpy() {
     tap_street street
 }
 
-# tap_numpy [PIL]: what tests beside NumPy begin with: $python has it and the modules of tests/data and samples,
-# in a folder with a street.json.
-tap_numpy() {
-    export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples:$SRCDIR/tests/data:$SRCDIR/tests/support"
-    tap_python "numpy${1:+, $1}" "NumPy${1:+ and Pillow} (python3-numpy${1:+ python3-pil})"
-    tap_folder
-    tap_street street
-}
-
 # tap_include NAME COMMAND...: the checks of another test, as checks of this one.
 tap_include() {
     tap_name=$1
