@@ -62,8 +62,8 @@ short_tests = tests/check_base tests/check_bench tests/check_cachesim tests/chec
 	tests/check_state tests/check_view tests/checkbev
 # Those that take longest begin first, so that none of them runs alone at the end.
 long_tests = tests/check_ui tests/check_live
-long_scripts = tests/cli/test_try.sh tests/house/test_docs.sh tests/cli/test_cli.sh \
-	tests/data/test_from_nuscenes.sh tests/lessons/test_learn.sh tests/run/test_device.sh
+long_scripts = tests/cli/test_cli.sh tests/cli/test_try.sh tests/house/test_docs.sh \
+	tests/cli/test_report.sh tests/house/test_add_control.sh tests/data/test_from_nuscenes.sh
 check_tests = $(long_tests) $(short_tests)
 hard_programs =
 # Scripts are found by their names: those in hard/ belong to the second ring.
