@@ -166,6 +166,11 @@ static void begin_loop(const char *scene, bool background) {
     need(engine_open(&app->engine, &engine, &err), &err);
 }
 
+static void end_loop(void) {
+    undo_free(&loop.app.undo);
+    engine_close(loop.app.engine);
+}
+
 static void test_device_lost(void) {
     bool good = true;
     begin_loop("toy", false);
@@ -184,7 +189,7 @@ static void test_device_lost(void) {
             tap_note("%s", loop.app.state.log.lines[i].text);
     tap_ok(app_live(&loop.app)->frame.pooled && !app_live(&loop.app)->error_text[0] && !loop.quit,
            "the same moment is pooled again, and the problem is over");
-    engine_close(loop.app.engine);
+    end_loop();
 }
 
 /* The launch that fails is one of the timings between two frames; the next frames, sharper than the
@@ -202,7 +207,7 @@ static void test_lost_aside(void) {
     }
     tap_ok(log_says("gpu_v3: CUDA error 700") && log_says("CPU, "),
            "the GPU fails between two frames: the log says why the CPU takes over");
-    engine_close(loop.app.engine);
+    end_loop();
 }
 
 /* Two notes between two pictures that are taken: no counters, and the scene's file vanishes. */
@@ -226,7 +231,7 @@ static void test_notes(void) {
     }
     tap_ok(log_says("only a GPU has them") && log_says("it has vanished"),
            "of two notes between two pictures both are told");
-    engine_close(loop.app.engine);
+    end_loop();
 }
 
 TAP_WAITING_SUITE(loop) {
