@@ -22,6 +22,7 @@ typedef struct {
     double l2_gbps;     /* read by all multiprocessors, measured; NaN: not known */
     double fp32_tflops; /* NaN: not published */
     bool converts_fp8;  /* in hardware */
+    const char *note;   /* which card a row of two sources stands for; NULL: the title says it */
 } Gpu;
 
 extern const Gpu gpus[];
@@ -29,9 +30,6 @@ extern const int gpu_count;
 
 /* The row of that name, or NULL. */
 const Gpu *gpu_find(const char *name);
-
-/* What a row of two sources stands for: the RTX PRO 6000's. "" for others. */
-const char *gpu_note(const Gpu *gpu);
 
 /* The row whose title is part of the name a driver gives ("NVIDIA H200"), the longest such title;
  * or NULL. */

@@ -173,8 +173,8 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
     for (int g = 0; g < regime->chosen.count && problem->direction == BEV_FORWARD; g++) {
         const Gpu *gpu = &regime->chosen.gpus[g];
         char v4[160];
-        if (gpu_note(gpu)[0])
-            fprintf(out, "%s is %s\n", gpu->title, gpu_note(gpu));
+        if (gpu->note)
+            fprintf(out, "%s is %s\n", gpu->title, gpu->note);
         fprintf(out, "V3 on %s takes %s\n", gpu->title, scene_model_v3_choice(model, gpu).why);
         scene_model_v4_choice(model, gpu, v4, sizeof v4);
         if (v4[0])
