@@ -65,12 +65,15 @@ static int compare_harm(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* Of the GPU's twin of the CPU's default kernel; NaN: not recorded. A kernel stores all tensors in
- * its format. */
+/* The GPU's twin of the CPU's default kernel: whose latencies are shown. */
+static const BevKernel *timed_kernel(void) {
+    return bev_twin(bev_default(BEV_CPU, BEV_FORWARD), BEV_CUDA);
+}
+
+/* NaN: not recorded. A kernel stores all tensors in its format. */
 static double latency_of(const RecordedSet *recorded, const Harm *harm) {
     const SensitivityRow *row = &harm->sum;
-    const BevKernel *kernel = bev_twin(bev_default(BEV_CPU, BEV_FORWARD), BEV_CUDA);
-    const KernelConfig config = {kernel, row->dtype, row->align};
+    const KernelConfig config = {timed_kernel(), row->dtype, row->align};
     const RecordedRow *found = NULL;
     if (row->tensor == TENSOR_ALL)
         found = recorded_find(recorded, harm->scene, row->grid_channels, &config, CACHE_WARM, NULL);
@@ -129,9 +132,11 @@ static bool print_harms(const Options *options, Harms *all, Err *err) {
         many = many || all->harms[i].moments > 1;
     for (int i = 0; i < all->count; i++)
         add_row(all->harms[i].sum.channels ? &groups : &tensors, &recorded, &all->harms[i], many);
-    static const char of_recorded[] =
-        "\nRecorded us: V4 with all tensors in one format, on the machine that bench --recorded "
-        "names. MB: the three tensors, no indices.\n";
+    char of_recorded[200];
+    snprintf(of_recorded, sizeof of_recorded,
+             "\nRecorded us: %s with all tensors in one format, on the machine that bench "
+             "--recorded names. MB: the three tensors, no indices.\n",
+             timed_kernel()->title);
     const OutputTable all_tables[] = {{.report = &tensors},
                                       {.above = of_recorded},
                                       {"\nBy groups of channels:\n\n", &groups, NULL}};

@@ -393,6 +393,11 @@ static bool measure(CounterReader *reader, const BevKernel *kernel, Counted *cou
     return ok;
 }
 
+/* `named`: the model has the kernels that the user named, and no others are counted. */
+static bool is_counted(const SceneModel *model, const char *kernel, bool named) {
+    return !named || scene_model_profile(model, kernel);
+}
+
 bool counted_measure(Report *report, CounterReader *reader, const SceneModel *model,
                      const char *label, bool named, Err *err) {
     Counted counted = {
@@ -401,7 +406,7 @@ bool counted_measure(Report *report, CounterReader *reader, const SceneModel *mo
     for (int i = 0; ok && bev_kernels[i]; i++) {
         const BevKernel *kernel = bev_kernels[i];
         if (kernel->where != BEV_CUDA || bev_unsupported(kernel, &model->problem.view) ||
-            (named && !scene_model_profile(model, kernel->name)))
+            !is_counted(model, kernel->name, named))
             continue;
         ok = measure(reader, kernel, &counted, err);
         if (ok)
@@ -414,7 +419,7 @@ static void recall(Report *report, const SceneModel *model, const Gpu *gpu,
                    const Recording *recording, bool named) {
     for (int i = 0; i < recording->counted_count; i++) {
         const RecordedRow *row = &recording->counted[i];
-        if ((!named || scene_model_profile(model, row->kernel)) &&
+        if (is_counted(model, row->kernel, named) &&
             scene_model_is(model, row->scene, row->dtype, row->align))
             counted_add(report, &(Counted){model, row->kernel, gpu, "recorded", recording->label,
                                            row->median_us, row->counters});
