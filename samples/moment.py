@@ -30,6 +30,7 @@ above.
 
 moment.cameras has intrinsics and cam2ego of each camera, should the network ask for them.
 """
+import functools
 import math
 import runpy
 import sys
@@ -193,7 +194,9 @@ def feature_means(picture, rig):
     return sums / (counts[0][:, None] * counts[1])[..., None]
 
 
-PROJECTION = np.random.RandomState(16).standard_normal((1024, 48)) / 7
+@functools.lru_cache(maxsize=None)
+def projection():
+    return np.random.RandomState(16).standard_normal((1024, 48)) / 7
 
 
 def picture_features(picture, rig, channels):
@@ -205,7 +208,7 @@ def picture_features(picture, rig, channels):
     small = Image.fromarray(picture).resize((4 * rig.columns, 4 * rig.rows), Image.BOX)
     patches = np.asarray(small).reshape(rig.rows, 4, rig.columns, 4, 3) / 255
     patches = patches.transpose(0, 2, 1, 3, 4).reshape(rig.rows, rig.columns, 48)
-    projected = patches @ PROJECTION[:max(channels - 5, 0)].T
+    projected = patches @ projection()[:max(channels - 5, 0)].T
     return np.concatenate([feature_means(plain, rig), projected], 2)[..., :channels]
 
 
