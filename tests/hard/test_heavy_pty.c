@@ -85,16 +85,15 @@ static void test_slow_picture(double most_ms) {
 }
 
 static bool start(void) {
-    const char *device = getenv("HEAVY_DEVICE");
     vt_open(&screen, COLUMNS, ROWS);
     return pty_bevscope(&pty, COLUMNS, ROWS, NULL, "canonical --no-window --device %s",
-                        device ? device : "cpu") &&
+                        typed_word("HEAVY_DEVICE", "cpu")) &&
            pty_wait_text(&pty, READY, 0, PATIENCE_S);
 }
 
 TAP_HARD_SUITE(heavy_pty) {
-    const char *wanted = getenv("HEAVY_KEYS"), *strict = getenv("PACE_STRICT");
-    int count = wanted ? atoi(wanted) : 12;
+    const char *strict = getenv("PACE_STRICT");
+    int count = typed_number("HEAVY_KEYS", 12);
     srand(typed_seed(3));
     tap_need(start(), "it starts");
     pty_read(&pty, 2);

@@ -58,11 +58,6 @@ static bool read_figures(const char *line, Figures *figures) {
     return figures->first_ms > 0;
 }
 
-static const char *set_to(const char *name, const char *otherwise) {
-    const char *value = getenv(name);
-    return value ? value : otherwise;
-}
-
 static bool run(int count, Mode mode, Figures *figures) {
     char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
                                  NULL};
@@ -70,7 +65,7 @@ static bool run(int count, Mode mode, Figures *figures) {
     const TypedControls controls = typed_controls();
     Pty pty;
     bool ok = pty_bevscope(&pty, COLUMNS, ROWS, environment, "canonical --device %s",
-                           set_to("PACE_DEVICE", "cpu")) &&
+                           typed_word("PACE_DEVICE", "cpu")) &&
               pty_wait_text(&pty, "kernel", 0, PATIENCE_S);
     pty_read(&pty, WARM_S);
     if (mode == PAUSED)
@@ -130,9 +125,8 @@ static void check(const Figures *figures, Mode mode, const Limits *limits, const
 }
 
 TAP_HARD_SUITE(live_pace) {
-    const char *wanted = getenv("PACE_KEYS");
     bool strict = getenv("PACE_STRICT") != NULL;
-    int count = wanted ? atoi(wanted) : strict ? 300 : 40;
+    int count = typed_number("PACE_KEYS", strict ? 300 : 40);
     const int least = count / 2; /* some controls change nothing here */
     Limits limits = strict ? (Limits){1500, 100, 20, least} : (Limits){10000, 2000, 2, least};
     limits.fps = getenv("PACE_FPS") ? atof(getenv("PACE_FPS")) : limits.fps;

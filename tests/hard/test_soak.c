@@ -257,8 +257,8 @@ static bool start(void) {
 }
 
 static void read_plan(void) {
-    plan.scene = getenv("SOAK_SCENE") ? getenv("SOAK_SCENE") : "toy";
-    plan.device = getenv("SOAK_DEVICE") ? getenv("SOAK_DEVICE") : "cpu";
+    plan.scene = typed_word("SOAK_SCENE", "toy");
+    plan.device = typed_word("SOAK_DEVICE", "cpu");
     plan.keys = typed_number("SOAK_KEYS", 200);
     plan.hour = plan.keys >= 36000;
     plan.ms = typed_number("SOAK_MS", getenv("SOAK_KEYS") ? 100 : 10);

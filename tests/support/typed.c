@@ -69,6 +69,11 @@ unsigned typed_seed(unsigned otherwise) {
     return seed;
 }
 
+const char *typed_word(const char *name, const char *otherwise) {
+    const char *given = getenv(name);
+    return given ? given : otherwise;
+}
+
 int typed_number(const char *name, int otherwise) {
     const char *given = getenv(name);
     return given ? atoi(given) : otherwise;

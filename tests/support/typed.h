@@ -23,5 +23,6 @@ int32_t typed_random(const TypedControls *controls);
 /* The seed of random keys: HARD_SEED of the environment, else `otherwise`; it is printed. */
 unsigned typed_seed(unsigned otherwise);
 
-/* A whole number of the environment. */
+/* A word of the environment, and a whole number. */
+const char *typed_word(const char *name, const char *otherwise);
 int typed_number(const char *name, int otherwise);
