@@ -74,3 +74,17 @@ SCREEN_SUITE(panels) {
     tap_ok(seen >= 8 && seen < count, "%d of %d panels are shown in this state; not%s", seen, count,
            others);
 }
+
+/* A cell with points may still be empty. */
+SCREEN_SUITE(panels_empty_cell) {
+    begin(COLUMNS, ROWS);
+    LiveProbe *probe = &live.probe;
+    live.frame.nx = live.frame.ny = 200;
+    *probe = (LiveProbe){.cell = 5, .interval = 2, .points = 3, .channel = -1, .pillar_m = NAN};
+    probe->contribution_count = 3;
+    tap_ok(drawn_in_cells(&cell_panel) && shows("3 points, interval 2") &&
+               shows("each of its points has probability 0"),
+           "points without a probability say why nothing arrives");
+    probe->contributions[0] = (LiveContribution){.depth = 0.25f, .weight = 1};
+    tap_ok(drawn_in_cells(&cell_panel) && !shows("has probability 0"), "others do not");
+}
