@@ -11,9 +11,11 @@ const double object_band_m[OBJECT_BANDS] = {15, 30, 45, INFINITY};
 
 /* ---- the pixels of an object ----------------------------------------------------------------- */
 
-/* A box in the frame of its own axes. */
+/* A box in the frame of its own axes, and where the rays of a camera begin. */
 typedef struct {
     double center_m[3], half_m[3], c, s;
+    double from_m[3], start_m[3]; /* from the middle to the rays' origin; in the box's own frame */
+    double outside_m2;            /* its square, less that of the radius of the sphere around */
 } Target;
 
 static Target target_of(const TrueBox *box) {
@@ -31,13 +33,29 @@ static void turn(const Target *target, const double v[3], double own[3]) {
     own[2] = v[2];
 }
 
+static void aim(Target *target, const double origin_m[3]) {
+    const double margin = 1 + 1e-9; /* of rounding */
+    target->outside_m2 = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        double from = target->from_m[axis] = origin_m[axis] - target->center_m[axis];
+        double half = target->half_m[axis];
+        target->outside_m2 += from * from - margin * half * half;
+    }
+    turn(target, target->from_m, target->start_m);
+}
+
+/* Whether a ray misses the sphere around the box: most do, which is soon known. */
+static bool passes_by(const Target *target, const double direction[3], double length2) {
+    const double *from = target->from_m;
+    double away = from[0] * direction[0] + from[1] * direction[1] + from[2] * direction[2];
+    return target->outside_m2 > 0 && (away > 0 || away * away < target->outside_m2 * length2);
+}
+
 /* Where a ray enters the box, as its parameter: the latest of the three entries, if no exit is
  * before. INFINITY: the ray misses the box, or begins inside. */
-static double entry_of(const Target *target, const double origin_m[3], const double direction[3]) {
-    double from[3], start[3], along[3], in = 0, out = INFINITY;
-    for (int axis = 0; axis < 3; axis++)
-        from[axis] = origin_m[axis] - target->center_m[axis];
-    turn(target, from, start);
+static double entry_of(const Target *target, const double direction[3]) {
+    const double *start = target->start_m;
+    double along[3], in = 0, out = INFINITY;
     turn(target, direction, along);
     for (int axis = 0; axis < 3; axis++) {
         double a = (-target->half_m[axis] - start[axis]) / along[axis];
@@ -55,10 +73,13 @@ static double entry_of(const Target *target, const double origin_m[3], const dou
 /* One ray: it belongs to the first box that it meets. */
 static void take_ray(Objects *objects, const Target *targets, int64_t all, int64_t pixel,
                      const double origin_m[3], const double direction[3]) {
-    double first = INFINITY;
+    double first = INFINITY, length2 = 0;
     int64_t found = -1;
+    for (int axis = 0; axis < 3; axis++)
+        length2 += direction[axis] * direction[axis];
     for (int64_t i = 0; i < all; i++) {
-        double at = entry_of(&targets[i], origin_m, direction);
+        double at = passes_by(&targets[i], direction, length2) ? INFINITY
+                                                               : entry_of(&targets[i], direction);
         if (at < first) {
             first = at;
             found = i;
@@ -73,11 +94,13 @@ static void take_ray(Objects *objects, const Target *targets, int64_t all, int64
         objects->seen_m[found][axis] += origin_m[axis] + first * direction[axis];
 }
 
-static void take_camera(Objects *objects, const Rig *rig, int camera, const Target *targets,
+static void take_camera(Objects *objects, const Rig *rig, int camera, Target *targets,
                         int64_t all) {
     const Frustum *frustum = &rig->frustum;
     int64_t pixel = (int64_t)camera * frustum->feat_h * frustum->feat_w;
     double origin_m[3], direction[3];
+    for (int64_t i = 0; i < all; i++)
+        aim(&targets[i], rig->cameras[camera].position_m);
     for (int h = 0; h < frustum->feat_h; h++)
         for (int w = 0; w < frustum->feat_w; w++, pixel++) {
             camera_ray(&rig->cameras[camera], frustum_u_px(frustum, w), frustum_v_px(frustum, h),
@@ -86,7 +109,7 @@ static void take_camera(Objects *objects, const Rig *rig, int camera, const Targ
         }
 }
 
-static void take_rays(Objects *objects, const Rig *rig, const Target *targets, int64_t all) {
+static void take_rays(Objects *objects, const Rig *rig, Target *targets, int64_t all) {
     for (int camera = 0; camera < rig->camera_count; camera++)
         take_camera(objects, rig, camera, targets, all);
     for (int64_t i = 0; i < objects->count; i++)
