@@ -1,5 +1,7 @@
 #include "src/scene/photos.h"
 
+#include "src/base/srgb.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +36,6 @@ void photos_kept_size(int64_t input_h, int64_t input_w, int64_t *h, int64_t *w) 
 
 /* ---- features of photographs ----------------------------------------------------------------- */
 
-static double linear_of(uint8_t level) {
-    double v = level / 255.0;
-    return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
-}
-
 /* The pixels of a photograph that belong to feature pixel `at` of `count`: those nearer to it than
  * to its neighbours, which sit at linspace(0, input - 1, count). */
 static void part_of(int64_t size, int input, int count, int at, int64_t part[2]) {
@@ -53,7 +50,6 @@ static void part_of(int64_t size, int input, int count, int at, int64_t part[2])
 typedef struct {
     const uint8_t *srgb; /* of one camera */
     int64_t h, w;
-    double linear[256];
 } Photo;
 
 static double brightness(const Photo *photo, int64_t y, int64_t x) {
@@ -70,7 +66,7 @@ static void pixel_features(const Photo *photo, const int64_t rows[2], const int6
         for (int64_t x = columns[0]; x < columns[1]; x++) {
             double here = brightness(photo, y, x);
             for (int i = 0; i < 3; i++)
-                color[i] += photo->linear[photo->srgb[3 * (y * photo->w + x) + i]];
+                color[i] += srgb_light(photo->srgb[3 * (y * photo->w + x) + i]);
             right += brightness(photo, y, x + 1) - here;
             down += brightness(photo, y + 1, x) - here;
             sum += here;
@@ -91,8 +87,6 @@ static void pixel_features(const Photo *photo, const int64_t rows[2], const int6
 
 void photos_features(const Photos *photos, const Frustum *frustum, float *feat) {
     Photo photo = {.h = photos->h, .w = photos->w};
-    for (int level = 0; level < 256; level++)
-        photo.linear[level] = linear_of((uint8_t)level);
 #pragma omp parallel for schedule(static) firstprivate(photo)
     for (int64_t row = 0; row < photos->cameras * frustum->feat_h; row++) {
         int64_t camera = row / frustum->feat_h, rows[2], columns[2];

@@ -1,4 +1,5 @@
 /* What a car in a world would record. */
+#include "src/base/srgb.h"
 #include "src/scene/features.h"
 #include "src/scene/photos.h"
 
@@ -12,12 +13,6 @@ static bool no_memory(Err *err) {
 
 /* ---- photographs ----------------------------------------------------------------------------- */
 
-static uint8_t level_of(double linear) {
-    double v = fmin(fmax(linear, 0), 1);
-    v = v <= 0.0031308 ? 12.92 * v : 1.055 * pow(v, 1 / 2.4) - 0.055;
-    return (uint8_t)lround(255 * v);
-}
-
 static bool take_pictures(const Rig *rig, const World *world, double time_s, Photos *photos,
                           Err *err) {
     CameraViews views;
@@ -29,7 +24,7 @@ static bool take_pictures(const Rig *rig, const World *world, double time_s, Pho
     photos->srgb = malloc((size_t)values);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < (photos->srgb ? values : 0); i++)
-        photos->srgb[i] = level_of(views.color[i]);
+        photos->srgb[i] = srgb_level(views.color[i]);
     camera_views_free(&views);
     return photos->srgb || no_memory(err);
 }

@@ -1,5 +1,7 @@
 #include "src/view/draw/color.h"
 
+#include "src/base/srgb.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -14,19 +16,8 @@ static double clamp01(double value) {
     return value > 0 ? (value < 1 ? value : 1) : 0; /* NaN compares false: 0 */
 }
 
-static uint8_t encode(double linear) {
-    double v = clamp01(linear);
-    double s = v <= 0.0031308 ? 12.92 * v : 1.055 * pow(v, 1 / 2.4) - 0.055;
-    return (uint8_t)lround(255 * s);
-}
-
-static double decode(uint8_t code) {
-    double s = code / 255.0;
-    return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4);
-}
-
 Rgb rgb_from_linear(double r, double g, double b) {
-    return (Rgb){encode(r), encode(g), encode(b)};
+    return (Rgb){srgb_level(r), srgb_level(g), srgb_level(b)};
 }
 
 static uint8_t mix(uint8_t a, uint8_t b, double t) {
@@ -40,12 +31,14 @@ Rgb rgb_mix(Rgb a, Rgb b, double t) {
 
 Rgb rgb_blend(Rgb a, Rgb b, double t) {
     double u = clamp01(t), v = 1 - u;
-    return rgb_from_linear(v * decode(a.r) + u * decode(b.r), v * decode(a.g) + u * decode(b.g),
-                           v * decode(a.b) + u * decode(b.b));
+    return rgb_from_linear(v * srgb_light(a.r) + u * srgb_light(b.r),
+                           v * srgb_light(a.g) + u * srgb_light(b.g),
+                           v * srgb_light(a.b) + u * srgb_light(b.b));
 }
 
 double rgb_luminance(Rgb color) {
-    return 0.2126 * decode(color.r) + 0.7152 * decode(color.g) + 0.0722 * decode(color.b);
+    return 0.2126 * srgb_light(color.r) + 0.7152 * srgb_light(color.g) +
+           0.0722 * srgb_light(color.b);
 }
 
 double rgb_contrast(Rgb a, Rgb b) {
@@ -54,7 +47,7 @@ double rgb_contrast(Rgb a, Rgb b) {
 }
 
 Rgb rgb_lifted(Rgb color) {
-    double r = decode(color.r), g = decode(color.g), b = decode(color.b);
+    double r = srgb_light(color.r), g = srgb_light(color.g), b = srgb_light(color.b);
     double most = fmax(r, fmax(g, b)), light = rgb_luminance(color);
     double gain = most > 0 ? fmin(sqrt(light) / light, 1 / most) : 1;
     return rgb_from_linear(gain * r, gain * g, gain * b);

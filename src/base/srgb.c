@@ -1,0 +1,41 @@
+#include "src/base/srgb.h"
+
+#include <math.h>
+#include <pthread.h>
+
+enum { STEPS = 4096 };
+static double light_of[256], least_of[257]; /* of each level: its light, the least that rounds to it */
+static uint8_t level_of[STEPS + 1];         /* of that share of full light */
+static pthread_once_t filled = PTHREAD_ONCE_INIT;
+
+static double formula(double level) {
+    double s = level / 255;
+    return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4);
+}
+
+static void fill(void) {
+    for (int level = 0; level < 256; level++) {
+        light_of[level] = formula(level);
+        least_of[level] = formula(level - 0.5);
+    }
+    least_of[256] = INFINITY;
+    for (int i = 0, level = 0; i <= STEPS; i++) {
+        while (least_of[level + 1] <= (double)i / STEPS)
+            level++;
+        level_of[i] = (uint8_t)level;
+    }
+}
+
+double srgb_light(uint8_t level) {
+    pthread_once(&filled, fill);
+    return light_of[level];
+}
+
+uint8_t srgb_level(double light) {
+    double v = light > 0 ? (light < 1 ? light : 1) : 0; /* NaN compares false: 0 */
+    pthread_once(&filled, fill);
+    int level = level_of[(int)(v * STEPS)];
+    while (least_of[level + 1] <= v)
+        level++;
+    return (uint8_t)level;
+}
