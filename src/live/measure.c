@@ -111,7 +111,7 @@ void measure_close(Measure *measure) {
 static const char *reason_to_skip(const Measure *measure, const KernelConfig *config) {
     if (!(measure->where & 1u << config->kernel->where))
         return config->kernel->where == BEV_CUDA ? "needs a GPU"
-                                                 : "this backend is not available here";
+                                                 : "the GPU alone is timed (--device)";
     BevProblem problem = {.shape = measure->inputs.features->shape,
                           .direction = config->kernel->direction,
                           .dtype = config->dtype,

@@ -11,8 +11,11 @@
 static const int channel_counts[] = {16, 32, 64, 80, 128, 256};
 static const char *const where_words[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"};
 
-static BevWhere where_of(const State *state) {
-    return state->job.config.kernel->where;
+/* Defects run on the CPU, also where a GPU alone is used. */
+BevWhere state_where(const State *state) {
+    BevWhere where = state->job.config.kernel->where;
+    bool used = state->menu.where & 1u << where;
+    return defect_of(state->job.config.kernel) && !used ? BEV_CUDA : where;
 }
 
 static BevDirection direction_of(const State *state) {
@@ -63,8 +66,9 @@ static unsigned use_kernel(State *state, Action action, const BevKernel *kernel)
 
 unsigned control_kernel(State *state, const Command *command) {
     const BevKernel *kernels[MAX_KERNELS];
-    int count = kernels_of(where_of(state), direction_of(state), kernels, MAX_KERNELS), now = 0;
-    const BevKernel *kernel = kernel_named(where_of(state), direction_of(state), command->argument);
+    int count = kernels_of(state_where(state), direction_of(state), kernels, MAX_KERNELS), now = 0;
+    const BevKernel *kernel =
+        kernel_named(state_where(state), direction_of(state), command->argument);
     for (int i = 0; i < count; i++)
         if (kernels[i] == state->job.config.kernel)
             now = i;
@@ -73,12 +77,12 @@ unsigned control_kernel(State *state, const Command *command) {
     if (kernel)
         return use_kernel(state, command->action, kernel);
     return SAY(state, command->action, "kernel: there is no \"%s\"%s for the %s", command->argument,
-               kernel_way(state->job.config.kernel), where_of(state) == BEV_CPU ? "CPU" : "GPU");
+               kernel_way(state->job.config.kernel), state_where(state) == BEV_CPU ? "CPU" : "GPU");
 }
 
 unsigned control_kernel_row(State *state, const Command *command) {
     const BevKernel *kernels[MAX_KERNELS];
-    int count = kernels_of(where_of(state), direction_of(state), kernels, MAX_KERNELS);
+    int count = kernels_of(state_where(state), direction_of(state), kernels, MAX_KERNELS);
     int row = atoi(command->argument);
     if (row >= 1 && row <= count)
         return use_kernel(state, command->action, kernels[row - 1]);
@@ -98,7 +102,7 @@ unsigned control_direction(State *state, const Command *command) {
     config.kernel = kernel_in_direction(config.kernel, (BevDirection)direction);
     if (!config.kernel)
         return SAY(state, command->action, "direction: this build has no %s kernel for the %s",
-                   bev_directions[direction].name, where_of(state) == BEV_CPU ? "CPU" : "GPU");
+                   bev_directions[direction].name, state_where(state) == BEV_CPU ? "CPU" : "GPU");
     char said[96];
     snprintf(said, sizeof said, "%s: %s", bev_directions[direction].name, config.kernel->title);
     return control_use_config(state, command->action, config, said);
@@ -216,17 +220,18 @@ unsigned control_align(State *state, const Command *command) {
 }
 
 unsigned control_backend(State *state, const Command *command) {
-    BevWhere where = where_of(state) == BEV_CPU ? BEV_CUDA : BEV_CPU;
+    BevWhere where = state_where(state) == BEV_CPU ? BEV_CUDA : BEV_CPU;
     if (!command->step)
         where = strcasecmp(command->argument, where_words[BEV_CPU]) ? BEV_CUDA : BEV_CPU;
     if (!(state->menu.where & 1u << where))
         return SAY(state, command->action, "backend: no %s here: still %s",
-                   where == BEV_CUDA ? "CUDA device" : "CPU kernels", where_words[where_of(state)]);
+                   where == BEV_CUDA ? "CUDA device" : "CPU kernels",
+                   where_words[state_where(state)]);
     const BevKernel *twin = kernel_twin(state->job.config.kernel, where);
     if (twin->where != where)
         return SAY(state, command->action, "backend: no%s kernel for the %s: still %s",
                    kernel_way(twin), where == BEV_CPU ? "CPU" : "GPU",
-                   where_words[where_of(state)]);
+                   where_words[state_where(state)]);
     KernelConfig config = state->job.config;
     config.kernel = twin;
     char said[64];
@@ -340,7 +345,7 @@ unsigned control_gpu_figure(State *state, const Command *command) {
 }
 
 unsigned control_counters(State *state, const Command *command) {
-    if (where_of(state) != BEV_CUDA)
+    if (state_where(state) != BEV_CUDA)
         return SAY(state, command->action, "counters: only a GPU has them");
     state->counts++;
     return SAY(state, command->action, "counting a launch of %s", state->job.config.kernel->title) |

@@ -19,7 +19,7 @@ Ladder ladder_of(const State *state, const LiveData *live) {
     int known = 0;
     for (int i = 0; i < live->kernel_count; i++) {
         const LiveKernel *row = &live->kernels[i];
-        if (row->kernel->where != state->job.config.kernel->where)
+        if (row->kernel->where != state_where(state))
             continue;
         ladder.kernels[ladder.count++] = row;
         if (row->median_us.source)

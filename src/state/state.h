@@ -438,6 +438,9 @@ void state_value(const State *state, Action action, char *text, size_t size);
 /* The size of the window's text and lines, times the usual one. */
 double state_text_scale(const State *state);
 
+/* The backend whose kernels are listed: the selection's, of a planted defect one that is used. */
+BevWhere state_where(const State *state);
+
 /* The GPU that is predicted, its changes included. */
 Gpu state_gpu(const State *state);
 

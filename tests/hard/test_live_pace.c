@@ -27,11 +27,11 @@ typedef struct {
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 /* All controls but those that leave, write files or select another size, and but `play`, which this
- * test uses itself. */
+ * test uses itself. Defects run on the CPU, whatever the device. */
 static TypedControls typed_controls(void) {
-    static const Action out[] = {ACTION_QUIT,   ACTION_SNAPSHOT, ACTION_RECORD,
-                                 ACTION_CONFIG, ACTION_SCENE,    ACTION_CHANNELS,
-                                 ACTION_PLAY,   ACTION_STEP,     ACTION_LESSON};
+    static const Action out[] = {ACTION_QUIT,   ACTION_SNAPSHOT, ACTION_RECORD, ACTION_CONFIG,
+                                 ACTION_SCENE,  ACTION_CHANNELS, ACTION_PLAY,   ACTION_STEP,
+                                 ACTION_LESSON, ACTION_DEFECT};
     return typed_all_but(out, sizeof out / sizeof *out);
 }
 
@@ -76,7 +76,7 @@ static bool run(int count, Mode mode, Figures *figures) {
         pty_read(&pty, key_ms[mode] * 1e-3);
     }
     pty_read(&pty, 1);
-    for (int i = 0; i < 2; i++) { /* a command line or a page may be open */
+    for (int i = 0; i < 4; i++) { /* pages and a command line may be open, one above another */
         pty_type(&pty, "\033");
         pty_read(&pty, 0.2);
     }

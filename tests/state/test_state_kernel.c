@@ -174,6 +174,10 @@ STATE_SUITE(state_kernel_defects) {
                defect_of(job->config.kernel) == &defects[3],
            "one that is not there changes nothing: %s", said());
     after("baseline on", !job->baseline_pinned, "a defect is no baseline");
+    state.menu.where = 1u << BEV_CUDA;
+    tap_ok(state_where(&state) == BEV_CUDA, "where only a GPU is used, its kernels stay listed");
+    state.menu.where = 1u << BEV_CPU;
+    tap_ok(state_where(&state) == BEV_CPU, "else the defect's own backend");
     after("defect none", job->config.kernel == bev_default(BEV_CPU, BEV_FORWARD),
           "none is the default kernel");
     after("defect -", defect_of(job->config.kernel) == &defects[defect_count - 1],
