@@ -95,8 +95,9 @@ static bool flow_glossary(Sheet *sheet, Area area, int opened_at) {
         }
         if (column == columns)
             return false;
-        draw_entry(sheet, (Area){area.x + column * width, area.y + y, width - HELP_GAP, height},
-                   &glossary[i], i == opened_at);
+        const Area entry = {area.x + column * width, area.y + y, width - HELP_GAP, height};
+        if (!sheet->quiet)
+            draw_entry(sheet, entry, &glossary[i], i == opened_at);
         y += height;
     }
     return true;

@@ -78,18 +78,31 @@ int sheet_line(Sheet *sheet, Area area, CellStyle style, const char *text) {
     return sheet_text(sheet, area.x, area.y, area.w, style, text);
 }
 
+/* Places of the blanks; returns how many. */
+static int find_blanks(const char *text, int length, int blanks[], int max) {
+    int count = 0;
+    for (int i = 0; i < length && count < max; i++)
+        if (text[i] == ' ')
+            blanks[count++] = i;
+    return count;
+}
+
 int sheet_fit(const Sheet *sheet, const char *text, int w) {
-    char begin[512];
-    int length = (int)strlen(text), fit = 0;
+    enum { LONGEST = 512 };
+    char begin[LONGEST];
+    int blanks[LONGEST], length = (int)strlen(text);
     if (sheet_width(sheet, text) <= w)
         return length;
-    for (int i = 0; i < length && i < (int)sizeof begin - 1; begin[i] = text[i], i++) {
-        begin[i] = '\0';
-        if (text[i] == ' ' && sheet_width(sheet, begin) > w)
-            break;
-        fit = text[i] == ' ' ? i : fit;
+    int fitting = 0, end = find_blanks(text, length < LONGEST ? length : LONGEST, blanks, LONGEST);
+    while (fitting < end) { /* so many blanks end a line that fits; widths grow */
+        int middle = (fitting + end) / 2;
+        snprintf(begin, sizeof begin, "%.*s", blanks[middle], text);
+        if (sheet_width(sheet, begin) <= w)
+            fitting = middle + 1;
+        else
+            end = middle;
     }
-    return fit ? fit : length;
+    return fitting && blanks[fitting - 1] ? blanks[fitting - 1] : length;
 }
 
 int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text) {
@@ -98,7 +111,8 @@ int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text) {
         char line[512];
         int length = row == area.h - 1 ? (int)strlen(text) : sheet_fit(sheet, text, area.w);
         snprintf(line, sizeof line, "%.*s", length, text);
-        sheet_text(sheet, area.x, area.y + row, area.w, cell_style(ink), line);
+        if (!sheet->quiet)
+            sheet_text(sheet, area.x, area.y + row, area.w, cell_style(ink), line);
         text += length;
         text += *text == ' ';
     }

@@ -180,11 +180,12 @@ void window_draw_keys(const WindowView *view) {
     key_bar_draw(&sheet, (Area){0, 0, sheet.columns, 1}, view->state);
 }
 
-/* The largest text in which all keys have room; else the smallest, with names only. */
+/* The largest text in which all keys have room; else the smallest, with names only. The glossary
+ * has no names alone. */
 static Sheet help_sheet(const WindowView *view, Box in) {
     enum { LARGEST = 17, LEAST = 13, SMALLEST = 11 };
     Sheet sheet = {0};
-    for (int brief = 0; brief < 2; brief++)
+    for (int brief = view->state->glossary; brief < 2; brief++)
         for (double row_h = LARGEST; row_h >= (brief ? SMALLEST : LEAST); row_h -= 0.5) {
             sheet = pen_sheet(view->pen, in, row_h, NULL);
             if (help_fits(&sheet, view->state, brief))
