@@ -167,7 +167,8 @@ static bool map_from_rig(const Case *c, BevAlign align, BevShape *shape, BevMap 
     Scene scene;
     if (!scene_load(c->config ? c->name : preset_world, &scene, err))
         return false;
-    if (!c->config) { /* all_outside: a small grid where no camera looks */
+    if (!c->config) { /* all_outside: a small grid where the camera does not look */
+        scene.rig.camera_count = 1;
         scene.rig.grid.x_min_m += 1000;
         scene.rig.grid.x_max_m += 1000;
         scene.rig.grid.nx = scene.rig.grid.ny = 20;

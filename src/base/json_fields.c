@@ -211,7 +211,7 @@ bool fields_read(const Check *check, FieldPath path, const FieldTable *table, co
     return true;
 }
 
-json_t *fields_load(const char *path, size_t limit, Err *err) {
+json_t *fields_load(const char *path, size_t limit, const char *hint, Err *err) {
     char *text;
     size_t length;
     json_error_t error;
@@ -220,13 +220,13 @@ json_t *fields_load(const char *path, size_t limit, Err *err) {
     json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     free(text);
     if (!json)
-        err_set(err, ERR_FAILED, path, "", "line %d: %s", error.line, error.text);
+        err_set(err, ERR_FAILED, path, hint, "line %d: %s", error.line, error.text);
     return json;
 }
 
 bool fields_read_file(const char *path, size_t limit, const FieldTable *table, void *target,
                       Err *err) {
-    json_t *json = fields_load(path, limit, err);
+    json_t *json = fields_load(path, limit, "", err);
     Check check = {path, err};
     bool ok = json && fields_read(&check, (FieldPath){"$"}, table, json, target);
     json_decref(json);

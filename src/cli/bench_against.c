@@ -1,5 +1,8 @@
 #include "src/cli/bench_against.h"
 
+#include "src/base/json_fields.h"
+#include "src/run/recorded.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +85,7 @@ static bool check_source(const json_t *root, const BenchPlan *plan, const char *
     const char *timing = text_of(root, "timing");
     bool single = !strcmp(timing, "single");
     if (!has_rows(root, BEV_CPU) && !has_rows(root, BEV_CUDA))
-        return err_set(err, ERR_USAGE, path, "write it with bevscope bench --format json",
+        return err_set(err, ERR_USAGE, path, recorded_hint,
                        "no latency that bench measured, with its noise, in it");
     return single == plan->timing.single ||
            err_set(err, ERR_USAGE, path, single ? "add --single" : "leave --single out",
@@ -91,7 +94,6 @@ static bool check_source(const json_t *root, const BenchPlan *plan, const char *
 
 bool against_open(const Options *options, const BenchPlan *plan, Against **out, Err *err) {
     const char *path = options->against;
-    json_error_t error;
     *out = NULL;
     if (!path && (options->fail || options->png))
         return err_set(err, ERR_USAGE, options->fail ? "--fail" : "--png", "add --against OLD.json",
@@ -103,9 +105,7 @@ bool against_open(const Options *options, const BenchPlan *plan, Against **out, 
         return err_set(err, ERR_FAILED, "bench", "", "out of memory");
     against->options = options;
     bool ok = parse_fail(options->fail, &against->fail, err);
-    if (ok && !(against->root = json_load_file(path, JSON_REJECT_DUPLICATES, &error)))
-        ok = err_set(err, ERR_FAILED, path, "write it with bevscope bench --format json",
-                     "line %d: %s", error.line, error.text);
+    ok = ok && (against->root = fields_load(path, RECORDED_MAX_BYTES, recorded_hint, err));
     ok = ok && check_source(against->root, plan, path, err) &&
          check_machine(against->root, plan, path, err);
     if (ok)

@@ -26,7 +26,7 @@ static bool rig_path(const char *from, char path[PATH_MAX], Err *err) {
 
 json_t *rig_load(const char *from, Err *err) {
     char path[PATH_MAX];
-    return rig_path(from, path, err) ? fields_load(path, SCENE_MAX_JSON_BYTES, err) : NULL;
+    return rig_path(from, path, err) ? fields_load(path, SCENE_MAX_JSON_BYTES, "", err) : NULL;
 }
 
 bool rig_two(const json_t *object, const char *key, int values[2]) {
@@ -293,7 +293,7 @@ bool rig_changed_text(const Options *options, char **text, Err *err) {
     char path[PATH_MAX];
     Scene scene;
     json_t *rig = rig_path(options->from_rig ? options->from_rig : "nuscenes", path, err)
-                      ? fields_load(path, SCENE_MAX_JSON_BYTES, err)
+                      ? fields_load(path, SCENE_MAX_JSON_BYTES, "", err)
                       : NULL;
     bool ok = rig && change(rig, options, err);
     *text = ok ? json_dumps(rig, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;

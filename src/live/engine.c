@@ -73,12 +73,14 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
     engine->options = *options;
     live_init(&engine->live);
     describe_cpu(&engine->cpu);
+    if (options->script || options->background)
+        recorded_load_samples(&engine->recorded, NULL); /* a failure leaves it empty */
     bool ok = engine_open_mailbox(&engine->mailbox, err) &&
               pipeline_open(&engine->pipeline, err) &&
               (!options->script || engine_open_script(engine, err));
     if (ok && options->background)
-        ok = measure_open(&engine->measure, options->where, err) &&
-             live_model_open(&engine->live_model, NULL, err) &&
+        ok = measure_open(&engine->measure, options->where, &engine->recorded, err) &&
+             live_model_open(&engine->live_model, &engine->recorded, err) &&
              background_open(&engine->background, engine_wake, engine, err);
     ok = ok && (options->script ||
                 worker_run(&engine->mailbox.worker, engine_main, engine, "engine", err));

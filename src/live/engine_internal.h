@@ -45,7 +45,7 @@ struct Engine {
     Background *background;
     LiveTrainer trainer; /* of kernels on the GPU */
     int trained_in_turn; /* jobs of training since another task had its turn */
-    RecordedSet recorded;  /* of a script */
+    RecordedSet recorded;
     LiveModel *live_model; /* not to be touched while a JOB_CACHESIM is in the slot */
     LiveDevice cpu;
     LiveGpu *gpu; /* NULL: none */

@@ -11,7 +11,6 @@
 
 bool engine_open_script(Engine *engine, Err *err) {
     engine->trainer.untimed = true;
-    recorded_load_samples(&engine->recorded, NULL);
     return live_model_open(&engine->live_model, &engine->recorded, err);
 }
 

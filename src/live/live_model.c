@@ -30,7 +30,7 @@ struct LiveModel {
     KnownProblem *now; /* NULL: none yet */
     BuiltMap *map;     /* of `now` */
     uint64_t map_hash, selections;
-    const RecordedSet *recorded;      /* NULL: in files */
+    const RecordedSet *recorded;
     bool read_limits;                 /* the recorded ones were read */
     Limits limits[MODEL_GPUS];        /* of gpus[] */
     FigureSource sources[MODEL_GPUS]; /* of the limits: recorded or measured */
@@ -120,21 +120,16 @@ static MemoryModel *new_model(Err *err) {
 
 /* Reads files, and so comes as late as possible: the first picture does not wait for it. */
 static void read_limits(LiveModel *live_model) {
-    RecordedSet own = {0};
-    const RecordedSet *recorded = live_model->recorded ? live_model->recorded : &own;
     if (live_model->read_limits)
         return;
     live_model->read_limits = true;
-    if (!live_model->recorded)
-        recorded_load_samples(&own, NULL);
     Err ignored; /* the chart of networks then says that it has none */
     networks_open(NULL, &live_model->networks, &ignored);
     for (int i = 0; i < gpu_count; i++) {
-        live_model->limits[i] = recorded_limits(recorded, &gpus[i]);
+        live_model->limits[i] = recorded_limits(live_model->recorded, &gpus[i]);
         live_model->sources[i] = SOURCE_RECORDED;
     }
-    live_model->timelines = recorded_timelines(recorded);
-    recorded_free(&own);
+    live_model->timelines = recorded_timelines(live_model->recorded);
 }
 
 static bool begin_model(LiveModel *live_model, Err *err) {

@@ -16,7 +16,7 @@ typedef enum { DEPTH_SELECTION, DEPTH_KERNELS, DEPTH_FORMATS } ModelDepth;
 /* As much as the chart of this state shows. */
 ModelDepth live_model_depth(const State *state);
 
-/* Recorded results of another owner, who keeps them; NULL: files are read when they are needed. */
+/* Recorded results are borrowed. */
 bool live_model_open(LiveModel **live_model, const RecordedSet *recorded, Err *err);
 void live_model_close(LiveModel *live_model); /* accepts NULL */
 

@@ -31,7 +31,7 @@ typedef struct {
 struct Measure {
     unsigned where;
     char date[12]; /* UTC, when it was opened: "2026-11-26" */
-    RecordedSet recorded;
+    const RecordedSet *recorded;
     FrameInputs inputs;      /* of the last frame: scene, features, map */
     BuiltMap *baseline_map; /* of that frame; NULL: no baseline was pooled */
     Job job;
@@ -66,7 +66,7 @@ static void add_kernels(Measure *measure) {
     }
 }
 
-bool measure_open(Measure **out, unsigned where, Err *err) {
+bool measure_open(Measure **out, unsigned where, const RecordedSet *recorded, Err *err) {
     Measure *measure = calloc(1, sizeof *measure);
     if (!measure)
         return err_set(err, ERR_FAILED, "measure", "", "out of memory");
@@ -78,7 +78,7 @@ bool measure_open(Measure **out, unsigned where, Err *err) {
         free(measure);
         return false;
     }
-    recorded_load_samples(&measure->recorded, NULL);
+    measure->recorded = recorded;
     add_kernels(measure);
     *out = measure;
     return true;
@@ -102,7 +102,6 @@ void measure_close(Measure *measure) {
     close_problem(measure);
     frame_inputs_drop(&measure->inputs);
     ref_drop(measure->baseline_map);
-    recorded_free(&measure->recorded);
     free(measure);
 }
 
@@ -124,7 +123,7 @@ static const char *reason_to_skip(const Measure *measure, const KernelConfig *co
 static void restart(const Measure *measure, TimedKernel *timed, const KernelConfig *config) {
     timed_kernel_restart(timed, config);
     timed->live.skipped = reason_to_skip(measure, &timed->config);
-    timed_kernel_stand_in(&measure->recorded, timed_kernel_scene(&measure->inputs),
+    timed_kernel_stand_in(measure->recorded, timed_kernel_scene(&measure->inputs),
                           measure->inputs.features->shape.channels, &timed->config, &timed->live);
 }
 
@@ -540,14 +539,14 @@ static bool has_its_turn(const Measure *measure, const TimedKernel *timed) {
 static void fill_speedup(const Measure *measure, LiveSpeedup *speedup) {
     *speedup = (LiveSpeedup){.pairs = 0};
     if (!pairs_fill(&measure->pairs, speedup) && measure->inputs.scene)
-        timed_kernel_recorded_speedup(&measure->recorded, timed_kernel_scene(&measure->inputs),
+        timed_kernel_recorded_speedup(measure->recorded, timed_kernel_scene(&measure->inputs),
                                       measure->inputs.features->shape.channels, &measure->job,
                                       speedup);
 }
 
 void measure_fill(const Measure *measure, LiveData *live) {
     if (measure->inputs.scene)
-        timed_kernel_fill_elsewhere(&measure->recorded, timed_kernel_scene(&measure->inputs),
+        timed_kernel_fill_elsewhere(measure->recorded, timed_kernel_scene(&measure->inputs),
                                     measure->inputs.features->shape.channels, &measure->job.config,
                                     live);
     live->timed = true;

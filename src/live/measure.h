@@ -7,8 +7,9 @@
 
 typedef struct Measure Measure;
 
-/* `where`: the backends that run here. Kernels of other backends show what was recorded. */
-bool measure_open(Measure **measure, unsigned where, Err *err);
+/* `where`: the backends that run here. Kernels of other backends show what was recorded; those
+ * results are borrowed. */
+bool measure_open(Measure **measure, unsigned where, const RecordedSet *recorded, Err *err);
 void measure_close(Measure *measure); /* accepts NULL */
 
 /* Times kernels on these inputs from now on. On another problem (format, align, map, channels) all

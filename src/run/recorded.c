@@ -3,10 +3,9 @@
 #include "kernels/clean.h"
 #include "kernels/regime.h"
 
-#include "src/base/data.h"
+#include "src/base/json_fields.h"
 
 #include <dirent.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,12 +91,12 @@ static bool read_timelines(const json_t *array, Recording *recording, const char
     return true;
 }
 
+const char recorded_hint[] = "write it with bevscope bench --format json";
+
 static bool read_recording(Recording *recording, const char *path, Err *err) {
-    json_error_t error;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    json_t *root = fields_load(path, RECORDED_MAX_BYTES, recorded_hint, err);
     if (!root)
-        return err_set(err, ERR_FAILED, path, "write it with bevscope bench --format json",
-                       "line %d: %s", error.line, error.text);
+        return false;
     const json_t *machine = json_object_get(root, "machine");
     make_label(recording, machine);
     snprintf(recording->file, sizeof recording->file, "%.47s", data_file_name(path));
@@ -112,8 +111,7 @@ static bool read_recording(Recording *recording, const char *path, Err *err) {
                          &recording->counted_count) &&
                recording->row_count + recording->counted_count + recording->timeline_count > 0;
     json_decref(root);
-    return any || err_set(err, ERR_FAILED, path, "write it with bevscope bench --format json",
-                          "no recorded result in it");
+    return any || err_set(err, ERR_FAILED, path, recorded_hint, "no recorded result in it");
 }
 
 static int is_json(const struct dirent *entry) {

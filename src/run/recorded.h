@@ -39,6 +39,10 @@ typedef struct {
     int count;
 } RecordedSet;
 
+/* Of a file of results, and what to do where a file is none. */
+enum { RECORDED_MAX_BYTES = 64 << 20 };
+extern const char recorded_hint[];
+
 /* Reads every *.json of the folder. A file that is no recording is an error that names it. The
  * caller frees the set with recorded_free. */
 bool recorded_load(RecordedSet *set, const char *folder, Err *err);

@@ -203,7 +203,7 @@ static bool had_turns(const LiveData *live) {
 
 /* On a machine whose cores are taken. */
 static void test_fair(int wanted) {
-    enum { SPINNERS = 3 };
+    enum { SPINNERS = 2 };
     pthread_t threads[SPINNERS];
     atomic_bool stop = false;
     int started = 0;
@@ -236,7 +236,7 @@ static bool all_timed(const LiveData *live) {
     return timed;
 }
 
-ENGINE_SUITE(engine_background_playing, true, SMALL) {
+ENGINE_WAITING_SUITE(engine_background_playing, true, SMALL) {
     state.playing = true;
     ask();
     double end = clock_ms() + PATIENCE_MS;
@@ -266,7 +266,7 @@ static bool judged_while_playing(BevDtype dtype) {
 }
 
 /* Errors of different moments would rank the formats wrongly. */
-ENGINE_SUITE(engine_background_one_moment, true, SMALL) {
+ENGINE_WAITING_SUITE(engine_background_one_moment, true, SMALL) {
     state.playing = true;
     bool judged = judged_while_playing(BEV_FP16);
     ok_in_time(judged, "an error of an earlier moment is known as such");

@@ -82,9 +82,12 @@ static int known_kernels(void) {
 
 /* A test with a fresh model. */
 static void with_model(void (*test)(void)) {
-    need(live_model_open(&live_model, NULL, &err), &err);
+    RecordedSet recorded;
+    need(recorded_load_samples(&recorded, &err) && live_model_open(&live_model, &recorded, &err),
+         &err);
     test();
     live_model_close(live_model);
+    recorded_free(&recorded);
 }
 
 static void test_digest(void) {
