@@ -218,14 +218,12 @@ void help_man(FILE *out) {
 
 /* A sample with its title, or with the reason why it cannot be loaded. */
 static bool list_sample(FILE *out, const char *name, Err *err) {
-    char clean[128], line[1024];
-    Scene scene;
-    bool ok = scene_load(name, &scene, err);
+    char clean[128], title[128], line[1024];
+    bool ok = scene_check_sample(name, title, err);
     clean_text(name, clean, sizeof clean);
     fprintf(out, "  %-16s ", clean);
     if (ok) {
-        clean_print(out, scene.title);
-        scene_free(&scene);
+        clean_print(out, title);
     } else {
         err_line(err, line, sizeof line);
         fputs(line, out);

@@ -330,6 +330,17 @@ bool scene_load(const char *name_or_path, Scene *scene, Err *err) {
     return load_file(name_or_path, scene, err);
 }
 
+bool scene_check_sample(const char *name, char title[128], Err *err) {
+    char path[PATH_MAX], *text;
+    size_t length;
+    if (!sample_path(name, path, err) ||
+        !data_read(path, SCENE_MAX_JSON_BYTES, &text, &length, err))
+        return false;
+    bool ok = scene_check_json(text, length, path, title, err);
+    free(text);
+    return ok;
+}
+
 void scene_title(const char *name, char title[128]) {
     const Preset *preset = preset_find(name);
     char path[PATH_MAX];

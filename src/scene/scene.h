@@ -111,6 +111,9 @@ typedef struct {
     bool is_preset; /* true: a preset; false: a sample */
 } SceneName;
 
+/* Whether the file of a sample is a scene; receives its title. Builds no data of an operator. */
+bool scene_check_sample(const char *name, char title[128], Err *err);
+
 /* The title of a sample, or the sizes of a preset: "44 x 16 features, depth step 1 m, ..."; ""
  * where the file cannot be read. */
 void scene_title(const char *name, char title[128]);
@@ -121,6 +124,10 @@ bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);
 
 /* Reads a file of one kind from memory. Error messages start with `where`. */
 bool scene_read_json(const char *text, size_t length, const char *where, Scene *scene, Err *err);
+
+/* Reads it as scene_read_json does, keeps the title, and builds no data of an operator. */
+bool scene_check_json(const char *text, size_t length, const char *where, char title[128],
+                      Err *err);
 bool scene_read_npz(const void *bytes, size_t length, const char *where, Scene *scene, Err *err);
 
 /* The same from a file, read array by array: a bad file needs little memory. */

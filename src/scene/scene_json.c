@@ -390,17 +390,21 @@ static bool read_world(const Check *check, const json_t *json, Scene *scene) {
     return ok;
 }
 
+/* What becomes of an operator scene. */
+typedef enum { OPERATOR_REFUSED, OPERATOR_CHECKED, OPERATOR_BUILT } OperatorEnd;
+
 /* The key "operator" marks an operator scene. */
-static bool read_any(const char *text, size_t length, const char *where, bool operators_too,
+static bool read_any(const char *text, size_t length, const char *where, OperatorEnd end,
                      Scene *scene, Err *err) {
     memset(scene, 0, sizeof *scene);
     size_t name = strlen(where), most = 100; /* shows the end of a long path */
     const Check check = {name > most ? where + name - most : where, err};
     json_t *json = parse(&check, text, length);
     bool is_operator = json && json_object_get(json, "operator"), ok = json != NULL;
-    if (is_operator && !operators_too)
+    if (is_operator && end == OPERATOR_REFUSED)
         ok = FIELD_REFUSE(&check, root, "", "is an operator, must be a scene with cameras");
-    ok = ok && (is_operator ? operator_read_json : read_world)(&check, json, scene);
+    ok = ok && (is_operator ? operator_read_json(&check, json, end == OPERATOR_BUILT, scene)
+                            : read_world(&check, json, scene));
     json_decref(json);
     if (!ok)
         scene_free(scene);
@@ -408,9 +412,19 @@ static bool read_any(const char *text, size_t length, const char *where, bool op
 }
 
 bool scene_read_json(const char *text, size_t length, const char *where, Scene *scene, Err *err) {
-    return read_any(text, length, where, true, scene, err);
+    return read_any(text, length, where, OPERATOR_BUILT, scene, err);
+}
+
+bool scene_check_json(const char *text, size_t length, const char *where, char title[128],
+                      Err *err) {
+    Scene scene;
+    if (!read_any(text, length, where, OPERATOR_CHECKED, &scene, err))
+        return false;
+    snprintf(title, 128, "%s", scene.title);
+    scene_free(&scene);
+    return true;
 }
 
 bool scene_read_world(const char *text, size_t length, const char *where, Scene *scene, Err *err) {
-    return read_any(text, length, where, false, scene, err);
+    return read_any(text, length, where, OPERATOR_REFUSED, scene, err);
 }

@@ -275,7 +275,9 @@ TAP_WAITING_SUITE(pixels_pty_moves) {
         Pty pty;
         Image moving = {.w = 0}, still = {.w = 0};
         bool scales = protocols[i].kind != PIXELS_SIXEL;
-        bool ok = pty_bevscope(&pty, 120, 40, NULL,
+        char *const one_core[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "OMP_NUM_THREADS=1",
+                                  NULL};
+        bool ok = pty_bevscope(&pty, 120, 40, one_core,
                                "small --no-window --device cpu --channels 16 --pixels %s",
                                protocols[i].name) &&
                   pty_wait_text(&pty, protocols[i].sent, 0, PATIENCE_S);

@@ -5,8 +5,8 @@
 #include "src/scene/operator/operator.h"
 #include "src/scene/scene.h"
 
-/* Reads the fields of an operator scene and builds it. */
-bool operator_read_json(const Check *check, const json_t *json, Scene *scene);
+/* Reads the fields of an operator scene, and builds it where that is asked. */
+bool operator_read_json(const Check *check, const json_t *json, bool build, Scene *scene);
 
 /* Reads a folder of arrays (scene.h). */
 bool scene_load_folder(const char *path, Scene *scene, Err *err);

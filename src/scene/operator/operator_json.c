@@ -45,7 +45,7 @@ static bool check_own(const Check *check, const char *key, bool given, int kind,
     return true;
 }
 
-bool operator_read_json(const Check *check, const json_t *json, Scene *scene) {
+bool operator_read_json(const Check *check, const json_t *json, bool build, Scene *scene) {
     OperatorFields fields = {0};
     if (!fields_read(check, (FieldPath){"$"}, &operator_table, json, &fields) ||
         !check_own(check, "rows", fields.rows > 0, fields.kind, OPERATOR_EMBEDDING_BAG) ||
@@ -60,5 +60,5 @@ bool operator_read_json(const Check *check, const json_t *json, Scene *scene) {
                          .seed = (uint64_t)fields.seed};
     memcpy(spec.world, fields.world, sizeof spec.world);
     memcpy(scene->title, fields.title, sizeof scene->title);
-    return operator_build(&spec, check->where, scene, check->err);
+    return !build || operator_build(&spec, check->where, scene, check->err);
 }
