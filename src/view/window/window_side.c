@@ -181,17 +181,23 @@ void window_draw_keys(const WindowView *view) {
 }
 
 /* The largest text in which all keys have room; else the smallest, with names only. The glossary
- * has no names alone. */
+ * has no names alone. A larger text has less room, so halving finds it. */
 static Sheet help_sheet(const WindowView *view, Box in) {
-    enum { LARGEST = 17, LEAST = 13, SMALLEST = 11 };
-    Sheet sheet = {0};
-    for (int brief = view->state->glossary; brief < 2; brief++)
-        for (double row_h = LARGEST; row_h >= (brief ? SMALLEST : LEAST); row_h -= 0.5) {
-            sheet = pen_sheet(view->pen, in, row_h, NULL);
+    enum { LARGEST = 17, LEAST = 13, SMALLEST = 11, STEPS = 2 }; /* so many steps a pixel */
+    for (int brief = view->state->glossary; brief < 2; brief++) {
+        int fits = 0, end = STEPS * (LARGEST - (brief ? SMALLEST : LEAST)) + 1, count = end;
+        while (fits < end) {
+            int middle = (fits + end) / 2;
+            Sheet sheet = pen_sheet(view->pen, in, LARGEST - (double)middle / STEPS, NULL);
             if (help_fits(&sheet, view->state, brief))
-                return sheet;
+                end = middle;
+            else
+                fits = middle + 1;
         }
-    return sheet;
+        if (fits < count)
+            return pen_sheet(view->pen, in, LARGEST - (double)fits / STEPS, NULL);
+    }
+    return pen_sheet(view->pen, in, SMALLEST, NULL);
 }
 
 void window_draw_help(const WindowView *view) {
