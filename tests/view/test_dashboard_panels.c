@@ -145,7 +145,7 @@ static void test_model(void) {
     seen(only_ascii(), "and in ASCII it is drawn with what there is");
     cells.ascii = false;
     live.model = NULL;
-    seen(shows("Reads that miss") && shows("requested       n/a"),
+    seen(shows("Reads that miss") && shows("requested   waits for the simulation"),
          "before the first simulation nothing is made up");
     MemoryModel model = *fixture_model();
     for (int i = 0; i < model.kernel_count; i++)

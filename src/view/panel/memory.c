@@ -87,7 +87,8 @@ static void figure_row(Table *table, const char *name, const Segment *segments) 
 }
 
 /* The requests of the threads by the model of the selection, before any cache. */
-static void requested_row(Table *table, const PredictedKernel *predicted) {
+static void requested_row(Table *table, const PanelData *data, int width) {
+    const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     Segment segments[TENSORS];
     sheet_origin(table->sheet, ORIGIN_MODEL, NULL);
     if (predicted) {
@@ -97,7 +98,8 @@ static void requested_row(Table *table, const PredictedKernel *predicted) {
     }
     table->style = cell_style(INK_MUTED);
     table_cell(table, 0, "requested");
-    table_cell(table, 1, "n/a");
+    const char *why = unknown_reason(UNKNOWN_MODEL, data->live, NULL, data->live->job.config.dtype);
+    sheet_text(table->sheet, table->x[1], table->y, width - table->x[1], table->style, why);
     table->y++;
 }
 
@@ -290,7 +292,7 @@ static void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     int count = list_caches(data, caches);
     if (area.h >= 4 + count && !backward)
-        requested_row(&table, predicted);
+        requested_row(&table, data, area.x + area.w);
     int left = area.y + area.h - table.y;
     bool tall = left >= 2 * count;
     Area line = {area.x, table.y, area.w, 1};
