@@ -65,8 +65,8 @@ FieldPath field_path_index(FieldPath parent, size_t index);
 bool fields_read(const Check *check, FieldPath path, const FieldTable *table, const json_t *object,
                  void *target);
 
-/* Parses a JSON file of at most `limit` bytes. The caller owns the value; NULL: see `err`, with this
- * hint where it is no JSON. */
+/* Parses a JSON file of at most `limit` bytes. The caller owns the value; NULL: see `err`, with
+ * this hint where it is no JSON. */
 json_t *fields_load(const char *path, size_t limit, const char *hint, Err *err);
 
 /* Reads a JSON file of at most `limit` bytes whose root is such an object. Lists in `target` are the

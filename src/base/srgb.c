@@ -4,8 +4,9 @@
 #include <pthread.h>
 
 enum { STEPS = 4096 };
-static double light_of[256], least_of[257]; /* of each level: its light, the least that rounds to it */
-static uint8_t level_of[STEPS + 1];         /* of that share of full light */
+static double light_of[256];        /* of each level */
+static double least_of[257];        /* the least light that rounds to a level */
+static uint8_t level_of[STEPS + 1]; /* of that share of full light */
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
 
 static double formula(double level) {

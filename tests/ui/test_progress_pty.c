@@ -37,7 +37,8 @@ static void remove_files(const char *path) {
 
 /* Work on one core is as long, and leaves the other to other tests. */
 static bool run(Pty *pty, const char *words, const char *behind) {
-    char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "OMP_NUM_THREADS=1", NULL};
+    char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "OMP_NUM_THREADS=1",
+                                 NULL};
     return pty_bevscope(pty, 100, 30, environment, "%s %s", words, behind);
 }
 
