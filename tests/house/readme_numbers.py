@@ -13,6 +13,7 @@ every cell that differs is a line of output, and the exit status is 1.
 """
 
 import csv
+import functools
 import io
 import json
 import pathlib
@@ -32,10 +33,14 @@ def fits(row, query):
     return all(str(row.get(key, WHOLE.get(key))) == str(value).replace("+", " ") for key, value in query.items())
 
 
+@functools.cache
+def documents(folder, names):
+    return [json.loads(path.read_text()) for path in sorted(folder.glob(names))]
+
+
 def recorded(sources, _bevscope, query):
     found = []
-    for path in sorted((sources / "samples/recorded").glob("*.json")):
-        data = json.loads(path.read_text())
+    for data in documents(sources / "samples/recorded", "*.json"):
         gpu = data["machine"].get("gpu") or ""
         if query.get("gpu", "cpu") not in gpu:
             continue
@@ -45,8 +50,8 @@ def recorded(sources, _bevscope, query):
 
 
 def compare(sources, _bevscope, query):
-    rows = [row for path in (sources / "samples/recorded/compare").glob(f"{query['gpu'].lower()}*.json")
-            for row in json.loads(path.read_text())["rows"]]
+    rows = [row for data in documents(sources / "samples/recorded/compare", f"{query['gpu'].lower()}*.json")
+            for row in data["rows"]]
     value = query.pop("value", "graph_us")
     query.pop("gpu")
     return next((row[value] for row in rows if fits(row, query)), None)
