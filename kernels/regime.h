@@ -67,7 +67,7 @@ double bev_estimated_cycles(const BevAccess *access, const BevWorkload *workload
 typedef struct {
     BevRegime regime;
     const BevKernel *kernel, *published, *by_gather;
-    char why[320];
+    char why[360];
 } BevV3Choice;
 
 /* The row that has two forms: V3. */

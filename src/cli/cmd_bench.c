@@ -45,6 +45,7 @@ static void add_row(const BenchRow *row, void *context) {
     Report *report = &bench->report;
     const Timing *timing = &row->timing;
     bool ran = !row->skipped[0], compared = ran && row->speedup > 0;
+    bool certain = compared && row->timing.settled && row->baseline.settled;
     bool backward = bench->plan->directions >> BEV_BACKWARD & 1;
     const Timing *baseline = &row->baseline;
     select_say_if_empty(row->scene, row->config.align, row->points);
@@ -71,7 +72,7 @@ static void add_row(const BenchRow *row, void *context) {
     report_add(report, "footprint_mb", NULL, 0, cell_if(ran, cell_real(row->footprint_mb)));
     report_add(report, "effective_gbps", "GB/s", 3, cell_if(ran, cell_real(row->effective_gbps)));
     report_add(report, "speedup_over_v2", backward ? "over base" : "over V2", 3,
-               cell_if(compared, cell_real(row->speedup)));
+               cell_if(certain, cell_real(row->speedup)));
     report_add(report, "baseline_us", backward ? "base us" : "V2 us", 4,
                cell_if(compared, cell_real(baseline->median_us)));
     report_add(report, "baseline_noise", NULL, 2, cell_if(compared, cell_real(baseline->noise)));
@@ -86,12 +87,12 @@ static void add_row(const BenchRow *row, void *context) {
         show_progress(row);
 }
 
-/* A latency that did not settle is shown, but a ratio of it is no result. */
+/* A latency that did not settle is shown, a ratio of it is not. */
 static void say_if_unsettled(const Bench *bench) {
     if (bench->unsettled)
         fprintf(stderr,
                 "bevscope: bench: %d of %d rows did not settle, perhaps as other programs ran: "
-                "their speed-ups are no result\n",
+                "they have no speed-up\n",
                 bench->unsettled, bench->rows);
 }
 

@@ -335,7 +335,8 @@ static bool print_verified(const Options *options, Verified *verified, bool many
         "fitted to "
         "the frame: a pass says that the kernel is right, not that the format is enough for a "
         "network, and calibrated scales may miss it. atol 1e-2, the published tolerance, is an "
-        "absolute bound on max abs and no gate: formats of few bits break it.\n";
+        "absolute bound on max abs and no gate: formats of few bits break it. Beside an outlier "
+        "channel rel L2 is that channel's alone: read \"of channels\".\n";
     const OutputTable tables[] = {{.report = &report},
                                   {.above = gate_b},
                                   {"\nBy scene and class, over all moments:\n\n", &classes, NULL}};

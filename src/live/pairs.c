@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The middle half of the ratios lies within this factor; else their median is no result yet. */
+/* The middle half of the ratios lies within this factor; else their median is no result. */
 static const double MIDDLE = 1.25;
 
 void pairs_add(Pairs *pairs, bool is_baseline, double us) {
@@ -26,8 +26,10 @@ bool pairs_fill(const Pairs *pairs, LiveSpeedup *speedup) {
         return false;
     memcpy(sorted, pairs->ratios, (size_t)count * sizeof *sorted);
     sort_ascending(sorted, count);
+    speedup->scatter = sorted[count - 1 - count / 4] > MIDDLE * sorted[count / 4];
+    if (speedup->scatter)
+        return false;
     speedup->ratio = reading((sorted[(count - 1) / 2] + sorted[count / 2]) / 2, SOURCE_MEASURED);
-    speedup->ratio.doubtful = sorted[count - 1 - count / 4] > MIDDLE * sorted[count / 4];
     speedup->least = sorted[0];
     speedup->most = sorted[count - 1];
     return true;

@@ -16,6 +16,6 @@ typedef struct {
 /* Adds a figure. Two of the same side: the newer one counts. */
 void pairs_add(Pairs *pairs, bool is_baseline, double us);
 
-/* Median, range and number; the median is doubtful where the ratios scatter. False: there are fewer
- * than PAIRS_ENOUGH; only the number is filled. */
+/* Median, range and number. False: there are fewer than PAIRS_ENOUGH, or the ratios scatter; only
+ * the number is filled, and whether they scatter. */
 bool pairs_fill(const Pairs *pairs, LiveSpeedup *speedup);

@@ -89,7 +89,7 @@ void speedup_origin(const LiveData *live, char *text, size_t size) {
         machine_text(speedup->recorded_on, machine, sizeof machine);
         snprintf(text, size, "recorded on %s", machine);
     } else if (live->timed && speedup->ratio.source != SOURCE_COMPUTED)
-        snprintf(text, size, "%d pairs timed", speedup->pairs);
+        snprintf(text, size, "%d pairs %s", speedup->pairs, speedup->scatter ? "scatter" : "timed");
     else
         snprintf(text, size, "%s", speedup->ratio.source ? "" : "not recorded");
 }
@@ -157,8 +157,12 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
     if (difference->moved_m > 0 && !lesson_asks(&state->lesson))
         snprintf(moved, sizeof moved, ", points at %d m moved %.2f m", LIVE_MOVED_AT_M,
                  difference->moved_m);
-    snprintf(text, size, "%s cell%s%s", cells, difference->cells == 1 ? " differs" : "s differ",
-             moved);
+    char from[48] = "the pinned one";
+    const KernelConfig *base = &live->job.baseline;
+    if (!live->job.baseline_pinned && base->kernel)
+        snprintf(from, sizeof from, "%s %s", base->kernel->title, bev_dtypes[base->dtype].title);
+    snprintf(text, size, "%s cell%s from %s%s", cells,
+             difference->cells == 1 ? " differs" : "s differ", from, moved);
 }
 
 const PredictedKernel *prediction_kernel(const State *state, const LiveData *live) {

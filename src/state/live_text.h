@@ -49,7 +49,7 @@ void ladder_note(const Ladder *ladder, char *note, size_t size);
  * which screens must say. */
 bool pooled_alike(const LiveData *live);
 
-/* "14,310 cells differ, points at 40 m moved 0.70 m"; "": nothing is compared. */
+/* "14,310 cells differ from V2 FP16, points at 40 m moved 0.70 m"; "": nothing is compared. */
 void comparison_text(const State *state, const LiveData *live, char *text, size_t size);
 
 /* ---- slow on purpose ------------------------------------------------------------------------- */

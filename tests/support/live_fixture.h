@@ -102,7 +102,7 @@ static inline void fixture_live_kernels(LiveData *live) {
                             .throttle = "power cap",
                             .readings = 3210,
                             .held = 214};
-    live->speedup = (LiveSpeedup){reading(3.34, SOURCE_MEASURED), 3.30, 3.41, 7, "", ""};
+    live->speedup = (LiveSpeedup){reading(3.34, SOURCE_MEASURED), 3.30, 3.41, 7, false, "", ""};
 }
 
 static inline void fixture_accuracy(LiveData *live) {

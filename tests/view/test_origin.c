@@ -107,7 +107,8 @@ SCREEN_SUITE(origin_heads) {
 SCREEN_SUITE(origin_recorded) {
     begin(80, 24);
     live.speedup.ratio.source = SOURCE_RECORDED;
-    seen_after("view color", shows("recorded over V2"), "a recorded speed-up says so in words");
+    seen_after("view color", shows("recorded elsewhere over V2"),
+               "a recorded speed-up says so in words");
     live.speedup.ratio.source = SOURCE_MEASURED;
     seen_after("view color", shows("over V2") && !shows("recorded over"),
                "a measured one does not");

@@ -105,21 +105,23 @@ static int l2_marks(ChartData *data) {
     return count;
 }
 
-/* "V4 reads and writes 5.4 MB of DRAM a launch on RTX A6000": of a grid most is written. */
+/* "V4 reads 0 B of DRAM and writes 5.4 MB a launch on RTX A6000". */
 static void misses_finding(const ChartInput *input, char title[TEXT]) {
     const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
-    char bytes[32];
+    char bytes[32], read[32], written[32];
     if (!predicted) {
         snprintf(title, TEXT, "%s", chart_title(CHART_MRC));
         return;
     }
     Prediction p = chart_prediction(input, predicted, input->gpu);
     unit_text(UNIT_BYTES, p.dram_read_bytes + p.dram_write_bytes, bytes, sizeof bytes);
+    unit_text(UNIT_BYTES, p.dram_read_bytes, read, sizeof read);
+    unit_text(UNIT_BYTES, p.dram_write_bytes, written, sizeof written);
     if (input->room == ROOM_BOX) /* beside a note */
         snprintf(title, TEXT, "%s: DRAM moves %s", predicted->title, bytes);
     else
-        snprintf(title, TEXT, "%s reads and writes %s of DRAM a launch on %s", predicted->title,
-                 bytes, input->model->gpus[input->gpu].title);
+        snprintf(title, TEXT, "%s reads %s of DRAM and writes %s on %s", predicted->title, read,
+                 written, input->model->gpus[input->gpu].title);
 }
 
 static void fill_mrc(ChartData *data) {
@@ -182,7 +184,8 @@ static void memory_roof(ChartData *data, int i, int term, double gflops_a_flop, 
         roof(data, i, term, lo, gflops * 1e-3, lo, gflops * 1e-3);
 }
 
-/* The roof of DRAM on an axis of L2's bytes: of the selection, which takes only some from DRAM. */
+/* The roof of DRAM on an axis of L2's bytes: of the selection, which takes only some from DRAM.
+ * None where it takes so little that the roof would lie above the chart. */
 static bool dram_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
     const ChartInput *input = data->input;
     const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
@@ -190,7 +193,9 @@ static bool dram_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
         return false;
     Prediction p = chart_prediction(input, predicted, input->gpu);
     double from_dram = p.dram_read_bytes + p.dram_write_bytes;
-    double times = from_dram > 0 ? predicted->l2_sectors * MODEL_SECTOR / from_dram : 1e6;
+    double times = from_dram > 0 ? predicted->l2_sectors * MODEL_SECTOR / from_dram : INFINITY;
+    if (data->spec.x.lo * ceilings->dram_gbps * times > ceilings->fp32_gflops)
+        return false;
     snprintf(data->labels[i], TEXT, "DRAM for %s, %.1f TB/s", predicted->title,
              ceilings->dram_gbps * 1e-3);
     memory_roof(data, i, TERM_DRAM, ceilings->dram_gbps * times, ceilings->fp32_gflops);

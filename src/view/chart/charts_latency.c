@@ -85,14 +85,13 @@ void fill_dtype(ChartData *data) {
     }
     chart_describe_gpu(input, on, sizeof on);
     snprintf(data->subtitle, sizeof data->subtitle, "%s, V3 as chosen for %s", input->scene, on);
-    snprintf(data->note, sizeof data->note,
-             "Latencies: model, L2 warm; the parts overlap, the longest one binds. Error: relative "
-             "L2 against FP64 over the FP32 originals, computed on the CPU; scales: %s.\nWhere the "
-             "chain "
-             "or the "
-             "issue of instructions binds, fewer bytes buy nothing; NVFP4 pays for its decoding "
-             "with instructions.",
-             input->scales);
+    snprintf(
+        data->note, sizeof data->note,
+        "Latencies: model, L2 warm; the parts overlap, the longest one binds. Error: relative "
+        "L2 against FP64 over the FP32 originals, computed on the CPU; scales: %s.\nWhere the "
+        "chain or the issue of instructions binds, fewer bytes buy nothing, and codes narrower "
+        "than FP32 must be decoded: FP16 can take longer, NVFP4 takes longest.",
+        input->scales);
     if (!low)
         spec->title = input->room == ROOM_BOX ? "Formats: parts of the latency"
                                               : "Formats: what each part of the latency costs";

@@ -76,17 +76,41 @@ static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
     }
 }
 
-/* ---- numbers of dots ------------------------------------------------------------------------ */
+/* ---- numbers of dots and lines --------------------------------------------------------------- */
 
-/* A dot without its name beside it has a number on a page, the same in the legend; else 0. */
+/* A dot without its name beside it, or a line of the colour of others, has a number on a page, the
+ * same in the legend; else 0. */
 static int number_of(const PlotFrame *frame, const ChartSpec *spec, int series) {
     const PlotSeries *of = &spec->series[series];
+    bool alike =
+        of->dots ? of->count == 1 && !of->strong && !of->baseline : chart_is_muted(spec, of);
     int number = 0;
-    if (frame->dense || !of->dots || of->count != 1 || of->strong || of->baseline)
-        return 0;
-    for (int i = 0; i <= series; i++)
-        number += spec->series[i].dots;
+    for (int i = 0; alike && !frame->dense && i <= series; i++)
+        number += spec->series[i].dots == of->dots;
     return number;
+}
+
+/* How far, in pixels, the other lines pass point i of a line. */
+static double loneliness(const ChartSpec *spec, Box chart, int line, int i) {
+    const PlotSeries *of = &spec->series[line];
+    double least = INFINITY, x, y, x2, y2;
+    if (!point_of(spec, chart, of, i, &x, &y))
+        return 0;
+    for (int j = 0; j < spec->series_count; j++)
+        if (j != line && spec->series[j].count == of->count &&
+            point_of(spec, chart, &spec->series[j], i, &x2, &y2))
+            least = fmin(least, fabs(y - y2));
+    return least;
+}
+
+/* Where a number stands: at the dot, or where the line is farthest from all others. */
+static bool numbered_point(const ChartSpec *spec, Box chart, int series, double *x, double *y) {
+    const PlotSeries *of = &spec->series[series];
+    int best = of->dots ? 0 : of->count / 16;
+    for (int i = best; !of->dots && i < of->count - of->count / 16; i++)
+        if (loneliness(spec, chart, series, i) > loneliness(spec, chart, series, best))
+            best = i;
+    return point_of(spec, chart, of, best, x, y);
 }
 
 /* What a dot covers, with its name where that stands beside it. */
@@ -113,7 +137,7 @@ static Box number_box(double x, double y, double w, double size, int place) {
     return (Box){left[place], middle[place] - size / 2 - 1, w, size + 2};
 }
 
-/* Beside each dot its number, at the first place where nothing stands yet. */
+/* Beside each dot or line its number, at the first place where nothing stands yet. */
 static void draw_numbers(const PlotFrame *frame, const ChartSpec *spec, Box chart) {
     enum { MOST = 64 };
     TextStyle style = plot_muted(frame);
@@ -125,13 +149,14 @@ static void draw_numbers(const PlotFrame *frame, const ChartSpec *spec, Box char
         int number = number_of(frame, spec, i);
         double x, y;
         char text[16];
-        if (!number || !point_of(spec, chart, &spec->series[i], 0, &x, &y))
+        if (!number || !numbered_point(spec, chart, i, &x, &y))
             continue;
         snprintf(text, sizeof text, "%d", number);
         double w = pen_text_width(frame->pen, &style, text);
         bool hit = true;
         for (int place = 0; place < PLACES && hit; place++) {
-            Box box = number_box(x, y, w, style.size, place);
+            int first = spec->series[i].dots ? 0 : 2; /* above a line */
+            Box box = number_box(x, y, w, style.size, (first + place) % PLACES);
             hit = false;
             for (int j = 0; j < count && !hit; j++)
                 hit = boxes_overlap(box, taken[j]);
@@ -160,7 +185,7 @@ static void draw_series(const PlotFrame *frame, const ChartSpec *spec, Box box) 
 static void draw_key(const PlotFrame *frame, const ChartSpec *spec, int number, double x, double y,
                      double w) {
     const PlotSeries *series = &spec->series[number];
-    const int dot = number_of(frame, spec, number);
+    const int numbered = number_of(frame, spec, number);
     char name[96];
     Pen *pen = frame->pen;
     Rgb color = color_of(frame, spec, series);
@@ -172,9 +197,9 @@ static void draw_key(const PlotFrame *frame, const ChartSpec *spec, int number, 
         pen_line(pen, x, y, x + 10, y, color, 1, 3);
     if (!series->dots)
         pen_line(pen, series->faint ? x + 14 : x + 10, y, x + 24, y, color, 1, 3);
-    if (dot)
-        snprintf(name, sizeof name, "%d  %s", dot, series->name);
-    pen_text(pen, x + 32, y + 0.35 * style.size, w - 40, &style, dot ? name : series->name);
+    if (numbered)
+        snprintf(name, sizeof name, "%d  %s", numbered, series->name);
+    pen_text(pen, x + 32, y + 0.35 * style.size, w - 40, &style, numbered ? name : series->name);
 }
 
 /* Beside the chart on a page, in columns under it where the box is small. */

@@ -43,12 +43,13 @@ static void verdict_cell(Table *table, int column, LiveVerdict verdict) {
     table->style = style;
 }
 
-/* Not a gate: formats of few bits are above it in a healthy program. */
+/* No gate: formats of few bits are above it in a healthy program, so it has no colour of a verdict.
+ */
 static void tolerance_cell(Table *table, LiveVerdict verdict) {
-    CellStyle style = table->style;
-    table->style.ink = verdict == LIVE_FAIL ? INK_WARN : verdicts[verdict].ink;
-    table_cell(table, COL_ATOL, verdict == LIVE_FAIL ? "above" : verdicts[verdict].text);
-    table->style = style;
+    table_cell(table, COL_ATOL,
+               verdict == LIVE_FAIL   ? "above"
+               : verdict == LIVE_PASS ? "within"
+                                      : verdicts[verdict].text);
 }
 
 static void error_cell(Table *table, int column, double value) {

@@ -120,6 +120,7 @@ typedef struct {
     const char *name;
     double bytes;   /* NaN: unknown */
     const Gpu *gpu; /* that a click predicts; NULL: none */
+    double hits;    /* share of L2 lookups of the selection there, by the model; NaN: unknown */
 } Cache;
 
 /* This device, the GPU that the user made or chose, and the two GPUs of the published figures: the
@@ -129,15 +130,31 @@ static int list_caches(const PanelData *data, Cache caches[MAX_CACHES]) {
     const Gpu *a6000 = gpu_find("a6000"), *pro6000 = gpu_find("pro6000");
     const Gpu *picked = &gpus[data->state->gpu];
     caches[0] = (Cache){device->where == BEV_CUDA ? "this GPU's L2" : "this CPU's L3",
-                        device->l2_bytes.source ? device->l2_bytes.value : NAN, NULL};
+                        device->l2_bytes.source ? device->l2_bytes.value : NAN, NULL, NAN};
     bool l2 = data->state->edit.l2_mib > 0;
     int count = 1;
     if (l2 || (picked != a6000 && picked != pro6000))
         caches[count++] =
-            (Cache){l2 ? "what-if L2" : picked->title, state_gpu(data->state).l2_bytes, NULL};
-    caches[count++] = (Cache){a6000->title, a6000->l2_bytes, a6000};
-    caches[count++] = (Cache){pro6000->title, pro6000->l2_bytes, pro6000};
+            (Cache){l2 ? "what-if L2" : picked->title, state_gpu(data->state).l2_bytes, NULL, NAN};
+    caches[count++] = (Cache){a6000->title, a6000->l2_bytes, a6000, NAN};
+    caches[count++] = (Cache){pro6000->title, pro6000->l2_bytes, pro6000, NAN};
+    const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
+    for (int i = 1; predicted && i < count; i++) {
+        int gpu = caches[i].gpu ? (int)(caches[i].gpu - gpus) : data->state->gpu;
+        const GpuEdit *edit = caches[i].gpu ? NULL : &data->state->edit;
+        caches[i].hits = model_predict(data->live->model, predicted, gpu, edit).hit_rate;
+    }
     return count;
+}
+
+/* What is gathered is more than a cache holds, and most of it hits there nevertheless. */
+static void draw_hits(Sheet *sheet, Area area, double hits) {
+    char text[32];
+    if (!isfinite(hits))
+        return;
+    snprintf(text, sizeof text, "hits %.0f %%", 100 * hits);
+    sheet_origin(sheet, ORIGIN_MODEL, NULL);
+    sheet_right(sheet, area.x + area.w - 10, area.y, 10, cell_style(INK_TEXT), text);
 }
 
 static Ink regime_ink(BevRegime regime) {
@@ -172,6 +189,8 @@ static void draw_cache(Sheet *sheet, Area area, const Cache *cache, const Segmen
     if (!gathered)
         sheet_text(sheet, area.x + area.w - 9, area.y, 9, cell_bold(regime_ink(regime)),
                    bev_regimes[regime].name);
+    else
+        draw_hits(sheet, area, cache->hits);
 }
 
 /* "; model: V4 fastest, DRAM binds", once all kernels of the GPU were replayed; until then "". */

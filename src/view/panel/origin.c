@@ -97,7 +97,8 @@ static void speedup(Answer *answer) {
     bool paired = selected && pairs->ratio.source == SOURCE_MEASURED;
     char times[80], base[64], here[48] = "";
     if (answer->live->timed)
-        snprintf(here, sizeof here, "%d pairs timed here", pairs->pairs);
+        snprintf(here, sizeof here, "%d pairs timed here%s", pairs->pairs,
+                 pairs->scatter ? ", which scatter" : "");
     snprintf(base, sizeof base, "%s (row %s)", baseline->title, baseline->name);
     speedup_origin(answer->live, times, sizeof times);
     if (ratio.source == SOURCE_RECORDED)
@@ -217,11 +218,19 @@ static void sentence(Answer *a) {
         return say(a, "published: sizes of A6000, PRO 6000 and the chosen GPU are the data "
                       "sheets'. This machine's size is read from driver or system.");
     case ORIGIN_SHAPES:
-        return say(a, "computed: bytes from shapes and map. %s.", a->inputs);
+        return say(
+            a,
+            "computed: bytes from shapes and map. %s. Gathered: indices of points; footprint: "
+            "starts and lengths of intervals, too.",
+            a->inputs);
     case ORIGIN_MAP:
         return say(a, "computed: counted in the scatter map of %s, rig as set now.", a->scene);
     case ORIGIN_PIPELINE:
-        return say(a, "measured %s: wall time of the newest frames, by stage.", a->place);
+        return say(
+            a,
+            "measured %s: wall time of the newest frames, by stage. Pool: one launch a frame, "
+            "beside all else; a latency is a median of launches.",
+            a->place);
     case ORIGIN_OBJECTS:
         return say(
             a,
