@@ -11,11 +11,13 @@ typedef struct {
     int count;
     double half_us; /* the first figure of a pair; 0: none waits for the second */
     bool half_is_baseline;
+    bool told; /* there is a ratio: it stays, though doubtful at times */
 } Pairs;
 
 /* Adds a figure. Two of the same side: the newer one counts. */
 void pairs_add(Pairs *pairs, bool is_baseline, double us);
 
-/* Median, range and number. False: there are fewer than PAIRS_ENOUGH, or the ratios scatter; only
- * the number is filled, and whether they scatter. */
+/* Median, range and number; the median is doubtful where the ratios scatter. False: there are fewer
+ * than PAIRS_ENOUGH, or those first ones, up to PAIRS_KEPT, scatter; only the number is filled, and
+ * whether they scatter. */
 bool pairs_fill(const Pairs *pairs, LiveSpeedup *speedup);

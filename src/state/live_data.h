@@ -98,7 +98,7 @@ typedef struct {
     Reading ratio;
     double least, most; /* of the measured ratios */
     int pairs;          /* measured so far */
-    bool scatter;       /* they do: there is no measured ratio */
+    bool scatter;       /* their ratios do */
     char recorded_on[96], recorded_file[48];
 } LiveSpeedup;
 

@@ -161,12 +161,12 @@ static Ink regime_ink(BevRegime regime) {
     return regime == REGIME_RESIDENT ? INK_GOOD : regime == REGIME_CONTESTED ? INK_WARN : INK_BAD;
 }
 
-enum { NAME_W = 22, CLASS_W = 17, BAR_MIN = 10 };
+enum { NAME_W = 22, CLASS_W = 17, HITS_W = 11, BAR_MIN = 10 };
 
 /* The footprint against the cache, or the gathered bytes. The bar's full width is 1.6 times the
- * cache, so that overflow is seen. */
+ * cache, so that overflow is seen. `alone`: no row of gathered bytes follows. */
 static void draw_cache(Sheet *sheet, Area area, const Cache *cache, const Segment *segments,
-                       const char *gathered) {
+                       const char *gathered, bool alone) {
     CellStyle style = cell_style(gathered ? INK_MUTED : INK_TEXT);
     char text[64] = "n/a";
     bool known = !isnan(cache->bytes);
@@ -180,6 +180,9 @@ static void draw_cache(Sheet *sheet, Area area, const Cache *cache, const Segmen
         sheet_text(sheet, area.x, area.y, NAME_W - 8, style, cache->name);
     if (!known)
         return;
+    if (gathered || alone)
+        draw_hits(sheet, area, cache->hits);
+    area.w -= alone ? HITS_W : 0;
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
     sheet_stack(sheet, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, TENSORS,
                 1.6 * cache->bytes, cache->bytes);
@@ -189,8 +192,6 @@ static void draw_cache(Sheet *sheet, Area area, const Cache *cache, const Segmen
     if (!gathered)
         sheet_text(sheet, area.x + area.w - 9, area.y, 9, cell_bold(regime_ink(regime)),
                    bev_regimes[regime].name);
-    else
-        draw_hits(sheet, area, cache->hits);
 }
 
 /* "; model: V4 fastest, DRAM binds", once all kernels of the GPU were replayed; until then "". */
@@ -314,14 +315,15 @@ static void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
         requested_row(&table, data, area.x + area.w);
     int left = area.y + area.h - table.y;
     bool tall = left >= 2 * count;
+    bool roomy = area.w >= NAME_W + BAR_MIN + CLASS_W + HITS_W && isfinite(caches[1].hits);
     Area line = {area.x, table.y, area.w, 1};
     bool airy = area.h + 1 >= full;
     line.y += airy;
     for (int i = 0; i < count && line.y < area.y + area.h; i++, line.y++) {
-        draw_cache(sheet, line, &caches[i], footprint, NULL);
+        draw_cache(sheet, line, &caches[i], footprint, NULL, !tall && roomy);
         if (tall && !isnan(caches[i].bytes)) {
             line.y++;
-            draw_cache(sheet, line, &caches[i], gather, gathered);
+            draw_cache(sheet, line, &caches[i], gather, gathered, false);
         }
     }
     if (line.y < area.y + area.h && !backward)
