@@ -87,7 +87,8 @@ bool gate_count_element(GateResult *result, bool pooled, int64_t cell, int64_t c
     }
     result->checked++;
     result->judged += pooled && !isnan(want);
-    result->worst_ratio = fmax(result->worst_ratio, ratio);
+    if (ratio > result->worst_ratio)
+        result->worst_ratio = ratio;
     if (ratio <= 1)
         return false;
     if (result->bad++ == 0) {
@@ -153,8 +154,10 @@ static double finite_range(const BevTensor *tensor, bool magnitude) {
         for (int64_t c = 0; c < tensor->row_len; c++) {
             double value = bev_tensor_at(tensor, row, c);
             value = magnitude ? fabs(value) : value;
-            least = isfinite(value) ? fmin(least, value) : least;
-            most = isfinite(value) ? fmax(most, value) : most;
+            if (isfinite(value) && value < least)
+                least = value;
+            if (isfinite(value) && value > most)
+                most = value;
         }
     return most < least ? 0 : magnitude ? most : most - least;
 }

@@ -79,11 +79,19 @@ int reuse_home(uint32_t sector) {
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
+/* The sectors of a line lie in one line of the CPU's cache. */
+static void *zeros(size_t bytes) {
+    enum { CPU_LINE = 64 };
+    size_t whole = (bytes / CPU_LINE + 1) * CPU_LINE;
+    void *memory = aligned_alloc(CPU_LINE, whole);
+    return memory ? memset(memory, 0, whole) : NULL;
+}
+
 static bool cache_init(Cache *cache, int partitions, uint32_t lines) {
     size_t sectors = (size_t)lines * LINE_SECTORS + 1;
     cache->partitions = partitions;
-    cache->sectors = calloc(sectors, sizeof *cache->sectors);
-    cache->copies = calloc(partitions == 2 ? sectors : 1, sizeof *cache->copies);
+    cache->sectors = zeros(sectors * sizeof *cache->sectors);
+    cache->copies = zeros((partitions == 2 ? sectors : 1) * sizeof *cache->copies);
     cache->cold.at = calloc((size_t)lines + 2, sizeof *cache->cold.at);
     cache->warm.at = calloc((size_t)lines + 2, sizeof *cache->warm.at);
     if (!cache->sectors || !cache->copies || !cache->cold.at || !cache->warm.at)

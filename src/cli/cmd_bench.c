@@ -1,6 +1,7 @@
 /* bevscope bench: the latency of every kernel, measured here or recorded on named machines. */
 #include "config.h"
 #include "kernels/clean.h"
+#include "src/base/load.h"
 #include "src/cli/bench_against.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
@@ -31,6 +32,7 @@ typedef struct {
     bool skipped; /* a row */
     bool progress;
     int rows, unsettled;
+    Load begun;
 } Bench;
 
 static void show_progress(const BenchRow *row) {
@@ -87,8 +89,16 @@ static void add_row(const BenchRow *row, void *context) {
         show_progress(row);
 }
 
-/* A latency that did not settle is shown, a ratio of it is not. */
-static void say_if_unsettled(const Bench *bench) {
+/* A latency that did not settle is shown, a ratio of it is not. Other programs can also make one
+ * that is steady and too long. */
+static void say_if_doubtful(const Bench *bench) {
+    double others = load_of_others(&bench->begun);
+    if (others > LOAD_BUSY && bench->rows)
+        fprintf(
+            stderr,
+            "bevscope: bench: other programs took %.0f %% of the cores: latencies of CPU kernels "
+            "are too long\n",
+            100 * others);
     if (bench->unsettled)
         fprintf(stderr,
                 "bevscope: bench: %d of %d rows did not settle, perhaps as other programs ran: "
@@ -171,6 +181,7 @@ static bool measure(const Options *options, Err *err) {
     plan.timing.single = options->single;
     plan.once = options->once;
     Bench bench = {.plan = &plan,
+                   .begun = load_now(),
                    .progress = isatty(STDERR_FILENO) && !options->quiet,
                    .report = {.names_to = options->once ? "range" : "cache"}};
     bool ok = against_open(options, &plan, &bench.against, err) &&
@@ -189,7 +200,7 @@ static bool measure(const Options *options, Err *err) {
                        err) &&
          against_judge(bench.against, err);
     if (!options->against) /* which says so itself */
-        say_if_unsettled(&bench);
+        say_if_doubtful(&bench);
     against_close(bench.against);
     report_free(&bench.report);
     return ok;

@@ -226,7 +226,8 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     print(&traffic, out);
     fputs(
         "\nPrediction (model; recorded and published beside it where known; L2 warm, cold where "
-        "it says so). Published: other maps, through TensorRT: no test of the model. Regime: the "
+        "it says so). Recorded: V3 and the form that it takes were timed apart. Published: other "
+        "maps, through TensorRT: no test of the model. Regime: the "
         "footprint against L2, whichever kernel reads it. L2 hits: of all lookups, most of which "
         "read again what is in L2. DRAM: what misses, and the output as far as L2 writes it back.",
         out);

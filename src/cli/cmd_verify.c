@@ -164,9 +164,9 @@ static void explain(const VerifyRow *row, char gate, const GateResult *result) {
             bev_dtypes[row->config.dtype].name, bev_aligns[row->config.align].name, gate);
     gate_describe_place(result, place, sizeof place);
     if (result->bad)
-        fprintf(stderr, "%lld of %lld values wrong, first at %s: %.9g instead of %.9g\n",
-                (long long)result->bad, (long long)result->checked, place, result->got,
-                result->want);
+        fprintf(
+            stderr, "%lld of %lld values of all cells wrong, first at %s: %.9g instead of %.9g\n",
+            (long long)result->bad, (long long)result->checked, place, result->got, result->want);
     else
         fprintf(stderr, "nothing was compared: %s\n",
                 result->nan_both ? "where cells have points, every value of FP64 is NaN"

@@ -39,6 +39,7 @@ struct Measure {
     int kernel_count;
     TimedKernel baseline; /* used where its format or align is not the selection's */
     Pairs pairs;          /* of selection and baseline */
+    bool medians_told;    /* the ratio of their medians: it stays until pairs replace it */
     SelectionTail tail;
     TimedKernel *current; /* the kernel of the open session */
     Runner runner;        /* the encoded problem and that session */
@@ -160,7 +161,7 @@ void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, do
     bool other_baseline = fresh || !kernel_config_equal(&measure->job.baseline, &job->baseline);
     bool other_selection = fresh || !kernel_config_equal(&measure->job.config, &job->config);
     if (other_baseline || other_selection)
-        measure->pairs = (Pairs){.count = 0};
+        measure->pairs = (Pairs){.count = 0}, measure->medians_told = false;
     if (other_selection)
         measure->tail = (SelectionTail){.sensors = long_sensors_none, .since_ms = clock_ms()};
     BuiltMap *baseline_map = inputs->baseline ? ref_keep(inputs->baseline->map) : NULL;
@@ -492,8 +493,9 @@ static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
     return true;
 }
 
-static bool time_row(Measure *measure, TimedKernel *timed, MeasureStep *step, Err *err) {
+static bool time_row(Measure *measure, TimedKernel *timed, bool idle, MeasureStep *step, Err *err) {
     int before = timed->count;
+    timed->beside = timed->beside || !idle;
     omp_wait_active(measure->omp_wait);
     bool ok = launch_row(measure, timed, err);
     omp_wait_passive(measure->omp_wait);
@@ -513,7 +515,7 @@ MeasureStep measure_slice(Measure *measure, TimedKernel *timed, bool idle, Err *
     bool ok = timed != measure->current ? start(measure, timed, err)
               : timed->config.kernel->where == BEV_CUDA
                   ? time_series(measure, timed, idle, &step, err)
-                  : time_row(measure, timed, &step, err);
+                  : time_row(measure, timed, idle, &step, err);
     if (ok)
         return step;
     close_problem(measure);
@@ -535,16 +537,24 @@ static bool has_its_turn(const Measure *measure, const TimedKernel *timed) {
     return timed == measure->current || (timed->turn && timed->turn == measure->turns);
 }
 
-/* From enough pairs of measurements; until then from a recording. */
-static void fill_speedup(const Measure *measure, LiveSpeedup *speedup) {
-    *speedup = (LiveSpeedup){.pairs = 0};
-    if (!pairs_fill(&measure->pairs, speedup) && measure->inputs.scene)
+/* From enough pairs of measurements; until then of the two medians, once these are certain. */
+static void fill_speedup(Measure *measure, LiveData *live) {
+    LiveSpeedup *speedup = &live->speedup;
+    if (pairs_fill(&measure->pairs, speedup))
+        return;
+    Reading medians = live_speedup(live, live_kernel(live, measure->job.config.kernel));
+    bool same = kernel_config_equal(&measure->job.config, &measure->job.baseline);
+    measure->medians_told =
+        !same && medians.source == SOURCE_MEASURED && (measure->medians_told || !medians.doubtful);
+    if (measure->medians_told)
+        speedup->ratio = medians;
+    else if (measure->inputs.scene)
         timed_kernel_recorded_speedup(measure->recorded, timed_kernel_scene(&measure->inputs),
                                       measure->inputs.features->shape.channels, &measure->job,
                                       speedup);
 }
 
-void measure_fill(const Measure *measure, LiveData *live) {
+void measure_fill(Measure *measure, LiveData *live) {
     if (measure->inputs.scene)
         timed_kernel_fill_elsewhere(measure->recorded, timed_kernel_scene(&measure->inputs),
                                     measure->inputs.features->shape.channels, &measure->job.config,
@@ -553,9 +563,9 @@ void measure_fill(const Measure *measure, LiveData *live) {
     snprintf(live->date, sizeof live->date, "%s", measure->date);
     live->kernel_count = 0;
     live->baseline = (LiveKernel){.kernel = NULL};
+    live->speedup = (LiveSpeedup){.pairs = 0};
     if (!measure->job.config.kernel) /* no scene was loaded yet */
         return;
-    fill_speedup(measure, &live->speedup);
     fill_tail(measure, &live->tail);
     if (has_baseline(&measure->job))
         live->baseline = measure->baseline.live;
@@ -570,4 +580,5 @@ void measure_fill(const Measure *measure, LiveData *live) {
         if (!has_baseline(&measure->job) && timed->config.kernel == measure->job.baseline.kernel)
             live->baseline = *row;
     }
+    fill_speedup(measure, live);
 }

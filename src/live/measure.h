@@ -53,4 +53,4 @@ bool measure_is_slow(Measure *measure, const KernelConfig *config);
 void measure_sense(Measure *measure, BevWhere where, const Sensors *sensors);
 
 /* Fills in the kernels, the selection's tail, the baseline and the speed-up. */
-void measure_fill(const Measure *measure, LiveData *live);
+void measure_fill(Measure *measure, LiveData *live);

@@ -257,10 +257,12 @@ static bool slab(double o, double d, double low, double high, double *enter, dou
     if (d == 0)
         return o >= low && o <= high;
     double a = (low - o) / d, b = (high - o) / d;
-    double in = fmin(a, b), out = fmax(a, b);
+    double in = a < b ? a : b, out = a < b ? b : a;
     *moved = in > *enter;
-    *enter = fmax(in, *enter);
-    *leave = fmin(out, *leave);
+    if (*moved)
+        *enter = in;
+    if (out < *leave)
+        *leave = out;
     return *enter <= *leave;
 }
 

@@ -123,6 +123,8 @@ Headline live_headline(const LiveData *live) {
     const KernelConfig *config = &live->job.config;
     const LiveKernel *row = live_kernel(live, config->kernel);
     headline.latency_us = live_latency(live, row);
+    if (row && row->beside_pictures && headline.latency_us.source == SOURCE_MEASURED)
+        headline.latency_us.doubtful = true;
     const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
     const LiveSteps *steps = live->frame.steps;
     if (steps)

@@ -64,6 +64,7 @@ typedef struct {
     Reading median_us, p95_us, p99_us;
     bool unsettled;             /* the samples drifted: do not quote the figure */
     TimingProtocol protocol;    /* how a measured figure was timed */
+    bool beside_pictures;       /* of a series: pictures shared the cores */
     Reading effective_gbps;     /* requested bytes / median */
     Reading cold_us, single_us; /* recorded: caches flushed before; launched alone by the host */
     Reading published_us[MODEL_GPUS]; /* by rows of gpus[] */
@@ -92,8 +93,9 @@ typedef struct {
     const char *missing; /* why a sensor is unknown, static text; NULL: none is */
 } LiveTail;
 
-/* How many times as long as the selection the baseline takes. Measured: the median of `pairs` ratios,
- * each of two figures taken in turns. Recorded: of two medians of one recording. */
+/* How many times as long as the selection the baseline takes. Measured: the median of `pairs`
+ * ratios, each of two figures taken in turns; where `most` is 0, there are too few, the ratio of
+ * the medians. Recorded: of two medians of one recording. */
 typedef struct {
     Reading ratio;
     double least, most; /* of the measured ratios */

@@ -82,9 +82,11 @@ static void machine_text(const char *label, char *text, size_t size) {
 void speedup_origin(const LiveData *live, char *text, size_t size) {
     const LiveSpeedup *speedup = &live->speedup;
     char machine[64];
-    if (speedup->ratio.source == SOURCE_MEASURED)
+    if (speedup->ratio.source == SOURCE_MEASURED && speedup->most > 0)
         snprintf(text, size, "%.2f to %.2f in %d pairs", speedup->least, speedup->most,
                  speedup->pairs);
+    else if (speedup->ratio.source == SOURCE_MEASURED)
+        snprintf(text, size, "of the medians");
     else if (speedup->ratio.source == SOURCE_RECORDED) {
         machine_text(speedup->recorded_on, machine, sizeof machine);
         snprintf(text, size, "recorded on %s", machine);
@@ -94,13 +96,17 @@ void speedup_origin(const LiveData *live, char *text, size_t size) {
         snprintf(text, size, "%s", speedup->ratio.source ? "" : "not recorded");
 }
 
+static bool beside_pictures(const LiveKernel *row) {
+    return row->protocol == TIMING_BESIDE_PICTURES || row->beside_pictures;
+}
+
 void latency_origin(const LiveKernel *row, char *text, size_t size) {
     FigureSource source = row->median_us.source;
-    const char *how = source != SOURCE_MEASURED                 ? ""
-                      : row->protocol == TIMING_BESIDE_PICTURES ? " beside pictures"
-                      : row->unsettled                          ? ", unsettled"
-                      : row->protocol == TIMING_BACKGROUND      ? ", single launches"
-                                                                : "";
+    const char *how = source != SOURCE_MEASURED            ? ""
+                      : beside_pictures(row)               ? " beside pictures"
+                      : row->unsettled                     ? ", unsettled"
+                      : row->protocol == TIMING_BACKGROUND ? ", single launches"
+                                                           : "";
     snprintf(text, size, "%s%s%s", source_names[source], how,
              row->median_us.stale ? ", stale" : "");
 }
@@ -110,7 +116,7 @@ const char *ladder_mark(const LiveKernel *row) {
     const char *mark = reading_mark(&row->median_us);
     if (mark[0] || !row->median_us.source)
         return mark;
-    if (row->protocol == TIMING_BESIDE_PICTURES)
+    if (beside_pictures(row))
         return "b";
     return row->unsettled ? "?" : row->protocol == TIMING_BACKGROUND ? "s" : "";
 }
@@ -144,7 +150,7 @@ bool pooled_alike(const LiveData *live) {
 
 void comparison_text(const State *state, const LiveData *live, char *text, size_t size) {
     const LiveDifference *difference = &live->difference;
-    char cells[32], moved[48] = "";
+    char cells[32], moved[48] = "", whose[64] = "";
     text[0] = '\0';
     if (!difference->known)
         return;
@@ -161,7 +167,9 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
     const KernelConfig *base = &live->job.baseline;
     if (!live->job.baseline_pinned && base->kernel)
         snprintf(from, sizeof from, "%s %s", base->kernel->title, bev_dtypes[base->dtype].title);
-    snprintf(text, size, "%s cell%s from %s%s", cells,
+    if (live->stand_in)
+        snprintf(whose, sizeof whose, "picture by %s: ", live->stand_in->title);
+    snprintf(text, size, "%s%s cell%s from %s%s", whose, cells,
              difference->cells == 1 ? " differs" : "s differ", from, moved);
 }
 

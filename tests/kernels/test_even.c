@@ -10,17 +10,19 @@
 
 /* Whether both hold the same values, in any order: the distinct bytes that are read. */
 static bool same_values(const int32_t *a, const int32_t *b, int64_t count) {
-    size_t bytes = (size_t)count * sizeof(double);
-    double *x = malloc(bytes + 1), *y = malloc(bytes + 1);
-    for (int64_t i = 0; i < count; i++) {
-        x[i] = a[i];
-        y[i] = b[i];
+    int32_t most = 0;
+    for (int64_t i = 0; i < count; i++)
+        most = a[i] > most ? a[i] : most;
+    int32_t *more = calloc((size_t)most + 1, sizeof *more); /* in a than in b, of each value */
+    bool same = more != NULL;
+    for (int64_t i = 0; same && i < count; i++) {
+        same = a[i] >= 0 && b[i] >= 0 && b[i] <= most;
+        more[same ? a[i] : 0]++;
+        more[same ? b[i] : 0]--;
     }
-    sort_ascending(x, (int)count);
-    sort_ascending(y, (int)count);
-    bool same = !memcmp(x, y, bytes);
-    free(x);
-    free(y);
+    for (int32_t value = 0; same && value <= most; value++)
+        same = !more[value];
+    free(more);
     return same;
 }
 

@@ -95,6 +95,6 @@ TAP_SUITE(live_data_comparison) {
     live.job.baseline.dtype = BEV_FP16;
     live.difference.alike = false;
     comparison_text(&state, &live, text, sizeof text);
-    tap_ok(!strcmp(text, "0 cells differ from V2 FP16"),
+    tap_ok(!strcmp(text, "picture by V4: 0 cells differ from V2 FP16"),
            "two formats of one kernel are compared: %s", text);
 }

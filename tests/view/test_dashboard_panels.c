@@ -130,7 +130,7 @@ static void test_model(void) {
     snprintf(line, sizeof line, "V4 on H200 with 16 MiB of L2: %s", us);
     tap_ok(shows(line) && strcmp(us, "22.0 \u00b5s") != 0 && shows("what-if L2"),
            "another GPU, and another L2 of it");
-    tap_ok(shows("requested") && shows("16 MiB of L2: L2 hits 98.0 %, indices 25.1 MB for 2.51"),
+    tap_ok(shows("requested") && shows("16 MiB of L2: L2 hits 98.0 %, 11.5 sectors a request"),
            "what threads ask for stands beside the working set, and on which GPU");
     seen_after("gpu l2=6", shows("with 6 MiB of L2: inputs fit (") && shows(" the output does not"),
                "an L2 in which nearly all hits, though the footprint does not fit: why");

@@ -90,7 +90,8 @@ void fill_dtype(ChartData *data) {
         "Latencies: model, L2 warm; the parts overlap, the longest one binds. Error: relative "
         "L2 against FP64 over the FP32 originals, computed on the CPU; scales: %s.\nWhere the "
         "chain or the issue of instructions binds, fewer bytes buy nothing, and codes narrower "
-        "than FP32 must be decoded: FP16 can take longer, NVFP4 takes longest. E5M2, MXFP8: none in V3.",
+        "than FP32 must be decoded: FP16 can take longer, NVFP4 takes longest. E5M2, MXFP8: none "
+        "in V3.",
         input->scales);
     if (!low)
         spec->title = input->room == ROOM_BOX ? "Formats: parts of the latency"

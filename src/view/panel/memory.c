@@ -152,7 +152,7 @@ static void draw_hits(Sheet *sheet, Area area, double hits) {
     char text[32];
     if (!isfinite(hits))
         return;
-    snprintf(text, sizeof text, "hits %.0f %%", 100 * hits);
+    snprintf(text, sizeof text, hits < 0.995 ? "hits %.0f %%" : "all hit", 100 * hits);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     sheet_right(sheet, area.x + area.w - 10, area.y, 10, cell_style(INK_TEXT), text);
 }
@@ -243,27 +243,23 @@ static int published_place(const char *title) {
     return -1;
 }
 
-/* How many requests hit the predicted GPU's L2, and how many bytes of indices are among them. */
+/* How many requests hit the predicted GPU's L2. Beside a kernel that the article has in another
+ * form, the indices that its form reads. */
 static void draw_requests(Sheet *sheet, Area area, const PanelData *data,
                           const PredictedKernel *predicted) {
-    char line[400], ranks[32], once[32], on[128], note[64] = "", sectors[48];
+    char line[400], ranks[32], on[128], note[96] = "", sectors[48];
     if (!predicted)
         return;
     int published = published_place(predicted->title);
     if (published >= 0) {
         megabytes(data->live->model->rank_bytes[published], ranks, sizeof ranks);
-        snprintf(note, sizeof note, ", %s %s", traced_kernel(published)->title, ranks);
+        snprintf(note, sizeof note, ", %s: %s of indices", traced_kernel(published)->title, ranks);
     }
     prediction_gpu(data->state, on, sizeof on);
-    megabytes(predicted->rank_bytes, ranks, sizeof ranks);
-    megabytes(data->live->memory.gather.index, once, sizeof once);
-    if (strstr(ranks, " MB") && strstr(once, " MB"))
-        *strchr(once, ' ') = '\0'; /* one unit for both is enough */
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     prediction_sectors(predicted, sectors, sizeof sectors);
-    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s%s, %s", on,
-             100 * prediction_of(data->state, data->live, predicted).hit_rate, ranks, once, note,
-             sectors);
+    snprintf(line, sizeof line, "%s: L2 hits %.1f %%%s, %s", on,
+             100 * prediction_of(data->state, data->live, predicted).hit_rate, note, sectors);
     sheet_figures(sheet, area, INK_MUTED, line);
 }
 

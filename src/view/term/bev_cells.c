@@ -56,6 +56,11 @@ static Rgb mean(const Sum *sum) {
                  (uint8_t)lround(sum->b / sum->weight)};
 }
 
+/* How much of [at, at + 1] lies in [from, to], which reaches into it. */
+static double overlap(double from, double to, int at) {
+    return (to < at + 1 ? to : at + 1) - (from > at ? from : at);
+}
+
 /* The mean colour of a part of the picture. Far from the cameras only about every third cell is
  * hit. Empty cells therefore do not count where a third of the part is occupied; otherwise far
  * streets would disappear. */
@@ -68,7 +73,7 @@ static Rgb mean_color(const BevPicture *picture, double wipe, double x0, double 
         for (int x = left; x < right; x++) {
             if (x < 0 || y < 0 || x >= picture->image.w || y >= picture->image.h)
                 continue;
-            double share = (fmin(x1, x + 1) - fmax(x0, x)) * (fmin(y1, y + 1) - fmax(y0, y));
+            double share = overlap(x0, x1, x) * overlap(y0, y1, y);
             Rgb color = bev_picture_pixel(picture, wipe, x, y);
             add(is_full(color) ? &full : &empty, color, share);
         }
