@@ -70,10 +70,10 @@ tests_device_line_SOURCES = %D%/run/device_line.c
 tests_nvml_line_SOURCES = %D%/run/nvml_line.c
 # The first ring, `make check`, and the second, `make \
 	check-hard`: see tests/README.md.
-short_tests = tests/check_base tests/check_bench tests/check_cachesim tests/check_fuzz \
-	tests/check_kernels tests/check_lessons tests/check_lib tests/check_run tests/check_scene \
-	tests/check_state tests/check_view
 # Those that take longest begin first, so that none of them runs alone at the end.
+short_tests = tests/check_lib tests/check_cachesim tests/check_view tests/check_kernels \
+	tests/check_scene tests/check_lessons tests/check_base tests/check_run tests/check_state \
+	tests/check_bench tests/check_fuzz
 long_tests = tests/check_ui tests/check_live tests/checkbev
 long_scripts = tests/cli/test_cli.sh tests/cli/test_try.sh tests/house/test_docs.sh \
 	tests/cli/test_report.sh tests/house/test_add_control.sh tests/data/test_from_nuscenes.sh
