@@ -413,7 +413,7 @@ static void fill_working_set(ChartData *data) {
         share_of(accessed, l2_bytes(input, gpu), bar);
     }
     chart_describe(input, data->subtitle);
-    snprintf(data->note, sizeof data->note, "Footprint: each array whole, once. %s",
+    snprintf(data->note, sizeof data->note, "Footprint: each array whole, once. A MiB is 1.049 MB. Gold: the chosen GPU. %s",
              !t ? "What stays in a cache is the footprint."
              : backward
                  ? "Requested: what the threads of the selected kernel ask for, before any "
