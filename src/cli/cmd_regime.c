@@ -221,7 +221,8 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     fputs(
         "\nTraffic that the kernels ask for: counted along their access traces, and by "
         "formula. Longest chain: the points, of V4 the steps, that one owner goes through in turn. "
-        "Sums read: an atomic addition reads 4 bytes.\n\n",
+        "Equal addresses in one warp instruction count once. Sums read: an atomic addition reads "
+        "4 bytes.\n\n",
         out);
     print(&traffic, out);
     fputs(

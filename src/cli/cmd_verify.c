@@ -265,7 +265,7 @@ static void add_row(Report *report, const Verified *verified, const Selected *se
                cell_if(ran, cell_bool(format->atol_1e2)));
     report_add(report, "nan_count", NULL, 0, cell_if(ran, cell_int(format->nan_count)));
     report_add(report, "inf_count", NULL, 0, cell_if(ran, cell_int(format->inf_count)));
-    report_add(report, "same_bits", "same bits", 0, cell_if(ran, cell_bool(row->same_bits)));
+    report_add(report, "same_bits", "2 runs equal", 0, cell_if(ran, cell_bool(row->same_bits)));
     report_add(report, "expected", verified->expected ? "expected" : NULL, 0,
                cell_text(row->config.kernel->wrong_on_purpose ? "to fail" : "to pass"));
     report_add(report, "skipped", NULL, 0, cell_text(ran ? NULL : row->skipped));
@@ -331,7 +331,10 @@ static bool print_verified(const Options *options, Verified *verified, bool many
                              verified->cosine, "max_abs_line", verified->max_abs, "classes",
                              report_json(&classes), "moments", report_json(&verified->moments));
     static const char gate_b[] =
-        "\nGate B holds rel L2 to limit B, which right kernels keep in that format by scales "
+        "\nGate A allows the rounding of the output and of the sums: 1.00 of the bound is what a "
+        "right "
+        "kernel's rounding takes at most. Gate B holds rel L2 to limit B, which right kernels keep "
+        "in that format by scales "
         "fitted to "
         "the frame: a pass says that the kernel is right, not that the format is enough for a "
         "network, and calibrated scales may miss it. atol 1e-2, the published tolerance, is an "

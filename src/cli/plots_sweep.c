@@ -157,8 +157,8 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, Err 
                                  .peer = true};
     for (int i = 0; i < 2; i++) {
         double at = knee(sweep, i ? full : half);
-        snprintf(labels[mark_count], TEXT, "%s: %.0f MiB", i ? "L2" : "L2 / 2",
-                 (i ? full : half) * 1e-6);
+        snprintf(labels[mark_count], TEXT, "%s: %.4g MiB", i ? "L2" : "L2 / 2",
+                 (i ? full : half) / 1048576);
         if (isfinite(at)) {
             marks[mark_count] = (PlotMark){at, labels[mark_count], i == 1};
             mark_count++;

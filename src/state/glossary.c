@@ -101,7 +101,7 @@ const GlossaryRow glossary[] = {
      "half the L2. Contested: it fits the L2, which may keep a line twice. Streaming: it is larger; "
      "what a kernel reads of it may still fit."},
     {"requested", "", "The bytes that the threads of a kernel ask for: all reads, writes and "
-     "atomic additions, caches not considered."},
+     "atomic additions; equal addresses of a warp count once, caches not at all."},
     {"roofline", "ridge", "The most FLOP/s that a GPU can reach for each number of FLOP a byte. Up "
      "to the ridge (peak FLOP/s over bandwidth) memory is the limit, beyond it arithmetic."},
     {"scatter map", "map", "Five index arrays sorted by cell: ranks_depth, ranks_feat, ranks_bev, "

@@ -132,7 +132,7 @@ static void test_model(void) {
            "another GPU, and another L2 of it");
     tap_ok(shows("requested") && shows("16 MiB of L2: L2 hits 98.0 %, 11.5 sectors a request"),
            "what threads ask for stands beside the working set, and on which GPU");
-    seen_after("gpu l2=6", shows("with 6 MiB of L2: inputs fit (") && shows(" the output does not"),
+    seen_after("gpu l2=6", shows("with 6 MiB of L2 streams the output alone: inputs fit ("),
                "an L2 in which nearly all hits, though the footprint does not fit: why");
     snprintf(line, sizeof line, "fits barely; model: %s fastest, %s binds",
              findings_fastest(live.model, state.gpu, &state.edit, &p)->title,

@@ -301,7 +301,7 @@ static void fill_roofline(ChartData *data) {
     snprintf(data->note, sizeof data->note,
              "%s Dots: model, FLOP counted as %s a point and channel, latency "
              "predicted with a warm L2.\nA dot far below its roof waits: for the longest interval, "
-             "or for a launch.",
+             "or for a launch. DRAM's roof: for a byte of it that kernel asks L2 for more.",
              ceilings_words(ceilings->source, &gpu),
              direction_of(input) == BEV_BACKWARD ? "two multiply-adds" : "one multiply-add");
     if (input->room == ROOM_LOW)
@@ -413,14 +413,14 @@ static void fill_working_set(ChartData *data) {
         share_of(accessed, l2_bytes(input, gpu), bar);
     }
     chart_describe(input, data->subtitle);
-    snprintf(data->note, sizeof data->note, "Footprint: each array whole, once. A MiB is 1.049 MB. Gold: the chosen GPU. %s",
+    snprintf(data->note, sizeof data->note,
+             "Footprint: each array whole, once (1 MiB = 1.049 MB; gold: the chosen GPU). %s",
              !t ? "What stays in a cache is the footprint."
              : backward
                  ? "Requested: what the threads of the selected kernel ask for, before any "
                    "cache. What stays in a cache is the footprint."
-                 : "Gather traffic: the published way of counting, features and depth once a "
-                   "point. Which of the two is compared with L2 decides what a GPU is said to "
-                   "be; what stays in a cache is the footprint.");
+                 : "Gather traffic: the published count, features and depth once a point. An L2 "
+                   "is compared with either; what stays in it is the footprint.");
     if (!low) {
         double bytes = 0;
         for (int i = 0; i < ARRAYS; i++)

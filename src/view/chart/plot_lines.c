@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { CHART_LEAST_H = 90, LEGEND_W = 210, LEGEND_STEP = 24 };
 enum { DOT = 5 }; /* radius: size tells nothing */
@@ -78,12 +79,22 @@ static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
 
 /* ---- numbers of dots and lines --------------------------------------------------------------- */
 
+static bool shares_color(const PlotFrame *frame, const ChartSpec *spec, int series) {
+    Rgb color = color_of(frame, spec, &spec->series[series]);
+    for (int i = 0; i < spec->series_count; i++) {
+        Rgb other = color_of(frame, spec, &spec->series[i]);
+        if (i != series && !spec->series[i].dots && !memcmp(&color, &other, sizeof color))
+            return true;
+    }
+    return false;
+}
+
 /* A dot without its name beside it, or a line of the colour of others, has a number on a page, the
  * same in the legend; else 0. */
 static int number_of(const PlotFrame *frame, const ChartSpec *spec, int series) {
     const PlotSeries *of = &spec->series[series];
-    bool alike =
-        of->dots ? of->count == 1 && !of->strong && !of->baseline : chart_is_muted(spec, of);
+    bool alike = of->dots ? of->count == 1 && !of->strong && !of->baseline
+                          : shares_color(frame, spec, series);
     int number = 0;
     for (int i = 0; alike && !frame->dense && i <= series; i++)
         number += spec->series[i].dots == of->dots;
@@ -106,8 +117,8 @@ static double loneliness(const ChartSpec *spec, Box chart, int line, int i) {
 /* Where a number stands: at the dot, or where the line is farthest from all others. */
 static bool numbered_point(const ChartSpec *spec, Box chart, int series, double *x, double *y) {
     const PlotSeries *of = &spec->series[series];
-    int best = of->dots ? 0 : of->count / 16;
-    for (int i = best; !of->dots && i < of->count - of->count / 16; i++)
+    int edge = of->count > 2 ? 1 + of->count / 16 : 0, best = of->dots ? 0 : edge;
+    for (int i = best; !of->dots && i < of->count - edge; i++)
         if (loneliness(spec, chart, series, i) > loneliness(spec, chart, series, best))
             best = i;
     return point_of(spec, chart, of, best, x, y);

@@ -189,6 +189,7 @@ static void draw_cache(Sheet *sheet, Area area, const Cache *cache, const Segmen
     snprintf(text, sizeof text, "%.0f %%", 100 * total(segments) / cache->bytes);
     sheet_right(sheet, area.x + area.w - CLASS_W, area.y, 7, style, text);
     BevRegime regime = bev_regime(total(segments), cache->bytes);
+    sheet_origin(sheet, ORIGIN_CACHES, NULL);
     if (!gathered)
         sheet_text(sheet, area.x + area.w - 9, area.y, 9, cell_bold(regime_ink(regime)),
                    bev_regimes[regime].name);
@@ -224,7 +225,7 @@ static void draw_meaning(Sheet *sheet, Area area, const PanelData *data) {
     fastest_text(data, fastest, sizeof fastest);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
     if (regime == REGIME_STREAMING && bytes - all->out <= l2) {
-        snprintf(text, sizeof text, "%s: inputs fit (%s), the output does not", on, inputs);
+        snprintf(text, sizeof text, "%s streams the output alone: inputs fit (%s)", on, inputs);
     } else {
         snprintf(text, sizeof text, "%s: %s%s", on, fits[regime], fastest);
         sheet_origin(sheet, fastest[0] ? ORIGIN_MODEL : ORIGIN_SHAPES, NULL);
@@ -287,7 +288,10 @@ static int memory_want(Sheet *sheet, const PanelData *data, int width) {
 static void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveMemory *memory = &data->live->memory;
     int full = memory_want(sheet, data, area.w);
-    area = sheet_title(sheet, area, "Working set versus L2", "model");
+    const BevKernel *kernel = data->live->job.config.kernel;
+    bool on_cpu = kernel && kernel->where == BEV_CPU;
+    area = sheet_title(sheet, area, "Working set versus L2",
+                       on_cpu ? "model of the CUDA twin" : "model");
     if (!memory->known) {
         sheet_line(sheet, area, cell_style(INK_MUTED), "n/a");
         return;

@@ -216,7 +216,8 @@ static void sentence(Answer *a) {
     switch (a->origin->topic) {
     case ORIGIN_CACHES:
         return say(a, "published: sizes of A6000, PRO 6000 and the chosen GPU are the data "
-                      "sheets'. This machine's size is read from driver or system.");
+                      "sheets'. This machine's size is read from driver or system. Streaming: the "
+                      "footprint is larger; what is read again may hit nevertheless.");
     case ORIGIN_SHAPES:
         return say(
             a,
