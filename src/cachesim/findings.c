@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double LEAST_GAIN = 1.05; /* a smaller gain is noise */
 static const double REPEATED = 1.5;    /* indices read more often than this are a finding */
@@ -70,6 +71,11 @@ static bool mostly_written(const Prediction *prediction) {
     return prediction->dram_read_bytes < 0.1 * prediction->dram_write_bytes;
 }
 
+/* The issue term is that of the L1 lines that are touched. */
+static bool touches_lines(const Prediction *prediction) {
+    return prediction->instructions_us < prediction->term_us[TERM_ISSUE];
+}
+
 static const char *remedy(const Facts *facts) {
     switch (facts->prediction->binding) {
     case TERM_CHAIN:
@@ -81,7 +87,8 @@ static const char *remedy(const Facts *facts) {
     case TERM_L2:
         return "asking L2 for fewer bytes";
     default:
-        return "fewer instructions a point";
+        return touches_lines(facts->prediction) ? "touching fewer lines of L1"
+                                                : "fewer instructions a point";
     }
 }
 
@@ -148,14 +155,18 @@ static void repeated_indices(const Facts *facts, Findings *findings) {
              read * 1e-6, once * 1e-6);
 }
 
+/* Sectors that are used whole are fewer bytes of L2, and fewer lines of L1. */
 static void wasted_sectors(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
-    double use = facts->kernel->sector_use;
+    double term_us[TERM_COUNT], use = facts->kernel->sector_use;
     if (!(use > 0) || use >= LEAST_SECTOR_USE)
         return;
     double features = facts->kernel->requested.feat / requested_bytes(facts->kernel);
     double rest = 1 - features * (1 - use);
-    Finding *finding = add(findings, gain_with(p, TERM_L2, p->term_us[TERM_L2] * rest), 2);
+    memcpy(term_us, p->term_us, sizeof term_us);
+    term_us[TERM_L2] *= rest;
+    term_us[TERM_ISSUE] = fmax(term_us[TERM_ISSUE] * rest, p->instructions_us);
+    Finding *finding = add(findings, p->latency_us / latency_us(p, term_us), 2);
     if (!finding)
         return;
     snprintf(finding->text, sizeof finding->text,

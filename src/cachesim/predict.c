@@ -94,9 +94,12 @@ void profile_free(Profile *profile) {
 
 /* Two rates: warp instructions, and lines touched, of which L1 takes one a cycle. The longer time
  * counts, on the busiest multiprocessor. */
-static double issue_us(const Profile *profile, const Gpu *gpu, double instructions_a_step) {
+static void issue(const Profile *profile, const Gpu *gpu, double instructions_a_step,
+                  Prediction *p) {
     double cycles = profile->counts.busy_steps * instructions_a_step / (4 * BEV_ISSUE_SHARE);
-    return fmax(cycles, profile->counts.busy_lines) / (gpu->sms * gpu_clock_ghz(gpu) * 1e3);
+    double a_us = gpu->sms * gpu_clock_ghz(gpu) * 1e3;
+    p->instructions_us = cycles / a_us;
+    p->term_us[TERM_ISSUE] = fmax(cycles, profile->counts.busy_lines) / a_us;
 }
 
 static double a_cycle_us(const Gpu *gpu, double number, double a_cycle) {
@@ -179,7 +182,7 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     p.term_us[TERM_DRAM] =
         (p.dram_read_bytes + p.dram_write_bytes) / (predict_dram_gbps(gpu) * 1e3);
     p.term_us[TERM_L2] = l2_us(profile, gpu);
-    p.term_us[TERM_ISSUE] = issue_us(profile, gpu, instructions);
+    issue(profile, gpu, instructions, &p);
     p.term_us[TERM_CHAIN] = chain_us(profile, gpu, instructions, l2);
     p.launch_us = predict_launch_us;
     p.launch_us += profile->clears * CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);

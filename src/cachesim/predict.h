@@ -22,6 +22,7 @@ typedef struct {
     double hit_rate; /* of sectors looked up in L2, as counters have it; NaN: there are none */
     double dram_read_bytes, dram_write_bytes;
     double term_us[TERM_COUNT];
+    double instructions_us; /* the issue term without the L1 lines that are touched */
     bool in_phases;      /* the terms do not overlap: the latency is their sum */
     LatencyTerm binding; /* the longest term */
     double launch_us;  /* an empty launch, a clear or encoding in launches of their own included */

@@ -31,9 +31,21 @@ typedef struct {
     Against *against;
     bool skipped; /* a row */
     bool progress;
-    int rows, unsettled;
+    int rows, unsettled, reversed;
     Load begun;
+    KernelConfig warm; /* of the row before, with warm caches on the CPU, and its median; 0: none */
+    double warm_us;
 } Bench;
+
+/* A CPU kernel that is clearly slower with warm caches than with cold ones, the row after. */
+static void count_reversed(Bench *bench, const BenchRow *row) {
+    const double clearly = 1.03;
+    bool on_cpu = row->config.kernel->where == BEV_CPU && !row->skipped[0];
+    if (on_cpu && row->cache == CACHE_COLD && kernel_config_equal(&row->config, &bench->warm))
+        bench->reversed += bench->warm_us > clearly * row->timing.median_us;
+    bench->warm = row->config;
+    bench->warm_us = on_cpu && row->cache == CACHE_WARM ? row->timing.median_us : 0;
+}
 
 static void show_progress(const BenchRow *row) {
     char scene[21];
@@ -84,6 +96,7 @@ static void add_row(const BenchRow *row, void *context) {
     bench->skipped = bench->skipped || !ran;
     bench->rows += ran;
     bench->unsettled += ran && !(timing->settled && (!compared || baseline->settled));
+    count_reversed(bench, row);
     against_add(bench->against, report, row);
     if (bench->progress)
         show_progress(row);
@@ -99,6 +112,11 @@ static void say_if_doubtful(const Bench *bench) {
             "bevscope: bench: other programs took %.0f %% of the cores: latencies of CPU kernels "
             "are too long\n",
             100 * others);
+    if (bench->reversed)
+        fprintf(stderr,
+                "bevscope: bench: %d kernel%s slower with warm caches than with cold ones: the CPU was "
+                "held up for a while, run it again\n",
+                bench->reversed, bench->reversed == 1 ? " was" : "s were");
     if (bench->unsettled)
         fprintf(stderr,
                 "bevscope: bench: %d of %d rows did not settle, perhaps as other programs ran: "

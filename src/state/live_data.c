@@ -102,11 +102,6 @@ Reading live_latency(const LiveData *live, const LiveKernel *row) {
 
 Reading live_speedup(const LiveData *live, const LiveKernel *row) {
     const Reading latency = live_latency(live, row), base = live_latency(live, &live->baseline);
-    const Reading *pairs = &live->speedup.ratio;
-    bool selected = row && row->kernel && row->kernel == live->job.config.kernel;
-    /* As the headline, where that is no recorded one: it says nothing of medians measured here. */
-    if (selected && pairs->source && pairs->source != SOURCE_RECORDED)
-        return *pairs;
     if (!latency.source || latency.source != base.source || latency.stale || base.stale ||
         strcmp(row->recorded_on, live->baseline.recorded_on) != 0 || !(latency.value > 0))
         return (Reading){.value = NAN};

@@ -340,9 +340,8 @@ int live_lit(const LiveData *live, const State *state,
  * a recorded one until the kernel is timed here. NULL: unknown. */
 Reading live_latency(const LiveData *live, const LiveKernel *row);
 
-/* How many times as long as the row's kernel the baseline takes: of the selection live->speedup,
- * unless that is recorded and the medians are not; else the ratio of the medians. Unknown where the
- * medians have different sources. */
+/* How many times as long as the row's kernel the baseline takes: the ratio of the medians, unknown
+ * where these have different sources. The headline has live->speedup. */
 Reading live_speedup(const LiveData *live, const LiveKernel *row);
 
 /* The slice of the frame's grid in a picture; job.slice is the wish. */

@@ -35,6 +35,7 @@ static Prediction *begin(LatencyTerm binding) {
     *p = (Prediction){.dram_read_bytes = 11e6, .dram_write_bytes = 1e6, .binding = binding};
     for (int term = 0; term < TERM_COUNT; term++)
         p->term_us[term] = term == (int)binding ? 90 : 40;
+    p->instructions_us = p->term_us[TERM_ISSUE];
     p->latency_us = predict_with_chain(p, 1);
     return p;
 }
@@ -56,7 +57,7 @@ static void test_each_term(void) {
     } says[TERM_COUNT] = {
         [TERM_DRAM] = {"DRAM binds, 90.0 us of", "DRAM reads 11.0 MB, writes 1.0"},
         [TERM_L2] = {"L2 binds, 90.0 us of", "1.50 million sectors at L2 (model)"},
-        [TERM_ISSUE] = {"issue binds, 90.0 us of", "issue 90.0 us, next DRAM 40.0 us (model)"},
+        [TERM_ISSUE] = {"fewer instructions a point would give", "issue 90.0 us, next DRAM 40.0 us (model)"},
         [TERM_CHAIN] = {"cutting the longest interval would give",
                         "longest interval 352 points, median 12 (counted)"}};
     /* One term of 90 beside three of 40, which are left: 113.6 over 69.3 us. */
@@ -71,6 +72,10 @@ static void test_each_term(void) {
                    strstr(findings[0].evidence, says[term].evidence),
                "with its reason: %s; %s", findings[0].text, findings[0].evidence);
     }
+    Finding lines[FINDINGS_MAX];
+    begin(TERM_ISSUE)->instructions_us = 20;
+    tap_ok(find(lines) == 1 && strstr(lines[0].text, "touching fewer lines of L1 would give"),
+           "an issue term of lines is told from one of instructions");
 }
 
 static void test_balanced(void) {

@@ -93,8 +93,7 @@ static void speedup(Answer *answer) {
                                                   : (Reading){0};
     const BevKernel *baseline = answer->state->job.baseline.kernel;
     const char *name = answer->kernel->title;
-    bool selected = answer->kernel == answer->state->job.config.kernel;
-    bool paired = selected && pairs->ratio.source == SOURCE_MEASURED;
+    bool headline = !answer->origin->kernel, paired = headline && pairs->most > 0;
     char times[80], base[64], here[48] = "";
     if (answer->live->timed)
         snprintf(here, sizeof here, "%d pairs timed here%s", pairs->pairs,
@@ -103,9 +102,9 @@ static void speedup(Answer *answer) {
     speedup_origin(answer->live, times, sizeof times);
     if (ratio.source == SOURCE_RECORDED)
         say(answer, "recorded: %s, file %s. Latency of %s / latency of %s, on %s%s%s.",
-            selected ? pairs->recorded_on : row->recorded_on,
-            selected ? pairs->recorded_file : row->recorded_file, base, name, answer->scene,
-            here[0] ? "; " : "", here);
+            headline ? pairs->recorded_on : row->recorded_on,
+            headline ? pairs->recorded_file : row->recorded_file, base, name, answer->scene,
+            headline && here[0] ? "; " : "", headline ? here : "");
     else if (ratio.source == SOURCE_COMPUTED)
         say(answer, "computed: selection and baseline are the same.");
     else if (ratio.source)
