@@ -113,10 +113,11 @@ static void say_if_doubtful(const Bench *bench) {
             "are too long\n",
             100 * others);
     if (bench->reversed)
-        fprintf(stderr,
-                "bevscope: bench: %d kernel%s slower with warm caches than with cold ones: the CPU was "
-                "held up for a while, run it again\n",
-                bench->reversed, bench->reversed == 1 ? " was" : "s were");
+        fprintf(
+            stderr,
+            "bevscope: bench: %d kernel%s slower with warm caches than with cold ones: the CPU was "
+            "held up for a while, run it again\n",
+            bench->reversed, bench->reversed == 1 ? " was" : "s were");
     if (bench->unsettled)
         fprintf(stderr,
                 "bevscope: bench: %d of %d rows did not settle, perhaps as other programs ran: "

@@ -129,7 +129,7 @@ const GlossaryRow glossary[] = {
     {"twin", "", "The CUDA kernel that does the same as a kernel of the CPU. The model predicts "
      "it."},
     {"V2", "as published, as shipped", "As published (v2_tiles): atomics, no code here. V2 CHW: "
-     "channels first. The baseline is V2 as BEVDet ships it: v2, a thread a channel of a cell; on "
+     "channels first. The baseline is V2 as shipped, by BEVDet: v2, a thread a channel of a cell; on "
      "the CPU cpu_v2, 8 channels a pass."},
     {"warm", "cold", "Warm: caches are as the launch before left them. Cold: they are flushed "
      "before each launch that is timed."},
