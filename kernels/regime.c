@@ -112,7 +112,7 @@ BevV3Choice bev_v3_choose(const BevWorkload *workload, const BevGpuFacts *gpu) {
         choice.why, sizeof choice.why,
         "%s: about %.0f thousand cycles against %.0f thousand, longest interval %lld points; the "
         "published rule takes %s by the footprint, %.1f MB (L2 %.3g MiB, %s), and %s by the "
-        "article's gathered bytes, %.1f MB: features and depth a point, indices once, an FP32 "
+        "article's gathered bytes, %.2f MB: features and depth a point, indices once, an FP32 "
         "output",
         choice.kernel->name, fmin(small, large) * 1e-3, fmax(small, large) * 1e-3,
         (long long)workload->longest, choice.published->name, workload->footprint_bytes * 1e-6,

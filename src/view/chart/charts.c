@@ -184,6 +184,9 @@ static void memory_roof(ChartData *data, int i, int term, double gflops_a_flop, 
         roof(data, i, term, lo, gflops * 1e-3, lo, gflops * 1e-3);
 }
 
+/* The labels that the note of the DRAM roof has; "" where there is no such roof. */
+enum { DRAM_NOTE = ROOFS + 1 };
+
 /* The roof of DRAM on an axis of L2's bytes: of the selection, which takes only some from DRAM.
  * None where it takes so little that the roof would lie above the chart. */
 static bool dram_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
@@ -198,6 +201,9 @@ static bool dram_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
         return false;
     snprintf(data->labels[i], TEXT, "DRAM for %s, %.1f TB/s", predicted->title,
              ceilings->dram_gbps * 1e-3);
+    snprintf(data->labels[DRAM_NOTE], TEXT,
+             " The roof of DRAM is that of %s, which asks L2 for %.1f bytes a byte of DRAM.",
+             predicted->title, times);
     memory_roof(data, i, TERM_DRAM, ceilings->dram_gbps * times, ceilings->fp32_gflops);
     return true;
 }
@@ -301,9 +307,10 @@ static void fill_roofline(ChartData *data) {
     snprintf(data->note, sizeof data->note,
              "%s Dots: model, FLOP counted as %s a point and channel, latency "
              "predicted with a warm L2.\nA dot far below its roof waits: for the longest interval, "
-             "or for a launch. DRAM's roof: for a byte of it that kernel asks L2 for more.",
+             "or for a launch.%s",
              ceilings_words(ceilings->source, &gpu),
-             direction_of(input) == BEV_BACKWARD ? "two multiply-adds" : "one multiply-add");
+             direction_of(input) == BEV_BACKWARD ? "two multiply-adds" : "one multiply-add",
+             data->labels[DRAM_NOTE]);
     if (input->room == ROOM_LOW)
         snprintf(data->title, TEXT, "%s; roofs: %s", chart_title(CHART_ROOFLINE),
                  source_names[ceilings->source]);

@@ -222,14 +222,13 @@ static void scale_text(const DashSheet *dash, const PanelData *data, int w, char
     else if (picture->colormap && picture->difference && !picture->range.hi)
         snprintf(range, sizeof range, "99 %% of it equal");
     else if (picture->colormap)
-        snprintf(range, sizeof range, "%.3g to %.3g %s%s%s", picture->range.lo, picture->range.hi,
-                 picture->difference ? "" : views[picture->view].unit,
-                 picture->range.lo < 0 && picture->range.lo == -picture->range.hi
-                     ? ", 99 % of the cells"
-                     : "",
-                 picture->locked        ? " (locked)"
-                 : picture->of_baseline ? " (baseline's)"
-                                        : "");
+        snprintf(
+            range, sizeof range, "%.3g to %.3g%s%s%s%s", picture->range.lo, picture->range.hi,
+            picture->difference ? "" : " ", picture->difference ? "" : views[picture->view].unit,
+            picture->range.lo < 0 && picture->range.lo == -picture->range.hi ? ", 99 % within" : "",
+            picture->locked        ? " (locked)"
+            : picture->of_baseline ? " (baseline's)"
+                                   : "");
     else if (raster_fills(&picture->field, &(RasterStyle){.fill = picture->filled}))
         snprintf(range, sizeof range, "gaps filled");
     if (state->scene.has_rig)
