@@ -255,6 +255,12 @@ static void sentence(Answer *a) {
         return say(a, "computed: gradient descent on the depth of %s. Times are measured %s.",
                    a->scene, a->place);
     case ORIGIN_SETTING:
+        if (a->live->stand_in)
+            return say(
+                a,
+                "set: by you, by the scene %s or by the program. The picture is by %s, whose "
+                "sums are the same: another kernel is too slow while the scene plays.",
+                a->scene, a->live->stand_in->title);
         return say(a, "set: by you, by the scene %s or by the program; nothing is measured.",
                    a->scene);
     case ORIGIN_LOG:
