@@ -17,8 +17,8 @@ static bool same_values(const int32_t *a, const int32_t *b, int64_t count) {
     bool same = more != NULL;
     for (int64_t i = 0; same && i < count; i++) {
         same = a[i] >= 0 && b[i] >= 0 && b[i] <= most;
-        more[same ? a[i] : 0]++;
-        more[same ? b[i] : 0]--;
+        if (same)
+            more[a[i]]++, more[b[i]]--;
     }
     for (int32_t value = 0; same && value <= most; value++)
         same = !more[value];

@@ -110,7 +110,7 @@ SCREEN_SUITE(origin_recorded) {
     seen_after("view color", shows("recorded elsewhere over V2"),
                "a recorded speed-up says so in words");
     live.speedup.ratio.source = SOURCE_MEASURED;
-    seen_after("view color", shows("over V2") && !shows("recorded over"),
+    seen_after("view color", shows("over V2") && !shows("recorded elsewhere"),
                "a measured one does not");
 }
 
