@@ -228,9 +228,9 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     fputs(
         "\nPrediction (model; recorded and published beside it where known; L2 warm, cold where "
         "it says so). Recorded: V3 and the form that it takes were timed apart. Published: other "
-        "maps, through TensorRT: no test of the model. Regime: the "
-        "footprint against L2, whichever kernel reads it. L2 hits: of all lookups, most of which "
-        "read again what is in L2. DRAM: what misses, and the output as far as L2 writes it back.",
+        "maps, through TensorRT: no test of the model. Regime: the footprint against L2, whichever "
+        "kernel reads it. L2 hits: of all lookups, most of which read again what is in L2. DRAM: "
+        "what misses, and the output as far as L2 writes it back.",
         out);
     for (int i = 0; i < regime->model_count; i++)
         fputs(scene_model_sampling(&regime->models[i]), out);

@@ -330,18 +330,18 @@ static bool print_verified(const Options *options, Verified *verified, bool many
                              verified->failed, "skipped", verified->skipped, "cosine_line",
                              verified->cosine, "max_abs_line", verified->max_abs, "classes",
                              report_json(&classes), "moments", report_json(&verified->moments));
-    static const char gate_b[] =
+    static const char gates_said[] =
         "\nGate A allows the rounding of the output and of the sums: 1.00 of the bound is what a "
-        "right "
-        "kernel's rounding takes at most. Gate B holds rel L2 to limit B, which right kernels keep "
-        "in that format by scales "
-        "fitted to "
-        "the frame: a pass says that the kernel is right, not that the format is enough for a "
-        "network, and calibrated scales may miss it. atol 1e-2, the published tolerance, is an "
-        "absolute bound on max abs and no gate: formats of few bits break it. Beside an outlier "
-        "channel rel L2 is that channel's alone: read \"of channels\".\n";
+        "right kernel's rounding takes at most. Gate B holds rel L2 to limit B, which right "
+        "kernels "
+        "keep in that format by scales fitted to the frame: a pass says that the kernel is right, "
+        "not that the format is enough for a network, and calibrated scales may miss it. atol "
+        "1e-2, "
+        "the published tolerance, is an absolute bound on max abs and no gate: formats of few bits "
+        "break it. Beside an outlier channel rel L2 is that channel's alone: read \"of "
+        "channels\".\n";
     const OutputTable tables[] = {{.report = &report},
-                                  {.above = gate_b},
+                                  {.above = gates_said},
                                   {"\nBy scene and class, over all moments:\n\n", &classes, NULL}};
     bool ok = output_tables(options, tables, many ? 3 : 2, root, err);
     report_free(&report);

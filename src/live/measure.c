@@ -495,7 +495,7 @@ static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
 
 static bool time_row(Measure *measure, TimedKernel *timed, bool idle, MeasureStep *step, Err *err) {
     int before = timed->count;
-    timed->beside = timed->beside || !idle;
+    timed->disturbed = timed->disturbed || !idle;
     omp_wait_active(measure->omp_wait);
     bool ok = launch_row(measure, timed, err);
     omp_wait_passive(measure->omp_wait);

@@ -37,14 +37,14 @@ void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config) {
         timed->config.kernel = kernel;
     timed->count = 0;
     timed->own_bytes = 0;
-    timed->complete = timed->failed = timed->disturbed = timed->beside = false;
+    timed->complete = timed->failed = timed->disturbed = false;
     timed->done_ms = 0;
     go_stale(&timed->live);
 }
 
 void timed_kernel_begin(TimedKernel *timed) {
     timed->count = 0;
-    timed->disturbed = timed->beside = false;
+    timed->disturbed = false;
 }
 
 void timed_kernel_add_sample(TimedKernel *timed, double us) {
@@ -63,7 +63,7 @@ void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_b
     live->p99_us = reading(timing->p99_us, SOURCE_MEASURED);
     live->unsettled = !timing->settled;
     live->protocol = TIMING_SERIES;
-    live->beside_pictures = timed->beside;
+    live->beside_pictures = timed->disturbed;
     live->recorded_on[0] = '\0';
     double gbps = own_bytes / timing->median_us * 1e-3;
     live->effective_gbps = own_bytes > 0 ? reading(gbps, SOURCE_MEASURED) : (Reading){0};
@@ -107,7 +107,7 @@ bool timed_kernel_due(const TimedKernel *timed, bool idle) {
     if (timed->live.skipped || timed->failed)
         return false;
     bool refreshes = timed->cost_us <= REFRESH_US;
-    return !timed->complete || (idle && (timed->disturbed || timed->beside)) ||
+    return !timed->complete || (idle && timed->disturbed) ||
            (refreshes && clock_ms() - timed->done_ms > REFRESH_MS);
 }
 

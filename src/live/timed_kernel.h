@@ -18,7 +18,6 @@ typedef struct {
     bool complete;  /* there are enough samples of this problem */
     bool failed;    /* it cannot run this problem */
     bool disturbed; /* pictures were made while the samples were taken */
-    bool beside;    /* the same of a series' samples */
     double cost_us; /* of the last launch; 0: unknown */
     double own_bytes; /* of a launch by the kernel's traffic model; 0: not computed */
     uint64_t turn;  /* number of its last turn among all kernels; 0: none yet */

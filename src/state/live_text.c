@@ -173,6 +173,11 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
              difference->cells == 1 ? " differs" : "s differ", from, moved);
 }
 
+const char *model_whose(const LiveData *live) {
+    const BevKernel *kernel = live->job.config.kernel;
+    return kernel && kernel->where == BEV_CPU ? "model of the CUDA twin" : "model";
+}
+
 const PredictedKernel *prediction_kernel(const State *state, const LiveData *live) {
     const BevKernel *kernel = live->job.config.kernel;
     Gpu gpu = state_gpu(state);

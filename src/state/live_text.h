@@ -60,6 +60,9 @@ bool live_slow(const State *state, const LiveData *live, SlowView *healthy, Slow
 
 /* ---- the prediction of the memory model ------------------------------------------------------ */
 
+/* "model"; of a CPU kernel's selection "model of the CUDA twin". */
+const char *model_whose(const LiveData *live);
+
 /* Whether the memory model follows the accesses of this selection: of every forward kernel. */
 bool model_follows(const KernelConfig *config);
 

@@ -105,7 +105,7 @@ static int l2_marks(ChartData *data) {
     return count;
 }
 
-/* "V4 reads 0 B of DRAM and writes 5.4 MB a launch on RTX A6000". */
+/* "V4 reads 0 B of DRAM and writes 5.4 MB on RTX A6000". */
 static void misses_finding(const ChartInput *input, char title[TEXT]) {
     const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
     char bytes[32], read[32], written[32];
@@ -184,7 +184,7 @@ static void memory_roof(ChartData *data, int i, int term, double gflops_a_flop, 
         roof(data, i, term, lo, gflops * 1e-3, lo, gflops * 1e-3);
 }
 
-/* The labels that the note of the DRAM roof has; "" where there is no such roof. */
+/* The label that the note has for the roof of DRAM; "" where there is none. */
 enum { DRAM_NOTE = ROOFS + 1 };
 
 /* The roof of DRAM on an axis of L2's bytes: of the selection, which takes only some from DRAM.

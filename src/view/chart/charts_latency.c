@@ -69,10 +69,20 @@ static void latency_bar(ChartData *data, int place, int dtype, const PredictedKe
     *longest = fmax(*longest, p.latency_us);
 }
 
+/* " E5M2, MXFP8: none in V3."; "": it has all. */
+static void formats_lacking(char text[TEXT]) {
+    size_t used = 0;
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        if (!(bev_kernel_find("v3")->dtypes >> dtype & 1))
+            used += (size_t)snprintf(text + used, TEXT - used, "%s %s", used ? "," : "",
+                                     bev_dtypes[dtype].title);
+    snprintf(text + used, TEXT - used, "%s", used ? ": none in V3." : "");
+}
+
 void fill_dtype(ChartData *data) {
     const ChartInput *input = data->input;
     ChartSpec *spec = &data->spec;
-    char on[128];
+    char on[128], lacks[TEXT] = "";
     double longest = 1;
     bool low = input->room == ROOM_LOW;
     Gpu gpu = chart_gpu(input, input->gpu);
@@ -83,6 +93,7 @@ void fill_dtype(ChartData *data) {
         if (bev_kernel_find("v3")->dtypes >> dtype & 1) /* others are formats of CPU kernels */
             (low ? latency_bar : term_bars)(data, places++, dtype, v3, &longest);
     }
+    formats_lacking(lacks);
     chart_describe_gpu(input, on, sizeof on);
     snprintf(data->subtitle, sizeof data->subtitle, "%s, V3 as chosen for %s", input->scene, on);
     snprintf(
@@ -90,9 +101,8 @@ void fill_dtype(ChartData *data) {
         "Latencies: model, L2 warm; the parts overlap, the longest one binds. Error: relative "
         "L2 against FP64 over the FP32 originals, computed on the CPU; scales: %s.\nWhere the "
         "chain or the issue of instructions binds, fewer bytes buy nothing, and codes narrower "
-        "than FP32 must be decoded: FP16 can take longer, NVFP4 takes longest. E5M2, MXFP8: none "
-        "in V3.",
-        input->scales);
+        "than FP32 must be decoded: FP16 can take longer, NVFP4 takes longest.%s",
+        input->scales, lacks);
     if (!low)
         spec->title = input->room == ROOM_BOX ? "Formats: parts of the latency"
                                               : "Formats: what each part of the latency costs";

@@ -118,9 +118,12 @@ static double loneliness(const ChartSpec *spec, Box chart, int line, int i) {
 static bool numbered_point(const ChartSpec *spec, Box chart, int series, double *x, double *y) {
     const PlotSeries *of = &spec->series[series];
     int edge = of->count > 2 ? 1 + of->count / 16 : 0, best = of->dots ? 0 : edge;
-    for (int i = best; !of->dots && i < of->count - edge; i++)
-        if (loneliness(spec, chart, series, i) > loneliness(spec, chart, series, best))
-            best = i;
+    double most = 0;
+    for (int i = best; !of->dots && i < of->count - edge; i++) {
+        double far = loneliness(spec, chart, series, i);
+        if (far > most)
+            most = far, best = i;
+    }
     return point_of(spec, chart, of, best, x, y);
 }
 

@@ -138,13 +138,16 @@ static int list_caches(const PanelData *data, Cache caches[MAX_CACHES]) {
             (Cache){l2 ? "what-if L2" : picked->title, state_gpu(data->state).l2_bytes, NULL, NAN};
     caches[count++] = (Cache){a6000->title, a6000->l2_bytes, a6000, NAN};
     caches[count++] = (Cache){pro6000->title, pro6000->l2_bytes, pro6000, NAN};
+    return count;
+}
+
+static void find_hits(const PanelData *data, Cache *caches, int count) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     for (int i = 1; predicted && i < count; i++) {
         int gpu = caches[i].gpu ? (int)(caches[i].gpu - gpus) : data->state->gpu;
         const GpuEdit *edit = caches[i].gpu ? NULL : &data->state->edit;
         caches[i].hits = model_predict(data->live->model, predicted, gpu, edit).hit_rate;
     }
-    return count;
 }
 
 /* What is gathered is more than a cache holds, and most of it hits there nevertheless. */
@@ -288,10 +291,7 @@ static int memory_want(Sheet *sheet, const PanelData *data, int width) {
 static void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveMemory *memory = &data->live->memory;
     int full = memory_want(sheet, data, area.w);
-    const BevKernel *kernel = data->live->job.config.kernel;
-    bool on_cpu = kernel && kernel->where == BEV_CPU;
-    area = sheet_title(sheet, area, "Working set versus L2",
-                       on_cpu ? "model of the CUDA twin" : "model");
+    area = sheet_title(sheet, area, "Working set versus L2", model_whose(data->live));
     if (!memory->known) {
         sheet_line(sheet, area, cell_style(INK_MUTED), "n/a");
         return;
@@ -311,6 +311,7 @@ static void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     Cache caches[MAX_CACHES];
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     int count = list_caches(data, caches);
+    find_hits(data, caches, count);
     if (area.h >= 4 + count && !backward)
         requested_row(&table, data, area.x + area.w);
     int left = area.y + area.h - table.y;

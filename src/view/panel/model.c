@@ -77,10 +77,7 @@ static void timeline_note(const PanelData *data, char *text, size_t size) {
 static void model_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveData *live = data->live;
     bool unfollowed = live->job.config.kernel && !model_follows(&live->job.config);
-    bool on_cpu = live->job.config.kernel && live->job.config.kernel->where == BEV_CPU;
-    const char *note = unfollowed ? "model, not of this kernel"
-                       : on_cpu   ? "model of the CUDA twin"
-                                  : "model";
+    const char *note = unfollowed ? "model, not of this kernel" : model_whose(live);
     ChartSpec *spec = spec_of(sheet, data, area.h);
     if (!spec) {
         area = sheet_title(sheet, area, chart_title(data->state->chart), note);
