@@ -1,4 +1,4 @@
-#include "src/cli/bench_against.h"
+#include "src/cli/bench.h"
 
 #include "src/base/json_fields.h"
 #include "src/run/recorded.h"

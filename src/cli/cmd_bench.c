@@ -1,11 +1,9 @@
-/* bevscope bench: the latency of every kernel, measured here or recorded on named machines. */
+/* bevscope bench: the latency of every kernel, measured here. */
 #include "config.h"
 #include "kernels/clean.h"
 #include "src/base/load.h"
-#include "src/cli/bench_against.h"
-#include "src/cli/report.h"
+#include "src/cli/bench.h"
 #include "src/cli/selection.h"
-#include "src/scene/scene.h"
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
@@ -15,13 +13,6 @@
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
-
-/* The two columns of the L2 are for people only where a part of it was set aside. */
-static void add_l2(Report *report, bool for_people, double carveout_mib, double left_mib) {
-    report_add(report, "l2_carveout_mib", for_people ? "aside MiB" : NULL, 3,
-               cell_real(carveout_mib));
-    report_add(report, "l2_left_mib", for_people ? "L2 left MiB" : NULL, 3, cell_real(left_mib));
-}
 
 /* ---- measured here --------------------------------------------------------------------------- */
 
@@ -68,8 +59,8 @@ static void add_row(const BenchRow *row, void *context) {
     report_add(report, "direction", backward ? "direction" : NULL, 0,
                cell_text(bev_directions[row->config.kernel->direction].name));
     report_add(report, "stage", NULL, 0, cell_text(bev_stages[row->config.kernel->stage].name));
-    add_l2(report, bench->plan->carveout_count > 0, ran ? row->l2_carveout_mib : NAN,
-           ran ? row->l2_left_mib : NAN);
+    bench_add_l2(report, bench->plan->carveout_count > 0, ran ? row->l2_carveout_mib : NAN,
+                 ran ? row->l2_left_mib : NAN);
     report_add(report, "cache", "cache", 0, cell_text(ran ? cache_names[row->cache] : NULL));
     report_add(report, "channels", NULL, 0, cell_int(row->channels));
     report_add(report, "points", "points", 0, cell_int(row->points));
@@ -483,113 +474,6 @@ static bool measure_frames(const Options *options, Err *err) {
     return ok;
 }
 
-/* ---- recorded on other machines -------------------------------------------------------------- */
-
-static bool wanted(const char *value, const char *list) {
-    return !list || !strcmp(list, "all") || strstr(list, value);
-}
-
-typedef char SceneLabel[128];
-
-/* The names of the scenes asked for as recordings have them: "histogram, skew 2". */
-static bool recorded_names(const Options *options, SceneLabel names[OPTIONS_MAX_ARGUMENTS],
-                           Err *err) {
-    const OperatorChange asked = select_workload(options).sizes;
-    if (operator_is_changed(&asked) && !options->argument_count)
-        return err_set(err, ERR_USAGE, "--recorded", "such as bench --recorded histogram --skew 2",
-                       "--skew and --points need a scene");
-    for (int i = 0; i < options->argument_count; i++) {
-        OperatorChange change = asked;
-        Scene scene;
-        snprintf(names[i], sizeof names[i], "%s", options->arguments[i]);
-        if (!operator_is_changed(&change))
-            continue;
-        if (!scene_load(options->arguments[i], &scene, err))
-            return false;
-        const OperatorSpec own = scene.operator_spec;
-        bool ok = operator_change(&scene, &change, err); /* refuses scenes with cameras */
-        scene_free(&scene);
-        if (!ok)
-            return false;
-        change.skewed = change.skewed && change.skew != own.skew;
-        change.points = change.points == own.points ? 0 : change.points;
-        operator_label(&change, names[i], sizeof names[i]);
-    }
-    return true;
-}
-
-static bool scene_wanted(const Options *options, const SceneLabel *names, const char *scene) {
-    for (int i = 0; i < options->argument_count; i++)
-        if (!strcmp(names[i], scene))
-            return true;
-    return options->argument_count == 0;
-}
-
-static bool kernel_wanted(const Options *options, const char *name) {
-    KernelSet mask = choices_kernels(options->kernel, 0);
-    int found = choices_find(CHOICE_KERNEL, name);
-    const BevKernel *kernel = bev_kernel_find(name);
-    return (!options->kernel || (found >= 0 && mask >> found & 1)) &&
-           (!options->stage || (kernel && !strcmp(options->stage, bev_stages[kernel->stage].name)));
-}
-
-/* Without --direction: forward, or the direction of the named kernels. */
-static bool direction_wanted(const Options *options, const RecordedRow *row) {
-    if (options->direction)
-        return !strcmp(options->direction, "both") ||
-               !strcmp(options->direction, bev_directions[row->direction].name);
-    return options->kernel || row->direction == BEV_FORWARD;
-}
-
-/* With --l2-carveout only the experiments with a smaller L2 are shown; without it they are left
- * out. */
-static bool row_wanted(const Options *options, const SceneLabel *names, const RecordedRow *row) {
-    return !options->evenness && prune_is_off(&options->prune) &&
-           recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
-           scene_wanted(options, names, row->scene) && kernel_wanted(options, row->kernel) &&
-           direction_wanted(options, row) && wanted(row->dtype, options->dtype) &&
-           wanted(row->align, options->align) && wanted(row->cache, options->cache);
-}
-
-static void add_recorded(Report *report, const Options *options, const char *machine,
-                         const RecordedRow *row) {
-    bool carved = options->l2_carveout != NULL;
-    report_row(report);
-    report_add(report, "machine", "recorded on", 0, cell_text(machine));
-    report_add(report, "scene", "scene", 0, cell_text(row->scene));
-    report_add(report, "kernel", "kernel", 0, cell_text(row->kernel));
-    report_add(report, "dtype", "dtype", 0, cell_text(row->dtype));
-    report_add(report, "align", "align", 0, cell_text(row->align));
-    report_add(report, "direction", options->direction ? "direction" : NULL, 0,
-               cell_text(bev_directions[row->direction].name));
-    add_l2(report, carved, row->l2_carveout_mib, row->l2_left_mib);
-    report_add(report, "cache", "cache", 0, cell_text(row->cache));
-    report_add(report, "median_us", "median us", 4, cell_real(row->median_us));
-    report_add(report, "p95_us", "p95 us", 4, cell_real(row->p95_us));
-    report_add(report, "p99_us", "p99 us", 4, cell_real(row->p99_us));
-    report_add(report, "effective_gbps", "GB/s", 3, cell_real(row->effective_gbps));
-}
-
-static bool show_recorded(const Options *options, Err *err) {
-    RecordedSet set;
-    Report report = {.names_to = "cache", .group = "machine"};
-    SceneLabel names[OPTIONS_MAX_ARGUMENTS];
-    if (!recorded_names(options, names, err) || !recorded_load_samples(&set, err))
-        return false;
-    for (int i = 0; i < set.count; i++)
-        for (int j = 0; j < set.recordings[i].row_count; j++)
-            if (row_wanted(options, names, &set.recordings[i].rows[j]))
-                add_recorded(&report, options, set.recordings[i].label,
-                             &set.recordings[i].rows[j]);
-    recorded_free(&set);
-    bool ok = report.row_count > 0
-                  ? output_report(options, &report, json_object(), err)
-                  : err_set(err, ERR_FAILED, "samples/recorded", "bench --recorded alone shows all",
-                            "nothing recorded fits");
-    report_free(&report);
-    return ok;
-}
-
 bool cmd_bench(const Options *options, Err *err) {
     if (options->recorded && (options->against || options->fail || options->png))
         return err_set(err, ERR_USAGE, "--recorded", "leave it out",
@@ -613,6 +497,6 @@ bool cmd_bench(const Options *options, Err *err) {
                        "it goes with no --recorded, --against or --single");
     return options->span       ? measure_frames(options, err)
            : options->timeline ? measure_timelines(options, err)
-           : options->recorded ? show_recorded(options, err)
+           : options->recorded ? bench_recorded(options, err)
                                : measure(options, err);
 }

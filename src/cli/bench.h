@@ -1,8 +1,18 @@
-/* bevscope bench --against: latencies beside those of an earlier file of bench, as a gate. */
+/* The parts of bevscope bench: recorded latencies, and the gate against an earlier file. */
 #pragma once
 
 #include "src/cli/report.h"
 #include "src/run/bench.h"
+
+/* Adds the two columns of the L2. People see them only where a part of it was set aside. */
+void bench_add_l2(Report *report, bool for_people, double carveout_mib, double left_mib);
+
+/* ---- bench --recorded ------------------------------------------------------------------------ */
+
+/* Prints the rows of samples/recorded/ that the options choose. Fails where none fits. */
+bool bench_recorded(const Options *options, Err *err);
+
+/* ---- bench --against ------------------------------------------------------------------------- */
 
 typedef struct Against Against;
 
