@@ -176,7 +176,7 @@ int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
         steps[i] = (Finding){.lesson = scene->of == WORKFLOW_POOLING ? LESSON_WORKING_SET
                                                                      : LESSON_OPERATORS};
         each[i](&facts, &steps[i]);
-        snprintf(steps[i].brief, sizeof steps[i].brief, "%.79s", steps[i].text);
+        snprintf(steps[i].brief, sizeof steps[i].brief, "%.79s", strchr(steps[i].text, ':') + 2);
     }
     return WORKFLOW_STEPS;
 }

@@ -5,7 +5,6 @@
 #include "src/view/panel/panel.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { INDENT = 2, TALL_ROWS = 54, MOST_ROWS = 8 /* of a finding */ };
 
@@ -76,9 +75,7 @@ void findings_line_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (!live_findings(data->state, data->live, findings))
         return;
     prediction_gpu(data->state, on, sizeof on);
-    const char *told = findings[0].brief, step[] = "classify: "; /* of the workflow: no finding */
-    told += strncmp(told, step, strlen(step)) ? 0 : strlen(step);
-    text_micro(told, brief, sizeof brief);
+    text_micro(findings[0].brief, brief, sizeof brief);
     snprintf(lesson, sizeof lesson, ": lesson %d", findings[0].lesson);
     snprintf(text, sizeof text, "Model, %s: %s%s (type %s)", on, brief, lesson,
              key_of(ACTION_EXPLAIN).name);
