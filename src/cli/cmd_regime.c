@@ -209,6 +209,17 @@ static void print_findings(const Regime *regime, FILE *out) {
         findings_print(&regime->models[i], &regime->chosen, regime->options->kernel != NULL, out);
 }
 
+/* Why hits may fall short of 100 % where DRAM is not read. */
+static void say_parts(const ChosenGpus *chosen, FILE *out) {
+    for (int i = 0; i < chosen->count; i++)
+        if (chosen->gpus[i].l2_partitions == 2) {
+            fputs(" The L2 of A100, H100 and H200 has two parts: what only the other part has is "
+                  "no hit, and no DRAM read.",
+                  out);
+            return;
+        }
+}
+
 /* For people the columns are spread over several tables: one would be too wide. */
 static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) {
     Report traffic = {.folds = true}, predictions = {.folds = true};
@@ -232,6 +243,7 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         "kernel reads it. L2 hits: of all lookups, most of which read again what is in L2. DRAM: "
         "what misses, and the output as far as L2 writes it back.",
         out);
+    say_parts(&regime->chosen, out);
     for (int i = 0; i < regime->model_count; i++)
         fputs(scene_model_sampling(&regime->models[i]), out);
     fputs("\n\n", out);

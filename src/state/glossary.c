@@ -15,8 +15,8 @@ const GlossaryRow glossary[] = {
      "a cell off."},
     {"atomic", "atomicAdd", "An addition to memory (atomicAdd) that no other thread can interrupt. "
      "Threads that add to the same address wait for each other."},
-    {"baseline", "", "What speed-ups and comparisons refer to: V2 in the same format on the same "
-     "device, or the selection that was pinned."},
+    {"baseline", "", "What speed-ups and comparisons refer to: V2 in the same format and device, "
+     "or what was pinned."},
     {"BEV grid", "bird's-eye view, cell", "The output, a bird's-eye view: nx * ny cells, x "
      "forward, y left. Cell y * nx + x holds one sum for each channel."},
     {"binds", "term, finding", "The longest term of the predicted latency: DRAM, L2, issue or chain. "
@@ -43,8 +43,11 @@ const GlossaryRow glossary[] = {
      "leaves out most of what single launches cost."},
     {"defect", "", "A mistake planted in a right pooling, for the reader to find: one point "
      "dropped, the grid transposed, sums in FP16 and others. No gate catches all of them."},
-    {"depth bin", "", "One of the distances at which the content of a feature pixel may be. The "
-     "tensor depth holds a probability for each; shape (camera, depth, h, w)."},
+    {"depth bin", "", "One of the distances, along the camera's axis, at which the content of a "
+     "feature pixel may be. The tensor depth has a probability for each; shape (camera, depth, h, "
+     "w)."},
+    {"depth mass", "brightness", "The sum of depth times weight over a cell's points: each "
+     "feature pixel gives 1. Brightness of color views: full from the median cell on."},
     {"DO", "depth outer", "Depth outer: one pass over the points of a cell sums all channels. "
      "Otherwise each channel tile needs a pass of its own and reads the indices again."},
     {"evenness", "", "How far the lengths of the intervals are moved from the rig's (0) to their mean "
@@ -64,8 +67,8 @@ const GlossaryRow glossary[] = {
     {"gather traffic", "", "The published count of bytes: each point reads its features, its depth "
      "and 12 bytes of indices, and the output is written once. No caches; no interval arrays, "
      "which the footprint has."},
-    {"hit rate", "", "The share of the sectors looked up in L2 that are found there. What is not "
-     "found comes from DRAM."},
+    {"hit rate", "", "The share of the sectors looked up in L2 that are found there. The rest "
+     "comes from DRAM or, in A100, H100 and H200, from the L2's other half."},
     {"INT8", "UINT8, I8/16", "Whole numbers of 8 bits: features, -127 to 127; depth (UINT8), 0 to 255. "
      "I8/16: output FP16."},
     {"interval", "", "All points of one cell: interval_lengths[i] neighbouring points of the "
@@ -79,8 +82,8 @@ const GlossaryRow glossary[] = {
      "median says what is usual, p99 what the slow ones take."},
     {"miss-ratio curve", "MRC", "MRC: the share of reads that miss, for an L2 of each size. Where "
      "it drops, something that is read again begins to fit."},
-    {"model", "predicted", "Predicted by the cache simulation and the data sheet of a GPU, without that "
-     "GPU: never a measurement, and marked so."},
+    {"model", "predicted", "Predicted by cache simulation and data sheet of a GPU, without that GPU: "
+     "not measured, marked m."},
     {"NVFP4", "E2M1", "E2M1, numbers of 4 bits: sign, 2 bits of exponent, 1 of fraction, with "
      "block scales and a scale of the tensor. Depth and output are then FP8."},
     {"occupancy", "", "The warps that a multiprocessor holds, as a share of the most it can hold. "
@@ -92,7 +95,7 @@ const GlossaryRow glossary[] = {
      "depth[ranks_depth[t]] * feat[ranks_feat[t], c]; in a bilinear map also times the weight of "
      "the point."},
     {"prepare", "", "What a kernel builds once for a scatter map, before its first launch. It is "
-     "timed apart from the launch."},
+     "timed apart."},
     {"prune", "", "Leaves out points of small depth. The map then changes with each frame."},
     {"rank", "ranks_depth, ranks_feat, ranks_bev", "An index that a point has: ranks_depth finds "
      "its value in depth, ranks_feat its row of features, ranks_bev its cell. The names are "
@@ -100,8 +103,9 @@ const GlossaryRow glossary[] = {
     {"regime", "resident, contested, streaming", "Where the footprint is kept. Resident: it fits "
      "half the L2. Contested: it fits the L2, which may keep a line twice. Streaming: it is larger; "
      "what a kernel reads of it may still fit."},
-    {"requested", "", "The bytes that the threads of a kernel ask for: all reads, writes and "
-     "atomic additions; equal addresses of a warp count once, caches not at all."},
+    {"requested", "GB/s", "The bytes that a kernel's threads ask for, atomic additions too; equal "
+     "addresses of a warp count once, caches not at all. GB/s: these over the median; of a CPU kernel "
+     "its own, not its twin's."},
     {"roofline", "ridge", "The most FLOP/s that a GPU can reach for each number of FLOP a byte. Up "
      "to the ridge (peak FLOP/s over bandwidth) memory is the limit, beyond it arithmetic."},
     {"scatter map", "map", "Five index arrays sorted by cell: ranks_depth, ranks_feat, ranks_bev, "
@@ -128,9 +132,9 @@ const GlossaryRow glossary[] = {
     {"true pixels", "", "The BEV in the terminal's pixels: --pixels kitty, iterm, sixel or off."},
     {"twin", "", "The CUDA kernel that does the same as a kernel of the CPU. The model predicts "
      "it."},
-    {"V2", "as published, as shipped", "As published (v2_tiles): atomics, no code here. V2 CHW: "
-     "channels first. The baseline is V2 as shipped, by BEVDet: v2, a thread a channel of a cell; on "
-     "the CPU cpu_v2, 8 channels a pass."},
+    {"V2", "as published, as shipped", "The baseline is V2 as shipped, by BEVDet: v2, a thread a "
+     "channel of a cell; CPU: cpu_v2, 8 channels a pass. V2 CHW: channels first. As published "
+     "(v2_tiles): atomics, no code here."},
     {"warm", "cold", "Warm: caches are as the launch before left them. Cold: they are flushed "
      "before each launch that is timed."},
     {"warp", "", "32 threads of a GPU that execute the same instruction together. Where their "

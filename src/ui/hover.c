@@ -4,10 +4,19 @@
 
 static const double TIP_MS = 400;
 
+static bool same_box(const Box *a, const Box *b) {
+    return a->x == b->x && a->y == b->y && a->w == b->w && a->h == b->h;
+}
+
+static bool same_origin(const Origin *a, const Origin *b) {
+    return a->topic == b->topic && a->kernel == b->kernel && a->dtype == b->dtype;
+}
+
 bool hover_move(Hover *hover, const Spots *spots, double x, double y) {
     const Box *box = spots_box(spots, x, y);
-    bool same = box && hover->over && box->x == hover->box.x && box->y == hover->box.y &&
-                box->w == hover->box.w && box->h == hover->box.h;
+    const Origin *figure = spots_figure(spots, x, y); /* a blank keeps the one before */
+    bool same = box && hover->over && same_box(box, &hover->box) &&
+                (!figure || same_origin(figure, &hover->figure));
     bool was = hover->over;
     hover->x = x;
     hover->y = y;
@@ -16,6 +25,7 @@ bool hover_move(Hover *hover, const Spots *spots, double x, double y) {
     hover->over = hover->fresh = box != NULL;
     hover->told = false;
     hover->box = box ? *box : (Box){0};
+    hover->figure = figure ? *figure : (Origin){0};
     return was || box;
 }
 

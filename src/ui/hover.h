@@ -6,7 +6,8 @@
 
 /* All zero: nothing lies there. */
 typedef struct {
-    bool over;  /* something does, in `box` */
+    bool over;  /* something does, in `box`; the last figure in it: */
+    Origin figure;
     bool told;  /* its tooltip is shown */
     bool fresh; /* the mouse has just come; since_ms is not set yet */
     Box box;
@@ -14,7 +15,8 @@ typedef struct {
     double since_ms; /* when it came */
 } Hover;
 
-/* The mouse is at (x, y), or the drawing is a new one. True: another outline. */
+/* The mouse is at (x, y), or the drawing is a new one. True: another outline, or
+ * another figure in it. */
 bool hover_move(Hover *hover, const Spots *spots, double x, double y);
 
 /* Nothing is outlined until the mouse moves. True: something was. */

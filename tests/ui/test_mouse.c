@@ -239,6 +239,16 @@ static void test_hover(void) {
     tap_ok(!early && !again && hover_in_ms(&hover, 1300) == 100 && hover_due(&hover, 1400) &&
                hover.told && !hover_due(&hover, 1500) && isinf(hover_in_ms(&hover, 1500)),
            "and told 400 ms later, once");
+    const Box *rate = NULL; /* of a kernel's row, which is about its latency */
+    for (int i = 0; i < clicks->figure_count; i++)
+        if (clicks->figures[i].origin.topic == ORIGIN_BANDWIDTH &&
+            spots_at(clicks, clicks->figures[i].box.x, clicks->figures[i].box.y))
+            rate = &clicks->figures[i].box;
+    const Box *line = rate ? spots_box(clicks, rate->x, rate->y) : NULL;
+    tap_ok(line && hover_move(&hover, clicks, line->x, line->y) &&
+               !hover_move(&hover, clicks, line->x + 1, line->y) &&
+               hover_move(&hover, clicks, rate->x, rate->y) && hover.box.x == line->x,
+           "another figure of the same row is told, too");
     tap_ok(hover_move(&hover, clicks, other.x, other.y) && !hover.told && hover.over,
            "another one begins anew");
     tap_ok(hover_move(&hover, clicks, spots.bev.x + 5, spots.bev.y + 5) && !hover.over &&

@@ -143,6 +143,16 @@ SCREEN_SUITE(origin_texts) {
     told(ORIGIN_LATENCY, chw, BEV_FP16,
          has("recorded: NVIDIA H200") && has("2026-11-20") && has("file h200.json"),
          "a latency of another");
+    told(ORIGIN_BANDWIDTH, best, BEV_FP16, has("45.0 MB that v4 requests / median."),
+         "GB/s: whose bytes");
+    const BevKernel *on_cpu = bev_kernel_find("cpu_v4");
+    BevKernel moved = *on_cpu;
+    LiveKernel row = live.kernels[8];
+    live.kernels[8].kernel = &moved;
+    told(ORIGIN_BANDWIDTH, &moved, BEV_FP16,
+         has("that cpu_v4 requests / median, not the bytes of its CUDA twin"),
+         "and that a CPU kernel's are not those of the memory panel");
+    live.kernels[8] = row;
     told(ORIGIN_SPEEDUP, best, BEV_FP16,
          has("of the medians") && has("Latency of V2 (row v2) / latency of V4"), "a speed-up");
     told(ORIGIN_SPEEDUP, NULL, BEV_FP16,
@@ -168,6 +178,16 @@ SCREEN_SUITE(origin_texts) {
     live.kernels[8].median_us.source = SOURCE_UNKNOWN;
     told(ORIGIN_LATENCY, best, BEV_FP16, strstr(text, "n/a: ") == text,
          "an unknown figure says why");
+}
+
+static const Box *figure_box(OriginTopic topic, const BevKernel *kernel) {
+    static const Box none;
+    for (int i = 0; i < spots.clicks.figure_count; i++) {
+        const Origin *origin = &spots.clicks.figures[i].origin;
+        if (origin->topic == topic && origin->kernel == kernel)
+            return &spots.clicks.figures[i].box;
+    }
+    return &none;
 }
 
 SCREEN_SUITE(tips) {
@@ -210,4 +230,8 @@ SCREEN_SUITE(tips) {
     tap_ok(!strcmp(tip.title, "dtype: FP16 (key d)") && !strcmp(tip.help, "click: dtype fp8") &&
                !strncmp(tip.meaning, "FP8: E4M3", 9) && strstr(tip.source, "in FP8 on"),
            "the row of FP8: %s; %s; %s; %s", tip.title, tip.help, tip.meaning, tip.source);
+    const Box *rate = figure_box(ORIGIN_BANDWIDTH, live.kernels[8].kernel);
+    spots_tip(clicks, rate->x, rate->y, &state, &live, &tip);
+    tap_ok(strstr(tip.source, "requests / median") && !strncmp(tip.meaning, "requested:", 10),
+           "another figure of a row has its own source and word: %s; %s", tip.source, tip.meaning);
 }

@@ -192,15 +192,14 @@ static double strength_bar(Pen *pen, const FigurePanel *panel, double x, double 
     gradient(pen, bar, NULL);
     char full[48] = "n/a";
     if (isfinite(panel->field.full_mass))
-        snprintf(full, sizeof full, "\u2265 %.2g", panel->field.full_mass);
+        snprintf(full, sizeof full, "\u2265 %.2g, median", panel->field.full_mass);
     TextStyle style = style_muted(pen);
     double baseline = bar.y + bar.h + 6 + 0.8 * SIZE_SMALL;
     pen_text(pen, bar.x, baseline, 40, &style, "0");
     style.align = ALIGN_RIGHT;
-    pen_text(pen, bar.x + bar.w, baseline, 80, &style, full);
-    style.align = ALIGN_CENTER;
-    pen_text(pen, bar.x + bar.w / 2, baseline, bar.w - 120, &style,
-             "brightness: depth mass, pixels");
+    pen_text(pen, bar.x + bar.w, baseline, 110, &style, full);
+    style.align = ALIGN_LEFT;
+    pen_text(pen, bar.x + 16, baseline, bar.w - 126, &style, "brightness: depth mass, in pixels");
     return BAR_HEIGHT + 6 + SIZE_SMALL;
 }
 

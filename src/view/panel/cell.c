@@ -36,11 +36,11 @@ static void where_text(const PanelData *data, char *text, size_t size) {
              at_m[0] < 0 ? "back" : "forward", fabs(at_m[1]), at_m[1] < 0 ? "right" : "left");
 }
 
-static const Column columns[] = {{"camera", 14, 0, true},
-                                 {"pixel", 8, 0, false},
-                                 {"depth", 8, 0, false},
-                                 {"probability", 11, 1, false},
-                                 {"weight", 7, 2, false}};
+static const Column columns[] = {{"camera", 14, 0, true, ORIGIN_PICTURE},
+                                 {"pixel", 8, 0, false, ORIGIN_PICTURE},
+                                 {"depth", 8, 0, false, ORIGIN_PICTURE},
+                                 {"probability", 11, 1, false, ORIGIN_PICTURE},
+                                 {"weight", 7, 2, false, ORIGIN_PICTURE}};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 static void contribution_row(Table *table, const Rig *rig, const LiveContribution *one) {
@@ -220,6 +220,10 @@ static int cell_want(Sheet *sheet, const PanelData *data, int width) {
     return lines.area.y;
 }
 
-const Panel cell_panel = {
-    .origin = ORIGIN_PICTURE,
-    .point = PANEL_NONE, .fold = 9, .grow = 1, .height = 5, .want = cell_want, .draw = cell_draw};
+const Panel cell_panel = {.origin = ORIGIN_PICTURE,
+                          .point = PANEL_NONE,
+                          .fold = 9,
+                          .grow = 1,
+                          .height = 5,
+                          .want = cell_want,
+                          .draw = cell_draw};

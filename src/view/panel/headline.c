@@ -80,7 +80,8 @@ static void split(const char *text, BigFigure *figure) {
 }
 
 static BigFigure latency_figure(const PanelData *data) {
-    BigFigure figure = {.title = "LATENCY", .ink = INK_ACCENT, .origin = ORIGIN_LATENCY};
+    BigFigure figure = {
+        .title = "LATENCY", .short_note = "median", .ink = INK_ACCENT, .origin = ORIGIN_LATENCY};
     const LiveKernel *row = live_kernel(data->live, data->state->job.config.kernel);
     Reading median = live_latency(data->live, row);
     char text[32];
@@ -156,14 +157,13 @@ static BigFigure error_figure(const PanelData *data) {
     snprintf(figure.unit, sizeof figure.unit, "%s",
              live_accuracy_old(data->live, dtype) ? "~" : "");
     const char *scales = scales_name(data->state, data->live->job.scales);
-    if (known && scale_exists(dtype))
-        snprintf(figure.short_note, sizeof figure.short_note, "scales %.48s", scales);
+    snprintf(figure.short_note, sizeof figure.short_note,
+             scale_exists(dtype) ? "scales %.48s" : "against FP64", scales);
     if (!known)
         snprintf(figure.note, sizeof figure.note, "%s",
                  unknown_reason(UNKNOWN_ACCURACY, data->live, row, dtype));
     else
-        snprintf(figure.note, sizeof figure.note, "%.48s%s, %s",
-                 figure.short_note[0] ? figure.short_note : "against FP64",
+        snprintf(figure.note, sizeof figure.note, "%.48s%s, %s", figure.short_note,
                  accuracy->stale ? ", stale" : "",
                  accuracy->atol_1e2 == LIVE_PASS ? "within 1e-2" : "above 1e-2: no gate");
     return figure;

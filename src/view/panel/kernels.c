@@ -17,13 +17,20 @@ enum {
 enum { NARROW = 27, WIDE = 69, WIDE_BAR = 24 }; /* in pixels */
 
 static const Column columns[COL_COUNT] = {
-    [COL_NUMBER] = {"", 2, 0, false},          [COL_KERNEL] = {"kernel", 13, 0, true},
-    [COL_MEDIAN] = {"median", 8, 0, false},    [COL_MARK] = {"", 1, 0, true},
-    [COL_SPEEDUP] = {"speed-up", 8, 1, false}, [COL_BAR] = {"less is better", 14, 2, true},
-    [COL_P95] = {"p95", 7, 5, false},          [COL_P99] = {"p99", 7, 4, false},
-    [COL_TREND] = {"trend", 7, 6, true},       [COL_GBPS] = {"GB/s", 6, 3, false},
-    [COL_CEILING] = {"ceiling", 7, 7, false},  [COL_REGISTERS] = {"regs", 4, 8, false},
-    [COL_OCCUPANCY] = {"occ%", 4, 10, false},  [COL_BITS] = {"bits", 5, 9, true},
+    [COL_NUMBER] = {"", 2, 0, false, ORIGIN_LATENCY},
+    [COL_KERNEL] = {"kernel", 13, 0, true, ORIGIN_LATENCY},
+    [COL_MEDIAN] = {"median", 8, 0, false, ORIGIN_LATENCY},
+    [COL_MARK] = {"", 1, 0, true, ORIGIN_LATENCY},
+    [COL_SPEEDUP] = {"speed-up", 8, 1, false, ORIGIN_SPEEDUP},
+    [COL_BAR] = {"less is better", 14, 2, true, ORIGIN_LATENCY},
+    [COL_P95] = {"p95", 7, 5, false, ORIGIN_LATENCY},
+    [COL_P99] = {"p99", 7, 4, false, ORIGIN_LATENCY},
+    [COL_TREND] = {"trend", 7, 6, true, ORIGIN_LATENCY},
+    [COL_GBPS] = {"GB/s", 6, 3, false, ORIGIN_BANDWIDTH},
+    [COL_CEILING] = {"ceiling", 7, 7, false, ORIGIN_BANDWIDTH},
+    [COL_REGISTERS] = {"regs", 4, 8, false, ORIGIN_COMPILED},
+    [COL_OCCUPANCY] = {"occ%", 4, 10, false, ORIGIN_COMPILED},
+    [COL_BITS] = {"bits", 5, 9, true, ORIGIN_LATENCY},
 };
 
 static Ink row_ink(const PanelData *data, const LiveKernel *row) {
@@ -71,7 +78,6 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
                          const Ladder *ladder) {
     const LiveData *live = data->live;
     double median = value_of(&row->median_us);
-    sheet_origin(table->sheet, ORIGIN_LATENCY, row->kernel);
     cell_reading(table, COL_MEDIAN, UNIT_US, &row->median_us);
     table_cell(table, COL_MARK, ladder_mark(row));
     char number[16], unit[8], text[48];
@@ -80,20 +86,15 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     /* The mark has its own place, so that the figures stay below one another. */
     snprintf(text, sizeof text, "%s%s%s", number, speedup.source ? "\u00d7" : "",
              speedup.source && reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ");
-    sheet_origin(table->sheet, ORIGIN_SPEEDUP, row->kernel);
     table_cell(table, COL_SPEEDUP, text);
-    sheet_origin(table->sheet, ORIGIN_LATENCY, row->kernel);
     cell_reading(table, COL_P95, UNIT_US, &row->p95_us);
     cell_reading(table, COL_P99, UNIT_US, &row->p99_us);
-    sheet_origin(table->sheet, ORIGIN_BANDWIDTH, row->kernel);
     double gbps = value_of(&row->effective_gbps);
     cell_number(table, COL_GBPS, "%.0f", gbps);
     const Reading *ceiling = row->recorded_on[0] ? &row->ceiling_gbps : &live->device.ceiling_gbps;
     cell_number(table, COL_CEILING, "%.0f %%", 100 * gbps / value_of(ceiling));
-    sheet_origin(table->sheet, ORIGIN_COMPILED, row->kernel);
     cell_number(table, COL_REGISTERS, "%.0f", value_of(&row->registers));
     cell_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
-    sheet_origin(table->sheet, ORIGIN_LATENCY, row->kernel);
     if (table_has(table, COL_BAR) && isfinite(median))
         draw_bar(table, median, ladder);
     if (table_has(table, COL_TREND))

@@ -58,13 +58,15 @@ static void megabytes(double bytes, char *text, size_t size) {
                  bytes / 1e6);
 }
 
-static const Column figure_columns[] = {{"", 9, 0, true},           {"total", 7, 0, false},
-                                        {"features", 10, 1, false}, {"depth", 7, 1, false},
-                                        {"indices", 9, 1, false},   {"output", 8, 1, false}};
-static const Column backward_columns[] = {{"", 9, 0, true},           {"total", 8, 0, false},
-                                          {"features", 10, 1, false}, {"depth", 9, 2, false},
-                                          {"indices", 9, 2, false},   {"grad_out", 10, 1, false},
-                                          {"gradients", 11, 1, false}};
+static const Column figure_columns[] = {
+    {"", 9, 0, true, ORIGIN_NONE},           {"total", 7, 0, false, ORIGIN_NONE},
+    {"features", 10, 1, false, ORIGIN_NONE}, {"depth", 7, 1, false, ORIGIN_NONE},
+    {"indices", 9, 1, false, ORIGIN_NONE},   {"output", 8, 1, false, ORIGIN_NONE}};
+static const Column backward_columns[] = {
+    {"", 9, 0, true, ORIGIN_NONE},           {"total", 8, 0, false, ORIGIN_NONE},
+    {"features", 10, 1, false, ORIGIN_NONE}, {"depth", 9, 2, false, ORIGIN_NONE},
+    {"indices", 9, 2, false, ORIGIN_NONE},   {"grad_out", 10, 1, false, ORIGIN_NONE},
+    {"gradients", 11, 1, false, ORIGIN_NONE}};
 
 static bool goes_backward(const PanelData *data) {
     return data->live->job.config.kernel &&

@@ -2,6 +2,7 @@
 
 #include "src/state/live_text.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,15 +61,21 @@ static void timed(Answer *answer, const Reading *figure, const char *how) {
 
 static void latency(Answer *answer) {
     const LiveKernel *row = answer->row;
-    bool in_a_row = !row || row->median_us.source != SOURCE_MEASURED ||
-                    row->protocol == TIMING_SERIES;
+    bool in_a_row =
+        !row || row->median_us.source != SOURCE_MEASURED || row->protocol == TIMING_SERIES;
     timed(answer, row ? &row->median_us : &(Reading){0},
           in_a_row ? "launches in a row, caches warm" : "launches one by one, beside the display");
 }
 
+/* The memory panel beside a CPU kernel has the bytes of its CUDA twin. */
 static void bandwidth(Answer *answer) {
-    timed(answer, answer->row ? &answer->row->effective_gbps : &(Reading){0},
-          "requested bytes / median; the ceiling is a probe's, of the same machine");
+    const LiveKernel *row = answer->row;
+    char bytes[32], how[128];
+    unit_text(UNIT_BYTES, row ? row->effective_gbps.value * row->median_us.value * 1e3 : NAN, bytes,
+              sizeof bytes);
+    snprintf(how, sizeof how, "%s that %s requests / median%s", bytes, answer->kernel->name,
+             answer->kernel->where == BEV_CPU ? ", not the bytes of its CUDA twin" : "");
+    timed(answer, row ? &row->effective_gbps : &(Reading){0}, how);
 }
 
 static void prepare(Answer *answer) {
@@ -212,6 +219,7 @@ static void picture(Answer *answer) {
 }
 
 static void sentence(Answer *a) {
+    bool wrong = a->state->job.config.kernel->wrong_on_purpose;
     switch (a->origin->topic) {
     case ORIGIN_CACHES:
         return say(a, "published: sizes of A6000, PRO 6000 and the chosen GPU are the data "
@@ -231,6 +239,11 @@ static void sentence(Answer *a) {
             "measured %s: wall time of the newest frames, by stage. Pool: one launch a frame, "
             "beside all else; a latency is a median of launches.",
             a->place);
+    case ORIGIN_BRIGHTNESS:
+        return say(a,
+                   "computed: the scale of the picture of %s, t %.2f s; half of the filled cells "
+                   "are at full brightness.",
+                   a->scene, a->live->frame.time_s);
     case ORIGIN_OBJECTS:
         return say(
             a,
@@ -259,8 +272,9 @@ static void sentence(Answer *a) {
             return say(
                 a,
                 "set: by you, by the scene %s or by the program. The picture is by %s, whose "
-                "sums are the same: another kernel is too slow while the scene plays.",
-                a->scene, a->live->stand_in->title);
+                "sums are %s: another kernel is too slow while the scene plays%s.",
+                a->scene, a->live->stand_in->title, wrong ? "right" : "the same",
+                wrong ? "; pause to see its own" : "");
         return say(a, "set: by you, by the scene %s or by the program; nothing is measured.",
                    a->scene);
     case ORIGIN_LOG:

@@ -26,6 +26,7 @@ typedef enum {
     ORIGIN_COUNTERS,  /* the GPU's hardware counters */
     ORIGIN_PIPELINE,  /* stages of a frame, frames per second */
     ORIGIN_PICTURE,   /* values of the BEV grid and of the camera strip */
+    ORIGIN_BRIGHTNESS, /* of the BEV's color views */
     ORIGIN_OBJECTS,   /* mass of the true objects */
     ORIGIN_BITS,      /* a code of a format, and its scale */
     ORIGIN_STEPS,     /* steps of single warps */

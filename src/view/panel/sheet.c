@@ -236,6 +236,23 @@ static int total_width(const Column *columns, int count, int rank) {
     return width;
 }
 
+/* A figure takes the whole cell. */
+static void put_cell(const Table *table, int column, const char *text, bool figure) {
+    const Column *c = &table->columns[column];
+    Sheet *sheet = table->sheet;
+    OriginTopic topic = sheet->origin.topic;
+    if (!table_has(table, column))
+        return;
+    sheet->origin.topic = c->topic ? c->topic : topic;
+    if (c->left)
+        sheet_text(sheet, table->x[column], table->y, c->width, table->style, text);
+    else
+        sheet_right(sheet, table->x[column], table->y, c->width, table->style, text);
+    if (figure && sheet->origin.topic)
+        sheet_figure(sheet, (Area){table->x[column], table->y, c->width, 1});
+    sheet->origin.topic = topic;
+}
+
 void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, int count) {
     *table = (Table){.sheet = sheet, .columns = columns, .count = count, .y = area.y};
     int rank = count, x = area.x;
@@ -254,11 +271,8 @@ void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, i
         x += fits ? columns[i].width + gap : 0;
     }
     table->style = cell_style(INK_MUTED);
-    for (int i = 0; i < count; i++) {
-        table_cell(table, i, columns[i].title);
-        if (table_has(table, i) && columns[i].title[0] && sheet->origin.topic != ORIGIN_NONE)
-            sheet_figure(sheet, (Area){table->x[i], table->y, columns[i].width, 1});
-    }
+    for (int i = 0; i < count; i++)
+        put_cell(table, i, columns[i].title, columns[i].title[0]);
     table->y++;
     table->style = cell_style(INK_TEXT);
 }
@@ -268,11 +282,5 @@ bool table_has(const Table *table, int column) {
 }
 
 void table_cell(const Table *table, int column, const char *text) {
-    const Column *c = &table->columns[column];
-    if (!table_has(table, column))
-        return;
-    if (c->left)
-        sheet_text(table->sheet, table->x[column], table->y, c->width, table->style, text);
-    else
-        sheet_right(table->sheet, table->x[column], table->y, c->width, table->style, text);
+    put_cell(table, column, text, has_digit(text));
 }

@@ -118,6 +118,7 @@ typedef struct {
     const char *title;
     int width, rank; /* rank 0: always there */
     bool left;       /* text; else right-aligned figures */
+    OriginTopic topic; /* of head and cells; ORIGIN_NONE: of the sheet */
 } Column;
 
 enum { TABLE_MAX_COLUMNS = 16 };

@@ -12,7 +12,7 @@ static const char *const words[ORIGIN_COUNT] = {
     [ORIGIN_SHAPES] = "footprint",
     [ORIGIN_MAP] = "interval",
     [ORIGIN_LATENCY] = "median",
-    [ORIGIN_BANDWIDTH] = "ceiling",
+    [ORIGIN_BANDWIDTH] = "requested",
     [ORIGIN_SPEEDUP] = "baseline",
     [ORIGIN_COMPILED] = "occupancy",
     [ORIGIN_PREPARE] = "prepare",
@@ -20,6 +20,7 @@ static const char *const words[ORIGIN_COUNT] = {
     [ORIGIN_MODEL] = "model",
     [ORIGIN_COUNTERS] = "sector",
     [ORIGIN_STEPS] = "step",
+    [ORIGIN_BRIGHTNESS] = "depth mass",
     [ORIGIN_OBJECTS] = "true objects",
 };
 
@@ -67,16 +68,21 @@ static void tell_control(const KeyRow *control, const Command *command, const St
         explain(row, tip->meaning);
 }
 
-/* A figure of a row: where the mouse is on none, the first one of the row. */
-static const Origin *figure_of(const Spots *spots, const Box *box, double x, double y) {
-    const Origin *origin = spots_figure(spots, x, y);
-    for (int i = 0; !origin && i < spots->figure_count; i++) {
+/* Of a row, which is what it is about; NULL: there is none. */
+static const Origin *first_figure(const Spots *spots, const Box *box) {
+    for (int i = 0; i < spots->figure_count; i++) {
         const Box *figure = &spots->figures[i].box;
         if (figure->y >= box->y && figure->y < box->y + box->h && figure->x >= box->x &&
             figure->x < box->x + box->w)
             return &spots->figures[i].origin;
     }
-    return origin;
+    return NULL;
+}
+
+/* A figure of a row: where the mouse is on none, the first one of the row. */
+static const Origin *figure_of(const Spots *spots, const Box *box, double x, double y) {
+    const Origin *origin = spots_figure(spots, x, y);
+    return origin ? origin : first_figure(spots, box);
 }
 
 static void tell_time(const State *state, Tip *tip) {
@@ -102,7 +108,8 @@ bool spots_tip(const Spots *spots, double x, double y, const State *state, const
     const char *word = origin ? words[origin->topic] : NULL;
     if (word && !tip->title[0])
         snprintf(tip->title, sizeof tip->title, "%s", word);
-    if (word && !tip->meaning[0])
+    const Origin *first = first_figure(spots, box);
+    if (word && (!tip->meaning[0] || (first && first->topic != origin->topic)))
         explain(glossary_find(word), tip->meaning);
     /* A setting's source says nothing that the control does not. */
     if (origin && live && !time && !(command && origin->topic == ORIGIN_SETTING))

@@ -134,7 +134,10 @@ void window_draw_side(const WindowView *view) {
         panels = small;
     if (window_has_bev(view) && legend) {
         FigurePanel panel = window_panel(view);
-        y += legend_block(view->pen, &view->whole, &panel, side.x, y, w) + 12;
+        Box block = {side.x, y, w, legend_block(view->pen, &view->whole, &panel, side.x, y, w)};
+        if (isfinite(panel.field.full_mass))
+            spots_add_figure(view->spots, block, &(Origin){.topic = ORIGIN_BRIGHTNESS});
+        y += block.h + 12;
     }
     double wanted = y - side.y + wanted_height(view, w, panels), bottom = side.y + side.h;
     for (int i = 0; i < columns; i++) {
