@@ -266,10 +266,9 @@ static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
 static bool make_scene(Run *run, State *state) {
     Pipeline *pipeline = run->pipeline;
     FrameInputs *made = &pipeline->made, *next = &run->next;
-    bool forget = pipeline->forget_scene;
-    pipeline->forget_scene = false;
-    if (!inputs_scene(forget ? NULL : made->scene, state, next, run->err))
+    if (!inputs_scene(pipeline->forget_scene ? NULL : made->scene, state, next, run->err))
         return false;
+    pipeline->forget_scene = false;
     if (next->scene != made->scene) {
         inputs_free_feature_memory();
         inputs_free_grid_memory();
@@ -528,6 +527,8 @@ PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs, 
         else if (!ok)
             end = PIPELINE_FAILED;
     }
+    if (end == PIPELINE_FAILED) /* told; of a run that is given up nobody hears */
+        pipeline->forget_scene = false;
     if (end == PIPELINE_GIVEN_UP)
         keep_made(&pipeline->made, &run.next);
     if (end == PIPELINE_DONE) {
