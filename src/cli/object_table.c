@@ -328,8 +328,9 @@ static bool draw(const PlotRequest *request, const ObjectTable *table, const cha
     ChartSpec spec = {
         .title = "How far the mass of each object is off",
         .subtitle = subtitle,
-        .note = "Computed: from where the pixels' rays meet the object to the centroid of its mass "
-                "in the grid. A dot an object; objects without mass in the grid have none.",
+        .note = "Computed by map and depth, for any kernel: from where the pixels' rays meet the "
+                "object to the centroid of its mass in the grid. A narrow object's pixels have "
+                "depth of what is behind, too. An object without mass in the grid has no dot.",
         .x = {"range of the object, m", false, 0, ceil(far_m / 10) * 10, "m"},
         .y = {"off, m", false, 0, ceil(most_m), "m"},
         .series = series,

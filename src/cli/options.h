@@ -117,7 +117,7 @@ typedef struct {
     const char *name;
     char letter;          /* 0: none */
     const char *argument; /* NULL: a flag */
-    char help[512];       /* with the choices spelled out */
+    char help[768];       /* with the choices spelled out */
 } OptionHelp;
 bool options_describe(CommandId command, int i, OptionHelp *help);
 

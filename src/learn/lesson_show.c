@@ -67,13 +67,13 @@ static void enter_text(const LessonRun *run, char *text, size_t size) {
 /* The names of the keys come from the table of controls, those of answers are fixed. */
 static void add_keys(const LessonRun *run, PaneText *pane) {
     char text[200], enter[64];
-    KeyText back = key_of(ACTION_BACK), skip = key_of(ACTION_SKIP), close = key_of(ACTION_LESSON);
+    KeyText back = key_of(ACTION_BACK), skip = key_of(ACTION_SKIP), close = key_of(ACTION_ESCAPE);
     enter_text(run, enter, sizeof enter);
     if (run->alone)
         snprintf(text, sizeof text, "%s; %s skips, %s closes", enter, skip.name, close.name);
     else if (run->phase == PHASE_END)
-        snprintf(text, sizeof text, "%s closes this lesson, %s once more opens the next; %s back",
-                 close.name, close.name, back.name);
+        snprintf(text, sizeof text, "%s closes this lesson, %s then opens the next; %s back",
+                 close.name, key_of(ACTION_LESSON).name, back.name);
     else if (run->phase == PHASE_ASK)
         snprintf(text, sizeof text, "%s; %s skips, %s goes back, %s closes", enter, skip.name,
                  back.name, close.name);

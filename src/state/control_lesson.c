@@ -15,8 +15,8 @@ unsigned control_lesson(State *state, const Command *command) {
     bool off = command->step ? state->lesson.open : !strcmp(command->argument, "off");
     if (off && !state->lesson.open)
         return SAY(state, command->action, "lesson: none is open");
-    snprintf(state->lesson_name, sizeof state->lesson_name, "%s",
-             command->step ? "" : command->argument);
+    bool next = command->step || !strcmp(command->argument, "next");
+    snprintf(state->lesson_name, sizeof state->lesson_name, "%s", next ? "" : command->argument);
     SAY(state, command->action, "lesson %s",
         off                       ? "closed"
         : state->lesson_name[0] ? state->lesson_name

@@ -126,15 +126,15 @@ const GlossaryRow glossary[] = {
      "Of other kernels' warps, as bevscope steps shows them: each owner's next point."},
     {"tensor core", "", "A part of a multiprocessor that multiplies small matrices. V4 uses it: "
      "the sums of 16 cells that see the same image columns are such a product."},
-    {"true objects", "in box", "Where the mass (depth times features) of known objects lands. "
+    {"true objects", "in box", "Where the mass (depth alone) of known objects lands, whatever the kernel. "
      "In box: the share in the true box and half a cell around. Off: from the hit surface to the "
      "mass's centre, in m."},
     {"true pixels", "", "The BEV in the terminal's pixels: --pixels kitty, iterm, sixel or off."},
     {"twin", "", "The CUDA kernel that does the same as a kernel of the CPU. The model predicts "
      "it."},
     {"V2", "as published, as shipped", "The baseline is V2 as shipped, by BEVDet: v2, a thread a "
-     "channel of a cell; CPU: cpu_v2, 8 channels a pass. V2 CHW: channels first. As published "
-     "(v2_tiles): atomics, no code here."},
+     "channel of a cell; cpu_v2: 8 channels a pass. V2 CHW: channels first. As published "
+     "(v2_tiles): a thread adds 8 channels of a point, by atomics."},
     {"warm", "cold", "Warm: caches are as the launch before left them. Cold: they are flushed "
      "before each launch that is timed."},
     {"warp", "", "32 threads of a GPU that execute the same instruction together. Where their "

@@ -254,12 +254,13 @@ static int first_rows(const State *state, PaletteRow rows[PALETTE_ROWS]) {
                             ? control_candidate(control).row
                             : value_candidate(control, command->argument, command->argument).row;
     }
-    for (int i = 0; i < ACTION_COUNT; i++) {
-        if (i && keys[i].group == keys[i - 1].group)
-            continue;
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        int first = 0;
+        while (first < ACTION_COUNT - 1 && (int)keys[first].group != group)
+            first++;
         PaletteRow *row = &rows[count++];
-        *row = (PaletteRow){.kind = PALETTE_GROUP, .command.action = (Action)i};
-        snprintf(row->name, PALETTE_NAME, "%s", key_groups[keys[i].group]);
+        *row = (PaletteRow){.kind = PALETTE_GROUP, .command.action = (Action)first};
+        snprintf(row->name, PALETTE_NAME, "%s", key_groups[group]);
     }
     return count;
 }

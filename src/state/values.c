@@ -57,7 +57,6 @@ NAMES(views, state->menu.views.names, state->menu.views.count)
 NAMES(colormaps, state->menu.colormaps.names, state->menu.colormaps.count)
 NAMES(truths, truth_names, TRUTH_COUNT)
 NAMES(themes, themes, 2)
-NAMES(lessons, state->menu.lessons.names, state->menu.lessons.count)
 NAMES(slow, slow_letters, 1 + SLOW_COUNT)
 NAMES(pages, page_names, PAGE_COUNT)
 ROWS(charts, CHART_COUNT, chart_names[i], chart_titles[i])
@@ -96,6 +95,15 @@ int values_scales_from(const State *state, ValueName values[VALUES_MAX]) {
     memmove(values + 1, values, (size_t)count * sizeof *values);
     values[0] = (ValueName){"own", "own", NULL};
     return count + 1;
+}
+
+/* First what its own key would do: close the open one, or open the next of the course. */
+int values_lessons(const State *state, ValueName values[VALUES_MAX]) {
+    const Menu *lessons = &state->menu.lessons;
+    values[0] = state->lesson.open ? (ValueName){"off", "off", "closes the lesson that is open"}
+                                   : (ValueName){"next", "next", "the next lesson of the course"};
+    return 1 + from(lessons->names, lessons->count < VALUES_MAX ? lessons->count : VALUES_MAX - 1,
+                    values + 1);
 }
 
 int values_defects(const State *state, ValueName values[VALUES_MAX]) {

@@ -6,11 +6,11 @@
 
 /* All zero: nothing lies there. */
 typedef struct {
-    bool over;  /* something does, in `box`; the last figure in it: */
-    Origin figure;
+    bool over;  /* something does, in `box` */
     bool told;  /* its tooltip is shown */
     bool fresh; /* the mouse has just come; since_ms is not set yet */
     Box box;
+    Origin figure;   /* in it, the last one under the mouse */
     double x, y;     /* of the mouse */
     double since_ms; /* when it came */
 } Hover;

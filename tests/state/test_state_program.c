@@ -90,6 +90,9 @@ STATE_SUITE(state_program_lessons) {
     tap_ok(use("skip") & STEP_LESSON && state.lesson_wish == WISH_SKIP, "skip");
     tap_ok(use("lesson") & STEP_LESSON && state.lesson_wish == WISH_CLOSE,
            "its key closes the lesson that is open");
+    tap_ok(use("lesson next") & STEP_LESSON && state.lesson_wish == WISH_OPEN &&
+               !state.lesson_name[0],
+           "the next one by its word");
     use("dtype fp8; yaw 3; chart mrc; play on");
     uint64_t serial = job->serial;
     state.shown.footprint_bytes = reading(1, SOURCE_MODEL);

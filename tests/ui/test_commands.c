@@ -68,6 +68,7 @@ APP_SUITE(commands_found, "toy") {
                  {"warp", "steps"},
                  {"dropped point", "strip dropped"},
                  {"lesson 9", "lesson 9"},
+                 {"lesson ", "lesson next"},
                  {"wiki", "snapshot"},
                  {"save picture", "snapshot"},
                  {"light", "theme light"},

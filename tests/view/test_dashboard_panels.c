@@ -123,7 +123,7 @@ static void test_model(void) {
         }
     begin_simulated(200, 60);
     draw_after("chart mrc; gpu h200 l2=16");
-    char us[32], line[64];
+    char us[32], line[96];
     Prediction p =
         model_predict(live.model, prediction_kernel(&state, &live), state.gpu, &state.edit);
     figure_text(UNIT_US, p.latency_us, us, sizeof us);
@@ -132,8 +132,13 @@ static void test_model(void) {
            "another GPU, and another L2 of it");
     tap_ok(shows("requested") && shows("16 MiB of L2: L2 hits 98.0 %, 11.5 sectors a request"),
            "what threads ask for stands beside the working set, and on which GPU");
-    seen_after("gpu l2=6", shows("with 6 MiB of L2 streams the output alone: inputs fit ("),
-               "an L2 in which nearly all hits, though the footprint does not fit: why");
+    draw_after("gpu l2=6");
+    p = model_predict(live.model, prediction_kernel(&state, &live), state.gpu, &state.edit);
+    snprintf(line, sizeof line,
+             "6 MiB of L2: a launch of V4 reads %.2f MB from DRAM, writes %.0f B",
+             p.dram_read_bytes * 1e-6, p.dram_write_bytes);
+    seen(shows(line) && p.dram_read_bytes > 1e5, "what a footprint that does not fit costs: %s",
+         line);
     snprintf(line, sizeof line, "fits barely; model: %s fastest, %s binds",
              findings_fastest(live.model, state.gpu, &state.edit, &p)->title,
              term_names[p.binding]);

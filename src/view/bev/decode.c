@@ -392,7 +392,8 @@ static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
 /* ---- the table ------------------------------------------------------------------------------ */
 
 const ViewInfo views[VIEW_COUNT] = {
-    [VIEW_COLOR] = {"color", "Decoded colour", "surface colour; brightness is the depth mass, its sum of depth", NULL,
+    [VIEW_COLOR] = {"color", "Decoded colour",
+                    "surface colour; brightness is the depth mass, its sum of depth", NULL,
                     NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_BRIGHTNESS, NULL, false, false,
                     decode_embedding},
     [VIEW_CLASS] = {"class", "Decoded class", "the class with the largest share of a cell", NULL,

@@ -199,7 +199,7 @@ static double strength_bar(Pen *pen, const FigurePanel *panel, double x, double 
     style.align = ALIGN_RIGHT;
     pen_text(pen, bar.x + bar.w, baseline, 110, &style, full);
     style.align = ALIGN_LEFT;
-    pen_text(pen, bar.x + 16, baseline, bar.w - 126, &style, "brightness: depth mass, in pixels");
+    pen_text(pen, bar.x + 16, baseline, bar.w - 126, &style, "brightness: depth mass, pixels");
     return BAR_HEIGHT + 6 + SIZE_SMALL;
 }
 

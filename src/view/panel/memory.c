@@ -215,26 +215,37 @@ static void fastest_text(const PanelData *data, char *text, size_t size) {
                  term_names[prediction.binding]);
 }
 
-/* Whether the footprint fits the predicted GPU's L2, and what binds the fastest kernel there. Where
- * only the output is too large, nearly all lookups hit nevertheless. */
+/* Of a footprint that is too large: what a launch of the selection moves nevertheless. "": the
+ * model has not said it yet. */
+static void moved_text(const PanelData *data, const char *on, char *text, size_t size) {
+    const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
+    char reads[32], writes[32];
+    text[0] = '\0';
+    if (!predicted)
+        return;
+    Prediction there =
+        model_predict(data->live->model, predicted, data->state->gpu, &data->state->edit);
+    megabytes(there.dram_read_bytes, reads, sizeof reads);
+    megabytes(there.dram_write_bytes, writes, sizeof writes);
+    snprintf(text, size, "%s: a launch of %s reads %s from DRAM, writes %s", on, predicted->title,
+             reads, writes);
+}
+
+/* Whether the footprint fits the predicted GPU's L2, and what binds the fastest kernel there. */
 static void draw_meaning(Sheet *sheet, Area area, const PanelData *data) {
     static const char *const fits[REGIME_COUNT] = {[REGIME_RESIDENT] = "fits",
                                                    [REGIME_CONTESTED] = "fits barely",
                                                    [REGIME_STREAMING] = "does not fit"};
-    const BevFootprint *all = &data->live->memory.footprint;
-    double l2 = state_gpu(data->state).l2_bytes, bytes = bev_footprint_total(*all);
-    BevRegime regime = bev_regime(bytes, l2);
-    char text[256], on[128], inputs[32], fastest[80];
+    BevRegime regime = bev_regime(bev_footprint_total(data->live->memory.footprint),
+                                  state_gpu(data->state).l2_bytes);
+    char text[256] = "", on[128], fastest[80];
     prediction_gpu(data->state, on, sizeof on);
-    megabytes(bytes - all->out, inputs, sizeof inputs);
     fastest_text(data, fastest, sizeof fastest);
-    sheet_origin(sheet, ORIGIN_SHAPES, NULL);
-    if (regime == REGIME_STREAMING && bytes - all->out <= l2) {
-        snprintf(text, sizeof text, "%s streams the output alone: inputs fit (%s)", on, inputs);
-    } else {
+    if (regime == REGIME_STREAMING)
+        moved_text(data, on, text, sizeof text);
+    sheet_origin(sheet, text[0] || fastest[0] ? ORIGIN_MODEL : ORIGIN_SHAPES, NULL);
+    if (!text[0])
         snprintf(text, sizeof text, "%s: %s%s", on, fits[regime], fastest);
-        sheet_origin(sheet, fastest[0] ? ORIGIN_MODEL : ORIGIN_SHAPES, NULL);
-    }
     if (sheet_width(sheet, text) <= area.w)
         sheet_line(sheet, area, cell_style(INK_MUTED), text);
 }

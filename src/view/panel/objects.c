@@ -54,7 +54,7 @@ static void draw_figures(Table *table, int share, int off, const ObjectBand *ban
 
 static void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveObjects *objects = &data->live->objects;
-    area = sheet_title(sheet, area, "True objects", "computed: their mass in the grid");
+    area = sheet_title(sheet, area, "True objects", "computed: by map and depth, any kernel");
     Table table;
     table_begin(&table, sheet, area, columns, objects->compared ? COLUMNS : COL_BASE_SHARE);
     for (int band = 0; band < OBJECT_BANDS && table.y < area.y + area.h; band++) {

@@ -247,8 +247,10 @@ static void sentence(Answer *a) {
     case ORIGIN_OBJECTS:
         return say(
             a,
-            "computed: of the mass of each object of %s, t %.2f s: the share in its true box, "
-            "and how far its centre is off. Means over a range.",
+            "computed: from map and depth of %s, t %.2f s, not from the kernel's sums: the share "
+            "in "
+            "its true box, and how far its centre is off. Pixels at an edge have depth of what is "
+            "behind, too; of a narrow object all do.",
             a->scene, a->live->frame.time_s);
     case ORIGIN_BITS:
         return say(a,
