@@ -117,8 +117,8 @@ static void put_small_l2(Page *page) {
     Report report = {0};
     fputs("<h2>With less L2</h2>\n<p>", page->out);
     if (!small_l2_add(&report, &page->model, &page->chosen, verdict, sizeof verdict)) {
-        fputs("No such experiment was recorded of this problem; <code>bevscope bench --recorded "
-              "--l2-carveout all</code> shows those that were.</p>\n",
+        fputs("No such experiment was recorded of this problem on these GPUs; <code>bevscope bench "
+              "--recorded --l2-carveout all</code> shows those that were.</p>\n",
               page->out);
         return;
     }

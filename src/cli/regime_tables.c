@@ -295,7 +295,9 @@ static void small_l2_verdict(const SmallL2Row *rows, int count, char *text, size
                  "(recorded); the model says at %d, and has the faster one right at %d of %d. ",
                  recorded, sizes, model, agreed, sizes);
     outdated_kernels(rows, count, kernels, sizeof kernels);
-    snprintf(text, size, "%sRecorded on %s.%s%s", forms, rows->recording->label,
+    snprintf(text, size,
+             "%sStores get less than what is left, which the model leaves out. Recorded on %s.%s%s",
+             forms, rows->recording->label,
              kernels[0] ? " Older than the table above, so without a figure: " : "", kernels);
 }
 
