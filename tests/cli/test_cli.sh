@@ -371,7 +371,7 @@ tap_expect 2 '^bevscope: --once: nothing is timed' bench toy --once --quick
     grep -q evidence out
 tap_ok $? 'findings are in the JSON, too'
 tap_expect 2 'has no accesses' regime toy -k reference
-"$BEVSCOPE" regime canonical --gpu h200 -k v4 >out
+"$BEVSCOPE" regime canonical --gpu h100 -k v4 >out
 tap_has 'without a verdict on V3 where its forms are not chosen' out '^With less L2' '!0 of 0'
 # Without a terminal: at once what it is; help and the glossary answer.
 rm -f err
