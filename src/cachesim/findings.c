@@ -120,15 +120,17 @@ static void binding_term(const Facts *facts, Findings *findings) {
     bool binds = gain_with(p, p->binding, p->term_us[next]) >= LEAST_GAIN; /* more than others */
     Finding *finding =
         binds ? add(findings, gain_with(p, p->binding, 0), lessons[p->binding]) : NULL;
-    char own[24], all[24];
+    char own[24], all[24], without[24]; /* terms overlap: no difference of two of them */
     if (!finding)
         return;
     unit_text(UNIT_US, p->term_us[p->binding], own, sizeof own);
     unit_text(UNIT_US, p->latency_us, all, sizeof all);
-    snprintf(finding->text, sizeof finding->text, "%s binds, %s of %s: %s would give %.1f times",
-             term_names[p->binding], own, all, remedy(facts), finding->gain);
-    snprintf(finding->brief, sizeof finding->brief, "%s binds, %s of %s, %.1f times to gain",
-             term_names[p->binding], own, all, finding->gain);
+    unit_text(UNIT_US, p->latency_us / finding->gain, without, sizeof without);
+    snprintf(finding->text, sizeof finding->text,
+             "%s binds, %s; latency %s: %s would give %.1f times", term_names[p->binding], own, all,
+             remedy(facts), finding->gain);
+    snprintf(finding->brief, sizeof finding->brief, "%s binds, %s: without it %s instead of %s",
+             term_names[p->binding], own, without, all);
     term_evidence(facts, next, finding->evidence, sizeof finding->evidence);
 }
 

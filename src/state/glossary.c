@@ -20,7 +20,7 @@ const GlossaryRow glossary[] = {
     {"BEV grid", "bird's-eye view, cell", "The output, a bird's-eye view: nx * ny cells, x "
      "forward, y left. Cell y * nx + x holds one sum for each channel."},
     {"binds", "term, finding", "The longest term of the predicted latency: DRAM, L2, issue or chain. "
-     "A finding says what a shorter one gains."},
+     "They overlap: the root of the sum of their squares. A finding says what is gained without it."},
     {"block reduction", "", "The threads of a block first add their products to each other and "
      "then send one atomic addition for each cell to memory."},
     {"block scale", "", "The E4M3 scale that 16 neighbouring channels of NVFP4 share. A value is "

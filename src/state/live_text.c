@@ -300,6 +300,11 @@ TimeSpan live_time_span(const LiveData *live, const State *state) {
     return scene->has_world ? (TimeSpan){round, round + length} : (TimeSpan){0, 0};
 }
 
+bool live_probe_empty(const LiveProbe *probe) {
+    const LiveContribution *heaviest = probe->contributions;
+    return probe->contribution_count && heaviest->depth * heaviest->weight == 0;
+}
+
 bool live_pillar_text(const LiveProbe *probe, char *text, size_t size) {
     if (isnan(probe->pillar_m))
         return false;

@@ -88,5 +88,8 @@ void prediction_memory(const State *state, const LiveData *live, char *text, siz
 /* What limits the selection on the chosen GPU and L2, by the model; 0: not known (yet). */
 int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]);
 
+/* The probed cell has points, each of probability 0. */
+bool live_probe_empty(const LiveProbe *probe);
+
 /* "30 LiDAR points, mean height 0.84 m"; false: the probed cell is no pillar. */
 bool live_pillar_text(const LiveProbe *probe, char *text, size_t size);

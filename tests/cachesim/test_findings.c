@@ -55,10 +55,11 @@ static void test_each_term(void) {
     static const struct {
         const char *text, *evidence;
     } says[TERM_COUNT] = {
-        [TERM_DRAM] = {"DRAM binds, 90.0 us of", "DRAM reads 11.0 MB, writes 1.0"},
-        [TERM_L2] = {"L2 binds, 90.0 us of", "1.50 million sectors at L2 (model)"},
-        [TERM_ISSUE] = {"issue binds, 90.0 us of 114 us: fewer instructions a point would give",
-                        "issue 90.0 us, next DRAM 40.0 us (model)"},
+        [TERM_DRAM] = {"DRAM binds, 90.0 us; latency", "DRAM reads 11.0 MB, writes 1.0"},
+        [TERM_L2] = {"L2 binds, 90.0 us; latency", "1.50 million sectors at L2 (model)"},
+        [TERM_ISSUE] =
+            {"issue binds, 90.0 us; latency 114 us: fewer instructions a point would give",
+             "issue 90.0 us, next DRAM 40.0 us (model)"},
         [TERM_CHAIN] = {"cutting the longest interval would give",
                         "longest interval 352 points, median 12 (counted)"}};
     /* One term of 90 beside three of 40, which are left: 113.6 over 69.3 us. */

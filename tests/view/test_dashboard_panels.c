@@ -170,19 +170,19 @@ static void begin_with_v2(int columns, int rows) {
 
 static void test_findings(void) {
     begin_with_v2(200, 60);
-    seen(shows("Findings on RTX A6000") && shows("chain binds, 16.0 \u00b5s of 20.0 \u00b5s"),
+    seen(shows("Findings on RTX A6000") && shows("chain binds, 16.0 \u00b5s; latency 20.0 \u00b5s"),
          "a tall screen has the findings");
     begin_with_v2(80, 24);
-    seen(shows("Model, RTX A6000: ") && shows(" times to gain: lesson 3"),
+    seen(shows("Model, RTX A6000: ") && shows("chain binds, ") && shows(" instead of "),
          "a small one the first of them");
     begin_with_v2(120, 40);
     draw();
     char lesson[64];
-    snprintf(lesson, sizeof lesson, " times to gain: lesson 3 (type %s)",
+    snprintf(lesson, sizeof lesson, "20.0 \u00b5s: lesson 3 (%s opens it)",
              key_of(ACTION_EXPLAIN).name);
     tap_ok(shows(lesson), "where it has room, with its lesson and the key to it");
     live.model = NULL;
-    seen(!shows("to gain"), "and nothing before the first simulation");
+    seen(!shows("instead of"), "and nothing before the first simulation");
 }
 
 SCREEN_SUITE(dashboard_model) {

@@ -246,9 +246,9 @@ static const char *ceilings_words(FigureSource source, const Gpu *gpu) {
     if (source == SOURCE_RECORDED)
         return "Ceilings: recorded on such a GPU by probes of its DRAM, L2, FP32 and tensor units.";
     return isfinite(gpu->l2_gbps)
-               ? "Ceilings: model, from the data sheet; L2 as measured on such a GPU."
-               : "Ceilings: model, from the data sheet; L2 as an H200's, by multiprocessors and "
-                 "clock.";
+               ? "Ceilings: model; DRAM 88 % of the data sheet's, L2 as measured on such a GPU."
+               : "Ceilings: model; DRAM 88 % of the data sheet's, L2 as an H200's, by "
+                 "multiprocessors and clock.";
 }
 
 static double flops_of(const ChartInput *input) {

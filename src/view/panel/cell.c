@@ -108,12 +108,6 @@ static void dropped(Lines *lines, const PanelData *data) {
     sheet_origin(lines->sheet, ORIGIN_PICTURE, NULL);
 }
 
-/* The heaviest contribution comes first. */
-static bool nothing_arrives(const LiveProbe *probe) {
-    const LiveContribution *first = probe->contributions;
-    return probe->contribution_count && first->depth * first->weight == 0;
-}
-
 static void readout(Lines *lines, const PanelData *data) {
     const LiveProbe *probe = &data->live->probe;
     const LiveFrame *frame = &data->live->frame;
@@ -132,7 +126,7 @@ static void readout(Lines *lines, const PanelData *data) {
     snprintf(text, sizeof text, "norm  %s %.6g   FP64 %.6g", dtype, probe->value,
              probe->fp64_original);
     say(lines, text);
-    if (nothing_arrives(probe))
+    if (live_probe_empty(probe))
         say(lines, "each of its points has probability 0: nothing arrives");
     if (probe->channel >= 0) {
         snprintf(text, sizeof text, "channel %lld  %s %.6g   FP64 %.6g", (long long)probe->channel,

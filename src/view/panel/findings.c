@@ -71,13 +71,13 @@ void findings_line_draw(Sheet *sheet, Area area, const PanelData *data) {
     Finding findings[FINDINGS_MAX];
     if (findings_shown(data))
         return;
-    char text[240], brief[sizeof findings[0].brief + 8], on[64], lesson[24];
+    char text[280], brief[sizeof findings[0].brief + 8], on[64], lesson[24];
     if (!live_findings(data->state, data->live, findings))
         return;
     prediction_gpu(data->state, on, sizeof on);
     text_micro(findings[0].brief, brief, sizeof brief);
     snprintf(lesson, sizeof lesson, ": lesson %d", findings[0].lesson);
-    snprintf(text, sizeof text, "Model, %s: %s%s (type %s)", on, brief, lesson,
+    snprintf(text, sizeof text, "Model, %s: %s%s (%s opens it)", on, brief, lesson,
              key_of(ACTION_EXPLAIN).name);
     if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "Model, %s: %s%s", on, brief, lesson);

@@ -253,9 +253,13 @@ static void probe_text(const PanelData *data, int w, char *text, size_t size) {
     snprintf(value, sizeof value, isfinite(probe->value) ? "%.4g" : "n/a", probe->value);
     snprintf(fp64_original, sizeof fp64_original, isfinite(probe->fp64_original) ? "%.4g" : "n/a",
              probe->fp64_original);
-    snprintf(text, size, "cell %s: %lld points, norm %s, FP64 %s",
-             state_cell_place(data->state, probe->cell).text, (long long)probe->points, value,
-             fp64_original);
+    if (live_probe_empty(probe))
+        snprintf(text, size, "cell %s: %lld points, all of probability 0",
+                 state_cell_place(data->state, probe->cell).text, (long long)probe->points);
+    else
+        snprintf(text, size, "cell %s: %lld points, norm %s, FP64 %s",
+                 state_cell_place(data->state, probe->cell).text, (long long)probe->points, value,
+                 fp64_original);
     char pillar[64];
     bool is_pillar = live_pillar_text(probe, pillar, sizeof pillar);
     if (is_pillar)
