@@ -14,16 +14,16 @@ enum {
 /* clang-format on */
 
 static const Column columns[COL_COUNT] = {
-    [COL_DTYPE] = {"", 6, 0, true, ORIGIN_ERROR},
-    [COL_A] = {"gate A", 7, 0, true, ORIGIN_ERROR},
-    [COL_B] = {"gate B", 7, 0, true, ORIGIN_ERROR},
-    [COL_C] = {"gate C", 7, 0, true, ORIGIN_ERROR},
-    [COL_MAX] = {"max abs", 7, 1, false, ORIGIN_ERROR},
-    [COL_REL] = {"rel L2", 7, 3, false, ORIGIN_ERROR},
-    [COL_COSINE] = {"cosine", 8, 4, false, ORIGIN_ERROR},
-    [COL_SPECIAL] = {"NaN+Inf", 7, 5, false, ORIGIN_ERROR},
-    [COL_WORST] = {"worst cell", 10, 6, false, ORIGIN_ERROR},
-    [COL_ATOL] = {"at 1e-2", 7, 2, true, ORIGIN_ERROR},
+    [COL_DTYPE] = {"", 6, 0, true},
+    [COL_A] = {"gate A", 7, 0, true},
+    [COL_B] = {"gate B", 7, 0, true},
+    [COL_C] = {"gate C", 7, 0, true},
+    [COL_MAX] = {"max abs", 7, 1, false},
+    [COL_REL] = {"rel L2", 7, 3, false},
+    [COL_COSINE] = {"cosine", 8, 4, false},
+    [COL_SPECIAL] = {"NaN+Inf", 7, 5, false},
+    [COL_WORST] = {"worst cell", 10, 6, false},
+    [COL_ATOL] = {"at 1e-2", 7, 2, true},
 };
 
 static const struct {
@@ -201,7 +201,7 @@ static void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
     memcpy(shown, columns, sizeof shown);
     if (backward)
         shown[COL_WORST].title = "worst in";
-    table_begin(&table, sheet, area, shown, COL_COUNT);
+    table_begin(&table, sheet, area, shown, COL_COUNT, NULL);
     unsigned rows[BEV_DTYPE_COUNT];
     int count = rows_of(data, rows), selected = 0;
     while (selected < count && rows[selected] != 1u << config->dtype)

@@ -36,11 +36,11 @@ static void where_text(const PanelData *data, char *text, size_t size) {
              at_m[0] < 0 ? "back" : "forward", fabs(at_m[1]), at_m[1] < 0 ? "right" : "left");
 }
 
-static const Column columns[] = {{"camera", 14, 0, true, ORIGIN_PICTURE},
-                                 {"pixel", 8, 0, false, ORIGIN_PICTURE},
-                                 {"depth", 8, 0, false, ORIGIN_PICTURE},
-                                 {"probability", 11, 1, false, ORIGIN_PICTURE},
-                                 {"weight", 7, 2, false, ORIGIN_PICTURE}};
+static const Column columns[] = {{"camera", 14, 0, true},
+                                 {"pixel", 8, 0, false},
+                                 {"depth", 8, 0, false},
+                                 {"probability", 11, 1, false},
+                                 {"weight", 7, 2, false}};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 static void contribution_row(Table *table, const Rig *rig, const LiveContribution *one) {
@@ -69,7 +69,7 @@ static void contributions(Lines *lines, const PanelData *data) {
         return;
     if (shown > room || shown < probe->points)
         shown = shown < room ? shown : room - 1;
-    table_begin(&table, lines->sheet, lines->area, columns, COLUMNS);
+    table_begin(&table, lines->sheet, lines->area, columns, COLUMNS, NULL);
     for (int i = 0; i < shown; i++)
         contribution_row(&table, data->live->frame.rig, &probe->contributions[i]);
     lines->area.y += shown + 1;

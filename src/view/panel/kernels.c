@@ -17,20 +17,20 @@ enum {
 enum { NARROW = 27, WIDE = 69, WIDE_BAR = 24 }; /* in pixels */
 
 static const Column columns[COL_COUNT] = {
-    [COL_NUMBER] = {"", 2, 0, false, ORIGIN_LATENCY},
-    [COL_KERNEL] = {"kernel", 13, 0, true, ORIGIN_LATENCY},
-    [COL_MEDIAN] = {"median", 8, 0, false, ORIGIN_LATENCY},
-    [COL_MARK] = {"", 1, 0, true, ORIGIN_LATENCY},
-    [COL_SPEEDUP] = {"speed-up", 8, 1, false, ORIGIN_SPEEDUP},
-    [COL_BAR] = {"less is better", 14, 2, true, ORIGIN_LATENCY},
-    [COL_P95] = {"p95", 7, 5, false, ORIGIN_LATENCY},
-    [COL_P99] = {"p99", 7, 4, false, ORIGIN_LATENCY},
-    [COL_TREND] = {"trend", 7, 6, true, ORIGIN_LATENCY},
-    [COL_GBPS] = {"GB/s", 6, 3, false, ORIGIN_BANDWIDTH},
-    [COL_CEILING] = {"ceiling", 7, 7, false, ORIGIN_BANDWIDTH},
-    [COL_REGISTERS] = {"regs", 4, 8, false, ORIGIN_COMPILED},
-    [COL_OCCUPANCY] = {"occ%", 4, 10, false, ORIGIN_COMPILED},
-    [COL_BITS] = {"bits", 5, 9, true, ORIGIN_LATENCY},
+    [COL_NUMBER] = {"", 2, 0, false},          [COL_KERNEL] = {"kernel", 13, 0, true},
+    [COL_MEDIAN] = {"median", 8, 0, false},    [COL_MARK] = {"", 1, 0, true},
+    [COL_SPEEDUP] = {"speed-up", 8, 1, false}, [COL_BAR] = {"less is better", 14, 2, true},
+    [COL_P95] = {"p95", 7, 5, false},          [COL_P99] = {"p99", 7, 4, false},
+    [COL_TREND] = {"trend", 7, 6, true},       [COL_GBPS] = {"GB/s", 6, 3, false},
+    [COL_CEILING] = {"ceiling", 7, 7, false},  [COL_REGISTERS] = {"regs", 4, 8, false},
+    [COL_OCCUPANCY] = {"occ%", 4, 10, false},  [COL_BITS] = {"bits", 5, 9, true},
+};
+
+/* Figures that are no latency. */
+static const OriginTopic topics[COL_COUNT] = {
+    [COL_SPEEDUP] = ORIGIN_SPEEDUP,    [COL_GBPS] = ORIGIN_BANDWIDTH,
+    [COL_CEILING] = ORIGIN_BANDWIDTH,  [COL_REGISTERS] = ORIGIN_COMPILED,
+    [COL_OCCUPANCY] = ORIGIN_COMPILED,
 };
 
 static Ink row_ink(const PanelData *data, const LiveKernel *row) {
@@ -213,7 +213,7 @@ static void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
         wanted[COL_BAR].width = area.w >= WIDE ? WIDE_BAR : wanted[COL_BAR].width;
         wanted[COL_SPEEDUP].rank = 2;
     }
-    table_begin(&table, sheet, area, wanted, COL_COUNT);
+    table_begin(&table, sheet, area, wanted, COL_COUNT, topics);
     for (int i = 0; i < rows; i++)
         draw_row(&table, area, data, &ladder, shown[i]);
 }

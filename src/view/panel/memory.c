@@ -58,15 +58,13 @@ static void megabytes(double bytes, char *text, size_t size) {
                  bytes / 1e6);
 }
 
-static const Column figure_columns[] = {
-    {"", 9, 0, true, ORIGIN_NONE},           {"total", 7, 0, false, ORIGIN_NONE},
-    {"features", 10, 1, false, ORIGIN_NONE}, {"depth", 7, 1, false, ORIGIN_NONE},
-    {"indices", 9, 1, false, ORIGIN_NONE},   {"output", 8, 1, false, ORIGIN_NONE}};
-static const Column backward_columns[] = {
-    {"", 9, 0, true, ORIGIN_NONE},           {"total", 8, 0, false, ORIGIN_NONE},
-    {"features", 10, 1, false, ORIGIN_NONE}, {"depth", 9, 2, false, ORIGIN_NONE},
-    {"indices", 9, 2, false, ORIGIN_NONE},   {"grad_out", 10, 1, false, ORIGIN_NONE},
-    {"gradients", 11, 1, false, ORIGIN_NONE}};
+static const Column figure_columns[] = {{"", 9, 0, true},           {"total", 7, 0, false},
+                                        {"features", 10, 1, false}, {"depth", 7, 1, false},
+                                        {"indices", 9, 1, false},   {"output", 8, 1, false}};
+static const Column backward_columns[] = {{"", 9, 0, true},           {"total", 8, 0, false},
+                                          {"features", 10, 1, false}, {"depth", 9, 2, false},
+                                          {"indices", 9, 2, false},   {"grad_out", 10, 1, false},
+                                          {"gradients", 11, 1, false}};
 
 static bool goes_backward(const PanelData *data) {
     return data->live->job.config.kernel &&
@@ -215,20 +213,20 @@ static void fastest_text(const PanelData *data, char *text, size_t size) {
                  term_names[prediction.binding]);
 }
 
-/* Of a footprint that is too large: what a launch of the selection moves nevertheless. "": the
+/* Of a footprint that is too large: what a launch of the selection moves nevertheless. False: the
  * model has not said it yet. */
-static void moved_text(const PanelData *data, const char *on, char *text, size_t size) {
+static bool moved_text(const PanelData *data, const char *on, char *text, size_t size) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     char reads[32], writes[32];
-    text[0] = '\0';
     if (!predicted)
-        return;
+        return false;
     Prediction there =
         model_predict(data->live->model, predicted, data->state->gpu, &data->state->edit);
     megabytes(there.dram_read_bytes, reads, sizeof reads);
     megabytes(there.dram_write_bytes, writes, sizeof writes);
     snprintf(text, size, "%s: a launch of %s reads %s from DRAM, writes %s", on, predicted->title,
              reads, writes);
+    return true;
 }
 
 /* Whether the footprint fits the predicted GPU's L2, and what binds the fastest kernel there. */
@@ -238,14 +236,14 @@ static void draw_meaning(Sheet *sheet, Area area, const PanelData *data) {
                                                    [REGIME_STREAMING] = "does not fit"};
     BevRegime regime = bev_regime(bev_footprint_total(data->live->memory.footprint),
                                   state_gpu(data->state).l2_bytes);
-    char text[256] = "", on[128], fastest[80];
+    char text[256], on[128], fastest[80] = "";
     prediction_gpu(data->state, on, sizeof on);
-    fastest_text(data, fastest, sizeof fastest);
-    if (regime == REGIME_STREAMING)
-        moved_text(data, on, text, sizeof text);
-    sheet_origin(sheet, text[0] || fastest[0] ? ORIGIN_MODEL : ORIGIN_SHAPES, NULL);
-    if (!text[0])
+    bool moved = regime == REGIME_STREAMING && moved_text(data, on, text, sizeof text);
+    if (!moved) {
+        fastest_text(data, fastest, sizeof fastest);
         snprintf(text, sizeof text, "%s: %s%s", on, fits[regime], fastest);
+    }
+    sheet_origin(sheet, moved || fastest[0] ? ORIGIN_MODEL : ORIGIN_SHAPES, NULL);
     if (sheet_width(sheet, text) <= area.w)
         sheet_line(sheet, area, cell_style(INK_MUTED), text);
 }
@@ -317,7 +315,8 @@ static void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     const char *gathered = backward ? "traffic" : "gathered";
     traffic_segments(backward ? &memory->own : &memory->gather, gather);
     Table table;
-    table_begin(&table, sheet, area, backward ? backward_columns : figure_columns, 6 + backward);
+    table_begin(&table, sheet, area, backward ? backward_columns : figure_columns, 6 + backward,
+                NULL);
     draw_keys(&table);
     figure_row(&table, "footprint", footprint);
     figure_row(&table, gathered, gather);

@@ -36,12 +36,9 @@ enum { COL_RANGE, COL_COUNT, COL_SHARE, COL_OFF, COL_BASE_SHARE, COL_BASE_OFF, C
 /* clang-format on */
 
 static const Column columns[COLUMNS] = {
-    [COL_RANGE] = {"range", 12, 0, true, ORIGIN_OBJECTS},
-    [COL_COUNT] = {"objects", 7, 3, false, ORIGIN_OBJECTS},
-    [COL_SHARE] = {"in box", 6, 0, false, ORIGIN_OBJECTS},
-    [COL_OFF] = {"off", 7, 0, false, ORIGIN_OBJECTS},
-    [COL_BASE_SHARE] = {"pinned", 6, 2, false, ORIGIN_OBJECTS},
-    [COL_BASE_OFF] = {"off", 7, 1, false, ORIGIN_OBJECTS},
+    [COL_RANGE] = {"range", 12, 0, true},       [COL_COUNT] = {"objects", 7, 3, false},
+    [COL_SHARE] = {"in box", 6, 0, false},      [COL_OFF] = {"off", 7, 0, false},
+    [COL_BASE_SHARE] = {"pinned", 6, 2, false}, [COL_BASE_OFF] = {"off", 7, 1, false},
 };
 
 static void draw_figures(Table *table, int share, int off, const ObjectBand *band) {
@@ -56,7 +53,7 @@ static void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveObjects *objects = &data->live->objects;
     area = sheet_title(sheet, area, "True objects", "computed: by map and depth, any kernel");
     Table table;
-    table_begin(&table, sheet, area, columns, objects->compared ? COLUMNS : COL_BASE_SHARE);
+    table_begin(&table, sheet, area, columns, objects->compared ? COLUMNS : COL_BASE_SHARE, NULL);
     for (int band = 0; band < OBJECT_BANDS && table.y < area.y + area.h; band++) {
         char text[32];
         if (!objects->now[band].count)

@@ -239,7 +239,7 @@ static void sentence(Answer *a) {
             "measured %s: wall time of the newest frames, by stage. Pool: one launch a frame, "
             "beside all else; a latency is a median of launches.",
             a->place);
-    case ORIGIN_BRIGHTNESS:
+    case ORIGIN_MASS:
         return say(a,
                    "computed: the scale of the picture of %s, t %.2f s; half of the filled cells "
                    "are at full brightness.",

@@ -243,7 +243,8 @@ static void put_cell(const Table *table, int column, const char *text, bool figu
     OriginTopic topic = sheet->origin.topic;
     if (!table_has(table, column))
         return;
-    sheet->origin.topic = c->topic ? c->topic : topic;
+    if (table->topics && table->topics[column])
+        sheet->origin.topic = table->topics[column];
     if (c->left)
         sheet_text(sheet, table->x[column], table->y, c->width, table->style, text);
     else
@@ -253,8 +254,10 @@ static void put_cell(const Table *table, int column, const char *text, bool figu
     sheet->origin.topic = topic;
 }
 
-void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, int count) {
-    *table = (Table){.sheet = sheet, .columns = columns, .count = count, .y = area.y};
+void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, int count,
+                 const OriginTopic *topics) {
+    *table =
+        (Table){.sheet = sheet, .columns = columns, .count = count, .y = area.y, .topics = topics};
     int rank = count, x = area.x;
     while (rank > 0 && total_width(columns, count, rank) > area.w)
         rank--;

@@ -118,7 +118,6 @@ typedef struct {
     const char *title;
     int width, rank; /* rank 0: always there */
     bool left;       /* text; else right-aligned figures */
-    OriginTopic topic; /* of head and cells; ORIGIN_NONE: of the sheet */
 } Column;
 
 enum { TABLE_MAX_COLUMNS = 16 };
@@ -130,9 +129,12 @@ typedef struct {
     int x[TABLE_MAX_COLUMNS]; /* -1: left out */
     int y;                    /* the row to be written next */
     CellStyle style;          /* of that row */
+    const OriginTopic *topics;
 } Table;
 
-/* Chooses the columns that fit into the area's width and writes their titles. */
-void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, int count);
+/* Chooses the columns that fit into the area's width and writes their titles. `topics`: of the
+ * columns' heads and figures; NULL, or ORIGIN_NONE in it: the sheet's. */
+void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, int count,
+                 const OriginTopic *topics);
 bool table_has(const Table *table, int column);
 void table_cell(const Table *table, int column, const char *text);

@@ -136,7 +136,7 @@ void window_draw_side(const WindowView *view) {
         FigurePanel panel = window_panel(view);
         Box block = {side.x, y, w, legend_block(view->pen, &view->whole, &panel, side.x, y, w)};
         if (isfinite(panel.field.full_mass))
-            spots_add_figure(view->spots, block, &(Origin){.topic = ORIGIN_BRIGHTNESS});
+            spots_add_figure(view->spots, block, &(Origin){.topic = ORIGIN_MASS});
         y += block.h + 12;
     }
     double wanted = y - side.y + wanted_height(view, w, panels), bottom = side.y + side.h;
