@@ -129,8 +129,8 @@ static void binding_term(const Facts *facts, Findings *findings) {
     snprintf(finding->text, sizeof finding->text,
              "%s binds, %s; latency %s: %s would give %.1f times", term_names[p->binding], own, all,
              remedy(facts), finding->gain);
-    snprintf(finding->brief, sizeof finding->brief, "%s binds, %s: without it %s instead of %s",
-             term_names[p->binding], own, without, all);
+    snprintf(finding->brief, sizeof finding->brief, "%s binds: %s, without it %s",
+             term_names[p->binding], all, without);
     term_evidence(facts, next, finding->evidence, sizeof finding->evidence);
 }
 

@@ -10,8 +10,8 @@ enum { WORKFLOW_STEPS = 4, FINDINGS_MAX = 6 + WORKFLOW_STEPS };
 typedef struct {
     char text[160];     /* "chain binds, 89.0 us; latency 108 us: cutting the longest interval would
                            give 1.9 times" */
-    char brief[112];    /* "chain binds, 89.0 us: without it 57.2 us instead of 108 us"; of a step:
-                           without its word, such as "classify: " */
+    char brief[112];    /* "chain binds: 108 us, without it 57.2 us"; of a step: without its word,
+                           such as "classify: " */
     char evidence[240]; /* the figures behind it, each with its source */
     char commands[2][480]; /* what to type; "": nothing */
     double gain; /* latency now over latency without it; more than 1; 0: a step of a workflow */
