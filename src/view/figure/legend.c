@@ -187,19 +187,18 @@ static double color_bar(Pen *pen, const Figure *figure, const FigurePanel *panel
 
 /* ---- colour views --------------------------------------------------------------------------- */
 
-static double strength_bar(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
-    Box bar = {x, top, w, BAR_HEIGHT};
+static double strength_bar(Pen *pen, const FigurePanel *panel, double left, double top, double w) {
+    Box bar = {left, top, w, BAR_HEIGHT};
     gradient(pen, bar, NULL);
     char full[48] = "n/a";
     if (isfinite(panel->field.full_mass))
         snprintf(full, sizeof full, "\u2265 %.2g, median", panel->field.full_mass);
     TextStyle style = style_muted(pen);
-    double baseline = bar.y + bar.h + 6 + 0.8 * SIZE_SMALL;
-    pen_text(pen, bar.x, baseline, 40, &style, "0");
-    style.align = ALIGN_RIGHT;
-    pen_text(pen, bar.x + bar.w, baseline, 110, &style, full);
-    style.align = ALIGN_LEFT;
-    pen_text(pen, bar.x + 16, baseline, bar.w - 126, &style, "brightness: depth mass, pixels");
+    double baseline = bar.y + bar.h + 6 + 0.8 * SIZE_SMALL, x = bar.x + 16;
+    double end = bar.x + bar.w - pen_text_width(pen, &style, full);
+    pen_text(pen, bar.x, baseline, x - bar.x, &style, "0");
+    pen_text(pen, x, baseline, end - 8 - x, &style, "brightness: depth mass, pixels");
+    pen_text(pen, end, baseline, bar.w, &style, full);
     return BAR_HEIGHT + 6 + SIZE_SMALL;
 }
 
