@@ -211,13 +211,16 @@ static void print_findings(const Regime *regime, FILE *out) {
 
 /* Why hits may fall short of 100 % where DRAM is not read. */
 static void say_parts(const ChosenGpus *chosen, FILE *out) {
+    const char *before = " The L2 of ";
+    int count = 0;
     for (int i = 0; i < chosen->count; i++)
         if (chosen->gpus[i].l2_partitions == 2) {
-            fputs(" The L2 of A100, H100 and H200 has two parts: what only the other part has is "
-                  "no hit, and no DRAM read.",
-                  out);
-            return;
+            fprintf(out, "%s%s", before, chosen->gpus[i].title);
+            before = ", ";
+            count++;
         }
+    if (count)
+        fputs(" has two parts: what only the other part has is no hit, and no DRAM read.", out);
 }
 
 /* For people the columns are spread over several tables: one would be too wide. */

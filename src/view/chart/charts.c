@@ -240,15 +240,15 @@ static double decade_below(double value, double usual) {
     return fmin(usual, pow(10, floor(log10(value))));
 }
 
-static const char *ceilings_words(FigureSource source, const Gpu *gpu) {
-    if (source == SOURCE_MEASURED)
-        return "Ceilings: measured on this GPU by probes of its DRAM, L2, FP32 and tensor units.";
-    if (source == SOURCE_RECORDED)
-        return "Ceilings: recorded on such a GPU by probes of its DRAM, L2, FP32 and tensor units.";
-    return isfinite(gpu->l2_gbps)
-               ? "Ceilings: model; DRAM 88 % of the data sheet's, L2 as measured on such a GPU."
-               : "Ceilings: model; DRAM 88 % of the data sheet's, L2 as an H200's, by "
-                 "multiprocessors and clock.";
+static void ceilings_text(const ModelCeilings *ceilings, const Gpu *gpu, char text[TEXT]) {
+    if (ceilings->source == SOURCE_MODEL)
+        snprintf(text, TEXT, "Ceilings: model; DRAM %.0f %% of the data sheet's, L2 as %s.",
+                 100 * ceilings->dram_gbps / gpu->dram_gbps,
+                 isfinite(gpu->l2_gbps) ? "measured on such a GPU"
+                                        : "an H200's, by multiprocessors and clock");
+    else
+        snprintf(text, TEXT, "Ceilings: %s GPU by probes of its DRAM, L2, FP32 and tensor units.",
+                 ceilings->source == SOURCE_MEASURED ? "measured on this" : "recorded on such a");
 }
 
 static double flops_of(const ChartInput *input) {
@@ -286,7 +286,7 @@ static void fill_roofline(ChartData *data) {
     const ModelCeilings *ceilings = &found;
     ChartSpec *spec = &data->spec;
     const Gpu gpu = model_gpu(input->model, input->gpu, &input->edit);
-    char what[TEXT], on[128];
+    char what[TEXT], on[128], whence[TEXT];
     bool tensor = ceilings->tensor_gflops > 0;
     double least = 0.01, ridge = ceilings->fp32_gflops / ceilings->l2_gbps;
     spec->x = (PlotAxis){"FLOP per byte that L2 delivers", true, 0.01, 100, "FLOP/byte"};
@@ -304,12 +304,12 @@ static void fill_roofline(ChartData *data) {
     chart_describe(input, what);
     chart_describe_gpu(input, on, sizeof on);
     snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
+    ceilings_text(ceilings, &gpu, whence);
     snprintf(data->note, sizeof data->note,
              "%s Dots: model, FLOP counted as %s a point and channel, latency "
              "predicted with a warm L2.\nA dot far below its roof waits: for the longest interval, "
              "or for a launch.%s",
-             ceilings_words(ceilings->source, &gpu),
-             direction_of(input) == BEV_BACKWARD ? "two multiply-adds" : "one multiply-add",
+             whence, direction_of(input) == BEV_BACKWARD ? "two multiply-adds" : "one multiply-add",
              data->labels[DRAM_NOTE]);
     if (input->room == ROOM_LOW)
         snprintf(data->title, TEXT, "%s; roofs: %s", chart_title(CHART_ROOFLINE),
