@@ -373,6 +373,8 @@ tap_ok $? 'findings are in the JSON, too'
 tap_expect 2 'has no accesses' regime toy -k reference
 "$BEVSCOPE" regime canonical --gpu h100 -k v4 >out
 tap_has 'without a verdict on V3 where its forms are not chosen' out '^With less L2' '!0 of 0'
+"$BEVSCOPE" export --help >out
+tap_has 'the help of --kernel names all kernels, the last one whole' out ', grad_view$'
 # Without a terminal: at once what it is; help and the glossary answer.
 rm -f err
 { tap_wait [ -s err ] && printf 'help\nglossary ridge\nglossary xyzzy\nquit\n'; } |
