@@ -20,7 +20,7 @@
 /* clang-format off */
 CUDA_ROW(v2_tiles) = {
     .name = "v2_tiles", .title = "V2 as published",
-    .idea = "Tiles of 8 channels outside the loop over points: the indices are read once a tile.",
+    .idea = "Each tile of 8 channels is a pass over all points, by atomics, and reads the indices again.",
     .published = "V2", .where = BEV_CUDA, .model_only = true, .dtypes = BEV_DENSE_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
     .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = 8, .tiles_outside = true,

@@ -244,7 +244,8 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         "it says so). Recorded: V3 and the form that it takes were timed apart. Published: other "
         "maps, through TensorRT: no test of the model. Regime: the footprint against L2, whichever "
         "kernel reads it. L2 hits: of all lookups, most of which read again what is in L2. DRAM: "
-        "what misses, and the output as far as L2 writes it back.",
+        "what misses, and the output as far as L2 writes it back. Chain: a step takes longer where "
+        "a thread adds more channels, divides (V2+DO) or loads fewer points ahead.",
         out);
     say_parts(&regime->chosen, out);
     for (int i = 0; i < regime->model_count; i++)

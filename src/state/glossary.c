@@ -35,7 +35,8 @@ const GlossaryRow glossary[] = {
     {"ceiling", "", "The highest rate that a device was measured to reach, in GB/s: of its L2 "
      "where the footprint fits into it, else of its memory."},
     {"chain", "dependent loads", "Dependent loads: first an index, then what it points to. The "
-     "chain of the longest interval takes its time whatever the bandwidth is."},
+     "longest interval's takes its time whatever the bandwidth: more where fewer points are loaded "
+     "ahead."},
     {"channel tile", "tile", "The neighbouring channels that one thread sums, for example 8. "
      "Smaller ones give more threads, but each reads the indices again. A tile of V4 is another "
      "thing: 16 cells."},
@@ -59,14 +60,14 @@ const GlossaryRow glossary[] = {
      "is 448. A tensor has one scale."},
     {"frustum", "", "The part of space that a camera sees. Its points are all pairs of a feature "
      "pixel and a depth bin, placed around the vehicle by the calibration."},
-    {"gates", "gate, gate A, gate B, gate C", "Three accuracy tests. Gate A: against FP64 over the "
-     "stored inputs, a bound for rounding. Gate B: against FP64 over the original inputs. Gate C: "
-     "equality on exact sums."},
+    {"gates", "gate, gate A, gate B, gate C, 1e-2", "Gate A: against FP64 over the stored inputs, a "
+     "bound for rounding. Gate B: against FP64 over the original inputs. Gate C: equality on exact "
+     "sums. Published, no gate: above or within 1e-2."},
     {"gather", "scatter", "To gather is to read from addresses that an index array gives; to "
      "scatter is to write or add to such addresses."},
-    {"gather traffic", "", "The published count of bytes: each point reads its features, its depth "
-     "and 12 bytes of indices, and the output is written once. No caches; no interval arrays, "
-     "which the footprint has."},
+    {"gather traffic", "", "Bytes counted as published: each point reads features, depth and 12 bytes of "
+     "indices; the output, here in its own format (published: FP32), is written once. No caches, no "
+     "interval arrays."},
     {"hit rate", "", "The share of the sectors looked up in L2 that are found there. The rest "
      "comes from DRAM or, in A100, H100 and H200, from the L2's other half."},
     {"INT8", "UINT8, I8/16", "Whole numbers of 8 bits: features, -127 to 127; depth (UINT8), 0 to 255. "

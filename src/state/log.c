@@ -50,10 +50,13 @@ static double value_before(const Reading *before, const Reading *after) {
     return before->source == after->source && !before->doubtful ? before->value : NAN;
 }
 
-/* "10.2 to 6.1 MB", with the mark of a figure that was not measured here, or is doubtful. */
+/* "10.2 to 6.1 MB", with the mark of a figure that was not measured here, or is doubtful; "stale"
+ * where the figure on the screen is of an earlier moment. */
 static void change_text(Unit unit, const Reading *before, const Reading *after, char *text,
                         size_t size) {
     unit_change(unit, value_before(before, after), value_of(after), text, size);
+    if (after->stale)
+        snprintf(text, size, "stale");
     const char *mark = after->source == SOURCE_MODEL ? "" : reading_mark(after);
     size_t length = strlen(text);
     if (certain(after) && mark[0])
