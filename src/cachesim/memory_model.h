@@ -46,7 +46,8 @@ typedef struct {
     Prediction predicted[MODEL_GPUS];   /* L2 warm */
     Profile profile;                    /* to predict changed GPUs; its curves are empty */
     L2Answer own_l2[MODEL_GPUS];        /* L2 warm */
-    L2Answer what_if_l2[2][MODEL_L2S];  /* the same, of one partition and of two */
+    L2Answer cold_l2[MODEL_GPUS];       /* L2 cold */
+    L2Answer what_if_l2[2][MODEL_L2S];  /* L2 warm, of one partition and of two */
 } PredictedKernel;
 
 /* V3 in one number format: which of its two forms it takes depends on the GPU. */

@@ -35,6 +35,7 @@ typedef struct {
     Profile profile;
     BevAccess form;
     L2Answer l2;
+    const L2Answer *cold; /* of the GPU's own L2 */
 } Case;
 
 /* Each channel of a point stands in a sector of its own. */
@@ -64,12 +65,10 @@ static void divided_index(Case *c) {
         c->profile.counts.step_instructions += DIVISION_INSTRUCTIONS;
 }
 
-/* Every distinct sector comes from DRAM once. */
+/* An L2 that was made smaller may miss more when warm than its GPU's own does when cold. */
 static void cold_caches(Case *c) {
-    double sectors = bev_footprint_total(c->model->footprint) / MODEL_SECTOR;
-    c->l2.misses = fmax(c->l2.misses, sectors);
-    c->l2.missed = fmin(1, c->l2.misses / c->profile.counts.l2_reads);
-    c->l2.hit_rate = fmax(0, 1 - c->l2.misses / c->profile.counts.l2_sectors);
+    if (c->cold->misses > c->l2.misses)
+        c->l2 = *c->cold;
 }
 
 /* One warp goes through all points of the fullest cell. */
@@ -167,7 +166,8 @@ SlowView slow_view(const MemoryModel *model, const PredictedKernel *kernel, int 
               .gpu = &on,
               .profile = kernel->profile,
               .form = *kernel->profile.counts.form,
-              .l2 = model_l2(model, kernel, gpu, edit)};
+              .l2 = model_l2(model, kernel, gpu, edit),
+              .cold = &kernel->cold_l2[gpu]};
     c.profile.counts.form = &c.form;
     double launch_us = predict_at(&c.profile, &on, &c.l2).launch_us;
     SlowView view = {.launches = 0};
