@@ -36,11 +36,15 @@ typedef struct {
     unsigned mask; /* the same kernels as bits of kernel_bits */
 } Sweep;
 
-/* The article's kernels with code here, and the baseline. */
+static bool is_default(const BevKernel *kernel) {
+    return bev_twin(kernel, BEV_CPU) == bev_default(BEV_CPU, BEV_FORWARD);
+}
+
+/* The article's kernels with code here, the baseline and the default. */
 static void choose_kernels(Sweep *sweep) {
     for (int i = 0; bev_kernels[i]; i++)
         if (bev_kernels[i]->direction == BEV_FORWARD &&
-            (bev_kernels[i]->is_baseline ||
+            (bev_kernels[i]->is_baseline || is_default(bev_kernels[i]) ||
              (bev_kernels[i]->published && !bev_kernels[i]->model_only)))
             sweep->mask |= kernel_bits(bev_kernels[i]);
     for (int i = 0; i < KERNELS; i++)
@@ -150,8 +154,7 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, Err 
                                  .x = sweep->x,
                                  .y = sweep->latency[r],
                                  .count = sweep->count,
-                                 .strong = bev_twin(sweep->kernels[r], BEV_CPU) ==
-                                           bev_default(BEV_CPU, BEV_FORWARD),
+                                 .strong = is_default(sweep->kernels[r]),
                                  .baseline = bev_twin(sweep->kernels[r], BEV_CPU) ==
                                              bev_baseline(BEV_CPU, BEV_FORWARD),
                                  .peer = true};

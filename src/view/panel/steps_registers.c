@@ -231,8 +231,8 @@ void matrix_rows(Rows *rows, const StepsView *view, int number) {
     product_of(view, number, &product);
     StepPixel at = product.top;
     camera_text(view, at.camera, camera, sizeof camera);
-    snprintf(text, sizeof text, "%s, column %lld, rows %lld to %lld", camera, (long long)at.w,
-             (long long)at.h, (long long)at.h + MATRIX - 1);
+    snprintf(text, sizeof text, "%s, column %lld, rows %lld to %lld, two a line", camera,
+             (long long)at.w, (long long)at.h, (long long)at.h + MATRIX - 1);
     rows_label(rows, "matrix", cell_style(INK_ACCENT), text);
     snprintf(text, sizeof text,
              "rows cells 0 to 15  x channel %d of the row   = sums so far, by cell",
