@@ -17,17 +17,21 @@ static bool wanted(const char *value, const char *list) {
 
 typedef char SceneLabel[128];
 
-/* The names of the scenes asked for as recordings have them: "histogram, skew 2". */
+/* The names of the scenes asked for as recordings have them: "histogram, skew 2", "canonical,
+ * evenness 0.5". */
 static bool recorded_names(const Options *options, SceneLabel names[OPTIONS_MAX_ARGUMENTS],
                            Err *err) {
-    const OperatorChange asked = select_workload(options).sizes;
-    if (operator_is_changed(&asked) && !options->argument_count)
+    WorkloadOptions workload = select_workload(options);
+    const OperatorChange asked = workload.sizes;
+    workload.sizes = (OperatorChange){0};
+    if (!options->argument_count && (options->evenness > 0 || !prune_is_off(&options->prune) ||
+                                     operator_is_changed(&asked)))
         return err_set(err, ERR_USAGE, "--recorded", "such as bench --recorded histogram --skew 2",
-                       "--skew and --points need a scene");
+                       "--evenness, --prune, --skew and --points need a scene");
     for (int i = 0; i < options->argument_count; i++) {
         OperatorChange change = asked;
         Scene scene;
-        snprintf(names[i], sizeof names[i], "%s", options->arguments[i]);
+        workload_label(&workload, options->arguments[i], names[i], sizeof names[i]);
         if (!operator_is_changed(&change))
             continue;
         if (!scene_load(options->arguments[i], &scene, err))
@@ -70,8 +74,7 @@ static bool direction_wanted(const Options *options, const RecordedRow *row) {
 /* With --l2-carveout only the experiments with a smaller L2 are shown; without it they are left
  * out. */
 static bool row_wanted(const Options *options, const SceneLabel *names, const RecordedRow *row) {
-    return !options->evenness && prune_is_off(&options->prune) &&
-           recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
+    return recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
            scene_wanted(options, names, row->scene) && kernel_wanted(options, row->kernel) &&
            direction_wanted(options, row) && wanted(row->dtype, options->dtype) &&
            wanted(row->align, options->align) && wanted(row->cache, options->cache);

@@ -45,7 +45,7 @@ bool scene_model_open(SceneModel *model, const char *scene, const WorkloadOption
     *model = (SceneModel){.scene = scene};
     if (!select_open(&model->workload, scene, options, err))
         return false;
-    workload_label(&model->workload, scene, model->label, sizeof model->label);
+    workload_label(&model->workload.options, scene, model->label, sizeof model->label);
     if (!(direction == BEV_BACKWARD ? workload_problem_backward : workload_problem)(
             &model->workload, dtype, align, &model->problem, err))
         return false;
@@ -124,7 +124,8 @@ const Profile *scene_model_profile(const SceneModel *model, const char *kernel) 
 
 bool scene_model_is(const SceneModel *model, const char *scene, const char *dtype,
                     const char *align) {
-    return workload_as_recorded(&model->workload) && !strcmp(scene, model->scene) &&
+    return !model->workload.dirty && !model->workload.miscalibrated &&
+           !strcmp(scene, model->label) &&
            !strcmp(dtype, bev_dtypes[model->problem.view.dtype].name) &&
            !strcmp(align, bev_aligns[model->problem.view.align].name);
 }

@@ -317,7 +317,7 @@ static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *work
     char label[300];
     int there = workload_moments(workload);
     int wanted = plan->moments ? plan->moments : workload->scene.clip ? there : 1;
-    workload_label(workload, scene, label, sizeof label);
+    workload_label(&workload->options, scene, label, sizeof label);
     for (int i = 0; i < wanted && i < there; i++)
         if (!workload_move(workload, moment_of(workload, i, wanted), err) ||
             !visit_moment(plan, label, workload, visit, context, err))

@@ -197,20 +197,20 @@ void workload_close(Workload *workload) {
     memset(workload, 0, sizeof *workload);
 }
 
-void workload_label(const Workload *workload, const char *scene, char *text, size_t size) {
+void workload_label(const WorkloadOptions *options, const char *scene, char *text, size_t size) {
     snprintf(text, size, "%s", scene);
     size_t length = strlen(text);
-    if (workload->options.evenness > 0)
-        snprintf(text + length, size - length, ", evenness %g", workload->options.evenness);
+    if (options->evenness > 0)
+        snprintf(text + length, size - length, ", evenness %g", options->evenness);
     length = strlen(text);
-    const Prune *prune = &workload->options.prune;
+    const Prune *prune = &options->prune;
     if (!prune_is_off(prune))
         snprintf(text + length, size - length, ", pruned %s %s", prune->top ? "to" : "below",
                  prune_text(prune).text);
     length = strlen(text);
-    if (workload->options.outlier > 0)
-        snprintf(text + length, size - length, ", outlier %g", workload->options.outlier);
-    operator_label(&workload->options.sizes, text, size);
+    if (options->outlier > 0)
+        snprintf(text + length, size - length, ", outlier %g", options->outlier);
+    operator_label(&options->sizes, text, size);
 }
 
 /* True when the map from the scene's file is the map for `align`. */

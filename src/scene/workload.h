@@ -67,7 +67,7 @@ bool workload_embedding(const Workload *workload, Embedding *embedding, Err *err
 
 /* The name of the scene for tables and titles: with evenness, pruning and outlier where
  * they change it. */
-void workload_label(const Workload *workload, const char *scene, char *text, size_t size);
+void workload_label(const WorkloadOptions *options, const char *scene, char *text, size_t size);
 
 /* Whether recorded results of the scene hold for this map. */
 bool workload_as_recorded(const Workload *workload);

@@ -275,6 +275,12 @@ tap_expect 0 '' bench --recorded histogram --skew 1 --dtype fp16
 tap_has "bench --recorded: the scene's own skew is no other scene" out 'histogram  *v4 ' '!skew'
 tap_expect 1 'nothing recorded fits .bench --recorded alone' bench --recorded histogram --skew 3
 tap_expect 2 'need a scene' bench --recorded --skew 2
+tap_expect 2 'need a scene' bench --recorded --evenness 1
+tap_expect 0 '' bench --recorded canonical --evenness 1
+tap_has 'bench --recorded --evenness shows that evenness only' out 'canonical, evenness 1  *v4 ' \
+    '!canonical  ' '!evenness 0.5'
+tap_expect 0 '' regime canonical --evenness 1 --gpu h200 --format json
+tap_has 'regime: what was recorded of the same map stands beside the model' out '"recorded_us": [0-9]'
 tap_expect 2 'for operator scenes' bench --recorded canonical --skew 2
 tap_expect 0 '' info --probe --device cpu
 grep -q 'L2 read .*GB/s' out && grep -q recorded out
