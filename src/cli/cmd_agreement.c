@@ -41,7 +41,7 @@ static void add_recording(Agreement *agreement, const SceneModel *model, const C
     for (int i = 0; i < recording->counted_count && agreement->count < AGREEMENT_ROWS; i++) {
         const RecordedRow *row = &recording->counted[i];
         const Profile *profile = scene_model_profile(model, row->kernel);
-        if (!profile || !scene_model_is(model, row->scene, row->dtype, row->align))
+        if (!profile || !scene_model_is(model, row))
             continue;
         double us = chosen_recorded_us(chosen, gpu, model, row->kernel, NULL);
         agreement->rows[agreement->count++] = row_of(

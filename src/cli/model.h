@@ -60,9 +60,8 @@ double shape_work(const BevShape *shape);
 bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *profiles,
                           int *count, Err *err);
 
-/* Whether a recorded row with these names was taken on the model's problem. */
-bool scene_model_is(const SceneModel *model, const char *scene, const char *dtype,
-                    const char *align);
+/* Whether a recorded row was taken on the model's problem. */
+bool scene_model_is(const SceneModel *model, const RecordedRow *row);
 
 /* A sentence about the sampling, to stand above the tables; "" without sampling. */
 const char *scene_model_sampling(const SceneModel *model);

@@ -213,8 +213,7 @@ static const Gpu *chosen_gpu(const ChosenGpus *chosen, const Recording *recordin
 
 static bool is_small_l2_row(const RecordedRow *row, const SceneModel *model) {
     return recorded_is_experiment(row) && isfinite(row->l2_left_mib) &&
-           scene_model_is(model, row->scene, row->dtype, row->align) &&
-           row->channels == model->problem.view.shape.channels &&
+           scene_model_is(model, row) &&
            !strcmp(row->cache, cache_names[CACHE_WARM]) && scene_model_profile(model, row->kernel);
 }
 
@@ -421,8 +420,7 @@ static void recall(Report *report, const SceneModel *model, const Gpu *gpu,
                    const Recording *recording, bool named) {
     for (int i = 0; i < recording->counted_count; i++) {
         const RecordedRow *row = &recording->counted[i];
-        if (is_counted(model, row->kernel, named) &&
-            scene_model_is(model, row->scene, row->dtype, row->align))
+        if (is_counted(model, row->kernel, named) && scene_model_is(model, row))
             counted_add(report, &(Counted){model, row->kernel, gpu, "recorded", recording->label,
                                            row->median_us, row->counters});
     }

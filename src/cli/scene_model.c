@@ -122,12 +122,15 @@ const Profile *scene_model_profile(const SceneModel *model, const char *kernel) 
     return NULL;
 }
 
-bool scene_model_is(const SceneModel *model, const char *scene, const char *dtype,
-                    const char *align) {
+bool scene_model_is(const SceneModel *model, const RecordedRow *row) {
+    const BevProblem *problem = &model->problem.view;
+    const Preset *preset = preset_find(row->scene);
+    int64_t channels = row->channels || !preset ? row->channels : preset->channels;
     return !model->workload.dirty && !model->workload.miscalibrated &&
-           !strcmp(scene, model->label) &&
-           !strcmp(dtype, bev_dtypes[model->problem.view.dtype].name) &&
-           !strcmp(align, bev_aligns[model->problem.view.align].name);
+           !strcmp(row->scene, model->label) &&
+           (!channels || channels == problem->shape.channels) &&
+           !strcmp(row->dtype, bev_dtypes[problem->dtype].name) &&
+           !strcmp(row->align, bev_aligns[problem->align].name);
 }
 
 bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *align, Err *err) {
@@ -208,7 +211,7 @@ double chosen_recorded_us(const ChosenGpus *chosen, const Gpu *gpu, const SceneM
             const RecordedRow *row = &recording->rows[j];
             if (!recorded_is_experiment(row) && !strcmp(row->kernel, kernel) &&
                 !strcmp(row->cache, cache_names[CACHE_WARM]) &&
-                scene_model_is(model, row->scene, row->dtype, row->align)) {
+                scene_model_is(model, row)) {
                 if (from)
                     *from = recording;
                 return row->median_us;
@@ -226,7 +229,8 @@ double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKer
         return NAN;
     const BevKernel *choice = scene_model_v3_choice(model, gpu).published;
     const Published *row =
-        published_find(gpu->name, model->scene, published_column(kernel, choice), problem->dtype);
+        published_find(gpu->name, model->scene, problem->shape.channels,
+                       published_column(kernel, choice), problem->dtype);
     return row ? row->latency_us : NAN;
 }
 

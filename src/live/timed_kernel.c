@@ -153,12 +153,14 @@ static Reading recorded_with(const RecordedSet *set, const char *scene, int64_t 
 }
 
 /* The published latency of a configuration with as many channels. */
-static void fill_published(const char *scene, const KernelConfig *config, LiveKernel *live) {
+static void fill_published(const char *scene, int64_t channels, const KernelConfig *config,
+                           LiveKernel *live) {
     const char *column = published_column(config->kernel, NULL);
     for (int i = 0; i < gpu_count && i < MODEL_GPUS; i++) {
         const Published *row = config->align != BEV_NEAREST
                                    ? NULL
-                                   : published_find(gpus[i].name, scene, column, config->dtype);
+                                   : published_find(gpus[i].name, scene, channels, column,
+                                                    config->dtype);
         live->published_us[i] =
             row ? reading(row->latency_us, SOURCE_PUBLISHED) : (Reading){.value = 0};
     }
@@ -179,7 +181,7 @@ void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64
     snprintf(live->recorded_file, sizeof live->recorded_file, "%s", row ? from->file : "");
     live->cold_us = recorded_with(set, scene, channels, live->kernel->name, &config, "cold");
     live->single_us = recorded_with(set, scene, channels, live->kernel->name, &config, "single");
-    fill_published(scene, &config, live);
+    fill_published(scene, channels, &config, live);
 }
 
 void timed_kernel_recorded_speedup(const RecordedSet *set, const char *scene, int64_t channels,

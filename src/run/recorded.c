@@ -4,6 +4,7 @@
 #include "kernels/regime.h"
 
 #include "src/base/json_fields.h"
+#include "src/scene/scene.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -229,9 +230,11 @@ const char *published_column(const BevKernel *kernel, const BevKernel *v3_choice
     return v3_choice && kernel == v3_choice ? bev_v3()->published : kernel->published;
 }
 
-const Published *published_find(const char *gpu, const char *config, const char *column,
-                                BevDtype dtype) {
-    for (int i = 0; column && i < published_count; i++)
+const Published *published_find(const char *gpu, const char *config, int64_t channels,
+                                const char *column, BevDtype dtype) {
+    const Preset *preset = preset_find(config);
+    bool own = preset && preset->channels == channels;
+    for (int i = 0; own && column && i < published_count; i++)
         if (!strcmp(published[i].gpu, gpu) && !strcmp(published[i].config, config) &&
             !strcmp(published[i].column, column) && published[i].dtype == dtype)
             return &published[i];

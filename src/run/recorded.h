@@ -92,6 +92,6 @@ const char *published_column(const BevKernel *kernel, const BevKernel *v3_choice
 /* The column that calibrates the model's chain: the kernel that waits for little else. */
 extern const char published_calibrated[];
 
-/* The published row, or NULL. */
-const Published *published_find(const char *gpu, const char *config, const char *column,
-                                BevDtype dtype);
+/* The published row of a configuration with its own number of channels, or NULL. */
+const Published *published_find(const char *gpu, const char *config, int64_t channels,
+                                const char *column, BevDtype dtype);

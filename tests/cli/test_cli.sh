@@ -281,6 +281,9 @@ tap_has 'bench --recorded --evenness shows that evenness only' out 'canonical, e
     '!canonical  ' '!evenness 0.5'
 tap_expect 0 '' regime canonical --evenness 1 --gpu h200 --format json
 tap_has 'regime: what was recorded of the same map stands beside the model' out '"recorded_us": [0-9]'
+tap_expect 0 '' regime canonical --channels 40 --gpu pro6000,h200 --format json
+tap_has 'regime: with other channels nothing is recorded or published' out '"recorded_us": null' \
+    '!"(recorded|published)_us": [0-9]'
 tap_expect 2 'for operator scenes' bench --recorded canonical --skew 2
 tap_expect 0 '' info --probe --device cpu
 grep -q 'L2 read .*GB/s' out && grep -q recorded out
