@@ -11,15 +11,15 @@
  * MEMORY  As the chosen kernel's.
  * COST    As the chosen kernel's; choosing costs nothing in the launch, and `prepare` one pass over
  *         the interval lengths.
- * LIMITS  The published rule compares bytes with the L2:
+ * LIMITS  The article asks whether the working set fits the L2, and takes its 49 MB of gathered
+ *         bytes (FP32 output) for that: an A100 (40 MB) and a Thor (32) get the small form. What
+ *         bevscope calls the published rule takes the footprint, 10 MB, which both hold:
  *
  *             footprint <= L2 / 2    resident     v3_large_l2
  *             footprint <= L2        contested    v3_large_l2
  *             else                   streaming    v3_small_l2
  *
- *         The article puts 49 MB of gathered bytes (FP32 output) there, by which an A100 (40 MB)
- *         and a Thor (32) take the small form. The footprint is 10 MB, which both hold. Neither
- *         count sees how long intervals are: with a real rig's, the small form takes 1.2 to
+ *         Neither count sees how long intervals are: with a real rig's, the small form takes 1.2 to
  *         4 times as long on an H200, whatever the cache. With 5 points a cell it is a quarter to
  *         two fifths faster, FP32 apart; the estimate, which does not see that the large form's
  *         steps of eight points are never full there, says so for FP16 only. Sums may be halves, as

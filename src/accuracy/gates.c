@@ -311,6 +311,7 @@ static void compare(FormatError *error, bool pooled, double got, double want, in
         return;
     }
     double difference = fabs(got - want);
+    error->largest = fmax(error->largest, fabs(want));
     if (difference > error->max_abs || error->worst_cell < 0) {
         error->max_abs = difference;
         error->worst_cell = cell;
@@ -419,6 +420,7 @@ void format_error_add(FormatError *all, const FormatError *part, int64_t first_c
         all->worst_cell = first_cell + part->worst_cell;
         all->worst_channel = part->worst_channel;
     }
+    all->largest = fmax(all->largest, part->largest);
     all->channels_l2 = fmax(all->channels_l2, part->channels_l2);
     all->output = part->output;
     all->slack = part->slack;

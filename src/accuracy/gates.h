@@ -46,6 +46,7 @@ typedef struct {
 typedef struct {
     const char *output;
     double max_abs, rel_l2, cosine;
+    double largest;     /* magnitude of the FP64 values compared */
     double channels_l2; /* of rel_l2 of each channel: root of the mean square. A small channel
                            counts as much as a large one. Of parts: the worst one's. By class: 0 */
     int64_t judged, left_out;          /* elements of rows with terms: compared, and left out */

@@ -18,7 +18,7 @@ typedef struct {
 /* A kernel, format and align on a scene at all its moments. */
 typedef struct {
     char scene[300];
-    VerifyRow worst; /* the moment that fails, or has the larger error */
+    VerifyRow worst; /* the moment that fails, or has the larger rel L2 */
     int moments, failed;
     ClassError by_class[CLASS_COUNT];
 } Selected;
@@ -72,7 +72,7 @@ static bool is_worse(const Verified *verified, const VerifyRow *a, const VerifyR
     bool a_holds = holds(verified, a), b_holds = holds(verified, b);
     if (a_holds != b_holds)
         return b_holds;
-    return !(a->format.max_abs <= b->format.max_abs);
+    return !(a->format.rel_l2 <= b->format.rel_l2);
 }
 
 /* The selection of the row; NULL: no memory. */

@@ -20,8 +20,8 @@ const Subcommand commands[COMMAND_COUNT] = {
      "output, the same gates judge both gradients, and the adjoint identity holds them against "
      "pooling: sum(pool(d, f) * g) = sum(d * grad_d) = sum(f * grad_f). Of several moments the "
      "table has "
-     "the worst one, with the cell and the class where the error is largest, and a second table "
-     "has the "
+     "the one with the largest rel L2, with the cell and the class where its error is largest; the "
+     "line with the largest max abs comes first. A second table has the "
      "scenes' classes; --format json has every moment. Without SCENE: canonical, "
      "asymmetric and toy. Exit status 3 when a gate fails.",
      0, OPTIONS_MAX_ARGUMENTS, cmd_verify},

@@ -32,15 +32,12 @@ static void add_latencies(Comparison *comparison, const SceneModel *model, const
         for (int i = 0; i < model->profile_count; i++) {
             const Profile *profile = &model->profiles[i];
             const BevKernel *kernel = profile->kernel;
-            const BevKernel *choice = scene_model_v3_choice(model, &gpus[g]).published;
             double known_us = recorded
                                   ? chosen_recorded_us(chosen, &gpus[g], model, kernel->name, NULL)
                                   : chosen_published_us(&gpus[g], model, kernel);
             ComparisonRow row = {.gpu = &gpus[g],
                                  .config = model->scene,
-                                 .kernel = recorded || kernel->model_only
-                                               ? kernel->title /* "V2 as published" */
-                                               : published_column(kernel, choice),
+                                 .kernel = kernel->title,
                                  .dtype = profile->dtype,
                                  .recorded = recorded,
                                  .known_us = known_us};

@@ -17,6 +17,7 @@ static void fill(LiveAccuracy *accuracy, const VerifyRow *row) {
         .gate_c = row->adjoint.verdict == GATE_FAIL ? LIVE_FAIL : live_verdict(row->exact.verdict),
         .atol_1e2 = row->format.atol_1e2 ? LIVE_PASS : LIVE_FAIL,
         .max_abs = row->format.max_abs,
+        .largest = row->format.largest,
         .rel_l2 = row->format.rel_l2,
         .rel_l2_limit = row->format.slack * gate_b_limits[row->config.dtype].rel_l2,
         .channels_l2 = row->format.channels_l2,

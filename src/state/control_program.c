@@ -141,9 +141,7 @@ unsigned control_glossary(State *state, const Command *from) {
 
 unsigned control_scroll(State *state, int steps) {
     if (state->help) {
-        int pages = state->glossary ? help_glossary(state->columns, state->rows).pages
-                                    : help_layout(state->columns, state->rows).pages;
-        state->help_page = (int)clamp(state->help_page + steps, 0, pages - 1);
+        state->help_page = (int)clamp(state->help_page + steps, 0, help_pages(state) - 1);
         return STEP_REDRAW;
     }
     state->lesson.scroll += state->lesson.open ? steps : 0;

@@ -54,8 +54,8 @@ const GlossaryRow glossary[] = {
     {"evenness", "", "How far the lengths of the intervals are moved from the rig's (0) to their mean "
      "(1). Points, cells and distinct bytes stay, so that only the balance of the work changes."},
     {"footprint", "", "The arrays of a problem as they lie in memory, each whole and once: also "
-     "depth that no point reads, unlike gather traffic. It decides whether the problem fits a "
-     "cache."},
+     "depth that no point reads, unlike gather traffic. Where it fits a cache, all that is read "
+     "again hits."},
     {"FP8", "E4M3", "E4M3, numbers of 8 bits: sign, 4 bits of exponent, 3 of fraction; the largest "
      "is 448. A tensor has one scale."},
     {"frustum", "", "The part of space that a camera sees. Its points are all pairs of a feature "
@@ -140,8 +140,8 @@ const GlossaryRow glossary[] = {
      "before each launch that is timed."},
     {"warp", "", "32 threads of a GPU that execute the same instruction together. Where their "
      "addresses are neighbours, they share sectors."},
-    {"working set", "", "The bytes that must be near at one time for a launch to run fast: here "
-     "the footprint, held against the L2."},
+    {"working set", "", "The bytes that must be near at one time for a launch to run fast: at most "
+     "the footprint. What one kernel reads again may be far less: V4 hits in an L2 of 2 MiB."},
 };
 /* clang-format on */
 

@@ -1,6 +1,7 @@
 #include "src/state/help.h"
 
 #include "src/state/glossary.h"
+#include "src/state/state.h"
 
 enum { LEAST_ROWS = 10 };
 
@@ -99,4 +100,8 @@ HelpLayout help_glossary(int screen_columns, int screen_rows) {
     int height;
     layout.pages = help_glossary_place(&layout, columns, glossary_count - 1, &height).page + 1;
     return layout;
+}
+
+int help_pages(const State *state) {
+    return (state->glossary ? help_glossary : help_layout)(state->columns, state->rows).pages;
 }

@@ -28,6 +28,9 @@ HelpPlace help_place(const HelpLayout *layout, Action action);
 /* The glossary, the other part of the help. 80 x 24 is assumed where there is no terminal. */
 HelpLayout help_glossary(int screen_columns, int screen_rows);
 
+/* The pages of the part of the help that is shown. */
+int help_pages(const State *state);
+
 /* The width of a column of text, its words included. */
 int help_glossary_width(const HelpLayout *layout, int screen_columns);
 

@@ -2,6 +2,7 @@
 
 #include "src/base/nearest.h"
 #include "src/cachesim/gpus.h"
+#include "src/state/help.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -291,7 +292,8 @@ int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
     for (size_t i = 0; i < sizeof hint_rows / sizeof *hint_rows; i++) {
         Action left_out = choice_keys(state, open) ? ACTION_BITS_VALUE : ACTION_BITS_AT;
         bool of_bits = hint_rows[i].open == OPEN_BITS && bits_keys(state, open);
-        if (of_bits && hint_rows[i].action == left_out)
+        bool of_pages = open == OPEN_HELP && !strcmp(hint_rows[i].label, "page");
+        if ((of_bits && hint_rows[i].action == left_out) || (of_pages && help_pages(state) == 1))
             continue;
         if ((!of_bits && hint_rows[i].open != open) || is_hinted(hints, count, hint_rows[i].key))
             continue;

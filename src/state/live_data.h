@@ -121,7 +121,7 @@ typedef struct {
     bool stale;
     LiveVerdict gate_a, gate_b, gate_c;
     LiveVerdict atol_1e2; /* the published line: max abs error <= 1e-2 */
-    double max_abs, rel_l2, channels_l2, cosine; /* FormatError */
+    double max_abs, largest, rel_l2, channels_l2, cosine; /* FormatError */
     double rel_l2_limit;                         /* of gate B */
     int64_t nan_count, inf_count;
     int64_t worst_cell; /* -1: none */

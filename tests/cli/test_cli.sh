@@ -134,19 +134,23 @@ grep -q 'max abs 2.0205 is above the line 1.9' err &&
     [ "$(grep -c '"within_lines": false' out)" = 1 ]
 tap_ok $? 'verify --max-abs says what is above the line, and the class'
 tap_expect 0 '' verify highway -c 16 --moments 3 --max-abs 2.1 --cosine 0.99 $one
-tap_run 'verify: all moments, the worst with its class; each as it is alone' \
+tap_run 'verify: all moments, the worst by rel L2 with its class; each as it is alone' \
     python3 - out alone whole line spread <<'PY'
 import json, sys
 toy, alone, clip, line, spread = (json.load(open(name)) for name in sys.argv[1:])
 assert len(toy["results"]) == 1 and len(toy["moments"]) == 3 and len(clip["moments"]) == 3
 worst, errors = toy["results"][0], [moment["max_abs"] for moment in toy["moments"]]
-assert worst["max_abs"] == max(errors) and errors[1] == alone["results"][0]["max_abs"], errors
-assert worst["time_s"] == toy["moments"][errors.index(max(errors))]["time_s"] and len(set(errors)) > 1
+judged = [moment["rel_l2"] for moment in toy["moments"]]
+shown = toy["moments"][judged.index(max(judged))]
+assert errors[1] == alone["results"][0]["max_abs"] and len(set(judged)) > 1, errors
+assert errors.index(max(errors)) != judged.index(max(judged)), "max abs is of another moment"
+for key in "time_s", "rel_l2", "max_abs", "cell", "class":
+    assert worst[key] == shown[key], (worst, shown)
 cell_x, cell_y = map(int, worst["cell"].split(","))
 for key, cell in ("x_m", cell_x), ("y_m", cell_y):
     assert abs(worst[key] - (-54 + (cell + 0.5) * 0.54)) < 1e-6, worst
 largest = max(toy["classes"], key=lambda row: row["max_abs"])
-assert worst["class"] == largest["class"] and worst["max_abs"] == largest["max_abs"], largest
+assert largest["max_abs"] == max(errors) and worst["class"], largest
 assert clip["results"][0]["class"] is None and clip["results"][0]["moments"] == 3
 assert [moment["max_abs"] for moment in clip["moments"]] == errors, clip["moments"]
 assert [moment["max_abs"] for moment in spread["moments"]] == [errors[0], errors[2]], spread

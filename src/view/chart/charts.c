@@ -422,12 +422,12 @@ static void fill_working_set(ChartData *data) {
     chart_describe(input, data->subtitle);
     snprintf(data->note, sizeof data->note,
              "Footprint: each array whole, once (1 MiB = 1.049 MB; gold: the chosen GPU). %s",
-             !t ? "What stays in a cache is the footprint."
+             !t ? "A cache need not hold more; what a kernel reads again may be less."
              : backward
                  ? "Requested: what the threads of the selected kernel ask for, before any "
-                   "cache. What stays in a cache is the footprint."
+                   "cache. A cache need not hold more than the footprint."
                  : "Gather traffic: the published count, features and depth once a point. An L2 "
-                   "is compared with either; what stays in it is the footprint.");
+                   "need not hold more than the footprint, and what is read again may be less.");
     if (!low) {
         double bytes = 0;
         for (int i = 0; i < ARRAYS; i++)

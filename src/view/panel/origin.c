@@ -126,24 +126,25 @@ static void error(Answer *answer) {
     const LiveAccuracy *accuracy = &answer->live->accuracy[answer->origin->dtype];
     const BevDtypeInfo *format = &bev_dtypes[answer->origin->dtype];
     bool scaled = strcmp(format->scaling, "none") != 0;
-    char scales[128] = "; scales fitted to this frame", moment[48] = "";
+    char scales[128] = "; scales fitted to this frame", moment[48] = "", largest[32];
     const SceneFacts *facts = &answer->state->scene;
     if (facts->has_world || facts->moment_s > 0)
         live_moment_text(facts, accuracy->time_s, moment, sizeof moment);
     if (answer->live->job.scales != SCALES_IDEAL)
         snprintf(scales, sizeof scales, "; scales: %s",
                  scales_name(answer->state, answer->live->job.scales));
+    unit_text(UNIT_ERROR, accuracy->largest, largest, sizeof largest);
     if (!accuracy->source)
         say(answer, "n/a: %s.",
             unknown_reason(UNKNOWN_ACCURACY, answer->live, answer->row, answer->origin->dtype));
     else
         say(answer,
-            "%s %s%s. %s of %s in %s on %s%s%s, against FP64 over the original inputs%s. Gate B: "
-            "rel L2 up to %g; the absolute 1e-2 is no gate.",
+            "%s %s%s. %s of %s in %s on %s%s%s, against FP64 over the original inputs%s. Its "
+            "largest value: %s. Gate B: rel L2 up to %g; 1e-2 is no gate.",
             source_names[accuracy->source], answer->place,
             accuracy->stale ? ", before the last change" : "",
             accuracy->output ? accuracy->output : "The grid", answer->kernel->title, format->title,
-            answer->scene, moment[0] ? ", " : "", moment, scaled ? scales : "",
+            answer->scene, moment[0] ? ", " : "", moment, scaled ? scales : "", largest,
             accuracy->rel_l2_limit);
 }
 
@@ -231,6 +232,10 @@ static void sentence(Answer *a) {
             "computed: bytes from shapes and map. %s. Gathered: indices of points; footprint: "
             "starts and lengths of intervals, too.",
             a->inputs);
+    case ORIGIN_BAR:
+        return say(
+            a, "computed: the latency of the row as a bar. Behind an arrow the scale has ended: "
+               "from there on the length is the logarithm.");
     case ORIGIN_MAP:
         return say(a, "computed: counted in the scatter map of %s, rig as set now.", a->scene);
     case ORIGIN_PIPELINE:
