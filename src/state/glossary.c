@@ -78,7 +78,7 @@ const GlossaryRow glossary[] = {
      "instructions or the L1 lines that they touch, whichever takes longer."},
     {"L2", "L1, DRAM", "The cache that all multiprocessors of a GPU share, between the L1 of each "
      "multiprocessor and DRAM, the memory of the GPU."},
-    {"ladder", "", "The kernels in reading order: each changes one thing of the one before."},
+    {"ladder", "", "The kernels in reading order: each has one idea more than the one before."},
     {"median", "p99", "Half of the measured times are below the median, 99 of 100 below p99. The "
      "median says what is usual, p99 what the slow ones take."},
     {"miss-ratio curve", "MRC", "MRC: the share of reads that miss, for an L2 of each size. Where "
@@ -131,8 +131,8 @@ const GlossaryRow glossary[] = {
      "In box: the share in the true box and half a cell around. Off: from the hit surface to the "
      "mass's centre, in m."},
     {"true pixels", "", "The BEV in the terminal's pixels: --pixels kitty, iterm, sixel or off."},
-    {"twin", "", "The CUDA kernel that does the same as a kernel of the CPU. The model predicts "
-     "it."},
+    {"twin", "", "The CUDA kernel of the same idea as a kernel of the CPU; its loops may differ. "
+     "The model predicts it."},
     {"V2", "as published, as shipped", "The baseline is V2 as shipped, by BEVDet: v2, a thread a "
      "channel of a cell; cpu_v2: 8 channels a pass. V2 CHW: channels first. As published "
      "(v2_tiles): a thread adds 8 channels of a point, by atomics."},
