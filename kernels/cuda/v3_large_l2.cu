@@ -10,7 +10,7 @@
  *             points        t, t+1 | t+2, t+3 | ...    pairs, t even; four under way, in FP8 eight
  *
  * MEMORY  ranks_depth and ranks_feat of two points in one 8-byte load each: possible because they
- *         are separate arrays; a 12-byte record fits no vector load. Features 16 bytes a load in
+ *         are separate arrays; records of 12 bytes would fit no load. Features 16 bytes a load in
  *         FP16 (8 in FP8). Each output element is written once; empty cells as zeros, no clear.
  * COST    Per point: 8 index bytes in half as many instructions, one depth, channels features;
  *         channels conversions and FP32 multiply-adds (NVFP4: channels / 2 half2 ones).
