@@ -48,14 +48,15 @@ const GlossaryRow glossary[] = {
      "feature pixel may be. The tensor depth has a probability for each; shape (camera, depth, h, "
      "w)."},
     {"depth mass", "brightness", "The sum of depth times weight over a cell's points: each "
-     "feature pixel gives 1. Brightness of color views: full from the median cell on."},
+     "feature pixel gives at most 1. Brightness of color views: full from the median of cells with "
+     "mass on."},
     {"DO", "depth outer", "Depth outer: one pass over the points of a cell sums all channels. "
      "Otherwise each channel tile needs a pass of its own and reads the indices again."},
     {"evenness", "", "How far the lengths of the intervals are moved from the rig's (0) to their mean "
      "(1). Points, cells and distinct bytes stay, so that only the balance of the work changes."},
     {"footprint", "", "The arrays of a problem as they lie in memory, each whole and once: also "
-     "depth that no point reads, unlike gather traffic. Where it fits a cache, all that is read "
-     "again hits."},
+     "depth that no point reads, unlike gather traffic. Where it fits half a cache, DRAM need "
+     "not be read again."},
     {"FP8", "E4M3", "E4M3, numbers of 8 bits: sign, 4 bits of exponent, 3 of fraction; the largest "
      "is 448. A tensor has one scale."},
     {"frustum", "", "The part of space that a camera sees. Its points are all pairs of a feature "

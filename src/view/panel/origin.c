@@ -246,8 +246,8 @@ static void sentence(Answer *a) {
             a->place);
     case ORIGIN_MASS:
         return say(a,
-                   "computed: the scale of the picture of %s, t %.2f s; half of the filled cells "
-                   "are at full brightness.",
+                   "computed: the scale of the picture of %s, t %.2f s; half of the cells "
+                   "with mass are at full brightness.",
                    a->scene, a->live->frame.time_s);
     case ORIGIN_OBJECTS:
         return say(
