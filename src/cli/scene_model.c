@@ -124,11 +124,9 @@ const Profile *scene_model_profile(const SceneModel *model, const char *kernel) 
 
 bool scene_model_is(const SceneModel *model, const RecordedRow *row) {
     const BevProblem *problem = &model->problem.view;
-    const Preset *preset = preset_find(row->scene);
-    int64_t channels = row->channels || !preset ? row->channels : preset->channels;
     return !model->workload.dirty && !model->workload.miscalibrated &&
            !strcmp(row->scene, model->label) &&
-           (!channels || channels == problem->shape.channels) &&
+           (!row->channels || row->channels == problem->shape.channels) &&
            !strcmp(row->dtype, bev_dtypes[problem->dtype].name) &&
            !strcmp(row->align, bev_aligns[problem->align].name);
 }

@@ -43,6 +43,13 @@ static BevDirection direction_of(const json_t *object) {
     return name && !strcmp(name, bev_directions[BEV_BACKWARD].name) ? BEV_BACKWARD : BEV_FORWARD;
 }
 
+/* The number of channels; where the file has none, a configuration's own. */
+static int64_t channels_of(const json_t *object, const char *scene) {
+    const Preset *preset = preset_find(scene);
+    const json_t *channels = json_object_get(object, "channels");
+    return !channels && preset ? preset->channels : json_integer_value(channels);
+}
+
 /* Returns whether it is a row of results, or one of counters. */
 static bool read_row(RecordedRow *row, const json_t *object, bool counted) {
     bool any = false;
@@ -52,7 +59,7 @@ static bool read_row(RecordedRow *row, const json_t *object, bool counted) {
     copy_text(row->align, sizeof row->align, object, "align");
     copy_text(row->cache, sizeof row->cache, object, "cache");
     row->direction = direction_of(object);
-    row->channels = json_integer_value(json_object_get(object, "channels"));
+    row->channels = channels_of(object, row->scene);
     row->median_us = number(object, "median_us");
     row->p95_us = number(object, "p95_us");
     row->p99_us = number(object, "p99_us");

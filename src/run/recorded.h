@@ -13,7 +13,7 @@
 typedef struct {
     char scene[64], kernel[32], dtype[16], align[16], cache[8];
     BevDirection direction; /* forward where the file has none */
-    int64_t channels;       /* 0: not in the file */
+    int64_t channels;       /* 0: not in the file, and no configuration */
     double median_us, p95_us, p99_us;
     double effective_gbps, footprint_mb;
     double l2_carveout_mib, l2_left_mib; /* as in BenchRow; NaN: the L2 was whole */

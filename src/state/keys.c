@@ -212,7 +212,8 @@ static void append_key(int32_t key, char *text, size_t size) {
 
 /* clang-format off */
 typedef enum {
-    OPEN_PALETTE, OPEN_HELP, OPEN_LESSON, OPEN_BITS, OPEN_STEPS, OPEN_TRAINING, OPEN_NOTHING
+    OPEN_PALETTE, OPEN_PAGES, OPEN_HELP, OPEN_LESSON, OPEN_BITS, OPEN_STEPS, OPEN_TRAINING,
+    OPEN_NOTHING
 } Open;
 /* clang-format on */
 
@@ -226,7 +227,8 @@ static const struct {
     {OPEN_PALETTE, "Enter", "take", ACTION_COUNT},
     {OPEN_PALETTE, "Tab", "complete", ACTION_COUNT},
     {OPEN_PALETTE, "Esc", "as before", ACTION_COUNT},
-    {OPEN_HELP, "PgUp PgDn", "page", ACTION_COUNT},
+    {OPEN_PAGES, "PgUp PgDn", "page", ACTION_COUNT}, /* help on several pages */
+    {OPEN_PAGES, "Esc", "close", ACTION_ESCAPE},
     {OPEN_HELP, "Esc", "close", ACTION_ESCAPE},
     {OPEN_BITS, "Arrows", "bit, next", ACTION_BITS_VALUE}, /* or, */
     {OPEN_BITS, "Left Right", "bit", ACTION_BITS_AT},      /* where Up and Down are taken */
@@ -246,7 +248,7 @@ static const struct {
 
 static Open open_now(const State *state) {
     return state->palette.open      ? OPEN_PALETTE
-           : state->help            ? OPEN_HELP
+           : state->help            ? (help_pages(state) > 1 ? OPEN_PAGES : OPEN_HELP)
            : state->lesson.open     ? OPEN_LESSON
            : state->bits.open       ? OPEN_BITS
            : state->job.steps       ? OPEN_STEPS
@@ -292,8 +294,7 @@ int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
     for (size_t i = 0; i < sizeof hint_rows / sizeof *hint_rows; i++) {
         Action left_out = choice_keys(state, open) ? ACTION_BITS_VALUE : ACTION_BITS_AT;
         bool of_bits = hint_rows[i].open == OPEN_BITS && bits_keys(state, open);
-        bool of_pages = open == OPEN_HELP && !strcmp(hint_rows[i].label, "page");
-        if ((of_bits && hint_rows[i].action == left_out) || (of_pages && help_pages(state) == 1))
+        if (of_bits && hint_rows[i].action == left_out)
             continue;
         if ((!of_bits && hint_rows[i].open != open) || is_hinted(hints, count, hint_rows[i].key))
             continue;

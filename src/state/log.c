@@ -54,9 +54,10 @@ static double value_before(const Reading *before, const Reading *after) {
  * where the figure on the screen is of an earlier moment. */
 static void change_text(Unit unit, const Reading *before, const Reading *after, char *text,
                         size_t size) {
-    unit_change(unit, value_before(before, after), value_of(after), text, size);
     if (after->stale)
         snprintf(text, size, "stale");
+    else
+        unit_change(unit, value_before(before, after), value_of(after), text, size);
     const char *mark = after->source == SOURCE_MODEL ? "" : reading_mark(after);
     size_t length = strlen(text);
     if (certain(after) && mark[0])

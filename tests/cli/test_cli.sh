@@ -151,6 +151,7 @@ for key, cell in ("x_m", cell_x), ("y_m", cell_y):
     assert abs(worst[key] - (-54 + (cell + 0.5) * 0.54)) < 1e-6, worst
 largest = max(toy["classes"], key=lambda row: row["max_abs"])
 assert largest["max_abs"] == max(errors) and worst["class"], largest
+assert largest["class"] == toy["moments"][errors.index(max(errors))]["class"], largest
 assert clip["results"][0]["class"] is None and clip["results"][0]["moments"] == 3
 assert [moment["max_abs"] for moment in clip["moments"]] == errors, clip["moments"]
 assert [moment["max_abs"] for moment in spread["moments"]] == [errors[0], errors[2]], spread

@@ -71,9 +71,10 @@ static void draw_bar(Table *table, double median, const Ladder *ladder) {
                     ? scale_w + (int)lround((w - scale_w) * beyond)
                     : scale_w;
     double full = bar_w > scale_w ? median / 2 : ladder->scale_us; /* half: an arrow ends it */
+    OriginTopic topic = table->sheet->origin.topic;
     table->sheet->origin.topic = ORIGIN_BAR;
     sheet_bar(table->sheet, x, table->y, bar_w, median, full, ink);
-    table->sheet->origin.topic = ORIGIN_LATENCY;
+    table->sheet->origin.topic = topic;
 }
 
 static void draw_figures(Table *table, const PanelData *data, const LiveKernel *row,
