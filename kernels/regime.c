@@ -110,10 +110,10 @@ BevV3Choice bev_v3_choose(const BevWorkload *workload, const BevGpuFacts *gpu) {
                           .by_gather = by_bytes(workload->gathered_bytes, gpu)};
     snprintf(
         choice.why, sizeof choice.why,
-        "%s: about %.0f thousand cycles against %.0f thousand, longest interval %lld points; the "
-        "published rule takes %s by the footprint, %.1f MB (L2 %.3g MiB, %s), and %s by the "
-        "article's gathered bytes, %.2f MB: features and depth a point, indices once, an FP32 "
-        "output",
+        "%s: estimated %.0f thousand cycles, the other form %.0f thousand, with a longest interval "
+        "of %lld points. The article's rule, size against L2, takes %s by the footprint, %.1f MB "
+        "(L2 %.3g MiB, %s), and %s by the article's own size, %.2f MB gathered: features and depth a "
+        "point, indices once, an FP32 output",
         choice.kernel->name, fmin(small, large) * 1e-3, fmax(small, large) * 1e-3,
         (long long)workload->longest, choice.published->name, workload->footprint_bytes * 1e-6,
         gpu->l2_bytes / 1048576, bev_regimes[choice.regime].meaning,

@@ -1,4 +1,4 @@
-/* Memory regimes: where do the distinct bytes of a problem live while it runs, and which form of V3
+/* Memory regimes: where do the arrays of a problem live while it runs, and which form of V3
  * is faster then? Plain arithmetic, so that a machine without a GPU can ask "what if". */
 #pragma once
 
@@ -38,7 +38,7 @@ typedef struct {
 typedef struct {
     BevDtype dtype;
     int64_t channels, points, longest; /* longest: points of the longest interval */
-    double footprint_bytes; /* distinct bytes */
+    double footprint_bytes;            /* each array whole and once */
     double gathered_bytes;  /* as the article counts, with an FP32 output: 49 MB on canonical */
 } BevWorkload;
 
@@ -62,12 +62,12 @@ double bev_estimated_cycles(const BevAccess *access, const BevWorkload *workload
                             const BevGpuFacts *gpu);
 
 /* Which form of V3 a problem gets on a GPU: the form with the shorter estimate. `published`: the
- * form by the published rule, for small L2s where the footprint exceeds the L2. `by_gather`: by the
+ * form by the article's rule, for small L2s where the footprint exceeds the L2. `by_gather`: by the
  * same rule on gathered bytes, which the article counts. `why`: the comparison in one line. */
 typedef struct {
     BevRegime regime;
     const BevKernel *kernel, *published, *by_gather;
-    char why[360];
+    char why[448];
 } BevV3Choice;
 
 /* The row that has two forms: V3. */

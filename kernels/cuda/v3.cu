@@ -12,8 +12,8 @@
  * COST    As the chosen kernel's; choosing costs nothing in the launch, and `prepare` one pass over
  *         the interval lengths.
  * LIMITS  The article asks whether the working set fits the L2, and takes its 49 MB of gathered
- *         bytes (FP32 output) for that: an A100 (40 MB) and a Thor (32) get the small form. What
- *         bevscope calls the published rule takes the footprint, 10 MB, which both hold:
+ *         bytes (FP32 output) for that: an A100 (40 MB) and a Thor (32) get the small form.
+ *         bevscope's version of that rule takes the footprint, 10 MB, which both hold:
  *
  *             footprint <= L2 / 2    resident     v3_large_l2
  *             footprint <= L2        contested    v3_large_l2

@@ -83,9 +83,10 @@ static const char *remedy(const Facts *facts) {
                                                          : "a shorter chain of steps";
     case TERM_DRAM:
         return mostly_written(facts->prediction) ? "an output that stays in L2"
-                                                 : "keeping the working set in L2";
+                                                 : "keeping in L2 what is read again";
     case TERM_L2:
-        return "asking L2 for fewer bytes";
+        return facts->kernel->kernel->access.sums ? "fewer additions in L2"
+                                                  : "asking L2 for fewer bytes";
     default:
         return touches_lines(facts->prediction) ? "touching fewer lines of L1"
                                                 : "fewer instructions a point";
@@ -127,9 +128,9 @@ static void binding_term(const Facts *facts, Findings *findings) {
     unit_text(UNIT_US, p->latency_us, all, sizeof all);
     unit_text(UNIT_US, p->latency_us / finding->gain, without, sizeof without);
     snprintf(finding->text, sizeof finding->text,
-             "%s binds, %s; latency %s: %s would give %.1f times", term_names[p->binding], own, all,
-             remedy(facts), finding->gain);
-    snprintf(finding->brief, sizeof finding->brief, "%s binds: %s, without it %s",
+             "%s binds, %s; latency %s: %s would give up to %.1f times", term_names[p->binding],
+             own, all, remedy(facts), finding->gain);
+    snprintf(finding->brief, sizeof finding->brief, "%s binds; latency %s, without it %s",
              term_names[p->binding], all, without);
     term_evidence(facts, next, finding->evidence, sizeof finding->evidence);
 }
@@ -210,8 +211,8 @@ static void launches(const Facts *facts, Findings *findings) {
 static void empty_slices(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     const IntervalLengths *lengths = facts->lengths;
-    if (lengths->slices <= 1 || lengths->cells <= 0)
-        return;
+    if (lengths->slices <= 1 || lengths->cells <= 0 || facts->kernel->kernel->access.sums)
+        return; /* atomics write where points are */
     double empty = 1 - (double)lengths->filled / (double)lengths->cells;
     double out = facts->kernel->requested.out_write, all = requested_bytes(facts->kernel);
     double term_us[TERM_COUNT];

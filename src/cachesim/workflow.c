@@ -41,7 +41,7 @@ static void classify(const Facts *facts, Finding *step) {
     snprintf(step->text, sizeof step->text, "classify: footprint %s, %.0f %% of L2: %s", bytes,
              100 * share, regime);
     snprintf(step->evidence, sizeof step->evidence,
-             "gather traffic asks for it %.1f times; L2 hits %.1f %% of lookups (model)",
+             "gather traffic is %.1f times that; L2 hits %.1f %% of lookups (model)",
              gathered / footprint, 100 * facts->prediction.hit_rate);
 }
 
@@ -55,9 +55,10 @@ static void remove_repeats(const Facts *facts, Finding *step) {
     snprintf(step->text, sizeof step->text, "remove: %s asks for %s, %.1f times the footprint",
              facts->kernel->title, bytes, all / footprint);
     snprintf(step->evidence, sizeof step->evidence,
-             "features %.1f %% of it, depths %.1f %%, ranks and owners %.1f %%, sums %.1f %% "
-             "(model)",
-             100 * asked->feat / all, 100 * asked->depth / all, 100 * asked->index / all,
+             "features %.1f %% of it, depths %.1f %%, ranks, owners and weights %.1f %%, sums "
+             "%.1f %% (model)",
+             100 * asked->feat / all, 100 * asked->depth / all,
+             100 * (asked->index + asked->weight) / all,
              100 * (asked->out_read + asked->out_write) / all);
 }
 

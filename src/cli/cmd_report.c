@@ -33,12 +33,12 @@ static void put_head(const Page *page) {
     snprintf(title, sizeof title, "%s: memory regimes of BEV pooling", page->model.label);
     html_begin(out, title, (FigureTheme)choices_find(CHOICE_THEME, page->options->theme));
     fprintf(out,
-            "<p>%s, %s, C = %lld, %s points, %s intervals. Footprint (distinct bytes) %s, "
+            "<p>%s, %s, C = %lld, %s points, %s intervals. Footprint (each array once) %s, "
             "gather traffic (the published way of counting) %s.</p>\n",
             bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
             (long long)problem->shape.channels, points, intervals, footprint, gathered);
     fputs(
-        "<p>Every figure here is one of four, and never a mixture: <b>model</b> (computed, no GPU "
+        "<p>Every figure here is one of four: <b>model</b> (computed, no GPU "
         "needed), <b>recorded</b> (measured earlier on the GPU named), <b>published</b> (from the "
         "article), <b>measured</b> (now, on this machine: ceilings of its own GPU at most). "
         "Hardware counters are recorded ones; none was read for this page.</p>\n<ul>\n",
@@ -105,10 +105,11 @@ static void put_traffic(Page *page, const SceneModel *model) {
 static void put_predictions(Page *page, const SceneModel *model) {
     Report report = {0};
     regime_add(&report, REGIME_PREDICTIONS, model, &page->chosen);
-    fprintf(page->out,
-            "<h2>What a GPU makes of it</h2>\n<p>Model: the four parts overlap, the longest "
-            "binds, a launch comes on top. L2 warm unless a column says cold.%s</p>\n",
-            scene_model_sampling(model));
+    fprintf(
+        page->out,
+        "<h2>What a GPU makes of it</h2>\n<p>Model: the four parts overlap: the root "
+        "of their sum of squares, and a launch on top. L2 warm unless a column says cold.%s</p>\n",
+        scene_model_sampling(model));
     put_table(page, &report, "gpu");
 }
 

@@ -338,7 +338,8 @@ static bool print_verified(const Options *options, Verified *verified, bool many
         "not that the format is enough for a network, and calibrated scales may miss it. atol "
         "1e-2, "
         "the published tolerance, is an absolute bound on max abs and no gate: formats of few bits "
-        "break it. Beside an outlier channel rel L2 is that channel's alone: read \"of "
+        "break it. Judged are the values of cells with points; of the others only a value that is "
+        "not 0 counts, as wrong. Beside an outlier channel rel L2 is that channel's alone: read \"of "
         "channels\".\n";
     const OutputTable tables[] = {{.report = &report},
                                   {.above = gates_said},

@@ -194,7 +194,7 @@ const PlotKind plot_kinds[] = {
     {"mrc", "which reads miss an L2 of each size, with every GPU's L2", true, false, CHART_MRC,
      NULL},
     {"roofline", "every kernel under the ceilings of a GPU", true, false, CHART_ROOFLINE, NULL},
-    {"working-set", "the working set against each GPU's L2", false, false, CHART_WORKING_SET, NULL},
+    {"working-set", "the footprint against each GPU's L2", false, false, CHART_WORKING_SET, NULL},
     {"sweep", "latency against grid, channels or points, with the knee", false, false, CHART_NONE,
      plot_sweep},
     {"dtype", "the parts of the latency for each number format", false, false, CHART_DTYPE,

@@ -450,7 +450,7 @@ const FigureRow figures[] = {
     {"sectors", TAKES_KERNEL, MEASURE_COUNT, false, true, "L2 sectors of 32 bytes", sectors},
     {"requested", TAKES_KERNEL_AND_ARRAY, MEASURE_BYTES, false, false, "bytes that threads ask for, caches not considered", requested},
     {"atomics", TAKES_KERNEL, MEASURE_COUNT, false, false, "atomic additions", atomics},
-    {"footprint", TAKES_ARRAY, MEASURE_BYTES, false, false, "distinct bytes touched", footprint},
+    {"footprint", TAKES_ARRAY, MEASURE_BYTES, false, false, "bytes of the arrays, each once", footprint},
     {"gather", TAKES_ARRAY, MEASURE_BYTES, false, false, "gather traffic, the published way of counting", gather},
     {"l2_bytes", TAKES_NOTHING, MEASURE_CACHE, false, false, "L2 of the chosen GPU", l2_bytes},
     {"dram_gbps", TAKES_NOTHING, MEASURE_GBPS, false, false, "DRAM bandwidth of the chosen GPU", dram_gbps},

@@ -37,7 +37,7 @@ typedef struct {
     Timing timing;
     double prepare_us, map_us;
     double traffic_mb;      /* what the kernel requests (bev_traffic), 10^6 bytes */
-    double footprint_mb;    /* distinct bytes, 10^6 */
+    double footprint_mb;    /* each array once, 10^6 bytes */
     double effective_gbps;  /* traffic_mb / median */
     Timing baseline;        /* of bev_baseline() on the same device (forward V2), right before and
                                after this row */

@@ -125,8 +125,8 @@ unsigned control_lock(State *state, const Command *command) {
 
 unsigned control_fill(State *state, const Command *command) {
     state->fill = control_switched(command, state->fill);
-    return SAY(state, command->action, "empty cells between filled ones: %s",
-               state->fill ? "mean of their neighbours, dimmer" : "empty") |
+    return SAY(state, command->action, "cells of no mass between others: %s",
+               state->fill ? "mean of those around, dimmer" : "empty") |
            STEP_LOOK;
 }
 

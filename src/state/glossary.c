@@ -21,8 +21,6 @@ const GlossaryRow glossary[] = {
      "forward, y left. Cell y * nx + x holds one sum for each channel."},
     {"binds", "term, finding", "The longest term of the predicted latency: DRAM, L2, issue or chain. "
      "They overlap: the root of the sum of their squares. A finding says what is gained without it."},
-    {"block reduction", "", "The threads of a block first add their products to each other and "
-     "then send one atomic addition for each cell to memory."},
     {"block scale", "", "The E4M3 scale that 16 neighbouring channels of NVFP4 share. A value is "
      "its code times the block scale times the scale of the tensor."},
     {"calibration", "extrinsics, intrinsics", "Extrinsics: position and angles of a camera on the "
@@ -48,12 +46,12 @@ const GlossaryRow glossary[] = {
      "feature pixel may be. The tensor depth has a probability for each; shape (camera, depth, h, "
      "w)."},
     {"depth mass", "brightness", "The sum of depth times weight over a cell's points: each "
-     "feature pixel gives at most 1. Brightness of color views: full from the median of cells with "
-     "mass on."},
+     "feature pixel gives at most 1. A cell of mass 0 is drawn empty. Full brightness: from the "
+     "median of the others on."},
     {"DO", "depth outer", "Depth outer: one pass over the points of a cell sums all channels. "
      "Otherwise each channel tile needs a pass of its own and reads the indices again."},
     {"evenness", "", "How far the lengths of the intervals are moved from the rig's (0) to their mean "
-     "(1). Points, cells and distinct bytes stay, so that only the balance of the work changes."},
+     "(1). Points, cells and footprint stay, so that only the balance of the work changes."},
     {"footprint", "", "The arrays of a problem as they lie in memory, each whole and once: also "
      "depth that no point reads, unlike gather traffic. Where it fits half a cache, DRAM need "
      "not be read again."},
@@ -80,17 +78,18 @@ const GlossaryRow glossary[] = {
     {"L2", "L1, DRAM", "The cache that all multiprocessors of a GPU share, between the L1 of each "
      "multiprocessor and DRAM, the memory of the GPU."},
     {"ladder", "", "The kernels in reading order: each has one idea more than the one before."},
+    {"max abs", "rel L2", "Max abs: the largest error of one value. Rel L2: the norm of all errors "
+     "over that of the right values. The two may order formats differently."},
     {"median", "p99", "Half of the measured times are below the median, 99 of 100 below p99. The "
      "median says what is usual, p99 what the slow ones take."},
     {"miss-ratio curve", "MRC", "MRC: the share of reads that miss, for an L2 of each size. Where "
      "it drops, something that is read again begins to fit."},
-    {"model", "predicted", "Predicted by cache simulation and data sheet of a GPU, without that GPU: "
-     "not measured, marked m."},
+    {"model", "predicted", "Predicted by cache simulation, a GPU's data sheet and rates "
+     "probed on an H200: not measured there, marked m."},
     {"NVFP4", "E2M1", "E2M1, numbers of 4 bits: sign, 2 bits of exponent, 1 of fraction, with "
      "block scales and a scale of the tensor. Depth and output are then FP8."},
     {"occupancy", "", "The warps that a multiprocessor holds, as a share of the most it can hold. "
      "While some warps wait for memory, others can work."},
-    {"piece", "", "A share of the points of a cell, so that several warps sum a long interval."},
     {"point", "dropped point", "A feature pixel at one depth bin, inside the grid; outside: a dropped "
      "point. It adds depth times features to its cell. Bilinear align makes four points of it."},
     {"pooling", "", "For every point t and channel c: out[ranks_bev[t], c] += "
@@ -142,7 +141,8 @@ const GlossaryRow glossary[] = {
     {"warp", "", "32 threads of a GPU that execute the same instruction together. Where their "
      "addresses are neighbours, they share sectors."},
     {"working set", "", "The bytes that must be near at one time for a launch to run fast: at most "
-     "the footprint. What one kernel reads again may be far less: V4 hits in an L2 of 2 MiB."},
+     "the footprint, which chart working-set draws. What one kernel reads again may be far less: "
+     "V4 hits in an L2 of 2 MiB."},
 };
 /* clang-format on */
 

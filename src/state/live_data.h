@@ -32,7 +32,7 @@ typedef struct {
 
 typedef struct {
     bool known;
-    BevFootprint footprint; /* distinct bytes of the selection, computed from shapes */
+    BevFootprint footprint; /* of the selection: each array once, computed from shapes */
     BevTraffic gather;      /* gather traffic: the published way of counting */
     BevTraffic own; /* backward: what the selected kernel requests, by its own formula */
 } LiveMemory;

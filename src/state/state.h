@@ -276,7 +276,7 @@ struct State {
     RgbChoice rgb;               /* those that VIEW_RGB shows */
     int colormap;                /* position in menu.colormaps */
     bool range_locked;           /* the colour bar keeps its range */
-    bool fill;                   /* empty cells between filled ones are drawn, dimmer */
+    bool fill;                   /* cells of no mass between others are drawn, dimmer */
     Strip strip;
     bool lidar;     /* its points over the strip */
     unsigned truth; /* true boxes and LiDAR on the picture: TRUTH_... */

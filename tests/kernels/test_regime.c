@@ -45,7 +45,7 @@ TAP_SUITE(regime) {
     tap_ok(fabs(workload.gathered_bytes - 49.2e6) < 0.1e6 &&
                !strcmp(choice.published->name, "v3_large_l2") &&
                !strcmp(choice.by_gather->name, "v3_small_l2") &&
-               strstr(choice.why, "gathered bytes, 49.17 MB: features and depth a point, "
+               strstr(choice.why, "own size, 49.17 MB gathered: features and depth a point, "
                                   "indices once, an FP32 output"),
            "on an A100 the two ways to count bytes disagree, and the line says so");
     BevMap map = {.intervals = 3, .interval_lengths = (int32_t[]){2, 7, 5}};

@@ -176,8 +176,8 @@ static void test_accuracy_columns(void) {
 
 /* The height at which each panel is gone, from the tallest screen down. */
 static void test_folding(void) {
-    static const char *const titles[] = {"Pipeline,",          "Intervals",       "Accuracy of",
-                                         "Working set versus", "Reads that miss", "Kernels,"};
+    static const char *const titles[] = {"Pipeline,",        "Intervals",       "Accuracy of",
+                                         "Footprint versus", "Reads that miss", "Kernels,"};
     enum { TITLES = sizeof titles / sizeof *titles };
     int gone[TITLES] = {0};
     for (int rows = 60; rows >= 10; rows--) {
@@ -221,7 +221,7 @@ SCREEN_SUITE(dashboard_large) {
             for (int x = 0; x < cells.columns; x++)
                 blocks += cells_at(&cells, x, y)->glyph == 0x2588;
         tap_ok(shows("LATENCY") && shows("Kernels,") && spots.bev.w > 0 && !shows("Accuracy") &&
-                   !shows("Working set") && blocks > (size ? 300 : 80),
+                   !shows("Footprint versus") && blocks > (size ? 300 : 80),
                "%d x %d: %d blocks of large digits, ladder and BEV", cells.columns, cells.rows,
                blocks);
         seen_after("large off", shows("Accuracy"), "and off again");

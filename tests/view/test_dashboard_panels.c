@@ -131,7 +131,7 @@ static void test_model(void) {
     tap_ok(shows(line) && strcmp(us, "22.0 \u00b5s") != 0 && shows("what-if L2"),
            "another GPU, and another L2 of it");
     tap_ok(shows("requested") && shows("16 MiB of L2: L2 hits 98.0 %, 11.5 sectors a request"),
-           "what threads ask for stands beside the working set, and on which GPU");
+           "what threads ask for stands beside the footprint, and on which GPU");
     draw_after("gpu l2=6");
     p = model_predict(live.model, prediction_kernel(&state, &live), state.gpu, &state.edit);
     snprintf(line, sizeof line,
@@ -173,7 +173,8 @@ static void test_findings(void) {
     seen(shows("Findings on RTX A6000") && shows("chain binds, 16.0 \u00b5s; latency 20.0 \u00b5s"),
          "a tall screen has the findings");
     begin_with_v2(80, 24);
-    seen(shows("Model, RTX A6000: ") && shows("chain binds: ") && shows(" \u00b5s: lesson 3"),
+    seen(shows("Model, RTX A6000: ") && shows("chain binds; latency ") &&
+             shows(" \u00b5s: lesson 3"),
          "a small one the first of them");
     begin_with_v2(120, 40);
     draw();

@@ -75,9 +75,10 @@ static bool is_pooled(const BevContent *content) {
     return content->pooled || content->pooled_codes;
 }
 
-/* A NaN in the vector wins over an infinity, that over a value; a vector of zeros means that no
- * point arrived. The bits of non-negative floats are in the order of their values, with infinity
- * and NaN at the top: one maximum tells all. */
+/* A NaN in the vector wins over an infinity, that over a value; a vector of zeros is
+ * drawn as empty, whether no point arrived or only points of depth 0. The bits of non-negative
+ * floats are in the order of their values, with infinity and NaN at the top: one maximum tells all.
+ */
 CPU_CLONES
 static CellState state_of(const float *vector, int64_t channels) {
     const uint32_t infinity = 0x7f800000;

@@ -124,7 +124,7 @@ int64_t raster_cell(int64_t nx, int64_t ny, int64_t column, int64_t row) {
     return (ny - 1 - column) * nx + (nx - 1 - row);
 }
 
-/* ---- fill: far from a camera only about every third cell is hit ------------------------------ */
+/* ---- fill: far from a camera only about every third cell gets mass --------------------------- */
 
 enum { FILL_REACH = 4 }; /* cells to either side */
 

@@ -30,8 +30,8 @@ double range_position(const ValueRange *range, double value);
 typedef struct {
     const Colormap *colormap; /* scalar views */
     ValueRange range;
-    Rgb background, bad; /* empty cells; NaN and Inf */
-    bool fill;           /* an empty cell between filled ones takes their mean, dimmer */
+    Rgb background, bad; /* cells of no mass; NaN and Inf */
+    bool fill;           /* a cell of no mass between others takes their mean, dimmer */
 } RasterStyle;
 
 /* The panel's colours. Views in which emptiness is the message (points, errors, differences) fill

@@ -305,12 +305,13 @@ static void fill_roofline(ChartData *data) {
     chart_describe_gpu(input, on, sizeof on);
     snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
     ceilings_text(ceilings, &gpu, whence);
-    snprintf(data->note, sizeof data->note,
-             "%s Dots: model, FLOP counted as %s a point and channel, latency "
-             "predicted with a warm L2.\nA dot far below its roof waits: for the longest interval, "
-             "or for a launch.%s",
-             whence, direction_of(input) == BEV_BACKWARD ? "two multiply-adds" : "one multiply-add",
-             data->labels[DRAM_NOTE]);
+    snprintf(
+        data->note, sizeof data->note,
+        "%s Dots: model, FLOP counted as %s a point and channel, latency "
+        "predicted with a warm L2.\nA dot far below its roof is held by what no roof shows: the "
+        "chain, the issue of instructions, additions in L2, or the launch.%s",
+        whence, direction_of(input) == BEV_BACKWARD ? "two multiply-adds" : "one multiply-add",
+        data->labels[DRAM_NOTE]);
     if (input->room == ROOM_LOW)
         snprintf(data->title, TEXT, "%s; roofs: %s", chart_title(CHART_ROOFLINE),
                  source_names[ceilings->source]);
@@ -452,7 +453,7 @@ static const struct {
 } charts[CHART_COUNT] = {
     [CHART_MRC] = {"Reads that miss, by L2 size", fill_mrc},
     [CHART_ROOFLINE] = {"Roofline, TFLOP/s", fill_roofline},
-    [CHART_WORKING_SET] = {"Working set of each L2 (MiB), latency", fill_working_set},
+    [CHART_WORKING_SET] = {"Footprint, each L2 (MiB), latency", fill_working_set},
     [CHART_DTYPE] = {"V3 in each format: latency, what binds", fill_dtype},
     [CHART_TERMS] = {"What binds each kernel", fill_terms},
     [CHART_NETWORK] = {"Pooling within a network (published)", fill_network},

@@ -98,10 +98,10 @@ void fill_dtype(ChartData *data) {
     snprintf(data->subtitle, sizeof data->subtitle, "%s, V3 as chosen for %s", input->scene, on);
     snprintf(
         data->note, sizeof data->note,
-        "Latencies: model, L2 warm; the parts overlap, the longest one binds. Error: relative "
-        "L2 against FP64 over the FP32 originals, computed on the CPU; scales: %s.\nWhere the "
-        "chain or the issue of instructions binds, fewer bytes buy nothing, and codes narrower "
-        "than FP32 must be decoded: FP16 can take longer, NVFP4 takes longest.%s",
+        "Latencies: model, L2 warm: the root of the parts' sum of squares, and the launch. Error: "
+        "relative L2 against FP64 over the FP32 originals, computed on the CPU; scales: %s.\n"
+        "Where the chain or the issue of instructions binds, decoding and the loads under way "
+        "count, not the bytes: FP16 can take longer than FP32, and NVFP4 often takes longest.%s",
         input->scales, lacks);
     if (!low)
         spec->title = input->room == ROOM_BOX ? "Formats: parts of the latency"

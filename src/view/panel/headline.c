@@ -143,7 +143,7 @@ static BigFigure footprint_figure(const PanelData *data) {
                  bev_regimes[bev_regime(total, l2->value)].name, 100 * total / l2->value,
                  data->live->device.where == BEV_CUDA ? "L2" : "L3");
     else
-        snprintf(figure.note, sizeof figure.note, "distinct bytes, model");
+        snprintf(figure.note, sizeof figure.note, "each array once, computed");
     return figure;
 }
 

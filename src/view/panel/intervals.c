@@ -95,7 +95,7 @@ static CellStyle longest_style(double times) {
     return cell_bold(times >= UNEVEN ? INK_WARN : INK_TEXT);
 }
 
-/* The pixel with the most points, all of which its owner adds. */
+/* The pixel with the most points. */
 static void draw_busiest(Sheet *sheet, Area area, const PanelData *data) {
     const ScatterStats *stats = &data->live->intervals.stats;
     const BevShape *shape = &data->live->frame.shape;
@@ -106,8 +106,8 @@ static void draw_busiest(Sheet *sheet, Area area, const PanelData *data) {
     int64_t camera = pixels ? stats->longest_cell / pixels : 0;
     if (!pixels)
         return;
-    snprintf(text, sizeof text, "longest %d at %s %lld, %lld: %.1f medians, summed by one owner",
-             stats->longest, camera < scene->camera_count ? scene->cameras[camera] : "pixel",
+    snprintf(text, sizeof text, "longest %d at %s %lld, %lld: %.1f medians", stats->longest,
+             camera < scene->camera_count ? scene->cameras[camera] : "pixel",
              (long long)(stats->longest_cell % shape->feat_w),
              (long long)(stats->longest_cell % pixels / shape->feat_w), times);
     if (sheet_width(sheet, text) > area.w)
@@ -121,8 +121,8 @@ static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
     char text[160];
     double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
     bool cut = data->state->job.config.kernel->where == BEV_CUDA;
-    snprintf(text, sizeof text, "longest %d at cell %s: %.0f medians, summed by one owner%s",
-             stats->longest, state_cell_place(data->state, stats->longest_cell).text, times,
+    snprintf(text, sizeof text, "longest %d at cell %s: %.0f medians%s", stats->longest,
+             state_cell_place(data->state, stats->longest_cell).text, times,
              cut ? "; V4 cuts it" : "");
     if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "longest %d = %.0f medians%s", stats->longest, times,

@@ -244,7 +244,7 @@ static int idea_want(Sheet *sheet, const PanelData *data, int width) {
     return 1 + sheet_paragraph_rows(sheet, (Area){0, 0, width, MAX_LINES}, INK_TEXT, kernel->idea);
 }
 
-/* The time to prepare: once a calibration, never part of the latency. */
+/* The time to prepare: once a map, never part of the latency. */
 static void prepared_text(const LiveKernel *row, char *text, size_t size) {
     char time[32];
     text[0] = '\0';

@@ -1,4 +1,4 @@
-/* Working set versus L2: the bytes that pooling touches, and whether they fit into a cache. */
+/* Footprint versus L2: the bytes that pooling touches, and whether they fit into a cache. */
 #include "src/view/panel/panel.h"
 
 #include "kernels/regime.h"
@@ -302,7 +302,7 @@ static int memory_want(Sheet *sheet, const PanelData *data, int width) {
 static void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveMemory *memory = &data->live->memory;
     int full = memory_want(sheet, data, area.w);
-    area = sheet_title(sheet, area, "Working set versus L2", model_whose(data->live));
+    area = sheet_title(sheet, area, "Footprint versus L2", model_whose(data->live));
     if (!memory->known) {
         sheet_line(sheet, area, cell_style(INK_MUTED), "n/a");
         return;

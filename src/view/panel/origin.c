@@ -79,8 +79,7 @@ static void bandwidth(Answer *answer) {
 }
 
 static void prepare(Answer *answer) {
-    timed(answer, answer->row ? &answer->row->prepare_us : &(Reading){0},
-          "prepared once a calibration");
+    timed(answer, answer->row ? &answer->row->prepare_us : &(Reading){0}, "prepared once a map");
 }
 
 static void compiled(Answer *answer) {
@@ -135,8 +134,9 @@ static void error(Answer *answer) {
                  scales_name(answer->state, answer->live->job.scales));
     unit_text(UNIT_ERROR, accuracy->largest, largest, sizeof largest);
     if (!accuracy->source)
-        say(answer, "n/a: %s.",
-            unknown_reason(UNKNOWN_ACCURACY, answer->live, answer->row, answer->origin->dtype));
+        say(answer, "n/a: %s. It may come sooner while the scene is paused (%s).",
+            unknown_reason(UNKNOWN_ACCURACY, answer->live, answer->row, answer->origin->dtype),
+            key_of(ACTION_PLAY).name);
     else
         say(answer,
             "%s %s%s. %s of %s in %s on %s%s%s, against FP64 over the original inputs%s. Its "
@@ -162,7 +162,7 @@ static void model(Answer *answer) {
     FigureSource ceilings = model_ceilings(memory, state->gpu, &state->edit).source;
     say(answer, "model: %s. %s: accesses replayed through the L2; bandwidths %s.", on,
         answer->inputs,
-        ceilings == SOURCE_MODEL      ? "from the data sheet"
+        ceilings == SOURCE_MODEL      ? "an H200's, scaled by the data sheet"
         : ceilings == SOURCE_RECORDED ? "recorded by a probe"
                                       : "measured by a probe");
 }
@@ -224,8 +224,9 @@ static void sentence(Answer *a) {
     switch (a->origin->topic) {
     case ORIGIN_CACHES:
         return say(a, "published: sizes of A6000, PRO 6000 and the chosen GPU are the data "
-                      "sheets'. This machine's size is read from driver or system. Streaming: the "
-                      "footprint is larger; what is read again may hit nevertheless.");
+                      "sheets' (what-if L2: yours); this machine's is read from driver or system. "
+                      "The bar's line is 100 %% of it. Streaming: the footprint is larger; what is "
+                      "read again may hit nevertheless.");
     case ORIGIN_SHAPES:
         return say(
             a,

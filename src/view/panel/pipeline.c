@@ -101,7 +101,9 @@ static void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
     char note[64], time[32];
     collect(data->live, segments, &total);
     figure_text(UNIT_US, total, time, sizeof time);
-    snprintf(note, sizeof note, "%s a frame", time);
+    const BevKernel *stand_in = data->live->stand_in;
+    snprintf(note, sizeof note, "%s a frame%s%s", time, stand_in ? ", pooled by " : "",
+             stand_in ? stand_in->title : "");
     area = sheet_title(sheet, area, "Pipeline, features to pixels", note);
     sheet_stack(sheet, area.x, area.y, area.w, segments, STAGE_COUNT, total, NAN);
     draw_legend(sheet, (Area){area.x, area.y + 1, area.w, area.h - 1}, data);
