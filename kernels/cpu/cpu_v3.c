@@ -116,7 +116,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 /* clang-format off */
 const BevKernel kernel_cpu_v3 = {
     .name = "cpu_v3", .title = "V3",
-    .idea = "Five index arrays, no division, each depth loaded once, each cell written once.",
+    .idea = "Five index arrays, no division, each cell written once.",
     .twin = "v3", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true,
     .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,

@@ -24,7 +24,6 @@ static const Panel *const usual[] = {&cell_panel,
                                      &objects_panel,
                                      &findings_panel,
                                      &pipeline_panel,
-                                     &idea_panel,
                                      NULL};
 static const Panel *const large[] = {&headline_panel, &kernels_panel, NULL};
 static const Panel *const small[] = {&kernels_panel, &cell_panel, NULL};
