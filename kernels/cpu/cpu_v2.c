@@ -1,4 +1,4 @@
-/* cpu_v2: the loop order of BEVPoolV2.
+/* cpu_v2: the channel tiles of NVIDIA's V2 outside, inside the owner of an interval of BEVDet's.
  *
  * IDEA    Pool interval by interval instead of point by point: the sum of a cell stays in registers
  *         and the output is written once, not once a point. Channels are cut into tiles of 8,
@@ -20,7 +20,7 @@
  * LIMITS  More channels, more passes over the same indices: C = 256 reads them 32 times. A long
  *         interval keeps its thread busy while others have finished.
  *
- * TRY     Raise TILE to 16 and compare with the index column of the traffic model. */
+ * TRY     Raise TILE to 16: by how much do the time and the traffic of `bench` fall? */
 #include "kernels/cpu/cpu.h"
 
 enum { TILE = 8 };

@@ -1,7 +1,7 @@
 /* cpu_v4: columns instead of points.
  *
  * IDEA    On a real rig the points of a cell are related. A column of the image is a vertical plane
- *         in the world: its pixels at one depth land in the same one or two cells. So a cell's
+ *         in the world: its pixels at one depth land in one or two cells, seldom three. So a cell's
  *         points are a few entries, each a run down a column. Cells that see the same columns are
  *         pooled one after the other: a column's features, fetched once, serve them all from the
  *         first cache. A cell's sums stay in registers from its first entry to its last.
@@ -17,7 +17,7 @@
  *         one. Each output row is written once, yet no longer in one straight line: the order
  *         follows the columns, and rows of the output only within a few of them.
  *
- * COST    16 bytes an entry (10 to 22 points on camera rigs) and 8 a cell instead of 12 a point; P
+ * COST    16 bytes an entry (11 to 24 points on camera rigs) and 8 a cell instead of 12 a point; P
  *         depths, P C features, cells C outputs. No atomics, no divisions.
  *
  * LIMITS  A cell has one owner, however many points it has. A map without columns has an entry a

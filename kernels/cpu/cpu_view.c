@@ -1,9 +1,9 @@
 /* cpu_view, cpu_grad_view: the whole view transform, and back.
  *
- * IDEA    A network gives logits and features with channels first. Two passes in front of V4 bring
- *         both into the form that it reads; the softmax is one of them. A grid with channels first
- *         takes a third behind it.
- *         Backward the same two come first, and behind the gradients of V4 two more take these to
+ * IDEA    A network gives logits and features with channels first. A pass in front of V4 brings
+ *         both into the form that it reads, an image row at a time. A grid with channels first
+ *         takes another behind it.
+ *         Backward the same comes first, and a pass behind the gradients of V4 takes these to
  *         where a network expects them: the gradient of a logit is depth * (its depth's gradient -
  *         the sum of depth * gradient over the pixel's bins) / temperature.
  *
@@ -16,16 +16,17 @@
  * MEMORY  Logits are read once into a buffer in the first cache, where the three passes go over
  *         them: for the largest, for the sum, for the share. Depths are kept in FP32, whatever the
  *         format of the logits. A grid in FP32 with channels first is written past the caches:
- * whole lines, that need not be read before.
+ *         whole lines, that need not be read before.
  *
  * COST    An exponential a logit, by a polynomial that the compiler vectorises: expf() takes one
- *         number at a time. 4 bytes a depth more than V4 moves; backward 12.
+ *         number at a time. More than V4 moves: logits once, features and a grid with channels
+ *         first twice.
  *
  * LIMITS  Rows of logits that are not side by side in memory are read one by one. FP16 and BF16
  *         are transposed number by number. The grid is written twice: as rows, and behind V4.
  *
- * TRY     Take expf() instead of exp2_of(): how much of the time was it? Keep the exponentials of
- *         the sum, in place of computing them again: what does the store cost? */
+ * TRY     Take expf() instead of exp2_of(): how much of the time was it? Compute the
+ *         exponentials again for the shares, in place of keeping them: what did the store cost? */
 #include "kernels/cpu/cpu_view.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  *         channels last, V2 or V4, and the grid transposed to channels first. Each part is a loop
  *         that knows nothing of the others.
  *
- * WHO     A thread owns an image row of a camera in the softmax and in the first transposition, 32
+ * WHO     A thread owns an image row of a camera in the softmax and in the first transposition, 64
  *         cells in the second.
  *
  *             softmax         transposition       V2 or V4         transposition

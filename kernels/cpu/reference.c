@@ -16,7 +16,7 @@
  *         read and written, 8 cells C bytes of clearing. No atomics.
  *
  * LIMITS  Slow on purpose. The intervals are not used, only ranks_bev: a map whose intervals are
- *         wrong gives the right picture here and a wrong one in every other kernel.
+ *         wrong gives the right picture here and a wrong one in V2 and all kernels after it.
  *
  * TRY     Make `out` a float array, pool one interval of 2,000 points, and look how many digits
  *         remain when all features are 0.1. */

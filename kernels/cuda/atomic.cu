@@ -10,7 +10,7 @@
  * MEMORY  Features coalesced, read once per point. Sums live in L2, where the additions happen;
  *         nothing comes back to the multiprocessor (a reduction, not a fetch).
  * COST    channels atomics per point, the largest number on the ladder. Index and depth once per
- *         point. The workspace is cleared before and encoded after.
+ *         point and warp: C = 80, 1.25 times. The workspace is cleared before and encoded after.
  * LIMITS  Atomics arrive in any order, and FP32 addition is not associative: two runs may differ
  *         in the last bits. Formats below FP32 add into an FP32 workspace (4 bytes a cell and
  *         channel), encoded inside the launch: native half2 atomics would round after every

@@ -11,8 +11,8 @@
  * MEMORY  Features are read once per point, not four times as an interval owner does; in exchange
  *         the four sums are read and written in L2 by atomics. Lanes hold neighbouring channels, so
  *         all accesses coalesce.
- * COST    4 * channels atomics per point. Per point and warp: depth, a record of four cells and
- *         four weights (40 bytes), one feature row.
+ * COST    4 * channels atomics per point. Per point and warp: depth, a record of two ranks, four
+ *         cells and four weights (40 bytes), one feature row.
  * LIMITS  Additions arrive in any order: the last bits may vary from run to run. Formats below
  *         FP32 add into an FP32 workspace, encoded inside the launch. The published kernel gets
  *         coordinates and works out cells and weights in every thread; a map holds the results

@@ -16,7 +16,7 @@
  * LIMITS  Blocks still meet at cells that straddle a border, in any order: the last bits may vary.
  *         Formats below FP32 add into an FP32 workspace, encoded inside the launch. Shuffles cost
  *         5 steps of 8 channels whether a run is long or short.
- * TRY     Count atomics per point in `bench`: on the canonical rig (13 points a cell) and on a map
+ * TRY     Count atomics in `regime canonical` (13 points a cell), and think of a map
  *         of one point per cell, where this kernel does all the work of `atomic` and more. */
 #include "kernels/cuda/row.h"
 

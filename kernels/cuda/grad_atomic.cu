@@ -14,7 +14,8 @@
  * LIMITS  A pixel has about as many points as there are depth bins, and they all add to one row of
  *         grad_feat: on the canonical rig 50 additions to every address, where the forward way has
  *         13. They arrive in any order, so that two runs may differ in the last bits.
- * TRY     Count the atomics of both directions in `bench`. Which gradient costs more? */
+ * TRY     Count the atomics in `regime canonical`, then with `--direction backward`. Which gradient
+ *         costs more? */
 #include "kernels/cuda/grad_row.h"
 
 #ifdef __CUDACC__

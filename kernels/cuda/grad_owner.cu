@@ -11,7 +11,7 @@
  *         are feat_h * feat_w apart: each store of grad_depth is a sector of its own.
  * COST    points * channels elements of grad_out, 8 bytes of indices a point (12 with weights), one
  *         depth a point; features and both gradients once. Five shuffles a point.
- * LIMITS  Neighbouring pixels of a column read the same rows again: 10 to 20 times in all. Needs
+ * LIMITS  Neighbouring pixels of a column read the same rows again: 11 to 24 times in all. Needs
  *         points sorted by pixel, and maps in which a depth element belongs to one pixel.
  * TRY     Four points by eight lanes instead of one by 32: fewer shuffles, and rows of 80 channels
  *         leave fewer lanes idle. */

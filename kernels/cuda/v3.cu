@@ -21,9 +21,9 @@
  *
  *         Neither count sees how long intervals are: with a real rig's, the small form takes 1.2 to
  *         4 times as long on an H200, whatever the cache. With 5 points a cell it is a quarter to
- *         two fifths faster, FP32 apart; the estimate, which does not see that the large form's
- *         steps of eight points are never full there, says so for FP16 only. Sums may be halves, as
- *         in v3_small_l2, so the gates allow for that.
+ *         two fifths faster, FP32 and INT8 apart; the estimate, which does not see that the large
+ *         form's steps of eight points are never full there, says so for FP16 only. Sums may be
+ *         halves, as in v3_small_l2, so the gates allow for that.
  * TRY     `regime canonical --gpu a6000,rtx4090`: L2 caches of 6 and of 72 MiB. */
 #include "kernels/cuda/row.h"
 

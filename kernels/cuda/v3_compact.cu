@@ -14,8 +14,8 @@
  *         cost. One more launch.
  * LIMITS  A NaN or infinite feature does not reach a cell over a point that is left out. Where none
  *         is, this is V3 and a copy of its map.
- * TRY     Leave out nearly all points before (`bench --prune 0.9`): what is left is the price of
- *         asking. For which share of zeros does V3 alone take as long? */
+ * TRY     Leave out nearly all points (`bench -k v3_compact --prune 0.9`): what is left is the
+ *         price of asking. For which share of zeros does V3 alone take as long? */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__

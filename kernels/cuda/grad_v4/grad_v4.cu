@@ -5,8 +5,8 @@
  *         atomics are needed, because a pixel belongs to one column and a bin to one warp.
  * WHO     A column is 32 pixels: 32 rows of one image column, or 16 rows of two. Some warps of a block
  *         own it; a warp owns a chunk of it, depth bins that fall into at most 16 cells, and its
- *         lanes own the pixels. Small problems: a column and 16 warps a block; others: four columns
- *         with 4 warps each, FP32 two with 8.
+ *         lanes own the pixels. Few columns: one a block, with 16 warps; more: two with 4 warps
+ *         each; many: four with 4, FP32 two with 8.
  *
  *             cells of a chunk      features          dots        table: slot by bin, pixel
  *               [ g g g g ]       [ f f f f ] 32    [ x x x ]         [ 0 0 0 1 1 ]
@@ -16,7 +16,7 @@
  *             then all chunks of the column, each warp 16 pixels x 16 channels of grad_feat:
  *               [ depth sums, pixel x cell ]  x  [ the same rows g ]  -> grad_feat
  *
- * MEMORY  Rows go from L2 to shared memory past the registers, once a column: 10 to 20 points share
+ * MEMORY  Rows go from L2 to shared memory past the registers, once a column: 11 to 24 points share
  *         a row. All depths of a block go there too, neighbours of an image row together; bin after
  *         bin they are replaced by their gradients and go back the same way. `prepare` makes the
  *         table: a byte a bin and pixel, 16 bins in one load of a lane; weighted maps have four
@@ -27,10 +27,10 @@
  *         About 25 instructions a bin around them. Each warp goes through the code once or a few
  *         times, so that fetching it counts: loops that are not hot are not unrolled.
  * LIMITS  A bin with more than 16 cells, a pixel with more than four points in a bin, fewer than
- *         three points a bin and cell (a camera that rolls, random ranks) or a number of channels
- *         that is not 80 nor a multiple of 64, and the warps of `grad_owner` serve instead. FP32
- *         takes plain arithmetic: tensor cores would round its products. A sum that is no finite
- *         number is computed again point by point.
+ *         three points a bin and cell (a camera that rolls, random ranks) or 24 a chunk, or a number
+ *         of channels that is not 80 nor a multiple of 64, and the warps of `grad_owner` serve
+ *         instead. FP32 takes plain arithmetic: tensor cores would round its products. A sum that
+ *         is no finite number is computed again point by point.
  * TRY     A third of the time on large problems is depths on their way in and out: eight bytes of a
  *         sector of 32. Give neighbouring blocks a cluster, and let each fetch whole sectors for
  *         all of them. What we tried, and what we predicted wrongly, is in

@@ -1,6 +1,6 @@
 /* IDEA    On a real rig the points of an interval are related. A column of the image is a vertical
- *         plane in the world: its 16 pixels at one depth land in the same one or two cells. So a
- *         cell's sum is a short row of depths times the column's features, and 16 cells that the
+ *         plane in the world: its 16 pixels at one depth land in one or two cells, seldom three. So
+ *         a cell's sum is a short row of depths times the column's features, and 16 cells that the
  *         same columns look at are a matrix product, which tensor cores do with FP32 sums. The work
  *         is cut into equal steps and scheduled to 1 to 16 warps a tile of 16 cells, so that
  *         nobody waits for the longest interval. A number in FP32 is exactly the sum of three BF16:
@@ -175,7 +175,7 @@ CUDA_ROW(v4_skip) = {
 
 CUDA_ROW(view) = {
     .name = "view", .title = "View",
-    .idea = "The whole view transform in three launches: softmax and features, V4, channels first.",
+    .idea = "The whole view transform: softmax and features, V4, a launch more for channels first.",
     .where = BEV_CUDA, .stage = BEV_VIEW, .is_default = true, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true, .prunes = true,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
