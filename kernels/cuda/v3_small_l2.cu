@@ -29,7 +29,7 @@ namespace {
 
 constexpr int TILE = 16, THREADS = 256;
 
-// Points whose loads are under way together, whatever it takes to decode them.
+// Points whose indices are loaded together; their features follow one after the other.
 template <bool A> constexpr int UNROLL = A ? 4 : 1;
 
 template <BevDtype D> constexpr bool IN_HALVES = D == BEV_FP16 || D == BEV_FP8 || D == BEV_NVFP4;

@@ -34,7 +34,7 @@ static void put_head(const Page *page) {
     html_begin(out, title, (FigureTheme)choices_find(CHOICE_THEME, page->options->theme));
     fprintf(out,
             "<p>%s, %s, C = %lld, %s points, %s intervals. Footprint (each array once) %s, "
-            "gather traffic (the published way of counting) %s.</p>\n",
+            "gather traffic (counted as published, the output in its own format) %s.</p>\n",
             bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
             (long long)problem->shape.channels, points, intervals, footprint, gathered);
     fputs(
@@ -252,7 +252,10 @@ static void put_machine(const Page *page) {
     put_command(page, "report", true);
     fputs(page->options->quick ? " --quick -o " : " -o ", out);
     markup_text(out, page->options->output);
-    fputs("</code></li>\n", out);
+    fprintf(
+        out,
+        "</code></li>\n</ul>\n<p>Its table and its pictures alone, and other charts%s:</p>\n<ul>\n",
+        page->options->quick ? " (plot calibrates by all sizes, --quick by canonical)" : "");
     put_command(page, "regime", false);
     fputs("</code></li>\n", out);
     for (int i = 0; i < plot_kind_count; i++) {

@@ -122,7 +122,7 @@ static void report_moment(Report *report, const VerifyRow *row, bool passed) {
     report_add(report, "rel_l2", "rel L2", 3, cell_real(row->format.rel_l2));
     report_add(report, "channels_l2", "of channels", 3, cell_real(row->format.channels_l2));
     report_add(report, "cosine", "cosine", 8, cell_real(row->format.cosine));
-    report_add(report, "lowest_cosine", "of a class", 8, cell_real(lowest_cosine(row)));
+    report_add(report, "lowest_cosine", "least of classes", 8, cell_real(lowest_cosine(row)));
     report_add(report, "cell", "cell", 0, cell_text(cell_name(row, cell, sizeof cell)));
     report_add(report, "x_m", "x m", 3, cell_real(row->at_m[0]));
     report_add(report, "y_m", "y m", 3, cell_real(row->at_m[1]));
@@ -220,12 +220,12 @@ static void add_place(Report *report, const Selected *selected, bool many) {
     report_add(report, "moments_failed", many ? "fail" : NULL, 0, cell_int(selected->failed));
     report_add(report, "time_s", many ? "worst at s" : NULL, 4,
                cell_if(ran, cell_real(row->time_s)));
-    report_add(report, "cell", many ? "cell" : NULL, 0,
+    report_add(report, "cell", many ? "cell of max abs" : NULL, 0,
                cell_text(cell_name(row, cell, sizeof cell)));
     report_add(report, "x_m", many ? "x m" : NULL, 3, cell_if(ran, cell_real(row->at_m[0])));
     report_add(report, "y_m", many ? "y m" : NULL, 3, cell_if(ran, cell_real(row->at_m[1])));
-    report_add(report, "class", many ? "class" : NULL, 0, cell_text(class_name(row)));
-    report_add(report, "lowest_cosine", many ? "of a class" : NULL, 8,
+    report_add(report, "class", many ? "its class" : NULL, 0, cell_text(class_name(row)));
+    report_add(report, "lowest_cosine", many ? "least of classes" : NULL, 8,
                cell_if(ran, cell_real(lowest_cosine(row))));
 }
 
@@ -343,7 +343,9 @@ static bool print_verified(const Options *options, Verified *verified, bool many
         "channels\".\n";
     const OutputTable tables[] = {{.report = &report},
                                   {.above = gates_said},
-                                  {"\nBy scene and class, over all moments:\n\n", &classes, NULL}};
+                                  {"\nBy scene and class: the largest error and the lowest "
+                                   "cosine of any moment, rel L2 of all moments together:\n\n",
+                                   &classes, NULL}};
     bool ok = output_tables(options, tables, many ? 3 : 2, root, err);
     report_free(&report);
     report_free(&classes);

@@ -142,7 +142,8 @@ static void limits(const Sweep *sweep, PlotAxis *axis) {
 }
 
 static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, Err *err) {
-    static const char *const axes[OVER_COUNT] = {"cells a side of the grid", "channels", "points"};
+    static const char *const axes[OVER_COUNT] = {"cells a side of the same area", "channels",
+                                                 "points"};
     const Gpu *gpu = &request->chosen->gpus[0];
     double half = gpu->l2_bytes / 2, full = gpu->l2_bytes;
     char subtitle[TEXT], title[TEXT], labels[2][TEXT];
@@ -361,10 +362,12 @@ static bool draw_pays(const PlotRequest *request, const char *scene, const Spars
     char title[160], note[400], subtitle[TEXT];
     const double ends[] = {0.1, 100}, one[] = {1, 1}, most = highest(pays);
     title_of(pays, title, sizeof title);
-    snprintf(note, sizeof note,
-             "%s A map made before, which no frame has, is the least.\nThe right ends leave out "
-             "depths of 0 alone; the title is of depths up to %g.",
-             pays->source, sparsity_levels[SPARSITY_USUAL]);
+    snprintf(
+        note, sizeof note,
+        "%s A map made before, which no frame has, is the least.\nIn launches the right ends leave "
+        "out depths of 0 alone, of maps made before those below 0.0001; the title is of depths "
+        "up to %g.",
+        pays->source, sparsity_levels[SPARSITY_USUAL]);
     snprintf(subtitle, sizeof subtitle, "%.120s, %s", scene,
              bev_dtypes[request->model->problem.view.dtype].title);
     const PlotSeries series[] = {

@@ -83,8 +83,9 @@ static void note_budget(Engine *engine, const FrameInputs *inputs) {
     }
     err_set(&note, ERR_FAILED, name, "", "gates judge it in parts; backward has no gates, no loss");
     engine_note(engine, &note);
-    err_set(&note, ERR_FAILED, name, "", "a grid has %.0f MB, the budget is %d MB: none is kept",
-            grid_mb, LIVE_BUDGET_MB);
+    err_set(&note, ERR_FAILED, name, "",
+            "grids of %.0f MB in FP32: all live data may take %d MB, so none is kept", grid_mb,
+            LIVE_BUDGET_MB);
     engine_note(engine, &note);
 }
 

@@ -65,8 +65,8 @@ const GlossaryRow glossary[] = {
     {"gather", "scatter", "To gather is to read from addresses that an index array gives; to "
      "scatter is to write or add to such addresses."},
     {"gather traffic", "", "Bytes counted as published: each point reads features, depth and 12 bytes of "
-     "indices; the output, here in its own format (published: FP32), is written once. No caches, no "
-     "interval arrays."},
+     "indices (bilinear: 16); the output, here in its own format (published: FP32), is written "
+     "once. No caches."},
     {"hit rate", "", "The share of the sectors looked up in L2 that are found there. The rest "
      "comes from DRAM or, in A100, H100 and H200, from the L2's other half."},
     {"INT8", "UINT8, I8/16", "Whole numbers of 8 bits: features, -127 to 127; depth (UINT8), 0 to 255. "
@@ -78,10 +78,10 @@ const GlossaryRow glossary[] = {
     {"L2", "L1, DRAM", "The cache that all multiprocessors of a GPU share, between the L1 of each "
      "multiprocessor and DRAM, the memory of the GPU."},
     {"ladder", "", "The kernels in reading order: each has one idea more than the one before."},
-    {"max abs", "rel L2", "Max abs: the largest error of one value. Rel L2: the norm of all errors "
-     "over that of the right values. The two may order formats differently."},
-    {"median", "p99", "Half of the measured times are below the median, 99 of 100 below p99. The "
-     "median says what is usual, p99 what the slow ones take."},
+    {"max abs", "rel L2", "Max abs: the largest error of a value. Rel L2: the norm of all errors over "
+     "that of the right values. They may order formats differently."},
+    {"median", "p99, noise", "Half of the measured times are below the median, 99 of 100 below "
+     "p99. The width of the middle half over the median is the noise."},
     {"miss-ratio curve", "MRC", "MRC: the share of reads that miss, for an L2 of each size. Where "
      "it drops, something that is read again begins to fit."},
     {"model", "predicted", "Predicted by cache simulation, a GPU's data sheet and rates "

@@ -355,7 +355,7 @@ static void test_timeline(void) {
     FigureLayout layout;
     tap_need(plot_layout(spec, &layout, &err), "which is laid out");
     tap_ok(find_text(&layout, "in a CUDA graph") && find_text(&layout, "host") &&
-               find_text(&layout, "40.0 µs, 20.0 µs a launch"),
+               find_text(&layout, "40.0 µs in all, 20.0 µs a launch"),
            "with a lane for the host and one for the kernels");
     tap_ok(strstr(spec->note, "recorded: NVIDIA H200, driver 1, CUDA 13.0, 2026-11-20"),
            "marked recorded, with GPU and date");

@@ -427,7 +427,7 @@ static void fill_working_set(ChartData *data) {
              : backward
                  ? "Requested: what the threads of the selected kernel ask for, before any "
                    "cache. A cache need not hold more than the footprint."
-                 : "Gather traffic: the published count, features and depth once a point. An L2 "
+                 : "Gather traffic: counted as published, features and depth once a point. An L2 "
                    "need not hold more than the footprint, and what is read again may be less.");
     if (!low) {
         double bytes = 0;

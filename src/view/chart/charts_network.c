@@ -37,7 +37,6 @@ static int network_bars(ChartData *data, const Network *network, double gain, Pl
     snprintf(labels[0], TEXT, "%s on %s (published)", network->title, network->gpu);
     bars[count] = network_bar(network, "as published", 1);
     bars[count].group = labels[0];
-    bars[count].baseline = true;
     snprintf(bars[count++].text, BAR_TEXT, "%.2f ms, pooling %.2f", network_ms(network), pooling);
     if (isfinite(gain)) {
         snprintf(labels[1], TEXT, "with %s",

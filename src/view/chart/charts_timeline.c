@@ -10,11 +10,8 @@ static PlotBar lane_bar(ChartData *data, const TimelineRun *run, int way, int la
     PlotSpan *spans = data->spans[way][lane];
     for (int i = 0; i < run->count[lane]; i++)
         spans[i] = (PlotSpan){lane, run->spans[lane][i].begin_us, run->spans[lane][i].end_us};
-    return (PlotBar){.label = timeline_lanes[lane].title,
-                     .spans = spans,
-                     .span_count = run->count[lane],
-                     .strong = lane == LANE_KERNEL && way == TIMELINE_GRAPH,
-                     .baseline = lane == LANE_KERNEL && way == TIMELINE_WAITED};
+    return (PlotBar){
+        .label = timeline_lanes[lane].title, .spans = spans, .span_count = run->count[lane]};
 }
 
 /* The lanes of one way below each other; where rows are few, the kernels alone. */
@@ -34,8 +31,8 @@ static int way_bars(ChartData *data, const Timeline *t, int way, int count) {
         if (lane == LANE_HOST)
             snprintf(bar->text, BAR_TEXT, "%s, calls returned", calls);
         else if (lane == LANE_KERNEL)
-            snprintf(bar->text, BAR_TEXT, "%s, %s a launch%s%s", end, each, low ? ", calls " : "",
-                     low ? calls : "");
+            snprintf(bar->text, BAR_TEXT, "%s in all, %s a launch%s%s", end, each,
+                     low ? ", calls " : "", low ? calls : "");
     }
     if (low && count > first)
         data->bars[first].label = timeline_ways[way].word;
@@ -48,7 +45,7 @@ static const TimelineRun *run_of(const Timeline *t, TimelineWay way) {
     return t->runs[way].end_us > 0 ? &t->runs[way] : NULL;
 }
 
-/* "8 launches of v4: 60 us waited for, 47 in a graph" */
+/* "8 launches: 105 us if each is waited for, 46.5 us in a graph" */
 static void timeline_finding(const Timeline *t, char title[TEXT]) {
     const TimelineRun *waited = run_of(t, TIMELINE_WAITED), *graph = run_of(t, TIMELINE_GRAPH);
     char each[32], all[32];
@@ -56,7 +53,8 @@ static void timeline_finding(const Timeline *t, char title[TEXT]) {
         return;
     figure_text(UNIT_US, waited->end_us, each, sizeof each);
     figure_text(UNIT_US, graph->end_us, all, sizeof all);
-    snprintf(title, TEXT, "%d launches: %s each waited for, %s in a graph", t->launches, each, all);
+    snprintf(title, TEXT, "%d launches: %s if each is waited for, %s in a graph", t->launches, each,
+             all);
 }
 
 static void timeline_note(ChartData *data, const Timeline *t) {
@@ -67,11 +65,11 @@ static void timeline_note(ChartData *data, const Timeline *t) {
                        " Without a synchronise a clock says %.1f µs for the %d launches in a row, "
                        "with one %.1f.",
                        row->calls_us, t->launches, row->end_us);
-    snprintf(
-        data->note + at, sizeof data->note - (size_t)at,
-        "\nEnds are measured. A launch begins when the one before it ends, or %.1f µs (its time "
-        "in a graph) before its end. Host and GPU have clocks of their own, some µs apart.",
-        t->kernel_us);
+    snprintf(data->note + at, sizeof data->note - (size_t)at,
+             "\nEnds are measured. A launch begins when the one before it ends, or %.1f µs (in a "
+             "graph from "
+             "end to end) before its end. Host and GPU have clocks of their own, some µs apart.",
+             t->kernel_us);
 }
 
 void fill_timeline(ChartData *data) {

@@ -268,7 +268,7 @@ static void draw_requests(Sheet *sheet, Area area, const PanelData *data,
     int published = published_place(predicted->title);
     if (published >= 0) {
         megabytes(data->live->model->rank_bytes[published], ranks, sizeof ranks);
-        snprintf(note, sizeof note, ", %s: %s of indices", traced_kernel(published)->title, ranks);
+        snprintf(note, sizeof note, "; indices of %s: %s", traced_kernel(published)->title, ranks);
     }
     prediction_gpu(data->state, on, sizeof on);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);

@@ -230,8 +230,8 @@ static void sentence(Answer *a) {
     case ORIGIN_SHAPES:
         return say(
             a,
-            "computed: bytes from shapes and map. %s. Gathered: indices of points; footprint: "
-            "starts and lengths of intervals, too.",
+            "computed: bytes from shapes and map. %s. Indices: of points (bilinear: with weights); "
+            "in the footprint starts and lengths of intervals, too.",
             a->inputs);
     case ORIGIN_BAR:
         return say(
@@ -281,7 +281,7 @@ static void sentence(Answer *a) {
                 a,
                 "set: by you, by the scene %s or by the program. The picture is by %s, whose "
                 "sums are %s: another kernel is too slow while the scene plays%s.",
-                a->scene, a->live->stand_in->title, wrong ? "right" : "the same",
+                a->scene, a->live->stand_in->title, wrong ? "right" : "the same up to rounding",
                 wrong ? "; pause to see its own" : "");
         return say(a, "set: by you, by the scene %s or by the program; nothing is measured.",
                    a->scene);
