@@ -205,15 +205,14 @@ int bev_access_tile(const BevAccess *access, const BevProblem *problem) {
     return access->widens && sixteens ? 16 : access->tile;
 }
 
-int bev_points_in_flight(const BevAccess *access, BevDtype dtype) {
-    if (access->fours && bev_is_whole(dtype) && access->in_flight < 4)
-        return 4;
-    return dtype == BEV_FP8 && access->in_flight_fp8 ? access->in_flight_fp8 : access->in_flight;
+double bev_points_in_flight(const BevAccess *access, BevDtype dtype) {
+    float own = access->in_flight_of[dtype];
+    return own > 0 ? own : access->in_flight;
 }
 
-int bev_indices_ahead(const BevAccess *access, BevDtype dtype) {
-    int in_flight = bev_points_in_flight(access, dtype);
-    return in_flight > access->indices_ahead ? in_flight : access->indices_ahead;
+double bev_indices_ahead(const BevAccess *access, BevDtype dtype) {
+    float own = access->indices_ahead_of[dtype];
+    return own > 0 ? own : access->indices_ahead;
 }
 
 static int64_t common_divisor(int64_t a, int64_t b) {

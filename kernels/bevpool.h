@@ -264,11 +264,11 @@ typedef struct {
     bool evict_first;       /* stores the output as evict first */
     bool in_phases;         /* blocks wait for all their warps between loads, sums and products */
     bool halves;            /* sums in half2 where the format fits a half */
-    int indices_ahead;      /* points whose indices are loaded together, as disassembled for 9.0 */
-    int in_flight;          /* points whose depths and features are loaded together, as
-                               disassembled */
-    int in_flight_fp8;      /* in_flight of FP8 where it differs, else 0 */
-    bool fours;             /* adds four points of INT8 at a time: so many are in flight at least */
+    /* Points of the loop over its waits for indices, and for depths and features, as disassembled
+     * for 9.0. Below 1: a point's features wait for each other. `_of`: by format, where it
+     * differs, else 0. */
+    float indices_ahead, indices_ahead_of[BEV_DTYPE_COUNT];
+    float in_flight, in_flight_of[BEV_DTYPE_COUNT];
     int point_instructions; /* warp instructions per point, features apart, as disassembled */
 } BevAccess;
 
@@ -395,10 +395,10 @@ double bev_warps_an_owner(const BevAccess *access, const BevProblem *problem);
 int bev_access_tile(const BevAccess *access, const BevProblem *problem);
 
 /* Points whose depths and features are loaded together in this format. */
-int bev_points_in_flight(const BevAccess *access, BevDtype dtype);
+double bev_points_in_flight(const BevAccess *access, BevDtype dtype);
 
-/* Points whose indices are loaded together: at least those in flight. */
-int bev_indices_ahead(const BevAccess *access, BevDtype dtype);
+/* Points whose indices are loaded together. */
+double bev_indices_ahead(const BevAccess *access, BevDtype dtype);
 
 /* ---- helpers over a problem ------------------------------------------------------------------ */
 

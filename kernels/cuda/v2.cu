@@ -66,7 +66,8 @@ CUDA_ROW(v2) = {
     .deterministic = true,
     .access = {.owner = BEV_OWNS_INTERVAL, .tile = 1, .block = 256, .resident = 64, .load = 1,
                .store = 1, .ranks = 2, .owner_bytes = BEV_INTERVAL_BYTES, .clears = true,
-               .indices_ahead = 4, .in_flight = 4, .point_instructions = 14},
+               .indices_ahead = 4, .indices_ahead_of = {0, 2, 2}, .in_flight = 4,
+               .point_instructions = 14},
     .unsupported = channels_unsupported, .launch = ON_CUDA(v2_launch),
 };
 /* clang-format on */

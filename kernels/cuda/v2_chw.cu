@@ -73,7 +73,9 @@ CUDA_ROW(v2_chw) = {
     .channels_first = true,
     .access = {.owner = BEV_OWNS_INTERVAL, .tile = 1, .block = 256, .resident = 64, .load = 1,
                .store = 1, .ranks = 2, .owner_bytes = BEV_INTERVAL_BYTES, .clears = true,
-               .indices_ahead = 2, .in_flight = 2, .point_instructions = 25},
+               .indices_ahead = 4, .indices_ahead_of = {2, 0, 0, 1, 0, 2, 2},
+               .in_flight = 4.0f / 3, .in_flight_of = {2, 0, 0, 4, 0, 2, 2},
+               .point_instructions = 25},
     .unsupported = channels_unsupported, .launch = ON_CUDA(v2_chw_launch),
 };
 /* clang-format on */

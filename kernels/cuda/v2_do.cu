@@ -16,9 +16,9 @@
  * LIMITS  Only 8 threads share an interval, one point after the other: the longest interval
  *         decides, and a block of 1,024 threads stays until its last lane is done. How many points'
  *         loads are under way is left to the compiler, as in the published code: two for FP16, one
- *         for FP8. On long intervals FP8 therefore takes longer: 115 us for FP16's 80 on canonical
- *         (H200). The division assumes ranks_feat = camera * h * w + pixel, which holds for every
- *         map built from a frustum; prepare checks it and refuses other maps.
+ *         for FP8 and INT8. On long intervals these therefore take longer: 115 and 125 us for
+ *         FP16's 80 on canonical (H200). The division assumes ranks_feat = camera * h * w + pixel,
+ *         which holds for every map built from a frustum; prepare checks it and refuses other maps.
  * TRY     Halve the threads a block and watch the tail. Then compare with `v2` on the canonical
  *         rig, where 80 threads share an interval, and on an even map. */
 #include "kernels/cuda/row.h"
@@ -159,7 +159,8 @@ CUDA_ROW(v2_do) = {
     .deterministic = true,
     .access = {.owner = BEV_OWNS_INTERVAL, .tile = 10, .block = 1024, .whole = true, .resident = 32,
                .load = 2, .store = 2, .ranks = 1, .owner_bytes = BEV_INTERVAL_BYTES, .clears = true,
-               .indices_ahead = 2, .in_flight = 2, .in_flight_fp8 = 1, .point_instructions = 58},
+               .indices_ahead = 2, .indices_ahead_of = {0, 0, 0, 1}, .in_flight = 2,
+               .in_flight_of = {0, 0, 0, 1, 0, 1, 1}, .point_instructions = 58},
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<Plan, v2_do_build>),
     .release = ON_CUDA(release_plan<Plan>), .launch = ON_CUDA(v2_do_launch),
 };

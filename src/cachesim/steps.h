@@ -119,7 +119,7 @@ typedef struct {
     int64_t blocks;    /* of the kernel's launch */
     int passes;        /* over the points: more than one where tiles of channels are outside */
     int warps_a_block; /* of the kernel's launch */
-    int in_flight;     /* points that the compiled kernel loads together */
+    double in_flight;  /* points that the compiled kernel loads together */
     int64_t asked;     /* warps that were asked for; more than warp_count where `most` cut them */
     StepWarp *warps;
     Step *steps;

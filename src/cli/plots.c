@@ -175,7 +175,7 @@ static bool draw_published(const PlotRequest *request, Err *err) {
         "The model replays our map, whose longest intervals bind; the article's map is not "
         "published.\n"
         "RTX PRO 6000: %s.%s V3 on the RTX A6000: the form for small L2s. The longest interval's "
-        "chain binds its model,\nDRAM the article's own: that the two agree is no proof. "
+        "chain binds its model,\nDRAM the article's own: agreement would prove nothing. "
         "README and regime show the model without that factor.",
         request->comparison->calibration, request->comparison->calibrated_from,
         gpu_find("pro6000")->note, a100 ? " A100: 40 GB." : "");

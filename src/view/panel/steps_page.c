@@ -88,7 +88,7 @@ int steps_head_draw(Sheet *sheet, Area area, const StepsView *view) {
     if (steps->form->owner == BEV_OWNS_TILE)
         snprintf(text, sizeof text, "a step multiplies up to 16 image rows with 16 cells");
     else
-        snprintf(text, sizeof text, "one point a step here; compiled, %d %s on the way at once",
+        snprintf(text, sizeof text, "one point a step here; compiled, %.2g %s on the way at once",
                  steps->in_flight, steps->in_flight == 1 ? "is" : "are");
     rows_say(&rows, cell_style(INK_MUTED), text);
     headings_row(&rows);
