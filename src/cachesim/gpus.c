@@ -13,7 +13,8 @@
 /* Makers' data sheets; partitions of the L2 after NVIDIA's "A100 Tensor Core GPU Architecture" and
  * "H100 Tensor Core GPU Architecture", 1 where nothing is published. What the L2 of an RTX PRO 6000
  * gives was measured by Chips and Cheese ("Blackwell: Nvidia's Massive GPU", 2025; the 600 W card),
- * an H200's by this program. The two of the article come first, then by size of the L2. */
+ * an H200's by this program. A100: the card with 40 GB. The two of the article come first, then by
+ * size of the L2. */
 const Gpu gpus[] = {
     {"a6000", "RTX A6000", 8, 6, 84, MB(6), 1, 768, NAN, 38.7, false, NULL},
     {"pro6000", "RTX PRO 6000", 12, 0, 188, MB(128), 1, 1792, 8700, 110, true,

@@ -165,20 +165,17 @@ static bool draw_published(const PlotRequest *request, Err *err) {
     int count = compared_bars(request, config, bars, groups, MAX_BARS);
     if (count == 0)
         count = compared_bars(request, config = "canonical", bars, groups, MAX_BARS);
-    bool a100 = false;
-    for (int i = 0; i < count; i++)
-        a100 = a100 || (bars[i].group && strstr(bars[i].group, "A100"));
     snprintf(
         note, sizeof note,
         "The article timed a TensorRT plugin. Calibrated: longest intervals times %.2f, one "
         "factor from its figures of V2+DO on the RTX PRO 6000 (%d sizes).\n"
         "The model replays our map, whose longest intervals bind; the article's map is not "
         "published.\n"
-        "RTX PRO 6000: %s.%s V3 on the RTX A6000: the form for small L2s. The longest interval's "
+        "RTX PRO 6000: %s. V3 on the RTX A6000: the form for small L2s. The longest interval's "
         "chain binds its model,\nDRAM the article's own: agreement would prove nothing. "
         "README and regime show the model without that factor.",
         request->comparison->calibration, request->comparison->calibrated_from,
-        gpu_find("pro6000")->note, a100 ? " A100: 40 GB." : "");
+        gpu_find("pro6000")->note);
     ChartSpec spec = {
         .title = "Published and recorded latencies beside the model",
         .subtitle = config,

@@ -271,7 +271,7 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
     if (raster_fills(&panel->field, &panel->style))
         y += 4 + small_line(pen, x, y + 4, w,
                             panel->field.view == VIEW_CLASS
-                                ? "dimmer: cells of no mass, as the nearest with some"
+                                ? "dimmer: cells of no mass, as the nearest"
                                 : "dimmer: cells of no mass, the mean of those around");
     return y + bad_cells(pen, panel, x, y, w) - top;
 }
