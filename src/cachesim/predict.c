@@ -21,6 +21,7 @@ static const double DRAM_SHARE = 0.88;
 static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and multiprocessor */
 static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364;        /* sectors a cycle and
                                                                     multiprocessor */
+static const double ALL_BYTES = 1e15; /* of an L2 that keeps everything */
 static const double ENCODED = 1.57; /* elements a cycle and multiprocessor */
 static const double FAR_CYCLES = 175, DRAM_CYCLES = 412;
 const double predict_launch_us = 0.6;
@@ -135,19 +136,29 @@ static double l2_us(const Profile *profile, const Gpu *gpu) {
            l2_a_cycle_us(gpu, counts->l2_partial, L2_ADDITIONS) + additions_us(profile, gpu);
 }
 
-/* The chain: for each point of the longest interval an index, then depth and features together,
- * from L1 or from beyond it. As many points overlap as the kernel loads together; their arithmetic
- * does not overlap. */
+/* Loads one after the other, `at_once` of them under way: in cycles, from L1 or from beyond it. In
+ * a cold L2 nobody has asked before for what the first ones ask. Such loads are few and lie
+ * anywhere: of those under way together, one is enough to make all wait for DRAM. */
+static double loads_cycles(const TraceWaits *loads, double longest, double at_once,
+                           const L2Answer *l2) {
+    double beyond =
+        BEV_L2_CYCLES - BEV_L1_CYCLES + FAR_CYCLES * l2->crossed + DRAM_CYCLES * l2->missed;
+    double cycles = (BEV_L1_CYCLES * longest + beyond * loads->beyond) / at_once;
+    double first = fmin(loads->first / fmax(longest, 1), 1), together = fmax(at_once, 1);
+    double waits = longest / together * (1 - pow(1 - first, together));
+    return cycles + (l2->cold ? DRAM_CYCLES * waits : 0);
+}
+
+/* The chain: for each point of the longest interval an index, then depth and features together. As
+ * many points overlap as the kernel loads together; their arithmetic does not overlap. */
 static double chain_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
                        const L2Answer *l2) {
     const TraceCounts *counts = &profile->counts;
-    double beyond =
-        BEV_L2_CYCLES - BEV_L1_CYCLES + FAR_CYCLES * l2->crossed + DRAM_CYCLES * l2->missed;
-    double longest = (double)counts->longest, near = BEV_L1_CYCLES * longest;
-    double indices = near + beyond * (double)counts->index_waits;
-    double values = near + beyond * (double)counts->waits;
-    double cycles = indices / bev_indices_ahead(counts->form, profile->dtype) +
-                    values / bev_points_in_flight(counts->form, profile->dtype) +
+    double longest = (double)counts->longest;
+    double cycles = loads_cycles(&counts->indices, longest,
+                                 bev_indices_ahead(counts->form, profile->dtype), l2) +
+                    loads_cycles(&counts->values, longest,
+                                 bev_points_in_flight(counts->form, profile->dtype), l2) +
                     BEV_CHAIN_CYCLES * instructions_a_step * longest;
     return cycles / (gpu_clock_ghz(gpu) * 1e3);
 }
@@ -156,11 +167,13 @@ L2Answer profile_l2(const Profile *profile, int partitions, double bytes, bool w
     const ReuseCurves *curves = partitions == 2 ? &profile->divided : &profile->whole;
     const ReuseCurve *curve = warm ? &curves->warm : &curves->cold;
     double fetches = curve->fetches ? (double)curve->fetches : INFINITY;
+    double first = warm ? 0 : reuse_miss_ratio(curve, ALL_BYTES);
     return (L2Answer){.hit_rate = reuse_hit_rate(curve, bytes),
                       .misses = reuse_misses(curve, bytes),
                       .writebacks = reuse_writebacks(curve, bytes),
-                      .missed = reuse_miss_ratio(curve, bytes),
-                      .crossed = reuse_crossings(curve, bytes) / fetches};
+                      .missed = reuse_miss_ratio(curve, bytes) - first,
+                      .crossed = reuse_crossings(curve, bytes) / fetches,
+                      .cold = !warm};
 }
 
 Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {

@@ -59,6 +59,7 @@ typedef struct {
     double hit_rate;           /* as in Prediction */
     double misses, writebacks; /* sectors that DRAM reads and writes */
     double missed, crossed;    /* shares of the fetches: from DRAM, from the other partition */
+    bool cold;                 /* first accesses come from DRAM, too; `missed` is without them */
 } L2Answer;
 
 L2Answer profile_l2(const Profile *profile, int partitions, double bytes, bool warm);

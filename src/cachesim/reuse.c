@@ -270,7 +270,7 @@ static void cache_access(Cache *cache, int side, int home, uint32_t number, Reus
         cache->cold.at[0].fetches += repeats - 1;
 }
 
-void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint32_t repeats) {
+bool reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint32_t repeats) {
     bool first = reuse->first_kind[sector] == NO_ACCESS;
     int home = reuse_home(sector);
     if (first) {
@@ -281,7 +281,7 @@ void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
     if (kind != REUSE_READ && side != home)
         reuse->far_stores += repeats;
     if (!is_followed(reuse, sector / LINE_SECTORS))
-        return;
+        return first;
     uint32_t number =
         reuse->number_of[sector / LINE_SECTORS] * LINE_SECTORS + sector % LINE_SECTORS;
     reuse->followed += repeats;
@@ -289,6 +289,7 @@ void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
         reuse->followed_fetches += repeats;
     cache_access(&reuse->whole, 0, 0, number, kind, first, repeats);
     cache_access(&reuse->divided, side, home, number, kind, first, repeats);
+    return first;
 }
 
 /* ---- the second pass ------------------------------------------------------------------------ */

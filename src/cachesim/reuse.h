@@ -36,8 +36,9 @@ typedef struct Reuse Reuse; /* an analysis under way */
 Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err);
 
 /* `repeats` (at least 1) accesses to one sector in a row: all but the first have distance 0.
- * `side`, 0 or 1: the partition of a divided L2 that the multiprocessor is next to. */
-void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint32_t repeats);
+ * `side`, 0 or 1: the partition of a divided L2 that the multiprocessor is next to. True: the
+ * sector's first access. */
+bool reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint32_t repeats);
 
 /* The home partition of a sector: the parity of the number of its 4 KiB. How hardware spreads
  * addresses is not published. */

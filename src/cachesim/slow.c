@@ -121,7 +121,7 @@ const SlowFault slow_faults[SLOW_COUNT] = {
     {"map-each-frame", "the map rebuilt each frame", "many launches before the kernel",
      "The map depends on the calibration alone, but is sorted again in every frame. Build it "
      "once."},
-    {"cold-caches", "cold caches", "the DRAM term grows, L2 hits fall",
+    {"cold-caches", "cold caches", "the DRAM term and the chain grow, L2 hits fall",
      "Nothing of the frame before is left in L2, as a benchmark that flushes it, or a large "
      "network "
      "in between, leaves it. Say which of the two you measure."},

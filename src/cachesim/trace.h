@@ -41,6 +41,12 @@ typedef struct {
     double sectors;  /* that those touch, before any cache */
 } TraceCount;
 
+/* Loads of a warp, one after the other. */
+typedef struct {
+    int32_t beyond; /* its L1 lacks what they ask for */
+    int32_t first;  /* of those: nobody had asked for it, so that a cold L2 lacks it, too */
+} TraceWaits;
+
 typedef struct {
     const BevAccess *form; /* what was replayed: the row's `access`, or its `fallback` */
     TraceCount read[TRACE_ARRAY_COUNT], write[TRACE_ARRAY_COUNT];
@@ -59,8 +65,7 @@ typedef struct {
     double busiest;             /* additions and waits, if all slices of the L2 had as many as the
                                    busiest one */
     int64_t longest;            /* steps of the warp with the most: the longest interval */
-    int64_t index_waits, waits; /* loads of that warp from L2: of indices, and of depths and
-                                   features */
+    TraceWaits indices, values; /* loads of that warp: of indices, and of depths and features */
 } TraceCounts;
 
 /* Where the arrays of a trace are larger than TRACE_EXACT_MB, one line in TRACE_ONE_IN is followed

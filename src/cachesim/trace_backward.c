@@ -104,13 +104,13 @@ void back_read_point(Back *back, int sm, int64_t t) {
     back_whole_row(back, sm, back->grad_out, back->cell[t], false);
 }
 
-void back_warp_done(Back *back, int32_t steps, int32_t index_waits, int32_t waits) {
+void back_warp_done(Back *back, int32_t steps, TraceWaits indices, TraceWaits values) {
     TraceCounts *counts = back->memory->counts;
     if (steps <= counts->longest)
         return;
     counts->longest = steps;
-    counts->index_waits = index_waits;
-    counts->waits = waits;
+    counts->indices = indices;
+    counts->values = values;
 }
 
 /* ---- the launches ---------------------------------------------------------------------------- */

@@ -39,7 +39,7 @@ void back_read_indices(Back *back, int sm, int64_t t, bool pixels);
 void back_read_point(Back *back, int sm, int64_t t);
 
 /* A warp is done: counts its steps and waits if it has the most steps so far. */
-void back_warp_done(Back *back, int32_t steps, int32_t index_waits, int32_t waits);
+void back_warp_done(Back *back, int32_t steps, TraceWaits indices, TraceWaits values);
 
 /* ---- the kernels ----------------------------------------------------------------------------- */
 

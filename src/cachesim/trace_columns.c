@@ -45,6 +45,7 @@ typedef struct {
     int64_t block, column;
     int number, in_block; /* among the column's warps, and among the block's */
     int round, first_channel;
+    int first; /* rounds that read what nobody had asked for */
     bool opened;
 } ColumnWarp;
 
@@ -250,7 +251,7 @@ static bool warp_turn(void *replay, int sm, void *state) {
         if (warp->column >= 0)
             read_one(c, sm, c->counts, warp->column * INDEX, INDEX);
         block_depths(c, sm, warp, false);
-        memory_wait(c->memory);
+        memory_wait(c->memory, NULL, 0);
         if (chunk)
             read_rows(c, sm, chunk, warp->first_channel);
         if (warp->column >= 0)
@@ -267,8 +268,11 @@ static bool warp_turn(void *replay, int sm, void *state) {
     if (chunk)
         run_chunk(c, sm, warp, running);
     c->instructions += tile_instructions(c, warp, chunks);
-    if (warp->round > counts->longest)
-        counts->longest = counts->index_waits = counts->waits = warp->round;
+    warp->first += memory_first(c->memory);
+    if (warp->round > counts->longest) {
+        counts->longest = warp->round;
+        counts->indices = counts->values = (TraceWaits){warp->round, warp->first};
+    }
     if (chunks == c->block.warps && warp->round * c->block.warps < c->map.column_chunks) {
         if (next)
             read_rows(c, sm, next, warp->first_channel);

@@ -71,7 +71,8 @@ typedef struct {
     uint64_t sectors; /* sectors of all arrays placed so far */
     uint32_t *l1;     /* [multiprocessors][sets][ways], latest first */
     MemoryShare shares[TRACE_MULTIPROCESSORS];
-    bool missed;     /* whether a read went on to L2 since this was last set to false */
+    bool missed; /* since the last memory_wait a read went on to L2, */
+    bool first;  /* and was the first access to its sector; false without an analysis of reuse */
     Slices slices;   /* of kernels whose sums are in memory */
     Reuse *reuse;    /* or NULL */
     uint32_t one_in; /* one line in so many is followed through L2; 0: chosen by the arrays' size */
@@ -159,13 +160,24 @@ struct TraceObserver {
                  int64_t bytes, int adds);
 };
 
-/* Whether a read went on to L2 since the last call. The later instructions need its result. */
-static inline bool memory_wait(Memory *memory) {
-    bool missed = memory->missed;
-    memory->missed = false;
+/* The later instructions need what was read since the last call: counts that as so many loads, one
+ * after the other, if L1 lacks it. NULL: counts nothing. */
+static inline void memory_wait(Memory *memory, TraceWaits *waits, int loads) {
+    if (waits) {
+        waits->beyond += memory->missed ? loads : 0;
+        waits->first += memory->first ? loads : 0;
+    }
+    memory->missed = memory->first = false;
     if (memory->observer)
         memory->observer->wait(memory->observer);
-    return missed;
+}
+
+/* For kernels that load ahead, whose every turn counts as a load: whether this one was the first to
+ * read a sector. */
+static inline bool memory_first(Memory *memory) {
+    bool first = memory->first;
+    memory->missed = memory->first = false;
+    return first;
 }
 
 static inline void memory_phase(Memory *memory, StepPhase phase) {
@@ -234,7 +246,8 @@ typedef struct {
 } Segment;
 
 typedef struct {
-    int32_t step, steps, index_waits, waits; /* all owners of a warp go in step */
+    int32_t step, steps; /* all owners of a warp go in step */
+    TraceWaits indices, values;
     int count;
     Segment segments[WARP];
 } Warp;

@@ -125,8 +125,8 @@ static void hand_on(Memory *memory, int sm, uint32_t sector, ReuseKind kind, uin
     memory->missed |= kind == REUSE_READ;
     memory->counts->l2_sectors += kind == REUSE_UPDATE ? 2.0 * repeats : repeats;
     memory->counts->l2_reads += kind == REUSE_READ || kind == REUSE_UPDATE ? repeats : 0.0;
-    if (memory->reuse)
-        reuse_access(memory->reuse, sm % 2, sector, kind, repeats);
+    bool first = memory->reuse && reuse_access(memory->reuse, sm % 2, sector, kind, repeats);
+    memory->first |= first && kind == REUSE_READ;
 }
 
 /* ---- instructions --------------------------------------------------------------------------- */

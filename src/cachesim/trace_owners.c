@@ -154,7 +154,8 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
     } else {
         thread += in_row * access->block;
     }
-    warp->step = warp->steps = warp->index_waits = warp->waits = warp->count = 0;
+    warp->step = warp->steps = warp->count = 0;
+    warp->indices = warp->values = (TraceWaits){0};
     for (int64_t end = thread + WARP; thread < end && thread < thread_end;) {
         int64_t owner = first_owner + thread / replay->lanes, lane = thread % replay->lanes;
         int64_t lane_end =
@@ -180,7 +181,7 @@ static bool warp_turn(void *opaque, int sm, void *state) {
     TraceCounts *counts = replay->memory->counts;
     if (warp->step == 0 && replay->access->owner_bytes)
         warp_read_owners(replay, sm, warp);
-    memory_wait(replay->memory);
+    memory_wait(replay->memory, NULL, 0);
     if (warp->step < warp->steps) {
         warp_step(replay, sm, warp);
         memory_step(replay->memory, sm);
@@ -191,8 +192,8 @@ static bool warp_turn(void *opaque, int sm, void *state) {
         warp_write(replay, sm, warp);
     if (warp->steps > counts->longest) {
         counts->longest = warp->steps;
-        counts->index_waits = warp->index_waits;
-        counts->waits = warp->waits;
+        counts->indices = warp->indices;
+        counts->values = warp->values;
     }
     return false;
 }

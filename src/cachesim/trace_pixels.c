@@ -7,7 +7,8 @@
 typedef struct {
     int64_t pixel, t, first, end;
     int32_t bins; /* stored */
-    int32_t steps, index_waits, waits;
+    int32_t steps;
+    TraceWaits indices, values;
 } PixelWarp;
 
 static bool pixel_warp_begin(void *replay, int64_t block, int number, void *state) {
@@ -49,13 +50,13 @@ static bool pixel_warp_turn(void *replay, int sm, void *state) {
     int batch = back->channels > LONG_ROW ? 1 : OWNER_BATCH;
     if (warp->t == warp->first)
         open_pixel(back, sm, warp);
-    memory_wait(back->memory);
+    memory_wait(back->memory, NULL, 0);
     for (int b = 0; b < batch && warp->t < warp->end; b++)
         back_read_indices(back, sm, warp->t + b < last ? warp->t + b : last, false);
-    warp->index_waits += memory_wait(back->memory) ? batch : 0;
+    memory_wait(back->memory, &warp->indices, batch);
     for (int b = 0; b < batch && warp->t < warp->end; b++)
         back_read_point(back, sm, warp->t + b < last ? warp->t + b : last);
-    warp->waits += memory_wait(back->memory) ? batch : 0;
+    memory_wait(back->memory, &warp->values, batch);
     for (int b = 0; b < batch && warp->t < warp->end; b++, warp->t++, warp->steps++) {
         while (back->element[warp->t] / plane % s->depth_bins >= warp->bins + WARP)
             store_bins(back, sm, warp);
@@ -66,7 +67,7 @@ static bool pixel_warp_turn(void *replay, int sm, void *state) {
     while (warp->bins < s->depth_bins)
         store_bins(back, sm, warp);
     back_whole_row(back, sm, back->grad_feat, warp->pixel, true);
-    back_warp_done(back, warp->steps, warp->index_waits, warp->waits);
+    back_warp_done(back, warp->steps, warp->indices, warp->values);
     return false;
 }
 
@@ -95,7 +96,8 @@ typedef struct {
     int64_t pixel;
     int32_t i, steps; /* point; points of the pixel with most */
     int32_t channel;  /* second part: first channel of the sector; -1: first part */
-    int32_t longest, index_waits, waits;
+    int32_t longest;
+    TraceWaits indices, values;
 } LaneWarp;
 
 static bool lane_begin(void *replay, int64_t block, int number, void *state) {
@@ -140,14 +142,14 @@ static void dot_turn(Back *back, int sm, LaneWarp *warp, const int64_t *point, i
     int64_t stored[WARP];
     int count = 0;
     each_lane(memory_read(memory, sm, back->cells), point, lanes, INDEX);
-    warp->index_waits += memory_wait(memory) ? back->channels : 0;
+    memory_wait(memory, &warp->indices, back->channels);
     for (int c = 0; c < back->channels; c += a_sector(back)) {
         int channels = group_at(back, c);
         lane_values(back, memory_repeat(memory_read(memory, sm, back->grad_out), channels, false),
                     point, lanes, back->cell, back->channels, c);
         lane_values(back, memory_repeat(memory_read(memory, sm, back->feat), channels, false),
                     point, lanes, back->pixel, back->channels, c);
-        warp->waits += memory_wait(memory);
+        memory_wait(memory, &warp->values, 1);
     }
     each_lane(memory_read(memory, sm, back->elements), point, lanes, INDEX);
     if (back->problem->map.weights)
@@ -173,12 +175,12 @@ static void sum_turn(Back *back, int sm, LaneWarp *warp, const int64_t *point, i
     if (back->problem->map.weights)
         each_lane(memory_repeat(memory_read(memory, sm, back->weights), channels, true), point,
                   lanes, FLOAT);
-    warp->index_waits += memory_wait(memory) ? channels : 0;
+    memory_wait(memory, &warp->indices, channels);
     lane_values(back, memory_repeat(memory_read(memory, sm, back->depth), channels, true), point,
                 lanes, back->element, 1, 0);
     lane_values(back, memory_repeat(memory_read(memory, sm, back->grad_out), channels, true), point,
                 lanes, back->cell, back->channels, warp->channel);
-    warp->waits += memory_wait(memory) ? channels : 0;
+    memory_wait(memory, &warp->values, channels);
 }
 
 static void store_sums(Back *back, int sm, const LaneWarp *warp, int channels) {
@@ -207,7 +209,7 @@ static bool lane_turn(void *replay, int sm, void *state) {
             int64_t left = back->rows - warp->pixel;
             memory_span(&in, (warp->pixel + end) * INDEX, (left < WARP ? left : WARP) * INDEX);
         }
-    memory_wait(back->memory);
+    memory_wait(back->memory, NULL, 0);
     if (lanes > 0 && warp->channel < 0)
         dot_turn(back, sm, warp, point, lanes);
     else if (lanes > 0)
@@ -224,7 +226,7 @@ static bool lane_turn(void *replay, int sm, void *state) {
     warp->channel = warp->channel < 0 ? 0 : warp->channel + channels;
     if (warp->channel < back->channels)
         return true;
-    back_warp_done(back, warp->longest, warp->index_waits, warp->waits);
+    back_warp_done(back, warp->longest, warp->indices, warp->values);
     return false;
 }
 

@@ -78,19 +78,21 @@ static bool point_turn(void *replay, int sm, void *state) {
     Back *back = replay;
     const PointWarp *warp = state;
     Share shares[WARP];
+    TraceWaits indices = {0}, values = {0};
     int count = shares_of(back, warp->thread, shares);
     read_shares(back, sm, shares, count, back->elements, NULL, INDEX);
     read_shares(back, sm, shares, count, back->pixels, NULL, INDEX);
     read_shares(back, sm, shares, count, back->cells, NULL, INDEX);
     if (back->problem->map.weights)
         read_shares(back, sm, shares, count, back->weights, NULL, FLOAT);
-    bool index_waits = memory_wait(back->memory);
+    memory_wait(back->memory, &indices, 1);
     read_shares(back, sm, shares, count, back->depth, back->element, back->bytes);
     for (int half = 0; half < back->access->tile / QUAD; half++) {
         read_halves(back, sm, shares, count, back->grad_out, back->cell, half);
         read_halves(back, sm, shares, count, back->feat, back->pixel, half);
     }
-    back_warp_done(back, 1, index_waits, memory_wait(back->memory));
+    memory_wait(back->memory, &values, 1);
+    back_warp_done(back, 1, indices, values);
     add_shares(back, sm, shares, count);
     memory_step(back->memory, sm);
     return false;
@@ -101,7 +103,8 @@ static bool point_turn(void *replay, int sm, void *state) {
 typedef struct {
     int64_t t, first, end;
     int32_t runs; /* finished */
-    int32_t steps, index_waits, waits;
+    int32_t steps;
+    TraceWaits indices, values;
     bool joins; /* an earlier warp adds its first run */
 } RunWarp;
 
@@ -144,7 +147,7 @@ static void run_end(Back *back, int sm, const RunWarp *warp) {
         add_run(back, sm, back->pixel[warp->first], true);
     if (warp->runs || !warp->joins)
         add_run(back, sm, back->pixel[warp->end - 1], false);
-    back_warp_done(back, warp->steps, warp->index_waits, warp->waits);
+    back_warp_done(back, warp->steps, warp->indices, warp->values);
 }
 
 /* The next point of a warp. */
@@ -153,9 +156,9 @@ static bool run_turn(void *replay, int sm, void *state) {
     RunWarp *warp = state;
     int64_t t = warp->t++;
     bool begins = t == warp->first;
-    memory_wait(back->memory);
+    memory_wait(back->memory, NULL, 0);
     back_read_indices(back, sm, t, true);
-    warp->index_waits += memory_wait(back->memory);
+    memory_wait(back->memory, &warp->indices, 1);
     if (!begins && back->element[t] != back->element[t - 1])
         add_dot(back, sm, back->element[t - 1]);
     if (!begins && back->pixel[t] != back->pixel[t - 1] && warp->runs++)
@@ -163,7 +166,7 @@ static bool run_turn(void *replay, int sm, void *state) {
     if (begins || back->pixel[t] != back->pixel[t - 1])
         back_whole_row(back, sm, back->feat, back->pixel[t], false);
     back_read_point(back, sm, t);
-    warp->waits += memory_wait(back->memory);
+    memory_wait(back->memory, &warp->values, 1);
     warp->steps++;
     memory_step(back->memory, sm);
     if (warp->t < warp->end)

@@ -16,6 +16,7 @@ typedef enum { TURN_FIND, TURN_STEP, TURN_JOIN, TURN_MEET, TURN_STORE, TURN_CLEA
 typedef struct {
     Turn next;
     int turns; /* so far */
+    int first; /* of them those that read what nobody had asked for */
     int joins; /* still to come */
     int first_channel, part, parts;
     int64_t tile; /* a warp that clears: its first empty cell */
@@ -332,8 +333,11 @@ static bool tile_turn(void *opaque, int sm, void *state) {
         break;
     }
     memory_step(replay->memory, sm);
-    if (++warp->turns > counts->longest)
-        counts->longest = counts->waits = warp->turns;
+    warp->first += memory_first(replay->memory);
+    if (++warp->turns > counts->longest) {
+        counts->longest = warp->turns;
+        counts->values = (TraceWaits){warp->turns, warp->first};
+    }
     return !last;
 }
 

@@ -159,14 +159,14 @@ void warp_read_owners(OwnersReplay *replay, int sm, const Warp *warp) {
     }
     if (by_cell) {
         read_words(replay, sm, warp, replay->cells, cell);
-        memory_wait(replay->memory);
+        memory_wait(replay->memory, NULL, 0);
     }
     read_words(replay, sm, warp, replay->starts, interval);
     read_words(replay, sm, warp, replay->lengths, interval);
     if (!by_cell) { /* the first point says which cell */
         Place cells = replay->ranks_bev;
         cells.array = TRACE_OWNERS;
-        memory_wait(replay->memory);
+        memory_wait(replay->memory, NULL, 0);
         read_words(replay, sm, warp, cells, start);
     }
 }
@@ -231,10 +231,10 @@ static void splat_step(OwnersReplay *replay, int sm, Warp *warp) {
                         INDEX);
         }
     }
-    warp->index_waits += memory_wait(replay->memory);
+    memory_wait(replay->memory, &warp->indices, 1);
     read_elements(replay, sm, warp, replay->depth, depth, replay->depth_bytes);
     read_features(replay, sm, warp, row);
-    warp->waits += memory_wait(replay->memory);
+    memory_wait(replay->memory, &warp->values, 1);
     for (int j = 0; j < cells; j++) {
         Instruction in = memory_adding(replay->memory, sm, replay->sums, 1);
         for (int s = 0; s < warp->count; s++)
@@ -264,13 +264,13 @@ static void point_step(OwnersReplay *replay, int sm, Warp *warp) {
         read_words(replay, sm, warp, replay->ranks_bev, point);
     if (map->weights)
         read_words(replay, sm, warp, replay->weight, point);
-    warp->index_waits += memory_wait(replay->memory);
+    memory_wait(replay->memory, &warp->indices, 1);
     read_elements(replay, sm, warp, replay->depth, depth, replay->depth_bytes);
     if (replay->memory->kernel->channels_first)
         read_feature_planes(replay, sm, warp, row);
     else
         read_features(replay, sm, warp, row);
-    warp->waits += memory_wait(replay->memory);
+    memory_wait(replay->memory, &warp->values, 1);
     if (replay->access->sums)
         warp_add(replay, sm, warp);
 }

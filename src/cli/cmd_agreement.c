@@ -43,7 +43,7 @@ static void add_recording(Agreement *agreement, const SceneModel *model, const C
         const Profile *profile = scene_model_profile(model, row->kernel);
         if (!profile || !scene_model_is(model, row))
             continue;
-        double us = chosen_recorded_us(chosen, gpu, model, row->kernel, NULL);
+        double us = chosen_recorded_us(chosen, gpu, model, row->kernel, CACHE_WARM, NULL);
         agreement->rows[agreement->count++] = row_of(
             profile, gpu, row, model->scene, recording->date, isnan(us) ? row->median_us : us);
     }

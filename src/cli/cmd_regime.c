@@ -232,12 +232,12 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         print_head(regime, &regime->models[i], out);
     }
     findings_first(regime->models, regime->model_count, &regime->chosen, out);
-    fputs(
-        "\nTraffic that the kernels ask for: counted along their access traces, and by "
-        "formula. Longest chain: the points, of V4 the steps, that one owner goes through in turn. "
-        "Equal addresses in one warp instruction count once. Sums read: an atomic addition reads "
-        "4 bytes.\n\n",
-        out);
+    fputs("\nTraffic that the kernels ask for: counted along their access traces, and by "
+          "formula. Longest chain: the points that one owner goes through in turn, of V4 "
+          "the turns of a warp: it finds its tile, takes steps, joins, stores. "
+          "Equal addresses in one warp instruction count once. Sums read: an atomic addition reads "
+          "4 bytes.\n\n",
+          out);
     print(&traffic, out);
     fputs(
         "\nPrediction (model; recorded and published beside it where known; L2 warm, cold where "
@@ -245,17 +245,19 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         "maps, through TensorRT: no test of the model. Regime: the footprint against L2, whichever "
         "kernel reads it. L2 hits: of all lookups, most of which read again what is in L2. DRAM: "
         "what misses, and the output as far as L2 writes it back. Chain: a step takes longer where "
-        "a thread adds more channels, divides (V2+DO) or loads fewer points ahead.",
+        "a thread adds more channels, divides (V2+DO) or loads fewer points ahead. Cold: what "
+        "nobody "
+        "has read before comes from DRAM, and the chain waits for it.",
         out);
     say_parts(&regime->chosen, out);
     for (int i = 0; i < regime->model_count; i++)
         fputs(scene_model_sampling(&regime->models[i]), out);
     fputs("\n\n", out);
     print(&predictions, out);
-    fputs("\nThe model's latency: the terms overlap, so the root of the sum of the squares of "
-          "DRAM, L2, "
-          "issue and chain, and then the launch with its clear.\n",
-          out);
+    fputs(
+        "\nThe model's latency: the terms overlap, so the root of the sum of the squares of DRAM, "
+        "L2, issue and chain, and then the launch with its clear.\n",
+        out);
     bool whole = !traffic.out_of_memory && !predictions.out_of_memory;
     for (int i = 0; i < regime->model_count; i++)
         whole = print_small_l2(regime, &regime->models[i], print, out) && whole;

@@ -32,9 +32,9 @@ static void add_latencies(Comparison *comparison, const SceneModel *model, const
         for (int i = 0; i < model->profile_count; i++) {
             const Profile *profile = &model->profiles[i];
             const BevKernel *kernel = profile->kernel;
-            double known_us = recorded
-                                  ? chosen_recorded_us(chosen, &gpus[g], model, kernel->name, NULL)
-                                  : chosen_published_us(&gpus[g], model, kernel);
+            double known_us = recorded ? chosen_recorded_us(chosen, &gpus[g], model, kernel->name,
+                                                            CACHE_WARM, NULL)
+                                       : chosen_published_us(&gpus[g], model, kernel);
             ComparisonRow row = {.gpu = &gpus[g],
                                  .config = model->scene,
                                  .kernel = kernel->title,

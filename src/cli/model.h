@@ -107,10 +107,10 @@ bool chosen_is_changed(const Gpu *gpu);
 /* Whether a recording was taken on that GPU, and none of the GPU's figures was changed. */
 bool chosen_recorded_on(const Recording *recording, const Gpu *gpu);
 
-/* The recorded and the published latency of a kernel on that GPU, caches warm; NaN: unknown.
- * `from` (may be NULL) receives the recording. */
+/* The recorded and the published latency of a kernel on that GPU, published with warm caches; NaN:
+ * unknown. `from` (may be NULL) receives the recording. */
 double chosen_recorded_us(const ChosenGpus *chosen, const Gpu *gpu, const SceneModel *model,
-                          const char *kernel, const Recording **from);
+                          const char *kernel, CacheState cache, const Recording **from);
 double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKernel *kernel);
 
 /* The limits of a GPU: measured, where such a GPU is here and --device allows it; else recorded;

@@ -95,9 +95,11 @@ static void add_prediction(Report *report, const SceneModel *model, const Chosen
     report_add(report, "l2_hit_rate_cold", NULL, 3, cell_real(cold.hit_rate));
     report_add(report, "dram_mb_cold", "cold", 3, cell_mb(cold_dram));
     add_terms(report, &warm, NULL);
-    report_add(report, "predicted_cold_us", "cold us", 3, cell_real(cold.latency_us));
     report_add(report, "recorded_us", "recorded us", 3,
-               cell_real(chosen_recorded_us(chosen, gpu, model, kernel->name, NULL)));
+               cell_real(chosen_recorded_us(chosen, gpu, model, kernel->name, CACHE_WARM, NULL)));
+    report_add(report, "predicted_cold_us", "cold us", 3, cell_real(cold.latency_us));
+    report_add(report, "recorded_cold_us", "recorded cold us", 3,
+               cell_real(chosen_recorded_us(chosen, gpu, model, kernel->name, CACHE_COLD, NULL)));
     report_add(report, "published_us", "published us", 4,
                cell_real(chosen_published_us(gpu, model, kernel)));
     report_add(report, "source", NULL, 0,
@@ -155,9 +157,9 @@ static void add_view_row(Report *report, RegimeColumns which, const SceneModel *
                                 : predict_view(row->kernel, problem, profile, gpu);
     report_add(report, "gpu", "GPU", 0, cell_text(gpu->title));
     add_terms(report, &p, "launch us");
-    report_add(
-        report, "recorded_us", "recorded us", 3,
-        cell_real(launch ? NAN : chosen_recorded_us(chosen, gpu, model, row->kernel->name, NULL)));
+    double recorded_us =
+        launch ? NAN : chosen_recorded_us(chosen, gpu, model, row->kernel->name, CACHE_WARM, NULL);
+    report_add(report, "recorded_us", "recorded us", 3, cell_real(recorded_us));
     report_add(report, "source", NULL, 0,
                cell_text(profile_is_sampled(profile) ? "model, sampled" : "model"));
 }
@@ -221,7 +223,7 @@ static bool is_small_l2_row(const RecordedRow *row, const SceneModel *model) {
 static const Recording *newer_recording(const SceneModel *model, const ChosenGpus *chosen,
                                         const Gpu *gpu, const char *kernel, const char *date) {
     const Recording *whole = NULL;
-    chosen_recorded_us(chosen, gpu, model, kernel, &whole);
+    chosen_recorded_us(chosen, gpu, model, kernel, CACHE_WARM, &whole);
     return whole && strcmp(whole->date, date) > 0 ? whole : NULL;
 }
 

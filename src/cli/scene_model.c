@@ -202,14 +202,13 @@ unsigned chosen_usual(void) {
 }
 
 double chosen_recorded_us(const ChosenGpus *chosen, const Gpu *gpu, const SceneModel *model,
-                          const char *kernel, const Recording **from) {
+                          const char *kernel, CacheState cache, const Recording **from) {
     for (int i = 0; i < chosen->recorded.count; i++) {
         const Recording *recording = &chosen->recorded.recordings[i];
         for (int j = 0; chosen_recorded_on(recording, gpu) && j < recording->row_count; j++) {
             const RecordedRow *row = &recording->rows[j];
             if (!recorded_is_experiment(row) && !strcmp(row->kernel, kernel) &&
-                !strcmp(row->cache, cache_names[CACHE_WARM]) &&
-                scene_model_is(model, row)) {
+                !strcmp(row->cache, cache_names[cache]) && scene_model_is(model, row)) {
                 if (from)
                     *from = recording;
                 return row->median_us;

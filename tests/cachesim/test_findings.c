@@ -186,8 +186,8 @@ TAP_SUITE(findings_slow) {
                                            .l2_sectors = 1.5e6,
                                            .l2_reads = 1e6,
                                            .longest = 40,
-                                           .index_waits = 10,
-                                           .waits = 20};
+                                           .indices = {10, 5},
+                                           .values = {20, 5}};
     kernel->profile.counts.read[TRACE_FEAT].sectors = 9e5;
     kernel->profile.counts.read[TRACE_DEPTH].sectors = 1e5;
     kernel->own_l2[0] = (L2Answer){.hit_rate = 1};

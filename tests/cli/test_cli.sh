@@ -286,14 +286,15 @@ tap_has 'bench --recorded --evenness shows that evenness only' out 'canonical, e
     '!canonical  ' '!evenness 0.5'
 tap_expect 0 '' regime canonical --evenness 1 --gpu h200 --format json
 tap_has 'regime: what was recorded of the same map stands beside the model' out '"recorded_us": [0-9]'
-for format in fp32 nvfp4; do
+for format in fp32 fp16 nvfp4; do
     tap_expect 0 '' regime canonical --gpu h200 --dtype $format --format json
-    tap_run "regime: in $format the model is within 30 % of what was recorded" python3 - out <<'PY'
+    tap_run "regime: in $format the model is within 30 % of what was recorded, warm and cold" python3 - out <<'PY'
 import json, sys
 rows = [row for row in json.load(open(sys.argv[1]))["results"] if row["recorded_us"]]
 assert len(rows) >= 3, rows
 for row in rows:
     assert 0.7 < row["predicted_warm_us"] / row["recorded_us"] < 1.3, row
+    assert 0.7 < row["predicted_cold_us"] / row["recorded_cold_us"] < 1.3, row
 PY
 done
 tap_expect 0 '' regime canonical --channels 40 --gpu pro6000,h200 --format json

@@ -154,8 +154,8 @@ static inline void fixture_kernel(MemoryModel *model, PredictedKernel *predicted
                                               .l2_sectors = 1e6,
                                               .busy_steps = 1e5,
                                               .longest = 350 - 10 * place,
-                                              .waits = 100,
-                                              .index_waits = 50};
+                                              .indices = {50, 25},
+                                              .values = {100, 25}};
     for (int gpu = 0; gpu < model->gpu_count; gpu++) {
         predicted->own_l2[gpu] = (L2Answer){.hit_rate = 0.9 + 0.01 * place, .misses = 1e5};
         predicted->predicted[gpu] = (Prediction){
