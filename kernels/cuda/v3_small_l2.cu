@@ -1,7 +1,7 @@
 /* IDEA    V3 for GPUs whose L2 does not hold the problem: spend fewer bytes, and fewer instructions
  *         on each. Five INT32 arrays instead of packed records and divisions; 16 channels a thread
- *         instead of 8; sums in half2 pairs; outputs marked as streaming, so that they do not push
- *         the indices out of the cache.
+ *         instead of 8; sums in half2 pairs; outputs marked as streaming, a hint to keep the indices
+ *         in the cache instead (an H200's L2 does not follow it: see the row below).
  * WHO     A thread owns 16 channels of a cell; ceil(channels / 16) threads sit side by side on one
  *         cell, a block of 256 threads holds 256 / that many cells.
  *

@@ -173,7 +173,7 @@ static void wasted_sectors(const Facts *facts, Findings *findings) {
     if (!finding)
         return;
     snprintf(finding->text, sizeof finding->text,
-             "%.0f %% of each feature sector is used: %s would give %.1f times", 100 * use,
+             "%.0f %% of each feature sector is used: %s would give at least %.1f times", 100 * use,
              facts->kernel->kernel->channels_first ? "channels last" : "wider loads of a row",
              finding->gain);
     snprintf(finding->brief, sizeof finding->brief, "%.0f %% of a sector used, %.1f times to gain",

@@ -333,14 +333,13 @@ static bool print_verified(const Options *options, Verified *verified, bool many
     static const char gates_said[] =
         "\nGate A allows the rounding of the output and of the sums: 1.00 of the bound is what a "
         "right kernel's rounding takes at most. Gate B holds rel L2 to limit B, which right "
-        "kernels "
-        "keep in that format by scales fitted to the frame: a pass says that the kernel is right, "
-        "not that the format is enough for a network, and calibrated scales may miss it. atol "
-        "1e-2, "
-        "the published tolerance, is an absolute bound on max abs and no gate: formats of few bits "
-        "break it. Judged are the values of cells with points; of the others only a value that is "
-        "not 0 counts, as wrong. Beside an outlier channel rel L2 is that channel's alone: read \"of "
-        "channels\".\n";
+        "kernels keep in that format by scales fitted to the frame: a pass says that the kernel is "
+        "right, not that the format is enough for a network, and calibrated scales may miss it. "
+        "atol 1e-2, the published tolerance, is an absolute bound on max abs and no gate: formats "
+        "of few bits break it. Judged are the values of cells with points; of the others only a "
+        "value that is not 0 counts, as wrong. Of channels: rel L2 of each channel by itself, the "
+        "root of their mean square; beside an outlier channel the rel L2 of all is that "
+        "channel's.\n";
     const OutputTable tables[] = {{.report = &report},
                                   {.above = gates_said},
                                   {"\nBy scene and class: the largest error and the lowest "

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 FigureSource weaker_source(FigureSource a, FigureSource b) {
     /* From the strongest to the weakest. */
@@ -15,11 +16,14 @@ FigureSource weaker_source(FigureSource a, FigureSource b) {
     return order[i > j ? i : j];
 }
 
-/* Three significant digits, without an exponent and without zeros at the end. */
+/* Three significant digits, four where those are the number itself (0.3125); without an exponent and
+ * without zeros at the end. */
 static void plain_text(double number, char *text, size_t size) {
     if (fabs(number) >= 1000)
         unit_text(UNIT_COUNT, fabs(number), text, size);
     else
+        snprintf(text, size, "%.4g", fabs(number));
+    if (fabs(number) < 1000 && strtod(text, NULL) != fabs(number))
         snprintf(text, size, "%.3g", fabs(number));
 }
 

@@ -45,9 +45,9 @@ const GlossaryRow glossary[] = {
     {"depth bin", "", "One of the distances, along the camera's axis, at which the content of a "
      "feature pixel may be. The tensor depth has a probability for each; shape (camera, depth, h, "
      "w)."},
-    {"depth mass", "brightness", "The sum of depth times weight over a cell's points: each "
-     "feature pixel gives at most 1. A cell of mass 0 is drawn empty. Full brightness: from the "
-     "median of the others on."},
+    {"depth mass", "brightness", "The sum of depth times weight over a cell's points, at most "
+     "1 a feature pixel. As brightness, read back from the pooled features: full from the median "
+     "on. Cells of mass 0 are empty or filled."},
     {"DO", "depth outer", "Depth outer: one pass over the points of a cell sums all channels. "
      "Otherwise each channel tile needs a pass of its own and reads the indices again."},
     {"evenness", "", "How far the lengths of the intervals are moved from the rig's (0) to their mean "
@@ -78,8 +78,8 @@ const GlossaryRow glossary[] = {
     {"L2", "L1, DRAM", "The cache that all multiprocessors of a GPU share, between the L1 of each "
      "multiprocessor and DRAM, the memory of the GPU."},
     {"ladder", "", "The kernels in reading order: each has one idea more than the one before."},
-    {"max abs", "rel L2", "Max abs: the largest error of a value. Rel L2: the norm of all errors over "
-     "that of the right values. They may order formats differently."},
+    {"max abs", "rel L2, of channels", "Max abs: the largest error of a value. Rel L2: the norm "
+     "of all errors over that of the right values; of channels: the same, each by itself."},
     {"median", "p99, noise", "Half of the measured times are below the median, 99 of 100 below "
      "p99. The width of the middle half over the median is the noise."},
     {"miss-ratio curve", "MRC", "MRC: the share of reads that miss, for an L2 of each size. Where "
@@ -123,8 +123,8 @@ const GlossaryRow glossary[] = {
     {"splat", "", "A frustum point with the cells that it adds to: one, or four when bilinear."},
     {"stand-in", "", "The kernel that pools the picture while the selected one is too slow for a "
      "live picture."},
-    {"step", "", "Of V4: 16 rows of one image column, multiplied for up to 16 cells at once. "
-     "Of other kernels' warps, as bevscope steps shows them: each owner's next point."},
+    {"step", "", "Of V4: 16 rows of one image column, multiplied for up to 16 cells; bevscope steps "
+     "numbers all turns of its warps. Of other kernels: each owner's next point."},
     {"tensor core", "", "A part of a multiprocessor that multiplies small matrices. V4 uses it: "
      "the sums of 16 cells that see the same image columns are such a product."},
     {"true objects", "in box", "Where the mass (depth alone) of known objects lands, whatever the kernel. "

@@ -38,7 +38,7 @@ enum { COL_RANGE, COL_COUNT, COL_SHARE, COL_OFF, COL_BASE_SHARE, COL_BASE_OFF, C
 static const Column columns[COLUMNS] = {
     [COL_RANGE] = {"range", 12, 0, true},       [COL_COUNT] = {"objects", 7, 3, false},
     [COL_SHARE] = {"in box", 6, 0, false},      [COL_OFF] = {"off", 7, 0, false},
-    [COL_BASE_SHARE] = {"pinned", 6, 2, false}, [COL_BASE_OFF] = {"off", 7, 1, false},
+    [COL_BASE_SHARE] = {"baseline", 8, 2, false}, [COL_BASE_OFF] = {"off", 7, 1, false},
 };
 
 static void draw_figures(Table *table, int share, int off, const ObjectBand *band) {

@@ -224,6 +224,9 @@ static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
         key_bar_draw(sheet, (Area){area.x, last, area.w, 1}, data->state);
     int used = bar + blank + log;
     Area at = {area.x, area.y + area.h - used, area.w, log};
+    Area tall = {at.x, at.y, at.w, log + blank}; /* a long tip takes the blank row as well */
+    if (sheet_paragraph_rows(sheet, tall, INK_ACCENT, data->state->tip) > log)
+        at.h = tall.h;
     log_draw(sheet, at, data);
     if (pointed_at(data->state) == PANEL_LOG)
         sheet_frame(sheet, at);
