@@ -297,7 +297,7 @@ static bool draw(const PlotRequest *request, const ObjectTable *table, const cha
                  Err *err) {
     const BevProblem *problem = &request->model->problem.view;
     int count = (int)table->objects.count;
-    double *values = calloc((size_t)count * 3, sizeof *values), far_m = 10, most_m = 1;
+    double *values = calloc((size_t)count * 3, sizeof *values), far_m = 10, most_m = 1, moved_m = 0;
     char subtitle[256], format[96];
     if (!values)
         return err_set(err, ERR_FAILED, "plot", "", "out of memory");
@@ -308,7 +308,9 @@ static bool draw(const PlotRequest *request, const ObjectTable *table, const cha
         values[2 * count + i] = now->offset_m;
         far_m = fmax(far_m, now->range_m);
         most_m = fmax(most_m, fmax(now->offset_m, before->offset_m));
+        moved_m = fmax(moved_m, fabs(now->offset_m - before->offset_m));
     }
+    bool hidden = moved_m < most_m / 100; /* one dot on the other */
     const PlotSeries series[] = {{.name = "without fault, FP32",
                                   .x = values,
                                   .y = values + count,
@@ -330,11 +332,12 @@ static bool draw(const PlotRequest *request, const ObjectTable *table, const cha
         .subtitle = subtitle,
         .note = "Computed by map and depth, for any kernel: from where the pixels' rays meet the "
                 "object to the centroid of its mass in the grid. A narrow object's pixels have "
-                "depth of what is behind, too. An object without mass in the grid has no dot.",
+                "depth of what is behind, too. An object without mass in the grid has no dot; one that "
+                "a fault does not move has one.",
         .x = {"range of the object, m", false, 0, ceil(far_m / 10) * 10, "m"},
         .y = {"off, m", false, 0, ceil(most_m), "m"},
-        .series = series,
-        .series_count = 2,
+        .series = series + hidden,
+        .series_count = 2 - hidden,
     };
     bool ok = plots_chart(request, &spec, err);
     free(values);
