@@ -51,7 +51,8 @@ void profile_free(Profile *profile);
 /* Whether some lines stood for all lines. */
 bool profile_is_sampled(const Profile *profile);
 
-/* `warm`: the L2 is as the run before left it; else the L2 is empty. */
+/* `warm`: the L2 is as the run before left it, and launches follow each other in a graph; else the
+ * L2 is empty, and the launch is alone in its graph, as `bench` times it. */
 Prediction predict(const Profile *profile, const Gpu *gpu, bool warm);
 
 /* What an L2 of one size does with a kernel's accesses. */

@@ -45,7 +45,7 @@ typedef struct {
     int64_t block, column;
     int number, in_block; /* among the column's warps, and among the block's */
     int round, first_channel;
-    int first; /* rounds that read what nobody had asked for */
+    TraceWaits loads; /* rounds that read */
     bool opened;
 } ColumnWarp;
 
@@ -268,10 +268,10 @@ static bool warp_turn(void *replay, int sm, void *state) {
     if (chunk)
         run_chunk(c, sm, warp, running);
     c->instructions += tile_instructions(c, warp, chunks);
-    warp->first += memory_first(c->memory);
+    memory_turn(c->memory, &warp->loads);
     if (warp->round > counts->longest) {
         counts->longest = warp->round;
-        counts->indices = counts->values = (TraceWaits){warp->round, warp->first};
+        counts->indices = counts->values = warp->loads;
     }
     if (chunks == c->block.warps && warp->round * c->block.warps < c->map.column_chunks) {
         if (next)

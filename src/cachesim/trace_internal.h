@@ -172,12 +172,11 @@ static inline void memory_wait(Memory *memory, TraceWaits *waits, int loads) {
         memory->observer->wait(memory->observer);
 }
 
-/* For kernels that load ahead, whose every turn counts as a load: whether this one was the first to
- * read a sector. */
-static inline bool memory_first(Memory *memory) {
-    bool first = memory->first;
+/* The same of kernels that load ahead: a turn is one load. */
+static inline void memory_turn(Memory *memory, TraceWaits *waits) {
+    waits->beyond += memory->missed;
+    waits->first += memory->first;
     memory->missed = memory->first = false;
-    return first;
 }
 
 static inline void memory_phase(Memory *memory, StepPhase phase) {

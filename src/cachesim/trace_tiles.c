@@ -16,7 +16,7 @@ typedef enum { TURN_FIND, TURN_STEP, TURN_JOIN, TURN_MEET, TURN_STORE, TURN_CLEA
 typedef struct {
     Turn next;
     int turns; /* so far */
-    int first; /* of them those that read what nobody had asked for */
+    TraceWaits loads; /* turns that read */
     int joins; /* still to come */
     int first_channel, part, parts;
     int64_t tile; /* a warp that clears: its first empty cell */
@@ -333,10 +333,10 @@ static bool tile_turn(void *opaque, int sm, void *state) {
         break;
     }
     memory_step(replay->memory, sm);
-    warp->first += memory_first(replay->memory);
+    memory_turn(replay->memory, &warp->loads);
     if (++warp->turns > counts->longest) {
         counts->longest = warp->turns;
-        counts->values = (TraceWaits){warp->turns, warp->first};
+        counts->values = warp->loads;
     }
     return !last;
 }

@@ -246,8 +246,8 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         "kernel reads it. L2 hits: of all lookups, most of which read again what is in L2. DRAM: "
         "what misses, and the output as far as L2 writes it back. Chain: a step takes longer where "
         "a thread adds more channels, divides (V2+DO) or loads fewer points ahead. Cold: what "
-        "nobody "
-        "has read before comes from DRAM, and the chain waits for it.",
+        "nobody has read before comes from DRAM, and the chain waits for it; the launch is timed "
+        "alone, as bench --help says.",
         out);
     say_parts(&regime->chosen, out);
     for (int i = 0; i < regime->model_count; i++)

@@ -103,7 +103,9 @@ typedef enum { CACHE_WARM, CACHE_COLD } CacheState;
 Timing timing_join(const Timing *a, const Timing *b);
 
 /* Times launches. Warm: back to back. Cold: the caches are flushed before every launch, outside the
- * timed part. On a GPU by CUDA graphs and events, on the CPU by the monotonic clock. */
+ * timed part. On a GPU by CUDA graphs and events, on the CPU by the monotonic clock. A cold launch
+ * is alone in its graph, whose start between the events takes 2.3 us more on an H200
+ * (samples/experiments/model.md, *Cold caches*). */
 bool session_time(Session *session, CacheState cache, const TimingOptions *options, Timing *timing,
                   Err *err);
 
