@@ -17,7 +17,7 @@ mkdir -p $recorded && cp "$SRCDIR"/samples/*.json data/samples/
 cat >record.py <<'PY'
 import json, sys
 folder, change = sys.argv[1], sys.argv[2]
-files = ("h200-counters", "h200-counters-v3-large", "h200-counters-v4")
+files = ("h200-counters",)
 recorded = [json.load(open(f"{folder}/{file}.json")) for file in files]
 rows = [dict(row, scene="toy") for file in recorded for row in file["counters"]
         if row["scene"] == "small"]

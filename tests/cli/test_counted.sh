@@ -7,7 +7,7 @@ tap_folder
 # What the hardware counted on small stands for toy, which is simulated at once.
 counted=$folder/counted/samples/recorded
 mkdir -p "$counted" && cp "$SRCDIR"/samples/*.json "$counted/.." &&
-    for file in h200-counters h200-counters-v3-large h200-counters-v4; do
+    for file in h200-counters; do
         sed 's/"scene": "small"/"scene": "toy"/' "$SRCDIR/samples/recorded/$file.json" \
             >"$counted/$file.json"
     done
