@@ -24,7 +24,8 @@
  *         GPU loses other updates, and in each run others.
  *
  * TRY     THREADS = 1: nothing is lost. THREADS = 32: of a long interval little remains. Look at
- * the error view: the cells near the vehicle, whose intervals are long, lose most. */
+ * the error view: cells with many points that count, 6 to 10 m off, lose most; the longest
+ * intervals have depths of 0, and nothing to lose. */
 #include "kernels/cpu/cpu.h"
 
 #include <string.h>

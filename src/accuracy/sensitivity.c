@@ -93,7 +93,8 @@ typedef struct {
 
 static void describe(const Stored *stored, SensitivityRow *row) {
     for (int i = 0; i < TENSOR_ALL; i++) {
-        row->stored[i] = stored->of[i]->dtype;
+        bool whole = i != TENSOR_OUTPUT && stored->of[i]->dtype == BEV_INT8_FP16; /* INT8 */
+        row->stored[i] = whole ? BEV_INT8 : stored->of[i]->dtype;
         if (row->tensor >= TENSOR_ALL || row->tensor == (SensitiveTensor)i)
             row->bytes += (double)bev_tensor_bytes(stored->of[i]);
     }

@@ -198,7 +198,10 @@ static void launches(const Facts *facts, Findings *findings) {
     unit_text(UNIT_US, p->launch_us, own, sizeof own);
     unit_text(UNIT_US, p->latency_us, all, sizeof all);
     snprintf(finding->text, sizeof finding->text,
-             "launch%s take%s %s of %s: without, at most %.1f times", more ? " and clear" : "",
+             "launch%s take%s %s of %s: without, at most %.1f times",
+             facts->kernel->profile.encodings ? ", clear and encoding"
+             : more                           ? " and clear"
+                                              : "",
              more ? "" : "s", own, all, finding->gain);
     snprintf(finding->brief, sizeof finding->brief, "launch %s of %s, %.1f times to gain", own, all,
              finding->gain);
@@ -211,8 +214,9 @@ static void launches(const Facts *facts, Findings *findings) {
 static void empty_slices(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     const IntervalLengths *lengths = facts->lengths;
-    if (lengths->slices <= 1 || lengths->cells <= 0 || facts->kernel->kernel->access.sums)
-        return; /* atomics write where points are */
+    const BevAccess *access = &facts->kernel->kernel->access;
+    if (lengths->slices <= 1 || lengths->cells <= 0 || access->sums || access->clears)
+        return; /* they write where points are; a clear is a finding of its own */
     double empty = 1 - (double)lengths->filled / (double)lengths->cells;
     double out = facts->kernel->requested.out_write, all = requested_bytes(facts->kernel);
     double term_us[TERM_COUNT];

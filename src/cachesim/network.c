@@ -1,5 +1,7 @@
 #include "src/cachesim/network.h"
 
+#include "kernels/bevpool.h"
+
 #include "src/base/json_fields.h"
 
 #include <math.h>
@@ -18,7 +20,7 @@ typedef struct {
 } StageFields;
 
 typedef struct {
-    char title[32], gpu[32], source[128];
+    char title[32], gpu[32], kernel[32], source[128];
     double budget_ms;
     FieldList stages;
 } NetworkFields;
@@ -40,6 +42,7 @@ static const FieldTable stage_table = FIELD_TABLE(stage_fields, StageFields);
 static const Field network_fields[] = {
     {"title", FIELD_TEXT, AT(NetworkFields, title), .min = 1, .max = 31},
     {"gpu", FIELD_TEXT, AT(NetworkFields, gpu), .min = 1, .max = 31},
+    {"kernel", FIELD_TEXT, AT(NetworkFields, kernel), .min = 1, .max = 31, .optional = true},
     {"source", FIELD_TEXT, AT(NetworkFields, source), .min = 1, .max = 127},
     {"budget_ms", FIELD_DOUBLE, AT(NetworkFields, budget_ms), .min = 0.1, .max = 1e5,
      .optional = true, .fallback = 100},
@@ -67,10 +70,14 @@ bool network_read(const char *path, Network *network, Err *err) {
     snprintf(network->title, sizeof network->title, "%s", fields.title);
     snprintf(network->gpu, sizeof network->gpu, "%s", fields.gpu);
     snprintf(network->source, sizeof network->source, "%s", fields.source);
+    snprintf(network->kernel, sizeof network->kernel, "%s",
+             fields.kernel[0] ? fields.kernel : "v2");
     const StageFields *stages = fields.stages.items;
     for (int i = 0; ok && i < fields.stages.count; i++)
         network->part_ms[stages[i].part] += stages[i].ms;
     free(fields.stages.items);
+    if (ok && !bev_kernel_find(network->kernel))
+        ok = data_refuse(err, path, "$.kernel", "see bevscope --list", "there is no such kernel");
     if (ok && network->part_ms[NETWORK_POOLING] <= 0)
         ok = data_refuse(err, path, "$.stages", "give one stage \"part\": \"pooling\"",
                          "no stage is of pooling");

@@ -18,6 +18,7 @@ extern const char *const network_parts[NETWORK_PARTS]; /* as on screen and, in l
 
 typedef struct {
     char title[32], gpu[32];
+    char kernel[32];  /* row whose way of pooling it has */
     char source[128]; /* who published the times */
     double budget_ms; /* for a frame */
     double part_ms[NETWORK_PARTS];

@@ -12,9 +12,8 @@ const char *const term_names[TERM_COUNT] = {"DRAM", "L2", "issue", "chain"};
  * clears, as recorded beside the ladder, write 5,160 GB/s. Additions spread over many sectors are
  * 104 a nanosecond, stores of 4 bytes 105, reads with a store behind them 95 (the same notes,
  * *Slices*). Latencies in cycles: what only the other partition has on top of an L2 hit, and DRAM.
- * An instruction of a warp alone takes 4 cycles if it needs the result of the one before, as most
- * do; V2+DO, whose 80 instructions a point outweigh its loads, takes 3: the one figure from a
- * recorded latency (canonical). The time of a launch is that of an empty kernel in a graph. A clear
+ * An instruction of a warp alone takes 3 cycles (regime.h): the one figure from a recorded latency,
+ * V2+DO's on canonical. The time of a launch is that of an empty kernel in a graph. A clear
  * is another launch, and so is the encoding, one element a thread, of which 3.2 million take 7.8
  * us. A graph of one launch takes longer, as each does behind a flush: between two events an empty
  * kernel then takes 2.9 us (the same notes, *Cold caches*). */

@@ -322,7 +322,7 @@ void steps_totals_text(const Steps *steps, int number, char *text, size_t size) 
     snprintf(
         text, size,
         "so far: %.0f point%s; %.0f index loads, %.0f B; %.0f B read, %.0f B written; %.0f "
-        "sectors in %.0f lines, %.0f %% of their bytes used; %.0f atomics; %.0f loads wait (>)",
+        "sectors in %.0f lines, %.0f %% of their bytes used; %.0f atomics; %.0f rounds of loads",
         totals.points, totals.points == 1 ? "" : "s", totals.index_loads, totals.index_bytes,
         totals.read_bytes, totals.written_bytes, totals.sectors, totals.lines,
         totals.moved > 0 ? 100 * totals.used / totals.moved : 0, totals.atomics, totals.waits);

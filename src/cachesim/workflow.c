@@ -148,8 +148,9 @@ static void validate(const Facts *facts, Finding *step) {
              100 * p->hit_rate, (p->dram_read_bytes + p->dram_write_bytes) * 1e-6);
     snprintf(
         step->evidence, sizeof step->evidence,
-        "verify, then regime --counters on a GPU, or Nsight; by the model DRAM reads %.2f MB and "
-        "writes %.2f, L2 has %.2f million sectors, %s binds",
+        "verify, then regime --counters on a GPU (Nsight restores memory between passes: fewer "
+        "hits); by the model DRAM reads %.2f MB and writes %.2f, L2 has %.2f million sectors, %s "
+        "binds",
         p->dram_read_bytes * 1e-6, p->dram_write_bytes * 1e-6, facts->kernel->l2_sectors * 1e-6,
         term_names[p->binding]);
     name_commands(facts, step);

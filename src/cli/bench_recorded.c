@@ -12,7 +12,14 @@ void bench_add_l2(Report *report, bool for_people, double carveout_mib, double l
 }
 
 static bool wanted(const char *value, const char *list) {
-    return !list || !strcmp(list, "all") || strstr(list, value);
+    size_t length = strlen(value);
+    const char *word = list && strcmp(list, "all") != 0 ? list : NULL;
+    if (!word)
+        return true;
+    for (; *word; word += strcspn(word, ","), word += *word == ',')
+        if (strcspn(word, ",") == length && !strncmp(word, value, length))
+            return true;
+    return false;
 }
 
 typedef char SceneLabel[128];

@@ -235,7 +235,8 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     fputs("\nTraffic that the kernels ask for: counted along their access traces, and by "
           "formula. Longest chain: the points that one owner goes through in turn, of V4 "
           "the turns of a warp: it finds its tile, takes steps, joins, stores. "
-          "Equal addresses in one warp instruction count once. Sums read: an atomic addition reads "
+          "Equal addresses of an owner's threads in one warp instruction count once. Sums read: an "
+          "atomic addition reads "
           "4 bytes.\n\n",
           out);
     print(&traffic, out);
@@ -256,7 +257,8 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     print(&predictions, out);
     fputs(
         "\nThe model's latency: the terms overlap, so the root of the sum of the squares of DRAM, "
-        "L2, issue and chain, and then the launch with its clear.\n",
+        "L2, issue and chain (of grad_v4, whose phases follow each other, the sum), and then the "
+        "launch with its clear and encoding.\n",
         out);
     bool whole = !traffic.out_of_memory && !predictions.out_of_memory;
     for (int i = 0; i < regime->model_count; i++)
@@ -362,7 +364,8 @@ static bool print_view(const Regime *regime, KernelSet kernels, ReportPrinter *p
     fputs("\nWhat each launch asks for, by formula\n\n", out);
     print(&traffic, out);
     fputs("\nPrediction (model, L2 warm; recorded beside it where known). Launches follow each "
-          "other: all is their sum. The launch that pools has the model of its row. Of the others "
+          "other: all is their sum. The launch that pools has the model of its row, which for "
+          "view, where empty cells are written later, is an upper figure. Of the others "
           "instructions were counted in their PTX for SM90; what the L2 does not hold of all "
           "arrays comes from DRAM. How near that comes: samples/experiments/view.md.\n\n",
           out);

@@ -96,8 +96,8 @@ static void put_traffic(Page *page, const SceneModel *model) {
     Report report = {0};
     regime_add(&report, REGIME_TRAFFIC, model, &page->chosen);
     fputs("<h2>What the kernels ask for</h2>\n<p>Model: counted along each kernel's accesses in "
-          "the order of its blocks and warps, and beside it from a formula. Equal addresses in one "
-          "warp instruction count once.</p>\n",
+          "the order of its blocks and warps, and beside it from a formula. Equal addresses of an "
+          "owner's threads in one warp instruction count once.</p>\n",
           page->out);
     put_table(page, &report, NULL);
 }
@@ -105,11 +105,11 @@ static void put_traffic(Page *page, const SceneModel *model) {
 static void put_predictions(Page *page, const SceneModel *model) {
     Report report = {0};
     regime_add(&report, REGIME_PREDICTIONS, model, &page->chosen);
-    fprintf(
-        page->out,
-        "<h2>What a GPU makes of it</h2>\n<p>Model: the four parts overlap: the root "
-        "of their sum of squares, and a launch on top. L2 warm unless a column says cold.%s</p>\n",
-        scene_model_sampling(model));
+    fprintf(page->out,
+            "<h2>What a GPU makes of it</h2>\n<p>Model: the four parts overlap: the root "
+            "of their sum of squares (of grad_v4 their sum), and a launch on top. L2 warm unless a "
+            "column says cold.%s</p>\n",
+            scene_model_sampling(model));
     put_table(page, &report, "gpu");
 }
 

@@ -119,7 +119,7 @@ static void add_row(Report *report, const RecordedSet *recorded, const Harm *har
     report_add(report, "cosine", "cosine", 8, cell_real(row->error.cosine));
     report_add(report, "nan_count", NULL, 0, cell_int(row->error.nan_count));
     report_add(report, "moments", many ? "moments" : NULL, 0, cell_int(harm->moments));
-    report_add(report, "time_s", many ? "worst at s" : NULL, 4, cell_real(row->time_s));
+    report_add(report, "time_s", many ? "max abs at s" : NULL, 4, cell_real(row->time_s));
 }
 
 static bool print_harms(const Options *options, Harms *all, Err *err) {

@@ -336,8 +336,10 @@ static bool print_verified(const Options *options, Verified *verified, bool many
         "kernels keep in that format by scales fitted to the frame: a pass says that the kernel is "
         "right, not that the format is enough for a network, and calibrated scales may miss it. "
         "atol 1e-2, the published tolerance, is an absolute bound on max abs and no gate: formats "
-        "of few bits break it. Judged are the values of cells with points; of the others only a "
-        "value that is not 0 counts, as wrong. Of channels: rel L2 of each channel by itself, the "
+        "of few bits break it. Judged are the values of cells with points (backward: those of the "
+        "gradients that "
+        "points reach); of the others only a value that is not 0 counts, as wrong. Of channels: "
+        "rel L2 of each channel by itself, the "
         "root of their mean square; beside an outlier channel the rel L2 of all is that "
         "channel's.\n";
     const OutputTable tables[] = {{.report = &report},

@@ -46,15 +46,18 @@ const Subcommand commands[COMMAND_COUNT] = {
      "only, what a kernel computes.",
      1, 2, cmd_export},
     {"regime", "SCENE", "model a scene's memory traffic on any GPU",
-     "Follows the accesses of every CUDA kernel in the order of its blocks and warps, counts them, "
-     "finds the hit rate of an L2 of every size, and predicts DRAM bytes and the latency with its "
+     "Follows the accesses of the CUDA kernels (not of those that leave points out) in the order "
+     "of "
+     "their blocks and warps, counts them, finds the hit rate of an L2 of every size, and predicts "
+     "DRAM bytes and the latency with its "
      "parts: DRAM, L2, issue and the longest chain. All of it is a model and needs no GPU; "
      "recorded and published latencies stand beside it where known. With --counters, what the "
      "hardware counted stands beside it. --stage view does it for the whole view transform, launch "
      "by "
-     "launch: softmax, transpositions, pooling. Findings end with the four steps: classify, remove "
-     "traffic, "
-     "map, validate; the last one has the commands for Nsight Compute and Nsight Systems.",
+     "launch: softmax, transpositions, pooling. Forward findings of pooling end with the four "
+     "steps: "
+     "classify, remove traffic, map, validate; the last one has the commands for Nsight Compute "
+     "and Nsight Systems.",
      1, 1, cmd_regime},
     {"agreement", "[SCENE]...", "hold the memory model against hardware counters",
      "How far the model is off, kernel by kernel, where counters were recorded: L2 hit rate, DRAM "

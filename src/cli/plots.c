@@ -243,7 +243,7 @@ bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, Err *err) 
 
 /* Charts of other problems than the scene's are of the way forward. */
 bool plot_goes_back(const PlotKind *kind) {
-    return !kind->draw;
+    return !kind->draw && kind->chart != CHART_NETWORK && kind->chart != CHART_TIMELINE;
 }
 
 static bool plot_direction(const PlotKind *kind, const Options *options, BevDirection *direction,

@@ -47,7 +47,9 @@ static void add_traffic(Report *report, const BevProblem *problem, const Profile
                cell_mb(bev_rank_bytes(profile->kernel, problem)));
     report_add(report, "owners_mb", "owners MB", 3, cell_mb(counts->read[TRACE_OWNERS].bytes));
     report_add(report, "weight_mb", "weights MB", 3, cell_mb(counts->read[TRACE_WEIGHT].bytes));
-    report_add(report, "out_read_mb", "sums read MB", 3, cell_mb(out_read));
+    bool backward = profile->kernel->direction == BEV_BACKWARD;
+    report_add(report, "out_read_mb", backward ? "grad_out, sums read MB" : "sums read MB", 3,
+               cell_mb(out_read));
     report_add(report, "out_write_mb", "writes MB", 3, cell_mb(out_write));
     report_add(report, "requested_mb", "requested MB", 4, cell_mb(requested));
     report_add(report, "requested_formula_mb", "by formula", 4, cell_mb(formula));
@@ -396,9 +398,12 @@ static bool measure(CounterReader *reader, const BevKernel *kernel, Counted *cou
     return ok;
 }
 
-/* `named`: the model has the kernels that the user named, and no others are counted. */
-static bool is_counted(const SceneModel *model, const char *kernel, bool named) {
-    return !named || scene_model_profile(model, kernel);
+/* Of the model's direction. `named`: the model has the kernels that the user named, and no others
+ * are counted. */
+static bool is_counted(const SceneModel *model, const char *name, bool named) {
+    const BevKernel *kernel = bev_kernel_find(name);
+    bool same = kernel && kernel->direction == model->problem.view.direction;
+    return same && (!named || scene_model_profile(model, name));
 }
 
 bool counted_measure(Report *report, CounterReader *reader, const SceneModel *model,

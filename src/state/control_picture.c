@@ -167,7 +167,9 @@ unsigned control_chart(State *state, const Command *command) {
     state->chart = (Chart)chart;
     bool hidden = chart && state->page == PAGE_BEV && !state->has_window;
     return SAY(state, command->action, "chart: %s%s%s%s", chart_names[chart],
-               chart && chart != CHART_TIMELINE ? " (model)" : "",
+               chart == CHART_NETWORK             ? " (published, and model)"
+               : chart && chart != CHART_TIMELINE ? " (model)"
+                                                  : "",
                hidden ? ", on the dashboard: " : "", hidden ? key_of(ACTION_PAGE).name : "") |
            STEP_LOOK;
 }

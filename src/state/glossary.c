@@ -115,7 +115,7 @@ const GlossaryRow glossary[] = {
      "bytes, kept or evicted together. In steps a strip names the lane (0-9, a-v) that asks for 4 "
      "bytes: * several, . none."},
     {"settled", "unsettled, stale, marks, source, measured, recorded, published", "Samples stopped "
-     "drifting. Marks of a source: none measured here, m model, r recorded on another machine, p "
+     "drifting. Marks of a source: no mark measured here, m model, r recorded on another machine, p "
      "published, ? unsettled, b beside pictures, s single launches, ~ stale."},
     {"slice", "height, nz", "One layer of cells of a grid with height, as occupancy networks have: nz "
      "slices one behind the other, cell (z * ny + y) * nx + x. Intervals are shorter there, and the "

@@ -427,8 +427,9 @@ static void fill_working_set(ChartData *data) {
              : backward
                  ? "Requested: what the threads of the selected kernel ask for, before any "
                    "cache. A cache need not hold more than the footprint."
-                 : "Gather traffic: counted as published, features and depth once a point. An L2 "
-                   "need not hold more than the footprint, and what is read again may be less.");
+                 : "Gather traffic: features and depth once a point, as published, but the output "
+                   "in its own format. An L2 need not hold more than the footprint; what is read "
+                   "again may be less.");
     if (!low) {
         double bytes = 0;
         for (int i = 0; i < ARRAYS; i++)

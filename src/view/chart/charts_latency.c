@@ -179,11 +179,11 @@ void fill_terms(ChartData *data) {
     chart_describe(input, what);
     chart_describe_gpu(input, on, sizeof on);
     snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
-    snprintf(
-        data->note, sizeof data->note,
-        "Model, L2 warm, the fastest first; a bar has the colour of the term that binds. The "
-        "terms overlap: a latency is the root of the sum of their squares, and the launch. Gold: "
-        "the selection; violet: the baseline.");
+    snprintf(data->note, sizeof data->note,
+             "Model, L2 warm, the fastest first; a bar has the colour of the term that binds. The "
+             "terms overlap: a latency is the root of the sum of their squares (of grad_v4 the "
+             "sum), and the launch. Gold: "
+             "the selection; violet: the baseline.");
     if (input->room != ROOM_LOW && count) {
         terms_finding(input->room, ranked, count, data->title);
         spec->title = data->title;

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How many times as fast as V2 the selection is on the chosen GPU, by the model; NaN: unknown, or
- * the selection goes backward, which no deployed network does. */
-static double pooling_gain(const ChartInput *input) {
+/* How many times as fast as the network's kernel the selection is on the chosen GPU, by the model;
+ * NaN: unknown, or the selection goes backward, which no deployed network does. */
+static double pooling_gain(const ChartInput *input, const Network *network) {
     if (!input->kernel || input->kernel->direction != BEV_FORWARD)
         return NAN;
-    const BevKernel *v2 = bev_baseline(input->kernel->where, BEV_FORWARD);
-    const PredictedKernel *from = chart_predicted(input, v2, input->gpu);
+    const PredictedKernel *from =
+        chart_predicted(input, bev_kernel_find(network->kernel), input->gpu);
     const PredictedKernel *to = chart_predicted(input, input->kernel, input->gpu);
     if (!from || !to)
         return NAN;
@@ -62,18 +62,23 @@ static void network_finding(const ChartInput *input, const Network *network, dou
                  network_speedup(network, gain));
 }
 
-static void network_note(ChartData *data, double gain) {
+static void network_note(ChartData *data, const double *gains) {
     const Networks *networks = &data->input->model->networks;
     size_t at = 0, size = sizeof data->note;
     char on[128];
     chart_describe_gpu(data->input, on, sizeof on);
-    if (isfinite(gain))
-        at = (size_t)snprintf(
-            data->note, size,
-            "The published pooling is taken as V2's and divided by %.1f, V2 over the "
-            "selection in the model of %s. Softmax and transpositions are within "
-            "other stages.",
-            gain, on);
+    for (int i = 0; i < networks->count && at < size; i++)
+        if (isfinite(gains[i]))
+            at += (size_t)snprintf(data->note + at, size - at,
+                                   at ? "; %s's by %.1f, %s over it"
+                                      : "The published pooling is divided: %s's by %.1f, %s over the "
+                                        "selection",
+                                   networks->list[i].title, gains[i],
+                                   bev_kernel_find(networks->list[i].kernel)->title);
+    if (at && at < size)
+        at += (size_t)snprintf(data->note + at, size - at,
+                               " (model of %s). Softmax and transpositions are within other stages.",
+                               on);
     for (int i = 0; i < networks->count && at < size; i++)
         at += (size_t)snprintf(data->note + at, size - at, "%s%s: %s.", at ? "\n" : "",
                                networks->list[i].title, networks->list[i].source);
@@ -82,18 +87,19 @@ static void network_note(ChartData *data, double gain) {
 void fill_network(ChartData *data) {
     const Networks *networks = &data->input->model->networks;
     ChartSpec *spec = &data->spec;
-    double gain = pooling_gain(data->input), longest = 1, budget = 0;
+    double gains[NETWORKS], longest = 1, budget = 0;
     int count = 0;
     for (int i = 0; i < networks->count; i++) {
         const Network *network = &networks->list[i];
-        count += network_bars(data, network, gain, &data->bars[count], &data->labels[2 * i]);
+        gains[i] = pooling_gain(data->input, network);
+        count += network_bars(data, network, gains[i], &data->bars[count], &data->labels[2 * i]);
         longest = fmax(longest, network_ms(network));
         budget = fmax(budget, network->budget_ms);
     }
     chart_describe(data->input, data->subtitle);
-    network_note(data, gain);
+    network_note(data, gains);
     if (data->input->room != ROOM_LOW && networks->count) {
-        network_finding(data->input, &networks->list[0], gain, data->title);
+        network_finding(data->input, &networks->list[0], gains[0], data->title);
         spec->title = data->title;
     }
     snprintf(data->labels[2 * NETWORKS], TEXT, "ms of a frame's budget of %g", budget);

@@ -65,11 +65,12 @@ static void timeline_note(ChartData *data, const Timeline *t) {
                        " Without a synchronise a clock says %.1f µs for the %d launches in a row, "
                        "with one %.1f.",
                        row->calls_us, t->launches, row->end_us);
-    snprintf(data->note + at, sizeof data->note - (size_t)at,
-             "\nEnds are measured. A launch begins when the one before it ends, or %.1f µs (in a "
-             "graph from "
-             "end to end) before its end. Host and GPU have clocks of their own, some µs apart.",
-             t->kernel_us);
+    snprintf(
+        data->note + at, sizeof data->note - (size_t)at,
+        "\nEnds are measured. A launch begins when the one before it ends, or %.1f µs (in a graph "
+        "from end to end) before its end; beside copies begins are measured, too. Host and "
+        "GPU have clocks of their own, some µs apart.",
+        t->kernel_us);
 }
 
 void fill_timeline(ChartData *data) {

@@ -257,7 +257,11 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
     char title[96];
     title_of(figure, panel, title, sizeof title);
     double y = top + heading(pen, x, top, w, title);
-    y += small_line(pen, x, y - 4, w, panel->difference ? difference_idea(panel) : view->idea);
+    bool one_a_column = panel->field.view == VIEW_POINTS && figure->shown;
+    y += small_line(pen, x, y - 4, w,
+                    panel->difference ? difference_idea(panel)
+                    : one_a_column    ? "points of the strongest cell of each column"
+                                      : view->idea);
     if (view->legend == LEGEND_CLASSES)
         y += classes(pen, x, y, w) + 12;
     if (view->legend == LEGEND_BAR)

@@ -61,7 +61,7 @@ static int model_want(Sheet *sheet, const PanelData *data, int width) {
     return rows + WORD_ROWS;
 }
 
-/* "recorded: NVIDIA H200, 2026-11-20". */
+/* "v2_chw, recorded: NVIDIA H200, 2026-11-20". */
 static void timeline_note(const PanelData *data, char *text, size_t size) {
     const BevKernel *row = model_row(data->live->job.config.kernel);
     const Timeline *t = timeline_find(&data->live->model->timelines, data->state->scene.name,
@@ -70,8 +70,8 @@ static void timeline_note(const PanelData *data, char *text, size_t size) {
     if (!t)
         snprintf(text, size, "not recorded");
     else
-        snprintf(text, size, "%s: %.*s,%s", source_names[t->source], (int)strcspn(t->label, ","),
-                 t->label, date ? date : "");
+        snprintf(text, size, "%s, %s: %.*s,%s", t->kernel, source_names[t->source],
+                 (int)strcspn(t->label, ","), t->label, date ? date : "");
 }
 
 static void model_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -90,7 +90,7 @@ static void model_draw(Sheet *sheet, Area area, const PanelData *data) {
     bool timeline = data->state->chart == CHART_TIMELINE;
     char when[120];
     timeline_note(data, when, sizeof when);
-    sheet_origin(sheet, network ? ORIGIN_NETWORK : timeline ? ORIGIN_TIMELINE : ORIGIN_MODEL, NULL);
+    sheet_origin(sheet, network ? ORIGIN_NETWORK : timeline ? ORIGIN_TIMELINE : ORIGIN_CHART, NULL);
     sheet_chart(sheet, (Area){area.x, area.y, area.w, rows}, spec,
                 network    ? "published, and model"
                 : timeline ? when

@@ -167,12 +167,21 @@ static void model(Answer *answer) {
                                       : "measured by a probe");
 }
 
+static void chart(Answer *answer) {
+    char on[128];
+    prediction_gpu(answer->state, on, sizeof on);
+    say(answer,
+        "model: of the kernel, GPU or format that the label names, else of the selection on %s: "
+        "accesses on %.60s replayed through the L2.",
+        on, answer->scene);
+}
+
 static void network(Answer *answer) {
     const MemoryModel *memory = answer->live->model;
     char on[128];
     prediction_gpu(answer->state, on, sizeof on);
     if (memory && memory->networks.count)
-        say(answer, "published: %.90s%s. A gain of pooling is V2 / %s, model of %s.",
+        say(answer, "published: %.90s%s. A gain of pooling is its kernel / %s, model of %s.",
             memory->networks.list[0].source, memory->networks.count > 1 ? ", and others" : "",
             answer->kernel->title, on);
     else
@@ -286,9 +295,10 @@ static void sentence(Answer *a) {
         return say(a, "set: by you, by the scene %s or by the program; nothing is measured.",
                    a->scene);
     case ORIGIN_LOG:
-        return say(a, "set: the line tells a control and its effect. Marks beside figures: r "
-                      "recorded, m model, p published, ~ stale, ? unsettled; no mark: measured or "
-                      "computed.");
+        return say(
+            a, "set: the line tells a control and its effect. Marks beside figures: r "
+               "recorded, m model, p published, b beside pictures, s single launches, ~ stale, ? "
+               "unsettled; no mark: measured or computed.");
     case ORIGIN_LESSON:
         return say(a, "set: the lesson's text. The lesson names the source of each figure it asks "
                       "for.");
@@ -304,6 +314,7 @@ void origin_text(const State *state, const LiveData *live, const Origin *origin,
         [ORIGIN_SPEEDUP] = speedup, [ORIGIN_COMPILED] = compiled, [ORIGIN_PREPARE] = prepare,
         [ORIGIN_ERROR] = error,     [ORIGIN_MODEL] = model,       [ORIGIN_COUNTERS] = counters,
         [ORIGIN_PICTURE] = picture, [ORIGIN_NETWORK] = network,   [ORIGIN_TIMELINE] = timeline,
+        [ORIGIN_CHART] = chart,
     };
     Answer answer = {.state = state,
                      .live = live,

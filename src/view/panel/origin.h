@@ -22,6 +22,7 @@ typedef enum {
     ORIGIN_PREPARE,   /* of `kernel` */
     ORIGIN_ERROR,     /* of the selection in `dtype` */
     ORIGIN_MODEL,     /* the memory model's */
+    ORIGIN_CHART,     /* the same, of kernels, GPUs and formats that a chart names */
     ORIGIN_NETWORK,   /* stages of whole networks */
     ORIGIN_TIMELINE,  /* launches over time */
     ORIGIN_COUNTERS,  /* the GPU's hardware counters */
