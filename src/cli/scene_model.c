@@ -207,8 +207,8 @@ double chosen_recorded_us(const ChosenGpus *chosen, const Gpu *gpu, const SceneM
         const Recording *recording = &chosen->recorded.recordings[i];
         for (int j = 0; chosen_recorded_on(recording, gpu) && j < recording->row_count; j++) {
             const RecordedRow *row = &recording->rows[j];
-            if (!recorded_is_experiment(row) && !strcmp(row->kernel, kernel) && !strcmp(row->cache, cache_names[cache]) &&
-                scene_model_is(model, row)) {
+            if (!recorded_is_experiment(row) && !strcmp(row->kernel, kernel) &&
+                !strcmp(row->cache, cache_names[cache]) && scene_model_is(model, row)) {
                 if (from)
                     *from = recording;
                 return row->median_us;
