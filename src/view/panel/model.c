@@ -61,17 +61,21 @@ static int model_want(Sheet *sheet, const PanelData *data, int width) {
     return rows + WORD_ROWS;
 }
 
-/* "v2_chw, recorded: NVIDIA H200, 2026-11-20". */
+/* "V2 CHW, recorded: H200, 2026-11-20". */
 static void timeline_note(const PanelData *data, char *text, size_t size) {
     const BevKernel *row = model_row(data->live->job.config.kernel);
     const Timeline *t = timeline_find(&data->live->model->timelines, data->state->scene.name,
                                       row ? row->name : NULL);
-    const char *date = t ? strrchr(t->label, ' ') : NULL;
-    if (!t)
+    if (!t) {
         snprintf(text, size, "not recorded");
-    else
-        snprintf(text, size, "%s, %s: %.*s,%s", t->kernel, source_names[t->source],
-                 (int)strcspn(t->label, ","), t->label, date ? date : "");
+        return;
+    }
+    const Gpu *gpu = gpu_of_device(t->label);
+    const BevKernel *kernel = bev_kernel_find(t->kernel);
+    const char *date = strrchr(t->label, ' ');
+    snprintf(text, size, "%s, %s: %.*s,%s", kernel ? kernel->title : t->kernel,
+             source_names[t->source], gpu ? 40 : (int)strcspn(t->label, ","),
+             gpu ? gpu->title : t->label, date ? date : "");
 }
 
 static void model_draw(Sheet *sheet, Area area, const PanelData *data) {

@@ -125,6 +125,8 @@ void tip_line(const Tip *tip, char *text, size_t size) {
     const char *const parts[] = {twice ? "" : tip->title, tip->help, tip->source, tip->meaning};
     text[0] = '\0';
     for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++)
-        if (parts[i][0])
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "; " : "", parts[i]);
+        if (parts[i][0]) {
+            const char *between = !used ? "" : text[used - 1] == '.' ? " " : "; ";
+            used += (size_t)snprintf(text + used, size - used, "%s%s", between, parts[i]);
+        }
 }
