@@ -173,7 +173,7 @@ static void put_errors(const Page *page) {
     int right = comparison_order(comparison, &of);
     fprintf(page->out,
             "; the order of two kernels on one configuration is right in %d of %d "
-            "pairs.</p>\n",
+            "pairs. V3 and the form that it takes were timed apart.</p>\n",
             right, of);
 }
 

@@ -171,8 +171,8 @@ static bool draw_published(const PlotRequest *request, Err *err) {
         "factor from its figures of V2+DO on the RTX PRO 6000 (%d sizes).\n"
         "The model replays our map, whose longest intervals bind; the article's map is not "
         "published.\n"
-        "RTX PRO 6000: %s. V3 on the RTX A6000: the form for small L2s. The longest interval's "
-        "chain binds its model,\nDRAM the article's own: agreement would prove nothing. "
+        "RTX PRO 6000: %s. V3 on the RTX A6000: the form for small L2s. In the model its longest "
+        "interval binds,\nin the article DRAM does: agreement would prove nothing. "
         "README and regime show the model without that factor.",
         request->comparison->calibration, request->comparison->calibrated_from,
         gpu_find("pro6000")->note);

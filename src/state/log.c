@@ -65,7 +65,7 @@ static void change_text(Unit unit, const Reading *before, const Reading *after, 
 }
 
 static void describe(LogLine *line, const Headline *after) {
-    enum { CHANGE = 40 };
+    enum { CHANGE = 64 };
     char footprint[CHANGE], latency[CHANGE], error[CHANGE];
     const Headline *before = &line->before;
     change_text(UNIT_BYTES, &before->footprint_bytes, &after->footprint_bytes, footprint,
@@ -76,6 +76,10 @@ static void describe(LogLine *line, const Headline *after) {
     bool same_moment = before->max_abs_s == after->max_abs_s || line->action == ACTION_STEP;
     change_text(UNIT_ERROR, same_moment ? &before->max_abs : &none, &after->max_abs, error,
                 sizeof error);
+    if (!same_moment && certain(&after->max_abs)) {
+        size_t length = strlen(error);
+        snprintf(error + length, sizeof error - length, ", but of another moment");
+    }
     if (line->values_only)
         snprintf(line->text, sizeof line->text, "%s: max error %s", line->said, error);
     else

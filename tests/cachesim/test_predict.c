@@ -177,6 +177,31 @@ static void test_counted(const BevProblem *problem) {
     profile_free(&profile);
 }
 
+/* Indices are read once by whoever needs them: the longest chain is the first to read all of its
+ * own, one sector of 8 indices after the other. */
+static void test_cold_chain(const BevProblem *problem) {
+    const char *const kernels[] = {"v2", "v2_do", "v3_small_l2", "v3_large_l2", "v4"};
+    const Gpu *h200 = gpu_find("h200");
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        Profile profile = profile_of(kernels[i], problem);
+        const TraceCounts *counts = &profile.counts;
+        Prediction warm = predict(&profile, h200, true), cold = predict(&profile, h200, false);
+        bool tiles = !strcmp(kernels[i], "v4"); /* a turn reads indices and values together */
+        double share = (double)counts->indices.first / (double)counts->longest;
+        tap_ok(tiles || (share > 0.1 && share < 1.0 / 3 &&
+                         counts->indices.first > 0.9 * counts->indices.beyond),
+               "%s: its longest chain is the first to read %.2f sectors of indices a point",
+               kernels[i], share);
+        tap_ok(counts->values.first > 0 && counts->values.first <= counts->values.beyond &&
+                   counts->values.beyond <= counts->longest,
+               "%s: first accesses are some of the loads beyond L1", kernels[i]);
+        tap_ok(cold.term_us[TERM_CHAIN] > warm.term_us[TERM_CHAIN] &&
+                   fabs(cold.launch_us - warm.launch_us - 2.3) < 1e-9,
+               "%s: cold, the chain is longer and the launch is alone", kernels[i]);
+        profile_free(&profile);
+    }
+}
+
 static void test_published(void) {
     const BevKernel *v3 = bev_kernel_find("v3");
     int found = 0;
@@ -242,6 +267,7 @@ TAP_SUITE(predict) {
     test_laws(opened->view);
     test_recorded("small");
     test_counted(opened->view);
+    test_cold_chain(opened->view);
     test_published();
     close_problem(opened);
 }

@@ -69,14 +69,14 @@ static void latency_bar(ChartData *data, int place, int dtype, const PredictedKe
     *longest = fmax(*longest, p.latency_us);
 }
 
-/* " E5M2, MXFP8: none in V3."; "": it has all. */
+/* " E5M2, MXFP8: on the CPU only."; "": V3 has all on a GPU. */
 static void formats_lacking(char text[TEXT]) {
     size_t used = 0;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         if (!(bev_kernel_find("v3")->dtypes >> dtype & 1))
             used += (size_t)snprintf(text + used, TEXT - used, "%s %s", used ? "," : "",
                                      bev_dtypes[dtype].title);
-    snprintf(text + used, TEXT - used, "%s", used ? ": none in V3." : "");
+    snprintf(text + used, TEXT - used, "%s", used ? ": on the CPU only." : "");
 }
 
 void fill_dtype(ChartData *data) {

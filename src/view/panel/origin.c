@@ -94,12 +94,13 @@ static void compiled(Answer *answer) {
 static void speedup(Answer *answer) {
     const LiveKernel *row = answer->row;
     const LiveSpeedup *pairs = &answer->live->speedup;
-    const Reading ratio = !answer->origin->kernel ? pairs->ratio /* the headline's */
-                          : row                   ? live_speedup(answer->live, row)
-                                                  : (Reading){0};
+    bool headline = !answer->origin->kernel || live_paired(answer->live, row);
+    const Reading ratio = headline ? pairs->ratio
+                          : row    ? live_speedup(answer->live, row)
+                                   : (Reading){0};
     const BevKernel *baseline = answer->state->job.baseline.kernel;
     const char *name = answer->kernel->title;
-    bool headline = !answer->origin->kernel, paired = headline && pairs->most > 0;
+    bool paired = headline && pairs->most > 0;
     char times[80], base[64], here[48] = "";
     if (answer->live->timed)
         snprintf(here, sizeof here, "%d pairs timed here%s", pairs->pairs,
