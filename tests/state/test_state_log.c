@@ -32,6 +32,15 @@ STATE_SUITE(state_log_log) {
     step(EVENT_FRAME, .headline = &later);
     tap_ok(strstr(said(), "latency 7.10 us,") != NULL,
            "a figure that was measured is not compared with one that was recorded");
+    use("temperature 1");
+    later.serial = job->serial;
+    later.max_abs_s = 3;
+    step(EVENT_FRAME, .headline = &later);
+    tap_ok(strstr(said(), "max error 0.021, but of another moment") != NULL,
+           "an error of another moment than before the change is not laid to it");
+    use("evenness 0");
+    later.serial = job->serial;
+    step(EVENT_FRAME, .headline = &later);
     use("theme");
     step(EVENT_FRAME, .headline = &later);
     tap_ok(says("theme light") && strstr(state.log.lines[1].text, "7.10 us"),
