@@ -21,8 +21,8 @@ const GlossaryRow glossary[] = {
      "forward, y left. Cell y * nx + x holds one sum for each channel."},
     {"binds", "term, finding", "The longest term of the predicted latency: DRAM, L2, issue or chain. "
      "They overlap: the root of the sum of their squares. A finding says what is gained without it."},
-    {"block scale", "", "The E4M3 scale that 16 neighbouring channels of NVFP4 share. A value is "
-     "its code times the block scale times the scale of the tensor."},
+    {"block scale", "scale, ideal", "The E4M3 scale that 16 neighbouring channels of NVFP4 share. A "
+     "value is code times block scale times the tensor's scale, ideal if fitted to the frame."},
     {"calibration", "extrinsics, intrinsics", "Extrinsics: position and angles of a camera on the "
      "vehicle. Intrinsics: its focal length and principal point in pixels. Both together turn a "
      "pixel and a depth into a place."},
