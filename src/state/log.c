@@ -78,7 +78,7 @@ static void describe(LogLine *line, const Headline *after) {
                 sizeof error);
     if (!same_moment && certain(&after->max_abs)) {
         size_t length = strlen(error);
-        snprintf(error + length, sizeof error - length, ", but of another moment");
+        snprintf(error + length, sizeof error - length, " (another moment)");
     }
     if (line->values_only)
         snprintf(line->text, sizeof line->text, "%s: max error %s", line->said, error);
