@@ -18,7 +18,7 @@
 const Gpu gpus[] = {
     {"a6000", "RTX A6000", 8, 6, 84, MB(6), 1, 768, NAN, 38.7, false, NULL},
     {"pro6000", "RTX PRO 6000", 12, 0, 188, MB(128), 1, 1792, 8700, 110, true,
-     "the article's Max-Q, with the L2 rate measured on the 600 W card"},
+     "the article's Max-Q; its L2 rate is what Chips and Cheese measured on the 600 W card"},
     {"orin", "AGX Orin", 8, 7, 16, MB(4), 1, 204.8, NAN, 5.3, false, NULL},
     {"thor", "Thor T5000", 11, 0, 20, MB(32), 1, 273, NAN, NAN, true, NULL},
     {"a100", "A100", 8, 0, 108, MB(40), 2, 1555, NAN, 19.5, false, NULL},

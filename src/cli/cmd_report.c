@@ -169,7 +169,9 @@ static void put_errors(const Page *page) {
         fputs("Recorded: nothing to compare with.</p>\n", page->out);
         return;
     }
-    fprintf(page->out, "Recorded: %d of %d are off by more than 1.3 times", off, of);
+    fprintf(page->out,
+            "Recorded (V2, V2+DO and the forms of V3): %d of %d are off by more than 1.3 times",
+            off, of);
     int right = comparison_order(comparison, &of);
     fprintf(page->out,
             "; the order of two kernels on one configuration is right in %d of %d "

@@ -95,6 +95,8 @@ void state_restore(State *state, const State *before) {
     keep_facts(&next, state);
     next.help = state->help;
     next.shown = state->shown;
+    for (int i = 0; i < next.log.count; i++)
+        next.log.lines[i].open = 0; /* figures to come are not those of a change that was undone */
     if (same_scene) { /* nothing will be loaded that brings its facts again */
         Viewport viewport = next.viewport;
         int64_t x = next.cursor_x, y = next.cursor_y;

@@ -178,7 +178,7 @@ page=$folder/report/report.html
 tap_run "six pictures inside" [ "$(grep -c 'data:image/png;base64' "$page")" = 6 ]
 tap_has "and nothing outside" "$page" '!(src|href)="(http|/|[a-z]*\.)'
 for word in published 'No such experiment was recorded' 'model / known' 'RTX PRO 6000' 'bevscope report toy' 'none was read for this page' \
-    'Recorded: 1 of 2 are off by more than 1.3 times' 'right in 0 of 1'; do
+    'Recorded (V2, V2+DO and the forms of V3): 1 of 2 are off by more than 1.3 times' 'right in 0 of 1'; do
     tap_run "it says: $word" grep -q "$word" "$page"
 done
 # The way back: charts and tables of the kernels of the gradients.

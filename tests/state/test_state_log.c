@@ -45,6 +45,12 @@ STATE_SUITE(state_log_log) {
     step(EVENT_FRAME, .headline = &later);
     tap_ok(says("theme light") && strstr(state.log.lines[1].text, "7.10 us"),
            "newer lines come on top");
+    State kept = state;
+    use("dtype fp8");
+    state_restore(&state, &kept);
+    later.serial = job->serial;
+    step(EVENT_FRAME, .headline = &later);
+    tap_ok(says("FP8"), "figures after an undo complete nothing of what was undone");
     Headline late = headline(1, 1, 1);
     late.serial = 0;
     use("dtype fp16");
