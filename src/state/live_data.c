@@ -110,12 +110,6 @@ Reading live_speedup(const LiveData *live, const LiveKernel *row) {
     return speedup;
 }
 
-bool live_paired(const LiveData *live, const LiveKernel *row) {
-    return live->speedup.most > 0 && live->speedup.ratio.source == SOURCE_MEASURED && row &&
-           row == live_kernel(live, live->job.config.kernel) &&
-           live_speedup(live, row).source == SOURCE_MEASURED;
-}
-
 Headline live_headline(const LiveData *live) {
     Headline headline = {.serial = live->serial};
     if (live->memory.known)

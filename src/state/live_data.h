@@ -344,10 +344,6 @@ Reading live_latency(const LiveData *live, const LiveKernel *row);
  * where these have different sources. The headline has live->speedup. */
 Reading live_speedup(const LiveData *live, const LiveKernel *row);
 
-/* Whether the row is the selection's and the headline has its speed-up from pairs: it then stands
- * in the row as well. */
-bool live_paired(const LiveData *live, const LiveKernel *row);
-
 /* The slice of the frame's grid in a picture; job.slice is the wish. */
 Slice live_slice(const LiveFrame *frame, int slice);
 

@@ -84,7 +84,7 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     cell_reading(table, COL_MEDIAN, UNIT_US, &row->median_us);
     table_cell(table, COL_MARK, ladder_mark(row));
     char number[16], unit[8], text[48];
-    Reading speedup = live_paired(live, row) ? live->speedup.ratio : live_speedup(live, row);
+    Reading speedup = live_speedup(live, row);
     speedup_text(&speedup, number, unit);
     /* The mark has its own place, so that the figures stay below one another. */
     snprintf(text, sizeof text, "%s%s%s", number, speedup.source ? "\u00d7" : "",

@@ -94,7 +94,7 @@ static void compiled(Answer *answer) {
 static void speedup(Answer *answer) {
     const LiveKernel *row = answer->row;
     const LiveSpeedup *pairs = &answer->live->speedup;
-    bool headline = !answer->origin->kernel || live_paired(answer->live, row);
+    bool headline = !answer->origin->kernel;
     const Reading ratio = headline ? pairs->ratio
                           : row    ? live_speedup(answer->live, row)
                                    : (Reading){0};
