@@ -11,6 +11,7 @@
 #define KITTY_SENT  "\033_Ga=T,f=100,i=31,"
 #define ITERM_SENT  "\033]1337;File=inline=1;"
 #define SIXEL_SENT  "\033P0;1;0q"
+#define PICTURE_END "\0338" /* the cursor is put back */
 
 /* ---- decoders -------------------------------------------------------------------------------- */
 
@@ -159,7 +160,7 @@ static void check_bytes(const Image *image, const char *what, int more) {
             pixels_encode(protocols[i].kind, image, (Area){3, 5, 9, 4}, &bytes, &length, &err);
         const char *at = ok ? strstr(bytes, protocols[i].sent) : NULL;
         bool placed = at && !strncmp(bytes, "\0337\033[6;4H", 8) &&
-                      !strcmp(bytes + length - 2, "\0338") && protocols[i].decode(at, &read);
+                      !strcmp(bytes + length - 2, PICTURE_END) && protocols[i].decode(at, &read);
         int far = placed ? distance(image, &read) : 256;
         tap_ok(far <= protocols[i].distance + (i == 2 ? more : 0), "%s, %s: %zu bytes, off by %d",
                protocols[i].name, what, ok ? length : 0, far);
@@ -225,12 +226,17 @@ static bool sends_any(const Pty *pty) {
            strstr(pty->output, SIXEL_SENT);
 }
 
-/* The whole picture, once no more comes. */
+/* The last picture, whole, once no other has begun for a while. */
 static bool take_picture(Pty *pty, int i, size_t from, Image *image) {
     bool ok = pty_wait_text(pty, protocols[i].sent, from, PATIENCE_S);
-    pty_read(pty, 1.5);
-    const char *at = pty->output + pty_last(pty, protocols[i].sent) - strlen(protocols[i].sent);
-    return ok && protocols[i].decode(at, image);
+    size_t last = 0, next = pty_last(pty, protocols[i].sent);
+    for (int tries = 0; ok && next != last && tries < PATIENCE_S; tries++) {
+        last = next;
+        pty_read(pty, 1.5);
+        next = pty_last(pty, protocols[i].sent);
+    }
+    ok = ok && pty_wait_text(pty, PICTURE_END, last, PATIENCE_S);
+    return ok && protocols[i].decode(pty->output + last - strlen(protocols[i].sent), image);
 }
 
 /* All three show the same picture, which goes with the help over it and with the program. */
