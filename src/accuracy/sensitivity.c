@@ -93,8 +93,8 @@ typedef struct {
 
 static void describe(const Stored *stored, SensitivityRow *row) {
     for (int i = 0; i < TENSOR_ALL; i++) {
-        bool whole = i != TENSOR_OUTPUT && stored->of[i]->dtype == BEV_INT8_FP16; /* INT8 */
-        row->stored[i] = whole ? BEV_INT8 : stored->of[i]->dtype;
+        BevDtype dtype = stored->of[i]->dtype;
+        row->stored[i] = i != TENSOR_OUTPUT && bev_is_whole(dtype) ? BEV_INT8 : dtype;
         if (row->tensor >= TENSOR_ALL || row->tensor == (SensitiveTensor)i)
             row->bytes += (double)bev_tensor_bytes(stored->of[i]);
     }

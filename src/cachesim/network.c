@@ -1,7 +1,6 @@
 #include "src/cachesim/network.h"
 
 #include "kernels/bevpool.h"
-
 #include "src/base/json_fields.h"
 
 #include <math.h>

@@ -179,8 +179,9 @@ L2Answer profile_l2(const Profile *profile, int partitions, double bytes, bool w
 Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
     L2Answer l2 = profile_l2(profile, gpu->l2_partitions, gpu->l2_bytes, warm);
     Prediction p = predict_at(profile, gpu, &l2);
-    p.launch_us += warm ? 0 : ALONE_US;
-    p.latency_us += warm ? 0 : ALONE_US;
+    double alone_us = warm ? 0 : ALONE_US;
+    p.launch_us += alone_us;
+    p.latency_us += alone_us;
     return p;
 }
 

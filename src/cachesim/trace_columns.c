@@ -268,7 +268,7 @@ static bool warp_turn(void *replay, int sm, void *state) {
     if (chunk)
         run_chunk(c, sm, warp, running);
     c->instructions += tile_instructions(c, warp, chunks);
-    memory_turn(c->memory, &warp->loads);
+    memory_count(c->memory, &warp->loads, 1);
     if (warp->round > counts->longest) {
         counts->longest = warp->round;
         counts->indices = counts->values = warp->loads;

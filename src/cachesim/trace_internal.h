@@ -71,7 +71,7 @@ typedef struct {
     uint64_t sectors; /* sectors of all arrays placed so far */
     uint32_t *l1;     /* [multiprocessors][sets][ways], latest first */
     MemoryShare shares[TRACE_MULTIPROCESSORS];
-    bool missed; /* since the last memory_wait a read went on to L2, */
+    bool missed; /* since the last memory_count a read went on to L2, */
     bool first;  /* and was the first access to its sector; false without an analysis of reuse */
     Slices slices;   /* of kernels whose sums are in memory */
     Reuse *reuse;    /* or NULL */
@@ -160,23 +160,21 @@ struct TraceObserver {
                  int64_t bytes, int adds);
 };
 
-/* The later instructions need what was read since the last call: counts that as so many loads, one
- * after the other, if L1 lacks it. NULL: counts nothing. */
-static inline void memory_wait(Memory *memory, TraceWaits *waits, int loads) {
+/* Counts what was read since the last call as so many loads, one after the other, if L1 lacks it.
+ * NULL: counts nothing. */
+static inline void memory_count(Memory *memory, TraceWaits *waits, int loads) {
     if (waits) {
         waits->beyond += memory->missed ? loads : 0;
         waits->first += memory->first ? loads : 0;
     }
     memory->missed = memory->first = false;
-    if (memory->observer)
-        memory->observer->wait(memory->observer);
 }
 
-/* The same of kernels that load ahead: a turn is one load. */
-static inline void memory_turn(Memory *memory, TraceWaits *waits) {
-    waits->beyond += memory->missed;
-    waits->first += memory->first;
-    memory->missed = memory->first = false;
+/* The same where the later instructions need what was read. */
+static inline void memory_wait(Memory *memory, TraceWaits *waits, int loads) {
+    memory_count(memory, waits, loads);
+    if (memory->observer)
+        memory->observer->wait(memory->observer);
 }
 
 static inline void memory_phase(Memory *memory, StepPhase phase) {

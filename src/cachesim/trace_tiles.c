@@ -333,7 +333,7 @@ static bool tile_turn(void *opaque, int sm, void *state) {
         break;
     }
     memory_step(replay->memory, sm);
-    memory_turn(replay->memory, &warp->loads);
+    memory_count(replay->memory, &warp->loads, 1);
     if (++warp->turns > counts->longest) {
         counts->longest = warp->turns;
         counts->values = warp->loads;

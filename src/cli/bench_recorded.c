@@ -12,14 +12,10 @@ void bench_add_l2(Report *report, bool for_people, double carveout_mib, double l
 }
 
 static bool wanted(const char *value, const char *list) {
-    size_t length = strlen(value);
-    const char *word = list && strcmp(list, "all") != 0 ? list : NULL;
-    if (!word)
-        return true;
-    for (; *word; word += strcspn(word, ","), word += *word == ',')
-        if (strcspn(word, ",") == length && !strncmp(word, value, length))
-            return true;
-    return false;
+    bool found = !list;
+    for (char item[CHOICE_ITEM]; choices_item(&list, item);)
+        found |= !strcmp(item, "all") || !strcmp(item, value);
+    return found;
 }
 
 typedef char SceneLabel[128];

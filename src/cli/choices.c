@@ -114,24 +114,20 @@ static bool check_word(ChoiceSet set, const char *word, const char *option, Err 
     return err_set(err, ERR_USAGE, where, hint, "'%s' is not known", word);
 }
 
-enum { ITEM = 64 };
-
-/* Copies the first item of a comma-separated list and moves `*list` behind it, to NULL after the
- * last one. False when `*list` is NULL. */
-static bool next_item(const char **list, char item[ITEM]) {
+bool choices_item(const char **list, char item[CHOICE_ITEM]) {
     if (!*list)
         return false;
     size_t length = strcspn(*list, ",");
-    snprintf(item, ITEM, "%.*s", (int)length, *list);
+    snprintf(item, CHOICE_ITEM, "%.*s", (int)length, *list);
     *list = (*list)[length] ? *list + length + 1 : NULL;
     return true;
 }
 
 bool choices_check(ChoiceSet set, const char *text, bool list, const char *option, Err *err) {
-    char item[ITEM];
+    char item[CHOICE_ITEM];
     if (!list)
         return check_word(set, text, option, err);
-    while (next_item(&text, item))
+    while (choices_item(&text, item))
         if (strcmp(item, "all") && !check_word(set, item, option, err))
             return false;
     return true;
@@ -150,9 +146,9 @@ static uint64_t bits_of(ChoiceSet set, const char *name) {
 }
 
 static uint64_t bits_of_list(ChoiceSet set, const char *text, uint64_t fallback) {
-    char item[ITEM];
+    char item[CHOICE_ITEM];
     uint64_t bits = text ? 0 : fallback;
-    while (next_item(&text, item))
+    while (choices_item(&text, item))
         bits |= strcmp(item, "all") ? bits_of(set, item) : (UINT64_C(1) << count_of(set)) - 1;
     return bits;
 }

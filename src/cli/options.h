@@ -142,6 +142,11 @@ int choices_or(ChoiceSet set, const char *name, int fallback);
  * nearest known name. */
 bool choices_check(ChoiceSet set, const char *text, bool list, const char *option, Err *err);
 
+/* Copies the first item of a comma-separated list, at most 63 bytes of it, and moves `*list` behind
+ * it, to NULL after the last one. False when `*list` is NULL. */
+enum { CHOICE_ITEM = 64 };
+bool choices_item(const char **list, char item[CHOICE_ITEM]);
+
 /* Bit mask of a checked list; `fallback` for NULL. */
 unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback);
 

@@ -184,14 +184,9 @@ static bool set_image(json_t *rig, Images *images, const char *part, Err *err) {
 }
 
 static bool set_images(json_t *rig, Images *images, const char *text, Err *err) {
-    while (*text) {
-        char part[64];
-        size_t length = strcspn(text, ",");
-        snprintf(part, sizeof part, "%.*s", (int)length, text);
+    for (char part[CHOICE_ITEM]; choices_item(&text, part);)
         if (!set_image(rig, images, part, err))
             return false;
-        text += length + (text[length] == ',');
-    }
     return true;
 }
 

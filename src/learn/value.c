@@ -19,12 +19,12 @@ FigureSource weaker_source(FigureSource a, FigureSource b) {
 /* Three significant digits, four where those are the number itself (0.3125); without an exponent and
  * without zeros at the end. */
 static void plain_text(double number, char *text, size_t size) {
-    if (fabs(number) >= 1000)
-        unit_text(UNIT_COUNT, fabs(number), text, size);
-    else
-        snprintf(text, size, "%.4g", fabs(number));
-    if (fabs(number) < 1000 && strtod(text, NULL) != fabs(number))
-        snprintf(text, size, "%.3g", fabs(number));
+    double magnitude = fabs(number);
+    snprintf(text, size, "%.4g", magnitude);
+    if (magnitude >= 1000)
+        unit_text(UNIT_COUNT, magnitude, text, size);
+    else if (strtod(text, NULL) != magnitude)
+        snprintf(text, size, "%.3g", magnitude);
 }
 
 void value_text(const Value *value, char *text, size_t size) {
