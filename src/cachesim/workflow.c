@@ -55,7 +55,7 @@ static void remove_repeats(const Facts *facts, Finding *step) {
     snprintf(step->text, sizeof step->text, "remove: %s asks for %s, %.1f times the footprint",
              facts->kernel->title, bytes, all / footprint);
     snprintf(step->evidence, sizeof step->evidence,
-             "features %.1f %% of it, depths %.1f %%, ranks, owners and weights %.1f %%, sums "
+             "features %.1f %% of it, depths %.1f %%, ranks, owners and weights %.1f %%, output "
              "%.1f %% (model)",
              100 * asked->feat / all, 100 * asked->depth / all,
              100 * (asked->index + asked->weight) / all,

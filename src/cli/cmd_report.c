@@ -38,8 +38,8 @@ static void put_head(const Page *page) {
             bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
             (long long)problem->shape.channels, points, intervals, footprint, gathered);
     fputs(
-        "<p>Every figure here is one of four: <b>model</b> (computed, no GPU "
-        "needed), <b>recorded</b> (measured earlier on the GPU named), <b>published</b> (from the "
+        "<p>Latencies here are <b>model</b> (computed, no GPU needed), <b>calibrated</b> (the model "
+        "with one factor from published figures), <b>recorded</b> (measured earlier on the GPU named), <b>published</b> (from the "
         "article), <b>measured</b> (now, on this machine: ceilings of its own GPU at most). "
         "Hardware counters are recorded ones; none was read for this page.</p>\n<ul>\n",
         out);
@@ -159,7 +159,7 @@ static void put_errors(const Page *page) {
     fprintf(
         page->out,
         "; with longest intervals times %.2f, so that the column V2+DO of the RTX PRO 6000 is met "
-        "in the mean, %d of %d. The article's map is not published: how long its longest interval "
+        "in the mean, %d of %d others that a factor on it moves. The article's map is not published: how long its longest interval "
         "is, only V2+DO tells, which waits for little else. V2 as published is a model of its own, "
         "with an addition in memory for each point and channel: no interval binds it, and its time "
         "follows the points, of which only canonical's were published.</p>\n<p>",

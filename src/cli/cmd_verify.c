@@ -303,6 +303,14 @@ static void add_class_rows(Report *report, const Verified *verified, int number)
     }
 }
 
+/* Whether kernels of a GPU were asked for with all others, and there is none. */
+static bool cuda_left_out(const Options *options, const Verified *verified) {
+    bool found = options->kernel || (options->device && strcmp(options->device, "auto"));
+    for (int i = 0; i < verified->count; i++)
+        found = found || verified->selected[i].worst.config.kernel->where == BEV_CUDA;
+    return !found;
+}
+
 static int compare_worst(const void *a, const void *b) {
     const Selected *first = a, *second = b;
     if (!first->moments || !second->moments)
@@ -333,8 +341,9 @@ static bool print_verified(const Options *options, Verified *verified, bool many
     static const char gates_said[] =
         "\nGate A allows the rounding of the output and of the sums: 1.00 of the bound is what a "
         "right kernel's rounding takes at most. Gate B holds rel L2 to limit B, which right "
-        "kernels keep in that format by scales fitted to the frame: a pass says that the kernel is "
-        "right, not that the format is enough for a network, and calibrated scales may miss it. "
+        "kernels keep in that format by scales fitted to the frame: a pass says that the error is "
+        "no larger than a right kernel's, not that the format is enough for a network, and "
+        "calibrated scales may miss it. Gate C looks for wrong sums that such an error hides. "
         "atol 1e-2, the published tolerance, is an absolute bound on max abs and no gate: formats "
         "of few bits break it. Judged are the values of cells with points (backward: those of the "
         "gradients that "
@@ -366,7 +375,8 @@ static bool judge(const Options *options, const BenchPlan *plan, Verified *verif
     if (!print_verified(options, verified, many, err))
         return false;
     if (strcmp(options->format, "json"))
-        fprintf(stderr, "%d passed, %d failed, %d skipped\n", passed, failed, verified->skipped);
+        fprintf(stderr, "%d passed, %d failed, %d skipped%s\n", passed, failed, verified->skipped,
+                cuda_left_out(options, verified) ? "; CUDA kernels left out: no GPU here" : "");
     char expected[64] = "";
     if (verified->expected)
         snprintf(expected, sizeof expected, ", %d as expected: wrong on purpose",

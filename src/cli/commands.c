@@ -26,10 +26,11 @@ const Subcommand commands[COMMAND_COUNT] = {
      "asymmetric and toy. Exit status 3 when a gate fails.",
      0, OPTIONS_MAX_ARGUMENTS, cmd_verify},
     {"bench", "[SCENE]...", "time every kernel, caches warm and cold",
-     "Medians and percentiles of single poolings, the prepare step apart, effective bandwidth by "
-     "the kernel's own traffic model, and the speed-up over V2 on the same device (backward on the "
-     "CPU: over cpu_grad_owner). Cold: caches flushed before each launch, which is then timed "
-     "alone: on an H200 that adds 2.3 us. Without SCENE: the published configurations. With --once "
+     "Medians and percentiles of samples, the prepare step apart, effective bandwidth by the "
+     "kernel's own traffic model, and the speed-up over V2 on the same device (backward on the "
+     "CPU: over cpu_grad_owner). A warm sample is the mean of up to 256 launches in a row. Cold: "
+     "caches flushed before each launch, which is then timed alone: on an H200 that adds 2.3 us. "
+     "Without SCENE: the published configurations. With --once "
      "nothing is timed: each kernel is launched for a warm-up and once more, in a build with CUDA "
      "inside an NVTX range that is named by kernel, scene, format and align. With --for one kernel "
      "runs for an hour or less: a frame is one launch, waited for, and the sensors are NVML's, on "
@@ -71,7 +72,7 @@ const Subcommand commands[COMMAND_COUNT] = {
     {"report", "SCENE -o FOLDER", "write a page about a scene's memory regimes",
      "FOLDER/report.html holds its pictures and tables, the machine and the command lines in one "
      "file, to send around. The model beside what was published and recorded, with its errors. "
-     "Half a minute; needs no GPU.",
+     "About half a minute; needs no GPU.",
      1, 1, cmd_report},
     {"glossary", "[WORD]...", "say what the words on the screens mean",
      "Prints what each WORD means; without WORD, the whole glossary.", 0, OPTIONS_MAX_ARGUMENTS,
@@ -115,7 +116,7 @@ const Subcommand commands[COMMAND_COUNT] = {
      "csv and json have every step. -o draws start, end and truth with the curve, as PNG or SVG. "
      "Without SCENE: canonical.",
      0, 1, cmd_train},
-    {"demo", "", "a tour of the live display, a minute long",
+    {"demo", "", "a tour of the live display, about a minute long",
      "Plays samples/demo.keys in the live display, with captions: kernels, formats, errors, "
      "charts, "
      "a bent camera. Any key or click takes over; u then puts everything back. The control tour "

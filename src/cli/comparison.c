@@ -128,6 +128,13 @@ bool comparison_make(const ChosenGpus *chosen, bool quick, Comparison *compariso
     return ok;
 }
 
+/* Whether the calibration says something about a row: not if it was found from it, nor where no
+ * chain counts. */
+static bool is_moved(const ComparisonRow *row) {
+    return strcmp(row->kernel, published_calibrated) &&
+           fabs(row->calibrated_us / row->model.latency_us - 1) > 0.01;
+}
+
 int comparison_off(const Comparison *comparison, bool recorded, bool calibrated, double factor,
                    int *of) {
     int off = 0;
@@ -135,7 +142,7 @@ int comparison_off(const Comparison *comparison, bool recorded, bool calibrated,
     for (int i = 0; i < comparison->count; i++) {
         const ComparisonRow *row = &comparison->rows[i];
         double model = calibrated ? row->calibrated_us : row->model.latency_us;
-        if (row->recorded != recorded || !isfinite(model))
+        if (row->recorded != recorded || !isfinite(model) || (calibrated && !is_moved(row)))
             continue;
         ++*of;
         off += fabs(log(model / row->known_us)) > log(factor);

@@ -325,11 +325,13 @@ bool plot_prune(const PlotRequest *request, Err *err) {
     Workload workload; /* of its own: the whole map */
     WorkloadOptions whole = model->workload.options;
     Kept kept = {.prune = prune_is_off(&whole.prune) ? usual : whole.prune};
+    char label[TEXT];
     whole.prune = (Prune){0};
+    workload_label(&whole, model->scene, label, sizeof label);
     if (!workload_open(&workload, model->scene, &whole, err))
         return false;
     bool ok = measure(&workload, model->problem.view.align, &kept, err) &&
-              draw_kept(request, workload.scene.title, &kept, err);
+              draw_kept(request, label, &kept, err);
     workload_close(&workload);
     return ok;
 }
@@ -349,11 +351,11 @@ static void title_of(const Sparsity *pays, char *title, size_t size) {
         snprintf(title, size, "What leaving small depths out takes, in times of V4");
     else if (!pays->settled)
         snprintf(title, size,
-                 "Not settled, other programs run: skipping %.2f of V4, a new map and V3 %.2f",
+                 "Not settled, other programs run: skipping %.2f of V4, a new map %.2f",
                  inside, compact);
     else
         snprintf(title, size,
-                 "%.2g %% of the points: skipping takes %.2f of V4's time, a new map and V3 %.2f",
+                 "%.2g %% of the points: skipping takes %.2f of V4, a new map %.2f",
                  pays->share[SPARSITY_USUAL], inside, compact);
 }
 
@@ -408,14 +410,16 @@ bool plot_sparsity(const PlotRequest *request, Err *err) {
     Workload workload; /* of its own: the whole map */
     WorkloadOptions whole = model->workload.options;
     Sparsity pays = {0};
+    char label[TEXT];
     whole.prune = (Prune){0};
+    workload_label(&whole, model->scene, label, sizeof label);
     if (!workload_open(&workload, model->scene, &whole, err))
         return false;
     bool ok = (request->options->gpu
                    ? sparsity_recorded(&workload, model->scene, like->dtype, like->align,
                                        &request->chosen->gpus[0], &pays, err)
                    : sparsity_measure(&workload, like->dtype, like->align, &pays, err)) &&
-              draw_pays(request, workload.scene.title, &pays, err);
+              draw_pays(request, label, &pays, err);
     workload_close(&workload);
     return ok;
 }

@@ -95,7 +95,7 @@ static void add_prediction(Report *report, const SceneModel *model, const Chosen
     report_add(report, "l2_hit_rate_warm", "L2 hits", 3, cell_real(warm.hit_rate));
     report_add(report, "dram_mb_warm", "DRAM MB", 3, cell_mb(warm_dram));
     report_add(report, "l2_hit_rate_cold", NULL, 3, cell_real(cold.hit_rate));
-    report_add(report, "dram_mb_cold", "cold", 3, cell_mb(cold_dram));
+    report_add(report, "dram_mb_cold", "cold MB", 3, cell_mb(cold_dram));
     add_terms(report, &warm, NULL);
     report_add(report, "recorded_us", "recorded us", 3,
                cell_real(chosen_recorded_us(chosen, gpu, model, kernel->name, CACHE_WARM, NULL)));

@@ -289,7 +289,7 @@ static void fill_roofline(ChartData *data) {
     char what[TEXT], on[128], whence[TEXT];
     bool tensor = ceilings->tensor_gflops > 0;
     double least = 0.01, ridge = ceilings->fp32_gflops / ceilings->l2_gbps;
-    spec->x = (PlotAxis){"FLOP per byte that L2 delivers", true, 0.01, 100, "FLOP/byte"};
+    spec->x = (PlotAxis){"FLOP per byte read or written in L2", true, 0.01, 100, "FLOP/byte"};
     snprintf(data->labels[0], TEXT, "L2, %.1f TB/s", ceilings->l2_gbps * 1e-3);
     memory_roof(data, 0, TERM_L2, ceilings->l2_gbps, ceilings->fp32_gflops);
     int roofs = 1 + dram_roof(data, 1, ceilings);
@@ -298,7 +298,7 @@ static void fill_roofline(ChartData *data) {
     spec->series_count = kernel_dots(data, roofs, &least);
     double most = tensor ? ceilings->tensor_gflops : ceilings->fp32_gflops;
     spec->y = (PlotAxis){"TFLOP/s", true, least, 3e-3 * most, NULL};
-    snprintf(data->labels[ROOFS], TEXT, "ridge, %.0f FLOP/byte", ridge);
+    snprintf(data->labels[ROOFS], TEXT, "FP32 ridge, %.0f FLOP/byte", ridge);
     data->marks[0] = (PlotMark){ridge, data->labels[ROOFS], false};
     spec->mark_count = 1;
     chart_describe(input, what);

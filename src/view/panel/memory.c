@@ -90,7 +90,7 @@ static void figure_row(Table *table, const char *name, const Segment *segments) 
 static void requested_row(Table *table, const PanelData *data, int width) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     Segment segments[TENSORS];
-    sheet_origin(table->sheet, ORIGIN_MODEL, NULL);
+    sheet_origin(table->sheet, ORIGIN_REQUESTED, NULL);
     if (predicted) {
         traffic_segments(&predicted->requested, segments);
         figure_row(table, "requested", segments);

@@ -161,9 +161,12 @@ static void model(Answer *answer) {
         return;
     }
     FigureSource ceilings = model_ceilings(memory, state->gpu, &state->edit).source;
+    const Gpu gpu = model_gpu(memory, state->gpu, &state->edit);
     say(answer, "model: %s. %s: accesses replayed through the L2; bandwidths %s.", on,
         answer->inputs,
-        ceilings == SOURCE_MODEL      ? "an H200's, scaled by the data sheet"
+        ceilings == SOURCE_MODEL && isfinite(gpu.l2_gbps)
+            ? "of DRAM by the data sheet, of L2 as measured on such a GPU"
+        : ceilings == SOURCE_MODEL ? "an H200's, scaled by the data sheet"
         : ceilings == SOURCE_RECORDED ? "recorded by a probe"
                                       : "measured by a probe");
 }
@@ -243,6 +246,13 @@ static void sentence(Answer *a) {
             "computed: bytes from shapes and map. %s. Indices: of points (bilinear: with weights); "
             "in the footprint starts and lengths of intervals, too.",
             a->inputs);
+    case ORIGIN_REQUESTED:
+        return say(
+            a,
+            "model: bytes that the threads ask for, counted along their accesses. %s. No cache and "
+            "no GPU is in it. Indices: starts and lengths, too. Output: a clear before the kernel, "
+            "too.",
+            a->inputs);
     case ORIGIN_BAR:
         return say(
             a, "computed: the latency of the row as a bar. Behind an arrow the scale has ended: "
@@ -252,8 +262,9 @@ static void sentence(Answer *a) {
     case ORIGIN_PIPELINE:
         return say(
             a,
-            "measured %s: wall time of the newest frames, by stage. Pool: one launch a frame, "
-            "beside all else; a latency is a median of launches.",
+            "measured %s: wall time of the newest frames, by stage; one marked ~ did not run for the "
+            "last frame and is no part of the sum. Pool: one launch a frame, beside all else; a "
+            "latency is a median of launches.",
             a->place);
     case ORIGIN_MASS:
         return say(a,

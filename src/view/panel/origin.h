@@ -12,6 +12,7 @@ typedef enum {
     ORIGIN_DEVICE,    /* name, clocks, temperature */
     ORIGIN_CACHES,    /* sizes of caches */
     ORIGIN_SHAPES,    /* bytes, by formula from shapes */
+    ORIGIN_REQUESTED, /* bytes that threads ask for */
     ORIGIN_MAP,       /* points and intervals */
     ORIGIN_LATENCY,   /* of `kernel` */
     ORIGIN_BAR,       /* a latency as a bar */

@@ -14,12 +14,16 @@ static const struct {
     [STAGE_DRAW] = {INK_OUTPUT, 0x2593},
 };
 
-static int collect(const LiveData *live, Segment segments[STAGE_COUNT], double *total) {
+/* Returns the number of known stages. A stale one did not run for this frame: no part of it. */
+static int collect(const LiveData *live, Segment segments[STAGE_COUNT], double *total,
+                   bool *some_stale) {
     int known = 0;
     *total = 0;
+    *some_stale = false;
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
         const Reading *us = &live->stages_us[stage];
         bool counts = us->source && !us->stale;
+        *some_stale |= us->source && us->stale;
         segments[stage] = (Segment){counts ? us->value : 0, looks[stage].ink, looks[stage].texture};
         *total += segments[stage].value;
         known += us->source != SOURCE_UNKNOWN;
@@ -88,7 +92,8 @@ static int draw_legend(Sheet *sheet, Area area, const PanelData *data) {
 static bool pipeline_shown(const PanelData *data) {
     Segment segments[STAGE_COUNT];
     double total;
-    return collect(data->live, segments, &total) > 0;
+    bool some_stale;
+    return collect(data->live, segments, &total, &some_stale) > 0;
 }
 
 static int pipeline_want(Sheet *sheet, const PanelData *data, int width) {
@@ -98,12 +103,13 @@ static int pipeline_want(Sheet *sheet, const PanelData *data, int width) {
 static void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
     Segment segments[STAGE_COUNT];
     double total;
+    bool some_stale;
     char note[64], time[32];
-    collect(data->live, segments, &total);
+    collect(data->live, segments, &total, &some_stale);
     figure_text(UNIT_US, total, time, sizeof time);
     const BevKernel *stand_in = data->live->stand_in;
-    snprintf(note, sizeof note, "%s a frame%s%s", time, stand_in ? ", pooled by " : "",
-             stand_in ? stand_in->title : "");
+    snprintf(note, sizeof note, "%s a frame%s%s%s", time, some_stale ? " without ~" : "",
+             stand_in ? ", pooled by " : "", stand_in ? stand_in->title : "");
     area = sheet_title(sheet, area, "Pipeline, features to pixels", note);
     sheet_stack(sheet, area.x, area.y, area.w, segments, STAGE_COUNT, total, NAN);
     draw_legend(sheet, (Area){area.x, area.y + 1, area.w, area.h - 1}, data);

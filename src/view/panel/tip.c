@@ -10,10 +10,11 @@
 static const char *const words[ORIGIN_COUNT] = {
     [ORIGIN_CACHES] = "L2",
     [ORIGIN_SHAPES] = "footprint",
+    [ORIGIN_REQUESTED] = "requested",
     [ORIGIN_MAP] = "interval",
     [ORIGIN_LATENCY] = "median",
     [ORIGIN_BANDWIDTH] = "requested",
-    [ORIGIN_SPEEDUP] = "baseline",
+    [ORIGIN_SPEEDUP] = "speed-up",
     [ORIGIN_COMPILED] = "occupancy",
     [ORIGIN_PREPARE] = "prepare",
     [ORIGIN_ERROR] = "gates",
