@@ -235,7 +235,8 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     fputs("\nTraffic that the kernels ask for: counted along their access traces, and by "
           "formula. Longest chain: the points that one owner goes through in turn, of V4 "
           "the turns of a warp: it finds its tile, takes steps, joins, stores. "
-          "Owners: starts and lengths of intervals, of V4 its list of steps. Equal addresses of an owner's threads in one warp instruction count once. Sums read: of "
+          "Owners: starts and lengths of intervals, of V4 its list of steps. Equal addresses of an "
+          "owner's threads in one warp instruction count once. Sums read: of "
           "atomic additions, 4 bytes each, and of the pass that encodes FP32 sums.\n\n",
           out);
     print(&traffic, out);

@@ -37,12 +37,13 @@ static void put_head(const Page *page) {
             "gather traffic (counted as published, the output in its own format) %s.</p>\n",
             bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
             (long long)problem->shape.channels, points, intervals, footprint, gathered);
-    fputs(
-        "<p>Latencies here are <b>model</b> (computed, no GPU needed), <b>calibrated</b> (the model "
-        "with one factor from published figures), <b>recorded</b> (measured earlier on the GPU named), <b>published</b> (from the "
-        "article), <b>measured</b> (now, on this machine: ceilings of its own GPU at most). "
-        "Hardware counters are recorded ones; none was read for this page.</p>\n<ul>\n",
-        out);
+    fputs("<p>Latencies here are <b>model</b> (computed, no GPU needed), <b>calibrated</b> (the "
+          "model "
+          "with one factor from published figures), <b>recorded</b> (measured earlier on the GPU "
+          "named), <b>published</b> (from the "
+          "article), <b>measured</b> (now, on this machine: ceilings of its own GPU at most). "
+          "Hardware counters are recorded ones; none was read for this page.</p>\n<ul>\n",
+          out);
     for (int g = 0; g < page->chosen.count && problem->direction == BEV_FORWARD; g++) {
         const Gpu *gpu = &page->chosen.gpus[g];
         fprintf(out, "<li>V3 on ");
@@ -158,9 +159,10 @@ static void put_errors(const Page *page) {
     off = comparison_off(comparison, false, true, 1.5, &of);
     fprintf(
         page->out,
-        "; with longest intervals times %.2f, so that the column V2+DO of the RTX PRO 6000 is met "
-        "in the mean, %d of %d others that a factor on it moves. The article's map is not published: how long its longest interval "
-        "is, only V2+DO tells, which waits for little else. V2 as published is a model of its own, "
+        ". Calibrated: longest intervals times %.2f meet the article's V2+DO on the RTX PRO 6000 "
+        "in the geometric mean; of the other rows that this moves, %d of %d are then off by more "
+        "than 1.5 times. The article's map is not published: how long its longest interval is, "
+        "only V2+DO tells, which waits for little else. V2 as published is a model of its own, "
         "with an addition in memory for each point and channel: no interval binds it, and its time "
         "follows the points, of which only canonical's were published.</p>\n<p>",
         comparison->calibration, off, of);

@@ -25,6 +25,10 @@ static IntervalLengths lengths_of(const SceneModel *scene) {
                              problem->shape.nz};
 }
 
+static const char *format_of(const SceneModel *scene) {
+    return bev_dtypes[scene->problem.view.dtype].title;
+}
+
 static void print_evidence(const Finding *finding, FILE *out) {
     fputs("      ", out);
     text_put(finding->evidence, out);
@@ -52,12 +56,13 @@ static void print_no_finding(const Prediction *p, const BevKernel *kernel, FILE 
     fputs("; wrong on purpose, no gain is told", out);
 }
 
-static void print_kernel(const Finding *findings, int count, const PredictedKernel *kernel,
-                         const MemoryModel *model, int gpu, bool all, FILE *out) {
+static void print_kernel(const SceneModel *scene, const Finding *findings, int count,
+                         const PredictedKernel *kernel, const MemoryModel *model, int gpu, bool all,
+                         FILE *out) {
     const Prediction prediction = model_predict(model, kernel, gpu, NULL);
     char us[24];
     unit_text(UNIT_US, prediction.latency_us, us, sizeof us);
-    fprintf(out, "%s on %s, ", kernel->title, model->gpus[gpu].title);
+    fprintf(out, "%s %s on %s, ", kernel->title, format_of(scene), model->gpus[gpu].title);
     text_put(us, out);
     fputs(":", out);
     if (!count)
@@ -133,7 +138,7 @@ void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all,
             if (!kernel->kernel)
                 continue;
             int count = findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings);
-            print_kernel(findings, count, kernel, model, gpu, all, out);
+            print_kernel(scene, findings, count, kernel, model, gpu, all, out);
         }
         print_workflow(scene, model, gpu, out);
     }
@@ -141,7 +146,7 @@ void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all,
 
 /* The best finding of a kernel on a GPU. */
 typedef struct {
-    const char *kernel, *gpu;
+    const char *kernel, *format, *gpu;
     Finding finding;
 } Best;
 
@@ -163,14 +168,15 @@ void findings_first(const SceneModel *scenes, int scene_count, const ChosenGpus 
             int gpu = at / model->kernel_count;
             if (kernel->kernel &&
                 findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings)) {
-                best[FIRST] = (Best){kernel->kernel->title, chosen->gpus[gpu].title, *findings};
+                best[FIRST] = (Best){kernel->kernel->title, format_of(&scenes[s]),
+                                     chosen->gpus[gpu].title, *findings};
                 qsort(best, FIRST + 1, sizeof *best, by_gain);
             }
         }
     }
     fputs(best->kernel ? "\nThe largest findings (model), all of them at the end\n\n" : "", out);
     for (int i = 0; i < FIRST && best[i].kernel; i++) {
-        fprintf(out, "%s on %s: ", best[i].kernel, best[i].gpu);
+        fprintf(out, "%s %s on %s: ", best[i].kernel, best[i].format, best[i].gpu);
         print_finding(&best[i].finding, "", false, out);
     }
 }

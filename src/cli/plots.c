@@ -172,11 +172,10 @@ static bool draw_published(const PlotRequest *request, Err *err) {
         "The model replays our map, whose longest intervals bind; the article's map is not "
         "published.\n"
         "RTX PRO 6000: %s. V3 on the RTX A6000: the form for small L2s. In the model its longest "
-        "interval binds,\nin the article DRAM does: agreement would prove nothing. "
+        "interval binds, in the article DRAM does: agreement would prove nothing. "
         "README and regime show the model without that factor.",
         request->comparison->calibration, request->comparison->calibrated_from,
-        request->comparison->calibrated_from == 1 ? "" : "s",
-        gpu_find("pro6000")->note);
+        request->comparison->calibrated_from == 1 ? "" : "s", gpu_find("pro6000")->note);
     ChartSpec spec = {
         .title = "Published and recorded latencies beside the model",
         .subtitle = config,
@@ -197,8 +196,8 @@ const PlotKind plot_kinds[] = {
      NULL},
     {"roofline", "every kernel under the ceilings of a GPU", true, false, CHART_ROOFLINE, NULL},
     {"working-set", "the footprint against each GPU's L2", false, false, CHART_WORKING_SET, NULL},
-    {"sweep", "latency against grid, channels or points, marked at L2 and half of it", false, false, CHART_NONE,
-     plot_sweep},
+    {"sweep", "latency against grid, channels or points, marked at L2 and half of it", false, false,
+     CHART_NONE, plot_sweep},
     {"dtype", "the parts of the latency for each number format", false, false, CHART_DTYPE,
      draw_dtype},
     {"terms", "what binds each kernel on a GPU, the fastest first", true, false, CHART_TERMS, NULL},

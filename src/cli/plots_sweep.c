@@ -351,11 +351,10 @@ static void title_of(const Sparsity *pays, char *title, size_t size) {
         snprintf(title, size, "What leaving small depths out takes, in times of V4");
     else if (!pays->settled)
         snprintf(title, size,
-                 "Not settled, other programs run: skipping %.2f of V4, a new map %.2f",
-                 inside, compact);
+                 "Not settled, other programs run: skipping %.2f of V4, a new map %.2f", inside,
+                 compact);
     else
-        snprintf(title, size,
-                 "%.2g %% of the points: skipping takes %.2f of V4, a new map %.2f",
+        snprintf(title, size, "%.2g %% of the points: skipping takes %.2f of V4, a new map %.2f",
                  pays->share[SPARSITY_USUAL], inside, compact);
 }
 

@@ -16,8 +16,9 @@ FigureSource weaker_source(FigureSource a, FigureSource b) {
     return order[i > j ? i : j];
 }
 
-/* Three significant digits, four where those are the number itself (0.3125); without an exponent and
- * without zeros at the end. */
+/* Three significant digits, four where those are the number itself (0.3125); without an exponent
+ * and without zeros at the end. What is below 1, a cosine say, has six decimals rather than
+ * become 1. */
 static void plain_text(double number, char *text, size_t size) {
     double magnitude = fabs(number);
     snprintf(text, size, "%.4g", magnitude);
@@ -25,6 +26,8 @@ static void plain_text(double number, char *text, size_t size) {
         unit_text(UNIT_COUNT, magnitude, text, size);
     else if (strtod(text, NULL) != magnitude)
         snprintf(text, size, "%.3g", magnitude);
+    if (magnitude < 1 && strtod(text, NULL) >= 1)
+        snprintf(text, size, "%.6f", magnitude);
 }
 
 void value_text(const Value *value, char *text, size_t size) {

@@ -373,10 +373,10 @@ tap_ok $? 'closed standard output is an error'
 tap_ok $? 'bench takes a list of kernels'
 "$BEVSCOPE" regime toy --gpu a6000 -k v2,V4 >out &&
     grep -q "^Findings (model" out &&
-    grep -qE '^V2 on RTX A6000, [0-9.]+ .?.s:' out && ! grep -q 'V3 LARGE on' out
+    grep -qE '^V2 FP16 on RTX A6000, [0-9.]+ .?.s:' out && ! grep -q 'V3 LARGE FP16 on' out
 tap_ok $? 'and so does regime, with what binds each'
 [ "$(sed -n '/^The largest findings/,/^Traffic/p' out | grep -c ' on RTX A6000: ')" -le 3 ] &&
-    grep -q '^V2 on RTX A6000: .* (lesson [0-9]*)$' out
+    grep -q '^V2 FP16 on RTX A6000: .* (lesson [0-9]*)$' out
 tap_ok $? 'the largest findings first'
 grep -q '^Workflow on RTX A6000, with V' out &&
     [ "$(grep -oE '^  (classify|remove|map|validate):' out | tr -d ' \n')" = \

@@ -37,7 +37,7 @@ good='"name": "mine", "compute_capability": [8, 6], "multiprocessors": 84, "dram
 gpu_file() { echo "{$1}" >gpu.json; }
 gpu_file "$good, \"l2_mb\": 6, \"fp32_tflops\": 38.7, \"converts_fp8\": \"no\""
 "$BEVSCOPE" regime toy -k v4 --gpu-file "$SRCDIR/samples/gpus/l40.json" >out &&
-    grep -q 'V4 on L40, ' out
+    grep -q 'V4 FP16 on L40, ' out
 tap_ok $? 'the sample of a GPU of your own'
 tap_run 'a GPU from a file' "$BEVSCOPE" regime toy --gpu-file gpu.json -f json \
     -o mine.json
@@ -167,7 +167,7 @@ grep -q 'so without a figure: v3_large_l2$' small &&
 tap_ok $? 'less L2: no figure of an older kernel beside the model of the newer one'
 rm data/samples/recorded/h200-v3.json
 tap_run 'findings: a wrong kernel has a term that binds' \
-    grep -q '^RACE on H200, [^:]*: [A-Za-z0-9]* binds, .*; wrong on purpose, no gain is told$' small
+    grep -q '^RACE FP16 on H200, [^:]*: [A-Za-z0-9]* binds, .*; wrong on purpose, no gain is told$' small
 BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -g a6000 -o small
 tap_has 'less L2: of the GPU that was asked for, or not at all' small '!With less L2'
 

@@ -101,7 +101,8 @@ void fill_dtype(ChartData *data) {
         "Latencies: model, L2 warm: the root of the parts' sum of squares, and the launch. Error: "
         "relative L2 against FP64 over the FP32 originals, computed on the CPU; scales: %s.\n"
         "Where the chain or the issue of instructions binds, decoding and the loads under way "
-        "count, not the bytes: NVFP4 often takes longest.%s",
+        "count, not the bytes: NVFP4 often takes longest. L2: a store to a part of a sector, as "
+        "NVFP4's, takes as long as an addition.%s",
         input->scales, lacks);
     if (!low)
         spec->title = input->room == ROOM_BOX ? "Formats: parts of the latency"

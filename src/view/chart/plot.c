@@ -184,7 +184,7 @@ double plot_head(const PlotFrame *frame, Box box, const char *title, const char 
 
 double plot_note(const PlotFrame *frame, double x, double y, double w, const char *note) {
     TextStyle style = plot_muted(frame);
-    char paragraph[256];
+    char paragraph[1024];
     double top = y;
     while (note && *note) {
         size_t length = strcspn(note, "\n");
@@ -203,6 +203,11 @@ double plot_note_height(const PlotFrame *frame, double w, const char *note) {
     return h;
 }
 
+double plot_note_room(const PlotFrame *frame, double w, const char *note) {
+    enum { LEAST = 84, MARGINS = 33 };
+    return fmax(LEAST, plot_note_height(frame, w, note) + MARGINS);
+}
+
 /* ---- a box, or a page of its own ------------------------------------------------------------ */
 
 static void draw(Pen *pen, Box box, const ChartSpec *spec, bool dense) {
@@ -217,10 +222,16 @@ void plot_draw(Pen *pen, Box box, const ChartSpec *spec) {
 enum { PAGE_W = 1200 };
 
 static double page_height(const ChartSpec *spec) {
-    const PlotFrame frame = {NULL, spec->theme, &page_type, false};
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+    cairo_t *cr = cairo_create(surface);
+    Pen pen;
+    pen_init(&pen, cr, &themes[spec->theme], NULL, true);
+    const PlotFrame frame = {&pen, spec->theme, &page_type, false};
     double h = MARGIN + 38 + (spec->subtitle ? 22 : 0) +
                plot_mark_space(&frame, spec->marks, spec->mark_count) + page_type.axis_bottom +
-               PLOT_NOTE_H;
+               plot_note_room(&frame, PAGE_W - 2 * MARGIN, spec->note);
+    cairo_destroy(cr);
+    cairo_surface_destroy(surface);
     return h + (spec->part_count ? 2 * page_type.body + plot_bars_height(spec) : PLOT_LINES_H);
 }
 

@@ -150,7 +150,8 @@ void plot_bars_draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
     top += draw_part_keys(frame, spec, box, top - (frame->dense ? 0 : 6));
     int mark_count = spec->mark_count;
     double labels = plot_mark_space(frame, spec->marks, mark_count);
-    double note_h = frame->dense ? plot_note_height(frame, box.w, spec->note) + 8 : PLOT_NOTE_H;
+    double note_h = frame->dense ? plot_note_height(frame, box.w, spec->note) + 8
+                                 : plot_note_room(frame, box.w, spec->note);
     double need = rows_height(spec, BAR_STEP, GROUP_STEP);
     double room = box.y + box.h - top - labels - frame->type->axis_bottom;
     bool has_note = !frame->dense || room - note_h > 0.6 * need;

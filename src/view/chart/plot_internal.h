@@ -4,8 +4,6 @@
 #include "src/view/chart/chart.h"
 #include "src/view/draw/ink.h"
 
-enum { PLOT_NOTE_H = 84 };
-
 /* Type sizes and distances: of a page of its own, or of a box on a larger page. */
 typedef struct {
     double title, body, small;
@@ -54,3 +52,6 @@ double plot_note(const PlotFrame *frame, double x, double y, double w, const cha
 
 /* The same height, without drawing. */
 double plot_note_height(const PlotFrame *frame, double w, const char *note);
+
+/* Of a page of its own: the room for the note with its margins, as on other pages at least. */
+double plot_note_room(const PlotFrame *frame, double w, const char *note);

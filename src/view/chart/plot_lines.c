@@ -241,7 +241,8 @@ void plot_lines_draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
     const PlotType *type = frame->type;
     double top = plot_head(frame, box, spec->title, spec->subtitle);
     double labels = plot_mark_space(frame, spec->marks, spec->mark_count);
-    double note_h = frame->dense ? plot_note_height(frame, box.w, spec->note) + 6 : PLOT_NOTE_H;
+    double note_h = frame->dense ? plot_note_height(frame, box.w, spec->note) + 6
+                                 : plot_note_room(frame, box.w, spec->note);
     int columns = legend_columns(frame, spec, box.w);
     double legend_h =
         frame->dense ? (spec->series_count + columns - 1) / columns * DENSE_STEP + 12 : 0;

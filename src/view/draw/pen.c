@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 256 };
+enum { TEXT_MAX = 256, PARAGRAPH_MAX = 1024 };
 
 void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, bool measuring) {
     *pen = (Pen){.cr = cr, .theme = theme, .layout = layout, .measuring = measuring};
@@ -153,7 +153,7 @@ double pen_text(Pen *pen, double x, double baseline, double max_w, const TextSty
 double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *style,
                      const char *text) {
     double leading = ceil(1.4 * style->size), y = top;
-    char clean[TEXT_MAX], line[TEXT_MAX] = "", *rest = NULL;
+    char clean[PARAGRAPH_MAX], line[TEXT_MAX] = "", *rest = NULL;
     clean_text(text, clean, sizeof clean);
     for (char *word = strtok_r(clean, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
         size_t length = strlen(line);

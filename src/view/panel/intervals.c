@@ -128,7 +128,7 @@ static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
         snprintf(text, sizeof text, "longest %d = %.0f medians%s", stats->longest, times,
                  cut ? ": why V4 cuts" : "");
     if (times < 1.5)
-        snprintf(text, sizeof text, "longest %d, as the median", stats->longest);
+        snprintf(text, sizeof text, "longest %d, about the median", stats->longest);
     if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "longest %d", stats->longest);
     sheet_line(sheet, area, longest_style(times), text);

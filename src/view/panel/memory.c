@@ -121,6 +121,7 @@ typedef struct {
     double bytes;   /* NaN: unknown */
     const Gpu *gpu; /* that a click predicts; NULL: none */
     double hits;    /* share of L2 lookups of the selection there, by the model; NaN: unknown */
+    const char *unknown; /* why the size is */
 } Cache;
 
 /* This device, the GPU that the user made or chose, and the two GPUs of the published figures: the
@@ -130,14 +131,15 @@ static int list_caches(const PanelData *data, Cache caches[MAX_CACHES]) {
     const Gpu *a6000 = gpu_find("a6000"), *pro6000 = gpu_find("pro6000");
     const Gpu *picked = &gpus[data->state->gpu];
     caches[0] = (Cache){device->where == BEV_CUDA ? "this GPU's L2" : "this CPU's L3",
-                        device->l2_bytes.source ? device->l2_bytes.value : NAN, NULL, NAN};
+                        device->l2_bytes.source ? device->l2_bytes.value : NAN, NULL, NAN,
+                        data->live->timed ? "not told by the system" : "scripts name no machine"};
     bool l2 = data->state->edit.l2_mib > 0;
     int count = 1;
     if (l2 || (picked != a6000 && picked != pro6000))
-        caches[count++] =
-            (Cache){l2 ? "what-if L2" : picked->title, state_gpu(data->state).l2_bytes, NULL, NAN};
-    caches[count++] = (Cache){a6000->title, a6000->l2_bytes, a6000, NAN};
-    caches[count++] = (Cache){pro6000->title, pro6000->l2_bytes, pro6000, NAN};
+        caches[count++] = (Cache){l2 ? "what-if L2" : picked->title,
+                                  state_gpu(data->state).l2_bytes, NULL, NAN, NULL};
+    caches[count++] = (Cache){a6000->title, a6000->l2_bytes, a6000, NAN, NULL};
+    caches[count++] = (Cache){pro6000->title, pro6000->l2_bytes, pro6000, NAN, NULL};
     return count;
 }
 
@@ -181,8 +183,11 @@ static void draw_cache(Sheet *sheet, Area area, const Cache *cache, const Segmen
     sheet_right(sheet, area.x + NAME_W - 9, area.y, 8, style, gathered ? gathered : text);
     if (!gathered)
         sheet_text(sheet, area.x, area.y, NAME_W - 8, style, cache->name);
-    if (!known)
+    if (!known) {
+        sheet_text(sheet, area.x + NAME_W, area.y, area.w - NAME_W, cell_style(INK_MUTED),
+                   cache->unknown);
         return;
+    }
     if (gathered || alone)
         draw_hits(sheet, area, cache->hits);
     area.w -= alone ? HITS_W : 0;

@@ -166,7 +166,7 @@ static void model(Answer *answer) {
         answer->inputs,
         ceilings == SOURCE_MODEL && isfinite(gpu.l2_gbps)
             ? "of DRAM by the data sheet, of L2 as measured on such a GPU"
-        : ceilings == SOURCE_MODEL ? "an H200's, scaled by the data sheet"
+        : ceilings == SOURCE_MODEL    ? "an H200's, scaled by the data sheet"
         : ceilings == SOURCE_RECORDED ? "recorded by a probe"
                                       : "measured by a probe");
 }
@@ -262,7 +262,8 @@ static void sentence(Answer *a) {
     case ORIGIN_PIPELINE:
         return say(
             a,
-            "measured %s: wall time of the newest frames, by stage; one marked ~ did not run for the "
+            "measured %s: wall time of the newest frames, by stage; one marked ~ did not run for "
+            "the "
             "last frame and is no part of the sum. Pool: one launch a frame, beside all else; a "
             "latency is a median of launches.",
             a->place);

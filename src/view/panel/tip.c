@@ -8,22 +8,14 @@
 
 /* The word of the glossary for the figures of a topic; NULL: none. */
 static const char *const words[ORIGIN_COUNT] = {
-    [ORIGIN_CACHES] = "L2",
-    [ORIGIN_SHAPES] = "footprint",
-    [ORIGIN_REQUESTED] = "requested",
-    [ORIGIN_MAP] = "interval",
-    [ORIGIN_LATENCY] = "median",
-    [ORIGIN_BANDWIDTH] = "requested",
-    [ORIGIN_SPEEDUP] = "speed-up",
-    [ORIGIN_COMPILED] = "occupancy",
-    [ORIGIN_PREPARE] = "prepare",
-    [ORIGIN_ERROR] = "gates",
-    [ORIGIN_MODEL] = "model",
-    [ORIGIN_CHART] = "model",
-    [ORIGIN_COUNTERS] = "sector",
-    [ORIGIN_STEPS] = "step",
-    [ORIGIN_MASS] = "depth mass",
-    [ORIGIN_OBJECTS] = "true objects",
+    [ORIGIN_CACHES] = "L2",           [ORIGIN_SHAPES] = "footprint",
+    [ORIGIN_REQUESTED] = "requested", [ORIGIN_MAP] = "interval",
+    [ORIGIN_LATENCY] = "median",      [ORIGIN_BANDWIDTH] = "requested",
+    [ORIGIN_SPEEDUP] = "speed-up",    [ORIGIN_COMPILED] = "occupancy",
+    [ORIGIN_PREPARE] = "prepare",     [ORIGIN_ERROR] = "gates",
+    [ORIGIN_MODEL] = "model",         [ORIGIN_CHART] = "model",
+    [ORIGIN_COUNTERS] = "sector",     [ORIGIN_STEPS] = "step",
+    [ORIGIN_MASS] = "depth mass",     [ORIGIN_OBJECTS] = "true objects",
 };
 
 /* The word with its first sentence, or with two where the first one is short. */
