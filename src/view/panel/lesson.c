@@ -103,17 +103,18 @@ static CellStyle style_of(const Sheet *sheet, const Line *line) {
 /* The unit at the beginning of a line belongs to the number at the end of the one before. */
 static void draw_line(Sheet *sheet, int x, int y, int w, const Line *line) {
     char ascii[256], micro[300];
-    const char *text = micro + 1;
     if (!line->text)
         return;
-    snprintf(ascii, sizeof ascii, " %.*s", line->length, line->text);
+    int before = line->first ? 0 : 2; /* a digit and the blank */
+    snprintf(ascii, sizeof ascii, "%.*s", before + line->length, line->text - before);
     if (line->kind == PANE_CODE)
         snprintf(micro, sizeof micro, "%s", ascii);
     else
         text_micro(ascii, micro, sizeof micro);
     if (line->first && line->marked)
         sheet_sign(sheet, x, y, 0x203a, cell_bold(INK_ACCENT));
-    sheet_text(sheet, x + line->indent, y, w - line->indent, style_of(sheet, line), text);
+    sheet_text(sheet, x + line->indent, y, w - line->indent, style_of(sheet, line),
+               micro + before);
 }
 
 static int lesson_want(Sheet *sheet, const PanelData *data, int width) {
