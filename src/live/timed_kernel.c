@@ -9,7 +9,8 @@
 
 enum {
     BACKGROUND_SAMPLES = 5, /* complete a kernel that the background thread launches */
-    REFRESH_MS = 1000       /* a complete figure is taken again after this time */
+    REFRESH_MS = 1000,      /* a complete figure is taken again after this time */
+    KEEP_MS = 10 * 1000     /* a settled figure waits so long for the next settled one */
 };
 static const double REFRESH_US = 30e3;  /* a launch that takes longer is not timed again */
 static const double PATIENCE_US = 10e3; /* the longest launch that pictures and keys wait for */
@@ -56,8 +57,22 @@ void timed_kernel_add_sample(TimedKernel *timed, double us) {
     samples[timed->count - 1] = us;
 }
 
+/* A settled figure that nothing disturbed stays for a while until another one has settled: a
+ * picture that is made meanwhile does not make a kernel slower. */
+static bool is_worse(const TimedKernel *timed, const Timing *timing) {
+    const LiveKernel *live = &timed->live;
+    bool good = timed_kernel_has_figure(timed) && live->protocol == TIMING_SERIES &&
+                !live->unsettled && !live->beside_pictures;
+    return good && (!timing->settled || timed->disturbed) &&
+           clock_ms() - timed->settled_ms < KEEP_MS;
+}
+
 void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_bytes) {
     LiveKernel *live = &timed->live;
+    if (is_worse(timed, timing))
+        return;
+    if (timing->settled && !timed->disturbed)
+        timed->settled_ms = clock_ms();
     live->median_us = reading(timing->median_us, SOURCE_MEASURED);
     live->p95_us = reading(timing->p95_us, SOURCE_MEASURED);
     live->p99_us = reading(timing->p99_us, SOURCE_MEASURED);

@@ -22,6 +22,7 @@ typedef struct {
     double own_bytes; /* of a launch by the kernel's traffic model; 0: not computed */
     uint64_t turn;  /* number of its last turn among all kernels; 0: none yet */
     double done_ms; /* when it was complete last; 0: not yet */
+    double settled_ms; /* when its figure settled last, undisturbed */
 } TimedKernel;
 
 /* Begins another problem: there is no sample, and figures become stale. What a launch costs is

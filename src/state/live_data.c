@@ -25,10 +25,12 @@ void live_forget_accuracy(LiveData *live) {
             .max_abs = NAN, .rel_l2 = NAN, .channels_l2 = NAN, .cosine = NAN, .worst_cell = -1};
 }
 
-bool live_accuracy_old(const LiveData *live, BevDtype dtype) {
+const char *live_accuracy_mark(const LiveData *live, BevDtype dtype) {
     const LiveAccuracy *accuracy = &live->accuracy[dtype];
-    return accuracy->source != SOURCE_UNKNOWN &&
-           (accuracy->stale || accuracy->time_s != live->frame.time_s);
+    bool known = accuracy->source != SOURCE_UNKNOWN;
+    return known && accuracy->stale                          ? "~"
+           : known && accuracy->time_s != live->frame.time_s ? "*"
+                                                             : "";
 }
 
 const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel) {

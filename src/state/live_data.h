@@ -305,9 +305,9 @@ const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kerne
  * because the selected one is too slow. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size);
 
-/* Whether a format was judged on other values than the picture's: before a change, or at another
- * moment. */
-bool live_accuracy_old(const LiveData *live, BevDtype dtype);
+/* The mark of a format that was judged on other values than the picture's: "~" before a change, "*"
+ * at another moment; else "". */
+const char *live_accuracy_mark(const LiveData *live, BevDtype dtype);
 
 /* "t 3.20 s"; of a clip "moment 2 of 40". */
 void live_moment_text(const SceneFacts *scene, double time_s, char *text, size_t size);

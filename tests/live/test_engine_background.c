@@ -262,7 +262,7 @@ static bool judged_while_playing(BevDtype dtype) {
         nanosleep(&(struct timespec){.tv_nsec = 100 * 1000000}, NULL);
     } while (frame->live.accuracy[dtype].source == SOURCE_UNKNOWN && clock_ms() < end);
     state.job.time_s += 0.05;
-    return live_accuracy_old(&ask()->live, dtype);
+    return live_accuracy_mark(&ask()->live, dtype)[0] != 0;
 }
 
 /* Errors of different moments would rank the formats wrongly. */

@@ -160,10 +160,15 @@ SCREEN_SUITE(origin_texts) {
              has("Its largest value: 6.2") && has("Gate B: rel L2 up to 0.08; 1e-2 is no gate"),
          "an error of a format with scales");
     live.accuracy[BEV_FP8].time_s = live.accuracy[BEV_FP16].time_s = 3.2;
+    live.accuracy[BEV_BF16].stale = true;
     draw();
     told(ORIGIN_ERROR, NULL, BEV_FP8,
-         has("on canonical, t 3.20 s") && shows("FP8~") && shows("~ of t 3.20 s"),
+         has("on canonical, t 3.20 s") && shows("FP8*") && shows("* of t 3.20 s"),
          "an error of another moment is marked, its moment told");
+    told(ORIGIN_ERROR, NULL, BEV_BF16,
+         has("before the last change") && shows("BF16~") && shows("~ stale, * of"),
+         "and an error before the last change by another mark");
+    live.accuracy[BEV_BF16].stale = false;
     told(ORIGIN_ERROR, NULL, BEV_FP16, has("FP16") && !has("scales"), "and of one without");
     told(ORIGIN_MODEL, NULL, BEV_FP16, strstr(text, "n/a") == text,
          "the model before it has a result");

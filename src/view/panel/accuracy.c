@@ -94,12 +94,14 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
         sheet_paper(table->sheet, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
     sheet_spot(table->sheet, (Area){area.x, table->y, area.w, 1}, ACTION_DTYPE, 0,
                bev_dtypes[dtype].name);
-    table->style = (CellStyle){.ink = selected ? INK_ACCENT : INK_TEXT,
+    table->style = (CellStyle){.ink = selected          ? INK_ACCENT
+                                      : accuracy->stale ? INK_MUTED
+                                                        : INK_TEXT,
                                .attributes = selected ? CELL_BOLD : 0};
     char name[32];
     table->sheet->origin.dtype = dtype;
     snprintf(name, sizeof name, "%s%s", bev_dtypes[dtype].title,
-             live_accuracy_old(data->live, dtype) ? "~" : "");
+             live_accuracy_mark(data->live, dtype));
     table_cell(table, COL_DTYPE, name);
     const char *reason = reason_of(data, dtype);
     if (reason) {
@@ -165,6 +167,28 @@ static void draw_folded(Table *table, Area area, const PanelData *data, unsigned
     table->y++;
 }
 
+/* ", ~ stale, * of t 1.50 to 3.20 s": what the marks of the rows mean, as far as there are any. */
+static void marks_text(const PanelData *data, char *text, size_t size) {
+    double least = INFINITY, most = -INFINITY;
+    bool stale = false;
+    char from[48], to[48];
+    for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
+        char mark =
+            reason_of(data, (BevDtype)i) ? 0 : live_accuracy_mark(data->live, (BevDtype)i)[0];
+        double time_s = data->live->accuracy[i].time_s;
+        stale |= mark == '~';
+        least = mark == '*' ? fmin(least, time_s) : least;
+        most = mark == '*' ? fmax(most, time_s) : most;
+    }
+    live_moment_text(&data->state->scene, least, from, sizeof from);
+    live_moment_text(&data->state->scene, most, to, sizeof to);
+    size_t used = (size_t)snprintf(text, size, "%s", stale ? ", ~ stale" : "");
+    if (least < most)
+        snprintf(text + used, size - used, ", * of %s to %s", from, to);
+    else if (isfinite(least))
+        snprintf(text + used, size - used, ", * of %s", from);
+}
+
 static int accuracy_want(Sheet *sheet, const PanelData *data, int width) {
     unsigned rows[BEV_DTYPE_COUNT];
     (void)sheet, (void)width;
@@ -177,25 +201,21 @@ static void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
     snprintf(title, sizeof title, "Accuracy of %s, %s%s", config->kernel->title,
              bev_aligns[config->align].name, kernel_way(config->kernel));
     const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
-    char note[128];
+    char note[256];
     bool backward = config->kernel->direction == BEV_BACKWARD;
-    char stale[64] = "", moment[48];
-    live_moment_text(&data->state->scene, accuracy->time_s, moment, sizeof moment);
-    if (accuracy->stale)
-        snprintf(stale, sizeof stale, ", ~ stale");
-    else if (live_accuracy_old(data->live, config->dtype))
-        snprintf(stale, sizeof stale, ", ~ of %s", moment);
+    char marks[128];
+    marks_text(data, marks, sizeof marks);
     if (!accuracy->source)
         snprintf(note, sizeof note, "not checked");
     else if (backward)
-        snprintf(note, sizeof note, "%s against FP64%s", source_names[accuracy->source], stale);
+        snprintf(note, sizeof note, "%s against FP64%s", source_names[accuracy->source], marks);
     else
         snprintf(note, sizeof note, "scales %s, %s%s",
                  scales_name(data->state, data->live->job.scales), source_names[accuracy->source],
-                 stale);
+                 marks);
     bool too_long = sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w;
     sheet->origin.dtype = config->dtype;
-    area = sheet_title(sheet, area, title, too_long && stale[0] ? stale + 2 : note);
+    area = sheet_title(sheet, area, title, too_long && marks[0] ? marks + 2 : note);
     Table table;
     Column shown[COL_COUNT];
     memcpy(shown, columns, sizeof shown);

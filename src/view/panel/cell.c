@@ -157,8 +157,8 @@ static void error_text(const LiveData *live, char *text, size_t size) {
         snprintf(number, sizeof number, "n/a: %s",
                  unknown_reason(UNKNOWN_ACCURACY, live, live_kernel(live, config->kernel),
                                 config->dtype));
-    snprintf(text, size, "largest error against FP64 %s%s", number,
-             live_accuracy_old(live, config->dtype) ? " ~" : "");
+    const char *mark = live_accuracy_mark(live, config->dtype);
+    snprintf(text, size, "largest error against FP64 %s%s%s", number, mark[0] ? " " : "", mark);
 }
 
 /* The kernels that the legend of a difference calls A and B; else the kernel's idea. */

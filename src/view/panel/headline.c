@@ -154,8 +154,7 @@ static BigFigure error_figure(const PanelData *data) {
     const LiveKernel *row = live_kernel(data->live, data->state->job.config.kernel);
     bool known = accuracy->source != SOURCE_UNKNOWN;
     unit_text(UNIT_ERROR, known ? accuracy->max_abs : NAN, figure.number, sizeof figure.number);
-    snprintf(figure.unit, sizeof figure.unit, "%s",
-             live_accuracy_old(data->live, dtype) ? "~" : "");
+    snprintf(figure.unit, sizeof figure.unit, "%s", live_accuracy_mark(data->live, dtype));
     const char *scales = scales_name(data->state, data->live->job.scales);
     snprintf(figure.short_note, sizeof figure.short_note,
              scale_exists(dtype) ? "scales %.48s" : "against FP64", scales);
@@ -164,7 +163,9 @@ static BigFigure error_figure(const PanelData *data) {
                  unknown_reason(UNKNOWN_ACCURACY, data->live, row, dtype));
     else
         snprintf(figure.note, sizeof figure.note, "%.48s%s, %s", figure.short_note,
-                 accuracy->stale ? ", stale" : "",
+                 accuracy->stale                            ? ", stale"
+                 : live_accuracy_mark(data->live, dtype)[0] ? ", another moment"
+                                                            : "",
                  accuracy->atol_1e2 == LIVE_PASS ? "within 1e-2" : "above 1e-2: no gate");
     return figure;
 }

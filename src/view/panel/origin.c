@@ -238,8 +238,8 @@ static void sentence(Answer *a) {
     case ORIGIN_CACHES:
         return say(a, "published: sizes of A6000, PRO 6000 and the chosen GPU are the data "
                       "sheets' (what-if L2: yours); this machine's is read from driver or system. "
-                      "The bar's line is 100 %% of it. Streaming: the footprint is larger; what is "
-                      "read again may hit nevertheless.");
+                      "The bar's line is 100 %% of it. Streaming: the footprint is larger; a kernel "
+                      "may read less, as V4, and hit.");
     case ORIGIN_SHAPES:
         return say(
             a,
