@@ -202,9 +202,8 @@ static bool print_small_l2(const Regime *regime, const SceneModel *model, Report
 static void print_findings(const Regime *regime, FILE *out) {
     fprintf(out,
             "\nFindings (model, L2 warm; what would be gained without that alone, all else as it "
-            "is; of a "
-            "kernel the largest gain, which another term than the binding one may have)%s"
-            "\n\n",
+            "is; of a kernel the largest gain, which another term than the binding one may "
+            "have)%s\n\n",
             regime->options->kernel ? "" : "; with --kernel all of a kernel and their evidence");
     for (int i = 0; i < regime->model_count; i++)
         findings_print(&regime->models[i], &regime->chosen, regime->options->kernel != NULL, out);
@@ -237,8 +236,8 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
           "formula. Longest chain: the points that one owner goes through in turn, of V4 "
           "the turns of a warp: it finds its tile, takes steps, joins, stores. "
           "Owners: starts and lengths of intervals, of V4 its list of steps. Equal addresses of an "
-          "owner's threads in one warp instruction count once. Sums read: of "
-          "atomic additions, 4 bytes each, and of the pass that encodes FP32 sums.\n\n",
+          "owner's threads in one warp instruction count once. Sums read: of atomic additions, "
+          "4 bytes each, and of the pass that encodes FP32 sums.\n\n",
           out);
     print(&traffic, out);
     fputs(

@@ -38,10 +38,9 @@ static void put_head(const Page *page) {
             bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
             (long long)problem->shape.channels, points, intervals, footprint, gathered);
     fputs("<p>Latencies here are <b>model</b> (computed, no GPU needed), <b>calibrated</b> (the "
-          "model "
-          "with one factor from published figures), <b>recorded</b> (measured earlier on the GPU "
-          "named), <b>published</b> (from the "
-          "article), <b>measured</b> (now, on this machine: ceilings of its own GPU at most). "
+          "model with one factor from published figures), <b>recorded</b> (measured earlier on the "
+          "GPU named), <b>published</b> (from the article), <b>measured</b> (now, on this machine: "
+          "ceilings of its own GPU at most). "
           "Hardware counters are recorded ones; none was read for this page.</p>\n<ul>\n",
           out);
     for (int g = 0; g < page->chosen.count && problem->direction == BEV_FORWARD; g++) {

@@ -80,8 +80,9 @@ const GlossaryRow glossary[] = {
     {"ladder", "", "The kernels in reading order: each has one idea more than the one before."},
     {"max abs", "rel L2, of channels", "Max abs: the largest error of a value. Rel L2: the norm "
      "of all errors over that of the right values; of channels: the same, each by itself."},
-    {"median", "p99, noise", "Half of the samples (in a CUDA graph means of many launches) are below the median, "
-     "99 of 100 below p99. The width of the middle half over the median is the noise."},
+    {"median", "p99, noise", "Half of the samples (in a CUDA graph means of many launches) are "
+     "below the median, 99 of 100 below p99. The width of the middle half over the median is the "
+     "noise."},
     {"miss-ratio curve", "MRC", "MRC: the share of reads that miss, for an L2 of each size. Where "
      "it drops, something that is read again begins to fit."},
     {"model", "predicted", "Predicted by cache simulation, a GPU's data sheet and rates "
@@ -115,13 +116,13 @@ const GlossaryRow glossary[] = {
      "bytes, kept or evicted together. In steps a strip names the lane (0-9, a-v) that asks for 4 "
      "bytes: * several, . none."},
     {"settled", "unsettled, stale, marks, source, measured, recorded, published", "Samples stopped "
-     "drifting, on free cores. Marks of a source: no mark measured here, m model, r recorded on another machine, p "
-     "published, ? unsettled, b beside pictures, s single launches, ~ stale."},
+     "drifting, on free cores. Marks of a source: no mark measured here, m model, r recorded on "
+     "another machine, p published, ? unsettled, b beside pictures, s single launches, ~ stale."},
     {"slice", "height, nz", "One layer of cells of a grid with height, as occupancy networks have: nz "
      "slices one behind the other, cell (z * ny + y) * nx + x. Intervals are shorter, the "
      "output nz times as large."},
-    {"speed-up", "pairs", "The baseline's latency over the kernel's. Headline: of pairs timed in turns, "
-     "or recorded. Table: of the medians."},
+    {"speed-up", "pairs", "The baseline's latency over the kernel's. Headline: of pairs timed in "
+     "turns, or recorded. Table: of the medians."},
     {"stand-in", "", "The kernel that pools the picture while the selected one is too slow for a "
      "live picture."},
     {"step", "", "Of V4: 16 rows of one image column, multiplied for up to 16 cells; bevscope steps "
@@ -134,9 +135,9 @@ const GlossaryRow glossary[] = {
     {"true pixels", "", "The BEV in the terminal's pixels: --pixels kitty, iterm, sixel or off."},
     {"twin", "", "The CUDA kernel of the same idea as a kernel of the CPU; its loops may differ. "
      "The model predicts it."},
-    {"V2", "as published, as shipped", "The baseline is V2 as shipped by BEVDet (v2): a thread a channel of a cell; cpu_v2: "
-     "8 channels a pass. V2 CHW: channels first. As published by NVIDIA (v2_tiles): 8 channels of a "
-     "point, atomics."},
+    {"V2", "as published, as shipped", "The baseline is V2 as shipped by BEVDet (v2): a thread a "
+     "channel of a cell; cpu_v2: 8 channels a pass. V2 CHW: channels first. As published by NVIDIA "
+     "(v2_tiles): 8 channels of a point, atomics."},
     {"warm", "cold", "Warm: caches are as the launch before left them. Cold: they are flushed "
      "before each launch; it is timed alone, on an H200 2.3 us more."},
     {"warp", "", "32 threads of a GPU that execute the same instruction together. Where their "

@@ -49,6 +49,34 @@ TAP_SUITE(timed_kernel_background) {
            "a figure of single launches says so");
 }
 
+/* Refreshes beside pictures, or that have not settled, leave a settled figure as it is. */
+TAP_SUITE(timed_kernel_settled_stays) {
+    TimedKernel timed = fresh_kernel();
+    const Timing good = {.median_us = 10, .settled = true}, worse = {.median_us = 16},
+                 other = {.median_us = 11, .settled = true};
+    timed_kernel_publish(&timed, &worse, 1e6);
+    tap_ok(timed.live.median_us.value == 16 && timed.live.unsettled, "a first figure is shown");
+    timed_kernel_publish(&timed, &good, 1e6);
+    tap_ok(timed.live.median_us.value == 10 && !timed.live.unsettled, "a settled one replaces it");
+    timed_kernel_publish(&timed, &worse, 1e6);
+    tap_ok(timed.live.median_us.value == 10 && !timed.live.unsettled,
+           "and stays where the next has not settled");
+    timed.disturbed = true;
+    timed_kernel_publish(&timed, &other, 1e6);
+    tap_ok(timed.live.median_us.value == 10, "or pictures were made beside it");
+    timed.disturbed = false;
+    timed_kernel_publish(&timed, &other, 1e6);
+    tap_ok(timed.live.median_us.value == 11, "until another has settled alone");
+    timed.settled_ms -= 60e3;
+    timed_kernel_publish(&timed, &worse, 1e6);
+    tap_ok(timed.live.median_us.value == 16, "or much time has passed");
+    const KernelConfig config = {.kernel = &row};
+    timed_kernel_publish(&timed, &good, 1e6);
+    timed_kernel_restart(&timed, &config);
+    timed_kernel_publish(&timed, &worse, 1e6);
+    tap_ok(timed.live.median_us.value == 16, "or the problem is another");
+}
+
 /* The calling thread waits while the others work, as where another program holds its core. */
 TAP_SUITE(timed_kernel_team_time) {
     const double work_us = 30e3;

@@ -180,13 +180,13 @@ static void marks_text(const PanelData *data, char *text, size_t size) {
         least = mark == '*' ? fmin(least, time_s) : least;
         most = mark == '*' ? fmax(most, time_s) : most;
     }
+    size_t used = (size_t)snprintf(text, size, "%s", stale ? ", ~ stale" : "");
+    if (isinf(least))
+        return;
     live_moment_text(&data->state->scene, least, from, sizeof from);
     live_moment_text(&data->state->scene, most, to, sizeof to);
-    size_t used = (size_t)snprintf(text, size, "%s", stale ? ", ~ stale" : "");
-    if (least < most)
-        snprintf(text + used, size - used, ", * of %s to %s", from, to);
-    else if (isfinite(least))
-        snprintf(text + used, size - used, ", * of %s", from);
+    snprintf(text + used, size - used, ", * of %s%s%s", from, least < most ? " to " : "",
+             least < most ? to : "");
 }
 
 static int accuracy_want(Sheet *sheet, const PanelData *data, int width) {
