@@ -81,7 +81,7 @@ static void remove_traffic(const Facts *facts, Finding *step) {
 
 /* Which form the kernel of tiles takes; how many kernels were modelled. */
 static const char *tiles_text(const MemoryModel *model, int *modelled) {
-    const char *text = "the form of V4 is not modelled here";
+    const char *text = "V4 is not simulated here: not asked for, or not yet";
     *modelled = 0;
     for (int i = 0; i < model->kernel_count; i++) {
         const PredictedKernel *row = &model->kernels[i];

@@ -202,9 +202,11 @@ static bool print_small_l2(const Regime *regime, const SceneModel *model, Report
 static void print_findings(const Regime *regime, FILE *out) {
     fprintf(out,
             "\nFindings (model, L2 warm; what would be gained without that alone, all else as it "
-            "is; of a kernel the largest gain, which another term than the binding one may "
-            "have)%s\n\n",
-            regime->options->kernel ? "" : "; with --kernel all of a kernel and their evidence");
+            "is; %s)\n\n",
+            regime->options->kernel
+                ? "a faster kernel comes last"
+                : "of a kernel the largest gain, which another term than the binding one may have; "
+                  "with --kernel all of a kernel and their evidence");
     for (int i = 0; i < regime->model_count; i++)
         findings_print(&regime->models[i], &regime->chosen, regime->options->kernel != NULL, out);
 }

@@ -174,7 +174,10 @@ void findings_first(const SceneModel *scenes, int scene_count, const ChosenGpus 
             }
         }
     }
-    fputs(best->kernel ? "\nThe largest findings (model), all of them at the end\n\n" : "", out);
+    fputs(best->kernel ? "\nThe largest findings (model) without a change of kernel, all of them "
+                         "at the end\n\n"
+                       : "",
+          out);
     for (int i = 0; i < FIRST && best[i].kernel; i++) {
         fprintf(out, "%s %s on %s: ", best[i].kernel, best[i].format, best[i].gpu);
         print_finding(&best[i].finding, "", false, out);
