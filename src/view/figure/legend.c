@@ -192,7 +192,7 @@ static double strength_bar(Pen *pen, const FigurePanel *panel, double left, doub
     gradient(pen, bar, NULL);
     char full[48] = "n/a";
     if (isfinite(panel->field.full_mass))
-        snprintf(full, sizeof full, "%.2g: median, or more", panel->field.full_mass);
+        snprintf(full, sizeof full, "\u2265 median, %.2g", panel->field.full_mass);
     TextStyle style = style_muted(pen);
     double baseline = bar.y + bar.h + 6 + 0.8 * SIZE_SMALL, x = bar.x + 16;
     double end = bar.x + bar.w - pen_text_width(pen, &style, full);
