@@ -215,8 +215,8 @@ typedef struct {
 bool comparison_make(const ChosenGpus *chosen, bool quick, Comparison *comparison, Err *err);
 
 /* Number of rows that are off by more than `factor` either way, among the recorded or the published
- * ones (`*of`). `calibrated`: of the calibrated latencies that
- * the calibration moves, without those that it was found from. */
+ * ones (`*of`). `calibrated`: of the calibrated latencies that the calibration
+ * moves, without those that it was found from. */
 int comparison_off(const Comparison *comparison, bool recorded, bool calibrated, double factor,
                    int *of);
 

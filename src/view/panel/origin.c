@@ -232,14 +232,37 @@ static void picture(Answer *answer) {
         stand_in ? "; the picture is by " : "", stand_in ? stand_in->title : "");
 }
 
-static void sentence(Answer *a) {
+static void setting(Answer *a) {
     bool wrong = a->state->job.config.kernel->wrong_on_purpose;
+    const BevKernel *stand_in = a->live->stand_in;
+    if (stand_in)
+        say(a,
+            "set: by you, by the scene %s or by the program. The picture is by %s, whose sums are "
+            "%s: another kernel is too slow while the scene plays%s.",
+            a->scene, stand_in->title, wrong ? "right" : "the same up to rounding",
+            wrong ? "; pause to see its own" : "");
+    else
+        say(a, "set: by you, by the scene %s or by the program; nothing is measured.", a->scene);
+}
+
+/* Answers that are the same for every selection. */
+static const char *const fixed[ORIGIN_COUNT] = {
+    [ORIGIN_CACHES] =
+        "published: sizes of A6000, PRO 6000 and the chosen GPU are the data sheets' (what-if L2: "
+        "yours); this machine's is read from driver or system. The bar's line is 100 % of it. "
+        "Streaming: the footprint is larger; a kernel may read less, as V4, and hit.",
+    [ORIGIN_BAR] = "computed: the latency of the row as a bar. Behind an arrow the scale has "
+                   "ended: from there on the length is the logarithm.",
+    [ORIGIN_LOG] =
+        "set: the line tells a control and its effect. Marks beside figures: r recorded, m model, "
+        "p published, b beside pictures, s single launches, ~ stale, ? unsettled; no mark: "
+        "measured or computed.",
+    [ORIGIN_LESSON] = "set: the lesson's text. The lesson names the source of each figure it asks "
+                      "for.",
+};
+
+static void sentence(Answer *a) {
     switch (a->origin->topic) {
-    case ORIGIN_CACHES:
-        return say(a, "published: sizes of A6000, PRO 6000 and the chosen GPU are the data "
-                      "sheets' (what-if L2: yours); this machine's is read from driver or system. "
-                      "The bar's line is 100 %% of it. Streaming: the footprint is larger; a kernel "
-                      "may read less, as V4, and hit.");
     case ORIGIN_SHAPES:
         return say(
             a,
@@ -253,19 +276,14 @@ static void sentence(Answer *a) {
             "no GPU is in it. Indices: starts and lengths, too. Output: a clear before the kernel, "
             "too.",
             a->inputs);
-    case ORIGIN_BAR:
-        return say(
-            a, "computed: the latency of the row as a bar. Behind an arrow the scale has ended: "
-               "from there on the length is the logarithm.");
     case ORIGIN_MAP:
         return say(a, "computed: counted in the scatter map of %s, rig as set now.", a->scene);
     case ORIGIN_PIPELINE:
         return say(
             a,
             "measured %s: wall time of the newest frames, by stage; one marked ~ did not run for "
-            "the "
-            "last frame and is no part of the sum. Pool: one launch a frame, beside all else; a "
-            "latency is a median of launches.",
+            "the last frame and is no part of the sum. Pool: one launch a frame, beside all else; "
+            "a latency is a median of launches.",
             a->place);
     case ORIGIN_MASS:
         return say(a,
@@ -276,9 +294,8 @@ static void sentence(Answer *a) {
         return say(
             a,
             "computed: from map and depth of %s, t %.2f s, not from the kernel's sums: the share "
-            "in "
-            "its true box, and how far its centre is off. Pixels at an edge have depth of what is "
-            "behind, too; of a narrow object all do.",
+            "in its true box, and how far its centre is off. Pixels at an edge have depth of what "
+            "is behind, too; of a narrow object all do.",
             a->scene, a->live->frame.time_s);
     case ORIGIN_BITS:
         return say(a,
@@ -297,26 +314,9 @@ static void sentence(Answer *a) {
     case ORIGIN_TRAINING:
         return say(a, "computed: gradient descent on the depth of %s. Times are measured %s.",
                    a->scene, a->place);
-    case ORIGIN_SETTING:
-        if (a->live->stand_in)
-            return say(
-                a,
-                "set: by you, by the scene %s or by the program. The picture is by %s, whose "
-                "sums are %s: another kernel is too slow while the scene plays%s.",
-                a->scene, a->live->stand_in->title, wrong ? "right" : "the same up to rounding",
-                wrong ? "; pause to see its own" : "");
-        return say(a, "set: by you, by the scene %s or by the program; nothing is measured.",
-                   a->scene);
-    case ORIGIN_LOG:
-        return say(
-            a, "set: the line tells a control and its effect. Marks beside figures: r "
-               "recorded, m model, p published, b beside pictures, s single launches, ~ stale, ? "
-               "unsettled; no mark: measured or computed.");
-    case ORIGIN_LESSON:
-        return say(a, "set: the lesson's text. The lesson names the source of each figure it asks "
-                      "for.");
     default:
-        return;
+        if (fixed[a->origin->topic])
+            say(a, "%s", fixed[a->origin->topic]);
     }
 }
 
@@ -327,7 +327,7 @@ void origin_text(const State *state, const LiveData *live, const Origin *origin,
         [ORIGIN_SPEEDUP] = speedup, [ORIGIN_COMPILED] = compiled, [ORIGIN_PREPARE] = prepare,
         [ORIGIN_ERROR] = error,     [ORIGIN_MODEL] = model,       [ORIGIN_COUNTERS] = counters,
         [ORIGIN_PICTURE] = picture, [ORIGIN_NETWORK] = network,   [ORIGIN_TIMELINE] = timeline,
-        [ORIGIN_CHART] = chart,
+        [ORIGIN_CHART] = chart,     [ORIGIN_SETTING] = setting,
     };
     Answer answer = {.state = state,
                      .live = live,

@@ -15,15 +15,12 @@ static const struct {
 };
 
 /* Returns the number of known stages. A stale one did not run for this frame: no part of it. */
-static int collect(const LiveData *live, Segment segments[STAGE_COUNT], double *total,
-                   bool *some_stale) {
+static int collect(const LiveData *live, Segment segments[STAGE_COUNT], double *total) {
     int known = 0;
     *total = 0;
-    *some_stale = false;
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
         const Reading *us = &live->stages_us[stage];
         bool counts = us->source && !us->stale;
-        *some_stale |= us->source && us->stale;
         segments[stage] = (Segment){counts ? us->value : 0, looks[stage].ink, looks[stage].texture};
         *total += segments[stage].value;
         known += us->source != SOURCE_UNKNOWN;
@@ -92,8 +89,7 @@ static int draw_legend(Sheet *sheet, Area area, const PanelData *data) {
 static bool pipeline_shown(const PanelData *data) {
     Segment segments[STAGE_COUNT];
     double total;
-    bool some_stale;
-    return collect(data->live, segments, &total, &some_stale) > 0;
+    return collect(data->live, segments, &total) > 0;
 }
 
 static int pipeline_want(Sheet *sheet, const PanelData *data, int width) {
@@ -103,9 +99,11 @@ static int pipeline_want(Sheet *sheet, const PanelData *data, int width) {
 static void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
     Segment segments[STAGE_COUNT];
     double total;
-    bool some_stale;
+    bool some_stale = false;
     char note[64], time[32];
-    collect(data->live, segments, &total, &some_stale);
+    collect(data->live, segments, &total);
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        some_stale |= data->live->stages_us[stage].stale;
     figure_text(UNIT_US, total, time, sizeof time);
     const BevKernel *stand_in = data->live->stand_in;
     snprintf(note, sizeof note, "%s a frame%s%s%s", time, some_stale ? " without ~" : "",
