@@ -178,6 +178,7 @@ static PredictedKernel kernel_of(const MemoryModel *model, const Profile *profil
         kernel.own_l2[gpu] = profile_l2(profile, on->l2_partitions, on->l2_bytes, true);
         kernel.cold_l2[gpu] = profile_l2(profile, on->l2_partitions, on->l2_bytes, false);
         kernel.predicted[gpu] = predict_at(profile, on, &kernel.own_l2[gpu]);
+        kernel.recorded_us[gpu] = NAN;
     }
     for (int divided = 0; divided < 2; divided++)
         for (int i = 0; i < MODEL_L2S; i++)
@@ -199,4 +200,14 @@ void model_add(MemoryModel *model, const BevProblem *problem, const Profile *pro
         *(row == v3->small_l2 ? &format->small_l2 : &format->large_l2) = kernel;
         format->known = format->small_l2.kernel && format->large_l2.kernel;
     }
+}
+
+void model_set_recorded(MemoryModel *model, const BevKernel *row, BevDtype dtype, int gpu,
+                        double us) {
+    ModelFormat *format = &model->formats[dtype];
+    PredictedKernel *rows[] = {&model->kernels[traced_place(row)], &format->small_l2,
+                               &format->large_l2};
+    for (int i = dtype == model->dtype ? 0 : 1; i < 3; i++)
+        if (rows[i]->kernel == row)
+            rows[i]->recorded_us[gpu] = us;
 }

@@ -44,6 +44,7 @@ typedef struct {
     bool sampled; /* some lines stood for all; else all lines were followed through L2 */
     double miss_ratio[MODEL_SIZES];     /* of reads, L2 warm; at model_size_mib() */
     Prediction predicted[MODEL_GPUS];   /* L2 warm */
+    double recorded_us[MODEL_GPUS];     /* L2 warm; NaN: unknown, as model_add leaves it */
     Profile profile;                    /* to predict changed GPUs; its curves are empty */
     L2Answer own_l2[MODEL_GPUS];        /* L2 warm */
     L2Answer cold_l2[MODEL_GPUS];       /* L2 cold */
@@ -126,3 +127,7 @@ void model_set_ceilings(MemoryModel *model, int gpu, const Limits *limits, Figur
 /* Adds the profile of a kernel on `problem`. A problem in another format than the model's is for
  * the forms of V3 only. */
 void model_add(MemoryModel *model, const BevProblem *problem, const Profile *profile);
+
+/* What was recorded of a row that was added in that format, on that GPU of the model. */
+void model_set_recorded(MemoryModel *model, const BevKernel *row, BevDtype dtype, int gpu,
+                        double us);

@@ -31,6 +31,18 @@ static int list_gpus(const ChosenGpus *asked, Gpu list[MODEL_GPUS]) {
     return count;
 }
 
+/* Adds every kernel that was replayed, and what was recorded of it. */
+static void add_profiles(MemoryModel *memory, const ChosenGpus *chosen, const SceneModel *model) {
+    for (int i = 0; i < model->profile_count; i++) {
+        const BevKernel *kernel = model->profiles[i].kernel;
+        model_add(memory, &model->problem.view, &model->profiles[i]);
+        for (int gpu = 0; gpu < chosen->count; gpu++)
+            model_set_recorded(memory, kernel, model->problem.view.dtype, gpu,
+                               chosen_recorded_us(chosen, &chosen->gpus[gpu], model, kernel->name,
+                                                  CACHE_WARM, NULL));
+    }
+}
+
 /* The memory model of the request's problem, with every kernel that was replayed. Free it. */
 static MemoryModel *memory_model(const PlotRequest *request, Err *err) {
     const SceneModel *model = request->model;
@@ -46,8 +58,7 @@ static MemoryModel *memory_model(const PlotRequest *request, Err *err) {
         Limits limits = chosen_limits(request->options, request->chosen, &list[i], &source);
         model_set_ceilings(memory, i, &limits, source);
     }
-    for (int i = 0; i < model->profile_count; i++)
-        model_add(memory, &model->problem.view, &model->profiles[i]);
+    add_profiles(memory, request->chosen, model);
     RecordedSet recorded;
     if (networks_open(request->options->network, &memory->networks, err) &&
         recorded_load_samples(&recorded, err)) {
@@ -109,8 +120,8 @@ static bool draw_dtype(const PlotRequest *request, Err *err) {
         ok = scene_model_open(&model, request->model->scene, &workload, (BevDtype)dtype, align,
                               BEV_FORWARD, kernels, err) &&
              dtype_error(&model, &fp64_original, &rel_l2[dtype], err);
-        for (int i = 0; ok && i < model.profile_count; i++)
-            model_add(memory, &model.problem.view, &model.profiles[i]);
+        if (ok)
+            add_profiles(memory, request->chosen, &model);
         scene_model_close(&model);
     }
     free(fp64_original);

@@ -61,23 +61,29 @@ __global__ void __launch_bounds__(PIECE_THREADS, TILE == 8 ? 3 : 2)
     int row = (int)threadIdx.y, rows = (int)blockDim.y, lanes = (int)blockDim.x;
     int lane = (int)threadIdx.x, c = lane * TILE; // c in [0, channels)
     Share share = share_of(map.shares, (int)blockIdx.x * rows + row);
-    int4 owner = make_int4(0, 0, NO_CELL, 0);
+    int4 owner = make_int4(0, 0, NO_CELL, 1);
     if (share.owner < map.shares.owners)
         owner = __ldg(map.owners + share.owner);
+    share.parts = owner.w; // else the compiler finds it out anew for every point
     float sums[TILE] = {};
+    int64_t t = (int64_t)owner.x + share.part;
     // Wide codes do better with more threads than with more points in flight.
     constexpr int UNROLL = TILE == 8 ? 1 : 2;
 #pragma unroll UNROLL
-    for (int64_t t = owner.x + share.part; t < (int64_t)owner.x + owner.y; t += share.parts) {
+    for (int left = owner.y - share.part; left > 0; left -= share.parts, t += share.parts) {
         float f[TILE], d = pool.weights ? depth_at<D, true>(pool, t) : depth_at<D, false>(pool, t);
         piece_features<D, A, TILE>(pool, pool.ranks_feat[t], c, f);
 #pragma unroll
         for (int j = 0; j < TILE; j++)
             sums[j] += d * f[j];
     }
-    if ((int)blockIdx.x * rows < map.shares.first_worker[0]) // the block has a shared cell
+    if ((int)blockIdx.x * rows < map.shares.first_worker[0]) { // the block has a shared cell
+        __shared__ int most; // parts: the first cell has as many as any of the block
+        if (row == 0 && lane == 0)
+            most = share.parts;
+        __syncthreads();
         join_parts(
-            share, row, rows, [] { __syncthreads(); },
+            share, row, most, [] { __syncthreads(); },
             [&](int slot) {
 #pragma unroll
                 for (int j = 0; j < TILE; j++)
@@ -88,6 +94,7 @@ __global__ void __launch_bounds__(PIECE_THREADS, TILE == 8 ? 3 : 2)
                 for (int j = 0; j < TILE; j++)
                     sums[j] += partial[(slot * TILE + j) * lanes + lane];
             });
+    }
     if (share.part > 0 || owner.z == NO_CELL)
         return;
     constexpr bool STREAM = sizeof(OutCode<D>) > 1; // words of 16 bytes; shorter ones leave holes

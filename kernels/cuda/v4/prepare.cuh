@@ -42,9 +42,10 @@ struct CellSort {
     __device__ void put(int bin, int rank, int cell) const {
         int i = cell_intervals[cell];
         if (bin == CLASSES)
-            owners[first_empty + rank] = make_int4(0, 0, cell, 0);
+            owners[first_empty + rank] = make_int4(0, 0, cell, 1);
         else
-            owners[shares.first_owner[bin] + rank] = make_int4(starts[i], lengths[i], cell, 0);
+            owners[shares.first_owner[bin] + rank] =
+                make_int4(starts[i], lengths[i], cell, 1 << bin);
     }
 };
 

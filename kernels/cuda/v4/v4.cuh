@@ -155,5 +155,5 @@ constexpr int NO_CELL = -1;
 
 struct PieceMap {
     Shares shares;      // owners are cells
-    const int4 *owners; // [cells]: first point, points, cell; those without a point come last
+    const int4 *owners; // [cells]: first point, points, cell, parts; those without a point come last
 };

@@ -7,21 +7,30 @@
 
 /* ---- formats -------------------------------------------------------------------------------- */
 
+/* " (recorded 24.3 µs)" on the chart's GPU, as it is; "": nothing was. */
+static void recorded_text(const ChartInput *input, const PredictedKernel *kernel, char text[48]) {
+    char us[32];
+    figure_text(UNIT_US, kernel->recorded_us[input->gpu], us, sizeof us);
+    snprintf(text, 48, isfinite(kernel->recorded_us[input->gpu]) ? " (recorded %s)" : "", us);
+}
+
 /* The effect of the format, in one line. */
 static void describe_format(const ChartInput *input, int dtype, const PredictedKernel *v3,
                             char *text) {
     const ModelFormat *format = &input->model->formats[dtype];
-    char error[32] = "n/a", bytes[32], us[32];
+    char error[32] = "n/a", bytes[32], us[32], recorded[48];
     figure_text(UNIT_US, chart_prediction(input, v3, input->gpu).latency_us, us, sizeof us);
     unit_text(UNIT_BYTES, format->workload.footprint_bytes, bytes, sizeof bytes);
+    recorded_text(input, v3, recorded);
     if (isfinite(input->rel_l2[dtype]))
         snprintf(error, sizeof error, "%.1g", input->rel_l2[dtype]);
     if (input->room == ROOM_BOX)
         snprintf(text, TEXT, "%s: %s, %s, %s, error %s", bev_dtypes[dtype].title, us, v3->title,
                  bytes, error);
     else
-        snprintf(text, TEXT, "%s: %s with %s, footprint %s, %.1f M sectors, error %s",
-                 bev_dtypes[dtype].title, us, v3->name, bytes, v3->l2_sectors * 1e-6, error);
+        snprintf(text, TEXT, "%s: %s%s with %s, footprint %s, %.1f M sectors, error %s",
+                 bev_dtypes[dtype].title, us, recorded, v3->name, bytes, v3->l2_sectors * 1e-6,
+                 error);
 }
 
 /* A bar for each term of the latency, under a heading with the latency. */
@@ -98,7 +107,8 @@ void fill_dtype(ChartData *data) {
     snprintf(data->subtitle, sizeof data->subtitle, "%s, V3 as chosen for %s", input->scene, on);
     snprintf(
         data->note, sizeof data->note,
-        "Latencies: model, L2 warm: the root of the parts' sum of squares, and the launch. Error: "
+        "Latencies: model, L2 warm: the root of the parts' sum of squares, and the launch. "
+        "Recorded: on such a GPU, of the same kernel. Error: "
         "relative L2 against FP64 over the FP32 originals, computed on the CPU; scales: %s.\n"
         "Where the chain or the issue of instructions binds, decoding and the loads under way "
         "count, not the bytes: NVFP4 often takes longest. L2: a store to a part of a sector, as "
@@ -142,13 +152,14 @@ static int rank_kernels(const ChartInput *input, Ranked ranked[MODEL_KERNELS]) {
 /* One bar for the latency, in the colour of the term that binds: terms overlap and do not add up. */
 static void rank_bar(const ChartInput *input, const Ranked *ranked, PlotBar *bar) {
     const Prediction *p = &ranked->predicted;
-    char us[32];
+    char us[32], recorded[48];
     *bar = (PlotBar){.label = ranked->kernel->title,
                      .strong = chart_is_kernel(input, ranked->kernel, input->kernel),
                      .baseline = chart_is_kernel(input, ranked->kernel, input->baseline)};
     bar->parts[p->binding] = p->latency_us;
     figure_text(UNIT_US, p->latency_us, us, sizeof us);
-    snprintf(bar->text, sizeof bar->text, "%s, %s binds", us, term_names[p->binding]);
+    recorded_text(input, ranked->kernel, recorded);
+    snprintf(bar->text, sizeof bar->text, "%s%s, %s binds", us, recorded, term_names[p->binding]);
 }
 
 /* "V4 is the fastest of 9 simulated; chain binds 5" */
@@ -183,8 +194,8 @@ void fill_terms(ChartData *data) {
     snprintf(data->note, sizeof data->note,
              "Model, L2 warm, the fastest first; a bar has the colour of the term that binds. The "
              "terms overlap: a latency is the root of the sum of their squares (of grad_v4 the "
-             "sum), and the launch. Gold: "
-             "the selection; violet: the baseline.");
+             "sum), and the launch. Recorded: on such a GPU. Gold: the selection; violet: the "
+             "baseline.");
     if (input->room != ROOM_LOW && count) {
         terms_finding(input->room, ranked, count, data->title);
         spec->title = data->title;

@@ -61,6 +61,15 @@ static void text_on_page(Pen *pen, double x, double baseline, double max_w, cons
     pen_text(pen, x, baseline, max_w, style, text);
 }
 
+/* The text at a bar's end: as many of its pieces as have room up to the end of the row. */
+static void end_text(const PlotFrame *frame, const Rows *rows, const PlotBar *bar,
+                     const TextStyle *style, double room, char text[BAR_TEXT]) {
+    int pieces = rows->pieces;
+    do
+        chart_bar_text(bar, pieces, text);
+    while (--pieces > 0 && pen_text_width(frame->pen, style, text) > room);
+}
+
 static void draw_texts(const PlotFrame *frame, const ChartSpec *spec, const Rows *rows,
                        const PlotBar *bar, double y) {
     Pen *pen = frame->pen;
@@ -69,7 +78,9 @@ static void draw_texts(const PlotFrame *frame, const ChartSpec *spec, const Rows
     double baseline = y + rows->bar_h / 2 + 0.38 * text.size;
     char end[BAR_TEXT];
     bool cut;
-    chart_bar_text(bar, rows->pieces, end);
+    double x = bar_end(spec, rows->chart, bar, &cut) + 8;
+    double room = rows->chart.x + rows->chart.w + rows->end_w - 4 - x;
+    end_text(frame, rows, bar, &text, room, end);
     bool light = frame->theme == THEME_LIGHT;
     text.color = pen->theme->text;
     if (bar->strong || bar->baseline)
@@ -80,8 +91,7 @@ static void draw_texts(const PlotFrame *frame, const ChartSpec *spec, const Rows
         text_on_page(pen, rows->chart.x - rows->label_w, y - 0.35 * heading.size - 3,
                      rows->label_w + rows->chart.w + rows->end_w, &heading, bar->group);
     pen_text(pen, rows->chart.x - 10, baseline, rows->label_w - 10, &label, bar->label);
-    text_on_page(pen, bar_end(spec, rows->chart, bar, &cut) + 8, baseline, rows->end_w - 12, &text,
-                 end);
+    text_on_page(pen, x, baseline, room, &text, end);
 }
 
 static void draw_rows(const PlotFrame *frame, const ChartSpec *spec, const Rows *rows,
