@@ -254,12 +254,13 @@ static void sums_traffic(const BevAccess *access, const BevProblem *problem, Bev
 static double pieces_of(const BevAccess *access, const BevProblem *problem) {
     const BevMap *map = &problem->map;
     int tile = bev_access_tile(access, problem), largest = 0;
+    int portion = piece_points(map->points, problem->shape.channels);
     int64_t lanes = (problem->shape.channels + tile - 1) / tile;
     int64_t pieces = problem->shape.nx * problem->shape.ny - map->intervals;
     while ((2 << largest) * lanes <= access->block)
         largest++;
     for (int64_t i = 0; i < map->intervals; i++)
-        pieces += (int64_t)1 << class_of(map->interval_lengths[i], PIECE_POINTS, largest);
+        pieces += (int64_t)1 << class_of(map->interval_lengths[i], portion, largest);
     return (double)pieces;
 }
 

@@ -97,10 +97,12 @@ void profile_free(Profile *profile) {
  * counts, on the busiest multiprocessor. */
 static void issue(const Profile *profile, const Gpu *gpu, double instructions_a_step,
                   Prediction *p) {
-    double cycles = profile->counts.busy_steps * instructions_a_step / (4 * BEV_ISSUE_SHARE);
+    const TraceCounts *counts = &profile->counts;
+    double instructions = counts->busy_steps * instructions_a_step + counts->busy_others;
+    double cycles = instructions / (4 * BEV_ISSUE_SHARE);
     double a_us = gpu->sms * gpu_clock_ghz(gpu) * 1e3;
     p->instructions_us = cycles / a_us;
-    p->term_us[TERM_ISSUE] = fmax(cycles, profile->counts.busy_lines) / a_us;
+    p->term_us[TERM_ISSUE] = fmax(cycles, counts->busy_lines) / a_us;
 }
 
 static double a_cycle_us(const Gpu *gpu, double number, double a_cycle) {

@@ -60,7 +60,7 @@ enum { WARP = 32, INDEX = 4, FLOAT = 4 };
 
 /* What a multiprocessor has done of the current launch. */
 typedef struct {
-    double steps, lines;
+    double steps, lines, others;
 } MemoryShare;
 
 typedef struct {
@@ -129,6 +129,9 @@ void memory_add(Instruction *instruction, int64_t byte, int64_t asked, int64_t b
 
 /* Counts a step of a warp. */
 void memory_step(Memory *memory, int sm);
+
+/* Counts instructions of a warp that belong to no step. */
+void memory_other_instructions(Memory *memory, int sm, int instructions);
 
 /* Ends a launch: its busiest multiprocessor and the busiest slice are added to the counts. */
 void memory_launched(Memory *memory);
@@ -246,6 +249,7 @@ typedef struct {
     int32_t step, steps; /* all owners of a warp go in step */
     TraceWaits indices, values;
     int count;
+    int others; /* instructions that belong to no step */
     Segment segments[WARP];
 } Warp;
 

@@ -283,14 +283,28 @@ void memory_step(Memory *memory, int sm) {
     memory->shares[sm].steps++;
 }
 
+void memory_other_instructions(Memory *memory, int sm, int instructions) {
+    memory->shares[sm].others += instructions;
+}
+
+/* Instructions, roughly: which multiprocessor is the busiest must not depend on the GPU. */
+static double share_work(const Memory *memory, const MemoryShare *share) {
+    return share->steps * (memory->access->point_instructions + memory->access->tile) +
+           share->others;
+}
+
 void memory_launched(Memory *memory) {
-    MemoryShare most = {0};
+    const MemoryShare *busiest = &memory->shares[0];
+    double lines = 0;
     for (int sm = 0; sm < TRACE_MULTIPROCESSORS; sm++) {
-        most.steps = fmax(most.steps, memory->shares[sm].steps);
-        most.lines = fmax(most.lines, memory->shares[sm].lines);
+        const MemoryShare *share = &memory->shares[sm];
+        if (share_work(memory, share) > share_work(memory, busiest))
+            busiest = share;
+        lines = fmax(lines, share->lines);
     }
-    memory->counts->busy_steps += TRACE_MULTIPROCESSORS * most.steps;
-    memory->counts->busy_lines += TRACE_MULTIPROCESSORS * most.lines;
+    memory->counts->busy_steps += TRACE_MULTIPROCESSORS * busiest->steps;
+    memory->counts->busy_others += TRACE_MULTIPROCESSORS * busiest->others;
+    memory->counts->busy_lines += TRACE_MULTIPROCESSORS * lines;
     memset(memory->shares, 0, sizeof memory->shares);
     slices_close(&memory->slices);
     memory->counts->busiest = memory->slices.busiest;

@@ -52,12 +52,31 @@ static bool splats_gather(const BevProblem *problem, Splats *splats, Err *err) {
 
 /* ---- V4's pieces ----------------------------------------------------------------------------- */
 
-/* Workers of a cell with so many points. */
-static int parts_of(int32_t points, int rows) {
-    int parts = 1;
-    while (parts < rows && PIECE_POINTS * parts < points)
-        parts *= 2;
-    return parts;
+/* Instructions of a warp beside those of its points, as disassembled: it finds its cells and stores;
+ * in a round of the join it may put sums down or add others to its own. */
+enum {
+    PIECE_INSTRUCTIONS = 145,
+    ROUND_INSTRUCTIONS = 17,
+    PUT_INSTRUCTIONS = 26,
+    ADD_INSTRUCTIONS = 33
+};
+
+/* Workers [from, to) are a warp's. Their block joins for as many rounds as its first cell needs,
+ * which has the most parts: as join_parts() in kernels/cuda/v4/v4.cuh. */
+static int piece_instructions(const Pieces *pieces, int64_t block, int64_t from, int64_t to) {
+    int instructions = PIECE_INSTRUCTIONS;
+    for (int half = pieces->workers[block].parts / 2; half >= 1; half /= 2) {
+        bool puts = false, adds = false;
+        for (int64_t i = from; i < to; i++) {
+            const Piece *piece = &pieces->workers[i];
+            bool joins = piece->parts > half;
+            puts = puts || (joins && piece->part >= half && piece->part < 2 * half);
+            adds = adds || (joins && piece->part < half);
+        }
+        instructions +=
+            ROUND_INSTRUCTIONS + (puts ? PUT_INSTRUCTIONS : 0) + (adds ? ADD_INSTRUCTIONS : 0);
+    }
+    return instructions;
 }
 
 /* `rows` workers a block, a power of two: as many as a cell gets at most. `interval_of` has the
@@ -66,6 +85,9 @@ static bool pieces_deal(const BevProblem *problem, const int32_t *interval_of, i
                         Pieces *pieces, Err *err) {
     const BevMap *map = &problem->map;
     int64_t cells = problem->shape.nx * problem->shape.ny, owner = 0;
+    int portion = piece_points(map->points, problem->shape.channels), largest = 0;
+    while (1 << largest < rows)
+        largest++;
     /* A cell has a worker, or fewer than two for every eight points. */
     size_t most = (size_t)cells + (size_t)map->points / PIECE_POINTS * 2;
     *pieces = (Pieces){.workers = malloc((most + 1) * sizeof *pieces->workers)};
@@ -74,7 +96,9 @@ static bool pieces_deal(const BevProblem *problem, const int32_t *interval_of, i
     for (int parts = rows; parts >= 0; parts = parts ? parts / 2 : -1) { /* 0: no points, last */
         for (int64_t cell = 0; cell < cells; cell++) {
             int32_t interval = interval_of[cell];
-            int own = interval < 0 ? 0 : parts_of(map->interval_lengths[interval], rows);
+            int own = interval < 0 ? 0
+                                   : 1 << class_of(map->interval_lengths[interval], portion,
+                                                   largest);
             if (own != parts)
                 continue;
             for (int part = 0; part < (parts ? parts : 1); part++)
@@ -154,7 +178,7 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
     } else {
         thread += in_row * access->block;
     }
-    warp->step = warp->steps = warp->count = 0;
+    warp->step = warp->steps = warp->count = warp->others = 0;
     warp->indices = warp->values = (TraceWaits){0};
     for (int64_t end = thread + WARP; thread < end && thread < thread_end;) {
         int64_t owner = first_owner + thread / replay->lanes, lane = thread % replay->lanes;
@@ -171,6 +195,11 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
             warp->steps = steps_of(&segment);
         warp->segments[warp->count++] = segment;
         thread += lane_end - lane;
+    }
+    if (access->owner == BEV_OWNS_PIECE && warp->count > 0) {
+        int64_t from = first_owner + number * WARP / replay->lanes;
+        int64_t to = first_owner + (thread - 1) / replay->lanes + 1;
+        warp->others = piece_instructions(&replay->pieces, first_owner, from, to);
     }
     return warp->count > 0;
 }
@@ -190,6 +219,7 @@ static bool warp_turn(void *opaque, int sm, void *state) {
         return true;
     if (!replay->access->sums)
         warp_write(replay, sm, warp);
+    memory_other_instructions(replay->memory, sm, warp->others);
     if (warp->steps > counts->longest) {
         counts->longest = warp->steps;
         counts->indices = warp->indices;

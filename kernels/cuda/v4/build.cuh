@@ -112,6 +112,7 @@ bool build_pieces(const BevProblem *problem, const Pool &pool, const Draft &draf
                      draft.cell_intervals,
                      pool.starts,
                      pool.lengths,
+                     piece_points(pool.points, pool.channels),
                      largest,
                      plan->pieces.shares.owners - empties,
                      (int4 *)plan->pieces.owners};

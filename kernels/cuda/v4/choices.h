@@ -36,7 +36,8 @@ V4_CONST(TRANSPOSE_BINS, 4);       /* depth bins of 32 columns that a block tran
 V4_CONST(TRANSPOSE_ACROSS, 4);     /* columns that one of its lanes loads at once, or 1 */
 V4_CONST(ROW_GROUPS, 4);           /* of a slab: image rows g, g + 4, g + 8 and g + 12 (v4_place) */
 V4_CONST(PIECE_THREADS, 512);      /* of a block, at most */
-V4_CONST(PIECE_POINTS, 8);         /* points that a worker should get */
+V4_CONST(PIECE_POINTS, 8);         /* points that a worker should get, */
+V4_CONST(MANY_POINTS, 1 << 20);    /* or twice as many, of so many points and eights of channels */
 
 /* At least 2: so every worker of a tile has a step. */
 V4_BOTH int portion_of(int config) {
@@ -49,6 +50,12 @@ V4_BOTH int class_of(int size, int portion, int largest) {
     while (k < largest && (portion << k) < size)
         k++;
     return k;
+}
+
+/* Points that a worker of pieces should get. With few, cells are done sooner; with many, a worker's
+ * own cost, that of seven points, counts less. */
+V4_BOTH int piece_points(int64_t points, int64_t channels) {
+    return points * ((channels + 7) / 8) < MANY_POINTS ? PIECE_POINTS : 2 * PIECE_POINTS;
 }
 
 /* At which of 16 places an image row of a slab stands, and which row stands at a place: the same.

@@ -19,7 +19,8 @@ static __global__ void v4_cells_kernel(Pool pool, int largest, int *cell_interva
     if (i < pool.intervals) {
         cell_intervals[pool.ranks_bev[pool.starts[i]]] = (int)i;
         atomicMax(&longest, pool.lengths[i]);
-        atomicAdd(&classes[class_of(pool.lengths[i], PIECE_POINTS, largest)], 1);
+        int portion = piece_points(pool.points, pool.channels);
+        atomicAdd(&classes[class_of(pool.lengths[i], portion, largest)], 1);
     }
     __syncthreads();
     if (threadIdx.x == 0)
@@ -32,12 +33,12 @@ static __global__ void v4_cells_kernel(Pool pool, int largest, int *cell_interva
 struct CellSort {
     Shares shares;
     const int *cell_intervals, *starts, *lengths;
-    int largest, first_empty;
+    int portion, largest, first_empty;
     int4 *owners;
 
     __device__ int bin(int cell) const {
         int i = cell_intervals[cell];
-        return i == NO_CELL ? CLASSES : class_of(lengths[i], PIECE_POINTS, largest);
+        return i == NO_CELL ? CLASSES : class_of(lengths[i], portion, largest);
     }
     __device__ void put(int bin, int rank, int cell) const {
         int i = cell_intervals[cell];

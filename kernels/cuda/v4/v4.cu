@@ -157,7 +157,7 @@ CUDA_ROW(v4) = {
                .point_instructions = 200},
     .fallback = {.owner = BEV_OWNS_PIECE, .tile = 8, .widens = true, .block = 512, .whole = true,
                  .resident = 48, .load = 8, .store = 8, .ranks = 2, .owner_bytes = BEV_PIECE_BYTES,
-                 .evict_first = true, .indices_ahead = 1, .in_flight = 1, .point_instructions = 12},
+                 .evict_first = true, .indices_ahead = 1, .in_flight = 1, .point_instructions = 27},
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
     .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
     .launch = ON_CUDA(v4_launch<false>),
