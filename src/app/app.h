@@ -53,6 +53,7 @@ typedef struct {
     Lesson lesson;
     LessonRun run;
     int saved_page;  /* the page that progress was saved with; -1: not yet */
+    int saved_asked; /* and the questions that had been answered */
     bool waits;      /* it waits for figures, ... */
     double waits_ms; /* ... since then */
     double pause_ms; /* the next frame of its animation */

@@ -100,8 +100,8 @@ static bool save(LessonDesk *desk, Err *err) {
     const LessonRun *run = &desk->run;
     int page = lesson_run_ended(run) ? run->lesson->page_count : run->page;
     bool looked = page == 0 && desk->saved_page <= 0 && !run->asked;
-    if (desk->memory == DESK_FORGETS || desk->quizzes || looked || page == desk->saved_page ||
-        run->page < run->target)
+    bool saved = page == desk->saved_page && run->asked == desk->saved_asked;
+    if (desk->memory == DESK_FORGETS || desk->quizzes || looked || saved || run->page < run->target)
         return true;
     course_progress_read(&progress, NULL, 0);
     const CourseProgressRow *before = course_progress_find(&progress, desk->lesson.name);
@@ -114,6 +114,7 @@ static bool save(LessonDesk *desk, Err *err) {
                              .done = ended || (before && before->done)};
     snprintf(row.name, sizeof row.name, "%s", desk->lesson.name);
     desk->saved_page = page; /* a failure is told once, not at every page */
+    desk->saved_asked = run->asked;
     return course_progress_save(&row, err);
 }
 

@@ -83,7 +83,7 @@ static int beyond(const AgreementRow *row) {
 }
 
 static const char *const beyond_names[OFF_COUNT] = {
-    "-", "hits", "DRAM", "hits, DRAM", "latency", "hits, latency", "DRAM, latency", "all"};
+    "none", "hits", "DRAM", "hits, DRAM", "latency", "hits, latency", "DRAM, latency", "all"};
 
 /* ---- shown ---------------------------------------------------------------------------------- */
 

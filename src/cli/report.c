@@ -192,8 +192,10 @@ void report_folded(const Report *report, char *text, size_t size) {
             continue;
         report_cell(report, 0, column, cell, sizeof cell);
         heading_for_locale(report->columns[column].heading, heading, sizeof heading);
-        length += (size_t)snprintf(text + length, size - length, "%s%s %s", length ? ", " : "",
-                                   heading, cell);
+        bool lacks = !strcmp(cell, "n/a");
+        length += (size_t)snprintf(text + length, size - length, "%s%s%s%s%s", length ? "; " : "",
+                                   lacks ? "no " : "", heading, lacks ? "" : " ",
+                                   lacks ? "" : cell);
     }
 }
 

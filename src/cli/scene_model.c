@@ -207,7 +207,8 @@ double chosen_recorded_us(const ChosenGpus *chosen, const Gpu *gpu, const SceneM
         const Recording *recording = &chosen->recorded.recordings[i];
         for (int j = 0; chosen_recorded_on(recording, gpu) && j < recording->row_count; j++) {
             const RecordedRow *row = &recording->rows[j];
-            if (!recorded_is_experiment(row) && !strcmp(row->kernel, kernel) &&
+            bool whole = !(row->l2_carveout_mib > 0); /* an experiment has a row of its whole L2, too */
+            if (whole && !strcmp(row->kernel, kernel) &&
                 !strcmp(row->cache, cache_names[cache]) && scene_model_is(model, row)) {
                 if (from)
                     *from = recording;

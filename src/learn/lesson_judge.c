@@ -255,7 +255,7 @@ static void add_reasons(LessonRun *run, Evaluation *evaluation) {
         pane_add(&run->reveal, PANE_SHOW, false, text);
     }
     if (question->hint && run->verdict == VERDICT_WRONG) {
-        snprintf(text, sizeof text, "Hint: ");
+        snprintf(text, sizeof text, "The clue was: ");
         lesson_text(run, question->hint, evaluation, text + strlen(text),
                     sizeof text - strlen(text));
         pane_add(&run->reveal, PANE_HINT, false, text);

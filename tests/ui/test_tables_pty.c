@@ -87,7 +87,7 @@ TAP_WAITING_SUITE(tables_pty_parts) {
                occurrences(pty.output, "  nvfp4  ") == 4 * parts && widest(pty.output) <= 80,
            "bench: every part of its table has all that tells rows apart");
     tap_note("%d parts, %d columns", parts, widest(pty.output));
-    tap_ok(ok && strstr(pty.output, "In every row: scene toy, where cpu, align nearest"),
+    tap_ok(ok && strstr(pty.output, "In every row: scene toy; where cpu; align nearest"),
            "what all rows say alike stands above");
     pty_end(&pty);
     printed("bench --recorded canonical --dtype fp16 --align nearest",
