@@ -55,8 +55,8 @@ typedef struct {
     double step_instructions;   /* instructions of a warp and step, where the replay counts them;
                                    else 0 */
     double busy_steps;          /* steps if all multiprocessors had as many as the busiest one */
-    double busy_others;         /* instructions that belong to no step, where the replay counts them,
-                                   if all multiprocessors had as many as the busiest one */
+    double busy_others; /* instructions that belong to no step, where the replay counts them,
+                           if all multiprocessors had as many as the busiest one */
     double busy_lines;          /* lines of 128 bytes that warp instructions touch, if all
                                    multiprocessors had as many as the busiest one. L1 takes one line
                                    a cycle; a line that L1 holds counts half */

@@ -52,8 +52,8 @@ static bool splats_gather(const BevProblem *problem, Splats *splats, Err *err) {
 
 /* ---- V4's pieces ----------------------------------------------------------------------------- */
 
-/* Instructions of a warp beside those of its points, as disassembled: it finds its cells and stores;
- * in a round of the join it may put sums down or add others to its own. */
+/* Instructions of a warp beside those of its points, as disassembled: it finds its cells and
+ * stores; in a round of the join it may put sums down or add others to its own. */
 enum {
     PIECE_INSTRUCTIONS = 145,
     ROUND_INSTRUCTIONS = 17,
@@ -96,9 +96,8 @@ static bool pieces_deal(const BevProblem *problem, const int32_t *interval_of, i
     for (int parts = rows; parts >= 0; parts = parts ? parts / 2 : -1) { /* 0: no points, last */
         for (int64_t cell = 0; cell < cells; cell++) {
             int32_t interval = interval_of[cell];
-            int own = interval < 0 ? 0
-                                   : 1 << class_of(map->interval_lengths[interval], portion,
-                                                   largest);
+            int own =
+                interval < 0 ? 0 : 1 << class_of(map->interval_lengths[interval], portion, largest);
             if (own != parts)
                 continue;
             for (int part = 0; part < (parts ? parts : 1); part++)

@@ -193,9 +193,9 @@ void report_folded(const Report *report, char *text, size_t size) {
         report_cell(report, 0, column, cell, sizeof cell);
         heading_for_locale(report->columns[column].heading, heading, sizeof heading);
         bool lacks = !strcmp(cell, "n/a");
-        length += (size_t)snprintf(text + length, size - length, "%s%s%s%s%s", length ? "; " : "",
-                                   lacks ? "no " : "", heading, lacks ? "" : " ",
-                                   lacks ? "" : cell);
+        length +=
+            (size_t)snprintf(text + length, size - length, "%s%s%s%s%s", length ? "; " : "",
+                             lacks ? "no " : "", heading, lacks ? "" : " ", lacks ? "" : cell);
     }
 }
 

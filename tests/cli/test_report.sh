@@ -147,7 +147,9 @@ cat >recorded.py <<'PY'
 import json, sys
 rows = json.load(open(sys.argv[1]))["results"]
 known = {(r["gpu"], r["kernel"]): r["recorded_us"] for r in rows if r["recorded_us"] is not None}
-assert known == {("H200", "v2"): 39.0, ("H200", "v2_do"): 1.5}, known
+# The experiment's rows with the whole L2 count, those with a part set aside do not.
+assert known == {("H200", "v2"): 39.0, ("H200", "v2_do"): 1.5,
+                 ("H200", "v3_small_l2"): 80.0, ("H200", "v3_large_l2"): 40.0}, known
 PY
 BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -f json -o recorded.json
 tap_run 'recorded beside the model' python3 recorded.py recorded.json

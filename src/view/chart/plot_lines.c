@@ -52,6 +52,36 @@ static void draw_line(const PlotFrame *frame, const ChartSpec *spec, Box box,
     cairo_restore(cr);
 }
 
+/* Whether a dot is told by its name beside it. */
+static bool is_named(const PlotFrame *frame, const PlotSeries *series) {
+    return !frame->dense && series->dots && series->count == 1 &&
+           (series->strong || series->baseline);
+}
+
+/* Where the name of a dot at (x, y) stands: the first corner that covers no other dot. */
+static Box name_box(const PlotFrame *frame, const ChartSpec *spec, Box chart,
+                    const PlotSeries *series, double x, double y) {
+    TextStyle style = plot_body(frame);
+    style.bold = true;
+    double w = pen_text_width(frame->pen, &style, series->name), h = style.size + 4;
+    const Box corners[] = {{x + 12, y - 4 - h, w, h},
+                           {x + 12, y + 4, w, h},
+                           {x - 12 - w, y - 4 - h, w, h},
+                           {x - 12 - w, y + 4, w, h}};
+    for (int corner = 0; corner < 4; corner++) {
+        bool hit = false;
+        double x2, y2;
+        for (int i = 0; i < spec->series_count && !hit; i++)
+            for (int j = 0; j < spec->series[i].count && spec->series[i].dots && !hit; j++)
+                hit = &spec->series[i] != series &&
+                      point_of(spec, chart, &spec->series[i], j, &x2, &y2) &&
+                      boxes_overlap(corners[corner], (Box){x2 - DOT, y2 - DOT, 2 * DOT, 2 * DOT});
+        if (!hit)
+            return corners[corner];
+    }
+    return corners[0];
+}
+
 /* The strong series has a ring around its dots. */
 static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
                       const PlotSeries *series) {
@@ -68,11 +98,12 @@ static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
             cairo_arc(pen->cr, x, y, DOT + 3, 0, 2 * M_PI);
             pen_stroke(pen, pen->theme->text, 1, 1.5);
         }
-        if (!frame->dense && series->count == 1 && (series->strong || series->baseline)) {
+        if (is_named(frame, series)) {
             TextStyle style = plot_body(frame);
+            Box name = name_box(frame, spec, box, series, x, y);
             style.bold = true;
             style.color = color_of(frame, spec, series);
-            pen_text(pen, x + 12, y - 8, 200, &style, series->name);
+            pen_text(pen, name.x, name.y + name.h - 4, 200, &style, series->name);
         }
     }
 }
@@ -93,8 +124,8 @@ static bool shares_color(const PlotFrame *frame, const ChartSpec *spec, int seri
  * same in the legend; else 0. */
 static int number_of(const PlotFrame *frame, const ChartSpec *spec, int series) {
     const PlotSeries *of = &spec->series[series];
-    bool alike = of->dots ? of->count == 1 && !of->strong && !of->baseline
-                          : shares_color(frame, spec, series);
+    bool alike =
+        of->dots ? of->count == 1 && !is_named(frame, of) : shares_color(frame, spec, series);
     int number = 0;
     for (int i = 0; alike && !frame->dense && i <= series; i++)
         number += spec->series[i].dots == of->dots;
@@ -131,15 +162,12 @@ static bool numbered_point(const ChartSpec *spec, Box chart, int series, double 
 static bool covered(const PlotFrame *frame, const ChartSpec *spec, Box chart, int series, int part,
                     Box *box) {
     const PlotSeries *of = &spec->series[series];
-    TextStyle style = plot_body(frame);
     double x, y;
-    style.bold = true;
     if (!of->dots || of->count != 1 || !point_of(spec, chart, of, 0, &x, &y))
         return false;
-    *box = part ? (Box){x + 12, y - 8 - style.size, pen_text_width(frame->pen, &style, of->name),
-                        style.size + 4}
-                : (Box){x - DOT, y - DOT, 2 * DOT, 2 * DOT};
-    return !part || of->strong || of->baseline;
+    *box =
+        part ? name_box(frame, spec, chart, of, x, y) : (Box){x - DOT, y - DOT, 2 * DOT, 2 * DOT};
+    return !part || is_named(frame, of);
 }
 
 /* Where a number may stand: right and left of the dot, above and below. */
