@@ -1,7 +1,8 @@
-/* IDEA    V3 for GPUs whose L2 does not hold the problem: spend fewer bytes, and fewer instructions
- *         on each. Five INT32 arrays instead of packed records and divisions; 16 channels a thread
- *         instead of 8; sums in half2 pairs; outputs marked as streaming, a hint to keep the indices
- *         in the cache instead (an H200's L2 does not follow it: see the row below).
+/* IDEA    V3 for GPUs whose L2 does not hold the problem: spend fewer index bytes, and fewer
+ *         instructions on a point. Five INT32 arrays instead of packed records and divisions; 16
+ *         channels a thread instead of 8; sums in half2 pairs; outputs marked as streaming, a hint
+ *         to keep the indices in the cache instead (an H200's L2 does not follow it: see the row
+ *         below).
  * WHO     A thread owns 16 channels of a cell; ceil(channels / 16) threads sit side by side on one
  *         cell, a block of 256 threads holds 256 / that many cells.
  *
@@ -111,7 +112,7 @@ bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 /* clang-format off */
 CUDA_ROW(v3_small_l2) = {
     .name = "v3_small_l2", .title = "V3 SMALL",
-    .idea = "Five arrays, 16 channels a thread, half2 sums, streaming stores: fewer bytes.",
+    .idea = "Five arrays, 16 channels a thread, half2 sums, streaming stores.",
     .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16}, .deterministic = true,
     .plan_optional = true,

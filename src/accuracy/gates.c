@@ -280,7 +280,8 @@ void gate_describe_place(const GateResult *result, char *text, size_t size) {
  * products cancel to about half of that. The worst rel_l2 over the shipped scenes and
  * configurations is 4e-4 in FP16, 3e-3 in BF16, 0.04 in FP8, 0.09 in NVFP4, whose blocks share a
  * scale, 0.12 in INT8, whose output has steps of equal size, and 0.01 where that output is FP16
- * (0.07 on voxelize, whose weights span decades: it fails). FP32 pays for the order of
+ * (0.07 on voxelize, whose weights span decades: it fails). Between the half seconds that tests
+ * judge INT8 goes to 0.16 in bilinear, and fails. FP32 pays for the order of
  * summation only, which grows with the interval: 2e-7. The limits are twice these values, for FP32
  * five times, for INT8 with an FP16 output four times, and for INT8 a quarter more, so that scales
  * of another scene fail. The cosine's limit is lower than needed: an error at right angles to the

@@ -113,14 +113,25 @@ static void term_evidence(const Facts *facts, LatencyTerm next, char *text, size
              p->term_us[p->binding], term_names[next], p->term_us[next]);
 }
 
+/* The lesson on what binds: bytes and caches, atomics, the four parts, long intervals. */
+static int lesson_of(const Facts *facts) {
+    switch (facts->prediction->binding) {
+    case TERM_CHAIN:
+        return 6;
+    case TERM_ISSUE:
+        return 7;
+    case TERM_L2:
+        return facts->kernel->kernel->access.sums ? 4 : 5;
+    default:
+        return 5;
+    }
+}
+
 static void binding_term(const Facts *facts, Findings *findings) {
-    static const int lessons[TERM_COUNT] = {
-        [TERM_DRAM] = 5, [TERM_L2] = 5, [TERM_ISSUE] = 7, [TERM_CHAIN] = 3};
     const Prediction *p = facts->prediction;
     LatencyTerm next = next_term(p);
     bool binds = gain_with(p, p->binding, p->term_us[next]) >= LEAST_GAIN; /* more than others */
-    Finding *finding =
-        binds ? add(findings, gain_with(p, p->binding, 0), lessons[p->binding]) : NULL;
+    Finding *finding = binds ? add(findings, gain_with(p, p->binding, 0), lesson_of(facts)) : NULL;
     char own[24], all[24], without[24]; /* terms overlap: no difference of two of them */
     if (!finding)
         return;

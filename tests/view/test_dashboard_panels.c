@@ -192,12 +192,12 @@ static void test_findings(void) {
          "a tall screen has the findings");
     begin_with_v2(80, 24);
     seen(shows("Model, RTX A6000: ") && shows("chain binds; latency ") &&
-             shows(" \u00b5s: lesson 3"),
+             shows(" \u00b5s: lesson 6"),
          "a small one the first of them");
     begin_with_v2(120, 40);
     draw();
     char lesson[64];
-    snprintf(lesson, sizeof lesson, " \u00b5s: lesson 3 (%s opens it)",
+    snprintf(lesson, sizeof lesson, " \u00b5s: lesson 6 (%s opens it)",
              key_of(ACTION_EXPLAIN).name);
     tap_ok(shows(lesson) && shows("20.0 \u00b5s, without it "),
            "where it has room, with its lesson and the key to it");
