@@ -9,9 +9,13 @@
 
 /* " (recorded 24.3 µs)" on the chart's GPU, as it is; "": nothing was. */
 static void recorded_text(const ChartInput *input, const PredictedKernel *kernel, char text[48]) {
+    double recorded_us = kernel->recorded_us[input->gpu];
     char us[32];
-    figure_text(UNIT_US, kernel->recorded_us[input->gpu], us, sizeof us);
-    snprintf(text, 48, isfinite(kernel->recorded_us[input->gpu]) ? " (recorded %s)" : "", us);
+    text[0] = '\0';
+    if (!isfinite(recorded_us))
+        return;
+    figure_text(UNIT_US, recorded_us, us, sizeof us);
+    snprintf(text, 48, " (recorded %s)", us);
 }
 
 /* The effect of the format, in one line. */
