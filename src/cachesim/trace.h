@@ -36,7 +36,8 @@ typedef enum {
 extern const char *const trace_arrays[TRACE_ARRAY_COUNT];
 
 typedef struct {
-    double bytes;    /* that threads ask for; equal addresses in a warp instruction count once */
+    double bytes;    /* that threads ask for; equal addresses of an owner's threads in a warp
+                        instruction count once */
     double requests; /* warp instructions */
     double sectors;  /* that those touch, before any cache */
 } TraceCount;

@@ -111,8 +111,8 @@ static void say_if_doubtful(const Bench *bench) {
             bench->reversed, bench->reversed == 1 ? " was" : "s were");
     if (bench->unsettled)
         fprintf(stderr,
-                "bevscope: bench: %d of %d rows did not settle, perhaps as other programs ran: "
-                "they have no speed-up\n",
+                "bevscope: bench: %d of %d rows, or what they are compared with, did not settle, "
+                "perhaps as other programs ran: they have no speed-up\n",
                 bench->unsettled, bench->rows);
 }
 

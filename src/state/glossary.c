@@ -105,9 +105,9 @@ const GlossaryRow glossary[] = {
     {"regime", "resident, contested, streaming", "Where the footprint is kept. Resident: it fits "
      "half the L2. Contested: it fits the L2, which may keep a line twice. Streaming: it is larger; "
      "what a kernel reads of it may still fit."},
-    {"requested", "GB/s", "The bytes that a kernel's threads ask for, atomic additions too; equal "
-     "addresses of a warp count once, caches not at all. GB/s: these over the median; of a CPU kernel "
-     "its own, not its twin's."},
+    {"requested", "GB/s", "Bytes that a kernel's threads ask for, additions too; an owner's "
+     "equal addresses in a warp count once, caches not at all. GB/s: these over the median; of a "
+     "CPU kernel its own, not its twin's."},
     {"roofline", "ridge", "The most FLOP/s that a GPU can reach for each number of FLOP a byte. Up "
      "to the ridge (peak FLOP/s over bandwidth) memory is the limit, beyond it arithmetic."},
     {"scatter map", "map", "Five index arrays sorted by cell: ranks_depth, ranks_feat, ranks_bev, "
