@@ -85,9 +85,8 @@ static bool pieces_deal(const BevProblem *problem, const int32_t *interval_of, i
                         Pieces *pieces, Err *err) {
     const BevMap *map = &problem->map;
     int64_t cells = problem->shape.nx * problem->shape.ny, owner = 0;
-    int portion = piece_points(map->points, problem->shape.channels), largest = 0;
-    while (1 << largest < rows)
-        largest++;
+    int portion = piece_points(map->points, problem->shape.channels);
+    int largest = class_of(rows, 1, rows); /* 2^largest workers are `rows` */
     /* A cell has a worker, or fewer than two for every eight points. */
     size_t most = (size_t)cells + (size_t)map->points / PIECE_POINTS * 2;
     *pieces = (Pieces){.workers = malloc((most + 1) * sizeof *pieces->workers)};

@@ -58,6 +58,10 @@ static bool is_named(const PlotFrame *frame, const PlotSeries *series) {
            (series->strong || series->baseline);
 }
 
+static Box dot_box(double x, double y) {
+    return (Box){x - DOT, y - DOT, 2 * DOT, 2 * DOT};
+}
+
 /* Where the name of a dot at (x, y) stands: the first corner that covers no other dot. */
 static Box name_box(const PlotFrame *frame, const ChartSpec *spec, Box chart,
                     const PlotSeries *series, double x, double y) {
@@ -75,7 +79,7 @@ static Box name_box(const PlotFrame *frame, const ChartSpec *spec, Box chart,
             for (int j = 0; j < spec->series[i].count && spec->series[i].dots && !hit; j++)
                 hit = &spec->series[i] != series &&
                       point_of(spec, chart, &spec->series[i], j, &x2, &y2) &&
-                      boxes_overlap(corners[corner], (Box){x2 - DOT, y2 - DOT, 2 * DOT, 2 * DOT});
+                      boxes_overlap(corners[corner], dot_box(x2, y2));
         if (!hit)
             return corners[corner];
     }
@@ -165,8 +169,7 @@ static bool covered(const PlotFrame *frame, const ChartSpec *spec, Box chart, in
     double x, y;
     if (!of->dots || of->count != 1 || !point_of(spec, chart, of, 0, &x, &y))
         return false;
-    *box =
-        part ? name_box(frame, spec, chart, of, x, y) : (Box){x - DOT, y - DOT, 2 * DOT, 2 * DOT};
+    *box = part ? name_box(frame, spec, chart, of, x, y) : dot_box(x, y);
     return !part || is_named(frame, of);
 }
 
