@@ -483,6 +483,8 @@ static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
     timed->cost_us = us;
     if (timed_kernel_needs_background(timed))
         return true;
+    const int before = timed->count;
+    const TeamTime team = clock_team();
     begun = clock_us();
     do {
         if (!time_launch(session, &us, err))
@@ -490,6 +492,8 @@ static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
         timed_kernel_add_sample(timed, us);
         tail_take(measure, timed, us);
     } while (clock_us() - begun < SLICE_US && timed->count < TIMED_KERNEL_SAMPLES);
+    if (timing_waited(clock_team_since_us(team), clock_us() - begun))
+        timed_kernel_note_waits(timed, timed->count - before);
     return true;
 }
 
@@ -537,12 +541,17 @@ static bool has_its_turn(const Measure *measure, const TimedKernel *timed) {
     return timed == measure->current || (timed->turn && timed->turn == measure->turns);
 }
 
-/* From enough pairs of measurements; until then of the two medians, once these are certain. */
+/* From enough pairs of measurements; until then of the two medians, once these are certain. Where
+ * one of the medians is unsettled the pairs are in doubt as well: a wait for a core that another
+ * program has makes a short launch slower more rarely than a long one, in turns as well. */
 static void fill_speedup(Measure *measure, LiveData *live) {
     LiveSpeedup *speedup = &live->speedup;
-    if (pairs_fill(&measure->pairs, speedup))
+    const LiveKernel *row = live_kernel(live, measure->job.config.kernel);
+    if (pairs_fill(&measure->pairs, speedup)) {
+        speedup->ratio.doubtful |= (row && row->unsettled) || live->baseline.unsettled;
         return;
-    Reading medians = live_speedup(live, live_kernel(live, measure->job.config.kernel));
+    }
+    Reading medians = live_speedup(live, row);
     bool same = kernel_config_equal(&measure->job.config, &measure->job.baseline);
     measure->medians_told =
         !same && medians.source == SOURCE_MEASURED && (measure->medians_told || !medians.doubtful);

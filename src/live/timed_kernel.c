@@ -12,7 +12,7 @@ enum {
     REFRESH_MS = 1000,      /* a complete figure is taken again after this time */
     KEEP_MS = 10 * 1000     /* a settled figure waits so long for the next settled one */
 };
-static const double REFRESH_US = 30e3;  /* a launch that takes longer is not timed again */
+static const double REFRESH_US = 30e3;  /* a longer launch is not timed again, unless it waited */
 static const double PATIENCE_US = 10e3; /* the longest launch that pictures and keys wait for */
 static const double SETTLE = 0.15;      /* as `bench` has it on the CPU */
 
@@ -50,11 +50,26 @@ void timed_kernel_begin(TimedKernel *timed) {
 
 void timed_kernel_add_sample(TimedKernel *timed, double us) {
     double *samples = timed->samples_us;
-    if (timed->count == TIMED_KERNEL_SAMPLES)
+    bool *waited = timed->waited;
+    if (timed->count == TIMED_KERNEL_SAMPLES) {
         memmove(samples, samples + 1, (TIMED_KERNEL_SAMPLES - 1) * sizeof *samples);
-    else
+        memmove(waited, waited + 1, (TIMED_KERNEL_SAMPLES - 1) * sizeof *waited);
+    } else
         timed->count++;
     samples[timed->count - 1] = us;
+    waited[timed->count - 1] = false;
+}
+
+void timed_kernel_note_waits(TimedKernel *timed, int samples) {
+    for (int i = timed->count - samples; i < timed->count; i++)
+        timed->waited[i] = true;
+}
+
+static bool most_waited(const TimedKernel *timed) {
+    int waited = 0;
+    for (int i = 0; i < timed->count; i++)
+        waited += timed->waited[i];
+    return 2 * waited > timed->count;
 }
 
 /* A settled figure that nothing disturbed stays for a while until another one has settled: a
@@ -89,6 +104,7 @@ void timed_kernel_publish_samples(TimedKernel *timed, double own_bytes) {
     Timing timing;
     memcpy(sorted, timed->samples_us, (size_t)timed->count * sizeof *sorted);
     timing_summarize(sorted, timed->count, SETTLE, &timing);
+    timing.settled &= !most_waited(timed);
     timed_kernel_publish(timed, &timing, own_bytes);
 }
 
@@ -102,10 +118,12 @@ void timed_kernel_done(TimedKernel *timed) {
 void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed) {
     if (disturbed && timed->count && !timed->disturbed)
         return;
-    if (timed->disturbed && !disturbed)
+    if ((timed->disturbed && !disturbed) || (timed->complete && most_waited(timed)))
         timed->count = 0;
     timed->disturbed = disturbed;
     timed_kernel_add_sample(timed, disturbed ? job->busy_us : job->launch_us);
+    if (!disturbed && timing_waited(job->busy_us, job->launch_us))
+        timed_kernel_note_waits(timed, 1);
     timed->live.prepare_us = reading(job->prepare_us, SOURCE_MEASURED);
     timed_kernel_publish_samples(timed, job->own_bytes);
     timed->live.protocol = disturbed ? TIMING_BESIDE_PICTURES : TIMING_BACKGROUND;
@@ -121,7 +139,7 @@ bool timed_kernel_has_figure(const TimedKernel *timed) {
 bool timed_kernel_due(const TimedKernel *timed, bool idle) {
     if (timed->live.skipped || timed->failed)
         return false;
-    bool refreshes = timed->cost_us <= REFRESH_US;
+    bool refreshes = timed->cost_us <= REFRESH_US || most_waited(timed);
     return !timed->complete || (idle && timed->disturbed) ||
            (refreshes && clock_ms() - timed->done_ms > REFRESH_MS);
 }

@@ -14,6 +14,7 @@ typedef struct {
     KernelConfig config;
     LiveKernel live;
     double samples_us[TIMED_KERNEL_SAMPLES];
+    bool waited[TIMED_KERNEL_SAMPLES]; /* for a core that another program had */
     int count;      /* of the samples above */
     bool complete;  /* there are enough samples of this problem */
     bool failed;    /* it cannot run this problem */
@@ -34,6 +35,10 @@ void timed_kernel_begin(TimedKernel *timed);
 
 /* Keeps the latest TIMED_KERNEL_SAMPLES. */
 void timed_kernel_add_sample(TimedKernel *timed, double us);
+
+/* So many of the latest samples waited for a core that another program had. A figure is unsettled
+ * where most of its samples did. */
+void timed_kernel_note_waits(TimedKernel *timed, int samples);
 
 /* Publishes median and percentiles of the samples, or of a series that was timed elsewhere; both
  * are warm series. `own_bytes`: what a launch moves by the kernel's traffic model; 0: unknown. */

@@ -43,6 +43,11 @@ bool timing_collect(const TimingOptions *options, double begun_us, double settle
  * up to which the result counts as settled. */
 void timing_summarize(double *samples_us, int count, double settle, Timing *timing);
 
+/* Whether launches on the CPU waited for a core that another program had. In a launch some thread
+ * always has work, so that the threads' CPU time (clock_team_since_us) is at least the elapsed
+ * time: it waited where it is far less. */
+bool timing_waited(double busy_us, double elapsed_us);
+
 /* The median of `count` >= 1 values; sorts them. */
 double timing_median(double *values, int count);
 

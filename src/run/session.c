@@ -149,6 +149,11 @@ static double percentile(const double *sorted, int count, double part) {
     return sorted[rank < 1 ? 0 : rank - 1];
 }
 
+bool timing_waited(double busy_us, double elapsed_us) {
+    const double least_busy = 0.75;
+    return busy_us < least_busy * elapsed_us;
+}
+
 double timing_median(double *values, int count) {
     assert(count >= 1);
     sort_ascending(values, count);

@@ -7,10 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double SETTLE = 0.15; /* a CPU shared with other programs drifts by less */
-/* In a launch some thread always has work: the threads' CPU time is at least the elapsed time. Less
- * CPU time means waiting for a core that another program had. */
-static const double LEAST_BUSY = 0.75;
+static const double SETTLE = 0.15;        /* a CPU shared with other programs drifts by less */
 static const double MIN_SAMPLE_US = 20;   /* the clock's cost is a small part of this */
 static const size_t MAX_FLUSH = 64 << 20; /* flushing more takes longer than a launch */
 enum { ALIGNMENT = 256, BAND = 256, BAND_BYTE = 0xa5 }; /* of the workspace, and behind it */
@@ -227,7 +224,7 @@ static bool cpu_time(void *state, CacheState cache, const TimingOptions *options
     bool ok = warm_up(t.s, options->min_warm_ms, &launch_us, err) &&
               (t.flushed || options->keep || choose_inner(&t, launch_us, err)) &&
               timing_collect(options, start, SETTLE, sample, &t, timing, err);
-    if (ok && clock_team_since_us(begun) < LEAST_BUSY * (clock_us() - start))
+    if (ok && timing_waited(clock_team_since_us(begun), clock_us() - start))
         timing->settled = false;
     timing->inner = t.inner;
     free(t.flushed);

@@ -49,6 +49,34 @@ TAP_SUITE(timed_kernel_background) {
            "a figure of single launches says so");
 }
 
+/* Another program had the cores: a launch took three times as long as its threads worked. */
+TAP_SUITE(timed_kernel_busy_machine) {
+    TimedKernel timed = fresh_kernel();
+    const BackgroundJob waits = {.launch_us = 120e3, .busy_us = 40e3},
+                        works = {.launch_us = 41e3, .busy_us = 40e3};
+    for (int i = 0; i < 5; i++)
+        timed_kernel_add_launch(&timed, i % 2 ? &waits : &works, false);
+    tap_ok(timed.complete && !timed.live.unsettled && !strcmp(ladder_mark(&timed.live), "s"),
+           "two of five launches waited: the median is of the others");
+    timed_kernel_restart(&timed, &timed.config);
+    fill(&timed, 40e3, false);
+    tap_ok(!timed.live.unsettled, "none waited: settled");
+    timed_kernel_restart(&timed, &timed.config);
+    for (int i = 0; i < 5; i++)
+        timed_kernel_add_launch(&timed, &waits, false);
+    tap_ok(timed.complete && timed.live.unsettled && !strcmp(ladder_mark(&timed.live), "?"),
+           "all waited, equally long: unsettled");
+    timed.cost_us = 50e3;
+    timed.done_ms -= 60e3;
+    tap_ok(timed_kernel_due(&timed, true), "and timed again, long as the launch is");
+    for (int i = 0; i < 5; i++)
+        timed_kernel_add_launch(&timed, &works, false);
+    timed.done_ms -= 60e3;
+    tap_ok(!timed.live.unsettled && timed.live.median_us.value == 41e3 &&
+               !timed_kernel_due(&timed, true),
+           "until its launches have the cores");
+}
+
 /* Refreshes beside pictures, or that have not settled, leave a settled figure as it is. */
 TAP_SUITE(timed_kernel_settled_stays) {
     TimedKernel timed = fresh_kernel();
