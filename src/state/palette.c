@@ -73,12 +73,19 @@ static int word_score(const Candidate *candidate, const char *word) {
     return letters ? SCATTERED : NO_MATCH; /* long names have the letters of many words */
 }
 
-/* Adds the candidate where a word of the typed text fits. */
+static bool is_number(const char *word) {
+    return word[strspn(word, "0123456789.+-")] == '\0';
+}
+
+/* Adds the candidate where a word of the typed text fits. "time 14.92" means no value without that
+ * number, but perhaps a control that takes one. */
 static void offer(Search *search, const Candidate *candidate) {
     int score = candidate->score, missed = 0;
     for (int i = 0; i < search->word_count; i++) {
         int word = word_score(candidate, search->words[i]);
         missed += word == NO_MATCH;
+        if (word == NO_MATCH && candidate->row.kind == PALETTE_VALUE && is_number(search->words[i]))
+            return;
         score += word;
     }
     if ((search->word_count && missed == search->word_count) || search->count == MOST_ROWS)

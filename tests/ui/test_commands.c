@@ -87,7 +87,8 @@ APP_SUITE(commands_found, "toy") {
                  {"sixel", "glossary true pixels"},
                  {"motorway", "scene highway"},
                  {"why is V2 slow", "explain"},
-                 {"source", "glossary settled"}};
+                 {"source", "glossary settled"},
+                 {"time 14.92", "step"}};
     static const char *const marks[] = {"published", "recorded", "measured"};
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         const char *row = first_row(tasks[i].typed);

@@ -109,6 +109,20 @@ static void draw_script(Sheet *sheet, Area area, const PanelData *data, const Pa
         sheet_text(sheet, area.x + used + 1, area.y, area.w - used - 1, cell_bold(INK_WARN), value);
 }
 
+/* "2 of 12", or why there is nothing, or nothing of what was typed. */
+static void note_text(const Palette *palette, const PaletteRow *rows, int at, int count, char *text,
+                      size_t size) {
+    const KeyRow *named = keys_beginning(palette->text);
+    if (palette->tries)
+        snprintf(text, size, "Enter keeps it, Esc takes it back");
+    else if (!count)
+        snprintf(text, size, "nothing has that name");
+    else if (named && named->list && &keys[rows[0].command.action] != named)
+        snprintf(text, size, "no such %s; others: %d of %d", named->word, at + 1, count);
+    else
+        snprintf(text, size, "%d of %d", at + 1, count);
+}
+
 static void palette_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Palette *palette = &data->state->palette;
     static PaletteRow rows[PALETTE_ROWS];
@@ -116,8 +130,7 @@ static void palette_draw(Sheet *sheet, Area area, const PanelData *data) {
     int at = palette->row < count ? palette->row : count - 1;
     int first = at >= room ? at - room + 1 : 0;
     char typed[PALETTE_TEXT + 4], note[64];
-    snprintf(note, sizeof note, palette->tries ? "Enter keeps it, Esc takes it back"
-                                : count ? "%d of %d" : "nothing has that name", at + 1, count);
+    note_text(palette, rows, at, count, note, sizeof note);
     snprintf(typed, sizeof typed, ": %s_", palette->text);
     sheet_paper(sheet, area, INK_DEFAULT);
     sheet_title(sheet, area, typed, note);
