@@ -9,7 +9,8 @@ static bool same_box(const Box *a, const Box *b) {
 }
 
 static bool same_origin(const Origin *a, const Origin *b) {
-    return a->topic == b->topic && a->kernel == b->kernel && a->dtype == b->dtype;
+    return a->topic == b->topic && a->kernel == b->kernel && a->dtype == b->dtype &&
+           a->word == b->word;
 }
 
 bool hover_move(Hover *hover, const Spots *spots, double x, double y) {

@@ -117,7 +117,7 @@ SCREEN_SUITE(origin_recorded) {
 static char text[ORIGIN_TEXT_MAX]; /* of the origin that was asked last */
 
 static void ask(OriginTopic topic, const BevKernel *kernel, BevDtype dtype) {
-    const Origin origin = {topic, kernel, dtype};
+    const Origin origin = {.topic = topic, .kernel = kernel, .dtype = dtype};
     origin_text(&state, &live, &origin, text);
 }
 
@@ -236,4 +236,34 @@ SCREEN_SUITE(tips) {
     spots_tip(clicks, rate->x, rate->y, &state, &live, &tip);
     tap_ok(strstr(tip.source, "requests / median") && !strncmp(tip.meaning, "requested:", 10),
            "another figure of a row has its own source and word: %s; %s", tip.source, tip.meaning);
+}
+
+/* The name stands somewhere on the screen where its first letter's tip is about the word. */
+static bool names(const char *name, const char *word) {
+    const int length = (int)strlen(name);
+    Tip tip;
+    for (int y = 0; y < cells.rows; y++)
+        for (int x = 0; x + length <= cells.columns; x++) {
+            int same = 0;
+            while (same < length && cells_at(&cells, x + same, y)->glyph == (uint32_t)name[same])
+                same++;
+            if (same == length && spots_tip(&spots.clicks, x, y, &state, &live, &tip) &&
+                !strcmp(tip.title, word))
+                return true;
+        }
+    return false;
+}
+
+SCREEN_SUITE(tips_of_names) {
+    static const struct {
+        const char *name, *word;
+    } list[] = {{"footprint", "footprint"}, {"gathered", "gather traffic"},
+                {"requested", "requested"}, {"speed-up", "speed-up"},
+                {"GB/s", "requested"},      {"max abs", "max abs"},
+                {"rel L2", "max abs"},      {"gate B", "gates"}};
+    begin_simulated(200, 60);
+    draw_after("page dashboard");
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        tap_ok(names(list[i].name, list[i].word), "%s: the glossary's %s", list[i].name,
+               list[i].word);
 }

@@ -19,7 +19,7 @@ enum { NARROW = 27, WIDE = 69, WIDE_BAR = 24 }; /* in pixels */
 static const Column columns[COL_COUNT] = {
     [COL_NUMBER] = {"", 2, 0, false},          [COL_KERNEL] = {"kernel", 13, 0, true},
     [COL_MEDIAN] = {"median", 8, 0, false},    [COL_MARK] = {"", 1, 0, true},
-    [COL_SPEEDUP] = {"speed-up", 8, 1, false}, [COL_BAR] = {"less is better", 14, 2, true},
+    [COL_SPEEDUP] = {"speed-up", 8, 1, false}, [COL_BAR] = {"bars: median", 14, 2, true},
     [COL_P95] = {"p95", 7, 5, false},          [COL_P99] = {"p99", 7, 4, false},
     [COL_TREND] = {"trend", 7, 6, true},       [COL_GBPS] = {"GB/s", 6, 3, false},
     [COL_CEILING] = {"ceiling", 7, 7, false},  [COL_REGISTERS] = {"regs", 4, 8, false},

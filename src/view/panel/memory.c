@@ -71,10 +71,10 @@ static bool goes_backward(const PanelData *data) {
            data->live->job.config.kernel->direction == BEV_BACKWARD;
 }
 
-static void figure_row(Table *table, const char *name, const Segment *segments) {
+static void figure_row(Table *table, const char *name, const char *word, const Segment *segments) {
     char text[32];
     table->style = cell_style(INK_TEXT);
-    table_cell(table, 0, name);
+    table_name(table, 0, name, word);
     megabytes(total(segments), text, sizeof text);
     table->style = cell_bold(INK_TITLE);
     table_cell(table, 1, text);
@@ -83,6 +83,7 @@ static void figure_row(Table *table, const char *name, const Segment *segments) 
         table->style = cell_style(tensors[i].ink);
         table_cell(table, 2 + i, text);
     }
+    table->sheet->origin.word = NULL;
     table->y++;
 }
 
@@ -93,11 +94,11 @@ static void requested_row(Table *table, const PanelData *data, int width) {
     sheet_origin(table->sheet, ORIGIN_REQUESTED, NULL);
     if (predicted) {
         traffic_segments(&predicted->requested, segments);
-        figure_row(table, "requested", segments);
+        figure_row(table, "requested", "requested", segments);
         return;
     }
     table->style = cell_style(INK_MUTED);
-    table_cell(table, 0, "requested");
+    table_name(table, 0, "requested", "requested");
     const char *why = unknown_reason(UNKNOWN_MODEL, data->live, NULL, data->live->job.config.dtype);
     sheet_text(table->sheet, table->x[1], table->y, width - table->x[1], table->style, why);
     table->y++;
@@ -323,8 +324,8 @@ static void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     table_begin(&table, sheet, area, backward ? backward_columns : figure_columns, 6 + backward,
                 NULL);
     draw_keys(&table);
-    figure_row(&table, "footprint", footprint);
-    figure_row(&table, gathered, gather);
+    figure_row(&table, "footprint", "footprint", footprint);
+    figure_row(&table, gathered, backward ? "requested" : "gather traffic", gather);
     Cache caches[MAX_CACHES];
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     int count = list_caches(data, caches);

@@ -42,6 +42,7 @@ typedef struct {
     OriginTopic topic;
     const BevKernel *kernel; /* NULL: the selection's */
     BevDtype dtype;
+    const char *word; /* of the glossary; NULL: the topic's */
 } Origin;
 
 enum { ORIGIN_TEXT_MAX = 320 };

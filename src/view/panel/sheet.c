@@ -1,5 +1,7 @@
 #include "src/view/panel/sheet.h"
 
+#include "src/state/glossary.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -274,14 +276,24 @@ void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, i
         x += fits ? columns[i].width + gap : 0;
     }
     table->style = cell_style(INK_MUTED);
-    for (int i = 0; i < count; i++)
+    const char *const word = sheet->origin.word;
+    for (int i = 0; i < count; i++) {
+        const GlossaryRow *row = glossary_find(columns[i].title);
+        sheet->origin.word = row ? row->word : word;
         put_cell(table, i, columns[i].title, columns[i].title[0]);
+    }
+    sheet->origin.word = word;
     table->y++;
     table->style = cell_style(INK_TEXT);
 }
 
 bool table_has(const Table *table, int column) {
     return table->x[column] >= 0;
+}
+
+void table_name(const Table *table, int column, const char *text, const char *word) {
+    table->sheet->origin.word = word;
+    put_cell(table, column, text, true);
 }
 
 void table_cell(const Table *table, int column, const char *text) {

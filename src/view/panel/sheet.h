@@ -137,4 +137,8 @@ typedef struct {
 void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, int count,
                  const OriginTopic *topics);
 bool table_has(const Table *table, int column);
+
+/* A row's name, which answers as a figure does; it and the figures drawn from now on are about that
+ * word of the glossary. */
+void table_name(const Table *table, int column, const char *text, const char *word);
 void table_cell(const Table *table, int column, const char *text);

@@ -99,7 +99,7 @@ bool spots_tip(const Spots *spots, double x, double y, const State *state, const
         tell_time(state, tip);
     else if (command && command->action < ACTION_COUNT)
         tell_control(control ? control : &keys[command->action], command, state, tip);
-    const char *word = origin ? words[origin->topic] : NULL;
+    const char *word = !origin ? NULL : origin->word ? origin->word : words[origin->topic];
     if (word && !tip->title[0])
         snprintf(tip->title, sizeof tip->title, "%s", word);
     const Origin *first = first_figure(spots, box);
