@@ -89,6 +89,7 @@ static void look_at_load(Engine *engine) {
     bool busy = engine->load_ms > 0 && load_of_others(&engine->load) > LOAD_BUSY;
     engine->news |= busy != engine->live.machine_busy;
     engine->live.machine_busy = busy;
+    measure_note_load(engine->measure, busy);
     engine->load = load_now();
     engine->load_ms = now_ms;
 }
@@ -272,9 +273,11 @@ static TaskEnd time_missing(Engine *engine, bool idle) {
     return time_kernel(engine, MEASURE_MISSING, idle);
 }
 
-/* Paused and untouched for REST_MS, the figures stay as they are: no core is kept busy by them. */
+/* Paused and untouched for REST_MS, the figures stay as they are: no core is kept busy by them. But
+ * those of a busy machine are taken again once it is not. */
 static TaskEnd time_again(Engine *engine, bool idle) {
-    if (idle && clock_ms() - engine->request_ms > REST_MS)
+    bool unfinished = !engine->live.machine_busy && measure_is_unfinished(engine->measure);
+    if (idle && clock_ms() - engine->request_ms > REST_MS && !unfinished)
         return TASK_NONE;
     return time_kernel(engine, MEASURE_AGAIN, idle);
 }

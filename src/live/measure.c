@@ -54,6 +54,7 @@ struct Measure {
     double next_launch_ms; /* while the world moves, no launch of a known kernel before */
     uint64_t turns;        /* given to kernels so far */
     int singles;           /* launches one by one that are still to be timed */
+    bool machine_busy;     /* other programs take many of the cores */
 };
 
 /* ---- opening and closing --------------------------------------------------------------------- */
@@ -313,6 +314,22 @@ void measure_sense(Measure *measure, BevWhere where, const Sensors *sensors) {
         long_sensors_add(&measure->tail.sensors, sensors);
 }
 
+void measure_note_load(Measure *measure, bool machine_busy) {
+    measure->machine_busy = machine_busy;
+}
+
+static bool is_unfinished(const TimedKernel *timed) {
+    return timed_kernel_due(timed, true) && (!timed->complete || timed_kernel_waited(timed));
+}
+
+bool measure_is_unfinished(const Measure *measure) {
+    bool unfinished = has_baseline(&measure->job) && is_unfinished(&measure->baseline);
+    for (int i = 0; i < measure->kernel_count; i++)
+        unfinished |=
+            has_direction(measure, &measure->kernels[i]) && is_unfinished(&measure->kernels[i]);
+    return unfinished;
+}
+
 static const char *missing_sensor(const LongSensors *sensors, BevWhere where) {
     return isnan(sensors->clock_mhz)       ? sensor_missing(where, SENSOR_CLOCK)
            : isnan(sensors->temperature_c) ? sensor_missing(where, SENSOR_TEMPERATURE)
@@ -372,7 +389,7 @@ void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle) 
     timed->cost_us = job->busy_us; /* time of a launch that has the cores to itself */
     bool disturbed = !idle || measure->launched_frames != measure->frames;
     if (counts || timed_kernel_needs_background(timed))
-        timed_kernel_add_launch(timed, job, disturbed);
+        timed_kernel_add_launch(timed, job, disturbed, measure->machine_busy);
     if (disturbed)
         return;
     pairs_taken(measure, timed, job->launch_us);
@@ -492,7 +509,7 @@ static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
         timed_kernel_add_sample(timed, us);
         tail_take(measure, timed, us);
     } while (clock_us() - begun < SLICE_US && timed->count < TIMED_KERNEL_SAMPLES);
-    if (timing_waited(clock_team_since_us(team), clock_us() - begun))
+    if (measure->machine_busy || timing_waited(clock_team_since_us(team), clock_us() - begun))
         timed_kernel_note_waits(timed, timed->count - before);
     return true;
 }

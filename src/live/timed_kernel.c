@@ -65,7 +65,7 @@ void timed_kernel_note_waits(TimedKernel *timed, int samples) {
         timed->waited[i] = true;
 }
 
-static bool most_waited(const TimedKernel *timed) {
+bool timed_kernel_waited(const TimedKernel *timed) {
     int waited = 0;
     for (int i = 0; i < timed->count; i++)
         waited += timed->waited[i];
@@ -104,7 +104,7 @@ void timed_kernel_publish_samples(TimedKernel *timed, double own_bytes) {
     Timing timing;
     memcpy(sorted, timed->samples_us, (size_t)timed->count * sizeof *sorted);
     timing_summarize(sorted, timed->count, SETTLE, &timing);
-    timing.settled &= !most_waited(timed);
+    timing.settled &= !timed_kernel_waited(timed);
     timed_kernel_publish(timed, &timing, own_bytes);
 }
 
@@ -115,14 +115,15 @@ void timed_kernel_done(TimedKernel *timed) {
 
 /* Beside pictures the clock counts the pictures' time as well. The time in which the launch's
  * threads had a core is nearer to the truth. */
-void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed) {
+void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed,
+                             bool machine_busy) {
     if (disturbed && timed->count && !timed->disturbed)
         return;
-    if ((timed->disturbed && !disturbed) || (timed->complete && most_waited(timed)))
+    if ((timed->disturbed && !disturbed) || (timed->complete && timed_kernel_waited(timed)))
         timed->count = 0;
     timed->disturbed = disturbed;
     timed_kernel_add_sample(timed, disturbed ? job->busy_us : job->launch_us);
-    if (!disturbed && timing_waited(job->busy_us, job->launch_us))
+    if (!disturbed && (machine_busy || timing_waited(job->busy_us, job->launch_us)))
         timed_kernel_note_waits(timed, 1);
     timed->live.prepare_us = reading(job->prepare_us, SOURCE_MEASURED);
     timed_kernel_publish_samples(timed, job->own_bytes);
@@ -139,7 +140,7 @@ bool timed_kernel_has_figure(const TimedKernel *timed) {
 bool timed_kernel_due(const TimedKernel *timed, bool idle) {
     if (timed->live.skipped || timed->failed)
         return false;
-    bool refreshes = timed->cost_us <= REFRESH_US || most_waited(timed);
+    bool refreshes = timed->cost_us <= REFRESH_US || timed_kernel_waited(timed);
     return !timed->complete || (idle && timed->disturbed) ||
            (refreshes && clock_ms() - timed->done_ms > REFRESH_MS);
 }

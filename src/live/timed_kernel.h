@@ -39,6 +39,7 @@ void timed_kernel_add_sample(TimedKernel *timed, double us);
 /* So many of the latest samples waited for a core that another program had. A figure is unsettled
  * where most of its samples did. */
 void timed_kernel_note_waits(TimedKernel *timed, int samples);
+bool timed_kernel_waited(const TimedKernel *timed); /* whether most did */
 
 /* Publishes median and percentiles of the samples, or of a series that was timed elsewhere; both
  * are warm series. `own_bytes`: what a launch moves by the kernel's traffic model; 0: unknown. */
@@ -46,8 +47,9 @@ void timed_kernel_publish_samples(TimedKernel *timed, double own_bytes);
 void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_bytes);
 
 /* Adds a launch of the background thread. Launches beside pictures (`disturbed`) give way to
- * undisturbed ones. */
-void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed);
+ * undisturbed ones. machine_busy: other programs had cores. */
+void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed,
+                             bool machine_busy);
 
 /* Notes the time, and the median in the history. */
 void timed_kernel_done(TimedKernel *timed);

@@ -121,15 +121,15 @@ const char *ladder_mark(const LiveKernel *row) {
     return row->unsettled ? "?" : row->protocol == TIMING_BACKGROUND ? "s" : "";
 }
 
-void ladder_note(const Ladder *ladder, char *note, size_t size) {
-    static const struct {
+void ladder_note(const Ladder *ladder, bool machine_busy, char *note, size_t size) {
+    const struct {
         char mark;
         const char *text;
     } marks[] = {{'r', "r recorded"},
                  {'~', "~ stale"},
                  {'s', "s single launches"},
                  {'b', "b beside pictures"},
-                 {'?', "? unsettled"}};
+                 {'?', machine_busy ? "? machine busy" : "? unsettled"}};
     bool measured = false, there[128] = {false};
     for (int i = 0; i < ladder->count; i++) {
         const LiveKernel *row = ladder->kernels[i];

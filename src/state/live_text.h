@@ -40,8 +40,8 @@ void speedup_origin(const LiveData *live, char *text, size_t size);
 const char *ladder_mark(const LiveKernel *row);
 
 /* Explains the marks beside the medians, of those that occur: "measured, r recorded, ~ stale,
- * ? unsettled". */
-void ladder_note(const Ladder *ladder, char *note, size_t size);
+ * ? unsettled"; while other programs have the cores "? machine busy". */
+void ladder_note(const Ladder *ladder, bool machine_busy, char *note, size_t size);
 
 /* ---- a comparison ---------------------------------------------------------------------------- */
 

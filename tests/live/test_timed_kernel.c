@@ -24,7 +24,7 @@ static int fill(TimedKernel *timed, double us, bool disturbed) {
     BackgroundJob job = {.launch_us = us, .busy_us = us};
     int taken = 0;
     for (; taken < MANY && !timed->complete; taken++)
-        timed_kernel_add_launch(timed, &job, disturbed);
+        timed_kernel_add_launch(timed, &job, disturbed, false);
     return taken;
 }
 
@@ -40,7 +40,8 @@ TAP_SUITE(timed_kernel_background) {
            "the figure says so, and is not to be quoted");
     tap_ok(!timed_kernel_due(&timed, false), "which will do while they go on");
     tap_ok(timed_kernel_due(&timed, true), "but not once they stand");
-    timed_kernel_add_launch(&timed, &(BackgroundJob){.launch_us = 40e3, .busy_us = 40e3}, false);
+    timed_kernel_add_launch(&timed, &(BackgroundJob){.launch_us = 40e3, .busy_us = 40e3}, false,
+                            false);
     tap_ok(timed.count == 1 && !timed.complete, "the first sample taken alone is the only one");
     fill(&timed, 40e3, false);
     tap_ok(!timed_kernel_due(&timed, true) && timed.live.median_us.value == 40e3,
@@ -55,7 +56,7 @@ TAP_SUITE(timed_kernel_busy_machine) {
     const BackgroundJob waits = {.launch_us = 120e3, .busy_us = 40e3},
                         works = {.launch_us = 41e3, .busy_us = 40e3};
     for (int i = 0; i < 5; i++)
-        timed_kernel_add_launch(&timed, i % 2 ? &waits : &works, false);
+        timed_kernel_add_launch(&timed, i % 2 ? &waits : &works, false, false);
     tap_ok(timed.complete && !timed.live.unsettled && !strcmp(ladder_mark(&timed.live), "s"),
            "two of five launches waited: the median is of the others");
     timed_kernel_restart(&timed, &timed.config);
@@ -63,18 +64,23 @@ TAP_SUITE(timed_kernel_busy_machine) {
     tap_ok(!timed.live.unsettled, "none waited: settled");
     timed_kernel_restart(&timed, &timed.config);
     for (int i = 0; i < 5; i++)
-        timed_kernel_add_launch(&timed, &waits, false);
+        timed_kernel_add_launch(&timed, &waits, false, false);
     tap_ok(timed.complete && timed.live.unsettled && !strcmp(ladder_mark(&timed.live), "?"),
            "all waited, equally long: unsettled");
     timed.cost_us = 50e3;
     timed.done_ms -= 60e3;
     tap_ok(timed_kernel_due(&timed, true), "and timed again, long as the launch is");
     for (int i = 0; i < 5; i++)
-        timed_kernel_add_launch(&timed, &works, false);
+        timed_kernel_add_launch(&timed, &works, false, false);
     timed.done_ms -= 60e3;
     tap_ok(!timed.live.unsettled && timed.live.median_us.value == 41e3 &&
                !timed_kernel_due(&timed, true),
            "until its launches have the cores");
+    timed_kernel_restart(&timed, &timed.config);
+    for (int i = 0; i < 5; i++)
+        timed_kernel_add_launch(&timed, &works, false, true);
+    tap_ok(timed.live.unsettled && timed_kernel_waited(&timed),
+           "other programs have cores: unsettled, whatever the threads' time says");
 }
 
 /* Refreshes beside pictures, or that have not settled, leave a settled figure as it is. */
@@ -156,9 +162,14 @@ TAP_SUITE(timed_kernel_marks) {
         ladder.kernels[i] = &kernels[i];
         strcat(marks, ladder_mark(&kernels[i]));
     }
-    ladder_note(&ladder, note, sizeof note);
+    ladder_note(&ladder, false, note, sizeof note);
     tap_ok(!strcmp(marks, "sb") && !strcmp(note, "measured, s single launches, b beside pictures"),
            "marks say how it was timed");
+    kernels[1].unsettled = true;
+    ladder_note(&ladder, true, note, sizeof note);
+    tap_ok(!strcmp(ladder_mark(&kernels[1]), "?") &&
+               !strcmp(note, "measured, b beside pictures, ? machine busy"),
+           "and why it is not to be quoted");
 }
 
 #define RECORDED(kernel_, dtype_, median_us_)                                                      \

@@ -184,7 +184,7 @@ static int visible_rows(const Ladder *ladder, const PanelData *data, int room,
 static void draw_title(Sheet *sheet, Area *area, const PanelData *data, const Ladder *ladder,
                        int rows) {
     char note[96], title[96], part[32] = "";
-    ladder_note(ladder, note, sizeof note);
+    ladder_note(ladder, data->live->machine_busy, note, sizeof note);
     const KernelConfig *config = &data->state->job.config;
     if (rows < ladder->count)
         snprintf(part, sizeof part, ", %d of %d", rows, ladder->count);
