@@ -327,6 +327,15 @@ static bool put_page(Page *page, Err *err) {
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
+static bool names_a_file(const char *path) {
+    static const char *const endings[] = {".html", ".htm", ".md", ".txt", ".pdf"};
+    const char *ending = strrchr(path, '.');
+    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
+        if (!strcmp(ending, endings[i]))
+            return true;
+    return false;
+}
+
 static bool make_folder(const char *path, Err *err) {
     struct stat status;
     if (mkdir(path, 0777) == 0 || (stat(path, &status) == 0 && S_ISDIR(status.st_mode)))
@@ -357,8 +366,7 @@ bool cmd_report(const Options *options, Err *err) {
     bool backward = !strcmp(way, "backward"), both = !strcmp(way, "both");
     if (!options->output)
         return err_set(err, ERR_USAGE, "report", "add -o FOLDER", "no folder is named");
-    size_t length = strlen(options->output);
-    if (length > 5 && !strcmp(options->output + length - 5, ".html"))
+    if (names_a_file(options->output))
         return err_set(err, ERR_USAGE, options->output, "name a folder: it gets report.html",
                        "-o takes a folder");
     if (!scene_model_formats(options, &dtype, &align, err))

@@ -225,6 +225,17 @@ static void order_text(LessonRun *run, const Judgement *judgement, char *text, s
     }
 }
 
+/* "34.9 % (model)": the question's unit behind the number where that has none. */
+static void number_text(const Value *number, const char *unit, char *text, size_t size) {
+    char value[64];
+    value_text(number, value, sizeof value);
+    bool bare = *unit && (number->measure == MEASURE_NONE || number->measure == MEASURE_COUNT);
+    const char *source = strstr(value, " (");
+    source = source ? source : value + strlen(value);
+    snprintf(text, size, "%.*s%s%s%s", (int)(source - value), value, bare ? " " : "",
+             bare ? unit : "", source);
+}
+
 static void add_verdict(LessonRun *run, const Judgement *judgement) {
     const LessonQuestion *question = lesson_run_question(run);
     char *answer = run->solution, text[480];
@@ -235,13 +246,8 @@ static void add_verdict(LessonRun *run, const Judgement *judgement) {
         snprintf(answer, size, "%s", question->choices[judgement->choice].text);
     else if (question->asks == ASKS_ORDER)
         order_text(run, judgement, answer, size);
-    else {
-        char value[64];
-        value_text(&judgement->number, value, sizeof value);
-        Measure measure = judgement->number.measure;
-        bool bare = *question->unit && (measure == MEASURE_NONE || measure == MEASURE_COUNT);
-        snprintf(answer, size, "%s%s%s", value, bare ? " " : "", bare ? question->unit : "");
-    }
+    else
+        number_text(&judgement->number, question->unit, answer, size);
     bool right = judgement->verdict == VERDICT_RIGHT;
     snprintf(text, sizeof text, "%s%s", right ? "Right: " : "Not yet: it is ", answer);
     pane_add(&run->reveal, right ? PANE_RIGHT : PANE_WRONG, false, text);

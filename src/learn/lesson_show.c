@@ -148,6 +148,6 @@ void lesson_run_show(const LessonRun *run, LessonPane *pane) {
     if (run->note[0])
         pane_add(&pane->body, PANE_NOTE, false, run->note);
     if (pane->computing)
-        pane_add(&pane->body, PANE_NOTE, false, "Computing ... (Enter does not wait)");
+        pane_add(&pane->body, PANE_NOTE, false, "Computing ... (Enter goes on without)");
     add_keys(run, &pane->body);
 }

@@ -193,6 +193,7 @@ done
 for kind in sweep dtype published; do
     tap_expect 2 'follows forward kernels only' plot $kind toy --direction backward -o x.png
 done
+tap_expect 2 'page.md: -o takes a folder' report toy -o page.md
 tap_expect 2 'shows one direction' plot mrc toy --direction both -o x.png
 tap_run 'a report of the way back' "$BEVSCOPE" report toy --direction backward -o back
 grep -q 'The way back' back/report.html && grep -q grad_owner back/report.html &&
