@@ -40,6 +40,7 @@ void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config) {
     timed->own_bytes = 0;
     timed->complete = timed->failed = timed->disturbed = false;
     timed->done_ms = 0;
+    timed->live.least_us = timed->live.most_us = 0;
     go_stale(&timed->live);
 }
 
@@ -109,8 +110,12 @@ void timed_kernel_publish_samples(TimedKernel *timed, double own_bytes) {
 }
 
 void timed_kernel_done(TimedKernel *timed) {
+    LiveKernel *live = &timed->live;
+    double median_us = live->median_us.value;
     timed->done_ms = clock_ms();
-    live_remember(&timed->live, timed->live.median_us.value, clock_ms() / 60e3);
+    live->least_us = live->least_us > 0 ? fmin(live->least_us, median_us) : median_us;
+    live->most_us = fmax(live->most_us, median_us);
+    live_remember(live, median_us, clock_ms() / 60e3);
 }
 
 /* Beside pictures the clock counts the pictures' time as well. The time in which the launch's

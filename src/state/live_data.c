@@ -122,6 +122,11 @@ Headline live_headline(const LiveData *live) {
     headline.latency_us = live_latency(live, row);
     if (row && row->beside_pictures && headline.latency_us.source == SOURCE_MEASURED)
         headline.latency_us.doubtful = true;
+    if (row && headline.latency_us.source == SOURCE_MEASURED) {
+        double noise = row->kernel->where == BEV_CPU ? 0.1 : 0.02;
+        headline.swing_us[0] = (1 - noise) * row->least_us;
+        headline.swing_us[1] = (1 + noise) * row->most_us;
+    }
     const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
     const LiveSteps *steps = live->frame.steps;
     if (steps)

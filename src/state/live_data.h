@@ -62,6 +62,7 @@ typedef struct {
     bool failed;         /* the kernel failed on the selection here */
     bool being_timed;    /* its turn has come */
     Reading median_us, p95_us, p99_us;
+    double least_us, most_us;   /* of the measured medians of this problem so far; 0: none */
     bool unsettled;             /* the samples drifted: do not quote the figure */
     TimingProtocol protocol;    /* how a measured figure was timed */
     bool beside_pictures;       /* of a series: pictures shared the cores */

@@ -64,13 +64,27 @@ static void change_text(Unit unit, const Reading *before, const Reading *after, 
         snprintf(text + length, size - length, " %s", mark);
 }
 
+/* As change_text. What lies where the latency swung before the change is no effect of it. */
+static void latency_text(const Headline *before, const Headline *after, char *text, size_t size) {
+    const Reading *was = &before->latency_us, *is = &after->latency_us;
+    bool swings = was->source == is->source && certain(is) && before->swing_us[0] <= is->value &&
+                  is->value <= before->swing_us[1];
+    char now[32];
+    if (!swings || is->doubtful) {
+        change_text(UNIT_US, was, is, text, size);
+        return;
+    }
+    unit_text(UNIT_US, is->value, now, sizeof now);
+    snprintf(text, size, "still about %s", now);
+}
+
 static void describe(LogLine *line, const Headline *after) {
     enum { CHANGE = 64 };
     char footprint[CHANGE], latency[CHANGE], error[CHANGE];
     const Headline *before = &line->before;
     change_text(UNIT_BYTES, &before->footprint_bytes, &after->footprint_bytes, footprint,
                 sizeof footprint);
-    change_text(UNIT_US, &before->latency_us, &after->latency_us, latency, sizeof latency);
+    latency_text(before, after, latency, sizeof latency);
     /* An error of another moment says nothing about the change. */
     const Reading none = {.source = SOURCE_UNKNOWN};
     bool same_moment = before->max_abs_s == after->max_abs_s || line->action == ACTION_STEP;

@@ -184,6 +184,7 @@ typedef struct {
 typedef struct {
     uint64_t serial; /* of the job that they belong to */
     Reading footprint_bytes, latency_us, max_abs;
+    double swing_us[2]; /* a measured latency within these is no change; 0, 0: none is known */
     double max_abs_s; /* the moment whose error it is */
     int step_count; /* of the recorded steps, of the kernel with more; 0: there are none */
     int train_step; /* of the training, so far */
@@ -276,7 +277,7 @@ struct State {
     RgbChoice rgb;               /* those that VIEW_RGB shows */
     int colormap;                /* position in menu.colormaps */
     bool range_locked;           /* the colour bar keeps its range */
-    bool fill;                   /* cells of no mass between others are drawn, dimmer */
+    bool fill;                   /* cells of no mass among others are drawn, dimmer */
     Strip strip;
     bool lidar;     /* its points over the strip */
     unsigned truth; /* true boxes and LiDAR on the picture: TRUTH_... */
