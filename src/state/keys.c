@@ -298,7 +298,9 @@ int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
             continue;
         if ((!of_bits && hint_rows[i].open != open) || is_hinted(hints, count, hint_rows[i].key))
             continue;
-        hints[count] = (KeyHint){.label = hint_rows[i].label, .action = hint_rows[i].action};
+        bool answers = hint_rows[i].action == ACTION_NEXT && state->lesson.asks != ASKS_NOTHING;
+        hints[count] = (KeyHint){.label = answers ? "answer" : hint_rows[i].label,
+                                 .action = hint_rows[i].action};
         snprintf(hints[count++].key, sizeof hints->key, "%s", hint_rows[i].key);
     }
     for (const KeyRow *row = next_by_rank(NULL); row; row = next_by_rank(row))
