@@ -125,7 +125,7 @@ unsigned control_lock(State *state, const Command *command) {
 
 unsigned control_fill(State *state, const Command *command) {
     state->fill = control_switched(command, state->fill);
-    return SAY(state, command->action, "cells of no mass between others: %s",
+    return SAY(state, command->action, "cells of no mass among others: %s",
                state->fill ? "mean of those around, dimmer" : "empty") |
            STEP_LOOK;
 }

@@ -229,7 +229,7 @@ static void draw_over(SdlWindow *window, const State *state, const LiveData *liv
     cairo_set_source_surface(cr, window->surface, 0, 0);
     cairo_paint(cr);
     cairo_scale(cr, scale, scale);
-    pen_init(&pen, cr, &themes[state->light ? THEME_LIGHT : THEME_DARK], NULL, false);
+    pen_init(&pen, cr, &themes[state->light ? THEME_LIGHT : THEME_DARK], NULL);
     pen_frame(&pen, window->hover.box, pen.theme->accent, 1, 1.5);
     if (window->hover.told &&
         spots_tip(&window->spots, window->hover.x, window->hover.y, state, live, &tip))

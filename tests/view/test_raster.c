@@ -132,6 +132,37 @@ TAP_SUITE(raster_fill) {
     tap_ok(none, "and all of them without fill, and where a view counts points");
 }
 
+/* In a square of 5 x 5 cells those with a value lie around its centre, on three sides of it or on
+ * two: the centre is drawn, or it stays empty. */
+TAP_SUITE(raster_surrounded) {
+    enum { SIDE = 5, CENTRE = 12, AT_LEFT = 10, UP_RIGHT = 4, DOWN_RIGHT = 24, AT_RIGHT = 14 };
+    static const struct {
+        int cells[3];
+        bool drawn;
+    } cases[] = {{{AT_LEFT, UP_RIGHT, DOWN_RIGHT}, true},
+                 {{AT_LEFT, AT_RIGHT, AT_RIGHT}, true},
+                 {{UP_RIGHT, AT_RIGHT, DOWN_RIGHT}, false},
+                 {{AT_LEFT, AT_LEFT, AT_LEFT}, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t state[SIDE * SIDE] = {0};
+        float value[SIDE * SIDE] = {0};
+        for (int k = 0; k < 3; k++)
+            state[cases[i].cells[k]] = CELL_VALUE, value[cases[i].cells[k]] = 1;
+        CellField field = {
+            .view = VIEW_NORM, .nx = SIDE, .ny = SIDE, .state = state, .value = value};
+        RasterStyle style =
+            raster_style(colormap_find("viridis"), (ValueRange){.lo = 0, .hi = 1}, true);
+        Image image;
+        if (!raster_render(&field, &style, &image, NULL))
+            return;
+        Rgb centre = image_get(&image, CENTRE % SIDE, CENTRE / SIDE);
+        bool drawn = rgb_contrast(centre, panel_theme.background) > 1;
+        tap_ok(drawn == cases[i].drawn, "case %zu: the centre is %s", i,
+               cases[i].drawn ? "surrounded" : "at an edge");
+        image_free(&image);
+    }
+}
+
 /* The street as the display shows it, in both themes: light enough for the last row. */
 TAP_SUITE(raster_street) {
     Err err = {0};

@@ -126,12 +126,17 @@ int64_t raster_cell(int64_t nx, int64_t ny, int64_t column, int64_t row) {
 
 /* ---- fill: far from a camera only about every third cell gets mass --------------------------- */
 
-enum { FILL_REACH = 4 }; /* cells to either side */
+enum { FILL_REACH = 4 }; /* cells, along each of the ways */
+
+/* Around a pixel: as many ways out, in the order of their angle. */
+enum { WAYS = 8 };
+static const int ways[WAYS][2] = {{1, 0},  {1, 1},   {0, 1},  {-1, 1},
+                                  {-1, 0}, {-1, -1}, {0, -1}, {1, -1}};
 
 /* The cells from a pixel to the next one with a value; 0: none within reach. */
-static int reach(const CellField *field, int column, int row, int dx, int dy) {
+static int reach(const CellField *field, int column, int row, const int way[2]) {
     for (int i = 1; i <= FILL_REACH; i++) {
-        int x = column + i * dx, y = row + i * dy;
+        int x = column + i * way[0], y = row + i * way[1];
         if (x < 0 || y < 0 || x >= field->ny || y >= field->nx)
             return 0;
         if (field->state[raster_cell(field->nx, field->ny, x, y)] == CELL_VALUE)
@@ -140,30 +145,45 @@ static int reach(const CellField *field, int column, int row, int dx, int dy) {
     return 0;
 }
 
-/* The mean over the four directions in which the cell lies between two cells with values, the
- * nearer ones counting more. Of classes the nearest: a mean would be another class. */
+/* Whether cells with values lie all around: no half of the ways is without one. */
+static bool surrounded(const int near[WAYS]) {
+    int empty = 0, most = 0;
+    for (int way = 0; way < 2 * WAYS; way++) {
+        empty = near[way % WAYS] ? 0 : empty + 1;
+        most = empty > most ? empty : most;
+    }
+    return most < WAYS / 2;
+}
+
+/* Of classes the nearest: a mean would be another class. */
+static int nearest_way(const int near[WAYS]) {
+    int best = 0;
+    for (int way = 1; way < WAYS; way++)
+        if (near[way] && (!near[best] || near[way] < near[best]))
+            best = way;
+    return best;
+}
+
+/* An empty pixel among others: the mean of the next cells with values around it, the nearer ones
+ * counting more. */
 static Rgb filled(const CellField *field, const RasterStyle *style, int column, int row) {
-    static const int ways[4][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
     const double dim = 0.85;
     double r = 0, g = 0, b = 0, weights = 0;
-    int nearest = 2 * FILL_REACH;
-    for (int end = 0; end < 8; end++) {
-        int dx = ways[end / 2][0], dy = ways[end / 2][1], sign = end % 2 ? -1 : 1;
-        int near = reach(field, column, row, sign * dx, sign * dy);
-        bool between = near && reach(field, column, row, -sign * dx, -sign * dy);
-        double weight = between ? 1.0 / (near * near) : 0;
-        if (!between || (field->view == VIEW_CLASS && near >= nearest))
+    int near[WAYS];
+    for (int way = 0; way < WAYS; way++)
+        near[way] = reach(field, column, row, ways[way]);
+    if (!surrounded(near))
+        return style->background;
+    const int only = field->view == VIEW_CLASS ? nearest_way(near) : -1;
+    for (int way = 0; way < WAYS; way++) {
+        if (!near[way] || (only >= 0 && way != only))
             continue;
-        Rgb one = cell_color(field, style,
-                             raster_cell(field->nx, field->ny, column + sign * near * dx,
-                                         row + sign * near * dy));
-        nearest = near;
-        if (field->view == VIEW_CLASS)
-            r = g = b = weights = 0;
+        int64_t cell = raster_cell(field->nx, field->ny, column + near[way] * ways[way][0],
+                                   row + near[way] * ways[way][1]);
+        const Rgb one = cell_color(field, style, cell);
+        double weight = 1.0 / (near[way] * near[way]);
         r += weight * one.r, g += weight * one.g, b += weight * one.b, weights += weight;
     }
-    if (!(weights > 0))
-        return style->background;
     Rgb mean = {(uint8_t)lround(r / weights), (uint8_t)lround(g / weights),
                 (uint8_t)lround(b / weights)};
     return rgb_mix(style->background, mean, dim);

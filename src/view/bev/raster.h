@@ -31,7 +31,7 @@ typedef struct {
     const Colormap *colormap; /* scalar views */
     ValueRange range;
     Rgb background, bad; /* cells of no mass; NaN and Inf */
-    bool fill;           /* a cell of no mass between others takes their mean, dimmer */
+    bool fill;           /* a cell of no mass among others takes their mean, dimmer */
 } RasterStyle;
 
 /* The panel's colours. Views in which emptiness is the message (points, errors, differences) fill

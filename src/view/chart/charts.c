@@ -105,7 +105,7 @@ static int l2_marks(ChartData *data) {
     return count;
 }
 
-/* "V4 reads 0 B of DRAM and writes 5.4 MB on RTX A6000". */
+/* "V4 reads 0 B from DRAM and writes 5.4 MB on RTX A6000". */
 static void misses_finding(const ChartInput *input, char title[TEXT]) {
     const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
     char bytes[32], read[32], written[32];
@@ -120,7 +120,7 @@ static void misses_finding(const ChartInput *input, char title[TEXT]) {
     if (input->room == ROOM_BOX) /* beside a note */
         snprintf(title, TEXT, "%s: DRAM moves %s", predicted->title, bytes);
     else
-        snprintf(title, TEXT, "%s reads %s of DRAM and writes %s on %s", predicted->title, read,
+        snprintf(title, TEXT, "%s reads %s from DRAM and writes %s on %s", predicted->title, read,
                  written, input->model->gpus[input->gpu].title);
 }
 

@@ -166,7 +166,7 @@ static void rank_bar(const ChartInput *input, const Ranked *ranked, PlotBar *bar
     snprintf(bar->text, sizeof bar->text, "%s%s, %s binds", us, recorded, term_names[p->binding]);
 }
 
-/* "V4 is the fastest of 9 simulated; chain binds 5" */
+/* "V4 is the fastest of 9 right kernels (model); chain binds 5" */
 static void terms_finding(ChartRoom room, const Ranked *ranked, int count, char title[TEXT]) {
     int binds[TERM_COUNT] = {0}, most = 0;
     for (int i = 0; i < count; i++)
@@ -176,7 +176,7 @@ static void terms_finding(ChartRoom room, const Ranked *ranked, int count, char 
     if (room == ROOM_BOX)
         snprintf(title, TEXT, "%s binds %d of %d simulated", term_names[most], binds[most], count);
     else
-        snprintf(title, TEXT, "%s is the fastest of %d simulated; %s binds %d",
+        snprintf(title, TEXT, "%s is the fastest of %d right kernels (model); %s binds %d",
                  ranked[0].kernel->title, count, term_names[most], binds[most]);
 }
 

@@ -222,16 +222,13 @@ void plot_draw(Pen *pen, Box box, const ChartSpec *spec) {
 enum { PAGE_W = 1200 };
 
 static double page_height(const ChartSpec *spec) {
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-    cairo_t *cr = cairo_create(surface);
     Pen pen;
-    pen_init(&pen, cr, &themes[spec->theme], NULL, true);
+    pen_open_measuring(&pen, &themes[spec->theme]);
     const PlotFrame frame = {&pen, spec->theme, &page_type, false};
     double h = MARGIN + 38 + (spec->subtitle ? 22 : 0) +
                plot_mark_space(&frame, spec->marks, spec->mark_count) + page_type.axis_bottom +
                plot_note_room(&frame, PAGE_W - 2 * MARGIN, spec->note);
-    cairo_destroy(cr);
-    cairo_surface_destroy(surface);
+    pen_close(&pen);
     return h + (spec->part_count ? 2 * page_type.body + plot_bars_height(spec) : PLOT_LINES_H);
 }
 

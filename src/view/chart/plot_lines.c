@@ -124,14 +124,14 @@ static bool shares_color(const PlotFrame *frame, const ChartSpec *spec, int seri
     return false;
 }
 
-/* A dot without its name beside it, or a line of the colour of others, has a number on a page, the
+/* A dot without its name beside it on a page, or a line of the colour of others, has a number, the
  * same in the legend; else 0. */
 static int number_of(const PlotFrame *frame, const ChartSpec *spec, int series) {
     const PlotSeries *of = &spec->series[series];
-    bool alike =
-        of->dots ? of->count == 1 && !is_named(frame, of) : shares_color(frame, spec, series);
+    bool alike = of->dots ? !frame->dense && of->count == 1 && !is_named(frame, of)
+                          : shares_color(frame, spec, series);
     int number = 0;
-    for (int i = 0; alike && !frame->dense && i <= series; i++)
+    for (int i = 0; alike && i <= series; i++)
         number += spec->series[i].dots == of->dots;
     return number;
 }
@@ -221,8 +221,7 @@ static void draw_series(const PlotFrame *frame, const ChartSpec *spec, Box box) 
             if (series->strong == strong)
                 (series->dots ? draw_dots : draw_line)(frame, spec, box, series);
         }
-    if (!frame->dense)
-        draw_numbers(frame, spec, box);
+    draw_numbers(frame, spec, box);
 }
 
 /* ---- legend --------------------------------------------------------------------------------- */

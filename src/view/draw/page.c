@@ -18,7 +18,7 @@ static bool draw_on(cairo_t *cr, const PageSpec *page, double scale, FigureLayou
                     Err *err) {
     Pen pen;
     cairo_scale(cr, scale, scale);
-    pen_init(&pen, cr, &themes[page->theme], layout, false);
+    pen_init(&pen, cr, &themes[page->theme], layout);
     pen_fill(&pen, (Box){0, 0, page->w, page->h}, pen.theme->page, 1);
     page->draw(&pen, page->context);
     if (pen.failed && err)

@@ -10,8 +10,8 @@
 
 enum { TEXT_MAX = 256, PARAGRAPH_MAX = 1024 };
 
-void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, bool measuring) {
-    *pen = (Pen){.cr = cr, .theme = theme, .layout = layout, .measuring = measuring};
+void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout) {
+    *pen = (Pen){.cr = cr, .theme = theme, .layout = layout};
     /* Set all options, so that the user's font configuration does not change the picture. */
     cairo_font_options_t *options = cairo_font_options_create();
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
@@ -21,6 +21,17 @@ void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, b
     cairo_font_options_destroy(options);
     cairo_set_line_cap(cr, CAIRO_LINE_CAP_BUTT);
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+}
+
+void pen_open_measuring(Pen *pen, const Theme *theme) {
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+    pen_init(pen, cairo_create(surface), theme, NULL);
+    pen->measuring = true;
+    cairo_surface_destroy(surface); /* the pen's context keeps it */
+}
+
+void pen_close(Pen *pen) {
+    cairo_destroy(pen->cr);
 }
 
 /* fontconfig keeps its configuration until the process ends, which is not a leak of this program.
@@ -45,12 +56,11 @@ static void select_font(Pen *pen, const TextStyle *style) {
 
 /* Where fontconfig finds no font, cairo uses its own characters, a font of type "user". */
 const char *pen_font_missing(void) {
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-    Pen pen = {.cr = cairo_create(surface)};
+    Pen pen;
+    pen_open_measuring(&pen, NULL);
     select_font(&pen, &(TextStyle){.size = SIZE_BODY});
     bool own = cairo_scaled_font_get_type(cairo_get_scaled_font(pen.cr)) == CAIRO_FONT_TYPE_USER;
-    cairo_destroy(pen.cr);
-    cairo_surface_destroy(surface);
+    pen_close(&pen);
     return own ? "no scalable font found, texts are coarse and slow: install fonts-dejavu-core"
                : NULL;
 }

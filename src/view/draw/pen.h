@@ -49,7 +49,11 @@ typedef struct {
     Rgb rim;
 } TextStyle;
 
-void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, bool measuring);
+void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout);
+
+/* A pen on no picture, which finds out sizes, until it is closed. */
+void pen_open_measuring(Pen *pen, const Theme *theme);
+void pen_close(Pen *pen);
 
 /* NULL where the system has a font for texts. Otherwise a message: cairo then draws characters of
  * its own, coarsely and slowly. */

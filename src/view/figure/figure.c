@@ -140,13 +140,10 @@ static bool compose(const FigureSpec *spec, Composition *composition, Err *err) 
     composition->page = (Page){0};
     if (!figure_prepare(spec, figure, err))
         return false;
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-    cairo_t *cr = cairo_create(surface);
     Pen pen;
-    pen_init(&pen, cr, figure->theme, NULL, true);
+    pen_open_measuring(&pen, figure->theme);
     arrange(&pen, figure, &composition->page);
-    cairo_destroy(cr);
-    cairo_surface_destroy(surface);
+    pen_close(&pen);
     return true;
 }
 

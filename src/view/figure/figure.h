@@ -58,7 +58,7 @@ typedef struct {
     RgbChoice rgb;            /* VIEW_RGB */
     bool light;               /* VIEW_RGB: the channels are linear light */
     const Colormap *colormap; /* NULL: the view's own */
-    bool no_fill;             /* cells of no mass between others stay empty */
+    bool no_fill;             /* cells of no mass among others stay empty */
     bool range_locked;        /* else automatic */
     double range_lo, range_hi;
 

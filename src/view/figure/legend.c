@@ -276,6 +276,8 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
         y += 4 + small_line(pen, x, y + 4, w,
                             panel->field.view == VIEW_CLASS
                                 ? "dimmer: cells of no mass, as the nearest"
+                            : panel->field.color
+                                ? "dimmer: no mass, the mean of those around; dark: hardly any mass"
                                 : "dimmer: cells of no mass, the mean of those around");
     return y + bad_cells(pen, panel, x, y, w) - top;
 }

@@ -117,8 +117,9 @@ static void note_text(const Palette *palette, const PaletteRow *rows, int at, in
         snprintf(text, size, "Enter keeps it, Esc takes it back");
     else if (!count)
         snprintf(text, size, "nothing has that name");
-    else if (named && named->list && &keys[rows[0].command.action] != named)
-        snprintf(text, size, "no such %s; others: %d of %d", named->word, at + 1, count);
+    else if (named && named->list &&
+             (rows[0].kind != PALETTE_VALUE || &keys[rows[0].command.action] != named))
+        snprintf(text, size, "no such %s; like it: %d of %d", named->word, at + 1, count);
     else
         snprintf(text, size, "%d of %d", at + 1, count);
 }

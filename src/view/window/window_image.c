@@ -202,7 +202,7 @@ bool window_paint(cairo_t *cr, double w, double h, const State *state, const Liv
     spots_add_figure(spots, view.layout.strip, &pictures);
     spots_add_figure(spots, view.layout.bev, &pictures);
     prepare(&view);
-    pen_init(&pen, cr, view.visible.theme, NULL, false);
+    pen_init(&pen, cr, view.visible.theme, NULL);
     pen_fill(&pen, (Box){0, 0, view.layout.w, view.layout.h}, pen.theme->page, 1);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (given_up(give_up))
