@@ -13,7 +13,8 @@
  *         the interval lengths.
  * LIMITS  The article asks whether the working set fits the L2, and takes its 49 MB of gathered
  *         bytes (FP32 output) for that: an A100 (40 MB) and a Thor (32) get the small form.
- *         bevscope's version of that rule takes the footprint, 10 MB, which both hold:
+ *         bevscope tells its version of that rule, but does not choose by it: the footprint, 10 MB,
+ *         which both hold:
  *
  *             footprint <= L2 / 2    resident     v3_large_l2
  *             footprint <= L2        contested    v3_large_l2

@@ -102,11 +102,11 @@ void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, 
     else if (problem->map.weights)
         snprintf(text, size, "tiles on tensor cores, depth transposed first: the map has weights");
     else
-        snprintf(
-            text, size,
-            "tiles on tensor cores, depth %s: %.0f points a multiprocessor; transposed beyond %d",
-            v4_transposes(problem, gpu->sms) ? "transposed first" : "gathered",
-            (double)problem->map.points / gpu->sms, GATHERED_POINTS);
+        snprintf(text, size,
+                 "tiles on tensor cores; depth is %s (a launch that transposes it first pays "
+                 "beyond %d points a multiprocessor; here %.0f)",
+                 v4_transposes(problem, gpu->sms) ? "transposed first" : "read as it lies",
+                 GATHERED_POINTS, (double)problem->map.points / gpu->sms);
 }
 
 unsigned kernel_bits(const BevKernel *kernel) {
