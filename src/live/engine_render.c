@@ -3,7 +3,6 @@
 
 #include "src/base/clock.h"
 #include "src/base/ref.h"
-#include "kernels/defects.h"
 #include "src/run/backend.h"
 
 #include <math.h>
@@ -123,9 +122,10 @@ static void notice_changes(Engine *engine) {
         engine->loads++;
         watch_file(&engine->file, inputs->scene);
     }
-    const BevKernel *before = engine->shown_config.kernel;
-    if (inputs->scene != engine->shown.scene ||
-        (before && before != config->kernel && (defect_of(before) || defect_of(config->kernel))))
+    const KernelConfig *before = &engine->shown_config;
+    bool other_kernel =
+        before->kernel && (before->kernel != config->kernel || before->align != config->align);
+    if (inputs->scene != engine->shown.scene || other_kernel)
         live_forget_accuracy(&engine->live);
     if (has_other_values(engine, inputs, config))
         mark_stale(engine);

@@ -173,10 +173,14 @@ ENGINE_SUITE(engine_background_background, true, TOY) {
     state.job.temperature = 1;
     ask();
     take_until(all_known);
+    state.job.config.kernel = kernel_named(BEV_CPU, BEV_FORWARD, "v2");
+    tap_ok(!ask()->live.accuracy[BEV_FP16].source, "another kernel: the error was not its own");
+    take_until(all_known);
     state.job.config.align = BEV_BILINEAR;
-    tap_ok(ask()->live.accuracy[BEV_FP16].stale &&
-               live_kernel(&frame->live, state.job.config.kernel)->median_us.stale,
-           "another align: the old figures stay, marked stale");
+    tap_ok(
+        !ask()->live.accuracy[BEV_FP16].source &&
+            live_kernel(&frame->live, state.job.config.kernel)->median_us.stale,
+        "another align: the old latency stays, marked stale, the error of another grid does not");
     tap_ok(!frame->live.tail.launches, "and the tail begins anew");
 }
 
