@@ -65,6 +65,8 @@ unsigned control_error(State *state, const Command *command) {
         return STEP_REDRAW;
     if (on)
         state->view_before_error = state->view;
+    if (on && state->compare == COMPARE_DIFFERENCE) /* it would hide the errors */
+        state->compare = COMPARE_WIPE;
     return use_view(state, command->action, on ? error : state->view_before_error);
 }
 

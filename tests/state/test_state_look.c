@@ -17,6 +17,9 @@ STATE_SUITE(state_look_compare) {
     after("baseline off", !strcmp(job->baseline.kernel->name, "cpu_v2"), "let go, it is V2 again");
     after("view norm; error", state.view == 3, "the error view");
     after("error", state.view == 1, "and back to the view before");
+    after("compare difference; error", state.compare == COMPARE_WIPE && state.view == 3,
+          "errors are seen, where the difference would hide them");
+    after("error; compare off", state.view == 1 && !job->pool_baseline, "and all is as before");
 }
 
 STATE_SUITE(state_look_cursor) {
