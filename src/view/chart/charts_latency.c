@@ -112,7 +112,7 @@ void fill_dtype(ChartData *data) {
     snprintf(
         data->note, sizeof data->note,
         "Latencies: model, L2 warm: the root of the parts' sum of squares, and the launch. "
-        "Recorded: on such a GPU, of the same kernel. Error: "
+        "In brackets, where known: recorded on such a GPU, of the same kernel. Error: "
         "relative L2 against FP64 over the FP32 originals, computed on the CPU; scales: %s.\n"
         "Where the chain or the issue of instructions binds, decoding and the loads under way "
         "count, not the bytes: NVFP4 often takes longest. L2: a store to a part of a sector, as "
@@ -198,8 +198,8 @@ void fill_terms(ChartData *data) {
     snprintf(data->note, sizeof data->note,
              "Model, L2 warm, the fastest first; a bar has the colour of the term that binds. The "
              "terms overlap: a latency is the root of the sum of their squares (of grad_v4 the "
-             "sum), and the launch. Recorded: on such a GPU. Gold: the selection; violet: the "
-             "baseline.");
+             "sum), and the launch. In brackets, where known: recorded on such a GPU. Gold: the "
+             "selection; violet: the baseline.");
     if (input->room != ROOM_LOW && count) {
         terms_finding(input->room, ranked, count, data->title);
         spec->title = data->title;

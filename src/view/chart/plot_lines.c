@@ -149,19 +149,6 @@ static double loneliness(const ChartSpec *spec, Box chart, int line, int i) {
     return least;
 }
 
-/* Where a number stands: at the dot, or where the line is farthest from all others. */
-static bool numbered_point(const ChartSpec *spec, Box chart, int series, double *x, double *y) {
-    const PlotSeries *of = &spec->series[series];
-    int edge = of->count > 2 ? 1 + of->count / 16 : 0, best = of->dots ? 0 : edge;
-    double most = 0;
-    for (int i = best; !of->dots && i < of->count - edge; i++) {
-        double far = loneliness(spec, chart, series, i);
-        if (far > most)
-            most = far, best = i;
-    }
-    return point_of(spec, chart, of, best, x, y);
-}
-
 /* What a dot covers, with its name where that stands beside it. */
 static bool covered(const PlotFrame *frame, const ChartSpec *spec, Box chart, int series, int part,
                     Box *box) {
@@ -173,8 +160,8 @@ static bool covered(const PlotFrame *frame, const ChartSpec *spec, Box chart, in
     return !part || is_named(frame, of);
 }
 
-/* Where a number may stand: right and left of the dot, above and below. */
-enum { PLACES = 4 };
+/* Where a dot's number may stand: right and left of the dot, above and below. */
+enum { PLACES = 4, MOST_NUMBERS = 64 };
 
 static Box number_box(double x, double y, double w, double size, int place) {
     const double left[PLACES] = {x + 8, x - 8 - w, x - w / 2, x - w / 2};
@@ -182,34 +169,70 @@ static Box number_box(double x, double y, double w, double size, int place) {
     return (Box){left[place], middle[place] - size / 2 - 1, w, size + 2};
 }
 
-/* Beside each dot or line its number, at the first place where nothing stands yet. */
-static void draw_numbers(const PlotFrame *frame, const ChartSpec *spec, Box chart) {
-    enum { MOST = 64 };
-    TextStyle style = plot_muted(frame);
-    Box taken[3 * MOST];
-    int count = 0;
-    for (int i = 0; i < 2 * spec->series_count && i < 2 * MOST; i++)
-        count += covered(frame, spec, chart, i / 2, i % 2, &taken[count]);
-    for (int i = 0; i < spec->series_count && i < MOST; i++) {
-        int number = number_of(frame, spec, i);
-        double x, y;
-        char text[16];
-        if (!number || !numbered_point(spec, chart, i, &x, &y))
+/* Boxes in which something stands. */
+typedef struct {
+    Box list[3 * MOST_NUMBERS];
+    int count;
+} Taken;
+
+static bool is_free(const Taken *taken, Box box) {
+    for (int i = 0; i < taken->count; i++)
+        if (boxes_overlap(box, taken->list[i]))
+            return false;
+    return true;
+}
+
+/* Beside the dot, at the first place where nothing stands yet. */
+static bool place_at_dot(const ChartSpec *spec, Box chart, int series, double w, double size,
+                         const Taken *taken, Box *box) {
+    double x, y;
+    if (!point_of(spec, chart, &spec->series[series], 0, &x, &y))
+        return false;
+    for (int place = 0; place < PLACES; place++) {
+        *box = number_box(x, y, w, size, place);
+        if (is_free(taken, *box))
+            return true;
+    }
+    return false;
+}
+
+/* On the line, where it is farthest from all others. */
+static bool place_on_line(const ChartSpec *spec, Box chart, int series, double w, double size,
+                          const Taken *taken, Box *box) {
+    const PlotSeries *of = &spec->series[series];
+    double most = 0, x, y;
+    for (int i = 1 + of->count / 16; i < of->count - 1 - of->count / 16; i++) {
+        double far = loneliness(spec, chart, series, i);
+        if (far <= most || !point_of(spec, chart, of, i, &x, &y))
             continue;
+        const Box here = {x - w / 2 - 2, y - size / 2 - 1, w + 4, size + 2};
+        if (is_free(taken, here))
+            most = far, *box = here;
+    }
+    return most > 0;
+}
+
+/* Beside each dot, or on each line, its number. */
+static void draw_numbers(const PlotFrame *frame, const ChartSpec *spec, Box chart) {
+    TextStyle style = plot_muted(frame);
+    Taken taken = {.count = 0};
+    for (int i = 0; i < 2 * spec->series_count && i < 2 * MOST_NUMBERS; i++)
+        taken.count += covered(frame, spec, chart, i / 2, i % 2, &taken.list[taken.count]);
+    for (int i = 0; i < spec->series_count && i < MOST_NUMBERS; i++) {
+        const bool dots = spec->series[i].dots;
+        int number = number_of(frame, spec, i);
+        char text[16];
+        Box box;
         snprintf(text, sizeof text, "%d", number);
         double w = pen_text_width(frame->pen, &style, text);
-        bool hit = true;
-        for (int place = 0; place < PLACES && hit; place++) {
-            int first = spec->series[i].dots ? 0 : 2; /* above a line */
-            Box box = number_box(x, y, w, style.size, (first + place) % PLACES);
-            hit = false;
-            for (int j = 0; j < count && !hit; j++)
-                hit = boxes_overlap(box, taken[j]);
-            if (hit)
-                continue;
-            pen_text(frame->pen, box.x, box.y + 1 + 0.85 * style.size, w + 4, &style, text);
-            taken[count++] = box;
-        }
+        if (!number ||
+            !(dots ? place_at_dot : place_on_line)(spec, chart, i, w, style.size, &taken, &box))
+            continue;
+        if (!dots)
+            pen_fill(frame->pen, box, frame->pen->theme->page, 1);
+        pen_text(frame->pen, box.x + (dots ? 0 : 2), box.y + 1 + 0.85 * style.size, w + 4, &style,
+                 text);
+        taken.list[taken.count++] = box;
     }
 }
 

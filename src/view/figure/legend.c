@@ -273,12 +273,11 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
     else
         y += strength_bar(pen, panel, x, y, w);
     if (raster_fills(&panel->field, &panel->style))
-        y += 4 + small_line(pen, x, y + 4, w,
-                            panel->field.view == VIEW_CLASS
-                                ? "dimmer: cells of no mass, as the nearest"
-                            : panel->field.color
-                                ? "dimmer: no mass, the mean of those around; dark: hardly any mass"
-                                : "dimmer: cells of no mass, the mean of those around");
+        y += 4 + small_line(
+                     pen, x, y + 4, w,
+                     panel->field.view == VIEW_CLASS ? "dimmer: cells of no mass, as the nearest"
+                     : panel->field.color ? "dimmer: no mass, the mean around; dark: hardly any"
+                                          : "dimmer: cells of no mass, the mean of those around");
     return y + bad_cells(pen, panel, x, y, w) - top;
 }
 
