@@ -45,6 +45,10 @@ const BevKernel *kernel_named(BevWhere where, BevDirection direction, const char
     return NULL;
 }
 
+const char *kernel_word(const BevKernel *kernel) {
+    return kernel->name + (strncmp(kernel->name, "cpu_", 4) ? 0 : 4);
+}
+
 const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where) {
     const BevKernel *twin = bev_twin(kernel, where);
     if (!twin || !twin->launch)

@@ -33,6 +33,9 @@ int kernels_of(BevWhere where, BevDirection direction, const BevKernel **kernels
  * direction, in any case. NULL: none. */
 const BevKernel *kernel_named(BevWhere where, BevDirection direction, const char *name);
 
+/* The name that both backends take: "v4" of "cpu_v4". */
+const char *kernel_word(const BevKernel *kernel);
+
 /* The row of that backend that does the same as the named one; else that backend's default of the
  * direction. */
 const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where);

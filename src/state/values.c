@@ -81,11 +81,8 @@ ROWS(scales, state->menu.scales ? SCALES_COUNT : SCALES_FILE,
 int values_kernels(const State *state, ValueName values[VALUES_MAX]) {
     const BevKernel *kernels[MAX_KERNELS], *now = state->job.config.kernel;
     int count = kernels_of(now->where, now->direction, kernels, MAX_KERNELS);
-    for (int i = 0; i < count; i++) { /* the name that both backends take */
-        const char *name = kernels[i]->name;
-        values[i] = (ValueName){name + (strncmp(name, "cpu_", 4) ? 0 : 4), kernels[i]->title,
-                                kernels[i]->idea};
-    }
+    for (int i = 0; i < count; i++)
+        values[i] = (ValueName){kernel_word(kernels[i]), kernels[i]->title, kernels[i]->idea};
     return count;
 }
 

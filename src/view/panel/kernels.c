@@ -112,7 +112,7 @@ static void draw_row(Table *table, Area area, const PanelData *data, const Ladde
     char text[64];
     sheet_origin(table->sheet, ORIGIN_LATENCY, row->kernel);
     sheet_spot(table->sheet, (Area){area.x, table->y, area.w, 1}, ACTION_KERNEL, 0,
-               row->kernel->name);
+               kernel_word(row->kernel));
     if (selected)
         sheet_paper(table->sheet, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
     table->style = (CellStyle){.ink = row_ink(data, row), .attributes = selected ? CELL_BOLD : 0};
