@@ -16,8 +16,8 @@
  * LIMITS  WRONG ON PURPOSE wherever a cell has more than one point: how many updates are lost
  *         depends on timing, so the error changes from run to run. The gates must fail it.
  *         Formats below FP32 add into an FP32 workspace, encoded at the end of the launch.
- * TRY     Verify it twice and compare the numbers of bad cells. Then look at where they are: long
- *         intervals lose most. A map with one point per cell makes the kernel right. */
+ * TRY     Verify it twice and compare the numbers of bad cells. Then look at where they are:
+ *         cells with many points that count lose most. A map with one point per cell makes the kernel right. */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__

@@ -14,8 +14,8 @@
  *         published tiles of 8 channels 12 bytes are read channels / 8 times (C = 80: 10 passes,
  *         25.1 MB where 2.51 MB would do). The output is cleared, then written once per interval.
  * LIMITS  Each lane loads single elements (2 bytes for FP16): many instructions for few bytes. A
- *         warp runs as long as its longest interval, and every step waits for an index before it
- *         can ask for the feature.
+ *         warp runs as long as its longest interval; a feature waits for its index, and only four
+ *         points are under way.
  * TRY     `bench` it with 80 and 96 channels: at 96 every warp lies in one interval. Compare the
  *         index bytes with `v3_large_l2`. */
 #include "kernels/cuda/row.h"

@@ -6,8 +6,8 @@
  *
  *             cycles = root( (longest interval * cycles a point)^2 + (all instructions / rate)^2 )
  *
- *         in which a point of v3_small_l2 waits for the L2 each time and one of v3_large_l2 every
- *         eighth, while v3_small_l2 needs fewer instructions where it sums in halves.
+ *         in which, in FP16, v3_small_l2 waits for the L2 at three of four points and v3_large_l2
+ *         at one of eight, while v3_small_l2 needs fewer instructions in FP16 and FP8.
  * MEMORY  As the chosen kernel's.
  * COST    As the chosen kernel's; choosing costs nothing in the launch, and `prepare` one pass over
  *         the interval lengths.

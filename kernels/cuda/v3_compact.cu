@@ -7,11 +7,11 @@
  *             stays       1  0  0  1  0  1  0  0           a vote of the warp
  *             goes to     0        1     2                 the number of votes before
  *
- * MEMORY  All indices and depths are read once more than V3 reads those that stay; these are
- *         written, and read again from the L2. No point leaves its interval's stretch: starts stay
- *         as they are and nothing is counted across intervals.
- * COST    Per point: 8 index bytes and a depth. Per point that stays: 8 bytes written, and V3's
- *         cost. One more launch.
+ * MEMORY  ranks_depth and depths of all points are read once more than V3 reads those that stay;
+ *         these are written, and read again from the L2. No point leaves its interval's stretch:
+ *         starts stay as they are and nothing is counted across intervals.
+ * COST    Per point: 4 index bytes and a depth. Per point that stays: 4 more, 8 written (with
+ *         weights 8 and 12), and V3's cost. One more launch.
  * LIMITS  A NaN or infinite feature does not reach a cell over a point that is left out. Where none
  *         is, this is V3 and a copy of its map.
  * TRY     Leave out nearly all points (`bench -k v3_compact --prune 0.9`): what is left is the

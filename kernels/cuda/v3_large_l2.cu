@@ -8,7 +8,7 @@
  *             threadIdx.x     0        1       ...    9            (C = 80)
  *             channels      0..7     8..15          72..79
  *             each goes through all points of its cell: t, t+1 | t+2, t+3 | ...: pairs, t even, of
- *             which four are under way, in FP8 eight
+ *             which four are under way, in FP8 eight, in FP32 and NVFP4 two
  *
  * MEMORY  ranks_depth and ranks_feat of two points in one 8-byte load each: possible because they
  *         are separate arrays; records of 12 bytes would fit no load. Features 16 bytes a load in

@@ -85,8 +85,8 @@ void help_program(FILE *out) {
           "  --version  version and what it was built with\n"
           "  --man      the manual page (roff)\n"
           "  --help     this text; bevscope COMMAND --help tells about one command\n\n"
-          "Exit status: 0 done, 1 failed, 2 wrong usage, 3 an accuracy gate failed,\n"
-          "4 device not available.\n\n"
+          "Exit status: 0 done, 1 failed, 2 wrong usage, 3 a gate failed (accuracy, or\n"
+          "bench --fail), 4 device not available.\n\n"
           "Try: bevscope\n     bevscope snapshot intersection --cameras -o intersection.png\n",
           out);
 }
@@ -205,7 +205,8 @@ void help_man(FILE *out) {
     man_controls(out);
     man_glossary(out);
     fputs(
-        ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 an accuracy gate failed, 4 device "
+        ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 a gate failed (accuracy, or bench "
+        "--fail), 4 device "
         "or backend not available.\n.SH ENVIRONMENT\n.TP\n.B BEVSCOPE_DATA\nfolder that holds "
         "samples/ (default: beside the program, the installed data folder, the source folder)\n"
         ".TP\n.B BEVSCOPE_CUPTI\nlibcupti.so that hardware counters are read with (default: where "

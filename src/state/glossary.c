@@ -15,8 +15,8 @@ const GlossaryRow glossary[] = {
      "a cell off."},
     {"atomic", "atomicAdd", "An addition to memory (atomicAdd) that no other thread can interrupt. "
      "Threads that add to the same address wait for each other."},
-    {"baseline", "", "What speed-ups and comparisons refer to: V2 in the same format and device, "
-     "or what was pinned."},
+    {"baseline", "", "Of speed-ups: V2 in the same format and device (CPU backward: "
+     "cpu_grad_owner), or what is pinned."},
     {"BEV grid", "bird's-eye view, cell", "The output, a bird's-eye view: nx * ny cells, x "
      "forward, y left. Cell y * nx + x holds one sum for each channel."},
     {"binds", "term, finding", "The longest term of the predicted latency: DRAM, L2, issue or chain. "

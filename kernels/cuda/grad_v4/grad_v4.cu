@@ -1,8 +1,8 @@
 /* IDEA    The pixels of an image column see the same cells. Gather a column's distinct rows of
  *         grad_out once; then both gradients are matrix products with these rows: grad_depth is
  *         rows x features, grad_feat is (depth summed by cell and pixel) x rows. Tensor cores do
- *         them with FP32 sums. Features are read once, every output is written once, and no
- *         atomics are needed, because a pixel belongs to one column and a bin to one warp.
+ *         them with FP32 sums. Up to 80 channels features are read once, every output is written
+ *         once, and no atomics are needed: a pixel belongs to one column and a bin to one warp.
  * WHO     A column is 32 pixels: 32 rows of one image column, or 16 rows of two. Some warps of a block
  *         own it; a warp owns a chunk of it, depth bins that fall into at most 16 cells, and its
  *         lanes own the pixels. Few columns: one a block, with 16 warps; more: two with 4 warps
@@ -21,8 +21,9 @@
  *         bin they are replaced by their gradients and go back the same way. `prepare` makes the
  *         table: a byte a bin and pixel, 16 bins in one load of a lane; weighted maps have four
  *         bytes and four weights. grad_feat leaves in pieces of 16 bytes.
- * COST    Cells seen by a column, summed over all columns, x channels elements of grad_out; depths,
- *         features and both gradients once. Per chunk and 16 channels 4 products for the dots, and
+ * COST    Cells seen by a column, summed over all columns, x channels elements of grad_out, and
+ *         depths and features, each once for every 64 channels (80 at once), grad_out of more than
+ *         80 twice; both gradients once. Per chunk and 16 channels 4 products for the dots, and
  *         8 (BF16: 12) for grad_feat, whose depth sums are split into parts to keep FP32's bits.
  *         About 25 instructions a bin around them. Each warp goes through the code once or a few
  *         times, so that fetching it counts: loops that are not hot are not unrolled.

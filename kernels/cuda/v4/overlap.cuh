@@ -1,6 +1,6 @@
 // Programmatic dependent launch: in a stream V4's kernels start while the kernel in front of them
-// still runs, and most let the next one do so. In a graph only the tiles behind the transposing
-// kernel do.
+// still runs, and most let the next one do so. In a graph only kernels behind another one of the
+// same launch do.
 //
 // They wait for its end, and for all that it wrote, before they touch memory that a launch shares
 // with others: depth, features, output and workspace. Before that they read only what the plan
@@ -13,7 +13,8 @@
 //   workspace, which the launch before this one read and wrote.
 // - the transposing kernel lets the tiles start only after it has waited itself. They may then read
 //   features, and clear empty cells, before it has ended, but neither read the depth nor touch
-//   where blocks meet. These tiles let nobody start: small maps were slower so.
+//   where blocks meet. These tiles let nobody start but spread.cuh's kernel: small
+//   maps were slower so.
 // - kernels launched without the attribute, copies, memsets and events start after the end of all
 //   blocks, as ever. After a memset or a copy, as the first node of a graph, and where two streams
 //   join, the launch itself waits for all that is in front of it.

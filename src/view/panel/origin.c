@@ -160,15 +160,11 @@ static void model(Answer *answer) {
         say(answer, "n/a: the memory model has no result yet. %s.", answer->inputs);
         return;
     }
-    FigureSource ceilings = model_ceilings(memory, state->gpu, &state->edit).source;
     const Gpu gpu = model_gpu(memory, state->gpu, &state->edit);
     say(answer, "model: %s. %s: accesses replayed through the L2; bandwidths %s.", on,
         answer->inputs,
-        ceilings == SOURCE_MODEL && isfinite(gpu.l2_gbps)
-            ? "of DRAM by the data sheet, of L2 as measured on such a GPU"
-        : ceilings == SOURCE_MODEL    ? "an H200's, scaled by the data sheet"
-        : ceilings == SOURCE_RECORDED ? "recorded by a probe"
-                                      : "measured by a probe");
+        isfinite(gpu.l2_gbps) ? "of DRAM by the data sheet, of L2 as measured on such a GPU"
+                              : "an H200's, scaled by the data sheet");
 }
 
 static void chart(Answer *answer) {
@@ -294,8 +290,8 @@ static void sentence(Answer *a) {
         return say(
             a,
             "computed: from map and depth of %s, t %.2f s, not from the kernel's sums: the share "
-            "in its true box, and how far its centre is off. Pixels at an edge have depth of what "
-            "is behind, too; of a narrow object all do.",
+            "in its true box and half a cell around, and how far its centre is from the surface "
+            "hit. Pixels at an edge have depth of what is behind, too; of a narrow object all do.",
             a->scene, a->live->frame.time_s);
     case ORIGIN_BITS:
         return say(a,
@@ -308,8 +304,8 @@ static void sentence(Answer *a) {
                    a->inputs);
     case ORIGIN_TAIL:
         return say(a,
-                   "measured %s. %s: all launches since it was selected, each waited for alone, "
-                   "caches warm; quantiles to 1.1 %%.",
+                   "measured %s. %s: the launches since it was selected that were waited for one "
+                   "by one, caches warm; quantiles to 1.1 %%.",
                    a->place, a->inputs);
     case ORIGIN_TRAINING:
         return say(a, "computed: gradient descent on the depth of %s. Times are measured %s.",
