@@ -69,9 +69,7 @@ bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
     /* Gradients are judged whole: those of a large grid would break the memory budget. */
     if (config->kernel->direction == BEV_BACKWARD &&
         inputs_large(&inputs->features->shape, inputs->map)) {
-        *accuracy = (LiveAccuracy){SOURCE_MEASURED, false, LIVE_SKIP, LIVE_SKIP, LIVE_SKIP,
-                                   LIVE_SKIP,       NAN,   NAN,       NAN,       .worst_cell = -1,
-                                   .time_s = time_s};
+        *accuracy = live_unjudged(time_s);
         return true;
     }
     if (!verify(inputs, config, give_up, &row, err))

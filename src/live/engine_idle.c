@@ -136,8 +136,7 @@ static void take_accuracy(Engine *engine, BackgroundJob *job) {
     engine->checked |= 1u << job->config.dtype;
     if (job->failed) {
         engine_report_error(engine, &job->err);
-        job->accuracy.source = SOURCE_MEASURED;
-        job->accuracy.gate_a = LIVE_SKIP;
+        job->accuracy = live_unjudged(job->accuracy.time_s);
     }
     engine->live.accuracy[job->config.dtype] = job->accuracy;
 }

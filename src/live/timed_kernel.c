@@ -15,6 +15,7 @@ enum {
 static const double REFRESH_US = 30e3;  /* a longer launch is not timed again, unless it waited */
 static const double PATIENCE_US = 10e3; /* the longest launch that pictures and keys wait for */
 static const double SETTLE = 0.15;      /* as `bench` has it on the CPU */
+static const double SLOWER = 1.3; /* than the fastest series so far: something is in the way */
 
 static void go_stale(LiveKernel *live) {
     Reading *readings[] = {&live->median_us,      &live->p95_us,     &live->p99_us,
@@ -75,24 +76,25 @@ bool timed_kernel_waited(const TimedKernel *timed) {
 
 /* A settled figure that nothing disturbed stays for a while until another one has settled: a
  * picture that is made meanwhile does not make a kernel slower. */
-static bool is_worse(const TimedKernel *timed, const Timing *timing) {
+static bool is_worse(const TimedKernel *timed, bool settled) {
     const LiveKernel *live = &timed->live;
     bool good = timed_kernel_has_figure(timed) && live->protocol == TIMING_SERIES &&
                 !live->unsettled && !live->beside_pictures;
-    return good && (!timing->settled || timed->disturbed) &&
-           clock_ms() - timed->settled_ms < KEEP_MS;
+    return good && (!settled || timed->disturbed) && clock_ms() - timed->settled_ms < KEEP_MS;
 }
 
 void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_bytes) {
     LiveKernel *live = &timed->live;
-    if (is_worse(timed, timing))
+    bool slower = live->least_us > 0 && timing->median_us > SLOWER * live->least_us;
+    bool settled = timing->settled && !slower;
+    if (is_worse(timed, settled))
         return;
-    if (timing->settled && !timed->disturbed)
+    if (settled && !timed->disturbed)
         timed->settled_ms = clock_ms();
     live->median_us = reading(timing->median_us, SOURCE_MEASURED);
     live->p95_us = reading(timing->p95_us, SOURCE_MEASURED);
     live->p99_us = reading(timing->p99_us, SOURCE_MEASURED);
-    live->unsettled = !timing->settled;
+    live->unsettled = !settled;
     live->protocol = TIMING_SERIES;
     live->beside_pictures = timed->disturbed;
     live->recorded_on[0] = '\0';
@@ -113,8 +115,10 @@ void timed_kernel_done(TimedKernel *timed) {
     LiveKernel *live = &timed->live;
     double median_us = live->median_us.value;
     timed->done_ms = clock_ms();
-    live->least_us = live->least_us > 0 ? fmin(live->least_us, median_us) : median_us;
-    live->most_us = fmax(live->most_us, median_us);
+    if (!timed->disturbed) {
+        live->least_us = live->least_us > 0 ? fmin(live->least_us, median_us) : median_us;
+        live->most_us = fmax(live->most_us, median_us);
+    }
     live_remember(live, median_us, clock_ms() / 60e3);
 }
 

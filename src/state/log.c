@@ -64,18 +64,17 @@ static void change_text(Unit unit, const Reading *before, const Reading *after, 
         snprintf(text + length, size - length, " %s", mark);
 }
 
-/* As change_text. What lies where the latency swung before the change is no effect of it. */
+/* As change_text. What lies where the latency swung before the change is no effect of it, and the
+ * figure would soon differ from the one on the screen. */
 static void latency_text(const Headline *before, const Headline *after, char *text, size_t size) {
     const Reading *was = &before->latency_us, *is = &after->latency_us;
     bool swings = was->source == is->source && certain(is) && before->swing_us[0] <= is->value &&
                   is->value <= before->swing_us[1];
-    char now[32];
     if (!swings || is->doubtful) {
         change_text(UNIT_US, was, is, text, size);
         return;
     }
-    unit_text(UNIT_US, is->value, now, sizeof now);
-    snprintf(text, size, "still about %s", now);
+    snprintf(text, size, "within its noise");
 }
 
 static void describe(LogLine *line, const Headline *after) {

@@ -105,6 +105,13 @@ TAP_SUITE(timed_kernel_settled_stays) {
     timed_kernel_publish(&timed, &worse, 1e6);
     tap_ok(timed.live.median_us.value == 16, "or much time has passed");
     const KernelConfig config = {.kernel = &row};
+    const Timing slower = {.median_us = 14, .settled = true};
+    timed_kernel_publish(&timed, &good, 1e6);
+    timed_kernel_done(&timed);
+    timed.settled_ms -= 60e3;
+    timed_kernel_publish(&timed, &slower, 1e6);
+    tap_ok(timed.live.median_us.value == 14 && timed.live.unsettled,
+           "one much slower than the fastest so far has not settled, steady as it is");
     timed_kernel_publish(&timed, &good, 1e6);
     timed_kernel_restart(&timed, &config);
     timed_kernel_publish(&timed, &worse, 1e6);
