@@ -186,6 +186,7 @@ void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtyp
         object_band_text(band, text, sizeof text);
         report_add(bands, "range", "range", 0, cell_text(text));
         report_add(bands, "objects", "objects", 0, cell_int(now[band].count));
+        report_add(bands, "lost", "lost", 0, cell_int(now[band].lost));
         report_add(bands, "share", "in box", 3, cell_real(now[band].share));
         report_add(bands, "baseline_share", "baseline", 3, cell_real(before[band].share));
         report_add(bands, "offset_m", "off m", 3, cell_real(now[band].offset_m));

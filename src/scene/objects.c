@@ -301,6 +301,7 @@ void objects_bands(const ObjectError *errors, int64_t count, ObjectBand bands[OB
         }
     }
     for (int band = 0; band < OBJECT_BANDS; band++) {
+        bands[band].lost = bands[band].count - placed[band];
         bands[band].share /= bands[band].count;
         bands[band].offset_m /= placed[band];
     }

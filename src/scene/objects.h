@@ -33,6 +33,7 @@ typedef struct {
     int count;              /* of objects with mass */
     double share, offset_m; /* means over those objects; NaN: none; of `offset_m` over those in the
                                grid */
+    int lost;               /* of the objects, those without mass in the grid */
 } ObjectBand;
 
 /* Finds the pixels of `count` boxes. The `hidden` boxes behind them in `boxes` only hide others.

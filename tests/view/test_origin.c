@@ -88,7 +88,7 @@ SCREEN_SUITE(origin_heads) {
     const PanelData data = {.state = &state, .live = &live};
     begin(70, 12);
     live.objects.known = true;
-    live.objects.now[0] = (ObjectBand){3, 0.51, 2.65};
+    live.objects.now[0] = (ObjectBand){3, 0.51, 2.65, 1};
     draw_panel(&objects_panel, &data);
     int told = 0, heads = 0;
     for (int x = 0; x < 70; x++)
@@ -98,6 +98,7 @@ SCREEN_SUITE(origin_heads) {
                 told += spots_tip(&spots.clicks, x, y, &state, &live, &tip) &&
                         strstr(tip.source, "the share in its true box");
             }
+    tap_ok(shows("3, 1 lost"), "one of three objects has no mass in the grid");
     tap_ok(heads == 2 && told == 2, "True objects, in box: %d of %d tell their source", told,
            heads);
     tap_ok(!strncmp(glossary_find("in box")->text, "Where the mass", 14), "a word of the glossary");

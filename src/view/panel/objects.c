@@ -36,8 +36,8 @@ enum { COL_RANGE, COL_COUNT, COL_SHARE, COL_OFF, COL_BASE_SHARE, COL_BASE_OFF, C
 /* clang-format on */
 
 static const Column columns[COLUMNS] = {
-    [COL_RANGE] = {"range", 12, 0, true},       [COL_COUNT] = {"objects", 7, 3, false},
-    [COL_SHARE] = {"in box", 6, 0, false},      [COL_OFF] = {"off", 7, 0, false},
+    [COL_RANGE] = {"range", 12, 0, true},         [COL_COUNT] = {"objects", 10, 3, false},
+    [COL_SHARE] = {"in box", 6, 0, false},        [COL_OFF] = {"off", 7, 0, false},
     [COL_BASE_SHARE] = {"baseline", 8, 2, false}, [COL_BASE_OFF] = {"off", 7, 1, false},
 };
 
@@ -61,7 +61,8 @@ static void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
         table.style = cell_style(INK_TEXT);
         object_band_text(band, text, sizeof text);
         table_cell(&table, COL_RANGE, text);
-        snprintf(text, sizeof text, "%d", objects->now[band].count);
+        const ObjectBand *now = &objects->now[band];
+        snprintf(text, sizeof text, now->lost ? "%d, %d lost" : "%d", now->count, now->lost);
         table_cell(&table, COL_COUNT, text);
         draw_figures(&table, COL_SHARE, COL_OFF, &objects->now[band]);
         if (objects->compared)
