@@ -83,6 +83,7 @@ unsigned control_train(State *state, const Command *command) {
         return begin(state, command->action, steps);
     if (command->step && runs)
         return stop(state, command->action);
-    return now < most ? go_on(state, command->action, steps)
-                      : SAY(state, command->action, "train: all %d steps are taken", most);
+    return now < most && steps != now
+               ? go_on(state, command->action, steps)
+               : SAY(state, command->action, "train: all %d steps are taken", now);
 }

@@ -348,6 +348,9 @@ Reading live_speedup(const LiveData *live, const LiveKernel *row);
 /* The slice of the frame's grid in a picture; job.slice is the wish. */
 Slice live_slice(const LiveFrame *frame, int slice);
 
+/* Of a format that cannot be judged: no gate has a verdict, no figure is known. */
+LiveAccuracy live_unjudged(double time_s);
+
 /* No format is checked any more: another scene, or a planted defect that came or went. */
 void live_forget_accuracy(LiveData *live);
 

@@ -155,8 +155,7 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
     if (!difference->known)
         return;
     if (pooled_alike(live)) {
-        snprintf(text, size, "both by %s, the other is slow: pause to compare",
-                 live->stand_in->title);
+        snprintf(text, size, "both by %s while it plays: pause to compare", live->stand_in->title);
         return;
     }
     unit_text(UNIT_COUNT, (double)difference->cells, cells, sizeof cells);
@@ -167,6 +166,8 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
     const KernelConfig *base = &live->job.baseline;
     if (!live->job.baseline_pinned && base->kernel)
         snprintf(from, sizeof from, "%s %s", base->kernel->title, bev_dtypes[base->dtype].title);
+    if (live->frame.other_name[0])
+        snprintf(from, sizeof from, "%.47s", live->frame.other_name);
     if (live->stand_in)
         snprintf(whose, sizeof whose, "picture by %s: ", live->stand_in->title);
     snprintf(text, size, "%s%s cell%s from %s%s", whose, cells,

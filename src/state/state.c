@@ -289,7 +289,12 @@ static unsigned on_window(State *state, bool on) {
     state->has_window = on;
     state->fullscreen = state->fullscreen && on;
     state->page = on ? PAGE_DASHBOARD : PAGE_BOTH;
-    return SAY(state, ACTION_COUNT, "window %s", on ? "open" : "closed: the BEV is here now");
+    if (on)
+        return SAY(state, ACTION_COUNT, "window open");
+    bool narrow = state->columns < (state->chart ? PAGE_BOTH_COLUMNS : PAGE_SMALL_COLUMNS);
+    return narrow ? SAY(state, ACTION_COUNT, "window closed: %s leads to the BEV",
+                        key_of(ACTION_PAGE).name)
+                  : SAY(state, ACTION_COUNT, "window closed: the BEV is here now");
 }
 
 unsigned state_step(State *state, const Event *event) {

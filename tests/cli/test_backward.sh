@@ -40,7 +40,7 @@ echo "# pixels: cell $cell, car $car, cars $cars, all $all"
 [ "${cell:-0}" -gt 0 ] && [ "${car:-0}" -gt "$cell" ] && [ "${cars:-0}" -gt "$car" ] &&
     [ "${all:-0}" -gt "$cars" ]
 tap_ok $? 'more cells in the loss, more pixels that would have to change'
-grep -q "Camera front-left .* of $of pixels" a/frame-0003.txt && grep -q 'most: front-left .*grad_depth' a/frame-0003.txt
+grep -q "Camera front-left .* of all $of pixels" a/frame-0003.txt && grep -q 'most: front-left .*grad_depth' a/frame-0003.txt
 tap_ok $? 'the camera that sees the car, and the depths of its pixel'
 tap_has 'the object is named' a/frame-0004.txt 'cells, car'
 tap_has 'the model follows the selection' a/frame-0006.txt 'V4 on .* binds'

@@ -97,4 +97,13 @@ TAP_SUITE(live_data_comparison) {
     comparison_text(&state, &live, text, sizeof text);
     tap_ok(!strcmp(text, "picture by V4: 0 cells differ from V2 FP16"),
            "two formats of one kernel are compared: %s", text);
+    live.stand_in = NULL;
+    snprintf(live.frame.other_name, sizeof live.frame.other_name, "parking");
+    comparison_text(&state, &live, text, sizeof text);
+    tap_ok(!strcmp(text, "0 cells differ from parking"),
+           "two scenes: no kernel of the baseline took part: %s", text);
+    const LiveAccuracy unjudged = live_unjudged(3);
+    tap_ok(unjudged.source && unjudged.gate_c == LIVE_SKIP && isnan(unjudged.max_abs) &&
+               isnan(unjudged.cosine),
+           "what cannot be judged has no figure, neither 0");
 }

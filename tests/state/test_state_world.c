@@ -232,6 +232,8 @@ STATE_SUITE(state_world_training) {
     tap_ok(runs("train") && job->train_steps == LIVE_TRAIN_STEPS && job->train_run == run + 1 &&
                strstr(said(), "goes on from step 57"),
            "and goes on: %s", said());
+    tap_ok(!runs("train 57") && strstr(said(), "all 57 steps are taken"),
+           "as many steps as were taken: nothing goes on: %s", said());
     after("train 20", job->train_steps == 20 && job->train_run == run + 2,
           "fewer steps than were taken begin anew");
     tap_ok(runs("train 0") && !job->train_steps && job->temperature == 2 && state.playing,
@@ -247,4 +249,7 @@ STATE_SUITE(state_world_training) {
     state.scene.has_world = false;
     tap_ok(!runs("train") && strstr(said(), "no true depth"),
            "tensors of a file are not trained: %s", said());
+    state.scene.moment_s = 0;
+    runs("play on");
+    tap_ok(strstr(said(), "has one moment: nothing moves") != NULL, "nor do they move: %s", said());
 }

@@ -334,9 +334,9 @@ double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, d
         snprintf(text, sizeof text, "true outlines at t = %.2f s", spec->time_s);
         y += line_row(pen, x, y, w, sketch_box, 5, text);
     }
-    if (spec->photos && spec->photos->box_count && spec->truth & TRUTH_BOXES)
+    if (!side && spec->photos && spec->photos->box_count && spec->truth & TRUTH_BOXES)
         y += line_row(pen, x, y, w, sketch_true_box, 7, "true boxes, a line to their front");
-    if (spec->photos && spec->photos->sweep_count && spec->truth & TRUTH_LIDAR) {
+    if (!side && spec->photos && spec->photos->sweep_count && spec->truth & TRUTH_LIDAR) {
         char count[32];
         unit_text(UNIT_COUNT, (double)spec->photos->sweep_count, count, sizeof count);
         snprintf(text, sizeof text, "LiDAR, %s points", count);

@@ -119,7 +119,9 @@ static void draw_value(View *view) {
                      *formula.text ? " = " : "", formula.text);
     if (!isnan(view->value))
         snprintf(text + n, sizeof text - (size_t)n, ", %s%s", class,
-                 fabs(view->value) == format->largest ? ", the largest" : "");
+                 view->value == format->largest    ? ", the largest"
+                 : view->value == -format->largest ? ", the least"
+                                                   : "");
     rows_say(&view->rows, cell_bold(INK_TITLE), text);
 }
 

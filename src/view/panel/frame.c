@@ -81,13 +81,13 @@ static void chips_of(const PanelData *data, Piece chips[CHIPS]) {
     chips[1].tight = chips[2].tight = true;
 }
 
-/* "picture by V4"; with the reason, "picture by V4: V2 is slow". */
+/* "picture by V4"; with the reason, "picture by V4: V2 is slow or untimed". */
 static Piece stand_in_piece(const LiveData *live, const KernelConfig *config, bool reason) {
     Piece piece = {.style = cell_style(INK_MUTED)};
     const BevKernel *by = live->stand_in;
     bool baseline = by == config->kernel;
     const BevKernel *of = baseline ? live->job.baseline.kernel : config->kernel;
-    const char *why = of && of->direction == BEV_BACKWARD ? "goes backward" : "is slow";
+    const char *why = of && of->direction == BEV_BACKWARD ? "goes backward" : "is slow or untimed";
     if (by && reason && of)
         snprintf(piece.text, sizeof piece.text, "%s by %s: %s %s",
                  baseline ? "baseline" : "picture", by->title, of->title, why);
@@ -200,8 +200,11 @@ static int draw_second(Sheet *sheet, Area area, const LiveDevice *device) {
 }
 
 void time_bar_draw(Sheet *sheet, Area row, const PanelData *data) {
-    const TimeSpan span = live_time_span(data->live, data->state);
-    sheet_time_bar(sheet, row, data->live->job.time_s, span.from_s, span.to_s);
+    const LiveData *live = data->live;
+    const TimeSpan span = live_time_span(live, data->state);
+    bool clip = data->state->scene.moment_s > 0; /* it begins anew after its last moment */
+    sheet_time_bar(sheet, row, clip ? live->frame.time_s : live->job.time_s, span.from_s,
+                   span.to_s);
 }
 
 enum { TIME_BAR_W = 24, WIDE = 100 };

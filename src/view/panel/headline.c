@@ -166,7 +166,9 @@ static BigFigure error_figure(const PanelData *data) {
                  accuracy->stale                            ? ", stale"
                  : live_accuracy_mark(data->live, dtype)[0] ? ", another moment"
                                                             : "",
-                 accuracy->atol_1e2 == LIVE_PASS ? "within 1e-2" : "above 1e-2: no gate");
+                 accuracy->atol_1e2 == LIVE_PASS   ? "within 1e-2"
+                 : accuracy->atol_1e2 == LIVE_FAIL ? "above 1e-2: no gate"
+                                                   : "not judged");
     return figure;
 }
 

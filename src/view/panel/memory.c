@@ -158,7 +158,11 @@ static void draw_hits(Sheet *sheet, Area area, double hits) {
     char text[32];
     if (!isfinite(hits))
         return;
-    snprintf(text, sizeof text, hits < 0.995 ? "hits %.0f %%" : "all hit", 100 * hits);
+    snprintf(text, sizeof text,
+             hits < 0.995    ? "hits %.0f %%"
+             : hits < 0.9995 ? "hits %.1f %%"
+                             : "all hit",
+             100 * hits);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     sheet_right(sheet, area.x + area.w - 10, area.y, 10, cell_style(INK_TEXT), text);
 }

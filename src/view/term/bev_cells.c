@@ -220,15 +220,18 @@ static void scale_text(const DashSheet *dash, const PanelData *data, int w, char
     else if (picture->difference && difference->known && !difference->cells)
         snprintf(range, sizeof range, "both are equal");
     else if (picture->colormap && picture->difference && !picture->range.hi)
-        snprintf(range, sizeof range, "99 %% of it equal");
+        snprintf(range, sizeof range, "all of it equal");
     else if (picture->colormap)
-        snprintf(
-            range, sizeof range, "%.3g to %.3g%s%s%s%s", picture->range.lo, picture->range.hi,
-            picture->difference ? "" : " ", picture->difference ? "" : views[picture->view].unit,
-            picture->range.lo < 0 && picture->range.lo == -picture->range.hi ? ", 99 % within" : "",
-            picture->locked        ? " (locked)"
-            : picture->of_baseline ? " (baseline's)"
-                                   : "");
+        snprintf(range, sizeof range, "%.3g to %.3g%s%s%s%s", picture->range.lo, picture->range.hi,
+                 picture->difference ? "" : " ",
+                 picture->difference ? "" : views[picture->view].unit,
+                 picture->range.lo < 0 && picture->range.lo == -picture->range.hi &&
+                         !picture->locked && !picture->of_baseline
+                     ? ", 99 % of what is not 0"
+                     : "",
+                 picture->locked        ? " (locked)"
+                 : picture->of_baseline ? " (baseline's)"
+                                        : "");
     else if (raster_fills(&picture->field, &(RasterStyle){.fill = picture->filled}))
         snprintf(range, sizeof range, "gaps filled");
     if (state->scene.has_rig)
@@ -384,7 +387,7 @@ static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
         snprintf(text, sizeof text, "%s | %s", baseline, config);
     else if (state_shows_errors(state) && data->live->stand_in &&
              data->live->job.config.kernel->direction == BEV_FORWARD)
-        snprintf(text, sizeof text, "of %s: %s is slow", data->live->stand_in->title,
+        snprintf(text, sizeof text, "of %s: %s is slow or untimed", data->live->stand_in->title,
                  data->live->job.config.kernel->title);
     else if (!lesson_asks(&state->lesson))
         faults_text(data, text, sizeof text);

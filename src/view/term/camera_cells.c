@@ -185,7 +185,7 @@ static void camera_draw(Sheet *sheet, Area area, const PanelData *data) {
     snprintf(note, sizeof note, seen.count ? "%d point%s" : "no points now", seen.count,
              seen.count == 1 ? "" : "s");
     if (seen.strength)
-        snprintf(note, sizeof note, "%lld of %lld pixels",
+        snprintf(note, sizeof note, "%lld of all %lld pixels",
                  (long long)gradient_count(shape, frame->gradients.grad_feat),
                  (long long)(shape->cameras * shape->feat_h * shape->feat_w));
     else if (seen.values && !seen.count)
