@@ -341,12 +341,12 @@ static bool print_verified(const Options *options, Verified *verified, bool many
         "that format costs on the shipped scenes by scales fitted to the frame. A pass says no "
         "more than that, not that the format is enough for a network. Where all right kernels fail "
         "it alike, as in INT8 at a few moments or by calibrated scales, the format is at fault. "
-        "Gate C looks for wrong sums that such an error hides. Of several moments a row shows one "
-        "that fails, if any does, and of those the one of the largest rel L2: other values may be "
-        "larger at others. atol 1e-2, the published "
-        "tolerance, is an absolute bound on max abs and no gate: formats of few bits break it. "
-        "Judged are the values of cells with points (backward: those of the gradients that points "
-        "reach); of the others only a value that is not 0 counts, as wrong. Of channels: rel L2 of "
+        "Gate C looks for wrong sums that such an error hides. Of several moments a row shows the "
+        "one of the largest rel L2, of those that fail if any does: other values may be larger at "
+        "others. atol 1e-2, the published tolerance, is an absolute bound on max abs and no gate: "
+        "formats of few bits break it. Judged are the values of cells with points (backward: those "
+        "of the gradients that points reach); of the others only a value that is not 0 counts, as "
+        "wrong. Of channels: rel L2 of "
         "each channel by itself, the root of their mean square; beside an outlier channel the rel "
         "L2 of all is that channel's.\n";
     const OutputTable tables[] = {{.report = &report},

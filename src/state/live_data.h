@@ -351,7 +351,7 @@ Slice live_slice(const LiveFrame *frame, int slice);
 /* Of a format that cannot be judged: no gate has a verdict, no figure is known. */
 LiveAccuracy live_unjudged(double time_s);
 
-/* No format is checked any more: another scene, or a planted defect that came or went. */
+/* No format is checked any more: another scene, kernel or align. */
 void live_forget_accuracy(LiveData *live);
 
 /* The figures that EVENT_FRAME carries. */
