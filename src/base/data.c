@@ -19,6 +19,11 @@
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
+bool data_has_suffix(const char *path, const char *suffix) {
+    size_t length = strlen(path), end = strlen(suffix);
+    return length > end && !strcmp(path + length - end, suffix);
+}
+
 const char *data_file_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;

@@ -15,6 +15,9 @@ bool data_path(const char *relative, char *path, size_t size, Err *err);
 /* The name of a file without its folder; points into `path`. */
 const char *data_file_name(const char *path);
 
+/* Whether the name ends with the suffix ".npz" and is more than that. */
+bool data_has_suffix(const char *path, const char *suffix);
+
 /* The name of a file without folder and suffix, cut to `size`. ".name" has no suffix. */
 void data_stem(const char *path, char *stem, size_t size);
 

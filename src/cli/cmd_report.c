@@ -1,6 +1,7 @@
 /* bevscope report: one self-contained page about a scene, with its pictures and tables, the machine
  * and the command lines. */
 #include "kernels/clean.h"
+#include "src/base/data.h"
 #include "src/base/markup.h"
 #include "src/base/progress.h"
 #include "src/cli/model.h"
@@ -329,9 +330,8 @@ static bool put_page(Page *page, Err *err) {
 
 static bool names_a_file(const char *path) {
     static const char *const endings[] = {".html", ".htm", ".md", ".txt", ".pdf"};
-    const char *ending = strrchr(path, '.');
-    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
-        if (!strcmp(ending, endings[i]))
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (data_has_suffix(path, endings[i]))
             return true;
     return false;
 }

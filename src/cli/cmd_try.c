@@ -187,13 +187,8 @@ static bool try_once(const Options *options, Err *err) {
 
 /* ---- files and the editor -------------------------------------------------------------------- */
 
-static bool ends_in(const char *file, const char *suffix) {
-    size_t length = strlen(file), end = strlen(suffix);
-    return length > end && !strcmp(file + length - end, suffix);
-}
-
 static bool check_name(const char *file, Err *err) {
-    return ends_in(file, ".c") || ends_in(file, ".cu") ||
+    return data_has_suffix(file, ".c") || data_has_suffix(file, ".cu") ||
            err_set(err, ERR_USAGE, file, "such as pool.c",
                    "a kernel is a file in C or CUDA, whose "
                    "name ends in .c or .cu");
@@ -201,7 +196,7 @@ static bool check_name(const char *file, Err *err) {
 
 static bool write_template(const char *file, Err *err) {
     char path[4096], *text = NULL;
-    const char *sample = ends_in(file, ".c") ? "samples/try/pool.c" : "samples/try/pool.cu";
+    const char *sample = data_has_suffix(file, ".c") ? "samples/try/pool.c" : "samples/try/pool.cu";
     size_t length;
     if (access(file, F_OK) == 0)
         return err_set(err, ERR_FAILED, file, "choose another name",

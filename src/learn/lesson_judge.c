@@ -225,17 +225,6 @@ static void order_text(LessonRun *run, const Judgement *judgement, char *text, s
     }
 }
 
-/* "34.9 % (model)": the question's unit behind the number where that has none. */
-static void number_text(const Value *number, const char *unit, char *text, size_t size) {
-    char value[64];
-    value_text(number, value, sizeof value);
-    bool bare = *unit && (number->measure == MEASURE_NONE || number->measure == MEASURE_COUNT);
-    const char *source = strstr(value, " (");
-    source = source ? source : value + strlen(value);
-    snprintf(text, size, "%.*s%s%s%s", (int)(source - value), value, bare ? " " : "",
-             bare ? unit : "", source);
-}
-
 static void add_verdict(LessonRun *run, const Judgement *judgement) {
     const LessonQuestion *question = lesson_run_question(run);
     char *answer = run->solution, text[480];
@@ -247,7 +236,7 @@ static void add_verdict(LessonRun *run, const Judgement *judgement) {
     else if (question->asks == ASKS_ORDER)
         order_text(run, judgement, answer, size);
     else
-        number_text(&judgement->number, question->unit, answer, size);
+        value_text_in(&judgement->number, question->unit, answer, size);
     bool right = judgement->verdict == VERDICT_RIGHT;
     snprintf(text, sizeof text, "%s%s", right ? "Right: " : "Not yet: it is ", answer);
     pane_add(&run->reveal, right ? PANE_RIGHT : PANE_WRONG, false, text);

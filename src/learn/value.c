@@ -31,6 +31,10 @@ static void plain_text(double number, char *text, size_t size) {
 }
 
 void value_text(const Value *value, char *text, size_t size) {
+    value_text_in(value, "", text, size);
+}
+
+void value_text_in(const Value *value, const char *unit, char *text, size_t size) {
     static const Unit units[] = {[MEASURE_US] = UNIT_US,
                                  [MEASURE_BYTES] = UNIT_BYTES,
                                  [MEASURE_COUNT] = UNIT_COUNT,
@@ -54,10 +58,12 @@ void value_text(const Value *value, char *text, size_t size) {
         unit_text(units[value->measure], magnitude, number, sizeof number);
     }
     bool named = value->source != SOURCE_COMPUTED && value->source != SOURCE_MEASURED;
-    snprintf(text, size, "%s%s%s%s%s%s", value->number < 0 ? "-" : "", number,
-             value->measure == MEASURE_PERCENT  ? " %"
-             : value->measure == MEASURE_METRES ? " m"
-             : value->measure == MEASURE_CACHE  ? " MiB"
-                                                : "",
-             named ? " (" : "", named ? source_names[value->source] : "", named ? ")" : "");
+    bool bare = value->measure == MEASURE_NONE || value->measure == MEASURE_COUNT;
+    const char *own = value->measure == MEASURE_PERCENT  ? "%"
+                      : value->measure == MEASURE_METRES ? "m"
+                      : value->measure == MEASURE_CACHE  ? "MiB"
+                      : bare                             ? unit
+                                                         : "";
+    snprintf(text, size, "%s%s%s%s%s%s%s", value->number < 0 ? "-" : "", number, *own ? " " : "",
+             own, named ? " (" : "", named ? source_names[value->source] : "", named ? ")" : "");
 }

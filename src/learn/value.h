@@ -20,5 +20,8 @@ typedef struct {
  * here. */
 void value_text(const Value *value, char *text, size_t size);
 
+/* With the unit of a question, "34.9 % (model)", where the value has none. */
+void value_text_in(const Value *value, const char *unit, char *text, size_t size);
+
 /* The source of a result of two figures: the weaker one. */
 FigureSource weaker_source(FigureSource a, FigureSource b);

@@ -275,8 +275,8 @@ static TaskEnd time_missing(Engine *engine, bool idle) {
 /* Paused and untouched for REST_MS, the figures stay as they are: no core is kept busy by them. But
  * those of a busy machine are taken again once it is not. */
 static TaskEnd time_again(Engine *engine, bool idle) {
-    bool unfinished = !engine->live.machine_busy && measure_is_unfinished(engine->measure);
-    if (idle && clock_ms() - engine->request_ms > REST_MS && !unfinished)
+    bool rests = idle && clock_ms() - engine->request_ms > REST_MS;
+    if (rests && (engine->live.machine_busy || !measure_is_unfinished(engine->measure)))
         return TASK_NONE;
     return time_kernel(engine, MEASURE_AGAIN, idle);
 }

@@ -5,10 +5,10 @@
 #include "src/base/ref.h"
 #include "src/live/live_gpu.h"
 #include "src/live/pairs.h"
+#include "src/live/selection_tail.h"
 #include "src/run/backend.h"
 #include "src/run/long_run.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -20,13 +20,6 @@ static const double LAUNCH_PAUSE = 5; /* moving: no slow launch for so many time
 /* On a GPU; the short series fits between two frames of a moving world. */
 static const TimingOptions series = {.samples = 20, .min_warm_ms = 1, .max_s = 0.02};
 static const TimingOptions short_series = {.samples = 6, .min_warm_ms = 0.2, .max_s = 0.004};
-
-/* What the selection's launches took, each waited for alone, and the sensors meanwhile. */
-typedef struct {
-    Tail tail;
-    LongSensors sensors;
-    double since_ms; /* when it was selected */
-} SelectionTail;
 
 struct Measure {
     unsigned where;
@@ -164,7 +157,7 @@ void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, do
     if (other_baseline || other_selection)
         measure->pairs = (Pairs){.count = 0}, measure->medians_told = false;
     if (other_selection)
-        measure->tail = (SelectionTail){.sensors = long_sensors_none, .since_ms = clock_ms()};
+        measure->tail = selection_tail_begin();
     BuiltMap *baseline_map = inputs->baseline ? ref_keep(inputs->baseline->map) : NULL;
     frame_inputs_hold(&measure->inputs, inputs);
     ref_drop(measure->baseline_map);
@@ -328,30 +321,6 @@ bool measure_is_unfinished(const Measure *measure) {
         unfinished |=
             has_direction(measure, &measure->kernels[i]) && is_unfinished(&measure->kernels[i]);
     return unfinished;
-}
-
-static const char *missing_sensor(const LongSensors *sensors, BevWhere where) {
-    return isnan(sensors->clock_mhz)       ? sensor_missing(where, SENSOR_CLOCK)
-           : isnan(sensors->temperature_c) ? sensor_missing(where, SENSOR_TEMPERATURE)
-           : !sensors->throttle_known      ? sensor_missing(where, SENSOR_THROTTLE)
-                                           : NULL;
-}
-
-static void fill_tail(const Measure *measure, LiveTail *live) {
-    const SelectionTail *tail = &measure->tail;
-    const LongSensors *sensors = &tail->sensors;
-    *live = (LiveTail){.launches = tail->tail.count,
-                       .minutes = (clock_ms() - tail->since_ms) / 60e3,
-                       .clock_mhz = sensors->clock_mhz,
-                       .least_clock_mhz = sensors->least_clock_mhz,
-                       .temperature_c = sensors->temperature_c,
-                       .readings = sensors->readings,
-                       .held = sensors->held,
-                       .missing = missing_sensor(sensors, measure->job.config.kernel->where)};
-    for (int i = 0; i < TAIL_QUANTILES; i++)
-        live->quantile_us[i] = tail_quantile(&tail->tail, tail_quantiles[i].part);
-    if (sensors->throttle_known)
-        throttle_text(sensors->reasons, live->throttle, sizeof live->throttle);
 }
 
 /* ---- background launches --------------------------------------------------------------------- */
@@ -592,7 +561,7 @@ void measure_fill(Measure *measure, LiveData *live) {
     live->speedup = (LiveSpeedup){.pairs = 0};
     if (!measure->job.config.kernel) /* no scene was loaded yet */
         return;
-    fill_tail(measure, &live->tail);
+    selection_tail_fill(&measure->tail, measure->job.config.kernel->where, &live->tail);
     if (has_baseline(&measure->job))
         live->baseline = measure->baseline.live;
     for (int i = 0; i < measure->kernel_count; i++) {

@@ -51,26 +51,24 @@ void timed_kernel_begin(TimedKernel *timed) {
 }
 
 void timed_kernel_add_sample(TimedKernel *timed, double us) {
-    double *samples = timed->samples_us;
-    bool *waited = timed->waited;
-    if (timed->count == TIMED_KERNEL_SAMPLES) {
-        memmove(samples, samples + 1, (TIMED_KERNEL_SAMPLES - 1) * sizeof *samples);
-        memmove(waited, waited + 1, (TIMED_KERNEL_SAMPLES - 1) * sizeof *waited);
-    } else
+    if (timed->count == TIMED_KERNEL_SAMPLES)
+        memmove(timed->samples, timed->samples + 1,
+                (TIMED_KERNEL_SAMPLES - 1) * sizeof *timed->samples);
+    else
         timed->count++;
-    samples[timed->count - 1] = us;
-    waited[timed->count - 1] = false;
+    timed->samples[timed->count - 1].us = us;
+    timed->samples[timed->count - 1].waited = false;
 }
 
 void timed_kernel_note_waits(TimedKernel *timed, int samples) {
     for (int i = timed->count - samples; i < timed->count; i++)
-        timed->waited[i] = true;
+        timed->samples[i].waited = true;
 }
 
 bool timed_kernel_waited(const TimedKernel *timed) {
     int waited = 0;
     for (int i = 0; i < timed->count; i++)
-        waited += timed->waited[i];
+        waited += timed->samples[i].waited;
     return 2 * waited > timed->count;
 }
 
@@ -105,7 +103,8 @@ void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_b
 void timed_kernel_publish_samples(TimedKernel *timed, double own_bytes) {
     double sorted[TIMED_KERNEL_SAMPLES];
     Timing timing;
-    memcpy(sorted, timed->samples_us, (size_t)timed->count * sizeof *sorted);
+    for (int i = 0; i < timed->count; i++)
+        sorted[i] = timed->samples[i].us;
     timing_summarize(sorted, timed->count, SETTLE, &timing);
     timing.settled &= !timed_kernel_waited(timed);
     timed_kernel_publish(timed, &timing, own_bytes);

@@ -13,9 +13,11 @@ enum {
 typedef struct {
     KernelConfig config;
     LiveKernel live;
-    double samples_us[TIMED_KERNEL_SAMPLES];
-    bool waited[TIMED_KERNEL_SAMPLES]; /* for a core that another program had */
-    int count;      /* of the samples above */
+    struct {
+        double us;
+        bool waited; /* for a core that another program had */
+    } samples[TIMED_KERNEL_SAMPLES];
+    int count;
     bool complete;  /* there are enough samples of this problem */
     bool failed;    /* it cannot run this problem */
     bool disturbed; /* pictures were made while the samples were taken */

@@ -1,5 +1,6 @@
 #include "src/scene/clip.h"
 
+#include "src/base/data.h"
 #include "src/scene/scene_internal.h"
 
 #include <dirent.h>
@@ -15,8 +16,7 @@ const double clip_period_s = 0.5; /* people mark nuScenes twice a second */
 /* ---- the folder ------------------------------------------------------------------------------ */
 
 static bool is_moment(const char *name) {
-    size_t length = strlen(name);
-    return name[0] != '.' && length > 4 && !strcmp(name + length - 4, ".npz");
+    return name[0] != '.' && data_has_suffix(name, ".npz");
 }
 
 static int compare_names(const void *a, const void *b) {

@@ -149,11 +149,6 @@ static void set_folder_name(char name[64], const char *path) {
     snprintf(name, 64, "%.*s", (int)(end - start), path + start);
 }
 
-static bool has_suffix(const char *text, const char *suffix) {
-    size_t length = strlen(text), end = strlen(suffix);
-    return length > end && strcmp(text + length - end, suffix) == 0;
-}
-
 static int compare_names(const void *a, const void *b) {
     return strcmp(((const SceneName *)a)->name, ((const SceneName *)b)->name);
 }
@@ -168,7 +163,7 @@ static bool add_samples(SceneName *names, size_t max, size_t first, size_t *coun
         return err_set(err, ERR_FAILED, folder, "", "cannot be listed: %s", strerror(errno));
     errno = 0;
     for (struct dirent *entry; *count < max && (entry = readdir(directory));)
-        if (has_suffix(entry->d_name, ".json") && entry->d_name[0] != '.') {
+        if (data_has_suffix(entry->d_name, ".json") && entry->d_name[0] != '.') {
             names[*count].is_preset = false;
             data_stem(entry->d_name, names[*count].name, sizeof names->name);
             ++*count;
@@ -192,7 +187,7 @@ static bool unknown_name(const char *name, Err *err) {
     SceneName known[128];
     const char *words[128];
     size_t count;
-    if (strchr(name, '/') || has_suffix(name, ".npz") || has_suffix(name, ".json"))
+    if (strchr(name, '/') || data_has_suffix(name, ".npz") || data_has_suffix(name, ".json"))
         return err_set(err, ERR_USAGE, name, "bevscope --list shows the scenes that have names",
                        "neither a file nor a known scene");
     if (!scene_names(known, 128, &count, err))
@@ -229,7 +224,7 @@ static bool refuse_other(const char *path, const char start[4], Err *err) {
             return err_set(err, ERR_FAILED, path, others[i].hint, "%s", others[i].what);
     if (!start[0])
         return err_set(err, ERR_FAILED, path, a_scene, "an empty file");
-    if (has_suffix(path, ".npz") && !strchr(json_starts, start[0]))
+    if (data_has_suffix(path, ".npz") && !strchr(json_starts, start[0]))
         return err_set(err, ERR_FAILED, path, "write it again with numpy.savez",
                        "not a .npz: it does not begin as a zip archive");
     return strchr(json_starts, start[0]) ||
@@ -269,7 +264,7 @@ static bool holds_arrays(const char *path) {
     struct dirent *entry;
     bool found = false;
     while (directory && !found && (entry = readdir(directory)))
-        found = has_suffix(entry->d_name, ".npy");
+        found = data_has_suffix(entry->d_name, ".npy");
     if (directory)
         closedir(directory);
     return found;

@@ -172,8 +172,7 @@ unsigned control_scene(State *state, const Command *command) {
 unsigned control_play(State *state, const Command *command) {
     state->playing = control_switched(command, state->playing);
     bool trained = state->playing && control_end_training(state);
-    bool still = state->scene.nx && !state->scene.has_world && !state->scene.moment_s;
-    if (state->playing && still)
+    if (state->playing && state->scene.nx && !scene_moves(&state->scene))
         SAY(state, command->action, "playing, but %s has one moment: nothing moves",
             state->scene.name);
     else

@@ -19,25 +19,24 @@ void live_init(LiveData *live) {
     live_forget_accuracy(live);
 }
 
+static const LiveAccuracy no_accuracy = {.max_abs = NAN,
+                                         .largest = NAN,
+                                         .rel_l2 = NAN,
+                                         .channels_l2 = NAN,
+                                         .cosine = NAN,
+                                         .worst_cell = -1};
+
 LiveAccuracy live_unjudged(double time_s) {
-    return (LiveAccuracy){.source = SOURCE_MEASURED,
-                          .gate_a = LIVE_SKIP,
-                          .gate_b = LIVE_SKIP,
-                          .gate_c = LIVE_SKIP,
-                          .atol_1e2 = LIVE_SKIP,
-                          .max_abs = NAN,
-                          .largest = NAN,
-                          .rel_l2 = NAN,
-                          .channels_l2 = NAN,
-                          .cosine = NAN,
-                          .worst_cell = -1,
-                          .time_s = time_s};
+    LiveAccuracy accuracy = no_accuracy;
+    accuracy.source = SOURCE_MEASURED;
+    accuracy.gate_a = accuracy.gate_b = accuracy.gate_c = accuracy.atol_1e2 = LIVE_SKIP;
+    accuracy.time_s = time_s;
+    return accuracy;
 }
 
 void live_forget_accuracy(LiveData *live) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        live->accuracy[dtype] = (LiveAccuracy){
-            .max_abs = NAN, .rel_l2 = NAN, .channels_l2 = NAN, .cosine = NAN, .worst_cell = -1};
+        live->accuracy[dtype] = no_accuracy;
 }
 
 const char *live_accuracy_mark(const LiveData *live, BevDtype dtype) {

@@ -313,7 +313,9 @@ const char *live_accuracy_mark(const LiveData *live, BevDtype dtype);
 /* "t 3.20 s"; of a clip "moment 2 of 40". */
 void live_moment_text(const SceneFacts *scene, double time_s, char *text, size_t size);
 
-/* The same of the picture: the time that was asked for; of a clip the moment that is shown. */
+/* The time of the picture: that was asked for; of a clip, which begins anew after its last moment,
+ * of the moment that is shown. */
+double live_time_s(const LiveData *live, const SceneFacts *scene);
 void live_time_text(const LiveData *live, const SceneFacts *scene, char *text, size_t size);
 
 /* The moments that a time bar spans: those of a clip, a round of a world that repeats, or a minute;

@@ -285,9 +285,12 @@ void live_moment_text(const SceneFacts *scene, double time_s, char *text, size_t
         snprintf(text, size, "t %.2f s", time_s);
 }
 
+double live_time_s(const LiveData *live, const SceneFacts *scene) {
+    return scene->moment_s > 0 ? live->frame.time_s : live->job.time_s;
+}
+
 void live_time_text(const LiveData *live, const SceneFacts *scene, char *text, size_t size) {
-    live_moment_text(scene, scene->moment_s > 0 ? live->frame.time_s : live->job.time_s, text,
-                     size);
+    live_moment_text(scene, live_time_s(live, scene), text, size);
 }
 
 TimeSpan live_time_span(const LiveData *live, const State *state) {

@@ -180,8 +180,7 @@ void state_frame_name(const State *state, char *text, size_t size) {
 static unsigned on_tick(State *state, double seconds) {
     state->frames++;
     state->recorded_frames += state->recording;
-    bool still = !state->scene.has_world && !state->scene.moment_s;
-    bool moves = state->playing && !still && seconds > 0;
+    bool moves = state->playing && scene_moves(&state->scene) && seconds > 0;
     unsigned stepped = control_steps_tick(state, seconds);
     if (!moves)
         return state->recording ? STEP_REDRAW : stepped;

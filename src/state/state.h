@@ -180,6 +180,11 @@ typedef struct {
     Grid whole;                    /* where has_rig and there are slices: of the grid */
 } SceneFacts;
 
+/* A world or a clip; other scenes have one moment. */
+static inline bool scene_moves(const SceneFacts *scene) {
+    return scene->has_world || scene->moment_s > 0;
+}
+
 /* The three figures that a log line compares before and after a change. */
 typedef struct {
     uint64_t serial; /* of the job that they belong to */

@@ -289,9 +289,8 @@ static bool build_for_gpu(const char *file, TryKernel *kernel, Err *err) {
 }
 
 bool try_compile(const char *file, TryKernel *kernel, Err *err) {
-    size_t length = strlen(file);
     *kernel = (TryKernel){.file = file, .library = -1};
-    kernel->cuda = length > 3 && !strcmp(file + length - 3, ".cu");
+    kernel->cuda = data_has_suffix(file, ".cu");
     if (kernel->cuda)
         return gpu_possible(err) && check_source(file, err) && build_for_gpu(file, kernel, err);
     return check_source(file, err) && build_in_c(file, kernel, err);

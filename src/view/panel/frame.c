@@ -200,10 +200,8 @@ static int draw_second(Sheet *sheet, Area area, const LiveDevice *device) {
 }
 
 void time_bar_draw(Sheet *sheet, Area row, const PanelData *data) {
-    const LiveData *live = data->live;
-    const TimeSpan span = live_time_span(live, data->state);
-    bool clip = data->state->scene.moment_s > 0; /* it begins anew after its last moment */
-    sheet_time_bar(sheet, row, clip ? live->frame.time_s : live->job.time_s, span.from_s,
+    const TimeSpan span = live_time_span(data->live, data->state);
+    sheet_time_bar(sheet, row, live_time_s(data->live, &data->state->scene), span.from_s,
                    span.to_s);
 }
 

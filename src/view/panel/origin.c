@@ -128,7 +128,7 @@ static void error(Answer *answer) {
     bool scaled = strcmp(format->scaling, "none") != 0;
     char scales[128] = "; scales fitted to this frame", moment[48] = "", largest[32];
     const SceneFacts *facts = &answer->state->scene;
-    if (facts->has_world || facts->moment_s > 0)
+    if (scene_moves(facts))
         live_moment_text(facts, accuracy->time_s, moment, sizeof moment);
     if (answer->live->job.scales != SCALES_IDEAL)
         snprintf(scales, sizeof scales, "; scales: %s",

@@ -42,7 +42,7 @@ typedef struct {
     OriginTopic topic;
     const BevKernel *kernel; /* NULL: the selection's */
     BevDtype dtype;
-    const char *word; /* of the glossary; NULL: the topic's */
+    const char *word; /* what is asked about; NULL, or none of the glossary: the topic's word */
 } Origin;
 
 enum { ORIGIN_TEXT_MAX = 320 };

@@ -1,7 +1,5 @@
 #include "src/view/panel/sheet.h"
 
-#include "src/state/glossary.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -278,8 +276,7 @@ void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, i
     table->style = cell_style(INK_MUTED);
     const char *const word = sheet->origin.word;
     for (int i = 0; i < count; i++) {
-        const GlossaryRow *row = glossary_find(columns[i].title);
-        sheet->origin.word = row ? row->word : word;
+        sheet->origin.word = columns[i].title;
         put_cell(table, i, columns[i].title, columns[i].title[0]);
     }
     sheet->origin.word = word;

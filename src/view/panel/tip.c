@@ -79,6 +79,11 @@ static const Origin *figure_of(const Spots *spots, const Box *box, double x, dou
     return origin ? origin : first_figure(spots, box);
 }
 
+static const char *asked_word(const Origin *origin) {
+    const GlossaryRow *row = origin->word ? glossary_find(origin->word) : NULL;
+    return row ? row->word : words[origin->topic];
+}
+
 static void tell_time(const State *state, Tip *tip) {
     snprintf(tip->title, sizeof tip->title, "time: %.2f s", state->job.time_s);
     snprintf(tip->help, sizeof tip->help, "drag: another moment; %s plays on",
@@ -99,7 +104,7 @@ bool spots_tip(const Spots *spots, double x, double y, const State *state, const
         tell_time(state, tip);
     else if (command && command->action < ACTION_COUNT)
         tell_control(control ? control : &keys[command->action], command, state, tip);
-    const char *word = !origin ? NULL : origin->word ? origin->word : words[origin->topic];
+    const char *word = origin ? asked_word(origin) : NULL;
     if (word && !tip->title[0])
         snprintf(tip->title, sizeof tip->title, "%s", word);
     const Origin *first = first_figure(spots, box);

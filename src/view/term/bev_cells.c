@@ -215,6 +215,8 @@ static void scale_text(const DashSheet *dash, const PanelData *data, int w, char
     const BevPicture *picture = dash->picture;
     char range[96] = "", edges[96];
     const LiveDifference *difference = &data->live->difference;
+    const bool own = !picture->locked && !picture->of_baseline;
+    const bool symmetric = picture->range.lo < 0 && picture->range.lo == -picture->range.hi;
     if (picture->difference && pooled_alike(data->live))
         snprintf(range, sizeof range, "both by %s", data->live->stand_in->title);
     else if (picture->difference && difference->known && !difference->cells)
@@ -225,10 +227,7 @@ static void scale_text(const DashSheet *dash, const PanelData *data, int w, char
         snprintf(range, sizeof range, "%.3g to %.3g%s%s%s%s", picture->range.lo, picture->range.hi,
                  picture->difference ? "" : " ",
                  picture->difference ? "" : views[picture->view].unit,
-                 picture->range.lo < 0 && picture->range.lo == -picture->range.hi &&
-                         !picture->locked && !picture->of_baseline
-                     ? ", 99 % of what is not 0"
-                     : "",
+                 own && symmetric ? ", 99 % of what is not 0" : "",
                  picture->locked        ? " (locked)"
                  : picture->of_baseline ? " (baseline's)"
                                         : "");
