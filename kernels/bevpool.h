@@ -436,10 +436,10 @@ BevTraffic bev_gather_traffic(const BevProblem *problem, int out_bits);
 
 /* FP64 pooling of the stored values (the reference of gate A), of stage VIEW with the softmax of
  * what depth stores, which is then dense; features are (camera, h, w, c) in both stages. Obvious
- * loops, one thread; NaN where there is no memory.
+ * loops, one thread. Without memory all is NaN, and the result false.
  * `out` and `abs_sum` (may be NULL) have nx * ny * channels elements; abs_sum receives
  * S = sum |weight * depth * feat|. Host pointers. */
-void bev_reference(const BevProblem *problem, double *out, double *abs_sum);
+bool bev_reference(const BevProblem *problem, double *out, double *abs_sum);
 
 /* The most that problem->prune lets each output be off by: S of the points whose depth is at most
  * 1.01 times as large, which covers how depths are rounded. NaN where there is no memory. */
@@ -448,7 +448,7 @@ void bev_left_out(const BevProblem *problem, double *sums);
 /* The same as bev_reference backward: FP64 gradients of the stored values. grad_depth has as many
  * elements as depth, grad_feat as feat; S of each (may be NULL) is the sum of the magnitudes of all
  * products in it. */
-void bev_reference_backward(const BevProblem *problem, double *grad_depth, double *grad_feat,
+bool bev_reference_backward(const BevProblem *problem, double *grad_depth, double *grad_feat,
                             double *grad_depth_abs, double *grad_feat_abs);
 
 #ifdef __cplusplus

@@ -249,7 +249,7 @@ static bool prepare(const BevProblem *problem, void (*in_map)(Pooling *),
     int64_t outputs = problem->out.rows * problem->out.row_len;
     BevPlan *plan = *out = calloc(1, sizeof *plan);
     if (!plan)
-        return err_set(err, ERR_FAILED, "defect", "", "out of memory");
+        return err_no_memory(err, "defect", "");
     Pooling *p = &plan->pooling;
     plan->in_map = in_map;
     plan->in_sums = in_sums;
@@ -267,7 +267,7 @@ static bool prepare(const BevProblem *problem, void (*in_map)(Pooling *),
         return true;
     release(plan);
     *out = NULL;
-    return err_set(err, ERR_FAILED, "defect", "choose a smaller scene", "out of memory");
+    return err_no_memory(err, "defect", "choose a smaller scene");
 }
 
 static void copy_map(const BevMap *from, BevMap *to) {

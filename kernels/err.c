@@ -18,6 +18,14 @@ bool err_set(Err *err, ErrKind kind, const char *where, const char *hint, const 
     clean_text(err->where, err->where, sizeof err->where);
     clean_text(err->what, err->what, sizeof err->what);
     clean_text(err->hint, err->hint, sizeof err->hint);
+    err->no_memory = false;
+    return false;
+}
+
+bool err_no_memory(Err *err, const char *where, const char *hint) {
+    err_set(err, ERR_FAILED, where, hint, "out of memory");
+    if (err)
+        err->no_memory = true;
     return false;
 }
 

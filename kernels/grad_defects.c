@@ -157,7 +157,7 @@ static bool prepare(const BevProblem *problem, InMap *in_map, InGradients *in_gr
                     BevPlan **out, Err *err) {
     BevPlan *plan = *out = calloc(1, sizeof *plan);
     if (!plan)
-        return err_set(err, ERR_FAILED, "defect", "", "out of memory");
+        return err_no_memory(err, "defect", "");
     BevMap *map = &plan->map;
     *map = problem->map;
     map->ranks_depth = copy_of(map->ranks_depth, map->points);
@@ -168,7 +168,7 @@ static bool prepare(const BevProblem *problem, InMap *in_map, InGradients *in_gr
     plan->feat = room_for(&problem->grad_feat);
     bool ok = (map->ranks_depth && map->ranks_feat && map->ranks_bev && plan->depth &&
                plan->feat) ||
-              err_set(err, ERR_FAILED, "defect", "choose a smaller scene", "out of memory");
+              err_no_memory(err, "defect", "choose a smaller scene");
     if (ok && in_map && map->points > 0)
         in_map(problem, map);
     BevProblem spoilt = *problem;

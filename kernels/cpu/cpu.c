@@ -35,7 +35,7 @@ bool cpu_plan_new(BevPlan **plan, size_t bytes, const char *kernel, Err *err) {
     int *threads = calloc(1, bytes);
     *plan = (BevPlan *)threads;
     if (!threads)
-        return err_set(err, ERR_FAILED, kernel, "", "out of memory");
+        return err_no_memory(err, kernel, "");
     *threads = omp_get_max_threads();
     return true;
 }
@@ -146,7 +146,7 @@ bool cpu_empty_init(CpuEmpty *empty, const BevProblem *problem, Err *err) {
         if (!owned[cell])
             add_empty(empty, (int32_t)cell);
     free(owned);
-    return ok || err_set(err, ERR_FAILED, "CPU kernel", "choose a smaller grid", "out of memory");
+    return ok || err_no_memory(err, "CPU kernel", "choose a smaller grid");
 }
 
 void cpu_empty_free(CpuEmpty *empty) {

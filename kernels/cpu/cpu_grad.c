@@ -50,7 +50,7 @@ bool cpu_pixels_init(CpuPixels *pixels, const BevProblem *problem, bool columns,
     } else {
         free(pixels->starts);
         free(pixels->points);
-        err_set(err, ERR_FAILED, "CPU kernel", "choose a smaller scene", "out of memory");
+        err_no_memory(err, "CPU kernel", "choose a smaller scene");
     }
     free(by_depth);
     free(places);

@@ -68,8 +68,7 @@ static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
             plan->weights[i] = map->weights[t];
     }
     free(pixels.points);
-    return ok || err_set(err, ERR_FAILED, "cpu_grad_owner", "choose a smaller scene",
-                         "out of memory");
+    return ok || err_no_memory(err, "cpu_grad_owner", "choose a smaller scene");
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {

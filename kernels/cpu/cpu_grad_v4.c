@@ -168,7 +168,7 @@ static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
     free(seen);
     free(number);
     free(pixels.points);
-    return ok || err_set(err, ERR_FAILED, "cpu_grad_v4", "choose a smaller scene", "out of memory");
+    return ok || err_no_memory(err, "cpu_grad_v4", "choose a smaller scene");
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {

@@ -78,7 +78,7 @@ static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     }
     release(*plan);
     *plan = NULL;
-    return err_set(err, ERR_FAILED, "cpu_v2_do", "", "out of memory");
+    return err_no_memory(err, "cpu_v2_do", "");
 }
 
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {

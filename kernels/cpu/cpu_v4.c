@@ -399,7 +399,7 @@ static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
         give_back_entries(plan, problem->map.intervals);
     }
     draft_free(&draft);
-    return ok || err_set(err, ERR_FAILED, "cpu_v4", "choose a smaller scene", "out of memory");
+    return ok || err_no_memory(err, "cpu_v4", "choose a smaller scene");
 }
 
 static void release(BevPlan *plan) {

@@ -44,9 +44,10 @@ static void encode(const BevTensor *grad, const double *sums) {
 }
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
-    (void)plan, (void)stream, (void)err;
+    (void)plan, (void)stream;
     double *of_depth = problem->workspace, *of_feat = of_depth + problem->depth.row_len;
-    bev_reference_backward(problem, of_depth, of_feat, NULL, NULL);
+    if (!bev_reference_backward(problem, of_depth, of_feat, NULL, NULL))
+        return err_no_memory(err, "grad_reference", "");
     encode(&problem->grad_depth, of_depth);
     encode(&problem->grad_feat, of_feat);
     return true;

@@ -65,7 +65,7 @@ static void fill(double *values, int64_t count, double value) {
 }
 
 /* The sums of the points whose depth is at most `largest`; each array may be NULL. */
-static void add_up(const BevProblem *problem, double largest, double *out, double *abs_sum) {
+static bool add_up(const BevProblem *problem, double largest, double *out, double *abs_sum) {
     const BevMap *map = &problem->map;
     int64_t channels = problem->shape.channels;
     int64_t outputs = problem->shape.nx * problem->shape.ny * channels;
@@ -90,10 +90,11 @@ static void add_up(const BevProblem *problem, double largest, double *out, doubl
     }
     free(depths);
     free(feats);
+    return memory;
 }
 
-void bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
-    add_up(problem, INFINITY, out, abs_sum);
+bool bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
+    return add_up(problem, INFINITY, out, abs_sum);
 }
 
 void bev_left_out(const BevProblem *problem, double *sums) {
@@ -130,7 +131,7 @@ static void logits_backward(const BevProblem *problem, const double *depths, dou
     }
 }
 
-void bev_reference_backward(const BevProblem *problem, double *grad_depth, double *grad_feat,
+bool bev_reference_backward(const BevProblem *problem, double *grad_depth, double *grad_feat,
                             double *grad_depth_abs, double *grad_feat_abs) {
     const BevMap *map = &problem->map;
     double *stored = depths_of(problem), *stored_feats = values_of(&problem->feat);
@@ -139,10 +140,9 @@ void bev_reference_backward(const BevProblem *problem, double *grad_depth, doubl
     int64_t channels = problem->shape.channels;
     int64_t depths = problem->depth.rows * problem->depth.row_len;
     int64_t feats = problem->feat.rows * channels;
-    fill(grad_depth, depths, 0), fill(grad_depth_abs, depths, 0);
-    fill(grad_feat, feats, 0), fill(grad_feat_abs, feats, 0);
-    if (!memory)
-        grad_depth[0] = grad_feat[0] = NAN;
+    double first = memory ? 0 : NAN;
+    fill(grad_depth, depths, first), fill(grad_depth_abs, depths, first);
+    fill(grad_feat, feats, first), fill(grad_feat_abs, feats, first);
     for (int64_t t = 0; memory && t < map->points; t++) {
         double weight = map->weights ? map->weights[t] : 1;
         int64_t from = map->ranks_depth[t], pixel = map->ranks_feat[t];
@@ -164,6 +164,7 @@ void bev_reference_backward(const BevProblem *problem, double *grad_depth, doubl
     free(stored);
     free(stored_feats);
     free(grads);
+    return memory;
 }
 
 /* Sums (cell, c), and after them one cell's on their way into the output's format. */
@@ -174,11 +175,12 @@ static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
 }
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
-    (void)plan, (void)stream, (void)err;
+    (void)plan, (void)stream;
     int64_t channels = problem->shape.channels;
     double *sums = problem->workspace;
     float *row = (float *)(sums + problem->out.rows * channels);
-    bev_reference(problem, sums, NULL);
+    if (!bev_reference(problem, sums, NULL))
+        return err_no_memory(err, "reference", "");
     for (int64_t cell = 0; cell < problem->out.rows; cell++) {
         for (int64_t c = 0; c < channels; c++)
             row[c] = (float)sums[cell * channels + c];

@@ -184,7 +184,7 @@ BevpoolStatus bevpool_map_arrays(const BevpoolMap *map, BevpoolArrays *arrays, B
  */
 typedef struct BevpoolView {
     int32_t softmax;   /* 1: depth = softmax over the bins of logits / temperature; 0: as it is */
-    float temperature; /* 0 counts as 1 */
+    float temperature; /* at least 1.17549e-38 (FLT_MIN) and finite; 0 counts as 1 */
     /* Distances in elements: of cameras, bins or channels, rows, columns. All 0: dense. */
     int64_t depth_strides[4], feat_strides[4];
 } BevpoolView;

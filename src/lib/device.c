@@ -88,7 +88,7 @@ BevpoolStatus lib_build_on_gpu(BevMap *map, void **memory, const BevpoolShape *s
     Err err;
     return lib_cuda_build(map, memory, shape->batch, rigs, align, &err)
                ? BEVPOOL_OK
-               : lib_pass(error, BEVPOOL_NO_MEMORY, &err);
+               : lib_pass(error, BEVPOOL_BAD_MAP, &err);
 #else
     (void)map, (void)memory, (void)shape, (void)rigs, (void)align;
     return lib_fail(error, BEVPOOL_NO_DEVICE, "the library was built without CUDA");

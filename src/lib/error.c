@@ -1,5 +1,7 @@
 #include "src/lib/lib_internal.h"
 
+#include "kernels/clean.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -33,6 +35,7 @@ BevpoolStatus lib_fail(BevpoolError *error, BevpoolStatus status, const char *te
     va_start(args, text);
     vsnprintf(error->text, sizeof error->text, text, args);
     va_end(args);
+    clean_text(error->text, error->text, sizeof error->text); /* names come from the caller */
     error->status = (int32_t)status;
     return status;
 }
@@ -40,7 +43,11 @@ BevpoolStatus lib_fail(BevpoolError *error, BevpoolStatus status, const char *te
 BevpoolStatus lib_pass(BevpoolError *error, BevpoolStatus status, const Err *err) {
     char line[sizeof error->text];
     err_line(err, line, sizeof line);
-    return lib_fail(error, err->kind == ERR_DEVICE ? BEVPOOL_DEVICE_FAILED : status, "%s", line);
+    return lib_fail(error,
+                    err->no_memory            ? BEVPOOL_NO_MEMORY
+                    : err->kind == ERR_DEVICE ? BEVPOOL_DEVICE_FAILED
+                                              : status,
+                    "%s", line);
 }
 
 BevpoolStatus lib_ok(BevpoolError *error) {

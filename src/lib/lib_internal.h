@@ -84,6 +84,9 @@ BevShape lib_shape(const BevpoolShape *shape, int64_t channels);
 /* Checks that sizes are positive and that ranks and cells fit int32. */
 BevpoolStatus lib_check_shape(const BevpoolShape *shape, BevpoolError *error);
 
+/* Checks how many points and intervals there are; `found_here`: intervals are not counted yet. */
+BevpoolStatus lib_check_counts(const BevpoolArrays *arrays, bool found_here, BevpoolError *error);
+
 void lib_map_release(BevpoolMap *map);
 
 /* ---- where memory is (device.c) -------------------------------------------------------------- */

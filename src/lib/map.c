@@ -151,6 +151,17 @@ static BevMap map_of(const BevpoolArrays *a) {
     };
 }
 
+BevpoolStatus lib_check_counts(const BevpoolArrays *a, bool found_here, BevpoolError *error) {
+    if (a->points < 0 || a->points > INT32_MAX)
+        return lib_fail(error, BEVPOOL_BAD_MAP, "points: %lld, expected 0 to 2147483647",
+                        (long long)a->points);
+    if (!found_here && (a->intervals < (a->points > 0) || a->intervals > a->points))
+        return lib_fail(error, BEVPOOL_BAD_MAP,
+                        "intervals: %lld, expected %d to %lld, at most one a point",
+                        (long long)a->intervals, a->points > 0, (long long)a->points);
+    return BEVPOOL_OK;
+}
+
 /* `view`: all arrays must be there and on the device. */
 static BevpoolStatus check_arrays(const BevpoolArrays *a, bool view, int32_t device,
                                   BevpoolError *error) {
@@ -158,23 +169,18 @@ static BevpoolStatus check_arrays(const BevpoolArrays *a, bool view, int32_t dev
                                               "interval_starts", "interval_lengths", "weights"};
     BevMap map = map_of(a);
     const List list = list_of(&map);
-    if (a->points < 0 || a->points > INT32_MAX)
-        return lib_fail(error, BEVPOOL_BAD_MAP, "points: %lld, expected 0 to 2147483647",
-                        (long long)a->points);
-    bool found_here = !a->interval_starts && !a->interval_lengths;
-    if (!found_here && (a->intervals < (a->points > 0) || a->intervals > a->points))
-        return lib_fail(error, BEVPOOL_BAD_MAP,
-                        "intervals: %lld, expected %d to %lld, at most one a point",
-                        (long long)a->intervals, a->points > 0, (long long)a->points);
+    bool found_here = !view && !a->interval_starts && !a->interval_lengths;
+    BevpoolStatus status = lib_check_counts(a, found_here, error);
+    if (status)
+        return status;
     for (int i = 0; i < ARRAYS; i++) {
         const void *array = *list.array[i];
         bool of_intervals = strncmp(names[i], "interval", 8) == 0;
-        if (!array && list.count[i] && (view || !of_intervals || !found_here))
+        if (!array && list.count[i] && (!of_intervals || !found_here))
             return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", names[i]);
         if ((uintptr_t)array % 4)
             return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
                             "%s does not begin on a multiple of 4 bytes", names[i]);
-        BevpoolStatus status = BEVPOOL_OK;
         if (array)
             status = (view && list.count[i] ? lib_check_place
                                             : lib_check_readable)(device, array, names[i], error);

@@ -84,7 +84,7 @@ static void append(int32_t *to, const int32_t *from, int64_t count, int64_t add)
 static bool join(BevMap *all, const BevMap *one, const BevpoolShape *shape, int64_t b) {
     int64_t points = all->points + one->points, intervals = all->intervals + one->intervals;
     int64_t feats = shape->cameras * shape->feat_h * shape->feat_w;
-    if (points > INT32_MAX || !grow(&all->ranks_depth, points) || !grow(&all->ranks_feat, points) ||
+    if (!grow(&all->ranks_depth, points) || !grow(&all->ranks_feat, points) ||
         !grow(&all->ranks_bev, points) || !grow(&all->interval_starts, intervals) ||
         !grow(&all->interval_lengths, intervals) || (one->weights && !grow(&all->weights, points)))
         return false;
@@ -108,12 +108,12 @@ static BevpoolStatus build(const Rig *rig, int32_t align, const BevpoolShape *sh
     BevMap one = {0};
     Err err = {0};
     if (!scatter_build(rig, (BevAlign)align, ~0u, &one, &err))
-        return lib_pass(error, BEVPOOL_NO_MEMORY, &err);
-    bool joined = join(all, &one, shape, b);
+        return lib_pass(error, BEVPOOL_BAD_MAP, &err);
+    bool fits = all->points + one.points <= INT32_MAX, joined = fits && join(all, &one, shape, b);
     scatter_free(&one);
-    return joined ? BEVPOOL_OK
-                  : lib_fail(error, BEVPOOL_NO_MEMORY,
-                             "rigs: out of memory, or more than 2147483647 points");
+    if (!fits)
+        return lib_fail(error, BEVPOOL_BAD_MAP, "rigs: more than 2147483647 points");
+    return joined ? BEVPOOL_OK : lib_fail(error, BEVPOOL_NO_MEMORY, "rigs: out of memory");
 }
 
 static bool same_sizes(const BevpoolShape *a, const BevpoolShape *b) {
@@ -174,8 +174,8 @@ BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, in
     *map = NULL;
     if (!rigs)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "rigs is NULL");
-    if (batch < 1)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "batch is %lld, expected at least 1",
+    if (batch < 1 || batch > INT32_MAX)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "batch is %lld, expected 1 to 2147483647",
                         (long long)batch);
     if (align < 0 || align >= BEV_ALIGN_COUNT)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "align is %d, expected a BevpoolAlign",

@@ -55,7 +55,7 @@ static bool offered_to(const BevKernel *row, const BevpoolPlan *plan) {
 }
 
 const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index) {
-    for (int i = 0; bev_kernels[i]; i++)
+    for (int i = 0; device >= BEVPOOL_CPU && bev_kernels[i]; i++)
         if (offered(bev_kernels[i], device, direction, BEV_POOL) && index-- == 0)
             return bev_kernels[i]->name;
     return NULL;
@@ -159,9 +159,10 @@ static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *
     int64_t rows = shape->batch * shape->cameras * shape->feat_h * shape->feat_w;
     int64_t cells = shape->batch * shape->nz * shape->ny * shape->nx;
     int64_t most = INT64_MAX / 8 / (rows > cells ? rows : cells);
-    if (o->channels < 1 || o->channels > most || o->channels > INT32_MAX)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "options.channels is %lld, expected 1 or more",
-                        (long long)o->channels);
+    most = most < INT32_MAX ? most : INT32_MAX;
+    if (o->channels < 1 || o->channels > most)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "options.channels is %lld, expected 1 to %lld",
+                        (long long)o->channels, (long long)most);
     const struct {
         const char *name;
         int32_t value, count;
@@ -301,7 +302,8 @@ BevpoolStatus bevpool_plan_check(const BevpoolShape *shape, const BevpoolArrays 
     map.map = (BevMap){.points = arrays->points, .intervals = arrays->intervals};
     map.map.weights = arrays->weights ? &some : NULL;
     BevpoolStatus status = lib_check_shape(shape, error);
-    if (status || (status = check_options(options, shape, error)))
+    if (status || (status = lib_check_counts(arrays, false, error)) ||
+        (status = check_options(options, shape, error)))
         return status;
     BevpoolPlan plan = {.map = &map};
     *workspace_bytes = 0;

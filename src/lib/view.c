@@ -1,6 +1,7 @@
 /* View transforms: the strides of what a network gives. */
 #include "src/lib/lib_internal.h"
 
+#include <float.h>
 #include <math.h>
 
 enum { DIMS = 4 };
@@ -68,9 +69,10 @@ BevpoolStatus lib_view(BevProblem *problem, const BevpoolView *view, BevpoolErro
     if (view->softmax != 0 && view->softmax != 1)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "view.softmax is %d, expected 0 or 1",
                         (int)view->softmax);
-    if (!(temperature > 0) || !isfinite(temperature))
+    if (!(temperature >= FLT_MIN) || !isfinite(temperature)) /* kernels multiply by its inverse */
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                        "view.temperature is %g, expected a positive number", (double)temperature);
+                        "view.temperature is %g, expected a finite number of %g or more",
+                        (double)temperature, (double)FLT_MIN);
     problem->stage = BEV_VIEW;
     problem->view.softmax = view->softmax;
     problem->view.temperature = temperature;

@@ -67,8 +67,8 @@ static void splat_bilinear(Splat *splat, const Grid *grid, int64_t first, double
     add_neighbour(splat, grid, first, x0 + 1, y0 + 1, right * up);
 }
 
-/* For points inside the grid; the cast cuts toward zero. Rounding can move a point at the upper edge
- * one cell too far. */
+/* For points inside the grid; the cast cuts toward zero. Rounding can move a point at the upper
+ * edge one cell too far. */
 static void splat_nearest(Splat *splat, const Grid *grid, int64_t first, double x, double y) {
     int cell_x = (int)x, cell_y = (int)y;
     add_neighbour(splat, grid, first, cell_x < grid->nx ? cell_x : grid->nx - 1,
@@ -204,9 +204,8 @@ static void *array_of(int64_t count) {
     return malloc((size_t)(count > 0 ? count : 1) * sizeof(int32_t));
 }
 
-static bool no_memory(Err *err, int64_t points) {
-    return err_set(err, ERR_FAILED, "scatter map", "use fewer cells, bins or pixels",
-                   "out of memory for %lld points", (long long)points);
+static bool no_memory(Err *err) {
+    return err_no_memory(err, "scatter map", "use fewer cells, bins or pixels");
 }
 
 bool scatter_allocate(BevMap *map, int64_t points, int64_t intervals, bool weighted, Err *err) {
@@ -220,7 +219,7 @@ bool scatter_allocate(BevMap *map, int64_t points, int64_t intervals, bool weigh
                     .weights = weighted ? array_of(points) : NULL};
     return (map->ranks_depth && map->ranks_feat && map->ranks_bev && map->interval_starts &&
             map->interval_lengths && (map->weights || !weighted)) ||
-           no_memory(err, points);
+           no_memory(err);
 }
 
 /* Maps without weights are so fast that a second thread does not pay; more than 8 threads gain
@@ -267,9 +266,7 @@ bool scatter_build_or_give_up(const Rig *rig, BevAlign align, uint32_t camera_ma
     sort.directions = malloc(rays * 3 * sizeof *sort.directions);
     sort.parts = parts_for(align);
     sort.counts = calloc((size_t)sort.parts * cells, sizeof *sort.counts);
-    bool done = sort.directions && sort.counts
-                    ? sort_points(&sort, map, err)
-                    : no_memory(err, (int64_t)rays * sort.shape.depth_bins);
+    bool done = sort.directions && sort.counts ? sort_points(&sort, map, err) : no_memory(err);
     free(sort.directions);
     free(sort.counts);
     if (!done)
@@ -297,7 +294,7 @@ bool scatter_find_intervals(BevMap *map, Err *err) {
     map->interval_lengths = malloc(bytes);
     map->intervals = 0;
     if (!map->interval_starts || !map->interval_lengths)
-        return err_set(err, ERR_FAILED, "intervals", "", "out of memory");
+        return err_no_memory(err, "intervals", "");
     for (int64_t t = 0; t < map->points; t++) {
         if (t == 0 || map->ranks_bev[t] != map->ranks_bev[t - 1]) {
             map->interval_starts[map->intervals] = (int32_t)t;

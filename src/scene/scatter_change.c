@@ -64,8 +64,7 @@ bool scatter_even(BevMap *map, double evenness, Err *err) {
     }
     free(scratch);
     free(cells);
-    return ok ||
-           err_set(err, ERR_FAILED, "even intervals", "choose a smaller scene", "out of memory");
+    return ok || err_no_memory(err, "even intervals", "choose a smaller scene");
 }
 
 /* Arrays as large as the map's, with its contents or with none. */
@@ -213,7 +212,7 @@ bool scatter_prune(const BevMap *whole, const BevShape *shape, const float *dept
                        (long long)prune->top, (long long)shape->depth_bins);
     Cut *cuts = prune->top ? find_cuts(shape, depth, prune->top) : NULL;
     if (prune->top && !cuts)
-        return err_set(err, ERR_FAILED, "prune", "choose a smaller scene", "out of memory");
+        return err_no_memory(err, "prune", "choose a smaller scene");
     const Keep keep = {depth, prune->below, cuts, shape->feat_h * shape->feat_w, shape->depth_bins};
     bool ok = allocate(whole, false, map, err);
     if (ok)

@@ -151,8 +151,7 @@ static bool check_intervals(const BevMap *map, int64_t cells, int32_t changes, c
     int64_t end = 0;
     bool good = seen != NULL;
     if (!good)
-        err_set(check->err, ERR_FAILED, check->where, "", "out of memory for %lld cells",
-                (long long)cells);
+        err_no_memory(check->err, check->where, "");
     for (int64_t i = 0; good && i < map->intervals; i++) {
         good = check_interval(map, i, end, check) && check_unseen(map, i, seen, check);
         end += map->interval_lengths[i];

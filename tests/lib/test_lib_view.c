@@ -73,6 +73,9 @@ static void test_refuses(void) {
     bad.interval_starts = bad.interval_lengths = NULL;
     bad_argument(bevpool_map_view(&map, &shape, &bad, BEVPOOL_CPU, &error),
                  "interval_starts is NULL");
+    bad.intervals = 0;
+    refused(bevpool_map_view(&map, &shape, &bad, BEVPOOL_CPU, &error), BEVPOOL_BAD_MAP,
+            "intervals: 0, expected 1 to");
     bad = arrays;
     bad.ranks_feat = NULL;
     bad_argument(bevpool_map_view(&map, &shape, &bad, BEVPOOL_CPU, &error), "ranks_feat is NULL");
@@ -96,6 +99,13 @@ static void test_check_refuses(void) {
     flat.ny = 0;
     bad_argument(bevpool_plan_check(&flat, &arrays, &options, 0, &bytes, &error), "shape.ny");
     bad_argument(bevpool_plan_check(&shape, &arrays, &options, 8, &bytes, &error), "0x8");
+    BevpoolArrays few = arrays, many = arrays;
+    few.points = -3;
+    many.intervals = 200000000;
+    refused(bevpool_plan_check(&shape, &few, &options, 0, &bytes, &error), BEVPOOL_BAD_MAP,
+            "points: -3");
+    refused(bevpool_plan_check(&shape, &many, &options, 0, &bytes, &error), BEVPOOL_BAD_MAP,
+            "intervals: 200000000, expected 1 to");
     bad_argument(bevpool_plan_check(&shape, &arrays, &options, 0, NULL, &error),
                  "workspace_bytes is NULL");
 }
