@@ -1,6 +1,7 @@
 #include "kernels/cpu/cpu.h"
 
 #include "kernels/codec.h"
+#include "kernels/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,6 @@
 #ifdef _OPENMP
 #include <omp.h>
 #else
-static int omp_get_max_threads(void) {
-    return 1;
-}
 static int omp_get_thread_num(void) {
     return 0;
 }
@@ -36,7 +34,7 @@ bool cpu_plan_new(BevPlan **plan, size_t bytes, const char *kernel, Err *err) {
     *plan = (BevPlan *)threads;
     if (!threads)
         return err_no_memory(err, kernel, "");
-    *threads = omp_get_max_threads();
+    *threads = bev_threads();
     return true;
 }
 
@@ -50,7 +48,8 @@ size_t cpu_stage_bytes(const BevProblem *problem, int threads, int64_t own_sums)
     return (size_t)count * sizeof(float);
 }
 
-CpuStage cpu_stage(const BevProblem *problem, int threads) {
+CpuStage cpu_stage(const BevProblem *problem, int planned) {
+    int threads = bev_team(planned);
     const BevTensor *depth = &problem->depth, *feat = &problem->feat;
     float *next = problem->workspace;
     CpuStage stage = {.threads = threads, .channels = problem->shape.channels, .sums = next};

@@ -28,7 +28,7 @@ typedef struct {
 } CpuStage;
 
 /* Makes a plan of `bytes`, zero but for its first member, an int: the threads that its launches
- * use, OpenMP's number. */
+ * use, bev_threads(). */
 bool cpu_plan_new(BevPlan **plan, size_t bytes, const char *kernel, Err *err);
 void cpu_plan_free(BevPlan *plan); /* of a plan without memory of its own */
 
@@ -36,8 +36,8 @@ void cpu_plan_free(BevPlan *plan); /* of a plan without memory of its own */
  * kernel itself. */
 size_t cpu_stage_bytes(const BevProblem *problem, int threads, int64_t own_sums);
 
-/* The stage of one launch, laid out in problem->workspace. */
-CpuStage cpu_stage(const BevProblem *problem, int threads);
+/* The stage of one launch, laid out in problem->workspace, for a plan of so many threads. */
+CpuStage cpu_stage(const BevProblem *problem, int planned);
 
 /* The functions below are called by every thread of a team of stage->threads. A launch is one
  * parallel region: each further region would wake the team once more, which takes milliseconds on a

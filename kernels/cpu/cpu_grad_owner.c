@@ -149,7 +149,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
     CpuGrad grad = cpu_grad(problem, plan->threads);
     const float *grad_out = decoded(problem) ? grad.own : problem->grad_out.data;
     int64_t channels = problem->shape.channels, pixels = problem->feat.rows;
-#pragma omp parallel num_threads(plan->threads)
+#pragma omp parallel num_threads(grad.stage.threads)
     {
         cpu_grad_fill(&grad, problem);
         decode(problem, grad.own);

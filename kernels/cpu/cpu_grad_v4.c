@@ -250,7 +250,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
     (void)stream, (void)err;
     CpuGrad grad = cpu_grad(problem, plan->threads);
     Multiply *multiply = choose_multiply(problem->shape.channels);
-#pragma omp parallel num_threads(plan->threads)
+#pragma omp parallel num_threads(grad.stage.threads)
     {
         cpu_grad_fill(&grad, problem);
         clear(grad.grad_depth, problem->grad_depth.row_len);

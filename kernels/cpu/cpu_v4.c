@@ -120,6 +120,7 @@ CPU_INLINE float depth_of(const Product *p, const V4Entry *entry, int64_t row, b
 #define TARGET     __attribute__((target("avx512f")))
 #define WIDE(name) name##_16
 #include "kernels/cpu/cpu_v4_lanes.inc"
+#include "kernels/threads.h"
 #endif
 
 static void add_narrow(const Product *p, const V4Entry *entry, int64_t row, const BevPlan *plan) {
@@ -306,7 +307,7 @@ static void join_parts(BevPlan *plan, const BevMap *map, const Draft *draft) {
 }
 
 static void cut_all(BevPlan *plan, const BevProblem *problem, Draft *draft) {
-#pragma omp parallel for schedule(static, 1) if (draft->part_count > 1)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static, 1) if (draft->part_count > 1)
     for (int32_t p = 0; p < draft->part_count; p++)
         cut_part(plan, problem, draft, &draft->parts[p]);
     join_parts(plan, &problem->map, draft);

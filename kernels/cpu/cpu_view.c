@@ -28,6 +28,7 @@
  * TRY     Take expf() instead of exp2_of(): how much of the time was it? Compute the
  *         exponentials again for the shares, in place of keeping them: what did the store cost? */
 #include "kernels/cpu/cpu_view.h"
+#include "kernels/threads.h"
 
 #include <math.h>
 #include <string.h>
@@ -277,7 +278,7 @@ void cpu_view_spread(const BevProblem *problem, const void *rows) {
     int64_t cells = problem->out.rows / problem->out_samples;
     int64_t blocks = (cells + CELLS - 1) / CELLS;
     const BevStrides s = {.channel = cells, .column = 1};
-#pragma omp parallel
+#pragma omp parallel num_threads(bev_threads())
     {
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < problem->out_samples * blocks; i++) {
@@ -388,7 +389,7 @@ static void row_behind(const BevProblem *problem, const BevProblem *inner, int64
 
 static void each_row(const BevProblem *problem, const BevProblem *inner, TakeRow *take_row) {
     const BevShape *s = &problem->shape;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t r = 0; r < s->cameras * s->feat_h; r++) {
         int64_t camera = r / s->feat_h, row = r % s->feat_h;
         take_row(problem, inner, camera, row,

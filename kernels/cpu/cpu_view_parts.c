@@ -21,6 +21,7 @@
  *
  * TRY     `bench --stage view`: what does V4 save of V2's time, and of the whole? */
 #include "kernels/cpu/cpu_view.h"
+#include "kernels/threads.h"
 
 #include <math.h>
 
@@ -47,7 +48,7 @@ static void softmax(const BevProblem *problem, int64_t from, const BevTensor *de
 static void softmax_all(const BevProblem *problem, const BevTensor *depths) {
     const BevShape *shape = &problem->shape;
     const BevStrides *s = &problem->view.depth;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t r = 0; r < shape->cameras * shape->feat_h; r++) {
         int64_t camera = r / shape->feat_h, row = r % shape->feat_h;
         int64_t to = (camera * shape->depth_bins * shape->feat_h + row) * shape->feat_w;
@@ -60,7 +61,7 @@ static void softmax_all(const BevProblem *problem, const BevTensor *depths) {
 
 static void features_all(const BevProblem *problem, void *feat) {
     const BevShape *shape = &problem->shape;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t r = 0; r < shape->cameras * shape->feat_h; r++)
         cpu_view_features(problem, r / shape->feat_h, r % shape->feat_h, feat);
 }

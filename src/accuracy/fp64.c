@@ -1,5 +1,6 @@
 #include "src/accuracy/fp64.h"
 
+#include "kernels/threads.h"
 #include "kernels/vector.h"
 
 #include <stdatomic.h>
@@ -31,7 +32,7 @@ bool fp64_pool_or_give_up(const BevShape *shape, const BevMap *map, const Featur
     enum { SOME = 64 }; /* intervals that a thread takes at once */
     int64_t cells = shape->nx * shape->ny;
     atomic_bool unwanted = false;
-#pragma omp parallel
+#pragma omp parallel num_threads(bev_threads())
     {
 #pragma omp for schedule(static)
         for (int64_t cell = 0; cell < cells; cell++)

@@ -1,6 +1,7 @@
 #include "src/accuracy/verify.h"
 
 #include "kernels/codec.h"
+#include "kernels/threads.h"
 #include "src/accuracy/fp64.h"
 #include "src/scene/grid_loss.h"
 #include "src/scene/scatter.h"
@@ -43,7 +44,7 @@ static void gates_free(Gates *gates) {
 
 /* The two references, on a core each. */
 static void take_references(Gates *gates, bool exact) {
-#pragma omp parallel sections
+#pragma omp parallel sections num_threads(bev_threads())
     {
 #pragma omp section
         gate_reference(gates->problem, gates->reference, gates->abs_sum);
@@ -100,7 +101,7 @@ static void judge_output(const Gates *gates, const BevKernel *kernel, VerifyRow 
     const BevProblem *view = gates->problem;
     const void *codes = gates->codes;
     const int32_t *terms = gates->terms;
-#pragma omp parallel sections
+#pragma omp parallel sections num_threads(bev_threads())
     {
 #pragma omp section
         row->kernel = gate_kernel(view, kernel->accumulate[view->dtype], codes, gates->reference,

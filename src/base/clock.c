@@ -1,5 +1,7 @@
 #include "src/base/clock.h"
 
+#include "kernels/threads.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +30,7 @@ double clock_thread_us(void) {
 TeamTime clock_team(void) {
     double sum_us = 0;
     int threads = 0;
-#pragma omp parallel reduction(+ : sum_us, threads)
+#pragma omp parallel num_threads(bev_threads()) reduction(+ : sum_us, threads)
     {
         sum_us += clock_thread_us();
         threads++;

@@ -1,5 +1,6 @@
 #include "src/base/omp_wait.h"
 
+#include "kernels/threads.h"
 #include "src/base/worker.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ void omp_wait_dismiss_team(void) {
 
 static void form_team(void) {
     int members = 0;
-#pragma omp parallel num_threads(2) reduction(+ : members)
+#pragma omp parallel num_threads(bev_team(2)) reduction(+ : members)
     members++;
     (void)members;
 }

@@ -1,6 +1,7 @@
 /* bevscope calibrate: histograms of all moments of all scenes, where each method cuts them off and
  * what that costs, and a file of ranges for --scales. */
 #include "kernels/codec.h"
+#include "kernels/threads.h"
 #include "src/base/progress.h"
 #include "src/cli/model.h"
 #include "src/cli/report.h"
@@ -95,7 +96,7 @@ static Judged judge(const Histogram *each, int64_t count, BevDtype element, Way 
     static CutCost costs[RANGES_MAX_CHANNELS];
     static double cuts[RANGES_MAX_CHANNELS];
     Judged judged = {.least = INFINITY};
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic)
     for (int64_t i = 0; i < count; i++) {
         costs[i] = (CutCost){0};
         cuts[i] = scale_cut(&each[i], way.method, way.percentile, element);

@@ -1,6 +1,7 @@
 /* The model beside the latencies that were published and recorded, over the six configurations. */
 #include "src/cli/model.h"
 
+#include "kernels/threads.h"
 #include "src/base/progress.h"
 #include "src/scene/scene.h"
 
@@ -110,7 +111,7 @@ bool comparison_make(const ChosenGpus *chosen, bool quick, Comparison *compariso
     Err errs[PARTS] = {0};
     bool ok = true;
     progress_plan(compared_work(quick));
-#pragma omp parallel for schedule(dynamic, 1) reduction(&& : ok)
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 1) reduction(&& : ok)
     for (int i = 0; i < PARTS; i++) {
         int n = PARTS - 1 - i;
         parts[n].count = 0;

@@ -3,6 +3,7 @@
 
 #include "config.h"
 #include "kernels/cuda/v4/choices.h"
+#include "kernels/threads.h"
 #include "src/base/progress.h"
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
@@ -28,7 +29,7 @@ bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *
         if (kernels >> i & 1 && !bev_refuses(kernel, problem))
             chosen[(*count)++] = kernel;
     progress_expect(*count * shape_work(&problem->shape));
-#pragma omp parallel for schedule(dynamic, 1) reduction(&& : ok)
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 1) reduction(&& : ok)
     for (int i = 0; i < *count; i++) {
         ok = profile_make(chosen[i], problem, NULL, &profiles[i], &errs[i]) && ok;
         progress_done(shape_work(&problem->shape));

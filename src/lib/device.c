@@ -3,6 +3,7 @@
 #include "config.h"
 #endif
 
+#include "kernels/threads.h"
 #include "src/lib/lib_internal.h"
 
 #include <dlfcn.h>
@@ -201,7 +202,7 @@ BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t b
 #endif
     (void)device, (void)stream, (void)error;
     int64_t rows = (a + EDGE - 1) / EDGE;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t k = 0; k < outer * rows; k++)
         for (int64_t j0 = 0; j0 < b; j0 += EDGE)
             transpose_square(from, to, bytes, k / rows * a * b, a, b, k % rows * EDGE, j0);

@@ -2,6 +2,7 @@
 
 #include "config.h"
 #include "kernels/clean.h"
+#include "kernels/threads.h"
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
@@ -14,10 +15,6 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 /* The first core's name is in the first lines; needs no memory. */
 static void read_cpu_name(char name[128]) {
@@ -54,11 +51,7 @@ static void read_cpu(Machine *machine) {
     read_cpu_name(machine->cpu);
     cpu_set_t set;
     machine->cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-#ifdef _OPENMP
-    machine->threads = omp_get_max_threads();
-#else
-    machine->threads = 1;
-#endif
+    machine->threads = bev_threads();
     machine->l2_bytes = positive(sysconf(_SC_LEVEL2_CACHE_SIZE));
     machine->l3_bytes = positive(sysconf(_SC_LEVEL3_CACHE_SIZE));
     machine->memory_bytes = positive(sysconf(_SC_PHYS_PAGES)) * positive(sysconf(_SC_PAGESIZE));

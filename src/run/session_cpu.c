@@ -1,6 +1,7 @@
 #include "src/run/backend.h"
 
 #include "kernels/codec.h"
+#include "kernels/threads.h"
 #include "src/base/clock.h"
 
 #include <stdlib.h>
@@ -158,7 +159,7 @@ static size_t flush_bytes(void) {
 
 /* Every thread writes a part, so that the own caches of every core are flushed too. */
 static void flush(unsigned char *bytes, size_t count) {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (size_t i = 0; i < count; i += 64)
         bytes[i]++;
 }

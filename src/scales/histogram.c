@@ -1,5 +1,7 @@
 #include "src/scales/histogram.h"
 
+#include "kernels/threads.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +118,7 @@ void tensor_histograms_free(TensorHistograms *histograms) {
 bool tensor_histograms_add_feat(TensorHistograms *histograms, const float *feat, int64_t rows) {
     bool ok = true;
     int64_t channels = histograms->channel_count;
-#pragma omp parallel for schedule(static) reduction(&& : ok)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static) reduction(&& : ok)
     for (int64_t c = 0; c < channels; c++)
         ok = histogram_add(&histograms->channels[c], feat + c, rows, channels) && ok;
     return ok;

@@ -1,6 +1,7 @@
 #include "src/scales/ranges.h"
 
 #include "kernels/clean.h"
+#include "kernels/threads.h"
 #include "src/base/data.h"
 #include "src/base/json_fields.h"
 
@@ -67,7 +68,7 @@ static bool check_range(const char *where, const char *tensor, double range, Err
 static void choose_channels(ScaleRanges *ranges, const TensorHistograms *histograms,
                             const RangesRequest *request) {
     ranges->feat_channels.count = histograms->channel_count;
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic)
     for (int64_t c = 0; c < histograms->channel_count; c++) {
         double range = scale_cut(&histograms->channels[c], request->method, request->percentile,
                                  request->dtype);

@@ -1,5 +1,7 @@
 #include "src/scene/features.h"
 
+#include "kernels/threads.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -166,7 +168,7 @@ bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t 
                 camera_views_alloc(views, rig->camera_count, h, w, err);
     int64_t lines = done ? rig->camera_count * h : 0;
     bool unwanted = false;
-#pragma omp parallel for schedule(dynamic, 4) reduction(|| : unwanted)
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 4) reduction(|| : unwanted)
     for (int64_t line = 0; line < lines; line++) {
         unwanted = unwanted || given_up(give_up);
         if (!unwanted)
@@ -325,7 +327,7 @@ bool features_render_into(const FeaturesRequest *request, const Features *featur
     bool done = render_open(&render, err);
     int64_t h = render.shape.feat_h, lines = done ? render.shape.cameras * h : 0;
     bool unwanted = false;
-#pragma omp parallel for schedule(dynamic, 1) reduction(|| : unwanted)
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 1) reduction(|| : unwanted)
     for (int64_t line = 0; line < lines; line++) {
         unwanted = unwanted || given_up(request->give_up);
         for (int64_t w = 0; !unwanted && w < render.shape.feat_w; w++)

@@ -1,5 +1,6 @@
 #include "src/scene/photos.h"
 
+#include "kernels/threads.h"
 #include "src/base/srgb.h"
 
 #include <math.h>
@@ -87,7 +88,7 @@ static void pixel_features(const Photo *photo, const int64_t rows[2], const int6
 
 void photos_features(const Photos *photos, const Frustum *frustum, float *feat) {
     Photo photo = {.h = photos->h, .w = photos->w};
-#pragma omp parallel for schedule(static) firstprivate(photo)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static) firstprivate(photo)
     for (int64_t row = 0; row < photos->cameras * frustum->feat_h; row++) {
         int64_t camera = row / frustum->feat_h, rows[2], columns[2];
         photo.srgb = photos->srgb + 3 * camera * photos->h * photos->w;

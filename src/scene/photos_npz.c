@@ -1,6 +1,8 @@
 /* Photographs, boxes and LiDAR from .npz and to .npz. */
 #include "src/scene/scene_internal.h"
 
+#include "kernels/threads.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +115,7 @@ static bool take_image(void *context, int64_t first, int64_t count, const unsign
     uint8_t *kept = photos->srgb + 3 * photos->h * photos->w * images->done;
     for (int64_t x = 0; x < photos->w; x++)
         pixels_under(images, 1, x, photos->w, images->columns[x]);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t y = 0; y < photos->h; y++) {
         int64_t rows[2];
         pixels_under(images, 0, y, photos->h, rows);

@@ -1,4 +1,5 @@
 /* What a car in a world would record. */
+#include "kernels/threads.h"
 #include "src/base/srgb.h"
 #include "src/scene/features.h"
 #include "src/scene/photos.h"
@@ -22,7 +23,7 @@ static bool take_pictures(const Rig *rig, const World *world, double time_s, Pho
     photos->cameras = rig->camera_count;
     int64_t values = photos->cameras * photos->h * photos->w * 3;
     photos->srgb = malloc((size_t)values);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t i = 0; i < (photos->srgb ? values : 0); i++)
         photos->srgb[i] = srgb_level(views.color[i]);
     camera_views_free(&views);
@@ -77,7 +78,7 @@ bool photos_world_sweep(const World *world, double time_s, Photos *photos, Err *
         return false;
     const WorldSight all = {.count = -1};
     float *points = malloc(sizeof(float[BEAMS * TURNS][3]));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int i = 0; i < (points ? BEAMS * TURNS : 0); i++) {
         double up = lowest_deg + (highest_deg - lowest_deg) * (i % BEAMS) / (BEAMS - 1);
         double around = 2 * M_PI * (i / BEAMS) / TURNS, rise = up * M_PI / 180;

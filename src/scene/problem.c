@@ -2,6 +2,7 @@
 
 #include "kernels/regime.h"
 #include "kernels/codec.h"
+#include "kernels/threads.h"
 #include "src/base/random.h"
 
 #include <assert.h>
@@ -108,7 +109,7 @@ static const uint32_t INFINITY_BITS = 0x7f800000;
 /* The largest magnitude of the finite values. */
 static float largest_abs(const float *values, int64_t count) {
     uint32_t largest = 0;
-#pragma omp parallel for simd schedule(static) reduction(max : largest)
+#pragma omp parallel for simd num_threads(bev_threads()) schedule(static) reduction(max : largest)
     for (int64_t i = 0; i < count; i++) {
         uint32_t magnitude = magnitude_bits(values[i]);
         magnitude = magnitude < INFINITY_BITS ? magnitude : 0;
@@ -201,7 +202,7 @@ static void choose_feat_scales(BevTensor *feat, const float *values, const Scale
 /* Encodes all values by the tensor's scales and returns how many finite ones were clipped. */
 static int64_t encode(BevTensor *tensor, const float *values) {
     int64_t row_len = tensor->row_len, spans = (row_len + SPAN - 1) / SPAN, saturated = 0;
-#pragma omp parallel for schedule(static) reduction(+ : saturated)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static) reduction(+ : saturated)
     for (int64_t i = 0; i < tensor->rows * spans; i++) {
         int64_t row = i / spans, first = i % spans * SPAN;
         int64_t count = row_len - first < SPAN ? row_len - first : SPAN;
@@ -297,7 +298,7 @@ enum { OUT_ROWS = 256 }; /* rows that a thread decodes at a time */
 
 static void decode(BevTensor tensor, const void *codes, float *values) {
     tensor.data = (void *)codes;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t row = 0; row < tensor.rows; row += OUT_ROWS)
         bev_tensor_decode(&tensor, row, tensor.rows - row < OUT_ROWS ? tensor.rows - row : OUT_ROWS,
                           values + row * tensor.row_len);

@@ -4,14 +4,12 @@
  * the order of the parts, so that the map does not depend on the number of threads. */
 #include "src/scene/scatter.h"
 
+#include "kernels/threads.h"
 #include "src/base/hash.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 const char scatter_empty[] = "no point falls into the grid: every cell stays empty";
 
@@ -148,7 +146,7 @@ static void sort_part(Sort *sort, int64_t part, BevMap *map) {
 
 /* False: the map is no longer wanted. */
 static bool sort_pass(Sort *sort, BevMap *map) {
-#pragma omp parallel for schedule(static, 1) if (sort->parts > 1)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static, 1) if (sort->parts > 1)
     for (int64_t part = 0; part < sort->parts; part++)
         sort_part(sort, part, map);
     return !sort->unwanted;
@@ -226,10 +224,7 @@ bool scatter_allocate(BevMap *map, int64_t points, int64_t intervals, bool weigh
  * nothing. */
 static int64_t parts_for(BevAlign align) {
     enum { MOST = 8 };
-    int threads = 1;
-#ifdef _OPENMP
-    threads = omp_get_max_threads();
-#endif
+    int threads = bev_threads();
     return align == BEV_NEAREST ? 1 : threads < MOST ? threads : MOST;
 }
 

@@ -1,4 +1,5 @@
 /* Checks scatter maps from files: kernels use their ranks as addresses. */
+#include "kernels/threads.h"
 #include "src/base/data.h"
 #include "src/scene/scatter.h"
 
@@ -44,8 +45,8 @@ typedef struct {
 static Found scan_all(const BevMap *map, const Bounds *bounds) {
     bool depth = false, feat = false, cell = false, weight = false;
     int32_t changes = 0;
-#pragma omp parallel for schedule(static) reduction(|| : depth, feat, cell, weight)                \
-    reduction(+ : changes)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)                               \
+    reduction(|| : depth, feat, cell, weight) reduction(+ : changes)
     for (int64_t t = 0; t < map->points; t++) {
         const uint32_t rank = (uint32_t)map->ranks_depth[t];
         depth = depth || rank >= bounds->depths;

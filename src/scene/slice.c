@@ -1,5 +1,6 @@
 #include "src/scene/slice.h"
 
+#include "kernels/threads.h"
 #include "src/scene/scene.h"
 
 #include <math.h>
@@ -70,7 +71,7 @@ bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, Slice
     bool ok = strengths && most;
     if (!ok || slice->slice >= 0)
         count = 0;
-#pragma omp parallel for schedule(dynamic, 256)
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
     for (int64_t i = 0; i < count; i++)
         strengths[i] = strength_at(map, i, channels, vector, context);
     for (int64_t i = 0; i < count; i++) {

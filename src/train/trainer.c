@@ -1,6 +1,7 @@
 #include "src/train/trainer.h"
 
 #include "kernels/codec.h"
+#include "kernels/threads.h"
 #include "src/base/clock.h"
 
 #include <float.h>
@@ -55,7 +56,7 @@ static void softmax_back(const float *depth, float *gradient, int64_t bins, int6
 
 static void all_softmax(Trainer *t) {
     int64_t bins = t->shape.depth_bins, stride = plane(&t->shape);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t i = 0; i < t->shape.cameras * stride; i++) {
         int64_t first = i / stride * bins * stride + i % stride;
         softmax(t->logits + first, t->now.depth + first, bins, stride);
@@ -64,7 +65,7 @@ static void all_softmax(Trainer *t) {
 
 static void all_softmax_back(Trainer *t) {
     int64_t bins = t->shape.depth_bins, stride = plane(&t->shape);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t i = 0; i < t->shape.cameras * stride; i++) {
         int64_t first = i / stride * bins * stride + i % stride;
         softmax_back(t->now.depth + first, t->gradient + first, bins, stride);
@@ -124,7 +125,7 @@ static bool bring_back(Trainer *t, double *us, Err *err) {
 /* Fills grad_out and returns the loss. */
 static double compare(Trainer *t) {
     double square = 0;
-#pragma omp parallel for simd schedule(static) reduction(+ : square)
+#pragma omp parallel for simd num_threads(bev_threads()) schedule(static) reduction(+ : square)
     for (int64_t i = 0; i < outputs(t); i++) {
         float difference = t->pooled[i] - t->target[i];
         t->grad_out[i] = difference;
@@ -135,7 +136,7 @@ static double compare(Trainer *t) {
 
 static double depth_error(const Trainer *t) {
     double sum = 0;
-#pragma omp parallel for simd schedule(static) reduction(+ : sum)
+#pragma omp parallel for simd num_threads(bev_threads()) schedule(static) reduction(+ : sum)
     for (size_t i = 0; i < depths(t); i++)
         sum += fabsf(t->now.depth[i] - t->truth[i]);
     return sum / 2 / (double)(t->shape.cameras * plane(&t->shape));
@@ -151,7 +152,7 @@ static double largest(const float *values, size_t count) {
 /* Moves along the gradient of the step that was kept last. */
 static void descend(Trainer *t) {
     float rate = (float)t->rate;
-#pragma omp parallel for simd schedule(static)
+#pragma omp parallel for simd num_threads(bev_threads()) schedule(static)
     for (size_t i = 0; i < depths(t); i++)
         t->logits[i] = t->before[i] - rate * t->gradient[i];
     all_softmax(t);

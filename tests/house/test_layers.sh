@@ -114,6 +114,10 @@ only() { # PATTERN FOLDER: the pattern occurs in that folder only
 only '#include <(ncurses|curses|SDL)' src/ui/
 only '#include <cairo' src/view/
 only '#include <zip.h>' src/scene/
+# The threads of OpenMP do not survive a fork: kernels/threads.h says how many a team may have.
+found=$(grep -rnE --include='*.[ch]' '#pragma omp parallel|omp_get_max_threads' kernels src |
+    grep -vE '^kernels/threads.c:|num_threads\((bev_|.*stage(->|\.)threads)')
+tap_none 'every team takes its number of threads from kernels/threads.h' "$found"
 # A test that may not be run fails where nobody looks for it.
 dull=$(find tests -name 'test_*.sh' ! -perm -u+x)
 tap_none 'every test script may be run' "$dull"

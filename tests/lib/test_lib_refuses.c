@@ -2,7 +2,6 @@
 #include "tests/lib/lib_case.h"
 
 #include <math.h>
-#include <stdatomic.h>
 
 /* 1 camera, 2 bins, 1 x 2 pixels, 2 x 1 cells; 3 points in 2 cells. */
 static const BevpoolShape shape = {1, 1, 2, 1, 2, 1, 1, 2};
@@ -230,100 +229,6 @@ static void test_calls(BevpoolMap *map) {
     CALL_WITH(call.workspace_bytes = needed - 1, BEVPOOL_WORKSPACE, "workspace: has");
     CALL_WITH(call.workspace = workspace + 16, BEVPOOL_WORKSPACE, "workspace: does not begin");
     bevpool_plan_destroy(plan);
-}
-
-/* ---- no memory --------------------------------------------------------------------------------
- */
-
-static atomic_long left = -1; /* allocations until one fails; below 0: none does */
-
-static bool fails(void) {
-    return atomic_load(&left) >= 0 && atomic_fetch_sub(&left, 1) == 0;
-}
-
-/* The linker gives these names to the library's calls (tests/local.mk). */
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *memory, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *memory, size_t bytes);
-
-void *__wrap_malloc(size_t bytes) {
-    return fails() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes) {
-    return fails() ? NULL : __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *memory, size_t bytes) {
-    return fails() ? NULL : __real_realloc(memory, bytes);
-}
-
-/* A map of the arrays, of these without intervals, or of two rigs; one of each `way`. */
-static BevpoolStatus make_map(int way, BevpoolMap **map) {
-    BevpoolCamera camera = {{1, 0, 1, 0, 1, .5, 0, 0, 1}, {0, 0, 1, -1, 0, 0, 0, -1, 0}, {0}};
-    BevpoolRig rig = {sizeof rig, &camera, 1, 2, 1,  1,   0,  0,  2, 1, 2, 1,
-                      1,          3,       1, 0, 20, -20, 20, -5, 5, 2, 1, 0};
-    const BevpoolRig rigs[] = {rig, rig};
-    BevpoolArrays arrays = arrays_of();
-    if (way == 1)
-        arrays.interval_starts = arrays.interval_lengths = NULL;
-    return way < 2 ? bevpool_map_from_arrays(map, &shape, &arrays, BEVPOOL_CPU, 0, &error)
-                   : bevpool_map_from_rigs(map, rigs, 2, way - 2, BEVPOOL_CPU, &error);
-}
-
-/* From arrays to an output; `left` allocations succeed. */
-static BevpoolStatus pool_once(int way, const BevpoolOptions *options, long allocations) {
-    static _Alignas(256) char memory[BEVPOOL_ROLES + 1][1 << 12];
-    BevpoolMap *map = NULL;
-    BevpoolPlan *plan = NULL;
-    atomic_store(&left, allocations);
-    BevpoolStatus status = make_map(way, &map);
-    if (!status)
-        status = bevpool_plan_create(&plan, map, options, &error);
-    BevpoolCall call = {.size = sizeof call,
-                        .workspace = memory[BEVPOOL_ROLES],
-                        .workspace_bytes = sizeof memory[0]};
-    for (int32_t role = 0; role < BEVPOOL_ROLES; role++)
-        call.tensors[role] = (BevpoolTensor){memory[role], bevpool_plan_bytes(plan, role), 0, 1};
-    if (!status)
-        status = bevpool_run(plan, &call, &error);
-    bevpool_plan_destroy(plan);
-    bevpool_map_destroy(map);
-    return status;
-}
-
-static void test_no_memory(int way, int32_t direction, const char *kernel,
-                           const BevpoolView *view) {
-    const BevpoolOptions options = {.size = sizeof options,
-                                    .channels = CHANNELS,
-                                    .direction = direction,
-                                    .kernel = kernel,
-                                    .view = view};
-    for (long allocations = 0;; allocations++) {
-        BevpoolStatus status = pool_once(way, &options, allocations);
-        bool failed = atomic_exchange(&left, -1) < 0;
-        if (status == (failed ? BEVPOOL_NO_MEMORY : BEVPOOL_OK) && failed)
-            continue;
-        tap_ok(status == BEVPOOL_OK && allocations > 0,
-               "map %d, %s: each of %ld allocations fails as BEVPOOL_NO_MEMORY: %s", way,
-               kernel ? kernel : "the default", allocations, error.text);
-        return;
-    }
-}
-
-TAP_SUITE(lib_no_memory) {
-    const BevpoolView view = {.softmax = 1};
-    for (int way = 1; way <= 3; way++)
-        test_no_memory(way, BEVPOOL_FORWARD, NULL, NULL);
-    for (int32_t direction = 0; direction < 2; direction++) {
-        const char *kernel;
-        test_no_memory(0, direction, NULL, &view);
-        for (int i = 0; (kernel = bevpool_kernel_name(BEVPOOL_CPU, direction, i)); i++)
-            test_no_memory(0, direction, kernel, NULL);
-    }
 }
 
 TAP_SUITE(lib_refuses) {

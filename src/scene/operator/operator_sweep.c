@@ -1,6 +1,8 @@
 /* A LiDAR's sweep of a sample's world: the points of `voxelize`. */
 #include "src/scene/operator/operator_internal.h"
 
+#include "kernels/threads.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +79,7 @@ bool operator_sweep(const OperatorSpec *spec, const char *where, OperatorPoints 
     Grid grid = scene.rig.grid;
     grid.nx = grid.ny = (int)lround(sqrt((double)spec->cells));
     int64_t turns = (points->count + BEAMS - 1) / BEAMS;
-#pragma omp parallel for schedule(dynamic, 256)
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
     for (int64_t t = 0; t < (ok ? points->count : 0); t++) {
         double direction[3];
         ray_of(t % BEAMS, t / BEAMS, turns, spec->skew, direction);

@@ -1,6 +1,7 @@
 #include "src/view/bev/decode_internal.h"
 
 #include "kernels/codec.h"
+#include "kernels/threads.h"
 #include "kernels/vector.h"
 
 #include <assert.h>
@@ -97,7 +98,7 @@ static CellState state_of(const float *vector, int64_t channels) {
 }
 
 static void field_states(const BevContent *content, CellField *field) {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         VectorRoom room;
         const float *vector = decode_vector(content, cell, &room);
@@ -130,7 +131,7 @@ bool decode_strengths(const BevContent *content, CellField *field, Err *err) {
                        cells);
     field->full_mass = content->full_mass > 0 ? content->full_mass : median_mass(field, scratch);
     free(scratch);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (size_t cell = 0; cell < cells; cell++)
         field->value[cell] = (float)decode_strength(field->value[cell] / field->full_mass);
     return true;
@@ -156,7 +157,7 @@ static Rgb class_color(const float parts[EMBED_DIMS]) {
 
 /* Colours the cells by their class or by the surface colour that their features carry. */
 static bool decode_embedding(const BevContent *content, CellField *field, Err *err) {
-#pragma omp parallel for schedule(dynamic, 256)
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         float parts[EMBED_DIMS];
         VectorRoom room;
@@ -178,7 +179,7 @@ static bool decode_embedding(const BevContent *content, CellField *field, Err *e
 
 static bool decode_norm(const BevContent *content, CellField *field, Err *err) {
     (void)err;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         VectorRoom room;
         const float *vector = decode_vector(content, cell, &room);
@@ -192,7 +193,7 @@ static bool decode_norm(const BevContent *content, CellField *field, Err *err) {
 
 static bool decode_channel(const BevContent *content, CellField *field, Err *err) {
     (void)err;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         VectorRoom room;
         field->value[cell] = decode_vector(content, cell, &room)[content->channel];
@@ -280,7 +281,7 @@ static Difference from_fp64_cell(const BevContent *content, size_t cell, const f
 static void worst_differences(const BevContent *content, const BevContent *other,
                               CellField *field) {
     size_t channels = (size_t)content->channels;
-#pragma omp parallel for schedule(dynamic, 64)
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 64)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         VectorRoom room, other_room;
         const float *got = decode_vector(content, cell, &room);
@@ -366,7 +367,7 @@ static void color_cell(const BevContent *content, const Pca *pca, size_t cell, f
 /* `units` has room for one vector a row of cells, so that threads can colour rows in parallel. */
 static void color_by_components(const BevContent *content, const Pca *pca, float *units,
                                 CellField *field) {
-#pragma omp parallel for schedule(dynamic, 4)
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 4)
     for (int64_t row = 0; row < content->ny; row++)
         for (int64_t x = 0; x < content->nx; x++) {
             size_t cell = (size_t)(row * content->nx + x);

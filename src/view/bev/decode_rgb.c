@@ -1,13 +1,15 @@
 /* The view "rgb": three channels as red, green and blue. */
 #include "src/view/bev/decode_internal.h"
 
+#include "kernels/threads.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 /* The depth mass of each row of the map: the sum of depth times weight over its points. */
 static void sum_masses(const BevContent *content, float *mass) {
     const BevMap *map = content->map;
-#pragma omp parallel for schedule(dynamic, 64)
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 64)
     for (int64_t i = 0; i < map->intervals; i++) {
         int64_t first = map->interval_starts[i];
         double sum = 0;
@@ -84,7 +86,7 @@ static uint8_t level_of(double value, double lo, double hi, bool light) {
 }
 
 static void color_cells(const BevContent *content, CellField *field) {
-#pragma omp parallel for schedule(dynamic, 256)
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++) {
         VectorRoom room;
         uint8_t level[3];

@@ -1,5 +1,7 @@
 #include "src/view/bev/raster.h"
 
+#include "kernels/threads.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -194,7 +196,7 @@ bool raster_render(const CellField *field, const RasterStyle *style, Image *imag
     if (!image_init(image, field->ny, field->nx, err))
         return false;
     bool fills = raster_fills(field, style);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int row = 0; row < image->h; row++)
         for (int column = 0; column < image->w; column++) {
             int64_t cell = raster_cell(field->nx, field->ny, column, row);

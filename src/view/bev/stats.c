@@ -1,5 +1,6 @@
 #include "src/view/bev/stats.h"
 
+#include "kernels/threads.h"
 #include "kernels/vector.h"
 
 #include <assert.h>
@@ -72,7 +73,7 @@ static void covariance_row(const float *vectors, int64_t count, int64_t channels
 
 static void covariance_of(const float *vectors, int64_t count, int64_t channels, const double *mean,
                           double *covariance) {
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 1)
     for (int64_t r = 0; r < channels; r++)
         covariance_row(vectors, count, channels, mean, r, covariance + r * channels);
     for (int64_t r = 0; r < channels; r++)
