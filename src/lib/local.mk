@@ -53,10 +53,10 @@ pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = src/lib/bevpool.pc
 CLEANFILES += $(bevlib_DATA) lib/$(bevpool_soname) bevpool.3
 install-data-hook:
-	cd $(DESTDIR)$(libdir) && ln -sf $(bevpool_shared) $(bevpool_soname) && \
+	cd "$(DESTDIR)$(libdir)" && ln -sf $(bevpool_shared) $(bevpool_soname) && \
 		ln -sf $(bevpool_soname) libbevpool.so
 uninstall-hook:
-	cd $(DESTDIR)$(libdir) && rm -f $(bevpool_soname) libbevpool.so
+	cd "$(DESTDIR)$(libdir)" && rm -f $(bevpool_soname) libbevpool.so
 
 # The manual of the library is its header, typeset.
 bevpool.3: %D%/bevpool.h %D%/man.awk

@@ -8,13 +8,15 @@ trap 'rm -rf "$folder"' EXIT
 root=$folder/root
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
+# The folder has a space in its name; `root` is a link, which pkg-config's output may name unquoted.
 make_there() {
-    make -C "$build" "$@" DESTDIR="$root" >"$folder/log" 2>&1 || { sed 's/^/# /' "$folder/log" && false; }
+    make -C "$build" "$@" DESTDIR="$folder/a root" >"$folder/log" 2>&1 || { sed 's/^/# /' "$folder/log" && false; }
 }
 tap_run "make install DESTDIR=" make_there install
+ln -s "a root" "$root"
 
-header=$(find "$root" -name bevpool.h -path '*/include/bevpool.h')
-pc=$(find "$root" -name bevpool.pc)
+header=$(find "$root/" -name bevpool.h -path '*/include/bevpool.h')
+pc=$(find "$root/" -name bevpool.pc)
 libdir=$(dirname "$(dirname "$pc")")
 [ -n "$header" ] && [ -n "$pc" ]
 tap_ok $? "there are a header and bevpool.pc"

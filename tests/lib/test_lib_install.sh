@@ -4,8 +4,8 @@
 . "${SRCDIR:-.}/tests/support/tap.sh"
 . "${SRCDIR:-.}/tests/lib/lib_prefix.sh"
 
-tap_run "a manual page" test -s "$(find "$root" -name 'bevpool.3*')"
-! grep -qE '^ *\*?/$' "$(find "$root" -name 'bevpool.3*')"
+tap_run "a manual page" test -s "$(find "$root/" -name 'bevpool.3*')"
+! grep -qE '^ *\*?/$' "$(find "$root/" -name 'bevpool.3*')"
 tap_ok $? "it has no ends of comments"
 
 # ---- names -------------------------------------------------------------------------------------
@@ -79,7 +79,16 @@ if command -v pkg-config >/dev/null; then
     fi
 fi
 
+mkdir spaced
+sed 's,^prefix=.*,prefix=/a prefix,' "$pc" >spaced/bevpool.pc
+if command -v pkg-config >/dev/null; then
+    eval "set -- $(PKG_CONFIG_LIBDIR=spaced pkg-config --cflags --libs bevpool)"
+    [ "$1 $2" = "-I/a prefix/include -L/a prefix/lib" ]
+    tap_ok $? "flags of a prefix with a space: $*"
+fi
+
+tap_run "make installcheck DESTDIR=" make_there installcheck
 tap_run "make uninstall DESTDIR=" make_there uninstall
-left=$(find "$root" ! -type d)
+left=$(find "$root/" ! -type d)
 tap_none "leaves nothing" "$left"
 tap_done
