@@ -103,8 +103,8 @@ static ssize_t read_some(int fd, const char *path, char *bytes, size_t room, dou
 }
 
 /* Reads to the end. The file may be a pipe, so its length is unknown. */
-static bool read_all(int fd, const char *path, size_t limit, char **bytes, size_t *length,
-                     Err *err) {
+static bool read_all(int fd, const char *path, size_t limit, DataHead *head, char **bytes,
+                     size_t *length, Err *err) {
     size_t capacity = 0;
     double until_ms = clock_ms() + PIPE_MS;
     for (;;) {
@@ -122,6 +122,12 @@ static bool read_all(int fd, const char *path, size_t limit, char **bytes, size_
         if (got == 0)
             break;
         *length += (size_t)got;
+        if (head && *length >= DATA_HEAD_BYTES) {
+            limit = head(*bytes, *length, path, err);
+            head = NULL;
+            if (!limit)
+                return false;
+        }
         if (*length > limit)
             return too_long(path, limit, err);
     }
@@ -130,15 +136,21 @@ static bool read_all(int fd, const char *path, size_t limit, char **bytes, size_
 }
 
 bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err *err) {
+    return data_read_headed(path, limit, NULL, bytes, length, err);
+}
+
+bool data_read_headed(const char *path, size_t limit, DataHead *head, char **bytes, size_t *length,
+                      Err *err) {
     *bytes = NULL;
     *length = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return err_set(err, ERR_FAILED, path, "", "cannot open: %s", strerror(errno));
     struct stat status;
-    bool ok = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && (size_t)status.st_size > limit
+    bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    bool ok = regular && (size_t)status.st_size > limit
                   ? too_long(path, limit, err)
-                  : read_all(fd, path, limit, bytes, length, err);
+                  : read_all(fd, path, limit, regular ? NULL : head, bytes, length, err);
     close(fd);
     if (!ok) {
         free(*bytes);
@@ -293,12 +305,13 @@ static bool replace(const char *target, const struct stat *old, const void *byte
     return ok;
 }
 
-/* A pipe without a reader cannot be opened yet: a reader may come late. */
-static int open_special(const char *path, double until_ms) {
+/* A pipe without a reader cannot be opened yet: a reader may come late. Of other files ENXIO is an
+ * error: a socket, a terminal that this process does not have. */
+static int open_special(const char *path, bool pipe, double until_ms) {
     static const struct timespec breath = {.tv_nsec = 10000000};
     for (;;) {
         int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-        if (fd >= 0 || errno != ENXIO || clock_ms() > until_ms)
+        if (fd >= 0 || errno != ENXIO || !pipe || clock_ms() > until_ms)
             return fd;
         nanosleep(&breath, NULL);
     }
@@ -320,9 +333,9 @@ static bool write_patiently(int fd, const char *bytes, size_t length) {
     return true;
 }
 
-static bool write_special(const char *path, const void *bytes, size_t length, Err *err) {
-    int fd = open_special(path, clock_ms() + PIPE_MS);
-    if (fd < 0 && errno == ENXIO)
+static bool write_special(const char *path, bool pipe, const void *bytes, size_t length, Err *err) {
+    int fd = open_special(path, pipe, clock_ms() + PIPE_MS);
+    if (fd < 0 && errno == ENXIO && pipe)
         return err_set(err, ERR_FAILED, path, "", "nobody has read it within %d s", PIPE_MS / 1000);
     if (fd < 0)
         return failed(path, "cannot open", "", err);
@@ -345,7 +358,7 @@ bool data_write(const char *path, const void *bytes, size_t length, Err *err) {
     if (S_ISDIR(old.st_mode))
         return err_set(err, ERR_FAILED, path, "name a file in it", "is a folder");
     if (!S_ISREG(old.st_mode))
-        return write_special(path, bytes, length, err);
+        return write_special(path, S_ISFIFO(old.st_mode), bytes, length, err);
     if (access(path, W_OK) != 0) /* rename() does not check this */
         return failed(path, "cannot replace", "the old file is unchanged", err);
     if (!realpath(path, resolved))

@@ -25,6 +25,15 @@ void data_stem(const char *path, char *stem, size_t size);
  * and is not counted in *length. */
 bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err *err);
 
+/* How long a file may be that begins with these bytes; 0: `err` says why it is refused. */
+enum { DATA_HEAD_BYTES = 1024 };
+typedef size_t DataHead(const char *bytes, size_t length, const char *path, Err *err);
+
+/* data_read, but a device or a pipe is judged by its first DATA_HEAD_BYTES or more: it may have no
+ * end. Shorter ones are not judged. */
+bool data_read_headed(const char *path, size_t limit, DataHead *head, char **bytes, size_t *length,
+                      Err *err);
+
 /* Opens a regular file for reading, and does not wait for a pipe. NULL: `err` and errno say why. */
 FILE *data_open(const char *path, Err *err);
 

@@ -10,10 +10,11 @@
 #include "src/cli/selection.h"
 #include "src/ui/form.h"
 
-#include <limits.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* ---- what it comes to -------------------------------------------------------------------------
@@ -138,15 +139,23 @@ static bool describe(const Options *options, const char *path, Err *err) {
     return ok;
 }
 
-static void name_temporary(char path[PATH_MAX]) {
-    const char *folder = getenv("TMPDIR");
-    snprintf(path, PATH_MAX, "%s/bevscope-rig-XXXXXX", folder ? folder : "/tmp");
-    int file = mkstemp(path);
-    if (file >= 0)
+/* The rig of the options in a file in memory, which no signal leaves behind; `path` names it until
+ * it is closed. -1: an error. */
+static int rig_in_memory(const Options *options, char path[64], Err *err) {
+    char *text;
+    if (!rig_changed_text(options, &text, err))
+        return -1;
+    int file = memfd_create("rig", MFD_CLOEXEC);
+    bool written = file >= 0 && data_write_all(file, text, strlen(text));
+    if (!written)
+        err_set(err, ERR_FAILED, "rig", "", "no file in memory: %s", strerror(errno));
+    if (!written && file >= 0)
         close(file);
+    free(text);
+    snprintf(path, 64, "/proc/self/fd/%d", file);
+    return written ? file : -1;
 }
 
-/* Writes the rig of the options to `path`. */
 static bool write_rig(const Options *options, const char *path, Err *err) {
     char *text;
     if (!rig_changed_text(options, &text, err))
@@ -157,12 +166,13 @@ static bool write_rig(const Options *options, const char *path, Err *err) {
 }
 
 static bool run_line(const Options *options, Err *err) {
-    char temporary[PATH_MAX];
+    char path[64];
     if (options->output)
         return write_rig(options, options->output, err) && describe(options, options->output, err);
-    name_temporary(temporary);
-    bool ok = write_rig(options, temporary, err) && describe(options, temporary, err);
-    unlink(temporary);
+    int file = rig_in_memory(options, path, err);
+    bool ok = file >= 0 && describe(options, path, err);
+    if (file >= 0)
+        close(file);
     return ok;
 }
 
@@ -333,13 +343,15 @@ static void *replay_main(void *owner) {
 static void rig_compute(void *owner) {
     RigForm *form = owner;
     RigLine line = {0};
-    char path[PATH_MAX];
+    char path[64];
+    int file = -1;
     Err err = {.what = "out of memory"};
     SceneModel *model = calloc(1, sizeof *model);
-    name_temporary(path); /* no longer than needed: a signal may end the program */
-    bool ok = model && line_of(form, &line, &err) && write_rig(&line.options, path, &err) &&
+    bool ok = model && line_of(form, &line, &err) &&
+              (file = rig_in_memory(&line.options, path, &err)) >= 0 &&
               open_rig(&line.options, path, 0, model, &err);
-    unlink(path);
+    if (file >= 0)
+        close(file);
     char *lines = answer_lines(form, line.line, ok ? model : NULL, ok, &err);
     if (!ok) {
         close_model(model);

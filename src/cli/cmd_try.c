@@ -4,6 +4,7 @@
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,7 +220,7 @@ static bool run_editor(const char *editor, const char *file, Err *err) {
     /* Keys that interrupt are the editor's while it runs. */
     void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
     pid_t pid = fork();
-    int status = 0;
+    int status = 0, why = errno;
     if (pid == 0) {
         signal(SIGINT, interrupt);
         signal(SIGQUIT, quit);
@@ -230,7 +231,9 @@ static bool run_editor(const char *editor, const char *file, Err *err) {
         ;
     signal(SIGINT, interrupt);
     signal(SIGQUIT, quit);
-    return (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+    if (pid < 0)
+        return err_set(err, ERR_FAILED, editor, "", "cannot be started: %s", strerror(why));
+    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
            err_set(err, ERR_FAILED, editor, "set VISUAL or EDITOR", "the editor did not end well");
 }
 

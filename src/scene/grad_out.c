@@ -73,11 +73,26 @@ bool grad_out_read(GradOutFile *file, const void *bytes, size_t length, const ch
     return true;
 }
 
+/* The bytes of a file that begins so; 0: it is no such file. */
+static size_t most_bytes(const char *bytes, size_t length, const char *path, Err *err) {
+    GradOutFile file = {.first = -1};
+    size_t text_start, text_bytes, start;
+    snprintf(file.where, sizeof file.where, "%s", path);
+    if (!npy_read_prefix((const unsigned char *)bytes, file.where, &text_start, &text_bytes, err))
+        return 0;
+    if (length < text_start + text_bytes)
+        return MOST_BYTES;
+    if (!read_header(&file, bytes, length, &start, err))
+        return 0;
+    size_t whole = start + (size_t)file.array.count * npy_element_bytes(&file.array);
+    return whole < MOST_BYTES ? whole : MOST_BYTES;
+}
+
 bool grad_out_load(GradOutFile *file, const char *path, Err *err) {
     char *bytes;
     size_t length;
     *file = (GradOutFile){.first = -1};
-    if (!data_read(path, MOST_BYTES, &bytes, &length, err))
+    if (!data_read_headed(path, MOST_BYTES, most_bytes, &bytes, &length, err))
         return false;
     bool ok = grad_out_read(file, bytes, length, path, err);
     free(bytes);

@@ -1,5 +1,6 @@
 /* Finding, reading and replacing files. After any failure the old file is unchanged and no
  * temporary file is left. */
+#include "src/base/clock.h"
 #include "src/base/data.h"
 #include "src/base/nearest.h"
 #include "tests/support/child.h"
@@ -11,8 +12,10 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 
 /* The open() below replaces the C library's. With this flag set it behaves like a file system without
@@ -251,6 +254,20 @@ static void test_late_reader(void) {
     unlink(in_folder("pipe"));
 }
 
+/* What cannot be opened at all is not waited for. */
+static void test_no_pipe(void) {
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    snprintf(name.sun_path, sizeof name.sun_path, "%s", in_folder("socket"));
+    tap_need(fd >= 0 && !bind(fd, (struct sockaddr *)&name, sizeof name), "a socket");
+    double begun_ms = clock_ms();
+    bool ok = data_write(name.sun_path, "x", 1, &err);
+    tap_ok(!ok && strstr(err.what, "cannot open") && clock_ms() - begun_ms < 5000,
+           "a socket as output: %s", err.what);
+    close(fd);
+    unlink(name.sun_path);
+}
+
 static bool unread(void) {
     return !data_write(in_folder("unread"), "x", 1, &err) && strstr(err.what, "within 60 s");
 }
@@ -480,6 +497,7 @@ TAP_SUITE(data) {
     test_read();
     test_endless();
     test_late_reader();
+    test_no_pipe();
     memset(payload[0], 'a', PAYLOAD);
     memset(payload[1], 'b', PAYLOAD);
     for (int named = 0; named < 2; named++) {

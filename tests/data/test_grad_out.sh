@@ -66,6 +66,10 @@ mkdir -p "$deep"
 cp shape.npy "$deep/shape.npy"
 refused "$deep/shape.npy" "1/shape.npy: grad_out has the shape" 'a long path ends with the name of the file'
 refused none.npy none.npy 'and none at all'
+refused /dev/zero 'not an .npy array: wrong magic bytes' 'a device without end, by its first bytes'
+mkfifo endless
+cat right.npy /dev/zero 2>/dev/null >endless &
+refused endless "longer than the limit of $((128 + 4 * count)) bytes" 'a pipe without end, by its header'
 npy nan.npy "($ny, $nx, $c)" "$count" "$one" "$nan" "$infinite" "$nan"
 verify nan.npy
 says "nan.npy: grad_out: 2 of $count values are NaN, 1 infinite, the first at [0, 0, 1]"

@@ -1,16 +1,19 @@
 /* Prints what driver_probe says about GPU argv[1], within argv[2] ms, to a program built as the
- * default is: one line, "usable" or the error. test_device.sh runs it against fake driver
- * libraries. */
+ * default is: one line, "usable" or the error. argv[3]: how many files it may open. test_device.sh
+ * runs it against fake driver libraries. */
 #include "src/run/cuda/driver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 int main(int argc, char **argv) {
     static const int capabilities[] = {86, 89, 90, 120, 0};
     const DriverNeeds needs = {.needed_version = 13000,
                                .capabilities = capabilities,
                                .patience_ms = argc > 2 ? atoi(argv[2]) : 0};
+    if (argc > 3)
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)atoi(argv[3]), (rlim_t)atoi(argv[3])});
     Err err = {0};
     int version;
     char line[1024];

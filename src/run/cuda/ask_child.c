@@ -48,13 +48,15 @@ AskEnd ask_child(void (*work)(const void *context, void *answer), const void *co
     int ends[2];
     assert(size <= PIPE_BUF);
     if (pipe2(ends, O_CLOEXEC) < 0)
-        return ASK_DIED;
+        return ASK_UNASKED;
     pid_t child = fork();
     if (child == 0)
         answer_parent(work, context, answer, size, ends[1]);
+    int why = errno;
     close(ends[1]);
-    AskEnd end = child < 0 ? ASK_DIED : wait_for_answer(ends[0], answer, size, ms);
+    AskEnd end = child < 0 ? ASK_UNASKED : wait_for_answer(ends[0], answer, size, ms);
     close(ends[0]);
+    errno = why;
     if (child > 0 && end == ASK_HUNG)
         kill(child, SIGKILL);
     if (child > 0)

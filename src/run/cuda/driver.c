@@ -4,6 +4,7 @@
 #include "src/run/cuda/ask_child.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,18 +138,23 @@ static void answer_question(const void *context, void *memory) {
 bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err) {
     static bool asked; /* in a child; a second one could not use CUDA after this process does */
     static AskEnd end;
+    static int why; /* the child could not be asked */
     int patience_ms = needs->patience_ms ? needs->patience_ms : PROBE_MS;
     const Question question = {index, needs};
     Answer answer = {.usable = false};
     if (asked && end == ASK_ANSWERED)
         return probe(index, needs, version, err);
     if (!asked)
-        end = ask_child(answer_question, &question, &answer, sizeof answer, patience_ms);
+        end = ask_child(answer_question, &question, &answer, sizeof answer, patience_ms),
+        why = errno;
     asked = true;
     *version = answer.version;
     if (end == ASK_HUNG)
         return err_set(err, ERR_DEVICE, "cuda", use_cpu,
                        "the NVIDIA driver hangs: no answer within %d s", patience_ms / 1000);
+    if (end == ASK_UNASKED)
+        return err_set(err, ERR_DEVICE, "cuda", use_cpu,
+                       "no process can be started that asks the NVIDIA driver: %s", strerror(why));
     if (end == ASK_DIED)
         return err_set(err, ERR_DEVICE, "cuda", use_cpu, "the NVIDIA driver crashes as it starts");
     if (!answer.usable && err)
