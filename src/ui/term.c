@@ -175,6 +175,13 @@ static void send_mode(const Term *term, bool wanted, const char *text) {
         data_write_all(fileno(term->out), text, strlen(text));
 }
 
+/* Questions, and which answers they ask for. */
+static void ask(Term *term, const char *questions, unsigned answers) {
+    send_mode(term, true, questions);
+    if (term->xterm)
+        answers_ask(&term->keys.reader, answers, clock_ms());
+}
+
 /* ncurses ends its drawing. Its farewell and its next greeting go nowhere: they would set the
  * user's palette back. Until ncurses 6.4 and 6.5 have been left once, they write at every move of
  * the cursor. */
@@ -202,8 +209,10 @@ static void ask_for_pixels(Term *term, Pixels wanted) {
     term->pixels = impossible ? PIXELS_OFF : wanted;
     term->keys.answers.waits = term->pixels == PIXELS_AUTO;
     term->asked_ms = clock_ms();
-    send_mode(term, term->pixels != PIXELS_OFF,
-              term->pixels == PIXELS_AUTO ? pixels_ask : pixels_ask_size);
+    if (term->pixels == PIXELS_AUTO)
+        ask(term, pixels_ask, ANSWER_KITTY | ANSWER_NAME | ANSWER_SIZE | ANSWER_DEVICE);
+    else if (term->pixels != PIXELS_OFF)
+        ask(term, pixels_ask_size, ANSWER_SIZE);
     arm(term, getmaxy(stdscr));
 }
 
@@ -220,9 +229,11 @@ static void take_over(Term *term) {
         tputs(mouse_on, 1, keep);
     term->keys.moves = in_tmux();
     term->moves = term->mouse && term->keys.moves;
-    if (term->mouse)
-        tputs(term->moves ? moves_on : moves_asked, 1, keep);
+    if (term->moves)
+        tputs(moves_on, 1, keep);
     data_write_all(fileno(term->out), bytes.text, bytes.length);
+    if (term->mouse && !term->moves)
+        ask(term, moves_asked, ANSWER_MODE);
     term_resized(term);
 }
 
@@ -277,7 +288,7 @@ static void await_answers(Term *term) {
                       (left = term->asked_ms + ANSWER_MS - clock_ms()) > 0 &&
                       poll(&typed, 1, (int)left + 1) > 0;)
         if (typed.revents & POLLIN)
-            term_keys_next(&term->keys);
+            term_keys_next(&term->keys, clock_ms());
         else
             return;
 }
@@ -328,8 +339,8 @@ void term_resized(Term *term) {
     term_size(term, &columns, &rows);
     arm(term, rows);
     term_redraw(term);
-    send_mode(term, term_pixels(term, false, &columns, &rows),
-              pixels_ask_size); /* of another font */
+    if (term_pixels(term, false, &columns, &rows))
+        ask(term, pixels_ask_size, ANSWER_SIZE); /* of another font */
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -505,7 +516,7 @@ static bool take_answers(Term *term) {
 }
 
 int32_t term_key(Term *term) {
-    int32_t key = term_keys_next(&term->keys);
+    int32_t key = term_keys_next(&term->keys, clock_ms());
     if (term->keys.moves && !term->moves) {
         term->moves = true;
         send_mode(term, term->mouse, moves_on);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/err.h"
+#include "src/ui/term_answers.h"
 #include "src/ui/term_mouse.h"
 #include "src/ui/term_pixels.h"
 #include "src/view/draw/color.h"
@@ -45,6 +46,9 @@ bool capture_line(Capture *capture, char *line, size_t size);
 
 typedef struct {
     struct _win_st *window; /* of ncurses, which reads for it; never drawn */
+    AnswerReader reader;    /* takes the answers out of what was read, */
+    double now_ms;          /* at this time */
+    int codes[16], count;   /* to be read next */
     bool escaped;           /* the last key was an Escape without a successor in time */
     bool late;              /* the bytes read now have waited: Escape and a key may be two keys */
     MouseReport mouse;      /* the newest report */
@@ -61,4 +65,4 @@ void term_keys_close(TermKeys *typed);
  * none is waiting. Sequences that mean no key here (Alt, focus, paste, answers, reports of other
  * buttons, and those that are wrong or in the old form) are passed over. Waits only for the end of
  * a sequence that has begun. */
-int32_t term_keys_next(TermKeys *typed);
+int32_t term_keys_next(TermKeys *typed, double now_ms);

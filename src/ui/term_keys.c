@@ -16,6 +16,7 @@
 #include "src/state/keys.h"
 #include "src/ui/term.h"
 
+#include <assert.h>
 #include <ncurses.h>
 #include <poll.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 #include <wchar.h>
 
 enum { ESCAPE = 0x1b, BELL = 7, SEQUENCE_MS = 250, REPORT_MS = 2000 };
+_Static_assert(ANSWERS_NOTHING == ERR, "a code that ncurses returns");
 enum { PASTE_BEGINS = KEY_OPEN, PASTE_ENDS = KEY_CLOSE }; /* keys of no keyboard */
 
 /* A key: the code of ncurses, the code here, and the sequences of all terminals, without Escape. */
@@ -98,16 +100,37 @@ void term_keys_close(TermKeys *typed) {
     delwin(typed->window);
 }
 
-/* The next byte or code of ncurses; ERR: nothing comes within `ms`. */
-static int next(const TermKeys *typed, int ms) {
-    struct pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN};
-    int code = wgetch(typed->window);
-    return code == ERR && ms && poll(&waiting, 1, ms) > 0 ? wgetch(typed->window) : code;
+static void take_answer(TermKeys *typed, int letter, const char *text) {
+    typed->moves |= letter == 'y' && (!strcmp(text, "?1003;1$") || !strcmp(text, "?1003;2$"));
+    pixels_answer(&typed->answers, letter, text);
 }
 
-static void give_back(int code) {
-    if (code != ERR)
-        ungetch(code);
+/* The next byte or code of ncurses, or ANSWERS_ESCAPE, behind the answers that are owed; ERR: nothing
+ * comes within `ms`. */
+static int next(TermKeys *typed, int ms) {
+    struct pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN};
+    int code = 0, letter;
+    while (!typed->count && code != ERR) {
+        code = wgetch(typed->window);
+        if (code == ERR && ms && poll(&waiting, 1, ms) > 0)
+            code = wgetch(typed->window);
+        typed->count = answers_take(&typed->reader, code, typed->now_ms, typed->codes, &letter);
+        if (letter)
+            take_answer(typed, letter, typed->reader.text);
+    }
+    if (!typed->count)
+        return ERR;
+    code = typed->codes[0];
+    memmove(typed->codes, typed->codes + 1, (size_t)--typed->count * sizeof code);
+    return code;
+}
+
+static void give_back(TermKeys *typed, int code) {
+    if (code == ERR)
+        return;
+    assert(typed->count < (int)(sizeof typed->codes / sizeof code));
+    memmove(typed->codes + 1, typed->codes, (size_t)typed->count++ * sizeof code);
+    typed->codes[0] = code;
 }
 
 /* ---- the mouse ------------------------------------------------------------------------------- */
@@ -144,7 +167,7 @@ static bool parse_report(const char *text, char letter, MouseReport *report) {
 
 /* Reads parameters, up to the letter that ends them, into `text`; parameters beyond its size are
  * lost. A key or a control character among them stays to be read. Returns the letter; ERR: none. */
-static int read_parameters(const TermKeys *typed, char *text, size_t size) {
+static int read_parameters(TermKeys *typed, char *text, size_t size) {
     size_t length = 0;
     int code;
     text[0] = '\0';
@@ -155,7 +178,7 @@ static int read_parameters(const TermKeys *typed, char *text, size_t size) {
         }
     if (code >= '@' && code <= '~')
         return code;
-    give_back(code);
+    give_back(typed, code);
     return ERR;
 }
 
@@ -168,8 +191,7 @@ static int32_t read_csi(TermKeys *typed) {
         next(typed, SEQUENCE_MS);
     for (int i = 0; letter == 'M' && !text[0] && i < OLD_REPORT_BYTES; i++)
         next(typed, SEQUENCE_MS);
-    typed->moves |= letter == 'y' && (!strcmp(text, "?1003;1$") || !strcmp(text, "?1003;2$"));
-    pixels_answer(&typed->answers, letter, text);
+    take_answer(typed, letter, text);
     bool report = text[0] == '<' && (letter == 'M' || letter == 'm');
     return report && parse_report(text, (char)letter, &typed->mouse) ? TERM_MOUSE : 0;
 }
@@ -180,20 +202,20 @@ static void read_string(TermKeys *typed, int introducer) {
     char text[32] = "";
     size_t length = 0;
     int code;
-    while ((code = next(typed, SEQUENCE_MS)) != ERR && code != BELL && code != ESCAPE &&
+    while ((code = next(typed, SEQUENCE_MS)) >= 0 && code != BELL && code != ESCAPE &&
            code < KEY_MIN)
         if (length + 1 < sizeof text)
             text[length++] = (char)code;
     pixels_answer(&typed->answers, introducer, text);
     if (code == ESCAPE && (code = next(typed, SEQUENCE_MS)) != '\\') {
-        give_back(code);
+        give_back(typed, code);
         code = ESCAPE;
     }
-    if (code == ESCAPE || code >= KEY_MIN)
-        give_back(code);
+    if (code == ESCAPE || code == ANSWERS_ESCAPE || code >= KEY_MIN)
+        give_back(typed, code);
 }
 
-static void skip_paste(const TermKeys *typed) {
+static void skip_paste(TermKeys *typed) {
     int code;
     do
         code = next(typed, REPORT_MS);
@@ -201,7 +223,7 @@ static void skip_paste(const TermKeys *typed) {
 }
 
 /* One character in the encoding of the locale; 0: the bytes are none. */
-static int32_t read_character(const TermKeys *typed, int code) {
+static int32_t read_character(TermKeys *typed, int code) {
     wchar_t character = 0;
     mbstate_t state = {0};
     size_t used;
@@ -209,7 +231,7 @@ static int32_t read_character(const TermKeys *typed, int code) {
         char byte = (char)code;
         used = code < KEY_MIN ? mbrtowc(&character, &byte, 1, &state) : (size_t)-1;
         if (used == (size_t)-1 && !first)
-            give_back(code);
+            give_back(typed, code);
         if (used != (size_t)-2 || (code = next(typed, SEQUENCE_MS)) == ERR)
             break;
     }
@@ -241,50 +263,43 @@ static int32_t read_escape(TermKeys *typed) {
         return 0;
     case ESCAPE: /* a key of several bytes with Alt; else the first Escape is a key */
         after = next(typed, 0);
-        give_back(after);
+        give_back(typed, after);
         if (after != '[' && after != 'O') {
-            give_back(ESCAPE);
+            give_back(typed, ESCAPE);
             return KEYCODE_ESCAPE;
         }
         read_escape(typed);
         return 0;
     default: /* a key with Alt; but ':' is typed: the word behind it must not act as keys */
         if (typed->late || code == ':')
-            give_back(code);
+            give_back(typed, code);
         else
             read_character(typed, code);
         return typed->late || code == ':' ? KEYCODE_ESCAPE : 0;
     }
 }
 
-/* Behind an Escape that was a key: a report or an answer whose Escape came so long before is put
- * together again. */
-static int32_t read_late(TermKeys *typed, int code) {
-    int after = next(typed, 0);
-    give_back(after);
-    if (typed->answers.waits && code != '[' && after == (code == '_' ? 'G' : '>')) {
-        read_string(typed, code);
-        return 0;
-    }
-    if (code != '[' || (typed->answers.waits && (after == '?' || after == '6')))
-        return code == '[' ? read_csi(typed) : code;
+/* Behind an Escape that was a key and '[': a report whose Escape came so long before is put together
+ * again. */
+static int32_t read_late(TermKeys *typed) {
     int less = next(typed, 0), digit = less == '<' ? next(typed, 0) : ERR;
-    give_back(digit);
-    give_back(less);
+    give_back(typed, digit);
+    give_back(typed, less);
     return digit >= '0' && digit <= '9' ? read_csi(typed) : '[';
 }
 
-int32_t term_keys_next(TermKeys *typed) {
+int32_t term_keys_next(TermKeys *typed, double now_ms) {
+    typed->now_ms = now_ms;
     for (int code; (code = next(typed, 0)) != ERR;) {
         bool escaped = typed->escaped;
-        typed->escaped = false;
+        typed->escaped = code == ANSWERS_ESCAPE;
         if (code == PASTE_BEGINS)
             skip_paste(typed);
-        int32_t key = code == ESCAPE    ? read_escape(typed)
-                      : code >= KEY_MIN ? key_of_code(code)
-                      : escaped && (code == '[' || code == '_' || code == 'P')
-                          ? read_late(typed, code)
-                          : read_character(typed, code);
+        int32_t key = code == ESCAPE           ? read_escape(typed)
+                      : code == ANSWERS_ESCAPE ? KEYCODE_ESCAPE
+                      : code >= KEY_MIN        ? key_of_code(code)
+                      : escaped && code == '[' ? read_late(typed)
+                                               : read_character(typed, code);
         if (key)
             return key;
     }

@@ -65,7 +65,7 @@ static int read_keys(double ms) {
     double until_ms = typist.now_ms + ms;
     int count = 0;
     do
-        for (int32_t key; (key = term_keys_next(&typed));)
+        for (int32_t key; (key = term_keys_next(&typed, typist.now_ms));)
             if (count < 16)
                 found[count++] = key;
     while (until_ms > typist.now_ms && poll(&terminal, 1, (int)(until_ms - typist.now_ms)) > 0);
@@ -172,7 +172,7 @@ static void test_escape(void) {
     double begun_ms = typist.now_ms;
     type("\033", 1, 0);
     type("k", 1, MOMENT);
-    int32_t first = term_keys_next(&typed);
+    int32_t first = term_keys_next(&typed, typist.now_ms);
     while (!first && typist.now_ms < begun_ms + MOMENT)
         first = read_keys(1) ? found[0] : 0;
     double took_ms = typist.now_ms - begun_ms;
