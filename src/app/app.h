@@ -71,9 +71,16 @@ typedef struct {
     State *states[UNDO_STEPS]; /* as it was before each change, the newest last */
     int count;
     Action last;
+    const State *lesson; /* one of them: before the lesson that is open; NULL: none is */
 } Undo;
 
-void undo_push(Undo *undo, const State *before, Action action);
+/* Keeps a copy of `before` and returns it; NULL: the change belongs to the last one, or there is no
+ * memory. */
+State *undo_push(Undo *undo, const State *before, Action action);
+
+/* The changes since the lesson was opened, its opening among them; 0: no lesson is open. */
+int undo_lesson_steps(const Undo *undo);
+
 void undo_free(Undo *undo);
 
 /* ---- tour.c ---------------------------------------------------------------------------------- */
@@ -122,7 +129,6 @@ typedef struct {
     Tour tour;
     bool greets; /* no key was pressed yet: Enter is the tour */
     State tried_from; /* the palette tries values: the state as it was when it opened */
-    int lesson_undo;  /* changes that were kept when the lesson opened */
     bool serves;      /* a lesson's own commands are no changes of the user's */
     bool failed; /* nothing can be shown, or a script's line has failed: `err` says why */
     Err err;
@@ -153,7 +159,7 @@ void app_request(App *app);
 /* A key: for the lesson that is open, or a control. False: the key means nothing. */
 bool app_key(App *app, int32_t key);
 
-/* Takes back so many changes. */
+/* Takes back so many changes; a lesson that was opened since is closed. */
 void app_undo(App *app, int steps);
 
 /* A line as in a script: a control and its argument. */

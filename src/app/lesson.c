@@ -68,10 +68,8 @@ bool app_read_lesson(const char *word, Lesson *lesson, Err *err) {
 }
 
 void app_clear_desk(App *app) {
-    if (!app->desk.open || app->desk.page) {
-        undo_push(&app->undo, &app->state, ACTION_LESSON);
-        app->lesson_undo = app->undo.count;
-    }
+    if (!app->desk.open || app->desk.page)
+        app->undo.lesson = undo_push(&app->undo, &app->state, ACTION_LESSON);
     lesson_free(&app->desk.lesson);
     app->desk.lesson = (Lesson){.title = NULL};
     app->state.lesson = (LessonPane){.open = false};
@@ -140,6 +138,7 @@ bool app_close_lesson(App *app, Err *err) {
     desk->saved_page = -1;
     bool ok = desk->page || save(desk, err);
     desk->open = false;
+    app->undo.lesson = NULL;
     lesson_free(&desk->lesson);
     app->state.lesson = (LessonPane){.open = false};
     return ok;
@@ -297,10 +296,10 @@ void app_lesson_wish(App *app) {
     if (wish >= WISH_NEXT)
         app_lesson_input(app, &(LessonInput){.kind = kinds[wish]});
     else if (wish == WISH_CLOSE) {
-        bool page = app->desk.page;
+        int changes = undo_lesson_steps(&app->undo);
         ok = app_close_lesson(app, &err);
-        if (!page)
-            app_undo(app, app->undo.count - app->lesson_undo + 1); /* all that it changed */
+        if (changes)
+            app_undo(app, changes);
     } else if (wish == WISH_WORKFLOW)
         ok = app_open_page(app, DESK_WORKFLOW, &err);
     else if (wish == WISH_SLOW) /* the page stays closed in a lesson, and in a quiz */

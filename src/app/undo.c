@@ -5,19 +5,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-void undo_push(Undo *undo, const State *before, Action action) {
+/* Forgets one of the states. */
+static void drop(Undo *undo, int at) {
+    if (undo->lesson == undo->states[at])
+        undo->lesson = NULL;
+    free(undo->states[at]);
+    undo->count--;
+    memmove(undo->states + at, undo->states + at + 1,
+            (size_t)(undo->count - at) * sizeof *undo->states);
+}
+
+State *undo_push(Undo *undo, const State *before, Action action) {
     bool again = undo->count && keys[action].held && undo->last == action;
     undo->last = action;
     State *kept = again ? NULL : malloc(sizeof *kept);
     if (!kept)
-        return;
+        return NULL;
     *kept = *before;
-    if (undo->count == UNDO_STEPS) {
-        free(undo->states[0]);
-        memmove(undo->states, undo->states + 1, (UNDO_STEPS - 1) * sizeof *undo->states);
-        undo->count--;
-    }
+    if (undo->count == UNDO_STEPS)
+        drop(undo, undo->states[0] == undo->lesson); /* the oldest, but not that of the lesson */
     undo->states[undo->count++] = kept;
+    return kept;
+}
+
+int undo_lesson_steps(const Undo *undo) {
+    int at = 0;
+    while (at < undo->count && undo->states[at] != undo->lesson)
+        at++;
+    return undo->count - at;
 }
 
 /* The first control whose value differs: "dtype FP16". */
@@ -37,15 +52,18 @@ static void first_change(const State *before, const State *after, char *text, si
 void app_undo(App *app, int steps) {
     Undo *undo = &app->undo;
     char change[96], line[160];
+    Err err;
     if (!undo->count) {
         app_note(app, "nothing to undo");
         return;
     }
     int to = undo->count > steps ? undo->count - steps : 0;
+    if (undo->lesson && undo->count - to >= undo_lesson_steps(undo) && !app_close_lesson(app, &err))
+        app_note_error(app, &err);
     State now = app->state;
     state_restore(&app->state, undo->states[to]);
     while (undo->count > to)
-        free(undo->states[--undo->count]);
+        drop(undo, undo->count - 1);
     undo->last = ACTION_COUNT;
     first_change(&now, &app->state, change, sizeof change);
     snprintf(line, sizeof line, "undo: %s again%s", change,
@@ -56,5 +74,5 @@ void app_undo(App *app, int steps) {
 
 void undo_free(Undo *undo) {
     while (undo->count)
-        free(undo->states[--undo->count]);
+        drop(undo, undo->count - 1);
 }

@@ -62,7 +62,8 @@ bool reader_text(Reader *reader, const char *text) {
 
 bool reader_control(Reader *reader, const char *text) {
     static const Action not_here[] = {ACTION_QUIT,     ACTION_RECORD, ACTION_LESSON, ACTION_EXPLAIN,
-                                      ACTION_WORKFLOW, ACTION_NEXT,   ACTION_BACK,   ACTION_SKIP};
+                                      ACTION_WORKFLOW, ACTION_NEXT,   ACTION_BACK,   ACTION_SKIP,
+                                      ACTION_UNDO,     ACTION_TOUR};
     char why[200];
     Command command;
     if (!keys_parse(text, &command, why, sizeof why))

@@ -387,6 +387,8 @@ static const Bad bad[] = {
     {"title t\nkernel v2 v3\nsay x\n", 2, "at most one argument"},
     {"title t\nquit\nsay x\n", 2, "may not use \"quit\""},
     {"title t\nlesson 2\nsay x\n", 2, "may not use \"lesson\""},
+    {"title t\nundo\nsay x\n", 2, "may not use \"undo\""},
+    {"title t\ntour\nsay x\n", 2, "may not use \"tour\""},
     {"title t\nwhy because\n", 2, "without a question"},
     {ASK, 2, "no answers"},
     {ASK "choose a if true\n", 2, "one answer only"},

@@ -226,6 +226,31 @@ APP_SUITE(commands_undone, "toy") {
            "the 51st is forgotten, and the log says so");
 }
 
+static void say_words(const char *const *words) {
+    for (; *words; words++)
+        if (!app_words(&app, *words, &app.err))
+            tap_note("%s: %s", *words, app.err.what);
+}
+
+static bool is_back(const State *before) {
+    return !app.desk.open && app.state.job.scene == before->job.scene &&
+           kernel_config_equal(&app.state.job.config, &before->job.config);
+}
+
+APP_SUITE(commands_lesson, "toy") {
+    say_words((const char *const[]){"kernel v3", NULL});
+    const State first = app.state;
+    say_words((const char *const[]){"dtype fp32", "lesson 3", "dtype fp8", "undo", NULL});
+    tap_ok(app.desk.open && app.state.lesson.open, "undo within a lesson leaves it open");
+    say_words((const char *const[]){"undo", "undo", "lesson off", NULL});
+    tap_ok(is_back(&first), "undo below its beginning closes it, and what was undone stays undone");
+    say_words((const char *const[]){"lesson 3", NULL});
+    for (int i = 0; i < UNDO_STEPS + 10; i++)
+        app_key(&app, 'd');
+    say_words((const char *const[]){"lesson off", NULL});
+    tap_ok(is_back(&first), "leaving a lesson takes back more changes than are kept");
+}
+
 /* Every letter of what people type: the key, and its rows with what each does here. */
 APP_SUITE(commands_in_time, "toy") {
     static const char typed[] = "dropped point";
