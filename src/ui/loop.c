@@ -51,6 +51,15 @@ static void tick(Loop *loop) {
     loop_serve(loop);
 }
 
+/* The display begins, or goes on after a stop: input counts from this time, and no wait is measured
+ * across the stop. */
+static void take_up_time(Loop *loop) {
+    loop->tick_ms = loop->polled_ms = loop->pumped_ms = loop->slow.since_ms = clock_ms();
+    loop->pace.waiting_count = 0;
+    loop->app.desk.waits = false;
+    loop->app.desk.clock_ms = 0;
+}
+
 static void obey_signals(Loop *loop) {
     RescueSignals signals = rescue_take();
     if (signals.quit) {
@@ -69,7 +78,7 @@ static void obey_signals(Loop *loop) {
         loop_fit_terminal(loop);
     }
     if (signals.suspend || signals.resumed) {
-        loop->tick_ms = clock_ms();
+        take_up_time(loop);
         loop->window_dirty = true;
     }
 }
@@ -147,7 +156,8 @@ static void greet(Loop *loop) {
 }
 
 static bool open_all(Loop *loop, Err *err) {
-    loop->start_ms = loop->tick_ms = clock_ms();
+    loop->start_ms = loop->said_ms = clock_ms();
+    take_up_time(loop);
     const EngineOptions engine = {.where = loop->options->where,
                                   .background = true,
                                   .make_picture = picture_make,

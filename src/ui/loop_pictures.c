@@ -163,6 +163,10 @@ void loop_snapshot(Loop *loop) {
     const LiveData *live = app_live(&loop->app);
     State bare = loop->app.state;
     bare.bare = true;
+    if (!loop->app.frame) {
+        app_note(&loop->app, "snapshot: the first picture is not there yet, try again");
+        return;
+    }
     state_snapshot_name(&bare, &live->job, live->stand_in, name, sizeof name);
     write_picture(loop, &bare, name);
 }

@@ -1,8 +1,10 @@
 /* The live display's loop without any screen: how it times its answers; a GPU that is lost. */
+#include "tests/support/folder.h"
 #include "tests/support/ok_or_note.h"
 
 #include "src/base/clock.h"
 #include "src/ui/loop_internal.h"
+#include "src/view/term/dashboard.h"
 
 #include <math.h>
 #include <poll.h>
@@ -234,6 +236,32 @@ static void test_notes(void) {
     end_loop();
 }
 
+/* Each word comes before any picture, and the screens show what it did. */
+static void test_first_words(void) {
+    static const char *const arguments[] = {"", " -", " on", " off", " 1"};
+    enum { ARGUMENTS = sizeof arguments / sizeof *arguments };
+    int shown = 0;
+    Err err;
+    for (int i = 0; i < ACTION_COUNT * ARGUMENTS; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "%s%s", keys[i / ARGUMENTS].word, arguments[i % ARGUMENTS]);
+        begin_loop("toy", false);
+        need(loop_open_writer(&loop, &err) && cells_init(&loop.cells, 120, 40, &err), &err);
+        if (app_words(&loop.app, line, &err))
+            loop_serve(&loop);
+        loop_record_frame(&loop);
+        dashboard_draw(&loop.cells, &loop.app.state, app_live(&loop.app), NULL, &loop.spots);
+        shown += !loop.app.frame && (strcmp(line, "snapshot") || log_says("not there yet"));
+        int left;
+        char error[512];
+        loop_close_writer(&loop, PATIENCE_MS, &left, error, sizeof error);
+        cells_free(&loop.cells);
+        app_close(&loop.app, PATIENCE_MS);
+    }
+    tap_ok(shown == ACTION_COUNT * ARGUMENTS, "%d words as the first one, before any picture",
+           ACTION_COUNT * ARGUMENTS);
+}
+
 TAP_WAITING_SUITE(loop) {
     test_keys();
     test_percentiles();
@@ -242,4 +270,13 @@ TAP_WAITING_SUITE(loop) {
     test_device_lost();
     test_lost_aside();
     test_notes();
+}
+
+TAP_WAITING_SUITE(loop_first_words) {
+    folder_open();
+    if (chdir(folder) < 0)
+        tap_skip_suite("no temporary folder");
+    test_first_words();
+    tap_ok(system("rm -r recording-*") == 0, "record begins a recording");
+    folder_close();
 }

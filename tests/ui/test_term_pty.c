@@ -125,6 +125,39 @@ TAP_WAITING_SUITE(term_pty_suspend) {
     pty_end(&pty);
 }
 
+/* Keys that wait in the terminal while there is no display: before it opens, and while it is stopped.
+ */
+TAP_WAITING_SUITE(term_pty_early) {
+    enum { STOPPED_S = 6 };
+    Pty pty;
+    char line[256];
+    const char *p99;
+    double took = 0;
+    char unit[8] = "";
+    int status = 0;
+    bool ok = pty_bevscope(&pty, 100, 30, NULL, "toy --no-window --device cpu");
+    pty_type(&pty, "d");
+    ok = ok && pty_wait_text(&pty, READY, 0, PATIENCE_S);
+    pty_read(&pty, 1); /* its picture */
+    pty_type(&pty, "\032");
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSTOPPED(status);
+    pty_type(&pty, "d");
+    pty_read(&pty, STOPPED_S);
+    size_t stopped = pty.length;
+    kill(pty.program, SIGCONT);
+    ok = ok && pty_wait_text(&pty, READY, stopped, PATIENCE_S);
+    pty_wait_status(&pty, &status, PATIENCE_S); /* continued */
+    pty_read(&pty, 1);
+    pty_type(&pty, "q");
+    ok = ok && exits_with(&pty, 0);
+    pty_last_line(&pty, line, sizeof line);
+    p99 = strstr(line, "p99 ");
+    ok = ok && p99 && sscanf(p99, "p99 %lf %7s", &took, unit) == 2;
+    bool soon = !strcmp(unit, "ms") || (!strcmp(unit, "s") && took < STOPPED_S);
+    tap_ok(ok && soon, "they are timed from then on: %s", line);
+    pty_end(&pty);
+}
+
 /* The terminal disappears, so the last line is read from a file: standard error goes there. */
 TAP_WAITING_SUITE(term_pty_gone) {
     char errors[] = "/tmp/bevscope-XXXXXX", redirected[64], said[256] = "";
