@@ -71,6 +71,22 @@ void clean_text(const char *text, char *clean, size_t size) {
     clean[used] = '\0';
 }
 
+bool clean_for_shell(const char *word, char *text, size_t size) {
+    static const char bare[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@%+,-";
+    bool plain = word[0] && !word[strspn(word, bare)], printed = true, shown;
+    for (const char *at = word; *at && printed; at += clean_character(at, &shown))
+        clean_character(at, &printed);
+    size_t used = (size_t)snprintf(text, size, "%s", plain ? "" : printed ? "'" : "$'");
+    for (const char *at = word; *at && used < size; at++) {
+        bool octal = !printed && (*at == '\'' || *at == '\\' || *at < ' ' || *at > '~');
+        const char *form = octal ? "\\%03o" : *at == '\'' ? "'\\''" : "%c";
+        used += (size_t)snprintf(text + used, size - used, form, (unsigned char)*at);
+    }
+    used += used < size ? (size_t)snprintf(text + used, size - used, "%s", plain ? "" : "'") : 0;
+    return used < size;
+}
+
 void clean_print(FILE *out, const char *text) {
     while (*text) {
         bool shown;

@@ -20,6 +20,10 @@ size_t clean_character(const char *text, bool *shown);
  * become '?'. NULL becomes "n/a". Always terminated, never cut inside a character. */
 void clean_text(const char *text, char *clean, size_t size);
 
+/* The word as a POSIX shell reads it, for advice that contains a name: bare, in single quotes, or,
+ * if a byte may not be printed, as bash's $'\374'. Never cut: false if there is no room. */
+bool clean_for_shell(const char *word, char *text, size_t size);
+
 /* Prints it cleaned, however long. */
 void clean_print(FILE *out, const char *text);
 

@@ -211,6 +211,16 @@ bool fields_read(const Check *check, FieldPath path, const FieldTable *table, co
     return true;
 }
 
+json_t *fields_text(const char *text) {
+    size_t size = strlen(text) + 1;
+    char *clean = malloc(size);
+    if (clean)
+        clean_text(text, clean, size);
+    json_t *json = json_string(clean); /* NULL of NULL */
+    free(clean);
+    return json;
+}
+
 json_t *fields_load(const char *path, size_t limit, const char *hint, Err *err) {
     char *text;
     size_t length;

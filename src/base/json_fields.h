@@ -65,6 +65,10 @@ FieldPath field_path_index(FieldPath parent, size_t index);
 bool fields_read(const Check *check, FieldPath path, const FieldTable *table, const json_t *object,
                  void *target);
 
+/* The text as a JSON string, cleaned (clean.h): names of files need not be UTF-8. NULL: no memory.
+ */
+json_t *fields_text(const char *text);
+
 /* Parses a JSON file of at most `limit` bytes. The caller owns the value; NULL: see `err`, with
  * this hint where it is no JSON. */
 json_t *fields_load(const char *path, size_t limit, const char *hint, Err *err);

@@ -117,11 +117,11 @@ static const Counter counted[] = {COUNTER_DRAM_READ, COUNTER_DRAM_WRITE, COUNTER
 
 /* The launch to look at: one, in a range of its own. */
 static void once_command(const Facts *facts, char *text, size_t size) {
-    char name[96];
-    clean_text(facts->scene->name, name, sizeof name);
-    const char *quote = name[strcspn(name, " '\"$&()<>|;*?")] ? "'" : "";
-    snprintf(text, size, "bevscope bench %s%s%s --kernel %s --dtype %s --align %s --once", quote,
-             name, quote, facts->row->name, bev_dtypes[facts->model->dtype].name,
+    char name[128];
+    if (!clean_for_shell(facts->scene->name, name, sizeof name))
+        snprintf(name, sizeof name, "SCENE");
+    snprintf(text, size, "bevscope bench %s --kernel %s --dtype %s --align %s --once", name,
+             facts->row->name, bev_dtypes[facts->model->dtype].name,
              bev_aligns[facts->model->align].name);
 }
 

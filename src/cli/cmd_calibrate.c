@@ -1,5 +1,6 @@
 /* bevscope calibrate: histograms of all moments of all scenes, where each method cuts them off and
  * what that costs, and a file of ranges for --scales. */
+#include "kernels/clean.h"
 #include "kernels/codec.h"
 #include "kernels/threads.h"
 #include "src/base/progress.h"
@@ -496,6 +497,7 @@ static void name_scenes(const Options *options, char *text, size_t size) {
     for (int i = 0; i < options->argument_count && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
                                  options->arguments[i]);
+    clean_text(text, text, size);
 }
 
 bool cmd_calibrate(const Options *options, Err *err) {

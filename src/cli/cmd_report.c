@@ -9,6 +9,7 @@
 #include "src/base/units.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -204,6 +205,12 @@ static void put_comparison(Page *page) {
     put_table(page, &report, "config");
 }
 
+/* A word of a command that can be pasted. */
+static void put_word(FILE *out, const char *word) {
+    char quoted[2 * PATH_MAX];
+    markup_text(out, clean_for_shell(word, quoted, sizeof quoted) ? quoted : "...");
+}
+
 /* A command on the page's scene with the options that shaped the page; a list item left open. */
 static void put_command(const Page *page, const char *words, bool drawn) {
     const Options *options = page->options;
@@ -217,11 +224,11 @@ static void put_command(const Page *page, const char *words, bool drawn) {
                  {"gpu-file", options->gpu_file},
                  {"theme", drawn ? options->theme : NULL}};
     fprintf(page->out, "<li><code>bevscope %s ", words);
-    markup_text(page->out, page->model.scene);
+    put_word(page->out, page->model.scene);
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (given[i].value) {
             fprintf(page->out, " --%s ", given[i].name);
-            markup_text(page->out, given[i].value);
+            put_word(page->out, given[i].value);
         }
     if (options->l2_mb > 0)
         fprintf(page->out, " --l2-mb %g", options->l2_mb);

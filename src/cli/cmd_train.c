@@ -2,6 +2,7 @@
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 #include "src/base/data.h"
+#include "src/base/json_fields.h"
 #include "src/base/progress.h"
 #include "src/train/trainer.h"
 #include "src/view/bev/decode.h"
@@ -300,10 +301,10 @@ static bool report(const Training *training, Err *err) {
     to_screen.output = NULL;
     const TrainKernels *k = &training->kernels;
     json_t *root =
-        json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:f}", "machine", output_this_machine(), "scene",
-                  training->scene, "forward", k->forward->name, "backward", k->backward->name,
-                  "dtype", bev_dtypes[k->dtype].name, "align", bev_aligns[k->align].name,
-                  "start_temperature", training->temperature);
+        json_pack("{s:o, s:o, s:s, s:s, s:s, s:s, s:f}", "machine", output_this_machine(), "scene",
+                  fields_text(training->scene), "forward", k->forward->name, "backward",
+                  k->backward->name, "dtype", bev_dtypes[k->dtype].name, "align",
+                  bev_aligns[k->align].name, "start_temperature", training->temperature);
     bool ok = output_report(&to_screen, &table, root, err);
     report_free(&table);
     return ok;

@@ -206,10 +206,8 @@ static bool write_template(const char *file, Err *err) {
               data_read(path, MAX_TEMPLATE, &text, &length, err) &&
               data_write(file, text, length, err);
     free(text);
-    if (ok) {
-        clean_text(file, path, sizeof path);
+    if (ok && clean_for_shell(file, path, sizeof path))
         printf("%s is written. Next: bevscope try %s\n", path, path);
-    }
     return ok;
 }
 

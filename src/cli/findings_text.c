@@ -1,6 +1,6 @@
 /* What limits each kernel by the memory model: the part of `bevscope regime` that explains its
  * figures. */
-#include "kernels/clean.h"
+#include "src/base/json_fields.h"
 #include "src/cachesim/findings.h"
 #include "src/cli/model.h"
 #include "src/scene/scatter.h"
@@ -90,6 +90,16 @@ static int workflow(const SceneModel *scene, const MemoryModel *model, int gpu,
     return *kernel ? workflow_of(model, (*kernel)->kernel, gpu, NULL, &lengths, &sum, steps) : 0;
 }
 
+/* Bytes of a shell's word (clean_for_shell), which may have blanks between single quotes. */
+static size_t word_length(const char *text) {
+    size_t length = 0;
+    for (bool quoted = false; text[length] && (quoted || text[length] != ' '); length++) {
+        quoted ^= text[length] == '\'';
+        length += !quoted && text[length] == '\\'; /* and what it escapes */
+    }
+    return length;
+}
+
 /* Lines of 78 columns that a shell joins again: broken between words, and where a list is longer,
  * behind a comma, without an indent. */
 static void print_command(const char *text, FILE *out) {
@@ -97,8 +107,8 @@ static void print_command(const char *text, FILE *out) {
     int at = fprintf(out, "%*s", INDENT, "");
     bool list = false;
     for (size_t length; *text; text += length) {
-        size_t word = strcspn(text, " ");
-        bool whole = word < WIDTH - 2 * INDENT && !list;
+        size_t word = word_length(text);
+        bool whole = (word < WIDTH - 2 * INDENT || memchr(text, '\'', word)) && !list;
         length = whole ? word : strcspn(text, ", ");
         length += text[length] == ',' || text[length] == ' ';
         if (at + (int)length > WIDTH && list)
@@ -186,9 +196,7 @@ void findings_first(const SceneModel *scenes, int scene_count, const ChosenGpus 
 
 static json_t *finding_json(const SceneModel *scene, const MemoryModel *model,
                             const PredictedKernel *kernel, int gpu, const Finding *finding) {
-    char clean[256];
-    clean_text(scene->scene, clean, sizeof clean);
-    return json_pack("{ss ss ss ss ss sf ss ss si}", "scene", clean, "dtype",
+    return json_pack("{so ss ss ss ss sf ss ss si}", "scene", fields_text(scene->scene), "dtype",
                      bev_dtypes[model->dtype].name, "align", bev_aligns[model->align].name,
                      "kernel", kernel->name, "gpu", model->gpus[gpu].title, "gain", finding->gain,
                      "finding", finding->text, "evidence", finding->evidence, "lesson",

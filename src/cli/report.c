@@ -2,6 +2,7 @@
 
 #include "kernels/clean.h"
 #include "src/base/data.h"
+#include "src/base/json_fields.h"
 #include "src/base/units.h"
 #include "src/run/bench.h"
 
@@ -414,7 +415,7 @@ void report_csv(const Report *report, FILE *out) {
 static json_t *json_of(const Cell *cell) {
     switch (cell->kind) {
     case CELL_TEXT:
-        return json_string(cell->text);
+        return fields_text(cell->text);
     case CELL_INT:
         return json_integer(cell->integer);
     case CELL_REAL:

@@ -387,6 +387,17 @@ sed -e ':a' -e '/\\$/N; s/\\\n *//; ta' out >joined &&
     grep -qE '^      ncu .*--nvtx-include v[a-z0-9_]+[.]toy[.]fp16[.]nearest/ --metrics dram__bytes_read.sum,[^ ]*,lts__t_sectors_lookup_miss.sum bevscope bench toy --kernel v[a-z0-9_]+ --dtype fp16 --align nearest --once$' joined &&
     grep -qE '^      nsys profile .* bevscope bench toy .*--once && nsys stats' joined
 tap_ok $? 'the last of which says what to type in Nsight Compute and Nsight Systems'
+name="\$(touch run) it's one.npz"
+"$BEVSCOPE" export toy "$name" && "$BEVSCOPE" regime "$name" --gpu a6000 -k v2,V4 >out
+sed -e ':a' -e '/\\$/N; s/\\\n *//; ta' out | grep -E '^      (ncu|nsys) ' >pasted
+(ncu() { printf '<%s>' "$@"; } && nsys() { ncu "$@"; } && . ./pasted) >said
+[ ! -e run ] && [ "$(grep -oF "<bench><$name><--kernel>" said | wc -l)" = 2 ]
+tap_ok $? 'what it says to type can be pasted, whatever the name of the file'
+latin=$(printf 'm\374ller.npz')
+cp "$name" "$latin" && "$BEVSCOPE" calibrate "$latin" -o scales.json >out && grep -qF '"scenes": "m?ller.npz"' scales.json
+tap_ok $? 'a name that is not UTF-8 stands cleaned in a file of scales'
+"$BEVSCOPE" calibrate "$latin" -f json >out && grep -qF '"scenes": "m?ller.npz"' out
+tap_ok $? 'and in JSON'
 "$BEVSCOPE" bench toy --once --device cpu -k cpu_v4,cpu_race -d fp16,nvfp4 --format csv >out &&
     head -1 out | grep -q '^scene,kernel,where,dtype,align,direction,range,skipped' &&
     ! head -1 out | grep -q '_us' && [ "$(wc -l <out)" = 5 ]

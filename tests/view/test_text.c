@@ -24,6 +24,8 @@ static char text[64]; /* made last */
 
 #define is(want_, ...)      tap_ok(!strcmp(text, want_), __VA_ARGS__)
 #define figure_is(us_, ...) (figure_text(UNIT_US, us_, text, sizeof text), is(__VA_ARGS__))
+#define shell(from_, to_)                                                                          \
+    tap_ok(clean_for_shell(from_, text, sizeof text) && !strcmp(text, to_), "to a shell %s", text)
 #define cleaned(from_, ...) (clean_text(from_, text, sizeof text), is(__VA_ARGS__))
 
 TAP_SUITE(text_ticks) {
@@ -57,6 +59,12 @@ TAP_SUITE(text_texts) {
     figure_is(NAN, "n/a", "an unknown time is n/a");
     figure_is(4312, "4.31 ms", "milliseconds");
     figure_is(17.3, "17.3 \u00b5s", "microseconds");
+    shell("out/a-1.npz", "out/a-1.npz");
+    shell("", "''");
+    shell("$(id).npz", "'$(id).npz'");
+    shell("it's a\u00e9", "'it'\\''s a\u00e9'");
+    shell("m\xfcller's", "$'m\\374ller\\047s'");
+    tap_ok(!clean_for_shell("$(id)", text, 7), "a word for a shell is not cut");
     cleaned("a\x01\xff\xc3(\xed\xa0\x80z\xc3\xa9", "a??\?(??\?z\u00e9",
             "control bytes and broken UTF-8 become '?' (%s)", text);
     cleaned("a\xc2\x9bJb\u00a0", "a?Jb\u00a0", "those of two bytes in UTF-8, too");
