@@ -54,7 +54,7 @@ typedef struct {
     LessonRun run;
     int saved_page;  /* the page that progress was saved with; -1: not yet */
     int saved_asked; /* and the questions that had been answered */
-    bool waits;      /* it waits for figures, ... */
+    bool waits;      /* it waits for figures that only repeats can bring, ... */
     double waits_ms; /* ... since then */
     double pause_ms; /* the next frame of its animation */
     int noted;       /* answers of the lesson that were remembered or forgotten as missed */

@@ -12,7 +12,8 @@
 /* The scene on which a lesson begins that names none. */
 static const char first_scene[] = "canonical";
 
-/* How long a lesson waits for figures. Figures that are still unknown then count as unknown. */
+/* How long a lesson waits for figures after all were taken once. Figures that are still unknown then
+ * count as unknown. */
 enum { PATIENCE_MS = 12000 };
 
 /* ---- opening and closing --------------------------------------------------------------------- */
@@ -181,16 +182,23 @@ static bool use_control(App *app, Err *err) {
     return true;
 }
 
+/* Whether the newest frame is of the newest job. A draft waits for its finer frame, which does not
+ * come while the world moves. */
+static bool frame_answers(const App *app) {
+    return app->frame && app->frame->live.serial == app->state.job.serial &&
+           (!app->frame->live.frame.draft || app->state.playing);
+}
+
 /* False: the figures are not of the newest job yet, or not all of those that the lesson needs. What
  * a script does not know, and what took too long, counts as unknown. */
 static bool take_figures(App *app) {
     LessonDesk *desk = &app->desk;
     double now = clock_ms();
-    if (!app->frame || app->frame->live.serial != app->state.job.serial)
+    if (!frame_answers(app))
         return false;
     if (!desk->waits)
         desk->waits_ms = now;
-    desk->waits = true;
+    desk->waits = app->frame->live.complete || app->state.playing;
     bool final = app->script || now - desk->waits_ms > PATIENCE_MS;
     return lesson_run_figures(&desk->run, &app->state, &app->frame->live, final);
 }

@@ -109,10 +109,13 @@ static Reading latency(const FigureQuery *query) {
     if (query->timings == SOURCE_MODEL)
         return modelled_us(query);
     const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
-    bool known = row && row->median_us.source == query->timings && !row->median_us.stale;
+    Reading median = row ? row->median_us : (Reading){0};
     bool doubtful = query->timings == SOURCE_MEASURED && live_latency(query->live, row).doubtful;
-    if (known && !doubtful)
-        return row->median_us;
+    /* Measured medians that have not settled when all are there give way to recorded ones. */
+    if (row && query->timings == SOURCE_RECORDED && query->live->complete)
+        median = row->recorded_us;
+    if (median.source == query->timings && !median.stale && !doubtful)
+        return median;
     return unknown(query, "%s was not %s here", kernel_of(query)->title,
                    source_names[query->timings]);
 }
@@ -142,8 +145,8 @@ FIGURE(published_us,
 
 static Reading warm(const FigureQuery *query) {
     const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
-    if (row && row->median_us.source == SOURCE_RECORDED)
-        return row->median_us;
+    if (row && row->recorded_us.source)
+        return row->recorded_us;
     return unknown(query, "%s is not recorded here", kernel_of(query)->title);
 }
 
@@ -333,21 +336,18 @@ OF_SHAPE(pairs, shape->cameras * shape->feat_h * shape->feat_w * shape->depth_bi
 FIGURE(cell_points, query->live->probe.cell < 0 ? unknown(query, "no cell is chosen")
                                                 : computed((double)query->live->probe.points))
 
-static bool cell_differs(const LiveFrame *frame, int64_t cell) {
-    size_t bytes = (size_t)frame->channels * sizeof *frame->pooled;
-    size_t at = (size_t)(cell * frame->channels);
-    return memcmp(frame->pooled + at, frame->baseline + at, bytes) != 0;
-}
-
-/* Cells whose pooled values differ from the baseline's, in any bit. */
+/* Cells whose pooled values differ from the baseline's, in any bit: of the kernels that were asked
+ * for, not of one that stands in, and of two pictures. */
 static Reading moved_cells(const FigureQuery *query) {
-    const LiveFrame *frame = &query->live->frame;
-    if (!frame->pooled || !frame->baseline)
+    const LiveData *live = query->live;
+    if (!live->difference.known)
         return unknown(query, "no comparison with the baseline is on");
-    int64_t moved = 0;
-    for (int64_t cell = 0; cell < frame->nx * frame->ny; cell++)
-        moved += cell_differs(frame, cell);
-    return computed((double)moved);
+    if (live->stand_in)
+        return unknown(query, "%s pooled the picture in place of a slower kernel",
+                       live->stand_in->title);
+    if (live->difference.alike)
+        return unknown(query, "the same picture is on both sides");
+    return computed((double)live->difference.cells);
 }
 
 /* ---- the adjoint identity -------------------------------------------------------------------- */
@@ -449,7 +449,7 @@ const FigureRow figures[] = {
     {"dram", TAKES_KERNEL, MEASURE_BYTES, false, true, "bytes from and to DRAM", dram},
     {"sectors", TAKES_KERNEL, MEASURE_COUNT, false, true, "L2 sectors of 32 bytes", sectors},
     {"requested", TAKES_KERNEL_AND_ARRAY, MEASURE_BYTES, false, false, "bytes that threads ask for, caches not considered", requested},
-    {"atomics", TAKES_KERNEL, MEASURE_COUNT, false, false, "atomic additions", atomics},
+    {"atomics", TAKES_KERNEL, MEASURE_COUNT, false, false, "atomic additions; backward BLOCK makes at most so many", atomics},
     {"footprint", TAKES_ARRAY, MEASURE_BYTES, false, false, "bytes of the arrays, each once", footprint},
     {"gather", TAKES_ARRAY, MEASURE_BYTES, false, false, "gather traffic, the published way of counting", gather},
     {"l2_bytes", TAKES_NOTHING, MEASURE_CACHE, false, false, "L2 of the chosen GPU", l2_bytes},

@@ -272,6 +272,13 @@ static TaskEnd time_missing(Engine *engine, bool idle) {
     return time_kernel(engine, MEASURE_MISSING, idle);
 }
 
+/* No other task is left. */
+static TaskEnd note_complete(Engine *engine, bool idle) {
+    engine->news |= idle && !engine->live.complete;
+    engine->live.complete |= idle;
+    return TASK_NONE;
+}
+
 /* Paused and untouched for REST_MS, the figures stay as they are: no core is kept busy by them. But
  * those of a busy machine are taken again once it is not. */
 static TaskEnd time_again(Engine *engine, bool idle) {
@@ -422,6 +429,7 @@ bool engine_idle_work(Engine *engine) {
         time_missing,        /* the other kernels' latencies */
         check_other_formats, /* gates of the other formats */
         simulate_for_chart,  /* the other kernels' traffic, where a chart shows it */
+        note_complete,       /* all are there */
         time_again,          /* figures that have to settle, or are a second old */
     };
     bool playing = engine->state.playing;

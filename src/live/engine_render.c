@@ -230,6 +230,7 @@ static PipelineEnd make_frame(Engine *engine, Quality quality) {
         engine_report_error(engine, &err);
     if (end == PIPELINE_DONE) {
         engine->live.error_text[0] = '\0';
+        engine->live.complete = false;
         engine->has_frame = true;
         notice_changes(engine);
     }

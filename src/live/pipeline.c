@@ -429,6 +429,7 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .photos = &scene->photos,
         .baseline_depth = inputs->baseline ? inputs->baseline->features->values.depth : NULL,
         .photo_features = scene->photo_features,
+        .draft = features->draft || (inputs->baseline && inputs->baseline->features->draft),
         .time_s = features->time_s,
     };
     if (inputs->training)

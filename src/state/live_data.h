@@ -67,7 +67,9 @@ typedef struct {
     TimingProtocol protocol;    /* how a measured figure was timed */
     bool beside_pictures;       /* of a series: pictures shared the cores */
     Reading effective_gbps;     /* requested bytes / median */
-    Reading cold_us, single_us; /* recorded: caches flushed before; launched alone by the host */
+    /* Recorded: caches flushed before; launched alone by the host; warm, also beside a measured
+     * median. */
+    Reading cold_us, single_us, recorded_us;
     Reading published_us[MODEL_GPUS]; /* by rows of gpus[] */
     Reading prepare_us;
     /* GPU: registers of a thread and theoretical occupancy, 0..1; where a launch has several
@@ -246,6 +248,7 @@ typedef struct {
     const Photos *photos; /* what the car saw besides: photographs, boxes, LiDAR */
     char scene_name[64], other_name[64]; /* of a comparison of two scenes; else "" */
     bool photo_features; /* made from photographs: channels 0 to 2 are linear light */
+    bool draft; /* made with fewer rays: unless the world moves, a finer frame follows */
     double time_s;
     LiveGradients gradients; /* backward only */
     const LiveTraining *training; /* where the job asks for it */
@@ -267,6 +270,7 @@ typedef struct {
     char date[12];            /* date of the measurements here, "2026-11-26"; "": not timed */
     bool machine_busy;        /* other programs take many of the cores */
     bool crowded;             /* the memory budget leaves none for timed launches */
+    bool complete; /* all figures of this job were taken once; those to come are repeats */
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
     /* Figures recorded elsewhere of kernels that are not timed here: of kernels of other builds,

@@ -332,6 +332,58 @@ static void test_sources(void) {
     tap_ok(named == figure_count, "%d figures have a name of their own", figure_count);
 }
 
+/* A picture that another kernel pooled, or one beside itself: nothing is judged, and the lesson waits.
+ */
+static void test_other_pictures(void) {
+    static const LiveDifference none = {0}, itself = {.known = true, .alike = true},
+                                two = {.known = true, .cells = 7};
+    static const struct {
+        const char *what;
+        const BevKernel *stand_in;
+        const LiveDifference *difference;
+    } others[] = {{"no comparison", NULL, &none},
+                  {"a stand-in beside itself", &fixture_kernels[FIXTURE_V2], &itself},
+                  {"a stand-in beside the baseline", &fixture_kernels[FIXTURE_V2], &two},
+                  {"a picture beside itself", NULL, &itself}};
+    const LessonInput answer = {.kind = INPUT_ANSWER, .text = "7"};
+    LiveData of = live;
+    Err err;
+    tap_need(parse("title T\nask How many?\nnumber 0 9\nexpect moved_cells within 0\n", &err), "read");
+    lesson_run_init(&run, &lesson, 0);
+    serve();
+    lesson_run_input(&run, &answer);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        of.stand_in = others[i].stand_in;
+        of.difference = *others[i].difference;
+        bool judged = lesson_run_figures(&run, &state, &of, false);
+        tap_ok(!judged && run.phase == PHASE_JUDGE && !run.verdict, "%s is not judged",
+               others[i].what);
+    }
+    of.stand_in = NULL;
+    of.difference = two;
+    tap_ok(lesson_run_figures(&run, &state, &of, false) && run.verdict == VERDICT_RIGHT,
+           "the two pictures that were asked for are");
+}
+
+/* Of medians that were measured and have not settled: recorded ones, once nothing else comes. */
+static void test_unsettled(void) {
+    LiveData of = live;
+    Evaluation evaluation = {.state = &state, .live = &of, .timings = SOURCE_RECORDED};
+    LiveKernel *row = &of.kernels[FIXTURE_V2];
+    Value value;
+    char text[200];
+    row->kernel = bev_kernel_find("v2");
+    row->median_us = reading(50, SOURCE_MEASURED);
+    row->recorded_us = reading(40, SOURCE_RECORDED);
+    row->unsettled = true;
+    tap_ok(!value_of("latency(v2)", &evaluation, &value, text), "an unsettled median is waited for");
+    of.complete = true;
+    tap_ok(value_of("latency(v2)", &evaluation, &value, text) && value.number == 40,
+           "then the recorded one is taken: %s", text);
+    evaluation.timings = SOURCE_MEASURED;
+    tap_ok(!value_of("latency(v2)", &evaluation, &value, text), "and never the unsettled one");
+}
+
 TAP_SUITE(lesson_expression) {
     state = fixture_state(120, 40);
     live = fixture_live(&state);
@@ -339,6 +391,9 @@ TAP_SUITE(lesson_expression) {
     test_unknown();
     test_gradients();
     test_sources();
+    test_unsettled();
+    test_other_pictures();
+    lesson_free(&lesson);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

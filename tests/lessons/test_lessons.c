@@ -3,30 +3,39 @@
  * where it was right. So each question is judged both ways, and asked again after each of its
  * changes. Nothing is measured, so that the same answers show the same texts: a third time proves
  * it. The first ring takes two lessons, the second of them, for which caches are simulated, on the
- * smallest scene in place of its own; the second ring takes all as they are. */
+ * smallest scene in place of its own; the second ring takes all as they are, and live, on a busy
+ * machine: gates and caches then wait for a core, which takes half an hour on two cores. */
+#include "src/base/clock.h"
 #include "src/base/data.h"
 #include "src/learn/course.h"
 #include "src/ui/script_internal.h"
 #include "tests/support/folder.h"
 
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-enum { MAX_INPUTS = 600, FIRST_RING = 2 };
+enum { MAX_INPUTS = 600, FIRST_RING = 2, LIVE_MS = 600000 };
 
 /* What the first time showed of a question. */
 typedef struct {
     char right[48]; /* the right answer, as it would be typed; "": it cannot be judged here */
+    bool recorded;  /* by recorded latencies, which a quiet machine measures */
     bool was_right; /* the answer that was given */
 } Answer;
 
 static Course course;
 static Script *script;
+static App *app; /* the script's, or the live one */
 static Answer answers[LESSON_STEPS]; /* by page */
 static char seen[1 << 20];           /* all that was shown */
 static size_t seen_length;
 
 static void remember(void) {
-    const PaneText *body = &script->app.state.lesson.body;
+    const PaneText *body = &app->state.lesson.body;
     for (int i = 0; i < body->count; i++) {
         int n = snprintf(seen + seen_length, sizeof seen - seen_length, "%s\n", pane_row(body, i));
         if (n > 0 && seen_length + (size_t)n < sizeof seen)
@@ -67,6 +76,7 @@ static void keep_answer(const LessonRun *run) {
     char *text = answer->right;
     const size_t size = sizeof answer->right;
     answer->was_right = run->verdict == VERDICT_RIGHT;
+    answer->recorded = strstr(run->solution, "(recorded)") != NULL;
     text[0] = '\0';
     if (run->verdict == VERDICT_VOID)
         return;
@@ -86,14 +96,36 @@ typedef struct {
     int judged, right, wrong, as_meant;
 } Counts;
 
+static void wait_for_frame(void) {
+    struct pollfd frames = {.fd = engine_fd(app->engine), .events = POLLIN};
+    poll(&frames, 1, 100);
+    app_take_frame(app, NULL);
+}
+
+/* Gives the live lesson what it waits for. */
+static bool serve_live(Err *err) {
+    double until_ms = clock_ms() + LIVE_MS;
+    while (lesson_run_wants(&app->desk.run) < LESSON_WANTS_PAUSE) {
+        if (clock_ms() > until_ms)
+            return err_set(err, ERR_FAILED, "live", "", "page %d waits for its figures",
+                           app->desk.run.page + 1);
+        wait_for_frame();
+        app_lesson_turn(app, false);
+    }
+    return true;
+}
+
 static bool act(LessonInputKind kind, const char *text, Err *err) {
     const LessonInput input = {.kind = kind, .text = text};
-    return script_lesson_input(script, &input, err);
+    if (app->script)
+        return script_lesson_input(script, &input, err);
+    app_lesson_input(app, &input);
+    return serve_live(err);
 }
 
 /* Answers the question that is asked. */
 static bool give_answer(Way way, Counts *counts, Err *err) {
-    LessonRun *run = &script->app.desk.run;
+    LessonRun *run = &app->desk.run;
     const LessonQuestion *question = lesson_run_question(run);
     const Answer *before = &answers[run->page];
     char text[64] = "";
@@ -107,7 +139,7 @@ static bool give_answer(Way way, Counts *counts, Err *err) {
     if (!act(INPUT_ANSWER, text, err))
         return false;
     if (run->phase != PHASE_VERDICT)
-        return err_set(err, ERR_FAILED, script->app.desk.lesson.name, "", "page %d: \"%s\": %s",
+        return err_set(err, ERR_FAILED, app->desk.lesson.name, "", "page %d: \"%s\": %s",
                        run->page + 1, text, run->note);
     if (way == FIRST)
         keep_answer(run);
@@ -121,7 +153,7 @@ static bool give_answer(Way way, Counts *counts, Err *err) {
 /* After a wrong answer the question is asked again, once for each change: also then it is judged.
  */
 static bool ask_again(Err *err) {
-    LessonRun *run = &script->app.desk.run;
+    LessonRun *run = &app->desk.run;
     const LessonQuestion *question = lesson_run_question(run);
     int page = run->page;
     for (int i = 0; run->verdict == VERDICT_WRONG && i < question->again_count; i++) {
@@ -139,9 +171,9 @@ static bool ask_again(Err *err) {
 
 /* One input: an answer, and again after each change; or on. */
 static bool go_on(Way way, Counts *counts, Err *err) {
-    if (lesson_run_wants(&script->app.desk.run) == LESSON_WANTS_PAUSE)
+    if (lesson_run_wants(&app->desk.run) == LESSON_WANTS_PAUSE)
         return act(INPUT_NEXT, NULL, err) && script_lesson_tick(script, err);
-    if (script->app.state.lesson.asks == ASKS_NOTHING)
+    if (app->state.lesson.asks == ASKS_NOTHING)
         return act(INPUT_SKIP, NULL, err);
     return give_answer(way, counts, err) && ask_again(err);
 }
@@ -151,16 +183,16 @@ static bool take(const char *name, Way way, Counts *counts) {
     char line[700];
     *counts = (Counts){0};
     seen_length = 0;
-    bool ok = app_open_lesson(&script->app, name, DESK_FORGETS, &err) && script_serve(script, &err);
-    for (int i = 0; ok && i < MAX_INPUTS && !script->app.state.lesson.ended; i++) {
+    bool ok = app_open_lesson(app, name, DESK_FORGETS, &err) && script_serve(script, &err);
+    for (int i = 0; ok && i < MAX_INPUTS && !app->state.lesson.ended; i++) {
         remember();
         ok = go_on(way, counts, &err);
     }
     remember();
     err_line(&err, line, sizeof line);
-    if (!ok || !script->app.state.lesson.ended)
+    if (!ok || !app->state.lesson.ended)
         tap_note("%s", ok ? "it does not come to its end" : line);
-    return ok && script->app.state.lesson.ended;
+    return ok && app->state.lesson.ended;
 }
 
 /* `seen` has the texts of the last time. */
@@ -176,7 +208,7 @@ static void test_twice(const char *name, const char *path) {
 static void test_lesson(const char *name, const char *path) {
     Counts first, other = {0};
     bool ok = take(path, FIRST, &first);
-    int questions = script->app.desk.lesson.question_count;
+    int questions = app->desk.lesson.question_count;
     tap_ok(ok && first.judged == questions && questions > 0, "%s: %d of %d questions can be judged",
            name, first.judged, questions);
     ok = ok && take(path, OTHERWISE, &other);
@@ -205,6 +237,7 @@ static void begin_lessons(void) {
     course_read(&course);
     script = calloc(1, sizeof *script);
     tap_need(script && script_open(script, &options, &err), "a script opens");
+    app = &script->app;
 }
 
 static void end_lessons(void) {
@@ -259,5 +292,98 @@ TAP_HARD_SUITE(lessons_behind) {
     begin_lessons();
     for (int i = 0; i < course.count; i++)
         test_lesson(course.names[i], course.names[i]);
+    end_lessons();
+}
+
+/* ---- live ------------------------------------------------------------------------------------ */
+
+/* Takes frames until the newest one is no draft: the learner reads the page. */
+static void read_page(void) {
+    for (double until_ms = clock_ms() + LIVE_MS; app_live(app)->frame.draft;) {
+        if (clock_ms() > until_ms)
+            return;
+        wait_for_frame();
+    }
+}
+
+/* Whether the live display judges the right answer of the script to be right, and finds the same
+ * number. */
+static bool judged_alike(Err *err) {
+    LessonRun *run = &app->desk.run;
+    const LessonQuestion *question = lesson_run_question(run);
+    const char *right = answers[run->page].right;
+    read_page();
+    if (!act(INPUT_ANSWER, right, err))
+        return false;
+    bool number = question->asks == ASKS_NUMBER;
+    bool same = !number || fabs(run->right_number - strtod(right, NULL)) <= 1e-9;
+    bool measured = answers[run->page].recorded && !strstr(run->solution, "(recorded)");
+    return (same && run->verdict == VERDICT_RIGHT) || (measured && run->verdict != VERDICT_VOID) ||
+           err_set(err, ERR_FAILED, "live", "", "page %d, %s: %s", run->page + 1, right,
+                   pane_row(&run->reveal, 0));
+}
+
+/* One input. The first question of a lesson that runs a control is judged again after a way back. */
+static bool go_on_live(bool *went_back, Err *err) {
+    const LessonRun *run = &app->desk.run;
+    if (lesson_run_wants(run) == LESSON_WANTS_PAUSE)
+        app_lesson_turn(app, true);
+    if (lesson_run_wants(run) != LESSON_WANTS_INPUT)
+        return serve_live(err);
+    if (run->phase == PHASE_ASK)
+        return judged_alike(err);
+    bool back = run->phase == PHASE_VERDICT && lesson_run_question(run)->run_count && !*went_back;
+    *went_back |= back;
+    return act(back ? INPUT_BACK : INPUT_SKIP, NULL, err);
+}
+
+static void test_live(const char *name) {
+    Err err = {0};
+    char line[700];
+    bool went_back = false;
+    bool ok = app_open_lesson(app, name, DESK_FORGETS, &err) && serve_live(&err);
+    for (int i = 0; ok && i < MAX_INPUTS && !app->state.lesson.ended; i++)
+        ok = go_on_live(&went_back, &err);
+    err_line(&err, line, sizeof line);
+    tap_ok(ok && app->state.lesson.ended, "%s: the live display judges as a script does%s%s", name,
+           ok ? "" : ": ", ok ? "" : line);
+}
+
+/* Two busy loops a core: kernels of lessons are late, and others stand in for them. */
+TAP_HARD_SUITE(lessons_live) {
+    enum { LOOPS = 64 };
+    static App display;
+    static const AppOptions options = {.scene = "toy", .paused = true};
+    const EngineOptions engine = {
+        .where = 1u << BEV_CPU, .background = true, .make_picture = picture_make};
+    pid_t loops[LOOPS];
+    const char *only = getenv("LESSON"); /* part of a name, to try one */
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int count = cores > LOOPS / 2 ? LOOPS : 2 * (int)cores;
+    Err err;
+    begin_lessons();
+    for (int i = 0; i < count; i++)
+        if (!(loops[i] = fork()))
+            for (prctl(PR_SET_PDEATHSIG, SIGKILL);;) {
+            }
+    tap_need(app_open(&display, &options, &engine, &err), "the live display opens");
+    for (int i = 0; i < course.count; i++) {
+        Counts counts;
+        if (only && !strstr(course.names[i], only))
+            continue;
+        for (int loop = 0; loop < count; loop++)
+            kill(loops[loop], SIGSTOP);
+        app = &script->app;
+        take(course.names[i], FIRST, &counts);
+        for (int loop = 0; loop < count; loop++)
+            kill(loops[loop], SIGCONT);
+        app = &display;
+        test_live(course.names[i]);
+    }
+    for (int loop = 0; loop < count; loop++) {
+        kill(loops[loop], SIGKILL);
+        waitpid(loops[loop], NULL, 0);
+    }
+    app_close(&display, 10e3);
     end_lessons();
 }
