@@ -16,8 +16,7 @@ struct Against {
     const Options *options;
     json_t *root;
     double fail; /* a slow-down that is still allowed, 0.05; INFINITY: any */
-    int compared, failed;
-    int unsettled;   /* of those that fail: in one file or the other */
+    int found, compared, failed; /* rows of the old file; of them those that settled in both */
     char worst[300]; /* of those that fail */
     double worst_ratio;
     int bar_count;
@@ -176,29 +175,33 @@ void against_add(Against *against, Report *report, const BenchRow *row) {
     if (!against)
         return;
     const json_t *old = row->skipped[0] ? NULL : old_row(against, row);
-    double old_us = old ? number_of(old, "median_us") : NAN;
-    double old_noise = old ? number_of(old, "noise") : NAN;
-    double ratio = row->timing.median_us / old_us;
-    double noise = fmax(old_noise, row->timing.noise);
-    bool known = isfinite(ratio) && isfinite(old_noise);
+    const Timing then = {.median_us = number_of(old, "median_us"),
+                         .noise = number_of(old, "noise"),
+                         .settled = json_is_true(json_object_get(old, "settled"))};
+    bool found = old && isfinite(then.noise);
+    double ratio = found ? timing_ratio(&row->timing, &then) : NAN;
+    double noise = fmax(then.noise, row->timing.noise);
+    bool known = isfinite(ratio);
     Verdict verdict = !known || fabs(ratio - 1) <= noise ? SAME : ratio > 1 ? SLOWER : FASTER;
     bool fails = verdict == SLOWER && ratio - 1 > against->fail;
     if (known)
-        add_bar(against, row, verdict, ratio, noise, old_us);
+        add_bar(against, row, verdict, ratio, noise, then.median_us);
+    against->found += found;
     against->compared += known;
     against->failed += fails;
-    bool settled = row->timing.settled && json_is_true(json_object_get(old, "settled"));
-    against->unsettled += fails && !settled;
     if (fails && ratio > against->worst_ratio) {
         against->worst_ratio = ratio;
         snprintf(against->worst, sizeof against->worst, "%.200s, %s, %s: %.3f times", row->scene,
                  row->config.kernel->name, bev_dtypes[row->config.dtype].name, ratio);
     }
-    report_add(report, "old_us", "old us", 4, cell_if(known, cell_real(old_us)));
-    report_add(report, "old_noise", "old noise", 2, cell_if(known, cell_real(old_noise)));
+    report_add(report, "old_us", "old us", 4, cell_if(found, cell_real(then.median_us)));
+    report_add(report, "old_noise", "old noise", 2, cell_if(found, cell_real(then.noise)));
     report_add(report, "ratio", "new/old", 4, cell_if(known, cell_real(ratio)));
     report_add(report, "ratio_noise", "+-", 2, cell_if(known, cell_real(noise)));
-    report_add(report, "against", "against", 0, cell_text(known ? verdict_words[verdict] : NULL));
+    report_add(report, "against", "against", 0,
+               cell_text(known   ? verdict_words[verdict]
+                         : found ? "not settled"
+                                 : NULL));
     report_add(report, "against_passed", NULL, 0, cell_if(known, cell_bool(!fails)));
 }
 
@@ -234,17 +237,18 @@ static bool draw(const Against *against, Err *err) {
 bool against_judge(const Against *against, Err *err) {
     if (!against)
         return true;
-    if (!against->compared)
+    if (!against->found)
         return err_set(err, ERR_GATE, against->options->against, "time the same scenes and kernels",
                        "no row of it was measured again");
     if (against->options->png && !draw(against, err))
         return false;
-    char hint[80] = "";
-    if (against->unsettled)
-        snprintf(hint, sizeof hint, "%d of them did not settle: is the machine idle?",
-                 against->unsettled);
+    if (against->compared < against->found)
+        fprintf(stderr,
+                "bevscope: bench: %d of %d rows did not settle, here or in the old file, perhaps as "
+                "other programs ran: nothing is said of them\n",
+                against->found - against->compared, against->found);
     return !against->failed ||
-           err_set(err, ERR_GATE, "bench", hint,
+           err_set(err, ERR_GATE, "bench", "",
                    "%d of %d rows are slower by more than %g%% and noise, the worst %s",
                    against->failed, against->compared, 100 * against->fail, against->worst);
 }

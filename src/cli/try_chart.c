@@ -87,21 +87,24 @@ static void fill_standing(Standing *s, const char *scene, const BevProblem *prob
                           bool cuda, const TimedRow *rows, int count) {
     Machine machine;
     char on[160];
-    double v2_us = NAN, end_us = axis_end(rows, count), unit_us = end_us < 2000 ? 1 : 1000;
+    const Timing *v2 = NULL;
+    double end_us = axis_end(rows, count), unit_us = end_us < 2000 ? 1 : 1000;
     machine_read(&machine);
     for (int i = 0; i < count; i++)
         if (rows[i].kernel && rows[i].kernel->is_baseline)
-            v2_us = rows[i].timing.median_us;
+            v2 = &rows[i].timing;
     for (int i = 0; i < count; i++) {
         const BevKernel *kernel = rows[i].kernel;
         const Timing *timing = &rows[i].timing;
         PlotBar *bar = &s->bars[i];
         *bar = (PlotBar){.label = kernel ? kernel->title : "yours", .strong = !kernel};
         bar->parts[kernel ? LADDER : YOURS] = timing->median_us / unit_us;
-        char latency[32];
+        char latency[32], times[32] = "";
+        double ratio = v2 ? timing_ratio(v2, timing) : NAN;
         figure_text(UNIT_US, timing->median_us, latency, sizeof latency);
-        snprintf(bar->text, sizeof bar->text, "%s%s, %.2f times V2", latency,
-                 timing->settled ? "" : "?", v2_us / timing->median_us);
+        if (isfinite(ratio))
+            snprintf(times, sizeof times, ", %.2f times V2", ratio);
+        snprintf(bar->text, sizeof bar->text, "%s%s%s", latency, timing->settled ? "" : "?", times);
     }
     if (cuda)
         snprintf(on, sizeof on, "%s", machine.gpu[0] ? machine.gpu : "the first GPU");
@@ -115,7 +118,8 @@ static void fill_standing(Standing *s, const char *scene, const BevProblem *prob
                     .subtitle = s->subtitle,
                     .note = "Medians of launches in a row, every kernel in a process of its own; "
                             "shorter is better. "
-                            "Times V2: its speed as a multiple of V2's. ?: did not settle.",
+                            "Times V2: its speed as a multiple of V2's. ?: did not settle, "
+                            "and has no such ratio.",
                     .x = {.title = unit_us > 1 ? "ms" : "µs", .lo = 0, .hi = end_us / unit_us},
                     .part_names = part_names,
                     .part_count = 2,

@@ -185,6 +185,8 @@ void timed_kernel_stand_in(const RecordedSet *set, const char *scene, int64_t ch
     bool elsewhere = live->median_us.source == SOURCE_RECORDED;
     if (elsewhere || recorded_find(set, scene, channels, config, CACHE_WARM, NULL))
         timed_kernel_show_recorded(set, scene, channels, config->dtype, config->align, live);
+    else
+        live->recorded_us = (Reading){.value = 0};
 }
 
 static Reading recorded_with(const RecordedSet *set, const char *scene, int64_t channels,
@@ -213,7 +215,8 @@ void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64
     const KernelConfig config = {live->kernel, dtype, align};
     const Recording *from = NULL;
     const RecordedRow *row = recorded_find(set, scene, channels, &config, CACHE_WARM, &from);
-    live->median_us = recorded(row ? row->median_us : NAN);
+    live->median_us = live->recorded_us = recorded(row ? row->median_us : NAN);
+    live->unsettled = row && row->unsettled;
     live->p95_us = recorded(row ? row->p95_us : NAN);
     live->p99_us = recorded(row ? row->p99_us : NAN);
     live->effective_gbps = recorded(row ? row->effective_gbps : NAN);
@@ -235,12 +238,13 @@ void timed_kernel_recorded_speedup(const RecordedSet *set, const char *scene, in
         const RecordedSet one = {&set->recordings[i], 1};
         const RecordedRow *row = recorded_find(&one, scene, channels, config, CACHE_WARM, NULL);
         const RecordedRow *base = recorded_find(&one, scene, channels, baseline, CACHE_WARM, NULL);
-        if (row && base)
+        bool known = row && base && !row->unsettled && !base->unsettled;
+        if (known)
             speedup->ratio = recorded(base->median_us / row->median_us);
         snprintf(speedup->recorded_on, sizeof speedup->recorded_on, "%.95s",
-                 row && base ? set->recordings[i].label : "");
+                 known ? set->recordings[i].label : "");
         snprintf(speedup->recorded_file, sizeof speedup->recorded_file, "%s",
-                 row && base ? set->recordings[i].file : "");
+                 known ? set->recordings[i].file : "");
     }
 }
 

@@ -79,7 +79,7 @@ static bool compare(Bench *bench, Err *err) {
     BevWhere where = row->config.kernel->where;
     Timing *last = &bench->last[where][row->cache], before = *last;
     row->baseline = (Timing){0};
-    row->speedup = 0;
+    row->speedup = NAN;
     if (!bench->v2[where])
         return true;
     if (row->config.kernel == bev_baseline(where, row->config.kernel->direction))
@@ -88,8 +88,7 @@ static bool compare(Bench *bench, Err *err) {
         row->baseline = timing_join(&before, last);
     else
         return false;
-    if (row->timing.median_us > 0)
-        row->speedup = row->baseline.median_us / row->timing.median_us;
+    row->speedup = timing_ratio(&row->baseline, &row->timing);
     return true;
 }
 
@@ -237,6 +236,7 @@ static bool time_problem(void *context, const char *scene, Workload *workload,
     bench->problem = problem;
     bench->row = (BenchRow){.scene = scene,
                             .channels = view->shape.channels,
+                            .pruned = workload->pruned[view->align],
                             .map_us = workload->map_us[view->align],
                             .l2_carveout_mib = NAN,
                             .l2_left_mib = NAN};

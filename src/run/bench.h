@@ -31,6 +31,7 @@ typedef struct {
     KernelConfig config;
     CacheState cache;
     int64_t channels, points, intervals;
+    Pruned pruned; /* of the map */
     char range[128];            /* NVTX, of `once`; "": this build has none */
     const LongRun *frames;      /* of `frames`, valid during the call; NULL: skipped */
     char skipped[REFUSAL_SIZE]; /* a reason, or ""; the figures below are then meaningless */
@@ -41,7 +42,7 @@ typedef struct {
     double effective_gbps;  /* traffic_mb / median */
     Timing baseline;        /* of bev_baseline() on the same device (forward V2), right before and
                                after this row */
-    double speedup;         /* baseline.median_us / timing.median_us; 0: no baseline here */
+    double speedup;         /* timing_ratio(&baseline, &timing); `baseline` is zero where there is none */
     double l2_carveout_mib; /* as the driver granted it; NaN: not asked for */
     double l2_left_mib;     /* L2 left to the kernel after its last sample; NaN: not asked for */
 } BenchRow;

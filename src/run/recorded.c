@@ -61,6 +61,7 @@ static bool read_row(RecordedRow *row, const json_t *object, bool counted) {
     row->direction = direction_of(object);
     row->channels = channels_of(object, row->scene);
     row->median_us = number(object, "median_us");
+    row->unsettled = json_is_false(json_object_get(object, "settled"));
     row->p95_us = number(object, "p95_us");
     row->p99_us = number(object, "p99_us");
     row->effective_gbps = number(object, "effective_gbps");

@@ -15,6 +15,7 @@ typedef struct {
     BevDirection direction; /* forward where the file has none */
     int64_t channels;       /* 0: not in the file, and no configuration */
     double median_us, p95_us, p99_us;
+    bool unsettled; /* the file says so: no ratio is built on the median */
     double effective_gbps, footprint_mb;
     double l2_carveout_mib, l2_left_mib; /* as in BenchRow; NaN: the L2 was whole */
     Counters counters;                   /* of one launch, caches warm */

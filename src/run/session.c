@@ -185,6 +185,11 @@ void timing_summarize(double *samples_us, int count, double settle, Timing *timi
     timing->samples = count;
 }
 
+double timing_ratio(const Timing *a, const Timing *b) {
+    bool known = a->settled && b->settled && a->median_us > 0 && b->median_us > 0;
+    return known ? a->median_us / b->median_us : NAN;
+}
+
 Timing timing_join(const Timing *a, const Timing *b) {
     const Timing *faster = a->median_us < b->median_us ? a : b;
     double drift = fabs(a->median_us - b->median_us) / faster->median_us;

@@ -118,7 +118,10 @@ Reading live_latency(const LiveData *live, const LiveKernel *row) {
 
 Reading live_speedup(const LiveData *live, const LiveKernel *row) {
     const Reading latency = live_latency(live, row), base = live_latency(live, &live->baseline);
+    bool unsettled_file = latency.source == SOURCE_RECORDED &&
+                          (row->unsettled || live->baseline.unsettled);
     if (!latency.source || latency.source != base.source || latency.stale || base.stale ||
+        unsettled_file ||
         strcmp(row->recorded_on, live->baseline.recorded_on) != 0 || !(latency.value > 0))
         return (Reading){.value = NAN};
     Reading speedup = reading(base.value / latency.value, latency.source);

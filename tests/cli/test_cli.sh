@@ -218,19 +218,33 @@ PY
 # Against an earlier file: its latencies a millionth, or of any noise, or of another machine.
 cat >older.py <<'PY'
 import json, sys
-for name, factor, noise, cpu in (("fast", 1e-6, 0, None), ("noisy", 1, 1e9, None), ("slow", 1e6, 0, None), ("other", 1, 0, "Z80")):
+for name, factor, noise, cpu, settled in (
+        ("fast", 1e-6, 0, None, True), ("noisy", 1, 1e9, None, True), ("slow", 1e6, 0, None, True),
+        ("other", 1, 0, "Z80", True), ("drifted", 1e-6, 0, None, False)):
     old = json.load(open(sys.argv[1]))
     old["machine"]["cpu"] = cpu or old["machine"]["cpu"]
     for row in old["results"]:
-        row["median_us"], row["noise"], row["settled"] = row["median_us"] * factor, noise, False
+        row["median_us"], row["noise"], row["settled"] = row["median_us"] * factor, noise, settled
     json.dump(old, open(f"{sys.argv[2]}/{name}.json", "w"))
 PY
 python3 older.py kernels "$folder"
 again="bench toy --quick --device cpu --dtype fp16 -k cpu_v3,cpu_v4 --cache warm"
-tap_expect 3 '2 of 2 rows are slower by more than 5% and noise, the worst toy, cpu_v.*2 of them did not settle' $again \
-    --against fast.json --fail 5% --png ratios.png --format json
-[ "$(grep -c '"against": "slower"' out)" = 2 ] && [ -s ratios.png ]
-tap_ok $? 'bench --against: the ratios are in the table, and a figure'
+"$BEVSCOPE" $again --against fast.json --fail 5% --png ratios.png --format json >out 2>err
+status=$?
+tap_run 'bench --against: a ratio of figures that settled, and the gate' python3 - $status out err <<'PY'
+import json, sys
+rows, said = json.load(open(sys.argv[2]))["results"], open(sys.argv[3]).read()
+slower = sum(row["settled"] for row in rows) # other programs may run
+for row in rows:
+    told = row["against"], row["against_passed"], row["ratio"] is None
+    assert told == (("slower", False, False) if row["settled"] else ("not settled", None, True)), row
+assert len(rows) == 2 and sys.argv[1] == ("3" if slower else "0"), sys.argv
+assert not slower or f"{slower} of {slower} rows are slower by more than 5% and noise, the worst toy" in said
+PY
+tap_expect 0 '2 of 2 rows did not settle, here or in the old file' $again \
+    --against drifted.json --fail 5% --png ratios.png --format json
+[ "$(grep -c '"against": "not settled"' out)" = 2 ] && ! grep -E '"ratio": [0-9]' out
+tap_ok $? 'bench --against: nothing is said of figures that did not settle'
 tap_expect 0 '' $again --against noisy.json --fail 5% --png ratios.svg
 grep -q '<svg' ratios.svg && head -c 8 ratios.png | grep -q PNG
 tap_ok $? 'bench --against: the figure is PNG, or SVG by its suffix'
