@@ -311,7 +311,7 @@ static void note_error(App *app, const EngineFrame *frame) {
 static void note_notes(App *app, const EngineFrame *frame) {
     bool empty = frame->inputs.map && frame->inputs.map->map.points == 0;
     if (empty && !app->empty)
-        app_note(app, scatter_empty);
+        app_note(app, scatter_empty(&frame->inputs.map->intervals.pruned));
     app->empty = empty;
     if (frame->notes > app->notes + ENGINE_NOTES)
         app->notes = frame->notes - ENGINE_NOTES;

@@ -31,7 +31,8 @@ typedef struct {
 /* A CPU kernel that is clearly slower with warm caches than with cold ones, the row after. */
 static void count_reversed(Bench *bench, const BenchRow *row) {
     const double clearly = 1.03;
-    bool on_cpu = row->config.kernel->where == BEV_CPU && !row->skipped[0];
+    bool on_cpu =
+        row->config.kernel->where == BEV_CPU && !row->skipped[0] && row->timing.settled;
     if (on_cpu && row->cache == CACHE_COLD && kernel_config_equal(&row->config, &bench->warm))
         bench->reversed += bench->warm_us > clearly * row->timing.median_us;
     bench->warm = row->config;
@@ -49,11 +50,10 @@ static void add_row(const BenchRow *row, void *context) {
     Bench *bench = context;
     Report *report = &bench->report;
     const Timing *timing = &row->timing;
-    bool ran = !row->skipped[0], compared = ran && row->speedup > 0;
-    bool certain = compared && row->timing.settled && row->baseline.settled;
+    bool ran = !row->skipped[0], compared = ran && row->baseline.median_us > 0;
     bool backward = bench->plan->directions >> BEV_BACKWARD & 1;
     const Timing *baseline = &row->baseline;
-    select_say_if_empty(row->scene, row->config.align, row->points);
+    select_say_if_empty(row->scene, row->config.align, row->points, &row->pruned);
     report_row(report);
     report_add_config(report, row->scene, &row->config);
     report_add(report, "direction", backward ? "direction" : NULL, 0,
@@ -77,7 +77,7 @@ static void add_row(const BenchRow *row, void *context) {
     report_add(report, "footprint_mb", NULL, 0, cell_if(ran, cell_real(row->footprint_mb)));
     report_add(report, "effective_gbps", "GB/s", 3, cell_if(ran, cell_real(row->effective_gbps)));
     report_add(report, "speedup_over_v2", backward ? "over base" : "over V2", 3,
-               cell_if(certain, cell_real(row->speedup)));
+               cell_if(compared, cell_real(row->speedup)));
     report_add(report, "baseline_us", backward ? "base us" : "V2 us", 4,
                cell_if(compared, cell_real(baseline->median_us)));
     report_add(report, "baseline_noise", NULL, 2, cell_if(compared, cell_real(baseline->noise)));
@@ -119,7 +119,7 @@ static void say_if_doubtful(const Bench *bench) {
 /* Of --once: what ran, and in which range. */
 static void add_once(const BenchRow *row, void *context) {
     Report *report = &((Bench *)context)->report;
-    select_say_if_empty(row->scene, row->config.align, row->points);
+    select_say_if_empty(row->scene, row->config.align, row->points, &row->pruned);
     report_row(report);
     report_add_config(report, row->scene, &row->config);
     report_add(report, "direction", NULL, 0,
@@ -386,7 +386,7 @@ static void add_frames(const BenchRow *row, void *context) {
         snprintf(bench->notes, sizeof bench->notes, "%s", row->skipped);
         return;
     }
-    select_say_if_empty(row->scene, row->config.align, row->points);
+    select_say_if_empty(row->scene, row->config.align, row->points, &row->pruned);
     report_row(report);
     report_add_config(report, row->scene, &row->config);
     report_add(report, "direction", NULL, 0,

@@ -82,7 +82,8 @@ static bool open_direction(Regime *regime, BevDirection direction, unsigned dtyp
         if (!scene_model_open(model, scene, &workload, format->dtype, format->align, direction,
                               kernels, err))
             return false;
-        select_say_if_empty(scene, format->align, model->problem.view.map.points);
+        select_say_if_empty(scene, format->align, model->problem.view.map.points,
+                            &model->workload.pruned[format->align]);
     }
     return true;
 }

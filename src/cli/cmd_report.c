@@ -387,7 +387,8 @@ bool cmd_report(const Options *options, Err *err) {
               (!both || scene_model_open(&page.back, options->arguments[0], &workload, dtype, align,
                                          BEV_BACKWARD, ALL_KERNELS, err));
     if (ok)
-        select_say_if_empty(options->arguments[0], align, page.model.problem.view.map.points);
+        select_say_if_empty(options->arguments[0], align, page.model.problem.view.map.points,
+                            &page.model.workload.pruned[align]);
     ok = ok && make_folder(options->output, err);
     progress_step("latencies known", COMPARISON_SHARE);
     ok = ok &&

@@ -118,7 +118,8 @@ static bool pool(Snapshot *snapshot, Workload *workload, const char *scene, Kern
     if (!pooled_run(pooled, workload, scene, config, latency,
                     &snapshot->recorded, err))
         return false;
-    select_say_if_empty(scene, config.align, pooled->problem.view.map.points);
+    select_say_if_empty(scene, config.align, pooled->problem.view.map.points,
+                        &workload->pruned[config.align]);
     if (views[spec->view].needs & NEEDS_FP64 &&
         !(snapshot->fp64_original[i] = fp64_of(&pooled->problem, err)))
         return false;

@@ -274,8 +274,8 @@ static bool measure(Workload *workload, BevAlign align, Kept *kept, Err *err) {
         return map && err_set(err, ERR_FAILED, workload->scene.name, "",
                               map->points ? "out of memory" : "no point falls into the grid");
     for (int64_t t = 0; t < map->points; t++) {
-        float depth = workload->features.depth[map->ranks_depth[t]];
-        points[t] = (Weighed){depth, depth * (map->weights ? map->weights[t] : 1.0)};
+        float depth = fabsf(workload->features.depth[map->ranks_depth[t]]);
+        points[t] = (Weighed){depth, depth * (map->weights ? fabs(map->weights[t]) : 1.0)};
     }
     follow(points, map->points, kept);
     free(points);
@@ -308,8 +308,8 @@ static bool draw_kept(const PlotRequest *request, const char *scene, const Kept 
     ChartSpec spec = {
         .title = title,
         .subtitle = scene,
-        .note = "Computed from the scene's depths. Mass: depth times weight, summed over the "
-                "points. Top K: the bins of largest depth of each pixel. A pruned map "
+        .note = "Computed from the scene's depths. Mass: |depth| times |weight|, summed over the "
+                "points. Top K: the bins of largest |depth| of each pixel. A pruned map "
                 "follows the depths, and is built anew for each frame.",
         .x = {"points kept, %", true, 0.1, 100, "%"},
         .y = {"mass kept, %", false, 0, 100, "%"},

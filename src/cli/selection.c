@@ -185,7 +185,7 @@ bool select_open(Workload *workload, const char *scene, const WorkloadOptions *o
     return true;
 }
 
-void select_say_if_empty(const char *scene, BevAlign align, int64_t points) {
+void select_say_if_empty(const char *scene, BevAlign align, int64_t points, const Pruned *pruned) {
     static char said[256];
     char line[256], clean[200];
     clean_text(scene, clean, sizeof clean);
@@ -193,7 +193,7 @@ void select_say_if_empty(const char *scene, BevAlign align, int64_t points) {
     if (points > 0 || !strcmp(line, said))
         return;
     progress_hide();
-    fprintf(stderr, "bevscope: %s: %s\n", line, scatter_empty);
+    fprintf(stderr, "bevscope: %s: %s\n", line, scatter_empty(pruned));
     memcpy(said, line, sizeof said);
 }
 
@@ -490,6 +490,7 @@ bool pooled_launch(Pooled *pooled, const Workload *workload, const char *scene,
                             &from);
     if (row) {
         pooled->latency_us = row->median_us;
+        pooled->unsettled = row->unsettled;
         pooled->recorded_on = from->label;
     }
     return ok;

@@ -42,8 +42,9 @@ bool select_changed(const char *words, unsigned where, KernelConfig *config, Err
 /* workload_open; warns on standard error of a likely other meaning of the scene's file. */
 bool select_open(Workload *workload, const char *scene, const WorkloadOptions *options, Err *err);
 
-/* Warns on standard error, once for a scene and align, of a map without a point. One thread. */
-void select_say_if_empty(const char *scene, BevAlign align, int64_t points);
+/* Warns on standard error, once for a scene and align, of a map without a point, and says why. One
+ * thread. */
+void select_say_if_empty(const char *scene, BevAlign align, int64_t points, const Pruned *pruned);
 
 /* Reads "X,Y", a cell of the grid, as its number. */
 bool select_cell(const char *text, const BevShape *shape, int64_t *cell, Err *err);
@@ -89,7 +90,7 @@ typedef struct {
     void *codes;       /* the output, or both gradients, as stored */
     float *values;     /* the output decoded, (cell, channel) */
     double latency_us; /* 0: unknown */
-    bool unsettled;    /* the latency was measured, and its samples drifted */
+    bool unsettled;    /* the samples of the latency drifted */
     const char *recorded_on; /* the machine of a recorded latency, of the set; else NULL */
 } Pooled;
 

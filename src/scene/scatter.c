@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char scatter_empty[] = "no point falls into the grid: every cell stays empty";
+const char *scatter_empty(const Pruned *pruned) {
+    return pruned->points ? "every point is pruned: every cell stays empty"
+                          : "no point falls into the grid: every cell stays empty";
+}
 
 enum { NEIGHBOURS = 4 };
 

@@ -24,7 +24,7 @@ bool scatter_build_or_give_up(const Rig *rig, BevAlign align, uint32_t camera_ma
  * Within a cell ranks_depth ascends. Fails without memory. */
 bool scatter_even(BevMap *map, double evenness, Err *err);
 
-/* What pruning left: points and their mass, the sum of depth times weight. */
+/* What pruning left: points and their mass, the sum of |depth| times |weight|. */
 typedef struct {
     int64_t points, points_kept; /* 0 points: nothing was pruned */
     double mass, mass_kept;
@@ -35,8 +35,8 @@ static inline double kept_share(double kept, double all) {
     return all != 0 ? kept / all : 1;
 }
 
-/* Which points are left out: those of a smaller depth, or those outside of the pixel's `top` bins
- * of the largest depths. Zeroed: none. */
+/* Which points are left out, by the magnitude of their depth: those of a smaller one, or those
+ * outside of the pixel's `top` bins of the largest ones. Zeroed: none. */
 typedef struct {
     double below;
     int64_t top; /* 0: by depth */
@@ -73,8 +73,9 @@ uint64_t scatter_hash(const BevMap *map);
  * any. -1: the map has none. */
 int64_t scatter_nearest_cell(const BevMap *map, int64_t nx, int64_t cell);
 
-/* The message of every screen and command for a map of 0 points. */
-extern const char scatter_empty[];
+/* Why a map of 0 points has none, for every screen and command: all of them were pruned, or none
+ * falls into the grid. */
+const char *scatter_empty(const Pruned *pruned);
 
 /* Arrays for so many points and intervals, at least one of each. The caller frees with
  * scatter_free, also after a failure: there was no memory. */

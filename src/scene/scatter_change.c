@@ -120,7 +120,7 @@ bool prune_equal(const Prune *a, const Prune *b) {
     return a->below == b->below && a->top == b->top;
 }
 
-/* The last depth of a pixel that is kept, and its bin. */
+/* The last depth of a pixel that is kept, its magnitude, and its bin. */
 typedef struct {
     float depth;
     int32_t bin;
@@ -129,8 +129,7 @@ typedef struct {
 /* Sorts a value into the list of the largest ones, which ends with the smallest. NaN stays: what is
  * wrong in the depths must show in the cells. */
 static void insert(Cut *best, int64_t *count, int64_t top, Cut next) {
-    if (isnan(next.depth))
-        next.depth = INFINITY;
+    next.depth = isnan(next.depth) ? INFINITY : fabsf(next.depth);
     if (*count == top && !(next.depth > best[top - 1].depth))
         return;
     int64_t at = *count < top ? (*count)++ : top - 1;
@@ -164,7 +163,7 @@ typedef struct {
 
 static bool keeps(const Keep *keep, const BevMap *map, int64_t point) {
     int64_t rank = map->ranks_depth[point];
-    float depth = keep->depth[rank];
+    float depth = fabsf(keep->depth[rank]);
     if (!keep->cuts)
         return !(depth < keep->below);
     const Cut *cut = &keep->cuts[map->ranks_feat[point]];
@@ -180,12 +179,12 @@ static void take_points(const BevMap *whole, const Keep *keep, BevMap *map, Prun
         int64_t start = kept, own = end;
         end = own + whole->interval_lengths[i];
         for (int64_t t = own; t < end; t++) {
-            double weight =
-                keep->depth[whole->ranks_depth[t]] * (whole->weights ? whole->weights[t] : 1.0);
-            pruned->mass += weight;
+            double mass = fabs(keep->depth[whole->ranks_depth[t]] *
+                               (whole->weights ? whole->weights[t] : 1.0));
+            pruned->mass += mass;
             if (!keeps(keep, whole, t))
                 continue;
-            pruned->mass_kept += weight;
+            pruned->mass_kept += mass;
             map->ranks_depth[kept] = whole->ranks_depth[t];
             map->ranks_feat[kept] = whole->ranks_feat[t];
             map->ranks_bev[kept] = whole->ranks_bev[t];

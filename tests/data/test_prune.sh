@@ -111,6 +111,6 @@ tap_refuses "'top0' is not a number from 0 to 1, nor top1" "no bin" info toy --p
 tap_refuses "'top2x' is not a number from 0 to 1, nor top1" "half a number" info toy --prune top2x
 tap_refuses "top999, but a pixel of this scene has" "more bins than a pixel has" info street.json --prune top999
 "$BEVSCOPE" info toy --prune 1 --device cpu >out 2>err
-[ $? = 0 ] && [ "$(wc -l <err)" = 1 ] && grep -q '^points  *0$' out
+[ $? = 0 ] && [ "$(wc -l <err)" = 1 ] && grep -q 'every point is pruned' err && grep -q '^points  *0$' out
 tap_ok $? "a threshold that leaves nothing says so in one line"
 tap_done

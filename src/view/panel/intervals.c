@@ -159,7 +159,7 @@ static void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
     area = sheet_title(sheet, area, intervals->of_pixels ? "Points of a pixel" : "Intervals", note);
     if (!intervals->known || !intervals->stats.intervals) {
         sheet_line(sheet, area, cell_style(INK_MUTED),
-                   intervals->known ? "no point falls into the grid" : "n/a");
+                   intervals->known ? scatter_empty(pruned) : "n/a");
         return;
     }
     draw_summary(sheet, area, intervals, data->live->frame.shape.nz);
