@@ -235,14 +235,24 @@ static double access_rank_bytes(const BevAccess *access, const BevProblem *probl
     return WORD * access->ranks * points * bev_warps_an_owner(access, problem);
 }
 
+/* Pairs of a cell and a block that holds points of it. */
+static double cells_of_blocks(const BevMap *map, int block) {
+    int64_t pairs = 0;
+    for (int64_t i = 0; i < map->intervals; i++) {
+        int64_t start = map->interval_starts[i], last = start + map->interval_lengths[i] - 1;
+        pairs += last / block - start / block + 1;
+    }
+    return (double)pairs;
+}
+
 /* Clearing the sums, an addition for each point (or cell) and channel, and the encoding. */
 static void sums_traffic(const BevAccess *access, const BevProblem *problem, BevTraffic *traffic) {
     double points = (double)problem->map.points, channels = (double)problem->shape.channels;
     double cells = (double)(problem->shape.nx * problem->shape.ny), adds = points * channels;
     double sums = cells * channels * WORD;
     bool workspace = !access->stays && problem->out.dtype != BEV_FP32;
-    if (access->merges) /* a cell once, and at most once more for each block that begins in it */
-        adds = ((double)problem->map.intervals + ceil(points / access->block)) * channels;
+    if (access->merges)
+        adds = cells_of_blocks(&problem->map, access->block) * channels;
     traffic->atomics = access->sums == BEV_SUMS_ATOMIC ? adds : 0;
     traffic->out_read = WORD * adds + (workspace ? sums : 0);
     traffic->out_write =

@@ -115,9 +115,12 @@ static void add_photos(Report *report, const Photos *photos) {
 /* Unusual conventions of a file, and whether its arrays and calibration agree. */
 static void add_conventions(Report *report, const Scene *scene) {
     const MapAgreement *agreement = &scene->agreement;
-    char text[64];
-    snprintf(text, sizeof text, "%lld of %lld points", (long long)agreement->same,
-             (long long)agreement->points);
+    char text[128];
+    int used = snprintf(text, sizeof text, "%lld of %lld points", (long long)agreement->same,
+                        (long long)agreement->points);
+    if (agreement->edges)
+        snprintf(text + used, sizeof text - (size_t)used, ", %lld by FP32 rounding at a cell's edge",
+                 (long long)agreement->edges);
     report_add(report, "rounding", NULL, 0,
                cell_text(scene->has_rig && scene->rig.grid.truncate ? "truncate" : NULL));
     report_add(report, "arrays_agree", NULL, 0, cell_text(agreement->points ? text : NULL));
@@ -142,7 +145,8 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     double map_us = workload->map_us[problem->align];
     (void)err;
-    select_say_if_empty(facts->scene, problem->align, stats.points);
+    select_say_if_empty(facts->scene, problem->align, stats.points,
+                        &workload->pruned[problem->align]);
     report_row(report);
     report_add(report, "scene", "scene", 0, cell_text(facts->scene));
     report_add(report, "moments", NULL, 0, cell_if(clip, cell_int(clip ? clip->count : 0)));

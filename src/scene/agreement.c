@@ -1,11 +1,13 @@
 #include "src/scene/agreement.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double ENOUGH = 0.999;  /* the rest is the rounding of float32 */
+static const double ENOUGH = 0.999;
+static const double EDGE = 4 * FLT_EPSILON; /* of the largest coordinate: rounding of FP32 */
 static const double EXPLAINS = 0.97, FRAME_EXPLAINS = 0.85; /* turn and shift are estimated */
 enum { SAMPLE = 100000 };            /* points on which conventions are tried */
 
@@ -61,6 +63,7 @@ typedef struct {
     BevShape shape;
     int slices;
     double min_m[3], max_m[3], cell_m[3];
+    double edge_m; /* a point so near to a cell's edge may be in either cell */
     int32_t *cells;     /* by ranks_depth, as the arrays say; -1: none */
     double *directions; /* (camera, h, w, 3) */
 } Both;
@@ -93,6 +96,20 @@ static int64_t cell_by(const Both *both, const Reading *reading, const double eg
     if (reading->order == HEIGHT_LAST)
         return (x * ny + y) * both->slices + at[2];
     return (at[2] * ny + y) * nx + x;
+}
+
+/* Whether FP32 may round the point into that cell (-1: out of the grid): an end of a box around the
+ * point lies in the cell. */
+static bool is_at_edge(const Both *both, const Reading *reading, const double ego_m[3],
+                       int64_t cell) {
+    for (int corner = 0; corner < 8; corner++) {
+        double near_m[3];
+        for (int axis = 0; axis < 3; axis++)
+            near_m[axis] = ego_m[axis] + (corner >> axis & 1 ? both->edge_m : -both->edge_m);
+        if (cell_by(both, reading, near_m) == cell)
+            return true;
+    }
+    return false;
 }
 
 /* An action on each point: its rank, and its place by the calibration. */
@@ -129,8 +146,12 @@ static void count_point(const Both *both, int64_t rank, const double ego_m[3], v
             its >= 0 && its % ((int64_t)both->rig->grid.nx * both->rig->grid.ny) == mine;
         return;
     }
-    count->found.points += mine >= 0 || its >= 0;
-    count->found.same += mine >= 0 && mine == its;
+    if (mine < 0 && its < 0)
+        return;
+    bool edge = mine != its && is_at_edge(both, count->reading, ego_m, its);
+    count->found.points++;
+    count->found.same += mine == its || edge;
+    count->found.edges += edge;
 }
 
 static MapAgreement count_same(const Both *both, const Reading *reading, int64_t step) {
@@ -239,8 +260,11 @@ static bool both_open(Both *both, const Rig *rig, const BevMap *map) {
                    .min_m = {g->x_min_m, g->y_min_m, g->z_min_m},
                    .max_m = {g->x_max_m, g->y_max_m, g->z_max_m}};
     const int cells[3] = {g->nx, g->ny, both->slices};
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         both->cell_m[i] = (both->max_m[i] - both->min_m[i]) / cells[i];
+        both->edge_m =
+            fmax(both->edge_m, EDGE * fmax(fabs(both->min_m[i]), fabs(both->max_m[i])));
+    }
     size_t rays = (size_t)(s->cameras * s->feat_h * s->feat_w);
     both->cells = malloc(rays * (size_t)s->depth_bins * sizeof *both->cells);
     both->directions = malloc(3 * rays * sizeof *both->directions);

@@ -2,6 +2,7 @@
  * functions that they must reproduce. Maps from files: every defect is found, and a sound map of 2 M
  * points is checked in milliseconds. */
 #include "src/base/clock.h"
+#include "src/scene/agreement.h"
 #include "src/scene/scatter.h"
 #include "tests/support/load.h"
 #include "tests/support/maps.h"
@@ -446,4 +447,66 @@ TAP_SUITE(scatter_foreign_time) {
     tap_ok_unless_loaded(best_ms <= MOST_MS, &before, "in %.2f ms, at most %g", best_ms, MOST_MS);
 #endif
     scatter_free(&map);
+}
+
+/* ---- pruning --------------------------------------------------------------------------------- */
+
+enum { PRUNED_DEPTHS = 4096 };
+
+/* As the library, by magnitudes: signs change neither what stays nor its mass. */
+TAP_SUITE(scatter_pruned) {
+    static const Prune prunes[] = {{.below = 0.3}, {.top = 1}, {.top = 2}, {.below = 1}};
+    static float depth[PRUNED_DEPTHS], magnitudes[PRUNED_DEPTHS];
+    Scene *toy = load_scene("toy");
+    BevMap whole = build(&toy->rig, BEV_NEAREST, UINT32_MAX);
+    for (int i = 0; i < PRUNED_DEPTHS; i++)
+        magnitudes[i] = fabsf(depth[i] = (float)(i * 7 % 11 - 5) / 8);
+    for (size_t i = 0; i < sizeof prunes / sizeof *prunes; i++) {
+        BevMap a, b;
+        Pruned kept, same;
+        need(scatter_prune(&whole, &toy->shape, depth, &prunes[i], &a, &kept, &err) &&
+                 scatter_prune(&whole, &toy->shape, magnitudes, &prunes[i], &b, &same, &err),
+             &err);
+        bool alike = kept.points_kept == same.points_kept && kept.mass == same.mass &&
+                     kept.mass_kept == same.mass_kept && a.points == b.points &&
+                     !memcmp(a.ranks_depth, b.ranks_depth, (size_t)a.points * sizeof *a.ranks_depth);
+        tap_ok(alike && kept.mass_kept >= 0 && kept.mass_kept <= kept.mass,
+               "pruned %s by magnitude: %lld of %lld points stay, mass %g of %g",
+               prune_text(&prunes[i]).text, (long long)kept.points_kept, (long long)kept.points,
+               kept.mass_kept, kept.mass);
+        if (prunes[i].below == 1)
+            tap_ok(!a.points && strstr(scatter_empty(&kept), "every point is pruned"),
+                   "a map that pruning has emptied says so");
+        scatter_free(&a);
+        scatter_free(&b);
+    }
+    tap_ok(strstr(scatter_empty(&(Pruned){0}), "no point falls into the grid") != NULL,
+           "a map that never had a point does not");
+    scatter_free(&whole);
+    drop_scene(toy);
+}
+
+/* ---- arrays beside a calibration ------------------------------------------------------------- */
+
+/* All points of this rig lie on an edge in x: the rounding of FP32 puts them into either cell. */
+TAP_SUITE(scatter_agreement) {
+    char remark[200];
+    Scene *toy = load_scene("toy");
+    Rig rig = toy->rig;
+    rig.grid.x_min_m = 2;
+    rig.grid.x_max_m = 8;
+    BevMap map = build(&rig, BEV_NEAREST, UINT32_MAX);
+    MapAgreement exact = agreement_find(&rig, &map, remark, sizeof remark);
+    tap_ok(exact.points == map.points && exact.same == exact.points && !exact.edges && !remark[0],
+           "a map agrees with its rig");
+    rig.cameras[0].position_m[0] -= 6e-7;
+    MapAgreement near = agreement_find(&rig, &map, remark, sizeof remark);
+    tap_ok(near.same == map.points && near.edges == map.points && !remark[0],
+           "6e-7 m from an edge: %lld of %lld points agree, all %lld at an edge",
+           (long long)near.same, (long long)near.points, (long long)near.edges);
+    rig.cameras[0].position_m[0] -= 1e-3;
+    MapAgreement far = agreement_find(&rig, &map, remark, sizeof remark);
+    tap_ok(!far.same && !far.edges && remark[0], "a millimetre is no rounding: %s", remark);
+    scatter_free(&map);
+    drop_scene(toy);
 }
