@@ -162,10 +162,14 @@ static double finite_range(const BevTensor *tensor, bool magnitude) {
     return most < least ? 0 : magnitude ? most : most - least;
 }
 
-/* Backward the gradient of a logit has two depths and a stored gradient of a depth in each product;
- * that of a feature has grad_out where the output has features. */
-static void add_view(Rounding *r, const BevProblem *problem, bool of_logits) {
+/* F of gates.h. */
+static double largest_feature(const BevProblem *problem) {
     bool backward = problem->direction == BEV_BACKWARD;
+    return finite_range(backward ? &problem->grad_out : &problem->feat, true);
+}
+
+/* Backward the gradient of a logit has two depths and a stored gradient of a depth in each product. */
+static void add_view(Rounding *r, const BevProblem *problem, bool of_logits) {
     const BevDtypeInfo *depth = &bev_dtypes[problem->depth.dtype];
     double x = 1.4427 * finite_range(&problem->depth, false) / problem->view.temperature;
     r->u_view = depth->unit_roundoff + (16 + 4 * x) * 0x1p-24;
@@ -174,7 +178,7 @@ static void add_view(Rounding *r, const BevProblem *problem, bool of_logits) {
         r->u_view = 2 * r->u_view + depth->unit_roundoff;
         r->eta_view /= problem->view.temperature;
     } else {
-        r->eta_view *= finite_range(backward ? &problem->grad_out : &problem->feat, true);
+        r->eta_view *= largest_feature(problem);
     }
 }
 
@@ -182,12 +186,13 @@ static Rounding rounding_of(const BevProblem *problem, const GateOutput *which,
                             BevDtype accumulate) {
     const BevTensor *output = &which->tensor;
     const BevDtypeInfo *out = &bev_dtypes[output->dtype], *acc = &bev_dtypes[accumulate];
-    double scales = (double)problem->depth.scale * problem->feat.scale;
+    double scale = problem->depth.scale;
+    double feature = problem->map.weights ? largest_feature(problem) : 0;
     Rounding rounding = {
         .u_out = output->dtype == BEV_INT8 ? 0 : out->unit_roundoff, /* steps of equal size */
         .u_acc = acc->unit_roundoff,
         .eta_out = out->smallest / 2 * output->scale,
-        .eta_acc = acc->smallest * fmax(scales, 1),
+        .eta_acc = acc->smallest * fmax(fmax(scale * problem->feat.scale, 1), fmax(scale, 1) * feature),
         .largest = out->largest * output->scale,
         .saturates = out->bits == 8,
         .whole = bev_is_whole(problem->dtype) && !problem->map.weights && accumulate == BEV_FP32,
@@ -212,6 +217,8 @@ static double error_ratio(const Rounding *r, double got, double want, double bou
         return INFINITY;
     if (r->saturates)
         want = fmax(-r->largest, fmin(r->largest, want));
+    else if (isinf(want) && isnan(got) && r->eta_view > 0)
+        return 0;
     else if (fabs(want) + bound > r->largest && isinf(got))
         return signbit(got) == signbit(want) ? 0 : INFINITY;
     return isfinite(got) ? fabs(got - want) / bound : INFINITY;
@@ -299,13 +306,25 @@ const GateBLimits gate_b_limits[BEV_DTYPE_COUNT] = {
  * limits of the shipped scenes; that of a logit, a difference besides, 8 times. */
 static const double view_slack[BEV_MAX_OUTPUTS] = {16, 2};
 
+/* What underflow of FP32 may take of each term, in any format. */
+static double underflow_of(const BevProblem *problem, bool of_logits) {
+    if (problem->stage == BEV_POOL)
+        return bev_dtypes[BEV_FP32].smallest;
+    double feature = largest_feature(problem);
+    if (of_logits)
+        feature *= 2 * finite_range(&problem->feat, true) / problem->view.temperature;
+    return 0x1p-126 * fmax(feature, 1);
+}
+
 /* Adds one element, of a cell with or without points. `want` is FP64 over the original inputs. */
 static void compare(FormatError *error, bool pooled, double got, double want, int64_t cell,
                     int64_t channel) {
-    error->judged += pooled && isfinite(want);
-    error->left_out += pooled && !isfinite(want);
-    if (!isfinite(want))
+    if (!isfinite(want)) {
+        error->left_out++;
+        error->finite_count += isfinite(got);
         return;
+    }
+    error->judged += pooled;
     if (!isfinite(got)) {
         error->nan_count += isnan(got);
         error->inf_count += isinf(got) != 0;
@@ -324,6 +343,11 @@ static void compare(FormatError *error, bool pooled, double got, double want, in
     error->dot += got * want;
 }
 
+/* Values that are not finite where FP64 is, or finite where FP64 is not. */
+static int64_t wrong_kind(const FormatError *error) {
+    return error->nan_count + error->inf_count + error->finite_count;
+}
+
 /* The figures that the sums give. */
 static void conclude(FormatError *error) {
     if (!error->judged) {
@@ -333,7 +357,7 @@ static void conclude(FormatError *error) {
     bool same = error->error2 == 0;
     error->rel_l2 = same ? 0 : sqrt(error->error2 / error->want2);
     error->cosine = same ? 1 : error->dot / sqrt(error->got2 * error->want2);
-    error->atol_1e2 = error->max_abs <= 1e-2 && !error->nan_count && !error->inf_count;
+    error->atol_1e2 = error->max_abs <= 1e-2 && !wrong_kind(error);
 }
 
 /* Squares of one channel. */
@@ -355,7 +379,7 @@ static double channels_error(const ChannelSums *sums, int64_t channels) {
 
 /* Gate B's figures of one output; the arrays begin with it. */
 static FormatError error_of(const GateOutput *output, const double *fp64_original,
-                            const int32_t *terms) {
+                            const int32_t *terms, double underflow) {
     FormatError error = {.output = output->name, .slack = 1, .worst_cell = -1, .worst_channel = -1};
     const BevTensor *tensor = &output->tensor;
     ChannelSums *sums = calloc((size_t)tensor->row_len, sizeof *sums);
@@ -363,6 +387,8 @@ static FormatError error_of(const GateOutput *output, const double *fp64_origina
         for (int64_t c = 0; c < tensor->row_len; c++) {
             double got = bev_tensor_at(tensor, row, c);
             double want = fp64_original[row * tensor->row_len + c];
+            if (fabs(want) <= terms[row] * underflow && fabs(got) <= terms[row] * underflow)
+                got = want = 0;
             compare(&error, terms[row] > 0, got, want, row, c);
             if (sums && isfinite(got) && isfinite(want)) {
                 sums[c].error2 += (got - want) * (got - want);
@@ -375,13 +401,16 @@ static FormatError error_of(const GateOutput *output, const double *fp64_origina
     return error;
 }
 
-/* The worse of two outputs: the one with values that are no number, else with the larger error,
- * each by its limits. */
+/* The worse of two outputs: the one with more values of the wrong kind, else with the larger error,
+ * each by its limits. What was left out is that of both. */
 static FormatError worse_error(const FormatError *a, const FormatError *b) {
-    int64_t lost_a = a->nan_count + a->inf_count, lost_b = b->nan_count + b->inf_count;
+    int64_t wrong_a = wrong_kind(a), wrong_b = wrong_kind(b);
     double of_a = a->rel_l2 / a->slack, of_b = b->rel_l2 / b->slack;
-    bool first = lost_a != lost_b ? lost_a > lost_b : isnan(of_a) || (!isnan(of_b) && of_a >= of_b);
-    return first ? *a : *b;
+    bool first =
+        wrong_a != wrong_b ? wrong_a > wrong_b : isnan(of_a) || (!isnan(of_b) && of_a >= of_b);
+    FormatError worse = first ? *a : *b;
+    worse.left_out = a->left_out + b->left_out;
+    return worse;
 }
 
 FormatError format_error(const BevProblem *problem, const void *codes, const double *fp64_original,
@@ -390,8 +419,10 @@ FormatError format_error(const BevProblem *problem, const void *codes, const dou
     FormatError error = {0};
     int count = gate_outputs(problem, codes, outputs);
     for (int i = 0; i < count; i++) {
-        FormatError one = error_of(&outputs[i], fp64_original + outputs[i].first_value,
-                                   points + outputs[i].first_row);
+        bool of_logits = problem->direction == BEV_BACKWARD && i == 0;
+        FormatError one =
+            error_of(&outputs[i], fp64_original + outputs[i].first_value,
+                     points + outputs[i].first_row, underflow_of(problem, of_logits));
         if (problem->stage == BEV_VIEW && problem->direction == BEV_BACKWARD)
             one.slack = view_slack[i];
         error = i ? worse_error(&error, &one) : one;
@@ -429,6 +460,7 @@ void format_error_add(FormatError *all, const FormatError *part, int64_t first_c
     all->left_out += part->left_out;
     all->nan_count += part->nan_count;
     all->inf_count += part->inf_count;
+    all->finite_count += part->finite_count;
     all->error2 += part->error2;
     all->got2 += part->got2;
     all->want2 += part->want2;
@@ -439,7 +471,7 @@ void format_error_add(FormatError *all, const FormatError *part, int64_t first_c
 GateVerdict gate_format(BevDtype dtype, const FormatError *error) {
     const GateBLimits *limits = &gate_b_limits[dtype];
     double slack = error->slack;
-    bool pass = error->judged > 0 && error->nan_count == 0 && error->inf_count == 0 &&
+    bool pass = error->judged > 0 && !wrong_kind(error) &&
                 error->rel_l2 <= slack * limits->rel_l2 &&
                 error->cosine >= 1 - slack * slack * (1 - limits->cosine);
     return pass ? GATE_PASS : GATE_FAIL;

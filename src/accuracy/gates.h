@@ -41,16 +41,19 @@ typedef struct {
 } GateResult;
 
 /* The error of an output against FP64 over the original FP32 inputs. Elements whose FP64 value is
- * not finite are left out. Where no row with terms has a finite value, nothing was compared, and
- * the three errors are NaN. Of two outputs it is that of the worse one. */
+ * not finite are left out of the errors and counted: the output must not be finite there either.
+ * Where no row with terms has a finite value, nothing was compared, and the three errors are NaN.
+ * Of two outputs it is that of the worse one, but `left_out` is that of both. */
 typedef struct {
     const char *output;
     double max_abs, rel_l2, cosine;
     double largest;     /* magnitude of the FP64 values compared */
     double channels_l2; /* of rel_l2 of each channel: root of the mean square. A small channel
                            counts as much as a large one. Of parts: the worst one's. By class: 0 */
-    int64_t judged, left_out;          /* elements of rows with terms: compared, and left out */
+    int64_t judged;                    /* elements compared in rows with terms */
+    int64_t left_out;                  /* elements whose FP64 value is NaN or infinite */
     int64_t nan_count, inf_count;      /* in the output, where the FP64 value is finite */
+    int64_t finite_count;              /* in the output, where the FP64 value is not finite */
     bool atol_1e2;                     /* the published tolerance: max_abs <= 1e-2 */
     int64_t worst_cell, worst_channel; /* row and column of max_abs; -1: nothing was compared */
     double slack;                      /* how many times the format's limit rel_l2 may be */
@@ -65,9 +68,14 @@ typedef struct {
  * the products are weight·grad_out·feature and weight·depth·grad_out; u_out and u_acc are the unit
  * roundoffs of the output format and of `accumulate`. At most n + 4 roundings reach a term: n - 1
  * additions, the product, the weight, two to join the scales and one to apply them. The result is
- * rounded to the output format once, hence the factor 1 + u_out. Underflow takes at most η_acc =
- * smallest_acc·max(scale_depth·scale_feat, 1) of each point and η_out = smallest_out·scale_out / 2
- * of the output, where smallest is the smallest positive number of the format.
+ * rounded to the output format once, hence the factor 1 + u_out. Underflow takes at most η_acc of
+ * each point and η_out = smallest_out·scale_out / 2 of the output, where smallest is the smallest
+ * positive number of the format:
+ *
+ *     η_acc = smallest_acc·max(1, scale_depth·scale_feat, F, F·scale_depth)
+ *
+ * A weight times a depth may underflow, and a feature multiplies what is lost. F is the largest
+ * finite |feature|, backward the largest |grad_out|. Without weights F is 0.
  *
  * Points that problem->prune lets a kernel leave out add their S (bev_left_out), times 1 + u_out.
  *
@@ -78,8 +86,8 @@ typedef struct {
  * Stage VIEW: a depth is computed and rounded before it is multiplied. Two exponents and a quotient
  * in FP32, whose arguments have at most x = 1.44·(largest - smallest finite logit) / temperature,
  * and the rounding to the format add (u_depth + (16 + 4x)·2^-24)·S, and its underflow, of depths
- * below 2^-126 in any format, n·max(η_depth, 2^-126)·max|feature|. Backward grad_out stands for the
- * feature; a logit's gradient has two such depths and a stored gradient of a depth in each term, n
+ * below 2^-126 in any format, n·max(η_depth, 2^-126)·F. Where r is infinite NaN is right, too: a
+ * depth that underflows is multiplied by infinity. Backward a logit's gradient has two such depths and a stored gradient of a depth in each term, n
  * is the most of a bin of its pixel and the bins, and a depth counts in S as at least η_depth /
  * u_depth.
  *
@@ -94,7 +102,10 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
 void gate_describe_place(const GateResult *result, char *text, size_t size);
 
 /* Gate B, format: format_error compares outputs with `fp64_original` (gate_values), FP64 over the
- * original inputs; gate_format applies the limits of the format. */
+ * original inputs; gate_format applies the limits of the format. Underflow of FP32 is no cost of a
+ * format: where FP64 and the output are both at most n times 2^-149, both count as 0. Stage VIEW:
+ * n·2^-126·max(1, F), of a logit's gradient n·2^-126·max(1, 2·F·max|feature| / temperature). Its counts of values that are
+ * finite where they should not be, or the other way round, must be 0. */
 FormatError format_error(const BevProblem *problem, const void *codes, const double *fp64_original,
                          const int32_t *points);
 /* As format_error, for each class of cells, forward only: errors[class[cell]] for classes below

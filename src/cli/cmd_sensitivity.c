@@ -55,13 +55,17 @@ static void add_moment(const SensitivityRow *row, void *context) {
     harm->sum.scene = NULL; /* the caller's */
 }
 
-/* The error's share of the whole grid. */
+/* The error's share of the whole grid; NaN: nothing was compared. */
 static double harm_of(const Harm *harm) {
+    if (!harm->sum.error.judged)
+        return NAN;
     return harm->sum.error.error2 ? sqrt(harm->sum.error.error2 / harm->sum.grid2) : 0;
 }
 
 static int compare_harm(const void *a, const void *b) {
     double x = harm_of(a), y = harm_of(b);
+    x = isnan(x) ? INFINITY : x;
+    y = isnan(y) ? INFINITY : y;
     return (x < y) - (x > y);
 }
 
@@ -118,8 +122,22 @@ static void add_row(Report *report, const RecordedSet *recorded, const Harm *har
     report_add(report, "max_abs", "max abs", 3, cell_real(row->error.max_abs));
     report_add(report, "cosine", "cosine", 8, cell_real(row->error.cosine));
     report_add(report, "nan_count", NULL, 0, cell_int(row->error.nan_count));
+    report_add(report, "left_out", NULL, 0, cell_int(row->error.left_out));
+    report_add(report, "finite_count", NULL, 0, cell_int(row->error.finite_count));
     report_add(report, "moments", many ? "moments" : NULL, 0, cell_int(harm->moments));
     report_add(report, "time_s", many ? "max abs at s" : NULL, 4, cell_real(row->time_s));
+}
+
+/* Says once a scene what is in no figure. */
+static void say_left_out(const Harms *all) {
+    for (int i = 0; i < all->count; i++) {
+        const Harm *harm = &all->harms[i];
+        bool first = !harm->sum.channels;
+        for (int j = 0; j < i; j++)
+            first = first && (all->harms[j].sum.channels || strcmp(all->harms[j].scene, harm->scene));
+        if (first)
+            output_left_out(harm->scene, harm->sum.error.left_out, NAN, harm->moments);
+    }
 }
 
 static bool print_harms(const Options *options, Harms *all, Err *err) {
@@ -130,6 +148,7 @@ static bool print_harms(const Options *options, Harms *all, Err *err) {
     qsort(all->harms, (size_t)all->count, sizeof *all->harms, compare_harm);
     for (int i = 0; i < all->count; i++)
         many = many || all->harms[i].moments > 1;
+    say_left_out(all);
     for (int i = 0; i < all->count; i++)
         add_row(all->harms[i].sum.channels ? &groups : &tensors, &recorded, &all->harms[i], many);
     char of_recorded[200];

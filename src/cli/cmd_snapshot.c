@@ -426,6 +426,7 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
     }
     if (report->out_of_memory)
         return err_set(err, ERR_FAILED, "table", "", "out of memory");
+    output_left_out(snapshot->scene, count ? rows[0].error.left_out : 0, NAN, 1);
     if (!table_strings(snapshot, latency_note(snapshot->latency, rows, count), highlight, err))
         return false;
     snapshot->spec.table = &snapshot->figure_table;

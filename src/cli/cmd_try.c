@@ -82,6 +82,11 @@ static bool show(Trial *trial, const char *name, const TryResult *result, Err *e
         show_wrong(trial, name, result);
     else if (result->verdict == TRY_WRONG && trial->unshown_count < MAX_CASES)
         trial->unshown[trial->unshown_count++] = name;
+    if (result->nan_both) {
+        end_line(trial);
+        printf("       %lld values of FP64 are NaN, and those of out, too: they are not compared\n",
+               (long long)result->nan_both);
+    }
     if (result->printed && !trial->printed) {
         end_line(trial);
         printf("What it printed in case %s, and in others perhaps:\n", name);

@@ -4,6 +4,7 @@
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,9 @@ typedef struct {
     char scene[300];
     VerifyRow worst; /* the moment that fails, or has the larger rel L2 */
     int moments, failed;
+    int moments_left_out; /* those at which gate B left values out */
+    int64_t left_out;     /* values, at the first of them */
+    double left_out_s;
     ClassError by_class[CLASS_COUNT];
 } Selected;
 
@@ -27,6 +31,7 @@ typedef struct {
 typedef struct {
     double cosine, max_abs; /* the lines; 0: none */
     bool backward; /* the table has the way back in it */
+    bool many;     /* rows stand for several moments */
     int expected;  /* of those that fail: kernels that are wrong on purpose */
     Selected *selected;
     int count, passed, failed, skipped;
@@ -122,6 +127,7 @@ static void report_moment(Report *report, const VerifyRow *row, bool passed) {
     report_add(report, "rel_l2", "rel L2", 3, cell_real(row->format.rel_l2));
     report_add(report, "channels_l2", "of channels", 3, cell_real(row->format.channels_l2));
     report_add(report, "cosine", "cosine", 8, cell_real(row->format.cosine));
+    report_add(report, "left_out", "left out", 0, cell_int(row->format.left_out));
     report_add(report, "lowest_cosine", "least of classes", 8, cell_real(lowest_cosine(row)));
     report_add(report, "cell", "cell", 0, cell_text(cell_name(row, cell, sizeof cell)));
     report_add(report, "x_m", "x m", 3, cell_real(row->at_m[0]));
@@ -148,42 +154,73 @@ static void add_moment(const VerifyRow *row, void *context) {
     selected->worst.scene = NULL; /* the caller's */
     selected->moments++;
     selected->failed += !passed;
+    if (row->format.left_out && !selected->moments_left_out++) {
+        selected->left_out = row->format.left_out;
+        selected->left_out_s = row->time_s;
+    }
     add_classes(selected, row);
     report_moment(&verified->moments, row, passed);
 }
 
 /* ---- what failed ------------------------------------------------------------------------------- */
 
-/* Explains a failed gate on standard error: the table has room for the verdict only. */
-static void explain(const VerifyRow *row, char gate, const GateResult *result) {
-    char scene[256], place[96];
+/* Begins a line on standard error: the table has room for the verdict only. */
+static void begin_line(const Verified *verified, const VerifyRow *row) {
+    char scene[256];
+    clean_text(row->scene, scene, sizeof scene);
+    fprintf(stderr, "bevscope: %s, %s, %s, %s: ", scene, row->config.kernel->name,
+            bev_dtypes[row->config.dtype].name, bev_aligns[row->config.align].name);
+    if (verified->many)
+        fprintf(stderr, "at %g s: ", row->time_s);
+}
+
+static void explain(const Verified *verified, const VerifyRow *row, char gate,
+                    const GateResult *result) {
+    char place[96];
     if (result->verdict != GATE_FAIL)
         return;
-    clean_text(row->scene, scene, sizeof scene);
-    fprintf(stderr, "bevscope: %s, %s, %s, %s: gate %c: ", scene, row->config.kernel->name,
-            bev_dtypes[row->config.dtype].name, bev_aligns[row->config.align].name, gate);
+    begin_line(verified, row);
     gate_describe_place(result, place, sizeof place);
     if (result->bad)
-        fprintf(
-            stderr, "%lld of %lld values of all cells wrong, first at %s: %.9g instead of %.9g\n",
-            (long long)result->bad, (long long)result->checked, place, result->got, result->want);
+        fprintf(stderr,
+                "gate %c: %lld of %lld values of all cells wrong, first at %s: %.9g instead of "
+                "%.9g\n",
+                gate, (long long)result->bad, (long long)result->checked, place, result->got,
+                result->want);
     else
-        fprintf(stderr, "nothing was compared: %s\n",
+        fprintf(stderr, "gate %c: nothing was compared: %s\n", gate,
                 result->nan_both ? "where cells have points, every value of FP64 is NaN"
                                  : "no cell has a point");
 }
 
-static void explain_adjoint(const VerifyRow *row) {
-    char scene[256];
+/* Of gate B's failures those that no figure of the table shows. */
+static void explain_format(const Verified *verified, const VerifyRow *row) {
+    const FormatError *error = &row->format;
+    const int64_t not_finite = error->nan_count + error->inf_count;
+    if (error->finite_count) {
+        begin_line(verified, row);
+        fprintf(stderr,
+                "gate B: %lld values are numbers where FP64 over the original inputs is NaN or "
+                "infinite; bevscope info counts those of the scene\n",
+                (long long)error->finite_count);
+    }
+    if (not_finite) {
+        begin_line(verified, row);
+        fprintf(stderr, "gate B: %lld values are NaN or infinite where FP64 over the original "
+                        "inputs is not\n",
+                (long long)not_finite);
+    }
+}
+
+static void explain_adjoint(const Verified *verified, const VerifyRow *row) {
     const GateAdjoint *adjoint = &row->adjoint;
     if (adjoint->verdict != GATE_FAIL)
         return;
-    clean_text(row->scene, scene, sizeof scene);
+    begin_line(verified, row);
     fprintf(stderr,
-            "bevscope: %s, %s, %s, %s: adjoint: sum(pool * grad_out) is %.17g, sum(depth * "
-            "grad_depth) %.17g, sum(feat * grad_feat) %.17g\n",
-            scene, row->config.kernel->name, bev_dtypes[row->config.dtype].name,
-            bev_aligns[row->config.align].name, adjoint->pooled, adjoint->depth, adjoint->feat);
+            "adjoint: sum(pool * grad_out) is %.17g, sum(depth * grad_depth) %.17g, sum(feat * "
+            "grad_feat) %.17g\n",
+            adjoint->pooled, adjoint->depth, adjoint->feat);
 }
 
 static Cell verdict_cell(const VerifyRow *row, GateVerdict verdict) {
@@ -192,21 +229,32 @@ static Cell verdict_cell(const VerifyRow *row, GateVerdict verdict) {
 
 /* The reason why a selection fails. */
 static void explain_all(const Verified *verified, const VerifyRow *row) {
-    char scene[256];
     if (row->skipped[0])
         return;
-    explain(row, 'A', &row->kernel);
-    explain(row, 'C', &row->exact);
-    explain_adjoint(row);
-    clean_text(row->scene, scene, sizeof scene);
+    explain(verified, row, 'A', &row->kernel);
+    explain_format(verified, row);
+    explain(verified, row, 'C', &row->exact);
+    explain_adjoint(verified, row);
     if (!row->passed || holds(verified, row))
         return;
     bool below = lowest_cosine(row) < verified->cosine;
-    fprintf(stderr, "bevscope: %s, %s, %s, %s: %s %.6g is %s the line %g\n", scene,
-            row->config.kernel->name, bev_dtypes[row->config.dtype].name,
-            bev_aligns[row->config.align].name, below ? "cosine" : "max abs",
+    begin_line(verified, row);
+    fprintf(stderr, "%s %.6g is %s the line %g\n", below ? "cosine" : "max abs",
             below ? lowest_cosine(row) : row->format.max_abs, below ? "below" : "above",
             below ? verified->cosine : verified->max_abs);
+}
+
+/* Says once a scene what no gate compared, passed or not. */
+static void say_left_out(const Verified *verified, int number) {
+    const Selected *own = &verified->selected[number];
+    bool said = !own->moments_left_out;
+    for (int i = 0; i < number; i++) {
+        const Selected *before = &verified->selected[i];
+        said = said || (before->moments_left_out && !strcmp(before->scene, own->scene));
+    }
+    if (!said)
+        output_left_out(own->scene, own->left_out, verified->many ? own->left_out_s : NAN,
+                        own->moments_left_out);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------ */
@@ -229,8 +277,7 @@ static void add_place(Report *report, const Selected *selected, bool many) {
                cell_if(ran, cell_real(lowest_cosine(row))));
 }
 
-static void add_row(Report *report, const Verified *verified, const Selected *selected,
-                    bool many) {
+static void add_row(Report *report, const Verified *verified, const Selected *selected) {
     const VerifyRow *row = &selected->worst;
     const FormatError *format = &row->format;
     bool ran = !row->skipped[0];
@@ -250,8 +297,8 @@ static void add_row(Report *report, const Verified *verified, const Selected *se
     report_add(report, "gate_a_values", "judged", 0, cell_if(ran, cell_int(row->kernel.judged)));
     report_add(report, "gate_b_values", NULL, 0, cell_if(ran, cell_int(format->judged)));
     report_add(report, "gate_c_values", NULL, 0, cell_if(ran, cell_int(row->exact.judged)));
-    report_add(report, "nan_against_nan", "NaN = NaN", 0,
-               cell_if(ran, cell_int(row->kernel.nan_both)));
+    report_add(report, "nan_against_nan", NULL, 0, cell_if(ran, cell_int(row->kernel.nan_both)));
+    report_add(report, "left_out", "left out", 0, cell_if(ran, cell_int(format->left_out)));
     report_add(report, "error_over_bound", "error/bound", 2,
                cell_if(ran && row->kernel.judged > 0, cell_real(row->kernel.worst_ratio)));
     report_add(report, "max_abs", "max abs", 3, cell_if(ran, cell_real(format->max_abs)));
@@ -265,11 +312,12 @@ static void add_row(Report *report, const Verified *verified, const Selected *se
                cell_if(ran, cell_bool(format->atol_1e2)));
     report_add(report, "nan_count", NULL, 0, cell_if(ran, cell_int(format->nan_count)));
     report_add(report, "inf_count", NULL, 0, cell_if(ran, cell_int(format->inf_count)));
+    report_add(report, "finite_count", NULL, 0, cell_if(ran, cell_int(format->finite_count)));
     report_add(report, "same_bits", "2 runs equal", 0, cell_if(ran, cell_bool(row->same_bits)));
     report_add(report, "expected", verified->expected ? "expected" : NULL, 0,
                cell_text(row->config.kernel->wrong_on_purpose ? "to fail" : "to pass"));
     report_add(report, "skipped", NULL, 0, cell_text(ran ? NULL : row->skipped));
-    add_place(report, selected, many);
+    add_place(report, selected, verified->many);
 }
 
 /* The classes of a scene, with the kernel that has the largest error. */
@@ -318,16 +366,17 @@ static int compare_worst(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-static bool print_verified(const Options *options, Verified *verified, bool many, Err *err) {
+static bool print_verified(const Options *options, Verified *verified, Err *err) {
     Report report = {.names_to = "direction"}, classes = {.names_to = "align"};
-    if (many)
+    if (verified->many)
         qsort(verified->selected, (size_t)verified->count, sizeof *verified->selected,
               compare_worst);
     for (int i = 0; i < verified->count; i++) {
         Selected *selected = &verified->selected[i];
         selected->worst.scene = selected->scene;
-        add_row(&report, verified, selected, many);
+        add_row(&report, verified, selected);
         explain_all(verified, &selected->worst);
+        say_left_out(verified, i);
     }
     for (int i = 0; i < verified->count; i++)
         add_class_rows(&classes, verified, i);
@@ -346,7 +395,8 @@ static bool print_verified(const Options *options, Verified *verified, bool many
         "others. atol 1e-2, the published tolerance, is an absolute bound on max abs and no gate: "
         "formats of few bits break it. Judged are the values of cells with points (backward: those "
         "of the gradients that points reach); of the others only a value that is not 0 counts, as "
-        "wrong. Of channels: rel L2 of "
+        "wrong. Left out are the values whose FP64 over the original inputs is NaN or infinite: "
+        "gate B fails where the output is a number there. Of channels: rel L2 of "
         "each channel by itself, the root of their mean square; beside an outlier channel the rel "
         "L2 of all is that channel's.\n";
     const OutputTable tables[] = {{.report = &report},
@@ -354,7 +404,7 @@ static bool print_verified(const Options *options, Verified *verified, bool many
                                   {"\nBy scene and class: the largest error and the lowest "
                                    "cosine of any moment, rel L2 of all moments together:\n\n",
                                    &classes, NULL}};
-    bool ok = output_tables(options, tables, many ? 3 : 2, root, err);
+    bool ok = output_tables(options, tables, verified->many ? 3 : 2, root, err);
     report_free(&report);
     report_free(&classes);
     return ok;
@@ -366,11 +416,11 @@ static bool judge(const Options *options, const BenchPlan *plan, Verified *verif
         return false;
     if (verified->out_of_memory)
         return err_set(err, ERR_FAILED, "verify", "choose fewer moments", "out of memory");
-    bool many = options->moments > 0;
+    verified->many = options->moments > 0;
     for (int i = 0; i < verified->count; i++)
-        many = many || verified->selected[i].moments > 1;
+        verified->many = verified->many || verified->selected[i].moments > 1;
     const int passed = verified->passed, failed = verified->failed;
-    if (!print_verified(options, verified, many, err))
+    if (!print_verified(options, verified, err))
         return false;
     if (strcmp(options->format, "json"))
         fprintf(stderr, "%d passed, %d failed, %d skipped%s\n", passed, failed, verified->skipped,
@@ -381,7 +431,7 @@ static bool judge(const Options *options, const BenchPlan *plan, Verified *verif
                  verified->expected);
     if (failed)
         return err_set(err, ERR_GATE, "verify", "", "%d of %d %s fail a gate%s%s", failed,
-                       passed + failed, many ? "moments of selections" : "selections",
+                       passed + failed, verified->many ? "moments of selections" : "selections",
                        verified->cosine > 0 || verified->max_abs > 0 ? " or a line" : "", expected);
     return passed > 0 ||
            err_set(err, ERR_GATE, "verify", "see bevscope --list", "nothing was verified: %s",

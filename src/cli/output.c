@@ -1,8 +1,10 @@
 /* Where a result goes: to a file, as a whole or not at all, or to standard output. */
+#include "kernels/clean.h"
 #include "src/base/data.h"
 #include "src/base/units.h"
 #include "src/cli/model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -169,6 +171,18 @@ static const char *text_or_null(const char *text) {
 
 static json_t *count_or_null(int64_t count) {
     return count > 0 ? json_integer(count) : json_null();
+}
+
+void output_left_out(const char *scene, int64_t values, double time_s, int moments) {
+    char name[256], when[64] = "";
+    if (!values)
+        return;
+    clean_text(scene, name, sizeof name);
+    if (!isnan(time_s))
+        snprintf(when, sizeof when, moments > 1 ? " at %g s, and at %d moments more" : " at %g s",
+                 time_s, moments - 1);
+    fprintf(stderr, "bevscope: %s: FP64 is NaN or infinite%s: %lld values are not compared\n", name,
+            when, (long long)values);
 }
 
 json_t *output_machine(const Machine *machine) {

@@ -99,8 +99,11 @@ static bool dtype_error(SceneModel *model, double **fp64_original, double *rel_l
         ok = (*fp64_original = fp64_of(&pooled.problem, err)) != NULL;
     int32_t *points = ok ? gate_terms(problem, err) : NULL;
     ok = points != NULL;
-    if (ok)
-        *rel_l2 = format_error(&pooled.problem.view, pooled.codes, *fp64_original, points).rel_l2;
+    if (ok) {
+        const FormatError error =
+            format_error(&pooled.problem.view, pooled.codes, *fp64_original, points);
+        *rel_l2 = error.left_out ? NAN : error.rel_l2; /* a chart has no room for what is left out */
+    }
     free(points);
     pooled_free(&pooled);
     return ok;

@@ -125,6 +125,11 @@ bool output_is_svg(const char *path);
 /* Writes a chart to `path`, as SVG where the suffix says so, else as PNG. */
 bool output_chart(const ChartSpec *spec, const char *path, Err *err);
 
+/* Says on standard error that a table's errors leave out `values` values of a scene, where FP64 is
+ * not finite; says nothing where `values` is 0. `time_s`: the first moment of `moments`; NaN: the
+ * scene has one. */
+void output_left_out(const char *scene, int64_t values, double time_s, int moments);
+
 /* The JSON block about the machine of a result; the second function is of this machine. */
 json_t *output_machine(const Machine *machine);
 json_t *output_this_machine(void);

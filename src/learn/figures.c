@@ -408,7 +408,7 @@ OF_ACCURACY(max_abs, accuracy->max_abs)
 OF_ACCURACY(cosine, accuracy->cosine)
 OF_ACCURACY(rel_l2, accuracy->rel_l2)
 OF_ACCURACY(channels_l2, accuracy->channels_l2)
-OF_ACCURACY(nan_count, accuracy->nan_count)
+OF_ACCURACY(nan_count, accuracy->nan_count + accuracy->left_out)
 OF_ACCURACY(gate_a, accuracy->gate_a == LIVE_PASS)
 OF_ACCURACY(gate_b, accuracy->gate_b == LIVE_PASS)
 OF_ACCURACY(gate_c, accuracy->gate_c == LIVE_PASS)
@@ -488,7 +488,7 @@ const FigureRow figures[] = {
     {"cosine", TAKES_FORMAT, MEASURE_NONE, false, false, "cosine with FP64", cosine},
     {"rel_l2", TAKES_FORMAT, MEASURE_ERROR, false, false, "relative error, L2 norm", rel_l2},
     {"channels_l2", TAKES_FORMAT, MEASURE_ERROR, false, false, "relative error of each channel, their root mean square", channels_l2},
-    {"nan_count", TAKES_FORMAT, MEASURE_COUNT, false, false, "outputs that are no number", nan_count},
+    {"nan_count", TAKES_FORMAT, MEASURE_COUNT, false, false, "outputs that are NaN, or should not be finite", nan_count},
     {"gate_a", TAKES_FORMAT, MEASURE_TRUTH, false, false, "gate A passes", gate_a},
     {"gate_b", TAKES_FORMAT, MEASURE_TRUTH, false, false, "gate B passes", gate_b},
     {"gate_c", TAKES_FORMAT, MEASURE_TRUTH, false, false, "gate C passes", gate_c},

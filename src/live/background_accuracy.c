@@ -22,8 +22,9 @@ static void fill(LiveAccuracy *accuracy, const VerifyRow *row) {
         .rel_l2_limit = row->format.slack * gate_b_limits[row->config.dtype].rel_l2,
         .channels_l2 = row->format.channels_l2,
         .cosine = row->format.cosine,
-        .nan_count = row->format.nan_count + row->kernel.nan_both,
+        .nan_count = row->format.nan_count,
         .inf_count = row->format.inf_count,
+        .left_out = row->format.left_out,
         .worst_cell = row->format.worst_cell,
         .output = row->config.kernel->direction == BEV_BACKWARD ? row->format.output : NULL,
     };

@@ -126,8 +126,8 @@ typedef struct {
     LiveVerdict atol_1e2; /* the published line: max abs error <= 1e-2 */
     double max_abs, largest, rel_l2, channels_l2, cosine; /* FormatError */
     double rel_l2_limit;                         /* of gate B */
-    int64_t nan_count, inf_count;
-    int64_t worst_cell; /* -1: none */
+    int64_t nan_count, inf_count, left_out; /* FormatError */
+    int64_t worst_cell;                     /* -1: none */
     const char *output; /* backward: the gradient that the errors are of, static text; else NULL */
     double time_s;      /* the moment of the world or clip that was judged */
 } LiveAccuracy;

@@ -210,6 +210,7 @@ static bool passes(const Truth *truth, const Job *job, int call, bool exact, Try
         exact ? gate_exact(problem, codes, truth->reference, truth->points, truth->bad)
               : gate_kernel(problem, BEV_FP32, codes, truth->reference, truth->abs_sum,
                             truth->points, truth->bad);
+    result->nan_both += call || exact ? 0 : g.nan_both;
     if (gate_passes(&g, &problem->map))
         return true;
     say_gate(result, exact ? 'C' : 'A', &g, call ? ", second run" : "");

@@ -38,6 +38,7 @@ typedef enum {
 typedef struct {
     TryVerdict verdict;
     bool varies;     /* two runs gave different bits, both within the bound of gate A */
+    int64_t nan_both; /* values that are NaN in FP64 and in out: right, but nothing was compared */
     char what[256];  /* the mistake, in one sentence; "" where right */
     char hint[256];  /* what to look at; may be empty */
     char *bad_cells; /* a map of the wrong cells (bad_cells_map), or NULL */

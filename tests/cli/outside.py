@@ -19,6 +19,10 @@ def nan_depth(name, data):
     return b"\0\0\xc0\x7f" * (len(data) // 4) if name == "depth" else data
 
 
+def nan_feature(name, data):
+    return data[:20] + b"\0\0\xc0\x7f" + data[24:] if name == "feat" else data
+
+
 def other_feature(name, data):
     return bytes([data[0] ^ 1]) + data[1:] if name == "ranks_feat" else data
 
@@ -55,4 +59,4 @@ if __name__ == "__main__":
     elif what == "empty":
         empty(source, target)
     else:
-        rewrite(source, target, {"nan": nan_depth, "other": other_feature, "far": far_away}[what])
+        rewrite(source, target, {"nan": nan_depth, "one": nan_feature, "other": other_feature, "far": far_away}[what])

@@ -9,7 +9,8 @@ scenes() { python3 "$SRCDIR/tests/cli/outside.py" "$@"; }
 "$BEVSCOPE" export toy toy.npz >/dev/null
 tap_ok $? "a scene to spoil"
 scenes nan toy.npz nan.npz && scenes other toy.npz other.npz && scenes empty toy.npz empty.npz &&
-    scenes far toy.npz both.npz
+    scenes far toy.npz both.npz && scenes one toy.npz one.npz && mkdir clip && cp toy.npz clip/0.npz &&
+    cp one.npz clip/1.npz && cp toy.npz clip/2.npz
 tap_ok $? "its spoilt copies"
 
 # says STATUS PATTERN NAME ARGUMENTS...: the exit status, and a line on standard error.
@@ -41,6 +42,19 @@ for row in rows:
     assert row["max_abs"] is row["rel_l2"] is row["cosine"] is None, row
 PY
 tap_ok $? "it says how many values each gate judged, and counts NaN against NaN"
+
+says 3 'cpu_v4, int8, nearest: gate B: 2 values are numbers where FP64 .* NaN' \
+    'verify: INT8 makes a number of a NaN, and gate B tells' verify one.npz -k cpu_v4 -d int8 -a nearest
+says 0 '^bevscope: one.npz: FP64 is NaN or infinite: 2 values are not compared' \
+    'verify: FP16 keeps it: what was left out is said' verify one.npz -k cpu_v4 -d fp16 -a nearest
+says 0 '^bevscope: clip: FP64 is NaN or infinite at 0.5 s: 2 values' 'verify: of a clip the moment, too' \
+    verify clip -k cpu_v4 -d fp16 -a nearest
+says 3 'int8, nearest: at 0.5 s: gate B' 'verify: of the moment that fails' verify clip -k cpu_v4 -d int8 -a nearest
+"$BEVSCOPE" sensitivity one.npz -d fp16 2>&1 >out | grep -q '^bevscope: one.npz: FP64 is NaN or infinite: 2 values'
+tap_ok $? 'sensitivity: what is in no figure is said'
+says 0 'one.npz: FP64 is NaN or infinite: 2 values' 'snapshot: of its table, too' snapshot one.npz -o table.png --table
+says 0 '^54 passed, 0 failed' 'verify: gradients that FP32 cannot hold are no error' \
+    verify toy --stage view --direction both
 
 for command in info verify bench export snapshot; do
     case $command in

@@ -270,6 +270,42 @@ static void test_formula(void) {
     double want = u * fabs(r) + (1 + u) * ((POINTS + 4) * u * S + POINTS * eta_acc) + eta_out;
     tap_ok(S > fabs(r) && fabs(bound - want) <= 1e-12 * want, "the bound is %g, as gates.h has it",
            bound);
+    float weights[POINTS] = {1, 1, 1, 1, 1};
+    toy.problem.map.weights = weights;
+    bound = gate_kernel(&toy.problem, BEV_FP16, &code, &r, &S, &toy.length, NULL).bound;
+    want += (1 + u) * POINTS * (11 - 1) * eta_acc;
+    tap_ok(fabs(bound - want) <= 1e-12 * want, "with weights what underflows is multiplied by 11");
+}
+
+/* A subnormal depth loses up to half of the smallest number to its weight, times the feature. */
+static void test_subnormal_depths(BevDirection direction) {
+    CaseData data = open_case("ragged_c19", BEV_BILINEAR, 1, SEED);
+    const BevShape *s = &data.shape;
+    int64_t pixels = s->cameras * s->feat_h * s->feat_w;
+    for (int64_t i = 0; i < pixels * s->depth_bins; i++)
+        data.features.depth[i] *= 0x1p-146f;
+    for (int64_t i = 0; i < pixels * s->channels; i++)
+        data.features.feat[i] *= 1000;
+    HostProblem host = case_problem(&data, BEV_FP32, BEV_BILINEAR);
+    float *values = direction == BEV_BACKWARD ? case_backward(&host, SEED) : NULL;
+    for (int64_t i = 0; values && i < s->ny * s->nx * s->channels; i++)
+        ((float *)host.view.grad_out.data)[i] *= 1000;
+    Judged subject = judged(host);
+    int right = 0, tried = 0;
+    for (int i = 0; bev_kernels[i]; i++) {
+        const BevKernel *kernel = bev_kernels[i];
+        if (kernel->where != BEV_CPU || kernel->wrong_on_purpose ||
+            bev_unsupported(kernel, &subject.host.view))
+            continue;
+        judged_run(kernel, &subject.host.view);
+        right += judged_a(&subject).verdict == GATE_PASS;
+        tried++;
+    }
+    tap_ok(tried > 1 && right == tried, "%s: %d of %d kernels pass gate A with subnormal depths",
+           bev_directions[direction].name, right, tried);
+    judged_free(&subject);
+    free(values);
+    case_free(&data);
 }
 
 /* The first line of a file of the sources that holds `text`, from there on; "" if there is none. */
@@ -288,11 +324,14 @@ static void find_line(const char *file, const char *text, char *line, int size) 
 }
 
 static void test_formula_is_documented(void) {
-    char header[256], readme[256];
-    find_line("src/accuracy/gates.h", "|e| ≤", header, sizeof header);
-    find_line("src/accuracy/README.md", "|e| ≤", readme, sizeof readme);
-    tap_ok(header[0] && !strcmp(header, readme), "src/accuracy/README.md and gates.h state the same bound: %s",
-           readme);
+    static const char *const lines[] = {"|e| ≤", "η_acc = "};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char header[256], readme[256];
+        find_line("src/accuracy/gates.h", lines[i], header, sizeof header);
+        find_line("src/accuracy/README.md", lines[i], readme, sizeof readme);
+        tap_ok(header[0] && !strcmp(header, readme),
+               "src/accuracy/README.md and gates.h state the same bound: %s", readme);
+    }
 }
 
 static void test_overflow(void) {
@@ -337,6 +376,22 @@ static void test_format_error(void) {
     tap_ok(error.nan_count == 1 && error.inf_count == 1 && !error.atol_1e2 &&
                gate_format(BEV_NVFP4, &error) == GATE_FAIL,
            "NaN and infinity are counted and fail");
+    const double unknown[4] = {NAN, 4, INFINITY, 0};
+    got[0] = got[3] = 0;
+    got[2] = -INFINITY;
+    error = format_error(&problem, got, unknown, points);
+    tap_ok(error.left_out == 2 && error.finite_count == 1 && error.judged == 2 &&
+               gate_format(BEV_INT8, &error) == GATE_FAIL,
+           "a number where FP64 has none is counted and fails");
+    got[0] = NAN;
+    error = format_error(&problem, got, unknown, points);
+    tap_ok(error.left_out == 2 && !error.finite_count && gate_format(BEV_INT8, &error) == GATE_PASS,
+           "where neither has a number nothing is compared, and that is counted");
+    const double tiny[4] = {3e-50, -1e-46, 2e-46, 0};
+    memset(got, 0, sizeof got);
+    error = format_error(&problem, got, tiny, points);
+    tap_ok(error.rel_l2 == 0 && error.judged == 4 && gate_format(BEV_FP32, &error) == GATE_PASS,
+           "what FP32 cannot hold is 0");
 }
 
 static void test_format_limits(void) {
@@ -462,6 +517,8 @@ TAP_SUITE(gates) {
     test_bound();
     test_formula();
     test_formula_is_documented();
+    test_subnormal_depths(BEV_FORWARD);
+    test_subnormal_depths(BEV_BACKWARD);
     test_overflow();
     test_format_error();
     test_format_limits();

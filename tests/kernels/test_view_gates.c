@@ -116,9 +116,27 @@ static void test_mistakes(BevDirection direction, const CaseData *data, BevAlign
     free(values);
 }
 
+/* FP64 has infinity where a depth that is 0 in FP32 meets an infinite feature. */
+static void test_infinite_feature(const CaseData *data) {
+    HostProblem host = case_problem(data, BEV_FP32, BEV_BILINEAR);
+    tap_need(problem_turn_view(&host, NULL), "its view");
+    for (int64_t c = 0; c < host.view.feat.row_len; c++)
+        ((float *)host.view.feat.data)[c] = INFINITY;
+    Judged subject = judged(host);
+    judged_run(bev_kernel_find("cpu_view"), &subject.host.view);
+    int64_t underflows = 0;
+    for (int64_t i = 0; i < gate_values(&subject.host.view); i++)
+        underflows += isinf(subject.reference[i]) && isnan(((float *)subject.host.view.out.data)[i]);
+    GateResult a = judged_a(&subject);
+    tap_ok(underflows > 0 && a.verdict == GATE_PASS,
+           "NaN for infinity is right of a view, %lld times", (long long)underflows);
+    judged_free(&subject);
+}
+
 TAP_SUITE(view_gates) {
     CaseData data = open_case("ragged_c19", BEV_BILINEAR, 1, SEED);
     test_mistakes(BEV_FORWARD, &data, BEV_BILINEAR);
     test_mistakes(BEV_BACKWARD, &data, BEV_BILINEAR);
+    test_infinite_feature(&data);
     case_free(&data);
 }

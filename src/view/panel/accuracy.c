@@ -64,7 +64,8 @@ static void draw_figures(Table *table, const PanelData *data, const LiveAccuracy
     error_cell(table, COL_REL, accuracy->rel_l2);
     snprintf(text, sizeof text, isfinite(accuracy->cosine) ? "%.6f" : "n/a", accuracy->cosine);
     table_cell(table, COL_COSINE, text);
-    snprintf(text, sizeof text, "%lld", (long long)(accuracy->nan_count + accuracy->inf_count));
+    snprintf(text, sizeof text, "%lld",
+             (long long)(accuracy->nan_count + accuracy->inf_count + accuracy->left_out));
     table_cell(table, COL_SPECIAL, text);
     int64_t nx = data->state->scene.nx;
     if (accuracy->output)
