@@ -126,6 +126,9 @@ static void add_way(Report *report, const char *tensor, const Histogram *each, i
                     BevDtype element, Way way) {
     Judged judged = judge(each, count, element, way);
     const CutCost *cost = &judged.cost;
+    int64_t not_finite = 0;
+    for (int64_t i = 0; i < count; i++)
+        not_finite += each[i].not_finite;
     report_row(report);
     report_add(report, "tensor", "tensor", 0, cell_text(tensor));
     report_add(report, "format", "format", 0, cell_text(bev_dtypes[element].name));
@@ -137,6 +140,7 @@ static void add_way(Report *report, const char *tensor, const Histogram *each, i
     report_add(report, "lost_percent", "of non-zero lost %", 3,
                cell_real(100 * cost->lost / cost->non_zero));
     report_add(report, "rel_l2", "rel L2", 3, cell_real(rel_l2_of(cost)));
+    report_add(report, "not_finite", NULL, 0, cell_int(not_finite));
 }
 
 static int ways_of(const Options *options, Way ways[WAYS]) {
@@ -173,8 +177,23 @@ static void tensors_of(const TensorHistograms *histograms, const Histogram *feat
     tensors[2] = (Tensor){"out", &histograms->out, bev_dtypes[dtype].out};
 }
 
-static bool add_rows(const Options *options, const TensorHistograms *histograms, BevDtype dtype,
-                     Report *rows, Report *channels, Err *err) {
+/* Says on standard error which values are in no histogram. */
+static void say_not_finite(const char *scenes, const Tensor tensors[TENSORS]) {
+    char name[256];
+    clean_text(scenes, name, sizeof name);
+    for (int t = 0; t < TENSORS; t++) {
+        const Histogram *histogram = tensors[t].histogram;
+        if (histogram->not_finite)
+            fprintf(stderr,
+                    "bevscope: %s: %s: %lld of %lld values are NaN or infinite: they have no part "
+                    "in its range\n",
+                    name, tensors[t].name, (long long)histogram->not_finite,
+                    (long long)(histogram->not_finite + histogram->values));
+    }
+}
+
+static bool add_rows(const Options *options, const TensorHistograms *histograms,
+                     const char *scenes, BevDtype dtype, Report *rows, Report *channels, Err *err) {
     Way ways[WAYS];
     Tensor tensors[TENSORS];
     int count = ways_of(options, ways);
@@ -182,6 +201,7 @@ static bool add_rows(const Options *options, const TensorHistograms *histograms,
     if (!tensor_histograms_feat(histograms, &feat))
         return err_set(err, ERR_FAILED, "calibrate", "", "out of memory");
     tensors_of(histograms, &feat, dtype, tensors);
+    say_not_finite(scenes, tensors);
     for (int t = 0; t < TENSORS; t++)
         for (int i = 0; i < count && scale_is_single(tensors[t].element); i++)
             add_way(rows, tensors[t].name, tensors[t].histogram, 1, tensors[t].element, ways[i]);
@@ -451,6 +471,7 @@ bool plot_calibration(const PlotRequest *request, Err *err) {
               (tensor_histograms_feat(&histograms, &feat) ||
                err_set(err, ERR_FAILED, "plot", "", "out of memory"));
     tensors_of(&histograms, &feat, shown.dtype, tensors);
+    say_not_finite(request->model->scene, tensors);
     const Tensor *tensor = &tensors[wanted];
     if (ok && !scale_is_single(tensor->element))
         ok = err_set(err, ERR_USAGE, "--tensor", "choose another, or another --dtype",
@@ -458,7 +479,8 @@ bool plot_calibration(const PlotRequest *request, Err *err) {
                      bev_dtypes[tensor->element].title);
     if (ok && !(tensor->histogram->largest > 0))
         ok = err_set(err, ERR_FAILED, request->model->scene, "nothing can be drawn",
-                     "an empty histogram: all values of %s are 0", tensor->name);
+                     "an empty histogram: all values of %s are %s", tensor->name,
+                     histogram_kinds(tensor->histogram));
     if (ok && options->per_channel && wanted != 1)
         ok = err_set(err, ERR_USAGE, "--per-channel", "leave it out",
                      "%s has one range for all channels", tensor->name);
@@ -481,7 +503,7 @@ static bool print_all(const Options *options, const TensorHistograms *histograms
              (long long)ranges->moments, (long long)ranges->channels);
     const OutputTable tables[] = {{above, &tensors, NULL}, {"\n", &channels, NULL}};
     bool ok =
-        add_rows(options, histograms, dtype, &tensors, &channels, err) &&
+        add_rows(options, histograms, ranges->scenes, dtype, &tensors, &channels, err) &&
         output_tables(&to_screen, tables, 2,
                       json_pack("{ss sI so}", "scenes", ranges->scenes, "moments",
                                 (json_int_t)ranges->moments, "channels", report_json(&channels)),

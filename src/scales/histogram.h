@@ -22,6 +22,9 @@ bool histogram_add(Histogram *histogram, const float *values, int64_t count, int
 bool histogram_merge(Histogram *into, const Histogram *from);
 void histogram_free(Histogram *histogram); /* accepts NULL */
 
+/* The values of a histogram without a bucket: "0", "NaN or infinite", "0, NaN or infinite". */
+const char *histogram_kinds(const Histogram *histogram);
+
 /* Visits the buckets in rising order: magnitudes from `low` up to below `high`. `at` begins as 0.
  * False: there are no more. */
 typedef struct {

@@ -54,12 +54,13 @@ void ranges_format(const ScaleRanges *ranges, BevDtype dtype, char *text, size_t
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
-static bool check_range(const char *where, const char *tensor, double range, Err *err) {
+static bool check_range(const char *where, const char *tensor, const Histogram *histogram,
+                        double range, Err *err) {
     char place[128];
     snprintf(place, sizeof place, "%s: %s", where, tensor);
     if (range == 0)
         return err_set(err, ERR_FAILED, place, "a scale needs a value other than 0",
-                       "an empty histogram: all values are 0");
+                       "an empty histogram: all values are %s", histogram_kinds(histogram));
     return range >= LEAST_RANGE ||
            err_set(err, ERR_FAILED, place, "the tensor is as good as 0",
                    "the range %.3g is so small that a scale is subnormal", range);
@@ -88,16 +89,19 @@ bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
     ranges_describe(request->method, request->percentile, ranges->label, sizeof ranges->label);
     if (!tensor_histograms_feat(histograms, &feat))
         return err_set(err, ERR_FAILED, where, "", "out of memory");
+    if (histograms->depth.not_finite || feat.not_finite || histograms->out.not_finite)
+        strcat(ranges->label, ", NaN left out");
     const ScaleMethod method = request->method;
     ranges->depth = scale_cut(&histograms->depth, method, request->percentile, format->depth);
     ranges->feat = scale_cut(&feat, method, request->percentile, request->dtype);
     ranges->out = scale_cut(&histograms->out, method, request->percentile, format->out);
-    histogram_free(&feat);
     if (request->per_channel)
         choose_channels(ranges, histograms, request);
-    return check_range(where, "depth", ranges->depth, err) &&
-           check_range(where, "feat", ranges->feat, err) &&
-           check_range(where, "out", ranges->out, err);
+    bool ok = check_range(where, "depth", &histograms->depth, ranges->depth, err) &&
+              check_range(where, "feat", &feat, ranges->feat, err) &&
+              check_range(where, "out", &histograms->out, ranges->out, err);
+    histogram_free(&feat);
+    return ok;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */

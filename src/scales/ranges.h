@@ -25,8 +25,8 @@ typedef struct {
     char label[64];        /* by which scales, for people: the file's name, or the method */
 } ScaleRanges;
 
-/* Chooses ranges from histograms for features of `dtype`. Fails where all values of a tensor are 0,
- * or so small that a format's scale is subnormal. A channel of zeros gets the tensor's range. */
+/* Chooses ranges from histograms for features of `dtype`. NaN and infinite values have no part in
+ * them; the label says so. Fails where all other values of a tensor are 0, or so small that a format's scale is subnormal. A channel of zeros gets the tensor's range. */
 typedef struct {
     ScaleMethod method;
     double percentile;

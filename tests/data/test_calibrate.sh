@@ -72,18 +72,24 @@ d = dict(np.load("clip/0.npz"))
 np.savez("zero.npz", **{**d, "feat": 0 * d["feat"]})
 np.savez("tiny.npz", **{**d, "feat": d["feat"] * np.float32(1e-37)})
 np.savez("narrow.npz", **{**d, "feat": d["feat"][..., :4]})
+np.savez("nan.npz", **{**d, "feat": np.nan * d["feat"]})
 d["feat"][:, :, :, 3] = 0
 d["feat"][0, 0, 0, 5] = np.nan
 np.savez("dead.npz", **d)
 SCRIPT
 tap_refuses "all values are 0" "an empty histogram" calibrate zero.npz -o never.json
+tap_refuses "all values are NaN or infinite" "a histogram without a number" calibrate nan.npz -o never.json
 tap_refuses "so small that a scale is subnormal" "a range too small" calibrate tiny.npz -o never.json
 tap_refuses "4 channels, but clip/0.npz has" "scenes of other channels" calibrate clip/0.npz narrow.npz -o never.json
 tap_refuses "has no scale" "a format without a scale" calibrate toy -d fp16 -o never.json
 tap_refuses "has no scale" "a format of blocks" calibrate toy -d nvfp4 -o never.json
 tap_refuses "did you mean entropy" "an unknown method" calibrate toy --method entropi -o never.json
 tap_refuses "50 to 100" "a percentile out of bounds" calibrate toy --percentile 20 -o never.json
-tap_run "a channel of zeros and a NaN" tap_quiet "$BEVSCOPE" calibrate dead.npz --per-channel -o dead.json
+"$BEVSCOPE" calibrate dead.npz --per-channel -o dead.json >out 2>&1 &&
+    grep -q '^bevscope: dead.npz: feat: 1 of [0-9]* values are NaN or infinite' out
+tap_ok $? "a channel of zeros and a NaN, which is said"
+"$BEVSCOPE" plot calibration dead.npz --tensor out -o dead.svg --device cpu 2>&1 | grep -q 'dead.npz: out: [1-9][0-9]* of'
+tap_ok $? "for the chart of the output, too"
 tap_later "get the tensor's range and no attention" '
 file = json.load(open("dead.json"))
 assert file["feat_channels"][3] == file["feat"] and max(file["feat_channels"]) == file["feat"], file'
