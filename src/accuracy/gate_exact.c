@@ -69,10 +69,14 @@ static void fill_feat(const BevTensor *feat, int span, uint64_t *state, float *r
         fill_blocks(feat, span, state);
         return;
     }
+    int block = bev_dtypes[feat->dtype].block, of_blocks = block ? span - span / 2 : 0;
     for (int64_t r = 0; r < feat->rows; r++) {
-        for (int64_t c = 0; c < feat->row_len; c++)
-            row[c] = random_whole(state, span) * feat->scale *
+        float power = 1;
+        for (int64_t c = 0; c < feat->row_len; c++) {
+            power = block && c % block == 0 ? 1 / random_power(state, of_blocks) : power;
+            row[c] = power * random_whole(state, span - of_blocks) * feat->scale *
                      (feat->channel_scales ? feat->channel_scales[c] : 1);
+        }
         bev_span_encode(feat, r, 0, feat->row_len, row);
     }
 }
@@ -90,6 +94,11 @@ static void fill_depth(const BevTensor *depth, int span, uint64_t *state) {
     }
 }
 
+/* The sum of the digits of `number` in base 4. Its remainder by 4 has no period. */
+static int digit_sum(int64_t number) {
+    return number ? (int)(number % 4) + digit_sum(number / 4) : 0;
+}
+
 /* Powers of two other than 1: a kernel that forgets a scale, or applies it twice, fails. */
 static void set_scales(BevProblem *view, Span span) {
     if (bev_dtypes[view->feat.dtype].bits < 16)
@@ -97,7 +106,7 @@ static void set_scales(BevProblem *view, Span span) {
     if (bev_dtypes[view->depth.dtype].bits < 16)
         view->depth.scale = 0.5f;
     for (int64_t c = 0; view->feat.channel_scales && c < view->feat.row_len; c++)
-        view->feat.channel_scales[c] = ldexpf(1, (int)(c * 5 % 4) - 2); /* neighbours differ */
+        view->feat.channel_scales[c] = ldexpf(1, digit_sum(c) % 4 - 2);
     if (bev_dtypes[view->out.dtype].bits != 8)
         return;
     double largest = ldexp((double)longest_interval(&view->map), span.feat) * view->feat.scale *

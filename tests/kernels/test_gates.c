@@ -87,9 +87,34 @@ static void test_channel_scales(Judged *random, Judged *exact) {
     wrong.feat.channel_scales = moved;
     tap_ok(without && caught(exact, &wrong, judged_c),
            "int8: scales of zero, and those of the next channel: gate C catches them");
+    for (int tile = 2; tile < C; tile *= 2) {
+        for (int c = 0; c < C; c++)
+            moved[c] = exact->host.view.feat.channel_scales[c < tile ? c : c - tile];
+        tap_ok(caught(exact, &wrong, judged_c), "int8: those of the tile of %d before", tile);
+    }
     wrong = random->host.view;
     wrong.feat.channel_scales = zero;
     tap_ok(caught(random, &wrong, judged_a), "int8: scales of zero: gate A does");
+}
+
+/* The E8M0 scales of MXFP8 blocks, each that of the block before. */
+static void test_block_scales(void) {
+    CaseData data = open_case("ragged_c83", BEV_NEAREST, 1, SEED);
+    Judged exact = judged(exact_problem(&data, BEV_MXFP8, BEV_NEAREST, &data.map, SEED));
+    BevProblem wrong = exact.host.view;
+    size_t blocks = bev_block_scale_bytes(BEV_MXFP8, wrong.feat.rows, wrong.feat.row_len);
+    size_t own = 0;
+    for (size_t i = 1; i < blocks; i++)
+        own += wrong.feat.block_scales[i] != wrong.feat.block_scales[i - 1];
+    uint8_t *moved = malloc(blocks);
+    for (size_t i = 0; i < blocks; i++)
+        moved[i] = wrong.feat.block_scales[i ? i - 1 : 0];
+    wrong.feat.block_scales = moved;
+    tap_ok(4 * own > blocks && caught(&exact, &wrong, judged_c),
+           "mxfp8: scales of the block before: %zu of %zu differ, gate C catches them", own, blocks);
+    free(moved);
+    judged_free(&exact);
+    case_free(&data);
 }
 
 /* A depth above 127 taken for a negative one, by features as FP32. */
@@ -513,6 +538,7 @@ TAP_SUITE(gates) {
     test_defects(BEV_NEAREST);
     test_defects(BEV_BILINEAR);
     test_int8_scales();
+    test_block_scales();
     test_faint_cells();
     test_bound();
     test_formula();

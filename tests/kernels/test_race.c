@@ -40,10 +40,29 @@ static void test_case(const char *name, BevAlign align, bool crowded) {
     case_free(&data);
 }
 
+/* A cell of 1,800,000 points: threads work long enough to meet on a busy machine, too. */
+static void test_atomic(void) {
+    Case c = case_at(0);
+    for (int i = 0; i < case_count() && strcmp(c.name, "one_cell"); i++)
+        c = case_at(i);
+    c.shape = (BevShape){2, 250, 60, 60, 8, 13, 11, 1};
+    CaseData data;
+    tap_need(case_build(&c, BEV_NEAREST, 1, SEED, &data, NULL), "a crowded cell");
+    Judged exact = judged(exact_problem(&data, BEV_FP32, BEV_NEAREST, &data.map, SEED));
+    int64_t wrong = 0;
+    for (int run = 0; run < 4 && !wrong; run++)
+        wrong = wrong_outputs(&exact, "cpu_atomic", 3);
+    tap_ok(!wrong, "cpu_atomic loses nothing where three threads meet in a cell of %lld points",
+           (long long)data.map.points);
+    judged_free(&exact);
+    case_free(&data);
+}
+
 TAP_SUITE(race) {
     test_case("one_cell", BEV_NEAREST, true);
     test_case("long_interval_c19", BEV_NEAREST, true);
     test_case("ragged", BEV_BILINEAR, true);
     test_case("one_per_cell", BEV_NEAREST, false);
     test_case("no_points", BEV_NEAREST, false);
+    test_atomic();
 }

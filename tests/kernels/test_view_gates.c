@@ -133,10 +133,41 @@ static void test_infinite_feature(const CaseData *data) {
     judged_free(&subject);
 }
 
+/* Of one pixel every bin has its own cell and the feature is 1: the output is the depth. Its quotient
+ * by the first one is an exponential, 2.5e-7 off, of an argument and with a quotient that are rounded. */
+static void test_exponential(const char *kernel) {
+    enum { BINS = 64 };
+    float logits[BINS], feat = 1, out[BINS];
+    int32_t bins[BINS], zeros[BINS] = {0}, ones[BINS];
+    double worst = 0;
+    for (int i = 0; i < BINS; i++) {
+        logits[i] = -0.03f * (float)i;
+        bins[i] = i;
+        ones[i] = 1;
+    }
+    const BevShape shape = {1, BINS, 1, 1, 1, BINS, 1, 1};
+    const BevMap map = {BINS, BINS, bins, zeros, bins, bins, ones, NULL};
+    const Features features = {.depth = logits, .feat = &feat};
+    HostProblem host;
+    tap_need(problem_encode(&host, &shape, BEV_FP32, BEV_NEAREST, &features, &map, NULL) &&
+                 problem_turn_view(&host, NULL),
+             "a view of one pixel");
+    memcpy(host.view.depth.data, logits, sizeof logits);
+    host.view.view.temperature = 1;
+    judged_run(bev_kernel_find(kernel), &host.view);
+    memcpy(out, host.view.out.data, sizeof out);
+    for (int i = 0; i < BINS; i++)
+        worst = fmax(worst, fabs((double)out[i] / out[0] / exp((double)logits[i] - logits[0]) - 1));
+    tap_ok(worst < 6e-7, "%s: exponentials are right to %.1e", kernel, worst);
+    problem_free(&host);
+}
+
 TAP_SUITE(view_gates) {
     CaseData data = open_case("ragged_c19", BEV_BILINEAR, 1, SEED);
     test_mistakes(BEV_FORWARD, &data, BEV_BILINEAR);
     test_mistakes(BEV_BACKWARD, &data, BEV_BILINEAR);
     test_infinite_feature(&data);
+    test_exponential("cpu_view");
+    test_exponential("cpu_view_v2");
     case_free(&data);
 }
