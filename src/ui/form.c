@@ -1,6 +1,7 @@
 /* The form on a terminal, and as questions. */
 #include "src/ui/form.h"
 
+#include "src/base/clock.h"
 #include "src/base/memory_stream.h"
 #include "src/base/rescue.h"
 #include "src/state/keys.h"
@@ -178,7 +179,7 @@ static void wait_for_keys(Screen *screen, int *signal) {
     poll(waiting, 2, AGAIN_MS);
     if (waiting[1].revents & (POLLHUP | POLLERR | POLLNVAL))
         *signal = SIGHUP;
-    while (!*signal && !screen->ended && (key = term_key(screen->term)))
+    while (!*signal && !screen->ended && (key = term_key(screen->term, clock_ms())))
         use_key(screen, key);
     if (screen->stale && !screen->ended)
         screen->form->compute(screen->form->owner);

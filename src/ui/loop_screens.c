@@ -172,7 +172,7 @@ static void read_mouse(Loop *loop) {
 }
 
 void loop_read_keys(Loop *loop) {
-    for (int32_t key; (key = term_key(loop->term));)
+    for (int32_t key; (key = term_key(loop->term, loop->typed_ms));)
         if (key == TERM_REDRAW) {
             term_redraw(loop->term);
             loop->term_dirty = true;

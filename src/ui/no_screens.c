@@ -47,7 +47,7 @@ bool term_is_full(const Term *term) {
     return false;
 }
 
-int32_t term_key(Term *term) {
+int32_t term_key(Term *term, double typed_ms) {
     return 0;
 }
 

@@ -478,7 +478,6 @@ static bool put_cells(Term *term, const Cells *cells, bool everything) {
 
 bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *err) {
     bool everything, removed = remove_image(term, image, place), ok = true;
-    double begun_ms = clock_ms();
     if (!start_over(term, cells, &everything, err)) {
         image_free(image);
         return false;
@@ -491,7 +490,6 @@ bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *er
     if (fresh && image->w)
         ok = send_image(term, image, place, err);
     send_mode(term, changed || fresh || removed, drawing_ends);
-    term->keys.late |= clock_ms() - begun_ms > ESCAPE_MS;
     image_free(image);
     return ok;
 }
@@ -515,8 +513,10 @@ static bool take_answers(Term *term) {
     return chosen != PIXELS_AUTO && chosen != PIXELS_OFF;
 }
 
-int32_t term_key(Term *term) {
-    int32_t key = term_keys_next(&term->keys, clock_ms());
+int32_t term_key(Term *term, double typed_ms) {
+    double now_ms = clock_ms();
+    term->keys.late |= now_ms - typed_ms > ESCAPE_MS;
+    int32_t key = term_keys_next(&term->keys, now_ms);
     if (term->keys.moves && !term->moves) {
         term->moves = true;
         send_mode(term, term->mouse, moves_on);

@@ -57,12 +57,12 @@ double term_rest_ms(const Term *term);
 bool term_is_full(const Term *term);
 
 /* The next key that was typed, a code of src/state/keys.h, TERM_REDRAW or TERM_MOUSE; 0: none is
- * waiting. Standard input can be polled for them. */
+ * waiting. Standard input can be polled for them. `typed_ms`: they were typed after this time. */
 enum {
     TERM_REDRAW = 'L' & 0x1f, /* Ctrl-L: something else has written on the screen */
     TERM_MOUSE = 0x120000     /* no key: the mouse, as term_mouse says */
 };
-int32_t term_key(Term *term);
+int32_t term_key(Term *term, double typed_ms);
 
 /* The mouse report, when term_key returned TERM_MOUSE. */
 MouseReport term_mouse(const Term *term);
