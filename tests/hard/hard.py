@@ -1,18 +1,25 @@
 """Attacks the live display on a terminal of its own, and the question for a GPU, many times.
 
-    hard.py PART BEVSCOPE [--times N] [--seed N] [--window] [--device cuda]
+    hard.py PART BEVSCOPE [--times N | --seconds S] [--seed N] [--window] [--device cuda]
             [--line DEVICE_LINE --library FOLDER]
 
 PART: signals (each signal that ends a process, N times in all, at random moments), sizes (N sizes
 from 1 x 1 to 32768 x 32768), slow (a terminal that reads N bytes at a time, or stops reading), keys
-(N random keys of all controls, with pauses in which the background works, and after every twentieth
-how long the page of help takes; with --window, which needs a display, in a window as well), words
-(N random control words on plain lines, every scene and kernel, with pauses too), driver (the N first
-calls of the driver library fail in turn, with every error).
+(N random keys of all controls, lessons and undo among them, with pauses in which the background works,
+and after every twentieth how long the page of help takes; with --window, which needs a display, in a
+window as well), words (N random control words on plain lines, in many runs, some of them written before
+the first picture: every scene and kernel, lessons and undo, with pauses too), driver (the N first calls
+of the driver library fail in turn, with every error). Keys and words take seconds in place of a number;
+with AddressSanitizer they print its reports. For half an hour each, from the root of the project:
+
+    HARD_SEED=1 HARD_SECONDS=1800 python3 tests/hard/hard.py words build-sanitize/bevscope
+    HARD_SEED=1 HARD_SECONDS=1800 python3 tests/hard/hard.py keys build-sanitize/bevscope
+
 Prints a row of a Markdown table and, for what was wrong, a line on standard error. Exit 1: something
 was."""
 import argparse
 import fcntl
+import glob
 import os
 import random
 import re
@@ -21,6 +28,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 
@@ -38,12 +46,16 @@ NAMED = {"Space": " ", "Tab": "\t", "Enter": "\r", "Esc": "\x1b", "Backspace": "
          "S-Tab": "\x1b[Z"}
 NAMED.update(("S-" + name, "\x1b[1;2" + NAMED[name][-1])
              for name in ("Up", "Down", "Right", "Left", "Home", "End"))
-# They leave, write files, count with the hardware, or open a lesson.
-NOT_TYPED = {"quit", "snapshot", "record", "counters", "lesson"}
+# They leave, write files without end, or count with the hardware.
+NOT_TYPED = {"quit", "record", "counters"}
+# What is typed while a lesson is open, in the palette or as words.
+IN_LESSONS = ["undo", "undo all", "next", "back", "skip", "lesson off", "lesson", "explain 1", "slow A",
+              "snapshot"]
 
 
 def controls(program):
-    """The keys of each control, by the manual page; F keys have a twin, which is typed."""
+    """The keys of each control, by the manual page; F keys have a twin, which is typed. Control is for
+    the window."""
     page = subprocess.run([program, "--man"], stdout=subprocess.PIPE, check=True).stdout.decode()
     for written, meant in (("\\-", "-"), ("\\(aq", "'"), ("\\(em", "\u2014"), ("\\e", "\\")):
         page = page.replace(written, meant)
@@ -52,8 +64,8 @@ def controls(program):
         names = re.sub(r"(S-)(\w+)/", r"\1\2 \1", keys).split()
         if name not in NOT_TYPED:
             found.append([key if len(key) == 1 else NAMED[key] for key in names
-                          if not re.fullmatch(r"F\d+", key)])
-    return found
+                          if not re.fullmatch(r"F\d+|C-.", key)])
+    return [keys for keys in found if keys]
 
 
 def begin_job():
@@ -71,7 +83,7 @@ class Terminal:
         self.output = b""
         self.resize(columns, rows)
         self.modes = termios.tcgetattr(self.slave)
-        env = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", ASAN_OPTIONS=OWN_SIGNALS)
+        env = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8")
         self.process = subprocess.Popen(
             [program, scene, "--device", device] + ([] if window else ["--no-window"]), env=env,
             stdin=self.slave, stdout=self.slave, stderr=self.slave, start_new_session=True,
@@ -139,6 +151,9 @@ class Count:
         if problem:
             self.wrong += 1
             print("%s: %s: %s" % (self.part, what, problem), file=sys.stderr)
+            for report in glob.glob("report*"):
+                print(open(report, errors="replace").read()[:8000], file=sys.stderr)
+                os.remove(report)
 
     def row(self):
         print("| %s | %d | %d | %s |" % (self.part, self.cases, self.wrong, self.note))
@@ -268,19 +283,45 @@ def quantile(values, part):
     return sorted(values)[min(int(len(values) * part), len(values) - 1)] if values else float("nan")
 
 
+def lesson_word():
+    return "lesson %s" % random.choice([str(random.randint(1, 30)), "quiz"])
+
+
+def keys_in_lesson():
+    """A lesson or the quiz, answers, moves, changes and undo."""
+    yield ":%s\r" % lesson_word()
+    for _ in range(random.randint(1, 30)):
+        yield random.choice(["u", "\r", "%d\r" % random.randint(0, 12), "\x7f", "d", "k", NAMED["Down"],
+                             "\x1b", ":%s\r" % random.choice(IN_LESSONS)])
+
+
+def goes_on(args, begun, cases):
+    return time.monotonic() - begun < args.seconds if args.seconds else cases < args.times
+
+
+def clear_pictures():
+    for name in glob.glob("*.png"):
+        os.remove(name)
+
+
 def run_keys(args, count):
     """One key in eight is held down, which leads to all scenes; one in forty is followed by a pause,
-    in which jobs of the background begin and end."""
+    in which jobs of the background begin and end; one in twenty begins a lesson."""
     keys = controls(args.program)
     terminal = Terminal(args.program, window=args.window, device=args.device)
     terminal.wait_text(READY)
     terminal.read(2)
     first_mb = resident_mb(terminal.process.pid, "VmRSS")
-    begun, typed, light = time.monotonic(), 0, []
-    while typed < args.times and terminal.process.poll() is None:
+    begun, typed, light, lesson, last = time.monotonic(), 0, [], iter(()), []
+    while goes_on(args, begun, typed) and terminal.process.poll() is None:
         held = random.randint(2, 12) if random.random() < 1 / 8 else 1
-        terminal.type(random.choice(random.choice(keys)) * held)
+        if random.random() < 1 / 20:
+            lesson = keys_in_lesson()
+        last = (last + [next(lesson, None) or random.choice(random.choice(keys)) * held])[-40:]
+        terminal.type(last[-1])
         typed += 1
+        if typed % 100 == 0:
+            clear_pictures()
         terminal.read(random.uniform(0.3, 5) if random.random() < 1 / 40 else args.ms * 1e-3)
         if typed % 20 == 0 and terminal.process.poll() is None:
             light.append(help_ms(terminal))
@@ -293,7 +334,8 @@ def run_keys(args, count):
             terminal.type(key)
             terminal.read(0.3)
     status = terminal.wait(PATIENCE_S)
-    count.check("key %d" % typed, end_problem(terminal, status, 0) if alive else "ended with %s" % status)
+    count.check("key %d" % typed, end_problem(terminal, status, 0) if alive else
+                "ended with %s after %r" % (status, last))
     if args.times >= 20 and quantile(light, 1) >= PATIENCE_S * 1e3:
         count.check("help", "did not come within %d s" % PATIENCE_S)
     count.cases = typed
@@ -319,34 +361,53 @@ def values(program):
             "compare": ["wipe", "off"], "play": ["on", "off", "off", "off"], "defect": ["none"]}
 
 
+def random_word(special, steps):
+    """Of six words one is of any control, and one is of a lesson."""
+    kind = random.randint(0, 11)
+    if kind < 2:
+        return "%s %s" % (random.choice(steps), random.choice(["", "", "-", "on", "off", "1", "x"]))
+    if kind < 4:
+        return random.choice([lesson_word()] + IN_LESSONS)
+    word = random.choice(list(special))
+    return "%s %s" % (word, random.choice(special[word] + ["", "-"]))
+
+
+def words_once(args, count, special, steps):
+    """One run of the program; one in twelve words is followed by a pause, unless all come at once."""
+    length, said = random.choice([1, 3, 12, 30]), []
+    hurries = length < 30 and random.random() < 0.8
+    process = subprocess.Popen([args.program, random.choice(["toy", "toy", "small", "canonical"]), "--plain",
+                                "--device", "cpu"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    while len(said) < length and process.poll() is None:
+        said.append(random_word(special, steps))
+        try:
+            process.stdin.write(said[-1].encode() + b"\n")
+            process.stdin.flush()
+            if not hurries:
+                process.wait(random.uniform(0.5, 10) if random.random() < 1 / 12 else args.ms * 1e-3)
+        except (BrokenPipeError, subprocess.TimeoutExpired):
+            pass
+    try:
+        process.communicate(b"quit\n", PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+    status = process.wait()
+    count.check("%d words" % len(said), "ends with %d after %s" % (status, "; ".join(said)) if status else "")
+    count.cases += len(said) - 1
+    clear_pictures()
+
+
 def run_words(args, count):
-    """Of six words one is a step of any control, and one in four is followed by a pause."""
     special = values(args.program)
     page = subprocess.run([args.program, "toy", "--plain", "--device", "cpu"], input=b"help\nquit\n",
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True).stdout
     steps = [word for word in re.findall(r"^  ([a-z0-9-]+) ", page.decode(), re.MULTILINE)
              if word not in NOT_TYPED]
-    process = subprocess.Popen([args.program, "--plain", "--device", "cpu"], stdin=subprocess.PIPE,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    begun, last = time.monotonic(), []
-    while count.cases < args.times and process.poll() is None:
-        word = random.choice(steps if random.random() < 1 / 6 else list(special))
-        last = (last + ["%s %s" % (word, random.choice(special.get(word, ["", "-"])))])[-12:]
-        count.cases += 1
-        try:
-            process.stdin.write(last[-1].encode() + b"\n")
-            process.stdin.flush()
-            process.wait(random.uniform(0.5, 10) if random.random() < 1 / 4 else args.ms * 1e-3)
-        except (BrokenPipeError, subprocess.TimeoutExpired):
-            pass
+    begun = time.monotonic()
+    while goes_on(args, begun, count.cases):
+        words_once(args, count, special, steps)
     count.note = "%.0f s, all scenes and kernels of the CPU" % (time.monotonic() - begun)
-    try:
-        process.communicate(b"quit\n", PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-    if process.wait():
-        count.wrong += 1
-        print("words: ends with %d after %s" % (process.returncode, "; ".join(last)), file=sys.stderr)
 
 
 # ---- the driver ------------------------------------------------------------------------------
@@ -379,6 +440,7 @@ def main():
     parser.add_argument("part", choices=parts)
     parser.add_argument("program")
     parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=float(os.environ.get("HARD_SECONDS", 0)))
     parser.add_argument("--ms", type=float, default=20, help="between two keys")
     parser.add_argument("--window", action="store_true", help="keys: a window beside the terminal")
     parser.add_argument("--device", default="cpu", help="keys: cpu or cuda")
@@ -388,7 +450,15 @@ def main():
     args = parser.parse_args()
     random.seed(args.seed)
     count = Count(args.part + (", window" if args.window else ""))
-    parts[args.part](args, count)
+    for name in ("program", "line", "library"):
+        setattr(args, name, getattr(args, name) and os.path.abspath(getattr(args, name)))
+    os.environ.setdefault("BEVSCOPE_DATA", os.getcwd())
+    with tempfile.TemporaryDirectory() as folder: # snapshots, progress in lessons, reports
+        os.chdir(folder)
+        os.environ["XDG_STATE_HOME"] = folder
+        os.environ["ASAN_OPTIONS"] = ":".join([OWN_SIGNALS, "log_path=%s/report" % folder])
+        parts[args.part](args, count)
+        os.chdir("/")
     return count.row()
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A quick sample of the attacks on the live display: signals at random moments, sizes, terminals that
-# read slowly, random keys, a driver whose calls fail, the corpus of the fuzzer. tests/hard.sh has many
+# read slowly, random keys and words, a driver whose calls fail, the corpus of the fuzzer. tests/hard.sh has many
 # more of each.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1
@@ -21,6 +21,7 @@ part signals 8 "signals at random moments: each is how the program ends, and the
 part sizes 3 "from 1 x 1 to 32,768 x 32,768: it goes on and quits in order"
 part slow 2 "a terminal that reads slowly or not at all: a signal ends it soon"
 part keys 60 "random keys: it goes on and quits in order"
+part words 60 "random words, some before the first picture: it goes on and quits in order"
 ${CC:-cc} -std=gnu11 -shared -fPIC -o "$folder/libcuda.so.1" "$SRCDIR/tests/run/fake_cuda.c"
 part driver 8 "each call of the driver fails in turn: one line, exit 0 or 4"
 if grep -qE '__(asan|tsan|msan)_init' "$BEVSCOPE"; then
