@@ -72,6 +72,17 @@ def cells_of(bev_shape):
     raise ValueError(f"bev_shape {tuple(sizes)}, must be (ny, nx) or (1, Z, Y, X, C)")
 
 
+def whole_numbers(name, array):
+    """A copy as int32. What that would change is refused."""
+    array = to_numpy(array)
+    if array.size and array.dtype.kind not in "iu":
+        raise ValueError(f"{name}: dtype {array.dtype}, must be whole numbers")
+    for value in (int(array.min()), int(array.max())) if array.size else ():
+        if not -2**31 <= value < 2**31:
+            raise ValueError(f"{name}: {value} is beyond int32")
+    return array.astype(np.int32)
+
+
 def tensors(depth, feat):
     """Checks depth (camera, D, h, w) and feat (camera, h, w, C); removes a batch axis of length 1."""
     pair = []
@@ -151,10 +162,11 @@ def export_ranks(path, depth, feat, ranks_depth, ranks_feat, ranks_bev, interval
     (1, nz, ny, nx, C), ny rows a slice. what_was_seen: see seen()."""
     arrays = dict(ranks_depth=ranks_depth, ranks_feat=ranks_feat, ranks_bev=ranks_bev,
                   interval_starts=interval_starts, interval_lengths=interval_lengths)
-    arrays = {name: to_numpy(array).astype(np.int32) for name, array in arrays.items()}
+    arrays = {name: whole_numbers(name, array) for name, array in arrays.items()}
     if weights is not None:
         arrays["weights"] = to_numpy(weights).astype(np.float32)
-    np.savez(path, **tensors(depth, feat), **seen(**what_was_seen), **arrays, bev_shape=np.asarray(bev_shape, np.int64))
+    np.savez(path, **tensors(depth, feat), **seen(**what_was_seen), **arrays,
+             bev_shape=whole_numbers("bev_shape", bev_shape).astype(np.int64))
 
 
 def demo(path):

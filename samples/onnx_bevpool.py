@@ -39,7 +39,7 @@ def attributes(bev_h, bev_w, static_map, layout="nchw", align="nearest", kernel=
     found = {"bev_h": int(bev_h), "bev_w": int(bev_w), "static_map": int(static_map),
              "softmax": int(softmax), "layout": layout, "align": align, "plugin_version": str(VERSION),
              "plugin_namespace": DOMAIN}
-    return found | ({"kernel": kernel} if kernel else {})
+    return {**found, "kernel": kernel} if kernel else found
 
 
 def pool_node(inputs, output, **fields):
@@ -66,7 +66,7 @@ def network(scene, fp16=False, map_inputs=False, seed=1, softmax=False):
     """The model for a scene: image features (N, C, H, W) and depth (N, D, H, W) in, the grid
     (1, C, bev_h, bev_w) out. With softmax there is no depth to give: it is made of the image
     features as well. scene: the arrays of a .npz with ranks."""
-    from export_scene import cells_of
+    from export_scene import cells_of, whole_numbers
     absent = [name for name in ("depth", "feat", "bev_shape", *MAP) if name not in scene]
     if absent:
         raise ValueError(f"the scene has no {', '.join(absent)}: write it with bevscope export")
@@ -77,7 +77,7 @@ def network(scene, fp16=False, map_inputs=False, seed=1, softmax=False):
         raise ValueError(f"the grid has {bev_z} layers of cells, the plugin pools into one")
     element = ELEMENT["fp16" if fp16 else "fp32"]
     dtype, random = helper.tensor_dtype_to_np_dtype(element), np.random.default_rng(seed)
-    lists = {name: np.asarray(scene[name], np.int32) for name in MAP}
+    lists = {name: whole_numbers(name, scene[name]) for name in MAP}
     name, made = ("depth_net", d + c) if softmax else ("feat", c)
     before, before_weight = convolution(name, "image", c, 1, dtype, random, made)
     after, after_weight = convolution("bev", "pooled", c, 3, dtype, random)
@@ -128,8 +128,8 @@ def register_schema():
 
 def translations(static_map, align="nearest"):
     """For torch.onnx.export(..., dynamo=True, custom_translation_table=...): what becomes of
-    bevpool.bev_pool_v2. static_map: the map is the same in all calls. Needs torch and onnxscript,
-    and bevpool.py imported."""
+    bevpool.bev_pool_v2, and of bevpool.pool with a Map that was given intervals. static_map: the map is
+    the same in all calls. Needs torch and onnxscript, and bevpool.py imported."""
     import onnxscript
     import torch
 
@@ -137,17 +137,26 @@ def translations(static_map, align="nearest"):
     standard = onnxscript.values.Opset("", OPSET)
     own = onnxscript.values.Opset(DOMAIN, VERSION)
 
-    def bev_pool_v2(depth, feat, ranks_depth, ranks_feat, ranks_bev, interval_starts,
-                    interval_lengths, bev_feat_shape):
-        _, z, bev_h, bev_w, _ = bev_feat_shape
+    def int32(ranks):
+        return ranks if ranks.dtype == TensorProto.INT32 else standard.Cast(ranks, to=TensorProto.INT32)
+
+    def pool(depth, feat, shape, channels_first, ranks_depth, ranks_feat, ranks_bev, interval_starts,
+             interval_lengths, weights, kernel, prune):
+        z, bev_h, bev_w = shape[5:]
+        lists = ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths
         if z != 1:
             raise ValueError(f"the grid has {z} layers of cells, the plugin pools into one")
+        if weights is not None or prune or kernel or None in lists:
+            raise ValueError("weights, prune, kernel, or a map without intervals: none is exported")
         first = standard.Transpose(feat, perm=[0, 1, 4, 2, 3])
-        pooled = own.BevPool(depth, first, ranks_depth, ranks_feat, ranks_bev, interval_starts,
-                             interval_lengths, **attributes(bev_h, bev_w, static_map, align=align))
-        return standard.Unsqueeze(pooled, standard.Constant(value_ints=[2]))
+        pooled = own.BevPool(depth, first, *map(int32, lists),
+                             **attributes(bev_h, bev_w, static_map, align=align))
+        if channels_first:
+            return standard.Unsqueeze(pooled, standard.Constant(value_ints=[2]))
+        return standard.Unsqueeze(standard.Transpose(pooled, perm=[0, 2, 3, 1]),
+                                  standard.Constant(value_ints=[1]))
 
-    return {torch.ops.bevpool.bev_pool_v2.default: bev_pool_v2}
+    return {torch.ops.bevpool.pool.default: pool}
 
 
 def main():

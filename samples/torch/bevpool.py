@@ -13,15 +13,21 @@
     out = bevpool.voxel_pool(volume, geom, bev_h, bev_w)             # (B, C, bev_h, bev_w)
     out = bevpool.voxel_align(volume, geom, bev_h, bev_w)
 
-With tensors these are operators with gradients, for torch.compile and CUDA graphs; they run on the
-current stream. A map's first launch prepares a plan, which waits for the GPU: do that before a graph
-is captured. bev_pool_v2, voxel_pool and voxel_align keep the maps of the last calls and know them by
-the memory and the version of their arrays; a NumPy array must not be changed in between.
+With tensors these are operators of PyTorch (1.12 or later; older ones call them eagerly) with first
+and higher gradients, for torch.compile, torch.export, torch.jit.trace and CUDA graphs. A map's arrays
+are arguments of its operator. Launches run on the current stream. A map's first launch prepares a
+plan, which waits for the GPU: do that before a graph is captured.
+
+bev_pool_v2, voxel_pool and voxel_align keep the maps of the last calls. Arrays on the CPU are compared
+with those of the call before, so that no change is missed. Arrays on a GPU are known by their memory and
+their version: a change is missed if PyTorch does not count it, which is so of `.data`, of DLPack and of
+tensors made under torch.inference_mode(). After such a change pass new tensors.
 
 The library is the file that BEVPOOL_LIBRARY names, else libbevpool.so.0 beside this file (a wheel of
 `make wheel` has it there), else that on the usual paths.
 """
 import collections
+import contextlib
 import ctypes
 import os
 import threading
@@ -31,6 +37,7 @@ import numpy as np
 
 try:
     import torch
+    import torch.autograd.forward_ad as forward_ad
     from torch.multiprocessing.reductions import StorageWeakRef
 except ImportError:  # NumPy alone
     torch = None
@@ -100,8 +107,10 @@ def _load():
     try:
         library = ctypes.CDLL(name)
     except OSError as error:
-        raise ImportError(f"{error} (make install and ldconfig, or name the file: "
-                          "BEVPOOL_LIBRARY=PREFIX/lib/libbevpool.so.0)") from None
+        advice = "make install and ldconfig, or name the file: BEVPOOL_LIBRARY=PREFIX/lib/libbevpool.so.0"
+        if "libgomp" in str(error):  # libbevpool is there
+            advice = "install OpenMP's runtime: the package libgomp1 of Debian and Ubuntu, else libgomp"
+        raise ImportError(f"{error} ({advice})") from None
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
     for name, result, *arguments in (
             ("status_name", ctypes.c_char_p, i32),
@@ -174,7 +183,7 @@ def _device(array):
 
 _dtypes = {np.dtype("float32"): FP32, np.dtype("float16"): FP16}
 if torch is not None:
-    _dtypes |= {torch.float32: FP32, torch.float16: FP16, torch.bfloat16: BF16}
+    _dtypes.update({torch.float32: FP32, torch.float16: FP16, torch.bfloat16: BF16})
 
 
 def _dtype(array):
@@ -190,13 +199,42 @@ def _as_read(array, dtype):
     return np.ascontiguousarray(array, dtype)
 
 
-def _ints(array, dtype="int32"):
-    """A dense array of that type; None stays None."""
+def _sizes(sizes, names):
+    """Whole numbers, as many as there are names."""
+    found = tuple(map(int, sizes))
+    if len(found) != len(names) or found != tuple(sizes):
+        raise ValueError(f"sizes {tuple(sizes)}, expected ({', '.join(names)}) in whole numbers")
+    return found
+
+
+def _copied(name, array, dtype, device):
+    """A dense copy of that type; None stays None. With PyTorch it is a tensor on the device."""
     if array is None:
         return None
-    if _is_tensor(array):
-        return array.detach().to(getattr(torch, dtype)).contiguous()
-    return np.ascontiguousarray(array, dtype)
+    if not _is_tensor(array):
+        array = np.asarray(array)
+    if dtype == "int32":
+        _check_ints(name, array)
+    if torch is None:
+        return np.array(array, dtype, order="C")
+    if not _is_tensor(array):
+        array = torch.from_numpy(np.array(array, dtype, order="C"))
+    place = "cpu" if device == CPU else f"cuda:{device}"
+    return array.detach().to(place, getattr(torch, dtype), copy=True).contiguous()
+
+
+def _check_ints(name, array):
+    """Refuses what a copy as int32 would change."""
+    if str(array.dtype) in ("int32", "torch.int32") or 0 in array.shape:
+        return
+    tensor = _is_tensor(array)
+    if (array.is_floating_point() or array.is_complex() or array.dtype == torch.bool) if tensor \
+            else array.dtype.kind not in "iu":
+        raise TypeError(f"{name} has {array.dtype}, expected whole numbers")
+    wide = array.long() if tensor else array
+    for value in int(wide.min()), int(wide.max()):
+        if not -2**31 <= value < 2**31:
+            raise ValueError(f"{name} holds {value}, which is beyond int32")
 
 
 def _address(array):
@@ -211,41 +249,51 @@ def _empty(like, shape):
 
 # ---- maps and plans ------------------------------------------------------------------------------
 
-_maps = weakref.WeakValueDictionary()  # by handle: what operators get in the place of a map
+_ARRAYS = ("ranks_depth", "ranks_feat", "ranks_bev", "interval_starts", "interval_lengths", "weights")
+_maps = weakref.WeakValueDictionary()  # by shape and the memory of their own arrays
+
+
+def _key(arrays, shape):
+    return (_device(arrays[2]), shape, *map(_address, arrays))
 
 
 class Map:
     """Which points there are. `shape` is (B, N, D, H, W, Z, Y, X); the arrays are BEVDet's, sorted
     by cell, on the CPU or all on the GPU `device`. Without intervals they are found. The arrays are
-    copied and checked."""
-
-    _next = 1
+    checked and copied: `arrays`, which must not be changed. A pickled Map is made again of them."""
 
     def __init__(self, shape, ranks_depth, ranks_feat, ranks_bev, interval_starts=None,
                  interval_lengths=None, weights=None, device=None):
-        self.shape = tuple(int(size) for size in shape)
-        if len(self.shape) != 8:
-            raise ValueError(f"shape has {len(self.shape)} sizes, expected (B, N, D, H, W, Z, Y, X)")
+        self.shape = _sizes(shape, ("B", "N", "D", "H", "W", "Z", "Y", "X"))
         self.device = _device(ranks_bev) if device is None else device
         self._plans, self._ready = {}, {}
-        arrays = [_ints(a) for a in (ranks_depth, ranks_feat, ranks_bev, interval_starts,
-                                     interval_lengths)] + [_ints(weights, "float32")]
-        points, intervals = (0 if a is None else int(a.shape[0]) for a in (arrays[2], arrays[3]))
-        for name, array, length in zip(("ranks_depth", "ranks_feat", "ranks_bev", "interval_starts",
-                                        "interval_lengths", "weights"), arrays,
+        if _is_tensor(weights) and weights.requires_grad:
+            raise ValueError("weights have no gradients in a Map: pass weights.detach()")
+        given = ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths, weights
+        types = ("int32",) * 5 + ("float32",)
+        # A tensor of inference_mode() could not be saved for a way back.
+        with torch.inference_mode(False) if torch is not None else contextlib.nullcontext():
+            self.arrays = tuple(_copied(*array, self.device) for array in zip(_ARRAYS, given, types))
+        points, intervals = (0 if a is None else int(a.shape[0]) for a in self.arrays[2:4])
+        for name, array, length in zip(_ARRAYS, self.arrays,
                                        (points, points, points, intervals, intervals, points)):
             if array is not None and tuple(array.shape) != (length,):
                 raise ValueError(f"{name} has shape {tuple(array.shape)}, expected ({length},)")
-        if any(_device(a) != CPU for a in arrays if a is not None):
-            torch.cuda.synchronize(self.device)  # what writes the arrays must be done
+        if torch is not None and self.device != CPU:
+            torch.cuda.synchronize(self.device)  # the copies must be there
         made = ctypes.c_void_p()
         _check(_library.bevpool_map_from_arrays, ctypes.byref(made),
                ctypes.byref(_Shape(*self.shape)),
-               ctypes.byref(_Arrays(points, intervals, *map(_address, arrays))), self.device, 0)
+               ctypes.byref(_Arrays(points, intervals, *map(_address, self.arrays))), self.device, 0)
         self._destroy = weakref.finalize(self, _library.bevpool_map_destroy, made)
         self._map = made
-        self.handle, Map._next = Map._next, Map._next + 1
-        _maps[self.handle] = self
+        for array in self.arrays:
+            if _is_tensor(array):  # so that torch.compile records no copies of it in CUDA graphs
+                array._dynamo_static_input_type = "unguarded"
+        _maps[_key(self.arrays, self.shape)] = self
+
+    def __reduce__(self):
+        return Map, (self.shape, *self.arrays)
 
     def plan(self, channels, dtype, direction=FORWARD, channels_first=False, kernel=None,
              view=None, prune=0.0):
@@ -271,6 +319,7 @@ class Plan:
         self._plan, self.device = made.value, grid.device
         self.kernel = _library.bevpool_plan_kernel(made).decode()
         self.workspace_bytes = _library.bevpool_plan_workspace_bytes(made)
+        self._item = 4 if dtype == FP32 else 2
         call = _Call(size=ctypes.sizeof(_Call), workspace_bytes=self.workspace_bytes)
         for role in range(ROLES):
             call.tensors[role] = _Tensor(None, _library.bevpool_plan_bytes(made, role), dtype, 0)
@@ -283,7 +332,7 @@ class Plan:
         for word, array in zip(words, arrays):
             call[word] = _address(array)
         if self.workspace_bytes:
-            scratch = _empty(arrays[0], (self.workspace_bytes + ALIGNMENT) // arrays[0].itemsize)
+            scratch = _empty(arrays[0], (self.workspace_bytes + ALIGNMENT) // self._item)
             call[_WORKSPACE] = (_address(scratch) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         if self.device == CPU:
             return _check(_run, self._plan, call)
@@ -306,7 +355,7 @@ def _prepared(depth, feat, grid, direction, channels_first, kernel=None, prune=0
         _check_arrays(grid, depth, feat)
         channels = int(feat.shape[-1])
         plan = grid.plan(channels, _dtype(feat), direction, channels_first, kernel, prune=prune)
-        found = grid._ready[kind] = plan, _out_shape(grid, channels, channels_first)
+        found = grid._ready[kind] = plan, _out_shape(grid.shape, channels, channels_first)
     return found
 
 
@@ -320,8 +369,8 @@ def _check_arrays(grid, depth, feat):
             raise ValueError(f"the map is on device {grid.device}, {name} is not")
 
 
-def _out_shape(grid, channels, channels_first):
-    b, z, y, x = grid.shape[0], *grid.shape[5:]
+def _out_shape(shape, channels, channels_first):
+    b, z, y, x = shape[0], *shape[5:]
     return (b, channels, z, y, x) if channels_first else (b, z, y, x, channels)
 
 
@@ -355,43 +404,41 @@ def _as_given(x):
     return x if last else x.contiguous()
 
 
-def _prepared_view(x, grid, depth_bins, direction, channels_first, softmax, temperature,
-                   prune=0.0):
+def _prepared_view(x, grid, direction, channels_first, softmax, temperature, prune=0.0):
     kind = ("view", x.shape, x.strides if not _is_tensor(x) else x.stride(), x.dtype, _device(x),
-            depth_bins, direction, channels_first, softmax, temperature, prune)
+            direction, channels_first, softmax, temperature, prune)
     found = grid._ready.get(kind)
     if found is None:
         b, n, d, h, w = grid.shape[:5]
-        channels = int(x.shape[1]) - depth_bins
-        if depth_bins != d or channels < 1 or tuple(x.shape) != (b * n, d + channels, h, w):
-            raise ValueError(f"x has shape {tuple(x.shape)} and depth_bins is {depth_bins}, "
-                             f"expected ({b * n}, {d} + channels, {h}, {w}) and {d}")
+        channels = int(x.shape[1]) - d
+        if channels < 1 or tuple(x.shape) != (b * n, d + channels, h, w):
+            raise ValueError(f"x has shape {tuple(x.shape)}, expected ({b * n}, {d} + channels, {h}, {w})")
         if _device(x) != grid.device:
             raise ValueError(f"the map is on device {grid.device}, x is not")
         strides = x.stride() if _is_tensor(x) else [s // x.itemsize for s in x.strides]
         view = bool(softmax), float(temperature), tuple(map(int, strides))
         plan = grid.plan(channels, _dtype(x), direction, channels_first, view=view, prune=prune)
-        found = grid._ready[kind] = plan, _out_shape(grid, channels, channels_first)
+        found = grid._ready[kind] = plan, _out_shape(grid.shape, channels, channels_first)
     return found
 
 
-def _view_forward(x, grid, depth_bins, *how):
+def _view_forward(x, grid, *how):
     x = _as_given(x)
-    plan, shape = _prepared_view(x, grid, depth_bins, FORWARD, *how)
+    plan, shape = _prepared_view(x, grid, FORWARD, *how)
     out = _empty(x, shape)
-    plan._launch(_POOLED, (x, x[:, depth_bins:], out))
+    plan._launch(_POOLED, (x, x[:, grid.shape[2]:], out))
     return out
 
 
-def _view_backward(grad, given, grid, depth_bins, *how):
+def _view_backward(grad, given, grid, *how):
     x = _as_given(given)
-    plan, shape = _prepared_view(x, grid, depth_bins, BACKWARD, *how)
+    plan, shape = _prepared_view(x, grid, BACKWARD, *how)
     if tuple(grad.shape) != shape or _device(grad) != plan.device:
         raise ValueError(f"the gradient of the output has shape {tuple(grad.shape)} on device "
                          f"{_device(grad)}, expected {shape} on device {plan.device}")
     of_x = torch.empty_like(x) if _is_tensor(x) else np.empty_like(x)
-    plan._launch(_GRADIENTS, (x, x[:, depth_bins:], _as_read(grad, x.dtype), of_x,
-                              of_x[:, depth_bins:]))
+    bins = grid.shape[2]
+    plan._launch(_GRADIENTS, (x, x[:, bins:], _as_read(grad, x.dtype), of_x, of_x[:, bins:]))
     return of_x.reshape(given.shape)
 
 
@@ -399,84 +446,53 @@ def _view_backward(grad, given, grid, depth_bins, *how):
 
 
 class _Recent:
-    """The last maps, by the identity of the arrays they were made of. Weak references keep an
-    identity from being given to other memory as long as it stands here."""
+    """The maps of the last calls. An array is looked up by its memory. It is the same if a copy on
+    the CPU is equal to it, or if its memory on a GPU was never freed and has the same version."""
 
     def __init__(self, most=16):
         self.most, self.maps = most, collections.OrderedDict()
-        self.same = {}  # by the objects themselves, which is faster
 
-    @staticmethod
-    def identity(array):
-        if not _is_tensor(array):
-            return (id(array), array.shape), weakref.ref(array)
-        reference = StorageWeakRef(array.untyped_storage())
-        version = 0 if array.is_inference() else array._version
-        return (reference.cdata, array.storage_offset(), tuple(array.shape), array.stride(),
-                version), reference
-
-    def known(self, arrays, kind):
-        """The map of these very objects, or None."""
-        found = self.same.get((kind, *map(id, arrays)))
-        if found is None:
-            return None
-        for array, (reference, version, address) in zip(arrays, found[1]):
-            if reference() is not array or address is not None and (
-                    array.data_ptr() != address or
-                    version is not None and array._version != version):
-                return None
-        return found[0]
-
-    @staticmethod
-    def state(array):
-        if not _is_tensor(array):
-            return weakref.ref(array), None, None
-        version = None if array.is_inference() else array._version
-        return weakref.ref(array), version, array.data_ptr()
-
-    def find(self, arrays, kind, rest, make):
-        """The map of what these arrays hold. `kind`: what known() is asked with; `rest`: what a map
-        depends on besides arrays."""
-        found = self.find_by_memory(arrays, rest, make)
-        if len(self.same) > 4 * self.most:
-            self.same.clear()
-        self.same[(kind, *map(id, arrays))] = found, [self.state(a) for a in arrays]
-        return found
-
-    def find_by_memory(self, arrays, rest, make):
-        keys, references = zip(*map(self.identity, arrays))
-        key = keys, rest
-        found = self.maps.get(key)
-        if found is None or any(self.gone(r) for r in found[1]):
-            found = make(), references
+    def find(self, arrays, rest, make):
+        """The map of what these arrays hold. `rest`: what it depends on besides arrays."""
+        key = (rest, *map(self.place, arrays))
+        found = self.maps.pop(key, None)
+        if found is None or not all(map(self.same, arrays, found[1])):
+            found = make(), [self.proof(array) for array in arrays]
         self.maps[key] = found
-        self.maps.move_to_end(key)
         while len(self.maps) > self.most:
             self.maps.popitem(last=False)
         return found[0]
 
     @staticmethod
-    def gone(reference):
-        return reference() is None if isinstance(reference, weakref.ref) else reference.expired()
+    def place(array):
+        if not _is_tensor(array):
+            return array is None or (_address(array), array.shape, array.strides, array.dtype)
+        version = array._version if array.is_cuda and not array.is_inference() else None
+        return array.data_ptr(), tuple(array.shape), array.stride(), array.dtype, version
+
+    @staticmethod
+    def proof(array):
+        if not _is_tensor(array):
+            return None if array is None else array.copy()
+        if not array.is_cuda:
+            return array.detach().clone()
+        return StorageWeakRef(getattr(array, "untyped_storage", array.storage)())
+
+    @staticmethod
+    def same(array, proof):
+        if not _is_tensor(array):
+            return array is None or np.array_equal(array, proof)
+        return torch.equal(array, proof) if not array.is_cuda else not proof.expired()
 
 
 _recent = _Recent()
 
 
-def _v2_map(depth, feat, arrays, bev_feat_shape):
-    kind = depth.shape, feat.shape, getattr(feat, "device", None), tuple(bev_feat_shape)
-    found = _recent.known(arrays, kind)
-    if found is not None:
-        return found
-    b, n, d, h, w = depth.shape
-    if len(bev_feat_shape) != 5:
-        raise ValueError(f"bev_feat_shape is {tuple(bev_feat_shape)}, expected (B, Z, Y, X, C)")
-    its_batch, z, y, x, channels = map(int, bev_feat_shape)
-    shape, device = (b, n, d, h, w, z, y, x), _device(feat)
-    if its_batch != b or channels != feat.shape[-1]:
-        raise ValueError(f"bev_feat_shape is {tuple(bev_feat_shape)}, expected "
-                         f"({b}, Z, Y, X, {feat.shape[-1]})")
-    return _recent.find(arrays, kind, (shape, device), lambda: Map(shape, *arrays, device=device))
+def _map_of(arrays, shape, device):
+    """The Map whose arrays these are, or one made of them."""
+    shape = tuple(shape)
+    return _maps.get(_key(arrays, shape)) or \
+        _recent.find(arrays, (shape, device), lambda: Map(shape, *arrays, device=device))
 
 
 # ---- voxel_pool and voxel_align ------------------------------------------------------------------
@@ -511,20 +527,42 @@ def _voxel_map(geom, shape, bev_h, bev_w, align, device):
                device=device)
 
 
+def _voxel_grid(geom, bev_h, bev_w, align, device):
+    b, n, d, h, w = geom.shape[:5]
+    shape = b, n, 1, d * h, w, 1, bev_h, bev_w
+    return _recent.find([geom], (shape, align, device),
+                        lambda: _voxel_map(geom, shape, bev_h, bev_w, align, device))
+
+
+def _ones(feat):
+    shape = *feat.shape[:2], 1, *feat.shape[2:4]
+    return feat.new_ones(shape) if _is_tensor(feat) else np.ones(shape, feat.dtype)
+
+
+def _voxel_forward(volume, geom, *how):
+    b, n, d, h, w, channels = volume.shape
+    feat = volume.reshape((b, n, d * h, w, channels))
+    return _forward(_ones(feat), feat, _voxel_grid(geom, *how, _device(volume)), True)[:, :, 0]
+
+
+def _voxel_backward(grad, geom, *how):
+    b, n, d, h, w = geom.shape[:5]
+    feat = grad.new_zeros((b, n, d * h, w, grad.shape[1]))
+    grid = _voxel_grid(geom, *how, _device(grad))
+    found = _backward(grad[:, :, None], _ones(feat), feat, grid, True)[1]
+    return found.reshape((b, n, d, h, w, grad.shape[1]))
+
+
 def _voxel(volume, geom, bev_h, bev_w, align):
     if len(volume.shape) != 6 or tuple(geom.shape[:5]) != tuple(volume.shape[:5]):
         raise ValueError(f"volume {tuple(volume.shape)} and geom {tuple(geom.shape)}, expected "
                          "(B, N, D, H, W, C) and (B, N, D, H, W, 2 or 3)")
-    b, n, d, h, w, c = (int(size) for size in volume.shape)
-    shape, device = (b, n, 1, d * h, w, 1, int(bev_h), int(bev_w)), _device(volume)
-    kind = shape, align, device
-    grid = _recent.known([geom], kind) or _recent.find(
-        [geom], kind, kind,
-        lambda: _voxel_map(geom, shape, int(bev_h), int(bev_w), align, device))
-    feat = volume.reshape(b, n, d * h, w, c)
-    ones = feat.new_ones((b, n, 1, d * h, w)) if _is_tensor(feat) else \
-        np.ones((b, n, 1, d * h, w), feat.dtype)
-    return pool(ones, feat, grid, channels_first=True)[:, :, 0]
+    how = *_sizes((bev_h, bev_w), ("bev_h", "bev_w")), align
+    if not _is_tensor(volume):
+        return _voxel_forward(volume, geom, *how)
+    if align and geom.requires_grad and torch.is_grad_enabled():
+        raise ValueError("geom has no gradients in voxel_align: pass geom.detach()")
+    return _operators.voxel(volume, geom, *how)
 
 
 def voxel_pool(volume, geom, bev_h, bev_w):
@@ -545,11 +583,9 @@ def pool(depth, feat, grid, channels_first=False, kernel=None, prune=0.0):
     """Pools depth (B, N, D, H, W) and feat (B, N, H, W, C) with a Map: (B, Z, Y, X, C), or
     (B, C, Z, Y, X). The axes B and N may be one. Without gradients: `kernel`, one that kernels()
     names, and `prune`, up to which depths may be left out; bevpool.h has the error's bound."""
-    if kernel is not None or prune:
-        return _forward(depth, feat, grid, channels_first, kernel, prune)
-    if _is_tensor(feat) and _traced(depth, feat):
-        return torch.ops.bevpool.pool(depth, feat, grid.handle, channels_first)
-    return _eager(depth, feat, grid, channels_first)
+    if _is_tensor(feat):
+        return _operators.pool(depth, feat, grid.shape, channels_first, *grid.arrays, kernel, prune)
+    return _forward(depth, feat, grid, channels_first, kernel, prune)
 
 
 def view_transform(x, grid, depth_bins, channels_first=True, softmax=True, temperature=1.0,
@@ -557,133 +593,208 @@ def view_transform(x, grid, depth_bins, channels_first=True, softmax=True, tempe
     """What a depth net gives, x (B * N, D + C, H, W) or (B, N, D + C, H, W), D logits in front, pooled
     with a Map: (B, C, Z, Y, X), or (B, Z, Y, X, C). Not `softmax`: they are depths already. `prune`
     (no gradients) as in pool()."""
-    how = channels_first, softmax, temperature
-    if prune:
-        return _view_forward(x, grid, depth_bins, *how, prune)
-    if _is_tensor(x) and _traced(x, x):
-        return torch.ops.bevpool.view(x, grid.handle, depth_bins, *how)
-    if _is_tensor(x) and _wants_grad(x, x):
-        return _Transform.apply(x, grid, depth_bins, *how)
-    return _view_forward(x, grid, depth_bins, *how)
-
-
-def _eager(depth, feat, grid, channels_first):
-    if _is_tensor(feat) and _wants_grad(depth, feat):
-        return _Pool.apply(depth, feat, grid, channels_first)
-    return _forward(depth, feat, grid, channels_first)
+    if depth_bins != grid.shape[2]:
+        raise ValueError(f"depth_bins is {depth_bins}, expected {grid.shape[2]} as in the map")
+    if _is_tensor(x):
+        return _operators.view(x, grid.shape, channels_first, *grid.arrays, softmax, temperature, prune)
+    return _view_forward(x, grid, channels_first, softmax, temperature, prune)
 
 
 def bev_pool_v2(depth, feat, ranks_depth, ranks_feat, ranks_bev, bev_feat_shape, interval_starts,
                 interval_lengths):
     """BEVDet's function: depth (B, N, D, H, W), feat (B, N, H, W, C), bev_feat_shape
     (B, Z, Y, X, C). (B, C, Z, Y, X)"""
-    arrays = ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths
-    if _is_tensor(feat) and _traced(depth, feat):
-        return torch.ops.bevpool.bev_pool_v2(depth, feat, *arrays, list(map(int, bev_feat_shape)))
-    return _eager(depth, feat, _v2_map(depth, feat, arrays, bev_feat_shape), True)
+    batch, *cells, channels = _sizes(bev_feat_shape, ("B", "Z", "Y", "X", "C"))
+    if len(depth.shape) != 5:
+        raise ValueError(f"depth has shape {tuple(depth.shape)}, expected (B, N, D, H, W)")
+    if batch != depth.shape[0] or channels != feat.shape[-1]:
+        raise ValueError(f"bev_feat_shape is {tuple(bev_feat_shape)}, expected "
+                         f"({int(depth.shape[0])}, Z, Y, X, {int(feat.shape[-1])})")
+    arrays = ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths, None
+    sizes = map(int, depth.shape) if torch is not None and torch.jit.is_tracing() else depth.shape
+    shape = *sizes, *cells
+    if _is_tensor(feat):
+        return _operators.pool(depth, feat, shape, True, *arrays, None, 0.0)
+    return _forward(depth, feat, _map_of(arrays, shape, CPU), True)
 
 
 # ---- operators of PyTorch ------------------------------------------------------------------------
 
 if torch is not None:
-    from torch import Tensor
-
-    _plain = Tensor, torch.nn.Parameter
     # What torch.cuda.current_stream(device).cuda_stream says, without an object in between.
     _raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None) or \
         (lambda device: torch.cuda.current_stream(device).cuda_stream)
+    _dispatcher = torch.library.Library("bevpool", "DEF") if hasattr(torch, "library") else None
+    _tag = getattr(getattr(torch, "Tag", None), "needs_fixed_stride_order", None)
 
-    def _traced(depth, feat):
-        """Whether a compiler looks on, which must see an operator. Otherwise the ways below cost a
-        tenth of that."""
-        return torch.compiler.is_compiling() or type(feat) not in _plain or type(depth) not in _plain
+    _below_autograd = getattr(torch._C, "_AutoDispatchBelowAutograd", None)
+    if not hasattr(_below_autograd, "__enter__"):  # before PyTorch 2: as long as the object lives
+        @contextlib.contextmanager
+        def _below_autograd():
+            guard = torch._C._AutoDispatchBelowAutograd()
+            yield guard
 
-    def _wants_grad(depth, feat):
-        return torch.is_grad_enabled() and (depth.requires_grad or feat.requires_grad)
-
-    class _Pool(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, depth, feat, grid, channels_first):
-            ctx.grid, ctx.channels_first = grid, channels_first
-            ctx.save_for_backward(depth, feat)
-            return _forward(depth, feat, grid, channels_first)
+    class _Node(torch.autograd.Function):
+        """A step of autograd's graph: run(*arguments), and backward(*gradients, *arguments), which
+        gives the gradients of the first arguments."""
 
         @staticmethod
-        def backward(ctx, grad):
-            return *_backward(grad, *ctx.saved_tensors, ctx.grid, ctx.channels_first), None, None
-
-    def _handled(handle):
-        handle = int(handle)  # a compiler may think that it varies
-        if handle not in _maps:
-            raise ValueError(f"map {handle} is gone: keep the Map as long as it is used")
-        return _maps[handle]
-
-    @torch.library.custom_op("bevpool::pool", mutates_args=())
-    def _pool(depth: Tensor, feat: Tensor, grid: int, channels_first: bool) -> Tensor:
-        return _forward(depth, feat, _handled(grid), channels_first)
-
-    @_pool.register_fake
-    def _(depth, feat, grid, channels_first):
-        return feat.new_empty(_out_shape(_handled(grid), feat.shape[-1], channels_first))
-
-    @torch.library.custom_op("bevpool::pool_grad", mutates_args=())
-    def _pool_grad(grad: Tensor, depth: Tensor, feat: Tensor, grid: int,
-                   channels_first: bool) -> tuple[Tensor, Tensor]:
-        return _backward(grad, depth, feat, _handled(grid), channels_first)
-
-    @_pool_grad.register_fake
-    def _(grad, depth, feat, grid, channels_first):
-        return depth.new_empty(depth.shape), feat.new_empty(feat.shape)
-
-    def _pool_save(ctx, inputs, output):
-        depth, feat, ctx.grid, ctx.channels_first = inputs
-        ctx.save_for_backward(depth, feat)
-
-    def _pool_back(ctx, grad):
-        grads = torch.ops.bevpool.pool_grad(grad, *ctx.saved_tensors, ctx.grid, ctx.channels_first)
-        return *grads, None, None
-
-    _pool.register_autograd(_pool_back, setup_context=_pool_save)
-
-    class _Transform(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x, *rest):
-            ctx.rest = rest
-            ctx.save_for_backward(x)
-            return _view_forward(x, *rest)
+        def forward(ctx, run, rules, *arguments):
+            ctx.rules, ctx.arguments = rules, arguments
+            ctx.rest = [None if _is_tensor(a) else a for a in arguments]
+            ctx.save_for_backward(*(a if _is_tensor(a) else None for a in arguments))
+            if forward_ad._current_level < 0:
+                del ctx.arguments
+            return run(*arguments)
 
         @staticmethod
-        def backward(ctx, grad):
-            return _view_backward(grad, *ctx.saved_tensors, *ctx.rest), *[None] * len(ctx.rest)
+        def backward(ctx, *grads):
+            arguments = [rest if saved is None else saved
+                         for saved, rest in zip(ctx.saved_tensors, ctx.rest)]
+            found = ctx.rules[0](*grads, *arguments)
+            return (None, None, *found) + (None,) * (len(arguments) - len(found))
 
-    @torch.library.custom_op("bevpool::view", mutates_args=())
-    def _view(x: Tensor, grid: int, depth_bins: int, channels_first: bool, softmax: bool,
-              temperature: float) -> Tensor:
-        return _view_forward(x, _handled(grid), depth_bins, channels_first, softmax, temperature)
+        @staticmethod
+        def jvp(ctx, _, __, *tangents):
+            arguments = [forward_ad.unpack_dual(a).primal if _is_tensor(a) else a for a in ctx.arguments]
+            del ctx.arguments
+            return ctx.rules[1](arguments, tangents)
 
-    @_view.register_fake
-    def _(x, grid, depth_bins, channels_first, softmax, temperature):
-        return x.new_empty(_out_shape(_handled(grid), x.shape[-3] - depth_bins, channels_first))
+    def _tangent(call, linear, primals, tangents):
+        """The product rule: call(*primals) is linear in each group of arguments in `linear`."""
+        terms = []
+        for group in linear:
+            if any(tangents[i] is not None for i in group):
+                moved = list(primals)
+                for i in group:
+                    moved[i] = torch.zeros_like(moved[i]) if tangents[i] is None else tangents[i]
+                terms.append(call(*moved))
+        if _is_tensor(terms[0]):
+            return sum(terms[1:], terms[0])
+        return tuple(sum(parts[1:], parts[0]) for parts in zip(*terms))
 
-    @torch.library.custom_op("bevpool::view_grad", mutates_args=())
-    def _view_grad(grad: Tensor, x: Tensor, grid: int, depth_bins: int, channels_first: bool,
-                   softmax: bool, temperature: float) -> Tensor:
-        how = channels_first, softmax, temperature
-        return _view_backward(grad, x, _handled(grid), depth_bins, *how)
+    def _operator(signature, kernel, fake, linear, backward=None, composed=None, exact=None):
+        """Makes an operator. kernel: computes it. fake: what has the shape of its output. linear:
+        groups of its first arguments, which have gradients. backward: as _Node has it. composed: the
+        same of other operators, where these know gradients that this one does not. exact: whether
+        arguments are such that there are gradients. Returns what to call."""
+        count = sum(map(len, linear))
+        name = signature[:signature.index("(")]
 
-    @_view_grad.register_fake
-    def _(grad, x, *rest):
-        return torch.empty_like(_as_given(x)).reshape(x.shape)
+        def observed(*arguments):
+            leaves = arguments[:count]
+            moving = forward_ad._current_level >= 0 and \
+                any(forward_ad.unpack_dual(leaf).tangent is not None for leaf in leaves)
+            wanted = torch.is_grad_enabled() and any(leaf.requires_grad for leaf in leaves)
+            if (moving or wanted) and exact and not exact(*arguments):
+                raise ValueError("there are no gradients with kernel or prune: detach the inputs")
+            if composed and (moving or wanted and not backward):
+                return composed(*arguments)
+            if wanted:
+                return _Node.apply(run, (backward, tangent), *arguments)
+            if not moving:
+                return run(*arguments)
+            primals, tangents = zip(*map(forward_ad.unpack_dual, leaves))
+            arguments = *primals, *arguments[count:]
+            out, moved = run(*arguments), tangent(arguments, tangents)
+            return forward_ad.make_dual(out, moved) if _is_tensor(out) else \
+                tuple(map(forward_ad.make_dual, out, moved))
 
-    def _view_save(ctx, inputs, output):
-        x, *ctx.rest = inputs
-        ctx.save_for_backward(x)
+        def tangent(primals, tangents):
+            return _tangent(call, linear, primals, tangents)
 
-    def _view_back(ctx, grad):
-        x, = ctx.saved_tensors
-        return torch.ops.bevpool.view_grad(grad, x, *ctx.rest), *[None] * len(ctx.rest)
+        if _dispatcher is None:
+            def call(*arguments):
+                if torch.jit.is_tracing() or forward_ad._current_level >= 0:
+                    raise RuntimeError("bevpool under torch.jit.trace, torch.onnx.export and forward_ad "
+                                       f"takes PyTorch 1.12 or later, this is {torch.__version__}")
+                return observed(*arguments)
+            run = kernel
+            return call
+        tags = {} if _tag is None else {"tags": (_tag,)}
+        _dispatcher.define(signature, **tags)
+        for key, function in (("CompositeExplicitAutograd", kernel), ("Meta", fake), ("Autograd", observed)):
+            _dispatcher.impl(name, function, key)
+        call = getattr(torch.ops.bevpool, name).default
 
-    _view.register_autograd(_view_back, setup_context=_view_save)
+        def run(*arguments):
+            with _below_autograd():
+                return call(*arguments)
+        return call
+
+    def _with_map(compute, count):
+        """compute(*tensors, Map, channels_first, ...) as a kernel, whose arguments spell the Map."""
+        def kernel(*arguments):
+            tensors, (shape, channels_first, *rest) = arguments[:count], arguments[count:]
+            grid = _map_of(rest[:6], shape, _device(tensors[-1]))
+            return compute(*tensors, grid, channels_first, *rest[6:])
+        return kernel
+
+    def _split(x, shape, softmax, temperature):
+        """Depth (cameras, D, H, W) and features (cameras, H, W, C) of x."""
+        x, bins = x.reshape((-1, *x.shape[-3:])), shape[2]
+        logits, feat = x[:, :bins], x[:, bins:].permute(0, 2, 3, 1)
+        return (logits / (temperature or 1.0)).softmax(1) if softmax else logits, feat
+
+    def _composed_view(x, shape, *rest):
+        *of_map, softmax, temperature, _ = rest
+        return _operators.pool(*_split(x, shape, softmax, temperature), shape, *of_map, None, 0.0)
+
+    def _composed_view_grad(grad, x, shape, *rest):
+        *of_map, softmax, temperature = rest
+        depth, feat = _split(x, shape, softmax, temperature)
+        of_depth, of_feat = _operators.pool_grad(grad, depth, feat, shape, *of_map)
+        if softmax:
+            of_depth = depth * (of_depth - (depth * of_depth).sum(1, keepdim=True)) / (temperature or 1.0)
+        return torch.cat([of_depth, of_feat.permute(0, 3, 1, 2)], 1).reshape(x.shape)
+
+    def _pool_grad_backward(of_depth, of_feat, grad, depth, feat, *of_map):
+        """pool_grad() gives the gradients of <grad, pool(depth, feat)>, which is linear in each."""
+        of_grad = _operators.pool(of_depth, feat, *of_map, None, 0.0) + \
+            _operators.pool(depth, of_feat, *of_map, None, 0.0)
+        return of_grad, *_operators.pool_grad(grad, of_depth, of_feat, *of_map)
+
+    class _operators:
+        _map = ("SymInt[] shape, bool channels_first, Tensor ranks_depth, Tensor ranks_feat, "
+                "Tensor ranks_bev, Tensor? interval_starts, Tensor? interval_lengths, Tensor? weights")
+        _geom = "Tensor geom, SymInt bev_h, SymInt bev_w, bool align"
+
+        pool = _operator(
+            f"pool(Tensor depth, Tensor feat, {_map}, str? kernel, float prune) -> Tensor",
+            _with_map(_forward, 2),
+            lambda depth, feat, shape, first, *_: feat.new_empty(_out_shape(shape, feat.shape[-1], first)),
+            linear=((0,), (1,)), exact=lambda *arguments: not any(arguments[-2:]),
+            backward=lambda grad, *rest: _operators.pool_grad(grad, *rest[:-2]))
+
+        pool_grad = _operator(
+            f"pool_grad(Tensor grad, Tensor depth, Tensor feat, {_map}) -> (Tensor, Tensor)",
+            _with_map(_backward, 3),
+            lambda grad, depth, feat, *_: (depth.new_empty(depth.shape), feat.new_empty(feat.shape)),
+            linear=((0,), (1, 2)), backward=_pool_grad_backward)
+
+        view = _operator(
+            f"view(Tensor x, {_map}, bool softmax, float temperature, float prune) -> Tensor",
+            _with_map(_view_forward, 1),
+            lambda x, shape, first, *_: x.new_empty(_out_shape(shape, x.shape[-3] - shape[2], first)),
+            linear=((0,),), exact=lambda *arguments: not arguments[-1], composed=_composed_view,
+            backward=lambda grad, x, *rest: (_operators.view_grad(grad, x, *rest[:-1]),))
+
+        view_grad = _operator(
+            f"view_grad(Tensor grad, Tensor x, {_map}, bool softmax, float temperature) -> Tensor",
+            _with_map(_view_backward, 2),
+            lambda grad, x, *_: torch.empty_like(_as_given(x)).reshape(x.shape),
+            linear=((0, 1),), composed=_composed_view_grad)
+
+        voxel = _operator(
+            f"voxel(Tensor volume, {_geom}) -> Tensor", _voxel_forward,
+            lambda volume, geom, bev_h, bev_w, align: volume.new_empty(
+                (volume.shape[0], volume.shape[-1], bev_h, bev_w)),
+            linear=((0,),), backward=lambda grad, volume, *how: (_operators.voxel_grad(grad, *how),))
+
+        voxel_grad = _operator(
+            f"voxel_grad(Tensor grad, {_geom}) -> Tensor", _voxel_backward,
+            lambda grad, geom, *_: grad.new_empty((*geom.shape[:5], grad.shape[1])),
+            linear=((0,),), backward=lambda moved, grad, *how: (_operators.voxel(moved, *how),))
 
     class LiftSplat(torch.nn.Module):
         """What BEVDet's LSSViewTransformer does behind its depth net: x (B * N, D + C, H, W) becomes
@@ -695,38 +806,4 @@ if torch is not None:
 
         def forward(self, x):
             bev = view_transform(x, self.grid, self.depth_bins, temperature=self.temperature)
-            return bev[:, :, 0] if bev.shape[2] == 1 else bev.transpose(1, 2).flatten(1, 2)
-
-    @torch.library.custom_op("bevpool::bev_pool_v2", mutates_args=())
-    def _v2(depth: Tensor, feat: Tensor, ranks_depth: Tensor, ranks_feat: Tensor,
-            ranks_bev: Tensor, interval_starts: Tensor, interval_lengths: Tensor,
-            bev_feat_shape: list[int]) -> Tensor:
-        arrays = ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths
-        return _forward(depth, feat, _v2_map(depth, feat, arrays, bev_feat_shape), True)
-
-    @_v2.register_fake
-    def _(depth, feat, ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths,
-          bev_feat_shape):
-        b, z, y, x, c = bev_feat_shape
-        return feat.new_empty((b, c, z, y, x))
-
-    @torch.library.custom_op("bevpool::bev_pool_v2_grad", mutates_args=())
-    def _v2_grad(grad: Tensor, depth: Tensor, feat: Tensor, ranks_depth: Tensor,
-                 ranks_feat: Tensor, ranks_bev: Tensor, interval_starts: Tensor,
-                 interval_lengths: Tensor, bev_feat_shape: list[int]) -> tuple[Tensor, Tensor]:
-        arrays = ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths
-        return _backward(grad, depth, feat, _v2_map(depth, feat, arrays, bev_feat_shape), True)
-
-    @_v2_grad.register_fake
-    def _(grad, depth, feat, *rest):
-        return depth.new_empty(depth.shape), feat.new_empty(feat.shape)
-
-    def _v2_save(ctx, inputs, output):
-        *tensors, ctx.bev_feat_shape = inputs
-        ctx.save_for_backward(*tensors)
-
-    def _v2_back(ctx, grad):
-        grads = torch.ops.bevpool.bev_pool_v2_grad(grad, *ctx.saved_tensors, ctx.bev_feat_shape)
-        return (*grads,) + (None,) * 6
-
-    _v2.register_autograd(_v2_back, setup_context=_v2_save)
+            return bev[:, :, 0] if self.grid.shape[5] == 1 else bev.transpose(1, 2).flatten(1, 2)

@@ -28,11 +28,7 @@ sys.path[:0] = HERE, os.path.dirname(HERE)
 import bevpool  # noqa: E402
 from export_scene import cells_of  # noqa: E402
 
-try:
-    import torch
-    import torch._functorch.config
-except ImportError:
-    torch = None
+torch = bevpool.torch
 
 SAMPLES, GRAPH_US, WRONG = 25, 2000, 0.1
 
@@ -301,9 +297,9 @@ def measure(path, device, dtype, directions):
             row = {"scene": scene, "points": p.points, "channels": p.channels, "dtype": dtype,
                    "direction": direction, "way": title}
             try:
-                row |= measured(p, way, device, direction,
-                                out if direction == "forward" else grads, ours)
-            except (RuntimeError, ValueError, NotImplementedError) as error:
+                row.update(measured(p, way, device, direction,
+                                    out if direction == "forward" else grads, ours))
+            except (RuntimeError, ValueError, TypeError, AttributeError) as error:
                 row["failed"] = str(error).splitlines()[0]
             yield row
 
@@ -389,7 +385,8 @@ def main():
     if options.device == "cuda":
         torch.cuda.set_stream(torch.cuda.Stream())  # captures need one that is not the default
         # A compiled way back would give memory away that the next call of it needs.
-        torch._functorch.config.donated_buffer = False
+        from torch._functorch import config
+        config.donated_buffer = False
     rows = report["rows"]
     for path in options.files:
         for dtype in options.dtype:

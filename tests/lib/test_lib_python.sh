@@ -1,5 +1,6 @@
 #!/bin/sh
-# samples/torch/bevpool.py: NumPy always, PyTorch where it is.
+# samples/torch/bevpool.py: NumPy always, and every PyTorch that there is. TORCH_PYTHON names one more
+# Python to try.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 export PYTHONPATH="$SRCDIR/samples/torch:$SRCDIR/tests/support"
 tap_library
@@ -15,6 +16,28 @@ tap_ok $? "a wheel passes the same without the source tree: $(tail -n 1 "$folder
 BEVPOOL_LIBRARY=$folder/none.so "$python" -c 'import bevpool' >"$folder/said" 2>&1
 tail -n 1 "$folder/said" | grep -q 'ImportError: .*none.so.*(make install and ldconfig, or name the file'
 tap_ok $? "without the library: what to do"
+echo 'int libgomp;' >"$folder/empty.c"
+"${CC:-cc}" -shared -fPIC -o "$folder/libgomp.so.9" -Wl,-soname,libgomp.so.9 "$folder/empty.c" &&
+    "${CC:-cc}" -shared -fPIC -o "$folder/needs.so" -Wl,--no-as-needed "$folder/empty.c" "$folder/libgomp.so.9"
+rm "$folder/libgomp.so.9"
+BEVPOOL_LIBRARY=$folder/needs.so "$python" -c 'import bevpool' >"$folder/said" 2>&1
+tail -n 1 "$folder/said" | grep -q "ImportError: libgomp.so.9: .*(install OpenMP's runtime: .*libgomp1"
+tap_ok $? "without libgomp: what to install"
+"$python" - "$folder/ranks.npz" >"$folder/said" 2>&1 <<'END'
+import sys, numpy as np
+sys.path.insert(0, sys.path[1] + "/..")
+from export_scene import export_ranks
+ranks = np.zeros(3, np.int64)
+for spoilt in ranks + 2**32, ranks + 0.5:
+    try:
+        export_ranks(sys.argv[1], np.zeros((1, 1, 1, 1)), np.zeros((1, 1, 1, 4)), ranks, spoilt, ranks, [0], [3], (1, 1))
+    except ValueError as error:
+        assert str(error).startswith("ranks_feat: "), error
+    else:
+        sys.exit("taken: %s" % spoilt)
+export_ranks(sys.argv[1], np.zeros((1, 1, 1, 1)), np.zeros((1, 1, 1, 4)), ranks, ranks, ranks, [0], [3], (1, 1))
+END
+tap_ok $? "export_ranks: ranks that int32 cannot hold are refused: $(tail -n 1 "$folder/said")"
 
 # compared PYTHON DEVICE: samples/torch/compare.py on the toy scene; every row must be right.
 compared() {
@@ -35,11 +58,13 @@ END
 "$BEVSCOPE" export toy "$folder/toy.npz" >/dev/null
 tap_ok $? "bevscope export"
 compared "$python" numpy
-python=$(tap_having numpy,torch)
-if [ -n "$python" ]; then
+found=
+for python in ${TORCH_PYTHON:-} ${ONNX_PYTHON:-} python3 /usr/bin/python3; do
+    torch=$("$python" -c 'import numpy, torch; print(torch.__file__)' 2>/dev/null) || continue
+    case "$found" in *"$torch"*) continue ;; esac
+    found="$found $torch"
     tap_judged "$python" test_lib_python.py torch
     compared "$python" cpu
-else
-    tap_skip "PyTorch" "no Python with torch and NumPy"
-fi
+done
+[ -n "$found" ] || tap_skip "PyTorch" "no Python with torch and NumPy"
 tap_done

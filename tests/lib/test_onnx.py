@@ -121,38 +121,46 @@ def test_torch(path, folder):
     channels = scene["feat"].shape[-1]
 
     class Network(torch.nn.Module):
-        def __init__(self):
+        def __init__(self, ranks_of, grid=None):
             super().__init__()
             self.before = torch.nn.Conv2d(channels, channels, 1)
             self.after = torch.nn.Conv2d(channels, channels, 3, padding=1)
+            self.grid = grid
             for name in onnx_bevpool.MAP:
-                self.register_buffer(name, scene[name].int())
+                self.register_buffer(name, scene[name].to(ranks_of))
 
         def forward(self, depth, image):
             feat = self.before(image).permute(0, 2, 3, 1)[None]
+            if self.grid is not None:
+                return self.after(bevpool.pool(depth, feat, self.grid)[:, 0].permute(0, 3, 1, 2))
             shape = 1, 1, bev_h, bev_w, channels
             bev = bevpool.bev_pool_v2(depth, feat, self.ranks_depth, self.ranks_feat,
                                       self.ranks_bev, shape, self.interval_starts, self.interval_lengths)
             return self.after(bev[:, :, 0])
 
-    network = Network().eval()
     depth, feat = scene["depth"][None].float(), scene["feat"]
     image = torch.randn(feat.shape[0], channels, *feat.shape[1:3])
-    with torch.no_grad():
-        wanted = network(depth, image)
-        torch.onnx.export(network, (depth, image), folder + "/torch.onnx", dynamo=True,
-                          verbose=False, custom_translation_table=onnx_bevpool.translations(True))
-    model = onnx.load(folder + "/torch.onnx")
-    onnx.checker.check_model(model)
-    node = node_of(model)
-    ok(node is not None and node.domain == onnx_bevpool.DOMAIN, "the exporter writes the node")
-    fields = fields_of(node)
-    ok((fields["bev_h"], fields["bev_w"], fields["static_map"]) == (bev_h, bev_w, 1),
-       f"with bev_h={fields['bev_h']} bev_w={fields['bev_w']} static_map={fields['static_map']}")
-    feeds = dict(zip((i.name for i in model.graph.input), (depth.numpy(), image.numpy())))
-    out = ReferenceEvaluator(model, new_ops=[BevPool]).run(None, feeds)[0]
-    ok(out.shape == wanted.shape and np.allclose(out, wanted.numpy(), atol=1e-4),
-       f"run, it gives what PyTorch does: {out.shape}")
+    grid = bevpool.Map((*depth.shape, 1, bev_h, bev_w), *(scene[name] for name in onnx_bevpool.MAP))
+    for name, network in (("bev_pool_v2", Network(torch.int32)), ("ranks of int64", Network(torch.int64)),
+                          ("pool", Network(torch.int32, grid))):
+        network.eval()
+        with torch.no_grad():
+            wanted = network(depth, image)
+            torch.onnx.export(network, (depth, image), folder + "/torch.onnx", dynamo=True,
+                              verbose=False, custom_translation_table=onnx_bevpool.translations(True))
+        model = onnx.load(folder + "/torch.onnx")
+        onnx.checker.check_model(model)
+        node = node_of(model)
+        ok(node is not None and node.domain == onnx_bevpool.DOMAIN, f"{name}: the exporter writes the node")
+        fields = fields_of(node)
+        ok((fields["bev_h"], fields["bev_w"], fields["static_map"]) == (bev_h, bev_w, 1),
+           f"with bev_h={fields['bev_h']} bev_w={fields['bev_w']} static_map={fields['static_map']}")
+        wide = {i.name for i in model.graph.initializer if i.data_type == onnx.TensorProto.INT64}
+        ok(not wide & set(node.input), f"{name}: its ranks are int32")
+        feeds = dict(zip((i.name for i in model.graph.input), (depth.numpy(), image.numpy())))
+        out = ReferenceEvaluator(model, new_ops=[BevPool]).run(None, feeds)[0]
+        ok(out.shape == wanted.shape and np.allclose(out, wanted.numpy(), atol=1e-4),
+           f"run, it gives what PyTorch does: {out.shape}")
 
 
 if sys.argv[1] == "onnx":

@@ -85,9 +85,9 @@ tap_library() {
     trap 'rm -rf "$folder"' EXIT
 }
 
-# tap_having MODULES: prints the first Python that has them. ONNX_PYTHON names one more to try.
+# tap_having MODULES: prints the first Python that has them. ONNX_PYTHON and TORCH_PYTHON name more to try.
 tap_having() {
-    for python in ${ONNX_PYTHON:-} python3 /usr/bin/python3; do
+    for python in ${ONNX_PYTHON:-} ${TORCH_PYTHON:-} python3 /usr/bin/python3; do
         "$python" -c "import $1" 2>/dev/null && echo "$python" && return
     done
 }
