@@ -13,7 +13,7 @@
     out = bevpool.voxel_pool(volume, geom, bev_h, bev_w)             # (B, C, bev_h, bev_w)
     out = bevpool.voxel_align(volume, geom, bev_h, bev_w)
 
-With tensors these are operators of PyTorch (1.12 or later; older ones call them eagerly) with first
+With tensors these are operators of PyTorch (1.13 or later; older ones call them eagerly) with first
 and higher gradients, for torch.compile, torch.export, torch.jit.trace and CUDA graphs. A map's arrays
 are arguments of its operator. Launches run on the current stream. A map's first launch prepares a
 plan, which waits for the GPU: do that before a graph is captured.
@@ -707,7 +707,7 @@ if torch is not None:
             def call(*arguments):
                 if torch.jit.is_tracing() or forward_ad._current_level >= 0:
                     raise RuntimeError("bevpool under torch.jit.trace, torch.onnx.export and forward_ad "
-                                       f"takes PyTorch 1.12 or later, this is {torch.__version__}")
+                                       f"takes PyTorch 1.13 or later, this is {torch.__version__}")
                 return observed(*arguments)
             run = kernel
             return call
