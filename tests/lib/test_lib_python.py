@@ -296,9 +296,9 @@ def test_traced(device, grid):
         file = io.BytesIO()
         module = torch.nn.Module()
         module.forward = ours
-        legacy = {"dynamo": False} if having("torch.export") else {}
+        legacy = {"dynamo": False} if hasattr(torch, "export") else {}
         refuses("bevpool::", lambda: torch.onnx.export(module, tuple(leaves), file, **legacy))
-        if having("torch.compile"):
+        if hasattr(torch, "compile"):
             compiled = torch.compile(ours, backend="aot_eager", fullgraph=True)
             ok(close([compiled(*others)], [theirs(*others)]), f"{device}: {name}, compiled whole")
     from torch.fx.experimental.proxy_tensor import make_fx
