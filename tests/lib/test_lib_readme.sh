@@ -132,7 +132,7 @@ assert results[2].shape == (B, C, bev_h, bev_w), "voxel_align"
 assert abs(results[2].sum() - volume.sum()) < 1e-3 * abs(volume).sum(), "voxel_align keeps sums"
 print("right")
 END
-block python 2 >block2.py
+block python 3 >block3.py
 cat >torch_before.py <<'END'
 import torch
 device = "cuda" if torch.cuda.is_available() and bevpool.kernels(0) else "cpu"
@@ -152,11 +152,11 @@ assert torch.equal(depth.grad, leaves[0].grad) and torch.equal(feat.grad, leaves
 print("right")
 END
 cat before.py block1.py after.py >numpy_block.py
-{ cat before.py && echo "import bevpool" && cat torch_before.py block2.py torch_after.py; } >torch_block.py
+{ cat before.py && echo "import bevpool" && cat torch_before.py block3.py torch_after.py; } >torch_block.py
 
 # runs NAME MODULES FILE: with the first Python that has the modules.
 runs() {
-    for python in python3 /usr/bin/python3; do
+    for python in ${TORCH_PYTHON:-} python3 /usr/bin/python3; do
         "$python" -c "import $2" 2>/dev/null || continue
         BEVPOOL_LIBRARY=$libdir/libbevpool.so PYTHONDONTWRITEBYTECODE=1 \
             PYTHONPATH=$src/samples/torch "$python" "$3" >said 2>&1
@@ -170,7 +170,7 @@ runs() {
 }
 if [ -z "${SANITIZED:-}" ]; then
     runs "the block in Python, with NumPy" numpy numpy_block.py block1.py
-    runs "the block in PyTorch" numpy,torch torch_block.py block2.py
+    runs "the block in PyTorch" "numpy; from torch import compile" torch_block.py block3.py
 else
     tap_skip "the blocks in Python" "Python loads no library with AddressSanitizer"
 fi
