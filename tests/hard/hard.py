@@ -272,8 +272,12 @@ def help_ms(terminal):
     terminal.output = b""
     begun = time.monotonic()
     terminal.type("?")
+    drawn = begun
     while HELP not in terminal.output and time.monotonic() - begun < PATIENCE_S:
         terminal.read(0.002)
+        if time.monotonic() - drawn > 2: # a page that was there already is not sent again
+            terminal.type("\x0c")
+            drawn = time.monotonic()
     took = (time.monotonic() - begun) * 1e3
     terminal.type("\x1b\x1b")
     return took
