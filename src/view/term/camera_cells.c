@@ -30,6 +30,8 @@ static Seen seen_of(Sheet *sheet, const PanelData *data) {
     if (seen.count)
         seen.camera = (int)step_pixel(&data->live->frame.shape, seen.points[0]->depth).camera;
     const LiveFrame *frame = &data->live->frame;
+    if (seen.camera >= frame->shape.cameras) /* a frame of fewer cameras is still shown */
+        seen.camera = 0;
     Err ignored; /* then the picture is not lit */
     const StripInput input = {frame->rig, frame->features, frame->channels, frame->cameras, NULL};
     Strip strip = data->state->strip;
