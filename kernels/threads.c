@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -11,18 +12,24 @@ static int omp_get_max_threads(void) {
 }
 #endif
 
-static bool forked; /* written before the child has a second thread */
+static bool teams, lost; /* written by the thread that forks */
 
-static void note_fork(void) {
-    forked = true;
+/* Whether there are other threads: procfs links the folder once a thread, and twice besides. */
+static void look_for_teams(void) {
+    struct stat tasks;
+    teams = stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink > 3;
+}
+
+static void note_loss(void) {
+    lost |= teams;
 }
 
 __attribute__((constructor)) static void watch_forks(void) {
-    pthread_atfork(NULL, NULL, note_fork);
+    pthread_atfork(look_for_teams, NULL, note_loss);
 }
 
 int bev_team(int planned) {
-    return forked ? 1 : planned;
+    return lost ? 1 : planned;
 }
 
 int bev_threads(void) {

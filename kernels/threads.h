@@ -5,8 +5,8 @@
 extern "C" {
 #endif
 
-/* OpenMP's number. One in a child that this process forked: the threads of GNU OpenMP do not
- * survive a fork, and a team that waits for them waits for ever. */
+/* OpenMP's number. One in a child of a process that had other threads at the fork: threads of GNU
+ * OpenMP do not survive it, and a team that waits for them waits for ever. */
 int bev_threads(void);
 
 /* The same for a team that was planned earlier, perhaps before the fork. */

@@ -8,7 +8,8 @@
  *
  * Every function that can fail returns a status and, where `error` is not NULL, writes a line of
  * text there. The library never prints, never ends the process and keeps no state of its own, but
- * for one thing: in a child that was forked after it was loaded, work on the CPU takes one thread.
+ * for one thing: in a child of a process that had other threads at the fork, work on the CPU takes
+ * one thread.
  * Maps and plans may be used by any number of threads at once; destroying one is the caller's to
  * order after its last use. */
 #ifndef BEVPOOL_H
@@ -220,8 +221,8 @@ typedef struct BevpoolPlan BevpoolPlan;
 /* Prepares a kernel for a map, on the map's device, and waits for it. Takes memory there, some of
  * it from the device's default memory pool: where that keeps what is freed (its release threshold,
  * which is the caller's to set) or holds another plan, this is quicker. Launches take none. A plan
- * of the CPU uses as many threads as OpenMP has when it is made, and one after a fork. The plan
- * keeps the map alive. The caller destroys *plan. */
+ * of the CPU uses as many threads as OpenMP has when it is made, and one after such a fork. The
+ * plan keeps the map alive. The caller destroys *plan. */
 BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
                                   const BevpoolOptions *options, BevpoolError *error);
 

@@ -1,5 +1,6 @@
 /* libbevpool in a process that has no memory left, and in a child that was forked after a launch.
  */
+#include "kernels/threads.h"
 #include "tests/lib/lib_case.h"
 #include "tests/support/child.h"
 
@@ -152,6 +153,23 @@ static void test_fork(Pool pool) {
     tap_ok(in_child(pools_again), "map %d, %s: a forked child pools the same", pool.way,
            name_of(&pool));
     bevpool_plan_destroy(pool.plan);
+}
+
+static bool has_three(void) {
+    return bev_threads() == 3;
+}
+
+static bool has_one(void) {
+    return bev_threads() == 1;
+}
+
+TAP_SUITE(lib_process_threads) {
+    omp_set_num_threads(3);
+    tap_ok(has_three() && in_child(has_three), "alone at the fork: a child has OpenMP's threads");
+    atomic_int team = 0;
+#pragma omp parallel
+    team++;
+    tap_ok(team == 3 && has_three() && in_child(has_one), "with a team at the fork: a child has one thread");
 }
 
 TAP_SUITE(lib_process_fork) {
