@@ -437,7 +437,8 @@ def test_cuda(d, f, ranks, s, n, expected):
             call()
         us = (time.perf_counter() - begun) * 1e3
         torch.cuda.synchronize()
-        ok(us < 60, f"cuda: {name} in eager mode costs {us:.1f} us of the host")
+        # PyTorch's dispatcher is passed twice, so that tracers and modes see every call.
+        ok(us < 100, f"cuda: {name} in eager mode costs {us:.1f} us of the host")
 
 
 def main():
