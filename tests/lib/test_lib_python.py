@@ -438,7 +438,7 @@ def test_cuda(d, f, ranks, s, n, expected):
         us = (time.perf_counter() - begun) * 1e3
         torch.cuda.synchronize()
         # PyTorch's dispatcher is passed twice, so that tracers and modes see every call.
-        ok(us < 100, f"cuda: {name} in eager mode costs {us:.1f} us of the host")
+        ok(us < 200, f"cuda: {name} in eager mode costs {us:.1f} us of the host")
 
 
 def main():
