@@ -103,6 +103,13 @@ static void note_row(const BenchRow *row) {
              row->speedup);
 }
 
+/* Whether the ratio is that of the medians; on a busy machine, where they did not settle, none. */
+static bool stands(const BenchRow *row) {
+    double ratio = row->baseline.median_us / row->timing.median_us;
+    return row->baseline.settled && row->timing.settled ? fabs(ratio - row->speedup) < 1e-9
+                                                        : isnan(row->speedup);
+}
+
 static void test_bench(void) {
     Err err = {0};
     disturbed = true;
@@ -114,15 +121,13 @@ static void test_bench(void) {
                    *v2 = row_of(&kernel_v2), *picky = row_of(&kernel_picky);
     note_row(first);
     note_row(second);
-    tap_ok(first->speedup < 3 && !first->baseline.settled,
-           "where V2 was slow and is not any more it did not settle, and the ratio overstates "
-           "nothing");
-    tap_ok(second->speedup < 3 && second->baseline.median_us < SLOW_US / 3,
+    tap_ok(isnan(first->speedup) && !first->baseline.settled,
+           "where V2 was slow and is not any more it did not settle, and there is no ratio");
+    tap_ok(second->baseline.median_us < SLOW_US / 3,
            "the next row has a baseline of its own time");
-    tap_ok(second->baseline.samples >= 10 && isfinite(second->baseline.noise) &&
-               fabs(second->baseline.median_us / second->timing.median_us - second->speedup) < 1e-9,
+    tap_ok(second->baseline.samples >= 10 && isfinite(second->baseline.noise) && stands(second),
            "it is measured, and the ratio stands on what is shown");
-    tap_ok(v2->speedup == 1 && v2->baseline.median_us == v2->timing.median_us,
+    tap_ok(stands(v2) && v2->baseline.median_us == v2->timing.median_us,
            "V2's own row is its own baseline");
     tap_ok(strstr(picky->skipped, "does not like this map") && !second->skipped[0],
            "a kernel that refuses the map is a skipped row with its reason: %s", picky->skipped);
