@@ -70,7 +70,7 @@ typedef enum {
 typedef struct {
     int state;                          /* JobState */
     int signal;                         /* JOB_SIGNAL */
-    int access, array, call, writes;    /* of the signal; call: of SIGSYS; writes: -1: unknown */
+    int access, array, writes;          /* of the signal; writes: -1: unknown */
     int64_t element;                    /* of the array; negative before its start */
     Timing timing;
     char text[256];

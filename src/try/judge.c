@@ -1,5 +1,4 @@
 #include "src/try/job.h"
-#include "src/try/sandbox.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -45,29 +44,10 @@ static void say_access(const Job *job, TryResult *result) {
             array->name, element, array->name, count);
 }
 
-static const char *const refused[REFUSED_COUNT] = {
-    [REFUSED_OTHER] = "to use something of the system that no kernel needs",
-    [REFUSED_PROCESS] = "to start a process",
-    [REFUSED_WRITE] = "to write to a file or to remove one",
-    [REFUSED_NETWORK] = "to use the network",
-    [REFUSED_SIGNAL] = "to send a signal to another process, or to reach into it",
-};
-static const char computes[] = "a kernel computes, and nothing else";
-
-static void say_refused(int number, TryResult *result) {
-    SandboxCall call = sandbox_call(number);
-    if (call.name[0])
-        say(result, TRY_STOPPED, computes, "it tried %s: %s", refused[call.why], call.name);
-    else
-        say(result, TRY_STOPPED, computes, "it tried %s: system call %d", refused[call.why], number);
-}
-
 static void say_signal(const Job *job, TryResult *result) {
     const JobReport *report = &job->report;
     if (report->access >= ACCESS_BEFORE && report->access <= ACCESS_INSIDE)
         say_access(job, result);
-    else if (report->signal == SIGSYS)
-        say_refused(report->call, result);
     else if (report->signal == SIGXCPU)
         say(result, TRY_STOPPED, "is there a loop without end?", "it did not end within %g s",
             job->header.limit_s);
@@ -97,9 +77,6 @@ static bool ran(const Job *job, TryResult *result) {
         say(result, TRY_WRONG, "", "%.*s", TEXT, report->text);
     else if (report->state == JOB_DONE)
         return true;
-    else if (WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGSYS)
-        say(result, TRY_STOPPED, computes,
-            "it tried to start a process, or made a call of another architecture");
     else if (WIFSIGNALED(end->status))
         say(result, TRY_STOPPED, "", "it was ended by a signal: %s",
             strsignal(WTERMSIG(end->status)));

@@ -1,2 +1,1 @@
-libtry_a_SOURCES = %D%/child.c %D%/compile.c %D%/job.c %D%/judge.c %D%/runner.c %D%/runner_gpu.c \
-	%D%/sandbox.c
+libtry_a_SOURCES = %D%/child.c %D%/compile.c %D%/job.c %D%/judge.c %D%/runner.c %D%/runner_gpu.c

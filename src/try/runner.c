@@ -1,6 +1,5 @@
 /* The runner: this program as a process that runs one kernel on one problem (job.h). */
 #include "src/try/runner.h"
-#include "src/try/sandbox.h"
 
 #include "src/base/clock.h"
 #include "src/base/random.h"
@@ -13,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -101,15 +102,13 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
         explain_address(report, known ? (uintptr_t)info->si_addr : UINTPTR_MAX,
                         stack_pointer(context));
     }
-    if (signal == SIGSYS)
-        report->call = info->si_syscall;
     report->state = JOB_SIGNAL;
     _exit(EXIT_FAILURE);
 }
 
 static void watch_signals(void) {
-    static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL,
-                                  SIGABRT, SIGSYS, SIGXCPU, SIGTRAP};
+    static const int watched[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
+                                  SIGABRT, SIGXCPU, SIGTRAP};
     static char stack[HANDLER_STACK];
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
@@ -284,6 +283,34 @@ static size_t address_bytes(void) {
     return bytes + threads * ((size_t)80 << 20);
 }
 
+#if defined(__has_feature)
+#define UNDER_ASAN __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define UNDER_ASAN 1
+#else
+#define UNDER_ASAN 0
+#endif
+
+static void limit(int resource, rlim_t soft, rlim_t hard) {
+    setrlimit((__rlimit_resource_t)resource, &(struct rlimit){soft, hard});
+}
+
+/* Limits of this process before it loads the learner's kernel. Seconds count over all threads.
+ * AddressSanitizer reserves more address space than a limit allows. The limit of processes counts all
+ * threads of the user; those of the whole system are at least as many. */
+static void limit_process(void) {
+    rlim_t cores = (rlim_t)sysconf(_SC_NPROCESSORS_ONLN), bytes = address_bytes();
+    rlim_t cpu_s = (rlim_t)(runner.header->limit_s * (double)cores) + 1;
+    struct sysinfo info;
+    limit(RLIMIT_CPU, cpu_s, cpu_s + 1);
+    if (!UNDER_ASAN)
+        limit(RLIMIT_AS, bytes, bytes);
+    limit(RLIMIT_CORE, 0, 0);
+    limit(RLIMIT_FSIZE, 0, 0);
+    if (sysinfo(&info) == 0)
+        limit(RLIMIT_NPROC, info.procs + 2 * cores + 32, info.procs + 2 * cores + 32);
+}
+
 /* The learner's function; false: the report says why there is none. */
 static bool load_library(void) {
     char path[32];
@@ -309,10 +336,9 @@ int try_runner(int argc, char **argv) {
         fputs("bevscope: this word is for bevscope try alone\n", stderr);
         return ERR_USAGE;
     }
-    double threads = (double)sysconf(_SC_NPROCESSORS_ONLN);
     watch_signals();
     if (!runner.header->cuda) /* a driver needs more than that leaves */
-        sandbox_enter(runner.header->limit_s * threads, address_bytes());
+        limit_process();
     if (!runner.header->instead[0] && !load_library())
         return EXIT_FAILURE;
     runner.report->state = JOB_RUNNING;

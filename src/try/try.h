@@ -1,11 +1,10 @@
 /* A learner's own kernel: a file with one function, compiled here, run in a process of its own,
  * judged on the cases of checkbev and timed as bench does.
  *
- * A run ends at a time limit. Its process has no terminal, and of the system only memory, threads, time,
- * files to read and its own output (sandbox.h), which is cut. It cannot change anything outside itself.
- * What it can do: read what the user may read, and write to all of its own memory, the runner's page of
- * results included. So results are judged from the outputs alone, by values that are computed after the
- * run, and times are confirmed by the clock of the judge. */
+ * A run ends at a time limit. Its process has no terminal, limits of time, memory and processes, and an
+ * output that is cut. It has the rights of the user, and can write to all of its own memory, the runner's
+ * page of results included. So results are judged from the outputs alone, by values that are computed
+ * after the run, and times are confirmed by the clock of the judge. */
 #pragma once
 
 #include "src/accuracy/cases.h"

@@ -16,7 +16,7 @@ grep -q __asan_init "$BEVSCOPE" && asan=yes
 # kernel NAME CODE: a file with the sample's kernel under the name `right`, and the code behind it.
 kernel() {
     sed 's/^void pool/static void right/' "$SRCDIR/samples/try/pool.c" >"$1.c"
-    printf '#include <assert.h>\n#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n' >>"$1.c"
+    printf '#include <assert.h>\n#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n' >>"$1.c"
     printf '#include <unistd.h>\n%s\n' "$2" >>"$1.c"
 }
 
@@ -120,18 +120,12 @@ else
     body 1 'it crashed: Aborted' memory \
         'for (;;) { char *more = malloc(1 << 24); if (!more) abort(); more[0] = 1; }'
 fi
-case $(uname -m)-$(grep -c '^Seccomp:' /proc/self/status) in
-    x86_64-1 | aarch64-1)
-        body 1 'it tried to start a process' bomb 'for (;;) fork();'
-        body 1 'it tried to start a process' shell 'if (system("echo >evil")) abort();'
-        body 1 'it tried to write to a file' writes 'fopen("'"$folder"'/evil", "w");'
-        body 1 'it tried to write to a file' removes 'unlink("'"$folder"'/mine.c");'
-        body 1 'it tried to send a signal' kills 'kill(getppid(), SIGKILL);'
-        [ ! -e evil ] && [ -e mine.c ]
-        tap_ok $? "nothing was written or removed"
-        ;;
-    *) tap_skip "forks and files" "the filter of system calls is for x86-64 and AArch64" ;;
-esac
+kernel lazy 'static int n; void pool(const Pool *p) { if (n++ < 3) right(p); }'
+judge 1 'when called [0-9]+ times: gate A' lazy.c toy -q --limit 60
+body 1 'it crashed: Aborted' forges 'char line[256]; int *report = NULL;
+    for (FILE *maps = fopen("/proc/self/maps", "r"); !report && fgets(line, sizeof line, maps);)
+        if (strstr(line, "memfd:outputs") && strstr(line, " 00000000 ")) report = (int *)strtoul(line, 0, 16);
+    report[0] = 7; report[1] = 2147483647; report[2] = 1; report[3] = 1 << 30; _exit(0);'
 
 # ---- it does not even compile ------------------------------------------------------------------------
 
