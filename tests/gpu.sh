@@ -95,8 +95,6 @@ fi
 for test in $plugin_tests; do
     BUILDDIR=$build step "$test" 300 "$build/tests/check_gpu" --filter "$test"
 done
-# The program's own use of the library: the bits of sessions, both directions.
-step library-run 300 "$build/tests/check_lib" --filter library_run
 # Each form of V4: one group of channels a block or two, depth gathered or transposed first; which of
 # these scenes takes which on a GPU with 132 multiprocessors is checked by test_traffic.
 step forms 300 "$build/tests/ladder" --quick --only v4 --dtypes fp32,fp16,bf16,fp8,nvfp4,int8 \

@@ -2,7 +2,6 @@
 #include "kernels/clean.h"
 #include "kernels/codec.h"
 #include "src/base/data.h"
-#include "src/cli/library_run.h"
 #include "src/cli/selection.h"
 #include "src/cli/snapshot_backward.h"
 #include "src/run/session.h"
@@ -44,13 +43,7 @@ static bool choose(Export *export, Err *err) {
 /* ---- running --------------------------------------------------------------------------------- */
 
 static bool run(Pooled *side, const Workload *workload, Err *err) {
-    const BevProblem *view = &side->problem.view;
-    if (!library_has(side->config.kernel))
-        return pooled_launch(side, workload, "", LATENCY_OFF, NULL, err);
-    side->codes = malloc(bev_output_bytes(view));
-    return side->codes
-               ? library_run(side->config.kernel, view, side->codes, err)
-               : err_set(err, ERR_FAILED, "output", "choose a smaller scene", "out of memory");
+    return pooled_launch(side, workload, "", LATENCY_OFF, NULL, err);
 }
 
 static bool run_all(Export *export, Workload *workload, Err *err) {
@@ -110,11 +103,6 @@ static int grid_axes(const BevShape *shape, int64_t axes[4]) {
     return flat ? 3 : 4;
 }
 
-/* Reports where the library ran the kernel. */
-static const char *whose(const BevKernel *kernel) {
-    return library_has(kernel) ? " of libbevpool" : "";
-}
-
 static bool write_gradients(const Export *export, Err *err) {
     const Pooled *side = &export->backward;
     const BevProblem *view = &side->problem.view;
@@ -131,10 +119,10 @@ static bool write_gradients(const Export *export, Err *err) {
     printf(", random\n");
     if (!write_beside(export, "grad_depth", &depth, 4, depth_axes, err))
         return false;
-    printf(", by %s%s\n", side->config.kernel->name, whose(side->config.kernel));
+    printf(", by %s\n", side->config.kernel->name);
     if (!write_beside(export, "grad_feat", &feat, 4, feat_axes, err))
         return false;
-    printf(", by %s%s\n", side->config.kernel->name, whose(side->config.kernel));
+    printf(", by %s\n", side->config.kernel->name);
     return true;
 }
 
@@ -149,13 +137,12 @@ static bool write_all(const Export *export, Err *err) {
         return false;
     char format[96];
     ranges_format(side->problem.features.scales, export->dtype, format, sizeof format);
-    printf(", pooled by %s%s, %s, %s\n", side->config.kernel->name, whose(side->config.kernel),
-           format, bev_aligns[export->align].title);
+    printf(", pooled by %s, %s, %s\n", side->config.kernel->name, format,
+           bev_aligns[export->align].title);
     return !export->backward.config.kernel || write_gradients(export, err);
 }
 
-/* Pools the workload with --kernel and --dtype, through libbevpool where the library has the kernel
- * (library_run.h). Writes the grid to --pooled, float32 (ny, nx, C), with height (nz, ny, nx, C):
+/* Pools the workload with --kernel and --dtype. Writes the grid to --pooled, float32 (ny, nx, C), with height (nz, ny, nx, C):
  * the stored values, decoded. With --direction backward or both, three more files:
  * NAME-grad_out.npy, the gradient of the output that was used (random numbers of a fixed seed, as
  * stored), NAME-grad_depth.npy (camera, D, h, w) and NAME-grad_feat.npy (camera, h, w, C). Nothing

@@ -86,14 +86,6 @@ typedef struct Staging {
 bool staging_take(Staging *staging, size_t bytes, Err *err);
 void staging_give(const Staging *staging);
 
-/* Copies `bytes` (1 or more) of the host to memory of the open device; *copy is NULL after a
- * failure to allocate. Free it with device_drop, which accepts NULL, also after a failure. */
-bool device_bring(void **copy, const void *host, size_t bytes, Err *err);
-
-/* Copies them back, once all that was launched on the default stream is done. */
-bool device_fetch(void *host, const void *copy, size_t bytes, Err *err);
-void device_drop(void *copy);
-
 #ifdef __cplusplus
 }
 #endif
