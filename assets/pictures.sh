@@ -15,7 +15,6 @@ cp "$folder"/xlarge-*.png "$to/window.png"
 ./bevscope snapshot intersection --backward --cell 118,112 --loss box --align bilinear --device cpu \
     -o "$to/backward.png"
 ./bevscope snapshot occupancy --slice side --view class --device cpu -o "$to/height.png"
-./bevscope train intersection --device cpu -o "$to/train.png" >/dev/null
 ./bevscope export intersection "$folder/world.npz" >/dev/null
 python3 "$1/tests/data/nuscenes_street.py" "$folder/world.npz" "$folder"
 python3 "$1/samples/from_nuscenes.py" "$folder" --sample sample0 --bevscope ./bevscope \

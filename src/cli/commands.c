@@ -107,15 +107,6 @@ const Subcommand commands[COMMAND_COUNT] = {
      "the memory model counts, for CUDA kernels, without a GPU. Without SCENE: canonical; without "
      "a cell, a block or a warp: the cell with the most points.",
      0, 1, cmd_steps},
-    {"train", "[SCENE]", "descend along the gradients until a smeared street is sharp",
-     "Gradient descent on the depth distribution, on the kernels of both directions: the "
-     "parameters "
-     "are a logit for each bin of each pixel, depth is their softmax, and the loss is the distance "
-     "of the pooled grid to that of the true depth, |grid - true grid|^2 / |true grid|^2. Prints "
-     "loss, the share of depth in the wrong bin, and what forward, backward and all else took; "
-     "csv and json have every step. -o draws start, end and truth with the curve, as PNG or SVG. "
-     "Without SCENE: canonical.",
-     0, 1, cmd_train},
     {"demo", "", "a tour of the live display, about a minute long",
      "Plays samples/demo.keys in the live display, with captions: kernels, formats, errors, "
      "charts, "

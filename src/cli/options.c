@@ -232,8 +232,7 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
                          .warp = -1,
                          .lane = -1,
                          .skew = -1,
-                         .from = 1,
-                         .steps = 200};
+                         .from = 1};
     int first;
     if (!find_command(options, argc, argv, &first, err))
         return false;

@@ -19,14 +19,12 @@ struct Background {
     bool pause, give_up; /* of a simulation */
 
     BackgroundJob job; /* the thread's while it runs, the caller's otherwise */
-    Runner kept;       /* the thread's own: the problem of the last launch, */
-    LiveTrainer trainer; /* and the training */
+    Runner kept;       /* the thread's own: the problem of the last launch */
 };
 
 void background_job_drop(BackgroundJob *job) {
     ref_drop(job->grid);
     ref_drop(job->gradients);
-    ref_drop(job->training);
     ref_drop(job->model);
     frame_inputs_drop(&job->inputs);
     *job = (BackgroundJob){.kind = JOB_NONE};
@@ -82,9 +80,6 @@ static bool run(Background *background, BackgroundJob *job, Err *err) {
             return false;
         inputs_gradients(&background->kept, job->gradients);
         return true;
-    case JOB_TRAIN:
-        return live_trainer_run(&background->trainer, &job->inputs, &job->job, TRAIN_AT_ONCE,
-                                &job->training, err);
     case JOB_CACHESIM:
         return simulate(background, job, err);
     case JOB_NONE:
@@ -106,8 +101,6 @@ static void *background_main(void *argument) {
         worker_unlock(&background->worker);
         if (background->kept.map != job->inputs.map)
             runner_clear(&background->kept); /* it belongs to another map */
-        if (background->trainer.at && background->trainer.at->map != job->inputs.map)
-            live_trainer_clear(&background->trainer); /* the training belongs to another map */
         job->failed = !run(background, job, &job->err);
         omp_wait_dismiss_team();
         worker_lock(&background->worker);
@@ -139,7 +132,6 @@ void background_close(Background *background) {
         return;
     worker_end(&background->worker);
     runner_clear(&background->kept);
-    live_trainer_clear(&background->trainer);
     background_job_drop(&background->job);
     free(background);
 }

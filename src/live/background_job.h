@@ -4,7 +4,6 @@
 #pragma once
 
 #include "src/live/live_model.h"
-#include "src/live/live_trainer.h"
 #include "src/live/inputs.h"
 
 typedef enum {
@@ -12,7 +11,6 @@ typedef enum {
     JOB_LAUNCH,   /* one launch of a CPU kernel that takes longer than a key can wait */
     JOB_ACCURACY, /* the accuracy gates of one configuration */
     JOB_GRADIENTS, /* those of a loss, by a kernel that takes longer than a key can wait */
-    JOB_TRAIN,     /* some steps of a training on the CPU */
     JOB_CACHESIM  /* one step of the cache simulation */
 } JobKind;
 
@@ -32,8 +30,7 @@ typedef struct {
     double launch_us, prepare_us, own_bytes; /* LAUNCH: time of the launch */
     double busy_us;        /* LAUNCH: estimated time with a core for each thread */
     PooledGrid *grid;      /* LAUNCH: where it was wanted */
-    Training *training;    /* TRAIN: the training so far */
-    Job job;               /* GRADIENTS: whose loss; TRAIN */
+    Job job;               /* GRADIENTS: whose loss */
     Gradients *gradients;  /* GRADIENTS */
     LiveAccuracy accuracy; /* ACCURACY */
     MemoryModel *model;    /* CACHESIM: the model so far; NULL: none */
@@ -42,9 +39,6 @@ typedef struct {
 
 /* Drops the references that the job holds. */
 void background_job_drop(BackgroundJob *job);
-
-/* The most of a training between two pictures. */
-static const TrainBudget TRAIN_AT_ONCE = {.ms = 40, .steps = 5};
 
 typedef struct Background Background;
 

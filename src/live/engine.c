@@ -107,7 +107,6 @@ void engine_close(Engine *engine) {
         return;
     worker_stop(&engine->mailbox.worker);
     background_close(engine->background);
-    live_trainer_clear(&engine->trainer);
     live_model_close(engine->live_model);
     measure_close(engine->measure);
     frame_inputs_drop(&engine->shown);

@@ -119,17 +119,6 @@ static void take_gradients(Engine *engine, BackgroundJob *job, bool idle) {
         engine_render_again(engine, engine->quality);
 }
 
-static void take_training(Engine *engine, BackgroundJob *job, bool idle) {
-    if (job->failed) {
-        engine_report_error(engine, &job->err);
-        return;
-    }
-    pipeline_offer_training(engine->pipeline, job->training);
-    job->training = NULL;
-    if (idle)
-        engine_render_again(engine, engine->quality);
-}
-
 static void take_accuracy(Engine *engine, BackgroundJob *job) {
     if (job->tag != engine->accuracy_tag)
         return;
@@ -159,8 +148,6 @@ static void take_result(Engine *engine, bool idle) {
         take_launch(engine, &job, idle);
     else if (job.kind == JOB_GRADIENTS)
         take_gradients(engine, &job, idle);
-    else if (job.kind == JOB_TRAIN)
-        take_training(engine, &job, idle);
     else if (job.kind == JOB_ACCURACY)
         take_accuracy(engine, &job);
     else
@@ -308,43 +295,6 @@ static TaskEnd find_gradients(Engine *engine, bool idle) {
     return TASK_WAITS;
 }
 
-/* On a GPU the steps are taken here: no other thread may use it. */
-static TaskEnd train_here(Engine *engine) {
-    const FrameInputs *shown = pipeline_inputs(engine->pipeline);
-    Training *training;
-    Err err = {.kind = ERR_FAILED};
-    if (!live_trainer_run(&engine->trainer, shown, &engine->live.job, TRAIN_AT_ONCE, &training,
-                          &err)) {
-        engine_report_error(engine, &err);
-        return TASK_NONE;
-    }
-    pipeline_offer_training(engine->pipeline, training);
-    engine_render_again(engine, engine->quality);
-    return TASK_WORKED;
-}
-
-/* Every few jobs the other tasks have their turn, for gates and figures. */
-static TaskEnd train(Engine *engine, bool idle) {
-    enum { TURNS = 8 };
-    if (!engine->live.job.train_steps)
-        live_trainer_clear(&engine->trainer);
-    if (!idle || !pipeline_lacks_training(engine->pipeline, &engine->live.job))
-        return TASK_NONE;
-    if (engine->trained_in_turn == TURNS) {
-        engine->trained_in_turn = 0;
-        return TASK_NONE;
-    }
-    if (!slot_is_empty(engine))
-        return TASK_WAITS;
-    engine->trained_in_turn++;
-    if (engine->live.job.config.kernel->where == BEV_CUDA)
-        return train_here(engine);
-    BackgroundJob job = job_of(engine, JOB_TRAIN, 0);
-    job.job = engine->live.job;
-    background_start(engine->background, &job);
-    return TASK_WAITS;
-}
-
 static TaskEnd simulate(Engine *engine, ModelDepth depth) {
     if (engine->simulated > (int)depth)
         return TASK_NONE;
@@ -420,7 +370,6 @@ bool engine_idle_work(Engine *engine) {
     static TaskEnd (*const tasks[])(Engine *, bool idle) = {
         count_selection,     /* somebody has asked for it */
         find_gradients,      /* of the loss under the cursor */
-        train,               /* a few steps of it */
         time_selection,      /* the selection's own grid, its latency, the baseline's */
         simulate_selection,  /* its traffic */
         check_selection,     /* its gates */

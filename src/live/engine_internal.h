@@ -43,8 +43,6 @@ struct Engine {
     Pipeline *pipeline;
     Measure *measure; /* NULL without options.background, like the next two */
     Background *background;
-    LiveTrainer trainer; /* of kernels on the GPU */
-    int trained_in_turn; /* jobs of training since another task had its turn */
     RecordedSet recorded;
     LiveModel *live_model; /* not to be touched while a JOB_CACHESIM is in the slot */
     LiveDevice cpu;

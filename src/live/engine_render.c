@@ -88,17 +88,15 @@ static void note_budget(Engine *engine, const FrameInputs *inputs) {
     engine_note(engine, &note);
 }
 
-/* Whether the accuracy on the screen belongs to other values. While the world moves, or depth is
- * trained, each frame has new values: the accuracy is then a moment old, and not stale unless
- * channels, temperature, outlier or scales changed. */
+/* Whether the accuracy on the screen belongs to other values. While the world moves, each
+ * frame has new values: the accuracy is then a moment old, and not stale unless channels, temperature, outlier or scales changed. */
 static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
                              const KernelConfig *config) {
     SeenFeatures *now = inputs->features, *before = engine->shown.features;
     if (inputs->map != engine->shown.map || config->kernel != engine->shown_config.kernel ||
         !before)
         return true;
-    bool trains = features_base(now) == features_base(before);
-    return now != before && !trains &&
+    return now != before &&
            (!engine->state.playing || now->shape.channels != before->shape.channels ||
             now->temperature != before->temperature || now->outlier != before->outlier ||
             now->scales != before->scales || now->scales_scene != before->scales_scene);

@@ -5,12 +5,9 @@
 #include "src/base/ref.h"
 #include "src/live/timed_kernel.h"
 
-#include <limits.h>
-#include <math.h>
 #include <string.h>
 
 bool engine_open_script(Engine *engine, Err *err) {
-    engine->trainer.untimed = true;
     return live_model_open(&engine->live_model, &engine->recorded, err);
 }
 
@@ -103,18 +100,6 @@ static bool run_pipeline(Engine *engine, Err *err) {
            PIPELINE_DONE;
 }
 
-/* Takes all steps that the job asks for, and renders the result. */
-static bool train(Engine *engine, Err *err) {
-    Training *training;
-    if (!pipeline_lacks_training(engine->pipeline, &engine->state.job))
-        return true;
-    if (!live_trainer_run(&engine->trainer, pipeline_inputs(engine->pipeline), &engine->state.job,
-                          (TrainBudget){INFINITY, INT_MAX}, &training, err))
-        return false;
-    pipeline_offer_training(engine->pipeline, training);
-    return run_pipeline(engine, err);
-}
-
 /* The scene, and the subject of the accuracy. */
 static void note_inputs(Engine *engine) {
     const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
@@ -127,7 +112,7 @@ void engine_render_script(Engine *engine, const State *request) {
     Err err = {.kind = ERR_FAILED};
     engine->answered++;
     engine->state = *request;
-    bool ok = run_pipeline(engine, &err) && train(engine, &err) && check_accuracy(engine, &err);
+    bool ok = run_pipeline(engine, &err) && check_accuracy(engine, &err);
     if (ok) {
         note_inputs(engine);
         fill_kernels(engine);

@@ -25,13 +25,11 @@ typedef struct {
     struct stat file;
 } LoadedScene;
 
-typedef struct SeenFeatures SeenFeatures;
-struct SeenFeatures {
-    SeenFeatures *base; /* these features with the depth of a training; NULL: as seen */
+typedef struct {
     LoadedScene *scene;
     Moment *moment; /* of a clip: the one whose tensors these are; else NULL */
     double time_s, temperature, outlier;
-    int scales;               /* of the job; values.scales has the ranges, which the base owns */
+    int scales;               /* of the job; values.scales has the ranges, which `ranges` owns */
     const char *scales_scene; /* of the job */
     BevDtype scales_dtype;    /* that they were chosen for */
     ScaleRanges *ranges;      /* NULL: ideal */
@@ -41,15 +39,10 @@ struct SeenFeatures {
     BevShape shape;
     Features values;           /* borrowed from the scene where it has these tensors */
     CameraViews views, photos; /* `photos` is borrowed from the scene */
-    Objects objects;     /* of that moment; the base's, where there is one */
+    Objects objects;     /* of that moment */
     Embedding embedding; /* channels 0: the features are no embedding */
     double took_us;      /* to make */
-};
-
-/* The features as seen, without training. */
-static inline SeenFeatures *features_base(SeenFeatures *features) {
-    return features && features->base ? features->base : features;
-}
+} SeenFeatures;
 
 /* What the cameras see, at a higher resolution than the features. */
 typedef struct {
@@ -110,17 +103,6 @@ typedef struct {
     char text[300]; /* why there are none */
 } Gradients;
 
-/* Where a training stands (live_trainer.h), and its subject. */
-typedef struct {
-    SeenFeatures *base; /* whose depth it began at */
-    BuiltMap *map;
-    KernelConfig forward, backward;
-    uint64_t run;           /* of the job */
-    float *target;          /* (cell, c): the grid of the true depth; reference counted */
-    SeenFeatures *features; /* with the depth of the last step that was kept; NULL: none yet */
-    LiveTraining shown;
-} Training;
-
 /* The recorded steps, and their subject. */
 typedef struct {
     LiveSteps steps;
@@ -133,7 +115,7 @@ typedef struct {
     BevGpuFacts gpu; /* V3 takes one of its forms by it */
 } RecordedSteps;
 
-enum { FRAME_INPUTS = 10 };
+enum { FRAME_INPUTS = 9 };
 
 typedef union {
     struct {
@@ -145,7 +127,6 @@ typedef union {
         Fp64Grid *fp64_original;
         RecordedSteps *steps;
         Gradients *gradients; /* NULL: forward */
-        Training *training;   /* NULL: the job asks for none */
     };
     void *each[FRAME_INPUTS]; /* the same, for what is done to all of them */
 } FrameInputs;

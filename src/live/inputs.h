@@ -27,8 +27,6 @@ void calibration_free(Calibration *calibration); /* accepts NULL */
 /* ---- inputs_cameras.c, on ----------------------------------------------------------------------
  */
 
-/* The same features with another depth, which is copied. NULL: no memory. */
-SeenFeatures *inputs_with_depth(SeenFeatures *base, const float *depth, Err *err);
 bool inputs_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameInputs *next, Err *err);
 
 /* The scene whose tensors, rig, map and photographs these features belong to: of a clip the

@@ -95,11 +95,6 @@ static size_t feat_bytes(const SeenFeatures *seen) {
 
 static void features_destroy(void *contents) {
     SeenFeatures *seen = contents;
-    if (seen->base) {
-        mem_pool_give(&depths, seen->values.depth, depth_bytes(seen));
-        ref_drop(seen->base);
-        return;
-    }
     const Features *lent = &inputs_scene_at(seen)->tensors; /* empty of a world */
     if (seen->values.depth != lent->depth)
         mem_pool_give(&depths, seen->values.depth, depth_bytes(seen));
@@ -247,21 +242,6 @@ static bool find_objects(SeenFeatures *seen, Err *err) {
                             seen->time_s, &seen->objects, err);
 }
 
-/* All but the depth is borrowed. */
-SeenFeatures *inputs_with_depth(SeenFeatures *base, const float *depth, Err *err) {
-    float *own = mem_pool_take(&depths, depth_bytes(base));
-    SeenFeatures *made = own ? ref_new(sizeof *made, features_destroy) : NULL;
-    if (!made) {
-        mem_pool_give(&depths, own, depth_bytes(base));
-        inputs_no_memory("features", err);
-        return NULL;
-    }
-    *made = *base;
-    made->base = ref_keep(base);
-    made->values.depth = memcpy(own, depth, depth_bytes(base));
-    return made;
-}
-
 bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
                      FrameInputs *next, Err *err) {
     const Scene *scene = &next->scene->scene;
@@ -271,7 +251,6 @@ bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveU
                          .scales = job->scales,
                          .scales_scene = job->scales_scene,
                          .scales_dtype = scales_dtype(job)};
-    have = features_base(have);
     if (scene->has_world) {
         want.time_s = job->time_s;
         want.temperature = scene->temperature * job->temperature;

@@ -204,7 +204,7 @@ bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, const Give
                      .align = job->config.align,
                      .evenness = job->evenness,
                      .prune = job->prune,
-                     .pruned_by = prune_is_off(&job->prune) ? NULL : features_base(next->features)};
+                     .pruned_by = prune_is_off(&job->prune) ? NULL : next->features};
     if (scene->has_rig) {
         want.rig = scene->rig;
         grid_use_rounding(&want.rig.grid, job->rounding);

@@ -3,7 +3,6 @@
 #include "src/base/clock.h"
 #include "src/base/ref.h"
 #include "src/live/inputs.h"
-#include "src/live/live_trainer.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,8 +14,7 @@ struct Pipeline {
     FrameInputs inputs; /* of the last frame */
     FrameInputs made;   /* the newest of each, those of runs that were given up included */
     PooledGrid *offers[OFFERS];   /* pooled elsewhere; newest first */
-    Gradients *offered_gradients; /* computed elsewhere, */
-    Training *offered_training;   /* like this */
+    Gradients *offered_gradients; /* computed elsewhere */
     Runner gradient_runner;
     Runner runners[2];               /* the selection's and the baseline's */
     BuiltMap *maps[BEV_ALIGN_COUNT]; /* the last of each align, so that going back is free */
@@ -46,7 +44,6 @@ void pipeline_close(Pipeline *pipeline) {
     for (int i = 0; i < OFFERS; i++)
         ref_drop(pipeline->offers[i]);
     ref_drop(pipeline->offered_gradients);
-    ref_drop(pipeline->offered_training);
     runner_clear(&pipeline->gradient_runner);
     map_builder_clear(&pipeline->builder);
     frame_inputs_drop(&pipeline->made);
@@ -81,16 +78,6 @@ bool pipeline_lacks_gradients(const Pipeline *pipeline) {
 void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients) {
     ref_drop(pipeline->offered_gradients);
     pipeline->offered_gradients = gradients;
-}
-
-bool pipeline_lacks_training(const Pipeline *pipeline, const Job *job) {
-    const Training *training = pipeline->inputs.training;
-    return training && !training->shown.text[0] && training->shown.step < job->train_steps;
-}
-
-void pipeline_offer_training(Pipeline *pipeline, Training *training) {
-    ref_drop(pipeline->offered_training);
-    pipeline->offered_training = training;
 }
 
 /* ---- stages ---------------------------------------------------------------------------------- */
@@ -250,10 +237,6 @@ static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
         ref_drop(pipeline->offered_gradients);
         pipeline->offered_gradients = NULL;
     }
-    if (pipeline->offered_training && pipeline->offered_training->map->scene != scene) {
-        ref_drop(pipeline->offered_training);
-        pipeline->offered_training = NULL;
-    }
     if (pipeline->gradient_runner.features && pipeline->gradient_runner.features->scene != scene)
         runner_clear(&pipeline->gradient_runner);
     for (int i = 0; i < 2; i++)
@@ -294,7 +277,7 @@ static bool make_features(Run *run, State *state) {
         inputs_views(made->views, run->needs->sharp, give_up, next, run->err);
     if (ok && next->features != made->features)
         next->features->took_us = clock_us() - start;
-    if (ok && next->features != features_base(pipeline->inputs.features))
+    if (ok && next->features != pipeline->inputs.features)
         run->times.us[STAGE_FEATURES] = next->features->took_us;
     return ok;
 }
@@ -317,14 +300,6 @@ static bool make_map(Run *run, State *state) {
     if (ok && run->next.map != pipeline->inputs.map)
         run->times.us[STAGE_MAP] = run->next.map->took_us;
     return ok;
-}
-
-static bool make_training(Run *run, State *state) {
-    Pipeline *pipeline = run->pipeline;
-    if (!state->job.train_steps)
-        pipeline_offer_training(pipeline, NULL);
-    Training *const there[] = {pipeline->offered_training, pipeline->made.training};
-    return inputs_training(there, &state->job, &run->next, run->err);
 }
 
 static bool make_grid(Run *run, State *state) {
@@ -432,8 +407,6 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .draft = features->draft || (inputs->baseline && inputs->baseline->features->draft),
         .time_s = features->time_s,
     };
-    if (inputs->training)
-        frame->training = &inputs->training->shown;
     if (inputs->baseline && inputs->baseline->features->scene != inputs->scene) {
         const SceneFacts *other = &inputs->baseline->features->scene->facts;
         memcpy(frame->scene_name, inputs->scene->facts.name, sizeof frame->scene_name);
@@ -507,7 +480,6 @@ static const struct {
 } stages[] = {{"scene", make_scene},
               {"features", make_features},
               {"map", make_map},
-              {"training", make_training},
               {"pooling", make_grid},
               {"pooling the baseline", make_baseline},
               {"FP64", make_fp64},

@@ -44,11 +44,6 @@ const KernelConfig *pipeline_lacks(const Pipeline *pipeline);
 bool pipeline_lacks_gradients(const Pipeline *pipeline);
 void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients);
 
-/* Whether the training of the last frame has fewer steps than its job asks for, and goes on. The
- * next run then gets the next training, as it gets a grid. */
-bool pipeline_lacks_training(const Pipeline *pipeline, const Job *job);
-void pipeline_offer_training(Pipeline *pipeline, Training *training);
-
 /* Gives the next run a grid that was pooled elsewhere; it is used where it fits. Takes over the
  * caller's reference. */
 void pipeline_offer(Pipeline *pipeline, PooledGrid *grid);

@@ -83,9 +83,6 @@ extern const char *const slow_letters[]; /* "none", "A" to "H" */
 /* "none", or the number of the planted defect. */
 const char *state_defect(const State *state);
 
-/* "off", "on", "stopped". */
-const char *state_training(const State *state);
-
 /* The name of a loss: "cell", "box", "class", "all". */
 const char *state_loss(int loss);
 
@@ -100,9 +97,6 @@ unsigned control_use_config(State *state, Action action, KernelConfig config, co
 
 /* Resets the job's cameras (clean, no calibration error) and its temperature (1). */
 void job_repair(Job *job);
-
-/* Ends training: the scene's own depth returns. False: there was no training. */
-bool control_end_training(State *state);
 
 /* Asks the engine about the cell that is pinned or under the cursor, where it changed. */
 unsigned control_probe(State *state);

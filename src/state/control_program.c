@@ -174,8 +174,6 @@ unsigned control_escape(State *state, const Command *command) {
         return control_bits(state, &(Command){.action = ACTION_BITS, .argument = "off"});
     if (state->job.steps)
         return control_steps(state, &(Command){.action = ACTION_STEPS, .argument = "off"});
-    if (state->job.train_steps)
-        return control_train(state, &(Command){.action = ACTION_TRAIN, .argument = "0"});
     if (state->pinned)
         return control_unpin(state, command->action);
     if (state->cursor_shown)

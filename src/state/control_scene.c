@@ -171,15 +171,14 @@ unsigned control_scene(State *state, const Command *command) {
 
 unsigned control_play(State *state, const Command *command) {
     state->playing = control_switched(command, state->playing);
-    bool trained = state->playing && control_end_training(state);
     if (state->playing && state->scene.nx && !scene_moves(&state->scene))
         SAY(state, command->action, "playing, but %s has one moment: nothing moves",
             state->scene.name);
     else
         SAY(state, command->action,
-            state->playing ? "playing, %g s a second%s" : "paused at %.2f s%s",
-            state->playing ? state->speed : state->job.time_s, trained ? "; training ends" : "");
-    return trained ? control_changed(state) | STEP_LOOK : STEP_REDRAW | STEP_LOOK;
+            state->playing ? "playing, %g s a second" : "paused at %.2f s",
+            state->playing ? state->speed : state->job.time_s);
+    return STEP_REDRAW | STEP_LOOK;
 }
 
 unsigned control_step(State *state, const Command *command) {

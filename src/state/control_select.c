@@ -29,11 +29,9 @@ static void drop_other_direction(State *state, char *line, size_t size) {
     if (state->job.baseline.kernel->direction == direction_of(state))
         return;
     size_t used = strlen(line);
-    bool trained = !backward && control_end_training(state);
-    snprintf(line + used, size - used, "%s%s%s%s",
+    snprintf(line + used, size - used, "%s%s",
              state->job.baseline_pinned ? "; baseline let go" : "",
-             backward && compares ? "; comparison off" : "", trained ? "; training ends" : "",
-             trained && state->playing ? ", the world plays on" : "");
+             backward && compares ? "; comparison off" : "");
     state->job.baseline_pinned = false;
     if (backward) {
         state->compare = COMPARE_OFF;

@@ -212,8 +212,7 @@ static void append_key(int32_t key, char *text, size_t size) {
 
 /* clang-format off */
 typedef enum {
-    OPEN_PALETTE, OPEN_PAGES, OPEN_HELP, OPEN_LESSON, OPEN_BITS, OPEN_STEPS, OPEN_TRAINING,
-    OPEN_NOTHING
+    OPEN_PALETTE, OPEN_PAGES, OPEN_HELP, OPEN_LESSON, OPEN_BITS, OPEN_STEPS, OPEN_NOTHING
 } Open;
 /* clang-format on */
 
@@ -242,8 +241,6 @@ static const struct {
     {OPEN_STEPS, "Space", "run", ACTION_STEPS_SPEED},
     {OPEN_STEPS, "Home End", "first, last", ACTION_COUNT},
     {OPEN_STEPS, "Esc", "panels", ACTION_ESCAPE},
-    {OPEN_TRAINING, "Enter", "stop, go on", ACTION_TRAIN},
-    {OPEN_TRAINING, "Esc", "end", ACTION_ESCAPE},
 };
 
 static Open open_now(const State *state) {
@@ -252,7 +249,6 @@ static Open open_now(const State *state) {
            : state->lesson.open     ? OPEN_LESSON
            : state->bits.open       ? OPEN_BITS
            : state->job.steps       ? OPEN_STEPS
-           : state->job.train_steps ? OPEN_TRAINING
                                     : OPEN_NOTHING;
 }
 
@@ -346,10 +342,7 @@ bool keys_here(const State *state, int32_t key, Command *command) {
         return true;
     if (open == OPEN_STEPS && steps_here(state, key, command))
         return true;
-    if (open != OPEN_TRAINING || key != KEYCODE_ENTER)
-        return keys_find(key, command);
-    *command = stepped(ACTION_TRAIN, 1);
-    return true;
+    return keys_find(key, command);
 }
 
 /* The first key, the key of a step back, then the other keys: "k K F2". */

@@ -107,7 +107,7 @@ extern const KeyRow keys[ACTION_COUNT];
 bool keys_find(int32_t key, Command *command);
 
 /* As keys_find, with the keys of the open part: of bits the arrows and Space, of steps Left and
- * Right, Home, End and Space, of training Enter. */
+ * Right, Home, End and Space. */
 bool keys_here(const State *state, int32_t key, Command *command);
 
 bool same_command(const Command *a, const Command *b);
@@ -125,8 +125,8 @@ int32_t keys_named(const char *name);
  * `size` are words of scripts, not controls: see src/ui/script.h. */
 bool keys_parse(const char *line, Command *command, char *why, size_t size);
 
-/* The hints of the key bar: the keys of the open part (palette, help, lesson, bits, steps,
- * training), else those of the picture by rank. The last two are palette and help. Returns how
+/* The hints of the key bar: the keys of the open part (palette, help, lesson, bits,
+ * steps), else those of the picture by rank. The last two are palette and help. Returns how
  * many. */
 typedef struct {
     char key[16];

@@ -150,8 +150,6 @@ Headline live_headline(const LiveData *live) {
         headline.step_count = steps->selection.step_count > steps->baseline.step_count
                                   ? steps->selection.step_count
                                   : steps->baseline.step_count;
-    if (live->frame.training)
-        headline.train_step = live->frame.training->step;
     headline.max_abs = reading(accuracy->max_abs, accuracy->source);
     headline.max_abs.stale = accuracy->stale;
     headline.max_abs_s = accuracy->time_s;

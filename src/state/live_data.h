@@ -209,19 +209,6 @@ typedef struct {
     const char *text;                    /* why there are none; "": there are */
 } LiveGradients;
 
-/* Gradient descent on depth, as far as it has come. */
-typedef struct {
-    const BevKernel *forward, *backward; /* kernels of both directions */
-    int step;                            /* the newest; 0: the start, -1: not begun */
-    int taken_back;                      /* steps that had raised the loss */
-    bool last_taken_back;                /* the newest step had raised the loss */
-    double depth_error, first_error;     /* share of depth in wrong bins: now, at the start */
-    Reading forward_us, backward_us, rest_us;  /* of one step: means over the steps so far */
-    float losses[LIVE_TRAIN_STEPS + 1];        /* losses of the kept steps, by step */
-    const float *target; /* (cell, c): the grid of the true depth; NULL: not begun */
-    char text[200];                            /* why the training stopped; "": it goes on */
-} LiveTraining;
-
 /* Borrowed from the engine until it is asked for the next frame. NULL where there is none. A large
  * grid (LIVE_LARGE_BYTES) has codes in the output's format in place of FP32 values, and is there
  * for the picture only: not in frames that the engine hands out. */
@@ -251,7 +238,6 @@ typedef struct {
     bool draft; /* made with fewer rays: unless the world moves, a finer frame follows */
     double time_s;
     LiveGradients gradients; /* backward only */
-    const LiveTraining *training; /* where the job asks for it */
 } LiveFrame;
 
 typedef struct {

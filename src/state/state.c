@@ -109,7 +109,6 @@ void state_restore(State *state, const State *before) {
     }
     if (same_scene && before->playing) /* the world has gone on */
         next.job.time_s = state->job.time_s;
-    next.job.train_run = state->job.train_run + (next.job.train_steps > 0);
     next.job.config.kernel = next.menu.where & 1u << next.job.config.kernel->where
                                  ? next.job.config.kernel
                                  : kernel_twin(next.job.config.kernel, BEV_CPU);

@@ -83,8 +83,6 @@ typedef struct {
     RIG_STATE
 } RigState;
 
-enum { LIVE_TRAIN_STEPS = 1000 }; /* training ends there */
-
 enum { LOSS_ALL = LOSS_COUNT }; /* beside the kinds of grid_loss.h: a loss on all cells */
 
 /* Everything that decides the results: two equal jobs give equal results. */
@@ -109,8 +107,6 @@ typedef struct {
     int64_t probe_cell; /* the cell that is looked at, y * nx + x of the picture; -1: none */
     int slice;          /* what the picture shows of a grid with height: slice.h */
     int loss;           /* backward: a LossKind, of that cell, or LOSS_ALL */
-    int train_steps;    /* depth follows the gradient for so many steps; 0: the scene's own depth */
-    uint64_t train_run; /* grows with each new start */
     bool steps;         /* record the warps' steps on that cell; without a cell, on the longest
                            interval */
     const BevKernel *steps_kernels[2]; /* instead of the selection's, the baseline's; NULL: these */
@@ -192,7 +188,6 @@ typedef struct {
     double swing_us[2]; /* a measured latency within these is no change; 0, 0: none is known */
     double max_abs_s; /* the moment whose error it is */
     int step_count; /* of the recorded steps, of the kernel with more; 0: there are none */
-    int train_step; /* of the training, so far */
 } Headline;
 
 /* How fast the display answers. Scripts have no clock: there it stays unknown. */
@@ -298,9 +293,6 @@ struct State {
     bool playing;
     double speed;   /* seconds of the world in a second */
     int64_t frames; /* ticks so far */
-
-    double untrained_temperature; /* of the job, before training */
-    bool untrained_playing;       /* the world played before training */
 
     int camera; /* the camera that controls act on */
 

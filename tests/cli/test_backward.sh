@@ -1,6 +1,6 @@
 #!/bin/sh
 # The live display turned backward: every panel shows the way back, or says that it does not; a loss on
-# cells lights the pixels that feed it; depth follows the gradient, and does not where that is wrong.
+# cells lights the pixels that feed it.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder
 tap_street street 2
@@ -46,17 +46,9 @@ tap_has 'the object is named' a/frame-0004.txt 'cells, car'
 tap_has 'the model follows the selection' a/frame-0006.txt 'V4 on .* binds'
 grep -q 'Camera front-left ' a/frame-0007.txt && grep -q "mouse: front-left $mouse, its grad_depth" a/frame-0007.txt
 tap_ok $? 'the depths of the pixel under the mouse'
-loss() { # NUMBER
-    frame "$1" | sed -n 's/.* loss \([0-9.e-]*\), was \([0-9.e-]*\).*/\1 \2/p' | head -1
-}
-grep -q 'Training: loss by step .* step 40' a/frame-0008.txt && grep -q 'depth in wrong bins' a/frame-0008.txt &&
-    loss 8 | awk '{ exit !($1 < $2 / 10) }'
-tap_ok $? "depth that follows the gradient: loss $(loss 8 | sed 's/ /, was /')"
-tap_has 'a script says nothing about time' a/frame-0008.txt 'forward n/a, backward n/a'
-grep -q 'FP32  *FAIL  *FAIL  *FAIL' a/frame-0009.txt && loss 9 | awk '{ exit !($1 == $2) }' &&
-    grep -q '[0-9]* of 40 steps taken back: a wrong gradient?' a/frame-0009.txt
-tap_ok $? 'a planted defect: the gates fail, and no step leads down'
-grep -q 'bevscope  .* FP32 nearest  street.json' a/frame-0010.txt && grep -q 'Intervals' a/frame-0010.txt &&
-    ! grep -q Training a/frame-0010.txt && ! grep -q 'Gradients of a loss' a/frame-0010.txt
+grep -q 'FP32  *FAIL  *FAIL  *FAIL' a/frame-0008.txt
+tap_ok $? 'a planted defect: the gates fail'
+grep -q 'bevscope  .* FP32 nearest  street.json' a/frame-0009.txt && grep -q 'Intervals' a/frame-0009.txt &&
+    ! grep -q 'Gradients of a loss' a/frame-0009.txt
 tap_ok $? 'and forward again'
 tap_done

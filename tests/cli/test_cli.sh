@@ -56,10 +56,6 @@ done <<'REFUSED'
 2~no point falls into that cell~snapshot toy --backward --cell 0,0 --device cpu -o X.png
 2~none in FP8 .choose fp32~snapshot toy --backward --dtype fp8 --device cpu -o X.png
 2~'circle' is not known~snapshot toy --backward --loss circle -o X.png
-2~none in FP8 .choose fp32~train toy --dtype fp8 --device cpu
-2~computes gradients~train toy --kernel grad_reference --device cpu
-2~the suffix does not say~train toy --device cpu -o X.txt
-2~'0' is not a whole number~train toy --steps 0 --device cpu
 2~needs a value~bench toy --dtype
 2~is no device~info --device tpu
 4~cuda|CUDA|driver|device~info --device 7
@@ -334,11 +330,6 @@ tap_run 'backward: same options, same PNG' cmp c.png d.png
 tap_run 'backward: same options, same SVG' cmp c.svg d.svg
 ! cmp -s a.png c.png
 tap_ok $? 'and another one than forward'
-tap_expect 0 '' train toy --steps 3 --device cpu --format csv -o train.png
-awk -F, 'NR == 2 { first = $2 } NR > 1 && $2 < least + 0 || NR == 2 { least = $2 }
-    END { exit !(NR == 5 && least < first / 2) }' out
-tap_ok $? 'train descends, and csv has every step'
-tap_run 'and draws start, end and truth' [ "$(head -c 4 train.png | tail -c 3)" = PNG ]
 for kernel in cpu_grad_owner grad_reference; do
     tap_expect 0 '' snapshot toy --backward -k $kernel --timing measured -d fp32 -a bilinear \
         --loss class -o c.png --device cpu

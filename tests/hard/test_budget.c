@@ -29,7 +29,7 @@ static const char *const pages[] = {"e", "x", "d", "d", "d", "d", "d",    "/", "
                                     "k", "k", "x", "x", "v", "v", "o",    "u", "u", "}"};
 
 /* Bilinear and lattice maps have four points for each of nearest. Backward each kernel in FP32 is
- * launched beside a picture, where memory allows; a loss, and a training, are asked for. */
+ * launched beside a picture, where memory allows; a loss is asked for. */
 static const char *const aligns[] = {"a", PAGE_DOWN, END,     "k",       "d",
                                      "k", "a",       PAGE_UP, SHIFT_TAB, "/"};
 

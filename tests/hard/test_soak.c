@@ -116,8 +116,7 @@ static void pause_world(void) {
 }
 
 /* A change of scene resets its time and its cameras. The other controls go home first: what they
- * make on the way belongs to the old scene and is freed with it. A world that played before it was
- * trained on plays on when that ends. */
+ * make on the way belongs to the old scene and is freed with it. */
 static void go_home(void) {
     bool config = home.job.scene < home.menu.preset_count;
     pause_world();

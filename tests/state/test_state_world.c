@@ -1,4 +1,4 @@
-/* Controls of the world: time, cameras and their errors, evenness of intervals, training. */
+/* Controls of the world: time, cameras and their errors, evenness of intervals. */
 #include "src/state/live_data.h"
 #include "tests/state/state_fixture.h"
 
@@ -76,7 +76,11 @@ STATE_SUITE(state_world_delay) {
                job->camera_errors[1].delay_ms == 1400,
            "as long as the clip: refused in a line");
     facts.moments = 0;
+    facts.moment_s = 0;
     step(EVENT_FRAME, .scene = &facts);
+    runs("play on");
+    tap_ok(strstr(said(), "has one moment: nothing moves") != NULL, "nothing plays: %s", said());
+    runs("play off");
     tap_ok(!runs("delay 100") && says("delay: this scene has one moment: nothing in it moves"),
            "a single moment has none before it");
     CameraError late = {.delay_ms = 5}, turned = {.yaw_deg = 1, .delay_ms = 5};
@@ -212,44 +216,4 @@ STATE_SUITE(state_world_evenness) {
            "beyond its ends it says so");
     repeat(4, "evenness");
     tap_ok(job->evenness == 1, "steps end at 1");
-}
-
-STATE_SUITE(state_world_training) {
-    char value[32];
-    job->temperature = 2;
-    state.playing = true;
-    uint64_t run = job->train_run;
-    tap_ok(runs("train") && job->train_steps == LIVE_TRAIN_STEPS && job->temperature == 8 &&
-               !state.playing && job->train_run == run + 1 &&
-               job->config.kernel->direction == BEV_BACKWARD,
-           "training begins at smeared depth, backward, and the world stands still");
-    state_value(&state, ACTION_TRAIN, value, sizeof value);
-    tap_ok(!strcmp(value, "on"), "it is on: %s", value);
-    state.shown.train_step = 57;
-    tap_ok(runs("train") && job->train_steps == 57 &&
-               strstr(said(), "stopped at step 57; pooled forward (:direction)"),
-           "the same key stops: %s", said());
-    tap_ok(runs("train") && job->train_steps == LIVE_TRAIN_STEPS && job->train_run == run + 1 &&
-               strstr(said(), "goes on from step 57"),
-           "and goes on: %s", said());
-    tap_ok(!runs("train 57") && strstr(said(), "all 57 steps are taken"),
-           "as many steps as were taken: nothing goes on: %s", said());
-    after("train 20", job->train_steps == 20 && job->train_run == run + 2,
-          "fewer steps than were taken begin anew");
-    tap_ok(runs("train 0") && !job->train_steps && job->temperature == 2 && state.playing,
-           "0 steps: the scene's own depth, and the world plays on");
-    tap_ok(!runs("train 0"), "which is the last step back");
-    after("train; direction forward",
-          !job->train_steps && state.playing && strstr(said(), "training ends, the world plays on"),
-          "forward there is no training: %s", said());
-    after("play off; train; train; direction forward",
-          !state.playing && !strstr(said(), "plays on"), "a world that was paused stays so: %s",
-          said());
-    after("train", runs("play on") && !job->train_steps, "a world that moves ends it: %s", said());
-    state.scene.has_world = false;
-    tap_ok(!runs("train") && strstr(said(), "no true depth"),
-           "tensors of a file are not trained: %s", said());
-    state.scene.moment_s = 0;
-    runs("play on");
-    tap_ok(strstr(said(), "has one moment: nothing moves") != NULL, "nor do they move: %s", said());
 }

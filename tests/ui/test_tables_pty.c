@@ -61,7 +61,6 @@ TAP_WAITING_SUITE(tables_pty_widths) {
                                            "bench --recorded canonical --dtype fp16",
                                            "regime toy",
                                            "regime toy --kernel v2 --gpu h200 --counters",
-                                           "train toy --device cpu",
                                            "agreement toy"};
     copy_data();
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {

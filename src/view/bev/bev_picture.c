@@ -102,23 +102,6 @@ static bool decode_wipe(BevPicture *next, const BevPicture *last, BevContent *co
     return ok;
 }
 
-/* While depth is trained, colours are as strong as in the grid of the true depth: smeared parts
- * stay dim. */
-static bool find_full_mass(BevContent *content, ViewKind view, const LiveTraining *training,
-                           Err *err) {
-    BevContent target = *content;
-    CellField field;
-    if (!training || !training->target || (view != VIEW_COLOR && view != VIEW_CLASS))
-        return true;
-    target.pooled = training->target;
-    target.pooled_codes = NULL;
-    if (!decode_view(view, &target, &field, err))
-        return false;
-    content->full_mass = isfinite(field.full_mass) ? field.full_mass : 0;
-    cell_field_free(&field);
-    return true;
-}
-
 /* Of a grid with height the baseline shows the cells that the selection does. */
 static bool decode_all(BevPicture *next, const BevPicture *last, const State *state,
                        const LiveFrame *frame, const GiveUp *give_up, Err *err) {
@@ -128,8 +111,6 @@ static bool decode_all(BevPicture *next, const BevPicture *last, const State *st
     bool ok = slice_content(&slice, &content, err);
     baseline.shown = content.shown;
     ok = ok && slice_content(&slice, &baseline, err);
-    ok = ok && find_full_mass(&content, next->view, frame->training, err);
-    baseline.full_mass = content.full_mass;
     if (ok && state->compare == COMPARE_DIFFERENCE)
         ok = decode_difference(next->view, &content, &baseline, &next->field, err);
     else if (ok && state->compare == COMPARE_WIPE)

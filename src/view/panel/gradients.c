@@ -108,10 +108,9 @@ static void gradients_draw(Sheet *sheet, Area area, const PanelData *data) {
     free(strength);
 }
 
-/* A training takes the place of this panel. */
 static bool gradients_shown(const PanelData *data) {
     const BevKernel *kernel = data->state->job.config.kernel;
-    return !data->live->frame.training && kernel && kernel->direction == BEV_BACKWARD;
+    return kernel && kernel->direction == BEV_BACKWARD;
 }
 
 const Panel gradients_panel = {.origin = ORIGIN_GRADIENTS,

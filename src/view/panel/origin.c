@@ -307,9 +307,6 @@ static void sentence(Answer *a) {
                    "measured %s. %s: the launches since it was selected that were waited for one "
                    "by one, caches warm; quantiles to 1.1 %%.",
                    a->place, a->inputs);
-    case ORIGIN_TRAINING:
-        return say(a, "computed: gradient descent on the depth of %s. Times are measured %s.",
-                   a->scene, a->place);
     default:
         if (fixed[a->origin->topic])
             say(a, "%s", fixed[a->origin->topic]);

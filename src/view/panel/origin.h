@@ -34,7 +34,6 @@ typedef enum {
     ORIGIN_BITS,      /* a code of a format, and its scale */
     ORIGIN_STEPS,     /* steps of single warps */
     ORIGIN_GRADIENTS, /* a loss and its gradients */
-    ORIGIN_TRAINING,
     ORIGIN_COUNT
 } OriginTopic;
 

@@ -43,7 +43,7 @@ typedef struct {
 } Panel;
 
 extern const Panel memory_panel, kernels_panel, accuracy_panel, intervals_panel, pipeline_panel,
-    model_panel, idea_panel, bits_panel, steps_panel, gradients_panel, training_panel,
+    model_panel, idea_panel, bits_panel, steps_panel, gradients_panel,
     findings_panel, operator_panel, objects_panel, cell_panel, course_panel, lesson_panel,
     palette_panel, headline_panel; /* the last is the window's, for a projector */
 

@@ -21,7 +21,6 @@ const Panel *const all_panels[] = {&accuracy_panel,
                                    &palette_panel,
                                    &pipeline_panel,
                                    &steps_panel,
-                                   &training_panel,
                                    NULL};
 
 enum { GAP = 1 };

@@ -14,7 +14,6 @@ enum {
 
 /* The panels of the column: the first ones that have room. A wide window has several columns. */
 static const Panel *const usual[] = {&cell_panel,
-                                     &training_panel,
                                      &gradients_panel,
                                      &kernels_panel,
                                      &course_panel,
@@ -27,7 +26,7 @@ static const Panel *const usual[] = {&cell_panel,
                                      NULL};
 static const Panel *const large[] = {&headline_panel, &kernels_panel, NULL};
 static const Panel *const small[] = {&kernels_panel, &cell_panel, NULL};
-static const Panel *const with_cell[] = {&cell_panel, &training_panel, &gradients_panel, NULL};
+static const Panel *const with_cell[] = {&cell_panel, &gradients_panel, NULL};
 static const Panel *const with_bits[] = {&bits_panel, &accuracy_panel, &kernels_panel, NULL};
 static const Panel *const with_steps[] = {&steps_panel, NULL};
 static const Panel *const with_chart[] = {&model_panel,  &kernels_panel,   &accuracy_panel,

@@ -1,1 +1,0 @@
-libtrain_a_SOURCES = %D%/trainer.c
