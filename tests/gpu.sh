@@ -150,9 +150,6 @@ else
     echo "skip  compute-sanitizer"
 fi
 
-# Frame by frame, with NVML's sensors.
-step long-run 60 "$build/bevscope" bench canonical -k v4 --device cuda --for 5s --every 10
-
 # Skipped with the reason if the driver shows no counters; fails if they make no sense.
 step counters 300 "$build/tests/ladder" --counters --quick --only v3_large_l2 "$out/gpu-counters.json"
 

@@ -28,7 +28,7 @@ tests_libsupport_a_SOURCES = %D%/support/tap.c %D%/support/suites.c %D%/support/
 	%D%/support/process.c %D%/support/pty.c %D%/support/typed.c %D%/support/vt.c
 LDADD = tests/libsupport.a $(program_libs) -lutil -ldl
 tests_check_base_SOURCES = %D%/base/test_data.c %D%/base/test_omp_wait.c \
-	%D%/base/test_srgb.c %D%/base/test_tail.c %D%/base/test_worker.c
+	%D%/base/test_srgb.c %D%/base/test_worker.c
 tests_check_cachesim_SOURCES = %D%/cachesim/test_findings.c %D%/cachesim/test_network.c %D%/cachesim/test_timeline.c %D%/cachesim/test_predict.c %D%/cachesim/test_predict_view.c \
 	%D%/cachesim/test_reuse.c %D%/cachesim/test_steps.c %D%/cachesim/test_trace.c \
 	%D%/cachesim/test_trace_backward.c %D%/cachesim/test_traffic.c
@@ -49,7 +49,7 @@ tests_check_lib_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,
 tests_check_live_SOURCES = %D%/live/test_engine.c %D%/live/test_engine_background.c \
 	%D%/live/test_engine_file.c %D%/live/test_engine_give_up.c %D%/live/test_live_model.c \
 	%D%/live/test_loss.c %D%/live/test_timed_kernel.c
-tests_check_run_SOURCES = %D%/run/test_counters.c %D%/run/test_long_run.c %D%/run/test_recorded.c %D%/run/test_session.c
+tests_check_run_SOURCES = %D%/run/test_counters.c %D%/run/test_recorded.c %D%/run/test_session.c
 tests_check_scene_SOURCES = %D%/scene/test_classes.c %D%/scene/test_clip.c \
 	%D%/scene/test_features.c %D%/scene/test_geometry.c %D%/scene/test_npy.c %D%/scene/test_npz.c \
 	%D%/scene/test_npz_refused.c %D%/scene/test_npz_written.c %D%/scene/test_npz_zip.c \

@@ -199,18 +199,3 @@ static int ascending(const void *a, const void *b) {
 void sort_ascending(double *values, int count) {
     qsort(values, (size_t)count, sizeof *values, ascending);
 }
-
-bool duration_seconds(const char *text, double *seconds) {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
-    char *end;
-    double number = strtod(text, &end);
-    for (size_t i = 0; end != text && i < sizeof units / sizeof *units; i++)
-        if (!strcmp(end, units[i].name)) {
-            *seconds = number * units[i].seconds;
-            return true;
-        }
-    return false;
-}

@@ -24,9 +24,6 @@ void unit_text(Unit unit, double value, char *text, size_t size);
  * one of them is unknown. */
 void unit_change(Unit unit, double before, double after, char *text, size_t size);
 
-/* Reads "90s", "60m" or "60min", "1h". */
-bool duration_seconds(const char *text, double *seconds);
-
 /* Where a number comes from. Every screen shows it beside the number. */
 typedef enum {
     SOURCE_UNKNOWN,

@@ -54,8 +54,6 @@ typedef struct {
     bool dirty;
 
     const char *output, *format, *cache, *timing, *l2_carveout, *pooled, *against, *fail;
-    const char *span; /* "60m"; NULL: not given */
-    double every_ms;  /* 0: not given */
     bool quick, single, once, timeline, recorded, half, bare, photo_features, kernels, probe,
         objects;
 

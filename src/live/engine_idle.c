@@ -53,7 +53,6 @@ static void look_at_file(Engine *engine) {
 
 /* The first look runs probes, before any simulation begins. */
 static void look_at_gpu(Engine *engine) {
-    Sensors sensors;
     int row;
     if (!engine->gpu)
         return;
@@ -64,19 +63,7 @@ static void look_at_gpu(Engine *engine) {
             live_model_measured(engine->live_model, row, limits);
     }
     engine->probed = true;
-    if (!live_gpu_refresh(engine->gpu, &sensors))
-        return;
-    engine->news = true;
-    measure_sense(engine->measure, BEV_CUDA, &sensors);
-}
-
-static void look_at_cpu(Engine *engine) {
-    Sensors sensors;
-    if (clock_ms() - engine->sensed_ms < LOOK_MS)
-        return;
-    engine->sensed_ms = clock_ms();
-    sensors_cpu("/sys", &engine->heat, &sensors);
-    measure_sense(engine->measure, BEV_CPU, &sensors);
+    engine->news |= live_gpu_refresh(engine->gpu);
 }
 
 /* ---- the cores ------------------------------------------------------------------------------- */
@@ -391,7 +378,6 @@ bool engine_idle_work(Engine *engine) {
     if (!engine->options.background || !(idle || playing))
         return false; /* paused, and the user is typing: only the next key counts */
     look_at_gpu(engine);
-    look_at_cpu(engine);
     look_at_load(engine);
     take_result(engine, idle);
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {

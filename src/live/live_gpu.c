@@ -61,11 +61,10 @@ const Limits *live_gpu_limits(const LiveGpu *gpu, int *row) {
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
-bool live_gpu_refresh(LiveGpu *gpu, Sensors *sensors) {
+bool live_gpu_refresh(LiveGpu *gpu) {
     uint64_t asked = nvml_latest(gpu->nvml, &gpu->sensors);
     bool fresh = asked != gpu->asked;
     gpu->asked = asked;
-    *sensors = gpu->sensors;
     return fresh;
 }
 
@@ -137,8 +136,8 @@ const Limits *live_gpu_limits(const LiveGpu *gpu, int *row) {
     return NULL;
 }
 
-bool live_gpu_refresh(LiveGpu *gpu, Sensors *sensors) {
-    (void)gpu, (void)sensors;
+bool live_gpu_refresh(LiveGpu *gpu) {
+    (void)gpu;
     return false;
 }
 

@@ -4,7 +4,6 @@
 
 #include "src/cachesim/limits.h"
 #include "src/live/frame_inputs.h"
-#include "src/run/sensors.h"
 #include "src/run/session.h"
 
 typedef struct LiveGpu LiveGpu;
@@ -22,8 +21,8 @@ void live_gpu_probe(LiveGpu *gpu);
  * table has no row for this GPU. */
 const Limits *live_gpu_limits(const LiveGpu *gpu, int *row);
 
-/* Whether NVML has new facts since the last call; then `sensors` has them. */
-bool live_gpu_refresh(LiveGpu *gpu, Sensors *sensors);
+/* Takes over NVML's newest facts: whether there are any since the last call. */
+bool live_gpu_refresh(LiveGpu *gpu);
 
 /* Fills in all that is known; `memory` decides which ceiling applies. */
 void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice *device);

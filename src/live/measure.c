@@ -5,9 +5,7 @@
 #include "src/base/ref.h"
 #include "src/live/live_gpu.h"
 #include "src/live/pairs.h"
-#include "src/live/selection_tail.h"
 #include "src/run/backend.h"
-#include "src/run/long_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +31,6 @@ struct Measure {
     TimedKernel baseline; /* used where its format or align is not the selection's */
     Pairs pairs;          /* of selection and baseline */
     bool medians_told;    /* the ratio of their medians: it stays until pairs replace it */
-    SelectionTail tail;
     TimedKernel *current; /* the kernel of the open session */
     Runner runner;        /* the encoded problem and that session */
     OmpWait *omp_wait;    /* active for rows of launches, passive for all else */
@@ -46,7 +43,6 @@ struct Measure {
     double launched_ms;
     double next_launch_ms; /* while the world moves, no launch of a known kernel before */
     uint64_t turns;        /* given to kernels so far */
-    int singles;           /* launches one by one that are still to be timed */
     bool machine_busy;     /* other programs take many of the cores */
 };
 
@@ -153,11 +149,8 @@ static TimedKernel *kernel_of(Measure *measure, const BevKernel *kernel) {
 void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, double launch_us) {
     bool fresh = !measure->inputs.map || !same_problem(measure, inputs, job);
     bool other_baseline = fresh || !kernel_config_equal(&measure->job.baseline, &job->baseline);
-    bool other_selection = fresh || !kernel_config_equal(&measure->job.config, &job->config);
-    if (other_baseline || other_selection)
+    if (other_baseline || !kernel_config_equal(&measure->job.config, &job->config))
         measure->pairs = (Pairs){.count = 0}, measure->medians_told = false;
-    if (other_selection)
-        measure->tail = selection_tail_begin();
     BuiltMap *baseline_map = inputs->baseline ? ref_keep(inputs->baseline->map) : NULL;
     frame_inputs_hold(&measure->inputs, inputs);
     ref_drop(measure->baseline_map);
@@ -290,23 +283,6 @@ TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle) {
     return best;
 }
 
-/* ---- the selection's tail -------------------------------------------------------------------- */
-
-static bool is_selection(const Measure *measure, const TimedKernel *timed) {
-    return kernel_config_equal(&timed->config, &measure->job.config);
-}
-
-static void tail_take(Measure *measure, const TimedKernel *timed, double us) {
-    if (is_selection(measure, timed))
-        tail_add(&measure->tail.tail, us);
-}
-
-void measure_sense(Measure *measure, BevWhere where, const Sensors *sensors) {
-    const BevKernel *selected = measure->job.config.kernel;
-    if (selected && selected->where == where)
-        long_sensors_add(&measure->tail.sensors, sensors);
-}
-
 void measure_note_load(Measure *measure, bool machine_busy) {
     measure->machine_busy = machine_busy;
 }
@@ -362,7 +338,6 @@ void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle) 
     if (disturbed)
         return;
     pairs_taken(measure, timed, job->launch_us);
-    tail_take(measure, timed, job->launch_us);
 }
 
 /* ---- one slice ------------------------------------------------------------------------------- */
@@ -425,24 +400,12 @@ static double own_bytes(const Measure *measure, TimedKernel *timed) {
     return timed->own_bytes;
 }
 
-static bool keep_single(void *context, double us) {
-    Measure *measure = context;
-    tail_add(&measure->tail.tail, us);
-    return --measure->singles > 0;
-}
-
-/* GPU: the stopwatch of `bench`, with a shorter series. A sample is the mean of many launches,
- * which has no tail: launches of the selection are timed one by one as well. */
+/* GPU: the stopwatch of `bench`, with a shorter series. */
 static bool time_series(Measure *measure, TimedKernel *timed, bool idle, MeasureStep *step,
                         Err *err) {
     const TimingOptions *options = idle ? &series : &short_series;
-    const TimingOptions singles = {.keep = keep_single, .context = measure};
-    Timing timing, none;
+    Timing timing;
     if (!session_time(measure->runner.session, CACHE_WARM, options, &timing, err))
-        return false;
-    measure->singles = options->samples;
-    if (is_selection(measure, timed) &&
-        !session_time(measure->runner.session, CACHE_WARM, &singles, &none, err))
         return false;
     timed_kernel_publish(timed, &timing, own_bytes(measure, timed));
     *step = finish(measure, timed);
@@ -476,7 +439,6 @@ static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
         if (!time_launch(session, &us, err))
             return false;
         timed_kernel_add_sample(timed, us);
-        tail_take(measure, timed, us);
     } while (clock_us() - begun < SLICE_US && timed->count < TIMED_KERNEL_SAMPLES);
     if (measure->machine_busy || timing_waited(clock_team_since_us(team), clock_us() - begun))
         timed_kernel_note_waits(timed, timed->count - before);
@@ -561,7 +523,6 @@ void measure_fill(Measure *measure, LiveData *live) {
     live->speedup = (LiveSpeedup){.pairs = 0};
     if (!measure->job.config.kernel) /* no scene was loaded yet */
         return;
-    selection_tail_fill(&measure->tail, measure->job.config.kernel->where, &live->tail);
     if (has_baseline(&measure->job))
         live->baseline = measure->baseline.live;
     for (int i = 0; i < measure->kernel_count; i++) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "src/live/timed_kernel.h"
-#include "src/run/sensors.h"
 
 typedef struct Measure Measure;
 
@@ -49,9 +48,6 @@ MeasureStep measure_slice(Measure *measure, TimedKernel *timed, bool idle, Err *
  * as far as is known. A CPU kernel that never ran would. */
 bool measure_is_slow(Measure *measure, const KernelConfig *config);
 
-/* Takes a reading of that device's sensors: it counts where the selection runs there. */
-void measure_sense(Measure *measure, BevWhere where, const Sensors *sensors);
-
 /* Whether other programs take many of the cores, from now on: CPU kernels timed meanwhile are
  * unsettled. */
 void measure_note_load(Measure *measure, bool machine_busy);
@@ -59,5 +55,5 @@ void measure_note_load(Measure *measure, bool machine_busy);
 /* Whether a figure lacks samples, or its launches waited for a core. */
 bool measure_is_unfinished(const Measure *measure);
 
-/* Fills in the kernels, the selection's tail, the baseline and the speed-up. */
+/* Fills in the kernels, the baseline and the speed-up. */
 void measure_fill(Measure *measure, LiveData *live);

@@ -155,22 +155,6 @@ static bool emit_once(Bench *bench, Session *session, Err *err) {
     return true;
 }
 
-static bool emit_frames(Bench *bench, Session *session, Err *err) {
-    BenchRow *row = &bench->row;
-    const LongOptions *options = bench->plan->frames;
-    LongRun run;
-    if (!long_run_begin(&run, options->seconds, err))
-        return false;
-    bool ok = long_run(&run, session, row->config.kernel->where, options, err);
-    row->cache = options->cache;
-    row->frames = &run;
-    if (run.tail.count)
-        bench->emit(row, bench->context);
-    row->frames = NULL;
-    long_run_free(&run);
-    return ok;
-}
-
 static bool time_kernel(Bench *bench, const BevKernel *kernel, Err *err) {
     const BevProblem given = problem_for(bench, kernel), *problem = &given;
     BenchRow *row = &bench->row;
@@ -186,10 +170,9 @@ static bool time_kernel(Bench *bench, const BevKernel *kernel, Err *err) {
     }
     row->traffic_mb = bev_traffic_total(bev_traffic(kernel, problem)) * 1e-6;
     row->footprint_mb = bev_footprint_total(bev_footprint(problem)) * 1e-6;
-    bool ok = bench->plan->once     ? emit_once(bench, session, err)
-              : bench->plan->frames ? emit_frames(bench, session, err)
-                                    : session_prepare_us(session, &row->prepare_us, err) &&
-                                          time_caches(bench, session, err);
+    bool ok = bench->plan->once ? emit_once(bench, session, err)
+                                : session_prepare_us(session, &row->prepare_us, err) &&
+                                      time_caches(bench, session, err);
     session_close(session);
     return ok;
 }
@@ -214,7 +197,7 @@ static bool open_baselines(Bench *bench, Err *err) {
 }
 
 static bool time_ladder(Bench *bench, Err *err) {
-    bool ok = bench->plan->once || bench->plan->frames || open_baselines(bench, err);
+    bool ok = bench->plan->once || open_baselines(bench, err);
     for (int i = 0; ok && bev_kernels[i]; i++)
         if (plan_selects(bench->plan, bev_kernels[i]) &&
             bev_kernels[i]->direction == bench->problem->view.direction &&

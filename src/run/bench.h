@@ -2,7 +2,6 @@
 #pragma once
 
 #include "src/base/kernel_config.h"
-#include "src/run/long_run.h"
 #include "src/run/session.h"
 #include "src/scene/workload.h"
 
@@ -21,7 +20,6 @@ typedef struct {
     int carveout_count;          /* 0: the L2 stays whole, and its columns are empty */
     bool once;                   /* nothing is timed: a warm-up and one launch of each kernel, the
                                     latter in an NVTX range where this build has CUDA */
-    const LongOptions *frames;   /* each kernel is timed frame by frame instead, so long; or NULL */
     TimingOptions timing;
     WorkloadOptions workload;
 } BenchPlan;
@@ -33,7 +31,6 @@ typedef struct {
     int64_t channels, points, intervals;
     Pruned pruned; /* of the map */
     char range[128];            /* NVTX, of `once`; "": this build has none */
-    const LongRun *frames;      /* of `frames`, valid during the call; NULL: skipped */
     char skipped[REFUSAL_SIZE]; /* a reason, or ""; the figures below are then meaningless */
     Timing timing;
     double prepare_us, map_us;
@@ -49,7 +46,7 @@ typedef struct {
 
 /* Calls `row` for each result in the order scene, direction, align, dtype, carve-out, kernel,
  * cache. The baseline is timed beside every row, for the speed-up, but reported only if the plan
- * selects it. Stops at the first failure, which leaves the frames before it in a row; a kernel that
+ * selects it. Stops at the first failure; a kernel that
  * does not support a problem, or refuses it, is a skipped row. */
 bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *row, void *context),
                void *context, Err *err);

@@ -210,25 +210,10 @@ Timing timing_join(const Timing *a, const Timing *b) {
     };
 }
 
-/* Hands on samples until they are no longer wanted. */
-static bool pass_on(const TimingOptions *options,
-                    bool (*sample)(void *context, double *us, Err *err), void *context, Err *err) {
-    double us;
-    do {
-        if (!sample(context, &us, err))
-            return false;
-    } while (options->keep(options->context, us));
-    return true;
-}
-
 bool timing_collect(const TimingOptions *options, double begun_us, double settle,
                     bool (*sample)(void *context, double *us, Err *err), void *context,
                     Timing *timing, Err *err) {
     enum { MIN_SAMPLES = 5 };
-    if (options->keep) {
-        *timing = (Timing){.inner = 1};
-        return pass_on(options, sample, context, err);
-    }
     double *samples = malloc((size_t)options->samples * sizeof *samples);
     bool ok = samples || err_set(err, ERR_FAILED, "timing", "", "out of memory");
     int count = 0;

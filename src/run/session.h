@@ -76,10 +76,6 @@ typedef struct {
     double min_warm_ms; /* length of the warm-up before the first sample */
     double max_s;       /* stop after this long, but not before 5 samples are taken */
     bool single;        /* CUDA: each sample is one launch from the host, waited for; no graph */
-    /* Takes each sample, of one launch on any device, until it returns false: then there is no
-     * other end, and the Timing has no figures. NULL: samples are summarized. */
-    bool (*keep)(void *context, double us);
-    void *context;
 } TimingOptions;
 
 extern const TimingOptions timing_default, timing_quick;

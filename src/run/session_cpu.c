@@ -223,7 +223,7 @@ static bool cpu_time(void *state, CacheState cache, const TimingOptions *options
     if (cache == CACHE_COLD && !(t.flushed = calloc(1, flush_bytes())))
         return err_set(err, ERR_FAILED, t.s->kernel->name, "", "out of memory");
     bool ok = warm_up(t.s, options->min_warm_ms, &launch_us, err) &&
-              (t.flushed || options->keep || choose_inner(&t, launch_us, err)) &&
+              (t.flushed || choose_inner(&t, launch_us, err)) &&
               timing_collect(options, start, SETTLE, sample, &t, timing, err);
     if (ok && timing_waited(clock_team_since_us(begun), clock_us() - start))
         timing->settled = false;

@@ -5,7 +5,6 @@
  * Figures of an earlier selection may stay, marked stale. */
 #pragma once
 
-#include "src/base/tail.h"
 #include "src/scene/features.h"
 #include "src/scene/objects.h"
 #include "src/cachesim/memory_model.h"
@@ -83,18 +82,6 @@ typedef struct {
     int history_count;
     int history_step, history_left; /* so many medians for each one kept, and still to come */
 } LiveKernel;
-
-/* The launches of the selection since it was selected, each waited for alone, and the sensors of
- * its device. NaN: unknown. */
-typedef struct {
-    uint64_t launches; /* 0: none yet; the rest is meaningless */
-    double minutes;    /* since it was selected */
-    double quantile_us[TAIL_QUANTILES];
-    double clock_mhz, least_clock_mhz, temperature_c; /* mean, least, highest */
-    char throttle[64];                                /* all reasons so far; "": unknown */
-    int readings, held;  /* of the sensors, one a second; those in which the clock was held back */
-    const char *missing; /* why a sensor is unknown, static text; NULL: none is */
-} LiveTail;
 
 /* How many times as long as the selection the baseline takes. Measured: the median of `pairs`
  * ratios, each of two figures taken in turns; where `most` is 0, there are too few, the ratio of
@@ -270,7 +257,6 @@ typedef struct {
     Reading clear_us;    /* recorded: of a clear of the output alone */
     LiveKernel baseline; /* job.baseline on this scene; speed-ups refer to it */
     LiveSpeedup speedup; /* of the selection */
-    LiveTail tail;
     LiveCounters counters;
     LiveAccuracy accuracy[BEV_DTYPE_COUNT];
     LiveIntervals intervals;

@@ -6,9 +6,9 @@ tap_folder
 line=$BUILDDIR/tests/nvml_line
 nothing="SM nan MHz, memory nan MHz, nan C, nan of nan W, throttle ''"
 
-# says WHAT WANTED [PCI [minute]]: the facts, and that closing did not take long.
+# says WHAT WANTED [PCI]: the facts, and that closing did not take long.
 says() {
-    got=$("$line" ${3+"$3"} ${4:+"$4"})
+    got=$("$line" ${3+"$3"})
     [ "$got" = "$2
 closed" ]
     ok=$?
@@ -47,12 +47,6 @@ with full 'and by its PCI address' "$clocks, $rest, throttle 'none'" 0000:1b:00.
 with full 'another address is no GPU' "$nothing" 0000:99:00.0
 FAKE_NVML_REASONS=0x1 with full 'idle' "$clocks, $rest, throttle 'idle'"
 FAKE_NVML_REASONS=0x44 with full 'two reasons at once' "$clocks, $rest, throttle 'power cap, thermal'"
-minute='1:00 of 1:00: p50 5.00 us, p99 5.00 us, 1980 MHz, 41 C, throttle'
-FAKE_NVML_REASONS=0x44 with full 'a minute of a long run that is held back' \
-    "$minute power cap, thermal, held 1 of 1" '' minute
-FAKE_NVML_REASONS=0x1 with full 'and one that only has nothing to do' "$minute idle, held 0 of 1" '' minute
-FAKE_NVML_STATUS=3 with full 'and one of which nothing is known' \
-    '1:00 of 1:00: p50 5.00 us, p99 5.00 us, held 0 of 1' '' minute
 FAKE_NVML_REASONS=0x4000 with full 'a reason of later drivers' "$clocks, $rest, throttle 'reason 0x4000'"
 FAKE_NVML_REASONS=0x20 with old 'the older name of the reasons' "$clocks, $rest, throttle 'thermal'"
 with poor 'missing symbols' "$clocks, nan C, nan of nan W, throttle 'none'"

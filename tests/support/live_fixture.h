@@ -93,15 +93,6 @@ static inline void fixture_live_kernels(LiveData *live) {
     live->kernels[0] =
         (LiveKernel){.kernel = &fixture_kernels[0], .skipped = "not run: wrong on purpose"};
     live->baseline = live->kernels[4];
-    live->tail = (LiveTail){.launches = 64210,
-                            .minutes = 53.5,
-                            .quantile_us = {14.1, 14.9, 17.3, 61.8, 405},
-                            .clock_mhz = 1920,
-                            .least_clock_mhz = 1395,
-                            .temperature_c = 79,
-                            .throttle = "power cap",
-                            .readings = 3210,
-                            .held = 214};
     live->speedup = (LiveSpeedup){reading(3.34, SOURCE_MEASURED), 3.30, 3.41, 7, false, "", ""};
 }
 

@@ -187,7 +187,7 @@ bool collect(Timed *t, const TimingOptions *options, Timing *timing, Err *err) {
     TRY(cudaEventCreate(&t->stop));
     if (!warm_up(t, options->min_warm_ms, &launch_us, err))
         return false;
-    bool single = options->single || options->keep;
+    bool single = options->single;
     bool several = !t->flush && !single;
     t->inner = several ? std::clamp((int)(SAMPLE_US / launch_us), 1, MAX_INNER) : 1;
     if (!single && !build_graph(t, err))

@@ -1,4 +1,4 @@
-/* Latency over time, of the selection and its baseline; the selection's tail, and the sensors. */
+/* Latency over time, of the selection and its baseline. */
 #include "src/view/bev/stats.h"
 #include "src/view/panel/panel.h"
 
@@ -53,7 +53,7 @@ static PlotSeries series_of(const LiveKernel *row, bool selected, double x[LIVE_
 
 static const double LEAST_MIN = 0.5; /* the shortest axis */
 
-static void chart_draw(Sheet *sheet, Area area, const PanelData *data) {
+static void course_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Job *job = &data->live->job;
     const LiveKernel *rows[] = {live_kernel(data->live, job->baseline.kernel),
                                 live_kernel(data->live, job->config.kernel)};
@@ -75,105 +75,13 @@ static void chart_draw(Sheet *sheet, Area area, const PanelData *data) {
     sheet_chart(sheet, area, &spec, "");
 }
 
-enum { TAIL_TEXT = 256, LINE_ROWS = 2 };
-
-/* "p50 5.10 µs, p90 5.30 µs, ..., 12,345 launches one by one, 32 min" */
-static void tail_text(const LiveTail *tail, char text[TAIL_TEXT]) {
-    char number[32];
-    int at = 0;
-    for (int i = 0; i < TAIL_QUANTILES; i++) {
-        figure_text(UNIT_US, tail->quantile_us[i], number, sizeof number);
-        at +=
-            snprintf(text + at, TAIL_TEXT - (size_t)at, "%s %s, ", tail_quantiles[i].title, number);
-    }
-    unit_text(UNIT_COUNT, (double)tail->launches, number, sizeof number);
-    snprintf(text + at, TAIL_TEXT - (size_t)at, "%s single launches, %.0f min", number,
-             tail->minutes);
-}
-
-static bool holds(const LiveTail *tail) {
-    return tail->held > 0;
-}
-
-/* "1,980 MHz (least 1,695), at most 71°C, throttle power cap 12 of 1,920 s" */
-static void sensors_text(const LiveTail *tail, char text[TAIL_TEXT]) {
-    int at = isfinite(tail->clock_mhz) ? snprintf(text, TAIL_TEXT, "%.0f MHz (least %.0f)",
-                                                  tail->clock_mhz, tail->least_clock_mhz)
-                                       : snprintf(text, TAIL_TEXT, "clock n/a");
-    at += isfinite(tail->temperature_c)
-              ? snprintf(text + at, TAIL_TEXT - (size_t)at, ", at most %.0f\u00b0C",
-                         tail->temperature_c)
-              : snprintf(text + at, TAIL_TEXT - (size_t)at, ", temperature n/a");
-    at += snprintf(text + at, TAIL_TEXT - (size_t)at, ", throttle %s",
-                   tail->throttle[0] ? tail->throttle : "n/a");
-    if (holds(tail))
-        at +=
-            snprintf(text + at, TAIL_TEXT - (size_t)at, " %d of %d s", tail->held, tail->readings);
-    if (tail->missing)
-        snprintf(text + at, TAIL_TEXT - (size_t)at, ": %s", tail->missing);
-}
-
-/* A line of figures in so many rows; in one row as many of them as there is room for. */
-static int line_rows(Sheet *sheet, int width, const char *text) {
-    return sheet_paragraph_rows(sheet, (Area){0, 0, width, LINE_ROWS}, INK_TEXT, text);
-}
-
-static void line_draw(Sheet *sheet, Area area, Ink ink, char text[TAIL_TEXT]) {
-    if (area.h > 1)
-        sheet_paragraph(sheet, area, ink, text);
-    else
-        sheet_figures(sheet, area, ink, text);
-}
-
-static int tail_rows(Sheet *sheet, const LiveTail *tail, int width) {
-    char text[TAIL_TEXT];
-    int rows = 0;
-    if (!tail->launches)
-        return 0;
-    tail_text(tail, text);
-    rows += line_rows(sheet, width, text);
-    sensors_text(tail, text);
-    return rows + line_rows(sheet, width, text);
-}
-
-static void tail_draw(Sheet *sheet, Area area, const LiveTail *tail) {
-    bool roomy = tail_rows(sheet, tail, area.w) <= area.h;
-    char text[TAIL_TEXT];
-    sheet_origin(sheet, ORIGIN_TAIL, NULL);
-    tail_text(tail, text);
-    int rows = roomy ? line_rows(sheet, area.w, text) : 1;
-    line_draw(sheet, (Area){area.x, area.y, area.w, rows}, INK_TEXT, text);
-    sheet_origin(sheet, ORIGIN_DEVICE, NULL);
-    sensors_text(tail, text);
-    line_draw(sheet, (Area){area.x, area.y + rows, area.w, roomy ? area.h - rows : 1},
-              holds(tail) ? INK_WARN : INK_MUTED, text);
-}
-
-enum { CHART_ROWS = 9 };
-
-static int course_want(Sheet *sheet, const PanelData *data, int width) {
-    return CHART_ROWS + tail_rows(sheet, &data->live->tail, width);
-}
-
-/* Where rows are few, the tail alone. */
-static void course_draw(Sheet *sheet, Area area, const PanelData *data) {
-    const LiveTail *tail = &data->live->tail;
-    int under = tail_rows(sheet, tail, area.w), chart = area.h - under;
-    if (!under || chart >= CHART_CELLS_LEAST)
-        chart_draw(sheet, (Area){area.x, area.y, area.w, chart}, data);
-    else
-        chart = sheet_title(sheet, area, "Latency over time", "").y - area.y;
-    if (under)
-        tail_draw(sheet, (Area){area.x, area.y + chart, area.w, area.h - chart}, tail);
-}
-
 const Panel course_panel = {.origin = ORIGIN_LATENCY,
                             .menu = "kernel ",
                             .point = PANEL_NONE,
                             .fold = 1,
                             .spare = true,
                             .grow = 8,
-                            .height = 3,
-                            .want = course_want,
+                            .height = CHART_CELLS_LEAST,
+                            .usual = CHART_CELLS_LEAST + 1,
                             .shown = course_shown,
                             .draw = course_draw};

@@ -302,11 +302,6 @@ static void sentence(Answer *a) {
     case ORIGIN_GRADIENTS:
         return say(a, "computed: half the squared norm of the chosen cells, backward by %s.",
                    a->inputs);
-    case ORIGIN_TAIL:
-        return say(a,
-                   "measured %s. %s: the launches since it was selected that were waited for one "
-                   "by one, caches warm; quantiles to 1.1 %%.",
-                   a->place, a->inputs);
     default:
         if (fixed[a->origin->topic])
             say(a, "%s", fixed[a->origin->topic]);

@@ -16,7 +16,6 @@ typedef enum {
     ORIGIN_MAP,       /* points and intervals */
     ORIGIN_LATENCY,   /* of `kernel` */
     ORIGIN_BAR,       /* a latency as a bar */
-    ORIGIN_TAIL,      /* quantiles of all launches of the selection */
     ORIGIN_BANDWIDTH, /* requested bytes / latency */
     ORIGIN_SPEEDUP,   /* of `kernel` over the baseline */
     ORIGIN_COMPILED,  /* registers, occupancy */
