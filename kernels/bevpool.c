@@ -21,11 +21,8 @@ const BevDtypeInfo bev_dtypes[BEV_ELEMENT_COUNT] = {
                   "per tensor or channel"},
     [BEV_INT8_FP16] = {"int8_fp16", "I8/16", 8, 1, 0, 0, BEV_UINT8, BEV_FP16, 0x1p-7, 1, 127,
                        "per tensor or channel"},
-    [BEV_E5M2] = {"e5m2", "E5M2", 8, 1, 5, 0, BEV_E5M2, BEV_E5M2, 0x1p-3, 0x1p-16, 57344,
-                  "per tensor"},
-    [BEV_MXFP8] = {"mxfp8", "MXFP8", 8, 1, 4, BEV_MX_BLOCK, BEV_FP8, BEV_FP8, 0x1p-4, 0x1p-9, 448,
-                   "per 32 values"},
     [BEV_UINT8] = {"uint8", "UINT8", 8, 0, 0, 0, BEV_UINT8, BEV_UINT8, 0x1p-8, 1, 255, "per tensor"},
+    [BEV_E5M2] = {"e5m2", "E5M2", 8, 1, 5, 0, BEV_E5M2, BEV_E5M2, 0x1p-3, 0x1p-16, 57344, "none"},
 };
 /* clang-format on */
 

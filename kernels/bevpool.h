@@ -26,7 +26,8 @@ extern "C" {
 
 /* ---- number formats ---------------------------------------------------------------------- */
 
-/* UINT8 is an element format, of depths that go with INT8 features: they are never negative. */
+/* UINT8 is an element format, of depths that go with INT8 features: they are never negative. E5M2 is
+ * a format of codes alone (codec.h): no kernel has it. */
 typedef enum {
     BEV_FP32,
     BEV_FP16,
@@ -35,16 +36,15 @@ typedef enum {
     BEV_NVFP4,
     BEV_INT8,
     BEV_INT8_FP16,
-    BEV_E5M2,
-    BEV_MXFP8,
     BEV_DTYPE_COUNT,
     BEV_UINT8 = BEV_DTYPE_COUNT,
+    BEV_E5M2,
     BEV_ELEMENT_COUNT
 } BevDtype;
 
 /* A row of the format table. To add a format: its name here, its row in bevpool.c, its codes in
  * codec.c; the same number in src/lib/bevpool.h, behind the last one: UINT8 moves, which linked
- * programs notice (count up the soname in src/lib/local.mk). Then what depends on formats
+ * programs notice (count up the soname in src/lib/local.mk), and E5M2. Then what depends on formats
  * elsewhere: CPU_ALL_DTYPES (cpu/cpu.h), gate_b_limits (src/accuracy/gates.c), a case of
  * bev_channel_instructions (regime.c) and of with_dtype (cuda/common.cuh), an empty one for CPUs
  * only. For GPUs besides: Codec, DEPTH_OF, OUT_OF (cuda/formats.cuh), the masks in cuda/row.h, for
@@ -78,8 +78,8 @@ static inline bool bev_is_whole(BevDtype dtype) {
     return dtype == BEV_INT8 || dtype == BEV_INT8_FP16;
 }
 
-/* Blocks: of NVFP4 with one E4M3 scale, of MXFP8 with one E8M0 scale, a power of two. */
-enum { BEV_BLOCK = 16, BEV_MX_BLOCK = 32 };
+/* Blocks of NVFP4 with one E4M3 scale. */
+enum { BEV_BLOCK = 16 };
 enum { BEV_MAX_CUDA_CHANNELS = 1024 };
 
 /* ---- alignment of points with cells ------------------------------------------------------- */
@@ -154,13 +154,12 @@ typedef struct {
 
 /* Encoded values, rows of `row_len` elements. Value = code * block scale * channel scale * scale.
  * Rows of NVFP4 are padded to whole blocks: ceil(row_len / 16) * 8 bytes of codes (low nibble
- * first) and ceil(row_len / 16) block scales. All other formats are dense, MXFP8's codes, too,
- * which have ceil(row_len / 32) block scales. */
+ * first) and ceil(row_len / 16) block scales. All other formats are dense. */
 typedef struct {
     BevDtype dtype;
     int64_t rows, row_len;
     void *data;
-    uint8_t *block_scales; /* NVFP4: E4M3 codes; MXFP8: E8M0; row-major. Else NULL */
+    uint8_t *block_scales; /* NVFP4: E4M3 codes, row-major. Else NULL */
     float scale;           /* tensor scale; 1 for FP32, FP16, BF16 */
     float *channel_scales; /* INT8 features: [row_len], 1 where one scale serves all. Else NULL */
 } BevTensor;

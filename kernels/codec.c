@@ -86,24 +86,6 @@ float bev_bf16_decode(uint16_t code) {
     return float_of((uint32_t)code << 16);
 }
 
-/* An exponent of FP32, one more where a fraction is left. */
-uint8_t bev_e8m0_encode(float value) {
-    uint32_t bits = bits_of(value), power = bits >> FP32_FRACTION;
-    uint32_t fraction = bits & ((1u << FP32_FRACTION) - 1);
-    if (value != value)
-        return 255;
-    if (!(value > 0x1p-127f))
-        return 0;
-    power += fraction != 0;
-    return (uint8_t)(power > 254 ? 254 : power);
-}
-
-float bev_e8m0_decode(uint8_t code) {
-    return code == 255 ? float_of(0x7fc00000)
-           : code      ? float_of((uint32_t)code << FP32_FRACTION)
-                       : 0x1p-127f;
-}
-
 CPU_INLINE uint32_t e2m1_encode(float value) {
     return value != value ? E2M1.nan : narrow_encode(&E2M1, value); /* a NaN has no sign here */
 }
@@ -129,7 +111,6 @@ uint32_t bev_code(BevDtype dtype, float value) {
     case BEV_BF16:
         return narrow_encode(&BF16, value);
     case BEV_FP8:
-    case BEV_MXFP8:
         return narrow_encode(&E4M3, value);
     case BEV_E5M2:
         return narrow_encode(&E5M2, value);
@@ -156,7 +137,6 @@ CPU_INLINE double code_value(BevDtype dtype, uint32_t code) {
     case BEV_BF16:
         return float_of(code << 16);
     case BEV_FP8:
-    case BEV_MXFP8:
         return narrow_decode(&E4M3, code);
     case BEV_E5M2:
         return narrow_decode(&E5M2, code);
@@ -186,8 +166,7 @@ static int64_t blocks_of(BevDtype dtype, int64_t row_len) {
 }
 
 float bev_block_scale(const BevTensor *tensor, int64_t block) {
-    uint8_t code = tensor->block_scales[block];
-    return tensor->dtype == BEV_MXFP8 ? bev_e8m0_decode(code) : narrow_decode(&E4M3, code);
+    return narrow_decode(&E4M3, tensor->block_scales[block]);
 }
 
 size_t bev_code_bytes(BevDtype dtype, int64_t rows, int64_t row_len) {
@@ -227,8 +206,6 @@ float bev_tensor_scale(BevDtype dtype, float largest_abs) {
 SPAN(fp16_encode_span, uint16_t, float, (uint16_t)narrow_encode(&FP16, in[i]))
 SPAN(bf16_encode_span, uint16_t, float, (uint16_t)narrow_encode(&BF16, in[i]))
 SPAN(e4m3_encode_span, uint8_t, float, (uint8_t)narrow_encode(&E4M3, in[i] / scale))
-SPAN(e5m2_encode_span, uint8_t, float, (uint8_t)narrow_encode(&E5M2, in[i] / scale))
-SPAN(e5m2_decode_span, float, uint8_t, narrow_decode(&E5M2, in[i]) * scale)
 SPAN(fp16_decode_span, float, uint16_t, narrow_decode(&FP16, in[i]))
 SPAN(bf16_decode_span, float, uint16_t, float_of((uint32_t)in[i] << 16))
 SPAN(e4m3_decode_span, float, uint8_t, narrow_decode(&E4M3, in[i]) * scale)
@@ -296,32 +273,6 @@ static void nvfp4_decode_row(const BevTensor *tensor, int64_t row, float *values
     }
 }
 
-/* ---- MXFP8 blocks ---------------------------------------------------------------------------- */
-
-/* The block scale is the least power of two with which the largest value does not saturate. */
-static void mxfp8_encode_span(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
-                              const float *values) {
-    const float most = (float)bev_dtypes[BEV_MXFP8].largest;
-    uint8_t *codes = (uint8_t *)tensor->data + row * tensor->row_len + first;
-    assert(first % BEV_MX_BLOCK == 0);
-    for (int64_t c = 0; c < count; c += BEV_MX_BLOCK) {
-        int64_t block = row * blocks_of(BEV_MXFP8, tensor->row_len) + (first + c) / BEV_MX_BLOCK;
-        int64_t n = count - c < BEV_MX_BLOCK ? count - c : BEV_MX_BLOCK;
-        float largest = block_largest(values + c, n);
-        tensor->block_scales[block] = bev_e8m0_encode(largest / most / tensor->scale);
-        e4m3_encode_span(codes + c, values + c, bev_block_scale(tensor, block) * tensor->scale, n);
-    }
-}
-
-static void mxfp8_decode_row(const BevTensor *tensor, int64_t row, float *values) {
-    const uint8_t *codes = (const uint8_t *)tensor->data + row * tensor->row_len;
-    for (int64_t c = 0; c < tensor->row_len; c += BEV_MX_BLOCK) {
-        int64_t block = row * blocks_of(BEV_MXFP8, tensor->row_len) + c / BEV_MX_BLOCK;
-        int64_t n = tensor->row_len - c < BEV_MX_BLOCK ? tensor->row_len - c : BEV_MX_BLOCK;
-        e4m3_decode_span(values + c, codes + c, bev_block_scale(tensor, block) * tensor->scale, n);
-    }
-}
-
 /* ---- tensors --------------------------------------------------------------------------------- */
 
 void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
@@ -344,12 +295,6 @@ void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_
     case BEV_NVFP4:
         nvfp4_encode_span(tensor, row, first, count, values);
         break;
-    case BEV_E5M2:
-        e5m2_encode_span((uint8_t *)tensor->data + at, values, tensor->scale, count);
-        break;
-    case BEV_MXFP8:
-        mxfp8_encode_span(tensor, row, first, count, values);
-        break;
     case BEV_INT8:
     case BEV_INT8_FP16:
         int8_encode_span((int8_t *)tensor->data + at, values,
@@ -359,6 +304,7 @@ void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_
     case BEV_UINT8:
         uint8_encode_span((uint8_t *)tensor->data + at, values, tensor->scale, count);
         break;
+    case BEV_E5M2: /* codes alone */
     case BEV_ELEMENT_COUNT:
         assert(!"no such format");
     }
@@ -389,13 +335,6 @@ void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, fl
         for (int64_t row = first; row < first + count; row++)
             nvfp4_decode_row(tensor, row, values + (row - first) * tensor->row_len);
         break;
-    case BEV_E5M2:
-        e5m2_decode_span(values, (const uint8_t *)tensor->data + at, tensor->scale, n);
-        break;
-    case BEV_MXFP8:
-        for (int64_t row = first; row < first + count; row++)
-            mxfp8_decode_row(tensor, row, values + (row - first) * tensor->row_len);
-        break;
     case BEV_INT8:
     case BEV_INT8_FP16:
         for (int64_t row = 0; row < count; row++)
@@ -406,6 +345,7 @@ void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, fl
     case BEV_UINT8:
         uint8_decode_span(values, (const uint8_t *)tensor->data + at, tensor->scale, n);
         break;
+    case BEV_E5M2: /* codes alone */
     case BEV_ELEMENT_COUNT:
         assert(!"no such format");
     }
@@ -434,10 +374,6 @@ double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column) {
     }
     uint32_t code = bev_dtypes[dtype].bits == 8 ? ((const uint8_t *)tensor->data)[at]
                                                 : ((const uint16_t *)tensor->data)[at];
-    if (dtype == BEV_MXFP8) {
-        int64_t block = row * blocks_of(dtype, tensor->row_len) + column / BEV_MX_BLOCK;
-        return code_value(dtype, code) * bev_block_scale(tensor, block) * tensor->scale;
-    }
     return code_value(dtype, code) * tensor->scale *
            (tensor->channel_scales ? tensor->channel_scales[column] : 1);
 }

@@ -10,13 +10,8 @@
 extern "C" {
 #endif
 
-/* E8M0: 2^(code - 127), 255 is NaN. The least power of two that is not below `value`, from 2^-127
- * to 2^127: a block scaled by it does not saturate. */
-uint8_t bev_e8m0_encode(float value);
-float bev_e8m0_decode(uint8_t code);
-
 /* The code of one element, without scales, that is nearest to `value`; and the value of a code.
- * E4M3 (FP8, MXFP8; the "fn" form): no infinity, NaN = 0x7f and 0xff, largest 448, smallest 2^-9.
+ * E4M3 (FP8; the "fn" form): no infinity, NaN = 0x7f and 0xff, largest 448, smallest 2^-9.
  * E5M2: infinity and NaN as in IEEE; the largest 57344, to which overflow and infinity saturate.
  * E2M1: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives (NVFP4); NaN encodes as the largest.
  * Whole numbers: -127 to 127 (-128 is not used), 0 to 255; NaN encodes as 0. */
@@ -36,8 +31,8 @@ size_t bev_block_scale_bytes(BevDtype dtype, int64_t rows, int64_t row_len);
 
 /* The tensor scale that maps |value| <= largest_abs onto the format without overflow: 1 for
  * FP32, FP16, BF16; largest_abs / 448 for FP8; largest_abs / 127 for INT8 and / 255 for UINT8;
- * largest_abs / (448 * 6) for NVFP4 (source: the NVFP4 recipe of two-level scaling). 1 for MXFP8,
- * whose blocks' scales reach far enough, and where largest_abs is 0. */
+ * largest_abs / (448 * 6) for NVFP4 (source: the NVFP4 recipe of two-level scaling). 1 where
+ * largest_abs is 0. */
 float bev_tensor_scale(BevDtype dtype, float largest_abs);
 
 /* Encodes tensor->rows x tensor->row_len values with tensor->dtype and tensor->scale into

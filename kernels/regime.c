@@ -71,8 +71,7 @@ double bev_channel_instructions(const BevAccess *access, BevDtype dtype, const B
     case BEV_INT8:
     case BEV_INT8_FP16: /* four codes of four points are transposed, eight prmt, for four dp4a */
         return 0.75;
-    case BEV_E5M2: /* no kernel for GPUs has these */
-    case BEV_MXFP8:
+    case BEV_E5M2: /* no kernel has it */
     case BEV_DTYPE_COUNT:
     case BEV_ELEMENT_COUNT:
         break;

@@ -375,8 +375,7 @@ template <typename F> static inline void with_dtype(BevDtype dtype, F f) {
         f.template operator()<BEV_INT8_FP16>();
         break;
     case BEV_NVFP4: // with_dtype_or_fp4
-    case BEV_E5M2:  // on CPUs only
-    case BEV_MXFP8:
+    case BEV_E5M2:  // codes alone
     case BEV_DTYPE_COUNT:
     case BEV_ELEMENT_COUNT:
         break;

@@ -298,7 +298,7 @@ void gate_describe_place(const GateResult *result, char *text, size_t size) {
 const GateBLimits gate_b_limits[BEV_DTYPE_COUNT] = {
     [BEV_FP32] = LIMITS(1e-6),      [BEV_FP16] = LIMITS(1e-3),   [BEV_BF16] = LIMITS(6e-3),
     [BEV_FP8] = LIMITS(8e-2),       [BEV_NVFP4] = LIMITS(2e-1),  [BEV_INT8] = LIMITS(1.5e-1),
-    [BEV_INT8_FP16] = LIMITS(4e-2), [BEV_E5M2] = LIMITS(1.6e-1), [BEV_MXFP8] = LIMITS(8e-2),
+    [BEV_INT8_FP16] = LIMITS(4e-2),
 };
 
 /* How many times the limits backward of stage VIEW may take. A depth has its logit's rounding times

@@ -55,15 +55,6 @@ static bool goes(const Options *options, BevDirection direction) {
     return !rows && direction == BEV_FORWARD;
 }
 
-/* Whether a kernel for GPUs has the format. */
-static bool has_format(BevDtype dtype, Err *err) {
-    for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->where == BEV_CUDA && bev_kernels[i]->dtypes >> dtype & 1)
-            return true;
-    return err_set(err, ERR_USAGE, "--dtype", "verify and bench judge and time it on the CPU",
-                   "no kernel for GPUs has %s", bev_dtypes[dtype].title);
-}
-
 /* The models of the chosen formats that are among `dtypes`. */
 static bool open_direction(Regime *regime, BevDirection direction, unsigned dtypes,
                            unsigned kernels, Err *err) {
@@ -75,8 +66,6 @@ static bool open_direction(Regime *regime, BevDirection direction, unsigned dtyp
         const KernelConfig *format = &formats[i];
         if (!(dtypes >> format->dtype & 1))
             continue;
-        if (direction == BEV_FORWARD && !has_format(format->dtype, err))
-            return false;
         SceneModel *model = &regime->models[regime->model_count++];
         progress_step(bev_dtypes[format->dtype].title, i / (double)count, (i + 1) / (double)count);
         if (!scene_model_open(model, scene, &workload, format->dtype, format->align, direction,

@@ -61,8 +61,7 @@ enum { BEVPOOL_CPU = -1 }; /* a device: this, or the number of a GPU as CUDA cou
  * output are FP8, and for INT8, whose depth is UINT8, a format of depths alone, and whose output is
  * INT8 or, as INT8_FP16, FP16. FP8 is E4M3, NVFP4 packs two E2M1 codes into a byte, low nibble
  * first, with an E4M3 scale for every 16 channels. A value is code * scale; of INT8 features, times
- * the scale of the channel. INT8's nearest sums are exact. E5M2 is FP8 with more range. MXFP8 is
- * E4M3, dense, with an E8M0 scale for every 32 channels; its depth and output are FP8. */
+ * the scale of the channel. INT8's nearest sums are exact. */
 typedef enum BevpoolDtype {
     BEVPOOL_FP32 = 0,
     BEVPOOL_FP16 = 1,
@@ -71,9 +70,7 @@ typedef enum BevpoolDtype {
     BEVPOOL_NVFP4 = 4,
     BEVPOOL_INT8 = 5,
     BEVPOOL_INT8_FP16 = 6,
-    BEVPOOL_E5M2 = 7,  /* on CPUs only */
-    BEVPOOL_MXFP8 = 8, /* on CPUs only */
-    BEVPOOL_UINT8 = 9
+    BEVPOOL_UINT8 = 7
 } BevpoolDtype;
 
 /* How a rig's points go into cells: into the cell that holds the point; shared out among the four
@@ -250,7 +247,7 @@ size_t bevpool_plan_workspace_bytes(const BevpoolPlan *plan);
 typedef enum BevpoolRole {
     BEVPOOL_DEPTH = 0,
     BEVPOOL_FEAT = 1,
-    BEVPOOL_FEAT_SCALES = 2, /* NVFP4, MXFP8: one byte for every 16, 32 channels of a feature
+    BEVPOOL_FEAT_SCALES = 2, /* NVFP4: one byte for every 16 channels of a feature
                                 row; INT8: one FP32 number a channel */
     BEVPOOL_OUT = 3,
     BEVPOOL_GRAD_OUT = 4,

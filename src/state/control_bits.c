@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-const char *const bits_names[BITS_COUNT] = {"features", "depth", "output"};
+const char *const bits_names[BITS_COUNT] = {"features", "depth", "output", "e5m2"};
 const char *const bits_parts[PART_COUNT] = {"sign", "exponent", "fraction", "number"};
 
 /* ---- a code ---------------------------------------------------------------------------------- */
@@ -16,6 +16,7 @@ const char *const bits_parts[PART_COUNT] = {"sign", "exponent", "fraction", "num
 static BevDtype element_of(BevDtype dtype, BitsOf of) {
     BevDtype element = of == BITS_DEPTH    ? bev_dtypes[dtype].depth
                        : of == BITS_OUTPUT ? bev_dtypes[dtype].out
+                       : of == BITS_E5M2   ? BEV_E5M2
                                            : dtype;
     return bev_is_whole(element) ? BEV_INT8 : element; /* the same codes, whatever the output is */
 }

@@ -242,8 +242,8 @@ typedef struct {
 
 /* The page of one number's bits: an element of a tensor in the selected format. A number of another
  * format is shown as the nearest of this one: ask state_bits(). */
-typedef enum { BITS_FEATURES, BITS_DEPTH, BITS_OUTPUT, BITS_COUNT } BitsOf;
-extern const char *const bits_names[BITS_COUNT]; /* "features", "depth", "output" */
+typedef enum { BITS_FEATURES, BITS_DEPTH, BITS_OUTPUT, BITS_E5M2, BITS_COUNT } BitsOf;
+extern const char *const bits_names[BITS_COUNT]; /* "features", ..., "e5m2" */
 typedef struct {
     bool open;
     BitsOf of;

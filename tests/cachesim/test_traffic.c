@@ -96,7 +96,7 @@ static void test_deal(void) {
     for (int round = 0; round < 200; round++) {
         int tile_steps[MANY_STEPS + 1] = {0}, tiles = 0, scheduled = 0, workers = 0;
         float weight = 1;
-        BevProblem problem = {.dtype = (BevDtype)(round % BEV_E5M2), /* those of V4 */
+        BevProblem problem = {.dtype = (BevDtype)(round % BEV_DTYPE_COUNT), /* those of V4 */
                               .shape.channels = round % 4 ? 64 * (round % 4) : 80,
                               .map.weights = round % 3 ? NULL : &weight};
         V4Load load = {&problem, 0, round % 2, BEV_MULTIPROCESSORS};
@@ -150,11 +150,11 @@ static void test_forms(void) {
         Workload workload;
         WorkloadOptions options = {.channels = strcmp(scenes[i], "wide_c256") ? 128 : 0};
         need(workload_open(&workload, scenes[i], &options, &err), &err);
-        for (int dtype = 0; dtype < BEV_E5M2; dtype++)
+        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
             note_form(&workload, (BevDtype)dtype, seen[dtype]);
         workload_close(&workload);
     }
-    for (int dtype = 0; dtype < BEV_E5M2; dtype++) {
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         bool one = seen[dtype][0][0] && seen[dtype][1][0];
         tap_ok(seen[dtype][0][1] && seen[dtype][1][1] && (one || dtype == BEV_FP32),
                "%s: depth gathered and transposed, a block with each number of groups",

@@ -200,9 +200,9 @@ rows = kernels["results"]
 assert {row["kernel"] for row in rows} >= {"reference", "cpu_v2", "cpu_v2_do", "cpu_v3", "cpu_v4"}
 assert {row["cache"] for row in rows} == {"warm"}
 rows = formats["results"]
-assert {row["kernel"] for row in rows} == {"cpu_v4"} and len(rows) == 9 * 2
+assert {row["kernel"] for row in rows} == {"cpu_v4"} and len(rows) == 7 * 2
 assert {row["align"] for row in rows} == {"nearest", "bilinear"}
-assert len({row["dtype"] for row in rows}) == 9
+assert len({row["dtype"] for row in rows}) == 7
 for row in kernels["results"] + formats["results"]:
     assert row["p99_us"] >= row["p95_us"] >= row["median_us"] > 0, row
     assert row["points"] > 0 and row["intervals"] > 0 and row["channels"] > 0, row

@@ -13,7 +13,7 @@ def value(name, code):
         return float(np.array(code << 8, np.uint16).view(np.float16))
     if name == "int8":
         return float(np.array(code, np.uint8).view(np.int8))
-    exponent, fraction, bias = {"fp8": (4, 3, 7), "mxfp8": (4, 3, 7), "nvfp4": (2, 1, 1)}[name]
+    exponent, fraction, bias = {"fp8": (4, 3, 7), "nvfp4": (2, 1, 1)}[name]
     sign = -1.0 if code >> exponent + fraction else 1.0
     magnitude = code & (1 << exponent + fraction) - 1
     if magnitude == 127 and exponent == 4:
@@ -22,10 +22,11 @@ def value(name, code):
     return float(sign * (np.exp2(power - bias) * (1 + part) if power else np.exp2(1 - bias) * part))
 
 # Codes in Gray's order: a flip each.
-for name, bits in ("e5m2", 8), ("fp8", 8), ("mxfp8", 8), ("nvfp4", 4), ("int8", 8):
+for name, bits in ("e5m2", 8), ("fp8", 8), ("nvfp4", 4), ("int8", 8):
+    kind = "bits-of e5m2" if name == "e5m2" else f"dtype {name}"
     flips = "".join(f"bits-flip {(n & -n).bit_length() - 1}\n" for n in range(1, 1 << bits))
     text = subprocess.run([sys.argv[1], "live", "toy", "--plain", "--device", "cpu"], text=True, check=True, capture_output=True,
-                          input=f"backend cpu\nkernel v4\ndtype {name}\nbits-value 0\n{flips}quit\n").stdout
+                          input=f"backend cpu\nkernel v4\n{kind}\nbits-value 0\n{flips}quit\n").stdout
     seen = {}
     for digits, number in re.findall(r": ([01 ]+) is (\S+?),? ", text):
         seen[int(digits.replace(" ", ""), 2)] = float(number)
@@ -42,7 +43,4 @@ grep -q '^S     E   E   E   E     F   F   F$' out && grep -q '^0.3125 = 2^-2 x (
     grep -q 'below 0.28125, 0.03125 less; above 0.34375, 0.03125 more' out &&
     grep -q 'bits-flip: FP8 E4M3 has bits 0 to 7, not 9' out
 tap_ok $? "in plain lines bits prints the page"
-"$BEVSCOPE" regime toy -d e5m2 >out 2>err
-test $? = 2 && grep -q 'no kernel for GPUs has E5M2' err
-tap_ok $? "a format of CPU kernels is refused where only GPUs are modelled"
 tap_done

@@ -136,6 +136,8 @@ static void test_spans_match_elements(void) {
     values[7] = NAN, values[8] = INFINITY, values[9] = -INFINITY, values[10] = -0.0f;
     for (int i = 0; i < FORMAT_COUNT - 1; i++) {
         const Format *f = &formats[i];
+        if (f->dtype == BEV_E5M2)
+            continue; /* codes alone */
         BevTensor tensor = {f->dtype, 1, N, codes, NULL, f->width == 8 ? 0.25f : 1, NULL};
         round_trip(&tensor, values, back);
         int encoded = 0, decoded = 0, at = 0;
@@ -281,49 +283,6 @@ static void test_uint8(void) {
     tap_ok(wrong == 0, "uint8: every code (%d wrong)", wrong);
 }
 
-/* E8M0 by its definition; then rows of MXFP8 that end inside a block: the least power of two with
- * which nothing saturates, and the nearest codes. */
-static void test_mxfp8(void) {
-    enum { N = 2 * BEV_MX_BLOCK + 5, BLOCKS = 3, ROWS = 50 };
-    static float values[ROWS * N], back[ROWS * N];
-    static uint8_t codes[ROWS * N], scales[ROWS * BLOCKS];
-    int wrong = 0, nearest = 0, least = 0, at = 0;
-    uint64_t seed = 3;
-    for (int code = 0; code < 255; code++) {
-        float power = ldexpf(1, code - 127);
-        wrong += bev_e8m0_decode((uint8_t)code) != power || bev_e8m0_encode(power) != code ||
-                 (code < 254 && bev_e8m0_encode(nextafterf(power, INFINITY)) != code + 1);
-    }
-    tap_ok(!wrong && isnan(bev_e8m0_decode(255)) && bev_e8m0_encode(NAN) == 255 &&
-               bev_e8m0_encode(0) == 0 && bev_e8m0_encode(INFINITY) == 254,
-           "e8m0: every power of two, rounded up (%d wrong)", wrong);
-    for (int i = 0; i < ROWS * N; i++)
-        values[i] =
-            ldexpf((float)random_unit(&seed) - 0.5f, (int)(random_below(&seed, 20)) + i / N - 30);
-    BevTensor tensor = {BEV_MXFP8, ROWS, N, codes, scales, 1, NULL};
-    round_trip(&tensor, values, back);
-    for (int i = 0; i < ROWS * N; i++) {
-        int first = i / N * N + i % N / BEV_MX_BLOCK * BEV_MX_BLOCK;
-        int end = first + BEV_MX_BLOCK < (i / N + 1) * N ? first + BEV_MX_BLOCK : (i / N + 1) * N;
-        double largest = 0, unit = ldexp(1, scales[i / N * BLOCKS + i % N / BEV_MX_BLOCK] - 127);
-        for (int k = first; k < end; k++)
-            largest = fmax(largest, fabs((double)values[k]));
-        least += largest <= 448 * unit && largest > 448 * unit / 2;
-        double error = fabs(values[i] / unit - meaning(e4m3, codes[i])), best = INFINITY;
-        for (uint32_t code = 0; code < 256; code++)
-            best = fmin(best, fabs(values[i] / unit - meaning(e4m3, code)));
-        nearest += error == best && back[i] == (float)(meaning(e4m3, codes[i]) * unit);
-        at += bev_tensor_at(&tensor, i / N, i % N) == meaning(e4m3, codes[i]) * unit;
-    }
-    tap_ok(least == ROWS * N && nearest == ROWS * N && at == ROWS * N,
-           "mxfp8: the least block scale (%d), nearest codes (%d), read one by one (%d) of %d",
-           least, nearest, at, ROWS * N);
-    tap_ok(bev_block_scale_bytes(BEV_MXFP8, ROWS, N) == sizeof scales &&
-               bev_code_bytes(BEV_MXFP8, ROWS, N) == sizeof codes &&
-               bev_tensor_scale(BEV_MXFP8, 1e6f) == 1 && bev_tensor_scale(BEV_E5M2, 114688) == 2,
-           "mxfp8: sizes, and no scale of the tensor");
-}
-
 /* Whole numbers and FP32 as codes; the table has the fields' widths. */
 static void test_code_of_any_format(void) {
     int wrong = 0, count = 0;
@@ -381,7 +340,6 @@ TAP_SUITE(codec) {
         test_midpoints(&formats[i]);
         test_specials(&formats[i]);
     }
-    test_mxfp8();
     test_code_of_any_format();
     test_fp32_is_untouched();
     test_spans_match_elements();

@@ -116,6 +116,8 @@ STATE_SUITE(bits_controls) {
     after("bits-value 65504; dtype int8; bits-at 31", shown().code == 127 && shown().at == 7,
           "or for the nearest that it has");
     after("bits-of depth", shown().dtype == BEV_UINT8, "INT8's depth has no sign");
+    after("bits-of e5m2; bits-value 1e5", shown().dtype == BEV_E5M2 && shown().code == 0x7b,
+          "E5M2, a format without kernels, has the page too");
     after("bits-of sums", strstr(said(), "there is no \"sums\""), "whose: by name");
 }
 

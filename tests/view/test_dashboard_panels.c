@@ -392,6 +392,6 @@ SCREEN_SUITE(dashboard_folded) {
     for (const char *at = screen; at && (at = strstr(at, "waits: machine busy")); at++)
         waits++;
     free(screen);
-    tap_ok(waits == 2 && shows("8 others  waits") && shows("FP16    waits"),
+    tap_ok(waits == 2 && shows("FP32 BF16 FP8 NVFP4 INT8 I8/16  waits") && shows("FP16    waits"),
            "%d rows for %d formats that wait", waits, BEV_DTYPE_COUNT);
 }

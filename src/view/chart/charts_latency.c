@@ -82,20 +82,10 @@ static void latency_bar(ChartData *data, int place, int dtype, const PredictedKe
     *longest = fmax(*longest, p.latency_us);
 }
 
-/* " E5M2, MXFP8: on the CPU only."; "": V3 has all on a GPU. */
-static void formats_lacking(char text[TEXT]) {
-    size_t used = 0;
-    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        if (!(bev_kernel_find("v3")->dtypes >> dtype & 1))
-            used += (size_t)snprintf(text + used, TEXT - used, "%s %s", used ? "," : "",
-                                     bev_dtypes[dtype].title);
-    snprintf(text + used, TEXT - used, "%s", used ? ": on the CPU only." : "");
-}
-
 void fill_dtype(ChartData *data) {
     const ChartInput *input = data->input;
     ChartSpec *spec = &data->spec;
-    char on[128], lacks[TEXT] = "";
+    char on[128];
     double longest = 1;
     bool low = input->room == ROOM_LOW;
     Gpu gpu = chart_gpu(input, input->gpu);
@@ -103,10 +93,8 @@ void fill_dtype(ChartData *data) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT && places < most; dtype++) {
         const ModelFormat *format = &input->model->formats[dtype];
         const PredictedKernel *v3 = format->known ? model_v3(format, &gpu) : NULL;
-        if (bev_kernel_find("v3")->dtypes >> dtype & 1) /* others are formats of CPU kernels */
-            (low ? latency_bar : term_bars)(data, places++, dtype, v3, &longest);
+        (low ? latency_bar : term_bars)(data, places++, dtype, v3, &longest);
     }
-    formats_lacking(lacks);
     chart_describe_gpu(input, on, sizeof on);
     snprintf(data->subtitle, sizeof data->subtitle, "%s, V3 as chosen for %s", input->scene, on);
     snprintf(
@@ -116,8 +104,8 @@ void fill_dtype(ChartData *data) {
         "relative L2 against FP64 over the FP32 originals, computed on the CPU; scales: %s.\n"
         "Where the chain or the issue of instructions binds, decoding and the loads under way "
         "count, not the bytes: NVFP4 often takes longest. L2: a store to a part of a sector, as "
-        "NVFP4's, takes as long as an addition.%s",
-        input->scales, lacks);
+        "NVFP4's, takes as long as an addition.",
+        input->scales);
     if (!low)
         spec->title = input->room == ROOM_BOX ? "Formats: parts of the latency"
                                               : "Formats: what each part of the latency costs";

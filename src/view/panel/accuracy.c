@@ -147,7 +147,7 @@ static int rows_of(const PanelData *data, unsigned rows[BEV_DTYPE_COUNT]) {
     return count;
 }
 
-/* "FP32 BF16 FP8  waits: machine busy", or "8 others  waits: machine busy" where that is too long.
+/* "FP32 BF16 FP8  waits: machine busy", or "6 others  waits: machine busy" where that is too long.
  */
 static void draw_folded(Table *table, Area area, const PanelData *data, unsigned row) {
     char names[96] = "", text[160];

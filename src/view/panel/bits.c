@@ -164,6 +164,8 @@ static void draw_scale(View *view) {
     char text[200];
     if (isnan(view->value))
         snprintf(text, sizeof text, "NaN, whatever its scale");
+    else if (page->of == BITS_E5M2)
+        snprintf(text, sizeof text, "no tensor has this format");
     else if (!strcmp(bev_dtypes[page->dtype].scaling, "none"))
         snprintf(text, sizeof text, "no scale: %s of this format are stored as they are", name);
     else if (!scales->known || scales->dtype != dtype)
