@@ -43,12 +43,9 @@ void app_menu_open(AppMenu *menu, unsigned where);
  * on where it was left. DESK_RENEWS: it begins at its beginning, and progress is saved. */
 typedef enum { DESK_FORGETS, DESK_KEEPS, DESK_RENEWS } DeskMemory;
 
-/* What lies on the desk: a lesson, or a page of text about the selection. */
-typedef enum { DESK_LESSON, DESK_WORKFLOW, DESK_SLOW } DeskPage;
-
 typedef struct {
     bool open;
-    DeskPage page;
+    bool page; /* shows the workflow in place of a lesson */
     DeskMemory memory;
     Lesson lesson;
     LessonRun run;
@@ -232,7 +229,7 @@ void app_quiz_show(App *app);
 /* ---- page.c ---------------------------------------------------------------------------------- */
 
 /* Opens a page of text in the lesson's place; writes it anew for the newest frame. */
-bool app_open_page(App *app, DeskPage page, Err *err);
+bool app_open_page(App *app, Err *err);
 void app_show_page(App *app);
 
 /* Whether the figures of the page that is open are there. */

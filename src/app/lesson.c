@@ -309,9 +309,7 @@ void app_lesson_wish(App *app) {
         if (changes)
             app_undo(app, changes);
     } else if (wish == WISH_WORKFLOW)
-        ok = app_open_page(app, DESK_WORKFLOW, &err);
-    else if (wish == WISH_SLOW) /* the page stays closed in a lesson, and in a quiz */
-        ok = (app->desk.open && !app->desk.page) || app_open_page(app, DESK_SLOW, &err);
+        ok = app_open_page(app, &err);
     else if (wish == WISH_TOUR)
         ok = app_open_tour(app, &err);
     else

@@ -176,7 +176,6 @@ static PredictedKernel kernel_of(const MemoryModel *model, const Profile *profil
     for (int gpu = 0; gpu < model->gpu_count; gpu++) {
         const Gpu *on = &model->gpus[gpu];
         kernel.own_l2[gpu] = profile_l2(profile, on->l2_partitions, on->l2_bytes, true);
-        kernel.cold_l2[gpu] = profile_l2(profile, on->l2_partitions, on->l2_bytes, false);
         kernel.predicted[gpu] = predict_at(profile, on, &kernel.own_l2[gpu]);
         kernel.recorded_us[gpu] = NAN;
     }

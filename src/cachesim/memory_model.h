@@ -47,7 +47,6 @@ typedef struct {
     double recorded_us[MODEL_GPUS];     /* L2 warm; NaN: unknown, as model_add leaves it */
     Profile profile;                    /* to predict changed GPUs; its curves are empty */
     L2Answer own_l2[MODEL_GPUS];        /* L2 warm */
-    L2Answer cold_l2[MODEL_GPUS];       /* L2 cold */
     L2Answer what_if_l2[2][MODEL_L2S];  /* L2 warm, of one partition and of two */
 } PredictedKernel;
 

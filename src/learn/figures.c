@@ -42,35 +42,6 @@ static BevDtype dtype_of(const FigureQuery *query) {
     return query->dtype < 0 ? query->live->job.config.dtype : (BevDtype)query->dtype;
 }
 
-/* ---- slow on purpose ------------------------------------------------------------------------- */
-
-static bool slow_of(const FigureQuery *query, SlowView *slow) {
-    SlowView healthy;
-    bool known = live_slow(query->state, query->live, &healthy, slow);
-    if (!known)
-        unknown(query, "the memory model does not know the slow kernel here");
-    return known;
-}
-
-#define SLOW_FIGURE(name, source, expression)                                                      \
-    static Reading slow_##name(const FigureQuery *query) {                                         \
-        SlowView slow;                                                                             \
-        return slow_of(query, &slow) ? reading(expression, source) : (Reading){0};                 \
-    }
-SLOW_FIGURE(dram_us, SOURCE_MODEL, slow.prediction.term_us[TERM_DRAM])
-SLOW_FIGURE(l2_us, SOURCE_MODEL, slow.prediction.term_us[TERM_L2])
-SLOW_FIGURE(issue_us, SOURCE_MODEL, slow.prediction.term_us[TERM_ISSUE])
-SLOW_FIGURE(chain_us, SOURCE_MODEL, slow.prediction.term_us[TERM_CHAIN])
-SLOW_FIGURE(l2_hits, SOURCE_MODEL, 100 * slow.prediction.hit_rate)
-SLOW_FIGURE(sectors, SOURCE_MODEL, slow.l2_sectors)
-SLOW_FIGURE(warps, SOURCE_COMPUTED, slow.warps)
-SLOW_FIGURE(launches, SOURCE_COMPUTED, slow.launches)
-SLOW_FIGURE(before_us, SOURCE_MODEL, slow.before_us)
-SLOW_FIGURE(kernel_us, SOURCE_MODEL, slow.kernel_us)
-SLOW_FIGURE(idle_us, SOURCE_MODEL, slow.idle_us)
-SLOW_FIGURE(frame_us, SOURCE_MODEL, slow.frame_us)
-FIGURE(slow_fault, computed(state_slow_fault(query->state) + 1))
-
 /* ---- latency --------------------------------------------------------------------------------- */
 
 static const PredictedKernel *known_to_model(const FigureQuery *query) {
@@ -432,19 +403,6 @@ const FigureRow figures[] = {
     {"l2_us", TAKES_KERNEL, MEASURE_US, false, true, "its L2 term", l2_us},
     {"issue_us", TAKES_KERNEL, MEASURE_US, false, true, "its issue term", issue_us},
     {"chain_us", TAKES_KERNEL, MEASURE_US, false, true, "its chain term: the longest interval, step by step", chain_us},
-    {"slow_dram_us", TAKES_NOTHING, MEASURE_US, false, false, "of the planted slow kernel: its DRAM term", slow_dram_us},
-    {"slow_l2_us", TAKES_NOTHING, MEASURE_US, false, false, "its L2 term", slow_l2_us},
-    {"slow_issue_us", TAKES_NOTHING, MEASURE_US, false, false, "its issue term", slow_issue_us},
-    {"slow_chain_us", TAKES_NOTHING, MEASURE_US, false, false, "its chain term", slow_chain_us},
-    {"slow_l2_hits", TAKES_NOTHING, MEASURE_PERCENT, false, false, "its hits in L2", slow_l2_hits},
-    {"slow_sectors", TAKES_NOTHING, MEASURE_COUNT, false, false, "its L2 sectors", slow_sectors},
-    {"slow_warps", TAKES_NOTHING, MEASURE_COUNT, false, false, "its warps on a multiprocessor; 0: not limited", slow_warps},
-    {"slow_launches", TAKES_NOTHING, MEASURE_COUNT, false, false, "launches before it", slow_launches},
-    {"slow_before_us", TAKES_NOTHING, MEASURE_US, false, false, "which they take", slow_before_us},
-    {"slow_kernel_us", TAKES_NOTHING, MEASURE_US, false, false, "the kernel alone", slow_kernel_us},
-    {"slow_idle_us", TAKES_NOTHING, MEASURE_US, false, false, "the GPU waits for the next frame", slow_idle_us},
-    {"slow_frame_us", TAKES_NOTHING, MEASURE_US, false, false, "all of the frame", slow_frame_us},
-    {"slow_fault", TAKES_NOTHING, MEASURE_COUNT, false, false, "which fault is planted, from 1; 0: none", slow_fault},
     {"l2_hits", TAKES_KERNEL, MEASURE_PERCENT, false, true, "hits of sectors looked up in L2", l2_hits},
     {"dram", TAKES_KERNEL, MEASURE_BYTES, false, true, "bytes from and to DRAM", dram},
     {"sectors", TAKES_KERNEL, MEASURE_COUNT, false, true, "L2 sectors of 32 bytes", sectors},

@@ -24,8 +24,7 @@ ControlValues values_kernels, values_dtypes, values_aligns, values_directions, v
     values_roundings, values_backends, values_configs, values_channels, values_scales,
     values_scales_from, values_gpus, values_compares, values_views, values_colormaps, values_strips,
     values_truths, values_charts, values_themes, values_scenes, values_cameras, values_losses,
-    values_bits, values_lessons, values_pages, values_slow, values_suspects, values_glossary,
-    values_undo;
+    values_bits, values_lessons, values_pages, values_glossary, values_undo;
 
 static inline const char *on_off(bool on) {
     return on ? "on" : "off";
@@ -78,7 +77,6 @@ int64_t state_channels(const State *state);
 /* The preset, the points of an operator scene, or "-". */
 ShortText state_config(const State *state);
 
-extern const char *const slow_letters[]; /* "none", "A" to "H" */
 
 /* "none", or the number of the planted defect. */
 const char *state_defect(const State *state);

@@ -256,18 +256,6 @@ static IntervalLengths live_lengths(const LiveData *live) {
                                  : (IntervalLengths){0};
 }
 
-bool live_slow(const State *state, const LiveData *live, SlowView *healthy, SlowView *slow) {
-    const IntervalLengths lengths = live_lengths(live);
-    const Gpu gpu = state_gpu(state);
-    const PredictedKernel *kernel = live->model ? slow_kernel(live->model, &gpu) : NULL;
-    int fault = state_slow_fault(state);
-    if (!kernel || fault < 0 || !live->intervals.known)
-        return false;
-    *healthy = slow_view(live->model, kernel, state->gpu, &state->edit, &lengths, -1);
-    *slow = slow_view(live->model, kernel, state->gpu, &state->edit, &lengths, fault);
-    return true;
-}
-
 int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]) {
     const IntervalLengths lengths = live_lengths(live);
     if (!live->model || !live->job.config.kernel)

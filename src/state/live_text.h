@@ -3,7 +3,6 @@
 #pragma once
 
 #include "src/cachesim/findings.h"
-#include "src/cachesim/slow.h"
 #include "src/state/live_data.h"
 
 /* The kernels of the backend that runs the selection, in the order of the table, and the scale of
@@ -51,12 +50,6 @@ bool pooled_alike(const LiveData *live);
 
 /* "14,310 cells differ from V2 FP16, points at 40 m moved 0.70 m"; "": nothing is compared. */
 void comparison_text(const State *state, const LiveData *live, char *text, size_t size);
-
-/* ---- slow on purpose ------------------------------------------------------------------------- */
-
-/* A frame of the healthy kernel and one with the planted fault, by the model on the chosen GPU.
- * False: nothing is planted, or the model is not there (yet). */
-bool live_slow(const State *state, const LiveData *live, SlowView *healthy, SlowView *slow);
 
 /* ---- the prediction of the memory model ------------------------------------------------------ */
 

@@ -13,8 +13,7 @@ void state_init(State *state, const StateMenu *menu, int scene) {
                      .speed = 1,
                      .playing = true,
                      .fill = true,
-                     .text_percent = 100,
-                     .slow_seed = 1};
+                     .text_percent = 100};
     BevWhere where = menu->where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
     KernelConfig *config = &state->job.config;
     config->kernel = kernel_twin(bev_default(BEV_CPU, BEV_FORWARD), where);

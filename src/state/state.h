@@ -229,7 +229,7 @@ typedef struct {
 /* A control's request for a lesson; src/learn, above the state, carries it out. */
 /* clang-format off */
 typedef enum {
-    WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_EXPLAIN, WISH_TOUR, WISH_WORKFLOW, WISH_SLOW, WISH_NEXT, WISH_BACK, WISH_SKIP
+    WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_EXPLAIN, WISH_TOUR, WISH_WORKFLOW, WISH_NEXT, WISH_BACK, WISH_SKIP
 } LessonWish;
 /* clang-format on */
 
@@ -325,9 +325,6 @@ struct State {
     LessonPane lesson;      /* what the lesson shows that runs now */
     LessonWish lesson_wish; /* with STEP_LESSON: what was asked for */
     char lesson_name[64];   /* WISH_OPEN: which lesson; "": the next one */
-    int slow;               /* letter of the planted slow kernel, from 1; 0: none */
-    int slow_suspect;       /* what was named last, from 1; 0: nothing */
-    int64_t slow_seed;      /* of the order of the letters */
     int finding;            /* WISH_EXPLAIN: which one, from 0 */
     const BevKernel *before_defect; /* the kernel selected when one was planted; NULL: none was */
 
@@ -444,12 +441,6 @@ Gpu state_gpu(const State *state);
 
 /* Position of a name in a menu, upper and lower case alike; -1: not there. */
 int menu_find(const Menu *menu, const char *name);
-
-/* "none", or the letter of the planted slow kernel. */
-const char *state_slow(const State *state);
-
-/* The fault of the planted slow kernel, a place in slow_faults[]; -1: none. */
-int state_slow_fault(const State *state);
 
 /* The name at a position; "" outside the menu. */
 const char *menu_name(const Menu *menu, int position);

@@ -2,7 +2,6 @@
  * the kernel does not take are in the list, too: the palette shows them with the reason. */
 #include "kernels/defects.h"
 #include "src/cachesim/gpus.h"
-#include "src/cachesim/slow.h"
 #include "src/state/control.h"
 #include "src/state/glossary.h"
 
@@ -57,7 +56,6 @@ NAMES(views, state->menu.views.names, state->menu.views.count)
 NAMES(colormaps, state->menu.colormaps.names, state->menu.colormaps.count)
 NAMES(truths, truth_names, TRUTH_COUNT)
 NAMES(themes, themes, 2)
-NAMES(slow, slow_letters, 1 + SLOW_COUNT)
 NAMES(pages, page_names, PAGE_COUNT)
 ROWS(charts, CHART_COUNT, chart_names[i], chart_titles[i])
 ROWS(undo, 1, "all", "everything")
@@ -73,7 +71,6 @@ ROWS(directions, BEV_DIRECTION_COUNT, bev_directions[i].name, bev_directions[i].
 ROWS(gpus, gpu_count, gpus[i].name, gpus[i].title)
 ROWS(cameras, state->scene.camera_count, state->scene.cameras[i], state->scene.cameras[i])
 HELPED(losses, LOSS_ALL + 1, state_loss(i), state_loss(i), i < LOSS_COUNT ? losses[i].idea : NULL)
-ROWS(suspects, SLOW_COUNT, slow_faults[i].name, slow_faults[i].title)
 HELPED(glossary, glossary_count, glossary[i].word, glossary[i].word, glossary[i].text)
 ROWS(scales, state->menu.scales ? SCALES_COUNT : SCALES_FILE,
      i == SCALES_FILE ? "file" : scales_name(state, i), scales_name(state, i))

@@ -1,7 +1,6 @@
 /* What limits a kernel by the memory model: with invented models, in which each term binds in turn.
  */
 #include "src/cachesim/findings.h"
-#include "src/cachesim/slow.h"
 #include "tests/support/tap.h"
 
 #include <math.h>
@@ -165,69 +164,4 @@ TAP_SUITE(findings) {
     test_other_rules();
     test_faster_kernel();
     test_tiles();
-}
-
-static double grew(double healthy, double slow) {
-    return slow / healthy;
-}
-
-/* Each fault shows where its symptom says, and there it shows more than any other. */
-TAP_SUITE(findings_slow) {
-    static const BevAccess form = {
-        .indices_ahead = 4, .in_flight = 4, .point_instructions = 20, .load = 4};
-    SlowView healthy, slow[SLOW_COUNT];
-    begin(TERM_CHAIN);
-    PredictedKernel *kernel = &model.kernels[0];
-    model.points = 200000;
-    kernel->profile = (Profile){.kernel = &slow_bev, .dtype = BEV_FP16, .tile = 8};
-    kernel->profile.counts = (TraceCounts){.form = &form,
-                                           .steps = 1e5,
-                                           .step_instructions = 100,
-                                           .busy_steps = 1e5,
-                                           .busy_lines = 1e6,
-                                           .l2_sectors = 1.5e6,
-                                           .l2_reads = 1e6,
-                                           .longest = 40,
-                                           .indices = {10, 5},
-                                           .values = {20, 5}};
-    kernel->profile.counts.read[TRACE_FEAT].sectors = 9e5;
-    kernel->profile.counts.read[TRACE_DEPTH].sectors = 1e5;
-    kernel->own_l2[0] = (L2Answer){.hit_rate = 1};
-    kernel->cold_l2[0] = (L2Answer){.hit_rate = 0.9, .misses = 1e5, .missed = 0.1};
-    healthy = slow_view(&model, kernel, 0, NULL, &lengths, -1);
-    for (int i = 0; i < SLOW_COUNT; i++)
-        slow[i] = slow_view(&model, kernel, 0, NULL, &lengths, i);
-    const double *was = healthy.prediction.term_us;
-#define OF(name)   slow[slow_find(name)]
-#define TERM(name) OF(name).prediction.term_us
-    tap_ok(OF("channels-first").l2_sectors > 5 * healthy.l2_sectors, "channels first: sectors");
-    tap_ok(OF("clear-apart").launches == 1 && OF("clear-apart").before_us > 0.7 &&
-               OF("clear-apart").l2_sectors > healthy.l2_sectors,
-           "a clear: one launch before, and the sectors that it writes");
-    tap_ok(OF("one-block").warps == 8 && grew(was[TERM_L2], TERM("one-block")[TERM_L2]) > 2 &&
-               OF("one-block").l2_sectors == healthy.l2_sectors,
-           "one block: the L2 term without sectors");
-    tap_ok(OF("synchronise").idle_us > 5 && OF("synchronise").kernel_us == healthy.kernel_us,
-           "a synchronise: the GPU idles, the kernel is as it was");
-    tap_ok(OF("map-each-frame").launches > 10 && OF("map-each-frame").before_us > 8 &&
-               OF("map-each-frame").kernel_us == healthy.kernel_us,
-           "a map each frame: many launches before the kernel");
-    tap_ok(OF("cold-caches").prediction.dram_read_bytes == 3.2e6 && was[TERM_DRAM] == 0 &&
-               OF("cold-caches").prediction.hit_rate < healthy.prediction.hit_rate,
-           "cold caches: DRAM and hits, of what is read");
-    tap_ok(grew(was[TERM_ISSUE], TERM("divided-index")[TERM_ISSUE]) > 2 &&
-               TERM("divided-index")[TERM_L2] == was[TERM_L2],
-           "a divided index: instructions, no bytes");
-    tap_ok(TERM("unsplit-interval")[TERM_CHAIN] > was[TERM_CHAIN] &&
-               TERM("unsplit-interval")[TERM_ISSUE] == was[TERM_ISSUE] &&
-               TERM("unsplit-interval")[TERM_L2] == was[TERM_L2],
-           "an unsplit interval: the chain alone");
-    int slower = 0, behind = 0, moved = 0;
-    for (int i = 0; i < SLOW_COUNT; i++) {
-        slower += slow[i].frame_us > healthy.frame_us;
-        behind |= 1 << slow_behind(i, 7);
-        moved += slow_behind(i, 7) != slow_behind(i, 8);
-    }
-    tap_ok(slower == SLOW_COUNT, "all eight are slower (%d)", slower);
-    tap_ok(behind == (1 << SLOW_COUNT) - 1 && moved > 0, "a letter each, in another order a seed");
 }

@@ -42,20 +42,6 @@ tap_has 'and closes' steps/frame-0003.txt 'V3 FP16' '!Four steps'
 printf 'workflow\n' | "$BEVSCOPE" toy --plain --device cpu >out 2>err
 tap_has 'in plain lines as lines that can be copied' out '^-- Four steps: V2 FP16 nearest$' \
     '^  ncu .*lts__t_sectors_lookup_miss.sum bevscope bench toy --kernel v2 '
-play slow "gpu h200\n$(printf 'slow %s 7\ntick 0\n' A B C D E F G H)\n\
-suspect cold-caches\ntick 0\nslow Z\ntick 0\nslow none\ntick 0\nsuspect one-block\ntick 0\n" toy --size 80x24 --ascii
-grep -q 'Slow on purpose: A ' slow/frame-0001.txt &&
-    grep -q 'Slow on purpose: H ' slow/frame-0008.txt &&
-    [ "$(for at in 1 2 3 4 5 6 7 8; do
-        grep -E ' (term|hits|at L2|multiprocessor|kernel|idle|frame) ' "$folder/slow/frame-000$at.txt" | cksum
-    done | sort -u | wc -l)" = 8 ] &&
-    ! grep -qE 'channels first|cold caches|divided index' slow/frame-0003.txt
-tap_ok $? 'slow shows eight slow kernels, and does not tell which is which'
-tap_has 'suspect judges a name, and slips are told' slow/frame-0009.txt \
-    'Right: cold caches|Not cold caches: .*DRAM' @slow/frame-0010.txt 'there is no "Z"' \
-    @slow/frame-0011.txt '!Slow on purpose' @slow/frame-0012.txt 'suspect: nothing is slow'
-printf 'slow A\n' | "$BEVSCOPE" toy --plain --device cpu >out 2>err
-tap_has 'in plain lines, too' out '^-- Slow on purpose: A$' '^  frame +[0-9.]+ +[0-9.]+  (us|µs)$'
 tap_has 'words select, ticks move the world' a/frame-0002.txt 'bevscope  V3 FP8 nearest  toy' \
     @a/frame-0003.txt 't 1.50 s'
 grep -qE 'FP8: footprint 900 to 546 B, latency .*, max error 0\.[0-9]+ \(another moment\)$' a/frame-0002.txt

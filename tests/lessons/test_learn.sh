@@ -102,8 +102,7 @@ tap_ok $? 'with title, answers, source and pictures'
 
 # ---- the quiz ----------------------------------------------------------------------------------
 
-# A course of two lessons with eight questions each: 2 is right. Each sets a control that opens a page
-# elsewhere.
+# A course of two lessons with eight questions each: 2 is right.
 data=$folder/data
 mkdir -p "$data/samples/lessons" && ln -s "$SRCDIR/kernels" "$SRCDIR/assets" "$data"
 for of in "$SRCDIR"/samples/*; do
@@ -112,11 +111,11 @@ done
 for topic in 01-counting 02-weighing; do
     printf 'title About %s\nscene toy\n' "${topic#0?-}"
     for i in 1 2 3 4 5 6 7 8; do
-        printf 'slow A\nask Question %d?\nchoose no\nchoose yes if points = 12 and model_us(v3_large_l2) > 0\nagain channels 8\n' $i
+        printf 'ask Question %d?\nchoose no\nchoose yes if points = 12 and model_us(v3_large_l2) > 0\nagain channels 8\n' $i
     done
 done >both
-head -42 both >"$data/samples/lessons/01-counting.lesson"
-tail -42 both >"$data/samples/lessons/02-weighing.lesson"
+head -34 both >"$data/samples/lessons/01-counting.lesson"
+tail -34 both >"$data/samples/lessons/02-weighing.lesson"
 missed=$folder/state/bevscope/missed
 quiz() { # ANSWERS ARGUMENTS...
     answers=$1

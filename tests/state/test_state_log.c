@@ -93,7 +93,7 @@ TAP_SUITE(state_log_every_control_speaks) {
 
 STATE_SUITE(state_log_values) {
     static const char none[] = " kernel-row counters repair pan-x pan-y fit next back skip explain "
-                               "snapshot help glossary escape quit commands undo tour suspect ";
+                               "snapshot help glossary escape quit commands undo tour ";
     int empty = 0;
     char text[64], word[16];
     for (int i = 0; i < ACTION_COUNT; i++) {
