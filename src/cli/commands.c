@@ -68,11 +68,6 @@ const Subcommand commands[COMMAND_COUNT] = {
      "KIND is a chart's name, as bevscope --list shows them. PNG or SVG, by the name's suffix. "
      "Charts of one GPU show the first of --gpu. Everything modelled says so.",
      2, 2, cmd_plot},
-    {"report", "SCENE -o FOLDER", "write a page about a scene's memory regimes",
-     "FOLDER/report.html holds its pictures and tables, the machine and the command lines in one "
-     "file, to send around. The model beside what was published and recorded, with its errors. "
-     "About half a minute; needs no GPU.",
-     1, 1, cmd_report},
     {"glossary", "[WORD]...", "say what the words on the screens mean",
      "Prints what each WORD means; without WORD, the whole glossary.", 0, OPTIONS_MAX_ARGUMENTS,
      cmd_glossary},

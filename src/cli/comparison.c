@@ -86,11 +86,7 @@ static bool compare(const ChosenGpus *chosen, int n, Comparison *part, Err *err)
     return ok;
 }
 
-static bool is_compared(int n, bool quick) {
-    return !quick || &presets[n / FORMATS] == preset_find("canonical");
-}
-
-static double compared_work(bool quick) {
+static double compared_work(void) {
     double work = 0;
     for (int n = 0; n < PARTS; n++) {
         const Preset *preset = &presets[n / FORMATS];
@@ -100,23 +96,22 @@ static double compared_work(bool quick) {
                           .feat_w = preset->feat_w,
                           .channels = preset->channels};
         int kernels = __builtin_popcount(compared_kernels(n % FORMATS ? BEV_FP8 : BEV_FP16));
-        work += is_compared(n, quick) ? kernels * shape_work(&shape) : 0;
+        work += kernels * shape_work(&shape);
     }
     return work;
 }
 
 /* The parts run in parallel, each on one core. */
-bool comparison_make(const ChosenGpus *chosen, bool quick, Comparison *comparison, Err *err) {
+bool comparison_make(const ChosenGpus *chosen, Comparison *comparison, Err *err) {
     static Comparison parts[PARTS];
     Err errs[PARTS] = {0};
     bool ok = true;
-    progress_plan(compared_work(quick));
+    progress_plan(compared_work());
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 1) reduction(&& : ok)
     for (int i = 0; i < PARTS; i++) {
         int n = PARTS - 1 - i;
         parts[n].count = 0;
-        if (is_compared(n, quick))
-            ok = compare(chosen, n, &parts[n], &errs[n]) && ok;
+        ok = compare(chosen, n, &parts[n], &errs[n]) && ok;
     }
     comparison->count = 0;
     for (int n = 0; n < PARTS; n++) {
@@ -127,45 +122,4 @@ bool comparison_make(const ChosenGpus *chosen, bool quick, Comparison *compariso
     }
     calibrate(comparison);
     return ok;
-}
-
-/* Whether the calibration says something about a row: not if it was found from it, nor where no
- * chain counts. */
-static bool is_moved(const ComparisonRow *row) {
-    return strcmp(row->kernel, published_calibrated) &&
-           fabs(row->calibrated_us / row->model.latency_us - 1) > 0.01;
-}
-
-int comparison_off(const Comparison *comparison, bool recorded, bool calibrated, double factor,
-                   int *of) {
-    int off = 0;
-    *of = 0;
-    for (int i = 0; i < comparison->count; i++) {
-        const ComparisonRow *row = &comparison->rows[i];
-        double model = calibrated ? row->calibrated_us : row->model.latency_us;
-        if (row->recorded != recorded || !isfinite(model) || (calibrated && !is_moved(row)))
-            continue;
-        ++*of;
-        off += fabs(log(model / row->known_us)) > log(factor);
-    }
-    return off;
-}
-
-static bool comparable(const ComparisonRow *a, const ComparisonRow *b) {
-    return a->recorded && b->recorded && a->gpu == b->gpu && !strcmp(a->config, b->config) &&
-           a->dtype == b->dtype;
-}
-
-int comparison_order(const Comparison *comparison, int *of) {
-    int right = 0;
-    *of = 0;
-    for (int i = 0; i < comparison->count; i++)
-        for (int j = 0; j < i; j++) {
-            const ComparisonRow *a = &comparison->rows[i], *b = &comparison->rows[j];
-            if (!comparable(a, b))
-                continue;
-            ++*of;
-            right += (a->known_us < b->known_us) == (a->model.latency_us < b->model.latency_us);
-        }
-    return right;
 }

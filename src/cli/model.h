@@ -1,4 +1,4 @@
-/* What regime, agreement, plot and report share: the memory model on a scene, the chosen GPUs, and
+/* What regime, agreement and plot share: the memory model on a scene, the chosen GPUs, and
  * predictions beside known figures. */
 #pragma once
 
@@ -76,7 +76,7 @@ void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, 
 /* The two ways to count its bytes, as text: distinct ones, and those of the published formula. */
 void scene_model_bytes(const SceneModel *model, char footprint[32], char gathered[32]);
 
-/* The one dtype and align of a chart or a page, FP16 and nearest by default. Fails when the options
+/* The one dtype and align of a chart, FP16 and nearest by default. Fails when the options
  * name more than one. */
 bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *align, Err *err);
 
@@ -210,18 +210,8 @@ typedef struct {
     int calibrated_from; /* number of latencies of V2+DO it was found from */
 } Comparison;
 
-/* Replays all six configurations on all cores (half a minute of one core); only canonical if
- * `quick`. */
-bool comparison_make(const ChosenGpus *chosen, bool quick, Comparison *comparison, Err *err);
-
-/* Number of rows that are off by more than `factor` either way, among the recorded or the published
- * ones (`*of`). `calibrated`: of the calibrated latencies that the calibration
- * moves, without those that it was found from. */
-int comparison_off(const Comparison *comparison, bool recorded, bool calibrated, double factor,
-                   int *of);
-
-/* Number of pairs of kernels on one configuration (`*of`) whose recorded order the model has. */
-int comparison_order(const Comparison *comparison, int *of);
+/* Replays all six configurations on all cores (half a minute of one core). */
+bool comparison_make(const ChosenGpus *chosen, Comparison *comparison, Err *err);
 
 /* ---- charts (plots.c, plots_sweep.c) -------------------------------------------------------- */
 
@@ -245,15 +235,6 @@ typedef struct {
 
 extern const PlotKind plot_kinds[];
 extern const int plot_kind_count;
-
-/* Whether the chart can be drawn of kernels that go backward. */
-bool plot_goes_back(const PlotKind *kind);
-
-/* The row of that name; NULL with an error that names the nearest. */
-const PlotKind *plot_kind_find(const char *name, Err *err);
-
-/* A PNG or SVG in memory. */
-bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, Err *err);
 
 /* Latency of a problem that grows along --over. */
 bool plot_sweep(const PlotRequest *request, Err *err);

@@ -35,7 +35,7 @@ typedef struct {
 #define ALL          ((1u << COMMAND_COUNT) - 1)
 #define RUNS         (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
 #define SCREENS      (ON(LIVE) | ON(LEARN) | ON(QUIZ))
-#define MODELS       (ON(REGIME) | ON(PLOT) | ON(REPORT))
+#define MODELS       (ON(REGIME) | ON(PLOT))
 #define ANY_GPU      (MODELS | ON(RIG))
 #define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS) | ON(SENSITIVITY))
 #define CALIBRATES   (SCENES | ON(CALIBRATE))

@@ -230,7 +230,7 @@ const PlotKind plot_kinds[] = {
 };
 const int plot_kind_count = sizeof plot_kinds / sizeof *plot_kinds;
 
-const PlotKind *plot_kind_find(const char *name, Err *err) {
+static const PlotKind *plot_kind_find(const char *name, Err *err) {
     enum { MAX_KINDS = 16 };
     const char *names[MAX_KINDS];
     char hint[256];
@@ -244,7 +244,7 @@ const PlotKind *plot_kind_find(const char *name, Err *err) {
     return NULL;
 }
 
-bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, Err *err) {
+static bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, Err *err) {
     if (kind->draw)
         return kind->draw(request, err);
     MemoryModel *memory = memory_model(request, err);
@@ -256,7 +256,7 @@ bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, Err *err) 
 /* ---- the command ---------------------------------------------------------------------------- */
 
 /* Charts of other problems than the scene's are of the way forward. */
-bool plot_goes_back(const PlotKind *kind) {
+static bool plot_goes_back(const PlotKind *kind) {
     return !kind->draw && kind->chart != CHART_NETWORK && kind->chart != CHART_TIMELINE;
 }
 
@@ -311,7 +311,7 @@ bool cmd_plot(const Options *options, Err *err) {
               scene_model_open(&model, options->arguments[1], &workload, dtype, align, direction,
                                kind->needs_profiles ? ALL_KERNELS : 0, err);
     progress_step(kind->name, kind->needs_profiles ? 0.95 : 0.05, 1);
-    ok = ok && (!kind->needs_comparison || comparison_make(&chosen, false, &comparison, err)) &&
+    ok = ok && (!kind->needs_comparison || comparison_make(&chosen, &comparison, err)) &&
          plot_kind_draw(kind, &request, err) && data_write(options->output, bytes, length, err);
     progress_end();
     free(bytes);

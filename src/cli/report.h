@@ -133,16 +133,3 @@ void output_left_out(const char *scene, int64_t values, double time_s, int momen
 /* The JSON block about the machine of a result; the second function is of this machine. */
 json_t *output_machine(const Machine *machine);
 json_t *output_this_machine(void);
-
-/* ---- a page of HTML: one file, no script, no network ---------------------------------------- */
-
-/* The head of the document, in the colours of the theme, up to the first heading; and its end. */
-void html_begin(FILE *out, const char *title, FigureTheme theme);
-void html_end(FILE *out);
-
-/* A PNG inside the page. */
-void html_image(FILE *out, const char *alternative, const uint8_t *png, size_t length);
-
-/* The table as people see it, after a line with the folded columns. A rule separates the rows where
- * the column `group` (a key, or NULL) changes. */
-void html_table(FILE *out, const Report *report, const char *group);

@@ -1,6 +1,5 @@
 #!/bin/sh
-# The memory model on the command line: regime, plot and report, and what they refuse. Above 10 s: a
-# report holds the model against canonical, which takes 6 s.
+# The memory model on the command line: regime and plot, the page of both, and what they refuse.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder
 
@@ -8,9 +7,8 @@ tap_expect 2 'did you mean a6000' regime toy --gpu a600
 tap_expect 2 'did you mean roofline' plot rofline toy -o x.png
 tap_expect 2 'no picture is named' plot mrc toy
 tap_expect 2 'suffix' plot mrc toy -o x.gif
-tap_expect 2 'no folder is named' report toy
 tap_expect 2 'more than one format' plot mrc toy -d fp8,fp16 -o x.png
-tap_expect 2 'more than one align' report toy -a all -o x
+tap_expect 2 'more than one align' plot mrc toy -a all -o x.png
 "$BEVSCOPE" regime toy --gpu h200 >regime && grep -q 'footprint 900 B, gather traffic 1.03 kB' regime
 tap_ok $? 'regime: a small footprint is no zero'
 tap_expect 2 'is not a number from 0.01' regime toy --l2-mb 0
@@ -31,7 +29,6 @@ tap_expect 2 "no launches of 'v2'" regime toy --stage view -k v2
 tap_expect 2 'does not read fp8' regime toy --stage view --dtype fp8
 tap_expect 2 'goes forward and has no counters' regime toy --stage view --direction backward
 tap_expect 2 'goes forward and has no counters' regime toy --stage view --counters
-tap_expect 1 'cannot be made|Not a directory|File exists' report toy -o regime/x
 
 good='"name": "mine", "compute_capability": [8, 6], "multiprocessors": 84, "dram_gbps": 768'
 gpu_file() { echo "{$1}" >gpu.json; }
@@ -173,16 +170,6 @@ tap_run 'findings: a wrong kernel has a term that binds' \
 BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -g a6000 -o small
 tap_has 'less L2: of the GPU that was asked for, or not at all' small '!With less L2'
 
-# hard/test_report.sh makes the whole report; this one compares on canonical only.
-rm data/samples/recorded/h200-small-l2.json
-tap_run 'a report' env BEVSCOPE_DATA=data "$BEVSCOPE" report toy --quick -o report
-page=$folder/report/report.html
-tap_run "six pictures inside" [ "$(grep -c 'data:image/png;base64' "$page")" = 6 ]
-tap_has "and nothing outside" "$page" '!(src|href)="(http|/|[a-z]*\.)'
-for word in published 'No such experiment was recorded' 'model / known' 'RTX PRO 6000' 'bevscope report toy' 'none was read for this page' \
-    'Recorded (V2, V2+DO and the forms of V3): 1 of 2 are off by more than 1.3 times' 'right in 0 of 1'; do
-    tap_run "it says: $word" grep -q "$word" "$page"
-done
 # The way back: charts and tables of the kernels of the gradients.
 for kind in working-set mrc roofline terms; do
     tap_run "plot $kind backward" "$BEVSCOPE" plot $kind toy --direction backward -o "$kind.svg"
@@ -193,12 +180,11 @@ done
 for kind in sweep dtype published; do
     tap_expect 2 'follows forward kernels only' plot $kind toy --direction backward -o x.png
 done
-tap_expect 2 'page.md: -o takes a folder' report toy -o page.md
 tap_expect 2 'shows one direction' plot mrc toy --direction both -o x.png
-tap_run 'a report of the way back' "$BEVSCOPE" report toy --direction backward -o back
-grep -q 'The way back' back/report.html && grep -q grad_owner back/report.html &&
-    ! grep -q 'How far off' back/report.html &&
-    grep -q 'plot terms toy --direction backward' back/report.html &&
-    ! grep -q 'plot sweep' back/report.html
-tap_ok $? 'it has the kernels of the gradients and nothing of the way forward'
+# The page of a scene is a script.
+PATH=${BEVSCOPE%/*}:$PATH sh "$SRCDIR/samples/report.sh" toy page --gpu h200 >/dev/null &&
+    grep -q '^| v3_large_l2' page/report.md && grep -q '^!\[mrc\](mrc.png)' page/report.md
+tap_ok $? 'samples/report.sh writes tables and pictures of a scene'
+[ "$(cat page/*.png | grep -ac PNG)" = 4 ]
+tap_ok $? 'and four of them'
 tap_done

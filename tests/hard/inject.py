@@ -60,7 +60,6 @@ COMMANDS = [
     command("plot", "plot mrc {npz} --gpu h200 --device cpu -o {}", "x.png", DATES, 2),
     command("snapshot PNG", "snapshot {npz} --device cpu --timing off --view norm -o {}", "x.png"),
     command("snapshot SVG", "snapshot {npz} --device cpu --timing off --view norm -o {}", "x.svg"),
-    command("report", "report {npz} --quick --device cpu --gpu h200 -o {}", None, DATES, 20),
     command("script", "{npz} --script {keys} --frames {} --size 100x30 --device cpu", None, DATES,
             4),
     command("live", "live {npz} --plain --no-window --device cpu", None, ANY, 4),

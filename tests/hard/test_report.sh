@@ -1,6 +1,5 @@
 #!/bin/sh
-# The memory model at its full size: every kernel of canonical, the published configurations, and
-# the report of both directions.
+# The memory model at its full size: every kernel of canonical, the published configurations.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_python json Python
 tap_folder
@@ -22,8 +21,4 @@ PY
 tap_run 'what-if L2: each kernel misses a small one and none a huge one' "$python" check.py
 tap_run 'plot published: PNG' "$BEVSCOPE" plot published toy -o published.png
 tap_run 'plot published: really PNG' grep -q PNG published.png
-tap_run 'a report of both' "$BEVSCOPE" report toy --quick --direction both -o both
-grep -q 'The way back' both/report.html && grep -q 'How far off' both/report.html &&
-    ! grep -q 'plot .* --direction' both/report.html
-tap_ok $? 'it has both'
 tap_done
