@@ -206,10 +206,9 @@ static bool take_lesson(const Options *options, const char *name, Err *err) {
 }
 
 bool cmd_learn(const Options *options, Err *err) {
-    return options->argument_count ? take_lesson(options, options->arguments[0], err)
-                                   : list_lessons(err);
-}
-
-bool cmd_quiz(const Options *options, Err *err) {
-    return take_lesson(options, quiz_word, err);
+    const char *name = options->argument_count ? options->arguments[0] : NULL;
+    if (name && options->quiz)
+        return err_set(err, ERR_USAGE, "--quiz", "leave one out", "it stands in place of a lesson");
+    return name || options->quiz ? take_lesson(options, name ? name : quiz_word, err)
+                                 : list_lessons(err);
 }

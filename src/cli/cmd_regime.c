@@ -144,8 +144,10 @@ static bool print_counters(const Regime *regime, ReportPrinter *print, FILE *out
           out);
     counted_sources(&regime->counted, out);
     fputs(regime->counted.row_count > 0 ? "\n" : "n/a: nothing was recorded on these GPUs\n", out);
-    if (regime->counted.row_count > 0)
+    if (regime->counted.row_count > 0) {
         print(&regime->counted, out);
+        counted_verdict(&regime->counted, out);
+    }
     return !regime->counted.out_of_memory;
 }
 

@@ -52,18 +52,13 @@ const Subcommand commands[COMMAND_COUNT] = {
      "DRAM bytes and the latency with its "
      "parts: DRAM, L2, issue and the longest chain. All of it is a model and needs no GPU; "
      "recorded and published latencies stand beside it where known. With --counters, what the "
-     "hardware counted stands beside it. --stage view does it for the whole view transform, launch "
+     "hardware counted stands beside it, and how many rows agree. --stage view does it for the whole view transform, launch "
      "by "
      "launch: softmax, transpositions, pooling. Forward findings of pooling end with the four "
      "steps: "
      "classify, remove traffic, map, validate; the last one has the commands for Nsight Compute "
      "and Nsight Systems.",
      1, 1, cmd_regime},
-    {"agreement", "[SCENE]...", "hold the memory model against hardware counters",
-     "How far the model is off, kernel by kernel, where counters were recorded: L2 hit rate, DRAM "
-     "bytes, latency, and the order of the kernels. Needs no GPU. Without SCENE: all that were "
-     "counted, which takes minutes.",
-     0, OPTIONS_MAX_ARGUMENTS, cmd_agreement},
     {"plot", "KIND SCENE -o FILE.png", "draw the memory model as a chart",
      "KIND is a chart's name, as bevscope --list shows them. PNG or SVG, by the name's suffix. "
      "Charts of one GPU show the first of --gpu. Everything modelled says so.",
@@ -76,7 +71,10 @@ const Subcommand commands[COMMAND_COUNT] = {
      "the "
      "live display opens with it, asks for predictions, runs what they are about and shows why. "
      "Where there is no terminal it asks and reads lines. A lesson goes on where you left it. "
-     "Progress is kept in $XDG_STATE_HOME/bevscope, else in ~/.local/state/bevscope.",
+     "Progress is kept in $XDG_STATE_HOME/bevscope, else in ~/.local/state/bevscope. --quiz draws "
+     "ten questions from the lessons, half of them at most those that were missed before; a right "
+     "answer forgets a missed one. The clock of four minutes runs while a question is open, and "
+     "stands while figures are computed and while the answer is read. The score is by topic.",
      0, 1, cmd_learn},
     {"try", "FILE [SCENE]", "judge and time a kernel of your own",
      "FILE.c holds one function in C, void pool(const Pool *p): BEV pooling in FP32, nearest; "
@@ -135,12 +133,4 @@ const Subcommand commands[COMMAND_COUNT] = {
      "and output, and their share "
      "of the error of the whole grid. Of a clip and with --moments the errors are of all moments.",
      1, OPTIONS_MAX_ARGUMENTS, cmd_sensitivity},
-    {"quiz", "", "ten questions of the course in four minutes",
-     "Draws ten questions from the lessons, half of them at most those that were missed before, in "
-     "a lesson or in a quiz; a right answer forgets a missed one. The clock runs while a question "
-     "is open, and stands while figures are computed and while the answer is read. At the end, or "
-     "when the time is up, the score by topic. Where there is no terminal it asks and reads lines. "
-     "The live display opens it with the words lesson quiz. What was missed is kept beside the "
-     "progress of learn.",
-     0, 0, cmd_quiz},
 };

@@ -1,4 +1,4 @@
-/* What regime, agreement and plot share: the memory model on a scene, the chosen GPUs, and
+/* What regime and plot share: the memory model on a scene, the chosen GPUs, and
  * predictions beside known figures. */
 #pragma once
 
@@ -158,35 +158,8 @@ void counted_columns(Report *report, const SceneModel *model);
 /* Where the rows come from, a line for each machine: "recorded on NVIDIA H200, driver ..." */
 void counted_sources(const Report *report, FILE *out);
 
-/* ---- the model beside recorded counters (cmd_agreement.c) ----------------------------------- */
-
-enum { AGREEMENT_ROWS = 256 };
-
-/* A kernel on a scene and a GPU, caches warm. */
-typedef struct {
-    const char *scene, *kernel;
-    const Gpu *gpu;
-    double hits_model, hits_counted; /* of the sectors looked up in L2 */
-    double dram_model, dram_counted; /* bytes */
-    double least;                    /* bytes; below it, DRAM traffic counts as none */
-    double us_model, us_recorded;
-    const char *counted_on; /* the date of the counters; borrowed */
-} AgreementRow;
-
-typedef struct {
-    AgreementRow rows[AGREEMENT_ROWS];
-    int count;
-} Agreement;
-
-/* Adds what was counted of the model's kernels on the chosen GPUs. V3 is one of two forms and is
- * added under the name of its form only. Borrows the scene's name, the GPUs and the dates. */
-void agreement_add(Agreement *agreement, const SceneModel *model, const ChosenGpus *chosen);
-
-/* Adds the rows to a table. Its last column names the figures that do not agree. */
-void agreement_report(const Agreement *agreement, Report *report);
-
-/* How many rows and pairs of kernels agree, in words. */
-void agreement_verdict(const Agreement *agreement, char *text, size_t size);
+/* How many rows, and pairs of kernels of one machine, format and align, agree with the model. */
+void counted_verdict(const Report *report, FILE *out);
 
 /* ---- the model beside latencies, over the six configurations (comparison.c) ----------------- */
 

@@ -34,7 +34,7 @@ typedef struct {
 #define ON(command)  (1u << COMMAND_##command)
 #define ALL          ((1u << COMMAND_COUNT) - 1)
 #define RUNS         (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
-#define SCREENS      (ON(LIVE) | ON(LEARN) | ON(QUIZ))
+#define SCREENS      (ON(LIVE) | ON(LEARN))
 #define MODELS       (ON(REGIME) | ON(PLOT))
 #define ANY_GPU      (MODELS | ON(RIG))
 #define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS) | ON(SENSITIVITY))

@@ -12,10 +12,10 @@
 // clang-format off
 typedef enum {
     COMMAND_LIVE, COMMAND_SNAPSHOT, COMMAND_VERIFY, COMMAND_BENCH, COMMAND_INFO, COMMAND_EXPORT,
-    COMMAND_REGIME, COMMAND_AGREEMENT, COMMAND_PLOT, COMMAND_GLOSSARY,
+    COMMAND_REGIME, COMMAND_PLOT, COMMAND_GLOSSARY,
     COMMAND_LEARN, COMMAND_TRY,
     COMMAND_STEPS, COMMAND_DEMO, COMMAND_RIG, COMMAND_CALIBRATE,
-    COMMAND_SENSITIVITY, COMMAND_QUIZ,
+    COMMAND_SENSITIVITY,
     COMMAND_COUNT
 } CommandId;
 
@@ -78,7 +78,7 @@ typedef struct {
     const char *color, *pixels;
     bool ascii, no_window, no_mouse, large, plain, quiet;
     const char *script, *frames, *size, *export;
-    bool again;
+    bool again, quiz;
     int64_t seed;
 
     bool create, edit;
@@ -102,7 +102,7 @@ typedef struct {
 /* In the order of CommandId. The functions are in cmd_*.c, plots.c and help.c. */
 extern const Subcommand commands[COMMAND_COUNT];
 CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_export, cmd_regime,
-    cmd_agreement, cmd_plot, cmd_glossary, cmd_learn, cmd_try, cmd_steps, cmd_demo, cmd_rig, cmd_calibrate, cmd_sensitivity, cmd_quiz;
+    cmd_plot, cmd_glossary, cmd_learn, cmd_try, cmd_steps, cmd_demo, cmd_rig, cmd_calibrate, cmd_sensitivity;
 
 /* Fills in the defaults and parses argv[1..]: the command, its options and its arguments. A missing
  * command, or a scene in its place, means the live display. */

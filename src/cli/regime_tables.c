@@ -1,4 +1,4 @@
-/* The tables of regime and report: the kernels' requests, the model's predictions, the experiment
+/* The tables of regime: the kernels' requests, the model's predictions, the experiment
  * with a smaller L2, and hardware counters beside the model. */
 #include "src/cli/model.h"
 
@@ -454,4 +454,49 @@ void counted_sources(const Report *report, FILE *out) {
             fprintf(out, "%s on %s\n", source, machine);
         memcpy(last, machine, sizeof last);
     }
+}
+
+static const Cell *cell_of(const Report *report, int row, const char *key) {
+    return &report->cells[row * report->column_count + report_column(report, key)];
+}
+
+/* NaN: the cell is empty. */
+static double real_of(const Report *report, int row, const char *key) {
+    const Cell *cell = cell_of(report, row, key);
+    return cell->kind == CELL_REAL ? cell->real : NAN;
+}
+
+static bool are_pair(const Report *report, int a, int b) {
+    static const char *const keys[] = {"dtype", "align", "machine"};
+    bool pair = isfinite(real_of(report, b, "predicted_us"));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        pair = pair && !strcmp(cell_of(report, a, keys[i])->text, cell_of(report, b, keys[i])->text);
+    return pair;
+}
+
+/* An empty share of DRAM agrees: the counter is too small for a percentage. */
+void counted_verdict(const Report *report, FILE *out) {
+    static const double HITS_POINTS = 5, DRAM_PERCENT = 15, LATENCY_PERCENT = 30;
+    int rows = 0, hits = 0, dram = 0, latency = 0, pairs = 0, ordered = 0;
+    for (int i = 0; i < report->row_count; i++) {
+        double model_us = real_of(report, i, "predicted_us");
+        if (isnan(model_us))
+            continue;
+        rows++;
+        hits += fabs(real_of(report, i, "l2_hit_off_points")) <= HITS_POINTS;
+        dram += !(fabs(real_of(report, i, "dram_off_percent")) > DRAM_PERCENT);
+        latency += fabs(real_of(report, i, "latency_off_percent")) <= LATENCY_PERCENT;
+        for (int j = 0; j < i; j++) {
+            if (!are_pair(report, i, j))
+                continue;
+            pairs++;
+            ordered += (model_us < real_of(report, j, "predicted_us")) ==
+                       (real_of(report, i, "median_us") < real_of(report, j, "median_us"));
+        }
+    }
+    fprintf(out,
+            "\nL2 hit rates are within %g points in %d of %d rows, DRAM bytes within %g %% in %d, "
+            "latencies within %g %% in %d; the order of two kernels is right in %d of %d pairs. "
+            "DRAM bytes also agree below 1 %% of the footprint.\n",
+            HITS_POINTS, hits, rows, DRAM_PERCENT, dram, LATENCY_PERCENT, latency, ordered, pairs);
 }

@@ -56,7 +56,6 @@ COMMANDS = [
     command("bench --recorded", "bench --recorded small --format json -o {}", "x.json"),
     command("regime", "regime {npz} --gpu h200 --device cpu --format json -o {}", "x.json"),
     command("regime, table", "regime {npz} --gpu h200 --device cpu --counters -o {}", "x.txt"),
-    command("agreement", "agreement small --format csv -o {}", "x.csv", DATES, 8),
     command("plot", "plot mrc {npz} --gpu h200 --device cpu -o {}", "x.png", DATES, 2),
     command("snapshot PNG", "snapshot {npz} --device cpu --timing off --view norm -o {}", "x.png"),
     command("snapshot SVG", "snapshot {npz} --device cpu --timing off --view norm -o {}", "x.svg"),

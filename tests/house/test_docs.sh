@@ -37,7 +37,7 @@ ln -s "$src/samples" "$folder/run/samples"
 while read -r command; do
     small=$(printf '%s\n' "$command" | sed -E 's/ (intersection|canonical|xlarge|parking|highway)( |$)/ toy\2/; s/^bevscope$/& toy/
         s/ verify$/ verify toy/; s/( bench toy .*)/\1 -q --kernel cpu_v3 --cache warm/
-        s/ bench --recorded toy/ bench --recorded canonical/; s/ --stride 8/ --stride 16/; s/ quiz$/ quiz --seed 8/
+        s/ bench --recorded toy/ bench --recorded canonical/; s/ --stride 8/ --stride 16/; s/ --quiz$/ --quiz --seed 8/
         s/ --script [^ ]*/ toy --size 80x24 --script short.keys/')
     case $command in
         *--l2-carveout*) tap_skip "$command" "needs a GPU" && continue ;;

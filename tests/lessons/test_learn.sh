@@ -120,7 +120,7 @@ missed=$folder/state/bevscope/missed
 quiz() { # ANSWERS ARGUMENTS...
     answers=$1
     shift
-    printf "$answers" | BEVSCOPE_DATA=$data "$BEVSCOPE" quiz "$@" >out 2>err
+    printf "$answers" | BEVSCOPE_DATA=$data "$BEVSCOPE" learn --quiz "$@" >out 2>err
 }
 ten() { # ANSWER: to all ten questions
     printf "$1\\\\n\\\\n%.0s" 1 2 3 4 5 6 7 8 9 10

@@ -109,7 +109,6 @@ TAP_WAITING_SUITE(progress_pty) {
              "a folder");
     test_command("regime", "regime xlarge -o kept/x.txt", false);
     test_command("plot", "plot published toy -o kept/x.png", false);
-    test_command("agreement", "agreement -o kept/x.txt", false);
     test_command("script", "--script \"$SRCDIR/samples/demo.keys\" --frames kept", true);
     remove_files("kept");
     test_silence("with --quiet", "--quiet");

@@ -60,8 +60,7 @@ TAP_WAITING_SUITE(tables_pty_widths) {
                                            "bench --recorded",
                                            "bench --recorded canonical --dtype fp16",
                                            "regime toy",
-                                           "regime toy --kernel v2 --gpu h200 --counters",
-                                           "agreement toy"};
+                                           "regime toy --kernel v2 --gpu h200 --counters"};
     copy_data();
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         int widths[2] = {80, 100}, found[2];
