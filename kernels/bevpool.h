@@ -178,9 +178,8 @@ typedef struct {
      * samples; only for kernels that write or read so. */
     int64_t out_samples;
     /* Forward: points whose depth has a magnitude of at most this may be left out, 0 or more. Rows
-     * that do so say it (`prunes`), all others read every point. Each output is then off by at most
-     * the sum of weight * |depth * feat| over what is left out. Of a view it is that of the depth
-     * behind the softmax. */
+     * that do so say it (`skips`), all others read every point. Each output is then off by at most
+     * the sum of weight * |depth * feat| over what is left out. */
     float prune;
     BevMap map;      /* sorted by cell in both directions */
     BevTensor depth; /* one row of cameras * depth_bins * feat_h * feat_w */
@@ -304,13 +303,10 @@ typedef struct BevKernel {
     bool writes_first;     /* can write an output, backward read grad_out, with channels first:
                               out_samples */
     bool wrong_on_purpose; /* shown, timed, and expected to fail the gates */
-    /* Leaves out points as problem->prune says. A NaN depth is never left out. Rows may keep some
-     * of those points: V4 leaves out whole steps. */
-    bool prunes;
-    /* The row of which this one does the same but for such points, those of depth 0 always among
-     * them. Where only these go, the result is the same on finite features. An infinite or NaN
-     * feature does not reach a cell over such a point. Its traffic is that row's, at most. In
-     * tables and by name, not live. Always with `prunes`. */
+    /* The row of which this one does the same but for the points that problem->prune leaves out,
+     * those of depth 0 always among them. A NaN depth is never left out. Where only depths of 0 go,
+     * the result is the same on finite features. An infinite or NaN feature does not reach a cell
+     * over such a point. Its traffic is that row's, at most. In tables and by name, not live. */
     const char *skips;
     /* `launch` accepts NULL as the plan, for a map that changes from launch to launch: the plan is
      * then built on the stream, in the workspace. Rows without `prepare` always accept NULL. */

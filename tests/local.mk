@@ -37,13 +37,12 @@ tests_check_fuzz_SOURCES = %D%/fuzz/fuzz_json.c %D%/fuzz/fuzz_npy.c %D%/fuzz/fuz
 tests_check_hard_SOURCES = %D%/hard/test_budget.c %D%/hard/test_heavy_pty.c %D%/hard/test_rest.c \
 	%D%/hard/test_soak.c
 tests_check_kernels_SOURCES = %D%/kernels/test_bevpool.c %D%/kernels/test_codec.c \
-	%D%/kernels/test_even.c %D%/kernels/test_skips.c %D%/kernels/test_fp64.c %D%/kernels/test_gates.c \
+	%D%/kernels/test_even.c %D%/kernels/test_fp64.c %D%/kernels/test_gates.c \
 	%D%/kernels/test_gradients.c %D%/kernels/test_height.c %D%/kernels/test_view_gates.c %D%/kernels/test_operator_gates.c \
 	%D%/kernels/test_race.c %D%/kernels/test_regime.c
 tests_check_lessons_SOURCES = %D%/lessons/test_lesson.c %D%/lessons/test_lessons.c
 tests_check_lib_SOURCES = %D%/lib/test_lib.c %D%/lib/test_lib_layouts.c %D%/lib/test_lib_refuses.c \
-	%D%/lib/test_lib_process.c \
-	%D%/lib/test_lib_prune.c %D%/lib/test_lib_transform.c %D%/lib/test_lib_view.c
+	%D%/lib/test_lib_process.c %D%/lib/test_lib_transform.c %D%/lib/test_lib_view.c
 # A test of the library lets its allocations fail.
 tests_check_lib_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_check_live_SOURCES = %D%/live/test_engine.c %D%/live/test_engine_background.c \
@@ -107,7 +106,7 @@ endif
 # The third ring, tests/gpu.sh, runs these on a GPU; `make check` runs them as well.
 if HAVE_CUDA
 tests_check_gpu_SOURCES = %D%/gpu/test_device_gpu.c %D%/gpu/test_gradients_gpu.c \
-	%D%/gpu/test_lib_devices.c %D%/gpu/test_lib_gpu.c %D%/gpu/test_lib_gpu_prune.c \
+	%D%/gpu/test_lib_devices.c %D%/gpu/test_lib_gpu.c \
 	%D%/gpu/test_range_gpu.c
 tests_ladder_SOURCES = %D%/gpu/ladder.c
 short_tests += tests/check_gpu

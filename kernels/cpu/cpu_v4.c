@@ -48,7 +48,6 @@ typedef struct {
 
 struct BevPlan {
     int threads;
-    bool prunes; /* cpu_v4_skip */
     CpuEmpty empty;
     int64_t step_count;
     int32_t *steps;   /* [step_count + 1]: first owner */
@@ -65,7 +64,6 @@ typedef struct {
     const V4Entry *first, *end;
     const float *depth, *feat, *weights;
     int64_t feat_w, channels;
-    float prune; /* by what the stage's depths are */
     int32_t cell;
     float *sums; /* [channels] */
 } Product;
@@ -82,8 +80,6 @@ CPU_INLINE Product product_of(const BevProblem *problem, const BevPlan *plan,
                      .weights = plan->weights,
                      .feat_w = problem->shape.feat_w,
                      .channels = channels,
-                     .prune =
-                         problem->prune / (bev_is_whole(problem->dtype) ? problem->depth.scale : 1),
                      .cell = owner->cell,
                      .sums = direct ? (float *)problem->out.data + owner->cell * channels : sums};
 }
@@ -91,10 +87,6 @@ CPU_INLINE Product product_of(const BevProblem *problem, const BevPlan *plan,
 CPU_INLINE void finish(const Product *p, const BevProblem *problem) {
     if (problem->out.dtype != BEV_FP32)
         cpu_put(problem, p->cell, 0, p->channels, p->sums);
-}
-
-CPU_INLINE bool is_left_out(const Product *p, const V4Entry *entry, int64_t row) {
-    return fabsf(p->depth[entry->depth + row * p->feat_w]) <= p->prune;
 }
 
 CPU_INLINE float depth_of(const Product *p, const V4Entry *entry, int64_t row, bool weighted) {
@@ -123,12 +115,6 @@ CPU_INLINE float depth_of(const Product *p, const V4Entry *entry, int64_t row, b
 #include "kernels/threads.h"
 #endif
 
-static void add_narrow(const Product *p, const V4Entry *entry, int64_t row, const BevPlan *plan) {
-    if (!plan->prunes || !is_left_out(p, entry, row))
-        cpu_add_scaled(p->sums, p->feat + (entry->feat + row * p->feat_w) * p->channels,
-                       depth_of(p, entry, row, plan->weights != NULL), p->channels);
-}
-
 /* Fewer channels than the shortest vector has. */
 static void pool_step_narrow(const BevProblem *problem, const BevPlan *plan, const CpuStage *stage,
                              int64_t step, float *sums) {
@@ -138,7 +124,8 @@ static void pool_step_narrow(const BevProblem *problem, const BevPlan *plan, con
             p.sums[c] = 0;
         for (const V4Entry *entry = p.first; entry < p.end; entry++)
             for (int64_t row = 0; row < entry->rows; row++)
-                add_narrow(&p, entry, row, plan);
+                cpu_add_scaled(p.sums, p.feat + (entry->feat + row * p.feat_w) * p.channels,
+                               depth_of(&p, entry, row, plan->weights != NULL), p.channels);
         finish(&p, problem);
     }
 }
@@ -414,23 +401,14 @@ static void release(BevPlan *plan) {
     free(plan);
 }
 
-static bool prepare_either(const BevProblem *problem, bool prunes, BevPlan **plan, Err *err) {
+static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     if (!cpu_plan_new(plan, sizeof **plan, "cpu_v4", err))
         return false;
-    (*plan)->prunes = prunes;
     if (build(*plan, problem, err) && cpu_empty_init(&(*plan)->empty, problem, err))
         return true;
     release(*plan);
     *plan = NULL;
     return false;
-}
-
-static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return prepare_either(problem, false, plan, err);
-}
-
-static bool prepare_skip(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return prepare_either(problem, true, plan, err);
 }
 
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
@@ -485,15 +463,6 @@ static BevTraffic bytes(const BevProblem *problem) {
 }
 
 /* clang-format off */
-const BevKernel kernel_cpu_v4_skip = {
-    .name = "cpu_v4_skip", .title = "V4 skip",
-    .idea = "V4 that leaves out points of small depth.",
-    .twin = "v4_skip", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
-    .deterministic = true, .prunes = true, .skips = "cpu_v4",
-    .prepare = prepare_skip, .release = release, .workspace_bytes = workspace_bytes,
-    .launch = launch, .bytes = bytes,
-};
-
 const BevKernel kernel_cpu_v4 = {
     .name = "cpu_v4", .title = "V4",
     .idea = "Columns instead of points: sums stay in registers, features in the first cache.",

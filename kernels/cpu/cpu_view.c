@@ -36,7 +36,7 @@
 #include <xmmintrin.h>
 #endif
 
-extern const BevKernel kernel_cpu_v4, kernel_cpu_v4_skip, kernel_cpu_grad_v4;
+extern const BevKernel kernel_cpu_v4, kernel_cpu_grad_v4;
 
 enum { COLUMNS = 64, MOST_BINS = 128, LANES = 16, EDGE = 32, CELLS = 64, LINE = 64 };
 
@@ -317,9 +317,7 @@ static void features_back(const BevProblem *problem, int64_t camera, int64_t row
 /* ---- the kernels ----------------------------------------------------------------------------- */
 
 static const BevKernel *v4_of(const BevProblem *problem) {
-    return problem->direction == BEV_BACKWARD ? &kernel_cpu_grad_v4
-           : problem->prune > 0               ? &kernel_cpu_v4_skip
-                                              : &kernel_cpu_v4;
+    return problem->direction == BEV_BACKWARD ? &kernel_cpu_grad_v4 : &kernel_cpu_v4;
 }
 
 void cpu_view_take(const BevProblem *problem, BevTensor *tensor, size_t *used) {
@@ -436,7 +434,7 @@ const BevKernel kernel_cpu_view = {
     .idea = "The whole view transform: softmax and features in one pass, V4, channels first.",
     .twin = "view", .where = BEV_CPU, .stage = BEV_VIEW, .is_default = true,
     .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS,
-    .deterministic = true, .writes_first = true, .prunes = true,
+    .deterministic = true, .writes_first = true,
     .prepare = prepare, .release = release,
     .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
 };

@@ -72,7 +72,7 @@ class _Arrays(ctypes.Structure):
 class _Options(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("channels", ctypes.c_int64)] + \
         [(name, ctypes.c_int32) for name in ("dtype", "direction", "feat_layout", "out_layout")] + \
-        [("kernel", ctypes.c_char_p), ("view", ctypes.c_void_p), ("prune", ctypes.c_float)]
+        [("kernel", ctypes.c_char_p), ("view", ctypes.c_void_p)]
 
 
 class _View(ctypes.Structure):
@@ -296,10 +296,10 @@ class Map:
         return Map, (self.shape, *self.arrays)
 
     def plan(self, channels, dtype, direction=FORWARD, channels_first=False, kernel=None,
-             view=None, prune=0.0):
+             view=None):
         """The plan for that, made once. channels_first: of the output. view: of a view transform
-        (softmax, temperature, strides of x). prune: depths up to this may be left out."""
-        key = channels, dtype, direction, channels_first, kernel, view, prune
+        (softmax, temperature, strides of x)."""
+        key = channels, dtype, direction, channels_first, kernel, view
         if key not in self._plans:
             self._plans[key] = Plan(self, *key)
         return self._plans[key]
@@ -308,11 +308,11 @@ class Map:
 class Plan:
     """A kernel prepared for a map, a format and a number of channels."""
 
-    def __init__(self, grid, channels, dtype, direction, channels_first, kernel, view, prune):
+    def __init__(self, grid, channels, dtype, direction, channels_first, kernel, view):
         its_view = view and _View(int(view[0]), view[1], view[2], view[2])
         options = _Options(ctypes.sizeof(_Options), channels, dtype, direction, 0,
                            int(channels_first), kernel and kernel.encode(),
-                           its_view and ctypes.addressof(its_view), prune)
+                           its_view and ctypes.addressof(its_view))
         made = ctypes.c_void_p()
         _check(_library.bevpool_plan_create, ctypes.byref(made), grid._map, ctypes.byref(options))
         self._destroy = weakref.finalize(self, _library.bevpool_plan_destroy, made)
@@ -345,16 +345,16 @@ class Plan:
             raise Error(_thread.error)
 
 
-def _prepared(depth, feat, grid, direction, channels_first, kernel=None, prune=0.0):
+def _prepared(depth, feat, grid, direction, channels_first, kernel=None):
     """The plan for such arrays, and the shape of what it pools. Arrays of one kind are checked
     once."""
     kind = (depth.shape, feat.shape, depth.dtype, feat.dtype, getattr(depth, "device", None),
-            getattr(feat, "device", None), direction, channels_first, kernel, prune)
+            getattr(feat, "device", None), direction, channels_first, kernel)
     found = grid._ready.get(kind)
     if found is None:
         _check_arrays(grid, depth, feat)
         channels = int(feat.shape[-1])
-        plan = grid.plan(channels, _dtype(feat), direction, channels_first, kernel, prune=prune)
+        plan = grid.plan(channels, _dtype(feat), direction, channels_first, kernel)
         found = grid._ready[kind] = plan, _out_shape(grid.shape, channels, channels_first)
     return found
 
@@ -374,8 +374,8 @@ def _out_shape(shape, channels, channels_first):
     return (b, channels, z, y, x) if channels_first else (b, z, y, x, channels)
 
 
-def _forward(depth, feat, grid, channels_first, kernel=None, prune=0.0):
-    plan, shape = _prepared(depth, feat, grid, FORWARD, channels_first, kernel, prune)
+def _forward(depth, feat, grid, channels_first, kernel=None):
+    plan, shape = _prepared(depth, feat, grid, FORWARD, channels_first, kernel)
     out = _empty(feat, shape)
     plan._launch(_POOLED, (_as_read(depth, feat.dtype), _as_read(feat, feat.dtype), out))
     return out
@@ -404,9 +404,9 @@ def _as_given(x):
     return x if last else x.contiguous()
 
 
-def _prepared_view(x, grid, direction, channels_first, softmax, temperature, prune=0.0):
+def _prepared_view(x, grid, direction, channels_first, softmax, temperature):
     kind = ("view", x.shape, x.strides if not _is_tensor(x) else x.stride(), x.dtype, _device(x),
-            direction, channels_first, softmax, temperature, prune)
+            direction, channels_first, softmax, temperature)
     found = grid._ready.get(kind)
     if found is None:
         b, n, d, h, w = grid.shape[:5]
@@ -417,7 +417,7 @@ def _prepared_view(x, grid, direction, channels_first, softmax, temperature, pru
             raise ValueError(f"the map is on device {grid.device}, x is not")
         strides = x.stride() if _is_tensor(x) else [s // x.itemsize for s in x.strides]
         view = bool(softmax), float(temperature), tuple(map(int, strides))
-        plan = grid.plan(channels, _dtype(x), direction, channels_first, view=view, prune=prune)
+        plan = grid.plan(channels, _dtype(x), direction, channels_first, view=view)
         found = grid._ready[kind] = plan, _out_shape(grid.shape, channels, channels_first)
     return found
 
@@ -579,25 +579,23 @@ def voxel_align(volume, geom, bev_h, bev_w):
 # ---- what there is to call -----------------------------------------------------------------------
 
 
-def pool(depth, feat, grid, channels_first=False, kernel=None, prune=0.0):
+def pool(depth, feat, grid, channels_first=False, kernel=None):
     """Pools depth (B, N, D, H, W) and feat (B, N, H, W, C) with a Map: (B, Z, Y, X, C), or
     (B, C, Z, Y, X). The axes B and N may be one. Without gradients: `kernel`, one that kernels()
-    names, and `prune`, up to which depths may be left out; bevpool.h has the error's bound."""
+    names."""
     if _is_tensor(feat):
-        return _operators.pool(depth, feat, grid.shape, channels_first, *grid.arrays, kernel, prune)
-    return _forward(depth, feat, grid, channels_first, kernel, prune)
+        return _operators.pool(depth, feat, grid.shape, channels_first, *grid.arrays, kernel)
+    return _forward(depth, feat, grid, channels_first, kernel)
 
 
-def view_transform(x, grid, depth_bins, channels_first=True, softmax=True, temperature=1.0,
-                   prune=0.0):
+def view_transform(x, grid, depth_bins, channels_first=True, softmax=True, temperature=1.0):
     """What a depth net gives, x (B * N, D + C, H, W) or (B, N, D + C, H, W), D logits in front, pooled
-    with a Map: (B, C, Z, Y, X), or (B, Z, Y, X, C). Not `softmax`: they are depths already. `prune`
-    (no gradients) as in pool()."""
+    with a Map: (B, C, Z, Y, X), or (B, Z, Y, X, C). Not `softmax`: they are depths already."""
     if depth_bins != grid.shape[2]:
         raise ValueError(f"depth_bins is {depth_bins}, expected {grid.shape[2]} as in the map")
     if _is_tensor(x):
-        return _operators.view(x, grid.shape, channels_first, *grid.arrays, softmax, temperature, prune)
-    return _view_forward(x, grid, channels_first, softmax, temperature, prune)
+        return _operators.view(x, grid.shape, channels_first, *grid.arrays, softmax, temperature)
+    return _view_forward(x, grid, channels_first, softmax, temperature)
 
 
 def bev_pool_v2(depth, feat, ranks_depth, ranks_feat, ranks_bev, bev_feat_shape, interval_starts,
@@ -614,7 +612,7 @@ def bev_pool_v2(depth, feat, ranks_depth, ranks_feat, ranks_bev, bev_feat_shape,
     sizes = map(int, depth.shape) if torch is not None and torch.jit.is_tracing() else depth.shape
     shape = *sizes, *cells
     if _is_tensor(feat):
-        return _operators.pool(depth, feat, shape, True, *arrays, None, 0.0)
+        return _operators.pool(depth, feat, shape, True, *arrays, None)
     return _forward(depth, feat, _map_of(arrays, shape, CPU), True)
 
 
@@ -687,7 +685,7 @@ if torch is not None:
                 any(forward_ad.unpack_dual(leaf).tangent is not None for leaf in leaves)
             wanted = torch.is_grad_enabled() and any(leaf.requires_grad for leaf in leaves)
             if (moving or wanted) and exact and not exact(*arguments):
-                raise ValueError("there are no gradients with kernel or prune: detach the inputs")
+                raise ValueError("there are no gradients with kernel: detach the inputs")
             if composed and (moving or wanted and not backward):
                 return composed(*arguments)
             if wanted:
@@ -737,8 +735,8 @@ if torch is not None:
         return (logits / (temperature or 1.0)).softmax(1) if softmax else logits, feat
 
     def _composed_view(x, shape, *rest):
-        *of_map, softmax, temperature, _ = rest
-        return _operators.pool(*_split(x, shape, softmax, temperature), shape, *of_map, None, 0.0)
+        *of_map, softmax, temperature = rest
+        return _operators.pool(*_split(x, shape, softmax, temperature), shape, *of_map, None)
 
     def _composed_view_grad(grad, x, shape, *rest):
         *of_map, softmax, temperature = rest
@@ -750,8 +748,8 @@ if torch is not None:
 
     def _pool_grad_backward(of_depth, of_feat, grad, depth, feat, *of_map):
         """pool_grad() gives the gradients of <grad, pool(depth, feat)>, which is linear in each."""
-        of_grad = _operators.pool(of_depth, feat, *of_map, None, 0.0) + \
-            _operators.pool(depth, of_feat, *of_map, None, 0.0)
+        of_grad = _operators.pool(of_depth, feat, *of_map, None) + \
+            _operators.pool(depth, of_feat, *of_map, None)
         return of_grad, *_operators.pool_grad(grad, of_depth, of_feat, *of_map)
 
     class _operators:
@@ -760,11 +758,11 @@ if torch is not None:
         _geom = "Tensor geom, SymInt bev_h, SymInt bev_w, bool align"
 
         pool = _operator(
-            f"pool(Tensor depth, Tensor feat, {_map}, str? kernel, float prune) -> Tensor",
+            f"pool(Tensor depth, Tensor feat, {_map}, str? kernel) -> Tensor",
             _with_map(_forward, 2),
             lambda depth, feat, shape, first, *_: feat.new_empty(_out_shape(shape, feat.shape[-1], first)),
-            linear=((0,), (1,)), exact=lambda *arguments: not any(arguments[-2:]),
-            backward=lambda grad, *rest: _operators.pool_grad(grad, *rest[:-2]))
+            linear=((0,), (1,)), exact=lambda *arguments: not arguments[-1],
+            backward=lambda grad, *rest: _operators.pool_grad(grad, *rest[:-1]))
 
         pool_grad = _operator(
             f"pool_grad(Tensor grad, Tensor depth, Tensor feat, {_map}) -> (Tensor, Tensor)",
@@ -773,11 +771,11 @@ if torch is not None:
             linear=((0,), (1, 2)), backward=_pool_grad_backward)
 
         view = _operator(
-            f"view(Tensor x, {_map}, bool softmax, float temperature, float prune) -> Tensor",
+            f"view(Tensor x, {_map}, bool softmax, float temperature) -> Tensor",
             _with_map(_view_forward, 1),
             lambda x, shape, first, *_: x.new_empty(_out_shape(shape, x.shape[-3] - shape[2], first)),
-            linear=((0,),), exact=lambda *arguments: not arguments[-1], composed=_composed_view,
-            backward=lambda grad, x, *rest: (_operators.view_grad(grad, x, *rest[:-1]),))
+            linear=((0,),), composed=_composed_view,
+            backward=lambda grad, x, *rest: (_operators.view_grad(grad, x, *rest),))
 
         view_grad = _operator(
             f"view_grad(Tensor grad, Tensor x, {_map}, bool softmax, float temperature) -> Tensor",

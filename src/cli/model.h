@@ -216,7 +216,6 @@ bool plot_sweep(const PlotRequest *request, Err *err);
 bool plot_calibration(const PlotRequest *request, Err *err);
 bool plot_objects(const PlotRequest *request, Err *err);
 bool plot_prune(const PlotRequest *request, Err *err);
-bool plot_sparsity(const PlotRequest *request, Err *err);
 
 /* output.c: the chart as a PNG or SVG file, in the theme that was asked for. */
 bool plots_chart(const PlotRequest *request, ChartSpec *spec, Err *err);

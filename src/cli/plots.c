@@ -222,8 +222,6 @@ const PlotKind plot_kinds[] = {
     {"objects", "how many metres the mass of each true object is off, by range", false, false,
      CHART_NONE, plot_objects},
     {"prune", "how few points hold how much of the mass", false, false, CHART_NONE, plot_prune},
-    {"sparsity", "what leaving out small depths costs and saves: measured, or with --gpu recorded",
-     false, false, CHART_NONE, plot_sparsity},
     {"calibration", "where each method cuts a tensor's magnitudes off, and what that costs", false,
      false, CHART_NONE, plot_calibration},
     {"published", "published latencies beside the model", false, true, CHART_NONE, draw_published},

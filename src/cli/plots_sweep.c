@@ -1,9 +1,7 @@
-/* Charts with data of their own: latency of a problem that grows, mass of a map that is pruned, and
- * what leaving points out costs. */
+/* Charts with data of their own: latency of a problem that grows, mass of a map that is pruned. */
 #include "src/cli/model.h"
 
 #include "src/base/progress.h"
-#include "src/run/sparsity.h"
 #include "src/scene/scatter.h"
 
 #include <math.h>
@@ -332,93 +330,6 @@ bool plot_prune(const PlotRequest *request, Err *err) {
         return false;
     bool ok = measure(&workload, model->problem.view.align, &kept, err) &&
               draw_kept(request, label, &kept, err);
-    workload_close(&workload);
-    return ok;
-}
-
-/* ---- plot sparsity --------------------------------------------------------------------------- */
-
-static double highest(const Sparsity *pays) {
-    double most = 1;
-    for (int i = 0; i < SPARSITY_LEVELS; i++)
-        most = fmax(most, fmax(pays->inside[i], fmax(pays->compact[i], pays->ready[i])));
-    return most;
-}
-
-static void title_of(const Sparsity *pays, char *title, size_t size) {
-    double inside = pays->inside[SPARSITY_USUAL], compact = pays->compact[SPARSITY_USUAL];
-    if (!isfinite(inside) || !isfinite(compact))
-        snprintf(title, size, "What leaving small depths out takes, in times of V4");
-    else if (!pays->settled)
-        snprintf(title, size,
-                 "Not settled, other programs run: skipping %.2f of V4, a new map %.2f", inside,
-                 compact);
-    else
-        snprintf(title, size, "%.2g %% of the points: skipping takes %.2f of V4, a new map %.2f",
-                 pays->share[SPARSITY_USUAL], inside, compact);
-}
-
-static bool draw_pays(const PlotRequest *request, const char *scene, const Sparsity *pays,
-                      Err *err) {
-    char title[160], note[400], subtitle[TEXT];
-    const double ends[] = {0.1, 100}, one[] = {1, 1}, most = highest(pays);
-    title_of(pays, title, sizeof title);
-    snprintf(
-        note, sizeof note,
-        "%s A map made before, which no frame has, is the least.\nIn launches the right ends leave "
-        "out depths of 0 alone, of maps made before those below 0.0001; the title is of depths "
-        "up to %g.",
-        pays->source, sparsity_levels[SPARSITY_USUAL]);
-    snprintf(subtitle, sizeof subtitle, "%.120s, %s", scene,
-             bev_dtypes[request->model->problem.view.dtype].title);
-    const PlotSeries series[] = {
-        {.name = "V4, every point", .x = ends, .y = one, .count = 2, .baseline = true},
-        {.name = "skipping inside V4",
-         .x = pays->share,
-         .y = pays->inside,
-         .count = SPARSITY_LEVELS,
-         .color = 1,
-         .strong = true},
-        {.name = "a map in each frame",
-         .x = pays->share,
-         .y = pays->compact,
-         .count = SPARSITY_LEVELS,
-         .color = 2},
-        {.name = "a map made before",
-         .x = pays->share,
-         .y = pays->ready,
-         .count = SPARSITY_LEVELS,
-         .color = 3,
-         .faint = true},
-    };
-    ChartSpec spec = {
-        .title = title,
-        .subtitle = subtitle,
-        .note = note,
-        .x = {"points kept, %", true, 0.1, 100, "%"},
-        .y = {"times of V4", most > 4, most > 4 ? 0.1 : 0, most * 1.1, NULL},
-        .series = series,
-        .series_count = sizeof series / sizeof *series,
-    };
-    return plots_chart(request, &spec, err);
-}
-
-bool plot_sparsity(const PlotRequest *request, Err *err) {
-    const SceneModel *model = request->model;
-    const BevProblem *like = &model->problem.view;
-    Workload workload; /* of its own: the whole map */
-    WorkloadOptions whole = model->workload.options;
-    Sparsity pays = {0};
-    char label[TEXT];
-    whole.prune = (Prune){0};
-    workload_label(&whole, model->scene, label, sizeof label);
-    if (!workload_open(&workload, model->scene, &whole, err))
-        return false;
-    bool ok = (request->options->gpu
-                   ? sparsity_recorded(&workload, model->scene, like->dtype, like->align,
-                                       &request->chosen->gpus[0], &pays, err)
-                   : sparsity_measure(&workload, like->dtype, like->align, &pays, err)) &&
-              draw_pays(request, label, &pays, err);
     workload_close(&workload);
     return ok;
 }

@@ -188,18 +188,6 @@ typedef struct BevpoolView {
     int64_t depth_strides[4], feat_strides[4];
 } BevpoolView;
 
-/* `prune`: a launch leaves out points whose depth has a magnitude of at most this; of a softmax it
- * is that of what the softmax gives. Each output is off by at most
- *
- *     sum of weight * |depth| of the points of its cell left out, times the channel's largest
- *     |feature|
- *
- * besides the rounding, and so by at most prune times the sum of their weights, times that feature.
- * V4 on a GPU leaves out steps, 16 image rows by 16 cells, whose depths are all so small, and keeps
- * the other points; V3 on a GPU and V4 on the CPU leave out single points. A point with a NaN depth
- * stays. A NaN or infinite feature does not reach a cell over points that are left out. 0: every
- * point counts, and nothing is tested. Forward only. Up to 1 behind a softmax, which gives no more;
- * depths of other kinds may be larger. */
 typedef struct BevpoolOptions {
     size_t size; /* sizeof(BevpoolOptions); that of an older header will do */
     int64_t channels;
@@ -210,7 +198,6 @@ typedef struct BevpoolOptions {
     const char *kernel;  /* a name that bevpool_kernel_name gives; NULL: the best one that fits */
     const BevpoolView *view; /* NULL: depth and feat are dense, depths are no logits. Else
                                 feat_layout is not used. Read by bevpool_plan_create alone */
-    float prune;             /* 0, or more and finite; with 0.001 most points of a camera rig go */
 } BevpoolOptions;
 
 typedef struct BevpoolPlan BevpoolPlan;

@@ -68,8 +68,6 @@ static const char *refusal(const BevKernel *row, BevpoolPlan *plan) {
     plan->problem.out_samples = first ? plan->map->shape.batch : 0;
     if (row->channels_first && plan->map->shape.batch > 1)
         return "its output has channels first, which does not fit a batch of several samples";
-    if (plan->problem.prune > 0 && !row->prunes)
-        return "it reads every point, and options.prune is not 0";
     if (plan->map->view && row->prepare && !row->plan_optional)
         return "it prepares for one map, and that of a view may change";
     return bev_unsupported(row, &plan->problem);
@@ -100,7 +98,7 @@ static BevpoolStatus take_named(BevpoolPlan *plan, const char *name, BevpoolErro
 }
 
 /* The default of the ladder. Where the default refuses: the last row that fits and gives the same
- * bits in each run; else the last row that fits. Of rows that leave out points the last one. */
+ * bits in each run; else the last row that fits. */
 static BevpoolStatus take_best(BevpoolPlan *plan, BevpoolError *error) {
     enum { DEFAULT, DETERMINISTIC, ANY, PASSES };
     int count = 0;
@@ -111,9 +109,8 @@ static BevpoolStatus take_best(BevpoolPlan *plan, BevpoolError *error) {
     for (int pass = DEFAULT; pass < PASSES; pass++)
         for (int i = count; i-- > 0;) {
             const BevKernel *row = bev_kernels[i];
-            bool prunes = plan->problem.prune > 0, wanted = prunes || pass == ANY;
-            wanted = wanted || (pass == DEFAULT ? row->is_default : row->deterministic);
-            if (!wanted || (row->skips && !prunes) || !offered_to(row, plan) || refusal(row, plan))
+            bool wanted = pass == ANY || (pass == DEFAULT ? row->is_default : row->deterministic);
+            if (!wanted || row->skips || !offered_to(row, plan) || refusal(row, plan))
                 continue;
             plan->kernel = row;
             status = prepare(plan, error);
@@ -125,35 +122,14 @@ static BevpoolStatus take_best(BevpoolPlan *plan, BevpoolError *error) {
 
 /* ---- the problem ----------------------------------------------------------------------------- */
 
-/* Programs made before there were views, or thresholds, have shorter options. */
+/* Programs made before there were views have shorter options. */
 static bool has_view(const BevpoolOptions *o) {
     return o->size > offsetof(BevpoolOptions, view) && o->view;
 }
 
-static float prune_of(const BevpoolOptions *o) {
-    return o->size > offsetof(BevpoolOptions, prune) ? o->prune : 0;
-}
-
-static BevpoolStatus check_prune(const BevpoolOptions *o, BevpoolError *error) {
-    float prune = prune_of(o);
-    if (!(prune >= 0) || !isfinite(prune))
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                        "options.prune is %g, expected a depth: 0 (off) or more", (double)prune);
-    if (prune > 1 && has_view(o) && o->view->softmax)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                        "options.prune is %g, expected at most 1: a softmax gives no more",
-                        (double)prune);
-    if (prune > 0 && o->direction == BEVPOOL_BACKWARD)
-        return lib_fail(error, BEVPOOL_UNSUPPORTED,
-                        "options.prune is %g, expected 0: gradients are those of every point",
-                        (double)prune);
-    return BEVPOOL_OK;
-}
-
 static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *shape,
                                    BevpoolError *error) {
-    if (o->size != sizeof *o && o->size != offsetof(BevpoolOptions, view) &&
-        o->size != offsetof(BevpoolOptions, prune))
+    if (o->size != sizeof *o && o->size != offsetof(BevpoolOptions, view))
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "options.size is %zu, expected %zu", o->size,
                         sizeof *o);
     int64_t rows = shape->batch * shape->cameras * shape->feat_h * shape->feat_w;
@@ -183,7 +159,7 @@ static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *
         return lib_fail(error, BEVPOOL_UNSUPPORTED,
                         "%s features share scales along the channels, which must come last",
                         bev_dtypes[o->dtype].title);
-    return check_prune(o, error);
+    return BEVPOOL_OK;
 }
 
 /* The parts of a plan's problem that are known before the kernel. */
@@ -194,7 +170,6 @@ static BevpoolStatus set_out(BevpoolPlan *plan, const BevpoolOptions *options,
     plan->problem =
         bev_bare_problem(&shape, map, (BevDirection)options->direction, (BevDtype)options->dtype,
                          map->weights ? BEV_BILINEAR : BEV_NEAREST);
-    plan->problem.prune = prune_of(options);
     plan->feat_layout = options->feat_layout;
     plan->out_layout = options->out_layout;
     return has_view(options) ? lib_view(&plan->problem, options->view, error) : BEVPOOL_OK;

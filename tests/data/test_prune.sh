@@ -76,28 +76,6 @@ tap_run "of another threshold" tap_quiet "$BEVSCOPE" plot prune street.json --pr
 ! cmp -s kept.svg fewer.svg
 tap_ok $? "is another chart"
 
-# Who pays: measured here, or looked up in a recording; nothing is made up.
-tap_run "the chart of who pays, measured" tap_quiet \
-    env OMP_NUM_THREADS=1 "$BEVSCOPE" plot sparsity street.json -o pays.svg
-tap_refuses "nothing recorded of toy on H100" "no recording" plot sparsity toy --gpu h100 -o none.svg
-data=${BEVSCOPE_DATA:-$SRCDIR}
-mkdir -p with/samples/recorded
-ln -s "$data"/* with/ 2>/dev/null
-ln -s "$data"/samples/* with/samples/ 2>/dev/null
-cat >with/samples/recorded/prune.json <<'END'
-{"machine": {"gpu": "NVIDIA H100 80GB HBM3", "driver": "1", "cuda": "13.0", "date": "2026-01-01"}, "results": [
-{"scene": "toy", "kernel": "v4", "dtype": "fp16", "align": "nearest", "cache": "warm", "median_us": 10},
-{"scene": "toy, pruned below 0.001", "kernel": "v4_skip", "dtype": "fp16", "align": "nearest",
- "cache": "warm", "median_us": 5}]}
-END
-BEVSCOPE_DATA=$PWD/with "$BEVSCOPE" plot sparsity toy -d fp16 --gpu h100 -o known.svg >out 2>&1 && [ -s known.svg ]
-tap_ok $? "a recording of that GPU is drawn"
-"$BEVSCOPE" bench street.json -q -k cpu_v4,cpu_v4_skip --device cpu -d fp32 --cache warm --prune 0.001 \
-    -f json >rows.json 2>err
-tap_later "bench: cpu_v4_skip leaves points of the whole map out itself, cpu_v4 gets a pruned one" '
-v4, skip = json.load(open("rows.json"))["results"]
-assert skip["kernel"] == "cpu_v4_skip" and skip["points"] > 2 * v4["points"], (skip, v4)'
-
 # No depth at all: nothing is lost, and no figure is NaN.
 tap_script "a file without any depth" '
 arrays = dict(np.load("whole.npz"))

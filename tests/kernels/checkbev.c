@@ -159,7 +159,7 @@ static bool passes_a(Trial *trial, const BevKernel *kernel, const BevProblem *pr
 static bool judge_pruned(Trial *trial, const BevKernel *kernel, bool quiet, Err *err) {
     Judged *random = &trial->random.judged;
     BevProblem problem = random->host.view;
-    if (!kernel->prunes || !trial->c->sparse)
+    if (!kernel->skips || !trial->c->sparse)
         return true;
     problem.prune = trial->random.guarded.view.prune = PRUNE;
     bool ran =

@@ -83,11 +83,6 @@ def test_numpy():
         ok((out == expected).all(), f"pool with {kernel or 'the best kernel'}")
     half = bevpool.pool(depth.astype(np.float16), feat.astype(np.float16), grid)
     ok(half.dtype == np.float16 and (half == expected).all(), "float16")
-    below = np.median(np.abs(depth))
-    without = bevpool.pool(np.where(np.abs(depth) <= below, 0, depth), feat, grid)
-    pruned = bevpool.pool(depth, feat, grid, prune=below)
-    ok((pruned == without).all() and (pruned != expected).any(), "prune: the small depths are left out")
-    refuses("options.prune is -1", lambda: bevpool.pool(depth, feat, grid, prune=-1))
     volume = random.standard_normal((B, N, D, H, W, C)).astype(np.float32)
     geom = random.uniform(-2, 6, (B, N, D, H, W, 3)).astype(np.float32)
     for function, align in (bevpool.voxel_pool, False), (bevpool.voxel_align, True):
@@ -104,12 +99,6 @@ def test_numpy():
     want = bevpool.pool(soft, x[:, D:].transpose(0, 2, 3, 1), grid, channels_first=True)
     found = bevpool.view_transform(x, grid, D)
     ok(np.abs(found - want).max() < 1e-4, "view_transform: the softmax of its logits, pooled")
-    want = bevpool.pool(np.where(soft <= 0.1, 0, soft), x[:, D:].transpose(0, 2, 3, 1), grid,
-                        channels_first=True)
-    pruned = bevpool.view_transform(x, grid, D, prune=0.1)
-    ok(np.abs(pruned - want).max() < 1e-4 and np.abs(pruned - found).max() > 1e-3,
-       "view_transform without small depths")
-    refuses("at most 1", lambda: bevpool.view_transform(x, grid, D, prune=2))
     refuses(f"expected ({B * N}, {D} + channels, {H}, {W})", bevpool.view_transform, x[1:], grid, D)
     refuses("depth_bins is 4, expected 3", bevpool.view_transform, x, grid, D + 1)
     refuses("features of float64", bevpool.pool, depth, feat.astype(np.float64), grid)
@@ -277,10 +266,7 @@ def test_higher_gradients(device, grid):
                f"{device}: {name}, forward_ad {'of the gradient' if wanted else ''}")
     d, f, rd, rf, rb = tensors(device)[:5]
     leaf, geom = d.clone().requires_grad_(), torch.zeros(B, N, D, H, W, 3, requires_grad=True)
-    refuses("no gradients with kernel or prune", lambda: bevpool.pool(leaf, f, grid, kernel="cpu_v3"))
-    refuses("no gradients with kernel or prune", lambda: bevpool.pool(leaf, f, grid, prune=0.1))
-    refuses("no gradients with kernel or prune", lambda: bevpool.view_transform(
-        torch.from_numpy(x).to(device).requires_grad_(), grid, D, prune=0.1))
+    refuses("no gradients with kernel", lambda: bevpool.pool(leaf, f, grid, kernel="cpu_v3"))
     refuses("weights have no gradients", lambda: bevpool.Map(grid.shape, rd, rf, rb, weights=leaf.flatten()))
     refuses("geom has no gradients", lambda: bevpool.voxel_align(geom[..., :1].detach(), geom, 3, 4))
 
@@ -305,8 +291,6 @@ def test_traced(device, grid):
     d, f, rd, rf, rb = tensors(device)[:5]
     seen = make_fx(lambda a, b: bevpool.pool(a, b, grid, True))(d, f)
     ok(torch.equal(seen(d + 1, f), plain(d + 1, f, rd, rf, rb)), f"{device}: make_fx")
-    pruned = torch.jit.trace(lambda a: bevpool.pool(a, f, grid, prune=1.0), (d,))
-    ok(torch.equal(pruned(d - 1), bevpool.pool(d - 1, f, grid, prune=1.0)), f"{device}: prune, traced")
     if having("torch.compile"):
         made = torch.compile(lambda a: bevpool.pool(a, f, bevpool.Map(grid.shape, rd, rf, rb), True) + 1,
                              backend="aot_eager")

@@ -74,50 +74,19 @@ static BevpoolOptions options_of(const BevpoolView *view, int32_t direction, int
                             .view = view};
 }
 
-static void prune(BevpoolMap *map, const BevpoolView *view, int32_t layout, float below,
-                  float *depth, float *feat, float *out) {
+static void pool(BevpoolMap *map, const BevpoolView *view, int32_t layout, float *depth,
+                 float *feat, float *out) {
     BevpoolOptions options = options_of(view, BEVPOOL_FORWARD, layout);
-    options.prune = below;
     memset(out, 0xff, OUT * sizeof *out);
     launch(map, &options,
            (float *[BEVPOOL_ROLES]){
                [BEVPOOL_DEPTH] = depth, [BEVPOOL_FEAT] = feat, [BEVPOOL_OUT] = out});
 }
 
-static void pool(BevpoolMap *map, const BevpoolView *view, int32_t layout, float *depth,
-                 float *feat, float *out) {
-    prune(map, view, layout, 0, depth, feat, out);
-}
-
 /* Where an output with channels last stands with channels first. */
 static int channels_first(int i) {
     int b = i / (CELLS * C), cell = i / C % CELLS, c = i % C;
     return (b * C + c) * CELLS + cell;
-}
-
-/* Logits whose depths are small behind the softmax. */
-static void test_pruned(BevpoolMap *map) {
-    static float depths[DEPTHS], want[OUT], all[OUT], some[OUT], first[OUT];
-    const float below = 0.2f;
-    int dropped = 0, differ = 0;
-    double worst = 0, moved = 0;
-    fill(depths);
-    pool(map, NULL, BEVPOOL_CHANNELS_LAST, depths, feats, all);
-    for (int d = 0; d < DEPTHS; d++) {
-        dropped += depths[d] <= below;
-        depths[d] = depths[d] <= below ? 0 : depths[d];
-    }
-    pool(map, NULL, BEVPOOL_CHANNELS_LAST, depths, feats, want);
-    prune(map, &whole, BEVPOOL_CHANNELS_LAST, below, x, x + D * PIXELS, some);
-    prune(map, &whole, BEVPOOL_CHANNELS_FIRST, below, x, x + D * PIXELS, first);
-    for (int i = 0; i < OUT; i++) {
-        worst = fmax(worst, fabs(some[i] - want[i]));
-        moved = fmax(moved, fabs(some[i] - all[i]));
-        differ += some[i] != first[channels_first(i)];
-    }
-    tap_ok(dropped > DEPTHS / 4 && worst < 1e-4 && moved > 0.1 && !differ,
-           "a view without depths up to %g: %g from pooling without these %d, %g from all", below,
-           worst, dropped, moved);
 }
 
 static void test_same(BevpoolMap *map) {
@@ -217,7 +186,6 @@ static void test_refuses(BevpoolMap *map) {
 TAP_SUITE(lib_transform) {
     BevpoolMap *map = make_map();
     test_back(map);
-    test_pruned(map); /* test_same spoils x */
     test_same(map);
     test_refuses(map);
     bevpool_map_destroy(map);

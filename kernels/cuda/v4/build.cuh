@@ -85,7 +85,6 @@ TileMap of_launch(TileMap map, const Pool &pool) {
     map.channel_scales = pool.channel_scales;
     map.channels = pool.channels;
     map.scale = pool.scale;
-    map.prune = pool.prune;
     return map;
 }
 

@@ -259,32 +259,6 @@ using DepthPair = uint32_t; // two depths as operands, one FP32 depth, or four c
 // For four image rows.
 template <BevDtype D> constexpr int DEPTH_PAIRS = D == BEV_FP32 ? 4 : WHOLE<D> ? 1 : 2;
 
-// Whether a register of raw depths has a magnitude above a threshold: added to the magnitudes, the
-// distance from the threshold to the largest code carries into the sign. NaN is above all. Of
-// several registers the sums may be joined by |.
-template <BevDtype D> struct Threshold {
-    static constexpr uint32_t MAGNITUDES = D == BEV_FP32 ? 0x7fffffff : 0x7fff7fff;
-    uint32_t distance; // of each code in the register
-
-    // Rounded down to a code, so that codes above `prune` stay above.
-    __device__ explicit Threshold(float prune) {
-        static_assert(D <= BEV_BF16);
-        if constexpr (D == BEV_FP32)
-            distance = MAGNITUDES - __float_as_uint(prune);
-        else if constexpr (D == BEV_BF16)
-            distance = MAGNITUDES - (__float_as_uint(prune) >> 16) * 0x10001;
-        else
-            distance = MAGNITUDES - __half_as_ushort(__float2half_rd(prune)) * 0x10001u;
-    }
-
-    __device__ uint32_t sum(uint32_t depths) const {
-        return (depths & MAGNITUDES) + distance;
-    }
-    __device__ static bool above(uint32_t sums) {
-        return sums & ~MAGNITUDES;
-    }
-};
-
 // An unsigned integer as wide as a depth code.
 template <BevDtype D>
 using DepthBits = typename std::conditional<

@@ -58,7 +58,7 @@ __device__ inline void clear_empty(const Pool &pool, const TileMap &map, int c0,
 // A tile with a sum that is no finite number, point by point: multiplying a whole slab lets an
 // infinite or NaN feature reach cells that do not see it, as 0 x infinity. Its workers begin with
 // `number`, those of a second block with `second`.
-template <BevDtype D, bool T, bool W, bool SKIPS>
+template <BevDtype D, bool T, bool W>
 __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int number, int second,
                                     int parts, int c0, int channels) {
     using Depth = Codec<DEPTH_OF<D>>;
@@ -86,8 +86,6 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int nu
                     int64_t at = T ? (int64_t)(slab.y + bin) * SLAB + k
                                    : slab.y + bin * map.bin_stride + v4_place(k) * map.feat_w;
                     float d = Depth::decode(codes[at]);
-                    if (SKIPS && fabsf(d) <= pool.prune)
-                        continue;
                     if (W)
                         d *=
                             ((const float *)map
@@ -226,19 +224,14 @@ template <BevDtype D, int GROUPS, int TAILS, bool W> struct TileSums {
     static constexpr int V = C::V, CHANNELS = C::CHANNELS, COUNT = CHANNELS / 8;
     Sum v[COUNT][4];
 
-    __device__ void add(const SlabFeatures<D, GROUPS, TAILS> &features,
-                        const uint32_t (&depth)[SPLIT<D, W>][4]) {
-#pragma unroll
-        for (int n = 0; n < C::COUNT; n++)
-            features.chunks[n].multiply(v + V / 2 * n, depth);
-        if constexpr (TAILS > 0)
-            features.lasts[0].multiply(v + V / 2 * C::COUNT, depth);
-    }
-
     template <bool T> __device__ void add(const StepData<D, GROUPS, TAILS, T, W> &data) {
         uint32_t depth[SPLIT<D, W>][4];
         data.depths.finish(depth);
-        add(data.features, depth);
+#pragma unroll
+        for (int n = 0; n < C::COUNT; n++)
+            data.features.chunks[n].multiply(v + V / 2 * n, depth);
+        if constexpr (TAILS > 0)
+            data.features.lasts[0].multiply(v + V / 2 * C::COUNT, depth);
     }
 
     __device__ void put(Quad (*slot)[WARP], int lane) const {
@@ -416,59 +409,8 @@ __device__ inline void add_steps(TileSums<D, GROUPS, TAILS, W> &sums, const Pool
     }
 }
 
-// The same without the features of steps whose depths are all at or below the threshold. The depths
-// come first, those of AHEAD steps at a time; features are loaded only when they are known to be
-// wanted.
-template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
-__device__ inline void add_steps_with_depth(TileSums<D, GROUPS, TAILS, W> &sums, const Pool &pool,
-                                            const TileMap &map, const Worker &me, TileWork work,
-                                            Step<W> &step) {
-    // Two groups leave no registers for more, nor do depths that are split.
-    constexpr int AHEAD = GROUPS == 1 && SPLIT<D, W> == 1 ? 2 : 1;
-    using Depths = SlabDepths<D, T, W>;
-    SlabFeatures<D, GROUPS, TAILS> features(pool, map, me.c0, me.g, me.q);
-    const Threshold<D> threshold(pool.prune);
-    const Depths none(pool, map, me.q);
-    Depths depths[2] = {none, none};
-    int rows[AHEAD], loaded = 0;
-    bool more = true;
-    wait_for_previous_kernel();
-    auto load = [&](int i) {
-        depths[i].load(step);
-        rows[i] = step.slab.x;
-        loaded++;
-        more = work.next < work.end;
-        if (more)
-            step.read(work.next);
-        work.next += work.parts();
-    };
-#pragma unroll
-    for (int i = 0; i < AHEAD; i++)
-        if (more)
-            load(i);
-    for (;;) {
-#pragma unroll
-        for (int i = 0; i < AHEAD; i++) {
-            if (loaded-- == 0)
-                return;
-            uint32_t depth[SPLIT<D, W>][4], sums_above = 0;
-#pragma unroll
-            for (int j = 0; j < 2 * DEPTH_PAIRS<D>; j++)
-                sums_above |= threshold.sum(depths[i].pairs[j % 2][j / 2]);
-            depths[i].finish(depth);
-            int row = rows[i];
-            if (more)
-                load(i);
-            if (!__any_sync(~0u, threshold.above(sums_above)))
-                continue;
-            features.load(row);
-            sums.add(features, depth);
-        }
-    }
-}
-
 // Brings the sums of a tile's workers together and writes them to its cells. cells[r]: g + 8r.
-template <bool T, bool W, bool SKIPS, BevDtype D, int GROUPS, int TAILS>
+template <bool T, bool W, BevDtype D, int GROUPS, int TAILS>
 __device__ inline void finish_tile(TileSums<D, GROUPS, TAILS, W> &sums, const Pool &pool,
                                    const TileMap &map, const Worker &me, const TileWork &work,
                                    const int cells[2]) {
@@ -494,15 +436,15 @@ __device__ inline void finish_tile(TileSums<D, GROUPS, TAILS, W> &sums, const Po
     if constexpr (WHOLE<D>) // which has no number that is not finite
         return;
     else if (__any_sync(~0u, !sums.finite()))
-        pool_point_by_point<D, T, W, SKIPS>(pool, map, second ? other : me.number,
-                                            second ? me.number : other, work.parts(), me.c0,
-                                            Sums::CHANNELS);
+        pool_point_by_point<D, T, W>(pool, map, second ? other : me.number,
+                                     second ? me.number : other, work.parts(), me.c0,
+                                     Sums::CHANNELS);
 }
 
 // Blocks of 8 warps; a tile has 1 to 8 of them, or all of two blocks. blockIdx.x: which CHANNELS
 // channels, so that the passes of a block, which read the same map and depths, start side by side.
-// T: the depth is transposed, W: the map has weights, SKIPS: steps of small depth are left out.
-template <BevDtype D, int GROUPS, int TAILS, bool T, bool W, bool SKIPS>
+// T: the depth is transposed, W: the map has weights.
+template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
 __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     v4_tiles_kernel(const __grid_constant__ TileMap map) {
     using Sums = TileSums<D, GROUPS, TAILS, W>;
@@ -535,21 +477,18 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     if constexpr (KEEPS)
         read_cells();
     Sums sums = {};
-    if constexpr (SKIPS)
-        add_steps_with_depth<D, GROUPS, TAILS, T, W>(sums, pool, map, me, work, step);
-    else
-        add_steps<D, GROUPS, TAILS, T, W>(sums, pool, map, me, work, step);
+    add_steps<D, GROUPS, TAILS, T, W>(sums, pool, map, me, work, step);
     if constexpr (!KEEPS) {
         me = Worker::asked(Sums::CHANNELS);
         work = map.work[me.number];
         read_cells();
     }
-    finish_tile<T, W, SKIPS>(sums, pool, map, me, work, cells);
+    finish_tile<T, W>(sums, pool, map, me, work, cells);
 }
 
 // ---- launching ---------------------------------------------------------------------------------
 
-template <BevDtype D, int GROUPS, int TAILS, bool T, bool W, bool SKIPS = false>
+template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
 static inline cudaError_t tiles_enter(TileMap map, bool overlap, cudaStream_t stream) {
     constexpr int MOST_ROWS = 65535; // of a grid
     unsigned passes = (unsigned)map.channels / TileSums<D, GROUPS, TAILS, W>::CHANNELS;
@@ -558,14 +497,14 @@ static inline cudaError_t tiles_enter(TileMap map, bool overlap, cudaStream_t st
     unsigned layers = blocks_for(blocks, MOST_ROWS);
     dim3 grid(passes, blocks_for(blocks, layers), layers); // a last block may have nothing to do
     map.scale /= SPLIT_SCALE<D, W>;
-    return launch_overlapped(v4_tiles_kernel<D, GROUPS, TAILS, T, W, SKIPS>, grid, TILE_THREADS,
-                             overlap, stream, map);
+    return launch_overlapped(v4_tiles_kernel<D, GROUPS, TAILS, T, W>, grid, TILE_THREADS, overlap,
+                             stream, map);
 }
 
 // `groups`: of channels, that a block takes. `overlap`: this build and the device know programmatic
 // dependent launches. The tiles always use them behind a kernel of the same launch: the transposing
 // kernel, or the one in front of a view transform (map.fronted), which transposes as well.
-template <BevDtype D, bool SKIPS = false>
+template <BevDtype D>
 static inline cudaError_t tiles_launch(const TileMap &map, int groups, const Frustums &frustums,
                                        bool overlap, cudaStream_t stream) {
     using Bits = DepthBits<D>;
@@ -578,13 +517,13 @@ static inline cudaError_t tiles_launch(const TileMap &map, int groups, const Fru
     if (status != cudaSuccess)
         return status;
     if (map.weights)
-        return tail ? tiles_enter<D, 1, 1, true, true, SKIPS>(map, overlap, stream)
-                    : tiles_enter<D, 1, 0, true, true, SKIPS>(map, overlap, stream);
+        return tail ? tiles_enter<D, 1, 1, true, true>(map, overlap, stream)
+                    : tiles_enter<D, 1, 0, true, true>(map, overlap, stream);
     with_flag(transposes, [&]<bool T>() {
         bool starts = T ? overlap : early;
-        status = tail         ? tiles_enter<D, 1, 1, T, false, SKIPS>(map, starts, stream)
-                 : groups > 1 ? tiles_enter<D, 2, 0, T, false, SKIPS>(map, starts, stream)
-                              : tiles_enter<D, 1, 0, T, false, SKIPS>(map, starts, stream);
+        status = tail         ? tiles_enter<D, 1, 1, T, false>(map, starts, stream)
+                 : groups > 1 ? tiles_enter<D, 2, 0, T, false>(map, starts, stream)
+                              : tiles_enter<D, 1, 0, T, false>(map, starts, stream);
     });
     return status;
 }

@@ -57,12 +57,6 @@
 #include "kernels/cuda/row.h"
 #include "kernels/cuda/v4/choices.h"
 
-/* Why there are no tiles, from which steps can be left out, or NULL. */
-static inline const char *tiles_unsupported(const BevProblem *problem) {
-    const char *why = channels_unsupported(problem);
-    return why || v4_channels_fit(problem) ? why : "has steps for 80 and multiples of 64 channels";
-}
-
 #ifdef __CUDACC__
 #include "kernels/cuda/v4/build.cuh"
 
@@ -106,7 +100,6 @@ BevProblem inner_problem(const BevProblem *problem, const Scratch &scratch) {
     return inner;
 }
 
-template <bool SKIPS>
 bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, Err *err) {
     const V4Plan *plan = (const V4Plan *)opaque;
     cudaStream_t stream = (cudaStream_t)stream_;
@@ -129,18 +122,13 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
         if (status == cudaSuccess && !plan->tiled)
             pieces_launch<D>(&inner, plan->pieces, stream);
         else if (status == cudaSuccess)
-            status = tiles_launch < D,
-            SKIPS && (D <= BEV_BF16) >
-                         (tiles, plan->schedule.groups, plan->frustums, plan->overlap, stream);
+            status = tiles_launch<D>(tiles, plan->schedule.groups, plan->frustums, plan->overlap,
+                                     stream);
         if (status == cudaSuccess && tiles.followed)
             status = enter_spread<D>(problem, plan, scratch.out, behind, stream);
     };
     with_dtype_or_fp4(problem->dtype, enter);
     return cuda_ok(status, "v4", err) && cuda_ok(cudaGetLastError(), "v4", err);
-}
-
-bool view_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
-    return (problem->prune > 0 ? v4_launch<true> : v4_launch<false>)(problem, plan, stream, err);
 }
 
 } // namespace
@@ -160,26 +148,16 @@ CUDA_ROW(v4) = {
                  .evict_first = true, .indices_ahead = 1, .in_flight = 1, .point_instructions = 27},
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
     .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
-    .launch = ON_CUDA(v4_launch<false>),
-};
-
-CUDA_ROW(v4_skip) = {
-    .name = "v4_skip", .title = "V4 skip",
-    .idea = "V4 that loads no features for steps whose depths are all small.",
-    .where = BEV_CUDA, .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS,
-    .deterministic = true, .writes_first = true, .prunes = true, .skips = "v4",
-    .unsupported = tiles_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
-    .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
-    .launch = ON_CUDA(v4_launch<true>),
+    .launch = ON_CUDA(v4_launch),
 };
 
 CUDA_ROW(view) = {
     .name = "view", .title = "View",
     .idea = "The whole view transform: softmax and features, V4, a launch more for channels first.",
     .where = BEV_CUDA, .stage = BEV_VIEW, .is_default = true, .dtypes = BEV_UNSCALED_DTYPES,
-    .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true, .prunes = true,
+    .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
     .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
-    .launch = ON_CUDA(view_launch), .bytes = bev_view_traffic,
+    .launch = ON_CUDA(v4_launch), .bytes = bev_view_traffic,
 };
 /* clang-format on */

@@ -133,7 +133,6 @@ struct TileMap {
     Workspace workspace;    // of a launch that transposes the depth
     bool fronted;           // features, too, are written by the kernel in front
     bool followed;          // a kernel of the same launch comes behind
-    float prune;            // as in Pool; kernels that leave out steps
 
     __device__ Pool pool() const {
         Pool pool = {};
@@ -144,7 +143,6 @@ struct TileMap {
         pool.channel_scales = channel_scales;
         pool.channels = channels;
         pool.scale = scale;
-        pool.prune = prune;
         return pool;
     }
 };
