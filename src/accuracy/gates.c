@@ -106,23 +106,6 @@ GateResult gate_verdict(GateResult result) {
     return result;
 }
 
-void gate_add(GateResult *all, const GateResult *part, int64_t first_cell) {
-    if (!all->bad && part->bad) {
-        all->cell = first_cell + part->cell;
-        all->channel = part->channel;
-        all->got = part->got;
-        all->want = part->want;
-        all->bound = part->bound;
-    }
-    all->output = part->output;
-    all->bad += part->bad;
-    all->checked += part->checked;
-    all->judged += part->judged;
-    all->nan_both += part->nan_both;
-    all->worst_ratio = fmax(all->worst_ratio, part->worst_ratio);
-    *all = gate_verdict(*all);
-}
-
 GateResult gate_worse(GateResult a, GateResult b) {
     bool fails = a.verdict == GATE_FAIL || b.verdict == GATE_FAIL;
     bool first = a.verdict == b.verdict ? a.worst_ratio >= b.worst_ratio : a.verdict == GATE_FAIL;
@@ -446,10 +429,10 @@ void format_error_by_class(const BevProblem *problem, const void *codes,
         conclude(&errors[i]);
 }
 
-void format_error_add(FormatError *all, const FormatError *part, int64_t first_cell) {
+void format_error_add(FormatError *all, const FormatError *part) {
     if (part->worst_cell >= 0 && (all->worst_cell < 0 || part->max_abs > all->max_abs)) {
         all->max_abs = part->max_abs;
-        all->worst_cell = first_cell + part->worst_cell;
+        all->worst_cell = part->worst_cell;
         all->worst_channel = part->worst_channel;
     }
     all->largest = fmax(all->largest, part->largest);

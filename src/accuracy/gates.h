@@ -135,9 +135,8 @@ bool gate_exact_like(HostProblem *exact, const BevProblem *like, uint64_t seed, 
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
                       const int32_t *points, uint8_t *bad);
 
-/* Adds the result of a further part of the same grid, which begins at cell `first_cell`. */
-void gate_add(GateResult *all, const GateResult *part, int64_t first_cell);
-void format_error_add(FormatError *all, const FormatError *part, int64_t first_cell);
+/* Adds the result of another grid of that size. */
+void format_error_add(FormatError *all, const FormatError *part);
 
 /* The adjoint identity, which needs no reference for the gradients: backward is the transpose of
  * forward, so that

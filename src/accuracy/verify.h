@@ -39,12 +39,4 @@ bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *row, void *c
 /* All gates of one kernel on an encoded problem. */
 bool verify_one(const HostProblem *problem, const BevKernel *kernel, VerifyRow *row, Err *err);
 
-/* As verify_one, in parts of `rows` rows of the grid, each a grid of its own to the kernel: for a
- * grid too large for the FP64 arrays of the gates. Every cell is judged. One difference: FP8 scales
- * the output of each part by itself. Fails with "given up" where give_up (or NULL) says so between
- * two parts. */
-bool verify_in_parts(const BevShape *shape, const Features *features, const BevMap *map,
-                     const KernelConfig *config, int64_t rows, const GiveUp *give_up,
-                     VerifyRow *row, Err *err);
-
 extern const char *const verdict_names[]; /* by GateVerdict: "pass", "fail", "skip" */

@@ -38,7 +38,7 @@ static void add_moment(const SensitivityRow *row, void *context) {
     if (harm) {
         if (row->error.max_abs > harm->sum.error.max_abs)
             harm->sum.time_s = row->time_s;
-        format_error_add(&harm->sum.error, &row->error, 0);
+        format_error_add(&harm->sum.error, &row->error);
         harm->sum.grid2 += row->grid2;
         harm->moments++;
         return;

@@ -112,7 +112,7 @@ static void add_classes(Selected *selected, const VerifyRow *row) {
             all->time_s = row->time_s;
         if (first || part->cosine < all->cosine)
             all->cosine = part->cosine;
-        format_error_add(&all->error, part, 0);
+        format_error_add(&all->error, part);
     }
 }
 

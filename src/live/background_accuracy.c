@@ -39,21 +39,11 @@ static bool set_grad_out(HostProblem *problem, float **values, Err *err) {
                    : inputs_no_memory("accuracy", err);
 }
 
-/* Values of a part of a large grid: the gates take some 50 bytes for each. */
-static const int64_t PART_VALUES = 1 << 20;
-
-static bool verify(const FrameInputs *inputs, const KernelConfig *config, const GiveUp *give_up,
-                   VerifyRow *row, Err *err) {
-    const SeenFeatures *features = inputs->features;
-    const BevShape *shape = &features->shape;
-    if (inputs_large(shape, inputs->map)) {
-        int64_t rows = PART_VALUES / (shape->nx * shape->channels);
-        return verify_in_parts(shape, &features->values, &inputs->map->map, config,
-                               rows ? rows : 1, give_up, row, err);
-    }
+static bool verify(const FrameInputs *inputs, const KernelConfig *config, VerifyRow *row,
+                   Err *err) {
     HostProblem problem = {0};
     float *grad_out = NULL;
-    bool ok = inputs_encode(&problem, features, inputs->map, config, err) &&
+    bool ok = inputs_encode(&problem, inputs->features, inputs->map, config, err) &&
               (config->kernel->direction == BEV_FORWARD ||
                set_grad_out(&problem, &grad_out, err)) &&
               verify_one(&problem, config->kernel, row, err);
@@ -63,17 +53,15 @@ static bool verify(const FrameInputs *inputs, const KernelConfig *config, const 
 }
 
 bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
-                         const GiveUp *give_up, LiveAccuracy *accuracy, Err *err) {
+                         LiveAccuracy *accuracy, Err *err) {
     VerifyRow row;
     const double time_s = inputs->features->time_s;
     *accuracy = (LiveAccuracy){.worst_cell = -1, .time_s = time_s};
-    /* Gradients are judged whole: those of a large grid would break the memory budget. */
-    if (config->kernel->direction == BEV_BACKWARD &&
-        inputs_large(&inputs->features->shape, inputs->map)) {
+    if (!inputs_judged(&inputs->features->shape)) {
         *accuracy = live_unjudged(time_s);
         return true;
     }
-    if (!verify(inputs, config, give_up, &row, err))
+    if (!verify(inputs, config, &row, err))
         return false;
     if (!row.skipped[0])
         fill(accuracy, &row);

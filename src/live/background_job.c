@@ -55,17 +55,7 @@ static bool simulate(Background *background, BackgroundJob *job, Err *err) {
     if (live_model_known(live_model) == job->shown)
         job->complete = !live_model_step(live_model, job->depth, &watch);
     job->model = ref_keep(live_model_known(live_model));
-    if (inputs_large(&job->inputs.features->shape, job->inputs.map))
-        live_model_forget_map(live_model);
     return true;
-}
-
-static bool is_ending(void *context) {
-    Background *background = context;
-    worker_lock(&background->worker);
-    bool stop = background->worker.stop;
-    worker_unlock(&background->worker);
-    return stop;
 }
 
 static bool run(Background *background, BackgroundJob *job, Err *err) {
@@ -73,8 +63,7 @@ static bool run(Background *background, BackgroundJob *job, Err *err) {
     case JOB_LAUNCH:
         return background_launch(&background->kept, job, err);
     case JOB_ACCURACY:
-        return background_accuracy(&job->inputs, &job->config, &(GiveUp){is_ending, background},
-                                   &job->accuracy, err);
+        return background_accuracy(&job->inputs, &job->config, &job->accuracy, err);
     case JOB_GRADIENTS:
         if (!inputs_loss(&job->inputs, &job->job, &job->gradients, err))
             return false;

@@ -73,7 +73,6 @@ void background_give_up(Background *background);
  * launch, ready to run again. */
 bool background_launch(Runner *kept, BackgroundJob *job, Err *err);
 
-/* The accuracy gates of `config` on these inputs. Also called by scripts, on their own thread. A
- * large grid is judged in parts; between two of them give_up (or NULL) is asked. */
+/* The accuracy gates of `config` on these inputs. Also called by scripts, on their own thread. */
 bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
-                         const GiveUp *give_up, LiveAccuracy *accuracy, Err *err);
+                         LiveAccuracy *accuracy, Err *err);

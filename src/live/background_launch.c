@@ -63,7 +63,7 @@ bool background_launch(Runner *kept, BackgroundJob *job, Err *err) {
             inputs_read_grid(kept, &job->inputs, &job->config, err);
         ok = job->grid != NULL;
     }
-    if (!ok || inputs_large(&job->inputs.features->shape, job->inputs.map))
+    if (!ok)
         runner_clear(kept);
     return ok;
 }

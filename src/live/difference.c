@@ -19,11 +19,10 @@ static double moved_m(const Rig *a, const Rig *b, int camera) {
 
 static int64_t cells_that_differ(const PooledGrid *a, const PooledGrid *b) {
     const BevShape *shape = &a->features->shape;
-    float room_a[SCENE_MAX_CHANNELS], room_b[SCENE_MAX_CHANNELS];
     int64_t count = 0;
     for (int64_t cell = 0; cell < shape->nx * shape->ny; cell++)
-        count += memcmp(inputs_vector(a, cell, room_a), inputs_vector(b, cell, room_b),
-                        (size_t)shape->channels * sizeof *room_a) != 0;
+        count += memcmp(a->values + cell * shape->channels, b->values + cell * shape->channels,
+                        (size_t)shape->channels * sizeof *a->values) != 0;
     return count;
 }
 

@@ -210,8 +210,6 @@ static TaskEnd take_timeline(Engine *engine, bool idle) {
 /* Timings are taken while the slot is empty: its job would disturb them. */
 static TaskEnd time_kernel(Engine *engine, MeasureScope scope, bool idle) {
     Err err = {.kind = ERR_FAILED};
-    if (engine->live.crowded)
-        return TASK_NONE;
     measure_want_grid(engine->measure, idle ? pipeline_lacks(engine->pipeline) : NULL);
     TimedKernel *timed = measure_next(engine->measure, scope, idle);
     if (!timed)

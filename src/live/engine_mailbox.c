@@ -57,21 +57,6 @@ static void describe_device(Engine *engine) {
             kernel->where == BEV_CPU ? engine->cpu : (LiveDevice){.where = kernel->where};
 }
 
-/* The picture is made: large grids do not wait until the frame is replaced. */
-static void drop_grids(EngineFrame *frame) {
-    LiveFrame *shown = &frame->live.frame;
-    ref_drop(frame->inputs.pooled);
-    ref_drop(frame->inputs.baseline);
-    ref_drop(frame->inputs.fp64_original);
-    frame->inputs.pooled = frame->inputs.baseline = NULL;
-    frame->inputs.fp64_original = NULL;
-    shown->pooled = shown->baseline = NULL;
-    shown->pooled_codes = shown->baseline_codes = NULL;
-    shown->baseline_map = NULL;
-    shown->fp64_original = NULL;
-    shown->fp64_rows = (Fp64Rows){NULL, NULL};
-}
-
 /* NULL: out of memory. */
 static EngineFrame *frame_new(Engine *engine) {
     EngineFrame *frame = calloc(1, sizeof *frame);
@@ -91,8 +76,6 @@ static EngineFrame *frame_new(Engine *engine) {
     memcpy(frame->note, engine->note, sizeof frame->note);
     frame->device_lost = engine->device_lost;
     frame->inputs = frame_inputs_keep(inputs);
-    if (inputs->features && inputs_large(&inputs->features->shape, inputs->map))
-        drop_grids(frame);
     frame->picture = ref_keep(engine->picture);
     frame->model = ref_keep(engine->model);
     if (inputs->scene)

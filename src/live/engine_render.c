@@ -59,35 +59,6 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     engine->live.model = engine->model = NULL;
 }
 
-/* Tells, once for each scene and number of channels, which parts are given up to stay within the
- * budget. */
-static void note_budget(Engine *engine, const FrameInputs *inputs) {
-    const BevShape *shape = &inputs->features->shape;
-    double grid_mb = (double)(shape->nx * shape->ny * shape->channels) * sizeof(float) / 1e6;
-    bool same = inputs->scene == engine->shown.scene && engine->shown.features &&
-                engine->shown.features->shape.channels == shape->channels;
-    Err note;
-    if (same || !inputs_large(shape, inputs->map))
-        return;
-    const BevMap *map = &inputs->map->map;
-    const char *name = inputs->scene->scene.name;
-    int64_t weighted = map->weights ? map->points : 4 * map->points; /* of a bilinear map */
-    if (inputs_crowded(shape, weighted, false, true)) {
-        err_set(&note, ERR_FAILED, name, "", "the gradients of bilinear pooling are not timed");
-        engine_note(engine, &note);
-    }
-    if (inputs_crowded(shape, 0, true, false)) {
-        err_set(&note, ERR_FAILED, name, "", "nothing is timed beside a comparison");
-        engine_note(engine, &note);
-    }
-    err_set(&note, ERR_FAILED, name, "", "gates judge it in parts; backward has no gates, no loss");
-    engine_note(engine, &note);
-    err_set(&note, ERR_FAILED, name, "",
-            "grids of %.0f MB in FP32: all live data may take %d MB, so none is kept", grid_mb,
-            LIVE_BUDGET_MB);
-    engine_note(engine, &note);
-}
-
 /* Whether the accuracy on the screen belongs to other values. While the world moves, each
  * frame has new values: the accuracy is then a moment old, and not stale unless channels, temperature, outlier or scales changed. */
 static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
@@ -111,11 +82,6 @@ static void watch_file(SceneFile *file, const LoadedScene *scene) {
 static void notice_changes(Engine *engine) {
     const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
     const KernelConfig *config = &engine->state.job.config;
-    note_budget(engine, inputs);
-    bool cpu_gradients =
-        config->kernel->direction == BEV_BACKWARD && config->kernel->where == BEV_CPU;
-    engine->live.crowded = inputs_crowded(&inputs->features->shape, inputs->map->map.points,
-                                          engine->state.job.pool_baseline, cpu_gradients);
     if (inputs->scene != engine->shown.scene) {
         engine->loads++;
         watch_file(&engine->file, inputs->scene);

@@ -23,7 +23,7 @@ static bool check_accuracy(Engine *engine, Err *err) {
     for (int dtype = 0; !same && dtype < BEV_DTYPE_COUNT; dtype++)
         accuracy[dtype] = (LiveAccuracy){.worst_cell = -1};
     return accuracy[config->dtype].source != SOURCE_UNKNOWN ||
-           background_accuracy(inputs, config, NULL, &accuracy[config->dtype], err);
+           background_accuracy(inputs, config, &accuracy[config->dtype], err);
 }
 
 /* ---- timings --------------------------------------------------------------------------------- */

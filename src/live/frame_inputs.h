@@ -75,8 +75,7 @@ typedef struct {
     SeenFeatures *features;
     BuiltMap *map;
     KernelConfig config;
-    float *values;   /* (cell, c); NULL where there are */
-    BevTensor codes; /* the output as the kernel left it: of a large grid on the CPU; owned */
+    float *values; /* (cell, c) */
     BevFootprint footprint;
     LiveScales scales;
     BevTraffic gather, own;
@@ -86,13 +85,12 @@ typedef struct {
 typedef struct {
     SeenFeatures *features;
     BuiltMap *map;
-    double *values;        /* (cell, c); NULL of a large grid, whose rows are computed from */
-    int32_t *interval_of; /* [cell]; -1: none */
+    double *values; /* (cell, c) */
 } Fp64Grid;
 
 /* A loss on some cells of a pooled grid, and the gradients that a kernel computes from it. */
 typedef struct {
-    PooledGrid *pooled;  /* NULL: too large, no gradients */
+    PooledGrid *pooled;
     KernelConfig config; /* goes backward */
     int kind;            /* LossKind, or LOSS_ALL */
     int64_t cell;                 /* of the grid; */

@@ -79,28 +79,18 @@ typedef struct {
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
                  const GiveUp *give_up, PooledGrid **pooled, StageTimes *times, Err *err);
 
-/* Whether the display keeps as little as it can of a problem (LIVE_LARGE_BYTES). `map` may be NULL:
- * the grid alone decides. */
-bool inputs_large(const BevShape *shape, const BuiltMap *map);
+/* Whether the display judges such a grid: the gates take 50 bytes of a value, and seconds of a large
+ * grid. `bevscope verify` judges all. */
+bool inputs_judged(const BevShape *shape);
 
-/* Whether there is no memory for a launch in the background: beside a comparison (`compares`) two
- * large grids are held for the picture; gradients (`backward`, on the CPU) of a large grid take as
- * much again as the picture where the map has four points for one. */
-bool inputs_crowded(const BevShape *shape, int64_t points, bool compares, bool backward);
+/* False with an error: the display's grids would break LIVE_BUDGET_MB. */
+bool inputs_fit(const BevShape *shape, const char *scene, Err *err);
 
-/* Reads back what the runner's session has just pooled from these inputs. NULL: failed. A large
- * grid takes the runner's memory with it, and the runner is empty then. */
+/* Reads back what the runner's session has just pooled from these inputs. NULL: failed. */
 PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const KernelConfig *config,
                              Err *err);
 
-/* The vector of a cell; `room`, of as many values as there are channels, is used where it has to be
- * decoded. */
-const float *inputs_vector(const PooledGrid *pooled, int64_t cell, float *room);
-
 bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *err);
-
-/* Row function of Fp64Rows, for a grid without values. */
-void inputs_fp64_row(const void *grid, int64_t cell, double *values);
 
 /* Fills `probe` for `cell` (-1: none): the points that fell into it, and its pooled value beside
  * the one in FP64. */
@@ -125,8 +115,7 @@ bool inputs_pixel_runs(const FrameInputs *inputs, LiveIntervals *intervals, Err 
 
 /* ---- inputs_gradients.c ---------------------------------------------------------------------- */
 
-/* Whether these gradients are of that grid and of the job's loss, cell and kernel. Large grids have
- * no gradients: they always fit. */
+/* Whether these gradients are of that grid and of the job's loss, cell and kernel. */
 bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const Job *job);
 
 /* The job's loss on the pooled grid of `with`. Its gradients still wait, or `text` has the reason

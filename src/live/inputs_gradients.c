@@ -17,7 +17,7 @@ static void destroy(void *contents) {
 }
 
 bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const Job *job) {
-    bool same = have && (have->pooled ? have->pooled == pooled : !pooled->values);
+    bool same = have && have->pooled == pooled;
     return same && have->kind == job->loss &&
            (have->kind == LOSS_ALL ||
             (have->probe_cell == job->probe_cell && have->slice == job->slice)) &&
@@ -42,9 +42,7 @@ static GridContent content_of(const FrameInputs *with) {
 static void make_loss(Gradients *made, const FrameInputs *with) {
     const GridContent content = content_of(with);
     Err err = {.kind = ERR_FAILED};
-    if (!content.pooled)
-        snprintf(made->text, sizeof made->text, "n/a: this grid is too large for a loss");
-    else if (made->kind != LOSS_ALL && made->cell < 0)
+    if (made->kind != LOSS_ALL && made->cell < 0)
         snprintf(made->text, sizeof made->text,
                  "point at a cell: which pixels would have to change?");
     else if (made->kind != LOSS_ALL &&
@@ -57,7 +55,7 @@ bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *
     if (!made)
         return inputs_no_memory("gradients", err);
     *out = made;
-    made->pooled = with->pooled->values ? ref_keep(with->pooled) : NULL;
+    made->pooled = ref_keep(with->pooled);
     made->config = job->config;
     made->kind = job->loss;
     made->cell = inputs_probe_cell(with, job);

@@ -99,24 +99,24 @@ static size_t grid_values(const BevShape *shape) {
     return (size_t)(shape->nx * shape->ny * shape->channels);
 }
 
-bool inputs_large(const BevShape *shape, const BuiltMap *map) {
-    size_t grid = grid_values(shape) * sizeof(float), indices = 3 * sizeof(int32_t);
-    return grid + (map ? (size_t)map->map.points * indices : 0) > LIVE_LARGE_BYTES;
+/* Of a value in the display: two pooled grids, the FP64 grid, and the codes of two runners. */
+enum { SHOWN_BYTES = 4 + 4 + 8 + 4 + 4, JUDGED_VALUES = 12 << 20 };
+
+bool inputs_judged(const BevShape *shape) {
+    return grid_values(shape) <= JUDGED_VALUES;
 }
 
-/* Of a point: what the plans and the scratch of the CPU's kernels of gradients take. */
-static const size_t GRADIENT_POINT_BYTES = 40;
-
-bool inputs_crowded(const BevShape *shape, int64_t points, bool compares, bool backward) {
-    size_t grid = grid_values(shape) * sizeof(float);
-    size_t gradients = backward ? grid + (size_t)points * GRADIENT_POINT_BYTES : 0;
-    return (compares && grid > 2 * LIVE_LARGE_BYTES) || gradients > 6 * LIVE_LARGE_BYTES;
+bool inputs_fit(const BevShape *shape, const char *scene, Err *err) {
+    double mb = (double)grid_values(shape) * SHOWN_BYTES / 1e6;
+    return mb <= LIVE_BUDGET_MB ||
+           err_set(err, ERR_FAILED, scene,
+                   "choose fewer channels (--channels), or a command: snapshot, verify, bench",
+                   "the display would take %.0f MB for its grids, of a budget of %d MB", mb,
+                   LIVE_BUDGET_MB);
 }
 
 static void pooled_destroy(void *contents) {
     PooledGrid *pooled = contents;
-    free(pooled->codes.data);
-    free(pooled->codes.block_scales);
     mem_pool_give(&grids, pooled->values,
                   grid_values(&pooled->features->shape) * sizeof *pooled->values);
     ref_drop(pooled->map);
@@ -133,15 +133,8 @@ static PooledGrid *pooled_new(const FrameInputs *from, const KernelConfig *confi
     return pooled;
 }
 
-/* Takes the values of an output; a large output that lies in the problem's own memory is taken with
- * that memory. */
+/* Takes the values of an output. */
 static bool take_output(PooledGrid *pooled, BevProblem *view, const void *codes) {
-    if (codes == view->out.data && inputs_large(&view->shape, pooled->map)) {
-        pooled->codes = view->out;
-        view->out.data = NULL;
-        view->out.block_scales = NULL;
-        return true;
-    }
     pooled->values = mem_pool_take(&grids, grid_values(&view->shape) * sizeof *pooled->values);
     if (pooled->values)
         problem_output(view, codes, pooled->values);
@@ -194,16 +187,7 @@ PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const Kern
     pooled->footprint = bev_footprint(view);
     pooled->scales = scales_of(view);
     pooled->gather = bev_gather_traffic(view, bev_dtypes[view->out.dtype].bits);
-    if (inputs_large(&view->shape, pooled->map))
-        runner_clear(runner);
     return pooled;
-}
-
-const float *inputs_vector(const PooledGrid *pooled, int64_t cell, float *room) {
-    if (pooled->values)
-        return pooled->values + cell * pooled->features->shape.channels;
-    bev_tensor_decode(&pooled->codes, cell, 1, room);
-    return room;
 }
 
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
@@ -227,21 +211,10 @@ bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *co
 
 static void fp64_destroy(void *contents) {
     Fp64Grid *grid = contents;
-    free(grid->interval_of);
     mem_pool_give(&fp64_grids, grid->values,
                   grid_values(&grid->features->shape) * sizeof *grid->values);
     ref_drop(grid->map);
     ref_drop(grid->features);
-}
-
-void inputs_fp64_row(const void *context, int64_t cell, double *values) {
-    const Fp64Grid *grid = context;
-    const BevShape *shape = &grid->features->shape;
-    if (grid->interval_of[cell] < 0)
-        memset(values, 0, (size_t)shape->channels * sizeof *values);
-    else
-        fp64_pool_interval(shape, &grid->map->map, &grid->features->values,
-                           grid->interval_of[cell], values);
 }
 
 bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *err) {
@@ -256,10 +229,6 @@ bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *
     next->fp64_original = grid;
     grid->features = ref_keep(next->features);
     grid->map = ref_keep(next->map);
-    if (inputs_large(shape, next->map)) { /* its rows are computed from their intervals */
-        grid->interval_of = bev_intervals_of_cells(&grid->map->map, shape->nx * shape->ny);
-        return grid->interval_of || inputs_no_memory("FP64 grid", err);
-    }
     grid->values = mem_pool_take(&fp64_grids, grid_values(shape) * sizeof *grid->values);
     if (!grid->values)
         return inputs_no_memory("FP64 grid", err);
@@ -312,8 +281,7 @@ static bool list_contributions(const FrameInputs *inputs, LiveProbe *probe, Err 
 
 static bool compare_with_fp64(const FrameInputs *inputs, LiveProbe *probe, Err *err) {
     const BevShape *shape = &inputs->features->shape;
-    float room[SCENE_MAX_CHANNELS];
-    const float *got = inputs_vector(inputs->pooled, probe->cell, room);
+    const float *got = inputs->pooled->values + probe->cell * shape->channels;
     double *want = calloc((size_t)shape->channels, sizeof *want);
     if (!want)
         return inputs_no_memory("cell", err);

@@ -1,10 +1,6 @@
 /* From a cell of the picture to the cell of a grid with height that it shows. */
 #include "src/live/inputs.h"
 
-static const float *vector_of(const void *context, int64_t cell, float *room) {
-    return inputs_vector(context, cell, room);
-}
-
 int64_t inputs_probe_cell(const FrameInputs *inputs, const Job *job) {
     const BevShape *shape = &inputs->features->shape;
     const BevMap *map = &inputs->map->map;
@@ -12,6 +8,6 @@ int64_t inputs_probe_cell(const FrameInputs *inputs, const Job *job) {
     int64_t cell = job->probe_cell;
     if (cell < 0 || cell >= slice.nx * slice.ny)
         return -1;
-    return slice_strongest(&slice, cell, map, shape->channels, inputs->pooled ? vector_of : NULL,
-                           inputs->pooled);
+    return slice_strongest(&slice, cell, map, shape->channels,
+                           inputs->pooled ? inputs->pooled->values : NULL);
 }

@@ -77,11 +77,6 @@ static void remember_map(LiveModel *live_model, BuiltMap *map) {
     live_model->map_hash = scatter_hash(&map->map);
 }
 
-void live_model_forget_map(LiveModel *live_model) {
-    ref_drop(live_model->map);
-    live_model->map = NULL;
-}
-
 static bool same_key(const ProblemKey *a, const ProblemKey *b) {
     return a->map_hash == b->map_hash && !memcmp(&a->shape, &b->shape, sizeof a->shape) &&
            a->dtype == b->dtype && a->align == b->align;

@@ -25,9 +25,6 @@ void live_model_close(LiveModel *live_model); /* accepts NULL */
 bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
                     const KernelConfig *config, Err *err);
 
-/* Lets go of the map, which is hashed again when a problem is selected. */
-void live_model_forget_map(LiveModel *live_model);
-
 /* Kernels to simulate at every depth: bits by place in bev_kernels[]. */
 void live_model_want(LiveModel *live_model, KernelSet kernels);
 

@@ -382,10 +382,7 @@ static MeasureStep finish(Measure *measure, TimedKernel *timed) {
     timed->complete = true;
     timed_kernel_done(timed);
     pairs_taken(measure, timed, timed->live.median_us.value);
-    if (inputs_large(&measure->inputs.features->shape, measure->inputs.map))
-        close_problem(measure);
-    else
-        close_session(measure);
+    close_session(measure);
     return MEASURE_NEWS;
 }
 

@@ -111,26 +111,6 @@ static PooledGrid *find_grid(const Run *run, const FrameInputs *with, const Kern
     return NULL;
 }
 
-static void let_go(PooledGrid **grid) {
-    ref_drop(*grid);
-    *grid = NULL;
-}
-
-/* Another large grid is pooled: the grids of the last frame, which only its picture needed, make
- * room. */
-static void make_room(Run *run, bool baseline) {
-    Pipeline *pipeline = run->pipeline;
-    LiveFrame *frame = &run->live->frame;
-    if (!inputs_large(&run->next.features->shape, run->next.map))
-        return;
-    let_go(baseline ? &pipeline->made.baseline : &pipeline->made.pooled);
-    let_go(baseline ? &pipeline->inputs.baseline : &pipeline->inputs.pooled);
-    for (int i = 0; i < OFFERS; i++)
-        let_go(&pipeline->offers[i]);
-    *(baseline ? &frame->baseline : &frame->pooled) = NULL;
-    *(baseline ? &frame->baseline_codes : &frame->pooled_codes) = NULL;
-}
-
 /* Finds or pools the grid of `config`, or of the kernel that stands in for it. */
 static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig config,
                      const BevKernel *stand_in, PooledGrid **grid, StageTimes *times) {
@@ -146,7 +126,6 @@ static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig
         *grid = ref_keep(there);
         return true;
     }
-    make_room(run, runner == 1);
     return inputs_pool(&run->pipeline->runners[runner], with, &config, &run->needs->give_up, grid,
                        times, run->err);
 }
@@ -274,6 +253,7 @@ static bool make_features(Run *run, State *state) {
     const GiveUp *give_up = &run->needs->give_up;
     bool ok =
         inputs_features(made->features, &state->job, run->needs->draft, give_up, next, run->err) &&
+        inputs_fit(&next->features->shape, next->scene->scene.name, run->err) &&
         inputs_views(made->views, run->needs->sharp, give_up, next, run->err);
     if (ok && next->features != made->features)
         next->features->took_us = clock_us() - start;
@@ -286,13 +266,6 @@ static bool make_map(Run *run, State *state) {
     Pipeline *pipeline = run->pipeline;
     const Job *job = &state->job;
     double start = clock_us();
-    bool only_one =
-        !job->pool_baseline && inputs_large(&run->next.features->shape, pipeline->inputs.map);
-    for (int align = 0; only_one && align < BEV_ALIGN_COUNT; align++)
-        if (align != (int)job->config.align) {
-            ref_drop(pipeline->maps[align]);
-            pipeline->maps[align] = NULL;
-        }
     bool ok = inputs_map(&pipeline->maps[job->config.align], &pipeline->builder, job,
                          &run->needs->give_up, &run->next, run->err);
     if (ok && !run->next.map->took_us)
@@ -369,10 +342,6 @@ static void count_changes(Pipeline *pipeline, const FrameInputs *next) {
                               last->gradients != next->gradients;
 }
 
-static const BevTensor *codes_of(const PooledGrid *grid) {
-    return grid && grid->codes.data ? &grid->codes : NULL;
-}
-
 static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
     const Fp64Grid *fp64 = inputs->fp64_original;
     const SeenFeatures *features = inputs->features;
@@ -384,11 +353,7 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .shape = features->shape,
         .pooled = inputs->pooled->values,
         .baseline = inputs->baseline ? inputs->baseline->values : NULL,
-        .pooled_codes = codes_of(inputs->pooled),
-        .baseline_codes = codes_of(inputs->baseline),
         .fp64_original = fp64 ? fp64->values : NULL,
-        .fp64_rows =
-            fp64 && !fp64->values ? (Fp64Rows){inputs_fp64_row, fp64} : (Fp64Rows){NULL, NULL},
         .map = &inputs->map->map,
         .steps = inputs->steps ? &inputs->steps->steps : NULL,
         .baseline_map = inputs->baseline ? &inputs->baseline->map->map : NULL,

@@ -121,9 +121,3 @@ void camera_views_free(CameraViews *views);
 bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t w, double time_s,
                          const GiveUp *give_up, CameraViews *views, Err *err);
 
-/* FP64 pooling of single cells, where the whole grid would take too much memory. `row` writes all
- * channels of a cell, from any thread; NULL: there is none. */
-typedef struct {
-    void (*row)(const void *grid, int64_t cell, double *values);
-    const void *grid;
-} Fp64Rows;

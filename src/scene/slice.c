@@ -54,15 +54,13 @@ static int32_t candidate(const BevMap *map, int64_t i) {
     return map ? map->ranks_bev[map->interval_starts[i]] : (int32_t)i;
 }
 
-static float strength_at(const BevMap *map, int64_t i, int64_t channels, SliceVector *vector,
-                         const void *context) {
-    float room[SCENE_MAX_CHANNELS];
-    return vector ? strength_of(vector(context, candidate(map, i), room), channels)
+static float strength_at(const BevMap *map, int64_t i, int64_t channels, const float *values) {
+    return values ? strength_of(values + candidate(map, i) * channels, channels)
                   : (float)map->interval_lengths[i];
 }
 
-bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, SliceVector *vector,
-                  const void *context, int32_t *shown) {
+bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, const float *values,
+                  int32_t *shown) {
     int64_t cells = slice->nx * slice->ny, count = candidates(slice, map);
     for (int64_t cell = 0; cell < cells; cell++)
         shown[cell] = (int32_t)slice_run(slice, cell).first;
@@ -73,7 +71,7 @@ bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, Slice
         count = 0;
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
     for (int64_t i = 0; i < count; i++)
-        strengths[i] = strength_at(map, i, channels, vector, context);
+        strengths[i] = strength_at(map, i, channels, values);
     for (int64_t i = 0; i < count; i++) {
         int64_t place = slice_place(slice, candidate(map, i));
         if (strengths[i] > most[place]) {
@@ -87,14 +85,14 @@ bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, Slice
 }
 
 int64_t slice_strongest(const Slice *slice, int64_t place, const BevMap *map, int64_t channels,
-                        SliceVector *vector, const void *context) {
+                        const float *values) {
     int64_t strongest = slice_run(slice, place).first, count = candidates(slice, map);
     float most = 0;
     for (int64_t i = 0; slice->slice < 0 && i < count; i++) {
         int32_t cell = candidate(map, i);
         if (slice_place(slice, cell) != place)
             continue;
-        float strength = strength_at(map, i, channels, vector, context);
+        float strength = strength_at(map, i, channels, values);
         strongest = strength > most ? cell : strongest;
         most = strength > most ? strength : most;
     }

@@ -30,17 +30,15 @@ SliceRun slice_run(const Slice *slice, int64_t cell);
 int64_t slice_place(const Slice *slice, int64_t cell);
 
 /* For each cell of the picture the cell of the grid that is shown, `shown` (slice->nx * slice->ny):
- * the cell with the largest norm, NaN before all; in a run of empty cells the lowest. `vector`
- * returns the values of a cell, decoded into `room` where necessary; NULL: the cell with the most
- * points is shown. For a single slice nothing is compared. `map` may be NULL where there are
+ * the cell with the largest norm, NaN before all; in a run of empty cells the lowest. `values`
+ * (cell, c) NULL: the cell with the most points is shown. For a single slice nothing is compared. `map` may be NULL where there are
  * values: then all cells are compared. False: no memory. */
-typedef const float *SliceVector(const void *context, int64_t cell, float *room);
-bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, SliceVector *vector,
-                  const void *context, int32_t *shown);
+bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, const float *values,
+                  int32_t *shown);
 
 /* The cell of the grid that one cell of the picture shows. */
 int64_t slice_strongest(const Slice *slice, int64_t place, const BevMap *map, int64_t channels,
-                        SliceVector *vector, const void *context);
+                        const float *values);
 
 /* The grid of the picture, in metres: seen from the side, z in the place of x and x in that of y.
  */

@@ -170,9 +170,8 @@ typedef struct {
 
 enum { LIVE_MOVED_AT_M = 40 };
 
-/* A grid whose FP32 values, with the indices of its map, take more than this is large: the display
- * keeps as little of it as it can, to stay within its memory budget of LIVE_BUDGET_MB. */
-enum { LIVE_LARGE_BYTES = 48 << 20, LIVE_BUDGET_MB = 600 };
+/* The memory that the display may take. A grid too large for it is refused. */
+enum { LIVE_BUDGET_MB = 3000 };
 
 /* What differs between the two sides of a comparison. */
 typedef struct {
@@ -196,9 +195,7 @@ typedef struct {
     const char *text;                    /* why there are none; "": there are */
 } LiveGradients;
 
-/* Borrowed from the engine until it is asked for the next frame. NULL where there is none. A large
- * grid (LIVE_LARGE_BYTES) has codes in the output's format in place of FP32 values, and is there
- * for the picture only: not in frames that the engine hands out. */
+/* Borrowed from the engine until it is asked for the next frame. NULL where there is none. */
 typedef struct {
     uint64_t content;          /* changes whenever anything below changes */
     uint64_t baseline_content; /* changes when the baseline changes */
@@ -207,9 +204,7 @@ typedef struct {
     BevShape shape;                                 /* of the problem */
     const float *pooled;                            /* (cell, c), selection */
     const float *baseline;                          /* (cell, c), while a comparison is on */
-    const BevTensor *pooled_codes, *baseline_codes; /* of large grids */
     const double *fp64_original;                    /* (cell, c), FP64 over the original inputs */
-    Fp64Rows fp64_rows;                             /* of large grids */
     const BevMap *map, *baseline_map;
     const LiveSteps *steps; /* where the job asks for them */
     const Embedding *embedding;
@@ -242,7 +237,6 @@ typedef struct {
     bool timed;               /* kernels are timed now; false: a script, which measures nothing */
     char date[12];            /* date of the measurements here, "2026-11-26"; "": not timed */
     bool machine_busy;        /* other programs take many of the cores */
-    bool crowded;             /* the memory budget leaves none for timed launches */
     bool complete; /* all figures of this job were taken once; those to come are repeats */
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];

@@ -57,8 +57,6 @@ const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKern
         return "failed on this problem";
     if (!live->timed)
         return row ? "not recorded" : "not measured";
-    if (live->crowded)
-        return "not timed: memory budget";
     return row && row->being_timed ? "being timed" : what_it_waits_for(live);
 }
 

@@ -466,63 +466,6 @@ static void test_nothing_compared(void) {
            "cells without points are checked, but without any point nothing was compared");
 }
 
-static bool always_given_up(void *context) {
-    (void)context;
-    return true;
-}
-
-static bool same_gate(const GateResult *a, const GateResult *b) {
-    return a->verdict == b->verdict && a->bad == b->bad && a->checked == b->checked &&
-           a->judged == b->judged && a->cell == b->cell && a->channel == b->channel;
-}
-
-/* Three rows at a time. */
-static bool verify_toy_in_parts(OpenProblem *toy, const KernelConfig *config, const GiveUp *give_up,
-                                VerifyRow *row, Err *err) {
-    return verify_in_parts(&toy->workload.scene.shape, &toy->workload.features, &toy->view->map,
-                           config, 3, give_up, row, err);
-}
-
-/* A grid judged in parts has the verdicts and figures of the whole one. */
-static void test_parts(const char *kernel, BevAlign align) {
-    const KernelConfig config = {bev_kernel_find(kernel), BEV_FP16, align};
-    const GiveUp always = {always_given_up, NULL};
-    OpenProblem *toy = open_problem("toy", config.dtype, align, 0, BEV_FORWARD);
-    VerifyRow whole, parts;
-    Err err;
-    bool ok = verify_one(&toy->problem, config.kernel, &whole, &err) &&
-              verify_toy_in_parts(toy, &config, NULL, &parts, &err);
-    const FormatError *a = &whole.format, *b = &parts.format;
-    tap_ok(ok && whole.passed == parts.passed && same_gate(&whole.kernel, &parts.kernel) &&
-               same_gate(&whole.exact, &parts.exact),
-           "%s: gates A and C in parts of 3 rows find what they find in the whole grid", kernel);
-    tap_ok(ok && a->judged == b->judged && a->max_abs == b->max_abs &&
-               a->worst_cell == b->worst_cell && a->worst_channel == b->worst_channel &&
-               fabs(a->rel_l2 - b->rel_l2) <= 1e-12 * a->rel_l2 &&
-               fabs(a->cosine - b->cosine) <= 1e-12,
-           "%s: and the figures of gate B are the same", kernel);
-    tap_ok(ok && !verify_toy_in_parts(toy, &config, &always, &parts, &err) &&
-               strstr(err.what, "given up"),
-           "%s: it can be given up between two parts", kernel);
-    close_problem(toy);
-}
-
-/* A kernel that loses updates, others in each part than in the whole. */
-static void test_wrong_parts(void) {
-    const KernelConfig config = {bev_kernel_find("cpu_race"), BEV_FP32, BEV_NEAREST};
-    OpenProblem *toy = open_problem("toy", config.dtype, config.align, 0, BEV_FORWARD);
-    VerifyRow row = {.passed = true};
-    Err err;
-    bool ok = verify_toy_in_parts(toy, &config, NULL, &row, &err);
-    const BevShape *shape = &toy->view->shape;
-    tap_ok(ok && !row.passed && row.kernel.bad > 0 && row.exact.bad > 0 &&
-               row.kernel.cell < shape->nx * shape->ny &&
-               row.kernel.checked == shape->nx * shape->ny * shape->channels,
-           "a wrong kernel fails in parts, every output is looked at: %lld are wrong",
-           (long long)row.kernel.bad);
-    close_problem(toy);
-}
-
 static void test_map(void) {
     /* nx = 3 forward, ny = 4 to the left; bad: (x 2, y 0), front right; (x 0, y 3), back left */
     uint8_t bad[12] = {[0 * 3 + 2] = 1, [3 * 3 + 0] = 1};
@@ -549,8 +492,5 @@ TAP_SUITE(gates) {
     test_format_error();
     test_format_limits();
     test_nothing_compared();
-    test_parts("cpu_v3", BEV_NEAREST);
-    test_parts("cpu_v4", BEV_BILINEAR);
-    test_wrong_parts();
     test_map();
 }

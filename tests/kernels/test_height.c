@@ -182,29 +182,24 @@ static void test_runs(void) {
            "a slice that is not there shows the maximum");
 }
 
-static const float *value_of(const void *context, int64_t cell, float *room) {
-    (void)room;
-    return (const float *)context + cell;
-}
-
 static void test_strongest(void) {
     const BevShape shape = {.nx = 1, .ny = 3, .nz = 3, .channels = 1};
     int32_t bev[3] = {0, 1, 2}, starts[3] = {0, 1, 2}, lengths[3] = {1, 1, 1}, shown = -1;
     const BevMap map = {3, 3, NULL, NULL, bev, starts, lengths, NULL};
     const Slice max = slice_of(&shape, SLICE_MAX), low = slice_of(&shape, 0);
     float values[3] = {2, -5, 3}, infinite[3] = {2, 1, INFINITY}, none[3] = {2, NAN, 30};
-    slice_choose(&max, &map, 1, value_of, values, &shown);
-    tap_ok(shown == 1 && slice_strongest(&max, 0, &map, 1, value_of, values) == 1,
+    slice_choose(&max, &map, 1, values, &shown);
+    tap_ok(shown == 1 && slice_strongest(&max, 0, &map, 1, values) == 1,
            "the maximum shows the largest norm");
-    tap_ok(slice_strongest(&max, 0, &map, 1, value_of, infinite) == 2 &&
-               slice_strongest(&max, 0, &map, 1, value_of, none) == 1,
+    tap_ok(slice_strongest(&max, 0, &map, 1, infinite) == 2 &&
+               slice_strongest(&max, 0, &map, 1, none) == 1,
            "infinity and NaN are not hidden by it");
-    slice_choose(&low, &map, 1, value_of, values, &shown);
+    slice_choose(&low, &map, 1, values, &shown);
     tap_ok(shown == 0, "a slice shows its own cell");
-    tap_ok(slice_strongest(&max, 0, NULL, 1, value_of, values) == 1,
+    tap_ok(slice_strongest(&max, 0, NULL, 1, values) == 1,
            "without a map all are compared");
     lengths[2] = 7;
-    tap_ok(slice_strongest(&max, 0, &map, 1, NULL, NULL) == 2, "without values: the most points");
+    tap_ok(slice_strongest(&max, 0, &map, 1, NULL) == 2, "without values: the most points");
 }
 
 static void test_words(void) {

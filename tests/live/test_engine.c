@@ -1,5 +1,6 @@
 /* The engine of the live display: what its frames hold, and that they stay whole. */
 #include "kernels/codec.h"
+#include "src/live/inputs.h"
 #include "tests/live/engine_fixture.h"
 
 #include <math.h>
@@ -303,4 +304,13 @@ TAP_SUITE(engine_mailbox) {
     engine_request(engine, &state);
     engine_close(engine); /* in the middle of it all */
     tap_ok(true, "closes while it computes");
+}
+
+TAP_SUITE(engine_budget) {
+    const BevShape most = {.nx = 1000, .ny = 125, .channels = 1000},
+                   more = {.nx = 1000, .ny = 126, .channels = 1000};
+    Err err = {0};
+    tap_ok(inputs_fit(&most, "scene", &err) && !inputs_fit(&more, "scene", &err) &&
+               strstr(err.what, "3024 MB") && strstr(err.hint, "--channels"),
+           "a grid beyond the memory budget is refused, with a hint: %s", err.what);
 }

@@ -41,9 +41,7 @@ static BevContent content_of(const State *state, const LiveFrame *frame, bool of
                         .ny = frame->ny,
                         .channels = frame->channels,
                         .pooled = of_baseline ? frame->baseline : frame->pooled,
-                        .pooled_codes = of_baseline ? frame->baseline_codes : frame->pooled_codes,
                         .fp64_original = other_rig ? NULL : frame->fp64_original,
-                        .fp64_rows = other_rig ? (Fp64Rows){NULL, NULL} : frame->fp64_rows,
                         .map = of_baseline ? frame->baseline_map : frame->map,
                         .embedding = frame->embedding,
                         .channel = state->channel < frame->channels ? state->channel : 0,
@@ -56,9 +54,9 @@ static BevContent content_of(const State *state, const LiveFrame *frame, bool of
 
 /* The reason why there is no picture; NULL: there is one. */
 static const char *missing(const BevContent *content, const State *state, const LiveFrame *frame) {
-    if (!frame->nx || (!frame->pooled && !frame->pooled_codes))
+    if (!frame->nx || !frame->pooled)
         return "no picture yet";
-    if (state->compare != COMPARE_OFF && !frame->baseline && !frame->baseline_codes)
+    if (state->compare != COMPARE_OFF && !frame->baseline)
         return "the baseline is being pooled";
     if (state->compare == COMPARE_DIFFERENCE)
         return NULL;

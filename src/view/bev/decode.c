@@ -64,16 +64,8 @@ size_t decode_row(const BevContent *content, size_t cell) {
     return content->shown ? (size_t)content->shown[cell] : cell;
 }
 
-const float *decode_vector(const BevContent *content, size_t cell, VectorRoom *room) {
-    size_t row = decode_row(content, cell);
-    if (content->pooled)
-        return content->pooled + row * (size_t)content->channels;
-    bev_tensor_decode(content->pooled_codes, (int64_t)row, 1, room->values);
-    return room->values;
-}
-
-static bool is_pooled(const BevContent *content) {
-    return content->pooled || content->pooled_codes;
+const float *decode_vector(const BevContent *content, size_t cell) {
+    return content->pooled + decode_row(content, cell) * (size_t)content->channels;
 }
 
 /* A NaN in the vector wins over an infinity, that over a value; a vector of zeros is
@@ -100,8 +92,7 @@ static CellState state_of(const float *vector, int64_t channels) {
 static void field_states(const BevContent *content, CellField *field) {
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
-        VectorRoom room;
-        const float *vector = decode_vector(content, cell, &room);
+        const float *vector = decode_vector(content, cell);
         field->state[cell] = (uint8_t)state_of(vector, content->channels);
     }
 }
@@ -160,9 +151,8 @@ static bool decode_embedding(const BevContent *content, CellField *field, Err *e
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         float parts[EMBED_DIMS];
-        VectorRoom room;
         if (field->state[cell] != CELL_VALUE ||
-            !embedding_decode(content->embedding, decode_vector(content, cell, &room), parts))
+            !embedding_decode(content->embedding, decode_vector(content, cell), parts))
             continue;
         double mass = class_mass(parts);
         field->value[cell] = (float)mass;
@@ -181,8 +171,7 @@ static bool decode_norm(const BevContent *content, CellField *field, Err *err) {
     (void)err;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
-        VectorRoom room;
-        const float *vector = decode_vector(content, cell, &room);
+        const float *vector = decode_vector(content, cell);
         double sum = 0;
         for (int64_t c = 0; c < content->channels; c++)
             sum += (double)vector[c] * vector[c];
@@ -195,8 +184,7 @@ static bool decode_channel(const BevContent *content, CellField *field, Err *err
     (void)err;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
-        VectorRoom room;
-        field->value[cell] = decode_vector(content, cell, &room)[content->channel];
+        field->value[cell] = decode_vector(content, cell)[content->channel];
     }
     return true;
 }
@@ -266,16 +254,6 @@ static Difference from_other(const float *got, const float *other, size_t channe
     return difference(got, NULL, other, channels);
 }
 
-/* From the cell's FP64 values, computed here where there is no FP64 grid. */
-static Difference from_fp64_cell(const BevContent *content, size_t cell, const float *got) {
-    size_t channels = (size_t)content->channels, row = decode_row(content, cell);
-    double values[SCENE_MAX_CHANNELS];
-    if (content->fp64_original)
-        return from_fp64(got, content->fp64_original + row * channels, channels);
-    content->fp64_rows.row(content->fp64_rows.grid, (int64_t)row, values);
-    return from_fp64(got, values, channels);
-}
-
 /* Per cell the signed difference of the channel in which its vector differs most from another
  * result or, where this is NULL, from the FP64 values. */
 static void worst_differences(const BevContent *content, const BevContent *other,
@@ -283,10 +261,9 @@ static void worst_differences(const BevContent *content, const BevContent *other
     size_t channels = (size_t)content->channels;
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 64)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
-        VectorRoom room, other_room;
-        const float *got = decode_vector(content, cell, &room);
-        Difference d = other ? from_other(got, decode_vector(other, cell, &other_room), channels)
-                             : from_fp64_cell(content, cell, got);
+        const float *got = decode_vector(content, cell);
+        Difference d = other ? from_other(got, decode_vector(other, cell), channels)
+                             : from_fp64(got, content->fp64_original + decode_row(content, cell) * channels, channels);
         double worst = d.highest >= -d.lowest ? d.highest : d.lowest;
         field->value[cell] = (float)worst;
         if (d.unknown || field->state[cell] == CELL_NAN)
@@ -322,9 +299,8 @@ static void unit_vector(const float *restrict vector, int64_t channels, float *r
 /* Lists the cells that hold a value, in order; returns their number. */
 static int64_t filled_cells(const BevContent *content, size_t *filled) {
     int64_t count = 0;
-    VectorRoom room;
     for (size_t cell = 0; cell < cells_of(content); cell++)
-        if (state_of(decode_vector(content, cell, &room), content->channels) == CELL_VALUE)
+        if (state_of(decode_vector(content, cell), content->channels) == CELL_VALUE)
             filled[count++] = cell;
     return count;
 }
@@ -338,9 +314,8 @@ bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err) {
     if (!done)
         err_set(err, ERR_FAILED, "pca", "", "no memory for %zu values", values);
     int64_t count = done ? filled_cells(content, filled) : 0, samples = 0;
-    VectorRoom room;
     for (int64_t i = 0; i < count; i += count / PCA_SAMPLES + 1)
-        unit_vector(decode_vector(content, filled[i], &room), channels,
+        unit_vector(decode_vector(content, filled[i]), channels,
                     units + samples++ * channels);
     done = done && pca_fit(units, samples, channels, pca, err);
     free(filled);
@@ -356,8 +331,7 @@ static uint8_t component_level(double sigmas) {
 static void color_cell(const BevContent *content, const Pca *pca, size_t cell, float *unit,
                        CellField *field) {
     double at[PCA_COMPONENTS];
-    VectorRoom room;
-    unit_vector(decode_vector(content, cell, &room), content->channels, unit);
+    unit_vector(decode_vector(content, cell), content->channels, unit);
     pca_project(pca, unit, at);
     field->color[cell] =
         (Rgb){component_level(at[0]), component_level(at[1]), component_level(at[2])};
@@ -418,7 +392,7 @@ const ViewInfo views[VIEW_COUNT] = {
 
 const char *view_missing(ViewKind view, const BevContent *content) {
     unsigned needs = views[view].needs;
-    if ((needs & NEEDS_POOLED) && !is_pooled(content))
+    if ((needs & NEEDS_POOLED) && !content->pooled)
         return "no pooled features";
     if ((needs & NEEDS_EMBEDDING) && !content->embedding)
         return "the features are no known embedding of classes and colours";
@@ -426,7 +400,7 @@ const char *view_missing(ViewKind view, const BevContent *content) {
         return "too few channels to tell classes and colours apart";
     if ((needs & NEEDS_MAP) && !content->map)
         return "no scatter map";
-    if ((needs & NEEDS_FP64) && !content->fp64_original && !content->fp64_rows.row)
+    if ((needs & NEEDS_FP64) && !content->fp64_original)
         return "no FP64 reference to compare with";
     if (view == VIEW_CHANNEL && (content->channel < 0 || content->channel >= content->channels))
         return "no such channel";
@@ -476,7 +450,7 @@ bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, 
     if (view == VIEW_POINTS)
         return count_difference(a, b, field, err);
     *field = (CellField){0};
-    if (!is_pooled(a) || !is_pooled(b))
+    if (!a->pooled || !b->pooled)
         return err_set(err, ERR_USAGE, views[view].name, "choose another view",
                        "no pooled features");
     if (!field_init(field, VIEW_ERROR, a, err))

@@ -32,9 +32,7 @@ typedef struct {
     int32_t *shown;                /* the row of each cell in the arrays below; NULL: its own
                                       number */
     const float *pooled;           /* (cell, c) */
-    const BevTensor *pooled_codes; /* the same in its format, where `pooled` is NULL */
     const double *fp64_original;   /* (cell, c): FP64 pooling */
-    Fp64Rows fp64_rows;            /* the same cell by cell, where it is NULL */
     const BevMap *map;
     const Embedding *embedding; /* of a scene whose features are an embedding */
     int64_t channel;            /* VIEW_CHANNEL */

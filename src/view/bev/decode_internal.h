@@ -4,17 +4,12 @@
 #include "src/scene/scene.h"
 #include "src/view/bev/decode.h"
 
-/* Room for the vector of a cell that has to be decoded first. */
-typedef struct {
-    float values[SCENE_MAX_CHANNELS];
-} VectorRoom;
-
 /* The row of a cell in pooled grids and maps: of a grid with height another one than the cell's number
  * in the picture. */
 size_t decode_row(const BevContent *content, size_t cell);
 
-/* The vector of a cell, in `room` where it has to be decoded. */
-const float *decode_vector(const BevContent *content, size_t cell, VectorRoom *room);
+/* The vector of a cell. */
+const float *decode_vector(const BevContent *content, size_t cell);
 
 /* Turns the depth masses in field->value into strengths. */
 bool decode_strengths(const BevContent *content, CellField *field, Err *err);

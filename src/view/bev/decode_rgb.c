@@ -56,10 +56,9 @@ static int64_t channel_of(const BevContent *content, int k) {
 static void find_range(const BevContent *content, CellField *field, int k, float *values) {
     size_t count = 0;
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++) {
-        VectorRoom room;
         if (field->state[cell] != CELL_VALUE)
             continue;
-        const float *vector = decode_vector(content, (size_t)cell, &room);
+        const float *vector = decode_vector(content, (size_t)cell);
         double value =
             value_at(content, vector, field->rgb.channel[k], field->value[cell]);
         if (isfinite(value))
@@ -88,11 +87,10 @@ static uint8_t level_of(double value, double lo, double hi, bool light) {
 static void color_cells(const BevContent *content, CellField *field) {
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++) {
-        VectorRoom room;
         uint8_t level[3];
         if (field->state[cell] != CELL_VALUE)
             continue;
-        const float *vector = decode_vector(content, (size_t)cell, &room);
+        const float *vector = decode_vector(content, (size_t)cell);
         for (int k = 0; k < 3; k++)
             level[k] = level_of(
                 value_at(content, vector, field->rgb.channel[k], field->value[cell]),
