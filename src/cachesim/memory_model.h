@@ -78,7 +78,7 @@ typedef struct {
     double rank_bytes[MODEL_KERNELS]; /* by formula, of rows without code: no replay needed */
     ModelFormat formats[BEV_DTYPE_COUNT];
     Networks networks;   /* that pooling is a part of; the caller sets them */
-    Timelines timelines; /* measured or recorded, never both; the caller sets them */
+    Timelines timelines; /* recorded; the caller sets them */
 } MemoryModel;
 
 /* The L2 of curve sample `i`: evenly spaced in the logarithm, from 1/32 to 256. */

@@ -29,39 +29,7 @@ const Timeline *timeline_find(const Timelines *timelines, const char *scene, con
     return best;
 }
 
-/* ---- as JSON --------------------------------------------------------------------------------- */
-
-/* To a nanosecond. */
-static json_t *micros(double us) {
-    return json_real(round(us * 1e3) / 1e3);
-}
-
-static json_t *lane_json(const TimelineRun *run, int lane) {
-    json_t *spans = json_array();
-    for (int i = 0; i < run->count[lane]; i++)
-        json_array_append_new(spans, json_pack("[o, o]", micros(run->spans[lane][i].begin_us),
-                                               micros(run->spans[lane][i].end_us)));
-    return spans;
-}
-
-static json_t *run_json(const TimelineRun *run) {
-    json_t *object =
-        json_pack("{s:o, s:o}", "calls_us", micros(run->calls_us), "end_us", micros(run->end_us));
-    for (int lane = 0; lane < LANE_COUNT; lane++)
-        if (run->count[lane])
-            json_object_set_new(object, timeline_lanes[lane].word, lane_json(run, lane));
-    return object;
-}
-
-json_t *timeline_json(const Timeline *t) {
-    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:i, s:o}", "scene", t->scene, "kernel",
-                               t->kernel, "dtype", t->dtype, "align", t->align, "launches",
-                               t->launches, "kernel_us", micros(t->kernel_us));
-    for (int way = 0; way < TIMELINE_WAYS; way++)
-        if (t->runs[way].end_us > 0)
-            json_object_set_new(object, timeline_ways[way].word, run_json(&t->runs[way]));
-    return object;
-}
+/* ---- from JSON ------------------------------------------------------------------------------- */
 
 static bool read_time(const json_t *value, double *us) {
     *us = json_number_value(value);

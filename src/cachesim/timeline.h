@@ -1,9 +1,6 @@
 /* Time lines: when each of a few launches begins and ends, of the same work launched in several
- * ways. A GPU measures them (session_timeline), `bench --timeline` writes them, recordings keep
- * them. */
+ * ways. Recordings keep them. */
 #pragma once
-
-#include "src/base/units.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -50,7 +47,6 @@ typedef struct {
 typedef struct {
     char label[160]; /* where it was measured: "NVIDIA H200, driver 580.159, CUDA 13.0, 2026-11-20"
                       */
-    FigureSource source; /* measured or recorded */
     char scene[64], kernel[32], dtype[16], align[16];
     int launches;
     double kernel_us; /* a launch within a graph */
@@ -69,10 +65,7 @@ typedef struct {
  * NULL: there are none. */
 const Timeline *timeline_find(const Timelines *timelines, const char *scene, const char *kernel);
 
-/* As an entry of the array "timelines" in a recording. NULL: out of memory. */
-json_t *timeline_json(const Timeline *timeline);
-
-/* Reads such an entry; label and source are the caller's to set. False: *problem says what is
+/* Reads an entry of the array "timelines" in a recording; the label is the caller's to set. False: *problem says what is
  * wrong; its text is constant. */
 bool timeline_read(const json_t *object, Timeline *timeline, const char **problem);
 

@@ -216,105 +216,15 @@ static bool measure(const Options *options, Err *err) {
     return ok;
 }
 
-/* ---- time lines ------------------------------------------------------------------------------ */
-
-typedef struct {
-    const BenchPlan *plan;
-    Report report;
-    json_t *list;
-} TimelineBench;
-
-static void add_timeline(TimelineBench *bench, const Timeline *t) {
-    Report *report = &bench->report;
-    for (int way = 0; way < TIMELINE_WAYS; way++) {
-        const TimelineRun *run = &t->runs[way];
-        report_row(report);
-        report_add(report, "scene", "scene", 0, cell_text(t->scene));
-        report_add(report, "kernel", "kernel", 0, cell_text(t->kernel));
-        report_add(report, "dtype", "dtype", 0, cell_text(t->dtype));
-        report_add(report, "align", "align", 0, cell_text(t->align));
-        report_add(report, "way", "launched", 0, cell_text(timeline_ways[way].title));
-        report_add(report, "launches", "launches", 0, cell_int(t->launches));
-        report_add(report, "calls_us", "calls us", 4, cell_real(run->calls_us));
-        report_add(report, "end_us", "end us", 4, cell_real(run->end_us));
-        report_add(report, "launch_us", "a launch us", 4, cell_real(run->end_us / t->launches));
-    }
-}
-
-static bool take_timeline(TimelineBench *bench, const char *scene, const BevKernel *kernel,
-                          const BevProblem *problem, Err *err) {
-    Session *session;
-    Timeline timeline;
-    char refused[REFUSAL_SIZE];
-    if (!session_open_or_skip(&session, kernel, problem, refused, err))
-        return false;
-    if (!session)
-        return true;
-    bool ok = session_timeline(session, &timeline, err);
-    session_close(session);
-    if (!ok)
-        return false;
-    snprintf(timeline.scene, sizeof timeline.scene, "%s", scene);
-    add_timeline(bench, &timeline);
-    return json_array_append_new(bench->list, timeline_json(&timeline)) == 0 ||
-           err_set(err, ERR_FAILED, "time line", "", "out of memory");
-}
-
-static bool visit_timelines(void *context, const char *scene, Workload *workload,
-                            const HostProblem *problem, Err *err) {
-    TimelineBench *bench = context;
-    bool ok = true;
-    (void)workload;
-    for (int i = 0; ok && bev_kernels[i]; i++)
-        if (plan_selects(bench->plan, bev_kernels[i]) &&
-            bev_kernels[i]->direction == problem->view.direction &&
-            bev_kernels[i]->stage == problem->view.stage)
-            ok = take_timeline(bench, scene, bev_kernels[i], &problem->view, err);
-    return ok;
-}
-
-/* Without --kernel and --dtype: the default kernel, FP16. */
-static bool measure_timelines(const Options *options, Err *err) {
-    static const char *const usual[] = {"canonical"};
-    BenchPlan plan;
-    if (!select_plan(options, 1u << BEV_FP16, 1u << BEV_NEAREST, &plan, err))
-        return false;
-    if (!(plan.where & 1u << BEV_CUDA))
-        return err_set(err, ERR_DEVICE, "--timeline", "plot timeline draws a recorded one",
-                       "it needs a GPU");
-    if (!options->kernel && !options->stage)
-        plan.kernels = choices_kernels(bev_default(BEV_CUDA, BEV_FORWARD)->name, 0);
-    plan.where = 1u << BEV_CUDA;
-    plan.scenes = options->argument_count ? options->arguments : usual;
-    plan.scene_count = options->argument_count ? options->argument_count : 1;
-    plan.moments = 1;
-    TimelineBench bench = {.plan = &plan, .list = json_array()};
-    bool ok = plan_each_problem(&plan, visit_timelines, &bench, err);
-    if (ok && !bench.report.row_count)
-        ok = err_set(err, ERR_FAILED, "--timeline", "", "no kernel fits");
-    if (ok)
-        ok = output_report(options, &bench.report,
-                           json_pack("{so sO}", "machine", this_machine(), "timelines", bench.list),
-                           err);
-    json_decref(bench.list);
-    report_free(&bench.report);
-    return ok;
-}
-
 bool cmd_bench(const Options *options, Err *err) {
     if (options->recorded && (options->against || options->fail || options->png))
         return err_set(err, ERR_USAGE, "--recorded", "leave it out",
                        "recorded figures are not compared with those of another file");
-    if (options->once && (options->timeline || options->recorded || options->against ||
+    if (options->once && (options->recorded || options->against ||
                           options->fail || options->png || options->cache || options->single ||
                           options->quick || options->l2_carveout))
         return err_set(err, ERR_USAGE, "--once", "leave it or the other option out",
                        "nothing is timed, so that --recorded, --against, --cache, --single, "
                        "--quick and --l2-carveout have no meaning");
-    if (options->timeline && (options->recorded || options->against || options->single))
-        return err_set(err, ERR_USAGE, "--timeline", "leave the others out",
-                       "it goes with no --recorded, --against or --single");
-    return options->timeline   ? measure_timelines(options, err)
-           : options->recorded ? bench_recorded(options, err)
-                               : measure(options, err);
+    return options->recorded ? bench_recorded(options, err) : measure(options, err);
 }

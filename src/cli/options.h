@@ -54,7 +54,7 @@ typedef struct {
     bool dirty;
 
     const char *output, *format, *cache, *timing, *l2_carveout, *pooled, *against, *fail;
-    bool quick, single, once, timeline, recorded, half, bare, photo_features, kernels, probe,
+    bool quick, single, once, recorded, half, bare, photo_features, kernels, probe,
         objects;
 
     const char *view, *slice, *colormap, *range, *compare, *theme, *title;

@@ -179,34 +179,6 @@ static TaskEnd count_selection(Engine *engine, bool idle) {
     return TASK_WORKED;
 }
 
-/* Where the chart shows it, once for a selection and scene. The slot holds the model meanwhile. */
-static TaskEnd take_timeline(Engine *engine, bool idle) {
-    const KernelConfig *config = &engine->state.job.config;
-    Timeline timeline;
-    Err err = {.kind = ERR_FAILED};
-    bool known = kernel_config_equal(&engine->timeline_of, config) &&
-                 engine->timeline_loads == engine->loads;
-    if (!idle || known || engine->state.chart != CHART_TIMELINE || !engine->gpu ||
-        config->kernel->where != BEV_CUDA || !live_model_known(engine->live_model))
-        return TASK_NONE;
-    if (!slot_is_empty(engine))
-        return TASK_WAITS;
-    engine->timeline_of = *config;
-    engine->timeline_loads = engine->loads;
-    if (!live_gpu_timeline(pipeline_inputs(engine->pipeline), config, &timeline, &err)) {
-        engine_report_error(engine, &err);
-        return TASK_WORKED;
-    }
-    snprintf(timeline.scene, sizeof timeline.scene, "%s", engine->state.scene.name);
-    snprintf(timeline.label + strlen(timeline.label),
-             sizeof timeline.label - strlen(timeline.label), ", %s", engine->live.date);
-    live_model_timeline(engine->live_model, &timeline);
-    ref_drop(engine->model);
-    engine->live.model = engine->model = ref_keep(live_model_known(engine->live_model));
-    engine->news = true;
-    return TASK_WORKED;
-}
-
 /* Timings are taken while the slot is empty: its job would disturb them. */
 static TaskEnd time_kernel(Engine *engine, MeasureScope scope, bool idle) {
     Err err = {.kind = ERR_FAILED};
@@ -358,7 +330,6 @@ bool engine_idle_work(Engine *engine) {
         time_selection,      /* the selection's own grid, its latency, the baseline's */
         simulate_selection,  /* its traffic */
         check_selection,     /* its gates */
-        take_timeline,       /* its launches over time, where the chart shows it */
         time_pairs,          /* selection and baseline in turns: the speed-up */
         time_missing,        /* the other kernels' latencies */
         check_other_formats, /* gates of the other formats */

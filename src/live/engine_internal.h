@@ -48,8 +48,6 @@ struct Engine {
     LiveDevice cpu;
     LiveGpu *gpu; /* NULL: none */
     bool probed;  /* the GPU's ceilings are known */
-    KernelConfig timeline_of; /* of the newest time line, and of the scene's frames loaded then */
-    uint64_t timeline_loads;
     SceneFile file;
 
     /* The newest request. */

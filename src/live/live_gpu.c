@@ -183,17 +183,3 @@ bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveC
     problem_free(&problem);
     return ok;
 }
-
-/* ---- time lines ------------------------------------------------------------------------------ */
-
-bool live_gpu_timeline(const FrameInputs *inputs, const KernelConfig *config, Timeline *timeline,
-                       Err *err) {
-    HostProblem problem = {0};
-    Session *session = NULL;
-    bool ok = inputs_encode(&problem, inputs->features, inputs->map, config, err) &&
-              session_open(&session, config->kernel, &problem.view, err) &&
-              session_timeline(session, timeline, err);
-    session_close(session);
-    problem_free(&problem);
-    return ok;
-}

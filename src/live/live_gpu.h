@@ -34,7 +34,3 @@ void live_gpu_kernel(Session *session, LiveKernel *row);
  * it on the thread that runs kernels, while no other does. On failure `counters` is unchanged. */
 bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveCounters *counters,
                     Err *err);
-
-/* Launches the kernel in each way of a time line, a tenth of a second. On the same thread. */
-bool live_gpu_timeline(const FrameInputs *inputs, const KernelConfig *config, Timeline *timeline,
-                       Err *err);

@@ -35,7 +35,6 @@ struct LiveModel {
     Limits limits[MODEL_GPUS];        /* of gpus[] */
     FigureSource sources[MODEL_GPUS]; /* of the limits: recorded or measured */
     Networks networks;                /* read with them */
-    Timelines timelines;              /* the recorded ones, or those measured here */
     const BevKernel *kernel;
     KernelSet wanted; /* more kernels */
 };
@@ -124,7 +123,6 @@ static void read_limits(LiveModel *live_model) {
         live_model->limits[i] = recorded_limits(live_model->recorded, &gpus[i]);
         live_model->sources[i] = SOURCE_RECORDED;
     }
-    live_model->timelines = recorded_timelines(live_model->recorded);
 }
 
 static bool begin_model(LiveModel *live_model, Err *err) {
@@ -136,7 +134,7 @@ static bool begin_model(LiveModel *live_model, Err *err) {
     read_limits(live_model);
     if (now->model) {
         now->model->networks = live_model->networks;
-        now->model->timelines = live_model->timelines;
+        now->model->timelines = recorded_timelines(live_model->recorded);
     }
     for (int i = 0; now->model && i < gpu_count; i++)
         model_set_ceilings(now->model, i, &live_model->limits[i], live_model->sources[i]);
@@ -180,16 +178,6 @@ void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits) {
         MemoryModel *model = renew(p);
         if (model)
             model_set_ceilings(model, gpu, limits, SOURCE_MEASURED);
-    }
-}
-
-void live_model_timeline(LiveModel *live_model, const Timeline *timeline) {
-    read_limits(live_model);
-    live_model->timelines = (Timelines){1, {*timeline}};
-    for (KnownProblem *p = live_model->problems; p < live_model->problems + PROBLEMS; p++) {
-        MemoryModel *model = renew(p);
-        if (model)
-            model->timelines = live_model->timelines;
     }
 }
 

@@ -32,9 +32,6 @@ void live_model_want(LiveModel *live_model, KernelSet kernels);
  * data sheet. */
 void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits);
 
-/* Shows this time line, measured here, instead of the recorded ones. */
-void live_model_timeline(LiveModel *live_model, const Timeline *timeline);
-
 /* Replays one missing access trace: the selection's first, then the other kernels', quick ones
  * before slow ones. False: no trace is missing. A replay that fails is not tried again on this
  * problem. `watch` (or NULL) may end a replay early; such a replay is done again later. */

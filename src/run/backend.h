@@ -25,7 +25,6 @@ typedef struct {
     bool (*functions)(void *state, CudaFunction *functions, int capacity, int *count, Err *err);
     bool (*time)(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
                  Err *err);
-    bool (*timeline)(void *state, Timeline *timeline, Err *err); /* NULL: there is none */
 } SessionBackend;
 
 extern const SessionBackend session_cpu_backend;  /* session_cpu.c */

@@ -92,9 +92,8 @@ static bool read_timelines(const json_t *array, Recording *recording, const char
         Timeline *timeline = &recording->timelines[recording->timeline_count++];
         const char *problem;
         if (!timeline_read(json_array_get(array, i), timeline, &problem))
-            return err_set(err, ERR_FAILED, path, "write it with bevscope bench --timeline",
+            return err_set(err, ERR_FAILED, path, "see samples/recorded/README.md",
                            "time line %zu: %s", i + 1, problem);
-        timeline->source = SOURCE_RECORDED;
         snprintf(timeline->label, sizeof timeline->label, "%s", recording->label);
     }
     return true;

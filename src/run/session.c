@@ -134,13 +134,6 @@ bool session_time(Session *session, CacheState cache, const TimingOptions *optio
     return session->backend->time(session->state, cache, options, timing, err);
 }
 
-bool session_timeline(Session *session, Timeline *timeline, Err *err) {
-    if (session->backend->timeline)
-        return session->backend->timeline(session->state, timeline, err);
-    return err_set(err, ERR_DEVICE, "time line", "plot timeline draws a recorded one",
-                   "it is measured on a GPU");
-}
-
 /* ---- statistics ------------------------------------------------------------------------------ */
 
 /* By nearest rank. `sorted` has count >= 1 values; 0 < part <= 1. */

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "kernels/bevpool.h"
-#include "src/cachesim/timeline.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -108,10 +107,6 @@ Timing timing_join(const Timing *a, const Timing *b);
  * (samples/experiments/model.md, *Cold caches*). */
 bool session_time(Session *session, CacheState cache, const TimingOptions *options, Timing *timing,
                   Err *err);
-
-/* Measures when launches begin and end, in each way of launching them; a tenth of a second. The
- * caller sets the scene. Fails with ERR_DEVICE where the kernel does not run on a GPU. */
-bool session_timeline(Session *session, Timeline *timeline, Err *err);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* Time lines: as JSON and back, bad entries refused, which one is found. */
+/* Time lines: read from JSON, bad entries refused, which one is found. */
 #include "src/cachesim/timeline.h"
 #include "tests/support/tap.h"
 
@@ -16,23 +16,26 @@ static Timeline made(const char *scene, const char *kernel) {
     return t;
 }
 
+static const char entry[] =
+    "{\"scene\": \"canonical\", \"kernel\": \"v4\", \"dtype\": \"fp16\", \"align\": \"nearest\", "
+    "\"launches\": 2, \"kernel_us\": 5.125, \"graph\": {\"calls_us\": 3, \"end_us\": 12.5, "
+    "\"host\": [[0, 3]], \"kernel\": [[2, 7.25], [7.25, 12.5]]}}";
+
 static void test_json(void) {
     Timeline t = made("canonical", "v4"), again;
     const char *problem;
-    json_t *object = timeline_json(&t);
-    tap_need(object != NULL, "a time line becomes JSON");
-    tap_ok(json_object_get(object, "graph") && !json_object_get(object, "row"),
-           "ways that were not run are left out");
+    json_t *object = json_loads(entry, 0, NULL);
     tap_ok(timeline_read(object, &again, &problem) && !memcmp(&t, &again, sizeof t),
-           "and is the same when it is read");
+           "a time line is read");
     json_decref(object);
 }
 
 /* The entry with one value of a way, or of the whole, replaced. */
 static void refused(const char *way, const char *key, const char *value, const char *words) {
-    Timeline t = made("canonical", "v4"), again;
+    Timeline again;
     const char *problem = "";
-    json_t *object = timeline_json(&t), *within = way ? json_object_get(object, way) : object;
+    json_t *object = json_loads(entry, 0, NULL);
+    json_t *within = way ? json_object_get(object, way) : object;
     json_object_set_new(within, key, json_loads(value, JSON_DECODE_ANY, NULL));
     bool read = timeline_read(object, &again, &problem);
     tap_ok(!read && strstr(problem, words), "%s %s: %s", key, value, problem);
@@ -44,18 +47,12 @@ static void test_refuses(void) {
     refused(NULL, "launches", "9", "launches");
     refused(NULL, "launches", "0", "launches");
     refused(NULL, "kernel_us", "\"5\"", "kernel_us");
+    refused(NULL, "graph", "null", "end_us");
     refused("graph", "end_us", "0", "end_us");
     refused("graph", "kernel", "[[7, 2]]", "begin, end");
     refused("graph", "kernel", "[[7]]", "begin, end");
     refused("graph", "kernel", "\"long\"", "begin, end");
     refused("graph", "host", "[[0,1],[0,1],[0,1],[0,1],[0,1],[0,1],[0,1],[0,1],[0,1]]", "over 8");
-    Timeline t = made("canonical", "v4"), again;
-    const char *problem = "";
-    t.runs[TIMELINE_GRAPH].end_us = 0;
-    json_t *object = timeline_json(&t);
-    bool read = timeline_read(object, &again, &problem);
-    tap_ok(!read && strstr(problem, "no run"), "%s", problem);
-    json_decref(object);
 }
 
 static void test_find(void) {

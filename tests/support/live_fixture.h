@@ -166,7 +166,6 @@ static inline void fixture_timeline(Timelines *all) {
     Timeline *t = &all->list[0];
     all->count = 1;
     *t = (Timeline){.label = "NVIDIA H200, driver 1, CUDA 13.0, 2026-11-20",
-                    .source = SOURCE_RECORDED,
                     .scene = "canonical",
                     .kernel = "v4",
                     .dtype = "fp16",

@@ -60,14 +60,13 @@ struct CudaSession {
     size_t workspace_bytes;
 };
 
-// SessionBackend's open, close, functions, time and timeline.
+// SessionBackend's open, close, functions and time.
 bool cuda_session_open(void **state, const BevKernel *kernel, const BevProblem *host, Err *err);
 void cuda_session_close(void *state);
 bool cuda_session_functions(void *state, CudaFunction *functions, int capacity, int *count,
                             Err *err);
 bool cuda_session_time(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
                        Err *err);
-bool cuda_session_timeline(void *state, Timeline *timeline, Err *err);
 
 // Enqueues something on the session's stream. If it fails, the caller asks device_failed(), but
 // only after ending a capture in progress.

@@ -370,6 +370,6 @@ const SessionBackend session_cuda_backend = {
     .open = cuda_session_open, .close = cuda_session_close, .prepare = prepare, .update = update,
     .poison = poison, .run = run, .read = read, .output = output,
     .inputs_untouched = inputs_untouched, .functions = cuda_session_functions,
-    .time = cuda_session_time, .timeline = cuda_session_timeline,
+    .time = cuda_session_time,
 };
 // clang-format on

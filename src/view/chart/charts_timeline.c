@@ -59,7 +59,7 @@ static void timeline_finding(const Timeline *t, char title[TEXT]) {
 
 static void timeline_note(ChartData *data, const Timeline *t) {
     const TimelineRun *row = run_of(t, TIMELINE_ROW);
-    int at = snprintf(data->note, sizeof data->note, "%s: %s.", source_names[t->source], t->label);
+    int at = snprintf(data->note, sizeof data->note, "recorded: %s.", t->label);
     if (row)
         at += snprintf(data->note + at, sizeof data->note - (size_t)at,
                        " Without a synchronise a clock says %.1f µs for the %d launches in a row, "
@@ -88,11 +88,10 @@ void fill_timeline(ChartData *data) {
     spec->in_order = true;
     if (!t) {
         data->bars[count] = (PlotBar){.label = "n/a"};
-        snprintf(data->bars[count++].text, BAR_TEXT, "not recorded, see bench --timeline");
-        snprintf(
-            data->note, sizeof data->note,
-            "Not recorded: no file in samples/recorded has time lines. On a GPU, bevscope bench "
-            "--timeline --format json writes them.");
+        snprintf(data->bars[count++].text, BAR_TEXT, "not recorded");
+        snprintf(data->note, sizeof data->note,
+                 "Not recorded: no file in samples/recorded has time lines. On a GPU, nsys profile "
+                 "shows those of bevscope bench --once.");
     }
     for (int way = 0; t && way < TIMELINE_WAYS; way++) {
         if (!run_of(t, (TimelineWay)way))

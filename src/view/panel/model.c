@@ -73,8 +73,8 @@ static void timeline_note(const PanelData *data, char *text, size_t size) {
     const Gpu *gpu = gpu_of_device(t->label);
     const BevKernel *kernel = bev_kernel_find(t->kernel);
     const char *date = strrchr(t->label, ' ');
-    snprintf(text, size, "%s, %s: %.*s,%s", kernel ? kernel->title : t->kernel,
-             source_names[t->source], gpu ? 40 : (int)strcspn(t->label, ","),
+    snprintf(text, size, "%s, recorded: %.*s,%s", kernel ? kernel->title : t->kernel,
+             gpu ? 40 : (int)strcspn(t->label, ","),
              gpu ? gpu->title : t->label, date ? date : "");
 }
 

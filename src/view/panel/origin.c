@@ -194,10 +194,11 @@ static void timeline(Answer *answer) {
     const Timeline *t =
         memory ? timeline_find(&memory->timelines, answer->scene, row ? row->name : NULL) : NULL;
     if (t)
-        say(answer, "%s: %s %s %s on %s, %s. Ends by events of the GPU, calls by the host's clock.",
-            source_names[t->source], t->kernel, t->dtype, t->align, t->scene, t->label);
+        say(answer,
+            "recorded: %s %s %s on %s, %s. Ends by events of the GPU, calls by the host's clock.",
+            t->kernel, t->dtype, t->align, t->scene, t->label);
     else
-        say(answer, "n/a: no time line is recorded. bench --timeline measures one on a GPU.");
+        say(answer, "n/a: no time line is recorded.");
 }
 
 static void counters(Answer *answer) {
