@@ -4,9 +4,6 @@
 #include "src/cli/report.h"
 #include "src/run/bench.h"
 
-/* Adds the two columns of the L2. People see them only where a part of it was set aside. */
-void bench_add_l2(Report *report, bool for_people, double carveout_mib, double left_mib);
-
 /* ---- bench --recorded ------------------------------------------------------------------------ */
 
 /* Prints the rows of samples/recorded/ that the options choose. Fails where none fits. */

@@ -135,8 +135,7 @@ static bool is_same(const json_t *old, const BenchRow *row) {
            !strcmp(text_of(old, "align"), bev_aligns[config->align].name) &&
            !strcmp(text_of(old, "cache"), cache_names[row->cache]) &&
            same_number(old, "channels", (double)row->channels) &&
-           same_number(old, "points", (double)row->points) &&
-           same_number(old, "l2_carveout_mib", row->l2_carveout_mib);
+           same_number(old, "points", (double)row->points);
 }
 
 static const json_t *old_row(const Against *against, const BenchRow *row) {

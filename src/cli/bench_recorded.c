@@ -5,12 +5,6 @@
 
 #include <string.h>
 
-void bench_add_l2(Report *report, bool for_people, double carveout_mib, double left_mib) {
-    report_add(report, "l2_carveout_mib", for_people ? "aside MiB" : NULL, 3,
-               cell_real(carveout_mib));
-    report_add(report, "l2_left_mib", for_people ? "L2 left MiB" : NULL, 3, cell_real(left_mib));
-}
-
 static bool wanted(const char *value, const char *list) {
     bool found = !list;
     for (char item[CHOICE_ITEM]; choices_item(&list, item);)
@@ -74,18 +68,14 @@ static bool direction_wanted(const Options *options, const RecordedRow *row) {
     return options->kernel || row->direction == BEV_FORWARD;
 }
 
-/* With --l2-carveout only the experiments with a smaller L2 are shown; without it they are left
- * out. */
 static bool row_wanted(const Options *options, const SceneLabel *names, const RecordedRow *row) {
-    return recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
-           scene_wanted(options, names, row->scene) && kernel_wanted(options, row->kernel) &&
+    return scene_wanted(options, names, row->scene) && kernel_wanted(options, row->kernel) &&
            direction_wanted(options, row) && wanted(row->dtype, options->dtype) &&
            wanted(row->align, options->align) && wanted(row->cache, options->cache);
 }
 
 static void add_recorded(Report *report, const Options *options, const char *machine,
                          const RecordedRow *row) {
-    bool carved = options->l2_carveout != NULL;
     report_row(report);
     report_add(report, "machine", "recorded on", 0, cell_text(machine));
     report_add(report, "scene", "scene", 0, cell_text(row->scene));
@@ -94,7 +84,6 @@ static void add_recorded(Report *report, const Options *options, const char *mac
     report_add(report, "align", "align", 0, cell_text(row->align));
     report_add(report, "direction", options->direction ? "direction" : NULL, 0,
                cell_text(bev_directions[row->direction].name));
-    bench_add_l2(report, carved, row->l2_carveout_mib, row->l2_left_mib);
     report_add(report, "cache", "cache", 0, cell_text(row->cache));
     report_add(report, "median_us", "median us", 4, cell_real(row->median_us));
     report_add(report, "p95_us", "p95 us", 4, cell_real(row->p95_us));

@@ -59,8 +59,6 @@ static void add_row(const BenchRow *row, void *context) {
     report_add(report, "direction", backward ? "direction" : NULL, 0,
                cell_text(bev_directions[row->config.kernel->direction].name));
     report_add(report, "stage", NULL, 0, cell_text(bev_stages[row->config.kernel->stage].name));
-    bench_add_l2(report, bench->plan->carveout_count > 0, ran ? row->l2_carveout_mib : NAN,
-                 ran ? row->l2_left_mib : NAN);
     report_add(report, "cache", "cache", 0, cell_text(ran ? cache_names[row->cache] : NULL));
     report_add(report, "channels", NULL, 0, cell_int(row->channels));
     report_add(report, "points", "points", 0, cell_int(row->points));
@@ -128,27 +126,6 @@ static void add_once(const BenchRow *row, void *context) {
     report_add(report, "skipped", NULL, 0, cell_text(row->skipped[0] ? row->skipped : NULL));
 }
 
-enum { MAX_CARVEOUTS = 16 };
-
-/* Parses "0,16,32". */
-static bool choose_carveouts(const char *list, double carveouts_mib[MAX_CARVEOUTS], int *count,
-                             Err *err) {
-    *count = 0;
-    for (const char *at = list; at && *count < MAX_CARVEOUTS; at += *at == ',') {
-        char *end;
-        double mib = strtod(at, &end);
-        if (end == at || (*end && *end != ',') || !(mib >= 0 && mib <= 100000))
-            return err_set(err, ERR_USAGE, "--l2-carveout", "such as 0,16,32",
-                           "'%s' is no list of sizes in MiB", list);
-        carveouts_mib[(*count)++] = mib;
-        at = end;
-        if (!*at)
-            return true;
-    }
-    return !list ||
-           err_set(err, ERR_USAGE, "--l2-carveout", "", "more than %d sizes", MAX_CARVEOUTS);
-}
-
 /* The machine, with the limits of its GPU for whoever reads the figures later. */
 static json_t *this_machine(void) {
     Machine machine;
@@ -168,16 +145,10 @@ static json_t *this_machine(void) {
 static bool measure(const Options *options, Err *err) {
     const char *configurations[OPTIONS_MAX_ARGUMENTS];
     bool named = options->argument_count > 0;
-    double carveouts_mib[MAX_CARVEOUTS];
-    int carveout_count;
     BenchPlan plan;
     GradOutFile grad_out;
-    if (!choose_carveouts(options->l2_carveout, carveouts_mib, &carveout_count, err) ||
-        !select_plan(options, 1u << BEV_FP32 | 1u << BEV_FP16, 1u << BEV_NEAREST, &plan, err))
-        return false;
-    if (carveout_count && !(plan.where & 1u << BEV_CUDA))
-        return err_set(err, ERR_DEVICE, "--l2-carveout", "", "it needs a GPU");
-    if (!select_plan_grad_out(options, &plan, &grad_out, err))
+    if (!select_plan(options, 1u << BEV_FP32 | 1u << BEV_FP16, 1u << BEV_NEAREST, &plan, err) ||
+        !select_plan_grad_out(options, &plan, &grad_out, err))
         return false;
     for (int i = 0; i < preset_count; i++)
         configurations[i] = presets[i].name;
@@ -185,8 +156,6 @@ static bool measure(const Options *options, Err *err) {
     plan.scene_count = named ? options->argument_count : preset_count;
     plan.moments = 1;
     plan.caches = choices_mask(CHOICE_CACHE, options->cache, 1u << CACHE_WARM | 1u << CACHE_COLD);
-    plan.carveouts_mib = carveouts_mib;
-    plan.carveout_count = carveout_count;
     plan.timing = options->quick ? timing_quick : timing_default;
     plan.timing.single = options->single;
     plan.once = options->once;
@@ -222,9 +191,9 @@ bool cmd_bench(const Options *options, Err *err) {
                        "recorded figures are not compared with those of another file");
     if (options->once && (options->recorded || options->against ||
                           options->fail || options->png || options->cache || options->single ||
-                          options->quick || options->l2_carveout))
+                          options->quick))
         return err_set(err, ERR_USAGE, "--once", "leave it or the other option out",
-                       "nothing is timed, so that --recorded, --against, --cache, --single, "
-                       "--quick and --l2-carveout have no meaning");
+                       "nothing is timed, so that --recorded, --against, --cache, --single "
+                       "and --quick have no meaning");
     return options->recorded ? bench_recorded(options, err) : measure(options, err);
 }

@@ -174,23 +174,6 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
     }
 }
 
-/* Prints nothing where the experiment with a smaller L2 was not recorded. */
-static bool print_small_l2(const Regime *regime, const SceneModel *model, ReportPrinter *print,
-                           FILE *out) {
-    char verdict[512];
-    Report report = {.folds = true, .names_to = "kernel"};
-    if (small_l2_add(&report, model, &regime->chosen, verdict, sizeof verdict) > 0) {
-        fprintf(out,
-                "\nWith less L2, a part of it set aside (recorded, and the model beside it). "
-                "%s\n\n",
-                verdict);
-        print(&report, out);
-    }
-    bool whole = !report.out_of_memory;
-    report_free(&report);
-    return whole;
-}
-
 static void print_findings(const Regime *regime, FILE *out) {
     fprintf(out,
             "\nFindings (model, L2 warm; what would be gained without that alone, all else as it "
@@ -255,8 +238,6 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         "launch with its clear and encoding.\n",
         out);
     bool whole = !traffic.out_of_memory && !predictions.out_of_memory;
-    for (int i = 0; i < regime->model_count; i++)
-        whole = print_small_l2(regime, &regime->models[i], print, out) && whole;
     whole = print_counters(regime, print, out) && whole;
     report_free(&traffic);
     report_free(&predictions);

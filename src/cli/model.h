@@ -139,13 +139,6 @@ void findings_first(const SceneModel *scenes, int scene_count, const ChosenGpus 
 void findings_print(const SceneModel *model, const ChosenGpus *chosen, bool all, FILE *out);
 json_t *findings_json(const SceneModel *model, const ChosenGpus *chosen);
 
-/* The recorded experiment with a smaller L2 (`bench --l2-carveout`) beside the model. Adds a row
- * for each kernel and size, caches warm, and writes whether the form of V3 for small L2s won, what
- * it was recorded on, and which kernels have no figure since a newer recording has others in their
- * place. Returns the number of rows. */
-int small_l2_add(Report *report, const SceneModel *model, const ChosenGpus *chosen, char *verdict,
-                 size_t size);
-
 /* Hardware counters of every kernel beside the model: counted now on this GPU (`label` names the
  * machine), or recorded earlier on the chosen GPUs. `named`: of the model's kernels alone. */
 bool counted_measure(Report *report, CounterReader *reader, const SceneModel *model,

@@ -53,7 +53,7 @@ typedef struct {
     CameraError fault;  /* an error of its calibration */
     bool dirty;
 
-    const char *output, *format, *cache, *timing, *l2_carveout, *pooled, *against, *fail;
+    const char *output, *format, *cache, *timing, *pooled, *against, *fail;
     bool quick, single, once, recorded, half, bare, photo_features, kernels, probe,
         objects;
 

@@ -202,13 +202,11 @@ unsigned chosen_usual(void) {
            1u << (gpu_find("h200") - gpus);
 }
 
-/* The row of an experiment with smaller L2s that had the whole L2, or any but such. */
 static const RecordedRow *find_row(const Recording *recording, const SceneModel *model,
-                                   const char *kernel, CacheState cache, bool experiment) {
+                                   const char *kernel, CacheState cache) {
     for (int j = 0; j < recording->row_count; j++) {
         const RecordedRow *row = &recording->rows[j];
-        if (recorded_is_experiment(row) == experiment && !(row->l2_carveout_mib > 0) &&
-            !strcmp(row->kernel, kernel) && !strcmp(row->cache, cache_names[cache]) &&
+        if (!strcmp(row->kernel, kernel) && !strcmp(row->cache, cache_names[cache]) &&
             scene_model_is(model, row))
             return row;
     }
@@ -217,17 +215,16 @@ static const RecordedRow *find_row(const Recording *recording, const SceneModel 
 
 double chosen_recorded_us(const ChosenGpus *chosen, const Gpu *gpu, const SceneModel *model,
                           const char *kernel, CacheState cache, const Recording **from) {
-    for (int experiment = 0; experiment < 2; experiment++)
-        for (int i = 0; i < chosen->recorded.count; i++) {
-            const Recording *recording = &chosen->recorded.recordings[i];
-            const RecordedRow *row = chosen_recorded_on(recording, gpu)
-                                         ? find_row(recording, model, kernel, cache, experiment)
-                                         : NULL;
-            if (row && from)
-                *from = recording;
-            if (row)
-                return row->median_us;
-        }
+    for (int i = 0; i < chosen->recorded.count; i++) {
+        const Recording *recording = &chosen->recorded.recordings[i];
+        const RecordedRow *row = chosen_recorded_on(recording, gpu)
+                                     ? find_row(recording, model, kernel, cache)
+                                     : NULL;
+        if (row && from)
+            *from = recording;
+        if (row)
+            return row->median_us;
+    }
     return NAN;
 }
 

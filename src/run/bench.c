@@ -29,38 +29,6 @@ typedef struct {
     void *context;
 } Bench;
 
-/* ---- a smaller L2 --------------------------------------------------------------------------- */
-
-/* Makes the carve-out of the L2 `mib` large. */
-static bool carve_out(BenchRow *row, double mib, Err *err) {
-#ifdef HAVE_CUDA
-    if (!l2_carveout_set((int64_t)(mib * 1048576), err))
-        return false;
-    row->l2_carveout_mib = (double)l2_carveout_bytes() / 1048576;
-    return true;
-#else
-    (void)row, (void)mib;
-    return err_set(err, ERR_DEVICE, "L2 carve-out", "configure it --with-cuda",
-                   "this build has no CUDA kernels");
-#endif
-}
-
-/* Notes how much of the L2 the last timed kernel had, if there is a carve-out. */
-static bool note_left(BenchRow *row, Err *err) {
-#ifdef HAVE_CUDA
-    DeviceInfo info;
-    double held;
-    if (isnan(row->l2_carveout_mib))
-        return true;
-    if (!device_info(&info, err) || !l2_carveout_held(&held, err))
-        return false;
-    row->l2_left_mib = ((double)info.l2_bytes - held) / 1048576;
-#else
-    (void)row, (void)err;
-#endif
-    return true;
-}
-
 /* ---- timing --------------------------------------------------------------------------------- */
 
 /* Times V2 once more, with fewer samples, since this happens for every row. */
@@ -99,7 +67,7 @@ static bool time_caches(Bench *bench, Session *session, Err *err) {
             continue;
         row->cache = (CacheState)cache;
         if (!session_time(session, row->cache, &bench->plan->timing, &row->timing, err) ||
-            !note_left(row, err) || !compare(bench, err))
+            !compare(bench, err))
             return false;
         double median_us = row->timing.median_us;
         row->effective_gbps = median_us > 0 ? row->traffic_mb * 1e3 / median_us : 0;
@@ -213,22 +181,14 @@ static bool time_ladder(Bench *bench, Err *err) {
 static bool time_problem(void *context, const char *scene, Workload *workload,
                          const HostProblem *problem, Err *err) {
     Bench *bench = context;
-    const BenchPlan *plan = bench->plan;
     const BevProblem *view = &problem->view;
     bench->workload = workload;
     bench->problem = problem;
     bench->row = (BenchRow){.scene = scene,
                             .channels = view->shape.channels,
                             .pruned = workload->pruned[view->align],
-                            .map_us = workload->map_us[view->align],
-                            .l2_carveout_mib = NAN,
-                            .l2_left_mib = NAN};
-    bool ok = plan->carveout_count > 0 || time_ladder(bench, err);
-    for (int i = 0; ok && i < plan->carveout_count; i++)
-        ok = carve_out(&bench->row, plan->carveouts_mib[i], err) && time_ladder(bench, err);
-    if (plan->carveout_count > 0)
-        carve_out(&bench->row, 0, NULL);
-    return ok;
+                            .map_us = workload->map_us[view->align]};
+    return time_ladder(bench, err);
 }
 
 bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *, void *), void *context,

@@ -16,8 +16,6 @@ typedef struct {
     unsigned dtypes, aligns, caches;
     unsigned directions;         /* bits by BevDirection; 0: forward */
     unsigned stages;             /* bits by BevStage; 0: pool */
-    const double *carveouts_mib; /* sizes of the L2 carve-out, one after the other; device.h */
-    int carveout_count;          /* 0: the L2 stays whole, and its columns are empty */
     bool once;                   /* nothing is timed: a warm-up and one launch of each kernel, the
                                     latter in an NVTX range where this build has CUDA */
     TimingOptions timing;
@@ -40,11 +38,9 @@ typedef struct {
     Timing baseline;        /* of bev_baseline() on the same device (forward V2), right before and
                                after this row */
     double speedup;         /* timing_ratio(&baseline, &timing); `baseline` is zero where there is none */
-    double l2_carveout_mib; /* as the driver granted it; NaN: not asked for */
-    double l2_left_mib;     /* L2 left to the kernel after its last sample; NaN: not asked for */
 } BenchRow;
 
-/* Calls `row` for each result in the order scene, direction, align, dtype, carve-out, kernel,
+/* Calls `row` for each result in the order scene, direction, align, dtype, kernel,
  * cache. The baseline is timed beside every row, for the speed-up, but reported only if the plan
  * selects it. Stops at the first failure; a kernel that
  * does not support a problem, or refuses it, is a skipped row. */

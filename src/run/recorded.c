@@ -66,8 +66,6 @@ static bool read_row(RecordedRow *row, const json_t *object, bool counted) {
     row->p99_us = number(object, "p99_us");
     row->effective_gbps = number(object, "effective_gbps");
     row->footprint_mb = number(object, "footprint_mb");
-    row->l2_carveout_mib = number(object, "l2_carveout_mib");
-    row->l2_left_mib = number(object, "l2_left_mib");
     for (int i = 0; i < COUNTER_COUNT; i++) {
         row->counters.value[i] = number(object, counter_rows[i].key);
         any = any || !isnan(row->counters.value[i]);
@@ -165,13 +163,9 @@ void recorded_free(RecordedSet *set) {
     *set = (RecordedSet){0};
 }
 
-bool recorded_is_experiment(const RecordedRow *row) {
-    return isfinite(row->l2_carveout_mib);
-}
-
 static bool row_matches(const RecordedRow *row, const char *scene, int64_t channels,
                         const char *kernel, BevDtype dtype, BevAlign align, const char *cache) {
-    return !recorded_is_experiment(row) && (!row->channels || row->channels == channels) &&
+    return (!row->channels || row->channels == channels) &&
            !strcmp(row->scene, scene) && !strcmp(row->kernel, kernel) &&
            !strcmp(row->dtype, bev_dtypes[dtype].name) &&
            !strcmp(row->align, bev_aligns[align].name) &&

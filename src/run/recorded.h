@@ -17,8 +17,7 @@ typedef struct {
     double median_us, p95_us, p99_us;
     bool unsettled; /* the file says so: no ratio is built on the median */
     double effective_gbps, footprint_mb;
-    double l2_carveout_mib, l2_left_mib; /* as in BenchRow; NaN: the L2 was whole */
-    Counters counters;                   /* of one launch, caches warm */
+    Counters counters; /* of one launch, caches warm */
 } RecordedRow;
 
 /* One file of results. */
@@ -53,11 +52,7 @@ bool recorded_load(RecordedSet *set, const char *folder, Err *err);
 bool recorded_load_samples(RecordedSet *set, Err *err);
 void recorded_free(RecordedSet *set);
 
-/* Whether the row was taken with a part of the L2 carved out. Such a row does not describe the
- * GPU. */
-bool recorded_is_experiment(const RecordedRow *row);
-
-/* The row of a configuration on a scene with that many channels, the L2 whole. `from` (may be NULL)
+/* The row of a configuration on a scene with that many channels. `from` (may be NULL)
  * receives the row's recording. NULL if it was not recorded. */
 const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int64_t channels,
                                  const KernelConfig *config, CacheState cache,

@@ -28,8 +28,6 @@ const GlossaryRow glossary[] = {
      "pixel and a depth into a place."},
     {"camera features", "feat", "The tensor feat: the C numbers (channels) that the image network "
      "gives for each feature pixel. Shape (camera, h, w, c), channels last."},
-    {"carve-out", "l2-carveout", "bench --l2-carveout sets a part of the L2 aside and fills it "
-     "with lines that nobody uses. The rest serves the kernels like a smaller L2."},
     {"ceiling", "", "The highest rate that a device was measured to reach, in GB/s: of its L2 "
      "where the footprint fits into it, else of its memory."},
     {"chain", "dependent loads", "Dependent loads: first an index, then what it points to. The "

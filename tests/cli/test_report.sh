@@ -133,43 +133,19 @@ def write(name, **what):
 both, warm = ("toy", "canonical"), {"dtype": "fp16", "align": "nearest", "cache": "warm"}
 write("h200", results=[{"scene": scene, "kernel": kernel, "median_us": us, **warm}
       for scene in both for kernel, us in (("v2", 39.0), ("v2_do", 1.5))])
-# The experiment with a smaller L2: two sizes; at one of them the form for small L2s won.
-write("h200-small-l2", results=[
-      {"scene": "toy", "kernel": kernel, "median_us": us, "channels": 16,
-       "l2_carveout_mib": carveout, "l2_left_mib": left, **warm}
-      for carveout, left, kernel, us in ((0, 60, "v3_small_l2", 80), (0, 60, "v3_large_l2", 40),
-                                         (30, 31, "v3_small_l2", 41), (30, 31, "v3_large_l2", 42))])
 PY
 cat >recorded.py <<'PY'
 import json, sys
 rows = json.load(open(sys.argv[1]))["results"]
 known = {(r["gpu"], r["kernel"]): r["recorded_us"] for r in rows if r["recorded_us"] is not None}
-# The experiment's rows with the whole L2 count, those with a part set aside do not.
-assert known == {("H200", "v2"): 39.0, ("H200", "v2_do"): 1.5,
-                 ("H200", "v3_small_l2"): 80.0, ("H200", "v3_large_l2"): 40.0}, known
+assert known == {("H200", "v2"): 39.0, ("H200", "v2_do"): 1.5}, known
 PY
 BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -f json -o recorded.json
 tap_run 'recorded beside the model' python3 recorded.py recorded.json
 
 BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -o small
-tap_run 'less L2: the verdict counts' grep -q 'at 1 of 2 sizes (recorded)' small
-[ "$(grep -cE '^ +(0|30.0) +(60.0|31.0) +v3_(small|large)_l2' small)" = 4 ]
-tap_ok $? 'less L2: recorded beside the model, a row each'
-# A newer recording of a kernel makes its figures in the experiment an older kernel's.
-sed 's/"v2_do"/"v3_large_l2"/; s/2026-11-20/2026-11-24/' data/samples/recorded/h200.json \
-    >data/samples/recorded/h200-v3.json
-BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -g h200 -o small
-grep -q 'so without a figure: v3_large_l2$' small &&
-    ! grep -q 'sizes (recorded)' small &&
-    [ "$(grep -cE '^ +[0-9.]+ +(60.0|31.0) +v3_large_l2 +n/a .* n/a$' small)" = 2 ] &&
-    [ "$(grep -cE '^ +[0-9.]+ +(60.0|31.0) +v3_small_l2 +[0-9]' small)" = 2 ]
-tap_ok $? 'less L2: no figure of an older kernel beside the model of the newer one'
-rm data/samples/recorded/h200-v3.json
 tap_run 'findings: a wrong kernel has a term that binds' \
     grep -q '^RACE FP16 on H200, [^:]*: [A-Za-z0-9]* binds, .*; wrong on purpose, no gain is told$' small
-BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -g a6000 -o small
-tap_has 'less L2: of the GPU that was asked for, or not at all' small '!With less L2'
-
 # The way back: charts and tables of the kernels of the gradients.
 for kind in working-set mrc roofline terms; do
     tap_run "plot $kind backward" "$BEVSCOPE" plot $kind toy --direction backward -o "$kind.svg"

@@ -382,31 +382,6 @@ static void test_limits(void) {
            "the further the memory, the longer the wait");
 }
 
-static void test_l2_carveout(const BevProblem *problem) {
-    Session *session = NULL;
-    Timing timing;
-    double held = 0;
-    tap_ok(!l2_carveout_set((int64_t)1 << 40, &err) && err.kind == ERR_DEVICE &&
-               strstr(err.where, "L2 carve-out") && l2_carveout_bytes() == 0,
-           "more L2 than there is: %s", err.what);
-    if (strstr(err.what, "cannot reserve")) {
-        tap_skip("a smaller L2", err.what);
-        return;
-    }
-    bool ok = l2_carveout_set(1 << 20, &err) &&
-              session_open(&session, bev_kernel_find("v3_large_l2"), problem, &err) &&
-              session_time(session, CACHE_WARM, &timing_quick, &timing, &err) &&
-              l2_carveout_held(&held, &err);
-    int64_t granted = l2_carveout_bytes();
-    tap_ok(ok_or_note(ok, &err) && granted >= 1 << 20 && held > 0.3 * (double)granted &&
-               held <= (double)granted,
-           "carve-out: %.1f MB, of which %.1f were held", (double)granted * 1e-6, held * 1e-6);
-    session_close(session);
-    tap_ok(l2_carveout_set(0, &err) && l2_carveout_bytes() == 0 && l2_carveout_held(&held, &err) &&
-               !held,
-           "and given back");
-}
-
 TAP_SUITE(device_gpu) {
     if (!device_usable(&err)) {
         ok_or_note(false, &err);
@@ -451,7 +426,6 @@ TAP_SUITE(device_gpu) {
     }
     test_live();
     test_limits();
-    test_l2_carveout(&problem.view);
     test_two_lanes(&problem.view);
     test_memory(&problem.view);
     test_lasting_error(&problem.view);

@@ -22,7 +22,7 @@ import subprocess
 import sys
 
 MARK = re.compile(r"<!-- (recorded|compare|model): (.*?) -->", re.S)
-WHOLE = {"direction": "forward", "l2_carveout_mib": None}  # what a result is that does not say
+WHOLE = {"direction": "forward"}  # what a result is that does not say
 
 
 def pairs(text):
@@ -44,7 +44,7 @@ def recorded(sources, _bevscope, query):
         gpu = data["machine"].get("gpu") or ""
         if query.get("gpu", "cpu") not in gpu:
             continue
-        wanted = {"l2_carveout_mib": "None", **{k: v for k, v in query.items() if k != "gpu"}}
+        wanted = {k: v for k, v in query.items() if k != "gpu"}
         found += [(data["machine"]["date"], row["median_us"]) for row in data.get("results", []) if fits(row, wanted)]
     return max(found)[1] if found else None
 

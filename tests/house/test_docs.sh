@@ -40,7 +40,6 @@ while read -r command; do
         s/ bench --recorded toy/ bench --recorded canonical/; s/ --stride 8/ --stride 16/; s/ --quiz$/ --quiz --seed 8/
         s/ --script [^ ]*/ toy --size 80x24 --script short.keys/')
     case $command in
-        *--l2-carveout*) tap_skip "$command" "needs a GPU" && continue ;;
         *--list | *glossary* | *" calibrate "* | *" steps "* | *" try "* | *" sensitivity "*) ;;
         *" rig "*) small="$small --depth 1:9:2 --reach 16 --cell 1 --channels 8" ;;
         *) small="$small --device cpu" ;;

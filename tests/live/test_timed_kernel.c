@@ -183,7 +183,7 @@ TAP_SUITE(timed_kernel_marks) {
     {                                                                                              \
         .scene = "canonical", .kernel = kernel_, .dtype = dtype_, .align = "nearest",              \
         .cache = "warm", .median_us = median_us_, .p95_us = median_us_ + 1,                        \
-        .p99_us = median_us_ + 2, .l2_carveout_mib = NAN                                           \
+        .p99_us = median_us_ + 2 \
     }
 
 TAP_SUITE(timed_kernel_stand_in) {

@@ -228,7 +228,7 @@ TAP_SUITE(keys_glossary_words) {
         "gather traffic,requested,sector,line,L1,L2,hit rate,miss-ratio curve,mrc,DO,depth outer,"
         "channel tile,atomic,max abs,rel L2,chain,issue,occupancy,roofline,ridge,warp,"
         "tensor core,align,FP8,E4M3,NVFP4,block scale,gate A,gate B,gate C,prepare,cold,warm,"
-        "median,p99,CUDA graph,carve-out";
+        "median,p99,CUDA graph";
     char *rest = NULL;
     int missing = 0, count = 0;
     for (char *word = words; (word = strtok_r(word, ",", &rest)); word = NULL, count++)

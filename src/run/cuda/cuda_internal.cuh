@@ -1,5 +1,4 @@
-// What the .cu files of this folder share: error handling, the inside of a session, and probes of
-// where in the memory hierarchy a buffer is.
+// What the .cu files of this folder share: error handling and the inside of a session.
 #pragma once
 
 #include "kernels/cuda/common.cuh"
@@ -77,25 +76,3 @@ Enqueue cuda_enqueue_launch;
 
 // A graph of `count` times what `enqueue` enqueues; nothing runs. The caller destroys *graph.
 bool cuda_capture(CudaSession *s, Enqueue *enqueue, int count, cudaGraph_t *graph, Err *err);
-
-// ---- probes of the memory hierarchy (probe.cu, l2_carveout.cu) ---------------------------------
-
-constexpr int CHASED = 4096; // loads
-constexpr size_t CHASE_BYTES = CHASED * sizeof(uint32_t);
-
-// Enqueues CHASED loads, each waiting for the one before, spread over `bytes` of a zeroed buffer,
-// through L1 or past it. `results` has room for CHASE_BYTES.
-bool chase_start(bool l1, const void *buffer, int64_t bytes, uint32_t *results, cudaStream_t stream,
-                 Err *err);
-
-// Waits for the loads; *cycles are their latencies in ascending order.
-bool chase_finish(const uint32_t *results, cudaStream_t stream, std::vector<uint32_t> *cycles,
-                  Err *err);
-
-// Share of the ascending latencies that are below a limit.
-double chase_below(const std::vector<uint32_t> &cycles, double limit);
-
-// Enqueues a measurement of how much of the carve-out is left, then reads it again, so that it is
-// full when the next work starts: the device forgets it when memory is allocated or freed. Does
-// nothing without a carve-out.
-bool l2_carveout_fill(cudaStream_t stream, Err *err);

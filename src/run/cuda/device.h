@@ -59,21 +59,6 @@ bool probe_limits(unsigned which, Limits *limits, Err *err);
 
 enum { PROBE_ALL = (1 << LIMIT_COUNT) - 1 };
 
-/* The L2 carve-out: a part of the L2 is reserved for persisting accesses and filled with lines that
- * nobody uses, so that everything else sees a smaller L2. There is one for the process, as for the
- * device.
- *
- * Reserves `bytes` of the open device's L2, or a little more if the driver rounds up; 0 ends the
- * carve-out. Fails if the driver refuses: a GPU that cannot, a MIG slice, too much. */
-bool l2_carveout_set(int64_t bytes, Err *err);
-
-/* What the driver granted; 0: there is no carve-out. */
-int64_t l2_carveout_bytes(void);
-
-/* How much of the carve-out the unused lines still held just before the last timed sample, told by
- * the latency of loads from them. */
-bool l2_carveout_held(double *bytes, Err *err);
-
 /* Host memory that the GPU reads and writes at full speed. */
 typedef struct Staging {
     void *memory; /* NULL: none */

@@ -102,6 +102,9 @@ template <bool L1> __device__ uint32_t load_word(const uint32_t *address) {
     return value;
 }
 
+constexpr int CHASED = 4096; // loads
+constexpr size_t CHASE_BYTES = CHASED * sizeof(uint32_t);
+
 // One thread loads from `lines` lines of the zeroed buffer, `stride` lines apart. Each address
 // needs the value of the load before (zero), so the cycles between two loads are the latency of
 // one. The rest of the address is computed meanwhile.
@@ -219,9 +222,26 @@ struct Probe {
         return true;
     }
 
+    // CHASED loads, each waiting for the one before, spread over the first `from_bytes`, through L1
+    // or past it; `sorted` are their latencies.
     bool chase(bool l1, int64_t from_bytes, Err *err) {
-        return chase_start(l1, buffer, from_bytes, results, stream, err) &&
-               chase_finish(results, stream, &sorted, err);
+        uint32_t lines = uint32_t(from_bytes / LINE);
+        // The golden section: lines loaded one after the other are far apart.
+        uint32_t stride = uint32_t(lines * 0.618) | 1;
+        auto kernel = l1 ? chase_kernel<true> : chase_kernel<false>;
+        kernel<<<1, 1, 0, stream>>>((const uint32_t *)buffer, lines, stride, results);
+        TRY(cudaGetLastError());
+        sorted.resize(CHASED);
+        TRY(cudaMemcpyAsync(sorted.data(), results, CHASE_BYTES, cudaMemcpyDeviceToHost, stream));
+        TRY(cudaStreamSynchronize(stream));
+        std::sort(sorted.begin(), sorted.end());
+        return true;
+    }
+
+    // Share of the latencies that are below a limit.
+    double below(double limit) {
+        auto found = std::lower_bound(sorted.begin(), sorted.end(), uint32_t(limit));
+        return double(found - sorted.begin()) / double(sorted.size());
     }
 
     // The median latency of loads from the first `from_bytes` of the buffer, just after they were
@@ -244,12 +264,10 @@ struct Probe {
             return false;
         for (int sixteenths = 1; sixteenths <= 24; sixteenths++) {
             int64_t size = l2_bytes * sixteenths / 16 / CHUNK * CHUNK;
-            if (!l2_carveout_fill(stream, err))
-                return false;
             read(size, 4 * size);
             if (!chase(false, size, err))
                 return false;
-            *mb = std::max(*mb, double(size) * chase_below(sorted, (hit + miss) / 2) * 1e-6);
+            *mb = std::max(*mb, double(size) * below((hit + miss) / 2) * 1e-6);
         }
         return true;
     }
@@ -268,31 +286,6 @@ bool copy_gbps(int64_t bytes, double *gbps, Err *err) {
 }
 
 } // namespace
-
-bool chase_start(bool l1, const void *buffer, int64_t bytes, uint32_t *results, cudaStream_t stream,
-                 Err *err) {
-    uint32_t lines = uint32_t(bytes / LINE);
-    // The golden section: lines loaded one after the other are far apart.
-    uint32_t stride = uint32_t(lines * 0.618) | 1;
-    auto kernel = l1 ? chase_kernel<true> : chase_kernel<false>;
-    kernel<<<1, 1, 0, stream>>>((const uint32_t *)buffer, lines, stride, results);
-    TRY(cudaGetLastError());
-    return true;
-}
-
-bool chase_finish(const uint32_t *results, cudaStream_t stream, std::vector<uint32_t> *cycles,
-                  Err *err) {
-    cycles->resize(CHASED);
-    TRY(cudaMemcpyAsync(cycles->data(), results, CHASE_BYTES, cudaMemcpyDeviceToHost, stream));
-    TRY(cudaStreamSynchronize(stream));
-    std::sort(cycles->begin(), cycles->end());
-    return true;
-}
-
-double chase_below(const std::vector<uint32_t> &cycles, double limit) {
-    auto found = std::lower_bound(cycles.begin(), cycles.end(), uint32_t(limit));
-    return double(found - cycles.begin()) / double(cycles.size());
-}
 
 extern "C" bool probe_limits(unsigned which, Limits *limits, Err *err) {
     Probe probe = {};
