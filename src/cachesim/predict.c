@@ -24,7 +24,7 @@ static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364;        /* sectors a cy
 static const double ALL_BYTES = 1e15; /* of an L2 that keeps everything */
 static const double ENCODED = 1.57; /* elements a cycle and multiprocessor */
 static const double FAR_CYCLES = 175, DRAM_CYCLES = 412;
-const double predict_launch_us = 0.6;
+static const double LAUNCH_US = 0.6;
 static const double CLEAR_US = 0.7, ALONE_US = 2.3;
 
 double predict_dram_gbps(const Gpu *gpu) {
@@ -187,6 +187,14 @@ Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
     return p;
 }
 
+static LatencyTerm binding_of(const Prediction *p) {
+    int binding = 0;
+    for (int part = 0; part < TERM_COUNT; part++)
+        if (p->term_us[part] > p->term_us[binding])
+            binding = part;
+    return (LatencyTerm)binding;
+}
+
 Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2) {
     BevGpuFacts facts = gpu_facts(gpu);
     double loads = ceil((double)profile->tile / profile->counts.form->load);
@@ -203,34 +211,13 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     p.term_us[TERM_L2] = l2_us(profile, gpu);
     issue(profile, gpu, instructions, &p);
     p.term_us[TERM_CHAIN] = chain_us(profile, gpu, instructions, l2);
-    p.launch_us = predict_launch_us;
+    p.launch_us = LAUNCH_US;
     p.launch_us += profile->clears * CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
     p.launch_us +=
-        profile->encodings * predict_launch_us + a_cycle_us(gpu, profile->encoded, ENCODED);
-    predict_combine(&p);
+        profile->encodings * LAUNCH_US + a_cycle_us(gpu, profile->encoded, ENCODED);
+    p.binding = binding_of(&p);
+    p.latency_us = predict_with_chain(&p, 1);
     return p;
-}
-
-LatencyTerm predict_binding(const Prediction *p) {
-    int binding = 0;
-    for (int part = 0; part < TERM_COUNT; part++)
-        if (p->term_us[part] > p->term_us[binding])
-            binding = part;
-    return (LatencyTerm)binding;
-}
-
-void predict_combine(Prediction *p) {
-    p->binding = predict_binding(p);
-    p->latency_us = predict_with_chain(p, 1);
-}
-
-/* Half of all lines lie in the other partition of an L2 that has two. */
-double predict_load_cycles(const Gpu *gpu) {
-    return BEV_L2_CYCLES + (gpu->l2_partitions == 2 ? FAR_CYCLES / 2 : 0);
-}
-
-double predict_write_us(const Gpu *gpu, double bytes) {
-    return l2_write_us(gpu, bytes);
 }
 
 double predict_with_chain(const Prediction *prediction, double factor) {

@@ -55,17 +55,15 @@ static bool goes(const Options *options, BevDirection direction) {
     return !rows && direction == BEV_FORWARD;
 }
 
-/* The models of the chosen formats that are among `dtypes`. */
-static bool open_direction(Regime *regime, BevDirection direction, unsigned dtypes,
-                           unsigned kernels, Err *err) {
+/* The models of the chosen formats. */
+static bool open_direction(Regime *regime, BevDirection direction, unsigned kernels,
+                           Err *err) {
     KernelConfig formats[MAX_FORMATS];
     int count = select_formats(regime->options, formats);
     WorkloadOptions workload = select_workload(regime->options);
     const char *scene = regime->options->arguments[0];
     for (int i = 0; i < count; i++) {
         const KernelConfig *format = &formats[i];
-        if (!(dtypes >> format->dtype & 1))
-            continue;
         SceneModel *model = &regime->models[regime->model_count++];
         progress_step(bev_dtypes[format->dtype].title, i / (double)count, (i + 1) / (double)count);
         if (!scene_model_open(model, scene, &workload, format->dtype, format->align, direction,
@@ -84,7 +82,7 @@ static bool open_models(Regime *regime, Err *err) {
         unsigned kernels = goes(options, (BevDirection)direction)
                                ? chosen_kernels(options, (BevDirection)direction)
                                : 0;
-        if (kernels && !open_direction(regime, (BevDirection)direction, ~0u, kernels, err))
+        if (kernels && !open_direction(regime, (BevDirection)direction, kernels, err))
             return false;
         any = any || kernels;
     }
@@ -285,117 +283,13 @@ static bool print_all(const Regime *regime, Err *err) {
     return ok;
 }
 
-/* ---- the view transform --------------------------------------------------------------------- */
-
-/* The rows of stage VIEW that --kernel names and the model has; all without the option. */
-static KernelSet view_kernels(const Options *options) {
-    KernelSet rows = choices_kernels(options->kernel, ~(KernelSet)0), kernels = 0;
-    for (int i = 0; bev_kernels[i]; i++)
-        if (rows & kernel_bit(bev_kernels[i]) && view_pools(bev_kernels[i]))
-            kernels |= kernel_bit(bev_kernels[i]);
-    return kernels;
-}
-
-/* Without --stage: that of the kernels named. */
-static bool is_view(const Options *options) {
-    return options->stage ? !strcmp(options->stage, bev_stages[BEV_VIEW].name)
-                          : options->kernel && view_kernels(options);
-}
-
-/* The accesses of the rows that those kernels launch to pool, and the problem as they get it: as
- * `bench` times it, the grid with channels first. */
-static bool open_view(Regime *regime, KernelSet kernels, Err *err) {
-    unsigned dtypes = choices_mask(CHOICE_DTYPE, regime->options->dtype, 1u << BEV_FP16);
-    unsigned pools = 0;
-    for (int i = 0; bev_kernels[i]; i++)
-        if (kernels & kernel_bit(bev_kernels[i]))
-            pools |= kernel_bits(view_pools(bev_kernels[i]));
-    if (!(dtypes & view_dtypes))
-        return err_set(err, ERR_USAGE, "--dtype", "choose fp32, fp16 or bf16",
-                       "a view transform does not read %s", regime->options->dtype);
-    if (!open_direction(regime, BEV_FORWARD, view_dtypes, pools, err))
-        return false;
-    for (int i = 0; i < regime->model_count; i++) {
-        if (!problem_turn_view(&regime->models[i].problem, err))
-            return false;
-        regime->models[i].problem.view.out_samples = 1;
-    }
-    return true;
-}
-
-static bool print_view(const Regime *regime, KernelSet kernels, ReportPrinter *print, FILE *out) {
-    Report traffic = {.folds = true, .names_to = "launch"},
-           predictions = {.folds = true, .names_to = "launch"};
-    for (int i = 0; i < regime->model_count; i++) {
-        const SceneModel *model = &regime->models[i];
-        char scene[320], points[32];
-        regime_add_view(&traffic, REGIME_TRAFFIC, model, &regime->chosen, kernels);
-        regime_add_view(&predictions, REGIME_PREDICTIONS, model, &regime->chosen, kernels);
-        clean_text(model->label, scene, sizeof scene);
-        unit_text(UNIT_COUNT, (double)model->problem.view.map.points, points, sizeof points);
-        fprintf(out, "%s, %s: the view transform of %s points, grid with channels first\n", scene,
-                bev_dtypes[model->problem.view.dtype].title, points);
-    }
-    fputs("\nWhat each launch asks for, by formula\n\n", out);
-    print(&traffic, out);
-    fputs("\nPrediction (model, L2 warm; recorded beside it where known). Launches follow each "
-          "other: all is their sum. The launch that pools has the model of its row, which for "
-          "view, where empty cells are written later, is an upper figure. Of the others "
-          "instructions were counted in their PTX for SM90; what the L2 does not hold of all "
-          "arrays comes from DRAM. How near that comes: samples/experiments/view.md.\n\n",
-          out);
-    print(&predictions, out);
-    bool whole = !traffic.out_of_memory && !predictions.out_of_memory;
-    report_free(&traffic);
-    report_free(&predictions);
-    return whole;
-}
-
-static bool print_all_view(const Regime *regime, KernelSet kernels, Err *err) {
-    ReportPrinter *print = output_printer(regime->options);
-    if (print) {
-        MemoryStream output;
-        if (!memory_stream_open(&output, err))
-            return false;
-        bool whole = print_view(regime, kernels, print, output.stream);
-        return output_close(&output, whole, regime->options->output, err);
-    }
-    Report report = {0};
-    for (int i = 0; i < regime->model_count; i++)
-        regime_add_view(&report, REGIME_ALL, &regime->models[i], &regime->chosen, kernels);
-    bool ok = output_report(regime->options, &report, json_object(), err);
-    report_free(&report);
-    return ok;
-}
-
-static bool regime_view(Regime *regime, Err *err) {
-    const Options *options = regime->options;
-    KernelSet kernels = view_kernels(options);
-    if (options->counters || (options->direction && strcmp(options->direction, "forward")))
-        return err_set(err, ERR_USAGE, options->counters ? "--counters" : "--direction",
-                       "leave it out",
-                       "the model of the view transform goes forward and has no "
-                       "counters beside it");
-    if (!kernels)
-        return err_set(err, ERR_USAGE, "--kernel", "for example view_v4,view",
-                       "the model has no launches of '%s'", options->kernel);
-    bool ok = open_view(regime, kernels, err);
-    progress_end();
-    return ok && print_all_view(regime, kernels, err);
-}
-
-static bool regime_pool(Regime *regime, Err *err) {
-    bool ok = open_models(regime, err);
-    progress_end(); /* the report is printed below */
-    return ok && take_counters(regime, err) && print_all(regime, err);
-}
-
 bool cmd_regime(const Options *options, Err *err) {
     Regime regime = {.options = options};
     progress_begin("regime", options->quiet);
     bool ok = chosen_open(options, chosen_usual(), &regime.chosen, err) &&
-              (is_view(options) ? regime_view : regime_pool)(&regime, err);
-    progress_end();
+              open_models(&regime, err);
+    progress_end(); /* the report is printed below */
+    ok = ok && take_counters(&regime, err) && print_all(&regime, err);
     for (int i = 0; i < regime.model_count; i++)
         scene_model_close(&regime.models[i]);
     chosen_close(&regime.chosen);

@@ -126,11 +126,6 @@ typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
 void regime_add(Report *report, RegimeColumns which, const SceneModel *model,
                 const ChosenGpus *chosen);
 
-/* The same of kernels of stage VIEW, bits by their place in bev_kernels[]: a row a launch and one
- * of all together. The model's profiles are of the rows that they launch to pool. */
-void regime_add_view(Report *report, RegimeColumns which, const SceneModel *model,
-                     const ChosenGpus *chosen, KernelSet kernels);
-
 /* Prints at most three findings, those with the largest gain. */
 void findings_first(const SceneModel *scenes, int scene_count, const ChosenGpus *chosen, FILE *out);
 

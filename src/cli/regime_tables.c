@@ -58,9 +58,8 @@ static void add_traffic(Report *report, const BevProblem *problem, const Profile
     report_add(report, "l2_sectors", NULL, 0, cell_int((long long)counts->l2_sectors));
 }
 
-/* The terms, what binds, and what is known besides; `launch_heading`: NULL where the launch is for
- * machines only. */
-static void add_terms(Report *report, const Prediction *p, const char *launch_heading) {
+/* The terms, what binds, and what is known besides. */
+static void add_terms(Report *report, const Prediction *p) {
     static const char *const keys[] = {[TERM_DRAM] = "dram_us",
                                        [TERM_L2] = "l2_us",
                                        [TERM_ISSUE] = "issue_us",
@@ -71,7 +70,7 @@ static void add_terms(Report *report, const Prediction *p, const char *launch_he
                                            [TERM_CHAIN] = "chain us"};
     for (int term = 0; term < TERM_COUNT; term++)
         report_add(report, keys[term], headings[term], 3, cell_real(p->term_us[term]));
-    report_add(report, "launch_us", launch_heading, 3, cell_real(p->launch_us));
+    report_add(report, "launch_us", NULL, 3, cell_real(p->launch_us));
     report_add(report, "binding", "binding", 0, cell_text(term_names[p->binding]));
     report_add(report, "predicted_warm_us", "model us", 3, cell_real(p->latency_us));
 }
@@ -96,7 +95,7 @@ static void add_prediction(Report *report, const SceneModel *model, const Chosen
     report_add(report, "dram_mb_warm", "DRAM MB", 3, cell_mb(warm_dram));
     report_add(report, "l2_hit_rate_cold", NULL, 3, cell_real(cold.hit_rate));
     report_add(report, "dram_mb_cold", "cold MB", 3, cell_mb(cold_dram));
-    add_terms(report, &warm, NULL);
+    add_terms(report, &warm);
     report_add(report, "recorded_us", "recorded us", 3,
                cell_real(chosen_recorded_us(chosen, gpu, model, kernel->name, CACHE_WARM, NULL)));
     report_add(report, "predicted_cold_us", "cold us", 3, cell_real(cold.latency_us));
@@ -122,75 +121,6 @@ void regime_add(Report *report, RegimeColumns which, const SceneModel *model,
             if (which != REGIME_TRAFFIC)
                 add_prediction(report, model, chosen, profile, &chosen->gpus[g]);
         }
-}
-
-/* ---- the view transform --------------------------------------------------------------------- */
-
-/* A launch, or all together (NULL). What pools asks for what the formula leaves to it. */
-typedef struct {
-    const BevKernel *kernel;
-    const ViewLaunch *launch;
-    double requested_bytes;
-} ViewRow;
-
-static void add_view_row(Report *report, RegimeColumns which, const SceneModel *model,
-                         const ChosenGpus *chosen, const ViewRow *row, const Gpu *gpu) {
-    const BevProblem *problem = &model->problem.view;
-    const Profile *profile = scene_model_profile(model, view_pools(row->kernel)->name);
-    const ViewLaunch *launch = row->launch;
-    add_identity(report, model, row->kernel->name);
-    report_add(report, "stage", NULL, 0, cell_text(bev_stages[BEV_VIEW].name));
-    report_add(report, "launch", "launch", 0,
-               cell_text(!launch         ? "all"
-                         : launch->pools ? launch->pools->name
-                                         : launch->name));
-    if (which != REGIME_PREDICTIONS) {
-        const bool counted = launch && !launch->pools;
-        report_add(report, "read_mb", "reads MB", 3,
-                   cell_if(counted, cell_mb(counted ? launch->read_bytes : 0)));
-        report_add(report, "write_mb", "writes MB", 3,
-                   cell_if(counted, cell_mb(counted ? launch->write_bytes : 0)));
-        report_add(report, "requested_formula_mb", "requested MB", 4,
-                   cell_mb(row->requested_bytes));
-    }
-    if (which == REGIME_TRAFFIC)
-        return;
-    const Prediction p = launch ? predict_view_launch(launch, problem, profile, gpu)
-                                : predict_view(row->kernel, problem, profile, gpu);
-    report_add(report, "gpu", "GPU", 0, cell_text(gpu->title));
-    add_terms(report, &p, "launch us");
-    double recorded_us =
-        launch ? NAN : chosen_recorded_us(chosen, gpu, model, row->kernel->name, CACHE_WARM, NULL);
-    report_add(report, "recorded_us", "recorded us", 3, cell_real(recorded_us));
-    report_add(report, "source", NULL, 0,
-               cell_text(profile_is_sampled(profile) ? "model, sampled" : "model"));
-}
-
-static void add_view_kernel(Report *report, RegimeColumns which, const SceneModel *model,
-                            const ChosenGpus *chosen, const BevKernel *kernel, const Gpu *gpu) {
-    const BevProblem *problem = &model->problem.view;
-    ViewLaunch launches[VIEW_LAUNCHES];
-    const double all = bev_traffic_total(bev_traffic(kernel, problem));
-    const int count = view_launches(kernel, problem, launches);
-    double rest = all;
-    for (int i = 0; i < count; i++)
-        rest -= launches[i].read_bytes + launches[i].write_bytes;
-    for (int i = 0; i <= count; i++) {
-        const ViewLaunch *launch = i < count ? &launches[i] : NULL;
-        double bytes = !launch         ? all
-                       : launch->pools ? rest
-                                       : launch->read_bytes + launch->write_bytes;
-        add_view_row(report, which, model, chosen, &(ViewRow){kernel, launch, bytes}, gpu);
-    }
-}
-
-void regime_add_view(Report *report, RegimeColumns which, const SceneModel *model,
-                     const ChosenGpus *chosen, KernelSet kernels) {
-    int gpu_rows = which == REGIME_TRAFFIC ? 1 : chosen->count;
-    for (int g = 0; g < gpu_rows; g++)
-        for (int i = 0; bev_kernels[i]; i++)
-            if (kernels & kernel_bit(bev_kernels[i]))
-                add_view_kernel(report, which, model, chosen, bev_kernels[i], &chosen->gpus[g]);
 }
 
 /* ---- hardware counters beside the model ----------------------------------------------------- */

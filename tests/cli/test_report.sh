@@ -13,22 +13,6 @@ tap_expect 2 'more than one align' plot mrc toy -a all -o x.png
 tap_ok $? 'regime: a small footprint is no zero'
 tap_expect 2 'is not a number from 0.01' regime toy --l2-mb 0
 
-# The view transform, launch by launch.
-"$BEVSCOPE" regime toy --stage view --gpu h100 >out
-missing=$(for row in 'view_v2 +softmax' 'view_v2 +v2' 'view_v4 +features' 'view_v4 +v4' 'view +front' \
-    'view +grid' 'view +all'; do
-    [ "$(grep -cE "^$row " out)" = 2 ] || echo "$row"
-done)
-tap_none 'regime --stage view: bytes and terms of each launch' "$missing"
-"$BEVSCOPE" regime toy -k view --gpu h100,orin -f csv >out
-tap_ok $? 'a kernel of that stage implies it'
-[ "$(cut -d, -f2,6 out | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = \
-    ' 1 kernel,launch; 2 view,all; 2 view,front; 2 view,grid; 2 view,v4;' ]
-tap_ok $? 'a row a launch and GPU'
-tap_expect 2 "no launches of 'v2'" regime toy --stage view -k v2
-tap_expect 2 'does not read fp8' regime toy --stage view --dtype fp8
-tap_expect 2 'goes forward and has no counters' regime toy --stage view --direction backward
-tap_expect 2 'goes forward and has no counters' regime toy --stage view --counters
 
 good='"name": "mine", "compute_capability": [8, 6], "multiprocessors": 84, "dram_gbps": 768'
 gpu_file() { echo "{$1}" >gpu.json; }
