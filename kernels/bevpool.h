@@ -216,11 +216,7 @@ typedef enum {
     BEV_OWNS_INTERVAL,
     BEV_OWNS_CELL,
     BEV_OWNS_PIECE,
-    BEV_OWNS_TILE,
-    BEV_OWNS_RUN,        /* backward: a warp owns 32 neighbours of the points sorted by pixel */
-    BEV_OWNS_PIXEL,      /* backward: a thread owns a pixel */
-    BEV_OWNS_PIXEL_WARP, /* backward: a warp does */
-    BEV_OWNS_COLUMN      /* backward: a warp owns chunks of 32 pixels of an image column */
+    BEV_OWNS_TILE
 } BevOwner;
 
 /* Where sums are: in the owner's registers until they are stored, or in memory, FP32, added to by
@@ -260,7 +256,6 @@ typedef struct {
     bool clears;            /* clears the output first */
     bool stays;             /* the sums are the output, FP32, and are never encoded */
     bool evict_first;       /* stores the output as evict first */
-    bool in_phases;         /* blocks wait for all their warps between loads, sums and products */
     bool halves;            /* sums in half2 where the format fits a half */
     /* Points of the loop over its waits for indices, and for depths and features, as disassembled
      * for 9.0. Below 1: a point's features wait for each other. `_of`: by format, where it

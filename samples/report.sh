@@ -1,6 +1,6 @@
 #!/bin/sh
 # report.sh SCENE FOLDER [OPTION...]: FOLDER/report.md, a page about a scene's memory regimes with its
-# pictures. The options, such as --gpu h200 or --direction backward, are those of regime and plot.
+# pictures. The options, such as --gpu h200, are those of regime and plot.
 set -e
 scene=$1 folder=$2
 shift 2

@@ -14,7 +14,7 @@
  * LIMITS  A pixel has about as many points as there are depth bins, and they all add to one row of
  *         grad_feat: on the canonical rig 50 additions to every address, where the forward way has
  *         13. They arrive in any order, so that two runs may differ in the last bits.
- * TRY     Count the atomics in `regime canonical`, then with `--direction backward`. Which gradient
+ * TRY     Time `bench canonical -k grad_atomic,grad_block`, then with `--channels 40`. Which gradient
  *         costs more? */
 #include "kernels/cuda/grad_row.h"
 
@@ -86,9 +86,6 @@ CUDA_ROW(grad_atomic) = {
     .idea = "Backward: every point adds to its pixel's row and to its depth element, by atomics.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
-    .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = GRAD_TILE, .block = 256,
-               .resident = 64, .load = 4, .store = 1, .ranks = 3, .indices_ahead = 1,
-               .in_flight = 1, .point_instructions = 190},
     .unsupported = channels_unsupported, .workspace_bytes = ON_CUDA(grad_sums_bytes),
     .launch = ON_CUDA(grad_atomic_launch), .bytes = grad_atomic_bytes,
 };

@@ -138,7 +138,7 @@ void model_set_ceilings(MemoryModel *model, int gpu, const Limits *limits, Figur
         model->ceilings[gpu] = found;
 }
 
-static BevTraffic requested_of(const TraceCounts *counts, bool backward) {
+static BevTraffic requested_of(const TraceCounts *counts) {
     const TraceCount *read = counts->read, *write = counts->write;
     double added = sizeof(float) * counts->atomics;
     return (BevTraffic){
@@ -146,12 +146,8 @@ static BevTraffic requested_of(const TraceCounts *counts, bool backward) {
         .depth = read[TRACE_DEPTH].bytes + write[TRACE_DEPTH].bytes,
         .index = read[TRACE_RANKS].bytes + read[TRACE_OWNERS].bytes,
         .weight = read[TRACE_WEIGHT].bytes,
-        .out_read = read[TRACE_OUT].bytes + read[TRACE_GRAD_OUT].bytes +
-                    (backward ? 0 : read[TRACE_SUMS].bytes + added),
-        .out_write = write[TRACE_OUT].bytes + (backward ? 0 : write[TRACE_SUMS].bytes),
-        .grad_read = backward ? read[TRACE_SUMS].bytes + added : 0,
-        .grad_write = write[TRACE_GRAD_DEPTH].bytes + write[TRACE_GRAD_FEAT].bytes +
-                      (backward ? write[TRACE_SUMS].bytes : 0),
+        .out_read = read[TRACE_OUT].bytes + read[TRACE_SUMS].bytes + added,
+        .out_write = write[TRACE_OUT].bytes + write[TRACE_SUMS].bytes,
         .atomics = counts->atomics,
     };
 }
@@ -163,7 +159,7 @@ static PredictedKernel kernel_of(const MemoryModel *model, const Profile *profil
         .kernel = profile->kernel,
         .name = profile->kernel->name,
         .title = profile->kernel->title,
-        .requested = requested_of(counts, profile->kernel->direction == BEV_BACKWARD),
+        .requested = requested_of(counts),
         .rank_bytes = counts->read[TRACE_RANKS].bytes,
         .sectors_per_request = features->sectors / features->requests,
         .sector_use =

@@ -45,24 +45,20 @@ double predict_fp32_gflops(const Gpu *gpu) {
 /* Launches before and after the kernel, which clear and encode. */
 static void count_passes(const BevProblem *problem, Profile *profile) {
     const BevAccess *access = &profile->kernel->access;
-    bool backward = profile->kernel->direction == BEV_BACKWARD;
     double bytes = (double)bev_output_bytes(problem);
-    BevDtype dtype = backward ? problem->dtype : problem->out.dtype;
-    double elements = bytes * 8 / bev_dtypes[dtype].bits;
-    if (!backward) /* NVFP4 has block scales beside its codes */
-        elements =
-            (double)(problem->shape.nx * problem->shape.ny) * (double)problem->shape.channels;
+    double elements =
+        (double)(problem->shape.nx * problem->shape.ny) * (double)problem->shape.channels;
     if (access->clears)
         profile->cleared_bytes = bytes;
     if (access->sums)
         profile->cleared_bytes = elements * sizeof(float);
-    bool encodes = access->sums && !access->stays && dtype != BEV_FP32;
-    profile->clears = profile->cleared_bytes > 0 ? (backward && !encodes ? 2 : 1) : 0;
+    bool encodes = access->sums && !access->stays && problem->out.dtype != BEV_FP32;
+    profile->clears = profile->cleared_bytes > 0;
     if (!encodes)
         return;
     profile->encoded = elements;
     profile->encoded_bytes = bytes;
-    profile->encodings = backward ? 2 : 1;
+    profile->encodings = 1;
 }
 
 bool profile_make(const BevKernel *kernel, const BevProblem *problem, const TraceWatch *watch,
@@ -203,7 +199,7 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
                                                                    profile->dtype, &facts);
     if (profile->counts.step_instructions > 0)
         instructions = profile->counts.step_instructions;
-    Prediction p = {.hit_rate = l2->hit_rate, .in_phases = profile->counts.form->in_phases};
+    Prediction p = {.hit_rate = l2->hit_rate};
     p.dram_read_bytes = SECTOR * l2->misses;
     p.dram_write_bytes = SECTOR * l2->writebacks;
     p.term_us[TERM_DRAM] =
@@ -221,13 +217,12 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
 }
 
 double predict_with_chain(const Prediction *prediction, double factor) {
-    double squares = 0, sum = 0;
+    double squares = 0;
     for (int part = 0; part < TERM_COUNT; part++) {
         double us = prediction->term_us[part] * (part == TERM_CHAIN ? factor : 1);
         squares += us * us;
-        sum += us;
     }
-    return (prediction->in_phases ? sum : sqrt(squares)) + prediction->launch_us;
+    return sqrt(squares) + prediction->launch_us;
 }
 
 /* Mean logarithm of published over predicted latencies. */

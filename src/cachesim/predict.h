@@ -6,10 +6,7 @@
  * lies between the longest term and their sum. That form was chosen by 18 recorded H200 latencies
  * (samples/experiments/ladder.md): the longest term alone was off by more than 30 % on three of
  * them, this form on none. One constant comes from a recorded latency, none from the published ones
- * of the other two GPUs.
- *
- * The terms of a kernel whose blocks wait for all their warps between loads, sums and products
- * (in_phases) follow each other: their sum (samples/experiments/gradients.md). */
+ * of the other two GPUs. */
 #pragma once
 
 #include "src/cachesim/gpus.h"
@@ -23,7 +20,6 @@ typedef struct {
     double dram_read_bytes, dram_write_bytes;
     double term_us[TERM_COUNT];
     double instructions_us; /* the issue term without the L1 lines that are touched */
-    bool in_phases;      /* the terms do not overlap: the latency is their sum */
     LatencyTerm binding; /* the longest term */
     double launch_us;  /* an empty launch, a clear or encoding in launches of their own included */
     double latency_us; /* the terms, combined, and the launch */

@@ -3,8 +3,7 @@
 const char *const trace_arrays[TRACE_ARRAY_COUNT] = {
     [TRACE_FEAT] = "features", [TRACE_DEPTH] = "depth",    [TRACE_RANKS] = "ranks",
     [TRACE_OWNERS] = "owners", [TRACE_WEIGHT] = "weights", [TRACE_OUT] = "output",
-    [TRACE_SUMS] = "sums",     [TRACE_GRAD_OUT] = "grad_out",
-    [TRACE_GRAD_DEPTH] = "grad_depth", [TRACE_GRAD_FEAT] = "grad_feat",
+    [TRACE_SUMS] = "sums",
 };
 
 const BevKernel *traced_kernel(int place) {
@@ -33,12 +32,8 @@ bool trace_replay(const BevKernel *kernel, const BevProblem *problem, const Trac
                      .one_in = watch ? watch->one_in : 0,
                      .observer = watch ? watch->observer : NULL};
     *counts = (TraceCounts){.form = &kernel->access};
-    BevOwner owner = kernel->access.owner;
-    bool backward = kernel->direction == BEV_BACKWARD;
-    bool ok = owner == BEV_OWNS_TILE     ? tiles_replay(&memory, reuse != NULL, watch, err)
-              : owner == BEV_OWNS_COLUMN ? columns_replay(&memory, reuse != NULL, watch, err)
-              : backward                 ? backward_replay(&memory, reuse != NULL, watch, err)
-                                         : owners_replay(&memory, reuse != NULL, watch, err);
+    bool tiles = kernel->access.owner == BEV_OWNS_TILE;
+    bool ok = (tiles ? tiles_replay : owners_replay)(&memory, reuse != NULL, watch, err);
     memory_stop(&memory);
     if (reuse)
         *reuse = ok ? memory.reuse : NULL;

@@ -13,7 +13,7 @@
 enum { TRACE_MULTIPROCESSORS = BEV_MULTIPROCESSORS };
 
 /* The rows whose accesses can be replayed, numbered in the order of bev_kernels[]; NULL past the
- * last. A row fits problems of its own direction only (bev_refuses). */
+ * last. All go forward. */
 const BevKernel *traced_kernel(int place);
 
 /* The number of a row among those, or -1. */
@@ -27,9 +27,6 @@ typedef enum {
     TRACE_WEIGHT,
     TRACE_OUT,
     TRACE_SUMS,
-    TRACE_GRAD_OUT,   /* backward: read; the sums are then of the two gradients */
-    TRACE_GRAD_DEPTH, /* backward: written */
-    TRACE_GRAD_FEAT,
     TRACE_ARRAY_COUNT
 } TraceArray;
 

@@ -101,19 +101,13 @@ typedef struct {
     TraceCount *count;
     int64_t last_sector;
     int64_t covered; /* bytes of those sectors */
-    int repeats;     /* number of equal instructions, usually 1 */
-    bool apart;      /* equal instructions so far apart that each meets L1 as the first one does */
-    bool past_l1;    /* reads that do not change L1 */
+    int repeats;     /* number of equal instructions, more than 1 only of additions */
     bool line_missed; /* L1 lacked a sector of the line of last_sector */
     StepLanes lanes; /* lanes that ask for the next span; for an observer */
 } Instruction;
 
 Instruction memory_read(Memory *memory, int sm, Place place);
 Instruction memory_write(Memory *memory, int sm, Place place);
-
-/* The same for `repeats` instructions that touch the same sectors. `apart`: each of them misses L1
- * where the first one does; else only the first one can miss. */
-Instruction memory_repeat(Instruction instruction, int repeats, bool apart);
 
 /* The contiguous bytes that some lanes of the instruction ask for, from offset `byte` of the array.
  * Call it in ascending order of lanes: neighbours that share a sector ask for it once. */
@@ -316,13 +310,3 @@ void tile_map_free(TileMap *map);
  * where its map of tiles serves, else in pieces. */
 bool owners_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
 bool tiles_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
-
-/* The way back: kernels whose threads own points or pixels, and grad_v4, whose warps own chunks of
- * image columns. */
-bool backward_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
-bool columns_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
-
-/* Stable: `order` has the numbers [0, count) in `from`, or, `from` being NULL, ascending; puts them
- * by key, of [0, keys). False: no memory. */
-bool order_by(const int32_t *key, int64_t keys, int64_t count, const int32_t *from,
-              int32_t *order);

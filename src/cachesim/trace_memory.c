@@ -161,13 +161,6 @@ Instruction memory_write(Memory *memory, int sm, Place place) {
                  out && memory->access->evict_first ? REUSE_EVICT_FIRST : REUSE_WRITE);
 }
 
-Instruction memory_repeat(Instruction in, int repeats, bool apart) {
-    in.count->requests += repeats - in.repeats;
-    in.repeats = repeats;
-    in.apart = apart;
-    return in;
-}
-
 /* Writes `bytes` of a sector; lanes before may have written others of its bytes. */
 static void cover(Instruction *in, int64_t sector, int64_t bytes) {
     if (sector != in->last_sector) {
@@ -193,8 +186,7 @@ static void next_line(Instruction *in) {
 }
 
 static void miss(Instruction *in, uint32_t sector) {
-    bool each = in->apart || in->kind != REUSE_READ;
-    uint32_t times = each ? (uint32_t)in->repeats : 1;
+    uint32_t times = (uint32_t)in->repeats;
     if (!in->line_missed)
         in->memory->shares[in->sm].lines += (1 - HIT_LINE) * times;
     in->line_missed = true;
@@ -218,7 +210,7 @@ void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
         if (asked)
             continue;
         in->count->sectors += in->repeats;
-        if (in->kind != REUSE_READ || in->past_l1 || !l1_holds(in->memory, in->sm, sector))
+        if (in->kind != REUSE_READ || !l1_holds(in->memory, in->sm, sector))
             miss(in, sector);
     }
 }

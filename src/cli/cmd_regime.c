@@ -8,11 +8,10 @@
 
 #include <string.h>
 
-enum { MAX_MODELS = BEV_DIRECTION_COUNT * MAX_FORMATS };
 
 typedef struct {
     const Options *options;
-    SceneModel models[MAX_MODELS]; /* one for each direction, format and align */
+    SceneModel models[MAX_FORMATS]; /* one for each format and align */
     int model_count;
     ChosenGpus chosen;
     Report counted; /* --counters; else empty */
@@ -20,74 +19,36 @@ typedef struct {
     char label[160]; /* of the machine; "": nothing was measured */
 } Regime;
 
-/* The bits of the row that goes this way and does the same as `row`, a kernel of the CPU or of the
- * other direction: its CUDA twin, or the CUDA row of its title. */
-static unsigned bits_of(const BevKernel *row, BevDirection direction) {
-    const BevKernel *cuda = model_row(row);
-    if (cuda && cuda->direction == direction)
-        return kernel_bits(cuda);
-    for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->direction == direction && bev_kernels[i]->where == BEV_CUDA &&
-            !strcmp(bev_kernels[i]->title, row->title))
-            return kernel_bits(bev_kernels[i]);
-    return 0;
-}
-
-/* The kernels of --kernel that go this way, as bits of kernel_bits; all without the option. */
-static unsigned chosen_kernels(const Options *options, BevDirection direction) {
+/* The kernels of --kernel, or their CUDA twins, as bits of kernel_bits; all without the option. */
+static unsigned chosen_kernels(const Options *options) {
     KernelSet rows = choices_kernels(options->kernel, ~(KernelSet)0);
     unsigned kernels = 0;
     for (int i = 0; bev_kernels[i]; i++)
-        if (rows >> i & 1 && (options->kernel || bev_kernels[i]->direction == direction))
-            kernels |= bits_of(bev_kernels[i], direction);
+        if (rows >> i & 1)
+            kernels |= kernel_bits(model_row(bev_kernels[i]));
     return kernels;
 }
 
-/* Without --direction: the direction of the kernels named, or forward. */
-static bool goes(const Options *options, BevDirection direction) {
-    KernelSet rows = choices_kernels(options->kernel, 0);
-    const char *way = options->direction;
-    if (way)
-        return !strcmp(way, "both") || !strcmp(way, bev_directions[direction].name);
-    for (int i = 0; bev_kernels[i]; i++)
-        if (rows >> i & 1 && bev_kernels[i]->direction == direction)
-            return true;
-    return !rows && direction == BEV_FORWARD;
-}
-
-/* The models of the chosen formats. */
-static bool open_direction(Regime *regime, BevDirection direction, unsigned kernels,
-                           Err *err) {
+/* A model for each of the chosen formats and aligns. */
+static bool open_models(Regime *regime, Err *err) {
     KernelConfig formats[MAX_FORMATS];
     int count = select_formats(regime->options, formats);
     WorkloadOptions workload = select_workload(regime->options);
     const char *scene = regime->options->arguments[0];
+    unsigned kernels = chosen_kernels(regime->options);
+    if (!kernels)
+        return err_set(err, ERR_USAGE, "--kernel", "for example v2,v4",
+                       "the model has no accesses of '%s'", regime->options->kernel);
     for (int i = 0; i < count; i++) {
         const KernelConfig *format = &formats[i];
         SceneModel *model = &regime->models[regime->model_count++];
         progress_step(bev_dtypes[format->dtype].title, i / (double)count, (i + 1) / (double)count);
-        if (!scene_model_open(model, scene, &workload, format->dtype, format->align, direction,
-                              kernels, err))
+        if (!scene_model_open(model, scene, &workload, format->dtype, format->align, kernels, err))
             return false;
         select_say_if_empty(scene, format->align, model->problem.view.map.points,
                             &model->workload.pruned[format->align]);
     }
     return true;
-}
-
-static bool open_models(Regime *regime, Err *err) {
-    const Options *options = regime->options;
-    bool any = false;
-    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
-        unsigned kernels = goes(options, (BevDirection)direction)
-                               ? chosen_kernels(options, (BevDirection)direction)
-                               : 0;
-        if (kernels && !open_direction(regime, (BevDirection)direction, kernels, err))
-            return false;
-        any = any || kernels;
-    }
-    return any || err_set(err, ERR_USAGE, "--kernel", "for example v2,v4",
-                          "the model has no accesses of '%s'", options->kernel);
 }
 
 /* ---- counters ------------------------------------------------------------------------------- */
@@ -160,7 +121,7 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
     fprintf(out, "%s, %s, %s, C = %lld: %s points, footprint %s, gather traffic %s\n", scene,
             bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
             (long long)problem->shape.channels, points, footprint, gathered);
-    for (int g = 0; g < regime->chosen.count && problem->direction == BEV_FORWARD; g++) {
+    for (int g = 0; g < regime->chosen.count; g++) {
         const Gpu *gpu = &regime->chosen.gpus[g];
         char v4[160];
         if (gpu->note)
@@ -232,7 +193,7 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     print(&predictions, out);
     fputs(
         "\nThe model's latency: the terms overlap, so the root of the sum of the squares of DRAM, "
-        "L2, issue and chain (of grad_v4, whose phases follow each other, the sum), and then the "
+        "L2, issue and chain, and then the "
         "launch with its clear and encoding.\n",
         out);
     bool whole = !traffic.out_of_memory && !predictions.out_of_memory;

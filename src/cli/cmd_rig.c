@@ -120,7 +120,7 @@ static bool open_rig(const Options *options, const char *path, unsigned kernels,
                      Err *err) {
     const WorkloadOptions usual = select_workload(options);
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
-    return scene_model_open(model, path, &usual, dtype, BEV_NEAREST, BEV_FORWARD, kernels, err) &&
+    return scene_model_open(model, path, &usual, dtype, BEV_NEAREST, kernels, err) &&
            (model->problem.view.map.points ||
             err_set(err, ERR_FAILED, "rig", "look at --depth, --reach and the cameras' poses",
                     "no camera sees a cell"));

@@ -76,7 +76,7 @@ static bool compare(const ChosenGpus *chosen, int n, Comparison *part, Err *err)
     const char *config = presets[n / FORMATS].name;
     BevDtype dtype = n % FORMATS ? BEV_FP8 : BEV_FP16;
     bool ok =
-        scene_model_open(&model, config, NULL, dtype, BEV_NEAREST, BEV_FORWARD,
+        scene_model_open(&model, config, NULL, dtype, BEV_NEAREST,
                          compared_kernels(dtype), err);
     if (ok) {
         add_latencies(part, &model, chosen, false);

@@ -85,8 +85,7 @@ static int workflow(const SceneModel *scene, const MemoryModel *model, int gpu,
                                              : of->operator_spec.kind == OPERATOR_HISTOGRAM
                                                  ? WORKFLOW_COUNTING
                                                  : WORKFLOW_OPERATOR};
-    bool told = of->has_operator || scene->problem.view.direction == BEV_FORWARD;
-    *kernel = told ? findings_fastest(model, gpu, NULL, &prediction) : NULL;
+    *kernel = findings_fastest(model, gpu, NULL, &prediction);
     return *kernel ? workflow_of(model, (*kernel)->kernel, gpu, NULL, &lengths, &sum, steps) : 0;
 }
 

@@ -29,8 +29,7 @@ typedef struct {
 /* Loads the scene and replays the accesses of the kernels in `kernels` (bits of kernel_bits) on all
  * cores. Call scene_model_close also after a failure. */
 bool scene_model_open(SceneModel *model, const char *scene, const WorkloadOptions *options,
-                      BevDtype dtype, BevAlign align, BevDirection direction, unsigned kernels,
-                      Err *err);
+                      BevDtype dtype, BevAlign align, unsigned kernels, Err *err);
 void scene_model_close(SceneModel *model);
 
 /* ---- rig_change.c: the rig of bevscope rig ----------------------------------------------------

@@ -72,12 +72,11 @@ static MemoryModel *memory_model(const PlotRequest *request, Err *err) {
 
 static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryModel *memory,
                        const double rel_l2[BEV_DTYPE_COUNT], Err *err) {
-    BevDirection direction = request->model->problem.view.direction;
     ChartInput input = {.chart = chart,
                         .scene = request->model->label,
                         .model = memory,
-                        .kernel = bev_default(BEV_CPU, direction),
-                        .baseline = bev_baseline(BEV_CPU, direction),
+                        .kernel = bev_default(BEV_CPU, BEV_FORWARD),
+                        .baseline = bev_baseline(BEV_CPU, BEV_FORWARD),
                         .asked = (1u << request->chosen->count) - 1,
                         .scales = ranges_label(request->model->workload.scales, BEV_FP8)};
     for (int dtype = 0; rel_l2 && dtype < BEV_DTYPE_COUNT; dtype++)
@@ -121,7 +120,7 @@ static bool draw_dtype(const PlotRequest *request, Err *err) {
     for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
         SceneModel model;
         ok = scene_model_open(&model, request->model->scene, &workload, (BevDtype)dtype, align,
-                              BEV_FORWARD, kernels, err) &&
+                              kernels, err) &&
              dtype_error(&model, &fp64_original, &rel_l2[dtype], err);
         if (ok)
             add_profiles(memory, request->chosen, &model);
@@ -253,25 +252,6 @@ static bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, Err
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-/* Charts of other problems than the scene's are of the way forward. */
-static bool plot_goes_back(const PlotKind *kind) {
-    return !kind->draw && kind->chart != CHART_NETWORK && kind->chart != CHART_TIMELINE;
-}
-
-static bool plot_direction(const PlotKind *kind, const Options *options, BevDirection *direction,
-                           Err *err) {
-    const char *word = options->direction ? options->direction : "forward";
-    *direction = strcmp(word, "backward") ? BEV_FORWARD : BEV_BACKWARD;
-    if (!strcmp(word, "both"))
-        return err_set(err, ERR_USAGE, "--direction", "forward or backward",
-                       "a chart shows one direction");
-    if (*direction == BEV_BACKWARD && !plot_goes_back(kind))
-        return err_set(err, ERR_USAGE, kind->name,
-                       "working-set, mrc, roofline and terms go backward",
-                       "this chart follows forward kernels only");
-    return true;
-}
-
 bool cmd_plot(const Options *options, Err *err) {
     const PlotKind *kind = plot_kind_find(options->arguments[0], err);
     WorkloadOptions workload = select_workload(options);
@@ -280,12 +260,10 @@ bool cmd_plot(const Options *options, Err *err) {
     SceneModel model = {0};
     BevDtype dtype;
     BevAlign align;
-    BevDirection direction;
     uint8_t *bytes = NULL;
     size_t length = 0;
     if (!kind || !output_picture(options, "plot", err) ||
-        !scene_model_formats(options, &dtype, &align, err) ||
-        !plot_direction(kind, options, &direction, err))
+        !scene_model_formats(options, &dtype, &align, err))
         return false;
     bool fault;
     if (!select_fault(options, &fault, err))
@@ -306,7 +284,7 @@ bool cmd_plot(const Options *options, Err *err) {
     progress_begin("plot", options->quiet);
     progress_step("the scene", 0, kind->needs_profiles ? 0.95 : 0.05);
     bool ok = chosen_open(options, usual, &chosen, err) &&
-              scene_model_open(&model, options->arguments[1], &workload, dtype, align, direction,
+              scene_model_open(&model, options->arguments[1], &workload, dtype, align,
                                kind->needs_profiles ? ALL_KERNELS : 0, err);
     progress_step(kind->name, kind->needs_profiles ? 0.95 : 0.05, 1);
     ok = ok && (!kind->needs_comparison || comparison_make(&chosen, &comparison, err)) &&

@@ -35,10 +35,8 @@ static void add_traffic(Report *report, const BevProblem *problem, const Profile
     double requested = atomic_bytes;
     for (int array = 0; array < TRACE_ARRAY_COUNT; array++)
         requested += counts->read[array].bytes + counts->write[array].bytes;
-    double out_read =
-        counts->read[TRACE_GRAD_OUT].bytes + counts->read[TRACE_SUMS].bytes + atomic_bytes;
-    double out_write = counts->write[TRACE_OUT].bytes + counts->write[TRACE_SUMS].bytes +
-                       counts->write[TRACE_GRAD_DEPTH].bytes + counts->write[TRACE_GRAD_FEAT].bytes;
+    double out_read = counts->read[TRACE_SUMS].bytes + atomic_bytes;
+    double out_write = counts->write[TRACE_OUT].bytes + counts->write[TRACE_SUMS].bytes;
     double coalescing = counts->read[TRACE_FEAT].sectors / counts->read[TRACE_FEAT].requests;
     report_add(report, "feat_mb", "features MB", 4, cell_mb(counts->read[TRACE_FEAT].bytes));
     report_add(report, "depth_mb", "depth MB", 3, cell_mb(counts->read[TRACE_DEPTH].bytes));
@@ -47,9 +45,7 @@ static void add_traffic(Report *report, const BevProblem *problem, const Profile
                cell_mb(bev_rank_bytes(profile->kernel, problem)));
     report_add(report, "owners_mb", "owners MB", 3, cell_mb(counts->read[TRACE_OWNERS].bytes));
     report_add(report, "weight_mb", "weights MB", 3, cell_mb(counts->read[TRACE_WEIGHT].bytes));
-    bool backward = profile->kernel->direction == BEV_BACKWARD;
-    report_add(report, "out_read_mb", backward ? "grad_out, sums read MB" : "sums read MB", 3,
-               cell_mb(out_read));
+    report_add(report, "out_read_mb", "sums read MB", 3, cell_mb(out_read));
     report_add(report, "out_write_mb", "writes MB", 3, cell_mb(out_write));
     report_add(report, "requested_mb", "requested MB", 4, cell_mb(requested));
     report_add(report, "requested_formula_mb", "by formula", 4, cell_mb(formula));
@@ -195,11 +191,11 @@ static bool measure(CounterReader *reader, const BevKernel *kernel, Counted *cou
     return ok;
 }
 
-/* Of the model's direction. `named`: the model has the kernels that the user named, and no others
+/* Forward kernels. `named`: the model has the kernels that the user named, and no others
  * are counted. */
 static bool is_counted(const SceneModel *model, const char *name, bool named) {
     const BevKernel *kernel = bev_kernel_find(name);
-    bool same = kernel && kernel->direction == model->problem.view.direction;
+    bool same = kernel && kernel->direction == BEV_FORWARD;
     return same && (!named || scene_model_profile(model, name));
 }
 

@@ -41,14 +41,12 @@ bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *
 }
 
 bool scene_model_open(SceneModel *model, const char *scene, const WorkloadOptions *options,
-                      BevDtype dtype, BevAlign align, BevDirection direction, unsigned kernels,
-                      Err *err) {
+                      BevDtype dtype, BevAlign align, unsigned kernels, Err *err) {
     *model = (SceneModel){.scene = scene};
     if (!select_open(&model->workload, scene, options, err))
         return false;
     workload_label(&model->workload.options, scene, model->label, sizeof model->label);
-    if (!(direction == BEV_BACKWARD ? workload_problem_backward : workload_problem)(
-            &model->workload, dtype, align, &model->problem, err))
+    if (!workload_problem(&model->workload, dtype, align, &model->problem, err))
         return false;
     return scene_model_profiles(&model->problem.view, kernels, model->profiles,
                                 &model->profile_count, err);

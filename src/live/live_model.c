@@ -96,9 +96,9 @@ static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
 }
 
 /* A problem without values: traces do not depend on them. */
-static BevProblem problem_of(const LiveModel *live_model, BevDirection direction, BevDtype dtype) {
+static BevProblem problem_of(const LiveModel *live_model, BevDtype dtype) {
     const ProblemKey *key = &live_model->now->key;
-    return bev_bare_problem(&key->shape, &live_model->map->map, direction, dtype, key->align);
+    return bev_bare_problem(&key->shape, &live_model->map->map, BEV_FORWARD, dtype, key->align);
 }
 
 static void destroy_model(void *contents) {
@@ -127,7 +127,7 @@ static void read_limits(LiveModel *live_model) {
 
 static bool begin_model(LiveModel *live_model, Err *err) {
     KnownProblem *now = live_model->now;
-    const BevProblem problem = problem_of(live_model, BEV_FORWARD, now->key.dtype);
+    const BevProblem problem = problem_of(live_model, now->key.dtype);
     now->model = new_model(err);
     if (now->model)
         model_begin(now->model, &problem, gpus, gpu_count);
@@ -217,9 +217,8 @@ static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *r
     for (int i = 0; bev_kernels[i]; i++)
         if (live_model->wanted >> i & 1 && want(now, model_row(bev_kernels[i]), dtype, replay))
             return true;
-    BevDirection direction = live_model->kernel ? live_model->kernel->direction : BEV_FORWARD;
     for (int i = now->model->kernel_count - 1; depth >= DEPTH_KERNELS && i >= 0; i--)
-        if (traced_kernel(i)->direction == direction && want(now, traced_kernel(i), dtype, replay))
+        if (want(now, traced_kernel(i), dtype, replay))
             return true;
     for (int i = 0; depth >= DEPTH_FORMATS && i < BEV_DTYPE_COUNT; i++)
         if (want(now, bev_v3(), (BevDtype)i, replay))
@@ -251,7 +250,7 @@ bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *
     Err err; /* a kernel that cannot be replayed has no curve; the views say n/a */
     if (!live_model->now || !next_replay(live_model, depth, &replay))
         return false;
-    const BevProblem problem = problem_of(live_model, replay.kernel->direction, replay.dtype);
+    const BevProblem problem = problem_of(live_model, replay.dtype);
     bool ok = !bev_refuses(replay.kernel, &problem) &&
               add_replay(live_model, &replay, &problem, watch, &err);
     bool ended = !ok && watch && !watch->go_on(watch->context);

@@ -44,7 +44,7 @@ bool model_follows(const KernelConfig *config) {
 const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKernel *row,
                            BevDtype dtype) {
     if (unknown == UNKNOWN_MODEL && !model_follows(&live->job.config))
-        return "the model has no accesses of this kernel";
+        return "no model of this kernel";
     if (unknown == UNKNOWN_MODEL)
         return live->timed ? "waits for the simulation" : "no model of this";
     if (unknown == UNKNOWN_ACCURACY && row && !(row->kernel->dtypes >> dtype & 1))
@@ -199,7 +199,7 @@ void prediction_latency(const State *state, const LiveData *live, char *text, si
     char on[128], us[32];
     prediction_gpu(state, on, sizeof on);
     if (!predicted && !model_follows(&live->job.config)) {
-        snprintf(text, size, "n/a: %s", unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
+        snprintf(text, size, "%s", unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
         return;
     }
     if (!predicted) {
@@ -223,7 +223,7 @@ void prediction_memory(const State *state, const LiveData *live, char *text, siz
     const PredictedKernel *predicted = prediction_kernel(state, live);
     char bytes[32], sectors[48];
     if (!predicted) {
-        snprintf(text, size, "L2 hits n/a");
+        snprintf(text, size, "%s", model_follows(&live->job.config) ? "L2 hits n/a" : "");
         return;
     }
     Prediction p = prediction_of(state, live, predicted);

@@ -127,46 +127,6 @@ static void test_recorded(const char *config) {
     tap_ok(10 * right >= (config ? 6 : 9) * pairs, "the order is right in %d of %d pairs", right, pairs);
 }
 
-/* The way back: samples/experiments/gradients.md, H200, warm, clears and encodings counted. */
-static const struct {
-    const char *config, *kernel;
-    BevDtype dtype;
-    BevAlign align;
-    double us;
-} backward[] = {
-    {"canonical", "grad_atomic", BEV_FP16, BEV_NEAREST, 226},
-    {"canonical", "grad_block", BEV_FP16, BEV_NEAREST, 35.6},
-    {"canonical", "grad_v2", BEV_FP16, BEV_NEAREST, 1666},
-    {"canonical", "grad_owner", BEV_FP16, BEV_NEAREST, 30},
-    {"canonical", "grad_v4", BEV_FP16, BEV_NEAREST, 8.6},
-    {"canonical", "grad_v4", BEV_BF16, BEV_NEAREST, 12.4},
-    {"canonical", "grad_v4", BEV_FP32, BEV_NEAREST, 17},
-    {"canonical", "grad_v4", BEV_FP16, BEV_BILINEAR, 18.8},
-    {"canonical", "grad_owner", BEV_FP16, BEV_BILINEAR, 119},
-    {"xlarge", "grad_block", BEV_FP16, BEV_NEAREST, 179},
-    {"xlarge", "grad_owner", BEV_FP16, BEV_NEAREST, 196},
-    {"xlarge", "grad_v4", BEV_FP16, BEV_NEAREST, 29.2},
-};
-enum { BACKWARD = sizeof backward / sizeof *backward };
-
-static void test_backward(void) {
-    int close = 0;
-    for (int i = 0; i < BACKWARD; i++) {
-        OpenProblem *opened =
-            open_problem(backward[i].config, backward[i].dtype, backward[i].align, 0, BEV_BACKWARD);
-        Profile profile = profile_of(backward[i].kernel, opened->view);
-        Prediction p = predict(&profile, gpu_find("h200"), true);
-        double error = p.latency_us / backward[i].us - 1;
-        close += fabs(error) <= 0.3;
-        tap_note("%s, %s, %s, %s: %.1f us predicted, %.1f measured, %+.0f %%", backward[i].config,
-                 backward[i].kernel, bev_dtypes[backward[i].dtype].title,
-                 bev_aligns[backward[i].align].name, p.latency_us, backward[i].us, 100 * error);
-        profile_free(&profile);
-        close_problem(opened);
-    }
-    tap_ok(10 * close >= 9 * BACKWARD, "backward within 30 %%: %d of %d", close, BACKWARD);
-}
-
 /* The one hardware counter that was written down there: v2_do, canonical, caches cleared. */
 static void test_counted(const BevProblem *problem) {
     Profile profile = profile_of("v2_do", problem);
@@ -276,7 +236,6 @@ TAP_SUITE(predict) {
 TAP_HARD_SUITE(predict_recorded) {
     OpenProblem *opened = canonical();
     test_recorded(NULL);
-    test_backward();
     test_sampled(opened->view);
     test_speed(opened->view);
     close_problem(opened);

@@ -130,17 +130,7 @@ tap_run 'recorded beside the model' python3 recorded.py recorded.json
 BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -o small
 tap_run 'findings: a wrong kernel has a term that binds' \
     grep -q '^RACE FP16 on H200, [^:]*: [A-Za-z0-9]* binds, .*; wrong on purpose, no gain is told$' small
-# The way back: charts and tables of the kernels of the gradients.
-for kind in working-set mrc roofline terms; do
-    tap_run "plot $kind backward" "$BEVSCOPE" plot $kind toy --direction backward -o "$kind.svg"
-    "$BEVSCOPE" plot $kind toy -o forward.svg &&
-        ! cmp -s "$kind.svg" forward.svg
-    tap_ok $? "$kind: not that of the way forward"
-done
-for kind in sweep dtype published; do
-    tap_expect 2 'follows forward kernels only' plot $kind toy --direction backward -o x.png
-done
-tap_expect 2 'shows one direction' plot mrc toy --direction both -o x.png
+tap_expect 2 "no accesses of 'grad_v4'" regime toy -k grad_v4
 # The page of a scene is a script.
 PATH=${BEVSCOPE%/*}:$PATH sh "$SRCDIR/samples/report.sh" toy page --gpu h200 >/dev/null &&
     grep -q '^| v3_large_l2' page/report.md && grep -q '^!\[mrc\](mrc.png)' page/report.md

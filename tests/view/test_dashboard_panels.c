@@ -347,7 +347,7 @@ static void test_backward(void) {
     test_camera_place();
     begin_backward(160, 50, &kernel);
     live.model = fixture_model();
-    seen_after("chart mrc", shows("the model has no accesses of this kernel"),
+    seen_after("chart mrc", shows("no model of this kernel"),
                "what cannot be shown says so");
     live.frame.gradients = (LiveGradients){.text = "point at a cell"};
     seen(shows("point at a cell"), "without a loss the panel says what to do");

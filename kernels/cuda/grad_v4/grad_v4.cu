@@ -200,11 +200,6 @@ CUDA_ROW(grad_v4) = {
     .idea = "Backward: a camera's columns as matrices: both gradients are products with the same rows.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_default = true, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
-    .access = {.owner = BEV_OWNS_COLUMN, .tile = 4, .block = 512, .load = 4, .store = 2,
-               .in_phases = true, .indices_ahead = 1, .in_flight = 1},
-    .fallback = {.owner = BEV_OWNS_PIXEL_WARP, .tile = 4, .block = 128, .resident = 36, .load = 4,
-                 .store = 4, .ranks = 2, .owner_bytes = 8, .indices_ahead = 4, .in_flight = 4,
-                 .point_instructions = 53},
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<GradV4Plan, grad_v4_build>),
     .release = ON_CUDA(release_plan<GradV4Plan>), .launch = ON_CUDA(grad_v4_launch), .bytes = grad_v4_bytes,
 };

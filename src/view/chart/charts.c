@@ -11,28 +11,19 @@
 
 #define MIB 1048576.0
 
-static BevDirection direction_of(const ChartInput *input) {
-    return input->kernel ? input->kernel->direction : BEV_FORWARD;
-}
-
 void chart_describe(const ChartInput *input, char text[TEXT]) {
     const MemoryModel *model = input->model;
     char points[32];
     unit_text(UNIT_COUNT, (double)model->points, points, sizeof points);
-    snprintf(text, TEXT, "%s, %s, %s%s, C = %lld, %s points", input->scene,
+    snprintf(text, TEXT, "%s, %s, %s, C = %lld, %s points", input->scene,
              bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
-             direction_of(input) == BEV_BACKWARD ? ", backward" : "", (long long)model->channels,
-             points);
+             (long long)model->channels, points);
 }
 
 void chart_describe_gpu(const ChartInput *input, char *text, size_t size) {
     char changed[96];
     gpu_edit_text(&input->edit, changed, sizeof changed);
     snprintf(text, size, "%s%s", input->model->gpus[input->gpu].title, changed);
-}
-
-bool chart_shows(const ChartInput *input, const PredictedKernel *kernel) {
-    return kernel->name && kernel->kernel->direction == direction_of(input);
 }
 
 static bool is_asked(const ChartInput *input, int gpu) {
@@ -133,7 +124,7 @@ static void fill_mrc(ChartData *data) {
         data->x[i] = model_size_mib(i);
     for (int r = 0; r < input->model->kernel_count; r++) {
         const PredictedKernel *predicted = &input->model->kernels[r];
-        if (!chart_shows(input, predicted))
+        if (!predicted->name)
             continue;
         for (int i = 0; i < MODEL_SIZES; i++) {
             data->y[r][i] = 100 * predicted->miss_ratio[i];
@@ -252,8 +243,7 @@ static void ceilings_text(const ModelCeilings *ceilings, const Gpu *gpu, char te
 }
 
 static double flops_of(const ChartInput *input) {
-    double sums = direction_of(input) == BEV_BACKWARD ? 2 : 1; /* gradients, or the output */
-    return 2 * sums * (double)input->model->points * (double)input->model->channels;
+    return 2 * (double)input->model->points * (double)input->model->channels;
 }
 
 /* A dot a kernel from series `count` on; returns the number of series. `*least` becomes the power
@@ -264,7 +254,7 @@ static int kernel_dots(ChartData *data, int count, double *least) {
     double flops = flops_of(input);
     for (int r = 0; r < model->kernel_count; r++) {
         const PredictedKernel *predicted = &model->kernels[r];
-        if (!chart_shows(input, predicted))
+        if (!predicted->name)
             continue;
         double us = chart_prediction(input, predicted, input->gpu).latency_us;
         data->x[r] = flops / (predicted->l2_sectors * MODEL_SECTOR);
@@ -307,11 +297,10 @@ static void fill_roofline(ChartData *data) {
     ceilings_text(ceilings, &gpu, whence);
     snprintf(
         data->note, sizeof data->note,
-        "%s Dots: model, FLOP counted as %s a point and channel, latency "
+        "%s Dots: model, FLOP counted as one multiply-add a point and channel, latency "
         "predicted with a warm L2.\nA dot far below its roof is held by what no roof shows: the "
         "chain, the issue of instructions, additions in L2, or the launch.%s",
-        whence, direction_of(input) == BEV_BACKWARD ? "two multiply-adds" : "one multiply-add",
-        data->labels[DRAM_NOTE]);
+        whence, data->labels[DRAM_NOTE]);
     if (input->room == ROOM_LOW)
         snprintf(data->title, TEXT, "%s; roofs: %s", chart_title(CHART_ROOFLINE),
                  source_names[ceilings->source]);
@@ -357,15 +346,6 @@ static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS]
     snprintf(bar->text, sizeof bar->text, "%.0f %%, %s, %s", percent, us, regime);
 }
 
-/* Reads and writes, each access once. Forward: the published gather traffic, the same for all
- * kernels. Backward nothing was published: the requests of the selected kernel's threads. */
-static const BevTraffic *accesses_of(const ChartInput *input) {
-    if (direction_of(input) == BEV_FORWARD)
-        return &input->model->gather;
-    const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
-    return predicted ? &predicted->requested : NULL;
-}
-
 /* The GPUs, those with the least L2 first. */
 static void by_l2(const ChartInput *input, int order[MODEL_GPUS]) {
     for (int i = 0; i < input->model->gpu_count; i++) {
@@ -386,19 +366,13 @@ static void fits_finding(const ChartInput *input, double bytes, char title[TEXT]
 }
 
 static void fill_working_set(ChartData *data) {
-    static const char *const forward_arrays[] = {"features", "depth", "indices and weights",
-                                                 "output"};
-    static const char *const backward_arrays[] = {"features", "depth", "indices and weights",
-                                                  "grad_out", "gradients"};
+    static const char *const arrays[] = {"features", "depth", "indices and weights", "output"};
     static const PlotMark marks[] = {{50, "half", false}, {100, "L2 is full", true}};
     static const PlotMark short_marks[] = {{50, "half", false}, {100, "full", true}};
     const ChartInput *input = data->input;
     const BevFootprint *f = &input->model->footprint;
-    const BevTraffic *t = accesses_of(input);
-    bool backward = direction_of(input) == BEV_BACKWARD;
-    /* The gradients of depth and features have their shapes and format. */
-    const double touched[ARRAYS] = {f->feat, f->depth, f->index + f->weight, f->out,
-                                    backward ? f->depth + f->feat : 0};
+    const BevTraffic *t = &input->model->gather;
+    const double touched[ARRAYS] = {f->feat, f->depth, f->index + f->weight, f->out};
     ChartSpec *spec = &data->spec;
     bool page = input->room == ROOM_PAGE, low = input->room == ROOM_LOW;
     int count = 0, order[MODEL_GPUS];
@@ -409,27 +383,19 @@ static void fill_working_set(ChartData *data) {
             continue;
         footprint_bar(data, gpu, touched, &data->bars[count], data->labels[count]);
         count++;
-        if (low || !t)
+        if (low)
             continue;
         const double accessed[ARRAYS] = {t->feat, t->depth, t->index + t->weight,
-                                         t->out_read + t->out_write, t->grad_read + t->grad_write};
+                                         t->out_read + t->out_write};
         PlotBar *bar = &data->bars[count++];
-        *bar = (PlotBar){.label = backward ? "requested"
-                                  : page   ? "gather traffic"
-                                           : "gathered",
-                         .faint = true};
+        *bar = (PlotBar){.label = page ? "gather traffic" : "gathered", .faint = true};
         share_of(accessed, l2_bytes(input, gpu), bar);
     }
     chart_describe(input, data->subtitle);
     snprintf(data->note, sizeof data->note,
-             "Footprint: each array whole, once (1 MiB = 1.049 MB; gold: the chosen GPU). %s",
-             !t ? "A cache need not hold more; what a kernel reads again may be less."
-             : backward
-                 ? "Requested: what the threads of the selected kernel ask for, before any "
-                   "cache. A cache need not hold more than the footprint."
-                 : "Gather traffic: features and depth once a point, as published, but the output "
-                   "in its own format. An L2 need not hold more than the footprint; what is read "
-                   "again may be less.");
+             "Footprint: each array whole, once (1 MiB = 1.049 MB; gold: the chosen GPU). Gather "
+             "traffic: features and depth once a point, as published, but the output in its own "
+             "format. An L2 need not hold more than the footprint; what is read again may be less.");
     if (!low) {
         double bytes = 0;
         for (int i = 0; i < ARRAYS; i++)
@@ -438,8 +404,8 @@ static void fill_working_set(ChartData *data) {
         spec->title = data->title;
     }
     spec->x = (PlotAxis){"% of L2", false, 0, 200, "%"};
-    spec->part_names = backward ? backward_arrays : forward_arrays;
-    spec->part_count = backward ? ARRAYS : ARRAYS - 1;
+    spec->part_names = arrays;
+    spec->part_count = ARRAYS;
     spec->bar_count = count;
     spec->marks = low ? short_marks : marks;
     spec->mark_count = 2;

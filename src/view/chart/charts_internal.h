@@ -3,7 +3,7 @@
 
 #include "src/view/chart/chart.h"
 
-enum { TEXT = 200, ARRAYS = 5, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 3 };
+enum { TEXT = 200, ARRAYS = 4, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 3 };
 
 /* A spec with the room for its texts and values, so that one free() frees all. */
 typedef struct {
@@ -24,8 +24,6 @@ void chart_describe(const ChartInput *input, char text[TEXT]);
 /* The GPU of charts of one GPU, and its changes. */
 void chart_describe_gpu(const ChartInput *input, char *text, size_t size);
 Gpu chart_gpu(const ChartInput *input, int gpu);
-/* Whether the kernel was replayed and goes the way of the selection. */
-bool chart_shows(const ChartInput *input, const PredictedKernel *kernel);
 /* The model's prediction for the kernel on a GPU; NULL: none yet. */
 const PredictedKernel *chart_predicted(const ChartInput *input, const BevKernel *kernel, int gpu);
 Prediction chart_prediction(const ChartInput *input, const PredictedKernel *kernel, int gpu);

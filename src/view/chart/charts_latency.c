@@ -134,7 +134,7 @@ static int rank_kernels(const ChartInput *input, Ranked ranked[MODEL_KERNELS]) {
     int count = 0;
     for (int r = 0; r < input->model->kernel_count; r++) {
         const PredictedKernel *kernel = &input->model->kernels[r];
-        if (chart_shows(input, kernel) && !kernel->kernel->wrong_on_purpose)
+        if (kernel->name && !kernel->kernel->wrong_on_purpose)
             ranked[count++] = (Ranked){kernel, chart_prediction(input, kernel, input->gpu)};
     }
     qsort(ranked, (size_t)count, sizeof *ranked, faster_first);

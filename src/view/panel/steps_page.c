@@ -27,20 +27,9 @@ static const char *owner_word(BevOwner owner, bool *warp) {
         return "a cell";
     case BEV_OWNS_PIECE:
         return "a piece of a cell";
-    case BEV_OWNS_PIXEL:
-        return "a pixel";
     case BEV_OWNS_TILE:
         *warp = true;
         return "steps of a tile of 16 cells";
-    case BEV_OWNS_RUN:
-        *warp = true;
-        return "32 points, sorted by pixel";
-    case BEV_OWNS_PIXEL_WARP:
-        *warp = true;
-        return "a pixel";
-    case BEV_OWNS_COLUMN:
-        *warp = true;
-        return "chunks of an image column";
     }
     return "";
 }
