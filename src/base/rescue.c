@@ -22,9 +22,7 @@
 
 typedef enum { ON_QUIT, ON_SUSPEND, ON_RESUME, ON_RESIZE, ON_CRASH } Reaction;
 
-/* Every signal that this program handles, the reaction, and the meaning in words. These are all
- * signals that end a program by default, but for SIGKILL; the real-time signals are added in
- * install(). */
+/* Every signal that this program handles, the reaction, and the meaning in words. */
 typedef struct {
     int signal;
     Reaction reaction;
@@ -47,12 +45,6 @@ static const SignalRow rows[] = {
 #ifdef SIGIO
     {SIGIO, ON_QUIT, "input or output signal (SIGIO)"},
 #endif
-#ifdef SIGPWR
-    {SIGPWR, ON_QUIT, "power signal (SIGPWR)"},
-#endif
-#ifdef SIGSTKFLT
-    {SIGSTKFLT, ON_QUIT, "stack signal (SIGSTKFLT)"},
-#endif
     {SIGTSTP, ON_SUSPEND, NULL},
     {SIGCONT, ON_RESUME, NULL},
     {SIGWINCH, ON_RESIZE, NULL},
@@ -64,13 +56,12 @@ static const SignalRow rows[] = {
     {SIGTRAP, ON_CRASH, "trap (SIGTRAP)"},
     {SIGSYS, ON_CRASH, "bad system call (SIGSYS)"},
 };
-static const SignalRow real_time = {0, ON_QUIT, "real-time signal"};
 
 enum { ROW_COUNT = sizeof rows / sizeof *rows, STACK_BYTES = 64 << 10, CALLS = 24 };
 enum {
     RESET_MS = 600,  /* how long to try a terminal that does not read */
     OVERDUE_S = 1,   /* a request to quit that was not obeyed within this time kills */
-    SIGNALS_MAX = 65 /* one more than the greatest number of a signal */
+    SIGNALS_MAX = 32 /* one more than the greatest number of a signal */
 };
 
 static struct {
@@ -167,10 +158,10 @@ void rescue_die(int signal) {
 }
 
 static const SignalRow *row_of(int signal) {
-    for (int i = 0; i < ROW_COUNT; i++)
-        if (rows[i].signal == signal)
-            return &rows[i];
-    return &real_time;
+    int i = 0;
+    while (rows[i].signal != signal)
+        i++;
+    return &rows[i];
 }
 
 const char *rescue_what(int signal) {
@@ -268,8 +259,6 @@ static void install(int signal, Reaction reaction) {
 static void for_all_signals(void (*act)(int signal, Reaction reaction)) {
     for (int i = 0; i < ROW_COUNT; i++)
         act(rows[i].signal, rows[i].reaction);
-    for (int signal = SIGRTMIN; signal <= SIGRTMAX && signal < SIGNALS_MAX; signal++)
-        act(signal, real_time.reaction);
 }
 
 static void uninstall(int signal, Reaction reaction) {

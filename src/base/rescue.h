@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <termios.h>
 
-/* Handlers for every signal that would end the program, but for SIGKILL: those that ask it to end
+/* Handlers for the signals that end a program, but for SIGKILL, SIGPWR, SIGSTKFLT and those of real
+ * time: those that ask it to end
  * (a flag and a byte into a pipe; a second one, or a second without reaction, resets the terminal
  * and kills) and those of a crash (reset the terminal, say so, die of the same signal). Also for
  * TSTP, CONT and WINCH. A write beyond the limit of file sizes is an error of the write only. */
