@@ -90,7 +90,7 @@ if HAVE_NCURSES
 tests_check_lessons_SOURCES += %D%/lessons/test_learn_pty.c
 tests_check_ui_SOURCES += %D%/ui/test_ends_pty.c %D%/ui/test_mouse_pty.c %D%/ui/test_term_colors.c \
 	%D%/ui/test_pixels_pty.c %D%/ui/test_progress_pty.c %D%/ui/test_steps_pty.c %D%/ui/test_tables_pty.c \
-	%D%/ui/test_term_keys.c %D%/ui/test_term_pty.c %D%/ui/test_form_pty.c
+	%D%/ui/test_term_keys.c %D%/ui/test_term_pty.c
 short_tests += tests/check_device_lost
 hard_programs += tests/check_hard
 endif

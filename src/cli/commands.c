@@ -107,8 +107,7 @@ const Subcommand commands[COMMAND_COUNT] = {
      "latency by the model. --from names a rig that comes with the program (" RIG_NAMES
      "), or a scene in JSON; the other options change it. -o writes the changed "
      "rig, a "
-     "scene that every command takes. Without options, on a terminal, it is a form: a field for "
-     "each option, the answer below, w writes rig.json.",
+     "scene that every command takes.",
      0, 0, cmd_rig},
     {"calibrate", "SCENE... [-o scales.json]", "choose scales beforehand, as a vehicle needs them",
      "Counts the magnitudes of depth, features and output over all moments of all scenes, in FP32, "

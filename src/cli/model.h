@@ -35,13 +35,6 @@ void scene_model_close(SceneModel *model);
 /* ---- rig_change.c: the rig of bevscope rig ----------------------------------------------------
  */
 
-/* The JSON of a rig that comes with the program, or of a file. The caller owns it; NULL: see `err`.
- */
-json_t *rig_load(const char *from, Err *err);
-
-/* The two whole numbers of an array in `object`; false: the scene's own check says more. */
-bool rig_two(const json_t *object, const char *key, int values[2]);
-
 /* The text of the rig of --from, changed by the other options, malloc'd: a sound scene. */
 bool rig_changed_text(const Options *options, char **text, Err *err);
 

@@ -237,7 +237,6 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
     if (!find_command(options, argc, argv, &first, err))
         return false;
     bool only_arguments = false;
-    options->words = argc - first;
     for (int i = first; i < argc; i++) {
         const char *word = argv[i];
         bool ok = true;

@@ -38,7 +38,6 @@ typedef struct {
     CommandId command;
     const char *arguments[OPTIONS_MAX_ARGUMENTS]; /* SCENE ... */
     int argument_count;
-    int words; /* behind the command: options and arguments */
     bool help;
     const char *mixed;                           /* three formats, as in "int8,fp8,fp16" */
     const char *kernel, *dtype, *align, *device; /* names, or comma-separated lists of them */

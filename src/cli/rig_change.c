@@ -24,12 +24,8 @@ static bool rig_path(const char *from, char path[PATH_MAX], Err *err) {
     return true;
 }
 
-json_t *rig_load(const char *from, Err *err) {
-    char path[PATH_MAX];
-    return rig_path(from, path, err) ? fields_load(path, SCENE_MAX_JSON_BYTES, "", err) : NULL;
-}
-
-bool rig_two(const json_t *object, const char *key, int values[2]) {
+/* The two whole numbers of an array in `object`; false: the scene's own check says more. */
+static bool rig_two(const json_t *object, const char *key, int values[2]) {
     const json_t *array = json_object_get(object, key);
     for (size_t i = 0; i < 2; i++)
         values[i] = (int)json_number_value(json_array_get(array, i));

@@ -1,4 +1,4 @@
-libui_a_SOURCES = %D%/form.c %D%/hover.c %D%/lesson_text.c %D%/loop.c %D%/loop_pictures.c %D%/loop_plain.c \
+libui_a_SOURCES = %D%/hover.c %D%/lesson_text.c %D%/loop.c %D%/loop_pictures.c %D%/loop_plain.c \
 	%D%/loop_screens.c %D%/loop_app.c %D%/no_screens.c %D%/pace.c %D%/script.c %D%/slow.c \
 	%D%/term_answers.c %D%/term_mouse.c %D%/term_pixels.c
 if HAVE_NCURSES
