@@ -58,7 +58,7 @@ typedef struct {
 
     const char *view, *slice, *colormap, *range, *compare, *theme, *title;
     int64_t channel, width;
-    bool cameras, lidar, pillars, table, no_outlines, no_fill, backward;
+    bool cameras, lidar, table, no_outlines, no_fill, backward;
     const char *grad_out, *pixel;
     const char *strip, *truth, *rgb;
     const char *loss; /* "cell", "box", "class"; NULL: not given */

@@ -290,7 +290,6 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
     app_number(app, "outlier", options->outlier > 0, options->outlier);
     app_number(app, "config", options->points > 0, (double)options->points);
     app_number(app, "skew", options->skew >= 0, options->skew);
-    app_word(app, "pillars", options->pillars ? "on" : NULL);
     app_word(app, "rounding", options->rounding);
     app_word(app, "lidar", options->lidar ? "on" : NULL);
     app_word(app, "camera", options->camera);
@@ -383,8 +382,7 @@ WorkloadOptions select_workload(const Options *options) {
     return (WorkloadOptions){.time_s = options->time_s,
                              .temperature = options->temperature,
                              .channels = options->channels,
-                             .sizes = {options->skew >= 0, options->skew, options->points,
-                                       options->pillars, options->time_s},
+                             .sizes = {options->skew >= 0, options->skew, options->points},
                              .evenness = options->evenness,
                              .prune = options->prune,
                              .outlier = options->outlier,

@@ -300,8 +300,6 @@ static bool compare_with_fp64(const FrameInputs *inputs, LiveProbe *probe, Err *
             probe->channel_fp64 = want[c];
         }
     }
-    bool pillar = inputs->scene->sizes.pillars && got[PILLAR_COUNT] > 0;
-    probe->pillar_m = pillar ? got[PILLAR_HEIGHT] / got[PILLAR_COUNT] : NAN;
     probe->value = sqrt(value);
     probe->fp64_original = sqrt(fp64_original);
     free(want);

@@ -61,24 +61,6 @@ static unsigned change_points(State *state, const Command *command) {
     return control_changed_and_told(state);
 }
 
-/* Another grid: what belonged to cells and channels of the one before is dropped. */
-unsigned control_pillars(State *state, const Command *command) {
-    OperatorChange *sizes = &state->job.sizes;
-    bool on = control_switched(command, sizes->pillars);
-    if (on && !sizes->pillars && state->scene.nx && !state->scene.has_lidar)
-        return SAY(state, command->action, "pillars: this scene has no LiDAR");
-    *sizes = (OperatorChange){.pillars = on, .time_s = on ? state->job.time_s : 0};
-    state->job.channels = 0;
-    state->pinned = state->cursor_shown = false;
-    state->job.probe_cell = -1;
-    if (on)
-        SAY(state, command->action, "pooled: the LiDAR's points of %.2f s; count and height",
-            sizes->time_s);
-    else
-        SAY(state, command->action, "pooled: the cameras' points");
-    return control_changed_and_told(state);
-}
-
 unsigned control_skew(State *state, const Command *command) {
     OperatorChange *sizes = &state->job.sizes;
     double now = sizes->skewed ? sizes->skew : state->scene.operator_spec.skew;

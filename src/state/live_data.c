@@ -14,8 +14,7 @@ void live_init(LiveData *live) {
     memset(live, 0, sizeof *live);
     LiveProbe *probe = &live->probe;
     probe->cell = probe->interval = probe->channel = -1;
-    probe->value = probe->fp64_original = probe->channel_value = probe->channel_fp64 =
-        probe->pillar_m = NAN;
+    probe->value = probe->fp64_original = probe->channel_value = probe->channel_fp64 = NAN;
     live_forget_accuracy(live);
 }
 

@@ -154,7 +154,6 @@ typedef struct {
     double value, fp64_original;
     int64_t channel; /* where the two differ most; -1: unknown */
     double channel_value, channel_fp64;
-    double pillar_m;        /* mean height of a LiDAR's pillar; NaN: there is none */
     int contribution_count; /* the largest depth * weight first */
     LiveContribution contributions[LIVE_MAX_CONTRIBUTIONS];
 } LiveProbe;

@@ -294,11 +294,3 @@ bool live_probe_empty(const LiveProbe *probe) {
     const LiveContribution *heaviest = probe->contributions;
     return probe->contribution_count && heaviest->depth * heaviest->weight == 0;
 }
-
-bool live_pillar_text(const LiveProbe *probe, char *text, size_t size) {
-    if (isnan(probe->pillar_m))
-        return false;
-    snprintf(text, size, "%lld LiDAR points, mean height %.2f m", (long long)probe->points,
-             probe->pillar_m);
-    return true;
-}

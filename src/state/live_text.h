@@ -84,5 +84,3 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
 /* The probed cell has points, each of probability 0. */
 bool live_probe_empty(const LiveProbe *probe);
 
-/* "30 LiDAR points, mean height 0.84 m"; false: the probed cell is no pillar. */
-bool live_pillar_text(const LiveProbe *probe, char *text, size_t size);

@@ -80,7 +80,7 @@ SCREEN_SUITE(panels_empty_cell) {
     begin(COLUMNS, ROWS);
     LiveProbe *probe = &live.probe;
     live.frame.nx = live.frame.ny = 200;
-    *probe = (LiveProbe){.cell = 5, .interval = 2, .points = 3, .channel = -1, .pillar_m = NAN};
+    *probe = (LiveProbe){.cell = 5, .interval = 2, .points = 3, .channel = -1};
     probe->contribution_count = 3;
     tap_ok(drawn_in_cells(&cell_panel) && shows("3 points, interval 2") &&
                shows("each of its points has probability 0"),

@@ -251,7 +251,8 @@ static void sort_points(const OperatorPoints *points, int64_t cells, int32_t *st
     memcpy(map->ranks_depth, map->ranks_feat, (size_t)map->points * sizeof *map->ranks_depth);
 }
 
-bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *map, Err *err) {
+/* The map of these points, sorted by cell, and by row within a cell. */
+static bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *map, Err *err) {
     int32_t *starts = calloc((size_t)cells + 1, sizeof *starts);
     bool ok = starts ? scatter_allocate(map, points->count, 0, false, err)
                      : out_of_memory("scatter map", err);
@@ -324,8 +325,6 @@ bool operator_change(Scene *scene, const OperatorChange *change, Err *err) {
         return err_set(err, ERR_USAGE, scene->name, "such as bevscope bench histogram --skew 1",
                        "--skew and --points are for operator scenes; this one has %s",
                        scene->has_rig ? "cameras" : "a map from a file");
-    if (change->pillars)
-        return scene_use_pillars(scene, change->time_s, err);
     if (spec.skew == scene->operator_spec.skew && spec.points == scene->operator_spec.points)
         return true;
     if (!operator_build(&spec, scene->name, &next, err)) {
@@ -346,9 +345,6 @@ void operator_label(const OperatorChange *change, char *text, size_t size) {
     length = strlen(text);
     if (change->points)
         snprintf(text + length, size - length, ", %lld points", (long long)change->points);
-    length = strlen(text);
-    if (change->pillars)
-        snprintf(text + length, size - length, ", LiDAR pillars");
 }
 
 void operator_describe(const OperatorSpec *spec, char *text, size_t size) {

@@ -66,24 +66,17 @@ typedef struct {
     bool skewed; /* `skew` replaces that of an operator scene's file */
     double skew;
     int64_t points; /* of an operator scene; 0: the file's own */
-    bool pillars;   /* the LiDAR's points in place of the cameras' (pillars.c) */
-    double time_s;  /* of these points */
 } OperatorChange;
 
 static inline bool operator_is_changed(const OperatorChange *change) {
-    return change->skewed || change->points || change->pillars;
+    return change->skewed || change->points;
 }
 
 static inline bool operator_same_change(const OperatorChange *a, const OperatorChange *b) {
-    return a->skewed == b->skewed && a->skew == b->skew && a->points == b->points &&
-           a->pillars == b->pillars && (!a->pillars || a->time_s == b->time_s);
+    return a->skewed == b->skewed && a->skew == b->skew && a->points == b->points;
 }
 
-/* The channels of pillars: how many points a cell has, and the sum of their heights in metres. */
-enum { PILLAR_COUNT, PILLAR_HEIGHT, PILLAR_CHANNELS };
-
-/* Makes a loaded operator scene anew with these sizes, or the pillars of a scene with cameras; no
- * change needs no work. Other scenes with a change are an error. The scene is whole after a
+/* Makes a loaded operator scene anew with these sizes; no change needs no work. Other scenes with a change are an error. The scene is whole after a
  * failure. */
 bool operator_change(Scene *scene, const OperatorChange *change, Err *err);
 

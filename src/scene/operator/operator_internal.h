@@ -24,13 +24,6 @@ typedef struct {
     int32_t *cells, *rows;
 } OperatorPoints;
 
-/* The map of these points, sorted by cell, and by row within a cell. */
-bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *map, Err *err);
-
-/* Replaces a scene with cameras by its LiDAR's points at a moment, each a row with one depth of 1,
- * pooled into the same grid: a scene without cameras, of PILLAR_CHANNELS channels. */
-bool scene_use_pillars(Scene *scene, double time_s, Err *err);
-
 /* Scans the sample spec->world: fills the points' cells, and the features of all rows. */
 bool operator_sweep(const OperatorSpec *spec, const char *where, OperatorPoints *points,
                     float *feat, Err *err);

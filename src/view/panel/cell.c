@@ -115,8 +115,6 @@ static void readout(Lines *lines, const PanelData *data) {
     char text[160];
     where_text(data, text, sizeof text);
     say(lines, text);
-    if (live_pillar_text(probe, text, sizeof text))
-        say(lines, text);
     if (probe->interval >= 0)
         snprintf(text, sizeof text, "%lld points, interval %lld", (long long)probe->points,
                  (long long)probe->interval);

@@ -262,14 +262,7 @@ static void probe_text(const PanelData *data, int w, char *text, size_t size) {
         snprintf(text, size, "cell %s: %lld points, norm %s, FP64 %s",
                  state_cell_place(data->state, probe->cell).text, (long long)probe->points, value,
                  fp64_original);
-    char pillar[64];
-    bool is_pillar = live_pillar_text(probe, pillar, sizeof pillar);
-    if (is_pillar)
-        snprintf(text, size, "cell %s: %s", state_cell_place(data->state, probe->cell).text,
-                 pillar);
-    if (cells_width(text) > w && is_pillar)
-        snprintf(text, size, "%s", pillar);
-    else if (cells_width(text) > w)
+    if (cells_width(text) > w)
         snprintf(text, size, "%lld points, %s", (long long)probe->points, value);
 }
 
