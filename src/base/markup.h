@@ -1,4 +1,4 @@
-/* Text inside HTML and SVG. */
+/* Text inside SVG. */
 #pragma once
 
 #include <stdio.h>

@@ -44,18 +44,12 @@ static L2Answer l2_of_size(const PredictedKernel *kernel, const Gpu *gpu) {
                       .crossed = between(a->crossed, b->crossed, share)};
 }
 
-L2Answer model_l2(const MemoryModel *model, const PredictedKernel *kernel, int gpu,
-                  const GpuEdit *edit) {
-    const Gpu changed = model_gpu(model, gpu, edit);
-    return edit && edit->l2_mib > 0 ? l2_of_size(kernel, &changed) : kernel->own_l2[gpu];
-}
-
 Prediction model_predict(const MemoryModel *model, const PredictedKernel *kernel, int gpu,
                          const GpuEdit *edit) {
     if (!edit || !gpu_edit_any(edit))
         return kernel->predicted[gpu];
     Gpu changed = model_gpu(model, gpu, edit);
-    L2Answer l2 = model_l2(model, kernel, gpu, edit);
+    L2Answer l2 = edit->l2_mib > 0 ? l2_of_size(kernel, &changed) : kernel->own_l2[gpu];
     return predict_at(&kernel->profile, &changed, &l2);
 }
 

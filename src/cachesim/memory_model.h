@@ -87,10 +87,6 @@ double model_size_mib(int i);
 /* The GPU at that place of the model, changed by `edit` (NULL: as it is). */
 Gpu model_gpu(const MemoryModel *model, int gpu, const GpuEdit *edit);
 
-/* What the L2 of that GPU does with the kernel's accesses. */
-L2Answer model_l2(const MemoryModel *model, const PredictedKernel *kernel, int gpu,
-                  const GpuEdit *edit);
-
 /* The prediction for the kernel on that GPU. With a changed L2 the answer of that size is
  * interpolated. */
 Prediction model_predict(const MemoryModel *model, const PredictedKernel *kernel, int gpu,

@@ -180,11 +180,13 @@ static bool is_folded(const Report *report, int column) {
            same_words(report, column);
 }
 
-bool report_shows(const Report *report, int column) {
+/* Whether people see the column: it has a heading and is not folded. */
+static bool report_shows(const Report *report, int column) {
     return report->columns[column].heading && !is_folded(report, column);
 }
 
-void report_folded(const Report *report, char *text, size_t size) {
+/* The folded columns in words: "dtype fp16, align nearest"; "" when there are none. */
+static void report_folded(const Report *report, char *text, size_t size) {
     size_t length = 0;
     text[0] = '\0';
     for (int column = 0; column < report->column_count && length < size; column++) {
@@ -215,7 +217,8 @@ static int column_width(const Report *report, int column) {
     return width;
 }
 
-bool report_is_text(const Report *report, int column) {
+/* Whether the column holds words, which are aligned to the left; numbers go to the right. */
+static bool report_is_text(const Report *report, int column) {
     for (int row = 0; row < report->row_count; row++)
         if (cell_at(report, row, column)->kind != CELL_NONE)
             return cell_at(report, row, column)->kind == CELL_TEXT;

@@ -1,5 +1,5 @@
 /* Tables, and the places they go: a column is described where its cell is filled, and the same
- * table is printed as aligned text, Markdown, CSV, JSON or HTML. */
+ * table is printed as aligned text, Markdown, CSV or JSON. */
 #pragma once
 
 #include "src/base/kernel_config.h"
@@ -66,15 +66,6 @@ int report_column(const Report *report, const char *key);
 
 /* One cell as people see it; row -1 holds the headings, with "µs". */
 void report_cell(const Report *report, int row, int column, char *text, size_t size);
-
-/* Whether people see the column: it has a heading and is not folded. */
-bool report_shows(const Report *report, int column);
-
-/* Whether the column holds words, which are aligned to the left; numbers go to the right. */
-bool report_is_text(const Report *report, int column);
-
-/* The folded columns in words: "dtype fp16, align nearest"; "" when there are none. */
-void report_folded(const Report *report, char *text, size_t size);
 
 /* "12.3": `digits` significant digits, no exponent for 1e-3 <= |value| < 1e10. */
 void report_number(char *text, size_t size, double value, int digits);
