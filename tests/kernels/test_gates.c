@@ -97,12 +97,12 @@ static void test_channel_scales(Judged *random, Judged *exact) {
     tap_ok(caught(random, &wrong, judged_a), "int8: scales of zero: gate A does");
 }
 
-/* The E8M0 scales of MXFP8 blocks, each that of the block before. */
+/* The E4M3 scales of NVFP4 blocks, each that of the block before. */
 static void test_block_scales(void) {
     CaseData data = open_case("ragged_c83", BEV_NEAREST, 1, SEED);
-    Judged exact = judged(exact_problem(&data, BEV_MXFP8, BEV_NEAREST, &data.map, SEED));
+    Judged exact = judged(exact_problem(&data, BEV_NVFP4, BEV_NEAREST, &data.map, SEED));
     BevProblem wrong = exact.host.view;
-    size_t blocks = bev_block_scale_bytes(BEV_MXFP8, wrong.feat.rows, wrong.feat.row_len);
+    size_t blocks = bev_block_scale_bytes(BEV_NVFP4, wrong.feat.rows, wrong.feat.row_len);
     size_t own = 0;
     for (size_t i = 1; i < blocks; i++)
         own += wrong.feat.block_scales[i] != wrong.feat.block_scales[i - 1];
@@ -111,7 +111,7 @@ static void test_block_scales(void) {
         moved[i] = wrong.feat.block_scales[i ? i - 1 : 0];
     wrong.feat.block_scales = moved;
     tap_ok(4 * own > blocks && caught(&exact, &wrong, judged_c),
-           "mxfp8: scales of the block before: %zu of %zu differ, gate C catches them", own, blocks);
+           "nvfp4: scales of the block before: %zu of %zu differ, gate C catches them", own, blocks);
     free(moved);
     judged_free(&exact);
     case_free(&data);

@@ -137,7 +137,7 @@ static void plan_refused(BevpoolMap *map, const BadPlan *bad, BevpoolStatus want
 }
 
 static void test_plans(BevpoolMap *map) {
-    const BevpoolView softmax = {.softmax = 1}, cold = {.softmax = 1, .temperature = 3e-39f};
+    const BevpoolView cold = {.softmax = 1, .temperature = 3e-39f};
     BevpoolPlan *plan;
     BevpoolOptions options = {.size = sizeof options, .channels = CHANNELS};
     bad_argument(bevpool_plan_create(NULL, map, &options, &error), "plan is NULL");
