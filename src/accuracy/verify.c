@@ -242,12 +242,8 @@ static bool verify_kernel(Verify *verify, const BevKernel *kernel, Gates *gates,
 /* Classes of the cells, by the FP64 grid; unknown where features are no embedding. */
 static bool take_classes(Gates *gates, const Workload *workload, Err *err) {
     const BevTensor *out = &gates->problem->out;
-    Embedding embedding;
-    if (gates->problem->direction == BEV_BACKWARD)
-        return true;
-    if (!workload_embedding(workload, &embedding, err))
-        return false;
-    if (!embedding.channels)
+    const Embedding *embedding = &workload->seen->embedding;
+    if (gates->problem->direction == BEV_BACKWARD || !embedding->channels)
         return true;
     gates->class = malloc((size_t)out->rows);
     float *vector = malloc((size_t)out->row_len * sizeof *vector);
@@ -256,12 +252,11 @@ static bool take_classes(Gates *gates, const Workload *workload, Err *err) {
         for (int64_t c = 0; c < out->row_len; c++)
             vector[c] = (float)row[c];
         gates->class[cell] =
-            gates->terms[cell] ? (uint8_t)embedding_class(&embedding, vector) : CLASS_COUNT;
+            gates->terms[cell] ? (uint8_t)embedding_class(embedding, vector) : CLASS_COUNT;
     }
     bool ok = (gates->class && vector) ||
               err_set(err, ERR_FAILED, "verify", "choose a smaller scene", "out of memory");
     free(vector);
-    embedding_free(&embedding);
     return ok;
 }
 
@@ -272,13 +267,13 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
     Gates gates;
     bool ok = gates_init(&gates, problem, !all_judged(verify, &problem->view, map), err) &&
               take_classes(&gates, workload, err);
-    gates.grid = workload->scene.has_rig ? &workload->scene.rig.grid : NULL;
+    gates.grid = workload->scene->has_rig ? &workload->scene->rig.grid : NULL;
     for (int i = 0; ok && bev_kernels[i]; i++) {
         VerifyRow row = {.scene = scene,
                          .shape = problem->view.shape,
                          .time_s = workload_time_s(workload)};
         snprintf(row.scales, sizeof row.scales, "%s",
-                 ranges_label(workload->scales, problem->view.dtype));
+                 ranges_label(workload->features->scales, problem->view.dtype));
         ok = !is_chosen(verify, bev_kernels[i], &problem->view) ||
              verify_kernel(verify, bev_kernels[i], &gates, map, &row, err);
     }

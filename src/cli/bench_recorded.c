@@ -18,7 +18,7 @@ typedef char SceneLabel[128];
  * evenness 0.5". */
 static bool recorded_names(const Options *options, SceneLabel names[OPTIONS_MAX_ARGUMENTS],
                            Err *err) {
-    WorkloadOptions workload = select_workload(options);
+    Job workload = select_job(options);
     const OperatorChange asked = workload.sizes;
     workload.sizes = (OperatorChange){0};
     if (!options->argument_count && (options->evenness > 0 || !prune_is_off(&options->prune) ||

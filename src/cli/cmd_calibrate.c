@@ -37,7 +37,7 @@ static bool count_moments(const Options *options, Workload *workload, TensorHist
     unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
     int there = workload_moments(workload);
     int wanted = options->moments       ? (int)options->moments
-                 : workload->scene.clip ? there
+                 : workload->loaded->scene.clip ? there
                                         : WORLD_MOMENTS;
     int count = wanted < there ? wanted : there;
     progress_plan(count);
@@ -51,11 +51,11 @@ static bool count_moments(const Options *options, Workload *workload, TensorHist
 
 static bool count_scene(const Options *options, const char *scene, TensorHistograms *histograms,
                         Err *err) {
-    const WorkloadOptions usual = select_workload(options);
+    const Job usual = select_job(options);
     Workload workload;
     if (!select_open(&workload, scene, &usual, err))
         return false;
-    int64_t channels = workload.scene.shape.channels;
+    int64_t channels = workload.seen->shape.channels;
     bool ok = histograms->channel_count || tensor_histograms_init(histograms, channels, err);
     if (ok && histograms->channel_count != channels)
         ok = err_set(err, ERR_USAGE, scene, "calibrate it by itself",

@@ -170,13 +170,34 @@ static bool check_export(const Options *options, Err *err) {
     return select_single(options, "one align is written", "call it once for each", err);
 }
 
+/* Writes the scene as it is computed: its rig has the fault of a camera. `taken`: photographs of a
+ * world, for the caller to free. */
+static bool write_scene(const Options *options, const Workload *workload, const BevMap *map,
+                        Photos *taken, Err *err) {
+    Scene scene = *workload->scene;
+    const Rig right = workload_right_rig(workload);
+    scene.shape = workload->seen->shape;
+    scene.channels = scene.shape.channels;
+    scene.photos = workload_photos(workload);
+    if (scene.has_world && !options->bare && !scene.photos.srgb) {
+        if (!photos_of_world(&right, &scene.world, options->time_s, taken, err))
+            return false;
+        scene.photos = *taken;
+    }
+    scene.rig = workload_rig(workload);
+    return scene_write_npz(options->arguments[1], &scene, workload->features, map, options->half,
+                           err);
+}
+
 /* Writes OUT.npz. */
 static bool write_tensors(const Options *options, Workload *workload, const BevMap *map,
                           Err *err) {
-    const BevShape *shape = &workload->scene.shape;
+    const BevShape *shape = &workload->seen->shape;
     long long cameras = shape->cameras, h = shape->feat_h, w = shape->feat_w;
-    if (!scene_write_npz(options->arguments[1], &workload->scene, &workload->features, map,
-                         options->half, err))
+    Photos taken = {.srgb = NULL};
+    bool ok = write_scene(options, workload, map, &taken, err);
+    photos_free(&taken);
+    if (!ok)
         return false;
     clean_print(stdout, options->arguments[1]);
     printf(": depth (%lld, %lld, %lld, %lld), feat (%lld, %lld, %lld, %lld), %lld points, "
@@ -187,21 +208,17 @@ static bool write_tensors(const Options *options, Workload *workload, const BevM
 }
 
 bool cmd_export(const Options *options, Err *err) {
-    WorkloadOptions workload_options = select_workload(options);
+    Job workload_options = select_job(options);
     Workload workload;
     if (!check_export(options, err) ||
         !select_open(&workload, options->arguments[0], &workload_options, err))
         return false;
-    const bool whole = workload.scene.has_rig || !workload.scene.map.weights;
+    const bool whole = workload.scene->has_rig || !workload.scene->map.weights;
     BevAlign align =
         (BevAlign)choices_or(CHOICE_ALIGN, options->align, whole ? BEV_NEAREST : BEV_BILINEAR);
-    bool photos = options->argument_count >= 2 && !options->bare;
-    const BevMap *map =
-        select_use_delay(options, &workload, err) &&
-                (!photos || scene_take_photos(&workload.scene, options->time_s, err)) &&
-                select_use_fault(options, &workload, err)
-            ? workload_map(&workload, align, err)
-            : NULL;
+    const BevMap *map = select_use_fault(options, &workload, err)
+                            ? workload_map(&workload, align, err)
+                            : NULL;
     if (map)
         select_say_if_empty(options->arguments[0], align, map->points,
                             &workload.pruned[align]);

@@ -139,11 +139,12 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
                         Err *err) {
     Facts *facts = context;
     Report *report = &facts->report;
-    const Clip *clip = workload->scene.clip;
+    const Clip *clip = workload->loaded->scene.clip;
     ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
     BevFootprint footprint = bev_footprint(problem);
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
-    double map_us = workload->map_us[problem->align];
+    const BuiltMap *built = workload->maps[problem->align];
+    double map_us = built->took_us;
     (void)err;
     select_say_if_empty(facts->scene, problem->align, stats.points,
                         &workload->pruned[problem->align]);
@@ -154,12 +155,12 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     report_add(report, "untimed", NULL, 0, cell_text(clip ? clip->untimed : NULL));
     report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->dtype].name));
     report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
-    add_operator(report, &workload->scene);
-    add_photos(report, &workload->scene.photos);
-    add_conventions(report, &workload->scene);
+    add_operator(report, workload->scene);
+    add_photos(report, &workload->scene->photos);
+    add_conventions(report, workload->scene);
     add_shape(report, &problem->shape);
     add_intervals(report, &stats);
-    add_pruned(report, &workload->pruned[problem->align]);
+    add_pruned(report, &built->intervals.pruned);
     report_add(report, "gather_traffic_mb", "gather traffic MB", 4,
                cell_mb(bev_traffic_total(gather)));
     report_add(report, "footprint_mb", "footprint MB", 4, cell_mb(bev_footprint_total(footprint)));
@@ -169,7 +170,7 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
                cell_mb(footprint.index + footprint.weight));
     report_add(report, "footprint_out_mb", "output MB", 3, cell_mb(footprint.out));
     report_add(report, "map_us", "map us", 3, cell_if(map_us > 0, cell_real(map_us)));
-    report_add(report, "non_finite_values", "NaN, Inf", 0, cell_int(workload->scene.non_finite));
+    report_add(report, "non_finite_values", "NaN, Inf", 0, cell_int(workload->scene->non_finite));
     return true;
 }
 
@@ -191,12 +192,10 @@ static void print_facts(const Report *report, FILE *out) {
 
 /* Puts the fault into the workload. */
 static bool add_fault(const Options *options, Workload *workload, Facts *facts, Err *err) {
-    if (!select_use_delay(options, workload, err))
-        return false;
-    const Rig right = workload->scene.rig;
     if (!select_use_fault(options, workload, err))
         return false;
-    fault_table_add(&right, &workload->scene.rig, NULL, facts->scene, &facts->faults);
+    const Rig right = workload_right_rig(workload), wrong = workload_rig(workload);
+    fault_table_add(&right, &wrong, NULL, facts->scene, &facts->faults);
     return true;
 }
 
@@ -215,15 +214,15 @@ static bool print_all(const Options *options, const Facts *facts, Err *err) {
 }
 
 static bool describe_scenes(const Options *options, Err *err) {
-    WorkloadOptions workload_options = select_workload(options);
+    Job workload_options = select_job(options);
     Facts facts = {0};
     bool ok = true;
     for (int i = 0; ok && i < options->argument_count; i++) {
         Workload workload;
         facts.scene = options->arguments[i];
         if ((ok = select_open(&workload, facts.scene, &workload_options, err))) {
-            add_cameras(&facts, &workload.scene);
-            add_images(&facts, &workload.scene);
+            add_cameras(&facts, workload.scene);
+            add_images(&facts, workload.scene);
             ok = add_fault(options, &workload, &facts, err) &&
                  each_problem(options, &workload, add_problem, &facts, err);
             workload_close(&workload);
@@ -257,14 +256,14 @@ static bool measure_objects(const Options *options, Workload *workload, const ch
             object_table_add(&table, scene, format->dtype, format->align, &reports->rows,
                              &reports->bands);
         if (ok && !i)
-            fault_table_add(&table.right, &workload->scene.rig, &table, scene, &reports->faults);
+            fault_table_add(&table.right, &table.wrong, &table, scene, &reports->faults);
     }
     object_table_close(&table);
     return ok;
 }
 
 static bool describe_objects(const Options *options, Err *err) {
-    WorkloadOptions workload_options = select_workload(options);
+    Job workload_options = select_job(options);
     ObjectReports reports = {.rows = {.names_to = "object"},
                              .bands = {.names_to = "range"},
                              .faults = {.names_to = "range_m"}};
@@ -450,7 +449,7 @@ static bool add_functions(const Workload *workload, const BevProblem *problem, v
 }
 
 static bool describe_functions(const Options *options, Err *err) {
-    WorkloadOptions workload_options = select_workload(options);
+    Job workload_options = select_job(options);
     const char *scene = options->argument_count ? options->arguments[0] : "canonical";
     Functions functions = {0};
     Workload workload;

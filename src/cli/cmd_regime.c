@@ -33,7 +33,7 @@ static unsigned chosen_kernels(const Options *options) {
 static bool open_models(Regime *regime, Err *err) {
     KernelConfig formats[MAX_FORMATS];
     int count = select_formats(regime->options, formats);
-    WorkloadOptions workload = select_workload(regime->options);
+    Job workload = select_job(regime->options);
     const char *scene = regime->options->arguments[0];
     unsigned kernels = chosen_kernels(regime->options);
     if (!kernels)

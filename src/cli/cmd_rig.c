@@ -40,7 +40,7 @@ static void print_images(const Rig *rig, FILE *out) {
 }
 
 static void print_rig(const SceneModel *model, FILE *out) {
-    const Scene *scene = &model->workload.scene;
+    const Scene *scene = model->workload.scene;
     const BevProblem *problem = &model->problem.view;
     const Grid *grid = &scene->rig.grid;
     char points[32], intervals[32], footprint[32], gathered[32];
@@ -112,7 +112,7 @@ static bool print_all(const Options *options, const SceneModel *model, const Cho
 
 /* Models the rig in `path`, and all kernels on it. */
 static bool open_rig(const Options *options, const char *path, SceneModel *model, Err *err) {
-    const WorkloadOptions usual = select_workload(options);
+    const Job usual = select_job(options);
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     return scene_model_open(model, path, &usual, dtype, BEV_NEAREST, ALL_KERNELS, err) &&
            (model->problem.view.map.points ||

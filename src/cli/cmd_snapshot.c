@@ -20,8 +20,11 @@ typedef struct {
     LatencyWanted latency;
     Workload workload, other; /* `other`: of a second scene, where two are compared */
     bool has_other;
-    Embedding embedding;
-    CameraViews cameras;
+    CameraViews cameras; /* owned where they are rendered */
+    Photos photos;       /* of the moment, borrowed */
+    float *sweep_m;      /* the sweep of a world, owned; or NULL */
+    Rig rig;             /* with the fault of a camera */
+    char title[160];
     Pooled pooled[FIGURE_MAX_SELECTIONS];
     double *fp64_original[FIGURE_MAX_SELECTIONS];
     char devices[FIGURE_MAX_SELECTIONS][160];
@@ -43,12 +46,12 @@ static void snapshot_free(Snapshot *snapshot) {
     snapshot_backward_free(&snapshot->backward);
     grad_out_free(&snapshot->grad_out);
     camera_views_free(&snapshot->cameras);
-    embedding_free(&snapshot->embedding);
     workload_close(&snapshot->workload);
     if (snapshot->has_other)
         workload_close(&snapshot->other);
     recorded_free(&snapshot->recorded);
     report_free(&snapshot->table);
+    free(snapshot->sweep_m);
     free(snapshot->table_text);
     free(snapshot->table_cells);
 }
@@ -65,9 +68,8 @@ static bool parse_range(const char *text, FigureSpec *spec, Err *err) {
 }
 
 /* The channels of the view rgb, which --rgb also chooses. */
-static bool choose_rgb(const Options *options, const Scene *scene, FigureSpec *spec, Err *err) {
+static bool choose_rgb(const Options *options, FigureSpec *spec, Err *err) {
     spec->rgb = rgb_from(0, spec->channels);
-    spec->light = scene->photo_features;
     if (!options->rgb)
         return true;
     if (!options->view)
@@ -129,7 +131,7 @@ static bool pool(Snapshot *snapshot, Workload *workload, const char *scene, Kern
                  machine->threads);
     else
         snprintf(snapshot->devices[i], sizeof snapshot->devices[i], "%s", machine->gpu);
-    ranges_format(workload->scales, config.dtype, snapshot->formats[i],
+    ranges_format(workload->features->scales, config.dtype, snapshot->formats[i],
                   sizeof snapshot->formats[i]);
     spec->selections[i] = (FigureSelection){
         .kernel = config.kernel->title,
@@ -142,7 +144,7 @@ static bool pool(Snapshot *snapshot, Workload *workload, const char *scene, Kern
         .pooled = pooled->values,
         .fp64_original = snapshot->fp64_original[i],
         .map = &pooled->problem.view.map,
-        .depth = workload->features.depth,
+        .depth = workload->features->depth,
     };
     return true;
 }
@@ -169,8 +171,8 @@ static bool choose_slice(const Options *options, const BevShape *shape, FigureSp
 static bool fill_cameras(Snapshot *snapshot, Err *err) {
     enum { STRIP_PIXELS_PER_FEATURE = 12 };
     const Options *options = snapshot->options;
-    const Scene *scene = &snapshot->workload.scene;
-    const BevShape *shape = &scene->shape;
+    const Scene *scene = snapshot->workload.scene;
+    const BevShape *shape = &snapshot->workload.seen->shape;
     FigureSpec *spec = &snapshot->spec;
     spec->cameras = &snapshot->cameras;
     if (options->strip && options->backward)
@@ -179,11 +181,12 @@ static bool fill_cameras(Snapshot *snapshot, Err *err) {
     if (spec->strip != STRIP_IMAGE && !scene->has_rig)
         return err_set(err, ERR_USAGE, "--strip", "export the scene with its calibration",
                        "this scene came without its cameras");
-    snapshot->cameras = camera_views_of_photos(&scene->photos);
+    const Rig right = workload_right_rig(&snapshot->workload);
+    snapshot->cameras = camera_views_of_photos(&snapshot->photos);
     if (snapshot->cameras.srgb)
         return true;
     if (scene->has_world)
-        return camera_views_render(&scene->rig, &scene->world,
+        return camera_views_render(&right, &scene->world,
                                    shape->feat_h * STRIP_PIXELS_PER_FEATURE,
                                    shape->feat_w * STRIP_PIXELS_PER_FEATURE, spec->time_s, NULL,
                                    &snapshot->cameras, err);
@@ -198,20 +201,23 @@ static bool fill_cameras(Snapshot *snapshot, Err *err) {
 
 /* The sweep of the moment: the file's, or that of a car in the world. */
 static bool fill_lidar(Snapshot *snapshot, Err *err) {
-    Scene *scene = &snapshot->workload.scene;
+    const Scene *scene = snapshot->workload.scene;
+    Photos *photos = &snapshot->photos;
     FigureSpec *spec = &snapshot->spec;
     spec->lidar = snapshot->options->lidar;
     if (!spec->lidar && !(spec->truth & TRUTH_LIDAR))
         return true;
-    if (scene->has_world && !scene->photos.sweep_count &&
-        !photos_world_sweep(&scene->world, spec->time_s, &scene->photos, err))
-        return false;
+    if (scene->has_world && !photos->sweep_count) {
+        if (!photos_world_sweep(&scene->world, spec->time_s, photos, err))
+            return false;
+        snapshot->sweep_m = photos->sweep_m;
+    }
     if (!spec->lidar)
         return true;
     if (snapshot->options->backward)
         return err_set(err, ERR_USAGE, "--lidar", "leave it out",
                        "the way back lights the camera views itself");
-    return (scene->has_rig && scene->photos.sweep_count) ||
+    return (scene->has_rig && photos->sweep_count) ||
            err_set(err, ERR_USAGE, "--lidar", "choose a world, or a file with the array lidar",
                    scene->has_rig ? "this scene came without a LiDAR"
                                   : "this scene came without its cameras");
@@ -219,35 +225,38 @@ static bool fill_lidar(Snapshot *snapshot, Err *err) {
 
 static bool fill_scene(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
-    const Scene *scene = &snapshot->workload.scene;
+    const Scene *scene = snapshot->workload.scene;
     FigureSpec *spec = &snapshot->spec;
-    spec->title = options->title ? options->title : scene->title[0] ? scene->title : scene->name;
-    if (!choose_slice(options, &scene->shape, spec, err))
+    const SeenFeatures *seen = snapshot->workload.seen;
+    workload_title(&snapshot->workload, snapshot->title, sizeof snapshot->title);
+    spec->title = options->title ? options->title : snapshot->title;
+    if (!choose_slice(options, &seen->shape, spec, err))
         return false;
-    spec->channels = scene->shape.channels;
+    spec->channels = seen->shape.channels;
     spec->channel = options->channel;
     spec->time_s = options->time_s;
     spec->outlines = !options->no_outlines;
     spec->theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
     spec->colormap = options->colormap ? colormap_find(options->colormap) : NULL;
     spec->no_fill = options->no_fill;
-    spec->photos = &scene->photos;
+    snapshot->photos = workload_photos(&snapshot->workload);
+    spec->photos = &snapshot->photos;
     spec->truth = (unsigned)choices_or(CHOICE_TRUTH, options->truth, TRUTH_BOXES);
     spec->strip = (Strip)choices_or(CHOICE_STRIP, options->strip, STRIP_IMAGE);
-    spec->features = &snapshot->workload.features;
-    spec->rig = scene->has_rig ? &scene->rig : NULL;
+    spec->features = snapshot->workload.features;
+    snapshot->rig = workload_rig(&snapshot->workload);
+    spec->rig = scene->has_rig ? &snapshot->rig : NULL;
     spec->world = scene->has_world ? &scene->world : NULL;
-    if (!workload_embedding(&snapshot->workload, &snapshot->embedding, err))
-        return false;
-    if (snapshot->embedding.channels >= EMBED_DIMS)
-        spec->embedding = &snapshot->embedding;
+    if (seen->embedding.channels >= EMBED_DIMS)
+        spec->embedding = &seen->embedding;
+    spec->light = inputs_of_photos(seen);
     /* The features of a world can be decoded into colour; those of a network only have a norm. */
     spec->view = spec->embedding        ? VIEW_COLOR
-                 : scene->photo_features ? VIEW_RGB
+                 : spec->light           ? VIEW_RGB
                                          : VIEW_NORM;
     if (options->view)
         spec->view = (ViewKind)choices_find(CHOICE_VIEW, options->view);
-    if (!choose_rgb(options, scene, spec, err))
+    if (!choose_rgb(options, spec, err))
         return false;
     if (options->channel >= spec->channels)
         return err_set(err, ERR_USAGE, "--channel", "", "%lld is not below the %lld channels",
@@ -264,18 +273,19 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
 
 static bool compare_scenes(Snapshot *snapshot, KernelConfig config, Err *err) {
     const char *name = snapshot->options->compare;
-    WorkloadOptions options = select_workload(snapshot->options);
+    Job options = select_job(snapshot->options);
     FigureSpec *spec = &snapshot->spec;
     if (!select_open(&snapshot->other, name, &options, err))
         return false;
     snapshot->has_other = true;
-    const Scene *scene = &snapshot->workload.scene, *other = &snapshot->other.scene;
-    if (!scene_check_same_grid(&scene->shape, scene->name, &other->shape, name, err) ||
+    const Scene *scene = snapshot->workload.scene;
+    if (!scene_check_same_grid(&snapshot->workload.seen->shape, scene->name,
+                               &snapshot->other.seen->shape, name, err) ||
         !select_use_fault(snapshot->options, &snapshot->other, err) ||
         !pool(snapshot, &snapshot->other, name, config, err))
         return false;
-    spec->selections[0].scene = snapshot->workload.scene.name;
-    spec->selections[1].scene = snapshot->other.scene.name;
+    spec->selections[0].scene = snapshot->workload.scene->name;
+    spec->selections[1].scene = snapshot->other.scene->name;
     return true;
 }
 
@@ -419,7 +429,7 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
                    cell_real(speedup_of(row, rows, count)));
         report_add(
             report, "scales", "scales", 0,
-            cell_text(ranges_label(snapshot->workload.scales, snapshot->pooled[0].config.dtype)));
+            cell_text(ranges_label(snapshot->workload.features->scales, snapshot->pooled[0].config.dtype)));
         report_add(report, "max_abs", "max error", 2, cell_real(row->error.max_abs));
         report_add(report, "rel_l2", "relative L2", 2, cell_real(row->error.rel_l2));
         report_add(report, "gate_a", "gate A", 0, cell_text(verdict_names[row->gate]));
@@ -500,19 +510,26 @@ static bool draw(const Snapshot *snapshot, Err *err) {
     return ok;
 }
 
+static bool open_workload(Snapshot *snapshot, Err *err) {
+    const Options *options = snapshot->options;
+    const Job job = select_job(options);
+    Workload *workload = &snapshot->workload;
+    if (!select_open(workload, snapshot->scene, &job, err))
+        return false;
+    workload->grad_file = options->grad_out ? &snapshot->grad_out : NULL;
+    return select_use_fault(options, workload, err);
+}
+
 static bool make(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
-    WorkloadOptions workload_options = select_workload(options);
-    workload_options.grad_out = options->grad_out ? &snapshot->grad_out : NULL;
     KernelConfig config;
     if (!check_options(options, err) || !select_grad_out(options, &snapshot->grad_out, err) ||
         !output_picture(options, "snapshot", err) ||
         !select_devices(options->device, &snapshot->where, err) ||
-        !select_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
+        !open_workload(snapshot, err) ||
         (snapshot->latency == LATENCY_RECORDED &&
          !recorded_load_samples(&snapshot->recorded, err)) ||
-        !select_use_delay(options, &snapshot->workload, err) || !fill_scene(snapshot, err) ||
-        !select_use_fault(options, &snapshot->workload, err) ||
+        !fill_scene(snapshot, err) ||
         !first_selection(snapshot, &config, err) ||
         !pool(snapshot, &snapshot->workload, snapshot->scene, config, err))
         return false;

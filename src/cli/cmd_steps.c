@@ -72,7 +72,7 @@ static StepChoice choice_of(const StepsCommand *command, int side) {
 
 static bool record(StepsCommand *command, Err *err) {
     const Options *options = command->options;
-    const Rig *rig = command->workload.scene.has_rig ? &command->workload.scene.rig : NULL;
+    const Rig *rig = command->workload.scene->has_rig ? &command->workload.scene->rig : NULL;
     bool ok = true;
     for (int i = 0; ok && i < command->sides; i++) {
         StepChoice choice = choice_of(command, i);
@@ -80,7 +80,7 @@ static bool record(StepsCommand *command, Err *err) {
                           err);
         command->views[i] = (StepsView){.steps = &command->steps[i],
                                         .map = &command->problem.view.map,
-                                        .values = &command->workload.features,
+                                        .values = command->workload.features,
                                         .rig = rig,
                                         .cell = choice.cell,
                                         .lane = (int)options->lane,
@@ -192,7 +192,7 @@ static bool show(const StepsCommand *command, Err *err) {
 
 bool cmd_steps(const Options *options, Err *err) {
     StepsCommand command = {.options = options};
-    WorkloadOptions workload = select_workload(options);
+    Job workload = select_job(options);
     const char *scene = options->argument_count ? options->arguments[0] : "canonical";
     if (!select_single(options, "steps are of one format", "", err) ||
         !select_open(&command.workload, scene, &workload, err))

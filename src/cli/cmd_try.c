@@ -165,7 +165,7 @@ static void print_messages(const char *messages) {
 static bool try_once(const Options *options, Err *err) {
     const char *file = options->arguments[0];
     const char *scene = options->argument_count > 1 ? options->arguments[1] : default_scene;
-    const WorkloadOptions wanted = select_workload(options);
+    const Job wanted = select_job(options);
     Trial trial = {.options = options};
     Workload workload = {0};
     HostProblem host = {0};

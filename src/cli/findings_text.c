@@ -78,7 +78,7 @@ static void print_kernel(const SceneModel *scene, const Finding *findings, int c
  * none. */
 static int workflow(const SceneModel *scene, const MemoryModel *model, int gpu,
                     const PredictedKernel **kernel, Finding steps[WORKFLOW_STEPS]) {
-    const Scene *of = &scene->workload.scene;
+    const Scene *of = scene->workload.scene;
     const IntervalLengths lengths = lengths_of(scene);
     Prediction prediction;
     const WorkflowScene sum = {scene->scene, !of->has_operator ? WORKFLOW_POOLING

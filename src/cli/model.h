@@ -28,8 +28,8 @@ typedef struct {
 
 /* Loads the scene and replays the accesses of the kernels in `kernels` (bits of kernel_bits) on all
  * cores. Call scene_model_close also after a failure. */
-bool scene_model_open(SceneModel *model, const char *scene, const WorkloadOptions *options,
-                      BevDtype dtype, BevAlign align, unsigned kernels, Err *err);
+bool scene_model_open(SceneModel *model, const char *scene, const Job *job, BevDtype dtype,
+                      BevAlign align, unsigned kernels, Err *err);
 void scene_model_close(SceneModel *model);
 
 /* ---- rig_change.c: the rig of bevscope rig ----------------------------------------------------
@@ -208,7 +208,7 @@ typedef struct {
     Objects objects;
     ObjectError *errors, *baseline; /* [objects.count] */
     const ScaleRanges *scales;      /* of the workload */
-    Rig right;                      /* the rig without the fault */
+    Rig right, wrong;               /* the rig without the fault, and with it */
 } ObjectTable;
 
 /* Finds the objects of a workload, measures the baseline, then puts the fault into the workload's

@@ -10,18 +10,14 @@
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-static bool measure(const ObjectTable *table, const Workload *workload, uint32_t cameras,
-                    BevDtype dtype, BevAlign align, ObjectError *errors, Err *err) {
-    const Scene *scene = &workload->scene;
+static bool measure(const ObjectTable *table, Workload *workload, BevDtype dtype, BevAlign align,
+                    ObjectError *errors, Err *err) {
     HostProblem problem = {0};
-    BevMap map = {0};
-    bool ok = scatter_build(&scene->rig, align, cameras, &map, err) &&
-              problem_encode(&problem, &scene->shape, dtype, align, &workload->features, &map, err);
-    if (ok)
-        objects_measure(&table->objects, &scene->rig.grid, &problem.view, errors);
+    if (!workload_problem(workload, dtype, align, &problem, err))
+        return false;
+    objects_measure(&table->objects, &workload->maps[align]->rig.grid, &problem.view, errors);
     problem_free(&problem);
-    scatter_free(&map);
-    return ok;
+    return true;
 }
 
 static double box_range_m(const TrueBox *box) {
@@ -55,32 +51,22 @@ static void say_unmeasured(const Objects *objects, const Grid *grid, const char 
                     (long long)lines[i].count, (long long)objects->count, lines[i].text);
 }
 
-static bool find_objects(const Workload *workload, ObjectTable *table, Err *err) {
-    const Scene *scene = &workload->scene;
-    return objects_of_scene(&scene->rig, scene->has_world ? &scene->world : NULL, &scene->photos,
-                            workload->options.time_s, &table->objects, err);
-}
-
 /* The pixels of a delayed camera are those of the objects as they stood then. */
-static bool use_delay(const Options *options, Workload *workload, ObjectTable *table, Err *err) {
-    if (!options->fault.delay_ms)
-        return true;
-    if (!select_use_delay(options, workload, err))
-        return false;
+static bool find_objects(const Workload *workload, ObjectTable *table, Err *err) {
+    const Scene *scene = workload->scene;
+    const Rig rig = workload_right_rig(workload);
     objects_free(&table->objects);
-    return find_objects(workload, table, err);
+    return objects_of_scene(&rig, scene->has_world ? &scene->world : NULL, &scene->photos,
+                            workload->seen->time_s, &table->objects, err);
 }
 
 bool object_table_open(const Options *options, Workload *workload, ObjectTable *table, Err *err) {
-    const Scene *scene = &workload->scene;
-    bool fault;
-    *table = (ObjectTable){.scales = workload->scales};
-    if (!select_fault(options, &fault, err))
-        return false;
+    const Scene *scene = workload->scene;
+    *table = (ObjectTable){.scales = workload->features->scales};
     if (!scene->has_rig)
         return err_set(err, ERR_USAGE, scene->name, "export it with its calibration and boxes",
                        "objects are measured by a rig, and this scene has none");
-    if (scene->clip && options->fault.delay_ms)
+    if (workload->loaded->scene.clip && options->fault.delay_ms)
         return err_set(err, ERR_USAGE, "--delay", "choose a world, such as intersection",
                        "boxes of a clip do not say where their objects stood before");
     if (!find_objects(workload, table, err))
@@ -94,11 +80,12 @@ bool object_table_open(const Options *options, Workload *workload, ObjectTable *
     if (!table->errors || !table->baseline)
         return err_set(err, ERR_FAILED, "objects", "", "out of memory");
     say_unmeasured(&table->objects, &scene->rig.grid, scene->name);
-    if (!measure(table, workload, UINT32_MAX, BEV_FP32, BEV_NEAREST, table->baseline, err) ||
-        !use_delay(options, workload, table, err))
+    if (!measure(table, workload, BEV_FP32, BEV_NEAREST, table->baseline, err) ||
+        !select_use_fault(options, workload, err) || !find_objects(workload, table, err))
         return false;
-    table->right = scene->rig;
-    return select_use_fault(options, workload, err);
+    table->right = workload_right_rig(workload);
+    table->wrong = workload_rig(workload);
+    return true;
 }
 
 void object_table_close(ObjectTable *table) {
@@ -110,7 +97,7 @@ void object_table_close(ObjectTable *table) {
 
 bool object_table_measure(ObjectTable *table, Workload *workload, BevDtype dtype, BevAlign align,
                           Err *err) {
-    return measure(table, workload, ~workload->dirty, dtype, align, table->errors, err);
+    return measure(table, workload, dtype, align, table->errors, err);
 }
 
 double object_moved_m(const ObjectTable *table, int64_t object) {
@@ -326,7 +313,7 @@ static bool draw(const PlotRequest *request, const ObjectTable *table, const cha
                                   .dots = true,
                                   .strong = true}};
     ranges_format(table->scales, problem->dtype, format, sizeof format);
-    snprintf(subtitle, sizeof subtitle, "%s, %s, %s", title, format,
+    snprintf(subtitle, sizeof subtitle, "%.120s, %s, %s", title, format,
              bev_aligns[problem->align].name);
     ChartSpec spec = {
         .title = "How far the mass of each object is off",
@@ -350,11 +337,13 @@ bool plot_objects(const PlotRequest *request, Err *err) {
     const BevProblem *problem = &model->problem.view;
     Workload workload; /* of its own: the fault changes its rig */
     ObjectTable table;
-    if (!workload_open(&workload, model->scene, &model->workload.options, err))
+    char title[160];
+    if (!workload_open(&workload, model->scene, &model->workload.job, err))
         return false;
     bool ok = object_table_open(request->options, &workload, &table, err) &&
               object_table_measure(&table, &workload, problem->dtype, problem->align, err) &&
-              draw(request, &table, workload.scene.title, err);
+              (workload_title(&workload, title, sizeof title),
+               draw(request, &table, title, err));
     object_table_close(&table);
     workload_close(&workload);
     return ok;

@@ -78,7 +78,7 @@ static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryMode
                         .kernel = bev_default(BEV_CPU, BEV_FORWARD),
                         .baseline = bev_baseline(BEV_CPU, BEV_FORWARD),
                         .asked = (1u << request->chosen->count) - 1,
-                        .scales = ranges_label(request->model->workload.scales, BEV_FP8)};
+                        .scales = ranges_label(request->model->workload.features->scales, BEV_FP8)};
     for (int dtype = 0; rel_l2 && dtype < BEV_DTYPE_COUNT; dtype++)
         input.rel_l2[dtype] = rel_l2[dtype];
     ChartSpec *spec = chart_make(&input, err);
@@ -109,7 +109,7 @@ static bool dtype_error(SceneModel *model, double **fp64_original, double *rel_l
 }
 
 static bool draw_dtype(const PlotRequest *request, Err *err) {
-    WorkloadOptions workload = request->model->workload.options;
+    Job workload = request->model->workload.job;
     BevAlign align = request->model->problem.view.align;
     unsigned kernels = kernel_bits(bev_v3());
     double *fp64_original = NULL, rel_l2[BEV_DTYPE_COUNT] = {0};
@@ -254,7 +254,7 @@ static bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, Err
 
 bool cmd_plot(const Options *options, Err *err) {
     const PlotKind *kind = plot_kind_find(options->arguments[0], err);
-    WorkloadOptions workload = select_workload(options);
+    Job workload = select_job(options);
     Comparison comparison = {0};
     ChosenGpus chosen = {0};
     SceneModel model = {0};

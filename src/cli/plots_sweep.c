@@ -84,7 +84,7 @@ static bool predict_all(const PlotRequest *request, const BevProblem *problem, S
 
 static bool sweep_one(const PlotRequest *request, Over over, int setting, Sweep *sweep, Err *err) {
     const BevProblem *like = &request->model->problem.view;
-    Rig rig = request->model->workload.scene.rig;
+    Rig rig = request->model->workload.scene->rig;
     int64_t channels = like->shape.channels;
     double x = apply(over, setting, &rig, &channels);
     BevShape shape = rig_shape(&rig, channels);
@@ -107,7 +107,7 @@ static bool sweep_one(const PlotRequest *request, Over over, int setting, Sweep 
 static double sweep_work(const Sweep *sweep, const PlotRequest *request, Over over) {
     double work = 0;
     for (int i = 0; i < SWEEP_MAX && settings[over][i]; i++) {
-        Rig rig = request->model->workload.scene.rig;
+        Rig rig = request->model->workload.scene->rig;
         int64_t channels = request->model->problem.view.shape.channels;
         apply(over, settings[over][i], &rig, &channels);
         BevShape shape = rig_shape(&rig, channels);
@@ -190,7 +190,7 @@ bool plot_sweep(const PlotRequest *request, Err *err) {
     Over over = (Over)choices_or(CHOICE_SWEEP, request->options->over, 0);
     Sweep sweep = {0};
     choose_kernels(&sweep);
-    if (!request->model->workload.scene.has_rig)
+    if (!request->model->workload.scene->has_rig)
         return err_set(err, ERR_USAGE, request->model->scene, "export it with its calibration",
                        "a sweep needs a rig, and this scene has index arrays only");
     progress_plan(sweep_work(&sweep, request, over));
@@ -243,7 +243,7 @@ static bool prune_copy(const Workload *workload, const BevMap *map, const Prune 
                        double *points, double *mass, Err *err) {
     BevMap kept;
     Pruned pruned;
-    bool ok = scatter_prune(map, &workload->scene.shape, workload->features.depth, prune, &kept,
+    bool ok = scatter_prune(map, &workload->seen->shape, workload->features->depth, prune, &kept,
                             &pruned, err);
     *points = 100.0 * (double)pruned.points_kept / (double)pruned.points;
     *mass = 100 * kept_share(pruned.mass_kept, pruned.mass);
@@ -253,7 +253,7 @@ static bool prune_copy(const Workload *workload, const BevMap *map, const Prune 
 
 /* Twice as many bins, with a step between, up to all of them. */
 static bool follow_tops(const Workload *workload, const BevMap *map, Kept *kept, Err *err) {
-    int64_t bins = workload->scene.shape.depth_bins;
+    int64_t bins = workload->seen->shape.depth_bins;
     for (int64_t top = 1; top <= bins && kept->tops < TOPS; kept->tops++) {
         int at = kept->tops;
         if (!prune_copy(workload, map, &(Prune){.top = top}, &kept->top_x[at], &kept->top_y[at],
@@ -269,10 +269,10 @@ static bool measure(Workload *workload, BevAlign align, Kept *kept, Err *err) {
     const BevMap *map = workload_map(workload, align, err);
     Weighed *points = map && map->points ? malloc((size_t)map->points * sizeof *points) : NULL;
     if (!points)
-        return map && err_set(err, ERR_FAILED, workload->scene.name, "",
+        return map && err_set(err, ERR_FAILED, workload->scene->name, "",
                               map->points ? "out of memory" : "no point falls into the grid");
     for (int64_t t = 0; t < map->points; t++) {
-        float depth = fabsf(workload->features.depth[map->ranks_depth[t]]);
+        float depth = fabsf(workload->features->depth[map->ranks_depth[t]]);
         points[t] = (Weighed){depth, depth * (map->weights ? fabs(map->weights[t]) : 1.0)};
     }
     follow(points, map->points, kept);
@@ -321,7 +321,7 @@ bool plot_prune(const PlotRequest *request, Err *err) {
     const SceneModel *model = request->model;
     const Prune usual = {.below = 1e-3};
     Workload workload; /* of its own: the whole map */
-    WorkloadOptions whole = model->workload.options;
+    Job whole = model->workload.job;
     Kept kept = {.prune = prune_is_off(&whole.prune) ? usual : whole.prune};
     char label[TEXT];
     whole.prune = (Prune){0};

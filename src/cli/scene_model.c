@@ -40,12 +40,12 @@ bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *
     return ok;
 }
 
-bool scene_model_open(SceneModel *model, const char *scene, const WorkloadOptions *options,
-                      BevDtype dtype, BevAlign align, unsigned kernels, Err *err) {
+bool scene_model_open(SceneModel *model, const char *scene, const Job *job, BevDtype dtype,
+                      BevAlign align, unsigned kernels, Err *err) {
     *model = (SceneModel){.scene = scene};
-    if (!select_open(&model->workload, scene, options, err))
+    if (!select_open(&model->workload, scene, job, err))
         return false;
-    workload_label(&model->workload.options, scene, model->label, sizeof model->label);
+    workload_label(&model->workload.job, scene, model->label, sizeof model->label);
     if (!workload_problem(&model->workload, dtype, align, &model->problem, err))
         return false;
     return scene_model_profiles(&model->problem.view, kernels, model->profiles,
@@ -123,8 +123,7 @@ const Profile *scene_model_profile(const SceneModel *model, const char *kernel) 
 
 bool scene_model_is(const SceneModel *model, const RecordedRow *row) {
     const BevProblem *problem = &model->problem.view;
-    return !model->workload.dirty && !model->workload.miscalibrated &&
-           !strcmp(row->scene, model->label) &&
+    return workload_as_calibrated(&model->workload) && !strcmp(row->scene, model->label) &&
            (!row->channels || row->channels == problem->shape.channels) &&
            !strcmp(row->dtype, bev_dtypes[problem->dtype].name) &&
            !strcmp(row->align, bev_aligns[problem->align].name);

@@ -173,14 +173,14 @@ bool select_changed(const char *words, unsigned where, KernelConfig *config, Err
     return true;
 }
 
-bool select_open(Workload *workload, const char *scene, const WorkloadOptions *options, Err *err) {
+bool select_open(Workload *workload, const char *scene, const Job *options, Err *err) {
     char clean[200];
     if (!workload_open(workload, scene, options, err))
         return false;
     clean_text(scene, clean, sizeof clean);
-    if (workload->scene.remark[0]) {
+    if (workload->scene->remark[0]) {
         progress_hide();
-        fprintf(stderr, "bevscope: %s: %s\n", clean, workload->scene.remark);
+        fprintf(stderr, "bevscope: %s: %s\n", clean, workload->scene->remark);
     }
     return true;
 }
@@ -237,7 +237,7 @@ bool select_plan_grad_out(const Options *options, BenchPlan *plan, GradOutFile *
     if (!select_grad_out(options, file, err))
         return false;
     if (options->grad_out)
-        plan->workload.grad_out = file;
+        plan->grad_file = file;
     return true;
 }
 
@@ -340,54 +340,42 @@ static bool find_camera(const Options *options, const Scene *scene, int *camera,
                    (long long)scene->shape.cameras);
 }
 
-bool select_use_delay(const Options *options, Workload *workload, Err *err) {
+bool select_use_fault(const Options *options, Workload *workload, Err *err) {
+    const Scene *scene = workload->scene;
+    Job job = workload->job;
     int camera;
     bool fault;
-    return select_fault(options, &fault, err) &&
-           find_camera(options, &workload->scene, &camera, err) &&
-           (camera < 0 || workload_delay(workload, camera, options->fault.delay_ms * 1e-3, err));
-}
-
-bool select_use_fault(const Options *options, Workload *workload, Err *err) {
-    Scene *scene = &workload->scene;
-    int camera;
-    if (!select_use_delay(options, workload, err) || !find_camera(options, scene, &camera, err))
+    if (!select_fault(options, &fault, err) || !find_camera(options, scene, &camera, err))
         return false;
-    size_t used = strlen(scene->title);
-    if (options->outlier > 1)
-        snprintf(scene->title + used, sizeof scene->title - used, " (outlier %g)",
-                 options->outlier);
     if (options->rounding && !scene->has_rig)
         return no_rig(scene, "--rounding", err);
-    int rounding = choices_or(CHOICE_ROUNDING, options->rounding, 0);
-    workload->miscalibrated = grid_use_rounding(&scene->rig.grid, (GridRounding)rounding);
-    if (camera < 0)
-        return true;
-    const CameraError error = options->fault;
-    workload->miscalibrated |= !camera_error_keeps_map(&error);
-    if (!camera_error_keeps_map(&error))
-        camera_apply_error(&scene->rig.cameras[camera], &error);
-    workload->dirty |= (uint32_t)options->dirty << camera;
-    Job job = {.camera_mask = ~workload->dirty};
-    job.camera_errors[camera] = error;
-    char faults[160];
-    used = strlen(scene->title);
-    if (camera_faults(&job, camera, faults, sizeof faults))
-        snprintf(scene->title + used, sizeof scene->title - used, " (%s%s)",
-                 scene->rig.cameras[camera].name, faults);
-    return true;
+    job.rounding = (GridRounding)choices_or(CHOICE_ROUNDING, options->rounding, ROUNDING_SCENE);
+    if (camera >= 0) {
+        job.camera_errors[camera] = options->fault;
+        job.camera_mask &= ~((uint32_t)options->dirty << camera);
+    }
+    return scene_allows_delay(&workload->loaded->facts, options->fault.delay_ms, err) &&
+           workload_use(workload, &job, err);
 }
 
-WorkloadOptions select_workload(const Options *options) {
-    return (WorkloadOptions){.time_s = options->time_s,
-                             .temperature = options->temperature,
-                             .channels = options->channels,
-                             .sizes = {options->skew >= 0, options->skew, options->points},
-                             .evenness = options->evenness,
-                             .prune = options->prune,
-                             .outlier = options->outlier,
-                             .scales = options->scales,
-                             .photo_features = options->photo_features};
+Job select_job(const Options *options) {
+    Job job = job_plain();
+    job.time_s = options->time_s;
+    if (options->temperature > 0)
+        job.temperature = options->temperature;
+    job.channels = options->channels;
+    job.sizes = (OperatorChange){options->skew >= 0, options->skew, options->points};
+    job.evenness = options->evenness;
+    job.prune = options->prune;
+    if (options->outlier > 0)
+        job.outlier = options->outlier;
+    if (options->scales) {
+        bool channel = !strcmp(options->scales, "channel");
+        job.scales = channel ? SCALES_CHANNEL : SCALES_FILE;
+        job.scales_file = options->scales;
+    }
+    job.photo_features = options->photo_features;
+    return job;
 }
 
 /* The rows that `word` means in these directions (0: in the row's own, or forward) as bits by
@@ -444,7 +432,7 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, Bench
     unsigned asked = which < 0 ? 0 : which == BEV_DIRECTION_COUNT ? both : 1u << which;
     *plan = (BenchPlan){.dtypes = choices_mask(CHOICE_DTYPE, options->dtype, dtypes),
                         .aligns = choices_mask(CHOICE_ALIGN, options->align, aligns),
-                        .workload = select_workload(options)};
+                        .job = select_job(options)};
     if (!select_devices(options->device, &plan->where, err) ||
         !select_kernels(options->kernel, plan->where, asked, &plan->kernels, err))
         return false;

@@ -40,7 +40,7 @@ bool select_is_scene(const char *text);
 bool select_changed(const char *words, unsigned where, KernelConfig *config, Err *err);
 
 /* workload_open; warns on standard error of a likely other meaning of the scene's file. */
-bool select_open(Workload *workload, const char *scene, const WorkloadOptions *options, Err *err);
+bool select_open(Workload *workload, const char *scene, const Job *options, Err *err);
 
 /* Warns on standard error, once for a scene and align, of a map without a point, and says why. One
  * thread. */
@@ -68,17 +68,11 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
 /* Whether a fault or --dirty changes a camera; the camera must be named. */
 bool select_fault(const Options *options, bool *fault, Err *err);
 
-/* Has that camera see the moment later, as --delay says: features and views are rendered anew.
- * select_use_fault does it, too, after which the rig is no longer the one that took the pictures.
- */
-bool select_use_delay(const Options *options, Workload *workload, Err *err);
-
-/* Changes that camera of a workload whose features and views are rendered, and whose map is not
- * built yet. The scene's title then names the change, and an outlier. */
+/* Changes that camera of a workload, and how points meet cells. */
 bool select_use_fault(const Options *options, Workload *workload, Err *err);
 
-/* The options that every command with a workload shares. */
-WorkloadOptions select_workload(const Options *options);
+/* The job of the options that every command with a workload shares, but the fault of a camera. */
+Job select_job(const Options *options);
 
 /* ---- one kernel run, ready to be shown ------------------------------------------------------ */
 

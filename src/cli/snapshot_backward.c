@@ -61,7 +61,7 @@ static bool is_inside(const float *row, int64_t channels) {
 
 /* The loss of a gradient from a file: sum(pooled * grad_out), over cells where that is not 0. */
 static bool take_file(SnapshotBackward *backward, const BackwardInput *input, Err *err) {
-    const BevShape *shape = &input->workload->scene.shape;
+    const BevShape *shape = &input->workload->seen->shape;
     GridLoss *loss = &backward->loss;
     int64_t cells = shape->nx * shape->ny, channels = shape->channels;
     if (!workload_draw_grad_out(input->workload, err))
@@ -85,8 +85,8 @@ static bool make_loss(SnapshotBackward *backward, const BackwardInput *input, Er
     const Options *options = input->options;
     if (options->grad_out)
         return take_file(backward, input, err);
-    const Scene *scene = &input->workload->scene;
-    const BevShape *shape = &scene->shape;
+    const Scene *scene = input->workload->scene;
+    const BevShape *shape = &input->workload->seen->shape;
     const BevMap *map = workload_map(input->workload, input->forward.align, err);
     if (!map)
         return false;
@@ -152,7 +152,7 @@ static bool decode(SnapshotBackward *backward, const BackwardInput *input, Err *
     if (!backward->strength)
         return false;
     const Options *options = input->options;
-    const Scene *scene = &input->workload->scene;
+    const Scene *scene = input->workload->scene;
     backward->figure = (FigureBackward){
         .shape = view->shape,
         .inside = backward->loss.inside,
@@ -170,7 +170,7 @@ static bool decode(SnapshotBackward *backward, const BackwardInput *input, Err *
     if (backward->figure.pixel < 0)
         return err_set(err, ERR_USAGE, "--cell", "choose a brighter cell, or --dtype fp32",
                        "all gradients of its loss are 0 in %s", bev_dtypes[view->dtype].title);
-    return take_bins(backward, input->workload->features.depth, err);
+    return take_bins(backward, input->workload->features->depth, err);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -196,8 +196,8 @@ static void name_cells(const SnapshotBackward *backward, const Scene *scene, cha
 
 static void describe(SnapshotBackward *backward, const BackwardInput *input,
                      const BevKernel *kernel) {
-    const Scene *scene = &input->workload->scene;
-    const BevShape *shape = &scene->shape;
+    const Scene *scene = input->workload->scene;
+    const BevShape *shape = &input->workload->seen->shape;
     const FigureBackward *figure = &backward->figure;
     int64_t plane = shape->feat_h * shape->feat_w, place = figure->pixel % plane, lit = 0;
     bool file = input->options->grad_out != NULL;
@@ -230,7 +230,7 @@ static void describe(SnapshotBackward *backward, const BackwardInput *input,
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 bool snapshot_backward_make(SnapshotBackward *backward, const BackwardInput *input, Err *err) {
-    const BevShape *shape = &input->workload->scene.shape;
+    const BevShape *shape = &input->workload->seen->shape;
     KernelConfig config = input->forward;
     *backward = (SnapshotBackward){0};
     if (!snapshot_backward_kernels(input->options, input->where, &config.kernel, err) ||

@@ -31,12 +31,13 @@ static void note_file(Engine *engine, const char *what) {
 static void look_at_file(Engine *engine) {
     SceneFile *file = &engine->file;
     struct stat now;
-    if (!file->watched || engine->shown.scene->number != engine->state.job.scene ||
+    const char *path = engine->state.menu.scenes.names[engine->state.job.scene];
+    if (!file->watched || strcmp(engine->shown.scene->path, path) != 0 ||
         clock_ms() - file->looked_ms < LOOK_MS)
         return;
     bool was_gone = file->gone;
     file->looked_ms = clock_ms();
-    file->gone = stat(engine->state.menu.scenes.names[engine->state.job.scene], &now) != 0;
+    file->gone = stat(path, &now) != 0;
     if (file->gone && !was_gone)
         note_file(engine, "it has vanished, the copy in memory stays");
     if (file->gone || (!was_gone && same_file(&now, &file->then)))

@@ -20,7 +20,3 @@ void frame_inputs_hold(FrameInputs *held, const FrameInputs *inputs) {
     frame_inputs_drop(held);
     *held = kept;
 }
-
-bool inputs_no_memory(const char *where, Err *err) {
-    return err_set(err, ERR_FAILED, where, "choose a smaller scene", "out of memory");
-}

@@ -2,74 +2,8 @@
  * input share it. An input does not change once it is made. */
 #pragma once
 
-#include "src/live/moments.h"
-#include "src/run/cuda/device.h"
-#include "src/scene/objects.h"
-#include "src/scene/scene.h"
+#include "src/inputs/inputs.h"
 #include "src/state/live_data.h"
-
-#include <sys/stat.h>
-
-typedef struct Calibration Calibration; /* inputs_scales.c */
-
-typedef struct {
-    int number; /* in StateMenu.scenes */
-    const char *path;         /* as scene_load takes it; borrowed from there */
-    Calibration *calibration; /* of the engine's thread; NULL: none yet */
-    OperatorChange sizes;
-    Scene scene;
-    SceneFacts facts;
-    Moments *moments; /* of a clip; else NULL */
-    bool is_file;     /* the scene has a regular file of its own, with this state before the scene
-                         was read */
-    struct stat file;
-} LoadedScene;
-
-typedef struct {
-    LoadedScene *scene;
-    Moment *moment; /* of a clip: the one whose tensors these are; else NULL */
-    double time_s, temperature, outlier;
-    int scales;               /* of the job; values.scales has the ranges, which `ranges` owns */
-    const char *scales_scene; /* of the job */
-    BevDtype scales_dtype;    /* that they were chosen for */
-    ScaleRanges *ranges;      /* NULL: ideal */
-    bool draft; /* rendered with fewer rays */
-    double delays_s[RIG_MAX_CAMERAS]; /* of a world or a clip: of each camera */
-    uint8_t *own_srgb; /* photographs of a clip, where cameras are delayed; NULL: the moment's */
-    BevShape shape;
-    Features values;           /* borrowed from the scene where it has these tensors */
-    CameraViews views, photos; /* `photos` is borrowed from the scene */
-    Objects objects;     /* of that moment */
-    Embedding embedding; /* channels 0: the features are no embedding */
-    double took_us;      /* to make */
-} SeenFeatures;
-
-/* What the cameras see, at a higher resolution than the features. */
-typedef struct {
-    LoadedScene *scene;
-    double time_s, delays_s[RIG_MAX_CAMERAS];
-    CameraViews views;
-} SharpViews;
-
-typedef struct BuiltMap {
-    LoadedScene *scene;
-    Moment *moment; /* of a clip: whose rig or map this is; else NULL */
-    BevAlign align;
-    double evenness;
-    Prune prune;
-    SeenFeatures *pruned_by; /* the depths that decided; NULL: nothing is pruned */
-    struct BuiltMap *whole;  /* where points are pruned: the map before that */
-    uint32_t camera_mask;
-    CameraError errors[RIG_MAX_CAMERAS];
-    Rig rig; /* as calibrated, errors included */
-    BevMap map;
-    Staging pinned; /* holds the arrays of a map that the GPU built */
-    bool borrowed;  /* the map is the scene's own */
-    bool changed;   /* cameras are not as calibrated, or points were pruned, or intervals made even */
-    LiveIntervals intervals;
-    OperatorBars bars; /* of an operator scene */
-    double took_us;    /* to build */
-} BuiltMap;
 
 typedef struct {
     SeenFeatures *features;

@@ -7,36 +7,7 @@
 #include "src/run/session.h"
 #include "src/scene/problem.h"
 
-/* Fills `err` for a failed allocation; returns false. */
-bool inputs_no_memory(const char *where, Err *err);
-
-/* ---- inputs_cameras.c ------------------------------------------------------------------------ */
-
-bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *err);
-bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
-                     FrameInputs *next, Err *err);
-/* ---- inputs_scales.c ------------------------------------------------------------------------- */
-
-/* The ranges that the job asks for, which is not for ideal ones: those of its file, or calibrated
- * on the first moments of the scene, or of another one, at the job's temperature, outlier and
- * align. What was counted before it was given up stays. On the engine's thread. */
-bool inputs_scales(LoadedScene *loaded, const Job *job, int64_t channels, const GiveUp *give_up,
-                   ScaleRanges *ranges, Err *err);
-void calibration_free(Calibration *calibration); /* accepts NULL */
-
-/* ---- inputs_cameras.c, on ----------------------------------------------------------------------
- */
-
-bool inputs_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameInputs *next, Err *err);
-
-/* The scene whose tensors, rig, map and photographs these features belong to: of a clip the
- * moment's. */
-const Scene *inputs_scene_at(const SeenFeatures *features);
-
-/* Whether the scene's file has a map of this align. */
-bool inputs_scene_has_map(const Scene *scene, BevAlign align);
-
-/* ---- inputs_map.c ---------------------------------------------------------------------------- */
+/* ---- map_gpu.c ------------------------------------------------------------------------------- */
 
 /* Device memory for the next maps of the same size: a comparison of two aligns builds two maps for
  * every change of calibration. A zeroed MapBuilder is empty. */
@@ -45,11 +16,9 @@ typedef struct {
     BevShape shape;
 } MapBuilder;
 
+/* Builds maps on the GPU for a kernel of `where` that runs there. */
+MapMaker map_builder_maker(MapBuilder *builder, BevWhere where);
 void map_builder_clear(MapBuilder *builder);
-
-/* `*have` is a map that may still fit; a new map replaces it. */
-bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, const GiveUp *give_up,
-                FrameInputs *next, Err *err);
 
 /* ---- inputs_grids.c -------------------------------------------------------------------------- */
 
@@ -111,7 +80,7 @@ KernelConfig inputs_forward_config(const KernelConfig *config);
 LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig *config);
 
 /* How many points each pixel has, as lengths of intervals. */
-bool inputs_pixel_runs(const FrameInputs *inputs, LiveIntervals *intervals, Err *err);
+bool inputs_pixel_runs(const FrameInputs *inputs, MapIntervals *intervals, Err *err);
 
 /* ---- inputs_gradients.c ---------------------------------------------------------------------- */
 
@@ -140,6 +109,5 @@ void inputs_difference(const FrameInputs *inputs, LiveDifference *difference);
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Free the memory that is kept for more features and more grids of the last size. */
-void inputs_free_feature_memory(void);
+/* Frees the memory that is kept for more grids of the last size. */
 void inputs_free_grid_memory(void);

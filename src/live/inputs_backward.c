@@ -42,7 +42,7 @@ static void runs_of_pixels(const int32_t *counts, int64_t pixels, BevMap *runs) 
     }
 }
 
-bool inputs_pixel_runs(const FrameInputs *inputs, LiveIntervals *intervals, Err *err) {
+bool inputs_pixel_runs(const FrameInputs *inputs, MapIntervals *intervals, Err *err) {
     const BevShape *shape = &inputs->features->shape;
     const BevMap *map = &inputs->map->map;
     int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
@@ -56,7 +56,7 @@ bool inputs_pixel_runs(const FrameInputs *inputs, LiveIntervals *intervals, Err 
                    .interval_starts = memory + 2 * pixels,
                    .interval_lengths = memory + 3 * pixels};
     runs_of_pixels(memory, pixels, &runs);
-    live_intervals(intervals, &runs, pixels);
+    *intervals = map_intervals(&runs, pixels);
     intervals->of_pixels = true;
     free(memory);
     return true;

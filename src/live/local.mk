@@ -1,6 +1,6 @@
 liblive_a_SOURCES = %D%/background_accuracy.c %D%/background_job.c %D%/background_launch.c \
 	%D%/difference.c %D%/engine.c %D%/engine_idle.c %D%/engine_mailbox.c %D%/engine_render.c %D%/frame_inputs.c \
-	%D%/inputs_backward.c %D%/inputs_cameras.c %D%/inputs_gradients.c %D%/inputs_grids.c \
-	%D%/inputs_map.c %D%/inputs_scales.c %D%/inputs_slice.c %D%/inputs_steps.c %D%/live_gpu.c %D%/live_model.c \
-	%D%/measure.c %D%/moments.c %D%/pairs.c %D%/pipeline.c %D%/engine_script.c \
+	%D%/inputs_backward.c %D%/inputs_gradients.c %D%/inputs_grids.c \
+	%D%/inputs_slice.c %D%/inputs_steps.c %D%/live_gpu.c %D%/live_model.c \
+	%D%/map_gpu.c %D%/measure.c %D%/pairs.c %D%/pipeline.c %D%/engine_script.c \
 	%D%/timed_kernel.c

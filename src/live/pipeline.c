@@ -130,11 +130,21 @@ static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig
                        times, run->err);
 }
 
+static const char *scene_path(const State *state) {
+    return state->menu.scenes.names[state->job.scene];
+}
+
+static SeenNeeds seen_needs(const Run *run) {
+    return (SeenNeeds){run->needs->draft, .pictures = true, &run->needs->give_up};
+}
+
 /* The scene of the baseline: the selection's, or another scene. */
 static bool baseline_scene(Run *run, const State *baseline, FrameInputs *with) {
     LoadedScene **other = &run->pipeline->other;
     bool own = baseline->job.other != 0;
-    if (!inputs_scene(own ? *other : run->next.scene, baseline, with, run->err))
+    with->scene = inputs_scene(own ? *other : run->next.scene, scene_path(baseline),
+                               &baseline->job, true, run->err);
+    if (!with->scene)
         return false;
     if (own) {
         ref_drop(*other);
@@ -152,7 +162,15 @@ static bool baseline_features(Run *run, const Job *job, const Job *baseline, Fra
                 baseline->scales_scene == job->scales_scene &&
                 scales_dtype(baseline) == scales_dtype(job);
     SeenFeatures *have = same ? run->next.features : before ? before->features : NULL;
-    return inputs_features(have, baseline, run->needs->draft, &run->needs->give_up, with, run->err);
+    const SeenNeeds needs = seen_needs(run);
+    with->features = inputs_features(have, with->scene, baseline, &needs, run->err);
+    return with->features != NULL;
+}
+
+static bool find_map(Run *run, BuiltMap **have, const Job *job, FrameInputs *with) {
+    MapMaker maker = map_builder_maker(&run->pipeline->builder, job->config.kernel->where);
+    with->map = inputs_map(have, &maker, job, with->features, &run->needs->give_up, run->err);
+    return with->map != NULL;
 }
 
 /* The baseline's map: the selection's, or one of another align, scene or pinned rig. */
@@ -165,7 +183,7 @@ static bool baseline_map(Run *run, const Job *baseline, bool own_inputs, FrameIn
         with->map = ref_keep(run->next.map);
         return true;
     }
-    return inputs_map(have, &pipeline->builder, baseline, &run->needs->give_up, with, run->err);
+    return find_map(run, have, baseline, with);
 }
 
 /* A baseline with inputs of its own has no background launch that would bring its grid: a kernel
@@ -228,7 +246,9 @@ static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
 static bool make_scene(Run *run, State *state) {
     Pipeline *pipeline = run->pipeline;
     FrameInputs *made = &pipeline->made, *next = &run->next;
-    if (!inputs_scene(pipeline->forget_scene ? NULL : made->scene, state, next, run->err))
+    next->scene = inputs_scene(pipeline->forget_scene ? NULL : made->scene, scene_path(state),
+                               &state->job, true, run->err);
+    if (!next->scene)
         return false;
     pipeline->forget_scene = false;
     if (next->scene != made->scene) {
@@ -250,11 +270,12 @@ static bool make_features(Run *run, State *state) {
     }
     drop_other_scenes(pipeline, next->scene);
     double start = clock_us();
-    const GiveUp *give_up = &run->needs->give_up;
-    bool ok =
-        inputs_features(made->features, &state->job, run->needs->draft, give_up, next, run->err) &&
-        inputs_fit(&next->features->shape, next->scene->scene.name, run->err) &&
-        inputs_views(made->views, run->needs->sharp, give_up, next, run->err);
+    const SeenNeeds needs = seen_needs(run);
+    next->features = inputs_features(made->features, next->scene, &state->job, &needs, run->err);
+    bool ok = next->features &&
+              inputs_fit(&next->features->shape, next->scene->scene.name, run->err) &&
+              inputs_views(made->views, run->needs->sharp, next->features, needs.give_up,
+                           &next->views, run->err);
     if (ok && next->features != made->features)
         next->features->took_us = clock_us() - start;
     if (ok && next->features != pipeline->inputs.features)
@@ -265,11 +286,7 @@ static bool make_features(Run *run, State *state) {
 static bool make_map(Run *run, State *state) {
     Pipeline *pipeline = run->pipeline;
     const Job *job = &state->job;
-    double start = clock_us();
-    bool ok = inputs_map(&pipeline->maps[job->config.align], &pipeline->builder, job,
-                         &run->needs->give_up, &run->next, run->err);
-    if (ok && !run->next.map->took_us)
-        run->next.map->took_us = clock_us() - start;
+    bool ok = find_map(run, &pipeline->maps[job->config.align], job, &run->next);
     if (ok && run->next.map != pipeline->inputs.map)
         run->times.us[STAGE_MAP] = run->next.map->took_us;
     return ok;

@@ -19,7 +19,6 @@ const char *const where_names[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"};
 /* The state of bench_run. */
 typedef struct {
     const BenchPlan *plan;
-    const Workload *workload;   /* of the current problem */
     const HostProblem *problem; /* the current problem */
     BenchRow row;               /* the next row to be emitted */
     BevProblem v2_problem[BEV_CUDA + 1]; /* the problem as V2 gets it */
@@ -77,11 +76,10 @@ static bool time_caches(Bench *bench, Session *session, Err *err) {
 }
 
 /* The problem as the kernel gets it. A view transform's grid has channels first, as the next
- * network takes it, where the kernel writes that. A kernel that leaves out points gets them all. */
+ * network takes it, where the kernel writes that. */
 static BevProblem problem_for(const Bench *bench, const BevKernel *kernel) {
     BevProblem problem = bench->problem->view;
     problem.out_samples = problem.stage == BEV_VIEW && kernel->writes_first;
-    workload_let_prune(bench->workload, kernel, &problem);
     return problem;
 }
 
@@ -182,12 +180,11 @@ static bool time_problem(void *context, const char *scene, Workload *workload,
                          const HostProblem *problem, Err *err) {
     Bench *bench = context;
     const BevProblem *view = &problem->view;
-    bench->workload = workload;
     bench->problem = problem;
     bench->row = (BenchRow){.scene = scene,
                             .channels = view->shape.channels,
-                            .pruned = workload->pruned[view->align],
-                            .map_us = workload->map_us[view->align]};
+                            .pruned = workload->maps[view->align]->intervals.pruned,
+                            .map_us = workload->maps[view->align]->took_us};
     return time_ladder(bench, err);
 }
 
@@ -251,7 +248,7 @@ static bool visit_moment(const BenchPlan *plan, const char *label, Workload *wor
 /* Moment `i` of `wanted`: of a clip that has more they are spread evenly over it. */
 static int moment_of(const Workload *workload, int i, int wanted) {
     const int there = workload_moments(workload);
-    bool spread = workload->scene.clip && there > wanted;
+    bool spread = workload->loaded->scene.clip && there > wanted;
     return spread ? (int)((int64_t)i * there / wanted) : i;
 }
 
@@ -259,8 +256,8 @@ static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *work
                         PlanVisit *visit, void *context, Err *err) {
     char label[300];
     int there = workload_moments(workload);
-    int wanted = plan->moments ? plan->moments : workload->scene.clip ? there : 1;
-    workload_label(&workload->options, scene, label, sizeof label);
+    int wanted = plan->moments ? plan->moments : workload->loaded->scene.clip ? there : 1;
+    workload_label(&workload->job, scene, label, sizeof label);
     for (int i = 0; i < wanted && i < there; i++)
         if (!workload_move(workload, moment_of(workload, i, wanted), err) ||
             !visit_moment(plan, label, workload, visit, context, err))
@@ -271,8 +268,9 @@ static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *work
 bool plan_each_problem(const BenchPlan *plan, PlanVisit *visit, void *context, Err *err) {
     for (int i = 0; i < plan->scene_count; i++) {
         Workload workload;
-        if (!workload_open(&workload, plan->scenes[i], &plan->workload, err))
+        if (!workload_open(&workload, plan->scenes[i], &plan->job, err))
             return false;
+        workload.grad_file = plan->grad_file;
         bool ok = visit_scene(plan, plan->scenes[i], &workload, visit, context, err);
         workload_close(&workload);
         if (!ok)

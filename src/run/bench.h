@@ -3,7 +3,7 @@
 
 #include "src/base/kernel_config.h"
 #include "src/run/session.h"
-#include "src/scene/workload.h"
+#include "src/inputs/workload.h"
 
 /* What to time: sets as bit masks, and the options of all rows. */
 typedef struct {
@@ -19,7 +19,8 @@ typedef struct {
     bool once;                   /* nothing is timed: a warm-up and one launch of each kernel, the
                                     latter in an NVTX range where this build has CUDA */
     TimingOptions timing;
-    WorkloadOptions workload;
+    Job job; /* of all scenes */
+    const GradOutFile *grad_file; /* backward: instead of a random one; borrowed; or NULL */
 } BenchPlan;
 
 typedef struct {

@@ -228,7 +228,10 @@ int clip_played_at(const Clip *clip, double time_s) {
 bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err) {
     char path[PATH_MAX];
     path_of(clip, moment, path);
-    return scene_load_npz(path, scene, err);
+    if (!scene_load_npz(path, scene, err))
+        return false;
+    scene_folder_name(scene->name, clip->path);
+    return true;
 }
 
 bool clip_move(Scene *scene, double time_s, Err *err) {
@@ -239,7 +242,6 @@ bool clip_move(Scene *scene, double time_s, Err *err) {
         return true;
     if (!clip_load(clip, moment, &next, err))
         return false;
-    memcpy(next.name, scene->name, sizeof next.name);
     next.clip = clip;
     scene->clip = NULL;
     scene_free(scene);

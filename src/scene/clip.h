@@ -29,7 +29,7 @@ int clip_at(const Clip *clip, double time_s);
 /* The same for a player that shows all moments equally long, period_s each: the live display. */
 int clip_played_at(const Clip *clip, double time_s);
 
-/* Loads a moment. The scene has no clip of its own. */
+/* Loads a moment. The scene has the name of the clip's folder, and no clip of its own. */
 bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err);
 
 /* Replaces the scene of a clip by its moment at `time_s`. Other scenes stay. */

@@ -1,4 +1,5 @@
 #include "src/scene/scene.h"
+#include "src/scene/scene_internal.h"
 
 #include "src/base/data.h"
 #include "src/base/nearest.h"
@@ -138,8 +139,7 @@ void preset_apply(const Preset *preset, Scene *scene) {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Sets `name` to the name of a folder, which may end in a slash. */
-static void set_folder_name(char name[64], const char *path) {
+void scene_folder_name(char name[64], const char *path) {
     size_t end = strlen(path);
     while (end > 1 && path[end - 1] == '/')
         end--;
@@ -275,7 +275,7 @@ static bool load_folder(const char *path, Scene *scene, Err *err) {
     if (holds_arrays(path)) {
         bool ok = scene_load_folder(path, scene, err);
         if (ok)
-            set_folder_name(scene->name, path);
+            scene_folder_name(scene->name, path);
         return ok;
     }
     if (!clip_open(path, &clip, err))
@@ -285,7 +285,6 @@ static bool load_folder(const char *path, Scene *scene, Err *err) {
         return false;
     }
     scene->clip = clip;
-    set_folder_name(scene->name, path);
     return true;
 }
 

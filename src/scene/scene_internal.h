@@ -141,6 +141,9 @@ bool arrays_has(const ArrayReader *reader, ArrayId id);
 bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, double value,
                           double min, double max);
 
+/* Sets `name` to the name of a folder, whose path may end in a slash. */
+void scene_folder_name(char name[64], const char *path);
+
 /* ---- photos_npz.c: photographs, boxes and LiDAR ---------------------------------------------- */
 
 /* Reads what a file has beside its tensors; the scene's rig is known. Photographs are cut to the

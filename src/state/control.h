@@ -93,9 +93,6 @@ unsigned control_aligns(const State *state);
 /* Selects `config`, made valid for the scene; `said` begins the log line. */
 unsigned control_use_config(State *state, Action action, KernelConfig config, const char *said);
 
-/* Resets the job's cameras (clean, no calibration error) and its temperature (1). */
-void job_repair(Job *job);
-
 /* Asks the engine about the cell that is pinned or under the cursor, where it changed. */
 unsigned control_probe(State *state);
 /* The cell's numbers and place, behind `what`. */

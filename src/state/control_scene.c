@@ -92,44 +92,11 @@ unsigned control_config(State *state, const Command *command) {
     return scene < 0 ? STEP_REDRAW : use_scene(state, command->action, scene);
 }
 
-bool job_rigs_differ(const Job *job) {
-    const RigState *rig = &job->baseline_rig;
-    bool same = rig->temperature == job->temperature && rig->evenness == job->evenness &&
-                prune_equal(&rig->prune, &job->prune) && rig->outlier == job->outlier &&
-                rig->scales == job->scales && rig->scales_scene == job->scales_scene &&
-                rig->rounding == job->rounding && rig->camera_mask == job->camera_mask;
-    for (int i = 0; same && i < RIG_MAX_CAMERAS; i++)
-        same = camera_error_equal(&rig->camera_errors[i], &job->camera_errors[i]);
-    return job->baseline_pinned && !same;
-}
-
-bool job_inputs_differ(const Job *job) {
-    return job->other || job_rigs_differ(job);
-}
-
-Job job_of_baseline(const Job *job) {
-    Job baseline = *job;
-    if (job->other)
-        baseline.scene = job->other - 1;
-    else
-        baseline.config = job->baseline;
-    if (!job->other && job_rigs_differ(job))
-        baseline.rig = job->baseline_rig;
-    return baseline;
-}
-
 void state_compare_with(State *state, int scene) {
     state->job.other = scene + 1;
     state->job.pool_baseline = true;
     state->compare = COMPARE_WIPE;
     control_changed(state);
-}
-
-void job_repair(Job *job) {
-    job->camera_mask = UINT32_MAX;
-    job->temperature = job->outlier = 1;
-    job->rounding = ROUNDING_SCENE;
-    memset(job->camera_errors, 0, sizeof job->camera_errors);
 }
 
 unsigned control_scene(State *state, const Command *command) {
@@ -271,19 +238,6 @@ unsigned control_outlier(State *state, const Command *command) {
     return control_values_and_told(state);
 }
 
-ScaleMethod scales_method(int scales) {
-    bool has_one = scales >= SCALES_METHODS && scales < SCALES_FILE;
-    return has_one ? (ScaleMethod)((scales - SCALES_METHODS) % SCALE_METHOD_COUNT) : SCALE_MAX;
-}
-
-BevDtype scales_dtype(const Job *job) {
-    ScaleMethod method = scales_method(job->scales);
-    BevDtype dtype = job->config.dtype;
-    if (method != SCALE_ENTROPY && method != SCALE_MSE)
-        return BEV_FP32;
-    return scale_is_single(dtype) ? dtype : BEV_FP8;
-}
-
 const char *scales_name(const State *state, int scales) {
     if (scales == SCALES_IDEAL)
         return "ideal";
@@ -401,14 +355,10 @@ unsigned control_dirty(State *state, const Command *from) {
     return control_changed_and_told(state);
 }
 
-/* A clip has no moments before its first: a delay as long as the clip is none. */
 static unsigned use_delay(State *state, Action action, double delay_ms) {
-    const SceneFacts *scene = &state->scene;
-    double lasts_ms = scene->moments * scene->moment_s * 1e3;
-    if (!scene->has_world && scene->moments < 2)
-        return SAY(state, action, "delay: this scene has one moment: nothing in it moves");
-    if (!scene->has_world && delay_ms >= lasts_ms)
-        return SAY(state, action, "delay: %g ms, but the clip lasts %.0f ms", delay_ms, lasts_ms);
+    Err err;
+    if (!scene_allows_delay(&state->scene, delay_ms, &err))
+        return SAY(state, action, "delay: %s", err.what);
     state->job.camera_errors[state->camera].delay_ms = delay_ms;
     if (delay_ms > 0)
         SAY(state, action, "%s sees what was %g ms ago: what moves leaves ghosts",
@@ -442,17 +392,4 @@ unsigned control_repair(State *state, const Command *command) {
     job_repair(&state->job);
     SAY(state, command->action, "cameras and depth repaired");
     return control_changed_and_told(state);
-}
-
-bool camera_faults(const Job *job, int camera, char *text, size_t size) {
-    bool dirty = !(job->camera_mask >> camera & 1);
-    snprintf(text, size, "%s", dirty ? ", dirty" : "");
-    for (int i = 0; i < FAULTS; i++) {
-        double value = job->camera_errors[camera].each[i];
-        size_t length = strlen(text);
-        if (value != 0)
-            snprintf(text + length, size - length, ", %s %+.1f %s", fault_infos[i].name, value,
-                     fault_infos[i].unit);
-    }
-    return text[0] != '\0';
 }

@@ -203,24 +203,6 @@ int live_lit(const LiveData *live, const State *state,
     return count;
 }
 
-static int bucket_of(int32_t length) {
-    int bucket = 0;
-    while (length > 1 && bucket < LIVE_BUCKETS - 1) {
-        length >>= 1;
-        bucket++;
-    }
-    return bucket;
-}
-
-void live_intervals(LiveIntervals *intervals, const BevMap *map, int64_t cells) {
-    *intervals = (LiveIntervals){.known = true, .stats = scatter_stats(map, cells)};
-    for (int64_t i = 0; i < map->intervals; i++) {
-        int bucket = bucket_of(map->interval_lengths[i]);
-        intervals->intervals[bucket]++;
-        intervals->points[bucket] += map->interval_lengths[i];
-    }
-}
-
 static void thin_out(LiveKernel *row) {
     for (int i = 0; 2 * i < row->history_count; i++) {
         row->history_us[i] = row->history_us[2 * i];

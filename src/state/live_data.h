@@ -5,14 +5,12 @@
  * Figures of an earlier selection may stay, marked stale. */
 #pragma once
 
-#include "src/scene/features.h"
-#include "src/scene/objects.h"
+#include "src/inputs/inputs.h"
 #include "src/cachesim/memory_model.h"
 #include "src/cachesim/steps_lanes.h"
-#include "src/scene/scatter.h"
 #include "src/state/state.h"
 
-enum { LIVE_MAX_KERNELS = 32, LIVE_HISTORY = 120, LIVE_BUCKETS = 16, LIVE_MAX_CONTRIBUTIONS = 512 };
+enum { LIVE_MAX_KERNELS = 32, LIVE_HISTORY = 120, LIVE_MAX_CONTRIBUTIONS = 512 };
 
 typedef struct {
     char name[96];   /* of the device that runs the selection: "NVIDIA H200", or the CPU's */
@@ -118,15 +116,6 @@ typedef struct {
     const char *output; /* backward: the gradient that the errors are of, static text; else NULL */
     double time_s;      /* the moment of the world or clip that was judged */
 } LiveAccuracy;
-
-/* Backward of pixels: their points as intervals, `stats.longest_cell` the pixel (camera, h, w). */
-typedef struct {
-    bool known, of_pixels;
-    ScatterStats stats;
-    /* Intervals with lengths in [2^i, 2^(i+1)), and the points in them. */
-    int64_t intervals[LIVE_BUCKETS], points[LIVE_BUCKETS];
-    Pruned pruned;
-} LiveIntervals;
 
 /* clang-format off */
 typedef enum {
@@ -252,7 +241,7 @@ typedef struct {
     LiveSpeedup speedup; /* of the selection */
     LiveCounters counters;
     LiveAccuracy accuracy[BEV_DTYPE_COUNT];
-    LiveIntervals intervals;
+    MapIntervals intervals;
     Reading stages_us[STAGE_COUNT];
     LiveProbe probe;
     LiveDifference difference;
@@ -327,9 +316,6 @@ void live_forget_accuracy(LiveData *live);
 
 /* The figures that EVENT_FRAME carries. */
 Headline live_headline(const LiveData *live);
-
-/* Computes statistics and buckets of a map's intervals. */
-void live_intervals(LiveIntervals *intervals, const BevMap *map, int64_t cells);
 
 /* Appends a median, measured at that minute, to a kernel's history. Where the history is full every
  * second one goes, and from then on half as many are kept: it reaches back to the first. */

@@ -198,7 +198,7 @@ static void test_pair(void) {
     const BevKernel *v4 = bev_kernel_find("v4");
     need(tile_map_build(opened->view, BEV_MULTIPROCESSORS, &map, &err), &err);
     tap_ok(map.pairs > 0, "bilinear small has tiles with two blocks: %lld", (long long)map.pairs);
-    StepValues values = {opened->workload.features.depth, opened->workload.features.feat};
+    StepValues values = {opened->workload.features->depth, opened->workload.features->feat};
     test_kernel_registers(v4, opened->view, &values, map.cells[0]);
     Steps steps = record(v4, opened->view, of_cell(map.cells[0]));
     StepChoice block = {.cell = -1, .block = steps.warps[0].block, .warp = -1};
@@ -317,7 +317,7 @@ static void test_canonical(void) {
     test_owner(problem);
     test_refusals(problem);
     test_time(problem);
-    StepValues values = {opened->workload.features.depth, opened->workload.features.feat};
+    StepValues values = {opened->workload.features->depth, opened->workload.features->feat};
     test_registers(problem, &values, 100 * problem->shape.nx + 125);
     test_meetings(problem);
     test_lines(problem);

@@ -148,7 +148,8 @@ static void test_forms(void) {
     bool seen[BEV_DTYPE_COUNT][2][2] = {0};
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
         Workload workload;
-        WorkloadOptions options = {.channels = strcmp(scenes[i], "wide_c256") ? 128 : 0};
+        Job options = job_plain();
+        options.channels = strcmp(scenes[i], "wide_c256") ? 128 : 0;
         need(workload_open(&workload, scenes[i], &options, &err), &err);
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
             note_form(&workload, (BevDtype)dtype, seen[dtype]);

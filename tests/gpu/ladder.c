@@ -15,7 +15,7 @@
 #include "src/scene/scene.h"
 #include "src/base/random.h"
 #include "src/scene/scatter.h"
-#include "src/scene/workload.h"
+#include "src/inputs/workload.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -254,10 +254,11 @@ static bool climb_workload(Ladder *ladder, Workload *workload, const char *name,
 /* Whether a list with commas has the name. */
 static bool climb_config(Ladder *ladder, const char *name, Err *err) {
     Workload workload;
-    WorkloadOptions options = {.channels = ladder->channels};
+    Job job = job_plain();
+    job.channels = ladder->channels;
     if (ladder->scenes && !listed(ladder->scenes, name))
         return true;
-    if (!workload_open(&workload, name, &options, err))
+    if (!workload_open(&workload, name, &job, err))
         return false;
     bool ok = true;
     for (int align = 0; ok && align < BEV_ALIGN_COUNT; align++)

@@ -9,7 +9,7 @@
 #include "src/run/session.h"
 #include "src/base/random.h"
 #include "src/scene/scatter.h"
-#include "src/scene/workload.h"
+#include "src/inputs/workload.h"
 #include "tests/support/maps.h"
 #include "tests/support/ok_or_note.h"
 
@@ -121,15 +121,15 @@ static void test_same_bits(const BevKernel *kernel, const BevProblem *problem) {
 
 /* Other values of the same shape. The largest value differs, and with it every scale. */
 static Features later_features(const Workload *workload) {
-    const BevShape *shape = &workload->scene.shape;
+    const BevShape *shape = &workload->seen->shape;
     int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
     int64_t depths = pixels * shape->depth_bins, feats = pixels * shape->channels;
     Features later = {.depth = malloc((size_t)depths * sizeof(float)),
                       .feat = malloc((size_t)feats * sizeof(float))};
     for (int64_t i = 0; i < depths; i++)
-        later.depth[i] = 0.375F * workload->features.depth[depths - 1 - i];
+        later.depth[i] = 0.375F * workload->features->depth[depths - 1 - i];
     for (int64_t i = 0; i < feats; i++)
-        later.feat[i] = 1.5F * workload->features.feat[feats - 1 - i];
+        later.feat[i] = 1.5F * workload->features->feat[feats - 1 - i];
     return later;
 }
 
@@ -139,7 +139,7 @@ static bool updated_gives(const BevKernel *kernel, const Workload *workload, Hos
                           const Features *later, const void *want) {
     Session *session = NULL;
     const void *got;
-    bool ok = problem_update(problem, &workload->features, &err) &&
+    bool ok = problem_update(problem, workload->features, &err) &&
               session_open(&session, kernel, &problem->view, &err) && session_run(session, &err) &&
               session_output(session, &got, &err) && problem_update(problem, later, &err) &&
               !session_inputs_untouched(session, &err) && session_update(session, &err);
@@ -399,8 +399,7 @@ TAP_SUITE(device_gpu) {
     test_live_map(BEV_BILINEAR);
 
     Workload workload;
-    WorkloadOptions options = {0};
-    if (!ok_or_note(workload_open(&workload, "canonical", &options, &err), &err))
+    if (!ok_or_note(workload_open(&workload, "canonical", NULL, &err), &err))
         tap_need(false, "canonical opens");
     HostProblem problem;
     for (int dtype = BEV_FP32; dtype <= BEV_FP8; dtype++)

@@ -4,7 +4,7 @@
 #include "kernels/codec.h"
 #include "src/run/cuda/device.h"
 #include "src/run/session.h"
-#include "src/scene/workload.h"
+#include "src/inputs/workload.h"
 #include "tests/support/ok_or_note.h"
 
 #include <unistd.h>
@@ -35,8 +35,7 @@ static void test_same_bits(const BevKernel *kernel, const BevProblem *problem) {
 
 static void test_scene(const char *name, unsigned dtypes) {
     Workload workload;
-    WorkloadOptions options = {0};
-    if (!tap_ok(ok_or_note(workload_open(&workload, name, &options, &err), &err), "%s opens", name))
+    if (!tap_ok(ok_or_note(workload_open(&workload, name, NULL, &err), &err), "%s opens", name))
         return;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         for (int align = 0; dtypes >> dtype & 1 && align <= BEV_BILINEAR; align++) {

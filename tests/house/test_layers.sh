@@ -17,26 +17,27 @@ src/base            base      kernels
 src/scales          scales    kernels base
 src/scene           scene     kernels base scales
 src/scene/operator  scene     kernels base scales
+src/inputs          inputs    kernels base scales scene
 src/lib             api       kernels base scene
 src/lib/tensorrt    trt       api
 src/cachesim        cachesim  kernels base
-src/run             run       kernels base scene cachesim
-src/run/cuda        run       kernels base scene cachesim
-src/accuracy        accuracy  kernels base scales scene cachesim run
-src/try             try       kernels base scene cachesim run accuracy
-src/state           state     kernels base scales scene cachesim
-src/learn           learn     kernels base scene cachesim state
-src/live            live      kernels base scales scene cachesim run accuracy state
+src/run             run       kernels base scene inputs cachesim
+src/run/cuda        run       kernels base scene inputs cachesim
+src/accuracy        accuracy  kernels base scales scene inputs cachesim run
+src/try             try       kernels base scene inputs cachesim run accuracy
+src/state           state     kernels base scales scene inputs cachesim
+src/learn           learn     kernels base scene inputs cachesim state
+src/live            live      kernels base scales scene inputs cachesim run accuracy state
 src/view/draw       draw      kernels base
-src/view/bev        bev       kernels base scene cachesim state draw
-src/app             app       kernels base scene cachesim run accuracy state learn live draw bev
+src/view/bev        bev       kernels base scene inputs cachesim state draw
+src/app             app       kernels base scene inputs cachesim run accuracy state learn live draw bev
 src/view/figure     figure    kernels base scene draw bev
-src/view/chart      chart     kernels base scene cachesim state draw
-src/view/panel      panel     kernels base scales scene cachesim state draw bev chart
-src/view/term       term      kernels base scene cachesim state draw bev chart panel
-src/view/window     window    kernels base scene cachesim state draw bev figure chart panel
-src/ui              ui        kernels base scene cachesim run accuracy state learn live app draw bev figure chart panel term window
-src/cli             cli       kernels base scales scene cachesim run accuracy try state learn live app draw bev figure chart panel term window ui
+src/view/chart      chart     kernels base scene inputs cachesim state draw
+src/view/panel      panel     kernels base scales scene inputs cachesim state draw bev chart
+src/view/term       term      kernels base scene inputs cachesim state draw bev chart panel
+src/view/window     window    kernels base scene inputs cachesim state draw bev figure chart panel
+src/ui              ui        kernels base scene inputs cachesim run accuracy state learn live app draw bev figure chart panel term window
+src/cli             cli       kernels base scales scene inputs cachesim run accuracy try state learn live app draw bev figure chart panel term window ui
 TABLE
 }
 

@@ -286,7 +286,7 @@ typedef struct {
 /* The depth mass of a class in the cells whose centres lie within these bounds, in metres. */
 static double mass_in(const Street *street, WorldClass class, const double x[2], const double y[2],
                       const double z[2]) {
-    const Scene *scene = &street->workload.scene;
+    const Scene *scene = street->workload.scene;
     const Grid *g = &scene->rig.grid;
     double mass = 0, step = 0.4;
     for (int64_t cell = 0; cell < scene->shape.nx * scene->shape.ny; cell++) {
@@ -305,9 +305,10 @@ static double mass_in(const Street *street, WorldClass class, const double x[2],
 }
 
 static void open_street(Street *street) {
-    const WorkloadOptions sharp = {.temperature = 0.1};
+    Job sharp = job_plain();
+    sharp.temperature = 0.1;
     need(workload_open(&street->workload, "occupancy", &sharp, &err), &err);
-    const Scene *scene = &street->workload.scene;
+    const Scene *scene = street->workload.scene;
     need(embedding_init(&street->embedding, scene->channels, scene->seed, &err), &err);
     HostProblem problem;
     need(workload_problem(&street->workload, BEV_FP32, BEV_NEAREST, &problem, &err), &err);
@@ -356,12 +357,11 @@ static void test_round_trip(void) {
     const char *file = in_folder("again.npz");
     Workload workload;
     Scene again;
-    const WorkloadOptions options = {0};
-    need(workload_open(&workload, path, &options, &err), &err);
+    need(workload_open(&workload, path, NULL, &err), &err);
     const BevMap *map = workload_map(&workload, BEV_NEAREST, &err);
-    need(map && scene_write_npz(file, &workload.scene, &workload.features, map, false, &err), &err);
+    need(map && scene_write_npz(file, workload.scene, workload.features, map, false, &err), &err);
     need(scene_load(file, &again, &err), &err);
-    const BevShape *a = &workload.scene.shape, *b = &again.shape;
+    const BevShape *a = &workload.seen->shape, *b = &again.shape;
     tap_ok(!memcmp(a, b, sizeof *a) && again.rig.grid.nz == 7 && again.has_map &&
                again.map.points == map->points &&
                !memcmp(again.map.ranks_bev, map->ranks_bev, (size_t)map->points * 4),

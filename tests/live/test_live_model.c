@@ -44,7 +44,7 @@ static void close_scenery(Scenery *scenery) {
 /* problem_free() frees it. */
 static HostProblem problem_of(const Scenery *scenery, BevDtype dtype) {
     HostProblem problem;
-    need(problem_init(&problem, &scenery->workload.scene.shape, dtype, BEV_NEAREST,
+    need(problem_init(&problem, &scenery->workload.seen->shape, dtype, BEV_NEAREST,
                       &scenery->map->map, &err),
          &err);
     return problem;
@@ -58,7 +58,7 @@ static Profile profile_of(const BevKernel *kernel, const HostProblem *problem) {
 
 static void aim(const Scenery *scenery, const char *kernel, BevDtype dtype) {
     const KernelConfig config = {bev_kernel_find(kernel), dtype, BEV_NEAREST};
-    need(live_model_aim(live_model, &scenery->workload.scene.shape, scenery->map, &config, &err),
+    need(live_model_aim(live_model, &scenery->workload.seen->shape, scenery->map, &config, &err),
          &err);
 }
 

@@ -2,7 +2,7 @@
  * by hand, and sample intersection decoded back into its objects. */
 #include "src/scene/features.h"
 #include "src/scene/scatter.h"
-#include "src/scene/workload.h"
+#include "src/inputs/workload.h"
 #include "tests/support/scenes.h"
 #include "tests/support/tap.h"
 
@@ -211,29 +211,25 @@ static void test_temperature(const Scene *scene, const Features *plain) {
 
 /* The embedding that knows the outlier finds the same parts in the features. */
 static void test_outlier(void) {
-    const WorkloadOptions large = {.outlier = 100};
+    Job large = job_plain();
+    large.outlier = 100;
     Workload own, changed;
-    Embedding plain = {0}, embedding = {0};
     float parts[2][EMBED_DIMS];
     need(workload_open(&own, "toy", NULL, &err), &err);
     need(workload_open(&changed, "toy", &large, &err), &err);
-    need(workload_embedding(&own, &plain, &err) && workload_embedding(&changed, &embedding, &err),
-         &err);
-    int64_t count = (int64_t)features_feat_count(&own.scene.shape), channels = own.scene.channels;
+    int64_t count = (int64_t)features_feat_count(&own.seen->shape), channels = own.scene->channels;
     bool scaled = true;
     double worst = 0;
     for (int64_t i = 0; i < count; i++)
-        scaled &= changed.features.feat[i] == own.features.feat[i] * (i % channels ? 1 : 100);
+        scaled &= changed.features->feat[i] == own.features->feat[i] * (i % channels ? 1 : 100);
     for (int64_t i = 0; i < count; i += channels) {
-        embedding_decode(&plain, own.features.feat + i, parts[0]);
-        embedding_decode(&embedding, changed.features.feat + i, parts[1]);
+        embedding_decode(&own.seen->embedding, own.features->feat + i, parts[0]);
+        embedding_decode(&changed.seen->embedding, changed.features->feat + i, parts[1]);
         for (int k = 0; k < EMBED_DIMS; k++)
             worst = fmax(worst, fabs(parts[0][k] - parts[1][k]));
     }
     tap_ok(scaled && worst < 1e-6, "an outlier changes channel 0, and no decoded part (%.1e)",
            worst);
-    embedding_free(&plain);
-    embedding_free(&embedding);
     workload_close(&own);
     workload_close(&changed);
 }

@@ -65,7 +65,7 @@ TAP_SUITE(live_data_live) {
                   .ranks_bev = cells,
                   .interval_starts = starts,
                   .interval_lengths = lengths};
-    live_intervals(&live.intervals, &map, 10);
+    live.intervals = map_intervals(&map, 10);
     tap_ok(live.intervals.intervals[0] == 1 && live.intervals.intervals[1] == 1 &&
                live.intervals.intervals[2] == 1 && live.intervals.points[2] == 5 &&
                live.intervals.stats.longest_cell == 9,

@@ -115,10 +115,10 @@ static inline void fixture_accuracy(LiveData *live) {
                                .worst_cell = 100 * 200 + 104};
 }
 
-static inline void fixture_intervals(LiveIntervals *intervals) {
+static inline void fixture_intervals(MapIntervals *intervals) {
     static const int64_t counts[] = {600, 1200, 2900, 6900, 3500, 640, 150, 34, 4};
     static const int64_t points[] = {600, 3000, 16200, 77319, 69500, 26000, 11200, 4100, 1100};
-    *intervals = (LiveIntervals){.known = true,
+    *intervals = (MapIntervals){.known = true,
                                  .stats = {209019, 15928, 40000, 12, 20, 64, 352, 100 * 200 + 104}};
     for (int i = 0; i < 9; i++) {
         intervals->intervals[i] = counts[i];

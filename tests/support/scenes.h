@@ -1,7 +1,7 @@
 /* Shipped scenes for tests: a test that cannot load one has nothing to say and stops. */
 #pragma once
 
-#include "src/scene/workload.h"
+#include "src/inputs/workload.h"
 #include "tests/support/ok_or_note.h"
 
 static inline Scene *load_scene(const char *name) {
@@ -27,8 +27,9 @@ static inline OpenProblem *open_problem(const char *scene, BevDtype dtype, BevAl
                                         int64_t channels, BevDirection direction) {
     Err why = {0};
     OpenProblem *opened = calloc(1, sizeof *opened);
-    WorkloadOptions options = {.channels = channels};
-    need(workload_open(&opened->workload, scene, &options, &why), &why);
+    Job job = job_plain();
+    job.channels = channels;
+    need(workload_open(&opened->workload, scene, &job, &why), &why);
     need((direction == BEV_BACKWARD ? workload_problem_backward : workload_problem)(
              &opened->workload, dtype, align, &opened->problem, &why),
          &why);

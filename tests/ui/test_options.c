@@ -39,7 +39,7 @@ static Options parsed(const char *name, const char *line) {
 }
 
 static void compare(const Options *options, const FrameInputs *shown, const char *line) {
-    const WorkloadOptions opened = select_workload(options);
+    const Job opened = select_job(options);
     const KernelConfig *config = &shown->pooled->config;
     const char *name = options->arguments[0];
     Workload workload;
@@ -49,8 +49,8 @@ static void compare(const Options *options, const FrameInputs *shown, const char
 
     bool ok = select_use_fault(options, &workload, &err) &&
               pooled_run(&pooled, &workload, name, *config, LATENCY_OFF, NULL, &err);
-    const BevShape *shape = &workload.scene.shape;
-    const Features *a = &workload.features, *b = &shown->features->values;
+    const BevShape *shape = &workload.seen->shape;
+    const Features *a = workload.features, *b = &shown->features->values;
     tap_need(ok && shape->channels == shown->features->shape.channels, "a grid");
     tap_ok(same_array(a->depth, b->depth, (int64_t)features_depth_count(shape)) &&
                same_array(a->feat, b->feat, (int64_t)features_feat_count(shape)),

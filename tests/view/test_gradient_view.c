@@ -109,7 +109,7 @@ typedef struct {
 
 static void open_street(Street *street, BevAlign align) {
     OpenProblem *opened = open_problem("intersection", BEV_FP32, align, 16, BEV_FORWARD);
-    const Scene *scene = &opened->workload.scene;
+    const Scene *scene = opened->workload.scene;
     *street = (Street){.opened = opened};
     need(problem_pool(bev_default(BEV_CPU, BEV_FORWARD), opened->view, &err) &&
              embedding_init(&street->embedding, 16, scene->seed, &err),
@@ -135,13 +135,13 @@ static void close_street(Street *street) {
 
 /* The loss is quadratic in features and in depth: both products with the gradient are twice it. */
 static void check_gradient(Street *street, const GridLoss *loss, const char *name) {
-    const BevShape *s = &street->opened->workload.scene.shape;
+    const BevShape *s = &street->opened->workload.seen->shape;
     const GradOut grad_out = {loss->grad_out, s->ny, s->nx, s->channels};
     bool ok = problem_set_grad_out(&street->opened->problem, &grad_out, &err) &&
               problem_pool(bev_default(BEV_CPU, BEV_BACKWARD), &street->opened->problem.view, &err);
     const float *grad_feat = street->opened->problem.view.grad_feat.data;
     const float *grad_depth = street->opened->problem.view.grad_depth.data;
-    const Features *features = &street->opened->workload.features;
+    const Features *features = street->opened->workload.features;
     double by_feat = 0, by_depth = 0;
     for (size_t i = 0; ok && i < features_feat_count(s); i++)
         by_feat += (double)features->feat[i] * grad_feat[i];
@@ -170,7 +170,7 @@ static void check_cells(const Street *street, const GridLoss *loss, const char *
 }
 
 static int64_t cell_at(const Street *street, double x_m, double y_m) {
-    const Grid *grid = &street->opened->workload.scene.rig.grid;
+    const Grid *grid = &street->opened->workload.scene->rig.grid;
     int64_t x = (int64_t)((x_m - grid->x_min_m) / (grid->x_max_m - grid->x_min_m) * grid->nx);
     int64_t y = (int64_t)((y_m - grid->y_min_m) / (grid->y_max_m - grid->y_min_m) * grid->ny);
     return y * grid->nx + x;
@@ -188,7 +188,7 @@ static bool is_filled(const Street *street, int64_t cell) {
 /* The middle of a car that something is pooled into, and the area of its outline in cells. */
 static int64_t find_car(const Street *street, double *cells) {
     const World *world = street->content.world;
-    const Grid *grid = &street->opened->workload.scene.rig.grid;
+    const Grid *grid = &street->opened->workload.scene->rig.grid;
     double cell_m2 =
         (grid->x_max_m - grid->x_min_m) / grid->nx * (grid->y_max_m - grid->y_min_m) / grid->ny;
     for (int i = 0; i < world->solid_count; i++) {
@@ -251,7 +251,7 @@ static void test_refusals(void) {
     bool there = false;
     int64_t strongest = grid_strongest(&street.content, 15, &there);
     double center[2];
-    grid_center(&street.opened->workload.scene.rig.grid, strongest, center);
+    grid_center(&street.opened->workload.scene->rig.grid, strongest, center);
     tap_ok(strongest >= 0 && there && fabs(hypot(center[0], center[1]) - 15) <= 1.5,
            "the cell to begin with lies %.1f m away", hypot(center[0], center[1]));
     refused(&street, LOSS_CELL, 0, "no point falls into that cell");

@@ -169,7 +169,7 @@ TAP_SUITE(raster_street) {
     OpenProblem *opened = open_problem("intersection", BEV_FP32, BEV_NEAREST, 16, BEV_FORWARD);
     Embedding embedding = {0};
     need(problem_pool(bev_default(BEV_CPU, BEV_FORWARD), opened->view, &err) &&
-             embedding_init(&embedding, 16, opened->workload.scene.seed, &err),
+             embedding_init(&embedding, 16, opened->workload.scene->seed, &err),
          &err);
     BevContent content = {.nx = opened->view->shape.nx,
                           .ny = opened->view->shape.ny,
@@ -298,7 +298,7 @@ TAP_SUITE(raster_dropped) {
         int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w, kept = 0, dropped = 0;
         for (int64_t pixel = 0; pixel < pixels; pixel++) {
             PixelFates fates =
-                pixel_fates(&opened->workload.scene.rig, opened->workload.features.depth, pixel);
+                pixel_fates(&opened->workload.scene->rig, opened->workload.features->depth, pixel);
             kept += fates.of[FATE_INSIDE];
             dropped += fates.dropped;
         }
@@ -312,9 +312,9 @@ TAP_SUITE(raster_dropped) {
 TAP_SUITE(raster_dropped_strip) {
     OpenProblem *opened = open_problem("small", BEV_FP32, BEV_NEAREST, 16, BEV_FORWARD);
     const BevShape *shape = &opened->view->shape;
-    const Rig *rig = &opened->workload.scene.rig;
-    const float *depth = opened->workload.features.depth;
-    const StripInput input = {rig, &opened->workload.features, shape->channels, NULL, NULL};
+    const Rig *rig = &opened->workload.scene->rig;
+    const float *depth = opened->workload.features->depth;
+    const StripInput input = {rig, opened->workload.features, shape->channels, NULL, NULL};
     ValueRange range;
     char text[256];
     Err err = {0};

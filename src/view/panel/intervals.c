@@ -5,25 +5,25 @@
 #include <math.h>
 #include <stdio.h>
 
-static int last_bucket(const LiveIntervals *intervals) {
+static int last_bucket(const MapIntervals *intervals) {
     int last = 0;
-    for (int i = 0; i < LIVE_BUCKETS; i++)
+    for (int i = 0; i < LENGTH_BUCKETS; i++)
         if (intervals->intervals[i])
             last = i;
     return last;
 }
 
 /* Few pixels have few points: the table begins at the shortest length. */
-static int first_bucket(const LiveIntervals *intervals) {
+static int first_bucket(const MapIntervals *intervals) {
     int first = 0, last = last_bucket(intervals);
     while (intervals->of_pixels && first < last && !intervals->intervals[first])
         first++;
     return first;
 }
 
-static int64_t fullest(const LiveIntervals *intervals) {
+static int64_t fullest(const MapIntervals *intervals) {
     int64_t most = 1;
-    for (int i = 0; i < LIVE_BUCKETS; i++)
+    for (int i = 0; i < LENGTH_BUCKETS; i++)
         most = intervals->intervals[i] > most ? intervals->intervals[i] : most;
     return most;
 }
@@ -35,10 +35,10 @@ static void count_text(int64_t count, char *text, size_t size) {
 enum { NAME_W = 9, COUNT_W = 7 };
 
 /* A bucket's number of intervals, and its share of the points, which are the work. */
-static void draw_bucket(Sheet *sheet, Area line, const LiveIntervals *intervals, int bucket,
+static void draw_bucket(Sheet *sheet, Area line, const MapIntervals *intervals, int bucket,
                         int group) {
     int64_t count = 0, points = 0;
-    for (int i = bucket; i < bucket + group && i < LIVE_BUCKETS; i++) {
+    for (int i = bucket; i < bucket + group && i < LENGTH_BUCKETS; i++) {
         count += intervals->intervals[i];
         points += intervals->points[i];
     }
@@ -72,7 +72,7 @@ static int intervals_want(Sheet *sheet, const PanelData *data, int width) {
 }
 
 /* Slices of a grid leave cells without a point, and short intervals. */
-static void draw_summary(Sheet *sheet, Area area, const LiveIntervals *of, int64_t slices) {
+static void draw_summary(Sheet *sheet, Area area, const MapIntervals *of, int64_t slices) {
     const ScatterStats *stats = &of->stats;
     char points[32], intervals[32], text[128];
     count_text(stats->points, points, sizeof points);
@@ -147,7 +147,7 @@ static void draw_titles(Sheet *sheet, Area line, bool of_pixels) {
 }
 
 static void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
-    const LiveIntervals *intervals = &data->live->intervals;
+    const MapIntervals *intervals = &data->live->intervals;
     char note[64] = "";
     const Pruned *pruned = &intervals->pruned;
     if (intervals->known && pruned->points)

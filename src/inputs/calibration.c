@@ -1,7 +1,5 @@
 /* Ranges by which formats are scaled: of a file, or calibrated on the first moments of a scene. */
-#include "src/live/inputs.h"
-
-#include "src/scene/workload.h"
+#include "src/inputs/workload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,11 +43,14 @@ static bool fits(const Calibration *calibration, const Job *job, int64_t channel
 
 static bool begin(LoadedScene *loaded, const Job *job, int64_t channels, Err *err) {
     const bool other = job->scales_scene != NULL;
-    const WorkloadOptions options = {.temperature = other ? 0 : job->temperature,
-                                     .channels = channels,
-                                     .outlier = job->outlier > 1 ? job->outlier : 0,
-                                     .sizes =
-                                         other ? (OperatorChange){.points = 0} : loaded->sizes};
+    Job conditions = job_plain();
+    conditions.channels = channels;
+    conditions.outlier = job->outlier;
+    conditions.photo_features = !other && loaded->photo_features;
+    if (!other) {
+        conditions.temperature = job->temperature;
+        conditions.sizes = loaded->sizes;
+    }
     calibration_free(loaded->calibration);
     Calibration *made = loaded->calibration = calloc(1, sizeof *made);
     if (!made)
@@ -59,7 +60,7 @@ static bool begin(LoadedScene *loaded, const Job *job, int64_t channels, Err *er
     made->outlier = job->outlier;
     made->align = job->config.align;
     made->scene = job->scales_scene;
-    made->open = workload_open(&made->workload, other ? made->scene : loaded->path, &options, err);
+    made->open = workload_open(&made->workload, other ? made->scene : loaded->path, &conditions, err);
     if (!made->open || !tensor_histograms_init(&made->histograms, channels, err)) {
         calibration_free(made);
         loaded->calibration = NULL;

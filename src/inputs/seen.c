@@ -1,82 +1,11 @@
-/* What the cameras see: the scene, its features at a moment, the camera views. */
+/* What the cameras see: features at a moment, and camera views. */
 #include "src/base/mem_pool.h"
 #include "src/base/ref.h"
-#include "src/live/inputs.h"
+#include "src/inputs/inputs.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- scene ----------------------------------------------------------------------------------- */
-
-static void scene_destroy(void *contents) {
-    LoadedScene *loaded = contents;
-    moments_close(loaded->moments);
-    calibration_free(loaded->calibration);
-    scene_free(&loaded->scene);
-}
-
-bool inputs_scene_has_map(const Scene *scene, BevAlign align) {
-    return scene->has_map && (align == BEV_NEAREST) == (scene->map.weights == NULL);
-}
-
-static void fill_facts(LoadedScene *loaded) {
-    const Scene *scene = &loaded->scene;
-    SceneFacts *facts = &loaded->facts;
-    snprintf(facts->name, sizeof facts->name, "%s", scene->name);
-    snprintf(facts->title, sizeof facts->title, "%s", scene->title);
-    Slice whole = slice_of(&scene->shape, SLICE_MAX);
-    facts->nx = facts->cells_x = whole.cells_x;
-    facts->ny = facts->rows = whole.rows;
-    facts->slices = whole.slices;
-    facts->channels = scene->channels;
-    facts->depth_bins = scene->shape.depth_bins;
-    facts->has_rig = scene->has_rig;
-    facts->has_world = scene->has_world;
-    facts->moment_s = scene->clip ? scene->clip->period_s : 0;
-    facts->moments = scene->clip ? scene->clip->count : 0;
-    facts->photo_features = scene->photo_features;
-    facts->has_lidar = scene->has_rig && (scene->has_world || scene->photos.sweep_count);
-    facts->has_truth = scene->photos.box_count || scene->photos.sweep_count;
-    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-        if (scene->has_rig || inputs_scene_has_map(scene, (BevAlign)align))
-            facts->aligns |= 1u << align;
-    facts->has_operator = scene->has_operator;
-    facts->operator_spec = scene->operator_spec;
-    facts->camera_count = scene->has_rig ? scene->rig.camera_count : 0;
-    for (int i = 0; i < facts->camera_count; i++)
-        memcpy(facts->cameras[i], scene->rig.cameras[i].name, sizeof facts->cameras[i]);
-    if (scene->has_rig)
-        facts->grid = facts->whole = scene->rig.grid;
-}
-
-bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *err) {
-    int number = state->job.scene;
-    const char *name = state->menu.scenes.names[number];
-    const OperatorChange *sizes = &state->job.sizes;
-    if (have && have->number == number && operator_same_change(&have->sizes, sizes)) {
-        next->scene = ref_keep(have);
-        return true;
-    }
-    LoadedScene *loaded = ref_new(sizeof *loaded, scene_destroy);
-    if (!loaded)
-        return inputs_no_memory("scene", err);
-    loaded->number = number;
-    loaded->path = name;
-    loaded->sizes = *sizes;
-    loaded->is_file = stat(name, &loaded->file) == 0 && S_ISREG(loaded->file.st_mode);
-    if (!scene_load(name, &loaded->scene, err) || !operator_change(&loaded->scene, sizes, err) ||
-        (loaded->scene.clip && !moments_open(loaded->scene.clip, &loaded->moments, err))) {
-        ref_drop(loaded);
-        return false;
-    }
-    fill_facts(loaded);
-    next->scene = loaded;
-    return true;
-}
-
-/* ---- features -------------------------------------------------------------------------------- */
 
 static MemPool depths = MEM_POOL, feats = MEM_POOL;
 
@@ -102,6 +31,7 @@ static void features_destroy(void *contents) {
         mem_pool_give(&feats, seen->values.feat, feat_bytes(seen));
     free(seen->ranges);
     free(seen->own_srgb);
+    photos_free(&seen->taken);
     camera_views_free(&seen->views);
     objects_free(&seen->objects);
     embedding_free(&seen->embedding);
@@ -109,8 +39,16 @@ static void features_destroy(void *contents) {
     ref_drop(seen->scene);
 }
 
+static const Scene *scene_of(const LoadedScene *loaded, const Moment *moment) {
+    return moment ? &moment->scene : &loaded->scene;
+}
+
 const Scene *inputs_scene_at(const SeenFeatures *features) {
-    return features->moment ? &features->moment->scene : &features->scene->scene;
+    return scene_of(features->scene, features->moment);
+}
+
+bool inputs_of_photos(const SeenFeatures *features) {
+    return features->taken.srgb || inputs_scene_at(features)->photo_features;
 }
 
 static bool is_delayed(const SeenFeatures *seen) {
@@ -120,11 +58,10 @@ static bool is_delayed(const SeenFeatures *seen) {
     return false;
 }
 
-/* The scene's rig with the delays of its cameras. */
-static Rig delayed_rig(const SeenFeatures *seen) {
-    Rig rig = inputs_scene_at(seen)->rig;
+Rig inputs_rig_at(const SeenFeatures *features) {
+    Rig rig = inputs_scene_at(features)->rig;
     for (int i = 0; i < rig.camera_count; i++)
-        rig.cameras[i].delay_s = seen->delays_s[i];
+        rig.cameras[i].delay_s = features->delays_s[i];
     return rig;
 }
 
@@ -146,6 +83,14 @@ static bool copy_tensors(SeenFeatures *seen, Err *err) {
     return true;
 }
 
+/* The moment of a clip; NULL: the first one, which is loaded with the clip. */
+static bool take_moment(const LoadedScene *loaded, int number, const GiveUp *give_up,
+                        Moment **moment, Err *err) {
+    if (number)
+        *moment = moments_take(loaded->moments, number, give_up, err);
+    return !number || *moment;
+}
+
 /* Delayed cameras of a clip see an earlier moment, the first one at the earliest. */
 static bool take_delayed(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const LoadedScene *loaded = seen->scene;
@@ -154,11 +99,10 @@ static bool take_delayed(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
         double at_s = fmax(seen->time_s - seen->delays_s[i], 0);
         if (!seen->delays_s[i])
             continue;
-        Moment *earlier =
-            moments_take(loaded->moments, clip_played_at(loaded->scene.clip, at_s), give_up, err);
-        ok = earlier != NULL;
+        Moment *earlier = NULL;
+        ok = take_moment(loaded, clip_played_at(loaded->scene.clip, at_s), give_up, &earlier, err);
         if (ok)
-            scene_copy_camera(&earlier->scene, i, &seen->values, seen->own_srgb);
+            scene_copy_camera(scene_of(loaded, earlier), i, &seen->values, seen->own_srgb);
         ref_drop(earlier);
     }
     return ok;
@@ -168,11 +112,8 @@ static bool take_delayed(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
 static bool take_tensors(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const LoadedScene *loaded = seen->scene;
     const Clip *clip = loaded->scene.clip;
-    if (clip) {
-        int number = clip_played_at(clip, seen->time_s);
-        seen->moment = moments_take(loaded->moments, number, give_up, err);
-    }
-    if (clip && !seen->moment)
+    if (clip &&
+        !take_moment(loaded, clip_played_at(clip, seen->time_s), give_up, &seen->moment, err))
         return false;
     const Scene *scene = inputs_scene_at(seen);
     seen->values = scene->tensors;
@@ -197,17 +138,13 @@ static bool add_outlier(SeenFeatures *seen, Err *err) {
     return true;
 }
 
-static bool render(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
+static bool render_world(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const Scene *scene = &seen->scene->scene;
-    if (!scene->has_world)
-        return take_tensors(seen, give_up, err) &&
-               (!scene_has_embedding(scene) ||
-                embedding_init(&seen->embedding, scene->channels, scene->seed, err));
     seen->values.depth = mem_pool_take(&depths, depth_bytes(seen));
     seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
     if (!seen->values.depth || !seen->values.feat)
         return inputs_no_memory("features", err);
-    const Rig rig = delayed_rig(seen);
+    const Rig rig = inputs_rig_at(seen);
     const FeaturesRequest request = {.rig = &rig,
                                      .world = &scene->world,
                                      .channels = seen->shape.channels,
@@ -217,7 +154,32 @@ static bool render(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
                                      .rays = seen->draft ? sub_rays_draft : sub_rays_full,
                                      .give_up = give_up};
     return embedding_init(&seen->embedding, seen->shape.channels, scene->seed, err) &&
-           features_render_into(&request, &seen->values, &seen->views, err);
+           features_render_into(&request, &seen->values, seen->pictures ? &seen->views : NULL, err);
+}
+
+/* Features of the pictures of a world's cameras, in place of the rendered ones. */
+static bool use_pictures(SeenFeatures *seen, Err *err) {
+    const Rig rig = inputs_rig_at(seen);
+    if (!photos_of_world(&rig, &seen->scene->scene.world, seen->time_s, &seen->taken, err))
+        return false;
+    embedding_free(&seen->embedding);
+    mem_pool_give(&feats, seen->values.feat, feat_bytes(seen));
+    seen->shape.channels = PHOTO_CHANNELS;
+    seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
+    if (!seen->values.feat)
+        return inputs_no_memory("features", err);
+    photos_features(&seen->taken, &rig.frustum, seen->values.feat);
+    return true;
+}
+
+static bool render(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
+    const Scene *scene = &seen->scene->scene;
+    if (scene->has_world)
+        return render_world(seen, give_up, err) &&
+               (!seen->scene->photo_features || use_pictures(seen, err));
+    return take_tensors(seen, give_up, err) &&
+           (!scene_has_embedding(scene) ||
+            embedding_init(&seen->embedding, scene->channels, scene->seed, err));
 }
 
 /* The ranges of the job's scales. */
@@ -237,50 +199,62 @@ static bool find_objects(SeenFeatures *seen, Err *err) {
     const Scene *scene = inputs_scene_at(seen);
     if (!scene->has_rig || (!scene->has_world && is_delayed(seen)))
         return true;
-    const Rig rig = delayed_rig(seen);
+    const Rig rig = inputs_rig_at(seen);
     return objects_of_scene(&rig, scene->has_world ? &scene->world : NULL, &scene->photos,
                             seen->time_s, &seen->objects, err);
 }
 
-bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
-                     FrameInputs *next, Err *err) {
-    const Scene *scene = &next->scene->scene;
-    SeenFeatures want = {.scene = next->scene,
+/* The features that the job asks for, not made yet. */
+static SeenFeatures wanted(LoadedScene *loaded, const Job *job, const SeenNeeds *needs) {
+    const Scene *scene = &loaded->scene;
+    SeenFeatures want = {.scene = loaded,
                          .shape = scene->shape,
                          .outlier = job->outlier,
                          .scales = job->scales,
                          .scales_scene = job->scales_scene,
-                         .scales_dtype = scales_dtype(job)};
+                         .scales_dtype = scales_dtype(job),
+                         .pictures = needs->pictures};
     if (scene->has_world) {
         want.time_s = job->time_s;
         want.temperature = scene->temperature * job->temperature;
         want.shape.channels = job->channels ? job->channels : scene->channels;
-        want.draft = draft;
+        want.draft = needs->draft;
     }
     if (scene->clip) /* the same for all times of a moment */
         want.time_s = clip_played_at(scene->clip, job->time_s) * scene->clip->period_s;
-    for (int i = 0; scene->has_world || scene->clip ? i < (int)scene->shape.cameras : false; i++)
+    for (int i = 0; (scene->has_world || scene->clip) && i < (int)scene->shape.cameras; i++)
         want.delays_s[i] = job->camera_errors[i].delay_ms * 1e-3;
-    if (have && have->scene == want.scene &&
-        !memcmp(have->delays_s, want.delays_s, sizeof want.delays_s) &&
-        have->time_s == want.time_s && have->temperature == want.temperature &&
-        have->outlier == want.outlier && have->scales == want.scales &&
-        have->scales_scene == want.scales_scene && have->scales_dtype == want.scales_dtype &&
-        have->shape.channels == want.shape.channels && (want.draft || !have->draft)) {
-        next->features = ref_keep(have);
-        return true;
+    return want;
+}
+
+static bool serves(const SeenFeatures *have, const SeenFeatures *want) {
+    return have && have->scene == want->scene &&
+           !memcmp(have->delays_s, want->delays_s, sizeof want->delays_s) &&
+           have->time_s == want->time_s && have->temperature == want->temperature &&
+           have->outlier == want->outlier && have->scales == want->scales &&
+           have->scales_scene == want->scales_scene && have->scales_dtype == want->scales_dtype &&
+           have->shape.channels == want->shape.channels && (want->draft || !have->draft) &&
+           (have->pictures || !want->pictures);
+}
+
+SeenFeatures *inputs_features(SeenFeatures *have, LoadedScene *scene, const Job *job,
+                              const SeenNeeds *needs, Err *err) {
+    const SeenFeatures want = wanted(scene, job, needs);
+    const GiveUp *give_up = needs->give_up;
+    if (serves(have, &want))
+        return ref_keep(have);
+    SeenFeatures *made = ref_new(sizeof want, features_destroy);
+    if (!made) {
+        inputs_no_memory("features", err);
+        return NULL;
     }
-    next->features = ref_new(sizeof want, features_destroy);
-    if (!next->features)
-        return inputs_no_memory("features", err);
-    *next->features = want;
+    *made = want;
     ref_keep(want.scene);
-    if (render(next->features, give_up, err) && add_outlier(next->features, err) &&
-        take_scales(next->features, job, give_up, err) && find_objects(next->features, err))
-        return true;
-    ref_drop(next->features);
-    next->features = NULL;
-    return false;
+    if (render(made, give_up, err) && add_outlier(made, err) &&
+        take_scales(made, job, give_up, err) && (!want.pictures || find_objects(made, err)))
+        return made;
+    ref_drop(made);
+    return NULL;
 }
 
 /* ---- camera views ---------------------------------------------------------------------------- */
@@ -293,28 +267,29 @@ static void views_destroy(void *contents) {
     ref_drop(sharp->scene);
 }
 
-bool inputs_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameInputs *next,
-                  Err *err) {
-    const Scene *scene = &next->scene->scene;
-    if (have && have->scene == next->scene && have->time_s == next->features->time_s &&
-        !memcmp(have->delays_s, next->features->delays_s, sizeof have->delays_s)) {
-        next->views = ref_keep(have);
+bool inputs_views(SharpViews *have, bool sharp, const SeenFeatures *features,
+                  const GiveUp *give_up, SharpViews **views, Err *err) {
+    const Scene *scene = &features->scene->scene;
+    *views = NULL;
+    if (have && have->scene == features->scene && have->time_s == features->time_s &&
+        !memcmp(have->delays_s, features->delays_s, sizeof have->delays_s)) {
+        *views = ref_keep(have);
         return true;
     }
     if (!sharp || !scene->has_world)
         return true;
-    next->views = ref_new(sizeof *next->views, views_destroy);
-    if (!next->views)
+    SharpViews *made = *views = ref_new(sizeof *made, views_destroy);
+    if (!made)
         return inputs_no_memory("camera views", err);
-    next->views->scene = ref_keep(next->scene);
-    next->views->time_s = next->features->time_s;
-    memcpy(next->views->delays_s, next->features->delays_s, sizeof next->views->delays_s);
-    const Rig rig = delayed_rig(next->features);
+    made->scene = ref_keep(features->scene);
+    made->time_s = features->time_s;
+    memcpy(made->delays_s, features->delays_s, sizeof made->delays_s);
+    const Rig rig = inputs_rig_at(features);
     if (camera_views_render(&rig, &scene->world, SHARPER * scene->rig.frustum.feat_h,
-                            SHARPER * scene->rig.frustum.feat_w, next->features->time_s, give_up,
-                            &next->views->views, err))
+                            SHARPER * scene->rig.frustum.feat_w, features->time_s, give_up,
+                            &made->views, err))
         return true;
-    ref_drop(next->views);
-    next->views = NULL;
+    ref_drop(made);
+    *views = NULL;
     return false;
 }

@@ -15,8 +15,9 @@ typedef struct {
 
 typedef struct Moments Moments;
 
-/* Begins to load. The clip must outlive it. */
-bool moments_open(const Clip *clip, Moments **moments, Err *err);
+/* Begins to load; the clip must outlive it. `photo_features`: features are made from photographs.
+ * `ahead`: moments are loaded before they are asked for. */
+bool moments_open(const Clip *clip, bool photo_features, bool ahead, Moments **moments, Err *err);
 void moments_close(Moments *moments); /* accepts NULL; moments that were taken stay */
 
 /* The moment, for the caller to drop; those behind it are loaded next. Waits for it; NULL: it could

@@ -1,4 +1,4 @@
-#include "src/live/moments.h"
+#include "src/inputs/moments.h"
 
 #include "src/base/ref.h"
 #include "src/base/worker.h"
@@ -8,9 +8,10 @@
 
 struct Moments {
     const Clip *clip;
+    bool photo_features, ahead;
     Worker worker;
     /* Under the lock. */
-    int wanted;     /* the newest that was asked for */
+    int wanted;     /* the newest that was asked for; -1: none yet */
     Moment **there; /* by number; NULL: not loaded */
     size_t *bytes;  /* of those that are there */
     size_t total;
@@ -59,9 +60,12 @@ static int farthest(const Moments *moments) {
  * than the loaded ones. */
 static int next_to_load(const Moments *moments) {
     int count = moments->clip->count, last = farthest(moments), next = moments->wanted;
+    if (next < 0)
+        return -1;
     for (int i = 0; i < count && moments->there[next]; i++)
         next = (next + 1) % count;
-    if (moments->there[next] || next == moments->failed)
+    if (moments->there[next] || next == moments->failed ||
+        (next != moments->wanted && !moments->ahead))
         return -1;
     size_t one = last >= 0 ? moments->bytes[last] : 0;
     bool full = moments->total + one > MOMENTS_BYTES;
@@ -85,7 +89,9 @@ static void load(Moments *moments, int number) {
     Moment *moment = ref_new(sizeof *moment, moment_destroy);
     if (moment)
         moment->number = number;
-    bool ok = moment ? clip_load(moments->clip, number, &moment->scene, &err)
+    bool ok = moment ? clip_load(moments->clip, number, &moment->scene, &err) &&
+                           (!moments->photo_features ||
+                            scene_use_photo_features(&moment->scene, &err))
                      : err_set(&err, ERR_FAILED, moments->clip->path, "", "out of memory");
     worker_lock(&moments->worker);
     if (ok)
@@ -112,7 +118,7 @@ static void *run(void *owner) {
     return NULL;
 }
 
-bool moments_open(const Clip *clip, Moments **out, Err *err) {
+bool moments_open(const Clip *clip, bool photo_features, bool ahead, Moments **out, Err *err) {
     Moments *moments = calloc(1, sizeof *moments);
     size_t count = (size_t)clip->count;
     bool ok = moments && (moments->there = calloc(count, sizeof(Moment *))) &&
@@ -122,7 +128,10 @@ bool moments_open(const Clip *clip, Moments **out, Err *err) {
         err_set(err, ERR_FAILED, clip->path, "", "out of memory");
     else {
         moments->clip = clip;
+        moments->photo_features = photo_features;
+        moments->ahead = ahead;
         moments->failed = -1;
+        moments->wanted = ahead ? (clip->count > 1) : -1; /* the first comes with the scene */
         ok = worker_start(&moments->worker, run, moments, "moments", err);
     }
     if (ok) {

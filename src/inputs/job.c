@@ -1,0 +1,89 @@
+#include "src/inputs/job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+ScaleMethod scales_method(int scales) {
+    bool has_one = scales >= SCALES_METHODS && scales < SCALES_FILE;
+    return has_one ? (ScaleMethod)((scales - SCALES_METHODS) % SCALE_METHOD_COUNT) : SCALE_MAX;
+}
+
+BevDtype scales_dtype(const Job *job) {
+    ScaleMethod method = scales_method(job->scales);
+    BevDtype dtype = job->config.dtype;
+    if (method != SCALE_ENTROPY && method != SCALE_MSE)
+        return BEV_FP32;
+    return scale_is_single(dtype) ? dtype : BEV_FP8;
+}
+
+bool job_rigs_differ(const Job *job) {
+    const RigState *rig = &job->baseline_rig;
+    bool same = rig->temperature == job->temperature && rig->evenness == job->evenness &&
+                prune_equal(&rig->prune, &job->prune) && rig->outlier == job->outlier &&
+                rig->scales == job->scales && rig->scales_scene == job->scales_scene &&
+                rig->rounding == job->rounding && rig->camera_mask == job->camera_mask;
+    for (int i = 0; same && i < RIG_MAX_CAMERAS; i++)
+        same = camera_error_equal(&rig->camera_errors[i], &job->camera_errors[i]);
+    return job->baseline_pinned && !same;
+}
+
+bool job_inputs_differ(const Job *job) {
+    return job->other || job_rigs_differ(job);
+}
+
+Job job_of_baseline(const Job *job) {
+    Job baseline = *job;
+    if (job->other)
+        baseline.scene = job->other - 1;
+    else
+        baseline.config = job->baseline;
+    if (!job->other && job_rigs_differ(job))
+        baseline.rig = job->baseline_rig;
+    return baseline;
+}
+
+Rig job_rig(const Job *job, const Rig *rig) {
+    Rig changed = *rig;
+    grid_use_rounding(&changed.grid, job->rounding);
+    for (int i = 0; i < changed.camera_count; i++)
+        if (!camera_error_keeps_map(&job->camera_errors[i]))
+            camera_apply_error(&changed.cameras[i], &job->camera_errors[i]);
+    return changed;
+}
+
+Job job_plain(void) {
+    Job job = {.probe_cell = -1, .steps_block = -1, .steps_warp = -1, .slice = SLICE_MAX};
+    job_repair(&job);
+    return job;
+}
+
+void job_repair(Job *job) {
+    job->camera_mask = UINT32_MAX;
+    job->temperature = job->outlier = 1;
+    job->rounding = ROUNDING_SCENE;
+    memset(job->camera_errors, 0, sizeof job->camera_errors);
+}
+
+bool camera_faults(const Job *job, int camera, char *text, size_t size) {
+    bool dirty = !(job->camera_mask >> camera & 1);
+    snprintf(text, size, "%s", dirty ? ", dirty" : "");
+    for (int i = 0; i < FAULTS; i++) {
+        double value = job->camera_errors[camera].each[i];
+        size_t length = strlen(text);
+        if (value != 0)
+            snprintf(text + length, size - length, ", %s %+.1f %s", fault_infos[i].name, value,
+                     fault_infos[i].unit);
+    }
+    return text[0] != '\0';
+}
+
+bool scene_allows_delay(const SceneFacts *scene, double delay_ms, Err *err) {
+    double lasts_ms = scene->moments * scene->moment_s * 1e3;
+    if (scene->has_world || !(delay_ms > 0))
+        return true;
+    if (scene->moments < 2)
+        return err_set(err, ERR_USAGE, "delay", "choose a world or a clip",
+                       "this scene has one moment: nothing in it moves");
+    return delay_ms < lasts_ms || err_set(err, ERR_USAGE, "delay", "choose less",
+                                          "%g ms, but the clip lasts %.0f ms", delay_ms, lasts_ms);
+}

@@ -1,0 +1,194 @@
+/* The scatter map of a rig with its calibration errors and its cameras, built when one of them
+ * changes: on the GPU where the job has one that builds, else on the CPU; the same map, bit for bit. */
+#include "src/base/clock.h"
+#include "src/base/ref.h"
+#include "src/inputs/inputs.h"
+
+#include <string.h>
+
+static int bucket_of(int32_t length) {
+    int bucket = 0;
+    while (length > 1 && bucket < LENGTH_BUCKETS - 1) {
+        length >>= 1;
+        bucket++;
+    }
+    return bucket;
+}
+
+MapIntervals map_intervals(const BevMap *map, int64_t cells) {
+    MapIntervals lengths = {.known = true, .stats = scatter_stats(map, cells)};
+    for (int64_t i = 0; i < map->intervals; i++) {
+        int bucket = bucket_of(map->interval_lengths[i]);
+        lengths.intervals[bucket]++;
+        lengths.points[bucket] += map->interval_lengths[i];
+    }
+    return lengths;
+}
+
+static void map_destroy(void *contents) {
+    BuiltMap *built = contents;
+    if (built->release)
+        built->release(built->held);
+    else if (!built->borrowed)
+        scatter_free(&built->map);
+    ref_drop(built->pruned_by);
+    ref_drop(built->whole);
+    ref_drop(built->moment);
+    ref_drop(built->scene);
+}
+
+static bool same_errors(const BuiltMap *a, const BuiltMap *b) {
+    for (int i = 0; i < a->rig.camera_count; i++)
+        if (!camera_error_same_map(&a->errors[i], &b->errors[i]))
+            return false;
+    return true;
+}
+
+static bool same_maps(const BevMap *a, const BevMap *b) {
+    size_t points = (size_t)a->points * sizeof *a->ranks_bev;
+    size_t intervals = (size_t)a->intervals * sizeof *a->interval_starts;
+    return a->points == b->points && a->intervals == b->intervals && !a->weights == !b->weights &&
+           !memcmp(a->ranks_depth, b->ranks_depth, points) &&
+           !memcmp(a->ranks_feat, b->ranks_feat, points) &&
+           !memcmp(a->ranks_bev, b->ranks_bev, points) &&
+           !memcmp(a->interval_lengths, b->interval_lengths, intervals) &&
+           (!a->weights || !memcmp(a->weights, b->weights, points));
+}
+
+/* Whether a map of one moment of a clip is that of another: in a drive they rarely change. */
+static bool same_moments(const Scene *a, const Scene *b, BevAlign align) {
+    if (a == b)
+        return true;
+    if (scene_has_map(a, align) != scene_has_map(b, align) ||
+        (a->has_rig && memcmp(&a->rig, &b->rig, sizeof a->rig)))
+        return false;
+    return !scene_has_map(a, align) || same_maps(&a->map, &b->map);
+}
+
+static const Scene *scene_of(const BuiltMap *built) {
+    return built->moment ? &built->moment->scene : &built->scene->scene;
+}
+
+static bool as_calibrated(const BuiltMap *built) {
+    const Scene *scene = scene_of(built);
+    if (scene->has_rig && built->rig.grid.truncate != scene->rig.grid.truncate)
+        return false;
+    for (int i = 0; i < built->rig.camera_count; i++)
+        if (!camera_error_keeps_map(&built->errors[i]) || !(built->camera_mask >> i & 1))
+            return false;
+    return true;
+}
+
+/* The map of the rig, or a copy of the scene's own that can be changed. */
+static bool build_whole(BuiltMap *built, const MapMaker *maker, const GiveUp *give_up, Err *err) {
+    const Scene *scene = scene_of(built);
+    bool own = scene_has_map(scene, built->align) && as_calibrated(built);
+    built->borrowed = own && !built->evenness;
+    if (built->borrowed)
+        built->map = scene->map;
+    if (own)
+        return built->borrowed || scatter_copy(&scene->map, &built->map, err);
+    if (!scene->has_rig)
+        return err_set(err, ERR_USAGE, scene->name, "export the scene with its calibration instead",
+                       "its index arrays have %s weights: there is no map for %s",
+                       scene->map.weights ? "" : "no", bev_aligns[built->align].name);
+    return (maker->build && maker->build(maker->gpu, built)) ||
+           scatter_build_or_give_up(&built->rig, built->align, built->camera_mask, give_up,
+                                    &built->map, err);
+}
+
+/* The points of the whole map that pruning keeps. */
+static bool prune(BuiltMap *built, Pruned *pruned, Err *err) {
+    built->rig = built->whole->rig;
+    return scatter_prune(&built->whole->map, &built->pruned_by->shape,
+                         built->pruned_by->values.depth, &built->prune, &built->map, pruned, err);
+}
+
+static bool build(BuiltMap *built, const MapMaker *maker, const GiveUp *give_up, Err *err) {
+    const Scene *scene = scene_of(built);
+    Pruned pruned = {.points = 0};
+    built->changed = !as_calibrated(built) || built->evenness || !prune_is_off(&built->prune);
+    if (!(built->whole ? prune(built, &pruned, err)
+                       : build_whole(built, maker, give_up, err)) ||
+        !scatter_even(&built->map, built->evenness, err))
+        return false;
+    built->intervals = map_intervals(&built->map, scene->shape.nx * scene->shape.ny);
+    built->intervals.pruned = pruned;
+    return !scene->has_operator ||
+           operator_bars(&scene->operator_spec, &built->map, &built->bars, err);
+}
+
+static bool same_map(const BuiltMap *a, const BuiltMap *b) {
+    return a->scene == b->scene && a->align == b->align &&
+           same_moments(scene_of(a), scene_of(b), a->align) && a->camera_mask == b->camera_mask &&
+           a->evenness == b->evenness && prune_equal(&a->prune, &b->prune) &&
+           a->pruned_by == b->pruned_by && a->rig.grid.truncate == b->rig.grid.truncate &&
+           same_errors(a, b);
+}
+
+/* Depths change with each frame, the whole map does not: the last whole map is used again. */
+static BuiltMap *find_whole(BuiltMap *last, const MapMaker *maker, const Job *job,
+                            SeenFeatures *features, const GiveUp *give_up, Err *err) {
+    BuiltMap *have = ref_keep(last && last->whole ? last->whole : last);
+    Job whole = *job;
+    whole.prune = (Prune){0};
+    whole.evenness = 0;
+    BuiltMap *map = inputs_map(&have, maker, &whole, features, give_up, err);
+    ref_drop(have);
+    return map;
+}
+
+/* The map that the job asks for, not made yet. */
+static BuiltMap wanted(const Job *job, SeenFeatures *features) {
+    const Scene *scene = inputs_scene_at(features);
+    BuiltMap want = {.scene = features->scene,
+                     .moment = features->moment,
+                     .align = job->config.align,
+                     .evenness = job->evenness,
+                     .prune = job->prune,
+                     .pruned_by = prune_is_off(&job->prune) ? NULL : features};
+    if (scene->has_rig) {
+        want.rig = job_rig(job, &scene->rig);
+        want.camera_mask = job->camera_mask;
+        memcpy(want.errors, job->camera_errors, sizeof want.errors);
+    }
+    return want;
+}
+
+/* Takes over the reference of `want.whole`. */
+static BuiltMap *make(const BuiltMap *want, const MapMaker *maker, const GiveUp *give_up,
+                      Err *err) {
+    BuiltMap *made = ref_new(sizeof *made, map_destroy);
+    double start = clock_us();
+    if (!made) {
+        ref_drop(want->whole);
+        inputs_no_memory("map", err);
+        return NULL;
+    }
+    *made = *want;
+    ref_keep(made->scene);
+    ref_keep(made->moment);
+    ref_keep(made->pruned_by);
+    if (!build(made, maker, give_up, err)) {
+        ref_drop(made);
+        return NULL;
+    }
+    made->took_us = made->borrowed ? 0 : clock_us() - start;
+    return made;
+}
+
+BuiltMap *inputs_map(BuiltMap **have, const MapMaker *maker, const Job *job,
+                     SeenFeatures *features, const GiveUp *give_up, Err *err) {
+    BuiltMap want = wanted(job, features);
+    if (*have && same_map(*have, &want))
+        return ref_keep(*have);
+    if (want.pruned_by &&
+        !(want.whole = find_whole(*have, maker, job, features, give_up, err)))
+        return NULL;
+    BuiltMap *made = make(&want, maker, give_up, err);
+    if (made) {
+        ref_drop(*have);
+        *have = ref_keep(made);
+    }
+    return made;
+}

@@ -1,0 +1,230 @@
+#include "src/inputs/workload.h"
+
+#include "kernels/regime.h"
+#include "src/base/ref.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+/* Only worlds can be rendered with other channels. */
+static bool check_channels(const Scene *scene, const Job *job, Err *err) {
+    return !job->channels || scene->has_world || job->channels == scene->channels ||
+           err_set(err, ERR_USAGE, scene->name, "leave --channels out",
+                   "its tensors have %lld channels, not %lld", (long long)scene->channels,
+                   (long long)job->channels);
+}
+
+bool workload_use(Workload *workload, const Job *job, Err *err) {
+    const SeenNeeds needs = {.draft = false};
+    workload->job = *job;
+    SeenFeatures *seen = inputs_features(workload->seen, workload->loaded, &workload->job, &needs, err);
+    ref_drop(workload->seen);
+    workload->seen = seen;
+    if (!seen)
+        return false;
+    workload->scene = inputs_scene_at(seen);
+    workload->features = &seen->values;
+    return true;
+}
+
+bool workload_open(Workload *workload, const char *name, const Job *job, Err *err) {
+    *workload = (Workload){.job = job ? *job : job_plain()};
+    workload->from_s = workload->job.time_s;
+    workload->loaded = inputs_scene(NULL, name, &workload->job, false, err);
+    if (workload->loaded && check_channels(&workload->loaded->scene, &workload->job, err) &&
+        workload_move(workload, 0, err))
+        return true;
+    workload_close(workload);
+    return false;
+}
+
+void workload_close(Workload *workload) {
+    if (!workload)
+        return;
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+        ref_drop(workload->maps[align]);
+    ref_drop(workload->seen);
+    ref_drop(workload->loaded);
+    free(workload->grad_out);
+    *workload = (Workload){.loaded = NULL};
+}
+
+
+/* ---- moments --------------------------------------------------------------------------------- */
+
+int workload_moments(const Workload *workload) {
+    const Clip *clip = workload->loaded->scene.clip;
+    if (clip)
+        return clip->count - clip_at(clip, workload->from_s);
+    return workload->loaded->scene.has_world ? INT_MAX : 1;
+}
+
+double workload_time_s(const Workload *workload) {
+    const Clip *clip = workload->loaded->scene.clip;
+    if (clip && workload->moment)
+        return clip->starts_s[clip_at(clip, workload->from_s) + workload->moment];
+    return workload->from_s + workload->moment * clip_period_s;
+}
+
+/* The job's time of that moment. A job shows all moments of a clip equally long. */
+static double job_time_s(const Workload *workload, int number) {
+    const Clip *clip = workload->loaded->scene.clip;
+    return clip ? (clip_at(clip, workload->from_s) + number) * clip->period_s
+                : workload->from_s + number * clip_period_s;
+}
+
+bool workload_move(Workload *workload, int number, Err *err) {
+    Job job = workload->job;
+    job.time_s = job_time_s(workload, number);
+    workload->moment = number;
+    return workload_use(workload, &job, err);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+void workload_label(const Job *job, const char *scene, char *text, size_t size) {
+    snprintf(text, size, "%s", scene);
+    size_t length = strlen(text);
+    if (job->evenness > 0)
+        snprintf(text + length, size - length, ", evenness %g", job->evenness);
+    length = strlen(text);
+    if (!prune_is_off(&job->prune))
+        snprintf(text + length, size - length, ", pruned %s %s", job->prune.top ? "to" : "below",
+                 prune_text(&job->prune).text);
+    length = strlen(text);
+    if (job->outlier > 1)
+        snprintf(text + length, size - length, ", outlier %g", job->outlier);
+    operator_label(&job->sizes, text, size);
+}
+
+void workload_title(const Workload *workload, char *text, size_t size) {
+    const Scene *scene = workload->scene;
+    const Job *job = &workload->job;
+    size_t used = (size_t)snprintf(text, size, "%s", scene->title[0] ? scene->title : scene->name);
+    char faults[160];
+    if (job->outlier > 1 && used < size)
+        used += (size_t)snprintf(text + used, size - used, " (outlier %g)", job->outlier);
+    for (int i = 0; i < scene->rig.camera_count; i++)
+        if (used < size && camera_faults(job, i, faults, sizeof faults))
+            used += (size_t)snprintf(text + used, size - used, " (%s%s)", scene->rig.cameras[i].name,
+                                     faults);
+}
+
+Photos workload_photos(const Workload *workload) {
+    const SeenFeatures *seen = workload->seen;
+    Photos photos = seen->taken.srgb ? seen->taken : workload->scene->photos;
+    if (seen->own_srgb)
+        photos.srgb = seen->own_srgb;
+    return photos;
+}
+
+Rig workload_right_rig(const Workload *workload) {
+    return inputs_rig_at(workload->seen);
+}
+
+Rig workload_rig(const Workload *workload) {
+    Rig right = inputs_rig_at(workload->seen);
+    return job_rig(&workload->job, &right);
+}
+
+bool workload_as_calibrated(const Workload *workload) {
+    const Job *job = &workload->job;
+    const Rig *rig = &workload->scene->rig;
+    Grid grid = rig->grid;
+    bool changed = workload->scene->has_rig && grid_use_rounding(&grid, job->rounding);
+    for (int i = 0; i < rig->camera_count; i++)
+        changed |= !camera_error_keeps_map(&job->camera_errors[i]) || !(job->camera_mask >> i & 1);
+    return !changed;
+}
+
+bool workload_as_recorded(const Workload *workload) {
+    const Job *job = &workload->job;
+    return !job->evenness && prune_is_off(&job->prune) && !operator_is_changed(&job->sizes) &&
+           workload_as_calibrated(workload);
+}
+
+/* ---- maps and problems ----------------------------------------------------------------------- */
+
+bool workload_has_align(const Workload *workload, BevAlign align) {
+    return workload->loaded->facts.aligns >> align & 1;
+}
+
+const BuiltMap *workload_built(Workload *workload, BevAlign align, Err *err) {
+    BuiltMap **map = &workload->maps[align];
+    const MapMaker maker = {.build = NULL};
+    Job job = workload->job;
+    job.config.align = align;
+    BuiltMap *made = inputs_map(map, &maker, &job, workload->seen, NULL, err);
+    ref_drop(made); /* `*map` owns it */
+    return made;
+}
+
+const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
+    const BuiltMap *built = workload_built(workload, align, err);
+    return built ? &built->map : NULL;
+}
+
+bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostProblem *problem,
+                      Err *err) {
+    const BevMap *map = workload_map(workload, align, err);
+    return map && problem_encode(problem, &workload->seen->shape, dtype, align, workload->features,
+                                 map, err);
+}
+
+static bool count_out(Workload *workload, BevAlign align, Histogram *out, Err *err) {
+    HostProblem problem = {0};
+    bool ok = workload_problem(workload, BEV_FP32, align, &problem, err) &&
+              problem_pool(bev_twin(bev_v3(), BEV_CPU), &problem.view, err);
+    const BevTensor *tensor = &problem.view.out;
+    if (ok && !histogram_add(out, tensor->data, tensor->rows * tensor->row_len, 1))
+        ok = err_set(err, ERR_FAILED, "histograms", "", "out of memory");
+    problem_free(&problem);
+    return ok;
+}
+
+bool workload_count(Workload *workload, unsigned aligns, TensorHistograms *histograms, Err *err) {
+    const BevShape *shape = &workload->seen->shape;
+    const Features *features = workload->features;
+    int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
+    if (!histogram_add(&histograms->depth, features->depth, pixels * shape->depth_bins, 1) ||
+        !tensor_histograms_add_feat(histograms, features->feat, pixels))
+        return err_set(err, ERR_FAILED, "histograms", "", "out of memory");
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+        if (aligns >> align & 1 && !count_out(workload, (BevAlign)align, &histograms->out, err))
+            return false;
+    histograms->moments++;
+    return true;
+}
+
+bool workload_draw_grad_out(Workload *workload, Err *err) {
+    const BevShape *shape = &workload->seen->shape;
+    const GradOutFile *file = workload->grad_file;
+    if (workload->grad_out)
+        return true;
+    if (file && !grad_out_fits(file, shape, err))
+        return false;
+    workload->grad_out = file ? malloc((size_t)file->array.count * sizeof(float))
+                              : random_grad_out(shape, GRAD_OUT_SEED);
+    if (file && workload->grad_out)
+        memcpy(workload->grad_out, file->values, (size_t)file->array.count * sizeof(float));
+    return workload->grad_out ||
+           err_set(err, ERR_FAILED, "grad_out", "choose a smaller grid", "out of memory");
+}
+
+bool workload_problem_backward(Workload *workload, BevDtype dtype, BevAlign align,
+                               HostProblem *problem, Err *err) {
+    const BevShape *shape = &workload->seen->shape;
+    if (!workload_draw_grad_out(workload, err))
+        return false;
+    const GradOut grad_out = {workload->grad_out, shape->ny, shape->nx, shape->channels};
+    if (!workload_problem(workload, dtype, align, problem, err))
+        return false;
+    if (problem_set_grad_out(problem, &grad_out, err))
+        return true;
+    problem_free(problem);
+    return false;
+}
