@@ -221,7 +221,7 @@ bool cmd_export(const Options *options, Err *err) {
                             : NULL;
     if (map)
         select_say_if_empty(options->arguments[0], align, map->points,
-                            &workload.pruned[align]);
+                            &workload.maps[align]->intervals.pruned);
     bool ok = map && (!options->pooled || export_pooled(options, &workload, align, err)) &&
               (options->argument_count < 2 || write_tensors(options, &workload, map, err));
     workload_close(&workload);

@@ -147,7 +147,7 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     double map_us = built->took_us;
     (void)err;
     select_say_if_empty(facts->scene, problem->align, stats.points,
-                        &workload->pruned[problem->align]);
+                        &workload->maps[problem->align]->intervals.pruned);
     report_row(report);
     report_add(report, "scene", "scene", 0, cell_text(facts->scene));
     report_add(report, "moments", NULL, 0, cell_if(clip, cell_int(clip ? clip->count : 0)));

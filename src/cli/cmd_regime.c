@@ -46,7 +46,7 @@ static bool open_models(Regime *regime, Err *err) {
         if (!scene_model_open(model, scene, &workload, format->dtype, format->align, kernels, err))
             return false;
         select_say_if_empty(scene, format->align, model->problem.view.map.points,
-                            &model->workload.pruned[format->align]);
+                            &model->workload.maps[format->align]->intervals.pruned);
     }
     return true;
 }

@@ -121,7 +121,7 @@ static bool pool(Snapshot *snapshot, Workload *workload, const char *scene, Kern
                     &snapshot->recorded, err))
         return false;
     select_say_if_empty(scene, config.align, pooled->problem.view.map.points,
-                        &workload->pruned[config.align]);
+                        &workload->maps[config.align]->intervals.pruned);
     if (views[spec->view].needs & NEEDS_FP64 &&
         !(snapshot->fp64_original[i] = fp64_of(&pooled->problem, err)))
         return false;

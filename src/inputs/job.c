@@ -1,5 +1,7 @@
 #include "src/inputs/job.h"
 
+#include "src/scene/slice.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "src/scene/grid_loss.h"
 #include "src/scene/operator/operator.h"
 #include "src/scene/scatter.h"
-#include "src/scene/slice.h"
 
 /* By which scales formats are encoded: ideal, of the very frame, of INT8 features one a tensor or
  * one a channel; by a method of src/scales/cuts.h, calibrated on the scene, the same way; or by

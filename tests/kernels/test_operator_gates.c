@@ -11,13 +11,14 @@ static void note_row(const VerifyRow *row, void *context) {
 }
 
 static void test_gates(const char *scene, const char *name, double skew) {
-    const BenchPlan plan = {.scenes = &scene,
+    BenchPlan plan = {.scenes = &scene,
                             .scene_count = 1,
                             .where = 1u << BEV_CPU,
                             .dtypes = (1u << BEV_DTYPE_COUNT) - 1,
                             .aligns = 1u << BEV_NEAREST,
                             .directions = (1u << BEV_DIRECTION_COUNT) - 1,
-                            .workload = {.sizes = {true, skew, 10000}}};
+                            .job = job_plain()};
+    plan.job.sizes = (OperatorChange){true, skew, 10000};
     VerifyCount count = {0};
     Err err = {0};
     bool ok = verify_run(&plan, note_row, NULL, &count, &err);

@@ -104,10 +104,10 @@ typedef struct {
     BevpoolMap *map;
     BevpoolPlan *plan; /* NULL: the thread makes its own */
     bool same;
-} Job;
+} Launches;
 
 static void *run_rounds(void *context) {
-    Job *job = context;
+    Launches *job = context;
     BevpoolPlan *plan = job->plan;
     BevpoolOptions options = {.size = sizeof options,
                               .channels = job->host->view.shape.channels,
@@ -126,10 +126,10 @@ static void *run_rounds(void *context) {
 
 static void run_threads(HostProblem *host, BevpoolMap *map, BevpoolPlan *plan, const char *what) {
     pthread_t threads[THREADS];
-    Job jobs[THREADS];
+    Launches jobs[THREADS];
     bool same = true;
     for (int i = 0; i < THREADS; i++) {
-        jobs[i] = (Job){host, map, plan, false};
+        jobs[i] = (Launches){host, map, plan, false};
         tap_need(!pthread_create(&threads[i], NULL, run_rounds, &jobs[i]), "a thread");
     }
     for (int i = 0; i < THREADS; i++) {
