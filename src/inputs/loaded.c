@@ -1,6 +1,7 @@
 /* The scene of a job, loaded, and what is known of it. */
 #include "src/base/ref.h"
 #include "src/inputs/inputs.h"
+#include "src/scene/slice.h"
 
 #include <stdio.h>
 #include <stdlib.h>

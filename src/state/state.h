@@ -11,6 +11,7 @@
 #pragma once
 
 #include "src/inputs/job.h"
+#include "src/scene/slice.h"
 #include "src/scene/photos.h"
 #include "src/state/keys.h"
 #include "src/state/rgb.h"
